@@ -1,0 +1,54 @@
+package fairlead
+
+import (
+	"strings"
+	"time"
+)
+
+// Block says why something does not happen (yet). Every engine reports its
+// waits as Blocks: a wait without one is a defect of the engine. It is a plain
+// value; engines document the order in which they list them.
+type Block struct {
+	// Subject is what waits: its kind and name, as in "machine worker-1".
+	Subject string `json:"subject"`
+
+	// Reason is a stable word in CamelCase, for programs. Each engine lists
+	// its own.
+	Reason string `json:"reason"`
+
+	// Message says in one sentence what it waits for, for people. Its wording
+	// may change from one release to the next.
+	Message string `json:"message"`
+
+	// Owner is who can end the wait: a controller, a team, another object.
+	// Empty when nobody in particular can.
+	Owner string `json:"owner,omitempty"`
+
+	// Since is when the wait began, as far as the engine knows. Zero when it
+	// does not.
+	Since time.Time `json:"since,omitzero"`
+
+	// Unblock says what would end the wait: the way out.
+	Unblock string `json:"unblock,omitempty"`
+}
+
+// String returns the block as one line: subject, reason and message, then
+// owner and start where they are known, then the way out.
+func (b Block) String() string {
+	var s strings.Builder
+	s.WriteString(b.Subject + ": " + b.Reason + ": " + b.Message)
+	var known []string
+	if b.Owner != "" {
+		known = append(known, "owner "+b.Owner)
+	}
+	if !b.Since.IsZero() {
+		known = append(known, "since "+b.Since.Format(time.RFC3339))
+	}
+	if len(known) > 0 {
+		s.WriteString(" (" + strings.Join(known, ", ") + ")")
+	}
+	if b.Unblock != "" {
+		s.WriteString("; to unblock: " + b.Unblock)
+	}
+	return s.String()
+}

@@ -1,0 +1,116 @@
+package catalog_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/catalog"
+)
+
+// BenchmarkOpen opens and indexes the real catalogs from a directory.
+func BenchmarkOpen(b *testing.B) {
+	for _, name := range []string{"slim", "published", "full-sample"} {
+		b.Run(name, func(b *testing.B) {
+			fsys := os.DirFS(unpack(b, realData(b, name+".tar.gz")))
+			size := 0
+			for d := range mustOpen(b, fsys, nil).Documents() {
+				size += d.Size()
+			}
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			for b.Loop() {
+				mustOpen(b, fsys, nil)
+			}
+		})
+	}
+}
+
+// BenchmarkQueries is what a resolver asks of an open catalog.
+func BenchmarkQueries(b *testing.B) {
+	c := openArchive(b, "slim.tar.gz")
+	b.Run("facts", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			for p := range c.Packages() {
+				for bundle := range p.Bundles() {
+					if _, err := bundle.Facts(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		}
+	})
+	p, _ := c.Package("hive-operator")
+	b.Run("properties", func(b *testing.B) {
+		b.ReportAllocs()
+		n := 0
+		for b.Loop() {
+			n = 0
+			for bundle := range p.Bundles() {
+				if _, err := bundle.Properties(); err != nil {
+					b.Fatal(err)
+				}
+				n += bundle.Document().Size()
+			}
+		}
+		b.SetBytes(int64(n))
+	})
+	ch, _ := p.Channel(p.DefaultChannel())
+	entries := ch.Entries()
+	b.Run("path", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			ch.Graph().Path(entries[0].Name, ch.Heads()[0])
+		}
+	})
+}
+
+// BenchmarkReopen changes one file among 300 packages with 3,000 bundles.
+func BenchmarkReopen(b *testing.B) {
+	dir := b.TempDir()
+	for name, f := range generated(300) {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.Data, 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	c := mustOpen(b, os.DirFS(dir), nil)
+	one := filepath.Join(dir, "package-150", "catalog.json")
+	i := 0
+	for b.Loop() {
+		i++
+		if err := os.Chtimes(one, time.Unix(int64(i), 0), time.Unix(int64(i), 0)); err != nil {
+			b.Fatal(err)
+		}
+		next, err := c.Reopen(context.Background())
+		if err != nil {
+			b.Fatal(err)
+		}
+		c = next
+	}
+	if n := count(c); n != 300*12+100 {
+		b.Fatal(fmt.Sprint(n, " documents"))
+	}
+}
+
+// BenchmarkGraph builds the largest graphs there are in practice.
+func BenchmarkGraph(b *testing.B) {
+	entries := []catalog.Entry{}
+	versions := map[string]int{}
+	for i := range 20 {
+		entries = append(entries, catalog.Entry{Name: fmt.Sprintf("b%d", i), Replaces: fmt.Sprintf("b%d", i-1), SkipRange: fmt.Sprintf(">=1.0.0 <1.%d.0", i)})
+		versions[fmt.Sprintf("b%d", i)] = i
+	}
+	ch := channelOf(b, entries, versions)
+	b.ReportAllocs()
+	for b.Loop() {
+		catalog.NewGraph(ch)
+	}
+}

@@ -1,0 +1,59 @@
+package bundle
+
+import "github.com/fairlead/fairlead/catalog"
+
+// The codes of what keeps a directory from being a bundle, or makes tools
+// leave a part of it out.
+const (
+	CodeNoManifests    catalog.Code = "bundle-no-manifests"     // there is no manifests directory, or nothing in it
+	CodeNoMetadata     catalog.Code = "bundle-no-metadata"      // there is no metadata directory
+	CodeNoAnnotations  catalog.Code = "bundle-no-annotations"   // no file of metadata holds annotations
+	CodeNoCSV          catalog.Code = "bundle-no-csv"           // no manifest is a ClusterServiceVersion
+	CodeSecondCSV      catalog.Code = "bundle-second-csv"       // a ClusterServiceVersion beside the first
+	CodeNoKind         catalog.Code = "bundle-no-kind"          // a manifest that does not say what it is
+	CodeEmptyDocument  catalog.Code = "bundle-empty-document"   // a file begins with an empty document
+	CodeMoreDocuments  catalog.Code = "bundle-more-documents"   // documents after the first, which tools ignore
+	CodeIgnoredFile    catalog.Code = "bundle-ignored-file"     // a file or directory that tools ignore
+	CodeMisread        catalog.Code = "bundle-misread"          // a file of metadata that tools silently leave out
+	CodeMediaType      catalog.Code = "bundle-media-type"       // the annotated media type is not that of the content
+	CodeAnnotation     catalog.Code = "bundle-annotation"       // an annotation is missing or has a wrong value
+	CodeChannel        catalog.Code = "bundle-channel"          // the list of channels or the default channel is wrong
+	CodeTooLarge       catalog.Code = "bundle-too-large"        // larger than a cluster can unpack, or nearly so
+	CodeUnsupported    catalog.Code = "bundle-unsupported-kind" // a kind of object that bundles must not hold
+	CodeObjectMetadata catalog.Code = "bundle-object-metadata"  // metadata that an API server refuses
+	CodeTruth          catalog.Code = "bundle-truth-value"      // text such as yes that old YAML reads as a truth value
+)
+
+// The codes of findings about dependencies and properties.
+const (
+	CodeDependency      catalog.Code = "bundle-dependency"       // a dependency that means nothing
+	CodeDependencyRange catalog.Code = "bundle-dependency-range" // a dependency whose version range is wrong
+	CodeConstraint      catalog.Code = "bundle-constraint"       // an olm.constraint that means nothing
+	CodeProperty        catalog.Code = "bundle-property"         // a property that means nothing
+	CodePropertyPackage catalog.Code = "bundle-property-package" // properties disagree about package or version
+)
+
+// The codes of findings about the ClusterServiceVersion.
+const (
+	CodeCSVName        catalog.Code = "csv-bad-name"     // a name that cannot be used
+	CodeCSVField       catalog.Code = "csv-field"        // a required field is missing
+	CodeCSVVersion     catalog.Code = "csv-version"      // a version that is none
+	CodeCSVRelease     catalog.Code = "csv-release"      // a release that is none, or beside substitutesFor
+	CodeCSVKubeVersion catalog.Code = "csv-kube-version" // minKubeVersion is no version
+	CodeCSVSkipRange   catalog.Code = "csv-skip-range"   // olm.skipRange is no range
+	CodeCSVInstallMode catalog.Code = "csv-install-mode" // install modes are missing, double or none supported
+	CodeCSVExample     catalog.Code = "csv-example"      // alm-examples do not match the owned APIs
+	CodeCSVAnnotation  catalog.Code = "csv-annotation"   // an annotation in the wrong case or place
+	CodeCSVImage       catalog.Code = "csv-image"        // an image reference that is none
+	CodeCSVAPI         catalog.Code = "csv-api"          // owned APIs and CRDs of the bundle do not match
+	CodeServiceAccount catalog.Code = "csv-account"      // a service account that the CSV creates as well
+	CodeDeployment     catalog.Code = "csv-deployment"   // a deployment that cannot be made
+	CodeWebhook        catalog.Code = "csv-webhook"      // a webhook that cannot be made
+	CodeCRD            catalog.Code = "crd"              // a CRD that an API server refuses
+	CodeRemovedAPI     catalog.Code = "removed-api"      // an API that Kubernetes removed
+	CodeFeature        catalog.Code = "feature"          // an annotation about infrastructure features is wrong
+	CodeTokenAuth      catalog.Code = "token-auth"       // token authentication is claimed and cannot work
+	CodePractice       catalog.Code = "practice"         // against the advice to authors
+	CodeHub            catalog.Code = "hub"              // what OperatorHub asks for
+	CodeObjectRule     catalog.Code = "object-rule"      // objects that endanger the cluster's stability
+)

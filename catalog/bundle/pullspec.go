@@ -1,0 +1,17 @@
+package bundle
+
+import (
+	"errors"
+
+	"github.com/fairlead/fairlead/catalog"
+)
+
+// imageFault says why ref is no reference of an image and what to do about
+// it, or "".
+func imageFault(ref string) (reason, hint string) {
+	var bad *catalog.ImageRefError
+	if _, err := catalog.ParseImageRef(ref); errors.As(err, &bad) {
+		return bad.Reason, bad.Hint
+	}
+	return "", ""
+}

@@ -1,0 +1,155 @@
+package bundle
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/doc"
+)
+
+// source is one document of a file: its content and where each part of it
+// stands.
+type source struct {
+	doc  *doc.Document
+	tree *doc.Value
+}
+
+// at returns the position of a value of the document's tree.
+func (s *source) at(v *doc.Value) catalog.Position {
+	if v == nil {
+		return s.doc.Start
+	}
+	return s.doc.Position(v.Offset)
+}
+
+// position returns the position of the value at a path of keys and indices, or
+// of the last value on the way to it.
+func (s *source) position(path ...any) catalog.Position { return s.at(s.tree.At(path...)) }
+
+// raw returns a part of the document as the reference passes it on: as it
+// stands in a JSON document, in canonical form of a YAML document.
+func (s *source) raw(v *doc.Value) []byte {
+	if v == nil {
+		return nil
+	}
+	if s.doc.Format == doc.JSON {
+		return bytes.Clone(v.Raw)
+	}
+	return appendCanonical(nil, v, yamlNumbers)
+}
+
+// file is what a file holds.
+type file struct {
+	name  string
+	docs  []*source
+	fault *catalog.Diagnostic // what keeps the rest of it from being read
+	// hollow is set when the file begins with a document of nothing but
+	// comments and blank lines: tools take that for the first document.
+	hollow bool
+}
+
+// first returns the first document, or nil.
+func (f *file) first() *source {
+	if len(f.docs) == 0 || f.hollow {
+		return nil
+	}
+	return f.docs[0]
+}
+
+// parse reads all documents of a file. A fault ends it.
+func (r *reader) parse(name string) (*file, error) {
+	f := &file{name: name}
+	data, err := r.readFile(name)
+	if err != nil {
+		var limit *catalog.LimitError
+		if errors.As(err, &limit) {
+			return nil, err
+		}
+		f.fault = &catalog.Diagnostic{
+			Pos: catalog.Position{File: name}, Code: catalog.CodeRead, Err: err,
+			Message: "the file cannot be read: " + reason(err), Hint: "make it a regular file that may be read",
+		}
+		return f, nil
+	}
+	info := fileInfo{name: name, data: data}
+	r.docs.Reset(bytes.NewReader(data), name, int64(len(data)))
+	for {
+		d, err := r.docs.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			f.fault = catalog.Diagnose(err)
+			break
+		}
+		d = d.Clone()
+		if len(f.docs) == 0 {
+			f.hollow = hollow(data[:d.Offset])
+		}
+		f.docs = append(f.docs, &source{doc: d, tree: doc.Tree(d.JSON)})
+		info.truths = append(info.truths, d.Truths()...)
+	}
+	if first := f.first(); first != nil {
+		text, _ := first.tree.Get("name").Text()
+		info.chart = text != ""
+	}
+	r.b.files = append(r.b.files, info)
+	return f, nil
+}
+
+// reason returns what an error of a file system says without the path, which
+// the position names already.
+func reason(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+// hollow reports whether the text before the first document that holds
+// anything is a document in the eyes of tools that split files at "---" lines:
+// whether such a line follows any other line.
+func hollow(before []byte) bool {
+	lines := 0
+	for line := range strings.Lines(string(before)) {
+		rest, marker := strings.CutPrefix(line, "---")
+		if rest = strings.TrimSpace(rest); marker && (rest == "" || rest[0] == '#') && lines > 0 {
+			return true
+		}
+		lines++
+	}
+	return false
+}
+
+// readFile reads a file within the limits of the directory.
+func (r *reader) readFile(name string) ([]byte, error) {
+	f, err := r.fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	left := r.maxBytes - r.bytes
+	data, err := io.ReadAll(io.LimitReader(f, left+1))
+	if err != nil {
+		return nil, err
+	}
+	if int64(len(data)) > left {
+		return nil, r.limit(name, "size of the bundle directory in bytes", r.maxBytes)
+	}
+	r.bytes += int64(len(data))
+	return data, nil
+}
+
+// limit makes the error of a directory that exceeds a limit.
+func (r *reader) limit(name, what string, limit int64) error {
+	err := &catalog.LimitError{What: what, Max: limit}
+	return &catalog.Diagnostic{
+		Pos: catalog.Position{File: name}, Code: catalog.CodeLimit, Err: err,
+		Message: err.Error(), Hint: "raise the limit in Options if the bundle is meant to be like this",
+	}
+}

@@ -1,0 +1,126 @@
+package bundle
+
+import (
+	"slices"
+
+	"github.com/fairlead/fairlead/catalog"
+)
+
+// ValidateOptions say which rules apply beside those of catalog tools. Nil is
+// the zero value.
+type ValidateOptions struct {
+	// V1 adds the rules of the newer installer (OLM v1), which refuses
+	// bundles that the older one takes.
+	V1 bool
+	// KubeVersion is the version of Kubernetes that the bundle is to run on,
+	// such as "1.31": APIs that it does not have any more are faults. Without
+	// it the CSV's minKubeVersion says so.
+	KubeVersion string
+	// CompileRule, if set, is given the CEL rule of every constraint; its
+	// error is what is wrong with the rule. Compile of package solver/rule is
+	// one such function.
+	CompileRule func(rule string) error
+}
+
+// Validate returns everything that is wrong with the bundle: what Read came
+// across and could not use, and what breaks a rule for bundles. Without a
+// fault it returns nil. Advice, which no tool enforces, is [Bundle.Lint]'s.
+//
+// Rules are those by which registries take bundles in, those of opm alpha
+// bundle validate, and, by choice, those of the newer installer. All of them
+// are looked at in one go; each finding has a position, a code and a hint. The
+// cost is that of compressing the files when they are near the size limit, and
+// small otherwise.
+func (b *Bundle) Validate(opts *ValidateOptions) catalog.Diagnostics {
+	return b.faults(opts).sorted(func(f finding) bool { return !f.lint })
+}
+
+// Unread returns what Read came across and could not use, and what catalog
+// tools leave out of their rendering without a word: a malformed
+// dependencies.yaml, documents after the first of a file. It is the part of
+// [Bundle.Validate]'s findings that tells what a rendering lacks.
+func (b *Bundle) Unread() catalog.Diagnostics {
+	return b.found.sorted(func(f finding) bool { return !f.lint })
+}
+
+// Lint returns advice: what is legal and hardly meant, what OperatorHub and
+// good practice ask for, what annotations claim and the bundle does not keep.
+func (b *Bundle) Lint(opts *ValidateOptions) catalog.Diagnostics {
+	c := newChecker(b, opts)
+	c.run(rules)
+	c.run(lints)
+	return append(slices.Clone(b.found), c.found...).sorted(func(f finding) bool { return f.lint })
+}
+
+func (b *Bundle) faults(opts *ValidateOptions) findings {
+	c := newChecker(b, opts)
+	c.run(rules)
+	return append(slices.Clone(b.found), c.found...)
+}
+
+// checker looks at rules.
+type checker struct {
+	b     *Bundle
+	opts  ValidateOptions
+	found findings
+}
+
+func newChecker(b *Bundle, opts *ValidateOptions) *checker {
+	c := &checker{b: b}
+	if opts != nil {
+		c.opts = *opts
+	}
+	return c
+}
+
+// rule is a group of rules about one thing. Those about the CSV are left out
+// where there is none.
+type rule struct {
+	csv, v1 bool
+	check   func(*checker)
+}
+
+var rules = []rule{
+	{check: (*checker).annotations},
+	{check: (*checker).dependencies},
+	{check: (*checker).properties},
+	{check: (*checker).objects},
+	{check: (*checker).accounts},
+	{check: (*checker).crds},
+	{check: (*checker).size},
+	{check: (*checker).truths},
+	{csv: true, check: (*checker).annotatedProperties},
+	{csv: true, check: (*checker).csvNames},
+	{csv: true, check: (*checker).csvFields},
+	{csv: true, check: (*checker).csvVersions},
+	{csv: true, check: (*checker).csvAnnotations},
+	{csv: true, check: (*checker).examples},
+	{csv: true, check: (*checker).installModes},
+	{csv: true, check: (*checker).images},
+	{csv: true, check: (*checker).apis},
+	{csv: true, check: (*checker).containers},
+	{csv: true, check: (*checker).removedAPIs},
+	{csv: true, v1: true, check: (*checker).v1Files},
+	{csv: true, v1: true, check: (*checker).v1Deployments},
+	{csv: true, v1: true, check: (*checker).v1Webhooks},
+	{csv: true, v1: true, check: (*checker).v1Conversions},
+}
+
+func (c *checker) run(rules []rule) {
+	for _, r := range rules {
+		if (!r.csv || c.b.CSV != nil) && (!r.v1 || c.opts.V1) {
+			r.check(c)
+		}
+	}
+}
+
+// csvFault adds a fault of the CSV at a path in it.
+func (c *checker) csvFault(code catalog.Code, message, hint string, path ...any) *finding {
+	m := c.b.CSV.manifest
+	return c.found.fault(code, m.At(path...), m.subject(), message, hint)
+}
+
+// csvAdvice adds advice about the CSV at a path in it.
+func (c *checker) csvAdvice(code catalog.Code, message, hint string, path ...any) {
+	c.csvFault(code, message, hint, path...).lint = true
+}

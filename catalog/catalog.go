@@ -1,0 +1,128 @@
+package catalog
+
+import (
+	"cmp"
+	"io/fs"
+	"iter"
+	"slices"
+	"sync"
+)
+
+// Catalog is an index of the documents in a file system. It never changes, and
+// any number of goroutines may use it.
+type Catalog struct {
+	fsys     fs.FS
+	opts     Options
+	files    []*fileIndex // by path
+	rules    rules
+	packages []*Package // by name
+	byName   map[string]*Package
+
+	providersOnce sync.Once
+	providers     map[GVK][]*Bundle
+}
+
+// assemble makes packages of what the files have. Of packages, channels and
+// bundles of one name the first counts, by path and place.
+func (c *Catalog) assemble() {
+	c.byName = make(map[string]*Package)
+	for _, f := range c.files {
+		for _, r := range f.packages {
+			if c.byName[r.doc.name] == nil {
+				p := &Package{record: r}
+				c.byName[r.doc.name] = p
+				c.packages = append(c.packages, p)
+			}
+		}
+	}
+	for _, f := range c.files {
+		for _, r := range f.channels {
+			if p := c.byName[r.doc.pkg]; p != nil {
+				p.channels = append(p.channels, &Channel{record: r, pkg: p})
+			}
+		}
+		for _, d := range f.deprecations {
+			if p := c.byName[d.pkg]; p != nil {
+				p.deprecations = append(p.deprecations, d)
+			}
+		}
+		for _, r := range f.bundles {
+			if p := c.byName[r.doc.pkg]; p != nil {
+				p.bundles = append(p.bundles, &Bundle{record: r, pkg: p})
+			}
+		}
+	}
+	slices.SortFunc(c.packages, func(a, b *Package) int { return cmp.Compare(a.Name(), b.Name()) })
+	for _, p := range c.packages {
+		p.channels = byName(p.channels)
+		p.bundles = byName(p.bundles)
+	}
+}
+
+// byName sorts list by name and keeps the first of each name.
+func byName[T interface{ Name() string }](list []T) []T {
+	slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(a.Name(), b.Name()) })
+	return slices.Clip(slices.CompactFunc(list, func(a, b T) bool { return a.Name() == b.Name() }))
+}
+
+// find returns the element of a list made by byName.
+func find[T interface{ Name() string }](list []T, name string) (found T, ok bool) {
+	i, ok := slices.BinarySearchFunc(list, name, func(e T, name string) int { return cmp.Compare(e.Name(), name) })
+	if ok {
+		found = list[i]
+	}
+	return found, ok
+}
+
+// Documents returns all documents, by path of their file and place in it.
+func (c *Catalog) Documents() iter.Seq[*Document] {
+	return func(yield func(*Document) bool) {
+		for _, f := range c.files {
+			for _, d := range f.docs {
+				if !yield(d) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Packages returns the packages by name: one for each olm.package document.
+func (c *Catalog) Packages() iter.Seq[*Package] { return slices.Values(c.packages) }
+
+// Package returns the package of that name.
+func (c *Catalog) Package(name string) (*Package, bool) {
+	p, ok := c.byName[name]
+	return p, ok
+}
+
+// Providers returns the bundles that provide an API by an olm.gvk property, by
+// package and then by name. The first call builds an index of all APIs.
+func (c *Catalog) Providers(gvk GVK) iter.Seq[*Bundle] {
+	c.providersOnce.Do(c.indexProviders)
+	return slices.Values(c.providers[gvk])
+}
+
+func (c *Catalog) indexProviders() {
+	c.providers = make(map[GVK][]*Bundle)
+	known := make(map[*byte]GVK) // values are shared: decode each once
+	for _, p := range c.packages {
+		for _, b := range p.bundles {
+			for _, r := range b.record.properties {
+				if r.Type != PropertyGVK || len(r.Value) == 0 {
+					continue
+				}
+				gvk, ok := known[&r.Value[0]]
+				if !ok {
+					if gvk, ok = parseGVK(r.Value); !ok {
+						continue
+					}
+					known[&r.Value[0]] = gvk
+				}
+				if list := c.providers[gvk]; len(list) == 0 || list[len(list)-1] != b {
+					c.providers[gvk] = append(list, b)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,35 @@
+package catalog
+
+// Channel is an olm.channel document: a line of updates of a package.
+type Channel struct {
+	record *channelRecord
+	pkg    *Package
+	lazy   lazyGraph
+}
+
+// Entry is a bundle's place in a channel: its name, and from what it updates.
+type Entry struct {
+	// Name is the name of the bundle.
+	Name string `json:"name"`
+	// Replaces is the name of the bundle that this one updates. The catalog
+	// need not have it.
+	Replaces string `json:"replaces,omitempty"`
+	// Skips are names of bundles that this one updates, too, and that are not
+	// to be installed any more. The catalog need not have them.
+	Skips []string `json:"skips,omitempty"`
+	// SkipRange is a range of versions that this bundle updates, too.
+	SkipRange string `json:"skipRange,omitempty"`
+}
+
+// Name returns the channel's name.
+func (ch *Channel) Name() string { return ch.record.doc.name }
+
+// Package returns the package that the channel belongs to.
+func (ch *Channel) Package() *Package { return ch.pkg }
+
+// Document returns the channel's document.
+func (ch *Channel) Document() *Document { return ch.record.doc }
+
+// Entries returns the channel's entries in the order they are written. The
+// list is the catalog's own and must not be changed.
+func (ch *Channel) Entries() []Entry { return ch.record.entries }

@@ -1,0 +1,107 @@
+package catalog
+
+import (
+	"encoding/json"
+	"iter"
+)
+
+// PackageInfo is what a package says about itself to people.
+type PackageInfo struct {
+	Description string `json:"description"` // text, mostly Markdown
+	Icon        Icon   `json:"icon"`        // zero when there is none
+}
+
+// Icon is a picture.
+type Icon struct {
+	Data      []byte `json:"base64data"` // the picture itself
+	MediaType string `json:"mediatype"`  // such as image/svg+xml
+}
+
+// Info reads the package's description and icon from its file.
+func (p *Package) Info() (PackageInfo, error) {
+	var info PackageInfo
+	err := p.Document().Decode(&info)
+	return info, err
+}
+
+// RelatedImage is an image that a bundle needs beside its own.
+type RelatedImage struct {
+	Name  string `json:"name"`  // what the bundle calls it; may be empty
+	Image string `json:"image"` // reference of the image
+}
+
+// RelatedImages reads the bundle's related images from its file, in the order
+// they are written.
+func (b *Bundle) RelatedImages() ([]RelatedImage, error) {
+	var images struct {
+		List []RelatedImage `json:"relatedImages"`
+	}
+	err := b.Document().Decode(&images)
+	return images.List, err
+}
+
+// Provides returns the APIs that the bundle provides by olm.gvk properties, in
+// the order they are written. Properties that name no API are passed over.
+func (b *Bundle) Provides() iter.Seq[GVK] {
+	return func(yield func(GVK) bool) {
+		for _, r := range b.record.properties {
+			if r.Type != PropertyGVK {
+				continue
+			}
+			if gvk, ok := parseGVK(r.Value); ok && !yield(gvk) {
+				return
+			}
+		}
+	}
+}
+
+func parseGVK(value json.RawMessage) (gvk GVK, ok bool) {
+	if value == nil {
+		return gvk, false
+	}
+	_, err := unmarshal(value, &gvk)
+	return gvk, err == nil
+}
+
+// Deprecation says that a package, channel or bundle should not be used any
+// more.
+type Deprecation struct {
+	// Reference is what is deprecated. The name is empty for the package.
+	Reference Reference `json:"reference"`
+	// Message is told to users as it is.
+	Message string `json:"message"`
+}
+
+// Reference names a package, channel or bundle of the package it is used in.
+type Reference struct {
+	Schema string `json:"schema"`         // olm.package, olm.channel or olm.bundle
+	Name   string `json:"name,omitempty"` // empty for the package
+}
+
+// Deprecations reads what is deprecated in the package, from all its
+// olm.deprecations documents, in the order they are written.
+func (p *Package) Deprecations() ([]Deprecation, error) {
+	var all []Deprecation
+	for _, d := range p.deprecations {
+		var list struct {
+			Entries []Deprecation `json:"entries"`
+		}
+		if err := d.Decode(&list); err != nil {
+			return nil, err
+		}
+		all = append(all, list.Entries...)
+	}
+	return all, nil
+}
+
+// Others returns the documents of schemas that this package does not know, by
+// path of their file and place in it.
+func (c *Catalog) Others() iter.Seq[*Document] {
+	return func(yield func(*Document) bool) {
+		for d := range c.Documents() {
+			if _, known := shapes[d.schema]; !known && !yield(d) {
+				return
+			}
+		}
+	}
+}

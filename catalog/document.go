@@ -1,0 +1,180 @@
+package catalog
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/doc"
+)
+
+// The schemas that catalogs know. A document of any other schema is kept as it
+// is.
+const (
+	SchemaPackage      = "olm.package"
+	SchemaChannel      = "olm.channel"
+	SchemaBundle       = "olm.bundle"
+	SchemaDeprecations = "olm.deprecations"
+)
+
+// Document is one document of a catalog: what it is and where it lies. Its
+// text stays in its file.
+type Document struct {
+	schema, pkg, name string
+	src               source
+	offset            int64
+	length            int
+	start             Position // of the source
+	pos               Position // of the value, behind comments
+	format            doc.Format
+}
+
+// A source gives the bytes of documents.
+type source interface {
+	read(offset int64, length int) ([]byte, error)
+}
+
+// Schema returns what the document says it is.
+func (d *Document) Schema() string { return d.schema }
+
+// Package returns the name of the package that the document belongs to. For an
+// olm.package document that is its own name.
+func (d *Document) Package() string {
+	if d.schema == SchemaPackage {
+		return d.name
+	}
+	return d.pkg
+}
+
+// Name returns the document's name, which some schemas do not have.
+func (d *Document) Name() string { return d.name }
+
+// Pos returns where the document starts.
+func (d *Document) Pos() Position { return d.pos }
+
+// Size returns the length of the document's source in bytes.
+func (d *Document) Size() int { return d.length }
+
+// IsYAML reports whether the document is written in YAML rather than JSON.
+func (d *Document) IsYAML() bool { return d.format == doc.YAML }
+
+// Raw returns the document's source, byte for byte, as a copy of the caller's
+// own. It reads the file.
+func (d *Document) Raw() ([]byte, error) { return d.src.read(d.offset, d.length) }
+
+// JSON returns the document as JSON text: the source itself, or what the YAML
+// source stands for, its numbers with the digits they have there. It reads the
+// file; the result is the caller's own.
+func (d *Document) JSON() ([]byte, error) {
+	loaded, err := d.load()
+	if err != nil {
+		return nil, err
+	}
+	return loaded.JSON, nil
+}
+
+// Decode decodes the document's JSON text into v by the rules of
+// encoding/json, taking field names in any case. The error of a value that
+// does not fit is a *Diagnostic with its position. It reads the file.
+func (d *Document) Decode(v any) error {
+	loaded, err := d.load()
+	if err != nil {
+		return err
+	}
+	if at, err := unmarshal(loaded.JSON, v); err != nil {
+		return &Diagnostic{
+			Pos: loaded.Position(at), Code: CodeType, Subject: d.subject(),
+			Message: "the value does not fit: " + err.Error(), Err: err,
+		}
+	}
+	return nil
+}
+
+// Locate returns the position of a value in the document: keys of objects, as
+// strings, and indexes of lists, as ints, lead to it. Where they lead no
+// further, it is the position of the last value found. It reads the file.
+func (d *Document) Locate(path ...any) (Position, error) {
+	loaded, err := d.load()
+	if err != nil {
+		return d.start, err
+	}
+	at := doc.Tree(loaded.JSON)
+	for _, step := range path {
+		next := (*doc.Value)(nil)
+		switch step := step.(type) {
+		case string:
+			next = at.Get(step)
+		case int:
+			if at.Kind == '[' && 0 <= step && step < len(at.Members) {
+				next = &at.Members[step]
+			}
+		}
+		if next == nil {
+			break
+		}
+		at = next
+	}
+	return loaded.Position(at.Offset), nil
+}
+
+// Properties returns the document's properties in the order they are written:
+// those of a package, channel or bundle, or of any other schema that has a
+// list of that form. It reads the file.
+func (d *Document) Properties() ([]Property, error) {
+	return d.properties(func(string) bool { return true })
+}
+
+// properties returns the properties of the types that keep takes.
+func (d *Document) properties(keep func(propertyType string) bool) ([]Property, error) {
+	loaded, err := d.load()
+	if err != nil {
+		return nil, err
+	}
+	var all []Property
+	list, _ := field(loaded, loaded.Root(), "properties")
+	for n := range loaded.Children(list) {
+		p, value := property(loaded, n)
+		if keep(p.Type) {
+			if value.End > 0 {
+				p.Value = loaded.Value(value)
+			}
+			all = append(all, p)
+		}
+	}
+	return all, nil
+}
+
+// load reads the document's file and parses it again.
+func (d *Document) load() (*doc.Document, error) {
+	raw, err := d.Raw()
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := doc.Load(raw, d.start, d.format)
+	if err != nil {
+		return nil, Diagnose(err)
+	}
+	return loaded, nil
+}
+
+// subject names the document in messages.
+func (d *Document) subject() string {
+	kind := "document"
+	switch d.schema {
+	case SchemaPackage, SchemaChannel, SchemaBundle, SchemaDeprecations:
+		kind = strings.TrimPrefix(d.schema, "olm.")
+	case "":
+	default:
+		kind = d.schema
+	}
+	subject := ""
+	if d.pkg != "" {
+		subject = "package " + strconv.Quote(d.pkg) + ", "
+	}
+	switch {
+	case d.name != "":
+		return subject + kind + " " + strconv.Quote(d.name)
+	case d.pkg != "" || d.schema != "":
+		return subject + kind
+	}
+	return ""
+}

@@ -1,0 +1,205 @@
+package catalog_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/long"
+)
+
+// randomChannel makes a channel with all kinds of edges, cycles included, and
+// returns its entries and the versions of its bundles (as minor numbers).
+func randomChannel(r *rand.Rand) ([]catalog.Entry, map[string]int) {
+	n := 2 + r.IntN(6)
+	versions := map[string]int{}
+	name := func() string { return fmt.Sprintf("b%d", r.IntN(n+2)) }
+	var entries []catalog.Entry
+	for i := range n {
+		e := catalog.Entry{Name: fmt.Sprintf("b%d", i)}
+		if r.IntN(5) > 0 {
+			versions[e.Name] = r.IntN(n)
+		}
+		if r.IntN(2) == 0 {
+			e.Replaces = name()
+		}
+		for range r.IntN(3) {
+			e.Skips = append(e.Skips, name())
+		}
+		if r.IntN(4) == 0 {
+			e.SkipRange = fmt.Sprintf(">=1.%d.0 <1.%d.0", r.IntN(n), r.IntN(n+1))
+		}
+		entries = append(entries, e)
+	}
+	return entries, versions
+}
+
+func channelOf(t testing.TB, entries []catalog.Entry, versions map[string]int) *catalog.Channel {
+	t.Helper()
+	var out strings.Builder
+	out.WriteString("{\"schema\":\"olm.package\",\"name\":\"p\"}\n---\nschema: olm.channel\npackage: p\nname: c\nentries:\n")
+	for _, e := range entries {
+		fmt.Fprintf(&out, "- {name: %s, replaces: %q, skips: [%s], skipRange: %q}\n", e.Name, e.Replaces, strings.Join(e.Skips, ","), e.SkipRange)
+	}
+	out.WriteString("---\n")
+	for i := range 20 {
+		if v, ok := versions[fmt.Sprintf("b%d", i)]; ok {
+			fmt.Fprintf(&out, `{"schema":"olm.bundle","package":"p","name":"b%d","properties":[{"type":"olm.package","value":{"packageName":"p","version":"1.%d.0"}}]}`, i, v)
+		}
+	}
+	c := mustOpen(t, fstest.MapFS{"c": {Data: []byte(out.String())}}, nil)
+	p, _ := c.Package("p")
+	ch, _ := p.Channel("c")
+	return ch
+}
+
+// dumbEdges is the definition of an edge, word for word.
+func dumbEdges(entries []catalog.Entry, versions map[string]int) map[[2]string]bool {
+	edges := map[[2]string]bool{}
+	all := map[string]bool{}
+	for _, e := range entries {
+		all[e.Name], all[e.Replaces] = true, true
+		for _, s := range e.Skips {
+			all[s] = true
+		}
+	}
+	for _, e := range entries {
+		for from := range all {
+			v, known := versions[from]
+			var low, high int
+			ranged, _ := fmt.Sscanf(e.SkipRange, ">=1.%d.0 <1.%d.0", &low, &high)
+			if from != "" && from != e.Name && (from == e.Replaces || slices.Contains(e.Skips, from) || ranged == 2 && known && low <= v && v < high) {
+				edges[[2]string{from, e.Name}] = true
+			}
+		}
+	}
+	return edges
+}
+
+// The graph agrees with all-pairs shortest paths over the definition.
+func TestGraphAgainstAllPairs(t *testing.T) {
+	const far = 1000
+	for seed := range long.N(200, 50_000) {
+		entries, versions := randomChannel(rand.New(rand.NewPCG(7, uint64(seed))))
+		ch := channelOf(t, entries, versions)
+		g := ch.Graph()
+		edges := dumbEdges(entries, versions)
+		nodes := slices.Collect(g.Nodes())
+		dist := map[[2]string]int{}
+		for _, a := range nodes {
+			for _, b := range nodes {
+				dist[[2]string{a, b}] = far
+				if edges[[2]string{a, b}] {
+					dist[[2]string{a, b}] = 1
+				}
+			}
+			dist[[2]string{a, a}] = 0
+		}
+		for _, k := range nodes {
+			for _, a := range nodes {
+				for _, b := range nodes {
+					dist[[2]string{a, b}] = min(dist[[2]string{a, b}], dist[[2]string{a, k}]+dist[[2]string{k, b}])
+				}
+			}
+		}
+		for _, a := range nodes {
+			reachable := slices.Collect(g.Reachable(a))
+			out := 0
+			for e := range g.Successors(a) {
+				out++
+				if !edges[[2]string{e.From, e.To}] || e.From != a {
+					t.Fatalf("seed %d: edge %v of %s", seed, e, a)
+				}
+			}
+			for _, b := range nodes {
+				d := dist[[2]string{a, b}]
+				if edges[[2]string{a, b}] {
+					out--
+				}
+				path, ok := g.Path(a, b)
+				if ok != (d < far) || ok && len(path) != d {
+					t.Fatalf("seed %d: from %s to %s: %v, want %d steps", seed, a, b, path, d)
+				}
+				checkPath(t, a, b, path, ok, edges)
+				if a != b && slices.Contains(reachable, b) != ok || a != b && slices.Contains(slices.Collect(g.Reaching(b)), a) != ok {
+					t.Fatalf("seed %d: reachability of %s from %s", seed, b, a)
+				}
+				if why := g.WhyNot(a, b); (why == nil) != (ok && g.Has(b)) {
+					t.Fatalf("seed %d: from %s to %s: %v, but path %v", seed, a, b, why, ok)
+				}
+				checkPaths(t, g, a, b, edges)
+			}
+			if out != 0 {
+				t.Fatalf("seed %d: %s has %d edges too many", seed, a, out)
+			}
+		}
+	}
+}
+
+func checkPath(t *testing.T, from, to string, path []catalog.Edge, ok bool, edges map[[2]string]bool) {
+	t.Helper()
+	at := from
+	for _, e := range path {
+		if e.From != at || !edges[[2]string{e.From, e.To}] {
+			t.Fatalf("from %s to %s: %v", from, to, path)
+		}
+		at = e.To
+	}
+	if ok && at != to {
+		t.Fatalf("from %s to %s: %v", from, to, path)
+	}
+}
+
+// checkPaths compares all simple paths with those that a plain search finds.
+func checkPaths(t *testing.T, g *catalog.Graph, from, to string, edges map[[2]string]bool) {
+	t.Helper()
+	want := 0
+	var search func(at string, seen []string)
+	search = func(at string, seen []string) {
+		if at == to {
+			want++
+			return
+		}
+		for e := range edges {
+			if e[0] == at && !slices.Contains(seen, e[1]) {
+				search(e[1], append(slices.Clone(seen), e[1]))
+			}
+		}
+	}
+	search(from, []string{from})
+	got := map[string]bool{}
+	for path := range g.Paths(from, to) {
+		checkPath(t, from, to, path, true, edges)
+		got[fmt.Sprint(path)] = true
+	}
+	if len(got) != want {
+		t.Fatalf("from %s to %s: %d paths, want %d", from, to, len(got), want)
+	}
+	for range g.Paths(from, to) {
+		break // stopping early is allowed
+	}
+}
+
+// Where there are more ways than anyone can count, each is found soon.
+func TestPathsOfLadder(t *testing.T) {
+	var entries []catalog.Entry
+	for i := range 60 {
+		e := catalog.Entry{Name: fmt.Sprintf("b%d", i)}
+		for j := max(0, i-3); j < i; j++ {
+			e.Skips = append(e.Skips, fmt.Sprintf("b%d", j))
+		}
+		entries = append(entries, e)
+	}
+	g := channelOf(t, entries, nil).Graph()
+	n := 0
+	for range g.Paths("b0", "b59") {
+		if n++; n == 1000 {
+			return
+		}
+	}
+	t.Errorf("%d paths", n)
+}

@@ -1,0 +1,332 @@
+package catalog
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"iter"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/doc"
+)
+
+// maxFaults is how many faults of one file are reported.
+const maxFaults = 100
+
+// maxIndexed is the size from which a property's value stays in its file.
+const maxIndexed = 16 << 10
+
+// The records are what the index holds of documents of the known schemas.
+type (
+	packageRecord struct {
+		doc            *Document
+		defaultChannel string
+	}
+	channelRecord struct {
+		doc     *Document
+		entries []Entry
+	}
+	bundleRecord struct {
+		doc        *Document
+		image      string
+		version    string
+		properties []propertyRecord
+		flaws      *bundleFlaws // nil until it is checked
+	}
+	// propertyRecord is one property. The values of payloads, and whatever is
+	// large, stay in the file.
+	propertyRecord struct {
+		Property
+		inFile bool
+	}
+)
+
+// indexer builds the indexes of files, one after the other. Each worker has
+// one; texts that are equal are held once per indexer.
+type indexer struct {
+	reader *doc.Reader
+	texts  map[string]string
+	values map[string]json.RawMessage
+	file   *fileIndex
+	doc    *doc.Document // the document at hand
+	at     *Document     // what is known of it so far
+	path   []step        // to the value being checked
+	ok     bool          // no fault in it yet
+
+	checker *bundleChecker // nil if bundles are not checked as they are read
+}
+
+func newIndexer(o *Options) *indexer {
+	reader := doc.NewReader(nil, "", o.limits())
+	reader.YAML11()
+	x := &indexer{
+		reader: reader,
+		texts:  make(map[string]string),
+		values: make(map[string]json.RawMessage),
+	}
+	if o.check {
+		x.checker = newBundleChecker()
+	}
+	return x
+}
+
+// index goes through one file. The error is that of ctx, or of one document
+// too many; faults of the file are in its index.
+func (x *indexer) index(ctx context.Context, f *fileIndex, count func() error) error {
+	file, err := f.fsys.Open(f.path)
+	if err != nil {
+		f.faults = append(f.faults, readFault(f.path, err))
+		return nil
+	}
+	defer file.Close()
+	x.file = f
+	x.reader.Reset(file, f.path, f.size)
+	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		d, err := x.reader.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if fault := (*doc.Error)(nil); errors.As(err, &fault) {
+			f.faults = append(f.faults, contentFault(fault))
+		} else if err != nil {
+			f.faults = append(f.faults, readFault(f.path, err))
+			return nil
+		} else {
+			if err := count(); err != nil {
+				return err
+			}
+			x.document(d)
+		}
+		if len(f.faults) >= maxFaults {
+			f.faults = append(f.faults, &Diagnostic{
+				Pos: Position{File: f.path}, Code: CodeLimit,
+				Message: "there are more than " + strconv.Itoa(maxFaults) + " faults; the rest of the file was not read",
+				Hint:    "if the file is not part of the catalog, name it in .indexignore",
+			})
+			return nil
+		}
+	}
+}
+
+// contentFault makes a finding of a document's error, and says what can be done
+// about it in a catalog.
+func contentFault(e *doc.Error) *Diagnostic {
+	d := Diagnose(e)
+	switch d.Code {
+	case CodeNotObject, CodeEncoding:
+		d.Hint += ", or name the file in .indexignore if it is no part of the catalog"
+	case CodeLimit:
+		if limit := (*LimitError)(nil); errors.As(e, &limit) && limitOptions[limit.What] != "" {
+			d.Hint = "raise Options." + limitOptions[limit.What] + " if the document is meant to be like this"
+		}
+	}
+	return d
+}
+
+// limitOptions are the options that set the limits of documents.
+var limitOptions = map[string]string{
+	doc.SizeLimit: "MaxDocumentSize", doc.DepthLimit: "MaxDepth", doc.NodesLimit: "MaxYAMLNodes",
+}
+
+func readFault(path string, err error) *Diagnostic {
+	d := &Diagnostic{Pos: Position{File: path}, Code: CodeRead, Message: "cannot be read: " + err.Error(), Err: err}
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) {
+		d.Message = "cannot be read: " + pe.Err.Error()
+	}
+	return d
+}
+
+// text returns b as a string, the same for equal ones.
+func (x *indexer) text(b []byte) string {
+	if s, ok := x.texts[string(b)]; ok {
+		return s
+	}
+	s := string(b)
+	x.texts[s] = s
+	return s
+}
+
+// fault reports something about the value of n.
+func (x *indexer) fault(code Code, n doc.Node, message, hint string) {
+	x.ok = false
+	x.file.faults = append(x.file.faults, &Diagnostic{
+		Pos: x.doc.Position(n.Start), Code: code, Subject: x.at.subject(), Message: message, Hint: hint,
+	})
+}
+
+// document adds one document to the file's index.
+func (x *indexer) document(d *doc.Document) {
+	x.doc, x.ok = d, true
+	x.at = &Document{src: x.file, offset: d.Offset, length: len(d.Raw), start: d.Start, pos: d.Position(0), format: d.Format}
+	x.head()
+	if x.at.schema == "" {
+		if x.ok {
+			x.ok = false
+			x.file.faults = append(x.file.faults, &Diagnostic{
+				Pos: d.Position(0), Code: CodeNoSchema, Subject: x.at.subject(),
+				Message: "the document has no schema field", Hint: "add one, such as schema: olm.bundle, or name the file in .indexignore",
+			})
+		}
+		return
+	}
+	want, known := shapes[x.at.schema]
+	if known {
+		for n := range d.Root() {
+			if f := want.field(d.Key(n)); f != nil {
+				x.checkIn(step{name: f.name}, n, &f.shape)
+			}
+		}
+	}
+	if !x.ok {
+		return
+	}
+	x.file.docs = append(x.file.docs, x.at)
+	switch x.at.schema {
+	case SchemaPackage:
+		x.file.packages = append(x.file.packages, &packageRecord{x.at, x.textOf("defaultChannel")})
+	case SchemaChannel:
+		x.file.channels = append(x.file.channels, &channelRecord{x.at, x.entries()})
+	case SchemaDeprecations:
+		x.file.deprecations = append(x.file.deprecations, x.at)
+	case SchemaBundle:
+		b := &bundleRecord{doc: x.at, image: x.textOf("image")}
+		b.properties, b.version = x.properties()
+		if x.checker != nil {
+			b.flaws = x.checker.check(d)
+		}
+		x.file.bundles = append(x.file.bundles, b)
+	}
+}
+
+// head reads the three fields that every document may have.
+func (x *indexer) head() {
+	for _, f := range []struct {
+		name string
+		to   *string
+	}{{"schema", &x.at.schema}, {"package", &x.at.pkg}, {"name", &x.at.name}} {
+		found := ""
+		for n := range x.doc.Root() {
+			key := x.doc.Key(n)
+			if string(key) != f.name && !strings.EqualFold(string(key), f.name) {
+				continue
+			}
+			if found != "" {
+				x.fault(CodeDuplicateKey, n, "the keys "+strconv.Quote(found)+" and "+strconv.Quote(string(key))+" both mean "+f.name, "keep one of the two")
+				continue
+			}
+			found = string(key)
+			if value, ok := x.doc.Text(n); ok {
+				*f.to = x.text(value)
+			} else {
+				x.checkIn(step{name: f.name}, n, &text)
+			}
+		}
+	}
+}
+
+// field finds a member of an object by its name, in any case.
+func field(d *doc.Document, members iter.Seq[doc.Node], name string) (found doc.Node, ok bool) {
+	for n := range members {
+		if key := d.Key(n); string(key) == name {
+			return n, true
+		} else if !ok && strings.EqualFold(string(key), name) {
+			found, ok = n, true
+		}
+	}
+	return found, ok
+}
+
+// property reads one property of a document, all but its value.
+func property(d *doc.Document, n doc.Node) (p Property, value doc.Node) {
+	name, value := propertyNodes(d, n)
+	return Property{Type: string(name)}, value
+}
+
+// propertyNodes finds the type and the value of a property.
+func propertyNodes(d *doc.Document, n doc.Node) (name []byte, value doc.Node) {
+	if t, ok := field(d, d.Children(n), "type"); ok {
+		name, _ = d.Text(t)
+	}
+	value, _ = field(d, d.Children(n), "value")
+	return name, value
+}
+
+func (x *indexer) textOf(name string) string {
+	n, _ := field(x.doc, x.doc.Root(), name)
+	value, _ := x.doc.Text(n)
+	return x.text(value)
+}
+
+// entries reads the entries of a channel.
+func (x *indexer) entries() []Entry {
+	list, ok := field(x.doc, x.doc.Root(), "entries")
+	if !ok {
+		return nil
+	}
+	var entries []Entry
+	for n := range x.doc.Children(list) {
+		var e Entry
+		for m := range x.doc.Children(n) {
+			value, _ := x.doc.Text(m)
+			switch key := string(x.doc.Key(m)); {
+			case strings.EqualFold(key, "name"):
+				e.Name = x.text(value)
+			case strings.EqualFold(key, "replaces"):
+				e.Replaces = x.text(value)
+			case strings.EqualFold(key, "skipRange"):
+				e.SkipRange = x.text(value)
+			case strings.EqualFold(key, "skips"):
+				for s := range x.doc.Children(m) {
+					value, _ := x.doc.Text(s)
+					e.Skips = append(e.Skips, x.text(value))
+				}
+			}
+		}
+		entries = append(entries, e)
+	}
+	return entries
+}
+
+// properties reads the properties of a bundle, and keeps the values that are
+// no payload and not large. version is that of the first olm.package property.
+func (x *indexer) properties() (records []propertyRecord, version string) {
+	list, _ := field(x.doc, x.doc.Root(), "properties")
+	n := 0
+	for range x.doc.Children(list) {
+		n++
+	}
+	if n == 0 {
+		return nil, ""
+	}
+	records = make([]propertyRecord, 0, n)
+	for n := range x.doc.Children(list) {
+		name, v := propertyNodes(x.doc, n)
+		r := propertyRecord{Property{Type: x.text(name)}, isPayload(string(name)) || v.End-v.Start > maxIndexed}
+		if !r.inFile && v.End > 0 {
+			r.Value = x.value(x.doc.Value(v))
+		}
+		if r.Type == PropertyPackage && version == "" {
+			at, _ := field(x.doc, x.doc.Children(v), "version")
+			text, _ := x.doc.Text(at)
+			version = x.text(text)
+		}
+		records = append(records, r)
+	}
+	return records, version
+}
+
+// value returns a copy of a property's value, the same for equal ones.
+func (x *indexer) value(b []byte) json.RawMessage {
+	if v, ok := x.values[string(b)]; ok {
+		return v
+	}
+	v := json.RawMessage(string(b))
+	x.values[string(b)] = v
+	return v
+}

@@ -1,0 +1,67 @@
+package catalog_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/golden"
+)
+
+// TestLintScripts runs the scripts of lints; each lint is in one of them.
+func TestLintScripts(t *testing.T) {
+	seen := map[catalog.Code]bool{}
+	golden.Run(t, "testdata/lint/*.txt", func(t *testing.T) golden.Handler {
+		return func(c *golden.Command) string {
+			cat, err := catalog.Open(context.Background(), scriptFiles(c.Input), nil)
+			if err != nil {
+				t.Fatalf("%s: %v", c.Pos, err)
+			}
+			lints, err := cat.Lint(context.Background())
+			if err != nil {
+				return "error: " + err.Error()
+			}
+			var out strings.Builder
+			for _, d := range lints {
+				seen[d.Code] = true
+				fmt.Fprintf(&out, "%s [%s]\n", d.Error(), d.Code)
+				if d.Pos.Line == 0 || d.Hint == "" || d.Subject == "" {
+					t.Errorf("%s: incomplete: %+v", c.Pos, d)
+				}
+				if only, err := cat.Lint(context.Background(), d.Code); err != nil || !slices.ContainsFunc(only, func(o *catalog.Diagnostic) bool { return o.Error() == d.Error() }) {
+					t.Errorf("%s: asked for alone, %s finds %v, %v", c.Pos, d.Code, only, err)
+				}
+			}
+			return out.String()
+		}
+	})
+	for _, code := range catalog.Lints() {
+		if !seen[code] {
+			t.Errorf("no script shows the lint %s", code)
+		}
+	}
+}
+
+// TestLintRealCatalog keeps the lints quiet on what real catalogs do all the
+// time: beside images by tag there is little to say.
+func TestLintRealCatalog(t *testing.T) {
+	dir := unpack(t, realData(t, "full-sample.tar.gz"))
+	c, err := catalog.Open(context.Background(), os.DirFS(dir), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	codes := slices.DeleteFunc(catalog.Lints(), func(c catalog.Code) bool {
+		return c == catalog.LintImageTag || c == catalog.LintDependency
+	})
+	lints, err := c.Lint(context.Background(), codes...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lints) == 0 || len(lints) > 10 {
+		t.Errorf("%d lints", len(lints))
+	}
+}

@@ -1,0 +1,147 @@
+package catalog
+
+import (
+	"iter"
+	"slices"
+)
+
+// Path returns a shortest way of updates between two bundles, and whether
+// there is one. Of several it is the one that goes to the highest version at
+// each step, counted from the end. From a bundle to itself the way is empty.
+// The time is proportional to the number of updates in the channel.
+func (g *Graph) Path(from, to string) ([]Edge, bool) {
+	source, ok1 := g.index[from]
+	target, ok2 := g.index[to]
+	if !ok1 || !ok2 {
+		return nil, false
+	}
+	dist := g.distances(target, nil)
+	if dist[source] < 0 {
+		return nil, false
+	}
+	var path []Edge
+	for at := source; at != target; {
+		for _, l := range g.nodes[at].out {
+			if dist[l.to] == dist[at]-1 {
+				path = append(path, Edge{g.nodes[at].name, g.nodes[l.to].name, l.kind})
+				at = l.to
+				break
+			}
+		}
+	}
+	return path, true
+}
+
+// distances returns for every node the fewest updates to target, or -1,
+// without going through the nodes that are blocked.
+func (g *Graph) distances(target int, blocked []bool) []int {
+	dist := make([]int, len(g.nodes))
+	for i := range dist {
+		dist[i] = -1
+	}
+	dist[target] = 0
+	queue := []int{target}
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		for _, l := range g.nodes[at].in {
+			if dist[l.to] < 0 && (blocked == nil || !blocked[l.to]) {
+				dist[l.to] = dist[at] + 1
+				queue = append(queue, l.to)
+			}
+		}
+	}
+	return dist
+}
+
+// Paths returns all ways of updates between two bundles that visit none twice,
+// trying at each step the highest version first. There may be very many: stop
+// when you have enough. Between one way and the next the time is at most
+// proportional to the updates in the channel times the length of the way. Each
+// slice is the caller's own.
+func (g *Graph) Paths(from, to string) iter.Seq[[]Edge] {
+	return func(yield func([]Edge) bool) {
+		source, ok1 := g.index[from]
+		target, ok2 := g.index[to]
+		if ok1 && ok2 {
+			w := walk{g: g, target: target, visited: make([]bool, len(g.nodes)), yield: yield}
+			w.from(source)
+		}
+	}
+}
+
+// walk is a depth-first search for all simple paths. It enters only nodes from
+// which the target can be reached without those on the way so far, so that it
+// never searches in vain.
+type walk struct {
+	g       *Graph
+	target  int
+	visited []bool
+	path    []Edge
+	yield   func([]Edge) bool
+}
+
+// from goes on from a node, and reports whether to continue.
+func (w *walk) from(at int) bool {
+	if at == w.target {
+		return w.yield(slices.Clone(w.path))
+	}
+	w.visited[at] = true
+	defer func() { w.visited[at] = false }()
+	dist := w.g.distances(w.target, w.visited)
+	for _, l := range w.g.nodes[at].out {
+		if dist[l.to] < 0 {
+			continue
+		}
+		w.path = append(w.path, Edge{w.g.nodes[at].name, w.g.nodes[l.to].name, l.kind})
+		ok := w.from(l.to)
+		w.path = w.path[:len(w.path)-1]
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Reachable returns the entries to which updates lead from the bundle of that
+// name, in any number of steps and without itself: highest version first, then
+// by name.
+func (g *Graph) Reachable(from string) iter.Seq[string] {
+	return g.closure(from, func(n *node) []link { return n.out })
+}
+
+// Reaching returns the bundles from which updates lead to the entry of that
+// name, in any number of steps and without itself: highest version first, then
+// by name.
+func (g *Graph) Reaching(to string) iter.Seq[string] {
+	return g.closure(to, func(n *node) []link { return n.in })
+}
+
+func (g *Graph) closure(name string, next func(*node) []link) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		start, ok := g.index[name]
+		if !ok {
+			return
+		}
+		seen := make([]bool, len(g.nodes))
+		seen[start] = true
+		var found []link
+		for todo := []int{start}; len(todo) > 0; {
+			at := todo[len(todo)-1]
+			todo = todo[:len(todo)-1]
+			for _, l := range next(&g.nodes[at]) {
+				if !seen[l.to] {
+					seen[l.to] = true
+					found = append(found, l)
+					todo = append(todo, l.to)
+				}
+			}
+		}
+		slices.SortFunc(found, g.compare)
+		for _, l := range found {
+			if !yield(g.nodes[l.to].name) {
+				return
+			}
+		}
+	}
+}

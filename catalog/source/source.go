@@ -1,0 +1,169 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/fairlead/fairlead/internal/archive"
+)
+
+// Options bound what unpacking may take. The zero value, and nil, are the
+// defaults.
+type Options struct {
+	// MaxSize is the largest size of all unpacked files together, in bytes.
+	// Default 8 GiB.
+	MaxSize int64
+	// MaxFiles is the largest number of files and directories in archives.
+	// Default 262,144.
+	MaxFiles int
+	// TempDir is where image layers are unpacked. Default os.TempDir().
+	TempDir string
+}
+
+func (o *Options) withDefaults() Options {
+	var c Options
+	if o != nil {
+		c = *o
+	}
+	if c.MaxSize <= 0 {
+		c.MaxSize = 8 << 30
+	}
+	if c.MaxFiles <= 0 {
+		c.MaxFiles = 1 << 18
+	}
+	return c
+}
+
+// LimitError is a limit that an archive exceeds.
+type LimitError struct {
+	What string // what is limited
+	Max  int64  // the limit
+}
+
+// Error names the limit and its value.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("%s is more than the limit of %d", e.What, e.Max)
+}
+
+// Source is an opened catalog. Close it when the catalog is not read any more.
+type Source struct {
+	fs.FS
+	root *os.Root
+	temp string // directory to remove, or ""
+}
+
+// Close removes what was unpacked. The file system must not be used after.
+func (s *Source) Close() error {
+	var errs []error
+	if s.root != nil {
+		errs = append(errs, s.root.Close())
+	}
+	if s.temp != "" {
+		errs = append(errs, os.RemoveAll(s.temp))
+	}
+	return errors.Join(errs...)
+}
+
+// Open opens the catalog at path, which may be any of what the package comment
+// lists. Errors name the path; a limit that is exceeded is a *LimitError.
+func Open(ctx context.Context, path string, opts *Options) (*Source, error) {
+	s, err := open(ctx, path, opts.withDefaults())
+	if err != nil {
+		return nil, fmt.Errorf("catalog %s: %w", path, plain(err))
+	}
+	return s, nil
+}
+
+// plain leaves out what the name of the catalog says already.
+func plain(err error) error {
+	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && errors.Unwrap(err) == pe.Err {
+		return pe.Err
+	}
+	return err
+}
+
+func open(ctx context.Context, path string, o Options) (*Source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		if isLayout(os.DirFS(path)) {
+			return openLayout(os.DirFS(path), o)
+		}
+		return &Source{FS: os.DirFS(path)}, nil
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is neither a directory nor a regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	_, isArchive, err := decompress(f)
+	if err != nil {
+		return nil, err
+	}
+	if !isArchive {
+		return &Source{FS: &oneFile{os.DirFS(filepath.Dir(path)), filepath.Base(path)}}, nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	files, err := archive.Read(ctx, f, &archive.Options{MaxSize: o.MaxSize, MaxFiles: o.MaxFiles})
+	var fault *archive.Error
+	var limit *archive.LimitError
+	switch {
+	case errors.As(err, &fault) && errors.As(err, &limit):
+		return nil, fmt.Errorf("archive: entry %q: %w", fault.Entry, &LimitError{limit.What, limit.Max})
+	case err != nil:
+		return nil, err
+	case isLayout(files):
+		return openLayout(files, o)
+	}
+	return &Source{FS: files}, nil
+}
+
+// oneFile is a directory of which one file is seen.
+type oneFile struct {
+	dir  fs.FS
+	name string
+}
+
+// Open opens the file, or a directory that holds nothing else.
+func (o *oneFile) Open(name string) (fs.File, error) {
+	if name != o.name && name != "." {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	f, err := o.dir.Open(name)
+	if err != nil || name == o.name {
+		return f, err
+	}
+	info, err := fs.Stat(o.dir, o.name)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &oneFileDir{File: f, left: []fs.DirEntry{fs.FileInfoToDirEntry(info)}}, nil
+}
+
+// oneFileDir is an open directory that lists one file.
+type oneFileDir struct {
+	fs.File
+	left []fs.DirEntry
+}
+
+// ReadDir lists the file, once.
+func (d *oneFileDir) ReadDir(n int) ([]fs.DirEntry, error) {
+	list := d.left
+	d.left = nil
+	if n > 0 && len(list) == 0 {
+		return nil, io.EOF
+	}
+	return list, nil
+}

@@ -1,0 +1,169 @@
+package catalog
+
+import (
+	"fmt"
+	"strings"
+)
+
+// WhyNot says why no updates lead from one bundle to another.
+type WhyNot struct {
+	// From and To are the bundles as they were asked for.
+	From, To string
+	// Reasons are what stands in the way, nearest to the target first.
+	Reasons []string
+}
+
+// String returns the answer as one sentence.
+func (w *WhyNot) String() string {
+	return "from " + w.From + " nothing leads to " + w.To + ": " + strings.Join(w.Reasons, "; ")
+}
+
+// most is how many names and reasons are listed before "and N more".
+const most = 8
+
+// WhyNot explains why updates do not lead from one bundle to another. Both may
+// be given by name or version. It returns nil when they do lead there, or when
+// both are the same.
+func (g *Graph) WhyNot(from, to string) *WhyNot {
+	w := &WhyNot{From: from, To: to}
+	target, ok := g.Find(to)
+	if !ok || !g.Has(target) {
+		w.Reasons = append(w.Reasons, g.noEntry(to, target))
+		return w
+	}
+	source, ok := g.Find(from)
+	if !ok {
+		w.Reasons = append(w.Reasons, g.unknown(from))
+		return w
+	}
+	if source == target {
+		return nil
+	}
+	dist := g.distances(g.index[target], nil)
+	start := &g.nodes[g.index[source]]
+	if dist[g.index[source]] >= 0 {
+		return nil
+	}
+	w.accepted(g, dist, start)
+	w.offered(g, source)
+	if v := g.nodes[g.index[target]].version; !v.IsZero() && !start.version.IsZero() && v.Compare(start.version) < 0 {
+		w.Reasons = append(w.Reasons, fmt.Sprintf("%s is older than %s, and updates do not go back", target, source))
+	}
+	return w
+}
+
+// accepted says what each entry accepts that leads to the target.
+func (w *WhyNot) accepted(g *Graph, dist []int, start *node) {
+	order := make([]int, 0, len(dist))
+	for d := 0; ; d++ {
+		before := len(order)
+		for i := range g.entries {
+			if dist[i] == d {
+				order = append(order, i)
+			}
+		}
+		if len(order) == before {
+			break
+		}
+	}
+	for k, i := range order {
+		if k == most {
+			w.Reasons = append(w.Reasons, fmt.Sprintf("and %d more entries that lead there do not accept it either", len(order)-most))
+			return
+		}
+		w.Reasons = append(w.Reasons, g.accepts(i, start))
+	}
+}
+
+// accepts says what updates to an entry come from, none of which is start.
+func (g *Graph) accepts(i int, start *node) string {
+	e := g.entry(i)
+	var parts []string
+	if e.Replaces != "" {
+		parts = append(parts, "replaces only "+g.describe(e.Replaces))
+	}
+	if len(e.Skips) > 0 {
+		parts = append(parts, "skips only "+g.list(e.Skips))
+	}
+	switch n := &g.nodes[i]; {
+	case n.badSpan != nil:
+		parts = append(parts, fmt.Sprintf("has a skipRange %q that cannot be read", e.SkipRange))
+	case n.span != nil && start.version.IsZero():
+		parts = append(parts, fmt.Sprintf("has the skipRange %q, but the version of %s is not known", e.SkipRange, start.name))
+	case n.span != nil:
+		parts = append(parts, fmt.Sprintf("has the skipRange %q, which does not hold %s", e.SkipRange, start.version))
+	}
+	switch len(parts) {
+	case 0:
+		return e.Name + " neither replaces nor skips anything"
+	case 1:
+		return e.Name + " " + parts[0]
+	}
+	return e.Name + " " + strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+}
+
+// offered says where updates from the source do lead.
+func (w *WhyNot) offered(g *Graph, source string) {
+	var names []string
+	for name := range g.Reachable(source) {
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		w.Reasons = append(w.Reasons, "no entry accepts "+source)
+		return
+	}
+	w.Reasons = append(w.Reasons, "updates from "+source+" lead only to "+g.list(names))
+}
+
+// entry returns the entry of a node.
+func (g *Graph) entry(i int) Entry {
+	for _, e := range g.channel.Entries() {
+		if e.Name == g.nodes[i].name {
+			return e
+		}
+	}
+	return Entry{}
+}
+
+func (g *Graph) describe(name string) string {
+	if g.Has(name) {
+		return name
+	}
+	return name + " (not in the channel)"
+}
+
+func (g *Graph) list(names []string) string {
+	var parts []string
+	for i, name := range names {
+		if i == most {
+			return strings.Join(parts, ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+		}
+		parts = append(parts, g.describe(name))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// noEntry says why a target is none.
+func (g *Graph) noEntry(asked, name string) string {
+	where := "the channel " + g.channel.Name() + " has no entry " + asked
+	if name == "" {
+		name = asked
+	}
+	var others []string
+	for ch := range g.channel.pkg.Channels() {
+		if ch == g.channel {
+			continue
+		}
+		if found, ok := ch.Graph().Find(name); ok && ch.Graph().Has(found) {
+			others = append(others, ch.Name())
+		}
+	}
+	if len(others) > 0 {
+		return where + "; it is in " + strings.Join(others, ", ")
+	}
+	return where + ", nor has another channel of the package"
+}
+
+func (g *Graph) unknown(asked string) string {
+	return "the channel " + g.channel.Name() + " neither has nor names " + asked
+}

@@ -1,0 +1,160 @@
+package fairlead
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Clock tells the time. Only runners read it: an engine's Step is told the
+// time. The clocks of k8s.io/utils/clock and github.com/benbjohnson/clock fit
+// as they are. Now is called from several goroutines.
+type Clock interface {
+	Now() time.Time
+}
+
+// Sleeper is a Clock that can be waited on in its own time. [SleepUntil] finds
+// it by assertion.
+type Sleeper interface {
+	Clock
+	// SleepUntil returns nil once Now is not before t, and ctx.Err() when ctx
+	// ends first.
+	SleepUntil(ctx context.Context, t time.Time) error
+}
+
+// SystemClock is the clock of the machine. It is what runners use when they
+// are given none.
+type SystemClock struct{}
+
+// Now returns [time.Now].
+func (SystemClock) Now() time.Time { return time.Now() }
+
+// recheck bounds how long SleepUntil sleeps without a look at the clock.
+const recheck = time.Minute
+
+// SleepUntil waits until c says t or later, and returns nil, or ctx.Err() when
+// ctx ends first.
+//
+//  1. When ctx has ended already, its error is returned whatever c says.
+//  2. A c that is a [Sleeper] waits by itself.
+//  3. Otherwise a timer of the runtime waits, and c is asked again at its end
+//     and at least once a minute, so that a clock that is set, or that stood
+//     still while the machine slept, is noticed.
+func SleepUntil(ctx context.Context, c Clock, t time.Time) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if s, ok := c.(Sleeper); ok {
+		return s.SleepUntil(ctx, t)
+	}
+	for {
+		left := t.Sub(c.Now())
+		if left <= 0 {
+			return nil
+		}
+		timer := time.NewTimer(min(left, recheck))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-timer.C:
+		}
+	}
+}
+
+// ManualClock is a [Sleeper] whose time moves only when it is told to: for
+// tests, simulations and what-if questions. Its zero value is ready and stands
+// at the zero time. It must not be copied after first use; its methods may be
+// called from several goroutines.
+//
+// In a bubble of testing/synctest, goroutines that sleep on a ManualClock
+// count as durably blocked: synctest.Wait returns once all of them sleep.
+type ManualClock struct {
+	mu       sync.Mutex
+	now      time.Time
+	sleepers map[*sleeper]struct{}
+}
+
+// A sleeper is one call of SleepUntil. Its channel is closed when it is due.
+type sleeper struct {
+	at  time.Time
+	due chan struct{}
+}
+
+// Now returns the time that was set last.
+func (c *ManualClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// Set moves the clock to t, which may lie in its past, and wakes who waits for
+// t or earlier.
+func (c *ManualClock) Set(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.set(t)
+}
+
+// Advance moves the clock by d in one leap and wakes who is due by then: all
+// of them see the new time. To stop at each instant on the way, Set the clock
+// to Next again and again.
+func (c *ManualClock) Advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.set(c.now.Add(d))
+}
+
+func (c *ManualClock) set(t time.Time) {
+	c.now = t
+	for s := range c.sleepers {
+		if !s.at.After(t) {
+			close(s.due)
+			delete(c.sleepers, s)
+		}
+	}
+}
+
+// Next returns the earliest instant that somebody waits for, and false when
+// nobody waits.
+func (c *ManualClock) Next() (time.Time, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var next time.Time
+	found := false
+	for s := range c.sleepers {
+		if !found || s.at.Before(next) {
+			next, found = s.at, true
+		}
+	}
+	return next, found
+}
+
+// SleepUntil waits until the clock is moved to t or later. It returns nil at
+// once when it stands there already, and ctx.Err() when ctx ends first.
+func (c *ManualClock) SleepUntil(ctx context.Context, t time.Time) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	if !c.now.Before(t) {
+		c.mu.Unlock()
+		return nil
+	}
+	s := &sleeper{at: t, due: make(chan struct{})}
+	if c.sleepers == nil {
+		c.sleepers = make(map[*sleeper]struct{})
+	}
+	c.sleepers[s] = struct{}{}
+	c.mu.Unlock()
+
+	select {
+	case <-s.due:
+		return nil
+	case <-ctx.Done():
+		c.mu.Lock()
+		delete(c.sleepers, s)
+		c.mu.Unlock()
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+)
+
+// output is the flags of commands that write a catalog.
+type output struct {
+	format *string
+	dir    *string
+}
+
+func (c *call) output() output {
+	return output{c.choice("o", "json", "yaml", "jsonl"), c.flags.String("to", "", "")}
+}
+
+// write writes a catalog to standard output, or as files.
+func (o output) write(c *call, cat *catalog.Catalog) error {
+	format := map[string]catalog.Format{"json": catalog.FormatJSON, "yaml": catalog.FormatYAML, "jsonl": catalog.FormatLines}[*o.format]
+	if *o.dir == "" {
+		return cat.Write(c.stdout, format)
+	}
+	return cat.WriteTree(format, func(path string) (io.WriteCloser, error) {
+		name := filepath.Join(*o.dir, filepath.FromSlash(path))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return nil, err
+		}
+		return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	})
+}
+
+func filter(c *call) error {
+	packages, defaults := c.words("package"), c.words("default")
+	alone := c.flags.Bool("no-dependencies", false, "")
+	out := c.output()
+	if err := c.parse(1, 1); err != nil {
+		return err
+	}
+	selections, err := selectionsOf(*packages, *defaults)
+	if err != nil {
+		return err
+	}
+	cat, err := c.open(c.arg(0))
+	if err != nil {
+		return err
+	}
+	part, report, err := catalog.Filter(c.ctx, cat, selections, &catalog.FilterOptions{NoDependencies: *alone})
+	if err != nil {
+		return err
+	}
+	for _, l := range []struct {
+		what string
+		list []catalog.Change
+	}{{"added", report.Added}, {"dropped", report.Dropped}, {"changed", report.Changed}, {"not in the catalog", report.Unmet}} {
+		for _, change := range l.list {
+			fmt.Fprintf(c.stderr, "%s: %s\n", l.what, change)
+		}
+	}
+	return out.write(c, part)
+}
+
+// selectionsOf reads NAME[/CHANNEL,...][@RANGE] and NAME=CHANNEL.
+func selectionsOf(packages, defaults []string) ([]catalog.Selection, error) {
+	var list []catalog.Selection
+	channelOf := map[string]string{}
+	for _, d := range defaults {
+		of, channel, ok := strings.Cut(d, "=")
+		if !ok {
+			return nil, &usageError{fmt.Sprintf("-default %s: write NAME=CHANNEL", d)}
+		}
+		channelOf[of] = channel
+	}
+	for _, text := range packages {
+		var s catalog.Selection
+		what, versions, _ := strings.Cut(text, "@")
+		name, channels, has := strings.Cut(what, "/")
+		s.Package, s.Versions = name, versions
+		if has {
+			s.Channels = strings.Split(channels, ",")
+		}
+		s.DefaultChannel = channelOf[name]
+		delete(channelOf, name)
+		list = append(list, s)
+	}
+	if len(list) == 0 {
+		return nil, &usageError{"say by -package what to keep"}
+	}
+	if left := slices.Sorted(maps.Keys(channelOf)); len(left) > 0 {
+		return nil, &usageError{fmt.Sprintf("-default %s=%s: no -package names %[1]s", left[0], channelOf[left[0]])}
+	}
+	return list, nil
+}
+
+func merge(c *call) error {
+	prefer := c.choice("prefer", "none", "first", "last")
+	out := c.output()
+	if err := c.parse(1, 1000); err != nil {
+		return err
+	}
+	var catalogs []*catalog.Catalog
+	for _, path := range c.args {
+		cat, err := c.open(path)
+		if err != nil {
+			return err
+		}
+		catalogs = append(catalogs, cat)
+	}
+	opts := &catalog.MergeOptions{Prefer: map[string]catalog.Preference{"first": catalog.PreferFirst, "last": catalog.PreferLast}[*prefer]}
+	all, conflicts, err := catalog.Merge(c.ctx, opts, catalogs...)
+	var disagree *catalog.ConflictError
+	if errors.As(err, &disagree) {
+		conflicts = disagree.Conflicts
+		err = errFindings
+	}
+	for _, conflict := range conflicts {
+		fmt.Fprintln(c.stderr, conflict)
+	}
+	if err != nil {
+		return err
+	}
+	return out.write(c, all)
+}
+
+func convert(c *call) error {
+	metadata := c.flags.Bool("csv-metadata", false, "")
+	out := c.output()
+	if err := c.parse(1, 1); err != nil {
+		return err
+	}
+	cat, err := c.open(c.arg(0))
+	if err != nil {
+		return err
+	}
+	if *metadata {
+		converted, kept, err := catalog.ConvertObjects(c.ctx, cat)
+		if err != nil {
+			return err
+		}
+		for _, change := range kept {
+			fmt.Fprintf(c.stderr, "not converted: %s\n", change)
+		}
+		cat = converted
+	}
+	return out.write(c, cat)
+}

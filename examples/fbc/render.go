@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/bundle"
+	"github.com/fairlead/fairlead/catalog/template"
+)
+
+func render(c *call) error {
+	image := c.flags.String("image", "", "")
+	metadata := c.flags.Bool("csv-metadata", false, "")
+	if err := c.parse(1, 1); err != nil {
+		return err
+	}
+	d, err := c.renderBundle(c.arg(0), &bundle.RenderOptions{Image: *image, CSVMetadata: *metadata})
+	if err != nil {
+		return c.reported(err)
+	}
+	return d.WriteJSON(c.stdout)
+}
+
+// renderBundle renders a bundle directory, and prints what the rendering lacks.
+func (c *call) renderBundle(dir string, opts *bundle.RenderOptions) (*bundle.Document, error) {
+	if info, err := os.Stat(dir); err != nil {
+		return nil, err
+	} else if !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: errors.New("it is no directory")}
+	}
+	b, err := bundle.Read(os.DirFS(dir), nil)
+	if err != nil {
+		return nil, err
+	}
+	d, err := b.Render(opts)
+	if err != nil {
+		return nil, err
+	}
+	for _, lost := range b.Unread() {
+		fmt.Fprintf(c.stderr, "warning: %s\n", lost)
+	}
+	return d, nil
+}
+
+// reported prints an error that is a list of findings.
+func (c *call) reported(err error) error {
+	var findings catalog.Diagnostics
+	if !errors.As(err, &findings) {
+		return err
+	}
+	for _, d := range findings {
+		fmt.Fprintln(c.stderr, d)
+	}
+	return errFindings
+}
+
+func expand(c *call) error {
+	image := c.flags.String("image", "", "")
+	metadata := c.flags.Bool("csv-metadata", false, "")
+	bundles := c.words("bundle")
+	if err := c.parse(2, 2); err != nil {
+		return err
+	}
+	kinds := []string{"semver", "basic", "substitutes"}
+	if !slices.Contains(kinds, c.arg(0)) {
+		return &usageError{fmt.Sprintf("there is no template type %q; there are %s", c.arg(0), strings.Join(kinds, ", "))}
+	}
+	file := c.arg(1)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	t, err := template.Parse(data, &template.Options{File: filepath.Base(file), Type: c.arg(0)})
+	if err != nil {
+		return c.reported(err)
+	}
+	dirs := map[string]string{}
+	for _, b := range *bundles {
+		ref, dir, ok := strings.Cut(b, "=")
+		if !ok {
+			return &usageError{fmt.Sprintf("-bundle %s: write REFERENCE=DIR", b)}
+		}
+		dirs[ref] = dir
+	}
+	result, err := t.Render(c.ctx, func(_ context.Context, ref string) ([]template.Bundle, error) {
+		opts := &bundle.RenderOptions{Image: ref, CSVMetadata: *metadata}
+		dir, ok := dirs[ref]
+		if !ok { // the reference is a directory, seen from the template
+			dir, opts.Image = filepath.Join(filepath.Dir(file), filepath.FromSlash(ref)), *image
+		}
+		d, err := c.renderBundle(dir, opts)
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(d)
+		return []template.Bundle{{JSON: text, CSV: d.CSV}}, err
+	})
+	if err != nil {
+		return c.reported(err)
+	}
+	for _, w := range result.Warnings {
+		fmt.Fprintln(c.stderr, w)
+	}
+	return result.WriteJSON(c.stdout)
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+)
+
+func validate(c *call) error {
+	format := c.choice("o", "text", "json", "sarif", "opm")
+	lint := c.flags.String("lint", "", "")
+	if err := c.parse(1, 1); err != nil {
+		return err
+	}
+	src, err := c.source(c.arg(0))
+	if err != nil {
+		return err
+	}
+	cat, report, err := catalog.Check(c.ctx, src, nil)
+	if err != nil {
+		return err
+	}
+	if *lint != "" {
+		codes, err := lintCodes(*lint)
+		if err != nil {
+			return err
+		}
+		lints, err := cat.Lint(c.ctx, codes...)
+		if err != nil {
+			return err
+		}
+		report = report.WithWarnings(lints)
+	}
+	valid := report.Valid()
+	switch *format {
+	case "text":
+		err = report.WriteText(c.stdout)
+	case "json":
+		err = report.WriteJSON(c.stdout)
+	case "sarif":
+		err = report.WriteSARIF(c.stdout)
+	case "opm":
+		valid = report.OPM() == ""
+		_, err = io.WriteString(c.stdout, report.OPM())
+	}
+	if err == nil && !valid {
+		err = errFindings
+	}
+	return err
+}
+
+// lintCodes reads the list of lints that are asked for.
+func lintCodes(list string) ([]catalog.Code, error) {
+	if list == "all" {
+		return catalog.Lints(), nil
+	}
+	var codes []catalog.Code
+	for name := range strings.SplitSeq(list, ",") {
+		if !slices.Contains(catalog.Lints(), catalog.Code(name)) {
+			return nil, &usageError{fmt.Sprintf("there is no lint %q; docs/diagnostics.md lists them", name)}
+		}
+		codes = append(codes, catalog.Code(name))
+	}
+	return codes, nil
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/golden"
+)
+
+// TestTimetable runs the program: the input of a command is its arguments.
+func TestTimetable(t *testing.T) {
+	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
+		return func(c *golden.Command) string {
+			var stdout, stderr strings.Builder
+			status := run(t.Context(), strings.Fields(c.Input), &stdout, &stderr)
+			return fmt.Sprintf("%s%sexit status %d", stdout.String(), stderr.String(), status)
+		}
+	})
+}
+
+func TestRead(t *testing.T) {
+	for text, want := range map[string]string{
+		"rooms 0":                       "line 1: rooms 0: want a number of at least 1",
+		"\nrooms x":                     "line 2: rooms x: want a number of at least 1",
+		"course a":                      `line 1: "course": want "rooms N", "course NAME TEACHER TIME ..." or "apart COURSE COURSE ..."`,
+		"course a T 1\ncourse a T 1":    "line 2: course a is there already",
+		"course a T 1\napart a b":       "line 2: apart: there is no course b above",
+		"# fine\n\ncourse a T 1 # fine": "<nil>",
+	} {
+		if _, err := read(strings.NewReader(text)); fmt.Sprint(err) != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}

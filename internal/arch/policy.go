@@ -1,0 +1,198 @@
+package arch
+
+import (
+	"path"
+	"strings"
+)
+
+// modulePath is the import path of the root package.
+const modulePath = "github.com/fairlead/fairlead"
+
+// lattice lists every package of the root module and what it may import of the
+// module, lower layers first. A package that is not listed may not exist, and
+// an arrow that is not listed may not be drawn.
+//
+// Do not add an arrow just to get a build through. What the absent arrows keep
+// true:
+//
+//   - taints, lifecycle and cvo know neither each other nor solver nor catalog,
+//     and so link nothing but the standard library (cvo also YAML and semver);
+//   - catalog does not know the solver and solver does not know catalogs: they
+//     meet in solver/olm;
+//   - who wants the solver alone does not link CEL, which is ten megabytes;
+//   - what only tests import stays out of every program.
+//
+// A new package is listed here in the change that adds it.
+var lattice = map[string][]string{
+	// Leaves.
+	".":                {},
+	"internal/object":  {},
+	"internal/wheel":   {},
+	"internal/diagram": {},
+	"internal/semverx": {},
+	"internal/doc":     {"internal/near"},
+	"internal/archive": {},
+	"internal/arch":    {},
+	"internal/golden":  {},
+	"internal/long":    {},
+	"internal/near":    {},
+	"internal/sim":     {".", "internal/object", "internal/wheel"},
+	"internal/loop":    {".", "internal/wheel"},
+
+	// Solving.
+	"solver":      {"internal/diagram"},
+	"solver/rule": {"internal/semverx"},
+
+	// Catalogs.
+	"catalog":          {"internal/diagram", "internal/doc", "internal/near", "internal/semverx"},
+	"catalog/bundle":   {"catalog", "internal/doc", "internal/near", "internal/semverx"},
+	"catalog/source":   {"catalog", "internal/archive"},
+	"catalog/template": {"catalog", "internal/doc", "internal/near", "internal/semverx"},
+
+	// The one place where catalogs and the solver meet.
+	"solver/olm/config": {"internal/object"},
+	"solver/olm/group":  {"internal/object"},
+	"solver/olm": {
+		"catalog", "internal/diagram", "internal/near", "internal/object", "internal/semverx", "solver", "solver/olm/config", "solver/olm/group",
+		"solver/rule",
+	},
+	"solver/olm/crd":     {"internal/object"},
+	"solver/olm/gate":    {"internal/object", "internal/semverx", "solver/olm"},
+	"solver/olm/removal": {"internal/object", "solver/olm"},
+	"solver/olm/scope":   {"internal/object", "solver/olm/group"},
+	"solver/olm/source":  {"internal/object", "internal/semverx", "solver/olm"},
+	"solver/olm/status":  {"catalog", "internal/object", "solver/olm"},
+	"solver/olm/install": {
+		".", "catalog", "catalog/bundle", "internal/loop", "internal/object", "internal/semverx", "internal/wheel",
+		"solver/olm", "solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/group", "solver/olm/removal",
+		"solver/olm/scope", "solver/olm/source", "solver/olm/status",
+	},
+
+	// Controllers.
+	"lifecycle":   {".", "internal/loop", "internal/object", "internal/wheel"},
+	"taints":      {".", "internal/loop", "internal/object", "internal/wheel"},
+	"cvo/graph":   {"internal/diagram", "internal/doc", "internal/semverx"},
+	"cvo/payload": {"internal/diagram", "internal/doc", "internal/object", "internal/semverx"},
+	"cvo/rollout": {".", "internal/loop", "internal/object", "internal/wheel"},
+	"cvo": {
+		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/loop", "internal/object", "internal/semverx",
+		"internal/wheel",
+	},
+
+	// Programs: the public packages, what they read their input with, and what
+	// they share below examples/internal.
+	"examples/*": {
+		".", "catalog", "catalog/bundle", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout",
+		"internal/archive", "internal/doc", "lifecycle", "solver", "solver/olm", "solver/olm/group",
+		"solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/install", "solver/olm/removal",
+		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints",
+	},
+}
+
+// testOnly are the packages that exist for tests: no other code imports them.
+var testOnly = []string{"internal/arch", "internal/golden", "internal/long", "internal/sim"}
+
+// arrows returns what the package in dir may import; known is false when the
+// lattice does not list it.
+func arrows(dir string) (may []string, known bool) {
+	if strings.HasPrefix(dir, "examples/") {
+		dir = "examples/*"
+	}
+	may, known = lattice[dir]
+	return may, known
+}
+
+// dependency is one direct requirement of the root module.
+type dependency struct {
+	path     string
+	version  string
+	importer string // the one package that imports it; "" means test files of any package
+}
+
+// dependencies are the direct requirements of the root module, all of them.
+// Each is imported by one package, so that it can be replaced by editing that
+// package.
+var dependencies = []dependency{
+	{"github.com/Masterminds/semver/v3", "v3.5.0", "internal/semverx"},
+	{"github.com/go-air/gini", "v1.0.4", "solver"},
+	{"github.com/google/cel-go", "v0.31.0", "solver/rule"},
+	{"github.com/google/go-cmp", "v0.7.0", ""},
+	{"gopkg.in/yaml.v3", "v3.0.1", "internal/doc"},
+}
+
+// dependencyOf returns the direct requirement that provides an import path.
+func dependencyOf(importPath string) (dependency, bool) {
+	for _, d := range dependencies {
+		if importPath == d.path || strings.HasPrefix(importPath, d.path+"/") {
+			return d, true
+		}
+	}
+	return dependency{}, false
+}
+
+// goVersion is what every go.mod states. Naming a patch release would force it
+// on every user.
+const goVersion = "1.26.0"
+
+// goVersions holds the modules, by directory, that must state another one, and
+// only modules that nobody requires may be here: the comparison with
+// operator-registry needs what operator-registry needs.
+var goVersions = map[string]string{"internal/bench": "1.26.3"}
+
+// purity says what the core files of a package may not touch.
+type purity int
+
+const (
+	edge purity = iota // not a core: may do anything
+	calm               // no clock, no files, no network, no log, no chance; may take a context and lock
+	pure               // calm, and takes no context, locks nothing, starts nothing: plain values in and out
+)
+
+// cores lists the packages with a deterministic core. Packages that are not
+// listed have none.
+var cores = map[string]purity{
+	"catalog":            calm,
+	"catalog/bundle":     calm,
+	"catalog/template":   calm,
+	"internal/archive":   calm,
+	"internal/diagram":   calm,
+	"internal/doc":       calm,
+	"internal/near":      pure,
+	"internal/semverx":   calm,
+	"solver":             calm,
+	"solver/olm":         calm,
+	"solver/rule":        calm,
+	"cvo":                pure,
+	"cvo/graph":          pure,
+	"cvo/payload":        pure,
+	"cvo/rollout":        pure,
+	"internal/object":    pure,
+	"internal/wheel":     pure,
+	"lifecycle":          pure,
+	"solver/olm/config":  pure,
+	"solver/olm/crd":     pure,
+	"solver/olm/gate":    pure,
+	"solver/olm/group":   pure,
+	"solver/olm/removal": pure,
+	"solver/olm/scope":   pure,
+	"solver/olm/source":  pure,
+	"solver/olm/status":  pure,
+	"solver/olm/install": pure,
+	"taints":             pure,
+}
+
+// clockFiles are the files that may read the machine's clock: SystemClock does
+// it for all others, and CheckStore does not trust what it examines.
+var clockFiles = []string{"clock.go", "check.go"}
+
+// core returns how pure a file must be. In a package with a core every file is
+// of it, except tests and the files of the runner: run.go and run_*.go, which
+// also hold what belongs to the runner's side of the seam, such as the Backend
+// interface (it takes a context) and backends in memory.
+func (f *File) core() purity {
+	base := path.Base(f.Path)
+	if f.Nested || f.Test || base == "run.go" || strings.HasPrefix(base, "run_") {
+		return edge
+	}
+	return cores[f.Dir]
+}

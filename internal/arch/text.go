@@ -1,0 +1,105 @@
+package arch
+
+import (
+	"fmt"
+	"go/ast"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// How large a file and a function may grow, in lines. Generated code may be
+// larger, and so may the functions of tests.
+const (
+	maxFileLines     = 500
+	maxFunctionLines = 70
+)
+
+// fileSize: a file holds one idea.
+func fileSize(t *Tree) []Finding {
+	var found []Finding
+	for _, f := range t.Go {
+		if !f.Generated && f.Lines > maxFileLines {
+			found = append(found, Finding{f.Path, 0, fmt.Sprintf("has %d lines, more than %d: split it by idea", f.Lines, maxFileLines)})
+		}
+	}
+	return found
+}
+
+// functionSize: a function fits a screen.
+func functionSize(t *Tree) []Finding {
+	var found []Finding
+	for _, f := range t.Go {
+		if f.Generated || f.Test {
+			continue
+		}
+		ast.Inspect(f.AST, func(n ast.Node) bool {
+			name := "function literal"
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				name = n.Name.Name
+			case *ast.FuncLit:
+			default:
+				return true
+			}
+			if lines := t.fset.Position(n.End()).Line - t.line(n) + 1; lines > maxFunctionLines {
+				found = append(found, t.at(f, n, "%s has %d lines, more than %d: give its parts names", name, lines, maxFunctionLines))
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// emptyNames say where code was put, not what it is.
+var emptyNames = []string{
+	"base", "common", "helper", "helpers", "lib", "misc", "shared", "tools", "type", "types", "util", "utils",
+}
+
+// packageName: a package is named for what it provides.
+func packageName(t *Tree) []Finding {
+	var found []Finding
+	for _, f := range t.Go {
+		name := strings.TrimSuffix(f.AST.Name.Name, "_test")
+		if slices.Contains(emptyNames, name) || slices.Contains(emptyNames, path.Base(f.Dir)) {
+			found = append(found, Finding{f.Path, 0, fmt.Sprintf("package %s in %s: name it for what it provides", name, f.Dir)})
+		}
+	}
+	return found
+}
+
+// The words are put together here so that this file does not hold them.
+var unfinishedWords = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`)
+
+// unfinished: nothing is left for later in the text of the project.
+func unfinished(t *Tree) []Finding {
+	return grep(t, unfinishedWords, func(name string) bool { return !inTestdata(name) },
+		"says %s: do it, or say what is so and why")
+}
+
+// machinePaths are directories that exist on somebody's machine.
+var machinePaths = regexp.MustCompile(`(?:^|[^\w./>-])(/(?:home|root|work|Users)/[\w.-]+)`)
+
+// machinePath: no file names a place on the machine where it was written. The
+// scripts that test this rule are excepted.
+func machinePath(t *Tree) []Finding {
+	return grep(t, machinePaths, func(name string) bool { return !strings.HasPrefix(name, "internal/arch/testdata/") },
+		"names %s, a place on one machine: use a relative path or an environment variable")
+}
+
+// grep finds the lines of the chosen text files that match. The format takes
+// the last thing that the expression captures.
+func grep(t *Tree, expr *regexp.Regexp, chosen func(name string) bool, format string) []Finding {
+	var found []Finding
+	for _, text := range t.Text {
+		if !chosen(text.Path) {
+			continue
+		}
+		for _, at := range expr.FindAllStringSubmatchIndex(text.Data, -1) {
+			line := 1 + strings.Count(text.Data[:at[2]], "\n")
+			found = append(found, Finding{text.Path, line, fmt.Sprintf(format, text.Data[at[2]:at[3]])})
+		}
+	}
+	return found
+}

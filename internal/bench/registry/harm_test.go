@@ -1,0 +1,177 @@
+package registry_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+type object = map[string]any
+
+// harm is one kind of damage to a valid catalog.
+type harm struct {
+	name string
+	do   func(r *rand.Rand, c *docs) bool          // reports whether it could
+	text func(r *rand.Rand, content string) string // instead, to what is written
+}
+
+// docs are the documents of a catalog, to be changed.
+type docs []object
+
+func (c docs) text() string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	for _, d := range c {
+		if err := e.Encode(d); err != nil {
+			panic(err) // made of JSON
+		}
+	}
+	return b.String()
+}
+
+func (c docs) of(schema string) []object {
+	var found []object
+	for _, d := range c {
+		if d["schema"] == schema {
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+func (c *docs) remove(which func(object) bool) { *c = slices.DeleteFunc(*c, which) }
+
+func pick[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
+
+func list(d object, key string) []any {
+	l, _ := d[key].([]any)
+	return l
+}
+
+// field returns a member of v, nil if there is none or v is no object.
+func field(v any, key string) any {
+	o, _ := v.(object)
+	return o[key]
+}
+
+// on makes damage of a change to any document of a schema.
+func on(schema, name string, change func(r *rand.Rand, d object) bool) harm {
+	return harm{name: strings.TrimPrefix(schema, "olm.") + " " + name, do: func(r *rand.Rand, c *docs) bool {
+		found := c.of(schema)
+		return len(found) > 0 && change(r, pick(r, found))
+	}}
+}
+
+// put makes damage of a wrong value of a key, one of those given; lack of one
+// without.
+func put(schema, name, key string, values ...any) harm {
+	return on(schema, name, func(r *rand.Rand, d object) bool { return set(r, d, key, values) })
+}
+
+func set(r *rand.Rand, d object, key string, values []any) bool {
+	if len(values) > 0 {
+		d[key] = pick(r, values)
+		return true
+	}
+	_, there := d[key]
+	delete(d, key)
+	return there
+}
+
+// again makes damage of a document given twice, the second time at the end.
+func again(schema string) harm {
+	return harm{name: strings.TrimPrefix(schema, "olm.") + " twice", do: func(r *rand.Rand, c *docs) bool {
+		found := c.of(schema)
+		if len(found) == 0 {
+			return false
+		}
+		*c = append(*c, pick(r, found))
+		return true
+	}}
+}
+
+// without makes damage of a document left out.
+func without(schema string) harm {
+	return harm{name: strings.TrimPrefix(schema, "olm.") + " left out", do: func(r *rand.Rand, c *docs) bool {
+		found := c.of(schema)
+		if len(found) == 0 {
+			return false
+		}
+		gone := pick(r, found)
+		c.remove(func(d object) bool {
+			return d["schema"] == gone["schema"] && d["name"] == gone["name"] && d["package"] == gone["package"]
+		})
+		return true
+	}}
+}
+
+// inValue makes damage of a wrong value of a key of an olm.package property.
+func inValue(name, key string, values ...any) harm {
+	return on("olm.bundle", name, func(r *rand.Rand, d object) bool {
+		v := packageValue(d)
+		return v != nil && set(r, v, key, values)
+	})
+}
+
+func packageValue(bundle object) object {
+	for _, p := range list(bundle, "properties") {
+		if field(p, "type") == "olm.package" {
+			v, _ := field(p, "value").(object)
+			return v
+		}
+	}
+	return nil
+}
+
+// property makes damage of one more property of a bundle.
+func property(name string, properties ...object) harm {
+	return on("olm.bundle", name, func(r *rand.Rand, d object) bool {
+		d["properties"] = append(slices.Clip(list(d, "properties")), pick(r, properties))
+		return true
+	})
+}
+
+// entry makes damage of a change to an entry e of a channel; others are all its
+// entries.
+func entry(name string, change func(r *rand.Rand, e object, others []any) bool) harm {
+	return on("olm.channel", name, func(r *rand.Rand, d object) bool {
+		entries := list(d, "entries")
+		if len(entries) == 0 {
+			return false
+		}
+		e, ok := pick(r, entries).(object)
+		return ok && e != nil && change(r, e, entries)
+	})
+}
+
+// entries makes damage of a change to the list of a channel's entries.
+func entries(name string, change func(r *rand.Rand, l []any) []any) harm {
+	return on("olm.channel", name, func(r *rand.Rand, d object) bool {
+		before := list(d, "entries")
+		if len(before) == 0 {
+			return false
+		}
+		d["entries"] = change(r, slices.Clone(before))
+		return true
+	})
+}
+
+// deprecated makes damage of entries of a package's deprecations.
+func deprecated(name string, entries func(r *rand.Rand, c docs, pkg any) []any) harm {
+	return harm{name: "deprecation " + name, do: func(r *rand.Rand, c *docs) bool {
+		pkg := pick(r, c.of("olm.package"))["name"]
+		c.remove(func(d object) bool { return d["schema"] == "olm.deprecations" && d["package"] == pkg })
+		*c = append(*c, object{"schema": "olm.deprecations", "package": pkg, "entries": entries(r, *c, pkg)})
+		return true
+	}}
+}
+
+// reference is deprecated with one entry.
+func reference(name string, values ...any) harm {
+	return deprecated(name, func(r *rand.Rand, _ docs, _ any) []any {
+		return []any{object{"reference": pick(r, values), "message": "old"}}
+	})
+}

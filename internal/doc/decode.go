@@ -1,0 +1,275 @@
+package doc
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/near"
+)
+
+// Mismatch is a value that does not fit the Go type it is decoded into.
+type Mismatch struct {
+	Value *Value // the value at fault, or an unknown member
+	Steps []any  // the keys (string) and indices (int) that lead to it
+	Want  string // the JSON type that should stand there; "" for an unknown field
+	Near  string // for an unknown field: the known name it resembles, or ""
+}
+
+// Path returns where the value stands, as in
+// spec.install.spec.deployments[0].name.
+func (m *Mismatch) Path() string {
+	var b strings.Builder
+	for i, step := range m.Steps {
+		switch step := step.(type) {
+		case int:
+			b.WriteString("[" + strconv.Itoa(step) + "]")
+		case string:
+			if i > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(step)
+		}
+	}
+	return b.String()
+}
+
+// Error says what stands where and what should.
+func (m *Mismatch) Error() string {
+	path := m.Path()
+	if m.Want == "" {
+		return "there is no field " + path
+	}
+	if path == "" {
+		path = "the document"
+	}
+	return path + " is " + m.Value.Describe() + ", not " + article(m.Want)
+}
+
+// Hint says how to mend it, or "" where that is unknown.
+func (m *Mismatch) Hint() string {
+	switch {
+	case m.Want == "" && m.Near != "":
+		return "write " + m.Near
+	case m.Want == "":
+		return ""
+	case m.Want == "string" && m.Value.Kind != '{' && m.Value.Kind != '[':
+		return "put it in quotes: \"" + string(m.Value.Raw) + "\""
+	}
+	return "write " + article(m.Want) + " there"
+}
+
+// Decode fills into, a pointer, from v as json.Unmarshal would, and returns
+// every value that does not fit instead of the first. What does not fit is
+// left as it was; the rest is filled.
+//
+//   - Fields go by their json tags, in the spelling of the tag or, where no
+//     member is spelled so, in any case of letters.
+//   - With [Exact], another case of letters is a fault, with an empty Want,
+//     and the member is left out.
+//   - null leaves a field as it is.
+//   - A field of type json.RawMessage takes a copy of the text, one of type
+//     *Value the value itself.
+//   - With [Strict], members of objects that no field takes are returned as
+//     well, with an empty Want.
+//   - With [Loose], numbers and truth values are taken for text where text is
+//     wanted, as tools do that turn YAML into JSON for a type they know.
+//
+// Types other than structs, slices, maps with string keys, pointers, strings,
+// booleans, integers and float64 are not supported and panic: the argument is
+// a program's own type, never input.
+func Decode(v *Value, into any, mode Mode) []*Mismatch {
+	d := decoder{mode: mode}
+	d.value(v, reflect.ValueOf(into).Elem())
+	return d.faults
+}
+
+// Mode says how strictly [Decode] compares a value with a type.
+type Mode uint8
+
+// The modes, to be joined with |.
+const (
+	Strict Mode = 1 << iota // fields that are not known are faults
+	Exact                   // names of fields in another case of letters are faults
+	Loose                   // a number or truth value may stand where text belongs
+)
+
+type decoder struct {
+	mode   Mode
+	path   []any
+	faults []*Mismatch
+}
+
+var (
+	rawType   = reflect.TypeFor[json.RawMessage]()
+	valueType = reflect.TypeFor[*Value]()
+)
+
+func (d *decoder) value(v *Value, to reflect.Value) {
+	switch to.Type() {
+	case rawType:
+		to.SetBytes(v.JSON())
+		return
+	case valueType:
+		to.Set(reflect.ValueOf(v))
+		return
+	}
+	if v.Kind == 'n' {
+		return
+	}
+	switch to.Kind() {
+	case reflect.Pointer:
+		p := reflect.New(to.Type().Elem())
+		d.value(v, p.Elem())
+		to.Set(p)
+	case reflect.Struct:
+		d.fields(v, to)
+	case reflect.Map:
+		d.entries(v, to)
+	case reflect.Slice:
+		d.elements(v, to)
+	case reflect.String:
+		text, ok := v.Text()
+		if !ok && d.mode&Loose != 0 {
+			text, ok = v.Scalar()
+		}
+		if ok {
+			to.SetString(text)
+		} else {
+			d.fault(v, "string")
+		}
+	case reflect.Bool:
+		if v.Kind == 't' || v.Kind == 'f' {
+			to.SetBool(v.Kind == 't')
+		} else {
+			d.fault(v, "boolean")
+		}
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		n, err := strconv.ParseInt(string(v.Raw), 10, to.Type().Bits())
+		if v.Kind != '0' || err != nil {
+			d.fault(v, "integer")
+		} else {
+			to.SetInt(n)
+		}
+	case reflect.Float64:
+		f, err := strconv.ParseFloat(string(v.Raw), 64)
+		if v.Kind != '0' || err != nil {
+			d.fault(v, "number")
+		} else {
+			to.SetFloat(f)
+		}
+	default:
+		panic("doc: Decode into " + to.Type().String())
+	}
+}
+
+func (d *decoder) fault(v *Value, want string) {
+	d.faults = append(d.faults, &Mismatch{Value: v, Steps: slices.Clone(d.path), Want: want})
+}
+
+// within runs f with one more step on the path.
+func (d *decoder) within(step any, f func()) {
+	d.path = append(d.path, step)
+	f()
+	d.path = d.path[:len(d.path)-1]
+}
+
+func (d *decoder) fields(v *Value, to reflect.Value) {
+	if v.Kind != '{' {
+		d.fault(v, "object")
+		return
+	}
+	fields := fieldsOf(to)
+	for i := range v.Members {
+		m := &v.Members[i]
+		at, folded := d.find(v, m.Key, fields)
+		d.within(m.Key, func() {
+			switch {
+			case at >= 0 && (!folded || d.mode&Exact == 0):
+				d.value(m, fields[at].value)
+			case at >= 0:
+				d.unknown(m, fields[at].name)
+			case d.mode&Strict != 0:
+				names := make([]string, len(fields))
+				for f := range fields {
+					names[f] = fields[f].name
+				}
+				d.unknown(m, near.Nearest(m.Key, names))
+			}
+		})
+	}
+}
+
+// find returns the index of the field that the member key of v goes into, or
+// -1, and whether it is spelt in another case.
+func (d *decoder) find(v *Value, key string, fields []field) (at int, folded bool) {
+	at = -1
+	for f := range fields {
+		switch {
+		case fields[f].name == key:
+			return f, false
+		case strings.EqualFold(fields[f].name, key) && v.member(fields[f].name) == nil:
+			at = f
+		}
+	}
+	return at, true
+}
+
+func (d *decoder) unknown(m *Value, meant string) {
+	d.faults = append(d.faults, &Mismatch{Value: m, Steps: slices.Clone(d.path), Near: meant})
+}
+
+type field struct {
+	name  string
+	value reflect.Value
+}
+
+// fieldsOf lists the fields of a struct with their JSON names, those of
+// embedded structs among them.
+func fieldsOf(to reflect.Value) []field {
+	var all []field
+	for i := range to.NumField() {
+		f := to.Type().Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous && name == "":
+			all = append(all, fieldsOf(to.Field(i))...)
+		case name != "-" && name != "" && f.IsExported():
+			all = append(all, field{name, to.Field(i)})
+		}
+	}
+	return all
+}
+
+func (d *decoder) entries(v *Value, to reflect.Value) {
+	if v.Kind != '{' {
+		d.fault(v, "object")
+		return
+	}
+	if to.IsNil() {
+		to.Set(reflect.MakeMapWithSize(to.Type(), len(v.Members)))
+	}
+	for i := range v.Members {
+		m := &v.Members[i]
+		d.within(m.Key, func() {
+			faults := len(d.faults)
+			e := reflect.New(to.Type().Elem()).Elem()
+			if d.value(m, e); len(d.faults) == faults {
+				to.SetMapIndex(reflect.ValueOf(m.Key).Convert(to.Type().Key()), e)
+			}
+		})
+	}
+}
+
+func (d *decoder) elements(v *Value, to reflect.Value) {
+	if v.Kind != '[' {
+		d.fault(v, "array")
+		return
+	}
+	to.Set(reflect.MakeSlice(to.Type(), len(v.Members), len(v.Members)))
+	for i := range v.Members {
+		d.within(i, func() { d.value(&v.Members[i], to.Index(i)) })
+	}
+}

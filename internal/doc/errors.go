@@ -1,0 +1,93 @@
+package doc
+
+import (
+	"fmt"
+)
+
+// Kind says what is wrong with a document.
+type Kind uint8
+
+// The kinds of errors.
+const (
+	Syntax       Kind = iota + 1 // neither JSON nor YAML
+	Encoding                     // no text in UTF-8
+	DuplicateKey                 // a key twice in one object
+	Limit                        // larger than the limits allow; Err is a *LimitError
+	NotObject                    // valid, but an array or a scalar
+	Unsupported                  // YAML that has no JSON form
+)
+
+// Error is a document that cannot be used: where, what is wrong, and what to
+// do about it.
+type Error struct {
+	Pos     Position // where it is
+	Kind    Kind     // what kind of fault it is
+	Message string   // what is wrong
+	Hint    string   // what to do about it; may be empty
+	Err     error    // what lies under it, nil for most
+}
+
+// Error returns the position, the message and the hint in one line.
+func (e *Error) Error() string {
+	text := e.Pos.String() + ": " + e.Message
+	if e.Hint != "" {
+		text += "; " + e.Hint
+	}
+	return text
+}
+
+// Unwrap returns what lies under the error: a *LimitError, or nil.
+func (e *Error) Unwrap() error { return e.Err }
+
+// LimitError is a limit that the input exceeds.
+type LimitError struct {
+	What string // what is limited, such as SizeLimit
+	Max  int64  // the limit
+}
+
+// What the fields of Limits limit, in the words of a LimitError.
+const (
+	SizeLimit  = "document size in bytes"
+	DepthLimit = "nesting depth"
+	NodesLimit = "number of values in a YAML document"
+)
+
+// Error names the limit and its value.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("limit exceeded: %s is more than %d", e.What, e.Max)
+}
+
+// Limits bound what one document may cost. A zero field is its default.
+type Limits struct {
+	// Size is the largest document in bytes, in its source and as JSON
+	// (aliases written out). Default 16 MiB.
+	Size int
+	// Depth is the deepest nesting of objects and arrays. Default 1,000.
+	Depth int
+	// Nodes is the largest number of values in one YAML document, aliases
+	// written out. The parser takes about 400 bytes for each. Default 262,144.
+	Nodes int
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Size <= 0 {
+		l.Size = 16 << 20
+	}
+	if l.Depth <= 0 {
+		l.Depth = 1000
+	}
+	if l.Nodes <= 0 {
+		l.Nodes = 1 << 18
+	}
+	return l
+}
+
+// limitError makes the error of a document that exceeds a limit.
+func limitError(pos Position, what string, limit int) *Error {
+	err := &LimitError{What: what, Max: int64(limit)}
+	return &Error{
+		Pos: pos, Kind: Limit, Err: err,
+		Message: fmt.Sprintf("the %s is more than the limit of %d", what, limit),
+		Hint:    "raise the limit if the document is meant to be like this",
+	}
+}

@@ -1,0 +1,473 @@
+package doc
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+)
+
+// Format is how a document is written.
+type Format uint8
+
+// The formats.
+const (
+	JSON Format = iota + 1
+	YAML
+)
+
+// String returns "JSON" or "YAML".
+func (f Format) String() string {
+	switch f {
+	case JSON:
+		return "JSON"
+	case YAML:
+		return "YAML"
+	}
+	return "unknown format"
+}
+
+// Document is one document of a stream. What it refers to is overwritten by
+// the next call of Reader.Next.
+type Document struct {
+	Outline
+	Raw    []byte   // the source, without what stands between documents
+	Offset int64    // of Raw in the stream, in bytes
+	Start  Position // of Raw
+	Format Format   // how Raw is written
+	marks  []mark   // YAML only: where the parts of the JSON text come from
+	words  []word   // YAML only: see Truths
+}
+
+// Position returns the place in the source of the JSON text's byte at offset.
+// For YAML it is the place of the value or key that the byte belongs to.
+func (d *Document) Position(offset int) Position {
+	if d.Format == YAML {
+		return d.Start.of(d.marks, offset)
+	}
+	return d.Start.after(d.Raw[:min(offset, len(d.Raw))])
+}
+
+// windowSize is the first size of a Reader's window. It grows to hold the
+// largest document.
+const windowSize = 512 << 10
+
+// Reader yields the documents of a stream. It holds one window of the stream,
+// which is as large as the largest document seen, and at least 512 KiB (or
+// the size given to Reset, when that is less).
+type Reader struct {
+	limits Limits
+	src    io.Reader
+	buf    []byte // the window's memory
+	lo, hi int    // buf[lo:hi] is what is not consumed yet
+	window int    // least size of buf
+	eof    bool
+	offset int64    // of buf[lo] in the stream
+	at     Position // of buf[lo]
+	scan   scanner
+	doc    Document
+	yaml   yamlWriter
+	broken error // what Next returns from now on
+}
+
+// NewReader returns a reader of src. file is what positions name. Where src
+// tells its length, as readers of memory do, the window is no larger.
+func NewReader(src io.Reader, file string, limits Limits) *Reader {
+	r := &Reader{limits: limits.withDefaults()}
+	r.scan.max, r.scan.level = r.limits.Depth, levels
+	size := int64(0)
+	if text, ok := src.(interface{ Len() int }); ok {
+		size = int64(text.Len()) + 1
+	}
+	r.Reset(src, file, size)
+	return r
+}
+
+// Reset makes r read another stream with the memory it has. size is the
+// stream's length if it is known; it keeps the window of small files small.
+func (r *Reader) Reset(src io.Reader, file string, size int64) {
+	r.src, r.lo, r.hi, r.eof, r.offset, r.broken = src, 0, 0, false, 0, nil
+	r.at = Position{File: file, Line: 1, Column: 1}
+	want := windowSize
+	if size > 0 && size < windowSize {
+		want = int(size) + 1
+	}
+	r.window = want
+}
+
+// Next returns the next document. At the end it returns io.EOF. After an
+// *Error the next call goes on behind the faulty document, unless the document
+// is too large, in which case io.EOF follows; any other error is one of
+// reading, and final.
+func (r *Reader) Next() (*Document, error) {
+	if r.broken != nil {
+		return nil, r.broken
+	}
+	d, err := r.next()
+	if err != nil {
+		var fault *Error
+		if !errors.As(err, &fault) {
+			r.broken = err
+		}
+	}
+	return d, err
+}
+
+func (r *Reader) next() (*Document, error) {
+	for {
+		if err := r.gap(); err != nil {
+			return nil, err
+		}
+		if r.buf[r.lo] == '{' {
+			return r.object()
+		}
+		d, err := r.block(blockEnd)
+		if d != nil || err != nil {
+			return d, err
+		}
+	}
+}
+
+// fill reads more of the stream behind buf[lo:hi], moving it to the front and
+// growing the window if need be. It reads as much again as there is, so that
+// looking at a document after each fill takes time proportional to its size
+// even where reads are short. At the end of the stream it returns io.EOF.
+func (r *Reader) fill() error {
+	total, enough := 0, r.hi-r.lo
+	for {
+		n, err := r.more()
+		total += n
+		if err == io.EOF && total > 0 || err == nil && total >= enough {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// more reads once.
+func (r *Reader) more() (int, error) {
+	if r.eof {
+		return 0, io.EOF
+	}
+	if r.lo > 0 {
+		r.hi = copy(r.buf, r.buf[r.lo:r.hi])
+		r.lo = 0
+	}
+	if len(r.buf) < r.window {
+		r.buf = append(make([]byte, 0, r.window), r.buf[:r.hi]...)[:r.window]
+	}
+	if r.hi == len(r.buf) {
+		if r.hi > r.limits.Size {
+			return 0, r.tooLarge()
+		}
+		r.buf = append(r.buf, make([]byte, len(r.buf))...)
+	}
+	for range 100 {
+		n, err := r.src.Read(r.buf[r.hi:])
+		r.hi += n
+		r.eof = err == io.EOF
+		if n > 0 || err != nil {
+			return n, err
+		}
+	}
+	return 0, io.ErrNoProgress
+}
+
+// need makes sure that n bytes are in the window, as far as the stream has
+// them.
+func (r *Reader) need(n int) error {
+	for r.hi-r.lo < n {
+		if err := r.fill(); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// consume moves behind n bytes of the window.
+func (r *Reader) consume(n int) {
+	r.at = r.at.after(r.buf[r.lo : r.lo+n])
+	r.lo += n
+	r.offset += int64(n)
+}
+
+var (
+	bom      = []byte("\xef\xbb\xbf")
+	utf16BOM = [][]byte{{0xff, 0xfe}, {0xfe, 0xff}}
+)
+
+// gap consumes what stands before a document: white space, byte order mark,
+// document markers, and comments before a JSON object. At the end of the
+// stream it returns io.EOF.
+func (r *Reader) gap() error {
+	if r.offset == 0 {
+		if err := r.mark(); err != nil {
+			return err
+		}
+	}
+	for {
+		d := r.buf[r.lo:r.hi]
+		i, comment := blank(d)
+		if i == len(d) {
+			// Only white space and comments so far. Keep what may belong to a
+			// YAML document: comments, and the indentation of its first line.
+			keep := bytes.LastIndexByte(d, '\n') + 1
+			if comment >= 0 {
+				keep = comment
+			}
+			r.consume(keep)
+			if err := r.fill(); err == io.EOF && comment >= 0 {
+				r.consume(r.hi - r.lo)
+			} else if err != nil {
+				return err
+			}
+			continue
+		}
+		line := bytes.LastIndexByte(d[:i], '\n') + 1
+		switch {
+		case d[i] == '{' || line == 0 && r.at.Column > 1 || comment >= 0 && line == i && startsMarker(d[i:]):
+			r.consume(i)
+		case comment >= 0:
+			r.consume(comment)
+			return nil
+		default:
+			r.consume(line)
+		}
+		if err := r.need(4); err != nil {
+			return err
+		}
+		if r.at.Column > 1 || !isMarker(r.buf[r.lo:r.hi]) {
+			return nil
+		}
+		r.consume(3)
+	}
+}
+
+// blank returns the length of the white space and comments that d starts with,
+// and the offset of the first comment, or -1. An unfinished comment reaches to
+// the end.
+func blank(d []byte) (n, comment int) {
+	comment = -1
+	for n < len(d) {
+		switch d[n] {
+		case ' ', '\n', '\t', '\r':
+			n++
+		case '#':
+			if comment < 0 {
+				comment = n
+			}
+			end := bytes.IndexByte(d[n:], '\n')
+			if end < 0 {
+				return len(d), comment
+			}
+			n += end + 1
+		default:
+			return n, comment
+		}
+	}
+	return n, comment
+}
+
+// mark consumes a byte order mark at the start of the stream.
+func (r *Reader) mark() error {
+	if err := r.need(len(bom)); err != nil {
+		return err
+	}
+	d := r.buf[r.lo:r.hi]
+	if bytes.HasPrefix(d, bom) {
+		r.lo += len(bom)
+		r.offset += int64(len(bom))
+	}
+	for _, m := range utf16BOM {
+		if bytes.HasPrefix(d, m) {
+			r.broken = io.EOF
+			return &Error{Pos: r.at, Kind: Encoding, Message: "the file is UTF-16", Hint: "save it as UTF-8"}
+		}
+	}
+	return nil
+}
+
+// startsMarker reports whether d begins like a document marker.
+func startsMarker(d []byte) bool {
+	return bytes.HasPrefix(d, []byte("---")) || bytes.HasPrefix(d, []byte("..."))
+}
+
+// isMarker reports whether a line that begins with d starts or ends a YAML
+// document. d holds four bytes unless the stream ends before.
+func isMarker(d []byte) bool {
+	return startsMarker(d) && (len(d) == 3 || d[3] == ' ' || d[3] == '\t' || d[3] == '\n' || d[3] == '\r')
+}
+
+// object reads the JSON object at the start of the window, or the YAML flow
+// mapping that it may be if its first key is not in quotes.
+func (r *Reader) object() (*Document, error) {
+	for {
+		end, ok := r.scan.scan(r.buf[r.lo:r.hi], 0, r.eof)
+		if ok && end > r.limits.Size {
+			return nil, r.tooLarge()
+		}
+		if ok {
+			raw := r.buf[r.lo : r.lo+end]
+			r.doc = Document{
+				Outline: Outline{JSON: raw, nodes: r.scan.nodes},
+				Raw:     raw, Offset: r.offset, Start: r.at, Format: JSON,
+			}
+			r.consume(end)
+			return &r.doc, nil
+		}
+		if !r.scan.short {
+			break
+		}
+		if err := r.fill(); err != nil && err != io.EOF {
+			return nil, err
+		}
+	}
+	if r.scan.fault.kind == Syntax && !meantJSON(r.scan.data) {
+		return r.block(objectEnd)
+	}
+	return nil, r.skip(r.scan.error(r.at, 0, r.limits))
+}
+
+// meantJSON reports whether an object starts like one of JSON. Much broken
+// JSON is YAML, but with another meaning than its author's.
+func meantJSON(d []byte) bool {
+	d = bytes.TrimLeft(d[1:], " \t\r\n")
+	return len(d) > 0 && (d[0] == '"' || d[0] == '}')
+}
+
+// tooLarge makes the error of a document that exceeds the size limit. The rest
+// of the stream is not read.
+func (r *Reader) tooLarge() error {
+	r.broken = io.EOF
+	return limitError(r.at, SizeLimit, r.limits.Size)
+}
+
+// skip moves behind a faulty object, to the next line that can start a
+// document, and returns fault. When there is none for longer than a document
+// may be, the rest of the stream is given up.
+func (r *Reader) skip(fault *Error) error {
+	start := r.offset
+	for from := 1; ; {
+		if r.offset-start > int64(r.limits.Size) {
+			r.broken = io.EOF
+			return fault
+		}
+		d := r.buf[r.lo:r.hi]
+		end, ok := objectEnd(d, from)
+		if ok || r.eof {
+			r.consume(end)
+			return fault
+		}
+		r.consume(max(len(d)-len("\n---"), 0)) // may be the start of a marker
+		from = 0
+		if err := r.fill(); err != nil && err != io.EOF {
+			return err
+		}
+	}
+}
+
+// An ending finds the end of the document that d starts with, looking from
+// offset from on. Without one it returns len(d) and false.
+type ending func(d []byte, from int) (int, bool)
+
+// blockEnd ends a document at a line that is a document marker.
+func blockEnd(d []byte, from int) (int, bool) { return lineEnd(d, from, false) }
+
+// objectEnd ends a document at a marker, or where a line begins with a brace.
+func objectEnd(d []byte, from int) (int, bool) { return lineEnd(d, from, true) }
+
+func lineEnd(d []byte, from int, brace bool) (int, bool) {
+	for {
+		i := bytes.IndexByte(d[from:], '\n')
+		if i < 0 {
+			return len(d), false
+		}
+		from += i + 1
+		rest := d[from:]
+		if len(rest) > 0 && rest[0] == '{' && brace {
+			return from, true
+		}
+		if len(rest) > 3 && isMarker(rest) && !onlyDirectives(d[:from]) {
+			return from, true
+		}
+	}
+}
+
+// onlyDirectives reports whether text is YAML directives and comments: the
+// marker behind them starts the document they belong to.
+func onlyDirectives(text []byte) bool {
+	if text[0] != '%' && text[0] != '#' {
+		return false
+	}
+	directive := false
+	for line := range bytes.Lines(text) {
+		switch line[0] {
+		case '%':
+			directive = true
+		case '#', '\n', '\r':
+		default:
+			return false
+		}
+	}
+	return directive
+}
+
+// block reads a YAML document, which ends where end says. It returns neither a
+// document nor an error when there are only comments.
+func (r *Reader) block(end ending) (*Document, error) {
+	from, n := 0, 0
+	for ok := false; ; {
+		d := r.buf[r.lo:r.hi]
+		if n, ok = end(d, from); ok || r.eof {
+			if !ok && len(d) > 3 && isMarker(d[len(d)-3:]) && d[len(d)-4] == '\n' {
+				n -= 3 // a marker as the very last thing
+			}
+			break
+		}
+		from = max(len(d)-len("\n---"), from)
+		if err := r.fill(); err != nil && err != io.EOF {
+			return nil, err
+		}
+	}
+	if n > r.limits.Size {
+		return nil, r.tooLarge()
+	}
+	raw, start, offset := r.buf[r.lo:r.lo+n], r.at, r.offset
+	r.consume(n)
+	json, marks, err := r.yaml.convert(raw, start, r.limits, &r.scan)
+	if err != nil || json == nil {
+		return nil, err
+	}
+	r.doc = Document{
+		Outline: Outline{JSON: json, nodes: r.scan.nodes},
+		Raw:     raw, Offset: offset, Start: start, Format: YAML, marks: marks, words: r.yaml.words,
+	}
+	return &r.doc, nil
+}
+
+// Load parses the source of one document that a Reader has yielded before, and
+// checked against its limits. YAML is read as after [Reader.YAML11]. The text
+// is kept, not copied.
+func Load(raw []byte, start Position, format Format) (*Document, error) {
+	limits := Limits{Size: math.MaxInt, Depth: math.MaxInt - 1, Nodes: math.MaxInt}
+	d := &Document{Raw: raw, Start: start, Format: format}
+	s := scanner{max: limits.Depth, level: levels}
+	if format == YAML {
+		w := &yamlWriter{old: true}
+		json, marks, err := w.convert(raw, start, limits, &s)
+		if err != nil {
+			return nil, err
+		}
+		d.JSON, d.marks, d.words = json, marks, w.words
+	} else if _, ok := s.scan(raw, 0, true); ok {
+		d.JSON = raw
+	} else {
+		return nil, s.error(start, 0, limits)
+	}
+	d.nodes = s.nodes
+	return d, nil
+}

@@ -1,0 +1,262 @@
+package doc_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/internal/long"
+)
+
+// transcript is all that a reader yields, as text. size is what Reset is told.
+func transcript(r io.Reader, size int64, limits doc.Limits) string {
+	var out strings.Builder
+	reader := doc.NewReader(nil, "", limits)
+	reader.Reset(r, "f", size)
+	for {
+		d, err := reader.Next()
+		if err == io.EOF {
+			if _, again := reader.Next(); again != io.EOF {
+				fmt.Fprintf(&out, "after the end: %v\n", again)
+			}
+			return out.String()
+		}
+		var e *doc.Error
+		if errors.As(err, &e) {
+			fmt.Fprintf(&out, "%s (kind %d)\n", e, e.Kind)
+			continue
+		}
+		if err != nil {
+			fmt.Fprintf(&out, "stopped: %v\n", err)
+			return out.String()
+		}
+		fmt.Fprintf(&out, "%s %s at %d: %q is %s\n", d.Start, d.Format, d.Offset, d.Raw, d.JSON)
+		for n := range d.Root() {
+			fmt.Fprintf(&out, "  %s %s\n", d.Key(n), d.Position(n.Start))
+		}
+	}
+}
+
+// randomStream writes documents of all kinds with all that may stand between
+// them, and sometimes damages the whole.
+func randomStream(seed uint64) []byte {
+	r := &randomJSON{Rand: rand.New(rand.NewPCG(3, seed))}
+	if r.IntN(10) == 0 {
+		r.out = append(r.out, "\ufeff"...)
+	}
+	for range r.IntN(6) {
+		r.out = append(r.out, []string{
+			"", "\n", "---\n", "\n---\n", "\n--- \n", "\n...\n", "\n--- # c\n", " ", "\n# c\n", "\r\n", "\n---\n---\n", "\n%YAML 1.1\n---\n",
+		}[r.IntN(12)]...)
+		switch r.IntN(4) {
+		case 0:
+			r.list('{', '}', 4)
+		case 1:
+			r.out = append(r.out, "schema: a\nname: é\nlist:\n- {x: 1}\n- [y, 'z']\ntext: |\n  --- not a marker\n   ...\n"...)
+		case 2:
+			r.out = append(r.out, "{schema: b, x: [1, two]}\n"...)
+		case 3:
+			r.out = append(r.out, "  schema: c # d\n  name: \"x\\ty\"\n"...)
+		}
+	}
+	if r.IntN(3) == 0 {
+		r.damage()
+	}
+	return r.out
+}
+
+// The documents do not depend on how the bytes arrive, nor on the window.
+func TestReaderChunks(t *testing.T) {
+	for seed := range long.N(600, 100_000) {
+		text := randomStream(uint64(seed))
+		want := transcript(bytes.NewReader(text), 0, doc.Limits{})
+		for name, r := range map[string]io.Reader{
+			"bytes":   iotest.OneByteReader(bytes.NewReader(text)),
+			"halves":  iotest.HalfReader(bytes.NewReader(text)),
+			"with it": iotest.DataErrReader(bytes.NewReader(text)),
+			"small":   bytes.NewReader(text),
+		} {
+			if got := transcript(r, 1, doc.Limits{}); got != want {
+				t.Fatalf("seed %d, %s:\n%s\nnot\n%s\nof %q", seed, name, got, want, text)
+			}
+		}
+	}
+}
+
+// Offsets and positions are those of the source, and every document read by
+// itself gives the same again.
+func TestReaderOffsets(t *testing.T) {
+	for seed := range long.N(600, 100_000) {
+		text := randomStream(uint64(seed))
+		reader := doc.NewReader(bytes.NewReader(text), "f", doc.Limits{})
+		reader.YAML11()
+		for {
+			d, err := reader.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				continue
+			}
+			end := int(d.Offset) + len(d.Raw)
+			if !bytes.Equal(text[d.Offset:end], d.Raw) {
+				t.Fatalf("seed %d: %q is not at %d of %q", seed, d.Raw, d.Offset, text)
+			}
+			before := bytes.TrimPrefix(text[:d.Offset], []byte("\ufeff"))
+			if line := 1 + bytes.Count(before, []byte("\n")); line != d.Start.Line {
+				t.Fatalf("seed %d: line %d, not %d: %q", seed, d.Start.Line, line, text)
+			}
+			again, err := doc.Load(bytes.Clone(d.Raw), d.Start, d.Format)
+			if err != nil || !bytes.Equal(again.JSON, d.JSON) || !json.Valid(d.JSON) {
+				t.Fatalf("seed %d: %v: %s\nnot\n%s", seed, err, again.JSON, d.JSON)
+			}
+			for n := range d.Root() {
+				if got, want := again.Position(n.Start), d.Position(n.Start); got != want {
+					t.Fatalf("seed %d: %v, not %v", seed, got, want)
+				}
+			}
+		}
+	}
+}
+
+// A stream of JSON values is split as encoding/json splits it.
+func TestReaderAgainstStandardDecoder(t *testing.T) {
+	for seed := range long.N(600, 100_000) {
+		r := &randomJSON{Rand: rand.New(rand.NewPCG(4, uint64(seed)))}
+		for range 1 + r.IntN(5) {
+			r.space()
+			r.list('{', '}', 3)
+		}
+		if !uniqueKeys(r.out) {
+			continue
+		}
+		reader := doc.NewReader(bytes.NewReader(r.out), "", doc.Limits{})
+		decoder := json.NewDecoder(bytes.NewReader(r.out))
+		for {
+			var want json.RawMessage
+			wantErr := decoder.Decode(&want)
+			d, err := reader.Next()
+			if err != wantErr {
+				t.Fatalf("seed %d: %v, not %v: %q", seed, err, wantErr, r.out)
+			}
+			if err == io.EOF {
+				break
+			}
+			if !bytes.Equal(d.Raw, want) {
+				t.Fatalf("seed %d: %q, not %q", seed, d.Raw, want)
+			}
+		}
+	}
+}
+
+func uniqueKeys(stream []byte) bool {
+	decoder := json.NewDecoder(bytes.NewReader(stream))
+	for {
+		var value json.RawMessage
+		if decoder.Decode(&value) != nil {
+			return true
+		}
+		if !strictlyValid(value) {
+			return false
+		}
+	}
+}
+
+// endless yields the same bytes for ever, and counts them.
+type endless struct {
+	text string
+	n    int64
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = e.text[(e.n+int64(i))%int64(len(e.text))]
+	}
+	e.n += int64(len(p))
+	return len(p), nil
+}
+
+// A document without end stops at the limit of its size, whatever it is made
+// of, and little more than the limit is read.
+func TestEndlessDocuments(t *testing.T) {
+	const size = 1 << 20
+	for _, c := range []struct{ start, repeat string }{
+		{`{"a":"`, "text "}, {`{"a":[`, "1,"}, {`{"a":`, "      "}, {`{"a":1`, "0"}, {"{", `"k":1,`},
+		{"a: |\n", "  line\n"}, {"a:\n", "- x\n"}, {"", " "}, {"", "# comment "}, {"# c\n", "# comment\n"}, {"a: \"", "text "},
+		{"[", "1,"}, {"{a: [", "b, "}, {"%YAML 1.1\n", "# comment\n"},
+	} {
+		tail := &endless{text: c.repeat}
+		r := doc.NewReader(io.MultiReader(strings.NewReader(c.start), tail), "f", doc.Limits{Size: size})
+		_, err := r.Next()
+		var e *doc.Error
+		if !errors.As(err, &e) {
+			t.Errorf("%q: %v", c.start+c.repeat, err)
+		}
+		if tail.n > 4*size {
+			t.Errorf("%q: %d bytes read", c.start+c.repeat, tail.n)
+		}
+	}
+}
+
+// A faulty JSON object without end is given up, too.
+func TestEndlessFault(t *testing.T) {
+	tail := &endless{text: "garbage "}
+	limited := io.LimitReader(tail, 64<<20)
+	r := doc.NewReader(io.MultiReader(strings.NewReader(`{"a" `), limited, strings.NewReader("\n{\"b\":1}")), "f", doc.Limits{})
+	if _, err := r.Next(); err == nil || !strings.Contains(err.Error(), "a colon should stand here") {
+		t.Fatal(err)
+	}
+	if _, err := r.Next(); err != io.EOF || tail.n > 20<<20 {
+		t.Fatalf("%v after %d bytes", err, tail.n)
+	}
+}
+
+func TestReadErrors(t *testing.T) {
+	want := errors.New("disk on fire")
+	for _, text := range []string{"", `{"a":`, `{"a":1}`, "a: b\n", "# c"} {
+		r := doc.NewReader(io.MultiReader(strings.NewReader(text), iotest.ErrReader(want)), "f", doc.Limits{})
+		var err error
+		for err == nil {
+			_, err = r.Next()
+		}
+		if err != want {
+			t.Errorf("%q: %v", text, err)
+		}
+		if _, err = r.Next(); err != want {
+			t.Errorf("%q: then %v", text, err)
+		}
+	}
+	stuck := doc.NewReader(stuckReader{}, "f", doc.Limits{})
+	if _, err := stuck.Next(); err != io.ErrNoProgress {
+		t.Error(err)
+	}
+}
+
+type stuckReader struct{}
+
+func (stuckReader) Read([]byte) (int, error) { return 0, nil }
+
+func FuzzReader(f *testing.F) {
+	for seed := range 30 {
+		f.Add(randomStream(uint64(seed)))
+	}
+	f.Add([]byte("---\na: &a [*a]\n...\n%TAG ! x\n---\n!y b: 1"))
+	f.Add([]byte("\xff\xfe{\x00"))
+	limits := doc.Limits{Size: 1 << 12, Depth: 50, Nodes: 1000}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		want := transcript(bytes.NewReader(text), 0, limits)
+		if got := transcript(iotest.HalfReader(bytes.NewReader(text)), 1, limits); got != want {
+			t.Fatalf("in small windows:\n%s\nnot\n%s", got, want)
+		}
+		if strings.Contains(want, "after the end") || strings.Contains(want, "stopped") {
+			t.Fatal(want)
+		}
+	})
+}

@@ -1,0 +1,58 @@
+package near_test
+
+import (
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/near"
+)
+
+func TestNearest(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		candidates []string
+		want       string
+	}{
+		{"stabel", []string{"alpha", "stable", "staple"}, "stable"},
+		{"stable", []string{"stable"}, ""}, // itself is no correction
+		{"beta", []string{"alpha"}, ""},
+		{"ab", []string{"b", "a"}, "b"},                // the first of equally near ones
+		{"abcdefghijkl", []string{"abcdefghxxxx"}, ""}, // four are too many
+		{"kubernetes-nmstate", []string{"kubernetes-nmstate-operator", "kubernets-nmstat"}, "kubernets-nmstat"},
+		{"x", nil, ""},
+	} {
+		if got := near.Nearest(c.name, c.candidates); got != c.want {
+			t.Errorf("Nearest(%q, %q) = %q, want %q", c.name, c.candidates, got, c.want)
+		}
+	}
+}
+
+// TestDistance compares with the definition, on all short words of two letters.
+func TestDistance(t *testing.T) {
+	words := []string{""}
+	for i := 0; i < len(words); i++ {
+		if len(words[i]) < 4 {
+			words = append(words, words[i]+"a", words[i]+"b")
+		}
+	}
+	for _, a := range words {
+		for _, b := range words {
+			for limit := 1; limit <= 6; limit++ {
+				if got, want := near.Distance(a, b, limit), defined(a, b); min(got, limit) != min(want, limit) {
+					t.Errorf("Distance(%q, %q, %d) = %d, want %d", a, b, limit, got, want)
+				}
+			}
+		}
+	}
+}
+
+// defined is the distance by its definition.
+func defined(a, b string) int {
+	if a == "" || b == "" {
+		return len(a) + len(b)
+	}
+	change := defined(a[1:], b[1:])
+	if a[0] != b[0] {
+		change++
+	}
+	return min(change, defined(a[1:], b)+1, defined(a, b[1:])+1)
+}

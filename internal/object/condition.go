@@ -1,0 +1,50 @@
+package object
+
+import "time"
+
+// ConditionStatus is whether a condition holds.
+type ConditionStatus string
+
+// The three values of the API.
+const (
+	ConditionTrue    ConditionStatus = "True"
+	ConditionFalse   ConditionStatus = "False"
+	ConditionUnknown ConditionStatus = "Unknown"
+)
+
+// Condition is one fact that a controller reports on an object.
+type Condition struct {
+	Type               string          `json:"type"`                         // which fact; once per object
+	Status             ConditionStatus `json:"status"`                       // whether it holds
+	ObservedGeneration int64           `json:"observedGeneration,omitempty"` // the generation it was judged by; 0 if not told
+	LastTransitionTime time.Time       `json:"lastTransitionTime,omitzero"`  // when Status last changed
+	Reason             string          `json:"reason,omitempty"`             // one word for machines
+	Message            string          `json:"message,omitempty"`            // a sentence for people
+}
+
+// FindCondition returns the condition of a type, or nil. It points into
+// conditions.
+func FindCondition(conditions []Condition, kind string) *Condition {
+	for i := range conditions {
+		if conditions[i].Type == kind {
+			return &conditions[i]
+		}
+	}
+	return nil
+}
+
+// SetCondition returns conditions with c in the place of the one of its type,
+// or behind them all. The instant of c is that of the one it replaces while the
+// status stays the same. The argument is not changed.
+func SetCondition(conditions []Condition, c Condition) []Condition {
+	out := append([]Condition(nil), conditions...)
+	old := FindCondition(out, c.Type)
+	if old == nil {
+		return append(out, c)
+	}
+	if old.Status == c.Status {
+		c.LastTransitionTime = old.LastTransitionTime
+	}
+	*old = c
+	return out
+}

@@ -1,0 +1,133 @@
+package fairlead
+
+import (
+	"fmt"
+	"time"
+)
+
+// RunnerOptions are what the Runners of all engines have in common. The zero
+// value is useful. A Runner keeps these promises:
+//
+//  1. A pass over one object loads its state, observes the world, steps, saves
+//     the new state, and only then applies the actions, in order. Nothing is
+//     applied on a state that could not be saved. An action that fails does not
+//     keep the later ones from being applied.
+//  2. One object is never in two passes at a time; different objects are, in up
+//     to Workers. Nudges of an object that is waiting or in a pass become one
+//     pass, which begins after the last of them.
+//  3. The next pass begins at the decision's Wake or at a nudge. After actions
+//     were applied and no Wake was set, and for a Wake that is not in the
+//     future, it begins MinRetry later: what an action did is always looked at,
+//     and no object spins.
+//  4. A pass that fails is repeated after MinRetry, then after twice as long
+//     each time, up to MaxRetry, without jitter. A nudge, and the Wake of a
+//     decision of which only actions failed, bring the repetition forward, but
+//     not before MinRetry. A panic of a backend is a failure, a [*PanicError].
+//  5. When Run's context ends, no pass begins and no further action is applied.
+//     What a backend or the store is doing is left to end, for as long as Grace;
+//     then its context ends too. Run returns when all of it has returned.
+//  6. Several runners may share a Store, in one process or in many. When two
+//     have decided on the same state one of them saves; the other reads the new
+//     state and decides again. Both may apply the same action: actions are
+//     idempotent.
+//  7. State carries the version of its form. A newer runner reads what an older
+//     one has saved; an older one refuses what a newer one has, with a
+//     [*VersionError], and applies nothing.
+//  8. When Run begins, every object that has state in the Store gets a pass.
+type RunnerOptions struct {
+	// Store keeps the state of all objects. Nil means a [MemStore]: then nothing
+	// outlives the process.
+	Store Store
+
+	// Clock tells the time. Nil means [SystemClock]. What is due at an instant
+	// waits for the clock to show it: a clock that is set back delays all that.
+	Clock Clock
+
+	// Workers is how many passes run at a time. Zero means 4.
+	Workers int
+
+	// MinRetry is the time from a failure to the first repetition. Zero means a
+	// second.
+	MinRetry time.Duration
+
+	// MaxRetry is the longest time to a repetition. Zero means a minute.
+	MaxRetry time.Duration
+
+	// Interval is the mean time between the beginnings of two passes, whatever
+	// their objects. Zero means no limit.
+	Interval time.Duration
+
+	// Burst is how many passes may begin at once after a quiet time in spite of
+	// Interval. Zero means one.
+	Burst int
+
+	// Grace is how long calls under way may take once Run is to end. Zero means
+	// 30 seconds; a negative Grace ends them at once.
+	Grace time.Duration
+
+	// Trace is told of what happens. Nil means nobody is.
+	Trace *Trace
+}
+
+// Trace holds functions that a Runner calls as things happen: for logs,
+// metrics and tests. Each may be nil. They are called from several goroutines,
+// those for one object in order, hold up the pass that calls them, and must not
+// panic.
+type Trace struct {
+	// Begin is called when a pass over the object begins.
+	Begin func(name string)
+
+	// Saved is called when the state was written, and with the empty revision
+	// when it was deleted because the object is done with.
+	Saved func(name string, rev Revision)
+
+	// Conflict is called when another runner has changed the state since it was
+	// read: the pass begins again.
+	Conflict func(name string)
+
+	// Applied is called after each action, with the error of the backend. The
+	// action is one of the engine's Action types.
+	Applied func(name string, action any, err error)
+
+	// End is called when the pass is over.
+	End func(name string, p Pass)
+}
+
+// Pass is the outcome of one pass, for [Trace]. It must not be changed.
+type Pass struct {
+	Actions int       // how many were decided on
+	Blocked []Block   // why nothing more happens
+	Wake    time.Time // when to look again, zero for never
+	Err     error     // nil when all went well
+}
+
+// VersionError says that the state of an object was saved by newer code.
+type VersionError struct {
+	Engine  string // the engine that the state is of
+	Name    string // the object
+	Key     string // where the state is in the Store
+	Version int    // the version of its form
+	Known   int    // the newest version that this code knows
+}
+
+// Error names the object, both versions and the way out.
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("%s %s: its state (key %q) has version %d, and this code knows versions up to %d: run the newer release again, or delete the key to begin anew",
+		e.Engine, e.Name, e.Key, e.Version, e.Known)
+}
+
+// PanicError is a panic in code that a Runner has called, as an error.
+type PanicError struct {
+	Call  string // what was called: "load", "observe", "step", "save" or "apply"
+	Value any    // what was passed to panic
+	Stack []byte // of the goroutine, as runtime/debug.Stack formats it
+}
+
+// Error states the value. The stack is left to those who ask.
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Unwrap returns the value when it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}

@@ -1,0 +1,413 @@
+package solver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/solver"
+)
+
+// This file holds the oracle: a reading of the documentation of Solve that
+// tries all selections, and the random problems it is asked about.
+
+// A rule is a constraint on bit sets (bit 0 is variable 1): a set must have one
+// of yes or lack one of no; of a limitation, it must have at most n of yes.
+type rule struct {
+	yes, no    uint32
+	limitation bool
+	n          int
+}
+
+func rules(p *solver.Problem) []rule {
+	all := make([]rule, p.NumConstraints())
+	for id := range all {
+		c := p.Constraint(id)
+		all[id] = rule{limitation: c.Kind == solver.Limitation, n: c.N}
+		for _, l := range c.Lits {
+			if l.Selects() {
+				all[id].yes |= 1 << (l.Var() - 1)
+			} else {
+				all[id].no |= 1 << (l.Var() - 1)
+			}
+		}
+	}
+	return all
+}
+
+func (r *rule) meets(set uint32) bool {
+	if r.limitation {
+		return bits.OnesCount32(set&r.yes) <= r.n
+	}
+	return set&r.yes|^set&r.no != 0
+}
+
+// allowed returns all selections that meet the constraints for which keep holds.
+func allowed(p *solver.Problem, keep func(id int) bool) []uint32 {
+	return search(p, keep, 1<<20)
+}
+
+// possible reports whether there is one.
+func possible(p *solver.Problem, keep func(id int) bool) bool {
+	return len(search(p, keep, 1)) > 0
+}
+
+func search(p *solver.Problem, keep func(id int) bool, most int) []uint32 {
+	var kept []rule
+	for id, r := range rules(p) {
+		if keep(id) {
+			kept = append(kept, r)
+		}
+	}
+	var sets []uint32
+	for set := uint32(0); set < 1<<p.NumVars() && len(sets) < most; set++ {
+		ok := true
+		for i := range kept {
+			if ok = kept[i].meets(set); !ok {
+				kept[0], kept[i] = kept[i], kept[0] // it may well refuse the next one, too
+				break
+			}
+		}
+		if ok {
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+// best follows the documented rule with nothing but the list of all allowed
+// selections.
+func best(p *solver.Problem, sets []uint32) uint32 {
+	var picked uint32
+	var queue []solver.Constraint
+	enqueue := func(v solver.Var) {
+		for id := range p.NumConstraints() {
+			c := p.Constraint(id)
+			if c.Kind == solver.Limitation {
+				continue
+			}
+			triggered, denies, selects := true, false, false
+			for _, l := range c.Lits {
+				selects = selects || l.Selects()
+				if !l.Selects() {
+					denies = denies || l.Var() == v
+					triggered = triggered && picked>>(l.Var()-1)&1 == 1
+				}
+			}
+			if triggered && selects && (v == 0) == !denies && (v == 0 || denies) {
+				queue = append(queue, c)
+			}
+		}
+	}
+	enqueue(0)
+	for ; len(queue) > 0; queue = queue[1:] {
+		met := false
+		for _, l := range queue[0].Lits {
+			met = met || l.Selects() && picked>>(l.Var()-1)&1 == 1
+		}
+		if met {
+			continue
+		}
+		for _, l := range queue[0].Lits {
+			if !l.Selects() {
+				continue
+			}
+			with := picked | 1<<(l.Var()-1)
+			if slices.ContainsFunc(sets, func(s uint32) bool { return s&with == with }) {
+				picked = with
+				enqueue(l.Var())
+				break
+			}
+		}
+	}
+	return picked
+}
+
+// A source gives the decisions of which a problem is made: random numbers, or
+// the bytes of a fuzzer.
+type source func(n int) int
+
+func randomly(r *rand.Rand) source { return r.IntN }
+
+// build makes a problem of up to that many variables of all kinds of
+// constraints.
+func build(draw source, maxVars int) *solver.Problem {
+	p := &solver.Problem{}
+	n := 1 + draw(maxVars)
+	for i := range n {
+		p.Var(string(rune('a' + i)))
+	}
+	some := func() solver.Var { return solver.Var(1 + draw(n)) }
+	list := func(k int) []solver.Var {
+		vars := make([]solver.Var, draw(k))
+		for i := range vars {
+			vars[i] = some()
+		}
+		return vars
+	}
+	for range draw(3 * n) {
+		switch k := draw(20); {
+		case k < 3:
+			p.Require(some(), nil)
+		case k < 4:
+			p.Forbid(some(), nil)
+		case k < 11:
+			p.Depend(some(), list(5), nil)
+		case k < 14:
+			p.Exclude(some(), some(), nil)
+		case k < 17:
+			p.Limit(draw(4), list(9), nil)
+		default:
+			lits := make([]solver.Lit, draw(5))
+			for i := range lits {
+				lits[i] = some().Yes()
+				if draw(2) == 0 {
+					lits[i] = some().No()
+				}
+			}
+			p.Any(lits, nil)
+		}
+	}
+	return p
+}
+
+func describe(p *solver.Problem) string {
+	var out strings.Builder
+	for id := range p.NumConstraints() {
+		c := p.Constraint(id)
+		fmt.Fprintf(&out, "%d %s: %s\n", id, c.Kind, c.Demand())
+	}
+	return out.String()
+}
+
+// compare solves p and compares what comes back with the oracle.
+func compare(t testing.TB, p *solver.Problem) {
+	all := func(int) bool { return true }
+	sets := allowed(p, all)
+	s, err := solver.Solve(context.Background(), p, nil)
+	blind, blindErr := solver.SolveBlind(context.Background(), p, new(int))
+	if got, want := outcome(t, p, blind, blindErr), outcome(t, p, s, err); got != want {
+		t.Fatalf("with all work left to the SAT engine: %s, else %s\n%s", got, want, describe(p))
+	}
+	if len(sets) == 0 {
+		var unsat *solver.UnsatError
+		if !errors.As(err, &unsat) {
+			t.Fatalf("no selection is allowed, got error %v\n%s", err, describe(p))
+		}
+		compareCore(t, p, unsat)
+		if p.NumVars() <= 6 {
+			compareExplanation(t, p, unsat)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, describe(p))
+	}
+	var got uint32
+	for v := range s.Selected() {
+		got |= 1 << (v - 1)
+	}
+	if want := best(p, sets); got != want {
+		t.Fatalf("got %b, want %b\n%s", got, want, describe(p))
+	}
+	compareCertificate(t, p, s)
+}
+
+// compareCertificate checks the certificate, and that no refusal in it holds
+// with less.
+func compareCertificate(t testing.TB, p *solver.Problem, s *solver.Solution) {
+	ctx := context.Background()
+	cert, err := s.Certificate(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := solver.Check(ctx, p, cert, nil); err != nil {
+		t.Fatalf("%v\n%s", err, describe(p))
+	}
+	rejected := func(what string) {
+		t.Helper()
+		var wrong *solver.CertificateError
+		if err := solver.Check(ctx, p, cert, nil); !errors.As(err, &wrong) {
+			t.Fatalf("%s: got error %v\n%s", what, err, describe(p))
+		}
+	}
+	for i := range cert.Steps {
+		for k := range cert.Steps[i].Refused {
+			r := &cert.Steps[i].Refused[k]
+			for _, list := range []*[]int{&r.Core, &r.Given} {
+				for at := range *list {
+					whole := *list
+					*list = slices.Delete(slices.Clone(whole), at, at+1)
+					rejected("a refusal without one of its reasons")
+					*list = whole
+				}
+			}
+		}
+	}
+	if n := len(cert.Steps); n > 0 {
+		last := cert.Steps[n-1]
+		cert.Steps = cert.Steps[:n-1]
+		rejected("a step less")
+		cert.Steps = append(cert.Steps, last, last)
+		rejected("a step more")
+		cert.Steps = cert.Steps[:n]
+	}
+}
+
+// compareCore compares the core with what dropping constraint by constraint
+// leaves.
+func compareCore(t testing.TB, p *solver.Problem, unsat *solver.UnsatError) {
+	core, err := unsat.Core(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := make(map[int]bool)
+	for _, c := range core {
+		in[c.ID] = true
+	}
+	if possible(p, func(id int) bool { return in[id] }) {
+		t.Fatalf("the core %v can be met\n%s", core, describe(p))
+	}
+	var ids []int
+	for _, c := range core {
+		if !possible(p, func(id int) bool { return in[id] && id != c.ID }) {
+			t.Fatalf("the core %v does not need %v\n%s", core, c, describe(p))
+		}
+		ids = append(ids, c.ID)
+	}
+	if err := solver.CheckCore(context.Background(), p, ids, nil); err != nil {
+		t.Fatalf("%v\n%s", err, describe(p))
+	}
+	for i := range ids {
+		var wrong *solver.CertificateError
+		err := solver.CheckCore(context.Background(), p, slices.Delete(slices.Clone(ids), i, i+1), nil)
+		if !errors.As(err, &wrong) {
+			t.Fatalf("the core without %d: got error %v\n%s", ids[i], err, describe(p))
+		}
+	}
+}
+
+// compareExplanation checks that the conflicts share nothing, and that no fix is
+// cheaper than the first.
+func compareExplanation(t testing.TB, p *solver.Problem, unsat *solver.UnsatError) {
+	x, err := unsat.Explain(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkExplanation(t, x)
+	in := make(map[int]bool)
+	for _, c := range x.Conflicts {
+		for _, k := range c.Core {
+			if in[k.ID] {
+				t.Fatalf("constraint %d is in two conflicts\n%s", k.ID, describe(p))
+			}
+			in[k.ID] = true
+		}
+	}
+	if !possible(p, func(id int) bool { return !in[id] }) {
+		t.Fatalf("a conflict is missing\n%s\n%s", x, describe(p))
+	}
+	compareFixes(t, p, x.Fixes)
+}
+
+func compareFixes(t testing.TB, p *solver.Problem, fixes []solver.Fix) {
+	var changeable []int
+	effort := make(map[int]int)
+	for id := range p.NumConstraints() {
+		c := p.Constraint(id)
+		positive := true
+		for _, l := range c.Lits {
+			positive = positive && l.Selects()
+		}
+		switch {
+		case c.Kind == solver.Prohibition:
+			effort[id] = 10
+		case c.Kind == solver.Requirement || c.Kind == solver.Clause && positive:
+			effort[id] = 20
+		default:
+			continue
+		}
+		changeable = append(changeable, id)
+	}
+	if len(changeable) > 6 {
+		return
+	}
+	var efforts []int // of all minimal sets that help
+	var helpful []uint32
+	for drop := range uint32(1 << len(changeable)) {
+		dropped := make(map[int]bool)
+		sum := 0
+		for i, id := range changeable {
+			if drop>>i&1 == 1 {
+				dropped[id] = true
+				sum += effort[id]
+			}
+		}
+		if slices.ContainsFunc(helpful, func(h uint32) bool { return h&drop == h }) {
+			continue
+		}
+		if possible(p, func(id int) bool { return !dropped[id] }) {
+			helpful = append(helpful, drop)
+			efforts = append(efforts, sum)
+		}
+	}
+	slices.Sort(efforts)
+	var got []int
+	for _, f := range fixes {
+		got = append(got, f.Effort)
+	}
+	if want := efforts[:min(3, len(efforts))]; !slices.Equal(got, want) {
+		t.Fatalf("fixes with efforts %v, want %v\n%s", got, want, describe(p))
+	}
+}
+
+// tangle makes a problem of choices that exclude each other, in which what is
+// possible shows only after trying.
+func tangle(draw source, maxVars int) *solver.Problem {
+	p := &solver.Problem{}
+	n := 6 + draw(maxVars-5)
+	for i := range n {
+		p.Var(string(rune('a' + i)))
+	}
+	some := func() solver.Var { return solver.Var(1 + draw(n)) }
+	for range n/2 + draw(n/2) {
+		lits := make([]solver.Lit, 2+draw(2))
+		for i := range lits {
+			lits[i] = some().Yes()
+		}
+		if draw(3) == 0 {
+			lits[0] = some().No()
+		}
+		p.Any(lits, nil)
+	}
+	for range n/2 + draw(n) {
+		switch draw(6) {
+		case 0:
+			p.Limit(1+draw(2), []solver.Var{some(), some(), some(), some()}, nil)
+		case 1:
+			p.Any([]solver.Lit{some().No(), some().No(), some().No()}, nil)
+		default:
+			p.Exclude(some(), some(), nil)
+		}
+	}
+	return p
+}
+
+// TestRandomAgainstBruteForce asks the oracle about random problems of up to 14
+// variables: whether there is an answer, which, whether the certificate holds,
+// whether the core is one and minimal, whether the fixes are the cheapest.
+func TestRandomAgainstBruteForce(t *testing.T) {
+	for seed := range uint64(long.N(50_000, 1_000_000)) {
+		make := build
+		if seed%2 == 0 {
+			make = tangle
+		}
+		compare(t, make(randomly(rand.New(rand.NewPCG(seed, 1))), 14))
+	}
+}

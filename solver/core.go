@@ -1,0 +1,212 @@
+package solver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// An UnsatError reports that no selection meets all constraints. Making one is
+// cheap; what it can tell is worked out when it is asked for.
+type UnsatError struct {
+	problem *Problem
+	parts   []part // those without an answer, and maybe others
+	text    func() string
+}
+
+func newUnsatError(p *Problem, parts []part) *UnsatError {
+	e := &UnsatError{problem: p, parts: parts}
+	e.text = sync.OnceValue(e.render)
+	return e
+}
+
+// Problem returns the problem that was solved.
+func (e *UnsatError) Problem() *Problem { return e.problem }
+
+// Bounds of Error: on its work, and on the constraints that it lists.
+const (
+	errorConflicts = 10_000
+	errorLines     = 12
+)
+
+// Error lists the first constraints of a core, see [UnsatError.Core], unless that
+// is too hard to find. It is worked out once.
+func (e *UnsatError) Error() string { return e.text() }
+
+func (e *UnsatError) render() string {
+	const what = "solver: no selection meets all constraints"
+	core, err := e.core(context.Background(), &budget{limit: errorConflicts})
+	if err != nil {
+		return what + "; call Core to learn why: it takes long"
+	}
+	var all []string
+	for i, c := range core {
+		if i == errorLines && len(core) > errorLines+1 {
+			all = append(all, fmt.Sprintf("and %d more constraints: call Core or Explain", len(core)-errorLines))
+			break
+		}
+		all = append(all, c.String())
+	}
+	return what + ": " + strings.Join(all, "; ")
+}
+
+// Core returns constraints that cannot be met together, of which every one is
+// needed for that: without any one of them the others can be met. They are in
+// the order of adding.
+//
+// Where there are several such sets, it is one of the independent part of the
+// problem that comes first: what remains when every constraint is dropped that
+// the contradiction does not need, from the last added to the first, or from the
+// first to the last where that leaves fewer. So it depends on the problem alone.
+//
+// The error is [*IncompleteError] when ctx ended first.
+func (e *UnsatError) Core(ctx context.Context) ([]Constraint, error) {
+	return e.core(ctx, &budget{})
+}
+
+func (e *UnsatError) core(ctx context.Context, b *budget) ([]Constraint, error) {
+	lits := make([]elit, len(e.problem.names)+1)
+	for i := range e.parts {
+		m, err := newMinimizer(ctx, e.problem, &e.parts[i], lits, b)
+		if err != nil {
+			return nil, err
+		}
+		core, err := m.smaller(ctx, m.all())
+		if err != nil {
+			return nil, err
+		}
+		if core == nil {
+			continue
+		}
+		ids := make([]int32, len(core))
+		for i, at := range core {
+			ids[i] = m.cons[at]
+		}
+		return e.constraints(ids), nil
+	}
+	return nil, errors.New("solver: internal error: the core is gone")
+}
+
+func (e *UnsatError) constraints(ids []int32) []Constraint {
+	all := make([]Constraint, len(ids))
+	for i, id := range ids {
+		all[i] = e.problem.Constraint(int(id))
+	}
+	return all
+}
+
+// A minimizer holds a part with a switch for every constraint. Constraints go
+// by their position in cons.
+type minimizer struct {
+	*encoding
+	cons     []int32
+	switches []elit
+	at       map[elit]int // by switch
+}
+
+// newMinimizer encodes the part. lits may be shared by minimizers of different
+// parts.
+func newMinimizer(ctx context.Context, p *Problem, q *part, lits []elit, b *budget) (*minimizer, error) {
+	e, err := newEncoding(ctx, p, q, lits, len(q.cons), b)
+	if err != nil {
+		return nil, &IncompleteError{Err: err}
+	}
+	m := &minimizer{encoding: e, cons: q.cons, at: make(map[elit]int)}
+	for i, id := range q.cons {
+		m.guard = m.engine.fresh()
+		m.switches = append(m.switches, m.guard)
+		m.at[m.guard] = i
+		m.constraint(&p.cons[id])
+	}
+	if err := m.err(); err != nil {
+		return nil, &IncompleteError{Err: err}
+	}
+	m.guard = 0
+	return m, nil
+}
+
+func (m *minimizer) all() []bool {
+	on := make([]bool, len(m.cons))
+	for i := range on {
+		on[i] = true
+	}
+	return on
+}
+
+// smaller returns what remains of the constraints that are on when they are
+// dropped from the last to the first, or, if that is less, from the first to the
+// last; nil when they can be met.
+func (m *minimizer) smaller(ctx context.Context, on []bool) ([]int, error) {
+	down := make([]int, 0, len(on))
+	for i := len(on) - 1; i >= 0; i-- {
+		down = append(down, i)
+	}
+	core, err := m.core(ctx, slices.Clone(on), down)
+	if err != nil || len(core) < 3 { // no core of two can be left for a smaller one
+		return core, err
+	}
+	slices.Reverse(down)
+	other, err := m.core(ctx, slices.Clone(on), down)
+	if err != nil || len(other) >= len(core) {
+		return core, err
+	}
+	return other, nil
+}
+
+// core drops, in the order given, every constraint from those that are on as
+// long as they cannot be met. It returns which of the given ones remain,
+// ascending; or nil when all can be met. A refutation that did without a
+// constraint answers for it without another run. It owns on.
+func (m *minimizer) core(ctx context.Context, on []bool, order []int) ([]int, error) {
+	used, err := m.refute(ctx, on)
+	if err != nil || used == nil {
+		return nil, err
+	}
+	core := []int{}
+	for _, i := range order {
+		if !on[i] {
+			continue
+		}
+		on[i] = false
+		if !used[i] {
+			continue
+		}
+		again, err := m.refute(ctx, on)
+		if err != nil {
+			return nil, err
+		}
+		if again != nil {
+			used = again
+			continue
+		}
+		on[i] = true
+		core = append(core, i)
+	}
+	slices.Sort(core)
+	return core, nil
+}
+
+// refute returns which of the constraints that are on a refutation used, or nil
+// when they can be met.
+func (m *minimizer) refute(ctx context.Context, on []bool) (used []bool, err error) {
+	var assumptions []elit
+	for i, s := range m.switches {
+		if on[i] {
+			assumptions = append(assumptions, s)
+		}
+	}
+	switch m.engine.solve(ctx, assumptions...) {
+	case sat:
+		return nil, nil
+	case unknown:
+		return nil, &IncompleteError{Err: ctx.Err()}
+	}
+	used = make([]bool, len(on))
+	for _, s := range m.engine.failed() {
+		used[m.at[s]] = true
+	}
+	return used, nil
+}

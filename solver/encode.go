@@ -1,0 +1,133 @@
+package solver
+
+import (
+	"context"
+	"slices"
+)
+
+// An encoding is a part of a problem as clauses of a SAT engine.
+type encoding struct {
+	p      *Problem
+	engine engine
+	lits   []elit // by variable of the problem; 0 outside the part
+	vars   []Var
+	size   int // the engine's variables below it include those of vars
+	poll   poll
+	guard  elit            // denied in every clause being added, or 0
+	limits map[string]bool // the sets that have an at-most-one already
+}
+
+// encode gives the part to a new engine as hard clauses.
+func encode(ctx context.Context, p *Problem, q *part, lits []elit, b *budget) (*encoding, error) {
+	e, err := newEncoding(ctx, p, q, lits, 0, b)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range q.cons {
+		e.constraint(&p.cons[id])
+	}
+	return e, e.err()
+}
+
+// newEncoding makes the variables of the part. lits may be shared by encodings
+// of different parts; extra is how many more variables there will be.
+func newEncoding(ctx context.Context, p *Problem, q *part, lits []elit, extra int, b *budget) (*encoding, error) {
+	e := &encoding{p: p, vars: q.vars, lits: lits, poll: poll{ctx: ctx}}
+	engine, err := newEngine(ctx, len(q.vars)+extra+e.helpers(q), len(q.cons), b)
+	if err != nil {
+		return nil, err
+	}
+	e.engine = engine
+	for _, v := range q.vars {
+		e.lits[v] = e.engine.fresh()
+		e.size = int(e.lits[v]) + 1
+	}
+	return e, nil
+}
+
+// err returns the error of the context, if it ended while clauses were added.
+// The encoding is of no use then.
+func (e *encoding) err() error {
+	if e.poll.ended {
+		return e.poll.ctx.Err()
+	}
+	return nil
+}
+
+// of returns the engine's literal for one of the part.
+func (e *encoding) of(l Lit) elit {
+	if l < 0 {
+		return -e.lits[-l]
+	}
+	return e.lits[l]
+}
+
+// varOf returns the variable of the problem that l speaks of, if any.
+func (e *encoding) varOf(l elit) Var {
+	if l < 0 {
+		l = -l
+	}
+	if len(e.vars) == 0 || l < e.lits[e.vars[0]] || l > e.lits[e.vars[len(e.vars)-1]] {
+		return 0
+	}
+	return e.vars[l-e.lits[e.vars[0]]]
+}
+
+// helpers counts the variables that the limitations of the part will need.
+func (e *encoding) helpers(q *part) int {
+	n := 0
+	for _, id := range q.cons {
+		if c := &e.p.cons[id]; c.kind == Limitation {
+			n += limitHelpers(int(c.end-c.start), int(c.n))
+		}
+	}
+	return n
+}
+
+// add adds a clause, unless the context has ended.
+func (e *encoding) add(lits ...elit) {
+	if e.poll.over() {
+		return
+	}
+	if e.guard != 0 {
+		lits = append(lits, -e.guard)
+	}
+	e.engine.add(lits...)
+}
+
+func (e *encoding) constraint(c *con) {
+	var lits []elit
+	for _, l := range e.p.litsOf(c) {
+		if m := e.of(l); m != 0 { // a limitation may list what stays unselected
+			lits = append(lits, m)
+		}
+	}
+	if c.kind != Limitation {
+		e.add(lits...)
+		return
+	}
+	if int(c.n) >= len(lits) || e.shared(lits, int(c.n)) {
+		return
+	}
+	e.atMost(int(c.n), lits)
+}
+
+// shared reports whether an at-most-one of the same set was encoded before.
+func (e *encoding) shared(lits []elit, n int) bool {
+	if e.guard != 0 || n != 1 {
+		return false
+	}
+	set := slices.Sorted(slices.Values(lits))
+	key := make([]byte, 0, 4*len(set))
+	for _, l := range set {
+		key = append(key, byte(l), byte(l>>8), byte(l>>16), byte(l>>24))
+	}
+	if e.limits == nil {
+		e.limits = make(map[string]bool)
+	}
+	if e.limits[string(key)] {
+		return true
+	}
+	e.limits[string(key)] = true
+	return false
+}

@@ -1,0 +1,42 @@
+package solver
+
+import "context"
+
+// An elit is a literal of the SAT engine: a variable from 1 up, or its negation.
+type elit int32
+
+// A verdict is what the SAT engine found out.
+type verdict int8
+
+const (
+	unknown verdict = iota // stopped by the context or by the budget
+	sat
+	unsat
+)
+
+// An engine is an incremental SAT solver. It is not safe for concurrent use.
+type engine interface {
+	// fresh makes a variable.
+	fresh() elit
+	// add adds a clause: at least one of the literals is true.
+	add(lits ...elit)
+	// solve looks for a model in which the assumptions are true. After unknown
+	// the engine must not be used any more.
+	solve(ctx context.Context, assumptions ...elit) verdict
+	// value returns the value of a literal in the model that the last solve
+	// found. It is valid until the next add.
+	value(l elit) bool
+	// failed returns those assumptions of the last solve that it needed to
+	// find unsat. None means that there is no model at all.
+	failed() []elit
+	// charge makes the engine spend from another budget.
+	charge(b *budget)
+}
+
+// A budget bounds the work of all engines of one call together.
+type budget struct {
+	limit int64 // conflicts; 0 means no bound
+	spent int64
+}
+
+func (b *budget) over() bool { return b.limit > 0 && b.spent >= b.limit }

@@ -1,0 +1,131 @@
+package solver
+
+import (
+	"context"
+	"slices"
+)
+
+// ExplainOptions say how an explanation is made. The zero value, like nil, is
+// good for people.
+type ExplainOptions struct {
+	// Name returns the name by which the reader knows a variable. Variables of
+	// one name are spoken of as one. Nil means [Problem.Name].
+	Name func(Var) string
+	// MaxConflicts is how many independent conflicts are looked for. 0 means
+	// 10, less than 0 no bound.
+	MaxConflicts int
+	// MaxFixes is how many fixes are looked for. 0 means 3, less than 0 none.
+	MaxFixes int
+}
+
+func (o *ExplainOptions) withDefaults() ExplainOptions {
+	var opts ExplainOptions
+	if o != nil {
+		opts = *o
+	}
+	if opts.MaxConflicts == 0 {
+		opts.MaxConflicts = 10
+	}
+	if opts.MaxFixes == 0 {
+		opts.MaxFixes = 3
+	}
+	return opts
+}
+
+// An Explanation says, to someone who knows what the variables are but nothing
+// of solvers, why a problem has no answer. It depends on the problem and the
+// options alone.
+type Explanation struct {
+	// Conflicts are what has to be solved, in the order of their first
+	// constraint. No two share a constraint.
+	Conflicts []Conflict
+	// Fixes are what would help, the one that asks for the least first.
+	Fixes []Fix
+
+	problem *Problem
+}
+
+// A Conflict is a set of constraints that cannot be met together.
+type Conflict struct {
+	// Core is a minimal set, in the order of adding, see [UnsatError.Core].
+	Core []Constraint
+	// Tree says the same as it would be told: from what is required, over what
+	// that needs, to the facts that clash. It states every constraint of the
+	// core once.
+	Tree []*Statement
+}
+
+// A Statement is one line of an explanation.
+type Statement struct {
+	// Text is the line.
+	Text string
+	// Constraints are those that it states: several where the same is said of
+	// several subjects.
+	Constraints []Constraint
+	// Subjects are the variables that it is about: none for a Limitation.
+	Subjects []Var
+	// Children say what follows for the candidates that the statement calls
+	// for.
+	Children []*Statement
+
+	say     phrase
+	objects []Var // of an Exclusion
+}
+
+// Explain works out why the problem has no answer, and what would help.
+//
+// The conflicts are the core (see [UnsatError.Core]), then the core of what
+// remains without the constraints of the first, and so on, so that conflicts
+// that have nothing in common all are reported.
+//
+// Reasons can help by implementing [Predicate] and [Adviser].
+//
+// Cost: a run of the SAT engine for about every constraint of a core. The error
+// is [*IncompleteError] when ctx ended first.
+func (e *UnsatError) Explain(ctx context.Context, options *ExplainOptions) (*Explanation, error) {
+	opts := options.withDefaults()
+	x := &Explanation{problem: e.problem}
+	cores, err := e.cores(ctx, opts.MaxConflicts)
+	if err != nil {
+		return nil, err
+	}
+	name := namer{e.problem, opts.Name}
+	for _, ids := range cores {
+		core := e.constraints(ids)
+		x.Conflicts = append(x.Conflicts, Conflict{Core: core, Tree: newGrower(e.problem, name, core).grow()})
+	}
+	if opts.MaxFixes > 0 {
+		x.Fixes, err = e.fixes(ctx, name, opts.MaxFixes)
+	}
+	return x, err
+}
+
+// cores returns up to limit cores that share no constraint.
+func (e *UnsatError) cores(ctx context.Context, limit int) ([][]int32, error) {
+	var cores [][]int32
+	lits := make([]elit, len(e.problem.names)+1)
+	for i := 0; i < len(e.parts) && (limit < 0 || len(cores) < limit); i++ {
+		m, err := newMinimizer(ctx, e.problem, &e.parts[i], lits, &budget{})
+		if err != nil {
+			return nil, err
+		}
+		on := m.all()
+		for limit < 0 || len(cores) < limit {
+			core, err := m.smaller(ctx, on)
+			if err != nil {
+				return nil, err
+			}
+			if core == nil {
+				break
+			}
+			var ids []int32
+			for _, at := range core {
+				ids = append(ids, m.cons[at])
+				on[at] = false
+			}
+			cores = append(cores, ids)
+		}
+	}
+	slices.SortFunc(cores, slices.Compare)
+	return cores, nil
+}

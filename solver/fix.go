@@ -1,0 +1,285 @@
+package solver
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// A Fix is a set of constraints without which the problem has an answer. It is
+// minimal: dropping fewer of them does not help. Only constraints that the
+// reader can change are in it, see [Adviser].
+type Fix struct {
+	// Drop are the constraints to do without, in the order of adding.
+	Drop []Constraint
+	// Advice says what to do, one line for each of Drop.
+	Advice []string
+	// Effort is the sum of the efforts of Drop.
+	Effort int
+	// Solution is what is selected then: every fix was tried.
+	Solution *Solution
+}
+
+// fixes returns up to limit fixes, those with the least effort first.
+func (e *UnsatError) fixes(ctx context.Context, name namer, limit int) ([]Fix, error) {
+	sets := []choiceOfDrops{{}}
+	lits := make([]elit, len(e.problem.names)+1)
+	for i := range e.parts {
+		f, err := newFixer(ctx, e.problem, &e.parts[i], lits, name)
+		if err != nil {
+			return nil, err
+		}
+		own, err := f.find(ctx, limit)
+		if err != nil {
+			return nil, err
+		}
+		sets = combine(sets, own, limit)
+	}
+	var fixes []Fix
+	for _, set := range sets {
+		slices.Sort(set.ids)
+		var w WhatIf
+		for _, id := range set.ids {
+			w.Drop = append(w.Drop, int(id))
+		}
+		s, err := Solve(ctx, e.problem.with(&w), nil)
+		if err != nil {
+			return nil, err
+		}
+		f := Fix{Drop: e.constraints(set.ids), Effort: set.effort, Solution: s}
+		for _, c := range f.Drop {
+			text, _ := name.advice(c)
+			f.Advice = append(f.Advice, text)
+		}
+		fixes = append(fixes, f)
+	}
+	return fixes, nil
+}
+
+// choiceOfDrops are constraints to drop.
+type choiceOfDrops struct {
+	ids    []int32
+	effort int
+}
+
+// combine joins what helps one part with what helps another.
+func combine(a, b []choiceOfDrops, limit int) []choiceOfDrops {
+	var all []choiceOfDrops
+	for _, x := range a {
+		for _, y := range b {
+			all = append(all, choiceOfDrops{slices.Concat(x.ids, y.ids), x.effort + y.effort})
+		}
+	}
+	slices.SortStableFunc(all, func(x, y choiceOfDrops) int { return cmp.Compare(x.effort, y.effort) })
+	return all[:min(limit, len(all))]
+}
+
+// A fixer looks for the cheapest sets that leave no conflict. It knows some
+// conflicts, as the sets of changeable constraints in them, tries the cheapest
+// set that solves those, and where that is not enough learns another conflict.
+type fixer struct {
+	*minimizer
+	effort     []int // by position; 0 where it cannot be changed
+	changeable []int // positions, the last first
+	conflicts  [][]int
+	open       attempts
+	seen       map[string]bool // the sets that were opened
+	found      [][]int
+}
+
+// An attempt is a set of constraints that is dropped.
+type attempt struct {
+	drop  []int // ascending
+	cost  int
+	bound int // no fix with all of drop costs less, as far as was known
+}
+
+// attempts is a heap: the attempt with the least bound comes first; among those
+// the one with the most drops, which is next to its end; among those the first
+// in order.
+type attempts []*attempt
+
+func (h attempts) Len() int      { return len(h) }
+func (h attempts) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *attempts) Push(x any)   { *h = append(*h, x.(*attempt)) }
+
+func (h attempts) Less(i, j int) bool {
+	a, b := h[i], h[j]
+	return cmp.Or(cmp.Compare(a.bound, b.bound), -cmp.Compare(len(a.drop), len(b.drop)), slices.Compare(a.drop, b.drop)) < 0
+}
+
+func (h *attempts) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}
+
+// Bounds of the search of a fixer: attempts tried, and attempts opened.
+const (
+	attemptsMax = 300
+	openMax     = 20_000
+)
+
+func newFixer(ctx context.Context, p *Problem, q *part, lits []elit, name namer) (*fixer, error) {
+	m, err := newMinimizer(ctx, p, q, lits, &budget{})
+	if err != nil {
+		return nil, err
+	}
+	f := &fixer{minimizer: m, effort: make([]int, len(q.cons)), seen: make(map[string]bool)}
+	for i, id := range q.cons {
+		_, effort := name.advice(p.Constraint(int(id)))
+		f.effort[i] = max(0, effort)
+		if effort > 0 {
+			f.changeable = append(f.changeable, i)
+		}
+	}
+	slices.Reverse(f.changeable)
+	return f, nil
+}
+
+// find returns up to limit fixes of the part, the cheapest first. Past its
+// bounds it returns those found, or else one that need not be the cheapest.
+func (f *fixer) find(ctx context.Context, limit int) ([]choiceOfDrops, error) {
+	f.open = attempts{{}}
+	for n := 0; len(f.open) > 0 && len(f.found) < limit && n < attemptsMax && len(f.seen) < openMax; n++ {
+		if ctx.Err() != nil {
+			return nil, &IncompleteError{Err: ctx.Err()}
+		}
+		a := heap.Pop(&f.open).(*attempt)
+		if f.covered(a.drop) {
+			continue
+		}
+		if bound := f.bound(a); bound > a.bound { // more is known by now
+			a.bound = bound
+			heap.Push(&f.open, a)
+			continue
+		}
+		conflict := f.unsolved(a.drop)
+		if conflict == nil {
+			var err error
+			if conflict, err = f.learn(ctx, a.drop); err != nil {
+				return nil, err
+			}
+		}
+		if conflict != nil {
+			f.branch(a, conflict)
+			continue
+		}
+		f.found = append(f.found, a.drop)
+	}
+	if len(f.found) == 0 && len(f.open) > 0 {
+		if err := f.settle(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var all []choiceOfDrops
+	for _, drop := range f.found {
+		var d choiceOfDrops
+		for _, i := range drop {
+			d.ids = append(d.ids, f.cons[i])
+			d.effort += f.effort[i]
+		}
+		all = append(all, d)
+	}
+	return all, nil
+}
+
+// settle finds one minimal fix: it drops all that can be changed, and takes back
+// what it can, what asks for the most effort first.
+func (f *fixer) settle(ctx context.Context) error {
+	on := f.all()
+	for _, i := range f.changeable {
+		on[i] = false
+	}
+	order := slices.Clone(f.changeable)
+	slices.SortFunc(order, func(i, j int) int { return cmp.Or(cmp.Compare(f.effort[j], f.effort[i]), cmp.Compare(i, j)) })
+	var drop []int
+	for _, i := range order {
+		on[i] = true
+		used, err := f.refute(ctx, on)
+		if err != nil {
+			return err
+		}
+		if used != nil {
+			on[i] = false
+			drop = append(drop, i)
+		}
+	}
+	if used, err := f.refute(ctx, on); err != nil || used != nil {
+		return err // nothing that can be changed helps
+	}
+	slices.Sort(drop)
+	f.found = append(f.found, drop)
+	return nil
+}
+
+// covered reports whether a fix that was found is a part of the set.
+func (f *fixer) covered(drop []int) bool {
+	return slices.ContainsFunc(f.found, func(fix []int) bool {
+		return !slices.ContainsFunc(fix, func(i int) bool { return !slices.Contains(drop, i) })
+	})
+}
+
+// unsolved returns the first known conflict that the set does not solve.
+func (f *fixer) unsolved(drop []int) []int {
+	for _, conflict := range f.conflicts {
+		if !meet(conflict, drop) {
+			return conflict
+		}
+	}
+	return nil
+}
+
+func meet(a, b []int) bool {
+	return slices.ContainsFunc(a, func(i int) bool { return slices.Contains(b, i) })
+}
+
+// learn returns the changeable constraints of a conflict that remains without
+// the set, or nil when none does.
+func (f *fixer) learn(ctx context.Context, drop []int) ([]int, error) {
+	on := f.all()
+	for _, i := range drop {
+		on[i] = false
+	}
+	conflict, err := f.core(ctx, on, f.changeable)
+	if err != nil || conflict == nil {
+		return nil, err
+	}
+	f.conflicts = append(f.conflicts, conflict)
+	return conflict, nil
+}
+
+// branch opens the attempts that also solve the conflict.
+func (f *fixer) branch(a *attempt, conflict []int) {
+	for _, i := range conflict {
+		drop := append(slices.Clone(a.drop), i)
+		slices.Sort(drop)
+		if key := fmt.Sprint(drop); !f.seen[key] {
+			f.seen[key] = true
+			next := &attempt{drop: drop, cost: a.cost + f.effort[i]}
+			next.bound = f.bound(next)
+			heap.Push(&f.open, next)
+		}
+	}
+}
+
+// bound adds to the cost the cheapest drop of every conflict that is not solved
+// and shares nothing with another one counted.
+func (f *fixer) bound(a *attempt) int {
+	cost := a.cost
+	var counted []int
+	for _, conflict := range f.conflicts {
+		if meet(conflict, a.drop) || meet(conflict, counted) || len(conflict) == 0 {
+			continue
+		}
+		counted = append(counted, conflict...)
+		least := f.effort[conflict[0]]
+		for _, i := range conflict {
+			least = min(least, f.effort[i])
+		}
+		cost += least
+	}
+	return cost
+}

@@ -1,0 +1,115 @@
+package olm
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ChannelError says that a channel's entries have no single order of
+// replacement, so that nothing can be chosen from it.
+type ChannelError struct {
+	Source  SourceKey // the catalog
+	Package string    // its package
+	Channel string    // the channel of that package
+	// Heads are the entries that no other replaces, in the order in which the
+	// channel lists them. There is none in a cycle.
+	Heads []string
+	// Chains tells the replacement chain below each head, as "first...last".
+	Chains []string
+	// Cycle is the head whose chain of replacement runs into itself, or "".
+	Cycle string
+}
+
+// Error names the channel, says what is wrong with its edges, and how to mend
+// it.
+func (e *ChannelError) Error() string {
+	where := fmt.Sprintf("channel %q of package %q in catalog %s", e.Channel, e.Package, e.Source)
+	switch {
+	case e.Cycle != "":
+		return fmt.Sprintf("%s: a cycle exists in the chain of replacement that begins with %q; remove one of its replaces", where, e.Cycle)
+	case len(e.Heads) == 0:
+		return fmt.Sprintf("%s: no channel head: every entry is replaced or skipped by another; remove one of the replaces or skips", where)
+	}
+	return fmt.Sprintf("%s: a unique replacement chain is required to order the entries, but there are %d: %s; let one head replace or skip the others",
+		where, len(e.Heads), strings.Join(e.Chains, ", "))
+}
+
+// sortChannel orders the entries of one channel from its head down the chain
+// of replacement:
+//
+//  1. The head is the one entry that no present entry replaces or skips.
+//  2. From there each entry's replaces leads to the next; the chain ends at one
+//     that names nothing present.
+//  3. Entries that a present entry skips are walked through, but left out.
+//
+// Versions are never compared. Entries that only skips lead to are not in the
+// result. Two entries of one name count as the later of them.
+func sortChannel(entries []*entry) ([]*entry, *ChannelError) {
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	byName := make(map[string]*entry, len(entries))
+	for _, e := range entries {
+		byName[e.name] = e
+	}
+	covered := make(map[string]bool) // replaced or skipped by a present entry
+	skipped := make(map[string]bool)
+	for _, e := range entries {
+		if e.replaces != "" {
+			covered[e.replaces] = true
+		}
+		for _, s := range e.skips {
+			covered[s], skipped[s] = true, true
+		}
+	}
+	var chains [][]*entry
+	fail := &ChannelError{Package: entries[0].pkg, Channel: entries[0].channelName()}
+	for _, head := range entries {
+		if covered[head.name] || byName[head.name] != head {
+			continue
+		}
+		chain, ok := walkChain(head, byName, skipped)
+		if !ok {
+			fail.Cycle = head.name
+			return nil, fail
+		}
+		chains = append(chains, chain)
+		fail.Heads = append(fail.Heads, head.name)
+		fail.Chains = append(fail.Chains, chainText(chain))
+	}
+	if len(chains) != 1 {
+		return nil, fail
+	}
+	return chains[0], nil
+}
+
+// walkChain follows replaces from head; false means that it came back to an
+// entry it had passed.
+func walkChain(head *entry, byName map[string]*entry, skipped map[string]bool) ([]*entry, bool) {
+	var chain []*entry
+	passed := make(map[*entry]bool)
+	for e := head; ; {
+		if passed[e] {
+			return nil, false
+		}
+		passed[e] = true
+		if !skipped[e.name] {
+			chain = append(chain, e)
+		}
+		next, ok := byName[e.replaces]
+		if e.replaces == "" || !ok {
+			return chain, true
+		}
+		e = next
+	}
+}
+
+func chainText(chain []*entry) string {
+	switch len(chain) {
+	case 0:
+		return "(all skipped)"
+	case 1:
+		return chain[0].name
+	}
+	return chain[0].name + "..." + chain[len(chain)-1].name
+}

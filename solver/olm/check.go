@@ -1,0 +1,324 @@
+package olm
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/solver/rule"
+)
+
+// check is the judge of every answer: it decides from the catalogs' own words
+// whether a selection keeps all rules, and shares nothing with the code that
+// found it but the decoded properties. It does not judge preference.
+//
+// selected holds the chosen entries and the installed ones that stay.
+func (q *query) check(ctx context.Context, selected []*entry) error {
+	j := &judge{query: q, has: make(map[*entry]bool), wanted: make(map[*entry]bool), chained: make(map[*entry]bool),
+		byPackage: make(map[string][]*entry), byAPI: make(map[catalog.GVK]*entry)}
+	for _, e := range selected {
+		if j.has[e] {
+			return fmt.Errorf("%s is selected twice", e.id)
+		}
+		j.has[e] = true
+	}
+	j.selected = selected
+	for _, step := range []func() error{j.installed, j.allowed, j.unique, j.served} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return j.needs(ctx)
+}
+
+// judge holds what is judged.
+type judge struct {
+	*query
+	selected  []*entry
+	has       map[*entry]bool
+	wanted    map[*entry]bool
+	chained   map[*entry]bool     // those that their channel offers
+	byPackage map[string][]*entry // the selected, by the package that lists them or that they name
+	byAPI     map[catalog.GVK]*entry
+}
+
+// installed sees that nothing is dropped that no subscription refers to.
+func (j *judge) installed() error {
+	known := make(map[*entry]bool)
+	for _, e := range j.query.installed {
+		known[e], j.wanted[e] = true, true
+	}
+	for _, s := range j.subs {
+		delete(j.wanted, s.current)
+	}
+	for _, e := range j.query.installed {
+		if j.wanted[e] && !j.has[e] {
+			return fmt.Errorf("csv %s is installed without a subscription, but was dropped", e.name)
+		}
+	}
+	for _, e := range j.selected {
+		if e.source == nil && !known[e] {
+			return fmt.Errorf("%s is not installed", e.id)
+		}
+	}
+	return nil
+}
+
+// allowed refuses what may never be chosen, and a bundle that its channel does
+// not offer.
+func (j *judge) allowed() error {
+	starting := make(map[[2]string]bool)
+	for _, s := range j.subs {
+		if s.current == nil {
+			starting[[2]string{s.Spec.Package, s.Spec.StartingCSV}] = true
+		}
+	}
+	for _, e := range j.selected {
+		if slices.ContainsFunc(e.facts().props, func(p rule.Property) bool { return p.Type == propertyDeprecated }) {
+			return fmt.Errorf("%s is deprecated", e.id)
+		}
+		if e.source == nil {
+			continue
+		}
+		if e.facts().problem != nil {
+			return fmt.Errorf("%s is malformed: %w", e.id, e.facts().problem)
+		}
+		if j.opts.Forbid != nil && j.opts.Forbid(candidateOf(e)) != "" {
+			return fmt.Errorf("%s is forbidden", e.id)
+		}
+		if !slices.ContainsFunc(j.sources, func(s *source) bool { return s.SourceKey == e.source.SourceKey }) {
+			return fmt.Errorf("%s: the namespace does not see catalog %s", e.id, e.source.SourceKey)
+		}
+		j.chained[e] = inChain(e)
+		if !j.chained[e] && !starting[[2]string{e.pkg, e.name}] {
+			return fmt.Errorf("%s is not in the chain of its channel", e.id)
+		}
+	}
+	return nil
+}
+
+// unique sees that no two are of one package or provide one API.
+func (j *judge) unique() error {
+	for _, e := range j.selected {
+		names := []string{e.pkg}
+		for _, p := range e.facts().packages {
+			if others := j.byPackage[p.name]; len(others) > 0 && others[len(others)-1] != e {
+				return fmt.Errorf("%s and %s are both of package %s", others[len(others)-1].id, e.id, p.name)
+			}
+			names = append(names, p.name)
+		}
+		slices.Sort(names)
+		for _, name := range slices.Compact(names) {
+			j.byPackage[name] = append(j.byPackage[name], e)
+		}
+		for _, g := range e.facts().gvks {
+			if other := j.byAPI[g]; other != nil {
+				return fmt.Errorf("%s and %s both provide %s", other.id, e.id, gvkText(g))
+			}
+			j.byAPI[g] = e
+		}
+	}
+	return nil
+}
+
+// inChain walks the channel as the catalog states it: from what nothing
+// replaces or skips, along replaces, to e; e itself must not be skipped.
+func inChain(e *entry) bool {
+	p, ok := e.source.Catalog.Package(e.pkg)
+	if !ok {
+		return false
+	}
+	c, ok := p.Channel(e.channel.name)
+	if !ok {
+		return false
+	}
+	replaces := make(map[string]string)
+	covered := make(map[string]bool)
+	for _, x := range c.Entries() {
+		if _, has := p.Bundle(x.Name); !has {
+			continue
+		}
+		replaces[x.Name] = x.Replaces
+		covered[x.Replaces] = true
+		for _, s := range x.Skips {
+			covered[s] = true
+			if s == e.name {
+				return false
+			}
+		}
+	}
+	for _, x := range c.Entries() {
+		if _, listed := replaces[x.Name]; !listed || covered[x.Name] {
+			continue
+		}
+		name := x.Name
+		for range replaces {
+			if name == e.name {
+				return true
+			}
+			next, listed := replaces[name]
+			if !listed {
+				break
+			}
+			name = next
+		}
+	}
+	return false
+}
+
+// served sees that every subscription has what it asks for: a bundle of its
+// package, channel and catalog that, where something is installed, is a direct
+// update of it; or what is installed. What serves it is wanted.
+func (j *judge) served() error {
+	for _, s := range j.subs {
+		served := false
+		for _, e := range j.byPackage[s.Spec.Package] {
+			if !j.mayServe(e, s) {
+				continue
+			}
+			if s.current != nil && j.has[s.current] {
+				return fmt.Errorf("subscription %s: %s replaces %s, but both are selected", s.Name, e.id, s.current.name)
+			}
+			served, j.wanted[e] = true, true
+		}
+		if !served && s.current != nil && j.has[s.current] {
+			served, j.wanted[s.current] = true, true
+		}
+		if !served {
+			return fmt.Errorf("subscription %s is not served", s.Name)
+		}
+	}
+	return nil
+}
+
+func (j *judge) mayServe(e *entry, s *subscription) bool {
+	if e.source == nil || e.pkg != s.Spec.Package || s.Spec.Channel != "" && e.channel.name != s.Spec.Channel {
+		return false
+	}
+	own := s.source() == SourceKey{} || e.source.SourceKey == s.source()
+	if s.current == nil {
+		return own && (s.Spec.StartingCSV == "" || e.name == s.Spec.StartingCSV)
+	}
+	return (own || j.opts.CrossCatalogUpdates) && isUpdate(e, s.current) && j.chained[e]
+}
+
+func isUpdate(e, current *entry) bool {
+	p, _ := e.source.Catalog.Package(e.pkg)
+	c, _ := p.Channel(e.channel.name)
+	for _, x := range c.Entries() {
+		if x.Name != e.name {
+			continue
+		}
+		if x.Replaces == current.name || slices.Contains(x.Skips, current.name) {
+			return true
+		}
+		versions, err := semverx.ParseRange(x.SkipRange)
+		v := current.facts().version
+		if err == nil && !v.IsZero() && versions.Contains(v) {
+			return true
+		}
+	}
+	return false
+}
+
+// needs sees that every requirement is met, and that everything selected is
+// wanted by a subscription or, in the end, required for one.
+func (j *judge) needs(ctx context.Context) error {
+	meets := make(map[*entry][]*entry)
+	for _, by := range j.selected {
+		for _, n := range by.facts().needs {
+			if n.banned != nil {
+				if err := j.excluded(ctx, by, n); err != nil {
+					return err
+				}
+				continue
+			}
+			met := false
+			for _, e := range j.near(n) {
+				if n.holdsFor(ctx, e) {
+					met = true
+					meets[by] = append(meets[by], e)
+				}
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if !met {
+				return fmt.Errorf("%s requires %s, which nothing selected meets", by.id, n)
+			}
+		}
+	}
+	queue := slices.DeleteFunc(slices.Clone(j.selected), func(e *entry) bool { return !j.wanted[e] })
+	for ; len(queue) > 0; queue = queue[1:] {
+		for _, e := range meets[queue[0]] {
+			if !j.wanted[e] {
+				j.wanted[e] = true
+				queue = append(queue, e)
+			}
+		}
+	}
+	for _, e := range j.selected {
+		if !j.wanted[e] {
+			return fmt.Errorf("%s is selected, but nothing wants it", e.id)
+		}
+	}
+	return nil
+}
+
+// excluded sees that nothing stands beside an operator that it excludes.
+func (j *judge) excluded(ctx context.Context, by *entry, n *need) error {
+	for _, e := range j.selected {
+		if matches, err := n.banned.Match(ctx, e.facts().prepared()); err != nil || matches && e != by {
+			return cmp.Or(err, fmt.Errorf("%s excludes %s (%s), but both are selected", by.id, e.id, n))
+		}
+	}
+	return nil
+}
+
+// near returns the selected operators among which are those that meet n.
+func (j *judge) near(n *need) []*entry {
+	switch {
+	case n.gvk != nil:
+		if e := j.byAPI[*n.gvk]; e != nil {
+			return []*entry{e}
+		}
+		return nil
+	case n.pkg != "":
+		return j.byPackage[n.pkg]
+	}
+	return j.selected
+}
+
+// holdsFor is the checker's own reading of a requirement.
+func (n *need) holdsFor(ctx context.Context, e *entry) bool {
+	f := e.facts()
+	if n.constraint != nil {
+		ok, err := n.constraint.Match(ctx, f.prepared())
+		return ok && err == nil
+	}
+	if n.gvk != nil {
+		for _, g := range f.gvks {
+			if g.Group == n.gvk.Group && g.Version == n.gvk.Version && g.Kind == n.gvk.Kind {
+				return true
+			}
+		}
+		return false
+	}
+	if n.label != nil {
+		return slices.Contains(f.labels, *n.label)
+	}
+	named := e.pkg == n.pkg
+	versions := []semverx.Version{f.version}
+	for _, p := range f.packages {
+		if p.name == n.pkg {
+			named = true
+			versions = append(versions, p.version)
+		}
+	}
+	return named && slices.ContainsFunc(versions, func(v semverx.Version) bool {
+		return !v.IsZero() && n.versions.Contains(v)
+	})
+}

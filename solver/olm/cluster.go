@@ -1,0 +1,268 @@
+package olm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+)
+
+// ClusterResolution is what several namespaces resolve to, each by itself, and
+// what does not go together: namespaces are resolved apart, but APIs belong to
+// the cluster.
+type ClusterResolution struct {
+	// Namespaces are in the order of the requests.
+	Namespaces []NamespaceResolution
+	// Conflicts are by namespaces and operators. What takes part in one should
+	// not be installed before it is settled.
+	Conflicts []NamespaceConflict
+}
+
+// NamespaceResolution is what became of one namespace. Of Resolution and Unsat
+// one is set.
+type NamespaceResolution struct {
+	Namespace  string
+	Resolution *Resolution
+	Unsat      *UnsatError
+}
+
+// NamespacedOperator is an operator in a namespace.
+type NamespacedOperator struct {
+	Namespace string // where it is, or is to be
+	Name      string // of its CSV
+	New       bool   // it is not installed yet
+}
+
+// String returns "name in namespace".
+func (o NamespacedOperator) String() string { return o.Name + " in namespace " + o.Namespace }
+
+// NamespaceConflict is something that namespaces would do to each other.
+type NamespaceConflict struct {
+	// Operators are those that conflict, by namespace and name.
+	Operators []NamespacedOperator
+	// APIs are those in question, in order.
+	APIs []catalog.GVK
+	// Text says what is wrong.
+	Text string
+	// Advice says what would help, if trying found something; or it is "".
+	Advice string
+}
+
+// ResolveNamespaces resolves namespaces and looks for conflicts between them:
+//
+//  1. An API that operators of two namespaces would provide, at least one of
+//     them newly. This is how a deadlock of versions shows: two operators of
+//     different namespaces whose updates require each other's new APIs, so that
+//     each namespace resolves to a second copy of the other's operator.
+//  2. An API that an update takes away although an operator of another
+//     namespace, which nothing of its own serves, requires it.
+//
+// For conflicts of the first kind it tries whether the namespaces could be
+// resolved if they were one. The errors are those of Resolver.Resolve but for
+// *UnsatError, which is in the result; two requests for one namespace are an
+// error too.
+func (r *Resolver) ResolveNamespaces(ctx context.Context, reqs []*Request) (*ClusterResolution, error) {
+	c := &cluster{Resolver: r, out: &ClusterResolution{}}
+	for _, req := range reqs {
+		if slices.ContainsFunc(c.spaces, func(s *space) bool { return s.req.Namespace == req.Namespace }) {
+			return nil, fmt.Errorf("namespace %s: two requests for it; put what it holds into one", req.Namespace)
+		}
+		s, err := c.resolve(ctx, req)
+		if err != nil {
+			return nil, fmt.Errorf("namespace %s: %w", req.Namespace, err)
+		}
+		c.spaces = append(c.spaces, s)
+	}
+	slices.SortFunc(c.spaces, func(a, b *space) int { return strings.Compare(a.req.Namespace, b.req.Namespace) })
+	if err := c.twoProviders(ctx); err != nil {
+		return nil, err
+	}
+	c.lostAPIs(ctx)
+	return c.out, ctx.Err()
+}
+
+// cluster is the work of ResolveNamespaces.
+type cluster struct {
+	*Resolver
+	spaces []*space // by name
+	out    *ClusterResolution
+}
+
+// space is a namespace before and after its resolution.
+type space struct {
+	req           *Request
+	before, after []*entry
+}
+
+func (c *cluster) resolve(ctx context.Context, req *Request) (*space, error) {
+	q, err := c.begin(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	s := &space{req: req, before: q.installed}
+	n := NamespaceResolution{Namespace: req.Namespace}
+	s.after, err = q.solve(ctx)
+	var unsat *UnsatError
+	switch {
+	case errors.As(err, &unsat):
+		s.after, n.Unsat = s.before, unsat
+	case err != nil:
+		return nil, err
+	default:
+		if n.Resolution, err = q.result(ctx, s.after); err != nil {
+			return nil, err
+		}
+	}
+	c.out.Namespaces = append(c.out.Namespaces, n)
+	return s, nil
+}
+
+// holder is an operator where it stands, or will.
+type holder struct {
+	space *space
+	entry *entry
+}
+
+func (h holder) operator() NamespacedOperator {
+	return NamespacedOperator{Namespace: h.space.req.Namespace, Name: h.entry.name, New: !h.entry.isInstalled()}
+}
+
+// twoProviders finds APIs with providers in several namespaces. Those that the
+// same operators provide are one conflict.
+func (c *cluster) twoProviders(ctx context.Context) error {
+	providers := make(map[catalog.GVK][]holder)
+	for _, s := range c.spaces {
+		for _, e := range s.after {
+			for _, g := range e.facts().gvks {
+				providers[g] = append(providers[g], holder{s, e})
+			}
+		}
+	}
+	byWho := make(map[string]int) // position in out.Conflicts
+	for _, g := range sortedKeys(providers, compareGVK) {
+		all := providers[g]
+		if len(all) < 2 || !slices.ContainsFunc(all, func(h holder) bool { return !h.entry.isInstalled() }) {
+			continue
+		}
+		conflict := NamespaceConflict{APIs: []catalog.GVK{g}}
+		for _, h := range all {
+			conflict.Operators = append(conflict.Operators, h.operator())
+		}
+		who := fmt.Sprint(conflict.Operators)
+		if at, ok := byWho[who]; ok {
+			known := &c.out.Conflicts[at]
+			known.APIs = append(known.APIs, g)
+			continue
+		}
+		byWho[who] = len(c.out.Conflicts)
+		var err error
+		if conflict.Advice, err = c.tryTogether(ctx, all); err != nil {
+			return err
+		}
+		c.out.Conflicts = append(c.out.Conflicts, conflict)
+	}
+	for i := range c.out.Conflicts {
+		conflict := &c.out.Conflicts[i]
+		conflict.Text = fmt.Sprintf("%s would be provided by %s; in a cluster an API has one provider",
+			listAPIs(conflict.APIs), listOperators(conflict.Operators))
+	}
+	return nil
+}
+
+// tryTogether resolves the namespaces of some operators as if they were one.
+func (c *cluster) tryTogether(ctx context.Context, all []holder) (string, error) {
+	first := all[0].space.req
+	merged := &Request{Namespace: first.Namespace, Group: first.Group}
+	var names []string
+	for _, s := range c.spaces {
+		if !slices.ContainsFunc(all, func(h holder) bool { return h.space == s }) {
+			continue
+		}
+		names = append(names, s.req.Namespace)
+		for _, sub := range s.req.Subscriptions {
+			if sub.Namespace == s.req.Namespace {
+				sub.Name, sub.Namespace = s.req.Namespace+"/"+sub.Name, merged.Namespace
+				merged.Subscriptions = append(merged.Subscriptions, sub)
+			}
+		}
+		for _, csv := range s.req.Installed {
+			if csv.Namespace == s.req.Namespace {
+				csv.Namespace = merged.Namespace
+				merged.Installed = append(merged.Installed, csv)
+			}
+		}
+	}
+	res, err := c.Resolve(ctx, merged)
+	if err != nil || len(res.Chosen) == 0 {
+		return "", ctx.Err() // what cannot be resolved together is no advice
+	}
+	var chosen []string
+	for _, choice := range res.Chosen {
+		chosen = append(chosen, choice.Name)
+	}
+	return fmt.Sprintf("install the operators of namespaces %s in one namespace; there nothing stands against %s",
+		listNames(names), listNames(chosen)), nil
+}
+
+// lostAPIs finds requirements that an operator of another namespace met before
+// and nobody meets after.
+func (c *cluster) lostAPIs(ctx context.Context) {
+	for _, s := range c.spaces {
+		for _, by := range s.after {
+			for _, n := range by.facts().needs {
+				if n.banned != nil || meets(ctx, n, s.after) != nil {
+					continue
+				}
+				for _, other := range c.spaces {
+					was := meets(ctx, n, other.before)
+					if other == s || was == nil || c.metAfter(ctx, n) {
+						continue
+					}
+					lost := holder{other, was}
+					conflict := NamespaceConflict{
+						Operators: []NamespacedOperator{holder{s, by}.operator(), lost.operator()},
+						Text: fmt.Sprintf("%s requires %s, which %s provides; what is chosen for namespace %s takes it away",
+							holder{s, by}.operator(), n, lost.operator(), other.req.Namespace),
+					}
+					if n.gvk != nil {
+						conflict.APIs = []catalog.GVK{*n.gvk}
+					}
+					c.out.Conflicts = append(c.out.Conflicts, conflict)
+				}
+			}
+		}
+	}
+}
+
+func (c *cluster) metAfter(ctx context.Context, n *need) bool {
+	return slices.ContainsFunc(c.spaces, func(s *space) bool { return meets(ctx, n, s.after) != nil })
+}
+
+// meets returns the first of some operators that meets a requirement, or nil.
+func meets(ctx context.Context, n *need, among []*entry) *entry {
+	for _, e := range among {
+		if ok, _ := n.metBy(ctx, e.pkg, e.facts()); ok {
+			return e
+		}
+	}
+	return nil
+}
+
+func listAPIs(apis []catalog.GVK) string {
+	var names []string
+	for _, g := range apis {
+		names = append(names, gvkText(g))
+	}
+	return listNames(names)
+}
+
+func listOperators(operators []NamespacedOperator) string {
+	var names []string
+	for _, o := range operators {
+		names = append(names, o.String())
+	}
+	return listNames(names)
+}

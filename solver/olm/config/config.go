@@ -1,0 +1,174 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// LabelSelector picks objects by their labels.
+type LabelSelector = object.LabelSelector
+
+// Toleration lets pods onto nodes with a taint.
+type Toleration = object.Toleration
+
+// Config is spec.config of a subscription. Its JSON form is that of the API;
+// what is passed on to the pods as it stands is kept as JSON.
+type Config struct {
+	// Selector is accepted and does nothing, as in the reference.
+	Selector *LabelSelector `json:"selector,omitempty"`
+	// Env is set in every container, in place of what has the same name.
+	Env []EnvVar `json:"env,omitempty"`
+	// EnvFrom are sources of the environment that every container gets, unless
+	// it has an equal one.
+	EnvFrom []json.RawMessage `json:"envFrom,omitempty"`
+	// Volumes are those of the pod, in place of what has the same name.
+	Volumes []Named `json:"volumes,omitempty"`
+	// VolumeMounts are mounted in every container, in place of what mounts a
+	// volume of the same name.
+	VolumeMounts []Named `json:"volumeMounts,omitempty"`
+	// NodeSelector takes the place of the pod's, unless it is nil.
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	// Affinity overrides parts of the pod's.
+	Affinity *Affinity `json:"affinity,omitempty"`
+	// Tolerations are added to the pod's, unless it has an equal one.
+	Tolerations []Toleration `json:"tolerations,omitempty"`
+	// Resources take the place of those of every container, unless empty.
+	Resources json.RawMessage `json:"resources,omitempty"`
+	// Annotations are added to those of the deployment and its pods; what is
+	// there already stays.
+	Annotations map[string]string `json:"annotations,omitempty"`
+}
+
+// EnvVar is one variable of an environment.
+type EnvVar struct {
+	Name      string          `json:"name"`                // the variable
+	Value     string          `json:"value,omitempty"`     // its value; empty also unsets a proxy
+	ValueFrom json.RawMessage `json:"valueFrom,omitempty"` // where the value comes from, in its place
+}
+
+// Affinity is where pods like to be. A part that is nil changes nothing; an
+// empty object takes the pod's part away. Parts that are all nil take all away.
+type Affinity struct {
+	NodeAffinity    json.RawMessage `json:"nodeAffinity,omitempty"`    // to nodes
+	PodAffinity     json.RawMessage `json:"podAffinity,omitempty"`     // to pods
+	PodAntiAffinity json.RawMessage `json:"podAntiAffinity,omitempty"` // away from pods
+}
+
+// Named is a JSON object with a name: a volume, or the mount of one.
+type Named struct {
+	Name string          // the volume's
+	JSON json.RawMessage // the whole object
+}
+
+// MarshalJSON implements json.Marshaler.
+func (n Named) MarshalJSON() ([]byte, error) { return n.JSON, nil }
+
+// UnmarshalJSON implements json.Unmarshaler. An object without a name is an
+// error.
+func (n *Named) UnmarshalJSON(data []byte) error {
+	var o struct {
+		Name string `json:"name"`
+	}
+	if err := json.Unmarshal(data, &o); err != nil {
+		return err
+	}
+	if o.Name == "" {
+		return fmt.Errorf("%s: the name is missing", data)
+	}
+	n.Name, n.JSON = o.Name, append(json.RawMessage(nil), data...)
+	return nil
+}
+
+// The variables by which programs learn of a proxy.
+const (
+	HTTPProxy  = "HTTP_PROXY"
+	HTTPSProxy = "HTTPS_PROXY"
+	NoProxy    = "NO_PROXY"
+)
+
+// ConditionNameVariable tells an operator the name of its OperatorCondition.
+const ConditionNameVariable = "OPERATOR_CONDITION_NAME"
+
+// Proxy is the proxy of a cluster. What is empty is not set.
+type Proxy struct {
+	HTTP  string `json:"httpProxy,omitempty"`  // for http
+	HTTPS string `json:"httpsProxy,omitempty"` // for https
+	No    string `json:"noProxy,omitempty"`    // what is reached without
+}
+
+// Environment returns the variables that every container of an operator gets:
+//
+//  1. Those of the config.
+//  2. Those of the cluster's proxy, unless the config sets one of the three,
+//     also to nothing: they count as one.
+//  3. ConditionNameVariable with the name of the CSV, unless that is "".
+func (c *Config) Environment(proxy *Proxy, csv string) []EnvVar {
+	var env []EnvVar
+	own := false
+	if c != nil {
+		env = append(env, c.Env...)
+		for _, e := range c.Env {
+			own = own || e.Name == HTTPProxy || e.Name == HTTPSProxy || e.Name == NoProxy
+		}
+	}
+	if proxy != nil && !own {
+		for _, e := range []EnvVar{{Name: HTTPProxy, Value: proxy.HTTP}, {Name: HTTPSProxy, Value: proxy.HTTPS}, {Name: NoProxy, Value: proxy.No}} {
+			if e.Value != "" {
+				env = append(env, e)
+			}
+		}
+	}
+	if csv != "" {
+		env = append(env, EnvVar{Name: ConditionNameVariable, Value: csv})
+	}
+	return env
+}
+
+// Where operators look for certificates, and what a config map needs for the
+// cluster to fill it with those it trusts.
+const (
+	// TrustedCAPath is where the bundle of certificates belongs; operators that
+	// do not find it there may look in TrustedCAPathAlternative.
+	TrustedCAPath = "/etc/pki/ca-trust/extracted/pem"
+	// TrustedCAPathAlternative is where some operators look.
+	TrustedCAPathAlternative = "/etc/ssl/certs"
+	// InjectCALabel on an empty config map, with the value "true", has the
+	// cluster write its bundle of certificates into it.
+	InjectCALabel = "config.openshift.io/inject-trusted-cabundle"
+)
+
+// WithTrustedCA returns the config with a volume and a mount for the
+// certificates that the cluster trusts: those of a config map that carries
+// InjectCALabel, at a path, which is TrustedCAPath if it is "". The argument is
+// not changed.
+func (c *Config) WithTrustedCA(configMap, path string) *Config {
+	made := Config{}
+	if c != nil {
+		made = *c
+	}
+	if path == "" {
+		path = TrustedCAPath
+	}
+	type item struct {
+		Key  string `json:"key"`
+		Path string `json:"path"`
+	}
+	type source struct {
+		Name  string `json:"name"`
+		Items []item `json:"items"`
+	}
+	volume, _ := json.Marshal(struct { // strings only: cannot fail
+		Name      string `json:"name"`
+		ConfigMap source `json:"configMap"`
+	}{configMap, source{configMap, []item{{"ca-bundle.crt", "tls-ca-bundle.pem"}}}})
+	mount, _ := json.Marshal(struct {
+		Name      string `json:"name"`
+		MountPath string `json:"mountPath"`
+		ReadOnly  bool   `json:"readOnly"`
+	}{configMap, path, true})
+	made.Volumes = append(made.Volumes[:len(made.Volumes):len(made.Volumes)], Named{configMap, volume})
+	made.VolumeMounts = append(made.VolumeMounts[:len(made.VolumeMounts):len(made.VolumeMounts)], Named{configMap, mount})
+	return &made
+}

@@ -1,0 +1,174 @@
+package crd
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Object is an existing custom resource.
+type Object struct {
+	Namespace string          // "" for what lives in none
+	Name      string          // unique in its namespace
+	Data      json.RawMessage // as it reads in the version that it is asked for
+}
+
+// World tells of what exists under a definition. Implementations are for
+// users; calls come one after another.
+type World interface {
+	// Objects returns the objects of a definition as they read in one served
+	// version of it.
+	Objects(definition, version string) ([]Object, error)
+}
+
+// Validator judges objects. Implementations are for users, such as the
+// validation of the API server itself; calls come one after another.
+type Validator interface {
+	// Validate returns why an object is not valid under a schema, or nil. The
+	// schema is never empty.
+	Validate(data, schema json.RawMessage) error
+}
+
+// Options say how strict Replace is. The nil and zero value is as the Operator
+// Lifecycle Manager is.
+type Options struct {
+	// TrustSoleOwner replaces a definition that one operator owns without a look
+	// at the objects that exist, as the documentation has it.
+	TrustSoleOwner bool
+}
+
+// Rule is what a replacement breaks.
+type Rule string
+
+// The rules.
+const (
+	StoredVersionRemoved Rule = "StoredVersionRemoved" // objects may lie in storage that nobody could read any more
+	ServedVersionRemoved Rule = "ServedVersionRemoved" // other owners may use it
+	ObjectInvalid        Rule = "ObjectInvalid"        // an existing object would not be valid
+	ObjectsUnknown       Rule = "ObjectsUnknown"       // existing objects could not be read
+)
+
+// Problem is one thing that a replacement breaks.
+type Problem struct {
+	Rule    Rule   // what is broken
+	Version string // the version that it is about
+	Object  string // "namespace/name" of the object, or ""
+	Text    string // says what, why and the way out
+	Err     error  // what the World or the Validator said, or nil
+}
+
+// Verdict is whether a definition may be replaced.
+type Verdict struct {
+	// Problems forbid it: stored versions, then served ones, then objects, by
+	// the versions of the old definition and in the order of the World.
+	Problems []Problem
+	// Warnings are what would forbid it, were there not a conversion webhook.
+	Warnings []Problem
+}
+
+// Allowed reports whether nothing forbids the replacement.
+func (v *Verdict) Allowed() bool { return len(v.Problems) == 0 }
+
+// String returns the problems as one text, with the definition's name; it is ""
+// if there are none.
+func (v *Verdict) String() string {
+	texts := make([]string, len(v.Problems))
+	for i, p := range v.Problems {
+		texts[i] = p.Text
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Replace decides whether an existing definition may be replaced, when owners
+// installed operators own it (those of which a new version brings the
+// replacement among them):
+//
+//  1. Every version that the status of the old one lists as stored must be in
+//     the new one.
+//  2. With several owners, every version that is served must stay served.
+//  3. Every existing object must be valid under the new schema of each version
+//     that is served before and after. If the new definition converts by
+//     webhook an invalid object is only a warning, since the webhook may mend
+//     it.
+//
+// An old one that is nil does not exist: there is nothing to lose. World and
+// validator are asked only where rule 3 applies; the cost is theirs.
+func Replace(old, new *Definition, owners int, w World, v Validator, opts *Options) *Verdict {
+	if opts == nil {
+		opts = &Options{}
+	}
+	r := &replacement{old: old, new: new, verdict: &Verdict{}}
+	if old == nil {
+		return r.verdict
+	}
+	r.stored()
+	if owners > 1 {
+		r.served()
+	}
+	if owners > 1 || !opts.TrustSoleOwner {
+		r.objects(w, v)
+	}
+	return r.verdict
+}
+
+type replacement struct {
+	old, new *Definition
+	verdict  *Verdict
+}
+
+func (r *replacement) refuse(p Problem, format string, args ...any) {
+	p.Text = fmt.Sprintf("CRD %s: ", r.old.Name) + fmt.Sprintf(format, args...)
+	r.verdict.Problems = append(r.verdict.Problems, p)
+}
+
+func (r *replacement) stored() {
+	for _, name := range r.old.Status.StoredVersions {
+		if _, ok := r.new.version(name); !ok {
+			r.refuse(Problem{Rule: StoredVersionRemoved, Version: name},
+				"the new one lacks version %s, in which objects may be stored; keep it, or store every object anew in another version and take %s out of status.storedVersions", name, name)
+		}
+	}
+}
+
+func (r *replacement) served() {
+	for _, was := range r.old.versions() {
+		if is, ok := r.new.version(was.Name); was.Served && (!ok || !is.Served) {
+			r.refuse(Problem{Rule: ServedVersionRemoved, Version: was.Name},
+				"the new one does not serve version %s, and other operators own the CRD; serve it, or remove those first", was.Name)
+		}
+	}
+}
+
+func (r *replacement) objects(w World, v Validator) {
+	for _, was := range r.old.versions() {
+		is, ok := r.new.version(was.Name)
+		if !was.Served || !ok || !is.Served {
+			continue
+		}
+		schema := r.new.schema(is)
+		if len(schema) == 0 {
+			continue
+		}
+		list, err := w.Objects(r.old.Name, was.Name)
+		if err != nil {
+			r.refuse(Problem{Rule: ObjectsUnknown, Version: was.Name, Err: err}, "objects of version %s cannot be read: %v", was.Name, err)
+			continue
+		}
+		for _, o := range list {
+			if err := v.Validate(o.Data, schema); err != nil {
+				r.invalid(was.Name, o, err)
+			}
+		}
+	}
+}
+
+func (r *replacement) invalid(version string, o Object, err error) {
+	name := ObjectMeta{Name: o.Name, Namespace: o.Namespace}.String()
+	p := Problem{Rule: ObjectInvalid, Version: version, Object: name, Err: err}
+	if r.new.convertsByWebhook() {
+		p.Text = fmt.Sprintf("CRD %s: %s is not valid in the new version %s, unless the webhook mends it: %v", r.old.Name, name, version, err)
+		r.verdict.Warnings = append(r.verdict.Warnings, p)
+		return
+	}
+	r.refuse(p, "the validation of the new version %s is too strict for %s: %v; change the object first", version, name, err)
+}

@@ -1,0 +1,228 @@
+package olm
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/solver/olm/group"
+)
+
+// PropertiesAnnotation is the annotation of a CSV that carries the properties
+// of the bundle it was installed from.
+const PropertiesAnnotation = "operatorframework.io/properties"
+
+// Phase is where a CSV stands in its life.
+type Phase string
+
+// The phases of a CSV that resolution tells apart; there are others.
+const (
+	PhaseSucceeded Phase = "Succeeded"
+	PhaseFailed    Phase = "Failed"
+	PhaseReplacing Phase = "Replacing"
+)
+
+// ReasonCopied is the status reason of a CSV that is the copy of one installed
+// in another namespace. Copies take no part in resolution.
+const ReasonCopied = "Copied"
+
+// ClusterServiceVersion is an installed operator.
+type ClusterServiceVersion struct {
+	ObjectMeta `json:"metadata"`
+	Spec       CSVSpec   `json:"spec"`   // what it is
+	Status     CSVStatus `json:"status"` // where it stands
+}
+
+// CSVSpec is the part of a CSV's spec that resolution reads.
+type CSVSpec struct {
+	// Version is the operator's, read tolerantly; empty if it states none.
+	Version string `json:"version,omitempty"`
+	// Replaces names the CSV that it took the place of, or takes it.
+	Replaces string `json:"replaces,omitempty"`
+	// CustomResourceDefinitions and APIServiceDefinitions are the APIs that it
+	// provides and requires. They count where PropertiesAnnotation is absent.
+	CustomResourceDefinitions CRDDescriptions        `json:"customresourcedefinitions"`
+	APIServiceDefinitions     APIServiceDescriptions `json:"apiservicedefinitions"` // see CustomResourceDefinitions
+	// InstallModes are those that it supports; resolution does not read them.
+	InstallModes group.InstallModes `json:"installModes,omitempty"`
+}
+
+// CSVStatus is the part of a CSV's status that resolution reads.
+type CSVStatus struct {
+	Phase  Phase  `json:"phase,omitempty"`  // read only for fail-forward
+	Reason string `json:"reason,omitempty"` // read only for ReasonCopied
+}
+
+// CRDDescriptions lists the CRDs that a CSV owns and requires.
+type CRDDescriptions struct {
+	Owned    []CRDDescription `json:"owned,omitempty"`    // provided, in any order
+	Required []CRDDescription `json:"required,omitempty"` // required of other operators, in any order
+}
+
+// CRDDescription names a CRD as "plural.group" and one version of it.
+type CRDDescription struct {
+	Name    string `json:"name"`    // PLURAL.GROUP
+	Version string `json:"version"` // one version of it
+	Kind    string `json:"kind"`    // as objects state it
+}
+
+// APIServiceDescriptions lists the aggregated APIs that a CSV owns and
+// requires.
+type APIServiceDescriptions struct {
+	Owned    []APIServiceDescription `json:"owned,omitempty"`    // provided, in any order
+	Required []APIServiceDescription `json:"required,omitempty"` // required of other operators, in any order
+}
+
+// APIServiceDescription names an aggregated API; Name is its plural.
+type APIServiceDescription struct {
+	Name    string `json:"name"`    // the plural; not read
+	Group   string `json:"group"`   // the API group
+	Version string `json:"version"` // one version of it
+	Kind    string `json:"kind"`    // as objects state it
+}
+
+// Copied reports whether the CSV is a copy of one in another namespace.
+func (c *ClusterServiceVersion) Copied() bool {
+	return c.Status.Reason == ReasonCopied
+}
+
+// InstalledFrom returns the CSV that installing a bundle in a namespace leaves
+// behind: it carries the bundle's version and, in PropertiesAnnotation, its
+// properties.
+func InstalledFrom(b *catalog.Bundle, namespace string) (ClusterServiceVersion, error) {
+	props, err := b.Facts()
+	if err != nil {
+		return ClusterServiceVersion{}, fmt.Errorf("bundle %s: %w", b.Name(), err)
+	}
+	note, err := FormatProperties(props)
+	if err != nil {
+		return ClusterServiceVersion{}, fmt.Errorf("bundle %s: %w", b.Name(), err)
+	}
+	return ClusterServiceVersion{
+		ObjectMeta: ObjectMeta{
+			Name:        b.Name(),
+			Namespace:   namespace,
+			Annotations: map[string]string{PropertiesAnnotation: note},
+		},
+		Spec:   CSVSpec{Version: b.Version()},
+		Status: CSVStatus{Phase: PhaseSucceeded},
+	}, nil
+}
+
+// ParseProperties reads the value of PropertiesAnnotation: a JSON object whose
+// properties is a list of {type, value}. An empty object or list gives none.
+func ParseProperties(annotation string) ([]catalog.Property, error) {
+	var held struct {
+		Properties []struct {
+			Type  string          `json:"type"`
+			Value json.RawMessage `json:"value"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal([]byte(annotation), &held); err != nil {
+		return nil, fmt.Errorf("annotation %s: %w", PropertiesAnnotation, err)
+	}
+	var props []catalog.Property
+	for _, p := range held.Properties {
+		props = append(props, catalog.Property{Type: p.Type, Value: p.Value})
+	}
+	return props, nil
+}
+
+// FormatProperties is the inverse of ParseProperties. No properties give "{}".
+// A value that is no JSON is an error. Properties of type olm.csv.metadata and
+// olm.bundle.object, which repeat whole manifests, are left out.
+func FormatProperties(props []catalog.Property) (string, error) {
+	type property struct {
+		Type  string          `json:"type"`
+		Value json.RawMessage `json:"value"`
+	}
+	var held struct {
+		Properties []property `json:"properties,omitempty"`
+	}
+	for _, p := range props {
+		if p.Type == "olm.csv.metadata" || p.Type == "olm.bundle.object" {
+			continue
+		}
+		held.Properties = append(held.Properties, property{p.Type, p.Value})
+	}
+	text, err := json.Marshal(held)
+	if err != nil {
+		return "", fmt.Errorf("annotation %s: %w", PropertiesAnnotation, err)
+	}
+	return string(text), nil
+}
+
+// projected returns the properties of an installed operator:
+//
+//  1. If the annotation is there, it is the whole truth.
+//  2. Otherwise the APIs that the CSV owns are provided and those it requires
+//     are required, each list in the order of its JSON form.
+//  3. Then the package, if the subscriptions that have this CSV installed name
+//     exactly one.
+func projected(c *ClusterServiceVersion, subs []*Subscription) ([]catalog.Property, error) {
+	if note, ok := c.Annotations[PropertiesAnnotation]; ok {
+		return ParseProperties(note)
+	}
+	crds, apis := &c.Spec.CustomResourceDefinitions, &c.Spec.APIServiceDefinitions
+	provided, err := apiProperties(propertyGVK, crds.Owned, apis.Owned)
+	if err != nil {
+		return nil, err
+	}
+	required, err := apiProperties(propertyGVKRequired, crds.Required, apis.Required)
+	if err != nil {
+		return nil, err
+	}
+	props := append(provided, required...)
+	if p, ok := inferPackage(c, subs); ok {
+		props = append(props, p)
+	}
+	return props, nil
+}
+
+func apiProperties(kind string, crds []CRDDescription, apis []APIServiceDescription) ([]catalog.Property, error) {
+	var values []string
+	add := func(group, version, k string) {
+		text, _ := json.Marshal(gvkValue{group, version, k}) // strings only: cannot fail
+		values = append(values, string(text))
+	}
+	for _, d := range crds {
+		_, group, ok := strings.Cut(d.Name, ".")
+		if !ok {
+			return nil, fmt.Errorf("CRD name %q: a CRD is named PLURAL.GROUP", d.Name)
+		}
+		add(group, d.Version, d.Kind)
+	}
+	for _, d := range apis {
+		add(d.Group, d.Version, d.Kind)
+	}
+	slices.Sort(values)
+	var props []catalog.Property
+	for _, v := range slices.Compact(values) {
+		props = append(props, catalog.Property{Type: kind, Value: json.RawMessage(v)})
+	}
+	return props, nil
+}
+
+// inferPackage returns the package property of a CSV whose subscriptions agree
+// on one package.
+func inferPackage(c *ClusterServiceVersion, subs []*Subscription) (catalog.Property, bool) {
+	pkg := ""
+	for _, s := range subs {
+		named := s.Spec.Package
+		if s.Status.InstalledCSV != c.Name || named == "" {
+			continue
+		}
+		if pkg != "" && pkg != named {
+			return catalog.Property{}, false
+		}
+		pkg = named
+	}
+	version := c.Spec.Version
+	if version == "0.0.0" { // how an absent version prints
+		version = ""
+	}
+	text, _ := json.Marshal(packageValue{pkg, version}) // strings only: cannot fail
+	return catalog.Property{Type: propertyPackage, Value: text}, pkg != ""
+}

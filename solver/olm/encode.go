@@ -1,0 +1,238 @@
+package olm
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/solver"
+)
+
+// encoding is the solver's problem for a query, or for a part of it.
+//
+// Its variables are the entries that can be reached: all installed operators,
+// the candidates of each subscription, and the candidates of each requirement
+// of a reached entry. What cannot be reached is never chosen.
+type encoding struct {
+	q       *query
+	problem solver.Problem
+	vars    map[*entry]solver.Var
+	reached []*entry // in the order of discovery
+	subs    []int    // the constraint that serves each subscription
+	// excluding are the requirements that something is not there
+	excluding []bundleNeeds
+}
+
+// encode builds the problem. What is demanded from the start, in order: the
+// installed operators that no subscription refers to, by name; then that each
+// subscription is served.
+func (q *query) encode(ctx context.Context) (*encoding, error) {
+	n := &encoding{q: q, vars: make(map[*entry]solver.Var)}
+	referenced := make(map[*entry]bool)
+	for _, s := range q.subs {
+		if s.current != nil {
+			referenced[s.current] = true
+		}
+	}
+	for _, e := range q.installed {
+		v := n.reach(e)
+		if !referenced[e] {
+			n.problem.Require(v, &csvExists{e})
+		}
+	}
+	for _, s := range q.subs {
+		n.subscription(s)
+	}
+	for i := 0; i < len(n.reached); i++ { // grows while it is walked
+		if err := n.operator(ctx, n.reached[i]); err != nil {
+			return nil, err
+		}
+	}
+	n.unique()
+	return n, n.exclude(ctx)
+}
+
+// reach returns the variable of an entry, and sees to it that its constraints
+// will be added.
+func (n *encoding) reach(e *entry) solver.Var {
+	v, ok := n.vars[e]
+	if !ok {
+		v = n.problem.Var(e.id)
+		n.vars[e] = v
+		n.reached = append(n.reached, e)
+	}
+	return v
+}
+
+func (n *encoding) reachAll(entries []*entry) []solver.Var {
+	vars := make([]solver.Var, len(entries))
+	for i, e := range entries {
+		vars[i] = n.reach(e)
+	}
+	return vars
+}
+
+// subscription adds that s is served, by a candidate or else by what it has
+// installed, and that an update does not stand beside what it replaces.
+func (n *encoding) subscription(s *subscription) {
+	n.subs = append(n.subs, n.problem.NumConstraints())
+	if s.invalid != "" {
+		n.problem.Any(nil, &subInvalid{s})
+		return
+	}
+	options := n.reachAll(s.options())
+	lits := make([]solver.Lit, len(options))
+	for i, v := range options {
+		lits[i] = v.Yes()
+	}
+	n.problem.Any(lits, &subNeeds{s})
+	if s.current == nil {
+		return
+	}
+	current := n.vars[s.current]
+	for i, e := range s.candidates {
+		n.problem.Exclude(options[i], current, &replacement{e, s.current})
+	}
+}
+
+// operator adds what an entry demands by itself: that it may be chosen at all,
+// and its requirements in property order.
+func (n *encoding) operator(ctx context.Context, e *entry) error {
+	v := n.vars[e]
+	if text := n.q.refusal(e); text != "" {
+		n.problem.Forbid(v, &refused{e, text})
+	}
+	for _, need := range e.facts().needs {
+		if need.banned != nil {
+			n.excluding = append(n.excluding, bundleNeeds{by: e, need: need})
+			continue
+		}
+		candidates, err := n.q.candidatesFor(ctx, e, need)
+		if err != nil {
+			return err
+		}
+		n.problem.Depend(v, n.reachAll(candidates), &bundleNeeds{e, need, candidates})
+	}
+	return nil
+}
+
+// refusal says, after an operator's name, why it may not be chosen at all; or
+// "". An installed operator with a malformed requirement runs already, and may stay.
+func (q *query) refusal(e *entry) string {
+	f := e.facts()
+	switch {
+	case f.problem != nil && !e.isInstalled():
+		return "is malformed: " + f.problem.Error()
+	case f.deprecated:
+		return "is deprecated"
+	case q.opts.Forbid != nil && !e.isInstalled():
+		if text := q.opts.Forbid(candidateOf(e)); text != "" {
+			return "may not be chosen: " + text
+		}
+	}
+	return ""
+}
+
+// candidatesFor lists what can meet a requirement of e, the most wanted first:
+// what is installed, by name; then e's own catalog; then the others in order of
+// preference.
+func (q *query) candidatesFor(ctx context.Context, e *entry, n *need) ([]*entry, error) {
+	var all []*entry
+	for _, i := range q.installed {
+		if ok, _ := n.metBy(ctx, i.pkg, i.facts()); ok {
+			all = append(all, i)
+		}
+	}
+	add := func(s *source) error {
+		m, err := s.match(ctx, n)
+		if err != nil {
+			return err
+		}
+		if m.err != nil {
+			return m.err
+		}
+		if len(all) == 0 {
+			all = m.entries // shared: only ever read
+		} else {
+			all = append(slices.Clip(all), m.entries...)
+		}
+		return nil
+	}
+	if e.source != nil && slices.Contains(q.sources, e.source) {
+		if err := add(e.source); err != nil {
+			return nil, err
+		}
+	}
+	for _, s := range q.sources {
+		if s != e.source {
+			if err := add(s); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, ctx.Err()
+}
+
+// unique adds that there is at most one operator of a package, and at most one
+// provider of an API. The latter goes without saying where all providers are of
+// one package.
+func (n *encoding) unique() {
+	packages := make(map[string][]*entry)
+	apis := make(map[catalog.GVK][]*entry)
+	shared := n.manyPackages()
+	for _, e := range n.reached {
+		f := e.facts()
+		for i, p := range f.packages {
+			if !slices.ContainsFunc(f.packages[:i], func(o packageFact) bool { return o.name == p.name }) {
+				packages[p.name] = append(packages[p.name], e)
+			}
+		}
+		if shared {
+			for _, g := range f.gvks {
+				apis[g] = append(apis[g], e)
+			}
+		}
+	}
+	for _, name := range sortedKeys(packages, strings.Compare) {
+		if entries := packages[name]; len(entries) > 1 {
+			n.problem.Limit(1, n.reachAll(entries), &onePackage{name, entries})
+		}
+	}
+	for _, g := range sortedKeys(apis, compareGVK) {
+		if entries := apis[g]; len(entries) > 1 && !onePackageOnly(entries) {
+			n.problem.Limit(1, n.reachAll(entries), &oneProvider{g, entries})
+		}
+	}
+}
+
+// exclude adds that what a bundle excludes does not stand beside it.
+func (n *encoding) exclude(ctx context.Context) error {
+	for _, x := range n.excluding {
+		for _, e := range n.reached {
+			matches, err := x.need.banned.Match(ctx, e.facts().prepared())
+			if err != nil {
+				return err
+			}
+			if matches && e != x.by {
+				n.problem.Exclude(n.vars[x.by], n.vars[e], &exclusion{x.by, x.need, e})
+			}
+		}
+	}
+	return nil
+}
+
+// manyPackages reports whether the reached entries are of several packages.
+func (n *encoding) manyPackages() bool { return !onePackageOnly(n.reached) }
+
+// onePackageOnly reports whether all entries state exactly the same one
+// package.
+func onePackageOnly(entries []*entry) bool {
+	for _, e := range entries {
+		p, first := e.facts().packages, entries[0].facts().packages
+		if len(p) != 1 || len(first) != 1 || p[0].name != first[0].name {
+			return false
+		}
+	}
+	return true
+}

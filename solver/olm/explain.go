@@ -1,0 +1,112 @@
+package olm
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/solver"
+)
+
+// ExplanationLines is how many lines String and WriteText use at most.
+const ExplanationLines = 12
+
+// Explanation says in the user's words why a request cannot be satisfied and
+// what would help.
+type Explanation struct {
+	// Findings are what stands in the way, one for each subscription or
+	// installed operator concerned.
+	Findings []Finding `json:"findings"`
+	// Advice is what one could do, the least intrusive first. What is said to
+	// work was tried.
+	Advice []string `json:"advice,omitempty"`
+}
+
+// Finding is a fact, and the facts that it follows from.
+type Finding struct {
+	Text    string    `json:"text"`              // one line
+	Because []Finding `json:"because,omitempty"` // in the order of preference of what they speak of
+}
+
+// String returns what WriteText writes, without the last newline.
+func (x *Explanation) String() string { return strings.Join(x.lines(ExplanationLines), "\n") }
+
+// WriteText writes the findings as an indented list, then the advice, on at
+// most ExplanationLines lines; the JSON form of an Explanation has all.
+func (x *Explanation) WriteText(w io.Writer) error {
+	_, err := io.WriteString(w, x.String()+"\n")
+	return err
+}
+
+// lines renders the explanation on at most limit lines: the advice has at most
+// a third of them, and what is left out of the findings is counted.
+func (x *Explanation) lines(limit int) []string {
+	advice := x.Advice[:min(len(x.Advice), limit/3)]
+	var lines []string
+	var walk func(f []Finding, indent string)
+	walk = func(f []Finding, indent string) {
+		for _, each := range f {
+			lines = append(lines, indent+each.Text)
+			walk(each.Because, indent+"  ")
+		}
+	}
+	walk(x.Findings, "")
+	if room := limit - len(advice); len(lines) > room {
+		lines = append(lines[:room-1], fmt.Sprintf("  ... and %d more lines", len(lines)-room+1))
+	}
+	for _, a := range advice {
+		lines = append(lines, "To do: "+a)
+	}
+	return lines
+}
+
+// Explain works out the explanation: from smallest sets of facts that cannot
+// stand together, what in the catalogs comes nearest to what is missing, and by
+// trying, what would help. Conflicts that have nothing in common are all told
+// of. The error is that of the context.
+func (e *UnsatError) Explain(ctx context.Context) (*Explanation, error) {
+	conflicts, err := e.conflict.Explain(ctx, &solver.ExplainOptions{MaxFixes: -1})
+	if err != nil {
+		return nil, err
+	}
+	out := &Explanation{}
+	for _, c := range conflicts.Conflicts {
+		x := newExplainer(ctx, e.problem.q, c.Core)
+		out.Findings = append(out.Findings, x.findings(c.Core)...)
+		advice, err := x.advise()
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range advice {
+			if !slices.Contains(out.Advice, a) {
+				out.Advice = append(out.Advice, a)
+			}
+		}
+	}
+	return out, ctx.Err()
+}
+
+// findings tells first of operators that exclude each other, and then, from
+// each subscription and unsubscribed operator down, of what else is in the way.
+func (x *explainer) findings(core []solver.Constraint) []Finding {
+	out := x.conflicts()
+	x.brief = len(out) > 0
+	for _, c := range core {
+		switch why := c.Why.(type) {
+		case *subInvalid:
+			out = append(out, x.invalid(why.sub))
+		case *subNeeds:
+			if f := x.subscription(why); len(f.Because) > 0 || !x.brief {
+				out = append(out, f)
+			}
+		case *csvExists:
+			if f := x.describe(why.csv, why); len(f) > 0 {
+				text := fmt.Sprintf("%s, which is installed and no subscription refers to, cannot stay", why.csv.name)
+				out = append(out, Finding{Text: text, Because: f})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,331 @@
+package olm
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/semverx"
+)
+
+// Extension asks for one package in the way of OLM v1, whose policy differs in
+// all: there are no dependencies, no uniqueness and no chains, but a range of
+// versions, from which the highest is taken.
+type Extension struct {
+	// Package is the package's name.
+	Package string
+	// Version is a version or a range of versions, as users pin them (^1.2,
+	// >=1.0.0 <2.0.0); empty means any. A prerelease counts only where the range
+	// names one.
+	Version string
+	// Channels are those to choose from; none means all.
+	Channels []string
+	// SelfCertified allows any version, also a lower one, where something is
+	// installed. Otherwise it has to be a successor in some channel, or the same.
+	SelfCertified bool
+	// Installed is what is installed, or nil.
+	Installed *InstalledBundle
+	// Catalogs says which catalogs to look at; nil means all that are not
+	// disabled.
+	Catalogs func(*Source) bool
+	// ExplicitRelease reads the release that an olm.package property states
+	// beside the version. Without it, and where none is stated, build metadata of
+	// the version counts as the release.
+	ExplicitRelease bool
+	// AllowRequirements accepts a bundle that requires others, though nothing
+	// sees to it that they are there.
+	AllowRequirements bool
+}
+
+// InstalledBundle is what an Extension has installed.
+type InstalledBundle struct {
+	Name    string  // the bundle's name
+	Version string  // its version
+	Release *string // its release, if it is known apart from the version
+}
+
+// ExtensionChoice is what an Extension gets.
+type ExtensionChoice struct {
+	// Candidate is the bundle. It is of no channel in particular.
+	Candidate
+	// Installed tells that it is installed already.
+	Installed bool
+	// Deprecations are what its catalog says of the package, of channels and of
+	// bundles, in the order written.
+	Deprecations []catalog.Deprecation
+}
+
+// ExtensionError says that no bundle can be chosen for an Extension, or several
+// can. The counts tell how far the bundles of all catalogs came.
+type ExtensionError struct {
+	Extension *Extension
+	// Bundles is how many bundles the package has, InChannels how many of them
+	// are in the channels, InRange how many of those in the range of versions,
+	// and Successors how many of those may follow what is installed.
+	Bundles, InChannels, InRange, Successors int
+	// Catalogs are the names of the catalogs between which nothing decides, in
+	// order.
+	Catalogs []string
+}
+
+// Error tells what was asked for and at which step nothing was left.
+func (e *ExtensionError) Error() string {
+	var b strings.Builder
+	x := e.Extension
+	if x.Installed != nil {
+		fmt.Fprintf(&b, "error upgrading from currently installed version %q: ", x.Installed.Version)
+	}
+	if len(e.Catalogs) > 0 {
+		fmt.Fprintf(&b, "found bundles for package %q", x.Package)
+	} else {
+		fmt.Fprintf(&b, "no bundles found for package %q", x.Package)
+	}
+	if x.Version != "" {
+		fmt.Fprintf(&b, " matching version %q", x.Version)
+	}
+	if len(x.Channels) > 0 {
+		fmt.Fprintf(&b, " in channels %v", x.Channels)
+	}
+	switch {
+	case len(e.Catalogs) > 0:
+		fmt.Fprintf(&b, " in multiple catalogs with the same priority %v; give one a higher priority or select one", e.Catalogs)
+	case e.Bundles == 0:
+		b.WriteString("; no catalog has the package")
+	case e.InChannels == 0:
+		fmt.Fprintf(&b, "; bundles in these channels: 0 of %d", e.Bundles)
+	case e.InRange == 0:
+		fmt.Fprintf(&b, "; bundles in the range: 0 of %d", e.InChannels)
+	default:
+		fmt.Fprintf(&b, "; bundles that are successors of what is installed: 0 of %d in the range", e.InRange)
+	}
+	return b.String()
+}
+
+// ResolveExtension chooses a bundle for an Extension:
+//
+//  1. The bundles of the package, of every catalog that is looked at, in the
+//     channels and the range of versions, and, unless self-certified, successors
+//     of what is installed (an entry of any channel replaces or skips its name,
+//     or has its version in its skipRange) or the very same version and release.
+//  2. Of each catalog the best: not deprecated before deprecated, then the
+//     highest version, then the highest release.
+//  3. Between catalogs those whose best is not deprecated, and of these the one
+//     of highest priority. Two of them are an error.
+//
+// Namespaces play no part: all catalogs of the Resolver are looked at. Errors:
+// *ExtensionError if nothing or too much is left, *SourceError if a catalog is
+// not usable, others for a malformed Extension or a choice that may not be
+// installed. There is no second choice.
+func (r *Resolver) ResolveExtension(x *Extension) (*ExtensionChoice, error) {
+	q := &extensionQuery{Extension: x, failure: &ExtensionError{Extension: x}}
+	if x.Version != "" {
+		var err error
+		if q.versions, err = semverx.ParseConstraint(x.Version); err != nil {
+			return nil, err
+		}
+	}
+	if x.Installed != nil {
+		var err error
+		if q.installed, err = parseRelease(x.Installed.Version, x.Installed.Release); err != nil {
+			return nil, fmt.Errorf("installed bundle %s: %w", x.Installed.Name, err)
+		}
+	}
+	var best []*contender
+	for _, s := range r.sources {
+		if s.Disabled || x.Catalogs != nil && !x.Catalogs(&s.Source) {
+			continue
+		}
+		if s.Err != nil {
+			return nil, &SourceError{s.SourceKey, s.Err}
+		}
+		c, err := q.bestOf(s)
+		if err != nil {
+			return nil, err
+		}
+		if c != nil {
+			best = append(best, c)
+		}
+	}
+	winner, err := q.decide(best)
+	if err != nil {
+		return nil, err
+	}
+	if n := requirements(winner.Bundle); n > 0 && !x.AllowRequirements {
+		return nil, fmt.Errorf("validating bundle %q: it requires other bundles (%d properties), which nothing would see to; pin a version without", winner.Name, n)
+	}
+	return &ExtensionChoice{
+		Candidate:    winner.Candidate,
+		Installed:    x.Installed != nil && winner.Name == x.Installed.Name && winner.release.compare(q.installed) == 0,
+		Deprecations: winner.deprecations,
+	}, nil
+}
+
+// extensionQuery is the resolution of one Extension.
+type extensionQuery struct {
+	*Extension
+	versions  *semverx.Constraint // nil for any
+	installed release
+	failure   *ExtensionError // counts as it goes
+}
+
+// contender is a bundle that passed.
+type contender struct {
+	Candidate
+	release      release
+	deprecated   bool
+	priority     int
+	deprecations []catalog.Deprecation
+}
+
+// bestOf returns the best bundle of a catalog, or nil.
+func (q *extensionQuery) bestOf(s *source) (*contender, error) {
+	p, ok := s.Catalog.Package(q.Package)
+	if !ok {
+		return nil, nil
+	}
+	deprecations, err := p.Deprecations()
+	if err != nil {
+		return nil, fmt.Errorf("catalog %s: %w", s.SourceKey, err)
+	}
+	deprecated := make(map[string]bool)
+	for _, d := range deprecations {
+		if d.Reference.Schema == catalog.SchemaBundle {
+			deprecated[d.Reference.Name] = true
+		}
+	}
+	var best *contender
+	for b := range p.Bundles() {
+		rel, ok := q.passes(p, b)
+		if !ok {
+			continue
+		}
+		c := &contender{
+			Candidate:    Candidate{Package: p.Name(), Name: b.Name(), Version: b.Version(), Source: s.SourceKey, Bundle: b},
+			release:      rel,
+			deprecated:   deprecated[b.Name()],
+			priority:     s.Priority,
+			deprecations: deprecations,
+		}
+		if best == nil || c.beats(best) {
+			best = c
+		}
+	}
+	return best, nil
+}
+
+// beats orders the bundles of one catalog; of equals the first by name stays.
+func (c *contender) beats(o *contender) bool {
+	if c.deprecated != o.deprecated {
+		return o.deprecated
+	}
+	return c.release.compare(o.release) > 0
+}
+
+// passes takes a bundle through the conditions, and counts where it falls. A
+// bundle without a readable version meets no condition on versions, and is
+// lower than all others.
+func (q *extensionQuery) passes(p *catalog.Package, b *catalog.Bundle) (release, bool) {
+	q.failure.Bundles++
+	rel, err := q.releaseOf(b)
+	if len(q.Channels) > 0 && !slices.ContainsFunc(q.Channels, func(name string) bool {
+		ch, ok := p.Channel(name)
+		return ok && slices.ContainsFunc(ch.Entries(), func(e catalog.Entry) bool { return e.Name == b.Name() })
+	}) {
+		return release{}, false
+	}
+	q.failure.InChannels++
+	if q.versions != nil && (err != nil || !q.versions.Contains(rel.version)) {
+		return release{}, false
+	}
+	q.failure.InRange++
+	if q.Installed != nil && !q.SelfCertified {
+		same := err == nil && rel.compare(q.installed) == 0
+		if !same && !q.follows(p, b.Name()) {
+			return release{}, false
+		}
+	}
+	q.failure.Successors++
+	return rel, true
+}
+
+// follows reports whether an entry of that name, in any channel, is a successor
+// of what is installed.
+func (q *extensionQuery) follows(p *catalog.Package, name string) bool {
+	for ch := range p.Channels() {
+		for _, stated := range ch.Entries() {
+			if stated.Name != name {
+				continue
+			}
+			e := &entry{replaces: stated.Replaces, skips: stated.Skips}
+			if stated.SkipRange != "" {
+				e.skipRange, _ = semverx.ParseRange(stated.SkipRange)
+			}
+			if e.updates(q.Installed.Name, q.installed.version) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// releaseOf reads a bundle's version and release.
+func (q *extensionQuery) releaseOf(b *catalog.Bundle) (release, error) {
+	if !q.ExplicitRelease {
+		return parseRelease(b.Version(), nil)
+	}
+	props, err := b.Facts()
+	if err != nil {
+		return release{}, err
+	}
+	var stated struct {
+		Release *string `json:"release"`
+	}
+	for _, p := range props {
+		if p.Type == propertyPackage {
+			if err := json.Unmarshal(p.Value, &stated); err != nil {
+				return release{}, err
+			}
+			break
+		}
+	}
+	return parseRelease(b.Version(), stated.Release)
+}
+
+// decide chooses between the best of the catalogs.
+func (q *extensionQuery) decide(best []*contender) (*contender, error) {
+	if slices.ContainsFunc(best, func(c *contender) bool { return !c.deprecated }) {
+		best = slices.DeleteFunc(best, func(c *contender) bool { return c.deprecated })
+	}
+	if len(best) == 0 {
+		return nil, q.failure
+	}
+	slices.SortStableFunc(best, func(a, b *contender) int { return cmp.Compare(b.priority, a.priority) })
+	if len(best) > 1 && best[0].priority == best[1].priority {
+		for _, c := range best {
+			if c.priority == best[0].priority {
+				q.failure.Catalogs = append(q.failure.Catalogs, c.Source.String())
+			}
+		}
+		return nil, q.failure
+	}
+	return best[0], nil
+}
+
+// requirements counts the properties that require other bundles.
+func requirements(b *catalog.Bundle) int {
+	props, err := b.Facts()
+	if err != nil {
+		return 0
+	}
+	n := 0
+	for _, p := range props {
+		switch p.Type {
+		case propertyPackageRequired, propertyGVKRequired, propertyConstraint:
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,17 @@
+// Package group decides what operator groups mean: which namespaces the
+// operators of a namespace watch, whether an operator can be a member, whether
+// its APIs collide with those of operators elsewhere, and what is generated for
+// it: annotations, cluster roles, copies of its CSV.
+//
+// An [OperatorGroup] selects namespaces ([OperatorGroup.Targets]); the operators
+// installed in its own namespace are to watch those. [Judge] says what that
+// means for one [Operator]: whether it fails, for which [Reason] and how that is
+// mended, and what becomes of the group's list of APIs. [OperatorGroup.Sync]
+// clears that list when operators go.
+//
+// Types have the API's JSON names. Every function is pure, changes nothing that
+// it is given, and has an answer that depends on its arguments alone.
+//
+// The rules are those of chapter 2.4.5 of the OpenShift documentation on
+// operators.
+package group

@@ -1,0 +1,62 @@
+package install
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// index finds the CSVs and CRDs of a world. Copies of CSVs are not in it.
+type index struct {
+	operators []*CSV          // by name
+	csvs      map[string]*CSV // by name
+	next      map[string]*CSV // what replaces the one of a name, the first by name
+	crds      map[string]*CRD // by name
+}
+
+func newIndex(w *World) *index {
+	x := &index{csvs: make(map[string]*CSV), next: make(map[string]*CSV), crds: make(map[string]*CRD)}
+	for i := range w.CSVs {
+		if !w.CSVs[i].Copied() {
+			x.operators = append(x.operators, &w.CSVs[i])
+		}
+	}
+	slices.SortFunc(x.operators, func(a, b *CSV) int { return strings.Compare(a.Name, b.Name) })
+	for _, c := range x.operators {
+		x.csvs[c.Name] = c
+		if old := c.Spec.Replaces; old != c.Name && x.next[old] == nil {
+			x.next[old] = c
+		}
+	}
+	for i := range w.CRDs {
+		x.crds[w.CRDs[i].Name] = &w.CRDs[i]
+	}
+	return x
+}
+
+// relieved reports whether a chain of successors leads to one that has
+// succeeded, so that the CSV of that name is no longer needed.
+func (x *index) relieved(name string) bool {
+	seen := map[string]bool{name: true}
+	for next := x.next[name]; next != nil && !seen[next.Name]; next = x.next[next.Name] {
+		if next.Status.Phase == olm.PhaseSucceeded {
+			return true
+		}
+		seen[next.Name] = true
+	}
+	return false
+}
+
+// installed brings the status of a subscription up to date: a CSV that exists
+// is installed. A subscription that says nothing of one yet has the one that it
+// starts at, if that exists, as those do that are generated for dependencies.
+func (x *index) installed(sub *olm.Subscription, s olm.SubscriptionStatus) olm.SubscriptionStatus {
+	if s.CurrentCSV == "" && s.InstalledCSV == "" && x.csvs[sub.Spec.StartingCSV] != nil {
+		s.CurrentCSV = sub.Spec.StartingCSV
+	}
+	if x.csvs[s.CurrentCSV] != nil {
+		s.InstalledCSV = s.CurrentCSV
+	}
+	return s
+}

@@ -1,0 +1,227 @@
+package install
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/gate"
+)
+
+// PlanPhase is where an install plan stands.
+type PlanPhase string
+
+// The phases of an install plan that are written.
+const (
+	PlanRequiresApproval PlanPhase = "RequiresApproval" // it waits for someone to approve it
+	PlanInstalling       PlanPhase = "Installing"       // its steps are being applied
+	PlanComplete         PlanPhase = "Complete"         // all its steps have been applied
+)
+
+// StepStatus is where a step of an install plan stands.
+type StepStatus string
+
+// The statuses of a step that are written.
+const (
+	StepUnknown StepStatus = "Unknown" // it has not been applied, as far as one knows
+	StepCreated StepStatus = "Created" // it has been applied
+)
+
+// InstallPlan lists the objects that installing or updating some operators of
+// a namespace takes. Its JSON form is that of the API.
+type InstallPlan struct {
+	olm.ObjectMeta `json:"metadata"`
+	Spec           InstallPlanSpec   `json:"spec"`   // what it is for
+	Status         InstallPlanStatus `json:"status"` // its steps
+	// Revision is the plan's as it is observed, see Mark.
+	Revision string `json:"revision,omitempty"`
+}
+
+// InstallPlanSpec is what an install plan is for.
+type InstallPlanSpec struct {
+	// Approval is Manual if any subscription of the namespace is, for a plan
+	// serves all of them.
+	Approval olm.Approval `json:"approval"`
+	// Approved lets the plan run. Users set it on a plan that is Manual.
+	Approved bool `json:"approved"`
+	// ClusterServiceVersionNames are the CSVs that it brings, in plan order.
+	ClusterServiceVersionNames []string `json:"clusterServiceVersionNames"`
+	// Generation counts the plans of a namespace.
+	Generation int `json:"generation,omitempty"`
+}
+
+// InstallPlanStatus is how far an install plan has come.
+type InstallPlanStatus struct {
+	Phase PlanPhase `json:"phase"` // where it stands as a whole
+	// CatalogSources are the names of the catalogs that it takes from, sorted.
+	CatalogSources []string `json:"catalogSources"`
+	// Plan lists the steps: CSVs, then CRDs, then the rest. Each of the three is
+	// complete before the next begins.
+	Plan []PlanStep `json:"plan,omitempty"`
+}
+
+// PlanStep is one object of an install plan.
+type PlanStep struct {
+	Resolving string       `json:"resolving"` // the CSV that it belongs to
+	Resource  StepResource `json:"resource"`  // the object
+	Status    StepStatus   `json:"status"`    // where it stands
+}
+
+// StepResource is the object of a step.
+type StepResource struct {
+	SourceName      string `json:"sourceName"`      // the catalog that it is from
+	SourceNamespace string `json:"sourceNamespace"` // where the catalog lives
+	Group           string `json:"group"`           // the object's API group
+	Version         string `json:"version"`         // its API version
+	Kind            string `json:"kind"`            // its kind
+	Name            string `json:"name"`            // its name
+	Manifest        string `json:"manifest"`        // the object, as JSON
+}
+
+// ContentError says that the content of a bundle cannot be made a plan of.
+type ContentError struct {
+	Bundle string // the bundle's name
+	Err    error  // what is wrong
+}
+
+// Error implements error.
+func (e *ContentError) Error() string { return fmt.Sprintf("bundle %s: %v", e.Bundle, e.Err) }
+
+// Unwrap returns the cause.
+func (e *ContentError) Unwrap() error { return e.Err }
+
+// NewInstallPlan makes the plan for what World.Resolution has chosen, whose
+// contents must all be in World.Contents.
+//
+//  1. Each bundle gives the steps of its manifests and of the permissions that
+//     its CSV asks for: a service account, unless it is the one named default,
+//     and roles and bindings.
+//  2. A CSV is put into the namespace, with the CSV that it replaces and the
+//     bundle's properties. So are all other objects that have a namespace.
+//  3. What was chosen only because others require it gives one step more, its
+//     subscription, whose approval is Automatic and whose startingCSV is what
+//     was chosen.
+//  4. CSVs come first, then CRDs, then the rest; within each, bundles in the
+//     order of the resolution and objects in that of the bundle.
+//  5. Approval is Manual if any subscription of the namespace is; otherwise the
+//     plan is approved.
+//
+// The error is a *ContentError: a bundle that is not unpacked, has no CSV of
+// its name, holds an object without a name or kind, or writes an object of
+// another bundle of the plan. Without a Resolution the plan has no steps.
+func NewInstallPlan(w *World, generation int) (*InstallPlan, error) {
+	p := &InstallPlan{
+		ObjectMeta: olm.ObjectMeta{Name: fmt.Sprintf("install-%d", generation), Namespace: w.Namespace},
+		Spec:       InstallPlanSpec{Approval: planApproval(w.Subscriptions), Generation: generation},
+		Status:     InstallPlanStatus{Phase: PlanInstalling},
+	}
+	p.Spec.Approved = p.Spec.Approval == olm.ApprovalAutomatic
+	if !p.Spec.Approved {
+		p.Status.Phase = PlanRequiresApproval
+	}
+	if w.Resolution == nil {
+		return p, nil
+	}
+	writer := make(map[Ref]string)
+	for i := range w.Resolution.Chosen {
+		choice := &w.Resolution.Chosen[i]
+		steps, err := bundleSteps(w, choice)
+		if err != nil {
+			return nil, &ContentError{choice.Name, err}
+		}
+		for _, s := range steps {
+			if other, taken := writer[s.ref(w.Namespace)]; taken && other != choice.Name {
+				return nil, &ContentError{choice.Name, fmt.Errorf("%s is also in bundle %s: one of them must go", s.ref(w.Namespace), other)}
+			}
+			writer[s.ref(w.Namespace)] = choice.Name
+		}
+		p.Status.Plan = append(p.Status.Plan, steps...)
+		p.Spec.ClusterServiceVersionNames = append(p.Spec.ClusterServiceVersionNames, choice.Name)
+		p.Status.CatalogSources = append(p.Status.CatalogSources, choice.Source.Name)
+	}
+	for i := range w.Resolution.Generated {
+		p.Status.Plan = append(p.Status.Plan, subscriptionStep(w.Namespace, &w.Resolution.Generated[i]))
+	}
+	slices.SortStableFunc(p.Status.Plan, func(a, b PlanStep) int { return a.Resource.stage() - b.Resource.stage() })
+	slices.Sort(p.Status.CatalogSources)
+	p.Status.CatalogSources = slices.Compact(p.Status.CatalogSources)
+	return p, nil
+}
+
+func planApproval(all []Subscription) olm.Approval {
+	subs := make([]olm.Subscription, len(all))
+	for i := range all {
+		subs[i] = all[i].Subscription
+	}
+	approval, _ := gate.Approval(subs)
+	return approval
+}
+
+// subscriptionStep is the step that subscribes to a dependency.
+func subscriptionStep(namespace string, sub *olm.Subscription) PlanStep {
+	s := *sub
+	s.Namespace = namespace
+	s.Spec.InstallPlanApproval = olm.ApprovalAutomatic
+	text, _ := json.Marshal(struct { // strings only: cannot fail
+		APIVersion string               `json:"apiVersion"`
+		Kind       string               `json:"kind"`
+		Metadata   olm.ObjectMeta       `json:"metadata"`
+		Spec       olm.SubscriptionSpec `json:"spec"`
+	}{groupOLM + "/v1alpha1", kindSubscription, s.ObjectMeta, s.Spec})
+	return PlanStep{
+		Resolving: s.Spec.StartingCSV,
+		Resource: StepResource{
+			SourceName: s.Spec.Source, SourceNamespace: s.Spec.SourceNamespace,
+			Group: groupOLM, Version: "v1alpha1", Kind: kindSubscription, Name: s.Name, Manifest: string(text),
+		},
+		Status: StepUnknown,
+	}
+}
+
+// stage tells when a resource is applied: 0 for CSVs, 1 for CRDs, 2 for the
+// rest.
+func (r *StepResource) stage() int { return stage(r.Group, r.Kind) }
+
+func stage(group, kind string) int {
+	switch {
+	case kind == kindCSV && group == groupOLM:
+		return 0
+	case kind == kindCRD && group == groupCRD:
+		return 1
+	}
+	return 2
+}
+
+// ref names the step's object, in a namespace unless its kind has none.
+func (s *PlanStep) ref(namespace string) Ref {
+	r := Ref{Group: s.Resource.Group, Kind: s.Resource.Kind, Namespace: namespace, Name: s.Resource.Name}
+	if !namespaced(r.Group, r.Kind) {
+		r.Namespace = ""
+	}
+	return r
+}
+
+// memory returns what the engine remembers of a plan. current are the
+// subscriptions that it serves.
+func (p *InstallPlan) memory(current []Current) *Plan {
+	m := &Plan{Name: p.Name, Generation: p.Spec.Generation, Approval: p.Spec.Approval, Current: current}
+	for i := range p.Status.Plan {
+		s := &p.Status.Plan[i]
+		m.Steps = append(m.Steps, StepState{Resolving: s.Resolving, Ref: s.ref(p.Namespace), Digest: s.digest()})
+	}
+	return m
+}
+
+// currents returns the subscriptions that a resolution serves anew, by name.
+func currents(res *olm.Resolution) []Current {
+	var all []Current
+	for i := range res.Chosen {
+		for _, sub := range res.Chosen[i].Subscriptions {
+			all = append(all, Current{Subscription: sub, CSV: res.Chosen[i].Name})
+		}
+	}
+	slices.SortFunc(all, func(a, b Current) int { return strings.Compare(a.Subscription, b.Subscription) })
+	return all
+}

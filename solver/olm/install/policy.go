@@ -1,0 +1,70 @@
+package install
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Policy is how the engine decides. The zero value is useful, and nil counts
+// as that.
+type Policy struct {
+	// MinBackoff is the time from an action that had no effect to the first
+	// repetition; it doubles with each. Zero means a second.
+	MinBackoff time.Duration
+	// MaxBackoff is the longest such time. Zero means a minute.
+	MaxBackoff time.Duration
+	// InstallTimeout is how long deployments may take to become ready. After
+	// that the CSV has failed, and is tried again. Zero means five minutes.
+	InstallTimeout time.Duration
+	// MissingPlanTimeout is how long a plan that is being carried out may be
+	// missing, until it is given up. Zero means a minute.
+	MissingPlanTimeout time.Duration
+	// KeepPlans is how many plans are kept, the newest. Zero means five.
+	KeepPlans int
+}
+
+func (p *Policy) complete() Policy {
+	var q Policy
+	if p != nil {
+		q = *p
+	}
+	or := func(d *time.Duration, otherwise time.Duration) {
+		if *d <= 0 {
+			*d = otherwise
+		}
+	}
+	or(&q.MinBackoff, time.Second)
+	or(&q.MaxBackoff, time.Minute)
+	or(&q.InstallTimeout, 5*time.Minute)
+	or(&q.MissingPlanTimeout, time.Minute)
+	if q.KeepPlans <= 0 {
+		q.KeepPlans = 5
+	}
+	return q
+}
+
+// Decision is what [Step] returns.
+type Decision struct {
+	State   State            // to be saved before anything is applied
+	Actions []Action         // to be applied then, in this order
+	Blocked []fairlead.Block // why nothing more happens: CSVs by name, then subscriptions, then the plan
+	Wake    time.Time        // when to look again, zero for an event only
+}
+
+// Reasons of Blocks. Those of a CSV that waits are the reasons of its status.
+const (
+	ReasonUnsatisfiable   = "ConstraintsNotSatisfiable" // nothing satisfies the subscriptions
+	ReasonResolutionError = "ErrorPreventedResolution"  // the resolver could not answer
+	ReasonHeld            = "UpdateHeld"                // there is a newer version, which cannot be had
+	ReasonUnpacking       = "BundleUnpacking"           // the content of a bundle is not there yet
+	ReasonUnpackFailed    = "BundleUnpackFailed"        // and the last attempt failed
+	ReasonContentInvalid  = "BundleInvalid"             // the content of a bundle makes no plan
+	ReasonPlanPending     = "InstallPlanPending"        // the plan is not seen in the cluster yet
+	ReasonPlanMissing     = "InstallPlanMissing"        // the plan has gone while it was carried out
+	ReasonPlanChanged     = "InstallPlanChanged"        // its steps are not those that were planned
+	ReasonApproval        = "RequiresApproval"          // nobody has approved the plan
+	ReasonStatusPending   = "SubscriptionUpdatePending" // a subscription's status is not seen yet
+	ReasonStepPending     = "StepPending"               // an object is not seen as the plan wants it
+	ReasonActionPending   = "ActionPending"             // an action has not shown its effect yet
+)

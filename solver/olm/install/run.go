@@ -1,0 +1,136 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/loop"
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// Backend is the cluster, as the engine needs it. Its methods may be called
+// from several goroutines, for different namespaces.
+type Backend interface {
+	// Observe returns the world of a namespace, see World. The runner owns it.
+	Observe(ctx context.Context, namespace string) (*World, error)
+
+	// Apply carries out one action, see Action.
+	Apply(ctx context.Context, namespace string, action Action) error
+}
+
+// Resolve answers what to install in a namespace. The method
+// [olm.Resolver.Resolve] fits; where catalogs change, a function that calls
+// that of the newest resolver does. It must be safe for concurrent use.
+type Resolve func(ctx context.Context, req *olm.Request) (*olm.Resolution, error)
+
+// Runner installs and updates the operators of namespaces: it drives [Step], as
+// [fairlead.RunnerOptions] says. Objects are named by their namespace.
+type Runner struct {
+	loop    *loop.Runner[State, *World, Action]
+	backend Backend
+	resolve Resolve
+
+	mu     sync.Mutex
+	failed map[string][]Failure // by namespace
+}
+
+// NewRunner returns a Runner. Nil policy and options mean the zero ones.
+func NewRunner(backend Backend, resolve Resolve, policy *Policy, opts *fairlead.RunnerOptions) *Runner {
+	r := &Runner{backend: backend, resolve: resolve, failed: make(map[string][]Failure)}
+	r.loop = loop.New(loop.Engine[State, *World, Action]{
+		Name:    "install",
+		Version: StateVersion,
+		Step: func(state State, w *World, now time.Time) loop.Decision[State, Action] {
+			return loop.Decision[State, Action](Step(state, w, now, policy))
+		},
+		Observe: r.observe,
+		Apply:   r.apply,
+		Done:    func(s State) bool { return s.isZero() },
+	}, opts)
+	return r
+}
+
+// Run takes all namespaces that have state in the Store, or were nudged,
+// forward until ctx ends; then it returns nil. It returns an error when the
+// states cannot be listed, or the Clock cannot be waited on.
+func (r *Runner) Run(ctx context.Context) error { return r.loop.Run(ctx) }
+
+// Nudge says that something has changed in a namespace, or in the catalogs that
+// it sees. It never blocks.
+func (r *Runner) Nudge(namespace string) { r.loop.Nudge(namespace) }
+
+// Reconcile is one pass over a namespace, now. It returns the decision that was
+// saved, and the errors of all actions that failed, joined.
+func (r *Runner) Reconcile(ctx context.Context, namespace string) (Decision, error) {
+	d, err := r.loop.Reconcile(ctx, namespace)
+	return Decision(d), err
+}
+
+// Preview returns what a pass would decide now. It saves and applies nothing.
+func (r *Runner) Preview(ctx context.Context, namespace string) (Decision, error) {
+	d, err := r.loop.Preview(ctx, namespace)
+	return Decision(d), err
+}
+
+// observe adds to what the backend sees the resolver's answer, and what the
+// last attempts failed with.
+func (r *Runner) observe(ctx context.Context, namespace string) (*World, error) {
+	w, err := r.backend.Observe(ctx, namespace)
+	if err != nil {
+		return nil, err
+	}
+	if w.Resolution, w.Refusal, err = r.ask(ctx, w.Request()); err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w.Failures = slices.Clone(r.failed[namespace])
+	return w, nil
+}
+
+// ask resolves. What cannot be resolved is an answer; the error is that of ctx.
+func (r *Runner) ask(ctx context.Context, req *olm.Request) (*olm.Resolution, *Refusal, error) {
+	if len(req.Subscriptions) == 0 {
+		return &olm.Resolution{}, nil, nil
+	}
+	res, err := r.resolve(ctx, req)
+	if err == nil {
+		return res, nil, nil
+	}
+	if ended := ctx.Err(); ended != nil {
+		return nil, nil, ended
+	}
+	var unsat *olm.UnsatError
+	if !errors.As(err, &unsat) {
+		return nil, &Refusal{ReasonResolutionError, err.Error()}, nil
+	}
+	x, err := unsat.Explain(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return nil, &Refusal{ReasonUnsatisfiable, x.String()}, nil
+}
+
+// apply remembers what an action failed with, for the Blocks of later passes.
+func (r *Runner) apply(ctx context.Context, namespace string, action Action) error {
+	err := r.backend.Apply(ctx, namespace, action)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	key := Key(action)
+	failed := slices.DeleteFunc(r.failed[namespace], func(f Failure) bool { return f.Key == key })
+	if err != nil {
+		failed = append(failed, Failure{key, err.Error()})
+	}
+	if len(failed) > maxFailures {
+		failed = failed[1:]
+	}
+	r.failed[namespace] = failed
+	return err
+}
+
+// maxFailures is how many failures are remembered of a namespace.
+const maxFailures = 100

@@ -1,0 +1,304 @@
+package install_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/golden"
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/gate"
+	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/install"
+)
+
+const ns = "ns"
+
+var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// TestScripts runs the scenarios of testdata. The commands:
+//
+//	catalog                     the catalog from here on, see shelf
+//	new [fail-forward]          a new, empty cluster with an operator group
+//	subscribe PACKAGE[/CHANNEL] [manual] [starting=NAME] [name=NAME]
+//	unsubscribe NAME
+//	approve PLAN
+//	health CSV=HEALTH...        how deployments stand from here on
+//	condition CSV [TEXT...]     whether it may be replaced: not if there is text
+//	groups none|one|two         how many operator groups there are
+//	fail KEY...                 these actions fail from here on; none if none
+//	delete csv=NAME|plan=NAME|crd=NAME
+//	tamper PLAN                 changes the manifest of the plan's last step
+//	jump DURATION               sets the clock ahead, or back
+//	content BUNDLE              what the bundle holds: JSON objects, one a line
+//	run [for=DURATION]          makes passes until nothing changes, then until
+//	                            the time is over; prints actions and blocks
+//	show                        prints what is installed
+func TestScripts(t *testing.T) {
+	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
+		s := &script{t: t, health: map[string]install.Health{}, failing: map[string]bool{}}
+		s.reset(nil)
+		return s.command
+	})
+}
+
+type script struct {
+	t        *testing.T
+	resolver *olm.Resolver
+	backend  *install.MemBackend
+	runner   *install.Runner
+	clock    *fairlead.ManualClock
+	health   map[string]install.Health
+	failing  map[string]bool
+	out      strings.Builder
+}
+
+// reset begins with an empty cluster.
+func (s *script) reset(g *group.OperatorGroup) {
+	clear(s.health)
+	clear(s.failing)
+	s.clock = new(fairlead.ManualClock)
+	s.clock.Set(start)
+	s.backend = &install.MemBackend{Health: func(_, csv string) (install.Health, string) {
+		if h, ok := s.health[csv]; ok {
+			return h, "no pods"
+		}
+		return install.Ready, ""
+	}}
+	if g == nil {
+		g = new(group.OperatorGroup)
+	}
+	s.edit(func(w *install.World) { w.Groups = []group.OperatorGroup{*g} })
+	s.runner = install.NewRunner(failingBackend{s.backend, s.failing}, func(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
+		return s.resolver.Resolve(ctx, req)
+	}, nil, &fairlead.RunnerOptions{Clock: s.clock})
+}
+
+type failingBackend struct {
+	*install.MemBackend
+	failing map[string]bool
+}
+
+func (b failingBackend) Apply(ctx context.Context, namespace string, a install.Action) error {
+	if b.failing[install.Key(a)] {
+		return fmt.Errorf("%s: the server is on strike", install.Key(a))
+	}
+	return b.MemBackend.Apply(ctx, namespace, a)
+}
+
+func (s *script) edit(f func(w *install.World)) {
+	if err := s.backend.Edit(ns, func(w *install.World) error { f(w); return nil }); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *script) command(c *golden.Command) string {
+	s.out.Reset()
+	switch c.Name {
+	case "catalog":
+		r, err := olm.NewResolver(parseShelf(c.Input).sources(s.t), nil)
+		if err != nil {
+			return err.Error()
+		}
+		s.resolver = r
+	case "new":
+		g := new(group.OperatorGroup)
+		if len(c.Args) > 0 {
+			g.Spec.UpgradeStrategy = group.UpgradeFailForward
+		}
+		s.reset(g)
+	case "subscribe":
+		s.subscribe(c)
+	case "run":
+		limit, err := time.ParseDuration("0s" + c.Value("for"))
+		if err != nil {
+			return err.Error()
+		}
+		s.run(limit)
+	case "show":
+		s.show()
+	default:
+		if !s.user(c) {
+			s.t.Fatalf("%s: no such command: %s", c.Pos, c.Name)
+		}
+	}
+	if s.out.Len() == 0 {
+		return "ok"
+	}
+	return s.out.String()
+}
+
+func (s *script) subscribe(c *golden.Command) {
+	var sub install.Subscription
+	pkg, channel, _ := strings.Cut(c.Args[0].Key, "/")
+	sub.Name, sub.Spec.Package, sub.Spec.Channel = pkg, pkg, channel
+	sub.Spec.StartingCSV = c.Value("starting")
+	if n := c.Value("name"); n != "" {
+		sub.Name = n
+	}
+	for _, a := range c.Args {
+		if a.Key == "manual" {
+			sub.Spec.InstallPlanApproval = olm.ApprovalManual
+		}
+	}
+	s.edit(func(w *install.World) { w.Subscriptions = append(w.Subscriptions, sub) })
+}
+
+// user does what users and the operators themselves do.
+func (s *script) user(c *golden.Command) bool {
+	switch c.Name {
+	case "unsubscribe":
+		s.edit(func(w *install.World) {
+			w.Subscriptions = without(w.Subscriptions, func(x install.Subscription) string { return x.Name }, c.Args[0].Key)
+		})
+	case "approve":
+		s.edit(func(w *install.World) {
+			for i := range w.Plans {
+				if w.Plans[i].Name == c.Args[0].Key {
+					w.Plans[i].Spec.Approved = true
+				}
+			}
+		})
+	case "health":
+		for _, a := range c.Args {
+			s.health[a.Key] = install.Health(a.Values[0])
+		}
+	case "condition":
+		s.edit(func(w *install.World) { setCondition(w, c.Args[0].Key, strings.TrimSpace(c.Input)) })
+	case "groups":
+		s.edit(func(w *install.World) {
+			w.Groups = make([]group.OperatorGroup, map[string]int{"none": 0, "one": 1, "two": 2}[c.Args[0].Key])
+			for i := range w.Groups {
+				w.Groups[i].Name = fmt.Sprintf("group-%d", i+1)
+			}
+		})
+	case "tamper":
+		s.edit(func(w *install.World) {
+			for i := range w.Plans {
+				if w.Plans[i].Name == c.Args[0].Key {
+					steps := w.Plans[i].Status.Plan
+					steps[len(steps)-1].Resource.Manifest += " "
+				}
+			}
+		})
+	case "jump":
+		d, err := time.ParseDuration(c.Args[0].Key)
+		if err != nil {
+			s.t.Fatalf("%s: %v", c.Pos, err)
+		}
+		s.clock.Set(s.clock.Now().Add(d))
+	case "content":
+		held := install.Content{Source: olm.SourceKey{Name: "shelf"}, Bundle: c.Args[0].Key}
+		for line := range strings.Lines(c.Input) {
+			held.Manifests = append(held.Manifests, json.RawMessage(strings.TrimSpace(line)))
+		}
+		s.edit(func(w *install.World) { w.Contents = append(w.Contents, held) })
+	case "fail":
+		clear(s.failing)
+		for line := range strings.Lines(c.Input) {
+			s.failing[strings.TrimSpace(line)] = true
+		}
+	case "delete":
+		s.edit(func(w *install.World) {
+			w.CSVs = without(w.CSVs, func(x install.CSV) string { return x.Name }, c.Value("csv"))
+			w.Plans = without(w.Plans, func(x install.InstallPlan) string { return x.Name }, c.Value("plan"))
+			w.CRDs = without(w.CRDs, func(x install.CRD) string { return x.Name }, c.Value("crd"))
+		})
+	default:
+		return false
+	}
+	return true
+}
+
+// setCondition lets an operator say that it may not be replaced, unless the text
+// is empty.
+func setCondition(w *install.World, csv, text string) {
+	c := gate.OperatorCondition{ObjectMeta: olm.ObjectMeta{Name: csv}}
+	if text != "" {
+		c.Status.Conditions = []olm.Condition{{Type: gate.UpgradeableCondition, Status: "False", Message: text}}
+	}
+	w.Conditions = append(without(w.Conditions, func(x gate.OperatorCondition) string { return x.Name }, csv), c)
+}
+
+func without[T any](list []T, name func(T) string, gone string) []T {
+	var kept []T
+	for _, x := range list {
+		if name(x) != gone {
+			kept = append(kept, x)
+		}
+	}
+	return kept
+}
+
+// run makes passes until no action is decided on, then on at every Wake until
+// the time is over.
+func (s *script) run(limit time.Duration) {
+	until := s.clock.Now().Add(limit)
+	for range 1000 {
+		d, err := s.runner.Reconcile(s.t.Context(), ns)
+		for _, a := range d.Actions {
+			fmt.Fprintf(&s.out, "%s%s\n", s.since(), describe(a))
+		}
+		if err != nil {
+			fmt.Fprintf(&s.out, "%serror: %s\n", s.since(), err)
+		}
+		if len(d.Actions) > 0 && err == nil {
+			continue
+		}
+		if d.Wake.IsZero() || d.Wake.After(until) {
+			s.clock.Set(until)
+			for _, b := range d.Blocked {
+				fmt.Fprintf(&s.out, "blocked: %s\n", b)
+			}
+			return
+		}
+		s.clock.Set(d.Wake)
+	}
+	s.t.Fatal("there is no end to it")
+}
+
+func (s *script) since() string {
+	if d := s.clock.Now().Sub(start); d != 0 {
+		return d.String() + " "
+	}
+	return ""
+}
+
+func describe(a install.Action) string {
+	switch a := a.(type) {
+	case install.SetPhase:
+		return fmt.Sprintf("%s is %s: %s", a.CSV, a.Phase, a.Reason)
+	case install.WritePlan:
+		text := fmt.Sprintf("%s is %s", a.Plan.Name, a.Plan.Status.Phase)
+		if a.Plan.Revision == "" {
+			text += fmt.Sprintf(" (%s): %s", a.Plan.Spec.Approval, strings.Join(a.Plan.Spec.ClusterServiceVersionNames, ", "))
+		}
+		return text
+	case install.UpdateSubscription:
+		return fmt.Sprintf("subscription %s: %s, current %s, installed %s", a.Name, a.Status.State, a.Status.CurrentCSV, a.Status.InstalledCSV)
+	}
+	return install.Key(a)
+}
+
+func (s *script) show() {
+	w := s.backend.World(ns)
+	for _, c := range w.CSVs {
+		fmt.Fprintf(&s.out, "csv %s %s\n", c.Name, c.Status.Phase)
+	}
+	for _, x := range w.Subscriptions {
+		fmt.Fprintf(&s.out, "subscription %s current=%s installed=%s\n", x.Name, x.Status.CurrentCSV, x.Status.InstalledCSV)
+	}
+	for _, p := range w.Plans {
+		fmt.Fprintf(&s.out, "plan %s %s approved=%v\n", p.Name, p.Status.Phase, p.Spec.Approved)
+	}
+	for _, c := range w.CRDs {
+		fmt.Fprintf(&s.out, "crd %s %s\n", c.Name, strings.Join(c.Served, ","))
+	}
+	for _, o := range w.Objects {
+		fmt.Fprintf(&s.out, "%s of %s\n", o.Ref, o.Owner)
+	}
+}

@@ -1,0 +1,86 @@
+package install
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// StateVersion is the version of the form of [State].
+const StateVersion = 1
+
+// State is what the engine remembers of a namespace. The zero State knows
+// nothing. It survives encoding/json.
+type State struct {
+	Generation int     `json:"generation,omitempty"` // of the newest plan
+	Plan       *Plan   `json:"plan,omitempty"`       // what is under way, nil for nothing
+	Waits      []Wait  `json:"waits,omitempty"`      // since when each Block stands, in their order
+	Retries    []Retry `json:"retries,omitempty"`    // actions whose effect is not seen yet, by key
+}
+
+// Plan is an install plan under way. The manifests are in the cluster's plan;
+// their digests are here, so that only what was planned is applied.
+type Plan struct {
+	Name       string       `json:"name"`           // of the InstallPlan
+	Generation int          `json:"generation"`     // counts the plans of the namespace
+	Approval   olm.Approval `json:"approval"`       // whether it needs approval
+	Current    []Current    `json:"current"`        // the subscriptions that it serves, by name
+	Steps      []StepState  `json:"steps"`          // in the plan's order
+	Started    bool         `json:"started"`        // whether a step may have been applied
+	Since      time.Time    `json:"since,omitzero"` // when it was made
+}
+
+// Current is the CSV that a subscription is to have.
+type Current struct {
+	Subscription string `json:"subscription"` // its name
+	CSV          string `json:"csv"`          // the name
+}
+
+// StepState is where a step of a plan stands.
+type StepState struct {
+	Resolving string `json:"resolving"`      // the CSV that it is for
+	Ref       Ref    `json:"ref"`            // the object
+	Digest    string `json:"digest"`         // what it shall be
+	Done      bool   `json:"done,omitempty"` // whether the object was seen so
+}
+
+// Wait is since when a Block stands.
+type Wait struct {
+	Subject string    `json:"subject"` // the Block's
+	Reason  string    `json:"reason"`  // the Block's
+	Since   time.Time `json:"since"`   // when it was first told of
+}
+
+// Retry is an action whose effect has not been seen.
+type Retry struct {
+	Key      string    `json:"key"`      // the action's
+	Attempts int       `json:"attempts"` // how often it was decided on
+	Next     time.Time `json:"next"`     // not again before that
+}
+
+func (s *State) isZero() bool {
+	return s.Generation == 0 && s.Plan == nil && len(s.Waits) == 0 && len(s.Retries) == 0
+}
+
+// done reports whether all steps are.
+func (p *Plan) done() bool {
+	return !slices.ContainsFunc(p.Steps, func(s StepState) bool { return !s.Done })
+}
+
+// same reports whether another plan would do the same.
+func (p *Plan) same(o *Plan) bool {
+	return p.Approval == o.Approval && slices.Equal(p.Current, o.Current) &&
+		slices.EqualFunc(p.Steps, o.Steps, func(a, b StepState) bool {
+			return a.Resolving == b.Resolving && a.Ref == b.Ref && a.Digest == b.Digest
+		})
+}
+
+func (p *Plan) clone() *Plan {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	c.Steps = slices.Clone(p.Steps)
+	return &c
+}

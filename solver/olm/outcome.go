@@ -1,0 +1,218 @@
+package olm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead/solver"
+)
+
+// serving returns which of its candidates serves a subscription, or nil if it
+// keeps what it has.
+func (a *answer) serving(s *subscription) *entry {
+	for _, e := range s.candidates {
+		if a.has[e] {
+			return e
+		}
+	}
+	return nil
+}
+
+// outcome tells how a subscription is served, and why not by the head of its
+// channel.
+func (a *answer) outcome(ctx context.Context, s *subscription) (Outcome, error) {
+	o := Outcome{Subscription: s.Name}
+	pick, rejected := a.serving(s), s.candidates
+	if pick != nil {
+		rejected = s.candidates[:slices.Index(s.candidates, pick)]
+		o.Operator, o.New = pick.name, !a.installed[pick.name]
+	} else {
+		o.Operator = s.current.name // the checker saw that it is there
+	}
+	ch := a.channelOf(s, pick)
+	if ch != nil && len(ch.chain) > 0 {
+		o.Head = ch.chain[0].name
+	}
+	pinned := s.current == nil && s.Spec.StartingCSV != ""
+	if pinned || o.Operator == o.Head && len(rejected) == 0 {
+		return o, nil
+	}
+	var err error
+	o.Why, err = a.whyRejected(ctx, rejected, s)
+	switch {
+	case s.current == nil || err != nil:
+	case pick == nil && len(rejected) == 0:
+		o.Why = append(o.Why, whyNoUpdate(s, ch))
+	case pick != nil && len(rejected) == 0 && o.Head != o.Operator:
+		o.Why = append(o.Why, fmt.Sprintf("%s is no direct update of %s; of those that are, %s comes first", o.Head, s.current.name, o.Operator))
+	}
+	return o, err
+}
+
+// lint tells what is odd about an update, though the rules allow it.
+func (s *subscription) lint(e *entry) string {
+	if s.current == nil || e == nil {
+		return ""
+	}
+	was, is := s.current.facts().version, e.facts().version
+	switch {
+	case e.name == s.current.name:
+		return fmt.Sprintf("%s is its own update: its skipRange %s contains its own version; nothing is to be done", e.name, e.skipRange)
+	case !was.IsZero() && !is.IsZero() && is.Compare(was) < 0:
+		return fmt.Sprintf("%s, version %s, is an update of %s, version %s: the channel goes back", e.name, is, s.current.name, was)
+	case e.rank > 0 && e.replaces != s.current.name && !slices.Contains(e.skips, s.current.name):
+		return fmt.Sprintf("%s is not the head of its channel, and an update of %s only by its skipRange %s; the documents promise that of heads alone",
+			e.name, s.current.name, e.skipRange)
+	}
+	return ""
+}
+
+// channelOf returns the channel that serves a subscription: that of the pick
+// or else, of those that it may use, the first that lists what is installed, or
+// the first of all.
+func (q *query) channelOf(s *subscription, pick *entry) *channel {
+	if pick != nil {
+		return pick.channel
+	}
+	var first *channel
+	named, _ := q.sourcesOf(s)
+	for _, src := range named {
+		p := src.pkg(s.Spec.Package)
+		if p == nil {
+			continue
+		}
+		for _, ch := range p.channels {
+			if s.Spec.Channel != "" && ch.name != s.Spec.Channel {
+				continue
+			}
+			if ch.named(s.current.name) != nil {
+				return ch
+			}
+			if first == nil {
+				first = ch
+			}
+		}
+	}
+	return first
+}
+
+func whyNoUpdate(s *subscription, ch *channel) string {
+	if ch == nil {
+		return fmt.Sprintf("no channel offers an update of %s", s.current.name)
+	}
+	if ch.named(s.current.name) == nil {
+		return fmt.Sprintf("%s is not in channel %s, and no replaces, skips or skipRange there leads from it",
+			s.current.name, ch.name)
+	}
+	return fmt.Sprintf("no replaces, skips or skipRange in the chain of channel %s leads from %s", ch.name, s.current.name)
+}
+
+// whyRejected tells of candidates that were passed over why each cannot be had.
+// Those with the same reason are told of together.
+func (a *answer) whyRejected(ctx context.Context, rejected []*entry, s *subscription) ([]string, error) {
+	type group struct {
+		names  []string
+		reason string
+	}
+	var groups []group
+	tried := false
+	for _, e := range rejected {
+		reason, err := a.obstacle(ctx, e)
+		if err == nil && reason == "" {
+			reason = "cannot be had together with the rest"
+			if !tried && a.trials < maxTrials {
+				tried = true
+				a.trials++
+				reason, err = a.whyNot(ctx, e, choicesBefore(a.subs, s, a.has))
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if n := len(groups); n > 0 && groups[n-1].reason == reason {
+			groups[n-1].names = append(groups[n-1].names, e.name)
+		} else {
+			groups = append(groups, group{[]string{e.name}, reason})
+		}
+	}
+	var out []string
+	for _, g := range groups {
+		out = append(out, sentence(g.names, g.reason))
+	}
+	return out, nil
+}
+
+// obstacle tells what stands against an operator by itself, or "".
+func (q *query) obstacle(ctx context.Context, e *entry) (string, error) {
+	if text := q.refusal(e); text != "" {
+		return text, nil
+	}
+	for _, n := range e.facts().needs {
+		if n.banned != nil {
+			continue
+		}
+		candidates, err := q.candidatesFor(ctx, e, n)
+		if err != nil {
+			return "", err
+		}
+		if len(candidates) > 0 {
+			continue
+		}
+		text := "requires " + n.String() + ", which nothing offers"
+		if near := q.nearest(ctx, n); len(near) > 0 {
+			text += ": " + near[0].Text
+		}
+		return text, nil
+	}
+	return "", nil
+}
+
+// whyNot tells why an operator cannot be had, by demanding it: by itself, and
+// then beside the choices that go before it.
+func (q *query) whyNot(ctx context.Context, e *entry, before []*entry) (string, error) {
+	for _, others := range [][]*entry{nil, before} {
+		n, err := q.encode(ctx)
+		if err != nil {
+			return "", err
+		}
+		demanded := append(slices.Clone(others), e)
+		for _, d := range demanded {
+			n.problem.Require(n.reach(d), nil)
+		}
+		_, err = solver.Solve(ctx, &n.problem, q.opts.Solver)
+		var unsat *solver.UnsatError
+		if err == nil {
+			continue
+		}
+		if !errors.As(err, &unsat) {
+			return "", err
+		}
+		core, err := unsat.Core(ctx)
+		if err != nil {
+			return "", err
+		}
+		x := newExplainer(ctx, q, core)
+		for _, d := range others {
+			x.askers[d] = append(x.askers[d], chosenBefore{})
+		}
+		x.askers[e] = append(x.askers[e], inQuestion{})
+		if findings := x.describe(e, inQuestion{}); len(findings) > 0 {
+			return flatten(findings[0]), nil
+		}
+		return "cannot stand beside what is chosen before it", nil
+	}
+	return "can be had only at the price of a choice that goes before it", nil
+}
+
+// flatten puts a finding and the first line of what it follows from into one
+// line.
+func flatten(f Finding) string {
+	text := f.Text
+	for len(f.Because) > 0 {
+		f = f.Because[0]
+		text += ": " + f.Text
+	}
+	return text
+}

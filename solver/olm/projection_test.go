@@ -1,0 +1,96 @@
+package olm_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+func TestParseProperties(t *testing.T) {
+	for _, test := range []struct {
+		annotation, want string
+		bad              bool
+	}{
+		{annotation: "", bad: true},
+		{annotation: "bogus", bad: true},
+		{annotation: "[]", bad: true},
+		{annotation: `{"properties":"x"}`, bad: true},
+		{annotation: `{}`},
+		{annotation: `{"properties":[]}`},
+		{annotation: `{"properties":[{"type":"a","value":"1"}]}`, want: `a="1"`},
+		{annotation: `{"properties":[{"type":"a","value":1},{"type":"b","value":{"c":[true]}}]}`, want: `a=1 b={"c":[true]}`},
+	} {
+		props, err := olm.ParseProperties(test.annotation)
+		if test.bad != (err != nil) {
+			t.Errorf("%q: error %v", test.annotation, err)
+		}
+		var got []string
+		for _, p := range props {
+			got = append(got, p.Type+"="+string(p.Value))
+		}
+		if text := strings.Join(got, " "); text != test.want {
+			t.Errorf("%q: got %s, want %s", test.annotation, text, test.want)
+		}
+	}
+}
+
+func TestFormatProperties(t *testing.T) {
+	for _, test := range []struct {
+		props []catalog.Property
+		want  string
+		bad   bool
+	}{
+		{want: `{}`},
+		{props: []catalog.Property{}, want: `{}`},
+		{props: []catalog.Property{{Type: "a", Value: json.RawMessage(`bogus`)}}, bad: true},
+		{
+			props: []catalog.Property{{Type: "a", Value: json.RawMessage(`"x"`)}, {Type: "b", Value: json.RawMessage(`1`)}},
+			want:  `{"properties":[{"type":"a","value":"x"},{"type":"b","value":1}]}`,
+		},
+		{
+			props: []catalog.Property{{Type: "olm.csv.metadata", Value: json.RawMessage(`{}`)}, {Type: "b", Value: json.RawMessage(`1`)}},
+			want:  `{"properties":[{"type":"b","value":1}]}`,
+		},
+	} {
+		got, err := olm.FormatProperties(test.props)
+		if got != test.want || test.bad != (err != nil) {
+			t.Errorf("%v: got %s, %v; want %s", test.props, got, err, test.want)
+		}
+	}
+}
+
+// TestDecodeObjects reads objects as a cluster prints them.
+func TestDecodeObjects(t *testing.T) {
+	var sub olm.Subscription
+	if err := json.Unmarshal([]byte(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"Subscription",
+		"metadata":{"name":"s","namespace":"n"},
+		"spec":{"name":"p","channel":"c","source":"cs","sourceNamespace":"cn","startingCSV":"p.v1","installPlanApproval":"Manual"},
+		"status":{"currentCSV":"p.v2","installedCSV":"p.v1","state":"UpgradePending"}}`), &sub); err != nil {
+		t.Fatal(err)
+	}
+	want := olm.Subscription{
+		ObjectMeta: olm.ObjectMeta{Name: "s", Namespace: "n"},
+		Spec: olm.SubscriptionSpec{Package: "p", Channel: "c", Source: "cs", SourceNamespace: "cn", StartingCSV: "p.v1",
+			InstallPlanApproval: olm.ApprovalManual},
+		Status: olm.SubscriptionStatus{CurrentCSV: "p.v2", InstalledCSV: "p.v1", State: olm.StateUpgradePending},
+	}
+	if got := sub; got.Name != want.Name || got.Namespace != want.Namespace || got.Spec != want.Spec || !got.Status.Equal(&want.Status) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	var csv olm.ClusterServiceVersion
+	if err := json.Unmarshal([]byte(`{"metadata":{"name":"p.v1","annotations":{"a":"b"}},
+		"spec":{"version":"1.0.0","replaces":"p.v0",
+			"customresourcedefinitions":{"owned":[{"name":"ks.g","version":"v1","kind":"K"}],"required":[{"name":"ls.g","version":"v1","kind":"L"}]},
+			"apiservicedefinitions":{"owned":[{"name":"ms","group":"g","version":"v1","kind":"M"}]}},
+		"status":{"phase":"Succeeded","reason":"InstallSucceeded"}}`), &csv); err != nil {
+		t.Fatal(err)
+	}
+	crds, apis := csv.Spec.CustomResourceDefinitions, csv.Spec.APIServiceDefinitions
+	if csv.Name != "p.v1" || csv.Spec.Version != "1.0.0" || csv.Spec.Replaces != "p.v0" || csv.Status.Phase != olm.PhaseSucceeded ||
+		len(crds.Owned) != 1 || crds.Owned[0].Kind != "K" || len(crds.Required) != 1 || len(apis.Owned) != 1 || apis.Owned[0].Group != "g" {
+		t.Errorf("got %+v", csv)
+	}
+}

@@ -1,0 +1,278 @@
+package olm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+)
+
+// query is one resolution under way.
+type query struct {
+	*Resolver
+	req       *Request
+	sources   []*source // in order of preference
+	installed []*entry  // by name
+	subs      []*subscription
+	warnings  []Warning
+}
+
+// subscription is a subscription with what it may be served by.
+type subscription struct {
+	*Subscription
+	current    *entry   // what it has installed, or nil
+	candidates []*entry // from catalogs, the most wanted first
+	invalid    string   // why nothing can serve it, if it names what is not there
+}
+
+// options are all that may serve the subscription: the candidates and then what
+// is installed.
+func (s *subscription) options() []*entry {
+	if s.current == nil {
+		return s.candidates
+	}
+	return append(slices.Clip(s.candidates), s.current)
+}
+
+// begin reads the request: which operators are installed, which catalogs are
+// seen and what each subscription may be served by.
+func (r *Resolver) begin(ctx context.Context, req *Request) (*query, error) {
+	q := &query{Resolver: r, req: req}
+	subs, err := q.orderSubscriptions()
+	if err != nil {
+		return nil, err
+	}
+	q.sources, q.warnings, err = r.healthy(r.visible(req), subs)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.readInstalled(subs); err != nil {
+		return nil, err
+	}
+	for _, sub := range subs {
+		s := &subscription{Subscription: sub}
+		q.readCurrent(s)
+		if err := q.findCandidates(s); err != nil {
+			return nil, err
+		}
+		q.subs = append(q.subs, s)
+	}
+	return q, ctx.Err()
+}
+
+// orderSubscriptions returns the subscriptions of the namespace in the order in
+// which they are served.
+func (q *query) orderSubscriptions() ([]*Subscription, error) {
+	subs := make([]*Subscription, 0, len(q.req.Subscriptions))
+	names := make(map[string]bool, len(q.req.Subscriptions))
+	for i := range q.req.Subscriptions {
+		s := &q.req.Subscriptions[i]
+		if s.Namespace != q.req.Namespace {
+			continue
+		}
+		if names[s.Name] {
+			return nil, fmt.Errorf("subscription %s: the request has two of that name in namespace %q; give each a name of its own", s.Name, s.Namespace)
+		}
+		names[s.Name] = true
+		subs = append(subs, s)
+	}
+	if !q.opts.KeepOrder {
+		slices.SortFunc(subs, func(a, b *Subscription) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return subs, nil
+}
+
+// readInstalled makes an entry of each CSV of the namespace.
+func (q *query) readInstalled(subs []*Subscription) error {
+	var csvs []ClusterServiceVersion
+	for _, c := range q.req.Installed {
+		if c.Namespace == q.req.Namespace && !c.Copied() {
+			csvs = append(csvs, c)
+		}
+	}
+	var gone map[string]bool
+	if q.req.Group.FailsForward() {
+		var err error
+		if gone, err = failedForward(csvs); err != nil {
+			return err
+		}
+	}
+	for i := range csvs {
+		if gone[csvs[i].Name] {
+			continue
+		}
+		e, err := q.installedEntry(&csvs[i], subs)
+		if err != nil {
+			return fmt.Errorf("csv %s/%s: %w", csvs[i].Namespace, csvs[i].Name, err)
+		}
+		q.installed = append(q.installed, e)
+	}
+	slices.SortFunc(q.installed, func(a, b *entry) int { return strings.Compare(a.name, b.name) })
+	for i := 1; i < len(q.installed); i++ {
+		if name := q.installed[i].name; name == q.installed[i-1].name {
+			return fmt.Errorf("csv %s/%s: the request has two of that name; a namespace holds one", q.req.Namespace, name)
+		}
+	}
+	return nil
+}
+
+func (q *query) installedEntry(c *ClusterServiceVersion, subs []*Subscription) (*entry, error) {
+	props, err := projected(c, subs)
+	if err != nil {
+		return nil, err
+	}
+	f := decodeFacts(props, c.Spec.Version, q.needs)
+	if f.problem != nil {
+		q.warnings = append(q.warnings, Warning{Subject: "csv " + c.Name, Text: f.problem.Error() + "; the requirement was ignored"})
+	}
+	e := &entry{
+		operator: &operator{known: f},
+		id:       "@existing/" + c.Namespace + "//" + c.Name,
+		name:     c.Name,
+		rank:     -1,
+	}
+	if n := len(f.packages); n > 0 {
+		e.pkg = f.packages[n-1].name
+	}
+	return e, nil
+}
+
+// readCurrent finds what a subscription has installed. A name that no CSV has
+// counts as nothing installed.
+func (q *query) readCurrent(s *subscription) {
+	name := s.Status.InstalledCSV
+	at, ok := slices.BinarySearchFunc(q.installed, name, func(e *entry, n string) int { return strings.Compare(e.name, n) })
+	if ok {
+		s.current = q.installed[at]
+	}
+}
+
+// findCandidates lists what may newly serve a subscription: catalogs in order
+// of preference, within each the default channel and then the others by name,
+// within each its chain. Nothing installed: the chain, or the entries named by
+// startingCSV. Otherwise: what of the chain updates the installed operator.
+func (q *query) findCandidates(s *subscription) error {
+	named, others := q.sourcesOf(s)
+	if s.invalid = absence(s, named); s.invalid != "" {
+		return nil
+	}
+	for _, src := range named {
+		if err := q.addCandidates(s, src); err != nil {
+			return err
+		}
+	}
+	if !q.opts.CrossCatalogUpdates || s.current == nil {
+		return nil
+	}
+	for _, src := range others {
+		if err := q.addCandidates(s, src); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sourcesOf parts the visible catalogs into those that a subscription refers to
+// and the others.
+func (q *query) sourcesOf(s *subscription) (named, others []*source) {
+	key := s.source()
+	if key == (SourceKey{}) {
+		return q.sources, nil
+	}
+	for _, src := range q.sources {
+		if src.SourceKey == key {
+			named = append(named, src)
+		} else {
+			others = append(others, src)
+		}
+	}
+	return named, others
+}
+
+func (q *query) addCandidates(s *subscription, src *source) error {
+	p := src.pkg(s.Spec.Package)
+	if p == nil {
+		return nil
+	}
+	for _, ch := range p.channels {
+		if s.Spec.Channel != "" && ch.name != s.Spec.Channel {
+			continue
+		}
+		if s.current == nil && s.Spec.StartingCSV != "" {
+			if e := ch.named(s.Spec.StartingCSV); e != nil {
+				s.candidates = append(s.candidates, e)
+			}
+			continue
+		}
+		if ch.err != nil {
+			return fmt.Errorf("subscription %s: %w", s.Name, ch.err)
+		}
+		if s.current == nil {
+			s.candidates = append(s.candidates, ch.chain...)
+			continue
+		}
+		version := s.current.facts().version
+		for _, e := range ch.chain {
+			if e.updates(s.current.name, version) {
+				s.candidates = append(s.candidates, e)
+			}
+		}
+	}
+	return nil
+}
+
+// absence says why nothing can serve a subscription, when the catalogs lack the
+// package, the channel or the startingCSV that it names; otherwise it is "".
+func absence(s *subscription, named []*source) string {
+	var listed, pkg, channel, start bool
+	for _, src := range named {
+		listed = listed || !isEmpty(src.Catalog)
+		p := src.pkg(s.Spec.Package)
+		if p == nil {
+			continue
+		}
+		for _, ch := range p.channels {
+			if len(ch.entries) == 0 {
+				continue
+			}
+			pkg = true
+			if s.Spec.Channel == "" || ch.name == s.Spec.Channel {
+				channel = true
+				start = start || ch.named(s.Spec.StartingCSV) != nil
+			}
+		}
+	}
+	start = start || s.current != nil || s.Spec.StartingCSV == ""
+	in := "in the catalogs that the namespace sees"
+	if key := s.source(); key != (SourceKey{}) {
+		in = "in catalog " + key.String()
+	}
+	switch {
+	case !listed:
+		return "no operators found " + in
+	case !pkg:
+		return fmt.Sprintf("no operators found in package %s %s", s.Spec.Package, in)
+	case !channel:
+		return fmt.Sprintf("no operators found in channel %s of package %s", s.Spec.Channel, s.Spec.Package)
+	case !start:
+		return fmt.Sprintf("no operators found with name %s in %s of package %s", s.Spec.StartingCSV, channelText(s.Spec.Channel), s.Spec.Package)
+	}
+	return ""
+}
+
+func channelText(name string) string {
+	if name == "" {
+		return "any channel"
+	}
+	return "channel " + name
+}
+
+// isEmpty reports whether a catalog has no package.
+func isEmpty(c *catalog.Catalog) bool {
+	for range c.Packages() {
+		return false
+	}
+	return true
+}

@@ -1,0 +1,52 @@
+package olm
+
+import (
+	"fmt"
+
+	"github.com/fairlead/fairlead/internal/semverx"
+)
+
+// release is a version with the release of its packaging, by which two bundles
+// of one version are ordered: the higher release is the newer one, and none is
+// the lowest.
+type release struct {
+	version semverx.Version
+	// number is the release as the prerelease of 0.0.0, which has the same
+	// grammar and order; zero if there is none.
+	number semverx.Version
+}
+
+// parseRelease reads a version and, if explicit is not nil, the release beside
+// it. Otherwise build metadata that has the form of a release is one, as bundles
+// of registry+v1 mean it; other build metadata is no release.
+func parseRelease(version string, explicit *string) (release, error) {
+	v, err := semverx.Parse(version)
+	if err != nil {
+		return release{}, err
+	}
+	r := release{version: v}
+	switch {
+	case explicit == nil && v.Build() != "":
+		r.number, _ = semverx.Parse("0.0.0-" + v.Build())
+	case explicit != nil && *explicit != "":
+		if r.number, err = semverx.Parse("0.0.0-" + *explicit); err != nil {
+			return release{}, fmt.Errorf("release %q: not identifiers of letters, digits and hyphens, parted by dots, numbers without leading zeros", *explicit)
+		}
+	}
+	return r, nil
+}
+
+func (r release) compare(o release) int {
+	if c := r.version.Compare(o.version); c != 0 {
+		return c
+	}
+	switch {
+	case r.number.IsZero() && o.number.IsZero():
+		return 0
+	case r.number.IsZero():
+		return -1
+	case o.number.IsZero():
+		return 1
+	}
+	return r.number.Compare(o.number)
+}

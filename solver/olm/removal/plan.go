@@ -1,0 +1,257 @@
+package removal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// Object names an object.
+type Object struct {
+	Group     string `json:"group,omitempty"`     // the API group; "" is the core group
+	Kind      string `json:"kind"`                // as the object states it
+	Namespace string `json:"namespace,omitempty"` // "" for what lives in none
+	Name      string `json:"name"`                // unique in its namespace
+}
+
+// String returns "Kind namespace/name".
+func (o Object) String() string {
+	return o.Kind + " " + olm.ObjectMeta{Name: o.Name, Namespace: o.Namespace}.String()
+}
+
+// Verb is what becomes of an object.
+type Verb string
+
+// The verbs.
+const (
+	Create Verb = "create"
+	Update Verb = "update"
+	Delete Verb = "delete"
+)
+
+// Step is one thing to do.
+type Step struct {
+	Verb   Verb   `json:"verb"`   // what to do
+	Object Object `json:"object"` // to what
+	Why    string `json:"why"`    // a sentence
+}
+
+// Remnant is something that stays.
+type Remnant struct {
+	Object Object `json:"object"` // what stays
+	Why    string `json:"why"`    // why, and how it would go
+}
+
+// Dependent is an operator that requires something which goes.
+type Dependent struct {
+	Operator string   `json:"operator"` // its CSV
+	Requires []string `json:"requires"` // what nobody else provides, as Kind.version.group or package NAME
+}
+
+// Plan says what a removal does.
+type Plan struct {
+	// Steps are to be done in this order.
+	Steps []Step `json:"steps"`
+	// Stays are what is left, in the order: subscriptions, CRDs, custom resources.
+	Stays []Remnant `json:"stays,omitempty"`
+	// Dependents are the operators that lose something, by name. They go on, but
+	// do not get what they require.
+	Dependents []Dependent `json:"dependents,omitempty"`
+}
+
+// World is a namespace, with what of the cluster has to do with it.
+type World struct {
+	// Subscriptions and CSVs are those of the namespace, in any order.
+	Subscriptions []olm.Subscription
+	CSVs          []olm.ClusterServiceVersion // see Subscriptions
+	// Objects are the objects that belong to each CSV, by its name: deployments,
+	// roles, and the optional objects of its bundle.
+	Objects map[string][]Object
+	// CRDs are the names of the CRDs that each CSV brought, by its name.
+	CRDs map[string][]string
+	// Resources counts the custom resources of each CRD, by its name.
+	Resources map[string]int
+	// Unpackings are the jobs that fetched bundles, and the config maps that they
+	// wrote, in the namespaces of catalogs.
+	Unpackings []Unpacking
+}
+
+// Unpacking is an attempt to fetch a bundle: a job and a config map of one
+// name.
+type Unpacking struct {
+	Namespace string // of the catalog
+	Name      string // of the job and of the config map
+	Bundle    string // the CSV that the bundle brings
+	Failed    bool   // whether the attempt failed
+}
+
+// NotFoundError says that there is no such subscription.
+type NotFoundError struct {
+	Subscription string   // what was asked for
+	Known        []string // the names of those that are there, sorted
+}
+
+// Error implements error.
+func (e *NotFoundError) Error() string {
+	if len(e.Known) == 0 {
+		return fmt.Sprintf("subscription %s is not there, and no other in the namespace", e.Subscription)
+	}
+	return fmt.Sprintf("subscription %s is not there; there are %s", e.Subscription, strings.Join(e.Known, ", "))
+}
+
+func (w *World) find(name string) (*olm.Subscription, error) {
+	var known []string
+	for i := range w.Subscriptions {
+		if w.Subscriptions[i].Name == name {
+			return &w.Subscriptions[i], nil
+		}
+		known = append(known, w.Subscriptions[i].Name)
+	}
+	slices.Sort(known)
+	return nil, &NotFoundError{Subscription: name, Known: known}
+}
+
+// csvs returns the CSVs of a subscription that exist: the one on its way, then
+// the installed one, then those they replace.
+func (w *World) csvs(sub *olm.Subscription) []*olm.ClusterServiceVersion {
+	var found []*olm.ClusterServiceVersion
+	names := []string{sub.Status.CurrentCSV, sub.Status.InstalledCSV}
+	for i := 0; i < len(names); i++ {
+		at := slices.IndexFunc(w.CSVs, func(c olm.ClusterServiceVersion) bool { return c.Name == names[i] && !c.Copied() })
+		if at < 0 || slices.Contains(found, &w.CSVs[at]) {
+			continue
+		}
+		found = append(found, &w.CSVs[at])
+		names = append(names, w.CSVs[at].Spec.Replaces)
+	}
+	return found
+}
+
+// Uninstall plans to take the operator of a subscription away:
+//
+//  1. The subscription goes first, or the operator would come back.
+//  2. Its CSVs follow: the one on its way before the installed one.
+//  3. With each CSV go the objects that belong to it, in the order of World.
+//
+// CRDs and custom resources stay, as do subscriptions that were made for what
+// the operator required. Another subscription to the package stays, with its
+// CSV, and so does a CSV that another subscription refers to. The error is a
+// *NotFoundError.
+func Uninstall(w *World, subscription string) (*Plan, error) {
+	sub, err := w.find(subscription)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{}
+	p.remove(w, sub)
+	return p, nil
+}
+
+// Refresh plans to begin a failed subscription anew: as Uninstall, then the jobs
+// and config maps of failed attempts to fetch its bundles go, so that those are
+// fetched again, and last the subscription is made again as it was asked for,
+// without status. The error is a *NotFoundError.
+func Refresh(w *World, subscription string) (*Plan, *olm.Subscription, error) {
+	sub, err := w.find(subscription)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &Plan{}
+	p.remove(w, sub)
+	for _, u := range w.Unpackings {
+		if !u.Failed || u.Bundle != sub.Status.CurrentCSV && u.Bundle != sub.Status.InstalledCSV {
+			continue
+		}
+		p.step(Delete, Object{Group: "batch", Kind: "Job", Namespace: u.Namespace, Name: u.Name}, "it failed to fetch bundle %s", u.Bundle)
+		p.step(Delete, Object{Kind: "ConfigMap", Namespace: u.Namespace, Name: u.Name}, "it holds what the failed job left")
+	}
+	p.step(Create, subscriptionObject(sub), "the operator is chosen and installed again")
+	p.Dependents = nil // they get back what they lose
+	again := &olm.Subscription{ObjectMeta: sub.ObjectMeta, Spec: sub.Spec}
+	return p, again, nil
+}
+
+func (p *Plan) step(verb Verb, o Object, format string, args ...any) {
+	p.Steps = append(p.Steps, Step{Verb: verb, Object: o, Why: fmt.Sprintf(format, args...)})
+}
+
+func subscriptionObject(s *olm.Subscription) Object {
+	return Object{Group: "operators.coreos.com", Kind: "Subscription", Namespace: s.Namespace, Name: s.Name}
+}
+
+func (p *Plan) remove(w *World, sub *olm.Subscription) {
+	p.step(Delete, subscriptionObject(sub), "while it is there the operator is installed again")
+	var gone []*olm.ClusterServiceVersion
+	for _, c := range w.csvs(sub) {
+		if other := w.user(c.Name, sub); other != nil {
+			p.Stays = append(p.Stays, Remnant{
+				Object: csvObject(c),
+				Why:    fmt.Sprintf("subscription %s has it, too; uninstall that one as well", other.Name),
+			})
+			continue
+		}
+		gone = append(gone, c)
+		p.step(Delete, csvObject(c), "it is the operator; its deployments, roles and copies go with it")
+		for _, o := range w.Objects[c.Name] {
+			p.step(Delete, o, "it belongs to %s", c.Name)
+		}
+	}
+	p.generated(w, sub)
+	p.definitions(w, gone)
+	p.Dependents = dependents(w, gone)
+}
+
+func csvObject(c *olm.ClusterServiceVersion) Object {
+	return Object{Group: "operators.coreos.com", Kind: "ClusterServiceVersion", Namespace: c.Namespace, Name: c.Name}
+}
+
+// user returns another subscription that has a CSV, or nil.
+func (w *World) user(csv string, sub *olm.Subscription) *olm.Subscription {
+	for i := range w.Subscriptions {
+		s := &w.Subscriptions[i]
+		if s.Name != sub.Name && (s.Status.CurrentCSV == csv || s.Status.InstalledCSV == csv) {
+			return s
+		}
+	}
+	return nil
+}
+
+// generated lists the subscriptions that look as if they were made for what an
+// operator requires: such have their package, channel and catalog as name.
+func (p *Plan) generated(w *World, sub *olm.Subscription) {
+	for i := range w.Subscriptions {
+		s := &w.Subscriptions[i]
+		made := strings.Join([]string{s.Spec.Package, s.Spec.Channel, s.Spec.Source, s.Spec.SourceNamespace}, "-")
+		if s.Name != sub.Name && s.Name == made {
+			p.Stays = append(p.Stays, Remnant{
+				Object: subscriptionObject(s),
+				Why:    "it was made because an operator required the package; if none does any more, uninstall it, too",
+			})
+		}
+	}
+}
+
+func (p *Plan) definitions(w *World, gone []*olm.ClusterServiceVersion) {
+	var names []string
+	for _, c := range gone {
+		names = append(names, w.CRDs[c.Name]...)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	for _, name := range names {
+		p.Stays = append(p.Stays, Remnant{
+			Object: Object{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: name},
+			Why:    "the objects that users made of it would go with it; delete it once nobody needs them",
+		})
+	}
+	for _, name := range names {
+		if n := w.Resources[name]; n > 0 {
+			p.Stays = append(p.Stays, Remnant{
+				Object: Object{Kind: "custom resources of", Name: name},
+				Why:    fmt.Sprintf("there are %d, which nobody serves any more; delete them before the operator where it has to clean up behind them", n),
+			})
+		}
+	}
+}

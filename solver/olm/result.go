@@ -1,0 +1,98 @@
+package olm
+
+import (
+	"github.com/fairlead/fairlead/catalog"
+)
+
+// Candidate is a bundle as one channel of one catalog offers it.
+type Candidate struct {
+	Package string `json:"package"` // the package's name
+	Channel string `json:"channel"` // the channel's name
+	Name    string `json:"name"`    // the bundle's name, which is that of its CSV
+	// Version is as the bundle states it, or "".
+	Version string `json:"version"`
+	// Source is the catalog.
+	Source SourceKey `json:"source"`
+	// Bundle holds the rest.
+	Bundle *catalog.Bundle `json:"-"`
+}
+
+func candidateOf(e *entry) Candidate {
+	return Candidate{
+		Package: e.pkg,
+		Channel: e.channelName(),
+		Name:    e.name,
+		Version: e.bundle.Version(),
+		Source:  e.source.SourceKey,
+		Bundle:  e.bundle,
+	}
+}
+
+// String returns "package/channel/name".
+func (c Candidate) String() string { return c.Package + "/" + c.Channel + "/" + c.Name }
+
+// Choice is a bundle that is to be installed, newly or as an update.
+type Choice struct {
+	Candidate
+	// Replaces is what the installed CSV will say that it replaces: for an
+	// update the CSV that it takes the place of, otherwise what its channel says.
+	Replaces string `json:"replaces,omitempty"`
+	// Updates is the installed CSV that it takes the place of, or "".
+	Updates string `json:"updates,omitempty"`
+	// StartingCSV is the name if a subscription's startingCSV picked it, and ""
+	// otherwise.
+	StartingCSV string `json:"startingCSV,omitempty"`
+	// Subscriptions are the names of those that it serves, in the order served.
+	// There is none for a bundle that only others require.
+	Subscriptions []string `json:"subscriptions,omitempty"`
+	// RequiredBy are the requirements of other operators that it meets, by the
+	// operator's name, then in property order.
+	RequiredBy []Requirement `json:"requiredBy,omitempty"`
+}
+
+// Requirement is a demand that one operator makes on others.
+type Requirement struct {
+	// Operator is the name of the CSV that demands it.
+	Operator string `json:"operator"`
+	// Text says what is demanded.
+	Text string `json:"text"`
+}
+
+// Resolution says what to install or update in a namespace.
+type Resolution struct {
+	// Chosen is what is new, by package, channel, name and catalog.
+	Chosen []Choice `json:"chosen"`
+	// Subscriptions tells how each is served, in the order served.
+	Subscriptions []Outcome `json:"subscriptions"`
+	// Generated are subscriptions for what was chosen only because others
+	// require it, in the order of Chosen.
+	Generated []Subscription `json:"generated,omitempty"`
+	// Blocked holds the conflicts that were left out; see Options.PartialOK.
+	Blocked []*UnsatError `json:"-"`
+	// Warnings are noteworthy facts that changed nothing, in a fixed order.
+	Warnings []Warning `json:"warnings,omitempty"`
+}
+
+// Outcome is how one subscription is served.
+type Outcome struct {
+	// Subscription is its name.
+	Subscription string `json:"subscription"`
+	// Operator is the name of the CSV that serves it, newly or as before. It is
+	// "" if the subscription is blocked.
+	Operator string `json:"operator"`
+	// New tells that Operator is among what was chosen.
+	New bool `json:"new"`
+	// Head is the name of the CSV at the head of the channel that Operator was
+	// chosen from, or would be updated along.
+	Head string `json:"head,omitempty"`
+	// Why says, in full sentences, why Operator is not the head: what was
+	// wanted more and could not be had. It is empty if Operator is the head, or
+	// if the subscription asked for something else.
+	Why []string `json:"why,omitempty"`
+}
+
+// Warning is a fact that someone should look at.
+type Warning struct {
+	Subject string `json:"subject"` // what it is about, such as "catalog ns/name"
+	Text    string `json:"text"`    // one line
+}

@@ -1,0 +1,58 @@
+package scope
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// StepOf returns the step that applies a manifest, one JSON object. An object
+// without a namespace of its own lives in the given one, unless that is "" too.
+// The resource is what Plural makes of the kind. A text that is no object with
+// apiVersion, kind and name is an error.
+func StepOf(manifest []byte, namespace string, exists bool) (Step, error) {
+	var o struct {
+		APIVersion string     `json:"apiVersion"`
+		Kind       string     `json:"kind"`
+		Metadata   ObjectMeta `json:"metadata"`
+	}
+	if err := json.Unmarshal(manifest, &o); err != nil {
+		return Step{}, fmt.Errorf("manifest: %w", err)
+	}
+	if o.APIVersion == "" || o.Kind == "" || o.Metadata.Name == "" {
+		return Step{}, fmt.Errorf("manifest: apiVersion %q, kind %q, name %q: all three are needed", o.APIVersion, o.Kind, o.Metadata.Name)
+	}
+	group, _, ok := strings.Cut(o.APIVersion, "/")
+	if !ok {
+		group = ""
+	}
+	s := Step{Group: group, Resource: Plural(o.Kind), Kind: o.Kind, Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, Exists: exists}
+	if s.Namespace == "" {
+		s.Namespace = namespace
+	}
+	if group != rbacGroup {
+		return s, nil // other groups may mean something else by the same keys
+	}
+	var given struct {
+		Rules   []PolicyRule `json:"rules"`
+		RoleRef *RoleRef     `json:"roleRef"`
+	}
+	if err := json.Unmarshal(manifest, &given); err != nil {
+		return Step{}, fmt.Errorf("manifest of %s: %w", &s, err)
+	}
+	s.Rules, s.RoleRef = given.Rules, given.RoleRef
+	return s, nil
+}
+
+// Plural returns the resource that the API server most probably calls a kind:
+// in lower case, with the English plural.
+func Plural(kind string) string {
+	name := strings.ToLower(kind)
+	switch {
+	case strings.HasSuffix(name, "s"), strings.HasSuffix(name, "x"), strings.HasSuffix(name, "ch"), strings.HasSuffix(name, "sh"):
+		return name + "es"
+	case strings.HasSuffix(name, "y") && !strings.HasSuffix(name, "ay") && !strings.HasSuffix(name, "ey"):
+		return strings.TrimSuffix(name, "y") + "ies"
+	}
+	return name + "s"
+}

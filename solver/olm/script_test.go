@@ -1,0 +1,202 @@
+package olm_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/golden"
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// TestScripts runs the scenarios of testdata. The commands:
+//
+//	resolve   resolves the scenario and prints the answer, or the explanation
+//	core      prints the facts that cannot stand together
+//	extension resolves the scenario's extension
+//	why-not   tells why the bundle named is not chosen
+//	cluster   resolves the namespaces of all subscriptions and CSVs
+//
+// See type scenario for how one is written.
+func TestScripts(t *testing.T) {
+	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
+		return func(c *golden.Command) string {
+			s := parseScenario(t, c.Input)
+			if c.Name == "extension" {
+				return printExtension(s)
+			}
+			if c.Name == "why-not" {
+				return printWhyNot(s, c.Args[0].Key)
+			}
+			if c.Name == "cluster" {
+				return printCluster(s)
+			}
+			res, err := olm.Resolve(context.Background(), s.sources, s.request, &s.options)
+			switch c.Name {
+			case "resolve":
+				return printResult(res, err)
+			case "core":
+				var unsat *olm.UnsatError
+				if !errors.As(err, &unsat) {
+					return fmt.Sprintf("not unsatisfiable: %v", err)
+				}
+				core, err := unsat.Core(context.Background())
+				if err != nil {
+					return err.Error()
+				}
+				return strings.Join(core, "\n")
+			}
+			t.Fatalf("%s: no such command: %s", c.Pos, c.Name)
+			return ""
+		}
+	})
+}
+
+func printResult(res *olm.Resolution, err error) string {
+	var b strings.Builder
+	var unsat *olm.UnsatError
+	switch {
+	case errors.As(err, &unsat):
+		return "unsatisfiable\n" + explain(unsat)
+	case err != nil:
+		return "error: " + err.Error()
+	}
+	for _, c := range res.Chosen {
+		fmt.Fprintf(&b, "install %s from %s", c.Candidate, c.Source)
+		if c.Updates != "" {
+			fmt.Fprintf(&b, " in place of %s", c.Updates)
+		}
+		if c.Updates != "" && c.Replaces != c.Updates {
+			fmt.Fprintf(&b, " replacing %s", c.Replaces)
+		}
+		if len(c.Subscriptions) > 0 {
+			fmt.Fprintf(&b, " for %s", strings.Join(c.Subscriptions, ", "))
+		}
+		if c.StartingCSV != "" {
+			b.WriteString(" as startingCSV")
+		}
+		b.WriteString("\n")
+		for _, r := range c.RequiredBy {
+			fmt.Fprintf(&b, "  required by %s: %s\n", r.Operator, r.Text)
+		}
+	}
+	for _, s := range res.Generated {
+		fmt.Fprintf(&b, "generate subscription %s starting at %s\n", s.Name, s.Spec.StartingCSV)
+	}
+	for _, o := range res.Subscriptions {
+		if o.New && len(o.Why) == 0 {
+			continue
+		}
+		fmt.Fprintf(&b, "%s: %s", o.Subscription, o.Operator)
+		if o.Head != "" && o.Head != o.Operator {
+			fmt.Fprintf(&b, " below %s", o.Head)
+		}
+		b.WriteString("\n")
+		for _, why := range o.Why {
+			fmt.Fprintf(&b, "  %s\n", why)
+		}
+	}
+	for _, x := range res.Blocked {
+		fmt.Fprintf(&b, "blocked\n%s\n", explain(x))
+	}
+	for _, w := range res.Warnings {
+		fmt.Fprintf(&b, "warning: %s: %s\n", w.Subject, w.Text)
+	}
+	if b.Len() == 0 {
+		return "nothing to do"
+	}
+	return b.String()
+}
+
+func printWhyNot(s *scenario, name string) string {
+	r, err := olm.NewResolver(s.sources, &s.options)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	all, err := r.WhyNot(context.Background(), s.request, name)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	var b strings.Builder
+	for _, j := range all {
+		why := j.Why
+		if j.Chosen {
+			why = "is chosen"
+		}
+		fmt.Fprintf(&b, "%s from %s %s\n", j.Candidate, j.Source, why)
+	}
+	if b.Len() == 0 {
+		return "no catalog has it"
+	}
+	return b.String()
+}
+
+func printCluster(s *scenario) string {
+	r, err := olm.NewResolver(s.sources, &s.options)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	var reqs []*olm.Request
+	add := func(namespace string) {
+		if !slices.ContainsFunc(reqs, func(req *olm.Request) bool { return req.Namespace == namespace }) {
+			reqs = append(reqs, &olm.Request{Namespace: namespace, Subscriptions: s.request.Subscriptions, Installed: s.request.Installed})
+		}
+	}
+	for _, sub := range s.request.Subscriptions {
+		add(sub.Namespace)
+	}
+	for _, csv := range s.request.Installed {
+		add(csv.Namespace)
+	}
+	out, err := r.ResolveNamespaces(context.Background(), reqs)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	var b strings.Builder
+	for _, n := range out.Namespaces {
+		text := ""
+		if n.Unsat != nil {
+			text = "unsatisfiable\n" + explain(n.Unsat)
+		} else {
+			text = printResult(n.Resolution, nil)
+		}
+		fmt.Fprintf(&b, "namespace %s\n  %s\n", n.Namespace, strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n  "))
+	}
+	for _, c := range out.Conflicts {
+		fmt.Fprintf(&b, "conflict: %s\n", c.Text)
+		if c.Advice != "" {
+			fmt.Fprintf(&b, "  %s\n", c.Advice)
+		}
+	}
+	return b.String()
+}
+
+func printExtension(s *scenario) string {
+	r, err := olm.NewResolver(s.sources, nil)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	choice, err := r.ResolveExtension(s.extension)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	text := fmt.Sprintf("%s %s from %s", choice.Name, choice.Version, choice.Source)
+	if choice.Installed {
+		text += ", as installed"
+	}
+	for _, d := range choice.Deprecations {
+		text += fmt.Sprintf("\n%s is deprecated: %s", d.Reference.Name, d.Message)
+	}
+	return text
+}
+
+func explain(unsat *olm.UnsatError) string {
+	x, err := unsat.Explain(context.Background())
+	if err != nil {
+		return err.Error()
+	}
+	return x.String()
+}

@@ -1,0 +1,239 @@
+package olm
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+)
+
+// Case is a resolution said in few words: nothing is taken from a cluster.
+type Case struct {
+	// Kind is a label of the caller's; it means nothing here.
+	Kind string `json:"kind,omitempty"`
+	// Subscriptions are PACKAGE or PACKAGE/CHANNEL, in order of preference.
+	Subscriptions []string `json:"subscriptions"`
+	// Installed are names of CSVs. Each belongs to the first subscription whose
+	// package holds it, or replaces or skips it, and that has none yet; otherwise
+	// to nobody.
+	Installed Names `json:"installed,omitempty"`
+}
+
+// Names is a list of names. In JSON a list of one may be written as the name
+// alone, and is.
+type Names []string
+
+// UnmarshalJSON reads a list of names, or one name.
+func (n *Names) UnmarshalJSON(text []byte) error {
+	if len(text) > 0 && text[0] == '"' {
+		*n = make(Names, 1)
+		return json.Unmarshal(text, &(*n)[0])
+	}
+	return json.Unmarshal(text, (*[]string)(n))
+}
+
+// MarshalJSON writes a list of names, or one name.
+func (n Names) MarshalJSON() ([]byte, error) {
+	if len(n) == 1 {
+		return json.Marshal(n[0])
+	}
+	return json.Marshal([]string(n))
+}
+
+// Answer is what became of a Case.
+type Answer struct {
+	Case
+	// Chosen is what is new, as PACKAGE/CHANNEL/NAME, sorted.
+	Chosen []string `json:"chosen"`
+	// Unsatisfiable tells that nothing satisfies the case.
+	Unsatisfiable bool `json:"unsatisfiable,omitempty"`
+	// Explanation tells why, on at most ExplanationLines lines.
+	Explanation string `json:"explanation,omitempty"`
+}
+
+// maxCase is the longest line that Cases reads.
+const maxCase = 1 << 20
+
+// errNoCase does not repeat what the JSON decoder says: that is about Go types.
+var errNoCase = errors.New(`not a case: a line is {"subscriptions": ["PACKAGE/CHANNEL", ...], "installed": "CSV"}, where installed may be absent or a list`)
+
+// CaseError says which line holds no case, and why.
+type CaseError struct {
+	Line int   // from 1
+	Err  error // what is wrong with it
+}
+
+// Error names the line and gives the cause.
+func (e *CaseError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+
+// Unwrap returns the cause.
+func (e *CaseError) Unwrap() error { return e.Err }
+
+// Cases reads cases as JSON lines; empty lines and unknown keys are passed
+// over. It ends after the first error, a *CaseError. Lines of more than a
+// megabyte are an error.
+func Cases(r io.Reader) iter.Seq2[*Case, error] {
+	return func(yield func(*Case, error) bool) {
+		lines := bufio.NewScanner(r)
+		lines.Buffer(nil, maxCase)
+		n := 0
+		for lines.Scan() {
+			n++
+			if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+				continue
+			}
+			c := &Case{}
+			if err := json.Unmarshal(lines.Bytes(), c); err != nil {
+				yield(nil, &CaseError{n, errNoCase})
+				return
+			}
+			if !yield(c, nil) {
+				return
+			}
+		}
+		if err := lines.Err(); err != nil {
+			yield(nil, &CaseError{n + 1, err})
+		}
+	}
+}
+
+// Answer resolves a case. What cannot be satisfied is an answer; the error says
+// that the case is malformed, that a catalog is, or that the context ended.
+func (r *Resolver) Answer(ctx context.Context, namespace string, c *Case) (*Answer, error) {
+	req, err := r.Request(namespace, c)
+	if err != nil {
+		return nil, err
+	}
+	res, err := r.Resolve(ctx, req)
+	a := &Answer{Case: *c, Chosen: []string{}}
+	var unsat *UnsatError
+	switch {
+	case errors.As(err, &unsat):
+		x, err := unsat.Explain(ctx)
+		if err != nil {
+			return nil, err
+		}
+		a.Unsatisfiable, a.Explanation = true, x.String()
+		return a, nil
+	case err != nil:
+		return nil, err
+	}
+	for _, chosen := range res.Chosen {
+		a.Chosen = append(a.Chosen, chosen.String())
+	}
+	slices.Sort(a.Chosen)
+	return a, nil
+}
+
+// Request writes a case out as a request for a namespace. A subscription is
+// named after its package, the second of a package PACKAGE-2 and so on.
+// Installed CSVs have the properties of the catalogs' bundles of that name; one
+// that no catalog has is an error.
+func (r *Resolver) Request(namespace string, c *Case) (*Request, error) {
+	req := &Request{Namespace: namespace}
+	if len(c.Subscriptions) == 0 {
+		return nil, errors.New("no subscription: name at least one PACKAGE or PACKAGE/CHANNEL")
+	}
+	count := make(map[string]int)
+	for _, text := range c.Subscriptions {
+		pkg, channel, _ := strings.Cut(text, "/")
+		if pkg == "" || strings.HasSuffix(text, "/") || strings.Contains(channel, "/") {
+			return nil, fmt.Errorf("subscription %q: not of the form PACKAGE or PACKAGE/CHANNEL", text)
+		}
+		name := pkg
+		if count[pkg]++; count[pkg] > 1 {
+			name = fmt.Sprintf("%s-%d", pkg, count[pkg])
+		}
+		req.Subscriptions = append(req.Subscriptions, Subscription{
+			ObjectMeta: ObjectMeta{Name: name, Namespace: namespace},
+			Spec:       SubscriptionSpec{Package: pkg, Channel: channel},
+		})
+	}
+	for _, name := range c.Installed {
+		if err := r.install(req, name); err != nil {
+			return nil, err
+		}
+	}
+	return req, nil
+}
+
+// install adds an installed CSV to the request, and gives it to a subscription.
+func (r *Resolver) install(req *Request, name string) error {
+	b := r.bundle(name, req.Subscriptions)
+	if b == nil {
+		return fmt.Errorf("installed %s: no catalog has a bundle of that name", name)
+	}
+	csv, err := InstalledFrom(b, req.Namespace)
+	if err != nil {
+		return err
+	}
+	req.Installed = append(req.Installed, csv)
+	for i := range req.Subscriptions {
+		s := &req.Subscriptions[i]
+		if s.Status.InstalledCSV != "" {
+			continue
+		}
+		if s.Spec.Package == b.Package().Name() || r.follows(s.Spec.Package, name) {
+			s.Status.InstalledCSV, s.Status.CurrentCSV = name, name
+			break
+		}
+	}
+	return nil
+}
+
+// follows reports whether a package has an entry that replaces or skips name.
+func (r *Resolver) follows(pkg, name string) bool {
+	for _, src := range r.sources {
+		if src.Catalog == nil {
+			continue
+		}
+		p := src.pkg(pkg)
+		if p == nil {
+			continue
+		}
+		for _, ch := range p.channels {
+			if slices.ContainsFunc(ch.entries, func(e *entry) bool {
+				return e.replaces == name || slices.Contains(e.skips, name)
+			}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// bundle finds a bundle by name, in the packages subscribed to and then in all
+// others.
+func (r *Resolver) bundle(name string, subs []Subscription) *catalog.Bundle {
+	for _, src := range r.sources {
+		if src.Catalog == nil {
+			continue
+		}
+		for i := range subs {
+			if p, ok := src.Catalog.Package(subs[i].Spec.Package); ok {
+				if b, ok := p.Bundle(name); ok {
+					return b
+				}
+			}
+		}
+	}
+	for _, src := range r.sources {
+		if src.Catalog == nil {
+			continue
+		}
+		for p := range src.Catalog.Packages() {
+			if b, ok := p.Bundle(name); ok {
+				return b
+			}
+		}
+	}
+	return nil
+}

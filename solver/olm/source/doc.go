@@ -1,0 +1,7 @@
+// Package source decides what a CatalogSource means: which image it runs
+// ([CatalogSource.Image]), where ([CatalogSource.Placement]), when its registry is
+// asked again ([CatalogSource.Poll]), and whether its catalog can be used
+// ([CatalogSource.Err]).
+//
+// Types have the API's JSON names. Every function is pure; time is an argument.
+package source

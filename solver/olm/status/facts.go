@@ -1,0 +1,111 @@
+package status
+
+import (
+	"fmt"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// The conditions of a subscription.
+const (
+	CatalogSourcesUnhealthy = "CatalogSourcesUnhealthy" // a catalog used in resolution is not healthy
+	InstallPlanMissing      = "InstallPlanMissing"      // the plan that the subscription refers to is not there
+	InstallPlanPending      = "InstallPlanPending"      // the plan is not done
+	InstallPlanFailed       = "InstallPlanFailed"       // the plan failed
+	ResolutionFailed        = "ResolutionFailed"        // no operator could be chosen
+	BundleUnpacking         = "BundleUnpacking"         // a chosen bundle is being fetched
+	BundleUnpackFailed      = "BundleUnpackFailed"      // a chosen bundle could not be fetched
+	PackageDeprecated       = "PackageDeprecated"       // the package is deprecated
+	ChannelDeprecated       = "ChannelDeprecated"       // the channel is deprecated
+	BundleDeprecated        = "BundleDeprecated"        // the bundle that is installed is deprecated
+	Deprecated              = "Deprecated"              // one of the three, with all messages
+)
+
+// The reasons of conditions.
+const (
+	ReasonNoCatalogs           = "NoCatalogSourcesFound"
+	ReasonAllHealthy           = "AllCatalogSourcesHealthy"
+	ReasonCatalogsAdded        = "CatalogSourcesAdded"
+	ReasonCatalogsUpdated      = "CatalogSourcesUpdated"
+	ReasonCatalogsDeleted      = "CatalogSourcesDeleted"
+	ReasonUnhealthyCatalog     = "UnhealthyCatalogSourceFound"
+	ReasonPlanNotFound         = "ReferencedInstallPlanNotFound"
+	ReasonPlanNotYetReconciled = "InstallPlanNotYetReconciled"
+	ReasonPlanFailed           = "InstallPlanFailed"
+	ReasonNotSatisfiable       = "ConstraintsNotSatisfiable" // final until something changes
+	ReasonErrorPrevented       = "ErrorPreventedResolution"  // anything else; to be tried again
+	ReasonErrorPreventedUnpack = "ErrorPreventedUnpacking"   // an unpacking could not be begun
+	ReasonUnpackFailed         = "BundleUnpackFailed"        // an unpacking failed
+	ReasonEnsurePlanFailed     = "EnsureInstallPlanFailed"   // the plan could not be written
+	reasonUnpacking            = "UnpackingInProgress"
+	reasonDeprecated           = "Deprecated"
+	phaseComplete, phaseFailed = "Complete", "Failed"
+	phaseRequiresApproval      = "RequiresApproval"
+	textAllHealthy             = "all available catalogs are healthy"
+)
+
+// Facts is what was found out about a subscription.
+type Facts struct {
+	// Catalogs are those that the subscription's namespace sees, in any order.
+	Catalogs []olm.CatalogHealth
+	// Resolution is the error of the last resolution of the namespace, or nil.
+	Resolution error
+	// Plan is the install plan that status.installPlanRef names, or nil if there
+	// is none of that name.
+	Plan *Plan
+	// Bundles are those that were chosen for the namespace and are not at hand
+	// yet.
+	Bundles []Unpack
+	// Deprecations are those that concern the subscription; see Deprecations.
+	Deprecations []catalog.Deprecation
+	// CSVs are the names of the CSVs that exist in the namespace.
+	CSVs []string
+	// Next is the name of the CSV that the subscription is to be updated to, or
+	// "" if it stands at the best that is known.
+	Next string
+}
+
+// Plan is what a subscription shows of an install plan.
+type Plan struct {
+	// Phase is "", Planning, RequiresApproval, Installing, Complete or Failed.
+	Phase string
+	// Reason and Message are those of the plan's condition where it failed.
+	Reason, Message string
+}
+
+// Unpack is a bundle that is being fetched.
+type Unpack struct {
+	Bundle string // its name or image
+	// Reason is why fetching it failed: ReasonErrorPreventedUnpack,
+	// ReasonUnpackFailed or ReasonEnsurePlanFailed; "" while it goes on.
+	Reason  string
+	Message string // what is known beyond that
+}
+
+// Deprecations returns what a package's deprecations mean for a subscription,
+// in their order: those of the package, of the channel that it follows (the
+// package's default channel if it names none), and of the CSV that is
+// installed, by its name.
+func Deprecations(sub *olm.Subscription, pkg *catalog.Package) ([]catalog.Deprecation, error) {
+	all, err := pkg.Deprecations()
+	if err != nil {
+		return nil, fmt.Errorf("package %s: %w", pkg.Name(), err)
+	}
+	channel := sub.Spec.Channel
+	if channel == "" {
+		channel = pkg.DefaultChannel()
+	}
+	var mine []catalog.Deprecation
+	for _, d := range all {
+		concerns := map[string]bool{
+			"olm.package": true,
+			"olm.channel": d.Reference.Name == channel,
+			"olm.bundle":  d.Reference.Name == sub.Status.InstalledCSV,
+		}
+		if concerns[d.Reference.Schema] {
+			mine = append(mine, d)
+		}
+	}
+	return mine, nil
+}

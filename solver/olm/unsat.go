@@ -1,0 +1,60 @@
+package olm
+
+import (
+	"context"
+	"strings"
+
+	"github.com/fairlead/fairlead/solver"
+)
+
+// UnsatError says that nothing satisfies a request, or a part of it. What it
+// can tell is worked out when it is asked for.
+type UnsatError struct {
+	// Namespace is the namespace of the request.
+	Namespace string
+
+	problem  *encoding
+	conflict *solver.UnsatError
+}
+
+// Error lists the facts that cannot stand together, unless they are too hard to
+// find. Use Explain for what a user should read.
+func (e *UnsatError) Error() string {
+	_, facts, _ := strings.Cut(e.conflict.Error(), "solver: ")
+	return "namespace " + e.Namespace + " cannot be resolved: " + facts
+}
+
+// Core returns the facts that cannot stand together, of which every one is
+// needed for that, in the order in which the request leads to them. The error
+// is that of the context.
+func (e *UnsatError) Core(ctx context.Context) ([]string, error) {
+	core, err := e.conflict.Core(ctx)
+	if err != nil {
+		return nil, err
+	}
+	facts := make([]string, len(core))
+	for i, c := range core {
+		facts[i] = c.String()
+	}
+	return facts, nil
+}
+
+// Subscriptions returns the names of the subscriptions that cannot be served
+// together, in the order in which they are served. There is none where
+// installed operators alone are in conflict. The error is that of the context.
+func (e *UnsatError) Subscriptions(ctx context.Context) ([]string, error) {
+	core, err := e.conflict.Core(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, c := range core {
+		switch why := c.Why.(type) {
+		case *subNeeds:
+			names = append(names, why.sub.Name)
+		case *subInvalid:
+			names = append(names, why.sub.Name)
+		}
+	}
+	return names, nil
+}

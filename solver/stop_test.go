@@ -1,0 +1,162 @@
+package solver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/solver"
+)
+
+// TestEndedContext wants every entry to see that the context has ended.
+func TestEndedContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	wants := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+	easy := parse(t, "require a\na needs b c\nforbid b")
+	_, err := solver.Solve(ctx, easy, nil)
+	wants("Solve", err)
+	session, err := solver.NewSession(easy, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = session.Solve(ctx, nil)
+	wants("Session.Solve", err)
+	s, err := session.Solve(context.Background(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Certificate(ctx)
+	wants("Certificate", err)
+	_, err = s.WhyNot(ctx, 2, nil)
+	wants("WhyNot", err)
+	cert, err := s.Certificate(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wants("Check", solver.Check(ctx, easy, cert, nil))
+	_, err = solver.Solve(context.Background(), pigeons(4, 3), nil)
+	var unsat *solver.UnsatError
+	if !errors.As(err, &unsat) {
+		t.Fatal(err)
+	}
+	_, err = unsat.Core(ctx)
+	wants("Core", err)
+	_, err = unsat.Explain(ctx, nil)
+	wants("Explain", err)
+}
+
+// TestStops stops the search, and the explaining, in the midst of what takes
+// minutes. That they stop soon is what the benchmark reports; here they must not
+// take seconds.
+func TestStops(t *testing.T) {
+	soon := func(what string, f func(ctx context.Context) error) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
+		defer cancel()
+		if err := f(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: got %v", what, err)
+		}
+		deadline, _ := ctx.Deadline()
+		if late := time.Since(deadline); late > 2*time.Second {
+			t.Errorf("%s: %v late", what, late)
+		}
+	}
+	hard := pigeons(11, 10)
+	soon("Solve", func(ctx context.Context) error {
+		_, err := solver.Solve(ctx, hard, nil)
+		return err
+	})
+	session, err := solver.NewSession(hard, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time with a new engine
+		soon("Session.Solve", func(ctx context.Context) error {
+			_, err := session.Solve(ctx, nil)
+			return err
+		})
+	}
+	_, err = solver.Solve(context.Background(), hard, &solver.Options{Timeout: 20 * time.Millisecond})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("Timeout: got %v", err)
+	}
+	_, err = solver.Solve(context.Background(), pigeons(8, 7), nil)
+	var unsat *solver.UnsatError
+	if !errors.As(err, &unsat) {
+		t.Fatal(err)
+	}
+	soon("Explain", func(ctx context.Context) error {
+		for ctx.Err() == nil { // it may be through in time
+			if _, err := unsat.Explain(ctx, nil); err != nil {
+				return err
+			}
+		}
+		return ctx.Err()
+	})
+}
+
+// TestBudget gives ever more conflicts, and wants ever better answers: each one
+// allowed, with as many first choices right as it says, up to the best one.
+func TestBudget(t *testing.T) {
+	p := graphs[4].problem(4)
+	s, err := solver.Solve(context.Background(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	best := s.Steps()
+	proven, partial := 0, 0
+	for conflicts := int64(1); ; conflicts += 1 + conflicts/4 {
+		s, err := solver.Solve(context.Background(), p, &solver.Options{MaxConflicts: conflicts})
+		if err == nil {
+			if got := s.Steps(); fmt.Sprint(got) != fmt.Sprint(best) {
+				t.Errorf("with %d conflicts: another answer", conflicts)
+			}
+			break
+		}
+		var incomplete *solver.IncompleteError
+		if !errors.As(err, &incomplete) {
+			t.Fatal(err)
+		}
+		if incomplete.Best == nil {
+			continue
+		}
+		partial++
+		steps := incomplete.Best.Steps()
+		if incomplete.Choices != len(steps) || incomplete.Proven > len(steps) || incomplete.Proven < proven {
+			t.Errorf("with %d conflicts: %v, %d choices, %d proven before", conflicts, err, len(steps), proven)
+		}
+		proven = incomplete.Proven
+		if fmt.Sprint(steps[:proven]) != fmt.Sprint(best[:proven]) {
+			t.Errorf("with %d conflicts: %d choices said to be proven, but they are not the best", conflicts, proven)
+		}
+		for id := range p.NumConstraints() {
+			if c := p.Constraint(id); !kept(c, incomplete.Best) {
+				t.Errorf("with %d conflicts: %v is broken", conflicts, c)
+			}
+		}
+	}
+	if partial < 3 || proven == 0 {
+		t.Errorf("%d partial answers, %d proven at last", partial, proven)
+	}
+}
+
+func kept(c solver.Constraint, s *solver.Solution) bool {
+	n := 0
+	for _, l := range c.Lits {
+		if s.Has(l.Var()) == l.Selects() {
+			n++
+		}
+	}
+	if c.Kind == solver.Limitation {
+		return n <= c.N
+	}
+	return n > 0
+}

@@ -1,0 +1,137 @@
+package solver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/solver"
+)
+
+// changed makes the problem that a what-if supposes.
+func changed(p *solver.Problem, w *solver.WhatIf) *solver.Problem {
+	q := &solver.Problem{}
+	for v := range p.NumVars() {
+		q.Var(p.Name(solver.Var(v + 1)))
+	}
+	for id := range p.NumConstraints() {
+		c := p.Constraint(id)
+		var vars []solver.Var
+		for _, l := range c.Lits {
+			vars = append(vars, l.Var())
+		}
+		switch {
+		case slices.Contains(w.Drop, id):
+			q.Limit(0, nil, nil)
+		case c.Kind == solver.Limitation:
+			q.Limit(c.N, vars, nil)
+		case c.Kind == solver.Requirement:
+			q.Require(vars[0], nil)
+		case c.Kind == solver.Prohibition:
+			q.Forbid(vars[0], nil)
+		default:
+			q.Any(c.Lits, nil)
+		}
+	}
+	for _, v := range w.Require {
+		q.Require(v, nil)
+	}
+	for _, v := range w.Forbid {
+		q.Forbid(v, nil)
+	}
+	return q
+}
+
+// suppose draws a change.
+func suppose(draw source, p *solver.Problem) *solver.WhatIf {
+	w := &solver.WhatIf{}
+	for range draw(3) {
+		w.Require = append(w.Require, solver.Var(1+draw(p.NumVars())))
+	}
+	for range draw(3) {
+		w.Forbid = append(w.Forbid, solver.Var(1+draw(p.NumVars())))
+	}
+	for range draw(3) {
+		if n := p.NumConstraints(); n > 0 {
+			w.Drop = append(w.Drop, draw(n))
+		}
+	}
+	return w
+}
+
+// outcome is what a solve returned, as text.
+func outcome(t testing.TB, p *solver.Problem, s *solver.Solution, err error) string {
+	var unsat *solver.UnsatError
+	if errors.As(err, &unsat) {
+		core, err := unsat.Core(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := "core:"
+		for _, c := range core {
+			out += fmt.Sprintf(" %d", c.ID)
+		}
+		return out
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, describe(p))
+	}
+	return selected(p, s)
+}
+
+// compareSession solves p under changes with one session, and compares with
+// solving the changed problems.
+func compareSession(t testing.TB, draw source, p *solver.Problem, changes int) {
+	session, err := solver.NewSession(p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	for range changes {
+		w := suppose(draw, p)
+		s, err := session.Solve(ctx, w)
+		got := outcome(t, p, s, err)
+		q := changed(p, w)
+		s, err = solver.Solve(ctx, q, nil)
+		if want := outcome(t, q, s, err); got != want {
+			t.Fatalf("with %+v got %s, want %s\n%s", *w, got, want, describe(p))
+		}
+	}
+}
+
+func TestSessionAnswersLikeSolve(t *testing.T) {
+	for seed := range uint64(long.N(1500, 200_000)) {
+		draw := randomly(rand.New(rand.NewPCG(seed, 2)))
+		compareSession(t, draw, build(draw, 12), 8)
+	}
+}
+
+func TestSessionOnGraphs(t *testing.T) {
+	for seed := range int64(long.N(6, 300)) {
+		draw := randomly(rand.New(rand.NewPCG(uint64(seed), 3)))
+		compareSession(t, draw, graphs[seed%2].problem(seed), 10)
+	}
+}
+
+func TestSessionRefusesUnknownConstraint(t *testing.T) {
+	p := &solver.Problem{}
+	p.Require(p.Var("a"), nil)
+	s, err := solver.NewSession(p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []*solver.WhatIf{{Drop: []int{1}}, {Drop: []int{-1}}, {Require: []solver.Var{2}}, {Forbid: []solver.Var{0}}} {
+		_, err := s.Solve(context.Background(), w)
+		var malformed *solver.ProblemError
+		if !errors.As(err, &malformed) || len(malformed.Flaws) != 1 {
+			t.Errorf("%+v: got %v", *w, err)
+		}
+	}
+	if _, err := s.Solve(context.Background(), nil); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,268 @@
+package solver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Step says how a variable came to be selected.
+type Step struct {
+	// Pick is the variable.
+	Pick Var
+	// Demand is the constraint that called for it.
+	Demand Constraint
+	// Rank is the place of Pick among the candidates of Demand, from 0.
+	Rank int
+}
+
+// String says it in one line.
+func (s Step) String() string {
+	return s.Demand.problem.Name(s.Pick) + ", since " + s.Demand.String()
+}
+
+// Steps returns all choices that were made, in their order.
+func (s *Solution) Steps() []Step {
+	steps := make([]Step, len(s.log))
+	for i := range s.log {
+		steps[i] = s.step(i)
+	}
+	return steps
+}
+
+func (s *Solution) step(i int) Step {
+	d := s.log[i]
+	return Step{Pick: d.pick, Demand: s.problem.Constraint(int(d.con)), Rank: int(d.rank)}
+}
+
+// Why returns the chain that brought v in: it begins with what is required, each
+// step's Demand is triggered by the Pick before it, and the last Pick is v. It
+// is nil when v is not selected.
+func (s *Solution) Why(v Var) []Step {
+	var chain []Step
+	for at := s.find(v); at >= 0; {
+		step := s.step(at)
+		chain = append(chain, step)
+		at = -1
+		for _, l := range step.Demand.Lits { // the last trigger picked is what made it a demand
+			if !l.Selects() {
+				at = max(at, s.find(l.Var()))
+			}
+		}
+	}
+	slices.Reverse(chain)
+	return chain
+}
+
+// find returns the choice that picked v, or -1.
+func (s *Solution) find(v Var) int {
+	return slices.IndexFunc(s.log, func(d decision) bool { return d.pick == v })
+}
+
+// RefusalKind says why a variable is not selected.
+type RefusalKind uint8
+
+// The kinds of refusals.
+const (
+	// NotAsked: nothing that is selected calls for the variable.
+	NotAsked RefusalKind = iota + 1
+	// NotNeeded: what calls for it is met by a candidate that is preferred, or
+	// that was selected before.
+	NotNeeded
+	// Impossible: it was preferred, but cannot be selected together with the
+	// choices made before.
+	Impossible
+)
+
+// String returns the kind in words.
+func (k RefusalKind) String() string {
+	switch k {
+	case NotAsked:
+		return "not asked"
+	case NotNeeded:
+		return "not needed"
+	case Impossible:
+		return "impossible"
+	}
+	return fmt.Sprintf("RefusalKind(%d)", uint8(k))
+}
+
+// A Refusal says why a variable is not selected.
+type Refusal struct {
+	// Var is the variable.
+	Var Var
+	// Kind is the kind of reason.
+	Kind RefusalKind
+	// Demand is the first constraint that called for Var: in the order of
+	// choices, and one that refused it before one that did not need it. It is
+	// the zero Constraint when Kind is NotAsked.
+	Demand Constraint
+	// Instead is what meets Demand.
+	Instead Var
+	// Core, of the Impossible, is a minimal set of constraints that, with the
+	// picks in Given, rule Var out, in the order of adding.
+	Core []Constraint
+	// Given are the earlier picks that are part of the reason, in the order of
+	// the choices.
+	Given []Var
+	// Tree tells Core and Given as an explanation does.
+	Tree []*Statement
+
+	name namer
+}
+
+// String says it in words: one line, or, of the Impossible, at most 25.
+func (r *Refusal) String() string {
+	switch r.Kind {
+	case NotNeeded:
+		return fmt.Sprintf("%s is not selected: %s does for this: %s", r.name.of(r.Var), r.name.of(r.Instead), r.Demand)
+	case Impossible:
+		head := fmt.Sprintf("%s would be preferred to %s, but these cannot be met together:", r.name.of(r.Var), r.name.of(r.Instead))
+		return strings.Join(tell(head, r.Tree, linesMax), "\n")
+	}
+	return r.name.of(r.Var) + " is not selected: nothing that is selected calls for it"
+}
+
+// WhyNot says why v is not selected. It returns nil, without an error, when v
+// is.
+//
+// Where v was a better candidate than what was picked, the reason is a minimal
+// one: constraints first, and earlier picks only where they are needed. Name of
+// the options is observed.
+//
+// The error is [*IncompleteError] when ctx ended first.
+func (s *Solution) WhyNot(ctx context.Context, v Var, options *ExplainOptions) (*Refusal, error) {
+	if s.Has(v) {
+		return nil, nil
+	}
+	opts := options.withDefaults()
+	r := &Refusal{Var: v, Kind: NotAsked, name: namer{s.problem, opts.Name}}
+	for i := range s.log {
+		if rank := s.rank(i, v); rank >= 0 && rank < int(s.log[i].rank) {
+			r.Kind, r.Demand, r.Instead = Impossible, s.step(i).Demand, s.log[i].pick
+			return r, s.refuse(ctx, r, i)
+		}
+	}
+	for id := range s.problem.cons {
+		c := s.problem.Constraint(id)
+		if c.Kind == Limitation || !slices.Contains(c.Lits, v.Yes()) || !s.triggered(c) {
+			continue
+		}
+		r.Kind, r.Demand = NotNeeded, c
+		for _, d := range s.log {
+			if r.Instead == 0 && slices.Contains(c.Lits, d.pick.Yes()) {
+				r.Instead = d.pick
+			}
+		}
+		break
+	}
+	return r, nil
+}
+
+// rank returns the place of v among the candidates of the choice, or -1.
+func (s *Solution) rank(i int, v Var) int {
+	return slices.Index(candidates(s.step(i).Demand), v)
+}
+
+func (s *Solution) triggered(c Constraint) bool {
+	return !slices.ContainsFunc(c.Lits, func(l Lit) bool { return !l.Selects() && !s.picked[l.Var()] })
+}
+
+// refuse works out the reason of a refusal at the choice.
+func (s *Solution) refuse(ctx context.Context, r *Refusal, i int) error {
+	q, err := s.refuser(ctx, r.Var)
+	if err != nil {
+		return err
+	}
+	cons, given, err := q.why(ctx, s.picks(i), r.Var)
+	if err != nil {
+		return err
+	}
+	p := s.problem.with(nil) // with the picks as requirements
+	for _, id := range cons {
+		r.Core = append(r.Core, s.problem.Constraint(int(id)))
+		r.Core[len(r.Core)-1].problem = p
+	}
+	tree := slices.Clone(r.Core)
+	for _, v := range given {
+		r.Given = append(r.Given, v)
+		p.Require(v, supposed("was picked before"))
+		tree = append(tree, p.Constraint(len(p.cons)-1))
+	}
+	p.Require(r.Var, supposed("is tried"))
+	tree = append(tree, p.Constraint(len(p.cons)-1))
+	r.Tree = newGrower(p, namer{p, r.name.name}, tree).grow()
+	return nil
+}
+
+// picks returns what was picked before the choice.
+func (s *Solution) picks(i int) []Var {
+	var vars []Var
+	for _, d := range s.log[:i] {
+		vars = append(vars, d.pick)
+	}
+	return vars
+}
+
+// A refuser finds out why candidates were passed over, in one part.
+type refuser struct {
+	*minimizer
+}
+
+// refuser returns one for the part that v is in.
+func (s *Solution) refuser(ctx context.Context, v Var) (*refuser, error) {
+	for _, q := range parts(ctx, s.problem, newIndex(ctx, s.problem)) {
+		if slices.Contains(q.vars, v) {
+			m, err := newMinimizer(ctx, s.problem, &q, make([]elit, len(s.problem.names)+1), &budget{})
+			return &refuser{m}, err
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, &IncompleteError{Err: ctx.Err()}
+	}
+	return nil, fmt.Errorf("solver: internal error: %s was passed over but is in no part", s.problem.Name(v))
+}
+
+// why returns a minimal reason why v cannot be selected with the earlier picks:
+// constraints, ascending, and those of the picks that are needed, in their
+// order.
+func (r *refuser) why(ctx context.Context, picks []Var, v Var) (cons []int32, given []Var, err error) {
+	n := len(r.cons)
+	m := *r.minimizer
+	m.switches = slices.Clip(m.switches)
+	m.at = make(map[elit]int, len(m.at)+len(picks)+1)
+	for l, i := range r.at {
+		m.at[l] = i
+	}
+	var own []Var
+	for _, pick := range append(slices.Clip(picks), v) {
+		if _, in := slices.BinarySearch(m.vars, pick); !in {
+			continue
+		}
+		m.at[m.lits[pick]] = len(m.switches)
+		m.switches = append(m.switches, m.lits[pick])
+		own = append(own, pick)
+	}
+	on := make([]bool, len(m.switches))
+	var order []int // the last first, v not at all
+	for i := range on {
+		on[i] = true
+		order = append(order, len(on)-1-i)
+	}
+	core, err := m.core(ctx, on, order[1:])
+	if err != nil {
+		return nil, nil, err
+	}
+	if core == nil {
+		return nil, nil, fmt.Errorf("solver: internal error: %s was passed over but is possible", r.p.Name(v))
+	}
+	for _, i := range core {
+		if i < n {
+			cons = append(cons, r.cons[i])
+		} else {
+			given = append(given, own[i-n])
+		}
+	}
+	return cons, given, nil
+}

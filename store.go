@@ -1,0 +1,160 @@
+package fairlead
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"unicode/utf8"
+)
+
+// ErrNotFound is returned by Get and Delete for a key that is not there. Match
+// it with [errors.Is].
+var ErrNotFound = errors.New("key not found")
+
+// ErrConflict is returned by Put and Delete for a key that is not at the
+// revision the caller named: somebody else changed it. Get it and decide anew.
+// Match it with [errors.Is].
+var ErrConflict = errors.New("key changed since it was read")
+
+// Limits of what a Store must hold, for all its keys and values alike. They
+// are those of a Kubernetes ConfigMap with one key, so that any store can
+// keep them.
+const (
+	// MaxKeySize is the most bytes that a key may have.
+	MaxKeySize = 253
+
+	// MaxValueSize is the most bytes that a value may have: 1 MiB less 4 KiB,
+	// which are left for the key and for what a store adds of its own.
+	MaxValueSize = 1<<20 - 4<<10
+)
+
+// Revision names one version of one key. It is opaque: compare it for equality
+// only. The empty Revision means that the key is absent.
+type Revision string
+
+// Record is a key with its value at one revision.
+type Record struct {
+	Key      string
+	Value    []byte
+	Revision Revision
+}
+
+// Store keeps small durable state as bytes, by compare-and-swap. A store of
+// your own keeps these rules, which [CheckStore] examines:
+//
+//  1. Keys have 1 to [MaxKeySize] bytes out of a-z, A-Z, 0-9, '-', '_' and '.',
+//     are not "." and do not begin with "..". Case matters. Values have at most
+//     [MaxValueSize] bytes; an empty value is a value. [CheckLimits] tells, and
+//     Put returns its error for everything else. No other method finds such
+//     keys.
+//  2. Put writes value if the key is at prev, and returns the new revision;
+//     with the empty prev it creates the key. In every other case, also when
+//     prev names a key that is gone, it returns [ErrConflict] and changes
+//     nothing.
+//  3. Delete removes the key if it is at prev. It returns [ErrNotFound] when
+//     the key is absent, [ErrConflict] when it is at another revision.
+//  4. A revision is never empty and never comes back for the key: not after a
+//     deletion and a new creation, not after a restart.
+//  5. Of several Puts and Deletes at one revision, exactly one succeeds, whatever
+//     goroutine, process or machine they come from.
+//  6. What Put and Delete have returned nil for is durable, and what Get and
+//     List return is too: no crash takes it back.
+//  7. Any other error, a canceled context among them, leaves it open whether
+//     the write took place: the key is at its old or at its new value, never in
+//     between. Get tells.
+//  8. Get returns the record, or [ErrNotFound].
+//  9. List yields the records whose key begins with prefix in ascending order of
+//     their bytes. It is not a snapshot: each record was current at some moment
+//     of the iteration, a key that was there all along is yielded once, one that
+//     came or went meanwhile at most once. The caller may use the store inside
+//     of the loop and may leave it early. An error ends the sequence.
+//  10. A context that has ended already makes every method return its error.
+//  11. Values that go in or come out belong to the caller: the store keeps and
+//     hands out copies.
+//
+// All methods may be called from several goroutines. A store that holds
+// resources also has Close, found by assertion to [io.Closer].
+type Store interface {
+	Get(ctx context.Context, key string) (Record, error)
+	Put(ctx context.Context, key string, value []byte, prev Revision) (Revision, error)
+	Delete(ctx context.Context, key string, prev Revision) error
+	List(ctx context.Context, prefix string) iter.Seq2[Record, error]
+}
+
+// Watcher is a Store that also tells of changes. It is found by assertion.
+//
+// Ranging over Watch first yields every record whose key begins with prefix,
+// in key order, then one record per change, for as long as ctx lasts. A key
+// that was deleted is yielded with the empty Revision and no value. What counts
+// is the present: of several changes of one key a slow caller may see only
+// the last, and the same record may be yielded again; but the last thing
+// yielded of a key is, in the end, how it is. The sequence ends with an error,
+// ctx.Err() among them, or when the caller leaves the loop. Each range begins
+// anew.
+type Watcher interface {
+	Store
+	Watch(ctx context.Context, prefix string) iter.Seq2[Record, error]
+}
+
+// LimitError says that a key or a value is outside of the limits that every
+// [Store] has.
+type LimitError struct {
+	Key    string // the key, as given
+	Reason string // what is wrong with it or with its value, and what is allowed
+}
+
+// Error names the key, shortened when it is long, and the limit.
+func (e *LimitError) Error() string {
+	key := e.Key
+	if len(key) > 64 {
+		key = key[:64] + "..."
+	}
+	return fmt.Sprintf("store: key %q: %s", key, e.Reason)
+}
+
+// CheckLimits returns a [*LimitError] when key or value is outside of the
+// limits of a [Store], else nil. Implementers call it first in Put.
+func CheckLimits(key string, value []byte) error {
+	bad := strings.IndexFunc(key, func(r rune) bool { return !keyRune(r) })
+	reason := ""
+	switch {
+	case key == "":
+		reason = fmt.Sprintf("is empty: give it 1 to %d bytes", MaxKeySize)
+	case len(key) > MaxKeySize:
+		reason = fmt.Sprintf("has %d bytes: shorten it to at most %d", len(key), MaxKeySize)
+	case bad >= 0:
+		_, size := utf8.DecodeRuneInString(key[bad:])
+		reason = fmt.Sprintf("has %q at byte %d: use only a-z, A-Z, 0-9, '-', '_' and '.'", key[bad:bad+size], bad)
+	case key == "." || strings.HasPrefix(key, ".."):
+		reason = `is "." or begins with "..": begin it with another character`
+	case len(value) > MaxValueSize:
+		reason = fmt.Sprintf("has a value of %d bytes: store less, or split it over several keys; at most %d are kept", len(value), MaxValueSize)
+	default:
+		return nil
+	}
+	return &LimitError{Key: key, Reason: reason}
+}
+
+func keyRune(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||
+		r == '-' || r == '_' || r == '.'
+}
+
+// keyError adds the key to one of the sentinel errors.
+func keyError(key string, err error) error {
+	return fmt.Errorf("store: key %q: %w", key, err)
+}
+
+// deleteError returns why a key that is at revision at cannot be deleted at
+// prev, if so.
+func deleteError(key string, at, prev Revision) error {
+	switch at {
+	case "":
+		return keyError(key, ErrNotFound)
+	case prev:
+		return nil
+	}
+	return keyError(key, ErrConflict)
+}
