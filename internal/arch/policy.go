@@ -69,10 +69,10 @@ var lattice = map[string][]string{
 	},
 
 	// Controllers.
-	"lifecycle":   {".", "internal/loop", "internal/object", "internal/wheel"},
-	"taints":      {".", "internal/loop", "internal/object", "internal/wheel"},
-	"cvo/graph":   {"internal/diagram", "internal/doc", "internal/semverx"},
-	"cvo/payload": {"internal/diagram", "internal/doc", "internal/object", "internal/semverx"},
+	"lifecycle":   {".", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
+	"taints":      {".", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
+	"cvo/graph":   {"internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
+	"cvo/payload": {"internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
 	"cvo/rollout": {".", "internal/loop", "internal/object", "internal/wheel"},
 	"cvo": {
 		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/loop", "internal/object", "internal/semverx",

@@ -249,6 +249,8 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Add([]byte("---\na: &a [*a]\n...\n%TAG ! x\n---\n!y b: 1"))
 	f.Add([]byte("\xff\xfe{\x00"))
+	f.Add([]byte("{\"a\\\U0001f6a2"))
+	f.Add([]byte("[\"\\\U0001f6a2\"]"))
 	limits := doc.Limits{Size: 1 << 12, Depth: 50, Nodes: 1000}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		want := transcript(bytes.NewReader(text), 0, limits)

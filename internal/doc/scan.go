@@ -49,9 +49,10 @@ func (s *scanner) scan(data []byte, pos int, final bool) (end int, ok bool) {
 }
 
 // fail notes a fault. Near the end of the window the text that the message
-// quotes may be incomplete: then the fault waits for more.
+// quotes, at most a backslash and the character behind it, may be incomplete:
+// then the fault waits for more.
 func (s *scanner) fail(offset int, kind Kind, message string) bool {
-	if !s.final && offset+utf8.UTFMax > len(s.data) {
+	if !s.final && offset+1+utf8.UTFMax > len(s.data) {
 		return s.ended()
 	}
 	s.fault = scanError{offset, kind, message}

@@ -48,3 +48,13 @@ func SetCondition(conditions []Condition, c Condition) []Condition {
 	*old = c
 	return out
 }
+
+// NodeCondition is one fact about a node, with the time of its last report.
+type NodeCondition struct {
+	Type               string          `json:"type"`                        // which fact; once per object
+	Status             ConditionStatus `json:"status"`                      // whether it holds
+	LastHeartbeatTime  time.Time       `json:"lastHeartbeatTime,omitzero"`  // when it was last reported
+	LastTransitionTime time.Time       `json:"lastTransitionTime,omitzero"` // when Status last changed
+	Reason             string          `json:"reason,omitempty"`            // one word for machines
+	Message            string          `json:"message,omitempty"`           // a sentence for people
+}

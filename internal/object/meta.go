@@ -8,11 +8,39 @@ import "time"
 type ObjectMeta struct {
 	Name       string `json:"name,omitempty"`       // unique in its namespace
 	Namespace  string `json:"namespace,omitempty"`  // where it lives; empty for what lives in none
+	UID        string `json:"uid,omitempty"`        // never given twice, not even to one of the same name
 	Generation int64  `json:"generation,omitempty"` // counts the changes of its spec
 	// CreationTimestamp is when it was made; zero if that is not known.
-	CreationTimestamp time.Time         `json:"creationTimestamp,omitzero"`
-	Labels            map[string]string `json:"labels,omitempty"`      // what selectors look at
-	Annotations       map[string]string `json:"annotations,omitempty"` // notes on it
+	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
+	// DeletionTimestamp is when it is to be gone: the request plus the grace. Nil
+	// while nobody has asked for its deletion.
+	DeletionTimestamp *time.Time `json:"deletionTimestamp,omitempty"`
+	// DeletionGracePeriodSeconds is the grace that DeletionTimestamp includes.
+	DeletionGracePeriodSeconds *int64            `json:"deletionGracePeriodSeconds,omitempty"`
+	Labels                     map[string]string `json:"labels,omitempty"`          // what selectors look at
+	Annotations                map[string]string `json:"annotations,omitempty"`     // notes on it
+	OwnerReferences            []OwnerReference  `json:"ownerReferences,omitempty"` // what it belongs to
+	Finalizers                 []string          `json:"finalizers,omitempty"`      // who must agree before it goes
+}
+
+// OwnerReference names an object that another one belongs to.
+type OwnerReference struct {
+	APIVersion string `json:"apiVersion"`           // of the owner: group/version, or version in the core group
+	Kind       string `json:"kind"`                 // of the owner
+	Name       string `json:"name"`                 // of the owner, in the same namespace
+	UID        string `json:"uid"`                  // of the owner
+	Controller *bool  `json:"controller,omitempty"` // whether the owner manages the object; at most one does
+}
+
+// ControllerOf returns the owner that manages the object, or nil. It points
+// into the object.
+func (m ObjectMeta) ControllerOf() *OwnerReference {
+	for i := range m.OwnerReferences {
+		if c := m.OwnerReferences[i].Controller; c != nil && *c {
+			return &m.OwnerReferences[i]
+		}
+	}
+	return nil
 }
 
 // String returns "namespace/name", or the name alone where there is no

@@ -1,0 +1,40 @@
+package object
+
+// Node is a machine that pods run on.
+type Node struct {
+	ObjectMeta `json:"metadata"` // its name and what else all objects have
+	Spec       NodeSpec          `json:"spec"`   // what is asked of it
+	Status     NodeStatus        `json:"status"` // what is reported of it
+}
+
+// NodeSpec is what is asked of a node.
+type NodeSpec struct {
+	ProviderID    string  `json:"providerID,omitempty"`    // the instance, as the cloud calls it
+	Unschedulable bool    `json:"unschedulable,omitempty"` // cordoned: no new pods
+	Taints        []Taint `json:"taints,omitempty"`        // in the order of the API
+}
+
+// NodeStatus is what is reported of a node.
+type NodeStatus struct {
+	Conditions      []NodeCondition  `json:"conditions,omitempty"`      // one of each type
+	Addresses       []NodeAddress    `json:"addresses,omitempty"`       // where it is reached
+	VolumesAttached []AttachedVolume `json:"volumesAttached,omitempty"` // what must be detached before it goes
+	NodeInfo        NodeInfo         `json:"nodeInfo,omitzero"`         // what its agent tells of itself
+}
+
+// NodeAddress is one address of a node.
+type NodeAddress struct {
+	Type    string `json:"type"`    // InternalIP, ExternalIP, Hostname, InternalDNS or ExternalDNS
+	Address string `json:"address"` // an IP address or a name
+}
+
+// AttachedVolume is a volume that is attached to a node.
+type AttachedVolume struct {
+	Name       string `json:"name"`       // unique among all volumes
+	DevicePath string `json:"devicePath"` // where it appears
+}
+
+// NodeInfo is what a node's agent tells of itself.
+type NodeInfo struct {
+	KubeletVersion string `json:"kubeletVersion,omitempty"` // the version of that agent
+}

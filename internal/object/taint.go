@@ -1,0 +1,23 @@
+package object
+
+import "time"
+
+// TaintEffect is what a taint does to pods that do not tolerate it.
+type TaintEffect string
+
+// The effects of the API. They are case-sensitive.
+const (
+	NoSchedule       TaintEffect = "NoSchedule"       // no new pods; running ones stay
+	PreferNoSchedule TaintEffect = "PreferNoSchedule" // new pods only where nothing else is left
+	NoExecute        TaintEffect = "NoExecute"        // no new pods, and running ones are evicted
+)
+
+// Taint keeps pods off a node unless they tolerate it. A node has one taint at
+// most of a key and an effect.
+type Taint struct {
+	Key    string      `json:"key"`             // its name, with or without a DNS prefix
+	Value  string      `json:"value,omitempty"` // compared with that of a toleration
+	Effect TaintEffect `json:"effect"`          // what it does
+	// TimeAdded is when it was put on the node; nil if nobody noted it.
+	TimeAdded *time.Time `json:"timeAdded,omitempty"`
+}
