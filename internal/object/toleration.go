@@ -1,5 +1,11 @@
 package object
 
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
 // TolerationOperator is how a toleration compares its value with a taint's.
 type TolerationOperator string
 
@@ -21,4 +27,75 @@ type Toleration struct {
 	// TolerationSeconds is how long a pod stays on a node with a taint of effect
 	// NoExecute; nil means for good.
 	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"`
+}
+
+// Tolerates reports whether the toleration matches the taint, as the scheduler
+// judges it: by what is written, whether the API would accept it or not. Effect
+// and key come first, and an empty one of the toleration matches any. Then
+// Exists matches, and Equal or no operator if the values are the same. Any other
+// operator matches nothing; Lt and Gt need [Toleration.ToleratesNumber].
+func (t Toleration) Tolerates(taint Taint) bool {
+	return Matches(&t, &taint, false)
+}
+
+// ToleratesNumber is Tolerates with the operators Lt and Gt: the taint's value
+// must be below, or above, that of the toleration, and both must be whole
+// numbers of 64 bits in their shortest decimal form.
+func (t Toleration) ToleratesNumber(taint Taint) bool {
+	return Matches(&t, &taint, true)
+}
+
+// Matches reports whether t tolerates taint, with Lt and Gt if numbers is set.
+// It changes neither.
+func Matches(t *Toleration, taint *Taint, numbers bool) bool {
+	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
+		return false
+	}
+	switch t.Operator {
+	case TolerationExists:
+		return true
+	case TolerationEqual, "":
+		return t.Value == taint.Value
+	case TolerationLt, TolerationGt:
+		return numbers && compare(t, taint)
+	}
+	return false
+}
+
+func compare(t *Toleration, taint *Taint) bool {
+	bound, err := ParseNumber(t.Value)
+	if err != nil {
+		return false
+	}
+	value, err := ParseNumber(taint.Value)
+	if err != nil {
+		return false
+	}
+	if t.Operator == TolerationLt {
+		return value < bound
+	}
+	return value > bound
+}
+
+// ParseNumber reads a whole number as Lt and Gt compare it: decimal, of 64 bits,
+// with neither "+" nor leading zeros. The error says what is wrong and does not
+// repeat the text.
+func ParseNumber(s string) (int64, error) {
+	digits := strings.TrimPrefix(s, "-")
+	switch {
+	case digits == "":
+		return 0, errors.New("it has no digits")
+	case digits[0] == '0' && s != "0":
+		return 0, errors.New("it is not in its shortest form: it begins with 0")
+	}
+	for i := range len(digits) {
+		if digits[i] < '0' || digits[i] > '9' {
+			return 0, errors.New("it is no whole number: only digits may stand there, after a minus at most")
+		}
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return 0, errors.New("it is outside the 64 bits of a whole number")
+	}
+	return n, nil
 }

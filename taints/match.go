@@ -1,0 +1,103 @@
+package taints
+
+import (
+	"iter"
+
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// Options say by which rules taints and tolerations are read. The zero value,
+// and a nil pointer, mean the defaults of Kubernetes.
+type Options struct {
+	// ComparisonOperators lets tolerations compare whole numbers with Lt and Gt,
+	// which is the feature gate TaintTolerationComparisonOperators of Kubernetes.
+	// Otherwise these operators match nothing.
+	ComparisonOperators bool
+	// Lenient makes validation accept what can be matched though the API refuses
+	// it. Matching is the same in either case.
+	Lenient bool
+}
+
+func (o *Options) numbers() bool { return o != nil && o.ComparisonOperators }
+
+func (o *Options) lenient() bool { return o != nil && o.Lenient }
+
+// Effects is a set of effects. Unknown effects are in no set but AllEffects.
+type Effects uint8
+
+// The sets that something looks at.
+const (
+	OnNoSchedule       Effects = 1 << iota // NoSchedule alone
+	OnPreferNoSchedule                     // PreferNoSchedule, which the scheduler's score counts
+	OnNoExecute                            // NoExecute, which eviction looks at
+	onUnknown
+
+	OnScheduling = OnNoSchedule | OnNoExecute                    // what keeps new pods off
+	AllEffects   = OnScheduling | OnPreferNoSchedule | onUnknown // every taint, even of an unknown effect
+)
+
+// Has reports whether the set holds an effect.
+func (e Effects) Has(effect TaintEffect) bool {
+	switch effect {
+	case NoSchedule:
+		return e&OnNoSchedule != 0
+	case PreferNoSchedule:
+		return e&OnPreferNoSchedule != 0
+	case NoExecute:
+		return e&OnNoExecute != 0
+	}
+	return e&onUnknown != 0
+}
+
+// FirstUntolerated returns the first of the taints, in their order, that has one
+// of the effects and that no toleration matches; nil if there is none. It points
+// into taints, and allocates nothing.
+func FirstUntolerated(tolerations []Toleration, taints []Taint, effects Effects, o *Options) *Taint {
+	numbers := o.numbers()
+	for i := range taints {
+		if effects.Has(taints[i].Effect) && firstMatching(tolerations, &taints[i], numbers) < 0 {
+			return &taints[i]
+		}
+	}
+	return nil
+}
+
+// Untolerated returns every taint that FirstUntolerated would find, in the order
+// of taints, pointing into it.
+func Untolerated(tolerations []Toleration, taints []Taint, effects Effects, o *Options) iter.Seq[*Taint] {
+	return func(yield func(*Taint) bool) {
+		for i := range taints {
+			if effects.Has(taints[i].Effect) && firstMatching(tolerations, &taints[i], o.numbers()) < 0 && !yield(&taints[i]) {
+				return
+			}
+		}
+	}
+}
+
+// FirstMatching returns the index of the first toleration that matches the taint,
+// or -1. The first counts where several match: its TolerationSeconds are the ones
+// that the eviction of the reference goes by.
+func FirstMatching(tolerations []Toleration, taint *Taint, o *Options) int {
+	return firstMatching(tolerations, taint, o.numbers())
+}
+
+func firstMatching(tolerations []Toleration, taint *Taint, numbers bool) int {
+	for i := range tolerations {
+		if object.Matches(&tolerations[i], taint, numbers) {
+			return i
+		}
+	}
+	return -1
+}
+
+// Matching returns the indices of all tolerations that match the taint, in
+// order.
+func Matching(tolerations []Toleration, taint *Taint, o *Options) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range tolerations {
+			if object.Matches(&tolerations[i], taint, o.numbers()) && !yield(i) {
+				return
+			}
+		}
+	}
+}
