@@ -10,6 +10,9 @@ type ObjectMeta struct {
 	Namespace  string `json:"namespace,omitempty"`  // where it lives; empty for what lives in none
 	UID        string `json:"uid,omitempty"`        // never given twice, not even to one of the same name
 	Generation int64  `json:"generation,omitempty"` // counts the changes of its spec
+	// ResourceVersion changes whenever the object does, and never comes back. It
+	// is opaque; empty if it is not known.
+	ResourceVersion string `json:"resourceVersion,omitempty"`
 	// CreationTimestamp is when it was made; zero if that is not known.
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
 	// DeletionTimestamp is when it is to be gone: the request plus the grace. Nil

@@ -1,0 +1,62 @@
+package lifecycle
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Severity is how bad it is that a condition is False.
+type Severity string
+
+// The severities of the Machine API. Empty goes with every status but False.
+const (
+	SeverityError   Severity = "Error"   // somebody must act
+	SeverityWarning Severity = "Warning" // it may pass by itself
+	SeverityInfo    Severity = "Info"    // it is no problem
+)
+
+// The types of conditions that the engine writes.
+const (
+	ConditionDrainable  = "Drainable"  // no preDrain hook is left
+	ConditionDrained    = "Drained"    // the drain is over
+	ConditionTerminable = "Terminable" // no preTerminate hook is left
+)
+
+// Condition is one fact that is reported on a machine.
+type Condition struct {
+	Type     string          `json:"type"`               // which fact; once per machine
+	Status   ConditionStatus `json:"status"`             // whether it holds
+	Severity Severity        `json:"severity,omitempty"` // how bad it is; only with False
+	// LastTransitionTime is when Status last changed, to the second.
+	LastTransitionTime time.Time `json:"lastTransitionTime,omitzero"`
+	Reason             string    `json:"reason,omitempty"`  // one word for machines
+	Message            string    `json:"message,omitempty"` // a sentence for people
+}
+
+// FindCondition returns the condition of a type, or nil. It points into
+// conditions.
+func FindCondition(conditions []Condition, kind string) *Condition {
+	for i := range conditions {
+		if conditions[i].Type == kind {
+			return &conditions[i]
+		}
+	}
+	return nil
+}
+
+// setCondition returns conditions with c in them, ordered by type. The argument
+// is not changed.
+func setCondition(conditions []Condition, c Condition) []Condition {
+	out := slices.Clone(conditions)
+	if old := FindCondition(out, c.Type); old != nil {
+		if old.Status == c.Status {
+			c.LastTransitionTime = old.LastTransitionTime
+		}
+		*old = c
+	} else {
+		out = append(out, c)
+	}
+	slices.SortStableFunc(out, func(a, b Condition) int { return strings.Compare(a.Type, b.Type) })
+	return out
+}

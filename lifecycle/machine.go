@@ -1,0 +1,117 @@
+package lifecycle
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// The shapes that the engines share, under the names of the API.
+type (
+	// ObjectMeta is the part of an object's metadata that the engine reads.
+	ObjectMeta = object.ObjectMeta
+	// OwnerReference names an object that another one belongs to.
+	OwnerReference = object.OwnerReference
+	// Node is a machine that pods run on, as the cluster sees it.
+	Node = object.Node
+	// NodeAddress is one address of a node or machine.
+	NodeAddress = object.NodeAddress
+	// Pod is what runs on a node.
+	Pod = object.Pod
+	// PodDisruptionBudget bounds how many pods of a set may be down because
+	// somebody evicted them.
+	PodDisruptionBudget = object.PodDisruptionBudget
+	// IntOrString is a count or a percentage.
+	IntOrString = object.IntOrString
+	// LabelSelector picks objects by their labels.
+	LabelSelector = object.LabelSelector
+	// ConditionStatus is whether a condition holds.
+	ConditionStatus = object.ConditionStatus
+)
+
+// Finalizer is the finalizer that keeps a machine until its deletion is over.
+const Finalizer = "machine.machine.openshift.io"
+
+// Annotations on machines and nodes that the engine reads.
+const (
+	// ExcludeDrainAnnotation, with any value, has the drain of a machine skipped.
+	ExcludeDrainAnnotation = "machine.openshift.io/exclude-node-draining"
+	// DeleteAnnotation marks a machine that a scale-down is to prefer. By itself
+	// it deletes nothing.
+	DeleteAnnotation = "machine.openshift.io/delete-machine"
+)
+
+// Machine is a host for a node, with the JSON names of the Machine API
+// (machine.openshift.io/v1beta1).
+type Machine struct {
+	APIVersion string `json:"apiVersion,omitempty"` // machine.openshift.io/v1beta1
+	Kind       string `json:"kind,omitempty"`       // Machine
+	ObjectMeta `json:"metadata"`
+	Spec       MachineSpec   `json:"spec"`            // what is asked of it
+	Status     MachineStatus `json:"status,omitzero"` // what is reported of it
+}
+
+// MachineSpec is what is asked of a machine.
+type MachineSpec struct {
+	LifecycleHooks LifecycleHooks `json:"lifecycleHooks,omitzero"` // who must agree before it goes on
+	ProviderID     string         `json:"providerID,omitempty"`    // the instance, as the cloud calls it
+	// ProviderSpec is what the cloud needs to make the instance. It matters for
+	// making one only: a deletion never looks at it.
+	ProviderSpec json.RawMessage `json:"providerSpec,omitempty"`
+	// Deletion bounds the stages of the deletion. Nil means the policy's bounds.
+	Deletion *MachineDeletion `json:"deletion,omitempty"`
+}
+
+// MachineDeletion bounds the stages of a deletion. In each, nil means the
+// policy's bound, and 0 none.
+type MachineDeletion struct {
+	NodeDrainTimeoutSeconds        *int32 `json:"nodeDrainTimeoutSeconds,omitempty"`        // how long the drain may take
+	NodeVolumeDetachTimeoutSeconds *int32 `json:"nodeVolumeDetachTimeoutSeconds,omitempty"` // how long volumes are waited for
+	NodeDeletionTimeoutSeconds     *int32 `json:"nodeDeletionTimeoutSeconds,omitempty"`     // how long the deletion of the node is tried
+}
+
+// LifecycleHooks are points at which a deletion waits, with those it waits for.
+type LifecycleHooks struct {
+	PreDrain     []Hook `json:"preDrain,omitempty"`     // before the node is drained
+	PreTerminate []Hook `json:"preTerminate,omitempty"` // before the instance is deleted
+}
+
+// Hook holds a deletion up until its owner removes it.
+type Hook struct {
+	Name  string `json:"name"`  // unique in its list, as in MigrateImportantApp
+	Owner string `json:"owner"` // who removes it, as in clusteroperator/etcd
+}
+
+// Phase is how far a machine is.
+type Phase string
+
+// The phases of the Machine API.
+const (
+	PhaseProvisioning Phase = "Provisioning" // there is no instance yet
+	PhaseProvisioned  Phase = "Provisioned"  // there is an instance, and no node yet
+	PhaseRunning      Phase = "Running"      // there is a node
+	PhaseDeleting     Phase = "Deleting"     // somebody has asked for its deletion
+	PhaseFailed       Phase = "Failed"       // it must be deleted
+)
+
+// MachineStatus is what is reported of a machine.
+type MachineStatus struct {
+	Phase        Phase         `json:"phase,omitempty"`        // how far it is
+	NodeRef      *NodeRef      `json:"nodeRef,omitempty"`      // its node; nil while it has none
+	Addresses    []NodeAddress `json:"addresses,omitempty"`    // where it is reached
+	Conditions   []Condition   `json:"conditions,omitempty"`   // by type, one of each
+	ErrorReason  string        `json:"errorReason,omitempty"`  // why it failed, in a word
+	ErrorMessage string        `json:"errorMessage,omitempty"` // why it failed, in a sentence
+	LastUpdated  *time.Time    `json:"lastUpdated,omitempty"`  // when the status was last written
+}
+
+// NodeRef names the node of a machine.
+type NodeRef struct {
+	Kind string `json:"kind,omitempty"` // Node
+	Name string `json:"name"`           // of the node
+	UID  string `json:"uid,omitempty"`  // of the node; empty if it was not noted
+}
+
+// Deleting reports whether somebody has asked for the machine's deletion.
+func (m *Machine) Deleting() bool { return m.DeletionTimestamp != nil }

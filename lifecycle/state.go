@@ -1,0 +1,99 @@
+package lifecycle
+
+import "time"
+
+// StateVersion is the version of the form of [State].
+const StateVersion = 1
+
+// Stage is where a deletion stands. A stage that is over never comes back.
+type Stage string
+
+// The stages, in order. The empty Stage comes before: no deletion is seen yet.
+const (
+	StagePreDrain     Stage = "PreDrain"        // waits for preDrain hooks
+	StageDrain        Stage = "Drain"           // empties the node
+	StageVolumes      Stage = "DetachVolumes"   // waits for volumes to be detached from the node
+	StagePreTerminate Stage = "PreTerminate"    // waits for preTerminate hooks
+	StageTerminate    Stage = "Terminate"       // deletes the instance
+	StageDeleteNode   Stage = "DeleteNode"      // removes the node object
+	StageFinalize     Stage = "RemoveFinalizer" // lets the machine go
+	StageDone         Stage = "Done"            // the finalizer is gone
+)
+
+// stages is their order.
+var stages = [...]Stage{"", StagePreDrain, StageDrain, StageVolumes, StagePreTerminate, StageTerminate, StageDeleteNode, StageFinalize, StageDone}
+
+// rank is the position of a stage in their order; -1 for what is none.
+func (s Stage) rank() int {
+	for i := range stages {
+		if stages[i] == s {
+			return i
+		}
+	}
+	return -1
+}
+
+// Past reports whether a deletion at s has left stage t behind.
+func (s Stage) Past(t Stage) bool { return s.rank() > t.rank() }
+
+// State is what the engine remembers of the deletion of a machine. The zero
+// State knows nothing. It survives encoding/json.
+type State struct {
+	// UID is the machine's. State of another machine of the same name does not
+	// count.
+	UID   string      `json:"uid,omitempty"`
+	Stage Stage       `json:"stage,omitempty"` // where it stands
+	Began []Beginning `json:"began,omitempty"` // the stages that were entered, in order
+	Node  *NodeRef    `json:"node,omitempty"`  // the machine's node, once it was seen
+	Hooks []HookState `json:"hooks,omitempty"` // hooks that were waited for, in the order in which they were met
+	Drain DrainState  `json:"drain,omitzero"`  // where the drain stands
+	// Drained says how the stage Drain ended: a sentence for the condition.
+	Drained string  `json:"drained,omitempty"`
+	Notes   []Note  `json:"notes,omitempty"`   // what was done against the usual, the latest last, at most 20
+	Waits   []Wait  `json:"waits,omitempty"`   // why it does not go on
+	Retries []Retry `json:"retries,omitempty"` // actions whose effect is not seen yet, in the order of decision
+}
+
+// Beginning is when a stage was entered.
+type Beginning struct {
+	Stage Stage     `json:"stage"` // which
+	At    time.Time `json:"at"`    // when
+}
+
+// HookState is what is remembered of a hook that was waited for.
+type HookState struct {
+	Point  Point     `json:"point"`            // where it waits
+	Name   string    `json:"name"`             // the hook's
+	Owner  string    `json:"owner"`            // the hook's
+	Since  time.Time `json:"since"`            // when the machine began to wait for it
+	Warned bool      `json:"warned,omitempty"` // its soft deadline was told of
+	Forced bool      `json:"forced,omitempty"` // its hard deadline was told of
+}
+
+// Note is what was done against the usual: a stage that was skipped, a hook
+// that was removed by force.
+type Note struct {
+	At     time.Time `json:"at"`     // when
+	Reason string    `json:"reason"` // a word, that of its event
+	Text   string    `json:"text"`   // a sentence
+}
+
+// Retry is an action whose effect has not been seen.
+type Retry struct {
+	Key      Key       `json:"key"`      // the action's
+	Attempts int       `json:"attempts"` // how often it was decided on
+	Next     time.Time `json:"next"`     // not again before that
+}
+
+// Done reports whether the state need not be kept.
+func (s *State) Done() bool { return s.UID == "" }
+
+// since returns when a stage was entered; zero if it never was.
+func (s *State) since(stage Stage) time.Time {
+	for i := range s.Began {
+		if s.Began[i].Stage == stage {
+			return s.Began[i].At
+		}
+	}
+	return time.Time{}
+}

@@ -1,0 +1,54 @@
+package lifecycle
+
+import "time"
+
+// World is what is observed of one machine and what it concerns. What it holds
+// may be old, but no part of it may be older than another. Lists may be in any
+// order. Step does not change it.
+type World struct {
+	// Machine is nil when it is gone.
+	Machine *Machine `json:"machine,omitempty"`
+	// Instance is whether the cloud has an instance for the machine.
+	Instance Instance `json:"instance,omitempty"`
+	// Cluster is what the machine belongs to. Nil means one that is not being
+	// deleted, with a control plane that works.
+	Cluster *Cluster `json:"cluster,omitempty"`
+	// Owners are those of hooks, as far as their life signs are known.
+	Owners []Owner `json:"owners,omitempty"`
+
+	DrainWorld
+}
+
+// Instance is whether an instance exists.
+type Instance string
+
+// Whether an instance exists. Empty means that nobody knows at the moment.
+const (
+	InstanceExists Instance = "Exists" // the cloud has it, even if it is going
+	InstanceGone   Instance = "Gone"   // the cloud does not have it
+)
+
+// Cluster is what is known of the cluster of a machine.
+type Cluster struct {
+	Deleting             bool `json:"deleting,omitempty"`             // the whole cluster goes
+	ControlPlaneDeleting bool `json:"controlPlaneDeleting,omitempty"` // its control plane goes
+	ExternalControlPlane bool `json:"externalControlPlane,omitempty"` // the control plane has no machines here
+	// ControlPlanes is how many machines of the control plane are not being
+	// deleted, this one included.
+	ControlPlanes int `json:"controlPlanes"`
+}
+
+// Owner is an owner of hooks with its last sign of life.
+type Owner struct {
+	Name     string    `json:"name"`     // as hooks name it
+	LastSeen time.Time `json:"lastSeen"` // when it last renewed its lease
+}
+
+// Failure is what the last attempt at an action failed with.
+type Failure struct {
+	Key        Key           `json:"key"`                  // the action's
+	Code       int           `json:"code,omitempty"`       // the HTTP status, 0 if there was none
+	Message    string        `json:"message"`              // in words
+	RetryAfter time.Duration `json:"retryAfter,omitempty"` // how long the server asks to wait
+	At         time.Time     `json:"at"`                   // when it failed
+}
