@@ -1,5 +1,7 @@
 package object
 
+import "time"
+
 // PodDisruptionBudget bounds how many pods of a set may be down because
 // somebody evicted them.
 type PodDisruptionBudget struct {
@@ -18,6 +20,12 @@ type BudgetSpec struct {
 	UnhealthyPodEvictionPolicy string `json:"unhealthyPodEvictionPolicy,omitempty"`
 }
 
+// What a budget does for pods that run and are not ready.
+const (
+	IfHealthyBudget = "IfHealthyBudget" // guards them while its healthy pods are too few
+	AlwaysAllow     = "AlwaysAllow"     // does not guard them
+)
+
 // BudgetStatus is what is reported of a budget.
 type BudgetStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"` // the generation that the numbers are of
@@ -25,4 +33,7 @@ type BudgetStatus struct {
 	CurrentHealthy     int   `json:"currentHealthy"`               // pods that are ready
 	DesiredHealthy     int   `json:"desiredHealthy"`               // pods that must be ready
 	ExpectedPods       int   `json:"expectedPods"`                 // pods that the budget counts
+	// DisruptedPods tells by name of evicted pods that are not seen to
+	// terminate yet, and when they were evicted. Nil means none.
+	DisruptedPods map[string]time.Time `json:"disruptedPods,omitempty"`
 }

@@ -22,6 +22,9 @@ func (v IntOrString) String() string {
 	return strconv.Itoa(v.Int)
 }
 
+// Percentage reports whether it is a share and no count.
+func (v IntOrString) Percentage() bool { return strings.HasSuffix(v.Text, "%") }
+
 // MarshalJSON writes a number for a count and a string for a percentage.
 func (v IntOrString) MarshalJSON() ([]byte, error) {
 	if v.Text != "" {

@@ -1,0 +1,152 @@
+package object
+
+import (
+	"fmt"
+	"time"
+)
+
+// DisruptionTimeout is how long an evicted pod counts as gone although it is
+// not seen to terminate: the disruption controller's two minutes.
+const DisruptionTimeout = 2 * time.Minute
+
+// BudgetError says what is wrong with a field of a budget.
+type BudgetError struct {
+	Budget string // namespace/name
+	Field  string // the path of the field, such as spec.minAvailable
+	Err    error  // what is wrong with it
+}
+
+// Error implements error.
+func (e *BudgetError) Error() string {
+	return fmt.Sprintf("PodDisruptionBudget %s: %s: %v", e.Budget, e.Field, e.Err)
+}
+
+// Unwrap returns what is wrong with the field.
+func (e *BudgetError) Unwrap() error { return e.Err }
+
+// Check returns the *BudgetError of the first field that cannot be judged, or
+// nil: a selector with a bad requirement, a count or share that is negative or
+// no number, both MinAvailable and MaxUnavailable, an unknown policy.
+func (b *PodDisruptionBudget) Check() error {
+	fail := func(field string, err error) error {
+		return &BudgetError{Budget: b.ObjectMeta.String(), Field: field, Err: err}
+	}
+	if err := b.Spec.Selector.Check(); err != nil {
+		return fail("spec.selector", err)
+	}
+	if b.Spec.MinAvailable != nil && b.Spec.MaxUnavailable != nil {
+		return fail("spec.maxUnavailable", fmt.Errorf("stands beside minAvailable; give one of them"))
+	}
+	if v := b.Spec.MinAvailable; v != nil {
+		if _, err := v.Scale(1, true); err != nil {
+			return fail("spec.minAvailable", err)
+		}
+	}
+	if v := b.Spec.MaxUnavailable; v != nil {
+		if _, err := v.Scale(1, true); err != nil {
+			return fail("spec.maxUnavailable", err)
+		}
+	}
+	switch p := b.Spec.UnhealthyPodEvictionPolicy; p {
+	case "", IfHealthyBudget, AlwaysAllow:
+		return nil
+	default:
+		return fail("spec.unhealthyPodEvictionPolicy", fmt.Errorf("%q is neither %s nor %s", p, IfHealthyBudget, AlwaysAllow))
+	}
+}
+
+// Selects reports whether the budget counts a pod: it is in the budget's
+// namespace and has the labels that the selector asks for. No selector selects
+// none, an empty one all.
+func (b *PodDisruptionBudget) Selects(p *Pod) bool {
+	return b.Spec.Selector != nil && b.Namespace == p.Namespace && b.Spec.Selector.Matches(p.Labels)
+}
+
+// Measure returns the numbers of the budget's status as the disruption
+// controller computes them.
+//
+//  1. Pods are those that it counts; others that the argument holds are passed
+//     over.
+//  2. With a percentage, or MaxUnavailable, the expected pods are the sum of the
+//     scales of the controllers of its pods, each once; pods without a
+//     controller are not expected. With a count as MinAvailable they are the
+//     pods that there are.
+//  3. The desired ones are MinAvailable, or the expected without MaxUnavailable,
+//     and never below zero. Percentages are of the expected pods, rounded up.
+//  4. Healthy is a pod that is ready, is not being deleted, and was not evicted
+//     within the last two minutes (DisruptionTimeout).
+//  5. Allowed are the healthy without the desired, and none while none is
+//     expected. A budget with neither number expects none.
+//
+// Scale returns how many pods a controller is to have. Where it is nil or does
+// not know, the pods that the controller has count. The generation observed
+// and the evicted pods are those of the budget. The error is that of Check.
+func (b *PodDisruptionBudget) Measure(pods []*Pod, scale func(namespace string, controller *OwnerReference) (int, bool), now time.Time) (BudgetStatus, error) {
+	if err := b.Check(); err != nil {
+		return BudgetStatus{}, err
+	}
+	s := BudgetStatus{ObservedGeneration: b.Generation, DisruptedPods: b.Status.DisruptedPods}
+	total := 0
+	have := make(map[OwnerReference]int) // pods by controller; only summed up
+	for _, p := range pods {
+		if !b.Selects(p) {
+			continue
+		}
+		total++
+		if b.healthy(p, now) {
+			s.CurrentHealthy++
+		}
+		if c := p.ControllerOf(); c != nil {
+			key := *c
+			key.Controller = nil
+			have[key]++
+		}
+	}
+	expected := 0
+	for c, n := range have {
+		if scale != nil {
+			if want, known := scale(b.Namespace, &c); known {
+				n = want
+			}
+		}
+		expected += n
+	}
+	s.ExpectedPods, s.DesiredHealthy = b.desired(total, expected)
+	if s.ExpectedPods > 0 {
+		s.DisruptionsAllowed = max(0, s.CurrentHealthy-s.DesiredHealthy)
+	}
+	return s, nil
+}
+
+// desired returns how many pods the budget expects and how many of them are to
+// be healthy, of the pods there are and the sum of their controllers' scales.
+func (b *PodDisruptionBudget) desired(total, scaled int) (expected, desired int) {
+	switch {
+	case b.Spec.MaxUnavailable != nil:
+		missing, _ := b.Spec.MaxUnavailable.Scale(scaled, true)
+		return scaled, max(0, scaled-missing)
+	case b.Spec.MinAvailable == nil:
+		return 0, 0
+	}
+	if v := b.Spec.MinAvailable; v.Percentage() {
+		desired, _ = v.Scale(scaled, true)
+		return scaled, desired
+	}
+	desired, _ = b.Spec.MinAvailable.Scale(total, true)
+	return total, desired
+}
+
+// healthy reports whether a pod counts as one that serves.
+func (b *PodDisruptionBudget) healthy(p *Pod, now time.Time) bool {
+	if p.DeletionTimestamp != nil {
+		return false
+	}
+	if evicted, ok := b.Status.DisruptedPods[p.Name]; ok && evicted.Add(DisruptionTimeout).After(now) {
+		return false
+	}
+	return p.Ready()
+}
+
+// Never reports whether no eviction of a ready pod is allowed even while every
+// pod is healthy: as many are desired as are expected.
+func (s *BudgetStatus) Never() bool { return s.ExpectedPods <= s.DesiredHealthy }

@@ -1,0 +1,83 @@
+package object
+
+import (
+	"fmt"
+	"time"
+)
+
+// EvictionVerdict is what the eviction API answers about a pod.
+type EvictionVerdict uint8
+
+// The verdicts.
+const (
+	// EvictionUnguarded lets the pod go without a look at budgets: it has none,
+	// is finished, waits for a start, is being deleted already, or is not ready
+	// and its budget lets such pods go.
+	EvictionUnguarded EvictionVerdict = iota + 1
+	// EvictionAllowed lets the pod go and counts it: one disruption less is
+	// allowed.
+	EvictionAllowed
+	// EvictionRefused is status 429: no disruption is allowed now.
+	EvictionRefused
+	// EvictionUnobserved is status 429: the numbers of the budget are of an
+	// older generation of it, and none can be relied on for the moment.
+	EvictionUnobserved
+	// EvictionForbidden is status 403: the budget's numbers are broken.
+	EvictionForbidden
+	// EvictionUnsupported is status 500: more than one budget selects the pod.
+	EvictionUnsupported
+)
+
+// The eviction API's limits.
+const (
+	MaxDisruptedPods   = 2000             // with more of them in a budget, it refuses
+	UnobservedInterval = 10 * time.Second // when it asks to be asked again about a budget just changed
+)
+
+// Allows reports whether the pod may go.
+func (v EvictionVerdict) Allows() bool { return v == EvictionUnguarded || v == EvictionAllowed }
+
+// String returns the verdict as a word.
+func (v EvictionVerdict) String() string {
+	names := [...]string{"", "Unguarded", "Allowed", "Refused", "Unobserved", "Forbidden", "Unsupported"}
+	if int(v) >= len(names) || v == 0 {
+		return fmt.Sprintf("EvictionVerdict(%d)", uint8(v))
+	}
+	return names[v]
+}
+
+// JudgeEviction returns what the eviction API of Kubernetes 1.36 answers about
+// a pod, given the budgets that select it with their present numbers. The order
+// of its questions:
+//
+//  1. Pods that are finished, pending or being deleted are unguarded, and so
+//     are pods without budget.
+//  2. Two budgets or more are unsupported.
+//  3. A pod that is not ready is unguarded if its budget always allows that, or
+//     else if the budget is healthy: it desires at least one pod and has as many.
+//  4. Numbers of an older generation, then numbers that are broken, refuse.
+//  5. The rest is a matter of DisruptionsAllowed.
+func JudgeEviction(p *Pod, budgets ...*PodDisruptionBudget) EvictionVerdict {
+	if p.Finished() || p.Status.Phase == PodPending || p.DeletionTimestamp != nil || len(budgets) == 0 {
+		return EvictionUnguarded
+	}
+	if len(budgets) > 1 {
+		return EvictionUnsupported
+	}
+	b := budgets[0]
+	s := &b.Status
+	if !p.Ready() {
+		if b.Spec.UnhealthyPodEvictionPolicy == AlwaysAllow || s.DesiredHealthy > 0 && s.CurrentHealthy >= s.DesiredHealthy {
+			return EvictionUnguarded
+		}
+	}
+	switch {
+	case s.ObservedGeneration < b.Generation:
+		return EvictionUnobserved
+	case s.DisruptionsAllowed < 0 || len(s.DisruptedPods) > MaxDisruptedPods:
+		return EvictionForbidden
+	case s.DisruptionsAllowed == 0:
+		return EvictionRefused
+	}
+	return EvictionAllowed
+}
