@@ -227,6 +227,13 @@ func (r *Reader) gap() error {
 			}
 			continue
 		}
+		if len(d)-i < markerSize && !r.eof {
+			// Whether this is a marker is not known yet.
+			if err := r.fill(); err != nil && err != io.EOF {
+				return err
+			}
+			continue
+		}
 		line := bytes.LastIndexByte(d[:i], '\n') + 1
 		switch {
 		case d[i] == '{' || line == 0 && r.at.Column > 1 || comment >= 0 && line == i && startsMarker(d[i:]):
@@ -243,7 +250,7 @@ func (r *Reader) gap() error {
 		if r.at.Column > 1 || !isMarker(r.buf[r.lo:r.hi]) {
 			return nil
 		}
-		r.consume(3)
+		r.consume(markerSize)
 	}
 }
 
@@ -290,6 +297,9 @@ func (r *Reader) mark() error {
 	}
 	return nil
 }
+
+// markerSize is the length of a document marker, in bytes.
+const markerSize = len("---")
 
 // startsMarker reports whether d begins like a document marker.
 func startsMarker(d []byte) bool {
@@ -378,6 +388,7 @@ type ending func(d []byte, from int) (int, bool)
 func blockEnd(d []byte, from int) (int, bool) { return lineEnd(d, from, false) }
 
 // objectEnd ends a document at a marker, or where a line begins with a brace.
+// d may also be the rest of an object: no directives stand before one.
 func objectEnd(d []byte, from int) (int, bool) { return lineEnd(d, from, true) }
 
 func lineEnd(d []byte, from int, brace bool) (int, bool) {
@@ -391,7 +402,7 @@ func lineEnd(d []byte, from int, brace bool) (int, bool) {
 		if len(rest) > 0 && rest[0] == '{' && brace {
 			return from, true
 		}
-		if len(rest) > 3 && isMarker(rest) && !onlyDirectives(d[:from]) {
+		if len(rest) > 3 && isMarker(rest) && (brace || !onlyDirectives(d[:from])) {
 			return from, true
 		}
 	}

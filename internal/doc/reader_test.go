@@ -251,6 +251,8 @@ func FuzzReader(f *testing.F) {
 	f.Add([]byte("\xff\xfe{\x00"))
 	f.Add([]byte("{\"a\\\U0001f6a2"))
 	f.Add([]byte("[\"\\\U0001f6a2\"]"))
+	f.Add([]byte(" #0\x00\n---"))
+	f.Add([]byte(" #0000000000000000000000000000000000000000000000000000000\n{ \"000000000000000000000000000000\n0%\n--- 0"))
 	limits := doc.Limits{Size: 1 << 12, Depth: 50, Nodes: 1000}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		want := transcript(bytes.NewReader(text), 0, limits)
