@@ -77,12 +77,16 @@ func TestCodes(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Codes of findings\n\nThis index is made from the source (`go test ./catalog -run TestCodes -update`).\nCodes are stable: scripts may compare them.\n")
 	seen := map[string]string{}
-	for _, dir := range []string{"catalog", "catalog/bundle", "catalog/template"} {
+	for _, dir := range []string{"internal/doc", "catalog", "catalog/bundle", "catalog/template", "cvo/graph", "cvo/payload"} {
 		codes := codesIn(t, filepath.Join("..", filepath.FromSlash(dir)))
 		if len(codes) == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "\n## Package %s\n\n| code | constant | meaning |\n| --- | --- | --- |\n", dir)
+		title := "Package " + dir
+		if dir == "internal/doc" {
+			title = "Documents of all kinds: constants of package catalog"
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n| code | constant | meaning |\n| --- | --- | --- |\n", title)
 		for _, c := range codes {
 			if c.meaning == "" {
 				t.Errorf("%s: %s has no comment that says what it means", dir, c.name)

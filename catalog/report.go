@@ -121,7 +121,7 @@ func (r *Report) WriteSARIF(w io.Writer) error {
 				index[d.Code] = i
 				run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{d.Code})
 			}
-			run.Results = append(run.Results, sarifResult{d.Code, i, level, sarifText{d.text()}, []sarifLocation{d.sarif()}})
+			run.Results = append(run.Results, sarifResult{d.Code, i, level, sarifText{withoutPlace(d)}, []sarifLocation{location(d)}})
 		}
 	}
 	add("error", r.findings)
@@ -131,12 +131,12 @@ func (r *Report) WriteSARIF(w io.Writer) error {
 	})
 }
 
-// text returns the finding without its position.
-func (d *Diagnostic) text() string {
+// withoutPlace returns a finding without its position.
+func withoutPlace(d *Diagnostic) string {
 	return (&Diagnostic{Subject: d.Subject, Message: d.Message, Hint: d.Hint}).Error()[len("-: "):]
 }
 
-func (d *Diagnostic) sarif() sarifLocation {
+func location(d *Diagnostic) sarifLocation {
 	p := sarifPhysical{Artifact: sarifArtifact{uriPath(d.Pos.File)}}
 	if d.Pos.Line > 0 {
 		p.Region = &sarifRegion{d.Pos.Line, d.Pos.Column}
