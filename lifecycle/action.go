@@ -114,7 +114,14 @@ func (a Evict) Key() Key { return Key{"evict", a.UID} }
 func (a DeletePod) Key() Key { return Key{"delete pod", a.UID} }
 
 // Key implements Action.
-func (a RemoveHook) Key() Key { return Key{"remove hook", string(a.Point) + "/" + a.Name} }
+func (a RemoveHook) Key() Key { return removal(a.Point, a.Name) }
+
+func removal(p Point, name string) Key {
+	if p == PreDrain {
+		return Key{"remove preDrain hook", name}
+	}
+	return Key{"remove preTerminate hook", name}
+}
 
 // Key implements Action.
 func (a DeleteInstance) Key() Key { return Key{Verb: "delete instance"} }

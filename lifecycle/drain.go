@@ -56,3 +56,8 @@ func drain(state DrainState, world *DrainWorld, now time.Time, policy *DrainPoli
 	d.wake = now.Add(20 * time.Second)
 	return d
 }
+
+// drainWords puts the waits of drains into words.
+func drainWords(w *Wait) (message, unblock string) {
+	return w.Reason + " " + w.Name, "it passes"
+}

@@ -37,6 +37,10 @@ const Finalizer = "machine.machine.openshift.io"
 const (
 	// ExcludeDrainAnnotation, with any value, has the drain of a machine skipped.
 	ExcludeDrainAnnotation = "machine.openshift.io/exclude-node-draining"
+	// excludeDrainCAPI is the same in the Cluster API.
+	excludeDrainCAPI = "machine.cluster.x-k8s.io/exclude-node-draining"
+	// excludeVolumesCAPI, with any value, has volumes not waited for.
+	excludeVolumesCAPI = "machine.cluster.x-k8s.io/exclude-wait-for-node-volume-detach"
 	// DeleteAnnotation marks a machine that a scale-down is to prefer. By itself
 	// it deletes nothing.
 	DeleteAnnotation = "machine.openshift.io/delete-machine"

@@ -1,27 +1,154 @@
 package lifecycle
 
-import "time"
+import (
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
 
 // Step decides what to do next about a machine.
+//
+//  1. A machine that nobody has asked to delete gets conditions that tell of its
+//     hooks, and nothing else.
+//  2. A deletion goes through its [Stage]s in order, as many in one Step as are
+//     over. A stage that is over never comes back.
+//  3. Before the node is touched, and before the instance is, the machine must
+//     be seen with the conditions that say so: whoever waits for a condition
+//     sees it in time.
+//  4. What shows no effect is repeated, after times that double.
+//  5. A machine whose spec would not be admitted is deleted like any other.
+//
+// It is a pure function; nil policy means the zero one. World must not be nil.
+// When nothing has changed since the state was made, it allocates nothing.
 func Step(state State, world *World, now time.Time, policy *Policy) Decision {
-	m := world.Machine
-	if m == nil || !m.Deleting() {
+	if world.Machine == nil {
 		return Decision{}
 	}
+	s := stepper{World: world, policy: policy, now: now, state: state}
 	if policy == nil {
-		policy = new(Policy)
+		s.policy = &defaults
 	}
-	w := waitList{old: state.Waits, now: now}
-	d := Decision{State: state}
-	d.State.UID = m.UID
-	for _, h := range m.Spec.LifecycleHooks.PreDrain {
-		w.add(Wait{Reason: ReasonHookPending, Point: PreDrain, Name: h.Name, Owner: h.Owner})
+	if state.UID != world.Machine.UID {
+		s.state = State{UID: world.Machine.UID}
 	}
-	if w.n == 0 && world.Node != nil {
-		x := drain(state.Drain, &world.DrainWorld, now, &policy.Drain, &w)
-		d.State.Drain, d.Actions, d.Wake = x.state, x.actions, x.wake
+	s.waits = waitList{kept: kept[Wait]{old: s.state.Waits}, now: now}
+	s.retries.old = s.state.Retries
+	s.hookStates.old = s.state.Hooks
+	if world.Machine.Deleting() {
+		s.delete()
 	}
-	d.State.Waits = w.all()
-	d.Waits = d.State.Waits
-	return d
+	if s.state.Stage != StageDone {
+		s.status()
+	}
+	return s.end()
+}
+
+// defaults is the policy that nil means. Nothing changes it.
+var defaults Policy
+
+// stepper is one call of Step.
+type stepper struct {
+	*World
+	policy     *Policy
+	now        time.Time
+	state      State
+	waits      waitList
+	retries    kept[Retry]
+	hookStates kept[HookState]
+	actions    []Action
+	wake       time.Time
+	failure    string // of the drain
+	failed     string // the hook that has failed the deletion, as POINT/NAME
+}
+
+func (s *stepper) end() Decision {
+	s.state.Waits = s.waits.all()
+	s.state.Retries = s.retries.all()
+	s.state.Hooks = s.hookStates.all()
+	if len(s.state.Waits) > 0 {
+		s.at(s.now.Add(or(s.policy.Resync, 5*time.Minute)))
+	}
+	if s.state.Stage == "" && len(s.state.Retries) == 0 {
+		s.state = State{}
+	}
+	return Decision{State: s.state, Actions: s.actions, Wake: s.wake}
+}
+
+// Blocked tells why the machine does not go on: its waits in words, in the
+// order in which they were met.
+func (d *Decision) Blocked(machine string) []fairlead.Block {
+	if len(d.State.Waits) == 0 {
+		return nil
+	}
+	all := make([]fairlead.Block, len(d.State.Waits))
+	for i := range all {
+		all[i] = d.State.Waits[i].Block(machine)
+	}
+	return all
+}
+
+// at asks for another look at an instant.
+func (s *stepper) at(t time.Time) {
+	if s.wake.IsZero() || t.Before(s.wake) {
+		s.wake = t
+	}
+}
+
+// due reports whether an action is to be done now: it is unless it was decided
+// on a short time ago; then its effect is waited for. A time too far ahead stems
+// from a clock that was set back since, and does not count.
+func (s *stepper) due(key Key) bool {
+	r := Retry{Key: key}
+	for i := range s.state.Retries {
+		if s.state.Retries[i].Key == key {
+			r = s.state.Retries[i]
+			break
+		}
+	}
+	is := !r.Next.After(s.now) || r.Next.After(s.now.Add(s.policy.backoff(r.Attempts)))
+	if is {
+		r.Attempts++
+		r.Next = s.now.Add(s.policy.backoff(r.Attempts))
+	}
+	s.retries.add(r)
+	s.at(r.Next)
+	return is
+}
+
+// tried reports whether an action was decided on already.
+func (s *stepper) tried(key Key) bool {
+	for i := range s.state.Retries {
+		if s.state.Retries[i].Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *stepper) do(a Action) { s.actions = append(s.actions, a) }
+
+// attempted adds a wait for an action, with what its last attempt failed with.
+func (s *stepper) attempted(w Wait, key Key) {
+	for i := range s.Failures {
+		if s.Failures[i].Key == key {
+			w.Detail = s.Failures[i].Message
+		}
+	}
+	s.waits.add(w)
+}
+
+// event tells people that something has happened.
+func (s *stepper) event(kind, reason, message string) {
+	s.do(RecordEvent{Type: kind, Reason: reason, Message: message})
+}
+
+// maxNotes is how many Notes are kept, the latest.
+const maxNotes = 20
+
+// note tells people of what is done against the usual, and remembers it.
+func (s *stepper) note(reason, text string) {
+	s.event("Warning", reason, text)
+	first := max(0, len(s.state.Notes)+1-maxNotes)
+	notes := append([]Note(nil), s.state.Notes[first:]...)
+	s.state.Notes = append(notes, Note{s.now, reason, text})
 }

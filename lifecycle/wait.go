@@ -23,48 +23,48 @@ func (w *Wait) same(o *Wait) bool {
 	return w.Reason == o.Reason && w.Point == o.Point && w.Name == o.Name && w.Owner == o.Owner
 }
 
-// waitList collects the waits of one Step. As long as they are those of the
-// Step before, it makes no list of its own.
+// waitList collects the waits of one Step.
 type waitList struct {
-	old  []Wait // of the Step before
-	now  time.Time
-	list []Wait // once they differ
-	n    int    // how many were added
+	kept[Wait] // its old are those of the Step before
+	now        time.Time
 }
 
-// add adds a wait. Its Since is filled in: when it was first added.
+// add adds a wait. If its Since is zero it is filled in: when the wait was
+// first added.
 func (l *waitList) add(w Wait) {
-	w.Since = l.now
-	if l.list == nil && l.n < len(l.old) {
-		if o := &l.old[l.n]; o.same(&w) && o.Detail == w.Detail && !o.Since.After(l.now) {
-			l.n++
-			return
-		}
+	if w.Since.IsZero() {
+		w.Since = l.since(&w)
 	}
-	for i := range l.old {
-		if o := &l.old[i]; o.same(&w) && o.Since.Before(l.now) {
-			w.Since = o.Since
-		}
-	}
-	if l.list == nil {
-		l.list = append(make([]Wait, 0, l.n+4), l.old[:l.n]...)
-	}
-	l.list = append(l.list, w)
-	l.n++
+	l.kept.add(w)
 }
 
-// all returns what was added, in order.
-func (l *waitList) all() []Wait {
-	if l.list == nil {
-		return l.old[:l.n:l.n]
+// since returns when a wait was first added. An instant ahead of the clock,
+// which was set back then, does not count.
+func (l *waitList) since(w *Wait) time.Time {
+	begin := min(l.n, len(l.old)) // where it stood the last time, mostly
+	for _, part := range [2][]Wait{l.old[begin:], l.old[:begin]} {
+		for i := range part {
+			if o := &part[i]; o.same(w) && !o.Since.After(l.now) {
+				return o.Since
+			}
+		}
 	}
-	return l.list
+	return l.now
 }
 
 // Block puts the wait of a machine into words.
 func (w Wait) Block(machine string) fairlead.Block {
-	b := fairlead.Block{Subject: "machine " + machine, Reason: w.Reason, Owner: w.Owner, Since: w.Since}
-	text := phrases[w.Reason]
-	b.Message, b.Unblock = text.message(&w), text.unblock
-	return b
+	message, unblock := w.words()
+	return fairlead.Block{
+		Subject: "machine " + machine, Reason: w.Reason, Message: detailed(message, w.Detail),
+		Owner: w.Owner, Since: w.Since, Unblock: unblock,
+	}
+}
+
+// detailed adds to a message what is known of how it came about.
+func detailed(message, detail string) string {
+	if detail == "" {
+		return message
+	}
+	return message + ": " + detail
 }

@@ -15,6 +15,12 @@ type World struct {
 	Cluster *Cluster `json:"cluster,omitempty"`
 	// Owners are those of hooks, as far as their life signs are known.
 	Owners []Owner `json:"owners,omitempty"`
+	// Attachments are those of volumes to the node; they matter with
+	// Policy.WaitForVolumes.
+	Attachments []VolumeAttachment `json:"attachments,omitempty"`
+	// PersistentVolumes are the volumes that Attachments and the node's status
+	// name.
+	PersistentVolumes []PersistentVolume `json:"persistentVolumes,omitempty"`
 
 	DrainWorld
 }

@@ -1,0 +1,194 @@
+package lifecycle
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// hooks waits for the hooks of a point, and reports whether none is left.
+func (s *stepper) hooks(p Point) bool {
+	list := s.Machine.Spec.LifecycleHooks.At(p)
+	for i := range list {
+		s.hook(p, &list[i], list)
+	}
+	return len(list) == 0
+}
+
+// hook waits for one hook.
+func (s *stepper) hook(p Point, h *Hook, list []Hook) {
+	if first := s.policy.before(p, h.Name, list); first != "" {
+		s.waits.add(Wait{Reason: ReasonHookNotInTurn, Point: p, Name: h.Name, Owner: h.Owner, Detail: first})
+		return
+	}
+	st := s.hookState(p, h)
+	w := Wait{Reason: ReasonHookPending, Point: p, Name: h.Name, Owner: h.Owner, Since: st.Since}
+	switch {
+	case h.Owner == "":
+		w.Reason = ReasonHookOwnerless
+	case s.silent(h.Owner):
+		w.Reason = ReasonHookOwnerSilent
+	}
+	if d := s.policy.deadline(p, h); d != nil {
+		s.deadline(d, &st, &w)
+	}
+	s.hookStates.add(st)
+	if w.Reason == ReasonHookRemoval {
+		s.attempted(w, removal(p, h.Name))
+		return
+	}
+	s.waits.add(w)
+}
+
+// hookState returns what is remembered of a hook. A hook that is met for the
+// first time is waited for from now on.
+func (s *stepper) hookState(p Point, h *Hook) HookState {
+	for i := range s.state.Hooks {
+		if st := &s.state.Hooks[i]; st.Point == p && st.Name == h.Name && st.Owner == h.Owner {
+			return *st
+		}
+	}
+	return HookState{Point: p, Name: h.Name, Owner: h.Owner, Since: s.now}
+}
+
+// silent reports whether an owner shows no sign of life.
+func (s *stepper) silent(owner string) bool {
+	if s.policy.OwnerTimeout <= 0 {
+		return false
+	}
+	for i := range s.Owners {
+		if s.Owners[i].Name != owner {
+			continue
+		}
+		until := s.Owners[i].LastSeen.Add(s.policy.OwnerTimeout)
+		if s.now.Before(until) {
+			s.at(until)
+		}
+		return !s.now.Before(until)
+	}
+	return false
+}
+
+// deadline looks at how long a hook is waited for already.
+func (s *stepper) deadline(d *Deadline, st *HookState, w *Wait) {
+	elapsed := max(0, s.now.Sub(st.Since))
+	if d.Soft > 0 && elapsed < d.Soft {
+		s.at(st.Since.Add(d.Soft))
+	}
+	if d.Soft > 0 && elapsed >= d.Soft {
+		if w.Reason == ReasonHookPending {
+			w.Reason = ReasonHookOverdue
+		}
+		if !st.Warned {
+			st.Warned = true
+			s.event("Warning", "HookOverdue", string(st.Point)+" hook "+st.Name+" of "+st.Owner+" is not removed after "+d.Soft.String())
+		}
+	}
+	if d.Hard <= 0 || d.Then == EscalateWait {
+		return
+	}
+	if elapsed < d.Hard {
+		s.at(st.Since.Add(d.Hard))
+		return
+	}
+	s.escalate(d, st, w)
+}
+
+// escalate does what policy wants for a hook that is past its hard deadline.
+func (s *stepper) escalate(d *Deadline, st *HookState, w *Wait) {
+	title := string(st.Point) + " hook " + st.Name + " of " + st.Owner
+	switch d.Then {
+	case EscalateFail:
+		w.Reason = ReasonHookFailed
+		s.failed = title
+		if !st.Forced {
+			st.Forced = true
+			s.note("HookDeadlineExceeded", title+" is not removed after "+d.Hard.String()+": the deletion has failed")
+		}
+		return
+	case EscalateAsk:
+		if !s.approved(st) {
+			w.Reason = ReasonHookApproval
+			return
+		}
+	}
+	w.Reason = ReasonHookRemoval
+	why := "not removed after " + d.Hard.String() + ", and policy says to skip it"
+	if d.Then == EscalateAsk {
+		why = "not removed after " + d.Hard.String() + ", and a person has said to skip it"
+	}
+	if !st.Forced {
+		st.Forced = true
+		s.note("HookSkipped", title+": "+why)
+	}
+	if s.due(removal(st.Point, st.Name)) {
+		s.do(RemoveHook{Point: st.Point, Name: st.Name, Owner: st.Owner, Why: why})
+	}
+}
+
+// approved reports whether a person has said to go on without a hook.
+func (s *stepper) approved(st *HookState) bool {
+	rest := s.Machine.Annotations[SkipHookAnnotation]
+	for rest != "" {
+		var one string
+		one, rest, _ = strings.Cut(rest, ",")
+		point, name, ok := strings.Cut(strings.TrimSpace(one), "/")
+		if ok && point == string(st.Point) && name == st.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// deadline returns the first that fits a hook, or nil.
+func (p *Policy) deadline(at Point, h *Hook) *Deadline {
+	for i := range p.Deadlines {
+		d := &p.Deadlines[i]
+		if (d.Point == "" || d.Point == at) && (d.Name == "" || d.Name == h.Name) && (d.Owner == "" || d.Owner == h.Owner) {
+			return d
+		}
+	}
+	return nil
+}
+
+// before returns the name of a hook of the list that comes before the one
+// named; empty if that is in turn.
+func (p *Policy) before(at Point, name string, list []Hook) string {
+	for i := range p.Order {
+		o := &p.Order[i]
+		if o.Point != at || o.Name != name {
+			continue
+		}
+		for j := range list {
+			if slices.Contains(o.After, list[j].Name) {
+				return list[j].Name
+			}
+		}
+	}
+	return ""
+}
+
+// InTurn returns the hooks of a point whose owners are to act now: those that
+// no other of the machine's hooks comes before. Owners that keep to
+// Policy.Order ask it. The order is that of the machine.
+func (p *Policy) InTurn(m *Machine, at Point) []Hook {
+	list := m.Spec.LifecycleHooks.At(at)
+	var now []Hook
+	for _, h := range list {
+		if p.before(at, h.Name, list) == "" {
+			now = append(now, h)
+		}
+	}
+	return now
+}
+
+// HookSince returns when the machine began to wait for a hook, and false if it
+// does not wait for it.
+func (s *State) HookSince(p Point, name string) (time.Time, bool) {
+	for i := range s.Hooks {
+		if s.Hooks[i].Point == p && s.Hooks[i].Name == name {
+			return s.Hooks[i].Since, true
+		}
+	}
+	return time.Time{}, false
+}

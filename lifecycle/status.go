@@ -1,0 +1,163 @@
+package lifecycle
+
+import (
+	"strings"
+	"time"
+)
+
+// hookPresent is the reason of Drainable and Terminable while hooks are left;
+// hookDeadline once one of them has failed the deletion.
+const (
+	hookPresent  = "HookPresent"
+	hookDeadline = "HookDeadlineExceeded"
+	drainError   = "DrainError"
+)
+
+// The beginnings of their messages.
+const (
+	drainBlocked     = "Drain operation currently blocked by: "
+	terminateBlocked = "Terminate operation currently blocked by: "
+)
+
+// status has the status written, if the machine does not have it yet.
+func (s *stepper) status() {
+	if s.current() {
+		return
+	}
+	key := Key{"update status", s.Machine.ResourceVersion}
+	if s.due(key) {
+		s.do(s.update())
+	}
+}
+
+// told reports whether the machine is seen with the conditions that it is to
+// have by now, whatever their words.
+func (s *stepper) told() bool {
+	all := s.Machine.Status.Conditions
+	hooks := &s.Machine.Spec.LifecycleHooks
+	ok := shows(all, ConditionDrainable, len(hooks.PreDrain) == 0) &&
+		shows(all, ConditionTerminable, len(hooks.PreTerminate) == 0) &&
+		(s.state.Drained == "" || shows(all, ConditionDrained, true))
+	if !ok {
+		s.attempted(Wait{Reason: ReasonStatusPending}, Key{"update status", s.Machine.ResourceVersion})
+	}
+	return ok
+}
+
+func shows(all []Condition, kind string, is bool) bool {
+	c := FindCondition(all, kind)
+	return c != nil && (c.Status == "True") == is
+}
+
+// current reports whether nothing of the status is to change.
+func (s *stepper) current() bool {
+	st := &s.Machine.Status
+	hooks := &s.Machine.Spec.LifecycleHooks
+	if s.Machine.Deleting() && st.Phase != PhaseDeleting {
+		return false
+	}
+	if s.failed != "" && st.ErrorReason == "" {
+		return false
+	}
+	return s.says(ConditionDrainable, drainBlocked, hooks.PreDrain) &&
+		s.says(ConditionTerminable, terminateBlocked, hooks.PreTerminate) && s.saysDrained()
+}
+
+// says compares a condition on hooks with what it is to be, without putting
+// that together.
+func (s *stepper) says(kind, begin string, hooks []Hook) bool {
+	c := FindCondition(s.Machine.Status.Conditions, kind)
+	if c == nil {
+		return false
+	}
+	if len(hooks) == 0 {
+		return c.Status == "True" && c.Severity == "" && c.Reason == "" && c.Message == ""
+	}
+	severity, reason := s.grade(hooks)
+	if c.Status != "False" || c.Severity != severity || c.Reason != reason {
+		return false
+	}
+	rest, ok := strings.CutPrefix(c.Message, begin+"[")
+	for i := range hooks {
+		if i > 0 && ok {
+			rest, ok = strings.CutPrefix(rest, " ")
+		}
+		for _, part := range [...]string{"{Name:", hooks[i].Name, " Owner:", hooks[i].Owner, "}"} {
+			if ok {
+				rest, ok = strings.CutPrefix(rest, part)
+			}
+		}
+	}
+	return ok && rest == "]"
+}
+
+// grade returns how bad it is that hooks are left.
+func (s *stepper) grade([]Hook) (Severity, string) {
+	if s.failed != "" {
+		return SeverityError, hookDeadline
+	}
+	return SeverityWarning, hookPresent
+}
+
+func (s *stepper) saysDrained() bool {
+	c := FindCondition(s.Machine.Status.Conditions, ConditionDrained)
+	switch {
+	case s.state.Drained != "":
+		return c != nil && c.Status == "True" && c.Message == s.state.Drained
+	case s.failure != "":
+		return c != nil && c.Status == "False" && c.Reason == drainError && c.Message == s.failure
+	}
+	return true
+}
+
+// update returns the status that the machine is to have.
+func (s *stepper) update() UpdateStatus {
+	m := s.Machine
+	u := UpdateStatus{Revision: m.ResourceVersion, Phase: m.Status.Phase, ErrorReason: m.Status.ErrorReason, ErrorMessage: m.Status.ErrorMessage}
+	if m.Deleting() {
+		u.Phase = PhaseDeleting
+	}
+	if s.failed != "" && u.ErrorReason == "" {
+		u.ErrorReason, u.ErrorMessage = hookDeadline, s.failed+" is past its hard deadline"
+	}
+	at := s.now.Truncate(time.Second)
+	all := m.Status.Conditions
+	for _, x := range []struct {
+		kind, begin string
+		hooks       []Hook
+	}{
+		{ConditionDrainable, drainBlocked, m.Spec.LifecycleHooks.PreDrain},
+		{ConditionTerminable, terminateBlocked, m.Spec.LifecycleHooks.PreTerminate},
+	} {
+		c := Condition{Type: x.kind, Status: "True", LastTransitionTime: at}
+		if len(x.hooks) > 0 {
+			c.Status, c.Message = "False", x.begin+listed(x.hooks)
+			c.Severity, c.Reason = s.grade(x.hooks)
+		}
+		all = setCondition(all, c)
+	}
+	switch {
+	case s.state.Drained != "":
+		all = setCondition(all, Condition{Type: ConditionDrained, Status: "True", LastTransitionTime: at, Message: s.state.Drained})
+	case s.failure != "":
+		all = setCondition(all, Condition{
+			Type: ConditionDrained, Status: "False", Severity: SeverityWarning, LastTransitionTime: at, Reason: drainError, Message: s.failure,
+		})
+	}
+	u.Conditions = all
+	return u
+}
+
+// listed writes hooks as conditions do.
+func listed(hooks []Hook) string {
+	var b strings.Builder
+	b.WriteByte('[')
+	for i, h := range hooks {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString("{Name:" + h.Name + " Owner:" + h.Owner + "}")
+	}
+	b.WriteByte(']')
+	return b.String()
+}

@@ -1,0 +1,179 @@
+package lifecycle
+
+// VolumeAttachment is a volume that is, or is to be, attached to a node.
+type VolumeAttachment struct {
+	ObjectMeta `json:"metadata"`
+	Spec       VolumeAttachmentSpec   `json:"spec"`   // what is asked of it
+	Status     VolumeAttachmentStatus `json:"status"` // what is reported of it
+}
+
+// VolumeAttachmentSpec is what is asked of an attachment.
+type VolumeAttachmentSpec struct {
+	NodeName string           `json:"nodeName"` // the node
+	Source   AttachmentSource `json:"source"`   // the volume
+}
+
+// AttachmentSource names a volume.
+type AttachmentSource struct {
+	PersistentVolumeName string `json:"persistentVolumeName,omitempty"` // the name of a PersistentVolume; empty for one that a pod defines
+}
+
+// VolumeAttachmentStatus is what is reported of an attachment.
+type VolumeAttachmentStatus struct {
+	Attached bool `json:"attached"` // whether the node has the volume
+}
+
+// PersistentVolume is storage that outlives pods.
+type PersistentVolume struct {
+	ObjectMeta `json:"metadata"`
+	Spec       PersistentVolumeSpec `json:"spec"` // what it is
+}
+
+// PersistentVolumeSpec is what a volume is. Of its sources that is told which
+// node status names volumes by.
+type PersistentVolumeSpec struct {
+	ClaimRef *ClaimRef  `json:"claimRef,omitempty"` // who uses it; nil while nobody does
+	CSI      *CSISource `json:"csi,omitempty"`      // where it comes from; nil if from no CSI driver
+}
+
+// ClaimRef names the claim that uses a volume.
+type ClaimRef struct {
+	Namespace string `json:"namespace"` // the claim's
+	Name      string `json:"name"`      // the claim's
+}
+
+// CSISource is a volume of a CSI driver.
+type CSISource struct {
+	Driver       string `json:"driver"`       // the driver's name
+	VolumeHandle string `json:"volumeHandle"` // the volume, as the driver calls it
+}
+
+// csiPrefix begins the names of volumes of CSI drivers in the status of nodes;
+// driver, caret and handle follow.
+const csiPrefix = "kubernetes.io/csi/"
+
+// volumes waits until no volume is attached to the node but those of pods that
+// the drain leaves there.
+func (s *stepper) volumes() bool {
+	if !s.policy.WaitForVolumes {
+		return true
+	}
+	if _, excluded := s.Machine.Annotations[excludeVolumesCAPI]; excluded {
+		return true
+	}
+	if s.ours() != own || s.Instance == InstanceGone || s.leave() != "" || unreachable(s.Node) {
+		return true
+	}
+	if s.expired(limit(s.deletion().NodeVolumeDetachTimeoutSeconds, s.policy.VolumeDetachTimeout)) {
+		s.note("VolumeDetachTimeout", "volumes are still attached to node "+s.Node.Name+", and are no longer waited for")
+		return true
+	}
+	free := true
+	for i := range s.Node.Status.VolumesAttached {
+		name := s.Node.Status.VolumesAttached[i].Name
+		pv := s.volumeOf(name)
+		if pv != nil {
+			name = pv.Name
+		}
+		free = s.attached(name, pv) && free
+	}
+	for i := range s.Attachments {
+		a := &s.Attachments[i]
+		if a.Spec.NodeName != s.Node.Name || !a.Status.Attached || a.Spec.Source.PersistentVolumeName == "" {
+			continue
+		}
+		pv := s.volume(a.Spec.Source.PersistentVolumeName)
+		if pv != nil && s.inStatus(pv) {
+			continue // told already
+		}
+		free = s.attached(a.Spec.Source.PersistentVolumeName, pv) && free
+	}
+	return free
+}
+
+// attached waits for a volume, and reports whether it need not be waited for.
+func (s *stepper) attached(name string, pv *PersistentVolume) (free bool) {
+	w := Wait{Reason: ReasonVolumeAttached, Name: name}
+	if pv != nil && pv.Spec.ClaimRef != nil {
+		if s.mountedByStaying(pv.Spec.ClaimRef) {
+			return true
+		}
+		w.Detail = "claim " + pv.Spec.ClaimRef.Namespace + "/" + pv.Spec.ClaimRef.Name
+	}
+	s.waits.add(w)
+	return false
+}
+
+// mountedByStaying reports whether a pod uses a claim that the drain leaves on
+// the node.
+func (s *stepper) mountedByStaying(claim *ClaimRef) bool {
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if p.Namespace != claim.Namespace || !staysOnNode(p) {
+			continue
+		}
+		for j := range p.Spec.Volumes {
+			if c := p.Spec.Volumes[j].PersistentVolumeClaim; c != nil && c.ClaimName == claim.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// volumeOf returns the volume that a node's status calls name, or nil.
+func (s *stepper) volumeOf(name string) *PersistentVolume {
+	for i := range s.PersistentVolumes {
+		if named(&s.PersistentVolumes[i], name) {
+			return &s.PersistentVolumes[i]
+		}
+	}
+	return nil
+}
+
+func (s *stepper) volume(name string) *PersistentVolume {
+	for i := range s.PersistentVolumes {
+		if s.PersistentVolumes[i].Name == name {
+			return &s.PersistentVolumes[i]
+		}
+	}
+	return nil
+}
+
+func (s *stepper) inStatus(pv *PersistentVolume) bool {
+	for i := range s.Node.Status.VolumesAttached {
+		if named(pv, s.Node.Status.VolumesAttached[i].Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// named reports whether the status of a node calls a volume name.
+func named(pv *PersistentVolume, name string) bool {
+	csi := pv.Spec.CSI
+	n := len(csiPrefix)
+	return csi != nil && len(name) == n+len(csi.Driver)+1+len(csi.VolumeHandle) && name[:n] == csiPrefix &&
+		name[n:n+len(csi.Driver)] == csi.Driver && name[n+len(csi.Driver)] == '^' && name[n+len(csi.Driver)+1:] == csi.VolumeHandle
+}
+
+// unreachable reports whether nothing is heard of the node: its condition Ready
+// is Unknown. A node that says it is not ready is heard of.
+func unreachable(n *Node) bool {
+	for i := range n.Status.Conditions {
+		if c := &n.Status.Conditions[i]; c.Type == "Ready" {
+			return c.Status == "Unknown"
+		}
+	}
+	return false
+}
+
+// staysOnNode reports whether a drain leaves a pod where it is: those of
+// DaemonSets and of the node itself.
+func staysOnNode(p *Pod) bool {
+	if _, mirror := p.Annotations["kubernetes.io/config.mirror"]; mirror {
+		return true
+	}
+	c := p.ControllerOf()
+	return c != nil && c.Kind == "DaemonSet"
+}
