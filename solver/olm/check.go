@@ -80,6 +80,9 @@ func (j *judge) allowed() error {
 		if slices.ContainsFunc(e.facts().props, func(p rule.Property) bool { return p.Type == propertyDeprecated }) {
 			return fmt.Errorf("%s is deprecated", e.id)
 		}
+		if text := j.bars.against(e); text != "" {
+			return fmt.Errorf("%s %s", e.id, text)
+		}
 		if e.source == nil {
 			continue
 		}

@@ -107,6 +107,15 @@ func (c *cluster) resolve(ctx context.Context, req *Request) (*space, error) {
 	s.after, err = q.solve(ctx)
 	var unsat *UnsatError
 	switch {
+	case errors.As(err, &unsat) && q.opts.PartialOK:
+		p, err := q.solveParts(ctx, unsat.problem)
+		if err != nil {
+			return nil, err
+		}
+		s.after = append(p.selected, p.kept...)
+		if n.Resolution, err = q.resultOf(ctx, p); err != nil {
+			return nil, err
+		}
 	case errors.As(err, &unsat):
 		s.after, n.Unsat = s.before, unsat
 	case err != nil:

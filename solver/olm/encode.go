@@ -18,8 +18,9 @@ type encoding struct {
 	q       *query
 	problem solver.Problem
 	vars    map[*entry]solver.Var
-	reached []*entry // in the order of discovery
-	subs    []int    // the constraint that serves each subscription
+	reached []*entry     // in the order of discovery
+	subs    []int        // the constraint that serves each subscription
+	moves   []solver.Var // installed operators that need not stay, but should: that they move
 	// excluding are the requirements that something is not there
 	excluding []bundleNeeds
 }
@@ -82,6 +83,9 @@ func (n *encoding) subscription(s *subscription) {
 		return
 	}
 	options := n.reachAll(s.options())
+	if n.q.holds(s) {
+		n.hold(s.current)
+	}
 	lits := make([]solver.Lit, len(options))
 	for i, v := range options {
 		lits[i] = v.Yes()
@@ -93,6 +97,15 @@ func (n *encoding) subscription(s *subscription) {
 	current := n.vars[s.current]
 	for i, e := range s.candidates {
 		n.problem.Exclude(options[i], current, &replacement{e, s.current})
+	}
+}
+
+// hold adds a choice before all others: that an operator stays, or else moves.
+func (n *encoding) hold(current *entry) {
+	move := n.problem.Var("move " + current.id)
+	if !slices.Contains(n.moves, move) {
+		n.moves = append(n.moves, move)
+		n.problem.Any([]solver.Lit{n.vars[current].Yes(), move.Yes()}, nil)
 	}
 }
 
@@ -131,7 +144,7 @@ func (q *query) refusal(e *entry) string {
 			return "may not be chosen: " + text
 		}
 	}
-	return ""
+	return q.bars.against(e)
 }
 
 // candidatesFor lists what can meet a requirement of e, the most wanted first:
@@ -149,8 +162,11 @@ func (q *query) candidatesFor(ctx context.Context, e *entry, n *need) ([]*entry,
 		if err != nil {
 			return err
 		}
-		if m.err != nil {
-			return m.err
+		for _, broken := range m.broken {
+			if !q.opts.PartialOK {
+				return broken
+			}
+			q.left[broken] = true
 		}
 		if len(all) == 0 {
 			all = m.entries // shared: only ever read

@@ -224,9 +224,9 @@ func compareChannels(a, b *channel) int {
 
 // matches is what a catalog offers for a need.
 type matches struct {
-	entries []*entry // by channel in the order of preference, then by chain
-	err     *ChannelError
-	failed  []ruleFailure // rules that could not be evaluated
+	entries []*entry        // by channel in the order of preference, then by chain
+	broken  []*ChannelError // channels that have a match, but no order, in the order of preference
+	failed  []ruleFailure   // rules that could not be evaluated
 }
 
 // ruleFailure says that a rule broke off on a bundle, where it counted as
@@ -293,10 +293,9 @@ func (s *source) search(ctx context.Context, n *need) (*matches, error) {
 	slices.SortFunc(channels, compareChannels)
 	for _, ch := range channels {
 		if ch.err != nil {
-			m.err = ch.err
-			return m, nil
+			m.broken = append(m.broken, ch.err)
 		}
-		for _, e := range ch.chain {
+		for _, e := range ch.chain { // none where there is no order
 			if met[e.operator] {
 				m.entries = append(m.entries, e)
 			}

@@ -95,7 +95,10 @@ func (q *query) nearestWithheld(ctx context.Context, n *need, say sayFunc) {
 			}
 			for _, ch := range p.channels {
 				for _, e := range ch.entries {
-					if ok, _ := n.metBy(ctx, e.pkg, e.facts()); ok && e.rank < 0 {
+					if ok, _ := n.metBy(ctx, e.pkg, e.facts()); ok && ch.err != nil {
+						say("%s would do, but its channel cannot be used: %v", e.name, ch.err)
+						return
+					} else if ok && e.rank < 0 {
 						say("%s would do, but channel %s of package %s skips it or does not lead to it", e.name, ch.name, p.name)
 						return
 					}

@@ -28,8 +28,9 @@ type oracle struct {
 	w        *world
 	catalogs []*wCatalog // in order of preference
 	options  map[*wEntry]*option
-	existing []*option // by name
-	freed    int       // how many selections were given up
+	existing []*option          // by name
+	freed    int                // how many selections were given up
+	bar      func(*option) bool // what a question takes out of the choice, or nil
 }
 
 // choice is a demand with its candidates in order.
@@ -222,7 +223,7 @@ func (o *oracle) forNeed(x *option, n *wNeed) choice {
 
 // fits reports whether x may stand beside what is selected.
 func (o *oracle) fits(x *option, selected []*option) bool {
-	if x.bundle.deprecated || x.bundle.malformed && x.entry != nil {
+	if x.bundle.deprecated || x.bundle.malformed && x.entry != nil || o.bar != nil && o.bar(x) {
 		return false
 	}
 	for _, y := range selected {
@@ -256,7 +257,17 @@ func (o *oracle) replaces(x, y *option) bool {
 
 // best returns the best selection, or ok false if there is none.
 func (o *oracle) best() (selected []*option, ok bool) {
-	var queue []choice
+	queue, ok := o.demands(nil)
+	if !ok {
+		return nil, false
+	}
+	return o.search(queue, nil)
+}
+
+// demands returns what is demanded from the start. If named is not nil, the
+// subscriptions of those packages come first, and the others are served by what
+// they have installed, if they can.
+func (o *oracle) demands(named []string) (queue []choice, ok bool) {
 	for _, x := range o.existing {
 		free := !slices.ContainsFunc(o.w.subs, func(s *wSub) bool { return o.current(s) == x })
 		if free {
@@ -264,15 +275,54 @@ func (o *oracle) best() (selected []*option, ok bool) {
 		}
 	}
 	subs := slices.Clone(o.w.subs)
-	sort.Slice(subs, func(i, j int) bool { return subs[i].name < subs[j].name })
+	sort.Slice(subs, func(i, j int) bool {
+		if a, b := slices.Contains(named, subs[i].pkg), slices.Contains(named, subs[j].pkg); a != b {
+			return a
+		}
+		return subs[i].name < subs[j].name
+	})
 	for _, s := range subs {
 		c, found := o.forSub(s)
 		if !found {
 			return nil, false
 		}
+		if current := o.current(s); named != nil && !slices.Contains(named, s.pkg) && current != nil {
+			c.candidates = slices.Insert(c.candidates[:len(c.candidates)-1], 0, current)
+		}
 		queue = append(queue, c)
 	}
-	return o.search(queue, nil)
+	return queue, true
+}
+
+// all goes through all selections, the best first, and reports whether there
+// were no more than it was given budget for.
+func (o *oracle) all(queue []choice, selected []*option, budget *int, yield func([]*option)) bool {
+	if *budget--; *budget < 0 {
+		return false
+	}
+	if len(queue) == 0 {
+		yield(selected)
+		return true
+	}
+	first, rest := queue[0], queue[1:]
+	for _, x := range first.candidates {
+		if slices.Contains(selected, x) {
+			return o.all(rest, selected, budget, yield)
+		}
+	}
+	for _, x := range first.candidates {
+		if !o.fits(x, selected) {
+			continue
+		}
+		next := slices.Clone(rest)
+		for _, n := range x.bundle.needs {
+			next = append(next, o.forNeed(x, n))
+		}
+		if !o.all(next, append(slices.Clone(selected), x), budget, yield) {
+			return false
+		}
+	}
+	return true
 }
 
 func (o *oracle) search(queue []choice, selected []*option) ([]*option, bool) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/solver"
 )
@@ -39,6 +40,10 @@ func (a *answer) outcome(ctx context.Context, s *subscription) (Outcome, error) 
 	if pinned || o.Operator == o.Head && len(rejected) == 0 {
 		return o, nil
 	}
+	if a.holds(s) {
+		o.Why = []string{a.whyHeld(s, pick)}
+		return o, nil
+	}
 	var err error
 	o.Why, err = a.whyRejected(ctx, rejected, s)
 	switch {
@@ -49,6 +54,15 @@ func (a *answer) outcome(ctx context.Context, s *subscription) (Outcome, error) 
 		o.Why = append(o.Why, fmt.Sprintf("%s is no direct update of %s; of those that are, %s comes first", o.Head, s.current.name, o.Operator))
 	}
 	return o, err
+}
+
+// whyHeld tells how a subscription that should not move is served.
+func (q *query) whyHeld(s *subscription, pick *entry) string {
+	only := "only " + listNames(sortedKeys(q.named, strings.Compare)) + " should move"
+	if pick == nil {
+		return s.current.name + " stays: " + only
+	}
+	return fmt.Sprintf("%s, and %s cannot stay beside what that takes", only, s.current.name)
 }
 
 // lint tells what is odd about an update, though the rules allow it.
@@ -203,8 +217,11 @@ func (q *query) whyNot(ctx context.Context, e *entry, before []*entry) (string, 
 		}
 		return "cannot stand beside what is chosen before it", nil
 	}
-	return "can be had only at the price of a choice that goes before it", nil
+	return atAPrice, nil
 }
+
+// atAPrice is what whyNot says where nothing stands against an operator itself.
+const atAPrice = "can be had only at the price of a choice that goes before it"
 
 // flatten puts a finding and the first line of what it follows from into one
 // line.

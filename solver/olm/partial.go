@@ -7,34 +7,46 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// resolveParts resolves each group of subscriptions and installed operators
-// that have nothing to do with the others by itself, and leaves out the groups
-// that are in conflict. Since no rule reaches across groups, the others get
-// what they would get in the absence of the conflict.
-func (q *query) resolveParts(ctx context.Context, n *encoding) (*Resolution, error) {
-	var selected []*entry
-	var blocked []*UnsatError
-	var served []*subscription
+// portions is what became of a query in parts.
+type portions struct {
+	selected []*entry        // what is chosen and what stays, of the parts that could be solved
+	served   []*subscription // the subscriptions of those
+	blocked  []*UnsatError   // why the others could not
+	kept     []*entry        // what is installed in the others
+}
+
+// solveParts solves each group of subscriptions and installed operators that
+// have nothing to do with the others by itself, and leaves out the groups that
+// are in conflict. Since no rule reaches across groups, the others get what they
+// would get in the absence of the conflict.
+func (q *query) solveParts(ctx context.Context, n *encoding) (*portions, error) {
+	p := &portions{}
 	for _, part := range n.parts() {
 		got, err := part.solve(ctx)
 		var unsat *UnsatError
 		switch {
 		case errors.As(err, &unsat):
-			blocked = append(blocked, unsat)
+			p.blocked = append(p.blocked, unsat)
+			p.kept = append(p.kept, part.installed...)
 			continue
 		case err != nil:
 			return nil, err
 		}
-		selected = append(selected, got...)
-		served = append(served, part.subs...)
+		p.selected = append(p.selected, got...)
+		p.served = append(p.served, part.subs...)
 	}
+	return p, nil
+}
+
+// resultOf puts into words what became of a query in parts.
+func (q *query) resultOf(ctx context.Context, p *portions) (*Resolution, error) {
 	all := *q
-	all.subs = served
-	res, err := all.result(ctx, selected)
+	all.subs = p.served
+	res, err := all.result(ctx, p.selected)
 	if err != nil {
 		return nil, err
 	}
-	res.Blocked = blocked
+	res.Blocked = p.blocked
 	return res, nil
 }
 
@@ -63,7 +75,7 @@ func (n *encoding) parts() []*query {
 	part := func(v solver.Var) *query {
 		p := byRoot[find(v)]
 		if p == nil || v == 0 { // 0: a subscription that nothing can serve
-			p = &query{Resolver: n.q.Resolver, req: n.q.req, sources: n.q.sources}
+			p = &query{Resolver: n.q.Resolver, req: n.q.req, sources: n.q.sources, bars: n.q.bars, named: n.q.named, known: n.q.known, left: n.q.left}
 			byRoot[find(v)] = p
 			parts = append(parts, p)
 		}

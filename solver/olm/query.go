@@ -1,6 +1,7 @@
 package olm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,6 +18,10 @@ type query struct {
 	installed []*entry  // by name
 	subs      []*subscription
 	warnings  []Warning
+	bars      *bars                  // what a question bars, or nil
+	left      map[*ChannelError]bool // channels without an order that were left out
+	named     map[string]bool        // packages that alone should move, or nil: all
+	known     map[string]*entry      // installed operators, by name, that were read before, or nil
 }
 
 // subscription is a subscription with what it may be served by.
@@ -40,26 +45,32 @@ func (s *subscription) options() []*entry {
 // seen and what each subscription may be served by.
 func (r *Resolver) begin(ctx context.Context, req *Request) (*query, error) {
 	q := &query{Resolver: r, req: req}
+	return q, q.read(ctx)
+}
+
+// read is begin for a query that has its request.
+func (q *query) read(ctx context.Context) error {
+	q.left = make(map[*ChannelError]bool)
 	subs, err := q.orderSubscriptions()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	q.sources, q.warnings, err = r.healthy(r.visible(req), subs)
+	q.sources, q.warnings, err = q.healthy(q.visible(q.req), subs)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if err := q.readInstalled(subs); err != nil {
-		return nil, err
+		return err
 	}
 	for _, sub := range subs {
 		s := &subscription{Subscription: sub}
 		q.readCurrent(s)
 		if err := q.findCandidates(s); err != nil {
-			return nil, err
+			return err
 		}
 		q.subs = append(q.subs, s)
 	}
-	return q, ctx.Err()
+	return ctx.Err()
 }
 
 // orderSubscriptions returns the subscriptions of the namespace in the order in
@@ -119,14 +130,21 @@ func (q *query) readInstalled(subs []*Subscription) error {
 }
 
 func (q *query) installedEntry(c *ClusterServiceVersion, subs []*Subscription) (*entry, error) {
-	props, err := projected(c, subs)
-	if err != nil {
-		return nil, err
+	e := q.known[c.Name]
+	if e == nil {
+		props, err := projected(c, subs)
+		if err != nil {
+			return nil, err
+		}
+		e = newInstalled(c, decodeFacts(props, c.Spec.Version, q.needs))
 	}
-	f := decodeFacts(props, c.Spec.Version, q.needs)
-	if f.problem != nil {
-		q.warnings = append(q.warnings, Warning{Subject: "csv " + c.Name, Text: f.problem.Error() + "; the requirement was ignored"})
+	if problem := e.facts().problem; problem != nil {
+		q.warnings = append(q.warnings, Warning{Subject: "csv " + c.Name, Text: problem.Error() + "; the requirement was ignored"})
 	}
+	return e, nil
+}
+
+func newInstalled(c *ClusterServiceVersion, f *facts) *entry {
 	e := &entry{
 		operator: &operator{known: f},
 		id:       "@existing/" + c.Namespace + "//" + c.Name,
@@ -136,7 +154,7 @@ func (q *query) installedEntry(c *ClusterServiceVersion, subs []*Subscription) (
 	if n := len(f.packages); n > 0 {
 		e.pkg = f.packages[n-1].name
 	}
-	return e, nil
+	return e
 }
 
 // readCurrent finds what a subscription has installed. A name that no CSV has
@@ -158,17 +176,27 @@ func (q *query) findCandidates(s *subscription) error {
 	if s.invalid = absence(s, named); s.invalid != "" {
 		return nil
 	}
+	var broken *ChannelError
 	for _, src := range named {
-		if err := q.addCandidates(s, src); err != nil {
-			return err
+		err := q.addCandidates(s, src)
+		if err != nil && !q.opts.PartialOK {
+			return fmt.Errorf("subscription %s: %w", s.Name, err)
 		}
+		broken = cmp.Or(broken, err)
+	}
+	if broken != nil && len(s.candidates) == 0 && (s.current == nil || s.Spec.Channel != "") {
+		s.invalid = broken.Error()
+		return nil
+	}
+	if broken != nil {
+		q.left[broken] = true
 	}
 	if !q.opts.CrossCatalogUpdates || s.current == nil {
 		return nil
 	}
 	for _, src := range others {
-		if err := q.addCandidates(s, src); err != nil {
-			return err
+		if err := q.addCandidates(s, src); err != nil && !q.opts.PartialOK {
+			return fmt.Errorf("subscription %s: %w", s.Name, err)
 		}
 	}
 	return nil
@@ -191,7 +219,9 @@ func (q *query) sourcesOf(s *subscription) (named, others []*source) {
 	return named, others
 }
 
-func (q *query) addCandidates(s *subscription, src *source) error {
+// addCandidates adds those of one catalog. It returns what is wrong with the
+// first channel that has no order and would have been looked at.
+func (q *query) addCandidates(s *subscription, src *source) (broken *ChannelError) {
 	p := src.pkg(s.Spec.Package)
 	if p == nil {
 		return nil
@@ -207,7 +237,8 @@ func (q *query) addCandidates(s *subscription, src *source) error {
 			continue
 		}
 		if ch.err != nil {
-			return fmt.Errorf("subscription %s: %w", s.Name, ch.err)
+			broken = cmp.Or(broken, ch.err)
+			continue
 		}
 		if s.current == nil {
 			s.candidates = append(s.candidates, ch.chain...)
@@ -220,7 +251,7 @@ func (q *query) addCandidates(s *subscription, src *source) error {
 			}
 		}
 	}
-	return nil
+	return broken
 }
 
 // absence says why nothing can serve a subscription, when the catalogs lack the

@@ -43,11 +43,19 @@ func (r *Resolver) Resolve(ctx context.Context, req *Request) (*Resolution, erro
 	if err != nil {
 		return nil, err
 	}
+	return q.resolve(ctx)
+}
+
+func (q *query) resolve(ctx context.Context) (*Resolution, error) {
 	selected, err := q.solve(ctx)
 	var unsat *UnsatError
 	switch {
-	case errors.As(err, &unsat) && r.opts.PartialOK:
-		return q.resolveParts(ctx, unsat.problem)
+	case errors.As(err, &unsat) && q.opts.PartialOK:
+		p, err := q.solveParts(ctx, unsat.problem)
+		if err != nil {
+			return nil, err
+		}
+		return q.resultOf(ctx, p)
 	case err != nil:
 		return nil, err
 	}
@@ -60,6 +68,11 @@ func (q *query) solve(ctx context.Context) ([]*entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	return q.decide(ctx, n)
+}
+
+// decide solves the query's problem, and has the answer judged.
+func (q *query) decide(ctx context.Context, n *encoding) ([]*entry, error) {
 	solution, err := solver.Solve(ctx, &n.problem, q.opts.Solver)
 	var unsat *solver.UnsatError
 	if errors.As(err, &unsat) {
@@ -127,7 +140,20 @@ func (q *query) result(ctx context.Context, selected []*entry) (*Resolution, err
 			res.Warnings = append(res.Warnings, Warning{Subject: "subscription " + s.Name, Text: text})
 		}
 	}
+	res.Warnings = append(res.Warnings, q.leftOut()...)
 	return res, nil
+}
+
+// leftOut warns of the channels that could not be used, and were not needed.
+func (q *query) leftOut() []Warning {
+	var all []Warning
+	for broken := range q.left {
+		all = append(all, Warning{Subject: "channel " + broken.Channel + " of package " + broken.Package, Text: broken.Error() + "; what it offers was left out"})
+	}
+	slices.SortFunc(all, func(a, b Warning) int {
+		return cmp.Or(strings.Compare(a.Subject, b.Subject), strings.Compare(a.Text, b.Text))
+	})
+	return all
 }
 
 // relate finds which selected operator meets which requirements of others.

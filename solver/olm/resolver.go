@@ -95,24 +95,31 @@ func NewResolver(sources []Source, opts *Options) (*Resolver, error) {
 	if r.needs, err = newNeedTable(&r.opts); err != nil {
 		return nil, err
 	}
-	for _, s := range sources {
+	r.sources, err = newSources(sources, r.needs)
+	return r, err
+}
+
+// newSources makes sources of which nothing is known yet, by name.
+func newSources(given []Source, needs *needTable) ([]*source, error) {
+	var all []*source
+	for _, s := range given {
 		if s.Catalog == nil && s.Err == nil {
 			return nil, fmt.Errorf("catalog %s: neither content nor an error; set one of the two", s.SourceKey)
 		}
-		r.sources = append(r.sources, &source{
+		all = append(all, &source{
 			Source:  s,
-			needs:   r.needs,
+			needs:   needs,
 			pkgs:    make(map[string]*pkgIndex),
 			matches: make(map[*need]*matches),
 		})
 	}
-	slices.SortFunc(r.sources, func(a, b *source) int { return a.compare(b.SourceKey) })
-	for i := 1; i < len(r.sources); i++ {
-		if r.sources[i].SourceKey == r.sources[i-1].SourceKey {
-			return nil, fmt.Errorf("catalog %s: given twice; give each a name of its own", r.sources[i].SourceKey)
+	slices.SortFunc(all, func(a, b *source) int { return a.compare(b.SourceKey) })
+	for i := 1; i < len(all); i++ {
+		if all[i].SourceKey == all[i-1].SourceKey {
+			return nil, fmt.Errorf("catalog %s: given twice; give each a name of its own", all[i].SourceKey)
 		}
 	}
-	return r, nil
+	return all, nil
 }
 
 // Resolve is NewResolver and Resolver.Resolve in one, for a single use.

@@ -22,6 +22,8 @@ import (
 //	extension PACKAGE [channels=A,B] [installed=NAME@VERSION[@RELEASE]] [self-certified]
 //	          [explicit-release] [requirements] [label=NAME] [version=RANGE]
 //	group [exclude-global] [fail-forward]
+//	suppose subscription ... | unsubscribe NAME | uninstall CSV | ban BUNDLE | pin PACKAGE BUNDLE-OR-VERSION |
+//	        without NS/NAME | catalog ...               (of which the lines that follow speak)
 //	options [partial] [tolerate] [cross] [keep-order] [not-excludes] [global=NS]
 //	        [forbid=PACKAGE] [cluster=VERSION]
 //
@@ -38,12 +40,14 @@ type scenario struct {
 	request   *olm.Request
 	extension *olm.Extension
 	options   olm.Options
+	supposed  olm.Supposition
 
 	catalogs []*sCatalog
 }
 
 type sCatalog struct {
 	olm.Source
+	supposed bool
 	channels []sChannel
 	bundles  map[string]*sBundle
 }
@@ -78,6 +82,10 @@ func parseScenario(t testing.TB, text string) *scenario {
 		if c.Err == nil {
 			c.Catalog = openCatalog(t, c.text())
 		}
+		if c.supposed {
+			s.supposed.Catalogs = append(s.supposed.Catalogs, c.Source)
+			continue
+		}
 		s.sources = append(s.sources, c.Source)
 	}
 	return s
@@ -89,6 +97,8 @@ func (s *scenario) line(line string) error {
 	switch {
 	case words[0] == "catalog":
 		return s.catalog(words[1:])
+	case words[0] == "suppose":
+		return s.suppose(words[1], words[2:])
 	case words[0] == "extension":
 		return s.extend(words[1:])
 	case words[0] == "subscription":
@@ -152,6 +162,40 @@ func (s *scenario) subscription(words []string) error {
 		}
 	}
 	s.request.Subscriptions = append(s.request.Subscriptions, sub)
+	return nil
+}
+
+// suppose reads a part of the supposition.
+func (s *scenario) suppose(what string, words []string) error {
+	p := &s.supposed
+	switch what {
+	case "subscription":
+		subs := s.request.Subscriptions
+		err := s.subscription(words)
+		p.Subscribe, s.request.Subscriptions = append(p.Subscribe, s.request.Subscriptions[len(subs)]), subs
+		return err
+	case "unsubscribe":
+		p.Unsubscribe = append(p.Unsubscribe, words...)
+	case "uninstall":
+		p.Uninstall = append(p.Uninstall, words...)
+	case "ban":
+		p.Ban = append(p.Ban, words...)
+	case "pin":
+		pin := olm.Pin{Package: words[0], Version: words[1]}
+		if strings.Contains(words[1], ".v") {
+			pin = olm.Pin{Package: words[0], Name: words[1]}
+		}
+		p.Pin = append(p.Pin, pin)
+	case "without":
+		namespace, name, _ := strings.Cut(words[0], "/")
+		p.WithoutCatalogs = append(p.WithoutCatalogs, olm.SourceKey{Name: name, Namespace: namespace})
+	case "catalog":
+		err := s.catalog(words)
+		s.catalogs[len(s.catalogs)-1].supposed = true
+		return err
+	default:
+		return fmt.Errorf("no such supposition: %s", what)
+	}
 	return nil
 }
 

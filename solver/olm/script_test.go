@@ -19,6 +19,8 @@ import (
 //	extension resolves the scenario's extension
 //	why-not   tells why the bundle named is not chosen
 //	cluster   resolves the namespaces of all subscriptions and CSVs
+//	update    resolves so that only the packages named move
+//	what-if   tells what the supposition changes
 //
 // See type scenario for how one is written.
 func TestScripts(t *testing.T) {
@@ -33,6 +35,9 @@ func TestScripts(t *testing.T) {
 			}
 			if c.Name == "cluster" {
 				return printCluster(s)
+			}
+			if ask := questions[c.Name]; ask != nil {
+				return askQuestion(s, c, ask)
 			}
 			res, err := olm.Resolve(context.Background(), s.sources, s.request, &s.options)
 			switch c.Name {

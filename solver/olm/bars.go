@@ -1,0 +1,54 @@
+package olm
+
+import (
+	"fmt"
+
+	"github.com/fairlead/fairlead/internal/semverx"
+)
+
+// bars are what a question takes out of the choice. A nil *bars takes nothing.
+type bars struct {
+	banned map[string]bool // names of bundles
+	pins   map[string]pin  // by package
+}
+
+// pin is what a package is held to: a bundle of that name or, where there is no
+// name, of that version.
+type pin struct {
+	name    string
+	version semverx.Version
+}
+
+func (p pin) String() string {
+	if p.name != "" {
+		return p.name
+	}
+	return "version " + p.version.String()
+}
+
+func (p pin) allows(e *entry) bool {
+	if p.name != "" {
+		return e.name == p.name
+	}
+	v := e.facts().version
+	return !v.IsZero() && v.Compare(p.version) == 0
+}
+
+// against says, after the name of an operator, what a question has against it,
+// or "". A ban does not concern what is installed already, a pin does.
+func (b *bars) against(e *entry) string {
+	if b == nil {
+		return ""
+	}
+	if b.banned[e.name] && !e.isInstalled() {
+		return "may not be chosen: the question bans it"
+	}
+	if p, ok := b.pins[e.pkg]; ok && !p.allows(e) {
+		verb := "may not be chosen"
+		if e.isInstalled() {
+			verb = "may not stay"
+		}
+		return fmt.Sprintf("%s: the question pins package %s to %s", verb, e.pkg, p)
+	}
+	return ""
+}
