@@ -60,3 +60,10 @@ func setCondition(conditions []Condition, c Condition) []Condition {
 	slices.SortStableFunc(out, func(a, b Condition) int { return strings.Compare(a.Type, b.Type) })
 	return out
 }
+
+// equal reports whether two conditions say the same at the same instant.
+func (c Condition) equal(o Condition) bool {
+	at := c.LastTransitionTime.Equal(o.LastTransitionTime)
+	c.LastTransitionTime = o.LastTransitionTime
+	return at && c == o
+}

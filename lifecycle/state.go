@@ -86,7 +86,7 @@ type Retry struct {
 }
 
 // Done reports whether the state need not be kept.
-func (s *State) Done() bool { return s.UID == "" }
+func (s *State) Done() bool { return s.Stage == "" && len(s.Retries) == 0 }
 
 // since returns when a stage was entered; zero if it never was.
 func (s *State) since(stage Stage) time.Time {

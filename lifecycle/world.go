@@ -1,6 +1,9 @@
 package lifecycle
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // World is what is observed of one machine and what it concerns. What it holds
 // may be old, but no part of it may be older than another. Lists may be in any
@@ -57,4 +60,34 @@ type Failure struct {
 	Message    string        `json:"message"`              // in words
 	RetryAfter time.Duration `json:"retryAfter,omitempty"` // how long the server asks to wait
 	At         time.Time     `json:"at"`                   // when it failed
+}
+
+// Check says what of the world does not fit together, so that nothing can be
+// decided on it: nil, or FieldErrors with paths in the world. A machine whose
+// spec would not be admitted passes, for it can be deleted like any other.
+func (w *World) Check() error {
+	if w == nil {
+		return FieldErrors{{Path: "world", Problem: "it is nil; a machine that is gone has a world without a machine"}}
+	}
+	var errs FieldErrors
+	if w.Machine == nil {
+		return nil
+	}
+	if w.Machine.Name == "" {
+		errs.add("machine.metadata.name", "it is empty; the machine cannot be told from others")
+	}
+	if ref := w.Machine.Status.NodeRef; ref != nil && w.Node != nil && ref.Name != w.Node.Name {
+		errs.add("node.metadata.name", "it is %q, and machine.status.nodeRef names %q; observe the node of the machine", w.Node.Name, ref.Name)
+	}
+	for i := range w.Pods {
+		if p := &w.Pods[i]; w.Node != nil && p.Spec.NodeName != w.Node.Name {
+			errs.add(fmt.Sprintf("pods[%d].spec.nodeName", i), "pod %s is on node %q, and the machine's is %q; observe the pods of that node only", p, p.Spec.NodeName, w.Node.Name)
+		}
+	}
+	switch w.Instance {
+	case "", InstanceExists, InstanceGone:
+	default:
+		errs.add("instance", "there is no such thing as %q; say Exists, Gone, or nothing if nobody knows", w.Instance)
+	}
+	return errs.err()
 }

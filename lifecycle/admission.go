@@ -1,0 +1,252 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Lengths of the names of hooks, and of those of owners, in bytes.
+const (
+	minHookName  = 3
+	maxHookName  = 256
+	minHookOwner = 3
+	maxHookOwner = 512
+)
+
+// Admit says whether a change of a machine is to be allowed, as a webhook
+// would: nil, or all that is wrong with it as FieldErrors. A nil old means that
+// the machine is made, a nil changed that it is deleted.
+//
+//  1. A new machine is looked at in full: its name, providerSpec, hooks and
+//     timeouts.
+//  2. Of a machine that nobody deletes, what was changed is looked at. What was
+//     wrong before may stay so, or else nobody could mend it bit by bit.
+//  3. Once deletion has begun, hooks may be removed, and neither added nor
+//     changed, at each point. Nothing else is looked at, so that no machine can
+//     be too wrong to be deleted: finalizers may go, one by one or all.
+//  4. A deletion cannot be taken back, and is always allowed.
+func Admit(old, changed *Machine) error {
+	var errs FieldErrors
+	switch {
+	case changed == nil:
+	case old == nil:
+		if changed.Name == "" {
+			errs.add("metadata.name", "it is empty; every machine needs a name")
+		}
+		if len(changed.Spec.ProviderSpec) == 0 && !strings.HasPrefix(changed.APIVersion, groupClusterAPI) {
+			errs.add("spec.providerSpec", "it is missing; without it no instance can be made")
+		}
+		changed.Spec.check(&errs)
+	case old.Deleting():
+		if !changed.Deleting() {
+			errs.add("metadata.deletionTimestamp", "it was removed; a deletion cannot be taken back, make a new machine")
+		}
+		for _, p := range [...]Point{PreDrain, PreTerminate} {
+			shrinks(p, old.Spec.LifecycleHooks.At(p), changed.Spec.LifecycleHooks.At(p), &errs)
+		}
+	default:
+		var before, after FieldErrors
+		old.Spec.check(&before)
+		changed.Spec.check(&after)
+		for _, e := range after {
+			if !slices.ContainsFunc(before, func(b *FieldError) bool { return *b == *e }) {
+				errs = append(errs, e)
+			}
+		}
+	}
+	return errs.err()
+}
+
+// shrinks checks that no hook is new or changed.
+func shrinks(p Point, old, changed []Hook, errs *FieldErrors) {
+	var added []Hook
+	for _, h := range changed {
+		if !slices.Contains(old, h) {
+			added = append(added, h)
+		}
+	}
+	if len(added) > 0 {
+		errs.add("spec.lifecycleHooks."+string(p), "forbidden: the machine is being deleted, so its hooks may be removed, and neither added nor changed; new or changed are %s", listed(added))
+	}
+}
+
+// Check says what is wrong with hooks: nil, or FieldErrors with paths below
+// spec.lifecycleHooks. Names are unique in their list; the same name may stand
+// in both.
+func (h *LifecycleHooks) Check() error {
+	var errs FieldErrors
+	h.check(&errs)
+	return errs.err()
+}
+
+func (h *LifecycleHooks) check(errs *FieldErrors) {
+	for _, p := range [...]Point{PreDrain, PreTerminate} {
+		seen := make(map[string]int)
+		for i, hook := range h.At(p) {
+			path := fmt.Sprintf("spec.lifecycleHooks.%s[%d]", p, i)
+			if problem := hook.nameProblem(); problem != "" {
+				errs.add(path+".name", "%s", problem)
+			}
+			if first, twice := seen[hook.Name]; twice {
+				errs.add(path, "duplicate name %q: it is that of %s[%d], too; give each hook of a list its own", hook.Name, p, first)
+			} else {
+				seen[hook.Name] = i
+			}
+			if problem := hook.ownerProblem(); problem != "" {
+				errs.add(path+".owner", "%s", problem)
+			}
+		}
+	}
+}
+
+func (h Hook) ownerProblem() string {
+	switch n := len(h.Owner); {
+	case n == 0:
+		return "it is empty; name who removes the hook, as in clusteroperator/etcd"
+	case n < minHookOwner || n > maxHookOwner:
+		return fmt.Sprintf("it has %d bytes; it must have %d to %d", n, minHookOwner, maxHookOwner)
+	}
+	return ""
+}
+
+func (h Hook) nameProblem() string {
+	if h.Name == "" {
+		return "it is empty; give it one such as MigrateImportantApp"
+	}
+	if n := len(h.Name); n < minHookName || n > maxHookName {
+		return fmt.Sprintf("it has %d bytes; it must have %d to %d", n, minHookName, maxHookName)
+	}
+	prefix, name, ok := strings.Cut(h.Name, "/")
+	if !ok {
+		prefix, name = "a", h.Name
+	}
+	if !dns(prefix) || !qualified(name) {
+		return fmt.Sprintf("%q is no hook name: letters, digits, '-', '_' and '.' with a letter or digit at both ends, and before that a DNS name in small letters and '/' if you like", h.Name)
+	}
+	return ""
+}
+
+func alphanumeric(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
+}
+
+// qualified reports whether s is the name part of a hook's name.
+func qualified(s string) bool {
+	for i := range len(s) {
+		end := i == 0 || i == len(s)-1
+		if !alphanumeric(s[i]) && (end || !strings.ContainsRune("-_.", rune(s[i]))) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// dns reports whether s is a DNS subdomain.
+func dns(s string) bool {
+	for label := range strings.SplitSeq(s, ".") {
+		if !qualified(label) || strings.ContainsAny(label, "_") || strings.ToLower(label) != label {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *MachineSpec) check(errs *FieldErrors) {
+	s.LifecycleHooks.check(errs)
+	if s.Deletion == nil {
+		return
+	}
+	for _, f := range []struct {
+		name  string
+		value *int32
+	}{
+		{"nodeDrainTimeoutSeconds", s.Deletion.NodeDrainTimeoutSeconds},
+		{"nodeVolumeDetachTimeoutSeconds", s.Deletion.NodeVolumeDetachTimeoutSeconds},
+		{"nodeDeletionTimeoutSeconds", s.Deletion.NodeDeletionTimeoutSeconds},
+	} {
+		if f.value != nil && *f.value < 0 {
+			errs.add("spec.deletion."+f.name, "it is %d; write 0 for no bound, or a positive number of seconds", *f.value)
+		}
+	}
+}
+
+// Check says what is wrong with a policy: nil, or FieldErrors with paths in the
+// policy.
+func (p *Policy) Check() error {
+	if p == nil {
+		return nil
+	}
+	var errs FieldErrors
+	for _, f := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"OwnerTimeout", p.OwnerTimeout}, {"DrainTimeout", p.DrainTimeout}, {"VolumeDetachTimeout", p.VolumeDetachTimeout},
+		{"NodeDeletionTimeout", p.NodeDeletionTimeout}, {"MinBackoff", p.MinBackoff}, {"MaxBackoff", p.MaxBackoff}, {"Resync", p.Resync},
+	} {
+		if f.value < 0 {
+			errs.add(f.name, "it is %v; write 0 for its default, or a positive duration", f.value)
+		}
+	}
+	for i := range p.Deadlines {
+		p.Deadlines[i].check(fmt.Sprintf("Deadlines[%d]", i), &errs)
+	}
+	p.checkOrder(&errs)
+	return errs.err()
+}
+
+func (d *Deadline) check(path string, errs *FieldErrors) {
+	if d.Soft < 0 || d.Hard < 0 {
+		errs.add(path, "Soft is %v and Hard is %v; neither may be negative, 0 means never", d.Soft, d.Hard)
+	}
+	if d.Hard > 0 && d.Soft > d.Hard {
+		errs.add(path+".Soft", "it is %v, later than Hard, %v; warn before you act", d.Soft, d.Hard)
+	}
+	if d.Hard > 0 && d.Then == EscalateWait {
+		errs.add(path+".Then", "it is empty, so that nothing happens after Hard; say Ask, Skip or Fail, or leave Hard out")
+	}
+	if !slices.Contains([]Escalation{EscalateWait, EscalateAsk, EscalateSkip, EscalateFail}, d.Then) {
+		errs.add(path+".Then", "there is no escalation %q; say Ask, Skip or Fail, or leave it empty to wait", d.Then)
+	}
+	if d.Point != "" && d.Point != PreDrain && d.Point != PreTerminate {
+		errs.add(path+".Point", "there is no point %q; say preDrain or preTerminate, or leave it empty for both", d.Point)
+	}
+}
+
+// checkOrder finds hooks that wait for each other.
+func (p *Policy) checkOrder(errs *FieldErrors) {
+	for i := range p.Order {
+		path := fmt.Sprintf("Order[%d]", i)
+		if o := &p.Order[i]; o.Point != PreDrain && o.Point != PreTerminate {
+			errs.add(path+".Point", "there is no point %q; say preDrain or preTerminate", o.Point)
+		}
+		if cycle := p.cycle(p.Order[i].Point, []string{p.Order[i].Name}); cycle != nil {
+			errs.add(path, "hooks wait for each other: %s; take one of these out", strings.Join(cycle, " after "))
+			return
+		}
+	}
+}
+
+// cycle returns the hooks on a way from the last of path back to its first, or
+// nil if there is none.
+func (p *Policy) cycle(at Point, path []string) []string {
+	for i := range p.Order {
+		if p.Order[i].Point != at || p.Order[i].Name != path[len(path)-1] {
+			continue
+		}
+		for _, first := range p.Order[i].After {
+			if first == path[0] {
+				return append(path, first)
+			}
+			if slices.Contains(path, first) {
+				continue
+			}
+			if found := p.cycle(at, append(path[:len(path):len(path)], first)); found != nil {
+				return found
+			}
+		}
+	}
+	return nil
+}
