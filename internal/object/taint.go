@@ -21,3 +21,22 @@ type Taint struct {
 	// TimeAdded is when it was put on the node; nil if nobody noted it.
 	TimeAdded *time.Time `json:"timeAdded,omitempty"`
 }
+
+// Same reports whether two taints cannot be on one node: they have the same key
+// and effect, whatever their values.
+func (t Taint) Same(other Taint) bool {
+	return t.Key == other.Key && t.Effect == other.Effect
+}
+
+// String returns the taint as commands write it: "key=value:Effect",
+// "key:Effect" without a value, and "key=value:" or "key" without an effect.
+func (t Taint) String() string {
+	s := t.Key
+	if t.Value != "" {
+		s += "=" + t.Value
+	}
+	if t.Effect != "" || t.Value != "" {
+		s += ":" + string(t.Effect)
+	}
+	return s
+}

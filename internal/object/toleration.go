@@ -2,6 +2,7 @@ package object
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -98,4 +99,43 @@ func ParseNumber(s string) (int64, error) {
 		return 0, errors.New("it is outside the 64 bits of a whole number")
 	}
 	return n, nil
+}
+
+// String returns the toleration as a line of YAML that can stand in a list of
+// tolerations, without the fields that are empty.
+func (t Toleration) String() string {
+	var parts []string
+	add := func(name, value string) {
+		if value != "" {
+			parts = append(parts, name+": "+plain(value))
+		}
+	}
+	add("key", t.Key)
+	add("operator", string(t.Operator))
+	add("value", t.Value)
+	add("effect", string(t.Effect))
+	if t.TolerationSeconds != nil {
+		parts = append(parts, "tolerationSeconds: "+strconv.FormatInt(*t.TolerationSeconds, 10))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// plain returns a text as YAML reads it back as a text: bare if it is made of
+// the characters of keys and could be nothing but a text, otherwise in quotes.
+func plain(s string) string {
+	letters := false
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+			letters = true
+		case c >= '0' && c <= '9' || i > 0 && strings.IndexByte("-._/", c) >= 0:
+		default:
+			return strconv.Quote(s)
+		}
+	}
+	words := []string{"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
+	if !letters || s[0] >= '0' && s[0] <= '9' || slices.Contains(words, strings.ToLower(s)) {
+		return strconv.Quote(s)
+	}
+	return s
 }
