@@ -1,7 +1,6 @@
-// Command bench solves the same problems with fairlead's solver and with its
-// peers, judges the answers, and prints what they cost as Markdown tables: all
-// of them, or those named by the arguments. The table catalog, which takes real
-// catalogs, is made only when it is named.
+// Command bench solves the same problems with fairlead and with its peers,
+// judges the answers, and prints what they cost as Markdown tables: those named
+// by the arguments, or those that take no real catalogs and little time.
 package main
 
 import (
@@ -12,9 +11,11 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/internal/bench/duel"
 	"github.com/fairlead/fairlead/internal/bench/registry"
+	"github.com/fairlead/fairlead/internal/bench/resolution"
 )
 
 func main() {
@@ -31,19 +32,43 @@ func main() {
 	exit(err)
 }
 
-// report writes the tables.
-func report(ctx context.Context, w io.Writer, names []string) error {
-	const catalogs = "catalog"
-	i := slices.Index(names, catalogs)
-	if i < 0 {
-		return duel.Report(ctx, w, names...)
+// table is one that can be asked for.
+type table struct {
+	name  string
+	write func(context.Context, io.Writer) error
+	named bool // made only when it is named
+}
+
+func tables() []table {
+	return []table{
+		{"single", duel.ReportSingle, false},
+		{"graphs", duel.ReportGraphs, false},
+		{"whatif", duel.ReportWhatIf, false},
+		{"cancel", duel.ReportCancel, false},
+		{"catalog", registry.Report, true},
+		{"resolve", resolution.Report, true},
 	}
-	if names = slices.Delete(slices.Clone(names), i, i+1); len(names) > 0 {
-		if err := duel.Report(ctx, w, names...); err != nil {
-			return err
+}
+
+// report writes the tables of the names given.
+func report(ctx context.Context, w io.Writer, names []string) error {
+	var known []string
+	for _, t := range tables() {
+		known = append(known, t.name)
+	}
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("there is no table %q: there are %s", name, strings.Join(known, ", "))
 		}
 	}
-	return registry.Report(ctx, w)
+	for _, t := range tables() {
+		if slices.Contains(names, t.name) || len(names) == 0 && !t.named {
+			if err := t.write(ctx, w); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func exit(err error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 )
@@ -40,36 +39,8 @@ func graphs() []Graph {
 	}
 }
 
-// Report makes the tables of the names given, of all if none is, and writes
-// them as Markdown: single (problems), graphs, whatif, cancel. An error says
-// that one of our answers is wrong, that there is no such table, or that w
-// failed.
-func Report(ctx context.Context, w io.Writer, names ...string) error {
-	tables := []struct {
-		name  string
-		write func(context.Context, io.Writer) error
-	}{
-		{"single", reportSingle}, {"graphs", reportGraphs}, {"whatif", reportWhatIf}, {"cancel", reportCancel},
-	}
-	unknown := slices.Clone(names)
-	for _, t := range tables {
-		unknown = slices.DeleteFunc(unknown, func(name string) bool { return name == t.name })
-	}
-	if len(unknown) > 0 {
-		return fmt.Errorf("there is no table %q: there are single, graphs, whatif, cancel, and catalog", unknown[0])
-	}
-	for _, t := range tables {
-		if len(names) > 0 && !slices.Contains(names, t.name) {
-			continue
-		}
-		if err := t.write(ctx, w); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func reportSingle(ctx context.Context, w io.Writer) error {
+// ReportSingle writes what single problems cost each solver, after judging its answers.
+func ReportSingle(ctx context.Context, w io.Writer) error {
 	fmt.Fprintln(w, "| workload | answer | fairlead | OLM | deppy | OLM takes | of OLM's bytes | stating ours first | with that, OLM takes | of OLM's bytes | peers' answers |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, work := range workloads() {
@@ -108,7 +79,9 @@ func verdicts(vs []Verdict) string {
 	return strings.Join(all, ", ")
 }
 
-func reportGraphs(ctx context.Context, w io.Writer) error {
+// ReportGraphs writes what random package graphs cost each solver, and how many of its
+// answers are wrong.
+func ReportGraphs(ctx context.Context, w io.Writer) error {
 	fmt.Fprintln(w, "| graphs | problems | with an answer | fairlead mean, max | OLM mean, max | deppy mean, max | OLM takes | OLM breaks a constraint, misses the best, other verdict | deppy the same |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|")
 	for _, g := range graphs() {
@@ -130,7 +103,9 @@ func reportGraphs(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-func reportWhatIf(ctx context.Context, w io.Writer) error {
+// ReportWhatIf writes what asking again under a supposition costs ours, against solving
+// anew.
+func ReportWhatIf(ctx context.Context, w io.Writer) error {
 	fmt.Fprintln(w, "| graphs, each pick forbidden in turn | suppositions | Solve, mean | Session.Solve, mean | Solve takes |")
 	fmt.Fprintln(w, "|---|---|---|---|---|")
 	for _, g := range graphs() {
@@ -154,7 +129,8 @@ func reportWhatIf(ctx context.Context, w io.Writer) error {
 	return err
 }
 
-func reportCancel(ctx context.Context, w io.Writer) error {
+// ReportCancel writes how soon each solver returns when its context ends.
+func ReportCancel(ctx context.Context, w io.Writer) error {
 	const times = 200
 	pigeons := Pigeonhole(10)
 	fmt.Fprintln(w, "| ten pigeons, nine holes; the context ends after 1 to 50 ms | back after: median | 99th percentile | longest | in time of the processors: median | 99th percentile | longest |")
