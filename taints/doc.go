@@ -20,4 +20,11 @@
 //
 // A taint is tolerated if any toleration matches it. [FirstUntolerated] is what
 // a scheduler asks about a node.
+//
+// # Eviction
+//
+// [EvictAt] says when a pod must leave its node. [Step] decides for a node what
+// to do about it, [ZoneStep] for all zones which nodes are tainted for not being
+// ready; a [Runner] drives both, on a [Backend] that you write, or on
+// [MemBackend].
 package taints

@@ -126,6 +126,12 @@ func (r *Runner[S, W, A]) Preview(ctx context.Context, name string) (d Decision[
 	return p.Decision, err
 }
 
+// State returns the saved state of the object, the zero S when there is none.
+func (r *Runner[S, W, A]) State(ctx context.Context, name string) (S, error) {
+	l, err := r.load(ctx, name)
+	return l.state, err
+}
+
 // maxConflicts bounds how often a pass begins anew because others change the
 // state. After so many it fails, and is repeated like any other.
 const maxConflicts = 10

@@ -1,0 +1,150 @@
+package taints
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// Started is a taint of a node, and when it began.
+type Started struct {
+	Taint Taint     `json:"taint"` // as it stands on the node
+	Since time.Time `json:"since"` // when the time of its tolerations began to run
+}
+
+// Match says which toleration counts where several of a pod match one taint.
+type Match string
+
+// The ways to choose. Only with the last two does the order of tolerations not
+// matter.
+const (
+	MatchFirst    Match = ""         // the first in the pod's order, as Kubernetes does
+	MatchLongest  Match = "Longest"  // the one that lets the pod stay longest
+	MatchShortest Match = "Shortest" // the one that lets it stay for the shortest time
+)
+
+// Deadline is when a pod must leave its node. The zero Deadline means that it
+// may stay for good.
+type Deadline struct {
+	// At is when it must leave; zero if it need not.
+	At time.Time
+	// Taint is the taint whose deadline comes first, of those at one instant the
+	// first on the node. It points into the argument of EvictAt.
+	Taint *Taint
+	// Toleration is what lets the pod stay until At; nil if it does not tolerate
+	// Taint. It points into the pod.
+	Toleration *Toleration
+}
+
+// Evict reports whether the pod must leave at all.
+func (d Deadline) Evict() bool { return d.Taint != nil }
+
+// EvictAt returns when a pod must leave the node that it is bound to. It is a
+// pure function of when each taint began and of what the pod tolerates, so that
+// whatever changes counts from the next time on, makes the instant earlier or
+// later, and neither a restart nor the order of events matters.
+//
+//  1. Only taints of effect NoExecute count.
+//  2. The time of a taint runs from when it began, or from when the pod was bound
+//     if that was later ([BoundSince]).
+//  3. A taint that the pod does not tolerate is due then. One that it tolerates
+//     is due TolerationSeconds later; zero and less mean at once, and none means
+//     never. Which toleration counts is a matter of Policy.Match.
+//  4. The earliest instant counts. One after the year 9999 never comes.
+//
+// Whether the pod has finished, or is being deleted, does not matter here. It
+// allocates nothing. Nil policy means the zero one.
+func EvictAt(pod *Pod, taints []Started, policy *Policy) Deadline {
+	var first Deadline
+	var bound time.Time
+	for i := range taints {
+		t := &taints[i]
+		if t.Taint.Effect != NoExecute {
+			continue
+		}
+		if bound.IsZero() {
+			bound = BoundSince(pod)
+		}
+		at := t.Since
+		if bound.After(at) {
+			at = bound
+		}
+		by := policy.toleration(pod.Spec.Tolerations, &t.Taint)
+		if by != nil {
+			if by.TolerationSeconds == nil {
+				continue
+			}
+			var ok bool
+			if at, ok = later(at, *by.TolerationSeconds); !ok {
+				continue
+			}
+		}
+		if first.Taint == nil || at.Before(first.At) {
+			first = Deadline{At: at, Taint: &t.Taint, Toleration: by}
+		}
+	}
+	return first
+}
+
+// BoundSince returns since when a pod is bound to its node: when its condition
+// PodScheduled became true, else when the node took it on, else when it was
+// created. It is zero if none of that is known.
+func BoundSince(pod *Pod) time.Time {
+	c := object.FindCondition(pod.Status.Conditions, "PodScheduled")
+	switch {
+	case c != nil && c.Status == object.ConditionTrue && !c.LastTransitionTime.IsZero():
+		return c.LastTransitionTime
+	case pod.Status.StartTime != nil:
+		return *pod.Status.StartTime
+	}
+	return pod.CreationTimestamp
+}
+
+// toleration returns the toleration that counts for a taint, nil if none
+// matches.
+func (p *Policy) toleration(tolerations []Toleration, taint *Taint) *Toleration {
+	var chosen *Toleration
+	numbers, match := false, MatchFirst
+	if p != nil {
+		numbers, match = p.Options.numbers(), p.Match
+	}
+	for i := range tolerations {
+		t := &tolerations[i]
+		if !object.Matches(t, taint, numbers) {
+			continue
+		}
+		switch {
+		case match == MatchFirst:
+			return t
+		case chosen == nil, match == MatchLongest && lasts(t, chosen), match == MatchShortest && lasts(chosen, t):
+			chosen = t
+		}
+	}
+	return chosen
+}
+
+// lasts reports whether t lets a pod stay longer than u does.
+func lasts(t, u *Toleration) bool {
+	if t.TolerationSeconds == nil || u.TolerationSeconds == nil {
+		return t.TolerationSeconds == nil && u.TolerationSeconds != nil
+	}
+	return max(*t.TolerationSeconds, 0) > max(*u.TolerationSeconds, 0)
+}
+
+// lastInstant is the last that JSON can say.
+var lastInstant = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).Unix()
+
+// later returns the instant that many seconds after t, and false if it never
+// comes. Seconds below zero count as none.
+func later(t time.Time, seconds int64) (time.Time, bool) {
+	if seconds <= 0 {
+		return t, true
+	}
+	if seconds > lastInstant-t.Unix() {
+		return time.Time{}, false
+	}
+	if seconds < 1<<31 {
+		return t.Add(time.Duration(seconds) * time.Second), true
+	}
+	return time.Unix(t.Unix()+seconds, int64(t.Nanosecond())).UTC(), true
+}

@@ -1,0 +1,76 @@
+package taints
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// World is what [Step] looks at: a node and the pods on it. Step does not
+// change it.
+type World struct {
+	// Name is the node's.
+	Name string `json:"name"`
+	// Node is the node; nil when there is none of the name.
+	Node *Node `json:"node,omitempty"`
+	// Pods are those bound to the node, in any order. Others that are among them,
+	// and such as are listed twice, do no harm.
+	Pods []Pod `json:"pods,omitempty"`
+	// Budgets are those that guard the pods. They are needed with
+	// Policy.RespectBudgets alone.
+	Budgets []PodDisruptionBudget `json:"budgets,omitempty"`
+	// LeaseRenewed is when the node renewed its lease, in the node's time; zero if
+	// it has none. It is needed with Policy.Lifecycle alone.
+	LeaseRenewed time.Time `json:"leaseRenewed,omitzero"`
+
+	// Heard is when the last report of the node was seen first, in the observer's
+	// time. Zero means now. A [Runner] fills it in.
+	Heard time.Time `json:"heard,omitzero"`
+	// Zones is what was decided for all zones. A Runner fills it in.
+	Zones Outlook `json:"zones,omitzero"`
+	// Failures are what the last attempts failed with. A Runner fills them in.
+	Failures []Failure `json:"failures,omitempty"`
+}
+
+// Failure is the error of the last attempt of an action.
+type Failure struct {
+	Key     string `json:"key"`     // the action's, see Key
+	Message string `json:"message"` // the error
+}
+
+// PodDisruptionBudget bounds how many pods of a set may be down because
+// somebody evicted them.
+type PodDisruptionBudget = object.PodDisruptionBudget
+
+// heartbeat returns the last report of the node, in the node's time.
+func (w *World) heartbeat() time.Time {
+	last := w.LeaseRenewed
+	if c := w.ready(); c != nil && c.LastHeartbeatTime.After(last) {
+		last = c.LastHeartbeatTime
+	}
+	return last
+}
+
+func (w *World) ready() *NodeCondition { return nodeCondition(w.Node, nodeReady) }
+
+const nodeReady = "Ready"
+
+// nodeCondition returns the condition of a type, or nil.
+func nodeCondition(n *Node, kind string) *NodeCondition {
+	for i := range n.Status.Conditions {
+		if n.Status.Conditions[i].Type == kind {
+			return &n.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// Outlook is what [ZoneStep] has decided that each node must know.
+type Outlook struct {
+	// Disrupted says that no node of any zone is ready. It is the control plane
+	// that has lost the nodes then, and nobody is evicted for it.
+	Disrupted bool `json:"disrupted,omitempty"`
+	// Since is when that changed last: no node counts as silent for longer than
+	// since then.
+	Since time.Time `json:"since,omitzero"`
+}

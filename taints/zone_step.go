@@ -1,0 +1,341 @@
+package taints
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// ZoneStep decides which nodes get their NoExecute taint for not being ready,
+// and when: the zone limiter.
+//
+//  1. A zone with no ready node is in FullDisruption; one of which at least
+//     Lifecycle.UnhealthyZoneThreshold, and three, nodes are not ready is in
+//     PartialDisruption. Nodes with the label LabelExcludeDisruption do not count;
+//     one without condition Ready is not ready.
+//  2. The mode of its zone says how many nodes per second may be tainted, one at
+//     a time; see Lifecycle. A zone that had no token when its rate changes has
+//     none at first.
+//  3. A token goes to the node that has not been ready for longest, by the time
+//     in its condition. None goes to a node that is ready or has its taint. One
+//     is enough, however often the taint must be written until it is seen.
+//  4. When no node of any zone is ready, it is the control plane that is cut off
+//     (Outlook.Disrupted): the taints are taken off all nodes, and nobody is
+//     evicted for them. When that ends, all nodes get a new grace period.
+//
+// It is a pure function; nil policy means the zero one, whose Lifecycle is the
+// zero one. Fleet must not be nil.
+func ZoneStep(state ZoneState, fleet *Fleet, now time.Time, policy *Policy) ZoneDecision {
+	p := policy.complete()
+	if p.Lifecycle == nil {
+		p.Lifecycle = new(Lifecycle)
+		p = p.complete()
+	}
+	s := &zoneStepper{Fleet: fleet, old: state, now: now, policy: p, state: ZoneState{Outlook: state.Outlook}}
+	s.survey()
+	s.modes()
+	if s.state.Disrupted {
+		s.release()
+	} else {
+		s.keepGranted()
+		for _, z := range s.zones {
+			s.grant(z)
+		}
+		slices.SortFunc(s.state.Granted, func(a, b Grant) int { return strings.Compare(a.Node, b.Node) })
+	}
+	s.keepZones()
+	return ZoneDecision{State: s.state, Actions: s.actions, Blocked: s.blocked, Wake: s.wake}
+}
+
+// keepZones notes the zones. One without nodes is kept as long as it would have no
+// token if it came back.
+func (s *zoneStepper) keepZones() {
+	there := make(map[string]bool)
+	for _, z := range s.zones {
+		there[z.Name] = true
+		s.state.Zones = append(s.state.Zones, z.Zone)
+	}
+	for _, z := range s.old.Zones {
+		if !there[z.Name] && z.Rate > 0 && z.Next.After(s.now) {
+			s.state.Zones = append(s.state.Zones, z)
+		}
+	}
+	slices.SortFunc(s.state.Zones, func(a, b Zone) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// maxGranted is how many nodes of a zone may have a token and no taint. While so
+// many writes fail, more tokens would be of no use.
+const maxGranted = 100
+
+// zoneStepper is one call of ZoneStep.
+type zoneStepper struct {
+	*Fleet
+	old     ZoneState
+	now     time.Time
+	policy  Policy
+	zones   []*zone // by name
+	size    int     // of all zones
+	state   ZoneState
+	actions []Action
+	blocked []fairlead.Block
+	wake    time.Time
+}
+
+// zone is a zone as it is seen.
+type zone struct {
+	Zone
+	ready, unready int
+	known          bool    // it was there before
+	seen           bool    // it is there
+	waiting        []*Node // that are not ready and have no taint for it, longest first
+	granted        int
+}
+
+func (s *zoneStepper) at(t time.Time) {
+	if s.wake.IsZero() || t.Before(s.wake) {
+		s.wake = t
+	}
+}
+
+// survey counts the nodes of each zone.
+func (s *zoneStepper) survey() {
+	byName := make(map[string]*zone)
+	for _, z := range s.old.Zones {
+		byName[z.Name] = &zone{Zone: z, known: true}
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		name := ZoneOf(n)
+		z := byName[name]
+		if z == nil {
+			z = &zone{Zone: Zone{Name: name, Since: s.now}}
+			byName[name] = z
+		}
+		if !z.seen {
+			z.seen = true
+			s.zones = append(s.zones, z)
+		}
+		ready := nodeCondition(n, nodeReady)
+		if _, excluded := n.Labels[LabelExcludeDisruption]; !excluded {
+			s.size++
+			if ready != nil && ready.Status == object.ConditionTrue {
+				z.ready++
+			} else {
+				z.unready++
+			}
+		}
+		if want := readyTaint(ready); want != "" && !hasTaint(n, want) {
+			z.waiting = append(z.waiting, n)
+		}
+	}
+	slices.SortFunc(s.zones, func(a, b *zone) int { return strings.Compare(a.Name, b.Name) })
+	for _, z := range s.zones {
+		slices.SortFunc(z.waiting, func(a, b *Node) int {
+			return cmp.Or(unreadySince(a).Compare(unreadySince(b)), strings.Compare(a.Name, b.Name))
+		})
+		z.waiting = slices.CompactFunc(z.waiting, func(a, b *Node) bool { return a.Name == b.Name })
+	}
+}
+
+func unreadySince(n *Node) time.Time { return nodeCondition(n, nodeReady).LastTransitionTime }
+
+// modes gives every zone its mode and its rate.
+func (s *zoneStepper) modes() {
+	counted, full := 0, 0
+	for _, z := range s.zones {
+		mode := s.mode(z)
+		if mode != z.Mode {
+			z.Mode, z.Since = mode, s.now
+		}
+		if z.ready+z.unready > 0 {
+			counted++
+		}
+		if mode == ZoneFullDisruption {
+			full++
+		}
+	}
+	if disrupted := counted > 0 && full == counted; disrupted != s.old.Disrupted {
+		s.state.Outlook = Outlook{Disrupted: disrupted, Since: s.now}
+	}
+	for _, z := range s.zones {
+		s.setRate(z, s.rate(z))
+	}
+}
+
+func (s *zoneStepper) mode(z *zone) ZoneMode {
+	l := s.policy.Lifecycle
+	threshold := l.UnhealthyZoneThreshold
+	if z.Mode == ZonePartialDisruption {
+		threshold = l.RecoveryThreshold
+	}
+	all := z.ready + z.unready
+	switch {
+	case z.ready == 0 && z.unready > 0:
+		return ZoneFullDisruption
+	case z.unready > 2 && float32(z.unready)/float32(all) >= float32(threshold):
+		return ZonePartialDisruption
+	}
+	return ZoneNormal
+}
+
+// rate returns how many nodes per second may be tainted.
+func (s *zoneStepper) rate(z *zone) float64 {
+	l := s.policy.Lifecycle
+	rate := l.NodeEvictionRate
+	size := z.ready + z.unready
+	if l.SizeOf == SizeOfCluster {
+		size = s.size
+	}
+	switch {
+	case s.state.Disrupted:
+		return 0
+	case z.Mode == ZoneFullDisruption:
+		rate = *l.FullDisruptionRate
+	case z.Mode == ZonePartialDisruption && size > l.LargeClusterSize:
+		rate = l.SecondaryNodeEvictionRate
+	case z.Mode == ZonePartialDisruption:
+		return 0
+	}
+	return max(rate, 0)
+}
+
+// setRate changes the rate of a zone. A bucket that is not full is empty then.
+func (s *zoneStepper) setRate(z *zone, rate float64) {
+	if rate != z.Rate {
+		if empty := z.known && (z.Rate == 0 || z.Next.After(s.now)); empty {
+			z.Next = s.now.Add(interval(rate))
+		}
+		z.Rate = rate
+	}
+	if most := s.now.Add(interval(rate)); z.Next.After(most) {
+		z.Next = most // the clock was set back since
+	}
+}
+
+// interval returns the time between two tokens.
+func interval(rate float64) time.Duration {
+	const longest = 100 * 365 * 24 * time.Hour
+	if rate <= 0 {
+		return longest
+	}
+	seconds := 1 / rate
+	if seconds >= longest.Seconds() {
+		return longest
+	}
+	return time.Duration(math.Ceil(seconds * float64(time.Second)))
+}
+
+// release takes the taints off all nodes.
+func (s *zoneStepper) release() {
+	tainted := 0
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		a := EditTaints{Node: n.Name, UID: n.UID}
+		for _, key := range []string{keyNotReady, keyUnreachable} {
+			if hasTaint(n, key) {
+				a.Remove = append(a.Remove, Taint{Key: key, Effect: NoExecute})
+			}
+		}
+		if a.Remove == nil {
+			continue
+		}
+		tainted++
+		if s.old.Disrupted && s.old.Release.After(s.now) && !s.old.Release.After(s.now.Add(s.policy.MinBackoff)) {
+			continue // what was written is not seen yet
+		}
+		s.actions = append(s.actions, a)
+	}
+	message := "no node of any zone is ready: nodes get no taint for it, and lose those that they have"
+	if tainted > 0 {
+		s.state.Release = s.old.Release
+		if len(s.actions) > 0 {
+			s.state.Release = s.now.Add(s.policy.MinBackoff)
+		}
+		s.at(s.state.Release)
+		message += fmt.Sprintf(" (%s)", plural(tainted, "node has one yet", "nodes have one yet"))
+	}
+	s.blocked = append(s.blocked, fairlead.Block{
+		Subject: "all zones", Reason: ReasonDisrupted, Since: s.state.Since, Owner: "the network between nodes and control plane",
+		Message: message, Unblock: "one node is ready",
+	})
+}
+
+// keepGranted repeats what is not seen, and drops what is of no use any more.
+func (s *zoneStepper) keepGranted() {
+	for _, g := range s.old.Granted {
+		for _, z := range s.zones {
+			i := slices.IndexFunc(z.waiting, func(n *Node) bool { return n.Name == g.Node && n.UID == g.UID })
+			if i < 0 {
+				continue
+			}
+			if g.Next.After(s.now.Add(s.policy.MaxBackoff)) {
+				g.Next = s.now // the clock was set back since
+			}
+			s.taint(g, z.waiting[i])
+			z.waiting = slices.Delete(z.waiting, i, i+1)
+			z.granted++
+		}
+	}
+}
+
+// taint puts the taint on a node that has a token, unless that was tried a short
+// time ago.
+func (s *zoneStepper) taint(g Grant, n *Node) {
+	a := EditTaints{Node: n.Name, UID: n.UID}
+	want := readyTaint(nodeCondition(n, nodeReady))
+	now := s.now
+	a.Add = []Taint{{Key: want, Effect: NoExecute, TimeAdded: &now}}
+	a.Remove = []Taint{{Key: opposite(want), Effect: NoExecute}}
+	if !g.Next.After(s.now) {
+		s.actions = append(s.actions, a)
+		g.Attempts++
+		g.Next = s.now.Add(s.policy.backoff(g.Attempts))
+	}
+	s.state.Granted = append(s.state.Granted, g)
+	s.at(g.Next)
+	message := fmt.Sprintf("its taint %s is being written", want)
+	for _, f := range s.Failures {
+		if f.Key == a.key() {
+			message += ": the last attempt failed: " + f.Message
+		}
+	}
+	s.blocked = append(s.blocked, fairlead.Block{
+		Subject: "node " + n.Name, Reason: ReasonWrite, Message: message, Since: g.Since, Unblock: "the taint is seen",
+	})
+}
+
+// grant gives the tokens of a zone to its nodes.
+func (s *zoneStepper) grant(z *zone) {
+	for len(z.waiting) > 0 && z.Rate > 0 && !z.Next.After(s.now) && z.granted < maxGranted {
+		n := z.waiting[0]
+		z.waiting = z.waiting[1:]
+		z.granted++
+		z.Next = s.now.Add(interval(z.Rate))
+		s.taint(Grant{Node: n.Name, UID: n.UID, Zone: z.Name, Since: s.now}, n)
+	}
+	if len(z.waiting) == 0 {
+		return
+	}
+	b := fairlead.Block{Subject: fmt.Sprintf("zone %q", z.Name), Since: unreadySince(z.waiting[0])}
+	who := plural(len(z.waiting), "node waits", "nodes wait")
+	switch {
+	case z.Rate == 0:
+		b.Reason, b.Unblock = ReasonZoneStopped, "more of its nodes are ready"
+		b.Message = fmt.Sprintf("%s for the NoExecute taint, and none is given in %s with %d of %d nodes not ready", who, z.Mode, z.unready, z.ready+z.unready)
+	case z.granted >= maxGranted:
+		b.Reason, b.Unblock = ReasonWritesFailed, "the writes succeed"
+		b.Message = fmt.Sprintf("%s for their turn until some of %d taints are written", who, z.granted)
+	default:
+		b.Reason, b.Unblock = ReasonRateLimited, "time passes, or the nodes are ready"
+		b.Message = fmt.Sprintf("%s for the NoExecute taint: %s has one every %s; the next is %s at %s",
+			who, z.Mode, interval(z.Rate), z.waiting[0].Name, z.Next.Format(time.RFC3339))
+		s.at(z.Next)
+	}
+	s.blocked = append(s.blocked, b)
+}
