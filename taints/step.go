@@ -53,7 +53,7 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 // world holds.
 const (
 	maxStarts = 200 // taints of a node
-	maxName   = 317 // bytes of a key, with prefix; names and UIDs have 253 at most
+	maxKey    = 317 // bytes of a key, with prefix; names and UIDs have 253 at most
 )
 
 // stepper is one call of Step.
@@ -106,7 +106,7 @@ func (s *stepper) begin() {
 	if dropped > 0 {
 		s.block(fairlead.Block{
 			Subject: "node " + s.Name, Reason: ReasonTaints, Since: s.now,
-			Message: fmt.Sprintf("for %d NoExecute taints it is not kept when they began: there are more than %d, or their keys have more than %d bytes", dropped, maxStarts, maxName),
+			Message: fmt.Sprintf("for %d NoExecute taints it is not kept when they began: there are more than %d, or their keys have more than %d bytes", dropped, maxStarts, maxKey),
 			Unblock: "remove taints, or give them timeAdded",
 		})
 	}
@@ -134,7 +134,7 @@ func (s *stepper) start(t *Taint) (since time.Time, kept bool) {
 			}
 		}
 	}
-	if len(s.state.Taints) >= maxStarts || len(t.Key) > maxName {
+	if len(s.state.Taints) >= maxStarts || len(t.Key) > maxKey {
 		return now.Since, told
 	}
 	s.state.Taints = append(s.state.Taints, now)

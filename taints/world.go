@@ -2,8 +2,6 @@ package taints
 
 import (
 	"time"
-
-	"github.com/fairlead/fairlead/internal/object"
 )
 
 // World is what [Step] looks at: a node and the pods on it. Step does not
@@ -37,10 +35,6 @@ type Failure struct {
 	Key     string `json:"key"`     // the action's, see Key
 	Message string `json:"message"` // the error
 }
-
-// PodDisruptionBudget bounds how many pods of a set may be down because
-// somebody evicted them.
-type PodDisruptionBudget = object.PodDisruptionBudget
 
 // heartbeat returns the last report of the node, in the node's time.
 func (w *World) heartbeat() time.Time {
