@@ -17,7 +17,7 @@ import (
 type Task struct {
 	Global  string       // the namespace whose catalogs all others see
 	Sources []olm.Source // in that namespace or in the request's
-	Request *olm.Request
+	Request *olm.Request // what is asked for, and what is installed
 }
 
 // rules is the documented rules for one task: what may serve what, in which

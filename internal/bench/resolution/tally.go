@@ -7,12 +7,14 @@ import (
 
 // Tally sums up many tasks.
 type Tally struct {
+	// Tasks is how many were judged; of them so many had no answer, so many were
+	// hard, and of so many it was proven.
 	Tasks, Unsatisfiable, Hard, Proven int
-	Unstable                           int             // tasks with runs that differ
-	Runs                               int             // of OLM's resolver
-	Verdicts                           map[Verdict]int // by run
-	Touched                            map[Verdict]int // tasks with such a run
-	Examples                           map[Verdict]string
+	Unstable                           int                // tasks with runs that differ
+	Runs                               int                // of OLM's resolver
+	Verdicts                           map[Verdict]int    // by run
+	Touched                            map[Verdict]int    // tasks with such a run
+	Examples                           map[Verdict]string // one task for each
 }
 
 // Run judges the tasks of the first n seeds. An error is a mistake of ours, or
