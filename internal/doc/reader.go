@@ -37,6 +37,7 @@ type Document struct {
 	Format Format   // how Raw is written
 	marks  []mark   // YAML only: where the parts of the JSON text come from
 	words  []word   // YAML only: see Truths
+	twice  []word   // YAML only: see Repeats
 }
 
 // Position returns the place in the source of the JSON text's byte at offset.
@@ -336,7 +337,7 @@ func (r *Reader) object() (*Document, error) {
 			return nil, err
 		}
 	}
-	if r.scan.fault.kind == Syntax && !meantJSON(r.scan.data) {
+	if r.scan.fault.kind == Syntax && !meantJSON(r.scan.data) || r.scan.fault.kind == DuplicateKey && r.yaml.last {
 		return r.block(objectEnd)
 	}
 	return nil, r.skip(r.scan.error(r.at, 0, r.limits))
@@ -455,7 +456,7 @@ func (r *Reader) block(end ending) (*Document, error) {
 	}
 	r.doc = Document{
 		Outline: Outline{JSON: json, nodes: r.scan.nodes},
-		Raw:     raw, Offset: offset, Start: start, Format: YAML, marks: marks, words: r.yaml.words,
+		Raw:     raw, Offset: offset, Start: start, Format: YAML, marks: marks, words: r.yaml.words, twice: r.yaml.twice,
 	}
 	return &r.doc, nil
 }

@@ -259,6 +259,6 @@ func (d *Document) Clone() *Document {
 		c.JSON = bytes.Clone(d.JSON)
 	}
 	c.nodes, c.marks = slices.Clone(d.nodes), slices.Clone(d.marks)
-	c.words = slices.Clone(d.words)
+	c.words, c.twice = slices.Clone(d.words), slices.Clone(d.twice)
 	return &c
 }

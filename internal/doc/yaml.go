@@ -52,6 +52,8 @@ type yamlWriter struct {
 	open   map[*yaml.Node]bool // anchors being written out
 	old    bool                // YAML 1.1
 	words  []word              // truth values of YAML 1.1 only
+	last   bool                // of a key that is there twice the last counts
+	twice  []word              // keys that stand again behind their first place
 	block  blockReader
 }
 
@@ -88,7 +90,7 @@ func (w *yamlWriter) convert(raw []byte, start Position, limits Limits, scan *sc
 }
 
 func (w *yamlWriter) reset(start Position, limits Limits) {
-	w.out, w.marks, w.words = w.out[:0], w.marks[:0], w.words[:0]
+	w.out, w.marks, w.words, w.twice = w.out[:0], w.marks[:0], w.words[:0], w.twice[:0]
 	w.start, w.limits, w.count, w.open = start, limits, 0, nil
 }
 
@@ -256,6 +258,7 @@ func (w *yamlWriter) alias(n *yaml.Node, depth int) error {
 func (w *yamlWriter) mapping(n *yaml.Node, depth int) error {
 	w.out = append(w.out, '{')
 	seen := make(map[string]*yaml.Node, len(n.Content)/2)
+	last := w.lastKeys(n)
 	var merges []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k := n.Content[i]
@@ -267,13 +270,17 @@ func (w *yamlWriter) mapping(n *yaml.Node, depth int) error {
 		if err != nil {
 			return err
 		}
-		if first := seen[key]; first != nil {
+		if first := seen[key]; first != nil && !w.last {
 			return &Error{
 				Pos: w.pos(k), Kind: DuplicateKey, Hint: "keep one of the two",
 				Message: fmt.Sprintf("the key %q is in this object already, in line %d", key, w.pos(first).Line),
 			}
 		}
 		seen[key] = k
+		if j := last[key]; j > i {
+			w.twice = append(w.twice, word{n.Content[j].Line, n.Content[j].Column, key})
+			continue
+		}
 		if err := w.member(k, key, n.Content[i+1], depth); err != nil {
 			return err
 		}

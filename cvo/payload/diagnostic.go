@@ -1,0 +1,74 @@
+package payload
+
+import (
+	"strconv"
+
+	"github.com/fairlead/fairlead/internal/doc"
+)
+
+// Position is a place in a file of the payload. It has the fields File, the
+// path in the file system, Line and Column. Both count from one, columns in
+// characters; zero is unknown. String returns file:line:column, and Compare
+// orders positions that way.
+type Position = doc.Position
+
+// LimitError is the limit that a document or payload exceeds; find it with
+// errors.As. It has the fields What, which says what is limited, and Max, the
+// limit.
+type LimitError = doc.LimitError
+
+// Code names a kind of finding. Codes are stable: scripts may compare them.
+type Code = doc.Code
+
+// The codes of findings about the content of files.
+const (
+	CodeRead         = doc.CodeRead         // a file or directory cannot be read
+	CodeSyntax       = doc.CodeSyntax       // neither JSON nor YAML
+	CodeEncoding     = doc.CodeEncoding     // no text in UTF-8
+	CodeDuplicateKey = doc.CodeDuplicateKey // a key twice in one object
+	CodeLimit        = doc.CodeLimit        // larger than Options allows; wraps a *LimitError
+	CodeNotObject    = doc.CodeNotObject    // a document that is a list or a single value
+	CodeYAML         = doc.CodeYAML         // YAML that has no JSON form
+	CodeType         = doc.CodeType         // a field's value has the wrong type
+)
+
+// The codes of findings about payloads.
+const (
+	CodeMissing     Code = "missing"            // a manifest without kind or name
+	CodeList        Code = "list"               // a List, which nothing takes apart
+	CodeDuplicate   Code = "duplicate-resource" // a resource more than once in one file
+	LintTwice       Code = "resource-twice"     // several tasks are about one resource
+	LintFileName    Code = "file-name"          // a file name outside of the grammar, see FileName
+	LintTemplate    Code = "template"           // a template that asks for what is not known; the file is left out
+	CodeMetadata    Code = "metadata"           // release-metadata says what it must not, or not what it must
+	CodeReferences  Code = "references"         // image-references, likewise
+	CodeMixed       Code = "mixed"              // release-metadata and image-references are of two versions
+	CodeAnnotation  Code = "annotation"         // an annotation of the release has a value that it must not have
+	LintUnknownKind Code = "unknown-kind"       // a kind that neither Kubernetes nor this payload defines
+	LintOrder       Code = "order"              // a resource may be applied before what defines its kind
+)
+
+// Diagnostic is one finding about a payload. It has the fields Pos (where it
+// is), Code (which kind of finding), Subject (which resource it is about),
+// Message (what is wrong, and why), Hint (how to mend it) and Err (the error
+// under it, which Unwrap returns). Error returns all that in one line.
+type Diagnostic = doc.Diagnostic
+
+// Diagnostics is a list of findings, sorted by position, code, subject and
+// message, without repetitions. As an error it has at least one.
+type Diagnostics = doc.Diagnostics
+
+// diagnose returns the finding that an error about a file tells.
+func diagnose(err error, file string) *Diagnostic {
+	d := doc.Diagnose(err)
+	d.Pos.File = file
+	return d
+}
+
+// quote puts a text in quotes for a message, without the middle of a long one.
+func quote(s string) string {
+	if len(s) > 100 {
+		s = s[:60] + "…" + s[len(s)-30:]
+	}
+	return strconv.Quote(s)
+}

@@ -1,0 +1,36 @@
+// Package payload reads release payloads of OpenShift, and says which of their
+// manifests belong to a cluster, in which order they are applied, and about how
+// long that takes.
+//
+//	p, err := payload.Load(os.DirFS("release"), nil) // what the image holds
+//	selection := p.Select(nil)                       // what belongs to this cluster
+//	graph := payload.NewGraph(selection.Tasks, nil)        // in which order
+//	run := graph.Start(nil)                                // what may begin now
+//
+// # The order
+//
+// The names of the files give it: 0000_<runlevel>_<component>_<rest>.
+//
+//  1. The operator's own manifests come before all others.
+//  2. A lower runlevel comes before a higher one. Runlevels have two digits, and
+//     are compared as text.
+//  3. Within a runlevel, components do not wait for each other.
+//  4. Within a component, manifests go in the order of their names.
+//  5. A batch Job waits for all before it, and all behind it wait for it.
+//
+// To install or to reconcile a cluster the order of runlevels is given up
+// ([GraphOptions].Flatten).
+//
+// # Carrying it out
+//
+// This package applies nothing. A [Run] tells which tasks may begin, and is told
+// of those that end; no worker waits while a task is ready. [Graph.Schedule]
+// does the same in virtual time, and [NewPlan] tells what takes long: the
+// critical path, and who works on what when.
+//
+// # Costs
+//
+// Load holds one file at a time, beside the manifests as JSON. Everything else
+// takes time in proportion to the number of manifests; a hundred thousand take
+// less than a second.
+package payload

@@ -1,0 +1,80 @@
+package payload
+
+import "strings"
+
+// FileName is what the name of a manifest file says about its place in the
+// order: 0000_<runlevel>_<component>_<rest>. The zero FileName is that of a name
+// outside of this grammar.
+type FileName struct {
+	Runlevel  string `json:"runlevel,omitempty"`  // digits, compared as text: "10" and "010" are two runlevels
+	Component string `json:"component,omitempty"` // letters and digits, in parts joined by single dashes
+}
+
+// IsZero reports whether the name says nothing.
+func (n FileName) IsZero() bool { return n == FileName{} }
+
+// NameError tells why the name of a file is outside of the grammar.
+type NameError struct {
+	Name   string // the name without its directory
+	Reason string // what is wrong with it
+}
+
+// Error says what is wrong, and what a name looks like.
+func (e *NameError) Error() string {
+	return "file name " + quote(e.Name) + ": " + e.Reason + "; name it 0000_<runlevel>_<component>_<name>.yaml"
+}
+
+// namePrefix begins the name of every manifest that is ordered by its name.
+const namePrefix = "0000_"
+
+// ParseFileName reads the name of a file, without its directory. What stands
+// behind the component is free. The error is a [*NameError].
+func ParseFileName(base string) (FileName, error) {
+	n, reason := parseFileName(base)
+	if reason != "" {
+		return FileName{}, &NameError{Name: base, Reason: reason}
+	}
+	return n, nil
+}
+
+// parseFileName returns the reason why base is outside of the grammar, or "".
+func parseFileName(base string) (n FileName, reason string) {
+	rest, ok := strings.CutPrefix(base, namePrefix)
+	if !ok {
+		return n, "it does not begin with 0000_"
+	}
+	end := 0
+	for end < len(rest) && '0' <= rest[end] && rest[end] <= '9' {
+		end++
+	}
+	if end == 0 || end == len(rest) || rest[end] != '_' {
+		return n, "0000_ is not followed by a runlevel, digits between two underscores"
+	}
+	n.Runlevel, rest = rest[:end], rest[end+1:]
+	end = componentEnd(rest)
+	switch {
+	case end == 0 || rest[end-1] == '-':
+		return FileName{}, "the component has an empty part: it is letters and digits, joined by single dashes"
+	case end == len(rest) || rest[end] != '_':
+		return FileName{}, "no underscore ends the component, which is letters, digits and single dashes"
+	}
+	n.Component = rest[:end]
+	return n, ""
+}
+
+// componentEnd returns how far letters, digits and single dashes between them
+// reach; a dash too many ends them behind it.
+func componentEnd(s string) int {
+	dash := true // none may come next
+	for i := range len(s) {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+			dash = false
+		case c == '-' && !dash:
+			dash = true
+		default:
+			return i
+		}
+	}
+	return len(s)
+}

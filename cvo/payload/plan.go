@@ -1,0 +1,110 @@
+package payload
+
+import "time"
+
+// Estimates say how long tasks take. The zero value holds the figures that the
+// documentation gives: manifests take about a second, operators minutes, and
+// the whole of an update one to two hours.
+type Estimates struct {
+	// Manifest is how long it takes to apply one. Zero means a second.
+	Manifest time.Duration
+	// Operator is how long a ClusterOperator takes to reach its new version, once
+	// its manifests are applied. Zero means five minutes.
+	Operator time.Duration
+	// Operators are those that take another time, by name, such as what was
+	// measured. Nil means twenty minutes for machine-config.
+	Operators map[string]time.Duration
+	// Kinds are the manifests that take another time, by kind. Nil means twenty
+	// seconds for Deployments and DaemonSets, and five for the
+	// CustomResourceDefinitions, which are waited for until they are served.
+	Kinds map[string]time.Duration
+}
+
+// Of returns the estimate for a task.
+func (e *Estimates) Of(m *Manifest) time.Duration {
+	c := e.complete()
+	return c.of(m)
+}
+
+func (e *Estimates) of(m *Manifest) time.Duration {
+	known, otherwise, name := e.Kinds, e.Manifest, m.ID.Kind
+	switch {
+	case m.Delete():
+		return e.Manifest
+	case m.ClusterOperator():
+		known, otherwise, name = e.Operators, e.Operator, m.ID.Name
+	}
+	if d, ok := known[name]; ok {
+		return d
+	}
+	return otherwise
+}
+
+// complete fills in what is not told.
+func (e *Estimates) complete() Estimates {
+	var c Estimates
+	if e != nil {
+		c = *e
+	}
+	c.Manifest, c.Operator = or(c.Manifest, time.Second), or(c.Operator, 5*time.Minute)
+	if c.Operators == nil {
+		c.Operators = map[string]time.Duration{"machine-config": 20 * time.Minute}
+	}
+	if c.Kinds == nil {
+		c.Kinds = map[string]time.Duration{
+			"Deployment": 20 * time.Second, "DaemonSet": 20 * time.Second, "CustomResourceDefinition": 5 * time.Second,
+		}
+	}
+	return c
+}
+
+func or(d, otherwise time.Duration) time.Duration {
+	if d == 0 {
+		return otherwise
+	}
+	return d
+}
+
+// Durations returns the estimates for all tasks. A nil e is the zero one.
+func (e *Estimates) Durations(tasks []*Manifest) []time.Duration {
+	all, c := make([]time.Duration, len(tasks)), e.complete()
+	for i, m := range tasks {
+		all[i] = c.of(m)
+	}
+	return all
+}
+
+// PlanOptions say how a plan is made. The zero value is that of an update.
+type PlanOptions struct {
+	GraphOptions           // how tasks are ordered
+	Workers      int       // how many tasks are under way at a time; zero means 16, as in the reference
+	Estimates    Estimates // how long they take
+}
+
+// Plan is what would be done, in which order, and about how long it takes.
+type Plan struct {
+	Graph     *Graph          // the order
+	Durations []time.Duration // of each task, estimated
+	Critical  []int           // tasks of the critical path, in order
+	Schedule  *Schedule       // who does what when
+}
+
+// defaultWorkers is how many tasks the reference carries out at a time while a
+// cluster is updated.
+const defaultWorkers = 16
+
+// NewPlan plans how tasks, manifests in load order, are carried out. Nil options
+// are the zero ones.
+func NewPlan(tasks []*Manifest, opts *PlanOptions) *Plan {
+	if opts == nil {
+		opts = &PlanOptions{}
+	}
+	p := &Plan{Graph: NewGraph(tasks, &opts.GraphOptions), Durations: opts.Estimates.Durations(tasks)}
+	p.Critical, _ = p.Graph.CriticalPath(p.Durations)
+	workers := opts.Workers
+	if workers <= 0 {
+		workers = defaultWorkers
+	}
+	p.Schedule = p.Graph.Schedule(p.Durations, workers)
+	return p
+}
