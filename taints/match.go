@@ -55,7 +55,7 @@ func (e Effects) Has(effect TaintEffect) bool {
 func FirstUntolerated(tolerations []Toleration, taints []Taint, effects Effects, o *Options) *Taint {
 	numbers := o.numbers()
 	for i := range taints {
-		if effects.Has(taints[i].Effect) && firstMatching(tolerations, &taints[i], numbers) < 0 {
+		if effects.Has(taints[i].Effect) && object.FirstMatch(tolerations, &taints[i], numbers) < 0 {
 			return &taints[i]
 		}
 	}
@@ -67,7 +67,7 @@ func FirstUntolerated(tolerations []Toleration, taints []Taint, effects Effects,
 func Untolerated(tolerations []Toleration, taints []Taint, effects Effects, o *Options) iter.Seq[*Taint] {
 	return func(yield func(*Taint) bool) {
 		for i := range taints {
-			if effects.Has(taints[i].Effect) && firstMatching(tolerations, &taints[i], o.numbers()) < 0 && !yield(&taints[i]) {
+			if effects.Has(taints[i].Effect) && object.FirstMatch(tolerations, &taints[i], o.numbers()) < 0 && !yield(&taints[i]) {
 				return
 			}
 		}
@@ -78,16 +78,7 @@ func Untolerated(tolerations []Toleration, taints []Taint, effects Effects, o *O
 // or -1. The first counts where several match: its TolerationSeconds are the ones
 // that the eviction of the reference goes by.
 func FirstMatching(tolerations []Toleration, taint *Taint, o *Options) int {
-	return firstMatching(tolerations, taint, o.numbers())
-}
-
-func firstMatching(tolerations []Toleration, taint *Taint, numbers bool) int {
-	for i := range tolerations {
-		if object.Matches(&tolerations[i], taint, numbers) {
-			return i
-		}
-	}
-	return -1
+	return object.FirstMatch(tolerations, taint, o.numbers())
 }
 
 // Matching returns the indices of all tolerations that match the taint, in

@@ -49,9 +49,11 @@ func (t Toleration) ToleratesNumber(taint Taint) bool {
 // Matches reports whether t tolerates taint, with Lt and Gt if numbers is set.
 // It changes neither.
 func Matches(t *Toleration, taint *Taint, numbers bool) bool {
-	if t.Effect != "" && t.Effect != taint.Effect || t.Key != "" && t.Key != taint.Key {
-		return false
-	}
+	return (t.Effect == "" || t.Effect == taint.Effect) && (t.Key == "" || t.Key == taint.Key) && t.accepts(taint, numbers)
+}
+
+// accepts reports whether the operator accepts the taint's value.
+func (t *Toleration) accepts(taint *Taint, numbers bool) bool {
 	switch t.Operator {
 	case TolerationExists:
 		return true
@@ -138,4 +140,15 @@ func plain(s string) string {
 		return strconv.Quote(s)
 	}
 	return s
+}
+
+// FirstMatch returns the index of the first toleration that matches the taint,
+// or -1; with Lt and Gt if numbers is set.
+func FirstMatch(tolerations []Toleration, taint *Taint, numbers bool) int {
+	for i := range tolerations {
+		if Matches(&tolerations[i], taint, numbers) {
+			return i
+		}
+	}
+	return -1
 }

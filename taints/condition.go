@@ -1,0 +1,175 @@
+package taints
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// Keys of the taints that the control plane puts on nodes.
+const (
+	KeyNotReady           = "node.kubernetes.io/not-ready"           // the node says that it is not ready
+	KeyUnreachable        = "node.kubernetes.io/unreachable"         // nothing is heard of the node
+	KeyMemoryPressure     = "node.kubernetes.io/memory-pressure"     // it is short of memory
+	KeyDiskPressure       = "node.kubernetes.io/disk-pressure"       // it is short of disk
+	KeyPIDPressure        = "node.kubernetes.io/pid-pressure"        // it is short of process numbers; OpenShift sets no threshold for it by default
+	KeyNetworkUnavailable = "node.kubernetes.io/network-unavailable" // its network is not set up
+	KeyUnschedulable      = "node.kubernetes.io/unschedulable"       // it is cordoned
+	KeyOutOfService       = "node.kubernetes.io/out-of-service"      // people say that it is dead: its pods may be deleted by force
+
+	// KeyUninitialized is set by the kubelet where a cloud provider is external,
+	// and removed by the cloud's controller when it knows the node.
+	KeyUninitialized = "node.cloudprovider.kubernetes.io/uninitialized"
+	// KeyShutdown is set by the cloud's controller while the machine is off.
+	KeyShutdown = "node.cloudprovider.kubernetes.io/shutdown"
+	// KeyMaster and KeyControlPlane are set on the nodes of the control plane.
+	KeyMaster       = "node-role.kubernetes.io/master"
+	KeyControlPlane = "node-role.kubernetes.io/control-plane" // see KeyMaster
+)
+
+// conditionKeys are the conditions that have taints, in the order of the taints.
+func conditionKeys() []struct {
+	kind   string
+	status object.ConditionStatus
+	key    string
+} {
+	return []struct {
+		kind   string
+		status object.ConditionStatus
+		key    string
+	}{
+		{"Ready", object.ConditionFalse, KeyNotReady},
+		{"Ready", object.ConditionUnknown, KeyUnreachable},
+		{"MemoryPressure", object.ConditionTrue, KeyMemoryPressure},
+		{"DiskPressure", object.ConditionTrue, KeyDiskPressure},
+		{"PIDPressure", object.ConditionTrue, KeyPIDPressure},
+		{"NetworkUnavailable", object.ConditionTrue, KeyNetworkUnavailable},
+	}
+}
+
+func unschedulableTaint() Taint {
+	return Taint{Key: KeyUnschedulable, Effect: NoSchedule}
+}
+
+// ConditionTaints returns the taints of effect NoSchedule that the conditions of
+// a node call for, and the one of a node that is marked unschedulable, in the
+// order of the keys above. A condition that is absent calls for none, and so
+// does a pressure that is unknown.
+func ConditionTaints(n *Node) []Taint {
+	var list []Taint
+	for _, c := range conditionKeys() {
+		if has := conditionOf(n, c.kind); has != nil && has.Status == c.status {
+			list = append(list, Taint{Key: c.key, Effect: NoSchedule})
+		}
+	}
+	if n.Spec.Unschedulable {
+		list = append(list, unschedulableTaint())
+	}
+	return list
+}
+
+func conditionOf(n *Node, kind string) *NodeCondition {
+	for i := range n.Status.Conditions {
+		if n.Status.Conditions[i].Type == kind {
+			return &n.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// ReadinessTaint returns the taint of effect NoExecute that the Ready condition of
+// a node calls for: not-ready if it is False, unreachable if it is Unknown; ok is
+// false if it is True or absent. A node has one of the two at most. How fast they
+// may be put on nodes is limited; removing or swapping one is not.
+func ReadinessTaint(n *Node) (t Taint, ok bool) {
+	c := conditionOf(n, "Ready")
+	switch {
+	case c != nil && c.Status == object.ConditionFalse:
+		return Taint{Key: KeyNotReady, Effect: NoExecute}, true
+	case c != nil && c.Status == object.ConditionUnknown:
+		return Taint{Key: KeyUnreachable, Effect: NoExecute}, true
+	}
+	return Taint{}, false
+}
+
+// SyncConditionTaints returns the taints that the node should have, given its
+// conditions, and whether these are others than it has: the taints of
+// [ConditionTaints] are added, and those of their keys that nothing calls for any
+// more are removed; all others stay as they are, and in their places. Taints of
+// effect NoExecute are not touched.
+//
+// The answer depends on the node alone. Ask again after a write that failed: the
+// difference is then still there. The node is not changed.
+func SyncConditionTaints(n *Node) (list []Taint, changed bool) {
+	want := ConditionTaints(n)
+	for _, t := range n.Spec.Taints {
+		if t.Effect == NoSchedule && conditionKey(t.Key) && Find(want, t.Key, t.Effect) == nil {
+			changed = true
+			continue
+		}
+		list = append(list, t)
+	}
+	for _, t := range want {
+		if Find(list, t.Key, t.Effect) == nil {
+			list, changed = append(list, t), true
+		}
+	}
+	return list, changed
+}
+
+// conditionKey reports whether the taints of a key follow the node's state.
+func conditionKey(key string) bool {
+	if key == KeyUnschedulable {
+		return true
+	}
+	for _, c := range conditionKeys() {
+		if c.key == key {
+			return true
+		}
+	}
+	return false
+}
+
+// SyncReadinessTaint returns the taints that the node should have, given its
+// Ready condition, and whether these are others than it has: the one of
+// [ReadinessTaint], since now, and not the other of the two. While it is there
+// its TimeAdded stays. The node is not changed.
+func SyncReadinessTaint(n *Node, now time.Time) (list []Taint, changed bool) {
+	want, needed := ReadinessTaint(n)
+	for _, t := range n.Spec.Taints {
+		switch {
+		case t.Effect != NoExecute || t.Key != KeyNotReady && t.Key != KeyUnreachable:
+			list = append(list, t)
+		case needed && t.Same(want):
+			list, needed = append(list, t), false
+		default:
+			changed = true
+		}
+	}
+	if needed {
+		want.TimeAdded = &now
+		list, changed = append(list, want), true
+	}
+	return list, changed
+}
+
+// AdmitNode returns the taints of a node that is about to be created: its own,
+// and not-ready of effect NoSchedule, so that no pod comes before the node has
+// said that it is ready. The argument is not changed.
+func AdmitNode(n *Node) []Taint {
+	list := slices.Clone(n.Spec.Taints)
+	if Find(list, KeyNotReady, NoSchedule) == nil {
+		list = append(list, Taint{Key: KeyNotReady, Effect: NoSchedule})
+	}
+	return list
+}
+
+// systemKey reports whether a key is one that the control plane uses.
+func systemKey(key string) bool {
+	switch key {
+	case KeyOutOfService, KeyUninitialized, KeyShutdown, KeyMaster, KeyControlPlane:
+		return true
+	}
+	return conditionKey(key)
+}
