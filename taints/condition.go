@@ -2,7 +2,6 @@ package taints
 
 import (
 	"slices"
-	"time"
 
 	"github.com/fairlead/fairlead/internal/object"
 )
@@ -28,24 +27,19 @@ const (
 	KeyControlPlane = "node-role.kubernetes.io/control-plane" // see KeyMaster
 )
 
-// conditionKeys are the conditions that have taints, in the order of the taints.
-func conditionKeys() []struct {
+// conditionTaints are the conditions that have taints of effect NoSchedule, in
+// the order of the taints.
+var conditionTaints = [...]struct {
 	kind   string
 	status object.ConditionStatus
 	key    string
-} {
-	return []struct {
-		kind   string
-		status object.ConditionStatus
-		key    string
-	}{
-		{"Ready", object.ConditionFalse, KeyNotReady},
-		{"Ready", object.ConditionUnknown, KeyUnreachable},
-		{"MemoryPressure", object.ConditionTrue, KeyMemoryPressure},
-		{"DiskPressure", object.ConditionTrue, KeyDiskPressure},
-		{"PIDPressure", object.ConditionTrue, KeyPIDPressure},
-		{"NetworkUnavailable", object.ConditionTrue, KeyNetworkUnavailable},
-	}
+}{
+	{nodeReady, object.ConditionFalse, KeyNotReady},
+	{nodeReady, object.ConditionUnknown, KeyUnreachable},
+	{"MemoryPressure", object.ConditionTrue, KeyMemoryPressure},
+	{"DiskPressure", object.ConditionTrue, KeyDiskPressure},
+	{"PIDPressure", object.ConditionTrue, KeyPIDPressure},
+	{"NetworkUnavailable", object.ConditionTrue, KeyNetworkUnavailable},
 }
 
 func unschedulableTaint() Taint {
@@ -58,8 +52,8 @@ func unschedulableTaint() Taint {
 // does a pressure that is unknown.
 func ConditionTaints(n *Node) []Taint {
 	var list []Taint
-	for _, c := range conditionKeys() {
-		if has := conditionOf(n, c.kind); has != nil && has.Status == c.status {
+	for _, c := range conditionTaints {
+		if has := nodeCondition(n, c.kind); has != nil && has.Status == c.status {
 			list = append(list, Taint{Key: c.key, Effect: NoSchedule})
 		}
 	}
@@ -69,28 +63,14 @@ func ConditionTaints(n *Node) []Taint {
 	return list
 }
 
-func conditionOf(n *Node, kind string) *NodeCondition {
-	for i := range n.Status.Conditions {
-		if n.Status.Conditions[i].Type == kind {
-			return &n.Status.Conditions[i]
-		}
-	}
-	return nil
-}
-
 // ReadinessTaint returns the taint of effect NoExecute that the Ready condition of
 // a node calls for: not-ready if it is False, unreachable if it is Unknown; ok is
-// false if it is True or absent. A node has one of the two at most. How fast they
-// may be put on nodes is limited; removing or swapping one is not.
+// false, and the taint of no use, if it is True or absent. A node has one of the
+// two at most. How fast they may be put on nodes is limited; removing or swapping
+// one is not.
 func ReadinessTaint(n *Node) (t Taint, ok bool) {
-	c := conditionOf(n, "Ready")
-	switch {
-	case c != nil && c.Status == object.ConditionFalse:
-		return Taint{Key: KeyNotReady, Effect: NoExecute}, true
-	case c != nil && c.Status == object.ConditionUnknown:
-		return Taint{Key: KeyUnreachable, Effect: NoExecute}, true
-	}
-	return Taint{}, false
+	key := readyTaint(nodeCondition(n, nodeReady))
+	return Taint{Key: key, Effect: NoExecute}, key != ""
 }
 
 // SyncConditionTaints returns the taints that the node should have, given its
@@ -123,35 +103,12 @@ func conditionKey(key string) bool {
 	if key == KeyUnschedulable {
 		return true
 	}
-	for _, c := range conditionKeys() {
+	for _, c := range conditionTaints {
 		if c.key == key {
 			return true
 		}
 	}
 	return false
-}
-
-// SyncReadinessTaint returns the taints that the node should have, given its
-// Ready condition, and whether these are others than it has: the one of
-// [ReadinessTaint], since now, and not the other of the two. While it is there
-// its TimeAdded stays. The node is not changed.
-func SyncReadinessTaint(n *Node, now time.Time) (list []Taint, changed bool) {
-	want, needed := ReadinessTaint(n)
-	for _, t := range n.Spec.Taints {
-		switch {
-		case t.Effect != NoExecute || t.Key != KeyNotReady && t.Key != KeyUnreachable:
-			list = append(list, t)
-		case needed && t.Same(want):
-			list, needed = append(list, t), false
-		default:
-			changed = true
-		}
-	}
-	if needed {
-		want.TimeAdded = &now
-		list, changed = append(list, want), true
-	}
-	return list, changed
 }
 
 // AdmitNode returns the taints of a node that is about to be created: its own,

@@ -11,7 +11,7 @@ import (
 
 // conditional reports whether a taint stands for a node that is not ready.
 func conditional(t *Taint) bool {
-	return t.Effect == NoExecute && (t.Key == keyNotReady || t.Key == keyUnreachable)
+	return t.Effect == NoExecute && (t.Key == KeyNotReady || t.Key == KeyUnreachable)
 }
 
 // readyTaint returns the key of the NoExecute taint that a condition Ready calls
@@ -21,19 +21,19 @@ func readyTaint(ready *NodeCondition) string {
 	case ready == nil:
 		return ""
 	case ready.Status == object.ConditionFalse:
-		return keyNotReady
+		return KeyNotReady
 	case ready.Status == object.ConditionUnknown:
-		return keyUnreachable
+		return KeyUnreachable
 	}
 	return ""
 }
 
 // opposite returns the key that excludes the other one.
 func opposite(key string) string {
-	if key == keyNotReady {
-		return keyUnreachable
+	if key == KeyNotReady {
+		return KeyUnreachable
 	}
-	return keyNotReady
+	return KeyNotReady
 }
 
 // hasTaint reports whether a node has the NoExecute taint of a key.
@@ -129,7 +129,7 @@ func (s *stepper) unknown() []NodeCondition {
 // turn.
 func (s *stepper) follow() {
 	a := EditTaints{Node: s.Name, UID: s.Node.UID}
-	want := noScheduleTaints(s.Node)
+	want := ConditionTaints(s.Node)
 	for _, t := range want {
 		if !slices.ContainsFunc(s.Node.Spec.Taints, func(o Taint) bool { return o.Key == t.Key && o.Effect == t.Effect }) {
 			now := s.now
@@ -139,7 +139,7 @@ func (s *stepper) follow() {
 	}
 	for _, t := range s.Node.Spec.Taints {
 		stays := slices.ContainsFunc(want, func(o Taint) bool { return o.Key == t.Key && o.Effect == t.Effect })
-		if followsCondition(&t) && !stays {
+		if t.Effect == NoSchedule && conditionKey(t.Key) && !stays {
 			a.Remove = append(a.Remove, Taint{Key: t.Key, Effect: t.Effect})
 		}
 	}
@@ -155,7 +155,7 @@ func (s *stepper) swap(a *EditTaints) {
 	ready := s.ready()
 	want := readyTaint(ready)
 	had := false
-	for _, key := range []string{keyNotReady, keyUnreachable} {
+	for _, key := range []string{KeyNotReady, KeyUnreachable} {
 		if hasTaint(s.Node, key) && key != want && ready != nil {
 			a.Remove = append(a.Remove, Taint{Key: key, Effect: NoExecute})
 			had = true

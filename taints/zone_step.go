@@ -237,7 +237,7 @@ func (s *zoneStepper) release() {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		a := EditTaints{Node: n.Name, UID: n.UID}
-		for _, key := range []string{keyNotReady, keyUnreachable} {
+		for _, key := range []string{KeyNotReady, KeyUnreachable} {
 			if hasTaint(n, key) {
 				a.Remove = append(a.Remove, Taint{Key: key, Effect: NoExecute})
 			}
