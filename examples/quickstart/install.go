@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/solver/olm"
-	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
 
@@ -29,7 +28,7 @@ func installAndUpdate(ctx context.Context, w io.Writer, resolver *olm.Resolver) 
 		}
 	}}
 	err := cluster.Edit(namespace, func(world *install.World) error {
-		world.Groups = make([]group.OperatorGroup, 1)
+		world.Groups = make([]install.OperatorGroup, 1)
 		world.Subscriptions = []install.Subscription{{Subscription: olm.Subscription{
 			ObjectMeta: olm.ObjectMeta{Name: "lighthouse"},
 			Spec: olm.SubscriptionSpec{

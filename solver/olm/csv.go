@@ -47,6 +47,11 @@ type CSVSpec struct {
 	APIServiceDefinitions     APIServiceDescriptions `json:"apiservicedefinitions"` // see CustomResourceDefinitions
 	// InstallModes are those that it supports; resolution does not read them.
 	InstallModes group.InstallModes `json:"installModes,omitempty"`
+	// Install is how it is deployed; resolution does not read it.
+	Install InstallStrategy `json:"install,omitzero"`
+	// MinKubeVersion is the lowest version of Kubernetes that it runs on; empty
+	// means any. Resolution does not read it.
+	MinKubeVersion string `json:"minKubeVersion,omitempty"`
 }
 
 // CSVStatus is the part of a CSV's status that resolution reads.

@@ -60,6 +60,18 @@ type Status struct {
 	StoredVersions []string `json:"storedVersions,omitempty"`
 }
 
+// Served returns the names of the versions that the API server offers, in the
+// order of the definition.
+func (d *Definition) Served() []string {
+	var names []string
+	for _, v := range d.versions() {
+		if v.Served {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
+
 // versions returns the versions of a definition of either API version.
 func (d *Definition) versions() []Version {
 	if len(d.Spec.Versions) == 0 && d.Spec.Version != "" {

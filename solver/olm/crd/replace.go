@@ -8,9 +8,9 @@ import (
 
 // Object is an existing custom resource.
 type Object struct {
-	Namespace string          // "" for what lives in none
-	Name      string          // unique in its namespace
-	Data      json.RawMessage // as it reads in the version that it is asked for
+	Namespace string          `json:"namespace,omitempty"` // "" for what lives in none
+	Name      string          `json:"name"`                // unique in its namespace
+	Data      json.RawMessage `json:"data,omitempty"`      // as it reads in the version that it is asked for
 }
 
 // World tells of what exists under a definition. Implementations are for

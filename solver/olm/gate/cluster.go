@@ -117,6 +117,16 @@ func ClusterUpdate(current, target string, csvs []olm.ClusterServiceVersion) (Ve
 	}, found, nil
 }
 
+// NextMinor decides whether a cluster may be updated to its next minor version,
+// as ClusterUpdate does.
+func NextMinor(current string, csvs []olm.ClusterServiceVersion) (Verdict, []Incompatible, error) {
+	from, err := minorOf(current)
+	if err != nil {
+		return Verdict{}, nil, err
+	}
+	return ClusterUpdate(current, fmt.Sprintf("%d.%d", from.Major(), from.Minor()+1), csvs)
+}
+
 func incompatible(csv *olm.ClusterServiceVersion, to semverx.Version) *Incompatible {
 	limit, err := MaxOpenShift(csv)
 	switch {

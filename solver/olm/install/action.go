@@ -3,19 +3,30 @@ package install
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/gate"
+	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/source"
 )
 
 // Action is something to do, one of
 //
 //   - [Unpack], which fetches the objects of a bundle;
 //   - [WritePlan] and [DeletePlan], which keep the install plans;
-//   - [UpdateSubscription], which writes the status of a subscription;
+//   - [UpdateSubscription], [CreateSubscription] and [DeleteSubscription];
 //   - [ApplyStep], which creates or updates one object of a plan;
-//   - [SetPhase], which writes the status of a CSV;
-//   - [Deploy], which carries out the install strategy of a CSV;
-//   - [DeleteCSV], which removes a CSV that was replaced.
+//   - [SetPhase] and [Annotate], which write the status of a CSV, and that it is
+//     a member of an operator group;
+//   - [Deploy] and [Undeploy], which carry out the install strategy of a CSV, and
+//     take that back;
+//   - [DeleteCSV] and [DeleteObject], which remove what is no longer wanted;
+//   - [UpdateGroup], which writes an operator group's status and its APIs;
+//   - [WriteObject], which writes the roles and copies that follow from a group;
+//   - [WriteCondition], which keeps operator conditions;
+//   - [ServeCatalog] and [UpdateCatalog], which keep the catalogs of a namespace;
+//   - [ReportUpgradeable], which holds up updates of the cluster.
 //
 // An action changes an object only if it is still at the action's Revision,
 // the one that the decision was made on; with the empty Revision only if it
@@ -79,20 +90,109 @@ type SetPhase struct {
 	Phase    olm.Phase `json:"phase"`             // the new one
 	Reason   string    `json:"reason"`            // why, as one word
 	Message  string    `json:"message,omitempty"` // why, for people
+	// Upgrade tells that the CSV succeeds, and what it replaces is still there.
+	Upgrade bool `json:"upgrade,omitempty"`
 }
 
-// Deploy carries out the install strategy of a CSV: creates its deployments,
-// or again those that are broken.
+// Annotate writes the annotations by which a CSV says that it is a member of
+// an operator group. The backend keeps all others.
+type Annotate struct {
+	CSV         string            `json:"csv"`                   // its name
+	Revision    string            `json:"revision"`              // see Action
+	Annotations map[string]string `json:"annotations,omitempty"` // those of group.Membership; what is not in it goes
+}
+
+// Deploy carries out the install strategy of a CSV: creates or updates its
+// deployments, makes those anew that are broken, and removes those of the CSV
+// that are not among them. The backend keeps Digest with the CSV, and reports
+// it as DeployedDigest.
 type Deploy struct {
+	CSV         string            `json:"csv"`                   // its name
+	Revision    string            `json:"revision"`              // see Action
+	Deployments []json.RawMessage `json:"deployments,omitempty"` // in the order of the CSV, as the subscription's config wants them
+	Digest      string            `json:"digest,omitempty"`      // of Deployments, empty if there are none
+}
+
+// Undeploy deletes the deployments of a CSV.
+type Undeploy struct {
 	CSV      string `json:"csv"`      // its name
 	Revision string `json:"revision"` // see Action
 }
 
-// DeleteCSV removes a CSV and what belongs to it: its deployments, and the
-// objects of the cluster that are owned by it. CRDs stay.
+// DeleteCSV removes a CSV with its deployments and its operator condition. Other
+// objects that belong to it have been removed before, and CRDs stay.
 type DeleteCSV struct {
 	CSV      string `json:"csv"`      // its name
 	Revision string `json:"revision"` // see Action
+}
+
+// DeleteObject removes an object that belonged to a CSV, or was generated.
+type DeleteObject struct {
+	Ref      Ref    `json:"ref"`      // the object
+	Owner    string `json:"owner"`    // its Owner; it stays if it belongs to another by now
+	Revision string `json:"revision"` // see Action
+}
+
+// DeleteSubscription removes a subscription, as a removal asks for.
+type DeleteSubscription struct {
+	Name     string `json:"name"`     // the subscription's
+	Revision string `json:"revision"` // see Action
+}
+
+// CreateSubscription makes a subscription again, as a refresh asks for.
+type CreateSubscription struct {
+	Subscription olm.Subscription `json:"subscription"` // without status
+}
+
+// UpdateGroup writes the status of an operator group, and in its annotation
+// the APIs that it provides.
+type UpdateGroup struct {
+	Name     string       `json:"name"`            // the group's
+	Revision string       `json:"revision"`        // see Action
+	Provided group.APIs   `json:"provided"`        // for group.ProvidedAPIsAnnotation
+	Status   group.Status `json:"status,omitzero"` // the new one
+}
+
+// WriteObject creates or updates an object that follows from the operator group
+// and its members: a role, a binding, the copy of a CSV in another namespace. The
+// backend keeps Owner and Digest with it.
+type WriteObject struct {
+	Ref      Ref             `json:"ref"`                // the object
+	Manifest json.RawMessage `json:"manifest"`           // what it shall be
+	Digest   string          `json:"digest"`             // of Manifest
+	Owner    string          `json:"owner"`              // the namespace that it is generated for
+	Revision string          `json:"revision,omitempty"` // see Action
+}
+
+// WriteCondition creates the operator condition of a CSV, or updates its status.
+type WriteCondition struct {
+	Name     string                       `json:"name"`               // that of the CSV
+	Revision string                       `json:"revision,omitempty"` // see Action
+	Status   gate.OperatorConditionStatus `json:"status,omitzero"`    // the new one
+}
+
+// ServeCatalog runs the pod of a catalog, or runs it anew with a newer image
+// behind the same name.
+type ServeCatalog struct {
+	Name      string           `json:"name"`      // the catalog source's
+	Revision  string           `json:"revision"`  // see Action
+	Image     string           `json:"image"`     // what the pod runs
+	Placement source.Placement `json:"placement"` // how
+	Polled    time.Time        `json:"polled"`    // for status.latestImageRegistryPoll
+}
+
+// UpdateCatalog writes the status of a catalog source.
+type UpdateCatalog struct {
+	Name     string        `json:"name"`     // the catalog source's
+	Revision string        `json:"revision"` // see Action
+	Status   source.Status `json:"status"`   // the new one
+}
+
+// ReportUpgradeable says whether the operators of the namespace hold up updates
+// of the cluster to its next minor version. A cluster may be updated if no
+// namespace holds that up.
+type ReportUpgradeable struct {
+	Condition olm.Condition `json:"condition"` // of type Upgradeable
 }
 
 func (a Unpack) key() string { return "unpack " + a.Candidate.Source.String() + " " + a.Candidate.Name }
@@ -101,11 +201,30 @@ func (a WritePlan) key() string {
 }
 func (a DeletePlan) key() string { return "delete plan " + a.Name }
 func (a UpdateSubscription) key() string {
-	return strings.TrimSpace("update subscription " + a.Name + " " + string(a.Status.State) + " " + a.Status.CurrentCSV + " " + a.Status.InstalledCSV)
+	key := "update subscription " + a.Name + " " + string(a.Status.State) + " " + a.Status.CurrentCSV + " " + a.Status.InstalledCSV
+	for _, c := range a.Status.Conditions {
+		key += " " + c.Type + "=" + c.Reason
+	}
+	return strings.TrimSpace(key)
 }
 func (a ApplyStep) key() string { return "apply " + a.Plan + " " + a.Ref.String() }
 func (a SetPhase) key() string {
 	return "phase " + a.CSV + " " + string(a.Phase) + " " + a.Reason
 }
-func (a Deploy) key() string    { return "deploy " + a.CSV }
-func (a DeleteCSV) key() string { return "delete csv " + a.CSV }
+func (a Deploy) key() string             { return "deploy " + a.CSV }
+func (a DeleteCSV) key() string          { return "delete csv " + a.CSV }
+func (a Annotate) key() string           { return "annotate " + a.CSV }
+func (a Undeploy) key() string           { return "undeploy " + a.CSV }
+func (a DeleteObject) key() string       { return "delete " + a.Ref.String() }
+func (a DeleteSubscription) key() string { return "delete subscription " + a.Name }
+func (a CreateSubscription) key() string { return "create subscription " + a.Subscription.Name }
+func (a UpdateGroup) key() string {
+	return strings.TrimSpace("update group " + a.Name + " " + a.Provided.String())
+}
+func (a WriteObject) key() string    { return "write " + a.Ref.String() }
+func (a WriteCondition) key() string { return "write condition " + a.Name }
+func (a ServeCatalog) key() string   { return "serve catalog " + a.Name + " " + a.Image }
+func (a UpdateCatalog) key() string  { return "update catalog " + a.Name }
+func (a ReportUpgradeable) key() string {
+	return "report upgradeable " + string(a.Condition.Status)
+}

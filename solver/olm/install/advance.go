@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead/solver/olm"
 )
 
 // advance makes a plan if there is none, and carries it out.
 func (s *stepper) advance() {
-	s.finish()
 	ready := s.adopt()
 	current := s.subscriptions()
 	if s.state.Plan != nil && ready {
@@ -16,12 +18,15 @@ func (s *stepper) advance() {
 	}
 }
 
-// finish forgets the plan when the cluster shows it as complete.
+// finish forgets the plan when the cluster shows it as complete, or failed.
 func (s *stepper) finish() {
-	if p := s.state.Plan; p != nil && p.done() {
-		if seen := s.plan(p.Name); seen != nil && seen.Status.Phase == PlanComplete {
-			s.state.Plan = nil
-		}
+	p := s.state.Plan
+	if p == nil {
+		return
+	}
+	seen := s.plan(p.Name)
+	if seen != nil && (seen.Status.Phase == PlanFailed || seen.Status.Phase == PlanComplete && p.done()) {
+		s.state.Plan = nil
 	}
 }
 
@@ -30,41 +35,31 @@ func planSubject(p *Plan) string { return "installplan " + p.Name }
 // namespaceSubject is the subject of what is about all operators.
 func (s *stepper) namespaceSubject() string { return "namespace " + s.Namespace }
 
-// adopt makes a plan of what the resolver has chosen, unless one has begun, and
-// reports whether there is a plan that may go on.
+// adopt makes a plan of what the resolver has chosen, and of what operators have
+// lost, unless one has begun. It reports whether there is a plan that may go on.
 func (s *stepper) adopt() bool {
+	s.failures()
 	p := s.state.Plan
 	if p != nil && p.Started {
 		return true
 	}
-	for _, b := range s.conflicts() {
-		s.block(b.subject, ReasonUnsatisfiable, b.message, "whoever owns the subscriptions", "the subscriptions or the catalogs change")
-	}
-	if r := s.Refusal; r != nil {
-		if r.Reason == ReasonUnsatisfiable {
-			s.state.Plan = nil
-		}
-		s.block(s.namespaceSubject(), r.Reason, r.Message, "whoever owns the subscriptions and catalogs", "the subscriptions, the operators or the catalogs change")
-		return false
-	}
-	if s.Resolution == nil || len(s.Resolution.Chosen) == 0 {
-		s.held()
-		s.state.Plan = nil
-		return false
-	}
-	if !s.unpacked() {
-		return false
-	}
-	fresh, err := NewInstallPlan(s.World, s.nextGeneration())
+	res, settled := s.usable()
+	fresh, err := newPlan(s.World, s.index, res, s.nextGeneration())
 	if err != nil {
 		s.state.Plan = nil
 		s.block(s.namespaceSubject(), ReasonContentInvalid, err.Error(), "the authors of the bundle", "the catalog offers a sound bundle")
 		return false
 	}
-	memory := fresh.memory(currents(s.Resolution))
+	memory := fresh.memory(currents(res))
+	if len(memory.Steps) == 0 && !settled {
+		return false
+	}
+	if len(memory.Steps) == 0 || s.failedBefore(memory) {
+		s.state.Plan = nil
+		return false
+	}
 	if p != nil && p.same(memory) {
-		fresh, err = NewInstallPlan(s.World, p.Generation) // under the name that it has
-		if err != nil {
+		if fresh, err = newPlan(s.World, s.index, res, p.Generation); err != nil { // under the name that it has
 			return false
 		}
 	} else {
@@ -72,6 +67,54 @@ func (s *stepper) adopt() bool {
 		s.state.Plan, s.state.Generation = memory, memory.Generation
 	}
 	return s.published(fresh)
+}
+
+// usable returns what the resolver has chosen, if all of it can be planned.
+// Settled is false if it is not known what to choose, or not yet unpacked.
+func (s *stepper) usable() (res *olm.Resolution, settled bool) {
+	for _, b := range s.conflicts() {
+		s.block(b.subject, ReasonUnsatisfiable, b.message, "whoever owns the subscriptions", "the subscriptions or the catalogs change")
+	}
+	if r := s.Refusal; r != nil {
+		s.block(s.namespaceSubject(), r.Reason, r.Message, "whoever owns the subscriptions and catalogs", "the subscriptions, the operators or the catalogs change")
+		return nil, r.Reason != ReasonResolutionError
+	}
+	if s.Resolution == nil || len(s.Resolution.Chosen) == 0 {
+		s.held()
+		return nil, true
+	}
+	if !s.unpacked() {
+		return nil, false
+	}
+	return s.Resolution, true
+}
+
+// failures tells of plans that have failed and that nothing has made good.
+func (s *stepper) failures() {
+	for _, p := range s.plans {
+		if !s.unmended(p) {
+			continue
+		}
+		message := "it has failed"
+		if c := object.FindCondition(p.Status.Conditions, PlanInstalled); c != nil {
+			message = c.Message
+		}
+		s.block("installplan "+p.Name, ReasonPlanFailed, message, "whoever owns the subscriptions of "+strings.Join(p.Spec.ClusterServiceVersionNames, ", "),
+			"its cause is mended and the plan deleted: then what remains is planned anew; or the catalog offers another version")
+	}
+}
+
+// unmended reports whether a plan has failed and no newer one brings what it
+// was to bring.
+func (s *stepper) unmended(p *InstallPlan) bool {
+	return p.Status.Phase == PlanFailed && slices.ContainsFunc(p.Spec.ClusterServiceVersionNames, func(name string) bool { return s.brought[name] == p })
+}
+
+// failedBefore reports whether a plan that has failed would have done the same.
+func (s *stepper) failedBefore(memory *Plan) bool {
+	return slices.ContainsFunc(s.plans, func(p *InstallPlan) bool {
+		return s.unmended(p) && p.memory(nil).sameSteps(memory)
+	})
 }
 
 // published reports whether the plan is seen in the cluster, and writes it if
@@ -170,23 +213,60 @@ func (s *stepper) carry(current bool) {
 	case !s.faithful(seen):
 		s.block(planSubject(p), ReasonPlanChanged, "its steps are not those that were planned", "whoever changed it", "it is deleted; then it is planned anew")
 		return
-	case !current:
+	case !current, !p.Started && !s.permitted(seen):
 		return
 	}
-	p.Started = true
+	if p.Started = true; p.Began.IsZero() || p.Began.After(s.now) {
+		p.Began = s.now
+	}
 	for i := range p.Steps {
 		if m, ok := s.mark(p.Steps[i].Ref); ok && m.Digest == p.Steps[i].Digest {
 			p.Steps[i].Done = true
 		}
 	}
-	phase := PlanInstalling
-	if p.done() {
-		phase = PlanComplete
+	if !p.done() && p.Failed == "" {
+		p.Failed = s.exhausted(p)
 	}
-	if seen.Status.Phase != phase {
-		s.writePhase(seen, phase)
+	switch {
+	case p.done():
+		s.writePhase(seen, PlanComplete)
+	case p.Failed != "":
+		s.writePhase(seen, PlanFailed)
+	default:
+		s.writePhase(seen, PlanInstalling)
+		s.apply(seen)
 	}
-	s.apply(seen)
+}
+
+// exhausted says why a plan has failed, or "".
+func (s *stepper) exhausted(p *Plan) string {
+	if limit := p.Began.Add(s.policy.PlanTimeout); s.policy.PlanTimeout > 0 {
+		if !s.now.Before(limit) {
+			return fmt.Sprintf("%s after %v", s.pendingStep(p), s.policy.PlanTimeout)
+		}
+		s.at(limit)
+	}
+	for i := range p.Steps {
+		r := s.retry(stepKey(p, &p.Steps[i]))
+		if n := s.policy.StepAttempts; n > 0 && !p.Steps[i].Done && r.Attempts >= n && !r.Next.After(s.now) {
+			return because(fmt.Sprintf("%s was not applied after %d attempts", p.Steps[i].Ref, r.Attempts), s.failure(r.Key))
+		}
+	}
+	return ""
+}
+
+// pendingStep tells of the first step that is not done.
+func (s *stepper) pendingStep(p *Plan) string {
+	for i := range p.Steps {
+		if step := &p.Steps[i]; !step.Done {
+			return because(step.Ref.String()+" was not applied", s.failure(stepKey(p, step)))
+		}
+	}
+	return "nothing was applied"
+}
+
+func stepKey(p *Plan, step *StepState) string {
+	return Key(ApplyStep{Plan: p.Name, Ref: step.Ref})
 }
 
 // faithful reports whether a plan that is seen has the steps that were planned.
@@ -194,18 +274,30 @@ func (s *stepper) faithful(seen *InstallPlan) bool {
 	return s.state.Plan.same(seen.memory(s.state.Plan.Current))
 }
 
-// writePhase updates the status of the plan in the cluster.
+// writePhase updates the status of the plan in the cluster, if that is at
+// another phase.
 func (s *stepper) writePhase(seen *InstallPlan, phase PlanPhase) {
+	if seen.Status.Phase == phase {
+		return
+	}
+	p := s.state.Plan
 	next := *seen
 	next.Status.Phase = phase
 	next.Status.Plan = slices.Clone(seen.Status.Plan)
 	for i := range next.Status.Plan {
-		if s.state.Plan.Steps[i].Done {
+		if p.Steps[i].Done {
 			next.Status.Plan[i].Status = StepCreated
 		}
 	}
+	installed := olm.Condition{Type: PlanInstalled, Status: object.ConditionTrue, LastTransitionTime: s.now}
+	if phase == PlanFailed {
+		installed.Status, installed.Reason, installed.Message = object.ConditionFalse, ReasonPlanFailed, p.Failed
+	}
+	if phase != PlanInstalling {
+		next.Status.Conditions = object.SetCondition(seen.Status.Conditions, installed)
+	}
 	_, failure := s.do(WritePlan{Plan: next})
-	s.block(planSubject(s.state.Plan), ReasonActionPending, because(fmt.Sprintf("its phase is being set to %s", phase), failure), "", "its phase is "+string(phase))
+	s.block(planSubject(p), ReasonActionPending, because(fmt.Sprintf("its phase is being set to %s", phase), failure), "", "its phase is "+string(phase))
 }
 
 // apply applies the steps of the first stage that is not complete.
@@ -221,6 +313,10 @@ func (s *stepper) apply(seen *InstallPlan) {
 		if step.Done || stage(step.Ref.Group, step.Ref.Kind) != at {
 			continue
 		}
+		if text := s.unsafe(seen, i); text != "" { // since the plan began
+			s.unsafeBlock(step.Ref, text)
+			continue
+		}
 		m, _ := s.mark(step.Ref)
 		attempts, failure := s.do(ApplyStep{
 			Plan: p.Name, Generation: p.Generation, Resolving: step.Resolving, Ref: step.Ref,
@@ -233,15 +329,33 @@ func (s *stepper) apply(seen *InstallPlan) {
 
 // prune removes plans that will not be carried out, and those too old.
 func (s *stepper) prune() {
-	plans := make([]*InstallPlan, len(s.Plans))
-	for i := range s.Plans {
-		plans[i] = &s.Plans[i]
-	}
-	slices.SortFunc(plans, func(a, b *InstallPlan) int { return b.Spec.Generation - a.Spec.Generation })
-	for i, p := range plans {
-		under := s.state.Plan != nil && s.state.Plan.Name == p.Name
-		if dead := p.Status.Phase != PlanComplete; !under && (dead || i >= s.policy.KeepPlans) {
+	for i, p := range s.plans {
+		under := s.state.Plan != nil && s.state.Plan.Name == p.Name || s.state.Removal != nil && s.state.Removal.Generation == p.Spec.Generation
+		dead := p.Status.Phase != PlanComplete && p.Status.Phase != PlanFailed
+		old := i >= s.policy.KeepPlans || p.Status.Phase == PlanFailed
+		if !under && (dead || old && !s.unmended(p) && !s.brings(p)) {
 			s.do(DeletePlan{Name: p.Name, Revision: p.Revision})
 		}
 	}
+}
+
+// brings reports whether a plan has brought an operator that is there, and is
+// the newest that has: what that loses is taken from it.
+func (s *stepper) brings(p *InstallPlan) bool {
+	for i := range p.Status.Plan {
+		if step := &p.Status.Plan[i]; step.Resource.stage() == 0 && s.csvs[step.Resource.Name] != nil && s.bringer(step.Resource.Name) == p {
+			return true
+		}
+	}
+	return false
+}
+
+// bringer returns the newest plan with the step of a CSV.
+func (s *stepper) bringer(csv string) *InstallPlan {
+	for _, p := range s.plans {
+		if slices.ContainsFunc(p.Status.Plan, func(x PlanStep) bool { return x.Resource.stage() == 0 && x.Resource.Name == csv }) {
+			return p
+		}
+	}
+	return nil
 }

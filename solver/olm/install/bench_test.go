@@ -7,7 +7,6 @@ import (
 
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/solver/olm"
-	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
 
@@ -32,7 +31,7 @@ func rested(b *testing.B, n int) (state install.State, w *install.World) {
 	var lines []string
 	cluster := new(install.MemBackend)
 	err := cluster.Edit(ns, func(w *install.World) error {
-		w.Groups = make([]group.OperatorGroup, 1)
+		w.Groups = make([]install.OperatorGroup, 1)
 		for i := range n {
 			lines = append(lines, fmt.Sprintf("p%d/stable p%d.v1\nbundle p%d.v1 provides=(K%d/v1)", i, i, i, i))
 			var s install.Subscription

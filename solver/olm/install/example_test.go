@@ -9,7 +9,6 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/solver/olm"
-	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
 
@@ -34,7 +33,7 @@ func dock(approval olm.Approval, starting string) (*install.MemBackend, *install
 	}
 	cluster := new(install.MemBackend)
 	err = cluster.Edit("harbour", func(w *install.World) error {
-		w.Groups = make([]group.OperatorGroup, 1)
+		w.Groups = make([]install.OperatorGroup, 1)
 		w.Subscriptions = []install.Subscription{{Subscription: olm.Subscription{
 			ObjectMeta: olm.ObjectMeta{Name: "ferry"},
 			Spec:       olm.SubscriptionSpec{Package: "ferry", StartingCSV: starting, InstallPlanApproval: approval},

@@ -1,28 +1,30 @@
 package install
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// index finds the CSVs and CRDs of a world. Copies of CSVs are not in it.
+// index finds the objects of a world. Copies of CSVs are not in it.
 type index struct {
-	operators []*CSV          // by name
-	csvs      map[string]*CSV // by name
-	next      map[string]*CSV // what replaces the one of a name, the first by name
-	crds      map[string]*CRD // by name
+	operators []*CSV                  // by name
+	csvs      map[string]*CSV         // by name
+	next      map[string]*CSV         // what replaces the one of a name, the first by name
+	crds      map[string]*CRD         // by name
+	objects   map[Ref]*Object         // those of steps
+	plans     []*InstallPlan          // the newest first
+	brought   map[string]*InstallPlan // by CSV, the newest plan that brings it
 }
 
 func newIndex(w *World) *index {
-	x := &index{csvs: make(map[string]*CSV), next: make(map[string]*CSV), crds: make(map[string]*CRD)}
-	for i := range w.CSVs {
-		if !w.CSVs[i].Copied() {
-			x.operators = append(x.operators, &w.CSVs[i])
+	x := &index{
+		csvs: make(map[string]*CSV), next: make(map[string]*CSV), crds: make(map[string]*CRD),
+		objects: make(map[Ref]*Object), brought: make(map[string]*InstallPlan),
+	}
+	for _, c := range sorted(w.CSVs, func(c *CSV) string { return c.Name }) {
+		if !c.Copied() {
+			x.operators = append(x.operators, c)
 		}
 	}
-	slices.SortFunc(x.operators, func(a, b *CSV) int { return strings.Compare(a.Name, b.Name) })
 	for _, c := range x.operators {
 		x.csvs[c.Name] = c
 		if old := c.Spec.Replaces; old != c.Name && x.next[old] == nil {
@@ -31,6 +33,17 @@ func newIndex(w *World) *index {
 	}
 	for i := range w.CRDs {
 		x.crds[w.CRDs[i].Name] = &w.CRDs[i]
+	}
+	for i := range w.Objects {
+		x.objects[w.Objects[i].Ref] = &w.Objects[i]
+	}
+	x.plans = newestFirst(w.Plans)
+	for _, p := range x.plans {
+		for _, name := range p.Spec.ClusterServiceVersionNames {
+			if x.brought[name] == nil {
+				x.brought[name] = p
+			}
+		}
 	}
 	return x
 }
@@ -46,6 +59,13 @@ func (x *index) relieved(name string) bool {
 		seen[next.Name] = true
 	}
 	return false
+}
+
+// stuck reports whether the plan that was to bring a CSV has failed, so that
+// the CSV does not get on.
+func (x *index) stuck(name string) bool {
+	p := x.brought[name]
+	return p != nil && p.Status.Phase == PlanFailed
 }
 
 // installed brings the status of a subscription up to date: a CSV that exists

@@ -20,6 +20,8 @@ func (p *play) check(_ string, a install.Action) {
 		p.checkPhase(a)
 	case install.DeletePlan:
 		p.Reach("plan dropped")
+	case install.DeleteObject:
+		p.Reach("object deleted")
 	case install.DeleteCSV:
 		p.Reach("update")
 		if c := findCSV(p.before, a.CSV); c.Status.Phase != install.PhaseDeleting {
@@ -141,7 +143,7 @@ func (p *play) requiredAPIs(w *install.World) {
 // or that no operator provides.
 func missingAPI(w *install.World, c *install.CSV) string {
 	for _, d := range c.Spec.CustomResourceDefinitions.Required {
-		served := slices.ContainsFunc(w.CRDs, func(x install.CRD) bool { return x.Name == d.Name && slices.Contains(x.Served, d.Version) })
+		served := slices.ContainsFunc(w.CRDs, func(x install.CRD) bool { return x.Name == d.Name && slices.Contains(x.Served(), d.Version) })
 		provided := slices.ContainsFunc(w.CSVs, func(x install.CSV) bool {
 			return slices.Contains(x.Spec.CustomResourceDefinitions.Owned, d)
 		})
@@ -199,6 +201,7 @@ func (p *play) settle() error {
 	rests := 0
 	for range 2000 {
 		p.approve()
+		p.mend()
 		d, err := p.runners[0].Reconcile(p.t.Context(), ns)
 		if p.wrong != nil {
 			return p.wrong

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/crd"
 )
 
 const (
@@ -32,12 +33,12 @@ func namespaced(group, kind string) bool {
 	return true
 }
 
-// object is a manifest, decoded.
-type object map[string]any
+// fields are those of a manifest, decoded.
+type fields map[string]any
 
 // decodeObject reads one JSON object, and keeps numbers as they are written.
-func decodeObject(manifest []byte) (object, error) {
-	var o object
+func decodeObject(manifest []byte) (fields, error) {
+	var o fields
 	d := json.NewDecoder(bytes.NewReader(manifest))
 	d.UseNumber()
 	if err := d.Decode(&o); err != nil {
@@ -50,7 +51,7 @@ func decodeObject(manifest []byte) (object, error) {
 }
 
 // child returns the object under a key, which it creates.
-func (o object) child(key string) object {
+func (o fields) child(key string) fields {
 	c, ok := o[key].(map[string]any)
 	if !ok {
 		c = make(map[string]any)
@@ -59,13 +60,13 @@ func (o object) child(key string) object {
 	return c
 }
 
-func (o object) text(key string) string {
+func (o fields) text(key string) string {
 	s, _ := o[key].(string)
 	return s
 }
 
 // encode writes it with sorted keys.
-func (o object) encode() string {
+func (o fields) encode() string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -88,7 +89,7 @@ func bundleSteps(w *World, choice *olm.Choice) ([]PlanStep, error) {
 		return nil, errors.New("its content has not been unpacked")
 	}
 	var steps []PlanStep
-	var csv object
+	var csv fields
 	for i, m := range content.Manifests {
 		o, err := decodeObject(m)
 		if err != nil {
@@ -116,7 +117,7 @@ func bundleSteps(w *World, choice *olm.Choice) ([]PlanStep, error) {
 }
 
 // prepareCSV adds to a CSV what only the resolution knows.
-func prepareCSV(csv object, choice *olm.Choice) error {
+func prepareCSV(csv fields, choice *olm.Choice) error {
 	meta := csv.child("metadata")
 	if name := meta.text("name"); name != choice.Name {
 		return fmt.Errorf("its ClusterServiceVersion is named %s", name)
@@ -142,7 +143,7 @@ func prepareCSV(csv object, choice *olm.Choice) error {
 }
 
 // newStep makes a step of an object, which it puts into the namespace.
-func newStep(namespace string, choice *olm.Choice, o object) PlanStep {
+func newStep(namespace string, choice *olm.Choice, o fields) PlanStep {
 	group, version, ok := strings.Cut(o.text("apiVersion"), "/")
 	if !ok {
 		group, version = "", group
@@ -165,7 +166,7 @@ func newStep(namespace string, choice *olm.Choice, o object) PlanStep {
 // permissionSteps returns the steps for the permissions that a CSV asks for.
 // Roles and bindings are named after the CSV, so that those of two versions
 // stand side by side.
-func permissionSteps(namespace string, choice *olm.Choice, csv object) []PlanStep {
+func permissionSteps(namespace string, choice *olm.Choice, csv fields) []PlanStep {
 	var steps []PlanStep
 	accounts := make(map[string]bool)
 	ask := csv.child("spec").child("install").child("spec")
@@ -176,13 +177,13 @@ func permissionSteps(namespace string, choice *olm.Choice, csv object) []PlanSte
 		list, _ := ask[scope.key].([]any)
 		for _, item := range list {
 			p, _ := item.(map[string]any)
-			account := object(p).text("serviceAccountName")
+			account := fields(p).text("serviceAccountName")
 			if account == "" {
 				continue
 			}
 			if account != "default" && !accounts[account] {
 				accounts[account] = true
-				steps = append(steps, newStep(namespace, choice, object{
+				steps = append(steps, newStep(namespace, choice, fields{
 					"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"name": account},
 				}))
 			}
@@ -198,13 +199,29 @@ func roleSteps(namespace string, choice *olm.Choice, role, binding, account stri
 	name := choice.Name + "-" + hex.EncodeToString(sum[:5])
 	subject := map[string]any{"kind": "ServiceAccount", "name": account, "namespace": namespace}
 	return []PlanStep{
-		newStep(namespace, choice, object{
+		newStep(namespace, choice, fields{
 			"apiVersion": groupRBAC + "/v1", "kind": role, "metadata": map[string]any{"name": name}, "rules": rules,
 		}),
-		newStep(namespace, choice, object{
+		newStep(namespace, choice, fields{
 			"apiVersion": groupRBAC + "/v1", "kind": binding, "metadata": map[string]any{"name": name},
 			"roleRef":  map[string]any{"apiGroup": groupRBAC, "kind": role, "name": name},
 			"subjects": []any{subject},
 		}),
 	}
+}
+
+// decodeCSV reads the manifest of a CSV. Its status does not count.
+func decodeCSV(manifest []byte) (olm.ClusterServiceVersion, error) {
+	var c olm.ClusterServiceVersion
+	err := json.Unmarshal(manifest, &c)
+	c.Status = olm.CSVStatus{}
+	return c, err
+}
+
+// decodeDefinition reads the manifest of a CRD.
+func decodeDefinition(manifest []byte) (*crd.Definition, error) {
+	d := new(crd.Definition)
+	err := json.Unmarshal(manifest, d)
+	d.Status = crd.Status{}
+	return d, err
 }

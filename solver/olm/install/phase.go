@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/internal/semverx"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
 )
@@ -36,7 +37,10 @@ const (
 	ReasonReplaced            = "Replaced"               // a newer one is installed
 	ReasonFailed              = "Failed"                 // it has failed, and is tried again later
 	ReasonUnknownPhase        = "UnknownPhase"           // its phase is none of those known
+	ReasonUninstalled         = "Uninstalled"            // its subscription asked for its removal
 	ReasonStillNeeded         = "StillNeeded"            // another operator needs an API of it
+	ReasonKubeVersion         = "UnsupportedKubeVersion" // it needs a newer Kubernetes
+	ReasonConfigInvalid       = "ConfigInvalid"          // its deployments cannot take the subscription's config
 )
 
 // phase takes one CSV a step further.
@@ -44,7 +48,9 @@ func (s *stepper) phase(c *CSV) {
 	next := s.next[c.Name]
 	switch phase := c.Status.Phase; {
 	case phase == PhaseDeleting:
-		s.doCSV(c, DeleteCSV{CSV: c.Name, Revision: c.Revision}, "it is being deleted", "it is gone")
+		s.deleting(c, next)
+	case s.goes(c):
+		s.move(c, PhaseDeleting, ReasonUninstalled, "its subscription asks for its removal")
 	case phase == olm.PhaseReplacing && next == nil:
 		s.move(c, PhasePending, ReasonNeedsReinstall, "what replaced it is gone")
 	case phase == olm.PhaseReplacing:
@@ -100,14 +106,28 @@ func (s *stepper) replacing(c, next *CSV) {
 	s.move(c, PhaseDeleting, ReasonReplaced, "has been replaced by a newer ClusterServiceVersion that has successfully installed")
 }
 
+// deleting removes the objects of a CSV that its successor has not taken over,
+// and then the CSV.
+func (s *stepper) deleting(c, next *CSV) {
+	if !s.stripped(c, next) {
+		s.block(csvSubject(c), ReasonActionPending, "the objects that belong to it are being deleted", "", "they are gone")
+		return
+	}
+	s.doCSV(c, DeleteCSV{CSV: c.Name, Revision: c.Revision}, "it is being deleted", "it is gone")
+}
+
 // pending checks the requirements of a CSV.
 func (s *stepper) pending(c *CSV) {
 	s.retain(failedKey(c))
-	if v := s.judge(c); v.Reason != "" {
+	v := s.judge(c)
+	if v.Reason != "" {
 		s.move(c, olm.PhaseFailed, string(v.Reason), v.Message)
 		return
 	}
-	w, ok := s.unmet(c)
+	if !s.noted(c, v.Group) {
+		return
+	}
+	w, ok := s.unmet(c, v)
 	if ok {
 		s.move(c, PhaseInstallReady, ReasonRequirementsMet, "all requirements found, attempting install")
 		return
@@ -121,9 +141,13 @@ func (s *stepper) pending(c *CSV) {
 // installReady deploys a CSV.
 func (s *stepper) installReady(c *CSV) {
 	s.retain(failedKey(c))
-	deploy := Deploy{CSV: c.Name, Revision: c.Revision}
+	deploy, err := s.deployment(c)
+	if err != nil { // its config was changed since
+		s.move(c, PhasePending, ReasonConfigInvalid, err.Error())
+		return
+	}
 	tried := s.retry(Key(deploy)).Attempts > 0
-	if c.Deployed == "" || c.Deployed == Broken && !tried {
+	if c.Deployed == "" || c.DeployedDigest != deploy.Digest || c.Deployed == Broken && !tried {
 		s.doCSV(c, deploy, "it is being deployed", "its deployments exist")
 		return
 	}
@@ -133,9 +157,14 @@ func (s *stepper) installReady(c *CSV) {
 // installing waits for the deployments of a CSV.
 func (s *stepper) installing(c *CSV) {
 	s.retain(failedKey(c))
+	if s.reconfigured(c) {
+		s.move(c, PhasePending, ReasonNeedsReinstall, "its deployments are to be configured otherwise")
+		return
+	}
 	switch c.Deployed {
 	case Ready:
-		s.move(c, olm.PhaseSucceeded, ReasonInstallSucceeded, "install strategy completed with no errors")
+		s.doCSV(c, SetPhase{CSV: c.Name, Revision: c.Revision, Phase: olm.PhaseSucceeded, Reason: ReasonInstallSucceeded,
+			Message: "install strategy completed with no errors", Upgrade: s.csvs[c.Spec.Replaces] != nil}, "its phase is being set to Succeeded", "its phase is Succeeded")
 	case Broken:
 		s.move(c, olm.PhaseFailed, ReasonComponentFailed, detailed("install strategy failed", c.Detail))
 	case Progressing:
@@ -151,9 +180,18 @@ func (s *stepper) installing(c *CSV) {
 	}
 }
 
+// reconfigured reports whether the deployments of a CSV are not those that the
+// subscription's config, the cluster's proxy and the operator group ask for.
+// Where these cannot be had the old ones stay.
+func (s *stepper) reconfigured(c *CSV) bool {
+	d, err := s.deployment(c)
+	return err == nil && c.Deployed != "" && d.Digest != c.DeployedDigest
+}
+
 // succeeded watches over an installed operator.
 func (s *stepper) succeeded(c *CSV) {
-	if v := s.judge(c); v.Reason != "" {
+	v := s.judge(c)
+	if v.Reason != "" {
 		s.move(c, olm.PhaseFailed, string(v.Reason), v.Message)
 		return
 	}
@@ -163,16 +201,27 @@ func (s *stepper) succeeded(c *CSV) {
 	}
 	if c.Deployed != Ready && c.Deployed != Progressing {
 		s.move(c, olm.PhaseFailed, ReasonUnhealthy, detailed("its deployments are broken or gone", c.Detail))
+		return
+	}
+	if !s.noted(c, v.Group) {
+		return
+	}
+	if s.reconfigured(c) {
+		s.move(c, PhasePending, ReasonNeedsReinstall, "its deployments are to be configured otherwise")
+		return
+	}
+	if _, err := s.deployment(c); err != nil {
+		s.block(csvSubject(c), ReasonConfigInvalid, err.Error(), "whoever owns its subscription", "spec.config of the subscription is corrected; until then it runs as before")
 	}
 }
 
 // failed tries a CSV again after a time, unless a plan to replace it waits.
 func (s *stepper) failed(c *CSV) {
 	if v := s.judge(c); v.Reason != "" {
-		s.block(csvSubject(c), string(v.Reason), v.Message, "whoever owns the operator groups", "what the message says")
+		s.excluded(c, v)
 		return
 	}
-	if group.Reason(c.Status.Reason).Failure() {
+	if r := group.Reason(c.Status.Reason); r.Failure() || r == ReasonInvalidCRDName {
 		s.move(c, PhasePending, ReasonNeedsReinstall, "what its operator group was about is mended")
 		return
 	}
@@ -198,6 +247,20 @@ func (s *stepper) failed(c *CSV) {
 	s.move(c, PhasePending, ReasonNeedsReinstall, "it is tried again after it failed")
 }
 
+// excluded keeps a CSV failed that its operator group does not fit. It is no
+// longer a member: its deployments go where the group says so, and what it says
+// of its group.
+func (s *stepper) excluded(c *CSV, v group.Verdict) {
+	if v.CleanUp && c.Deployed != "" {
+		s.doCSV(c, Undeploy{CSV: c.Name, Revision: c.Revision}, "its deployments are being deleted", "they are gone")
+		return
+	}
+	if !s.noted(c, nil) {
+		return
+	}
+	s.block(csvSubject(c), string(v.Reason), v.Message, "whoever owns the operator groups", "what the message says")
+}
+
 // updateOf returns what the resolver has chosen to take the place of a CSV, or
 // "".
 func (s *stepper) updateOf(name string) string {
@@ -221,15 +284,18 @@ func (s *stepper) retain(key string) {
 	}
 }
 
-// judge says what the operator groups mean for a CSV.
-func (s *stepper) judge(c *CSV) group.Verdict { return group.Judge(c.member(), s.Groups) }
-
 // want is a requirement that is not met.
 type want struct{ reason, message, owner, unblock string }
 
 // unmet returns the first requirement of a CSV that is not met; ok is true if
 // all are.
-func (s *stepper) unmet(c *CSV) (w want, ok bool) {
+func (s *stepper) unmet(c *CSV, v group.Verdict) (w want, ok bool) {
+	if text := s.tooOld(c); text != "" {
+		return want{ReasonKubeVersion, text, "whoever owns the cluster", "the cluster is updated, or an older version of the operator is installed"}, false
+	}
+	if !s.listed(c, v) {
+		return want{ReasonRequirementsNotMet, "its operator group does not list its APIs yet", groupSubject(v.Group), "the group's annotation lists them"}, false
+	}
 	if missing := s.missingAPIs(c); len(missing) > 0 {
 		return want{ReasonRequirementsNotMet, "not available: " + strings.Join(missing, ", "), "", "these APIs are there and established"}, false
 	}
@@ -244,7 +310,24 @@ func (s *stepper) unmet(c *CSV) (w want, ok bool) {
 			return want{v.Reason, v.Message, "operator " + old.Name, "its condition Upgradeable is no longer False, or is overridden"}, false
 		}
 	}
+	if _, err := s.deployment(c); err != nil {
+		return want{ReasonConfigInvalid, err.Error(), "whoever owns its subscription", "spec.config of the subscription is corrected"}, false
+	}
 	return want{}, true
+}
+
+// tooOld says why a CSV cannot run on the cluster's version of Kubernetes, or
+// "". What cannot be read counts for nothing.
+func (s *stepper) tooOld(c *CSV) string {
+	least, err := semverx.ParseTolerant(c.Spec.MinKubeVersion)
+	if err != nil || c.Spec.MinKubeVersion == "" {
+		return ""
+	}
+	is, err := semverx.ParseTolerant(s.KubeVersion)
+	if err != nil || s.KubeVersion == "" || is.Compare(least) >= 0 {
+		return ""
+	}
+	return fmt.Sprintf("it needs Kubernetes %s or newer, and the cluster has %s", c.Spec.MinKubeVersion, s.KubeVersion)
 }
 
 // missingAPIs lists the APIs that a CSV owns or requires and that cannot be
@@ -269,7 +352,7 @@ func (s *stepper) missingAPIs(c *CSV) []string {
 
 func (x *index) serves(d olm.CRDDescription) bool {
 	c := x.crds[d.Name]
-	return c != nil && c.Established && (d.Version == "" || slices.Contains(c.Served, d.Version))
+	return c != nil && c.serves(d.Version)
 }
 
 // missingStep returns the first object of the plan for a CSV that has not been

@@ -18,6 +18,7 @@ const (
 	PlanRequiresApproval PlanPhase = "RequiresApproval" // it waits for someone to approve it
 	PlanInstalling       PlanPhase = "Installing"       // its steps are being applied
 	PlanComplete         PlanPhase = "Complete"         // all its steps have been applied
+	PlanFailed           PlanPhase = "Failed"           // it took too long, or a step too many attempts
 )
 
 // StepStatus is where a step of an install plan stands.
@@ -60,7 +61,13 @@ type InstallPlanStatus struct {
 	// Plan lists the steps: CSVs, then CRDs, then the rest. Each of the three is
 	// complete before the next begins.
 	Plan []PlanStep `json:"plan,omitempty"`
+	// Conditions has PlanInstalled once the plan is complete, or has failed.
+	Conditions []olm.Condition `json:"conditions,omitempty"`
 }
+
+// PlanInstalled is the condition of a plan that tells whether its steps were
+// applied. False comes with ReasonPlanFailed and what was the matter.
+const PlanInstalled = "Installed"
 
 // PlanStep is one object of an install plan.
 type PlanStep struct {
@@ -105,15 +112,22 @@ func (e *ContentError) Unwrap() error { return e.Err }
 //     was chosen.
 //  4. CSVs come first, then CRDs, then the rest; within each, bundles in the
 //     order of the resolution and objects in that of the bundle.
-//  5. Approval is Manual if any subscription of the namespace is; otherwise the
+//  5. Objects of operators that are there, brought by earlier plans and gone
+//     since, are brought again; not those of operators that are on their way out,
+//     or whose plan has failed, nor subscriptions.
+//  6. Approval is Manual if any subscription of the namespace is; otherwise the
 //     plan is approved.
 //
 // The error is a *ContentError: a bundle that is not unpacked, has no CSV of
 // its name, holds an object without a name or kind, or writes an object of
-// another bundle of the plan. Without a Resolution the plan has no steps.
+// another bundle of the plan. Without a Resolution only 5 gives steps.
 func NewInstallPlan(w *World, generation int) (*InstallPlan, error) {
+	return newPlan(w, newIndex(w), w.Resolution, generation)
+}
+
+func newPlan(w *World, x *index, res *olm.Resolution, generation int) (*InstallPlan, error) {
 	p := &InstallPlan{
-		ObjectMeta: olm.ObjectMeta{Name: fmt.Sprintf("install-%d", generation), Namespace: w.Namespace},
+		ObjectMeta: olm.ObjectMeta{Name: planName(generation), Namespace: w.Namespace},
 		Spec:       InstallPlanSpec{Approval: planApproval(w.Subscriptions), Generation: generation},
 		Status:     InstallPlanStatus{Phase: PlanInstalling},
 	}
@@ -121,33 +135,43 @@ func NewInstallPlan(w *World, generation int) (*InstallPlan, error) {
 	if !p.Spec.Approved {
 		p.Status.Phase = PlanRequiresApproval
 	}
-	if w.Resolution == nil {
-		return p, nil
+	if res != nil {
+		if err := p.bring(w, res); err != nil {
+			return nil, err
+		}
 	}
+	p.repair(w, x)
+	slices.SortStableFunc(p.Status.Plan, func(a, b PlanStep) int { return a.Resource.stage() - b.Resource.stage() })
+	for i := range p.Status.Plan {
+		p.Status.CatalogSources = append(p.Status.CatalogSources, p.Status.Plan[i].Resource.SourceName)
+	}
+	slices.Sort(p.Status.CatalogSources)
+	p.Status.CatalogSources = slices.Compact(p.Status.CatalogSources)
+	return p, nil
+}
+
+// bring adds the steps for what was chosen.
+func (p *InstallPlan) bring(w *World, res *olm.Resolution) error {
 	writer := make(map[Ref]string)
-	for i := range w.Resolution.Chosen {
-		choice := &w.Resolution.Chosen[i]
+	for i := range res.Chosen {
+		choice := &res.Chosen[i]
 		steps, err := bundleSteps(w, choice)
 		if err != nil {
-			return nil, &ContentError{choice.Name, err}
+			return &ContentError{choice.Name, err}
 		}
 		for _, s := range steps {
 			if other, taken := writer[s.ref(w.Namespace)]; taken && other != choice.Name {
-				return nil, &ContentError{choice.Name, fmt.Errorf("%s is also in bundle %s: one of them must go", s.ref(w.Namespace), other)}
+				return &ContentError{choice.Name, fmt.Errorf("%s is also in bundle %s: one of them must go", s.ref(w.Namespace), other)}
 			}
 			writer[s.ref(w.Namespace)] = choice.Name
 		}
 		p.Status.Plan = append(p.Status.Plan, steps...)
 		p.Spec.ClusterServiceVersionNames = append(p.Spec.ClusterServiceVersionNames, choice.Name)
-		p.Status.CatalogSources = append(p.Status.CatalogSources, choice.Source.Name)
 	}
-	for i := range w.Resolution.Generated {
-		p.Status.Plan = append(p.Status.Plan, subscriptionStep(w.Namespace, &w.Resolution.Generated[i]))
+	for i := range res.Generated {
+		p.Status.Plan = append(p.Status.Plan, subscriptionStep(w.Namespace, &res.Generated[i]))
 	}
-	slices.SortStableFunc(p.Status.Plan, func(a, b PlanStep) int { return a.Resource.stage() - b.Resource.stage() })
-	slices.Sort(p.Status.CatalogSources)
-	p.Status.CatalogSources = slices.Compact(p.Status.CatalogSources)
-	return p, nil
+	return nil
 }
 
 func planApproval(all []Subscription) olm.Approval {
@@ -216,6 +240,9 @@ func (p *InstallPlan) memory(current []Current) *Plan {
 
 // currents returns the subscriptions that a resolution serves anew, by name.
 func currents(res *olm.Resolution) []Current {
+	if res == nil {
+		return nil
+	}
 	var all []Current
 	for i := range res.Chosen {
 		for _, sub := range res.Chosen[i].Subscriptions {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/solver/olm/crd"
 )
 
 // Policy is how the engine decides. The zero value is useful, and nil counts
@@ -20,7 +21,18 @@ type Policy struct {
 	// MissingPlanTimeout is how long a plan that is being carried out may be
 	// missing, until it is given up. Zero means a minute.
 	MissingPlanTimeout time.Duration
-	// KeepPlans is how many plans are kept, the newest. Zero means five.
+	// PlanTimeout is how long a plan may take from its first step on; after that
+	// it has failed. Zero means ten minutes, a negative one no limit.
+	PlanTimeout time.Duration
+	// StepAttempts is how often a step may be tried until its plan has failed.
+	// Zero means no limit but PlanTimeout.
+	StepAttempts int
+	// Validator judges existing objects by the schemas of a new CRD. Nil means
+	// crd.Structural. It must give the same answer each time.
+	Validator crd.Validator
+	// KeepPlans is how many plans are kept, the newest. Zero means five. Besides
+	// them those are kept that brought an operator which is there, and those that
+	// have failed and nobody made good.
 	KeepPlans int
 }
 
@@ -38,6 +50,12 @@ func (p *Policy) complete() Policy {
 	or(&q.MaxBackoff, time.Minute)
 	or(&q.InstallTimeout, 5*time.Minute)
 	or(&q.MissingPlanTimeout, time.Minute)
+	if q.PlanTimeout == 0 {
+		q.PlanTimeout = 10 * time.Minute
+	}
+	if q.Validator == nil {
+		q.Validator = crd.Structural{}
+	}
 	if q.KeepPlans <= 0 {
 		q.KeepPlans = 5
 	}
@@ -46,10 +64,13 @@ func (p *Policy) complete() Policy {
 
 // Decision is what [Step] returns.
 type Decision struct {
-	State   State            // to be saved before anything is applied
-	Actions []Action         // to be applied then, in this order
-	Blocked []fairlead.Block // why nothing more happens: CSVs by name, then subscriptions, then the plan
-	Wake    time.Time        // when to look again, zero for an event only
+	State   State    // to be saved before anything is applied
+	Actions []Action // to be applied then, in this order
+	// Blocked says why nothing more happens: operator groups, CSVs by name, operator
+	// conditions, the plan or the removal, subscriptions, generated objects,
+	// catalogs, the cluster.
+	Blocked []fairlead.Block
+	Wake    time.Time // when to look again, zero for an event only
 }
 
 // Reasons of Blocks. Those of a CSV that waits are the reasons of its status.
@@ -67,4 +88,15 @@ const (
 	ReasonStatusPending   = "SubscriptionUpdatePending" // a subscription's status is not seen yet
 	ReasonStepPending     = "StepPending"               // an object is not seen as the plan wants it
 	ReasonActionPending   = "ActionPending"             // an action has not shown its effect yet
+	ReasonPlanFailed      = "InstallPlanFailed"         // the plan took too long, or a step too many attempts
+	ReasonNotPermitted    = "NotPermitted"              // the group's service account may not make a step of the plan
+	ReasonUnsafeCRD       = "UnsafeCRD"                 // a step would break a CRD that is in use
+	ReasonGroupInvalid    = "OperatorGroupInvalid"      // what an operator group selects cannot be read
+	ReasonGenerated       = "GeneratedObjectPending"    // a role or a copy is not as it follows from the group
+	ReasonNamespaces      = "NamespaceConflict"         // operators of several namespaces do not go together
+	ReasonRemoving        = "Removing"                  // an operator is being taken away
+	ReasonRemovalWaits    = "RemovalWaits"              // an operator is to be taken away when the plan is done
+	ReasonRemovalUnknown  = "RemovalUnknown"            // the annotation that asks for a removal cannot be read
+	ReasonCatalog         = "CatalogUnhealthy"          // a catalog cannot be used
+	ReasonCatalogPending  = "CatalogPending"            // a catalog's pod or status is not seen as it should be
 )

@@ -17,26 +17,36 @@ import (
 //     the namespace go on meanwhile.
 //  3. What an existing CSV replaces is on its way out and left out.
 //  4. Where the operator group fails forward, an operator that has failed counts
-//     like one that has succeeded.
+//     like one that has succeeded, and so does one whose plan has failed.
+//  5. A subscription whose operator is to be taken away is left out.
 //
 // Subscriptions and CSVs are listed by name.
 func (w *World) Request() *olm.Request {
 	req := &olm.Request{Namespace: w.Namespace}
-	if g, err := group.Sole(w.Groups, w.Namespace); err == nil {
+	if g, err := group.Sole(w.operatorGroups(), w.Namespace); err == nil {
 		req.Group = g
 	}
 	x := newIndex(w)
-	for _, c := range x.operators {
-		if x.next[c.Name] == nil {
-			req.Installed = append(req.Installed, c.ClusterServiceVersion)
-		}
-	}
 	forward := w.failForward()
+	given := func(c *CSV) bool { return forward && (c.Status.Phase == olm.PhaseFailed || x.stuck(c.Name)) }
+	for _, c := range x.operators {
+		if x.next[c.Name] != nil {
+			continue
+		}
+		csv := c.ClusterServiceVersion
+		if given(c) {
+			csv.Status.Phase = olm.PhaseFailed
+		}
+		req.Installed = append(req.Installed, csv)
+	}
 	for _, s := range w.Subscriptions {
 		sub := s.Subscription
+		if sub.Annotations[RemovalAnnotation] != "" {
+			continue
+		}
 		sub.Status = x.installed(&sub, sub.Status)
 		c := x.csvs[sub.Status.InstalledCSV]
-		if c != nil && c.Status.Phase != olm.PhaseSucceeded && !(forward && c.Status.Phase == olm.PhaseFailed) {
+		if c != nil && c.Status.Phase != olm.PhaseSucceeded && !given(c) {
 			continue
 		}
 		req.Subscriptions = append(req.Subscriptions, sub)

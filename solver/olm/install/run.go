@@ -30,6 +30,11 @@ type Resolve func(ctx context.Context, req *olm.Request) (*olm.Resolution, error
 // Runner installs and updates the operators of namespaces: it drives [Step], as
 // [fairlead.RunnerOptions] says. Objects are named by their namespace.
 type Runner struct {
+	// Trace is told of what metrics are made of, nil for nobody. Set it before the
+	// first pass.
+	Trace *Trace
+
+	clock   fairlead.Clock
 	loop    *loop.Runner[State, *World, Action]
 	backend Backend
 	resolve Resolve
@@ -40,7 +45,10 @@ type Runner struct {
 
 // NewRunner returns a Runner. Nil policy and options mean the zero ones.
 func NewRunner(backend Backend, resolve Resolve, policy *Policy, opts *fairlead.RunnerOptions) *Runner {
-	r := &Runner{backend: backend, resolve: resolve, failed: make(map[string][]Failure)}
+	r := &Runner{backend: backend, resolve: resolve, clock: fairlead.SystemClock{}, failed: make(map[string][]Failure)}
+	if opts != nil && opts.Clock != nil {
+		r.clock = opts.Clock
+	}
 	r.loop = loop.New(loop.Engine[State, *World, Action]{
 		Name:    "install",
 		Version: StateVersion,
@@ -83,8 +91,15 @@ func (r *Runner) observe(ctx context.Context, namespace string) (*World, error) 
 	if err != nil {
 		return nil, err
 	}
+	began := r.clock.Now()
 	if w.Resolution, w.Refusal, err = r.ask(ctx, w.Request()); err != nil {
 		return nil, err
+	}
+	if t := r.Trace; t != nil {
+		if t.ResolutionDuration != nil {
+			t.ResolutionDuration(namespace, r.clock.Now().Sub(began), w.Refusal.cause())
+		}
+		t.observed(w)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -104,20 +119,24 @@ func (r *Runner) ask(ctx context.Context, req *olm.Request) (*olm.Resolution, *R
 	if ended := ctx.Err(); ended != nil {
 		return nil, nil, ended
 	}
+	var conflict *ConflictError
+	if errors.As(err, &conflict) {
+		return nil, &Refusal{ReasonNamespaces, err.Error(), err}, nil
+	}
 	var unsat *olm.UnsatError
 	if !errors.As(err, &unsat) {
-		return nil, &Refusal{ReasonResolutionError, err.Error()}, nil
+		return nil, &Refusal{ReasonResolutionError, err.Error(), err}, nil
 	}
 	x, err := unsat.Explain(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	return nil, &Refusal{ReasonUnsatisfiable, x.String()}, nil
+	return nil, &Refusal{ReasonUnsatisfiable, x.String(), unsat}, nil
 }
 
 // apply remembers what an action failed with, for the Blocks of later passes.
 func (r *Runner) apply(ctx context.Context, namespace string, action Action) error {
-	err := r.backend.Apply(ctx, namespace, action)
+	err := r.traced(namespace, action, r.backend.Apply(ctx, namespace, action))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	key := Key(action)
@@ -129,6 +148,28 @@ func (r *Runner) apply(ctx context.Context, namespace string, action Action) err
 		failed = failed[1:]
 	}
 	r.failed[namespace] = failed
+	return err
+}
+
+// traced tells of an action that was carried out, and takes warnings for no
+// error.
+func (r *Runner) traced(namespace string, action Action, err error) error {
+	t := r.Trace
+	if t == nil {
+		t = new(Trace)
+	}
+	var warned *Warned
+	if errors.As(err, &warned) {
+		err = nil
+		if step, ok := action.(ApplyStep); ok && t.InstallPlanWarning != nil {
+			for _, text := range warned.Warnings {
+				t.InstallPlanWarning(namespace, step.Plan, text)
+			}
+		}
+	}
+	if p, ok := action.(SetPhase); ok && err == nil && p.Upgrade && t.CSVUpgraded != nil {
+		t.CSVUpgraded(namespace, p.CSV)
+	}
 	return err
 }
 

@@ -4,16 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
+	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
-	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/solver/olm"
-	"github.com/fairlead/fairlead/solver/olm/group"
 )
 
 // MemBackend is a Backend in memory: a cluster whose deployments are ready at
@@ -33,10 +29,20 @@ type MemBackend struct {
 	// must not call the backend's methods other than World.
 	Changed func(namespace string, action Action)
 
+	// Sources are catalogs whose deprecations subscriptions are told of.
+	Sources []olm.Source
+
 	mu         sync.Mutex
-	namespaces map[string]*World
-	crds       []CRD // of the cluster
+	namespaces map[string]*World // what each has of its own
+	cluster    Cluster
+	generated  []generated // of all namespaces
 	revision   int
+}
+
+// generated is an object that a WriteObject wrote.
+type generated struct {
+	Object
+	manifest json.RawMessage
 }
 
 // World returns what is in a namespace. The caller owns it.
@@ -46,9 +52,24 @@ func (b *MemBackend) World(namespace string) *World {
 	return b.snapshot(namespace)
 }
 
-// Edit changes a namespace as users and other controllers would: f may do what
-// it likes to the world it is given. What it has changed gets a new revision.
-// An error of f is returned, and then nothing has changed.
+// Requests returns what to ask the resolver about all other namespaces, by name;
+// see [Across].
+func (b *MemBackend) Requests(_ context.Context, namespace string) ([]*olm.Request, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []*olm.Request
+	for _, name := range slices.Sorted(maps.Keys(b.namespaces)) {
+		if name != namespace {
+			all = append(all, b.snapshot(name).Request())
+		}
+	}
+	return all, nil
+}
+
+// Edit changes a namespace, and what it has in common with others, as users and
+// other controllers would: f may do what it likes to the world it is given. What
+// it has changed gets a new revision, and with a CSV goes what belongs to it. An
+// error of f is returned, and then nothing has changed.
 func (b *MemBackend) Edit(namespace string, f func(*World) error) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,35 +86,74 @@ func (b *MemBackend) Edit(namespace string, f func(*World) error) error {
 		return err
 	}
 	next.Namespace = namespace
+	b.settle(next, old)
+	b.collect(next, old)
+	b.cluster, next.Cluster = next.Cluster, Cluster{}
+	b.namespaces[namespace] = next
+	return nil
+}
+
+// settle gives what was changed its namespace and a new revision.
+func (b *MemBackend) settle(next, old *World) {
 	for i := range next.Groups {
 		g := &next.Groups[i]
 		if g.Namespace == "" {
-			g.Namespace = namespace
+			g.Namespace = next.Namespace
 		}
-		if len(g.Status.Namespaces) == 0 {
-			if g.Status.Namespaces, err = g.Targets(nil); err != nil {
-				return err
-			}
-		}
+		at := slices.IndexFunc(old.Groups, func(o OperatorGroup) bool { return o.Name == g.Name && o.Namespace == g.Namespace })
+		b.touch(&g.Revision, g, found(old.Groups, at))
 	}
 	for i := range next.Subscriptions {
 		s := &next.Subscriptions[i]
-		s.Namespace = namespace
+		s.Namespace = next.Namespace
 		b.touch(&s.Revision, s, old.subscription(s.Name))
 	}
 	for i := range next.CSVs {
-		c := &next.CSVs[i]
-		c.Namespace = namespace
-		b.touch(&c.Revision, c, old.csv(c.Name))
+		if c := &next.CSVs[i]; !c.Copied() {
+			c.Namespace = next.Namespace
+			b.touch(&c.Revision, c, old.csv(c.Name))
+		}
 	}
 	for i := range next.Plans {
 		p := &next.Plans[i]
-		p.Namespace = namespace
+		p.Namespace = next.Namespace
 		b.touch(&p.Revision, p, old.plan(p.Name))
 	}
-	b.crds = next.CRDs
-	b.namespaces[namespace] = next
-	return nil
+	for i := range next.Conditions {
+		c := &next.Conditions[i]
+		c.Namespace = next.Namespace
+		b.touch(&c.Revision, c, old.condition(c.Name))
+	}
+	for i := range next.CRDs {
+		c := &next.CRDs[i]
+		b.touch(&c.Revision, c, old.crd(c.Name))
+	}
+	for i := range next.Catalogs {
+		c := &next.Catalogs[i]
+		at := slices.IndexFunc(old.Catalogs, func(o Catalog) bool { return o.Key() == c.Key() })
+		b.touch(&c.Revision, c, found(old.Catalogs, at))
+	}
+}
+
+func found[T any](list []T, at int) *T {
+	if at < 0 {
+		return nil
+	}
+	return &list[at]
+}
+
+// collect takes out of a world what is not the namespace's own, and what has
+// lost its owner or was taken out of what is generated.
+func (b *MemBackend) collect(next, old *World) {
+	next.Groups = slices.DeleteFunc(next.Groups, func(g OperatorGroup) bool { return g.Namespace != next.Namespace })
+	next.CSVs = slices.DeleteFunc(next.CSVs, func(c CSV) bool { return c.Copied() })
+	next.Objects = slices.DeleteFunc(next.Objects, func(o Object) bool { return old.csv(o.Owner) != nil && next.csv(o.Owner) == nil })
+	next.Conditions = slices.DeleteFunc(next.Conditions, func(c OperatorCondition) bool { return old.csv(c.Name) != nil && next.csv(c.Name) == nil })
+	b.generated = slices.DeleteFunc(b.generated, func(g generated) bool {
+		same := func(o Object) bool { return o.Ref == g.Ref }
+		return slices.ContainsFunc(old.Generated, same) && !slices.ContainsFunc(next.Generated, same)
+	})
+	next.Generated, next.Deprecations = nil, nil
 }
 
 // touch gives a changed object a new revision.
@@ -130,10 +190,15 @@ func (b *MemBackend) snapshot(name string) *World {
 	w.CSVs = slices.Clone(w.CSVs)
 	w.Plans = slices.Clone(w.Plans)
 	w.Conditions = slices.Clone(w.Conditions)
-	w.APIServices = slices.Clone(w.APIServices)
 	w.Objects = slices.Clone(w.Objects)
 	w.Contents = slices.Clone(w.Contents)
-	w.CRDs = slices.Clone(b.crds)
+	w.Cluster = b.cluster
+	w.Namespaces = slices.Clone(w.Namespaces)
+	w.CRDs = slices.Clone(w.CRDs)
+	w.Resources = slices.Clone(w.Resources)
+	w.APIServices = slices.Clone(w.APIServices)
+	w.Accounts = slices.Clone(w.Accounts)
+	w.Catalogs = slices.Clone(w.Catalogs)
 	for i := range w.CSVs {
 		c := &w.CSVs[i]
 		if c.Deployed == "" {
@@ -143,7 +208,28 @@ func (b *MemBackend) snapshot(name string) *World {
 			c.Deployed, c.Detail = b.Health(name, c.Name)
 		}
 	}
+	for _, other := range slices.Sorted(maps.Keys(b.namespaces)) {
+		if other != name {
+			w.Groups = append(w.Groups, b.namespaces[other].Groups...)
+		}
+	}
+	for _, g := range b.generated {
+		if g.Owner == name || g.Namespace == "" {
+			w.Generated = append(w.Generated, g.Object)
+		}
+		if g.Namespace == name && g.Kind == kindCSV {
+			w.CSVs = append(w.CSVs, copied(&g))
+		}
+	}
+	w.Deprecations = Deprecations(w.Subscriptions, b.Sources)
 	return &w
+}
+
+// copied is the copy of a CSV in another namespace, with its status.
+func copied(g *generated) CSV {
+	c := CSV{Mark: g.Mark}
+	_ = json.Unmarshal(g.manifest, &c.ClusterServiceVersion) // the engine wrote it
+	return c
 }
 
 // Observe implements Backend.
@@ -164,279 +250,4 @@ func (b *MemBackend) Apply(ctx context.Context, namespace string, action Action)
 		b.Changed(namespace, action)
 	}
 	return err
-}
-
-// errChanged says that an object is not at the revision of an action.
-var errChanged = errors.New("it has changed since it was observed")
-
-func (b *MemBackend) apply(namespace string, action Action) (changed bool, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	w := b.namespace(namespace)
-	switch a := action.(type) {
-	case Unpack:
-		err = b.unpack(w, a)
-	case WritePlan:
-		err = b.writePlan(w, a)
-	case DeletePlan:
-		w.Plans, err = remove(w.Plans, func(p *InstallPlan) (bool, string) { return p.Name == a.Name, p.Revision }, a.Revision)
-	case UpdateSubscription:
-		err = update(w.Subscriptions, func(s *Subscription) (bool, string) { return s.Name == a.Name, s.Revision }, a.Revision, func(s *Subscription) {
-			s.Status, s.Revision = a.Status, b.next()
-		})
-	case ApplyStep:
-		return b.applyStep(w, a)
-	case SetPhase:
-		err = update(w.CSVs, csvAt(a.CSV), a.Revision, func(c *CSV) {
-			c.Status.Phase, c.Status.Reason, c.Revision = a.Phase, a.Reason, b.next()
-		})
-	case Deploy:
-		err = update(w.CSVs, csvAt(a.CSV), a.Revision, func(c *CSV) { c.Deployed, c.Revision = Progressing, b.next() })
-	case DeleteCSV:
-		if w.CSVs, err = remove(w.CSVs, csvAt(a.CSV), a.Revision); err == nil {
-			w.Objects = slices.DeleteFunc(slices.Clone(w.Objects), func(o Object) bool { return o.Owner == a.CSV })
-		}
-	}
-	return err == nil, err
-}
-
-// csvAt finds a CSV, and tells its revision.
-func csvAt(name string) func(*CSV) (bool, string) {
-	return func(c *CSV) (bool, string) { return c.Name == name, c.Revision }
-}
-
-// update changes the element that is meant if it is at a revision.
-func update[T any](list []T, meant func(*T) (bool, string), revision string, change func(*T)) error {
-	for i := range list {
-		switch is, at := meant(&list[i]); {
-		case is && at != revision:
-			return errChanged
-		case is:
-			change(&list[i])
-			return nil
-		}
-	}
-	return errors.New("it does not exist")
-}
-
-// remove returns the list without the element that is meant, if that is at a
-// revision.
-func remove[T any](list []T, meant func(*T) (bool, string), revision string) ([]T, error) {
-	for i := range list {
-		switch is, at := meant(&list[i]); {
-		case is && at != revision:
-			return list, errChanged
-		case is:
-			return slices.Concat(list[:i], list[i+1:]), nil
-		}
-	}
-	return list, errors.New("it does not exist")
-}
-
-func (b *MemBackend) writePlan(w *World, a WritePlan) error {
-	for i := range w.Plans {
-		if w.Plans[i].Spec.Generation > a.Plan.Spec.Generation {
-			return fmt.Errorf("plan %s: %s is newer", a.Plan.Name, w.Plans[i].Name)
-		}
-	}
-	for i := range w.Plans {
-		if p := &w.Plans[i]; p.Name == a.Plan.Name {
-			if p.Revision != a.Plan.Revision {
-				return errChanged
-			}
-			*p = a.Plan
-			p.Revision = b.next()
-			return nil
-		}
-	}
-	if a.Plan.Revision != "" {
-		return errors.New("it does not exist")
-	}
-	a.Plan.Revision = b.next()
-	w.Plans = append(w.Plans, a.Plan)
-	return nil
-}
-
-// applyStep writes the object of a step.
-func (b *MemBackend) applyStep(w *World, a ApplyStep) (changed bool, err error) {
-	for i := range w.Plans {
-		if w.Plans[i].Spec.Generation > a.Generation {
-			return false, fmt.Errorf("step of plan %s: %s is newer", a.Plan, w.Plans[i].Name)
-		}
-	}
-	view := *w
-	view.CRDs = b.crds
-	switch m, ok := view.mark(a.Ref); {
-	case ok && m.Digest == a.Digest:
-		return false, nil
-	case m.Revision != a.Revision:
-		return false, errChanged
-	}
-	mark := Mark{Revision: b.next(), Digest: a.Digest}
-	switch {
-	case a.Ref.Kind == kindCSV && a.Ref.Group == groupOLM:
-		next := CSV{Mark: mark}
-		var held struct {
-			Spec struct{ InstallModes group.InstallModes }
-		}
-		err = errors.Join(json.Unmarshal(a.Manifest, &next.ClusterServiceVersion), json.Unmarshal(a.Manifest, &held))
-		next.InstallModes = held.Spec.InstallModes
-		w.CSVs = put(w.CSVs, next, func(c *CSV) bool { return c.Name == a.Ref.Name })
-	case a.Ref.Kind == kindSubscription && a.Ref.Group == groupOLM:
-		next := Subscription{Mark: mark}
-		err = json.Unmarshal(a.Manifest, &next.Subscription)
-		w.Subscriptions = put(w.Subscriptions, next, func(s *Subscription) bool { return s.Name == a.Ref.Name })
-	case a.Ref.Kind == kindCRD && a.Ref.Group == groupCRD:
-		var next CRD
-		next, err = decodeCRD(a.Manifest)
-		next.Mark = mark
-		b.crds = put(b.crds, next, func(c *CRD) bool { return c.Name == a.Ref.Name })
-	default:
-		w.Objects = put(w.Objects, Object{Ref: a.Ref, Mark: mark, Owner: a.Resolving}, func(o *Object) bool { return o.Ref == a.Ref })
-	}
-	return err == nil, err
-}
-
-// put replaces the element that is meant, or adds it.
-func put[T any](list []T, next T, meant func(*T) bool) []T {
-	for i := range list {
-		if meant(&list[i]) {
-			list = slices.Clone(list)
-			list[i] = next
-			return list
-		}
-	}
-	return append(list, next)
-}
-
-func decodeCRD(manifest []byte) (CRD, error) {
-	var held struct {
-		Metadata olm.ObjectMeta
-		Spec     struct {
-			Versions []struct {
-				Name   string
-				Served bool
-			}
-		}
-	}
-	err := json.Unmarshal(manifest, &held)
-	crd := CRD{Name: held.Metadata.Name, Established: true}
-	for _, v := range held.Spec.Versions {
-		if v.Served {
-			crd.Served = append(crd.Served, v.Name)
-		}
-	}
-	return crd, err
-}
-
-// unpack puts the content of a bundle into the world.
-func (b *MemBackend) unpack(w *World, a Unpack) error {
-	content := Content{Source: a.Candidate.Source, Bundle: a.Candidate.Name}
-	manifests, err := Inline(a.Candidate.Bundle)
-	if err == nil && len(manifests) == 0 {
-		manifests, err = madeUp(a.Candidate.Bundle, w.Namespace)
-	}
-	content.Manifests = manifests
-	if err != nil {
-		content.Error = err.Error()
-	}
-	w.Contents = put(w.Contents, content, func(c *Content) bool {
-		return c.Source == content.Source && c.Bundle == content.Bundle
-	})
-	return nil
-}
-
-// Inline returns the objects that the olm.bundle.object properties of a bundle
-// hold, in their order. Bundles that are in an image only have none. It reads
-// the bundle's file.
-func Inline(b *catalog.Bundle) ([]json.RawMessage, error) {
-	if b == nil {
-		return nil, errors.New("there is no bundle to take it from")
-	}
-	props, err := b.Properties()
-	if err != nil {
-		return nil, err
-	}
-	var all []json.RawMessage
-	for _, p := range props {
-		if p.Type != "olm.bundle.object" {
-			continue
-		}
-		var held struct{ Data []byte }
-		if err := json.Unmarshal(p.Value, &held); err != nil {
-			return nil, fmt.Errorf("property olm.bundle.object: %w", err)
-		}
-		all = append(all, held.Data)
-	}
-	return all, nil
-}
-
-type gvk struct{ Group, Version, Kind string }
-
-// crdName makes up the name of a CRD.
-func (g gvk) crdName() string { return strings.ToLower(g.Kind) + "s." + g.Group }
-
-// madeUp is a content for a bundle that has none in its catalog.
-func madeUp(b *catalog.Bundle, namespace string) ([]json.RawMessage, error) {
-	csv, err := olm.InstalledFrom(b, namespace)
-	if err != nil {
-		return nil, err
-	}
-	props, err := b.Facts()
-	if err != nil {
-		return nil, err
-	}
-	served := make(map[string][]string)
-	var names []string
-	owns := &csv.Spec.CustomResourceDefinitions
-	for _, p := range props {
-		var g gvk
-		if p.Type != "olm.gvk" && p.Type != "olm.gvk.required" {
-			continue
-		}
-		if err := json.Unmarshal(p.Value, &g); err != nil {
-			return nil, fmt.Errorf("property %s: %w", p.Type, err)
-		}
-		d := olm.CRDDescription{Name: g.crdName(), Version: g.Version, Kind: g.Kind}
-		if p.Type == "olm.gvk.required" {
-			owns.Required = append(owns.Required, d)
-			continue
-		}
-		owns.Owned = append(owns.Owned, d)
-		if served[d.Name] == nil {
-			names = append(names, d.Name)
-		}
-		served[d.Name] = append(served[d.Name], d.Version)
-	}
-	var all []any
-	all = append(all, map[string]any{
-		"apiVersion": groupOLM + "/v1alpha1", "kind": kindCSV, "metadata": csv.ObjectMeta,
-		"spec": struct {
-			olm.CSVSpec
-			InstallModes group.InstallModes `json:"installModes"`
-		}{csv.Spec, group.InstallModes{
-			{Type: group.ModeOwnNamespace, Supported: true}, {Type: group.ModeSingleNamespace, Supported: true},
-			{Type: group.ModeMultiNamespace, Supported: true}, {Type: group.ModeAllNamespaces, Supported: true},
-		}},
-	})
-	for _, name := range names {
-		var versions []any
-		for _, v := range served[name] {
-			versions = append(versions, map[string]any{"name": v, "served": true, "storage": len(versions) == 0})
-		}
-		_, group, _ := strings.Cut(name, ".")
-		all = append(all, map[string]any{
-			"apiVersion": groupCRD + "/v1", "kind": kindCRD, "metadata": map[string]any{"name": name},
-			"spec": map[string]any{"group": group, "versions": versions},
-		})
-	}
-	var manifests []json.RawMessage
-	for _, o := range all {
-		text, err := json.Marshal(o)
-		if err != nil {
-			return nil, err
-		}
-		manifests = append(manifests, text)
-	}
-	return manifests, nil
 }

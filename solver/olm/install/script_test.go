@@ -35,8 +35,9 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	tamper PLAN                 changes the manifest of the plan's last step
 //	jump DURATION               sets the clock ahead, or back
 //	content BUNDLE              what the bundle holds: JSON objects, one a line
-//	run [for=DURATION]          makes passes until nothing changes, then until
-//	                            the time is over; prints actions and blocks
+//	run [for=DURATION] [full]   makes passes until nothing changes, then until
+//	                            the time is over; prints actions and blocks; full
+//	                            also what follows from groups, and conditions
 //	show                        prints what is installed
 func TestScripts(t *testing.T) {
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
@@ -55,12 +56,15 @@ type script struct {
 	health   map[string]install.Health
 	failing  map[string]bool
 	out      strings.Builder
+	full     bool              // print all actions
+	told     map[string]string // of each subscription, what was printed last
 }
 
 // reset begins with an empty cluster.
 func (s *script) reset(g *group.OperatorGroup) {
 	clear(s.health)
 	clear(s.failing)
+	s.told = map[string]string{}
 	s.clock = new(fairlead.ManualClock)
 	s.clock.Set(start)
 	s.backend = &install.MemBackend{Health: func(_, csv string) (install.Health, string) {
@@ -72,7 +76,8 @@ func (s *script) reset(g *group.OperatorGroup) {
 	if g == nil {
 		g = new(group.OperatorGroup)
 	}
-	s.edit(func(w *install.World) { w.Groups = []group.OperatorGroup{*g} })
+	g.Name = "group-1"
+	s.edit(func(w *install.World) { w.Groups = []install.OperatorGroup{{OperatorGroup: *g}} })
 	s.runner = install.NewRunner(failingBackend{s.backend, s.failing}, func(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
 		return s.resolver.Resolve(ctx, req)
 	}, nil, &fairlead.RunnerOptions{Clock: s.clock})
@@ -118,6 +123,7 @@ func (s *script) command(c *golden.Command) string {
 		if err != nil {
 			return err.Error()
 		}
+		s.full = c.Has("full")
 		s.run(limit)
 	case "show":
 		s.show()
@@ -171,7 +177,7 @@ func (s *script) user(c *golden.Command) bool {
 		s.edit(func(w *install.World) { setCondition(w, c.Args[0].Key, strings.TrimSpace(c.Input)) })
 	case "groups":
 		s.edit(func(w *install.World) {
-			w.Groups = make([]group.OperatorGroup, map[string]int{"none": 0, "one": 1, "two": 2}[c.Args[0].Key])
+			w.Groups = make([]install.OperatorGroup, map[string]int{"none": 0, "one": 1, "two": 2}[c.Args[0].Key])
 			for i := range w.Groups {
 				w.Groups[i].Name = fmt.Sprintf("group-%d", i+1)
 			}
@@ -219,9 +225,9 @@ func (s *script) user(c *golden.Command) bool {
 func setCondition(w *install.World, csv, text string) {
 	c := gate.OperatorCondition{ObjectMeta: olm.ObjectMeta{Name: csv}}
 	if text != "" {
-		c.Status.Conditions = []olm.Condition{{Type: gate.UpgradeableCondition, Status: "False", Message: text}}
+		c.Spec.Conditions = []olm.Condition{{Type: gate.UpgradeableCondition, Status: "False", Message: text}}
 	}
-	w.Conditions = append(without(w.Conditions, func(x gate.OperatorCondition) string { return x.Name }, csv), c)
+	w.Conditions = append(without(w.Conditions, func(x install.OperatorCondition) string { return x.Name }, csv), install.OperatorCondition{OperatorCondition: c})
 }
 
 func without[T any](list []T, name func(T) string, gone string) []T {
@@ -241,7 +247,9 @@ func (s *script) run(limit time.Duration) {
 	for range 1000 {
 		d, err := s.runner.Reconcile(s.t.Context(), ns)
 		for _, a := range d.Actions {
-			fmt.Fprintf(&s.out, "%s%s\n", s.since(), describe(a))
+			if s.worthTelling(a) {
+				fmt.Fprintf(&s.out, "%s%s\n", s.since(), describe(a))
+			}
 		}
 		if err != nil {
 			fmt.Fprintf(&s.out, "%serror: %s\n", s.since(), err)
@@ -252,6 +260,9 @@ func (s *script) run(limit time.Duration) {
 		if d.Wake.IsZero() || d.Wake.After(until) {
 			s.clock.Set(until)
 			for _, b := range d.Blocked {
+				if b.Reason == install.ReasonGenerated && !s.full {
+					continue
+				}
 				fmt.Fprintf(&s.out, "blocked: %s\n", b)
 			}
 			return
@@ -259,6 +270,26 @@ func (s *script) run(limit time.Duration) {
 		s.clock.Set(d.Wake)
 	}
 	s.t.Fatal("there is no end to it")
+}
+
+// worthTelling reports whether an action is printed: without full not what
+// follows from the operator group, nor a status that only says why.
+func (s *script) worthTelling(a install.Action) bool {
+	if s.full {
+		return true
+	}
+	switch a := a.(type) {
+	case install.UpdateGroup, install.WriteObject, install.Annotate, install.WriteCondition:
+		return false
+	case install.DeleteObject:
+		return a.Owner != ns
+	case install.UpdateSubscription:
+		text := describe(a)
+		again := s.told[a.Name] == text || s.told[a.Name] == "" && a.Status.CurrentCSV == ""
+		s.told[a.Name] = text
+		return !again
+	}
+	return true
 }
 
 func (s *script) since() string {
@@ -296,7 +327,7 @@ func (s *script) show() {
 		fmt.Fprintf(&s.out, "plan %s %s approved=%v\n", p.Name, p.Status.Phase, p.Spec.Approved)
 	}
 	for _, c := range w.CRDs {
-		fmt.Fprintf(&s.out, "crd %s %s\n", c.Name, strings.Join(c.Served, ","))
+		fmt.Fprintf(&s.out, "crd %s %s\n", c.Name, strings.Join(c.Served(), ","))
 	}
 	for _, o := range w.Objects {
 		fmt.Fprintf(&s.out, "%s of %s\n", o.Ref, o.Owner)

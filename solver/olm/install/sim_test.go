@@ -87,7 +87,7 @@ func newPlay(t *testing.T, s *sim.Sim) *play {
 		p.resolvers = append(p.resolvers, r)
 	}
 	p.edit(func(w *install.World) {
-		w.Groups = make([]group.OperatorGroup, 1)
+		w.Groups = make([]install.OperatorGroup, 1)
 		if p.OneIn(2) {
 			w.Groups[0].Spec.UpgradeStrategy = group.UpgradeFailForward
 		}
@@ -125,9 +125,9 @@ func (p *play) shelf() []shelfLine {
 			if v > 2 && p.OneIn(4) {
 				entry = fmt.Sprintf("%s/stable %s.v%d replaces=%s.v%d skips=(%s.v%d)", name, name, v, name, v-2, name, v-1)
 			}
-			bundle := fmt.Sprintf("bundle %s.v%d provides=(K%s/v%d)", name, v, name, epoch[i][v])
+			bundle := fmt.Sprintf("bundle %s.v%d provides=(K%s%d/v1)", name, v, name, epoch[i][v])
 			if other := p.IntN(p.packages); other != i && p.OneIn(2) {
-				bundle += fmt.Sprintf(" requires=(K%c/v%d)", 'a'+other, epoch[other][v])
+				bundle += fmt.Sprintf(" requires=(K%c%d/v1)", 'a'+other, epoch[other][v])
 			}
 			lines = append(lines, shelfLine{v, entry}, shelfLine{v, bundle})
 		}
@@ -166,7 +166,7 @@ func (p *play) run() error {
 
 // event lets one thing happen.
 func (p *play) event() {
-	switch p.IntN(14) {
+	switch p.IntN(15) {
 	case 0:
 		p.subscribe()
 	case 1:
@@ -184,6 +184,10 @@ func (p *play) event() {
 		p.Pass()
 	case 6:
 		p.deliver()
+	case 7:
+		if p.OneIn(5) {
+			p.mend()
+		}
 	default:
 		p.pass(p.IntN(2))
 	}
@@ -221,6 +225,17 @@ func (p *play) approve() {
 			}
 		}
 	})
+}
+
+// mend deletes plans that have failed, as one does to have what remains planned
+// anew.
+func (p *play) mend() {
+	failed := func(x install.InstallPlan) bool { return x.Status.Phase == install.PlanFailed }
+	if slices.ContainsFunc(p.backend.World(ns).Plans, failed) {
+		p.Reach("failed plan deleted")
+		p.Note("delete plans that have failed")
+		p.edit(func(w *install.World) { w.Plans = slices.DeleteFunc(w.Plans, failed) })
+	}
 }
 
 func (p *play) changeHealth() {

@@ -13,22 +13,25 @@ const StateVersion = 1
 // State is what the engine remembers of a namespace. The zero State knows
 // nothing. It survives encoding/json.
 type State struct {
-	Generation int     `json:"generation,omitempty"` // of the newest plan
-	Plan       *Plan   `json:"plan,omitempty"`       // what is under way, nil for nothing
-	Waits      []Wait  `json:"waits,omitempty"`      // since when each Block stands, in their order
-	Retries    []Retry `json:"retries,omitempty"`    // actions whose effect is not seen yet, by key
+	Generation int      `json:"generation,omitempty"` // of the newest plan
+	Plan       *Plan    `json:"plan,omitempty"`       // what is under way, nil for nothing
+	Removal    *Removal `json:"removal,omitempty"`    // a removal under way, nil for none
+	Waits      []Wait   `json:"waits,omitempty"`      // since when each Block stands, in their order
+	Retries    []Retry  `json:"retries,omitempty"`    // actions whose effect is not seen yet, by key
 }
 
 // Plan is an install plan under way. The manifests are in the cluster's plan;
 // their digests are here, so that only what was planned is applied.
 type Plan struct {
-	Name       string       `json:"name"`           // of the InstallPlan
-	Generation int          `json:"generation"`     // counts the plans of the namespace
-	Approval   olm.Approval `json:"approval"`       // whether it needs approval
-	Current    []Current    `json:"current"`        // the subscriptions that it serves, by name
-	Steps      []StepState  `json:"steps"`          // in the plan's order
-	Started    bool         `json:"started"`        // whether a step may have been applied
-	Since      time.Time    `json:"since,omitzero"` // when it was made
+	Name       string       `json:"name"`             // of the InstallPlan
+	Generation int          `json:"generation"`       // counts the plans of the namespace
+	Approval   olm.Approval `json:"approval"`         // whether it needs approval
+	Current    []Current    `json:"current"`          // the subscriptions that it serves, by name
+	Steps      []StepState  `json:"steps"`            // in the plan's order
+	Started    bool         `json:"started"`          // whether a step may have been applied
+	Since      time.Time    `json:"since,omitzero"`   // when it was made
+	Began      time.Time    `json:"began,omitzero"`   // when it was begun, zero before
+	Failed     string       `json:"failed,omitempty"` // why it has failed, if that was decided
 }
 
 // Current is the CSV that a subscription is to have.
@@ -60,7 +63,7 @@ type Retry struct {
 }
 
 func (s *State) isZero() bool {
-	return s.Generation == 0 && s.Plan == nil && len(s.Waits) == 0 && len(s.Retries) == 0
+	return s.Generation == 0 && s.Plan == nil && s.Removal == nil && len(s.Waits) == 0 && len(s.Retries) == 0
 }
 
 // done reports whether all steps are.
@@ -70,10 +73,13 @@ func (p *Plan) done() bool {
 
 // same reports whether another plan would do the same.
 func (p *Plan) same(o *Plan) bool {
-	return p.Approval == o.Approval && slices.Equal(p.Current, o.Current) &&
-		slices.EqualFunc(p.Steps, o.Steps, func(a, b StepState) bool {
-			return a.Resolving == b.Resolving && a.Ref == b.Ref && a.Digest == b.Digest
-		})
+	return p.Approval == o.Approval && slices.Equal(p.Current, o.Current) && p.sameSteps(o)
+}
+
+func (p *Plan) sameSteps(o *Plan) bool {
+	return slices.EqualFunc(p.Steps, o.Steps, func(a, b StepState) bool {
+		return a.Resolving == b.Resolving && a.Ref == b.Ref && a.Digest == b.Digest
+	})
 }
 
 func (p *Plan) clone() *Plan {
@@ -82,5 +88,14 @@ func (p *Plan) clone() *Plan {
 	}
 	c := *p
 	c.Steps = slices.Clone(p.Steps)
+	return &c
+}
+
+func (r *Removal) clone() *Removal {
+	if r == nil {
+		return nil
+	}
+	c := *r
+	c.Steps = slices.Clone(r.Steps)
 	return &c
 }

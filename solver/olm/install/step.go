@@ -6,32 +6,49 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/group"
 )
 
 // Step decides what to do next in a namespace:
 //
-//  1. CSVs go through their phases, see the package documentation.
-//  2. The status of subscriptions follows what is installed.
-//  3. If no plan is under way, and the resolver has chosen something, that is
-//     unpacked and planned.
-//  4. A plan that has not begun is dropped for a better one when the resolver
-//     now answers otherwise. It begins when it is approved, and its
-//     subscriptions name what it brings.
-//  5. The steps of a plan are applied stage by stage, each until the object is
-//     seen as it shall be.
+//  1. It is decided what operator groups select; then CSVs go through their
+//     phases, see the package documentation, and each is judged by its group.
+//  2. The groups' status and lists of APIs follow, and what operators tell of
+//     themselves is taken note of.
+//  3. A removal that is asked for is carried out, and nothing else is planned
+//     meanwhile.
+//  4. If no plan is under way, and the resolver has chosen something or an
+//     operator has lost something, that is unpacked and planned.
+//  5. A plan that has not begun is dropped for a better one when the resolver
+//     now answers otherwise. It begins when it is approved, its subscriptions
+//     name what it brings, the group's service account may make all its steps,
+//     and no CRD in use would break.
+//  6. The steps of a plan are applied stage by stage, each until the object is
+//     seen as it shall be, or the plan has failed.
+//  7. Roles, copies, the status of subscriptions and of catalogs, and what
+//     updates of the cluster are told, follow from all that.
 //
 // Whatever shows no effect is repeated, after times that double. It is a pure
 // function; nil policy means the zero one. World must not be nil.
 func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	s := &stepper{
 		World: world, index: newIndex(world), old: state, now: now, policy: policy.complete(),
-		state: State{Generation: state.Generation, Plan: state.Plan.clone()},
+		state: State{Generation: state.Generation, Plan: state.Plan.clone(), Removal: state.Removal.clone()},
 	}
+	s.selectTargets()
 	for _, c := range s.operators {
 		s.phase(c)
 	}
-	s.advance()
+	s.writeGroups()
+	s.conditions()
+	if s.finish(); s.remove() {
+		s.subscriptions()
+	} else {
+		s.advance()
+	}
+	s.generate()
+	s.catalogs()
+	s.reportUpgradeable()
 	s.prune()
 	return s.end()
 }
@@ -43,6 +60,8 @@ type stepper struct {
 	old     State
 	now     time.Time
 	policy  Policy
+	groups  []group.OperatorGroup // as they shall be, in the order of World.Groups
+	own     *group.OperatorGroup  // the one of the namespace among groups, nil if there is not exactly one
 	state   State
 	actions []Action
 	blocked []fairlead.Block
@@ -90,12 +109,17 @@ func (s *stepper) do(a Action) (attempts int, failure string) {
 	}
 	s.keep(r)
 	s.at(r.Next)
+	return r.Attempts, s.failure(r.Key)
+}
+
+// failure returns what the last attempt of an action failed with, or "".
+func (s *stepper) failure(key string) string {
 	for _, f := range s.Failures {
-		if f.Key == r.Key {
-			failure = f.Message
+		if f.Key == key {
+			return f.Message
 		}
 	}
-	return r.Attempts, failure
+	return ""
 }
 
 // retry returns what is remembered under a key. A time too far ahead stems
@@ -121,63 +145,6 @@ func (s *stepper) backoff(attempts int) time.Duration {
 		d *= 2
 	}
 	return min(d, s.policy.MaxBackoff)
-}
-
-// subscriptions writes the status of those that do not show what is installed
-// or planned, and reports whether all that the plan serves show it.
-func (s *stepper) subscriptions() (current bool) {
-	current = true
-	subs := make([]*Subscription, len(s.Subscriptions))
-	for i := range s.Subscriptions {
-		subs[i] = &s.Subscriptions[i]
-	}
-	slices.SortFunc(subs, func(a, b *Subscription) int { return strings.Compare(a.Name, b.Name) })
-	for _, sub := range subs {
-		want := sub.Status
-		if csv, ok := s.planned(sub.Name); ok {
-			want.CurrentCSV = csv
-			want.InstallPlanRef = &olm.PlanReference{Name: s.state.Plan.Name, Namespace: s.Namespace}
-		} else if s.csvs[want.CurrentCSV] == nil && s.csvs[want.InstalledCSV] != nil {
-			want.CurrentCSV = want.InstalledCSV // of a plan that was dropped
-		}
-		want = s.installed(&sub.Subscription, want)
-		want.State = s.standing(sub.Name, &want)
-		if want.Equal(&sub.Status) {
-			continue
-		}
-		if s.state.Plan != nil && want.CurrentCSV != sub.Status.CurrentCSV {
-			current = false
-		}
-		_, failure := s.do(UpdateSubscription{Name: sub.Name, Revision: sub.Revision, Status: want})
-		s.block("subscription "+sub.Name, ReasonStatusPending, because("its status is being updated", failure), "", "its status names CSV "+want.CurrentCSV)
-	}
-	return current
-}
-
-// standing is how what is installed for a subscription stands to what is known.
-func (s *stepper) standing(name string, status *olm.SubscriptionStatus) olm.State {
-	switch {
-	case status.CurrentCSV == "":
-		return olm.StateNone
-	case s.csvs[status.CurrentCSV] == nil:
-		return olm.StateUpgradePending
-	case s.Resolution != nil && slices.ContainsFunc(s.Resolution.Subscriptions, func(o olm.Outcome) bool { return o.Subscription == name && o.New }):
-		return olm.StateUpgradeAvailable
-	}
-	return olm.StateAtLatestKnown
-}
-
-// planned returns the CSV that the plan brings for a subscription.
-func (s *stepper) planned(sub string) (csv string, ok bool) {
-	if s.state.Plan == nil {
-		return "", false
-	}
-	for _, c := range s.state.Plan.Current {
-		if c.Subscription == sub {
-			return c.CSV, true
-		}
-	}
-	return "", false
 }
 
 // because adds to a message what an attempt failed with.

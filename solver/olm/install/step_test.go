@@ -11,7 +11,6 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/solver/olm"
-	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
 
@@ -31,7 +30,7 @@ bundle b.v1 provides=(B/v1)`).sources(t), nil)
 	}
 	cluster := new(install.MemBackend)
 	err = cluster.Edit(ns, func(w *install.World) error {
-		w.Groups = make([]group.OperatorGroup, 1)
+		w.Groups = make([]install.OperatorGroup, 1)
 		w.Subscriptions = make([]install.Subscription, 1)
 		w.Subscriptions[0].Name, w.Subscriptions[0].Spec = "a", olm.SubscriptionSpec{Package: "a", StartingCSV: "a.v1"}
 		return nil

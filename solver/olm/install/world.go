@@ -2,8 +2,10 @@ package install
 
 import (
 	"encoding/json"
-	"strings"
+	"errors"
+	"slices"
 
+	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/gate"
 	"github.com/fairlead/fairlead/solver/olm/group"
@@ -15,20 +17,28 @@ import (
 // What it holds may be old, but no part of it may be older than another. Lists
 // may be in any order. Step does not change it.
 type World struct {
-	Namespace     string                   `json:"namespace"`
-	Groups        []group.OperatorGroup    `json:"groups,omitempty"`        // of the namespace, and of all others whose targets meet its own
-	Subscriptions []Subscription           `json:"subscriptions,omitempty"` // of the namespace
-	CSVs          []CSV                    `json:"csvs,omitempty"`          // of the namespace
-	Plans         []InstallPlan            `json:"plans,omitempty"`         // of the namespace
-	Conditions    []gate.OperatorCondition `json:"conditions,omitempty"`    // of the namespace
-	CRDs          []CRD                    `json:"crds,omitempty"`          // of the cluster: at least those that the CSVs name
-	// APIServices names the aggregated APIs that are available, as VERSION.GROUP.
-	APIServices []string `json:"apiServices,omitempty"`
-	// Objects are all other objects that a step of the newest plan names, as far
-	// as they exist.
+	Namespace     string              `json:"namespace"`
+	Groups        []OperatorGroup     `json:"groups,omitempty"`        // of the namespace, and of all others whose targets may meet its own
+	Subscriptions []Subscription      `json:"subscriptions,omitempty"` // of the namespace
+	CSVs          []CSV               `json:"csvs,omitempty"`          // of the namespace
+	Plans         []InstallPlan       `json:"plans,omitempty"`         // of the namespace
+	Conditions    []OperatorCondition `json:"conditions,omitempty"`    // of the namespace
+	// Objects are all other objects that a step of a plan names, or that belong
+	// to a CSV of the namespace, as far as they exist.
 	Objects []Object `json:"objects,omitempty"`
+	// Generated are the objects written by a [WriteObject] of the namespace, and
+	// those of any namespace that are of the cluster, as far as they exist.
+	Generated []Object `json:"generated,omitempty"`
 	// Contents are what has been unpacked of bundles; see [Unpack].
 	Contents []Content `json:"contents,omitempty"`
+	// Deprecations are those that concern subscriptions of the namespace; see
+	// status.Deprecations.
+	Deprecations []Deprecation `json:"deprecations,omitempty"`
+	// Upgradeable is what was reported last of the namespace, see
+	// [ReportUpgradeable]; nil if nothing was.
+	Upgradeable *olm.Condition `json:"upgradeable,omitempty"`
+
+	Cluster // what all namespaces have in common
 
 	// Resolution is the resolver's answer to Request, unless Refusal says why
 	// there is none.
@@ -44,8 +54,8 @@ type Mark struct {
 	// Revision changes whenever the object does, and never comes back. It is
 	// opaque; Kubernetes calls it resourceVersion.
 	Revision string `json:"revision,omitempty"`
-	// Digest is that of the [ApplyStep] that wrote the object last, empty if none
-	// did.
+	// Digest is that of the [ApplyStep] or [WriteObject] that wrote the object
+	// last, empty if none did.
 	Digest string `json:"digest,omitempty"`
 }
 
@@ -71,6 +81,18 @@ type Subscription struct {
 	Mark
 }
 
+// OperatorGroup is an operator group as it is observed.
+type OperatorGroup struct {
+	group.OperatorGroup
+	Mark
+}
+
+// OperatorCondition is what an operator tells of itself, as it is observed.
+type OperatorCondition struct {
+	gate.OperatorCondition
+	Mark
+}
+
 // Health is how that stands which a CSV's install strategy creates: its
 // deployments, mostly.
 type Health string
@@ -86,42 +108,19 @@ const (
 type CSV struct {
 	olm.ClusterServiceVersion
 	Mark
-	InstallModes group.InstallModes `json:"installModes,omitempty"` // those that its spec states
-	Deployed     Health             `json:"deployed,omitempty"`     // how its install strategy stands
-	Detail       string             `json:"detail,omitempty"`       // that in words
-}
-
-// member returns the CSV as operator groups see it.
-func (c *CSV) member() *group.Operator {
-	op := &group.Operator{
-		ObjectMeta:   c.ObjectMeta,
-		InstallModes: c.InstallModes,
-		Phase:        string(c.Status.Phase),
-		Reason:       group.Reason(c.Status.Reason),
-	}
-	for _, d := range c.Spec.CustomResourceDefinitions.Owned {
-		plural, g, _ := strings.Cut(d.Name, ".")
-		op.Owned = append(op.Owned, group.Owned{API: group.API{Group: g, Version: d.Version, Kind: d.Kind}, Plural: plural})
-	}
-	for _, d := range c.Spec.APIServiceDefinitions.Owned {
-		op.Owned = append(op.Owned, group.Owned{API: group.API{Group: d.Group, Version: d.Version, Kind: d.Kind}, Plural: d.Name, Service: true})
-	}
-	return op
-}
-
-// CRD is a CustomResourceDefinition as it is observed.
-type CRD struct {
-	Name        string   `json:"name"`             // PLURAL.GROUP
-	Served      []string `json:"served,omitempty"` // the versions that it serves
-	Established bool     `json:"established"`      // whether its API can be used
-	Mark
+	Deployed Health `json:"deployed,omitempty"` // how its install strategy stands
+	Detail   string `json:"detail,omitempty"`   // that in words
+	// DeployedDigest is the Digest of the [Deploy] that was carried out last.
+	DeployedDigest string `json:"deployedDigest,omitempty"`
 }
 
 // Object is any other object.
 type Object struct {
 	Ref
 	Mark
-	Owner string `json:"owner,omitempty"` // the CSV that it belongs to
+	// Owner is what it belongs to: the CSV of a step, or the namespace for which
+	// it was generated.
+	Owner string `json:"owner,omitempty"`
 }
 
 // Content is what a bundle holds.
@@ -133,16 +132,38 @@ type Content struct {
 	Error string `json:"error,omitempty"`
 }
 
+// Deprecation is a deprecation that concerns a subscription.
+type Deprecation struct {
+	Subscription string `json:"subscription"` // its name
+	catalog.Deprecation
+}
+
 // Refusal says why there is no resolution.
 type Refusal struct {
-	Reason  string // ReasonUnsatisfiable or ReasonResolutionError
+	Reason  string // ReasonUnsatisfiable, ReasonNamespaces or ReasonResolutionError
 	Message string // for people, of one or more lines
+	Err     error  // the resolver's error
 }
 
 // Failure is what the last attempt of an action failed with.
 type Failure struct {
 	Key     string // its Key, see Key
 	Message string // the error
+}
+
+// cause returns the resolver's error, nil if there was none.
+func (r *Refusal) cause() error {
+	if r == nil {
+		return nil
+	}
+	return r.error()
+}
+
+func (r *Refusal) error() error {
+	if r.Err != nil {
+		return r.Err
+	}
+	return errors.New(r.Message)
 }
 
 // csv returns the CSV of that name, nil if there is none.
@@ -155,12 +176,19 @@ func (w *World) csv(name string) *CSV {
 	return nil
 }
 
+func (w *World) condition(name string) *OperatorCondition {
+	for i := range w.Conditions {
+		if w.Conditions[i].Name == name {
+			return &w.Conditions[i]
+		}
+	}
+	return nil
+}
+
 // upgradeable says whether the operator of a CSV may be replaced.
 func (w *World) upgradeable(c *CSV) gate.Verdict {
-	for i := range w.Conditions {
-		if w.Conditions[i].Name == c.Name {
-			return gate.Upgradeable(&w.Conditions[i])
-		}
+	if o := w.condition(c.Name); o != nil {
+		return gate.Upgradeable(&o.OperatorCondition)
 	}
 	return gate.Upgradeable(nil)
 }
@@ -183,6 +211,15 @@ func (w *World) subscription(name string) *Subscription {
 	return nil
 }
 
+func (w *World) crd(name string) *CRD {
+	for i := range w.CRDs {
+		if w.CRDs[i].Name == name {
+			return &w.CRDs[i]
+		}
+	}
+	return nil
+}
+
 func (w *World) content(source olm.SourceKey, bundle string) *Content {
 	for i := range w.Contents {
 		if c := &w.Contents[i]; c.Source == source && c.Bundle == bundle {
@@ -192,8 +229,8 @@ func (w *World) content(source olm.SourceKey, bundle string) *Content {
 	return nil
 }
 
-// mark returns what is seen of an object; ok is false if it does not exist.
-func (w *World) mark(r Ref) (m Mark, ok bool) {
+// mark returns the mark of an object, and whether it exists.
+func (w *World) mark(r Ref) (Mark, bool) {
 	switch {
 	case r.Kind == kindCSV && r.Group == groupOLM:
 		if c := w.csv(r.Name); c != nil {
@@ -204,10 +241,8 @@ func (w *World) mark(r Ref) (m Mark, ok bool) {
 			return s.Mark, true
 		}
 	case r.Kind == kindCRD && r.Group == groupCRD:
-		for i := range w.CRDs {
-			if w.CRDs[i].Name == r.Name {
-				return w.CRDs[i].Mark, true
-			}
+		if c := w.crd(r.Name); c != nil {
+			return c.Mark, true
 		}
 	default:
 		for i := range w.Objects {
@@ -219,8 +254,36 @@ func (w *World) mark(r Ref) (m Mark, ok bool) {
 	return Mark{}, false
 }
 
+// operatorGroups returns all operator groups without their marks.
+func (w *World) operatorGroups() []group.OperatorGroup {
+	all := make([]group.OperatorGroup, len(w.Groups))
+	for i := range w.Groups {
+		all[i] = w.Groups[i].OperatorGroup
+	}
+	return all
+}
+
 // failForward reports whether a newer version may replace one that failed.
 func (w *World) failForward() bool {
-	g, err := group.Sole(w.Groups, w.Namespace)
+	g, err := group.Sole(w.operatorGroups(), w.Namespace)
 	return err == nil && g.FailsForward()
+}
+
+// sorted returns pointers to the elements of a list, by name.
+func sorted[T any](list []T, name func(*T) string) []*T {
+	all := make([]*T, len(list))
+	for i := range list {
+		all[i] = &list[i]
+	}
+	slices.SortFunc(all, func(a, b *T) int {
+		x, y := name(a), name(b)
+		switch {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	return all
 }

@@ -50,8 +50,8 @@ type Subject struct {
 
 // Access is who may do what in a cluster.
 type Access struct {
-	Roles    []Role    // of both kinds, in any order
-	Bindings []Binding // of both kinds, in any order
+	Roles    []Role    `json:"roles,omitempty"`    // of both kinds, in any order
+	Bindings []Binding `json:"bindings,omitempty"` // of both kinds, in any order
 }
 
 // Rules returns what an account may do in a namespace, by every binding that

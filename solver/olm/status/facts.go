@@ -49,6 +49,8 @@ const (
 type Facts struct {
 	// Catalogs are those that the subscription's namespace sees, in any order.
 	Catalogs []olm.CatalogHealth
+	// CatalogsUnknown tells that nobody looked: nothing is said of catalogs then.
+	CatalogsUnknown bool
 	// Resolution is the error of the last resolution of the namespace, or nil.
 	Resolution error
 	// Plan is the install plan that status.installPlanRef names, or nil if there

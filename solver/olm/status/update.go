@@ -14,7 +14,8 @@ import (
 
 // Update returns what the status of a subscription has to be:
 //
-//  1. Conditions: CatalogSourcesUnhealthy is always there; the others only
+//  1. Conditions: CatalogSourcesUnhealthy is always there, but for
+//     Facts.CatalogsUnknown; the others only
 //     while they are true. A condition keeps its instant while its status
 //     stays. Conditions of other types are kept.
 //  2. The plan: InstallPlanMissing if the status refers to one that is not
@@ -32,7 +33,9 @@ import (
 func Update(sub *olm.Subscription, facts *Facts, now time.Time) olm.SubscriptionStatus {
 	u := update{now: now, out: sub.Status}
 	u.out.Conditions = slices.Clone(sub.Status.Conditions)
-	u.catalogs(sub, facts)
+	if !facts.CatalogsUnknown {
+		u.catalogs(sub, facts)
+	}
 	u.resolution(facts)
 	u.unpacking(facts)
 	u.deprecations(sub, facts)

@@ -1,0 +1,64 @@
+package install
+
+import (
+	"reflect"
+)
+
+// catalogs keeps the catalogs of the namespace: runs the image that each asks
+// for, asks its registry again when it is time, and writes how the connection
+// stands. Of those elsewhere that the namespace sees it tells which cannot be
+// used.
+func (s *stepper) catalogs() {
+	for _, c := range sorted(s.Catalogs, func(c *Catalog) string { return c.Key().String() }) {
+		subject := "catalog " + c.Key().String()
+		if c.Namespace == s.Namespace && !s.served(c, subject) {
+			s.observed(c, subject)
+		}
+		if err := c.Err(); err != nil {
+			s.block(subject, ReasonCatalog, err.Error(), "whoever owns the catalog", "what the message says")
+		}
+	}
+}
+
+// served runs the pod of a catalog as it shall be, and reports whether it had
+// to.
+func (s *stepper) served(c *Catalog, subject string) bool {
+	if c.Check() != nil {
+		return false
+	}
+	image, _, err := c.CatalogSource.Image(s.KubeVersion)
+	if err != nil {
+		s.block(subject, ReasonCatalog, err.Error(), "whoever owns the catalog", "what the message says; until then it runs as before")
+		return false
+	}
+	place, ok := c.CatalogSource.Placement()
+	if !ok {
+		return false
+	}
+	poll := c.Poll(s.now)
+	if !poll.Next.IsZero() {
+		s.at(poll.Next)
+	}
+	place.Warning = ""
+	if c.Image == image && c.Placement != nil && reflect.DeepEqual(*c.Placement, place) && !poll.Due {
+		return false
+	}
+	_, failure := s.do(ServeCatalog{Name: c.Name, Revision: c.Revision, Image: image, Placement: place, Polled: s.now})
+	s.block(subject, ReasonCatalogPending, because("its pod is being run with image "+image, failure), "", "the pod is seen")
+	return true
+}
+
+// observed writes how the connection to a catalog stands.
+func (s *stepper) observed(c *Catalog, subject string) {
+	if c.Seen == "" {
+		return
+	}
+	want := c.Status.Connect(c.Address, c.Seen, s.now)
+	if old := c.Status.ConnectionState; old != nil && *old == *want {
+		return
+	}
+	next := c.Status
+	next.ConnectionState = want
+	_, failure := s.do(UpdateCatalog{Name: c.Name, Revision: c.Revision, Status: next})
+	s.block(subject, ReasonCatalogPending, because("the state of its connection is being written", failure), "", "it is seen")
+}

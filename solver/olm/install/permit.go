@@ -1,0 +1,125 @@
+package install
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/crd"
+	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/scope"
+)
+
+// permitted reports whether a plan may begin: its namespace has one operator
+// group, the service account of that may make every step, and no step would
+// break a CRD that is in use. Otherwise nothing of the plan is applied.
+func (s *stepper) permitted(seen *InstallPlan) bool {
+	ok := true
+	if err := scope.Check(s.groups, s.Namespace, s.Accounts, &s.Access, s.scoped(seen)); err != nil {
+		reason, owner := ReasonNotPermitted, "whoever owns the operator group and its service account"
+		var sole *group.SoleError
+		var account *scope.AccountError
+		switch {
+		case errors.As(err, &sole):
+			reason, owner = string(sole.Reason()), "whoever owns the operator groups"
+		case errors.As(err, &account):
+			reason = group.ServiceAccountMissing
+		}
+		s.block(planSubject(s.state.Plan), reason, err.Error(), owner, "what the message says; nothing of the plan is applied before")
+		ok = false
+	}
+	for i := range seen.Status.Plan {
+		if text := s.unsafe(seen, i); text != "" {
+			s.unsafeBlock(s.state.Plan.Steps[i].Ref, text)
+			ok = false
+		}
+	}
+	return ok
+}
+
+func (s *stepper) unsafeBlock(ref Ref, text string) {
+	s.block(planSubject(s.state.Plan)+" step "+ref.String(), ReasonUnsafeCRD, text, "whoever owns the objects of the CRD",
+		"what the message says; until then the step is not applied")
+}
+
+// scoped returns what a plan does, as its permissions are judged: its steps, and
+// the deployments of the operators that it brings.
+func (s *stepper) scoped(seen *InstallPlan) []scope.Step {
+	var all []scope.Step
+	for i := range seen.Status.Plan {
+		p := &seen.Status.Plan[i]
+		ref := p.ref(s.Namespace)
+		_, exists := s.mark(ref)
+		step, err := scope.StepOf([]byte(p.Resource.Manifest), ref.Namespace, exists)
+		if err != nil { // it has neither rules nor a role
+			step = scope.Step{Group: ref.Group, Kind: ref.Kind, Resource: scope.Plural(ref.Kind), Namespace: ref.Namespace, Name: ref.Name, Exists: exists}
+		}
+		step.Namespace = ref.Namespace
+		all = append(all, step)
+		if p.Resource.stage() == 0 {
+			all = append(all, s.deployments(p)...)
+		}
+	}
+	return all
+}
+
+// deployments are those that the CSV of a step will have.
+func (s *stepper) deployments(p *PlanStep) []scope.Step {
+	csv, err := decodeCSV([]byte(p.Resource.Manifest))
+	if err != nil {
+		return nil // it cannot be deployed, and fails then
+	}
+	var all []scope.Step
+	for _, d := range csv.Spec.Install.Spec.Deployments {
+		all = append(all, scope.Step{Group: "apps", Kind: "Deployment", Resource: "deployments", Namespace: s.Namespace, Name: d.Name})
+	}
+	return all
+}
+
+// unsafe says what a step of a plan would break, if it writes a CRD that is
+// there already; otherwise "".
+func (s *stepper) unsafe(seen *InstallPlan, i int) string {
+	step := &seen.Status.Plan[i]
+	old := s.crds[step.Resource.Name]
+	if step.Resource.stage() != 1 || old == nil || old.Digest == s.state.Plan.Steps[i].Digest {
+		return ""
+	}
+	next, err := decodeDefinition([]byte(step.Resource.Manifest))
+	if err != nil {
+		return fmt.Sprintf("CRD %s: %v; the authors of the bundle have to correct it", step.Resource.Name, err)
+	}
+	v := crd.Replace(&old.Definition, next, s.owners(old.Name), resources(s.Resources), s.policy.Validator, nil)
+	return v.String()
+}
+
+// owners counts the operators that own a CRD, one that is being replaced and
+// its successor as one.
+func (s *stepper) owners(name string) int {
+	n := 0
+	for _, c := range s.operators {
+		owns := slices.ContainsFunc(c.Spec.CustomResourceDefinitions.Owned, func(d olm.CRDDescription) bool { return d.Name == name })
+		if owns && s.next[c.Name] == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// resources are custom resources, as package crd asks for them.
+type resources []Resource
+
+// Objects implements crd.World.
+func (r resources) Objects(definition, version string) ([]crd.Object, error) {
+	var found []crd.Object
+	for i := range r {
+		if r[i].CRD == definition && r[i].Version == version {
+			found = append(found, r[i].Object)
+		}
+	}
+	slices.SortFunc(found, func(a, b crd.Object) int {
+		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+	})
+	return found, nil
+}

@@ -1,0 +1,262 @@
+package install
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/removal"
+)
+
+// RemovalAnnotation on a subscription asks that its operator be taken away:
+// RemovalUninstall for good, RemovalRefresh to begin anew after it failed. What
+// goes, what stays and who depends on it is told by [World.Removal].
+const RemovalAnnotation = "fairlead.github.io/removal"
+
+// The values of RemovalAnnotation.
+const (
+	RemovalUninstall = "uninstall" // see removal.Uninstall
+	RemovalRefresh   = "refresh"   // see removal.Refresh
+)
+
+// Removal is a removal under way.
+type Removal struct {
+	Subscription string    `json:"subscription"`   // whose operator goes
+	Kind         string    `json:"kind"`           // the value of RemovalAnnotation
+	Generation   int       `json:"generation"`     // of the empty plan that marks its beginning
+	Since        time.Time `json:"since,omitzero"` // when it began
+	// Steps are what is to be done, in this order. There are none before the
+	// empty plan is seen: they are planned on a world that is not older.
+	Steps []RemovalStep     `json:"steps,omitempty"`
+	Again *olm.Subscription `json:"again,omitempty"` // what is made again by a refresh
+}
+
+// RemovalStep is one thing to do, with where it stands.
+type RemovalStep struct {
+	removal.Step
+	Done bool `json:"done,omitempty"` // whether it was seen to be done
+}
+
+// Removal plans to take the operator of a subscription away, as the annotation
+// RemovalAnnotation asks for. The error is a *removal.NotFoundError.
+func (w *World) Removal(subscription, kind string) (*removal.Plan, *olm.Subscription, error) {
+	if kind == RemovalRefresh {
+		return removal.Refresh(w.removable(), subscription)
+	}
+	p, err := removal.Uninstall(w.removable(), subscription)
+	return p, nil, err
+}
+
+// removable returns the world as package removal looks at it.
+func (w *World) removable() *removal.World {
+	r := &removal.World{Objects: map[string][]removal.Object{}, CRDs: map[string][]string{}, Resources: map[string]int{}}
+	for _, s := range sorted(w.Subscriptions, func(s *Subscription) string { return s.Name }) {
+		r.Subscriptions = append(r.Subscriptions, s.Subscription)
+	}
+	for _, c := range sorted(w.CSVs, func(c *CSV) string { return c.Name }) {
+		r.CSVs = append(r.CSVs, c.ClusterServiceVersion)
+		for _, d := range c.Spec.CustomResourceDefinitions.Owned {
+			r.CRDs[c.Name] = append(r.CRDs[c.Name], d.Name)
+		}
+	}
+	for _, o := range sorted(w.Objects, func(o *Object) string { return o.Ref.sortKey() }) {
+		if o.Owner != "" {
+			r.Objects[o.Owner] = append(r.Objects[o.Owner], removal.Object(o.Ref))
+		}
+	}
+	counted := make(map[string]bool)
+	for i := range w.Resources {
+		c := &w.Resources[i]
+		if key := c.CRD + "\x00" + c.Namespace + "\x00" + c.Name; !counted[key] {
+			counted[key] = true
+			r.Resources[c.CRD]++
+		}
+	}
+	return r
+}
+
+// remove carries out a removal, and reports whether one is under way.
+func (s *stepper) remove() bool {
+	if s.state.Removal == nil && !s.beginRemoval() {
+		return false
+	}
+	r := s.state.Removal
+	if s.plan(planName(r.Generation)) == nil {
+		s.markRemoval(r)
+		return true
+	}
+	if r.Steps == nil && !s.planRemoval(r) {
+		s.state.Removal = nil
+		return false
+	}
+	for i := range r.Steps {
+		step := &r.Steps[i]
+		early := i > 0 && slices.ContainsFunc(r.Steps[:i], func(x RemovalStep) bool { return !x.Done })
+		if step.Verb == removal.Create && early {
+			return true // nothing is made again before all is gone
+		}
+		if step.Done = step.Done || s.removed(step); step.Done {
+			continue
+		}
+		s.takeAway(r, step)
+		if step.Object.Kind == kindSubscription {
+			return true // while it is there the operator would come back
+		}
+	}
+	if !slices.ContainsFunc(r.Steps, func(x RemovalStep) bool { return !x.Done }) {
+		s.state.Removal = nil
+	}
+	return true
+}
+
+// beginRemoval begins the first removal that is asked for and may begin.
+func (s *stepper) beginRemoval() bool {
+	for _, sub := range sorted(s.Subscriptions, func(x *Subscription) string { return x.Name }) {
+		kind := sub.Annotations[RemovalAnnotation]
+		if kind == "" || !s.mayGo(sub.Name, kind) {
+			continue
+		}
+		s.state.Plan = nil
+		s.state.Generation = s.nextGeneration()
+		s.state.Removal = &Removal{Subscription: sub.Name, Kind: kind, Generation: s.state.Generation, Since: s.now}
+		return true
+	}
+	return false
+}
+
+// mayGo reports whether the operator of a subscription may be taken away now,
+// and says why not.
+func (s *stepper) mayGo(name, kind string) bool {
+	subject := "subscription " + name
+	if kind != RemovalUninstall && kind != RemovalRefresh {
+		s.block(subject, ReasonRemovalUnknown, fmt.Sprintf("its annotation %s asks for %q", RemovalAnnotation, kind),
+			"whoever owns the subscription", fmt.Sprintf("the annotation is %s or %s", RemovalUninstall, RemovalRefresh))
+		return false
+	}
+	if p := s.state.Plan; p != nil && p.Started {
+		s.block(subject, ReasonRemovalWaits, "its operator is to go, after "+p.Name+" has been carried out", planSubject(p), p.Name+" is complete, or has failed")
+		return false
+	}
+	p, err := removal.Uninstall(s.removable(), name)
+	if err != nil || len(p.Dependents) == 0 {
+		return err == nil
+	}
+	texts := make([]string, len(p.Dependents))
+	for i, d := range p.Dependents {
+		texts[i] = fmt.Sprintf("%s requires %s", d.Operator, strings.Join(d.Requires, ", "))
+	}
+	s.block(subject, ReasonStillNeeded, "its operator is to go, and others need it: "+strings.Join(texts, "; "),
+		"csv "+p.Dependents[0].Operator, "those operators are removed, or something else provides that")
+	return false
+}
+
+// markRemoval writes the empty plan by which a backend knows the steps of all
+// plans before it as too late: else one of them could bring something back.
+func (s *stepper) markRemoval(r *Removal) {
+	p := InstallPlan{
+		ObjectMeta: olm.ObjectMeta{Name: planName(r.Generation), Namespace: s.Namespace},
+		Spec:       InstallPlanSpec{Approval: olm.ApprovalAutomatic, Approved: true, Generation: r.Generation},
+		Status:     InstallPlanStatus{Phase: PlanComplete},
+	}
+	_, failure := s.do(WritePlan{Plan: p})
+	s.block("subscription "+r.Subscription, ReasonRemoving, because("its operator is to go: an empty plan marks the beginning", failure), "", p.Name+" is there")
+}
+
+// planRemoval plans what goes. It is false if that is asked for no more.
+func (s *stepper) planRemoval(r *Removal) bool {
+	sub := s.subscription(r.Subscription)
+	if sub == nil || sub.Annotations[RemovalAnnotation] != r.Kind || !s.mayGo(sub.Name, r.Kind) {
+		return false
+	}
+	p, again, err := s.Removal(r.Subscription, r.Kind)
+	if err != nil {
+		return false
+	}
+	for _, step := range p.Steps {
+		r.Steps = append(r.Steps, RemovalStep{Step: step})
+	}
+	if again != nil {
+		meta := olm.ObjectMeta{Name: again.Name, Namespace: again.Namespace, Labels: again.Labels}
+		for key, value := range again.Annotations {
+			if key != RemovalAnnotation {
+				if meta.Annotations == nil {
+					meta.Annotations = make(map[string]string)
+				}
+				meta.Annotations[key] = value
+			}
+		}
+		again.ObjectMeta = meta
+		r.Again = again
+	}
+	return true
+}
+
+// removed reports whether a step is seen to be done.
+func (s *stepper) removed(step *RemovalStep) bool {
+	_, there := s.mark(Ref(step.Object))
+	return there == (step.Verb == removal.Create)
+}
+
+// takeAway does one step. CSVs go through the phase Deleting, in which their
+// objects go, too.
+func (s *stepper) takeAway(r *Removal, step *RemovalStep) {
+	failure := ""
+	switch {
+	case step.Verb == removal.Create:
+		_, failure = s.do(CreateSubscription{Subscription: *r.Again})
+	case step.Object.Kind == kindSubscription:
+		if sub := s.subscription(step.Object.Name); sub != nil {
+			_, failure = s.do(DeleteSubscription{Name: sub.Name, Revision: sub.Revision})
+		}
+	}
+	s.block("subscription "+r.Subscription, ReasonRemoving, because(fmt.Sprintf("%s %s: %s", step.Verb, step.Object, step.Why), failure), "", "it is done")
+}
+
+// goes reports whether a removal under way takes a CSV away.
+func (s *stepper) goes(c *CSV) bool {
+	r := s.old.Removal
+	return r != nil && slices.ContainsFunc(r.Steps, func(x RemovalStep) bool {
+		return x.Object.Kind == kindCSV && x.Object.Name == c.Name && !x.Done
+	}) && r.Steps[0].Done
+}
+
+// stripped removes the objects that belong to a CSV and that its successor has
+// not taken over, and reports whether all of them are gone.
+func (s *stepper) stripped(c, next *CSV) bool {
+	var had, has []removal.Object
+	for _, o := range sorted(s.Objects, func(o *Object) string { return o.Ref.sortKey() }) {
+		switch {
+		case o.Owner == c.Name:
+			had = append(had, removal.Object(o.Ref))
+		case next != nil && o.Owner == next.Name:
+			has = append(has, removal.Object(o.Ref))
+		}
+	}
+	gone := true
+	for _, step := range removal.Replace(had, has) {
+		if step.Verb != removal.Delete {
+			continue
+		}
+		gone = false
+		ref := Ref(step.Object)
+		m, _ := s.mark(ref)
+		s.do(DeleteObject{Ref: ref, Owner: c.Name, Revision: m.Revision})
+	}
+	return gone
+}
+
+// planName is the name of the plan of a generation.
+func planName(generation int) string { return fmt.Sprintf("install-%d", generation) }
+
+// newestFirst returns plans by generation, the newest first.
+func newestFirst(plans []InstallPlan) []*InstallPlan {
+	all := make([]*InstallPlan, len(plans))
+	for i := range plans {
+		all[i] = &plans[i]
+	}
+	slices.SortFunc(all, func(a, b *InstallPlan) int { return cmp.Compare(b.Spec.Generation, a.Spec.Generation) })
+	return all
+}

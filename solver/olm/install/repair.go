@@ -1,0 +1,74 @@
+package install
+
+import (
+	"slices"
+
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// repair adds the steps that bring back what operators have lost.
+func (p *InstallPlan) repair(w *World, x *index) {
+	for _, c := range x.operators {
+		if slices.Contains(p.Spec.ClusterServiceVersionNames, c.Name) || !x.stays(c) {
+			continue
+		}
+		lost := slices.DeleteFunc(stepsOf(w, x, c), func(s PlanStep) bool { return !x.lost(w, &s) })
+		if len(lost) == 0 {
+			continue
+		}
+		p.Status.Plan = append(p.Status.Plan, lost...)
+		p.Spec.ClusterServiceVersionNames = append(p.Spec.ClusterServiceVersionNames, c.Name)
+	}
+}
+
+// stays reports whether an operator is neither on its way out nor waits for
+// somebody to look after the plan that was to bring it.
+func (x *index) stays(c *CSV) bool {
+	return x.next[c.Name] == nil && c.Status.Phase != olm.PhaseReplacing && c.Status.Phase != PhaseDeleting && !x.stuck(c.Name)
+}
+
+// lost reports whether the object of a step is gone. A CSV without its object
+// is none to be mended, and a subscription is its user's to delete.
+func (x *index) lost(w *World, s *PlanStep) bool {
+	ref := s.ref(w.Namespace)
+	switch {
+	case s.Resource.stage() == 0, ref.Kind == kindSubscription && ref.Group == groupOLM:
+		return false
+	case s.Resource.stage() == 1:
+		return x.crds[ref.Name] == nil
+	}
+	return x.objects[ref] == nil
+}
+
+// stepsOf returns the steps that brought an operator: those of plans, the newest
+// of each object, or else those of the content of its bundle.
+func stepsOf(w *World, x *index, c *CSV) []PlanStep {
+	var steps []PlanStep
+	whole := false
+	seen := make(map[Ref]bool)
+	for _, p := range x.plans {
+		if p.Status.Phase == PlanRequiresApproval || !slices.Contains(p.Spec.ClusterServiceVersionNames, c.Name) {
+			continue
+		}
+		for _, s := range p.Status.Plan {
+			if ref := s.ref(w.Namespace); s.Resolving == c.Name && !seen[ref] {
+				seen[ref] = true
+				s.Status = StepUnknown
+				steps = append(steps, s)
+				whole = whole || s.Resource.stage() == 0
+			}
+		}
+		if whole { // earlier plans brought it before it was installed anew
+			return steps
+		}
+	}
+	for i := range w.Contents {
+		if held := &w.Contents[i]; held.Bundle == c.Name && held.Error == "" {
+			choice := &olm.Choice{Candidate: olm.Candidate{Name: c.Name, Source: held.Source}, Replaces: c.Spec.Replaces}
+			if all, err := bundleSteps(w, choice); err == nil {
+				return all
+			}
+		}
+	}
+	return steps
+}

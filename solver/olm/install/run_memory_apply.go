@@ -1,0 +1,288 @@
+package install
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/fairlead/fairlead/solver/olm/group"
+)
+
+var (
+	errChanged = errors.New("it has changed since it was observed")
+	errGone    = errors.New("it does not exist")
+	errThere   = errors.New("it exists already")
+)
+
+// apply carries out an action and reports whether it has changed something.
+func (b *MemBackend) apply(namespace string, action Action) (changed bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w := b.namespace(namespace)
+	switch a := action.(type) {
+	case Unpack:
+		err = b.unpack(w, a)
+	case WritePlan:
+		err = b.writePlan(w, a)
+	case DeletePlan:
+		w.Plans, err = remove(w.Plans, func(p *InstallPlan) (bool, string) { return p.Name == a.Name, p.Revision }, a.Revision)
+	case ApplyStep:
+		return b.applyStep(w, a)
+	case WriteObject:
+		return b.writeObject(a)
+	case DeleteObject:
+		err = b.deleteObject(w, a)
+	case UpdateSubscription, CreateSubscription, DeleteSubscription:
+		err = b.applySubscription(w, a)
+	case SetPhase, Annotate, Deploy, Undeploy, DeleteCSV:
+		err = b.applyCSV(w, a)
+	default:
+		err = b.applyRest(w, a)
+	}
+	return err == nil, err
+}
+
+func (b *MemBackend) applySubscription(w *World, action Action) (err error) {
+	at := func(name string) func(*Subscription) (bool, string) {
+		return func(s *Subscription) (bool, string) { return s.Name == name, s.Revision }
+	}
+	switch a := action.(type) {
+	case UpdateSubscription:
+		return update(w.Subscriptions, at(a.Name), a.Revision, func(s *Subscription) { s.Status, s.Revision = a.Status, b.next() })
+	case DeleteSubscription:
+		w.Subscriptions, err = remove(w.Subscriptions, at(a.Name), a.Revision)
+	case CreateSubscription:
+		if w.subscription(a.Subscription.Name) != nil {
+			return errThere
+		}
+		w.Subscriptions = append(w.Subscriptions, Subscription{Subscription: a.Subscription, Mark: Mark{Revision: b.next()}})
+	}
+	return err
+}
+
+func (b *MemBackend) applyCSV(w *World, action Action) (err error) {
+	at := func(name string) func(*CSV) (bool, string) {
+		return func(c *CSV) (bool, string) { return c.Name == name, c.Revision }
+	}
+	switch a := action.(type) {
+	case SetPhase:
+		return update(w.CSVs, at(a.CSV), a.Revision, func(c *CSV) {
+			c.Status.Phase, c.Status.Reason, c.Revision = a.Phase, a.Reason, b.next()
+		})
+	case Annotate:
+		return update(w.CSVs, at(a.CSV), a.Revision, func(c *CSV) {
+			all := make(map[string]string)
+			maps.Copy(all, c.Annotations)
+			for _, key := range membership {
+				delete(all, key)
+			}
+			maps.Copy(all, a.Annotations)
+			c.Annotations, c.Revision = all, b.next()
+		})
+	case Deploy:
+		return update(w.CSVs, at(a.CSV), a.Revision, func(c *CSV) {
+			c.Deployed, c.DeployedDigest, c.Revision = Progressing, a.Digest, b.next()
+		})
+	case Undeploy:
+		return update(w.CSVs, at(a.CSV), a.Revision, func(c *CSV) { c.Deployed, c.DeployedDigest, c.Revision = "", "", b.next() })
+	case DeleteCSV:
+		if w.CSVs, err = remove(w.CSVs, at(a.CSV), a.Revision); err == nil {
+			w.Conditions = slices.DeleteFunc(slices.Clone(w.Conditions), func(c OperatorCondition) bool { return c.Name == a.CSV })
+		}
+	}
+	return err
+}
+
+// applyRest carries out what is about groups, conditions, catalogs and the
+// cluster.
+func (b *MemBackend) applyRest(w *World, action Action) error {
+	switch a := action.(type) {
+	case UpdateGroup:
+		return update(w.Groups, func(g *OperatorGroup) (bool, string) { return g.Name == a.Name, g.Revision }, a.Revision, func(g *OperatorGroup) {
+			all := make(map[string]string)
+			maps.Copy(all, g.Annotations)
+			delete(all, group.ProvidedAPIsAnnotation)
+			if len(a.Provided) > 0 {
+				all[group.ProvidedAPIsAnnotation] = a.Provided.String()
+			}
+			g.Annotations, g.Status, g.Revision = all, a.Status, b.next()
+		})
+	case WriteCondition:
+		if w.csv(a.Name) == nil {
+			return fmt.Errorf("csv %s: %w", a.Name, errGone)
+		}
+		at := func(c *OperatorCondition) (bool, string) { return c.Name == a.Name, c.Revision }
+		if w.condition(a.Name) != nil || a.Revision != "" {
+			return update(w.Conditions, at, a.Revision, func(c *OperatorCondition) { c.Status, c.Revision = a.Status, b.next() })
+		}
+		var c OperatorCondition
+		c.Name, c.Namespace, c.Status, c.Revision = a.Name, w.Namespace, a.Status, b.next()
+		w.Conditions = append(w.Conditions, c)
+	case ServeCatalog:
+		return update(b.cluster.Catalogs, catalogAt(w.Namespace, a.Name), a.Revision, func(c *Catalog) {
+			c.Image, c.Placement, c.Status.LatestImageRegistryPoll, c.Revision = a.Image, &a.Placement, a.Polled, b.next()
+		})
+	case UpdateCatalog:
+		return update(b.cluster.Catalogs, catalogAt(w.Namespace, a.Name), a.Revision, func(c *Catalog) { c.Status, c.Revision = a.Status, b.next() })
+	case ReportUpgradeable:
+		w.Upgradeable = &a.Condition
+	}
+	return nil
+}
+
+func catalogAt(namespace, name string) func(*Catalog) (bool, string) {
+	return func(c *Catalog) (bool, string) { return c.Name == name && c.Namespace == namespace, c.Revision }
+}
+
+// update changes the element that is meant if it is at a revision.
+func update[T any](list []T, meant func(*T) (bool, string), revision string, change func(*T)) error {
+	for i := range list {
+		switch is, at := meant(&list[i]); {
+		case is && at != revision:
+			return errChanged
+		case is:
+			change(&list[i])
+			return nil
+		}
+	}
+	return errGone
+}
+
+// remove returns the list without the element that is meant, if that is at a
+// revision.
+func remove[T any](list []T, meant func(*T) (bool, string), revision string) ([]T, error) {
+	for i := range list {
+		switch is, at := meant(&list[i]); {
+		case is && at != revision:
+			return list, errChanged
+		case is:
+			return slices.Concat(list[:i], list[i+1:]), nil
+		}
+	}
+	return list, errGone
+}
+
+// put replaces the element that is meant, or adds it.
+func put[T any](list []T, next T, meant func(*T) bool) []T {
+	for i := range list {
+		if meant(&list[i]) {
+			list = slices.Clone(list)
+			list[i] = next
+			return list
+		}
+	}
+	return append(list, next)
+}
+
+func (b *MemBackend) writePlan(w *World, a WritePlan) error {
+	for i := range w.Plans {
+		if w.Plans[i].Spec.Generation > a.Plan.Spec.Generation {
+			return fmt.Errorf("plan %s: %s is newer", a.Plan.Name, w.Plans[i].Name)
+		}
+	}
+	for i := range w.Plans {
+		if p := &w.Plans[i]; p.Name == a.Plan.Name {
+			if p.Revision != a.Plan.Revision {
+				return errChanged
+			}
+			*p = a.Plan
+			p.Revision = b.next()
+			return nil
+		}
+	}
+	if a.Plan.Revision != "" {
+		return errGone
+	}
+	a.Plan.Revision = b.next()
+	w.Plans = append(w.Plans, a.Plan)
+	return nil
+}
+
+// applyStep writes the object of a step.
+func (b *MemBackend) applyStep(w *World, a ApplyStep) (changed bool, err error) {
+	for i := range w.Plans {
+		if w.Plans[i].Spec.Generation > a.Generation {
+			return false, fmt.Errorf("step of plan %s: %s is newer", a.Plan, w.Plans[i].Name)
+		}
+	}
+	view := *w
+	view.CRDs = b.cluster.CRDs
+	old, there := view.mark(a.Ref)
+	switch {
+	case there && old.Digest == a.Digest:
+		return false, nil
+	case old.Revision != a.Revision:
+		return false, errChanged
+	}
+	mark := Mark{Revision: b.next(), Digest: a.Digest}
+	switch {
+	case a.Ref.Kind == kindCSV && a.Ref.Group == groupOLM:
+		next := CSV{Mark: mark}
+		next.ClusterServiceVersion, err = decodeCSV(a.Manifest)
+		w.CSVs = put(w.CSVs, next, func(c *CSV) bool { return c.Name == a.Ref.Name })
+	case a.Ref.Kind == kindSubscription && a.Ref.Group == groupOLM:
+		next := Subscription{Mark: mark}
+		err = json.Unmarshal(a.Manifest, &next.Subscription)
+		w.Subscriptions = put(w.Subscriptions, next, func(s *Subscription) bool { return s.Name == a.Ref.Name })
+	case a.Ref.Kind == kindCRD && a.Ref.Group == groupCRD:
+		err = b.writeCRD(a, mark)
+	default:
+		w.Objects = put(w.Objects, Object{Ref: a.Ref, Mark: mark, Owner: a.Resolving}, func(o *Object) bool { return o.Ref == a.Ref })
+	}
+	return err == nil, err
+}
+
+// writeCRD writes a CRD, with the versions in which objects may be stored: those
+// that were, and the one in which they are stored from now on.
+func (b *MemBackend) writeCRD(a ApplyStep, mark Mark) error {
+	d, err := decodeDefinition(a.Manifest)
+	if err != nil {
+		return err
+	}
+	next := CRD{Definition: *d, Established: true, Mark: mark}
+	same := func(c *CRD) bool { return c.Name == a.Ref.Name }
+	if i := slices.IndexFunc(b.cluster.CRDs, func(c CRD) bool { return same(&c) }); i >= 0 {
+		next.Status.StoredVersions = slices.Clone(b.cluster.CRDs[i].Status.StoredVersions)
+	}
+	for _, v := range d.Spec.Versions {
+		if v.Storage && !slices.Contains(next.Status.StoredVersions, v.Name) {
+			next.Status.StoredVersions = append(next.Status.StoredVersions, v.Name)
+		}
+	}
+	b.cluster.CRDs = put(b.cluster.CRDs, next, same)
+	return nil
+}
+
+// writeObject writes an object that is generated.
+func (b *MemBackend) writeObject(a WriteObject) (changed bool, err error) {
+	next := generated{Object{Ref: a.Ref, Mark: Mark{b.next(), a.Digest}, Owner: a.Owner}, a.Manifest}
+	for i := range b.generated {
+		switch g := &b.generated[i]; {
+		case g.Ref != a.Ref:
+		case g.Digest == a.Digest:
+			return false, nil
+		case g.Revision != a.Revision:
+			return false, errChanged
+		default:
+			*g = next
+			return true, nil
+		}
+	}
+	if a.Revision != "" {
+		return false, errGone
+	}
+	b.generated = append(b.generated, next)
+	return true, nil
+}
+
+func (b *MemBackend) deleteObject(w *World, a DeleteObject) (err error) {
+	at := func(o *Object) (bool, string) { return o.Ref == a.Ref && o.Owner == a.Owner, o.Revision }
+	if slices.ContainsFunc(w.Objects, func(o Object) bool { is, _ := at(&o); return is }) {
+		w.Objects, err = remove(w.Objects, at, a.Revision)
+		return err
+	}
+	b.generated, err = remove(b.generated, func(g *generated) (bool, string) { return at(&g.Object) }, a.Revision)
+	return err
+}

@@ -1,0 +1,122 @@
+package install
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/group"
+)
+
+// unpack puts the content of a bundle into the world.
+func (b *MemBackend) unpack(w *World, a Unpack) error {
+	content := Content{Source: a.Candidate.Source, Bundle: a.Candidate.Name}
+	manifests, err := Inline(a.Candidate.Bundle)
+	if err == nil && len(manifests) == 0 {
+		manifests, err = madeUp(a.Candidate.Bundle, w.Namespace)
+	}
+	content.Manifests = manifests
+	if err != nil {
+		content.Error = err.Error()
+	}
+	w.Contents = put(w.Contents, content, func(c *Content) bool {
+		return c.Source == content.Source && c.Bundle == content.Bundle
+	})
+	return nil
+}
+
+// Inline returns the objects that the olm.bundle.object properties of a bundle
+// hold, in their order. Bundles that are in an image only have none. It reads
+// the bundle's file.
+func Inline(b *catalog.Bundle) ([]json.RawMessage, error) {
+	if b == nil {
+		return nil, errors.New("there is no bundle to take it from")
+	}
+	props, err := b.Properties()
+	if err != nil {
+		return nil, err
+	}
+	var all []json.RawMessage
+	for _, p := range props {
+		if p.Type != "olm.bundle.object" {
+			continue
+		}
+		var held struct{ Data []byte }
+		if err := json.Unmarshal(p.Value, &held); err != nil {
+			return nil, fmt.Errorf("property olm.bundle.object: %w", err)
+		}
+		all = append(all, held.Data)
+	}
+	return all, nil
+}
+
+type gvk struct{ Group, Version, Kind string }
+
+// crdName makes up the name of a CRD.
+func (g gvk) crdName() string { return strings.ToLower(g.Kind) + "s." + g.Group }
+
+// madeUp is a content for a bundle that has none in its catalog.
+func madeUp(b *catalog.Bundle, namespace string) ([]json.RawMessage, error) {
+	csv, err := olm.InstalledFrom(b, namespace)
+	if err != nil {
+		return nil, err
+	}
+	props, err := b.Facts()
+	if err != nil {
+		return nil, err
+	}
+	served := make(map[string][]string)
+	var names []string
+	owns := &csv.Spec.CustomResourceDefinitions
+	for _, p := range props {
+		var g gvk
+		if p.Type != "olm.gvk" && p.Type != "olm.gvk.required" {
+			continue
+		}
+		if err := json.Unmarshal(p.Value, &g); err != nil {
+			return nil, fmt.Errorf("property %s: %w", p.Type, err)
+		}
+		d := olm.CRDDescription{Name: g.crdName(), Version: g.Version, Kind: g.Kind}
+		if p.Type == "olm.gvk.required" {
+			owns.Required = append(owns.Required, d)
+			continue
+		}
+		owns.Owned = append(owns.Owned, d)
+		if served[d.Name] == nil {
+			names = append(names, d.Name)
+		}
+		served[d.Name] = append(served[d.Name], d.Version)
+	}
+	csv.Spec.InstallModes = group.InstallModes{
+		{Type: group.ModeOwnNamespace, Supported: true}, {Type: group.ModeSingleNamespace, Supported: true},
+		{Type: group.ModeMultiNamespace, Supported: true}, {Type: group.ModeAllNamespaces, Supported: true},
+	}
+	var all []any
+	all = append(all, map[string]any{
+		"apiVersion": groupOLM + "/v1alpha1", "kind": kindCSV, "metadata": csv.ObjectMeta,
+		"spec": csv.Spec,
+	})
+	for _, name := range names {
+		var versions []any
+		for _, v := range served[name] {
+			versions = append(versions, map[string]any{"name": v, "served": true, "storage": len(versions) == 0})
+		}
+		_, group, _ := strings.Cut(name, ".")
+		all = append(all, map[string]any{
+			"apiVersion": groupCRD + "/v1", "kind": kindCRD, "metadata": map[string]any{"name": name},
+			"spec": map[string]any{"group": group, "versions": versions},
+		})
+	}
+	var manifests []json.RawMessage
+	for _, o := range all {
+		text, err := json.Marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		manifests = append(manifests, text)
+	}
+	return manifests, nil
+}

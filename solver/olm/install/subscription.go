@@ -1,0 +1,125 @@
+package install
+
+import (
+	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/status"
+)
+
+// subscriptions writes the status of those that do not show what is installed,
+// planned or in the way, and reports whether all that the plan serves show it.
+func (s *stepper) subscriptions() (current bool) {
+	current = true
+	known := s.facts()
+	for _, sub := range sorted(s.Subscriptions, func(x *Subscription) string { return x.Name }) {
+		next := sub.Subscription
+		if csv, ok := s.planned(sub.Name); ok {
+			next.Status.CurrentCSV = csv
+			next.Status.InstallPlanRef = &olm.PlanReference{Name: s.state.Plan.Name, Namespace: s.Namespace}
+		} else if s.csvs[next.Status.CurrentCSV] == nil && s.csvs[next.Status.InstalledCSV] != nil {
+			next.Status.CurrentCSV = next.Status.InstalledCSV // of a plan that was dropped
+		}
+		next.Status = s.installed(&sub.Subscription, next.Status)
+		facts := known
+		s.concern(&facts, &next)
+		want := status.Update(&next, &facts, s.now)
+		if want.Equal(&sub.Status) {
+			continue
+		}
+		want.LastUpdated = s.now
+		if s.state.Plan != nil && want.CurrentCSV != sub.Status.CurrentCSV {
+			current = false
+		}
+		_, failure := s.do(UpdateSubscription{Name: sub.Name, Revision: sub.Revision, Status: want})
+		s.block("subscription "+sub.Name, ReasonStatusPending, because("its status is being updated", failure), "", "its status names CSV "+want.CurrentCSV)
+	}
+	return current
+}
+
+// facts is what there is to say to all subscriptions.
+func (s *stepper) facts() status.Facts {
+	f := status.Facts{CatalogsUnknown: s.Catalogs == nil}
+	for i := range s.Catalogs {
+		f.Catalogs = append(f.Catalogs, s.Catalogs[i].Health())
+	}
+	if s.Refusal != nil {
+		f.Resolution = s.Refusal.error()
+	}
+	for _, c := range s.operators {
+		f.CSVs = append(f.CSVs, c.Name)
+	}
+	if s.Resolution != nil {
+		for i := range s.Resolution.Chosen {
+			c := &s.Resolution.Chosen[i]
+			switch held := s.content(c.Source, c.Name); {
+			case held == nil:
+				f.Bundles = append(f.Bundles, status.Unpack{Bundle: c.Name})
+			case held.Error != "":
+				f.Bundles = append(f.Bundles, status.Unpack{Bundle: c.Name, Reason: status.ReasonUnpackFailed, Message: held.Error})
+			}
+		}
+	}
+	return f
+}
+
+// concern adds what concerns one subscription.
+func (s *stepper) concern(f *status.Facts, sub *olm.Subscription) {
+	if ref := sub.Status.InstallPlanRef; ref != nil {
+		f.Plan = s.shown(ref.Name)
+	}
+	for _, d := range s.Deprecations {
+		if d.Subscription == sub.Name {
+			f.Deprecations = append(f.Deprecations, d.Deprecation)
+		}
+	}
+	if s.Resolution == nil {
+		return
+	}
+	for _, o := range s.Resolution.Subscriptions {
+		switch {
+		case o.Subscription != sub.Name:
+		case o.Operator == "" && f.Resolution == nil:
+			f.Resolution = s.leftOut()
+		case o.New:
+			f.Next = o.Operator
+		}
+	}
+}
+
+// leftOut is why a subscription cannot be served while others are.
+func (s *stepper) leftOut() error {
+	for _, unsat := range s.Resolution.Blocked {
+		return unsat
+	}
+	return nil
+}
+
+// shown is what a subscription shows of a plan; one that is being written counts
+// as there.
+func (s *stepper) shown(name string) *status.Plan {
+	seen := s.plan(name)
+	if seen == nil {
+		if p := s.state.Plan; p != nil && p.Name == name && !p.Started {
+			return &status.Plan{}
+		}
+		return nil
+	}
+	shown := &status.Plan{Phase: string(seen.Status.Phase)}
+	if c := object.FindCondition(seen.Status.Conditions, PlanInstalled); c != nil {
+		shown.Reason, shown.Message = c.Reason, c.Message
+	}
+	return shown
+}
+
+// planned returns the CSV that the plan brings for a subscription.
+func (s *stepper) planned(sub string) (csv string, ok bool) {
+	if s.state.Plan == nil {
+		return "", false
+	}
+	for _, c := range s.state.Plan.Current {
+		if c.Subscription == sub {
+			return c.CSV, true
+		}
+	}
+	return "", false
+}
