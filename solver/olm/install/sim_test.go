@@ -21,7 +21,7 @@ import (
 // each change, what always holds. At last all is well again, and everything
 // must come to rest where it should.
 func TestSimulation(t *testing.T) {
-	counts := sim.Run(t, long.N(200, 10_000), func(s *sim.Sim) error { return newPlay(t, s).run() })
+	counts := sim.Run(t, long.N(60, 10_000), func(s *sim.Sim) error { return newPlay(t, s).run() })
 	for _, name := range []string{
 		"crash", "delay", "again", "stale", "observe fails", "unconfirmed", "other runner", "touch", "clock jumps back", "put is not confirmed",
 		"update", "several at once", "manual plan", "plan dropped", "failed", "failed is replaced", "too late", "unsatisfiable at rest",
