@@ -31,7 +31,8 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	                            added is relative to now; without it there is none
 //	untaint NODE KEY:EFFECT
 //	pod NAME node=NODE [uid=U] [phase=P] [bound=DURATION] [grace=SECONDS]
-//	    [tolerate=(KEY:SECONDS,KEY,...)] [app=A] [ready]
+//	    [tolerate=(KEY:SECONDS,KEY,...)] [app=A] [owner=KIND]
+//	    [select=ZONE] [ready]
 //	                            a pod, or another in its place, or changed
 //	delete NAME                 the pod is gone
 //	terminate NAME              somebody else deletes the pod
@@ -45,6 +46,9 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	run [for=DURATION] [quiet]  makes passes until nothing changes, then until the
 //	                            time is over; prints actions, and what is blocked
 //	show [NODE]                 prints nodes and pods
+//	whatif [zone=Z] [nodes=(N,...)] [taint=KEY:EFFECT] [untaint=KEY[:EFFECT]]
+//	       [dark=DURATION] [after=DURATION] [replacement=DURATION] [svg|json]
+//	                            predicts; more events stand in the input
 func TestEvictScripts(t *testing.T) {
 	golden.Run(t, "testdata/evict/*.txt", func(t *testing.T) golden.Handler {
 		s := &script{t: t}
@@ -140,7 +144,7 @@ func parseLine(line, pos string) *golden.Command {
 func (s *script) commands() map[string]func(c *golden.Command) {
 	return map[string]func(c *golden.Command){
 		"policy": s.newPolicy, "node": s.newNode, "pod": s.newPod, "taint": s.taint, "untaint": s.taint,
-		"budget": s.budget, "run": s.run, "show": s.show, "condition": s.condition,
+		"budget": s.budget, "run": s.run, "show": s.show, "condition": s.condition, "whatif": s.whatIf,
 		"gone":   func(c *golden.Command) { s.backend.DeleteNode(c.Args[0].Key) },
 		"delete": func(c *golden.Command) { s.backend.DeletePod("ns", c.Args[0].Key) },
 		"terminate": func(c *golden.Command) {
@@ -314,6 +318,13 @@ func (s *script) newPod(c *golden.Command) {
 	}
 	if v := c.Value("app"); v != "" {
 		p.Labels = map[string]string{"app": v}
+	}
+	if v := c.Value("owner"); v != "" {
+		controller := true
+		p.OwnerReferences = []object.OwnerReference{{Kind: v, Name: "owner", Controller: &controller}}
+	}
+	if v := c.Value("select"); v != "" {
+		p.Spec.NodeSelector = map[string]string{taints.LabelZone: v}
 	}
 	if c.Has("ready") {
 		p.Status.Conditions = []object.Condition{{Type: "Ready", Status: object.ConditionTrue}}
