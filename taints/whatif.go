@@ -46,10 +46,10 @@ type Event struct {
 
 // Prediction is the answer of [WhatIf].
 type Prediction struct {
-	// Start is when the story begins, and End when it comes to rest or the horizon
-	// is reached.
+	// Start is when the story begins.
 	Start time.Time `json:"start"`
-	End   time.Time `json:"end"`
+	// End is when it comes to rest or the horizon is reached.
+	End time.Time `json:"end"`
 	// Open says that more would have happened after the horizon.
 	Open bool `json:"open,omitempty"`
 	// Entries are what happens, in order; at one instant nodes in the order of the
