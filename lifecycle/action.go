@@ -108,10 +108,10 @@ func (a RecordEvent) Key() Key { return Key{"record event", a.Reason} }
 func (a Cordon) Key() Key { return Key{"cordon", a.UID} }
 
 // Key implements Action.
-func (a Evict) Key() Key { return Key{"evict", a.UID} }
+func (a Evict) Key() Key { return Key{verbEvict, a.UID} }
 
 // Key implements Action.
-func (a DeletePod) Key() Key { return Key{"delete pod", a.UID} }
+func (a DeletePod) Key() Key { return Key{verbDeletePod, a.UID} }
 
 // Key implements Action.
 func (a RemoveHook) Key() Key { return removal(a.Point, a.Name) }
@@ -131,3 +131,9 @@ func (a DeleteNode) Key() Key { return Key{"delete node", a.UID} }
 
 // Key implements Action.
 func (a RemoveFinalizer) Key() Key { return Key{"remove finalizer", a.Finalizer} }
+
+// The verbs of keys that drains look up.
+const (
+	verbEvict     = "evict"
+	verbDeletePod = "delete pod"
+)

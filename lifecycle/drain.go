@@ -1,28 +1,72 @@
 package lifecycle
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
 
 // DrainWorld is what a drain looks at.
 type DrainWorld struct {
 	// Node is the node that the machine's nodeRef names; nil when there is none.
 	Node *Node `json:"node,omitempty"`
-	// Pods are bound to the node.
+	// Stopped is whether the instance is known not to run, so that nothing runs
+	// on the node. See DrainPolicy.ForceStopped.
+	Stopped bool `json:"stopped,omitempty"`
+	// Pods are those bound to the node; those bound to another do not count.
 	Pods []Pod `json:"pods,omitempty"`
-	// Budgets are those of the namespaces of the pods.
+	// Budgets are those of the namespaces of the pods. A drain does not ask for
+	// what they do not allow at present. Where they are not known, leave them
+	// out: it then goes by the answers that it gets.
 	Budgets []PodDisruptionBudget `json:"budgets,omitempty"`
+	// DaemonSets are those of the namespaces of the pods, if DaemonSetsListed.
+	DaemonSets []ObjectMeta `json:"daemonSets,omitempty"`
+	// DaemonSetsListed is whether DaemonSets are known; otherwise each that a pod
+	// names is taken to exist.
+	DaemonSetsListed bool `json:"daemonSetsListed,omitempty"`
+	// Namespaces are those of the pods, for rules that go by their labels.
+	Namespaces []ObjectMeta `json:"namespaces,omitempty"`
+	// ClusterLabels are the labels of the cluster, for rules that go by them.
+	ClusterLabels map[string]string `json:"clusterLabels,omitempty"`
 	// Failures are what the last attempts failed with.
 	Failures []Failure `json:"failures,omitempty"`
 }
 
 // DrainState is what is remembered of a drain.
 type DrainState struct {
-	Retries []Retry `json:"retries,omitempty"` // evictions whose effect is not seen yet
+	// Cordoned is whether the drain has cordoned the node: only then is it the
+	// drain's to uncordon.
+	Cordoned bool `json:"cordoned,omitempty"`
+	// CordonAsked is when the node was last asked to be cordoned, and
+	// CordonAttempts how often; zero once it is.
+	CordonAsked    time.Time `json:"cordonAsked,omitzero"`
+	CordonAttempts int       `json:"cordonAttempts,omitempty"` // see CordonAsked
+	// Pods are those whose turn it is, by namespace, name and UID.
+	Pods []PodDrain `json:"pods,omitempty"`
 }
 
-// DrainPolicy is how nodes are drained. The zero value is useful.
-type DrainPolicy struct {
-	// MinBackoff is the time from a refused eviction to the next attempt.
-	MinBackoff time.Duration
+// PodDrain is what is remembered of a pod whose turn it is.
+type PodDrain struct {
+	Pod      string    `json:"pod"`                // namespace/name
+	UID      string    `json:"uid"`                // another pod of that name is not meant
+	Since    time.Time `json:"since"`              // when its turn began
+	Asked    time.Time `json:"asked,omitzero"`     // when its eviction was last asked for; zero if never
+	Attempts int       `json:"attempts,omitempty"` // how often it was asked for
+	// Failed is whether the last attempt is known to have failed. Code is the HTTP
+	// status, RetryAfter how long the server asked to wait.
+	Failed     bool          `json:"failed,omitempty"`
+	Code       int           `json:"code,omitempty"`       // see Failed
+	RetryAfter time.Duration `json:"retryAfter,omitempty"` // see Failed
+	// Detail is why it stays: what the last attempt failed with, or what is known
+	// of its budget.
+	Detail string `json:"detail,omitempty"`
+	// Budget is the disruption budget that is known to keep it, namespace/name,
+	// and Needs and Has are its numbers of healthy pods.
+	Budget string `json:"budget,omitempty"`
+	Needs  int    `json:"needs,omitempty"` // see Budget
+	Has    int    `json:"has,omitempty"`   // see Budget
 }
 
 // drainDecision is what drain returns.
@@ -34,30 +78,267 @@ type drainDecision struct {
 	failure string // what goes wrong, in a sentence; empty while all goes well
 }
 
-// drain decides what to do next about the pods of a node. Why it is not done
-// yet goes into waits, in the order of pods. When nothing has changed since the
-// state was made it allocates nothing. The node is the machine's own, and not nil.
-func drain(state DrainState, world *DrainWorld, now time.Time, policy *DrainPolicy, waits *waitList) drainDecision {
-	d := drainDecision{state: state, done: true}
-	if !world.Node.Spec.Unschedulable {
-		d.actions = append(d.actions, Cordon{world.Node.Name, world.Node.UID})
-	}
-	for i := range world.Pods {
-		p := &world.Pods[i]
-		if p.Finished() {
-			continue
-		}
-		d.done = false
-		waits.add(Wait{Reason: ReasonPodPending, Name: p.String()})
-		if p.DeletionTimestamp == nil {
-			d.actions = append(d.actions, Evict{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Node: p.Spec.NodeName})
-		}
-	}
-	d.wake = now.Add(20 * time.Second)
-	return d
+// drainer is one call of drain.
+type drainer struct {
+	filter
+	old     *DrainState
+	pods    podList
+	ledger  ledger
+	waits   *waitList
+	grace   *int64
+	actions []Action
+	wake    time.Time
+	asked   int // evictions of this call
+	trouble bool
 }
 
-// drainWords puts the waits of drains into words.
-func drainWords(w *Wait) (message, unblock string) {
-	return w.Reason + " " + w.Name, "it passes"
+// drain decides what to do next about the pods of a node, whose machine has
+// these labels.
+//
+//  1. While the node is not cordoned, that is all that is done: a pod evicted
+//     before could come straight back.
+//  2. The filters judge each pod.
+//  3. Of the pods that it removes or waits for, those of the lowest order are on
+//     turn. The others wait until these are gone. Refused pods take part: an
+//     order is a promise.
+//  4. A pod on turn is evicted, unless it is being deleted already. A budget that
+//     is known to refuse, now or for good, is not asked. What is refused is asked
+//     for again after a backoff; no other pod waits for that.
+//
+// Why it is not done yet goes into waits. The node is not nil.
+func drain(state DrainState, world *DrainWorld, machine map[string]string, now time.Time, policy *DrainPolicy, waits *waitList) drainDecision {
+	if policy == nil {
+		policy = &DrainPolicy{}
+	}
+	d := drainer{old: &state, waits: waits, pods: podList{kept: kept[PodDrain]{old: state.Pods}}, ledger: ledger{budgets: world.Budgets}}
+	from := waits.n
+	if !policy.sound() {
+		waits.add(Wait{Reason: ReasonPolicyInvalid, Name: world.Node.Name, Detail: policy.problem()})
+		return drainDecision{state: state, failure: waits.trouble(from)}
+	}
+	d.filter = newFilter(policy, world, machine, now)
+	d.grace = policy.grace(world)
+	end := DrainState{Cordoned: state.Cordoned}
+	if !world.Node.Spec.Unschedulable {
+		d.cordon(&end)
+		return d.end(end, false, from)
+	}
+	var space [128]sighting
+	seen := d.survey(space[:0])
+	left := d.turn(seen)
+	end.Pods = d.pods.all()
+	return d.end(end, left == 0, from)
+}
+
+// end makes the decision, of waits that begin at a position.
+func (d *drainer) end(state DrainState, done bool, from int) drainDecision {
+	e := drainDecision{state: state, actions: d.actions, wake: d.wake, done: done}
+	if d.trouble {
+		e.failure = d.waits.trouble(from)
+	}
+	return e
+}
+
+// cordon has the node cordoned, and forgets what was tried about pods.
+func (d *drainer) cordon(end *DrainState) {
+	node := d.world.Node
+	end.Cordoned, end.CordonAsked, end.CordonAttempts = true, d.old.CordonAsked, d.old.CordonAttempts
+	end.Pods = d.old.Pods
+	action := Cordon{Node: node.Name, UID: node.UID}
+	wait := Wait{Reason: ReasonNotCordoned, Name: node.Name}
+	if f := failure(d.world.Failures, action.Key()); f != nil && !f.At.Before(end.CordonAsked) {
+		wait.Detail, d.trouble = f.Message, true
+	}
+	d.waits.add(wait)
+	due := d.due(node.UID, end.CordonAsked, end.CordonAttempts, 0)
+	if !due.After(d.now) {
+		d.actions = append(d.actions, action)
+		end.CordonAttempts++
+		end.CordonAsked = d.now
+		due = d.due(node.UID, end.CordonAsked, end.CordonAttempts, 0)
+	}
+	d.at(due)
+}
+
+// survey judges the pods of the node and returns those that are not to be passed
+// over, by namespace, name and UID.
+func (f *filter) survey(dst []sighting) []sighting {
+	for i := range f.world.Pods {
+		p := &f.world.Pods[i]
+		if p.Spec.NodeName != f.world.Node.Name {
+			continue
+		}
+		if s := f.judge(p); !s.gone() {
+			dst = append(dst, s)
+		}
+	}
+	byName := func(a, b sighting) int { return comparePods(a.pod, b.pod) }
+	if !slices.IsSortedFunc(dst, byName) {
+		slices.SortFunc(dst, byName)
+	}
+	return dst
+}
+
+func comparePods(a, b *Pod) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
+}
+
+// turn goes through the pods on turn, and returns how many pods are left in all.
+func (d *drainer) turn(seen []sighting) (left int) {
+	if len(seen) == 0 {
+		return 0
+	}
+	order := lowest(seen)
+	later := 0
+	for i := range seen { // what was asked for and is not seen yet counts first
+		if s := &seen[i]; s.order == order && s.fate == FateEvict && s.pod.DeletionTimestamp == nil {
+			if e := d.pods.find(s.pod.UID); e != nil && !e.Failed && d.due(e.UID, e.Asked, e.Attempts, 0).After(d.now) {
+				d.ledger.reserve(s.pod)
+			}
+		}
+	}
+	for i := range seen {
+		s := &seen[i]
+		switch {
+		case s.order != order:
+			later++
+		case s.fate == FateRefuse:
+			d.refused(s)
+		case s.fate == FateWait:
+			d.waits.add(Wait{Reason: ReasonPodRuns, Name: d.enter(s.pod).Pod, Owner: controllerName(s.pod)})
+		case s.pod.DeletionTimestamp != nil:
+			d.terminating(s.pod)
+		default:
+			d.evict(s.pod)
+		}
+	}
+	if later > 0 {
+		d.waits.add(Wait{Reason: ReasonLaterOrder, Name: d.world.Node.Name, Detail: strconv.Itoa(later) + " of them"})
+	}
+	return len(seen)
+}
+
+// lowest returns the lowest order of pods that are there.
+func lowest(seen []sighting) int32 {
+	order := seen[0].order
+	for i := range seen {
+		order = min(order, seen[i].order)
+	}
+	return order
+}
+
+// refused tells of a pod that the policy keeps.
+func (d *drainer) refused(s *sighting) {
+	d.trouble = true
+	e := PodDrain{Pod: s.pod.String()}
+	if s.pod.UID != "" {
+		e = d.enter(s.pod)
+	}
+	for i := range findings {
+		if s.found&(1<<i) != 0 && s.fateOf(i) == FateRefuse {
+			reason := ReasonPodProtected
+			if findings[i].Filter == FilterInvalid {
+				reason = ReasonPodInvalid
+			}
+			d.waits.add(Wait{Reason: reason, Name: e.Pod, Owner: controllerName(s.pod), Detail: s.reason(i).Text})
+			return
+		}
+	}
+}
+
+// terminating waits for a pod that is being deleted.
+func (d *drainer) terminating(p *Pod) {
+	e := d.enter(p)
+	w := Wait{Reason: ReasonPodTerminating, Name: e.Pod, Owner: "kubelet"}
+	if left, bounded := d.left(p); bounded {
+		d.at(d.now.Add(left))
+	}
+	if p.DeletionTimestamp.After(d.now) {
+		d.at(*p.DeletionTimestamp)
+	} else {
+		w.Detail = "its grace is over, and its node does not say that it has ended"
+		if len(p.Finalizers) > 0 {
+			w.Owner, w.Detail = p.Finalizers[0], "its grace is over, and its finalizer keeps it"
+		}
+		d.trouble = true
+	}
+	d.waits.add(w)
+}
+
+// enter remembers a pod whose turn it is, and returns what is known of it.
+func (d *drainer) enter(p *Pod) PodDrain {
+	e := d.known(p)
+	d.pods.add(e)
+	return e
+}
+
+// known returns what is remembered of a pod. Instants that lie ahead stem from
+// a clock that was set back since.
+func (d *drainer) known(p *Pod) PodDrain {
+	if old := d.pods.find(p.UID); old != nil {
+		e := *old
+		if e.Since.After(d.now) {
+			e.Since = d.now
+		}
+		if e.Asked.After(d.now) {
+			e.Asked = d.now
+		}
+		return e
+	}
+	return PodDrain{Pod: p.String(), UID: p.UID, Since: d.now}
+}
+
+// due returns when an attempt may follow the last.
+func (d *drainer) due(uid string, asked time.Time, attempts int, retryAfter time.Duration) time.Time {
+	if attempts == 0 {
+		return time.Time{}
+	}
+	if asked.After(d.now) {
+		asked = d.now
+	}
+	return asked.Add(max(d.policy.backoff(uid, attempts), retryAfter))
+}
+
+// at asks for another look at an instant.
+func (d *drainer) at(t time.Time) {
+	if d.wake.IsZero() || t.Before(d.wake) {
+		d.wake = t
+	}
+}
+
+// failure returns what the last attempt at an action failed with, or nil.
+func failure(failures []Failure, k Key) *Failure {
+	for i := range failures {
+		if failures[i].Key == k {
+			return &failures[i]
+		}
+	}
+	return nil
+}
+
+// controllerName names the controller of a pod, or "".
+func controllerName(p *Pod) string {
+	if c := p.ControllerOf(); c != nil {
+		return c.Name
+	}
+	return ""
+}
+
+// podList collects what is remembered of pods.
+type podList struct {
+	kept[PodDrain]     // its old is that of the Step before
+	last           int // where the last one was found
+}
+
+// find returns what was remembered of a pod, or nil. It looks first behind the
+// one found last, as both lists are in the order of pods.
+func (l *podList) find(uid string) *PodDrain {
+	for i := range l.old {
+		j := (l.last + i) % len(l.old)
+		if l.old[j].UID == uid {
+			l.last = j
+			return &l.old[j]
+		}
+	}
+	return nil
 }

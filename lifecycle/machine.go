@@ -19,6 +19,10 @@ type (
 	NodeAddress = object.NodeAddress
 	// Pod is what runs on a node.
 	Pod = object.Pod
+	// Volume is storage that a pod mounts.
+	Volume = object.Volume
+	// Taint keeps pods off a node.
+	Taint = object.Taint
 	// PodDisruptionBudget bounds how many pods of a set may be down because
 	// somebody evicted them.
 	PodDisruptionBudget = object.PodDisruptionBudget

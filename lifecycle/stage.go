@@ -184,7 +184,7 @@ func (s *stepper) drain() bool {
 	if late := !s.hooks(PreDrain); late || !s.told() {
 		return false
 	}
-	d := drain(s.state.Drain, &s.DrainWorld, s.now, &s.policy.Drain, &s.waits)
+	d := drain(s.state.Drain, &s.DrainWorld, s.Machine.Labels, s.now, &s.policy.Drain, &s.waits)
 	s.state.Drain, s.failure = d.state, d.failure
 	s.actions = append(s.actions, d.actions...)
 	if !d.wake.IsZero() {

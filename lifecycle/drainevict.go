@@ -1,0 +1,182 @@
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// HTTP statuses that evictions are answered with.
+const (
+	statusNotFound        = 404 // the pod is gone
+	statusConflict        = 409 // another pod has its name
+	statusTooManyRequests = 429 // a budget does not allow it now
+)
+
+// evict has a pod evicted, or tells why that is not asked for now.
+func (d *drainer) evict(p *Pod) {
+	e := d.known(p)
+	d.hear(&e)
+	due := d.due(e.UID, e.Asked, e.Attempts, e.RetryAfter)
+	if e.Attempts > 0 && !e.Failed && due.After(d.now) {
+		d.pending(e, due) // it was asked for, and what came of it is not seen yet
+		return
+	}
+	if why := d.forced(); why != "" {
+		d.ask(p, e, due, DeletePod{p.Namespace, p.Name, p.UID, p.Spec.NodeName, d.grace, why})
+		return
+	}
+	var space [4]int32
+	verdict, at := d.ledger.judge(p, space[:0])
+	if !verdict.Allows() {
+		d.held(p, e, verdict, at)
+		return
+	}
+	if d.ask(p, e, due, Evict{p.Namespace, p.Name, p.UID, p.Spec.NodeName, d.grace}) {
+		d.ledger.reserve(p)
+	}
+}
+
+// forced says why pods are deleted whatever their budgets say; empty if they are
+// evicted.
+func (d *drainer) forced() string {
+	switch {
+	case d.policy.ForceStopped && d.world.Stopped:
+		return "its instance does not run, so nothing of it is left to protect"
+	case d.policy.DisableEviction:
+		return "the policy has pods deleted instead of evicted"
+	}
+	return ""
+}
+
+// hear takes into account what the last attempt at a pod failed with.
+func (d *drainer) hear(e *PodDrain) {
+	if e.Attempts == 0 || e.Failed {
+		return
+	}
+	for _, verb := range [...]string{verbEvict, verbDeletePod} {
+		if f := failure(d.world.Failures, Key{verb, e.UID}); f != nil && !f.At.Before(e.Asked) {
+			e.Failed, e.Code, e.RetryAfter, e.Detail = true, f.Code, max(0, f.RetryAfter), f.Message
+		}
+	}
+}
+
+// ask has an action done about a pod, if it is time for an attempt.
+func (d *drainer) ask(p *Pod, e PodDrain, due time.Time, a Action) (asked bool) {
+	switch {
+	case due.After(d.now):
+		d.failing(e, due)
+		return false
+	case d.asked >= d.policy.attempts():
+		d.pending(e, d.now.Add(time.Second))
+		return false
+	}
+	d.asked++
+	d.actions = append(d.actions, a)
+	e.Attempts++
+	e.Asked, e.Failed, e.RetryAfter = d.now, false, 0
+	if e.Budget != "" { // which lets it go now
+		e.Budget, e.Needs, e.Has, e.Detail = "", 0, 0, ""
+	}
+	d.pending(e, d.due(e.UID, e.Asked, e.Attempts, 0))
+	return true
+}
+
+// pending waits for the effect of what was asked for.
+func (d *drainer) pending(e PodDrain, due time.Time) {
+	d.pods.add(e)
+	d.at(due)
+	if e.Detail == "" {
+		d.waits.add(Wait{Reason: ReasonPodPending, Name: e.Pod})
+		return
+	}
+	d.failed(e)
+}
+
+// failing waits for the time of the next attempt at a pod.
+func (d *drainer) failing(e PodDrain, due time.Time) {
+	d.pods.add(e)
+	d.at(due)
+	d.failed(e)
+}
+
+// failed tells what the last attempt that is known of failed with.
+func (d *drainer) failed(e PodDrain) {
+	w := Wait{Reason: ReasonEvictionFailed, Name: e.Pod, Owner: "API server", Detail: e.Detail}
+	switch e.Code {
+	case statusTooManyRequests:
+		w.Reason, w.Owner = ReasonEvictionRefused, "PodDisruptionBudget"
+	case statusNotFound, statusConflict:
+		d.waits.add(Wait{Reason: ReasonPodPending, Name: e.Pod}) // it is gone or another one, and that will be seen
+		return
+	}
+	d.trouble = true
+	d.waits.add(w)
+}
+
+// held waits for budgets that are known to refuse.
+func (d *drainer) held(p *Pod, e PodDrain, verdict object.EvictionVerdict, at []int32) {
+	b := &d.ledger.budgets[at[0]]
+	w := Wait{Name: e.Pod}
+	recheck := max(d.policy.backoff(e.UID, 1), min(d.now.Sub(e.Since)/2, d.policy.backoff(e.UID, 1<<16)))
+	switch verdict {
+	case object.EvictionUnsupported:
+		w.Reason = ReasonManyBudgets
+		e.Detail = "PodDisruptionBudgets " + names(d.ledger.budgets, at)
+		e.Budget = budgetTitle + b.ObjectMeta.String()
+	case object.EvictionUnobserved:
+		w.Reason = ReasonBudgetUnobserved
+		recheck = object.UnobservedInterval
+	case object.EvictionForbidden:
+		w.Reason = ReasonBudgetBroken
+	default:
+		w.Reason = ReasonBudgetSpent
+		if b.Status.Never() {
+			w.Reason = ReasonBudgetNever
+		}
+		if !p.Ready() {
+			w.Reason = ReasonBudgetUnhealthy
+		}
+		if b.Status.DisruptionsAllowed > 0 {
+			w.Reason = ReasonBudgetInUse
+		}
+	}
+	d.trouble = d.trouble || w.Reason != ReasonBudgetInUse
+	if verdict != object.EvictionUnsupported {
+		e.keepFor(b)
+	}
+	w.Owner, w.Detail = e.Budget, e.Detail
+	d.pods.add(e)
+	d.at(d.now.Add(recheck))
+	d.waits.add(w)
+}
+
+// keepFor notes the numbers of the budget that keeps the pod. While they stay
+// the same it makes no text.
+func (e *PodDrain) keepFor(b *PodDisruptionBudget) {
+	s := &b.Status
+	name, named := strings.CutPrefix(e.Budget, budgetTitle)
+	if n := len(b.Namespace); named && len(name) == n+1+len(b.Name) && name[:n] == b.Namespace && name[n+1:] == b.Name &&
+		e.Needs == s.DesiredHealthy && e.Has == s.CurrentHealthy {
+		return
+	}
+	e.Budget, e.Needs, e.Has = budgetTitle+b.ObjectMeta.String(), s.DesiredHealthy, s.CurrentHealthy
+	e.Detail = fmt.Sprintf("%s needs %d healthy pods and has %d, of %d expected", e.Budget, e.Needs, e.Has, s.ExpectedPods)
+}
+
+// budgetTitle comes before the namespace and name of a budget.
+const budgetTitle = "PodDisruptionBudget "
+
+// names lists the budgets at positions.
+func names(budgets []PodDisruptionBudget, at []int32) string {
+	text := ""
+	for i, j := range at {
+		if i > 0 {
+			text += ", "
+		}
+		text += budgets[j].ObjectMeta.String()
+	}
+	return text
+}

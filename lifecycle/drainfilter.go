@@ -1,0 +1,296 @@
+package lifecycle
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// MirrorAnnotation marks the mirror of a static pod, which its node runs
+// whatever the API says.
+const MirrorAnnotation = "kubernetes.io/config.mirror"
+
+// Fate is what a drain does about a pod.
+type Fate string
+
+// The fates.
+const (
+	FateEvict  Fate = "Evict"         // evicts it, when it is its turn
+	FateSkip   Fate = "Skip"          // leaves it alone, and does not wait for it
+	FateWait   Fate = "WaitCompleted" // waits until it has run to its end
+	FateRefuse Fate = "Refuse"        // leaves it alone, and is not done while it is there
+)
+
+// Filter is what judges pods before a drain. Each looks at every pod.
+type Filter string
+
+// The filters, in the order in which they decide: the first that has anything
+// but Evict to say decides, and what the others say is kept with it.
+const (
+	FilterInvalid      Filter = "Invalid"      // it has no UID, so it could be taken for another: refused
+	FilterTerminating  Filter = "Terminating"  // it is past its deletion for longer than the policy waits: skipped
+	FilterDaemonSet    Filter = "DaemonSet"    // a DaemonSet would bring it back at once: skipped, or refused
+	FilterMirror       Filter = "Mirror"       // the mirror of a static pod: skipped
+	FilterLocalStorage Filter = "LocalStorage" // it has data in an emptyDir, which go with it: told, or refused
+	FilterUnmanaged    Filter = "Unmanaged"    // no controller replaces it: told, or refused
+	FilterOwn          Filter = "Own"          // what DrainPolicy.Filter says
+	FilterLabel        Filter = "Label"        // its label DrainLabel: skipped, or waited for
+	FilterRule         Filter = "Rule"         // the first rule that applies
+)
+
+// PodReason is what one filter says of a pod.
+type PodReason struct {
+	Filter Filter `json:"filter"`         // which
+	Fate   Fate   `json:"fate"`           // what it asks for; Evict where it only has something to tell
+	Text   string `json:"text"`           // in words
+	Rule   string `json:"rule,omitempty"` // the name of the rule, if it was one
+}
+
+// finding is one thing that can be said of a pod, as a bit of a set: judging a
+// pod makes no garbage. They are in the order of the filters.
+type finding uint32
+
+const (
+	foundNoUID finding = 1 << iota
+	foundTerminating
+	foundDaemonSetFinished
+	foundDaemonSetGone
+	foundDaemonSetGoneRefused
+	foundDaemonSet
+	foundDaemonSetRefused
+	foundMirror
+	foundLocalFinished
+	foundLocal
+	foundLocalRefused
+	foundUnmanagedFinished
+	foundUnmanaged
+	foundUnmanagedRefused
+	foundOwn
+	foundLabelSkip
+	foundLabelWait
+	foundRule
+	foundRuleNamespace
+)
+
+// findings has, in the order of their bits, what each means.
+var findings = [...]PodReason{
+	{FilterInvalid, FateRefuse, "metadata.uid is empty, so another pod of its name could be taken for it", ""},
+	{FilterTerminating, FateSkip, "it should have ended long ago, and is not waited for", ""},
+	{FilterDaemonSet, FateEvict, "it belongs to a DaemonSet, and has run to its end", ""},
+	{FilterDaemonSet, FateEvict, "it belongs to a DaemonSet that is gone", ""},
+	{FilterDaemonSet, FateRefuse, "it belongs to a DaemonSet that is gone, and the policy keeps unmanaged pods", ""},
+	{FilterDaemonSet, FateSkip, "its DaemonSet would bring it back at once", ""},
+	{FilterDaemonSet, FateRefuse, "it belongs to a DaemonSet, and the policy refuses such pods", ""},
+	{FilterMirror, FateSkip, "it is the mirror of a static pod, which the node runs by itself", ""},
+	{FilterLocalStorage, FateEvict, "it has an emptyDir, and has run to its end", ""},
+	{FilterLocalStorage, FateEvict, "an eviction removes the data in its emptyDir", ""},
+	{FilterLocalStorage, FateRefuse, "it has data in an emptyDir, and the policy keeps local storage", ""},
+	{FilterUnmanaged, FateEvict, "no controller replaces it, and it has run to its end", ""},
+	{FilterUnmanaged, FateEvict, "no controller replaces it", ""},
+	{FilterUnmanaged, FateRefuse, "no controller replaces it, and the policy keeps unmanaged pods", ""},
+	{FilterOwn, "", "", ""}, // in the sighting
+	{FilterLabel, FateSkip, "its label " + DrainLabel + " says skip", ""},
+	{FilterLabel, FateWait, "its label " + DrainLabel + " says wait-completed", ""},
+	{FilterRule, "", "", ""}, // in the sighting
+	{FilterRule, FateRefuse, "a rule goes by the labels of its namespace, and those are not known", ""},
+}
+
+// sighting is a pod with what the filters found.
+type sighting struct {
+	pod   *Pod
+	fate  Fate
+	order int32
+	found finding
+	rule  *DrainRule // that applies, or nil
+	own   Fate       // what the policy's own filter says
+	why   string     // and why
+}
+
+// filter judges pods by a policy.
+type filter struct {
+	policy   *DrainPolicy
+	world    *DrainWorld
+	now      time.Time
+	patience int64        // seconds after which pods past their deletion are passed over; 0 is never
+	rules    []*DrainRule // those for the machine, by name
+}
+
+// newFilter returns the filter for the node of world, whose machine has these
+// labels.
+func newFilter(policy *DrainPolicy, world *DrainWorld, machine map[string]string, now time.Time) filter {
+	f := filter{policy: policy, world: world, now: now, patience: policy.SkipWaitForDeleteTimeoutSeconds}
+	if unreachable(world.Node) {
+		f.patience = policy.unreachablePatience()
+	}
+	for i := range policy.Rules {
+		if r := &policy.Rules[i]; r.forMachine(machine, world.ClusterLabels) {
+			f.rules = append(f.rules, r)
+		}
+	}
+	slices.SortStableFunc(f.rules, func(a, b *DrainRule) int { return strings.Compare(a.Name, b.Name) })
+	return f
+}
+
+// judge runs all filters on a pod.
+func (f *filter) judge(p *Pod) sighting {
+	s := sighting{pod: p}
+	if p.UID == "" {
+		s.found |= foundNoUID
+	}
+	if left, bounded := f.left(p); bounded && left <= 0 {
+		s.found |= foundTerminating
+	}
+	s.found |= f.daemonSet(p)
+	if _, mirror := p.Annotations[MirrorAnnotation]; mirror {
+		s.found |= foundMirror
+	}
+	if slices.ContainsFunc(p.Spec.Volumes, func(v Volume) bool { return v.EmptyDir != nil }) {
+		s.found |= choose(p, f.policy.KeepLocalStorage, foundLocalFinished, foundLocal, foundLocalRefused)
+	}
+	if p.ControllerOf() == nil {
+		s.found |= choose(p, f.policy.KeepUnmanaged, foundUnmanagedFinished, foundUnmanaged, foundUnmanagedRefused)
+	}
+	if f.policy.Filter != nil {
+		if s.own, s.why = f.policy.Filter(p); s.own != "" {
+			s.found |= foundOwn
+		}
+	}
+	f.byRule(&s)
+	s.decide()
+	return s
+}
+
+// choose returns the finding about a pod that has something which a policy may
+// want to keep.
+func choose(p *Pod, keep bool, finished, told, refused finding) finding {
+	switch {
+	case p.Finished():
+		return finished
+	case keep:
+		return refused
+	}
+	return told
+}
+
+// left returns how long a pod that is being deleted is still waited for, and
+// whether that is bounded. Its deletion timestamp includes its grace, and whole
+// seconds count, as in kubectl.
+func (f *filter) left(p *Pod) (left time.Duration, bounded bool) {
+	if f.patience <= 0 || p.DeletionTimestamp == nil {
+		return 0, false
+	}
+	return p.DeletionTimestamp.Add(seconds(f.patience + 1)).Sub(f.now), true
+}
+
+// daemonSet looks at the DaemonSet of a pod, if it belongs to one.
+func (f *filter) daemonSet(p *Pod) finding {
+	c := p.ControllerOf()
+	if c == nil || c.Kind != "DaemonSet" {
+		return 0
+	}
+	if group, _, grouped := strings.Cut(c.APIVersion, "/"); grouped && group != "apps" && group != "extensions" {
+		return 0
+	}
+	switch {
+	case p.Finished():
+		return foundDaemonSetFinished
+	case f.world.DaemonSetsListed && !slices.ContainsFunc(f.world.DaemonSets, func(d ObjectMeta) bool {
+		return d.Namespace == p.Namespace && d.Name == c.Name && (c.UID == "" || d.UID == "" || c.UID == d.UID)
+	}):
+		if f.policy.KeepUnmanaged {
+			return foundDaemonSetGoneRefused
+		}
+		return foundDaemonSetGone
+	case f.policy.RefuseDaemonSets:
+		return foundDaemonSetRefused
+	}
+	return foundDaemonSet
+}
+
+// byRule looks at the pod's label, then for the first rule that applies.
+func (f *filter) byRule(s *sighting) {
+	switch labelBehavior(s.pod) {
+	case DrainSkip:
+		s.found |= foundLabelSkip
+	case DrainWaitCompleted:
+		s.found |= foundLabelWait
+	}
+	for _, r := range f.rules {
+		applies, unknown := r.forPod(s.pod, f.world.Namespaces)
+		if unknown {
+			s.found |= foundRuleNamespace
+		}
+		if applies || unknown {
+			s.rule = r
+			if applies {
+				s.found |= foundRule
+			}
+			return
+		}
+	}
+}
+
+// decide sets fate and order: the first finding that asks for more than to evict
+// decides.
+func (s *sighting) decide() {
+	s.fate = FateEvict
+	for i := range findings {
+		if bit := finding(1) << i; s.found&bit != 0 {
+			if fate := s.fateOf(i); fate != FateEvict {
+				s.fate = fate
+				break
+			}
+		}
+	}
+	if s.fate == FateSkip || s.fate == FateWait {
+		return
+	}
+	if s.rule != nil && s.rule.Spec.Drain.Behavior == DrainEvict && s.rule.Spec.Drain.Order != nil {
+		s.order = *s.rule.Spec.Drain.Order
+	}
+}
+
+// fateOf returns what the finding of bit i asks for.
+func (s *sighting) fateOf(i int) Fate {
+	switch finding(1) << i {
+	case foundOwn:
+		return s.own
+	case foundRule:
+		return ruleFates[s.rule.Spec.Drain.Behavior]
+	}
+	return findings[i].Fate
+}
+
+// reason returns what the finding of bit i says.
+func (s *sighting) reason(i int) PodReason {
+	r := findings[i]
+	r.Fate = s.fateOf(i)
+	switch finding(1) << i {
+	case foundOwn:
+		r.Text = s.why
+	case foundRule:
+		r.Rule, r.Text = s.rule.Name, "rule "+s.rule.Name+" says "+string(s.rule.Spec.Drain.Behavior)
+	case foundRuleNamespace:
+		r.Rule = s.rule.Name
+	}
+	return r
+}
+
+// ruleFates has the fate that each behaviour means.
+var ruleFates = map[DrainBehavior]Fate{DrainEvict: FateEvict, DrainSkip: FateSkip, DrainWaitCompleted: FateWait}
+
+// reasons returns all that the filters say, in their order.
+func (s *sighting) reasons() []PodReason {
+	var all []PodReason
+	for i := range findings {
+		if s.found&(1<<i) != 0 {
+			all = append(all, s.reason(i))
+		}
+	}
+	return all
+}
+
+// gone reports whether nothing is left to do about the pod.
+func (s *sighting) gone() bool {
+	return s.fate == FateSkip || s.fate == FateWait && s.pod.Finished()
+}

@@ -1,0 +1,51 @@
+package lifecycle
+
+import "github.com/fairlead/fairlead/internal/object"
+
+// ledger keeps account of the disruptions that are asked for at the same time.
+type ledger struct {
+	budgets []PodDisruptionBudget
+	index   *object.Budgets // of budgets; nil has them looked through
+	used    []int           // by budget, disruptions that are not in its numbers yet
+}
+
+// of appends the positions of a pod's budgets.
+func (l *ledger) of(p *Pod, dst []int32) []int32 {
+	if l.index != nil {
+		return l.index.Of(p, dst)
+	}
+	for i := range l.budgets {
+		if l.budgets[i].Selects(p) {
+			dst = append(dst, int32(i))
+		}
+	}
+	return dst
+}
+
+// judge returns what the eviction API would answer, and the budgets, of which
+// all are in positions: dst with them behind it.
+func (l *ledger) judge(p *Pod, dst []int32) (verdict object.EvictionVerdict, positions []int32) {
+	positions = l.of(p, dst)
+	switch len(positions) {
+	case 0:
+		return object.JudgeEviction(p), positions
+	case 1:
+		b := l.budgets[positions[0]]
+		if l.used != nil {
+			b.Status.DisruptionsAllowed -= min(b.Status.DisruptionsAllowed, l.used[positions[0]])
+		}
+		return object.JudgeEviction(p, &b), positions
+	}
+	return object.JudgeEviction(p, &l.budgets[positions[0]], &l.budgets[positions[1]]), positions
+}
+
+// reserve takes the eviction of a pod into account.
+func (l *ledger) reserve(p *Pod) {
+	var space [4]int32
+	if verdict, at := l.judge(p, space[:0]); verdict == object.EvictionAllowed {
+		if l.used == nil {
+			l.used = make([]int, len(l.budgets))
+		}
+		l.used[at[0]]++
+	}
+}

@@ -1,0 +1,215 @@
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+)
+
+// DrainPolicy is how nodes are drained. The zero value removes what a machine's
+// deletion has to remove: pods without controller and with local storage, too;
+// it leaves the pods of DaemonSets alone, and heeds every disruption budget.
+type DrainPolicy struct {
+	// KeepUnmanaged refuses pods that no controller replaces: kubectl drain
+	// without --force.
+	KeepUnmanaged bool `json:"keepUnmanaged,omitempty"`
+	// KeepLocalStorage refuses pods with an emptyDir: kubectl drain without
+	// --delete-emptydir-data.
+	KeepLocalStorage bool `json:"keepLocalStorage,omitempty"`
+	// RefuseDaemonSets refuses the pods of DaemonSets instead of leaving them
+	// alone: kubectl drain without --ignore-daemonsets.
+	RefuseDaemonSets bool `json:"refuseDaemonSets,omitempty"`
+	// Rules say how some machines' drains treat some pods. Of those that apply
+	// the first by name counts.
+	Rules []DrainRule `json:"rules,omitempty"`
+	// Filter is a filter of one's own, run behind those for unmanaged pods and
+	// before labels and rules. An empty Fate means that it has nothing to say; why
+	// is told to people. It must depend on the pod alone. Nil means none.
+	Filter func(p *Pod) (fate Fate, why string) `json:"-"`
+
+	// GracePeriodSeconds is how long each pod may take to end. Nil means the
+	// pod's own grace.
+	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
+	// SkipWaitForDeleteTimeoutSeconds is how long after its deletion timestamp,
+	// which includes its grace, a pod is waited for. 0 means for good.
+	SkipWaitForDeleteTimeoutSeconds int64 `json:"skipWaitForDeleteTimeoutSeconds,omitempty"`
+	// UnreachableGraceSeconds stands for both of them on a node that nobody hears
+	// of, whose condition Ready is Unknown. 0 means 1; a negative one has such
+	// nodes treated like others.
+	UnreachableGraceSeconds int64 `json:"unreachableGraceSeconds,omitempty"`
+
+	// DisableEviction deletes pods instead of evicting them, whatever their
+	// budgets say.
+	DisableEviction bool `json:"disableEviction,omitempty"`
+	// ForceStopped deletes the pods of an instance that is known not to run
+	// (DrainWorld.Stopped) at once, whatever their budgets say: nothing of them
+	// is left to protect, and the API would refuse their eviction for good.
+	ForceStopped bool `json:"forceStopped,omitempty"`
+
+	// MinBackoff is about how long after an attempt the next one at the same pod
+	// comes; the time doubles with each. 0 means 5 seconds.
+	MinBackoff time.Duration `json:"minBackoff,omitempty"`
+	// MaxBackoff bounds that time. 0 means a minute.
+	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
+	// MaxAttempts bounds the evictions that one Step asks for. 0 means 100.
+	MaxAttempts int `json:"maxAttempts,omitempty"`
+}
+
+// Check returns everything that is wrong with the policy as FieldErrors, whose
+// paths begin with the JSON names of its fields, or nil. Step does nothing
+// about the pods of a node while its policy is wrong.
+func (p *DrainPolicy) Check() error {
+	var errs FieldErrors
+	p.check("", &errs)
+	return errs.err()
+}
+
+// check adds what is wrong, with prefix before each path.
+func (p *DrainPolicy) check(prefix string, errs *FieldErrors) {
+	if p == nil {
+		return
+	}
+	names := map[string]int{}
+	for i := range p.Rules {
+		path := fmt.Sprintf("%srules[%d]", prefix, i)
+		p.Rules[i].check(path, errs)
+		if name := p.Rules[i].Name; name != "" {
+			if first, twice := names[name]; twice {
+				errs.add(path+".metadata.name", "%q is the name of rules[%d], too; names order the rules, so give each its own", name, first)
+			} else {
+				names[name] = i
+			}
+		}
+	}
+	if g := p.GracePeriodSeconds; g != nil && *g < 0 {
+		errs.add(prefix+"gracePeriodSeconds", "%d is negative; leave it out for the pods' own grace", *g)
+	}
+	for _, f := range []struct {
+		name  string
+		value int64
+	}{
+		{"skipWaitForDeleteTimeoutSeconds", p.SkipWaitForDeleteTimeoutSeconds},
+		{"minBackoff", int64(p.MinBackoff)},
+		{"maxBackoff", int64(p.MaxBackoff)},
+		{"maxAttempts", int64(p.MaxAttempts)},
+	} {
+		if f.value < 0 {
+			errs.add(prefix+f.name, "%d is negative; leave it out for the default", f.value)
+		}
+	}
+}
+
+// problem returns the first thing that Check finds, and how many more there are.
+func (p *DrainPolicy) problem() string {
+	var errs FieldErrors
+	p.check("", &errs)
+	switch len(errs) {
+	case 0:
+		return ""
+	case 1:
+		return errs[0].Error()
+	}
+	return fmt.Sprintf("%v (and %d more)", errs[0], len(errs)-1)
+}
+
+// sound reports whether Check finds nothing that a drain would go wrong by. It
+// costs nothing.
+func (p *DrainPolicy) sound() bool {
+	if p.GracePeriodSeconds != nil && *p.GracePeriodSeconds < 0 || p.SkipWaitForDeleteTimeoutSeconds < 0 ||
+		p.MinBackoff < 0 || p.MaxBackoff < 0 || p.MaxAttempts < 0 {
+		return false
+	}
+	for i := range p.Rules {
+		r := &p.Rules[i]
+		if ruleFates[r.Spec.Drain.Behavior] == "" || !r.sound() {
+			return false
+		}
+		for j := range i {
+			if p.Rules[j].Name == r.Name {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// attempts returns how many evictions one Step may ask for.
+func (p *DrainPolicy) attempts() int {
+	if p.MaxAttempts > 0 {
+		return p.MaxAttempts
+	}
+	return 100
+}
+
+// unreachablePatience is how long pods are waited for on a node that nobody
+// hears of.
+func (p *DrainPolicy) unreachablePatience() int64 {
+	switch n := p.UnreachableGraceSeconds; {
+	case n < 0:
+		return p.SkipWaitForDeleteTimeoutSeconds
+	case n == 0:
+		return 1
+	default:
+		return n
+	}
+}
+
+// grace returns the grace that pods of the node are given.
+func (p *DrainPolicy) grace(world *DrainWorld) *int64 {
+	switch {
+	case p.ForceStopped && world.Stopped:
+		return new(int64)
+	case p.UnreachableGraceSeconds >= 0 && unreachable(world.Node):
+		n := p.unreachablePatience()
+		return &n
+	}
+	return p.GracePeriodSeconds
+}
+
+// backoff returns the time from the given attempt at a pod to the next: it
+// doubles with each attempt, and is shifted by up to a quarter in a way that
+// hangs on pod and attempt alone, so that the pods of a fleet do not come all at
+// once.
+func (p *DrainPolicy) backoff(uid string, attempt int) time.Duration {
+	least, most := p.MinBackoff, p.MaxBackoff
+	if least == 0 {
+		least = 5 * time.Second
+	}
+	if most == 0 {
+		most = time.Minute
+	}
+	most = min(max(least, most), 1<<61)
+	d := min(least, most)
+	for ; attempt > 1 && d < most; attempt-- {
+		d = min(2*d, most)
+		if d < least { // it has overflowed
+			d = most
+		}
+	}
+	d += time.Duration(jitter(uid, attempt)*float64(d/2)) - d/4
+	if d < time.Second {
+		return d
+	}
+	return d.Truncate(time.Millisecond)
+}
+
+// jitter returns a number from 0 up to 1 that hangs on its arguments alone: the
+// FNV-1a hash of them.
+func jitter(uid string, attempt int) float64 {
+	h := uint64(14695981039346656037)
+	for i := range len(uid) {
+		h = (h ^ uint64(uid[i])) * 1099511628211
+	}
+	for range 4 {
+		h = (h ^ uint64(attempt&0xff)) * 1099511628211
+		attempt >>= 8
+	}
+	h ^= h >> 29
+	h *= 0xbf58476d1ce4e5b9
+	return float64(h>>11) / (1 << 53)
+}
+
+// seconds returns a duration; a very large number means the longest there is.
+func seconds(n int64) time.Duration {
+	const most = int64(1<<63-1) / int64(time.Second)
+	return time.Duration(min(n, most)) * time.Second
+}

@@ -1,0 +1,210 @@
+package lifecycle
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/golden"
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// TestDrainScripts runs the drains of testdata/drain. Each file goes on with one
+// cluster:
+//
+//	cluster        from here on a new one; each line of the input is one of
+//	    node NAME [cordoned] [ready=True|False|Unknown] [stopped]
+//	    pod NAME [ns=NS] [node=NAME] [uid=UID|-] [rs=|ds=|job=|sts=NAME] [emptydir]
+//	        [mirror] [phase=PHASE] [notready] [grace=SECONDS] [deleting=DURATION]
+//	        [finalizer=NAME] [labels=K:V,K:V]
+//	    budget NAME [ns=NS] [min=N] [max=N] [app=VALUE|all] [always] [generation=N]
+//	        [allowed=N]      computed as the disruption controller does, but for allowed
+//	    replicas NAME N      what a controller is to have
+//	    namespace NAME [labels=K:V]
+//	    daemonsets [NAME...] all that there are, from now on known
+//	    machine K:V...       labels of the machine
+//	policy         JSON of the drain policy from here on; empty is the default
+//	hide budgets   the drain does not see budgets from here on
+//	fail VERB/NAME CODE TEXT   attempts at that pod fail from here on; ok ends it
+//	filters        prints what becomes of each pod, and all that filters say of it
+//	step           one decision, printed and not carried out
+//	run [for=D]    decides and carries out until the drain is done or the time is over
+//	edit           further lines as for cluster, changing what is there
+func TestDrainScripts(t *testing.T) {
+	golden.Run(t, "testdata/drain/*.txt", func(t *testing.T) golden.Handler {
+		s := &drainScript{t: t, c: newCluster()}
+		return s.command
+	})
+}
+
+type drainScript struct {
+	t      *testing.T
+	c      *cluster
+	policy DrainPolicy
+	state  DrainState
+	waits  []Wait
+	out    strings.Builder
+}
+
+func (s *drainScript) command(c *golden.Command) string {
+	s.out.Reset()
+	switch c.Name {
+	case "cluster", "edit":
+		if c.Name == "cluster" {
+			s.c, s.state, s.waits = newCluster(), DrainState{}, nil
+		}
+		for line := range strings.Lines(c.Input) {
+			if err := s.c.line(strings.TrimSpace(line)); err != nil {
+				return c.Pos + ": " + err.Error()
+			}
+		}
+		s.c.control()
+		return ""
+	case "policy":
+		s.policy = DrainPolicy{}
+		if strings.TrimSpace(c.Input) != "" {
+			if err := json.Unmarshal([]byte(c.Input), &s.policy); err != nil {
+				return err.Error()
+			}
+		}
+		if err := s.policy.Check(); err != nil {
+			return err.Error()
+		}
+	case "hide":
+		s.c.hidden = true
+	case "fail":
+		args := c.Args
+		code, _ := strconv.Atoi(args[1].Key)
+		s.c.failing[args[0].Key] = Failure{Code: code, Message: strings.TrimSpace(c.Input)}
+	case "ok":
+		clear(s.c.failing)
+	case "filters":
+		s.filters()
+	case "step":
+		s.step(false)
+	case "run":
+		limit := 10 * time.Minute
+		if v := c.Value("for"); v != "" {
+			limit, _ = time.ParseDuration(v)
+		}
+		s.run(limit)
+	default:
+		return "there is no command " + c.Name
+	}
+	return strings.TrimRight(s.out.String(), "\n")
+}
+
+func (s *drainScript) filters() {
+	w := s.c.world()
+	f := newFilter(&s.policy, &w, s.c.labels, s.c.now)
+	for i := range w.Pods {
+		g := f.judge(&w.Pods[i])
+		fmt.Fprintf(&s.out, "%s: %s", w.Pods[i].Name, g.fate)
+		if g.order != 0 {
+			fmt.Fprintf(&s.out, " order %d", g.order)
+		}
+		s.out.WriteByte('\n')
+		for _, r := range g.reasons() {
+			fmt.Fprintf(&s.out, "  %s %s: %s\n", r.Filter, r.Fate, r.Text)
+		}
+	}
+}
+
+// step decides once; the state goes through JSON on the way.
+func (s *drainScript) step(apply bool) (done bool) {
+	data, err := json.Marshal(s.state)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.state = DrainState{}
+	if err := json.Unmarshal(data, &s.state); err != nil {
+		s.t.Fatal(err)
+	}
+	w := s.c.world()
+	waits := waitList{kept: kept[Wait]{old: s.waits}, now: s.c.now}
+	d := drain(s.state, &w, s.c.labels, s.c.now, &s.policy, &waits)
+	at := s.c.now.Sub(drainStart)
+	for _, a := range d.actions {
+		fmt.Fprintf(&s.out, "%v %s\n", at, act(a))
+	}
+	for _, x := range waits.all() {
+		if apply && x.old(s.waits) {
+			continue
+		}
+		fmt.Fprintf(&s.out, "%v wait: %s\n", at, strings.TrimPrefix(x.Block("m").String(), "machine m: "))
+	}
+	if d.failure != "" && !apply {
+		fmt.Fprintf(&s.out, "failure: %s\n", d.failure)
+	}
+	if d.done {
+		fmt.Fprintf(&s.out, "%v done\n", at)
+	} else if !apply {
+		fmt.Fprintf(&s.out, "wake: %v\n", d.wake.Sub(s.c.now))
+	}
+	if apply {
+		s.state, s.waits = d.state, waits.all()
+		s.c.wake = d.wake
+		for _, a := range d.actions {
+			s.c.apply(a)
+		}
+	}
+	return d.done
+}
+
+// old reports whether the wait has been told of before.
+func (w *Wait) old(waits []Wait) bool {
+	for i := range waits {
+		if waits[i].same(w) && waits[i].Detail == w.Detail {
+			return true
+		}
+	}
+	return false
+}
+
+// run drains until it is done or the time is over.
+func (s *drainScript) run(limit time.Duration) {
+	end := s.c.now.Add(limit)
+	for !s.step(true) {
+		next := s.c.next()
+		if next.IsZero() || next.After(end) {
+			s.c.now = end
+			fmt.Fprintf(&s.out, "%v over\n", end.Sub(drainStart))
+			return
+		}
+		s.c.to(next)
+	}
+}
+
+// act writes an action in a line.
+func act(a Action) string {
+	grace := func(g *int64) string {
+		if g == nil {
+			return ""
+		}
+		return fmt.Sprintf(" grace %d", *g)
+	}
+	switch a := a.(type) {
+	case Cordon:
+		return "cordon " + a.Node
+	case Evict:
+		return "evict " + a.Namespace + "/" + a.Name + grace(a.GracePeriodSeconds)
+	case DeletePod:
+		return "delete " + a.Namespace + "/" + a.Name + grace(a.GracePeriodSeconds) + ": " + a.Why
+	}
+	return fmt.Sprint(a)
+}
+
+var drainStart = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// judgeNow is what the eviction API of the cluster answers.
+func (c *cluster) judgeNow(p *Pod) (object.EvictionVerdict, *PodDisruptionBudget) {
+	l := ledger{budgets: c.budgets}
+	verdict, at := l.judge(p, nil)
+	if len(at) == 0 {
+		return verdict, nil
+	}
+	return verdict, &c.budgets[at[0]]
+}

@@ -1,0 +1,144 @@
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Reasons of the Waits of drains.
+const (
+	ReasonPolicyInvalid    = "PolicyInvalid"    // the policy of the drain is wrong
+	ReasonNotCordoned      = "NotCordoned"      // the node is being cordoned
+	ReasonPodPending       = "PodPending"       // a pod's eviction was asked for, and is not seen yet
+	ReasonPodTerminating   = "PodTerminating"   // a pod is being deleted
+	ReasonPodRuns          = "PodRuns"          // a pod is waited for until it has run to its end
+	ReasonPodProtected     = "PodProtected"     // the policy keeps a pod
+	ReasonPodInvalid       = "PodInvalid"       // a pod cannot be told from others of its name
+	ReasonLaterOrder       = "LaterOrder"       // pods are to go after those of a lower order
+	ReasonBudgetSpent      = "BudgetSpent"      // a budget allows no disruption at the moment
+	ReasonBudgetInUse      = "BudgetInUse"      // other pods of the budget are being evicted first
+	ReasonBudgetNever      = "BudgetNever"      // a budget allows no disruption even when all its pods are healthy
+	ReasonBudgetUnhealthy  = "BudgetUnhealthy"  // a budget keeps a pod that is not ready
+	ReasonBudgetUnobserved = "BudgetUnobserved" // a budget has changed, and its numbers are not computed yet
+	ReasonBudgetBroken     = "BudgetBroken"     // the numbers of a budget are impossible
+	ReasonManyBudgets      = "ManyBudgets"      // more than one budget selects a pod, which the API cannot evict then
+	ReasonEvictionRefused  = "EvictionRefused"  // the API has refused an eviction for the moment
+	ReasonEvictionFailed   = "EvictionFailed"   // the API has answered an eviction with an error
+)
+
+// drainWords puts the waits of drains into words.
+func drainWords(w *Wait) (message, unblock string) {
+	pod := "pod " + w.Name
+	switch w.Reason {
+	case ReasonPolicyInvalid:
+		return "the drain policy is wrong, so node " + w.Name + " is not drained", "correct the policy"
+	case ReasonNotCordoned:
+		return "node " + w.Name + " is being cordoned", "the node is seen unschedulable"
+	case ReasonPodPending:
+		return pod + " is being removed", "the pod is seen to end"
+	case ReasonPodTerminating:
+		return pod + " is ending", "it ends; if it never does, look at its finalizers and at the kubelet of its node"
+	case ReasonPodRuns:
+		return pod + " is waited for until it has run to its end", "it succeeds or fails; or delete it, or take back the rule or label that says wait-completed"
+	case ReasonPodProtected:
+		return pod + " may not be removed", "move or delete it, or allow it in the drain policy"
+	case ReasonPodInvalid:
+		return pod + " is left alone", "delete it yourself"
+	case ReasonLaterOrder:
+		return "pods of node " + w.Name + " wait for pods of a lower order", "the pods before them are gone"
+	case ReasonBudgetSpent:
+		return pod + " may not be evicted at present", "another pod of the budget gets healthy, or the budget allows more to be unavailable"
+	case ReasonBudgetInUse:
+		return pod + " waits until other pods of its budget are replaced", "those are replaced and healthy"
+	case ReasonBudgetNever:
+		return pod + " may never be evicted, even while every pod of its budget is healthy", "run more replicas, or lower minAvailable or raise maxUnavailable of the budget"
+	case ReasonBudgetUnhealthy:
+		return pod + " is not ready, and its budget guards such pods, too", "the pod gets ready, or set unhealthyPodEvictionPolicy: AlwaysAllow in the budget, or delete the pod"
+	case ReasonBudgetUnobserved:
+		return pod + " waits for its budget, which was just changed", "the disruption controller computes its numbers; look at that controller if it does not"
+	case ReasonBudgetBroken:
+		return pod + " may not be evicted: the numbers of its budget are impossible", "look at the disruption controller, and at status.disruptedPods of the budget"
+	case ReasonManyBudgets:
+		return pod + " is selected by more than one budget, and such pods cannot be evicted", "change the selectors so that one budget is left, or delete the pod"
+	case ReasonEvictionRefused:
+		return pod + " may not be evicted at present", "what the API server says has passed; it is asked again"
+	case ReasonEvictionFailed:
+		return pod + " could not be evicted", "it is asked again; look at what the API server says"
+	}
+	return w.Reason + " " + w.Name, "it passes"
+}
+
+// patient reports whether the wait only takes its time.
+func (w *Wait) patient() bool {
+	switch w.Reason {
+	case ReasonPodPending, ReasonPodRuns, ReasonLaterOrder, ReasonBudgetInUse:
+		return true
+	case ReasonNotCordoned, ReasonPodTerminating:
+		return w.Detail == ""
+	}
+	return false
+}
+
+// How many pods and kinds of trouble a condition names.
+const (
+	maxTroublePods  = 3
+	maxTroubleKinds = 5
+)
+
+// trouble puts waits from a position on into one sentence: by what is in the way,
+// with the first pods of each.
+func (l *waitList) trouble(from int) string {
+	type kind struct {
+		reason, detail string
+		first          *Wait
+		names          []string
+		more           int
+	}
+	all := l.all()
+	var kinds []kind
+	left := 0
+	for i := from; i < len(all); i++ {
+		w := &all[i]
+		if w.patient() {
+			continue
+		}
+		at := -1
+		for j := range kinds {
+			if kinds[j].reason == w.Reason && kinds[j].detail == w.Detail {
+				at = j
+			}
+		}
+		switch {
+		case at < 0 && len(kinds) == maxTroubleKinds:
+			left++
+			continue
+		case at < 0:
+			kinds = append(kinds, kind{reason: w.Reason, detail: w.Detail, first: w})
+			at = len(kinds) - 1
+		}
+		if k := &kinds[at]; len(k.names) < maxTroublePods {
+			k.names = append(k.names, w.Name)
+		} else {
+			k.more++
+		}
+	}
+	var text strings.Builder
+	for i := range kinds {
+		k := &kinds[i]
+		if i > 0 {
+			text.WriteString("; ")
+		}
+		message, _ := k.first.words()
+		text.WriteString(strings.Replace(message, k.first.Name, strings.Join(k.names, ", "), 1))
+		if k.more > 0 {
+			fmt.Fprintf(&text, " (and %d more)", k.more)
+		}
+		if k.detail != "" {
+			text.WriteString(": " + k.detail)
+		}
+	}
+	if left > 0 {
+		fmt.Fprintf(&text, "; and %d more", left)
+	}
+	return text.String()
+}
