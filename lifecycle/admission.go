@@ -62,8 +62,11 @@ func Admit(old, changed *Machine) error {
 // shrinks checks that no hook is new or changed.
 func shrinks(p Point, old, changed []Hook, errs *FieldErrors) {
 	var added []Hook
+	left := slices.Clone(old)
 	for _, h := range changed {
-		if !slices.Contains(old, h) {
+		if i := slices.Index(left, h); i >= 0 {
+			left = slices.Delete(left, i, i+1)
+		} else {
 			added = append(added, h)
 		}
 	}

@@ -45,7 +45,11 @@ func (s *stepper) hook(p Point, h *Hook, list []Hook) {
 func (s *stepper) hookState(p Point, h *Hook) HookState {
 	for i := range s.state.Hooks {
 		if st := &s.state.Hooks[i]; st.Point == p && st.Name == h.Name && st.Owner == h.Owner {
-			return *st
+			known := *st
+			if known.Since.After(s.now) { // the clock was set back
+				known.Since = s.now
+			}
+			return known
 		}
 	}
 	return HookState{Point: p, Name: h.Name, Owner: h.Owner, Since: s.now}

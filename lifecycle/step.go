@@ -30,6 +30,9 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	}
 	if state.UID != world.Machine.UID {
 		s.state = State{UID: world.Machine.UID}
+	} else if state.Stage != "" && !world.Machine.Deleting() {
+		// What is seen is from before the deletion.
+		return Decision{State: state, Wake: now.Add(or(s.policy.MinBackoff, time.Second))}
 	}
 	s.waits = waitList{kept: kept[Wait]{old: s.state.Waits}, now: now}
 	s.retries.old = s.state.Retries

@@ -104,6 +104,9 @@ func (s *Sim) Note(format string, args ...any) {
 	s.notes = append(s.notes, s.Clock.Now().Format("15:04:05 ")+fmt.Sprintf(format, args...))
 }
 
+// Notes returns the last notes, in order.
+func (s *Sim) Notes() []string { return s.notes }
+
 // Pass lets time pass, or jump: mostly seconds, at times an hour, and as a
 // fault up to an hour back.
 func (s *Sim) Pass() {
