@@ -12,6 +12,10 @@ type (
 	PodSpec = object.PodSpec
 	// PodStatus is what is reported of a pod.
 	PodStatus = object.PodStatus
+	// Container is one program of a pod.
+	Container = object.Container
+	// Resources is what a container is promised and what it may use at most.
+	Resources = object.Resources
 	// PodPhase is how far a pod is.
 	PodPhase = object.PodPhase
 	// Node is a machine that pods run on.

@@ -1,0 +1,157 @@
+package taints
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// DefaultTolerationSeconds is how long a pod that says nothing else stays on a
+// node that is not ready or unreachable.
+const DefaultTolerationSeconds = 300
+
+// DefaultTolerations returns the tolerations that a pod gets when it is created
+// or updated: its own, and not-ready and unreachable, with effect NoExecute, for
+// so many seconds. Each of the two is left out if the pod has a toleration of its
+// key or of no key, with effect NoExecute or none; operator, value and seconds of
+// that are not looked at. The argument is not changed.
+func DefaultTolerations(tolerations []Toleration, notReady, unreachable int64) []Toleration {
+	list := slices.Clone(tolerations)
+	for _, d := range []struct {
+		key     string
+		seconds int64
+	}{{KeyNotReady, notReady}, {KeyUnreachable, unreachable}} {
+		speaks := func(t Toleration) bool {
+			return (t.Key == d.key || t.Key == "") && (t.Effect == NoExecute || t.Effect == "")
+		}
+		if !slices.ContainsFunc(tolerations, speaks) {
+			list = append(list, Toleration{Key: d.key, Operator: Exists, Effect: NoExecute, TolerationSeconds: &d.seconds})
+		}
+	}
+	return list
+}
+
+// DaemonSetTolerations returns the tolerations of a pod of a daemon set: its own,
+// and those that keep daemons running on nodes that are not ready, unreachable,
+// under pressure or cordoned, and, if they use the node's network, without a
+// network. One that is there with the same key, effect and operator loses its
+// seconds. The argument is not changed.
+//
+// Each list of the documents misses some of these; this is what the controller
+// adds.
+func DaemonSetTolerations(tolerations []Toleration, hostNetwork bool) []Toleration {
+	list := slices.Clone(tolerations)
+	for _, t := range []Taint{
+		{Key: KeyNotReady, Effect: NoExecute}, {Key: KeyUnreachable, Effect: NoExecute},
+		{Key: KeyDiskPressure, Effect: NoSchedule}, {Key: KeyMemoryPressure, Effect: NoSchedule},
+		{Key: KeyPIDPressure, Effect: NoSchedule}, {Key: KeyUnschedulable, Effect: NoSchedule},
+		{Key: KeyNetworkUnavailable, Effect: NoSchedule},
+	} {
+		if t.Key != KeyNetworkUnavailable || hostNetwork {
+			list = setToleration(list, Toleration{Key: t.Key, Operator: Exists, Effect: t.Effect})
+		}
+	}
+	return list
+}
+
+// setToleration puts t in the place of the one that it is the same as, or behind
+// all.
+func setToleration(list []Toleration, t Toleration) []Toleration {
+	for i := range list {
+		if sameToleration(list[i], t) {
+			list[i] = t
+			return list
+		}
+	}
+	return append(list, t)
+}
+
+// DaemonShouldRun reports whether a pod of a daemon set is to be created on a
+// node with these taints, and whether one that runs there may go on.
+func DaemonShouldRun(p *Pod, n *Node, o *Options) (create, goOn bool) {
+	v := Judge(p, n, o)
+	return v.Schedulable(), v.Stays()
+}
+
+// ResourceTolerations returns the tolerations of a pod: its own, and one for each
+// extended resource that its containers request, by the rule that the taint of
+// special hardware has the name of the resource as its key; new ones in order of
+// the names. Extended resources are those with a domain outside kubernetes.io. The
+// pod is not changed.
+func ResourceTolerations(p *Pod) []Toleration {
+	var names []string
+	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
+		for name := range c.Resources.Requests {
+			if extended(name) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	list := slices.Clone(p.Spec.Tolerations)
+	for _, name := range names {
+		list = setToleration(list, Toleration{Key: name, Operator: Exists, Effect: NoSchedule})
+	}
+	return list
+}
+
+func extended(resource string) bool {
+	return strings.Contains(resource, "/") && !strings.Contains(resource, "kubernetes.io/") && !strings.HasPrefix(resource, "requests.")
+}
+
+// BestEffort reports whether a pod is of the quality of service BestEffort: what
+// its status says, or else whether no container requests or limits processor time
+// or memory.
+func BestEffort(p *Pod) bool {
+	if p.Status.QOSClass != "" {
+		return p.Status.QOSClass == "BestEffort"
+	}
+	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
+		for _, amounts := range []map[string]string{c.Resources.Requests, c.Resources.Limits} {
+			if positive(amounts["cpu"]) || positive(amounts["memory"]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// positive reports whether a quantity of the API is more than nothing: whether a
+// digit of it is not 0.
+func positive(quantity string) bool {
+	number, _, _ := strings.Cut(quantity, "e")
+	number, _, _ = strings.Cut(number, "E")
+	return strings.ContainsAny(number, "123456789") && !strings.HasPrefix(number, "-")
+}
+
+// MemoryPressureTolerations returns the tolerations of a pod: its own, and, unless
+// it is [BestEffort], the one of memory pressure: such pods have memory that they
+// were promised. The argument is not changed.
+func MemoryPressureTolerations(p *Pod) []Toleration {
+	list := slices.Clone(p.Spec.Tolerations)
+	if BestEffort(p) {
+		return list
+	}
+	return setToleration(list, memoryPressureToleration())
+}
+
+func memoryPressureToleration() Toleration {
+	return Toleration{Key: KeyMemoryPressure, Operator: Exists, Effect: NoSchedule}
+}
+
+// KubeletAdmits reports whether a kubelet accepts a pod that was bound to its
+// node, as far as taints go; if not, reason says why. Taints of effect NoExecute
+// must be tolerated, unless the pod is static. A node short of memory takes no
+// pod that is [BestEffort] and does not tolerate that.
+func KubeletAdmits(p *Pod, n *Node, static bool, o *Options) (ok bool, reason string) {
+	if t := FirstUntolerated(p.Spec.Tolerations, n.Spec.Taints, OnNoExecute, o); t != nil && !static {
+		return false, "it does not tolerate the taint " + t.String() + " of the node"
+	}
+	pressure := nodeCondition(n, "MemoryPressure")
+	taint := Taint{Key: KeyMemoryPressure, Effect: NoSchedule}
+	if pressure != nil && pressure.Status == object.ConditionTrue && BestEffort(p) && FirstMatching(p.Spec.Tolerations, &taint, o) < 0 {
+		return false, "the node is short of memory, and the pod is BestEffort and does not tolerate " + taint.String()
+	}
+	return true, ""
+}

@@ -1,0 +1,239 @@
+package taints_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/golden"
+	"github.com/fairlead/fairlead/taints"
+)
+
+// TestDecisions runs the scripts of testdata/decisions, in the words of TestRules.
+func TestDecisions(t *testing.T) {
+	golden.Run(t, "testdata/decisions/*.txt", func(t *testing.T) golden.Handler {
+		commands := map[string]func(*golden.Command) string{
+			"explain": explainCommand, "conditions": conditionsCommand, "tolerations": tolerationsCommand,
+			"restrict": restrictCommand, "covers": coversCommand, "merge": mergeCommand, "machine": machineCommand,
+			"machine-api": machineAPICommand, "kubelet": kubeletCommand, "helps": helpsCommand, "score": scoreCommand,
+			"place": placeCommand,
+		}
+		return func(c *golden.Command) string {
+			run, ok := commands[c.Name]
+			if !ok {
+				t.Fatalf("%s: no command %s", c.Pos, c.Name)
+			}
+			return run(c)
+		}
+	})
+}
+
+func podOf(p map[string]string) *taints.Pod {
+	pod := &taints.Pod{ObjectMeta: taints.ObjectMeta{Name: "web-0", Namespace: "shop"}}
+	pod.Spec.Tolerations = tolerationsOf(p["tolerations"])
+	pod.Status.QOSClass = p["qos"]
+	return pod
+}
+
+func nodeOf(p map[string]string) *taints.Node {
+	n := &taints.Node{ObjectMeta: taints.ObjectMeta{Name: "n1"}}
+	n.Spec.Taints = taintsOf(p["taints"])
+	_, n.Spec.Unschedulable = p["cordoned"]
+	for _, word := range strings.Fields(p["conditions"]) {
+		kind, status, _ := strings.Cut(word, "=")
+		c := taints.NodeCondition{Type: kind}
+		if err := json.Unmarshal([]byte(`"`+status+`"`), &c.Status); err != nil {
+			panic(err)
+		}
+		n.Status.Conditions = append(n.Status.Conditions, c)
+	}
+	return n
+}
+
+func tolerationLines(list []taints.Toleration) string {
+	if len(list) == 0 {
+		return "none\n"
+	}
+	var out strings.Builder
+	for _, t := range list {
+		fmt.Fprintln(&out, t)
+	}
+	return out.String()
+}
+
+func explainCommand(c *golden.Command) string {
+	p := parts(c)
+	x := taints.Explain(podOf(p), nodeOf(p), &taints.ExplainOptions{Options: *optionsOf(c), Redact: c.Has("redact")})
+	if !c.Has("json") {
+		return x.String()
+	}
+	data, err := json.MarshalIndent(x, "", " ")
+	if err != nil {
+		panic(err)
+	}
+	return string(data) + "\n"
+}
+
+// placeCommand tells what a node's taints mean for a pod.
+func placeCommand(c *golden.Command) string {
+	p := parts(c)
+	v := taints.Judge(podOf(p), nodeOf(p), optionsOf(c))
+	create, goOn := taints.DaemonShouldRun(podOf(p), nodeOf(p), optionsOf(c))
+	if create != v.Schedulable() || goOn != v.Stays() {
+		return "a daemon set's pod is treated otherwise"
+	}
+	return fmt.Sprintf("schedulable %v, stays %v, avoided %d\n", v.Schedulable(), v.Stays(), v.Avoided())
+}
+
+// conditionsCommand makes a node's taints follow its conditions.
+func conditionsCommand(c *golden.Command) string {
+	n := nodeOf(parts(c))
+	if c.Has("new") {
+		return taintLine(taints.AdmitNode(n)) + "\n"
+	}
+	list, changed := taints.SyncConditionTaints(n)
+	before := taintLine(n.Spec.Taints)
+	out := fmt.Sprintf("%s (changed %v)\n", taintLine(list), changed)
+	if t, ok := taints.ReadinessTaint(n); ok {
+		out += "evicting: " + t.String() + "\n"
+	}
+	n.Spec.Taints = list
+	if again, changed := taints.SyncConditionTaints(n); changed || taintLine(again) != taintLine(list) {
+		out += "again: other taints\n"
+	}
+	if !strings.HasPrefix(out, before+" ") != strings.Contains(out, "(changed true)") {
+		out += "it does not say whether it changed something\n"
+	}
+	return out
+}
+
+// tolerationsCommand adds what its word says.
+func tolerationsCommand(c *golden.Command) string {
+	p := parts(c)
+	pod := podOf(p)
+	for _, spec := range strings.Fields(p["container"]) {
+		place, amount, _ := strings.Cut(spec, "=")
+		kind, name, _ := strings.Cut(place, ":")
+		data := fmt.Sprintf(`{"resources": {%q: {%q: %q}}}`, kind, name, amount)
+		pod.Spec.Containers = append(pod.Spec.Containers, taints.Container{})
+		if err := json.Unmarshal([]byte(data), &pod.Spec.Containers[len(pod.Spec.Containers)-1]); err != nil {
+			panic(err)
+		}
+	}
+	switch {
+	case c.Has("defaults"):
+		return tolerationLines(taints.DefaultTolerations(pod.Spec.Tolerations, taints.DefaultTolerationSeconds, taints.DefaultTolerationSeconds))
+	case c.Has("daemon"):
+		return tolerationLines(taints.DaemonSetTolerations(pod.Spec.Tolerations, c.Has("host-network")))
+	case c.Has("memory"):
+		return fmt.Sprintf("best effort: %v\n", taints.BestEffort(pod)) + tolerationLines(taints.MemoryPressureTolerations(pod))
+	}
+	return tolerationLines(taints.ResourceTolerations(pod))
+}
+
+// restrictCommand applies a restriction of tolerations to a pod.
+func restrictCommand(c *golden.Command) string {
+	p := parts(c)
+	cluster := taints.Restriction{Defaults: tolerationsOf(p["defaults"]), Whitelist: tolerationsOf(p["whitelist"])}
+	ns := taints.ObjectMeta{Name: "shop", Annotations: map[string]string{}}
+	for name, annotation := range map[string]string{"ns-defaults": taints.AnnotationDefaultTolerations, "ns-whitelist": taints.AnnotationTolerationsWhitelist} {
+		if text, ok := p[name]; ok {
+			ns.Annotations[annotation] = text
+		}
+	}
+	r, err := taints.RestrictionOf(ns, cluster)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	list, err := r.Apply(podOf(p), optionsOf(c))
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	return tolerationLines(list)
+}
+
+// coversCommand prints, for each toleration, which of them it covers.
+func coversCommand(c *golden.Command) string {
+	var list []taints.Toleration
+	for line := range strings.Lines(c.Input) {
+		list = append(list, tolerationOf(strings.TrimSpace(line)))
+	}
+	var out strings.Builder
+	for i, a := range list {
+		fmt.Fprintf(&out, "%2d ", i+1)
+		for _, b := range list {
+			mark := "."
+			if taints.Covers(a, b, optionsOf(c)) {
+				mark = "x"
+			}
+			out.WriteString(mark)
+		}
+		fmt.Fprintf(&out, "  %s\n", a)
+	}
+	return out.String()
+}
+
+func mergeCommand(c *golden.Command) string {
+	p := parts(c)
+	return tolerationLines(taints.MergeTolerations(tolerationsOf(p["first"]), tolerationsOf(p["second"]), optionsOf(c)))
+}
+
+// machineCommand keeps a node's taints in step with its machine's, Cluster API.
+func machineCommand(c *golden.Command) string {
+	p := parts(c)
+	n := nodeOf(p)
+	if text, ok := p["noted"]; ok {
+		n.Annotations = map[string]string{taints.AnnotationMachineTaints: text}
+	}
+	var machine []taints.MachineTaint
+	for _, propagation := range []taints.Propagation{taints.PropagateAlways, taints.PropagateOnInitialization, "Sometimes"} {
+		for _, t := range taintsOf(p[string(propagation)]) {
+			machine = append(machine, taints.MachineTaint{Key: t.Key, Value: t.Value, Effect: t.Effect, Propagation: propagation})
+		}
+	}
+	s, err := taints.SyncMachineTaints(n, machine)
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	n.Spec.Taints, n.Annotations = s.Taints, map[string]string{taints.AnnotationMachineTaints: s.Annotation}
+	if again, err := taints.SyncMachineTaints(n, machine); err != nil || again.Changed {
+		return "a second time changes it again"
+	}
+	return fmt.Sprintf("%s, noted %q (changed %v)\n", taintLine(s.Taints), s.Annotation, s.Changed)
+}
+
+// machineAPICommand is the same with OpenShift's machine API.
+func machineAPICommand(c *golden.Command) string {
+	p := parts(c)
+	list, changed := taints.AddMachineTaints(taintsOf(p["node"]), taintsOf(p["machine"]))
+	return fmt.Sprintf("%s (changed %v)\n", taintLine(list), changed)
+}
+
+func kubeletCommand(c *golden.Command) string {
+	p := parts(c)
+	if ok, reason := taints.KubeletAdmits(podOf(p), nodeOf(p), c.Has("static"), optionsOf(c)); !ok {
+		return "refused: " + reason
+	}
+	return "admitted"
+}
+
+// helpsCommand tells whether a change of a node lets a pod be placed there.
+func helpsCommand(c *golden.Command) string {
+	p := parts(c)
+	var before *taints.Node
+	if line, ok := p["before"]; ok {
+		before = nodeOf(map[string]string{"taints": line})
+	}
+	return fmt.Sprintln(taints.ChangeHelps(podOf(p), before, nodeOf(map[string]string{"taints": p["after"]}), optionsOf(c)))
+}
+
+// scoreCommand scores nodes for a pod.
+func scoreCommand(c *golden.Command) string {
+	p := parts(c)
+	var avoided []int
+	for line := range strings.SplitSeq(p["node"], "\n") {
+		avoided = append(avoided, taints.Judge(podOf(p), nodeOf(map[string]string{"taints": line}), optionsOf(c)).Avoided())
+	}
+	return fmt.Sprintln(taints.Scores(avoided))
+}

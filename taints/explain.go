@@ -1,0 +1,231 @@
+package taints
+
+import (
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// ExplainOptions say how [Explain] reads and tells. The zero value, and a nil
+// pointer, mean the defaults.
+type ExplainOptions struct {
+	Options
+	// Redact hides keys and values, of taints and of tolerations: they are called
+	// key-1, value-1 and so on, the same ones the same. Keys that the control
+	// plane uses are told; names of objects, too.
+	Redact bool
+}
+
+// Explanation says what the taints of a node mean for a pod, and why.
+type Explanation struct {
+	Pod  string `json:"pod"`  // such as pod/shop/web-0
+	Node string `json:"node"` // such as node/n1
+	// Schedulable is whether the taints let the pod be placed on the node.
+	Schedulable bool `json:"schedulable"`
+	// Evicted is whether the pod would be evicted at once if it ran there.
+	Evicted bool `json:"evicted"`
+	// StaysSeconds is how long the pod stays, counted from when each taint was
+	// put there, if it is not evicted at once; nil means for good. Of several
+	// tolerations of one taint the first counts.
+	StaysSeconds *int64 `json:"staysSeconds,omitempty"`
+	// Avoided is how many untolerated taints make the node a second choice.
+	Avoided int `json:"avoided"`
+	// Untolerated are the taints that no toleration matches, in the node's order.
+	Untolerated []UntoleratedTaint `json:"untolerated,omitempty"`
+	// Tolerated are the others, in the node's order.
+	Tolerated []ToleratedTaint `json:"tolerated,omitempty"`
+}
+
+// UntoleratedTaint is a taint that no toleration of a pod matches.
+type UntoleratedTaint struct {
+	Taint Taint `json:"taint"`
+	// Index is the taint's in spec.taints; -1 means that it stands for
+	// spec.unschedulable.
+	Index int `json:"index"`
+	// Nearest is the toleration that comes closest; nil if the pod has none.
+	Nearest *Nearest `json:"nearest,omitempty"`
+	// Fix is the toleration that would match this taint and no other one. Added to
+	// the pod it lasts for good.
+	Fix Toleration `json:"fix"`
+}
+
+// ToleratedTaint is a taint that a toleration of a pod matches.
+type ToleratedTaint struct {
+	Taint      Taint      `json:"taint"`
+	Index      int        `json:"index"`           // as in UntoleratedTaint
+	Toleration Toleration `json:"toleration"`      // the first that matches
+	Position   int        `json:"tolerationIndex"` // its index in spec.tolerations
+}
+
+// Nearest is the toleration that comes closest to a taint: one of its key, if
+// there is any, otherwise of a key that is written alike; then the one that
+// fails in the fewest parts.
+type Nearest struct {
+	Position   int        `json:"tolerationIndex"` // its index in spec.tolerations
+	Toleration Toleration `json:"toleration"`
+	Mismatches []Mismatch `json:"mismatches"` // why it does not match: at least one
+}
+
+// Mismatch is one part of a toleration that keeps it from matching a taint.
+type Mismatch struct {
+	Part     string `json:"part"`            // effect, key, operator or value
+	Has      string `json:"has,omitempty"`   // what the toleration says there
+	Wants    string `json:"wants,omitempty"` // what the taint has there
+	Alike    bool   `json:"alike,omitempty"` // the two differ in a few letters: it may be a slip
+	Problem  string `json:"problem"`         // what is wrong, without keys and values
+	operator TolerationOperator
+}
+
+// Explain says what the taints of a node mean for a pod, taint by taint, and what
+// would change it. It looks at nothing else of the two.
+func Explain(p *Pod, n *Node, o *ExplainOptions) *Explanation {
+	if o == nil {
+		o = &ExplainOptions{}
+	}
+	x := explainer{
+		Explanation: Explanation{Pod: podTitle(p), Node: nodeTitle(n)},
+		tolerations: p.Spec.Tolerations, numbers: o.ComparisonOperators,
+	}
+	for i := range n.Spec.Taints {
+		x.taint(i, &n.Spec.Taints[i])
+	}
+	if cordon := unschedulableTaint(); n.Spec.Unschedulable && Find(n.Spec.Taints, cordon.Key, cordon.Effect) == nil {
+		x.taint(-1, &cordon)
+	}
+	v := Judge(p, n, &o.Options)
+	x.Schedulable, x.Evicted, x.Avoided = v.Schedulable(), !v.Stays(), v.Avoided()
+	if x.Evicted {
+		x.StaysSeconds = nil
+	}
+	if o.Redact {
+		x.redact()
+	}
+	return &x.Explanation
+}
+
+type explainer struct {
+	Explanation
+	tolerations []Toleration
+	numbers     bool
+}
+
+func (x *explainer) taint(index int, t *Taint) {
+	i := object.FirstMatch(x.tolerations, t, x.numbers)
+	if i < 0 {
+		x.Untolerated = append(x.Untolerated, UntoleratedTaint{Taint: *t, Index: index, Nearest: x.nearest(t), Fix: Fix(*t)})
+		return
+	}
+	matched := x.tolerations[i]
+	x.Tolerated = append(x.Tolerated, ToleratedTaint{Taint: *t, Index: index, Toleration: matched, Position: i})
+	if s := matched.TolerationSeconds; t.Effect == NoExecute && s != nil && (x.StaysSeconds == nil || *s < *x.StaysSeconds) {
+		seconds := max(*s, 0)
+		x.StaysSeconds = &seconds
+	}
+}
+
+// nearest returns the toleration that comes closest to a taint that it does not
+// match. Of equally close ones the first counts.
+func (x *explainer) nearest(taint *Taint) *Nearest {
+	var best *Nearest
+	least := 0
+	for i := range x.tolerations {
+		found := mismatches(&x.tolerations[i], taint, x.numbers)
+		cost := len(found)
+		for _, m := range found {
+			switch {
+			case m.Part == "key" && m.Alike:
+				cost += 4
+			case m.Part == "key":
+				cost += 8
+			}
+		}
+		if best == nil || cost < least {
+			best, least = &Nearest{Position: i, Toleration: x.tolerations[i], Mismatches: found}, cost
+		}
+	}
+	return best
+}
+
+// mismatches returns every reason why a toleration does not match a taint.
+func mismatches(t *Toleration, taint *Taint, numbers bool) []Mismatch {
+	var found []Mismatch
+	if t.Key != "" && t.Key != taint.Key {
+		found = append(found, Mismatch{Part: "key", Has: t.Key, Wants: taint.Key, Alike: alike(t.Key, taint.Key), Problem: "the keys differ"})
+	}
+	if t.Effect != "" && t.Effect != taint.Effect {
+		found = append(found, Mismatch{
+			Part: "effect", Has: string(t.Effect), Wants: string(taint.Effect), Alike: alike(string(t.Effect), string(taint.Effect)),
+			Problem: "the effects differ",
+		})
+	}
+	if m := operatorMismatch(t, taint, numbers); m.Part != "" {
+		found = append(found, m)
+	}
+	return found
+}
+
+func operatorMismatch(t *Toleration, taint *Taint, numbers bool) Mismatch {
+	value := Mismatch{Part: "value", Has: t.Value, Wants: taint.Value, operator: t.Operator}
+	operator := Mismatch{Part: "operator", Has: string(t.Operator), operator: t.Operator}
+	switch t.Operator {
+	case Exists:
+		return Mismatch{}
+	case Equal, "":
+		if t.Value == taint.Value {
+			return Mismatch{}
+		}
+		value.Alike = alike(t.Value, taint.Value)
+		value.Problem = "the values differ"
+		return value
+	case Lt, Gt:
+		if !numbers {
+			operator.Problem = "comparing numbers is an option that is off"
+			return operator
+		}
+	default:
+		operator.Problem = "there is no such operator"
+		operator.Alike = meant(string(t.Operator), []string{string(Equal), string(Exists)}) != ""
+		return operator
+	}
+	if _, err := object.ParseNumber(t.Value); err != nil {
+		value.Problem = "the toleration's value is no number to compare with: " + err.Error()
+		return value
+	}
+	if _, err := object.ParseNumber(taint.Value); err != nil {
+		value.Problem = "the taint's value is no number to compare: " + err.Error()
+		return value
+	}
+	if !object.Matches(&Toleration{Operator: t.Operator, Value: t.Value}, taint, true) {
+		value.Problem = "the taint's value is not greater"
+		if t.Operator == Lt {
+			value.Problem = "the taint's value is not less"
+		}
+		return value
+	}
+	return Mismatch{}
+}
+
+// alike reports whether one text may be a slip of the other. Those that differ
+// in their digits alone are not: they are numbered.
+func alike(a, b string) bool {
+	return a != "" && b != "" && a != b && meant(a, []string{b}) != "" && strings.Map(noDigit, a) != strings.Map(noDigit, b)
+}
+
+func noDigit(r rune) rune {
+	if r >= '0' && r <= '9' {
+		return -1
+	}
+	return r
+}
+
+// Fix returns the toleration that matches a taint, and of all taints that a node
+// may have no other one. The API accepts it if it accepts the taint.
+func Fix(t Taint) Toleration {
+	switch {
+	case t.Key == "":
+		return Toleration{Operator: Exists, Effect: t.Effect}
+	case valueFlaw(t.Value).problem != "":
+		return Toleration{Key: t.Key, Operator: Exists, Effect: t.Effect}
+	}
+	return Toleration{Key: t.Key, Operator: Equal, Value: t.Value, Effect: t.Effect}
+}

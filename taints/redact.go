@@ -1,0 +1,84 @@
+package taints
+
+import "fmt"
+
+// redact hides the keys and values of an explanation.
+func (x *explainer) redact() {
+	r := redactor{keys: map[string]string{}, values: map[string]string{}}
+	for i := range x.Untolerated {
+		u := &x.Untolerated[i]
+		r.taint(&u.Taint)
+		r.toleration(&u.Fix)
+		if u.Nearest == nil {
+			continue
+		}
+		r.toleration(&u.Nearest.Toleration)
+		for j := range u.Nearest.Mismatches {
+			r.mismatch(&u.Nearest.Mismatches[j])
+		}
+	}
+	for i := range x.Tolerated {
+		r.taint(&x.Tolerated[i].Taint)
+		r.toleration(&x.Tolerated[i].Toleration)
+	}
+}
+
+// redactor gives texts other names, the same text the same name.
+type redactor struct{ keys, values map[string]string }
+
+func (r *redactor) taint(t *Taint) {
+	t.Key, t.Value, t.TimeAdded = r.key(t.Key), r.value(t.Value), nil
+	t.Effect = TaintEffect(r.word(string(t.Effect), string(NoSchedule), string(PreferNoSchedule), string(NoExecute)))
+}
+
+func (r *redactor) toleration(t *Toleration) {
+	t.Key, t.Value = r.key(t.Key), r.value(t.Value)
+	t.Effect = TaintEffect(r.word(string(t.Effect), string(NoSchedule), string(PreferNoSchedule), string(NoExecute)))
+	t.Operator = TolerationOperator(r.word(string(t.Operator), string(Equal), string(Exists), string(Lt), string(Gt)))
+}
+
+func (r *redactor) mismatch(m *Mismatch) {
+	switch m.Part {
+	case "key":
+		m.Has, m.Wants = r.key(m.Has), r.key(m.Wants)
+	case "value":
+		m.Has, m.Wants = r.value(m.Has), r.value(m.Wants)
+	case "effect":
+		m.Has = r.word(m.Has, string(NoSchedule), string(PreferNoSchedule), string(NoExecute))
+		m.Wants = r.word(m.Wants, string(NoSchedule), string(PreferNoSchedule), string(NoExecute))
+	default:
+		m.Has = r.word(m.Has, string(Equal), string(Exists), string(Lt), string(Gt))
+	}
+	m.Alike = false
+}
+
+func (r *redactor) key(s string) string {
+	if s == "" || systemKey(s) {
+		return s
+	}
+	return named(r.keys, s, "key")
+}
+
+func (r *redactor) value(s string) string {
+	if s == "" {
+		return s
+	}
+	return named(r.values, s, "value")
+}
+
+// word keeps the words that there are, and hides what somebody wrote instead.
+func (r *redactor) word(s string, known ...string) string {
+	for _, k := range append(known, "") {
+		if s == k {
+			return s
+		}
+	}
+	return "unknown"
+}
+
+func named(names map[string]string, s, kind string) string {
+	if names[s] == "" {
+		names[s] = fmt.Sprintf("%s-%d", kind, len(names)+1)
+	}
+	return names[s]
+}
