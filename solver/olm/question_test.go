@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/golden"
@@ -15,6 +17,8 @@ import (
 var questions = map[string]func(r *olm.Resolver, s *scenario, words []string) (string, error){
 	"update":  askUpdate,
 	"what-if": askWhatIf,
+	"path":    askPath,
+	"impact":  askImpact,
 }
 
 func askQuestion(s *scenario, c *golden.Command, ask func(*olm.Resolver, *scenario, []string) (string, error)) string {
@@ -89,6 +93,78 @@ func askWhatIf(r *olm.Resolver, s *scenario, _ []string) (string, error) {
 	}
 	if b.Len() == 0 {
 		return "changes nothing", nil
+	}
+	return b.String(), nil
+}
+
+// askPath takes targets as PACKAGE, PACKAGE=VERSION or PACKAGE=BUNDLE, and
+// limit=STATES.
+func askPath(r *olm.Resolver, s *scenario, words []string) (string, error) {
+	var targets []olm.Target
+	opts := &olm.PathOptions{}
+	for _, w := range words {
+		pkg, to, _ := strings.Cut(w, "=")
+		switch {
+		case pkg == "limit":
+			opts.MaxStates, _ = strconv.Atoi(to)
+		case strings.Contains(to, ".v"):
+			targets = append(targets, olm.Target{Package: pkg, Name: to})
+		default:
+			targets = append(targets, olm.Target{Package: pkg, Version: to})
+		}
+	}
+	p, err := r.UpgradePath(context.Background(), s.request, targets, opts)
+	var dead *olm.PathError
+	switch {
+	case errors.As(err, &dead):
+		return err.Error() + "\nthe nearest:\n" + printPath(dead.Nearest), nil
+	case err != nil:
+		return "", err
+	}
+	return printPath(p), nil
+}
+
+func printPath(p *olm.Path) string {
+	var b strings.Builder
+	for i, h := range p.Hops {
+		fmt.Fprintf(&b, "%d:", i+1)
+		for _, c := range h.Chosen {
+			fmt.Fprintf(&b, " %s", c)
+		}
+		fmt.Fprintf(&b, "; installed %s\n", strings.Join(h.Installed, " "))
+	}
+	if len(p.Hops) == 0 {
+		b.WriteString("nothing to do\n")
+	}
+	return b.String()
+}
+
+// askImpact asks what it does that the supposed catalogs take the place of
+// those of their names.
+func askImpact(r *olm.Resolver, s *scenario, _ []string) (string, error) {
+	after := slices.DeleteFunc(slices.Clone(s.sources), func(o olm.Source) bool {
+		return slices.ContainsFunc(s.supposed.Catalogs, func(n olm.Source) bool { return n.SourceKey == o.SourceKey })
+	})
+	other, err := olm.NewResolver(append(after, s.supposed.Catalogs...), &s.options)
+	if err != nil {
+		return "", err
+	}
+	f, err := olm.Impact(context.Background(), r, other, []olm.Member{{Name: "m", Request: s.request}})
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintln(&b, f)
+	for _, m := range f.Members {
+		for _, s := range m.Subscriptions {
+			fmt.Fprintf(&b, "%s: subscription %s, installed %q: %q -> %q\n", s.Kind, s.Subscription, s.Installed, s.Before, s.After)
+			for _, why := range s.Why {
+				fmt.Fprintf(&b, "  %s\n", why)
+			}
+		}
+		for _, c := range slices.Concat(m.Diff.Added, m.Diff.Removed) {
+			fmt.Fprintf(&b, "chosen otherwise: %s\n", c)
+		}
 	}
 	return b.String(), nil
 }

@@ -33,17 +33,22 @@ type batch struct {
 const batchSize = 25
 
 // batches draws n worlds.
-func batches(t *testing.T, n int) iter.Seq[*batch] {
+func batches(t *testing.T, n int) iter.Seq[*batch] { return batchesOf(t, n, func(*drawer) {}) }
+
+// batchesOf draws n worlds that change alters before they are written down.
+func batchesOf(t *testing.T, n int, change func(d *drawer)) iter.Seq[*batch] {
 	return func(yield func(*batch) bool) {
 		for seed := range uint64(n / batchSize) {
-			if !yield(drawBatch(t, seed)) {
+			if !yield(drawBatchOf(t, seed, change)) {
 				return
 			}
 		}
 	}
 }
 
-func drawBatch(t *testing.T, seed uint64) *batch {
+func drawBatch(t *testing.T, seed uint64) *batch { return drawBatchOf(t, seed, func(*drawer) {}) }
+
+func drawBatchOf(t *testing.T, seed uint64, change func(d *drawer)) *batch {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 1))}
 	var catalogs []wCatalog
 	for i := range 1 + d.IntN(5)/3 {
@@ -58,6 +63,7 @@ func drawBatch(t *testing.T, seed uint64) *batch {
 	for i := range batchSize {
 		d.mark = fmt.Sprint(i)
 		w := d.draw(catalogs)
+		change(d)
 		b.worlds = append(b.worlds, w)
 		for k, c := range w.catalogs {
 			texts[k] += c.json()

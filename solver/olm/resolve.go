@@ -104,8 +104,7 @@ type answer struct {
 	trials    int                        // resolutions tried for the sake of reasons
 }
 
-// result puts the answer into words.
-func (q *query) result(ctx context.Context, selected []*entry) (*Resolution, error) {
+func (q *query) newAnswer(ctx context.Context, selected []*entry) *answer {
 	a := &answer{query: q, selected: selected, has: make(map[*entry]bool), installed: make(map[string]bool),
 		subsOf: make(map[string][]*subscription), requires: make(map[*entry][]Requirement)}
 	for _, e := range q.installed {
@@ -115,16 +114,25 @@ func (q *query) result(ctx context.Context, selected []*entry) (*Resolution, err
 		a.subsOf[s.Spec.Package] = append(a.subsOf[s.Spec.Package], s)
 	}
 	a.relate(ctx)
-	res := &Resolution{Warnings: slices.Clip(q.warnings)}
-	for _, e := range selected {
+	return a
+}
+
+// chosen describes what is new, in order.
+func (a *answer) chosen() []Choice {
+	var all []Choice
+	for _, e := range a.selected {
 		if !e.isInstalled() && !a.installed[e.name] {
-			res.Chosen = append(res.Chosen, a.choice(e))
+			all = append(all, a.choice(e))
 		}
 	}
-	slices.SortFunc(res.Chosen, func(a, b Choice) int {
-		return cmp.Or(strings.Compare(a.Package, b.Package), strings.Compare(a.Channel, b.Channel),
-			strings.Compare(a.Name, b.Name), a.Source.compare(b.Source))
-	})
+	slices.SortFunc(all, Choice.compare)
+	return all
+}
+
+// result puts the answer into words.
+func (q *query) result(ctx context.Context, selected []*entry) (*Resolution, error) {
+	a := q.newAnswer(ctx, selected)
+	res := &Resolution{Chosen: a.chosen(), Warnings: slices.Clip(q.warnings)}
 	for i := range res.Chosen {
 		if c := &res.Chosen[i]; len(c.Subscriptions) == 0 {
 			res.Generated = append(res.Generated, generate(c, q.req.Namespace))
@@ -191,8 +199,19 @@ func (a *answer) relate(ctx context.Context) {
 
 // choice describes a chosen entry.
 func (a *answer) choice(e *entry) Choice {
-	c := Choice{Candidate: candidateOf(e), Replaces: e.replaces, RequiredBy: a.requires[e]}
-	for _, s := range a.subsOf[e.pkg] {
+	c := newChoice(e, a.subsOf[e.pkg])
+	c.RequiredBy = a.requires[e]
+	slices.SortStableFunc(c.RequiredBy, func(a, b Requirement) int { return strings.Compare(a.Operator, b.Operator) })
+	return c
+}
+
+// newChoice describes a chosen entry, but for what requires it.
+func newChoice(e *entry, subs []*subscription) Choice {
+	c := Choice{Candidate: candidateOf(e), Replaces: e.replaces}
+	for _, s := range subs {
+		if s.Spec.Package != e.pkg {
+			continue
+		}
 		update := s.current != nil && slices.Contains(s.candidates, e)
 		if update {
 			c.Replaces, c.Updates = s.current.name, s.current.name
@@ -204,7 +223,6 @@ func (a *answer) choice(e *entry) Choice {
 			c.Subscriptions = append(c.Subscriptions, s.Name)
 		}
 	}
-	slices.SortStableFunc(c.RequiredBy, func(a, b Requirement) int { return strings.Compare(a.Operator, b.Operator) })
 	return c
 }
 

@@ -1,6 +1,9 @@
 package olm
 
 import (
+	"cmp"
+	"strings"
+
 	"github.com/fairlead/fairlead/catalog"
 )
 
@@ -48,6 +51,12 @@ type Choice struct {
 	// RequiredBy are the requirements of other operators that it meets, by the
 	// operator's name, then in property order.
 	RequiredBy []Requirement `json:"requiredBy,omitempty"`
+}
+
+// compare orders choices by package, channel, name and catalog.
+func (c Choice) compare(o Choice) int {
+	return cmp.Or(strings.Compare(c.Package, o.Package), strings.Compare(c.Channel, o.Channel),
+		strings.Compare(c.Name, o.Name), c.Source.compare(o.Source))
 }
 
 // Requirement is a demand that one operator makes on others.

@@ -21,6 +21,8 @@ import (
 //	cluster   resolves the namespaces of all subscriptions and CSVs
 //	update    resolves so that only the packages named move
 //	what-if   tells what the supposition changes
+//	impact    tells what the supposed catalogs do to the request
+//	path      finds the way to targets: PACKAGE, PACKAGE=VERSION or PACKAGE=BUNDLE
 //
 // See type scenario for how one is written.
 func TestScripts(t *testing.T) {

@@ -213,9 +213,8 @@ func (q *query) moved(ctx context.Context, selected []*entry) ([]Move, error) {
 	for _, e := range q.gone(selected) {
 		m := Move{From: e.name}
 		for _, s := range slices.Backward(q.subs) { // the first comes last, and stands
-			at := slices.IndexFunc(s.candidates, func(c *entry) bool { return slices.Contains(selected, c) })
-			if s.current == e && at >= 0 {
-				m.Subscription, m.To = s.Name, s.candidates[at].name
+			if pick := s.pick(selected); s.current == e && pick != nil {
+				m.Subscription, m.To = s.Name, pick.name
 			}
 		}
 		var err error
