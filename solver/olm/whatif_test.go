@@ -74,7 +74,7 @@ func (g *guess) bars(pkg, name string, version int, installed bool) bool {
 // TestWhatIf compares each answer with that of a new resolver for the changed
 // request and catalogs, to the byte, and with the oracle's.
 func TestWhatIf(t *testing.T) {
-	n := long.N(300, 200_000)
+	n := long.N(150, 200_000)
 	rnd := rand.New(rand.NewPCG(8, 8))
 	breaks, mends, differ := 0, 0, 0
 	for b := range batches(t, n) {
