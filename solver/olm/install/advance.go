@@ -104,10 +104,20 @@ func (s *stepper) failures() {
 	}
 }
 
-// unmended reports whether a plan has failed and no newer one brings what it
-// was to bring.
+// unmended reports whether a plan has failed, and something that it was to bring
+// is still wanted, and not brought by a newer one.
 func (s *stepper) unmended(p *InstallPlan) bool {
-	return p.Status.Phase == PlanFailed && slices.ContainsFunc(p.Spec.ClusterServiceVersionNames, func(name string) bool { return s.brought[name] == p })
+	return p.Status.Phase == PlanFailed && slices.ContainsFunc(p.Spec.ClusterServiceVersionNames, func(name string) bool {
+		return s.brought[name] == p && s.wanted(name)
+	})
+}
+
+// wanted reports whether an operator is there to stay, or chosen.
+func (s *stepper) wanted(name string) bool {
+	if s.csvs[name] != nil {
+		return s.next[name] == nil
+	}
+	return s.Resolution == nil || slices.ContainsFunc(s.Resolution.Chosen, func(c olm.Choice) bool { return c.Name == name })
 }
 
 // failedBefore reports whether a plan that has failed would have done the same.
@@ -242,7 +252,7 @@ func (s *stepper) carry(current bool) {
 func (s *stepper) exhausted(p *Plan) string {
 	if limit := p.Began.Add(s.policy.PlanTimeout); s.policy.PlanTimeout > 0 {
 		if !s.now.Before(limit) {
-			return fmt.Sprintf("%s after %v", s.pendingStep(p), s.policy.PlanTimeout)
+			return fmt.Sprintf("after %v %s", s.policy.PlanTimeout, s.pendingStep(p))
 		}
 		s.at(limit)
 	}

@@ -46,7 +46,7 @@ func (s *stepper) generate() {
 		}
 	}
 	if len(pending) > 0 {
-		s.block(s.namespaceSubject(), ReasonGenerated, fmt.Sprintf("%d roles and copies are not as they follow from the operator group: %s", len(pending), pending[0]),
+		s.block(s.namespaceSubject(), ReasonGenerated, fmt.Sprintf("of the roles and copies that follow from the operator group %d are not as they shall be; the first: %s", len(pending), pending[0]),
 			"", "they are seen so")
 	}
 }

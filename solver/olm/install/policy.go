@@ -66,8 +66,8 @@ func (p *Policy) complete() Policy {
 type Decision struct {
 	State   State    // to be saved before anything is applied
 	Actions []Action // to be applied then, in this order
-	// Blocked says why nothing more happens: operator groups, CSVs by name, operator
-	// conditions, the plan or the removal, subscriptions, generated objects,
+	// Blocked says why nothing more happens: the removal, operator groups, CSVs by
+	// name, operator conditions, the plan, subscriptions, generated objects,
 	// catalogs, the cluster.
 	Blocked []fairlead.Block
 	Wake    time.Time // when to look again, zero for an event only

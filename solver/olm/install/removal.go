@@ -109,7 +109,7 @@ func (s *stepper) remove() bool {
 	if !slices.ContainsFunc(r.Steps, func(x RemovalStep) bool { return !x.Done }) {
 		s.state.Removal = nil
 	}
-	return true
+	return s.state.Removal != nil
 }
 
 // beginRemoval begins the first removal that is asked for and may begin.
@@ -217,10 +217,10 @@ func (s *stepper) takeAway(r *Removal, step *RemovalStep) {
 
 // goes reports whether a removal under way takes a CSV away.
 func (s *stepper) goes(c *CSV) bool {
-	r := s.old.Removal
-	return r != nil && slices.ContainsFunc(r.Steps, func(x RemovalStep) bool {
+	r := s.state.Removal
+	return r != nil && len(r.Steps) > 0 && r.Steps[0].Done && slices.ContainsFunc(r.Steps, func(x RemovalStep) bool {
 		return x.Object.Kind == kindCSV && x.Object.Name == c.Name && !x.Done
-	}) && r.Steps[0].Done
+	})
 }
 
 // stripped removes the objects that belong to a CSV and that its successor has

@@ -3,7 +3,11 @@ package install_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +18,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/gate"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
+	"github.com/fairlead/fairlead/solver/olm/source"
 )
 
 const ns = "ns"
@@ -22,9 +27,15 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // TestScripts runs the scenarios of testdata. The commands:
 //
-//	catalog                     the catalog from here on, see shelf
+//	catalog [NAME] [priority=N] a catalog from here on, see shelf; its name is
+//	                            shelf if there is none. No lines: it goes
+//	in NAMESPACE                what follows is about that namespace, not ns
+//	across                      namespaces are kept out of each other's way
+//	policy [timeout=DURATION] [attempts=N]
+//	edit                        sets members of the world: a JSON object
 //	new [fail-forward]          a new, empty cluster with an operator group
-//	subscribe PACKAGE[/CHANNEL] [manual] [starting=NAME] [name=NAME]
+//	subscribe PACKAGE[/CHANNEL] [manual] [starting=NAME] [name=NAME] [source=CATALOG]
+//	remove SUBSCRIPTION uninstall|refresh    asks for a removal
 //	unsubscribe NAME
 //	approve PLAN
 //	health CSV=HEALTH...        how deployments stand from here on
@@ -32,13 +43,15 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	groups none|one|two         how many operator groups there are
 //	fail KEY...                 these actions fail from here on; none if none
 //	delete csv=NAME|plan=NAME|crd=NAME
+//	stored CRD VERSION          all objects are stored in that version only
+//	reach CATALOG STATE         how the connection to a catalog stands
 //	tamper PLAN                 changes the manifest of the plan's last step
 //	jump DURATION               sets the clock ahead, or back
 //	content BUNDLE              what the bundle holds: JSON objects, one a line
 //	run [for=DURATION] [full]   makes passes until nothing changes, then until
 //	                            the time is over; prints actions and blocks; full
 //	                            also what follows from groups, and conditions
-//	show                        prints what is installed
+//	show [KEY...]               prints what is installed, or members of the world
 func TestScripts(t *testing.T) {
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		s := &script{t: t, health: map[string]install.Health{}, failing: map[string]bool{}}
@@ -49,7 +62,12 @@ func TestScripts(t *testing.T) {
 
 type script struct {
 	t        *testing.T
+	ns       string
+	sources  []olm.Source
 	resolver *olm.Resolver
+	across   bool
+	policy   install.Policy
+	store    *fairlead.MemStore
 	backend  *install.MemBackend
 	runner   *install.Runner
 	clock    *fairlead.ManualClock
@@ -64,6 +82,7 @@ type script struct {
 func (s *script) reset(g *group.OperatorGroup) {
 	clear(s.health)
 	clear(s.failing)
+	s.ns, s.across, s.policy, s.store = ns, false, install.Policy{}, new(fairlead.MemStore)
 	s.told = map[string]string{}
 	s.clock = new(fairlead.ManualClock)
 	s.clock.Set(start)
@@ -77,10 +96,18 @@ func (s *script) reset(g *group.OperatorGroup) {
 		g = new(group.OperatorGroup)
 	}
 	g.Name = "group-1"
+	s.backend.Sources = s.sources
 	s.edit(func(w *install.World) { w.Groups = []install.OperatorGroup{{OperatorGroup: *g}} })
+	s.newRunner()
+}
+
+func (s *script) newRunner() {
 	s.runner = install.NewRunner(failingBackend{s.backend, s.failing}, func(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
+		if s.across {
+			return install.Across(s.resolver, s.backend.Requests)(ctx, req)
+		}
 		return s.resolver.Resolve(ctx, req)
-	}, nil, &fairlead.RunnerOptions{Clock: s.clock})
+	}, &s.policy, &fairlead.RunnerOptions{Clock: s.clock, Store: s.store})
 }
 
 type failingBackend struct {
@@ -96,7 +123,7 @@ func (b failingBackend) Apply(ctx context.Context, namespace string, a install.A
 }
 
 func (s *script) edit(f func(w *install.World)) {
-	if err := s.backend.Edit(ns, func(w *install.World) error { f(w); return nil }); err != nil {
+	if err := s.backend.Edit(s.ns, func(w *install.World) error { f(w); return nil }); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -105,11 +132,19 @@ func (s *script) command(c *golden.Command) string {
 	s.out.Reset()
 	switch c.Name {
 	case "catalog":
-		r, err := olm.NewResolver(parseShelf(c.Input).sources(s.t), nil)
-		if err != nil {
+		s.stock(c)
+	case "in":
+		s.ns = c.Args[0].Key
+	case "across":
+		s.across = true
+	case "policy":
+		s.policy.PlanTimeout, _ = time.ParseDuration("0s" + c.Value("timeout"))
+		s.policy.StepAttempts, _ = strconv.Atoi(c.Value("attempts"))
+		s.newRunner()
+	case "edit":
+		if err := s.backend.Edit(s.ns, func(w *install.World) error { return patch(w, c.Input) }); err != nil {
 			return err.Error()
 		}
-		s.resolver = r
 	case "new":
 		g := new(group.OperatorGroup)
 		if len(c.Args) > 0 {
@@ -126,7 +161,11 @@ func (s *script) command(c *golden.Command) string {
 		s.full = c.Has("full")
 		s.run(limit)
 	case "show":
-		s.show()
+		if len(c.Args) > 0 {
+			s.members(c)
+		} else {
+			s.show()
+		}
 	default:
 		if !s.user(c) {
 			s.t.Fatalf("%s: no such command: %s", c.Pos, c.Name)
@@ -138,11 +177,70 @@ func (s *script) command(c *golden.Command) string {
 	return s.out.String()
 }
 
+// stock sets the catalog of a name.
+func (s *script) stock(c *golden.Command) {
+	key := olm.SourceKey{Name: "shelf"}
+	for _, a := range c.Args {
+		if len(a.Values) == 0 {
+			key.Name = a.Key
+		}
+	}
+	s.sources = slices.DeleteFunc(s.sources, func(x olm.Source) bool { return x.SourceKey == key })
+	if strings.TrimSpace(c.Input) != "" {
+		src := parseShelf(c.Input).sources(s.t)[0]
+		src.SourceKey = key
+		src.Priority, _ = strconv.Atoi(c.Value("priority"))
+		s.sources = append(s.sources, src)
+	}
+	r, err := olm.NewResolver(s.sources, nil)
+	if err != nil {
+		s.t.Fatalf("%s: %v", c.Pos, err)
+	}
+	s.resolver, s.backend.Sources = r, s.sources
+}
+
+// patch sets the members of a world that a JSON object has.
+func patch(w *install.World, text string) error {
+	var all, set map[string]json.RawMessage
+	was, err := json.Marshal(w)
+	if err := errors.Join(err, json.Unmarshal(was, &all), json.Unmarshal([]byte(text), &set)); err != nil {
+		return err
+	}
+	maps.Copy(all, set)
+	is, err := json.Marshal(all)
+	*w = install.World{}
+	return errors.Join(err, json.Unmarshal(is, w))
+}
+
+// members prints members of the world, an element a line, without revisions.
+func (s *script) members(c *golden.Command) {
+	text, err := json.Marshal(s.backend.World(s.ns))
+	var all map[string]any
+	if err := errors.Join(err, json.Unmarshal(text, &all)); err != nil {
+		s.t.Fatal(err)
+	}
+	for _, a := range c.Args {
+		list, ok := all[a.Key].([]any)
+		if !ok {
+			list = []any{all[a.Key]}
+		}
+		for _, item := range list {
+			if m, ok := item.(map[string]any); ok {
+				delete(m, "revision")
+				delete(m, "digest")
+				delete(m, "deployedDigest")
+			}
+			line, _ := json.Marshal(item)
+			fmt.Fprintf(&s.out, "%s %s\n", a.Key, line)
+		}
+	}
+}
+
 func (s *script) subscribe(c *golden.Command) {
 	var sub install.Subscription
 	pkg, channel, _ := strings.Cut(c.Args[0].Key, "/")
 	sub.Name, sub.Spec.Package, sub.Spec.Channel = pkg, pkg, channel
-	sub.Spec.StartingCSV = c.Value("starting")
+	sub.Spec.StartingCSV, sub.Spec.Source = c.Value("starting"), c.Value("source")
 	if n := c.Value("name"); n != "" {
 		sub.Name = n
 	}
@@ -160,6 +258,14 @@ func (s *script) user(c *golden.Command) bool {
 	case "unsubscribe":
 		s.edit(func(w *install.World) {
 			w.Subscriptions = without(w.Subscriptions, func(x install.Subscription) string { return x.Name }, c.Args[0].Key)
+		})
+	case "remove":
+		s.edit(func(w *install.World) {
+			for i := range w.Subscriptions {
+				if w.Subscriptions[i].Name == c.Args[0].Key {
+					w.Subscriptions[i].Annotations = map[string]string{install.RemovalAnnotation: c.Args[1].Key}
+				}
+			}
 		})
 	case "approve":
 		s.edit(func(w *install.World) {
@@ -180,6 +286,22 @@ func (s *script) user(c *golden.Command) bool {
 			w.Groups = make([]install.OperatorGroup, map[string]int{"none": 0, "one": 1, "two": 2}[c.Args[0].Key])
 			for i := range w.Groups {
 				w.Groups[i].Name = fmt.Sprintf("group-%d", i+1)
+			}
+		})
+	case "stored":
+		s.edit(func(w *install.World) {
+			for i := range w.CRDs {
+				if w.CRDs[i].Name == c.Args[0].Key {
+					w.CRDs[i].Status.StoredVersions = []string{c.Args[1].Key}
+				}
+			}
+		})
+	case "reach":
+		s.edit(func(w *install.World) {
+			for i := range w.Catalogs {
+				if k := &w.Catalogs[i]; k.Name == c.Args[0].Key {
+					k.Address, k.Seen = k.Name+":50051", source.State(c.Args[1].Key)
+				}
 			}
 		})
 	case "tamper":
@@ -245,10 +367,10 @@ func without[T any](list []T, name func(T) string, gone string) []T {
 func (s *script) run(limit time.Duration) {
 	until := s.clock.Now().Add(limit)
 	for range 1000 {
-		d, err := s.runner.Reconcile(s.t.Context(), ns)
+		d, err := s.runner.Reconcile(s.t.Context(), s.ns)
 		for _, a := range d.Actions {
 			if s.worthTelling(a) {
-				fmt.Fprintf(&s.out, "%s%s\n", s.since(), describe(a))
+				fmt.Fprintf(&s.out, "%s%s\n", s.since(), s.describe(a))
 			}
 		}
 		if err != nil {
@@ -282,7 +404,7 @@ func (s *script) worthTelling(a install.Action) bool {
 	case install.UpdateGroup, install.WriteObject, install.Annotate, install.WriteCondition:
 		return false
 	case install.DeleteObject:
-		return a.Owner != ns
+		return a.Owner != s.ns
 	case install.UpdateSubscription:
 		text := describe(a)
 		again := s.told[a.Name] == text || s.told[a.Name] == "" && a.Status.CurrentCSV == ""
@@ -299,8 +421,29 @@ func (s *script) since() string {
 	return ""
 }
 
+// describe is describe with the details that full asks for.
+func (s *script) describe(a install.Action) string {
+	if s.full {
+		switch a := a.(type) {
+		case install.UpdateSubscription:
+			return describe(a) + conditions(a)
+		case install.Deploy:
+			text := install.Key(a)
+			for _, d := range a.Deployments {
+				text += "\n  " + string(d)
+			}
+			return text
+		case install.ReportUpgradeable:
+			return install.Key(a) + " " + a.Condition.Reason + ": " + a.Condition.Message
+		}
+	}
+	return describe(a)
+}
+
 func describe(a install.Action) string {
 	switch a := a.(type) {
+	case install.WriteObject:
+		return "write " + a.Ref.String()
 	case install.SetPhase:
 		return fmt.Sprintf("%s is %s: %s", a.CSV, a.Phase, a.Reason)
 	case install.WritePlan:
@@ -315,8 +458,19 @@ func describe(a install.Action) string {
 	return install.Key(a)
 }
 
+// conditions are those of a subscription that hold.
+func conditions(a install.UpdateSubscription) string {
+	var all []string
+	for _, c := range a.Status.Conditions {
+		if c.Status == "True" {
+			all = append(all, fmt.Sprintf("\n  %s: %s: %s", c.Type, c.Reason, c.Message))
+		}
+	}
+	return strings.Join(all, "")
+}
+
 func (s *script) show() {
-	w := s.backend.World(ns)
+	w := s.backend.World(s.ns)
 	for _, c := range w.CSVs {
 		fmt.Fprintf(&s.out, "csv %s %s\n", c.Name, c.Status.Phase)
 	}

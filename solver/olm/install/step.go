@@ -11,12 +11,12 @@ import (
 
 // Step decides what to do next in a namespace:
 //
-//  1. It is decided what operator groups select; then CSVs go through their
-//     phases, see the package documentation, and each is judged by its group.
-//  2. The groups' status and lists of APIs follow, and what operators tell of
-//     themselves is taken note of.
-//  3. A removal that is asked for is carried out, and nothing else is planned
+//  1. A removal that is asked for is carried out, and nothing else is planned
 //     meanwhile.
+//  2. It is decided what operator groups select; then CSVs go through their
+//     phases, see the package documentation, and each is judged by its group.
+//  3. The groups' status and lists of APIs follow, and what operators tell of
+//     themselves is taken note of.
 //  4. If no plan is under way, and the resolver has chosen something or an
 //     operator has lost something, that is unpacked and planned.
 //  5. A plan that has not begun is dropped for a better one when the resolver
@@ -35,13 +35,15 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 		World: world, index: newIndex(world), old: state, now: now, policy: policy.complete(),
 		state: State{Generation: state.Generation, Plan: state.Plan.clone(), Removal: state.Removal.clone()},
 	}
+	s.finish()
+	removing := s.remove()
 	s.selectTargets()
 	for _, c := range s.operators {
 		s.phase(c)
 	}
 	s.writeGroups()
 	s.conditions()
-	if s.finish(); s.remove() {
+	if removing {
 		s.subscriptions()
 	} else {
 		s.advance()

@@ -15,7 +15,8 @@ import (
 // A shelf is a catalog that tests write in short lines:
 //
 //	PACKAGE/CHANNEL NAME [replaces=NAME] [skips=(NAME,...)] [range=LOW-HIGH]
-//	bundle NAME [provides=(KIND/VERSION,...)] [requires=(KIND/VERSION,...)]
+//	bundle NAME [provides=(KIND/VERSION,...)] [requires=(KIND/VERSION,...)] [max=VERSION]
+//	deprecate PACKAGE/CHANNEL MESSAGE
 //
 // The first channel of a package is its default. A name is PACKAGE.vMAJOR or
 // PACKAGE.vMAJOR.MINOR.PATCH.
@@ -26,6 +27,7 @@ type shelf struct {
 	order    []string            // of channels
 	bundles  map[string][]string // properties, as JSON, by name
 	names    []string            // of bundles
+	ends     []string            // deprecations, as JSON
 }
 
 func parseShelf(lines string) *shelf {
@@ -35,6 +37,10 @@ func parseShelf(lines string) *shelf {
 		if len(words) == 0 {
 			continue
 		}
+		if words[0] == "deprecate" {
+			s.deprecate(words[1], strings.Join(words[2:], " "))
+			continue
+		}
 		options := map[string][]string{}
 		for _, w := range words[2:] {
 			key, value, _ := strings.Cut(w, "=")
@@ -42,11 +48,19 @@ func parseShelf(lines string) *shelf {
 		}
 		if words[0] == "bundle" {
 			s.bundle(words[1], options["provides"], options["requires"])
+			if limit := options["max"]; limit != nil {
+				s.bundles[words[1]] = append(s.bundles[words[1]], fmt.Sprintf(`{"type":"olm.maxOpenShiftVersion","value":%q}`, limit[0]))
+			}
 		} else {
 			s.entry(words[0], words[1], options)
 		}
 	}
 	return s
+}
+
+func (s *shelf) deprecate(channel, message string) {
+	pkg, ch, _ := strings.Cut(channel, "/")
+	s.ends = append(s.ends, fmt.Sprintf(`{"schema":"olm.deprecations","package":%q,"entries":[{"reference":{"schema":"olm.channel","name":%q},"message":%q}]}`, pkg, ch, strings.Trim(message, `"`)))
 }
 
 func (s *shelf) entry(channel, name string, options map[string][]string) {
@@ -106,6 +120,7 @@ func (s *shelf) sources(t testing.TB) []olm.Source {
 		pkg, _, _ := strings.Cut(n, ".v")
 		fmt.Fprintf(&b, `{"schema":"olm.bundle","package":%q,"name":%q,"image":"example.com/%s","properties":[%s]}`+"\n", pkg, n, n, strings.Join(s.bundles[n], ","))
 	}
+	b.WriteString(strings.Join(s.ends, "\n"))
 	held, err := catalog.Open(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(b.String())}}, nil)
 	if err != nil {
 		t.Fatal(err)
