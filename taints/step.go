@@ -63,6 +63,7 @@ type stepper struct {
 	now     time.Time
 	policy  Policy
 	taints  []Started // that count for evictions, in the node's order
+	leaving []string  // keys of NoExecute taints that are being taken off, since the condition Ready does not call for them
 	ahead   bool      // one of them began ahead of the clock, which was set back
 	state   State
 	actions []Action
@@ -90,6 +91,9 @@ func (s *stepper) begin() {
 		since, kept := s.start(t)
 		if !kept {
 			dropped++
+		}
+		if conditional(t) && slices.Contains(s.leaving, t.Key) {
+			continue // it is being taken off
 		}
 		if s.Zones.Disrupted && s.policy.Lifecycle != nil && conditional(t) {
 			s.block(fairlead.Block{

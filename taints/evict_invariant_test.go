@@ -1,0 +1,316 @@
+package taints_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/loop"
+	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead/taints"
+)
+
+const (
+	notReady    = "node.kubernetes.io/not-ready"
+	unreachable = "node.kubernetes.io/unreachable"
+)
+
+// saved reads a state as it is in the store, whatever the runners think.
+func saved[S any](p *fleetPlay, engine, name string) (state S) {
+	rec, err := p.store.Get(p.t.Context(), loop.Key(engine, name))
+	if err != nil {
+		return state
+	}
+	held := struct{ State *S }{&state}
+	if err := json.Unmarshal(rec.Value, &held); err != nil {
+		p.t.Fatal(err)
+	}
+	return state
+}
+
+func (p *fleetPlay) zones() taints.ZoneState {
+	return saved[taints.ZoneState](p, "taintzones", taints.AllZones)
+}
+
+// deadline is the plain reading of the rules: the earliest instant at which any
+// taint makes the pod leave, and false if none ever does. Of several tolerations
+// the first counts.
+func deadline(pod *taints.Pod, all []taints.Taint, since func(t *taints.Taint) time.Time) (time.Time, bool) {
+	var first time.Time
+	found := false
+	for _, t := range all {
+		if t.Effect != taints.NoExecute {
+			continue
+		}
+		at := since(&t)
+		if pod.CreationTimestamp.After(at) {
+			at = pod.CreationTimestamp
+		}
+		tolerated, forGood := false, false
+		for _, o := range pod.Spec.Tolerations {
+			if o.Key == t.Key {
+				tolerated = true
+				if o.TolerationSeconds == nil {
+					forGood = true
+				} else {
+					at = at.Add(time.Duration(*o.TolerationSeconds) * time.Second)
+				}
+				break
+			}
+		}
+		if tolerated && forGood {
+			continue
+		}
+		if !found || at.Before(first) {
+			first, found = at, true
+		}
+	}
+	return first, found
+}
+
+// mustLeaveNow reports whether the pod does not tolerate one of the taints at all.
+func mustLeaveNow(pod *taints.Pod, all []taints.Taint) bool {
+	return slices.ContainsFunc(all, func(t taints.Taint) bool {
+		return t.Effect == taints.NoExecute && !slices.ContainsFunc(pod.Spec.Tolerations, func(o taints.Toleration) bool { return o.Key == t.Key })
+	})
+}
+
+// checkDecision: a pod is evicted only if, by what the pass has seen, it is there,
+// has not finished, and is due.
+func (p *fleetPlay) checkDecision(node string, a *taints.Evict) {
+	v := p.seen[node]
+	if v == nil || v.world.Node == nil {
+		p.fail("%s is evicted, and its node was not seen", a.Pod)
+		return
+	}
+	i := slices.IndexFunc(v.world.Pods, func(o taints.Pod) bool { return o.UID == a.Pod.UID })
+	if i < 0 || a.Pod.UID == "" {
+		p.fail("%s (%s) is evicted, and was not seen on %s", a.Pod, a.Pod.UID, node)
+		return
+	}
+	pod := &v.world.Pods[i]
+	if pod.DeletionTimestamp != nil || pod.Finished() {
+		p.fail("%s is evicted, and was seen to be over", a.Pod)
+	}
+	causes := v.world.Node.Spec.Taints
+	if v.disrupted && p.policy.Lifecycle != nil {
+		causes = slices.DeleteFunc(slices.Clone(causes), func(t taints.Taint) bool { return t.Key == notReady || t.Key == unreachable })
+	}
+	if mustLeaveNow(pod, causes) {
+		return
+	}
+	state := saved[taints.State](p, "taints", node)
+	at, due := deadline(pod, causes, func(t *taints.Taint) time.Time {
+		for _, s := range state.Taints {
+			if s.Key == t.Key {
+				return s.Since
+			}
+		}
+		return time.Unix(math.MaxInt32*2, 0) // it is not known when it began
+	})
+	if !due {
+		p.fail("%s is evicted, and nothing that was seen makes it leave (disrupted: %v)", a.Pod, v.disrupted)
+	} else if at.After(p.Clock.Now()) {
+		p.fail("%s is evicted at %s, and is due at %s", a.Pod, p.Clock.Now(), at)
+	}
+	p.checkTruth(node, pod)
+}
+
+// checkTruth: where views are not stale, a pod leaves no earlier than the taints
+// themselves allow, by when they were put on the node.
+func (p *fleetPlay) checkTruth(node string, pod *taints.Pod) {
+	n, ok := p.backend.Node(node)
+	if !p.clean || !ok {
+		return
+	}
+	at, due := deadline(pod, n.Spec.Taints, func(t *taints.Taint) time.Time {
+		low, known := p.lowest[node+" "+t.Key]
+		if t.TimeAdded != nil && (!known || t.TimeAdded.Before(low)) {
+			return *t.TimeAdded
+		}
+		return low
+	})
+	if !due || at.After(p.Clock.Now()) {
+		p.fail("%s is evicted at %s, and by its taints it is due at %s (%v)", pod.Name, p.Clock.Now(), at, due)
+	}
+}
+
+// countTokens: of the tokens of a zone no more are spent than its rate allows.
+func (p *fleetPlay) countTokens() {
+	state := p.zones()
+	for _, g := range state.Granted {
+		key := fmt.Sprintf("%s %s %d", g.Zone, g.Node, g.Since.UnixNano())
+		if _, known := p.tokens[key]; !known {
+			p.tokens[key] = g.Since
+			p.Reach("token")
+		}
+	}
+	spent := map[string]int{}
+	for key := range p.tokens {
+		zone, _, _ := strings.Cut(key, " ")
+		spent[zone]++
+	}
+	most := 1 + int(0.1*p.forward.Seconds()+0.001)
+	for zone, n := range spent {
+		if n > most {
+			p.fail("zone %s has spent %d tokens in %s", zone, n, p.forward)
+		}
+	}
+}
+
+// check is told of each change at the backend.
+func (p *fleetPlay) check(a taints.Action) {
+	switch a := a.(type) {
+	case taints.Evict:
+		p.Reach("eviction")
+		if p.lateNow {
+			p.Reach("late eviction")
+		}
+		if p.evicted[a.Pod.UID]++; p.evicted[a.Pod.UID] > 1 {
+			p.fail("%s (%s) was evicted %d times", a.Pod, a.Pod.UID, p.evicted[a.Pod.UID])
+		}
+		if p.policy.RespectBudgets && !a.Budget {
+			p.Reach("evicted against budget")
+			if end := a.At.Add(p.policy.BudgetTimeout); end.After(p.Clock.Now()) && p.clean {
+				p.fail("%s is evicted against its budget at %s, and not before %s", a.Pod, p.Clock.Now(), end)
+			}
+		}
+	case taints.EditTaints:
+		if len(a.Add) > 0 && len(a.Remove) > 0 && !slices.ContainsFunc(a.Add, func(t taints.Taint) bool { return t.Effect != taints.NoExecute }) {
+			p.Reach("swap")
+		}
+		p.dirty = append(p.dirty, a.Node)
+	}
+}
+
+// exclusive: no node has both taints of nodes that are not ready.
+func (p *fleetPlay) exclusive() {
+	for _, name := range p.dirty {
+		n, _ := p.backend.Node(name)
+		had := 0
+		for _, t := range n.Spec.Taints {
+			if t.Effect == taints.NoExecute && (t.Key == notReady || t.Key == unreachable) {
+				had++
+			}
+		}
+		if had > 1 {
+			p.fail("%s has taints %v", name, n.Spec.Taints)
+		}
+	}
+	p.dirty = p.dirty[:0]
+}
+
+// silent: whoever waits says why, and when it looks again.
+func (p *fleetPlay) silent(name string, d *taints.Decision) {
+	for _, b := range d.Blocked {
+		if b.Since.IsZero() || b.Unblock == "" || b.Subject == "" || b.Reason == "" || b.Message == "" {
+			p.fail("a block says too little: %+v", b)
+		}
+		switch b.Reason {
+		case taints.ReasonBudget:
+			p.Reach("held by budget")
+		case taints.ReasonTolerating, taints.ReasonEvicting, taints.ReasonWrite:
+			if d.Wake.IsZero() {
+				p.fail("%s, and never looked at again", b)
+			}
+		}
+	}
+	if _, err := json.Marshal(d.State); err != nil {
+		p.fail("the state cannot be written: %v", err)
+	}
+}
+
+// settle ends all faults, and checks that everything comes to rest: pods that
+// must leave have left, the others have not, and the taints of nodes are those
+// of their conditions.
+func (p *fleetPlay) settle() error {
+	p.Heal()
+	p.lateNow = true
+	for _, l := range p.late {
+		_ = p.backend.Apply(p.t.Context(), l.node, l.action)
+	}
+	p.lateNow = false
+	p.late = nil
+	if before := p.Clock.Now(); p.highest.After(before) {
+		p.Clock.Set(p.highest) // the clock is put right
+		p.moved(before)
+	}
+	end := p.Clock.Now().Add(12 * time.Minute)
+	wakes := map[string]time.Time{}
+	for round := 0; p.Clock.Now().Before(end) && round < 2000; round++ {
+		if p.wrong != nil {
+			return p.wrong
+		}
+		next := end
+		acted := false
+		look := func(name string, actions int, wake time.Time, err error) {
+			acted = acted || actions > 0
+			if err != nil && !strings.Contains(err.Error(), "budget") {
+				p.fail("%s: %v, and nothing fails any more", name, err)
+			}
+			wakes[name] = wake
+			if !wake.IsZero() && wake.Before(next) {
+				next = wake
+			}
+		}
+		for _, n := range p.nodes {
+			d, err := p.runners[0].Reconcile(p.t.Context(), n)
+			look(n, len(d.Actions), d.Wake, err)
+		}
+		d, err := p.runners[0].ReconcileZones(p.t.Context())
+		look("zones", len(d.Actions), d.Wake, err)
+		p.exclusive()
+		if !acted {
+			before := p.Clock.Now()
+			p.Clock.Set(next)
+			p.moved(before)
+		}
+	}
+	p.atRest()
+	return p.wrong
+}
+
+func (p *fleetPlay) atRest() {
+	disrupted := p.zones().Disrupted
+	for _, name := range p.nodes {
+		n, ok := p.backend.Node(name)
+		if !ok {
+			continue
+		}
+		if p.policy.Lifecycle != nil {
+			p.conditionsAtRest(&n, disrupted)
+		}
+		for _, pod := range p.backend.Pods(name) {
+			_, due := deadline(&pod, n.Spec.Taints, func(*taints.Taint) time.Time { return time.Time{} })
+			over := pod.DeletionTimestamp != nil || pod.Finished()
+			if due && !over {
+				p.fail("at rest, %s is on %s with %v", pod.Name, name, n.Spec.Taints)
+			}
+		}
+	}
+}
+
+func (p *fleetPlay) conditionsAtRest(n *taints.Node, disrupted bool) {
+	want := map[string]object.ConditionStatus{"reports": object.ConditionTrue, "unready": object.ConditionFalse, "silent": object.ConditionUnknown}[p.agents[n.Name]]
+	var ready object.ConditionStatus
+	for _, c := range n.Status.Conditions {
+		if c.Type == "Ready" {
+			ready = c.Status
+		}
+	}
+	if ready != want {
+		p.fail("at rest, %s is %q and its Ready is %s", n.Name, p.agents[n.Name], ready)
+	}
+	for key, status := range map[string]object.ConditionStatus{notReady: object.ConditionFalse, unreachable: object.ConditionUnknown} {
+		for _, effect := range []taints.TaintEffect{taints.NoSchedule, taints.NoExecute} {
+			has := slices.ContainsFunc(n.Spec.Taints, func(t taints.Taint) bool { return t.Key == key && t.Effect == effect })
+			should := ready == status && (effect == taints.NoSchedule || !disrupted)
+			if has && !should || should && !has && effect == taints.NoSchedule {
+				p.fail("at rest, %s has Ready %s, and %v (disrupted: %v)", n.Name, ready, n.Spec.Taints, disrupted)
+			}
+		}
+	}
+}
