@@ -71,7 +71,7 @@ var lattice = map[string][]string{
 	// Controllers.
 	"lifecycle":   {".", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
 	"taints":      {".", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
-	"cvo/graph":   {"internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
+	"cvo/graph":   {".", "internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
 	"cvo/payload": {"internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
 	"cvo/rollout": {".", "internal/loop", "internal/object", "internal/wheel"},
 	"cvo": {

@@ -1,0 +1,234 @@
+package graph
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/semverx"
+)
+
+// AssembleOptions say which part of a graph is served. Nil is the zero value:
+// all of it.
+type AssembleOptions struct {
+	// Channel keeps the releases of one channel.
+	Channel string
+	// Architecture keeps the releases of one architecture, and takes it off
+	// their versions, where they have it as build metadata.
+	Architecture string
+}
+
+// Assemble makes the graph that an update service answers with of a raw one:
+//
+//  1. releases get the channels and the metadata of the data;
+//  2. updates are added and removed as the metadata says
+//     (previous.add, next.add, previous.remove, previous.remove_regex,
+//     next.remove below io.openshift.upgrades.graph.), where "*" removes all;
+//  3. blocked edges without a risk are removed, and those with risks become
+//     conditional; only updates that are there can be either;
+//  4. releases without an image and what is not of the channel and architecture
+//     are left out.
+//
+// The graph remembers who removed an update: WhyNot tells it.
+func (d *Data) Assemble(raw *Graph, opts *AssembleOptions) *Graph {
+	if opts == nil {
+		opts = &AssembleOptions{}
+	}
+	a := &assembly{d: d, g: d.Annotate(raw), edges: map[plainEdge]bool{}, blocks: map[[2]int32][]Block{}}
+	for _, e := range raw.order {
+		a.edges[e] = true
+	}
+	a.order = slices.Clone(raw.order)
+	for i := range a.g.releases {
+		a.add(int32(i))
+	}
+	a.remove()
+	a.at = make([][]int32, len(a.g.releases))
+	for i, v := range a.g.versions {
+		for k := range d.Blocked {
+			if d.Blocked[k].blocks(v) {
+				a.at[i] = append(a.at[i], int32(k))
+			}
+		}
+	}
+	risks := map[plainEdge][]Risk{}
+	for _, e := range a.order {
+		if !a.edges[e] {
+			continue
+		}
+		var list []Risk
+		if i := raw.risksOf(e); i != none {
+			list = raw.risks[i]
+		}
+		if list = union(list, a.block(e)); len(list) > 0 && a.edges[e] {
+			risks[e] = list
+		}
+	}
+	return a.filter(opts, risks)
+}
+
+// assembly is the graph in the making.
+type assembly struct {
+	d      *Data
+	g      *Graph
+	order  []plainEdge
+	edges  map[plainEdge]bool // false when it was removed
+	blocks map[[2]int32][]Block
+	at     [][]int32 // by release: the blocked edges of the data that lead there
+}
+
+// named returns the releases that a list of versions names, seen from a release:
+// those of its own architecture where versions carry one.
+func (a *assembly) named(list string, of int32) []int32 {
+	var found []int32
+	for _, name := range fields(list) {
+		if i, ok := a.g.byName[name]; ok {
+			found = append(found, i)
+			continue
+		}
+		v, err := semverx.Parse(name)
+		if err != nil {
+			continue
+		}
+		for i, w := range a.g.versions {
+			if w.Compare(v) == 0 && w.Build() == a.g.versions[of].Build() {
+				found = append(found, int32(i))
+			}
+		}
+	}
+	return found
+}
+
+func (a *assembly) add(i int32) {
+	m := a.g.releases[i].Metadata
+	put := func(e plainEdge) {
+		if there := a.edges[e]; !there && e.from != e.to {
+			a.edges[e] = true
+			a.order = append(a.order, e)
+		}
+	}
+	for _, from := range a.named(m[metaPreviousAdd], i) {
+		put(plainEdge{from, i})
+	}
+	for _, to := range a.named(m[metaNextAdd], i) {
+		put(plainEdge{i, to})
+	}
+}
+
+// removal is what a release's metadata says of updates to be removed.
+type removal struct {
+	previous, next       []int32
+	allPrevious, allNext bool
+	expr                 *regexp.Regexp // of origins
+	text                 string         // of expr
+}
+
+// remove takes updates out as the metadata says. What the blocked edges of the
+// data say is left to block, which knows the risks.
+func (a *assembly) remove() {
+	all := make([]removal, len(a.g.releases))
+	for i, r := range a.g.releases {
+		all[i] = removal{
+			previous: a.named(r.Metadata[metaPrevious], int32(i)), allPrevious: strings.TrimSpace(r.Metadata[metaPrevious]) == "*",
+			next: a.named(r.Metadata[metaNextRemove], int32(i)), allNext: strings.TrimSpace(r.Metadata[metaNextRemove]) == "*",
+		}
+		all[i].expr, all[i].text = a.ownExpr(int32(i))
+	}
+	for _, e := range a.order {
+		to, from := &all[e.to], &all[e.from]
+		reason := ""
+		switch {
+		case to.allPrevious:
+			reason = "*"
+		case slices.Contains(to.previous, e.from), slices.Contains(from.next, e.to), from.allNext:
+			reason = a.g.releases[e.from].Version
+		case to.expr != nil && to.expr.MatchString(a.g.releases[e.from].Version):
+			reason = to.text
+		default:
+			continue
+		}
+		a.drop(e, Block{From: reason})
+	}
+}
+
+func (a *assembly) drop(e plainEdge, why Block) {
+	a.edges[e] = false
+	key := [2]int32{e.from, e.to}
+	a.blocks[key] = append(a.blocks[key], why)
+}
+
+// ownExpr returns the expression of origins to remove that the release brought
+// along, unless it is one that the data put there.
+func (a *assembly) ownExpr(i int32) (*regexp.Regexp, string) {
+	text := a.g.releases[i].Metadata[metaPreviousExpr]
+	if text == "" || slices.ContainsFunc(a.d.Blocked, func(b Blocked) bool { return b.blocks(a.g.versions[i]) }) {
+		return nil, ""
+	}
+	expr, err := regexp.Compile(text)
+	if err != nil {
+		return everything, text // what cannot be read blocks all
+	}
+	return expr, text
+}
+
+// everything matches every version.
+var everything = regexp.MustCompile("")
+
+// block removes an update that the data blocks, or returns its risks.
+func (a *assembly) block(e plainEdge) []Risk {
+	var risks []Risk
+	for _, i := range a.at[e.to] {
+		b := &a.d.Blocked[i]
+		if !b.match.MatchString(a.g.releases[e.from].Version) {
+			continue
+		}
+		if b.Risk != nil {
+			risks = union(risks, []Risk{*b.Risk})
+		} else {
+			a.drop(e, Block{Pos: b.Pos, From: b.From})
+		}
+	}
+	return risks
+}
+
+// filter makes the graph of what is to be served.
+func (a *assembly) filter(opts *AssembleOptions, risks map[plainEdge][]Risk) *Graph {
+	index := make([]int32, len(a.g.releases))
+	var releases []Release
+	var versions []semverx.Version
+	for i, r := range a.g.releases {
+		index[i] = none
+		v := a.g.versions[i]
+		if r.Payload == "" || opts.Channel != "" && !slices.Contains(r.Channels(), opts.Channel) {
+			continue
+		}
+		if arch := opts.Architecture; arch != "" {
+			if v.Build() != arch && r.Architecture() != arch {
+				continue
+			}
+			if v.Build() == arch {
+				r.Version = strings.TrimSuffix(r.Version, "+"+arch)
+				if w, err := semverx.Parse(r.Version); err == nil {
+					v = w
+				}
+			}
+		}
+		index[i] = int32(len(releases))
+		releases, versions = append(releases, r), append(versions, v)
+	}
+	b := newBuilder(releases, versions)
+	for _, e := range a.order {
+		from, to := index[e.from], index[e.to]
+		if from == none || to == none {
+			continue
+		}
+		if why := a.blocks[[2]int32{e.from, e.to}]; !a.edges[e] {
+			b.block(from, to, why)
+		} else if list := risks[e]; list != nil {
+			b.conditional(from, to, list)
+		} else {
+			b.update(from, to)
+		}
+	}
+	return b.done()
+}

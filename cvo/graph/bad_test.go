@@ -1,0 +1,167 @@
+package graph_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/fairlead/fairlead/cvo/graph"
+	"github.com/fairlead/fairlead/internal/golden"
+)
+
+// handler runs the scripts: "parse" reads a graph and prints its findings,
+// "data" a file of graph data, and the others ask the last graph.
+func handler(t *testing.T) golden.Handler {
+	var g *graph.Graph
+	files := fstest.MapFS{}
+	return func(c *golden.Command) string {
+		switch c.Name {
+		case "parse":
+			var found graph.Diagnostics
+			g, found = graph.Parse([]byte(c.Input), &graph.Options{File: "graph.json"})
+			return told(found, g != nil)
+		case "file":
+			files[c.Value("name")] = &fstest.MapFile{Data: []byte(c.Input)}
+			_, found := graph.ReadData(fstest.MapFS{c.Value("name"): files[c.Value("name")]})
+			return told(found, true)
+		case "assemble":
+			data, _ := graph.ReadData(files)
+			g = data.Assemble(g, &graph.AssembleOptions{Channel: c.Value("channel"), Architecture: c.Value("arch")})
+			text, err := g.MarshalJSON()
+			if err != nil {
+				return err.Error()
+			}
+			return strings.NewReplacer(`},{`, "},\n{", `,"edges"`, ",\n\"edges\"", `,"conditionalEdges"`, ",\n\"conditionalEdges\"").Replace(string(text))
+		case "updates":
+			return updates(g, c.Value("from"))
+		case "why":
+			w, err := g.WhyNot(c.Value("from"), c.Value("to"), &graph.WhyNotOptions{Evaluations: learnt(c.Value("learnt")), Accepted: c.Args[len(c.Args)-1].Values})
+			if err != nil {
+				return err.Error()
+			}
+			return string(w.Obstacle) + "\n" + w.String()
+		case "paths":
+			return paths(g, c)
+		case "dot", "mermaid":
+			d, err := g.Diagram(c.Value("from"))
+			if err != nil {
+				return err.Error()
+			}
+			var out strings.Builder
+			write := d.WriteDOT
+			if c.Name == "mermaid" {
+				write = d.WriteMermaid
+			}
+			if err := write(&out); err != nil {
+				return err.Error()
+			}
+			return out.String()
+		}
+		t.Fatalf("%s: unknown command %s", c.Pos, c.Name)
+		return ""
+	}
+}
+
+func told(found graph.Diagnostics, usable bool) string {
+	var out strings.Builder
+	for _, d := range found {
+		out.WriteString(string(d.Code) + " " + d.Error() + "\n")
+	}
+	if !usable {
+		out.WriteString("no graph\n")
+	} else if len(found) == 0 {
+		out.WriteString("ok\n")
+	}
+	return out.String()
+}
+
+func updates(g *graph.Graph, from string) string {
+	u, err := g.Updates(from)
+	if err != nil {
+		return err.Error()
+	}
+	return "available " + strings.Join(versions(u.Available), " ") + "\nconditional " + strings.Join(withRisks(u.Conditional), " ")
+}
+
+func paths(g *graph.Graph, c *golden.Command) string {
+	opts := &graph.PathOptions{Max: 5}
+	for _, a := range c.Args {
+		switch a.Key {
+		case "avoid":
+			opts.Avoid = a.Values
+		case "prefer":
+			opts.Prefer = map[string]graph.Preference{"risks": graph.FewestRisks, "minors": graph.FewestMinors}[a.Values[0]]
+		case "steps":
+			opts.Steps = 2
+		}
+	}
+	list, err := g.Paths(c.Value("from"), c.Value("to"), opts)
+	var out strings.Builder
+	for _, p := range list {
+		out.WriteString(p.From.Version)
+		for _, u := range p.Updates {
+			out.WriteString(" " + u.Version)
+			for _, r := range u.Risks {
+				out.WriteString("!" + r.Name)
+			}
+		}
+		out.WriteByte('\n')
+	}
+	if err != nil {
+		out.WriteString(err.Error())
+	} else if len(list) == 0 {
+		out.WriteString("none")
+	}
+	return out.String()
+}
+
+func TestScripts(t *testing.T) { golden.Run(t, "testdata/*.txt", handler) }
+
+// What is no graph at all is told, with the place, and never panics.
+func TestUnusable(t *testing.T) {
+	for _, text := range []string{"", " ", "[]", "null", "{", `{"nodes":[`, "\xff", `{"nodes":[]}{`, strings.Repeat("[", 100_000), "a: b: c"} {
+		if _, found := graph.Parse([]byte(text), nil); len(found) == 0 {
+			t.Errorf("%.20q: nothing is wrong", text)
+		}
+	}
+	var limit *graph.LimitError
+	if _, found := graph.Parse([]byte(`{"nodes":[]}`), &graph.Options{Size: 5}); !errors.As(found.Err(), &limit) {
+		t.Errorf("too large: %v", found)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"nodes":[{"version":"4.1.0"},{"version":"4.1.1"}],"edges":[[0,1]],"conditionalEdges":[{"edges":[{"from":"4.1.0","to":"4.1.1"}],"risks":[{"name":"A","matchingRules":[{"type":"PromQL","promql":{"promql":"x"}}]}]}]}`))
+	f.Add([]byte(`{"nodes":[{"version":"4.1.0"},{}],"edges":[[0,9],[1,0],[0],3]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		g, found := graph.Parse(text, &graph.Options{Size: 1 << 16})
+		if g == nil {
+			if len(found) == 0 {
+				t.Fatal("no graph and nothing told")
+			}
+			return
+		}
+		again(t, g)
+		list := g.Releases()
+		for _, r := range list {
+			if _, err := g.Updates(r.Version); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := g.WhyNot(list[0].Version, r.Version, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func FuzzBlockedEdge(f *testing.F) {
+	f.Add([]byte("to: 4.2.0\nfrom: 4[.]1[.].*\nname: A\nmatchingRules:\n- type: Always\n"))
+	f.Add([]byte("to: 4.2\nfrom: (\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		data, found := graph.ReadData(fstest.MapFS{"blocked-edges/a.yaml": {Data: text}, "channels/a.yaml": {Data: text}, "raw/metadata.json": {Data: text}})
+		if data == nil || len(found) == 0 && len(data.Blocked)+len(data.Channels) == 0 {
+			t.Fatalf("nothing was read, and nothing is wrong: %q", text)
+		}
+	})
+}

@@ -1,0 +1,35 @@
+package graph
+
+import "github.com/fairlead/fairlead/internal/doc"
+
+// Position is a place in a file: File, Line and Column, the last two counting
+// from one, columns in characters.
+type Position = doc.Position
+
+// Code names a kind of finding. Codes are stable: scripts may compare them.
+type Code = doc.Code
+
+// Diagnostic is one finding about a graph or its data. It has the fields Pos,
+// Code, Subject, Message, Hint and Err; Error returns them in one line.
+type Diagnostic = doc.Diagnostic
+
+// Diagnostics is a list of findings, sorted by position. Err returns it as an
+// error, or nil when it is empty.
+type Diagnostics = doc.Diagnostics
+
+// LimitError is the limit that a document exceeds; find it with errors.As. It
+// has the fields What, which says what is limited, and Max, the limit.
+type LimitError = doc.LimitError
+
+// The codes of findings.
+const (
+	CodeField       Code = "graph-field"       // a field is missing, unknown, or has a wrong value
+	CodeFormat      Code = "graph-format"      // the document is of a version of the format that is not known
+	CodeVersion     Code = "graph-version"     // a release has no semantic version, or two have the same
+	CodeEdge        Code = "graph-edge"        // an update leads from or to a release that is not there, or to itself
+	CodeRisk        Code = "graph-risk"        // a risk lacks its name or its rules, or has rules that are not known
+	CodeMetadata    Code = "graph-metadata"    // a release's metadata cannot be read
+	CodeCycle       Code = "graph-cycle"       // updates lead in a circle
+	CodeChannel     Code = "graph-channel"     // a channel file has another name than its channel, or lists a release twice
+	CodeBlockedEdge Code = "graph-blockededge" // a file of blocked edges cannot be used
+)

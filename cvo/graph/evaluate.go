@@ -1,0 +1,231 @@
+package graph
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Result is what an evaluation of a rule came to.
+type Result string
+
+// The results.
+const (
+	Match    Result = "Match"    // the cluster is one of those that the rule describes
+	NotMatch Result = "NotMatch" // it is not
+	Failed   Result = "Failed"   // it could not be told; Message says why
+)
+
+// Evaluation is what is remembered of one rule.
+type Evaluation struct {
+	Rule    Rule      `json:"rule"`              // what was evaluated
+	Result  Result    `json:"result,omitempty"`  // of the last evaluation; empty before the first
+	Message string    `json:"message,omitempty"` // why it failed
+	At      time.Time `json:"at,omitzero"`       // when it was evaluated last
+	Asked   time.Time `json:"asked,omitzero"`    // when it was needed last
+}
+
+// EvaluationPolicy says how often rules are evaluated. Nil is the zero value.
+type EvaluationPolicy struct {
+	// Every is how old a result may become; default 1 hour, as in the
+	// cluster-version operator.
+	Every time.Duration
+	// RetryFailed is how soon a failed evaluation is repeated; default 1 minute.
+	// The operator waits as long as for any other.
+	RetryFailed time.Duration
+	// Burst is how many rules may be evaluated at once; default 16. The operator
+	// evaluates one.
+	Burst int
+	// Pause is the least time between two bursts; default 1 second.
+	Pause time.Duration
+	// Forget is how long a rule is remembered that nobody needs; default 24
+	// hours.
+	Forget time.Duration
+}
+
+func (p *EvaluationPolicy) withDefaults() EvaluationPolicy {
+	var out EvaluationPolicy
+	if p != nil {
+		out = *p
+	}
+	out.Every = cmp.Or(max(out.Every, 0), time.Hour)
+	out.RetryFailed = cmp.Or(max(out.RetryFailed, 0), time.Minute)
+	out.Burst = cmp.Or(max(out.Burst, 0), 16)
+	out.Pause = cmp.Or(max(out.Pause, 0), time.Second)
+	out.Forget = cmp.Or(max(out.Forget, 0), 24*time.Hour)
+	return out
+}
+
+// Evaluations remembers what rules came to, as data: it survives a restart when
+// it is kept as JSON. The zero value remembers nothing. It is a value that the
+// methods do not change; they return a new one.
+type Evaluations struct {
+	List []Evaluation `json:"list,omitempty"` // sorted by type and query
+	Last time.Time    `json:"last,omitzero"`  // when the last burst began
+}
+
+// Due returns the rules that have to be evaluated now, at most Burst of them:
+// those without a result, then those with the oldest. wake is when to ask again,
+// or zero. The result notes that the rules of updates are needed; it forgets
+// what nobody needs.
+//
+// Only rules that can decide are asked for: of a risk, the first rule of a known
+// type, and the next one where that failed.
+func (e Evaluations) Due(updates []Update, now time.Time, policy *EvaluationPolicy) (next Evaluations, due []Rule, wake time.Time) {
+	p := policy.withDefaults()
+	needed := map[Rule]bool{}
+	for _, u := range updates {
+		for _, r := range u.Risks {
+			for _, rule := range e.wanted(r) {
+				needed[rule] = true
+			}
+		}
+	}
+	next = Evaluations{Last: e.Last}
+	for _, v := range e.List {
+		if needed[v.Rule] {
+			v.Asked = now
+			delete(needed, v.Rule)
+		} else if now.Sub(v.Asked) >= p.Forget {
+			continue
+		}
+		next.List = append(next.List, v)
+	}
+	for rule := range needed {
+		next.List = append(next.List, Evaluation{Rule: rule, Asked: now})
+	}
+	slices.SortFunc(next.List, func(a, b Evaluation) int { return a.Rule.compare(b.Rule) })
+	due, wake = next.stale(now, p)
+	if len(due) > 0 {
+		next.Last = now
+	}
+	return next, due, wake
+}
+
+// compare orders rules by type and query.
+func (r Rule) compare(s Rule) int {
+	return cmp.Or(cmp.Compare(r.Type, s.Type), cmp.Compare(r.Query, s.Query), cmp.Compare(r.Other, s.Other))
+}
+
+// wanted returns the rules of a risk that are needed to tell whether a cluster
+// is exposed, as far as that is known now.
+func (e Evaluations) wanted(r Risk) []Rule {
+	var list []Rule
+	for _, rule := range r.MatchingRules {
+		switch {
+		case !rule.Known():
+			continue
+		case rule.Type == RuleAlways:
+			return list
+		}
+		list = append(list, rule)
+		if v, ok := e.find(rule); !ok || v.Result != Failed {
+			return list
+		}
+	}
+	return list
+}
+
+// stale returns what to evaluate at now among the rules needed at now.
+func (e Evaluations) stale(now time.Time, p EvaluationPolicy) (due []Rule, wake time.Time) {
+	earliest := func(t time.Time) {
+		if wake.IsZero() || t.Before(wake) {
+			wake = t
+		}
+	}
+	var list []Evaluation
+	for _, v := range e.List {
+		if !v.Asked.Equal(now) {
+			continue
+		}
+		if at := v.next(p); v.At.After(now) || !at.After(now) { // from the future: the clock was put back
+			list = append(list, v)
+		} else {
+			earliest(at)
+		}
+	}
+	if len(list) == 0 {
+		return nil, wake
+	}
+	if ready := e.Last.Add(p.Pause); !e.Last.IsZero() && ready.After(now) && !e.Last.After(now) {
+		earliest(ready)
+		return nil, wake
+	}
+	slices.SortStableFunc(list, func(a, b Evaluation) int { return a.At.Compare(b.At) })
+	for _, v := range list[:min(len(list), p.Burst)] {
+		due = append(due, v.Rule)
+	}
+	if len(list) > p.Burst {
+		earliest(now.Add(p.Pause))
+	}
+	return due, wake
+}
+
+// next is when the rule is to be evaluated again.
+func (v *Evaluation) next(p EvaluationPolicy) time.Time {
+	switch v.Result {
+	case "":
+		return time.Time{}
+	case Failed:
+		return v.At.Add(p.RetryFailed)
+	}
+	return v.At.Add(p.Every)
+}
+
+func (e Evaluations) find(rule Rule) (Evaluation, bool) {
+	i, ok := slices.BinarySearchFunc(e.List, rule, func(v Evaluation, r Rule) int { return v.Rule.compare(r) })
+	if !ok {
+		return Evaluation{}, false
+	}
+	return e.List[i], true
+}
+
+// With returns e with what a rule came to at an instant. err says that it could
+// not be told.
+func (e Evaluations) With(rule Rule, matches bool, err error, at time.Time) Evaluations {
+	v := Evaluation{Rule: rule, Result: NotMatch, At: at, Asked: at}
+	switch {
+	case err != nil:
+		v.Result, v.Message = Failed, err.Error()
+	case matches:
+		v.Result = Match
+	}
+	out := Evaluations{List: slices.Clone(e.List), Last: e.Last}
+	i, there := slices.BinarySearchFunc(out.List, rule, func(v Evaluation, r Rule) int { return v.Rule.compare(r) })
+	if there {
+		v.Asked = out.List[i].Asked
+		out.List[i] = v
+	} else {
+		out.List = slices.Insert(out.List, i, v)
+	}
+	return out
+}
+
+// exposed tells whether a cluster is exposed to a risk: the first rule that can
+// be evaluated decides. When none can, the message says why for each.
+func (e Evaluations) exposed(r Risk) (Result, string) {
+	var reasons []string
+	for _, rule := range r.MatchingRules {
+		if !rule.Known() {
+			reasons = append(reasons, fmt.Sprintf("rules of type %q are not known", rule.Type))
+			continue
+		}
+		if rule.Type == RuleAlways {
+			return Match, ""
+		}
+		switch v, _ := e.find(rule); v.Result {
+		case Match, NotMatch:
+			return v.Result, ""
+		case Failed:
+			reasons = append(reasons, v.Message)
+		default:
+			reasons = append(reasons, "the "+rule.Type+" query has not been evaluated yet")
+		}
+	}
+	if len(reasons) == 0 {
+		return Failed, "the risk has no rules"
+	}
+	return Failed, strings.Join(reasons, "; ")
+}

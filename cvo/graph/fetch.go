@@ -1,0 +1,81 @@
+package graph
+
+import "time"
+
+// FetchState is what is remembered of asking the update service: enough to
+// decide when to ask again. The zero value has never asked.
+type FetchState struct {
+	Upstream     string    `json:"upstream,omitempty"`     // where the last answer was asked for
+	Channel      string    `json:"channel,omitempty"`      // for which channel
+	Architecture string    `json:"architecture,omitempty"` // for which architecture
+	Attempt      time.Time `json:"attempt,omitzero"`       // when it was asked last
+	Success      time.Time `json:"success,omitzero"`       // when it last answered, or the question last changed
+}
+
+// FetchPolicy says how often an update service is asked. Nil is the zero value.
+type FetchPolicy struct {
+	// Every is the least time between two attempts; default 3 minutes, the middle
+	// of what the cluster-version operator draws.
+	Every time.Duration
+	// Stale is when old answers are no longer held on to; default 24 hours.
+	Stale time.Duration
+}
+
+// FetchFailure says why a service gave no graph.
+type FetchFailure string
+
+// The failures, by the reasons of the condition RetrievedUpdates.
+const (
+	RemoteFailed    FetchFailure = "RemoteFailed"    // the service cannot be reached
+	ResponseFailed  FetchFailure = "ResponseFailed"  // it refuses
+	ResponseInvalid FetchFailure = "ResponseInvalid" // it answers with no graph
+	VersionNotFound FetchFailure = "VersionNotFound" // its graph lacks the cluster's version
+	NoChannel       FetchFailure = "NoChannel"       // there is no channel to ask for
+)
+
+// Due reports whether the service is to be asked now, and if not, when. It is
+// asked when it never was, when the question has changed, when nothing was heard
+// for the time of Stale, and otherwise every so often.
+func (s FetchState) Due(upstream, channel, architecture string, now time.Time, policy *FetchPolicy) (due bool, wake time.Time) {
+	p := policy.withDefaults()
+	if s.Attempt.IsZero() || s.changed(upstream, channel, architecture) || s.Attempt.After(now) {
+		return true, time.Time{}
+	}
+	next := s.Attempt.Add(p.Every)
+	return !next.After(now), next
+}
+
+func (s FetchState) changed(upstream, channel, architecture string) bool {
+	return s.Upstream != upstream || s.Channel != channel || s.Architecture != architecture
+}
+
+// Fetched returns the state after an attempt, and whether the lists of updates
+// from before are to be kept when it failed. They are kept when the service
+// could not be reached or gave no graph, unless the question has changed or the
+// last answer is stale. failure is empty after a success.
+func (s FetchState) Fetched(upstream, channel, architecture string, failure FetchFailure, now time.Time, policy *FetchPolicy) (next FetchState, keep bool) {
+	p := policy.withDefaults()
+	changed := s.changed(upstream, channel, architecture)
+	next = FetchState{Upstream: upstream, Channel: channel, Architecture: architecture, Attempt: now, Success: s.Success}
+	if failure == "" || changed {
+		next.Success = now
+	}
+	switch failure {
+	case "":
+		return next, false
+	case RemoteFailed, ResponseFailed, ResponseInvalid:
+		return next, !changed && now.Sub(s.Success) <= p.Stale
+	}
+	return next, false
+}
+
+func (p *FetchPolicy) withDefaults() FetchPolicy {
+	out := FetchPolicy{Every: 3 * time.Minute, Stale: 24 * time.Hour}
+	if p != nil && p.Every > 0 {
+		out.Every = p.Every
+	}
+	if p != nil && p.Stale > 0 {
+		out.Stale = p.Stale
+	}
+	return out
+}

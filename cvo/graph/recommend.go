@@ -1,0 +1,128 @@
+package graph
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// ConditionStatus is True, False or Unknown.
+type ConditionStatus = object.ConditionStatus
+
+// Reasons of the condition Recommended, besides names of risks.
+const (
+	ReasonNotExposed     = "NotExposedToRisks"       // none of the risks is the cluster's
+	ReasonAccepted       = "AllExposedRisksAccepted" // some are, and the administrator accepts them
+	ReasonExposed        = "ExposedToRisks"          // one is, and its name cannot be a reason
+	ReasonEvaluation     = "EvaluationFailed"        // for one it cannot be told
+	ReasonMultiple       = "MultipleReasons"         // several of these
+	messageNotExposed    = "The update is recommended, because none of the conditional update risks apply to this cluster."
+	messageAccepted      = "The update is recommended, because either risk does not apply to this cluster or it is accepted by cluster admins."
+	messageUnconditional = "The update is recommended for every cluster."
+)
+
+// Exposure says whether a cluster is exposed to one risk of an update.
+type Exposure struct {
+	Risk     string          `json:"risk"`              // its name
+	Applies  ConditionStatus `json:"applies"`           // True when the cluster is exposed
+	Accepted bool            `json:"accepted"`          // the administrator takes the risk
+	Message  string          `json:"message,omitempty"` // what may go wrong, or why it cannot be told
+}
+
+// Recommendation is the condition Recommended of an update.
+type Recommendation struct {
+	Status    ConditionStatus `json:"status"`              // whether the update is recommended
+	Reason    string          `json:"reason"`              // one word for machines
+	Message   string          `json:"message"`             // for people
+	Exposures []Exposure      `json:"exposures,omitempty"` // one for each risk, in their order
+}
+
+// Recommend decides whether an update is recommended for a cluster whose rules
+// came to what e remembers. accepted are the names of risks that the
+// administrator takes.
+//
+//  1. A risk that applies makes it False; one of which it cannot be told
+//     Unknown; False is stronger.
+//  2. An accepted risk does neither.
+//  3. The reason is the name of the risk, where that can be one; of several
+//     different reasons, MultipleReasons.
+func (e Evaluations) Recommend(u Update, accepted []string) Recommendation {
+	if len(u.Risks) == 0 {
+		return Recommendation{Status: object.ConditionTrue, Reason: ReasonNotExposed, Message: messageUnconditional}
+	}
+	out := Recommendation{Status: object.ConditionTrue, Reason: ReasonNotExposed}
+	var messages []string
+	for _, r := range u.Risks {
+		x, reason := e.exposure(r, slices.Contains(accepted, r.Name))
+		out.Exposures = append(out.Exposures, x)
+		out.Reason = stronger(out.Reason, reason)
+		if x.Accepted || x.Applies == object.ConditionFalse {
+			continue
+		}
+		messages = append(messages, x.Message)
+		if x.Applies == object.ConditionTrue {
+			out.Status = object.ConditionFalse
+		} else if out.Status == object.ConditionTrue {
+			out.Status = object.ConditionUnknown
+		}
+	}
+	switch {
+	case len(messages) > 0:
+		out.Message = strings.Join(messages, "\n\n")
+	case out.Reason == ReasonAccepted:
+		out.Message = messageAccepted
+	default:
+		out.Message = messageNotExposed
+	}
+	return out
+}
+
+// exposure judges one risk, and returns the reason it gives.
+func (e Evaluations) exposure(r Risk, accepted bool) (Exposure, string) {
+	result, why := e.exposed(r)
+	x := Exposure{Risk: r.Name}
+	reason := ""
+	switch result {
+	case NotMatch:
+		x.Applies = object.ConditionFalse
+		return x, ReasonNotExposed
+	case Match:
+		x.Applies, x.Message = object.ConditionTrue, strings.TrimSpace(r.Message+" "+r.URL)
+		reason = r.Name
+		if !validReason.MatchString(reason) {
+			reason = ReasonExposed
+		}
+	default:
+		x.Applies, reason = object.ConditionUnknown, ReasonEvaluation
+		x.Message = "Could not evaluate exposure to update risk " + r.Name + " (" + why + ")\n  " +
+			r.Name + " description: " + r.Message + "\n  " + r.Name + " URL: " + r.URL
+	}
+	if x.Accepted = accepted; accepted {
+		reason = ReasonAccepted
+	}
+	return x, reason
+}
+
+// validReason is what the reason of a condition may be.
+var validReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
+
+// stronger joins the reasons of two risks.
+func stronger(a, b string) string {
+	for _, weak := range []string{ReasonNotExposed, ReasonAccepted} {
+		if a == weak {
+			return b
+		}
+		if b == weak {
+			return a
+		}
+	}
+	switch {
+	case a == b:
+		return a
+	case a == ReasonEvaluation && b == ReasonExposed, a == ReasonExposed && b == ReasonEvaluation:
+		return ReasonExposed
+	}
+	return ReasonMultiple
+}

@@ -1,0 +1,76 @@
+package graph
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/diagram"
+)
+
+// Diagram is a drawing of part of a graph, for DOT and Mermaid.
+type Diagram = diagram.Graph
+
+// Diagram draws what can be updated to from a version: conditional updates
+// dashed, with their risks. The error is a *VersionError.
+func (g *Graph) Diagram(from string) (*Diagram, error) {
+	u, err := g.Updates(from)
+	if err != nil {
+		return nil, err
+	}
+	d := &Diagram{Name: "Updates from " + u.Current.Version, Rightward: true}
+	d.Nodes = append(d.Nodes, diagram.Node{ID: u.Current.Version, Shape: diagram.Round})
+	for _, to := range u.Available {
+		d.Nodes = append(d.Nodes, diagram.Node{ID: to.Version})
+		d.Edges = append(d.Edges, diagram.Edge{From: u.Current.Version, To: to.Version})
+	}
+	for _, to := range u.Conditional {
+		d.Nodes = append(d.Nodes, diagram.Node{ID: to.Version, Marked: true})
+		d.Edges = append(d.Edges, diagram.Edge{From: u.Current.Version, To: to.Version, Label: riskNames(to.Risks), Dashed: true})
+	}
+	return d, nil
+}
+
+// PathDiagram draws paths: each release once, updates with risks dashed.
+func PathDiagram(paths []*Path) *Diagram {
+	d := &Diagram{Rightward: true}
+	if len(paths) > 0 {
+		last := paths[0].Updates
+		to := paths[0].From.Version
+		if len(last) > 0 {
+			to = last[len(last)-1].Version
+		}
+		d.Name = fmt.Sprintf("From %s to %s", paths[0].From.Version, to)
+	}
+	seen := map[string]bool{}
+	node := func(version string, shape diagram.Shape) {
+		if !seen[version] {
+			seen[version] = true
+			d.Nodes = append(d.Nodes, diagram.Node{ID: version, Shape: shape})
+		}
+	}
+	for _, p := range paths {
+		at := p.From.Version
+		node(at, diagram.Round)
+		for k, u := range p.Updates {
+			shape := diagram.Box
+			if k == len(p.Updates)-1 {
+				shape = diagram.Hexagon
+			}
+			node(u.Version, shape)
+			if arrow := at + " " + u.Version; !seen[arrow] {
+				seen[arrow] = true
+				d.Edges = append(d.Edges, diagram.Edge{From: at, To: u.Version, Label: riskNames(u.Risks), Dashed: len(u.Risks) > 0})
+			}
+			at = u.Version
+		}
+	}
+	return d
+}
+
+func riskNames(risks []Risk) string {
+	names := make([]string, len(risks))
+	for i, r := range risks {
+		names[i] = r.Name
+	}
+	return strings.Join(names, "\n")
+}

@@ -1,0 +1,35 @@
+package graph
+
+// Updates are the releases that a release can be updated to at once.
+type Updates struct {
+	Current Release // what is updated
+	// Available are the updates without risks, in the order of the source.
+	Available []Update
+	// Conditional are the updates with risks, in the order in which the source
+	// names them first. An update that the source lists with and without risks
+	// is here.
+	Conditional []Update
+}
+
+// Updates returns what can be updated to from a version. The error is a
+// *VersionError.
+//
+// It agrees with the cluster-version operator but for what that does to odd
+// graphs: an update is listed once however often it is there; one that several
+// groups name has the risks of all of them, and is not dropped; one with a risk
+// whose rules are not known stays conditional, and is not dropped.
+func (g *Graph) Updates(from string) (*Updates, error) {
+	i, err := g.find(from)
+	if err != nil {
+		return nil, err
+	}
+	u := &Updates{Current: g.releases[i]}
+	for _, e := range g.out[i] {
+		if e.risks == none {
+			u.Available = append(u.Available, Update{Release: g.releases[e.to]})
+		} else {
+			u.Conditional = append(u.Conditional, Update{Release: g.releases[e.to], Risks: g.risks[e.risks]})
+		}
+	}
+	return u, nil
+}

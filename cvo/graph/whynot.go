@@ -1,0 +1,260 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// Obstacle is a kind of reason why an update is not offered.
+type Obstacle string
+
+// The obstacles.
+const (
+	Offered        Obstacle = "Offered"        // nothing is in the way
+	NotRecommended Obstacle = "NotRecommended" // it is a conditional update, and a risk applies or may apply
+	Removed        Obstacle = "Removed"        // somebody took the update out of the graph
+	NoEdge         Obstacle = "NoEdge"         // the graph has no update from the one to the other
+	NotInGraph     Obstacle = "NotInGraph"     // the graph has no such release
+	NotInChannel   Obstacle = "NotInChannel"   // the release is known, and not in the channel
+	Downgrade      Obstacle = "Downgrade"      // the target is older
+	SameRelease    Obstacle = "SameRelease"    // the target is the current release
+)
+
+// WhyNot says why a release is not offered as an update, and what would help.
+type WhyNot struct {
+	From     string          `json:"from"`                  // the current version
+	To       string          `json:"to"`                    // the version that was asked for
+	Obstacle Obstacle        `json:"obstacle"`              // what is in the way
+	Risks    []Exposure      `json:"risks,omitempty"`       // of NotRecommended: the risks, in their order
+	Blocks   []Block         `json:"blocks,omitempty"`      // of Removed: by whom
+	Channels []string        `json:"channels,omitempty"`    // of NotInChannel: the channels that the release is in
+	Via      []string        `json:"via,omitempty"`         // versions of the shortest path to the target, if there is one
+	Nearest  string          `json:"nearest,omitempty"`     // the greatest version below the target that can be updated to; or the version that was probably meant
+	Message  string          `json:"message"`               // what and why, in one sentence or a few
+	Next     string          `json:"next"`                  // what to do about it
+	Applies  ConditionStatus `json:"recommended,omitempty"` // of a conditional update: whether it is recommended
+}
+
+// String returns the explanation in one or two lines.
+func (w *WhyNot) String() string {
+	if w.Next == "" {
+		return w.Message
+	}
+	return w.Message + "\n" + w.Next
+}
+
+// WhyNotOptions say what is known of the cluster. Nil is the zero value.
+type WhyNotOptions struct {
+	Evaluations Evaluations // what rules came to
+	Accepted    []string    // risks that the administrator takes
+	Channel     string      // of the graph, for the text
+	All         *Graph      // of all channels, if it is had: it tells where a release is that the graph lacks
+}
+
+// WhyNot explains why a release is not offered as an update from another one.
+// The error is a *VersionError of the current version.
+func (g *Graph) WhyNot(from, to string, opts *WhyNotOptions) (*WhyNot, error) {
+	if opts == nil {
+		opts = &WhyNotOptions{}
+	}
+	i, err := g.find(from)
+	if err != nil {
+		return nil, err
+	}
+	w := &WhyNot{From: g.releases[i].Version, To: to}
+	j, err := g.find(to)
+	if err != nil {
+		g.explainAbsent(w, i, err, opts)
+		return w, nil
+	}
+	w.To = g.releases[j].Version
+	for _, e := range g.out[i] {
+		if e.to == j {
+			g.explainEdge(w, e, opts)
+			return w, nil
+		}
+	}
+	g.explainNoEdge(w, i, j)
+	return w, nil
+}
+
+// explainEdge explains an update that is there.
+func (g *Graph) explainEdge(w *WhyNot, e edge, opts *WhyNotOptions) {
+	u := Update{Release: g.releases[e.to]}
+	if e.risks != none {
+		u.Risks = g.risks[e.risks]
+	}
+	r := opts.Evaluations.Recommend(u, opts.Accepted)
+	w.Applies, w.Risks = r.Status, r.Exposures
+	if r.Status == object.ConditionTrue {
+		w.Obstacle, w.Message = Offered, fmt.Sprintf("%s is offered as an update of %s: %s", w.To, w.From, lower(r.Message))
+		return
+	}
+	w.Obstacle = NotRecommended
+	var names []string
+	for _, x := range r.Exposures {
+		if x.Applies != object.ConditionFalse && !x.Accepted {
+			names = append(names, x.Risk)
+		}
+	}
+	verb := "the cluster is exposed to"
+	if r.Status == object.ConditionUnknown {
+		verb = "it cannot be told whether the cluster is exposed to"
+	}
+	w.Message = fmt.Sprintf("%s is a conditional update of %s and not recommended: %s %s.", w.To, w.From, verb, strings.Join(names, ", "))
+	w.Next = "Read about " + plural(len(names), "the risk", "the risks") + ", then wait for a release without, or accept by name what you can live with."
+	if free := g.freeTarget(w.From, e.to, opts); free != "" {
+		w.Nearest = free
+		w.Next += " " + free + " is recommended."
+	}
+}
+
+// freeTarget returns the greatest version below a target that is recommended
+// from the same release.
+func (g *Graph) freeTarget(from string, target int32, opts *WhyNotOptions) string {
+	i := g.byName[from]
+	best := int32(none)
+	for _, e := range g.out[i] {
+		u := Update{}
+		if e.risks != none {
+			u.Risks = g.risks[e.risks]
+		}
+		if g.versions[e.to].Compare(g.versions[target]) < 0 && (best == none || g.newest(e.to, best) < 0) &&
+			opts.Evaluations.Recommend(u, opts.Accepted).Status == object.ConditionTrue {
+			best = e.to
+		}
+	}
+	if best == none {
+		return ""
+	}
+	return g.releases[best].Version
+}
+
+// explainNoEdge explains two releases without an update between them.
+func (g *Graph) explainNoEdge(w *WhyNot, i, j int32) {
+	switch c := g.versions[j].Compare(g.versions[i]); {
+	case i == j:
+		w.Obstacle, w.Message = SameRelease, w.From+" is the current release."
+		return
+	case c < 0:
+		w.Obstacle = Downgrade
+		w.Message = fmt.Sprintf("%s is older than %s, and update graphs lead forward.", w.To, w.From)
+		w.Next = "Going back is for the rules of rollback, not for the graph."
+		return
+	}
+	if w.Blocks = g.blocks[[2]int32{i, j}]; len(w.Blocks) > 0 {
+		w.Obstacle = Removed
+		var by []string
+		for _, b := range w.Blocks {
+			text := fmt.Sprintf("from %s", b.From)
+			if b.Pos.File != "" {
+				text = fmt.Sprintf("%s, from %s", b.Pos.File, b.From)
+			}
+			by = append(by, text)
+		}
+		w.Message = fmt.Sprintf("The update from %s to %s was taken out of the graph (%s).", w.From, w.To, strings.Join(by, "; "))
+	} else {
+		w.Obstacle = NoEdge
+		w.Message = fmt.Sprintf("The graph has no update from %s to %s.", w.From, w.To)
+		if text := g.releases[j].Metadata[metaPreviousExpr]; text != "" {
+			w.Message += fmt.Sprintf(" Updates to it were taken out from versions that match %s.", text)
+		}
+	}
+	g.suggest(w, i, j)
+}
+
+// suggest fills what can be done instead.
+func (g *Graph) suggest(w *WhyNot, i, j int32) {
+	s := &search{g: g, opts: &PathOptions{}, target: j}
+	s.measure()
+	if s.left[i] != unreachable {
+		nodes := s.best(i)
+		for _, n := range nodes[1:] {
+			w.Via = append(w.Via, g.releases[n].Version)
+		}
+		w.Next = fmt.Sprintf("It is reached in %d updates: %s.", len(w.Via), strings.Join(w.Via, ", then "))
+		return
+	}
+	if near := g.nearestReachable(i, j); near != "" {
+		w.Nearest = near
+		w.Next = "No path leads there. The nearest release that can be reached is " + near + "."
+		return
+	}
+	w.Next = "No update leads away from " + w.From + "; look at another channel."
+}
+
+// nearestReachable returns the greatest version up to that of j that can be
+// reached from i.
+func (g *Graph) nearestReachable(i, j int32) string {
+	seen := make([]bool, len(g.releases))
+	seen[i] = true
+	best := int32(none)
+	for stack := []int32{i}; len(stack) > 0; {
+		at := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		for _, e := range g.out[at] {
+			if seen[e.to] {
+				continue
+			}
+			seen[e.to] = true
+			stack = append(stack, e.to)
+			if g.versions[e.to].Compare(g.versions[j]) <= 0 && (best == none || g.newest(e.to, best) < 0) {
+				best = e.to
+			}
+		}
+	}
+	if best == none {
+		return ""
+	}
+	return g.releases[best].Version
+}
+
+// explainAbsent explains a release that the graph lacks.
+func (g *Graph) explainAbsent(w *WhyNot, i int32, err error, opts *WhyNotOptions) {
+	v := err.(*VersionError)
+	w.Obstacle, w.Nearest = NotInGraph, v.Near
+	if opts.All != nil {
+		if r, ok := opts.All.Release(w.To); ok {
+			w.Obstacle, w.Channels, w.Nearest = NotInChannel, r.Channels(), ""
+			channel := "the channel"
+			if opts.Channel != "" {
+				channel = "channel " + opts.Channel
+			}
+			w.Message = fmt.Sprintf("%s is not in %s.", w.To, channel)
+			w.Next = "It is in no channel."
+			if len(w.Channels) > 0 {
+				w.Next = "It is in " + strings.Join(w.Channels, ", ") + ": to go there, change the channel."
+			}
+			return
+		}
+	}
+	if v.Err != nil {
+		w.Message = v.Err.Error() + "."
+	} else {
+		w.Message = fmt.Sprintf("The graph has no release %s.", w.To)
+	}
+	if v.Near != "" {
+		w.Next = "The nearest that it has is " + v.Near + "."
+	}
+	if channels := g.releases[i].Channels(); len(channels) > 0 && v.Err == nil {
+		w.Next = strings.TrimSpace(w.Next + " " + w.From + " is in " + strings.Join(slices.Clip(channels), ", ") + ": another channel may have it.")
+	}
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// lower returns a sentence as the part of another one.
+func lower(sentence string) string {
+	if sentence == "" {
+		return ""
+	}
+	return strings.ToLower(sentence[:1]) + sentence[1:]
+}
