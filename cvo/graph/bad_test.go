@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -128,6 +129,16 @@ func TestUnusable(t *testing.T) {
 	var limit *graph.LimitError
 	if _, found := graph.Parse([]byte(`{"nodes":[]}`), &graph.Options{Size: 5}); !errors.As(found.Err(), &limit) {
 		t.Errorf("too large: %v", found)
+	}
+}
+
+// A rule that is not known is passed on as it came.
+func TestUnknownRules(t *testing.T) {
+	const rule = `{"type":"Astrology","sign":"Leo"}`
+	g, found := graph.Parse([]byte(`{"nodes":[{"version":"1.0.0"},{"version":"1.0.1"}],"conditionalEdges":[{"edges":[{"from":"1.0.0","to":"1.0.1"}],"risks":[{"name":"A","matchingRules":[`+rule+`]}]}]}`), nil)
+	text, err := json.Marshal(g)
+	if err != nil || len(found) != 1 || !strings.Contains(string(text), rule) {
+		t.Errorf("%v, %v: %s", err, found, text)
 	}
 }
 
