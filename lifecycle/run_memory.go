@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -141,6 +142,24 @@ func (b *MemBackend) Machine(name string) *Machine {
 	b.lock()
 	defer b.mu.Unlock()
 	return b.machines[name]
+}
+
+// List returns all machines, by name.
+func (b *MemBackend) List() []*Machine {
+	b.lock()
+	defer b.mu.Unlock()
+	names := slices.Sorted(maps.Keys(b.machines))
+	all := make([]*Machine, len(names))
+	for i, name := range names {
+		all[i] = b.machines[name]
+	}
+	return all
+}
+
+// Reachable reports whether a node is there and is heard of.
+func (b *MemBackend) Reachable(node string) bool {
+	n := b.Node(node)
+	return n != nil && !unreachable(n)
 }
 
 // Edit changes a machine as users and other controllers would: f may do what it

@@ -74,6 +74,9 @@ var lattice = map[string][]string{
 	"cvo/graph":   {".", "internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
 	"cvo/payload": {"internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
 	"cvo/rollout": {".", "internal/loop", "internal/object", "internal/wheel"},
+	"lifecycle/quorum": {
+		".", "internal/loop", "internal/object", "internal/wheel", "lifecycle",
+	},
 	"cvo": {
 		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/loop", "internal/object", "internal/semverx",
 		"internal/wheel",
@@ -83,7 +86,7 @@ var lattice = map[string][]string{
 	// they share below examples/internal.
 	"examples/*": {
 		".", "catalog", "catalog/bundle", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout",
-		"internal/archive", "internal/doc", "lifecycle", "solver", "solver/olm", "solver/olm/group",
+		"internal/archive", "internal/diagram", "internal/doc", "lifecycle", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/install", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints",
 	},
@@ -169,6 +172,7 @@ var cores = map[string]purity{
 	"internal/object":    pure,
 	"internal/wheel":     pure,
 	"lifecycle":          pure,
+	"lifecycle/quorum":   pure,
 	"solver/olm/config":  pure,
 	"solver/olm/crd":     pure,
 	"solver/olm/gate":    pure,

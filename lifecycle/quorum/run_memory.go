@@ -1,0 +1,237 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/lifecycle"
+)
+
+// RoleLabel is the label of machines that names their role; those of the control
+// plane have the value master.
+const RoleLabel = "machine.openshift.io/cluster-api-machine-role"
+
+// MemBackend is a Backend in memory: the members of one control plane whose
+// machines are those of role master in Machines. A process runs on each of their
+// nodes and waits to be added; a learner takes its time to catch up; a member is
+// healthy while its node is heard of. It refuses, as etcd does, what would cost
+// its quorum. Its methods may be called from several goroutines.
+type MemBackend struct {
+	// Machines holds machines and nodes. It must not be nil.
+	Machines *lifecycle.MemBackend
+	// Clock tells the time. Nil means [fairlead.SystemClock].
+	Clock fairlead.Clock
+	// Desired is how many voters there are to be. Zero means three.
+	Desired int
+	// CatchUp is how long a learner takes until it has all data. Zero means two
+	// minutes.
+	CatchUp time.Duration
+	// Changed is told of each action that has changed something, in order. It must
+	// not call the backend.
+	Changed func(action Action)
+
+	mu       sync.Mutex
+	members  []member
+	revision int
+	serial   int
+}
+
+// member is a member with when it was added.
+type member struct {
+	Member
+	added time.Time
+}
+
+// errRevision says that the membership is not the one that was decided on.
+var errRevision = errors.New("the membership has changed since it was observed")
+
+// AddVoter makes the process on a machine's node a voter, as a bootstrap does.
+// It refuses a machine that is not there or has no internal address.
+func (b *MemBackend) AddVoter(machine string) error {
+	m := b.Machines.Machine(machine)
+	if m == nil || len(internal(m)) == 0 || m.Status.NodeRef == nil {
+		return fmt.Errorf("machine %s: it must be there, with a node and an InternalIP, to have a member", machine)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.add(m.Status.NodeRef.Name, internal(m), false)
+	return nil
+}
+
+func (b *MemBackend) now() time.Time {
+	if b.Clock == nil {
+		return fairlead.SystemClock{}.Now()
+	}
+	return b.Clock.Now()
+}
+
+func (b *MemBackend) add(name string, addresses []string, learner bool) {
+	b.serial++
+	b.revision++
+	b.members = append(b.members, member{
+		Member{ID: "member-" + strconv.Itoa(b.serial), Name: name, Addresses: addresses, Learner: learner}, b.now(),
+	})
+}
+
+// Members returns the members as they are now, in the order in which they were
+// added.
+func (b *MemBackend) Members() []Member {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.observed()
+}
+
+func (b *MemBackend) observed() []Member {
+	var all []Member
+	catchUp := or(b.CatchUp, 2*time.Minute)
+	for _, m := range b.members {
+		m.Healthy = b.Machines.Reachable(m.Name)
+		m.CaughtUp = m.Healthy && m.Learner && !b.now().Before(m.added.Add(catchUp))
+		all = append(all, m.Member)
+	}
+	return all
+}
+
+// Observe implements Backend. There is one cluster, whatever its name.
+func (b *MemBackend) Observe(ctx context.Context, _ string) (*World, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	machines := b.Machines.List()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w := &World{Revision: strconv.Itoa(b.revision), Members: b.observed(), Desired: b.desired()}
+	for _, m := range machines {
+		if m.Labels[RoleLabel] != "master" {
+			continue
+		}
+		w.Machines = append(w.Machines, *m)
+		if ref := m.Status.NodeRef; ref != nil && b.Machines.Reachable(ref.Name) {
+			waits := !slices.ContainsFunc(w.Members, func(x Member) bool { return meet(x.Addresses, internal(m)) })
+			w.Hosts = append(w.Hosts, Host{Node: ref.Name, Addresses: internal(m), Waiting: waits})
+		}
+	}
+	return w, nil
+}
+
+func (b *MemBackend) desired() int {
+	if b.Desired > 0 {
+		return b.Desired
+	}
+	return 3
+}
+
+// Apply implements Backend.
+func (b *MemBackend) Apply(ctx context.Context, _ string, action Action) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	changed, err := b.apply(action)
+	if changed && b.Changed != nil {
+		b.Changed(action)
+	}
+	return err
+}
+
+func (b *MemBackend) apply(action Action) (changed bool, err error) {
+	switch a := action.(type) {
+	case SetHook:
+		return b.setHook(a)
+	case RemoveHook:
+		m := b.Machines.Machine(a.Machine)
+		if m == nil || hook(m) == nil {
+			return false, nil
+		}
+		err = b.Machines.Release(a.Machine, lifecycle.PreDrain, a.Hook.Name, a.Hook.Owner)
+		return err == nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch a := action.(type) {
+	case AddLearner:
+		return b.addLearner(a)
+	case Promote:
+		return b.change(a.Revision, a.ID, func(m *member) (bool, error) {
+			if !m.CaughtUp {
+				return false, fmt.Errorf("member %s: can only promote a learner member which is in sync with leader", m.Name)
+			}
+			m.Learner = false
+			return true, nil
+		})
+	case RemoveMember:
+		return b.change(a.Revision, a.ID, func(m *member) (bool, error) { return false, nil })
+	}
+	return false, fmt.Errorf("action %T is not known", action)
+}
+
+func (b *MemBackend) setHook(a SetHook) (changed bool, err error) {
+	err = b.Machines.Edit(a.Machine, func(m *lifecycle.Machine) {
+		list := slices.DeleteFunc(slices.Clone(m.Spec.LifecycleHooks.PreDrain), func(h lifecycle.Hook) bool { return h.Name == a.Hook.Name })
+		m.Spec.LifecycleHooks.PreDrain = append(list, a.Hook)
+	})
+	return err == nil, err
+}
+
+func (b *MemBackend) addLearner(a AddLearner) (bool, error) {
+	if a.Revision != strconv.Itoa(b.revision) {
+		return false, errRevision
+	}
+	if slices.ContainsFunc(b.members, func(m member) bool { return m.Learner }) {
+		return false, errors.New("there is a learner already, and one is allowed")
+	}
+	address := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(a.PeerURL, "https://"), ":2380"), "[]")
+	b.add(a.Node, []string{address}, true)
+	return true, nil
+}
+
+// change changes a member, or removes it if f says not to keep it; but not if
+// the voters have no quorum, or would have none then.
+func (b *MemBackend) change(revision, id string, f func(*member) (keep bool, err error)) (bool, error) {
+	if revision != strconv.Itoa(b.revision) {
+		return false, errRevision
+	}
+	before := b.observed()
+	i := slices.IndexFunc(b.members, func(m member) bool { return m.ID == id })
+	if i < 0 {
+		return false, nil
+	}
+	m := b.members[i]
+	m.Member = before[i]
+	keep, err := f(&m)
+	if err != nil {
+		return false, err
+	}
+	after := slices.Delete(slices.Clone(before), i, i+1)
+	if keep {
+		after = append(after, m.Member)
+	}
+	if !quorate(before) || !quorate(after) {
+		return false, fmt.Errorf("member %s: re-configuration failed due to not enough started members", m.Name)
+	}
+	b.revision++
+	b.members = slices.Delete(b.members, i, i+1)
+	if keep {
+		b.members = slices.Insert(b.members, i, m)
+	}
+	return true, nil
+}
+
+func quorate(all []Member) bool {
+	voters, healthy := 0, 0
+	for _, m := range all {
+		if !m.Learner {
+			voters++
+			if m.Healthy {
+				healthy++
+			}
+		}
+	}
+	return safe(voters, healthy)
+}
