@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -94,18 +95,24 @@ func (g *Graph) explainEdge(w *WhyNot, e edge, opts *WhyNotOptions) {
 		return
 	}
 	w.Obstacle = NotRecommended
-	var names []string
+	var exposed, unknown, parts []string
 	for _, x := range r.Exposures {
-		if x.Applies != object.ConditionFalse && !x.Accepted {
-			names = append(names, x.Risk)
+		switch {
+		case x.Accepted:
+		case x.Applies == object.ConditionTrue:
+			exposed = append(exposed, x.Risk)
+		case x.Applies == object.ConditionUnknown:
+			unknown = append(unknown, x.Risk)
 		}
 	}
-	verb := "the cluster is exposed to"
-	if r.Status == object.ConditionUnknown {
-		verb = "it cannot be told whether the cluster is exposed to"
+	if len(exposed) > 0 {
+		parts = append(parts, "the cluster is exposed to "+strings.Join(exposed, ", "))
 	}
-	w.Message = fmt.Sprintf("%s is a conditional update of %s and not recommended: %s %s.", w.To, w.From, verb, strings.Join(names, ", "))
-	w.Next = "Read about " + plural(len(names), "the risk", "the risks") + ", then wait for a release without, or accept by name what you can live with."
+	if len(unknown) > 0 {
+		parts = append(parts, "it cannot be told whether the cluster is exposed to "+strings.Join(unknown, ", "))
+	}
+	w.Message = fmt.Sprintf("%s is a conditional update of %s and not recommended: %s.", w.To, w.From, strings.Join(parts, "; "))
+	w.Next = "Read about " + plural(len(exposed)+len(unknown), "the risk", "the risks") + ", then wait for a release without, or accept by name what you can live with."
 	if free := g.freeTarget(w.From, e.to, opts); free != "" {
 		w.Nearest = free
 		w.Next += " " + free + " is recommended."
@@ -159,7 +166,8 @@ func (g *Graph) explainNoEdge(w *WhyNot, i, j int32) {
 	} else {
 		w.Obstacle = NoEdge
 		w.Message = fmt.Sprintf("The graph has no update from %s to %s.", w.From, w.To)
-		if text := g.releases[j].Metadata[metaPreviousExpr]; text != "" {
+		text := g.releases[j].Metadata[metaPreviousExpr]
+		if expr, err := regexp.Compile(text); text != "" && err == nil && expr.MatchString(w.From) {
 			w.Message += fmt.Sprintf(" Updates to it were taken out from versions that match %s.", text)
 		}
 	}

@@ -1,5 +1,6 @@
-// Upgrade looks at updates of a cluster: what a release holds, in which order it
-// is applied, and what changes from one release to the next. "upgrade help"
+// Upgrade looks at updates of a cluster: which ones are offered, what a release
+// holds, in which order it is applied, and what changes from one release to the
+// next. "upgrade help"
 // lists its commands.
 //
 // The exit status is 0 if all is well, 1 if there are findings, and 2 if the
@@ -30,6 +31,7 @@ func run(ctx context.Context, words []string, stdout, stderr io.Writer) int {
 		About: "upgrade looks at updates of a cluster.",
 		Notes: "The exit status is 0 if all is well, 1 for findings, 2 for bad arguments or input.",
 		Commands: []*args.Command{
+			graphCommand(),
 			planCommand(),
 		},
 	}

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/cvo/graph"
+	"github.com/fairlead/fairlead/examples/internal/args"
+)
+
+func graphCommand() *args.Command {
+	return &args.Command{
+		Name: "graph",
+		Usage: "FILE|DIR -from V [-to V] [-channel C] [-arch A] [-prefer shortest|risks|minors] [-avoid RISK]... [-max N] " +
+			"[-exposed RISK]... [-not-exposed RISK]... [-accept RISK]... [-o text|json|mermaid|dot]",
+		About: "tell what an update graph offers, the paths to a release, and why not",
+		Run:   showGraph,
+	}
+}
+
+// question is what the command was asked.
+type question struct {
+	from, to string
+	paths    graph.PathOptions
+	cluster  graph.WhyNotOptions
+}
+
+func showGraph(c *args.Call) error {
+	form := c.Choice("o", "text", "json", "mermaid", "dot")
+	prefer := c.Choice("prefer", "shortest", "risks", "minors")
+	var q question
+	var part graph.AssembleOptions
+	c.Flags.StringVar(&q.from, "from", "", "")
+	c.Flags.StringVar(&q.to, "to", "", "")
+	c.Flags.StringVar(&part.Channel, "channel", "", "")
+	c.Flags.StringVar(&part.Architecture, "arch", "", "")
+	c.Flags.IntVar(&q.paths.Max, "max", 3, "")
+	avoid, accept := c.Words("avoid"), c.Words("accept")
+	exposed, free := c.Words("exposed"), c.Words("not-exposed")
+	if err := c.Parse(1, 1); err != nil {
+		return err
+	}
+	if q.from == "" {
+		return &args.UsageError{Text: "name the current version: -from V"}
+	}
+	q.paths.Avoid, q.cluster.Accepted, q.cluster.Channel = *avoid, *accept, part.Channel
+	q.paths.Prefer = map[string]graph.Preference{"shortest": graph.Shortest, "risks": graph.FewestRisks, "minors": graph.FewestMinors}[*prefer]
+	g, all, err := openGraph(c, &part)
+	if err != nil {
+		return err
+	}
+	q.cluster.All = all
+	q.cluster.Evaluations = learn(g, *exposed, *free)
+	a, err := q.ask(g)
+	if err != nil {
+		return err
+	}
+	switch *form {
+	case "json":
+		return a.writeJSON(c.Stdout)
+	case "mermaid":
+		return a.drawing.WriteMermaid(c.Stdout)
+	case "dot":
+		return a.drawing.WriteDOT(c.Stdout)
+	}
+	a.print(c.Stdout)
+	return nil
+}
+
+// openGraph reads a graph, or puts it together from a directory that holds a
+// raw graph in a file and graph data below. all is the graph of all channels.
+func openGraph(c *args.Call, part *graph.AssembleOptions) (g, all *graph.Graph, err error) {
+	name, dir := c.Args[0], ""
+	if info, err := os.Stat(name); err != nil {
+		return nil, nil, err
+	} else if info.IsDir() {
+		if name, dir, err = makings(name); err != nil {
+			return nil, nil, err
+		}
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	g, found := graph.Parse(text, &graph.Options{File: name})
+	data := &graph.Data{}
+	if dir != "" && g != nil {
+		var more graph.Diagnostics
+		data, more = graph.ReadData(os.DirFS(dir))
+		found = append(found, more...)
+	}
+	for _, d := range found {
+		fmt.Fprintln(c.Stderr, "warning:", d)
+	}
+	if g == nil {
+		return nil, nil, fmt.Errorf("%s: there is no graph in it", name)
+	}
+	if dir == "" && *part == (graph.AssembleOptions{}) {
+		return g, nil, nil
+	}
+	return data.Assemble(g, part), data.Assemble(g, &graph.AssembleOptions{Architecture: part.Architecture}), nil
+}
+
+// makings finds the raw graph and the graph data in a directory: the one JSON
+// file whose name has "raw" in it, or the only one, and the directory with
+// blocked-edges or channels, which may be dir itself.
+func makings(dir string) (raw, data string, err error) {
+	var files []string
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "blocked-edges" || d.Name() == "channels"):
+			data = filepath.Dir(path)
+		case !d.IsDir() && filepath.Dir(path) == filepath.Clean(dir) && filepath.Ext(path) == ".json":
+			files = append(files, path)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", "", err
+	}
+	for _, f := range files {
+		if len(files) == 1 || strings.Contains(filepath.Base(f), "raw") {
+			raw = f
+		}
+	}
+	if raw == "" {
+		return "", "", fmt.Errorf("%s: it holds %d JSON files, and none is called raw: name the graph's file instead", dir, len(files))
+	}
+	if data == "" {
+		return "", "", fmt.Errorf("%s: there is neither channels nor blocked-edges below it: name the graph's file instead", dir)
+	}
+	return raw, data, nil
+}
+
+// learn takes the user's word for what queries come to.
+func learn(g *graph.Graph, exposed, free []string) graph.Evaluations {
+	var e graph.Evaluations
+	for _, r := range g.Releases() {
+		u, err := g.Updates(r.Version)
+		if err != nil {
+			continue
+		}
+		for _, to := range u.Conditional {
+			for _, risk := range to.Risks {
+				for _, rule := range risk.MatchingRules {
+					e = answer(e, rule, risk.Name, exposed, true)
+					e = answer(e, rule, risk.Name, free, false)
+				}
+			}
+		}
+	}
+	return e
+}
+
+func answer(e graph.Evaluations, rule graph.Rule, name string, named []string, match bool) graph.Evaluations {
+	for _, n := range named {
+		if n == name {
+			return e.With(rule, match, nil, time.Unix(0, 0).UTC())
+		}
+	}
+	return e
+}
+
+// ask finds the answers.
+func (q *question) ask(g *graph.Graph) (*answers, error) {
+	u, err := g.Updates(q.from)
+	if err != nil {
+		return nil, err
+	}
+	a := &answers{updates: u, cluster: &q.cluster, channels: u.Current.Channels()}
+	if q.to == "" {
+		a.drawing, err = g.Diagram(q.from)
+		return a, err
+	}
+	if a.why, err = g.WhyNot(q.from, q.to, &q.cluster); err != nil {
+		return nil, err
+	}
+	var unknown *graph.VersionError
+	if a.paths, err = g.Paths(q.from, q.to, &q.paths); err != nil && !errors.As(err, &unknown) {
+		return nil, err
+	}
+	a.drawing = graph.PathDiagram(a.paths)
+	return a, nil
+}
+
+// answers is what the command tells.
+type answers struct {
+	updates  *graph.Updates
+	channels []string
+	cluster  *graph.WhyNotOptions
+	why      *graph.WhyNot
+	paths    []*graph.Path
+	drawing  *graph.Diagram
+}
+
+func (a *answers) writeJSON(w io.Writer) error {
+	type update struct {
+		Version     string                `json:"version"`
+		Risks       []string              `json:"risks,omitempty"`
+		Recommended *graph.Recommendation `json:"recommended,omitempty"`
+	}
+	out := struct {
+		Current     string        `json:"current"`
+		Channels    []string      `json:"channels"`
+		Available   []string      `json:"available"`
+		Conditional []update      `json:"conditional"`
+		Why         *graph.WhyNot `json:"why,omitempty"`
+		Paths       [][]update    `json:"paths,omitempty"`
+	}{a.updates.Current.Version, append([]string{}, a.channels...), []string{}, []update{}, a.why, nil}
+	for _, u := range a.updates.Available {
+		out.Available = append(out.Available, u.Version)
+	}
+	for _, u := range a.updates.Conditional {
+		r := a.cluster.Evaluations.Recommend(u, a.cluster.Accepted)
+		out.Conditional = append(out.Conditional, update{u.Version, names(u.Risks), &r})
+	}
+	for _, p := range a.paths {
+		var list []update
+		for _, u := range p.Updates {
+			list = append(list, update{Version: u.Version, Risks: names(u.Risks)})
+		}
+		out.Paths = append(out.Paths, list)
+	}
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(out)
+}
+
+func names(risks []graph.Risk) []string {
+	var list []string
+	for _, r := range risks {
+		list = append(list, r.Name)
+	}
+	return list
+}
+
+func (a *answers) print(w io.Writer) {
+	if a.why != nil {
+		fmt.Fprintln(w, a.why)
+		for _, x := range a.why.Risks {
+			fmt.Fprintf(w, "  %s applies: %s\n", x.Risk, x.Applies)
+		}
+		for k, p := range a.paths {
+			fmt.Fprintf(w, "path %d: %s", k+1, p.From.Version)
+			for _, u := range p.Updates {
+				fmt.Fprint(w, " -> ", u.Version)
+				if len(u.Risks) > 0 {
+					fmt.Fprintf(w, " [%s]", strings.Join(names(u.Risks), ", "))
+				}
+			}
+			fmt.Fprintln(w)
+		}
+		return
+	}
+	fmt.Fprintf(w, "%s", a.updates.Current.Version)
+	if len(a.channels) > 0 {
+		fmt.Fprintf(w, " (in %s)", strings.Join(a.channels, ", "))
+	}
+	fmt.Fprintf(w, "\n%s available:\n", count(len(a.updates.Available), "update"))
+	for _, u := range a.updates.Available {
+		fmt.Fprintln(w, strings.TrimRight("  "+u.Version+" "+u.URL(), " "))
+	}
+	if len(a.updates.Conditional) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%s conditional:\n", count(len(a.updates.Conditional), "update"))
+	for _, u := range a.updates.Conditional {
+		r := a.cluster.Evaluations.Recommend(u, a.cluster.Accepted)
+		fmt.Fprintln(w, strings.TrimRight("  "+u.Version+" "+u.URL(), " "))
+		fmt.Fprintf(w, "    recommended: %s (%s)\n    risks: %s\n", r.Status, r.Reason, strings.Join(names(u.Risks), ", "))
+	}
+}
