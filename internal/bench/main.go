@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/internal/bench/cost"
 	"github.com/fairlead/fairlead/internal/bench/duel"
 	"github.com/fairlead/fairlead/internal/bench/registry"
 	"github.com/fairlead/fairlead/internal/bench/resolution"
@@ -21,7 +22,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if child, err := registry.Child(ctx); child {
+	if child, err := cost.Child(ctx, append(registry.Tasks(), resolution.Tasks()...)...); child {
 		exit(err)
 	}
 	out := bufio.NewWriter(os.Stdout)
@@ -47,6 +48,8 @@ func tables() []table {
 		{"cancel", duel.ReportCancel, false},
 		{"catalog", registry.Report, true},
 		{"resolve", resolution.Report, true},
+		{"speed", resolution.ReportSpeed, true},
+		{"scale", resolution.ReportScale, true},
 	}
 }
 

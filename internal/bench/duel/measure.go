@@ -3,77 +3,22 @@ package duel
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/bench/cost"
 )
-
-// Cost is what one run of something costs.
-type Cost struct {
-	Time   time.Duration // of the processors
-	Bytes  uint64        // allocated, whether or not freed again
-	Allocs uint64        // allocations
-}
-
-// started is when the process began.
-var started = time.Now()
-
-// batch is how long one measurement of something quick lasts at least.
-const batch = 50 * time.Millisecond
 
 // rounds is how often everything is measured; medians are reported.
 const rounds = 7
 
-// measureAll measures all runs in turn, round by round, so that a disturbance
-// of the machine meets all of them, and returns the median of each.
-func measureAll(runs []func() error) ([]Cost, error) {
-	costs := make([][]Cost, len(runs))
-	for range rounds {
-		for i, run := range runs {
-			cost, err := measure(run)
-			if err != nil {
-				return nil, err
-			}
-			costs[i] = append(costs[i], cost)
-		}
-	}
-	medians := make([]Cost, len(runs))
-	for i, all := range costs {
-		slices.SortFunc(all, func(a, b Cost) int { return int(a.Time - b.Time) })
-		medians[i] = all[len(all)/2]
-	}
-	return medians, nil
-}
-
-// measure runs something for a batch, and returns the mean.
-func measure(run func() error) (Cost, error) {
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	cpu := cpuTime()
-	n := 0
-	for n == 0 || cpuTime()-cpu < batch {
-		if err := run(); err != nil {
-			return Cost{}, err
-		}
-		n++
-	}
-	elapsed := cpuTime() - cpu
-	runtime.ReadMemStats(&after)
-	return Cost{
-		Time:   elapsed / time.Duration(n),
-		Bytes:  (after.TotalAlloc - before.TotalAlloc) / uint64(n),
-		Allocs: (after.Mallocs - before.Mallocs) / uint64(n),
-	}, nil
-}
-
 // Duel is what one problem costs each solver, and what the judge says of the
 // peers. Costs and Verdicts are in the order of [Solvers].
 type Duel struct {
-	Satisfiable bool      // whether there is an answer
-	Costs       []Cost    // medians
-	Stating     Cost      // median of stating the problem in our terms, which Costs leaves out
-	Verdicts    []Verdict // of the peers only
+	Satisfiable bool        // whether there is an answer
+	Costs       []cost.Cost // medians
+	Stating     cost.Cost   // median of stating the problem in our terms, which Costs leaves out
+	Verdicts    []Verdict   // of the peers only
 }
 
 // Run solves a problem with all solvers, judges, and then measures.
@@ -99,7 +44,7 @@ func Run(ctx context.Context, p *Problem) (Duel, error) {
 		runs = append(runs, func() error { _, err := solve(ctx); return err })
 	}
 	runs = append(runs, func() error { state(p); return nil })
-	costs, err := measureAll(runs)
+	costs, err := cost.MeasureAll(rounds, runs...)
 	if err != nil {
 		return Duel{}, err
 	}
@@ -127,9 +72,9 @@ func RunGraphs(ctx context.Context, g Graph) (Tally, error) {
 		var ours Answer
 		for i, s := range solvers {
 			solve := s.Prepare(p)
-			start := cpuTime()
+			start := cost.CPU()
 			answer, err := solve(ctx)
-			elapsed := cpuTime() - start
+			elapsed := cost.CPU() - start
 			if err != nil {
 				return Tally{}, fmt.Errorf("%s, seed %d: %s: %w", g, seed, s.Name, err)
 			}
@@ -170,12 +115,12 @@ func Cancel(ctx context.Context, s Solver, p *Problem, times int) (Late, error) 
 		var cpu time.Duration
 		ended := make(chan struct{})
 		time.AfterFunc(wait, func() {
-			end, cpu = time.Now(), cpuTime()
+			end, cpu = time.Now(), cost.CPU()
 			cancel()
 			close(ended)
 		})
 		_, err := solve(ctx)
-		back, cpuBack := time.Now(), cpuTime()
+		back, cpuBack := time.Now(), cost.CPU()
 		<-ended
 		if err == nil && back.Before(end) {
 			return Late{}, fmt.Errorf("%s was done before the context ended", s.Name)

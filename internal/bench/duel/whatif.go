@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/bench/cost"
 	"github.com/fairlead/fairlead/solver"
 )
 
@@ -43,18 +44,18 @@ func (s *Suppositions) add(ctx context.Context, p *Problem) error {
 		if !selected || p.Vars[i].Required {
 			continue
 		}
-		start := cpuTime()
+		start := cost.CPU()
 		solution, err := session.Solve(ctx, &solver.WhatIf{Forbid: []solver.Var{solver.Var(i + 1)}})
-		warm := cpuTime() - start
+		warm := cost.CPU() - start
 		got, err := ourAnswer(p, solution, err)
 		if err != nil {
 			return err
 		}
 		anew := state(p)
 		anew.Forbid(solver.Var(i+1), nil)
-		start = cpuTime()
+		start = cost.CPU()
 		solution, err = solver.Solve(ctx, anew, nil)
-		cold := cpuTime() - start
+		cold := cost.CPU() - start
 		want, err := ourAnswer(p, solution, err)
 		if err != nil {
 			return err

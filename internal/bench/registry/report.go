@@ -1,18 +1,17 @@
 package registry
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/sirupsen/logrus"
+
+	"github.com/fairlead/fairlead/internal/bench/cost"
 )
 
 // rounds is how often each task runs; medians are reported.
@@ -37,8 +36,8 @@ func quiet() { logrus.SetOutput(io.Discard) }
 // Verdicts are compared first. Where the data is absent it says so.
 func Report(ctx context.Context, w io.Writer) error {
 	quiet()
-	fmt.Fprintln(w, "| catalog | task | time of the processors | on the clock | peak memory | part of the reference's time | of its memory | times reading and scanning |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
+	cost.Head(w, "catalog", "task", "time of the processors", "on the clock", "peak memory", "part of the reference's time", "of its memory",
+		"times reading and scanning")
 	for _, s := range sources() {
 		archive := DataPath(s.archive)
 		if _, err := os.Stat(archive); err != nil {
@@ -76,31 +75,35 @@ func (s source) report(ctx context.Context, w io.Writer, archive string) error {
 	if err != nil {
 		return err
 	}
-	costs, err := measure(ctx, dir)
+	var names []string
+	for _, t := range Tasks() {
+		names = append(names, t.Name)
+	}
+	costs, err := cost.RunAll(ctx, rounds, dir, names...)
 	if err != nil {
 		return err
 	}
 	read, open, load, check, validate := costs[0], costs[1], costs[2], costs[3], costs[4]
 	name := fmt.Sprintf("%s, %.3g MB", s.name, float64(size)/1e6)
-	row := func(task string, c, peer cost) {
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %.3g MB | %s | %s | %.1f |\n", name, task, short(c.cpu), short(c.clock), float64(c.peak)/1e6,
-			ratio(float64(peer.cpu), float64(c.cpu), "1/%.1f"), ratio(float64(peer.peak), float64(c.peak), "1/%.1f"), float64(c.cpu)/float64(read.cpu))
+	row := func(task string, c, peer cost.Process) {
+		cost.Row(w, name, task, short(c.CPU), short(c.Clock), cost.Size(c.Peak),
+			part(peer.CPU, c.CPU), part(peer.Peak, c.Peak), cost.Ratio(c.CPU, read.CPU))
 	}
-	row("read and scan", read, cost{})
+	row("read and scan", read, cost.Process{})
 	row("fairlead: open and index", open, load)
-	row("reference: LoadFS", load, cost{})
+	row("reference: LoadFS", load, cost.Process{})
 	row("fairlead: open, index and validate", check, validate)
-	row("reference: LoadFS, ConvertToModel (opm validate)", validate, cost{})
+	row("reference: LoadFS, ConvertToModel (opm validate)", validate, cost.Process{})
 	return nil
 }
 
-// ratio writes how many times one goes into the other, nothing if there is
+// part writes what part of the reference's cost ours is, nothing if there is
 // nothing to compare with.
-func ratio(theirs, ours float64, format string) string {
-	if theirs == 0 || ours == 0 {
+func part[N ~int64](theirs, ours N) string {
+	if theirs == 0 {
 		return ""
 	}
-	return fmt.Sprintf(format, theirs/ours)
+	return "1/" + cost.Ratio(theirs, ours)
 }
 
 // short writes a duration with three digits or so.
@@ -124,63 +127,4 @@ func sizeOf(dir string) (int64, error) {
 		return err
 	})
 	return size, err
-}
-
-// cost is what a task used.
-type cost struct {
-	used
-	peak int64 // bytes
-}
-
-// measure runs every task several times, in turns, and returns the medians of
-// each, in the order of [tasks].
-func measure(ctx context.Context, dir string) ([]cost, error) {
-	all := make([][]cost, len(tasks))
-	for round := range rounds + 1 {
-		for i, t := range tasks {
-			c, err := runChild(ctx, t.name, dir)
-			if err != nil {
-				return nil, err
-			}
-			if round > 0 { // the first one warms the system's file cache
-				all[i] = append(all[i], c)
-			}
-		}
-	}
-	medians := make([]cost, len(tasks))
-	for i, costs := range all {
-		medians[i].cpu = median(costs, func(c cost) time.Duration { return c.cpu })
-		medians[i].clock = median(costs, func(c cost) time.Duration { return c.clock })
-		medians[i].peak = median(costs, func(c cost) int64 { return c.peak })
-	}
-	return medians, nil
-}
-
-func median[T int64 | time.Duration](costs []cost, of func(cost) T) T {
-	var values []T
-	for _, c := range costs {
-		values = append(values, of(c))
-	}
-	slices.Sort(values)
-	return values[len(values)/2]
-}
-
-// runChild runs a task in a process of its own.
-func runChild(ctx context.Context, task, dir string) (cost, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return cost{}, err
-	}
-	var out, fault bytes.Buffer
-	cmd := exec.CommandContext(ctx, self, dir)
-	cmd.Env = append(os.Environ(), childEnv+"="+task)
-	cmd.Stdout, cmd.Stderr = &out, &fault
-	if err := cmd.Run(); err != nil {
-		return cost{}, fmt.Errorf("%s: %w: %s", task, err, fault.Bytes())
-	}
-	var cpu, clock, peak int64
-	if _, err := fmt.Fscan(&out, &cpu, &clock, &peak); err != nil {
-		return cost{}, fmt.Errorf("%s: %w", task, err)
-	}
-	return cost{used{time.Duration(cpu), time.Duration(clock)}, peak}, nil
 }

@@ -59,7 +59,7 @@ func Draw(ctx context.Context, seed uint64) (*Task, error) {
 		if i == 0 {
 			bundles = all
 		}
-		held, err := catalog.Open(ctx, fstest.MapFS{"c.json": {Data: []byte(text)}}, nil)
+		held, err := openText(ctx, text)
 		if err != nil {
 			return nil, err
 		}
@@ -82,11 +82,7 @@ func (d *drawer) one(of []string) string { return of[d.IntN(len(of))] }
 func (d *drawer) catalog(whole bool) (string, []*drawn) {
 	var b strings.Builder
 	var all []*drawn
-	write := func(o object) {
-		text, _ := json.Marshal(o) // plain values: cannot fail
-		b.Write(text)
-		b.WriteByte('\n')
-	}
+	write := writer(&b)
 	for _, pkg := range d.pkgs {
 		if !whole && d.chance(50) {
 			continue
@@ -106,6 +102,19 @@ func (d *drawer) catalog(whole bool) (string, []*drawn) {
 		}
 	}
 	return b.String(), all
+}
+
+// writer appends the documents of a catalog.
+func writer(b *strings.Builder) func(object) {
+	return func(o object) {
+		text, _ := json.Marshal(o) // plain values: cannot fail
+		b.Write(text)
+		b.WriteByte('\n')
+	}
+}
+
+func openText(ctx context.Context, text string) (*catalog.Catalog, error) {
+	return catalog.Open(ctx, fstest.MapFS{"c.json": {Data: []byte(text)}}, nil)
 }
 
 func property(kind string, value any) any { return object{"type": kind, "value": value} }

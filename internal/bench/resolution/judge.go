@@ -26,12 +26,12 @@ const (
 
 // Judgement is what came of one task.
 type Judgement struct {
-	Satisfiable bool      // whether there is an answer
-	Hard        bool      // a better-looking candidate had to be rejected
-	Proven      bool      // the brute force was small enough to be done
-	Peer        []Verdict // of each run of OLM's resolver
-	Unstable    bool      // its runs differ
-	Detail      string    // what is wrong with the first wrong answer
+	Satisfiable bool               // whether there is an answer
+	Hard        bool               // a better-looking candidate had to be rejected
+	Proven      bool               // the brute force was small enough to be done
+	Peer        []Verdict          // of each run of OLM's resolver
+	Unstable    bool               // its runs differ
+	Details     map[Verdict]string // what is wrong with the first answer of a kind
 }
 
 // limit is how many selections the brute force gives up at most.
@@ -45,11 +45,15 @@ func Judge(ctx context.Context, t *Task, runs int) (*Judgement, error) {
 	if err != nil {
 		return nil, err
 	}
-	ours, satisfiable, err := u.ours(ctx)
+	r, err := olm.NewResolver(t.Sources, &olm.Options{GlobalNamespace: t.Global})
 	if err != nil {
 		return nil, err
 	}
-	j := &Judgement{Satisfiable: satisfiable}
+	ours, satisfiable, err := u.ours(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	j := &Judgement{Satisfiable: satisfiable, Details: make(map[Verdict]string)}
 	anchors := u.anchors()
 	best, found, done, rejected := u.brute(anchors, limit)
 	j.Proven, j.Hard = done, satisfiable && rejected > 0
@@ -70,8 +74,8 @@ func Judge(ctx context.Context, t *Task, runs int) (*Judgement, error) {
 }
 
 // ours resolves with our resolver, and returns what is selected then.
-func (u *rules) ours(ctx context.Context) (selected []*operator, satisfiable bool, err error) {
-	res, err := olm.Resolve(ctx, u.task.Sources, u.task.Request, &olm.Options{GlobalNamespace: u.task.Global})
+func (u *rules) ours(ctx context.Context, r *olm.Resolver) (selected []*operator, satisfiable bool, err error) {
+	res, err := r.Resolve(ctx, u.task.Request)
 	if errors.As(err, new(*olm.UnsatError)) {
 		return nil, false, nil
 	}
@@ -87,6 +91,44 @@ func (u *rules) ours(ctx context.Context) (selected []*operator, satisfiable boo
 		chosen = append(chosen, o)
 	}
 	return u.stay(chosen), true, nil
+}
+
+// agree compares both answers to a task on a real catalog: the same, or ours is
+// preferred.
+func (t *Task) agree(ctx context.Context, r *olm.Resolver, resolve func() ([]*cache.Entry, error)) error {
+	res, err := r.Resolve(ctx, t.Request)
+	unsat := errors.As(err, new(*olm.UnsatError))
+	if err != nil && !unsat {
+		return err
+	}
+	entries, err := resolve()
+	if err != nil && !unsatisfiable(err) {
+		return err
+	}
+	if err == nil && !unsat {
+		var ours []string
+		for _, c := range res.Chosen {
+			ours = append(ours, fmt.Sprintf("%s/%s from %s", c.Package, c.Name, c.Source))
+		}
+		if slices.Sort(ours); strings.Join(ours, ", ") == describeEntries(entries) {
+			return nil
+		}
+	}
+	u, readErr := readRules(t)
+	if readErr != nil {
+		return readErr
+	}
+	selected, satisfiable, oursErr := u.ours(ctx, r)
+	if oursErr != nil {
+		return oursErr
+	}
+	if satisfiable {
+		if err := u.check(selected); err != nil {
+			return fmt.Errorf("our answer is wrong: %w", err)
+		}
+	}
+	_, _, err = u.verdict(u.anchors(), selected, satisfiable, entries, err)
+	return err
 }
 
 // describe names a selection, in order.
@@ -125,8 +167,8 @@ func (u *rules) judgePeer(j *Judgement, anchors []anchor, ours []*operator, runs
 				return err
 			}
 			known[text] = verdict
-			if j.Detail == "" {
-				j.Detail = detail
+			if j.Details[verdict] == "" {
+				j.Details[verdict] = detail
 			}
 		}
 		j.Peer = append(j.Peer, verdict)

@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
+
+	"github.com/fairlead/fairlead/internal/bench/cost"
 )
 
 // tasks is how many tasks the report judges, runs how often OLM's resolver
@@ -13,6 +14,8 @@ import (
 const (
 	tasks = 20_000
 	runs  = 4
+
+	deepRuns = 1000 // of one task that OLM's resolver is known to go astray on
 )
 
 // Report judges random tasks, and writes the outcome as a Markdown table. An
@@ -23,7 +26,20 @@ func Report(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(w, tally)
+	fmt.Fprintln(w, tally)
+	deep, err := DeepConflict(ctx)
+	if err != nil {
+		return err
+	}
+	j, err := Judge(ctx, deep, deepRuns)
+	if err != nil {
+		return fmt.Errorf("deep conflict: %w", err)
+	}
+	tally = newTally()
+	tally.add("deep conflict", j)
+	fmt.Fprintf(w, "One namespace, the same %d times: four subscriptions, a conflict that shows late.\n\n", deepRuns)
+	tally.peers(w)
+	_, err = fmt.Fprintln(w)
 	return err
 }
 
@@ -31,10 +47,9 @@ func Report(ctx context.Context, w io.Writer) error {
 // answer.
 func (a *Tally) String() string {
 	var b strings.Builder
-	fmt.Fprintln(&b, "| random namespaces | number | of a hundred |")
-	fmt.Fprintln(&b, "|---|---|---|")
+	cost.Head(&b, "random namespaces", "number", "of a hundred")
 	row := func(name string, n, of int) {
-		fmt.Fprintf(&b, "| %s | %d | %.1f |\n", name, n, 100*float64(n)/float64(max(of, 1)))
+		cost.Row(&b, name, fmt.Sprint(n), fmt.Sprintf("%.1f", 100*float64(n)/float64(max(of, 1))))
 	}
 	row("all", a.Tasks, a.Tasks)
 	row("have no answer", a.Unsatisfiable, a.Tasks)
@@ -42,16 +57,22 @@ func (a *Tally) String() string {
 	row("fairlead: keeps all rules, or is right that nothing does", a.Tasks, a.Tasks)
 	row("fairlead: shown to be the best by trying all that is better", a.Proven, a.Tasks)
 	row(fmt.Sprintf("OLM: another answer or verdict in some of %d runs", a.Runs/max(a.Tasks, 1)), a.Unstable, a.Tasks)
-	fmt.Fprintf(&b, "\n| OLM's answers | runs | of a hundred | in namespaces |\n|---|---|---|---|\n")
+	b.WriteString("\n")
+	a.peers(&b)
+	return b.String()
+}
+
+// peers writes what OLM's answers are worth, with an example of each kind.
+func (a *Tally) peers(w io.Writer) {
+	cost.Head(w, "OLM's answers", "runs", "of a hundred", "in namespaces")
 	verdicts := []Verdict{Same, OtherOrder, Worse, Verdict(Unserved), Verdict(Unmet), Verdict(Duplicate), Verdict(Prohibited), Verdict(Unwanted), Refused, Failed}
 	for _, v := range verdicts {
-		fmt.Fprintf(&b, "| %s | %d | %.2f | %d |\n", v, a.Verdicts[v], 100*float64(a.Verdicts[v])/float64(max(a.Runs, 1)), a.Touched[v])
+		cost.Row(w, string(v), fmt.Sprint(a.Verdicts[v]), fmt.Sprintf("%.2f", 100*float64(a.Verdicts[v])/float64(max(a.Runs, 1))), fmt.Sprint(a.Touched[v]))
 	}
-	b.WriteString("\n")
+	fmt.Fprintln(w)
 	for _, v := range verdicts {
-		if text := a.Examples[v]; text != "" && slices.Contains(verdicts, v) {
-			fmt.Fprintf(&b, "- %s: %s\n", v, text)
+		if text := a.Examples[v]; text != "" {
+			fmt.Fprintf(w, "- %s: %s\n", v, text)
 		}
 	}
-	return b.String()
 }

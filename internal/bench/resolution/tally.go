@@ -17,16 +17,20 @@ type Tally struct {
 	Examples                           map[Verdict]string // one task for each
 }
 
+func newTally() *Tally {
+	return &Tally{Verdicts: make(map[Verdict]int), Touched: make(map[Verdict]int), Examples: make(map[Verdict]string)}
+}
+
 // Run judges the tasks of the first n seeds. An error is a mistake of ours, or
 // says that the tasks were too easy to mean something.
 func Run(ctx context.Context, n, runs int) (*Tally, error) {
-	a := &Tally{Verdicts: make(map[Verdict]int), Touched: make(map[Verdict]int), Examples: make(map[Verdict]string)}
+	a := newTally()
 	for seed := range uint64(n) {
 		t, err := Draw(ctx, seed)
 		if err == nil {
 			var j *Judgement
 			if j, err = Judge(ctx, t, runs); err == nil {
-				a.add(seed, j)
+				a.add(fmt.Sprint("seed ", seed), j)
 			}
 		}
 		if err != nil {
@@ -39,7 +43,7 @@ func Run(ctx context.Context, n, runs int) (*Tally, error) {
 	return a, nil
 }
 
-func (a *Tally) add(seed uint64, j *Judgement) {
+func (a *Tally) add(name string, j *Judgement) {
 	a.Tasks++
 	a.Runs += len(j.Peer)
 	for _, c := range []struct {
@@ -58,7 +62,7 @@ func (a *Tally) add(seed uint64, j *Judgement) {
 			a.Touched[v]++
 		}
 		if v != Same && a.Examples[v] == "" {
-			a.Examples[v] = fmt.Sprintf("seed %d: %s", seed, j.Detail)
+			a.Examples[v] = name + ": " + j.Details[v]
 		}
 	}
 }

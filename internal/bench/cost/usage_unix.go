@@ -1,6 +1,6 @@
 //go:build unix
 
-package registry
+package cost
 
 import (
 	"fmt"
@@ -11,25 +11,20 @@ import (
 	"time"
 )
 
-var started = time.Now()
-
-// used is what a process has used so far.
-type used struct {
-	cpu   time.Duration // of all processors, user and system
-	clock time.Duration
-}
-
-func usage() used {
-	u := used{clock: time.Since(started)}
+// CPU returns what the process has used of all processors so far, user and
+// system. Other than the time on the clock it says something on a busy machine,
+// too.
+func CPU() time.Duration {
 	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err == nil {
-		u.cpu = time.Duration(r.Utime.Nano() + r.Stime.Nano())
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		return time.Since(started)
 	}
-	return u
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// peak returns the most memory that this process held so far, in bytes.
-func peak() int64 {
+// Peak returns the most memory that this process held so far, in bytes; 0 if
+// the system does not tell.
+func Peak() int64 {
 	// Linux counts for the resources of a process what its parent held when it
 	// was started, but not here.
 	if status, err := os.ReadFile("/proc/self/status"); err == nil {
