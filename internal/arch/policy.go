@@ -57,6 +57,7 @@ var lattice = map[string][]string{
 		"solver/rule",
 	},
 	"solver/olm/crd":     {"internal/object"},
+	"solver/olm/lock":    {"catalog", "internal/doc", "solver/olm"},
 	"solver/olm/gate":    {"internal/object", "internal/semverx", "solver/olm"},
 	"solver/olm/removal": {"internal/object", "solver/olm"},
 	"solver/olm/scope":   {"internal/object", "solver/olm/group"},
@@ -87,7 +88,7 @@ var lattice = map[string][]string{
 	"examples/*": {
 		".", "catalog", "catalog/bundle", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout",
 		"internal/archive", "internal/diagram", "internal/doc", "lifecycle", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/group",
-		"solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/install", "solver/olm/removal",
+		"solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints",
 	},
 }
@@ -177,6 +178,7 @@ var cores = map[string]purity{
 	"solver/olm/crd":     pure,
 	"solver/olm/gate":    pure,
 	"solver/olm/group":   pure,
+	"solver/olm/lock":    calm,
 	"solver/olm/removal": pure,
 	"solver/olm/scope":   pure,
 	"solver/olm/source":  pure,

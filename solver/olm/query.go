@@ -74,25 +74,30 @@ func (q *query) read(ctx context.Context) error {
 }
 
 // orderSubscriptions returns the subscriptions of the namespace in the order in
-// which they are served.
+// which they are served. Two of one name are an error.
 func (q *query) orderSubscriptions() ([]*Subscription, error) {
-	subs := make([]*Subscription, 0, len(q.req.Subscriptions))
-	names := make(map[string]bool, len(q.req.Subscriptions))
-	for i := range q.req.Subscriptions {
-		s := &q.req.Subscriptions[i]
-		if s.Namespace != q.req.Namespace {
-			continue
-		}
+	subs := q.ordered()
+	names := make(map[string]bool, len(subs))
+	for _, s := range subs {
 		if names[s.Name] {
 			return nil, fmt.Errorf("subscription %s: the request has two of that name in namespace %q; give each a name of its own", s.Name, s.Namespace)
 		}
 		names[s.Name] = true
-		subs = append(subs, s)
-	}
-	if !q.opts.KeepOrder {
-		slices.SortFunc(subs, func(a, b *Subscription) int { return strings.Compare(a.Name, b.Name) })
 	}
 	return subs, nil
+}
+
+func (q *query) ordered() []*Subscription {
+	subs := make([]*Subscription, 0, len(q.req.Subscriptions))
+	for i := range q.req.Subscriptions {
+		if s := &q.req.Subscriptions[i]; s.Namespace == q.req.Namespace {
+			subs = append(subs, s)
+		}
+	}
+	if !q.opts.KeepOrder {
+		slices.SortStableFunc(subs, func(a, b *Subscription) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return subs
 }
 
 // readInstalled makes an entry of each CSV of the namespace.

@@ -131,6 +131,26 @@ func Resolve(ctx context.Context, sources []Source, req *Request, opts *Options)
 	return r.Resolve(ctx, req)
 }
 
+// Visible returns the catalogs that the namespace of a request sees, in the order
+// of preference.
+func (r *Resolver) Visible(req *Request) []Source {
+	var all []Source
+	for _, s := range r.visible(req) {
+		all = append(all, s.Source)
+	}
+	return all
+}
+
+// Order returns the subscriptions of a request's namespace in the order in which
+// they are served.
+func (r *Resolver) Order(req *Request) []Subscription {
+	var all []Subscription
+	for _, s := range (&query{Resolver: r, req: req}).ordered() {
+		all = append(all, *s)
+	}
+	return all
+}
+
 // visible returns the catalogs that a namespace sees, in order of preference:
 // higher priority, then the namespace's own before others, then by name.
 func (r *Resolver) visible(req *Request) []*source {

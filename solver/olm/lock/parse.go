@@ -1,0 +1,186 @@
+package lock
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/doc"
+)
+
+// MaxSize is the largest text that Parse takes, in bytes.
+const MaxSize = 64 << 20
+
+// A ParseError says what is wrong with the text of a lock, and where.
+type ParseError struct {
+	File    string // as passed to Parse
+	Line    int    // from 1; 0 if the text as a whole is meant
+	Column  int    // from 1, in characters; 0 as Line
+	Message string // what is wrong, and what to do
+}
+
+// Error returns file:line:column and the message.
+func (e *ParseError) Error() string {
+	return fmt.Sprintf("%s: %s", doc.Position{File: e.File, Line: e.Line, Column: e.Column}, e.Message)
+}
+
+func failAt(p doc.Position, format string, args ...any) error {
+	return &ParseError{File: p.File, Line: p.Line, Column: p.Column, Message: fmt.Sprintf(format, args...)}
+}
+
+// Parse reads a lock. It takes exactly what Format writes: the error, a
+// *ParseError, says where the text is malformed, of another version, changed by
+// hand, or not in its canonical form. file is what the error names.
+func Parse(file string, text []byte) (*Lock, error) {
+	if len(text) > MaxSize {
+		return nil, failAt(doc.Position{File: file}, "the text has %d bytes, more than the limit of %d", len(text), MaxSize)
+	}
+	tree, d, err := read(file, text)
+	if err != nil {
+		return nil, err
+	}
+	at := func(v *doc.Value) doc.Position {
+		if v == nil {
+			return doc.Position{File: file, Line: 1, Column: 1}
+		}
+		return d.Position(v.KeyOffset)
+	}
+	version := tree.Get("lockVersion")
+	if version == nil || string(version.Raw) != fmt.Sprint(FormatVersion) {
+		what := "there is no lockVersion"
+		if version != nil {
+			what = fmt.Sprintf("lockVersion is %s", clip(string(version.Raw)))
+		}
+		return nil, failAt(at(version), "%s; this program reads version %d: write the lock anew, or use a program that knows its version", what, FormatVersion)
+	}
+	l := &Lock{}
+	for _, m := range doc.Decode(tree, l, doc.Strict|doc.Exact) {
+		text := m.Error()
+		if hint := m.Hint(); hint != "" {
+			text += "; " + hint
+		}
+		return nil, failAt(at(m.Value), "%s", text)
+	}
+	l.fill()
+	for _, list := range l.names() {
+		seen := make(map[string]bool, len(list.names))
+		for i, name := range list.names {
+			if seen[name] {
+				return nil, failAt(at(&tree.Get(list.path...).Members[i]), "%s is listed twice in %s: write the lock anew", clip(name), strings.Join(list.path, "."))
+			}
+			seen[name] = true
+		}
+	}
+	if l.Inputs.Digest != l.inputDigest() {
+		return nil, failAt(at(tree.Get("inputs", "digest")), "the digest is not that of the inputs: they were changed by hand; write the lock anew")
+	}
+	if err := canonical(file, text, l.Format()); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// read takes the text apart: one JSON object, and nothing else.
+func read(file string, text []byte) (*doc.Value, *doc.Document, error) {
+	if start := bytes.TrimLeft(text, " \t\r\n"); len(start) > 0 && start[0] != '{' {
+		return nil, nil, failAt(doc.Position{File: file, Line: 1, Column: 1}, "not a lock: it does not begin with {, as a JSON object does")
+	}
+	r := doc.NewReader(bytes.NewReader(text), file, doc.Limits{Size: MaxSize, Depth: 16})
+	d, err := r.Next()
+	var fault *doc.Error
+	switch {
+	case err == io.EOF:
+		return nil, nil, failAt(doc.Position{File: file}, "the file is empty: write the lock anew")
+	case errors.As(err, &fault):
+		return nil, nil, failAt(fault.Pos, "%s", fault.Message)
+	case err != nil:
+		return nil, nil, failAt(doc.Position{File: file}, "%v", err)
+	case d.Format != doc.JSON: // not of what begins with {
+		return nil, nil, failAt(d.Start, "not a lock: it is not written in JSON")
+	}
+	d = d.Clone()
+	if more, err := r.Next(); err != io.EOF {
+		at := doc.Position{File: file}
+		if err == nil {
+			at = more.Start
+		} else if errors.As(err, &fault) {
+			at = fault.Pos
+		}
+		return nil, nil, failAt(at, "something stands behind the lock: remove it")
+	}
+	return doc.Tree(d.JSON), d, nil
+}
+
+// nameList is a list whose elements have names of their own.
+type nameList struct {
+	path  []string // the keys that lead to it
+	names []string
+}
+
+func (l *Lock) names() []nameList {
+	lists := []nameList{
+		{path: []string{"inputs", "catalogs"}}, {path: []string{"inputs", "subscriptions"}}, {path: []string{"inputs", "installed"}},
+		{path: []string{"answer", "chosen"}}, {path: []string{"answer", "served"}},
+	}
+	for _, c := range l.Inputs.Catalogs {
+		lists[0].names = append(lists[0].names, c.key())
+	}
+	for _, s := range l.Inputs.Subscriptions {
+		lists[1].names = append(lists[1].names, s.Name)
+	}
+	for _, i := range l.Inputs.Installed {
+		lists[2].names = append(lists[2].names, i.Name)
+	}
+	for _, c := range l.Answer.Chosen {
+		lists[3].names = append(lists[3].names, c.Package)
+	}
+	for _, s := range l.Answer.Served {
+		lists[4].names = append(lists[4].names, s.Subscription)
+	}
+	return lists
+}
+
+// fill makes absent lists empty ones, as they are written.
+func (l *Lock) fill() {
+	l.Inputs.Catalogs = orEmpty(l.Inputs.Catalogs)
+	l.Inputs.Subscriptions = orEmpty(l.Inputs.Subscriptions)
+	l.Inputs.Installed = orEmpty(l.Inputs.Installed)
+	l.Answer.Chosen = orEmpty(l.Answer.Chosen)
+	l.Answer.Served = orEmpty(l.Answer.Served)
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return slices.Clip(list)
+}
+
+// canonical finds the first line in which a text differs from what Format
+// writes.
+func canonical(file string, text, want []byte) error {
+	if bytes.Equal(text, want) {
+		return nil
+	}
+	line, got := 1, bytes.Split(text, []byte("\n"))
+	for i, w := range bytes.Split(want, []byte("\n")) {
+		if i >= len(got) || !bytes.Equal(got[i], w) {
+			break
+		}
+		line = i + 2
+	}
+	line = min(line, len(got))
+	return failAt(doc.Position{File: file, Line: line, Column: 1}, "this line is not in the form that locks are written in (order, spaces, line ends); write the lock anew")
+}
+
+// clip shortens what an error shows.
+func clip(s string) string {
+	const most = 40
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "..."
+}
