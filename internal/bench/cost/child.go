@@ -13,8 +13,8 @@ import (
 
 // Task is work that is measured in a process of its own.
 type Task struct {
-	Name string
-	Run  func(ctx context.Context, arg string) error
+	Name string                                      // by which the process is told what to do
+	Run  func(ctx context.Context, arg string) error // does it
 }
 
 // Process is what a process used for a task.
