@@ -1,0 +1,69 @@
+package rollout
+
+import (
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// Ready reports whether a node takes pods: it is not cordoned, and none of its
+// conditions speaks against it. Conditions that are missing do not.
+func Ready(n *Node) bool { return unready(n) == "" }
+
+// unready returns why a node takes no pods, or "".
+func unready(n *Node) string {
+	if n.Spec.Unschedulable {
+		return "it is cordoned"
+	}
+	for _, c := range n.Status.Conditions {
+		switch {
+		case c.Type == "Ready" && c.Status != object.ConditionTrue:
+			return "it is not ready"
+		case c.Type == "DiskPressure" && c.Status != object.ConditionFalse:
+			return "its disk is full"
+		case c.Type == "NetworkUnavailable" && c.Status != object.ConditionFalse:
+			return "it has no network"
+		}
+	}
+	return ""
+}
+
+// Done reports whether a node runs what it was told to run.
+func Done(n *Node) bool {
+	a := n.Annotations
+	image, told := a[AnnotationCurrentImage]
+	desired, wanted := a[AnnotationDesiredImage]
+	return a[AnnotationCurrent] != "" && a[AnnotationCurrent] == a[AnnotationDesired] &&
+		told == wanted && image == desired && a[AnnotationState] == StateDone
+}
+
+// Failing reports whether a node was told to run something else than it does,
+// and could not.
+func Failing(n *Node) bool {
+	a := n.Annotations
+	if a[AnnotationCurrent] == a[AnnotationDesired] && a[AnnotationCurrentImage] == a[AnnotationDesiredImage] {
+		return false
+	}
+	return a[AnnotationState] == StateDegraded || a[AnnotationState] == StateUnreconcilable
+}
+
+// Unavailable reports whether a node counts against the pool's budget: it takes
+// no pods, for whatever reason, or it is on its way to another configuration.
+func Unavailable(n *Node) bool { return !Ready(n) || !Done(n) && !Failing(n) }
+
+// targets reports whether a node was told to run what the pool is to run.
+func targets(p *Pool, n *Node) bool {
+	return n.Annotations[AnnotationDesired] == p.Spec.Configuration.Name &&
+		n.Annotations[AnnotationDesiredImage] == p.Spec.Configuration.Image
+}
+
+// Updated reports whether a node runs what its pool is to run.
+func Updated(p *Pool, n *Node) bool { return targets(p, n) && Done(n) }
+
+// tainted reports whether a node has the taint of those that wait.
+func tainted(n *Node) bool {
+	for _, t := range n.Spec.Taints {
+		if t.Key == TaintUpdate && t.Effect == object.PreferNoSchedule {
+			return true
+		}
+	}
+	return false
+}

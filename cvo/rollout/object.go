@@ -1,0 +1,91 @@
+package rollout
+
+import "github.com/fairlead/fairlead/internal/object"
+
+// The shapes of the API that pools and nodes are made of.
+type (
+	// Node is a machine, as the API has it: ObjectMeta (Name, Labels,
+	// Annotations, ResourceVersion, CreationTimestamp and others), Spec
+	// (Unschedulable, Taints) and Status (Conditions).
+	Node = object.Node
+	// ObjectMeta is what all objects have: Name, Labels, Annotations and others.
+	ObjectMeta = object.ObjectMeta
+	// Condition is one fact that is reported of a pool: Type, Status,
+	// LastTransitionTime, Reason and Message.
+	Condition = object.Condition
+	// LabelSelector picks nodes by MatchLabels and MatchExpressions.
+	LabelSelector = object.LabelSelector
+	// IntOrString is a number in Int, or a percentage such as "30%" in Text.
+	IntOrString = object.IntOrString
+)
+
+// Annotations of nodes that tell how far they are.
+const (
+	AnnotationCurrent      = "machineconfiguration.openshift.io/currentConfig"    // the configuration that the node runs
+	AnnotationDesired      = "machineconfiguration.openshift.io/desiredConfig"    // the one that it is to run
+	AnnotationCurrentImage = "machineconfiguration.openshift.io/currentImage"     // the image that it runs, if it is told one
+	AnnotationDesiredImage = "machineconfiguration.openshift.io/desiredImage"     // the one that it is to run
+	AnnotationState        = "machineconfiguration.openshift.io/state"            // one of the states below
+	AnnotationReason       = "machineconfiguration.openshift.io/reason"           // why it is Degraded or Unreconcilable
+	AnnotationDesiredDrain = "machineconfiguration.openshift.io/desiredDrain"     // "drain-" or "uncordon-" and a configuration
+	AnnotationLastDrain    = "machineconfiguration.openshift.io/lastAppliedDrain" // the last such wish that was met
+)
+
+// The states of nodes, in AnnotationState.
+const (
+	StateDone           = "Done"           // the node runs what it is told to
+	StateWorking        = "Working"        // it is being updated
+	StateDegraded       = "Degraded"       // it could not be updated
+	StateUnreconcilable = "Unreconcilable" // it cannot be updated to what it is told to
+)
+
+// LabelZone is the label that says in which zone a node is.
+const LabelZone = "topology.kubernetes.io/zone"
+
+// TaintUpdate is the key of the taint, with effect PreferNoSchedule, of nodes
+// that wait for an update: new pods go elsewhere where they can.
+const TaintUpdate = "UpdateInProgress"
+
+// PoolArbiter is the name of the pool of arbiters: one at a time is updated,
+// whatever its spec says.
+const PoolArbiter = "arbiter"
+
+// Pool is a set of nodes that are to run one configuration.
+type Pool struct {
+	ObjectMeta `json:"metadata"` // its name and what else all objects have
+	Spec       PoolSpec          `json:"spec"`   // what is asked of it
+	Status     PoolStatus        `json:"status"` // what is reported of it
+}
+
+// PoolSpec is what is asked of a pool.
+type PoolSpec struct {
+	NodeSelector   *LabelSelector `json:"nodeSelector,omitempty"`   // whose nodes; nil and empty select none
+	MaxUnavailable *IntOrString   `json:"maxUnavailable,omitempty"` // how many may be down; nil means 1
+	Paused         bool           `json:"paused,omitempty"`         // no node is begun
+	Configuration  Configuration  `json:"configuration"`            // what the nodes are to run
+}
+
+// Configuration is what a node is to run.
+type Configuration struct {
+	Name  string `json:"name"`            // of the rendered configuration
+	Image string `json:"image,omitempty"` // of the operating system; empty: the one that the configuration brings
+}
+
+// PoolStatus is what is reported of a pool.
+type PoolStatus struct {
+	MachineCount            int         `json:"machineCount"`            // nodes
+	UpdatedMachineCount     int         `json:"updatedMachineCount"`     // those that run what they are to
+	ReadyMachineCount       int         `json:"readyMachineCount"`       // those that do, and take pods
+	UnavailableMachineCount int         `json:"unavailableMachineCount"` // those that are down, or on the way
+	DegradedMachineCount    int         `json:"degradedMachineCount"`    // those that could not be updated
+	Conditions              []Condition `json:"conditions,omitempty"`    // Updated, Updating, NodeDegraded, Degraded, in this order
+}
+
+// World is what is known of a pool.
+type World struct {
+	Pool  Pool   // the pool
+	Nodes []Node // its nodes, see PrimaryPool; in any order
+	// Last is the name of a node that is begun last of all, for what drives the
+	// rollout runs there; empty for none.
+	Last string
+}

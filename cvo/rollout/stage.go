@@ -1,0 +1,152 @@
+package rollout
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// NodeStage is how far a node is on its way to another configuration.
+type NodeStage string
+
+// The stages, in their order.
+const (
+	StageNone     NodeStage = ""         // it is not on its way
+	StageCordon   NodeStage = "Cordon"   // it was told, and is to be cordoned
+	StageDrain    NodeStage = "Drain"    // its pods are to be moved away
+	StageUpdate   NodeStage = "Update"   // it is to be changed and rebooted
+	StageDegraded NodeStage = "Degraded" // that failed
+	StageUncordon NodeStage = "Uncordon" // it runs what it was told, and is to take pods again
+)
+
+// What AnnotationDesiredDrain begins with.
+const (
+	wishDrain    = "drain-"
+	wishUncordon = "uncordon-"
+)
+
+// Stage tells how far a node is, by what it says itself. A node that was
+// cordoned by somebody else is not on its way.
+func Stage(n *Node) NodeStage {
+	a := n.Annotations
+	moves := a[AnnotationCurrent] != a[AnnotationDesired] || a[AnnotationCurrentImage] != a[AnnotationDesiredImage]
+	wish := wishDrain + a[AnnotationDesired]
+	switch {
+	case a[AnnotationCurrent] == "" || a[AnnotationDesired] == "":
+		return StageNone // nobody has looked after it yet
+	case moves && degraded(n):
+		return StageDegraded
+	case moves && a[AnnotationState] == StateWorking:
+		return StageUpdate
+	case moves && !n.Spec.Unschedulable:
+		return StageCordon
+	case moves && (a[AnnotationDesiredDrain] != wish || a[AnnotationLastDrain] != wish):
+		return StageDrain
+	case moves:
+		return StageUpdate
+	case a[AnnotationState] == StateWorking:
+		return StageUpdate
+	case n.Spec.Unschedulable && strings.HasPrefix(a[AnnotationDesiredDrain], wishDrain) && Done(n):
+		return StageUncordon
+	}
+	return StageNone
+}
+
+// advance takes each node that is on its way one stage further.
+func (s *stepper) advance() {
+	room := s.room()
+	for _, b := range s.state.Begun {
+		n := s.nodes[b.Node]
+		switch Stage(n) {
+		case StageNone:
+			s.untold(b, n, &room)
+		case StageCordon:
+			s.do(Cordon{Node: n.Name, Revision: n.ResourceVersion})
+			s.block("node "+n.Name, ReasonCordon, "it is being cordoned", "", "it is unschedulable")
+		case StageDrain:
+			s.drain(n)
+		case StageUpdate:
+			s.update(n)
+		case StageDegraded:
+			s.degraded(n)
+			s.retarget(n)
+		case StageUncordon:
+			s.do(Uncordon{Node: n.Name, Revision: n.ResourceVersion, Wish: wishUncordon + n.Annotations[AnnotationDesired]})
+			s.block("node "+n.Name, ReasonUncordon, "it runs "+n.Annotations[AnnotationCurrent]+" and is being uncordoned", "", "it is schedulable")
+		}
+	}
+}
+
+// retarget gives a node that failed what the pool is to run by now. It is down
+// already, and so takes no room.
+func (s *stepper) retarget(n *Node) {
+	if to := s.Pool.Spec.Configuration; to.Name != "" && !targets(&s.Pool, n) && !s.Pool.Spec.Paused {
+		s.state.find(n.Name).Configuration = to
+		s.do(Begin{Node: n.Name, Revision: n.ResourceVersion, Configuration: to})
+	}
+}
+
+// room returns how many of the nodes that were begun and do not know yet may be
+// told so: the budget may have become smaller since, or others may be down.
+func (s *stepper) room() int {
+	most, err := MaxUnavailable(&s.Pool, len(s.Nodes))
+	if err != nil {
+		return 0
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		b := s.state.find(n.Name)
+		if Unavailable(n) || b != nil && b.Told || targets(&s.Pool, n) && Failing(n) {
+			most--
+		}
+	}
+	return most
+}
+
+// untold looks after a node that was begun and is not on its way: it does not
+// know yet, or it is through and takes no pods.
+func (s *stepper) untold(b Begun, n *Node, room *int) {
+	subject := "node " + n.Name
+	switch why := unready(n); {
+	case b.Told:
+		s.block(subject, ReasonUncordon, "it runs "+b.Configuration.Name+", and takes no pods: "+why, "", "it takes pods again")
+	case why != "":
+		s.block(subject, ReasonHeld, "it was chosen for the update, and is not begun while it takes no pods: "+why, "", "it takes pods again")
+	case s.Pool.Spec.Paused:
+		s.block(subject, ReasonPaused, "it was chosen for the update, and the pool is paused", "whoever has paused it", "set spec.paused to false")
+	case *room <= 0:
+		s.block(subject, ReasonBudget, "it was chosen for the update, and as many nodes are down as may be by now", "", "one of them comes back, or spec.maxUnavailable is raised")
+	case s.Pool.Spec.Configuration.Name != "":
+		*room--
+		s.state.find(n.Name).Configuration = s.Pool.Spec.Configuration
+		s.tell(n, s.Pool.Spec.Configuration)
+	}
+}
+
+func (s *stepper) drain(n *Node) {
+	wish := wishDrain + n.Annotations[AnnotationDesired]
+	if n.Annotations[AnnotationDesiredDrain] != wish {
+		s.do(Drain{Node: n.Name, Revision: n.ResourceVersion, Wish: wish})
+	}
+	s.slow("node "+n.Name, ReasonDraining, "its pods are being moved away", s.policy.SlowDrain,
+		"whoever drains nodes", "its annotation "+AnnotationLastDrain+" says "+wish+"; a disruption budget that allows nothing is what mostly delays that")
+}
+
+func (s *stepper) update(n *Node) {
+	if n.Annotations[AnnotationState] != StateWorking {
+		s.do(Update{Node: n.Name, Revision: n.ResourceVersion})
+	}
+	s.slow("node "+n.Name, ReasonUpdating, "it is being changed to "+n.Annotations[AnnotationDesired]+" and rebooted", s.policy.SlowUpdate,
+		"whoever runs the node", "its annotation "+AnnotationState+" says "+StateDone)
+}
+
+// slow blocks, and says so when it takes longer than is normal.
+func (s *stepper) slow(subject, reason, message string, normal time.Duration, owner, unblock string) {
+	i := len(s.blocked)
+	since := s.block(subject, reason, message, owner, unblock)
+	if took := s.now.Sub(since); took >= normal {
+		s.blocked[i].Message += fmt.Sprintf(", which is slow: %s is normal", normal)
+	} else {
+		s.at(since.Add(normal))
+	}
+}

@@ -1,0 +1,229 @@
+package rollout
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Step decides what comes next in a pool, at the instant now. A nil policy is
+// the zero one. Its arguments stay as they are, and equal ones give equal
+// decisions.
+//
+//  1. Nodes that are on their way go on, each by itself, whatever the pool is to
+//     run by now and also while it is paused: see [Stage].
+//  2. Of the nodes that run something else than the pool is to run, those are
+//     begun that [Choose] picks.
+//  3. The status of the pool is kept up to date.
+func Step(state State, w *World, now time.Time, policy *Policy) Decision {
+	s := &stepper{World: w, old: state, now: now, policy: policy.complete(), nodes: make(map[string]*Node, len(w.Nodes))}
+	for i := range w.Nodes {
+		s.nodes[w.Nodes[i].Name] = &w.Nodes[i]
+	}
+	s.remember()
+	s.advance()
+	s.begin()
+	s.report()
+	slices.SortFunc(s.state.Retries, func(a, b Retry) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(s.state.Waits, func(a, b Wait) int {
+		return cmp.Or(strings.Compare(a.Subject, b.Subject), strings.Compare(a.Reason, b.Reason))
+	})
+	slices.SortStableFunc(s.blocked, func(a, b fairlead.Block) int {
+		return cmp.Or(order(strings.HasPrefix(a.Subject, "node "), strings.HasPrefix(b.Subject, "node ")), strings.Compare(a.Subject, b.Subject))
+	})
+	return Decision{State: s.state, Actions: s.actions, Blocked: s.blocked, Wake: s.wake}
+}
+
+// stepper makes one decision.
+type stepper struct {
+	*World
+	old     State
+	state   State
+	now     time.Time
+	policy  Policy
+	nodes   map[string]*Node
+	actions []Action
+	blocked []fairlead.Block
+	wake    time.Time
+}
+
+// remember carries over the nodes that were begun, less those that are through
+// or gone, and takes note of those that others have begun.
+func (s *stepper) remember() {
+	for _, b := range s.old.Begun {
+		n := s.nodes[b.Node]
+		if n == nil {
+			continue
+		}
+		told := Configuration{n.Annotations[AnnotationDesired], n.Annotations[AnnotationDesiredImage]}
+		switch {
+		case told == b.Configuration:
+			b.Told = true
+		case Stage(n) != StageNone: // on its way elsewhere
+			b.Configuration, b.Told = told, true
+		}
+		if b.Told && told == b.Configuration && Stage(n) == StageNone && !Unavailable(n) {
+			continue // it is through
+		}
+		s.state.Begun = append(s.state.Begun, b)
+	}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if stage := Stage(n); stage != StageNone && s.state.find(n.Name) == nil {
+			told := Configuration{n.Annotations[AnnotationDesired], n.Annotations[AnnotationDesiredImage]}
+			s.state.Begun = append(s.state.Begun, Begun{Node: n.Name, Configuration: told, Since: s.now, Told: true})
+		}
+	}
+	slices.SortFunc(s.state.Begun, func(a, b Begun) int { return strings.Compare(a.Node, b.Node) })
+}
+
+// begin picks nodes to begin, and says what keeps the others.
+func (s *stepper) begin() {
+	p := &s.Pool
+	subject := "pool " + p.Name
+	if p.Spec.Configuration.Name == "" {
+		s.block(subject, ReasonNoTarget, "nobody has said what its nodes are to run", "", "set spec.configuration.name")
+		return
+	}
+	c, err := Choose(s.World, s.state.names())
+	if err != nil {
+		s.block(subject, ReasonBudgetInvalid, err.Error(), "", "correct spec.maxUnavailable")
+		return
+	}
+	for _, name := range c.Candidates {
+		s.state.Begun = append(s.state.Begun, Begun{Node: name, Configuration: p.Spec.Configuration, Since: s.now})
+		s.tell(s.nodes[name], p.Spec.Configuration)
+	}
+	slices.SortFunc(s.state.Begun, func(a, b Begun) int { return strings.Compare(a.Node, b.Node) })
+	for _, name := range c.Waiting {
+		if n := s.nodes[name]; !tainted(n) && !s.Pool.Spec.Paused {
+			s.do(Mark{Node: name, Revision: n.ResourceVersion, Waits: true})
+		}
+	}
+	s.unmark(c)
+	s.explain(c)
+}
+
+// tell decides to tell a node what it is to run.
+func (s *stepper) tell(n *Node, to Configuration) {
+	s.do(Begin{Node: n.Name, Revision: n.ResourceVersion, Configuration: to})
+	s.block("node "+n.Name, ReasonBegin, "it is being told to run "+to.Name, "", "its annotation "+AnnotationDesired+" says so")
+}
+
+// unmark takes the taint off nodes that run what they are to, without having
+// been on their way.
+func (s *stepper) unmark(c *Choice) {
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if tainted(n) && Updated(&s.Pool, n) && s.state.find(n.Name) == nil {
+			s.do(Mark{Node: n.Name, Revision: n.ResourceVersion})
+		}
+	}
+}
+
+// explain says what keeps nodes from being begun.
+func (s *stepper) explain(c *Choice) {
+	subject, target := "pool "+s.Pool.Name, s.Pool.Spec.Configuration.Name
+	if n := len(c.Waiting) + len(c.Held); n > 0 && s.Pool.Spec.Paused {
+		s.block(subject, ReasonPaused, fmt.Sprintf("it is paused, and %s not run %s", count(n, "node does", "nodes do"), target), "whoever has paused it", "set spec.paused to false")
+	} else if len(c.Waiting) > 0 {
+		s.block(subject, ReasonBudget, fmt.Sprintf("%s for an update: of %d that may be down, %s (%s)",
+			count(len(c.Waiting), "node waits", "nodes wait"), c.MaxUnavailable,
+			count(len(c.Unavailable)+len(c.Failing), "is", "are"), strings.Join(slices.Concat(c.Unavailable, c.Failing), ", ")),
+			"", "one of them comes back, or spec.maxUnavailable is raised")
+	}
+	for _, name := range c.Unavailable {
+		n := s.nodes[name]
+		if s.state.find(name) != nil {
+			continue
+		}
+		switch why := unready(n); {
+		case slices.Contains(c.Held, name):
+			s.block("node "+name, ReasonHeld, "it needs the update, and is not begun while it takes no pods: "+why+"; it takes room in the budget", "", "it takes pods again")
+		case len(c.Waiting) > 0:
+			s.block("node "+name, ReasonUnavailable, "it takes room in the budget of the update: "+why, "", "it takes pods again")
+		}
+	}
+	for _, name := range c.Failing {
+		if s.state.find(name) == nil {
+			s.degraded(s.nodes[name])
+		}
+	}
+}
+
+func (s *stepper) degraded(n *Node) {
+	why := n.Annotations[AnnotationReason]
+	if why == "" {
+		why = "it does not say why"
+	}
+	s.block("node "+n.Name, ReasonDegraded, "it is "+n.Annotations[AnnotationState]+" on the way to "+n.Annotations[AnnotationDesired]+": "+why,
+		"whoever runs the node", "mend the node, or give the pool a configuration that it can run")
+}
+
+// report keeps the status of the pool.
+func (s *stepper) report() {
+	want := Status(s.World, s.now)
+	if !want.equal(&s.Pool.Status) {
+		if s.do(Report{Pool: s.Pool.Name, Revision: s.Pool.ResourceVersion, Status: want}) > 1 {
+			s.block("pool "+s.Pool.Name, ReasonStatusOutdated, "its status could not be written yet", "", "its status is what the nodes say")
+		}
+	}
+}
+
+// do decides on an action, unless it was decided on a short time ago: then its
+// effect is waited for. It returns how often it was decided on.
+func (s *stepper) do(a Action) (attempts int) {
+	r := Retry{Key: Key(a)}
+	for _, old := range s.old.Retries {
+		if old.Key == r.Key {
+			r = old
+		}
+	}
+	if r.Next.After(s.now.Add(s.policy.MaxBackoff)) { // the clock was set back
+		r.Next = s.now
+	}
+	if !r.Next.After(s.now) {
+		s.actions = append(s.actions, a)
+		r.Attempts++
+		d := s.policy.MinBackoff
+		for i := 1; i < r.Attempts && d < s.policy.MaxBackoff; i++ {
+			d *= 2
+		}
+		r.Next = s.now.Add(min(d, s.policy.MaxBackoff))
+	}
+	s.state.Retries = append(s.state.Retries, r)
+	s.at(r.Next)
+	return r.Attempts
+}
+
+// at looks again at an instant, or before.
+func (s *stepper) at(t time.Time) {
+	if s.wake.IsZero() || t.Before(s.wake) {
+		s.wake = t
+	}
+}
+
+// block says why something waits, and returns since when.
+func (s *stepper) block(subject, reason, message, owner, unblock string) time.Time {
+	since := s.now
+	for _, w := range s.old.Waits {
+		if w.Subject == subject && w.Reason == reason && w.Since.Before(s.now) {
+			since = w.Since
+		}
+	}
+	s.state.Waits = append(s.state.Waits, Wait{subject, reason, since})
+	s.blocked = append(s.blocked, fairlead.Block{Subject: subject, Reason: reason, Message: message, Owner: owner, Since: since, Unblock: unblock})
+	return since
+}
+
+// count writes a number with the right form of what is counted.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
