@@ -127,8 +127,8 @@ func (j *judge) unique() error {
 	return nil
 }
 
-// inChain walks the channel as the catalog states it: from what nothing
-// replaces or skips, along replaces, to e; e itself must not be skipped.
+// inChain walks the channel as the catalog states it, from e up along what
+// replaces it, to what nothing replaces or skips; e itself must not be skipped.
 func inChain(e *entry) bool {
 	p, ok := e.source.Catalog.Package(e.pkg)
 	if !ok {
@@ -138,35 +138,33 @@ func inChain(e *entry) bool {
 	if !ok {
 		return false
 	}
-	replaces := make(map[string]string)
-	covered := make(map[string]bool)
-	for _, x := range c.Entries() {
-		if _, has := p.Bundle(x.Name); !has {
-			continue
-		}
-		replaces[x.Name] = x.Replaces
-		covered[x.Replaces] = true
-		for _, s := range x.Skips {
-			covered[s] = true
-			if s == e.name {
+	entries := c.Entries()
+	listed := func(i int) bool { // of two of one name the later counts
+		_, has := p.Bundle(entries[i].Name)
+		return has && !slices.ContainsFunc(entries[i+1:], func(x catalog.Entry) bool { return x.Name == entries[i].Name })
+	}
+	above := []string{e.name}
+	for at := 0; at < len(above); at++ {
+		head := true
+		for i := range entries {
+			x := &entries[i]
+			skips := slices.Contains(x.Skips, above[at])
+			if !skips && x.Replaces != above[at] {
+				continue
+			}
+			if _, has := p.Bundle(x.Name); !has {
+				continue
+			}
+			if skips && at == 0 {
 				return false
 			}
-		}
-	}
-	for _, x := range c.Entries() {
-		if _, listed := replaces[x.Name]; !listed || covered[x.Name] {
-			continue
-		}
-		name := x.Name
-		for range replaces {
-			if name == e.name {
-				return true
+			head = false
+			if x.Replaces == above[at] && listed(i) && !slices.Contains(above, x.Name) {
+				above = append(above, x.Name)
 			}
-			next, listed := replaces[name]
-			if !listed {
-				break
-			}
-			name = next
+		}
+		if head {
+			return true
 		}
 	}
 	return false

@@ -195,18 +195,11 @@ func (q *query) candidatesFor(ctx context.Context, e *entry, n *need) ([]*entry,
 // one package.
 func (n *encoding) unique() {
 	packages := make(map[string][]*entry)
-	apis := make(map[catalog.GVK][]*entry)
-	shared := n.manyPackages()
 	for _, e := range n.reached {
 		f := e.facts()
 		for i, p := range f.packages {
 			if !slices.ContainsFunc(f.packages[:i], func(o packageFact) bool { return o.name == p.name }) {
 				packages[p.name] = append(packages[p.name], e)
-			}
-		}
-		if shared {
-			for _, g := range f.gvks {
-				apis[g] = append(apis[g], e)
 			}
 		}
 	}
@@ -215,11 +208,49 @@ func (n *encoding) unique() {
 			n.problem.Limit(1, n.reachAll(entries), &onePackage{name, entries})
 		}
 	}
+	apis := n.sharedAPIs()
 	for _, g := range sortedKeys(apis, compareGVK) {
-		if entries := apis[g]; len(entries) > 1 && !onePackageOnly(entries) {
+		if entries := apis[g]; len(entries) > 1 {
 			n.problem.Limit(1, n.reachAll(entries), &oneProvider{g, entries})
 		}
 	}
+}
+
+// sharedAPIs returns the APIs whose providers are not all of one package, with
+// the providers. Most versions of a package provide what the one before does:
+// those are passed over at first.
+func (n *encoding) sharedAPIs() map[catalog.GVK][]*entry {
+	owners := make(map[catalog.GVK]string) // the one package of all providers so far; "" if there are several
+	shared := make(map[catalog.GVK][]*entry)
+	var before *facts
+	for _, e := range n.reached {
+		f := e.facts()
+		owner := f.onlyPackage()
+		if before != nil && owner != "" && owner == before.onlyPackage() && slices.Equal(f.gvks, before.gvks) {
+			continue
+		}
+		before = f
+		for _, g := range f.gvks {
+			switch known, ok := owners[g]; {
+			case !ok:
+				owners[g] = owner
+			case known == "" || known != owner:
+				owners[g] = ""
+				shared[g] = nil
+			}
+		}
+	}
+	if len(shared) == 0 {
+		return nil
+	}
+	for _, e := range n.reached {
+		for _, g := range e.facts().gvks {
+			if providers, ok := shared[g]; ok {
+				shared[g] = append(providers, e)
+			}
+		}
+	}
+	return shared
 }
 
 // exclude adds that what a bundle excludes does not stand beside it.
@@ -236,19 +267,4 @@ func (n *encoding) exclude(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// manyPackages reports whether the reached entries are of several packages.
-func (n *encoding) manyPackages() bool { return !onePackageOnly(n.reached) }
-
-// onePackageOnly reports whether all entries state exactly the same one
-// package.
-func onePackageOnly(entries []*entry) bool {
-	for _, e := range entries {
-		p, first := e.facts().packages, entries[0].facts().packages
-		if len(p) != 1 || len(first) != 1 || p[0].name != first[0].name {
-			return false
-		}
-	}
-	return true
 }

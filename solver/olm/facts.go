@@ -126,6 +126,15 @@ func (f *facts) add(p catalog.Property, needs *needTable) error {
 	return nil
 }
 
+// onlyPackage is the one package that the operator states to be of, or "" if it
+// states several or none.
+func (f *facts) onlyPackage() string {
+	if len(f.packages) != 1 {
+		return ""
+	}
+	return f.packages[0].name
+}
+
 // clip shortens text for a message, never inside a character.
 func clip(s string, max int) string {
 	if len(s) <= max {
