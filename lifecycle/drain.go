@@ -172,11 +172,16 @@ func (f *filter) survey(dst []sighting) []sighting {
 			dst = append(dst, s)
 		}
 	}
-	byName := func(a, b sighting) int { return comparePods(a.pod, b.pod) }
-	if !slices.IsSortedFunc(dst, byName) {
-		slices.SortFunc(dst, byName)
-	}
+	byPod(dst)
 	return dst
+}
+
+// byPod puts sightings in the order of namespace, name and UID.
+func byPod(seen []sighting) {
+	compare := func(a, b sighting) int { return comparePods(a.pod, b.pod) }
+	if !slices.IsSortedFunc(seen, compare) {
+		slices.SortFunc(seen, compare)
+	}
 }
 
 func comparePods(a, b *Pod) int {

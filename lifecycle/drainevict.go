@@ -121,27 +121,13 @@ func (d *drainer) held(p *Pod, e PodDrain, verdict object.EvictionVerdict, at []
 	b := &d.ledger.budgets[at[0]]
 	w := Wait{Name: e.Pod}
 	recheck := max(d.policy.backoff(e.UID, 1), min(d.now.Sub(e.Since)/2, d.policy.backoff(e.UID, 1<<16)))
+	w.Reason = refusal(p, b, verdict)
 	switch verdict {
 	case object.EvictionUnsupported:
-		w.Reason = ReasonManyBudgets
 		e.Detail = "PodDisruptionBudgets " + names(d.ledger.budgets, at)
 		e.Budget = budgetTitle + b.ObjectMeta.String()
 	case object.EvictionUnobserved:
-		w.Reason = ReasonBudgetUnobserved
 		recheck = object.UnobservedInterval
-	case object.EvictionForbidden:
-		w.Reason = ReasonBudgetBroken
-	default:
-		w.Reason = ReasonBudgetSpent
-		if b.Status.Never() {
-			w.Reason = ReasonBudgetNever
-		}
-		if !p.Ready() {
-			w.Reason = ReasonBudgetUnhealthy
-		}
-		if b.Status.DisruptionsAllowed > 0 {
-			w.Reason = ReasonBudgetInUse
-		}
 	}
 	d.trouble = d.trouble || w.Reason != ReasonBudgetInUse
 	if verdict != object.EvictionUnsupported {
@@ -151,6 +137,25 @@ func (d *drainer) held(p *Pod, e PodDrain, verdict object.EvictionVerdict, at []
 	d.pods.add(e)
 	d.at(d.now.Add(recheck))
 	d.waits.add(w)
+}
+
+// refusal returns the reason why a pod is not evicted, of the first of its budgets.
+func refusal(p *Pod, b *PodDisruptionBudget, verdict object.EvictionVerdict) string {
+	switch {
+	case verdict == object.EvictionUnsupported:
+		return ReasonManyBudgets
+	case verdict == object.EvictionUnobserved:
+		return ReasonBudgetUnobserved
+	case verdict == object.EvictionForbidden:
+		return ReasonBudgetBroken
+	case b.Status.DisruptionsAllowed > 0:
+		return ReasonBudgetInUse // the last one that is allowed is reserved
+	case !p.Ready():
+		return ReasonBudgetUnhealthy
+	case b.Status.Never():
+		return ReasonBudgetNever
+	}
+	return ReasonBudgetSpent
 }
 
 // keepFor notes the numbers of the budget that keeps the pod. While they stay

@@ -26,26 +26,39 @@ func (l *ledger) of(p *Pod, dst []int32) []int32 {
 // all are in positions: dst with them behind it.
 func (l *ledger) judge(p *Pod, dst []int32) (verdict object.EvictionVerdict, positions []int32) {
 	positions = l.of(p, dst)
+	return l.verdict(p, positions), positions
+}
+
+// verdict returns what the eviction API would answer about a pod of these
+// budgets, once what was reserved is done.
+func (l *ledger) verdict(p *Pod, positions []int32) object.EvictionVerdict {
 	switch len(positions) {
 	case 0:
-		return object.JudgeEviction(p), positions
+		return object.JudgeEviction(p)
 	case 1:
-		b := l.budgets[positions[0]]
-		if l.used != nil {
-			b.Status.DisruptionsAllowed -= min(b.Status.DisruptionsAllowed, l.used[positions[0]])
+		b := &l.budgets[positions[0]]
+		if l.used != nil && l.used[positions[0]] > 0 {
+			less := *b
+			less.Status.DisruptionsAllowed -= min(max(0, b.Status.DisruptionsAllowed), l.used[positions[0]])
+			return object.JudgeEviction(p, &less)
 		}
-		return object.JudgeEviction(p, &b), positions
+		return object.JudgeEviction(p, b)
 	}
-	return object.JudgeEviction(p, &l.budgets[positions[0]], &l.budgets[positions[1]]), positions
+	return object.JudgeEviction(p, &l.budgets[positions[0]], &l.budgets[positions[1]])
 }
 
 // reserve takes the eviction of a pod into account.
 func (l *ledger) reserve(p *Pod) {
 	var space [4]int32
 	if verdict, at := l.judge(p, space[:0]); verdict == object.EvictionAllowed {
-		if l.used == nil {
-			l.used = make([]int, len(l.budgets))
-		}
-		l.used[at[0]]++
+		l.use(at[0])
 	}
+}
+
+// use takes one disruption of a budget into account.
+func (l *ledger) use(at int32) {
+	if l.used == nil {
+		l.used = make([]int, len(l.budgets))
+	}
+	l.used[at]++
 }

@@ -1,0 +1,310 @@
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// PlanRequest is what [PlanDrain] looks at. Lists may be in any order, but for
+// Drain.
+type PlanRequest struct {
+	// Nodes are those that are drained, and any others.
+	Nodes []Node `json:"nodes"`
+	// Drain names the nodes to be drained, in the order in which that is done.
+	// Empty means all of Nodes, by name.
+	Drain []string `json:"drain,omitempty"`
+	// AtOnce is how many nodes are drained at the same time. 0 means 1.
+	AtOnce int `json:"atOnce,omitempty"`
+	// Pods are all of the cluster. Where only those of the drained nodes are
+	// known, the budgets need their status.
+	Pods []Pod `json:"pods"`
+	// Budgets are all of the cluster. Their numbers are those of their status; of a
+	// budget without a status, or with one of an older generation, they are
+	// computed of Pods.
+	Budgets []PodDisruptionBudget `json:"budgets,omitempty"`
+	// Replicas tell how many pods controllers are to have, for these
+	// computations. Of a controller that is not told the pods count.
+	Replicas []Replicas `json:"replicas,omitempty"`
+	// Machines are those of the nodes, for rules that go by their labels.
+	Machines []Machine `json:"machines,omitempty"`
+	// DaemonSets, DaemonSetsListed, Namespaces and ClusterLabels are as in
+	// DrainWorld.
+	DaemonSets       []ObjectMeta      `json:"daemonSets,omitempty"`
+	DaemonSetsListed bool              `json:"daemonSetsListed,omitempty"` // see DaemonSets
+	Namespaces       []ObjectMeta      `json:"namespaces,omitempty"`       // see DaemonSets
+	ClusterLabels    map[string]string `json:"clusterLabels,omitempty"`    // see DaemonSets
+}
+
+// Replicas is how many pods a controller is to have.
+type Replicas struct {
+	Namespace string `json:"namespace"` // the controller's
+	Kind      string `json:"kind"`      // ReplicaSet, StatefulSet, ...
+	Name      string `json:"name"`      // the controller's
+	Count     int    `json:"count"`     // its spec.replicas
+}
+
+// DrainPlan is how drains would go.
+type DrainPlan struct {
+	Nodes   []NodePlan   `json:"nodes"`             // in the order of the drain
+	Budgets []BudgetPlan `json:"budgets,omitempty"` // those that select a pod to be evicted, by namespace and name
+	Rounds  int          `json:"rounds"`            // of all nodes, see PlanDrain
+	Evicted int          `json:"evicted"`           // pods that are evicted
+	Stuck   int          `json:"stuck"`             // pods that keep a drain from its end
+}
+
+// NodePlan is how the drain of one node would go.
+type NodePlan struct {
+	Node        string `json:"node"`                  // its name
+	Cordoned    bool   `json:"cordoned,omitempty"`    // it is cordoned already
+	Unreachable bool   `json:"unreachable,omitempty"` // nobody hears of it
+	First       int    `json:"first,omitempty"`       // the first round in which something is done; 0 if nothing is
+	Last        int    `json:"last,omitempty"`        // the last such round
+	Stuck       int    `json:"stuck,omitempty"`       // pods that keep the drain from its end
+	// Pods are those of the node: by order, namespace and name, those that are left
+	// alone last.
+	Pods []PodPlan `json:"pods,omitempty"`
+}
+
+// PodPlan is what would become of a pod.
+type PodPlan struct {
+	Namespace string `json:"namespace"`       // the pod's
+	Name      string `json:"name"`            // the pod's
+	UID       string `json:"uid,omitempty"`   // the pod's
+	Fate      Fate   `json:"fate"`            // what the filters say
+	Order     int32  `json:"order,omitempty"` // whose turn it is: lower ones go first
+	// Round is when it goes: when it is evicted, ends by itself, or has run to its
+	// end. 0 if it is left alone or stuck.
+	Round int `json:"round,omitempty"`
+	// Why is the reason why it is stuck, one of the Reason constants; else empty.
+	Why string `json:"why,omitempty"`
+	// Budgets are those that keep a stuck pod, namespace/name.
+	Budgets []string `json:"budgets,omitempty"`
+	// Reasons are all that filters say of it, in their order. They may be shared
+	// with other pods.
+	Reasons []PodReason `json:"reasons,omitempty"`
+}
+
+// BudgetPlan is what drains ask of a budget.
+type BudgetPlan struct {
+	Namespace string `json:"namespace"` // the budget's
+	Name      string `json:"name"`      // the budget's
+	// Expected, Desired, Healthy and Allowed are its numbers of pods before the
+	// first round. Computed is whether they were computed of the pods.
+	Expected int  `json:"expected"`
+	Desired  int  `json:"desired"`            // see Expected
+	Healthy  int  `json:"healthy"`            // see Expected
+	Allowed  int  `json:"allowed"`            // see Expected
+	Computed bool `json:"computed,omitempty"` // see Expected
+	// Never is whether it allows no eviction of a ready pod even while all its pods
+	// are healthy.
+	Never   bool `json:"never,omitempty"`
+	Pods    int  `json:"pods"`              // of its pods, those to be evicted
+	Evicted int  `json:"evicted,omitempty"` // of those, the ones that go
+	Rounds  int  `json:"rounds,omitempty"`  // in which it lets some go
+	// Unmanaged are its pods among the evicted that nobody replaces: it has so many
+	// healthy pods less from then on.
+	Unmanaged int `json:"unmanaged,omitempty"`
+}
+
+// PlanDrain tells how drains would go, without doing anything. It decides by the
+// code by which [Step] drains; what follows from it is supposed:
+//
+//  1. Nodes are drained in order, AtOnce at a time; the next ones begin when
+//     these are empty or stuck.
+//  2. In a round, each pod on turn is evicted that its budgets allow. Before the
+//     next round all that were evicted have ended, and what their controllers
+//     made in their stead serves, elsewhere. Nobody replaces a pod without a
+//     controller, or one of a Job.
+//  3. A pod that is waited for until it has run to its end does so in its round.
+//     Pods that are being deleted end in theirs.
+//  4. What is wrong with other pods of a budget stays so.
+//
+// Whether there is room elsewhere is not looked at. The result does not share
+// memory with the request, but for strings. Equal requests have equal plans.
+// The error is of type FieldErrors; there is no plan then. Cost: linear in pods,
+// for each round in the pods left on the nodes drained in it.
+func PlanDrain(req *PlanRequest, now time.Time, policy *DrainPolicy) (*DrainPlan, error) {
+	if policy == nil {
+		policy = &DrainPolicy{}
+	}
+	order, err := req.check(policy)
+	if err != nil {
+		return nil, err
+	}
+	p := planner{req: req, policy: policy, now: now, plan: &DrainPlan{Nodes: make([]NodePlan, len(order))}, told: map[finding][]PodReason{}}
+	p.prepare()
+	atOnce := max(1, req.AtOnce)
+	for from := 0; from < len(order); from += atOnce {
+		p.batch(order[from:min(len(order), from+atOnce)], from)
+	}
+	p.finish()
+	return p.plan, nil
+}
+
+// check returns the positions of the nodes to be drained, in order, or all that
+// is wrong with the request.
+func (r *PlanRequest) check(policy *DrainPolicy) ([]int, error) {
+	var errs FieldErrors
+	policy.check("policy.", &errs)
+	at := make(map[string]int, len(r.Nodes))
+	known := make([]string, 0, len(r.Nodes))
+	for i := range r.Nodes {
+		name := r.Nodes[i].Name
+		if _, twice := at[name]; twice {
+			errs.add(fmt.Sprintf("nodes[%d].metadata.name", i), "%q is the name of another node, too", name)
+		}
+		if name == "" {
+			errs.add(fmt.Sprintf("nodes[%d].metadata.name", i), "is empty; give the node's name")
+		}
+		at[name] = i
+		known = append(known, name)
+	}
+	slices.Sort(known)
+	drain, given := r.Drain, len(r.Drain) > 0
+	if !given {
+		drain = known
+	}
+	var order []int
+	seen := make(map[string]bool, len(drain))
+	for i, name := range drain {
+		j, is := at[name]
+		switch {
+		case !is && near.Nearest(name, known) != "":
+			errs.add(fmt.Sprintf("drain[%d]", i), "there is no node %q; is %q meant?", name, near.Nearest(name, known))
+		case !is:
+			errs.add(fmt.Sprintf("drain[%d]", i), "there is no node %q", name)
+		case given && seen[name]:
+			errs.add(fmt.Sprintf("drain[%d]", i), "node %q is named twice", name)
+		}
+		seen[name] = true
+		order = append(order, j)
+	}
+	if r.AtOnce < 0 {
+		errs.add("atOnce", "%d is negative; give how many nodes are drained at the same time", r.AtOnce)
+	}
+	for i := range r.Budgets {
+		if err, bad := r.Budgets[i].Check().(*object.BudgetError); bad {
+			errs.add(fmt.Sprintf("budgets[%d].%s", i, err.Field), "%v", err.Err)
+		}
+	}
+	for i, c := range r.Replicas {
+		if c.Count < 0 {
+			errs.add(fmt.Sprintf("replicas[%d].count", i), "%d is negative", c.Count)
+		}
+	}
+	return order, errs.err()
+}
+
+// planner is one call of PlanDrain.
+type planner struct {
+	req    *PlanRequest
+	policy *DrainPolicy
+	now    time.Time
+	plan   *DrainPlan
+	pods   map[string][]*Pod            // by node, of those that are drained
+	labels map[string]map[string]string // of machines, by node
+	ledger ledger
+	tally  []BudgetPlan // by budget
+	told   map[finding][]PodReason
+	round  int
+	spent  []int32 // budgets used in this round
+	delta  []int   // by budget, how many more healthy pods it has after this round
+}
+
+// prepare indexes the request.
+func (p *planner) prepare() {
+	p.ledger.budgets = slices.Clone(p.req.Budgets)
+	p.ledger.used = make([]int, len(p.req.Budgets))
+	p.delta = make([]int, len(p.req.Budgets))
+	p.ledger.index, _ = object.NewBudgets(p.ledger.budgets) // check has found no error
+	p.tally = make([]BudgetPlan, len(p.req.Budgets))
+	p.measure()
+	count := make(map[string]int, len(p.req.Nodes))
+	for i := range p.req.Pods {
+		count[p.req.Pods[i].Spec.NodeName]++
+	}
+	p.pods = make(map[string][]*Pod, len(p.req.Nodes))
+	for i := range p.req.Nodes {
+		name := p.req.Nodes[i].Name
+		p.pods[name] = make([]*Pod, 0, count[name])
+	}
+	for i := range p.req.Pods {
+		node := p.req.Pods[i].Spec.NodeName
+		if list, known := p.pods[node]; known {
+			p.pods[node] = append(list, &p.req.Pods[i])
+		}
+	}
+	p.labels = map[string]map[string]string{}
+	for i := range p.req.Machines {
+		if m := &p.req.Machines[i]; m.Status.NodeRef != nil {
+			p.labels[m.Status.NodeRef.Name] = m.Labels
+		}
+	}
+}
+
+// measure fills in the numbers of budgets that have none of their own.
+func (p *planner) measure() {
+	selected := map[int32][]*Pod{}
+	for i := range p.ledger.budgets {
+		b := &p.ledger.budgets[i]
+		s := &b.Status
+		if s.ObservedGeneration < b.Generation || s.ObservedGeneration == 0 && s.ExpectedPods == 0 && s.DesiredHealthy == 0 {
+			selected[int32(i)] = nil
+		}
+	}
+	if len(selected) > 0 {
+		var space [8]int32
+		for i := range p.req.Pods {
+			for _, at := range p.ledger.of(&p.req.Pods[i], space[:0]) {
+				if list, wanted := selected[at]; wanted {
+					selected[at] = append(list, &p.req.Pods[i])
+				}
+			}
+		}
+	}
+	type key struct{ namespace, kind, name string }
+	replicas := make(map[key]int, len(p.req.Replicas))
+	for _, r := range p.req.Replicas {
+		replicas[key{r.Namespace, r.Kind, r.Name}] = r.Count
+	}
+	scale := func(namespace string, c *OwnerReference) (int, bool) {
+		n, known := replicas[key{namespace, c.Kind, c.Name}]
+		return n, known
+	}
+	for i := range p.ledger.budgets {
+		b := &p.ledger.budgets[i]
+		list, computed := selected[int32(i)]
+		if computed {
+			b.Status, _ = b.Measure(list, scale, p.now) // check has found no error
+		}
+		s := &b.Status
+		p.tally[i] = BudgetPlan{
+			Namespace: b.Namespace, Name: b.Name, Computed: computed, Never: s.Never(),
+			Expected: s.ExpectedPods, Desired: s.DesiredHealthy, Healthy: s.CurrentHealthy, Allowed: s.DisruptionsAllowed,
+		}
+	}
+}
+
+// finish adds up.
+func (p *planner) finish() {
+	for i := range p.plan.Nodes {
+		p.plan.Stuck += p.plan.Nodes[i].Stuck
+	}
+	p.plan.Rounds = p.round
+	for _, b := range p.tally {
+		if b.Pods > 0 {
+			p.plan.Budgets = append(p.plan.Budgets, b)
+		}
+	}
+	slices.SortStableFunc(p.plan.Budgets, func(a, b BudgetPlan) int {
+		if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+}

@@ -1,0 +1,224 @@
+package lifecycle
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// draining is a node of a batch with its pods that are left.
+type draining struct {
+	node *NodePlan
+	left []leftPod
+}
+
+// leftPod is a pod that is still there.
+type leftPod struct {
+	sighting
+	budgets []int32 // positions of its budgets
+	plan    int     // position in the node's list
+	stuck   bool    // for good
+}
+
+// batch drains nodes at the same time, until all are empty or stuck.
+func (p *planner) batch(nodes []int, from int) {
+	all := make([]draining, len(nodes))
+	for i, n := range nodes {
+		all[i] = p.look(&p.req.Nodes[n], &p.plan.Nodes[from+i])
+	}
+	for {
+		p.round++
+		moved := false
+		for i := range all {
+			if p.turn(&all[i]) {
+				moved = true
+			}
+		}
+		p.settle()
+		if !moved {
+			p.round--
+			break
+		}
+	}
+	for i := range all {
+		d := &all[i]
+		d.node.Stuck = len(d.left)
+		for j := range d.left {
+			p.blame(d, &d.left[j])
+		}
+	}
+}
+
+// look judges the pods of a node.
+func (p *planner) look(n *Node, to *NodePlan) draining {
+	w := DrainWorld{
+		Node: n, DaemonSets: p.req.DaemonSets, DaemonSetsListed: p.req.DaemonSetsListed,
+		Namespaces: p.req.Namespaces, ClusterLabels: p.req.ClusterLabels,
+	}
+	f := newFilter(p.policy, &w, p.labels[n.Name], p.now)
+	seen := make([]sighting, 0, len(p.pods[n.Name]))
+	for _, pod := range p.pods[n.Name] {
+		seen = append(seen, f.judge(pod))
+	}
+	byPod(seen)
+	slices.SortStableFunc(seen, func(a, b sighting) int {
+		if a.gone() != b.gone() {
+			if a.gone() {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(a.order, b.order)
+	})
+	*to = NodePlan{Node: n.Name, Cordoned: n.Spec.Unschedulable, Unreachable: unreachable(n), Pods: make([]PodPlan, len(seen))}
+	d := draining{node: to, left: make([]leftPod, 0, len(seen))}
+	positions := make([]int32, 0, len(seen))
+	for i := range seen {
+		s := &seen[i]
+		to.Pods[i] = PodPlan{
+			Namespace: s.pod.Namespace, Name: s.pod.Name, UID: s.pod.UID, Fate: s.fate, Order: s.order, Reasons: p.reasons(s),
+		}
+		if s.gone() {
+			continue
+		}
+		begin := len(positions)
+		if s.fate == FateEvict {
+			positions = p.ledger.of(s.pod, positions)
+		}
+		of := positions[begin:len(positions):len(positions)]
+		for _, at := range of {
+			p.tally[at].Pods++
+		}
+		d.left = append(d.left, leftPod{sighting: *s, budgets: of, plan: i})
+	}
+	return d
+}
+
+// reasons returns what filters say of a pod, the same list for the same.
+func (p *planner) reasons(s *sighting) []PodReason {
+	if s.found&(foundOwn|foundRule|foundRuleNamespace) != 0 {
+		return s.reasons()
+	}
+	if s.found == 0 {
+		return nil
+	}
+	list, known := p.told[s.found]
+	if !known {
+		list = s.reasons()
+		p.told[s.found] = list
+	}
+	return list
+}
+
+// turn has the pods on turn go that may, and reports whether any did.
+func (p *planner) turn(d *draining) (moved bool) {
+	if len(d.left) == 0 {
+		return false
+	}
+	order := d.left[0].order // they are in this order
+	keep := d.left[:0]
+	for i := range d.left {
+		l := &d.left[i]
+		if l.order != order || l.stuck || !p.goes(l) {
+			keep = append(keep, *l)
+			continue
+		}
+		moved = true
+		d.node.Pods[l.plan].Round = p.round
+	}
+	d.left = keep
+	if moved {
+		d.node.Last = p.round
+		if d.node.First == 0 {
+			d.node.First = p.round
+		}
+	}
+	return moved
+}
+
+// goes reports whether a pod on turn goes in this round.
+func (p *planner) goes(l *leftPod) bool {
+	switch {
+	case l.fate == FateRefuse:
+		l.stuck = true
+		return false
+	case l.fate == FateWait || l.pod.DeletionTimestamp != nil:
+		return true
+	case p.policy.DisableEviction:
+		p.evicted(l, false)
+		return true
+	}
+	verdict := p.ledger.verdict(l.pod, l.budgets)
+	if verdict.Allows() {
+		p.evicted(l, verdict == object.EvictionAllowed)
+		return true
+	}
+	l.stuck = verdict == object.EvictionUnsupported || verdict == object.EvictionForbidden
+	return false
+}
+
+// evicted takes an eviction into account.
+func (p *planner) evicted(l *leftPod, counted bool) {
+	p.plan.Evicted++
+	replaced := false
+	if c := l.pod.ControllerOf(); c != nil {
+		replaced = c.Kind != "DaemonSet" && c.Kind != "Job"
+	}
+	serves := l.pod.Ready() && l.pod.DeletionTimestamp == nil
+	for _, at := range l.budgets {
+		t := &p.tally[at]
+		t.Evicted++
+		switch {
+		case !replaced:
+			t.Unmanaged++
+			if serves {
+				p.delta[at]--
+			}
+		case !serves && !l.pod.Finished():
+			p.delta[at]++ // its replacement serves from the next round on
+		}
+		if counted {
+			p.ledger.use(at)
+		}
+		if !slices.Contains(p.spent, at) {
+			p.spent = append(p.spent, at)
+			t.Rounds++
+		}
+	}
+}
+
+// settle ends a round: replacements serve, and the disruption controller has
+// counted anew.
+func (p *planner) settle() {
+	for _, at := range p.spent {
+		s := &p.ledger.budgets[at].Status
+		s.CurrentHealthy += p.delta[at]
+		p.ledger.used[at], p.delta[at] = 0, 0
+		if s.ExpectedPods > 0 {
+			s.DisruptionsAllowed = max(0, s.CurrentHealthy-s.DesiredHealthy)
+		}
+	}
+	p.spent = p.spent[:0]
+}
+
+// blame notes why a pod is left.
+func (p *planner) blame(d *draining, l *leftPod) {
+	to := &d.node.Pods[l.plan]
+	switch {
+	case l.order != d.left[0].order:
+		to.Why = ReasonLaterOrder
+		return
+	case l.fate == FateRefuse:
+		to.Why = ReasonPodProtected
+		if l.found&foundNoUID != 0 {
+			to.Why = ReasonPodInvalid
+		}
+		return
+	}
+	first := &p.ledger.budgets[l.budgets[0]]
+	to.Why = refusal(l.pod, first, p.ledger.verdict(l.pod, l.budgets))
+	for _, at := range l.budgets {
+		to.Budgets = append(to.Budgets, p.ledger.budgets[at].ObjectMeta.String())
+	}
+}
