@@ -207,12 +207,12 @@ func (d *drainer) turn(seen []sighting) (left int) {
 		switch {
 		case s.order != order:
 			later++
+		case s.pod.DeletionTimestamp != nil && s.pod.UID != "": // whatever becomes of it, it goes
+			d.terminating(s.pod)
 		case s.fate == FateRefuse:
 			d.refused(s)
 		case s.fate == FateWait:
 			d.waits.add(Wait{Reason: ReasonPodRuns, Name: d.enter(s.pod).Pod, Owner: controllerName(s.pod)})
-		case s.pod.DeletionTimestamp != nil:
-			d.terminating(s.pod)
 		default:
 			d.evict(s.pod)
 		}

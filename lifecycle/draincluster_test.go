@@ -134,7 +134,7 @@ func (c *cluster) pod(name string, opts map[string]string, has func(string) bool
 		p.Status.Phase = object.PodPhase(phase)
 	}
 	if !has("notready") && p.Status.Phase == object.PodRunning {
-		p.Status.Conditions = []object.Condition{{Type: "Ready", Status: "True"}}
+		p.Status.Conditions = readyCondition()
 	}
 	if has("emptydir") {
 		p.Spec.Volumes = []Volume{{Name: "scratch", EmptyDir: new(struct{})}}
@@ -148,6 +148,7 @@ func (c *cluster) pod(name string, opts map[string]string, has func(string) bool
 	if d, err := time.ParseDuration(opts["deleting"]); err == nil {
 		at := c.now.Add(d)
 		p.DeletionTimestamp = &at
+		p.Status.Reason = "replaced" // its controller did so when its deletion began
 	}
 	if f := opts["finalizer"]; f != "" {
 		p.Finalizers = []string{f}
@@ -178,8 +179,8 @@ func (c *cluster) budget(name string, opts map[string]string, has func(string) b
 	if has("always") {
 		b.Spec.UnhealthyPodEvictionPolicy = object.AlwaysAllow
 	}
-	if n, err := strconv.ParseInt(opts["generation"], 10, 64); err == nil {
-		b.Generation = n
+	if b.Generation = 1; has("stale") {
+		b.Generation = 2
 	}
 	delete(c.allowed, name)
 	if n, err := strconv.Atoi(opts["allowed"]); err == nil {
@@ -191,6 +192,10 @@ func (c *cluster) budget(name string, opts map[string]string, has func(string) b
 	}
 	c.budgets = append(c.budgets, b)
 	return b.Check()
+}
+
+func readyCondition() []object.Condition {
+	return []object.Condition{{Type: "Ready", Status: "True"}}
 }
 
 // control computes the numbers of budgets, as the disruption controller does.
@@ -209,9 +214,7 @@ func (c *cluster) control() {
 		if n, fixed := c.allowed[b.Name]; fixed {
 			s.DisruptionsAllowed = n
 		}
-		if b.Generation > 0 {
-			s.ObservedGeneration = b.Generation - 1
-		}
+		s.ObservedGeneration = 1
 		b.Status = s
 	}
 }
@@ -305,12 +308,12 @@ func (c *cluster) to(t time.Time) {
 			(p.Spec.NodeName != c.node.Name || !unreachable(&c.node))
 		if !dead {
 			if p.Status.StartTime != nil && !p.Status.StartTime.After(t) {
-				p.Status.StartTime, p.Status.Conditions = nil, []object.Condition{{Type: "Ready", Status: "True"}}
+				p.Status.StartTime, p.Status.Conditions = nil, readyCondition()
 			}
 			stay = append(stay, p)
 			continue
 		}
-		if o := p.ControllerOf(); o != nil && o.Kind != "Job" {
+		if o := p.ControllerOf(); o != nil && o.Kind != "Job" && o.Kind != "DaemonSet" && !p.Finished() && p.Status.Reason != "replaced" {
 			c.replaced++
 			q := p
 			q.Name = fmt.Sprintf("%s-r%d", p.Name, c.replaced)

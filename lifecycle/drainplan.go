@@ -206,7 +206,9 @@ type planner struct {
 	policy *DrainPolicy
 	now    time.Time
 	plan   *DrainPlan
-	pods   map[string][]*Pod            // by node, of those that are drained
+	pods   [][]int32                    // by node, positions of its pods
+	first  []int32                      // by pod, where its budgets begin in of; one more at the end
+	of     []int32                      // positions of budgets, by pod
 	labels map[string]map[string]string // of machines, by node
 	ledger ledger
 	tally  []BudgetPlan // by budget
@@ -223,22 +225,14 @@ func (p *planner) prepare() {
 	p.delta = make([]int, len(p.req.Budgets))
 	p.ledger.index, _ = object.NewBudgets(p.ledger.budgets) // check has found no error
 	p.tally = make([]BudgetPlan, len(p.req.Budgets))
+	p.first = make([]int32, 1, len(p.req.Pods)+1)
+	p.of = make([]int32, 0, len(p.req.Pods))
+	for i := range p.req.Pods {
+		p.of = p.ledger.of(&p.req.Pods[i], p.of)
+		p.first = append(p.first, int32(len(p.of)))
+	}
 	p.measure()
-	count := make(map[string]int, len(p.req.Nodes))
-	for i := range p.req.Pods {
-		count[p.req.Pods[i].Spec.NodeName]++
-	}
-	p.pods = make(map[string][]*Pod, len(p.req.Nodes))
-	for i := range p.req.Nodes {
-		name := p.req.Nodes[i].Name
-		p.pods[name] = make([]*Pod, 0, count[name])
-	}
-	for i := range p.req.Pods {
-		node := p.req.Pods[i].Spec.NodeName
-		if list, known := p.pods[node]; known {
-			p.pods[node] = append(list, &p.req.Pods[i])
-		}
-	}
+	p.place()
 	p.labels = map[string]map[string]string{}
 	for i := range p.req.Machines {
 		if m := &p.req.Machines[i]; m.Status.NodeRef != nil {
@@ -247,22 +241,51 @@ func (p *planner) prepare() {
 	}
 }
 
+// place puts pods to their nodes.
+func (p *planner) place() {
+	at := make(map[string]int32, len(p.req.Nodes))
+	for i := range p.req.Nodes {
+		at[p.req.Nodes[i].Name] = int32(i)
+	}
+	where := make([]int32, len(p.req.Pods))
+	count := make([]int, len(p.req.Nodes))
+	for i := range p.req.Pods {
+		node, known := at[p.req.Pods[i].Spec.NodeName]
+		if where[i] = -1; known {
+			where[i] = node
+			count[node]++
+		}
+	}
+	p.pods = make([][]int32, len(p.req.Nodes))
+	for i := range p.pods {
+		p.pods[i] = make([]int32, 0, count[i])
+	}
+	for i, node := range where {
+		if node >= 0 {
+			p.pods[node] = append(p.pods[node], int32(i))
+		}
+	}
+}
+
+// budgets returns the positions of a pod's budgets.
+func (p *planner) budgets(pod int32) []int32 {
+	return p.of[p.first[pod]:p.first[pod+1]:p.first[pod+1]]
+}
+
 // measure fills in the numbers of budgets that have none of their own.
 func (p *planner) measure() {
-	selected := map[int32][]*Pod{}
+	unknown := make([]bool, len(p.ledger.budgets))
 	for i := range p.ledger.budgets {
 		b := &p.ledger.budgets[i]
 		s := &b.Status
-		if s.ObservedGeneration < b.Generation || s.ObservedGeneration == 0 && s.ExpectedPods == 0 && s.DesiredHealthy == 0 {
-			selected[int32(i)] = nil
-		}
+		unknown[i] = s.ObservedGeneration < b.Generation || s.ObservedGeneration == 0 && s.ExpectedPods == 0 && s.DesiredHealthy == 0
 	}
-	if len(selected) > 0 {
-		var space [8]int32
+	selected := make([][]*Pod, len(unknown))
+	if slices.Contains(unknown, true) {
 		for i := range p.req.Pods {
-			for _, at := range p.ledger.of(&p.req.Pods[i], space[:0]) {
-				if list, wanted := selected[at]; wanted {
-					selected[at] = append(list, &p.req.Pods[i])
+			for _, at := range p.budgets(int32(i)) {
+				if unknown[at] {
+					selected[at] = append(selected[at], &p.req.Pods[i])
 				}
 			}
 		}
@@ -278,13 +301,12 @@ func (p *planner) measure() {
 	}
 	for i := range p.ledger.budgets {
 		b := &p.ledger.budgets[i]
-		list, computed := selected[int32(i)]
-		if computed {
-			b.Status, _ = b.Measure(list, scale, p.now) // check has found no error
+		if unknown[i] {
+			b.Status = b.MeasureSelected(selected[i], scale, p.now)
 		}
 		s := &b.Status
 		p.tally[i] = BudgetPlan{
-			Namespace: b.Namespace, Name: b.Name, Computed: computed, Never: s.Never(),
+			Namespace: b.Namespace, Name: b.Name, Computed: unknown[i], Never: s.Never(),
 			Expected: s.ExpectedPods, Desired: s.DesiredHealthy, Healthy: s.CurrentHealthy, Allowed: s.DisruptionsAllowed,
 		}
 	}

@@ -25,7 +25,7 @@ type leftPod struct {
 func (p *planner) batch(nodes []int, from int) {
 	all := make([]draining, len(nodes))
 	for i, n := range nodes {
-		all[i] = p.look(&p.req.Nodes[n], &p.plan.Nodes[from+i])
+		all[i] = p.look(n, &p.plan.Nodes[from+i])
 	}
 	for {
 		p.round++
@@ -51,42 +51,46 @@ func (p *planner) batch(nodes []int, from int) {
 }
 
 // look judges the pods of a node.
-func (p *planner) look(n *Node, to *NodePlan) draining {
+func (p *planner) look(at int, to *NodePlan) draining {
+	n := &p.req.Nodes[at]
 	w := DrainWorld{
 		Node: n, DaemonSets: p.req.DaemonSets, DaemonSetsListed: p.req.DaemonSetsListed,
 		Namespaces: p.req.Namespaces, ClusterLabels: p.req.ClusterLabels,
 	}
 	f := newFilter(p.policy, &w, p.labels[n.Name], p.now)
-	seen := make([]sighting, 0, len(p.pods[n.Name]))
-	for _, pod := range p.pods[n.Name] {
-		seen = append(seen, f.judge(pod))
+	type entry struct {
+		sighting
+		at int32 // position of the pod
 	}
-	byPod(seen)
-	slices.SortStableFunc(seen, func(a, b sighting) int {
-		if a.gone() != b.gone() {
-			if a.gone() {
-				return 1
-			}
+	seen := make([]entry, 0, len(p.pods[at]))
+	for _, at := range p.pods[at] {
+		seen = append(seen, entry{f.judge(&p.req.Pods[at]), at})
+	}
+	slices.SortFunc(seen, func(a, b entry) int {
+		switch {
+		case a.gone() && !b.gone():
+			return 1
+		case b.gone() && !a.gone():
 			return -1
+		case a.order != b.order:
+			return cmp.Compare(a.order, b.order)
 		}
-		return cmp.Compare(a.order, b.order)
+		return comparePods(a.pod, b.pod)
 	})
 	*to = NodePlan{Node: n.Name, Cordoned: n.Spec.Unschedulable, Unreachable: unreachable(n), Pods: make([]PodPlan, len(seen))}
 	d := draining{node: to, left: make([]leftPod, 0, len(seen))}
-	positions := make([]int32, 0, len(seen))
 	for i := range seen {
-		s := &seen[i]
+		s := &seen[i].sighting
 		to.Pods[i] = PodPlan{
 			Namespace: s.pod.Namespace, Name: s.pod.Name, UID: s.pod.UID, Fate: s.fate, Order: s.order, Reasons: p.reasons(s),
 		}
 		if s.gone() {
 			continue
 		}
-		begin := len(positions)
+		var of []int32
 		if s.fate == FateEvict {
-			positions = p.ledger.of(s.pod, positions)
+			of = p.budgets(seen[i].at)
 		}
-		of := positions[begin:len(positions):len(positions)]
 		for _, at := range of {
 			p.tally[at].Pods++
 		}
@@ -111,7 +115,8 @@ func (p *planner) reasons(s *sighting) []PodReason {
 	return list
 }
 
-// turn has the pods on turn go that may, and reports whether any did.
+// turn has the pods on turn go that may, and those that are being deleted, and
+// reports whether any did.
 func (p *planner) turn(d *draining) (moved bool) {
 	if len(d.left) == 0 {
 		return false
@@ -120,7 +125,7 @@ func (p *planner) turn(d *draining) (moved bool) {
 	keep := d.left[:0]
 	for i := range d.left {
 		l := &d.left[i]
-		if l.order != order || l.stuck || !p.goes(l) {
+		if ends := l.pod.DeletionTimestamp != nil; !ends && (l.order != order || l.stuck || !p.goes(l)) {
 			keep = append(keep, *l)
 			continue
 		}
@@ -143,7 +148,7 @@ func (p *planner) goes(l *leftPod) bool {
 	case l.fate == FateRefuse:
 		l.stuck = true
 		return false
-	case l.fate == FateWait || l.pod.DeletionTimestamp != nil:
+	case l.fate == FateWait:
 		return true
 	case p.policy.DisableEviction:
 		p.evicted(l, false)

@@ -20,7 +20,7 @@ import (
 //	    pod NAME [ns=NS] [node=NAME] [uid=UID|-] [rs=|ds=|job=|sts=NAME] [emptydir]
 //	        [mirror] [phase=PHASE] [notready] [grace=SECONDS] [deleting=DURATION]
 //	        [finalizer=NAME] [labels=K:V,K:V]
-//	    budget NAME [ns=NS] [min=N] [max=N] [app=VALUE|all] [always] [generation=N]
+//	    budget NAME [ns=NS] [min=N] [max=N] [app=VALUE|all] [always] [stale]
 //	        [allowed=N]      computed as the disruption controller does, but for allowed
 //	    replicas NAME N      what a controller is to have
 //	    namespace NAME [labels=K:V]

@@ -78,44 +78,66 @@ func (b *PodDisruptionBudget) Selects(p *Pod) bool {
 //  5. Allowed are the healthy without the desired, and none while none is
 //     expected. A budget with neither number expects none.
 //
-// Scale returns how many pods a controller is to have. Where it is nil or does
-// not know, the pods that the controller has count. The generation observed
+// Where scale is nil or does not know, the pods that a controller has count. The generation observed
 // and the evicted pods are those of the budget. The error is that of Check.
-func (b *PodDisruptionBudget) Measure(pods []*Pod, scale func(namespace string, controller *OwnerReference) (int, bool), now time.Time) (BudgetStatus, error) {
+func (b *PodDisruptionBudget) Measure(pods []*Pod, scale Scale, now time.Time) (BudgetStatus, error) {
 	if err := b.Check(); err != nil {
 		return BudgetStatus{}, err
 	}
-	s := BudgetStatus{ObservedGeneration: b.Generation, DisruptedPods: b.Status.DisruptedPods}
-	total := 0
-	have := make(map[OwnerReference]int) // pods by controller; only summed up
+	var selected []*Pod
 	for _, p := range pods {
-		if !b.Selects(p) {
-			continue
+		if b.Selects(p) {
+			selected = append(selected, p)
 		}
-		total++
+	}
+	return b.MeasureSelected(selected, scale, now), nil
+}
+
+// Scale returns how many pods a controller in a namespace is to have, and
+// whether that is known.
+type Scale func(namespace string, controller *OwnerReference) (int, bool)
+
+// MeasureSelected is Measure for a budget that Check finds no fault with, and
+// for exactly the pods that it selects.
+func (b *PodDisruptionBudget) MeasureSelected(pods []*Pod, scale Scale, now time.Time) BudgetStatus {
+	s := BudgetStatus{ObservedGeneration: b.Generation, DisruptedPods: b.Status.DisruptedPods}
+	type share struct {
+		controller *OwnerReference
+		pods       int
+	}
+	var shares []share // of controllers, which mostly are one
+	for _, p := range pods {
 		if b.healthy(p, now) {
 			s.CurrentHealthy++
 		}
-		if c := p.ControllerOf(); c != nil {
-			key := *c
-			key.Controller = nil
-			have[key]++
+		c := p.ControllerOf()
+		if c == nil {
+			continue
 		}
+		i := 0
+		for i < len(shares) && !shares[i].controller.same(c) {
+			i++
+		}
+		if i == len(shares) {
+			shares = append(shares, share{controller: c})
+		}
+		shares[i].pods++
 	}
 	expected := 0
-	for c, n := range have {
+	for _, have := range shares {
+		n := have.pods
 		if scale != nil {
-			if want, known := scale(b.Namespace, &c); known {
+			if want, known := scale(b.Namespace, have.controller); known {
 				n = want
 			}
 		}
 		expected += n
 	}
-	s.ExpectedPods, s.DesiredHealthy = b.desired(total, expected)
+	s.ExpectedPods, s.DesiredHealthy = b.desired(len(pods), expected)
 	if s.ExpectedPods > 0 {
 		s.DisruptionsAllowed = max(0, s.CurrentHealthy-s.DesiredHealthy)
 	}
-	return s, nil
+	return s
 }
 
 // desired returns how many pods the budget expects and how many of them are to
@@ -147,6 +169,8 @@ func (b *PodDisruptionBudget) healthy(p *Pod, now time.Time) bool {
 	return p.Ready()
 }
 
-// Never reports whether no eviction of a ready pod is allowed even while every
-// pod is healthy: as many are desired as are expected.
-func (s *BudgetStatus) Never() bool { return s.ExpectedPods <= s.DesiredHealthy }
+// Never reports whether no eviction of a ready pod is allowed, now and even when
+// every pod is healthy: as many are desired as are expected.
+func (s *BudgetStatus) Never() bool {
+	return s.DisruptionsAllowed <= 0 && s.ExpectedPods <= s.DesiredHealthy
+}

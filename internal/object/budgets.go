@@ -3,21 +3,25 @@ package object
 import "slices"
 
 // Budgets finds the budgets of pods. It refers to the budgets that it was made
-// from.
+// from. Its methods may be called by many goroutines.
 type Budgets struct {
-	all   []PodDisruptionBudget
-	pairs map[budgetPair][]int32 // by one label that the selector asks for
-	loose map[string][]int32     // by namespace: those whose selector names no pair
+	all        []PodDisruptionBudget
+	namespaces map[string]*namespaceBudgets
 }
 
-// budgetPair is a label in a namespace.
-type budgetPair struct{ namespace, key, value string }
+// namespaceBudgets are the budgets of a namespace, by one of the labels that
+// each asks for.
+type namespaceBudgets struct {
+	loose []int32  // those that ask for no label with a value
+	keys  []string // of these labels
+	pairs []map[string][]int32
+}
 
 // NewBudgets returns an index of budgets, which must not change while it is
 // used. The errors are those of Check, in the order of budgets; a budget with
 // an error is indexed and selects what its sound parts select.
 func NewBudgets(budgets []PodDisruptionBudget) (*Budgets, []error) {
-	x := &Budgets{all: budgets, pairs: map[budgetPair][]int32{}, loose: map[string][]int32{}}
+	x := &Budgets{all: budgets, namespaces: map[string]*namespaceBudgets{}}
 	var errs []error
 	for i := range budgets {
 		b := &budgets[i]
@@ -27,19 +31,36 @@ func NewBudgets(budgets []PodDisruptionBudget) (*Budgets, []error) {
 		if b.Spec.Selector == nil {
 			continue
 		}
-		pair := budgetPair{namespace: b.Namespace}
-		for key, value := range b.Spec.Selector.MatchLabels {
-			if pair.key == "" || key < pair.key {
-				pair.key, pair.value = key, value
-			}
+		n := x.namespaces[b.Namespace]
+		if n == nil {
+			n = &namespaceBudgets{}
+			x.namespaces[b.Namespace] = n
 		}
-		if pair.key == "" {
-			x.loose[b.Namespace] = append(x.loose[b.Namespace], int32(i))
-		} else {
-			x.pairs[pair] = append(x.pairs[pair], int32(i))
-		}
+		n.add(b, int32(i))
 	}
 	return x, errs
+}
+
+// add indexes the budget at a position.
+func (n *namespaceBudgets) add(b *PodDisruptionBudget, at int32) {
+	label := ""
+	for key := range b.Spec.Selector.MatchLabels {
+		if label == "" || key < label {
+			label = key
+		}
+	}
+	if label == "" {
+		n.loose = append(n.loose, at)
+		return
+	}
+	i := slices.Index(n.keys, label)
+	if i < 0 {
+		i = len(n.keys)
+		n.keys = append(n.keys, label)
+		n.pairs = append(n.pairs, map[string][]int32{})
+	}
+	value := b.Spec.Selector.MatchLabels[label]
+	n.pairs[i][value] = append(n.pairs[i][value], at)
 }
 
 // Of appends to dst the positions of the budgets that select a pod, ascending,
@@ -48,23 +69,28 @@ func (x *Budgets) Of(p *Pod, dst []int32) []int32 {
 	if x == nil {
 		return dst
 	}
-	from := len(dst)
-	try := func(candidates []int32) {
-		for _, i := range candidates {
-			if x.all[i].Spec.Selector.Matches(p.Labels) {
-				dst = append(dst, i)
-			}
-		}
+	n := x.namespaces[p.Namespace]
+	if n == nil {
+		return dst
 	}
-	try(x.loose[p.Namespace])
-	if len(x.pairs) > 0 {
-		for key, value := range p.Labels {
-			if found := x.pairs[budgetPair{p.Namespace, key, value}]; found != nil {
-				try(found)
-			}
+	from := len(dst)
+	dst = x.matching(n.loose, p, dst)
+	for i, key := range n.keys {
+		if value, has := p.Labels[key]; has {
+			dst = x.matching(n.pairs[i][value], p, dst)
 		}
 	}
 	slices.Sort(dst[from:])
+	return dst
+}
+
+// matching appends those of the positions whose budgets select the pod.
+func (x *Budgets) matching(positions []int32, p *Pod, dst []int32) []int32 {
+	for _, i := range positions {
+		if x.all[i].Spec.Selector.Matches(p.Labels) {
+			dst = append(dst, i)
+		}
+	}
 	return dst
 }
 

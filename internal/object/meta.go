@@ -35,9 +35,14 @@ type OwnerReference struct {
 	Controller *bool  `json:"controller,omitempty"` // whether the owner manages the object; at most one does
 }
 
+// same reports whether two references are to one owner.
+func (r *OwnerReference) same(o *OwnerReference) bool {
+	return r.UID == o.UID && r.Name == o.Name && r.Kind == o.Kind && r.APIVersion == o.APIVersion
+}
+
 // ControllerOf returns the owner that manages the object, or nil. It points
 // into the object.
-func (m ObjectMeta) ControllerOf() *OwnerReference {
+func (m *ObjectMeta) ControllerOf() *OwnerReference {
 	for i := range m.OwnerReferences {
 		if c := m.OwnerReferences[i].Controller; c != nil && *c {
 			return &m.OwnerReferences[i]
