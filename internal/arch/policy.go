@@ -59,7 +59,7 @@ var lattice = map[string][]string{
 	"solver/olm/crd":     {"internal/object"},
 	"solver/olm/lock":    {"catalog", "internal/doc", "solver/olm"},
 	"solver/olm/gate":    {"internal/object", "internal/semverx", "solver/olm"},
-	"solver/olm/removal": {"internal/object", "solver/olm"},
+	"solver/olm/removal": {"internal/object", "solver/olm", "solver/rule"},
 	"solver/olm/scope":   {"internal/object", "solver/olm/group"},
 	"solver/olm/source":  {"internal/object", "internal/semverx", "solver/olm"},
 	"solver/olm/status":  {"catalog", "internal/object", "solver/olm"},

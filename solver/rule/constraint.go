@@ -89,6 +89,13 @@ func (c *Constraint) Match(ctx context.Context, props *Properties) (bool, error)
 	return result.Match, err
 }
 
+// Holds is [Constraint.Match] for those who have no context: it ends by itself,
+// since the cost of rules is limited.
+func (c *Constraint) Holds(props *Properties) bool {
+	match, err := c.Match(context.Background(), props)
+	return match && err == nil
+}
+
 // Eval evaluates the constraint. A rule that cannot be evaluated counts as
 // false where it stands, so that not(rule) then holds; the result tells of it.
 // The error is that of the context.

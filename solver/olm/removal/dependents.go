@@ -32,9 +32,11 @@ func dependents(w *World, gone []*olm.ClusterServiceVersion) []Dependent {
 		}
 	}
 	var found []Dependent
+	constraints := newJudge(gone, staying)
 	for _, c := range staying {
 		_, required := interests(c)
 		required = slices.DeleteFunc(required, func(name string) bool { return !lost[name] })
+		required = append(required, constraints.unmet(c)...)
 		if len(required) > 0 {
 			found = append(found, Dependent{Operator: c.Name, Requires: required})
 		}
@@ -46,8 +48,8 @@ func dependents(w *World, gone []*olm.ClusterServiceVersion) []Dependent {
 // interests returns what a CSV provides and requires, each sorted and once:
 // APIs as Kind.version.group, packages as "package NAME". The annotation with
 // the properties counts where there is one, and the APIs of the spec count
-// always. A property that cannot be read counts as absent, and a constraint of
-// several parts, too.
+// always. A property that cannot be read counts as absent; constraints are
+// judged apart, by judge.
 func interests(c *olm.ClusterServiceVersion) (provided, required []string) {
 	for _, d := range c.Spec.CustomResourceDefinitions.Owned {
 		provided = append(provided, crdName(d))

@@ -46,8 +46,11 @@ type Remnant struct {
 
 // Dependent is an operator that requires something which goes.
 type Dependent struct {
-	Operator string   `json:"operator"` // its CSV
-	Requires []string `json:"requires"` // what nobody else provides, as Kind.version.group or package NAME
+	Operator string `json:"operator"` // its CSV
+	// Requires is what nobody else provides: APIs as Kind.version.group, packages
+	// as "package NAME", then olm.constraint properties in words, in the order of
+	// the CSV's properties.
+	Requires []string `json:"requires"`
 }
 
 // Plan says what a removal does.

@@ -17,6 +17,7 @@ import (
 //
 //	sub NAME package=P current=CSV installed=CSV channel=C source=S
 //	csv NAME replaces=CSV owns=K.v.g needs=K.v.g provides=P requires=P copied
+//	constraint CSV JSON                         an olm.constraint property of the CSV
 //	object CSV GROUP/KIND NAME
 //	crd CSV NAME COUNT
 //	unpack NAME CSV [failed]
@@ -61,6 +62,15 @@ func parse(t *testing.T, c *golden.Command) *scene {
 			w.Subscriptions = append(w.Subscriptions, parseSub(words[1:]))
 		case "csv":
 			w.CSVs = append(w.CSVs, parseCSV(words[1:]))
+		case "constraint":
+			c := &w.CSVs[len(w.CSVs)-1]
+			note := strings.TrimSuffix(c.Annotations[olm.PropertiesAnnotation], "]}")
+			if note == "" {
+				note = `{"properties":[`
+			} else {
+				note += ","
+			}
+			c.Annotations = map[string]string{olm.PropertiesAnnotation: note + `{"type":"olm.constraint","value":` + strings.Join(words[2:], " ") + "}]}"}
 		case "object":
 			w.Objects[words[1]] = append(w.Objects[words[1]], object(words[2:]))
 		case "crd":
