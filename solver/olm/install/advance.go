@@ -44,13 +44,13 @@ func (s *stepper) adopt() bool {
 		return true
 	}
 	res, settled := s.usable()
-	fresh, err := newPlan(s.World, s.index, res, s.nextGeneration())
+	fresh, current, err := newPlan(s.World, s.index, res, s.nextGeneration())
 	if err != nil {
 		s.state.Plan = nil
 		s.block(s.namespaceSubject(), ReasonContentInvalid, err.Error(), "the authors of the bundle", "the catalog offers a sound bundle")
 		return false
 	}
-	memory := fresh.memory(currents(res))
+	memory := fresh.memory(current)
 	if len(memory.Steps) == 0 && !settled {
 		return false
 	}
@@ -59,7 +59,7 @@ func (s *stepper) adopt() bool {
 		return false
 	}
 	if p != nil && p.same(memory) {
-		if fresh, err = newPlan(s.World, s.index, res, p.Generation); err != nil { // under the name that it has
+		if fresh, _, err = newPlan(s.World, s.index, res, p.Generation); err != nil { // under the name that it has
 			return false
 		}
 	} else {

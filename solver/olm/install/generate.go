@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -18,8 +19,8 @@ import (
 func (s *stepper) generate() {
 	var pending []string
 	want := s.consequences()
-	slices.SortStableFunc(want, func(a, b WriteObject) int { return compareRefs(a.Ref, b.Ref) })
-	want = slices.CompactFunc(want, func(a, b WriteObject) bool { return a.Ref == b.Ref })
+	slices.SortStableFunc(want, func(a, b derived) int { return compareRefs(a.ref, b.ref) })
+	want = slices.CompactFunc(want, func(a, b derived) bool { return a.ref == b.ref })
 	seen := sorted(s.Generated, func(o *Object) string { return o.Ref.sortKey() })
 	for len(want) > 0 || len(seen) > 0 {
 		c := 0
@@ -29,13 +30,13 @@ func (s *stepper) generate() {
 		case len(want) == 0:
 			c = 1
 		default:
-			c = compareRefs(want[0].Ref, seen[0].Ref)
+			c = compareRefs(want[0].ref, seen[0].Ref)
 		}
 		if c < 0 {
 			pending = append(pending, s.write(want[0], Mark{}))
 		} else if c > 0 && seen[0].Owner == s.Namespace { // else another namespace wants it
 			pending = append(pending, s.discard(seen[0]))
-		} else if c == 0 && want[0].Digest != seen[0].Digest {
+		} else if c == 0 && want[0].digest != seen[0].Digest {
 			pending = append(pending, s.write(want[0], seen[0].Mark))
 		}
 		if c <= 0 {
@@ -51,17 +52,47 @@ func (s *stepper) generate() {
 	}
 }
 
+// derived is an object that follows from the group and its members. Most are as
+// they should be, so their manifests are made on demand; the digest names all
+// that goes into one.
+type derived struct {
+	ref    Ref
+	digest string
+	meta   olm.ObjectMeta
+	parts  func() map[string]any // beside apiVersion, kind and metadata
+}
+
+// derive returns a derived object, of parts that depend on the key and on what
+// meta says.
+func derive(apiGroup, kind string, meta olm.ObjectMeta, key string, parts func() map[string]any) derived {
+	ref := Ref{Group: apiGroup, Kind: kind, Namespace: meta.Namespace, Name: meta.Name}
+	return derived{ref, digestOf([]json.RawMessage{[]byte("1"), []byte(key)}), meta, parts}
+}
+
+// manifest returns the object as JSON.
+func (d *derived) manifest() json.RawMessage {
+	version := "/v1"
+	if d.ref.Group == groupOLM {
+		version = "/v1alpha1"
+	}
+	all := d.parts()
+	all["apiVersion"], all["kind"], all["metadata"] = d.ref.Group+version, d.ref.Kind, d.meta
+	text, _ := json.Marshal(all) // what was decoded from JSON, and strings: cannot fail
+	return text
+}
+
 func (r Ref) sortKey() string {
 	return strings.Join([]string{r.Kind, r.Namespace, r.Name, r.Group}, "\x00")
 }
 
-func compareRefs(a, b Ref) int { return strings.Compare(a.sortKey(), b.sortKey()) }
+func compareRefs(a, b Ref) int {
+	return cmp.Or(strings.Compare(a.Kind, b.Kind), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.Group, b.Group))
+}
 
 // write and discard say what is being done.
-func (s *stepper) write(w WriteObject, old Mark) string {
-	w.Revision = old.Revision
-	_, failure := s.do(w)
-	return because(w.Ref.String()+" is being written", failure)
+func (s *stepper) write(d derived, old Mark) string {
+	_, failure := s.do(WriteObject{Ref: d.ref, Manifest: d.manifest(), Digest: d.digest, Owner: s.Namespace, Revision: old.Revision})
+	return because(d.ref.String()+" is being written", failure)
 }
 
 func (s *stepper) discard(o *Object) string {
@@ -70,13 +101,13 @@ func (s *stepper) discard(o *Object) string {
 }
 
 // consequences are what follows from the group and its members, in any order.
-func (s *stepper) consequences() []WriteObject {
+func (s *stepper) consequences() []derived {
 	if s.own == nil {
 		return nil
 	}
-	var all []WriteObject
+	var all []derived
 	for _, r := range s.own.ClusterRoles() {
-		all = append(all, s.clusterRole(&r))
+		all = append(all, clusterRole(r, s.own.Annotations[group.ProvidedAPIsAnnotation]))
 	}
 	for _, c := range s.operators {
 		op, err := c.Member()
@@ -84,12 +115,12 @@ func (s *stepper) consequences() []WriteObject {
 			continue
 		}
 		for _, r := range op.ClusterRoles() {
-			all = append(all, s.clusterRole(&r))
+			all = append(all, clusterRole(r, ""))
 		}
 		all = append(all, s.grants(c, &op)...)
-		op.Annotations = withNotes(c, s.own)
+		op.Annotations = s.own.MemberAnnotations(&op)
 		for _, made := range s.own.Copies(&op, s.Namespaces, nil, s.Copies).Create {
-			all = append(all, s.copy(c, &made))
+			all = append(all, copyOf(c, &made))
 		}
 	}
 	return all
@@ -108,15 +139,10 @@ func (s *stepper) active(c *CSV) bool {
 	return true
 }
 
-func withNotes(c *CSV, g *group.OperatorGroup) map[string]string {
-	op := group.Operator{ObjectMeta: c.ObjectMeta}
-	return g.MemberAnnotations(&op)
-}
-
 // grants give a member its permissions where it watches; those in its own
 // namespace are steps of its plan.
-func (s *stepper) grants(c *CSV, op *group.Operator) []WriteObject {
-	var all []WriteObject
+func (s *stepper) grants(c *CSV, op *group.Operator) []derived {
+	var all []derived
 	for _, g := range s.own.Grants(op, c.Spec.Install.Spec.Permissions) {
 		exists := g.Namespace == "" || slices.ContainsFunc(s.Namespaces, func(n olm.ObjectMeta) bool { return n.Name == g.Namespace })
 		if g.Namespace == s.Namespace || !exists {
@@ -127,44 +153,36 @@ func (s *stepper) grants(c *CSV, op *group.Operator) []WriteObject {
 			kind = "ClusterRole"
 		}
 		subject := scope.Subject{Kind: "ServiceAccount", Name: g.Account, Namespace: s.Namespace}
-		all = append(all,
-			s.object(groupRBAC, kind, g.Role, map[string]any{"rules": g.Rules}),
-			s.object(groupRBAC, kind+"Binding", g.Role, map[string]any{
-				"roleRef":  map[string]any{"apiGroup": groupRBAC, "kind": kind, "name": g.Role.Name},
-				"subjects": []scope.Subject{subject},
+		all = append(all, // the name of the role names its rules
+			derive(groupRBAC, kind, g.Role, kind, func() map[string]any { return map[string]any{"rules": g.Rules} }),
+			derive(groupRBAC, kind+"Binding", g.Role, kind+" "+g.Account+" "+s.Namespace, func() map[string]any {
+				return map[string]any{
+					"roleRef":  map[string]any{"apiGroup": groupRBAC, "kind": kind, "name": g.Role.Name},
+					"subjects": []scope.Subject{subject},
+				}
 			}))
 	}
 	return all
 }
 
-func (s *stepper) clusterRole(r *group.ClusterRole) WriteObject {
-	parts := map[string]any{"rules": r.Rules}
-	if r.AggregationRule != nil {
-		parts["aggregationRule"] = r.AggregationRule
-	}
-	return s.object(groupRBAC, "ClusterRole", r.ObjectMeta, parts)
-}
-
-// copy tells another namespace of an operator.
-func (s *stepper) copy(c *CSV, made *group.Operator) WriteObject {
-	meta := made.ObjectMeta
-	meta.UID, meta.OwnerReferences = "", nil
-	return s.object(groupOLM, kindCSV, meta, map[string]any{
-		"spec":   c.Spec,
-		"status": olm.CSVStatus{Phase: olm.Phase(made.Phase), Reason: string(made.Reason)},
+// clusterRole is a role of the group, which takes in those of the APIs that it
+// provides, or of one API, whose name says all.
+func clusterRole(r group.ClusterRole, provided string) derived {
+	return derive(groupRBAC, "ClusterRole", r.ObjectMeta, r.Name+" "+provided, func() map[string]any {
+		parts := map[string]any{"rules": r.Rules}
+		if r.AggregationRule != nil {
+			parts["aggregationRule"] = r.AggregationRule
+		}
+		return parts
 	})
 }
 
-// object returns the action that writes an object.
-func (s *stepper) object(apiGroup, kind string, meta olm.ObjectMeta, parts map[string]any) WriteObject {
-	version := "/v1"
-	if apiGroup == groupOLM {
-		version = "/v1alpha1"
-	}
-	parts["apiVersion"], parts["kind"], parts["metadata"] = apiGroup+version, kind, meta
-	text, _ := json.Marshal(parts) // what was decoded from JSON, and strings: cannot fail
-	return WriteObject{
-		Ref:      Ref{Group: apiGroup, Kind: kind, Namespace: meta.Namespace, Name: meta.Name},
-		Manifest: text, Digest: digestOf([]json.RawMessage{text}), Owner: s.Namespace,
-	}
+// copyOf tells another namespace of an operator.
+func copyOf(c *CSV, made *group.Operator) derived {
+	meta := olm.ObjectMeta{Name: made.Name, Namespace: made.Namespace, Labels: made.Labels, Annotations: made.Annotations}
+	status := olm.CSVStatus{Phase: olm.Phase(made.Phase), Reason: string(made.Reason)}
+	key, _ := json.Marshal([]any{meta, status, c.Spec}) // it was decoded from JSON: cannot fail
+	return derive(groupOLM, kindCSV, meta, string(key), func() map[string]any {
+		return map[string]any{"spec": c.Spec, "status": status}
+	})
 }

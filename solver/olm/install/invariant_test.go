@@ -22,6 +22,23 @@ func (p *play) check(_ string, a install.Action) {
 		p.Reach("plan dropped")
 	case install.DeleteObject:
 		p.Reach("object deleted")
+	case install.Deploy:
+		if old, ok := p.deployed[a.CSV]; ok && old.Digest != a.Digest {
+			p.Reach("redeployed")
+		}
+		p.deployed[a.CSV] = a
+	case install.Undeploy:
+		p.Reach("undeployed")
+	case install.WriteObject:
+		if a.Ref.Kind == "ClusterServiceVersion" {
+			p.Reach("copied")
+		}
+	case install.CreateSubscription:
+		p.Reach("refreshed")
+	case install.ReportUpgradeable:
+		if a.Condition.Status == "False" {
+			p.Reach("cluster held up")
+		}
 	case install.DeleteCSV:
 		p.Reach("update")
 		if c := findCSV(p.before, a.CSV); c.Status.Phase != install.PhaseDeleting {
@@ -33,9 +50,13 @@ func (p *play) check(_ string, a install.Action) {
 }
 
 func (p *play) checkPlan(w *install.World, plan *install.InstallPlan) {
+	if plan.Status.Phase == install.PlanFailed {
+		p.Reach("plan failed")
+	}
 	if plan.Revision != "" {
 		return // only its status
 	}
+	p.might[plan.Name] = p.mayNow(w)
 	p.manual[plan.Name] = slices.ContainsFunc(w.Subscriptions, func(s install.Subscription) bool {
 		return s.Spec.InstallPlanApproval == olm.ApprovalManual
 	})
@@ -62,8 +83,11 @@ func (p *play) checkStep(w *install.World, a install.ApplyStep) {
 	if p.manual[a.Plan] && w.Plans[i].Spec.Approval != olm.ApprovalManual {
 		p.fail("%s was applied without approval, and a subscription is manual", key)
 	}
-	if a.Ref.Kind == "ClusterServiceVersion" {
+	switch a.Ref.Kind {
+	case "ClusterServiceVersion":
 		return
+	case "CustomResourceDefinition":
+		p.checkCRD(w, a)
 	}
 	for _, s := range w.Plans[i].Status.Plan {
 		if s.Resource.Kind == "ClusterServiceVersion" && findCSV(w, s.Resource.Name) == nil {
@@ -76,9 +100,9 @@ func (p *play) checkStep(w *install.World, a install.ApplyStep) {
 var moves = map[olm.Phase][]olm.Phase{
 	install.PhaseNone:         {install.PhasePending, olm.PhaseReplacing},
 	install.PhasePending:      {install.PhasePending, install.PhaseInstallReady, olm.PhaseReplacing},
-	install.PhaseInstallReady: {install.PhaseInstalling, olm.PhaseReplacing},
+	install.PhaseInstallReady: {install.PhaseInstalling, install.PhasePending, olm.PhaseReplacing},
 	install.PhaseInstalling:   {olm.PhaseSucceeded, olm.PhaseFailed, install.PhasePending, olm.PhaseReplacing},
-	olm.PhaseSucceeded:        {olm.PhaseFailed, olm.PhaseReplacing},
+	olm.PhaseSucceeded:        {olm.PhaseFailed, install.PhasePending, olm.PhaseReplacing},
 	olm.PhaseFailed:           {install.PhasePending, olm.PhaseReplacing},
 	olm.PhaseReplacing:        {install.PhaseDeleting, install.PhasePending},
 }
@@ -87,6 +111,10 @@ func (p *play) checkPhase(a install.SetPhase) {
 	c := findCSV(p.before, a.CSV)
 	if c == nil {
 		p.fail("%s has a phase, and was not there", a.CSV)
+		return
+	}
+	if a.Phase == install.PhaseDeleting && a.Reason == install.ReasonUninstalled {
+		p.checkUninstalled(c)
 		return
 	}
 	if !slices.Contains(moves[c.Status.Phase], a.Phase) {
@@ -101,7 +129,7 @@ func (p *play) checkPhase(a install.SetPhase) {
 		}
 	case olm.PhaseSucceeded:
 		p.succeeded[a.CSV] = true
-		if missing := missingAPI(p.before, c); missing != "" {
+		if missing := p.missingAPI(p.before, c); missing != "" {
 			p.fail("%s succeeds without %s", a.CSV, missing)
 		}
 	case install.PhaseDeleting:
@@ -133,21 +161,21 @@ func (p *play) requiredAPIs(w *install.World) {
 		if c.Status.Phase != olm.PhaseSucceeded || successor(w, c.Name) != nil {
 			continue
 		}
-		if missing := missingAPI(w, c); missing != "" {
+		if missing := p.missingAPI(w, c); missing != "" {
 			p.fail("%s is installed and has lost %s", c.Name, missing)
 		}
 	}
 }
 
 // missingAPI returns an API that an operator requires and that is not served,
-// or that no operator provides.
-func missingAPI(w *install.World, c *install.CSV) string {
+// or that no operator provides. What somebody else has deleted does not count.
+func (p *play) missingAPI(w *install.World, c *install.CSV) string {
 	for _, d := range c.Spec.CustomResourceDefinitions.Required {
 		served := slices.ContainsFunc(w.CRDs, func(x install.CRD) bool { return x.Name == d.Name && slices.Contains(x.Served(), d.Version) })
 		provided := slices.ContainsFunc(w.CSVs, func(x install.CSV) bool {
 			return slices.Contains(x.Spec.CustomResourceDefinitions.Owned, d)
 		})
-		if !served || !provided {
+		if !served && !p.lost[d.Name] || !provided {
 			return d.Name + " " + d.Version
 		}
 	}
@@ -186,72 +214,4 @@ func (p *play) relieved(name string) bool {
 		name = next.Name
 	}
 	return false
-}
-
-// settle ends all faults, and checks that everything comes to rest where the
-// resolver wants no more.
-func (p *play) settle() error {
-	p.Heal()
-	p.published = versions - 1
-	for len(p.late) > 0 {
-		p.deliver()
-	}
-	clear(p.health)
-	p.edit(func(w *install.World) { w.Conditions = nil })
-	rests := 0
-	for range 2000 {
-		p.approve()
-		p.mend()
-		d, err := p.runners[0].Reconcile(p.t.Context(), ns)
-		if p.wrong != nil {
-			return p.wrong
-		}
-		for _, b := range d.Blocked {
-			p.Note("%s", b)
-		}
-		switch {
-		case err != nil:
-			p.Note("error: %v", err)
-			p.Pass()
-		case len(d.Actions) > 0:
-			rests = 0
-		case d.Wake.IsZero():
-			if rests++; rests > 1 {
-				return p.atRest(&d)
-			}
-		default:
-			p.Clock.Set(d.Wake)
-		}
-	}
-	p.fail("it never came to rest")
-	return p.wrong
-}
-
-func (p *play) atRest(d *install.Decision) error {
-	w := p.backend.World(ns)
-	for _, c := range w.CSVs {
-		if c.Status.Phase != olm.PhaseSucceeded {
-			p.fail("at rest, %s is %s", c.Name, c.Status.Phase)
-		}
-	}
-	if d.State.Plan != nil {
-		p.fail("at rest, %s is under way", d.State.Plan.Name)
-	}
-	res, err := p.resolvers[p.published].Resolve(p.t.Context(), w.Request())
-	if err != nil {
-		if len(d.Blocked) == 0 {
-			p.fail("at rest and nothing blocked, but: %v", err)
-		}
-		p.Reach("unsatisfiable at rest")
-		return p.wrong
-	}
-	if len(res.Chosen) > 0 {
-		p.fail("at rest, but %s could be installed", res.Chosen[0].Name)
-	}
-	for _, s := range w.Subscriptions {
-		if s.Status.InstalledCSV == "" || s.Status.InstalledCSV != s.Status.CurrentCSV || findCSV(w, s.Status.InstalledCSV) == nil {
-			p.fail("at rest, subscription %s has %+v", s.Name, s.Status)
-		}
-	}
-	return p.wrong
 }

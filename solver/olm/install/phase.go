@@ -225,6 +225,10 @@ func (s *stepper) failed(c *CSV) {
 		s.move(c, PhasePending, ReasonNeedsReinstall, "what its operator group was about is mended")
 		return
 	}
+	if c.Status.Reason == ReasonRequirementsNotMet && len(s.missingAPIs(c)) == 0 {
+		s.move(c, PhasePending, ReasonNeedsReinstall, "the APIs that it needs are there again")
+		return
+	}
 	message := detailed("it failed with reason "+c.Status.Reason, c.Detail)
 	if by := s.updateOf(c.Name); by != "" { // or else the update would lose what it is for
 		s.block(csvSubject(c), ReasonFailed, message, "the authors of "+c.Name, by+" takes its place")

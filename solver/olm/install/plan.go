@@ -112,9 +112,9 @@ func (e *ContentError) Unwrap() error { return e.Err }
 //     was chosen.
 //  4. CSVs come first, then CRDs, then the rest; within each, bundles in the
 //     order of the resolution and objects in that of the bundle.
-//  5. Objects of operators that are there, brought by earlier plans and gone
-//     since, are brought again; not those of operators that are on their way out,
-//     or whose plan has failed, nor subscriptions.
+//  5. Where operators have lost objects that earlier plans have brought, the plan
+//     brings these again and nothing else; not those of operators that are on
+//     their way out, or whose plan has failed, nor subscriptions.
 //  6. Approval is Manual if any subscription of the namespace is; otherwise the
 //     plan is approved.
 //
@@ -122,11 +122,14 @@ func (e *ContentError) Unwrap() error { return e.Err }
 // its name, holds an object without a name or kind, or writes an object of
 // another bundle of the plan. Without a Resolution only 5 gives steps.
 func NewInstallPlan(w *World, generation int) (*InstallPlan, error) {
-	return newPlan(w, newIndex(w), w.Resolution, generation)
+	p, _, err := newPlan(w, newIndex(w), w.Resolution, generation)
+	return p, err
 }
 
-func newPlan(w *World, x *index, res *olm.Resolution, generation int) (*InstallPlan, error) {
-	p := &InstallPlan{
+// newPlan is NewInstallPlan for a resolution, which may be nil. Current are the
+// subscriptions that the plan serves.
+func newPlan(w *World, x *index, res *olm.Resolution, generation int) (p *InstallPlan, current []Current, err error) {
+	p = &InstallPlan{
 		ObjectMeta: olm.ObjectMeta{Name: planName(generation), Namespace: w.Namespace},
 		Spec:       InstallPlanSpec{Approval: planApproval(w.Subscriptions), Generation: generation},
 		Status:     InstallPlanStatus{Phase: PlanInstalling},
@@ -135,19 +138,20 @@ func newPlan(w *World, x *index, res *olm.Resolution, generation int) (*InstallP
 	if !p.Spec.Approved {
 		p.Status.Phase = PlanRequiresApproval
 	}
-	if res != nil {
-		if err := p.bring(w, res); err != nil {
-			return nil, err
-		}
-	}
 	p.repair(w, x)
+	if len(p.Status.Plan) == 0 && res != nil {
+		if err := p.bring(w, res); err != nil {
+			return nil, nil, err
+		}
+		current = currents(res)
+	}
 	slices.SortStableFunc(p.Status.Plan, func(a, b PlanStep) int { return a.Resource.stage() - b.Resource.stage() })
 	for i := range p.Status.Plan {
 		p.Status.CatalogSources = append(p.Status.CatalogSources, p.Status.Plan[i].Resource.SourceName)
 	}
 	slices.Sort(p.Status.CatalogSources)
 	p.Status.CatalogSources = slices.Compact(p.Status.CatalogSources)
-	return p, nil
+	return p, current, nil
 }
 
 // bring adds the steps for what was chosen.
@@ -240,9 +244,6 @@ func (p *InstallPlan) memory(current []Current) *Plan {
 
 // currents returns the subscriptions that a resolution serves anew, by name.
 func currents(res *olm.Resolution) []Current {
-	if res == nil {
-		return nil
-	}
 	var all []Current
 	for i := range res.Chosen {
 		for _, sub := range res.Chosen[i].Subscriptions {

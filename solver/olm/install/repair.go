@@ -8,13 +8,17 @@ import (
 
 // repair adds the steps that bring back what operators have lost.
 func (p *InstallPlan) repair(w *World, x *index) {
+	written := make(map[Ref]bool)
 	for _, c := range x.operators {
-		if slices.Contains(p.Spec.ClusterServiceVersionNames, c.Name) || !x.stays(c) {
+		if !x.stays(c) {
 			continue
 		}
-		lost := slices.DeleteFunc(stepsOf(w, x, c), func(s PlanStep) bool { return !x.lost(w, &s) })
+		lost := slices.DeleteFunc(stepsOf(w, x, c), func(s PlanStep) bool { return written[s.ref(w.Namespace)] || !x.lost(w, &s) })
 		if len(lost) == 0 {
 			continue
+		}
+		for i := range lost {
+			written[lost[i].ref(w.Namespace)] = true
 		}
 		p.Status.Plan = append(p.Status.Plan, lost...)
 		p.Spec.ClusterServiceVersionNames = append(p.Spec.ClusterServiceVersionNames, c.Name)

@@ -18,8 +18,8 @@ import (
 // cluster. Its methods may be called from several goroutines.
 //
 // The content of a bundle is what its olm.bundle.object properties hold. A
-// bundle without gets one made up, of a CSV with the APIs of its properties and
-// all install modes, and a CRD for each that it provides.
+// bundle without gets one made up, of a CSV with the APIs of its properties, all
+// install modes and one deployment, and a CRD for each API that it provides.
 type MemBackend struct {
 	// Health says how the deployments of a CSV stand, and why. It is asked at
 	// each observation. Nil means that they are ready.

@@ -94,6 +94,9 @@ func madeUp(b *catalog.Bundle, namespace string) ([]json.RawMessage, error) {
 		{Type: group.ModeOwnNamespace, Supported: true}, {Type: group.ModeSingleNamespace, Supported: true},
 		{Type: group.ModeMultiNamespace, Supported: true}, {Type: group.ModeAllNamespaces, Supported: true},
 	}
+	csv.Spec.Install.Spec.Deployments = []olm.StrategyDeployment{{
+		Name: b.Name(), Spec: json.RawMessage(`{"template":{"spec":{"containers":[{"name":"operator"}]}}}`),
+	}}
 	var all []any
 	all = append(all, map[string]any{
 		"apiVersion": groupOLM + "/v1alpha1", "kind": kindCSV, "metadata": csv.ObjectMeta,

@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
+	"github.com/fairlead/fairlead/solver/olm/scope"
 )
 
 // TestSimulation lets operators be published, subscribed to, approved, broken
@@ -21,15 +22,23 @@ import (
 // each change, what always holds. At last all is well again, and everything
 // must come to rest where it should.
 func TestSimulation(t *testing.T) {
-	counts := sim.Run(t, long.N(60, 10_000), func(s *sim.Sim) error { return newPlay(t, s).run() })
-	for _, name := range []string{
-		"crash", "delay", "again", "stale", "observe fails", "unconfirmed", "other runner", "touch", "clock jumps back", "put is not confirmed",
-		"update", "several at once", "manual plan", "plan dropped", "failed", "failed is replaced", "too late", "unsatisfiable at rest",
-	} {
+	n := long.N(30, 10_000)
+	counts := sim.Run(t, n, func(s *sim.Sim) error { return newPlay(t, s).run() })
+	must := []string{
+		"crash", "delay", "again", "stale", "observe fails", "unconfirmed", "other runner", "touch", "put is not confirmed",
+		"update", "several at once", "manual plan", "plan dropped", "failed", "too late", "plan failed", "failed plan deleted",
+		"repaired", "uninstalled", "refreshed", "object deleted", "redeployed", "copied", "refused for the account",
+		"refused for a CRD", "cluster held up", "strike",
+	}
+	if n >= 1000 {
+		must = append(must, "clock jumps back", "failed is replaced", "unsatisfiable at rest", "refused for a CRD at rest", "undeployed")
+	}
+	for _, name := range must {
 		if counts[name] == 0 {
 			t.Errorf("there was no %q: %v", name, counts)
 		}
 	}
+	t.Log(counts) // what was injected, and what came of it
 }
 
 // play is one simulation.
@@ -53,7 +62,14 @@ type play struct {
 	manual    map[string]bool  // plans made while a subscription was manual
 	succeeded map[string]bool  // CSVs that once have
 	before    *install.World   // before the change that is checked
-	wrong     error            // the first violation
+	policy    install.Policy
+	may       bool                      // the group's account may do everything, or nothing
+	might     map[string]bool           // plans that the account might make at some time
+	deployed  map[string]install.Deploy // the last of each CSV
+	lost      map[string]bool           // CRDs that somebody has deleted
+	level     map[string]int            // the config of each subscription
+	strike    string                    // objects of this kind cannot be written
+	wrong     error                     // the first violation
 }
 
 const versions = 4
@@ -62,7 +78,10 @@ func newPlay(t *testing.T, s *sim.Sim) *play {
 	p := &play{
 		Sim: s, t: t, store: new(fairlead.MemStore), health: map[string]install.Health{}, two: s.OneIn(3),
 		applied: map[string]int{}, approved: map[string]bool{}, manual: map[string]bool{}, succeeded: map[string]bool{},
+		may: true, might: map[string]bool{}, deployed: map[string]install.Deploy{}, lost: map[string]bool{}, level: map[string]int{},
 	}
+	p.policy.PlanTimeout = []time.Duration{0, 5 * time.Second, -1}[p.IntN(3)]
+	p.policy.StepAttempts = []int{0, 2, 2}[p.IntN(3)]
 	p.backend = &install.MemBackend{
 		Health: func(_, csv string) (install.Health, string) {
 			if h, ok := p.health[csv]; ok {
@@ -88,9 +107,17 @@ func newPlay(t *testing.T, s *sim.Sim) *play {
 	}
 	p.edit(func(w *install.World) {
 		w.Groups = make([]install.OperatorGroup, 1)
+		w.Groups[0].Name = "g"
 		if p.OneIn(2) {
 			w.Groups[0].Spec.UpgradeStrategy = group.UpgradeFailForward
 		}
+		if p.OneIn(3) {
+			w.Groups[0].Spec.ServiceAccountName = "scoped"
+		}
+		w.Version = "4.18.1"
+		w.Namespaces = []olm.ObjectMeta{{Name: ns}, {Name: "other"}}
+		w.Accounts = []scope.Account{{Namespace: ns, Name: "scoped"}}
+		w.Access = everything()
 	})
 	p.runners = []*install.Runner{p.runner(), p.runner()}
 	return p
@@ -117,6 +144,7 @@ func (p *play) shelf() []shelfLine {
 	}
 	for i := range p.packages {
 		name := string(rune('a' + i))
+		served := []int{1}
 		for v := 1; v <= versions; v++ {
 			entry := fmt.Sprintf("%s/stable %s.v%d", name, name, v)
 			if v > 1 {
@@ -125,7 +153,10 @@ func (p *play) shelf() []shelfLine {
 			if v > 2 && p.OneIn(4) {
 				entry = fmt.Sprintf("%s/stable %s.v%d replaces=%s.v%d skips=(%s.v%d)", name, name, v, name, v-2, name, v-1)
 			}
-			bundle := fmt.Sprintf("bundle %s.v%d provides=(K%s%d/v1)", name, v, name, epoch[i][v])
+			bundle := fmt.Sprintf("bundle %s.v%d provides=(K%s%d/v1%s)", name, v, name, epoch[i][v], p.stored(name, &served))
+			if p.OneIn(4) {
+				bundle += []string{" max=4.18", " max=4.19"}[p.IntN(2)]
+			}
 			if other := p.IntN(p.packages); other != i && p.OneIn(2) {
 				bundle += fmt.Sprintf(" requires=(K%c%d/v1)", 'a'+other, epoch[other][v])
 			}
@@ -138,7 +169,7 @@ func (p *play) shelf() []shelfLine {
 func (p *play) runner() *install.Runner {
 	return install.NewRunner(p, func(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
 		return p.resolvers[p.published].Resolve(ctx, req)
-	}, nil, &fairlead.RunnerOptions{Store: p.Store(p.store), Clock: p.Clock})
+	}, &p.policy, &fairlead.RunnerOptions{Store: p.Store(p.store), Clock: p.Clock})
 }
 
 func (p *play) edit(f func(w *install.World)) {
@@ -166,7 +197,7 @@ func (p *play) run() error {
 
 // event lets one thing happen.
 func (p *play) event() {
-	switch p.IntN(15) {
+	switch p.IntN(17) {
 	case 0:
 		p.subscribe()
 	case 1:
@@ -185,9 +216,7 @@ func (p *play) event() {
 	case 6:
 		p.deliver()
 	case 7:
-		if p.OneIn(5) {
-			p.mend()
-		}
+		p.user()
 	default:
 		p.pass(p.IntN(2))
 	}
@@ -297,8 +326,16 @@ func (p *play) pass(i int) {
 
 // silent checks that whoever waits says why, and when it looks again.
 func (p *play) silent(d *install.Decision) {
-	if d.State.Plan != nil && len(d.Blocked) == 0 {
-		p.fail("plan %s is under way, and nothing is blocked", d.State.Plan.Name)
+	for _, b := range d.Blocked {
+		switch b.Reason {
+		case install.ReasonNotPermitted:
+			p.Reach("refused for the account")
+		case install.ReasonUnsafeCRD:
+			p.Reach("refused for a CRD")
+		}
+	}
+	if (d.State.Plan != nil || d.State.Removal != nil) && len(d.Blocked) == 0 {
+		p.fail("something is under way, and nothing is blocked: %+v", d.State)
 	}
 	for _, b := range d.Blocked {
 		if b.Reason == install.ReasonActionPending && d.Wake.IsZero() {
@@ -350,8 +387,13 @@ func (p *play) Apply(ctx context.Context, _ string, a install.Action) error {
 		return sim.ErrFault
 	}
 	p.Note("  %s", describe(a))
-	if step, ok := a.(install.ApplyStep); ok && !p.approved[step.Plan] {
-		p.fail("%s is to be applied before %s is approved", step.Ref, step.Plan)
+	if step, ok := a.(install.ApplyStep); ok {
+		if !p.approved[step.Plan] {
+			p.fail("%s is to be applied before %s is approved", step.Ref, step.Plan)
+		}
+		if !p.might[step.Plan] && step.Ref.Kind != "CustomResourceDefinition" { // those are the administrator's
+			p.fail("%s is to be applied, and the account never might", step.Ref)
+		}
 	}
 	p.other()
 	switch {
@@ -376,6 +418,10 @@ func (p *play) Apply(ctx context.Context, _ string, a install.Action) error {
 
 // put lets an action reach the backend.
 func (p *play) put(a install.Action) error {
+	if step, ok := a.(install.ApplyStep); ok && step.Ref.Kind == p.strike {
+		p.Reach("strike")
+		return fmt.Errorf("%s: the server is on strike", step.Ref)
+	}
 	p.before = p.backend.World(ns)
 	return p.backend.Apply(context.Background(), ns, a)
 }

@@ -94,12 +94,12 @@ func (s *stepper) leftOut() error {
 	return nil
 }
 
-// shown is what a subscription shows of a plan; one that is being written counts
-// as there.
+// shown is what a subscription shows of a plan; the one under way counts as
+// there, also while it is being written, or is missing and may come back.
 func (s *stepper) shown(name string) *status.Plan {
 	seen := s.plan(name)
 	if seen == nil {
-		if p := s.state.Plan; p != nil && p.Name == name && !p.Started {
+		if p := s.state.Plan; p != nil && p.Name == name {
 			return &status.Plan{}
 		}
 		return nil
