@@ -101,11 +101,8 @@ func (f *facts) add(p catalog.Property, needs *needTable) error {
 			f.packages = append(f.packages, packageFact{v.PackageName, version})
 		}
 	case propertyGVK:
-		var v gvkValue
-		if json.Unmarshal(p.Value, &v) == nil {
-			if gvk := catalog.GVK(v); !slices.Contains(f.gvks, gvk) {
-				f.gvks = append(f.gvks, gvk)
-			}
+		if gvk, ok := needs.api(p.Value); ok && !slices.Contains(f.gvks, gvk) {
+			f.gvks = append(f.gvks, gvk)
 		}
 	case propertyLabel:
 		var v labelValue

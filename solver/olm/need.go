@@ -86,10 +86,12 @@ func (n *need) contains(v semverx.Version) bool {
 	return !v.IsZero() && n.versions.Contains(v)
 }
 
-// needTable holds the needs of a Resolver by the property they come from.
+// needTable holds the needs of a Resolver by the property they come from, and
+// the APIs by theirs: a catalog states the same ones over and over.
 type needTable struct {
 	mu          sync.Mutex
 	table       map[string]parsedNeed
+	apis        map[string]parsedAPI
 	rules       *rule.Compiler
 	variables   []variable
 	notExcludes bool
@@ -103,7 +105,7 @@ type variable struct {
 
 // newNeedTable compiles constraints as the options say.
 func newNeedTable(opts *Options) (*needTable, error) {
-	t := &needTable{table: make(map[string]parsedNeed), notExcludes: opts.NotExcludes}
+	t := &needTable{table: make(map[string]parsedNeed), apis: make(map[string]parsedAPI), notExcludes: opts.NotExcludes}
 	var rules rule.Options
 	if opts.Rules != nil {
 		rules = *opts.Rules
@@ -125,6 +127,26 @@ func newNeedTable(opts *Options) (*needTable, error) {
 type parsedNeed struct {
 	need *need
 	err  error
+}
+
+type parsedAPI struct {
+	gvk catalog.GVK
+	ok  bool
+}
+
+// api returns the API that the value of a property states; false if it cannot
+// be read.
+func (t *needTable) api(value json.RawMessage) (catalog.GVK, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known, ok := t.apis[string(value)]
+	if !ok {
+		var v gvkValue
+		err := json.Unmarshal(value, &v)
+		known = parsedAPI{catalog.GVK(v), err == nil}
+		t.apis[string(value)] = known
+	}
+	return known.gvk, known.ok
 }
 
 // get returns the need that a property states. Equal text gives the same need,
