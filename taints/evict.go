@@ -90,11 +90,10 @@ func EvictAt(pod *Pod, taints []Started, policy *Policy) Deadline {
 // PodScheduled became true, else when the node took it on, else when it was
 // created. It is zero if none of that is known.
 func BoundSince(pod *Pod) time.Time {
-	c := object.FindCondition(pod.Status.Conditions, "PodScheduled")
-	switch {
-	case c != nil && c.Status == object.ConditionTrue && !c.LastTransitionTime.IsZero():
+	if c := object.FindCondition(pod.Status.Conditions, "PodScheduled"); c != nil && c.Status == object.ConditionTrue && !c.LastTransitionTime.IsZero() {
 		return c.LastTransitionTime
-	case pod.Status.StartTime != nil:
+	}
+	if pod.Status.StartTime != nil {
 		return *pod.Status.StartTime
 	}
 	return pod.CreationTimestamp

@@ -2,6 +2,7 @@ package taints_test
 
 import (
 	"context"
+	"slices"
 
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/taints"
@@ -27,6 +28,11 @@ func (p *fleetPlay) Observe(ctx context.Context, node string) (*taints.World, er
 			w = &old
 		}
 		p.other(node)
+	}
+	for _, key := range []string{"x", "y"} {
+		if w.Node == nil || !slices.ContainsFunc(w.Node.Spec.Taints, func(t taints.Taint) bool { return t.Key == key && t.Effect == taints.NoExecute }) {
+			delete(p.lowest, node+" "+key)
+		}
 	}
 	seen := *w
 	p.seen[node] = &view{world: &seen, disrupted: p.zones().Disrupted}

@@ -22,7 +22,7 @@ import (
 // more, and everything must come to rest where it should. What it has come by
 // is logged (go test -v).
 func TestEvictSimulation(t *testing.T) {
-	counts := sim.Run(t, long.N(200, 10_000), func(s *sim.Sim) error { return newFleetPlay(t, s, 3+s.IntN(3), 3, 80).run() })
+	counts := sim.Run(t, long.N(200, 10_000), func(s *sim.Sim) error { return newFleetPlay(t, s, 3+s.IntN(3), 3, 70).run() })
 	report(t, counts)
 	for _, name := range []string{
 		"crash", "delay", "again", "stale", "observe fails", "unconfirmed", "apply fails", "other runner", "restart", "get fails", "put fails",
@@ -76,7 +76,7 @@ type fleetPlay struct {
 	tokens   map[string]time.Time // that were spent: zone, node and when
 	forward  time.Duration        // how far the clock went ahead in all
 	highest  time.Time            // that the clock has shown
-	lowest   map[string]time.Time // by node and taint: the earliest that the clock has shown since it was put there
+	lowest   map[string]time.Time // by node and taint: the earliest that the clock has shown since it was put there, as far as anybody has seen
 	script   []string             // what has happened, as commands of TestEvictScripts
 	restarts int
 	dirty    []string // nodes whose taints have changed since they were looked at
@@ -323,7 +323,9 @@ func (p *fleetPlay) taint(name string) {
 	}
 	n.Spec.Taints = append(n.Spec.Taints, t)
 	p.backend.PutNode(n)
-	p.lowest[name+" "+t.Key] = p.Clock.Now()
+	if key := name + " " + t.Key; t.Effect == taints.NoExecute && p.lowest[key].IsZero() {
+		p.lowest[key] = p.Clock.Now()
+	}
 	p.command("taint %s %s:%s%s", name, t.Key, t.Effect, text)
 }
 

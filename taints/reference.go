@@ -43,7 +43,7 @@ type Timer struct {
 const (
 	referenceAttempts = 5
 	referencePause    = 10 * time.Millisecond
-	referenceTimers   = 2000 // ours: what State has room for
+	referenceTimers   = 1400 // ours: what State has room for
 )
 
 // reference decides on evictions as the reference does.
@@ -112,7 +112,7 @@ func (s *stepper) retime(p *Pod, taints []Started, t Timer, there bool) (Timer, 
 	if len(taints) == 0 {
 		return Timer{}, false
 	}
-	seen := digest(taints, p.Spec.Tolerations)
+	seen := s.digest(taints, p.Spec.Tolerations)
 	if there && t.Seen == seen && (t.Fired || t.Lost || t.Attempts > 0) {
 		return t, true // nothing has happened that the reference would look at
 	}
@@ -195,15 +195,22 @@ func (s *stepper) fire(p *Pod, t *Timer, taints []Started) {
 
 // digest tells lists of taints and tolerations apart, as the reference does: by
 // their order, too.
-func digest(taints []Started, tolerations []Toleration) string {
-	h := fnv.New64a()
-	for i := range taints {
-		t := &taints[i].Taint
-		fmt.Fprintf(h, "%q%q%q", t.Key, t.Value, t.Effect)
-		if t.TimeAdded != nil {
-			fmt.Fprint(h, t.TimeAdded.UnixNano())
+func (s *stepper) digest(taints []Started, tolerations []Toleration) string {
+	if s.taintDigest == "" {
+		h := fnv.New64a()
+		for i := range taints {
+			t := &taints[i].Taint
+			fmt.Fprintf(h, "%q%q%q", t.Key, t.Value, t.Effect)
+			if t.TimeAdded != nil {
+				fmt.Fprint(h, t.TimeAdded.UnixNano())
+			}
 		}
+		s.taintDigest = fmt.Sprintf("%016x", h.Sum64())
 	}
+	if len(tolerations) == 0 {
+		return s.taintDigest
+	}
+	h := fnv.New64a()
 	for i := range tolerations {
 		t := &tolerations[i]
 		fmt.Fprintf(h, "%q%q%q%q", t.Key, t.Operator, t.Value, t.Effect)
@@ -211,5 +218,5 @@ func digest(taints []Started, tolerations []Toleration) string {
 			fmt.Fprint(h, *t.TolerationSeconds)
 		}
 	}
-	return fmt.Sprintf("%016x", h.Sum64())
+	return fmt.Sprintf("%s-%016x", s.taintDigest, h.Sum64())
 }

@@ -65,9 +65,12 @@ type Runner struct {
 	heard  map[string]report    // by node, with Policy.Lifecycle alone
 }
 
-// report is the last heartbeat of a node, in its time, and when it was seen, in
-// ours.
-type report struct{ heartbeat, seen time.Time }
+// report is what was last seen of a node.
+type report struct {
+	heartbeat time.Time // in the node's time
+	seen      time.Time // when the heartbeat was seen first, in ours
+	ready     string    // key of the taint that its condition Ready calls for
+}
 
 // NewRunner returns a Runner. Nil policy and options mean the zero ones. The
 // error is that of Policy.Check, or says that the backend cannot do what the
@@ -214,9 +217,14 @@ func (r *Runner) hear(w *World) time.Time {
 	}
 	last, known := r.heard[w.Name]
 	if h := w.heartbeat(); !known || !h.Equal(last.heartbeat) {
-		last = report{heartbeat: h, seen: r.clock.Now().Round(0).UTC()}
-		r.heard[w.Name] = last
+		last.heartbeat, last.seen = h, r.clock.Now().Round(0).UTC()
 	}
+	ready := readyTaint(w.ready())
+	if known && ready != last.ready {
+		r.zones.Nudge(AllZones)
+	}
+	last.ready = ready
+	r.heard[w.Name] = last
 	return last.seen
 }
 
@@ -242,6 +250,16 @@ func (r *Runner) apply(ctx context.Context, node string, action Action) error {
 	err := r.backend.Apply(ctx, node, action)
 	r.remember(node, action, err)
 	return err
+}
+
+// changed asks for another look at what an action has changed of a node.
+func (r *Runner) changed(action Action) {
+	switch a := action.(type) {
+	case SetConditions:
+		r.Nudge(a.Node)
+	case EditTaints:
+		r.loop.Nudge(a.Node)
+	}
 }
 
 // applyAll is apply for many.
@@ -270,11 +288,13 @@ func (r *Runner) remember(node string, action Action, err error) {
 	if len(failed) > maxFailures {
 		failed = failed[1:]
 	}
+	r.failed[node] = failed
 	if len(failed) == 0 {
 		delete(r.failed, node)
-		return
 	}
-	r.failed[node] = failed
+	if err == nil {
+		r.changed(action)
+	}
 }
 
 // maxFailures is how many failures are remembered of a node.

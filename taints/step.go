@@ -69,12 +69,17 @@ type stepper struct {
 	actions []Action
 	blocked []fairlead.Block
 	wake    time.Time
+
+	taintDigest string // of the NoExecute taints, with Policy.Reference
 }
 
 func (s *stepper) block(b fairlead.Block) { s.blocked = append(s.blocked, b) }
 
 // at asks for another look at an instant.
 func (s *stepper) at(t time.Time) {
+	if t.Unix() > lastInstant {
+		t = time.Unix(lastInstant, 0).UTC()
+	}
 	if s.wake.IsZero() || t.Before(s.wake) {
 		s.wake = t
 	}
@@ -172,7 +177,7 @@ func (s *stepper) pods() {
 			now = append(now, due{p, d})
 		default:
 			waiting++
-			if next.pod == nil || compareDue(&due{p, d}, &next) < 0 {
+			if next.pod == nil || !d.At.After(next.At) && compareDue(&due{p, d}, &next) < 0 {
 				next = due{p, d}
 			}
 		}

@@ -98,6 +98,9 @@ type zone struct {
 }
 
 func (s *zoneStepper) at(t time.Time) {
+	if t.Unix() > lastInstant {
+		t = time.Unix(lastInstant, 0).UTC()
+	}
 	if s.wake.IsZero() || t.Before(s.wake) {
 		s.wake = t
 	}
