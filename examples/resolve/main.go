@@ -1,8 +1,12 @@
 // Resolve says what a set of subscriptions would install or update, given
 // catalogs and what is installed, or why nothing would do:
 //
-//	resolve -catalog NAME=PATH[,priority=N] ... -subscribe PACKAGE[/CHANNEL] ... [-installed CSVNAME ...] [-why-not CSVNAME] [-o text|json]
+//	resolve -catalog NAME=PATH[,priority=N] ... -subscribe PACKAGE[/CHANNEL] ... [-installed CSVNAME ...] [-o FORMAT]
 //	resolve -catalog NAME=PATH[,priority=N] ... -batch FILE
+//
+// It also tells why something is not chosen (-why-not), updates only some
+// packages (-only), finds the way to a version over several hops (-path), and
+// keeps a lock file (-lock).
 //
 // PATH is a directory that holds a file-based catalog, or a .tar.gz of one. Each list may be written
 // after one flag or with a flag for each; flags may stand before or after other
@@ -74,10 +78,13 @@ func (c *command) run(ctx context.Context, stdout, stderr io.Writer) (status int
 	if err != nil {
 		return 0, err
 	}
-	if c.whyNot != "" {
+	switch {
+	case c.whyNot != "":
 		return c.runWhyNot(ctx, r, req, stdout)
+	case len(c.targets) > 0:
+		return c.runPath(ctx, r, req, stdout)
 	}
-	res, err := r.Resolve(ctx, req)
+	res, update, err := c.resolve(ctx, r, req)
 	var unsat *olm.UnsatError
 	switch {
 	case errors.As(err, &unsat):
@@ -89,7 +96,44 @@ func (c *command) run(ctx context.Context, stdout, stderr io.Writer) (status int
 	case err != nil:
 		return 0, err
 	}
-	return statusResolved, c.printResolution(stdout, res)
+	if err := c.printResolution(stdout, res, update); err != nil || c.lock == "" {
+		return statusResolved, err
+	}
+	return c.keepLock(ctx, r, req, res, stderr)
+}
+
+// resolve resolves the request; update is nil unless only some packages are to
+// move.
+func (c *command) resolve(ctx context.Context, r *olm.Resolver, req *olm.Request) (*olm.Resolution, *olm.Update, error) {
+	if len(c.only) == 0 {
+		res, err := r.Resolve(ctx, req)
+		return res, nil, err
+	}
+	update, err := r.UpdateOnly(ctx, req, c.only)
+	if err != nil {
+		return nil, nil, err
+	}
+	return update.Resolution, update, nil
+}
+
+// runPath finds the way to the targets. Where there is none, the answer is why.
+func (c *command) runPath(ctx context.Context, r *olm.Resolver, req *olm.Request, stdout io.Writer) (int, error) {
+	path, err := r.UpgradePath(ctx, req, c.targets, nil)
+	var dead *olm.PathError
+	var unsat *olm.UnsatError
+	switch {
+	case errors.As(err, &dead):
+		return statusNoSolution, c.printDeadEnd(stdout, dead)
+	case errors.As(err, &unsat):
+		x, err := unsat.Explain(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return statusNoSolution, c.printUnsatisfiable(stdout, x)
+	case err != nil:
+		return 0, err
+	}
+	return statusResolved, c.printPath(stdout, path)
 }
 
 // runWhyNot tells why a bundle is not chosen. A bundle that no catalog has is

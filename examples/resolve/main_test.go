@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,25 +14,25 @@ import (
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
-// TestRun runs the program on command lines; FILES of a script's input are
-// written first, each after a line "-- NAME --", and the words of the command
-// line are its arguments.
+// TestRun runs the program on command lines, one after the other in one
+// directory, TMP. In their words, TMP stands for its path.
 func TestRun(t *testing.T) {
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			dir := t.TempDir()
-			args := strings.Fields(c.Input)
-			for i := range args {
-				args[i] = strings.ReplaceAll(args[i], "TMP", dir)
-			}
 			writeBad(t, dir)
-			var out, problems bytes.Buffer
-			status := run(context.Background(), args, &out, &problems)
-			text := out.String()
-			if problems.Len() > 0 {
-				text += "stderr: " + strings.ReplaceAll(problems.String(), dir, "TMP")
+			var all strings.Builder
+			for line := range strings.Lines(c.Input) {
+				args := strings.Fields(strings.ReplaceAll(line, "TMP", dir))
+				var out, problems bytes.Buffer
+				status := run(context.Background(), args, &out, &problems)
+				text := out.String()
+				if problems.Len() > 0 {
+					text += "stderr: " + strings.ReplaceAll(problems.String(), dir, "TMP")
+				}
+				fmt.Fprintf(&all, "%s\nstatus %d\n", strings.TrimRight(text, "\n"), status)
 			}
-			return strings.TrimRight(text, "\n") + "\nstatus " + string(rune('0'+status)) + "\n"
+			return all.String()
 		}
 	})
 }
@@ -73,4 +74,7 @@ func writeBad(t *testing.T, dir string) {
 	}
 	write("shop.tar.gz", b.Bytes())
 	write("cut.tar.gz", b.Bytes()[:b.Len()/2])
+	write("newer/catalog.yaml", bytes.ReplaceAll(good, []byte("5.0.0"), []byte("4.1.0")))
+	write("other-image/catalog.yaml", bytes.ReplaceAll(good, []byte("shop:2"), []byte("shop:2a")))
+	write("bad.lock", []byte("{\n  \"lockVersion\": 9\n}\n"))
 }

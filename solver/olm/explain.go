@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -38,6 +39,57 @@ func (x *Explanation) String() string { return strings.Join(x.lines(ExplanationL
 func (x *Explanation) WriteText(w io.Writer) error {
 	_, err := io.WriteString(w, x.String()+"\n")
 	return err
+}
+
+// WriteAll writes what WriteText writes, but all of it, however long.
+func (x *Explanation) WriteAll(w io.Writer) error {
+	_, err := io.WriteString(w, strings.Join(x.lines(math.MaxInt32), "\n")+"\n")
+	return err
+}
+
+// Explain tells why the answer is what it is: what serves each subscription, what
+// was wanted more and could not be had, and what that operator requires in turn.
+// What is required of operators that are installed already is not told.
+func (res *Resolution) Explain() *Explanation {
+	x := &Explanation{}
+	told := make(map[string]bool)
+	for _, o := range res.Subscriptions {
+		f := Finding{Text: fmt.Sprintf("subscription %s is served by %s", o.Subscription, o.Operator)}
+		if !o.New {
+			f.Text += ", which is installed"
+		}
+		if o.Operator == o.Head {
+			f.Because = append(f.Because, Finding{Text: o.Operator + " is the head of its channel"})
+		}
+		for _, why := range o.Why {
+			f.Because = append(f.Because, Finding{Text: why})
+		}
+		f.Because = append(f.Because, res.required(o.Operator, told)...)
+		x.Findings = append(x.Findings, f)
+	}
+	for _, unsat := range res.Blocked {
+		x.Findings = append(x.Findings, Finding{Text: "left out: " + unsat.Error()})
+	}
+	return x
+}
+
+// required tells what an operator requires and what was chosen for it, each
+// operator once.
+func (res *Resolution) required(by string, told map[string]bool) []Finding {
+	if told[by] {
+		return nil
+	}
+	told[by] = true
+	var out []Finding
+	for _, c := range res.Chosen {
+		for _, r := range c.RequiredBy {
+			if r.Operator == by {
+				text := fmt.Sprintf("%s requires %s, which %s from channel %s of catalog %s meets", by, r.Text, c.Name, c.Channel, c.Source)
+				out = append(out, Finding{Text: text, Because: res.required(c.Name, told)})
+			}
+		}
+	}
+	return out
 }
 
 // lines renders the explanation on at most limit lines: the advice has at most

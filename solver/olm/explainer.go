@@ -174,7 +174,10 @@ func (x *explainer) rivalry(c solver.Constraint, e *entry, asker any) string {
 		case why.update == e:
 			return "takes the place of " + why.current.name
 		case why.current == e && x.asks(why.update, asker) != nil:
-			return "gives way to " + why.update.name
+			if x.asks(why.update, asker) == (inQuestion{}) {
+				return "gives way to " + why.update.name
+			}
+			return "gives way: " + strings.Join(x.demands([]*entry{why.update}, asker), ", ")
 		}
 		return ""
 	}

@@ -197,24 +197,24 @@ func (e *PathLimitError) Error() string {
 type PathError struct {
 	// Dead are the targets that cannot be reached, in the order given. If each can
 	// be reached alone, they all are in it.
-	Dead []DeadEnd
+	Dead []DeadEnd `json:"dead"`
 	// Nearest leads as near to the first of them as can be: by version, then in the
 	// fewest hops.
-	Nearest *Path
+	Nearest *Path `json:"nearest"`
 }
 
 // DeadEnd is a target that cannot be reached.
 type DeadEnd struct {
-	Target Target
+	Target Target `json:"target"`
 	// Reached is the name of the CSV of the package that comes nearest to the
 	// target: the highest version below it, or else the lowest. It may be what is
 	// installed. It is "" if nothing of the package can be installed, and where
 	// the targets cannot be reached together.
-	Reached string
+	Reached string `json:"reached,omitempty"`
 	// Version is that of Reached, or "".
-	Version string
+	Version string `json:"version,omitempty"`
 	// Why says what stands in the way, in one line.
-	Why string
+	Why string `json:"why"`
 }
 
 // Error names the first target that cannot be reached, and says why.
