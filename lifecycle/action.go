@@ -99,7 +99,7 @@ type RemoveFinalizer struct {
 }
 
 // Key implements Action.
-func (a UpdateStatus) Key() Key { return Key{Verb: "update status"} }
+func (a UpdateStatus) Key() Key { return Key{"update status", a.Revision} }
 
 // Key implements Action.
 func (a RecordEvent) Key() Key { return Key{"record event", a.Reason} }
@@ -124,7 +124,9 @@ func removal(p Point, name string) Key {
 }
 
 // Key implements Action.
-func (a DeleteInstance) Key() Key { return Key{Verb: "delete instance"} }
+func (a DeleteInstance) Key() Key { return Key{Verb: verbDeleteInstance} }
+
+const verbDeleteInstance = "delete instance"
 
 // Key implements Action.
 func (a DeleteNode) Key() Key { return Key{"delete node", a.UID} }

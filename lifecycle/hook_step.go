@@ -30,7 +30,7 @@ func (s *stepper) hook(p Point, h *Hook, list []Hook) {
 		w.Reason = ReasonHookOwnerSilent
 	}
 	if d := s.policy.deadline(p, h); d != nil {
-		s.deadline(d, &st, &w)
+		st, w.Reason = s.deadline(d, st, w.Reason)
 	}
 	s.hookStates.add(st)
 	if w.Reason == ReasonHookRemoval {
@@ -73,15 +73,16 @@ func (s *stepper) silent(owner string) bool {
 	return false
 }
 
-// deadline looks at how long a hook is waited for already.
-func (s *stepper) deadline(d *Deadline, st *HookState, w *Wait) {
+// deadline looks at how long a hook is waited for already, and returns what is
+// to be remembered of it, and why it is waited for.
+func (s *stepper) deadline(d *Deadline, st HookState, reason string) (HookState, string) {
 	elapsed := max(0, s.now.Sub(st.Since))
 	if d.Soft > 0 && elapsed < d.Soft {
 		s.at(st.Since.Add(d.Soft))
 	}
 	if d.Soft > 0 && elapsed >= d.Soft {
-		if w.Reason == ReasonHookPending {
-			w.Reason = ReasonHookOverdue
+		if reason == ReasonHookPending {
+			reason = ReasonHookOverdue
 		}
 		if !st.Warned {
 			st.Warned = true
@@ -89,34 +90,31 @@ func (s *stepper) deadline(d *Deadline, st *HookState, w *Wait) {
 		}
 	}
 	if d.Hard <= 0 || d.Then == EscalateWait {
-		return
+		return st, reason
 	}
 	if elapsed < d.Hard {
 		s.at(st.Since.Add(d.Hard))
-		return
+		return st, reason
 	}
-	s.escalate(d, st, w)
+	return s.escalate(d, st)
 }
 
 // escalate does what policy wants for a hook that is past its hard deadline.
-func (s *stepper) escalate(d *Deadline, st *HookState, w *Wait) {
+func (s *stepper) escalate(d *Deadline, st HookState) (HookState, string) {
 	title := string(st.Point) + " hook " + st.Name + " of " + st.Owner
 	switch d.Then {
 	case EscalateFail:
-		w.Reason = ReasonHookFailed
 		s.failed = title
 		if !st.Forced {
 			st.Forced = true
 			s.note("HookDeadlineExceeded", title+" is not removed after "+d.Hard.String()+": the deletion has failed")
 		}
-		return
+		return st, ReasonHookFailed
 	case EscalateAsk:
 		if !s.approved(st) {
-			w.Reason = ReasonHookApproval
-			return
+			return st, ReasonHookApproval
 		}
 	}
-	w.Reason = ReasonHookRemoval
 	why := "not removed after " + d.Hard.String() + ", and policy says to skip it"
 	if d.Then == EscalateAsk {
 		why = "not removed after " + d.Hard.String() + ", and a person has said to skip it"
@@ -128,10 +126,11 @@ func (s *stepper) escalate(d *Deadline, st *HookState, w *Wait) {
 	if s.due(removal(st.Point, st.Name)) {
 		s.do(RemoveHook{Point: st.Point, Name: st.Name, Owner: st.Owner, Why: why})
 	}
+	return st, ReasonHookRemoval
 }
 
 // approved reports whether a person has said to go on without a hook.
-func (s *stepper) approved(st *HookState) bool {
+func (s *stepper) approved(st HookState) bool {
 	rest := s.Machine.Annotations[SkipHookAnnotation]
 	for rest != "" {
 		var one string

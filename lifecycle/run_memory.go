@@ -51,8 +51,8 @@ type MemBackend struct {
 	owners    map[string]time.Time
 	events    map[string][]RecordEvent
 	due       wheel.Timers[string]
-	order     []string // names of nodes, nil when that is to be made anew
-	turn      int      // where in order the next pod goes
+	open      []string // nodes that take pods, by name
+	turn      int      // where in open the next pod goes
 	serial    int
 }
 
@@ -215,12 +215,13 @@ func (b *MemBackend) release(machine string, a RemoveHook) (changed bool, err er
 		return false, errNoMachine
 	}
 	hooks := old.Spec.LifecycleHooks.At(a.Point)
-	i := slices.IndexFunc(hooks, func(h Hook) bool { return h.Name == a.Name })
-	if i < 0 {
+	i := slices.Index(hooks, Hook{a.Name, a.Owner})
+	other := slices.IndexFunc(hooks, func(h Hook) bool { return h.Name == a.Name })
+	switch {
+	case other < 0:
 		return false, nil
-	}
-	if hooks[i].Owner != a.Owner {
-		return false, &RefusedError{Code: 403, Message: fmt.Sprintf("hook %s is of %s, and not of %s", a.Name, hooks[i].Owner, a.Owner)}
+	case i < 0:
+		return false, &RefusedError{Code: 403, Message: fmt.Sprintf("hook %s is of %q, and not of %q", a.Name, hooks[other].Owner, a.Owner)}
 	}
 	m := *old
 	left := slices.Concat(hooks[:i], hooks[i+1:])
@@ -242,8 +243,7 @@ func (b *MemBackend) PutNode(n Node) {
 		n.UID = cmp.Or(n.UID, old.UID)
 	}
 	n.UID = cmp.Or(n.UID, "node-"+b.next())
-	b.nodes[n.Name] = &n
-	b.order = nil
+	b.setNode(&n)
 	if n.Spec.ProviderID != "" {
 		b.provided[n.Spec.ProviderID] = n.Name
 	}

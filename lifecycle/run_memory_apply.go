@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -94,7 +93,7 @@ func (b *MemBackend) cordon(node, uid string, is bool) (bool, error) {
 	}
 	c := *n
 	c.Spec.Unschedulable = is
-	b.nodes[node] = &c
+	b.setNode(&c)
 	return true, nil
 }
 
@@ -113,7 +112,7 @@ func (b *MemBackend) deleteNode(a DeleteNode) (bool, error) {
 
 func (b *MemBackend) dropNode(name string) {
 	delete(b.nodes, name)
-	b.order = nil
+	b.takesPods(name, false)
 	for _, p := range slices.Clone(b.onNode[name]) {
 		b.remove(p.UID)
 		b.replace(p)
@@ -216,7 +215,7 @@ func (b *MemBackend) silence(machine string, now time.Time) {
 	n := *b.nodeOf(m)
 	n.Status.Conditions = slices.DeleteFunc(slices.Clone(n.Status.Conditions), func(c object.NodeCondition) bool { return c.Type == "Ready" })
 	n.Status.Conditions = append(n.Status.Conditions, object.NodeCondition{Type: "Ready", Status: "Unknown", LastTransitionTime: now})
-	b.nodes[n.Name] = &n
+	b.setNode(&n)
 	b.due.Add("lost "+n.Name, now.Add(lostAfter))
 }
 
@@ -293,20 +292,29 @@ func (b *MemBackend) place(p *Pod, now time.Time) {
 	if p.Spec.NodeName != "" {
 		return
 	}
-	if b.order == nil {
-		b.order = slices.Sorted(maps.Keys(b.nodes))
-	}
-	for range b.order {
-		b.turn++
-		n := b.nodes[b.order[b.turn%len(b.order)]]
-		if n == nil || n.Spec.Unschedulable || unreachable(n) {
-			continue
-		}
-		c := *p
-		c.Spec.NodeName = n.Name
-		b.swap(p, &c)
-		b.due.Add("ready "+p.UID, now.Add(or(b.PodStartup, 10*time.Second)))
+	if len(b.open) == 0 {
+		b.due.Add("place "+p.UID, now.Add(10*time.Second))
 		return
 	}
-	b.due.Add("place "+p.UID, now.Add(10*time.Second))
+	b.turn = (b.turn + 1) % len(b.open)
+	c := *p
+	c.Spec.NodeName = b.open[b.turn]
+	b.swap(p, &c)
+	b.due.Add("ready "+p.UID, now.Add(or(b.PodStartup, 10*time.Second)))
+}
+
+func (b *MemBackend) setNode(n *Node) {
+	b.nodes[n.Name] = n
+	b.takesPods(n.Name, !n.Spec.Unschedulable && !unreachable(n))
+}
+
+// takesPods notes whether pods may be placed on a node.
+func (b *MemBackend) takesPods(node string, is bool) {
+	i, was := slices.BinarySearch(b.open, node)
+	switch {
+	case is && !was:
+		b.open = slices.Insert(b.open, i, node)
+	case was && !is:
+		b.open = slices.Delete(b.open, i, i+1)
+	}
 }

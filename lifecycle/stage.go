@@ -184,7 +184,9 @@ func (s *stepper) drain() bool {
 	if late := !s.hooks(PreDrain); late || !s.told() {
 		return false
 	}
-	d := drain(s.state.Drain, &s.DrainWorld, s.Machine.Labels, s.now, &s.policy.Drain, &s.waits)
+	waits := s.waits // a copy, so that a Step which does not come here keeps all on its stack
+	d := drain(s.state.Drain, &s.DrainWorld, s.Machine.Labels, s.now, &s.policy.Drain, &waits)
+	s.waits = waits
 	s.state.Drain, s.failure = d.state, d.failure
 	s.actions = append(s.actions, d.actions...)
 	if !d.wake.IsZero() {
@@ -215,7 +217,7 @@ func (s *stepper) terminate() bool {
 	case InstanceExists:
 	default:
 		s.waits.add(Wait{Reason: ReasonInstanceUnknown})
-		s.at(s.now.Add(s.policy.backoff(maxNotes)))
+		s.at(s.now.Add(s.policy.backoff(most)))
 		return false
 	}
 	key := DeleteInstance{}.Key()

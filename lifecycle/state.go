@@ -82,7 +82,7 @@ type Note struct {
 type Retry struct {
 	Key      Key       `json:"key"`      // the action's
 	Attempts int       `json:"attempts"` // how often it was decided on
-	Next     time.Time `json:"next"`     // not again before that
+	Last     time.Time `json:"last"`     // when it was last decided on
 }
 
 // Done reports whether the state need not be kept.

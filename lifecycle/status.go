@@ -15,8 +15,8 @@ const (
 
 // The beginnings of their messages.
 const (
-	drainBlocked     = "Drain operation currently blocked by: "
-	terminateBlocked = "Terminate operation currently blocked by: "
+	drainBlocked     = "Drain operation currently blocked by: ["
+	terminateBlocked = "Terminate operation currently blocked by: ["
 )
 
 // status has the status written, if the machine does not have it yet.
@@ -77,7 +77,7 @@ func (s *stepper) says(kind, begin string, hooks []Hook) bool {
 	if c.Status != "False" || c.Severity != severity || c.Reason != reason {
 		return false
 	}
-	rest, ok := strings.CutPrefix(c.Message, begin+"[")
+	rest, ok := strings.CutPrefix(c.Message, begin)
 	for i := range hooks {
 		if i > 0 && ok {
 			rest, ok = strings.CutPrefix(rest, " ")
@@ -131,7 +131,7 @@ func (s *stepper) update() UpdateStatus {
 	} {
 		c := Condition{Type: x.kind, Status: "True", LastTransitionTime: at}
 		if len(x.hooks) > 0 {
-			c.Status, c.Message = "False", x.begin+listed(x.hooks)
+			c.Status, c.Message = "False", x.begin+strings.TrimPrefix(listed(x.hooks), "[")
 			c.Severity, c.Reason = s.grade(x.hooks)
 		}
 		all = setCondition(all, c)

@@ -98,8 +98,8 @@ func (s *stepper) at(t time.Time) {
 }
 
 // due reports whether an action is to be done now: it is unless it was decided
-// on a short time ago; then its effect is waited for. A time too far ahead stems
-// from a clock that was set back since, and does not count.
+// on a short time ago; then its effect is waited for. A time ahead stems from a
+// clock that was set back since, and does not count.
 func (s *stepper) due(key Key) bool {
 	r := Retry{Key: key}
 	for i := range s.state.Retries {
@@ -108,14 +108,37 @@ func (s *stepper) due(key Key) bool {
 			break
 		}
 	}
-	is := !r.Next.After(s.now) || r.Next.After(s.now.Add(s.policy.backoff(r.Attempts)))
+	is := r.Attempts == 0 || r.Last.After(s.now) || !s.again(&r).After(s.now)
 	if is {
 		r.Attempts++
-		r.Next = s.now.Add(s.policy.backoff(r.Attempts))
+		r.Last = s.now
 	}
 	s.retries.add(r)
-	s.at(r.Next)
+	s.at(s.again(&r))
 	return is
+}
+
+// again returns when an action is repeated. A cloud that has taken an order is
+// left alone for longer.
+func (s *stepper) again(r *Retry) time.Time {
+	attempts := r.Attempts
+	if r.Key.Verb == verbDeleteInstance && !s.refused(r.Key) {
+		attempts = most
+	}
+	return r.Last.Add(s.policy.backoff(attempts))
+}
+
+// most is so many attempts that the longest backoff is reached.
+const most = 64
+
+// refused reports whether the last attempt at an action failed.
+func (s *stepper) refused(key Key) bool {
+	for i := range s.Failures {
+		if s.Failures[i].Key == key {
+			return true
+		}
+	}
+	return false
 }
 
 // tried reports whether an action was decided on already.
