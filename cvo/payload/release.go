@@ -131,7 +131,7 @@ func (l *loader) references(file string, text []byte, version string) []Image {
 		note(f.Value, CodeReferences, f.Error(), f.Hint())
 	}
 	if stream.Kind != "ImageStream" || stream.APIVersion != "image.openshift.io/v1" {
-		note(root.At("kind"), CodeReferences, fmt.Sprintf("it is a %s of %s, not an ImageStream of image.openshift.io/v1", quote(stream.Kind), quote(stream.APIVersion)), "")
+		note(root.At("kind"), CodeReferences, fmt.Sprintf("it is a %s of %s, not an ImageStream of image.openshift.io/v1", quote(stream.Kind), quote(stream.APIVersion)), "this file must be the image-references of a release image")
 		return nil
 	}
 	if stream.Metadata.Name != version {

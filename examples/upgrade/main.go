@@ -33,6 +33,7 @@ func run(ctx context.Context, words []string, stdout, stderr io.Writer) int {
 		Commands: []*args.Command{
 			graphCommand(),
 			planCommand(),
+			diffCommand(),
 		},
 	}
 	return program.Run(ctx, words, stdout, stderr)

@@ -16,7 +16,7 @@ import (
 func planCommand() *args.Command {
 	return &args.Command{
 		Name:  "plan",
-		Usage: "PAYLOADDIR [-o text|json|dot|mermaid|svg] [-profile P] [-feature-set F] [-gates A,B] [-major N] [-workers N] [-flatten] [-v]",
+		Usage: "PAYLOADDIR [-o text|json|dot|mermaid|svg] [-profile P] [-feature-set F] [-gates A,B] [-major N] [-workers N] [-flatten] [-lint] [-v]",
 		About: "tell which manifests of a release apply, in which order, and about how long that takes",
 		Run:   plan,
 	}
@@ -29,6 +29,7 @@ func plan(c *args.Call) error {
 	c.Flags.BoolVar(&opts.Flatten, "flatten", false, "")
 	c.Flags.IntVar(&opts.Workers, "workers", 0, "")
 	verbose := c.Flags.Bool("v", false, "")
+	lint := c.Flags.Bool("lint", false, "")
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
@@ -37,6 +38,11 @@ func plan(c *args.Call) error {
 		return err
 	}
 	p := payload.NewPlan(selection.Tasks, &opts)
+	if *lint {
+		for _, d := range selection.Lint(p.Graph) {
+			fmt.Fprintln(c.Stderr, "warning:", d)
+		}
+	}
 	switch *form {
 	case "json":
 		return printPlanJSON(c.Stdout, selection, p)
