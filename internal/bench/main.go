@@ -17,6 +17,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bench/duel"
 	"github.com/fairlead/fairlead/internal/bench/registry"
 	"github.com/fairlead/fairlead/internal/bench/resolution"
+	"github.com/fairlead/fairlead/internal/bench/taints"
 )
 
 func main() {
@@ -50,6 +51,7 @@ func tables() []table {
 		{"resolve", resolution.Report, true},
 		{"speed", resolution.ReportSpeed, true},
 		{"scale", resolution.ReportScale, true},
+		{"taints", taints.Report, true},
 	}
 }
 

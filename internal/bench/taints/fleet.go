@@ -1,0 +1,114 @@
+package taints
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/fairlead/fairlead/taints"
+)
+
+// fleet is nodes and pods, in our terms and in those of Kubernetes.
+type fleet struct {
+	nodes []taints.Node
+	pods  []taints.Pod
+	// theirs are the taints of each node, and the tolerations of each pod.
+	taints      [][]v1.Taint
+	tolerations [][]v1.Toleration
+}
+
+// theirTaint returns a taint in the terms of Kubernetes.
+func theirTaint(t taints.Taint) v1.Taint {
+	return v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffect(t.Effect)}
+}
+
+// theirToleration returns a toleration in the terms of Kubernetes.
+func theirToleration(t taints.Toleration) v1.Toleration {
+	return v1.Toleration{
+		Key: t.Key, Operator: v1.TolerationOperator(t.Operator), Value: t.Value, Effect: v1.TaintEffect(t.Effect),
+		TolerationSeconds: t.TolerationSeconds,
+	}
+}
+
+func (f *fleet) addNode(n taints.Node) {
+	list := make([]v1.Taint, len(n.Spec.Taints))
+	for i, t := range n.Spec.Taints {
+		list[i] = theirTaint(t)
+	}
+	f.nodes, f.taints = append(f.nodes, n), append(f.taints, list)
+}
+
+func (f *fleet) addPod(p taints.Pod) {
+	list := make([]v1.Toleration, len(p.Spec.Tolerations))
+	for i, t := range p.Spec.Tolerations {
+		list[i] = theirToleration(t)
+	}
+	f.pods, f.tolerations = append(f.pods, p), append(f.tolerations, list)
+}
+
+// rowFleet is nodes of three taints, and three pods of four tolerations: one that
+// tolerates all, one that fails at the last taint, one that fails at the first.
+func rowFleet(nodes int) *fleet {
+	f := &fleet{}
+	for i := range nodes {
+		n := taints.Node{ObjectMeta: taints.ObjectMeta{Name: fmt.Sprint("node-", i)}}
+		n.Spec.Taints = []taints.Taint{
+			{Key: "dedicated", Value: fmt.Sprint("team-", i%7), Effect: taints.NoSchedule},
+			{Key: "example.com/gpu", Value: "true", Effect: taints.NoExecute},
+			{Key: "example.com/spot", Effect: taints.NoSchedule},
+		}
+		f.addNode(n)
+	}
+	waits := []taints.Toleration{
+		{Key: taints.KeyNotReady, Operator: taints.Exists, Effect: taints.NoExecute},
+		{Key: "dedicated", Operator: taints.Exists},
+		{Key: "example.com/gpu", Operator: taints.Equal, Value: "true"},
+		{Key: "example.com/spot", Operator: taints.Exists},
+	}
+	for _, last := range []taints.Toleration{waits[3], {Key: "example.com/other", Operator: taints.Exists}} {
+		list := append(append([]taints.Toleration(nil), waits[:3]...), last)
+		f.addPod(taints.Pod{Spec: taints.PodSpec{Tolerations: list}})
+	}
+	none := append([]taints.Toleration(nil), waits...)
+	none[1].Key = "devoted"
+	f.addPod(taints.Pod{Spec: taints.PodSpec{Tolerations: none}})
+	return f
+}
+
+// matrixFleet is a large cluster: some sixty sets of taints among the nodes, and
+// some five hundred lists of tolerations among the pods.
+func matrixFleet(nodes, pods int) *fleet {
+	r := rand.New(rand.NewPCG(1, 2))
+	var keys []string
+	for i := range 30 {
+		keys = append(keys, fmt.Sprintf("example.com/pool-%d", i))
+	}
+	var sets [][]taints.Taint
+	for range 60 {
+		var set []taints.Taint
+		for _, effect := range []taints.TaintEffect{taints.NoSchedule, taints.NoExecute, taints.PreferNoSchedule} {
+			set = append(set, taints.Taint{Key: keys[r.IntN(len(keys))], Value: fmt.Sprint(r.IntN(3)), Effect: effect})
+		}
+		sets = append(sets, set)
+	}
+	var lists [][]taints.Toleration
+	for range 500 {
+		list := taints.DefaultTolerations(nil, 300, 300)
+		for range 2 {
+			list = append(list, taints.Toleration{Key: keys[r.IntN(len(keys))], Operator: taints.Exists})
+		}
+		if r.IntN(4) == 0 {
+			list[2] = taints.Toleration{Operator: taints.Exists}
+		}
+		lists = append(lists, list)
+	}
+	f := &fleet{}
+	for i := range nodes {
+		f.addNode(taints.Node{ObjectMeta: taints.ObjectMeta{Name: fmt.Sprint("node-", i)}, Spec: taints.NodeSpec{Taints: sets[r.IntN(len(sets))]}})
+	}
+	for i := range pods {
+		f.addPod(taints.Pod{ObjectMeta: taints.ObjectMeta{Name: fmt.Sprint("pod-", i)}, Spec: taints.PodSpec{Tolerations: lists[r.IntN(len(lists))]}})
+	}
+	return f
+}

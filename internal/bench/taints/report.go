@@ -1,0 +1,204 @@
+package taints
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/klog/v2"
+
+	"github.com/fairlead/fairlead/internal/bench/duel"
+	"github.com/fairlead/fairlead/taints"
+)
+
+// The size of the cluster: the largest that Kubernetes is made for.
+const (
+	clusterNodes = 5_000
+	clusterPods  = 150_000
+)
+
+// Report compares answers, and then writes what they cost.
+func Report(ctx context.Context, w io.Writer) error {
+	if err := reportRows(w); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return reportMatrix(w)
+}
+
+// hard is what keeps new pods off.
+func hard(t *v1.Taint) bool {
+	return t.Effect == v1.TaintEffectNoSchedule || t.Effect == v1.TaintEffectNoExecute
+}
+
+// theirs asks Kubernetes whether a pod's tolerations open a node.
+func (f *fleet) theirs(pod, node int) bool {
+	_, found := corev1.FindMatchingUntoleratedTaint(klog.Background(), f.taints[node], f.tolerations[pod], hard, false)
+	return !found
+}
+
+// reportRows asks about one pod on every node.
+func reportRows(w io.Writer) error {
+	f := rowFleet(clusterNodes)
+	m := taints.NewMatcher(nil)
+	for i := range f.nodes {
+		m.AddNode(&f.nodes[i])
+	}
+	fmt.Fprintln(w, "| one pod on 5,000 nodes; 3 taints, 4 tolerations | Kubernetes, a node | ours | ours, compiled | Kubernetes takes | compiled |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|")
+	for p, name := range []string{"it tolerates all", "it fails at the last taint", "it fails at the first taint"} {
+		id := m.AddPod(&f.pods[p])
+		tolerations := f.pods[p].Spec.Tolerations
+		open := func(answer func(node int) bool) func() error {
+			return func() error {
+				n := 0
+				for i := range f.nodes {
+					if answer(i) {
+						n++
+					}
+				}
+				if n != 0 && n != clusterNodes {
+					return fmt.Errorf("%s: %d of %d nodes are open", name, n, clusterNodes)
+				}
+				return nil
+			}
+		}
+		for i := range f.nodes {
+			want := f.theirs(p, i)
+			if got := taints.FirstUntolerated(tolerations, f.nodes[i].Spec.Taints, taints.OnScheduling, nil) == nil; got != want || m.Verdict(id, taints.NodeID(i)).Schedulable() != want {
+				return fmt.Errorf("%s: node %d: Kubernetes says %v, ours otherwise", name, i, want)
+			}
+		}
+		costs, err := duel.MeasureAll(
+			open(func(i int) bool { return f.theirs(p, i) }),
+			open(func(i int) bool {
+				return taints.FirstUntolerated(tolerations, f.nodes[i].Spec.Taints, taints.OnScheduling, nil) == nil
+			}),
+			func() error {
+				row, n := m.Row(id), 0
+				for i := range f.nodes {
+					if row.Verdict(taints.NodeID(i)).Schedulable() {
+						n++
+					}
+				}
+				if n != 0 && n != clusterNodes {
+					return fmt.Errorf("%s: %d of %d nodes are open", name, n, clusterNodes)
+				}
+				return nil
+			},
+		)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %.1f x | %.0f x |\n", name, perNode(costs[0]), perNode(costs[1]), perNode(costs[2]),
+			float64(costs[0].Time)/float64(costs[1].Time), float64(costs[0].Time)/float64(costs[2].Time))
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+func perNode(c duel.Cost) string {
+	return fmt.Sprintf("%.1f ns, %d allocs", float64(c.Time.Nanoseconds())/clusterNodes, c.Allocs/clusterNodes)
+}
+
+// sample is how many pods Kubernetes is asked about: all would take minutes.
+const sample = 300
+
+// reportMatrix asks about every pod on every node.
+func reportMatrix(w io.Writer) error {
+	f := matrixFleet(clusterNodes, clusterPods)
+	m := taints.NewMatcher(nil)
+	var taking time.Duration
+	begin := time.Now()
+	for i := range f.nodes {
+		m.AddNode(&f.nodes[i])
+	}
+	for i := range f.pods {
+		m.AddPod(&f.pods[i])
+	}
+	taking = time.Since(begin)
+	step := clusterPods / sample
+	for p := 0; p < clusterPods; p += step {
+		for n := range clusterNodes {
+			if m.Verdict(taints.PodID(p), taints.NodeID(n)).Schedulable() != f.theirs(p, n) {
+				return fmt.Errorf("pod %d on node %d: the answers differ", p, n)
+			}
+		}
+	}
+	begin = time.Now()
+	for p := 0; p < clusterPods; p += step {
+		for n := range clusterNodes {
+			f.theirs(p, n)
+		}
+	}
+	theirs := time.Since(begin) * time.Duration(step)
+	begin = time.Now()
+	open := countOpen(m)
+	asking := time.Since(begin)
+	pods, nodes := m.Classes()
+	fmt.Fprintf(w, "| every pod on every node: 150,000 x 5,000; %d and %d classes, %.1f %% open | on the clock |\n|---|---|\n",
+		pods, nodes, 100*float64(open)/clusterNodes/clusterPods)
+	fmt.Fprintf(w, "| ours: taking in nodes and pods | %s |\n", taking.Round(time.Millisecond))
+	fmt.Fprintf(w, "| ours: asking 750 million times, 2 goroutines | %s |\n", asking.Round(time.Millisecond))
+	fmt.Fprintf(w, "| ours: both | %s |\n", (taking + asking).Round(time.Millisecond))
+	fmt.Fprintf(w, "| Kubernetes, one goroutine, from %d pods | %s |\n", sample, theirs.Round(time.Second))
+	change, err := nodeChange(m)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "| ours: one node gets taints that no other has, and those that others have again | %s, %s |\n\n", change[0].Time, change[1].Time)
+	return nil
+}
+
+// countOpen asks every question one by one.
+func countOpen(m *taints.Matcher) int64 {
+	var total atomic.Int64
+	var wait sync.WaitGroup
+	for half := range 2 {
+		wait.Go(func() {
+			open := int64(0)
+			for p := half; p < clusterPods; p += 2 {
+				row := m.Row(taints.PodID(p))
+				for n := range taints.NodeID(clusterNodes) {
+					if row.Verdict(n).Schedulable() {
+						open++
+					}
+				}
+			}
+			total.Add(open)
+		})
+	}
+	wait.Wait()
+	return total.Load()
+}
+
+// nodeChange measures a change to a set of taints that is new to the fleet, and
+// one to a set that is there.
+func nodeChange(m *taints.Matcher) ([]duel.Cost, error) {
+	n := &taints.Node{}
+	serial := 0
+	fresh := func() error {
+		serial++
+		n.Spec.Taints = []taints.Taint{{Key: "example.com/pool-1", Value: fmt.Sprint("x", serial), Effect: taints.NoSchedule}}
+		m.SetNode(7, n)
+		return nil
+	}
+	turn := 0
+	there := []*taints.Node{{}, {Spec: taints.NodeSpec{Unschedulable: true}}}
+	for _, n := range there {
+		m.AddNode(n)
+	}
+	known := func() error {
+		turn++
+		m.SetNode(7, there[turn%2])
+		return nil
+	}
+	return duel.MeasureAll(fresh, known)
+}
