@@ -88,6 +88,28 @@ func (s valueSet) holds(other valueSet) bool {
 	return !other.all && s.low <= other.low && other.high <= s.high
 }
 
+// overlap reports whether some taint is matched by both.
+func overlap(t, u *Toleration) bool {
+	keys := t.Key == "" || u.Key == "" || t.Key == u.Key
+	effects := t.Effect == "" || u.Effect == "" || t.Effect == u.Effect
+	return keys && effects && valuesOf(t).meets(valuesOf(u))
+}
+
+// meets reports whether some value is in both.
+func (s valueSet) meets(other valueSet) bool {
+	switch {
+	case s.none() || other.none():
+		return false
+	case s.all || other.all:
+		return true
+	case s.one:
+		return other.holds(s)
+	case other.one:
+		return s.holds(other)
+	}
+	return max(s.low, other.low) <= min(s.high, other.high)
+}
+
 // MergeTolerations returns the tolerations of both lists, in order, without those
 // that another one covers; of equal ones the first stays. The arguments are not
 // changed.

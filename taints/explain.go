@@ -74,6 +74,8 @@ type Mismatch struct {
 	Alike    bool   `json:"alike,omitempty"` // the two differ in a few letters: it may be a slip
 	Problem  string `json:"problem"`         // what is wrong, without keys and values
 	operator TolerationOperator
+	// unreadable is set if a value is no number and ought to be one.
+	unreadable bool
 }
 
 // Explain says what the taints of a node mean for a pod, taint by taint, and what
@@ -188,10 +190,12 @@ func operatorMismatch(t *Toleration, taint *Taint, numbers bool) Mismatch {
 		return operator
 	}
 	if _, err := object.ParseNumber(t.Value); err != nil {
+		value.unreadable = true
 		value.Problem = "the toleration's value is no number to compare with: " + err.Error()
 		return value
 	}
 	if _, err := object.ParseNumber(taint.Value); err != nil {
+		value.unreadable = true
 		value.Problem = "the taint's value is no number to compare: " + err.Error()
 		return value
 	}

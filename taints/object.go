@@ -28,6 +28,8 @@ type (
 	NodeCondition = object.NodeCondition
 	// ObjectMeta is the name of an object and what else all objects have.
 	ObjectMeta = object.ObjectMeta
+	// OwnerReference names an object that another one belongs to.
+	OwnerReference = object.OwnerReference
 	// Taint keeps pods off a node unless they tolerate it.
 	Taint = object.Taint
 	// TaintEffect is what a taint does to pods that do not tolerate it.

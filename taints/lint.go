@@ -1,0 +1,285 @@
+package taints
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The codes of a [Finding].
+const (
+	LintInvalid   = "invalid"   // the API refuses it
+	LintSeconds   = "seconds"   // tolerationSeconds with an effect that ignores them, which the API refuses, too
+	LintDead      = "dead"      // it matches no taint of the fleet, and none that the control plane sets
+	LintDominated = "dominated" // another toleration makes it superfluous
+	LintOrder     = "order"     // how long a pod stays depends on the order of its tolerations
+	LintWildcard  = "wildcard"  // the pod never leaves a node that has failed
+	LintNumber    = "number"    // a value that Lt or Gt looks at is no number, so that it never matches
+	LintLoop      = "loop"      // the pod is placed on a node, evicted after a time, and may be placed there again
+	LintLimit     = "limit"     // there are too many tolerations to compare all of them
+)
+
+// Finding is something about taints or tolerations that is likely not meant.
+type Finding struct {
+	Code    string `json:"code"`           // which of the kinds above
+	Object  string `json:"object"`         // such as pod/shop/web-0; the first of those that are alike
+	Also    int    `json:"also,omitempty"` // so many more pods of the same controller have the same tolerations
+	Field   string `json:"field"`          // path in the object
+	Problem string `json:"problem"`        // what is likely not meant, and why
+	Fix     string `json:"fix,omitempty"`  // what to do
+}
+
+// String returns the finding as a line.
+func (f Finding) String() string {
+	s := f.Object
+	if f.Also > 0 {
+		s += fmt.Sprintf(" and %d more", f.Also)
+	}
+	s += ": " + f.Field + ": " + f.Code + ": " + f.Problem
+	if f.Fix != "" {
+		s += "; " + f.Fix
+	}
+	return s
+}
+
+// maxCompared is how many tolerations of a pod are compared with each other.
+const maxCompared = 200
+
+// Lint looks for taints and tolerations that are likely not meant: nodes first,
+// then pods, in the order of the cluster, and each by field. Pods of one
+// controller with the same tolerations are told once. A toleration is called dead
+// only if there are nodes.
+func Lint(c *Cluster, o *Options) []Finding {
+	l := &linter{cluster: c, options: o}
+	for i := range c.Nodes {
+		n := &c.Nodes[i]
+		l.object, l.also = nodeTitle(n), 0
+		for _, f := range checkTaints(n.Spec.Taints, o) {
+			l.invalid(f, LintInvalid)
+		}
+		for _, t := range n.Spec.Taints {
+			l.know(t, n)
+		}
+		if n.Spec.Unschedulable {
+			l.know(unschedulableTaint(), n)
+		}
+	}
+	for _, g := range groups(c.Pods) {
+		l.object, l.also = podTitle(g.first), g.size-1
+		l.pod(g.first)
+	}
+	return l.findings
+}
+
+type linter struct {
+	cluster  *Cluster
+	options  *Options
+	taints   []fleetTaint // each once
+	object   string
+	also     int
+	findings []Finding
+}
+
+// fleetTaint is a taint with the first node that has it.
+type fleetTaint struct {
+	Taint
+	node *Node
+}
+
+func (l *linter) know(t Taint, n *Node) {
+	t.TimeAdded = nil
+	if !slices.ContainsFunc(l.taints, func(k fleetTaint) bool { return k.Taint == t }) {
+		l.taints = append(l.taints, fleetTaint{t, n})
+	}
+}
+
+func (l *linter) add(code, field, problem, fix string) {
+	l.findings = append(l.findings, Finding{Code: code, Object: l.object, Also: l.also, Field: field, Problem: problem, Fix: fix})
+}
+
+func (l *linter) invalid(f *FieldError, code string) {
+	problem := f.Problem
+	if f.Value != "" {
+		problem = fmt.Sprintf("%q: %s", f.Value, problem)
+	}
+	l.add(code, f.Field, problem, f.Fix)
+}
+
+// group is the pods of one controller with the same tolerations.
+type group struct {
+	first *Pod
+	size  int
+}
+
+// groups returns the pods in groups, in the order of their first ones.
+func groups(pods []Pod) []*group {
+	var list []*group
+	byName := map[string]*group{}
+	for i := range pods {
+		p := &pods[i]
+		var name strings.Builder
+		if owner := p.ControllerOf(); owner != nil {
+			fmt.Fprintf(&name, "%q %q %q", p.Namespace, owner.Kind, owner.Name)
+		} else {
+			fmt.Fprintf(&name, "%q", p.ObjectMeta)
+		}
+		for _, t := range p.Spec.Tolerations {
+			name.WriteString(t.String())
+		}
+		g := byName[name.String()]
+		if g == nil {
+			g = &group{first: p}
+			byName[name.String()], list = g, append(list, g)
+		}
+		g.size++
+	}
+	return list
+}
+
+func (l *linter) pod(p *Pod) {
+	list := p.Spec.Tolerations
+	for i := range list {
+		var f findings
+		f.toleration(tolerationField(i), &list[i], l.options)
+		for _, e := range f {
+			code := LintInvalid
+			if list[i].TolerationSeconds != nil && strings.HasSuffix(e.Field, ".effect") && e.Code == CodeInvalid {
+				code = LintSeconds
+			}
+			l.invalid(e, code)
+		}
+		l.dead(i, &list[i])
+		l.wildcard(p, i, &list[i])
+		l.number(i, &list[i])
+		l.compare(list, i)
+	}
+	if len(list) > maxCompared {
+		l.add(LintLimit, "spec.tolerations", fmt.Sprintf("there are %d; only the first %d are compared with each other", len(list), maxCompared), "")
+	}
+	l.loop(p)
+}
+
+// dead looks for what the toleration may be there for.
+func (l *linter) dead(i int, t *Toleration) {
+	if len(l.cluster.Nodes) == 0 || t.Key == "" || systemKey(t.Key) || !knownOperator(t) ||
+		compares(t) && (!l.options.numbers() || valuesOf(t).none()) {
+		return
+	}
+	var alike *fleetTaint
+	for k := range l.taints {
+		if FirstMatching([]Toleration{*t}, &l.taints[k].Taint, l.options) == 0 {
+			return
+		}
+		if alike == nil && l.taints[k].Key == t.Key {
+			alike = &l.taints[k]
+		}
+	}
+	problem, fix := "no node has a taint that it matches", "drop it, unless such nodes come and go"
+	if alike != nil {
+		problem += fmt.Sprintf("; node %s has %s", alike.node.Name, alike.Taint)
+	} else if key := meant(t.Key, l.keys()); key != "" {
+		fix = "write key: " + key + ", or drop it"
+	}
+	l.add(LintDead, tolerationField(i), t.String()+": "+problem, fix)
+}
+
+func (l *linter) keys() []string {
+	var keys []string
+	for _, t := range l.taints {
+		keys = append(keys, t.Key)
+	}
+	return keys
+}
+
+// wildcard: a pod that tolerates every NoExecute for good stays on a dead node. A
+// daemon, and a pod that its node made, belongs there.
+func (l *linter) wildcard(p *Pod, i int, t *Toleration) {
+	owner := p.ControllerOf()
+	bound := owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
+	if bound || t.Key != "" || t.Operator != Exists || t.Effect != "" && t.Effect != NoExecute || t.TolerationSeconds != nil {
+		return
+	}
+	l.add(LintWildcard, tolerationField(i), t.String()+": it tolerates not-ready and unreachable, too: the pod never leaves a node that has failed",
+		"name the keys that are meant, or give the effect NoExecute tolerationSeconds")
+}
+
+// number looks at the taints whose values the toleration compares.
+func (l *linter) number(i int, t *Toleration) {
+	if !compares(t) || !l.options.numbers() || valuesOf(t).none() {
+		return
+	}
+	for _, known := range l.taints {
+		same := (t.Key == "" || t.Key == known.Key) && (t.Effect == "" || t.Effect == known.Effect)
+		if m := operatorMismatch(t, &known.Taint, true); same && m.unreadable {
+			l.add(LintNumber, tolerationField(i), fmt.Sprintf("%s: it never matches the taint %s of node %s: %s", t, known.Taint, known.node.Name, m.Problem),
+				"give the taint a whole number")
+		}
+	}
+}
+
+// compare looks at the tolerations before one. Of two that match the same taint
+// the first counts, however long it lasts.
+func (l *linter) compare(list []Toleration, i int) {
+	if i >= maxCompared {
+		return
+	}
+	t := list[i]
+	for j, before := range list[:i] {
+		field := tolerationField(i)
+		switch seconds := sameSeconds(before, t); {
+		case !knownOperator(&before) || !knownOperator(&t) || !overlap(&before, &t):
+		case !seconds && evictable(&before) && evictable(&t):
+			l.add(LintOrder, field, fmt.Sprintf("%s: tolerations[%d] matches taints that it matches, too, and lasts for %s, not %s; the first of them counts",
+				t, j, lasting(before), lasting(t)), "keep the one that is meant, or let their keys or values differ")
+			return
+		case Covers(before, t, l.options):
+			l.add(LintDominated, field, fmt.Sprintf("%s: tolerations[%d] matches every taint that it matches", t, j), "drop it")
+			return
+		case Covers(t, before, l.options):
+			l.add(LintDominated, tolerationField(j), fmt.Sprintf("%s: tolerations[%d] matches every taint that it matches", before, i), "drop it")
+			return
+		}
+	}
+}
+
+// loop looks for nodes where the pod would come and go.
+func (l *linter) loop(p *Pod) {
+	for i := range l.cluster.Nodes {
+		n := &l.cluster.Nodes[i]
+		if !Judge(p, n, l.options).Schedulable() {
+			continue
+		}
+		for _, t := range n.Spec.Taints {
+			at := FirstMatching(p.Spec.Tolerations, &t, l.options)
+			if t.Effect != NoExecute || at < 0 || p.Spec.Tolerations[at].TolerationSeconds == nil {
+				continue
+			}
+			l.add(LintLoop, tolerationField(at), fmt.Sprintf("node %s has the taint %s and none that keeps the pod off: it is placed there, evicted after %s, and may be placed there again",
+				n.Name, t, lasting(p.Spec.Tolerations[at])), "put "+Taint{Key: t.Key, Value: t.Value, Effect: NoSchedule}.String()+" on the node, too, or tolerate the taint for good")
+			return
+		}
+	}
+}
+
+// evictable reports whether the toleration has a say in evictions.
+func evictable(t *Toleration) bool { return t.Effect == "" || t.Effect == NoExecute }
+
+// knownOperator reports whether there is such an operator: validation finds the
+// others.
+func knownOperator(t *Toleration) bool {
+	return t.Operator == "" || t.Operator == Equal || t.Operator == Exists || compares(t)
+}
+
+func sameSeconds(a, b Toleration) bool {
+	if a.TolerationSeconds == nil || b.TolerationSeconds == nil {
+		return a.TolerationSeconds == b.TolerationSeconds
+	}
+	return max(*a.TolerationSeconds, 0) == max(*b.TolerationSeconds, 0)
+}
+
+func lasting(t Toleration) string {
+	if t.TolerationSeconds == nil {
+		return "good"
+	}
+	return fmt.Sprintf("%d s", max(*t.TolerationSeconds, 0))
+}

@@ -1,0 +1,63 @@
+package taints_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/golden"
+	"github.com/fairlead/fairlead/taints"
+)
+
+// TestLint runs the scripts of testdata/lint: lines "node NAME TAINTS" and "pod
+// NAME OWNER TOLERATIONS", where OWNER is Kind/name or "-".
+func TestLint(t *testing.T) {
+	golden.Run(t, "testdata/lint/*.txt", func(t *testing.T) golden.Handler {
+		return func(c *golden.Command) string {
+			var out strings.Builder
+			for _, f := range taints.Lint(clusterOf(c), optionsOf(c)) {
+				fmt.Fprintln(&out, f)
+			}
+			if out.Len() == 0 {
+				return "nothing\n"
+			}
+			return out.String()
+		}
+	})
+}
+
+func clusterOf(c *golden.Command) *taints.Cluster {
+	cluster := &taints.Cluster{}
+	for line := range strings.Lines(c.Input) {
+		kind, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		name, rest, _ := strings.Cut(rest, " ")
+		if kind == "node" {
+			n := taints.Node{ObjectMeta: taints.ObjectMeta{Name: name}}
+			n.Spec.Taints = taintsOf(rest)
+			cluster.Nodes = append(cluster.Nodes, n)
+			continue
+		}
+		owner, rest, _ := strings.Cut(rest, " ")
+		p := taints.Pod{ObjectMeta: taints.ObjectMeta{Name: name, Namespace: "shop"}}
+		if kind, of, ok := strings.Cut(owner, "/"); ok {
+			yes := true
+			p.OwnerReferences = []taints.OwnerReference{{Kind: kind, Name: of, Controller: &yes}}
+		}
+		p.Spec.Tolerations = tolerationsOf(rest)
+		cluster.Pods = append(cluster.Pods, p)
+	}
+	return cluster
+}
+
+// TestLintLargeList: a list of any length is looked at, and says where comparing
+// ends.
+func TestLintLargeList(t *testing.T) {
+	p := taints.Pod{ObjectMeta: taints.ObjectMeta{Name: "p"}}
+	for i := range 20_000 {
+		p.Spec.Tolerations = append(p.Spec.Tolerations, taints.Toleration{Key: fmt.Sprint("k", i), Operator: taints.Exists})
+	}
+	found := taints.Lint(&taints.Cluster{Pods: []taints.Pod{p}}, nil)
+	if len(found) != 1 || found[0].Code != taints.LintLimit {
+		t.Errorf("found %v", found)
+	}
+}
