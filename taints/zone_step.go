@@ -112,8 +112,13 @@ func (s *zoneStepper) survey() {
 	for _, z := range s.old.Zones {
 		byName[z.Name] = &zone{Zone: z, known: true}
 	}
+	listed := make(map[string]bool, len(s.Nodes))
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
+		if listed[n.Name] {
+			continue
+		}
+		listed[n.Name] = true
 		name := ZoneOf(n)
 		z := byName[name]
 		if z == nil {
@@ -142,7 +147,6 @@ func (s *zoneStepper) survey() {
 		slices.SortFunc(z.waiting, func(a, b *Node) int {
 			return cmp.Or(unreadySince(a).Compare(unreadySince(b)), strings.Compare(a.Name, b.Name))
 		})
-		z.waiting = slices.CompactFunc(z.waiting, func(a, b *Node) bool { return a.Name == b.Name })
 	}
 }
 
