@@ -12,7 +12,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/klog/v2"
 
-	"github.com/fairlead/fairlead/internal/bench/duel"
+	"github.com/fairlead/fairlead/internal/bench/cost"
 	"github.com/fairlead/fairlead/taints"
 )
 
@@ -76,7 +76,7 @@ func reportRows(w io.Writer) error {
 				return fmt.Errorf("%s: node %d: Kubernetes says %v, ours otherwise", name, i, want)
 			}
 		}
-		costs, err := duel.MeasureAll(
+		costs, err := cost.MeasureAll(rounds,
 			open(func(i int) bool { return f.theirs(p, i) }),
 			open(func(i int) bool {
 				return taints.FirstUntolerated(tolerations, f.nodes[i].Spec.Taints, taints.OnScheduling, nil) == nil
@@ -104,9 +104,12 @@ func reportRows(w io.Writer) error {
 	return err
 }
 
-func perNode(c duel.Cost) string {
+func perNode(c cost.Cost) string {
 	return fmt.Sprintf("%.1f ns, %d allocs", float64(c.Time.Nanoseconds())/clusterNodes, c.Allocs/clusterNodes)
 }
+
+// rounds is how often everything is measured; medians are told.
+const rounds = 7
 
 // sample is how many pods Kubernetes is asked about: all would take minutes.
 const sample = 300
@@ -133,7 +136,7 @@ func reportMatrix(w io.Writer) error {
 	begin = time.Now()
 	open := countOpen(m)
 	clock := time.Since(begin)
-	costs, err := duel.MeasureAll(
+	costs, err := cost.MeasureAll(rounds,
 		func() error { f.matcher(); return nil },
 		func() error { countOpen(m); return nil },
 		func() error { countPods(m); return nil },
@@ -200,7 +203,7 @@ func countOpen(m *taints.Matcher) int64 {
 
 // nodeChange measures a change to a set of taints that is new to the fleet, and
 // one to a set that is there.
-func nodeChange(m *taints.Matcher) ([]duel.Cost, error) {
+func nodeChange(m *taints.Matcher) ([]cost.Cost, error) {
 	n := &taints.Node{}
 	serial := 0
 	fresh := func() error {
@@ -219,5 +222,5 @@ func nodeChange(m *taints.Matcher) ([]duel.Cost, error) {
 		m.SetNode(7, there[turn%2])
 		return nil
 	}
-	return duel.MeasureAll(fresh, known)
+	return cost.MeasureAll(rounds, fresh, known)
 }
