@@ -146,7 +146,7 @@ func (s *stepper) preDrain() bool {
 			return true
 		}
 	}
-	return s.hooks(PreDrain)
+	return s.hooks(PreDrain) && s.admitted()
 }
 
 // drain empties the node.

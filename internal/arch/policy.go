@@ -70,11 +70,12 @@ var lattice = map[string][]string{
 	},
 
 	// Controllers.
-	"lifecycle":   {".", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
-	"taints":      {".", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
-	"cvo/graph":   {".", "internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
-	"cvo/payload": {"internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
-	"cvo/rollout": {".", "internal/loop", "internal/object", "internal/wheel"},
+	"lifecycle":       {".", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
+	"taints":          {".", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
+	"cvo/graph":       {".", "internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
+	"cvo/payload":     {"internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
+	"cvo/rollout":     {".", "internal/loop", "internal/object", "internal/wheel"},
+	"lifecycle/fleet": {".", "internal/object", "lifecycle"},
 	"lifecycle/quorum": {
 		".", "internal/loop", "internal/object", "internal/wheel", "lifecycle",
 	},
@@ -87,7 +88,7 @@ var lattice = map[string][]string{
 	// they share below examples/internal.
 	"examples/*": {
 		".", "catalog", "catalog/bundle", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout",
-		"internal/archive", "internal/diagram", "internal/doc", "lifecycle", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/group",
+		"internal/archive", "internal/diagram", "internal/doc", "lifecycle", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints",
 	},
@@ -173,6 +174,7 @@ var cores = map[string]purity{
 	"internal/object":    pure,
 	"internal/wheel":     pure,
 	"lifecycle":          pure,
+	"lifecycle/fleet":    pure,
 	"lifecycle/quorum":   pure,
 	"solver/olm/config":  pure,
 	"solver/olm/crd":     pure,

@@ -1,0 +1,163 @@
+package fleet
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/lifecycle"
+)
+
+// The annotations that mark a machine as the first to go when its set gives up
+// machines. None deletes by itself.
+const (
+	DeleteAnnotation       = lifecycle.DeleteAnnotation                        // Machine API: with any value but an empty one
+	DeleteAnnotationLegacy = "machine.openshift.io/cluster-api-delete-machine" // Machine API, likewise
+	DeleteAnnotationCAPI   = "cluster.x-k8s.io/delete-machine"                 // Cluster API: with any value
+	// UpdatingAnnotationCAPI marks a machine that is being updated in place.
+	UpdatingAnnotationCAPI = "in-place-updates.internal.cluster.x-k8s.io/update-in-progress"
+)
+
+// API says whose rules count.
+type API string
+
+// The APIs.
+const (
+	MachineAPI API = ""           // machine.openshift.io
+	ClusterAPI API = "ClusterAPI" // cluster.x-k8s.io
+)
+
+// DeletePolicy says which machines a set gives up first, of those that nothing
+// else sets apart.
+type DeletePolicy string
+
+// The policies of the APIs. Empty means Random.
+const (
+	DeleteRandom DeletePolicy = "Random" // any: here the first by name
+	DeleteNewest DeletePolicy = "Newest" // those made last
+	DeleteOldest DeletePolicy = "Oldest" // those made first
+)
+
+// Pick is a machine that is to go.
+type Pick struct {
+	Machine *lifecycle.Machine // of the argument
+	Why     string             // why it comes before others, in words
+}
+
+// class is what sets a machine apart, those that go first with the lowest.
+type class int
+
+const (
+	goes class = iota
+	marked
+	updating
+	broken
+	nodeless
+	plain
+)
+
+// ScaleDown returns the machines that a set gives up, n of them, those that go
+// first in front:
+//
+//  1. machines that are being deleted already,
+//  2. those that are annotated, or, by the Machine API, that have an error,
+//  3. by the Cluster API, those that are being updated in place, then the
+//     unhealthy ones: without a node, or with a condition NodeHealthy or
+//     HealthCheckSucceeded that is False,
+//  4. by the Machine API and the policy Random, those without a node,
+//  5. the rest, by the policy.
+//
+// What ties is ordered by name and UID, so that equal arguments always pick the
+// same machines. A machine without a creation time, or with one ahead of the
+// clock, counts as the newest. n may be more than there are, or negative. The
+// error is of type *lifecycle.FieldError.
+func ScaleDown(machines []lifecycle.Machine, n int, policy DeletePolicy, api API, now time.Time) ([]Pick, error) {
+	switch policy {
+	case "", DeleteRandom, DeleteNewest, DeleteOldest:
+	default:
+		return nil, &lifecycle.FieldError{Path: "spec.deletePolicy", Problem: fmt.Sprintf("there is no policy %q; write %s, %s or %s", policy, DeleteRandom, DeleteNewest, DeleteOldest)}
+	}
+	type candidate struct {
+		Pick
+		class class
+		age   time.Duration
+	}
+	all := make([]candidate, len(machines))
+	for i := range machines {
+		m := &machines[i]
+		c := candidate{Pick: Pick{Machine: m}}
+		c.class, c.Why = classify(m, policy, api)
+		if !m.CreationTimestamp.IsZero() {
+			c.age = max(0, now.Sub(m.CreationTimestamp))
+		}
+		if c.class == plain {
+			c.Why = map[DeletePolicy]string{DeleteNewest: "it is the newest of the others", DeleteOldest: "it is the oldest of the others"}[policy]
+		}
+		all[i] = c
+	}
+	slices.SortFunc(all, func(a, b candidate) int {
+		byAge := 0
+		if a.class == plain {
+			byAge = map[DeletePolicy]int{DeleteNewest: cmp.Compare(a.age, b.age), DeleteOldest: cmp.Compare(b.age, a.age)}[policy]
+		}
+		return cmp.Or(cmp.Compare(a.class, b.class), byAge, byName(a.Machine, b.Machine))
+	})
+	picks := make([]Pick, 0, max(0, min(n, len(all))))
+	for i := range all[:cap(picks)] {
+		picks = append(picks, all[i].Pick)
+	}
+	return picks, nil
+}
+
+func byName(a, b *lifecycle.Machine) int {
+	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
+}
+
+// classify returns what sets a machine apart.
+func classify(m *lifecycle.Machine, policy DeletePolicy, api API) (class, string) {
+	if m.Deleting() {
+		return goes, "it is being deleted already"
+	}
+	if key := markedBy(m, api); key != "" {
+		return marked, "it has annotation " + key
+	}
+	if api == ClusterAPI {
+		if _, is := m.Annotations[UpdatingAnnotationCAPI]; is {
+			return updating, "it is being updated in place"
+		}
+		for _, kind := range [...]string{"NodeHealthy", "HealthCheckSucceeded"} {
+			if c := lifecycle.FindCondition(m.Status.Conditions, kind); c != nil && c.Status == "False" {
+				return broken, "its condition " + kind + " is False"
+			}
+		}
+		if m.Status.NodeRef == nil {
+			return broken, "it has no node"
+		}
+		return plain, ""
+	}
+	switch {
+	case m.Status.ErrorReason != "" || m.Status.ErrorMessage != "":
+		return marked, "it has an error: " + cmp.Or(m.Status.ErrorReason, m.Status.ErrorMessage)
+	case m.Status.NodeRef == nil && (policy == "" || policy == DeleteRandom):
+		return nodeless, "it has no node"
+	}
+	return plain, ""
+}
+
+// markedBy returns the annotation that marks a machine as the first to go, or "".
+func markedBy(m *lifecycle.Machine, api API) string {
+	if api == ClusterAPI {
+		if _, is := m.Annotations[DeleteAnnotationCAPI]; is {
+			return DeleteAnnotationCAPI
+		}
+		return ""
+	}
+	for _, key := range [...]string{DeleteAnnotation, DeleteAnnotationLegacy} {
+		if m.Annotations[key] != "" {
+			return key
+		}
+	}
+	return ""
+}

@@ -1,0 +1,19 @@
+package lifecycle
+
+// admitted reports whether other machines let this one be drained, and waits
+// for the slots that it has not got. It is asked before the stage Drain begins,
+// so that the time for the drain does not pass while the machine waits.
+func (s *stepper) admitted() bool {
+	if len(s.Slots) == 0 || s.excluded() || s.state.Node == nil {
+		return true
+	}
+	for i := range s.Slots {
+		t := &s.Slots[i]
+		w := Wait{Reason: ReasonSlotTaken, Name: t.Limit, Since: t.Since}
+		if t.Holder != "" {
+			w.Owner = "machine " + t.Holder
+		}
+		s.waits.add(w)
+	}
+	return false
+}
