@@ -71,8 +71,9 @@ type UpdateSubscription struct {
 // ApplyStep creates or updates an object as a plan says. The backend keeps
 // Digest with the object, and reports it in its [Mark].
 //
-// A backend refuses it when there is a plan of a later generation in the
-// namespace: then this one comes too late, from a runner that was held up.
+// A backend refuses it when the plan is gone, or has failed, or when there is a
+// plan of a later generation in the namespace: then this one comes too late, from
+// a runner that was held up.
 type ApplyStep struct {
 	Plan       string          `json:"plan"`               // the plan's name
 	Generation int             `json:"generation"`         // the plan's

@@ -134,7 +134,7 @@ func (s *stepper) published(fresh *InstallPlan) bool {
 		return true
 	}
 	_, failure := s.do(WritePlan{Plan: *fresh})
-	s.block(planSubject(s.state.Plan), ReasonPlanPending, because("it is being written", failure), "", "it is there")
+	s.block(planSubject(s.state.Plan), ReasonPlanPending, because("it is being written", failure), theBackend, "it is there")
 	return false
 }
 
@@ -307,7 +307,7 @@ func (s *stepper) writePhase(seen *InstallPlan, phase PlanPhase) {
 		next.Status.Conditions = object.SetCondition(seen.Status.Conditions, installed)
 	}
 	_, failure := s.do(WritePlan{Plan: next})
-	s.block(planSubject(p), ReasonActionPending, because(fmt.Sprintf("its phase is being set to %s", phase), failure), "", "its phase is "+string(phase))
+	s.block(planSubject(p), ReasonActionPending, because(fmt.Sprintf("its phase is being set to %s", phase), failure), theBackend, "its phase is "+string(phase))
 }
 
 // apply applies the steps of the first stage that is not complete.
@@ -333,7 +333,7 @@ func (s *stepper) apply(seen *InstallPlan) {
 			Manifest: []byte(seen.Status.Plan[i].Resource.Manifest), Digest: step.Digest, Revision: m.Revision,
 		})
 		message := fmt.Sprintf("%s is being applied, attempt %d", step.Ref, attempts)
-		s.block(planSubject(p)+" step "+step.Ref.String(), ReasonStepPending, because(message, failure), "", "the object is seen as planned")
+		s.block(planSubject(p)+" step "+step.Ref.String(), ReasonStepPending, because(message, failure), theBackend, "the object is seen as planned")
 	}
 }
 

@@ -44,7 +44,7 @@ func (s *stepper) served(c *Catalog, subject string) bool {
 		return false
 	}
 	_, failure := s.do(ServeCatalog{Name: c.Name, Revision: c.Revision, Image: image, Placement: place, Polled: s.now})
-	s.block(subject, ReasonCatalogPending, because("its pod is being run with image "+image, failure), "", "the pod is seen")
+	s.block(subject, ReasonCatalogPending, because("its pod is being run with image "+image, failure), theBackend, "the pod is seen")
 	return true
 }
 
@@ -60,5 +60,5 @@ func (s *stepper) observed(c *Catalog, subject string) {
 	next := c.Status
 	next.ConnectionState = want
 	_, failure := s.do(UpdateCatalog{Name: c.Name, Revision: c.Revision, Status: next})
-	s.block(subject, ReasonCatalogPending, because("the state of its connection is being written", failure), "", "it is seen")
+	s.block(subject, ReasonCatalogPending, because("the state of its connection is being written", failure), theBackend, "it is seen")
 }

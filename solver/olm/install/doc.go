@@ -3,7 +3,8 @@
 //
 // [Step] decides what comes next; a [Runner] drives it, on a [Backend] that you
 // write, or on [MemBackend]. What to install is the answer of a resolver, which
-// is part of the [World] that Step looks at. Package solver/olm has one.
+// is part of the [World] that Step looks at. Package solver/olm has one, and
+// [Across] keeps namespaces out of each other's way.
 //
 // # From a subscription to an operator
 //
@@ -13,36 +14,67 @@
 //     waits for approval if any subscription of the namespace is manual. Until
 //     it begins it gives way to a better plan, which has a generation more and
 //     needs an approval of its own.
-//  3. Once approved, its steps are applied: CSVs, then CRDs, then the rest. Each
-//     of these is seen to be there before the next begins. Only what was planned
-//     is applied: a plan whose steps were changed is refused.
-//  4. Each CSV goes through its phases, below. When all is still, the resolver
+//  3. It begins when it is approved, the namespace has one operator group, the
+//     service account of that may make every step (see scope), and no step would
+//     break a CRD that is in use (see crd). Otherwise nothing of it is applied.
+//  4. Its steps are applied: CSVs, then CRDs, then the rest. Each of these is
+//     seen to be there before the next begins. Only what was planned is applied:
+//     a plan whose steps were changed is refused. A step that fails is repeated,
+//     after times that double, until Policy.PlanTimeout is over or it was tried
+//     Policy.StepAttempts times; then the plan has failed.
+//  5. Each CSV goes through its phases, below. When all is still, the resolver
 //     is asked again: an update takes one hop along its channel, then the next.
+//  6. What a plan has brought and somebody deletes is brought again by a plan.
+//
+// A plan that has failed is not made again while it is there: delete it when its
+// cause is mended, and what remains is planned anew. A newer version takes its
+// place where the operator group fails forward, and [RemovalRefresh] begins anew.
 //
 // # Phases of a CSV
 //
 //	none         nobody has looked at it
 //	Pending      waits for the APIs that it owns and requires, for the other
-//	             objects of its plan, that no other operator owns its APIs, and
-//	             that the operator which it replaces may be replaced (see gate)
-//	InstallReady is deployed now
+//	             objects of its plan, that no other operator owns its APIs, that
+//	             its group lists them, that Kubernetes is new enough, that its
+//	             deployments can take the config of its subscription, and that
+//	             the operator which it replaces may be replaced (see gate)
+//	InstallReady is deployed now, as its subscription's config, the cluster's
+//	             proxy and its operator group want it (see config)
 //	Installing   waits for its deployments, for Policy.InstallTimeout at most
-//	Succeeded    stays so while its APIs and its deployments are there
-//	Failed       is tried again, from Pending, after times that double; where
-//	             its operator group does not fit (see group), when it does
+//	Succeeded    stays so while its APIs and its deployments are there and are as
+//	             they are wanted
+//	Failed       is tried again, from Pending: where APIs were missing when they
+//	             are there, where its operator group does not fit (see group)
+//	             when it does, otherwise after times that double
 //	Replacing    stays until the one that replaces it has succeeded, and no
 //	             operator needs an API that it alone provides
-//	Deleting     is removed
+//	Deleting     is removed, after the objects that nobody has taken over
+//
+// # What follows
+//
+// Operator groups get their status and the list of the APIs that their members
+// provide; members get the annotations that name their group, roles and a copy
+// of their CSV in the namespaces that they watch, an operator condition; all of
+// it is taken back when membership ends. Subscriptions get their conditions (see
+// status), catalogs of the namespace a pod with the image that they ask for and
+// the state of their connection (see source). Operators that do not work on the
+// next minor version of the cluster hold up its update ([ReportUpgradeable]).
+//
+// # Taking an operator away
+//
+// [RemovalAnnotation] on a subscription has its operator taken away; what goes,
+// what stays and who depends on it is told by [World.Removal] before.
 //
 // # What always holds
 //
 // Whatever crashes, comes late or comes twice, and with several runners at work:
 // of a package one operator is installed, and besides it at most what it is
-// about to replace; no step is applied before its plan is approved; no
-// installed operator loses an API that it requires; each step is applied once.
-// This rests on two rules that backends keep: an action changes an object only
-// at the revision that it was decided on, and the steps of a plan are refused
-// when there is a newer plan. See [Action] and [ApplyStep].
+// about to replace; no step is applied before its plan is approved and
+// permitted; no installed operator loses an API that it requires; no CRD loses a
+// version in which objects may be stored; each step is applied once. This rests
+// on two rules that backends keep: an action changes an object only at the
+// revision that it was decided on, and the steps of a plan are refused when it
+// is gone or has failed, or there is a newer one. See [Action] and [ApplyStep].
 //
 // # Differences from the reference
 //
@@ -50,8 +82,9 @@
 //     namespace from being updated; it is left out of resolution until it has.
 //   - Steps are applied stage by stage, and a plan is dropped before it begins
 //     if the resolver's answer has changed.
-//   - Steps that fail are repeated without end, at most a minute apart; a Block
-//     tells the last error.
-//   - A replaced operator stays while one that cannot be updated needs its API.
-//   - An operator whose CSV is gone is installed again by a plan.
+//   - Permissions and CRDs are judged before the first step is applied.
+//   - A replaced operator stays while one that cannot be updated needs its API,
+//     and one that is to be removed while another needs it.
+//   - An operator whose CSV is gone is installed again by a plan, and so is any
+//     other object that a plan has brought.
 package install

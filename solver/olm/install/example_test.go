@@ -79,6 +79,47 @@ func ExampleRunner_Reconcile() {
 	// blocked: [] <nil>
 }
 
+// What goes when an operator is uninstalled is told before; an annotation has it
+// done.
+func ExampleWorld_Removal() {
+	cluster, runner, err := dock(olm.ApprovalAutomatic, "")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	settle := func() {
+		for {
+			d, err := runner.Reconcile(context.Background(), "harbour")
+			if err != nil || len(d.Actions) == 0 {
+				fmt.Println(len(cluster.World("harbour").CSVs), "installed", err)
+				return
+			}
+		}
+	}
+	settle()
+	plan, _, err := cluster.World("harbour").Removal("ferry", install.RemovalUninstall)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, step := range plan.Steps {
+		fmt.Println(step.Verb, step.Object)
+	}
+	err = cluster.Edit("harbour", func(w *install.World) error {
+		w.Subscriptions[0].Annotations = map[string]string{install.RemovalAnnotation: install.RemovalUninstall}
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	settle()
+	// Output:
+	// 1 installed <nil>
+	// delete Subscription harbour/ferry
+	// delete ClusterServiceVersion harbour/ferry.v1.1.0
+	// 0 installed <nil>
+}
+
 // A plan that is manual says what it waits for, until somebody approves it.
 func ExampleInstallPlan() {
 	cluster, runner, err := dock(olm.ApprovalManual, "")

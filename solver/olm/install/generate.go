@@ -48,7 +48,7 @@ func (s *stepper) generate() {
 	}
 	if len(pending) > 0 {
 		s.block(s.namespaceSubject(), ReasonGenerated, fmt.Sprintf("of the roles and copies that follow from the operator group %d are not as they shall be; the first: %s", len(pending), pending[0]),
-			"", "they are seen so")
+			theBackend, "they are seen so")
 	}
 }
 

@@ -114,7 +114,7 @@ func (s *stepper) writeGroups() {
 		}
 		want.Status.LastUpdated = s.now
 		_, failure := s.do(UpdateGroup{Name: seen.Name, Revision: seen.Revision, Provided: want.Provided(), Status: want.Status})
-		s.block(groupSubject(want), ReasonActionPending, because("its status and its list of APIs are being written", failure), "", "they are seen")
+		s.block(groupSubject(want), ReasonActionPending, because("its status and its list of APIs are being written", failure), theBackend, "they are seen")
 	}
 }
 

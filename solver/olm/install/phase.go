@@ -79,7 +79,7 @@ func csvSubject(c *CSV) string { return "csv " + c.Name }
 // doCSV decides on an action on a CSV, and blocks until its effect is seen.
 func (s *stepper) doCSV(c *CSV, a Action, message, unblock string) {
 	_, failure := s.do(a)
-	s.block(csvSubject(c), ReasonActionPending, because(message, failure), "", unblock)
+	s.block(csvSubject(c), ReasonActionPending, because(message, failure), theBackend, unblock)
 }
 
 func (s *stepper) move(c *CSV, to olm.Phase, reason, message string) {
@@ -110,7 +110,7 @@ func (s *stepper) replacing(c, next *CSV) {
 // and then the CSV.
 func (s *stepper) deleting(c, next *CSV) {
 	if !s.stripped(c, next) {
-		s.block(csvSubject(c), ReasonActionPending, "the objects that belong to it are being deleted", "", "they are gone")
+		s.block(csvSubject(c), ReasonActionPending, "the objects that belong to it are being deleted", theBackend, "they are gone")
 		return
 	}
 	s.doCSV(c, DeleteCSV{CSV: c.Name, Revision: c.Revision}, "it is being deleted", "it is gone")
@@ -301,10 +301,10 @@ func (s *stepper) unmet(c *CSV, v group.Verdict) (w want, ok bool) {
 		return want{ReasonRequirementsNotMet, "its operator group does not list its APIs yet", groupSubject(v.Group), "the group's annotation lists them"}, false
 	}
 	if missing := s.missingAPIs(c); len(missing) > 0 {
-		return want{ReasonRequirementsNotMet, "not available: " + strings.Join(missing, ", "), "", "these APIs are there and established"}, false
+		return want{ReasonRequirementsNotMet, "not available: " + strings.Join(missing, ", "), "whoever provides these APIs", "these APIs are there and established"}, false
 	}
 	if step, missing := s.missingStep(c); missing {
-		return want{ReasonRequirementsNotMet, step.String() + " of its install plan has not been applied", "", "it is applied"}, false
+		return want{ReasonRequirementsNotMet, step.String() + " of its install plan has not been applied", "its install plan", "it is applied"}, false
 	}
 	if other, api, taken := s.owner(c); taken {
 		return want{ReasonOwnerConflict, fmt.Sprintf("%s owns %s, too", other, api), "csv " + other, "one of the two operators is removed"}, false

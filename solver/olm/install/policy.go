@@ -100,3 +100,6 @@ const (
 	ReasonCatalog         = "CatalogUnhealthy"          // a catalog cannot be used
 	ReasonCatalogPending  = "CatalogPending"            // a catalog's pod or status is not seen as it should be
 )
+
+// theBackend owns what waits for an action to show its effect.
+const theBackend = "the backend"

@@ -162,7 +162,7 @@ func (s *stepper) markRemoval(r *Removal) {
 		Status:     InstallPlanStatus{Phase: PlanComplete},
 	}
 	_, failure := s.do(WritePlan{Plan: p})
-	s.block("subscription "+r.Subscription, ReasonRemoving, because("its operator is to go: an empty plan marks the beginning", failure), "", p.Name+" is there")
+	s.block("subscription "+r.Subscription, ReasonRemoving, because("its operator is to go: an empty plan marks the beginning", failure), theBackend, p.Name+" is there")
 }
 
 // planRemoval plans what goes. It is false if that is asked for no more.
@@ -212,7 +212,7 @@ func (s *stepper) takeAway(r *Removal, step *RemovalStep) {
 			_, failure = s.do(DeleteSubscription{Name: sub.Name, Revision: sub.Revision})
 		}
 	}
-	s.block("subscription "+r.Subscription, ReasonRemoving, because(fmt.Sprintf("%s %s: %s", step.Verb, step.Object, step.Why), failure), "", "it is done")
+	s.block("subscription "+r.Subscription, ReasonRemoving, because(fmt.Sprintf("%s %s: %s", step.Verb, step.Object, step.Why), failure), theBackend, "it is done")
 }
 
 // goes reports whether a removal under way takes a CSV away.

@@ -207,6 +207,9 @@ func (b *MemBackend) applyStep(w *World, a ApplyStep) (changed bool, err error) 
 			return false, fmt.Errorf("step of plan %s: %s is newer", a.Plan, w.Plans[i].Name)
 		}
 	}
+	if p := w.plan(a.Plan); p == nil || p.Status.Phase == PlanFailed {
+		return false, fmt.Errorf("step of plan %s: the plan is gone, or has failed", a.Plan)
+	}
 	view := *w
 	view.CRDs = b.cluster.CRDs
 	old, there := view.mark(a.Ref)

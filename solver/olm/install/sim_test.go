@@ -341,7 +341,7 @@ func (p *play) silent(d *install.Decision) {
 		if b.Reason == install.ReasonActionPending && d.Wake.IsZero() {
 			p.fail("%s, and never looked at again", b)
 		}
-		if b.Since.IsZero() || b.Unblock == "" || b.Subject == "" || b.Reason == "" || b.Message == "" {
+		if b.Since.IsZero() || b.Owner == "" || b.Unblock == "" || b.Subject == "" || b.Reason == "" || b.Message == "" {
 			p.fail("a block says too little: %+v", b)
 		}
 	}

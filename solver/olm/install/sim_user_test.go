@@ -2,7 +2,9 @@ package install_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/solver/olm/config"
@@ -135,6 +137,9 @@ func (p *play) lose() {
 		if n := len(w.CRDs); n > 0 {
 			i := p.IntN(n)
 			p.lost[w.CRDs[i].Name] = true
+			maps.DeleteFunc(p.applied, func(key string, _ int) bool { // a step on its way brings it back
+				return strings.HasSuffix(key, " CustomResourceDefinition "+w.CRDs[i].Name)
+			})
 			p.Note("CRD %s is lost", w.CRDs[i].Name)
 			w.CRDs = slices.Delete(w.CRDs, i, i+1)
 		}

@@ -105,8 +105,8 @@ func TestNewerState(t *testing.T) {
 	}
 }
 
-// What comes too late is refused: a step of a plan that is not the newest, and
-// whatever was decided on another revision.
+// What comes too late is refused: a step of a plan that is not the newest, is
+// gone or has failed, and whatever was decided on another revision.
 func TestTooLate(t *testing.T) {
 	cluster := new(install.MemBackend)
 	plan := func(generation int) install.WritePlan {
@@ -120,10 +120,14 @@ func TestTooLate(t *testing.T) {
 		Ref:      install.Ref{Group: "operators.coreos.com", Kind: "ClusterServiceVersion", Namespace: ns, Name: "a.v1"},
 		Manifest: json.RawMessage(`{"metadata":{"name":"a.v1"}}`),
 	}
+	late, failed := step, plan(1)
+	late.Ref.Name = "b.v1"
+	failed.Plan.Revision, failed.Plan.Status.Phase = "1", install.PlanFailed
 	for _, tt := range []struct {
 		action install.Action
 		refuse bool
 	}{
+		{step, true}, // there is no such plan
 		{plan(1), false},
 		{plan(1), true},
 		{step, false},
@@ -131,6 +135,8 @@ func TestTooLate(t *testing.T) {
 		{install.SetPhase{CSV: "a.v1", Revision: "0", Phase: "Pending"}, true},
 		{install.SetPhase{CSV: "a.v1", Revision: "2", Phase: "Pending"}, false},
 		{install.SetPhase{CSV: "a.v1", Revision: "2", Phase: "Pending"}, true},
+		{failed, false},
+		{late, true},
 		{plan(3), false},
 		{plan(2), true},
 		{install.DeleteCSV{CSV: "a.v1", Revision: "3"}, false},

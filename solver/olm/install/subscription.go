@@ -31,7 +31,7 @@ func (s *stepper) subscriptions() (current bool) {
 			current = false
 		}
 		_, failure := s.do(UpdateSubscription{Name: sub.Name, Revision: sub.Revision, Status: want})
-		s.block("subscription "+sub.Name, ReasonStatusPending, because("its status is being updated", failure), "", "its status names CSV "+want.CurrentCSV)
+		s.block("subscription "+sub.Name, ReasonStatusPending, because("its status is being updated", failure), theBackend, "its status names CSV "+want.CurrentCSV)
 	}
 	return current
 }

@@ -24,7 +24,7 @@ func (s *stepper) conditions() {
 			}
 		}
 		_, failure := s.do(write)
-		s.block("operatorcondition "+c.Name, ReasonActionPending, because("it is being written", failure), "", "it is seen")
+		s.block("operatorcondition "+c.Name, ReasonActionPending, because("it is being written", failure), theBackend, "it is seen")
 	}
 }
 
