@@ -49,6 +49,38 @@ func FuzzContent(f *testing.F) {
 	})
 }
 
+// Whatever a world and a state hold, Step ends, and decides the same again.
+func FuzzStep(f *testing.F) {
+	cluster := new(install.MemBackend)
+	err := cluster.Edit(ns, func(w *install.World) error {
+		return patch(w, `{"groups":[{"metadata":{"name":"g"},"spec":{"serviceAccountName":"s","selector":{"matchExpressions":[{"key":"a","operator":"In"}]}}}],
+			"subscriptions":[{"metadata":{"name":"a","annotations":{"fairlead.github.io/removal":"refresh"}},"spec":{"name":"a","config":{"volumeMounts":[{"name":"x"}]}},"status":{"installedCSV":"a.v1"}}],
+			"csvs":[{"metadata":{"name":"a.v1"},"spec":{"replaces":"a.v1","customresourcedefinitions":{"owned":[{"name":"as","kind":"A"}]},"install":{"spec":{"deployments":[{"name":"d","spec":{"template":{"spec":{}}}}]}}},"status":{"phase":"Succeeded"},"deployed":"Ready"}],
+			"plans":[{"metadata":{"name":"install-1"},"spec":{"approved":true,"generation":1,"clusterServiceVersionNames":["a.v1"]},"status":{"phase":"Installing","plan":[{"resolving":"a.v1","resource":{"group":"apiextensions.k8s.io","kind":"CustomResourceDefinition","name":"as.g","manifest":"{"}}]}}],
+			"crds":[{"metadata":{"name":"as.g"},"spec":{"version":"v1"},"status":{"storedVersions":["v0"]}}],
+			"catalogs":[{"metadata":{"name":"c","namespace":"ns","annotations":{"olm.catalogImageTemplate":"{x"}},"spec":{"sourceType":"grpc","updateStrategy":{"registryPoll":{"interval":"-1s"}}},"seen":"READY"}],
+			"version":"4.x","kubeVersion":"?","generated":[{"kind":"Role","name":"r","owner":"ns"}],"objects":[{"kind":"ConfigMap","name":"c","owner":"a.v1"}]}`)
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	world, _ := json.Marshal(cluster.World(ns)) // it was decoded from JSON
+	f.Add(world, []byte(`{}`))
+	f.Add(world, []byte(`{"plan":{"name":"install-1","generation":1,"current":[{"subscription":"a","csv":"a.v1"}],"steps":[{"resolving":"a.v1","ref":{"group":"apiextensions.k8s.io","kind":"CustomResourceDefinition","name":"as.g"}}],"started":true}}`))
+	f.Add(world, []byte(`{"removal":{"subscription":"a","kind":"refresh","generation":1,"steps":[{"verb":"delete","object":{"kind":"Subscription","name":"a"},"done":true},{"verb":"create","object":{"kind":"Subscription"}}]}}`))
+	f.Fuzz(func(t *testing.T, world, saved []byte) {
+		var w install.World
+		var state install.State
+		if json.Unmarshal(world, &w) != nil || json.Unmarshal(saved, &state) != nil {
+			return
+		}
+		first := describeAll(install.Step(state, &w, start, nil))
+		if again := describeAll(install.Step(state, &w, start, nil)); again != first {
+			t.Errorf("got %s\nthen %s", first, again)
+		}
+	})
+}
+
 func describePlan(p *install.InstallPlan) string {
 	text, _ := json.Marshal(p) // strings and numbers only: cannot fail
 	return string(text)

@@ -197,7 +197,10 @@ func (s *stepper) planRemoval(r *Removal) bool {
 // removed reports whether a step is seen to be done.
 func (s *stepper) removed(step *RemovalStep) bool {
 	_, there := s.mark(Ref(step.Object))
-	return there == (step.Verb == removal.Create)
+	if step.Verb == removal.Create {
+		return there || s.state.Removal.Again == nil
+	}
+	return !there
 }
 
 // takeAway does one step. CSVs go through the phase Deleting, in which their

@@ -67,8 +67,9 @@ func NewRunner(backend Backend, resolve Resolve, policy *Policy, opts *fairlead.
 // states cannot be listed, or the Clock cannot be waited on.
 func (r *Runner) Run(ctx context.Context) error { return r.loop.Run(ctx) }
 
-// Nudge says that something has changed in a namespace, or in the catalogs that
-// it sees. It never blocks.
+// Nudge says that something has changed in a namespace, or in what it sees of the
+// cluster: catalogs, CRDs, namespaces, service accounts, and operator groups that
+// meet its own, whose APIs may be free now. It never blocks.
 func (r *Runner) Nudge(namespace string) { r.loop.Nudge(namespace) }
 
 // Reconcile is one pass over a namespace, now. It returns the decision that was
