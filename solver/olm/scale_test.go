@@ -44,4 +44,31 @@ func TestManySubscriptions(t *testing.T) {
 	if want := n + (n+2)/3; len(res.Chosen) != want || len(res.Generated) != want-n {
 		t.Errorf("chose %d and generated %d, want %d and %d", len(res.Chosen), len(res.Generated), want, want-n)
 	}
+	askMany(t, r, req, len(res.Chosen))
+}
+
+// askMany asks every question of ten thousand subscriptions.
+func askMany(t *testing.T, r *olm.Resolver, req *olm.Request, chosen int) {
+	t.Helper()
+	ctx := context.Background()
+	base, err := r.Base(ctx, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := base.WhatIf(ctx, &olm.Supposition{Unsubscribe: []string{"p00000"}})
+	if err != nil || len(e.Removed) != 2 || len(e.Subscriptions) != 1 {
+		t.Errorf("what if one less: %d removed, %d served otherwise, %v", len(e.Removed), len(e.Subscriptions), err)
+	}
+	u, err := r.UpdateOnly(ctx, req, []string{"p00003"})
+	if err != nil || len(u.Resolution.Chosen) != chosen {
+		t.Errorf("update only one: %v", err)
+	}
+	p, err := r.UpgradePath(ctx, req, []olm.Target{{Package: "p00003"}}, nil)
+	if err != nil || len(p.Hops) != 1 || len(p.Hops[0].Chosen) != chosen {
+		t.Errorf("the path to one: %v", err)
+	}
+	f, err := olm.Impact(ctx, r, r, []olm.Member{{Name: "m", Request: req}})
+	if err != nil || f.Unaffected != 1 {
+		t.Errorf("impact: %v, %v", f, err)
+	}
 }

@@ -207,6 +207,10 @@ func (q *query) unasked(entries []*entry) []*entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(e *entry) bool { return e.isInstalled() || asked[e] })
 }
 
+// maxReasons is for how many operators the reason is looked for: each costs a
+// resolution.
+const maxReasons = 50
+
 // moved tells of each operator that should have stayed why it cannot.
 func (q *query) moved(ctx context.Context, selected []*entry) ([]Move, error) {
 	var moves []Move
@@ -217,9 +221,12 @@ func (q *query) moved(ctx context.Context, selected []*entry) ([]Move, error) {
 				m.Subscription, m.To = s.Name, pick.name
 			}
 		}
-		var err error
-		if m.Why, err = q.whyNot(ctx, e, q.picks(selected)); err != nil {
-			return nil, err
+		m.Why = "cannot stay beside what the packages named take"
+		if len(moves) < maxReasons {
+			var err error
+			if m.Why, err = q.whyNot(ctx, e, q.picks(selected)); err != nil {
+				return nil, err
+			}
 		}
 		if m.Why == atAPrice {
 			m.Why = "could stay only if another operator moved in its place"

@@ -195,3 +195,31 @@ func TestWhatIfConcurrently(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// TestWhatIfOtherCatalogs supposes one catalog after the other, some of them
+// twice.
+func TestWhatIfOtherCatalogs(t *testing.T) {
+	s := parseScenario(t, "catalog c\na stable*: a.v1\nsubscription a a/stable\n")
+	r, err := olm.NewResolver(s.sources, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := r.Base(context.Background(), s.request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var others []olm.Source
+	for v := range 12 {
+		other := parseScenario(t, fmt.Sprintf("catalog c\na stable*: a.v%d\n", v+2)).sources[0]
+		others = append(others, other)
+	}
+	for _, v := range []int{0, 1, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 0, 11} {
+		e, err := base.WhatIf(context.Background(), &olm.Supposition{Catalogs: others[v : v+1]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := e.Resolution.Chosen[0].Name, fmt.Sprintf("a.v%d", v+2); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
