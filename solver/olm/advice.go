@@ -10,6 +10,12 @@ import (
 // subscription, each a resolution of its own.
 const maxTrials = 8
 
+// How advice begins that was tried.
+const (
+	adviceRemove  = "remove subscription "
+	adviceChannel = "subscribe to channel "
+)
+
 // advise lists what could be done about a conflict: another channel, one
 // subscription less, another owner for an installed operator, another catalog.
 func (x *explainer) advise() ([]string, error) {
@@ -30,7 +36,7 @@ func (x *explainer) advise() ([]string, error) {
 				return nil, err
 			}
 			if ok {
-				all = append(all, fmt.Sprintf("remove subscription %s; all the others can then be served", s.Name))
+				all = append(all, fmt.Sprintf(adviceRemove+"%s; all the others can then be served", s.Name))
 			}
 		}
 	}
@@ -78,7 +84,7 @@ func (x *explainer) otherChannel(s *subscription) (string, error) {
 				return "", err
 			}
 			if ok {
-				return fmt.Sprintf("subscribe to channel %s of package %s, which can be served", ch.name, p.name), nil
+				return fmt.Sprintf(adviceChannel+"%s of package %s, which can be served", ch.name, p.name), nil
 			}
 		}
 	}

@@ -137,7 +137,27 @@ func (e *UnsatError) Explain(ctx context.Context) (*Explanation, error) {
 			}
 		}
 	}
+	if err := e.adviseMore(ctx, out); err != nil {
+		return nil, err
+	}
 	return out, ctx.Err()
+}
+
+// adviseMore adds, where nothing that was tried helps by itself, the least
+// intrusive set of changes that together do.
+func (e *UnsatError) adviseMore(ctx context.Context, out *Explanation) error {
+	for _, a := range out.Advice {
+		if strings.HasPrefix(a, adviceRemove) || strings.HasPrefix(a, adviceChannel) {
+			return nil
+		}
+	}
+	x, err := e.conflict.Explain(ctx, &solver.ExplainOptions{MaxConflicts: 1, MaxFixes: 1})
+	if err != nil || len(x.Fixes) == 0 || len(x.Fixes[0].Drop) < 2 || len(x.Fixes[0].Drop) > maxTrials {
+		return err
+	}
+	text := strings.Join(x.Fixes[0].Advice, ", ") + "; all the rest can then be served"
+	out.Advice = slices.Insert(out.Advice, 0, text)
+	return nil
 }
 
 // findings tells first of operators that exclude each other, and then, from

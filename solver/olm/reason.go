@@ -39,6 +39,19 @@ func (r *subInvalid) String() string {
 	return fmt.Sprintf("subscription %s exists, but %s", r.sub.Name, r.sub.invalid)
 }
 
+// What a reader can do about the facts of a request, see solver.Adviser; about
+// those of catalogs nothing.
+
+func (r *csvExists) Advice() (string, int)  { return "delete csv " + r.csv.name, effortDelete }
+func (r *subNeeds) Advice() (string, int)   { return "remove subscription " + r.sub.Name, effortRemove }
+func (r *subInvalid) Advice() (string, int) { return "remove subscription " + r.sub.Name, effortRemove }
+func (r *refused) Advice() (string, int)    { return "", 0 }
+
+const (
+	effortRemove = 20 // a subscription: the operator stays
+	effortDelete = 30 // an operator
+)
+
 // bundleNeeds: an operator requires another.
 type bundleNeeds struct {
 	by         *entry
