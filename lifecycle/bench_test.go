@@ -144,7 +144,9 @@ func fleet(t testing.TB, n int, durable bool) (passes, acts int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		passes++
+		if passes++; passes > 100*n {
+			t.Fatalf("after %d passes %d machines are left", passes, left)
+		}
 		wake := d.Wake
 		switch m := backend.Machine(machine); {
 		case m == nil:
