@@ -1,7 +1,7 @@
 // Quickstart tells a short story with a small catalog of operators: it opens
 // the catalog, resolves a subscription with what that requires, asks for
-// something that cannot be, validates a draft, and lets an operator be
-// installed and updated. It needs no network and no files.
+// something that cannot be, validates a draft, lets an operator be installed and
+// updated, and deletes a machine. It needs no network and no files.
 //
 //	go run ./examples/quickstart
 package main
@@ -65,7 +65,11 @@ func tell(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	fmt.Fprint(w, "\n6. Install lighthouse at an old version, and let it be updated\n\n")
-	return installAndUpdate(ctx, w, resolver)
+	if err := installAndUpdate(ctx, w, resolver); err != nil {
+		return err
+	}
+	fmt.Fprint(w, "\n7. Delete a machine whose node must not be drained at once\n\n")
+	return deleteMachine(ctx, w)
 }
 
 // judge validates a draft with two slips.
