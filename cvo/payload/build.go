@@ -148,21 +148,21 @@ func splitmix(state *uint64) uint64 {
 	return z ^ z>>31
 }
 
-// link is an edge between nodes.
-type link struct{ from, to int }
-
-// joiner numbers nodes and links them.
+// joiner numbers nodes and links them. The nodes that one node waits for, and
+// those that wait for it, always have numbers side by side: each list is a part
+// of one array of all numbers.
 type joiner struct {
 	nodes []Node
-	links []link
+	ids   []int // 0, 1, 2 and so on, one for each node
 }
 
 // finish makes the nodes: the parts, then the groups of each part that is
 // divided, with what joins them.
 func (b *builder) finish() []Node {
-	j := joiner{
-		nodes: make([]Node, len(b.parts), len(b.parts)*2+len(b.groups)+len(b.levels)),
-		links: make([]link, 0, len(b.chain)+2*len(b.groups)+2*len(b.levels)),
+	most := 3*len(b.parts) + len(b.groups) + len(b.levels)
+	j := joiner{nodes: make([]Node, len(b.parts), most), ids: make([]int, most)}
+	for i := range j.ids {
+		j.ids[i] = i
 	}
 	exits := make([]int, len(b.parts))
 	last := b.chain[len(b.chain)-1]
@@ -176,14 +176,13 @@ func (b *builder) finish() []Node {
 		ends := b.expand(&j, p, i)
 		if i != last {
 			exits[i] = len(j.nodes)
-			j.join(ends, len(j.nodes), 1)
 			j.nodes = append(j.nodes, Node{})
+			j.join(ends, span{exits[i], 1})
 		}
 	}
 	for i := 1; i < len(b.chain); i++ {
-		j.links = append(j.links, link{exits[b.chain[i-1]], b.chain[i]})
+		j.join(span{exits[b.chain[i-1]], 1}, span{b.chain[i], 1})
 	}
-	j.connect()
 	return j.nodes
 }
 
@@ -193,52 +192,29 @@ func (b *builder) expand(j *joiner, p *part, at int) span {
 	before, from := span{at, 1}, p.groups
 	for _, end := range b.levels[p.levels:p.levelsEnd] {
 		if end-from > 1 && before.count > 1 {
-			spacer := len(j.nodes)
-			j.join(before, spacer, 1)
+			spacer := span{len(j.nodes), 1}
 			j.nodes = append(j.nodes, Node{})
-			before = span{spacer, 1}
+			j.join(before, spacer)
+			before = spacer
 		}
-		first := len(j.nodes)
+		level := span{len(j.nodes), end - from}
 		for _, g := range b.groups[from:end] {
 			j.nodes = append(j.nodes, Node{First: g.first, Count: g.count})
 		}
-		j.join(before, first, end-from)
-		before, from = span{first, end - from}, end
+		j.join(before, level)
+		before, from = level, end
 	}
 	return before
 }
 
-// join lets count nodes from first on wait for the nodes of before. One of the
-// two is a single node.
-func (j *joiner) join(before span, first, count int) {
-	for from := before.first; from < before.first+before.count; from++ {
-		for to := first; to < first+count; to++ {
-			j.links = append(j.links, link{from, to})
-		}
+// join lets the nodes of one span wait for those of another.
+func (j *joiner) join(from, to span) {
+	in := j.ids[from.first : from.first+from.count : from.first+from.count]
+	out := j.ids[to.first : to.first+to.count : to.first+to.count]
+	for i := to.first; i < to.first+to.count; i++ {
+		j.nodes[i].In = in
 	}
-}
-
-// connect fills in the lists of edges. Each is carved out of one array.
-func (j *joiner) connect() {
-	ends := make([]int, 2*len(j.links))
-	in, out := ends[:0:len(j.links)], ends[len(j.links):len(j.links)]
-	counts := make([]int32, 2*len(j.nodes))
-	for _, l := range j.links {
-		counts[2*l.to]++
-		counts[2*l.from+1]++
-	}
-	for i := range j.nodes {
-		if n := int(counts[2*i]); n > 0 {
-			j.nodes[i].In = in[len(in) : len(in) : len(in)+n]
-			in = in[:len(in)+n]
-		}
-		if n := int(counts[2*i+1]); n > 0 {
-			j.nodes[i].Out = out[len(out) : len(out) : len(out)+n]
-			out = out[:len(out)+n]
-		}
-	}
-	for _, l := range j.links {
-		j.nodes[l.to].In = append(j.nodes[l.to].In, l.from)
-		j.nodes[l.from].Out = append(j.nodes[l.from].Out, l.to)
+	for i := from.first; i < from.first+from.count; i++ {
+		j.nodes[i].Out = out
 	}
 }

@@ -12,8 +12,8 @@ type Graph struct {
 type Node struct {
 	First int   // index of the first task; those of a node stand side by side in load order
 	Count int   // how many tasks there are
-	In    []int // the nodes that must be done before, ascending
-	Out   []int // the nodes that wait for this one, ascending
+	In    []int // the nodes that must be done before, ascending; shared, do not change it
+	Out   []int // the nodes that wait for this one, ascending; shared, do not change it
 }
 
 // GraphOptions say how tasks are ordered. The zero value is the order of an
@@ -65,7 +65,7 @@ func NewGraph(tasks []*Manifest, opts *GraphOptions) *Graph {
 	if opts == nil {
 		opts = &GraphOptions{}
 	}
-	b := builder{tasks: tasks, opts: opts, groups: make([]span, 0, len(tasks)/2+8)}
+	b := builder{tasks: tasks, opts: opts, groups: make([]span, 0, len(tasks))}
 	b.jobs()
 	for i := range b.parts {
 		b.divide(&b.parts[i])

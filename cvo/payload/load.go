@@ -133,7 +133,7 @@ func newLoader(fsys fs.FS, opts *Options) *loader {
 	l.limits = doc.Limits{Size: l.opts.MaxDocument}
 	l.reader = doc.NewReader(strings.NewReader(""), "", l.limits)
 	l.reader.YAML11()
-	l.reader.LastKeyWins()
+	l.reader.Lenient()
 	return l
 }
 

@@ -6,10 +6,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// LastKeyWins makes r read objects in which a key stands twice: the last one
-// counts, as for Kubernetes' tools. [Document.Repeats] lists such keys. JSON
-// text with such a key is read as the YAML that it is, too.
-func (r *Reader) LastKeyWins() { r.yaml.last = true }
+// Lenient makes r read what Kubernetes' tools read, too: objects in which a key
+// stands twice, of which the last one counts ([Document.Repeats] lists them),
+// and YAML documents that are null, which do not count. JSON text with such a
+// key is read as the YAML that it is, too.
+func (r *Reader) Lenient() { r.yaml.last = true }
 
 // Repeat is a key that stands again in an object which has it already.
 type Repeat struct {
@@ -18,7 +19,7 @@ type Repeat struct {
 }
 
 // Repeats returns the keys that stand again in the object they belong to, in
-// the order of the document, if it was read with [Reader.LastKeyWins].
+// the order of the document, if it was read with [Reader.Lenient].
 func (d *Document) Repeats() []Repeat {
 	all := make([]Repeat, 0, len(d.twice))
 	for _, w := range d.twice {

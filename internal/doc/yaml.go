@@ -71,7 +71,7 @@ func (w *yamlWriter) convert(raw []byte, start Position, limits Limits, scan *sc
 		return nil, nil, err
 	}
 	root, err := w.parse(raw)
-	if err != nil || root == nil {
+	if err != nil || root == nil || w.last && root.ShortTag() == "!!null" {
 		return nil, nil, err
 	}
 	if root.Kind != yaml.MappingNode {

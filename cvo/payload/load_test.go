@@ -1,0 +1,204 @@
+package payload_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/fairlead/fairlead/cvo/payload"
+)
+
+// names returns what manifests are called, in their order.
+func names(all []*payload.Manifest) (names []string) {
+	for _, m := range all {
+		names = append(names, m.ID.Name)
+	}
+	return names
+}
+
+func fixture(t *testing.T, name string) *payload.Payload {
+	t.Helper()
+	return loadData(t, "cvo-testdata", filepath.FromSlash(name))
+}
+
+// TestFixtures reads the reference's own small payloads (TestLoadUpdate,
+// TestLoadUpdateSkipsUnknownTemplateFields, TestLoadUpdateArchitecture,
+// TestRenderDirWithMajorVersionFiltering, TestCVO_FeatureGateManifestInclusion).
+func TestFixtures(t *testing.T) {
+	id := "exclude-test"
+	f := payload.NewFilter()
+	f.Exclude = &id
+
+	p := fixture(t, "pkg_cvo_testdata/payloadtest")
+	want := payload.Release{
+		Version: "1.0.0-abc", Previous: []string{"1.1.1", "1.2.2"}, URL: "https://example.com/v1.0.0-abc",
+		Channels: []string{"channel-a", "channel-b", "channel-c"},
+	}
+	if got := fmt.Sprint(p.Release); got != fmt.Sprint(want) {
+		t.Errorf("the release is %v, want %v", got, want)
+	}
+	tasks := p.Select(f).Tasks
+	if got := strings.Join(names(tasks), " "); got != "file-json file-yaml file-yml" || payload.Hash(tasks) != "DL-FFQ2Uem8=" {
+		t.Errorf("payloadtest: %s, hash %s", got, payload.Hash(tasks))
+	}
+	if got := payload.Hash(fixture(t, "pkg_cvo_testdata/paralleltest").Select(f).Tasks); got != "Gyh2W6qcDO4=" {
+		t.Errorf("paralleltest: hash %s", got)
+	}
+	if p := fixture(t, "pkg_cvo_testdata/payloadtestarch"); p.Release.Architecture != "Multi" {
+		t.Errorf("the architecture is %q", p.Release.Architecture)
+	}
+
+	p = fixture(t, "pkg_payload_testdata/payload-unknown-template")
+	if got := strings.Join(names(p.Manifests), " "); got != "valid-manifest" || len(p.Warnings) != 2 || p.Warnings[1].Code != payload.LintTemplate {
+		t.Errorf("a template that asks for something unknown: %s, %v", got, p.Warnings)
+	}
+	if !strings.Contains(string(p.Manifests[0].JSON), collected) {
+		t.Errorf("the release image is not filled in: %s", p.Manifests[0].JSON)
+	}
+
+	p = fixture(t, "pkg_cvo_testdata/featuregatetest")
+	for _, c := range []struct{ gates, want string }{
+		{"", "always-included legacy-excluded"}, {"ExperimentalFeature", "always-included experimental-feature legacy-excluded"}, {"LegacyFeature", "always-included"},
+	} {
+		f := payload.NewFilter()
+		f.Gates = []string{c.gates}
+		if got := strings.Join(names(p.Select(f).Tasks), " "); got != c.want {
+			t.Errorf("gate %q: %s, want %s", c.gates, got, c.want)
+		}
+	}
+	p = fixture(t, "pkg_cvo_testdata/majorversiontest-v5")
+	for _, c := range []struct {
+		major uint64
+		want  string
+	}{
+		{3, "noversion"}, {4, "noversion version4only version4or5 excludeversion3"}, {5, "noversion version5only version4or5 excludeversion3"},
+	} {
+		f := payload.NewFilter()
+		f.Major = &c.major
+		if got := strings.Join(names(p.Select(f).Tasks), " "); got != c.want {
+			t.Errorf("major version %d: %s, want %s", c.major, got, c.want)
+		}
+	}
+}
+
+// TestImplicitlyEnabled is TestGetImplicitlyEnabledCapabilities: its fixtures
+// where they are, and the same cases here.
+func TestImplicitlyEnabled(t *testing.T) {
+	with := func(name, caps string) *payload.Manifest {
+		m := &payload.Manifest{ID: payload.ID{Kind: "Test", Namespace: "ns1", Name: name}, Annotations: map[string]string{}}
+		if caps != "" {
+			m.Annotations[payload.AnnotationCapability] = caps
+		}
+		return m
+	}
+	list := func(m ...*payload.Manifest) []*payload.Manifest { return m }
+	for _, c := range []struct {
+		name            string
+		update, current []*payload.Manifest
+		enabled, prior  []string
+		want            string
+	}{
+		{"basic", list(with("a", "cap2")), list(with("a", "cap1")), []string{"cap1"}, nil, "cap2"},
+		{"none before", list(with("a", "cap2")), list(with("a", "")), nil, nil, "cap2"},
+		{"another manifest", list(with("b", "cap2")), list(with("a", "cap1")), []string{"cap1"}, nil, ""},
+		{"current one is disabled", list(with("a", "cap2")), list(with("a", "cap1")), nil, nil, ""},
+		{"enabled already", list(with("a", "cap2")), list(with("a", "cap1")), []string{"cap1", "cap2"}, nil, ""},
+		{"implicit already", list(with("a", "cap2")), list(with("a", "cap1")), []string{"cap1"}, []string{"cap2", "cap0"}, "cap0 cap2"},
+		{"only once", list(with("a", "cap1+cap2"), with("b", "cap2")), list(with("a", "cap1"), with("b", "")), []string{"cap1"}, nil, "cap2"},
+		{"no update", nil, list(with("a", "cap1")), []string{"cap1"}, []string{"cap3"}, "cap3"},
+		{"nothing now", list(with("a", "cap1")), nil, []string{"cap1"}, []string{"cap3"}, "cap3"},
+		{"several of one name", list(with("a", "cap2"), with("a", "cap2")), list(with("a", "cap1"), with("a", "cap9")), []string{"cap1"}, nil, "cap2"},
+		{"several at once", list(with("a", "z+b+a")), list(with("a", "")), []string{"b"}, nil, "a z"},
+	} {
+		got := payload.ImplicitlyEnabled(c.update, c.current, payload.Capabilities{Enabled: c.enabled}, c.prior)
+		if strings.Join(got, " ") != c.want || !slices.IsSorted(got) {
+			t.Errorf("%s: %v, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestLoadLimits: what exceeds a limit is told, with the limit.
+func TestLoadLimits(t *testing.T) {
+	var limit *payload.LimitError
+	if _, err := payload.Load(release(), &payload.Options{MaxManifests: 4}); !errors.As(err, &limit) || limit.What != payload.LimitManifests || limit.Max != 4 {
+		t.Errorf("five manifests of four: %v", err)
+	}
+	if _, err := payload.Load(release(), &payload.Options{MaxManifests: 5}); err != nil {
+		t.Errorf("five manifests of five: %v", err)
+	}
+	if _, err := payload.Load(release(), &payload.Options{MaxDocument: 50}); !errors.As(err, &limit) {
+		t.Errorf("a large document: %v", err)
+	}
+}
+
+// TestOtherFiles: only manifests count, and only in the two directories.
+func TestOtherFiles(t *testing.T) {
+	fsys := release()
+	for _, name := range []string{"0000_10_a_x.crd.yaml-patch", "README", "0000_10_a_x.YAML", "sub/0000_10_a_x.yaml", "x.txt", "dir.yaml/x"} {
+		fsys["release-manifests/"+name] = &fstest.MapFile{Data: []byte("no: manifest\n")}
+	}
+	fsys["0000_10_a_x.yaml"] = &fstest.MapFile{Data: []byte("no: manifest\n")}
+	p, err := payload.Load(fsys, nil)
+	if err != nil || len(p.Manifests) != 5 || len(p.Warnings) != 0 {
+		t.Errorf("%v, %v", p, err)
+	}
+}
+
+// TestRealShapes compares the critical path of published releases with what was
+// measured of them: their drawings hold nodes and edges.
+func TestRealShapes(t *testing.T) {
+	for name, want := range map[string]struct{ tasks, nodes, path int }{
+		"4.1-tasks-by-number-and-component.tsv":    {344, 45, 113},
+		"4.15.0-tasks-by-number-and-component.tsv": {862, 77, 323},
+	} {
+		g := shape(t, filepath.Join(dataDir(t, "task-graphs"), name))
+		tasks, _ := g.CriticalPath(seconds(len(g.Tasks)))
+		if len(g.Tasks) != want.tasks || len(g.Nodes) != want.nodes || len(tasks) != want.path {
+			t.Errorf("%s: %d tasks, %d nodes, %d on the critical path, want %v", name, len(g.Tasks), len(g.Nodes), len(tasks), want)
+		}
+		for _, workers := range []int{2, 4, 16, 0} {
+			if err := checkSchedule(g, seconds(len(g.Tasks)), g.Schedule(seconds(len(g.Tasks)), workers)); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// seconds returns that n tasks take a second each.
+func seconds(n int) []time.Duration {
+	all := make([]time.Duration, n)
+	for i := range all {
+		all[i] = time.Second
+	}
+	return all
+}
+
+// shape reads a graph from its drawing: T rows are tasks with their nodes, E
+// rows edges.
+func shape(t *testing.T, file string) *payload.Graph {
+	t.Helper()
+	g := new(payload.Graph)
+	byNode := map[int]int{}
+	for _, r := range rows(t, file) {
+		switch r[0] {
+		case "T":
+			byNode[atoi(t, r[2])]++
+		case "E":
+			from, to := atoi(t, r[1]), atoi(t, r[2])
+			for len(g.Nodes) <= max(from, to) {
+				g.Nodes = append(g.Nodes, payload.Node{})
+			}
+			g.Nodes[from].Out, g.Nodes[to].In = append(g.Nodes[from].Out, to), append(g.Nodes[to].In, from)
+		}
+	}
+	for i := range g.Nodes {
+		g.Nodes[i].First, g.Nodes[i].Count = len(g.Tasks), byNode[i]
+		g.Tasks = append(g.Tasks, tasksOf(make([]string, byNode[i]))...)
+	}
+	return g
+}
