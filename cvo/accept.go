@@ -1,0 +1,214 @@
+package cvo
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/payload"
+)
+
+// accept takes the release that is asked for from retrieval to acceptance.
+func (s *step) accept() {
+	if len(s.History) == 0 && s.Work == nil {
+		s.History = append([]History(nil), s.w.Cluster.Status.History...) // from before this engine
+	}
+	want, force := Desire(s.seen(), s.current())
+	switch {
+	case want.Image == "":
+		s.Next = nil
+		s.block(fairlead.Block{
+			Subject: "clusterversion", Reason: "NoDesiredImage", Owner: "administrator",
+			Message: "no release is known to apply", Unblock: "set spec.desiredUpdate.image",
+		})
+		return
+	case s.Work != nil && s.Work.Release.Image == want.Image:
+		if s.Next != nil {
+			s.Next = nil
+			s.accepted(True, AcceptDone, fmt.Sprintf("Payload loaded version=%q image=%q", s.Work.Release.Version, s.Work.Release.Image))
+		}
+		return
+	case s.Work != nil && s.Work.Mode == Initializing:
+		s.block(fairlead.Block{
+			Subject: "release " + name(want), Reason: "InstallationUnderWay", Owner: "administrator", Since: s.Work.Begun,
+			Message: fmt.Sprintf("the cluster is being installed with %s, and no other release is accepted before that is done", s.Work.Release.Version),
+			Unblock: "wait for the installation to end, or ask for " + s.Work.Release.Version + " again",
+		})
+		return
+	}
+	if s.Next == nil || s.Next.Release.Image != want.Image || s.Next.Release.Version != want.Version || s.Next.Force != force {
+		s.Next = &Candidate{Release: want, Force: force, Since: s.now}
+	}
+	s.retrieve()
+}
+
+// seen is the ClusterVersion with what the engine knows better than the object.
+func (s *step) seen() *ClusterVersion {
+	cv := *s.w.Cluster
+	cv.Status.History = s.History
+	cv.Status.Desired = s.desired()
+	return &cv
+}
+
+// desired is status.desired: what is applied, or what is to be.
+func (s *step) desired() Release {
+	if s.Work != nil {
+		return s.Work.Release
+	}
+	if d := s.w.Cluster.Status.Desired; d.Image != "" {
+		return d
+	}
+	return s.current()
+}
+
+// retrieve asks for the payload of the candidate, and goes on when it is there.
+func (s *step) retrieve() {
+	n := s.Next
+	r := s.w.retrieved(n.Release.Image)
+	stale := r != nil && r.Try < n.Tries-1 // of an attempt that was given up
+	switch {
+	case n.Tries == 0 && (r == nil || r.Error != "" || r.LoadError != ""):
+		s.fetch()
+	case r == nil || stale:
+		if deadline := n.Try.Add(s.policy.RetrieveTimeout); s.now.Before(deadline) {
+			s.accepted(Unknown, AcceptRetrieve, fmt.Sprintf("Retrieving and verifying payload version=%q image=%q", n.Release.Version, n.Release.Image))
+			s.at(deadline)
+			s.waitFor(AcceptRetrieve, n.Try, "it is being retrieved", "usual within "+s.policy.RetrieveTimeout.String())
+			return
+		}
+		s.refuse(AcceptRetrieve, fmt.Sprintf("it could not be retrieved within %s", s.policy.RetrieveTimeout))
+		s.fetch()
+	case r.Error != "":
+		s.again(AcceptRetrieve, "Unable to download and prepare the update: "+r.Error)
+	case r.LoadError != "":
+		s.again(AcceptLoad, r.LoadError)
+	case r.Payload == nil:
+		s.again(AcceptRetrieve, "Unable to download and prepare the update: there is no payload in it")
+	default:
+		s.judge(r)
+	}
+}
+
+// fetch begins an attempt to retrieve the candidate.
+func (s *step) fetch() {
+	n := s.Next
+	if n.Tries == 0 {
+		s.accepted(Unknown, AcceptRetrieve, fmt.Sprintf("Retrieving and verifying payload version=%q image=%q", n.Release.Version, n.Release.Image))
+	}
+	s.actions = append(s.actions, Retrieve{Release: n.Release, Try: n.Tries})
+	n.Tries++
+	n.Try = s.now
+	s.at(s.now.Add(s.policy.RetrieveTimeout))
+	s.waitFor(AcceptRetrieve, n.Since, "it is being retrieved", "usual within "+s.policy.RetrieveTimeout.String())
+}
+
+// again refuses the candidate, and tries once more after a while.
+func (s *step) again(step, why string) {
+	s.refuse(step, why)
+	next := s.Next.Try.Add(s.policy.backoff(s.Next.Tries))
+	if !next.After(s.now) {
+		s.fetch()
+		return
+	}
+	s.at(next)
+}
+
+// refuse notes why the candidate is not accepted.
+func (s *step) refuse(step, why string) {
+	n := s.Next
+	s.accepted(False, step, fmt.Sprintf("%s failed version=%q image=%q failure=%s", step, n.Release.Version, n.Release.Image, why))
+	unblock := "mend the cause, ask for another release, or take spec.desiredUpdate back"
+	if step == AcceptRetrieve && !n.Force {
+		unblock += "; what cannot be verified is accepted only with spec.desiredUpdate.force"
+	}
+	s.waitFor(step, s.Accepted.Since, why, unblock)
+}
+
+func (s *step) waitFor(reason string, since time.Time, message, unblock string) {
+	s.block(fairlead.Block{Subject: "release " + name(s.Next.Release), Reason: reason, Message: message, Owner: "administrator", Since: since, Unblock: unblock})
+}
+
+func (s *step) accepted(status ConditionStatus, reason, message string) {
+	since := s.now
+	if s.Accepted.Status == status && s.Accepted.Reason == reason {
+		since = s.Accepted.Since
+	}
+	s.Accepted = Acceptance{status, reason, message, since}
+}
+
+// judge decides about a candidate whose payload is at hand.
+func (s *step) judge(r *Retrieved) {
+	n := s.Next
+	local := SameImage(n.Release.Image, s.w.Own.Image)
+	risks := ""
+	if !r.Verified && !local {
+		risks = "The update cannot be verified: " + cmp.Or(r.VerifyError, "nobody has looked at its signature")
+		if !n.Force {
+			s.again(AcceptRetrieve, risks)
+			return
+		}
+	}
+	release := merged(n.Release, r.Payload.Release)
+	if n.Release.Version != "" && n.Release.Version != r.Payload.Release.Version {
+		s.refuse(AcceptVersion, fmt.Sprintf("release image version %s does not match the expected upstream version %s", r.Payload.Release.Version, n.Release.Version))
+		return
+	}
+	if !local && s.installed() {
+		text, blocked := Judge(Preconditions(s.seen(), release), n.Force)
+		if blocked {
+			s.refuse(AcceptConditions, text)
+			return
+		}
+		if risks != "" && text != "" {
+			risks += "\n"
+		}
+		risks += text
+	}
+	s.begin(release, r, risks)
+}
+
+// installed reports whether a release was ever applied whole.
+func (s *step) installed() bool { return newestCompleted(s.History) >= 0 }
+
+// merged adds to what was asked for what the payload says.
+func merged(want Release, have payload.Release) Release {
+	out := want
+	out.Version = have.Version
+	out.URL = cmp.Or(want.URL, have.URL)
+	if len(out.Channels) == 0 {
+		out.Channels = have.Channels
+	}
+	out.Architecture = cmp.Or(want.Architecture, have.Architecture)
+	return out
+}
+
+// begin makes the candidate the work.
+func (s *step) begin(release Release, r *Retrieved, risks string) {
+	if s.Work != nil && s.policy.Capabilities != nil {
+		s.imply(r.Payload)
+	}
+	mode := Updating
+	switch {
+	case !s.installed():
+		mode = Initializing
+	case s.History[0].State == Completed && s.History[0].Image == release.Image:
+		mode = Reconciling
+	}
+	s.Work = &Work{Release: release, Verified: r.Verified, Risks: risks, Mode: mode, Begun: s.now}
+	s.Next = nil
+	s.accepted(True, AcceptDone, fmt.Sprintf("Payload loaded version=%q image=%q", release.Version, release.Image))
+}
+
+// imply finds the capabilities that the update turns on.
+func (s *step) imply(update *payload.Payload) {
+	current := s.w.retrieved(s.Work.Release.Image)
+	if current == nil || current.Payload == nil {
+		return
+	}
+	known, enabled := s.policy.capabilities(s.w.Cluster, s.Implicit)
+	s.Implicit = payload.ImplicitlyEnabled(update.Manifests, current.Payload.Manifests, payload.Capabilities{Known: known, Enabled: enabled}, s.Implicit)
+}
+
+// name is what a release is called.
+func name(r Release) string { return cmp.Or(r.Version, r.Image) }

@@ -1,0 +1,64 @@
+package cvo
+
+import (
+	"fmt"
+
+	"github.com/fairlead/fairlead/cvo/payload"
+)
+
+// Action is one thing to be done. It may be done again: the result is the same.
+type Action interface {
+	// String says what is done, in one line.
+	String() string
+
+	action()
+}
+
+// Retrieve fetches a release image, has its signature checked, and reads its
+// payload. What comes of it is a Retrieved in the world.
+type Retrieve struct {
+	Release Release `json:"release"` // which one; its version may be missing
+	Try     int     `json:"try"`     // attempts before this one
+}
+
+// Apply brings a manifest into the cluster: creates the resource, or makes it
+// what the manifest says; a manifest that is create-only is not updated. A
+// ClusterOperator is only created: its status is the operator's.
+type Apply struct {
+	Key      string            `json:"key"`     // tells this attempt from all others; the outcome has it
+	Manifest *payload.Manifest `json:"-"`       // what to apply
+	Label    string            `json:"label"`   // what it is called: deployment "ns/name" (3 of 12)
+	Release  Release           `json:"release"` // of which release it is
+	Mode     Mode              `json:"mode"`    // what the pass is for
+}
+
+// Delete removes the resource of a manifest that asks for it.
+type Delete struct {
+	Key      string            `json:"key"`   // tells this attempt from all others; the outcome has it
+	Manifest *payload.Manifest `json:"-"`     // which one
+	Label    string            `json:"label"` // what it is called
+}
+
+// WriteStatus writes the status of the ClusterVersion.
+type WriteStatus struct {
+	Status Status `json:"status"` // as it is to be; owned by the receiver
+}
+
+func (Retrieve) action()    {}
+func (Apply) action()       {}
+func (Delete) action()      {}
+func (WriteStatus) action() {}
+
+// String says what is done.
+func (a Retrieve) String() string { return "retrieve " + a.Release.Image }
+
+// String says what is done.
+func (a Apply) String() string { return "apply " + a.Label }
+
+// String says what is done.
+func (a Delete) String() string { return "delete " + a.Label }
+
+// String says what is done.
+func (a WriteStatus) String() string {
+	return fmt.Sprintf("write the status: %s", a.Status.Desired.Version)
+}

@@ -1,0 +1,149 @@
+package cvo
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+
+	"github.com/fairlead/fairlead/internal/semverx"
+)
+
+// FieldError is one thing that is wrong with a ClusterVersion.
+type FieldError struct {
+	Field   string // such as spec.desiredUpdate.version
+	Value   string // what stands there
+	Message string // what is wrong, and what to write
+}
+
+// Error returns field, value and message in one line.
+func (e *FieldError) Error() string {
+	if e.Value == "" {
+		return e.Field + ": " + e.Message
+	}
+	return fmt.Sprintf("%s: Invalid value: %q: %s", e.Field, e.Value, e.Message)
+}
+
+// uuid is a UUID of version 4.
+var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$`)
+
+// Validate returns what is wrong with what is asked for, in the order of the
+// fields. Nothing is asked for by a field that is at fault.
+func Validate(cv *ClusterVersion) []*FieldError {
+	var found []*FieldError
+	report := func(field, value, message string) {
+		found = append(found, &FieldError{field, value, message})
+	}
+	if id := cv.Spec.ClusterID; id != "" && !uuid.MatchString(id) {
+		report("spec.clusterID", id, "must be an RFC4122-variant UUID of version 4")
+	}
+	if u := cv.Spec.Upstream; u != "" {
+		if parsed, err := url.Parse(u); err != nil || !parsed.IsAbs() {
+			report("spec.upstream", u, "must be a valid URL or empty")
+		}
+	}
+	for i, o := range cv.Spec.Overrides {
+		if o.Kind == "" || o.Name == "" {
+			report(fmt.Sprintf("spec.overrides[%d]", i), "", "needs a kind and a name")
+		}
+	}
+	return append(found, validateUpdate(cv)...)
+}
+
+func validateUpdate(cv *ClusterVersion) []*FieldError {
+	u := cv.Spec.DesiredUpdate
+	if u == nil {
+		return nil
+	}
+	const field = "spec.desiredUpdate"
+	if u.Architecture != "" && u.Architecture != architectureMulti {
+		return []*FieldError{{field + ".architecture", u.Architecture, `must be "Multi" or empty`}}
+	}
+	if u.Version == "" && u.Image == "" {
+		if u.Architecture != "" {
+			return []*FieldError{{field + ".version", "", "must be given together with an architecture"}}
+		}
+		return []*FieldError{{field, "", "needs a version or an image"}}
+	}
+	if u.Architecture != "" && u.Image != "" {
+		return []*FieldError{{field + ".image", u.Image, "cannot be given together with an architecture; give the version"}}
+	}
+	if u.Version != "" {
+		if _, err := semverx.Parse(u.Version); err != nil {
+			return []*FieldError{{field + ".version", u.Version, err.Error()}}
+		}
+	}
+	if u.Image != "" {
+		return nil
+	}
+	switch found := candidates(cv, u.Version); {
+	case len(found) == 0:
+		return []*FieldError{{field + ".version", u.Version, "when image is empty the update must be an available update, one from the history, or the current version"}}
+	case len(found) > 1:
+		return []*FieldError{{field + ".version", u.Version, "there are multiple possible payloads for this version, specify the exact image"}}
+	}
+	return nil
+}
+
+const architectureMulti = "Multi"
+
+// candidates returns the releases that a version may mean, one for each image:
+// the current one, available updates, conditional updates that are recommended,
+// and releases from the history. A later source counts only where the earlier
+// ones have none.
+func candidates(cv *ClusterVersion, version string) []Release {
+	var found []Release
+	add := func(r Release) {
+		if r.Version == version && r.Image != "" && !slices.ContainsFunc(found, func(f Release) bool { return f.Image == r.Image }) {
+			found = append(found, r)
+		}
+	}
+	add(cv.Status.Desired)
+	if len(found) > 0 {
+		return found
+	}
+	for _, r := range cv.Status.AvailableUpdates {
+		add(r)
+	}
+	for _, c := range cv.Status.ConditionalUpdates {
+		if i := slices.IndexFunc(c.Conditions, func(c Condition) bool { return c.Type == "Recommended" }); i >= 0 && c.Conditions[i].Status == True {
+			add(c.Release)
+		}
+	}
+	if len(found) > 0 {
+		return found
+	}
+	for _, h := range cv.Status.History {
+		add(Release{Version: h.Version, Image: h.Image})
+	}
+	return found
+}
+
+// Desire returns the release that a cluster is asked to run, and whether the
+// administrator forces it. current is the release that it is to run when nothing
+// else is asked for. What Validate refuses asks for nothing.
+func Desire(cv *ClusterVersion, current Release) (r Release, force bool) {
+	u := cv.Spec.DesiredUpdate
+	if u == nil || len(validateUpdate(cv)) > 0 {
+		return current, false
+	}
+	if u.Image != "" {
+		r = Release{Version: u.Version, Image: u.Image}
+		for _, known := range slices.Concat([]Release{current}, cv.Status.AvailableUpdates, conditional(cv)) {
+			if known.Image == u.Image && (u.Version == "" || known.Version == u.Version) {
+				r = known
+				break
+			}
+		}
+		return r, u.Force
+	}
+	return candidates(cv, u.Version)[0], u.Force
+}
+
+func conditional(cv *ClusterVersion) []Release {
+	var list []Release
+	for _, c := range cv.Status.ConditionalUpdates {
+		list = append(list, c.Release)
+	}
+	return list
+}

@@ -1,0 +1,208 @@
+package cvo
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Effect is what a task's error does to an update.
+type Effect string
+
+// The effects, weakest first.
+const (
+	EffectReport    Effect = "Report"            // it is told, and the update goes on
+	EffectNone      Effect = "None"              // it is a wait like others
+	EffectFailLater Effect = "FailAfterInterval" // it is a wait for a while, and a failure then
+	EffectFail      Effect = "Fail"              // it is a failure
+)
+
+// weight orders effects; one that is not known counts as a failure.
+func (e Effect) weight() int {
+	return slices.Index([]Effect{EffectReport, EffectNone, EffectFailLater, EffectFail}, cmp.Or(e, EffectFail))
+}
+
+// TaskError is why a task is not done.
+type TaskError struct {
+	Reason   string   `json:"reason"`             // a stable word in CamelCase
+	Message  string   `json:"message"`            // what and why
+	Detail   string   `json:"detail,omitempty"`   // more of it, for explanations
+	Name     string   `json:"name,omitempty"`     // of the ClusterOperator or workload
+	Names    []string `json:"names,omitempty"`    // of several ClusterOperators with the same trouble, sorted
+	Effect   Effect   `json:"effect"`             // what it does to the update
+	Operator bool     `json:"operator,omitempty"` // it is about a ClusterOperator
+	Retry    bool     `json:"retry,omitempty"`    // the next attempt may well succeed
+}
+
+// Error returns the message.
+func (e *TaskError) Error() string { return e.Message }
+
+// Class is a class of errors of the API server.
+type Class string
+
+// The classes.
+const (
+	ClassNotFound     Class = "NotFound"     // it, or where it belongs, is not there
+	ClassConflict     Class = "Conflict"     // somebody else has changed it
+	ClassDown         Class = "Down"         // the server does not answer
+	ClassInternal     Class = "Internal"     // the server failed
+	ClassInvalid      Class = "Invalid"      // the server does not accept the resource
+	ClassUnauthorized Class = "Unauthorized" // the server does not know us
+	ClassForbidden    Class = "Forbidden"    // we may not
+	ClassOverloaded   Class = "Overloaded"   // the server asks to come again later
+	ClassNoMatch      Class = "NoMatch"      // the server does not know the kind
+	ClassOther        Class = "Other"        // anything else
+)
+
+// classes give each class the reason of its TaskError and the cause it tells.
+var classes = map[Class][2]string{
+	ClassNotFound:     {"UpdatePayloadResourceNotFound", "resource may have been deleted"},
+	ClassConflict:     {"UpdatePayloadResourceConflict", "somebody else has changed it at the same time"},
+	ClassDown:         {"UpdatePayloadClusterDown", "the API server does not answer"},
+	ClassInternal:     {"UpdatePayloadClusterError", "the API server failed"},
+	ClassInvalid:      {"UpdatePayloadResourceInvalid", "the API server does not accept it as it is"},
+	ClassUnauthorized: {"UpdatePayloadClusterUnauthorized", "the API server does not know these credentials"},
+	ClassForbidden:    {"UpdatePayloadResourceForbidden", "these credentials may not do that"},
+	ClassOverloaded:   {"UpdatePayloadClusterOverloaded", "the API server asks to come again later"},
+	ClassNoMatch:      {"UpdatePayloadResourceTypeMissing", "the API server does not know this kind"},
+	ClassOther:        {"UpdatePayloadFailed", ""},
+}
+
+// APIError is an error of the API server. Backends return it from Apply, so
+// that people are told what kind of trouble it is.
+type APIError struct {
+	Class Class // what kind of trouble it is
+	Err   error // what the server said
+}
+
+// Error returns the class and what the server said.
+func (e *APIError) Error() string { return fmt.Sprintf("%s: %v", e.Class, e.Err) }
+
+// Unwrap returns what the server said.
+func (e *APIError) Unwrap() error { return e.Err }
+
+// taskFailed makes the error of a task that could not be applied.
+func taskFailed(label string, err error) *TaskError {
+	var known *TaskError
+	if errors.As(err, &known) {
+		return known
+	}
+	class, detail := ClassOther, err.Error()
+	var api *APIError
+	if errors.As(err, &api) {
+		class = api.Class
+		if api.Err != nil {
+			detail = api.Err.Error()
+		}
+	}
+	of, ok := classes[class]
+	if !ok {
+		of = classes[ClassOther]
+	}
+	message := "Could not update " + label
+	if of[1] != "" {
+		message += ": " + of[1]
+	}
+	return &TaskError{Reason: of[0], Message: message, Detail: detail, Effect: EffectFail, Retry: true}
+}
+
+// ReasonMultiple is the reason of several errors that are told as one.
+const ReasonMultiple = "MultipleErrors"
+
+// Summarize joins the errors of a pass into one, or nil:
+//
+//  1. Errors about ClusterOperators with the same reason become one, with the
+//     names and the strongest effect; the others keep their order and come
+//     first.
+//  2. Several that are left become one with the reason MultipleErrors, whose
+//     message lists them.
+func Summarize(errs []*TaskError) *TaskError {
+	list := condense(errs)
+	if len(list) < 2 {
+		if len(list) == 0 {
+			return nil
+		}
+		return list[0]
+	}
+	out := &TaskError{Reason: ReasonMultiple}
+	var messages []string
+	for _, e := range list {
+		messages = append(messages, e.Message)
+		if out.Effect == "" || e.Effect.weight() > out.Effect.weight() {
+			out.Effect = e.Effect
+		}
+		if e.Operator {
+			out.Names = append(out.Names, e.names()...)
+		}
+	}
+	slices.Sort(messages)
+	messages = slices.Compact(messages)
+	slices.Sort(out.Names)
+	out.Names = slices.Compact(out.Names)
+	out.Message = "Multiple errors are preventing progress:\n* " + strings.Join(messages, "\n* ")
+	return out
+}
+
+func (e *TaskError) names() []string {
+	if len(e.Names) > 0 {
+		return e.Names
+	}
+	return []string{e.Name}
+}
+
+// condense joins the errors about ClusterOperators, by reason.
+func condense(errs []*TaskError) []*TaskError {
+	var list []*TaskError
+	byReason := map[string][]*TaskError{}
+	var reasons []string
+	for _, e := range errs {
+		if !e.Operator {
+			list = append(list, e)
+			continue
+		}
+		if byReason[e.Reason] == nil {
+			reasons = append(reasons, e.Reason)
+		}
+		byReason[e.Reason] = append(byReason[e.Reason], e)
+	}
+	slices.Sort(reasons)
+	for _, r := range reasons {
+		list = append(list, joined(byReason[r]))
+	}
+	return list
+}
+
+// plurals are what reasons about one operator become for several.
+var plurals = map[string][2]string{
+	ReasonOperatorNotAvailable: {"ClusterOperatorsNotAvailable", "Cluster operators %s are not available"},
+	ReasonOperatorDegraded:     {"ClusterOperatorsDegraded", "Cluster operators %s are degraded"},
+	ReasonOperatorUpdating:     {"ClusterOperatorsUpdating", "Cluster operators %s are updating versions"},
+	ReasonOperatorVersions:     {"ClusterOperatorsNoVersions", "Cluster operators %s do not declare expected versions"},
+	ReasonOperatorMissing:      {"ClusterOperatorsNotFound", "Cluster operators %s have not reported"},
+}
+
+// joined makes one error of several about ClusterOperators with one reason.
+func joined(errs []*TaskError) *TaskError {
+	if len(errs) == 1 {
+		return errs[0]
+	}
+	out := *errs[0]
+	out.Name, out.Detail = "", ""
+	for _, e := range errs {
+		out.Names = append(out.Names, e.names()...)
+		if e.Effect.weight() > out.Effect.weight() {
+			out.Effect = e.Effect
+		}
+		out.Retry = out.Retry && e.Retry
+	}
+	slices.Sort(out.Names)
+	out.Names = slices.Compact(out.Names)
+	p, ok := plurals[out.Reason]
+	if !ok {
+		p = [2]string{out.Reason, "Cluster operators %s: " + out.Reason}
+	}
+	out.Reason, out.Message = p[0], fmt.Sprintf(p[1], strings.Join(out.Names, ", "))
+	return &out
+}

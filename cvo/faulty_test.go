@@ -1,0 +1,123 @@
+package cvo_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/internal/sim"
+)
+
+// faulty is the backend of a simulation: its calls fail at times, before or
+// after they took effect, and it checks each thing that is applied.
+type faulty struct {
+	p      *play
+	nested bool
+	wrong  error
+}
+
+// Observe implements cvo.Backend.
+func (f *faulty) Observe(ctx context.Context, name string) (*cvo.World, error) {
+	if f.p.Fault("observe fails", 15) {
+		return nil, sim.ErrFault
+	}
+	if !f.nested && f.p.Fault("other runner", 15) {
+		// Another runner has its pass between this one's look and its save.
+		w, err := f.p.backend.Observe(ctx, name)
+		f.nested = true
+		_, other := f.p.runners[1-f.p.at].Reconcile(ctx, name)
+		f.nested = false
+		f.p.Note("another runner had a pass: %v", other)
+		return w, err
+	}
+	w, err := f.p.backend.Observe(ctx, name)
+	if err == nil && len(w.Retrieved) > 0 && f.p.Fault("payload is lost", 40) {
+		w.Retrieved = nil
+	}
+	return w, err
+}
+
+// Apply implements cvo.Backend.
+func (f *faulty) Apply(ctx context.Context, name string, a cvo.Action) error {
+	if f.p.Fault("apply fails", 12) {
+		return &cvo.APIError{Class: cvo.ClassDown, Err: errDown}
+	}
+	f.p.Note("%s", a)
+	before := f.p.backend.Writes(name)
+	if apply, ok := a.(cvo.Apply); ok && f.wrong == nil {
+		f.wrong = f.inOrder(name, apply)
+	}
+	if err := f.p.backend.Apply(ctx, name, a); err != nil {
+		return err
+	}
+	if apply, ok := a.(cvo.Apply); ok && f.wrong == nil {
+		f.wrong = f.once(name, apply, before)
+	}
+	if f.p.Fault("apply is not confirmed", 12) {
+		return &cvo.APIError{Class: cvo.ClassDown, Err: errDown}
+	}
+	return nil
+}
+
+// inOrder checks, while updating, that all lower runlevels are applied and their
+// operators where they should be, and that of its own component what comes
+// before is.
+func (f *faulty) inOrder(name string, a cvo.Apply) error {
+	if a.Mode != cvo.Updating {
+		return nil
+	}
+	w, err := f.p.backend.Observe(context.Background(), name)
+	if err != nil {
+		return err
+	}
+	skip := map[payload.ID]bool{}
+	for _, o := range w.Cluster.Spec.Overrides {
+		skip[payload.ID{Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}] = true
+	}
+	seen := false
+	for _, m := range f.p.releases[a.Release.Image].Manifests {
+		if m.ID == a.Manifest.ID {
+			seen = true
+		}
+		lower := m.Name.Runlevel < a.Manifest.Name.Runlevel
+		before := m.Name == a.Manifest.Name && !seen
+		if !lower && !before || skip[m.ID] {
+			continue
+		}
+		if !f.p.backend.Has(name, m.ID) {
+			return fmt.Errorf("%s is applied before %s", a.Manifest.ID, m.ID)
+		}
+		if !m.ClusterOperator() {
+			continue
+		}
+		if e := cvo.Gate(m.ID.Name, []cvo.Operand{{Name: "operator", Version: a.Release.Version}}, find(w, m.ID.Name), cvo.Updating); e != nil && e.Reason == cvo.ReasonOperatorUpdating {
+			return fmt.Errorf("%s is applied while %s", a.Manifest.ID, e)
+		}
+	}
+	return nil
+}
+
+func find(w *cvo.World, name string) *cvo.ClusterOperator {
+	for i := range w.Operators {
+		if w.Operators[i].Name == name {
+			return &w.Operators[i]
+		}
+	}
+	return nil
+}
+
+// once checks that nothing is applied twice for effect in one release.
+func (f *faulty) once(name string, a cvo.Apply, before map[payload.ID]int) error {
+	after := f.p.backend.Writes(name)
+	if after[a.Manifest.ID] > before[a.Manifest.ID] {
+		key := a.Release.Image + " " + a.Manifest.ID.String()
+		if f.p.effects == nil {
+			f.p.effects = map[string]int{}
+		}
+		if f.p.effects[key]++; f.p.effects[key] > f.p.turns(a.Release.Image) {
+			return fmt.Errorf("%s was changed %d times by one release", a.Manifest.ID, f.p.effects[key])
+		}
+	}
+	return nil
+}

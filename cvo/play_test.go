@@ -1,0 +1,299 @@
+package cvo_test
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/sim"
+)
+
+// part is one component of a release.
+type part struct {
+	runlevel  int
+	component string
+	objects   int  // ConfigMaps before the operator
+	operator  bool // a Deployment, and a ClusterOperator at its end
+}
+
+// release makes the payload of a release from its components.
+func release(tb testing.TB, version string, parts []part, more map[string]string) *payload.Payload {
+	tb.Helper()
+	const marks = "  annotations: {include.release.openshift.io/self-managed-high-availability: \"true\"}\n"
+	files := fstest.MapFS{
+		"manifests/README":                   {},
+		"release-manifests/release-metadata": {Data: fmt.Appendf(nil, `{"kind":"cincinnati-metadata-v0","version":%q}`, version)},
+		"release-manifests/image-references": {Data: fmt.Appendf(nil, `{"kind":"ImageStream","apiVersion":"image.openshift.io/v1","metadata":{"name":%q}}`, version)},
+	}
+	for _, p := range parts {
+		file := func(n int, kind, api, rest string) {
+			name := fmt.Sprintf("release-manifests/0000_%02d_%s_%02d_%s.yaml", p.runlevel, p.component, n, strings.ToLower(kind))
+			text := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n", api, kind, cmp.Or(map[bool]string{true: p.component}[kind != "ConfigMap"], fmt.Sprintf("%s-%d", p.component, n)))
+			if kind != "ClusterOperator" {
+				text += "  namespace: " + p.component + "\n"
+			}
+			files[name] = &fstest.MapFile{Data: []byte(text + marks + rest)}
+		}
+		for n := range p.objects {
+			file(n, "ConfigMap", "v1", "data: {release: "+version+"}\n")
+		}
+		if p.operator {
+			file(50, "Deployment", "apps/v1", "spec: {release: "+version+"}\n")
+			file(99, "ClusterOperator", "config.openshift.io/v1", "status: {versions: [{name: operator, version: "+version+"}]}\n")
+		}
+	}
+	for name, text := range more {
+		files["release-manifests/"+name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	p, err := payload.Load(files, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+const (
+	imageOne = "registry/release@sha256:one"
+	imageTwo = "registry/release@sha256:two"
+	imageBad = "registry/release@sha256:bad"
+)
+
+var errDown = errors.New("connection refused")
+
+// TestSimulation installs and updates clusters while whatever can go wrong does,
+// and checks at the backend, after each change, what always holds. At last all
+// is well again, and the cluster must come to its release.
+func TestSimulation(t *testing.T) {
+	counts := sim.Run(t, long.N(200, 10_000), func(s *sim.Sim) error { return newPlay(t, s).run() })
+	t.Logf("%v", counts)
+	for _, name := range []string{
+		"crash", "apply fails", "apply is not confirmed", "observe fails", "other runner", "degraded", "never finishes", "recovers",
+		"retarget", "not verified", "put is not confirmed", "clock jumps back", "updated", "installed", "overrides", "reconciled", "payload is lost",
+	} {
+		if counts[name] == 0 {
+			t.Errorf("there was no %q: %v", name, counts)
+		}
+	}
+}
+
+// play is one simulation.
+type play struct {
+	*sim.Sim
+	t        *testing.T
+	store    *fairlead.MemStore
+	backend  *cvo.MemBackend
+	faulty   *faulty
+	at       int // the runner at work
+	runners  []*cvo.Runner
+	releases map[string]*payload.Payload
+	parts    []part
+	history  []cvo.History
+	effects  map[string]int // changes by release and resource
+}
+
+func newPlay(t *testing.T, s *sim.Sim) *play {
+	p := &play{Sim: s, t: t, store: new(fairlead.MemStore), backend: cvo.NewMemBackend(s.Clock), releases: map[string]*payload.Payload{}}
+	for range 1 + s.IntN(3) {
+		level := 10 * (1 + s.IntN(4))
+		for c := range 1 + s.IntN(3) {
+			p.parts = append(p.parts, part{level, fmt.Sprintf("c%d-%c%d", level, 'a'+c, len(p.parts)), s.IntN(3), s.OneIn(2)})
+		}
+	}
+	for i, image := range []string{imageOne, imageTwo} {
+		p.releases[image] = release(t, fmt.Sprintf("4.%d.0", 18+i), p.parts, nil)
+		p.backend.SetRelease(image, p.releases[image], true, time.Duration(s.IntN(60))*time.Second)
+	}
+	p.backend.SetRelease(imageBad, release(t, "4.18.9", p.parts, nil), false, 0)
+	for _, part := range p.parts {
+		p.backend.Operators[part.component] = time.Duration(s.IntN(20)) * time.Minute
+		p.backend.Rollouts[part.component] = time.Duration(s.IntN(90)) * time.Second
+	}
+	p.faulty = &faulty{p: p}
+	p.runners = []*cvo.Runner{p.runner(), p.runner()}
+	p.backend.SetCluster("east", cvo.Spec{}, cvo.Release{Version: "4.18.0", Image: imageOne})
+	return p
+}
+
+func (p *play) runner() *cvo.Runner {
+	return cvo.NewRunner(p.faulty, nil, &fairlead.RunnerOptions{Store: p.Store(p.store), Clock: p.Clock})
+}
+
+// run lets things happen, then heals all and waits for the end.
+func (p *play) run() error {
+	crashed := false
+	for n := range 120 {
+		if err := p.happen(n); err != nil {
+			return err
+		}
+		if p.Fault("crash", 12) || n == 60 && !crashed {
+			crashed = true
+			p.Reach("crash")
+			p.runners[p.IntN(2)] = p.runner()
+		}
+		p.at = p.IntN(2)
+		if err := p.pass(p.runners[p.at]); err != nil {
+			return err
+		}
+		p.Pass()
+	}
+	return p.settle()
+}
+
+// happen changes the world.
+func (p *play) happen(n int) error {
+	own := cvo.Release{Version: "4.18.0", Image: imageOne}
+	switch {
+	case n == 30 || n > 30 && p.OneIn(25):
+		spec := cvo.Spec{DesiredUpdate: &cvo.Update{Image: imageTwo, Version: "4.19.0"}}
+		if p.OneIn(4) {
+			spec.DesiredUpdate = &cvo.Update{Image: imageBad}
+			p.Reach("not verified")
+		}
+		if p.OneIn(4) {
+			spec.Overrides = []payload.Override{{Group: "", Kind: "ConfigMap", Namespace: p.parts[0].component, Name: p.parts[0].component + "-0", Unmanaged: true}}
+			p.Reach("overrides")
+		}
+		p.Note("asks for %v", spec.DesiredUpdate)
+		p.Reach("retarget")
+		p.backend.SetCluster("east", spec, own)
+	case p.OneIn(20):
+		c := p.parts[p.IntN(len(p.parts))].component
+		p.Note("%s is degraded", c)
+		p.Reach("degraded")
+		p.backend.Degrade("east", c, "its pods crash")
+	case p.OneIn(10):
+		for _, c := range p.parts {
+			p.backend.Degrade("east", c.component, "")
+		}
+		p.Reach("recovers")
+	case p.OneIn(40):
+		c := p.parts[p.IntN(len(p.parts))].component
+		p.backend.Operators[c] = 1000 * time.Hour
+		p.Reach("never finishes")
+	}
+	return nil
+}
+
+// pass is one pass of a runner; what it returns may be a fault.
+func (p *play) pass(r *cvo.Runner) error {
+	p.faulty.wrong = nil
+	_, err := r.Reconcile(p.t.Context(), "east")
+	if p.faulty.wrong != nil {
+		return p.faulty.wrong
+	}
+	if err != nil && !errors.Is(err, sim.ErrFault) && !errors.Is(err, errDown) && !errors.Is(err, fairlead.ErrConflict) {
+		return err
+	}
+	return p.check()
+}
+
+// check looks at what always holds.
+func (p *play) check() error {
+	v := p.backend.Version("east")
+	if err := grows(p.history, v.Status.History); err != nil {
+		return err
+	}
+	p.history = v.Status.History
+	if len(v.Status.History) > 0 && v.Status.History[0].State == cvo.Completed {
+		p.Reach(map[string]string{imageOne: "installed", imageTwo: "updated"}[v.Status.History[0].Image])
+	}
+	for _, h := range v.Status.History {
+		if h.Image == imageBad {
+			return fmt.Errorf("a release that nobody vouches for was accepted: %+v", h)
+		}
+	}
+	return nil
+}
+
+// turns is how often the cluster went to a release.
+func (p *play) turns(image string) int {
+	n := 0
+	for _, h := range p.backend.Version("east").Status.History {
+		if h.Image == image {
+			n++
+		}
+	}
+	return n + 1 // the history may not be written yet
+}
+
+// grows checks that a history only grows at its head.
+func grows(old, now []cvo.History) error {
+	if len(now) < len(old) {
+		return fmt.Errorf("the history shrank from %d to %d", len(old), len(now))
+	}
+	for i := range old {
+		a, b := old[len(old)-1-i], now[len(now)-1-i]
+		if a.Image != b.Image || !a.StartedTime.Equal(b.StartedTime) || a.State == cvo.Completed && b.State != cvo.Completed {
+			return fmt.Errorf("an entry of the history became another: %+v, %+v", a, b)
+		}
+	}
+	return nil
+}
+
+// settle ends all trouble; then the cluster must come to what it is asked for.
+func (p *play) settle() error {
+	p.Heal()
+	for _, c := range p.parts {
+		p.backend.Degrade("east", c.component, "")
+		p.backend.Operators[c.component] = time.Minute
+	}
+	p.backend.SetCluster("east", cvo.Spec{DesiredUpdate: &cvo.Update{Image: imageTwo, Version: "4.19.0"}}, cvo.Release{Version: "4.18.0", Image: imageOne})
+	p.at = 0
+	r := p.runners[0]
+	last := errors.New("the cluster does not come to its release")
+	for range 2000 {
+		d, err := r.Reconcile(p.t.Context(), "east")
+		if p.faulty.wrong != nil {
+			return p.faulty.wrong
+		}
+		if err != nil {
+			return err
+		}
+		if err := p.check(); err != nil {
+			return err
+		}
+		v := p.backend.Version("east")
+		if h := v.Status.History; len(h) > 0 && h[0].Image == imageTwo && h[0].State == cvo.Completed && len(d.Actions) == 0 {
+			if last = p.settled(v); last == nil {
+				p.Reach("reconciled")
+				return nil
+			}
+		}
+		if len(d.Actions) == 0 {
+			if d.Wake.IsZero() || !d.Wake.After(p.Clock.Now()) {
+				return fmt.Errorf("nothing more happens, and nobody knows why: %v", d.Blocked)
+			}
+			p.Clock.Set(earliest(d.Wake, p.backend.Next("east")))
+		}
+	}
+	return last
+}
+
+// settled checks a cluster that is where it should be.
+func (p *play) settled(v cvo.ClusterVersion) error {
+	for _, m := range p.releases[imageTwo].Manifests {
+		if !p.backend.Has("east", m.ID) {
+			return fmt.Errorf("%s was never applied", m.ID)
+		}
+	}
+	for _, c := range v.Status.Conditions {
+		if c.Type == "Failing" && c.Status != cvo.False || c.Type == "Progressing" && c.Status != cvo.False || c.Type == "Available" && c.Status != cvo.True {
+			return fmt.Errorf("all is well, and %s is %s: %s", c.Type, c.Status, c.Message)
+		}
+	}
+	return nil
+}
+
+// quiet is a testing.TB for examples, which have none.
+type quiet struct{ testing.TB }
+
+// Helper does nothing.
+func (quiet) Helper() {}

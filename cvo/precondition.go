@@ -1,0 +1,213 @@
+package cvo
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead/internal/semverx"
+)
+
+// Precondition is something that speaks against an update before it begins.
+type Precondition struct {
+	Name    string `json:"name"`              // of the check
+	Reason  string `json:"reason"`            // a stable word in CamelCase
+	Message string `json:"message"`           // what and why
+	Warning bool   `json:"warning,omitempty"` // it does not keep the update from beginning
+}
+
+// String returns the finding in one line.
+func (p Precondition) String() string {
+	return fmt.Sprintf("Precondition %q failed because of %q: %s", p.Name, p.Reason, p.Message)
+}
+
+// The checks, in their order.
+const (
+	CheckRollback    = "ClusterVersionRollback"          // going back is for the previous release, within its minor version
+	CheckGiantHop    = "ClusterVersionGiantHop"          // no minor version is skipped, and no major version changed
+	CheckUpgradeable = "ClusterVersionUpgradeable"       // nobody says that the minor version must not change
+	CheckRecommended = "ClusterVersionRecommendedUpdate" // the update is recommended
+)
+
+// Preconditions returns what speaks against going to a release, in the order of
+// the checks, all of which are made. The current release is that of
+// cv.Status.Desired.
+func Preconditions(cv *ClusterVersion, target Release) []Precondition {
+	var found []Precondition
+	current, err := semverx.Parse(cv.Status.Desired.Version)
+	to, errTo := semverx.Parse(target.Version)
+	check := func(name string, f func() []Precondition) {
+		switch {
+		case errTo != nil:
+			found = append(found, Precondition{Name: name, Reason: "InvalidDesiredVersion", Message: fmt.Sprintf("the version of the update, %q, cannot be read: %v", target.Version, errTo)})
+		case err != nil:
+			found = append(found, Precondition{Name: name, Reason: "InvalidCurrentVersion", Message: fmt.Sprintf("the current version, %q, cannot be read: %v", cv.Status.Desired.Version, err), Warning: true})
+		default:
+			for _, p := range f() {
+				p.Name = name
+				found = append(found, p)
+			}
+		}
+	}
+	check(CheckRollback, func() []Precondition { return rollback(cv, current, to, target) })
+	check(CheckGiantHop, func() []Precondition { return giantHop(current, to) })
+	check(CheckUpgradeable, func() []Precondition { return upgradeable(cv, current, to) })
+	found = append(found, recommended(cv, target)...)
+	return found
+}
+
+func rollback(cv *ClusterVersion, current, to semverx.Version, target Release) []Precondition {
+	if to.Compare(current) >= 0 {
+		return nil
+	}
+	low := func(why string) []Precondition {
+		return []Precondition{{Reason: "LowDesiredVersion", Message: fmt.Sprintf("%s is older than the current release %s, %s", to, current, why)}}
+	}
+	i := slices.IndexFunc(cv.Status.History, func(h History) bool {
+		return h.Version != cv.Status.Desired.Version || h.Image != cv.Status.Desired.Image
+	})
+	if i < 0 {
+		return low("and the cluster has no previous Semantic Version")
+	}
+	h := cv.Status.History[i]
+	previous, err := semverx.Parse(h.Version)
+	switch {
+	case err != nil:
+		return low("and the cluster has no previous Semantic Version")
+	case previous.Compare(to) != 0 || target.Image != "" && h.Image != "" && target.Image != h.Image:
+		return low(fmt.Sprintf("and the only supported rollback is to the cluster's previous version %s (%s)", h.Version, h.Image))
+	case previous.Major() != current.Major() || previous.Minor() != current.Minor():
+		return low("and matches the cluster's previous version, but rollbacks that change major or minor versions are not recommended")
+	}
+	return nil
+}
+
+func giantHop(current, to semverx.Version) []Precondition {
+	switch {
+	case to.Major() > current.Major() && !(current.Major() == 4 && to.Major() == 5 && to.Minor() == 0):
+		return []Precondition{{Reason: "MajorVersionUpdate", Message: fmt.Sprintf("%s has another major version than the current release %s; updates stay within a major version, but for the step from 4 to 5.0", to, current)}}
+	case to.Major() == current.Major() && to.Minor() > current.Minor()+1:
+		return []Precondition{{Reason: "MultipleMinorVersionsUpdate", Message: fmt.Sprintf("%s is %d minor versions ahead of the current release %s; updates go one minor version at a time", to, to.Minor()-current.Minor(), current)}}
+	}
+	return nil
+}
+
+// upgradeable asks whether somebody says that the minor version must not
+// change.
+func upgradeable(cv *ClusterVersion, current, to semverx.Version) []Precondition {
+	forward := to.Compare(current) > 0
+	minor := to.Major() > current.Major() || to.Major() == current.Major() && to.Minor() > current.Minor()
+	c := object.FindCondition(cv.Status.Conditions, "Upgradeable")
+	if forward && minor {
+		if c != nil && c.Status == False {
+			return []Precondition{{Reason: c.Reason, Message: fmt.Sprintf("%s to %s changes the minor or major version, and the cluster is not ready for that: %s", current, to, c.Message)}}
+		}
+		return nil
+	}
+	if p := between(cv, current, to); p != nil {
+		return []Precondition{*p}
+	}
+	if to.Compare(current) != 0 && c != nil && c.Status == False && hasOverrides(cv) {
+		return []Precondition{{Reason: "ClusterVersionOverridesSet", Message: "spec.overrides keeps resources from being updated; remove it before the next minor version", Warning: true}}
+	}
+	return nil
+}
+
+func hasOverrides(cv *ClusterVersion) bool {
+	for _, o := range cv.Spec.Overrides {
+		if o.Unmanaged {
+			return true
+		}
+	}
+	return false
+}
+
+// between tells when the target is changed while a change of the minor or major
+// version is under way.
+func between(cv *ClusterVersion, current, to semverx.Version) *Precondition {
+	h := cv.Status.History
+	if len(h) == 0 || h[0].State != Partial || to.Compare(current) == 0 {
+		return nil
+	}
+	i := newestCompleted(h)
+	if i < 0 {
+		return nil
+	}
+	from, err := semverx.Parse(h[i].Version)
+	if err != nil {
+		return nil
+	}
+	kind := ""
+	switch {
+	case from.Major() != current.Major():
+		kind = "Major"
+	case from.Minor() != current.Minor():
+		kind = "Minor"
+	default:
+		return nil
+	}
+	return &Precondition{
+		Reason:  kind + "VersionClusterUpdateInProgress",
+		Message: fmt.Sprintf("the target becomes %s while a %s version update from %s to %s is under way", to, strings.ToLower(kind), h[i].Version, current), Warning: true,
+	}
+}
+
+// recommended warns of updates that are not recommended.
+func recommended(cv *ClusterVersion, target Release) []Precondition {
+	if target.Image == cv.Status.Desired.Image && target.Image != "" {
+		return nil
+	}
+	same := func(r Release) bool {
+		return target.Image != "" && r.Image == target.Image || target.Image == "" && r.Version == target.Version
+	}
+	warn := func(reason, message string) []Precondition {
+		return []Precondition{{Name: CheckRecommended, Reason: reason, Message: message, Warning: true}}
+	}
+	for _, c := range cv.Status.ConditionalUpdates {
+		if !same(c.Release) {
+			continue
+		}
+		switch r := object.FindCondition(c.Conditions, "Recommended"); {
+		case r == nil:
+			return warn("NoRecommendation", fmt.Sprintf("the update from %s to %s is conditional, and nothing is known yet of its risks", cv.Status.Desired.Version, target.Version))
+		case r.Status == True:
+			return nil
+		case r.Status == False:
+			return warn(r.Reason, fmt.Sprintf("the update from %s to %s is not recommended:\n\n%s", cv.Status.Desired.Version, target.Version, r.Message))
+		default:
+			return warn(r.Reason, fmt.Sprintf("of the update from %s to %s it is known only that %s=%s: %s: %s", cv.Status.Desired.Version, target.Version, r.Type, r.Status, r.Reason, r.Message))
+		}
+	}
+	if slices.ContainsFunc(cv.Status.AvailableUpdates, same) {
+		return nil
+	}
+	switch c := object.FindCondition(cv.Status.Conditions, "RetrievedUpdates"); {
+	case c == nil:
+		return warn("UnknownUpdate", "updates were never asked for, so it is not known whether the one from "+cv.Status.Desired.Version+" to "+target.Version+" is recommended")
+	case c.Status == True:
+		return warn("UnknownUpdate", fmt.Sprintf("the update service knows no update from %s to %s: it is most likely neither recommended nor supported", cv.Status.Desired.Version, target.Version))
+	default:
+		return warn("UnknownUpdate", fmt.Sprintf("the update service could not be asked (RetrievedUpdates=%s, %s), so it is not known whether the update from %s to %s is recommended", c.Status, c.Reason, cv.Status.Desired.Version, target.Version))
+	}
+}
+
+// Judge joins what preconditions found. blocked says whether the update may not
+// begin; forced lets it. The text is empty when nothing was found; what an
+// update begins in spite of goes into its history.
+func Judge(found []Precondition, force bool) (text string, blocked bool) {
+	var list []string
+	for _, p := range found {
+		list = append(list, p.String())
+		blocked = blocked || !p.Warning
+	}
+	if len(list) > 1 {
+		text = "Multiple precondition checks failed:\n* " + strings.Join(list, "\n* ")
+	} else if len(list) == 1 {
+		text = list[0]
+	}
+	if blocked && force {
+		return "Forced through blocking failures: " + text, false
+	}
+	return text, blocked
+}

@@ -1,0 +1,279 @@
+package cvo
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/payload"
+)
+
+// MemBackend is clusters in memory, for tests and simulations. It behaves like
+// one: releases take time to retrieve, operators take time to reach the version
+// that was applied for them, Deployments and DaemonSets take time to roll out.
+// What is applied is kept by its content, so that applying it again changes
+// nothing. Its methods may be called from several goroutines.
+type MemBackend struct {
+	clock fairlead.Clock
+
+	mu       sync.Mutex
+	clusters map[string]*memCluster
+	releases map[string]memRelease
+
+	// Operators is how long operators take to reach a version, and Rollouts how
+	// long Deployments and DaemonSets take to roll out, by name. What is not there
+	// takes no time. They may be changed between calls.
+	Operators, Rollouts map[string]time.Duration
+}
+
+type memRelease struct {
+	payload  *payload.Payload
+	verified bool
+	takes    time.Duration
+}
+
+// memCluster is one cluster.
+type memCluster struct {
+	version   ClusterVersion
+	own       Release
+	fetched   map[string]memFetch
+	resources map[payload.ID]memResource
+	operators map[string]*memOperator
+	writes    map[payload.ID]int
+}
+
+type memFetch struct {
+	try   int
+	ready time.Time
+}
+
+type memResource struct {
+	content string
+	since   time.Time // when it was last changed
+}
+
+// memOperator is an operator on its way to versions.
+type memOperator struct {
+	have, want []Operand
+	at         time.Time // when it reaches them
+	degraded   string
+}
+
+// NewMemBackend returns a backend without clusters. A nil clock is the system's.
+func NewMemBackend(clock fairlead.Clock) *MemBackend {
+	if clock == nil {
+		clock = fairlead.SystemClock{}
+	}
+	return &MemBackend{clock: clock, clusters: map[string]*memCluster{}, releases: map[string]memRelease{}, Operators: map[string]time.Duration{}, Rollouts: map[string]time.Duration{}}
+}
+
+// SetRelease says what a release image holds, whether its signature is good, and
+// how long it takes to retrieve. A nil payload is an image that is not there.
+func (b *MemBackend) SetRelease(image string, p *payload.Payload, verified bool, takes time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.releases[image] = memRelease{p, verified, takes}
+}
+
+// SetCluster creates a cluster, or changes what its administrator asks for. own
+// is the release that the engine of the cluster runs from.
+func (b *MemBackend) SetCluster(name string, spec Spec, own Release) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.clusters[name]
+	if c == nil {
+		c = &memCluster{fetched: map[string]memFetch{}, resources: map[payload.ID]memResource{}, operators: map[string]*memOperator{}, writes: map[payload.ID]int{}}
+		c.version.Name = "version"
+		b.clusters[name] = c
+	}
+	c.version.Generation++
+	c.version.Spec, c.own = spec, own
+}
+
+// SetStatus sets the status of a cluster's version, such as updates that are
+// available.
+func (b *MemBackend) SetStatus(name string, change func(*Status)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(&b.clusters[name].version.Status)
+}
+
+// Degrade makes an operator say that it is degraded, or with an empty message
+// that it is not any more.
+func (b *MemBackend) Degrade(name, operator, message string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if o := b.clusters[name].operators[operator]; o != nil {
+		o.degraded = message
+	}
+}
+
+// Version returns the ClusterVersion of a cluster.
+func (b *MemBackend) Version(name string) ClusterVersion {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.clusters[name].version
+}
+
+// Writes returns how often resources were changed, by identity: applying what is
+// there already does not count.
+func (b *MemBackend) Writes(name string) map[payload.ID]int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return maps.Clone(b.clusters[name].writes)
+}
+
+// Has reports whether a resource is there.
+func (b *MemBackend) Has(name string, id payload.ID) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	_, ok := b.clusters[name].resources[id]
+	return ok
+}
+
+// Observe implements [Backend].
+func (b *MemBackend) Observe(_ context.Context, name string) (*World, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.clusters[name]
+	if c == nil {
+		return &World{}, nil
+	}
+	now := b.clock.Now()
+	version := c.version
+	w := &World{Cluster: &version, Own: c.own}
+	for _, image := range slices.Sorted(maps.Keys(c.fetched)) {
+		if f := c.fetched[image]; !now.Before(f.ready) {
+			w.Retrieved = append(w.Retrieved, b.fetched(image, f))
+		}
+	}
+	for _, operator := range slices.Sorted(maps.Keys(c.operators)) {
+		w.Operators = append(w.Operators, c.operators[operator].report(operator, now))
+	}
+	for id, r := range c.resources {
+		if at := r.since.Add(b.Rollouts[id.Name]); (id.Kind == "Deployment" || id.Kind == "DaemonSet") && now.Before(at) {
+			w.Workloads = append(w.Workloads, Workload{ID: id, Waiting: "its pods are not ready"})
+		}
+	}
+	slices.SortFunc(w.Workloads, func(x, y Workload) int { return strings.Compare(x.ID.String(), y.ID.String()) })
+	return w, nil
+}
+
+// Next returns when something changes in a cluster by itself: an image is there,
+// a workload has rolled out, an operator has reached its version. It is zero
+// when nothing will.
+func (b *MemBackend) Next(name string) time.Time {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.clusters[name]
+	if c == nil {
+		return time.Time{}
+	}
+	var next time.Time
+	now := b.clock.Now()
+	at := func(t time.Time) {
+		if t.After(now) && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	for _, f := range c.fetched {
+		at(f.ready)
+	}
+	for _, o := range c.operators {
+		at(o.at)
+	}
+	for id, r := range c.resources {
+		if id.Kind == "Deployment" || id.Kind == "DaemonSet" {
+			at(r.since.Add(b.Rollouts[id.Name]))
+		}
+	}
+	return next
+}
+
+// fetched is what came of retrieving an image.
+func (b *MemBackend) fetched(image string, f memFetch) Retrieved {
+	out := Retrieved{Image: image, Try: f.try}
+	r := b.releases[image]
+	if r.payload == nil {
+		out.Error = "there is no such image"
+		return out
+	}
+	out.Payload, out.Verified = r.payload, r.verified
+	if !r.verified {
+		out.VerifyError = fmt.Sprintf("no signature for %s was found", image)
+	}
+	return out
+}
+
+// report is what an operator says now.
+func (o *memOperator) report(name string, now time.Time) ClusterOperator {
+	c := ClusterOperator{ObjectMeta: ObjectMeta{Name: name}}
+	versions := o.have
+	progressing := False
+	if !now.Before(o.at) {
+		versions = o.want
+	} else {
+		progressing = True
+	}
+	c.Status.Versions = versions
+	degraded := Condition{Type: "Degraded", Status: False}
+	if o.degraded != "" {
+		degraded = Condition{Type: "Degraded", Status: True, Reason: "Trouble", Message: o.degraded}
+	}
+	c.Status.Conditions = []Condition{{Type: "Available", Status: True}, {Type: "Progressing", Status: progressing}, degraded}
+	return c
+}
+
+// Apply implements [Backend].
+func (b *MemBackend) Apply(_ context.Context, name string, action Action) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := b.clusters[name]
+	if c == nil {
+		return &APIError{Class: ClassNotFound, Err: fmt.Errorf("there is no cluster %q", name)}
+	}
+	now := b.clock.Now()
+	switch a := action.(type) {
+	case Retrieve:
+		r := b.releases[a.Release.Image]
+		if f, ok := c.fetched[a.Release.Image]; !ok || f.try < a.Try {
+			c.fetched[a.Release.Image] = memFetch{a.Try, now.Add(r.takes)}
+		}
+	case Apply:
+		c.apply(a.Manifest, b.Operators, now)
+	case Delete:
+		if _, ok := c.resources[a.Manifest.ID]; ok {
+			delete(c.resources, a.Manifest.ID)
+			c.writes[a.Manifest.ID]++
+		}
+	case WriteStatus:
+		c.version.Status = a.Status
+	}
+	return nil
+}
+
+// apply brings a manifest into the cluster.
+func (c *memCluster) apply(m *payload.Manifest, takes map[string]time.Duration, now time.Time) {
+	old, there := c.resources[m.ID]
+	if there && (m.CreateOnly() || old.content == string(m.JSON)) {
+		return
+	}
+	c.resources[m.ID] = memResource{string(m.JSON), now}
+	c.writes[m.ID]++
+	if !m.ClusterOperator() {
+		return
+	}
+	o := c.operators[m.ID.Name]
+	if o == nil {
+		o = &memOperator{}
+		c.operators[m.ID.Name] = o
+	} else if !now.Before(o.at) {
+		o.have = o.want
+	}
+	o.want, o.at = wanted(m), now.Add(takes[m.ID.Name])
+}

@@ -1,0 +1,61 @@
+package cvo
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Verifier decides whether a release image is one that the cluster may trust.
+// It is where signatures are checked: with keyrings, a verifier looks for
+// signed statements about the digest in its stores. A Backend calls it while it
+// retrieves a release. It is safe for concurrent use.
+type Verifier interface {
+	// Verify returns nil for an image that may be trusted. digest is that of the
+	// image, with its algorithm, as in sha256:8c04….
+	Verify(ctx context.Context, digest string) error
+}
+
+// Digests is a Verifier that trusts the images that it lists, and no others. It
+// knows nothing of signatures: who lists a digest has checked it.
+type Digests []string
+
+// Verify returns a *DigestError for an image that is not listed.
+func (d Digests) Verify(_ context.Context, digest string) error {
+	switch {
+	case !digestForm.MatchString(digest):
+		return &DigestError{digest, "it is no digest; name the image by one, as in registry/name@sha256:…"}
+	case !slices.Contains(d, digest):
+		return &DigestError{digest, "it is not among the digests that are trusted"}
+	}
+	return nil
+}
+
+// digestForm is what digests look like.
+var digestForm = regexp.MustCompile(`^[a-z0-9]+(?:[.+_-][a-z0-9]+)*:[a-zA-Z0-9=_-]+$`)
+
+// DigestError says why an image is not trusted.
+type DigestError struct {
+	Digest string // of the image
+	Reason string // why it is not trusted
+}
+
+// Error returns the message in one line.
+func (e *DigestError) Error() string {
+	return fmt.Sprintf("unable to verify %q: %s", e.Digest, e.Reason)
+}
+
+// Digest returns the digest of a pull specification, or "" for one that names
+// its image by a tag.
+func Digest(image string) string {
+	_, digest, _ := strings.Cut(image, "@")
+	return digest
+}
+
+// SameImage reports whether two pull specifications mean the same image: they
+// are equal, or both name it by the same digest.
+func SameImage(a, b string) bool {
+	return a == b || Digest(a) != "" && Digest(a) == Digest(b)
+}

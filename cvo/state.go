@@ -1,0 +1,108 @@
+package cvo
+
+import (
+	"encoding/base64"
+	"time"
+)
+
+// StateVersion is the version of the form of State.
+const StateVersion = 1
+
+// State is what the engine remembers of a cluster. The zero State is that of a
+// cluster which has not been looked at.
+type State struct {
+	History  []History  `json:"history,omitempty"`  // of releases, newest first
+	Next     *Candidate `json:"next,omitempty"`     // the release that is being looked at before it is accepted
+	Accepted Acceptance `json:"accepted,omitzero"`  // how far that is, or how it ended
+	Work     *Work      `json:"work,omitempty"`     // what is applied; nil before the first release
+	Implicit []string   `json:"implicit,omitempty"` // capabilities that cannot be turned off, sorted
+	Told     time.Time  `json:"told,omitzero"`      // when the status was written last
+}
+
+// Candidate is a release that was asked for and is not accepted yet.
+type Candidate struct {
+	Release Release   `json:"release"`         // what was asked for
+	Force   bool      `json:"force,omitempty"` // in spite of what speaks against it
+	Since   time.Time `json:"since"`           // when it was asked for
+	Tries   int       `json:"tries,omitempty"` // attempts to retrieve it
+	Try     time.Time `json:"try,omitzero"`    // when the last of them began
+}
+
+// Acceptance is the condition ReleaseAccepted in the making.
+type Acceptance struct {
+	Status  ConditionStatus `json:"status,omitempty"`  // True, False, or Unknown while it is decided
+	Reason  string          `json:"reason,omitempty"`  // the step, see the constants Accept...
+	Message string          `json:"message,omitempty"` // what happened
+	Since   time.Time       `json:"since,omitzero"`    // when status and reason last changed
+}
+
+// The steps to the acceptance of a release.
+const (
+	AcceptRetrieve   = "RetrievePayload"      // the image is fetched, and its signature checked
+	AcceptLoad       = "LoadPayload"          // its manifests are read
+	AcceptVersion    = "VerifyPayloadVersion" // it is the version that was asked for
+	AcceptConditions = "PreconditionChecks"   // nothing speaks against it
+	AcceptDone       = "PayloadLoaded"        // it is accepted
+)
+
+// Work is a release that is applied.
+type Work struct {
+	Release  Release   `json:"release"`            // which one
+	Verified bool      `json:"verified,omitempty"` // its signature was found good
+	Risks    string    `json:"risks,omitempty"`    // what spoke against it
+	Mode     Mode      `json:"mode"`               // what the pass is for
+	Hash     string    `json:"hash"`               // of the tasks, see payload.Hash
+	Pass     int       `json:"pass,omitempty"`     // passes of this mode that are over
+	Begun    time.Time `json:"begun"`              // when the pass began
+	Done     Bits      `json:"done,omitempty"`     // the tasks that are done in this pass, by index
+	Running  []Running `json:"running,omitempty"`  // the tasks that are begun and not done, ascending
+	Waits    []Wait    `json:"waits,omitempty"`    // ClusterOperators that are waited for, by name
+	Rest     time.Time `json:"rest,omitzero"`      // when the next pass begins
+	Tries    int       `json:"tries,omitempty"`    // attempts to retrieve it anew, after its payload was lost
+	Try      time.Time `json:"try,omitzero"`       // when the last of them began
+	Best     int       `json:"best,omitempty"`     // the most tasks that were done at once, in percent
+}
+
+// Running is a task that is begun and not done.
+type Running struct {
+	Task  int        `json:"task"`            // its index
+	Try   int        `json:"try,omitempty"`   // attempts that failed
+	Since time.Time  `json:"since"`           // when it was begun
+	Next  time.Time  `json:"next,omitzero"`   // when it is tried again
+	Sent  bool       `json:"sent,omitempty"`  // it was applied, and is waited for
+	Error *TaskError `json:"error,omitempty"` // what keeps it
+}
+
+// Wait is a ClusterOperator that is waited for.
+type Wait struct {
+	Name  string    `json:"name"`  // of the operator
+	Since time.Time `json:"since"` // since when
+}
+
+// Bits is a set of indices.
+type Bits []byte
+
+// Has reports whether i is in the set.
+func (b Bits) Has(i int) bool { return i/8 < len(b) && b[i/8]&(1<<(i%8)) != 0 }
+
+// With returns the set with i in it. The receiver is not changed.
+func (b Bits) With(i int) Bits {
+	out := make(Bits, max(len(b), i/8+1))
+	copy(out, b)
+	out[i/8] |= 1 << (i % 8)
+	return out
+}
+
+// Count returns the size of the set.
+func (b Bits) Count() int {
+	n := 0
+	for _, x := range b {
+		for ; x != 0; x &= x - 1 {
+			n++
+		}
+	}
+	return n
+}
+
+// String returns the set in base64, as JSON has it.
+func (b Bits) String() string { return base64.StdEncoding.EncodeToString(b) }

@@ -1,0 +1,110 @@
+package cvo
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Decision is what Step decides.
+type Decision struct {
+	State   State            // to be saved before the actions are carried out
+	Actions []Action         // what to do: releases to retrieve, then tasks in the order of the graph, then the status
+	Blocked []fairlead.Block // why nothing more happens, most important first
+	Wake    time.Time        // when to look again; zero means when something changes
+}
+
+// Step decides what happens next to a cluster's version. It is a pure function:
+// it changes none of its arguments, and equal ones give equal decisions. A nil
+// policy is the zero one.
+//
+//  1. What is asked for is validated (Validate) and resolved to a release
+//     (Desire).
+//  2. A release that is not applied yet is retrieved, verified, loaded, checked
+//     against the version that was asked for and against the preconditions. Each
+//     step can end it: then what is applied stays as it is. While a cluster is
+//     being installed no other release is accepted.
+//  3. An accepted release is applied, in the order of payload.Graph: installing
+//     and reconciling without regard to runlevels, updating runlevel by
+//     runlevel. A task is done when its manifest was applied and its resource is
+//     where it should be; a ClusterOperator when Gate lets it pass. A failed
+//     task is tried again after a while, and does not hold up what does not
+//     depend on it.
+//  4. What is done stays done, over restarts of the engine, until the pass is
+//     over. Another selection of tasks (overrides, capabilities) begins a new
+//     pass.
+//  5. A release that was applied whole is completed in the history, and is
+//     reconciled from then on.
+//
+// The cost is linear in the number of tasks, with a small factor.
+func Step(state State, w *World, now time.Time, policy *Policy) Decision {
+	if w == nil || w.Cluster == nil {
+		return Decision{State: state}
+	}
+	p := policy.withDefaults()
+	s := &step{State: clone(state), w: w, now: now, policy: &p}
+	s.invalid = Validate(w.Cluster)
+	s.accept()
+	if s.Work != nil {
+		s.work()
+	}
+	s.report()
+	return Decision{State: s.State, Actions: s.actions, Blocked: s.blocked, Wake: s.wake}
+}
+
+// clone returns a state that shares nothing which a step changes.
+func clone(s State) State {
+	s.History = slices.Clone(s.History)
+	s.Implicit = slices.Clone(s.Implicit)
+	if s.Next != nil {
+		next := *s.Next
+		s.Next = &next
+	}
+	if s.Work != nil {
+		work := *s.Work
+		work.Running = slices.Clone(work.Running)
+		work.Waits = slices.Clone(work.Waits)
+		s.Work = &work
+	}
+	return s
+}
+
+// step is one decision in the making.
+type step struct {
+	State
+	w      *World
+	now    time.Time
+	policy *Policy
+
+	actions []Action
+	blocked []fairlead.Block
+	wake    time.Time
+
+	invalid []*FieldError
+	prep    *preparation // of the work; nil while its payload is not at hand
+	errors  []*TaskError // what keeps tasks, in their order
+	passed  bool         // a pass ended well in this step
+}
+
+// at makes sure that the next step comes no later than t.
+func (s *step) at(t time.Time) {
+	if !t.IsZero() && (s.wake.IsZero() || t.Before(s.wake)) {
+		s.wake = t
+	}
+}
+
+func (s *step) block(b fairlead.Block) { s.blocked = append(s.blocked, b) }
+
+// current is the release that the cluster is to run when nothing is asked for.
+func (s *step) current() Release {
+	switch {
+	case s.w.Own.Image != "":
+		return s.w.Own
+	case s.Work != nil:
+		return s.Work.Release
+	case len(s.History) > 0:
+		return Release{Version: s.History[0].Version, Image: s.History[0].Image}
+	}
+	return s.w.Cluster.Status.Desired
+}

@@ -1,0 +1,293 @@
+package cvo
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/payload"
+)
+
+// work takes the tasks of the release forward.
+func (s *step) work() {
+	w := s.Work
+	s.History = Record(s.History, w.Release, w.Verified, w.Risks, false, s.now)
+	r := s.w.retrieved(w.Release.Image)
+	if r == nil || r.Payload == nil {
+		s.reload(r)
+		return
+	}
+	w.Tries, w.Try = 0, time.Time{}
+	s.prep = s.w.prepare(r.Payload, s.Implicit, s.policy, w.Mode, w.Pass)
+	if w.Hash != "" && w.Hash != s.prep.hash {
+		s.restart(r.Payload)
+	}
+	w.Hash = s.prep.hash
+	if s.now.Before(w.Rest) {
+		s.at(w.Rest)
+		return
+	}
+	if w.Begun.IsZero() || w.Done == nil && len(w.Running) == 0 && w.Mode == Reconciling {
+		w.Begun = s.now
+	}
+	s.tasks()
+	if w.Done.Count() == len(s.prep.graph.Tasks) {
+		s.passOver()
+	}
+}
+
+// reload asks for the payload of the work, which this process does not have.
+func (s *step) reload(r *Retrieved) {
+	w := s.Work
+	wait := s.policy.RetrieveTimeout
+	if r != nil {
+		wait = s.policy.backoff(w.Tries)
+	}
+	if next := w.Try.Add(wait); w.Try.IsZero() || w.Try.After(s.now) || !s.now.Before(next) {
+		s.actions = append(s.actions, Retrieve{Release: w.Release, Try: w.Tries})
+		w.Tries++
+		w.Try = s.now
+		s.at(s.now.Add(s.policy.RetrieveTimeout))
+	} else {
+		s.at(next)
+	}
+	s.block(fairlead.Block{
+		Subject: "release " + name(w.Release), Reason: AcceptRetrieve, Owner: "cluster", Since: w.Begun,
+		Message: "its payload is not at hand", Unblock: "it is being retrieved; the image must stay where it is",
+	})
+}
+
+// restart begins a pass with another selection of tasks. While installing the
+// order does not matter, and what is done is looked at again like all else.
+func (s *step) restart(p *payload.Payload) {
+	w := s.Work
+	if w.Mode == Reconciling {
+		w.Mode = Updating
+	}
+	w.Pass, w.Done, w.Running, w.Rest, w.Begun, w.Best = 0, nil, nil, time.Time{}, s.now, 0
+	s.prep = s.w.prepare(p, s.Implicit, s.policy, w.Mode, w.Pass)
+}
+
+// passOver ends a pass in which every task was done.
+func (s *step) passOver() {
+	w := s.Work
+	s.passed = true
+	s.History = Record(s.History, w.Release, w.Verified, w.Risks, true, s.now)
+	if w.Mode == Reconciling {
+		w.Pass++
+	} else {
+		w.Mode, w.Pass = Reconciling, 0
+	}
+	w.Done, w.Running, w.Waits, w.Best = nil, nil, nil, 0
+	w.Rest = s.now.Add(s.policy.Interval)
+	s.at(w.Rest)
+}
+
+// tasks goes through the tasks that may be under way: it takes what is done,
+// and begins what can begin.
+func (s *step) tasks() {
+	w, g := s.Work, s.prep.graph
+	done := make([]bool, len(g.Tasks))
+	for i := range done {
+		done[i] = w.Done.Has(i)
+	}
+	run := g.Start(&payload.RunOptions{Durations: s.prep.durations, Done: done})
+	workers := s.workers()
+	var running []Running
+	for i, ok := run.Next(); ok; i, ok = run.Next() {
+		if s.held(g.Tasks[i]) {
+			continue
+		}
+		t := s.running(i)
+		finished, busy := s.task(&t, g.Tasks[i], workers > 0)
+		if busy {
+			workers--
+		}
+		if finished {
+			w.Done = w.Done.With(i)
+			run.Done(i)
+			continue
+		}
+		if t.Error != nil {
+			s.errors = append(s.errors, t.Error)
+		}
+		running = append(running, t)
+	}
+	slices.SortFunc(running, func(a, b Running) int { return a.Task - b.Task })
+	w.Running = running
+	s.waits()
+	s.explain()
+	if len(running) > 0 {
+		s.at(s.now.Add(s.policy.Interval)) // events may get lost
+	}
+	if n := len(g.Tasks); n > 0 {
+		w.Best = max(w.Best, 100*w.Done.Count()/n)
+	}
+}
+
+// workers is how many manifests may be applied at a time.
+func (s *step) workers() int {
+	switch s.Work.Mode {
+	case Initializing:
+		return len(s.prep.graph.Tasks)
+	case Reconciling:
+		return min(2, s.policy.Workers)
+	}
+	return s.policy.Workers
+}
+
+// held reports whether a task lies behind the runlevel at which to stop, and
+// explains it once.
+func (s *step) held(m *payload.Manifest) bool {
+	stop := s.policy.StopBefore
+	if stop == "" || s.Work.Mode != Updating || m.Name.IsZero() || m.Name.Runlevel < stop {
+		return false
+	}
+	if !slices.ContainsFunc(s.blocked, func(b fairlead.Block) bool { return b.Reason == "Paused" }) {
+		s.block(fairlead.Block{
+			Subject: "release " + name(s.Work.Release), Reason: "Paused", Owner: "policy", Since: s.Work.Begun,
+			Message: "the update stops before runlevel " + stop, Unblock: "take StopBefore out of the policy",
+		})
+	}
+	return true
+}
+
+// running returns what is known of a task that may be under way.
+func (s *step) running(i int) Running {
+	k, ok := slices.BinarySearchFunc(s.Work.Running, i, func(r Running, i int) int { return r.Task - i })
+	if ok {
+		return s.Work.Running[k]
+	}
+	return Running{Task: i, Since: s.now}
+}
+
+// task takes one task forward. busy says that it takes a worker.
+func (s *step) task(t *Running, m *payload.Manifest, free bool) (finished, busy bool) {
+	if !t.Sent {
+		outcome, known := s.w.outcome(s.key(t))
+		switch {
+		case known && outcome.Error != nil:
+			s.failed(t, taskFailed(s.prep.graph.Label(t.Task), outcome.Error))
+		case known:
+			t.Sent, t.Error = true, nil
+		}
+	}
+	if !t.Sent {
+		if s.now.Before(t.Next) {
+			s.at(t.Next)
+			return false, false
+		}
+		if !free {
+			return false, false
+		}
+		s.send(t, m)
+		return false, true
+	}
+	t.Error = s.ready(t, m)
+	if e := t.Error; e == nil || e.Effect == EffectReport {
+		if e != nil {
+			s.errors = append(s.errors, e)
+		}
+		return true, false
+	}
+	if t.Error.Reason == "WorkloadNotProgressing" {
+		s.failed(t, t.Error)
+		s.at(t.Next)
+	}
+	return false, false
+}
+
+// failed notes that an attempt failed.
+func (s *step) failed(t *Running, e *TaskError) {
+	t.Try++
+	t.Sent, t.Error = false, e
+	t.Next = s.now.Add(s.policy.backoff(t.Try))
+}
+
+// key tells the attempt from all others.
+func (s *step) key(t *Running) string {
+	return fmt.Sprintf("%s/%s/%d/%d/%d", s.Work.Hash, s.Work.Mode, s.Work.Pass, t.Task, t.Try)
+}
+
+// send applies the manifest of a task.
+func (s *step) send(t *Running, m *payload.Manifest) {
+	label := s.prep.graph.Label(t.Task)
+	if !m.Delete() {
+		s.actions = append(s.actions, Apply{Key: s.key(t), Manifest: m, Label: label, Release: s.Work.Release, Mode: s.Work.Mode})
+		return
+	}
+	s.actions = append(s.actions, Delete{Key: s.key(t), Manifest: m, Label: label})
+}
+
+// ready tells what keeps a task whose manifest was applied, nil for nothing.
+func (s *step) ready(t *Running, m *payload.Manifest) *TaskError {
+	if m.Delete() {
+		return nil
+	}
+	if m.ClusterOperator() {
+		return Gate(m.ID.Name, wanted(m), s.w.operator(m.ID.Name), s.Work.Mode)
+	}
+	l := s.w.workload(m.ID)
+	switch {
+	case l == nil:
+		return nil
+	case l.Failed != "":
+		return &TaskError{
+			Reason: "WorkloadNotProgressing", Name: m.ID.Name, Effect: EffectFail, Retry: true,
+			Message: fmt.Sprintf("%s cannot roll out: %s", s.prep.graph.Label(t.Task), l.Failed),
+		}
+	case l.Waiting != "":
+		return &TaskError{
+			Reason: "WorkloadNotAvailable", Name: m.ID.Name, Effect: EffectNone,
+			Message: fmt.Sprintf("%s has not rolled out yet: %s", s.prep.graph.Label(t.Task), l.Waiting),
+		}
+	}
+	return nil
+}
+
+// waits notes since when operators are waited for. One that is reached is
+// forgotten.
+func (s *step) waits() {
+	var waits []Wait
+	for _, t := range s.Work.Running {
+		m := s.prep.graph.Tasks[t.Task]
+		if !t.Sent || !m.ClusterOperator() {
+			continue
+		}
+		since := s.now
+		if i := slices.IndexFunc(s.Work.Waits, func(w Wait) bool { return w.Name == m.ID.Name }); i >= 0 {
+			since = s.Work.Waits[i].Since
+		}
+		waits = append(waits, Wait{m.ID.Name, since})
+	}
+	slices.SortFunc(waits, func(a, b Wait) int { return strings.Compare(a.Name, b.Name) })
+	s.Work.Waits = waits
+}
+
+// explain says what each task that is not done waits for.
+func (s *step) explain() {
+	for _, t := range s.Work.Running {
+		m, e := s.prep.graph.Tasks[t.Task], t.Error
+		if e == nil {
+			continue
+		}
+		b := fairlead.Block{Subject: s.prep.graph.Label(t.Task), Reason: e.Reason, Message: e.Message, Since: t.Since, Owner: "cluster"}
+		if e.Detail != "" {
+			b.Message += " (" + e.Detail + ")"
+		}
+		switch {
+		case m.ClusterOperator():
+			b.Subject = "clusteroperator " + m.ID.Name
+			b.Owner = "operator " + m.ID.Name
+			usual := s.prep.durations[t.Task].Round(time.Second)
+			b.Unblock = fmt.Sprintf("it must be available, not degraded and at its version; about %s is usual, over %s is slow", usual, s.policy.slow(m.ID.Name))
+		case e.Reason == "WorkloadNotAvailable":
+			b.Unblock = fmt.Sprintf("its pods must become ready; about %s is usual", s.prep.durations[t.Task].Round(time.Second))
+		default:
+			b.Unblock = fmt.Sprintf("it is tried again at %s (attempt %d)", t.Next.Format(time.RFC3339), t.Try+1)
+		}
+		s.block(b)
+	}
+}

@@ -1,0 +1,112 @@
+package cvo
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/cvo/graph"
+	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// World is what is observed of a cluster. Step does not change it.
+type World struct {
+	// Cluster is the ClusterVersion; nil when there is none, and then nothing is
+	// done.
+	Cluster *ClusterVersion
+	// Own is the release that runs the engine: what the cluster is to run when
+	// nothing is asked for. Its payload is trusted. It may be empty: then it is
+	// the release that was applied last.
+	Own Release
+	// Retrieved are the releases whose payloads are at hand, or could not be had.
+	Retrieved []Retrieved
+	// Operators are the reports of all operators, sorted by name.
+	Operators []ClusterOperator
+	// Workloads tell how far resources are that take time after they were applied,
+	// sorted by identity. One that is not listed takes none.
+	Workloads []Workload
+	// Updates are what the update service offers, nil when it was not asked.
+	Updates *graph.Updates
+	// Evaluations are what the rules of conditional updates came to.
+	Evaluations graph.Evaluations
+	// UpdatesCondition is RetrievedUpdates: whether the service answered. Without
+	// a type there is none.
+	UpdatesCondition Condition
+	// Outcomes are what became of actions that this process has applied, by key. A
+	// Runner fills them in.
+	Outcomes []Outcome
+
+	cache *preparation       // of an earlier step
+	keep  func(*preparation) // keeps one for later steps; may be nil
+}
+
+// Retrieved is what came of retrieving a release.
+type Retrieved struct {
+	Image       string           // the pull specification that was asked for
+	Try         int              // the attempt, as in Retrieve
+	Payload     *payload.Payload // nil when it could not be had
+	Error       string           // why it could not be retrieved
+	LoadError   string           // why its payload cannot be used
+	Verified    bool             // its signature is good
+	VerifyError string           // why it is not known to be good
+}
+
+// Workload is how far a resource is.
+type Workload struct {
+	ID      payload.ID // which one
+	Waiting string     // what it waits for; empty when it is done
+	Failed  string     // why it cannot go on; empty when it can
+}
+
+// Outcome is what became of an action.
+type Outcome struct {
+	Key   string // of Apply or Delete
+	Error error  // nil when it was carried out
+}
+
+// retrieved returns what is known of an image.
+func (w *World) retrieved(image string) *Retrieved {
+	for i := range w.Retrieved {
+		if SameImage(w.Retrieved[i].Image, image) {
+			return &w.Retrieved[i]
+		}
+	}
+	return nil
+}
+
+func (w *World) operator(name string) *ClusterOperator {
+	i, ok := slices.BinarySearchFunc(w.Operators, name, func(o ClusterOperator, n string) int { return strings.Compare(o.Name, n) })
+	if !ok {
+		return nil
+	}
+	return &w.Operators[i]
+}
+
+func (w *World) workload(id payload.ID) *Workload {
+	for i := range w.Workloads {
+		if w.Workloads[i].ID == id {
+			return &w.Workloads[i]
+		}
+	}
+	return nil
+}
+
+func (w *World) outcome(key string) (Outcome, bool) {
+	for _, o := range w.Outcomes {
+		if o.Key == key {
+			return o, true
+		}
+	}
+	return Outcome{}, false
+}
+
+// upgradeable returns the operators that say the minor version must not change.
+func (w *World) upgradeable() []Condition {
+	var list []Condition
+	for _, o := range w.Operators {
+		if c := object.FindCondition(o.Status.Conditions, "Upgradeable"); c != nil && c.Status == False {
+			list = append(list, Condition{Type: o.Name, Reason: c.Reason, Message: c.Message})
+		}
+	}
+	return list
+}
