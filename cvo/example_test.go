@@ -9,7 +9,8 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 )
 
-// A cluster in memory is installed, and updated when that is asked for.
+// A cluster in memory is installed, and updated when that is asked for. Only the
+// update waits for operators to reach their versions.
 func Example() {
 	clock := new(fairlead.ManualClock)
 	clock.Set(time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
@@ -42,9 +43,9 @@ func Example() {
 		}
 	}
 	// Output:
-	// 4.18.0 Completed 10m0s
+	// 4.18.0 Completed 0s
 	// 4.19.0 Completed 10m0s
-	// 4.18.0 Completed 10m0s
+	// 4.18.0 Completed 0s
 }
 
 // earliest returns the earlier of two instants, of which the second may be zero.
