@@ -244,6 +244,7 @@ func (p *play) settle() error {
 	for _, c := range p.parts {
 		p.backend.Degrade("east", c.component, "")
 		p.backend.Operators[c.component] = time.Minute
+		p.backend.Finish("east", c.component)
 	}
 	p.backend.SetCluster("east", cvo.Spec{DesiredUpdate: &cvo.Update{Image: imageTwo, Version: "4.19.0"}}, cvo.Release{Version: "4.18.0", Image: imageOne})
 	p.at = 0
