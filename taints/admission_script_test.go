@@ -17,7 +17,7 @@ func TestDecisions(t *testing.T) {
 			"explain": explainCommand, "conditions": conditionsCommand, "tolerations": tolerationsCommand,
 			"restrict": restrictCommand, "covers": coversCommand, "merge": mergeCommand, "machine": machineCommand,
 			"machine-api": machineAPICommand, "kubelet": kubeletCommand, "helps": helpsCommand, "score": scoreCommand,
-			"place": placeCommand,
+			"place": placeCommand, "edit": editCommand, "check": checkCommand, "parse": parseCommand,
 		}
 		return func(c *golden.Command) string {
 			run, ok := commands[c.Name]
