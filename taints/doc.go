@@ -19,7 +19,19 @@
 //     smaller or greater whole number, if [Options].ComparisonOperators is set.
 //
 // A taint is tolerated if any toleration matches it. [FirstUntolerated] is what
-// a scheduler asks about a node.
+// a scheduler asks about a node, and [Judge] says what all its taints mean for a
+// pod. A [Matcher] answers that for a fleet in a few nanoseconds. [Explain] says
+// why, and what would help; [Lint] finds what is likely not meant.
+//
+// # Where taints and tolerations come from
+//
+//   - [ParseChange] reads what commands take, and [Edit] changes a node so.
+//   - [ConditionTaints] follow a node's conditions, [SyncMachineTaints] a machine's
+//     taints.
+//   - [DefaultTolerations], [DaemonSetTolerations], [MemoryPressureTolerations] and
+//     [Restriction] are what the control plane adds to pods.
+//   - [ValidateTaints] and [ValidateTolerations] judge as the API does;
+//     [ReadCluster] reads what kubectl prints.
 //
 // # Eviction
 //

@@ -12,10 +12,10 @@ type Options struct {
 	// ComparisonOperators lets tolerations compare whole numbers with Lt and Gt,
 	// which is the feature gate TaintTolerationComparisonOperators of Kubernetes.
 	// Otherwise these operators match nothing.
-	ComparisonOperators bool
+	ComparisonOperators bool `json:"comparisonOperators,omitempty"`
 	// Lenient makes validation accept what can be matched though the API refuses
 	// it. Matching is the same in either case.
-	Lenient bool
+	Lenient bool `json:"lenient,omitempty"`
 }
 
 func (o *Options) numbers() bool { return o != nil && o.ComparisonOperators }

@@ -89,6 +89,9 @@ func newStory(c *Cluster, q *Question, policy *Policy) *story {
 		s.wakeNode(i, s.now)
 	}
 	for _, p := range c.Pods {
+		if p.UID == "" { // the story has no later pod of its name
+			p.UID = p.ObjectMeta.String()
+		}
 		if i, ok := at[p.Spec.NodeName]; ok {
 			s.nodes[i].pods = append(s.nodes[i].pods, p)
 		}

@@ -1,7 +1,8 @@
 // Quickstart tells a short story with a small catalog of operators: it opens
 // the catalog, resolves a subscription with what that requires, asks for
 // something that cannot be, validates a draft, lets an operator be installed and
-// updated, and deletes a machine. It needs no network and no files.
+// updated, deletes a machine, and asks which pods go where. It needs no network
+// and no files.
 //
 //	go run ./examples/quickstart
 package main
@@ -69,7 +70,11 @@ func tell(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	fmt.Fprint(w, "\n7. Delete a machine whose node must not be drained at once\n\n")
-	return deleteMachine(ctx, w)
+	if err := deleteMachine(ctx, w); err != nil {
+		return err
+	}
+	fmt.Fprint(w, "\n8. Nodes have taints. Which pods do they take, and which must leave?\n\n")
+	return placeAndEvict(w)
 }
 
 // judge validates a draft with two slips.

@@ -1,0 +1,63 @@
+package taints_test
+
+import (
+	"fmt"
+
+	"github.com/fairlead/fairlead/taints"
+)
+
+func ExampleExplain() {
+	pod := &taints.Pod{ObjectMeta: taints.ObjectMeta{Name: "web-0", Namespace: "shop"}}
+	pod.Spec.Tolerations = []taints.Toleration{{Key: "dedicated", Operator: taints.Equal, Value: "web"}}
+	node := &taints.Node{ObjectMeta: taints.ObjectMeta{Name: "n1"}}
+	node.Spec.Taints = []taints.Taint{{Key: "dedicated", Value: "gpu", Effect: taints.NoSchedule}}
+	fmt.Print(taints.Explain(pod, node, nil))
+	// Output:
+	// pod/shop/web-0 on node/n1: it is not placed there; if it runs there, it stays
+	//   not tolerated: dedicated=gpu:NoSchedule, which keeps new pods off
+	//     tolerations[0] comes closest: {key: dedicated, operator: Equal, value: web}
+	//       but its value is web, not gpu
+	//     to tolerate it, add {key: dedicated, operator: Equal, value: gpu, effect: NoSchedule}
+}
+
+func ExampleEdit() {
+	node := &taints.Node{ObjectMeta: taints.ObjectMeta{Name: "n1"}}
+	for range 2 {
+		changes, err := taints.ParseChanges([]string{"dedicated=gpu:NoSchedule", "maintenance-"})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		e, err := taints.Edit(node, changes, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(e.Verb, e.Taints)
+		node.Spec.Taints = e.Taints
+	}
+	// Output:
+	// tainted [dedicated=gpu:NoSchedule]
+	// unchanged [dedicated=gpu:NoSchedule]
+}
+
+func ExampleParseChange() {
+	_, err := taints.ParseChange("dedicated=gpu:noschedule")
+	fmt.Println(err)
+	// Output:
+	// taint "dedicated=gpu:noschedule", character 15: there is no such effect; there are NoSchedule, PreferNoSchedule and NoExecute; write dedicated=gpu:NoSchedule
+}
+
+func ExampleLint() {
+	pod := taints.Pod{ObjectMeta: taints.ObjectMeta{Name: "db-0", Namespace: "shop"}}
+	minute := int64(60)
+	pod.Spec.Tolerations = []taints.Toleration{
+		{Key: "maintenance", Operator: taints.Exists, Effect: taints.NoExecute, TolerationSeconds: &minute},
+		{Key: "maintenance", Operator: taints.Exists, Effect: taints.NoExecute},
+	}
+	for _, f := range taints.Lint(&taints.Cluster{Pods: []taints.Pod{pod}}, nil) {
+		fmt.Println(f.Code, f.Object, f.Field)
+	}
+	// Output:
+	// order pod/shop/db-0 spec.tolerations[1]
+}
