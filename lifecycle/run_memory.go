@@ -99,12 +99,12 @@ func (b *MemBackend) PutMachine(m Machine) error {
 }
 
 // Restore puts a machine as it is, without admission: one of a dump, say. It
-// has an instance, unless gone.
+// has an instance, unless gone; one that is being deleted stays so.
 func (b *MemBackend) Restore(m Machine, gone bool) {
 	b.lock()
 	defer b.mu.Unlock()
 	b.keep(&m, m)
-	if !gone {
+	if _, there := b.instances[m.String()]; !there && !gone {
 		b.instances[m.String()] = true
 	}
 }

@@ -34,6 +34,7 @@ import (
 //	delete NAME
 //	release NAME POINT HOOK OWNER     % is the empty owner
 //	add NAME POINT HOOK OWNER     tries to add a hook
+//	force NAME POINT HOOK OWNER   adds a hook that nobody admits
 //	edit NAME finalizers|undelete|annotation=KEY:VALUE|skip=(POINT/HOOK,...)
 //	owner NAME     a sign of life
 //	fail VERB [CODE]   actions fail from here on; none if there is no verb
@@ -266,6 +267,16 @@ func (s *script) user(c *golden.Command, words []string) error {
 				h.PreTerminate = append(slices.Clip(h.PreTerminate), one)
 			}
 		})
+	case "force":
+		m := *s.backend.Machine(words[0])
+		h := &m.Spec.LifecycleHooks
+		one := lifecycle.Hook{Name: words[2], Owner: words[3]}
+		if words[1] == "preDrain" {
+			h.PreDrain = append(slices.Clip(h.PreDrain), one)
+		} else {
+			h.PreTerminate = append(slices.Clip(h.PreTerminate), one)
+		}
+		s.backend.Restore(m, false)
 	case "edit":
 		return s.backend.Edit(words[0], func(m *lifecycle.Machine) {
 			if c.Has("finalizers") {

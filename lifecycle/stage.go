@@ -221,8 +221,10 @@ func (s *stepper) terminate() bool {
 		return false
 	}
 	key := DeleteInstance{}.Key()
-	if late := !s.tried(key) && !s.hooks(PreTerminate); late || !s.told() {
-		return false
+	if !s.tried(key) { // what is asked of a cloud cannot be taken back
+		if late := !s.hooks(PreTerminate); late || !s.told() {
+			return false
+		}
 	}
 	if s.due(key) {
 		s.do(DeleteInstance{ProviderID: s.Machine.Spec.ProviderID})

@@ -1,0 +1,159 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead/internal/sim"
+	"github.com/fairlead/fairlead/lifecycle"
+)
+
+// What does not fit together is told by field, all at once, and nothing is done.
+func TestWorldCheck(t *testing.T) {
+	var m lifecycle.Machine
+	m.Status.NodeRef = &lifecycle.NodeRef{Name: "n"}
+	w := &lifecycle.World{Machine: &m, Instance: "Maybe"}
+	w.Node = new(lifecycle.Node)
+	w.Node.Name = "other"
+	w.Pods = make([]lifecycle.Pod, 2)
+	w.Pods[0].Spec.NodeName = "other"
+	w.Pods[1].Spec.NodeName = "elsewhere"
+	w.Pods[1].Name = "p"
+	err := w.Check()
+	var all lifecycle.FieldErrors
+	if !errors.As(err, &all) {
+		t.Fatalf("%v", err)
+	}
+	var paths []string
+	for _, e := range all {
+		paths = append(paths, e.Path)
+	}
+	if got := strings.Join(paths, " "); got != "machine.metadata.name node.metadata.name pods[1].spec.nodeName instance" {
+		t.Errorf("%s: %v", got, err)
+	}
+	var field *lifecycle.FieldError
+	if !errors.As(err, &field) || field.Path != "machine.metadata.name" {
+		t.Errorf("the first is %v", field)
+	}
+	if err := (*lifecycle.World)(nil).Check(); err == nil {
+		t.Error("no world is no error")
+	}
+	if err := new(lifecycle.World).Check(); err != nil {
+		t.Errorf("a machine that is gone: %v", err)
+	}
+}
+
+// A new machine is looked at in full, an old one for what was changed.
+func TestAdmit(t *testing.T) {
+	seconds := int32(-1)
+	old := new(lifecycle.Machine)
+	old.Spec.LifecycleHooks.PreDrain = []lifecycle.Hook{{Name: "x", Owner: "owner"}}
+	old.Spec.Deletion = &lifecycle.MachineDeletion{NodeDrainTimeoutSeconds: &seconds}
+	err := lifecycle.Admit(nil, old)
+	for _, path := range []string{"metadata.name: ", "spec.providerSpec: ", "spec.lifecycleHooks.preDrain[0].name: ", "spec.deletion.nodeDrainTimeoutSeconds: "} {
+		if err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s is not told: %v", path, err)
+		}
+	}
+	same := *old
+	if err := lifecycle.Admit(old, &same); err != nil {
+		t.Errorf("what was wrong before may stay so: %v", err)
+	}
+	worse := *old
+	worse.Spec.LifecycleHooks.PreTerminate = []lifecycle.Hook{{Name: "Good", Owner: ""}}
+	if err := lifecycle.Admit(old, &worse); err == nil || !strings.Contains(err.Error(), "preTerminate[0].owner") || strings.Contains(err.Error(), "preDrain") {
+		t.Errorf("%v", err)
+	}
+	if err := lifecycle.Admit(old, nil); err != nil {
+		t.Errorf("a deletion: %v", err)
+	}
+	// Once it is being deleted, both lists are told of.
+	now := sim.Start()
+	going := *old
+	going.DeletionTimestamp = &now
+	bad := going
+	bad.Spec.LifecycleHooks.PreDrain = []lifecycle.Hook{{Name: "x", Owner: "thief"}}
+	bad.Spec.LifecycleHooks.PreTerminate = []lifecycle.Hook{{Name: "new", Owner: "owner"}}
+	err = lifecycle.Admit(&going, &bad)
+	if err == nil || !strings.Contains(err.Error(), "preDrain: forbidden") || !strings.Contains(err.Error(), "preTerminate: forbidden") {
+		t.Errorf("%v", err)
+	}
+	bad.Finalizers, bad.Spec.LifecycleHooks = []string{"b", "a"}, lifecycle.LifecycleHooks{}
+	if err := lifecycle.Admit(&going, &bad); err != nil {
+		t.Errorf("hooks and finalizers may go: %v", err)
+	}
+}
+
+// TestShouldWaitForNodeVolumes of the Cluster API: what the node's status says,
+// beside attachments, by the name of a CSI volume.
+func TestVolumesInNodeStatus(t *testing.T) {
+	now := sim.Start()
+	var m lifecycle.Machine
+	m.Name, m.UID = "m", "u"
+	m.DeletionTimestamp = &now
+	m.Status.NodeRef = &lifecycle.NodeRef{Name: "n", UID: "nu"}
+	m.Status.Phase = lifecycle.PhaseDeleting
+	m.Status.Conditions = []lifecycle.Condition{
+		{Type: "Drainable", Status: "True"}, {Type: "Drained", Status: "True"}, {Type: "Terminable", Status: "True"},
+	}
+	w := &lifecycle.World{Machine: &m, Instance: lifecycle.InstanceExists}
+	w.Node = new(lifecycle.Node)
+	w.Node.Name, w.Node.UID = "n", "nu"
+	w.Node.Status.VolumesAttached = []object.AttachedVolume{{Name: "kubernetes.io/csi/disk.example^vol-1"}, {Name: "kubernetes.io/other/vol-2"}}
+	var pv lifecycle.PersistentVolume
+	pv.Name = "pv-1"
+	pv.Spec.CSI = &lifecycle.CSISource{Driver: "disk.example", VolumeHandle: "vol-1"}
+	pv.Spec.ClaimRef = &lifecycle.ClaimRef{Namespace: "d", Name: "data"}
+	w.PersistentVolumes = []lifecycle.PersistentVolume{pv}
+	var a lifecycle.VolumeAttachment
+	a.Spec.NodeName, a.Spec.Source.PersistentVolumeName, a.Status.Attached = "n", "pv-1", true
+	w.Attachments = []lifecycle.VolumeAttachment{a} // the same volume: told once
+	policy := &lifecycle.Policy{WaitForVolumes: true}
+	names := func() string {
+		d := lifecycle.Step(lifecycle.State{}, w, now, policy)
+		var all []string
+		for _, x := range d.State.Waits {
+			all = append(all, x.Reason+" "+x.Name+" "+x.Detail)
+		}
+		return strings.Join(all, ", ")
+	}
+	if got := names(); got != "VolumeAttached pv-1 claim d/data, VolumeAttached kubernetes.io/other/vol-2 " {
+		t.Error(got)
+	}
+	var p lifecycle.Pod // of the node itself: the drain leaves it, and its volume
+	p.Namespace, p.Name = "d", "static"
+	p.Annotations = map[string]string{"kubernetes.io/config.mirror": "x"}
+	p.Spec.NodeName = "n"
+	p.Spec.Volumes = []object.Volume{{PersistentVolumeClaim: &object.ClaimSource{ClaimName: "data"}}}
+	w.Pods = []lifecycle.Pod{p}
+	if got := names(); got != "VolumeAttached kubernetes.io/other/vol-2 " {
+		t.Error(got)
+	}
+	w.Node.Status.VolumesAttached = w.Node.Status.VolumesAttached[:1]
+	if got := names(); got != "InstanceGoing  " {
+		t.Error(got)
+	}
+}
+
+// State survives JSON: what is decided on what was read is what is decided on
+// what was written.
+func TestStateSurvivesJSON(t *testing.T) {
+	for name, step := range waiting(t) {
+		d := step()
+		text, err := json.Marshal(d.State)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var read lifecycle.State
+		if err := json.Unmarshal(text, &read); err != nil {
+			t.Fatal(err)
+		}
+		again, err := json.Marshal(read)
+		if err != nil || string(again) != string(text) {
+			t.Errorf("%s: %s, then %s, %v", name, text, again, err)
+		}
+	}
+}
