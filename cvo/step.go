@@ -96,10 +96,13 @@ func (s *step) at(t time.Time) {
 
 func (s *step) block(b fairlead.Block) { s.blocked = append(s.blocked, b) }
 
-// current is the release that the cluster is to run when nothing is asked for.
+// current is the release that the cluster is to run when nothing is asked for,
+// or nothing sensible: the one that it has reached. On the way to one it is that
+// which runs the engine, so that taking a request back goes back, as documented.
 func (s *step) current() Release {
+	reached := s.Work != nil && (s.Work.Mode == Reconciling || len(s.invalid) > 0)
 	switch {
-	case s.w.Own.Image != "":
+	case s.w.Own.Image != "" && !reached:
 		return s.w.Own
 	case s.Work != nil:
 		return s.Work.Release

@@ -14,9 +14,9 @@ type World struct {
 	// Cluster is the ClusterVersion; nil when there is none, and then nothing is
 	// done.
 	Cluster *ClusterVersion
-	// Own is the release that runs the engine: what the cluster is to run when
-	// nothing is asked for. Its payload is trusted. It may be empty: then it is
-	// the release that was applied last.
+	// Own is the release that runs the engine: the first one that the cluster is to
+	// run, and the one that it goes back to when a request is taken back before it
+	// is reached. Its payload is trusted. It may be empty.
 	Own Release
 	// Retrieved are the releases whose payloads are at hand, or could not be had.
 	Retrieved []Retrieved

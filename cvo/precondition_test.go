@@ -1,0 +1,212 @@
+package cvo_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/payload"
+)
+
+// The rows of TestRollbackRun, TestGiantHopRun, TestUpgradeableRun and
+// TestRecommendedUpdate of the operator. A reason in brackets is a warning.
+func TestPreconditions(t *testing.T) {
+	for _, c := range []struct {
+		name, current, target string
+		history               string // newest first; p for partial
+		upgradeable           cvo.ConditionStatus
+		overrides             bool
+		want                  string
+	}{
+		{"no change", "4.2.1", "4.2.1", "4.2.1", "", false, ""},
+		{"a patch", "4.2.1", "4.2.2", "4.2.1", "", false, ""},
+		{"back to the previous patch", "4.2.2", "4.2.1", "4.2.2 4.2.1", "", false, ""},
+		{"back to a partial previous one", "4.2.2", "4.2.1", "4.2.2 4.2.1p 4.2.0", "", false, ""},
+		{"back over the previous one", "4.2.2", "4.2.0", "4.2.2 4.2.1 4.2.0", "", false, "LowDesiredVersion"},
+		{"back without history", "4.2.2", "4.2.1", "4.2.2", "", false, "LowDesiredVersion"},
+		{"back a minor version", "4.2.0", "4.1.5", "4.2.0 4.1.5", "", false, "LowDesiredVersion"},
+		{"a minor version", "4.1.0", "4.2.0", "4.1.0", "", false, ""},
+		{"two minor versions", "4.1.0", "4.3.0", "4.1.0", "", false, "MultipleMinorVersionsUpdate"},
+		{"a major version", "1.9.0", "2.0.0", "1.9.0", "", false, "MajorVersionUpdate"},
+		{"from 4 to 5.0", "4.22.0", "5.0.0", "4.22.0", "", false, ""},
+		{"from 4 to 5.1", "4.22.0", "5.1.0", "4.22.0", "", false, "MajorVersionUpdate"},
+		{"a minor version, not upgradeable", "4.1.0", "4.2.0", "4.1.0", cvo.False, false, "Because"},
+		{"a minor version, upgradeable", "4.1.0", "4.2.0", "4.1.0", cvo.True, false, ""},
+		{"a minor version, not known", "4.1.0", "4.2.0", "4.1.0", cvo.Unknown, false, ""},
+		{"a patch, not upgradeable", "4.1.0", "4.1.1", "4.1.0", cvo.False, false, ""},
+		{"a patch, overrides", "4.1.0", "4.1.1", "4.1.0", cvo.False, true, "[ClusterVersionOverridesSet]"},
+		{"a minor version, overrides", "4.1.0", "4.2.0", "4.1.0", cvo.False, true, "Because"},
+		{"a major version, not upgradeable", "4.22.0", "5.0.0", "4.22.0", cvo.False, false, "Because"},
+		{"another patch on the way to a minor version", "4.2.0", "4.2.1", "4.2.0p 4.1.0", cvo.False, false, "[MinorVersionClusterUpdateInProgress]"},
+		{"another patch on the way to a patch", "4.2.1", "4.2.2", "4.2.1p 4.2.0", cvo.False, false, ""},
+		{"a target that is no version", "4.2.1", "four", "4.2.1", "", false, "InvalidDesiredVersion InvalidDesiredVersion InvalidDesiredVersion"},
+		{"a current version that is none", "four", "4.2.1", "four", "", false, "[InvalidCurrentVersion] [InvalidCurrentVersion] [InvalidCurrentVersion]"},
+	} {
+		cv := &cvo.ClusterVersion{}
+		cv.Status.Desired = cvo.Release{Version: c.current, Image: "image-" + c.current}
+		cv.Status.History = history(c.history)
+		target := cvo.Release{Version: c.target, Image: "image-" + c.target}
+		cv.Status.AvailableUpdates = []cvo.Release{target}
+		if c.upgradeable != "" {
+			cv.Status.Conditions = []cvo.Condition{{Type: "Upgradeable", Status: c.upgradeable, Reason: "Because", Message: "of something"}}
+		}
+		if c.overrides {
+			cv.Spec.Overrides = []payload.Override{{Kind: "Deployment", Name: "a", Unmanaged: true}}
+		}
+		var got []string
+		for _, p := range cvo.Preconditions(cv, target) {
+			if p.Warning {
+				got = append(got, "["+p.Reason+"]")
+			} else {
+				got = append(got, p.Reason)
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %v, not %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestRecommendedPrecondition(t *testing.T) {
+	target := cvo.Release{Version: "4.2.0", Image: "two"}
+	with := func(conditions ...cvo.Condition) []cvo.ConditionalUpdate {
+		return []cvo.ConditionalUpdate{{Release: target, Conditions: conditions}}
+	}
+	recommended := func(s cvo.ConditionStatus) cvo.Condition {
+		return cvo.Condition{Type: "Recommended", Status: s, Reason: "ARisk", Message: "it breaks"}
+	}
+	for _, c := range []struct {
+		name        string
+		available   []cvo.Release
+		conditional []cvo.ConditionalUpdate
+		retrieved   cvo.ConditionStatus
+		want        string
+	}{
+		{"available", []cvo.Release{target}, nil, "", ""},
+		{"nothing is known", nil, nil, "", "UnknownUpdate"},
+		{"the service does not know it", nil, nil, cvo.True, "UnknownUpdate"},
+		{"the service could not be asked", nil, nil, cvo.False, "UnknownUpdate"},
+		{"recommended", nil, with(recommended(cvo.True)), cvo.True, ""},
+		{"not recommended", nil, with(recommended(cvo.False)), cvo.True, "ARisk"},
+		{"not evaluated", nil, with(recommended(cvo.Unknown)), cvo.True, "ARisk"},
+		{"no condition", nil, with(), cvo.True, "NoRecommendation"},
+	} {
+		cv := &cvo.ClusterVersion{}
+		cv.Status.Desired = cvo.Release{Version: "4.1.0", Image: "one"}
+		cv.Status.History = history("4.1.0")
+		cv.Status.AvailableUpdates, cv.Status.ConditionalUpdates = c.available, c.conditional
+		if c.retrieved != "" {
+			cv.Status.Conditions = []cvo.Condition{{Type: "RetrievedUpdates", Status: c.retrieved}}
+		}
+		got := ""
+		for _, p := range cvo.Preconditions(cv, target) {
+			if got = p.Reason; !p.Warning {
+				t.Errorf("%s: it keeps the update from beginning", c.name)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, not %s", c.name, got, c.want)
+		}
+	}
+}
+
+// The rows of TestSummarize.
+func TestJudge(t *testing.T) {
+	block := cvo.Precondition{Name: "A", Reason: "Bad", Message: "x"}
+	warn := cvo.Precondition{Name: "B", Reason: "Odd", Message: "y", Warning: true}
+	const a, b = `Precondition "A" failed because of "Bad": x`, `Precondition "B" failed because of "Odd": y`
+	for _, c := range []struct {
+		found   []cvo.Precondition
+		force   bool
+		text    string
+		blocked bool
+	}{
+		{nil, false, "", false},
+		{nil, true, "", false},
+		{[]cvo.Precondition{block}, false, a, true},
+		{[]cvo.Precondition{block}, true, "Forced through blocking failures: " + a, false},
+		{[]cvo.Precondition{warn}, false, b, false},
+		{[]cvo.Precondition{warn}, true, b, false},
+		{[]cvo.Precondition{block, warn}, false, "Multiple precondition checks failed:\n* " + a + "\n* " + b, true},
+		{[]cvo.Precondition{block, warn}, true, "Forced through blocking failures: Multiple precondition checks failed:\n* " + a + "\n* " + b, false},
+	} {
+		if text, blocked := cvo.Judge(c.found, c.force); text != c.text || blocked != c.blocked {
+			t.Errorf("%v %v: %q %v", c.found, c.force, text, blocked)
+		}
+	}
+}
+
+// What is asked for, and what it comes to (§1.18).
+func TestDesire(t *testing.T) {
+	current := cvo.Release{Version: "4.1.0", Image: "one"}
+	status := cvo.Status{
+		Desired: current, History: history("4.1.0 4.0.9"),
+		AvailableUpdates: []cvo.Release{{Version: "4.1.1", Image: "two", URL: "u"}, {Version: "4.1.2", Image: "three"}, {Version: "4.1.2", Image: "four"}},
+		ConditionalUpdates: []cvo.ConditionalUpdate{
+			{Release: cvo.Release{Version: "4.2.0", Image: "five"}, Conditions: []cvo.Condition{{Type: "Recommended", Status: cvo.False}}},
+			{Release: cvo.Release{Version: "4.2.1", Image: "six"}, Conditions: []cvo.Condition{{Type: "Recommended", Status: cvo.True}}},
+		},
+	}
+	for _, c := range []struct {
+		name string
+		ask  *cvo.Update
+		want string // image
+		bad  string // field at fault
+	}{
+		{"nothing", nil, "one", ""},
+		{"the current version", &cvo.Update{Version: "4.1.0"}, "one", ""},
+		{"an available version", &cvo.Update{Version: "4.1.1"}, "two", ""},
+		{"an ambiguous version", &cvo.Update{Version: "4.1.2"}, "one", "spec.desiredUpdate.version"},
+		{"an unknown version", &cvo.Update{Version: "4.7.0"}, "one", "spec.desiredUpdate.version"},
+		{"a version that is none", &cvo.Update{Version: "four", Image: "x"}, "one", "spec.desiredUpdate.version"},
+		{"a version that is not recommended", &cvo.Update{Version: "4.2.0"}, "one", "spec.desiredUpdate.version"},
+		{"a conditional version that is recommended", &cvo.Update{Version: "4.2.1"}, "six", ""},
+		{"a version of the history", &cvo.Update{Version: "4.0.9"}, "image-4.0.9", ""},
+		{"an image", &cvo.Update{Image: "x"}, "x", ""},
+		{"the image of a conditional update", &cvo.Update{Image: "five"}, "five", ""},
+		{"nothing at all", &cvo.Update{}, "one", "spec.desiredUpdate"},
+		{"an architecture alone", &cvo.Update{Architecture: "Multi"}, "one", "spec.desiredUpdate.version"},
+		{"another architecture", &cvo.Update{Architecture: "arm64", Version: "4.1.0"}, "one", "spec.desiredUpdate.architecture"},
+		{"an architecture and an image", &cvo.Update{Architecture: "Multi", Version: "4.1.0", Image: "x"}, "one", "spec.desiredUpdate.image"},
+		{"an architecture of the current version", &cvo.Update{Architecture: "Multi", Version: "4.1.0"}, "one", ""},
+	} {
+		cv := &cvo.ClusterVersion{Spec: cvo.Spec{DesiredUpdate: c.ask}, Status: status}
+		r, _ := cvo.Desire(cv, current)
+		field := ""
+		if found := cvo.Validate(cv); len(found) > 0 {
+			field = found[0].Field
+		}
+		if r.Image != c.want || field != c.bad {
+			t.Errorf("%s: %s, fault in %q", c.name, r.Image, field)
+		}
+	}
+	bad := &cvo.ClusterVersion{Spec: cvo.Spec{ClusterID: "x", Upstream: "::", Overrides: []payload.Override{{}}}}
+	if found := cvo.Validate(bad); len(found) != 3 || found[1].Field != "spec.upstream" {
+		t.Errorf("found %v", found)
+	}
+}
+
+// The 13 rows of Test_equalDigest, as far as they differ.
+func TestSameImage(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{"", "", true},
+		{"r/a:tag", "r/a:tag", true},
+		{"r/a:tag", "r/b:tag", false},
+		{"r/a@sha256:1", "r/b@sha256:1", true},
+		{"r/a@sha256:1", "r/a@sha256:2", false},
+		{"r/a@sha256:1", "r/a:tag", false},
+		{"r/a@", "r/b@", false},
+		{"r/a", "", false},
+	} {
+		if cvo.SameImage(c.a, c.b) != c.same {
+			t.Errorf("%q and %q", c.a, c.b)
+		}
+	}
+	v := cvo.Digests{"sha256:one"}
+	if v.Verify(t.Context(), "sha256:one") != nil || v.Verify(t.Context(), "sha256:two") == nil || v.Verify(t.Context(), "tag") == nil {
+		t.Error("the wrong digests are trusted")
+	}
+}
