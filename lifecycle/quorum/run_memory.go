@@ -34,7 +34,7 @@ type MemBackend struct {
 	// minutes.
 	CatchUp time.Duration
 	// Changed is told of each action that has changed something, in order. It must
-	// not call the backend.
+	// not change anything.
 	Changed func(action Action)
 
 	mu       sync.Mutex
@@ -172,6 +172,9 @@ func (b *MemBackend) apply(action Action) (changed bool, err error) {
 }
 
 func (b *MemBackend) setHook(a SetHook) (changed bool, err error) {
+	if m := b.Machines.Machine(a.Machine); m != nil && hook(m) != nil && *hook(m) == a.Hook {
+		return false, nil
+	}
 	err = b.Machines.Edit(a.Machine, func(m *lifecycle.Machine) {
 		list := slices.DeleteFunc(slices.Clone(m.Spec.LifecycleHooks.PreDrain), func(h lifecycle.Hook) bool { return h.Name == a.Hook.Name })
 		m.Spec.LifecycleHooks.PreDrain = append(list, a.Hook)
