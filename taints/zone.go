@@ -57,9 +57,9 @@ type ZoneState struct {
 	Outlook
 	Zones   []Zone  `json:"zones,omitempty"`   // by name
 	Granted []Grant `json:"granted,omitempty"` // nodes that a token was spent on, and that are not seen tainted, by node
-	// Release is before when the taints of a disruption are not taken off a second
-	// time.
-	Release time.Time `json:"release,omitzero"`
+	// Release tells of the taints that were taken off in a disruption, and are seen
+	// yet; nil for none.
+	Release *Retry `json:"release,omitempty"`
 }
 
 // Zone is what is remembered of one zone.

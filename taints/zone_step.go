@@ -240,6 +240,13 @@ func interval(rate float64) time.Duration {
 
 // release takes the taints off all nodes.
 func (s *zoneStepper) release() {
+	r := Retry{Key: "release", Since: s.now}
+	if s.old.Release != nil {
+		r = *s.old.Release
+	}
+	if r.Next.After(s.now.Add(s.policy.MaxBackoff)) {
+		r.Next = s.now // the clock was set back since
+	}
 	tainted := 0
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -253,18 +260,18 @@ func (s *zoneStepper) release() {
 			continue
 		}
 		tainted++
-		if s.old.Disrupted && s.old.Release.After(s.now) && !s.old.Release.After(s.now.Add(s.policy.MinBackoff)) {
-			continue // what was written is not seen yet
+		if !r.Next.After(s.now) {
+			s.actions = append(s.actions, a)
 		}
-		s.actions = append(s.actions, a)
 	}
 	message := "no node of any zone is ready: nodes get no taint for it, and lose those that they have"
 	if tainted > 0 {
-		s.state.Release = s.old.Release
 		if len(s.actions) > 0 {
-			s.state.Release = s.now.Add(s.policy.MinBackoff)
+			r.Attempts++
+			r.Next = s.now.Add(s.policy.backoff(r.Attempts))
 		}
-		s.at(s.state.Release)
+		s.state.Release = &r
+		s.at(r.Next)
 		message += fmt.Sprintf(" (%s)", plural(tainted, "node has one yet", "nodes have one yet"))
 	}
 	s.blocked = append(s.blocked, fairlead.Block{
