@@ -73,6 +73,10 @@ func (p *fleetPlay) Apply(ctx context.Context, node string, a taints.Action) err
 		return sim.ErrFault
 	}
 	p.Note("  %s", describe(a))
+	if v := p.seen[node]; v != nil && v.state == nil {
+		state := saved[taints.State](p, "taints", node)
+		v.state = &state
+	}
 	if e, ok := a.(taints.Evict); ok {
 		p.checkDecision(node, &e)
 	}

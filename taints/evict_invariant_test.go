@@ -102,9 +102,8 @@ func (p *fleetPlay) checkDecision(node string, a *taints.Evict) {
 	if mustLeaveNow(pod, causes) {
 		return
 	}
-	state := saved[taints.State](p, "taints", node)
 	at, due := deadline(pod, causes, func(t *taints.Taint) time.Time {
-		for _, s := range state.Taints {
+		for _, s := range v.state.Taints {
 			if s.Key == t.Key {
 				return s.Since
 			}
@@ -238,30 +237,55 @@ func (p *fleetPlay) settle() error {
 		p.Clock.Set(p.highest) // the clock is put right
 		p.moved(before)
 	}
-	end := p.Clock.Now().Add(12 * time.Minute)
-	wakes := map[string]time.Time{}
-	for round := 0; p.Clock.Now().Before(end) && round < 2000; round++ {
-		if p.wrong != nil {
-			return p.wrong
+	p.rest(p.Clock.Now().Add(12 * time.Minute))
+	if p.wrong == nil {
+		p.atRest()
+	}
+	return p.wrong
+}
+
+// rest lets everybody look when it is time to, until the end.
+func (p *fleetPlay) rest(end time.Time) {
+	wakes := make([]time.Time, len(p.nodes)) // when to look at a node; zero for now
+	looked := func(name string, actions int, err error) (acted bool) {
+		if err != nil && !strings.Contains(err.Error(), "budget") {
+			p.fail("%s: %v, and nothing fails any more", name, err)
 		}
-		next := end
-		acted := false
-		look := func(name string, actions int, wake time.Time, err error) {
-			acted = acted || actions > 0
-			if err != nil && !strings.Contains(err.Error(), "budget") {
-				p.fail("%s: %v, and nothing fails any more", name, err)
+		return actions > 0
+	}
+	disrupted := p.zones().Disrupted
+	for p.Clock.Now().Before(end) && p.wrong == nil {
+		next, acted := end, false
+		for i, n := range p.nodes {
+			if wakes[i].After(p.Clock.Now()) {
+				next = earlier(next, wakes[i])
+				continue
 			}
-			wakes[name] = wake
-			if !wake.IsZero() && wake.Before(next) {
-				next = wake
-			}
-		}
-		for _, n := range p.nodes {
 			d, err := p.runners[0].Reconcile(p.t.Context(), n)
-			look(n, len(d.Actions), d.Wake, err)
+			again := looked(n, len(d.Actions), err)
+			acted = acted || again
+			switch {
+			case again:
+				wakes[i] = time.Time{}
+			case d.Wake.IsZero():
+				wakes[i] = end
+			default:
+				wakes[i] = d.Wake
+			}
+			next = earlier(next, wakes[i])
 		}
 		d, err := p.runners[0].ReconcileZones(p.t.Context())
-		look("zones", len(d.Actions), d.Wake, err)
+		acted = looked("zones", len(d.Actions), err) || acted
+		if !d.Wake.IsZero() {
+			next = earlier(next, d.Wake)
+		}
+		if d.State.Disrupted != disrupted {
+			disrupted, acted = d.State.Disrupted, true
+			clear(wakes)
+		}
+		for _, name := range p.dirty {
+			wakes[slices.Index(p.nodes, name)] = time.Time{}
+		}
 		p.exclusive()
 		if !acted {
 			before := p.Clock.Now()
@@ -269,8 +293,13 @@ func (p *fleetPlay) settle() error {
 			p.moved(before)
 		}
 	}
-	p.atRest()
-	return p.wrong
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 func (p *fleetPlay) atRest() {
