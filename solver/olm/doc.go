@@ -18,6 +18,13 @@
 // [Resolver.ResolveExtension] is the other policy, that of OLM v1, which takes one
 // package by itself and knows no dependencies.
 //
+// More can be asked. [Resolver.WhyNot] tells why a bundle is not chosen,
+// [Resolver.UpdateOnly] moves only some packages and as few others as possible,
+// [Base.WhatIf] tells what a change would do, [Resolver.UpgradePath] finds the
+// way to a version over several hops, [Impact] tells what other catalogs do to a
+// fleet, and [Resolver.ResolveNamespaces] finds conflicts between namespaces.
+// Package lock below this one keeps answers in files.
+//
 // [Case] is a short form for questions that take no cluster.
 //
 // # Differences from the reference

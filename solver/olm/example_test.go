@@ -86,3 +86,104 @@ func ExampleUnsatError_Explain() {
 	//   package database of catalog example has the channel stable
 	// To do: subscribe to channel stable of package database, which can be served <nil>
 }
+
+// chain is a catalog with three versions of a shop, of which the last needs a
+// newer cache.
+const chain = `
+{"schema":"olm.package","name":"shop","defaultChannel":"stable"}
+{"schema":"olm.channel","package":"shop","name":"stable","entries":[
+  {"name":"shop.v3.0.0","replaces":"shop.v2.0.0"},{"name":"shop.v2.0.0","replaces":"shop.v1.0.0"},{"name":"shop.v1.0.0"}]}
+{"schema":"olm.bundle","package":"shop","name":"shop.v3.0.0","image":"example.com/shop:3","properties":[
+  {"type":"olm.package.required","value":{"packageName":"cache","versionRange":">=2.0.0"}},
+  {"type":"olm.package","value":{"packageName":"shop","version":"3.0.0"}}]}
+{"schema":"olm.bundle","package":"shop","name":"shop.v2.0.0","image":"example.com/shop:2","properties":[
+  {"type":"olm.package","value":{"packageName":"shop","version":"2.0.0"}}]}
+{"schema":"olm.bundle","package":"shop","name":"shop.v1.0.0","image":"example.com/shop:1","properties":[
+  {"type":"olm.package","value":{"packageName":"shop","version":"1.0.0"}}]}
+{"schema":"olm.package","name":"cache","defaultChannel":"stable"}
+{"schema":"olm.channel","package":"cache","name":"stable","entries":[{"name":"cache.v2.0.0","replaces":"cache.v1.0.0"},{"name":"cache.v1.0.0"}]}
+{"schema":"olm.bundle","package":"cache","name":"cache.v2.0.0","image":"example.com/cache:2","properties":[
+  {"type":"olm.package","value":{"packageName":"cache","version":"2.0.0"}}]}
+{"schema":"olm.bundle","package":"cache","name":"cache.v1.0.0","image":"example.com/cache:1","properties":[
+  {"type":"olm.package","value":{"packageName":"cache","version":"1.0.0"}}]}
+`
+
+// shopAt returns a resolver for the chain, and a namespace that has a version of
+// the shop and the first cache.
+func shopAt(version string) (*olm.Resolver, *olm.Request, error) {
+	held, err := catalog.Open(context.Background(), fstest.MapFS{"catalog.json": {Data: []byte(chain)}}, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "example"}, Catalog: held}}, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	req, err := r.Request("", &olm.Case{Subscriptions: []string{"shop", "cache"}, Installed: []string{version, "cache.v1.0.0"}})
+	return r, req, err
+}
+
+// The cache moves only because the shop's new version needs it.
+func ExampleResolver_UpdateOnly() {
+	for _, version := range []string{"shop.v1.0.0", "shop.v2.0.0"} {
+		r, req, err := shopAt(version)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		u, err := r.UpdateOnly(context.Background(), req, []string{"shop"})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(version, "->", u.Resolution.Subscriptions[0].Operator, u.Moved)
+	}
+	// Output:
+	// shop.v1.0.0 -> shop.v2.0.0 []
+	// shop.v2.0.0 -> shop.v3.0.0 [{cache cache.v1.0.0 cache.v2.0.0 gives way: shop.v3.0.0 needs cache.v2.0.0}]
+}
+
+// Two hops lead to the head of the channel.
+func ExampleResolver_UpgradePath() {
+	r, req, err := shopAt("shop.v1.0.0")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	p, err := r.UpgradePath(context.Background(), req, []olm.Target{{Package: "shop"}}, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, h := range p.Hops {
+		fmt.Println(h.Installed)
+	}
+	// Output:
+	// [cache.v1.0.0 shop.v2.0.0]
+	// [cache.v2.0.0 shop.v3.0.0]
+}
+
+// What if the cache was held back?
+func ExampleBase_WhatIf() {
+	r, req, err := shopAt("shop.v2.0.0")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	base, err := r.Base(context.Background(), req)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	e, err := base.WhatIf(context.Background(), &olm.Supposition{Pin: []olm.Pin{{Package: "cache", Version: "1.0.0"}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, s := range e.Subscriptions {
+		fmt.Println(s.Subscription, s.Before, "->", s.After)
+	}
+	// Output:
+	// cache cache.v2.0.0 -> cache.v1.0.0
+	// shop shop.v3.0.0 -> shop.v2.0.0
+}

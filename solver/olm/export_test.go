@@ -1,6 +1,10 @@
 package olm
 
-import "context"
+import (
+	"context"
+
+	"github.com/fairlead/fairlead/catalog"
+)
 
 // Selection returns the ids of what an answer selects: the chosen entries and
 // the installed ones that stay.
@@ -44,4 +48,9 @@ func (r *Resolver) Judge(ctx context.Context, req *Request, ids []string) error 
 		selected = append(selected, known[id])
 	}
 	return q.check(ctx, selected)
+}
+
+// Projected returns the properties of an installed operator.
+func Projected(c *ClusterServiceVersion, subs []*Subscription) ([]catalog.Property, error) {
+	return projected(c, subs)
 }

@@ -94,3 +94,70 @@ func TestDecodeObjects(t *testing.T) {
 		t.Errorf("got %+v", csv)
 	}
 }
+
+// TestInferProperties: the package of a CSV without the annotation is that which
+// its subscriptions agree on.
+func TestInferProperties(t *testing.T) {
+	sub := func(pkg, installed, source string) *olm.Subscription {
+		return &olm.Subscription{Spec: olm.SubscriptionSpec{Package: pkg, SourceNamespace: source}, Status: olm.SubscriptionStatus{InstalledCSV: installed}}
+	}
+	for _, test := range []struct {
+		name, version string
+		subs          []*olm.Subscription
+		want          string
+	}{
+		{"no subscriptions", "1.0.0", nil, ""},
+		{"an unrelated one", "1.0.0", []*olm.Subscription{sub("x", "other.v1", "")}, ""},
+		{"one without a package", "1.0.0", []*olm.Subscription{sub("", "a.v1", "")}, ""},
+		{"two packages", "1.0.0", []*olm.Subscription{sub("x", "a.v1", ""), sub("y", "a.v1", "")}, ""},
+		{"one match", "1.0.0", []*olm.Subscription{sub("x", "a.v1", ""), sub("y", "other.v1", "")}, `olm.package={"packageName":"x","version":"1.0.0"}`},
+		{"a catalog of another namespace", "1.0.0", []*olm.Subscription{sub("x", "a.v1", "elsewhere")}, `olm.package={"packageName":"x","version":"1.0.0"}`},
+		{"no version", "", []*olm.Subscription{sub("x", "a.v1", "")}, `olm.package={"packageName":"x","version":""}`},
+		{"the version that an absent one prints as", "0.0.0", []*olm.Subscription{sub("x", "a.v1", "")}, `olm.package={"packageName":"x","version":""}`},
+	} {
+		csv := &olm.ClusterServiceVersion{ObjectMeta: olm.ObjectMeta{Name: "a.v1"}, Spec: olm.CSVSpec{Version: test.version}}
+		if got := projection(t, csv, test.subs); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestEntryFromCSV: without the annotation, what the CSV owns and requires.
+func TestEntryFromCSV(t *testing.T) {
+	crds := []olm.CRDDescription{{Name: "ks.g", Version: "v1", Kind: "K"}}
+	apis := []olm.APIServiceDescription{{Name: "ls", Group: "h", Version: "v2", Kind: "L"}}
+	const k, l = `{"group":"g","version":"v1","kind":"K"}`, `{"group":"h","version":"v2","kind":"L"}`
+	for _, test := range []struct {
+		provides, requires bool
+		want               string
+	}{
+		{false, false, ""},
+		{true, false, "olm.gvk=" + k + " olm.gvk=" + l},
+		{false, true, "olm.gvk.required=" + k + " olm.gvk.required=" + l},
+		{true, true, "olm.gvk=" + k + " olm.gvk=" + l + " olm.gvk.required=" + k + " olm.gvk.required=" + l},
+	} {
+		csv := &olm.ClusterServiceVersion{}
+		if test.provides {
+			csv.Spec.CustomResourceDefinitions.Owned, csv.Spec.APIServiceDefinitions.Owned = crds, apis
+		}
+		if test.requires {
+			csv.Spec.CustomResourceDefinitions.Required, csv.Spec.APIServiceDefinitions.Required = crds, apis
+		}
+		if got := projection(t, csv, nil); got != test.want {
+			t.Errorf("got %s, want %s", got, test.want)
+		}
+	}
+}
+
+func projection(t *testing.T, csv *olm.ClusterServiceVersion, subs []*olm.Subscription) string {
+	t.Helper()
+	props, err := olm.Projected(csv, subs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range props {
+		got = append(got, p.Type+"="+string(p.Value))
+	}
+	return strings.Join(got, " ")
+}
