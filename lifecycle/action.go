@@ -4,7 +4,7 @@ package lifecycle
 //
 //   - [UpdateStatus], which writes the phase and the conditions of the machine;
 //   - [RecordEvent], which tells people that something has happened;
-//   - [Cordon], which keeps new pods off the node;
+//   - [Cordon], which keeps new pods off the node, and [Uncordon], which ends that;
 //   - [Evict] and [DeletePod], which remove a pod;
 //   - [RemoveHook], which removes a hook whose time is over, where policy says so;
 //   - [DeleteInstance], which has the cloud delete the instance;
@@ -47,6 +47,13 @@ type RecordEvent struct {
 
 // Cordon marks a node as unschedulable.
 type Cordon struct {
+	Node string `json:"node"` // its name
+	UID  string `json:"uid"`  // the node is another one without it
+}
+
+// Uncordon lets new pods onto a node again. Step never decides on it, as no
+// deletion is taken back; see [DrainState.Uncordon].
+type Uncordon struct {
 	Node string `json:"node"` // its name
 	UID  string `json:"uid"`  // the node is another one without it
 }
@@ -106,6 +113,9 @@ func (a RecordEvent) Key() Key { return Key{"record event", a.Reason} }
 
 // Key implements Action.
 func (a Cordon) Key() Key { return Key{"cordon", a.UID} }
+
+// Key implements Action.
+func (a Uncordon) Key() Key { return Key{"uncordon", a.UID} }
 
 // Key implements Action.
 func (a Evict) Key() Key { return Key{verbEvict, a.UID} }

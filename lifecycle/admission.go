@@ -197,6 +197,7 @@ func (p *Policy) Check() error {
 		p.Deadlines[i].check(fmt.Sprintf("Deadlines[%d]", i), &errs)
 	}
 	p.checkOrder(&errs)
+	p.Drain.check("Drain.", &errs)
 	return errs.err()
 }
 

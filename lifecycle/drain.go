@@ -36,9 +36,9 @@ type DrainWorld struct {
 
 // DrainState is what is remembered of a drain.
 type DrainState struct {
-	// Cordoned is whether the drain has cordoned the node: only then is it the
-	// drain's to uncordon.
-	Cordoned bool `json:"cordoned,omitempty"`
+	// Cordoned is the UID of the node if the drain has cordoned it: only then is it
+	// the drain's to uncordon.
+	Cordoned string `json:"cordoned,omitempty"`
 	// CordonAsked is when the node was last asked to be cordoned, and
 	// CordonAttempts how often; zero once it is.
 	CordonAsked    time.Time `json:"cordonAsked,omitzero"`
@@ -142,8 +142,11 @@ func (d *drainer) end(state DrainState, done bool, from int) drainDecision {
 // cordon has the node cordoned, and forgets what was tried about pods.
 func (d *drainer) cordon(end *DrainState) {
 	node := d.world.Node
-	end.Cordoned, end.CordonAsked, end.CordonAttempts = true, d.old.CordonAsked, d.old.CordonAttempts
+	end.Cordoned, end.CordonAsked, end.CordonAttempts = node.UID, d.old.CordonAsked, d.old.CordonAttempts
 	end.Pods = d.old.Pods
+	if end.CordonAsked.After(d.now) {
+		end.CordonAsked = d.now // the clock was set back since
+	}
 	action := Cordon{Node: node.Name, UID: node.UID}
 	wait := Wait{Reason: ReasonNotCordoned, Name: node.Name}
 	if f := failure(d.world.Failures, action.Key()); f != nil && !f.At.Before(end.CordonAsked) {
@@ -158,6 +161,16 @@ func (d *drainer) cordon(end *DrainState) {
 		due = d.due(node.UID, end.CordonAsked, end.CordonAttempts, 0)
 	}
 	d.at(due)
+}
+
+// Uncordon returns the action that lets pods onto a node again, for a drain that
+// is given up. ok is false where there is nothing to do: the node is gone or
+// another one, is not cordoned, or somebody else has cordoned it.
+func (s *DrainState) Uncordon(node *Node) (a Uncordon, ok bool) {
+	if node == nil || !node.Spec.Unschedulable || s.Cordoned == "" || s.Cordoned != node.UID {
+		return Uncordon{}, false
+	}
+	return Uncordon{Node: node.Name, UID: node.UID}, true
 }
 
 // survey judges the pods of the node and returns those that are not to be passed
@@ -297,9 +310,6 @@ func (d *drainer) known(p *Pod) PodDrain {
 func (d *drainer) due(uid string, asked time.Time, attempts int, retryAfter time.Duration) time.Time {
 	if attempts == 0 {
 		return time.Time{}
-	}
-	if asked.After(d.now) {
-		asked = d.now
 	}
 	return asked.Add(max(d.policy.backoff(uid, attempts), retryAfter))
 }

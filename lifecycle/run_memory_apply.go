@@ -49,6 +49,8 @@ func (b *MemBackend) apply(machine string, action Action, now time.Time) (change
 		return b.deleteNode(a)
 	case Cordon:
 		return b.cordon(a.Node, a.UID, true)
+	case Uncordon:
+		return b.cordon(a.Node, a.UID, false)
 	case Evict:
 		return b.end(a.UID, a.Namespace, a.Name, a.GracePeriodSeconds, now, true)
 	case DeletePod:

@@ -1,6 +1,8 @@
-// Machine plays the deletion of machines in virtual time, and tells what
-// happens when.
+// Machine tells why machines that are being deleted are not gone yet, plans
+// drains, and plays deletions in virtual time.
 //
+//	kubectl get machines,nodes,pods,pdb -A -o yaml | go run ./examples/machine explain -
+//	kubectl get nodes,pods,pdb -A -o yaml | go run ./examples/machine plan -
 //	go run ./examples/machine simulate examples/machine/scenarios/etcd-replacement.yaml
 package main
 
@@ -13,15 +15,26 @@ import (
 	"os"
 )
 
-const usage = `usage: machine simulate FILE [-o text|json|svg|mermaid]
+const usage = `usage: machine explain FILE [-machine NAME]... [-at TIME] [-o text|json]
+       machine plan FILE [-node NAME]... [-at-once N] [-at TIME] [-o text|json]
+                    [-keep-unmanaged] [-keep-local-storage] [-disable-eviction]
+       machine simulate FILE [-o text|json|svg|mermaid]
 
+  explain   tells why a machine is being deleted and what keeps it from going: who,
+            since when, and what would end that
+  plan      tells how the drain of nodes would go: those of machines that are being
+            deleted, else all; which pods in which round, and what budgets allow
   simulate  plays a scenario in virtual time: a YAML file with machines, nodes,
             pods and budgets, and a Scenario that says what happens when; see
             examples/machine/scenarios
 
-FILE may be - for the standard input.
+FILE of explain and plan is what kubectl get -o yaml (or json) prints: machines,
+nodes, pods, poddisruptionbudgets; machinesets, machinehealthchecks, daemonsets,
+replicasets, statefulsets, namespaces and machinedrainrules add to the picture.
+It may be - for the standard input. TIME is that of the dump, now if it is not
+given.
 
-exit status: 0 done, 1 a deletion did not finish, 2 bad input
+exit status: 0 done, 1 a deletion did not finish, or something is in its way, 2 bad input
 `
 
 // Exit statuses.
@@ -42,7 +55,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return statusBad
 	}
 	command, known := map[string]func(context.Context, []string, io.Reader, io.Writer) (int, error){
-		"simulate": simulate,
+		"explain": explain, "plan": plan, "simulate": simulate,
 	}[args[0]]
 	if !known {
 		if args[0] == "-h" || args[0] == "--help" || args[0] == "help" {

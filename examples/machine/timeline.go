@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"html"
 	"io"
@@ -178,10 +177,7 @@ func fold(out io.Writer, margin, text string) {
 }
 
 func (t *timeline) json(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(t)
+	return writeJSON(w, t)
 }
 
 // mermaid writes the stages of each machine as a Gantt chart.

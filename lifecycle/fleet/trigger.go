@@ -133,7 +133,7 @@ func (s *Scene) scaleDown() *Cause {
 	}
 	return &Cause{
 		Trigger: TriggerScaleDown, Deletes: true, Sure: false,
-		Text: fmt.Sprintf("MachineSet %s has %d machines and is to have %d", set.Name, set.Machines, set.Replicas),
+		Text: fmt.Sprintf("MachineSet %s is to have %d machines and has %d", set.Name, set.Replicas, set.Machines),
 	}
 }
 
