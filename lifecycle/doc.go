@@ -30,6 +30,17 @@
 // or changed once deletion has begun. Each hook that is waited for is named in
 // [Decision.Blocked] by itself, with its owner, and since when.
 //
+// # Drains
+//
+// A drain cordons the node, judges each pod by its [Filter]s, and evicts those
+// on turn: by order, where a [DrainRule] gives one. A disruption budget that is
+// known to refuse is not asked; what the API refuses is asked for again after
+// times that double, and what it said is kept. One pod that cannot go holds up
+// no other of its order. [PlanDrain] tells beforehand how it would go.
+//
+// Package lifecycle/fleet decides about many machines: which ones go, and how
+// many at a time.
+//
 // # What always holds
 //
 // Whatever crashes, comes late or comes twice, and with several runners at work:

@@ -3,6 +3,9 @@ package lifecycle
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -150,5 +153,118 @@ func TestUncordon(t *testing.T) {
 	c.step(&state, nil)
 	if _, ok := state.Uncordon(&c.node); ok {
 		t.Error("somebody else has cordoned it")
+	}
+}
+
+// TestOwnFilter is kubectl's TestFilterPods: a filter of one's own may skip,
+// refuse, or only tell something, after those that come before it.
+func TestOwnFilter(t *testing.T) {
+	c := newCluster()
+	c.node.Spec.Unschedulable = true
+	none := func(string) bool { return false }
+	for _, name := range []string{"skip", "refuse", "tell", "none"} {
+		c.pod(name, map[string]string{"rs": "a"}, none)
+	}
+	c.pod("ds", map[string]string{"ds": "a"}, none)
+	policy := &DrainPolicy{Filter: func(p *Pod) (Fate, string) {
+		switch p.Name {
+		case "skip":
+			return FateSkip, "not mine"
+		case "refuse", "ds":
+			return FateRefuse, "mine"
+		case "tell":
+			return FateEvict, "look out"
+		}
+		return "", ""
+	}}
+	w := c.world()
+	f := newFilter(policy, &w, nil, c.now)
+	got := ""
+	for i := range w.Pods {
+		s := f.judge(&w.Pods[i])
+		got += fmt.Sprintf("%s %s %v\n", s.pod.Name, s.fate, s.reasons())
+	}
+	want := `skip Skip [{Own Skip not mine }]
+refuse Refuse [{Own Refuse mine }]
+tell Evict [{Own Evict look out }]
+none Evict []
+ds Skip [{DaemonSet Skip its DaemonSet would bring it back at once } {Own Refuse mine }]
+`
+	if got != want {
+		t.Errorf("%s, want\n%s", got, want)
+	}
+}
+
+// TestFiltersOracle compares the filters with a table walk that is written the
+// other way round: what stops a pod, in the documented order, the first counts.
+func TestFiltersOracle(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	fates := map[Fate]int{}
+	for range 20_000 {
+		c := newCluster()
+		opts := map[string]string{}
+		var flags []string
+		draw := func(n int) bool { return r.IntN(n) == 0 }
+		kind := []string{"", "rs", "ds", "job"}[r.IntN(4)]
+		if kind != "" {
+			opts[kind] = "a"
+		}
+		for _, f := range []string{"emptydir", "mirror", "notready"} {
+			if draw(3) {
+				flags = append(flags, f)
+			}
+		}
+		if draw(3) {
+			opts["phase"] = []string{"Succeeded", "Failed", "Pending"}[r.IntN(3)]
+		}
+		if draw(5) {
+			opts["deleting"] = []string{"-20s", "-21s", "5s"}[r.IntN(3)]
+		}
+		if draw(9) {
+			opts["uid"] = "-"
+		}
+		if draw(4) {
+			opts["labels"] = DrainLabel + ":" + []string{"Skip", "wait-completed", "x"}[r.IntN(3)]
+		}
+		c.pod("p", opts, func(w string) bool { return slices.Contains(flags, w) })
+		c.setsKnown = draw(2)
+		if draw(2) {
+			c.sets = []ObjectMeta{{Namespace: "d", Name: "a"}}
+		}
+		policy := &DrainPolicy{KeepUnmanaged: draw(2), KeepLocalStorage: draw(2), RefuseDaemonSets: draw(2), SkipWaitForDeleteTimeoutSeconds: int64(20 * r.IntN(2))}
+		w := c.world()
+		f := newFilter(policy, &w, nil, c.now)
+		s := f.judge(&w.Pods[0])
+		finished := opts["phase"] == "Succeeded" || opts["phase"] == "Failed"
+		orphan := c.setsKnown && len(c.sets) == 0
+		stops := []struct {
+			stops bool
+			fate  Fate
+		}{
+			{opts["uid"] == "-", FateRefuse},
+			{policy.SkipWaitForDeleteTimeoutSeconds > 0 && opts["deleting"] == "-21s", FateSkip},
+			{kind == "ds" && !finished && orphan && policy.KeepUnmanaged, FateRefuse},
+			{kind == "ds" && !finished && !orphan && policy.RefuseDaemonSets, FateRefuse},
+			{kind == "ds" && !finished && !orphan, FateSkip},
+			{slices.Contains(flags, "mirror"), FateSkip},
+			{slices.Contains(flags, "emptydir") && !finished && policy.KeepLocalStorage, FateRefuse},
+			{kind == "" && !finished && policy.KeepUnmanaged, FateRefuse},
+			{strings.HasSuffix(opts["labels"], ":Skip"), FateSkip},
+			{strings.HasSuffix(opts["labels"], "completed"), FateWait},
+			{true, FateEvict},
+		}
+		want := stops[slices.IndexFunc(stops, func(x struct {
+			stops bool
+			fate  Fate
+		}) bool {
+			return x.stops
+		})].fate
+		if s.fate != want {
+			t.Fatalf("%v %v %+v: %s, want %s, for %v", opts, flags, policy, s.fate, want, s.reasons())
+		}
+		fates[s.fate]++
+	}
+	if len(fates) != 4 {
+		t.Errorf("only %v came up", fates)
 	}
 }

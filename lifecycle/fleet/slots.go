@@ -79,9 +79,10 @@ func (a *Admission) SlotsOf(machine string) []lifecycle.TakenSlot {
 //  1. Who has slots keeps them until it is no candidate any more: a slot is given
 //     back by the machine being gone or drained, never taken away. Slots of a
 //     limit that is gone do not count.
-//  2. The others take turns by their deletion timestamps, then by name. One that
-//     has to wait keeps its turn: later machines do not take the slots of a limit
-//     that it waits for, and do take those of others.
+//  2. The others take turns by their deletion timestamps, then by name.
+//  3. For the first in turn of those that wait for a full limit, a slot of each
+//     other limit that it needs is kept free. So nobody waits for ever while
+//     younger machines come, and those behind it hold up nobody else.
 //
 // The error is of type lifecycle.FieldErrors; nothing is decided then.
 func Admit(slots []Slot, candidates []Candidate, limits []Limit, now time.Time) (*Admission, error) {
@@ -104,45 +105,64 @@ func Admit(slots []Slot, candidates []Candidate, limits []Limit, now time.Time) 
 			a.Admitted = append(a.Admitted, c.Name)
 		}
 	}
-	closed := map[[2]string]bool{} // slots that somebody waits for
+	q := turn{Admission: a, limits: limits, headed: map[[2]string]bool{}, kept: map[[2]string]int{}}
 	for _, c := range queue {
-		if slices.Contains(a.Admitted, c.Name) {
-			continue
+		if !slices.Contains(a.Admitted, c.Name) {
+			q.next(&c, now)
 		}
-		var full []Limit
-		for _, l := range limits {
-			if l.bounds(&c) && (closed[l.key(&c)] || len(a.taken(&l, &c)) >= l.Max) {
-				full = append(full, l)
-			}
-		}
-		for _, l := range full {
-			closed[l.key(&c)] = true
-		}
-		if len(full) > 0 {
-			a.Blocked = append(a.Blocked, a.block(&c, &full[0], now))
-			w := Waiting{Machine: c.Name}
-			for _, l := range full {
-				t := lifecycle.TakenSlot{Limit: l.Name}
-				if taken := a.taken(&l, &c); len(taken) > 0 {
-					t.Holder, t.Since = taken[0].Machine, taken[0].Since
-				}
-				w.Slots = append(w.Slots, t)
-			}
-			a.Waiting = append(a.Waiting, w)
-			continue
-		}
-		for _, l := range limits {
-			if l.bounds(&c) {
-				a.take(&l, &c, nil, now)
-			}
-		}
-		a.Admitted = append(a.Admitted, c.Name)
 	}
 	slices.Sort(a.Admitted)
 	slices.SortFunc(a.Slots, func(x, y Slot) int {
 		return cmp.Or(strings.Compare(x.Limit, y.Limit), strings.Compare(x.Domain, y.Domain), strings.Compare(x.Machine, y.Machine))
 	})
 	return a, nil
+}
+
+// turn goes through the queue of Admit.
+type turn struct {
+	*Admission
+	limits []Limit
+	headed map[[2]string]bool // full limits whose first in the queue was met
+	kept   map[[2]string]int  // free slots that are kept for those
+}
+
+// next admits a machine, or has it wait.
+func (q *turn) next(c *Candidate, now time.Time) {
+	var full, free []Limit
+	for _, l := range q.limits {
+		switch {
+		case !l.bounds(c):
+		case len(q.taken(&l, c))+q.kept[l.key(c)] >= l.Max:
+			full = append(full, l)
+		default:
+			free = append(free, l)
+		}
+	}
+	if len(full) == 0 {
+		for _, l := range free {
+			q.take(&l, c, nil, now)
+		}
+		q.Admitted = append(q.Admitted, c.Name)
+		return
+	}
+	first := false
+	w := Waiting{Machine: c.Name}
+	for _, l := range full {
+		first = first || !q.headed[l.key(c)]
+		q.headed[l.key(c)] = true
+		t := lifecycle.TakenSlot{Limit: l.Name}
+		if taken := q.taken(&l, c); len(taken) > 0 {
+			t.Holder, t.Since = taken[0].Machine, taken[0].Since
+		}
+		w.Slots = append(w.Slots, t)
+	}
+	if first {
+		for _, l := range free {
+			q.kept[l.key(c)]++
+		}
+	}
+	q.Blocked = append(q.Blocked, q.block(c, &full[0], now))
+	q.Waiting = append(q.Waiting, w)
 }
 
 // checkAdmission returns what is wrong with the arguments of Admit.

@@ -79,6 +79,39 @@ func TestAdmitHolds(t *testing.T) {
 	}
 }
 
+// TestAdmitStarvesNobody: machines that need several limits are drained although
+// younger ones that need fewer keep coming.
+func TestAdmitStarvesNobody(t *testing.T) {
+	for seed := range uint64(long.N(200, 5_000)) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		limits := []fleet.Limit{{Name: "all", Max: 2}, {Name: "masters", Role: "master", Max: 1}}
+		old := fleet.Candidate{Name: "old", UID: "old", Role: "master", Asked: noon.Add(-time.Hour)}
+		waiting := []fleet.Candidate{old}
+		slots := []fleet.Slot{ // the limits are full when it comes
+			{Limit: "all", Machine: "x", UID: "x", Since: noon}, {Limit: "masters", Machine: "x", UID: "x", Since: noon},
+			{Limit: "all", Machine: "y", UID: "y", Since: noon},
+		}
+		waiting = append(waiting, fleet.Candidate{Name: "x", UID: "x", Role: "master", Asked: noon.Add(-2 * time.Hour)},
+			fleet.Candidate{Name: "y", UID: "y", Role: "worker", Asked: noon.Add(-2 * time.Hour)})
+		for round := 0; ; round++ {
+			if round > 30 {
+				t.Fatalf("seed %d: it waits for ever", seed)
+			}
+			waiting = append(waiting, fleet.Candidate{Name: fmt.Sprint("w", round), UID: fmt.Sprint("w", round), Role: "worker", Asked: noon.Add(time.Duration(round) * time.Second)})
+			a, err := fleet.Admit(slots, waiting, limits, noon.Add(time.Duration(round)*time.Minute))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.Contains(a.Admitted, "old") {
+				break
+			}
+			slots = a.Slots
+			done := a.Admitted[r.IntN(len(a.Admitted))]
+			waiting = slices.DeleteFunc(waiting, func(c fleet.Candidate) bool { return c.Name == done })
+		}
+	}
+}
+
 // TestWaitsForSlot: a machine whose limit is full is not cordoned, and says who
 // is in its way.
 func TestWaitsForSlot(t *testing.T) {

@@ -1,0 +1,64 @@
+package lifecycle_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead/lifecycle"
+)
+
+// Two pods of a budget that lets one be missing need two rounds; a pod of a
+// budget that lets none be missing is stuck.
+func ExamplePlanDrain() {
+	var req lifecycle.PlanRequest
+	err := json.Unmarshal([]byte(`{
+		"nodes": [{"metadata": {"name": "worker-1"}}],
+		"pods": [
+			{"metadata": {"namespace": "shop", "name": "web-1", "uid": "u1", "labels": {"app": "web"}},
+			 "spec": {"nodeName": "worker-1"}, "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}},
+			{"metadata": {"namespace": "shop", "name": "web-2", "uid": "u2", "labels": {"app": "web"}},
+			 "spec": {"nodeName": "worker-1"}, "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}},
+			{"metadata": {"namespace": "shop", "name": "db-0", "uid": "u3", "labels": {"app": "db"}},
+			 "spec": {"nodeName": "worker-1"}, "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}],
+		"budgets": [
+			{"metadata": {"namespace": "shop", "name": "web"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}},
+			{"metadata": {"namespace": "shop", "name": "db"}, "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "db"}}}}]}`), &req)
+	if err != nil {
+		fmt.Println(err)
+	}
+	for i := range req.Pods { // but for the database, a controller would replace them
+		yes := true
+		if req.Pods[i].Labels["app"] == "web" {
+			req.Pods[i].OwnerReferences = []lifecycle.OwnerReference{{Kind: "ReplicaSet", Name: "web", UID: "r", Controller: &yes}}
+		}
+	}
+	plan, err := lifecycle.PlanDrain(&req, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), nil)
+	if err != nil {
+		fmt.Println(err)
+	}
+	for _, p := range plan.Nodes[0].Pods {
+		if p.Why != "" {
+			fmt.Println(p.Name, "is stuck:", p.Why)
+			continue
+		}
+		fmt.Println(p.Name, "goes in round", p.Round)
+	}
+	// Output:
+	// db-0 is stuck: BudgetNever
+	// web-1 goes in round 1
+	// web-2 goes in round 2
+}
+
+// Everything that is wrong with a policy is told at once.
+func ExampleDrainPolicy_Check() {
+	policy := &lifecycle.DrainPolicy{
+		SkipWaitForDeleteTimeoutSeconds: -1,
+		Rules:                           []lifecycle.DrainRule{{Spec: lifecycle.DrainRuleSpec{Drain: lifecycle.DrainRuleBehavior{Behavior: "Wait"}}}},
+	}
+	fmt.Println(policy.Check())
+	// Output:
+	// rules[0].metadata.name: is empty; give the rule a name, by which rules are ordered
+	// rules[0].spec.drain.behavior: "Wait" is none; write Drain, Skip or WaitCompleted
+	// skipWaitForDeleteTimeoutSeconds: -1 is negative; leave it out for the default
+}
