@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,6 +127,19 @@ func TestTrace(t *testing.T) {
 		if counts[name] != want {
 			t.Errorf("%s: %d times, want %d", name, counts[name], want)
 		}
+	}
+	err = cluster.Edit(ns, func(w *install.World) error {
+		w.Subscriptions = append(w.Subscriptions, install.Subscription{})
+		w.Subscriptions[1].Name, w.Subscriptions[1].Spec.Package = "nothing", "nothing"
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := counts["olm_resolution_duration_seconds"]
+	settle()
+	if text := last["olm_resolution_duration_seconds"]; !strings.Contains(text, "cannot be resolved") || counts["olm_resolution_duration_seconds"] == before {
+		t.Errorf("a resolution that fails is told as %q", text)
 	}
 	if counts["csv_succeeded"] <= counts["csv_abnormal"] || counts["csv_abnormal"] == 0 {
 		t.Errorf("%v", counts)

@@ -1,0 +1,116 @@
+package install
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// carry takes the plan a step further. current tells whether the subscriptions
+// show what it brings.
+func (s *stepper) carry(current bool) {
+	p := s.state.Plan
+	seen := s.plan(p.Name)
+	switch {
+	case seen == nil:
+		since := s.block(planSubject(p), ReasonPlanMissing, "it has gone while it was carried out", "whoever deleted it",
+			"it comes back; otherwise what remains is planned anew")
+		if limit := since.Add(s.policy.MissingPlanTimeout); s.now.Before(limit) {
+			s.at(limit)
+		} else {
+			s.state.Plan = nil
+			s.at(s.now)
+		}
+		return
+	case !seen.Spec.Approved:
+		s.block(planSubject(p), ReasonApproval, "it waits for approval: it brings "+strings.Join(seen.Spec.ClusterServiceVersionNames, ", "),
+			"whoever may approve install plans", "its spec.approved is true")
+		return
+	case !s.faithful(seen):
+		s.block(planSubject(p), ReasonPlanChanged, "its steps are not those that were planned", "whoever changed it", "it is deleted; then it is planned anew")
+		return
+	case !current, !p.Started && !s.permitted(seen):
+		return
+	}
+	if p.Started = true; p.Began.IsZero() || p.Began.After(s.now) {
+		p.Began = s.now
+	}
+	for i := range p.Steps {
+		if m, ok := s.mark(p.Steps[i].Ref); ok && m.Digest == p.Steps[i].Digest {
+			p.Steps[i].Done = true
+		}
+	}
+	if !p.done() && p.Failed == "" {
+		p.Failed = s.exhausted(p)
+	}
+	switch {
+	case p.done():
+		s.writePhase(seen, PlanComplete)
+	case p.Failed != "":
+		s.writePhase(seen, PlanFailed)
+	default:
+		s.writePhase(seen, PlanInstalling)
+		s.apply(seen)
+	}
+}
+
+// faithful reports whether a plan that is seen has the steps that were planned.
+func (s *stepper) faithful(seen *InstallPlan) bool {
+	return s.state.Plan.same(seen.memory(s.state.Plan.Current))
+}
+
+// writePhase updates the status of the plan in the cluster, if that is at
+// another phase.
+func (s *stepper) writePhase(seen *InstallPlan, phase PlanPhase) {
+	if seen.Status.Phase == phase {
+		return
+	}
+	p := s.state.Plan
+	next := *seen
+	next.Status.Phase = phase
+	next.Status.Plan = slices.Clone(seen.Status.Plan)
+	for i := range next.Status.Plan {
+		if p.Steps[i].Done {
+			next.Status.Plan[i].Status = StepCreated
+		}
+	}
+	installed := olm.Condition{Type: PlanInstalled, Status: object.ConditionTrue, LastTransitionTime: s.now}
+	if phase == PlanFailed {
+		installed.Status, installed.Reason, installed.Message = object.ConditionFalse, ReasonPlanFailed, p.Failed
+	}
+	if phase != PlanInstalling {
+		next.Status.Conditions = object.SetCondition(seen.Status.Conditions, installed)
+	}
+	_, failure := s.do(WritePlan{Plan: next})
+	s.block(planSubject(p), ReasonActionPending, because(fmt.Sprintf("its phase is being set to %s", phase), failure), theBackend, "its phase is "+string(phase))
+}
+
+// apply applies the steps of the first stage that is not complete.
+func (s *stepper) apply(seen *InstallPlan) {
+	p := s.state.Plan
+	at := 3
+	for _, step := range p.Steps {
+		if !step.Done {
+			at = min(at, stage(step.Ref.Group, step.Ref.Kind))
+		}
+	}
+	for i, step := range p.Steps {
+		if step.Done || stage(step.Ref.Group, step.Ref.Kind) != at {
+			continue
+		}
+		if text := s.unsafe(seen, i); text != "" { // since the plan began
+			s.unsafeBlock(step.Ref, text)
+			continue
+		}
+		m, _ := s.mark(step.Ref)
+		attempts, failure := s.do(ApplyStep{
+			Plan: p.Name, Generation: p.Generation, Resolving: step.Resolving, Ref: step.Ref,
+			Manifest: []byte(seen.Status.Plan[i].Resource.Manifest), Digest: step.Digest, Revision: m.Revision,
+		})
+		message := fmt.Sprintf("%s is being applied, attempt %d", step.Ref, attempts)
+		s.block(planSubject(p)+" step "+step.Ref.String(), ReasonStepPending, because(message, failure), theBackend, "the object is seen as planned")
+	}
+}

@@ -1,0 +1,79 @@
+package install
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// failures tells of plans that have failed and that nothing has made good.
+func (s *stepper) failures() {
+	for _, p := range s.plans {
+		if !s.unmended(p) {
+			continue
+		}
+		message := "it has failed"
+		if c := object.FindCondition(p.Status.Conditions, PlanInstalled); c != nil {
+			message = c.Message
+		}
+		s.block("installplan "+p.Name, ReasonPlanFailed, message, "whoever owns the subscriptions of "+strings.Join(p.Spec.ClusterServiceVersionNames, ", "),
+			"its cause is mended and the plan deleted: then what remains is planned anew; or the catalog offers another version")
+	}
+}
+
+// unmended reports whether a plan has failed, and something that it was to bring
+// is still wanted, and not brought by a newer one.
+func (s *stepper) unmended(p *InstallPlan) bool {
+	return p.Status.Phase == PlanFailed && slices.ContainsFunc(p.Spec.ClusterServiceVersionNames, func(name string) bool {
+		return s.brought[name] == p && s.wanted(name)
+	})
+}
+
+// wanted reports whether an operator is there to stay, or chosen.
+func (s *stepper) wanted(name string) bool {
+	if s.csvs[name] != nil {
+		return s.next[name] == nil
+	}
+	return s.Resolution == nil || slices.ContainsFunc(s.Resolution.Chosen, func(c olm.Choice) bool { return c.Name == name })
+}
+
+// failedBefore reports whether a plan that has failed would have done the same.
+func (s *stepper) failedBefore(memory *Plan) bool {
+	return slices.ContainsFunc(s.plans, func(p *InstallPlan) bool {
+		return s.unmended(p) && p.memory(nil).sameSteps(memory)
+	})
+}
+
+// exhausted says why a plan has failed, or "".
+func (s *stepper) exhausted(p *Plan) string {
+	if limit := p.Began.Add(s.policy.PlanTimeout); s.policy.PlanTimeout > 0 {
+		if !s.now.Before(limit) {
+			return fmt.Sprintf("after %v %s", s.policy.PlanTimeout, s.pendingStep(p))
+		}
+		s.at(limit)
+	}
+	for i := range p.Steps {
+		r := s.retry(stepKey(p, &p.Steps[i]))
+		if n := s.policy.StepAttempts; n > 0 && !p.Steps[i].Done && r.Attempts >= n && !r.Next.After(s.now) {
+			return because(fmt.Sprintf("%s was not applied after %d attempts", p.Steps[i].Ref, r.Attempts), s.failure(r.Key))
+		}
+	}
+	return ""
+}
+
+// pendingStep tells of the first step that is not done.
+func (s *stepper) pendingStep(p *Plan) string {
+	for i := range p.Steps {
+		if step := &p.Steps[i]; !step.Done {
+			return because(step.Ref.String()+" was not applied", s.failure(stepKey(p, step)))
+		}
+	}
+	return "nothing was applied"
+}
+
+func stepKey(p *Plan, step *StepState) string {
+	return Key(ApplyStep{Plan: p.Name, Ref: step.Ref})
+}

@@ -1,0 +1,149 @@
+package install
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/group"
+)
+
+// want is a requirement that is not met.
+type want struct{ reason, message, owner, unblock string }
+
+// unmet returns the first requirement of a CSV that is not met; ok is true if
+// all are.
+func (s *stepper) unmet(c *CSV, v group.Verdict) (w want, ok bool) {
+	if text := s.tooOld(c); text != "" {
+		return want{ReasonKubeVersion, text, "whoever owns the cluster", "the cluster is updated, or an older version of the operator is installed"}, false
+	}
+	if !s.listed(c, v) {
+		return want{ReasonRequirementsNotMet, "its operator group does not list its APIs yet", groupSubject(v.Group), "the group's annotation lists them"}, false
+	}
+	if missing := s.missingAPIs(c); len(missing) > 0 {
+		return want{ReasonRequirementsNotMet, "not available: " + strings.Join(missing, ", "), "whoever provides these APIs", "these APIs are there and established"}, false
+	}
+	if step, missing := s.missingStep(c); missing {
+		return want{ReasonRequirementsNotMet, step.String() + " of its install plan has not been applied", "its install plan", "it is applied"}, false
+	}
+	if other, api, taken := s.owner(c); taken {
+		return want{ReasonOwnerConflict, fmt.Sprintf("%s owns %s, too", other, api), "csv " + other, "one of the two operators is removed"}, false
+	}
+	if old := s.csvs[c.Spec.Replaces]; old != nil {
+		if v := s.upgradeable(old); !v.Open {
+			return want{v.Reason, v.Message, "operator " + old.Name, "its condition Upgradeable is no longer False, or is overridden"}, false
+		}
+	}
+	if _, err := s.deployment(c); err != nil {
+		return want{ReasonConfigInvalid, err.Error(), "whoever owns its subscription", "spec.config of the subscription is corrected"}, false
+	}
+	return want{}, true
+}
+
+// tooOld says why a CSV cannot run on the cluster's version of Kubernetes, or
+// "". What cannot be read counts for nothing.
+func (s *stepper) tooOld(c *CSV) string {
+	least, err := semverx.ParseTolerant(c.Spec.MinKubeVersion)
+	if err != nil || c.Spec.MinKubeVersion == "" {
+		return ""
+	}
+	is, err := semverx.ParseTolerant(s.KubeVersion)
+	if err != nil || s.KubeVersion == "" || is.Compare(least) >= 0 {
+		return ""
+	}
+	return fmt.Sprintf("it needs Kubernetes %s or newer, and the cluster has %s", c.Spec.MinKubeVersion, s.KubeVersion)
+}
+
+// missingAPIs lists the APIs that a CSV owns or requires and that cannot be
+// used, sorted.
+func (s *stepper) missingAPIs(c *CSV) []string {
+	var missing []string
+	for _, list := range [][]olm.CRDDescription{c.Spec.CustomResourceDefinitions.Owned, c.Spec.CustomResourceDefinitions.Required} {
+		for _, d := range list {
+			if !s.serves(d) {
+				missing = append(missing, fmt.Sprintf("CRD %s version %s", d.Name, d.Version))
+			}
+		}
+	}
+	for _, d := range c.Spec.APIServiceDefinitions.Required {
+		if !slices.Contains(s.APIServices, d.Version+"."+d.Group) {
+			missing = append(missing, fmt.Sprintf("API service %s.%s", d.Version, d.Group))
+		}
+	}
+	slices.Sort(missing)
+	return slices.Compact(missing)
+}
+
+func (x *index) serves(d olm.CRDDescription) bool {
+	c := x.crds[d.Name]
+	return c != nil && c.serves(d.Version)
+}
+
+// missingStep returns the first object of the plan for a CSV that has not been
+// applied.
+func (s *stepper) missingStep(c *CSV) (Ref, bool) {
+	if s.state.Plan == nil {
+		return Ref{}, false
+	}
+	for _, step := range s.state.Plan.Steps {
+		if step.Resolving == c.Name && !step.Done {
+			return step.Ref, true
+		}
+	}
+	return Ref{}, false
+}
+
+// owner returns another operator that owns an API of a CSV and neither replaces
+// it nor is replaced.
+func (s *stepper) owner(c *CSV) (other, api string, taken bool) {
+	for _, o := range s.operators {
+		if o.Name == c.Name || s.next[o.Name] != nil {
+			continue
+		}
+		for _, d := range c.Spec.CustomResourceDefinitions.Owned {
+			if slices.ContainsFunc(o.Spec.CustomResourceDefinitions.Owned, func(e olm.CRDDescription) bool { return d.Name == e.Name && d.Version == e.Version }) {
+				return o.Name, d.Name, true
+			}
+		}
+	}
+	return "", "", false
+}
+
+// neededAPI returns an API that only c provides and the name of an operator
+// that stays and requires it; by is empty if there is none.
+func (s *stepper) neededAPI(c *CSV) (api, by string) {
+	provided := apisOf(c.Spec.CustomResourceDefinitions.Owned, c.Spec.APIServiceDefinitions.Owned)
+	others := make(map[string]bool)
+	for _, o := range s.operators {
+		if o.Name != c.Name && !s.relieved(o.Name) {
+			for _, a := range apisOf(o.Spec.CustomResourceDefinitions.Owned, o.Spec.APIServiceDefinitions.Owned) {
+				others[a] = true
+			}
+		}
+	}
+	for _, o := range s.operators {
+		if o.Name == c.Name || s.relieved(o.Name) {
+			continue
+		}
+		for _, a := range apisOf(o.Spec.CustomResourceDefinitions.Required, o.Spec.APIServiceDefinitions.Required) {
+			if slices.Contains(provided, a) && !others[a] {
+				return a, o.Name
+			}
+		}
+	}
+	return "", ""
+}
+
+func apisOf(crds []olm.CRDDescription, services []olm.APIServiceDescription) []string {
+	var all []string
+	for _, d := range crds {
+		_, group, _ := strings.Cut(d.Name, ".")
+		all = append(all, d.Kind+" ("+group+"/"+d.Version+")")
+	}
+	for _, d := range services {
+		all = append(all, d.Kind+" ("+d.Group+"/"+d.Version+")")
+	}
+	return all
+}
