@@ -38,5 +38,23 @@
 // [EvictAt] says when a pod must leave its node. [Step] decides for a node what
 // to do about it, [ZoneStep] for all zones which nodes are tainted for not being
 // ready; a [Runner] drives both, on a [Backend] that you write, or on
-// [MemBackend].
+// [MemBackend]. [WhatIf] lets time pass for both, and predicts.
+//
+// What always holds, whatever crashes, comes late or comes twice, and with
+// several runners at work:
+//
+//  1. No pod is evicted before its deadline by the taints that were seen, and
+//     none that was seen to have finished or to terminate.
+//  2. A pod that is due is evicted once, however often it takes; what keeps it
+//     is told by a Block.
+//  3. Another pod of the same name has a deadline of its own.
+//  4. No more nodes of a zone are tainted for not being ready than its rate
+//     allows; none has both of the taints for that.
+//  5. When no node of any zone is ready, nobody is evicted for it.
+//
+// What is seen may be old: a pod that has come to tolerate a taint, or whose node
+// has lost it, is still evicted by a decision made just before. A taint that goes
+// and comes back while nobody looks is another one only if its timeAdded is.
+//
+// Policy.Reference decides as Kubernetes does instead, which breaks rules 1 to 3.
 package taints

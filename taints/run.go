@@ -152,10 +152,14 @@ func (r *Runner) Run(ctx context.Context) error {
 }
 
 // Nudge says that a node, or a pod on it, or a budget of its pods, has changed,
-// come or gone. It never blocks.
+// come or gone. All zones are looked at then if the node has come, gone, or
+// changed its readiness; other changes that matter to them, such as of labels,
+// are told by the name AllZones. It never blocks.
 func (r *Runner) Nudge(node string) {
-	r.loop.Nudge(node)
-	if r.zones != nil {
+	switch {
+	case node != AllZones:
+		r.loop.Nudge(node)
+	case r.zones != nil:
 		r.zones.Nudge(AllZones)
 	}
 }
@@ -208,19 +212,23 @@ func (r *Runner) observe(ctx context.Context, node string) (*World, error) {
 	return w, nil
 }
 
-// hear returns when the last heartbeat of a node was seen first. Runner.mu is
-// held.
+// hear returns when the last heartbeat of a node was seen first. It asks for a
+// look at all zones if the node has come, gone or changed its readiness.
+// Runner.mu is held.
 func (r *Runner) hear(w *World) time.Time {
+	last, known := r.heard[w.Name]
 	if w.Node == nil {
-		delete(r.heard, w.Name)
+		if known {
+			delete(r.heard, w.Name)
+			r.zones.Nudge(AllZones)
+		}
 		return time.Time{}
 	}
-	last, known := r.heard[w.Name]
 	if h := w.heartbeat(); !known || !h.Equal(last.heartbeat) {
 		last.heartbeat, last.seen = h, r.clock.Now().Round(0).UTC()
 	}
 	ready := readyTaint(w.ready())
-	if known && ready != last.ready {
+	if !known || ready != last.ready {
 		r.zones.Nudge(AllZones)
 	}
 	last.ready = ready
@@ -256,7 +264,7 @@ func (r *Runner) apply(ctx context.Context, node string, action Action) error {
 func (r *Runner) changed(action Action) {
 	switch a := action.(type) {
 	case SetConditions:
-		r.Nudge(a.Node)
+		r.loop.Nudge(a.Node)
 	case EditTaints:
 		r.loop.Nudge(a.Node)
 	}
