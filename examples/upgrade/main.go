@@ -33,6 +33,7 @@ func run(ctx context.Context, words []string, stdout, stderr io.Writer) int {
 		Commands: []*args.Command{
 			graphCommand(),
 			planCommand(),
+			statusCommand(),
 			diffCommand(),
 		},
 	}

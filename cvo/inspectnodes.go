@@ -1,0 +1,205 @@
+package cvo
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// pools judges the pools and their nodes.
+func (i *inspection) pools() {
+	list := slices.Clone(i.d.Pools)
+	slices.SortFunc(list, func(a, b Pool) int {
+		return cmp.Or(cmp.Compare(rank(a.Name), rank(b.Name)), strings.Compare(a.Name, b.Name))
+	})
+	members := map[string][]*object.Node{}
+	for k := range i.d.Nodes {
+		n := &i.d.Nodes[k]
+		name := poolOf(n, list)
+		members[name] = append(members[name], n)
+	}
+	for k := range list {
+		i.pool(&list[k], members[list[k].Name])
+	}
+	for _, n := range members[""] {
+		i.out.Nodes = append(i.out.Nodes, NodeReport{Name: n.Name, State: "pending", Down: down(n) != "", Message: down(n)})
+	}
+}
+
+// rank puts the control plane first.
+func rank(pool string) int {
+	if pool == "master" {
+		return 0
+	}
+	return 1
+}
+
+// poolOf returns the pool that a node belongs to: master before all others, a
+// pool of the administrator's own before worker.
+func poolOf(n *object.Node, pools []Pool) string {
+	found := ""
+	for _, p := range pools {
+		if p.Spec.NodeSelector.Empty() || !p.Spec.NodeSelector.Matches(n.Labels) {
+			continue
+		}
+		if p.Name == "master" {
+			return p.Name
+		}
+		if found == "" || found == "worker" {
+			found = p.Name
+		}
+	}
+	return found
+}
+
+// pool judges one pool.
+func (i *inspection) pool(p *Pool, nodes []*object.Node) {
+	r := PoolReport{Name: p.Name, State: "updated", Total: len(nodes)}
+	var reports []NodeReport
+	for _, n := range nodes {
+		x := i.node(n, p)
+		switch x.State {
+		case "updated":
+			r.Updated++
+		case "draining":
+			r.Draining++
+		case "degraded":
+			r.Degraded++
+			if draining(n) {
+				r.Draining++
+			}
+		}
+		if x.Down {
+			r.Down++
+		}
+		reports = append(reports, x)
+	}
+	switch {
+	case r.Degraded > 0:
+		r.State = "degraded"
+	case r.Updated == r.Total:
+	case p.Spec.Paused:
+		r.State = "paused"
+		i.find(Finding{
+			Subject: "pool " + p.Name, Severity: SeverityWarning, Reason: "Paused",
+			Message: fmt.Sprintf("%d outdated nodes in the paused pool %s are not updated", r.Total-r.Updated, p.Name),
+			Owner:   "administrator", Next: "set spec.paused of the pool to false when its nodes may restart",
+		})
+	case r.Draining > 0 || slices.ContainsFunc(reports, func(x NodeReport) bool { return x.State == "updating" }):
+		r.State = "updating"
+	default:
+		r.State = "pending"
+	}
+	slices.SortFunc(reports, func(a, b NodeReport) int {
+		return cmp.Or(cmp.Compare(urgency(a), urgency(b)), strings.Compare(a.Name, b.Name))
+	})
+	for _, x := range reports {
+		i.nodeFinding(x)
+	}
+	i.out.Pools = append(i.out.Pools, r)
+	i.out.Nodes = append(i.out.Nodes, reports...)
+}
+
+// urgency orders nodes by how much they need attention.
+func urgency(n NodeReport) int {
+	switch {
+	case n.State == "degraded":
+		return 0
+	case n.Down:
+		return 1
+	}
+	return 2 + slices.Index([]string{"draining", "updating", "pending", "paused", "updated"}, n.State)
+}
+
+// node judges one node.
+func (i *inspection) node(n *object.Node, p *Pool) NodeReport {
+	current, desired, state := n.Annotations[noteCurrent], n.Annotations[noteDesired], n.Annotations[noteState]
+	r := NodeReport{Name: n.Name, Pool: p.Name, Version: i.d.Configs[current]}
+	if c := condition(n, "Ready"); c != nil && c.Status != True {
+		r.Since = c.LastTransitionTime
+	}
+	r.Message = down(n)
+	switch target := p.Spec.Configuration.Name; {
+	case current != "" && current == desired && current == target && state == "Done" && (r.Version == "" || r.Version == i.out.Target):
+		r.State = "updated"
+	case state == "Degraded" || state == "Unreconcilable":
+		r.State = "degraded"
+		r.Message = cmp.Or(n.Annotations[noteReason], r.Message)
+	case draining(n):
+		r.State = "draining"
+	case current == "":
+		r.State, r.Message = "updating", cmp.Or(r.Message, "the machine config daemon has not reported yet")
+	case current != desired || state != "Done" && state != "":
+		r.State = "updating"
+	case p.Spec.Paused:
+		r.State = "paused"
+	default:
+		r.State = "pending"
+	}
+	if r.Message == "" && state == "Working" && r.State != "draining" {
+		r.Message = "the machine config daemon works on it"
+	}
+	r.Down = down(n) != "" || current == ""
+	return r
+}
+
+// draining reports whether a node is asked to drain and has not done so.
+func draining(n *object.Node) bool {
+	want := n.Annotations[noteDrain]
+	return strings.HasPrefix(want, "drain-") && want != n.Annotations[noteDrained]
+}
+
+// down says why no pods are placed on a node; empty when some may be.
+func down(n *object.Node) string {
+	if c := condition(n, "Ready"); c != nil && c.Status != True {
+		return "not ready: " + cmp.Or(c.Message, c.Reason, "it does not say why")
+	}
+	for _, kind := range []string{"DiskPressure", "NetworkUnavailable"} {
+		if c := condition(n, kind); c != nil && c.Status != False {
+			return kind + ": " + cmp.Or(c.Message, c.Reason)
+		}
+	}
+	if n.Spec.Unschedulable {
+		return "marked unschedulable"
+	}
+	return ""
+}
+
+func condition(n *object.Node, kind string) *object.NodeCondition {
+	for k := range n.Status.Conditions {
+		if n.Status.Conditions[k].Type == kind {
+			return &n.Status.Conditions[k]
+		}
+	}
+	return nil
+}
+
+// nodeFinding tells of a node that holds the update of its pool up.
+func (i *inspection) nodeFinding(n NodeReport) {
+	f := Finding{Subject: "node " + n.Name, Since: n.Since, Owner: "machine-config operator", Message: fmt.Sprintf("node %s of pool %s: %s", n.Name, n.Pool, n.Message)}
+	switch {
+	case n.State == "degraded":
+		f.Severity, f.Reason = SeverityError, "NodeDegraded"
+		f.Next = "its pool cannot be done before it is mended"
+		if strings.Contains(n.Message, "drain") {
+			f.Next = "a pod cannot be evicted: look for PodDisruptionBudgets that allow no disruption, and at the pods on the node"
+			f.Owner = "owner of the pods"
+		}
+	case n.Down && !n.Since.IsZero():
+		f.Severity, f.Reason = SeverityWarning, "NodeNotReady"
+		f.Next = "during an update a node is usually back within 30 minutes; it counts against maxUnavailable of its pool meanwhile"
+		if i.now.Sub(n.Since) > 30*time.Minute {
+			f.Next = "more than 30 minutes are not usual: look at the machine and its console; it counts against maxUnavailable of its pool"
+		}
+	case n.Down && n.State != "draining" && n.State != "updating":
+		f.Severity, f.Reason = SeverityInfo, "NodeUnavailable"
+		f.Next = "it counts against maxUnavailable of its pool until it is schedulable again"
+	default:
+		return
+	}
+	i.find(f)
+}
