@@ -44,6 +44,9 @@ func (c *command) runExplain() (int, error) {
 			all = append(all, x)
 		}
 	}
+	if len(all) == 0 {
+		return 0, fmt.Errorf("explain: the input has %d nodes and %d pods, and no pod with a node to look at: both are needed, as kubectl get nodes,pods -A -o json prints them", len(cluster.Nodes), len(cluster.Pods))
+	}
 	if c.format == "json" {
 		return status, c.printJSON(all)
 	}
