@@ -57,6 +57,9 @@ func (m *members) assign(id int32) (number int32, fresh bool) {
 		m.named[name] = number
 	}
 	m.classes[number].size++
+	if m.of[id] == 0 {
+		m.taken(id)
+	}
 	m.leave(id)
 	m.of[id] = number
 	return number, !there
@@ -93,9 +96,18 @@ func (m *members) remove(id int32) {
 		return
 	}
 	m.leave(id)
-	at, _ := slices.BinarySearchFunc(m.free, id, func(a, b int32) int { return int(b - a) })
+	at, _ := slices.BinarySearchFunc(m.free, id, descending)
 	m.free = slices.Insert(m.free, at, id)
 }
+
+// taken says that a number is not free any more.
+func (m *members) taken(id int32) {
+	if at, found := slices.BinarySearchFunc(m.free, id, descending); found {
+		m.free = slices.Delete(m.free, at, at+1)
+	}
+}
+
+func descending(a, b int32) int { return int(b - a) }
 
 // classKey writes what tells classes apart: the parts of a list that matter, in
 // an order that does not depend on the list's.

@@ -122,10 +122,11 @@ func AdmitNode(n *Node) []Taint {
 	return list
 }
 
-// systemKey reports whether a key is one that the control plane uses.
+// systemKey reports whether a key is one that the control plane uses, or what
+// manages machines.
 func systemKey(key string) bool {
 	switch key {
-	case KeyOutOfService, KeyUninitialized, KeyShutdown, KeyMaster, KeyControlPlane:
+	case KeyOutOfService, KeyUninitialized, KeyShutdown, KeyMaster, KeyControlPlane, KeyMachineUninitialized, KeyOutdatedRevision:
 		return true
 	}
 	return conditionKey(key)

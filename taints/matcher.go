@@ -17,6 +17,8 @@ import (
 //     class is compared with every class of the other kind. A class without
 //     members is forgotten.
 //   - Nothing that was passed in is kept.
+//   - To set what was removed adds it again. A number that was never given makes
+//     the methods panic, as an index out of range does.
 //
 // The zero value is not ready; use [NewMatcher].
 type Matcher struct {

@@ -39,17 +39,21 @@ func (f *fleet) change(d draw) {
 	switch node, pod := taints.NodeID(d.IntN(12)), taints.PodID(d.IntN(12)); d.IntN(8) {
 	case 0, 1:
 		n := d.node()
-		f.nodes[f.m.AddNode(n)] = n
+		id := f.m.AddNode(n)
+		if f.nodes[id] != nil {
+			panic("a number that is in use is given again")
+		}
+		f.nodes[id] = n
 	case 2, 3:
 		p := d.pod()
 		f.pods[f.m.AddPod(p)] = p
 	case 4:
-		if f.nodes[node] != nil {
+		if _, given := f.nodes[node]; given { // removed or not
 			f.nodes[node] = d.node()
 			f.m.SetNode(node, f.nodes[node])
 		}
 	case 5:
-		if f.pods[pod] != nil {
+		if _, given := f.pods[pod]; given {
 			f.pods[pod] = d.pod()
 			f.m.SetPod(pod, f.pods[pod])
 		}
