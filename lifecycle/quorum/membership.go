@@ -101,12 +101,10 @@ func (s *stepper) removeVoter(managed bool) Action {
 //  3. There are no more voters than desired, and this one is healthy: its
 //     replacement comes first.
 //  4. Other members are unhealthy, and this one is not.
-//  5. The others would have no quorum without it.
+//
+// From these it follows that the others have a quorum without it: if it is
+// healthy they all are, and if it is not it was none of the majority.
 func (s *stepper) removable(v *Member) (reason, message, unblock string) {
-	left := s.healthy
-	if v.Healthy {
-		left--
-	}
 	switch {
 	case s.Busy != "":
 		return ReasonBusy, s.Busy, "the control plane comes to rest"
@@ -120,8 +118,6 @@ func (s *stepper) removable(v *Member) (reason, message, unblock string) {
 		return ReasonUnhealthy, "members " + listed(s.sick) + " are unhealthy, and their machines are not being deleted", "these members recover, or their machines are deleted"
 	case v.Healthy && len(s.voters) <= s.Desired:
 		return ReasonReplacement, fmt.Sprintf("member %s is one of %d voters, and %d are desired", v.Name, len(s.voters), s.Desired), "another machine joins the control plane"
-	case !safe(len(s.voters)-1, left):
-		return ReasonQuorumAtRisk, fmt.Sprintf("without member %s, %d of %d voters would be healthy", v.Name, left, len(s.voters)-1), "members recover: " + listed(s.sick)
 	}
 	return "", "", ""
 }
@@ -144,7 +140,7 @@ func (s *stepper) removeStray(managed bool) Action {
 			slices.ContainsFunc(s.Hosts, func(h Host) bool { return meet(h.Addresses, m.Addresses) }) {
 			continue
 		}
-		if m.Learner || safe(len(s.voters), s.healthy) && safe(len(s.voters)-1, s.healthy) {
+		if m.Learner || safe(len(s.voters), s.healthy) {
 			return RemoveMember{m.ID, m.Name, "it is unhealthy, and has neither machine nor node", s.Revision}
 		}
 	}
