@@ -146,6 +146,7 @@ func TestDecisions(t *testing.T) {
 		{"promote: it has not", "a b c d:behind", "", ""},
 		{"promote: its machine is being deleted", "a b c d:learner:deleting", "remove member id-d", "MemberGoing"},
 		{"promote: no hook yet", "a b c d:learner:nohook", "set hook d", ""},
+		{"promote: there is a voter more than desired", "a b c e d:learner", "", ""},
 		{"promote: it does not answer", "a b c d:learner:sick", "", ""},
 		{"promote: machines are not managed", "unmanaged a b c d:learner:nomachine", "promote id-d", ""},
 		// AttemptToScaleDown
