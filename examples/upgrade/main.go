@@ -34,6 +34,7 @@ func run(ctx context.Context, words []string, stdout, stderr io.Writer) int {
 			graphCommand(),
 			planCommand(),
 			statusCommand(),
+			recommendCommand(),
 			diffCommand(),
 		},
 	}

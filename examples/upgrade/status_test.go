@@ -39,6 +39,50 @@ func TestRecordedStatus(t *testing.T) {
 	}
 }
 
+// Of each recorded cluster the updates are recommended that were recommended,
+// and not the others, for the same reason.
+func TestRecordedRecommendations(t *testing.T) {
+	const suffix = ".show-outdated-releases-output"
+	root := os.Getenv("FAIRLEAD_DATA")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	files, _ := filepath.Glob(filepath.Join(root, "updates", "recommend", "*"+suffix))
+	if len(files) == 0 {
+		t.Skip("no recorded clusters: " + root)
+	}
+	line := regexp.MustCompile(`(?m)^  (\d\S+) +(\S.*)$`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prefix := strings.TrimSuffix(file, suffix)
+		dump, err := readDump(prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := cvo.Advise(dump.Version, nil)
+		lines := line.FindAllStringSubmatch(string(text), -1)
+		if len(lines) != len(a.Choices) {
+			t.Errorf("%s: %d updates, not %d", prefix, len(a.Choices), len(lines))
+		}
+		for k, m := range lines {
+			c := a.Choices[k]
+			want := "no known issues relevant to this cluster"
+			if c.Recommended != cvo.True {
+				want = c.Reason
+			}
+			if c.Blocked { // the recording joins that with the risks
+				want = m[2]
+			}
+			if c.Release.Version != m[1] || want != m[2] || c.Clear() != strings.HasPrefix(m[2], "no known issues") {
+				t.Errorf("%s: %v, not %s %s", prefix, m[1:], c.Release.Version, want)
+			}
+		}
+	}
+}
+
 var (
 	completion = regexp.MustCompile(`Completion: +(\d+)% \((\d+) operators updated, (\d+) updating, (\d+) waiting\)`)
 	updating   = regexp.MustCompile(`(?m)^Updating: +(.*)$`)

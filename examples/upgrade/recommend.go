@@ -1,0 +1,152 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/doc"
+)
+
+func recommendCommand() *args.Command {
+	return &args.Command{
+		Name:  "recommend",
+		Usage: "PREFIX [-to V] [-all] [-o text|json]",
+		About: "tell which update a dumped cluster should take, and why not the others",
+		Run:   recommend,
+	}
+}
+
+func recommend(c *args.Call) error {
+	form := c.Choice("o", "text", "json")
+	to := c.Flags.String("to", "", "")
+	all := c.Flags.Bool("all", false, "")
+	if err := c.Parse(1, 1); err != nil {
+		return err
+	}
+	dump, err := readDump(c.Args[0])
+	if err != nil {
+		return err
+	}
+	alerts, known, err := readAlerts(c.Args[0] + "-alerts.json")
+	if err != nil {
+		return err
+	}
+	a := cvo.Advise(dump.Version, alerts)
+	if *to != "" {
+		return recommendTo(c.Stdout, a, *to)
+	}
+	if *form == "json" {
+		enc := json.NewEncoder(c.Stdout)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		return enc.Encode(a)
+	}
+	printAdvice(c.Stdout, a, known, *all)
+	return nil
+}
+
+// readAlerts reads what Prometheus answers. known is false without a file.
+func readAlerts(name string) (alerts []cvo.Alert, known bool, err error) {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	var answer struct {
+		Data struct {
+			Alerts []cvo.Alert `json:"alerts"`
+		} `json:"data"`
+	}
+	if err == nil {
+		_, err = doc.Parse(text, doc.Limits{})
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &answer)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("%s: %w", name, err)
+	}
+	return answer.Data.Alerts, true, nil
+}
+
+func printAdvice(w io.Writer, a *cvo.Advice, alerts, all bool) {
+	fmt.Fprintf(w, "%s, channel %s (others: %s)\n", a.Current, a.Channel, strings.Join(a.Channels, ", "))
+	fmt.Fprintln(w, a.Why)
+	if !alerts {
+		fmt.Fprintln(w, "alerts are not known: without them trouble may be overlooked")
+	}
+	for _, f := range a.Concerns {
+		fmt.Fprintf(w, "  %s: %s\n    next: %s\n", f.Severity, f.Message, f.Next)
+	}
+	minor, shown, hidden := "", 0, 0
+	rest := func() {
+		if hidden > 0 {
+			fmt.Fprintf(w, "  and %d older; show them with -all\n", hidden)
+		}
+		hidden = 0
+	}
+	for i := range a.Choices {
+		c := &a.Choices[i]
+		if m := c.Release.Minor(); m != minor {
+			rest()
+			minor, shown = m, 0
+			fmt.Fprintf(w, "Updates to %s:\n", m)
+		}
+		if shown++; shown > 2 && !all {
+			hidden++
+			continue
+		}
+		fmt.Fprintf(w, "  %-12s %s\n", c.Release.Version, verdict(c))
+	}
+	rest()
+}
+
+// verdict says in a few words what speaks against an update.
+func verdict(c *cvo.Choice) string {
+	switch {
+	case c.Clear() && len(c.Findings) == 0:
+		return "no known issues"
+	case c.Blocked:
+		return "would be refused: " + c.Findings[0].Reason
+	case c.Recommended == cvo.True:
+		return "no known issues; note " + c.Findings[0].Reason
+	case c.Recommended == cvo.Unknown:
+		return "not known whether its risks apply: " + c.Reason
+	}
+	return "not recommended: " + c.Reason
+}
+
+// recommendTo tells about one update. An update that something speaks against is
+// a finding.
+func recommendTo(w io.Writer, a *cvo.Advice, to string) error {
+	for i := range a.Choices {
+		c := &a.Choices[i]
+		if c.Release.Version != to {
+			continue
+		}
+		fmt.Fprintf(w, "%s: %s\nimage: %s\n", to, verdict(c), c.Release.Image)
+		if c.Release.URL != "" {
+			fmt.Fprintf(w, "more: %s\n", c.Release.URL)
+		}
+		if c.Recommended != cvo.True {
+			fmt.Fprintln(w, c.Message)
+		}
+		for _, p := range c.Findings {
+			fmt.Fprintln(w, p)
+		}
+		for _, f := range a.Concerns {
+			fmt.Fprintf(w, "%s: %s\n  next: %s\n", f.Severity, f.Message, f.Next)
+		}
+		if !c.Clear() || len(a.Concerns) > 0 && a.Concerns[0].Severity == cvo.SeverityError {
+			return args.ErrFindings
+		}
+		return nil
+	}
+	return fmt.Errorf("%s is no update of %s in channel %s; %s", to, a.Current, a.Channel, a.Why)
+}
