@@ -36,6 +36,7 @@ import (
 //	add NAME POINT HOOK OWNER     tries to add a hook
 //	force NAME POINT HOOK OWNER   adds a hook that nobody admits
 //	edit NAME finalizers|undelete|annotation=KEY:VALUE|skip=(POINT/HOOK,...)
+//	cloud silent|answers
 //	owner NAME     a sign of life
 //	fail VERB [CODE]   actions fail from here on; none if there is no verb
 //	jump DURATION  sets the clock ahead, or back
@@ -61,6 +62,7 @@ type script struct {
 	names   []string
 	states  map[string]lifecycle.State
 	world   lifecycle.World // what the backend does not hold of each world
+	silent  bool            // the cloud does not answer
 	failing string
 	code    int
 	out     strings.Builder
@@ -81,7 +83,7 @@ func (s *script) reset(c *golden.Command) {
 	}
 	s.clock = new(fairlead.ManualClock)
 	s.clock.Set(sim.Start())
-	s.store, s.names, s.states, s.world, s.failing = new(fairlead.MemStore), nil, map[string]lifecycle.State{}, lifecycle.World{}, ""
+	s.store, s.names, s.states, s.world, s.failing, s.silent = new(fairlead.MemStore), nil, map[string]lifecycle.State{}, lifecycle.World{}, "", false
 	s.backend = &lifecycle.MemBackend{Clock: s.clock}
 	var err error
 	s.runner, err = lifecycle.NewRunner(s, s.policy, &fairlead.RunnerOptions{Store: s.store, Clock: s.clock})
@@ -105,6 +107,9 @@ func (s *script) duration(c *golden.Command, key string) time.Duration {
 func (s *script) Observe(ctx context.Context, machine string) (*lifecycle.World, error) {
 	w, err := s.backend.Observe(ctx, machine)
 	if err == nil {
+		if s.silent {
+			w.Instance = ""
+		}
 		w.Cluster, w.Attachments, w.PersistentVolumes = s.world.Cluster, s.world.Attachments, s.world.PersistentVolumes
 	}
 	return w, err
@@ -292,6 +297,8 @@ func (s *script) user(c *golden.Command, words []string) error {
 				m.Annotations = map[string]string{key: value}
 			}
 		})
+	case "cloud":
+		s.silent = words[0] == "silent"
 	case "owner":
 		s.backend.SetOwner(words[0])
 	case "fail":

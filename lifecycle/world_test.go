@@ -157,3 +157,41 @@ func TestStateSurvivesJSON(t *testing.T) {
 		}
 	}
 }
+
+// The backend changes nothing that is not what an action was decided on.
+func TestMemBackendRefuses(t *testing.T) {
+	b := new(lifecycle.MemBackend)
+	var n lifecycle.Node
+	n.Name = "n"
+	b.PutNode(n)
+	var m lifecycle.Machine
+	m.Name, m.Spec.ProviderSpec = "m", json.RawMessage(`{}`)
+	m.Spec.LifecycleHooks.PreDrain = []lifecycle.Hook{{Name: "Hook", Owner: "owner"}}
+	if err := b.PutMachine(m); err != nil {
+		t.Fatal(err)
+	}
+	var p lifecycle.Pod
+	p.Namespace, p.Name, p.UID, p.Spec.NodeName = "d", "p", "uid", "n"
+	b.PutPod(p)
+	before := b.Machine("m")
+	old := lifecycle.UpdateStatus{Revision: before.ResourceVersion, Phase: lifecycle.PhaseRunning}
+	if err := b.Apply(t.Context(), "m", old); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		action lifecycle.Action
+		code   int
+	}{
+		{old, 409}, {lifecycle.Cordon{Node: "n", UID: "other"}, 404}, {lifecycle.DeleteNode{Name: "n", UID: "other"}, 409},
+		{lifecycle.Evict{Namespace: "d", Name: "p", UID: "other"}, 404}, {lifecycle.DeletePod{Namespace: "d", Name: "other", UID: "uid"}, 404},
+		{lifecycle.RemoveHook{Point: lifecycle.PreDrain, Name: "Hook", Owner: "thief"}, 403},
+	} {
+		var refused *lifecycle.RefusedError
+		if err := b.Apply(t.Context(), "m", tt.action); !errors.As(err, &refused) || refused.Code != tt.code {
+			t.Errorf("%v: %v, want %d", tt.action.Key(), err, tt.code)
+		}
+	}
+	if b.Node("n") == nil || b.Node("n").Spec.Unschedulable || len(b.PodsOn("n")) != 1 || len(b.Machine("m").Spec.LifecycleHooks.PreDrain) != 1 {
+		t.Error("something was changed all the same")
+	}
+}
