@@ -1,0 +1,61 @@
+package payload_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/fairlead/fairlead/cvo/payload"
+)
+
+// TestRender is TestRenderManifest: the operator's own deployment, with the
+// release image and the profile filled in.
+func TestRender(t *testing.T) {
+	const file = "manifests/0000_00_cluster-version-operator_30_deployment.yaml"
+	p, err := payload.Load(os.DirFS(dataDir(t)), &payload.Options{ReleaseImage: "quay.io/cvo/release:latest", Profile: "some-profile"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dataDir(t, "cvo-testdata", "pkg_payload_testdata"), "TestRenderManifest_expected_cvo_deployment.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := payload.ReadManifests(file, text, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range p.Manifests {
+		if m.File == file && string(m.JSON) != string(want[0].JSON) {
+			t.Errorf("%s\nwant\n%s", m.JSON, want[0].JSON)
+		}
+	}
+}
+
+// TestImages is TestImagesFromImageRef, with what templates make of them: only
+// tags of images count.
+func TestImages(t *testing.T) {
+	fsys := release()
+	render := func(tags string) string {
+		fsys["release-manifests/image-references"] = &fstest.MapFile{Data: []byte(
+			"kind: ImageStream\napiVersion: image.openshift.io/v1\nmetadata:\n  name: 4.20.1\nspec:\n  tags: " + tags + "\n")}
+		fsys["manifests/0000_00_a_x.yaml"] = &fstest.MapFile{Data: []byte(
+			"kind: A\nmetadata:\n  name: a\nspec: '{{index .Images \"one\"}}|{{index .Images \"two\"}}|{{- \"\" }} {{.ReleaseImage}}'\n")}
+		p, err := payload.Load(fsys, &payload.Options{ReleaseImage: "R"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, spec, _ := strings.Cut(string(p.Manifests[0].JSON), `"spec":`)
+		return spec
+	}
+	for tags, want := range map[string]string{
+		"[]": `"|| R"}`,
+		"[{name: one, from: {kind: DockerImage, name: q/one@sha256:1}}]":                                                                    `"q/one@sha256:1|| R"}`,
+		"[{name: one, from: {kind: ImageStreamTag, name: other}}, {name: two, from: {kind: DockerImage, name: q/two@sha256:2}}, {name: x}]": `"|q/two@sha256:2| R"}`,
+	} {
+		if got := render(tags); got != want {
+			t.Errorf("%s: %s, want %s", tags, got, want)
+		}
+	}
+}
