@@ -24,19 +24,6 @@ func (id ID) String() string {
 	return strings.ToLower(id.Kind) + ` "` + name + `"`
 }
 
-// compare orders by group, kind, namespace and name.
-func (id ID) compare(o ID) int {
-	for _, c := range [...]int{
-		strings.Compare(id.Group, o.Group), strings.Compare(id.Kind, o.Kind),
-		strings.Compare(id.Namespace, o.Namespace), strings.Compare(id.Name, o.Name),
-	} {
-		if c != 0 {
-			return c
-		}
-	}
-	return 0
-}
-
 // Manifest is one document of a payload's file: one resource.
 type Manifest struct {
 	ID          ID                // which resource it is

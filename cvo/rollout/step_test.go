@@ -1,0 +1,61 @@
+package rollout_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/cvo/rollout"
+)
+
+// TestChosenTakesRoom: a node that was chosen takes its room from then on, also
+// if it does not seem to know, another one would come first by now, or it takes
+// no pods for a while.
+func TestChosenTakesRoom(t *testing.T) {
+	w := workers()
+	d := rollout.Step(rollout.State{}, w, start, nil)
+	if len(d.State.Begun) != 1 || d.State.Begun[0].Node != "c" {
+		t.Fatalf("%+v", d.State)
+	}
+	first := w.Nodes[0]
+	first.Name, first.Labels = "d", map[string]string{rollout.LabelZone: "airport"}
+	w.Nodes = append(w.Nodes, first)
+	for range 3 {
+		start := start.Add(time.Second)
+		d = rollout.Step(d.State, w, start, nil)
+		for _, a := range d.Actions {
+			if b, ok := a.(rollout.Begin); ok && b.Node != "c" {
+				t.Errorf("%s is begun beside c", b.Node)
+			}
+		}
+		if !slices.ContainsFunc(d.State.Begun, func(b rollout.Begun) bool { return b.Node == "c" }) {
+			t.Errorf("c was forgotten: %+v", d.State)
+		}
+		w.Nodes[2].Spec.Unschedulable = true // by somebody else
+	}
+	w.Nodes = slices.Delete(w.Nodes, 2, 3)
+	if d = rollout.Step(d.State, w, start, nil); len(d.State.Begun) != 1 || d.State.Begun[0].Node != "d" {
+		t.Errorf("c is gone, and still takes room: %+v", d.State)
+	}
+}
+
+// TestBudgetLowered: what was chosen and does not know yet waits when the budget
+// has become smaller meanwhile, one after the other.
+func TestBudgetLowered(t *testing.T) {
+	w := workers()
+	w.Pool.Spec.MaxUnavailable = &rollout.IntOrString{Int: 3}
+	d := rollout.Step(rollout.State{}, w, start, nil)
+	if len(d.State.Begun) != 3 {
+		t.Fatalf("%+v", d.State)
+	}
+	w.Pool.Spec.MaxUnavailable = nil
+	begun := 0
+	for _, a := range rollout.Step(d.State, w, start.Add(time.Hour), nil).Actions {
+		if _, ok := a.(rollout.Begin); ok {
+			begun++
+		}
+	}
+	if begun != 1 {
+		t.Errorf("%d nodes are told, and one may be down", begun)
+	}
+}
