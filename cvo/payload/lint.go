@@ -32,7 +32,7 @@ func (s *Selection) Lint(g *Graph) Diagnostics {
 		x.definition(i, m)
 	}
 	for i, m := range g.Tasks {
-		if slices.Contains(builtin, m.ID.Group) || x.serves[m.ID.Group] || m.Delete() {
+		if slices.Contains(builtin, m.ID.Group) || x.serves[m.ID.Group] || m.Delete() || bootstrapped(m) {
 			continue
 		}
 		at, ok := x.defines[[2]string{m.ID.Group, m.ID.Kind}]
@@ -45,6 +45,11 @@ func (s *Selection) Lint(g *Graph) Diagnostics {
 		}
 	}
 	return x.found.Sorted()
+}
+
+// bootstrapped reports whether the kind is there before any release is applied.
+func bootstrapped(m *Manifest) bool {
+	return m.ClusterOperator() || m.ID.Group == "config.openshift.io" && m.ID.Kind == "ClusterVersion"
 }
 
 // linter collects what is odd.

@@ -59,3 +59,27 @@ func TestBudgetLowered(t *testing.T) {
 		t.Errorf("%d nodes are told, and one may be down", begun)
 	}
 }
+
+// TestBackoff: an action whose effect is not seen is repeated after a pause that
+// doubles, up to a limit, and also when the clock was set back.
+func TestBackoff(t *testing.T) {
+	w := workers()
+	d, last := rollout.Step(rollout.State{}, w, start, nil), start
+	var pauses []time.Duration
+	for at := start; at.Before(start.Add(5 * time.Minute)); at = at.Add(time.Second) {
+		d = rollout.Step(d.State, w, at, nil)
+		if slices.ContainsFunc(d.Actions, func(a rollout.Action) bool { return rollout.Key(a) == "begin c rendered-worker-2" }) {
+			pauses, last = append(pauses, at.Sub(last)), at
+		}
+		if d.Wake.IsZero() || d.Wake.After(at.Add(time.Minute)) {
+			t.Fatalf("at %v it looks again at %v", at, d.Wake)
+		}
+	}
+	want := []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, time.Minute, time.Minute, time.Minute}
+	if !slices.Equal(pauses, want) {
+		t.Errorf("pauses %v, want %v", pauses, want)
+	}
+	if d = rollout.Step(d.State, w, start.Add(-time.Hour), nil); len(d.Actions) == 0 {
+		t.Error("the clock was set back, and nothing is repeated")
+	}
+}
