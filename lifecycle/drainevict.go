@@ -15,6 +15,9 @@ const (
 	statusTooManyRequests = 429 // a budget does not allow it now
 )
 
+// maxRetryAfter bounds how long a server may ask to wait.
+const maxRetryAfter = time.Hour
+
 // evict has a pod evicted, or tells why that is not asked for now.
 func (d *drainer) evict(p *Pod) {
 	e := d.known(p)
@@ -58,7 +61,7 @@ func (d *drainer) hear(e *PodDrain) {
 	}
 	for _, verb := range [...]string{verbEvict, verbDeletePod} {
 		if f := failure(d.world.Failures, Key{verb, e.UID}); f != nil && !f.At.Before(e.Asked) {
-			e.Failed, e.Code, e.RetryAfter, e.Detail = true, f.Code, max(0, f.RetryAfter), f.Message
+			e.Failed, e.Code, e.RetryAfter, e.Detail = true, f.Code, min(max(0, f.RetryAfter), maxRetryAfter), f.Message
 		}
 	}
 }

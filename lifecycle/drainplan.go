@@ -214,8 +214,10 @@ type planner struct {
 	tally  []BudgetPlan // by budget
 	told   map[finding][]PodReason
 	round  int
-	spent  []int32 // budgets used in this round
-	delta  []int   // by budget, how many more healthy pods it has after this round
+	seen   []entry    // memory of look
+	space  []draining // memory of batch
+	spent  []int32    // budgets used in this round
+	delta  []int      // by budget, how many more healthy pods it has after this round
 }
 
 // prepare indexes the request.
@@ -227,12 +229,8 @@ func (p *planner) prepare() {
 	p.tally = make([]BudgetPlan, len(p.req.Budgets))
 	p.first = make([]int32, 1, len(p.req.Pods)+1)
 	p.of = make([]int32, 0, len(p.req.Pods))
-	for i := range p.req.Pods {
-		p.of = p.ledger.of(&p.req.Pods[i], p.of)
-		p.first = append(p.first, int32(len(p.of)))
-	}
-	p.measure()
 	p.place()
+	p.measure()
 	p.labels = map[string]map[string]string{}
 	for i := range p.req.Machines {
 		if m := &p.req.Machines[i]; m.Status.NodeRef != nil {
@@ -241,7 +239,7 @@ func (p *planner) prepare() {
 	}
 }
 
-// place puts pods to their nodes.
+// place puts pods to their nodes and budgets, in one pass.
 func (p *planner) place() {
 	at := make(map[string]int32, len(p.req.Nodes))
 	for i := range p.req.Nodes {
@@ -250,6 +248,8 @@ func (p *planner) place() {
 	where := make([]int32, len(p.req.Pods))
 	count := make([]int, len(p.req.Nodes))
 	for i := range p.req.Pods {
+		p.of = p.ledger.of(&p.req.Pods[i], p.of)
+		p.first = append(p.first, int32(len(p.of)))
 		node, known := at[p.req.Pods[i].Spec.NodeName]
 		if where[i] = -1; known {
 			where[i] = node

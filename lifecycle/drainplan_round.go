@@ -21,11 +21,20 @@ type leftPod struct {
 	stuck   bool    // for good
 }
 
+// entry is a pod of a node, while its node is looked at.
+type entry struct {
+	sighting
+	at int32 // position of the pod
+}
+
 // batch drains nodes at the same time, until all are empty or stuck.
 func (p *planner) batch(nodes []int, from int) {
-	all := make([]draining, len(nodes))
+	for len(p.space) < len(nodes) {
+		p.space = append(p.space, draining{})
+	}
+	all := p.space[:len(nodes)]
 	for i, n := range nodes {
-		all[i] = p.look(n, &p.plan.Nodes[from+i])
+		p.look(n, &p.plan.Nodes[from+i], &all[i])
 	}
 	for {
 		p.round++
@@ -50,19 +59,15 @@ func (p *planner) batch(nodes []int, from int) {
 	}
 }
 
-// look judges the pods of a node.
-func (p *planner) look(at int, to *NodePlan) draining {
+// look judges the pods of a node. It uses the memory of d.
+func (p *planner) look(at int, to *NodePlan, d *draining) {
 	n := &p.req.Nodes[at]
 	w := DrainWorld{
 		Node: n, DaemonSets: p.req.DaemonSets, DaemonSetsListed: p.req.DaemonSetsListed,
 		Namespaces: p.req.Namespaces, ClusterLabels: p.req.ClusterLabels,
 	}
 	f := newFilter(p.policy, &w, p.labels[n.Name], p.now)
-	type entry struct {
-		sighting
-		at int32 // position of the pod
-	}
-	seen := make([]entry, 0, len(p.pods[at]))
+	seen := p.seen[:0]
 	for _, at := range p.pods[at] {
 		seen = append(seen, entry{f.judge(&p.req.Pods[at]), at})
 	}
@@ -78,7 +83,8 @@ func (p *planner) look(at int, to *NodePlan) draining {
 		return comparePods(a.pod, b.pod)
 	})
 	*to = NodePlan{Node: n.Name, Cordoned: n.Spec.Unschedulable, Unreachable: unreachable(n), Pods: make([]PodPlan, len(seen))}
-	d := draining{node: to, left: make([]leftPod, 0, len(seen))}
+	p.seen = seen
+	d.node, d.left = to, d.left[:0]
 	for i := range seen {
 		s := &seen[i].sighting
 		to.Pods[i] = PodPlan{
@@ -96,7 +102,6 @@ func (p *planner) look(at int, to *NodePlan) draining {
 		}
 		d.left = append(d.left, leftPod{sighting: *s, budgets: of, plan: i})
 	}
-	return d
 }
 
 // reasons returns what filters say of a pod, the same list for the same.

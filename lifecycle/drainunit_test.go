@@ -98,6 +98,29 @@ func TestClockSetBack(t *testing.T) {
 	}
 }
 
+// TestUnderWay: an eviction whose effect is not seen yet, neither on the pod nor in
+// the numbers of its budget, counts against the budget.
+func TestUnderWay(t *testing.T) {
+	c := newCluster()
+	c.node.Spec.Unschedulable = true
+	for _, name := range []string{"b", "a"} {
+		c.pod(name, map[string]string{"rs": "web", "labels": "app:web"}, func(string) bool { return false })
+	}
+	if err := c.budget("web", map[string]string{"max": "1", "app": "web"}, func(string) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	c.control()
+	w := c.world()
+	d := drain(DrainState{}, &w, nil, c.now, nil, &waitList{now: c.now})
+	if len(d.actions) != 1 || d.actions[0].Key().Object != "uid-a" {
+		t.Fatalf("%v", d.actions)
+	}
+	w.Pods[0].Name = "0" // b is looked at first from now on
+	if d = drain(d.state, &w, nil, c.now.Add(time.Second), nil, &waitList{now: c.now}); len(d.actions) > 0 {
+		t.Errorf("another one goes: %v", d.actions)
+	}
+}
+
 // TestCallsPerBlockedPod measures how often the API is asked about a pod that a
 // budget keeps, in the first ten minutes: with budgets in view, and without. The
 // reference asks 1,284 times a minute: 642 evictions, and as many looks at the pod.
