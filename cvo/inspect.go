@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/object"
 )
 
@@ -22,33 +23,8 @@ type Dump struct {
 	Configs map[string]string
 }
 
-// Pool is a MachineConfigPool, as far as an update concerns it.
-type Pool struct {
-	ObjectMeta `json:"metadata"`
-	Spec       PoolSpec   `json:"spec"`   // what is asked of it
-	Status     PoolStatus `json:"status"` // what is reported of it
-}
-
-// PoolSpec is what is asked of a pool.
-type PoolSpec struct {
-	Configuration PoolConfiguration     `json:"configuration"`          // the configuration that its nodes are to have
-	NodeSelector  *object.LabelSelector `json:"nodeSelector,omitempty"` // its nodes
-	Paused        bool                  `json:"paused,omitempty"`       // nothing happens to its nodes
-}
-
-// PoolConfiguration names a configuration.
-type PoolConfiguration struct {
-	Name string `json:"name"` // of the MachineConfig
-}
-
-// PoolStatus is what is reported of a pool.
-type PoolStatus struct {
-	Conditions           []Condition       `json:"conditions,omitempty"`           // Updated, Updating, Degraded, NodeDegraded, RenderDegraded
-	Configuration        PoolConfiguration `json:"configuration"`                  // the configuration that all its nodes have
-	MachineCount         int               `json:"machineCount,omitempty"`         // nodes
-	UpdatedMachineCount  int               `json:"updatedMachineCount,omitempty"`  // nodes with the configuration
-	DegradedMachineCount int               `json:"degradedMachineCount,omitempty"` // nodes that cannot go on
-}
+// Pool is a MachineConfigPool: the fields of rollout.Pool.
+type Pool = rollout.Pool
 
 // Report says how far the update of a cluster is, and what stands in its way.
 type Report struct {
@@ -126,16 +102,6 @@ type Finding struct {
 	Owner    string    `json:"owner,omitempty"` // who can do something about it
 	Next     string    `json:"next"`            // what to do, what is normal, or what comes next
 }
-
-// The names that the machine config operator gives its notes on nodes.
-const (
-	noteCurrent = "machineconfiguration.openshift.io/currentConfig"
-	noteDesired = "machineconfiguration.openshift.io/desiredConfig"
-	noteState   = "machineconfiguration.openshift.io/state"
-	noteReason  = "machineconfiguration.openshift.io/reason"
-	noteDrain   = "machineconfiguration.openshift.io/desiredDrain"
-	noteDrained = "machineconfiguration.openshift.io/lastAppliedDrain"
-)
 
 // Inspect says how far the update of a cluster is that was written down, and
 // what stands in its way. now decides how long things last; zero means the

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/object"
 )
 
@@ -19,7 +20,14 @@ func (i *inspection) pools() {
 	members := map[string][]*object.Node{}
 	for k := range i.d.Nodes {
 		n := &i.d.Nodes[k]
-		name := poolOf(n, list)
+		p, err := rollout.PrimaryPool(list, n)
+		name := ""
+		switch {
+		case err != nil:
+			i.find(Finding{Subject: "node " + n.Name, Severity: SeverityWarning, Reason: "Pools", Message: err.Error(), Owner: "administrator", Next: "let one pool select the node"})
+		case p != nil:
+			name = p.Name
+		}
 		members[name] = append(members[name], n)
 	}
 	for k := range list {
@@ -32,28 +40,10 @@ func (i *inspection) pools() {
 
 // rank puts the control plane first.
 func rank(pool string) int {
-	if pool == "master" {
+	if pool == rollout.PoolMaster {
 		return 0
 	}
 	return 1
-}
-
-// poolOf returns the pool that a node belongs to: master before all others, a
-// pool of the administrator's own before worker.
-func poolOf(n *object.Node, pools []Pool) string {
-	found := ""
-	for _, p := range pools {
-		if p.Spec.NodeSelector.Empty() || !p.Spec.NodeSelector.Matches(n.Labels) {
-			continue
-		}
-		if p.Name == "master" {
-			return p.Name
-		}
-		if found == "" || found == "worker" {
-			found = p.Name
-		}
-	}
-	return found
 }
 
 // pool judges one pool.
@@ -117,7 +107,7 @@ func urgency(n NodeReport) int {
 
 // node judges one node.
 func (i *inspection) node(n *object.Node, p *Pool) NodeReport {
-	current, desired, state := n.Annotations[noteCurrent], n.Annotations[noteDesired], n.Annotations[noteState]
+	current, desired, state := n.Annotations[rollout.AnnotationCurrent], n.Annotations[rollout.AnnotationDesired], n.Annotations[rollout.AnnotationState]
 	r := NodeReport{Name: n.Name, Pool: p.Name, Version: i.d.Configs[current]}
 	if c := condition(n, "Ready"); c != nil && c.Status != True {
 		r.Since = c.LastTransitionTime
@@ -128,7 +118,7 @@ func (i *inspection) node(n *object.Node, p *Pool) NodeReport {
 		r.State = "updated"
 	case state == "Degraded" || state == "Unreconcilable":
 		r.State = "degraded"
-		r.Message = cmp.Or(n.Annotations[noteReason], r.Message)
+		r.Message = cmp.Or(n.Annotations[rollout.AnnotationReason], r.Message)
 	case draining(n):
 		r.State = "draining"
 	case current == "":
@@ -149,8 +139,8 @@ func (i *inspection) node(n *object.Node, p *Pool) NodeReport {
 
 // draining reports whether a node is asked to drain and has not done so.
 func draining(n *object.Node) bool {
-	want := n.Annotations[noteDrain]
-	return strings.HasPrefix(want, "drain-") && want != n.Annotations[noteDrained]
+	want := n.Annotations[rollout.AnnotationDesiredDrain]
+	return strings.HasPrefix(want, "drain-") && want != n.Annotations[rollout.AnnotationLastDrain]
 }
 
 // down says why no pods are placed on a node; empty when some may be.
