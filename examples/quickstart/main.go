@@ -1,8 +1,8 @@
 // Quickstart tells a short story with a small catalog of operators: it opens
 // the catalog, resolves a subscription with what that requires, asks for
 // something that cannot be, validates a draft, lets an operator be installed and
-// updated, deletes a machine, and asks which pods go where. It needs no network
-// and no files.
+// updated, deletes a machine, asks which pods go where, and takes a cluster to its
+// next release. It needs no network and no files.
 //
 //	go run ./examples/quickstart
 package main
@@ -21,7 +21,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-//go:embed catalog draft
+//go:embed catalog draft all:releases
 var embedded embed.FS
 
 func main() {
@@ -74,7 +74,11 @@ func tell(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	fmt.Fprint(w, "\n8. Nodes have taints. Which pods do they take, and which must leave?\n\n")
-	return placeAndEvict(w)
+	if err := placeAndEvict(w); err != nil {
+		return err
+	}
+	fmt.Fprint(w, "\n9. Take the whole cluster to its next release\n\n")
+	return updateCluster(ctx, w)
 }
 
 // judge validates a draft with two slips.
