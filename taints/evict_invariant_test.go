@@ -291,6 +291,9 @@ func (p *fleetPlay) rest(end time.Time) {
 			before := p.Clock.Now()
 			p.Clock.Set(next)
 			p.moved(before)
+			for _, name := range p.dirty {
+				wakes[slices.Index(p.nodes, name)] = time.Time{}
+			}
 		}
 	}
 }
@@ -324,12 +327,7 @@ func (p *fleetPlay) atRest() {
 
 func (p *fleetPlay) conditionsAtRest(n *taints.Node, disrupted bool) {
 	want := map[string]object.ConditionStatus{"reports": object.ConditionTrue, "unready": object.ConditionFalse, "silent": object.ConditionUnknown}[p.agents[n.Name]]
-	var ready object.ConditionStatus
-	for _, c := range n.Status.Conditions {
-		if c.Type == "Ready" {
-			ready = c.Status
-		}
-	}
+	ready := p.readiness(n.Name)
 	if ready != want {
 		p.fail("at rest, %s is %q and its Ready is %s", n.Name, p.agents[n.Name], ready)
 	}

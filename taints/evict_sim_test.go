@@ -305,9 +305,24 @@ func (p *fleetPlay) moved(before time.Time) {
 	p.command("jump %s", now.Sub(before))
 	for _, n := range p.nodes {
 		if a := p.agents[n]; a == "reports" || a == "unready" {
+			was := p.readiness(n)
 			p.backend.Report(n, a == "reports")
+			if p.readiness(n) != was {
+				p.dirty = append(p.dirty, n)
+			}
 		}
 	}
+}
+
+// readiness returns the status of the condition Ready of a node.
+func (p *fleetPlay) readiness(name string) object.ConditionStatus {
+	n, _ := p.backend.Node(name)
+	for _, c := range n.Status.Conditions {
+		if c.Type == "Ready" {
+			return c.Status
+		}
+	}
+	return ""
 }
 
 func (p *fleetPlay) taint(name string) {

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -295,9 +296,9 @@ func TestRun(t *testing.T) {
 		p.Spec.NodeName = "n"
 		p.Spec.Tolerations = []taints.Toleration{{Key: unreachable, Operator: taints.Exists, TolerationSeconds: new(int64(300))}}
 		b.PutPod(p)
-		passes := 0
+		var passes atomic.Int64 // of both loops
 		r, err := taints.NewRunner(b, &taints.Policy{Lifecycle: &taints.Lifecycle{}}, &fairlead.RunnerOptions{
-			Clock: clock, Workers: 1, Trace: &fairlead.Trace{Begin: func(string) { passes++ }},
+			Clock: clock, Workers: 1, Trace: &fairlead.Trace{Begin: func(string) { passes.Add(1) }},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -325,8 +326,8 @@ func TestRun(t *testing.T) {
 				t.Errorf("no %q in\n%s", w, text)
 			}
 		}
-		if passes > 200 {
-			t.Errorf("%d passes in ten minutes", passes)
+		if n := passes.Load(); n > 200 {
+			t.Errorf("%d passes in ten minutes", n)
 		}
 	})
 }
