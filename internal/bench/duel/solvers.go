@@ -88,46 +88,78 @@ func ourAnswer(p *Problem, solution *solver.Solution, err error) (Answer, error)
 	return answer, nil
 }
 
-type olmVariable struct {
-	id          olm.Identifier
+// variable is a variable of a peer: both have the same terms, each in types of
+// its own. I is how the peer identifies variables, C its constraints.
+type variable[I ~string, C any] struct {
+	id          I
 	index       int // -1 for a limit
-	constraints []olm.Constraint
+	constraints []C
 }
 
-// Identifier implements olm.Variable.
-func (v *olmVariable) Identifier() olm.Identifier { return v.id }
+// Identifier implements the Variable of both peers.
+func (v *variable[I, C]) Identifier() I { return v.id }
 
-// Constraints implements olm.Variable.
-func (v *olmVariable) Constraints() []olm.Constraint { return v.constraints }
+// Constraints implements the Variable of both peers.
+func (v *variable[I, C]) Constraints() []C { return v.constraints }
 
-func prepareOLM(p *Problem) func(context.Context) (Answer, error) {
-	ids := func(indexes []int) []olm.Identifier {
-		var all []olm.Identifier
+// terms are what a peer calls its constraints.
+type terms[I ~string, C any] struct {
+	mandatory  func() C
+	dependency func(...I) C
+	conflict   func(I) C
+	atMost     func(int, ...I) C
+}
+
+// state states a problem in a peer's terms.
+func (t *terms[I, C]) state(p *Problem) []*variable[I, C] {
+	ids := func(indexes []int) []I {
+		var all []I
 		for _, i := range indexes {
-			all = append(all, olm.Identifier(p.Vars[i].Name))
+			all = append(all, I(p.Vars[i].Name))
 		}
 		return all
 	}
-	var input []olm.Variable
+	var input []*variable[I, C]
 	for i, v := range p.Vars {
-		variable := &olmVariable{id: olm.Identifier(v.Name), index: i}
+		x := &variable[I, C]{id: I(v.Name), index: i}
 		if v.Required {
-			variable.constraints = append(variable.constraints, olm.Mandatory())
+			x.constraints = append(x.constraints, t.mandatory())
 		}
 		for _, candidates := range v.Needs {
-			variable.constraints = append(variable.constraints, olm.Dependency(ids(candidates)...))
+			x.constraints = append(x.constraints, t.dependency(ids(candidates)...))
 		}
 		for _, c := range v.Conflicts {
-			variable.constraints = append(variable.constraints, olm.Conflict(olm.Identifier(p.Vars[c].Name)))
+			x.constraints = append(x.constraints, t.conflict(I(p.Vars[c].Name)))
 		}
-		input = append(input, variable)
+		input = append(input, x)
 	}
 	for i, limit := range p.Limits {
-		input = append(input, &olmVariable{
-			id:          olm.Identifier(fmt.Sprintf("limit %d", i)),
+		input = append(input, &variable[I, C]{
+			id:          I(fmt.Sprintf("limit %d", i)),
 			index:       -1,
-			constraints: []olm.Constraint{olm.Mandatory(), olm.AtMost(1, ids(limit)...)},
+			constraints: []C{t.mandatory(), t.atMost(1, ids(limit)...)},
 		})
+	}
+	return input
+}
+
+// peerAnswer says in our terms what a peer selected. V is the peer's interface
+// of variables.
+func peerAnswer[I ~string, C, V any](p *Problem, selected []V) Answer {
+	answer := Answer{Satisfiable: true, Selected: make([]bool, len(p.Vars))}
+	for _, v := range selected {
+		if i := any(v).(*variable[I, C]).index; i >= 0 {
+			answer.Selected[i] = true
+		}
+	}
+	return answer
+}
+
+func prepareOLM(p *Problem) func(context.Context) (Answer, error) {
+	t := terms[olm.Identifier, olm.Constraint]{olm.Mandatory, olm.Dependency, olm.Conflict, olm.AtMost}
+	var input []olm.Variable
+	for _, v := range t.state(p) {
+		input = append(input, v)
 	}
 	return func(ctx context.Context) (Answer, error) {
 		s, err := olm.New(olm.WithInput(input))
@@ -141,56 +173,15 @@ func prepareOLM(p *Problem) func(context.Context) (Answer, error) {
 		if err != nil {
 			return Answer{}, err
 		}
-		answer := Answer{Satisfiable: true, Selected: make([]bool, len(p.Vars))}
-		for _, v := range selected {
-			if i := v.(*olmVariable).index; i >= 0 {
-				answer.Selected[i] = true
-			}
-		}
-		return answer, nil
+		return peerAnswer[olm.Identifier, olm.Constraint](p, selected), nil
 	}
 }
-
-type deppyVariable struct {
-	id          deppy.Identifier
-	index       int // -1 for a limit
-	constraints []deppy.Constraint
-}
-
-// Identifier implements deppy.Variable.
-func (v *deppyVariable) Identifier() deppy.Identifier { return v.id }
-
-// Constraints implements deppy.Variable.
-func (v *deppyVariable) Constraints() []deppy.Constraint { return v.constraints }
 
 func prepareDeppy(p *Problem) func(context.Context) (Answer, error) {
-	ids := func(indexes []int) []deppy.Identifier {
-		var all []deppy.Identifier
-		for _, i := range indexes {
-			all = append(all, deppy.Identifier(p.Vars[i].Name))
-		}
-		return all
-	}
+	t := terms[deppy.Identifier, deppy.Constraint]{constraint.Mandatory, constraint.Dependency, constraint.Conflict, constraint.AtMost}
 	var input []deppy.Variable
-	for i, v := range p.Vars {
-		variable := &deppyVariable{id: deppy.Identifier(v.Name), index: i}
-		if v.Required {
-			variable.constraints = append(variable.constraints, constraint.Mandatory())
-		}
-		for _, candidates := range v.Needs {
-			variable.constraints = append(variable.constraints, constraint.Dependency(ids(candidates)...))
-		}
-		for _, c := range v.Conflicts {
-			variable.constraints = append(variable.constraints, constraint.Conflict(deppy.Identifier(p.Vars[c].Name)))
-		}
-		input = append(input, variable)
-	}
-	for i, limit := range p.Limits {
-		input = append(input, &deppyVariable{
-			id:          deppy.Identifier(fmt.Sprintf("limit %d", i)),
-			index:       -1,
-			constraints: []deppy.Constraint{constraint.Mandatory(), constraint.AtMost(1, ids(limit)...)},
-		})
+	for _, v := range t.state(p) {
+		input = append(input, v)
 	}
 	return func(context.Context) (Answer, error) { // it takes no context
 		s, err := deppysolver.New()
@@ -204,12 +195,6 @@ func prepareDeppy(p *Problem) func(context.Context) (Answer, error) {
 		if err != nil {
 			return Answer{}, err
 		}
-		answer := Answer{Satisfiable: true, Selected: make([]bool, len(p.Vars))}
-		for _, v := range selected {
-			if i := v.(*deppyVariable).index; i >= 0 {
-				answer.Selected[i] = true
-			}
-		}
-		return answer, nil
+		return peerAnswer[deppy.Identifier, deppy.Constraint](p, selected), nil
 	}
 }
