@@ -47,7 +47,7 @@ type manifest struct {
 }
 
 // openLayout unpacks the catalog of the first image of a layout that has one.
-func openLayout(fsys fs.FS, o Options) (*Source, error) {
+func openLayout(fsys fs.FS, o *Options) (*Source, error) {
 	data, err := readAll(fsys, "index.json")
 	if err != nil {
 		return nil, err
@@ -85,7 +85,7 @@ type layout struct {
 // list them. It returns where in the image the catalog lies.
 func (l *layout) find(data []byte, name string) (image *manifest, dir string, err error) {
 	if l.looked++; l.looked > maxManifests {
-		return nil, "", &LimitError{"the number of manifests in the layout", maxManifests}
+		return nil, "", &LimitError{What: "the number of manifests in the layout", Max: maxManifests}
 	}
 	var m manifest
 	if err := json.Unmarshal(data, &m); err != nil {
@@ -201,7 +201,7 @@ func readAll(fsys fs.FS, name string) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
 	if err == nil && len(data) > maxManifest {
-		err = &LimitError{"the size of " + name, maxManifest}
+		err = &LimitError{What: "the size of " + name, Max: maxManifest}
 	}
 	return data, err
 }

@@ -25,30 +25,13 @@ type Options struct {
 	TempDir string
 }
 
-func (o *Options) withDefaults() Options {
-	var c Options
-	if o != nil {
-		c = *o
-	}
-	if c.MaxSize <= 0 {
-		c.MaxSize = 8 << 30
-	}
-	if c.MaxFiles <= 0 {
-		c.MaxFiles = 1 << 18
-	}
-	return c
+// limits are those that hold; image layers and archives have the same defaults.
+func (o *Options) limits() archive.Options {
+	return (&archive.Options{MaxSize: o.MaxSize, MaxFiles: o.MaxFiles}).WithDefaults()
 }
 
-// LimitError is a limit that an archive exceeds.
-type LimitError struct {
-	What string // what is limited
-	Max  int64  // the limit
-}
-
-// Error names the limit and its value.
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("%s is more than the limit of %d", e.What, e.Max)
-}
+// LimitError is a limit that an archive exceeds: What is limited, and Max.
+type LimitError = archive.LimitError
 
 // Source is an opened catalog. Close it when the catalog is not read any more.
 type Source struct {
@@ -72,7 +55,10 @@ func (s *Source) Close() error {
 // Open opens the catalog at path, which may be any of what the package comment
 // lists. Errors name the path; a limit that is exceeded is a *LimitError.
 func Open(ctx context.Context, path string, opts *Options) (*Source, error) {
-	s, err := open(ctx, path, opts.withDefaults())
+	if opts == nil {
+		opts = &Options{}
+	}
+	s, err := open(ctx, path, opts)
 	if err != nil {
 		return nil, fmt.Errorf("catalog %s: %w", path, plain(err))
 	}
@@ -87,7 +73,7 @@ func plain(err error) error {
 	return err
 }
 
-func open(ctx context.Context, path string, o Options) (*Source, error) {
+func open(ctx context.Context, path string, o *Options) (*Source, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -116,12 +102,9 @@ func open(ctx context.Context, path string, o Options) (*Source, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	files, err := archive.Read(ctx, f, &archive.Options{MaxSize: o.MaxSize, MaxFiles: o.MaxFiles})
-	var fault *archive.Error
-	var limit *archive.LimitError
+	limits := o.limits()
+	files, err := archive.Read(ctx, f, &limits)
 	switch {
-	case errors.As(err, &fault) && errors.As(err, &limit):
-		return nil, fmt.Errorf("archive: entry %q: %w", fault.Entry, &LimitError{limit.What, limit.Max})
 	case err != nil:
 		return nil, err
 	case isLayout(files):

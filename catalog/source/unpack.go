@@ -12,6 +12,8 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"github.com/fairlead/fairlead/internal/archive"
 )
 
 // decompress looks at the beginning of r. It reports whether r is an archive,
@@ -44,7 +46,7 @@ func decompress(r io.Reader) (plain io.Reader, archive bool, err error) {
 // layer over those before. What lies elsewhere in them, whatever it is, is
 // passed over.
 type unpacker struct {
-	o     Options
+	archive.Options
 	temp  string
 	root  *os.Root
 	size  int64
@@ -52,7 +54,7 @@ type unpacker struct {
 	found bool // whether the directory that is asked for is there
 }
 
-func newUnpacker(o Options) (*unpacker, error) {
+func newUnpacker(o *Options) (*unpacker, error) {
 	temp, err := os.MkdirTemp(o.TempDir, "catalog-")
 	if err != nil {
 		return nil, err
@@ -61,7 +63,7 @@ func newUnpacker(o Options) (*unpacker, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(temp))
 	}
-	return &unpacker{o: o, temp: temp, root: root}, nil
+	return &unpacker{Options: o.limits(), temp: temp, root: root}, nil
 }
 
 func (u *unpacker) source() *Source { return &Source{FS: u.root.FS(), root: u.root, temp: u.temp} }
@@ -94,8 +96,8 @@ func (u *unpacker) unpack(r io.Reader, dir string) error {
 			continue
 		}
 		u.found = true
-		if u.files++; u.files > u.o.MaxFiles {
-			return &LimitError{"the number of files in the archive", int64(u.o.MaxFiles)}
+		if u.files++; u.files > u.MaxFiles {
+			return &LimitError{What: "the number of files in the archive", Max: int64(u.MaxFiles)}
 		}
 		if err := u.entry(t, h, name); err != nil {
 			return fmt.Errorf("%s: %w", h.Name, err)
@@ -146,10 +148,10 @@ func (u *unpacker) write(r io.Reader, name string) error {
 	if err != nil {
 		return err
 	}
-	n, err := io.Copy(f, io.LimitReader(r, u.o.MaxSize-u.size+1))
+	n, err := io.Copy(f, io.LimitReader(r, u.MaxSize-u.size+1))
 	u.size += n
-	if err == nil && u.size > u.o.MaxSize {
-		err = &LimitError{"the size of the unpacked files", u.o.MaxSize}
+	if err == nil && u.size > u.MaxSize {
+		err = &LimitError{What: "the size of the unpacked files", Max: u.MaxSize}
 	}
 	return errors.Join(err, f.Close())
 }

@@ -28,7 +28,9 @@ type Options struct {
 	MaxFiles int
 }
 
-func (o *Options) withDefaults() Options {
+// WithDefaults returns the limits that hold, with the defaults for what is not
+// set.
+func (o *Options) WithDefaults() Options {
 	var c Options
 	if o != nil {
 		c = *o
@@ -48,14 +50,17 @@ func (o *Options) withDefaults() Options {
 // Error is an archive that cannot be used.
 type Error struct {
 	Entry   string // name of the entry at fault, "" if it is the archive itself
-	Message string // what is wrong
+	Message string // what is wrong, "" if Err says it all
 	Err     error  // what lies under it, or nil
 }
 
 // Error names the entry and says what is wrong.
 func (e *Error) Error() string {
 	text := e.Message
-	if e.Err != nil {
+	switch {
+	case e.Err != nil && text == "":
+		text = e.Err.Error()
+	case e.Err != nil:
 		text += ": " + e.Err.Error()
 	}
 	if e.Entry == "" {
@@ -75,7 +80,7 @@ type LimitError struct {
 
 // Error names the limit and its value.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("limit exceeded: %s is more than %d", e.What, e.Max)
+	return fmt.Sprintf("%s is more than the limit of %d", e.What, e.Max)
 }
 
 // Read reads a tar archive, compressed with gzip or not, up to its end, and
@@ -89,7 +94,7 @@ func Read(ctx context.Context, r io.Reader, opts *Options) (*FS, error) {
 	if err != nil {
 		return nil, in.explain("", err)
 	}
-	o := opts.withDefaults()
+	o := opts.WithDefaults()
 	store := newStore(o.MaxMemory)
 	a := &reader{opts: o, fsys: newFS(store)}
 	entry, err := a.entries(tar.NewReader(unpacked), store)
@@ -145,7 +150,7 @@ func (in *input) explain(entry string, err error) error {
 		return err
 	}
 	if e := (*LimitError)(nil); errors.As(err, &e) {
-		return &Error{Entry: entry, Message: "too large", Err: e}
+		return &Error{Entry: entry, Err: e}
 	}
 	message := "the archive is damaged"
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
