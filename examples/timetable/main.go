@@ -31,74 +31,39 @@ func main() {
 
 // run is the program but for the process around it.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("timetable", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	why := flags.String("why", "", "")
-	files, err := args.Parse(flags, arguments)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintln(stdout, "usage: timetable FILE [-why COURSE]")
-		return 0
-	case err == nil && len(files) != 1:
-		err = errors.New("name one file (-h shows the usage)")
+	var why *string
+	program := args.File[*school]{
+		Name:  "timetable",
+		Usage: "usage: timetable FILE [-why COURSE]",
+		Flags: func(flags *flag.FlagSet) { why = flags.String("why", "", "") },
+		Read:  read,
+		Do:    func(ctx context.Context, w io.Writer, s *school) (int, error) { return answer(ctx, w, s, *why) },
 	}
-	var s *school
-	if err == nil {
-		s, err = open(files[0])
-	}
-	if err == nil {
-		err = answer(ctx, stdout, s, *why)
-	}
-	var unsat *solver.UnsatError
-	switch {
-	case errors.As(err, &unsat):
-		return 1 // it has been explained
-	case err != nil:
-		fmt.Fprintln(stderr, "timetable:", err)
-		return 2
-	}
-	return 0
+	return program.Run(ctx, arguments, stdout, stderr)
 }
 
-func open(file string) (*school, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	s, err := read(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return s, nil
-}
-
-// answer prints a timetable, or why there is none; then the error is the
-// *solver.UnsatError.
-func answer(ctx context.Context, w io.Writer, s *school, why string) error {
+// answer prints a timetable, or why there is none.
+func answer(ctx context.Context, w io.Writer, s *school, why string) (int, error) {
 	if why != "" && !s.has(why) {
-		return fmt.Errorf("-why %s: there is no such course", why)
+		return 0, fmt.Errorf("-why %s: there is no such course", why)
 	}
 	p := s.state()
 	solution, err := solver.Solve(ctx, &p.Problem, nil)
 	var unsat *solver.UnsatError
 	if errors.As(err, &unsat) {
 		explanation, err := unsat.Explain(ctx, nil)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = fmt.Fprintln(w, strings.TrimSpace(explanation.String()))
 		}
-		if _, err := fmt.Fprintln(w, strings.TrimSpace(explanation.String())); err != nil {
-			return err
-		}
-		return unsat
+		return args.StatusFindings, err
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if why != "" {
-		return p.printWhy(ctx, w, solution, why)
+		return args.StatusFine, p.printWhy(ctx, w, solution, why)
 	}
-	return p.print(w, solution)
+	return args.StatusFine, p.print(w, solution)
 }
 
 func (p *plan) print(w io.Writer, solution *solver.Solution) error {

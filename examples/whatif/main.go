@@ -25,8 +25,6 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-const usage = "usage: whatif FILE [-with NAME ...] [-without NAME ...]"
-
 func main() {
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -40,75 +38,47 @@ type supposition struct {
 // run is the program but for the process around it.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int {
 	var suppositions []supposition
-	flags := flag.NewFlagSet("whatif", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	for name, isWithout := range map[string]bool{"with": false, "without": true} {
-		flags.Func(name, "", func(what string) error {
-			suppositions = append(suppositions, supposition{what, isWithout})
-			return nil
-		})
+	program := args.File[*set]{
+		Name:  "whatif",
+		Usage: "usage: whatif FILE [-with NAME ...] [-without NAME ...]",
+		Flags: func(flags *flag.FlagSet) {
+			for name, isWithout := range map[string]bool{"with": false, "without": true} {
+				flags.Func(name, "", func(what string) error {
+					suppositions = append(suppositions, supposition{what, isWithout})
+					return nil
+				})
+			}
+		},
+		Read: read,
+		Do: func(ctx context.Context, w io.Writer, s *set) (int, error) {
+			return answer(ctx, w, s, suppositions)
+		},
 	}
-	files, err := args.Parse(flags, arguments)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintln(stdout, usage)
-		return 0
-	case err == nil && len(files) != 1:
-		err = errors.New("name one file (-h shows the usage)")
-	}
-	var s *set
-	if err == nil {
-		s, err = open(files[0])
-	}
-	if err == nil {
-		err = answer(ctx, stdout, s, suppositions)
-	}
-	switch {
-	case errors.As(err, new(*solver.UnsatError)):
-		return 1 // it has been explained
-	case err != nil:
-		fmt.Fprintln(stderr, "whatif:", err)
-		return 2
-	}
-	return 0
-}
-
-func open(file string) (*set, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	s, err := read(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return s, nil
+	return program.Run(ctx, arguments, stdout, stderr)
 }
 
 // answer prints what is picked, and what would be under each supposition. If
-// nothing can be picked it prints why, and the error is the *solver.UnsatError.
-func answer(ctx context.Context, w io.Writer, s *set, suppositions []supposition) error {
+// nothing can be picked it prints why.
+func answer(ctx context.Context, w io.Writer, s *set, suppositions []supposition) (int, error) {
 	session, err := solver.NewSession(&s.Problem, nil)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	solution, err := session.Solve(ctx, nil)
 	var unsat *solver.UnsatError
 	if errors.As(err, &unsat) {
 		text, err := s.because(ctx, unsat)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = fmt.Fprintln(w, text)
 		}
-		fmt.Fprintln(w, text)
-		return unsat
+		return args.StatusFindings, err
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	picked := s.names(solution)
 	if _, err := fmt.Fprintln(w, "picked:", strings.Join(picked, ", ")); err != nil {
-		return err
+		return 0, err
 	}
 	if len(suppositions) == 0 {
 		for _, name := range picked {
@@ -117,10 +87,10 @@ func answer(ctx context.Context, w io.Writer, s *set, suppositions []supposition
 	}
 	for _, sup := range suppositions {
 		if err := s.suppose(ctx, w, session, picked, sup); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return args.StatusFine, nil
 }
 
 // suppose prints what one supposition changes.
