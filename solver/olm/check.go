@@ -177,7 +177,7 @@ func (j *judge) served() error {
 	for _, s := range j.subs {
 		served := false
 		for _, e := range j.byPackage[s.Spec.Package] {
-			if !j.mayServe(e, s) {
+			if !j.mayServe(e, s) && !j.elsewhere(e, s) {
 				continue
 			}
 			if s.current != nil && j.has[s.current] {
@@ -204,6 +204,28 @@ func (j *judge) mayServe(e *entry, s *subscription) bool {
 		return own && (s.Spec.StartingCSV == "" || e.name == s.Spec.StartingCSV)
 	}
 	return (own || j.opts.CrossCatalogUpdates) && isUpdate(e, s.current) && j.chained[e]
+}
+
+// elsewhere reports whether an entry that serves another subscription to the
+// package serves one that names no channel, too: another channel offers it the
+// same bundle.
+func (j *judge) elsewhere(e *entry, s *subscription) bool {
+	if s.Spec.Channel != "" || e.source == nil || !slices.ContainsFunc(j.subs, func(o *subscription) bool {
+		return o != s && o.Spec.Package == s.Spec.Package && j.mayServe(e, o)
+	}) {
+		return false
+	}
+	for _, ch := range e.source.pkg(e.pkg).channels {
+		x := ch.named(e.name)
+		if x == nil || x == e || !inChain(x) {
+			continue
+		}
+		j.chained[x] = true
+		if j.mayServe(x, s) {
+			return true
+		}
+	}
+	return false
 }
 
 func isUpdate(e, current *entry) bool {

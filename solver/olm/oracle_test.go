@@ -117,8 +117,31 @@ func (o *oracle) current(s *wSub) *option {
 }
 
 // forSub lists what may serve a subscription; ok is false if it names what is
-// not there.
+// not there. One that names no channel is also served by what another channel
+// offers to another subscription to the package, if it is the same bundle.
 func (o *oracle) forSub(s *wSub) (c choice, ok bool) {
+	c, ok = o.ownFor(s)
+	subs := slices.Clone(o.w.subs)
+	sort.Slice(subs, func(i, j int) bool { return subs[i].name < subs[j].name })
+	for _, other := range subs {
+		if s.channel != "" || other == s || other.pkg != s.pkg {
+			continue
+		}
+		theirs, _ := o.ownFor(other)
+		for _, x := range theirs.candidates {
+			for i, mine := range c.candidates {
+				if x.entry != nil && mine.entry != nil && x.catalog == mine.catalog && x.bundle == mine.bundle && !slices.Contains(c.candidates, x) {
+					c.candidates = slices.Insert(c.candidates, i+1, x)
+					break
+				}
+			}
+		}
+	}
+	return c, ok
+}
+
+// ownFor lists what the channels of a subscription offer to it.
+func (o *oracle) ownFor(s *wSub) (c choice, ok bool) {
 	current := o.current(s)
 	c.by = "subscription"
 	for _, cat := range o.catalogs {

@@ -27,7 +27,9 @@ func (a *answer) outcome(ctx context.Context, s *subscription) (Outcome, error) 
 	o := Outcome{Subscription: s.Name}
 	pick, rejected := a.serving(s), s.candidates
 	if pick != nil {
-		rejected = s.candidates[:slices.Index(s.candidates, pick)]
+		rejected = slices.DeleteFunc(slices.Clone(s.candidates[:slices.Index(s.candidates, pick)]), func(e *entry) bool {
+			return e.operator == pick.operator // another channel offers it, too
+		})
 		o.Operator, o.New = pick.name, !a.installed[pick.name]
 	} else {
 		o.Operator = s.current.name // the checker saw that it is there

@@ -70,7 +70,33 @@ func (q *query) read(ctx context.Context) error {
 		}
 		q.subs = append(q.subs, s)
 	}
+	q.shareCandidates()
 	return ctx.Err()
+}
+
+// shareCandidates lets one bundle serve two subscriptions to a package, where
+// one names no channel: what the other may be served by, from a channel that
+// does not offer it to the first, serves the first too if another channel offers
+// the bundle to it.
+func (q *query) shareCandidates() {
+	byPackage := make(map[string][]*subscription)
+	for _, s := range q.subs {
+		byPackage[s.Spec.Package] = append(byPackage[s.Spec.Package], s)
+	}
+	for _, s := range q.subs {
+		others := byPackage[s.Spec.Package]
+		if s.Spec.Channel != "" || len(others) < 2 {
+			continue
+		}
+		for _, o := range others {
+			for _, e := range o.candidates {
+				at := slices.IndexFunc(s.candidates, func(c *entry) bool { return c.source == e.source && c.name == e.name })
+				if at >= 0 && !slices.Contains(s.candidates, e) {
+					s.candidates = slices.Insert(s.candidates, at+1, e)
+				}
+			}
+		}
+	}
 }
 
 // orderSubscriptions returns the subscriptions of the namespace in the order in

@@ -132,7 +132,7 @@ func (d *drawer) bundle(pkg string, v int) *drawn {
 	if d.chance(25) {
 		x.properties = append(x.properties, property("olm.label", object{"label": "l"}))
 	}
-	if d.chance(3) {
+	if d.chance(2) {
 		x.properties = append(x.properties, property("olm.deprecated", object{}))
 	}
 	for d.chance(45) && len(x.needs) < 3 {
@@ -210,7 +210,7 @@ func (d *drawer) install(t *Task, bundles []*drawn) {
 		of := slices.DeleteFunc(slices.Clone(bundles), func(x *drawn) bool { return x.pkg != pkg })
 		x := of[d.IntN(len(of))]
 		properties := x.properties
-		if d.chance(30) {
+		if d.chance(15) {
 			properties = append(slices.Clone(properties), x.needs...)
 		}
 		text, _ := json.Marshal(object{"properties": properties}) // plain values: cannot fail

@@ -13,7 +13,7 @@ import (
 // resolves each.
 const (
 	tasks = 20_000
-	runs  = 4
+	runs  = 3
 
 	deepRuns = 1000 // of one task that OLM's resolver is known to go astray on
 )

@@ -183,8 +183,28 @@ func (u *rules) current(s *olm.Subscription) *operator {
 }
 
 // forSubscription lists what may serve a subscription, the most wanted first,
-// what is installed last; false means that it names what is not there.
+// what is installed last; false means that it names what is not there. One that
+// names no channel is also served by what another channel offers to another
+// subscription to the package, if its own channels offer that bundle.
 func (u *rules) forSubscription(s *olm.Subscription) (candidates []*operator, ok bool) {
+	candidates, ok = u.offers(s)
+	for _, other := range u.subs {
+		if s.Spec.Channel != "" || other == s || other.Spec.Package != s.Spec.Package {
+			continue
+		}
+		theirs, _ := u.offers(other)
+		for _, o := range theirs {
+			at := slices.IndexFunc(candidates, func(c *operator) bool { return c.key() == o.key() })
+			if at >= 0 && !slices.Contains(candidates, o) {
+				candidates = slices.Insert(candidates, at+1, o)
+			}
+		}
+	}
+	return candidates, ok
+}
+
+// offers lists what the channels of a subscription offer to it.
+func (u *rules) offers(s *olm.Subscription) (candidates []*operator, ok bool) {
 	current := u.current(s)
 	for _, source := range u.sources {
 		if s.Spec.Source != "" && source.SourceKey != (olm.SourceKey{Name: s.Spec.Source, Namespace: s.Spec.SourceNamespace}) {

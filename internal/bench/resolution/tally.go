@@ -2,7 +2,11 @@ package resolution
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
 )
 
 // Tally sums up many tasks.
@@ -21,21 +25,33 @@ func newTally() *Tally {
 	return &Tally{Verdicts: make(map[Verdict]int), Touched: make(map[Verdict]int), Examples: make(map[Verdict]string)}
 }
 
-// Run judges the tasks of the first n seeds. An error is a mistake of ours, or
-// says that the tasks were too easy to mean something.
+// Run judges the tasks of the first n seeds, on all processors. An error is a
+// mistake of ours, or says that the tasks were too easy to mean something.
 func Run(ctx context.Context, n, runs int) (*Tally, error) {
-	a := newTally()
-	for seed := range uint64(n) {
-		t, err := Draw(ctx, seed)
-		if err == nil {
-			var j *Judgement
-			if j, err = Judge(ctx, t, runs); err == nil {
-				a.add(fmt.Sprint("seed ", seed), j)
+	judgements := make([]*Judgement, n)
+	faults := make([]error, n)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for seed := next.Add(1) - 1; seed < int64(n) && ctx.Err() == nil; seed = next.Add(1) - 1 {
+				t, err := Draw(ctx, uint64(seed))
+				if err == nil {
+					judgements[seed], err = Judge(ctx, t, runs)
+				}
+				if err != nil {
+					faults[seed] = fmt.Errorf("seed %d: %w", seed, err)
+				}
 			}
-		}
-		if err != nil {
-			return nil, fmt.Errorf("seed %d: %w", seed, err)
-		}
+		})
+	}
+	workers.Wait()
+	if err := errors.Join(append(faults, ctx.Err())...); err != nil {
+		return nil, err
+	}
+	a := newTally()
+	for seed, j := range judgements {
+		a.add(fmt.Sprint("seed ", seed), j)
 	}
 	if a.Hard*10 < 3*n || a.Unsatisfiable*10 < 3*n {
 		return a, fmt.Errorf("of %d tasks %d need a better-looking candidate rejected and %d have no answer: want three of ten each", n, a.Hard, a.Unsatisfiable)
