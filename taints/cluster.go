@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/fairlead/fairlead/internal/object"
 )
@@ -205,11 +206,12 @@ func (c *clusterReader) take(data []byte, into any, title, prefix string, name O
 
 // syntax returns an error of the decoder with the place where it stopped.
 func syntax(d *json.Decoder, err error) error {
-	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
-		return errors.New("the input ends in the middle of an object; it may have been cut off")
-	}
 	var s *json.SyntaxError
-	if errors.As(err, &s) {
+	known := errors.As(err, &s)
+	switch {
+	case err == io.EOF, errors.Is(err, io.ErrUnexpectedEOF), known && strings.HasPrefix(s.Error(), "unexpected end"):
+		return errors.New("the input ends in the middle of an object; it may have been cut off")
+	case known:
 		return fmt.Errorf("byte %d of the input: it is not JSON: %w", d.InputOffset(), err)
 	}
 	return err
