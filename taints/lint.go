@@ -50,9 +50,15 @@ const maxCompared = 200
 // controller with the same tolerations are told once. A toleration is called dead
 // only if there are nodes.
 func Lint(c *Cluster, o *Options) []Finding {
-	l := &linter{cluster: c, options: o}
+	l := &linter{cluster: c, options: o, known: map[Taint]bool{}, judged: map[Toleration]death{}}
+	m, classes := NewMatcher(nil), 0
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
+		m.AddNode(n)
+		if _, nodes := m.Classes(); nodes > classes {
+			classes = nodes
+			l.evicting(n)
+		}
 		l.object, l.also = nodeTitle(n), 0
 		for _, f := range checkTaints(n.Spec.Taints, o) {
 			l.invalid(f, LintInvalid)
@@ -75,6 +81,9 @@ type linter struct {
 	cluster  *Cluster
 	options  *Options
 	taints   []fleetTaint // each once
+	known    map[Taint]bool
+	evict    []*Node              // the first of each class of nodes with a taint of effect NoExecute
+	judged   map[Toleration]death // without seconds
 	object   string
 	also     int
 	findings []Finding
@@ -88,10 +97,21 @@ type fleetTaint struct {
 
 func (l *linter) know(t Taint, n *Node) {
 	t.TimeAdded = nil
-	if !slices.ContainsFunc(l.taints, func(k fleetTaint) bool { return k.Taint == t }) {
+	if !l.known[t] {
+		l.known[t] = true
 		l.taints = append(l.taints, fleetTaint{t, n})
 	}
 }
+
+// evicting notes a node that evicts somebody.
+func (l *linter) evicting(n *Node) {
+	if slices.ContainsFunc(n.Spec.Taints, func(t Taint) bool { return t.Effect == NoExecute }) {
+		l.evict = append(l.evict, n)
+	}
+}
+
+// death is why a toleration is called dead; without a problem it is not.
+type death struct{ problem, fix string }
 
 func (l *linter) add(code, field, problem, fix string) {
 	l.findings = append(l.findings, Finding{Code: code, Object: l.object, Also: l.also, Field: field, Problem: problem, Fix: fix})
@@ -165,22 +185,37 @@ func (l *linter) dead(i int, t *Toleration) {
 		compares(t) && (!l.options.numbers() || valuesOf(t).none()) {
 		return
 	}
+	same := *t
+	same.TolerationSeconds = nil
+	d, judged := l.judged[same]
+	if !judged {
+		d = l.matchless(same)
+		l.judged[same] = d
+	}
+	if d.problem != "" {
+		l.add(LintDead, tolerationField(i), t.String()+": "+d.problem, d.fix)
+	}
+}
+
+// matchless looks for a taint that the toleration matches.
+func (l *linter) matchless(t Toleration) death {
 	var alike *fleetTaint
+	list := []Toleration{t}
 	for k := range l.taints {
-		if FirstMatching([]Toleration{*t}, &l.taints[k].Taint, l.options) == 0 {
-			return
+		if FirstMatching(list, &l.taints[k].Taint, l.options) == 0 {
+			return death{}
 		}
 		if alike == nil && l.taints[k].Key == t.Key {
 			alike = &l.taints[k]
 		}
 	}
-	problem, fix := "no node has a taint that it matches", "drop it, unless such nodes come and go"
+	d := death{"no node has a taint that it matches", "drop it, unless such nodes come and go"}
 	if alike != nil {
-		problem += fmt.Sprintf("; node %s has %s", alike.node.Name, alike.Taint)
+		d.problem += fmt.Sprintf("; node %s has %s", alike.node.Name, alike.Taint)
 	} else if key := meant(t.Key, l.keys()); key != "" {
-		fix = "write key: " + key + ", or drop it"
+		d.fix = "write key: " + key + ", or drop it"
 	}
-	l.add(LintDead, tolerationField(i), t.String()+": "+problem, fix)
+	return d
 }
 
 func (l *linter) keys() []string {
@@ -244,8 +279,7 @@ func (l *linter) compare(list []Toleration, i int) {
 
 // loop looks for nodes where the pod would come and go.
 func (l *linter) loop(p *Pod) {
-	for i := range l.cluster.Nodes {
-		n := &l.cluster.Nodes[i]
+	for _, n := range l.evict {
 		if !Judge(p, n, l.options).Schedulable() {
 			continue
 		}
