@@ -195,3 +195,17 @@ func TestMemBackendRefuses(t *testing.T) {
 		t.Error("something was changed all the same")
 	}
 }
+
+// State of another machine of the same name does not count.
+func TestStateOfAnotherMachine(t *testing.T) {
+	now := sim.Start()
+	var m lifecycle.Machine
+	m.Name, m.UID = "m", "new"
+	m.DeletionTimestamp = &now
+	m.Spec.LifecycleHooks.PreDrain = []lifecycle.Hook{{Name: "Hook", Owner: "owner"}}
+	old := lifecycle.State{UID: "old", Stage: lifecycle.StageTerminate, Drained: "Drain finished successfully"}
+	d := lifecycle.Step(old, &lifecycle.World{Machine: &m, Instance: lifecycle.InstanceExists}, now, nil)
+	if d.State.UID != "new" || d.State.Stage != lifecycle.StagePreDrain || len(d.State.Waits) != 1 || d.State.Drained != "" {
+		t.Errorf("it goes on with %+v", d.State)
+	}
+}
