@@ -61,7 +61,8 @@ type NamespaceConflict struct {
 //     namespace, which nothing of its own serves, requires it.
 //
 // For conflicts of the first kind it tries whether the namespaces could be
-// resolved if they were one. The errors are those of Resolver.Resolve but for
+// resolved if they were one, and whether one of the operators can be done without,
+// banned from its namespace. The errors are those of Resolver.Resolve but for
 // *UnsatError, which is in the result; two requests for one namespace are an
 // error too.
 func (r *Resolver) ResolveNamespaces(ctx context.Context, reqs []*Request) (*ClusterResolution, error) {
@@ -167,10 +168,19 @@ func (c *cluster) twoProviders(ctx context.Context) error {
 			continue
 		}
 		byWho[who] = len(c.out.Conflicts)
-		var err error
-		if conflict.Advice, err = c.tryTogether(ctx, all); err != nil {
+		together, err := c.tryTogether(ctx, all)
+		if err != nil {
 			return err
 		}
+		without, err := c.tryWithout(ctx, all)
+		if err != nil {
+			return err
+		}
+		conflict.Advice = together
+		if conflict.Advice != "" && without != "" {
+			conflict.Advice += "; or "
+		}
+		conflict.Advice += without
 		c.out.Conflicts = append(c.out.Conflicts, conflict)
 	}
 	for i := range c.out.Conflicts {
@@ -214,6 +224,64 @@ func (c *cluster) tryTogether(ctx context.Context, all []holder) (string, error)
 	}
 	return fmt.Sprintf("install the operators of namespaces %s in one namespace; there nothing stands against %s",
 		listNames(names), listNames(chosen)), nil
+}
+
+// tryWithout looks for a new operator without which its namespace can be
+// resolved so that the conflict is gone, and tells what that changes there.
+func (c *cluster) tryWithout(ctx context.Context, all []holder) (string, error) {
+	for _, h := range all {
+		if h.entry.isInstalled() {
+			continue
+		}
+		q := &query{Resolver: c.Resolver, req: h.space.req, bars: &bars{banned: map[string]bool{h.entry.name: true}}}
+		if err := q.read(ctx); err != nil {
+			return "", err
+		}
+		selected, err := q.solve(ctx)
+		var unsat *UnsatError
+		if errors.As(err, &unsat) {
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if c.collides(h.space, selected) {
+			continue
+		}
+		var now []string
+		for _, s := range q.subs {
+			switch pick := s.pick(selected); {
+			case pick == nil && s.pick(h.space.after) == nil:
+			case pick == nil:
+				now = append(now, s.current.name+" stays")
+			case !slices.Contains(h.space.after, pick):
+				now = append(now, pick.name+" is chosen")
+			}
+		}
+		text := fmt.Sprintf("leave %s out of namespace %s", h.entry.name, h.space.req.Namespace)
+		if len(now) > 0 {
+			text += ", where then " + listNames(now)
+		}
+		return text, nil
+	}
+	return "", nil
+}
+
+// collides reports whether a namespace would newly provide an API that another
+// one provides.
+func (c *cluster) collides(in *space, selected []*entry) bool {
+	for _, e := range selected {
+		for _, g := range e.facts().gvks {
+			if slices.ContainsFunc(c.spaces, func(s *space) bool {
+				return s != in && slices.ContainsFunc(s.after, func(o *entry) bool {
+					return slices.Contains(o.facts().gvks, g) && !(e.isInstalled() && o.isInstalled())
+				})
+			}) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // lostAPIs finds requirements that an operator of another namespace met before
