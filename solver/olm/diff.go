@@ -37,18 +37,18 @@ func (d *Diff) Empty() bool {
 	return len(d.Added) == 0 && len(d.Removed) == 0 && len(d.Changed) == 0 && len(d.Subscriptions) == 0
 }
 
-// Diff tells how another answer differs from a. A nil answer is one that
+// Diff tells how another answer differs from res. A nil answer is one that
 // chooses nothing and serves nobody.
-func (a *Resolution) Diff(b *Resolution) *Diff {
-	if a == nil {
-		a = &Resolution{}
+func (res *Resolution) Diff(other *Resolution) *Diff {
+	if res == nil {
+		res = &Resolution{}
 	}
-	if b == nil {
-		b = &Resolution{}
+	if other == nil {
+		other = &Resolution{}
 	}
 	d := &Diff{}
-	for _, before := range a.Chosen {
-		after := b.chosenOf(before.Package)
+	for _, before := range res.Chosen {
+		after := other.chosenOf(before.Package)
 		switch {
 		case after == nil:
 			d.Removed = append(d.Removed, before)
@@ -56,12 +56,12 @@ func (a *Resolution) Diff(b *Resolution) *Diff {
 			d.Changed = append(d.Changed, ChoiceChange{before, *after})
 		}
 	}
-	for _, after := range b.Chosen {
-		if a.chosenOf(after.Package) == nil {
+	for _, after := range other.Chosen {
+		if res.chosenOf(after.Package) == nil {
 			d.Added = append(d.Added, after)
 		}
 	}
-	d.outcomes(a.Subscriptions, b.Subscriptions)
+	d.outcomes(res.Subscriptions, other.Subscriptions)
 	return d
 }
 
@@ -105,10 +105,10 @@ func (d *Diff) outcomes(a, b []Outcome) {
 
 // chosenOf returns what is chosen of a package, or nil. Chosen is sorted by
 // package, and has one of each.
-func (a *Resolution) chosenOf(pkg string) *Choice {
-	at, ok := slices.BinarySearchFunc(a.Chosen, pkg, func(c Choice, pkg string) int { return strings.Compare(c.Package, pkg) })
+func (res *Resolution) chosenOf(pkg string) *Choice {
+	at, ok := slices.BinarySearchFunc(res.Chosen, pkg, func(c Choice, pkg string) int { return strings.Compare(c.Package, pkg) })
 	if !ok {
 		return nil
 	}
-	return &a.Chosen[at]
+	return &res.Chosen[at]
 }

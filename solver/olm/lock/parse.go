@@ -57,12 +57,12 @@ func Parse(file string, text []byte) (*Lock, error) {
 		return nil, failAt(at(version), "%s; this program reads version %d: write the lock anew, or use a program that knows its version", what, FormatVersion)
 	}
 	l := &Lock{}
-	for _, m := range doc.Decode(tree, l, doc.Strict|doc.Exact) {
-		text := m.Error()
-		if hint := m.Hint(); hint != "" {
+	if faults := doc.Decode(tree, l, doc.Strict|doc.Exact); len(faults) > 0 {
+		text := faults[0].Error()
+		if hint := faults[0].Hint(); hint != "" {
 			text += "; " + hint
 		}
-		return nil, failAt(at(m.Value), "%s", text)
+		return nil, failAt(at(faults[0].Value), "%s", text)
 	}
 	l.fill()
 	for _, list := range l.names() {
