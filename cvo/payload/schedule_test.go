@@ -377,3 +377,27 @@ func drive(r *rand.Rand, g *payload.Graph, opts *payload.RunOptions, before [][]
 	}
 	return nil
 }
+
+// TestLongestWayFirst: of fourteen tasks and a chain of seven, the chain is
+// begun at once, although its node is the last; without estimates the lowest
+// node comes first.
+func TestLongestWayFirst(t *testing.T) {
+	var names []string
+	for i := range 14 {
+		names = append(names, fmt.Sprintf("0000_10_a%02d_0", i))
+	}
+	for i := range 7 {
+		names = append(names, fmt.Sprintf("0000_10_z_%d", i))
+	}
+	g := payload.NewGraph(tasksOf(names), nil)
+	d := make([]time.Duration, len(names))
+	for i := range d {
+		d[i] = time.Second
+	}
+	if s := g.Schedule(d, 2); s.Total != 11*time.Second || s.Slots[0].Task != 0 || s.Slots[1].Task != 14 {
+		t.Errorf("it takes %v, and begins with %v", s.Total, s.Slots[:2])
+	}
+	if first, _ := g.Start(nil).Next(); first != 0 {
+		t.Errorf("without estimates task %d comes first", first)
+	}
+}

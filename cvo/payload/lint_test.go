@@ -1,0 +1,70 @@
+package payload_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/cvo/payload"
+)
+
+// selection reads manifests of "FILE KIND.GROUP NAME" lines; a definition names
+// the kind that it defines, a tombstone begins with "-".
+func selection(t *testing.T, lines ...string) *payload.Selection {
+	t.Helper()
+	s := &payload.Selection{Payload: new(payload.Payload)}
+	for _, line := range lines {
+		line, deleted := strings.CutPrefix(line, "-")
+		w := strings.Fields(line)
+		kind, group, _ := strings.Cut(w[1], ".")
+		text := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n", strings.TrimPrefix(group+"/v1", "/"), kind, w[2])
+		if deleted {
+			text += "  annotations:\n    release.openshift.io/delete: \"true\"\n"
+		}
+		if kind == "CustomResourceDefinition" {
+			of, in, _ := strings.Cut(w[2], ".")
+			text += fmt.Sprintf("spec:\n  group: %s\n  names:\n    kind: %s\n", in, of)
+		}
+		all, err := payload.ReadManifests("release-manifests/"+w[0], []byte(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Tasks = append(s.Tasks, all...)
+	}
+	return s
+}
+
+const definition = "CustomResourceDefinition.apiextensions.k8s.io"
+
+// TestLint: what comes before its definition, or beside it, is told, and what
+// nothing defines.
+func TestLint(t *testing.T) {
+	s := selection(t,
+		"0000_05_a_0.yaml Widget.shop early", "0000_05_b_0.yaml ConfigMap x", "-0000_05_b_1.yaml Gone.shop tombstone",
+		"0000_10_a_0.yaml "+definition+" Widget.shop", "0000_10_a_1.yaml Widget.shop behind", "0000_10_b_0.yaml Widget.shop beside",
+		"0000_20_a_0.yaml Widget.shop later", "0000_20_b_0.yaml Gadget.shop nowhere", "0000_20_b_1.yaml APIService.apiregistration.k8s.io v1.served",
+		"0000_20_b_2.yaml Thing.served known", "0000_20_b_3.yaml ClusterOperator.config.openshift.io there")
+	var got []string
+	for _, d := range s.Lint(payload.NewGraph(s.Tasks, nil)) {
+		got = append(got, string(d.Code)+" "+d.Subject)
+	}
+	want := `order widget "early", order widget "beside", unknown-kind gadget "nowhere"`
+	if strings.Join(got, ", ") != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+}
+
+// TestDiffAbandoned: what the new release does not speak of is told, unless the
+// old one had asked for it to be removed.
+func TestDiffAbandoned(t *testing.T) {
+	before := selection(t, "0000_05_a_0.yaml ConfigMap stays", "0000_05_a_1.yaml ConfigMap goes", "-0000_05_a_2.yaml ConfigMap dead", "-0000_05_a_3.yaml ConfigMap back")
+	after := selection(t, "0000_05_a_0.yaml ConfigMap stays", "0000_05_a_3.yaml ConfigMap back", "-0000_05_a_4.yaml ConfigMap never")
+	d := payload.Diff(before, after)
+	var got []string
+	for _, c := range d.Changes {
+		got = append(got, string(c.Kind)+" "+c.ID.Name)
+	}
+	if strings.Join(got, ", ") != "added back, abandoned goes" || len(d.Risks()) != 1 {
+		t.Errorf("%v, risks %v", got, d.Risks())
+	}
+}
