@@ -3,8 +3,10 @@ package lifecycle_test
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/sim"
@@ -207,5 +209,35 @@ func TestStateOfAnotherMachine(t *testing.T) {
 	d := lifecycle.Step(old, &lifecycle.World{Machine: &m, Instance: lifecycle.InstanceExists}, now, nil)
 	if d.State.UID != "new" || d.State.Stage != lifecycle.StagePreDrain || len(d.State.Waits) != 1 || d.State.Drained != "" {
 		t.Errorf("it goes on with %+v", d.State)
+	}
+}
+
+// What a Step must not be led astray by: a look from before the deletion, times
+// from before the clock was set back, a deadline that says nothing of what to do.
+func TestStepStandsFast(t *testing.T) {
+	now := sim.Start()
+	var m lifecycle.Machine
+	m.Name, m.UID = "m", "u"
+	w := &lifecycle.World{Machine: &m, Instance: lifecycle.InstanceExists}
+	state := lifecycle.State{UID: "u", Stage: lifecycle.StageTerminate, Drained: "Drain finished successfully"}
+	if d := lifecycle.Step(state, w, now, nil); d.State.Stage != lifecycle.StageTerminate || d.Wake.IsZero() {
+		t.Errorf("a look from before the deletion: %+v", d)
+	}
+
+	m.DeletionTimestamp = &now
+	state.Retries = []lifecycle.Retry{{Key: lifecycle.DeleteInstance{}.Key(), Attempts: 1, Last: now.Add(time.Hour)}}
+	again := lifecycle.Step(state, w, now, nil)
+	if !slices.ContainsFunc(again.Actions, func(a lifecycle.Action) bool { return a == lifecycle.DeleteInstance{} }) {
+		t.Errorf("the clock was set back, and the instance is not deleted: %v", again.Actions)
+	}
+
+	m.Spec.LifecycleHooks.PreDrain = []lifecycle.Hook{{Name: "Hook", Owner: "owner"}}
+	policy := &lifecycle.Policy{Deadlines: []lifecycle.Deadline{{Hard: time.Minute}}}
+	d := lifecycle.Step(lifecycle.State{}, w, now, policy)
+	d = lifecycle.Step(d.State, w, now.Add(time.Hour), policy)
+	for _, a := range d.Actions {
+		if _, removed := a.(lifecycle.RemoveHook); removed || d.State.Waits[0].Reason != lifecycle.ReasonHookPending {
+			t.Errorf("nobody said what to do at the deadline: %v, %v", a, d.State.Waits)
+		}
 	}
 }
