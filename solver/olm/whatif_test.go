@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -220,6 +221,31 @@ func TestWhatIfOtherCatalogs(t *testing.T) {
 		}
 		if got, want := e.Resolution.Chosen[0].Name, fmt.Sprintf("a.v%d", v+2); got != want {
 			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// TestDiffImage: a bundle of the same name with another image is another.
+func TestDiffImage(t *testing.T) {
+	open := func(text string) []olm.Source {
+		return []olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: openCatalog(t, text)}}
+	}
+	r, err := olm.NewResolver(open(shop), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := r.Request("", &olm.Case{Subscriptions: []string{"database"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := r.Base(context.Background(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for image, want := range map[string]int{"database:4.2": 0, "database:rebuilt": 1} {
+		e, err := base.WhatIf(context.Background(), &olm.Supposition{Catalogs: open(strings.ReplaceAll(shop, "database:4.2", image))})
+		if err != nil || len(e.Changed) != want || len(e.Added)+len(e.Removed)+len(e.Subscriptions) != 0 {
+			t.Errorf("image %s: %+v, %v; want %d changed", image, e, err, want)
 		}
 	}
 }
