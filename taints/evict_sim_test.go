@@ -345,6 +345,9 @@ func (p *fleetPlay) taint(name string) {
 	p.backend.PutNode(n)
 	if key := name + " " + t.Key; t.Effect == taints.NoExecute && p.lowest[key].IsZero() {
 		p.lowest[key] = p.Clock.Now()
+		if t.TimeAdded != nil {
+			p.lowest[key] = earlier(p.lowest[key], *t.TimeAdded)
+		}
 	}
 	p.command("taint %s %s:%s%s", name, t.Key, t.Effect, text)
 }
