@@ -42,9 +42,7 @@ func (c *cluster) world() DrainWorld {
 		Node: &c.node, Stopped: c.stopped, Namespaces: c.namespaces, DaemonSets: c.sets, DaemonSetsListed: c.setsKnown,
 		Failures: slices.Clone(c.failures),
 	}
-	for _, p := range c.pods {
-		w.Pods = append(w.Pods, p)
-	}
+	w.Pods = append(w.Pods, c.pods...)
 	if !c.hidden {
 		w.Budgets = slices.Clone(c.budgets)
 	}
