@@ -167,7 +167,6 @@ func condense(errs []*TaskError) []*TaskError {
 		}
 		byReason[e.Reason] = append(byReason[e.Reason], e)
 	}
-	slices.Sort(reasons)
 	for _, r := range reasons {
 		list = append(list, joined(byReason[r]))
 	}

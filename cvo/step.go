@@ -97,17 +97,23 @@ func (s *step) at(t time.Time) {
 func (s *step) block(b fairlead.Block) { s.blocked = append(s.blocked, b) }
 
 // current is the release that the cluster is to run when nothing is asked for,
-// or nothing sensible: the one that it has reached. On the way to one it is that
-// which runs the engine, so that taking a request back goes back, as documented.
+// or nothing sensible: the one that it has reached. On the way to one it is the
+// one that was reached before, so that taking a request back goes back, as
+// documented, unless the engine itself is of the new release already.
 func (s *step) current() Release {
-	reached := s.Work != nil && (s.Work.Mode == Reconciling || len(s.invalid) > 0)
-	switch {
-	case s.w.Own.Image != "" && !reached:
-		return s.w.Own
-	case s.Work != nil:
-		return s.Work.Release
-	case len(s.History) > 0:
-		return Release{Version: s.History[0].Version, Image: s.History[0].Image}
+	w := s.Work
+	if w == nil {
+		switch {
+		case s.w.Own.Image != "":
+			return s.w.Own
+		case len(s.History) > 0:
+			return Release{Version: s.History[0].Version, Image: s.History[0].Image}
+		}
+		return s.w.Cluster.Status.Desired
 	}
-	return s.w.Cluster.Status.Desired
+	before := newestCompleted(s.History)
+	if w.Mode == Reconciling || len(s.invalid) > 0 || before < 0 || SameImage(s.w.Own.Image, w.Release.Image) {
+		return w.Release
+	}
+	return Release{Version: s.History[before].Version, Image: s.History[before].Image}
 }

@@ -14,9 +14,8 @@ type World struct {
 	// Cluster is the ClusterVersion; nil when there is none, and then nothing is
 	// done.
 	Cluster *ClusterVersion
-	// Own is the release that runs the engine: the first one that the cluster is to
-	// run, and the one that it goes back to when a request is taken back before it
-	// is reached. Its payload is trusted. It may be empty.
+	// Own is the release that the engine is part of, if it is of any: the first one
+	// that the cluster is to run. Its payload is trusted.
 	Own Release
 	// Retrieved are the releases whose payloads are at hand, or could not be had.
 	Retrieved []Retrieved
