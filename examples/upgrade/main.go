@@ -36,6 +36,7 @@ func run(ctx context.Context, words []string, stdout, stderr io.Writer) int {
 			statusCommand(),
 			recommendCommand(),
 			diffCommand(),
+			simulateCommand(),
 		},
 	}
 	return program.Run(ctx, words, stdout, stderr)

@@ -1,0 +1,477 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/examples/internal/args"
+)
+
+func simulateCommand() *args.Command {
+	return &args.Command{
+		Name:  "simulate",
+		Usage: "SCENARIO [-o text|json|svg]",
+		About: "play the update of a whole cluster, operators and nodes, in virtual time",
+		Run:   simulate,
+	}
+}
+
+func simulate(c *args.Call) error {
+	form := c.Choice("o", "text", "json", "svg")
+	if err := c.Parse(1, 1); err != nil {
+		return err
+	}
+	s, err := readScenario(c.Args[0])
+	if err != nil {
+		return err
+	}
+	t, err := s.play(c.Context)
+	if err != nil {
+		return err
+	}
+	write := map[string]func() error{
+		"text": func() error { return t.text(c.Stdout) }, "json": func() error { return t.json(c.Stdout) }, "svg": func() error { return t.svg(c.Stdout) },
+	}[*form]
+	if err := write(); err != nil {
+		return err
+	}
+	if len(t.Unfinished) > 0 {
+		return args.ErrFindings
+	}
+	return nil
+}
+
+// The names of things that are not in the scenario.
+const (
+	cluster = "cluster"
+	oldOne  = "registry/release@sha256:from"
+	newOne  = "registry/release@sha256:to"
+)
+
+// play is a scenario at work: two engines, each with its cluster in memory.
+type play struct {
+	*scenario
+	*timeline
+	clock    *fairlead.ManualClock
+	versions *cvo.MemBackend
+	nodes    *rollout.MemBackend
+	update   *cvo.Runner
+	rollout  *rollout.Runner
+	wakes    map[string]time.Time            // by pool; "" is the cluster's
+	due      []change                        // by instant
+	said     map[string]string               // what was told last, by subject
+	begun    bool                            // nodes were told of the new release
+	operates map[string]*cvo.ClusterOperator // by name: what the new release wants of operators that are not there yet
+}
+
+// change is something that happens at its time.
+type change struct {
+	at time.Time
+	do func()
+}
+
+// play plays the scenario to its end, or until its time is over.
+func (s *scenario) play(ctx context.Context) (*timeline, error) {
+	clock := new(fairlead.ManualClock)
+	clock.Set(s.start)
+	p := &play{
+		scenario: s, clock: clock, versions: cvo.NewMemBackend(clock), nodes: &rollout.MemBackend{Clock: clock},
+		timeline: &timeline{Title: s.title, From: s.from.Release.Version, To: s.to.Release.Version, Start: s.start},
+		wakes:    map[string]time.Time{}, said: map[string]string{}, operates: map[string]*cvo.ClusterOperator{},
+	}
+	p.versions.SetRelease(oldOne, s.from, true, 0)
+	p.versions.SetRelease(newOne, s.to, true, s.retrieve)
+	if err := p.install(ctx); err != nil {
+		return nil, err
+	}
+	p.prepare()
+	for {
+		if err := p.settle(ctx); err != nil {
+			return nil, err
+		}
+		next := p.next()
+		if p.over() || next.IsZero() || next.After(s.start.Add(s.limit)) {
+			break
+		}
+		clock.Set(next)
+	}
+	p.finish()
+	return p.timeline, nil
+}
+
+// install brings a cluster to the old release, before the play begins.
+func (p *play) install(ctx context.Context) error {
+	p.versions.SetCluster(cluster, cvo.Spec{}, cvo.Release{Version: p.From, Image: oldOne})
+	p.update = cvo.NewRunner(p.versions, nil, &fairlead.RunnerOptions{Clock: p.clock})
+	for range maxRounds {
+		d, err := p.update.Reconcile(ctx, cluster)
+		if err != nil {
+			return err
+		}
+		if h := p.versions.Version(cluster).Status.History; len(d.Actions) == 0 && len(h) > 0 && h[0].State == cvo.Completed {
+			return nil
+		}
+	}
+	return fmt.Errorf("release %s cannot be installed: %s", p.From, condition(p.versions.Version(cluster).Status.Conditions, "Progressing").Message)
+}
+
+// prepare sets the stage: what takes how long, and that the update is wanted.
+func (p *play) prepare() {
+	for _, o := range p.operators {
+		if p.versions.Operators[o.name] = o.takes; o.never {
+			p.versions.Operators[o.name] = never
+		}
+	}
+	if len(p.pools) > 0 {
+		p.versions.Operators[machineConfig] = never // until the pools are there
+	}
+	for name, d := range p.rollouts {
+		p.versions.Rollouts[name] = d
+	}
+	p.nodes.DrainTime = func(name string) time.Duration { return p.node(name).drain }
+	p.nodes.UpdateTime = func(name, _ string) (time.Duration, error) {
+		if n := p.node(name); n.fails {
+			return n.update, fmt.Errorf("its configuration cannot be applied")
+		}
+		return p.node(name).update, nil
+	}
+	p.nodes.Changed = p.nodeActed
+	p.rollout = rollout.NewRunner(p.nodes, nil, &fairlead.RunnerOptions{Clock: p.clock})
+	for i := range p.pools {
+		p.setPool(&p.pools[i])
+	}
+	p.update = cvo.NewRunner(&watched{p.versions, p}, nil, &fairlead.RunnerOptions{Clock: p.clock})
+	p.versions.SetCluster(cluster, cvo.Spec{DesiredUpdate: &cvo.Update{Version: p.To, Image: newOne}}, cvo.Release{Version: p.From, Image: oldOne})
+	p.tell("administrator", "asks for release "+p.To)
+}
+
+// rendered names the configuration of a pool for a release.
+func rendered(pool, version string) string { return "rendered-" + pool + "-" + version }
+
+// setPool makes a pool whose nodes run the old release.
+func (p *play) setPool(q *pool) {
+	_ = p.nodes.Edit(q.name, func(w *rollout.World) error {
+		w.Pool.Spec = rollout.PoolSpec{MaxUnavailable: q.unavailable, Paused: q.paused, Configuration: rollout.Configuration{Name: rendered(q.name, p.From)}}
+		for _, n := range q.nodes {
+			x := rollout.Node{ObjectMeta: rollout.ObjectMeta{Name: n.name, Annotations: map[string]string{
+				rollout.AnnotationCurrent: rendered(q.name, p.From), rollout.AnnotationDesired: rendered(q.name, p.From), rollout.AnnotationState: rollout.StateDone,
+			}}}
+			if n.zone != "" {
+				x.Labels = map[string]string{rollout.LabelZone: n.zone}
+			}
+			w.Nodes = append(w.Nodes, x)
+		}
+		return nil
+	})
+}
+
+func (p *play) node(name string) *node {
+	for i := range p.pools {
+		for k := range p.pools[i].nodes {
+			if n := &p.pools[i].nodes[k]; n.name == name {
+				return n
+			}
+		}
+	}
+	return &node{}
+}
+
+// watched tells the play of what is applied to the cluster.
+type watched struct {
+	*cvo.MemBackend
+	play *play
+}
+
+// Apply implements cvo.Backend.
+func (w *watched) Apply(ctx context.Context, name string, a cvo.Action) error {
+	err := w.MemBackend.Apply(ctx, name, a)
+	if apply, ok := a.(cvo.Apply); ok && err == nil && apply.Release.Version == w.play.To && apply.Mode == cvo.Updating {
+		w.play.applied(apply.Manifest)
+	}
+	return err
+}
+
+// applied is told of each manifest of the new release.
+func (p *play) applied(m *payload.Manifest) {
+	if level := m.Name.Runlevel; level != "" {
+		p.manifest("runlevel " + level)
+	}
+	if !m.ClusterOperator() {
+		return
+	}
+	want := new(cvo.ClusterOperator)
+	if json.Unmarshal(m.JSON, want) == nil {
+		p.operates[m.ID.Name] = want
+	}
+	p.open("operator "+m.ID.Name, "updates")
+	p.tell("operator "+m.ID.Name, "is told to go to "+p.To)
+	for _, o := range p.operators {
+		if o.name == m.ID.Name && o.trouble != nil {
+			p.degrade(&o)
+		}
+	}
+	if m.ID.Name == machineConfig && !p.begun {
+		p.begun = true
+		for i := range p.pools {
+			q := &p.pools[i]
+			p.at(0, func() {
+				p.tell("pool "+q.name, "is to run "+rendered(q.name, p.To))
+				_ = p.nodes.Edit(q.name, func(w *rollout.World) error {
+					w.Pool.Spec.Configuration.Name = rendered(q.name, p.To)
+					return nil
+				})
+			})
+		}
+	}
+}
+
+// degrade plans the trouble of an operator.
+func (p *play) degrade(o *operator) {
+	name, t := o.name, *o.trouble
+	p.at(t.after, func() {
+		p.versions.Degrade(cluster, name, t.message)
+		p.tell("operator "+name, "is degraded: "+t.message)
+		p.open("operator "+name, "degraded")
+	})
+	if t.last == 0 {
+		return
+	}
+	p.at(t.after+t.last, func() {
+		p.versions.Degrade(cluster, name, "")
+		p.tell("operator "+name, "is well again")
+		p.end("operator " + name)
+		if p.operates[name] != nil {
+			p.open("operator "+name, "updates")
+		}
+	})
+}
+
+// at plans a change.
+func (p *play) at(after time.Duration, do func()) {
+	p.due = append(p.due, change{p.clock.Now().Add(after), do})
+	slices.SortStableFunc(p.due, func(a, b change) int { return a.at.Compare(b.at) })
+}
+
+// maxRounds bounds how often all are asked at one instant.
+const maxRounds = 10_000
+
+// settle lets everybody do what they do at this instant.
+func (p *play) settle(ctx context.Context) error {
+	for range maxRounds {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		acted := p.happen()
+		if err := p.arrive(ctx); err != nil {
+			return err
+		}
+		d, err := p.update.Reconcile(ctx, cluster)
+		if err != nil {
+			return err
+		}
+		acted, p.wakes[""] = acted || len(d.Actions) > 0, d.Wake
+		blocked := d.Blocked
+		for i := range p.pools {
+			name := p.pools[i].name
+			r, err := p.rollout.Reconcile(ctx, name)
+			if err != nil {
+				return err
+			}
+			acted, p.wakes[name] = acted || len(r.Actions) > 0, r.Wake
+			blocked = append(blocked, r.Blocked...)
+		}
+		if acted {
+			continue
+		}
+		p.look(&d, blocked)
+		if !p.poolsDone() {
+			return nil
+		}
+	}
+	return fmt.Errorf("at %s there is no end to it", p.clock.Now().Format(time.RFC3339))
+}
+
+// happen carries out what is due.
+func (p *play) happen() (any bool) {
+	for len(p.due) > 0 && !p.due[0].at.After(p.clock.Now()) {
+		do := p.due[0].do
+		p.due, any = p.due[1:], true
+		do()
+	}
+	return any
+}
+
+// poolsDone lets the machine-config operator reach its version when all pools
+// that it waits for have, and it has had its own time. It reports whether it
+// does so now.
+func (p *play) poolsDone() bool {
+	if len(p.pools) == 0 || p.operates[machineConfig] == nil || p.said["done "+machineConfig] != "" {
+		return false
+	}
+	for _, o := range p.operators {
+		if o.name == machineConfig && (o.never || p.clock.Now().Before(p.opened("operator "+machineConfig).Add(o.takes))) {
+			return false
+		}
+	}
+	for _, q := range p.pools {
+		if q.required && p.updated(q.name) < len(q.nodes) {
+			return false
+		}
+	}
+	p.said["done "+machineConfig] = "yes"
+	p.versions.Finish(cluster, machineConfig)
+	return true
+}
+
+// updated returns how many nodes of a pool run the new release and take pods.
+func (p *play) updated(name string) (n int) {
+	w := p.nodes.World(name)
+	for i := range w.Nodes {
+		if rollout.Updated(&w.Pool, &w.Nodes[i]) && rollout.Ready(&w.Nodes[i]) && w.Pool.Spec.Configuration.Name == rendered(name, p.To) {
+			n++
+		}
+	}
+	return n
+}
+
+// completed reports whether the cluster is at the new release.
+func (p *play) completed() bool {
+	h := p.versions.Version(cluster).Status.History
+	return len(h) > 0 && h[0].Version == p.To && h[0].State == cvo.Completed
+}
+
+// over reports whether nothing is left to happen: the release is reached, and no
+// node is on its way or will be.
+func (p *play) over() bool {
+	_, busy := p.nodes.Next()
+	return p.completed() && !busy && len(p.due) == 0
+}
+
+// next returns the next instant at which something happens; zero for none.
+func (p *play) next() time.Time {
+	var next time.Time
+	at := func(t time.Time) {
+		if t.After(p.clock.Now()) && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	for _, t := range p.wakes {
+		at(t)
+	}
+	if len(p.due) > 0 {
+		at(p.due[0].at)
+	}
+	at(p.versions.Next(cluster))
+	if t, ok := p.nodes.Next(); ok {
+		at(t)
+	}
+	for _, o := range p.operators {
+		if o.name == machineConfig && p.operates[machineConfig] != nil {
+			at(p.opened("operator " + machineConfig).Add(o.takes))
+		}
+	}
+	return next
+}
+
+// arrive tells which operators have come to the new release.
+func (p *play) arrive(ctx context.Context) error {
+	w, err := p.versions.Observe(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	for i := range w.Operators {
+		live := &w.Operators[i]
+		want := p.operates[live.Name]
+		if want == nil || cvo.Gate(live.Name, want.Status.Versions, live, cvo.Updating) != nil {
+			continue
+		}
+		delete(p.operates, live.Name)
+		p.tell("operator "+live.Name, fmt.Sprintf("is at %s, after %s", p.To, p.clock.Now().Sub(p.opened("operator "+live.Name))))
+		p.end("operator " + live.Name)
+	}
+	return nil
+}
+
+// look tells what has changed, and what is waited for, when nobody acts any
+// more.
+func (p *play) look(d *cvo.Decision, blocked []fairlead.Block) {
+	conditions := p.versions.Version(cluster).Status.Conditions
+	if c := condition(conditions, "Failing"); p.news("Failing", string(c.Status)+c.Reason) && (c.Status != cvo.False || p.said["failed"] != "") {
+		p.said["failed"] = "yes"
+		p.tell("cluster", strings.TrimSuffix(fmt.Sprintf("Failing is %s: %s", c.Status, c.Message), ": "))
+	}
+	if c := condition(conditions, "ReleaseAccepted"); p.news("ReleaseAccepted", string(c.Status)+c.Reason+p.accepted(d)) && d.State.Work != nil {
+		p.tell("cluster", strings.TrimSuffix(fmt.Sprintf("ReleaseAccepted is %s: %s", c.Status, c.Message), ": "))
+	}
+	if p.completed() && p.news("completed", "yes") {
+		p.tell("cluster", "is at release "+p.To)
+		p.endLevel()
+	}
+	p.explain(blocked)
+}
+
+// accepted is the release that is applied.
+func (p *play) accepted(d *cvo.Decision) string {
+	if d.State.Work == nil {
+		return ""
+	}
+	return d.State.Work.Release.Version
+}
+
+// explain tells who waits for what, once.
+func (p *play) explain(blocked []fairlead.Block) {
+	p.blocked = blocked
+	for _, b := range blocked {
+		switch b.Reason {
+		case cvo.ReasonOperatorUpdating, "WorkloadNotAvailable", rollout.ReasonBudget, rollout.ReasonDraining, rollout.ReasonUpdating, rollout.ReasonStatusOutdated, cvo.ReasonOperatorDegraded:
+			continue // that is the course of things, and told as it begins
+		}
+		if p.news("wait "+b.Subject, b.Reason) {
+			text := "waits: " + b.Message
+			if b.Unblock != "" {
+				text += "; " + b.Unblock
+			}
+			p.tell(b.Subject, text)
+		}
+	}
+}
+
+// news reports whether something differs from what was told last.
+func (p *play) news(subject, what string) bool {
+	old := p.said[subject]
+	p.said[subject] = what
+	return old != what
+}
+
+func condition(list []cvo.Condition, kind string) cvo.Condition {
+	for _, c := range list {
+		if c.Type == kind {
+			return c
+		}
+	}
+	return cvo.Condition{}
+}
+
+// nodeActed is told of what is done about nodes.
+func (p *play) nodeActed(_ string, a rollout.Action) {
+	switch a := a.(type) {
+	case rollout.Cordon:
+		p.tell("node "+a.Node, "is cordoned and drained")
+		p.open("node "+a.Node, "drains")
+	case rollout.Update:
+		p.tell("node "+a.Node, "is drained, and changed and rebooted")
+		p.end("node " + a.Node)
+		p.open("node "+a.Node, "changes")
+	case rollout.Uncordon:
+		p.tell("node "+a.Node, "is done and takes pods again")
+		p.end("node " + a.Node)
+	}
+}

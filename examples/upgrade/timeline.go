@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/diagram"
+)
+
+// timeline is what has happened in a play.
+type timeline struct {
+	Title      string    `json:"title"`
+	From       string    `json:"from"`
+	To         string    `json:"to"`
+	Start      time.Time `json:"start"`
+	End        time.Time `json:"end"`
+	Moments    []moment  `json:"moments"`              // in order
+	Spans      []span    `json:"spans"`                // in the order in which they began
+	Unfinished []string  `json:"unfinished,omitempty"` // what has not come to its end, and why
+
+	blocked []fairlead.Block // of the last instant
+}
+
+// moment is one thing that has happened.
+type moment struct {
+	At      time.Time `json:"at"`
+	Subject string    `json:"subject"` // who does it, or to whom it happens
+	Text    string    `json:"text"`
+}
+
+// span is what somebody is busy with for some time.
+type span struct {
+	Subject string    `json:"subject"`
+	What    string    `json:"what"`
+	From    time.Time `json:"from"`
+	To      time.Time `json:"to"`
+	Tasks   int       `json:"tasks,omitempty"` // manifests of a runlevel that were applied
+	open    bool
+}
+
+// tell adds a moment.
+func (p *play) tell(subject, text string) {
+	p.Moments = append(p.Moments, moment{p.clock.Now(), subject, text})
+}
+
+// open begins a span, and ends what the subject did before.
+func (p *play) open(subject, what string) {
+	p.end(subject)
+	now := p.clock.Now()
+	p.Spans = append(p.Spans, span{Subject: subject, What: what, From: now, To: now, open: true})
+}
+
+// opened returns when the first span of a subject began.
+func (p *play) opened(subject string) time.Time {
+	for _, s := range p.Spans {
+		if s.Subject == subject {
+			return s.From
+		}
+	}
+	return p.clock.Now()
+}
+
+// end ends the span of a subject.
+func (p *play) end(subject string) {
+	for i := range p.Spans {
+		if s := &p.Spans[i]; s.Subject == subject && s.open {
+			s.To, s.open = p.clock.Now(), false
+		}
+	}
+}
+
+// manifest notes one of a runlevel. The runlevel before is over then.
+func (p *play) manifest(level string) {
+	for i := range p.Spans {
+		if s := &p.Spans[i]; s.Subject == level {
+			s.Tasks++
+			return
+		}
+	}
+	p.endLevel()
+	p.tell(level, "begins")
+	p.open(level, "applies")
+	p.Spans[len(p.Spans)-1].Tasks = 1
+}
+
+// endLevel ends the span of the runlevel that is applied.
+func (p *play) endLevel() {
+	for _, s := range p.Spans {
+		if s.open && strings.HasPrefix(s.Subject, "runlevel ") {
+			p.end(s.Subject)
+		}
+	}
+}
+
+// finish ends all spans, and notes what has not come to its end.
+func (p *play) finish() {
+	p.End = p.start.Add(p.limit)
+	if p.completed() {
+		p.End = p.Moments[len(p.Moments)-1].At
+	} else {
+		p.Unfinished = append(p.Unfinished, "the cluster is not at release "+p.To)
+	}
+	for _, q := range p.pools {
+		switch updated := p.updated(q.name); {
+		case !p.begun:
+			p.Unfinished = append(p.Unfinished, fmt.Sprintf("pool %s: it was not told to go to %s; runlevels before %s come first", q.name, p.To, machineConfig))
+		case updated < len(q.nodes):
+			p.Unfinished = append(p.Unfinished, fmt.Sprintf("pool %s: %d of %d nodes are updated", q.name, updated, len(q.nodes)))
+		}
+	}
+	if len(p.Unfinished) > 0 {
+		for _, b := range p.blocked {
+			text := b.Subject + ": " + b.Message
+			if b.Unblock != "" {
+				text += "; " + b.Unblock
+			}
+			p.Unfinished = append(p.Unfinished, text)
+		}
+	}
+	for i := range p.Spans {
+		if s := &p.Spans[i]; s.open {
+			s.To = p.End
+		}
+	}
+}
+
+// width is the most columns of a line.
+const width = 100
+
+// text writes a line for each moment.
+func (t *timeline) text(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "%s: %s to %s, from %s\n\n", t.Title, t.From, t.To, t.Start.Format(time.RFC3339))
+	subjects := 0
+	for _, m := range t.Moments {
+		subjects = min(max(subjects, utf8.RuneCountInString(m.Subject)), 40)
+	}
+	last := ""
+	for _, m := range t.Moments {
+		now := "+" + m.At.Sub(t.Start).String()
+		if now == last {
+			now = ""
+		} else {
+			last = now
+		}
+		fold(out, fmt.Sprintf("%-10s %-*s  ", now, subjects, m.Subject), m.Text)
+	}
+	if len(t.Unfinished) == 0 {
+		fmt.Fprintf(out, "\nAll is at %s after %s.\n", t.To, t.End.Sub(t.Start))
+		return out.Flush()
+	}
+	fmt.Fprintf(out, "\nAfter %s this is not finished:\n", t.End.Sub(t.Start))
+	for _, u := range t.Unfinished {
+		fold(out, "  ", u)
+	}
+	return out.Flush()
+}
+
+// fold writes text behind a margin, in lines that fit.
+func fold(out io.Writer, margin, text string) {
+	blank := strings.Repeat(" ", utf8.RuneCountInString(margin))
+	line := margin
+	for i, word := range strings.Fields(text) {
+		switch n := utf8.RuneCountInString(line); {
+		case i == 0:
+			line += word
+		case n+1+utf8.RuneCountInString(word) > width:
+			fmt.Fprintln(out, line)
+			line = blank + word
+		default:
+			line += " " + word
+		}
+	}
+	fmt.Fprintln(out, line)
+}
+
+func (t *timeline) json(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(t)
+}
+
+// svg draws a row for each runlevel, operator and node, in the order in which
+// they began.
+func (t *timeline) svg(w io.Writer) error {
+	g := diagram.Gantt{Title: fmt.Sprintf("%s: %s to %s", t.Title, t.From, t.To)}
+	rows := map[string]int{}
+	for _, s := range t.Spans {
+		i, known := rows[s.Subject]
+		if !known {
+			i = len(g.Rows)
+			rows[s.Subject] = i
+			g.Rows = append(g.Rows, diagram.Row{Label: s.Subject})
+		}
+		tone := map[string]int{"applies": 0, "updates": 1, "drains": 2, "changes": 3}[s.What]
+		from, to := s.From.Sub(t.Start), s.To.Sub(t.Start)
+		g.Rows[i].Bars = append(g.Rows[i].Bars, diagram.Bar{
+			Start: from, End: to, Tone: tone, Marked: s.What == "degraded", Label: s.Subject + " " + s.What,
+		})
+	}
+	return g.WriteSVG(w)
+}
