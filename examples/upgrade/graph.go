@@ -19,7 +19,7 @@ func graphCommand() *args.Command {
 	return &args.Command{
 		Name: "graph",
 		Usage: "FILE|DIR -from V [-to V] [-channel C] [-arch A] [-prefer shortest|risks|minors] [-avoid RISK]... [-max N] " +
-			"[-exposed RISK]... [-not-exposed RISK]... [-accept RISK]... [-o text|json|mermaid|dot]",
+			"[-exposed RISK]... [-not-exposed RISK]... [-accept RISK]... [-facts FILE] [-o text|json|mermaid|dot]",
 		About: "tell what an update graph offers, the paths to a release, and why not",
 		Run:   showGraph,
 	}
@@ -44,6 +44,7 @@ func showGraph(c *args.Call) error {
 	c.Flags.IntVar(&q.paths.Max, "max", 3, "")
 	avoid, accept := c.Words("avoid"), c.Words("accept")
 	exposed, free := c.Words("exposed"), c.Words("not-exposed")
+	about := c.Flags.String("facts", "", "")
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
@@ -57,7 +58,14 @@ func showGraph(c *args.Call) error {
 		return err
 	}
 	q.cluster.All = all
-	q.cluster.Evaluations = learn(g, *exposed, *free)
+	if *about != "" {
+		known, err := readFacts(*about)
+		if err != nil {
+			return err
+		}
+		q.cluster.Evaluations = known.learn(c.Context, g, q.cluster.Evaluations)
+	}
+	q.cluster.Evaluations = learn(g, q.cluster.Evaluations, *exposed, *free)
 	a, err := q.ask(g)
 	if err != nil {
 		return err
@@ -142,8 +150,16 @@ func makings(dir string) (raw, data string, err error) {
 }
 
 // learn takes the user's word for what queries come to.
-func learn(g *graph.Graph, exposed, free []string) graph.Evaluations {
-	var e graph.Evaluations
+func learn(g *graph.Graph, e graph.Evaluations, exposed, free []string) graph.Evaluations {
+	eachRule(g, func(risk string, r graph.Rule) {
+		e = answer(e, r, risk, exposed, true)
+		e = answer(e, r, risk, free, false)
+	})
+	return e
+}
+
+// eachRule calls f for each rule of each risk.
+func eachRule(g *graph.Graph, f func(risk string, r graph.Rule)) {
 	for _, r := range g.Releases() {
 		u, err := g.Updates(r.Version)
 		if err != nil {
@@ -152,13 +168,11 @@ func learn(g *graph.Graph, exposed, free []string) graph.Evaluations {
 		for _, to := range u.Conditional {
 			for _, risk := range to.Risks {
 				for _, rule := range risk.MatchingRules {
-					e = answer(e, rule, risk.Name, exposed, true)
-					e = answer(e, rule, risk.Name, free, false)
+					f(risk.Name, rule)
 				}
 			}
 		}
 	}
-	return e
 }
 
 func answer(e graph.Evaluations, rule graph.Rule, name string, named []string, match bool) graph.Evaluations {
@@ -249,6 +263,9 @@ func (a *answers) print(w io.Writer) {
 		fmt.Fprintln(w, a.why)
 		for _, x := range a.why.Risks {
 			fmt.Fprintf(w, "  %s applies: %s\n", x.Risk, x.Applies)
+			if x.Message != "" && x.Applies == "Unknown" {
+				fmt.Fprintf(w, "    %s\n", x.Message)
+			}
 		}
 		for k, p := range a.paths {
 			fmt.Fprintf(w, "path %d: %s", k+1, p.From.Version)
