@@ -210,7 +210,7 @@ func (d *drainer) turn(seen []sighting) (left int) {
 	later := 0
 	for i := range seen { // what was asked for and is not seen yet counts first
 		if s := &seen[i]; s.order == order && s.fate == FateEvict && s.pod.DeletionTimestamp == nil {
-			if e := d.pods.find(s.pod.UID); e != nil && !e.Failed && d.due(e.UID, e.Asked, e.Attempts, 0).After(d.now) {
+			if _, _, unseen := d.last(s.pod); unseen {
 				d.ledger.reserve(s.pod)
 			}
 		}

@@ -20,11 +20,9 @@ const maxRetryAfter = time.Hour
 
 // evict has a pod evicted, or tells why that is not asked for now.
 func (d *drainer) evict(p *Pod) {
-	e := d.known(p)
-	d.hear(&e)
-	due := d.due(e.UID, e.Asked, e.Attempts, e.RetryAfter)
-	if e.Attempts > 0 && !e.Failed && due.After(d.now) {
-		d.pending(e, due) // it was asked for, and what came of it is not seen yet
+	e, due, unseen := d.last(p)
+	if unseen {
+		d.pending(e, due)
 		return
 	}
 	if why := d.forced(); why != "" {
@@ -40,6 +38,15 @@ func (d *drainer) evict(p *Pod) {
 	if d.ask(p, e, due, Evict{p.Namespace, p.Name, p.UID, p.Spec.NodeName, d.grace}) {
 		d.ledger.reserve(p)
 	}
+}
+
+// last returns what is known of the last attempt at a pod, when the next is due,
+// and whether what came of the last is not seen yet: it may still be done.
+func (d *drainer) last(p *Pod) (e PodDrain, due time.Time, unseen bool) {
+	e = d.known(p)
+	d.hear(&e)
+	due = d.due(e.UID, e.Asked, e.Attempts, e.RetryAfter)
+	return e, due, e.Attempts > 0 && !e.Failed && due.After(d.now)
 }
 
 // forced says why pods are deleted whatever their budgets say; empty if they are

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -118,6 +119,38 @@ func TestUnderWay(t *testing.T) {
 	w.Pods[0].Name = "0" // b is looked at first from now on
 	if d = drain(d.state, &w, nil, c.now.Add(time.Second), nil, &waitList{now: c.now}); len(d.actions) > 0 {
 		t.Errorf("another one goes: %v", d.actions)
+	}
+}
+
+// TestFailureFreesBudget: an attempt that is known to have failed holds nothing of
+// a budget. The next look tells of the failure, and lets another pod go instead;
+// then all is told, and the same again changes nothing.
+func TestFailureFreesBudget(t *testing.T) {
+	for _, code := range []int{409, 429, 500} {
+		c := newCluster()
+		c.node.Spec.Unschedulable = true
+		for _, name := range []string{"a", "b"} {
+			c.pod(name, map[string]string{"rs": "web", "labels": "app:web"}, func(string) bool { return false })
+			c.failing["evict/"+name] = Failure{Code: code, Message: "no"}
+		}
+		if err := c.budget("web", map[string]string{"max": "1", "app": "web"}, func(string) bool { return false }); err != nil {
+			t.Fatal(err)
+		}
+		c.control()
+		var state DrainState
+		for i, pod := range []string{"uid-a", "uid-b"} {
+			if d := c.step(&state, nil); len(d.actions) != 1 || d.actions[0].Key().Object != pod {
+				t.Fatalf("%d: look %d: %v", code, i, d.actions)
+			}
+		}
+		told := c.step(&state, nil)
+		again := c.step(&state, nil)
+		if len(told.actions) > 0 || !reflect.DeepEqual(told, again) {
+			t.Errorf("%d: the same again decides on %v, then on %v", code, told, again)
+		}
+		if ok := code != 409; strings.Contains(told.failure, "a, d/b") != ok {
+			t.Errorf("%d: %q", code, told.failure)
+		}
 	}
 }
 

@@ -68,21 +68,21 @@ func simulate(t *testing.T, seeds int, size func(*sim.Sim) int, expected []strin
 
 // shrink finds a short script that fails, too, and tells what happens in it.
 func shrink(t *testing.T, seed uint64, size func(*sim.Sim) int, moves []move) string {
-	try := func(moves []move) (error, *sim.Sim) {
+	try := func(moves []move) (*sim.Sim, error) {
 		s := sim.New(seed)
-		return newPlay(t, s, size(s)).run(moves), s
+		return s, newPlay(t, s, size(s)).run(moves)
 	}
 	for chunk := len(moves) / 2; chunk > 0; chunk /= 2 {
 		for at := 0; at+chunk <= len(moves); {
 			fewer := slices.Concat(moves[:at], moves[at+chunk:])
-			if err, _ := try(fewer); err != nil {
+			if _, err := try(fewer); err != nil {
 				moves = fewer
 			} else {
 				at += chunk
 			}
 		}
 	}
-	err, s := try(moves)
+	s, err := try(moves)
 	return fmt.Sprintf("shrunk to %d moves: %v\n%s", len(moves), err, strings.Join(s.Notes(), "\n"))
 }
 
