@@ -63,9 +63,13 @@ func (d *drainer) forced() string {
 
 // hear takes into account what the last attempt at a pod failed with.
 func (d *drainer) hear(e *PodDrain) {
-	if e.Attempts == 0 || e.Failed {
-		return
+	if e.Attempts > 0 && !e.Failed {
+		d.recall(e)
 	}
+}
+
+// recall notes what the last attempt at a pod failed with, if that is known.
+func (d *drainer) recall(e *PodDrain) {
 	for _, verb := range [...]string{verbEvict, verbDeletePod} {
 		if f := failure(d.world.Failures, Key{verb, e.UID}); f != nil && !f.At.Before(e.Asked) {
 			e.Failed, e.Code, e.RetryAfter, e.Detail = true, f.Code, min(max(0, f.RetryAfter), maxRetryAfter), f.Message
@@ -75,6 +79,12 @@ func (d *drainer) hear(e *PodDrain) {
 
 // ask has an action done about a pod, if it is time for an attempt.
 func (d *drainer) ask(p *Pod, e PodDrain, due time.Time, a Action) (asked bool) {
+	if e.Budget != "" { // which lets it go now
+		e.Budget, e.Needs, e.Has, e.Detail = "", 0, 0, ""
+		if e.Attempts > 0 {
+			d.recall(&e)
+		}
+	}
 	switch {
 	case due.After(d.now):
 		d.failing(e, due)
@@ -87,9 +97,6 @@ func (d *drainer) ask(p *Pod, e PodDrain, due time.Time, a Action) (asked bool) 
 	d.actions = append(d.actions, a)
 	e.Attempts++
 	e.Asked, e.Failed, e.RetryAfter = d.now, false, 0
-	if e.Budget != "" { // which lets it go now
-		e.Budget, e.Needs, e.Has, e.Detail = "", 0, 0, ""
-	}
 	d.pending(e, d.due(e.UID, e.Asked, e.Attempts, 0))
 	return true
 }

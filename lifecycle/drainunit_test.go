@@ -154,6 +154,28 @@ func TestFailureFreesBudget(t *testing.T) {
 	}
 }
 
+// TestFailureIsToldAgain: once a budget lets a pod go again, it is told what the
+// attempt failed with that is waited for, not what the budget said before.
+func TestFailureIsToldAgain(t *testing.T) {
+	c := newCluster()
+	c.node.Spec.Unschedulable = true
+	c.pod("a", map[string]string{"rs": "web", "labels": "app:web"}, func(string) bool { return false })
+	c.failing["evict/a"] = Failure{Code: 500, Message: "webhook down"}
+	if err := c.budget("web", map[string]string{"max": "1", "app": "web"}, func(string) bool { return false }); err != nil {
+		t.Fatal(err)
+	}
+	c.control()
+	var state DrainState
+	c.step(&state, nil)
+	b := &c.budgets[0].Status
+	for i, allowed := range []int{1, 0, 1} {
+		b.DisruptionsAllowed = allowed
+		if d := c.step(&state, nil); len(d.actions) > 0 || strings.HasSuffix(d.failure, ": webhook down") != (allowed > 0) {
+			t.Errorf("look %d: %v, %q", i, d.actions, d.failure)
+		}
+	}
+}
+
 // TestCallsPerBlockedPod measures how often the API is asked about a pod that a
 // budget keeps, in the first ten minutes: with budgets in view, and without. The
 // reference asks 1,284 times a minute: 642 evictions, and as many looks at the pod.
