@@ -2,7 +2,9 @@ package cvo_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"path"
 
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/payload"
@@ -76,22 +78,29 @@ func (f *faulty) inOrder(name string, a cvo.Apply) error {
 		skip[payload.ID{Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}] = true
 	}
 	seen := false
-	for _, m := range f.p.releases[a.Release.Image].Manifests {
+	for _, m := range f.p.tasks[a.Release.Image] {
 		if m.ID == a.Manifest.ID {
 			seen = true
 		}
 		lower := m.Name.Runlevel < a.Manifest.Name.Runlevel
 		before := m.Name == a.Manifest.Name && !seen
+		if dir, other := path.Dir(a.Manifest.File), path.Dir(m.File); dir != other { // all of manifests goes first
+			lower, before = other < dir, false
+		}
 		if !lower && !before || skip[m.ID] {
 			continue
 		}
-		if !f.p.backend.Has(name, m.ID) {
+		if !m.Delete() && !f.p.backend.Has(name, m.ID) {
 			return fmt.Errorf("%s is applied before %s", a.Manifest.ID, m.ID)
 		}
 		if !m.ClusterOperator() {
 			continue
 		}
-		if e := cvo.Gate(m.ID.Name, []cvo.Operand{{Name: "operator", Version: a.Release.Version}}, find(w, m.ID.Name), cvo.Updating); e != nil && e.Reason == cvo.ReasonOperatorUpdating {
+		var want cvo.ClusterOperator
+		if err := json.Unmarshal(m.JSON, &want); err != nil {
+			return err
+		}
+		if e := cvo.Gate(m.ID.Name, want.Status.Versions, find(w, m.ID.Name), cvo.Updating); e != nil && e.Reason == cvo.ReasonOperatorUpdating {
 			return fmt.Errorf("%s is applied while %s", a.Manifest.ID, e)
 		}
 	}

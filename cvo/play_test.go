@@ -94,27 +94,39 @@ type play struct {
 	at       int // the runner at work
 	runners  []*cvo.Runner
 	releases map[string]*payload.Payload
+	tasks    map[string][]*payload.Manifest // by image: what belongs to the cluster
+	most     int                            // passes in which it must come to its release
 	parts    []part
 	history  []cvo.History
 	effects  map[string]int // changes by release and resource
 }
 
 func newPlay(t *testing.T, s *sim.Sim) *play {
-	p := &play{Sim: s, t: t, store: new(fairlead.MemStore), backend: cvo.NewMemBackend(s.Clock), releases: map[string]*payload.Payload{}}
+	var parts []part
 	for range 1 + s.IntN(3) {
 		level := 10 * (1 + s.IntN(4))
 		for c := range 1 + s.IntN(3) {
-			p.parts = append(p.parts, part{level, fmt.Sprintf("c%d-%c%d", level, 'a'+c, len(p.parts)), s.IntN(3), s.OneIn(2)})
+			parts = append(parts, part{level, fmt.Sprintf("c%d-%c%d", level, 'a'+c, len(parts)), s.IntN(3), s.OneIn(2)})
 		}
 	}
+	return playOf(t, s, parts, func(version string) *payload.Payload { return release(t, version, parts, nil) })
+}
+
+// playOf makes a play of releases, whose operators are called as the parts.
+func playOf(t *testing.T, s *sim.Sim, parts []part, load func(version string) *payload.Payload) *play {
+	p := &play{Sim: s, t: t, store: new(fairlead.MemStore), backend: cvo.NewMemBackend(s.Clock), releases: map[string]*payload.Payload{}, parts: parts, most: 2000}
 	for i, image := range []string{imageOne, imageTwo} {
-		p.releases[image] = release(t, fmt.Sprintf("4.%d.0", 18+i), p.parts, nil)
+		p.releases[image] = load(fmt.Sprintf("4.%d.0", 18+i))
 		p.backend.SetRelease(image, p.releases[image], true, time.Duration(s.IntN(60))*time.Second)
 	}
-	p.backend.SetRelease(imageBad, release(t, "4.18.9", p.parts, nil), false, 0)
+	p.backend.SetRelease(imageBad, load("4.18.9"), false, 0)
 	for _, part := range p.parts {
 		p.backend.Operators[part.component] = time.Duration(s.IntN(20)) * time.Minute
 		p.backend.Rollouts[part.component] = time.Duration(s.IntN(90)) * time.Second
+	}
+	p.tasks = map[string][]*payload.Manifest{}
+	for image, r := range p.releases {
+		p.tasks[image] = r.Select(payload.NewFilter()).Tasks
 	}
 	p.faulty = &faulty{p: p}
 	p.runners = []*cvo.Runner{p.runner(), p.runner()}
@@ -250,7 +262,7 @@ func (p *play) settle() error {
 	p.at = 0
 	r := p.runners[0]
 	last := errors.New("the cluster does not come to its release")
-	for range 2000 {
+	for range p.most {
 		d, err := r.Reconcile(p.t.Context(), "east")
 		if p.faulty.wrong != nil {
 			return p.faulty.wrong
@@ -280,8 +292,8 @@ func (p *play) settle() error {
 
 // settled checks a cluster that is where it should be.
 func (p *play) settled(v cvo.ClusterVersion) error {
-	for _, m := range p.releases[imageTwo].Manifests {
-		if !p.backend.Has("east", m.ID) {
+	for _, m := range p.tasks[imageTwo] {
+		if !m.Delete() && !p.backend.Has("east", m.ID) {
 			return fmt.Errorf("%s was never applied", m.ID)
 		}
 	}

@@ -1,0 +1,97 @@
+package cvo_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/sim"
+)
+
+// realFiles reads the files of the real payload, or skips the test.
+func realFiles(t *testing.T) fstest.MapFS {
+	root := os.Getenv("FAIRLEAD_DATA")
+	if root == "" {
+		root = filepath.Join("..", "..", "shared", "data")
+	}
+	root = filepath.Join(root, "payload")
+	if _, err := os.Stat(filepath.Join(root, "release-manifests")); err != nil {
+		t.Skipf("there is no real payload here, FAIRLEAD_DATA names no directory that has one: %v", err)
+	}
+	files := fstest.MapFS{}
+	for _, dir := range []string{"manifests", "release-manifests"} {
+		err := fs.WalkDir(os.DirFS(root), dir, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := fs.ReadFile(os.DirFS(root), name)
+			files[name] = &fstest.MapFile{Data: text}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// asRelease loads the real payload as that of another version: its metadata and
+// what its operators are to report say so.
+func asRelease(t *testing.T, files fstest.MapFS, version string) *payload.Payload {
+	changed := fstest.MapFS{}
+	for name, f := range files {
+		from := "0.0.1-snapshot"
+		if base := filepath.Base(name); base == "release-metadata" || base == "image-references" {
+			from = "4.22.0"
+		}
+		changed[name] = &fstest.MapFile{Data: bytes.ReplaceAll(f.Data, []byte(from), []byte(version))}
+	}
+	p, err := payload.Load(changed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestSimulationOfRealPayload is TestSimulation with a real release of 910
+// tasks. It is for the long run: one seed takes seconds.
+func TestSimulationOfRealPayload(t *testing.T) {
+	n := long.N(0, 5)
+	if n == 0 {
+		t.Skipf("five updates of a whole release take long; %s=1 runs them", long.Variable)
+	}
+	files := realFiles(t)
+	releases := map[string]*payload.Payload{}
+	load := func(version string) *payload.Payload {
+		if releases[version] == nil {
+			releases[version] = asRelease(t, files, version)
+		}
+		return releases[version]
+	}
+	var parts []part
+	for _, m := range load("4.18.0").Select(payload.NewFilter()).Tasks {
+		if m.ClusterOperator() && strings.Contains(string(m.JSON), "4.18.0") {
+			parts = append(parts, part{component: m.ID.Name})
+		}
+	}
+	if len(parts) < 20 {
+		t.Fatalf("the release has %d operators with its version", len(parts))
+	}
+	counts := sim.Run(t, n, func(s *sim.Sim) error {
+		p := playOf(t, s, parts, load)
+		p.most = 20_000
+		return p.run()
+	})
+	t.Logf("%d tasks: %v", len(load("4.19.0").Select(payload.NewFilter()).Tasks), counts)
+	for _, name := range []string{"crash", "apply fails", "apply is not confirmed", "updated", "reconciled"} {
+		if counts[name] == 0 {
+			t.Errorf("there was no %q: %v", name, counts)
+		}
+	}
+}
