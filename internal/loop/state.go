@@ -21,6 +21,14 @@ type envelope struct {
 	State   json.RawMessage `json:"state"`
 }
 
+// sealed is an envelope around a state of this release's version: what the
+// Store holds nearly always, read and written without a copy in between.
+type sealed[S any] struct {
+	Version int    `json:"version"`
+	Name    string `json:"name"`
+	State   *S     `json:"state"`
+}
+
 // Key returns the key of an object's state: the engine's name, a dot, and the
 // object's name with '_' and two hexadecimal digits for every byte that keys
 // may not have. What would be too long ends in "__" and a hash instead.
@@ -65,6 +73,11 @@ func (r *Runner[S, W, A]) load(ctx context.Context, name string) (l loaded[S], e
 		return l, err
 	}
 	l.data, l.rev = rec.Value, rec.Revision
+	var own sealed[S]
+	if err := json.Unmarshal(rec.Value, &own); err == nil && own.State != nil && own.Name == name && own.Version == r.engine.Version {
+		l.state = *own.State
+		return l, nil
+	}
 	e, err := decodeEnvelope(rec)
 	if err != nil {
 		return l, err
@@ -107,11 +120,7 @@ func (r *Runner[S, W, A]) save(ctx context.Context, name string, p proposal[S, A
 	case done && p.loaded.rev == "":
 		return "", r.confirm(ctx, p.loaded)
 	}
-	state, err := json.Marshal(p.State)
-	if err != nil {
-		return "", err
-	}
-	data, err := json.Marshal(envelope{Version: r.engine.Version, Name: name, State: state})
+	data, err := json.Marshal(sealed[S]{Version: r.engine.Version, Name: name, State: &p.State})
 	if err != nil {
 		return "", err
 	}
