@@ -276,6 +276,7 @@ func TestVersions(t *testing.T) {
 	for value, want := range map[string]string{
 		`{"version":1,"name":"b","state":{}}`:          `ladder a: load: key "ladder.a" holds the state of "b": delete it to begin anew`,
 		`{"version":1,"name":"a","state":[]}`:          `ladder a: load: state under key "ladder.a": json: cannot unmarshal array`,
+		`{"version":1,"name":"a"}`:                     `ladder a: load: state under key "ladder.a": `,
 		`{"name":"a"}`:                                 `ladder a: load: key "ladder.a" does not hold a state: version or name is missing`,
 		`not JSON`:                                     `ladder a: load: key "ladder.a" does not hold a state: invalid character`,
 		`{"version":3,"name":"a","state":{},"more":1}`: `ladder a: its state (key "ladder.a") has version 3`,
