@@ -1,7 +1,7 @@
 // Upgrade looks at updates of a cluster: which ones are offered, what a release
-// holds, in which order it is applied, and what changes from one release to the
-// next. "upgrade help"
-// lists its commands.
+// holds, in which order it is applied, what changes from one release to the
+// next, how far an update is, and how one would go. "upgrade help" lists its
+// commands.
 //
 // The exit status is 0 if all is well, 1 if there are findings, and 2 if the
 // arguments are wrong or something cannot be read.

@@ -26,7 +26,8 @@ type scenario struct {
 	limit     time.Duration // it ends at the latest after that
 	from, to  *payload.Payload
 	retrieve  time.Duration
-	operators []operator // in the order of the file
+	startup   time.Duration // of a pod that takes the place of another
+	operators []operator    // in the order of the file
 	rollouts  map[string]time.Duration
 	pools     []pool // in the order of the file
 }
@@ -52,6 +53,7 @@ type pool struct {
 	paused      bool
 	unavailable *rollout.IntOrString
 	nodes       []node
+	workloads   []workload // whose pods its drains evict; without any, nodes say how long a drain takes
 }
 
 // node is how a node behaves while it is updated.
@@ -78,6 +80,7 @@ type scenarioFile struct {
 		Start      string            `json:"start"`      // an instant; 2026-03-01T12:00:00Z if it is missing
 		For        string            `json:"for"`        // a duration; a day if it is missing
 		Retrieve   string            `json:"retrieve"`   // how long the new release takes to retrieve
+		PodStartup string            `json:"podStartup"` // how long a pod takes that takes the place of another
 		From       releaseFile       `json:"from"`       // what the cluster runs
 		To         releaseFile       `json:"to"`         // what it is to run
 		Components []componentFile   `json:"components"` // of releases without a directory
@@ -119,6 +122,13 @@ type poolFile struct {
 	Drain          string     `json:"drain"`  // of nodes that do not say
 	Update         string     `json:"update"` // of nodes that do not say
 	Nodes          []nodeFile `json:"nodes"`
+	Workloads      []workFile `json:"workloads"`
+}
+
+type workFile struct {
+	Name         string     `json:"name"`
+	Replicas     int        `json:"replicas"`
+	MinAvailable *doc.Value `json:"minAvailable"` // of its disruption budget; without, there is none
 }
 
 type nodeFile struct {
@@ -220,6 +230,7 @@ func (r *scenarioReader) scenario() *scenario {
 	}
 	s.limit = r.duration(spec.For, 24*time.Hour, "for")
 	s.retrieve = r.duration(spec.Retrieve, time.Minute, "retrieve")
+	s.startup = r.duration(spec.PodStartup, 10*time.Second, "podStartup")
 	s.from = r.release(&spec.From, "from")
 	s.to = r.release(&spec.To, "to")
 	if r.err != nil {
@@ -308,7 +319,7 @@ func (r *scenarioReader) pools(p *payload.Payload) []pool {
 		}
 		seen["pool "+f.Name] = true
 		if f.MaxUnavailable != nil {
-			q.unavailable = r.unavailable(f.MaxUnavailable, len(f.Nodes), "spec", "pools", i, "maxUnavailable")
+			q.unavailable = r.share(f.MaxUnavailable, len(f.Nodes), "nodes", "spec", "pools", i, "maxUnavailable")
 		}
 		drain, update := r.duration(f.Drain, time.Minute, "pools", i, "drain"), r.duration(f.Update, 5*time.Minute, "pools", i, "update")
 		for k, n := range f.Nodes {
@@ -326,20 +337,45 @@ func (r *scenarioReader) pools(p *payload.Payload) []pool {
 			}
 			q.nodes = append(q.nodes, x)
 		}
+		q.workloads = r.workloads(f.Workloads, len(f.Nodes), "spec", "pools", i, "workloads")
 		list = append(list, q)
 	}
 	return list
 }
 
-// unavailable reads a number of nodes, or a percentage.
-func (r *scenarioReader) unavailable(v *doc.Value, nodes int, path ...any) *rollout.IntOrString {
+// workloads reads what runs on the nodes of a pool.
+func (r *scenarioReader) workloads(files []workFile, nodes int, path ...any) []workload {
+	var list []workload
+	seen := map[string]bool{}
+	for i, f := range files {
+		at := append(slices.Clone(path), i)
+		switch {
+		case !componentName.MatchString(f.Name) || seen[f.Name]:
+			r.fault("%s.name is %q; give each workload a name of its own, of letters, digits and dashes", append(at, "name"), pathText(at), f.Name)
+		case f.Replicas < 1 || f.Replicas > 10_000:
+			r.fault("%s.replicas is %d; it may be 1 to 10000", append(at, "replicas"), pathText(at), f.Replicas)
+		case nodes == 0:
+			r.fault("%s: the pool has no nodes for it; list some", at, pathText(at))
+		}
+		seen[f.Name] = true
+		w := workload{name: f.Name, replicas: f.Replicas}
+		if f.MinAvailable != nil {
+			w.min = r.share(f.MinAvailable, f.Replicas, "pods", append(at, "minAvailable")...)
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+// share reads a number of things, or a percentage.
+func (r *scenarioReader) share(v *doc.Value, total int, things string, path ...any) *rollout.IntOrString {
 	text, _ := v.Scalar()
 	out := &rollout.IntOrString{Text: text}
 	if n, err := strconv.Atoi(text); err == nil {
 		out = &rollout.IntOrString{Int: n}
 	}
-	if n, err := out.Scale(nodes, false); err != nil || n < 0 {
-		r.fault("%s is %s; write a number of nodes, or a percentage such as \"30%%\"", path, pathText(path), v.Raw)
+	if n, err := out.Scale(total, false); err != nil || n < 0 {
+		r.fault("%s is %s; write a number of %s, or a percentage such as \"30%%\"", path, pathText(path), v.Raw, things)
 	}
 	return out
 }

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
-	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
@@ -65,6 +62,8 @@ type play struct {
 	nodes    *rollout.MemBackend
 	update   *cvo.Runner
 	rollout  *rollout.Runner
+	drains   []*drains                       // of the pools with workloads
+	fault    error                           // of a callback
 	wakes    map[string]time.Time            // by pool; "" is the cluster's
 	due      []change                        // by instant
 	said     map[string]string               // what was told last, by subject
@@ -92,7 +91,9 @@ func (s *scenario) play(ctx context.Context) (*timeline, error) {
 	if err := p.install(ctx); err != nil {
 		return nil, err
 	}
-	p.prepare()
+	if err := p.prepare(); err != nil {
+		return nil, err
+	}
 	for {
 		if err := p.settle(ctx); err != nil {
 			return nil, err
@@ -124,7 +125,7 @@ func (p *play) install(ctx context.Context) error {
 }
 
 // prepare sets the stage: what takes how long, and that the update is wanted.
-func (p *play) prepare() {
+func (p *play) prepare() error {
 	for _, o := range p.operators {
 		if p.versions.Operators[o.name] = o.takes; o.never {
 			p.versions.Operators[o.name] = never
@@ -136,7 +137,12 @@ func (p *play) prepare() {
 	for name, d := range p.rollouts {
 		p.versions.Rollouts[name] = d
 	}
-	p.nodes.DrainTime = func(name string) time.Duration { return p.node(name).drain }
+	p.nodes.DrainTime = func(name string) time.Duration {
+		if p.emptying(name) != nil {
+			return never // until its pods are gone
+		}
+		return p.node(name).drain
+	}
 	p.nodes.UpdateTime = func(name, _ string) (time.Duration, error) {
 		if n := p.node(name); n.fails {
 			return n.update, fmt.Errorf("its configuration cannot be applied")
@@ -146,11 +152,20 @@ func (p *play) prepare() {
 	p.nodes.Changed = p.nodeActed
 	p.rollout = rollout.NewRunner(p.nodes, nil, &fairlead.RunnerOptions{Clock: p.clock})
 	for i := range p.pools {
-		p.setPool(&p.pools[i])
+		q := &p.pools[i]
+		p.setPool(q)
+		if len(q.workloads) > 0 {
+			d, err := newDrains(p, q)
+			if err != nil {
+				return err
+			}
+			p.drains = append(p.drains, d)
+		}
 	}
 	p.update = cvo.NewRunner(&watched{p.versions, p}, nil, &fairlead.RunnerOptions{Clock: p.clock})
 	p.versions.SetCluster(cluster, cvo.Spec{DesiredUpdate: &cvo.Update{Version: p.To, Image: newOne}}, cvo.Release{Version: p.From, Image: oldOne})
 	p.tell("administrator", "asks for release "+p.To)
+	return nil
 }
 
 // rendered names the configuration of a pool for a release.
@@ -182,55 +197,6 @@ func (p *play) node(name string) *node {
 		}
 	}
 	return &node{}
-}
-
-// watched tells the play of what is applied to the cluster.
-type watched struct {
-	*cvo.MemBackend
-	play *play
-}
-
-// Apply implements cvo.Backend.
-func (w *watched) Apply(ctx context.Context, name string, a cvo.Action) error {
-	err := w.MemBackend.Apply(ctx, name, a)
-	if apply, ok := a.(cvo.Apply); ok && err == nil && apply.Release.Version == w.play.To && apply.Mode == cvo.Updating {
-		w.play.applied(apply.Manifest)
-	}
-	return err
-}
-
-// applied is told of each manifest of the new release.
-func (p *play) applied(m *payload.Manifest) {
-	if level := m.Name.Runlevel; level != "" {
-		p.manifest("runlevel " + level)
-	}
-	if !m.ClusterOperator() {
-		return
-	}
-	want := new(cvo.ClusterOperator)
-	if json.Unmarshal(m.JSON, want) == nil {
-		p.operates[m.ID.Name] = want
-	}
-	p.open("operator "+m.ID.Name, "updates")
-	p.tell("operator "+m.ID.Name, "is told to go to "+p.To)
-	for _, o := range p.operators {
-		if o.name == m.ID.Name && o.trouble != nil {
-			p.degrade(&o)
-		}
-	}
-	if m.ID.Name == machineConfig && !p.begun {
-		p.begun = true
-		for i := range p.pools {
-			q := &p.pools[i]
-			p.at(0, func() {
-				p.tell("pool "+q.name, "is to run "+rendered(q.name, p.To))
-				_ = p.nodes.Edit(q.name, func(w *rollout.World) error {
-					w.Pool.Spec.Configuration.Name = rendered(q.name, p.To)
-					return nil
-				})
-			})
-		}
-	}
 }
 
 // degrade plans the trouble of an operator.
@@ -287,6 +253,13 @@ func (p *play) settle(ctx context.Context) error {
 			}
 			acted, p.wakes[name] = acted || len(r.Actions) > 0, r.Wake
 			blocked = append(blocked, r.Blocked...)
+		}
+		for _, drain := range p.drains {
+			more, why, err := drain.pass(ctx)
+			if err != nil {
+				return err
+			}
+			acted, blocked = acted || more, append(blocked, why...)
 		}
 		if acted {
 			continue
@@ -351,7 +324,13 @@ func (p *play) completed() bool {
 // over reports whether nothing is left to happen: the release is reached, and no
 // node is on its way or will be.
 func (p *play) over() bool {
-	_, busy := p.nodes.Next()
+	at, busy := p.nodes.Next()
+	for _, d := range p.drains {
+		if len(d.machine) > 0 {
+			return false
+		}
+	}
+	busy = busy && at.Before(p.start.Add(never)) // later ones are drains that pods end
 	return p.completed() && !busy && len(p.due) == 0
 }
 
@@ -370,6 +349,7 @@ func (p *play) next() time.Time {
 		at(p.due[0].at)
 	}
 	at(p.versions.Next(cluster))
+	at(p.nextPod())
 	if t, ok := p.nodes.Next(); ok {
 		at(t)
 	}
@@ -379,99 +359,4 @@ func (p *play) next() time.Time {
 		}
 	}
 	return next
-}
-
-// arrive tells which operators have come to the new release.
-func (p *play) arrive(ctx context.Context) error {
-	w, err := p.versions.Observe(ctx, cluster)
-	if err != nil {
-		return err
-	}
-	for i := range w.Operators {
-		live := &w.Operators[i]
-		want := p.operates[live.Name]
-		if want == nil || cvo.Gate(live.Name, want.Status.Versions, live, cvo.Updating) != nil {
-			continue
-		}
-		delete(p.operates, live.Name)
-		p.tell("operator "+live.Name, fmt.Sprintf("is at %s, after %s", p.To, p.clock.Now().Sub(p.opened("operator "+live.Name))))
-		p.end("operator " + live.Name)
-	}
-	return nil
-}
-
-// look tells what has changed, and what is waited for, when nobody acts any
-// more.
-func (p *play) look(d *cvo.Decision, blocked []fairlead.Block) {
-	conditions := p.versions.Version(cluster).Status.Conditions
-	if c := condition(conditions, "Failing"); p.news("Failing", string(c.Status)+c.Reason) && (c.Status != cvo.False || p.said["failed"] != "") {
-		p.said["failed"] = "yes"
-		p.tell("cluster", strings.TrimSuffix(fmt.Sprintf("Failing is %s: %s", c.Status, c.Message), ": "))
-	}
-	if c := condition(conditions, "ReleaseAccepted"); p.news("ReleaseAccepted", string(c.Status)+c.Reason+p.accepted(d)) && d.State.Work != nil {
-		p.tell("cluster", strings.TrimSuffix(fmt.Sprintf("ReleaseAccepted is %s: %s", c.Status, c.Message), ": "))
-	}
-	if p.completed() && p.news("completed", "yes") {
-		p.tell("cluster", "is at release "+p.To)
-		p.endLevel()
-	}
-	p.explain(blocked)
-}
-
-// accepted is the release that is applied.
-func (p *play) accepted(d *cvo.Decision) string {
-	if d.State.Work == nil {
-		return ""
-	}
-	return d.State.Work.Release.Version
-}
-
-// explain tells who waits for what, once.
-func (p *play) explain(blocked []fairlead.Block) {
-	p.blocked = blocked
-	for _, b := range blocked {
-		switch b.Reason {
-		case cvo.ReasonOperatorUpdating, "WorkloadNotAvailable", rollout.ReasonBudget, rollout.ReasonDraining, rollout.ReasonUpdating, rollout.ReasonStatusOutdated, cvo.ReasonOperatorDegraded:
-			continue // that is the course of things, and told as it begins
-		}
-		if p.news("wait "+b.Subject, b.Reason) {
-			text := "waits: " + b.Message
-			if b.Unblock != "" {
-				text += "; " + b.Unblock
-			}
-			p.tell(b.Subject, text)
-		}
-	}
-}
-
-// news reports whether something differs from what was told last.
-func (p *play) news(subject, what string) bool {
-	old := p.said[subject]
-	p.said[subject] = what
-	return old != what
-}
-
-func condition(list []cvo.Condition, kind string) cvo.Condition {
-	for _, c := range list {
-		if c.Type == kind {
-			return c
-		}
-	}
-	return cvo.Condition{}
-}
-
-// nodeActed is told of what is done about nodes.
-func (p *play) nodeActed(_ string, a rollout.Action) {
-	switch a := a.(type) {
-	case rollout.Cordon:
-		p.tell("node "+a.Node, "is cordoned and drained")
-		p.open("node "+a.Node, "drains")
-	case rollout.Update:
-		p.tell("node "+a.Node, "is drained, and changed and rebooted")
-		p.end("node " + a.Node)
-		p.open("node "+a.Node, "changes")
-	case rollout.Uncordon:
-		p.tell("node "+a.Node, "is done and takes pods again")
-		p.end("node " + a.Node)
-	}
 }

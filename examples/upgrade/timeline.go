@@ -19,7 +19,7 @@ type timeline struct {
 	From       string    `json:"from"`
 	To         string    `json:"to"`
 	Start      time.Time `json:"start"`
-	End        time.Time `json:"end"`
+	End        time.Time `json:"end"`                  // when the last thing has happened
 	Moments    []moment  `json:"moments"`              // in order
 	Spans      []span    `json:"spans"`                // in the order in which they began
 	Unfinished []string  `json:"unfinished,omitempty"` // what has not come to its end, and why
@@ -100,10 +100,8 @@ func (p *play) endLevel() {
 
 // finish ends all spans, and notes what has not come to its end.
 func (p *play) finish() {
-	p.End = p.start.Add(p.limit)
-	if p.completed() {
-		p.End = p.Moments[len(p.Moments)-1].At
-	} else {
+	p.End = p.Moments[len(p.Moments)-1].At
+	if !p.completed() {
 		p.Unfinished = append(p.Unfinished, "the cluster is not at release "+p.To)
 	}
 	for _, q := range p.pools {
@@ -125,7 +123,7 @@ func (p *play) finish() {
 	}
 	for i := range p.Spans {
 		if s := &p.Spans[i]; s.open {
-			s.To = p.End
+			s.To = p.clock.Now()
 		}
 	}
 }
@@ -155,7 +153,7 @@ func (t *timeline) text(w io.Writer) error {
 		fmt.Fprintf(out, "\nAll is at %s after %s.\n", t.To, t.End.Sub(t.Start))
 		return out.Flush()
 	}
-	fmt.Fprintf(out, "\nAfter %s this is not finished:\n", t.End.Sub(t.Start))
+	fmt.Fprintf(out, "\nNothing more happens after %s, and this is not finished:\n", t.End.Sub(t.Start))
 	for _, u := range t.Unfinished {
 		fold(out, "  ", u)
 	}
