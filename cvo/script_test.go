@@ -24,7 +24,6 @@ type stage struct {
 	own     cvo.Release
 	spec    cvo.Spec
 	last    cvo.Decision
-	acts    []string
 }
 
 func newStage(t *testing.T) *stage {

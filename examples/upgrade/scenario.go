@@ -168,7 +168,8 @@ func readScenario(name string) (*scenario, error) {
 		return nil, err
 	}
 	r.tree = doc.Tree(r.doc.JSON)
-	for _, m := range doc.Decode(r.tree, &r.file, doc.Strict) {
+	if wrong := doc.Decode(r.tree, &r.file, doc.Strict); len(wrong) > 0 {
+		m := wrong[0]
 		hint := m.Hint()
 		if hint != "" {
 			hint = "; " + hint

@@ -63,7 +63,6 @@ type play struct {
 	update   *cvo.Runner
 	rollout  *rollout.Runner
 	drains   []*drains                       // of the pools with workloads
-	fault    error                           // of a callback
 	wakes    map[string]time.Time            // by pool; "" is the cluster's
 	due      []change                        // by instant
 	said     map[string]string               // what was told last, by subject

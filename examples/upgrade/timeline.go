@@ -107,7 +107,7 @@ func (p *play) finish() {
 	for _, q := range p.pools {
 		switch updated := p.updated(q.name); {
 		case !p.begun:
-			p.Unfinished = append(p.Unfinished, fmt.Sprintf("pool %s: it was not told to go to %s; runlevels before %s come first", q.name, p.To, machineConfig))
+			p.Unfinished = append(p.Unfinished, fmt.Sprintf("pool %s: it was not told to go to %s, for operator %s was not", q.name, p.To, machineConfig))
 		case updated < len(q.nodes):
 			p.Unfinished = append(p.Unfinished, fmt.Sprintf("pool %s: %d of %d nodes are updated", q.name, updated, len(q.nodes)))
 		}

@@ -31,6 +31,9 @@ func (w *watched) Apply(ctx context.Context, name string, a cvo.Action) error {
 // applied is told of each manifest of the new release.
 func (p *play) applied(m *payload.Manifest) {
 	if level := m.Name.Runlevel; level != "" {
+		if strings.HasPrefix(m.File, "manifests/") { // those of the operator that applies the rest come first
+			level += " (own)"
+		}
 		p.manifest("runlevel " + level)
 	}
 	if !m.ClusterOperator() {
