@@ -12,9 +12,16 @@ type Budgets struct {
 // namespaceBudgets are the budgets of a namespace, by one of the labels that
 // each asks for.
 type namespaceBudgets struct {
-	loose []int32  // those that ask for no label with a value
-	keys  []string // of these labels
-	pairs []map[string][]int32
+	loose []candidate // those that ask for no label with a value
+	keys  []string    // of these labels
+	pairs []map[string][]candidate
+}
+
+// candidate is a budget that may select a pod. It is sure to if it asks for
+// nothing but the label that it was found by.
+type candidate struct {
+	at   int32
+	sure bool
 }
 
 // NewBudgets returns an index of budgets, which must not change while it is
@@ -50,17 +57,18 @@ func (n *namespaceBudgets) add(b *PodDisruptionBudget, at int32) {
 		}
 	}
 	if label == "" {
-		n.loose = append(n.loose, at)
+		n.loose = append(n.loose, candidate{at: at})
 		return
 	}
 	i := slices.Index(n.keys, label)
 	if i < 0 {
 		i = len(n.keys)
 		n.keys = append(n.keys, label)
-		n.pairs = append(n.pairs, map[string][]int32{})
+		n.pairs = append(n.pairs, map[string][]candidate{})
 	}
-	value := b.Spec.Selector.MatchLabels[label]
-	n.pairs[i][value] = append(n.pairs[i][value], at)
+	selector := b.Spec.Selector
+	value, sure := selector.MatchLabels[label], len(selector.MatchLabels) == 1 && len(selector.MatchExpressions) == 0
+	n.pairs[i][value] = append(n.pairs[i][value], candidate{at, sure})
 }
 
 // Of appends to dst the positions of the budgets that select a pod, ascending,
@@ -84,11 +92,11 @@ func (x *Budgets) Of(p *Pod, dst []int32) []int32 {
 	return dst
 }
 
-// matching appends those of the positions whose budgets select the pod.
-func (x *Budgets) matching(positions []int32, p *Pod, dst []int32) []int32 {
-	for _, i := range positions {
-		if x.all[i].Spec.Selector.Matches(p.Labels) {
-			dst = append(dst, i)
+// matching appends the positions of those candidates that select the pod.
+func (x *Budgets) matching(candidates []candidate, p *Pod, dst []int32) []int32 {
+	for _, c := range candidates {
+		if c.sure || x.all[c.at].Spec.Selector.Matches(p.Labels) {
+			dst = append(dst, c.at)
 		}
 	}
 	return dst
