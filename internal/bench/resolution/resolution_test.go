@@ -13,7 +13,7 @@ import (
 // wrong by the documented rules in any.
 func TestAgainstOLM(t *testing.T) {
 	ctx := context.Background()
-	tally, err := resolution.Run(ctx, long.N(300, 100_000), 3)
+	tally, err := resolution.Run(ctx, long.N(600, 100_000), 3)
 	if tally != nil {
 		t.Logf("\n%s", tally)
 	}
