@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead"
@@ -74,7 +75,7 @@ func (p *play) arrive(ctx context.Context) error {
 	for i := range w.Operators {
 		live := &w.Operators[i]
 		want := p.operates[live.Name]
-		if want == nil || cvo.Gate(live.Name, want.Status.Versions, live, cvo.Updating) != nil {
+		if want == nil || !reached(want, live) {
 			continue
 		}
 		delete(p.operates, live.Name)
@@ -82,6 +83,18 @@ func (p *play) arrive(ctx context.Context) error {
 		p.end("operator " + live.Name)
 	}
 	return nil
+}
+
+// reached reports whether an operator is well, and at the versions that are
+// wanted. The engine's own gate is not asked, so that the timeline would show
+// where that errs.
+func reached(want, live *cvo.ClusterOperator) bool {
+	for _, v := range want.Status.Versions {
+		if !slices.Contains(live.Status.Versions, v) {
+			return false
+		}
+	}
+	return condition(live.Status.Conditions, "Degraded").Status == cvo.False
 }
 
 // look tells what has changed, and what is waited for, when nobody acts any
