@@ -141,8 +141,8 @@ func TestNudgesCoalesce(t *testing.T) {
 		after(time.Second)
 		for range 100 {
 			r.Nudge("a")
-			r.Nudge("b")
 		}
+		r.Nudge("b")
 		after(time.Minute)
 		d.want(t, "0s a", "1s b", "10s a")
 		stop()
@@ -229,7 +229,9 @@ func TestInterval(t *testing.T) {
 			}
 		}
 		nudge()
-		nudge() // those that wait for their turn have one already
+		synctest.Wait()
+		r.Nudge("n3") // waits for its turn already
+		r.Nudge("n4")
 		after(time.Minute)
 		d.want(t, "0s n0", "0s n1", "0s n2", "1s n3", "2s n4")
 		nudge()
