@@ -126,14 +126,14 @@ func (g *Graph) closure(name string, next func(*node) []link) iter.Seq[string] {
 		seen := make([]bool, len(g.nodes))
 		seen[start] = true
 		var found []link
-		for todo := []int{start}; len(todo) > 0; {
-			at := todo[len(todo)-1]
-			todo = todo[:len(todo)-1]
+		for stack := []int{start}; len(stack) > 0; {
+			at := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
 			for _, l := range next(&g.nodes[at]) {
 				if !seen[l.to] {
 					seen[l.to] = true
 					found = append(found, l)
-					todo = append(todo, l.to)
+					stack = append(stack, l.to)
 				}
 			}
 		}

@@ -115,12 +115,12 @@ func (r *Report) with(err error) *Report {
 // checkBundles returns the flaws of every bundle document, taking them from
 // the index where it has them.
 func (c *Catalog) checkBundles(ctx context.Context, workers int) (map[*bundleRecord]*bundleFlaws, error) {
-	var todo []*bundleRecord
+	var pending []*bundleRecord
 	flaws := map[*bundleRecord]*bundleFlaws{}
 	for _, f := range c.files {
 		for _, r := range f.bundles {
 			if r.flaws == nil {
-				todo = append(todo, r)
+				pending = append(pending, r)
 			} else if r.flaws != noFlaws {
 				flaws[r] = r.flaws
 			}
@@ -128,16 +128,16 @@ func (c *Catalog) checkBundles(ctx context.Context, workers int) (map[*bundleRec
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	found := make([]*bundleFlaws, len(todo))
+	found := make([]*bundleFlaws, len(pending))
 	var next atomic.Int64
 	var group sync.WaitGroup
-	for range min(workers, len(todo)) {
+	for range min(workers, len(pending)) {
 		group.Go(func() {
 			k := newBundleChecker()
-			for i := int(next.Add(1)) - 1; i < len(todo) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				d, err := todo[i].doc.load()
+			for i := int(next.Add(1)) - 1; i < len(pending) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				d, err := pending[i].doc.load()
 				if err != nil {
-					cancel(fmt.Errorf("catalog: %s: %s changed or cannot be read: %w", todo[i].doc.start, todo[i].doc.subject(), err))
+					cancel(fmt.Errorf("catalog: %s: %s changed or cannot be read: %w", pending[i].doc.start, pending[i].doc.subject(), err))
 					return
 				}
 				found[i] = k.check(d)
@@ -145,7 +145,7 @@ func (c *Catalog) checkBundles(ctx context.Context, workers int) (map[*bundleRec
 		})
 	}
 	group.Wait()
-	for i, r := range todo {
+	for i, r := range pending {
 		if found[i] != noFlaws {
 			flaws[r] = found[i]
 		}
