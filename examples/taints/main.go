@@ -43,7 +43,8 @@ const usage = `usage: taints explain [-f FILE] [-pod [NAMESPACE/]NAME] [-node NA
   whatif   which pods would be evicted, and when, if something happened
   parse    reads what "kubectl taint" takes; with -node it shows the change
 
-  -f FILE    what "kubectl get nodes,pods,pdb -A -o json" prints; otherwise it is
+  -f FILE    what "kubectl get nodes,pods,pdb -A -o json" prints; but for parse the
+             name alone will do; otherwise it is
              read from standard input
   -o FORMAT  text (the default) or json; whatif also draws svg
   -numbers   let tolerations compare numbers with Lt and Gt
@@ -132,6 +133,9 @@ func parse(words []string) (*command, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w (-h shows the usage)", words[0], err)
+	}
+	if len(rest) == 1 && !takesWords && c.file == "-" {
+		c.file, rest = rest[0], nil // as other programs have it
 	}
 	if len(rest) > 0 && !takesWords {
 		return nil, fmt.Errorf("%s: %q is no flag (-h shows the usage)", words[0], rest[0])
