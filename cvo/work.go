@@ -206,9 +206,11 @@ func (s *step) failed(t *Running, e *TaskError) {
 	t.Next = s.now.Add(s.policy.backoff(t.Try))
 }
 
-// key tells the attempt from all others.
+// key tells the attempt from all others, also from those of an earlier time that
+// the cluster went to the same release.
 func (s *step) key(t *Running) string {
-	return fmt.Sprintf("%s/%s/%d/%d/%d", s.Work.Hash, s.Work.Mode, s.Work.Pass, t.Task, t.Try)
+	w := s.Work
+	return fmt.Sprintf("%s/%s/%d/%d/%d/%d", w.Hash, w.Mode, w.Begun.UnixNano(), w.Pass, t.Task, t.Try)
 }
 
 // send applies the manifest of a task.
