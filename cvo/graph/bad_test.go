@@ -34,6 +34,8 @@ func handler(t *testing.T) golden.Handler {
 				return err.Error()
 			}
 			return strings.NewReplacer(`},{`, "},\n{", `,"edges"`, ",\n\"edges\"", `,"conditionalEdges"`, ",\n\"conditionalEdges\"").Replace(string(text))
+		case "fetch":
+			return fetch(c)
 		case "updates":
 			return updates(g, c.Value("from"))
 		case "why":

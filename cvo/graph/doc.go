@@ -5,7 +5,8 @@
 // A graph comes from an update service as one JSON document ([Parse]), or from
 // its makings: a raw graph of releases and a directory of graph data that says
 // which channels releases are in and which updates are blocked ([ReadData],
-// [Data.Assemble]).
+// [Data.Assemble]). [Query] is what a service is asked, [Query.Fetch] asks it,
+// and [FetchState] says when to ask again and what to keep when that fails.
 //
 // [Graph.Updates] lists what can be updated to at once: the updates that are
 // recommended whatever the cluster, and the conditional ones, each with its

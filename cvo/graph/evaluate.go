@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/semverx"
 )
 
 // Result is what an evaluation of a rule came to.
@@ -67,41 +69,66 @@ type Evaluations struct {
 }
 
 // Due returns the rules that have to be evaluated now, at most Burst of them:
-// those without a result, then those with the oldest. wake is when to ask again,
-// or zero. The result notes that the rules of updates are needed; it forgets
+// those without a result, then those with the oldest. Of equally old ones come
+// first those of the newest release, and of one release those of the risks whose
+// names come first. wake is when to ask again, or zero. The result notes that the rules of updates are needed; it forgets
 // what nobody needs.
 //
 // Only rules that can decide are asked for: of a risk, the first rule of a known
 // type, and the next one where that failed.
 func (e Evaluations) Due(updates []Update, now time.Time, policy *EvaluationPolicy) (next Evaluations, due []Rule, wake time.Time) {
 	p := policy.withDefaults()
-	needed := map[Rule]bool{}
-	for _, u := range updates {
-		for _, r := range u.Risks {
-			for _, rule := range e.wanted(r) {
-				needed[rule] = true
-			}
-		}
-	}
+	needed := e.needed(updates)
 	next = Evaluations{Last: e.Last}
+	known := map[Rule]bool{}
 	for _, v := range e.List {
-		if needed[v.Rule] {
+		if _, ok := needed[v.Rule]; ok {
 			v.Asked = now
-			delete(needed, v.Rule)
+			known[v.Rule] = true
 		} else if now.Sub(v.Asked) >= p.Forget {
 			continue
 		}
 		next.List = append(next.List, v)
 	}
 	for rule := range needed {
-		next.List = append(next.List, Evaluation{Rule: rule, Asked: now})
+		if !known[rule] {
+			next.List = append(next.List, Evaluation{Rule: rule, Asked: now})
+		}
 	}
 	slices.SortFunc(next.List, func(a, b Evaluation) int { return a.Rule.compare(b.Rule) })
-	due, wake = next.stale(now, p)
+	due, wake = next.stale(needed, now, p)
 	if len(due) > 0 {
 		next.Last = now
 	}
 	return next, due, wake
+}
+
+// needed returns the rules that can decide about updates, each with its rank:
+// the newest release first, then the risk whose name comes first.
+func (e Evaluations) needed(updates []Update) map[Rule]int {
+	type risk struct {
+		version semverx.Version
+		risk    Risk
+	}
+	var risks []risk
+	for _, u := range updates {
+		v, _ := semverx.Parse(u.Version) // what has no version comes last
+		for _, r := range u.Risks {
+			risks = append(risks, risk{v, r})
+		}
+	}
+	slices.SortStableFunc(risks, func(a, b risk) int {
+		return cmp.Or(b.version.Compare(a.version), cmp.Compare(a.risk.Name, b.risk.Name))
+	})
+	rank := map[Rule]int{}
+	for _, r := range risks {
+		for _, rule := range e.wanted(r.risk) {
+			if _, ok := rank[rule]; !ok {
+				rank[rule] = len(rank)
+			}
+		}
+	}
+	return rank
 }
 
 // compare orders rules by type and query.
@@ -128,8 +155,8 @@ func (e Evaluations) wanted(r Risk) []Rule {
 	return list
 }
 
-// stale returns what to evaluate at now among the rules needed at now.
-func (e Evaluations) stale(now time.Time, p EvaluationPolicy) (due []Rule, wake time.Time) {
+// stale returns what to evaluate at now among the rules that are needed.
+func (e Evaluations) stale(rank map[Rule]int, now time.Time, p EvaluationPolicy) (due []Rule, wake time.Time) {
 	earliest := func(t time.Time) {
 		if wake.IsZero() || t.Before(wake) {
 			wake = t
@@ -137,7 +164,7 @@ func (e Evaluations) stale(now time.Time, p EvaluationPolicy) (due []Rule, wake 
 	}
 	var list []Evaluation
 	for _, v := range e.List {
-		if !v.Asked.Equal(now) {
+		if _, ok := rank[v.Rule]; !ok {
 			continue
 		}
 		if at := v.next(p); v.At.After(now) || !at.After(now) { // from the future: the clock was put back
@@ -153,7 +180,9 @@ func (e Evaluations) stale(now time.Time, p EvaluationPolicy) (due []Rule, wake 
 		earliest(ready)
 		return nil, wake
 	}
-	slices.SortStableFunc(list, func(a, b Evaluation) int { return a.At.Compare(b.At) })
+	slices.SortFunc(list, func(a, b Evaluation) int {
+		return cmp.Or(a.At.Compare(b.At), cmp.Compare(rank[a.Rule], rank[b.Rule]))
+	})
 	for _, v := range list[:min(len(list), p.Burst)] {
 		due = append(due, v.Rule)
 	}

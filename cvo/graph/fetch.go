@@ -26,37 +26,45 @@ type FetchFailure string
 
 // The failures, by the reasons of the condition RetrievedUpdates.
 const (
-	RemoteFailed    FetchFailure = "RemoteFailed"    // the service cannot be reached
-	ResponseFailed  FetchFailure = "ResponseFailed"  // it refuses
-	ResponseInvalid FetchFailure = "ResponseInvalid" // it answers with no graph
-	VersionNotFound FetchFailure = "VersionNotFound" // its graph lacks the cluster's version
-	NoChannel       FetchFailure = "NoChannel"       // there is no channel to ask for
+	RemoteFailed          FetchFailure = "RemoteFailed"          // the service cannot be reached
+	ResponseFailed        FetchFailure = "ResponseFailed"        // it refuses
+	ResponseInvalid       FetchFailure = "ResponseInvalid"       // it answers with no graph
+	VersionNotFound       FetchFailure = "VersionNotFound"       // its graph lacks the cluster's version
+	NoChannel             FetchFailure = "NoChannel"             // there is no channel to ask for
+	NoArchitecture        FetchFailure = "NoArchitecture"        // nobody has said which architecture the cluster has
+	NoCurrentVersion      FetchFailure = "NoCurrentVersion"      // the cluster has no version
+	InvalidCurrentVersion FetchFailure = "InvalidCurrentVersion" // its version is no semantic version
+	InvalidID             FetchFailure = "InvalidID"             // its identity is no UUID
+	InvalidURI            FetchFailure = "InvalidURI"            // the address of the service cannot be read
 )
 
 // Due reports whether the service is to be asked now, and if not, when. It is
 // asked when it never was, when the question has changed, when nothing was heard
 // for the time of Stale, and otherwise every so often.
-func (s FetchState) Due(upstream, channel, architecture string, now time.Time, policy *FetchPolicy) (due bool, wake time.Time) {
+func (s FetchState) Due(q *Query, now time.Time, policy *FetchPolicy) (due bool, wake time.Time) {
 	p := policy.withDefaults()
-	if s.Attempt.IsZero() || s.changed(upstream, channel, architecture) || s.Attempt.After(now) {
+	if s.Attempt.IsZero() || s.changed(q) || s.Attempt.After(now) {
 		return true, time.Time{}
 	}
 	next := s.Attempt.Add(p.Every)
 	return !next.After(now), next
 }
 
-func (s FetchState) changed(upstream, channel, architecture string) bool {
-	return s.Upstream != upstream || s.Channel != channel || s.Architecture != architecture
+// changed reports whether another question was asked before. Naming the default
+// service is the same as naming none.
+func (s FetchState) changed(q *Query) bool {
+	before := Query{Upstream: s.Upstream}
+	return before.upstream() != q.upstream() || s.Channel != q.Channel || s.Architecture != q.Architecture
 }
 
 // Fetched returns the state after an attempt, and whether the lists of updates
 // from before are to be kept when it failed. They are kept when the service
 // could not be reached or gave no graph, unless the question has changed or the
 // last answer is stale. failure is empty after a success.
-func (s FetchState) Fetched(upstream, channel, architecture string, failure FetchFailure, now time.Time, policy *FetchPolicy) (next FetchState, keep bool) {
+func (s FetchState) Fetched(q *Query, failure FetchFailure, now time.Time, policy *FetchPolicy) (next FetchState, keep bool) {
 	p := policy.withDefaults()
-	changed := s.changed(upstream, channel, architecture)
-	next = FetchState{Upstream: upstream, Channel: channel, Architecture: architecture, Attempt: now, Success: s.Success}
+	changed := s.changed(q)
+	next = FetchState{Upstream: q.Upstream, Channel: q.Channel, Architecture: q.Architecture, Attempt: now, Success: s.Success}
 	if failure == "" || changed {
 		next.Success = now
 	}

@@ -22,6 +22,13 @@ type Options struct {
 	Size int
 }
 
+func (o *Options) size() int {
+	if o.Size <= 0 {
+		return 64 << 20
+	}
+	return o.Size
+}
+
 // Parse reads a graph as an update service sends it: one JSON document of
 // version 1, or without a version.
 //
@@ -36,11 +43,7 @@ func Parse(data []byte, opts *Options) (*Graph, Diagnostics) {
 	if opts == nil {
 		opts = &Options{}
 	}
-	size := opts.Size
-	if size <= 0 {
-		size = 64 << 20
-	}
-	in := doc.NewReader(bytes.NewReader(data), opts.File, doc.Limits{Size: size})
+	in := doc.NewReader(bytes.NewReader(data), opts.File, doc.Limits{Size: opts.size()})
 	d, err := in.Next()
 	if err == io.EOF {
 		return nil, Diagnostics{{Pos: Position{File: opts.File}, Code: CodeField, Message: "the file holds no graph", Hint: `a graph is a JSON object with "nodes" and "edges"`}}

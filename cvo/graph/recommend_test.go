@@ -239,19 +239,35 @@ func TestEvaluationsProperties(t *testing.T) {
 	}
 }
 
+func asked(channel string) *graph.Query {
+	return &graph.Query{Channel: channel, Architecture: "amd64"}
+}
+
 func TestFetch(t *testing.T) {
 	var s graph.FetchState
 	at := func(d time.Duration) time.Time { return noon.Add(d) }
 	due := func(channel string, now time.Time) bool {
-		ok, _ := s.Due("u", channel, "amd64", now, nil)
+		ok, _ := s.Due(asked(channel), now, nil)
 		return ok
 	}
 	if !due("stable", noon) {
 		t.Error("the first time is not due")
 	}
-	s, _ = s.Fetched("u", "stable", "amd64", "", noon, nil)
+	s, _ = s.Fetched(asked("stable"), "", noon, nil)
 	if due("stable", at(time.Minute)) || !due("fast", at(time.Minute)) || !due("stable", at(3*time.Minute)) || !due("stable", at(-time.Hour)) {
 		t.Errorf("state %+v", s)
+	}
+	for _, c := range []struct {
+		q    graph.Query
+		want bool
+	}{
+		{graph.Query{Upstream: graph.DefaultUpstream, Channel: "stable", Architecture: "amd64"}, false},
+		{graph.Query{Upstream: "https://other.example", Channel: "stable", Architecture: "amd64"}, true},
+		{graph.Query{Channel: "stable", Architecture: graph.ArchitectureMulti}, true},
+	} {
+		if got, _ := s.Due(&c.q, at(time.Minute), nil); got != c.want {
+			t.Errorf("%+v: due %v", c.q, got)
+		}
 	}
 	for _, c := range []struct {
 		failure graph.FetchFailure
@@ -267,7 +283,7 @@ func TestFetch(t *testing.T) {
 		{graph.NoChannel, "stable", time.Hour, false},
 		{graph.RemoteFailed, "fast", time.Hour, false},
 	} {
-		next, keep := s.Fetched("u", c.channel, "amd64", c.failure, at(c.after), nil)
+		next, keep := s.Fetched(asked(c.channel), c.failure, at(c.after), nil)
 		if keep != c.keep || !next.Attempt.Equal(at(c.after)) || (next.Success != s.Success) != (c.channel == "fast") {
 			t.Errorf("%+v: keep %v, %+v", c, keep, next)
 		}

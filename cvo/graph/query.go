@@ -1,0 +1,122 @@
+package graph
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/semverx"
+)
+
+// DefaultUpstream is the update service that is asked when none is named.
+const DefaultUpstream = "https://api.openshift.com/api/upgrades_info/v1/graph"
+
+// ArchitectureMulti is the architecture of releases for several architectures,
+// as a ClusterVersion spells it. Services spell it "multi".
+const ArchitectureMulti = "Multi"
+
+// Query is what an update service is asked.
+type Query struct {
+	Upstream     string // the service, a URL that may have a query of its own; empty means DefaultUpstream
+	Channel      string // such as stable-4.20
+	Architecture string // that the cluster is to have: ArchitectureMulti, or a name such as amd64
+	Current      string // that it has, likewise
+	Cluster      string // the UUID of the cluster
+	Version      string // that the cluster runs
+}
+
+// FetchError tells why there is no list of updates.
+type FetchError struct {
+	Failure FetchFailure // which kind
+	Message string       // what and why, for people
+	Err     error        // what it comes from; may be nil
+}
+
+// Error returns kind and message in one line.
+func (e *FetchError) Error() string { return string(e.Failure) + ": " + e.Message }
+
+// Unwrap returns what the failure comes from, or nil.
+func (e *FetchError) Unwrap() error { return e.Err }
+
+// URL returns what is to be fetched. The error is a *FetchError: something is
+// missing, or cannot be read.
+func (q *Query) URL() (string, error) {
+	fail := func(kind FetchFailure, message string, err error) (string, error) {
+		return "", &FetchError{Failure: kind, Message: message, Err: err}
+	}
+	u, err := url.Parse(q.upstream())
+	switch {
+	case err != nil:
+		return fail(InvalidURI, "the address of the update service: "+err.Error(), err)
+	case !u.IsAbs() || u.Host == "":
+		return fail(InvalidURI, fmt.Sprintf("the address of the update service, %q, names no server; write one such as %s", q.upstream(), DefaultUpstream), nil)
+	case !isUUID(q.Cluster):
+		return fail(InvalidID, fmt.Sprintf("the cluster is to say who it is by a UUID, and %q is none; set spec.clusterID", q.Cluster), nil)
+	case q.Architecture == "":
+		return fail(NoArchitecture, "nobody has said which architecture the cluster has", nil)
+	case q.Version == "":
+		return fail(NoCurrentVersion, "the cluster has no version yet, so nothing is known to lead on from it", nil)
+	case q.Channel == "":
+		return fail(NoChannel, "there is no channel to ask for; set spec.channel", nil)
+	}
+	v, err := semverx.Parse(q.Version)
+	if err != nil {
+		return fail(InvalidCurrentVersion, "the cluster's version: "+err.Error(), err)
+	}
+	arch := q.Architecture
+	if arch == ArchitectureMulti {
+		arch = "multi"
+	}
+	values := u.Query()
+	for _, p := range [][2]string{{"arch", arch}, {"channel", q.Channel}, {"id", strings.ToLower(q.Cluster)}, {"version", v.String()}} {
+		values.Add(p[0], p[1])
+	}
+	u.RawQuery = values.Encode()
+	return u.String(), nil
+}
+
+func (q *Query) upstream() string {
+	if q.Upstream == "" {
+		return DefaultUpstream
+	}
+	return q.Upstream
+}
+
+// Migrates reports whether the cluster is to change from one architecture to
+// several. It stays at its version then.
+func (q *Query) Migrates() bool {
+	return q.Architecture == ArchitectureMulti && q.Current != ArchitectureMulti
+}
+
+// Updates returns what the answer to the query offers. Where the query asks for
+// a change of architecture, that is the current version alone, built for the
+// other architecture. The error is a *FetchError that wraps a *VersionError.
+func (q *Query) Updates(g *Graph) (*Updates, error) {
+	u, err := g.Updates(q.Version)
+	if err != nil {
+		message := fmt.Sprintf("currently reconciling cluster version %s not found in the %q channel", q.Version, q.Channel)
+		return nil, &FetchError{Failure: VersionNotFound, Message: message, Err: err}
+	}
+	if q.Migrates() {
+		u.Available, u.Conditional = []Update{{Release: u.Current}}, nil
+	}
+	return u, nil
+}
+
+// isUUID reports whether text has the form of a UUID.
+func isUUID(text string) bool {
+	if len(text) != 36 {
+		return false
+	}
+	for i, c := range text {
+		switch {
+		case i == 8 || i == 13 || i == 18 || i == 23:
+			if c != '-' {
+				return false
+			}
+		case !strings.ContainsRune("0123456789abcdefABCDEF", c):
+			return false
+		}
+	}
+	return true
+}

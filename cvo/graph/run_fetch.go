@@ -1,0 +1,64 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/fairlead/fairlead/internal/doc"
+)
+
+// Fetch asks the update service. The findings are what is wrong with its graph;
+// what is not at fault of it counts. A nil client is [http.DefaultClient], nil
+// options are the zero ones. The error is a [*FetchError]; [FetchState.Fetched]
+// takes its Failure. How long it may take is for ctx to say.
+func (q *Query) Fetch(ctx context.Context, client *http.Client, opts *Options) (*Updates, Diagnostics, error) {
+	where, err := q.URL()
+	if err != nil {
+		return nil, nil, err
+	}
+	if client == nil {
+		client = http.DefaultClient
+	}
+	if opts == nil {
+		opts = &Options{}
+	}
+	text, err := get(ctx, client, where, opts.size())
+	if err != nil {
+		return nil, nil, err
+	}
+	g, found := Parse(text, opts)
+	if g == nil {
+		err := found.Err()
+		return nil, found, &FetchError{Failure: ResponseInvalid, Message: err.Error(), Err: err}
+	}
+	u, err := q.Updates(g)
+	return u, found, err
+}
+
+// get fetches a document.
+func get(ctx context.Context, client *http.Client, where string, limit int) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)
+	if err != nil {
+		return nil, &FetchError{Failure: InvalidURI, Message: err.Error(), Err: err}
+	}
+	req.Header.Set("Accept", "application/json")
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, &FetchError{Failure: RemoteFailed, Message: err.Error(), Err: err}
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, &FetchError{Failure: ResponseFailed, Message: fmt.Sprintf("unexpected HTTP status: %s", resp.Status)}
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, int64(limit)+1))
+	if err != nil {
+		return nil, &FetchError{Failure: ResponseFailed, Message: err.Error(), Err: err}
+	}
+	if len(text) > limit {
+		err := &LimitError{What: doc.SizeLimit, Max: int64(limit)}
+		return nil, &FetchError{Failure: ResponseInvalid, Message: err.Error() + "; raise Options.Size", Err: err}
+	}
+	return text, nil
+}
