@@ -12,6 +12,8 @@ type (
 	PodSpec = object.PodSpec
 	// PodStatus is what is reported of a pod.
 	PodStatus = object.PodStatus
+	// Condition is one fact that is reported on a pod.
+	Condition = object.Condition
 	// Container is one program of a pod.
 	Container = object.Container
 	// Resources is what a container is promised and what it may use at most.

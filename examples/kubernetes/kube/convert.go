@@ -1,0 +1,312 @@
+package kube
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/taints"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// What is converted here is what the engines know of an object. The results
+// share maps and slices of maps with what was given, and nothing else: engines
+// change neither.
+
+// Decode reads any object of the API into one of our types, whose JSON names
+// are the API's. It is for kinds without a conversion of their own; an
+// unstructured object costs one encoding and one decoding.
+func Decode(from *unstructured.Unstructured, into any) error {
+	data, err := from.MarshalJSON()
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %s: is not of the form that is expected: %w", from.GetKind(), NameOf(from), err)
+	}
+	return nil
+}
+
+// Encode writes one of our types as the object of the API that it stands for.
+func Encode(from any, apiVersion, kind string) (*unstructured.Unstructured, error) {
+	data, err := json.Marshal(from)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", kind, err)
+	}
+	out := &unstructured.Unstructured{}
+	if err := json.Unmarshal(data, &out.Object); err != nil {
+		return nil, fmt.Errorf("%s: %w", kind, err)
+	}
+	out.SetAPIVersion(apiVersion)
+	out.SetKind(kind)
+	return out, nil
+}
+
+// NameOf returns "namespace/name", or the name of what has no namespace.
+func NameOf(o metav1.Object) string {
+	if o.GetNamespace() == "" {
+		return o.GetName()
+	}
+	return o.GetNamespace() + "/" + o.GetName()
+}
+
+// Meta converts what all objects have.
+func Meta(m *metav1.ObjectMeta) taints.ObjectMeta {
+	out := taints.ObjectMeta{
+		Name:                       m.Name,
+		Namespace:                  m.Namespace,
+		UID:                        string(m.UID),
+		Generation:                 m.Generation,
+		ResourceVersion:            m.ResourceVersion,
+		CreationTimestamp:          m.CreationTimestamp.Time,
+		DeletionTimestamp:          instant(m.DeletionTimestamp),
+		DeletionGracePeriodSeconds: m.DeletionGracePeriodSeconds,
+		Labels:                     m.Labels,
+		Annotations:                m.Annotations,
+		Finalizers:                 m.Finalizers,
+	}
+	for _, r := range m.OwnerReferences {
+		out.OwnerReferences = append(out.OwnerReferences, taints.OwnerReference{
+			APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: string(r.UID), Controller: r.Controller,
+		})
+	}
+	return out
+}
+
+func instant(t *metav1.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	return &t.Time
+}
+
+// sized returns a slice of n elements of the kind that like has.
+func sized[T any](like []T, n int) []T {
+	if n == 0 {
+		return nil
+	}
+	return make([]T, n)
+}
+
+// Pod converts a pod.
+func Pod(p *corev1.Pod) taints.Pod {
+	out := taints.Pod{ObjectMeta: Meta(&p.ObjectMeta)}
+	s := &out.Spec
+	s.NodeName = p.Spec.NodeName
+	s.NodeSelector = p.Spec.NodeSelector
+	s.Tolerations = Tolerations(p.Spec.Tolerations)
+	s.HostNetwork = p.Spec.HostNetwork
+	s.Priority = p.Spec.Priority
+	s.PriorityClassName = p.Spec.PriorityClassName
+	s.TerminationGracePeriodSeconds = p.Spec.TerminationGracePeriodSeconds
+	s.InitContainers = containers(p.Spec.InitContainers)
+	s.Containers = containers(p.Spec.Containers)
+	s.Volumes = volumes(p.Spec.Volumes)
+
+	out.Status.Phase = taints.PodPhase(p.Status.Phase)
+	out.Status.Reason = p.Status.Reason
+	out.Status.QOSClass = string(p.Status.QOSClass)
+	out.Status.StartTime = instant(p.Status.StartTime)
+	for _, c := range p.Status.Conditions {
+		out.Status.Conditions = append(out.Status.Conditions, taints.Condition{
+			Type: string(c.Type), Status: lifecycle.ConditionStatus(c.Status), ObservedGeneration: c.ObservedGeneration,
+			LastTransitionTime: c.LastTransitionTime.Time, Reason: c.Reason, Message: c.Message,
+		})
+	}
+	return out
+}
+
+func containers(from []corev1.Container) []taints.Container {
+	var out []taints.Container
+	for i := range from {
+		out = append(out, taints.Container{Name: from[i].Name, Resources: taints.Resources{
+			Limits: quantities(from[i].Resources.Limits), Requests: quantities(from[i].Resources.Requests),
+		}})
+	}
+	return out
+}
+
+func quantities(from corev1.ResourceList) map[string]string {
+	if len(from) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(from))
+	for name, q := range from {
+		out[string(name)] = q.String()
+	}
+	return out
+}
+
+func volumes(from []corev1.Volume) []lifecycle.Volume {
+	var out []lifecycle.Volume
+	for i := range from {
+		v := lifecycle.Volume{Name: from[i].Name}
+		if from[i].EmptyDir != nil {
+			v.EmptyDir = &struct{}{}
+		}
+		if c := from[i].PersistentVolumeClaim; c != nil {
+			set(&v.PersistentVolumeClaim).ClaimName = c.ClaimName
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+// set makes what p points to, and returns it.
+func set[T any](p **T) *T {
+	*p = new(T)
+	return *p
+}
+
+// Node converts a node.
+func Node(n *corev1.Node) taints.Node {
+	out := taints.Node{ObjectMeta: Meta(&n.ObjectMeta)}
+	out.Spec.ProviderID = n.Spec.ProviderID
+	out.Spec.Unschedulable = n.Spec.Unschedulable
+	out.Spec.Taints = Taints(n.Spec.Taints)
+
+	s := &out.Status
+	s.NodeInfo.KubeletVersion = n.Status.NodeInfo.KubeletVersion
+	for _, c := range n.Status.Conditions {
+		s.Conditions = append(s.Conditions, taints.NodeCondition{
+			Type: string(c.Type), Status: lifecycle.ConditionStatus(c.Status), LastHeartbeatTime: c.LastHeartbeatTime.Time,
+			LastTransitionTime: c.LastTransitionTime.Time, Reason: c.Reason, Message: c.Message,
+		})
+	}
+	for _, a := range n.Status.Addresses {
+		s.Addresses = append(s.Addresses, lifecycle.NodeAddress{Type: string(a.Type), Address: a.Address})
+	}
+	s.VolumesAttached = sized(s.VolumesAttached, len(n.Status.VolumesAttached))
+	for i, v := range n.Status.VolumesAttached {
+		s.VolumesAttached[i].Name, s.VolumesAttached[i].DevicePath = string(v.Name), v.DevicePath
+	}
+	return out
+}
+
+// Taints converts the taints of a node, in their order.
+func Taints(from []corev1.Taint) []taints.Taint {
+	var out []taints.Taint
+	for _, t := range from {
+		out = append(out, taints.Taint{Key: t.Key, Value: t.Value, Effect: taints.TaintEffect(t.Effect), TimeAdded: instant(t.TimeAdded)})
+	}
+	return out
+}
+
+// FromTaints converts taints for the API, in their order.
+func FromTaints(from []taints.Taint) []corev1.Taint {
+	var out []corev1.Taint
+	for _, t := range from {
+		c := corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)}
+		if t.TimeAdded != nil {
+			c.TimeAdded = &metav1.Time{Time: *t.TimeAdded}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// Tolerations converts the tolerations of a pod, in their order.
+func Tolerations(from []corev1.Toleration) []taints.Toleration {
+	var out []taints.Toleration
+	for _, t := range from {
+		out = append(out, taints.Toleration{
+			Key: t.Key, Operator: taints.TolerationOperator(t.Operator), Value: t.Value,
+			Effect: taints.TaintEffect(t.Effect), TolerationSeconds: t.TolerationSeconds,
+		})
+	}
+	return out
+}
+
+// FromTolerations converts tolerations for the API, in their order.
+func FromTolerations(from []taints.Toleration) []corev1.Toleration {
+	var out []corev1.Toleration
+	for _, t := range from {
+		out = append(out, corev1.Toleration{
+			Key: t.Key, Operator: corev1.TolerationOperator(t.Operator), Value: t.Value,
+			Effect: corev1.TaintEffect(t.Effect), TolerationSeconds: t.TolerationSeconds,
+		})
+	}
+	return out
+}
+
+// Budget converts a disruption budget.
+func Budget(b *policyv1.PodDisruptionBudget) taints.PodDisruptionBudget {
+	out := taints.PodDisruptionBudget{ObjectMeta: Meta(&b.ObjectMeta)}
+	s := &out.Spec
+	s.MinAvailable = intOrString(b.Spec.MinAvailable)
+	s.MaxUnavailable = intOrString(b.Spec.MaxUnavailable)
+	s.Selector = Selector(b.Spec.Selector)
+	if p := b.Spec.UnhealthyPodEvictionPolicy; p != nil {
+		s.UnhealthyPodEvictionPolicy = string(*p)
+	}
+	t := &out.Status
+	t.ObservedGeneration = b.Status.ObservedGeneration
+	t.DisruptionsAllowed = int(b.Status.DisruptionsAllowed)
+	t.CurrentHealthy = int(b.Status.CurrentHealthy)
+	t.DesiredHealthy = int(b.Status.DesiredHealthy)
+	t.ExpectedPods = int(b.Status.ExpectedPods)
+	for name, at := range b.Status.DisruptedPods {
+		if t.DisruptedPods == nil {
+			t.DisruptedPods = map[string]time.Time{}
+		}
+		t.DisruptedPods[name] = at.Time
+	}
+	return out
+}
+
+func intOrString(from *intstr.IntOrString) *lifecycle.IntOrString {
+	if from == nil {
+		return nil
+	}
+	if from.Type == intstr.String {
+		return &lifecycle.IntOrString{Text: from.StrVal}
+	}
+	return &lifecycle.IntOrString{Int: from.IntValue()}
+}
+
+// Selector converts a label selector; nil stays nil.
+func Selector(from *metav1.LabelSelector) *lifecycle.LabelSelector {
+	if from == nil {
+		return nil
+	}
+	out := &lifecycle.LabelSelector{MatchLabels: from.MatchLabels}
+	out.MatchExpressions = sized(out.MatchExpressions, len(from.MatchExpressions))
+	for i, r := range from.MatchExpressions {
+		e := &out.MatchExpressions[i]
+		e.Key, e.Values = r.Key, r.Values
+		assign(&e.Operator, string(r.Operator))
+	}
+	return out
+}
+
+// assign sets a word of any type of words.
+func assign[T ~string](p *T, s string) { *p = T(s) }
+
+// Conditions converts conditions, in their order.
+func Conditions(from []metav1.Condition) []taints.Condition {
+	var out []taints.Condition
+	for _, c := range from {
+		out = append(out, taints.Condition{
+			Type: c.Type, Status: lifecycle.ConditionStatus(c.Status), ObservedGeneration: c.ObservedGeneration,
+			LastTransitionTime: c.LastTransitionTime.Time, Reason: c.Reason, Message: c.Message,
+		})
+	}
+	return out
+}
+
+// FromConditions converts conditions for the API, in their order.
+func FromConditions(from []taints.Condition) []metav1.Condition {
+	var out []metav1.Condition
+	for _, c := range from {
+		out = append(out, metav1.Condition{
+			Type: c.Type, Status: metav1.ConditionStatus(c.Status), ObservedGeneration: c.ObservedGeneration,
+			LastTransitionTime: metav1.NewTime(c.LastTransitionTime), Reason: c.Reason, Message: c.Message,
+		})
+	}
+	return out
+}

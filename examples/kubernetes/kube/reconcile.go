@@ -1,0 +1,109 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// Pass is one pass of an engine's Runner over the object of the name: what was
+// decided, as every engine decides, and Err for what failed. A Runner's
+// Reconcile gives all of it.
+type Pass func(ctx context.Context, name string) fairlead.Pass
+
+// Reconciler makes a controller-runtime reconciler of an engine.
+//
+//  1. The request's namespace and name are the name of the object, unless Name
+//     says otherwise.
+//  2. The pass's Wake becomes RequeueAfter. A pass that acted and has no Wake, or
+//     one that is not in the future, is repeated after MinRetry, so that what
+//     was done is looked at.
+//  3. A pass that failed is repeated as the controller's rate limiter says, see
+//     [Options]; what is due meanwhile waits for that. A [*fairlead.VersionError],
+//     which no repetition mends, is not repeated.
+//  4. Report is told of each pass.
+//
+// It has no state. Controller-runtime turns a panic into an error.
+type Reconciler struct {
+	Pass     Pass                                                    // the engine
+	Name     func(reconcile.Request) string                          // nil means "namespace/name"
+	Report   func(ctx context.Context, name string, p fairlead.Pass) // nil for nobody
+	Clock    fairlead.Clock                                          // nil means [fairlead.SystemClock]
+	MinRetry time.Duration                                           // zero means a second
+}
+
+// Reconcile is one pass.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	name := requestName(req)
+	if r.Name != nil {
+		name = r.Name(req)
+	}
+	p := r.Pass(ctx, name)
+	if r.Report != nil {
+		r.Report(ctx, name, p)
+	}
+	var newer *fairlead.VersionError
+	if errors.As(p.Err, &newer) {
+		return reconcile.Result{}, reconcile.TerminalError(p.Err)
+	}
+	if p.Err != nil {
+		return reconcile.Result{}, p.Err
+	}
+	return reconcile.Result{RequeueAfter: r.after(p)}, nil
+}
+
+// after is how long to wait for the next pass, zero for an event.
+func (r *Reconciler) after(p fairlead.Pass) time.Duration {
+	clock, least := r.Clock, r.MinRetry
+	if clock == nil {
+		clock = fairlead.SystemClock{}
+	}
+	if least == 0 {
+		least = time.Second
+	}
+	if p.Wake.IsZero() {
+		if p.Actions == 0 {
+			return 0
+		}
+		return least
+	}
+	return max(p.Wake.Sub(clock.Now()), least)
+}
+
+func requestName(req reconcile.Request) string {
+	if req.Namespace == "" {
+		return req.Name
+	}
+	return req.Namespace + "/" + req.Name
+}
+
+// RequestOf is the request of the object of a name, "namespace/name" or "name".
+func RequestOf(name string) reconcile.Request {
+	namespace, name := SplitName(name)
+	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+}
+
+// SplitName takes "namespace/name" apart; what has no slash has no namespace.
+func SplitName(full string) (namespace, name string) {
+	if namespace, name, ok := strings.Cut(full, "/"); ok {
+		return namespace, name
+	}
+	return "", full
+}
+
+// Options are the controller's for an engine: workers passes at a time, and a
+// pass that fails is repeated after a second, then after twice as long each
+// time, up to a minute.
+func Options(workers int) controller.Options {
+	return controller.Options{
+		MaxConcurrentReconciles: workers,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, time.Minute),
+	}
+}

@@ -1,0 +1,147 @@
+package kube_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+func TestReconcilerRequeues(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	clock := &fairlead.ManualClock{}
+	clock.Set(noon)
+	for _, c := range []struct {
+		what  string
+		pass  fairlead.Pass
+		after time.Duration
+	}{
+		{"nothing to do", fairlead.Pass{}, 0},
+		{"looks at what it did", fairlead.Pass{Actions: 2}, time.Second},
+		{"wakes", fairlead.Pass{Wake: noon.Add(time.Minute)}, time.Minute},
+		{"wakes after acting", fairlead.Pass{Actions: 1, Wake: noon.Add(time.Minute)}, time.Minute},
+		{"a wake in the past does not spin", fairlead.Pass{Wake: noon.Add(-time.Hour)}, time.Second},
+	} {
+		r := &kube.Reconciler{Clock: clock, Pass: func(_ context.Context, name string) fairlead.Pass {
+			if name != "ns/a" {
+				t.Errorf("name %q", name)
+			}
+			return c.pass
+		}}
+		got, err := r.Reconcile(t.Context(), kube.RequestOf("ns/a"))
+		if err != nil || got.RequeueAfter != c.after {
+			t.Errorf("%s: %v, %v, want %v", c.what, got.RequeueAfter, err, c.after)
+		}
+	}
+}
+
+func TestReconcilerErrors(t *testing.T) {
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		err      error
+		terminal bool
+	}{{broken, false}, {&fairlead.VersionError{Engine: "taints"}, true}} {
+		r := &kube.Reconciler{Pass: func(context.Context, string) fairlead.Pass { return fairlead.Pass{Err: c.err} }}
+		_, err := r.Reconcile(t.Context(), kube.RequestOf("a"))
+		if !errors.Is(err, c.err) || errors.Is(err, reconcile.TerminalError(nil)) != c.terminal {
+			t.Errorf("%v: %v", c.err, err)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	for _, name := range []string{"a", "ns/a"} {
+		ns, n := kube.SplitName(name)
+		if r := kube.RequestOf(name); r.Namespace != ns || r.Name != n || strings.TrimPrefix(ns+"/"+n, "/") != name {
+			t.Errorf("%s: %v", name, r)
+		}
+	}
+}
+
+func TestEventsTellWhatIsNew(t *testing.T) {
+	recorder := events.NewFakeRecorder(10)
+	e := &kube.Events{Recorder: recorder, Action: "Drain", Object: func(_ context.Context, name string) runtime.Object {
+		if name == "gone" {
+			return nil
+		}
+		return &corev1.Node{}
+	}}
+	wait := fairlead.Block{Subject: "pod b/p", Reason: "DisruptionBudget", Message: "3 of 3 must stay", Owner: "team b", Unblock: "add a replica"}
+	told := func(name string, p fairlead.Pass, want ...string) {
+		t.Helper()
+		e.Report(t.Context(), name, p)
+		var got []string
+		for len(recorder.Events) > 0 {
+			got = append(got, <-recorder.Events)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("told %q, want %q", got, want)
+		}
+	}
+	sentence := "Normal DisruptionBudget pod b/p: 3 of 3 must stay (owner team b); to unblock: add a replica"
+	told("a", fairlead.Pass{Blocked: []fairlead.Block{wait, wait}}, sentence)
+	wait.Message = "2 of 3 must stay" // the same wait
+	told("a", fairlead.Pass{Blocked: []fairlead.Block{wait}})
+	told("a", fairlead.Pass{Err: errors.New("no server")}, "Warning PassFailed no server")
+	told("a", fairlead.Pass{Err: errors.New("no server")})
+	told("a", fairlead.Pass{Err: errors.New("forbidden")}, "Warning PassFailed forbidden")
+	told("a", fairlead.Pass{})
+	wait.Message = "3 of 3 must stay"
+	told("a", fairlead.Pass{Blocked: []fairlead.Block{wait}}, sentence)
+	told("gone", fairlead.Pass{Blocked: []fairlead.Block{wait}})
+}
+
+func TestSentencesFitEvents(t *testing.T) {
+	s := kube.Sentence(fairlead.Block{Message: strings.Repeat("é", 1000)})
+	if len(s) > 1024 || !strings.HasSuffix(s, "é...") {
+		t.Errorf("%d bytes, ends in %q", len(s), s[len(s)-6:])
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	m := kube.NewMetrics()
+	tr := m.Trace("taints")
+	wait := fairlead.Block{Reason: "TolerationLasts"}
+	tr.End("a", fairlead.Pass{Blocked: []fairlead.Block{wait, wait}})
+	tr.End("b", fairlead.Pass{Blocked: []fairlead.Block{wait}, Err: errors.New("x")})
+	tr.End("a", fairlead.Pass{Blocked: []fairlead.Block{wait}})
+	tr.Applied("a", fairlead.Block{}, nil)
+	tr.Applied("a", &fairlead.Block{}, errors.New("x"))
+	tr.Saved("a", "1")
+	tr.Conflict("a")
+	want := `
+# HELP fairlead_actions_total Actions applied.
+# TYPE fairlead_actions_total counter
+fairlead_actions_total{action="Block",engine="taints",result="error"} 1
+fairlead_actions_total{action="Block",engine="taints",result="ok"} 1
+# HELP fairlead_blocked Waits that the last passes over all objects told of.
+# TYPE fairlead_blocked gauge
+fairlead_blocked{engine="taints",reason="TolerationLasts"} 2
+# HELP fairlead_conflicts_total Passes begun anew because another runner had changed the state.
+# TYPE fairlead_conflicts_total counter
+fairlead_conflicts_total{engine="taints"} 1
+# HELP fairlead_passes_total Passes that ended.
+# TYPE fairlead_passes_total counter
+fairlead_passes_total{engine="taints",result="error"} 1
+fairlead_passes_total{engine="taints",result="ok"} 2
+# HELP fairlead_saves_total States written or deleted.
+# TYPE fairlead_saves_total counter
+fairlead_saves_total{engine="taints"} 1
+`
+	if err := testutil.CollectAndCompare(m, strings.NewReader(want)); err != nil {
+		t.Error(err)
+	}
+	if problems, err := testutil.CollectAndLint(m); err != nil || len(problems) > 0 {
+		t.Error(problems, err)
+	}
+}
