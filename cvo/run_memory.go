@@ -162,7 +162,9 @@ func (b *MemBackend) Observe(_ context.Context, name string) (*World, error) {
 		}
 	}
 	for _, operator := range slices.Sorted(maps.Keys(c.operators)) {
-		w.Operators = append(w.Operators, c.operators[operator].report(operator, now))
+		o := c.operators[operator]
+		o.reach(now)
+		w.Operators = append(w.Operators, o.report(operator))
 	}
 	for id, r := range c.resources {
 		if at := r.since.Add(b.Rollouts[id.Name]); (id.Kind == "Deployment" || id.Kind == "DaemonSet") && now.Before(at) {
@@ -219,17 +221,22 @@ func (b *MemBackend) fetched(image string, f memFetch) Retrieved {
 	return out
 }
 
-// report is what an operator says now.
-func (o *memOperator) report(name string, now time.Time) ClusterOperator {
-	c := ClusterOperator{ObjectMeta: ObjectMeta{Name: name}}
-	versions := o.have
-	progressing := False
+// reach brings an operator to its versions when it is time. It stays there, also
+// when the clock goes back.
+func (o *memOperator) reach(now time.Time) {
 	if !now.Before(o.at) {
-		versions = o.want
-	} else {
+		o.have = o.want
+	}
+}
+
+// report is what an operator says.
+func (o *memOperator) report(name string) ClusterOperator {
+	c := ClusterOperator{ObjectMeta: ObjectMeta{Name: name}}
+	progressing := False
+	if !slices.Equal(o.have, o.want) {
 		progressing = True
 	}
-	c.Status.Versions = versions
+	c.Status.Versions = o.have
 	degraded := Condition{Type: "Degraded", Status: False}
 	if o.degraded != "" {
 		degraded = Condition{Type: "Degraded", Status: True, Reason: "Trouble", Message: o.degraded}
@@ -281,8 +288,7 @@ func (c *memCluster) apply(m *payload.Manifest, takes map[string]time.Duration, 
 	if o == nil {
 		o = &memOperator{}
 		c.operators[m.ID.Name] = o
-	} else if !now.Before(o.at) {
-		o.have = o.want
 	}
+	o.reach(now)
 	o.want, o.at = wanted(m), now.Add(takes[m.ID.Name])
 }
