@@ -3,6 +3,7 @@ package cvo
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -14,7 +15,7 @@ func (s *step) accept() {
 	if len(s.History) == 0 && s.Work == nil {
 		s.History = append([]History(nil), s.w.Cluster.Status.History...) // from before this engine
 	}
-	want, force := Desire(s.seen(), s.current())
+	want, force := s.want()
 	switch {
 	case want.Image == "":
 		s.Next = nil
@@ -39,8 +40,25 @@ func (s *step) accept() {
 	}
 	if s.Next == nil || s.Next.Release.Image != want.Image || s.Next.Release.Version != want.Version || s.Next.Force != force {
 		s.Next = &Candidate{Release: want, Force: force, Since: s.now}
+		if r := s.w.retrieved(want.Image); r != nil {
+			s.Next.From = r.Try + 1
+		}
 	}
 	s.retrieve()
+}
+
+// want is the release to apply, and whether it is forced. An engine that applies
+// nothing yet first takes up what the cluster has or is on the way to, so that
+// this is looked after also while nothing comes of what is asked for.
+func (s *step) want() (want Release, force bool) {
+	want, force = Desire(s.seen(), s.current())
+	underWay := len(s.History) > 0 && SameImage(s.History[0].Image, want.Image)
+	if s.Work == nil && !underWay {
+		if base := s.current(); base.Image != "" && !SameImage(base.Image, want.Image) {
+			return base, false
+		}
+	}
+	return want, force
 }
 
 // seen is the ClusterVersion with what the engine knows better than the object.
@@ -66,9 +84,9 @@ func (s *step) desired() Release {
 func (s *step) retrieve() {
 	n := s.Next
 	r := s.w.retrieved(n.Release.Image)
-	stale := r != nil && r.Try < n.Tries-1 // of an attempt that was given up
+	stale := r != nil && r.Try < n.From+n.Tries-1 // of an attempt that was given up
 	switch {
-	case n.Tries == 0 && (r == nil || r.Error != "" || r.LoadError != ""):
+	case n.Tries == 0 && (r == nil || r.Payload == nil):
 		s.fetch()
 	case r == nil || stale:
 		if deadline := n.Try.Add(s.policy.RetrieveTimeout); s.now.Before(deadline) {
@@ -77,18 +95,28 @@ func (s *step) retrieve() {
 			s.waitFor(AcceptRetrieve, n.Try, "it is being retrieved", "usual within "+s.policy.RetrieveTimeout.String())
 			return
 		}
-		s.refuse(AcceptRetrieve, fmt.Sprintf("it could not be retrieved within %s", s.policy.RetrieveTimeout))
+		s.refuse(AcceptRetrieve, causeRetrieval, fmt.Sprintf("it could not be retrieved within %s", s.policy.RetrieveTimeout))
 		s.fetch()
-	case r.Error != "":
-		s.again(AcceptRetrieve, "Unable to download and prepare the update: "+r.Error)
-	case r.LoadError != "":
-		s.again(AcceptLoad, r.LoadError)
-	case r.Payload == nil:
-		s.again(AcceptRetrieve, "Unable to download and prepare the update: there is no payload in it")
-	default:
+	case r.Payload != nil:
 		s.judge(r)
+	case r.Error != "":
+		s.again(AcceptRetrieve, causeRetrieval, "Unable to download and prepare the update: "+r.Error)
+	case r.LoadError != "":
+		s.again(AcceptLoad, causeIntegrity, r.LoadError)
+	case r.VerifyError != "":
+		s.again(AcceptRetrieve, causeVerification, "The update cannot be verified: "+r.VerifyError)
+	default:
+		s.again(AcceptRetrieve, causeRetrieval, "Unable to download and prepare the update: there is no payload in it")
 	}
 }
+
+// The reasons for which a release is not accepted, see SummaryForReason.
+const (
+	causeRetrieval    = "UpdatePayloadRetrievalFailed"
+	causeIntegrity    = "UpdatePayloadIntegrity"
+	causeVerification = "ImageVerificationFailed"
+	causeConditions   = "UpgradePreconditionCheckFailed"
+)
 
 // fetch begins an attempt to retrieve the candidate.
 func (s *step) fetch() {
@@ -96,7 +124,7 @@ func (s *step) fetch() {
 	if n.Tries == 0 {
 		s.accepted(Unknown, AcceptRetrieve, fmt.Sprintf("Retrieving and verifying payload version=%q image=%q", n.Release.Version, n.Release.Image))
 	}
-	s.actions = append(s.actions, Retrieve{Release: n.Release, Try: n.Tries})
+	s.actions = append(s.actions, Retrieve{Release: n.Release, Try: n.From + n.Tries, Force: n.Force || s.trusted(n.Release)})
 	n.Tries++
 	n.Try = s.now
 	s.at(s.now.Add(s.policy.RetrieveTimeout))
@@ -104,8 +132,8 @@ func (s *step) fetch() {
 }
 
 // again refuses the candidate, and tries once more after a while.
-func (s *step) again(step, why string) {
-	s.refuse(step, why)
+func (s *step) again(step, cause, why string) {
+	s.refuse(step, cause, why)
 	next := s.Next.Try.Add(s.policy.backoff(s.Next.Tries))
 	if !next.After(s.now) {
 		s.fetch()
@@ -114,10 +142,23 @@ func (s *step) again(step, why string) {
 	s.at(next)
 }
 
+// refused are the sentences that tell of a failed step.
+var refused = map[string]string{
+	AcceptRetrieve:   "Retrieving payload failed version=%q image=%q failure=%s",
+	AcceptLoad:       "Loading payload failed version=%q image=%q failure=%s",
+	AcceptVersion:    "Verifying payload failed version=%q image=%q failure=%s",
+	AcceptConditions: "Preconditions failed for payload loaded version=%q image=%q: %s",
+}
+
 // refuse notes why the candidate is not accepted.
-func (s *step) refuse(step, why string) {
+func (s *step) refuse(step, cause, why string) {
 	n := s.Next
-	s.accepted(False, step, fmt.Sprintf("%s failed version=%q image=%q failure=%s", step, n.Release.Version, n.Release.Image, why))
+	version := n.Release.Version
+	if r := s.w.retrieved(n.Release.Image); version == "" && r != nil && r.Payload != nil {
+		version = r.Payload.Release.Version
+	}
+	s.accepted(False, step, fmt.Sprintf(refused[step], version, n.Release.Image, why))
+	s.Accepted.Cause = cause
 	unblock := "mend the cause, ask for another release, or take spec.desiredUpdate back"
 	if step == AcceptRetrieve && !n.Force {
 		unblock += "; what cannot be verified is accepted only with spec.desiredUpdate.force"
@@ -134,7 +175,7 @@ func (s *step) accepted(status ConditionStatus, reason, message string) {
 	if s.Accepted.Status == status && s.Accepted.Reason == reason {
 		since = s.Accepted.Since
 	}
-	s.Accepted = Acceptance{status, reason, message, since}
+	s.Accepted = Acceptance{Status: status, Reason: reason, Message: message, Since: since}
 }
 
 // judge decides about a candidate whose payload is at hand.
@@ -145,19 +186,19 @@ func (s *step) judge(r *Retrieved) {
 	if !r.Verified && !local {
 		risks = "The update cannot be verified: " + cmp.Or(r.VerifyError, "nobody has looked at its signature")
 		if !n.Force {
-			s.again(AcceptRetrieve, risks)
+			s.again(AcceptRetrieve, causeVerification, risks)
 			return
 		}
 	}
 	release := merged(n.Release, r.Payload.Release)
 	if n.Release.Version != "" && n.Release.Version != r.Payload.Release.Version {
-		s.refuse(AcceptVersion, fmt.Sprintf("release image version %s does not match the expected upstream version %s", r.Payload.Release.Version, n.Release.Version))
+		s.refuse(AcceptVersion, causeIntegrity, fmt.Sprintf("release image version %s does not match the expected upstream version %s", r.Payload.Release.Version, n.Release.Version))
 		return
 	}
 	if !local && s.installed() {
 		text, blocked := Judge(Preconditions(s.seen(), release), n.Force)
 		if blocked {
-			s.refuse(AcceptConditions, text)
+			s.refuse(AcceptConditions, causeConditions, text)
 			return
 		}
 		if risks != "" && text != "" {
@@ -168,10 +209,14 @@ func (s *step) judge(r *Retrieved) {
 	s.begin(release, r, risks)
 }
 
-// trusted reports whether a release needs no check: it is that of the engine, or
-// the one that the cluster had before a request which was taken back.
+// trusted reports whether a release needs no check: it is that of the engine,
+// the one that the cluster was at or on the way to when the engine began, or the
+// one that it had before a request which was taken back.
 func (s *step) trusted(r Release) bool {
 	if SameImage(r.Image, s.w.Own.Image) {
+		return true
+	}
+	if s.Work == nil && len(s.History) > 0 && SameImage(s.History[0].Image, r.Image) {
 		return true
 	}
 	before := newestCompleted(s.History)
@@ -216,8 +261,34 @@ func (s *step) imply(update *payload.Payload) {
 	if current == nil || current.Payload == nil {
 		return
 	}
-	known, enabled := s.policy.capabilities(s.w.Cluster, s.Implicit)
-	s.Implicit = payload.ImplicitlyEnabled(update.Manifests, current.Payload.Manifests, payload.Capabilities{Known: known, Enabled: enabled}, s.Implicit)
+	caps := payload.Capabilities{Known: s.policy.Capabilities.Known, Enabled: s.Enabled}
+	s.enable(payload.ImplicitlyEnabled(update.Manifests, current.Payload.Manifests, caps, nil))
+}
+
+// keep sees to it that no capability is turned off which was enabled: what the
+// spec asks for is added to those. An engine that begins goes by the status.
+func (s *step) keep() {
+	if s.policy.Capabilities == nil {
+		return
+	}
+	if s.Enabled == nil {
+		s.enable(s.w.Cluster.Status.Capabilities.EnabledCapabilities)
+	}
+	s.enable(s.policy.asked(s.w.Cluster))
+}
+
+// enable adds capabilities to those that are enabled.
+func (s *step) enable(names []string) {
+	s.Enabled = append(slices.Clone(s.Enabled), names...)
+	slices.Sort(s.Enabled)
+	s.Enabled = slices.Compact(s.Enabled)
+}
+
+// implicit returns the capabilities that are enabled without being asked for,
+// sorted.
+func (s *step) implicit() []string {
+	asked := s.policy.asked(s.w.Cluster)
+	return slices.DeleteFunc(slices.Clone(s.Enabled), func(c string) bool { return slices.Contains(asked, c) })
 }
 
 // name is what a release is called.

@@ -19,6 +19,9 @@ type Action interface {
 type Retrieve struct {
 	Release Release `json:"release"` // which one; its version may be missing
 	Try     int     `json:"try"`     // attempts before this one
+	// Force asks for the payload although nobody vouches for the image. Without
+	// it an image whose signature is not good should not be fetched at all.
+	Force bool `json:"force,omitempty"`
 }
 
 // Apply brings a manifest into the cluster: creates the resource, or makes it

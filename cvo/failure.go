@@ -114,8 +114,8 @@ const ReasonMultiple = "MultipleErrors"
 // Summarize joins the errors of a pass into one, or nil:
 //
 //  1. Errors about ClusterOperators with the same reason become one, with the
-//     names and the strongest effect; the others keep their order and come
-//     first.
+//     names and the strongest effect, ordered by reason; the others keep their
+//     order and come first.
 //  2. Several that are left become one with the reason MultipleErrors, whose
 //     message lists them.
 func Summarize(errs []*TaskError) *TaskError {
@@ -167,6 +167,7 @@ func condense(errs []*TaskError) []*TaskError {
 		}
 		byReason[e.Reason] = append(byReason[e.Reason], e)
 	}
+	slices.Sort(reasons)
 	for _, r := range reasons {
 		list = append(list, joined(byReason[r]))
 	}

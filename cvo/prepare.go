@@ -1,6 +1,7 @@
 package cvo
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -18,12 +19,14 @@ type preparation struct {
 	graph     *payload.Graph
 	durations []time.Duration
 	hash      string
+	operators []int             // the tasks that are ClusterOperators, ascending
+	wanted    map[int][]Operand // by task: the versions that they wait for
 }
 
 // prepare makes the payload of a release ready. The world's cache serves when it
 // fits.
-func (w *World) prepare(p *payload.Payload, implicit []string, policy *Policy, mode Mode, pass int) *preparation {
-	spec, err := json.Marshal([]any{w.Cluster.Spec.Overrides, w.Cluster.Spec.Capabilities, implicit})
+func (w *World) prepare(p *payload.Payload, enabled []string, policy *Policy, mode Mode, pass int) *preparation {
+	spec, err := json.Marshal([]any{w.Cluster.Spec.Overrides, enabled, w.FeatureSet, w.Gates})
 	if err != nil {
 		panic(err) // unreachable: strings and booleans
 	}
@@ -32,7 +35,7 @@ func (w *World) prepare(p *payload.Payload, implicit []string, policy *Policy, m
 		return c
 	}
 	out := &preparation{payload: p, key: key}
-	out.selection = p.Select(policy.filter(w.Cluster, implicit))
+	out.selection = p.Select(policy.filter(w, enabled))
 	var opts *payload.GraphOptions
 	switch mode {
 	case Initializing:
@@ -43,40 +46,50 @@ func (w *World) prepare(p *payload.Payload, implicit []string, policy *Policy, m
 	out.graph = payload.NewGraph(out.selection.Tasks, opts)
 	out.durations = policy.Estimates.Durations(out.selection.Tasks)
 	out.hash = payload.Hash(out.selection.Tasks)
+	out.wanted = map[int][]Operand{}
+	for i, m := range out.graph.Tasks {
+		if m.ClusterOperator() && !m.Delete() {
+			out.operators = append(out.operators, i)
+			out.wanted[i] = wanted(m)
+		}
+	}
 	if w.keep != nil {
 		w.keep(out)
 	}
 	return out
 }
 
-// filter returns the policy's filter with what the ClusterVersion says.
-func (p *Policy) filter(cv *ClusterVersion, implicit []string) *payload.Filter {
+// filter returns the policy's filter with what is observed of the cluster.
+func (p *Policy) filter(w *World, enabled []string) *payload.Filter {
 	f := *p.Filter
-	f.Overrides = cv.Spec.Overrides
+	f.Overrides = w.Cluster.Spec.Overrides
+	if w.FeatureSet != nil {
+		f.FeatureSet = w.FeatureSet
+	}
+	if w.Gates != nil {
+		f.Gates = w.Gates
+	}
 	if p.Capabilities != nil {
-		known, enabled := p.capabilities(cv, implicit)
-		f.Capabilities = &payload.Capabilities{Known: known, Enabled: enabled}
+		f.Capabilities = &payload.Capabilities{Known: p.Capabilities.Known, Enabled: enabled}
 	}
 	return &f
 }
 
-// capabilities returns the optional parts that are known and enabled, sorted.
-func (p *Policy) capabilities(cv *ClusterVersion, implicit []string) (known, enabled []string) {
+// asked returns the optional parts that the spec asks for, sorted.
+func (p *Policy) asked(cv *ClusterVersion) []string {
 	if p.Capabilities == nil {
-		return nil, nil
+		return nil
 	}
 	set := "vCurrent"
+	var names []string
 	if c := cv.Spec.Capabilities; c != nil {
-		if c.BaselineCapabilitySet != "" {
-			set = c.BaselineCapabilitySet
-		}
-		enabled = append(enabled, c.AdditionalEnabledCapabilities...)
+		set = cmp.Or(c.BaselineCapabilitySet, set)
+		names = append(names, c.AdditionalEnabledCapabilities...)
 	}
-	if set == "vCurrent" && p.Capabilities.Current != "" {
-		set = p.Capabilities.Current
+	if set == "vCurrent" {
+		set = cmp.Or(p.Capabilities.Current, set)
 	}
-	enabled = append(append(enabled, p.Capabilities.Sets[set]...), implicit...)
-	slices.Sort(enabled)
-	known = slices.Sorted(slices.Values(p.Capabilities.Known))
-	return known, slices.Compact(enabled)
+	names = append(names, p.Capabilities.Sets[set]...)
+	slices.Sort(names)
+	return slices.Compact(names)
 }

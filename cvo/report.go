@@ -57,7 +57,9 @@ func (s *step) status() Status {
 	if s.Work != nil {
 		out.VersionHash = s.Work.Hash
 	}
-	out.Capabilities.KnownCapabilities, out.Capabilities.EnabledCapabilities = s.policy.capabilities(s.w.Cluster, s.Implicit)
+	if c := s.policy.Capabilities; c != nil {
+		out.Capabilities.KnownCapabilities, out.Capabilities.EnabledCapabilities = slices.Sorted(slices.Values(c.Known)), s.Enabled
+	}
 	if s.w.Updates != nil {
 		out.AvailableUpdates, out.ConditionalUpdates = Offers(s.w.Updates, s.w.Evaluations, accepts(s.w.Cluster), &old, s.now)
 	}
@@ -139,8 +141,8 @@ func (s *step) conditions(old []Condition) []Condition {
 	out = s.setInvalid(out)
 	out = s.setUpgradeable(out)
 	if s.policy.Capabilities != nil {
-		if len(s.Implicit) > 0 {
-			set("ImplicitlyEnabledCapabilities", True, "CapabilitiesImplicitlyEnabled", "The following capabilities could not be disabled: "+strings.Join(s.Implicit, ", "))
+		if implicit := s.implicit(); len(implicit) > 0 {
+			set("ImplicitlyEnabledCapabilities", True, "CapabilitiesImplicitlyEnabled", "The following capabilities could not be disabled: "+strings.Join(implicit, ", "))
 		} else {
 			set("ImplicitlyEnabledCapabilities", False, "AsExpected", "Capabilities match configured spec")
 		}
@@ -164,13 +166,13 @@ func (s *step) setInvalid(list []Condition) []Condition {
 	var messages []string
 	for _, e := range s.invalid {
 		messages = append(messages, e.Error())
-		s.block(fairlead.Block{Subject: e.Field, Reason: "InvalidClusterVersion", Message: e.Error(), Owner: "administrator", Unblock: "mend the field, or remove it"})
+		s.block(fairlead.Block{Subject: e.Field, Reason: invalidReason, Message: e.Error(), Owner: "administrator", Unblock: "mend the field, or remove it"})
 	}
-	message := messages[0]
+	message := "The cluster version is invalid: " + messages[0]
 	if len(messages) > 1 {
 		message = "The cluster version is invalid:\n* " + strings.Join(messages, "\n* ")
 	}
-	return object.SetCondition(list, Condition{Type: "Invalid", Status: True, Reason: "InvalidClusterVersion", Message: message, LastTransitionTime: s.now})
+	return object.SetCondition(list, Condition{Type: "Invalid", Status: True, Reason: invalidReason, Message: message, LastTransitionTime: s.now})
 }
 
 func without(list []Condition, kind string) []Condition {

@@ -26,8 +26,9 @@ type MemBackend struct {
 	releases map[string]memRelease
 
 	// Operators is how long operators take to reach a version, and Rollouts how
-	// long Deployments and DaemonSets take to roll out, by name. What is not there
-	// takes no time. They may be changed between calls.
+	// long Deployments and DaemonSets take to roll out, by name, from when their
+	// manifest is applied. What is not there takes no time. They may be changed
+	// between calls.
 	Operators, Rollouts map[string]time.Duration
 }
 
@@ -49,12 +50,13 @@ type memCluster struct {
 
 type memFetch struct {
 	try   int
+	force bool
 	ready time.Time
 }
 
 type memResource struct {
 	content string
-	since   time.Time // when it was last changed
+	ready   time.Time // when it has rolled out
 }
 
 // memOperator is an operator on its way to versions.
@@ -167,7 +169,7 @@ func (b *MemBackend) Observe(_ context.Context, name string) (*World, error) {
 		w.Operators = append(w.Operators, o.report(operator))
 	}
 	for id, r := range c.resources {
-		if at := r.since.Add(b.Rollouts[id.Name]); (id.Kind == "Deployment" || id.Kind == "DaemonSet") && now.Before(at) {
+		if now.Before(r.ready) {
 			w.Workloads = append(w.Workloads, Workload{ID: id, Waiting: "its pods are not ready"})
 		}
 	}
@@ -198,10 +200,8 @@ func (b *MemBackend) Next(name string) time.Time {
 	for _, o := range c.operators {
 		at(o.at)
 	}
-	for id, r := range c.resources {
-		if id.Kind == "Deployment" || id.Kind == "DaemonSet" {
-			at(r.since.Add(b.Rollouts[id.Name]))
-		}
+	for _, r := range c.resources {
+		at(r.ready)
 	}
 	return next
 }
@@ -214,9 +214,12 @@ func (b *MemBackend) fetched(image string, f memFetch) Retrieved {
 		out.Error = "there is no such image"
 		return out
 	}
-	out.Payload, out.Verified = r.payload, r.verified
+	out.Verified = r.verified
 	if !r.verified {
 		out.VerifyError = fmt.Sprintf("no signature for %s was found", image)
+	}
+	if r.verified || f.force {
+		out.Payload = r.payload
 	}
 	return out
 }
@@ -258,10 +261,10 @@ func (b *MemBackend) Apply(_ context.Context, name string, action Action) error 
 	case Retrieve:
 		r := b.releases[a.Release.Image]
 		if f, ok := c.fetched[a.Release.Image]; !ok || f.try < a.Try {
-			c.fetched[a.Release.Image] = memFetch{a.Try, now.Add(r.takes)}
+			c.fetched[a.Release.Image] = memFetch{a.Try, a.Force, now.Add(r.takes)}
 		}
 	case Apply:
-		c.apply(a.Manifest, b.Operators, now)
+		c.apply(a.Manifest, b, now)
 	case Delete:
 		if _, ok := c.resources[a.Manifest.ID]; ok {
 			delete(c.resources, a.Manifest.ID)
@@ -274,12 +277,16 @@ func (b *MemBackend) Apply(_ context.Context, name string, action Action) error 
 }
 
 // apply brings a manifest into the cluster.
-func (c *memCluster) apply(m *payload.Manifest, takes map[string]time.Duration, now time.Time) {
+func (c *memCluster) apply(m *payload.Manifest, b *MemBackend, now time.Time) {
 	old, there := c.resources[m.ID]
 	if there && (m.CreateOnly() || old.content == string(m.JSON)) {
 		return
 	}
-	c.resources[m.ID] = memResource{string(m.JSON), now}
+	ready := now
+	if m.ID.Kind == "Deployment" || m.ID.Kind == "DaemonSet" {
+		ready = now.Add(b.Rollouts[m.ID.Name])
+	}
+	c.resources[m.ID] = memResource{string(m.JSON), ready}
 	c.writes[m.ID]++
 	if !m.ClusterOperator() {
 		return
@@ -290,5 +297,5 @@ func (c *memCluster) apply(m *payload.Manifest, takes map[string]time.Duration, 
 		c.operators[m.ID.Name] = o
 	}
 	o.reach(now)
-	o.want, o.at = wanted(m), now.Add(takes[m.ID.Name])
+	o.want, o.at = wanted(m), now.Add(b.Operators[m.ID.Name])
 }

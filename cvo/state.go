@@ -11,12 +11,12 @@ const StateVersion = 1
 // State is what the engine remembers of a cluster. The zero State is that of a
 // cluster which has not been looked at.
 type State struct {
-	History  []History  `json:"history,omitempty"`  // of releases, newest first
-	Next     *Candidate `json:"next,omitempty"`     // the release that is being looked at before it is accepted
-	Accepted Acceptance `json:"accepted,omitzero"`  // how far that is, or how it ended
-	Work     *Work      `json:"work,omitempty"`     // what is applied; nil before the first release
-	Implicit []string   `json:"implicit,omitempty"` // capabilities that cannot be turned off, sorted
-	Told     time.Time  `json:"told,omitzero"`      // when the status was written last
+	History  []History  `json:"history,omitempty"` // of releases, newest first
+	Next     *Candidate `json:"next,omitempty"`    // the release that is being looked at before it is accepted
+	Accepted Acceptance `json:"accepted,omitzero"` // how far that is, or how it ended
+	Work     *Work      `json:"work,omitempty"`    // what is applied; nil before the first release
+	Enabled  []string   `json:"enabled,omitempty"` // capabilities that are enabled, of which none is ever turned off; sorted
+	Told     time.Time  `json:"told,omitzero"`     // when the status was written last
 }
 
 // Candidate is a release that was asked for and is not accepted yet.
@@ -24,7 +24,8 @@ type Candidate struct {
 	Release Release   `json:"release"`         // what was asked for
 	Force   bool      `json:"force,omitempty"` // in spite of what speaks against it
 	Since   time.Time `json:"since"`           // when it was asked for
-	Tries   int       `json:"tries,omitempty"` // attempts to retrieve it
+	From    int       `json:"from,omitempty"`  // attempts to retrieve the image before that
+	Tries   int       `json:"tries,omitempty"` // attempts to retrieve it since
 	Try     time.Time `json:"try,omitzero"`    // when the last of them began
 }
 
@@ -33,6 +34,7 @@ type Acceptance struct {
 	Status  ConditionStatus `json:"status,omitempty"`  // True, False, or Unknown while it is decided
 	Reason  string          `json:"reason,omitempty"`  // the step, see the constants Accept...
 	Message string          `json:"message,omitempty"` // what happened
+	Cause   string          `json:"cause,omitempty"`   // why it is False, as a word that SummaryForReason knows
 	Since   time.Time       `json:"since,omitzero"`    // when status and reason last changed
 }
 
@@ -60,7 +62,6 @@ type Work struct {
 	Rest     time.Time `json:"rest,omitzero"`      // when the next pass begins
 	Tries    int       `json:"tries,omitempty"`    // attempts to retrieve it anew, after its payload was lost
 	Try      time.Time `json:"try,omitzero"`       // when the last of them began
-	Best     int       `json:"best,omitempty"`     // the most tasks that were done at once, in percent
 }
 
 // Running is a task that is begun and not done.

@@ -45,6 +45,7 @@ func Step(state State, w *World, now time.Time, policy *Policy) Decision {
 	p := policy.withDefaults()
 	s := &step{State: clone(state), w: w, now: now, policy: &p}
 	s.invalid = Validate(w.Cluster)
+	s.keep()
 	s.accept()
 	if s.Work != nil {
 		s.work()
@@ -56,7 +57,6 @@ func Step(state State, w *World, now time.Time, policy *Policy) Decision {
 // clone returns a state that shares nothing which a step changes.
 func clone(s State) State {
 	s.History = slices.Clone(s.History)
-	s.Implicit = slices.Clone(s.Implicit)
 	if s.Next != nil {
 		next := *s.Next
 		s.Next = &next

@@ -11,90 +11,124 @@ import (
 //
 // While a release is applied for the first time a wait is no failure: an
 // operator that is not at its version yet is slow after a while, and then
-// Failing is Unknown; a degraded one fails after a while. Once a cluster is at
-// its release both count at once.
+// Failing is Unknown; a degraded one fails after a while, or as soon as something
+// else does. Once a cluster is at its release both count at once.
 func (s *step) verdict() (failing, progressing Condition) {
-	if s.Work == nil {
+	switch {
+	case s.Work == nil:
 		return s.idle()
+	case s.Work.Mode == Reconciling:
+		return s.steady()
 	}
 	version := s.Work.Release.Version
-	fault, slow := s.split()
-	if s.Work.Mode == Reconciling {
-		if e := Summarize(s.errors); e != nil && !s.passed {
-			return Condition{Status: True, Reason: e.Reason, Message: e.Message},
-				Condition{Status: False, Reason: e.Reason, Message: fmt.Sprintf("Error while reconciling %s: %s", version, summary(e))}
-		}
-		return Condition{Status: False}, Condition{Status: False, Message: "Cluster version is " + version}
-	}
+	fault, late, slow := s.split()
 	if e := Summarize(fault); e != nil {
 		text := fmt.Sprintf("Unable to apply %s: %s", version, summary(e))
 		if e.Effect == EffectFailLater {
-			text = fmt.Sprintf("Unable to apply %s: wait has exceeded %s for these operators: %s", version, minutes(s.policy.Degraded), strings.Join(e.names(), ", "))
+			text = fmt.Sprintf("Unable to apply %s: wait has exceeded %s for these operators: %s", version, minutes(s.policy.Degraded), list(late))
 		}
 		return Condition{Status: True, Reason: e.Reason, Message: e.Message}, Condition{Status: True, Reason: e.Reason, Message: text}
 	}
+	failing = Condition{Status: False}
 	if slow != "" {
-		text := "waiting on " + slow + " which is longer than expected"
-		return Condition{Status: Unknown, Reason: "SlowClusterOperator", Message: text},
-			Condition{Status: True, Reason: "ClusterOperatorUpdating", Message: fmt.Sprintf("Working towards %s: %s, %s", version, s.progress(), text)}
+		slow = "waiting on " + slow + " which is longer than expected"
+		failing = Condition{Status: Unknown, Reason: "SlowClusterOperator", Message: slow}
 	}
-	return Condition{Status: False}, s.workingTowards(version)
+	return failing, s.workingTowards(version, slow)
+}
+
+// invalidReason is the reason of Progressing while something senseless is asked
+// for.
+const invalidReason = "InvalidClusterVersion"
+
+// steady is the verdict at a release that was reached.
+func (s *step) steady() (failing, progressing Condition) {
+	version := s.Work.Release.Version
+	if e := Summarize(s.errors); e != nil {
+		return Condition{Status: True, Reason: e.Reason, Message: e.Message},
+			Condition{Status: False, Reason: e.Reason, Message: fmt.Sprintf("Error while reconciling %s: %s", version, summary(e))}
+	}
+	if len(s.invalid) > 0 {
+		return Condition{Status: False}, Condition{Status: False, Reason: invalidReason, Message: fmt.Sprintf("Stopped at %s: the cluster version is invalid", version)}
+	}
+	return Condition{Status: False}, Condition{Status: False, Message: "Cluster version is " + version}
 }
 
 // idle is the verdict before there is anything to apply.
 func (s *step) idle() (failing, progressing Condition) {
-	want, _ := Desire(s.seen(), s.current())
-	if want.Image == "" {
+	if s.Next == nil {
 		return Condition{Status: True, Reason: "NoDesiredImage", Message: "No configured operator version, unable to update cluster"},
 			Condition{Status: True, Reason: "NoDesiredImage", Message: "Unable to apply <unknown>: " + SummaryForReason("NoDesiredImage", "")}
 	}
-	if s.Accepted.Status == False {
-		return Condition{Status: True, Reason: s.Accepted.Reason, Message: s.Accepted.Message},
-			Condition{Status: True, Reason: s.Accepted.Reason, Message: fmt.Sprintf("Unable to apply %s: %s", name(want), SummaryForReason("UpdatePayloadRetrievalFailed", ""))}
+	version := name(s.Next.Release)
+	if a := s.Accepted; a.Status == False {
+		return Condition{Status: True, Reason: a.Cause, Message: a.Message},
+			Condition{Status: True, Reason: a.Cause, Message: fmt.Sprintf("Unable to apply %s: %s", version, SummaryForReason(a.Cause, ""))}
 	}
-	return Condition{Status: False}, Condition{Status: True, Message: "Working towards " + name(want)}
+	return Condition{Status: False}, s.workingTowards(version, "")
 }
 
-// workingTowards tells how far the release is and what is waited for.
-func (s *step) workingTowards(version string) Condition {
-	c := Condition{Status: True, Message: fmt.Sprintf("Working towards %s: %s", version, s.progress())}
-	var updating, degraded []string
-	for _, e := range s.errors {
-		switch {
-		case e.Effect == EffectFailLater:
-			degraded = append(degraded, e.names()...)
-		case e.Effect == EffectNone && e.Name != "":
-			updating = append(updating, e.names()...)
+// workingTowards tells how far the release is and what is waited for; slow is
+// what is waited for too long already.
+func (s *step) workingTowards(version, slow string) Condition {
+	if len(s.invalid) > 0 {
+		return Condition{Status: True, Reason: invalidReason, Message: fmt.Sprintf("Reconciling %s: the cluster version is invalid", version)}
+	}
+	var parts []string
+	if p := s.progress(); p != "" {
+		parts = append(parts, p)
+	}
+	c := Condition{Status: True}
+	if e := Summarize(s.waitingFor(EffectFailLater)); e != nil {
+		c.Reason = e.Reason
+		parts = append(parts, fmt.Sprintf("waiting up to %s on %s", minutes(s.policy.Degraded), list(e.names())))
+	}
+	if waits := condense(s.waitingFor(EffectNone)); len(waits) > 0 {
+		c.Reason = waits[len(waits)-1].Reason // of operators, if any are among them
+		if slow == "" {
+			slow = "waiting on " + list(concerned(waits))
 		}
+		parts = append(parts, slow)
 	}
-	if len(degraded) > 0 {
-		c.Reason = ReasonOperatorDegraded
-		c.Message += fmt.Sprintf(", waiting up to %s on %s", minutes(s.policy.Degraded), list(degraded))
-	}
-	if len(updating) > 0 {
-		c.Reason = ReasonOperatorUpdating
-		c.Message += ", waiting on " + list(updating)
+	c.Message = "Working towards " + version
+	if len(parts) > 0 {
+		c.Message += ": " + strings.Join(parts, ", ")
 	}
 	return c
 }
 
-// progress tells how many tasks are done.
+// waitingFor returns what keeps tasks and has an effect.
+func (s *step) waitingFor(effect Effect) []*TaskError {
+	var found []*TaskError
+	for _, e := range s.errors {
+		if e.Effect == effect {
+			found = append(found, e)
+		}
+	}
+	return found
+}
+
+// progress tells how many tasks are done, nothing when none is.
 func (s *step) progress() string {
-	if s.prep == nil {
+	switch {
+	case s.Work == nil:
+		return ""
+	case s.prep == nil:
 		return "its payload is being retrieved"
 	}
-	total := len(s.prep.graph.Tasks)
-	done := s.Work.Done.Count()
-	if total == 0 {
-		return "nothing to do"
+	total, done := len(s.prep.graph.Tasks), s.Work.Done.Count()
+	if done == 0 {
+		return ""
 	}
 	return fmt.Sprintf("%d of %d done (%d%% complete)", done, total, 100*done/total)
 }
 
-// split parts what keeps tasks into what is a failure now and the operators that
-// are slow, and sees to it that the next step comes when that changes.
-func (s *step) split() (fault []*TaskError, slow string) {
+// split parts what keeps tasks into what is a failure now, the names of
+// operators that were degraded for too long, and the operators that are slow; it
+// sees to it that the next step comes when that changes.
+func (s *step) split() (fault []*TaskError, late []string, slow string) {
 	over := map[time.Duration][]string{}
+	failed := false
 	for _, e := range s.errors {
 		since := s.since(e)
 		switch {
@@ -106,12 +140,24 @@ func (s *step) split() (fault []*TaskError, slow string) {
 		case e.Effect == EffectNone:
 		case e.Effect == EffectFailLater:
 			if s.late(since, s.policy.Degraded) {
-				fault = append(fault, e)
+				late = append(late, e.Name)
 			}
 		default:
-			fault = append(fault, e)
+			failed = true
 		}
 	}
+	if failed || len(late) > 0 {
+		for _, e := range s.errors {
+			if e.Effect != EffectNone {
+				fault = append(fault, e)
+			}
+		}
+	}
+	return fault, late, slowest(over)
+}
+
+// slowest tells which operators are over which limits.
+func slowest(over map[time.Duration][]string) string {
 	limits := make([]time.Duration, 0, len(over))
 	for limit := range over {
 		limits = append(limits, limit)
@@ -121,7 +167,7 @@ func (s *step) split() (fault []*TaskError, slow string) {
 	for _, limit := range limits {
 		parts = append(parts, fmt.Sprintf("%s over %s", list(over[limit]), minutes(limit)))
 	}
-	return fault, strings.Join(parts, " and ")
+	return strings.Join(parts, " and ")
 }
 
 // late reports whether a wait is over its limit; if not, the step comes again
@@ -150,6 +196,15 @@ func summary(e *TaskError) string {
 		who = strings.Join(e.Names, ", ")
 	}
 	return SummaryForReason(e.Reason, who)
+}
+
+// concerned returns who the errors are about.
+func concerned(errs []*TaskError) []string {
+	var out []string
+	for _, e := range errs {
+		out = append(out, e.names()...)
+	}
+	return out
 }
 
 // list joins names, sorted, each once.

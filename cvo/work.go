@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/internal/object"
 )
 
 // work takes the tasks of the release forward.
@@ -20,12 +21,13 @@ func (s *step) work() {
 		return
 	}
 	w.Tries, w.Try = 0, time.Time{}
-	s.prep = s.w.prepare(r.Payload, s.Implicit, s.policy, w.Mode, w.Pass)
+	s.prep = s.w.prepare(r.Payload, s.Enabled, s.policy, w.Mode, w.Pass)
 	if w.Hash != "" && w.Hash != s.prep.hash {
 		s.restart(r.Payload)
 	}
 	w.Hash = s.prep.hash
 	if s.now.Before(w.Rest) {
+		s.lapses()
 		s.at(w.Rest)
 		return
 	}
@@ -46,7 +48,7 @@ func (s *step) reload(r *Retrieved) {
 		wait = s.policy.backoff(w.Tries)
 	}
 	if next := w.Try.Add(wait); w.Try.IsZero() || w.Try.After(s.now) || !s.now.Before(next) {
-		s.actions = append(s.actions, Retrieve{Release: w.Release, Try: w.Tries})
+		s.actions = append(s.actions, Retrieve{Release: w.Release, Try: w.Tries, Force: true})
 		w.Tries++
 		w.Try = s.now
 		s.at(s.now.Add(s.policy.RetrieveTimeout))
@@ -66,8 +68,8 @@ func (s *step) restart(p *payload.Payload) {
 	if w.Mode == Reconciling {
 		w.Mode = Updating
 	}
-	w.Pass, w.Done, w.Running, w.Rest, w.Begun, w.Best = 0, nil, nil, time.Time{}, s.now, 0
-	s.prep = s.w.prepare(p, s.Implicit, s.policy, w.Mode, w.Pass)
+	w.Pass, w.Done, w.Running, w.Rest, w.Begun = 0, nil, nil, time.Time{}, s.now
+	s.prep = s.w.prepare(p, s.Enabled, s.policy, w.Mode, w.Pass)
 }
 
 // passOver ends a pass in which every task was done.
@@ -80,7 +82,7 @@ func (s *step) passOver() {
 	} else {
 		w.Mode, w.Pass = Reconciling, 0
 	}
-	w.Done, w.Running, w.Waits, w.Best = nil, nil, nil, 0
+	w.Done, w.Running, w.Waits = nil, nil, nil
 	w.Rest = s.now.Add(s.policy.Interval)
 	s.at(w.Rest)
 }
@@ -119,11 +121,9 @@ func (s *step) tasks() {
 	w.Running = running
 	s.waits()
 	s.explain()
+	s.lapses()
 	if len(running) > 0 {
 		s.at(s.now.Add(s.policy.Interval)) // events may get lost
-	}
-	if n := len(g.Tasks); n > 0 {
-		w.Best = max(w.Best, 100*w.Done.Count()/n)
 	}
 }
 
@@ -187,9 +187,6 @@ func (s *step) task(t *Running, m *payload.Manifest, free bool) (finished, busy 
 	}
 	t.Error = s.ready(t, m)
 	if e := t.Error; e == nil || e.Effect == EffectReport {
-		if e != nil {
-			s.errors = append(s.errors, e)
-		}
 		return true, false
 	}
 	if t.Error.Reason == "WorkloadNotProgressing" {
@@ -229,7 +226,7 @@ func (s *step) ready(t *Running, m *payload.Manifest) *TaskError {
 		return nil
 	}
 	if m.ClusterOperator() {
-		return Gate(m.ID.Name, wanted(m), s.w.operator(m.ID.Name), s.Work.Mode)
+		return Gate(m.ID.Name, s.prep.wanted[t.Task], s.w.operator(m.ID.Name), s.Work.Mode)
 	}
 	l := s.w.workload(m.ID)
 	switch {
@@ -281,10 +278,7 @@ func (s *step) explain() {
 		}
 		switch {
 		case m.ClusterOperator():
-			b.Subject = "clusteroperator " + m.ID.Name
-			b.Owner = "operator " + m.ID.Name
-			usual := s.prep.durations[t.Task].Round(time.Second)
-			b.Unblock = fmt.Sprintf("it must be available, not degraded and at its version; about %s is usual, over %s is slow", usual, s.policy.slow(m.ID.Name))
+			b = s.operatorBlock(b, t.Task)
 		case e.Reason == "WorkloadNotAvailable":
 			b.Unblock = fmt.Sprintf("its pods must become ready; about %s is usual", s.prep.durations[t.Task].Round(time.Second))
 		default:
@@ -292,4 +286,52 @@ func (s *step) explain() {
 		}
 		s.block(b)
 	}
+}
+
+// operatorBlock completes what is told of an operator.
+func (s *step) operatorBlock(b fairlead.Block, task int) fairlead.Block {
+	name := s.prep.graph.Tasks[task].ID.Name
+	b.Subject, b.Owner = "clusteroperator "+name, "operator "+name
+	usual := s.prep.durations[task].Round(time.Second)
+	b.Unblock = fmt.Sprintf("it must be available, not degraded and at its version; about %s is usual, over %s is slow", usual, s.policy.slow(name))
+	return b
+}
+
+// lapses finds operators that are not as they should be although nothing is to
+// be done about them now: while reconciling all of them, between passes, too; while
+// installing those that are done and degraded, which holds nothing up. So what
+// is told of them does not come and go with the passes.
+func (s *step) lapses() {
+	w := s.Work
+	if w.Mode == Updating {
+		return
+	}
+	for _, i := range s.prep.operators {
+		if s.running(i).Error != nil || w.Mode == Initializing && !w.Done.Has(i) {
+			continue
+		}
+		m := s.prep.graph.Tasks[i]
+		live := s.w.operator(m.ID.Name)
+		e := Gate(m.ID.Name, s.prep.wanted[i], live, w.Mode)
+		if e == nil || w.Mode == Initializing && e.Effect != EffectReport {
+			continue
+		}
+		s.errors = append(s.errors, e)
+		s.block(s.operatorBlock(fairlead.Block{Reason: e.Reason, Message: e.Message, Since: unwell(live)}, i))
+	}
+}
+
+// unwell is since when an operator says that it is not well; zero when it does
+// not say.
+func unwell(live *ClusterOperator) time.Time {
+	if live == nil {
+		return time.Time{}
+	}
+	if c := object.FindCondition(live.Status.Conditions, "Available"); c != nil && c.Status != True {
+		return c.LastTransitionTime
+	}
+	if c := object.FindCondition(live.Status.Conditions, "Degraded"); c != nil && c.Status != False {
+		return c.LastTransitionTime
+	}
+	return time.Time{}
 }

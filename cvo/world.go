@@ -31,6 +31,10 @@ type World struct {
 	// UpdatesCondition is RetrievedUpdates: whether the service answered. Without
 	// a type there is none.
 	UpdatesCondition Condition
+	// FeatureSet is the feature set of the cluster, and Gates are its feature gates
+	// that are enabled, as observed. Nil means those of the policy's filter.
+	FeatureSet *string
+	Gates      []string // in any order; an empty list that is not nil means none
 	// Outcomes are what became of actions that this process has applied, by key. A
 	// Runner fills them in.
 	Outcomes []Outcome

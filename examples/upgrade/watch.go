@@ -105,7 +105,7 @@ func (p *play) look(d *cvo.Decision, blocked []fairlead.Block) {
 		p.said["failed"] = "yes"
 		p.tell("cluster", strings.TrimSuffix(fmt.Sprintf("Failing is %s: %s", c.Status, c.Message), ": "))
 	}
-	if c := condition(conditions, "ReleaseAccepted"); p.news("ReleaseAccepted", string(c.Status)+c.Reason+p.accepted(d)) && d.State.Work != nil {
+	if c := condition(conditions, "ReleaseAccepted"); (c.Status == cvo.False || p.accepted(d) == p.To) && p.news("ReleaseAccepted", string(c.Status)+c.Reason) {
 		p.tell("cluster", strings.TrimSuffix(fmt.Sprintf("ReleaseAccepted is %s: %s", c.Status, c.Message), ": "))
 	}
 	if p.completed() && p.news("completed", "yes") {
