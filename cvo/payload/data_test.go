@@ -101,10 +101,16 @@ func TestRealInclusion(t *testing.T) {
 }
 
 // TestRealGraphs compares the order of the real payload with that of the
-// reference: each task's node, each node's edges, to the index.
+// reference: each task's node, each node's edges, to the index; and the hash of
+// all.
 func TestRealGraphs(t *testing.T) {
 	tasks := loadData(t).Select(filters()["default"]).Tasks
-	table := rows(t, filepath.Join(dataDir(t, "expected"), "collected-graphs.tsv"))
+	file := filepath.Join(dataDir(t, "expected"), "collected-graphs.tsv")
+	table := rows(t, file)
+	text, _ := os.ReadFile(file)
+	if head, _, _ := strings.Cut(string(text), "\n"); !strings.HasSuffix(head, " hash "+payload.Hash(tasks)) {
+		t.Errorf("hash %s, want that of %q", payload.Hash(tasks), head)
+	}
 	for column, kind := range []string{"by", "flat"} {
 		g := payload.NewGraph(tasks, &payload.GraphOptions{Flatten: kind == "flat"})
 		node := make([]int, len(tasks))

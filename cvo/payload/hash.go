@@ -12,14 +12,15 @@ import (
 )
 
 // Hash returns the hash of manifests in their order, as ClusterVersion shows it
-// in status.versionHash: FNV-64 over the text of each, in base64. What was
-// written in YAML counts as JSON without white space and with sorted keys, what
-// was written in JSON as it is.
+// in status.versionHash: FNV-64 over the text of each, in base64. The JSON
+// objects that a file begins with, with nothing but white space around them,
+// count as they are written. All else, JSON behind a marker or comment, too,
+// counts as JSON without white space and with sorted keys.
 func Hash(manifests []*Manifest) string {
 	h := fnv.New64()
 	var text []byte
 	for _, m := range manifests {
-		if !m.yaml {
+		if m.asWritten {
 			h.Write(m.JSON)
 			continue
 		}

@@ -219,6 +219,7 @@ func (l *loader) documents(file string, src io.Reader, size int64) {
 	}
 	l.reader.Reset(src, file, size)
 	first := len(l.manifests)
+	stream := true // so far JSON objects, and nothing else
 	for n := 0; !l.full; n++ {
 		d, err := l.reader.Next()
 		if err == io.EOF {
@@ -231,6 +232,7 @@ func (l *loader) documents(file string, src io.Reader, size int64) {
 			}
 			continue
 		}
+		stream = stream && d.Format == doc.JSON && !d.Apart
 		for _, k := range d.Repeats() {
 			l.warn(&Diagnostic{
 				Pos: k.Pos, Code: CodeDuplicateKey, Hint: "keep one of the two",
@@ -238,7 +240,7 @@ func (l *loader) documents(file string, src io.Reader, size int64) {
 			})
 		}
 		if m := l.manifest(d); m != nil {
-			m.File, m.Name, m.Document = file, name, n
+			m.File, m.Name, m.Document, m.asWritten = file, name, n, stream
 			l.add(m, l.manifests[first:])
 		}
 	}

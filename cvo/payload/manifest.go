@@ -34,7 +34,7 @@ type Manifest struct {
 	Pos         Position          // where the document begins
 	Name        FileName          // what the file's name says
 	JSON        []byte            // the whole resource; it is shared, do not change it
-	yaml        bool              // it was written in YAML
+	asWritten   bool              // JSON is the text of the file, which begins with JSON
 }
 
 // Annotations that a release gives its manifests.

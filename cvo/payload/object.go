@@ -10,7 +10,7 @@ import (
 // manifest reads which resource a document is. It returns nil, and notes why,
 // if that cannot be told; or nil alone for a document that does not count.
 func (l *loader) manifest(d *doc.Document) *Manifest {
-	m := &Manifest{Pos: d.Start, yaml: d.Format == doc.YAML}
+	m := &Manifest{Pos: d.Start}
 	x := member{l: l, d: d}
 	for n := range d.Root() {
 		switch string(d.Key(n)) {

@@ -35,6 +35,7 @@ type Document struct {
 	Offset int64    // of Raw in the stream, in bytes
 	Start  Position // of Raw
 	Format Format   // how Raw is written
+	Apart  bool     // more than white space stands before it: a marker or a comment
 	marks  []mark   // YAML only: where the parts of the JSON text come from
 	words  []word   // YAML only: see Truths
 	twice  []word   // YAML only: see Repeats
@@ -68,6 +69,7 @@ type Reader struct {
 	scan   scanner
 	doc    Document
 	yaml   yamlWriter
+	apart  bool  // see Document.Apart
 	broken error // what Next returns from now on
 }
 
@@ -115,6 +117,7 @@ func (r *Reader) Next() (*Document, error) {
 }
 
 func (r *Reader) next() (*Document, error) {
+	r.apart = false
 	for {
 		if err := r.gap(); err != nil {
 			return nil, err
@@ -213,6 +216,7 @@ func (r *Reader) gap() error {
 	for {
 		d := r.buf[r.lo:r.hi]
 		i, comment := blank(d)
+		r.apart = r.apart || comment >= 0
 		if i == len(d) {
 			// Only white space and comments so far. Keep what may belong to a
 			// YAML document: comments, and the indentation of its first line.
@@ -251,6 +255,7 @@ func (r *Reader) gap() error {
 		if r.at.Column > 1 || !isMarker(r.buf[r.lo:r.hi]) {
 			return nil
 		}
+		r.apart = true
 		r.consume(markerSize)
 	}
 }
@@ -325,7 +330,7 @@ func (r *Reader) object() (*Document, error) {
 			raw := r.buf[r.lo : r.lo+end]
 			r.doc = Document{
 				Outline: Outline{JSON: raw, nodes: r.scan.nodes},
-				Raw:     raw, Offset: r.offset, Start: r.at, Format: JSON,
+				Raw:     raw, Offset: r.offset, Start: r.at, Format: JSON, Apart: r.apart,
 			}
 			r.consume(end)
 			return &r.doc, nil
@@ -456,7 +461,7 @@ func (r *Reader) block(end ending) (*Document, error) {
 	}
 	r.doc = Document{
 		Outline: Outline{JSON: json, nodes: r.scan.nodes},
-		Raw:     raw, Offset: offset, Start: start, Format: YAML, marks: marks, words: r.yaml.words, twice: r.yaml.twice,
+		Raw:     raw, Offset: offset, Start: start, Format: YAML, Apart: r.apart, marks: marks, words: r.yaml.words, twice: r.yaml.twice,
 	}
 	return &r.doc, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -202,6 +203,32 @@ func TestEndlessDocuments(t *testing.T) {
 		if tail.n > 4*size {
 			t.Errorf("%q: %d bytes read", c.start+c.repeat, tail.n)
 		}
+	}
+}
+
+// The last line counts as ended, in a document that is read again, too.
+func TestLastLine(t *testing.T) {
+	for text, want := range map[string]string{"a: |\n  x": `{"a":"x\n"}`, "a: |+\n  x": `{"a":"x\n"}`, "a: >\n  x": `{"a":"x\n"}`, "a: |-\n  x": `{"a":"x"}`, "{b: 1}": `{"b":1}`} {
+		d, err := doc.NewReader(strings.NewReader(text), "f", doc.Limits{}).Next()
+		if err != nil || string(d.JSON) != want || string(d.Raw) != text {
+			t.Errorf("%q: %v, %v; want %s", text, d, err, want)
+			continue
+		}
+		if again, err := doc.Load(d.Raw, d.Start, d.Format); err != nil || string(again.JSON) != want {
+			t.Errorf("%q again: %v, %v", text, again, err)
+		}
+	}
+}
+
+// What stands before a document is white space, or more.
+func TestApart(t *testing.T) {
+	r := doc.NewReader(iotest.OneByteReader(strings.NewReader("\n {} \n\n{}{}\n---\n{}\n# c\n{}\n--- {}\n{}\n---\na: b\n")), "f", doc.Limits{})
+	var got []bool
+	for d, err := r.Next(); err == nil; d, err = r.Next() {
+		got = append(got, d.Apart)
+	}
+	if want := []bool{false, false, false, true, true, true, false, true}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

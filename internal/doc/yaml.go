@@ -60,6 +60,9 @@ type yamlWriter struct {
 // convert returns raw as JSON text, which the next call overwrites, and which
 // scan has passed. Without a document in raw the text is nil.
 func (w *yamlWriter) convert(raw []byte, start Position, limits Limits, scan *scanner) ([]byte, []mark, error) {
+	if n := len(raw); n > 0 && raw[n-1] != '\n' {
+		raw = append(raw[:n:n], '\n') // a line is read as if it ended, as Kubernetes does; block scalars tell the difference
+	}
 	w.reset(start, limits)
 	if w.block.read(w, raw) {
 		if _, ok := scan.scan(w.out, 0, true); ok {
