@@ -4,7 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/payload"
@@ -17,6 +20,8 @@ type faulty struct {
 	p      *play
 	nested bool
 	wrong  error
+	last   cvo.Apply       // what was applied last
+	passed map[string]bool // by "image operator": it was seen to be well and at its version
 }
 
 // Observe implements cvo.Backend.
@@ -27,6 +32,9 @@ func (f *faulty) Observe(ctx context.Context, name string) (*cvo.World, error) {
 	if !f.nested && f.p.Fault("other runner", 15) {
 		// Another runner has its pass between this one's look and its save.
 		w, err := f.p.backend.Observe(ctx, name)
+		if err == nil {
+			f.see(w)
+		}
 		f.nested = true
 		_, other := f.p.runners[1-f.p.at].Reconcile(ctx, name)
 		f.nested = false
@@ -34,6 +42,9 @@ func (f *faulty) Observe(ctx context.Context, name string) (*cvo.World, error) {
 		return w, err
 	}
 	w, err := f.p.backend.Observe(ctx, name)
+	if err == nil {
+		f.see(w)
+	}
 	if err == nil && len(w.Retrieved) > 0 && f.p.Fault("payload is lost", 40) {
 		w.Retrieved = nil
 	}
@@ -62,10 +73,41 @@ func (f *faulty) Apply(ctx context.Context, name string, a cvo.Action) error {
 	return nil
 }
 
+// see notes which operators let a release go on, as a runner sees them now. The
+// rules are those of Gate, written once more. Another release that is applied in
+// between begins anew.
+func (f *faulty) see(w *cvo.World) {
+	for image, tasks := range f.p.tasks {
+		for _, m := range tasks {
+			var want cvo.ClusterOperator
+			live := find(w, m.ID.Name)
+			if !m.ClusterOperator() || live == nil || json.Unmarshal(m.JSON, &want) != nil {
+				continue
+			}
+			there := !slices.ContainsFunc(want.Status.Versions, func(o cvo.Operand) bool { return !slices.Contains(live.Status.Versions, o) })
+			says := map[string]cvo.ConditionStatus{}
+			for _, c := range live.Status.Conditions {
+				says[c.Type] = c.Status
+			}
+			key := image + " " + m.ID.Name
+			switch {
+			case there && says["Available"] == cvo.True && says["Degraded"] == cvo.False:
+				f.passed[key] = true
+			case there && says["Degraded"] == cvo.False && image == f.last.Release.Image && f.last.Mode == cvo.Updating && !f.passed[key]:
+				f.p.Reach("held by an outage alone")
+			}
+		}
+	}
+}
+
 // inOrder checks, while updating, that all lower runlevels are applied and their
-// operators where they should be, and that of its own component what comes
+// operators were where they should be, and that of its own component what comes
 // before is.
 func (f *faulty) inOrder(name string, a cvo.Apply) error {
+	if a.Release.Image != f.last.Release.Image {
+		maps.DeleteFunc(f.passed, func(key string, _ bool) bool { return strings.HasPrefix(key, f.last.Release.Image+" ") })
+	}
+	f.last = a
 	if a.Mode != cvo.Updating {
 		return nil
 	}
@@ -93,15 +135,8 @@ func (f *faulty) inOrder(name string, a cvo.Apply) error {
 		if !m.Delete() && !f.p.backend.Has(name, m.ID) {
 			return fmt.Errorf("%s is applied before %s", a.Manifest.ID, m.ID)
 		}
-		if !m.ClusterOperator() {
-			continue
-		}
-		var want cvo.ClusterOperator
-		if err := json.Unmarshal(m.JSON, &want); err != nil {
-			return err
-		}
-		if e := cvo.Gate(m.ID.Name, want.Status.Versions, find(w, m.ID.Name), cvo.Updating); e != nil && e.Reason == cvo.ReasonOperatorUpdating {
-			return fmt.Errorf("%s is applied while %s", a.Manifest.ID, e)
+		if m.ClusterOperator() && !f.passed[a.Release.Image+" "+m.ID.Name] {
+			return fmt.Errorf("%s is applied, and operator %s of %s was never seen to be well and at its version", a.Manifest.ID, m.ID.Name, m.Name.Runlevel)
 		}
 	}
 	return nil

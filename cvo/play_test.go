@@ -75,7 +75,7 @@ func TestSimulation(t *testing.T) {
 	counts := sim.Run(t, long.N(200, 10_000), func(s *sim.Sim) error { return newPlay(t, s).run() })
 	t.Logf("%v", counts)
 	for _, name := range []string{
-		"crash", "apply fails", "apply is not confirmed", "observe fails", "other runner", "degraded", "never finishes", "recovers",
+		"crash", "apply fails", "apply is not confirmed", "observe fails", "other runner", "degraded", "unavailable", "held by an outage alone", "never finishes", "recovers",
 		"retarget", "not verified", "put is not confirmed", "clock jumps back", "updated", "installed", "overrides", "reconciled", "payload is lost",
 	} {
 		if counts[name] == 0 {
@@ -128,7 +128,7 @@ func playOf(t *testing.T, s *sim.Sim, parts []part, load func(version string) *p
 	for image, r := range p.releases {
 		p.tasks[image] = r.Select(payload.NewFilter()).Tasks
 	}
-	p.faulty = &faulty{p: p}
+	p.faulty = &faulty{p: p, passed: map[string]bool{}}
 	p.runners = []*cvo.Runner{p.runner(), p.runner()}
 	p.backend.SetCluster("east", cvo.Spec{}, cvo.Release{Version: "4.18.0", Image: imageOne})
 	return p
@@ -181,9 +181,18 @@ func (p *play) happen(n int) error {
 		p.Note("%s is degraded", c)
 		p.Reach("degraded")
 		p.backend.Degrade("east", c, "its pods crash")
+	case p.OneIn(20):
+		c := p.parts[p.IntN(len(p.parts))].component
+		p.Note("%s is not available", c)
+		p.Reach("unavailable")
+		p.backend.Interrupt("east", c, "its pods are gone")
+		if p.OneIn(2) {
+			p.backend.Finish("east", c) // so that nothing else holds the update up
+		}
 	case p.OneIn(10):
 		for _, c := range p.parts {
 			p.backend.Degrade("east", c.component, "")
+			p.backend.Interrupt("east", c.component, "")
 		}
 		p.Reach("recovers")
 	case p.OneIn(40):
@@ -255,6 +264,7 @@ func (p *play) settle() error {
 	p.Heal()
 	for _, c := range p.parts {
 		p.backend.Degrade("east", c.component, "")
+		p.backend.Interrupt("east", c.component, "")
 		p.backend.Operators[c.component] = time.Minute
 		p.backend.Finish("east", c.component)
 	}

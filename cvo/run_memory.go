@@ -63,7 +63,8 @@ type memResource struct {
 type memOperator struct {
 	have, want []Operand
 	at         time.Time // when it reaches them
-	degraded   string
+	degraded   string    // what troubles it; empty for nothing
+	down       string    // why it is not available; empty while it is
 }
 
 // NewMemBackend returns a backend without clusters. A nil clock is the system's.
@@ -112,6 +113,16 @@ func (b *MemBackend) Degrade(name, operator, message string) {
 	defer b.mu.Unlock()
 	if o := b.clusters[name].operators[operator]; o != nil {
 		o.degraded = message
+	}
+}
+
+// Interrupt makes an operator say that it is not available, or with an empty
+// message that it is again. It goes on to the version that it is on its way to.
+func (b *MemBackend) Interrupt(name, operator, message string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if o := b.clusters[name].operators[operator]; o != nil {
+		o.down = message
 	}
 }
 
@@ -244,7 +255,11 @@ func (o *memOperator) report(name string) ClusterOperator {
 	if o.degraded != "" {
 		degraded = Condition{Type: "Degraded", Status: True, Reason: "Trouble", Message: o.degraded}
 	}
-	c.Status.Conditions = []Condition{{Type: "Available", Status: True}, {Type: "Progressing", Status: progressing}, degraded}
+	available := Condition{Type: "Available", Status: True}
+	if o.down != "" {
+		available = Condition{Type: "Available", Status: False, Reason: "Outage", Message: o.down}
+	}
+	c.Status.Conditions = []Condition{available, {Type: "Progressing", Status: progressing}, degraded}
 	return c
 }
 

@@ -43,7 +43,8 @@ func (s *stage) restart() {
 //	release version=V image=I [unsigned] [takes=D]   an image and its components, "RUNLEVEL NAME [OBJECTS] [operator]" a line
 //	cluster own=V@I                                  a cluster that runs an engine of that release
 //	ask [version=V] [image=I] [force] [override=COMPONENT]
-//	operator NAME takes=D | rollout NAME takes=D | degrade NAME message | finish NAME
+//	operator NAME takes=D | rollout NAME takes=D | degrade NAME | interrupt NAME | finish NAME
+//	                 of the second and third the message is the input; none ends it
 //	policy stop=RUNLEVEL
 //	run for=D        lets passes happen as they fall due, and prints what is done
 //	restart          another engine takes over
@@ -79,6 +80,8 @@ func (s *stage) do(c *golden.Command) string {
 		s.backend.Rollouts[c.Args[0].Key] = duration("takes")
 	case "degrade":
 		s.backend.Degrade("c", c.Args[0].Key, strings.TrimSpace(c.Input))
+	case "interrupt":
+		s.backend.Interrupt("c", c.Args[0].Key, strings.TrimSpace(c.Input))
 	case "finish":
 		s.backend.Finish("c", c.Args[0].Key)
 	case "policy":
