@@ -1,0 +1,281 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// Options say what cluster [Start] is to start. The zero value is useful.
+type Options struct {
+	// Servers is the directory of the programs etcd, kube-apiserver and
+	// kube-controller-manager; empty is what [Servers] returns.
+	Servers string
+	// Controllers are the names of the controllers that the controller manager
+	// runs; nil are those of garbage collection, namespaces, service accounts,
+	// aggregated cluster roles, disruption budgets, Deployments, ReplicaSets,
+	// StatefulSets, DaemonSets and Jobs.
+	Controllers []string
+	// EtcdArgs, APIServerArgs and ControllerManagerArgs are put after the
+	// arguments that the programs are started with, and win over them.
+	EtcdArgs, APIServerArgs, ControllerManagerArgs []string
+	// Patience is how long a start of one program may take; zero is two
+	// minutes.
+	Patience time.Duration
+}
+
+// A Cluster is a running control plane. Its methods may be called from several
+// goroutines at once.
+type Cluster struct {
+	opts     Options
+	servers  string // the directory of the programs
+	dir      string
+	port     *reservedPort
+	ca       *authority
+	admin    *rest.Config
+	watchdog *watchdog
+	audit    auditLog
+
+	mu       sync.Mutex
+	etcd     *process
+	manager  *process
+	api      *process // nil while the API server is stopped
+	stopped  bool
+	stopping error // what Stop returned
+}
+
+// Start starts a control plane and returns when it serves: the API server says
+// that it is ready and the controller manager has been at work. It takes some
+// five to ten seconds. ctx and Options.Patience limit the start alone. Without
+// the server programs the error is a *[MissingServersError]; if one of them
+// ends or does not become ready, the error quotes the end of its log. After an
+// error nothing is left over. opts may be nil.
+func Start(ctx context.Context, opts *Options) (*Cluster, error) {
+	c := &Cluster{}
+	if opts != nil {
+		c.opts = *opts
+	}
+	if c.opts.Patience == 0 {
+		c.opts.Patience = 2 * time.Minute
+	}
+	if err := c.bringUp(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting a test cluster: %w", err), c.Stop())
+	}
+	return c, nil
+}
+
+// bringUp does what Start does, but leaves it to the caller to clean up.
+func (c *Cluster) bringUp(ctx context.Context) error {
+	if err := c.prepare(); err != nil {
+		return err
+	}
+	var err error
+	if c.etcd, err = c.start(etcdName, c.etcdArgs()); err != nil {
+		return err
+	}
+	if err := c.await(ctx, c.etcd, c.etcdReady); err != nil {
+		return err
+	}
+	if err := c.StartAPIServer(ctx); err != nil {
+		return err
+	}
+	if c.manager, err = c.start(managerName, c.managerArgs()); err != nil {
+		return err
+	}
+	return c.await(ctx, c.manager, c.managerReady)
+}
+
+// prepare makes everything that the servers need to be started.
+func (c *Cluster) prepare() (err error) {
+	if c.servers = c.opts.Servers; c.servers == "" {
+		c.servers, err = Servers()
+	} else {
+		err = checkServers(c.servers)
+	}
+	if err != nil {
+		return err
+	}
+	if c.port, err = reservePort(); err != nil {
+		return err
+	}
+	if c.dir, err = os.MkdirTemp("", "fairlead-cluster-"); err != nil {
+		return err
+	}
+	if c.watchdog, err = newWatchdog(c.dir); err != nil {
+		return err
+	}
+	// The system's limit on names of sockets is 104 bytes or some more.
+	if socket := c.etcdSocket(); len(socket) > 100 {
+		return fmt.Errorf("%s is too long for the name of a socket: set TMPDIR to a shorter directory", socket)
+	}
+	if c.ca, err = newAuthority(); err != nil {
+		return err
+	}
+	return c.writeFiles()
+}
+
+// writeFiles writes the files that the servers read.
+func (c *Cluster) writeFiles() error {
+	cert, key, err := c.ca.server()
+	if err != nil {
+		return err
+	}
+	_, accounts, err := newKey()
+	if err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		name string
+		data []byte
+	}{
+		{"ca.crt", c.ca.pem},
+		{"server.crt", cert},
+		{"server.key", key},
+		{"accounts.key", accounts},
+		{"audit.yaml", []byte(auditPolicy)},
+	} {
+		if err := os.WriteFile(c.file(file.name), file.data, 0o600); err != nil {
+			return err
+		}
+	}
+	if c.admin, err = c.ConfigForUser(AdminUser, "system:masters"); err != nil {
+		return err
+	}
+	c.admin.QPS = -1
+	manager, err := c.ConfigForUser("system:kube-controller-manager", "system:masters")
+	if err != nil {
+		return err
+	}
+	return WriteKubeconfig(manager, c.file("manager.kubeconfig"))
+}
+
+// StopAPIServer kills the API server, as an outage would: requests under way
+// get no answer, and new ones are refused. Everything else goes on. It is an
+// error if the API server is not running.
+func (c *Cluster) StopAPIServer() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.api == nil {
+		return fmt.Errorf("stopping %s: it is not running", apiName)
+	}
+	c.api.kill()
+	c.api = nil
+	return nil
+}
+
+// StartAPIServer starts the API server after StopAPIServer, on the same address
+// and with the same data, and returns when it is ready.
+func (c *Cluster) StartAPIServer(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.stopped:
+		return fmt.Errorf("starting %s: the cluster is stopped", apiName)
+	case c.api != nil:
+		return fmt.Errorf("starting %s: it is running", apiName)
+	}
+	p, err := c.start(apiName, c.apiArgs())
+	if err != nil {
+		return err
+	}
+	if err := c.await(ctx, p, c.apiReady); err != nil {
+		p.kill()
+		return err
+	}
+	c.api = p
+	return nil
+}
+
+// Err returns an error that quotes its log if one of the servers ended without
+// being told to.
+func (c *Cluster) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return nil
+	}
+	var errs []error
+	for _, p := range c.running() {
+		select {
+		case <-p.done:
+			errs = append(errs, p.ended())
+		default:
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Stop ends all servers at once, without grace, and removes everything that the
+// cluster has written. When it returns no process is left. It takes well under a
+// second. Further calls do nothing and return what the first one did.
+func (c *Cluster) Stop() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return c.stopping
+	}
+	c.stopped = true
+	for _, p := range c.running() {
+		p.kill()
+	}
+	var errs []error
+	if c.watchdog != nil {
+		errs = append(errs, c.watchdog.release())
+	}
+	if c.dir != "" {
+		errs = append(errs, os.RemoveAll(c.dir))
+	}
+	if c.port != nil {
+		c.port.release()
+	}
+	c.stopping = errors.Join(errs...)
+	return c.stopping
+}
+
+// running returns the servers that were started and not stopped, in the order
+// in which a cluster starts them. The caller holds the lock.
+func (c *Cluster) running() []*process {
+	var all []*process
+	for _, p := range []*process{c.etcd, c.api, c.manager} {
+		if p != nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// Dir returns the directory of the cluster's data, keys and logs (NAME.log for
+// each server, audit.log). It is removed by Stop.
+func (c *Cluster) Dir() string { return c.dir }
+
+// PIDs returns the process ids of the servers that run, by the names of their
+// programs.
+func (c *Cluster) PIDs() map[string]int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	pids := map[string]int{}
+	if c.stopped {
+		return pids
+	}
+	for _, p := range c.running() {
+		pids[p.name] = p.cmd.Process.Pid
+	}
+	return pids
+}
+
+// Logs returns the last lines of what each running server logged, to be shown
+// when a test failed.
+func (c *Cluster) Logs() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var text string
+	for _, p := range c.running() {
+		text += p.name + ":\n" + p.tail() + "\n"
+	}
+	return text
+}

@@ -1,0 +1,88 @@
+package cluster
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The names of the programs, in the order in which they are started.
+const (
+	etcdName    = "etcd"
+	apiName     = "kube-apiserver"
+	managerName = "kube-controller-manager"
+)
+
+// ServersVariable is the environment variable that names the directory of the
+// server programs.
+const ServersVariable = "FAIRLEAD_SERVERS"
+
+// A MissingServersError says that server programs are not where they are
+// looked for.
+type MissingServersError struct {
+	// Dir is the directory that was looked in.
+	Dir string
+	// Names are the programs that are not there, in the order in which they
+	// are started.
+	Names []string
+}
+
+// Error says what is missing and how to get it.
+func (e *MissingServersError) Error() string {
+	return fmt.Sprintf("no %s in %s: build the servers with e2e/run of the module examples/kubernetes, or name the directory that holds them in %s",
+		strings.Join(e.Names, ", "), e.Dir, ServersVariable)
+}
+
+// Servers returns the directory of the server programs: what FAIRLEAD_SERVERS
+// names or, if that is not set, .cache/servers beside the go.mod file that is
+// nearest above the working directory. The error is a *[MissingServersError] if
+// a program is not in there.
+func Servers() (string, error) {
+	dir := os.Getenv(ServersVariable)
+	if dir == "" {
+		root, err := moduleRoot()
+		if err != nil {
+			return "", fmt.Errorf("looking for the servers: %w", err)
+		}
+		dir = filepath.Join(root, ".cache", "servers")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("looking for the servers: %w", err)
+	}
+	return dir, checkServers(dir)
+}
+
+// checkServers says which programs dir lacks.
+func checkServers(dir string) error {
+	var missing []string
+	for _, name := range []string{etcdName, apiName, managerName} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
+			missing = append(missing, name)
+		}
+	}
+	if missing != nil {
+		return &MissingServersError{Dir: dir, Names: missing}
+	}
+	return nil
+}
+
+// moduleRoot returns the nearest directory upwards that has a go.mod file.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for start := dir; ; {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", fmt.Errorf("no go.mod in %s or above: set %s", start, ServersVariable)
+		}
+		dir = parent
+	}
+}

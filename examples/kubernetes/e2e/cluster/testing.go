@@ -1,0 +1,33 @@
+package cluster
+
+import (
+	"errors"
+	"testing"
+)
+
+// ForTest starts a cluster for a test and stops it when the test and all its
+// subtests are done. Where the servers are not built it skips the test and says
+// how to build them. If the test failed, the ends of the servers' logs are
+// shown; a server that ended by itself fails the test. opts may be nil.
+func ForTest(t testing.TB, opts *Options) *Cluster {
+	t.Helper()
+	c, err := Start(t.Context(), opts)
+	if missing := (*MissingServersError)(nil); errors.As(err, &missing) {
+		t.Skip(missing)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Err(); err != nil {
+			t.Error(err)
+		}
+		if t.Failed() {
+			t.Log(c.Logs())
+		}
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
