@@ -17,8 +17,8 @@ type Capabilities struct {
 // Capabilities returns the capabilities that the manifest needs, all of them,
 // as listed.
 func (m *Manifest) Capabilities() []string {
-	list, ok := m.Annotations[AnnotationCapability]
-	if !ok {
+	list := m.Annotations[AnnotationCapability]
+	if list == "" {
 		return nil
 	}
 	return strings.Split(list, "+")

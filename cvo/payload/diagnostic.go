@@ -35,6 +35,7 @@ const (
 // The codes of findings about payloads.
 const (
 	CodeMissing     Code = "missing"            // a manifest without kind or name
+	CodeVersion     Code = "api-version"        // an apiVersion that is neither group/version nor version
 	CodeList        Code = "list"               // a List, which nothing takes apart
 	CodeDuplicate   Code = "duplicate-resource" // a resource more than once in one file
 	LintTwice       Code = "resource-twice"     // several tasks are about one resource

@@ -24,7 +24,8 @@ type Filter struct {
 	Major *uint64
 	// Capabilities are those that the cluster knows and has enabled.
 	Capabilities *Capabilities
-	// Overrides are the resources that the administrator keeps for themselves.
+	// Overrides are the resources that the administrator keeps for themselves. Of
+	// several entries for one resource the first counts.
 	Overrides []Override
 }
 
@@ -71,13 +72,13 @@ type Exclusion struct {
 }
 
 // featureSets are the feature sets there are.
-const featureSets = "CustomNoUpgrade, Default, DevPreviewNoUpgrade, OKD, TechPreviewNoUpgrade"
+const featureSets = "CustomNoUpgrade,Default,DevPreviewNoUpgrade,OKD,TechPreviewNoUpgrade"
 
 // Judge decides whether a manifest belongs to the cluster. With RuleNone in the
 // result it does. A nil filter looks at nothing but whether there are
 // annotations.
 func (f *Filter) Judge(m *Manifest) Exclusion {
-	if len(m.Annotations) == 0 {
+	if m.Annotations == nil {
 		return Exclusion{RuleNoMarks, "no annotations"}
 	}
 	if f == nil {
@@ -126,13 +127,13 @@ func (f *Filter) featureSet(m *Manifest) string {
 		required = "Default"
 	}
 	names := strings.Split(list, ",")
-	slices.Sort(names)
-	names = slices.Compact(names)
 	for _, name := range names {
-		if !slices.Contains(strings.Split(featureSets, ", "), name) {
+		if !slices.Contains(strings.Split(featureSets, ","), name) {
 			return fmt.Sprintf("unrecognized value %s in %s=%s; known values are: %s", quote(name), AnnotationFeatureSet, list, featureSets)
 		}
 	}
+	slices.Sort(names)
+	names = slices.Compact(names)
 	if slices.Contains(names, required) {
 		return ""
 	}
@@ -173,7 +174,10 @@ func (f *Filter) major(m *Manifest) string {
 	}
 	var in, out []uint64
 	for item := range strings.SplitSeq(list, ",") {
-		digits, dash := strings.CutPrefix(strings.TrimSpace(item), "-")
+		if item = strings.TrimSpace(item); item == "" {
+			continue
+		}
+		digits, dash := strings.CutPrefix(item, "-")
 		n, err := strconv.ParseUint(digits, 10, 64)
 		if err != nil {
 			return fmt.Sprintf("%s=%s: %s is not a major version", AnnotationMajor, list, quote(item))
@@ -213,11 +217,12 @@ func (f *Filter) profile(m *Manifest) string {
 }
 
 func (f *Filter) override(m *Manifest) string {
-	for _, o := range f.Overrides {
-		if o.Unmanaged && o.Group == m.ID.Group && o.Kind == m.ID.Kind && o.Name == m.ID.Name &&
-			(m.ID.Namespace == "" || o.Namespace == m.ID.Namespace) {
-			return "overridden"
-		}
+	i := slices.IndexFunc(f.Overrides, func(o Override) bool {
+		return o.Group == m.ID.Group && o.Kind == m.ID.Kind && o.Name == m.ID.Name &&
+			(m.ID.Namespace == "" || o.Namespace == m.ID.Namespace)
+	})
+	if i >= 0 && f.Overrides[i].Unmanaged {
+		return "overridden"
 	}
 	return ""
 }

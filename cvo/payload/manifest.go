@@ -28,7 +28,7 @@ func (id ID) String() string {
 type Manifest struct {
 	ID          ID                // which resource it is
 	APIVersion  string            // group/version, or version in the core group; may be empty
-	Annotations map[string]string // as written; nil if there are none
+	Annotations map[string]string // as written; nil if the manifest has no such field
 	File        string            // path in the payload
 	Document    int               // which document of the file, from 0; empty ones do not count
 	Pos         Position          // where the document begins

@@ -22,8 +22,15 @@ func (l *loader) manifest(d *doc.Document) *Manifest {
 			x.metadata(n, m)
 		}
 	}
-	if group, _, ok := strings.Cut(m.APIVersion, "/"); ok {
+	if group, version, ok := strings.Cut(m.APIVersion, "/"); ok {
 		m.ID.Group = group
+		if strings.Contains(version, "/") {
+			x.failed = true
+			l.note(&Diagnostic{
+				Pos: m.Pos, Code: CodeVersion, Message: "apiVersion is " + quote(m.APIVersion) + ", with more than one slash",
+				Hint: "write group/version, or the version alone in the core group",
+			})
+		}
 	}
 	if x.failed {
 		return nil
@@ -110,13 +117,16 @@ func (x *member) annotations(all doc.Node, m *Manifest) {
 		}
 		return
 	}
+	m.Annotations = make(map[string]string)
 	for n := range x.d.Children(all) {
 		key := string(x.d.Key(n))
-		if value, ok := x.text(n, "the annotation "+key); ok {
-			if m.Annotations == nil {
-				m.Annotations = make(map[string]string)
-			}
-			m.Annotations[key] = value
+		value, ok := x.d.Text(n)
+		switch {
+		case n.Kind == 'n':
+			x.wrong(n, "the annotation "+key, "a string", `write "" if it is empty`)
+		case !ok:
+			x.wrong(n, "the annotation "+key, "a string", "put it in quotes")
 		}
+		m.Annotations[key] = string(value)
 	}
 }
