@@ -9,14 +9,14 @@ import (
 )
 
 func initPackage(c *call) error {
-	channel := c.flags.String("default-channel", "", "")
-	description := c.flags.String("description", "", "")
-	icon := c.flags.String("icon", "", "")
-	format := c.choice("o", "json", "yaml")
-	if err := c.parse(1, 1); err != nil {
+	channel := c.Flags.String("default-channel", "", "")
+	description := c.Flags.String("description", "", "")
+	icon := c.Flags.String("icon", "", "")
+	format := c.Choice("o", "json", "yaml")
+	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
-	t := catalog.PackageTemplate{Name: c.arg(0), DefaultChannel: *channel}
+	t := catalog.PackageTemplate{Name: c.Arg(0), DefaultChannel: *channel}
 	if *description != "" {
 		text, err := os.ReadFile(*description)
 		if err != nil {
@@ -39,17 +39,17 @@ func initPackage(c *call) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.stdout.Write(document)
+	_, err = c.Stdout.Write(document)
 	return err
 }
 
 func dockerfile(c *call) error {
-	base := c.flags.String("i", "", "")
-	builder := c.flags.String("b", "", "")
-	if err := c.parse(1, 1); err != nil {
+	base := c.Flags.String("i", "", "")
+	builder := c.Flags.String("b", "", "")
+	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
-	dir := filepath.Clean(c.arg(0))
+	dir := filepath.Clean(c.Arg(0))
 	if base := filepath.Base(dir); base == "." || base == ".." { // the file lies beside the directory, which needs a name
 		var err error
 		if dir, err = filepath.Abs(dir); err != nil {
@@ -77,6 +77,6 @@ func dockerfile(c *call) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(c.stdout, name)
+	_, err = fmt.Fprintln(c.Stdout, name)
 	return err
 }

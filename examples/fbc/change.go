@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
 // output is the flags of commands that write a catalog.
@@ -20,14 +21,14 @@ type output struct {
 }
 
 func (c *call) output() output {
-	return output{c.choice("o", "json", "yaml", "jsonl"), c.flags.String("to", "", "")}
+	return output{c.Choice("o", "json", "yaml", "jsonl"), c.Flags.String("to", "", "")}
 }
 
 // write writes a catalog to standard output, or as files.
 func (o output) write(c *call, cat *catalog.Catalog) error {
 	format := map[string]catalog.Format{"json": catalog.FormatJSON, "yaml": catalog.FormatYAML, "jsonl": catalog.FormatLines}[*o.format]
 	if *o.dir == "" {
-		return cat.Write(c.stdout, format)
+		return cat.Write(c.Stdout, format)
 	}
 	return cat.WriteTree(format, func(path string) (io.WriteCloser, error) {
 		name := filepath.Join(*o.dir, filepath.FromSlash(path))
@@ -39,21 +40,21 @@ func (o output) write(c *call, cat *catalog.Catalog) error {
 }
 
 func filter(c *call) error {
-	packages, defaults := c.words("package"), c.words("default")
-	alone := c.flags.Bool("no-dependencies", false, "")
+	packages, defaults := c.Words("package"), c.Words("default")
+	alone := c.Flags.Bool("no-dependencies", false, "")
 	out := c.output()
-	if err := c.parse(1, 1); err != nil {
+	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
 	selections, err := selectionsOf(*packages, *defaults)
 	if err != nil {
 		return err
 	}
-	cat, err := c.open(c.arg(0))
+	cat, err := c.open(c.Arg(0))
 	if err != nil {
 		return err
 	}
-	part, report, err := catalog.Filter(c.ctx, cat, selections, &catalog.FilterOptions{NoDependencies: *alone})
+	part, report, err := catalog.Filter(c.Context, cat, selections, &catalog.FilterOptions{NoDependencies: *alone})
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func filter(c *call) error {
 		list []catalog.Change
 	}{{"added", report.Added}, {"dropped", report.Dropped}, {"changed", report.Changed}, {"not in the catalog", report.Unmet}} {
 		for _, change := range l.list {
-			fmt.Fprintf(c.stderr, "%s: %s\n", l.what, change)
+			fmt.Fprintf(c.Stderr, "%s: %s\n", l.what, change)
 		}
 	}
 	return out.write(c, part)
@@ -75,7 +76,7 @@ func selectionsOf(packages, defaults []string) ([]catalog.Selection, error) {
 	for _, d := range defaults {
 		of, channel, ok := strings.Cut(d, "=")
 		if !ok {
-			return nil, &usageError{fmt.Sprintf("-default %s: write NAME=CHANNEL", d)}
+			return nil, &args.UsageError{Text: fmt.Sprintf("-default %s: write NAME=CHANNEL", d)}
 		}
 		channelOf[of] = channel
 	}
@@ -92,22 +93,22 @@ func selectionsOf(packages, defaults []string) ([]catalog.Selection, error) {
 		list = append(list, s)
 	}
 	if len(list) == 0 {
-		return nil, &usageError{"say by -package what to keep"}
+		return nil, &args.UsageError{Text: "say by -package what to keep"}
 	}
 	if left := slices.Sorted(maps.Keys(channelOf)); len(left) > 0 {
-		return nil, &usageError{fmt.Sprintf("-default %s=%s: no -package names %[1]s", left[0], channelOf[left[0]])}
+		return nil, &args.UsageError{Text: fmt.Sprintf("-default %s=%s: no -package names %[1]s", left[0], channelOf[left[0]])}
 	}
 	return list, nil
 }
 
 func merge(c *call) error {
-	prefer := c.choice("prefer", "none", "first", "last")
+	prefer := c.Choice("prefer", "none", "first", "last")
 	out := c.output()
-	if err := c.parse(1, 1000); err != nil {
+	if err := c.Parse(1, 1000); err != nil {
 		return err
 	}
 	var catalogs []*catalog.Catalog
-	for _, path := range c.args {
+	for _, path := range c.Args {
 		cat, err := c.open(path)
 		if err != nil {
 			return err
@@ -115,14 +116,14 @@ func merge(c *call) error {
 		catalogs = append(catalogs, cat)
 	}
 	opts := &catalog.MergeOptions{Prefer: map[string]catalog.Preference{"first": catalog.PreferFirst, "last": catalog.PreferLast}[*prefer]}
-	all, conflicts, err := catalog.Merge(c.ctx, opts, catalogs...)
+	all, conflicts, err := catalog.Merge(c.Context, opts, catalogs...)
 	var disagree *catalog.ConflictError
 	if errors.As(err, &disagree) {
 		conflicts = disagree.Conflicts
-		err = errFindings
+		err = args.ErrFindings
 	}
 	for _, conflict := range conflicts {
-		fmt.Fprintln(c.stderr, conflict)
+		fmt.Fprintln(c.Stderr, conflict)
 	}
 	if err != nil {
 		return err
@@ -131,22 +132,22 @@ func merge(c *call) error {
 }
 
 func convert(c *call) error {
-	metadata := c.flags.Bool("csv-metadata", false, "")
+	metadata := c.Flags.Bool("csv-metadata", false, "")
 	out := c.output()
-	if err := c.parse(1, 1); err != nil {
+	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
-	cat, err := c.open(c.arg(0))
+	cat, err := c.open(c.Arg(0))
 	if err != nil {
 		return err
 	}
 	if *metadata {
-		converted, kept, err := catalog.ConvertObjects(c.ctx, cat)
+		converted, kept, err := catalog.ConvertObjects(c.Context, cat)
 		if err != nil {
 			return err
 		}
 		for _, change := range kept {
-			fmt.Fprintf(c.stderr, "not converted: %s\n", change)
+			fmt.Fprintf(c.Stderr, "not converted: %s\n", change)
 		}
 		cat = converted
 	}

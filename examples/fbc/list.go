@@ -8,33 +8,34 @@ import (
 	"text/tabwriter"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
 func list(c *call) error {
-	if err := c.parse(2, 3); err != nil {
+	if err := c.Parse(2, 3); err != nil {
 		return err
 	}
-	rows := map[string]func(io.Writer, *catalog.Package) error{"packages": packageRow, "channels": channelRows, "bundles": bundleRows}[c.arg(0)]
+	rows := map[string]func(io.Writer, *catalog.Package) error{"packages": packageRow, "channels": channelRows, "bundles": bundleRows}[c.Arg(0)]
 	if rows == nil {
-		return &usageError{fmt.Sprintf("it lists packages, channels or bundles, not %q", c.arg(0))}
+		return &args.UsageError{Text: fmt.Sprintf("it lists packages, channels or bundles, not %q", c.Arg(0))}
 	}
-	cat, err := c.open(c.arg(1))
+	cat, err := c.open(c.Arg(1))
 	if err != nil {
 		return err
 	}
 	packages := cat.Packages()
-	if c.arg(2) != "" {
-		p, err := pkg(cat, c.arg(2))
+	if c.Arg(2) != "" {
+		p, err := pkg(cat, c.Arg(2))
 		if err != nil {
 			return err
 		}
 		packages = one(p)
 	}
-	w := tabwriter.NewWriter(c.stdout, 0, 8, 2, ' ', 0)
+	w := tabwriter.NewWriter(c.Stdout, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, map[string]string{
 		"packages": "NAME\tDISPLAY NAME\tDEFAULT CHANNEL", "channels": "PACKAGE\tCHANNEL\tHEAD",
 		"bundles": "PACKAGE\tCHANNEL\tBUNDLE\tREPLACES\tSKIPS\tSKIP RANGE\tIMAGE",
-	}[c.arg(0)])
+	}[c.Arg(0)])
 	for p := range packages {
 		if err := rows(w, p); err != nil {
 			return err

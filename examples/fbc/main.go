@@ -12,23 +12,11 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
-)
-
-// The exit statuses.
-const (
-	statusFine     = 0
-	statusFindings = 1
-	statusBad      = 2
 )
 
 func main() {
@@ -38,147 +26,47 @@ func main() {
 	os.Exit(status)
 }
 
-// command is one of the program's commands.
-type command struct {
-	name  string
-	usage string // arguments and flags
-	about string
-	run   func(*call) error
-}
-
-// call is a command with its arguments.
+// call is a command with its arguments, and what it has opened.
 type call struct {
-	ctx    context.Context
-	cmd    *command
-	flags  *flag.FlagSet
-	args   []string
-	stdout io.Writer
-	stderr io.Writer
+	*args.Call
 	opened []io.Closer // to be closed when the command ends
 }
 
-// errFindings says that there are findings, which have been printed.
-var errFindings = errors.New("findings")
-
-// usageError is a command line that makes no sense.
-type usageError struct{ text string }
-
-func (e *usageError) Error() string { return e.text }
-
-func commands() []*command {
-	return []*command{
-		{"validate", "PATH [-o text|json|sarif|opm] [-lint all|CODE,...]", "judge a catalog by the rules that all readers rely on", validate},
-		{"list", "packages|channels|bundles PATH [PACKAGE]", "list what a catalog has", list},
-		{"graph", "PATH PACKAGE [-o mermaid|dot|svg] [-channel NAME]...", "draw the updates of a package", graph},
-		{"path", "PATH PACKAGE FROM TO [-channel NAME]", "find the updates from one bundle or version to another, or say why there are none", path},
-		{"diff", "OLD NEW [-o text|json]", "compare two catalogs; findings are users whom the new one leaves without updates", diff},
-		{"filter", "PATH -package NAME[/CHANNEL,...][@RANGE]... [-default NAME=CHANNEL]... [-no-dependencies] [-o json|yaml|jsonl] [-to DIR]", "take a part of a catalog, with what it requires; the range is like \">=1.0.0 <2.0.0\"", filter},
-		{"merge", "PATH... [-prefer first|last] [-o json|yaml|jsonl] [-to DIR]", "join catalogs; findings are things of which they say different", merge},
-		{"convert", "PATH [-o json|yaml|jsonl] [-csv-metadata] [-to DIR]", "write a catalog in another format, or with olm.csv.metadata instead of manifests", convert},
-		{"render", "BUNDLEDIR [-image TEMPLATE] [-csv-metadata]", "make an olm.bundle document of a bundle directory; the image is a template over {{.Package}}, {{.Name}} and {{.Version}}", render},
-		{"template", "semver|basic|substitutes FILE [-bundle REFERENCE=DIR]... [-image TEMPLATE] [-csv-metadata]", "expand a template; its bundles are directories, named by -bundle or seen from FILE", expand},
-		{"init", "PACKAGE [-default-channel NAME] [-description FILE] [-icon FILE] [-o json|yaml]", "begin a package", initPackage},
-		{"dockerfile", "DIR [-i IMAGE] [-b IMAGE]", "write DIR.Dockerfile, which makes an image that serves the catalog in DIR", dockerfile},
+// with makes the commands of this program those of an args.Program.
+func with(do func(*call) error) func(*args.Call) error {
+	return func(a *args.Call) error {
+		c := &call{Call: a}
+		err := do(c)
+		for _, o := range c.opened {
+			if failed := o.Close(); err == nil {
+				err = failed
+			}
+		}
+		return err
 	}
 }
 
 // run is the program but for the process around it.
 func run(ctx context.Context, words []string, stdout, stderr io.Writer) int {
-	all := commands()
-	if len(words) == 0 {
-		printUsage(stderr, all)
-		return statusBad
+	program := &args.Program{
+		Name:  "fbc",
+		About: "fbc works on file-based catalogs of operators.",
+		Notes: "PATH is a directory, a .tar.gz of one, an OCI image layout, or a file of JSON or YAML documents.\n" +
+			"The exit status is 0 if all is well, 1 for findings, 2 for bad arguments or input.",
+		Commands: []*args.Command{
+			{Name: "validate", Usage: "PATH [-o text|json|sarif|opm] [-lint all|CODE,...]", About: "judge a catalog by the rules that all readers rely on", Run: with(validate)},
+			{Name: "list", Usage: "packages|channels|bundles PATH [PACKAGE]", About: "list what a catalog has", Run: with(list)},
+			{Name: "graph", Usage: "PATH PACKAGE [-o mermaid|dot|svg] [-channel NAME]...", About: "draw the updates of a package", Run: with(graph)},
+			{Name: "path", Usage: "PATH PACKAGE FROM TO [-channel NAME]", About: "find the updates from one bundle or version to another, or say why there are none", Run: with(path)},
+			{Name: "diff", Usage: "OLD NEW [-o text|json]", About: "compare two catalogs; findings are users whom the new one leaves without updates", Run: with(diff)},
+			{Name: "filter", Usage: "PATH -package NAME[/CHANNEL,...][@RANGE]... [-default NAME=CHANNEL]... [-no-dependencies] [-o json|yaml|jsonl] [-to DIR]", About: "take a part of a catalog, with what it requires; the range is like \">=1.0.0 <2.0.0\"", Run: with(filter)},
+			{Name: "merge", Usage: "PATH... [-prefer first|last] [-o json|yaml|jsonl] [-to DIR]", About: "join catalogs; findings are things of which they say different", Run: with(merge)},
+			{Name: "convert", Usage: "PATH [-o json|yaml|jsonl] [-csv-metadata] [-to DIR]", About: "write a catalog in another format, or with olm.csv.metadata instead of manifests", Run: with(convert)},
+			{Name: "render", Usage: "BUNDLEDIR [-image TEMPLATE] [-csv-metadata]", About: "make an olm.bundle document of a bundle directory; the image is a template over {{.Package}}, {{.Name}} and {{.Version}}", Run: with(render)},
+			{Name: "template", Usage: "semver|basic|substitutes FILE [-bundle REFERENCE=DIR]... [-image TEMPLATE] [-csv-metadata]", About: "expand a template; its bundles are directories, named by -bundle or seen from FILE", Run: with(expand)},
+			{Name: "init", Usage: "PACKAGE [-default-channel NAME] [-description FILE] [-icon FILE] [-o json|yaml]", About: "begin a package", Run: with(initPackage)},
+			{Name: "dockerfile", Usage: "DIR [-i IMAGE] [-b IMAGE]", About: "write DIR.Dockerfile, which makes an image that serves the catalog in DIR", Run: with(dockerfile)},
+		},
 	}
-	if slices.Contains([]string{"help", "-h", "-help", "--help"}, words[0]) {
-		printUsage(stdout, all)
-		return statusFine
-	}
-	i := slices.IndexFunc(all, func(c *command) bool { return c.name == words[0] })
-	if i < 0 {
-		fmt.Fprintf(stderr, "fbc: there is no command %q (fbc help lists them)\n", words[0])
-		return statusBad
-	}
-	c := &call{ctx: ctx, cmd: all[i], args: words[1:], stdout: stdout, stderr: stderr}
-	c.flags = flag.NewFlagSet(c.cmd.name, flag.ContinueOnError)
-	c.flags.SetOutput(io.Discard)
-	err := c.cmd.run(c)
-	for _, o := range c.opened {
-		if failed := o.Close(); err == nil {
-			err = failed
-		}
-	}
-	var usage *usageError
-	switch {
-	case err == nil:
-		return statusFine
-	case errors.Is(err, errFindings):
-		return statusFindings
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintf(stdout, "usage: fbc %s %s\n\n%s\n", c.cmd.name, c.cmd.usage, c.cmd.about)
-		return statusFine
-	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "fbc %s: %v\nusage: fbc %[1]s %[3]s\n", c.cmd.name, err, c.cmd.usage)
-	default:
-		fmt.Fprintf(stderr, "fbc %s: %v\n", c.cmd.name, err)
-	}
-	return statusBad
-}
-
-func printUsage(w io.Writer, all []*command) {
-	fmt.Fprintln(w, "fbc works on file-based catalogs of operators.")
-	for _, c := range all {
-		fmt.Fprintf(w, "\n  fbc %s %s\n        %s\n", c.name, c.usage, c.about)
-	}
-	fmt.Fprintln(w, "\nPATH is a directory, a .tar.gz of one, an OCI image layout, or a file of JSON or YAML documents.")
-	fmt.Fprintln(w, "The exit status is 0 if all is well, 1 for findings, 2 for bad arguments or input.")
-}
-
-// parse reads the flags, which may stand anywhere, and checks that there are
-// least to most other arguments.
-func (c *call) parse(least, most int) error {
-	words, err := args.Parse(c.flags, c.args)
-	if errors.Is(err, flag.ErrHelp) {
-		return err
-	} else if err != nil {
-		return &usageError{err.Error()}
-	}
-	c.args = words
-	switch {
-	case len(words) < least:
-		return &usageError{"an argument is missing"}
-	case len(words) > most:
-		return &usageError{"the argument " + words[most] + " is one too many"}
-	}
-	return nil
-}
-
-// choice is a flag with a few values.
-func (c *call) choice(name string, values ...string) *string {
-	value := values[0]
-	c.flags.Func(name, "", func(s string) error {
-		if !slices.Contains(values, s) {
-			return fmt.Errorf("it is one of %s", strings.Join(values, ", "))
-		}
-		value = s
-		return nil
-	})
-	return &value
-}
-
-// words is a flag that may be given several times.
-func (c *call) words(name string) *[]string {
-	var list []string
-	c.flags.Func(name, "", func(s string) error {
-		list = append(list, s)
-		return nil
-	})
-	return &list
-}
-
-// arg returns an argument, "" if it was not given.
-func (c *call) arg(i int) string {
-	if i < len(c.args) {
-		return c.args[i]
-	}
-	return ""
+	return program.Run(ctx, words, stdout, stderr)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/source"
+	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
 // open opens a catalog for a command that is not about its faults: if it has
@@ -16,20 +17,20 @@ func (c *call) open(path string) (*catalog.Catalog, error) {
 	if err != nil {
 		return nil, err
 	}
-	cat, err := catalog.Open(c.ctx, src, nil)
+	cat, err := catalog.Open(c.Context, src, nil)
 	var faults catalog.Diagnostics
 	if errors.As(err, &faults) {
 		for _, d := range faults {
-			fmt.Fprintln(c.stderr, d)
+			fmt.Fprintln(c.Stderr, d)
 		}
-		return nil, errFindings
+		return nil, args.ErrFindings
 	}
 	return cat, err
 }
 
 // source opens the place of a catalog.
 func (c *call) source(path string) (*source.Source, error) {
-	src, err := source.Open(c.ctx, path, nil)
+	src, err := source.Open(c.Context, path, nil)
 	if err == nil {
 		c.opened = append(c.opened, src)
 	}

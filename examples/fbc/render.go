@@ -14,19 +14,20 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/bundle"
 	"github.com/fairlead/fairlead/catalog/template"
+	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
 func render(c *call) error {
-	image := c.flags.String("image", "", "")
-	metadata := c.flags.Bool("csv-metadata", false, "")
-	if err := c.parse(1, 1); err != nil {
+	image := c.Flags.String("image", "", "")
+	metadata := c.Flags.Bool("csv-metadata", false, "")
+	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
-	d, err := c.renderBundle(c.arg(0), &bundle.RenderOptions{Image: *image, CSVMetadata: *metadata})
+	d, err := c.renderBundle(c.Arg(0), &bundle.RenderOptions{Image: *image, CSVMetadata: *metadata})
 	if err != nil {
 		return c.reported(err)
 	}
-	return d.WriteJSON(c.stdout)
+	return d.WriteJSON(c.Stdout)
 }
 
 // renderBundle renders a bundle directory, and prints what the rendering lacks.
@@ -45,7 +46,7 @@ func (c *call) renderBundle(dir string, opts *bundle.RenderOptions) (*bundle.Doc
 		return nil, err
 	}
 	for _, lost := range b.Unread() {
-		fmt.Fprintf(c.stderr, "warning: %s\n", lost)
+		fmt.Fprintf(c.Stderr, "warning: %s\n", lost)
 	}
 	return d, nil
 }
@@ -57,28 +58,28 @@ func (c *call) reported(err error) error {
 		return err
 	}
 	for _, d := range findings {
-		fmt.Fprintln(c.stderr, d)
+		fmt.Fprintln(c.Stderr, d)
 	}
-	return errFindings
+	return args.ErrFindings
 }
 
 func expand(c *call) error {
-	image := c.flags.String("image", "", "")
-	metadata := c.flags.Bool("csv-metadata", false, "")
-	bundles := c.words("bundle")
-	if err := c.parse(2, 2); err != nil {
+	image := c.Flags.String("image", "", "")
+	metadata := c.Flags.Bool("csv-metadata", false, "")
+	bundles := c.Words("bundle")
+	if err := c.Parse(2, 2); err != nil {
 		return err
 	}
 	kinds := []string{"semver", "basic", "substitutes"}
-	if !slices.Contains(kinds, c.arg(0)) {
-		return &usageError{fmt.Sprintf("there is no template type %q; there are %s", c.arg(0), strings.Join(kinds, ", "))}
+	if !slices.Contains(kinds, c.Arg(0)) {
+		return &args.UsageError{Text: fmt.Sprintf("there is no template type %q; there are %s", c.Arg(0), strings.Join(kinds, ", "))}
 	}
-	file := c.arg(1)
+	file := c.Arg(1)
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	t, err := template.Parse(data, &template.Options{File: filepath.Base(file), Type: c.arg(0)})
+	t, err := template.Parse(data, &template.Options{File: filepath.Base(file), Type: c.Arg(0)})
 	if err != nil {
 		return c.reported(err)
 	}
@@ -86,11 +87,11 @@ func expand(c *call) error {
 	for _, b := range *bundles {
 		ref, dir, ok := strings.Cut(b, "=")
 		if !ok {
-			return &usageError{fmt.Sprintf("-bundle %s: write REFERENCE=DIR", b)}
+			return &args.UsageError{Text: fmt.Sprintf("-bundle %s: write REFERENCE=DIR", b)}
 		}
 		dirs[ref] = dir
 	}
-	result, err := t.Render(c.ctx, func(_ context.Context, ref string) ([]template.Bundle, error) {
+	result, err := t.Render(c.Context, func(_ context.Context, ref string) ([]template.Bundle, error) {
 		opts := &bundle.RenderOptions{Image: ref, CSVMetadata: *metadata}
 		dir, ok := dirs[ref]
 		if !ok { // the reference is a directory, seen from the template
@@ -107,7 +108,7 @@ func expand(c *call) error {
 		return c.reported(err)
 	}
 	for _, w := range result.Warnings {
-		fmt.Fprintln(c.stderr, w)
+		fmt.Fprintln(c.Stderr, w)
 	}
-	return result.WriteJSON(c.stdout)
+	return result.WriteJSON(c.Stdout)
 }

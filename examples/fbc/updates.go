@@ -5,42 +5,43 @@ import (
 	"slices"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
 func graph(c *call) error {
-	format := c.choice("o", "mermaid", "dot", "svg")
-	channels := c.words("channel")
-	if err := c.parse(2, 2); err != nil {
+	format := c.Choice("o", "mermaid", "dot", "svg")
+	channels := c.Words("channel")
+	if err := c.Parse(2, 2); err != nil {
 		return err
 	}
-	cat, err := c.open(c.arg(0))
+	cat, err := c.open(c.Arg(0))
 	if err != nil {
 		return err
 	}
-	p, err := pkg(cat, c.arg(1))
+	p, err := pkg(cat, c.Arg(1))
 	if err != nil {
 		return err
 	}
 	opts := &catalog.PictureOptions{Channels: *channels}
 	switch *format {
 	case "dot":
-		return p.WriteDOT(c.stdout, opts)
+		return p.WriteDOT(c.Stdout, opts)
 	case "svg":
-		return p.WriteSVG(c.stdout, opts)
+		return p.WriteSVG(c.Stdout, opts)
 	}
-	return p.WriteMermaid(c.stdout, opts)
+	return p.WriteMermaid(c.Stdout, opts)
 }
 
 func path(c *call) error {
-	only := c.flags.String("channel", "", "")
-	if err := c.parse(4, 4); err != nil {
+	only := c.Flags.String("channel", "", "")
+	if err := c.Parse(4, 4); err != nil {
 		return err
 	}
-	cat, err := c.open(c.arg(0))
+	cat, err := c.open(c.Arg(0))
 	if err != nil {
 		return err
 	}
-	p, err := pkg(cat, c.arg(1))
+	p, err := pkg(cat, c.Arg(1))
 	if err != nil {
 		return err
 	}
@@ -50,28 +51,28 @@ func path(c *call) error {
 	}
 	for _, ch := range channels {
 		g := ch.Graph()
-		from, ok1 := g.Find(c.arg(2))
-		to, ok2 := g.Find(c.arg(3))
+		from, ok1 := g.Find(c.Arg(2))
+		to, ok2 := g.Find(c.Arg(3))
 		if way, ok := g.Path(from, to); ok && ok1 && ok2 {
-			fmt.Fprintf(c.stdout, "in channel %s:\n  %s\n", ch.Name(), from)
+			fmt.Fprintf(c.Stdout, "in channel %s:\n  %s\n", ch.Name(), from)
 			for _, e := range way {
-				fmt.Fprintf(c.stdout, "  -> %s (%s)\n", e.To, e.Kind)
+				fmt.Fprintf(c.Stdout, "  -> %s (%s)\n", e.To, e.Kind)
 			}
 			return nil
 		}
 	}
 	// That a channel lacks the goal goes without saying if another one has it.
 	lacks := func(ch *catalog.Channel) bool {
-		_, ok := ch.Graph().Find(c.arg(3))
+		_, ok := ch.Graph().Find(c.Arg(3))
 		return !ok
 	}
 	if near := slices.DeleteFunc(slices.Clone(channels), lacks); len(near) > 0 {
 		channels = near
 	}
 	for _, ch := range channels {
-		fmt.Fprintf(c.stdout, "in channel %s: %s\n", ch.Name(), ch.Graph().WhyNot(c.arg(2), c.arg(3)))
+		fmt.Fprintf(c.Stdout, "in channel %s: %s\n", ch.Name(), ch.Graph().WhyNot(c.Arg(2), c.Arg(3)))
 	}
-	return errFindings
+	return args.ErrFindings
 }
 
 // channelsOf returns the channel of that name, or all with the default one
@@ -91,29 +92,29 @@ func channelsOf(p *catalog.Package, only string) []*catalog.Channel {
 }
 
 func diff(c *call) error {
-	format := c.choice("o", "text", "json")
-	if err := c.parse(2, 2); err != nil {
+	format := c.Choice("o", "text", "json")
+	if err := c.Parse(2, 2); err != nil {
 		return err
 	}
-	before, err := c.open(c.arg(0))
+	before, err := c.open(c.Arg(0))
 	if err != nil {
 		return err
 	}
-	after, err := c.open(c.arg(1))
+	after, err := c.open(c.Arg(1))
 	if err != nil {
 		return err
 	}
-	d, err := catalog.Compare(c.ctx, before, after)
+	d, err := catalog.Compare(c.Context, before, after)
 	if err != nil {
 		return err
 	}
 	if *format == "json" {
-		err = d.WriteJSON(c.stdout)
+		err = d.WriteJSON(c.Stdout)
 	} else {
-		err = d.WriteText(c.stdout)
+		err = d.WriteText(c.Stdout)
 	}
 	if err == nil && d.Stranded() > 0 {
-		err = errFindings
+		err = args.ErrFindings
 	}
 	return err
 }

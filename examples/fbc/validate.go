@@ -7,19 +7,20 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
 func validate(c *call) error {
-	format := c.choice("o", "text", "json", "sarif", "opm")
-	lint := c.flags.String("lint", "", "")
-	if err := c.parse(1, 1); err != nil {
+	format := c.Choice("o", "text", "json", "sarif", "opm")
+	lint := c.Flags.String("lint", "", "")
+	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
-	src, err := c.source(c.arg(0))
+	src, err := c.source(c.Arg(0))
 	if err != nil {
 		return err
 	}
-	cat, report, err := catalog.Check(c.ctx, src, nil)
+	cat, report, err := catalog.Check(c.Context, src, nil)
 	if err != nil {
 		return err
 	}
@@ -28,7 +29,7 @@ func validate(c *call) error {
 		if err != nil {
 			return err
 		}
-		lints, err := cat.Lint(c.ctx, codes...)
+		lints, err := cat.Lint(c.Context, codes...)
 		if err != nil {
 			return err
 		}
@@ -37,17 +38,17 @@ func validate(c *call) error {
 	valid := report.Valid()
 	switch *format {
 	case "text":
-		err = report.WriteText(c.stdout)
+		err = report.WriteText(c.Stdout)
 	case "json":
-		err = report.WriteJSON(c.stdout)
+		err = report.WriteJSON(c.Stdout)
 	case "sarif":
-		err = report.WriteSARIF(c.stdout)
+		err = report.WriteSARIF(c.Stdout)
 	case "opm":
 		valid = report.OPM() == ""
-		_, err = io.WriteString(c.stdout, report.OPM())
+		_, err = io.WriteString(c.Stdout, report.OPM())
 	}
 	if err == nil && !valid {
-		err = errFindings
+		err = args.ErrFindings
 	}
 	return err
 }
@@ -60,7 +61,7 @@ func lintCodes(list string) ([]catalog.Code, error) {
 	var codes []catalog.Code
 	for name := range strings.SplitSeq(list, ",") {
 		if !slices.Contains(catalog.Lints(), catalog.Code(name)) {
-			return nil, &usageError{fmt.Sprintf("there is no lint %q; docs/diagnostics.md lists them", name)}
+			return nil, &args.UsageError{Text: fmt.Sprintf("there is no lint %q; docs/diagnostics.md lists them", name)}
 		}
 		codes = append(codes, catalog.Code(name))
 	}

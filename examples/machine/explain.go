@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
 )
@@ -276,41 +277,41 @@ func (x *explanation) text(w io.Writer, now time.Time) {
 		head += ", node " + x.Node
 	}
 	if x.Deleting.IsZero() {
-		fold(w, "", head+": not being deleted")
+		page.Fold(w, "", head+": not being deleted")
 	} else {
-		fold(w, "", head+": being deleted since "+ago(x.Deleting))
+		page.Fold(w, "", head+": being deleted since "+ago(x.Deleting))
 	}
 	for _, h := range x.Hooks {
-		fold(w, "  hook   ", h)
+		page.Fold(w, "  hook   ", h)
 	}
 	for _, c := range x.Causes {
 		sure := "likely"
 		if c.Sure {
 			sure = "surely"
 		}
-		fold(w, "  why    ", fmt.Sprintf("%s (%s): %s", c.Trigger, sure, c.Text))
+		page.Fold(w, "  why    ", fmt.Sprintf("%s (%s): %s", c.Trigger, sure, c.Text))
 	}
 	if x.Stage != "" {
 		fmt.Fprintf(w, "  stage  %s\n", x.Stage)
 	}
 	if x.Drained != "" {
-		fold(w, "  drain  ", x.Drained)
+		page.Fold(w, "  drain  ", x.Drained)
 	}
 	for _, b := range x.Blocked {
-		fold(w, "  waits  ", b.Reason+": "+b.Message)
+		page.Fold(w, "  waits  ", b.Reason+": "+b.Message)
 		if b.Owner != "" {
-			fold(w, "         owner    ", b.Owner)
+			page.Fold(w, "         owner    ", b.Owner)
 		}
 		if !b.Since.IsZero() {
-			fold(w, "         since    ", ago(b.Since))
+			page.Fold(w, "         since    ", ago(b.Since))
 		}
-		fold(w, "         unblock  ", b.Unblock)
+		page.Fold(w, "         unblock  ", b.Unblock)
 	}
 	for _, n := range x.Next {
-		fold(w, "  next   ", n)
+		page.Fold(w, "  next   ", n)
 	}
 	for _, u := range x.Unknown {
-		fold(w, "  note   ", u)
+		page.Fold(w, "  note   ", u)
 	}
 	if len(x.Blocked) == 0 && len(x.Next) == 0 && !x.Deleting.IsZero() {
 		fmt.Fprintln(w, "  nothing is in its way")

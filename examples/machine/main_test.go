@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
@@ -25,8 +26,8 @@ func TestScripts(t *testing.T) {
 				errs.WriteString("exit status " + string(rune('0'+status)) + "\n")
 			}
 			for line := range strings.Lines(out.String()) {
-				if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > width && !strings.Contains(line, "<") && !strings.Contains(line, `"`) {
-					t.Errorf("%s: wider than %d columns: %s", c.Pos, width, line)
+				if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > page.Width && !strings.Contains(line, "<") && !strings.Contains(line, `"`) {
+					t.Errorf("%s: wider than %d columns: %s", c.Pos, page.Width, line)
 				}
 			}
 			return out.String() + errs.String()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
@@ -82,7 +83,7 @@ func planText(w io.Writer, p *lifecycle.DrainPlan, atOnce int) {
 		if b.Unmanaged > 0 {
 			text += fmt.Sprintf("; nobody replaces %d of these", b.Unmanaged)
 		}
-		fold(w, "  "+b.Namespace+"/"+b.Name+"  ", text)
+		page.Fold(w, "  "+b.Namespace+"/"+b.Name+"  ", text)
 	}
 }
 
@@ -116,15 +117,15 @@ func nodeText(w io.Writer, n *lifecycle.NodePlan) {
 		because := strings.Join(notes, "; ")
 		switch {
 		case p.Why == lifecycle.ReasonLaterOrder:
-			fold(w, name, fmt.Sprintf("stuck: it is of order %d, and pods before it are stuck", p.Order))
+			page.Fold(w, name, fmt.Sprintf("stuck: it is of order %d, and pods before it are stuck", p.Order))
 		case p.Why != "":
 			text := "stuck: " + p.Why
 			if len(p.Budgets) > 0 {
 				text += ": " + strings.Join(p.Budgets, ", ")
 			}
-			fold(w, name, joined(text, because))
+			page.Fold(w, name, joined(text, because))
 		case p.Round == 0:
-			fold(w, name, joined("left alone", because))
+			page.Fold(w, name, joined("left alone", because))
 		default:
 			text := fmt.Sprintf("round %d", p.Round)
 			if p.Order != 0 {
@@ -133,7 +134,7 @@ func nodeText(w io.Writer, n *lifecycle.NodePlan) {
 			if p.Fate == lifecycle.FateWait {
 				text += ", waited for until it has run to its end"
 			}
-			fold(w, name, joined(text, because))
+			page.Fold(w, name, joined(text, because))
 		}
 	}
 }

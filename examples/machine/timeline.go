@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/quorum"
 )
@@ -125,9 +126,6 @@ func (p *stage) finish() {
 	}
 }
 
-// width is the most columns of a line.
-const width = 100
-
 // text writes a line for each moment, and the stages.
 func (t *timeline) text(w io.Writer) error {
 	out := bufio.NewWriter(w)
@@ -148,32 +146,12 @@ func (t *timeline) text(w io.Writer) error {
 		if m.Machine != "" && m.Machine != m.Actor && !strings.Contains(text, m.Machine) {
 			text = m.Machine + ": " + text
 		}
-		fold(out, fmt.Sprintf("%-9s %-*s  ", now, actors, m.Actor), text)
+		page.Fold(out, fmt.Sprintf("%-9s %-*s  ", now, actors, m.Actor), text)
 	}
 	for _, name := range t.Stuck {
 		fmt.Fprintf(out, "\nThe deletion of %s has not finished.\n", name)
 	}
 	return out.Flush()
-}
-
-// fold writes text behind a margin, in lines that fit.
-func fold(out io.Writer, margin, text string) {
-	at := utf8.RuneCountInString(margin)
-	blank := strings.Repeat(" ", at)
-	line := margin
-	for i, word := range strings.Fields(text) {
-		n := utf8.RuneCountInString(line)
-		switch {
-		case i == 0:
-			line += word
-		case n+1+utf8.RuneCountInString(word) > width:
-			fmt.Fprintln(out, line)
-			line = blank + word
-		default:
-			line += " " + word
-		}
-	}
-	fmt.Fprintln(out, line)
 }
 
 func (t *timeline) json(w io.Writer) error {

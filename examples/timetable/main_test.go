@@ -5,19 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead/internal/golden"
+	"github.com/fairlead/fairlead/examples/internal/script"
 )
 
-// TestTimetable runs the program: the input of a command is its arguments.
-func TestTimetable(t *testing.T) {
-	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
-		return func(c *golden.Command) string {
-			var stdout, stderr strings.Builder
-			status := run(t.Context(), strings.Fields(c.Input), &stdout, &stderr)
-			return fmt.Sprintf("%s%sexit status %d", stdout.String(), stderr.String(), status)
-		}
-	})
-}
+// TestTimetable runs the program as the scripts of testdata say.
+func TestTimetable(t *testing.T) { script.Lines(t, run) }
 
 func TestRead(t *testing.T) {
 	for text, want := range map[string]string{

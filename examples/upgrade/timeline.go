@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/diagram"
 )
 
@@ -128,9 +129,6 @@ func (p *play) finish() {
 	}
 }
 
-// width is the most columns of a line.
-const width = 100
-
 // text writes a line for each moment.
 func (t *timeline) text(w io.Writer) error {
 	out := bufio.NewWriter(w)
@@ -147,7 +145,7 @@ func (t *timeline) text(w io.Writer) error {
 		} else {
 			last = now
 		}
-		fold(out, fmt.Sprintf("%-10s %-*s  ", now, subjects, m.Subject), m.Text)
+		page.Fold(out, fmt.Sprintf("%-10s %-*s  ", now, subjects, m.Subject), m.Text)
 	}
 	if len(t.Unfinished) == 0 {
 		fmt.Fprintf(out, "\nAll is at %s after %s.\n", t.To, t.End.Sub(t.Start))
@@ -155,27 +153,9 @@ func (t *timeline) text(w io.Writer) error {
 	}
 	fmt.Fprintf(out, "\nNothing more happens after %s, and this is not finished:\n", t.End.Sub(t.Start))
 	for _, u := range t.Unfinished {
-		fold(out, "  ", u)
+		page.Fold(out, "  ", u)
 	}
 	return out.Flush()
-}
-
-// fold writes text behind a margin, in lines that fit.
-func fold(out io.Writer, margin, text string) {
-	blank := strings.Repeat(" ", utf8.RuneCountInString(margin))
-	line := margin
-	for i, word := range strings.Fields(text) {
-		switch n := utf8.RuneCountInString(line); {
-		case i == 0:
-			line += word
-		case n+1+utf8.RuneCountInString(word) > width:
-			fmt.Fprintln(out, line)
-			line = blank + word
-		default:
-			line += " " + word
-		}
-	}
-	fmt.Fprintln(out, line)
 }
 
 func (t *timeline) json(w io.Writer) error {

@@ -34,9 +34,9 @@ func importArrows(t *Tree) []Finding {
 }
 
 // sharedByExamples reports whether dir is an example that imports what the
-// examples share.
+// examples share, but for what their tests share.
 func sharedByExamples(dir, to string) bool {
-	return strings.HasPrefix(dir, "examples/") && strings.HasPrefix(to, "examples/internal/")
+	return strings.HasPrefix(dir, "examples/") && strings.HasPrefix(to, "examples/internal/") && !slices.Contains(testOnly, to)
 }
 
 // foreignImports: code outside the standard library and the module comes from

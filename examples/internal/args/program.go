@@ -117,6 +117,14 @@ func (c *Call) Parse(least, most int) error {
 	return nil
 }
 
+// Arg returns an argument, "" if it was not given.
+func (c *Call) Arg(i int) string {
+	if i < len(c.Args) {
+		return c.Args[i]
+	}
+	return ""
+}
+
 // Choice declares a flag with a few values, of which the first is the default.
 func (c *Call) Choice(name string, values ...string) *string {
 	value := values[0]

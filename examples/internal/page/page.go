@@ -1,0 +1,32 @@
+// Package page writes text that fits a terminal.
+package page
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Width is the most columns of a line.
+const Width = 100
+
+// Fold writes text behind a margin, in lines of at most Width columns; those
+// after the first are indented as far. A word that does not fit has a line of
+// its own.
+func Fold(out io.Writer, margin, text string) {
+	blank := strings.Repeat(" ", utf8.RuneCountInString(margin))
+	line := margin
+	for i, word := range strings.Fields(text) {
+		switch n := utf8.RuneCountInString(line); {
+		case i == 0:
+			line += word
+		case n+1+utf8.RuneCountInString(word) > Width:
+			fmt.Fprintln(out, line)
+			line = blank + word
+		default:
+			line += " " + word
+		}
+	}
+	fmt.Fprintln(out, line)
+}

@@ -1,0 +1,23 @@
+package page_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/examples/internal/page"
+)
+
+func TestFold(t *testing.T) {
+	long := strings.Repeat("x", 120)
+	for _, c := range []struct{ margin, text, want string }{
+		{"a: ", "one  two", "a: one two\n"},
+		{"a: ", "", "a: \n"},
+		{"ä: ", "one " + long + " two", "ä: one\n   " + long + "\n   two\n"},
+		{"", strings.Repeat("ä", 50) + " " + strings.Repeat("ö", 49) + " z", strings.Repeat("ä", 50) + " " + strings.Repeat("ö", 49) + "\nz\n"},
+	} {
+		var out strings.Builder
+		if page.Fold(&out, c.margin, c.text); out.String() != c.want {
+			t.Errorf("%q behind %q:\n%swant\n%s", c.text, c.margin, out.String(), c.want)
+		}
+	}
+}

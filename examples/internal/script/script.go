@@ -1,0 +1,76 @@
+// Package script runs programs from script tests. Only tests import it.
+package script
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/golden"
+)
+
+// Program is a program but for the process around it: it gets the words of a
+// command line, without its own name, and returns the exit status.
+type Program func(ctx context.Context, words []string, stdout, stderr io.Writer) int
+
+// Run runs the scripts of testdata: "file NAME" writes its input to a file,
+// "NAME ARGUMENT...", with the name of the program, prints what that prints, and
+// its exit status unless it is 0. DIR stands for the directory in which the
+// files of a script are.
+func Run(t *testing.T, name string, program Program) {
+	t.Helper()
+	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
+		dir := t.TempDir()
+		return func(c *golden.Command) string {
+			var words []string
+			for _, a := range c.Args {
+				words = append(words, strings.ReplaceAll(strings.Join(append([]string{a.Key}, a.Values...), "="), "DIR", dir))
+			}
+			switch c.Name {
+			case "file":
+				write(t, filepath.Join(dir, filepath.FromSlash(words[0])), c.Input)
+				return ""
+			case name:
+				out, status := output(t, program, words)
+				if status != 0 {
+					out += fmt.Sprintf("exit status %d\n", status)
+				}
+				return strings.ReplaceAll(out, dir, "DIR")
+			}
+			t.Fatalf("%s: there is no command %s", c.Pos, c.Name)
+			return ""
+		}
+	})
+}
+
+// Lines runs the scripts of testdata: the input of each command is the
+// arguments of the program, and what is printed ends with the exit status.
+func Lines(t *testing.T, program Program) {
+	t.Helper()
+	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
+		return func(c *golden.Command) string {
+			out, status := output(t, program, strings.Fields(c.Input))
+			return fmt.Sprintf("%sexit status %d", out, status)
+		}
+	})
+}
+
+// output runs a program, and returns what it prints, complaints at the end.
+func output(t *testing.T, program Program, words []string) (string, int) {
+	var stdout, stderr strings.Builder
+	status := program(t.Context(), words, &stdout, &stderr)
+	return stdout.String() + stderr.String(), status
+}
+
+func write(t *testing.T, path, text string) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
