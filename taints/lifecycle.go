@@ -59,7 +59,7 @@ var silenced = [...]string{nodeReady, "MemoryPressure", "DiskPressure", "PIDPres
 // listen sets conditions to Unknown when the node has been silent for too long.
 func (s *stepper) listen() {
 	l := s.policy.Lifecycle
-	heartbeat, grace := s.heartbeat(), l.GracePeriod
+	heartbeat, grace := s.Heartbeat(), l.GracePeriod
 	never := heartbeat.IsZero()
 	if never {
 		grace = l.StartupGracePeriod

@@ -224,7 +224,7 @@ func (r *Runner) hear(w *World) time.Time {
 		}
 		return time.Time{}
 	}
-	if h := w.heartbeat(); !known || !h.Equal(last.heartbeat) {
+	if h := w.Heartbeat(); !known || !h.Equal(last.heartbeat) {
 		last.heartbeat, last.seen = h, r.clock.Now().Round(0).UTC()
 	}
 	ready := readyTaint(w.ready())

@@ -303,7 +303,7 @@ func (b *MemBackend) apply(action Action) (changed bool, err error) {
 			return false, nil
 		}
 		w := World{Node: n, LeaseRenewed: b.leases[a.Node]}
-		if !w.heartbeat().Equal(a.Heartbeat) {
+		if !w.Heartbeat().Equal(a.Heartbeat) {
 			return false, nil // it has reported since
 		}
 		for _, c := range a.Conditions {

@@ -36,9 +36,14 @@ type Failure struct {
 	Message string `json:"message"` // the error
 }
 
-// heartbeat returns the last report of the node, in the node's time.
-func (w *World) heartbeat() time.Time {
+// Heartbeat returns when the node has reported last, in the node's time: by its
+// lease or by its condition Ready. It is zero when nothing tells. A backend asks
+// it whether a node has reported since [SetConditions] was decided.
+func (w *World) Heartbeat() time.Time {
 	last := w.LeaseRenewed
+	if w.Node == nil {
+		return last
+	}
 	if c := w.ready(); c != nil && c.LastHeartbeatTime.After(last) {
 		last = c.LastHeartbeatTime
 	}

@@ -23,6 +23,8 @@ type Events struct {
 	Object func(ctx context.Context, name string) runtime.Object
 	// Action is what the engine does to objects, in a word: "Drain", "Evict".
 	Action string
+	// Most is how many waits of one pass are told, the first ones. Zero means 10.
+	Most int
 
 	mu   sync.Mutex
 	told map[string][]note // by name: what the last pass told
@@ -30,6 +32,11 @@ type Events struct {
 
 // Report tells what is new.
 func (e *Events) Report(ctx context.Context, name string, p fairlead.Pass) {
+	most := e.Most
+	if most == 0 {
+		most = 10
+	}
+	p.Blocked = p.Blocked[:min(len(p.Blocked), most)]
 	news := e.news(name, notesOf(p))
 	if len(news) == 0 {
 		return

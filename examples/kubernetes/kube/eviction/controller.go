@@ -1,0 +1,178 @@
+package eviction
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/taints"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// Options say how the controllers work.
+type Options struct {
+	// Policy is how the engine decides; nil means the zero one.
+	Policy *taints.Policy
+	// Store keeps the state; see [kube.Store]. It must not be nil: evictions
+	// that were decided on must outlive the process.
+	Store fairlead.Store
+	// Clock tells the time. Nil means [fairlead.SystemClock].
+	Clock fairlead.Clock
+	// Trace is told of what happens, nil for nobody; see [kube.Metrics].
+	Trace *fairlead.Trace
+	// Workers is how many nodes are looked at at a time. Zero means 4.
+	Workers int
+	// Client writes, without a cache. Nil means one that SetupWithManager makes
+	// from the manager's configuration.
+	Client client.Client
+}
+
+// SetupWithManager adds the controllers to a manager: one for nodes and the pods
+// on them, and with a Lifecycle in the policy one for all zones. They run while
+// the manager leads. The Policy's errors are returned.
+func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error {
+	if opts.Store == nil {
+		return fmt.Errorf("kube/eviction: no Store: give it one that outlives the process, such as a kube.Store")
+	}
+	if opts.Client == nil {
+		c, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+		if err != nil {
+			return fmt.Errorf("kube/eviction: client: %w", err)
+		}
+		opts.Client = c
+	}
+	backend := &Backend{Client: opts.Client, Reader: mgr.GetClient()}
+	if p := opts.Policy; p != nil {
+		backend.Lifecycle, backend.Budgets = p.Lifecycle != nil, p.RespectBudgets
+	}
+	runner, err := taints.NewRunner(backend, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
+	if err != nil {
+		return err
+	}
+	if err := IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
+		return err
+	}
+	if err := setupNodes(mgr, runner, &opts); err != nil {
+		return err
+	}
+	if !backend.Lifecycle {
+		return nil
+	}
+	return setupZones(mgr, runner, &opts)
+}
+
+// setupNodes is the controller for nodes: a node gets a pass when it changes, or
+// a pod on it does. Leases are looked at when the engine wakes: that a node is
+// back its conditions tell.
+func setupNodes(mgr ctrl.Manager, runner *taints.Runner, opts *Options) error {
+	workers := opts.Workers
+	if workers == 0 {
+		workers = 4
+	}
+	events := &kube.Events{
+		Recorder: mgr.GetEventRecorder("fairlead-eviction"),
+		Action:   "Evict",
+		Object: func(ctx context.Context, name string) runtime.Object {
+			var n corev1.Node
+			if mgr.GetClient().Get(ctx, client.ObjectKey{Name: name}, &n) != nil {
+				return nil
+			}
+			return &n
+		},
+	}
+	return ctrl.NewControllerManagedBy(mgr).Named("fairlead-eviction").
+		For(&corev1.Node{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: nodeMatters})).
+		Watches(&corev1.Pod{}, podEvents{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: podMatters})).
+		WithOptions(kube.Options(workers)).
+		Complete(&kube.Reconciler{
+			Clock:  opts.Clock,
+			Report: events.Report,
+			Pass: func(ctx context.Context, name string) fairlead.Pass {
+				d, err := runner.Reconcile(ctx, name)
+				return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocked, Wake: d.Wake, Err: err}
+			},
+		})
+}
+
+// setupZones is the controller for all zones together: they are looked at when
+// a node comes, goes, or changes what matters to its zone.
+func setupZones(mgr ctrl.Manager, runner *taints.Runner, opts *Options) error {
+	all := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
+		return []reconcile.Request{kube.RequestOf(taints.AllZones)}
+	})
+	return ctrl.NewControllerManagedBy(mgr).Named("fairlead-zones").
+		Watches(&corev1.Node{}, all, builder.WithPredicates(predicate.Funcs{UpdateFunc: zoneMatters})).
+		WithOptions(kube.Options(1)).
+		Complete(&kube.Reconciler{
+			Clock: opts.Clock,
+			Pass: func(ctx context.Context, _ string) fairlead.Pass {
+				d, err := runner.ReconcileZones(ctx)
+				return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocked, Wake: d.Wake, Err: err}
+			},
+		})
+}
+
+// nodeMatters reports whether a change of a node may change a decision: any but
+// that of its images and of what it can hold.
+func nodeMatters(e event.UpdateEvent) bool {
+	o, n := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
+	return o.UID != n.UID || !slices.EqualFunc(o.Spec.Taints, n.Spec.Taints, sameTaint) ||
+		!slices.EqualFunc(o.Status.Conditions, n.Status.Conditions, func(x, y corev1.NodeCondition) bool { return x == y }) ||
+		o.Spec.Unschedulable != n.Spec.Unschedulable || !maps.Equal(o.Labels, n.Labels) || resync(e)
+}
+
+// zoneMatters is nodeMatters for all zones: heartbeats do not count.
+func zoneMatters(e event.UpdateEvent) bool {
+	o, n := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
+	return o.UID != n.UID || readiness(o) != readiness(n) || !maps.Equal(o.Labels, n.Labels) ||
+		!slices.EqualFunc(o.Spec.Taints, n.Spec.Taints, sameTaint) || resync(e)
+}
+
+// resync reports whether nothing has changed: the informer says again what it
+// has, and that is taken as an occasion to look.
+func resync(e event.UpdateEvent) bool {
+	return e.ObjectOld.GetResourceVersion() == e.ObjectNew.GetResourceVersion()
+}
+
+func readiness(n *corev1.Node) corev1.ConditionStatus {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status
+		}
+	}
+	return ""
+}
+
+func sameTaint(x, y corev1.Taint) bool {
+	return x.MatchTaint(&y) && x.Value == y.Value && (x.TimeAdded == nil) == (y.TimeAdded == nil) && x.TimeAdded.Equal(y.TimeAdded)
+}
+
+// podMatters reports whether a change of a pod may change when it must leave.
+func podMatters(e event.UpdateEvent) bool {
+	o, n := e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)
+	return o.UID != n.UID || o.Spec.NodeName != n.Spec.NodeName || o.Status.Phase != n.Status.Phase ||
+		(o.DeletionTimestamp == nil) != (n.DeletionTimestamp == nil) || ready(o) != ready(n) ||
+		len(o.Spec.Tolerations) != len(n.Spec.Tolerations) || !scheduled(o).Equal(scheduled(n)) || resync(e)
+}
+
+// scheduled is when the pod was bound.
+func scheduled(p *corev1.Pod) *metav1.Time {
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
+			return &c.LastTransitionTime
+		}
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+package eviction
+
+import (
+	"context"
+
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// podEvents asks for a pass over the node of a pod.
+type podEvents struct{}
+
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+func (podEvents) Create(_ context.Context, e event.CreateEvent, q queue)   { ask(q, e.Object) }
+func (podEvents) Delete(_ context.Context, e event.DeleteEvent, q queue)   { ask(q, e.Object) }
+func (podEvents) Generic(_ context.Context, e event.GenericEvent, q queue) { ask(q, e.Object) }
+func (podEvents) Update(_ context.Context, e event.UpdateEvent, q queue) {
+	ask(q, e.ObjectOld)
+	ask(q, e.ObjectNew)
+}
+
+func ask(q queue, o client.Object) {
+	if p, ok := o.(*corev1.Pod); ok && p.Spec.NodeName != "" {
+		q.Add(kube.RequestOf(p.Spec.NodeName))
+	}
+}

@@ -1,0 +1,113 @@
+package eviction
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/taints"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// editTaints makes the one write that EditTaints asks for.
+func (b *Backend) editTaints(ctx context.Context, a taints.EditTaints) error {
+	return b.change(ctx, a.Node, a.UID, "change its taints", false, func(_ context.Context, n *corev1.Node) (bool, error) {
+		before := n.Spec.Taints
+		n.Spec.Taints = edited(before, a)
+		return !slices.EqualFunc(before, n.Spec.Taints, func(x, y corev1.Taint) bool {
+			return x.MatchTaint(&y) && x.Value == y.Value
+		}), nil
+	})
+}
+
+// edited is what the taints are to be.
+func edited(now []corev1.Taint, a taints.EditTaints) []corev1.Taint {
+	next := slices.Clone(now)
+	for _, t := range kube.FromTaints(a.Remove) {
+		next = slices.DeleteFunc(next, func(o corev1.Taint) bool { return o.MatchTaint(&t) })
+	}
+	for _, t := range kube.FromTaints(a.Add) {
+		i := slices.IndexFunc(next, func(o corev1.Taint) bool { return o.MatchTaint(&t) })
+		switch {
+		case i < 0:
+			next = append(next, t)
+		case next[i].Value != t.Value:
+			next[i] = t
+		}
+	}
+	return next
+}
+
+// setConditions says that nothing is known of a node, unless it has reported.
+func (b *Backend) setConditions(ctx context.Context, a taints.SetConditions) error {
+	return b.change(ctx, a.Node, a.UID, "set its conditions", true, func(ctx context.Context, n *corev1.Node) (bool, error) {
+		converted := kube.Node(n)
+		w := &taints.World{Name: a.Node, Node: &converted}
+		if err := b.lease(ctx, b.Client, w); err != nil {
+			return false, err
+		}
+		if !w.Heartbeat().Equal(a.Heartbeat) {
+			return false, nil // it has reported since
+		}
+		for _, c := range a.Conditions {
+			setCondition(n, c)
+		}
+		return true, nil
+	})
+}
+
+func setCondition(n *corev1.Node, c taints.NodeCondition) {
+	next := corev1.NodeCondition{
+		Type: corev1.NodeConditionType(c.Type), Status: corev1.ConditionStatus(c.Status),
+		LastHeartbeatTime: metav1.NewTime(c.LastHeartbeatTime), LastTransitionTime: metav1.NewTime(c.LastTransitionTime),
+		Reason: c.Reason, Message: c.Message,
+	}
+	i := slices.IndexFunc(n.Status.Conditions, func(o corev1.NodeCondition) bool { return o.Type == next.Type })
+	if i < 0 {
+		n.Status.Conditions = append(n.Status.Conditions, next)
+		return
+	}
+	n.Status.Conditions[i] = next
+}
+
+// change reads a node from the server, lets edit change it, and writes the
+// difference, in the node or in its status, on condition that nobody has written meanwhile. If somebody has,
+// it does all of that once more. It does nothing if the node is another one, or
+// edit says that there is nothing to do.
+func (b *Backend) change(ctx context.Context, name, uid, what string, status bool, edit func(context.Context, *corev1.Node) (bool, error)) error {
+	var err error
+	for range 2 {
+		var n corev1.Node
+		err = b.Client.Get(ctx, client.ObjectKey{Name: name}, &n)
+		if apierrors.IsNotFound(err) || err == nil && uid != "" && uid != string(n.UID) {
+			return nil
+		}
+		var differs bool
+		before := n.DeepCopy()
+		if err == nil {
+			differs, err = edit(ctx, &n)
+		}
+		if err == nil && !differs {
+			return nil
+		}
+		if err == nil {
+			patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+			if status {
+				err = b.Client.Status().Patch(ctx, &n, patch)
+			} else {
+				err = b.Client.Patch(ctx, &n, patch)
+			}
+		}
+		if !apierrors.IsConflict(err) {
+			break
+		}
+	}
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("node %s: %s: %w", name, what, err)
+	}
+	return nil
+}
