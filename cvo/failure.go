@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -155,21 +156,26 @@ func (e *TaskError) names() []string {
 // condense joins the errors about ClusterOperators, by reason.
 func condense(errs []*TaskError) []*TaskError {
 	var list []*TaskError
-	byReason := map[string][]*TaskError{}
-	var reasons []string
-	for _, e := range errs {
-		if !e.Operator {
-			list = append(list, e)
-			continue
-		}
-		if byReason[e.Reason] == nil {
-			reasons = append(reasons, e.Reason)
-		}
-		byReason[e.Reason] = append(byReason[e.Reason], e)
+	for _, kind := range kinds(errs) {
+		list = append(list, joined(kind))
 	}
-	slices.Sort(reasons)
-	for _, r := range reasons {
-		list = append(list, joined(byReason[r]))
+	return list
+}
+
+// kinds parts errors into those that are told as one: each that is about no
+// ClusterOperator, then the others by reason.
+func kinds(errs []*TaskError) [][]*TaskError {
+	var list [][]*TaskError
+	byReason := map[string][]*TaskError{}
+	for _, e := range errs {
+		if e.Operator {
+			byReason[e.Reason] = append(byReason[e.Reason], e)
+		} else {
+			list = append(list, []*TaskError{e})
+		}
+	}
+	for _, r := range slices.Sorted(maps.Keys(byReason)) {
+		list = append(list, byReason[r])
 	}
 	return list
 }

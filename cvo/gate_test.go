@@ -92,7 +92,43 @@ func taskError(text string) *cvo.TaskError {
 	return e
 }
 
-// The rows of the operator's Test_condenseClusterOperators, and what becomes of
+// The seven rows of the operator's Test_condenseClusterOperators.
+func TestCondense(t *testing.T) {
+	for _, c := range []struct{ name, errs, want string }{
+		{"no errors", "", ""},
+		{"one ClusterOperator, one API", "ClusterOperatorUpdating a None, NotFound - Fail", "NotFound Fail; ClusterOperatorUpdating None a"},
+		{"two ClusterOperator with different reasons, one API", "ClusterOperatorUpdating b None, ClusterOperatorNotAvailable a Fail, NotFound - Fail", "NotFound Fail; ClusterOperatorNotAvailable Fail a; ClusterOperatorUpdating None b"},
+		{"two ClusterOperator with the same reason", "ClusterOperatorUpdating b None, ClusterOperatorUpdating a None", "ClusterOperatorsUpdating None a b"},
+		{"two ClusterOperator with the same reason, one different", "ClusterOperatorUpdating b None, ClusterOperatorUpdating a None, ClusterOperatorDegraded c FailAfterInterval", "ClusterOperatorDegraded FailAfterInterval c; ClusterOperatorsUpdating None a b"},
+		{"three ClusterOperator with the same reason but different effects", "ClusterOperatorDegraded b Fail, ClusterOperatorDegraded a None, ClusterOperatorDegraded c FailAfterInterval", "ClusterOperatorsDegraded Fail a b c"},
+		{"two ClusterOperator with the same reason but None and FailAfterInterval effects", "ClusterOperatorDegraded a None, ClusterOperatorDegraded c FailAfterInterval", "ClusterOperatorsDegraded FailAfterInterval a c"},
+	} {
+		var got []string
+		for _, e := range cvo.Condense(taskErrors(c.errs)) {
+			who := append([]string{}, e.Names...)
+			if e.Name != "" {
+				who = append(who, e.Name)
+			}
+			got = append(got, strings.TrimSpace(fmt.Sprintf("%s %s %s", e.Reason, e.Effect, strings.Join(who, " "))))
+		}
+		if strings.Join(got, "; ") != c.want {
+			t.Errorf("%s: %s, not %s", c.name, strings.Join(got, "; "), c.want)
+		}
+	}
+}
+
+// taskErrors reads a list of errors, parted by commas.
+func taskErrors(list string) []*cvo.TaskError {
+	var errs []*cvo.TaskError
+	for text := range strings.SplitSeq(list, ", ") {
+		if text != "" {
+			errs = append(errs, taskError(text))
+		}
+	}
+	return errs
+}
+
+// What becomes of
 // several kinds of trouble.
 func TestSummarize(t *testing.T) {
 	for _, c := range []struct{ errs, want string }{
@@ -107,14 +143,8 @@ func TestSummarize(t *testing.T) {
 		{"ClusterOperatorUpdating b Report, ClusterOperatorUpdating a None", "ClusterOperatorsUpdating None: Cluster operators a, b are updating versions"},
 		{"Odd a Fail, Odd b Fail", "Odd Fail: Cluster operators a, b: Odd"},
 	} {
-		var errs []*cvo.TaskError
-		for text := range strings.SplitSeq(c.errs, ", ") {
-			if text != "" {
-				errs = append(errs, taskError(text))
-			}
-		}
 		got := "nothing"
-		if e := cvo.Summarize(errs); e != nil {
+		if e := cvo.Summarize(taskErrors(c.errs)); e != nil {
 			got = fmt.Sprintf("%s %s: %s", e.Reason, e.Effect, strings.ReplaceAll(e.Message, "\n", "|"))
 		}
 		if got != c.want {

@@ -186,23 +186,30 @@ func TestDesire(t *testing.T) {
 	}
 }
 
-// The 13 rows of Test_equalDigest, as far as they differ.
+// The 13 rows of Test_equalDigest, and what they leave open.
 func TestSameImage(t *testing.T) {
+	const digest, other = "sha256:e3b0c44298fc1c14", "sha256:01ba4719c80b6fe9"
 	for _, c := range []struct {
-		a, b string
-		same bool
+		name, a, b string
+		same       bool
 	}{
-		{"", "", true},
-		{"r/a:tag", "r/a:tag", true},
-		{"r/a:tag", "r/b:tag", false},
-		{"r/a@sha256:1", "r/b@sha256:1", true},
-		{"r/a@sha256:1", "r/a@sha256:2", false},
-		{"r/a@sha256:1", "r/a:tag", false},
-		{"r/a@", "r/b@", false},
-		{"r/a", "", false},
+		{"both empty", "", "", true},
+		{"A empty", "", "r@" + digest, false},
+		{"B empty", "r@" + digest, "", false},
+		{"A implicit tag", "r", "r@" + digest, false},
+		{"B implicit tag", "r@" + digest, "r", false},
+		{"A by tag", "r:e3b0c44298fc1c14", "r@" + digest, false},
+		{"B by tag", "r@" + digest, "r:e3b0c44298fc1c14", false},
+		{"identical by tag", "r:latest", "r:latest", true},
+		{"different repositories, same tag", "a:latest", "b:latest", false},
+		{"different repositories, same digest", "a@" + digest, "b@" + digest, true},
+		{"same repository, different digests", "r@" + digest, "r@" + other, false},
+		{"A empty repository, same digest", "@" + digest, "r@" + digest, true},
+		{"B empty repository, same digest", "r@" + digest, "@" + digest, true},
+		{"both with an empty digest", "a@", "b@", false},
 	} {
 		if cvo.SameImage(c.a, c.b) != c.same {
-			t.Errorf("%q and %q", c.a, c.b)
+			t.Errorf("%s: %q and %q", c.name, c.a, c.b)
 		}
 	}
 	v := cvo.Digests{"sha256:one"}

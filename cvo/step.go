@@ -39,8 +39,17 @@ type Decision struct {
 //
 // The cost is linear in the number of tasks, with a small factor.
 func Step(state State, w *World, now time.Time, policy *Policy) Decision {
-	if w == nil || w.Cluster == nil {
+	s := decide(state, w, now, policy)
+	if s == nil {
 		return Decision{State: state}
+	}
+	return Decision{State: s.State, Actions: s.actions, Blocked: s.blocked, Wake: s.wake}
+}
+
+// decide makes a decision; nil when there is no cluster to decide about.
+func decide(state State, w *World, now time.Time, policy *Policy) *step {
+	if w == nil || w.Cluster == nil {
+		return nil
 	}
 	p := policy.withDefaults()
 	s := &step{State: clone(state), w: w, now: now, policy: &p}
@@ -51,7 +60,7 @@ func Step(state State, w *World, now time.Time, policy *Policy) Decision {
 		s.work()
 	}
 	s.report()
-	return Decision{State: s.State, Actions: s.actions, Blocked: s.blocked, Wake: s.wake}
+	return s
 }
 
 // clone returns a state that shares nothing which a step changes.
@@ -84,6 +93,7 @@ type step struct {
 	invalid []*FieldError
 	prep    *preparation // of the work; nil while its payload is not at hand
 	errors  []*TaskError // what keeps tasks, in their order
+	keeps   []int        // the task that each of them keeps
 	passed  bool         // a pass ended well in this step
 }
 

@@ -52,6 +52,8 @@ func SummaryForReason(reason, name string) string {
 		return s
 	}
 	switch {
+	case reason == "":
+		return "an error occurred"
 	case reason == ReasonMultiple && name != "":
 		return "several errors, among them of " + name
 	case reason == ReasonMultiple:

@@ -182,12 +182,21 @@ func (s *step) late(since time.Time, limit time.Duration) bool {
 
 // since is when the wait for an operator began.
 func (s *step) since(e *TaskError) time.Time {
+	if since := s.waitedSince(e.Name); !since.IsZero() {
+		return since
+	}
+	return s.now
+}
+
+// waitedSince is when the wait for an operator began; zero when it is not waited
+// for.
+func (s *step) waitedSince(name string) time.Time {
 	for _, w := range s.Work.Waits {
-		if w.Name == e.Name {
+		if w.Name == name {
 			return w.Since
 		}
 	}
-	return s.now
+	return time.Time{}
 }
 
 func summary(e *TaskError) string {

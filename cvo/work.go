@@ -113,7 +113,7 @@ func (s *step) tasks() {
 			continue
 		}
 		if t.Error != nil {
-			s.errors = append(s.errors, t.Error)
+			s.fail(t.Error, i)
 		}
 		running = append(running, t)
 	}
@@ -194,6 +194,12 @@ func (s *step) task(t *Running, m *payload.Manifest, free bool) (finished, busy 
 		s.at(t.Next)
 	}
 	return false, false
+}
+
+// fail notes what keeps a task.
+func (s *step) fail(e *TaskError, task int) {
+	s.errors = append(s.errors, e)
+	s.keeps = append(s.keeps, task)
 }
 
 // failed notes that an attempt failed.
@@ -316,7 +322,7 @@ func (s *step) lapses() {
 		if e == nil || w.Mode == Initializing && e.Effect != EffectReport {
 			continue
 		}
-		s.errors = append(s.errors, e)
+		s.fail(e, i)
 		s.block(s.operatorBlock(fairlead.Block{Reason: e.Reason, Message: e.Message, Since: unwell(live)}, i))
 	}
 }

@@ -1,0 +1,89 @@
+package cvo
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead/cvo/payload"
+)
+
+// Issue is what keeps a release from being applied, as a tree: below several
+// errors stand the kinds of them, below errors of one kind about several
+// operators each of these, and below each its details. Its JSON names are those
+// of the cluster-version operator, besides reason.
+type Issue struct {
+	Message  string         `json:"message"`            // what and why
+	Reason   string         `json:"reason,omitempty"`   // a stable word in CamelCase; empty for a detail
+	Effect   Effect         `json:"effect,omitempty"`   // what it does to the update; empty for a detail
+	Manifest *IssueManifest `json:"manifest,omitempty"` // which manifest it is about; nil for several, and for a detail
+	// TransitionStart is when the wait for a ClusterOperator began; zero when it
+	// is not waited for.
+	TransitionStart time.Time `json:"transitionStart,omitzero"`
+	// Children are what it is made of: errors that are about no ClusterOperator in
+	// the order of the tasks, then the others by reason, and those of one reason
+	// in the order of the tasks.
+	Children []*Issue `json:"children,omitempty"`
+}
+
+// IssueManifest names a manifest.
+type IssueManifest struct {
+	OriginalFilename string `json:"originalFilename,omitempty"` // in the payload
+	Group            string `json:"group"`                      // of its kind; empty for the core
+	Kind             string `json:"kind"`                       // what it is
+	Namespace        string `json:"namespace,omitempty"`        // where it is; empty for what is in none
+	Name             string `json:"name"`                       // what it is called
+}
+
+// Explain returns what keeps a release from being applied as Step would find it,
+// nil for nothing. It is a pure function like Step.
+func Explain(state State, w *World, now time.Time, policy *Policy) *Issue {
+	s := decide(state, w, now, policy)
+	if s == nil {
+		return nil
+	}
+	about := map[*TaskError]int{}
+	for i, e := range s.errors {
+		about[e] = s.keeps[i]
+	}
+	leaf := func(e *TaskError) *Issue {
+		m := s.prep.graph.Tasks[about[e]]
+		i := &Issue{Message: e.Message, Reason: e.Reason, Effect: e.Effect, Manifest: manifestOf(m)}
+		if m.ClusterOperator() {
+			i.TransitionStart = s.waitedSince(m.ID.Name)
+		}
+		if e.Detail != "" {
+			i.Children = []*Issue{{Message: e.Detail}}
+		}
+		return i
+	}
+	return issueOf(s.errors, leaf)
+}
+
+func manifestOf(m *payload.Manifest) *IssueManifest {
+	return &IssueManifest{OriginalFilename: m.File, Group: m.ID.Group, Kind: m.ID.Kind, Namespace: m.ID.Namespace, Name: m.ID.Name}
+}
+
+// issueOf makes the tree of errors. leaf tells of one of them.
+func issueOf(errs []*TaskError, leaf func(*TaskError) *Issue) *Issue {
+	root := &Issue{}
+	for _, kind := range kinds(errs) {
+		if len(kind) == 1 {
+			root.Children = append(root.Children, leaf(kind[0]))
+			continue
+		}
+		e := joined(kind)
+		node := &Issue{Message: e.Message, Reason: e.Reason, Effect: e.Effect}
+		for _, one := range kind {
+			node.Children = append(node.Children, leaf(one))
+		}
+		root.Children = append(root.Children, node)
+	}
+	switch len(root.Children) {
+	case 0:
+		return nil
+	case 1:
+		return root.Children[0]
+	}
+	e := Summarize(errs)
+	root.Message, root.Reason, root.Effect = e.Message, e.Reason, e.Effect
+	return root
+}
