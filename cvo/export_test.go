@@ -1,12 +1,13 @@
 package cvo
 
-// For the rows of the reference that test parts of Summarize and Prune alone.
+// For the rows of the reference that test parts of Summarize, Record and Prune
+// alone.
 var (
-	Condense     = condense
-	FirstOfMinor = firstOfMinor
-	LastOfMinor  = lastOfMinor
-	Weight       = weight
-	NewestDone   = newestCompleted
-	SameRelease  = sameRelease
-	MinorOf      = minorOf
+	Condense       = condense
+	SameRelease    = sameRelease
+	Kept           = kept
+	EdgeOfMinor    = edgeOfMinor
+	BetweenMinors  = betweenMinors
+	BetweenPatches = betweenPatches
+	MinorOf        = minorOf
 )

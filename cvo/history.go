@@ -1,9 +1,8 @@
 package cvo
 
 import (
+	"strings"
 	"time"
-
-	"github.com/fairlead/fairlead/internal/semverx"
 )
 
 // maxHistory is how many entries are kept.
@@ -14,9 +13,9 @@ const maxHistory = 100
 // before it. done says that all of the release has been applied. A release
 // without an image is not recorded. The argument is not changed.
 //
-// Two releases are the same when their images are and neither the versions
-// contradict, or when their versions are the same and one of the images is not
-// known. What is completed stays completed.
+// The release is that of the head when the images are the same and the versions
+// do not contradict, or when the versions are the same and the image of the head
+// is not known. What is completed stays completed.
 func Record(history []History, r Release, verified bool, risks string, done bool, now time.Time) []History {
 	if r.Image == "" {
 		return history
@@ -51,7 +50,7 @@ func sameRelease(h History, r Release) bool {
 	if h.Image == r.Image {
 		return h.Version == r.Version || h.Version == "" || r.Version == ""
 	}
-	return h.Version == r.Version && (h.Image == "" || r.Image == "")
+	return h.Version == r.Version && h.Image == ""
 }
 
 // Prune returns a history of at most max entries. The least important one goes
@@ -75,24 +74,47 @@ func Prune(history []History, max int) []History {
 // weight says how important an entry is.
 func weight(history []History, i int) float64 {
 	w := -1.01 * float64(i)
-	if i == len(history)-1 || i < 5 || i == newestCompleted(history) {
+	switch {
+	case kept(history, i):
 		w += 1000
-	}
-	switch history[i].State {
-	case Completed:
-		if firstOfMinor(history, i) || lastOfMinor(history, i) {
-			w += 30
-		}
-	case Partial:
-		switch newer, older := completedBefore(history, i), completedAfter(history, i); {
-		case newer < 0 || older < 0:
-		case minorOf(history[newer]) != minorOf(history[older]):
-			w += 20
-		case history[newer].Version != history[older].Version:
-			w -= 20
-		}
+	case edgeOfMinor(history, i):
+		w += 30
+	case betweenMinors(history, i):
+		w += 20
+	case betweenPatches(history, i):
+		w -= 20
 	}
 	return w
+}
+
+// kept reports whether an entry stays whatever it is.
+func kept(history []History, i int) bool {
+	return i == len(history)-1 || i < 5 || i == newestCompleted(history)
+}
+
+// edgeOfMinor reports whether an entry is the first or last completed one of its
+// minor version.
+func edgeOfMinor(history []History, i int) bool {
+	if history[i].State != Completed {
+		return false
+	}
+	newer, older := completedBefore(history, i), completedAfter(history, i)
+	return newer < 0 || older < 0 || minorOf(history[newer]) != minorOf(history[i]) || minorOf(history[older]) != minorOf(history[i])
+}
+
+// betweenMinors reports whether an entry that was not completed lies between
+// completed ones of two minor versions.
+func betweenMinors(history []History, i int) bool {
+	newer, older := completedBefore(history, i), completedAfter(history, i)
+	return history[i].State == Partial && newer >= 0 && older >= 0 && minorOf(history[newer]) != minorOf(history[older])
+}
+
+// betweenPatches reports whether an entry that was not completed lies between
+// completed ones of two versions with the same minor version.
+func betweenPatches(history []History, i int) bool {
+	newer, older := completedBefore(history, i), completedAfter(history, i)
+	return history[i].State == Partial && newer >= 0 && older >= 0 &&
+		minorOf(history[newer]) == minorOf(history[older]) && history[newer].Version != history[older].Version
 }
 
 func newestCompleted(history []History) int { return completedAfter(history, -1) }
@@ -117,21 +139,17 @@ func completedBefore(history []History, i int) int {
 	return -1
 }
 
-func firstOfMinor(history []History, i int) bool {
-	older := completedAfter(history, i)
-	return older < 0 || minorOf(history[older]) != minorOf(history[i])
-}
-
-func lastOfMinor(history []History, i int) bool {
-	newer := completedBefore(history, i)
-	return newer < 0 || minorOf(history[newer]) != minorOf(history[i])
-}
-
-// minorOf returns the major and minor version of an entry; zero if it has none.
-func minorOf(h History) [2]uint64 {
-	v, err := semverx.Parse(h.Version)
-	if err != nil {
-		return [2]uint64{}
+// minorOf returns the major and minor version of an entry, as in 4.18; empty if
+// it has none.
+func minorOf(h History) string {
+	major, rest, ok := strings.Cut(strings.TrimPrefix(h.Version, "v"), ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	if !ok || !number(major) || !number(minor) {
+		return ""
 	}
-	return [2]uint64{v.Major(), v.Minor()}
+	return major + "." + minor
+}
+
+func number(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
 }
