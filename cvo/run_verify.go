@@ -8,13 +8,28 @@ import (
 	"strings"
 )
 
-// Verifier decides whether a release image is one that the cluster may trust.
-// It is where signatures are checked: with keyrings, a verifier looks for
-// signed statements about the digest in its stores. A Backend calls it while it
-// retrieves a release. It is safe for concurrent use.
+// Verifier decides whether a release image is one that the cluster may trust. It
+// is where signatures are checked, and the hook for keyrings: this module reads
+// no OpenPGP. A verifier with keyrings
+//
+//  1. looks for signatures of the digest where they are published, as
+//     ALGORITHM=HEX/signature-1 and so on below each of its stores, up to the
+//     first that is not there, and no further than some limit of number and size;
+//  2. takes a signature for good when it is by a key of the keyring that has not
+//     expired, and its message names the digest ("critical", "image",
+//     "docker-manifest-digest") and an identity, and has no fields that are not
+//     known;
+//  3. vouches for the image when every one of its keyrings has a good signature.
+//
+// A Fetcher asks it before it downloads a release, and gives it half of the time
+// that there is; other Backends do well to do the same. It is safe for concurrent
+// use.
 type Verifier interface {
 	// Verify returns nil for an image that may be trusted. digest is that of the
-	// image, with its algorithm, as in sha256:8c04….
+	// image, with its algorithm, as in sha256:8c04…; it is empty for an image that
+	// is named by a tag, of which nobody can say what it will be. The error says
+	// what was looked at and what was missing there. Verify returns soon after ctx
+	// ends.
 	Verify(ctx context.Context, digest string) error
 }
 
