@@ -261,8 +261,7 @@ func (s *step) imply(update *payload.Payload) {
 	if current == nil || current.Payload == nil {
 		return
 	}
-	caps := payload.Capabilities{Known: s.policy.Capabilities.Known, Enabled: s.Enabled}
-	s.enable(payload.ImplicitlyEnabled(update.Manifests, current.Payload.Manifests, caps, nil))
+	s.enable(payload.ImplicitlyEnabled(update, current.Payload, s.policy.filter(s.w, s.Enabled), nil))
 }
 
 // keep sees to it that no capability is turned off which was enabled: what the

@@ -49,28 +49,48 @@ func (f *Filter) capability(m *Manifest) string {
 // ImplicitlyEnabled returns the capabilities that an update turns on whether
 // the cluster wants them or not, sorted: a resource that the cluster has and
 // that needs another capability in the new release would vanish otherwise.
-// Those in prior stay. Manifests of current that are not enabled do not count.
-func ImplicitlyEnabled(update, current []*Manifest, caps Capabilities, prior []string) []string {
-	f := &Filter{Capabilities: &Capabilities{Known: caps.Known, Enabled: caps.Enabled, AllowUnknown: true}}
-	has := make(map[ID]*Manifest, len(current))
-	for _, m := range current {
-		if has[m.ID] == nil && f.capability(m) == "" {
-			has[m.ID] = m
-		}
-	}
+//
+//  1. A resource counts as the cluster's if the current release has it, and the
+//     filter leaves it in. Capabilities that are not known do not keep it out,
+//     and overrides do not count: the resource is there all the same.
+//  2. A manifest of the update counts if it belongs to the cluster, apart from
+//     its capabilities. It turns on those that the resource did not need before.
+//  3. Those in prior stay.
+//
+// A nil filter is that of [NewFilter]. Without capabilities in it all are
+// enabled, and prior is all there is.
+func ImplicitlyEnabled(update, current *Payload, f *Filter, prior []string) []string {
 	implicit := slices.Clone(prior)
-	for _, m := range update {
-		old := has[m.ID]
-		if old == nil {
-			continue
-		}
-		before := old.Capabilities()
-		for _, c := range m.Capabilities() {
-			if !slices.Contains(before, c) && !slices.Contains(caps.Enabled, c) {
-				implicit = append(implicit, c)
-			}
-		}
+	now, next := current.filter(f), update.filter(f)
+	if now.Capabilities != nil {
+		caps := *now.Capabilities
+		caps.AllowUnknown = true
+		now.Capabilities, next.Capabilities = &caps, nil
+		now.Overrides, next.Overrides = nil, nil
+		implicit = append(implicit, turnedOn(update.Select(next).Tasks, current.Select(now).Tasks, caps.Enabled)...)
 	}
 	slices.Sort(implicit)
 	return slices.Compact(implicit)
+}
+
+// turnedOn returns the capabilities that tasks of the update need beyond those
+// that are enabled, and which the same resources did not need before.
+func turnedOn(update, current []*Manifest, enabled []string) []string {
+	has := make(map[ID][]*Manifest, len(current))
+	for _, m := range current {
+		has[m.ID] = append(has[m.ID], m)
+	}
+	caps := []string{}
+	for _, m := range update {
+		for _, old := range has[m.ID] {
+			before := old.Capabilities()
+			for _, c := range m.Capabilities() {
+				if !slices.Contains(before, c) && !slices.Contains(enabled, c) {
+					caps = append(caps, c)
+				}
+			}
+		}
+	}
+	slices.Sort(caps)
+	return slices.Compact(caps)
 }

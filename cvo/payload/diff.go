@@ -101,7 +101,13 @@ func Diff(old, new *Selection) *Difference {
 		d.Changes = append(d.Changes, c)
 	}
 	d.Images = diffImages(old.Payload.Images, new.Payload.Images)
-	d.Capabilities = ImplicitlyEnabled(new.Tasks, old.Tasks, Capabilities{Enabled: capabilities(old.Tasks)}, []string{})
+	wanted := slices.Clone(new.Tasks)
+	for _, x := range new.Excluded {
+		if x.Rule == RuleCapability {
+			wanted = append(wanted, x.Manifest)
+		}
+	}
+	d.Capabilities = turnedOn(wanted, old.Tasks, capabilities(old.Tasks))
 	return d
 }
 

@@ -68,3 +68,23 @@ func TestDiffAbandoned(t *testing.T) {
 		t.Errorf("%v, risks %v", got, d.Risks())
 	}
 }
+
+// TestDiffCapabilities: a resource that needs a capability from now on is told,
+// whether the filter has it or not.
+func TestDiffCapabilities(t *testing.T) {
+	with := func(caps string) *payload.Payload {
+		text := fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  annotations: {%s: \"true\", %s: %q}\n", ha, needs, caps)
+		all, err := payload.ReadManifests("release-manifests/0000_10_a_x.yaml", []byte(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &payload.Payload{Manifests: all}
+	}
+	f := payload.NewFilter()
+	for _, f.Capabilities = range []*payload.Capabilities{nil, {Known: []string{"A", "B"}, Enabled: []string{"A"}}} {
+		d := payload.Diff(with("A").Select(f), with("A+B+B").Select(f))
+		if strings.Join(d.Capabilities, " ") != "B" {
+			t.Errorf("%+v: %v", f.Capabilities, d.Capabilities)
+		}
+	}
+}

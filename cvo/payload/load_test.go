@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -82,42 +81,6 @@ func TestFixtures(t *testing.T) {
 		f.Major = &c.major
 		if got := strings.Join(names(p.Select(f).Tasks), " "); got != c.want {
 			t.Errorf("major version %d: %s, want %s", c.major, got, c.want)
-		}
-	}
-}
-
-// TestImplicitlyEnabled is TestGetImplicitlyEnabledCapabilities: its fixtures
-// where they are, and the same cases here.
-func TestImplicitlyEnabled(t *testing.T) {
-	with := func(name, caps string) *payload.Manifest {
-		m := &payload.Manifest{ID: payload.ID{Kind: "Test", Namespace: "ns1", Name: name}, Annotations: map[string]string{}}
-		if caps != "" {
-			m.Annotations[payload.AnnotationCapability] = caps
-		}
-		return m
-	}
-	list := func(m ...*payload.Manifest) []*payload.Manifest { return m }
-	for _, c := range []struct {
-		name            string
-		update, current []*payload.Manifest
-		enabled, prior  []string
-		want            string
-	}{
-		{"basic", list(with("a", "cap2")), list(with("a", "cap1")), []string{"cap1"}, nil, "cap2"},
-		{"none before", list(with("a", "cap2")), list(with("a", "")), nil, nil, "cap2"},
-		{"another manifest", list(with("b", "cap2")), list(with("a", "cap1")), []string{"cap1"}, nil, ""},
-		{"current one is disabled", list(with("a", "cap2")), list(with("a", "cap1")), nil, nil, ""},
-		{"enabled already", list(with("a", "cap2")), list(with("a", "cap1")), []string{"cap1", "cap2"}, nil, ""},
-		{"implicit already", list(with("a", "cap2")), list(with("a", "cap1")), []string{"cap1"}, []string{"cap2", "cap0"}, "cap0 cap2"},
-		{"only once", list(with("a", "cap1+cap2"), with("b", "cap2")), list(with("a", "cap1"), with("b", "")), []string{"cap1"}, nil, "cap2"},
-		{"no update", nil, list(with("a", "cap1")), []string{"cap1"}, []string{"cap3"}, "cap3"},
-		{"nothing now", list(with("a", "cap1")), nil, []string{"cap1"}, []string{"cap3"}, "cap3"},
-		{"several of one name", list(with("a", "cap2"), with("a", "cap2")), list(with("a", "cap1"), with("a", "cap9")), []string{"cap1"}, nil, "cap2"},
-		{"several at once", list(with("a", "z+b+a")), list(with("a", "")), []string{"b"}, nil, "a z"},
-	} {
-		got := payload.ImplicitlyEnabled(c.update, c.current, payload.Capabilities{Enabled: c.enabled}, c.prior)
-		if strings.Join(got, " ") != c.want || !slices.IsSorted(got) {
-			t.Errorf("%s: %v, want %s", c.name, got, c.want)
 		}
 	}
 }

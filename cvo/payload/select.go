@@ -1,6 +1,10 @@
 package payload
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/fairlead/fairlead/internal/semverx"
+)
 
 // Selection is the part of a payload that belongs to one cluster.
 type Selection struct {
@@ -19,11 +23,9 @@ type Excluded struct {
 }
 
 // Select returns the manifests that belong to a cluster. A nil filter is that
-// of [NewFilter].
+// of [NewFilter]. Without a major version in it the release's own counts.
 func (p *Payload) Select(f *Filter) *Selection {
-	if f == nil {
-		f = NewFilter()
-	}
+	f = p.filter(f)
 	s := &Selection{Payload: p, Tasks: make([]*Manifest, 0, len(p.Manifests))}
 	for _, m := range p.Manifests {
 		if x := f.Judge(m); x.Rule != RuleNone {
@@ -34,6 +36,19 @@ func (p *Payload) Select(f *Filter) *Selection {
 	}
 	s.Warnings = duplicates(s.Tasks)
 	return s
+}
+
+// filter returns a copy of f for this release.
+func (p *Payload) filter(f *Filter) *Filter {
+	if f == nil {
+		f = NewFilter()
+	}
+	out := *f
+	if v, err := semverx.Parse(p.Release.Version); out.Major == nil && err == nil {
+		major := v.Major()
+		out.Major = &major
+	}
+	return &out
 }
 
 // duplicates finds the resources that several manifests are about.
