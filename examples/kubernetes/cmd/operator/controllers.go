@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// controller is one that the operator can run.
+type controller interface {
+	// name is what -controllers calls it.
+	name() string
+	// define defines its own flags, all beginning with its name.
+	define(*flag.FlagSet)
+	// setup adds it to the manager.
+	setup(ctx context.Context, mgr ctrl.Manager, s *shared) error
+}
+
+// newControllers returns all that there are.
+func newControllers() []controller {
+	return []controller{new(evictionController)}
+}
+
+// shared is what the controllers have in common.
+type shared struct {
+	workers int
+	metrics *kube.Metrics
+	// store returns the store of an engine, for the term as leader that begins.
+	store func(engine string) (fairlead.Store, error)
+}
+
+// names lists controllers.
+func names(of []controller) string {
+	var all []string
+	for _, c := range of {
+		all = append(all, c.name())
+	}
+	return strings.Join(all, ",")
+}

@@ -1,0 +1,61 @@
+// Operator runs the engines of fairlead as controllers of a Kubernetes cluster,
+// each in a package below kube:
+//
+//   - eviction: pods leave nodes with NoExecute taints in time
+//   - machines: machines are deleted by their hooks, drained, and terminated
+//   - clusterversion: the cluster goes from one release to the next
+//   - operators: operators are installed and updated from catalogs
+//
+// It finds the cluster as every program on controller-runtime does: by -kubeconfig,
+// by KUBECONFIG, by the service account of its pod. One replica leads and acts; the
+// others wait. -help lists the flags.
+//
+// It stops on SIGTERM or an interrupt: no pass begins any more, those under way
+// end, and the lease is given back.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+)
+
+func main() {
+	os.Exit(run(ctrl.SetupSignalHandler(), os.Args[1:], os.Stderr))
+}
+
+// run is the program. It returns its exit status.
+func run(ctx context.Context, args []string, stderr io.Writer) int {
+	flags := flag.NewFlagSet("operator", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	settings := newSettings(flags)
+	flags.Usage = func() {
+		fmt.Fprintf(stderr, "usage: operator [flags]\n\nRuns the controllers %s.\n\n", names(settings.all))
+		flags.PrintDefaults()
+	}
+	var logs zap.Options
+	logs.BindFlags(flags)
+	switch err := flags.Parse(args); {
+	case err == flag.ErrHelp:
+		return 0
+	case err != nil:
+		return 2
+	}
+	if flags.NArg() > 0 {
+		fmt.Fprintf(stderr, "operator: %q: takes no arguments, only flags; -help lists them\n", flags.Arg(0))
+		return 2
+	}
+	log := zap.New(zap.UseFlagOptions(&logs), zap.WriteTo(stderr))
+	ctrl.SetLogger(log)
+	if err := serve(logr.NewContext(ctx, log), settings); err != nil {
+		fmt.Fprintf(stderr, "operator: %v\n", err)
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+)
+
+// serve runs the controllers until ctx ends, or the lease is lost.
+func serve(ctx context.Context, s *settings) error {
+	chosen, err := s.chosen()
+	if err == nil {
+		err = s.check()
+	}
+	if err != nil {
+		return err
+	}
+	config, err := s.config()
+	if err != nil {
+		return fmt.Errorf("where the cluster is: %w", err)
+	}
+	mgr, err := s.manager(config)
+	if err != nil {
+		return err
+	}
+	direct, err := client.NewWithWatch(config, client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+	if err != nil {
+		return fmt.Errorf("client of the stores: %w", err)
+	}
+	common := &shared{
+		workers: s.workers,
+		metrics: kube.NewMetrics(),
+		store: func(name string) (fairlead.Store, error) {
+			store, err := kube.NewStore(direct, s.namespace, name)
+			if err != nil {
+				return nil, err
+			}
+			return kube.NewCached(store), nil // this process leads for one term: then it ends
+		},
+	}
+	if err := metrics.Registry.Register(common.metrics); err != nil {
+		return fmt.Errorf("metrics: %w", err)
+	}
+	defer metrics.Registry.Unregister(common.metrics)
+	for _, c := range chosen {
+		if err := c.setup(ctx, mgr, common); err != nil {
+			return fmt.Errorf("controller %s: %w", c.name(), err)
+		}
+	}
+	return mgr.Start(ctx)
+}
+
+// config says where the cluster is, and how much may be asked of it.
+func (s *settings) config() (*rest.Config, error) {
+	var config *rest.Config
+	var err error
+	if s.kubeconfig != "" {
+		config, err = clientcmd.BuildConfigFromFlags("", s.kubeconfig)
+	} else {
+		config, err = ctrl.GetConfig()
+	}
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	if s.qps > 0 {
+		config.QPS, config.Burst = float32(s.qps), int(2*s.qps)+1
+	}
+	return rest.AddUserAgent(config, "fairlead"), nil
+}
+
+// manager makes the manager, with its health endpoints.
+func (s *settings) manager(config *rest.Config) (ctrl.Manager, error) {
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	mgr, err := ctrl.NewManager(config, ctrl.Options{
+		Scheme:                        scheme,
+		Cache:                         cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
+		Metrics:                       server.Options{BindAddress: s.metrics},
+		HealthProbeBindAddress:        s.health,
+		GracefulShutdownTimeout:       &s.grace,
+		LeaderElection:                s.elect,
+		LeaderElectionID:              "fairlead",
+		LeaderElectionNamespace:       s.namespace,
+		LeaderElectionReleaseOnCancel: true, // nothing acts after the manager has stopped
+		LeaseDuration:                 &s.leaseDuration,
+		RenewDeadline:                 &s.renewDeadline,
+		RetryPeriod:                   &s.retryPeriod,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("manager: %w", err)
+	}
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return nil, err
+	}
+	return mgr, mgr.AddReadyzCheck("caches", func(r *http.Request) error {
+		if !mgr.GetCache().WaitForCacheSync(r.Context()) {
+			return fmt.Errorf("the caches are not filled yet")
+		}
+		return nil
+	})
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// settings are what the flags say.
+type settings struct {
+	kubeconfig  string
+	controllers string
+	namespace   string
+	health      string
+	metrics     string
+	qps         float64
+	workers     int
+	grace       time.Duration
+
+	elect         bool
+	leaseDuration time.Duration
+	renewDeadline time.Duration
+	retryPeriod   time.Duration
+
+	all []controller // those that -controllers chooses of
+}
+
+func newSettings(flags *flag.FlagSet) *settings {
+	s := &settings{all: newControllers()}
+	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "`file` that says where the cluster is; empty means $KUBECONFIG, then the pod's service account")
+	flags.StringVar(&s.controllers, "controllers", names(s.all), "which controllers to run, a `list` with commas")
+	flags.StringVar(&s.namespace, "namespace", "fairlead", "`namespace` of the operator's own ConfigMaps and Lease")
+	flags.StringVar(&s.health, "health-address", ":8081", "`address` of /healthz and /readyz; 0 for none")
+	flags.StringVar(&s.metrics, "metrics-address", ":8080", "`address` of /metrics; 0 for none")
+	flags.Float64Var(&s.qps, "qps", 0, "most requests a second; 0 leaves that to the server's priority and fairness")
+	flags.IntVar(&s.workers, "workers", 4, "how many objects of each controller are looked at at a time")
+	flags.DurationVar(&s.grace, "grace", 30*time.Second, "how long passes under way may take once it is to stop")
+	flags.BoolVar(&s.elect, "leader-elect", true, "act only while holding the Lease fairlead of the namespace")
+	flags.DurationVar(&s.leaseDuration, "lease-duration", 60*time.Second, "after how long without a sign of the leader another may lead")
+	flags.DurationVar(&s.renewDeadline, "renew-deadline", 40*time.Second, "after how long without an answer of the server the leader gives up and ends; less than -lease-duration")
+	flags.DurationVar(&s.retryPeriod, "retry-period", 5*time.Second, "time between attempts to renew or to get the Lease")
+	for _, c := range s.all {
+		c.define(flags)
+	}
+	return s
+}
+
+// chosen returns the controllers to run.
+func (s *settings) chosen() ([]controller, error) {
+	wanted := strings.Split(s.controllers, ",")
+	var out []controller
+	for _, c := range s.all {
+		if slices.Contains(wanted, c.name()) {
+			out = append(out, c)
+		}
+	}
+	for _, name := range wanted {
+		if !slices.ContainsFunc(s.all, func(c controller) bool { return c.name() == name }) {
+			return nil, fmt.Errorf("-controllers: there is no controller %q: choose of %s", name, names(s.all))
+		}
+	}
+	return out, nil
+}
+
+// check returns what is wrong with the flags together.
+func (s *settings) check() error {
+	if s.elect && (s.renewDeadline >= s.leaseDuration || s.retryPeriod >= s.renewDeadline || s.retryPeriod <= 0) {
+		return fmt.Errorf("-lease-duration %v, -renew-deadline %v, -retry-period %v: each must be longer than the one after it", s.leaseDuration, s.renewDeadline, s.retryPeriod)
+	}
+	if s.workers < 1 {
+		return fmt.Errorf("-workers %d: must be at least 1", s.workers)
+	}
+	return nil
+}
