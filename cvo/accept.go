@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/internal/object"
 )
 
 // accept takes the release that is asked for from retrieval to acceptance.
@@ -66,6 +67,11 @@ func (s *step) seen() *ClusterVersion {
 	cv := *s.w.Cluster
 	cv.Status.History = s.History
 	cv.Status.Desired = s.desired()
+	progressing := Condition{Type: "Progressing", Status: False, LastTransitionTime: s.now}
+	if s.Work != nil && s.Work.Mode != Reconciling {
+		progressing.Status = True
+	}
+	cv.Status.Conditions = s.setUpgradeable(object.SetCondition(cv.Status.Conditions, progressing))
 	return &cv
 }
 
@@ -201,10 +207,12 @@ func (s *step) judge(r *Retrieved) {
 			s.refuse(AcceptConditions, causeConditions, text)
 			return
 		}
-		if risks != "" && text != "" {
-			risks += "\n"
+		for _, more := range []string{text, acceptedRisks(s.w.Cluster, release)} {
+			if risks != "" && more != "" {
+				risks += "\n"
+			}
+			risks += more
 		}
-		risks += text
 	}
 	s.begin(release, r, risks)
 }
@@ -220,7 +228,7 @@ func (s *step) trusted(r Release) bool {
 		return true
 	}
 	before := newestCompleted(s.History)
-	return s.w.Cluster.Spec.DesiredUpdate == nil && before >= 0 && s.History[before].Image == r.Image
+	return !s.w.Cluster.Spec.DesiredUpdate.asks() && before >= 0 && s.History[before].Image == r.Image
 }
 
 // installed reports whether a release was ever applied whole.

@@ -5,20 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/semverx"
 )
-
-// Alert is an alert of the cluster's monitoring, with the JSON names of the
-// Prometheus API.
-type Alert struct {
-	Labels      map[string]string `json:"labels"`            // alertname, severity and what it is about
-	Annotations map[string]string `json:"annotations"`       // summary, description and runbook_url
-	State       string            `json:"state"`             // pending or firing
-	ActiveAt    time.Time         `json:"activeAt,omitzero"` // since when
-}
 
 // Advice says which update to take.
 type Advice struct {
@@ -153,36 +143,6 @@ func (a *Advice) concerns(cv *ClusterVersion, alerts []Alert) {
 		order := []Severity{SeverityError, SeverityWarning, SeverityInfo}
 		return cmp.Or(cmp.Compare(slices.Index(order, x.Severity), slices.Index(order, y.Severity)), strings.Compare(x.Subject, y.Subject), strings.Compare(x.Message, y.Message))
 	})
-}
-
-// concern judges an alert: critical ones, those about nodes, images and
-// disruption budgets, and those marked openShiftUpdatePrecheck.
-func (a *Alert) concern() (Finding, bool) {
-	name := a.Labels["alertname"]
-	f := Finding{Subject: "alert " + name, Severity: SeverityWarning, Reason: "Alert:" + a.State, Since: a.ActiveAt, Owner: cmp.Or(a.Labels["namespace"], "administrator")}
-	why := ""
-	switch {
-	case a.State != "firing":
-		return f, false
-	case a.Labels["severity"] == "critical":
-		f.Severity, why = SeverityError, "the cluster has a serious problem"
-	case name == "PodDisruptionBudgetAtLimit" || name == "PodDisruptionBudgetLimit":
-		why = "draining nodes may take long: budget " + a.Labels["namespace"] + "/" + a.Labels["poddisruptionbudget"] + " allows no disruption"
-	case strings.HasPrefix(name, "KubeNode"):
-		why = "nodes may not come back after their update"
-	case name == "KubeContainerWaiting" || strings.Contains(name, "ImagePull"):
-		why = "images may not be had"
-	case a.Labels["openShiftUpdatePrecheck"] == "true":
-		why = "it asks to be looked at before an update"
-	default:
-		return f, false
-	}
-	f.Message = why + ": " + cmp.Or(a.Annotations["summary"], a.Annotations["message"], name)
-	if about := a.Labels["name"]; about != "" {
-		f.Message += " (" + about + ")"
-	}
-	f.Next = cmp.Or(a.Annotations["runbook_url"], a.Annotations["runbook"], "look at the alert before an update")
-	return f, true
 }
 
 // Minor returns the major and minor version of a release, as in 4.18, or "".

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
@@ -56,14 +57,17 @@ func validateUpdate(cv *ClusterVersion) []*FieldError {
 		return nil
 	}
 	const field = "spec.desiredUpdate"
-	if u.Architecture != "" && u.Architecture != architectureMulti {
+	if u.Architecture != "" && u.Architecture != graph.ArchitectureMulti {
 		return []*FieldError{{field + ".architecture", u.Architecture, `must be "Multi" or empty`}}
 	}
 	if u.Version == "" && u.Image == "" {
 		if u.Architecture != "" {
 			return []*FieldError{{field + ".version", "", "must be given together with an architecture"}}
 		}
-		return []*FieldError{{field, "", "needs a version or an image"}}
+		if len(u.AcceptRisks) == 0 {
+			return []*FieldError{{field, "", "needs a version, an image, or risks to accept"}}
+		}
+		return nil
 	}
 	if u.Architecture != "" && u.Image != "" {
 		return []*FieldError{{field + ".image", u.Image, "cannot be given together with an architecture; give the version"}}
@@ -76,6 +80,9 @@ func validateUpdate(cv *ClusterVersion) []*FieldError {
 	if u.Image != "" {
 		return nil
 	}
+	if migrates(cv) && u.Version != cv.Status.Desired.Version {
+		return []*FieldError{{field + ".version", u.Version, fmt.Sprintf("an update changes the version or the architecture, not both; ask for %s to change the architecture, and for another version after that", cv.Status.Desired.Version)}}
+	}
 	switch found := candidates(cv, u.Version); {
 	case len(found) == 0:
 		return []*FieldError{{field + ".version", u.Version, "when image is empty the update must be an available update, one from the history, or the current version"}}
@@ -85,17 +92,32 @@ func validateUpdate(cv *ClusterVersion) []*FieldError {
 	return nil
 }
 
-const architectureMulti = "Multi"
+// migrates reports whether a cluster is asked to change from one architecture to
+// several.
+func migrates(cv *ClusterVersion) bool {
+	u := cv.Spec.DesiredUpdate
+	return u != nil && u.Architecture == graph.ArchitectureMulti && cv.Status.Desired.Architecture != graph.ArchitectureMulti
+}
 
 // candidates returns the releases that a version may mean, one for each image:
 // the current one, available updates, conditional updates that are recommended,
 // and releases from the history. A later source counts only where the earlier
-// ones have none.
+// ones have none. When the architecture is to change, the available update comes
+// before the current release, which has the same version; until the service has
+// told of it the cluster stays what it is.
 func candidates(cv *ClusterVersion, version string) []Release {
 	var found []Release
 	add := func(r Release) {
 		if r.Version == version && r.Image != "" && !slices.ContainsFunc(found, func(f Release) bool { return f.Image == r.Image }) {
 			found = append(found, r)
+		}
+	}
+	if migrates(cv) {
+		for _, r := range cv.Status.AvailableUpdates {
+			add(r)
+		}
+		if len(found) > 0 {
+			return found
 		}
 	}
 	add(cv.Status.Desired)
@@ -124,7 +146,7 @@ func candidates(cv *ClusterVersion, version string) []Release {
 // else is asked for. What Validate refuses asks for nothing.
 func Desire(cv *ClusterVersion, current Release) (r Release, force bool) {
 	u := cv.Spec.DesiredUpdate
-	if u == nil || len(validateUpdate(cv)) > 0 {
+	if !u.asks() || len(validateUpdate(cv)) > 0 {
 		return current, false
 	}
 	if u.Image != "" {
@@ -139,6 +161,10 @@ func Desire(cv *ClusterVersion, current Release) (r Release, force bool) {
 	}
 	return candidates(cv, u.Version)[0], u.Force
 }
+
+// asks reports whether an update asks for a release, rather than only for risks
+// to be accepted.
+func (u *Update) asks() bool { return u != nil && (u.Version != "" || u.Image != "") }
 
 func conditional(cv *ClusterVersion) []Release {
 	var list []Release

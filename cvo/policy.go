@@ -44,6 +44,11 @@ type Policy struct {
 	// StopBefore, if set, is the runlevel, such as "50", before which an update
 	// stops until it is taken away.
 	StopBefore string
+	// ClusterRisks makes what the cluster itself shows (see ClusterRisks) risks of
+	// the updates that are offered, which can be accepted by name. Without it they
+	// keep the minor version from changing, by the condition Upgradeable, and
+	// alerts do nothing.
+	ClusterRisks bool
 	// Estimates are how long tasks usually take, to tell what is normal and to
 	// begin with what takes longest.
 	Estimates payload.Estimates

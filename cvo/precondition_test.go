@@ -165,6 +165,8 @@ func TestDesire(t *testing.T) {
 		{"an image", &cvo.Update{Image: "x"}, "x", ""},
 		{"the image of a conditional update", &cvo.Update{Image: "five"}, "five", ""},
 		{"nothing at all", &cvo.Update{}, "one", "spec.desiredUpdate"},
+		{"risks to accept alone", &cvo.Update{AcceptRisks: []cvo.AcceptRisk{{Name: "A"}}}, "one", ""},
+		{"risks to accept and a version", &cvo.Update{Version: "4.1.1", AcceptRisks: []cvo.AcceptRisk{{Name: "A"}}}, "two", ""},
 		{"an architecture alone", &cvo.Update{Architecture: "Multi"}, "one", "spec.desiredUpdate.version"},
 		{"another architecture", &cvo.Update{Architecture: "arm64", Version: "4.1.0"}, "one", "spec.desiredUpdate.architecture"},
 		{"an architecture and an image", &cvo.Update{Architecture: "Multi", Version: "4.1.0", Image: "x"}, "one", "spec.desiredUpdate.image"},

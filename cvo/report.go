@@ -1,22 +1,22 @@
 package cvo
 
 import (
-	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/internal/object"
-	"github.com/fairlead/fairlead/internal/semverx"
 )
 
 // report writes the status when it is not what is told. Where nothing but
 // messages has changed it waits a while.
 func (s *step) report() {
+	if s.passed && s.Next != nil {
+		s.at(s.now) // what was refused because an update was under way may be accepted now
+	}
 	old := &s.w.Cluster.Status
 	next := s.status()
 	if reflect.DeepEqual(*old, next) {
@@ -52,7 +52,7 @@ func (s *step) status() Status {
 	old := s.w.Cluster.Status
 	out := Status{
 		Desired: s.desired(), History: s.History, ObservedGeneration: s.w.Cluster.Generation,
-		AvailableUpdates: old.AvailableUpdates, ConditionalUpdates: old.ConditionalUpdates,
+		AvailableUpdates: old.AvailableUpdates, ConditionalUpdates: old.ConditionalUpdates, ConditionalUpdateRisks: old.ConditionalUpdateRisks,
 	}
 	if s.Work != nil {
 		out.VersionHash = s.Work.Hash
@@ -60,61 +60,9 @@ func (s *step) status() Status {
 	if c := s.policy.Capabilities; c != nil {
 		out.Capabilities.KnownCapabilities, out.Capabilities.EnabledCapabilities = slices.Sorted(slices.Values(c.Known)), s.Enabled
 	}
-	if s.w.Updates != nil {
-		out.AvailableUpdates, out.ConditionalUpdates = Offers(s.w.Updates, s.w.Evaluations, accepts(s.w.Cluster), &old, s.now)
-	}
 	out.Conditions = s.conditions(old.Conditions)
+	s.offer(&out, &old)
 	return out
-}
-
-// accepts returns the names of risks that the administrator takes.
-func accepts(cv *ClusterVersion) []string {
-	var names []string
-	if u := cv.Spec.DesiredUpdate; u != nil {
-		for _, r := range u.AcceptRisks {
-			names = append(names, r.Name)
-		}
-	}
-	return names
-}
-
-// Offers returns the lists of the status for the updates that a graph offers:
-// available ones, which are recommended whatever the cluster or because none of
-// their risks applies, and those with risks, with the condition Recommended.
-// Both are ordered by version, newest first. The instants of conditions are
-// those of old while their status stays.
-func Offers(u *graph.Updates, known graph.Evaluations, accepted []string, old *Status, now time.Time) (available []Release, conditional []ConditionalUpdate) {
-	for _, to := range u.Available {
-		available = append(available, release(to.Release))
-	}
-	for _, to := range u.Conditional {
-		r := known.Recommend(to, accepted)
-		c := Condition{Type: "Recommended", Status: r.Status, Reason: r.Reason, Message: r.Message, LastTransitionTime: now}
-		var before []Condition
-		for _, o := range old.ConditionalUpdates {
-			if o.Release.Image == to.Payload {
-				before = o.Conditions
-			}
-		}
-		conditional = append(conditional, ConditionalUpdate{Release: release(to.Release), Risks: to.Risks, Conditions: object.SetCondition(before, c)})
-		if r.Status == True {
-			available = append(available, release(to.Release))
-		}
-	}
-	slices.SortStableFunc(available, newest)
-	slices.SortStableFunc(conditional, func(a, b ConditionalUpdate) int { return newest(a.Release, b.Release) })
-	return available, conditional
-}
-
-func release(r graph.Release) Release {
-	return Release{Version: r.Version, Image: r.Payload, URL: r.URL(), Channels: r.Channels()}
-}
-
-// newest orders releases by version, newest first; those without one last.
-func newest(a, b Release) int {
-	v, _ := semverx.Parse(a.Version)
-	w, _ := semverx.Parse(b.Version)
-	return cmp.Or(w.Compare(v), strings.Compare(a.Image, b.Image))
 }
 
 // conditions are those of the status, those of the engine in the order of the
@@ -179,32 +127,25 @@ func without(list []Condition, kind string) []Condition {
 	return slices.DeleteFunc(slices.Clone(list), func(c Condition) bool { return c.Type == kind })
 }
 
-// setUpgradeable joins what operators and overrides say of changing the minor
-// version. Where nobody has anything against it there is no condition.
+// setUpgradeable joins what speaks against changing the minor version: an update
+// under way, overrides, deletions, acknowledgements that are missing, and what
+// operators say. Where nothing does there is no condition.
 func (s *step) setUpgradeable(list []Condition) []Condition {
-	against := s.w.upgradeable()
-	if hasOverrides(s.w.Cluster) {
-		against = append(against, Condition{Reason: "ClusterVersionOverridesSet", Message: "spec.overrides keeps resources from being updated; remove it before the next minor version"})
+	var against []ClusterRisk
+	for _, r := range clusterRisks(s.w, list, s.desired().Version) {
+		if r.Minor {
+			against = append(against, r)
+		}
 	}
 	if len(against) == 0 {
 		return without(list, "Upgradeable")
 	}
-	c := Condition{Type: "Upgradeable", Status: False, Reason: against[0].Reason, Message: told(against[0]), LastTransitionTime: s.now}
+	c := Condition{Type: "Upgradeable", Status: False, Reason: against[0].Reason, Message: against[0].Message, LastTransitionTime: s.now}
 	if len(against) > 1 {
-		c.Reason, c.Message = "MultipleReasons", "Cluster should not be upgraded between minor or major versions for multiple reasons:"
+		c.Reason, c.Message = graph.ReasonMultiple, "Cluster should not be upgraded between minor or major versions for multiple reasons:"
 		for _, a := range against {
-			c.Message += "\n* " + told(a)
+			c.Message += "\n* " + a.Message
 		}
 	}
-	if c.Reason == "" {
-		c.Reason = "ClusterOperatorUpgradeable"
-	}
 	return object.SetCondition(list, c)
-}
-
-func told(c Condition) string {
-	if c.Type == "" {
-		return c.Message
-	}
-	return fmt.Sprintf("Cluster operator %s should not be upgraded between minor versions: %s", c.Type, strings.TrimPrefix(why(&c), ": "))
 }

@@ -74,6 +74,10 @@ type Status struct {
 	Conditions         []Condition         `json:"conditions,omitempty"`         // in the order in which they came up
 	AvailableUpdates   []Release           `json:"availableUpdates,omitempty"`   // updates that are recommended
 	ConditionalUpdates []ConditionalUpdate `json:"conditionalUpdates,omitempty"` // updates with risks
+
+	// ConditionalUpdateRisks are the risks of ConditionalUpdates, each once, by
+	// name, with what is known of them.
+	ConditionalUpdateRisks []ConditionalUpdateRisk `json:"conditionalUpdateRisks,omitempty"`
 }
 
 // Release is one release.
@@ -96,6 +100,15 @@ type ConditionalUpdate struct {
 	Release    Release      `json:"release"`              // to update to
 	Risks      []graph.Risk `json:"risks"`                // which it has
 	Conditions []Condition  `json:"conditions,omitempty"` // Recommended
+}
+
+// ConditionalUpdateRisk is a risk of updates, and whether it is the cluster's.
+type ConditionalUpdateRisk struct {
+	Name          string       `json:"name"`                 // by which it can be accepted
+	Message       string       `json:"message"`              // what may go wrong
+	URL           string       `json:"url"`                  // where people can read of it
+	MatchingRules []graph.Rule `json:"matchingRules"`        // which clusters are exposed
+	Conditions    []Condition  `json:"conditions,omitempty"` // Applies
 }
 
 // HistoryState says whether a release was applied whole.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/cvo/payload"
-	"github.com/fairlead/fairlead/internal/object"
 )
 
 // World is what is observed of a cluster. Step does not change it.
@@ -24,7 +23,9 @@ type World struct {
 	// Workloads tell how far resources are that take time after they were applied,
 	// sorted by identity. One that is not listed takes none.
 	Workloads []Workload
-	// Updates are what the update service offers, nil when it was not asked.
+	// Updates are what the update service offers: its last answer, as long as that
+	// counts (see graph.FetchState), at every observation. The lists of the status
+	// stay as they are while it is nil.
 	Updates *graph.Updates
 	// Evaluations are what the rules of conditional updates came to.
 	Evaluations graph.Evaluations
@@ -35,6 +36,14 @@ type World struct {
 	// that are enabled, as observed. Nil means those of the policy's filter.
 	FeatureSet *string
 	Gates      []string // in any order; an empty list that is not nil means none
+	// AdminGates are what administrators are to acknowledge before the minor
+	// version changes; nil when nothing is.
+	AdminGates *AdminGates
+	// Alerts are those of the cluster's monitoring, pending ones included.
+	Alerts []Alert
+	// Deleting are resources that were deleted because a release asks for it, and
+	// that are still there, sorted by identity.
+	Deleting []payload.ID
 	// Outcomes are what became of actions that this process has applied, by key. A
 	// Runner fills them in.
 	Outcomes []Outcome
@@ -101,15 +110,4 @@ func (w *World) outcome(key string) (Outcome, bool) {
 		}
 	}
 	return Outcome{}, false
-}
-
-// upgradeable returns the operators that say the minor version must not change.
-func (w *World) upgradeable() []Condition {
-	var list []Condition
-	for _, o := range w.Operators {
-		if c := object.FindCondition(o.Status.Conditions, "Upgradeable"); c != nil && c.Status == False {
-			list = append(list, Condition{Type: o.Name, Reason: c.Reason, Message: c.Message})
-		}
-	}
-	return list
 }
