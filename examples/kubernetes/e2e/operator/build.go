@@ -1,0 +1,36 @@
+package operator
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+const module = "github.com/fairlead/fairlead/examples/kubernetes"
+
+// program builds cmd/operator, once in the life of the test's process, to
+// .cache/operator of this module.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module).Output()
+	if err != nil {
+		return "", fmt.Errorf("where the module %s is: %w", module, err)
+	}
+	file := filepath.Join(strings.TrimSpace(string(dir)), ".cache", "operator")
+	out, err := exec.Command("go", "build", "-o", file, module+"/cmd/operator").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build cmd/operator: %w\n%s", err, out)
+	}
+	return file, nil
+})
+
+func build(t testing.TB) string {
+	t.Helper()
+	file, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
+}

@@ -1,0 +1,166 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
+)
+
+// Process is a running operator.
+type Process struct {
+	t      testing.TB
+	cmd    *exec.Cmd
+	log    string
+	health string
+	// Metrics is the URL of its metrics.
+	Metrics string
+	done    chan struct{}
+	err     error // how it ended, once done is closed
+	mu      sync.Mutex
+	over    bool // whether it was told to end
+}
+
+// Start runs the operator with the flags, besides those that say where the
+// cluster and its endpoints are. Its end is the test's, at the latest; ending by
+// itself before fails the test. [Install] must have been called.
+func Start(t testing.TB, c *cluster.Cluster, flags ...string) *Process {
+	t.Helper()
+	program := build(t)
+	config, err := c.ConfigForServiceAccount(t.Context(), Namespace, Account)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	kubeconfig := filepath.Join(dir, "kubeconfig")
+	if err := cluster.WriteKubeconfig(config, kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	p := &Process{t: t, log: filepath.Join(dir, "log"), done: make(chan struct{})}
+	health, metrics := freeAddress(t), freeAddress(t)
+	p.health, p.Metrics = "http://"+health, "http://"+metrics+"/metrics"
+	out, err := os.Create(p.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	p.cmd = exec.Command(program, append([]string{"-kubeconfig", kubeconfig, "-health-address", health, "-metrics-address", metrics}, flags...)...)
+	p.cmd.Stdout, p.cmd.Stderr = out, out
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go p.wait()
+	t.Cleanup(func() {
+		p.Kill()
+		if t.Failed() {
+			t.Logf("the operator's log ends:\n%s", p.tail())
+		}
+	})
+	return p
+}
+
+func (p *Process) wait() {
+	p.err = p.cmd.Wait()
+	p.mu.Lock()
+	over := p.over
+	p.mu.Unlock()
+	if !over {
+		p.t.Errorf("the operator has ended by itself: %v\n%s", p.err, p.tail())
+	}
+	close(p.done)
+}
+
+// Ready waits until its caches are filled.
+func (p *Process) Ready() {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
+	defer cancel()
+	for {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.health+"/readyz", nil)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if answer, err := http.DefaultClient.Do(req); err == nil {
+			answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		select {
+		case <-ctx.Done():
+			p.t.Fatalf("the operator is not ready after a minute:\n%s", p.tail())
+		case <-p.done:
+			p.t.FailNow()
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// Kill ends it at once, by SIGKILL: what it was about to do it does not do.
+func (p *Process) Kill() { _ = p.end(syscall.SIGKILL) }
+
+// Stop ends it by SIGTERM, and returns how it ended.
+func (p *Process) Stop() error { return p.end(syscall.SIGTERM) }
+
+func (p *Process) end(signal syscall.Signal) error {
+	p.mu.Lock()
+	p.over = true
+	p.mu.Unlock()
+	_ = p.cmd.Process.Signal(signal)
+	select {
+	case <-p.done:
+		return p.err
+	case <-time.After(time.Minute):
+		_ = p.cmd.Process.Kill()
+		<-p.done
+		return fmt.Errorf("the operator has not ended a minute after %v", signal)
+	}
+}
+
+// Memory is what it has in memory.
+func (p *Process) Memory() cluster.Memory {
+	p.t.Helper()
+	m, err := cluster.MemoryOf(p.cmd.Process.Pid)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return m
+}
+
+// tail is the end of its log.
+func (p *Process) tail() string {
+	const most = 8 << 10
+	data, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	return string(data[max(0, len(data)-most):])
+}
+
+// Log is what it has said.
+func (p *Process) Log() string {
+	data, err := os.ReadFile(p.log)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// freeAddress is an address of loopback that nobody listens on.
+func freeAddress(t testing.TB) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
