@@ -356,7 +356,14 @@ func TestUnreachable(t *testing.T) {
 	l.Close()
 	hangs := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	defer hangs.Close()
-	for _, address := range []string{"http://" + l.Addr().String(), hangs.URL} {
+	resets := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if conn, _, err := w.(http.Hijacker).Hijack(); err == nil {
+			_ = conn.(*net.TCPConn).SetLinger(0)
+			conn.Close()
+		}
+	}))
+	defer resets.Close()
+	for _, address := range []string{"http://" + l.Addr().String(), hangs.URL, resets.URL} {
 		var texts []string
 		for range 2 {
 			var failed *promql.Error
