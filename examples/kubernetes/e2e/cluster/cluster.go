@@ -45,6 +45,7 @@ type Cluster struct {
 	etcd     *process
 	manager  *process
 	api      *process // nil while the API server is stopped
+	kubelets *Kubelets
 	stopped  bool
 	stopping error // what Stop returned
 }
@@ -220,6 +221,9 @@ func (c *Cluster) Stop() error {
 		return c.stopping
 	}
 	c.stopped = true
+	if c.kubelets != nil {
+		c.kubelets.stop()
+	}
 	for _, p := range c.running() {
 		p.kill()
 	}

@@ -12,7 +12,7 @@
 // storage, watches, server-side apply, finalizers, garbage collection,
 // disruption budgets and the eviction subresource, Deployments and their like.
 //
-// What is not there: kubelets and the scheduler, which tests have to play; and
+// What is not there: kubelets and the scheduler, which [Kubelets] plays; and
 // those controllers of the controller manager that do what the engines do,
 // evicting pods from tainted nodes and tainting nodes that do not report.
 //

@@ -36,7 +36,7 @@ while read -r word pid; do
 		;;
 	esac
 done
-for p in $pids; do kill -9 -- "-$p"; done
+for p in $pids; do kill -s KILL -- "-$p"; done
 for try in 1 2 3 4 5 6 7 8 9 10; do
 	rm -rf -- "$1" && exit 0
 	sleep 1
