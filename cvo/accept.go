@@ -284,11 +284,10 @@ func (s *step) keep() {
 	s.enable(s.policy.asked(s.w.Cluster))
 }
 
-// enable adds capabilities to those that are enabled.
+// enable adds capabilities to those that are enabled. Those that are not there
+// without a feature gate are not, also when they were.
 func (s *step) enable(names []string) {
-	s.Enabled = append(slices.Clone(s.Enabled), names...)
-	slices.Sort(s.Enabled)
-	s.Enabled = slices.Compact(s.Enabled)
+	s.Enabled = s.policy.available(s.w, append(slices.Clone(s.Enabled), names...))
 }
 
 // implicit returns the capabilities that are enabled without being asked for,

@@ -59,6 +59,9 @@ type CapabilitySets struct {
 	Known   []string            // all capabilities
 	Sets    map[string][]string // by name of a set, such as v4.18
 	Current string              // what vCurrent means
+	// Gated are capabilities that are there only when one of some feature gates is
+	// enabled, with the names of these gates.
+	Gated map[string][]string
 }
 
 func (p *Policy) withDefaults() Policy {

@@ -70,9 +70,24 @@ func (p *Policy) filter(w *World, enabled []string) *payload.Filter {
 		f.Gates = w.Gates
 	}
 	if p.Capabilities != nil {
-		f.Capabilities = &payload.Capabilities{Known: p.Capabilities.Known, Enabled: enabled}
+		f.Capabilities = &payload.Capabilities{Known: p.available(w, p.Capabilities.Known), Enabled: enabled}
 	}
 	return &f
+}
+
+// available returns capabilities, sorted and each once, without those whose
+// feature gates are all off.
+func (p *Policy) available(w *World, names []string) []string {
+	gates := p.Filter.Gates
+	if w.Gates != nil {
+		gates = w.Gates
+	}
+	out := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		needs, gated := p.Capabilities.Gated[name]
+		return gated && gates != nil && !slices.ContainsFunc(needs, func(g string) bool { return slices.Contains(gates, g) })
+	})
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // asked returns the optional parts that the spec asks for, sorted.

@@ -58,7 +58,7 @@ func (s *step) status() Status {
 		out.VersionHash = s.Work.Hash
 	}
 	if c := s.policy.Capabilities; c != nil {
-		out.Capabilities.KnownCapabilities, out.Capabilities.EnabledCapabilities = slices.Sorted(slices.Values(c.Known)), s.Enabled
+		out.Capabilities.KnownCapabilities, out.Capabilities.EnabledCapabilities = s.policy.available(s.w, c.Known), s.Enabled
 	}
 	out.Conditions = s.conditions(old.Conditions)
 	s.offer(&out, &old)

@@ -35,7 +35,7 @@ type World struct {
 	// FeatureSet is the feature set of the cluster, and Gates are its feature gates
 	// that are enabled, as observed. Nil means those of the policy's filter.
 	FeatureSet *string
-	Gates      []string // in any order; an empty list that is not nil means none
+	Gates      []string // in any order, see FeatureGate.Enabled; an empty list that is not nil means none
 	// AdminGates are what administrators are to acknowledge before the minor
 	// version changes; nil when nothing is.
 	AdminGates *AdminGates
