@@ -5,8 +5,7 @@ package config
 
 import "embed"
 
-// Files are the manifests: *.yaml, and crd/*.yaml once a controller has custom
-// resources.
+// Files are the manifests: *.yaml, and crd/*.yaml for the custom resources.
 //
-//go:embed *.yaml
+//go:embed *.yaml crd/*.yaml
 var Files embed.FS

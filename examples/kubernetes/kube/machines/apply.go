@@ -1,0 +1,194 @@
+package machines
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead/lifecycle"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+)
+
+// Apply implements lifecycle.Backend.
+func (b *Backend) Apply(ctx context.Context, machine string, action lifecycle.Action) error {
+	switch a := action.(type) {
+	case lifecycle.UpdateStatus:
+		return refused(b.updateStatus(ctx, machine, a))
+	case lifecycle.RecordEvent:
+		return b.record(ctx, machine, a)
+	case lifecycle.Cordon:
+		return refused(b.cordon(ctx, a.Node, a.UID, true))
+	case lifecycle.Uncordon:
+		return refused(b.cordon(ctx, a.Node, a.UID, false))
+	case lifecycle.Evict:
+		return refused(b.evict(ctx, a))
+	case lifecycle.DeletePod:
+		return refused(b.deletePod(ctx, a))
+	case lifecycle.RemoveHook:
+		return refused(b.removeHook(ctx, machine, a))
+	case lifecycle.DeleteInstance:
+		return b.deleteInstance(ctx, machine)
+	case lifecycle.DeleteNode:
+		return refused(b.deleteNode(ctx, a))
+	case lifecycle.RemoveFinalizer:
+		return refused(b.removeFinalizer(ctx, machine, a))
+	}
+	return fmt.Errorf("kube/machines: there is no action %T", action)
+}
+
+// updateStatus writes what the engine says of the status, and leaves the rest.
+func (b *Backend) updateStatus(ctx context.Context, machine string, a lifecycle.UpdateStatus) error {
+	u, err := b.object(ctx, b.Client, machine)
+	if err != nil {
+		return err
+	}
+	if u.GetResourceVersion() != a.Revision {
+		return &lifecycle.RefusedError{Code: 409, Message: "the machine has changed since it was looked at"}
+	}
+	conditions, err := plain(a.Conditions)
+	if err != nil {
+		return err
+	}
+	status, _, _ := unstructured.NestedMap(u.Object, "status") // what is no map is replaced
+	if status == nil {
+		status = map[string]any{}
+	}
+	status["phase"], status["conditions"] = string(a.Phase), conditions
+	for name, value := range map[string]string{"errorReason": a.ErrorReason, "errorMessage": a.ErrorMessage} {
+		if status[name] = value; value == "" {
+			delete(status, name)
+		}
+	}
+	u.Object["status"] = status
+	return b.Client.Status().Update(ctx, u)
+}
+
+// plain is a value as JSON has it.
+func plain(v any) (out any, err error) {
+	data, err := json.Marshal(v)
+	if err == nil {
+		err = json.Unmarshal(data, &out)
+	}
+	return out, err
+}
+
+func (b *Backend) record(ctx context.Context, machine string, a lifecycle.RecordEvent) error {
+	if b.Recorder == nil {
+		return nil
+	}
+	u, err := b.object(ctx, b.Cache, machine)
+	if err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	b.Recorder.Eventf(u, nil, a.Type, a.Reason, "Delete", "%s", a.Message)
+	return nil
+}
+
+// cordon marks a node. The UID in the patch makes the server refuse it for
+// another node of the name.
+func (b *Backend) cordon(ctx context.Context, node, uid string, is bool) error {
+	data, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": uid},
+		"spec":     map[string]any{"unschedulable": is},
+	})
+	if err != nil {
+		return err
+	}
+	return b.Client.Patch(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}, client.RawPatch(types.MergePatchType, data))
+}
+
+func (b *Backend) evict(ctx context.Context, a lifecycle.Evict) error {
+	u := types.UID(a.UID)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.Namespace, Name: a.Name}}
+	return b.Client.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Namespace: a.Namespace, Name: a.Name},
+		DeleteOptions: &metav1.DeleteOptions{GracePeriodSeconds: a.GracePeriodSeconds, Preconditions: &metav1.Preconditions{UID: &u}},
+	})
+}
+
+func (b *Backend) deletePod(ctx context.Context, a lifecycle.DeletePod) error {
+	u := types.UID(a.UID)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.Namespace, Name: a.Name}}
+	return b.Client.Delete(ctx, pod, &client.DeleteOptions{GracePeriodSeconds: a.GracePeriodSeconds, Preconditions: &metav1.Preconditions{UID: &u}})
+}
+
+// removeHook removes a hook in its owner's stead.
+func (b *Backend) removeHook(ctx context.Context, machine string, a lifecycle.RemoveHook) error {
+	list := "preDrain"
+	if a.Point == lifecycle.PreTerminate {
+		list = "preTerminate"
+	}
+	return b.change(ctx, machine, func(u *unstructured.Unstructured) (bool, error) {
+		hooks, _, err := unstructured.NestedSlice(u.Object, "spec", "lifecycleHooks", list)
+		if err != nil {
+			return false, err
+		}
+		i := slices.IndexFunc(hooks, func(h any) bool { return field(h, "name") == a.Name })
+		if i < 0 {
+			return false, nil
+		}
+		if owner := field(hooks[i], "owner"); owner != a.Owner {
+			return false, &lifecycle.RefusedError{Code: 409, Message: fmt.Sprintf("hook %s belongs to %s and not to %s", a.Name, owner, a.Owner)}
+		}
+		return true, unstructured.SetNestedSlice(u.Object, slices.Delete(hooks, i, i+1), "spec", "lifecycleHooks", list)
+	})
+}
+
+func field(object any, name string) string {
+	m, _ := object.(map[string]any)
+	s, _ := m[name].(string)
+	return s
+}
+
+func (b *Backend) removeFinalizer(ctx context.Context, machine string, a lifecycle.RemoveFinalizer) error {
+	return b.change(ctx, machine, func(u *unstructured.Unstructured) (bool, error) {
+		if u.GetDeletionTimestamp() == nil {
+			return false, nil // another one of its name
+		}
+		return controllerutil.RemoveFinalizer(u, a.Finalizer), nil
+	})
+}
+
+// change reads a machine from the server, lets edit change it, and writes the
+// difference on condition that nobody has written meanwhile. It does nothing
+// when the machine is gone or edit changes nothing.
+func (b *Backend) change(ctx context.Context, machine string, edit func(*unstructured.Unstructured) (bool, error)) error {
+	u, err := b.object(ctx, b.Client, machine)
+	if err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	before := u.DeepCopy()
+	changed, err := edit(u)
+	if err != nil || !changed {
+		return err
+	}
+	return client.IgnoreNotFound(b.Client.Patch(ctx, u, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+}
+
+func (b *Backend) deleteInstance(ctx context.Context, machine string) error {
+	m, err := b.machine(ctx, b.Client, machine)
+	if err != nil || m == nil {
+		return err
+	}
+	if !m.Deleting() {
+		return &lifecycle.RefusedError{Code: 409, Message: "the machine is not being deleted: it is another one of its name"}
+	}
+	return b.Cloud.Delete(ctx, m)
+}
+
+func (b *Backend) deleteNode(ctx context.Context, a lifecycle.DeleteNode) error {
+	u := types.UID(a.UID)
+	err := b.Client.Delete(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: a.Name}}, client.Preconditions{UID: &u})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

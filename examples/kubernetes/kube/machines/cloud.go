@@ -1,0 +1,89 @@
+package machines
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/lifecycle"
+)
+
+// Cloud is where the instances of machines run. Its methods may be called from
+// several goroutines, for different machines.
+type Cloud interface {
+	// Instance says whether the cloud has the machine's instance, also one that is
+	// going. The empty Instance, or an error, means that it cannot tell now.
+	Instance(ctx context.Context, m *lifecycle.Machine) (lifecycle.Instance, error)
+
+	// Delete has the cloud delete the instance. It need not wait until that is
+	// done. An instance that is gone, or going, is no error.
+	Delete(ctx context.Context, m *lifecycle.Machine) error
+}
+
+// Program is a Cloud on a program of yours, which is called as
+//
+//	program exists|delete PROVIDER-ID NAMESPACE/NAME
+//
+// "exists" prints yes or no and exits with 0; "delete" exits with 0 once the
+// deletion was asked for. Any other exit is an error, told with what it printed
+// to its standard error. A machine without a providerID has the empty one.
+type Program struct {
+	Path    string        // the program
+	Timeout time.Duration // how long one call may take; zero means 30 seconds
+}
+
+// Instance implements Cloud.
+func (p *Program) Instance(ctx context.Context, m *lifecycle.Machine) (lifecycle.Instance, error) {
+	out, err := p.call(ctx, "exists", m)
+	if err != nil {
+		return "", err
+	}
+	switch answer := strings.TrimSpace(out); answer {
+	case "yes":
+		return lifecycle.InstanceExists, nil
+	case "no":
+		return lifecycle.InstanceGone, nil
+	default:
+		return "", fmt.Errorf("%s exists %s: printed %q: must print yes or no", p.Path, m.Spec.ProviderID, shorten(answer))
+	}
+}
+
+// Delete implements Cloud.
+func (p *Program) Delete(ctx context.Context, m *lifecycle.Machine) error {
+	_, err := p.call(ctx, "delete", m)
+	return err
+}
+
+func (p *Program) call(ctx context.Context, verb string, m *lifecycle.Machine) (string, error) {
+	most := p.Timeout
+	if most == 0 {
+		most = 30 * time.Second
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, most, fmt.Errorf("it took longer than %v", most))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, p.Path, verb, m.Spec.ProviderID, m.ObjectMeta.String())
+	cmd.WaitDelay = time.Second // for children that hold its output open
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err == nil {
+		return string(out), nil
+	}
+	if ctx.Err() != nil {
+		err = errors.Join(context.Cause(ctx), err)
+	}
+	return "", fmt.Errorf("%s %s %s: %w: %s", p.Path, verb, m.Spec.ProviderID, err, shorten(strings.TrimSpace(said.String())))
+}
+
+// shorten keeps what a program prints from filling events.
+func shorten(s string) string {
+	const most = 300
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "..."
+	}
+	return s
+}

@@ -1,0 +1,178 @@
+package machines
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/lifecycle"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// Options say how the controller works.
+type Options struct {
+	// Policy is how the engine decides; nil means the zero one.
+	Policy *lifecycle.Policy
+	// Store keeps the state; see [kube.Store]. It must not be nil.
+	Store fairlead.Store
+	// Cloud has the instances. It must not be nil.
+	Cloud Cloud
+	// Owners are the life signs of owners of hooks; see [Backend].
+	Owners func(ctx context.Context, names []string) ([]lifecycle.Owner, error)
+	// Clock tells the time. Nil means [fairlead.SystemClock].
+	Clock fairlead.Clock
+	// Trace is told of what happens, nil for nobody; see [kube.Metrics].
+	Trace *fairlead.Trace
+	// Workers is how many machines are looked at at a time. Zero means 4.
+	Workers int
+	// Client reads and writes, without a cache. Nil means one that
+	// SetupWithManager makes from the manager's configuration.
+	Client client.Client
+}
+
+// deletingOn is the field by which the cached machines that are being deleted
+// are indexed: the name of their node. All of them are also under anyNode.
+const (
+	deletingOn = "fairlead.io/deleting-on"
+	anyNode    = "*"
+)
+
+// SetupWithManager adds the controller to a manager. It runs while the manager
+// leads. A machine gets a pass when it changes; one that is being deleted also
+// when its node does, or a pod on that, or any disruption budget. The error of
+// Policy.Check is returned.
+func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error {
+	switch {
+	case opts.Store == nil:
+		return fmt.Errorf("kube/machines: no Store: give it one that outlives the process, such as a kube.Store")
+	case opts.Cloud == nil:
+		return fmt.Errorf("kube/machines: no Cloud: it has to say which instances exist, and to delete them; a Program can")
+	}
+	if opts.Client == nil {
+		c, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+		if err != nil {
+			return fmt.Errorf("kube/machines: client: %w", err)
+		}
+		opts.Client = c
+	}
+	recorder := mgr.GetEventRecorder("fairlead-machines")
+	backend := &Backend{Client: opts.Client, Cache: mgr.GetCache(), Cloud: opts.Cloud, Recorder: recorder, Owners: opts.Owners}
+	backend.Volumes = opts.Policy != nil && opts.Policy.WaitForVolumes
+	runner, err := lifecycle.NewRunner(backend, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
+	if err != nil {
+		return err
+	}
+	machine := &unstructured.Unstructured{}
+	machine.SetGroupVersionKind(Kind)
+	if err := mgr.GetFieldIndexer().IndexField(ctx, machine, deletingOn, nodesOfDeleting); err != nil {
+		return err
+	}
+	workers := opts.Workers
+	if workers == 0 {
+		workers = 4
+	}
+	told := &kube.Events{Recorder: recorder, Action: "Delete", Object: func(ctx context.Context, name string) runtime.Object {
+		u, err := backend.object(ctx, backend.Cache, name)
+		if err != nil {
+			return nil
+		}
+		return u
+	}}
+	enqueue := &enqueuer{machines: mgr.GetCache()}
+	return ctrl.NewControllerManagedBy(mgr).Named("fairlead-machines").
+		For(machine).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofNode), builder.WithPredicates(predicate.Funcs{UpdateFunc: nodeMatters})).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofPod), builder.WithPredicates(predicate.Funcs{UpdateFunc: podMatters})).
+		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(enqueue.all)).
+		WithOptions(kube.Options(workers)).
+		Complete(&kube.Reconciler{
+			Clock:  opts.Clock,
+			Report: told.Report,
+			Pass: func(ctx context.Context, name string) fairlead.Pass {
+				d, err := runner.Reconcile(ctx, name)
+				return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocked(name), Wake: d.Wake, Err: err}
+			},
+		})
+}
+
+// nodesOfDeleting is the index of machines that are being deleted.
+func nodesOfDeleting(o client.Object) []string {
+	if o.GetDeletionTimestamp() == nil {
+		return nil
+	}
+	out := []string{anyNode}
+	if u, ok := o.(*unstructured.Unstructured); ok {
+		if name, _, _ := unstructured.NestedString(u.Object, "status", "nodeRef", "name"); name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// enqueuer finds the machines that an event concerns.
+type enqueuer struct {
+	machines client.Reader
+}
+
+func (e *enqueuer) ofNode(ctx context.Context, o client.Object) []reconcile.Request {
+	return e.on(ctx, o.GetName())
+}
+
+func (e *enqueuer) ofPod(ctx context.Context, o client.Object) []reconcile.Request {
+	if p, ok := o.(*corev1.Pod); ok && p.Spec.NodeName != "" {
+		return e.on(ctx, p.Spec.NodeName)
+	}
+	return nil
+}
+
+func (e *enqueuer) all(ctx context.Context, _ client.Object) []reconcile.Request {
+	return e.on(ctx, anyNode)
+}
+
+func (e *enqueuer) on(ctx context.Context, node string) []reconcile.Request {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(Kind.GroupVersion().WithKind(Kind.Kind + "List"))
+	if err := e.machines.List(ctx, list, client.MatchingFields{deletingOn: node}); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "machines on the node", "node", node)
+		return nil
+	}
+	var out []reconcile.Request
+	for i := range list.Items {
+		out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+	}
+	return out
+}
+
+// nodeMatters reports whether a change of a node may change a decision.
+func nodeMatters(e event.UpdateEvent) bool {
+	o, n := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
+	return o.UID != n.UID || o.Spec.Unschedulable != n.Spec.Unschedulable || len(o.Spec.Taints) != len(n.Spec.Taints) ||
+		len(o.Status.VolumesAttached) != len(n.Status.VolumesAttached) || readiness(o) != readiness(n)
+}
+
+func readiness(n *corev1.Node) corev1.ConditionStatus {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status
+		}
+	}
+	return ""
+}
+
+// podMatters reports whether a change of a pod may change a decision.
+func podMatters(e event.UpdateEvent) bool {
+	o, n := e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)
+	return o.UID != n.UID || o.Spec.NodeName != n.Spec.NodeName || o.Status.Phase != n.Status.Phase ||
+		(o.DeletionTimestamp == nil) != (n.DeletionTimestamp == nil)
+}
