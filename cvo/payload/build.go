@@ -106,15 +106,19 @@ func (b *builder) ordered(p *part) {
 // run makes groups of the tasks of one runlevel from i on, one for each run of
 // a component, and returns where they end.
 func (b *builder) run(i, end int) int {
-	level := b.tasks[i].Name.Runlevel
+	last := &b.tasks[i].Name
 	group := span{i, 1}
-	for i++; i < end && level != "" && b.tasks[i].Name.Runlevel == level; i++ {
-		if b.tasks[i].Name.Component == b.tasks[i-1].Name.Component {
+	for i++; i < end && last.Runlevel != ""; i++ {
+		name := &b.tasks[i].Name
+		if name.Runlevel != last.Runlevel {
+			break
+		}
+		if name.Component == last.Component {
 			group.count++
 			continue
 		}
 		b.groups = append(b.groups, group)
-		group = span{i, 1}
+		group, last = span{i, 1}, name
 	}
 	b.groups = append(b.groups, group)
 	return i
@@ -175,9 +179,9 @@ func (b *builder) finish() []Node {
 		}
 		ends := b.expand(&j, p, i)
 		if i != last {
-			exits[i] = len(j.nodes)
-			j.nodes = append(j.nodes, Node{})
-			j.join(ends, span{exits[i], 1})
+			exit := j.add(1)
+			exits[i] = exit.first
+			j.join(ends, exit)
 		}
 	}
 	for i := 1; i < len(b.chain); i++ {
@@ -192,14 +196,14 @@ func (b *builder) expand(j *joiner, p *part, at int) span {
 	before, from := span{at, 1}, p.groups
 	for _, end := range b.levels[p.levels:p.levelsEnd] {
 		if end-from > 1 && before.count > 1 {
-			spacer := span{len(j.nodes), 1}
-			j.nodes = append(j.nodes, Node{})
+			spacer := j.add(1)
 			j.join(before, spacer)
 			before = spacer
 		}
-		level := span{len(j.nodes), end - from}
-		for _, g := range b.groups[from:end] {
-			j.nodes = append(j.nodes, Node{First: g.first, Count: g.count})
+		level := j.add(end - from)
+		nodes := j.nodes[level.first:]
+		for i, g := range b.groups[from:end] {
+			nodes[i].First, nodes[i].Count = g.first, g.count
 		}
 		j.join(before, level)
 		before, from = level, end
@@ -207,14 +211,22 @@ func (b *builder) expand(j *joiner, p *part, at int) span {
 	return before
 }
 
+// add makes n more nodes, for which there is room.
+func (j *joiner) add(n int) span {
+	s := span{len(j.nodes), n}
+	j.nodes = j.nodes[:s.first+n]
+	return s
+}
+
 // join lets the nodes of one span wait for those of another.
 func (j *joiner) join(from, to span) {
-	in := j.ids[from.first : from.first+from.count : from.first+from.count]
-	out := j.ids[to.first : to.first+to.count : to.first+to.count]
-	for i := to.first; i < to.first+to.count; i++ {
-		j.nodes[i].In = in
+	fromEnd, toEnd := from.first+from.count, to.first+to.count
+	in, out := j.ids[from.first:fromEnd:fromEnd], j.ids[to.first:toEnd:toEnd]
+	first, then := j.nodes[from.first:fromEnd], j.nodes[to.first:toEnd]
+	for i := range first {
+		first[i].Out = out
 	}
-	for i := from.first; i < from.first+from.count; i++ {
-		j.nodes[i].Out = out
+	for i := range then {
+		then[i].In = in
 	}
 }

@@ -65,7 +65,7 @@ func NewGraph(tasks []*Manifest, opts *GraphOptions) *Graph {
 	if opts == nil {
 		opts = &GraphOptions{}
 	}
-	b := builder{tasks: tasks, opts: opts, groups: make([]span, 0, len(tasks))}
+	b := builder{tasks: tasks, opts: opts, groups: make([]span, 0, len(tasks)), levels: make([]int, 0, 64)}
 	b.jobs()
 	for i := range b.parts {
 		b.divide(&b.parts[i])

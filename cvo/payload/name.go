@@ -51,9 +51,9 @@ func parseFileName(base string) (n FileName, reason string) {
 		return n, "0000_ is not followed by a runlevel, digits between two underscores"
 	}
 	n.Runlevel, rest = rest[:end], rest[end+1:]
-	end = componentEnd(rest)
+	end, ok = componentEnd(rest)
 	switch {
-	case end == 0 || rest[end-1] == '-':
+	case !ok:
 		return FileName{}, "the component has an empty part: it is letters and digits, joined by single dashes"
 	case end == len(rest) || rest[end] != '_':
 		return FileName{}, "no underscore ends the component, which is letters, digits and single dashes"
@@ -63,18 +63,16 @@ func parseFileName(base string) (n FileName, reason string) {
 }
 
 // componentEnd returns how far letters, digits and single dashes between them
-// reach; a dash too many ends them behind it.
-func componentEnd(s string) int {
-	dash := true // none may come next
-	for i := range len(s) {
-		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-			dash = false
-		case c == '-' && !dash:
-			dash = true
-		default:
-			return i
+// reach, and false if there is nothing before or behind a dash.
+func componentEnd(s string) (end int, ok bool) {
+	for {
+		part := end
+		for end < len(s) && (s[end]|0x20-'a' < 26 || s[end]-'0' < 10) { // below a range bytes wrap around; the bit makes letters small
+			end++
 		}
+		if end == part || end == len(s) || s[end] != '-' {
+			return end, end > part
+		}
+		end++
 	}
-	return len(s)
 }
