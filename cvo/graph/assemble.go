@@ -1,6 +1,8 @@
 package graph
 
 import (
+	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,6 +20,39 @@ type AssembleOptions struct {
 	Architecture string
 }
 
+// What channels and architectures may be called.
+var (
+	channelName = regexp.MustCompile(`^[0-9a-z.-]+$`)
+	archName    = regexp.MustCompile(`^[0-9a-z]+$`)
+)
+
+// OptionError tells that an option of AssembleOptions has no proper form.
+type OptionError struct {
+	Option string // Channel or Architecture
+	Value  string // what it is
+	Form   string // the expression that it must match
+}
+
+// Error tells the option, its value and the form.
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("%s %q: it does not match %s; nothing is called so", strings.ToLower(e.Option), e.Value, e.Form)
+}
+
+// Check tells whether channel and architecture have names that there can be, as
+// a service does before it answers. The error is an *OptionError.
+func (o *AssembleOptions) Check() error {
+	if o == nil {
+		return nil
+	}
+	if o.Channel != "" && !channelName.MatchString(o.Channel) {
+		return &OptionError{"Channel", o.Channel, channelName.String()}
+	}
+	if o.Architecture != "" && !archName.MatchString(o.Architecture) {
+		return &OptionError{"Architecture", o.Architecture, archName.String()}
+	}
+	return nil
+}
+
 // Assemble makes the graph that an update service answers with of a raw one:
 //
 //  1. releases get the channels and the metadata of the data;
@@ -26,8 +61,9 @@ type AssembleOptions struct {
 //     next.remove below io.openshift.upgrades.graph.), where "*" removes all;
 //  3. blocked edges without a risk are removed, and those with risks become
 //     conditional; only updates that are there can be either;
-//  4. releases without an image and what is not of the channel and architecture
-//     are left out.
+//  4. releases without an image, those whose metadata says release.remove below
+//     io.openshift.upgrades.graph., and what is not of the channel and
+//     architecture are left out.
 //
 // The graph remembers who removed an update: WhyNot tells it.
 func (d *Data) Assemble(raw *Graph, opts *AssembleOptions) *Graph {
@@ -199,12 +235,16 @@ func (a *assembly) filter(opts *AssembleOptions, risks map[plainEdge][]Risk) *Gr
 	for i, r := range a.g.releases {
 		index[i] = none
 		v := a.g.versions[i]
-		if r.Payload == "" || opts.Channel != "" && !slices.Contains(r.Channels(), opts.Channel) {
+		if r.Payload == "" || r.Metadata[metaRemove] == "true" || opts.Channel != "" && !slices.Contains(r.Channels(), opts.Channel) {
 			continue
 		}
 		if arch := opts.Architecture; arch != "" {
 			if v.Build() != arch && r.Architecture() != arch {
 				continue
+			}
+			if _, ok := r.Metadata[metaReleaseArch]; ok {
+				r.Metadata = maps.Clone(r.Metadata)
+				delete(r.Metadata, metaReleaseArch)
 			}
 			if v.Build() == arch {
 				r.Version = strings.TrimSuffix(r.Version, "+"+arch)

@@ -12,15 +12,17 @@ import (
 )
 
 // handler runs the scripts: "parse" reads a graph and prints its findings,
-// "data" a file of graph data, and the others ask the last graph.
+// "file" a file of graph data, "assemble" makes a graph of both, and the others
+// ask the last graph.
 func handler(t *testing.T) golden.Handler {
-	var g *graph.Graph
+	var g, raw *graph.Graph
 	files := fstest.MapFS{}
 	return func(c *golden.Command) string {
 		switch c.Name {
 		case "parse":
 			var found graph.Diagnostics
 			g, found = graph.Parse([]byte(c.Input), &graph.Options{File: "graph.json"})
+			raw = g
 			return told(found, g != nil)
 		case "file":
 			files[c.Value("name")] = &fstest.MapFile{Data: []byte(c.Input)}
@@ -28,12 +30,23 @@ func handler(t *testing.T) golden.Handler {
 			return told(found, true)
 		case "assemble":
 			data, _ := graph.ReadData(files)
-			g = data.Assemble(g, &graph.AssembleOptions{Channel: c.Value("channel"), Architecture: c.Value("arch")})
+			opts := &graph.AssembleOptions{Channel: c.Value("channel"), Architecture: c.Value("arch")}
+			if err := opts.Check(); err != nil {
+				return err.Error()
+			}
+			g = data.Assemble(raw, opts)
 			text, err := g.MarshalJSON()
 			if err != nil {
 				return err.Error()
 			}
 			return strings.NewReplacer(`},{`, "},\n{", `,"edges"`, ",\n\"edges\"", `,"conditionalEdges"`, ",\n\"conditionalEdges\"").Replace(string(text))
+		case "json":
+			text, err := g.MarshalJSON()
+			if err != nil {
+				return err.Error()
+			}
+			again(t, g)
+			return string(text)
 		case "fetch":
 			return fetch(c)
 		case "updates":

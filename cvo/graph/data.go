@@ -65,7 +65,8 @@ const (
 
 // ReadData reads a directory of graph data: channels/, blocked-edges/ and
 // raw/metadata.json, any of which may be absent. Files whose names end in
-// neither .yaml nor .yml are passed over.
+// neither .yaml nor .yml are told and left out; hidden ones, those that begin
+// with an underscore, OWNERS and README are not for the graph.
 //
 // The findings are all that is wrong, and what is at fault is left out. Data is
 // nil only when the directory cannot be read; a file of blocked edges that
@@ -131,8 +132,15 @@ func (r *dataReader) each(dir string, read func(*file)) {
 		r.found = append(r.found, doc.Diagnose(err))
 	}
 	for _, e := range entries {
+		if e.IsDir() || aside(e.Name()) {
+			continue
+		}
 		ext := path.Ext(e.Name())
-		if e.IsDir() || ext != ".yaml" && ext != ".yml" {
+		if ext != ".yaml" && ext != ".yml" {
+			r.found = append(r.found, &Diagnostic{
+				Pos: Position{File: path.Join(dir, e.Name())}, Code: CodeFile,
+				Message: "its name does not end in .yaml, and it is left out", Hint: "give it that ending, or put it elsewhere",
+			})
 			continue
 		}
 		if f := r.open(path.Join(dir, e.Name())); f != nil {
@@ -140,6 +148,12 @@ func (r *dataReader) each(dir string, read func(*file)) {
 			read(f)
 		}
 	}
+}
+
+// aside reports whether a file is not for the graph by its name: hidden ones,
+// owners and readmes.
+func aside(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "OWNERS" || strings.HasPrefix(name, "README")
 }
 
 // open reads the one document of a file.

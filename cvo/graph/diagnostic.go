@@ -31,5 +31,6 @@ const (
 	CodeMetadata    Code = "graph-metadata"    // a release's metadata cannot be read
 	CodeCycle       Code = "graph-cycle"       // updates lead in a circle
 	CodeChannel     Code = "graph-channel"     // a channel file has another name than its channel, or lists a release twice
+	CodeFile        Code = "graph-file"        // a file of graph data has a name of another kind
 	CodeBlockedEdge Code = "graph-blockededge" // a file of blocked edges cannot be used
 )

@@ -17,6 +17,7 @@ const (
 	metaPrevious     = metaPrefix + "previous.remove"
 	metaPreviousExpr = metaPrefix + "previous.remove_regex"
 	metaNextRemove   = metaPrefix + "next.remove"
+	metaRemove       = metaPrefix + "release.remove"
 )
 
 // Release is one node of a graph.

@@ -110,6 +110,9 @@ func openGraph(c *args.Call, part *graph.AssembleOptions) (g, all *graph.Graph, 
 	if g == nil {
 		return nil, nil, fmt.Errorf("%s: there is no graph in it", name)
 	}
+	if err := part.Check(); err != nil {
+		return nil, nil, err
+	}
 	if dir == "" && *part == (graph.AssembleOptions{}) {
 		return g, nil, nil
 	}
