@@ -104,7 +104,7 @@ func (c *Cluster) prepare() (err error) {
 	if c.port, err = reservePort(); err != nil {
 		return err
 	}
-	if c.dir, err = os.MkdirTemp("", "fairlead-cluster-"); err != nil {
+	if c.dir, err = os.MkdirTemp("", "fairlead-"); err != nil {
 		return err
 	}
 	if c.watchdog, err = newWatchdog(c.dir); err != nil {
