@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -207,12 +208,7 @@ func (s *step) judge(r *Retrieved) {
 			s.refuse(AcceptConditions, causeConditions, text)
 			return
 		}
-		for _, more := range []string{text, acceptedRisks(s.w.Cluster, release)} {
-			if risks != "" && more != "" {
-				risks += "\n"
-			}
-			risks += more
-		}
+		risks = lines(risks, text, acceptedRisks(s.w.Cluster, release))
 	}
 	s.begin(release, r, risks)
 }
@@ -229,6 +225,11 @@ func (s *step) trusted(r Release) bool {
 	}
 	before := newestCompleted(s.History)
 	return !s.w.Cluster.Spec.DesiredUpdate.asks() && before >= 0 && s.History[before].Image == r.Image
+}
+
+// lines joins texts, each on lines of its own; those that are empty are left out.
+func lines(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "\n")
 }
 
 // installed reports whether a release was ever applied whole.

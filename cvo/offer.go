@@ -118,7 +118,7 @@ func Offers(u *graph.Updates, known graph.Evaluations, accepted []string, old *S
 				before = o.Conditions
 			}
 		}
-		conditional = append(conditional, ConditionalUpdate{Release: release(to.Release), Risks: to.Risks, Conditions: object.SetCondition(before, c)})
+		conditional = append(conditional, ConditionalUpdate{Release: release(to.Release), RiskNames: riskNames(to.Risks), Risks: to.Risks, Conditions: object.SetCondition(before, c)})
 		if r.Status == True {
 			available = append(available, release(to.Release))
 		}
@@ -126,6 +126,16 @@ func Offers(u *graph.Updates, known graph.Evaluations, accepted []string, old *S
 	slices.SortStableFunc(available, newest)
 	slices.SortStableFunc(conditional, func(a, b ConditionalUpdate) int { return newest(a.Release, b.Release) })
 	return available, conditional
+}
+
+// riskNames returns the names of risks, sorted, each once.
+func riskNames(risks []graph.Risk) []string {
+	var names []string
+	for _, r := range risks {
+		names = append(names, r.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // riskList returns the risks of conditional updates, each once, with the

@@ -98,6 +98,7 @@ type CapabilitiesStatus struct {
 // ConditionalUpdate is an update with risks.
 type ConditionalUpdate struct {
 	Release    Release      `json:"release"`              // to update to
+	RiskNames  []string     `json:"riskNames,omitempty"`  // the names of its risks, sorted, each once
 	Risks      []graph.Risk `json:"risks"`                // which it has
 	Conditions []Condition  `json:"conditions,omitempty"` // Recommended
 }
