@@ -54,13 +54,17 @@ func (s *step) accept() {
 // this is looked after also while nothing comes of what is asked for.
 func (s *step) want() (want Release, force bool) {
 	want, force = Desire(s.seen(), s.current())
-	underWay := len(s.History) > 0 && SameImage(s.History[0].Image, want.Image)
-	if s.Work == nil && !underWay {
-		if base := s.current(); base.Image != "" && !SameImage(base.Image, want.Image) {
+	if s.Work == nil && !s.underWay(want) {
+		if base := s.base(); base.Image != "" && !SameImage(base.Image, want.Image) {
 			return base, false
 		}
 	}
 	return want, force
+}
+
+// underWay reports whether the cluster is at a release or on the way to it.
+func (s *step) underWay(r Release) bool {
+	return len(s.History) > 0 && SameImage(s.History[0].Image, r.Image)
 }
 
 // seen is the ClusterVersion with what the engine knows better than the object.
@@ -106,15 +110,29 @@ func (s *step) retrieve() {
 		s.fetch()
 	case r.Payload != nil:
 		s.judge(r)
-	case r.Error != "":
-		s.again(AcceptRetrieve, causeRetrieval, "Unable to download and prepare the update: "+r.Error)
-	case r.LoadError != "":
-		s.again(AcceptLoad, causeIntegrity, r.LoadError)
-	case r.VerifyError != "":
-		s.again(AcceptRetrieve, causeVerification, "The update cannot be verified: "+r.VerifyError)
 	default:
-		s.again(AcceptRetrieve, causeRetrieval, "Unable to download and prepare the update: there is no payload in it")
+		e, step := r.fault(), AcceptRetrieve
+		if e.Reason == causeIntegrity {
+			step = AcceptLoad
+		}
+		s.again(step, e.Reason, e.Message)
 	}
+}
+
+// fault is why there is no payload.
+func (r *Retrieved) fault() *TaskError {
+	e := &TaskError{Effect: EffectFail, Retry: true, Reason: causeRetrieval}
+	switch {
+	case r.Error != "":
+		e.Message = "Unable to download and prepare the update: " + r.Error
+	case r.LoadError != "":
+		e.Reason, e.Message = causeIntegrity, r.LoadError
+	case r.VerifyError != "":
+		e.Reason, e.Message = causeVerification, "The update cannot be verified: "+r.VerifyError
+	default:
+		e.Message = "Unable to download and prepare the update: there is no payload in it"
+	}
+	return e
 }
 
 // The reasons for which a release is not accepted, see SummaryForReason.
@@ -220,7 +238,7 @@ func (s *step) trusted(r Release) bool {
 	if SameImage(r.Image, s.w.Own.Image) {
 		return true
 	}
-	if s.Work == nil && len(s.History) > 0 && SameImage(s.History[0].Image, r.Image) {
+	if s.Work == nil && (s.underWay(r) || SameImage(s.base().Image, r.Image)) {
 		return true
 	}
 	before := newestCompleted(s.History)

@@ -21,7 +21,7 @@ func large(tb testing.TB, version string) *payload.Payload {
 		if i < 14 {
 			objects = 27
 		}
-		parts = append(parts, part{10 * (1 + i/4), fmt.Sprintf("c%02d", i), objects, true})
+		parts = append(parts, part{runlevel: 10 * (1 + i/4), component: fmt.Sprintf("c%02d", i), objects: objects, operator: true})
 	}
 	p := release(tb, version, parts, nil)
 	if n := len(p.Select(payload.NewFilter()).Tasks); n != 910 {

@@ -28,20 +28,20 @@ func (e *FieldError) Error() string {
 // uuid is a UUID of version 4.
 var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$`)
 
-// Validate returns what is wrong with what is asked for, in the order of the
-// fields. Nothing is asked for by a field that is at fault.
+// Validate returns what is wrong with what is asked for: of upstream, clusterID,
+// overrides and desiredUpdate, in this order. Nothing is asked for by a field that is at fault.
 func Validate(cv *ClusterVersion) []*FieldError {
 	var found []*FieldError
 	report := func(field, value, message string) {
 		found = append(found, &FieldError{field, value, message})
 	}
-	if id := cv.Spec.ClusterID; id != "" && !uuid.MatchString(id) {
-		report("spec.clusterID", id, "must be an RFC4122-variant UUID of version 4")
-	}
 	if u := cv.Spec.Upstream; u != "" {
 		if parsed, err := url.Parse(u); err != nil || !parsed.IsAbs() {
 			report("spec.upstream", u, "must be a valid URL or empty")
 		}
+	}
+	if id := cv.Spec.ClusterID; id != "" && !uuid.MatchString(id) {
+		report("spec.clusterID", id, "must be an RFC4122-variant UUID of version 4")
 	}
 	for i, o := range cv.Spec.Overrides {
 		if o.Kind == "" || o.Name == "" {

@@ -18,7 +18,7 @@ func operator(text string) *cvo.ClusterOperator {
 	for _, word := range strings.Fields(text) {
 		key, value, _ := strings.Cut(word, "=")
 		switch key {
-		case "available", "degraded", "progressing":
+		case "available", "degraded", "progressing", "upgradeable":
 			kind := strings.ToUpper(key[:1]) + key[1:]
 			o.Status.Conditions = append(o.Status.Conditions, cvo.Condition{Type: kind, Status: cvo.ConditionStatus(value), Reason: "Because", Message: "of something"})
 		default:

@@ -14,7 +14,7 @@ type Issue struct {
 	Message  string         `json:"message"`            // what and why
 	Reason   string         `json:"reason,omitempty"`   // a stable word in CamelCase; empty for a detail
 	Effect   Effect         `json:"effect,omitempty"`   // what it does to the update; empty for a detail
-	Manifest *IssueManifest `json:"manifest,omitempty"` // which manifest it is about; nil for several, and for a detail
+	Manifest *IssueManifest `json:"manifest,omitempty"` // which manifest it is about; nil for several, for all, and for a detail
 	// TransitionStart is when the wait for a ClusterOperator began; zero when it
 	// is not waited for.
 	TransitionStart time.Time `json:"transitionStart,omitzero"`
@@ -45,10 +45,12 @@ func Explain(state State, w *World, now time.Time, policy *Policy) *Issue {
 		about[e] = s.keeps[i]
 	}
 	leaf := func(e *TaskError) *Issue {
-		m := s.prep.graph.Tasks[about[e]]
-		i := &Issue{Message: e.Message, Reason: e.Reason, Effect: e.Effect, Manifest: manifestOf(m)}
-		if m.ClusterOperator() {
-			i.TransitionStart = s.waitedSince(m.ID.Name)
+		i := &Issue{Message: e.Message, Reason: e.Reason, Effect: e.Effect}
+		if task := about[e]; task >= 0 {
+			m := s.prep.graph.Tasks[task]
+			if i.Manifest = manifestOf(m); m.ClusterOperator() {
+				i.TransitionStart = s.waitedSince(m.ID.Name)
+			}
 		}
 		if e.Detail != "" {
 			i.Children = []*Issue{{Message: e.Detail}}

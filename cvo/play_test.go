@@ -20,29 +20,35 @@ import (
 type part struct {
 	runlevel  int
 	component string
-	objects   int  // ConfigMaps before the operator
-	operator  bool // a Deployment, and a ClusterOperator at its end
+	objects   int    // ConfigMaps before the operator
+	operator  bool   // a Deployment, and a ClusterOperator at its end
+	notes     string // further annotations
+	crds      bool   // the objects are CustomResourceDefinitions
 }
 
 // release makes the payload of a release from its components.
 func release(tb testing.TB, version string, parts []part, more map[string]string) *payload.Payload {
 	tb.Helper()
-	const marks = "  annotations: {include.release.openshift.io/self-managed-high-availability: \"true\"}\n"
 	files := fstest.MapFS{
 		"manifests/README":                   {},
 		"release-manifests/release-metadata": {Data: fmt.Appendf(nil, `{"kind":"cincinnati-metadata-v0","version":%q}`, version)},
 		"release-manifests/image-references": {Data: fmt.Appendf(nil, `{"kind":"ImageStream","apiVersion":"image.openshift.io/v1","metadata":{"name":%q}}`, version)},
 	}
 	for _, p := range parts {
+		marks := "  annotations: {include.release.openshift.io/self-managed-high-availability: \"true\"" + p.notes + "}\n"
 		file := func(n int, kind, api, rest string) {
 			name := fmt.Sprintf("release-manifests/0000_%02d_%s_%02d_%s.yaml", p.runlevel, p.component, n, strings.ToLower(kind))
-			text := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n", api, kind, cmp.Or(map[bool]string{true: p.component}[kind != "ConfigMap"], fmt.Sprintf("%s-%d", p.component, n)))
-			if kind != "ClusterOperator" {
+			text := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n", api, kind, cmp.Or(map[bool]string{true: p.component}[n >= 50], fmt.Sprintf("%s-%d", p.component, n)))
+			if kind != "ClusterOperator" && kind != "CustomResourceDefinition" {
 				text += "  namespace: " + p.component + "\n"
 			}
 			files[name] = &fstest.MapFile{Data: []byte(text + marks + rest)}
 		}
 		for n := range p.objects {
+			if p.crds {
+				file(n, "CustomResourceDefinition", "apiextensions.k8s.io/v1", "spec: {release: "+version+"}\n")
+				continue
+			}
 			file(n, "ConfigMap", "v1", "data: {release: "+version+"}\n")
 		}
 		if p.operator {
@@ -106,7 +112,7 @@ func newPlay(t *testing.T, s *sim.Sim) *play {
 	for range 1 + s.IntN(3) {
 		level := 10 * (1 + s.IntN(4))
 		for c := range 1 + s.IntN(3) {
-			parts = append(parts, part{level, fmt.Sprintf("c%d-%c%d", level, 'a'+c, len(parts)), s.IntN(3), s.OneIn(2)})
+			parts = append(parts, part{runlevel: level, component: fmt.Sprintf("c%d-%c%d", level, 'a'+c, len(parts)), objects: s.IntN(3), operator: s.OneIn(2)})
 		}
 	}
 	return playOf(t, s, parts, func(version string) *payload.Payload { return release(t, version, parts, nil) })

@@ -24,6 +24,9 @@ type Policy struct {
 	// Retry is the time after a failed attempt; default 10 seconds. It grows by
 	// 1.3 each time, up to Interval.
 	Retry time.Duration
+	// Attempts is how often a task is tried before what the API server says counts
+	// as a failure; default 3. It is tried on after that, too.
+	Attempts int
 	// Interval is the time between two passes while reconciling; default 3
 	// minutes.
 	Interval time.Duration
@@ -73,6 +76,7 @@ func (p *Policy) withDefaults() Policy {
 		out.Filter = payload.NewFilter()
 	}
 	out.Workers = cmp.Or(max(out.Workers, 0), 16)
+	out.Attempts = cmp.Or(max(out.Attempts, 0), 3)
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration

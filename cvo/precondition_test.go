@@ -183,7 +183,7 @@ func TestDesire(t *testing.T) {
 		}
 	}
 	bad := &cvo.ClusterVersion{Spec: cvo.Spec{ClusterID: "x", Upstream: "::", Overrides: []payload.Override{{}}}}
-	if found := cvo.Validate(bad); len(found) != 3 || found[1].Field != "spec.upstream" {
+	if found := cvo.Validate(bad); len(found) != 3 || found[0].Field != "spec.upstream" {
 		t.Errorf("found %v", found)
 	}
 }

@@ -18,7 +18,7 @@ type stage struct {
 	t       *testing.T
 	clock   *fairlead.ManualClock
 	store   *fairlead.MemStore
-	backend *cvo.MemBackend
+	backend *rig
 	policy  *cvo.Policy
 	runner  *cvo.Runner
 	own     cvo.Release
@@ -29,7 +29,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	s := &stage{t: t, clock: new(fairlead.ManualClock), store: new(fairlead.MemStore), policy: &cvo.Policy{}}
 	s.clock.Set(noon)
-	s.backend = cvo.NewMemBackend(s.clock)
+	s.backend = &rig{MemBackend: cvo.NewMemBackend(s.clock), says: map[string]string{}, fails: map[string]*cvo.APIError{}, broken: map[string]string{}, modes: map[cvo.Mode]int{}}
 	s.restart()
 	return s
 }
@@ -67,13 +67,36 @@ func (s *stage) do(c *golden.Command) string {
 		if c.Has("takes") {
 			takes = duration("takes")
 		}
+		delete(s.backend.broken, c.Value("image"))
+		if c.Has("broken") {
+			s.backend.broken[c.Value("image")] = c.Value("broken")
+		}
 		s.backend.SetRelease(c.Value("image"), release(s.t, c.Value("version"), partsOf(s.t, c.Input), nil), !c.Has("unsigned"), takes)
 	case "cluster":
 		version, image, _ := strings.Cut(c.Value("own"), "@")
 		s.own = cvo.Release{Version: version, Image: image}
+		s.spec.ClusterID, s.spec.Upstream = c.Value("id"), c.Value("upstream")
 		s.backend.SetCluster("c", s.spec, s.own)
+		s.backend.SetStatus("c", func(status *cvo.Status) {
+			was(status, c.Input)
+			status.Capabilities.EnabledCapabilities, status.VersionHash = c.Values("capabilities"), c.Value("hash")
+		})
 	case "ask":
 		s.ask(c)
+	case "says":
+		if s.backend.says[c.Args[0].Key] = strings.TrimSpace(c.Input); c.Input == "" {
+			delete(s.backend.says, c.Args[0].Key)
+		}
+	case "fails":
+		task := c.Args[0].Key + " " + c.Args[1].Key
+		s.backend.fails[task] = &cvo.APIError{Class: cvo.Class(c.Value("class")), Err: errDown}
+		if !c.Has("class") {
+			delete(s.backend.fails, task)
+		}
+	case "gates":
+		s.backend.gates = append([]string{}, c.Words()...)
+	case "offers":
+		s.backend.offer(s.t, c.Input)
 	case "operator":
 		s.backend.Operators[c.Args[0].Key] = duration("takes")
 	case "rollout":
@@ -85,12 +108,35 @@ func (s *stage) do(c *golden.Command) string {
 	case "finish":
 		s.backend.Finish("c", c.Args[0].Key)
 	case "policy":
-		s.policy.StopBefore = c.Value("stop")
+		s.policy = policyOf(c)
 		s.restart()
 	case "restart":
+		if c.Has("without") {
+			s.store = new(fairlead.MemStore)
+		}
 		s.restart()
 	case "run":
-		return s.run(duration("for"))
+		out := s.run(duration("for"))
+		if c.Has("quiet") {
+			return ""
+		}
+		return out
+	case "new":
+		*s = *newStage(s.t)
+	case "described":
+		d := s.backend.Version("c").Status.Desired
+		return fmt.Sprintln(d.Version, d.URL, d.Channels)
+	case "generation":
+		v := s.backend.Version("c")
+		return fmt.Sprintln(v.Status.ObservedGeneration, "of", v.Generation)
+	case "hash":
+		return s.backend.Version("c").Status.VersionHash + "\n"
+	case "counts":
+		return s.backend.counted()
+	case "updates":
+		return told(s.backend.Version("c").Status)
+	case "capabilities":
+		return fmt.Sprintln(strings.Join(s.backend.Version("c").Status.Capabilities.EnabledCapabilities, " "))
 	case "status":
 		return s.status()
 	case "blocked":
@@ -112,15 +158,38 @@ func (s *stage) do(c *golden.Command) string {
 }
 
 func (s *stage) ask(c *golden.Command) {
-	s.spec.DesiredUpdate = nil
+	s.spec.DesiredUpdate, s.spec.Overrides, s.spec.Capabilities = nil, nil, nil
 	if c.Has("version") || c.Has("image") {
 		s.spec.DesiredUpdate = &cvo.Update{Version: c.Value("version"), Image: c.Value("image"), Force: c.Has("force")}
+		for _, risk := range c.Values("accept") {
+			s.spec.DesiredUpdate.AcceptRisks = append(s.spec.DesiredUpdate.AcceptRisks, cvo.AcceptRisk{Name: risk})
+		}
 	}
-	s.spec.Overrides = nil
 	if c.Has("override") {
 		s.spec.Overrides = []payload.Override{{Group: "apps", Kind: "Deployment", Namespace: c.Value("override"), Name: c.Value("override"), Unmanaged: true}}
 	}
+	if c.Has("set") {
+		s.spec.Capabilities = &cvo.CapabilitiesSpec{BaselineCapabilitySet: c.Value("set"), AdditionalEnabledCapabilities: c.Values("enable")}
+	}
 	s.backend.SetCluster("c", s.spec, s.own)
+}
+
+// policyOf reads a policy. Its capabilities are Build, Console and Storage, of
+// which the set v1 has the first two.
+func policyOf(c *golden.Command) *cvo.Policy {
+	p := &cvo.Policy{StopBefore: c.Value("stop")}
+	if c.Has("capabilities") {
+		p.Capabilities = &cvo.CapabilitySets{
+			Known:   []string{"Storage", "Build", "Console"},
+			Sets:    map[string][]string{"v1": {"Build", "Console"}, "v2": {"Build", "Console", "Storage"}},
+			Current: "v2",
+		}
+	}
+	if n, err := strconv.ParseUint(c.Value("major"), 10, 64); err == nil {
+		p.Filter = payload.NewFilter()
+		p.Filter.Major = &n
+	}
+	return p
 }
 
 func partsOf(t *testing.T, text string) []part {
@@ -133,10 +202,22 @@ func partsOf(t *testing.T, text string) []part {
 		}
 		p := part{runlevel: level, component: f[1]}
 		for _, word := range f[2:] {
-			if word == "operator" {
+			key, value, _ := strings.Cut(word, "=")
+			switch key {
+			case "operator":
 				p.operator = true
-			} else if p.objects, err = strconv.Atoi(word); err != nil {
-				t.Fatal(err)
+			case "crd":
+				p.crds = true
+			case "gate":
+				p.notes += ", release.openshift.io/feature-gate: \"" + value + "\""
+			case "capability":
+				p.notes += ", capability.openshift.io/name: \"" + value + "\""
+			case "major":
+				p.notes += ", release.openshift.io/major-version: \"" + value + "\""
+			default:
+				if p.objects, err = strconv.Atoi(word); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 		parts = append(parts, p)
@@ -151,7 +232,7 @@ func (s *stage) run(d time.Duration) string {
 	end := s.clock.Now().Add(d)
 	for {
 		decision, err := s.runner.Reconcile(s.t.Context(), "c")
-		if err != nil {
+		if err != nil && len(s.backend.fails) == 0 {
 			fmt.Fprintln(&out, "error:", err)
 			return out.String()
 		}

@@ -113,17 +113,28 @@ func (s *step) block(b fairlead.Block) { s.blocked = append(s.blocked, b) }
 func (s *step) current() Release {
 	w := s.Work
 	if w == nil {
-		switch {
-		case s.w.Own.Image != "":
-			return s.w.Own
-		case len(s.History) > 0:
-			return Release{Version: s.History[0].Version, Image: s.History[0].Image}
-		}
-		return s.w.Cluster.Status.Desired
+		return s.base()
 	}
 	before := newestCompleted(s.History)
-	if w.Mode == Reconciling || len(s.invalid) > 0 || before < 0 || SameImage(s.w.Own.Image, w.Release.Image) {
+	if w.Mode == Reconciling || len(validateUpdate(s.w.Cluster)) > 0 || before < 0 || SameImage(s.w.Own.Image, w.Release.Image) {
 		return w.Release
 	}
 	return Release{Version: s.History[before].Version, Image: s.History[before].Image}
+}
+
+// base is what an engine begins with that applies nothing yet: its own release,
+// unless the cluster has been beyond that; then what the cluster has reached.
+func (s *step) base() Release {
+	own := s.w.Own
+	seen := slices.IndexFunc(s.History, func(h History) bool { return SameImage(h.Image, own.Image) })
+	reached := newestCompleted(s.History)
+	switch {
+	case own.Image != "" && (seen <= 0 || reached < 0):
+		return own
+	case reached >= 0:
+		return Release{Version: s.History[reached].Version, Image: s.History[reached].Image}
+	case len(s.History) > 0:
+		return Release{Version: s.History[0].Version, Image: s.History[0].Image}
+	}
+	return s.w.Cluster.Status.Desired
 }

@@ -45,25 +45,42 @@ const invalidReason = "InvalidClusterVersion"
 func (s *step) steady() (failing, progressing Condition) {
 	version := s.Work.Release.Version
 	if e := Summarize(s.errors); e != nil {
-		return Condition{Status: True, Reason: e.Reason, Message: e.Message},
-			Condition{Status: False, Reason: e.Reason, Message: fmt.Sprintf("Error while reconciling %s: %s", version, summary(e))}
+		return Condition{Status: True, Reason: e.Reason, Message: e.Message}, erring(version, e.Reason, summary(e))
 	}
-	if len(s.invalid) > 0 {
-		return Condition{Status: False}, Condition{Status: False, Reason: invalidReason, Message: fmt.Sprintf("Stopped at %s: the cluster version is invalid", version)}
-	}
-	return Condition{Status: False}, Condition{Status: False, Message: "Cluster version is " + version}
+	return Condition{Status: False}, s.stays(version)
 }
 
-// idle is the verdict before there is anything to apply.
+// stays is Progressing at a release that was reached.
+func (s *step) stays(version string) Condition {
+	if len(s.invalid) > 0 {
+		return Condition{Status: False, Reason: invalidReason, Message: fmt.Sprintf("Stopped at %s: the cluster version is invalid", version)}
+	}
+	return Condition{Status: False, Message: "Cluster version is " + version}
+}
+
+// erring is Progressing at a release that was reached, and that cannot be kept.
+func erring(version, reason, why string) Condition {
+	return Condition{Status: False, Reason: reason, Message: fmt.Sprintf("Error while reconciling %s: %s", version, why)}
+}
+
+// idle is the verdict before there is anything to apply. The cluster may have
+// been at the release before this engine began.
 func (s *step) idle() (failing, progressing Condition) {
 	if s.Next == nil {
 		return Condition{Status: True, Reason: "NoDesiredImage", Message: "No configured operator version, unable to update cluster"},
 			Condition{Status: True, Reason: "NoDesiredImage", Message: "Unable to apply <unknown>: " + SummaryForReason("NoDesiredImage", "")}
 	}
 	version := name(s.Next.Release)
-	if a := s.Accepted; a.Status == False {
+	reached := s.underWay(s.Next.Release) && s.History[0].State == Completed
+	a := s.Accepted
+	switch {
+	case a.Status == False && reached:
+		return Condition{Status: True, Reason: a.Cause, Message: a.Message}, erring(version, a.Cause, SummaryForReason(a.Cause, ""))
+	case a.Status == False:
 		return Condition{Status: True, Reason: a.Cause, Message: a.Message},
 			Condition{Status: True, Reason: a.Cause, Message: fmt.Sprintf("Unable to apply %s: %s", version, SummaryForReason(a.Cause, ""))}
+	case reached:
+		return Condition{Status: False}, s.stays(version)
 	}
 	return Condition{Status: False}, s.workingTowards(version, "")
 }

@@ -43,9 +43,11 @@ func (s *step) work() {
 // reload asks for the payload of the work, which this process does not have.
 func (s *step) reload(r *Retrieved) {
 	w := s.Work
-	wait := s.policy.RetrieveTimeout
+	wait, why := s.policy.RetrieveTimeout, ""
 	if r != nil {
-		wait = s.policy.backoff(w.Tries)
+		e := r.fault()
+		wait, why = s.policy.backoff(w.Tries), ": "+e.Message
+		s.fail(e, -1)
 	}
 	if next := w.Try.Add(wait); w.Try.IsZero() || w.Try.After(s.now) || !s.now.Before(next) {
 		s.actions = append(s.actions, Retrieve{Release: w.Release, Try: w.Tries, Force: true})
@@ -57,7 +59,7 @@ func (s *step) reload(r *Retrieved) {
 	}
 	s.block(fairlead.Block{
 		Subject: "release " + name(w.Release), Reason: AcceptRetrieve, Owner: "cluster", Since: w.Begun,
-		Message: "its payload is not at hand", Unblock: "it is being retrieved; the image must stay where it is",
+		Message: "its payload is not at hand" + why, Unblock: "it is being retrieved; the image must stay where it is",
 	})
 }
 
@@ -112,8 +114,8 @@ func (s *step) tasks() {
 			run.Done(i)
 			continue
 		}
-		if t.Error != nil {
-			s.fail(t.Error, i)
+		if e := t.Error; e != nil && (t.Sent || !e.Retry || t.Try >= s.policy.Attempts) {
+			s.fail(e, i)
 		}
 		running = append(running, t)
 	}
@@ -196,7 +198,7 @@ func (s *step) task(t *Running, m *payload.Manifest, free bool) (finished, busy 
 	return false, false
 }
 
-// fail notes what keeps a task.
+// fail notes what keeps a task, or with -1 all of them.
 func (s *step) fail(e *TaskError, task int) {
 	s.errors = append(s.errors, e)
 	s.keeps = append(s.keeps, task)
@@ -240,7 +242,7 @@ func (s *step) ready(t *Running, m *payload.Manifest) *TaskError {
 		return nil
 	case l.Failed != "":
 		return &TaskError{
-			Reason: "WorkloadNotProgressing", Name: m.ID.Name, Effect: EffectFail, Retry: true,
+			Reason: "WorkloadNotProgressing", Name: m.ID.Name, Effect: EffectFail,
 			Message: fmt.Sprintf("%s cannot roll out: %s", s.prep.graph.Label(t.Task), l.Failed),
 		}
 	case l.Waiting != "":

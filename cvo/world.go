@@ -13,8 +13,9 @@ type World struct {
 	// Cluster is the ClusterVersion; nil when there is none, and then nothing is
 	// done.
 	Cluster *ClusterVersion
-	// Own is the release that the engine is part of, if it is of any: the first one
-	// that the cluster is to run. Its payload is trusted.
+	// Own is the release that the engine is part of, if it is of any: the one that
+	// the cluster is to run first, or when it is of a release that the cluster has
+	// not been at. Its payload is trusted.
 	Own Release
 	// Retrieved are the releases whose payloads are at hand, or could not be had.
 	Retrieved []Retrieved

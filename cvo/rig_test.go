@@ -1,0 +1,157 @@
+package cvo_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/graph"
+)
+
+// rig is a cluster in memory of which a script decides more: what operators say,
+// which resources the server refuses, what the update service offers, which
+// feature gates are on. It counts what is done.
+type rig struct {
+	*cvo.MemBackend
+	says     map[string]string // by operator: what it says, see operator
+	fails    map[string]*cvo.APIError
+	broken   map[string]string // by image: why its payload cannot be read
+	updates  *graph.Updates
+	known    graph.Evaluations
+	answered cvo.Condition
+	gates    []string
+	modes    map[cvo.Mode]int // what was applied, by mode
+	writes   int              // of the status
+}
+
+// Observe implements cvo.Backend.
+func (r *rig) Observe(ctx context.Context, name string) (*cvo.World, error) {
+	w, err := r.MemBackend.Observe(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	for i, o := range w.Operators {
+		if text, ok := r.says[o.Name]; ok {
+			w.Operators[i] = *operator(text)
+			w.Operators[i].Name = o.Name
+		}
+	}
+	for i, have := range w.Retrieved {
+		if why, ok := r.broken[have.Image]; ok {
+			w.Retrieved[i].Payload, w.Retrieved[i].LoadError = nil, why
+		}
+	}
+	w.Updates, w.Evaluations, w.UpdatesCondition, w.Gates = r.updates, r.known, r.answered, r.gates
+	return w, nil
+}
+
+// Apply implements cvo.Backend.
+func (r *rig) Apply(ctx context.Context, name string, a cvo.Action) error {
+	switch a := a.(type) {
+	case cvo.Apply:
+		if err := r.fails[strings.ToLower(a.Manifest.ID.Kind)+" "+a.Manifest.ID.Name]; err != nil {
+			return err
+		}
+		r.modes[a.Mode]++
+	case cvo.WriteStatus:
+		r.writes++
+	}
+	return r.MemBackend.Apply(ctx, name, a)
+}
+
+// counted tells what was applied in which mode since the last time.
+func (r *rig) counted() string {
+	var out strings.Builder
+	for _, mode := range []cvo.Mode{cvo.Initializing, cvo.Updating, cvo.Reconciling} {
+		if n := r.modes[mode]; n > 0 {
+			fmt.Fprintf(&out, "%s %d\n", mode, n)
+		}
+	}
+	fmt.Fprintf(&out, "status %d\n", r.writes)
+	clear(r.modes)
+	r.writes = 0
+	return out.String()
+}
+
+// offer reads what the update service offers: "current VERSION IMAGE" or
+// "VERSION IMAGE", then url=U, channels=A,B and risk=NAME:True, False or Unknown.
+func (r *rig) offer(t *testing.T, text string) {
+	r.updates, r.known, r.answered = nil, graph.Evaluations{}, cvo.Condition{}
+	for line := range strings.Lines(text) {
+		if r.updates == nil {
+			r.updates, r.answered = &graph.Updates{}, cvo.Condition{Type: "RetrievedUpdates", Status: cvo.True}
+		}
+		f := strings.Fields(line)
+		current := f[0] == "current"
+		if current {
+			f = f[1:]
+		}
+		to := graph.Update{Release: graph.Release{Version: f[0], Payload: f[1], Metadata: map[string]string{}}}
+		for _, word := range f[2:] {
+			key, value, _ := strings.Cut(word, "=")
+			switch key {
+			case "url":
+				to.Metadata["url"] = value
+			case "channels":
+				to.Metadata["io.openshift.upgrades.graph.release.channels"] = value
+			case "risk":
+				to.Risks = append(to.Risks, r.risk(value))
+			default:
+				t.Fatalf("unknown word %s", word)
+			}
+		}
+		switch {
+		case current:
+			r.updates.Current = to.Release
+		case len(to.Risks) > 0:
+			r.updates.Conditional = append(r.updates.Conditional, to)
+		default:
+			r.updates.Available = append(r.updates.Available, to)
+		}
+	}
+}
+
+// risk reads NAME:True, and has its rule evaluated.
+func (r *rig) risk(text string) graph.Risk {
+	name, applies, _ := strings.Cut(text, ":")
+	rule := graph.Rule{Type: graph.RulePromQL, Query: strings.ToLower(name)}
+	var err error
+	if applies == string(cvo.Unknown) {
+		err = errDown
+	}
+	r.known = r.known.With(rule, applies == string(cvo.True), err, noon)
+	return graph.Risk{Name: name, URL: "https://example.com/" + name, Message: "it breaks.", MatchingRules: []graph.Rule{rule}}
+}
+
+// told tells what the status says of updates.
+func told(s cvo.Status) string {
+	var out strings.Builder
+	for _, r := range s.AvailableUpdates {
+		fmt.Fprintf(&out, "available %s %s %v\n", r.Version, r.URL, r.Channels)
+	}
+	for _, u := range s.ConditionalUpdates {
+		fmt.Fprintf(&out, "conditional %s %v %s\n", u.Release.Version, u.RiskNames, said(cvo.Status{Conditions: u.Conditions}, "Recommended"))
+	}
+	for _, r := range s.ConditionalUpdateRisks {
+		fmt.Fprintf(&out, "risk %s %s\n", r.Name, strings.ReplaceAll(said(cvo.Status{Conditions: r.Conditions}, "Applies"), "\n", "|"))
+	}
+	return out.String()
+}
+
+// was reads a history: "VERSION IMAGE Completed|Partial [verified]" a line, newest first.
+func was(s *cvo.Status, text string) {
+	for line := range strings.Lines(text) {
+		f := strings.Fields(line)
+		h := cvo.History{Version: strings.TrimPrefix(f[0], "?"), Image: f[1], State: cvo.HistoryState(f[2]), StartedTime: noon, Verified: slices.Contains(f, "verified")}
+		if h.State == cvo.Completed || len(s.History) > 0 {
+			h.CompletionTime = &noon
+		}
+		s.History = append(s.History, h)
+	}
+	if len(s.History) > 0 {
+		s.Desired = cvo.Release{Version: s.History[0].Version, Image: s.History[0].Image}
+	}
+}
