@@ -103,7 +103,7 @@ func (s *step) retrieve() {
 		if deadline := n.Try.Add(s.policy.RetrieveTimeout); s.now.Before(deadline) {
 			s.accepted(Unknown, AcceptRetrieve, fmt.Sprintf("Retrieving and verifying payload version=%q image=%q", n.Release.Version, n.Release.Image))
 			s.at(deadline)
-			s.waitFor(AcceptRetrieve, n.Try, "it is being retrieved", "usual within "+s.policy.RetrieveTimeout.String())
+			s.waitFor(AcceptRetrieve, n.Try, "it is being retrieved", "the release arrives, usually within "+s.policy.RetrieveTimeout.String())
 			return
 		}
 		s.refuse(AcceptRetrieve, causeRetrieval, fmt.Sprintf("it could not be retrieved within %s", s.policy.RetrieveTimeout))
@@ -153,7 +153,7 @@ func (s *step) fetch() {
 	n.Tries++
 	n.Try = s.now
 	s.at(s.now.Add(s.policy.RetrieveTimeout))
-	s.waitFor(AcceptRetrieve, n.Since, "it is being retrieved", "usual within "+s.policy.RetrieveTimeout.String())
+	s.waitFor(AcceptRetrieve, n.Since, "it is being retrieved", "the release arrives, usually within "+s.policy.RetrieveTimeout.String())
 }
 
 // again refuses the candidate, and tries once more after a while.

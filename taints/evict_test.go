@@ -278,6 +278,41 @@ func TestApplyAll(t *testing.T) {
 	}
 }
 
+// TestReport: a node that is heard of again tells of all that had become unknown.
+func TestReport(t *testing.T) {
+	clock := new(fairlead.ManualClock)
+	clock.Set(start)
+	b := &taints.MemBackend{Clock: clock}
+	b.PutNode(taints.Node{ObjectMeta: taints.ObjectMeta{Name: "n", UID: "n"}})
+	b.Report("n", true)
+	r, err := taints.NewRunner(b, &taints.Policy{Lifecycle: &taints.Lifecycle{}}, &fairlead.RunnerOptions{Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	says := func() string {
+		n, _ := b.Node("n")
+		text := ""
+		for _, c := range n.Status.Conditions {
+			text += fmt.Sprintf("%s=%s ", c.Type, c.Status)
+		}
+		return text
+	}
+	if _, err := r.Reconcile(t.Context(), "n"); err != nil {
+		t.Fatal(err)
+	}
+	clock.Set(start.Add(time.Minute))
+	if _, err := r.Reconcile(t.Context(), "n"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := says(), "Ready=Unknown MemoryPressure=Unknown DiskPressure=Unknown PIDPressure=Unknown "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	b.Report("n", true)
+	if got, want := says(), "Ready=True MemoryPressure=False DiskPressure=False PIDPressure=False "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 // TestRun lets a Runner run: a zone loses a node, whose pods leave when the time
 // has come, and nobody looks in vain.
 func TestRun(t *testing.T) {

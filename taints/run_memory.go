@@ -69,7 +69,7 @@ func (b *MemBackend) Node(name string) (Node, bool) {
 }
 
 // Report is what the agent of a node does: it renews the lease, and sets the
-// condition Ready.
+// condition Ready. Other conditions that had become unknown are False then.
 func (b *MemBackend) Report(name string, ready bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -84,6 +84,13 @@ func (b *MemBackend) Report(name string, ready bool) {
 		c.Status, c.Reason = object.ConditionTrue, "KubeletReady"
 	}
 	b.setCondition(n, c)
+	for _, o := range n.Status.Conditions {
+		if o.Type != nodeReady && o.Status == object.ConditionUnknown {
+			o.Status, o.Reason, o.Message = object.ConditionFalse, "KubeletHasEnough", ""
+			o.LastHeartbeatTime, o.LastTransitionTime = now, now
+			b.setCondition(b.nodes[name], o)
+		}
+	}
 }
 
 // setCondition replaces the condition of a type. Nodes are replaced, and never

@@ -10,13 +10,25 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/taints"
 )
 
 // workload is pods of one kind, with a disruption budget.
 type workload struct {
-	name     string
-	replicas int
-	min      *lifecycle.IntOrString // that must stay available; nil for no budget
+	name        string
+	replicas    int                    // of a daemon, one for each node
+	daemon      bool                   // drains leave it where it is
+	min         *lifecycle.IntOrString // that must stay available; nil for no budget
+	tolerations []taints.Toleration
+}
+
+// owner returns who makes the pods of a workload.
+func (w *workload) owner() lifecycle.OwnerReference {
+	kind := "ReplicaSet"
+	if w.daemon {
+		kind = "DaemonSet"
+	}
+	return lifecycle.OwnerReference{APIVersion: "apps/v1", Kind: kind, Name: w.name, UID: "owner-of-" + w.name, Controller: new(true)}
 }
 
 // drains empties the nodes of a pool by the engine of lifecycle, which asks
@@ -51,9 +63,13 @@ func newDrains(p *play, q *pool) (*drains, error) {
 		for i := range w.replicas {
 			pod := lifecycle.Pod{ObjectMeta: lifecycle.ObjectMeta{
 				Namespace: "apps", Name: w.name + "-" + strconv.Itoa(i), UID: w.name + "-" + strconv.Itoa(i), Labels: labels,
-				OwnerReferences: []lifecycle.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: w.name, UID: "rs-" + w.name, Controller: new(true)}},
+				OwnerReferences: []lifecycle.OwnerReference{w.owner()},
 			}}
-			pod.Spec.NodeName = q.nodes[at%len(q.nodes)].name
+			pod.Spec.NodeName, pod.Spec.Tolerations = q.nodes[at%len(q.nodes)].name, w.tolerations
+			if w.daemon {
+				pod.Spec.NodeName = q.nodes[i].name
+				at--
+			}
 			pod.Status.Phase = "Running"
 			pod.Status.Conditions = []rollout.Condition{{Type: "Ready", Status: "True"}}
 			d.pods.PutPod(pod)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/taints"
 )
 
 // scenario is what a file says: two releases, how long operators and nodes take,
@@ -29,22 +31,30 @@ type scenario struct {
 	startup   time.Duration // of a pod that takes the place of another
 	operators []operator    // in the order of the file
 	rollouts  map[string]time.Duration
-	pools     []pool // in the order of the file
+	pools     []pool   // in the order of the file
+	silences  []outage // in the order of the file
 }
 
 // operator is how an operator behaves while it is updated.
 type operator struct {
-	name    string
-	takes   time.Duration
-	never   bool // it does not reach its version
-	trouble *trouble
+	name     string
+	takes    time.Duration
+	never    bool // it does not reach its version
+	troubles []trouble
 }
 
-// trouble is a time in which an operator is degraded.
+// trouble is a time in which an operator is degraded or unavailable.
 type trouble struct {
+	what        string
 	after, last time.Duration // since its manifest was applied; last is 0 for good
 	message     string
 }
+
+// What an operator can be, but for well.
+const (
+	degraded    = "degraded"
+	unavailable = "unavailable"
+)
 
 // pool is a node pool.
 type pool struct {
@@ -60,7 +70,9 @@ type pool struct {
 type node struct {
 	name, zone     string
 	drain, update  time.Duration
+	reboot         time.Duration // the end of update, in which nothing is heard of the node
 	fails, neverUp bool
+	lost           bool // it does not come back from its reboot
 }
 
 // machineConfig is the operator that brings the nodes to a release.
@@ -87,6 +99,7 @@ type scenarioFile struct {
 		Operators  []operatorFile    `json:"operators"`
 		Rollouts   map[string]string `json:"rollouts"` // how long Deployments and DaemonSets take, by name
 		Pools      []poolFile        `json:"pools"`
+		Outages    []outageFile      `json:"outages"`
 	} `json:"spec"`
 }
 
@@ -103,9 +116,10 @@ type componentFile struct {
 }
 
 type operatorFile struct {
-	Name     string       `json:"name"`
-	Takes    string       `json:"takes"` // a duration, or never
-	Degraded *troubleFile `json:"degraded"`
+	Name        string       `json:"name"`
+	Takes       string       `json:"takes"` // a duration, or never
+	Degraded    *troubleFile `json:"degraded"`
+	Unavailable *troubleFile `json:"unavailable"`
 }
 
 type troubleFile struct {
@@ -121,14 +135,17 @@ type poolFile struct {
 	MaxUnavailable *doc.Value `json:"maxUnavailable"`
 	Drain          string     `json:"drain"`  // of nodes that do not say
 	Update         string     `json:"update"` // of nodes that do not say
+	Reboot         string     `json:"reboot"` // of nodes that do not say
 	Nodes          []nodeFile `json:"nodes"`
 	Workloads      []workFile `json:"workloads"`
 }
 
 type workFile struct {
-	Name         string     `json:"name"`
-	Replicas     int        `json:"replicas"`
-	MinAvailable *doc.Value `json:"minAvailable"` // of its disruption budget; without, there is none
+	Name         string              `json:"name"`
+	Replicas     int                 `json:"replicas"`
+	Daemon       bool                `json:"daemon"`       // one pod on each node, which drains leave there
+	MinAvailable *doc.Value          `json:"minAvailable"` // of its disruption budget; without, there is none
+	Tolerations  []taints.Toleration `json:"tolerations"`
 }
 
 type nodeFile struct {
@@ -136,6 +153,7 @@ type nodeFile struct {
 	Zone   string `json:"zone"`
 	Drain  string `json:"drain"`  // a duration, or never
 	Update string `json:"update"` // a duration, or fails
+	Reboot string `json:"reboot"` // a duration, or never
 }
 
 // scenarioReader turns the file into a scenario. Its first complaint counts.
@@ -245,6 +263,7 @@ func (r *scenarioReader) scenario() *scenario {
 		s.rollouts[name] = r.duration(spec.Rollouts[name], 0, "rollouts", name)
 	}
 	s.pools = r.pools(s.to)
+	s.silences = r.outages(s.pools)
 	return s
 }
 
@@ -264,14 +283,15 @@ func (r *scenarioReader) operators(p *payload.Payload) []operator {
 		if !op.never {
 			op.takes = r.duration(o.Takes, 0, "operators", i, "takes")
 		}
-		if t := o.Degraded; t != nil {
-			op.trouble = &trouble{
-				after: r.duration(t.After, 0, "operators", i, "degraded", "after"),
-				last:  r.duration(t.For, 0, "operators", i, "degraded", "for"), message: t.Message,
+		for k, t := range []*troubleFile{o.Degraded, o.Unavailable} {
+			if t == nil {
+				continue
 			}
-			if t.Message == "" {
-				op.trouble.message = "its pods crash"
-			}
+			what := []string{degraded, unavailable}[k]
+			op.troubles = append(op.troubles, trouble{
+				what: what, message: cmp.Or(t.Message, "its pods crash"),
+				after: r.duration(t.After, 0, "operators", i, what, "after"), last: r.duration(t.For, 0, "operators", i, what, "for"),
+			})
 		}
 		list = append(list, op)
 	}
@@ -323,6 +343,7 @@ func (r *scenarioReader) pools(p *payload.Payload) []pool {
 			q.unavailable = r.share(f.MaxUnavailable, len(f.Nodes), "nodes", "spec", "pools", i, "maxUnavailable")
 		}
 		drain, update := r.duration(f.Drain, time.Minute, "pools", i, "drain"), r.duration(f.Update, 5*time.Minute, "pools", i, "update")
+		reboot := r.duration(f.Reboot, 2*time.Minute, "pools", i, "reboot")
 		for k, n := range f.Nodes {
 			at := []any{"spec", "pools", i, "nodes", k, "name"}
 			if n.Name == "" || seen["node "+n.Name] {
@@ -336,6 +357,10 @@ func (r *scenarioReader) pools(p *payload.Payload) []pool {
 			if !x.fails {
 				x.update = r.duration(n.Update, update, "pools", i, "nodes", k, "update")
 			}
+			if x.lost = n.Reboot == "never"; x.lost {
+				n.Reboot = ""
+			}
+			x.reboot = min(x.update, r.duration(n.Reboot, reboot, "pools", i, "nodes", k, "reboot"))
 			q.nodes = append(q.nodes, x)
 		}
 		q.workloads = r.workloads(f.Workloads, len(f.Nodes), "spec", "pools", i, "workloads")
@@ -353,13 +378,18 @@ func (r *scenarioReader) workloads(files []workFile, nodes int, path ...any) []w
 		switch {
 		case !componentName.MatchString(f.Name) || seen[f.Name]:
 			r.fault("%s.name is %q; give each workload a name of its own, of letters, digits and dashes", append(at, "name"), pathText(at), f.Name)
-		case f.Replicas < 1 || f.Replicas > 10_000:
+		case f.Daemon && f.Replicas != 0:
+			r.fault("%s.replicas is %d, and a daemon has one pod on each node; take one of the two out", append(at, "replicas"), pathText(at), f.Replicas)
+		case !f.Daemon && (f.Replicas < 1 || f.Replicas > 10_000):
 			r.fault("%s.replicas is %d; it may be 1 to 10000", append(at, "replicas"), pathText(at), f.Replicas)
 		case nodes == 0:
 			r.fault("%s: the pool has no nodes for it; list some", at, pathText(at))
 		}
 		seen[f.Name] = true
-		w := workload{name: f.Name, replicas: f.Replicas}
+		w := workload{name: f.Name, replicas: f.Replicas, daemon: f.Daemon, tolerations: r.tolerations(&f, append(at, "tolerations"))}
+		if f.Daemon {
+			w.replicas = nodes
+		}
 		if f.MinAvailable != nil {
 			w.min = r.share(f.MinAvailable, f.Replicas, "pods", append(at, "minAvailable")...)
 		}

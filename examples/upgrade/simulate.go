@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"time"
 
@@ -15,14 +16,14 @@ import (
 func simulateCommand() *args.Command {
 	return &args.Command{
 		Name:  "simulate",
-		Usage: "SCENARIO [-o text|json|svg]",
-		About: "play the update of a whole cluster, operators and nodes, in virtual time",
+		Usage: "SCENARIO [-o text|json|svg|mermaid]",
+		About: "play the update of a whole cluster, operators, nodes and pods, in virtual time; examples/upgrade/scenarios has files to begin with",
 		Run:   simulate,
 	}
 }
 
 func simulate(c *args.Call) error {
-	form := c.Choice("o", "text", "json", "svg")
+	form := c.Choice("o", "text", "json", "svg", "mermaid")
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
@@ -34,10 +35,8 @@ func simulate(c *args.Call) error {
 	if err != nil {
 		return err
 	}
-	write := map[string]func() error{
-		"text": func() error { return t.text(c.Stdout) }, "json": func() error { return t.json(c.Stdout) }, "svg": func() error { return t.svg(c.Stdout) },
-	}[*form]
-	if err := write(); err != nil {
+	write := map[string]func(io.Writer) error{"text": t.text, "json": t.json, "svg": t.svg, "mermaid": t.mermaid}[*form]
+	if err := write(c.Stdout); err != nil {
 		return err
 	}
 	if len(t.Unfinished) > 0 {
@@ -53,7 +52,8 @@ const (
 	newOne  = "registry/release@sha256:to"
 )
 
-// play is a scenario at work: two engines, each with its cluster in memory.
+// play is a scenario at work: four engines, that of versions, of rollouts, of
+// drains and of taints, each with its cluster in memory.
 type play struct {
 	*scenario
 	*timeline
@@ -62,8 +62,9 @@ type play struct {
 	nodes    *rollout.MemBackend
 	update   *cvo.Runner
 	rollout  *rollout.Runner
-	drains   []*drains                       // of the pools with workloads
-	wakes    map[string]time.Time            // by pool; "" is the cluster's
+	drains   []*drains // of the pools with workloads
+	agents   *agents
+	wakes    map[string]time.Time            // by pool, or by what else is waited for; "" is the cluster's
 	due      []change                        // by instant
 	said     map[string]string               // what was told last, by subject
 	begun    bool                            // nodes were told of the new release
@@ -143,10 +144,14 @@ func (p *play) prepare() error {
 		return p.node(name).drain
 	}
 	p.nodes.UpdateTime = func(name, _ string) (time.Duration, error) {
-		if n := p.node(name); n.fails {
+		switch n := p.node(name); {
+		case n.fails:
 			return n.update, fmt.Errorf("its configuration cannot be applied")
+		case n.lost:
+			return never, nil
+		default:
+			return n.update, nil
 		}
-		return p.node(name).update, nil
 	}
 	p.nodes.Changed = p.nodeActed
 	p.rollout = rollout.NewRunner(p.nodes, nil, &fairlead.RunnerOptions{Clock: p.clock})
@@ -161,6 +166,11 @@ func (p *play) prepare() error {
 			p.drains = append(p.drains, d)
 		}
 	}
+	var err error
+	if p.agents, err = newAgents(p); err != nil {
+		return err
+	}
+	p.outages()
 	p.update = cvo.NewRunner(&watched{p.versions, p}, nil, &fairlead.RunnerOptions{Clock: p.clock})
 	p.versions.SetCluster(cluster, cvo.Spec{DesiredUpdate: &cvo.Update{Version: p.To, Image: newOne}}, cvo.Release{Version: p.From, Image: oldOne})
 	p.tell("administrator", "asks for release "+p.To)
@@ -198,25 +208,31 @@ func (p *play) node(name string) *node {
 	return &node{}
 }
 
-// degrade plans the trouble of an operator.
-func (p *play) degrade(o *operator) {
-	name, t := o.name, *o.trouble
-	p.at(t.after, func() {
-		p.versions.Degrade(cluster, name, t.message)
-		p.tell("operator "+name, "is degraded: "+t.message)
-		p.open("operator "+name, "degraded")
-	})
-	if t.last == 0 {
-		return
-	}
-	p.at(t.after+t.last, func() {
-		p.versions.Degrade(cluster, name, "")
-		p.tell("operator "+name, "is well again")
-		p.end("operator " + name)
-		if p.operates[name] != nil {
-			p.open("operator "+name, "updates")
+// suffer plans the troubles of an operator.
+func (p *play) suffer(o *operator) {
+	subject := "operator " + o.name
+	for _, t := range o.troubles {
+		report := p.versions.Degrade
+		if t.what == unavailable {
+			report = p.versions.Interrupt
 		}
-	})
+		p.at(t.after, func() {
+			report(cluster, o.name, t.message)
+			p.tell(subject, "is "+t.what+": "+t.message)
+			p.open(subject, t.what)
+		})
+		if t.last == 0 {
+			continue
+		}
+		p.at(t.after+t.last, func() {
+			report(cluster, o.name, "")
+			p.tell(subject, "is not "+t.what+" any longer")
+			p.end(subject)
+			if p.operates[o.name] != nil {
+				p.open(subject, "updates")
+			}
+		})
+	}
 }
 
 // at plans a change.
@@ -244,6 +260,11 @@ func (p *play) settle(ctx context.Context) error {
 		}
 		acted, p.wakes[""] = acted || len(d.Actions) > 0, d.Wake
 		blocked := d.Blocked
+		more, why, err := p.agents.pass(ctx)
+		if err != nil {
+			return err
+		}
+		acted, blocked = acted || more, append(blocked, why...)
 		for i := range p.pools {
 			name := p.pools[i].name
 			r, err := p.rollout.Reconcile(ctx, name)
@@ -330,7 +351,7 @@ func (p *play) over() bool {
 		}
 	}
 	busy = busy && at.Before(p.start.Add(never)) // later ones are drains that pods end
-	return p.completed() && !busy && len(p.due) == 0
+	return p.completed() && !busy && len(p.due) == 0 && !p.agents.waiting()
 }
 
 // next returns the next instant at which something happens; zero for none.

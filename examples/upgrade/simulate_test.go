@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -14,8 +15,11 @@ import (
 
 // TestSimulatedUpdates plays random scenarios, and checks what the timeline
 // tells: no runlevel begins before the operators of the ones below are there, no
-// more nodes are down than the pool allows, all nodes come to the release.
+// node is begun while as many are down as the pool allows, no pod leaves before
+// it must, none that tolerates it for good leaves at all, all nodes come to the
+// release.
 func TestSimulatedUpdates(t *testing.T) {
+	evicted := 0
 	for seed := range uint64(long.N(20, 2_000)) {
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		var text strings.Builder
@@ -31,10 +35,17 @@ func TestSimulatedUpdates(t *testing.T) {
 		nodes, budget := 1+rnd.IntN(6), 1+rnd.IntN(3)
 		fmt.Fprintf(&text, "  - {runlevel: 80, name: machine-config, operator: true}\n  operators:\n%s  pools:\n  - name: worker\n    required: true\n    maxUnavailable: %d\n    nodes:\n", operators, budget)
 		for i := range nodes {
-			fmt.Fprintf(&text, "    - {name: n-%d, drain: %dm, update: %dm}\n", i, rnd.IntN(9), 1+rnd.IntN(9))
+			fmt.Fprintf(&text, "    - {name: n-%d, drain: %dm, update: %dm, reboot: %ds, zone: z-%d}\n", i, rnd.IntN(9), 1+rnd.IntN(9), rnd.IntN(400), rnd.IntN(2))
 		}
 		if nodes > budget && rnd.IntN(2) == 0 { // else the pods have nowhere to go
-			text.WriteString("    workloads: [{name: shop, replicas: 4, minAvailable: 50%}]\n")
+			text.WriteString("    workloads:\n    - {name: shop, replicas: 4, minAvailable: 50%}\n    - {name: logs, daemon: true}\n")
+			text.WriteString("    - {name: quick, replicas: 4, tolerations: [{operator: Exists, effect: NoExecute, tolerationSeconds: 60}]}\n")
+		}
+		if rnd.IntN(2) == 0 {
+			text.WriteString("  outages:\n")
+			for range 1 + rnd.IntN(3) {
+				fmt.Fprintf(&text, "  - {after: %dm, for: %ds, nodes: [n-%d], notReady: %v}\n", rnd.IntN(90), 1+rnd.IntN(1200), rnd.IntN(nodes), rnd.IntN(2) == 0)
+			}
 		}
 		file := filepath.Join(t.TempDir(), "scenario.yaml")
 		if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
@@ -46,12 +57,19 @@ func TestSimulatedUpdates(t *testing.T) {
 		}
 		line, err := s.play(t.Context())
 		if err == nil {
+			for _, m := range line.Moments {
+				evicted += strings.Count(m.Text, "is evicted")
+			}
 			err = line.check(level, budget, nodes)
 		}
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, text.String())
 		}
 	}
+	if evicted == 0 {
+		t.Error("no pod was evicted for a taint")
+	}
+	t.Logf("%d pods were evicted for taints", evicted)
 }
 
 // check tells what is wrong with the timeline of an update that comes to its
@@ -61,6 +79,7 @@ func (t *timeline) check(level map[string]string, budget, nodes int) error {
 		return fmt.Errorf("it is not finished: %v", t.Unfinished)
 	}
 	arrived, down, done := map[string]time.Time{}, map[string]bool{}, 0
+	unready, tainted := map[string]bool{}, map[string]time.Time{}
 	for _, m := range t.Moments {
 		switch {
 		case strings.HasPrefix(m.Text, "is at "+t.To):
@@ -72,12 +91,30 @@ func (t *timeline) check(level map[string]string, budget, nodes int) error {
 				}
 			}
 		case m.Text == "is cordoned and drained":
-			if down[m.Subject] = true; len(down) > budget {
-				return fmt.Errorf("%d nodes are down at %s, and %d may be", len(down), m.At, budget)
+			down[m.Subject] = true
+			all := maps.Clone(down)
+			maps.Copy(all, unready)
+			if len(all) > budget {
+				return fmt.Errorf("%d nodes are down at %s, and %d may be", len(all), m.At, budget)
 			}
 		case m.Text == "is done and takes pods again":
 			delete(down, m.Subject)
 			done++
+		case strings.Contains(m.Text, "Ready is Unknown"), strings.Contains(m.Text, "not ready"):
+			unready[m.Subject] = true
+		case m.Text == "is ready again":
+			delete(unready, m.Subject)
+		case strings.HasPrefix(m.Text, "gets taint") && strings.Contains(m.Text, "NoExecute"):
+			tainted[m.Subject] = m.At
+		case strings.HasPrefix(m.Text, "loses taint") && strings.Contains(m.Text, "NoExecute"):
+			delete(tainted, m.Subject)
+		case strings.HasPrefix(m.Text, "is evicted from "):
+			node, _, _ := strings.Cut(strings.TrimPrefix(m.Text, "is evicted from "), " for ")
+			name, _, _ := strings.Cut(strings.TrimPrefix(m.Subject, "pod apps/"), "-")
+			stays := map[string]time.Duration{"shop": 300 * time.Second, "quick": time.Minute, "logs": never}[name]
+			if since, is := tainted[node]; !is || m.At.Before(since.Add(stays)) {
+				return fmt.Errorf("%s %s at %s, and may stay for %s since %s", m.Subject, m.Text, m.At, stays, since)
+			}
 		}
 	}
 	if done != nodes || len(arrived) != len(level)+1 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -76,6 +77,11 @@ func (p *play) end(subject string) {
 	}
 }
 
+// isOpen reports whether a subject is busy.
+func (p *play) isOpen(subject string) bool {
+	return slices.ContainsFunc(p.Spans, func(s span) bool { return s.Subject == subject && s.open })
+}
+
 // manifest notes one of a runlevel. The runlevel before is over then.
 func (p *play) manifest(level string) {
 	for i := range p.Spans {
@@ -113,18 +119,19 @@ func (p *play) finish() {
 			p.Unfinished = append(p.Unfinished, fmt.Sprintf("pool %s: %d of %d nodes are updated", q.name, updated, len(q.nodes)))
 		}
 	}
+	for _, s := range p.Spans {
+		if node, ok := strings.CutPrefix(s.Subject, "agent of "); ok && s.open {
+			p.Unfinished = append(p.Unfinished, fmt.Sprintf("node %s: it is %s since +%s; bring it back, or take it out of the cluster", node, s.What, s.From.Sub(p.Start)))
+		}
+	}
 	if len(p.Unfinished) > 0 {
 		for _, b := range p.blocked {
-			text := b.Subject + ": " + b.Message
-			if b.Unblock != "" {
-				text += "; " + b.Unblock
-			}
-			p.Unfinished = append(p.Unfinished, text)
+			p.Unfinished = append(p.Unfinished, b.Subject+": "+waitText(&b))
 		}
 	}
 	for i := range p.Spans {
 		if s := &p.Spans[i]; s.open {
-			s.To = p.clock.Now()
+			s.To = p.End
 		}
 	}
 }
@@ -165,10 +172,20 @@ func (t *timeline) json(w io.Writer) error {
 	return enc.Encode(t)
 }
 
-// svg draws a row for each runlevel, operator and node, in the order in which
-// they began.
-func (t *timeline) svg(w io.Writer) error {
-	g := diagram.Gantt{Title: fmt.Sprintf("%s: %s to %s", t.Title, t.From, t.To)}
+func (t *timeline) svg(w io.Writer) error { return t.chart().WriteSVG(w) }
+
+func (t *timeline) mermaid(w io.Writer) error { return t.chart().WriteMermaid(w, t.Start) }
+
+// tone is the colour of what is done, and whether it stands out as trouble.
+func tone(what string) (tone int, trouble bool) {
+	i := slices.Index([]string{"applies", "updates", "drains", "changes", "tolerates", "terminates"}, what)
+	return max(i, 0), i < 0
+}
+
+// chart has a row for each runlevel, operator, node and pod, in the order in
+// which they began.
+func (t *timeline) chart() *diagram.Gantt {
+	g := &diagram.Gantt{Title: fmt.Sprintf("%s: %s to %s", t.Title, t.From, t.To)}
 	rows := map[string]int{}
 	for _, s := range t.Spans {
 		i, known := rows[s.Subject]
@@ -177,11 +194,10 @@ func (t *timeline) svg(w io.Writer) error {
 			rows[s.Subject] = i
 			g.Rows = append(g.Rows, diagram.Row{Label: s.Subject})
 		}
-		tone := map[string]int{"applies": 0, "updates": 1, "drains": 2, "changes": 3}[s.What]
-		from, to := s.From.Sub(t.Start), s.To.Sub(t.Start)
+		tone, trouble := tone(s.What)
 		g.Rows[i].Bars = append(g.Rows[i].Bars, diagram.Bar{
-			Start: from, End: to, Tone: tone, Marked: s.What == "degraded", Label: s.Subject + " " + s.What,
+			Start: s.From.Sub(t.Start), End: s.To.Sub(t.Start), Tone: tone, Marked: trouble, Label: s.Subject + " " + s.What,
 		})
 	}
-	return g.WriteSVG(w)
+	return g
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/taints"
 )
 
 // watched tells the play of what is applied to the cluster.
@@ -47,8 +48,8 @@ func (p *play) applied(m *payload.Manifest) {
 	p.open("operator "+m.ID.Name, "updates")
 	p.tell("operator "+m.ID.Name, "is told to go to "+p.To)
 	for _, o := range p.operators {
-		if o.name == m.ID.Name && o.trouble != nil {
-			p.degrade(&o)
+		if o.name == m.ID.Name {
+			p.suffer(&o)
 		}
 	}
 	if m.ID.Name == machineConfig && !p.begun {
@@ -94,7 +95,7 @@ func reached(want, live *cvo.ClusterOperator) bool {
 			return false
 		}
 	}
-	return condition(live.Status.Conditions, "Degraded").Status == cvo.False
+	return condition(live.Status.Conditions, "Available").Status == cvo.True && condition(live.Status.Conditions, "Degraded").Status == cvo.False
 }
 
 // look tells what has changed, and what is waited for, when nobody acts any
@@ -128,17 +129,26 @@ func (p *play) explain(blocked []fairlead.Block) {
 	p.blocked = blocked
 	for _, b := range blocked {
 		switch b.Reason {
-		case cvo.ReasonOperatorUpdating, "WorkloadNotAvailable", lifecycle.ReasonPodTerminating, rollout.ReasonBudget, rollout.ReasonDraining, rollout.ReasonUpdating, rollout.ReasonStatusOutdated, cvo.ReasonOperatorDegraded:
+		case cvo.ReasonOperatorUpdating, "WorkloadNotAvailable", lifecycle.ReasonPodTerminating, rollout.ReasonBudget, rollout.ReasonDraining, rollout.ReasonUpdating, rollout.ReasonStatusOutdated, cvo.ReasonOperatorDegraded,
+			cvo.ReasonOperatorNotAvailable, taints.ReasonTolerating, taints.ReasonEvicting, taints.ReasonWrite:
 			continue // that is the course of things, and told as it begins
 		}
-		if p.news("wait "+b.Subject+" "+b.Message, b.Reason) {
-			text := "waits: " + b.Message
-			if b.Unblock != "" {
-				text += "; " + b.Unblock
-			}
-			p.tell(b.Subject, text)
+		about := b.Subject + " " + b.Message
+		if b.Reason == taints.ReasonRateLimited {
+			about = b.Subject // its message changes with each turn
+		}
+		if p.news("wait "+about, b.Reason) {
+			p.tell(b.Subject, "waits: "+waitText(&b))
 		}
 	}
+}
+
+// waitText says what is waited for, and what would end that.
+func waitText(b *fairlead.Block) string {
+	if b.Unblock == "" {
+		return b.Message
+	}
+	return b.Message + "; to unblock: " + b.Unblock
 }
 
 // news reports whether something differs from what was told last.
@@ -171,6 +181,7 @@ func (p *play) nodeActed(_ string, a rollout.Action) {
 		p.tell("node "+a.Node, "is drained, and changed and rebooted")
 		p.end("node " + a.Node)
 		p.open("node "+a.Node, "changes")
+		p.reboots(p.node(a.Node))
 	case rollout.Uncordon:
 		p.tell("node "+a.Node, "is done and takes pods again")
 		p.end("node " + a.Node)

@@ -70,3 +70,31 @@ func TestGanttIsXML(t *testing.T) {
 		}
 	}
 }
+
+func ExampleGantt_WriteMermaid() {
+	g := &diagram.Gantt{
+		Title: "an update: 4.18 to 4.19",
+		Rows: []diagram.Row{
+			{Label: "operator etcd", Bars: []diagram.Bar{{End: time.Minute, Label: "updates"}, {Start: time.Minute, End: 3 * time.Minute, Label: "degraded", Marked: true}}},
+			{Label: "nothing"},
+			{Label: "#1;", Bars: []diagram.Bar{{Start: 3 * time.Minute, End: time.Minute}}},
+		},
+		Marks: []diagram.Mark{{At: 3 * time.Minute, Label: "runlevel 20"}},
+	}
+	if err := g.WriteMermaid(os.Stdout, time.Date(2026, 3, 1, 23, 59, 0, 999, time.UTC)); err != nil {
+		panic(err)
+	}
+
+	// Output:
+	// gantt
+	//     title an update 4.18 to 4.19
+	//     dateFormat YYYY-MM-DDTHH:mm:ss
+	//     axisFormat %H:%M
+	//     section operator etcd
+	//     updates :2026-03-01T23:59:00, 2026-03-02T00:00:00
+	//     degraded :crit, 2026-03-02T00:00:00, 2026-03-02T00:02:00
+	//     section 1
+	//     - :2026-03-02T00:02:00, 2026-03-02T00:02:01
+	//     section marks
+	//     runlevel 20 :milestone, 2026-03-02T00:02:00, 0s
+}
