@@ -8,12 +8,70 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// builtin are the groups whose kinds every cluster serves. Others must be
-// defined by a CustomResourceDefinition, or served by an APIService.
-var builtin = []string{
-	"", "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "apps", "autoscaling", "batch", "certificates.k8s.io",
-	"coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "flowcontrol.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "policy",
-	"rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io",
+// builtin are the kinds that Kubernetes serves by itself, by their groups, of
+// which each has one entry. Others must be defined by a CustomResourceDefinition,
+// or served by an APIService.
+var builtin = []struct {
+	group string
+	kinds []string
+}{
+	{"", []string{
+		"Binding", "ConfigMap", "Endpoints", "Event", "LimitRange", "Namespace", "Node", "PersistentVolume", "PersistentVolumeClaim", "Pod",
+		"PodTemplate", "ReplicationController", "ResourceQuota", "Secret", "Service", "ServiceAccount",
+	}},
+	{"admissionregistration.k8s.io", []string{
+		"MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding", "MutatingWebhookConfiguration",
+		"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ValidatingWebhookConfiguration",
+	}},
+	{"apiextensions.k8s.io", []string{"CustomResourceDefinition"}},
+	{"apiregistration.k8s.io", []string{"APIService"}},
+	{"apps", []string{"ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"}},
+	{"autoscaling", []string{"HorizontalPodAutoscaler"}},
+	{"batch", []string{"CronJob", "Job"}},
+	{"certificates.k8s.io", []string{"CertificateSigningRequest", "ClusterTrustBundle", "PodCertificateRequest"}},
+	{"coordination.k8s.io", []string{"Lease", "LeaseCandidate"}},
+	{"discovery.k8s.io", []string{"EndpointSlice"}},
+	{"events.k8s.io", []string{"Event"}},
+	{"flowcontrol.apiserver.k8s.io", []string{"FlowSchema", "PriorityLevelConfiguration"}},
+	{"networking.k8s.io", []string{"IPAddress", "Ingress", "IngressClass", "NetworkPolicy", "ServiceCIDR"}},
+	{"node.k8s.io", []string{"RuntimeClass"}},
+	{"policy", []string{"PodDisruptionBudget"}},
+	{"rbac.authorization.k8s.io", []string{"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}},
+	{"resource.k8s.io", []string{"DeviceClass", "DeviceTaintRule", "ResourceClaim", "ResourceClaimTemplate", "ResourceSlice"}},
+	{"scheduling.k8s.io", []string{"PriorityClass", "Workload"}},
+	{"storage.k8s.io", []string{"CSIDriver", "CSINode", "CSIStorageCapacity", "StorageClass", "VolumeAttachment", "VolumeAttributesClass"}},
+	{"storagemigration.k8s.io", []string{"StorageVersionMigration"}},
+}
+
+// unknown returns what is wrong with a kind that the payload does not define,
+// and what to do; nothing if Kubernetes serves it.
+func unknown(id ID) (message, hint string) {
+	message = fmt.Sprintf("neither Kubernetes nor this payload defines the kind %s of %s", id.Kind, id.Group)
+	hint = "deliver its CustomResourceDefinition, or make sure that it is there"
+	var others []string
+	for _, b := range builtin {
+		has := slices.Contains(b.kinds, id.Kind)
+		switch {
+		case has && b.group == id.Group:
+			return "", ""
+		case has:
+			others = append(others, groupName(b.group))
+		case b.group == id.Group:
+			message = fmt.Sprintf("%s of Kubernetes has no kind %s", groupName(id.Group), id.Kind)
+			hint = "see its kind and apiVersion"
+		}
+	}
+	if len(others) > 0 {
+		hint = "there is one of " + strings.Join(others, " and of ") + ": see its apiVersion"
+	}
+	return message, hint
+}
+
+func groupName(group string) string {
+	if group == "" {
+		return "the core group"
+	}
+	return "the group " + group
 }
 
 // Lint returns what is odd about the kinds of the tasks of a selection, which
@@ -32,14 +90,15 @@ func (s *Selection) Lint(g *Graph) Diagnostics {
 		x.definition(i, m)
 	}
 	for i, m := range g.Tasks {
-		if slices.Contains(builtin, m.ID.Group) || x.serves[m.ID.Group] || m.Delete() || bootstrapped(m) {
+		if x.serves[m.ID.Group] || m.Delete() || bootstrapped(m) {
 			continue
 		}
 		at, ok := x.defines[[2]string{m.ID.Group, m.ID.Kind}]
 		switch {
 		case !ok:
-			x.note(m, LintUnknownKind, fmt.Sprintf("neither Kubernetes nor this payload defines the kind %s of %s", m.ID.Kind, m.ID.Group),
-				"deliver its CustomResourceDefinition, or make sure that it is there")
+			if message, hint := unknown(m.ID); message != "" {
+				x.note(m, LintUnknownKind, message, hint)
+			}
 		case !x.before(at, i):
 			x.note(m, LintOrder, "it may be applied before "+g.Label(at)+", which defines its kind", "give it a higher runlevel")
 		}

@@ -2,6 +2,7 @@ package payload_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +52,28 @@ func TestLint(t *testing.T) {
 	want := `order widget "early", order widget "beside", unknown-kind gadget "nowhere"`
 	if strings.Join(got, ", ") != want {
 		t.Errorf("%v, want %s", got, want)
+	}
+}
+
+// TestLintBuiltin: which kinds Kubernetes has, and where a kind of another group
+// belongs.
+func TestLintBuiltin(t *testing.T) {
+	s := selection(t,
+		"0000_05_a_0.yaml ConfigMap x", "0000_05_a_0.yaml Deployment.apps x", "0000_05_a_0.yaml Event.events.k8s.io x", "0000_05_a_0.yaml Event x",
+		"0000_05_a_1.yaml Deploymnt.apps x", "0000_05_a_2.yaml Deployment x", "0000_05_a_3.yaml Ingress.extensions x", "-0000_05_a_4.yaml Deploymnt.apps z",
+		"0000_05_a_5.yaml Pod.apps x", "0000_05_a_6.yaml "+definition+" Extra.apps", "0000_05_a_7.yaml Extra.apps x")
+	var got []string
+	for _, d := range s.Lint(payload.NewGraph(s.Tasks, nil)) {
+		got = append(got, d.Error())
+	}
+	want := []string{
+		`release-manifests/0000_05_a_1.yaml:1:1: deploymnt "x": the group apps of Kubernetes has no kind Deploymnt; see its kind and apiVersion`,
+		`release-manifests/0000_05_a_2.yaml:1:1: deployment "x": the core group of Kubernetes has no kind Deployment; there is one of the group apps: see its apiVersion`,
+		`release-manifests/0000_05_a_3.yaml:1:1: ingress "x": neither Kubernetes nor this payload defines the kind Ingress of extensions; there is one of the group networking.k8s.io: see its apiVersion`,
+		`release-manifests/0000_05_a_5.yaml:1:1: pod "x": the group apps of Kubernetes has no kind Pod; there is one of the core group: see its apiVersion`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

@@ -167,10 +167,18 @@ func (l *loader) directory(dir string) {
 		l.unread(dir, "directory", err)
 	}
 	for _, e := range entries {
-		switch path.Ext(e.Name()) {
+		if e.IsDir() {
+			continue
+		}
+		switch ext := path.Ext(e.Name()); ext {
 		case ".yaml", ".yml", ".json":
-			if !e.IsDir() {
-				l.file(dir+"/"+e.Name(), dir == DirOwn)
+			l.file(dir+"/"+e.Name(), dir == DirOwn)
+		default:
+			if lower := strings.ToLower(ext); lower == ".yaml" || lower == ".yml" || lower == ".json" {
+				l.warn(&Diagnostic{
+					Pos: Position{File: dir + "/" + e.Name()}, Code: LintFileName,
+					Message: "the file is left out: its name ends in " + ext, Hint: "write " + lower + " if it holds manifests",
+				})
 			}
 		}
 	}

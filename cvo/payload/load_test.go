@@ -107,8 +107,11 @@ func TestOtherFiles(t *testing.T) {
 	}
 	fsys["0000_10_a_x.yaml"] = &fstest.MapFile{Data: []byte("no: manifest\n")}
 	p, err := payload.Load(fsys, nil)
-	if err != nil || len(p.Manifests) != 5 || len(p.Warnings) != 0 {
-		t.Errorf("%v, %v", p, err)
+	if err != nil || len(p.Manifests) != 5 {
+		t.Fatalf("%v, %v", p, err)
+	}
+	if w := p.Warnings; len(w) != 1 || w[0].Code != payload.LintFileName || !strings.HasPrefix(w[0].Error(), "release-manifests/0000_10_a_x.YAML: the file is left out: its name ends in .YAML") {
+		t.Errorf("an extension in capitals: %v", w)
 	}
 }
 

@@ -1,6 +1,10 @@
 package payload
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
 
 // FileName is what the name of a manifest file says about its place in the
 // order: 0000_<runlevel>_<component>_<rest>. The zero FileName is that of a name
@@ -53,10 +57,13 @@ func parseFileName(base string) (n FileName, reason string) {
 	n.Runlevel, rest = rest[:end], rest[end+1:]
 	end, ok = componentEnd(rest)
 	switch {
+	case end == len(rest):
+		return FileName{}, "no underscore ends the component"
+	case rest[end] != '_' && rest[end] != '-':
+		c, _ := utf8.DecodeRuneInString(rest[end:])
+		return FileName{}, strconv.QuoteRune(c) + " stands where an underscore should end the component, which is letters and digits of ASCII, joined by single dashes"
 	case !ok:
 		return FileName{}, "the component has an empty part: it is letters and digits, joined by single dashes"
-	case end == len(rest) || rest[end] != '_':
-		return FileName{}, "no underscore ends the component, which is letters, digits and single dashes"
 	}
 	n.Component = rest[:end]
 	return n, ""

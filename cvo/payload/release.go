@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"net/url"
@@ -38,7 +39,9 @@ const (
 // metadata reads release-metadata. What it says wrong is noted.
 func (l *loader) metadata(file string, text []byte) (r Release) {
 	if _, err := doc.Parse(text, l.limits); err != nil {
-		l.note(diagnose(err, file))
+		d := diagnose(err, file)
+		d.Hint = cmp.Or(d.Hint, "release-metadata is one JSON object")
+		l.note(d)
 		return r
 	}
 	root := doc.Tree(text)
@@ -62,7 +65,9 @@ func (l *loader) metadata(file string, text []byte) (r Release) {
 			Hint: "this file must be the release-metadata of a release image",
 		})
 	}
-	if _, err := semverx.Parse(m.Version); err != nil {
+	if m.Version == "" {
+		l.note(&Diagnostic{Pos: at(), Code: CodeMetadata, Message: "it does not say its version", Hint: `write "version": "4.20.1", or whichever it is`})
+	} else if _, err := semverx.Parse(m.Version); err != nil {
 		l.note(&Diagnostic{Pos: at("version"), Code: CodeMetadata, Message: err.Error(), Err: err})
 	}
 	r = Release{Version: m.Version, Previous: m.Previous, Next: m.Next, URL: m.Metadata[metaURL]}
@@ -134,7 +139,7 @@ func (l *loader) references(file string, text []byte, version string) []Image {
 		note(root.At("kind"), CodeReferences, fmt.Sprintf("it is a %s of %s, not an ImageStream of image.openshift.io/v1", quote(stream.Kind), quote(stream.APIVersion)), "this file must be the image-references of a release image")
 		return nil
 	}
-	if stream.Metadata.Name != version {
+	if version != "" && stream.Metadata.Name != version { // without one that was noted
 		note(root.At("metadata", "name"), CodeMixed, fmt.Sprintf("version from image-references (%s) differs from release-metadata (%s)", stream.Metadata.Name, version),
 			"the two files must come from one release image")
 	}

@@ -77,6 +77,9 @@ func filterFlags(c *args.Call) *payload.Filter {
 // load reads a payload, prints what is odd about it, and picks what belongs to
 // the cluster.
 func load(c *args.Call, dir string, filter *payload.Filter) (*payload.Selection, error) {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("%s: there is no such directory; give one with the content of a release image", dir)
+	}
 	p, err := payload.Load(os.DirFS(dir), &payload.Options{Profile: *filter.Profile})
 	var found payload.Diagnostics
 	if errors.As(err, &found) {
