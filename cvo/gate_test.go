@@ -31,39 +31,46 @@ func operator(text string) *cvo.ClusterOperator {
 // The 18 rows of the operator's Test_checkOperatorHealth, and what it leaves
 // open.
 func TestGate(t *testing.T) {
+	const (
+		both  = "operator=1 operand-1=1"
+		three = both + " operand-2=1"
+	)
 	for _, c := range []struct {
-		live string
-		want string // versions, parted by spaces
-		mode cvo.Mode
-		is   string
+		name, live string
+		want       string // versions, parted by spaces
+		mode       cvo.Mode
+		is         string
 	}{
-		{"missing", "operator=1", cvo.Updating, "UpdatePayloadResourceNotFound Fail"},
-		{"available=True degraded=False", "", cvo.Updating, "ClusterOperatorNoVersions Fail"},
-		{"missing", "", cvo.Updating, "ClusterOperatorNoVersions Fail"},
-		// Versions: none, old, one of two old, operand only.
-		{"available=True degraded=False", "operator=1", cvo.Updating, "ClusterOperatorUpdating None"},
-		{"available=True degraded=False operator=0", "operator=1", cvo.Updating, "ClusterOperatorUpdating None"},
-		{"available=True degraded=False operator=0", "operator=1 operand=1", cvo.Updating, "ClusterOperatorUpdating None"},
-		{"available=True degraded=False operator=0 operand=0", "operator=1 operand=1", cvo.Updating, "ClusterOperatorUpdating None"},
-		{"available=True degraded=False operator=1 operand=0", "operator=1 operand=1", cvo.Updating, "ClusterOperatorUpdating None"},
-		{"available=True degraded=False operator=1", "operator=1 operand=1", cvo.Updating, "ClusterOperatorUpdating None"},
-		{"available=True degraded=False operand=1", "operator=1 operand=1", cvo.Updating, "ClusterOperatorUpdating None"},
-		{"available=True degraded=False operator=0", "operator=1", cvo.Reconciling, "ClusterOperatorUpdating None"},
-		{"available=True degraded=False operator=0", "operator=1", cvo.Initializing, "passes"},
-		{"available=True degraded=False operator=1 more=7", "operator=1", cvo.Updating, "passes"},
-		// Conditions.
-		{"operator=1", "operator=1", cvo.Updating, "ClusterOperatorNotAvailable Fail"},
-		{"progressing=True operator=1", "operator=1", cvo.Updating, "ClusterOperatorNotAvailable Fail"},
-		{"available=False degraded=False operator=1", "operator=1", cvo.Updating, "ClusterOperatorNotAvailable Fail"},
-		{"available=Unknown degraded=False operator=1", "operator=1", cvo.Updating, "ClusterOperatorNotAvailable Fail"},
-		{"available=False degraded=True operator=1", "operator=1", cvo.Initializing, "ClusterOperatorNotAvailable Fail"},
-		{"available=True degraded=False progressing=True operator=1", "operator=1", cvo.Updating, "passes"},
-		{"available=True degraded=True operator=1", "operator=1", cvo.Updating, "ClusterOperatorDegraded FailAfterInterval"},
-		{"available=True degraded=True operator=0", "operator=1", cvo.Updating, "ClusterOperatorDegraded FailAfterInterval"},
-		{"available=True degraded=True operator=1", "operator=1", cvo.Initializing, "ClusterOperatorDegraded Report"},
-		{"available=True degraded=True operator=1", "operator=1", cvo.Reconciling, "ClusterOperatorDegraded FailAfterInterval"},
-		{"available=True operator=1", "operator=1", cvo.Updating, "ClusterOperatorDegraded FailAfterInterval"},
-		{"available=True degraded=False operator=1 operand=1", "operator=1 operand=1", cvo.Updating, "passes"},
+		{"not found", "missing", both, cvo.Updating, "UpdatePayloadResourceNotFound Fail"},
+		{"available, no versions", "available=True degraded=False", "operator=1", cvo.Updating, "ClusterOperatorUpdating None"},
+		{"available, no versions, while expecting an operator version", "available=True degraded=False", both, cvo.Updating, "ClusterOperatorUpdating None"},
+		{"available, no versions for operand", "available=True degraded=False operator=0", both, cvo.Updating, "ClusterOperatorUpdating None"},
+		{"available, old versions", "available=True degraded=False operator=0 operand-1=0", both, cvo.Updating, "ClusterOperatorUpdating None"},
+		{"available, mix of desired and old versions", "available=True degraded=False operator=0 operand-1=1", both, cvo.Updating, "ClusterOperatorUpdating None"},
+		{"desired operator, old versions for 2 operands", "available=True degraded=False operator=1 operand-1=0 operand-2=0", three, cvo.Updating, "ClusterOperatorUpdating None"},
+		{"desired operator, mix of old and desired versions for 2 operands", "available=True degraded=False operator=1 operand-1=1 operand-2=0", three, cvo.Updating, "ClusterOperatorUpdating None"},
+		{"desired versions and no conditions", both, both, cvo.Updating, "ClusterOperatorNotAvailable Fail"},
+		{"progressing=true", "progressing=True " + both, both, cvo.Updating, "ClusterOperatorNotAvailable Fail"},
+		{"available=false degraded=true", "available=False degraded=True " + both, both, cvo.Updating, "ClusterOperatorNotAvailable Fail"},
+		{"available=true, degraded=false, and progressing=true", "available=True progressing=True degraded=False " + both, both, cvo.Updating, "passes"},
+		{"available=true degraded=true", "available=True degraded=True " + both, both, cvo.Updating, "ClusterOperatorDegraded FailAfterInterval"},
+		{"available=true degraded=true in InitializingMode", "available=True degraded=True " + both, both, cvo.Initializing, "ClusterOperatorDegraded Report"},
+		{"available=true progressing=true degraded=true", "available=True progressing=True degraded=True " + both, both, cvo.Updating, "ClusterOperatorDegraded FailAfterInterval"},
+		{"available=true progressing=true degraded=true in InitializingMode", "available=True progressing=True degraded=True " + both, both, cvo.Initializing, "ClusterOperatorDegraded Report"},
+		{"no degraded condition", "available=True " + both, both, cvo.Updating, "ClusterOperatorDegraded FailAfterInterval"},
+		{"available=true degraded=false", "available=True degraded=False " + both, both, cvo.Updating, "passes"},
+		// What the rows leave open.
+		{"no versions are asked for", "available=True degraded=False", "", cvo.Updating, "ClusterOperatorNoVersions Fail"},
+		{"no versions are asked for, not found", "missing", "", cvo.Updating, "ClusterOperatorNoVersions Fail"},
+		{"only an operand is reached", "available=True degraded=False operand-1=1", both, cvo.Updating, "ClusterOperatorUpdating None"},
+		{"old versions while reconciling", "available=True degraded=False operator=0", "operator=1", cvo.Reconciling, "ClusterOperatorUpdating None"},
+		{"old versions while installing", "available=True degraded=False operator=0", "operator=1", cvo.Initializing, "passes"},
+		{"further versions", "available=True degraded=False operator=1 more=7", "operator=1", cvo.Updating, "passes"},
+		{"available=false", "available=False degraded=False operator=1", "operator=1", cvo.Updating, "ClusterOperatorNotAvailable Fail"},
+		{"available is not known", "available=Unknown degraded=False operator=1", "operator=1", cvo.Updating, "ClusterOperatorNotAvailable Fail"},
+		{"available=false while installing", "available=False degraded=True operator=1", "operator=1", cvo.Initializing, "ClusterOperatorNotAvailable Fail"},
+		{"degraded, and old versions", "available=True degraded=True operator=0", "operator=1", cvo.Updating, "ClusterOperatorDegraded FailAfterInterval"},
+		{"degraded while reconciling", "available=True degraded=True operator=1", "operator=1", cvo.Reconciling, "ClusterOperatorDegraded FailAfterInterval"},
 	} {
 		var want []cvo.Operand
 		if c.want != "" {
@@ -73,11 +80,11 @@ func TestGate(t *testing.T) {
 		if e := cvo.Gate("x", want, operator(c.live), c.mode); e != nil {
 			got = fmt.Sprintf("%s %s", e.Reason, e.Effect)
 			if !strings.Contains(e.Message, "x") {
-				t.Errorf("%s: the message does not name the operator: %s", c.live, e.Message)
+				t.Errorf("%s: the message does not name the operator: %s", c.name, e.Message)
 			}
 		}
 		if got != c.is {
-			t.Errorf("%s, wanted %s, %s: %s, not %s", c.live, c.want, c.mode, got, c.is)
+			t.Errorf("%s: %s, not %s", c.name, got, c.is)
 		}
 	}
 }
@@ -126,6 +133,30 @@ func taskErrors(list string) []*cvo.TaskError {
 		}
 	}
 	return errs
+}
+
+// The six rows of Test_filterOutUpdateErrors.
+func TestBesides(t *testing.T) {
+	for _, c := range []struct {
+		name, errs string
+		effect     cvo.Effect
+		want       string
+	}{
+		{"empty errors", "", cvo.EffectNone, ""},
+		{"single update error of the specified value", "N a None", cvo.EffectNone, ""},
+		{"errors do not contain update errors of the specified value", "F a Fail, R b Report, L c FailAfterInterval", cvo.EffectNone, "F R L"},
+		{"errors contain update errors of the specified value UpdateEffectNone", "L a FailAfterInterval, N1 b None, R c Report, N2 d None", cvo.EffectNone, "L R"},
+		{"errors contain update errors of the specified value UpdateEffectReport", "L a FailAfterInterval, N1 b None, R c Report, N2 d None", cvo.EffectReport, "L N1 N2"},
+		{"errors contain only update errors of the specified value UpdateEffectNone", "N1 a None, N2 b None, N3 c None", cvo.EffectNone, ""},
+	} {
+		var got []string
+		for _, e := range cvo.Besides(taskErrors(c.errs), c.effect) {
+			got = append(got, e.Reason)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %v, not %s", c.name, got, c.want)
+		}
+	}
 }
 
 // What becomes of

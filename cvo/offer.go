@@ -184,9 +184,10 @@ func release(r graph.Release) Release {
 	return out
 }
 
-// newest orders releases by version, newest first; those without one last.
+// newest orders releases by version, newest first; those without one last. Of
+// versions that differ in build metadata alone the last by name is first.
 func newest(a, b Release) int {
 	v, _ := semverx.Parse(a.Version)
 	w, _ := semverx.Parse(b.Version)
-	return cmp.Or(w.Compare(v), strings.Compare(a.Image, b.Image))
+	return cmp.Or(w.Compare(v), strings.Compare(b.Version, a.Version), strings.Compare(a.Image, b.Image))
 }

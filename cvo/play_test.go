@@ -105,6 +105,10 @@ type play struct {
 	parts    []part
 	history  []cvo.History
 	effects  map[string]int // changes by release and resource
+	done     struct {       // how far the last pass was
+		pass  string
+		tasks int
+	}
 }
 
 func newPlay(t *testing.T, s *sim.Sim) *play {
@@ -212,9 +216,14 @@ func (p *play) happen(n int) error {
 // pass is one pass of a runner; what it returns may be a fault.
 func (p *play) pass(r *cvo.Runner) error {
 	p.faulty.wrong = nil
-	_, err := r.Reconcile(p.t.Context(), "east")
+	d, err := r.Reconcile(p.t.Context(), "east")
 	if p.faulty.wrong != nil {
 		return p.faulty.wrong
+	}
+	if err == nil {
+		if err := p.forward(d.State.Work); err != nil {
+			return err
+		}
 	}
 	if err != nil && !errors.Is(err, sim.ErrFault) && !errors.Is(err, errDown) && !errors.Is(err, fairlead.ErrConflict) {
 		return err
@@ -237,6 +246,21 @@ func (p *play) check() error {
 			return fmt.Errorf("a release that nobody vouches for was accepted: %+v", h)
 		}
 	}
+	return nil
+}
+
+// forward checks that what is done in a pass stays done, whatever happens to the
+// engines.
+func (p *play) forward(w *cvo.Work) error {
+	if w == nil {
+		return nil
+	}
+	pass := fmt.Sprint(w.Release.Image, w.Hash, w.Mode, w.Pass, w.Begun)
+	n := w.Done.Count()
+	if pass == p.done.pass && n < p.done.tasks {
+		return fmt.Errorf("of the pass %s there were %d tasks done, and now %d are", pass, p.done.tasks, n)
+	}
+	p.done.pass, p.done.tasks = pass, n
 	return nil
 }
 

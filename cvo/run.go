@@ -137,6 +137,9 @@ func (r *Runner) note(cluster string, action Action, err error) {
 		key = a.Key
 	case Delete:
 		key = a.Key
+	case Retrieve: // what came of it is observed; it may be there already
+		r.loop.Nudge(cluster)
+		return
 	default:
 		return
 	}

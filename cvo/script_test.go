@@ -2,6 +2,7 @@ package cvo_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -129,6 +130,13 @@ func (s *stage) do(c *golden.Command) string {
 	case "generation":
 		v := s.backend.Version("c")
 		return fmt.Sprintln(v.Status.ObservedGeneration, "of", v.Generation)
+	case "writes":
+		var out []string
+		for id, n := range s.backend.Writes("c") {
+			out = append(out, fmt.Sprintf("%s %d", id, n))
+		}
+		slices.Sort(out)
+		return strings.Join(out, "\n") + "\n"
 	case "hash":
 		return s.backend.Version("c").Status.VersionHash + "\n"
 	case "counts":
@@ -206,6 +214,8 @@ func partsOf(t *testing.T, text string) []part {
 			switch key {
 			case "operator":
 				p.operator = true
+			case "create-only":
+				p.notes += ", release.openshift.io/create-only: \"true\""
 			case "crd":
 				p.crds = true
 			case "gate":

@@ -125,6 +125,11 @@ func (s *step) waitingFor(effect Effect) []*TaskError {
 	return found
 }
 
+// besides returns the errors that do not have an effect.
+func besides(errs []*TaskError, effect Effect) []*TaskError {
+	return slices.DeleteFunc(slices.Clone(errs), func(e *TaskError) bool { return e.Effect == effect })
+}
+
 // progress tells how many tasks are done, nothing when none is.
 func (s *step) progress() string {
 	switch {
@@ -164,11 +169,7 @@ func (s *step) split() (fault []*TaskError, late []string, slow string) {
 		}
 	}
 	if failed || len(late) > 0 {
-		for _, e := range s.errors {
-			if e.Effect != EffectNone {
-				fault = append(fault, e)
-			}
-		}
+		fault = besides(s.errors, EffectNone)
 	}
 	return fault, late, slowest(over)
 }
