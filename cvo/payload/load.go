@@ -63,9 +63,9 @@ type Payload struct {
 //  4. Each manifest needs a kind and a name, and no file may hold the same
 //     resource twice. Empty documents do not count.
 //
-// The error is a [Diagnostics] with everything that is wrong in all files, and
-// then there is no payload. What is merely odd is in Payload.Warnings. Nil
-// options mean the zero ones.
+// The error is a [Diagnostics] with everything that is wrong in all files. What
+// is merely odd is in Payload.Warnings, and with an error nothing else is in the
+// payload. Nil options mean the zero ones.
 func Load(fsys fs.FS, opts *Options) (*Payload, error) {
 	l := newLoader(fsys, opts)
 	p := new(Payload)
@@ -76,7 +76,7 @@ func Load(fsys fs.FS, opts *Options) (*Payload, error) {
 		l.directory(dir)
 	}
 	if err := l.found.Sorted().Err(); err != nil {
-		return nil, err
+		return &Payload{Warnings: l.warnings.Sorted()}, err
 	}
 	p.Manifests, p.Warnings = l.manifests, l.warnings.Sorted()
 	return p, nil

@@ -123,8 +123,12 @@ func TestFileRows(t *testing.T) {
 	}
 	// A file with a resource twice is refused, which the reference counts among
 	// many-duplicates.
-	if _, err := payload.Load(payloadOf(cm("cm1")+join+cm("cm1")), nil); err == nil || !strings.Contains(err.Error(), "f0.yaml:8:1: configmap \"test1/cm1\": the file holds this resource already") {
+	p, err := payload.Load(payloadOf(cm("cm1")+join+cm("cm1")), nil)
+	if err == nil || !strings.Contains(err.Error(), "f0.yaml:8:1: configmap \"test1/cm1\": the file holds this resource already") {
 		t.Error(err)
+	}
+	if len(p.Manifests) > 0 || p.Release.Version != "" || len(p.Warnings) != 1 || p.Warnings[0].Code != payload.LintFileName {
+		t.Errorf("beside the error: %+v", p)
 	}
 }
 

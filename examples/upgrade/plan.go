@@ -86,6 +86,9 @@ func load(c *args.Call, dir string, filter *payload.Filter) (*payload.Selection,
 		for _, d := range found {
 			fmt.Fprintln(c.Stderr, d)
 		}
+		for _, d := range p.Warnings {
+			fmt.Fprintln(c.Stderr, "warning:", d)
+		}
 		return nil, fmt.Errorf("%s: the payload has %s", dir, count(len(found), "error"))
 	} else if err != nil {
 		return nil, err
