@@ -14,8 +14,8 @@ type Policy struct {
 	// capabilities are taken from the ClusterVersion. Nil means
 	// payload.NewFilter().
 	Filter *payload.Filter
-	// Capabilities names the sets of capabilities and what is in them. Nil means
-	// that every capability is known and enabled.
+	// Capabilities names the sets of capabilities and what is in them, such as
+	// KnownCapabilities does. Nil means that every capability is known and enabled.
 	Capabilities *CapabilitySets
 	// Workers is how many manifests are applied at a time while updating; default
 	// 16. While reconciling it is 2, while installing there is no limit. Waiting
