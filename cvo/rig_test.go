@@ -77,7 +77,8 @@ func (r *rig) counted() string {
 }
 
 // offer reads what the update service offers: "current VERSION IMAGE" or
-// "VERSION IMAGE", then url=U, channels=A,B and risk=NAME:True, False or Unknown.
+// "VERSION IMAGE", then url=U, channels=A,B and risk=NAME:True, False or Unknown,
+// or risk=NAME.
 func (r *rig) offer(t *testing.T, text string) {
 	r.updates, r.known, r.answered = nil, graph.Evaluations{}, cvo.Condition{}
 	for line := range strings.Lines(text) {
@@ -114,15 +115,17 @@ func (r *rig) offer(t *testing.T, text string) {
 	}
 }
 
-// risk reads NAME:True, and has its rule evaluated.
+// risk reads NAME:True, and has its rule evaluated; that of NAME alone is not.
 func (r *rig) risk(text string) graph.Risk {
-	name, applies, _ := strings.Cut(text, ":")
+	name, applies, evaluated := strings.Cut(text, ":")
 	rule := graph.Rule{Type: graph.RulePromQL, Query: strings.ToLower(name)}
 	var err error
 	if applies == string(cvo.Unknown) {
 		err = errDown
 	}
-	r.known = r.known.With(rule, applies == string(cvo.True), err, noon)
+	if evaluated {
+		r.known = r.known.With(rule, applies == string(cvo.True), err, noon)
+	}
 	return graph.Risk{Name: name, URL: "https://example.com/" + name, Message: "it breaks.", MatchingRules: []graph.Rule{rule}}
 }
 
