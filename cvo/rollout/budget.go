@@ -46,6 +46,7 @@ type Choice struct {
 	Candidates     []string `json:"candidates,omitempty"` // those that may, in order, Capacity at the most
 	Waiting        []string `json:"waiting,omitempty"`    // those that could be begun if there was room, in order
 	Held           []string `json:"held,omitempty"`       // those that need the update and take no pods, by name
+	Peers          []string `json:"peers,omitempty"`      // the peers that are waited for, by name, see World.Peers
 }
 
 // Choose says which nodes of a pool may be begun now. What is in begun counts
@@ -57,9 +58,11 @@ type Choice struct {
 //     room, too: a configuration that breaks nodes breaks no more than that.
 //  3. Nodes that run anything else, and take pods, may be begun: first the zones
 //     in the order of their names, within a zone the oldest node, nodes without
-//     a zone behind them all, and World.Last at the very end.
+//     a zone behind them all, and World.Last at the very end. So may nodes that
+//     nobody has told anything yet.
 //
-// A pool that is paused has no candidates. The error is a [*BudgetError].
+// A pool that is paused, or waits for its image or for its peers (see World), has
+// no candidates. The error is a [*BudgetError].
 func Choose(w *World, begun []string) (*Choice, error) {
 	c := new(Choice)
 	var err error
@@ -70,7 +73,7 @@ func Choose(w *World, begun []string) (*Choice, error) {
 	for i := range w.Nodes {
 		n := &w.Nodes[i]
 		switch reserved := slices.Contains(begun, n.Name); {
-		case Unavailable(n) || reserved:
+		case takesRoom(n) || reserved:
 			c.Unavailable = append(c.Unavailable, n.Name)
 			if !targets(&w.Pool, n) && !reserved && !Ready(n) {
 				c.Held = append(c.Held, n.Name)
@@ -88,7 +91,8 @@ func Choose(w *World, begun []string) (*Choice, error) {
 		return cmp.Or(order(a.Name == w.Last, b.Name == w.Last), byZone(a, b))
 	})
 	c.Capacity = max(c.MaxUnavailable-len(c.Unavailable)-len(c.Failing), 0)
-	if w.Pool.Spec.Paused {
+	c.Peers = w.peersUnready()
+	if w.Pool.Spec.Paused || w.Build.awaited(&w.Pool) || len(c.Peers) > 0 {
 		c.Capacity = 0
 	}
 	for i, n := range open {

@@ -24,6 +24,13 @@
 // takes no pods for another reason, and every one that could not be updated:
 // [Choice] tells them, and Blocks say what would help.
 //
+// # Images and quorum
+//
+// World.Build tells how far the image is that a pool is to run: no node is begun
+// before it is there. World.Peers are the nodes of another pool that keep quorum
+// together with those of this one, as the control plane and arbiters do: no node
+// is begun while one of them is down.
+//
 // # What always holds
 //
 // Whatever crashes, comes late or comes twice, and with several runners at work
@@ -41,5 +48,7 @@
 //     something else. In the reference it stays cordoned, and broken.
 //   - A node that somebody has cordoned before it was its turn is told of. In the
 //     reference it takes room in the budget without a word.
+//   - A node on its way finishes before it is told something else.
+//   - A node that nobody has told anything is begun as others are.
 //   - Nodes are begun in one order, whether there is room for all or not.
 package rollout

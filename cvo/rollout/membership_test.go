@@ -2,6 +2,7 @@ package rollout_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead/cvo/rollout"
@@ -56,6 +57,44 @@ func TestPrimaryPool(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%v: pool %q, want %q (%v)", c.labels, got, c.want, err)
+		}
+	}
+}
+
+// TestNodesOfPool is TestGetNodesForPool: how many nodes a pool has among those
+// of several roles.
+func TestNodesOfPool(t *testing.T) {
+	pool := func(name, label string) rollout.Pool {
+		return rollout.Pool{ObjectMeta: rollout.ObjectMeta{Name: name}, Spec: rollout.PoolSpec{NodeSelector: &rollout.LabelSelector{MatchLabels: map[string]string{label: ""}}}}
+	}
+	for i, c := range []struct {
+		pool  rollout.Pool
+		roles []string // of nodes
+		want  int
+	}{
+		{pool("master", "m"), []string{"x", "x", "x", "w", "w", "w"}, 0},
+		{pool("master", "m"), []string{"m", "m", "w", "w"}, 2},
+		{pool("infra", "i"), []string{"m", "m", "m", "w i", "w i", "w i"}, 3},
+		{pool("worker", "w"), []string{"m", "m", "m", "w i", "w i", "w i", "w windows"}, 3},
+		{pool("worker", "w"), []string{"w windows"}, 0},
+	} {
+		got := 0
+		for _, roles := range c.roles {
+			n := rollout.Node{ObjectMeta: rollout.ObjectMeta{Labels: map[string]string{}}}
+			for _, r := range strings.Fields(roles) {
+				n.Labels[r] = ""
+				if r == "windows" {
+					n.Labels["kubernetes.io/os"] = r
+				}
+			}
+			if p, err := rollout.PrimaryPool([]rollout.Pool{c.pool}, &n); err != nil {
+				t.Fatal(err)
+			} else if p != nil {
+				got++
+			}
+		}
+		if got != c.want {
+			t.Errorf("case %d: %d nodes, not %d", i, got, c.want)
 		}
 	}
 }

@@ -49,6 +49,13 @@ func Failing(n *Node) bool {
 // no pods, for whatever reason, or it is on its way to another configuration.
 func Unavailable(n *Node) bool { return !Ready(n) || !Done(n) && !Failing(n) }
 
+// takesRoom reports whether a node counts against the budget before it is begun:
+// one that takes pods and that nobody has told anything does not, or it would
+// wait for itself.
+func takesRoom(n *Node) bool {
+	return Unavailable(n) && (n.Annotations[AnnotationDesired] != "" || !Ready(n))
+}
+
 // targets reports whether a node was told to run what the pool is to run.
 func targets(p *Pool, n *Node) bool {
 	return n.Annotations[AnnotationDesired] == p.Spec.Configuration.Name &&

@@ -1,6 +1,10 @@
 package rollout
 
-import "github.com/fairlead/fairlead/internal/object"
+import (
+	"slices"
+
+	"github.com/fairlead/fairlead/internal/object"
+)
 
 // The shapes of the API that pools and nodes are made of.
 type (
@@ -79,6 +83,9 @@ type PoolStatus struct {
 	UnavailableMachineCount int         `json:"unavailableMachineCount"` // those that are down, or on the way
 	DegradedMachineCount    int         `json:"degradedMachineCount"`    // those that could not be updated
 	Conditions              []Condition `json:"conditions,omitempty"`    // Updated, Updating, NodeDegraded, Degraded, in this order
+
+	ObservedGeneration int64         `json:"observedGeneration,omitempty"` // of the pool that this reports on
+	Configuration      Configuration `json:"configuration,omitzero"`       // what all nodes ran when last all ran the same that they were to
 }
 
 // World is what is known of a pool.
@@ -88,4 +95,32 @@ type World struct {
 	// Last is the name of a node that is begun last of all, for what drives the
 	// rollout runs there; empty for none.
 	Last string
+	// Build is the making of the image that the pool is to run; nil when there is
+	// none. No node is begun before there is an image, and the pool's configuration
+	// names it.
+	Build *Build
+	// Peers are the nodes of the pool that keeps quorum together with this one: the
+	// arbiters for the control plane, and the control plane for arbiters. While one
+	// of them takes no pods or is on its way, none is begun here. This goes by what
+	// is observed: let one Runner drive both pools.
+	Peers []Node
+	// PeerPool is the pool of Peers when that is to be through first: that of the
+	// control plane for arbiters. Nil when there is no such order. One that is
+	// paused is not waited for.
+	PeerPool *Pool
+}
+
+// peersUnready returns the peers that keep nodes of this pool from being begun,
+// by name.
+func (w *World) peersUnready() []string {
+	var names []string
+	for i := range w.Peers {
+		n := &w.Peers[i]
+		waits := w.PeerPool != nil && !w.PeerPool.Spec.Paused && w.PeerPool.Spec.Configuration.Name != "" && !targets(w.PeerPool, n)
+		if Unavailable(n) || waits {
+			names = append(names, n.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

@@ -52,6 +52,8 @@ const (
 	ReasonBudgetInvalid  = "MaxUnavailableInvalid" // the pool's maxUnavailable means nothing
 	ReasonPaused         = "PoolPaused"            // nodes need an update, and the pool is paused
 	ReasonNoTarget       = "NoConfiguration"       // nobody has said what the pool is to run
+	ReasonBuild          = "ImageNotBuilt"         // nodes wait for the image
+	ReasonPeers          = "PeersNotReady"         // nodes wait for those of another pool, to keep quorum
 	ReasonBudget         = "BudgetExhausted"       // nodes wait for others of the pool
 	ReasonUnavailable    = "NodeUnavailable"       // a node takes no pods for another reason, and takes room in the budget
 	ReasonHeld           = "NodeNotReady"          // a node needs the update and is not begun, for it takes no pods

@@ -165,9 +165,19 @@ func (b *MemBackend) bump(n *Node) {
 	n.ResourceVersion = strconv.Itoa(b.revision)
 }
 
-// Observe implements Backend.
+// Observe implements Backend. The control plane and the arbiters are peers.
 func (b *MemBackend) Observe(_ context.Context, pool string) (*World, error) {
-	return b.World(pool), nil
+	w := b.World(pool)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch arbiters, masters := b.pools[PoolArbiter], b.pools[PoolMaster]; {
+	case pool == PoolMaster && arbiters != nil:
+		w.Peers = cloneNodes(arbiters.Nodes)
+	case pool == PoolArbiter && masters != nil:
+		p := clonePool(&masters.Pool)
+		w.Peers, w.PeerPool = cloneNodes(masters.Nodes), &p
+	}
+	return w, nil
 }
 
 // Apply implements Backend.

@@ -8,18 +8,34 @@ import (
 // clone returns a copy that shares nothing with w.
 func clone(w *World) *World {
 	c := *w
-	c.Pool.ObjectMeta = cloneMeta(w.Pool.ObjectMeta)
-	c.Pool.Spec.MaxUnavailable = clonePointer(w.Pool.Spec.MaxUnavailable)
-	if s := w.Pool.Spec.NodeSelector; s != nil {
-		c.Pool.Spec.NodeSelector = &LabelSelector{MatchLabels: maps.Clone(s.MatchLabels), MatchExpressions: slices.Clone(s.MatchExpressions)}
+	c.Pool = clonePool(&w.Pool)
+	c.Build = clonePointer(w.Build)
+	c.Nodes, c.Peers = cloneNodes(w.Nodes), cloneNodes(w.Peers)
+	if w.PeerPool != nil {
+		p := clonePool(w.PeerPool)
+		c.PeerPool = &p
+	}
+	return &c
+}
+
+func clonePool(p *Pool) Pool {
+	c := *p
+	c.ObjectMeta = cloneMeta(p.ObjectMeta)
+	c.Spec.MaxUnavailable = clonePointer(p.Spec.MaxUnavailable)
+	if s := p.Spec.NodeSelector; s != nil {
+		c.Spec.NodeSelector = &LabelSelector{MatchLabels: maps.Clone(s.MatchLabels), MatchExpressions: slices.Clone(s.MatchExpressions)}
 		for i := range s.MatchExpressions {
-			c.Pool.Spec.NodeSelector.MatchExpressions[i].Values = slices.Clone(s.MatchExpressions[i].Values)
+			c.Spec.NodeSelector.MatchExpressions[i].Values = slices.Clone(s.MatchExpressions[i].Values)
 		}
 	}
-	c.Pool.Status.Conditions = slices.Clone(w.Pool.Status.Conditions)
-	c.Nodes = slices.Clone(w.Nodes)
-	for i := range c.Nodes {
-		n := &c.Nodes[i]
+	c.Status.Conditions = slices.Clone(p.Status.Conditions)
+	return c
+}
+
+func cloneNodes(list []Node) []Node {
+	list = slices.Clone(list)
+	for i := range list {
+		n := &list[i]
 		n.ObjectMeta = cloneMeta(n.ObjectMeta)
 		n.Spec.Taints = slices.Clone(n.Spec.Taints)
 		for k := range n.Spec.Taints {
@@ -29,7 +45,7 @@ func clone(w *World) *World {
 		n.Status.Addresses = slices.Clone(n.Status.Addresses)
 		n.Status.VolumesAttached = slices.Clone(n.Status.VolumesAttached)
 	}
-	return &c
+	return list
 }
 
 func cloneMeta(m ObjectMeta) ObjectMeta {

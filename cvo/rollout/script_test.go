@@ -22,17 +22,21 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // TestScripts runs the scenarios of testdata. The commands:
 //
-//	new [NAME] [target=CONFIG] [image=IMAGE] [max=N|P%] [paused] [last=NODE]
+//	new [NAME] [target=CONFIG] [image=IMAGE] [max=N|P%] [paused] [last=NODE] [build=(NAME,STATE[,IMAGE])]
 //	                          a new pool; the input lists its nodes, a line each:
 //	                          NAME [current=C] [desired=C] [state=S] [reason=R]
 //	                          [image=I] [desired-image=I] [zone=Z] [age=HOURS]
 //	                          [cordoned] [notready] [diskpressure] [nonetwork]
 //	                          [drain=DURATION] [update=DURATION] [broken|fixed]
 //	set ...                   changes the pool, as new does
+//	peers [first] [target=CONFIG] [paused]
+//	                          the nodes of the other pool, as in the list above,
+//	                          and that pool if it is to be through first
 //	node NAME ...             changes a node, as in the list above; "ok" takes
 //	                          back what cordoned and others did
 //	choose                    what Choose says
 //	status                    what Status says
+//	taints                    the taints of nodes, and what they were told
 //	run [for=DURATION] [full] makes passes until nothing changes, and then
 //	                          whenever a node has changed until the time is
 //	                          over; prints actions, blocks (whole ones with
@@ -99,14 +103,14 @@ func (s *script) command(c *golden.Command) string {
 		s.reset(name)
 		s.edit(func(w *rollout.World) {
 			s.set(w, c)
-			for line := range strings.Lines(c.Input) {
-				words := strings.Fields(line)
-				n := rollout.Node{ObjectMeta: rollout.ObjectMeta{
-					Name: words[0], Labels: map[string]string{}, CreationTimestamp: start.Add(-1000 * time.Hour),
-					Annotations: map[string]string{rollout.AnnotationCurrent: "v0", rollout.AnnotationDesired: "v0", rollout.AnnotationState: rollout.StateDone},
-				}}
-				s.change(&n, words[1:])
-				w.Nodes = append(w.Nodes, n)
+			w.Nodes = s.nodes(c.Input)
+		})
+	case "peers":
+		s.edit(func(w *rollout.World) {
+			w.Peers, w.PeerPool = s.nodes(c.Input), nil
+			if c.Has("first") {
+				w.PeerPool = new(rollout.Pool)
+				w.PeerPool.Spec.Configuration.Name, w.PeerPool.Spec.Paused = c.Value("target"), c.Has("paused")
 			}
 		})
 	case "set":
@@ -124,6 +128,14 @@ func (s *script) command(c *golden.Command) string {
 		s.choose()
 	case "status":
 		s.status()
+	case "taints":
+		for _, n := range s.backend.World(s.pool).Nodes {
+			fmt.Fprintf(&s.out, "%s:", n.Name)
+			for _, t := range n.Spec.Taints {
+				fmt.Fprintf(&s.out, " %s", t.Key)
+			}
+			fmt.Fprintf(&s.out, "; desired %s image %s\n", n.Annotations[rollout.AnnotationDesired], n.Annotations[rollout.AnnotationDesiredImage])
+		}
 	case "run":
 		limit, err := time.ParseDuration("0s" + c.Value("for"))
 		if err != nil {
@@ -139,6 +151,21 @@ func (s *script) command(c *golden.Command) string {
 	return s.out.String()
 }
 
+// nodes makes nodes of a list.
+func (s *script) nodes(text string) []rollout.Node {
+	var list []rollout.Node
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		n := rollout.Node{ObjectMeta: rollout.ObjectMeta{
+			Name: words[0], Labels: map[string]string{}, CreationTimestamp: start.Add(-1000 * time.Hour),
+			Annotations: map[string]string{rollout.AnnotationCurrent: "v0", rollout.AnnotationDesired: "v0", rollout.AnnotationState: rollout.StateDone},
+		}}
+		s.change(&n, words[1:])
+		list = append(list, n)
+	}
+	return list
+}
+
 func (s *script) set(w *rollout.World, c *golden.Command) {
 	if c.Has("target") {
 		w.Pool.Spec.Configuration.Name = c.Value("target")
@@ -150,6 +177,9 @@ func (s *script) set(w *rollout.World, c *golden.Command) {
 		w.Last = c.Value("last")
 	}
 	w.Pool.Spec.Paused = c.Has("paused")
+	if v := append(c.Values("build"), ""); len(v) > 2 {
+		w.Build = &rollout.Build{Name: v[0], State: rollout.BuildState(v[1]), Image: v[2]}
+	}
 	if c.Has("max") {
 		v := rollout.IntOrString{Text: strings.Join(c.Values("max"), " ")}
 		if n, err := strconv.Atoi(v.Text); err == nil {
@@ -179,6 +209,20 @@ func (s *script) change(n *rollout.Node, words []string) {
 			n.Annotations[rollout.AnnotationCurrentImage] = value
 		case "desired-image":
 			n.Annotations[rollout.AnnotationDesiredImage] = value
+		case "both":
+			n.Annotations[rollout.AnnotationCurrent], n.Annotations[rollout.AnnotationDesired] = value, value
+		case "images":
+			n.Annotations[rollout.AnnotationCurrentImage], n.Annotations[rollout.AnnotationDesiredImage] = value, value
+		case "nodesired":
+			delete(n.Annotations, rollout.AnnotationDesired)
+		case "nocurrent":
+			delete(n.Annotations, rollout.AnnotationCurrent)
+		case "note":
+			n.Annotations["test"] = value
+		case "tainted":
+			n.Spec.Taints = append(n.Spec.Taints, object.Taint{Key: rollout.TaintUpdate, Effect: object.PreferNoSchedule})
+		case "dummy":
+			n.Spec.Taints = append(n.Spec.Taints, object.Taint{Key: "dummy", Effect: object.PreferNoSchedule})
 		case "zone":
 			n.Labels[rollout.LabelZone] = value
 		case "age":
@@ -192,6 +236,8 @@ func (s *script) change(n *rollout.Node, words []string) {
 			condition("Ready", object.ConditionTrue)
 		case "diskpressure":
 			condition("DiskPressure", object.ConditionTrue)
+		case "nodiskpressure":
+			condition("DiskPressure", object.ConditionFalse)
 		case "nonetwork":
 			condition("NetworkUnavailable", object.ConditionTrue)
 		case "ok":
@@ -220,7 +266,7 @@ func (s *script) choose() {
 	for _, l := range []struct {
 		name  string
 		nodes []string
-	}{{"candidates", c.Candidates}, {"waiting", c.Waiting}, {"unavailable", c.Unavailable}, {"failing", c.Failing}, {"held", c.Held}} {
+	}{{"candidates", c.Candidates}, {"waiting", c.Waiting}, {"unavailable", c.Unavailable}, {"failing", c.Failing}, {"held", c.Held}, {"peers", c.Peers}} {
 		if len(l.nodes) > 0 {
 			fmt.Fprintf(&s.out, "%s: %s\n", l.name, strings.Join(l.nodes, " "))
 		}

@@ -32,7 +32,7 @@ func Stage(n *Node) NodeStage {
 	moves := a[AnnotationCurrent] != a[AnnotationDesired] || a[AnnotationCurrentImage] != a[AnnotationDesiredImage]
 	wish := wishDrain + a[AnnotationDesired]
 	switch {
-	case a[AnnotationCurrent] == "" || a[AnnotationDesired] == "":
+	case a[AnnotationDesired] == "":
 		return StageNone // nobody has looked after it yet
 	case moves && degraded(n):
 		return StageDegraded
@@ -80,7 +80,7 @@ func (s *stepper) advance() {
 // retarget gives a node that failed what the pool is to run by now. It is down
 // already, and so takes no room.
 func (s *stepper) retarget(n *Node) {
-	if to := s.Pool.Spec.Configuration; to.Name != "" && !targets(&s.Pool, n) && !s.Pool.Spec.Paused {
+	if to := s.Pool.Spec.Configuration; to.Name != "" && !targets(&s.Pool, n) && !s.Pool.Spec.Paused && !s.Build.awaited(&s.Pool) {
 		s.state.find(n.Name).Configuration = to
 		s.do(Begin{Node: n.Name, Revision: n.ResourceVersion, Configuration: to})
 	}
@@ -96,7 +96,7 @@ func (s *stepper) room() int {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		b := s.state.find(n.Name)
-		if Unavailable(n) || b != nil && b.Told || targets(&s.Pool, n) && Failing(n) {
+		if takesRoom(n) || b != nil && b.Told || targets(&s.Pool, n) && Failing(n) {
 			most--
 		}
 	}
@@ -116,6 +116,10 @@ func (s *stepper) untold(b Begun, n *Node, room *int) {
 		s.block(subject, ReasonPaused, "it was chosen for the update, and the pool is paused", "whoever has paused it", "set spec.paused to false")
 	case *room <= 0:
 		s.block(subject, ReasonBudget, "it was chosen for the update, and as many nodes are down as may be by now", "", "one of them comes back, or spec.maxUnavailable is raised")
+	case s.Build.awaited(&s.Pool):
+		s.block(subject, ReasonBuild, "it was chosen for the update, and "+s.Build.String(), "", "the image is built, and spec.configuration.image names it")
+	case len(s.peersUnready()) > 0:
+		s.block(subject, ReasonPeers, "it was chosen for the update, and "+waitFor(s.peersUnready()), "", "they are through, and take pods")
 	case s.Pool.Spec.Configuration.Name != "":
 		*room--
 		s.state.find(n.Name).Configuration = s.Pool.Spec.Configuration

@@ -20,11 +20,15 @@ const (
 // Status reports on a pool: its counts and conditions. Conditions of other
 // types stay as they are.
 func Status(w *World, now time.Time) PoolStatus {
-	s := PoolStatus{MachineCount: len(w.Nodes), Conditions: slices.Clone(w.Pool.Status.Conditions)}
+	p := &w.Pool
+	s := PoolStatus{
+		MachineCount: len(w.Nodes), Conditions: slices.Clone(p.Status.Conditions),
+		ObservedGeneration: p.Generation, Configuration: p.Status.Configuration,
+	}
 	var reports []string
 	for i := range w.Nodes {
 		n := &w.Nodes[i]
-		if Updated(&w.Pool, n) {
+		if Updated(p, n) {
 			s.UpdatedMachineCount++
 			if Ready(n) {
 				s.ReadyMachineCount++
@@ -35,7 +39,9 @@ func Status(w *World, now time.Time) PoolStatus {
 		}
 		if degraded(n) {
 			s.DegradedMachineCount++
-			reports = append(reports, fmt.Sprintf("Node %s is reporting: %q", n.Name, n.Annotations[AnnotationReason]))
+			if why := n.Annotations[AnnotationReason]; why != "" {
+				reports = append(reports, fmt.Sprintf("Node %s is reporting: %q", n.Name, why))
+			}
 		}
 	}
 	slices.Sort(reports)
@@ -46,28 +52,62 @@ func Status(w *World, now time.Time) PoolStatus {
 		}
 		s.Conditions = object.SetCondition(s.Conditions, Condition{Type: kind, Status: status, LastTransitionTime: now, Reason: reason, Message: message})
 	}
-	name := w.Pool.Spec.Configuration.Name
-	switch updated := s.UpdatedMachineCount == s.MachineCount && s.ReadyMachineCount == s.MachineCount && s.UnavailableMachineCount == 0; {
-	case updated:
-		set(ConditionUpdated, true, "", "All nodes are updated with MachineConfig "+name)
-		set(ConditionUpdating, false, "", "")
-	case w.Pool.Spec.Paused:
+	all := s.UpdatedMachineCount == s.MachineCount && s.ReadyMachineCount == s.MachineCount && s.UnavailableMachineCount == 0 && !w.Build.outdates(p)
+	if all {
+		set(ConditionUpdated, true, "", "All nodes are updated with "+line(p))
+		s.Configuration = p.Spec.Configuration
+	} else {
 		set(ConditionUpdated, false, "", "")
-		set(ConditionUpdating, false, "", "Pool is paused; will not update to "+name)
-	default:
-		set(ConditionUpdated, false, "", "")
-		set(ConditionUpdating, true, "", "All nodes are updating to MachineConfig "+name)
 	}
-	if len(reports) == 0 {
+	updating, message := w.updating(all)
+	set(ConditionUpdating, updating, "", message)
+	message = strings.Join(reports, ", ")
+	if n := s.DegradedMachineCount; n == 0 {
 		set(ConditionNodeDegraded, false, "", "")
 	} else {
-		set(ConditionNodeDegraded, true, fmt.Sprintf("%d nodes are reporting degraded status on sync", len(reports)), strings.Join(reports, ", "))
+		set(ConditionNodeDegraded, true, fmt.Sprintf("%d nodes are reporting degraded status on sync", n), message)
 	}
-	render := object.FindCondition(s.Conditions, "RenderDegraded")
-	build := object.FindCondition(s.Conditions, "BuildDegraded")
-	holds := func(c *Condition) bool { return c != nil && c.Status == object.ConditionTrue }
-	set(ConditionDegraded, len(reports) > 0 || holds(render) || holds(build), "", "")
+	build := w.Build != nil && w.Build.State == BuildFailed
+	if build && message == "" {
+		message = w.Build.String()
+	}
+	set(ConditionDegraded, s.DegradedMachineCount > 0 || build || holds(s.Conditions, "RenderDegraded") || w.Build == nil && holds(s.Conditions, "BuildDegraded"), "", message)
 	return s
+}
+
+// updating returns what is reported as Updating; all tells that the pool is
+// updated.
+func (w *World) updating(all bool) (bool, string) {
+	p := &w.Pool
+	waits := w.Build != nil && w.Build.State != BuildSucceeded
+	switch {
+	case w.Build != nil && p.Spec.Paused && (waits || !all):
+		return w.Build.updating(true)
+	case waits && (holds(p.Status.Conditions, ConditionNodeDegraded) || holds(p.Status.Conditions, "RenderDegraded")):
+		return false, "the pool is degraded, and its update waits for that to be mended"
+	case w.Build != nil && (waits || !all):
+		return w.Build.updating(false)
+	case all:
+		return false, ""
+	case p.Spec.Paused:
+		return false, "Pool is paused; will not update to " + line(p)
+	}
+	return true, "All nodes are updating to " + line(p)
+}
+
+// line names what a pool is to run.
+func line(p *Pool) string {
+	text := "MachineConfig " + p.Spec.Configuration.Name
+	if image := p.Spec.Configuration.Image; image != "" {
+		text += " / Image " + image
+	}
+	return text
+}
+
+// holds reports whether a condition is True.
+func holds(list []Condition, kind string) bool {
+	c := object.FindCondition(list, kind)
+	return c != nil && c.Status == object.ConditionTrue
 }
 
 // degraded reports whether a node says that it could not be updated.
@@ -80,7 +120,7 @@ func degraded(n *Node) bool {
 func (s *PoolStatus) equal(o *PoolStatus) bool {
 	return s.MachineCount == o.MachineCount && s.UpdatedMachineCount == o.UpdatedMachineCount &&
 		s.ReadyMachineCount == o.ReadyMachineCount && s.UnavailableMachineCount == o.UnavailableMachineCount &&
-		s.DegradedMachineCount == o.DegradedMachineCount && slices.EqualFunc(s.Conditions, o.Conditions, func(a, b Condition) bool {
+		s.DegradedMachineCount == o.DegradedMachineCount && s.ObservedGeneration == o.ObservedGeneration && s.Configuration == o.Configuration && slices.EqualFunc(s.Conditions, o.Conditions, func(a, b Condition) bool {
 		return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message && a.LastTransitionTime.Equal(b.LastTransitionTime)
 	})
 }

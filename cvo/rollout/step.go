@@ -100,7 +100,7 @@ func (s *stepper) begin() {
 	}
 	slices.SortFunc(s.state.Begun, func(a, b Begun) int { return strings.Compare(a.Node, b.Node) })
 	for _, name := range c.Waiting {
-		if n := s.nodes[name]; !tainted(n) && !s.Pool.Spec.Paused {
+		if n := s.nodes[name]; !tainted(n) && !s.Pool.Spec.Paused && !s.Build.awaited(p) {
 			s.do(Mark{Node: name, Revision: n.ResourceVersion, Waits: true})
 		}
 	}
@@ -130,6 +130,10 @@ func (s *stepper) explain(c *Choice) {
 	subject, target := "pool "+s.Pool.Name, s.Pool.Spec.Configuration.Name
 	if n := len(c.Waiting) + len(c.Held); n > 0 && s.Pool.Spec.Paused {
 		s.block(subject, ReasonPaused, fmt.Sprintf("it is paused, and %s not run %s", count(n, "node does", "nodes do"), target), "whoever has paused it", "set spec.paused to false")
+	} else if len(c.Waiting) > 0 && s.Build.awaited(&s.Pool) {
+		s.block(subject, ReasonBuild, fmt.Sprintf("%s, and %s", count(len(c.Waiting), "node waits for an update", "nodes wait for an update"), s.Build), "", "the image is built, and spec.configuration.image names it")
+	} else if len(c.Waiting) > 0 && len(c.Peers) > 0 {
+		s.block(subject, ReasonPeers, fmt.Sprintf("%s for an update: %s", count(len(c.Waiting), "node waits", "nodes wait"), waitFor(c.Peers)), "", "they are through, and take pods")
 	} else if len(c.Waiting) > 0 {
 		s.block(subject, ReasonBudget, fmt.Sprintf("%s for an update: of %d that may be down, %s (%s)",
 			count(len(c.Waiting), "node waits", "nodes wait"), c.MaxUnavailable,
@@ -218,6 +222,11 @@ func (s *stepper) block(subject, reason, message, owner, unblock string) time.Ti
 	s.state.Waits = append(s.state.Waits, Wait{subject, reason, since})
 	s.blocked = append(s.blocked, fairlead.Block{Subject: subject, Reason: reason, Message: message, Owner: owner, Since: since, Unblock: unblock})
 	return since
+}
+
+// waitFor names the peers that are waited for.
+func waitFor(peers []string) string {
+	return "quorum must not depend on " + strings.Join(peers, ", ") + ", which " + map[bool]string{true: "is", false: "are"}[len(peers) == 1] + " down or to be updated first"
 }
 
 // count writes a number with the right form of what is counted.

@@ -83,3 +83,84 @@ func TestBackoff(t *testing.T) {
 		t.Error("the clock was set back, and nothing is repeated")
 	}
 }
+
+// begins returns the nodes that a decision begins.
+func begins(d rollout.Decision) []string {
+	var names []string
+	for _, a := range d.Actions {
+		if b, ok := a.(rollout.Begin); ok {
+			names = append(names, b.Node)
+		}
+	}
+	return names
+}
+
+// reasons returns the reasons of a decision's Blocks.
+func reasons(d rollout.Decision) []string {
+	var list []string
+	for _, b := range d.Blocked {
+		list = append(list, b.Reason)
+	}
+	return list
+}
+
+// TestChosenWaits: a node that was chosen and does not know yet is not told while
+// another image is being built, or a peer is down; afterwards it is.
+func TestChosenWaits(t *testing.T) {
+	for _, c := range []struct {
+		reason string
+		change func(w *rollout.World)
+	}{
+		{rollout.ReasonBuild, func(w *rollout.World) { w.Build = &rollout.Build{Name: "b", State: rollout.BuildRunning} }},
+		{rollout.ReasonPeers, func(w *rollout.World) {
+			w.Peers = []rollout.Node{{ObjectMeta: rollout.ObjectMeta{Name: "peer"}}} // it was told nothing, and so is not done
+		}},
+	} {
+		w := workers()
+		d := rollout.Step(rollout.State{}, w, start, nil)
+		if len(begins(d)) != 1 {
+			t.Fatalf("%v", d.Actions)
+		}
+		c.change(w)
+		d = rollout.Step(d.State, w, start.Add(time.Hour), nil)
+		if len(begins(d)) != 0 || !slices.Contains(reasons(d), c.reason) {
+			t.Errorf("%s: begun %v, blocked by %v", c.reason, begins(d), reasons(d))
+		}
+		w.Build, w.Peers = nil, nil
+		if d = rollout.Step(d.State, w, start.Add(2*time.Hour), nil); len(begins(d)) != 1 {
+			t.Errorf("%s is over: begun %v, blocked by %v", c.reason, begins(d), reasons(d))
+		}
+	}
+}
+
+// TestBrokenWaitsForImage: a broken node is given another try when the image is
+// there, and not before.
+func TestBrokenWaitsForImage(t *testing.T) {
+	w := workers()
+	n := &w.Nodes[0]
+	n.Annotations[rollout.AnnotationDesired], n.Annotations[rollout.AnnotationState] = "rendered-worker-1b", rollout.StateDegraded
+	w.Build = &rollout.Build{Name: "b", State: rollout.BuildRunning}
+	d := rollout.Step(rollout.State{}, w, start, nil)
+	if len(begins(d)) != 0 {
+		t.Errorf("%v is begun without an image", begins(d))
+	}
+	w.Build = nil
+	if d = rollout.Step(d.State, w, start.Add(time.Hour), nil); !slices.Contains(begins(d), n.Name) {
+		t.Errorf("%s gets no other try: %v", n.Name, begins(d))
+	}
+}
+
+// TestToldAgain: nodes that nobody has told anything do not take the room of the
+// one of them that was chosen.
+func TestToldAgain(t *testing.T) {
+	w := workers()
+	for i := range w.Nodes {
+		w.Nodes[i].Annotations = nil
+	}
+	d := rollout.Step(rollout.State{}, w, start, nil)
+	first := begins(d)
+	d = rollout.Step(d.State, w, start.Add(time.Hour), nil)
+	if len(first) != 1 || !slices.Equal(begins(d), first) {
+		t.Errorf("begun %v, and then %v, blocked by %v", first, begins(d), reasons(d))
+	}
+}
