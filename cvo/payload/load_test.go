@@ -48,8 +48,8 @@ func TestFixtures(t *testing.T) {
 	if got := payload.Hash(fixture(t, "pkg_cvo_testdata/paralleltest").Select(f).Tasks); got != "Gyh2W6qcDO4=" {
 		t.Errorf("paralleltest: hash %s", got)
 	}
-	if p := fixture(t, "pkg_cvo_testdata/payloadtestarch"); p.Release.Architecture != "Multi" {
-		t.Errorf("the architecture is %q", p.Release.Architecture)
+	if p := fixture(t, "pkg_cvo_testdata/payloadtestarch"); p.Release.Architecture != "Multi" || payload.Hash(p.Select(f).Tasks) != "fvnVhLw92pE=" {
+		t.Errorf("payloadtestarch: architecture %q, hash %s", p.Release.Architecture, payload.Hash(p.Select(f).Tasks))
 	}
 
 	p = fixture(t, "pkg_payload_testdata/payload-unknown-template")

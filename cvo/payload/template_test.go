@@ -33,6 +33,34 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// TestOwnManifests is Test_cvoManifests: each of the operator's own manifests
+// can be filled in, and is for some profile.
+func TestOwnManifests(t *testing.T) {
+	own := 0
+	p := loadData(t)
+	for _, d := range p.Warnings {
+		if d.Code == payload.LintTemplate {
+			t.Error(d)
+		}
+	}
+	for _, m := range p.Manifests {
+		if !strings.HasPrefix(m.File, payload.DirOwn+"/") {
+			continue
+		}
+		own++
+		some := false
+		for key := range m.Annotations {
+			some = some || strings.HasPrefix(key, "include.release.openshift.io/")
+		}
+		if !some {
+			t.Errorf("%s: %s is for no profile", m.File, m.ID)
+		}
+	}
+	if own == 0 {
+		t.Error("there is no manifest of the operator itself")
+	}
+}
+
 // TestImages is TestImagesFromImageRef, with what templates make of them: only
 // tags of images count.
 func TestImages(t *testing.T) {
