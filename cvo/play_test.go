@@ -82,7 +82,7 @@ func TestSimulation(t *testing.T) {
 	t.Logf("%v", counts)
 	for _, name := range []string{
 		"crash", "apply fails", "apply is not confirmed", "observe fails", "other runner", "degraded", "unavailable", "held by an outage alone", "never finishes", "recovers",
-		"retarget", "not verified", "put is not confirmed", "clock jumps back", "updated", "installed", "overrides", "reconciled", "payload is lost",
+		"retarget", "not verified", "put is not confirmed", "clock jumps back", "updated", "installed", "overrides", "reconciled", "payload is lost", "state is lost",
 	} {
 		if counts[name] == 0 {
 			t.Errorf("there was no %q: %v", name, counts)
@@ -105,6 +105,7 @@ type play struct {
 	parts    []part
 	history  []cvo.History
 	effects  map[string]int // changes by release and resource
+	lost     int            // how often all states were lost
 	done     struct {       // how far the last pass was
 		pass  string
 		tasks int
@@ -160,6 +161,9 @@ func (p *play) run() error {
 			p.Reach("crash")
 			p.runners[p.IntN(2)] = p.runner()
 		}
+		if p.Fault("state is lost", 60) {
+			p.forget()
+		}
 		p.at = p.IntN(2)
 		if err := p.pass(p.runners[p.at]); err != nil {
 			return err
@@ -167,6 +171,22 @@ func (p *play) run() error {
 		p.Pass()
 	}
 	return p.settle()
+}
+
+// forget loses the states of all engines, and what their processes know: they go
+// on by what the cluster tells.
+func (p *play) forget() {
+	for r, err := range p.store.List(p.t.Context(), "") {
+		if err == nil {
+			err = p.store.Delete(p.t.Context(), r.Key, r.Revision)
+		}
+		if err != nil {
+			p.t.Error(err)
+		}
+	}
+	p.runners = []*cvo.Runner{p.runner(), p.runner()}
+	p.done.pass = ""
+	p.lost++
 }
 
 // happen changes the world.
@@ -272,7 +292,7 @@ func (p *play) turns(image string) int {
 			n++
 		}
 	}
-	return n + 1 // the history may not be written yet
+	return n + 1 + p.lost // the history may not be written yet
 }
 
 // grows checks that a history only grows at its head.

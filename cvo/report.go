@@ -50,9 +50,6 @@ func mute(list []Condition) []Condition {
 // status is what there is to tell.
 func (s *step) status() Status {
 	old := s.w.Cluster.Status
-	if s.Work != nil {
-		s.Work.Release = described(s.Work.Release, s.w.Updates) // also for times when nobody has asked the service
-	}
 	out := Status{
 		Desired: described(s.desired(), s.w.Updates), History: s.History, ObservedGeneration: s.w.Cluster.Generation,
 		AvailableUpdates: old.AvailableUpdates, ConditionalUpdates: old.ConditionalUpdates, ConditionalUpdateRisks: old.ConditionalUpdateRisks,

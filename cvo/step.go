@@ -20,7 +20,8 @@ type Decision struct {
 // policy is the zero one.
 //
 //  1. What is asked for is validated (Validate) and resolved to a release
-//     (Desire).
+//     (Desire). An engine without state takes up first what the cluster has by
+//     its history, or World.Own.
 //  2. A release that is not applied yet is retrieved, verified, loaded, checked
 //     against the version that was asked for and against the preconditions. Each
 //     step can end it: then what is applied stays as it is. While a cluster is
@@ -30,7 +31,7 @@ type Decision struct {
 //     runlevel. A task is done when its manifest was applied and its resource is
 //     where it should be; a ClusterOperator when Gate lets it pass. A failed
 //     task is tried again after a while, and does not hold up what does not
-//     depend on it.
+//     depend on it; it counts as a failure after Policy.Attempts.
 //  4. What is done stays done, over restarts of the engine, until the pass is
 //     over. Another selection of tasks (overrides, capabilities) begins a new
 //     pass.
@@ -58,6 +59,7 @@ func decide(state State, w *World, now time.Time, policy *Policy) *step {
 	s.accept()
 	if s.Work != nil {
 		s.work()
+		s.Work.Release = described(s.Work.Release, w.Updates) // kept for steps that know no updates
 	}
 	s.report()
 	return s
