@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"net"
@@ -8,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -153,6 +156,31 @@ func (p *Process) Log() string {
 		p.t.Fatal(err)
 	}
 	return string(data)
+}
+
+// Metric is the value of a metric, named as the endpoint names it with its
+// labels; zero if it is not there.
+func (p *Process) Metric(name string) float64 {
+	p.t.Helper()
+	answer, err := http.Get(p.Metrics)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	for lines.Scan() {
+		if text, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+			value, err := strconv.ParseFloat(text, 64)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			return value
+		}
+	}
+	if err := lines.Err(); err != nil {
+		p.t.Fatal(err)
+	}
+	return 0
 }
 
 // freeAddress is an address of loopback that nobody listens on.

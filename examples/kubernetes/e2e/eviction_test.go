@@ -1,0 +1,284 @@
+package e2e_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
+	"github.com/fairlead/fairlead/examples/kubernetes/e2e/operator"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// departures watches pods and notes when each is told to leave, and when it is
+// gone: by the server's word, not by the operator's.
+type departures struct {
+	mu   sync.Mutex
+	told map[string]time.Time // by name
+	gone map[string]bool
+}
+
+func (w *world) departures(namespace string) *departures {
+	w.Helper()
+	d := &departures{told: map[string]time.Time{}, gone: map[string]bool{}}
+	ctx, cancel := context.WithCancel(w.Context())
+	var watching sync.WaitGroup
+	w.Cleanup(watching.Wait)
+	w.Cleanup(cancel)
+	watching.Go(func() {
+		for ctx.Err() == nil {
+			events, err := w.admin.Watch(ctx, &corev1.PodList{}, client.InNamespace(namespace))
+			if err != nil {
+				time.Sleep(100 * time.Millisecond) // the server is stopped
+				continue
+			}
+			for e := range events.ResultChan() {
+				d.note(e)
+			}
+		}
+	})
+	return d
+}
+
+func (d *departures) note(e watch.Event) {
+	p, ok := e.Object.(*corev1.Pod)
+	if !ok {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, known := d.told[p.Name]; !known && (p.DeletionTimestamp != nil || e.Type == watch.Deleted) {
+		d.told[p.Name] = time.Now()
+	}
+	if e.Type == watch.Deleted {
+		d.gone[p.Name] = true
+	}
+}
+
+// of returns when a pod was told to leave, zero if it was not.
+func (d *departures) of(name string) time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.told[name]
+}
+
+func (d *departures) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.gone)
+}
+
+// maintenance is a taint whose toleration lasts so many seconds.
+func tolerating(seconds int64) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		t := corev1.Toleration{Key: "maintenance", Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute}
+		if seconds >= 0 {
+			t.TolerationSeconds = &seconds
+		}
+		p.Spec.Tolerations = append(p.Spec.Tolerations, t)
+	}
+}
+
+// taint puts the taint on a node, or takes it off, and returns when.
+func (w *world) taint(node string, on bool) time.Time {
+	w.Helper()
+	var n corev1.Node
+	if err := w.admin.Get(w.Context(), client.ObjectKey{Name: node}, &n); err != nil {
+		w.Fatal(err)
+	}
+	now := metav1.NewTime(time.Now().Truncate(time.Second))
+	n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return t.Key == "maintenance" })
+	if on {
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "maintenance", Effect: corev1.TaintEffectNoExecute, TimeAdded: &now})
+	}
+	if err := w.admin.Update(w.Context(), &n); err != nil {
+		w.Fatal(err)
+	}
+	return now.Time
+}
+
+// evictedOnce checks the server's audit: one deletion for each pod, on the
+// precondition of its UID, and no other write that is not about it.
+func (w *world) evictedOnce(pods map[string]types.UID, ofThem ...string) {
+	w.Helper()
+	deleted := map[string]int{}
+	for _, r := range w.requests(cluster.Filter{User: operator.User, Verb: "delete", Resource: "pods"}) {
+		if r.Code != 200 {
+			w.Logf("a deletion of %s was answered %d", r.Name, r.Code)
+			continue
+		}
+		deleted[r.Name]++
+		if r.PreconditionUID() != pods[r.Name] {
+			w.Errorf("pod %s was deleted on the precondition %q, and has UID %q", r.Name, r.PreconditionUID(), pods[r.Name])
+		}
+	}
+	for _, name := range ofThem {
+		if deleted[name] != 1 {
+			w.Errorf("pod %s: %d deletions, want 1", name, deleted[name])
+		}
+		delete(deleted, name)
+	}
+	if len(deleted) > 0 {
+		w.Errorf("deleted besides: %v", deleted)
+	}
+}
+
+// Pods leave a tainted node at their deadlines: not before, not twice, not late
+// unless nobody could act. Meanwhile the operator is killed and begins anew, and
+// the API server is away for ten seconds.
+func TestEviction(t *testing.T) {
+	w := newWorld(t, nil)
+	operator.Install(t, w.Cluster, "rbac-eviction.yaml")
+	w.namespace("shop")
+	if err := w.kubelets.AddNode(t.Context(), "n1", nil); err != nil {
+		t.Fatal(err)
+	}
+	const killedAt, killedFor, outageAt, outageFor = 6 * time.Second, 3 * time.Second, 14 * time.Second, 10 * time.Second
+	left := w.departures("shop")
+	pods := map[string]types.UID{}
+	deadline := map[string]time.Duration{}
+	var leave []string
+	for _, seconds := range []int64{0, 2, 4, 7, 8, 11, 12, 13, 16, 18, 20, 29, 32} {
+		name := fmt.Sprintf("tolerates-%ds", seconds)
+		p := w.pod("shop", name, "n1", tolerating(seconds))
+		pods[name], deadline[name] = p.UID, time.Duration(seconds)*time.Second
+		leave = append(leave, name)
+	}
+	w.pod("shop", "tolerates-for-good", "n1", tolerating(-1))
+	pods["does-not-tolerate"] = w.pod("shop", "does-not-tolerate", "n1", nil).UID
+	leave = append(leave, "does-not-tolerate")
+
+	manager := operator.Start(t, w.Cluster, "-controllers=eviction", "-leader-elect=false")
+	manager.Ready()
+	begin := w.taint("n1", true)
+	until := func(d time.Duration) { time.Sleep(time.Until(begin.Add(d))) }
+	until(killedAt)
+	manager.Kill()
+	until(killedAt + killedFor)
+	manager = operator.Start(t, w.Cluster, "-controllers=eviction", "-leader-elect=false")
+	until(outageAt)
+	w.outage(time.Until(begin.Add(outageAt + outageFor)))
+	back := time.Since(begin)
+	w.eventually("the last pod leaves", func() string {
+		if n := left.count(); n < len(leave) {
+			return fmt.Sprintf("%d of %d have", n, len(leave))
+		}
+		return ""
+	})
+	const slack = 4 * time.Second // of a busy machine
+	for _, name := range leave {
+		told, due := left.of(name).Sub(begin), deadline[name]
+		latest := due + slack
+		for _, away := range [][2]time.Duration{{killedAt, killedAt + killedFor + 2*time.Second}, {outageAt, back}} {
+			if latest > away[0] && due < away[1] {
+				latest = away[1] + slack
+			}
+		}
+		t.Logf("%-20s due %5.1f s, told to leave %5.1f s", name, due.Seconds(), told.Seconds())
+		if told < due || told > latest {
+			t.Errorf("%s: told to leave after %v, want %v to %v", name, told, due, latest)
+		}
+	}
+	w.evictedOnce(pods, leave...)
+	if told := left.of("tolerates-for-good"); !told.IsZero() {
+		t.Error("the pod that tolerates the taint for good had to leave")
+	}
+	if err := manager.Stop(); err != nil {
+		t.Errorf("the operator, told to end: %v", err)
+	}
+}
+
+// A taint that goes in time leaves the pods alone, and the next one counts anew.
+func TestEvictionIsCalledOff(t *testing.T) {
+	w := newWorld(t, nil)
+	operator.Install(t, w.Cluster, "rbac-eviction.yaml")
+	w.namespace("shop")
+	if err := w.kubelets.AddNode(t.Context(), "n1", nil); err != nil {
+		t.Fatal(err)
+	}
+	left := w.departures("shop")
+	p := w.pod("shop", "p", "n1", tolerating(5))
+	operator.Start(t, w.Cluster, "-controllers=eviction", "-leader-elect=false").Ready()
+	w.taint("n1", true)
+	time.Sleep(3 * time.Second)
+	w.taint("n1", false)
+	time.Sleep(4 * time.Second)
+	if !left.of("p").IsZero() {
+		t.Fatal("the pod had to leave although the taint was taken off in time")
+	}
+	begin := w.taint("n1", true)
+	w.eventually("the pod leaves", func() string {
+		if left.of("p").IsZero() {
+			return "it has not"
+		}
+		return ""
+	})
+	if told := left.of("p").Sub(begin); told < 5*time.Second {
+		t.Errorf("told to leave after %v, want 5s at least", told)
+	}
+	w.evictedOnce(map[string]types.UID{"p": p.UID}, "p")
+}
+
+// Of two operators one acts. When it is killed, the other takes over; when it
+// stops, the other does so at once.
+func TestLeadership(t *testing.T) {
+	w := newWorld(t, nil)
+	operator.Install(t, w.Cluster, "rbac-eviction.yaml")
+	w.namespace("shop")
+	if err := w.kubelets.AddNode(t.Context(), "n1", nil); err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{"-controllers=eviction", "-lease-duration=8s", "-renew-deadline=6s", "-retry-period=1s"}
+	left := w.departures("shop")
+	managers := []*operator.Process{operator.Start(t, w.Cluster, flags...), operator.Start(t, w.Cluster, flags...)}
+	pods := map[string]types.UID{}
+	var names []string
+	round := func(begin string) {
+		t.Helper()
+		for i := range 5 {
+			name := fmt.Sprintf("%s-%d", begin, i)
+			pods[name] = w.pod("shop", name, "n1", tolerating(0)).UID
+			names = append(names, name)
+		}
+		w.taint("n1", true)
+		w.eventually("the pods leave", func() string {
+			if n := left.count(); n < len(names) {
+				return fmt.Sprintf("%d of %d have", n, len(names))
+			}
+			return ""
+		})
+		w.evictedOnce(pods, names...)
+		w.taint("n1", false)
+	}
+	round("one")
+	acting := slices.IndexFunc(managers, func(p *operator.Process) bool {
+		return p.Metric(`fairlead_passes_total{engine="taints",result="ok"}`) > 0
+	})
+	if acting < 0 {
+		t.Fatal("neither has made a pass")
+	}
+	leader, other := managers[acting], managers[1-acting]
+	if n := other.Metric(`fairlead_passes_total{engine="taints",result="ok"}`); n != 0 {
+		t.Fatalf("the one that does not lead has made %v passes", n)
+	}
+	leader.Kill()
+	round("two")
+
+	third := operator.Start(t, w.Cluster, flags...)
+	third.Ready()
+	if err := other.Stop(); err != nil {
+		t.Errorf("the leader, told to end: %v", err)
+	}
+	begin := time.Now()
+	round("three")
+	if took := time.Since(begin); took > 7*time.Second {
+		t.Errorf("the lease was given back, and the next leader took %v", took)
+	}
+}
