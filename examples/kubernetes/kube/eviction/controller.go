@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/taints"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -64,7 +65,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 	if err := IndexPods(ctx, mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
-	if err := setupNodes(mgr, runner, &opts); err != nil {
+	if err := setupNodes(mgr, runner, backend, &opts); err != nil {
 		return err
 	}
 	if !backend.Lifecycle {
@@ -74,9 +75,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 }
 
 // setupNodes is the controller for nodes: a node gets a pass when it changes, or
-// a pod on it does. Leases are looked at when the engine wakes: that a node is
+// a pod on it or a disruption budget in the namespace of one does. Leases are looked at when the engine wakes: that a node is
 // back its conditions tell.
-func setupNodes(mgr ctrl.Manager, runner *taints.Runner, opts *Options) error {
+func setupNodes(mgr ctrl.Manager, runner *taints.Runner, backend *Backend, opts *Options) error {
 	workers := opts.Workers
 	if workers == 0 {
 		workers = 4
@@ -92,18 +93,21 @@ func setupNodes(mgr ctrl.Manager, runner *taints.Runner, opts *Options) error {
 			return &n
 		},
 	}
-	return ctrl.NewControllerManagedBy(mgr).Named("fairlead-eviction").
+	b := ctrl.NewControllerManagedBy(mgr).Named("fairlead-eviction").
 		For(&corev1.Node{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: nodeMatters})).
 		Watches(&corev1.Pod{}, podEvents{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: podMatters})).
-		WithOptions(kube.Options(workers)).
-		Complete(&kube.Reconciler{
-			Clock:  opts.Clock,
-			Report: events.Report,
-			Pass: func(ctx context.Context, name string) fairlead.Pass {
-				d, err := runner.Reconcile(ctx, name)
-				return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocked, Wake: d.Wake, Err: err}
-			},
-		})
+		WithOptions(kube.Options(workers))
+	if backend.Budgets {
+		b = b.Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(nodesOfNamespace(mgr.GetClient())))
+	}
+	return b.Complete(&kube.Reconciler{
+		Clock:  opts.Clock,
+		Report: events.Report,
+		Pass: func(ctx context.Context, name string) fairlead.Pass {
+			d, err := runner.Reconcile(ctx, name)
+			return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocked, Wake: d.Wake, Err: err}
+		},
+	})
 }
 
 // setupZones is the controller for all zones together: they are looked at when

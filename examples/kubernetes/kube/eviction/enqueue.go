@@ -8,6 +8,8 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -27,5 +29,26 @@ func (podEvents) Update(_ context.Context, e event.UpdateEvent, q queue) {
 func ask(q queue, o client.Object) {
 	if p, ok := o.(*corev1.Pod); ok && p.Spec.NodeName != "" {
 		q.Add(kube.RequestOf(p.Spec.NodeName))
+	}
+}
+
+// nodesOfNamespace asks for a pass over every node that has a pod in the
+// namespace of an object.
+func nodesOfNamespace(pods client.Reader) handler.MapFunc {
+	return func(ctx context.Context, o client.Object) []reconcile.Request {
+		var all corev1.PodList
+		if err := pods.List(ctx, &all, client.InNamespace(o.GetNamespace())); err != nil {
+			log.FromContext(ctx).Error(err, "the pods of a disruption budget", "namespace", o.GetNamespace(), "name", o.GetName())
+			return nil
+		}
+		var out []reconcile.Request
+		seen := map[string]bool{}
+		for i := range all.Items {
+			if node := all.Items[i].Spec.NodeName; node != "" && !seen[node] {
+				seen[node] = true
+				out = append(out, kube.RequestOf(node))
+			}
+		}
+		return out
 	}
 }

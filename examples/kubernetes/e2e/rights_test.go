@@ -1,0 +1,74 @@
+package e2e_test
+
+import (
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/examples/kubernetes/config"
+	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
+	"github.com/fairlead/fairlead/examples/kubernetes/e2e/operator"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// rightsUsed checks that the operator was never refused for want of a right, and
+// that it has used every right that the files of package config grant, but for
+// those listed as "verb group/resource", which this scenario has no use for. Who
+// watches may list: a server that cannot send the present state in a watch is
+// asked for a list first.
+func (w *world) rightsUsed(files []string, but ...string) {
+	w.Helper()
+	used := map[string]bool{}
+	for _, r := range w.requests(cluster.Filter{User: operator.User}) {
+		resource := r.Resource
+		if r.Subresource != "" {
+			resource += "/" + r.Subresource
+		}
+		used[r.Verb+" "+r.Group+"/"+resource] = true
+		if r.Code == 403 && !strings.Contains(r.URI, "/apis/authorization") {
+			w.Errorf("the operator has no right to %s %s", r.Verb, r.URI)
+		}
+	}
+	granted := map[string]bool{}
+	for _, file := range files {
+		data, err := fs.ReadFile(config.Files, file)
+		if err != nil {
+			w.Fatal(err)
+		}
+		objects, err := operator.Decode(data)
+		if err != nil {
+			w.Fatal(err)
+		}
+		for _, o := range objects {
+			var role rbacv1.ClusterRole // a Role has the same rules
+			if !strings.HasSuffix(o.GetKind(), "Role") {
+				continue
+			}
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &role); err != nil {
+				w.Fatal(err)
+			}
+			for _, rule := range role.Rules {
+				for _, group := range rule.APIGroups {
+					for _, resource := range rule.Resources {
+						for _, verb := range rule.Verbs {
+							granted[verb+" "+group+"/"+resource] = true
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, right := range slices.Sorted(maps.Keys(granted)) {
+		if watched, ok := strings.CutPrefix(right, "list "); ok && used["watch "+watched] {
+			continue
+		}
+		if !used[right] && !slices.Contains(but, right) {
+			w.Errorf("%s grant the right to %s, which was not used", strings.Join(files, ", "), right)
+		}
+		if used[right] && slices.Contains(but, right) {
+			w.Errorf("the right to %s was used", right)
+		}
+	}
+}
