@@ -1,0 +1,211 @@
+package signature
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	pgperrors "github.com/ProtonMail/go-crypto/openpgp/errors"
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
+	openpgp "github.com/ProtonMail/go-crypto/openpgp/v2"
+)
+
+// The limits of a message.
+const (
+	maxMessage    = 50 << 10 // bytes, as it is stored
+	maxContent    = 1 << 20  // bytes, unpacked
+	maxSignatures = 16       // in one message
+)
+
+// message is an OpenPGP message taken apart. Nothing of it is verified.
+type message struct {
+	content    []byte
+	signatures []part
+}
+
+// part is one signature of a message.
+type part struct {
+	raw    []byte
+	issuer uint64    // which key is said to have made it
+	made   time.Time // when it is said to have been made
+}
+
+// parse takes an OpenPGP message apart. It comes from anybody: whatever it is,
+// parse returns.
+func parse(data []byte) (m *message, err *Failure) {
+	defer func() {
+		if r := recover(); r != nil { // the library's, on a message made to that end
+			m, err = nil, failure(Unreadable, "it is no OpenPGP message that can be read")
+		}
+	}()
+	switch {
+	case len(data) > maxMessage:
+		return nil, failure(Limit, "it has more than %d bytes", maxMessage)
+	case len(data) == 0:
+		return nil, failure(Unreadable, "it is empty")
+	case data[0]&0x80 == 0:
+		return nil, failure(Unreadable, "it is no OpenPGP message in binary form: it begins with %q", data[:min(len(data), 16)])
+	}
+	r := &reader{packets: packet.NewReader(bytes.NewReader(data))}
+	for {
+		p, err := r.packets.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, failure(Unreadable, "it is no OpenPGP message that can be read: %w", err)
+		}
+		if err := r.take(p); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case !r.literal:
+		return nil, failure(Unreadable, "it is an OpenPGP message without content")
+	case len(r.m.signatures) == 0:
+		return nil, failure(Unsigned, "it is not signed")
+	}
+	return &r.m, nil
+}
+
+// reader takes the packets of one message.
+type reader struct {
+	packets *packet.Reader
+	m       message
+	packed  bool // a compressed packet was opened
+	literal bool // the content was read
+	count   int
+}
+
+// take takes the next packet.
+func (r *reader) take(p packet.Packet) *Failure {
+	if r.count++; r.count > 4*maxSignatures {
+		return failure(Limit, "it has more than %d packets", 4*maxSignatures)
+	}
+	switch p := p.(type) {
+	case *packet.Compressed:
+		if r.packed {
+			return failure(Unreadable, "it is compressed more than once")
+		}
+		r.packed = true
+		limit := int64(maxContent)
+		if err := r.packets.Push(p.LimitedBodyReader(&limit)); err != nil {
+			return failure(Unreadable, "it cannot be unpacked: %w", err)
+		}
+	case *packet.OnePassSignature: // announces a signature that follows
+	case *packet.Signature:
+		return r.signature(p)
+	case *packet.LiteralData:
+		if r.literal {
+			return failure(Unreadable, "it has more than one content")
+		}
+		r.literal = true
+		content, err := io.ReadAll(io.LimitReader(p.Body, maxContent+1))
+		switch {
+		case len(content) > maxContent:
+			return failure(Limit, "its content has more than %d bytes", maxContent)
+		case err != nil:
+			return failure(Unreadable, "its content cannot be read: %w", err)
+		}
+		r.m.content = content
+	default:
+		return failure(Unreadable, "it has a packet that signed messages have not (%T)", p)
+	}
+	return nil
+}
+
+// signature notes a signature.
+func (r *reader) signature(p *packet.Signature) *Failure {
+	var b bytes.Buffer
+	switch {
+	case p.IssuerKeyId == nil:
+		return failure(Unreadable, "it has a signature that does not say whose it is")
+	case len(r.m.signatures) == maxSignatures:
+		return failure(Limit, "it has more than %d signatures", maxSignatures)
+	}
+	if err := p.Serialize(&b); err != nil {
+		return failure(Unreadable, "it has a signature that cannot be read: %w", err)
+	}
+	r.m.signatures = append(r.m.signatures, part{raw: b.Bytes(), issuer: *p.IssuerKeyId, made: p.CreationTime})
+	return nil
+}
+
+// verify returns nil if a key of the keyring signed the message and was good
+// when it did, and is now. Of several failures it returns the one that came
+// closest.
+func (k *Keyring) verify(m *message, now time.Time) (err *Failure) {
+	defer func() {
+		if r := recover(); r != nil { // the library's, on a message made to that end
+			err = failure(Forged, "its signature cannot be verified")
+		}
+	}()
+	var worst *Failure
+	for _, s := range m.signatures {
+		known := false
+		for _, g := range k.keys {
+			if !slices.Contains(g.ids, s.issuer) {
+				continue
+			}
+			known = true
+			f := g.verify(m.content, s, now)
+			if f == nil {
+				return nil
+			}
+			worst = f
+		}
+		if !known && worst == nil {
+			worst = failure(UnknownKey, "it is signed by the key %016X, which is not in the keyring", s.issuer)
+		}
+	}
+	return worst
+}
+
+// verify returns nil if the key made the signature and is good.
+func (g *packetGroup) verify(content []byte, s part, now time.Time) *Failure {
+	e, err := g.entity()
+	if err != nil {
+		return failure(Forged, "the key %016X cannot be read: %w", s.issuer, err)
+	}
+	config := &packet.Config{Time: func() time.Time { return now }}
+	if s.made.After(now) {
+		return failure(Expired, "its signature says it was made at %s, which is to come: is the clock right?", s.made.UTC().Format(time.RFC3339))
+	}
+	_, _, err = openpgp.VerifyDetachedSignature(openpgp.EntityList{e}, bytes.NewReader(content), bytes.NewReader(s.raw), config)
+	if err == nil { // it was good when it signed
+		if _, err = e.VerifyPrimaryKey(now, config); err == nil {
+			if _, ok := e.SigningKeyById(now, s.issuer, config); !ok {
+				return failure(Expired, "the key %016X was good when it signed, and is no longer", s.issuer)
+			}
+		}
+	}
+	return explain(err, s)
+}
+
+// explain says in our words why a signature is no good.
+func explain(err error, s part) *Failure {
+	var weak pgperrors.WeakAlgorithmError
+	var signature pgperrors.SignatureError
+	var structure pgperrors.StructuralError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, pgperrors.ErrKeyExpired):
+		return failure(Expired, "the key %016X has expired", s.issuer)
+	case errors.Is(err, pgperrors.ErrKeyRevoked):
+		return failure(Revoked, "the key %016X was revoked", s.issuer)
+	case errors.Is(err, pgperrors.ErrSignatureExpired):
+		return failure(Expired, "its signature has expired")
+	case errors.Is(err, pgperrors.ErrSignatureOlderThanKey):
+		return failure(Forged, "its signature says it was made at %s, before the key %016X", s.made.UTC().Format(time.RFC3339), s.issuer)
+	case errors.As(err, &weak):
+		return failure(Weak, "the key %016X is too weak: %w", s.issuer, err)
+	case errors.As(err, &signature) && bytes.HasPrefix([]byte(signature), []byte("insecure")):
+		return failure(Weak, "its signature is too weak: %w", err)
+	case errors.As(err, &structure):
+		return failure(Weak, "the key %016X is not one that may sign: %w", s.issuer, err)
+	}
+	return failure(Forged, "its signature is not by the key %016X: %w", s.issuer, fmt.Errorf("%s", oneLine(err.Error())))
+}
