@@ -208,9 +208,9 @@ func (s *step) judge(r *Retrieved) {
 	n := s.Next
 	local := s.trusted(n.Release)
 	risks := ""
-	if !r.Verified && !local {
+	if !r.Verified && (!local || r.VerifyError != "" && !s.underWay(n.Release)) {
 		risks = "The update cannot be verified: " + cmp.Or(r.VerifyError, "nobody has looked at its signature")
-		if !n.Force {
+		if !local && !n.Force {
 			s.again(AcceptRetrieve, causeVerification, risks)
 			return
 		}

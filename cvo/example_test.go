@@ -3,6 +3,8 @@ package cvo_test
 import (
 	"context"
 	"fmt"
+	"io/fs"
+	"testing/fstest"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -70,4 +72,29 @@ func ExampleGate() {
 	// Output:
 	// Cluster operator dns is updating versions - operator from 4.18.0 to 4.19.0
 	// true
+}
+
+// A Backend has releases fetched by a Fetcher. Here one digest is trusted; a
+// Verifier of one's own looks for signatures by the keys of its keyrings.
+func ExampleFetcher() {
+	files := fstest.MapFS{
+		"manifests/README":                   {},
+		"release-manifests/release-metadata": {Data: []byte(`{"kind":"cincinnati-metadata-v0","version":"4.19.0"}`)},
+		"release-manifests/image-references": {Data: []byte(`{"kind":"ImageStream","apiVersion":"image.openshift.io/v1","metadata":{"name":"4.19.0"}}`)},
+	}
+	fetcher := &cvo.Fetcher{
+		Verifier: cvo.Digests{"sha256:8c04"},
+		Download: func(context.Context, string) (fs.FS, error) { return files, nil },
+	}
+	for _, image := range []string{"registry/release@sha256:8c04", "registry/release@sha256:e1fa"} {
+		r := fetcher.Fetch(context.Background(), cvo.Retrieve{Release: cvo.Release{Image: image}})
+		if r.Payload == nil {
+			fmt.Println(r.VerifyError)
+			continue
+		}
+		fmt.Println(r.Payload.Release.Version, "verified:", r.Verified)
+	}
+	// Output:
+	// 4.19.0 verified: true
+	// unable to verify "sha256:e1fa": it is not among the digests that are trusted
 }
