@@ -51,15 +51,21 @@ func (s *step) accept() {
 
 // want is the release to apply, and whether it is forced. An engine that applies
 // nothing yet first takes up what the cluster has or is on the way to, so that
-// this is looked after also while nothing comes of what is asked for.
+// this is looked after also while nothing comes of what is asked for; unless
+// that cannot be had any more.
 func (s *step) want() (want Release, force bool) {
 	want, force = Desire(s.seen(), s.current())
-	if s.Work == nil && !s.underWay(want) {
-		if base := s.base(); base.Image != "" && !SameImage(base.Image, want.Image) {
-			return base, false
-		}
+	if s.Work != nil || s.underWay(want) {
+		return want, force
 	}
-	return want, force
+	base := s.base()
+	if base.Image == "" || SameImage(base.Image, want.Image) {
+		return want, force
+	}
+	if r := s.w.retrieved(base.Image); r != nil && r.Payload == nil {
+		return want, force
+	}
+	return base, false
 }
 
 // underWay reports whether the cluster is at a release or on the way to it.
