@@ -27,7 +27,7 @@ type facts struct {
 func readFacts(name string) (*facts, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return nil, unread(err, name, "name a file with a JSON object of facts, such as {\"nodes\": 5}")
 	}
 	defer f.Close()
 	d, err := doc.NewReader(f, name, doc.Limits{}).Next()

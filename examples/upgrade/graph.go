@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -87,7 +88,7 @@ func showGraph(c *args.Call) error {
 func openGraph(c *args.Call, part *graph.AssembleOptions) (g, all *graph.Graph, err error) {
 	name, dir := c.Args[0], ""
 	if info, err := os.Stat(name); err != nil {
-		return nil, nil, err
+		return nil, nil, unread(err, name, "name the JSON of an update graph, or a directory with a raw graph and graph data")
 	} else if info.IsDir() {
 		if name, dir, err = makings(name); err != nil {
 			return nil, nil, err
@@ -104,11 +105,11 @@ func openGraph(c *args.Call, part *graph.AssembleOptions) (g, all *graph.Graph, 
 		data, more = graph.ReadData(os.DirFS(dir))
 		found = append(found, more...)
 	}
+	if g == nil {
+		return nil, nil, found
+	}
 	for _, d := range found {
 		fmt.Fprintln(c.Stderr, "warning:", d)
-	}
-	if g == nil {
-		return nil, nil, fmt.Errorf("%s: there is no graph in it", name)
 	}
 	if err := part.Check(); err != nil {
 		return nil, nil, err
@@ -116,7 +117,22 @@ func openGraph(c *args.Call, part *graph.AssembleOptions) (g, all *graph.Graph, 
 	if dir == "" && *part == (graph.AssembleOptions{}) {
 		return g, nil, nil
 	}
+	if channels := channelsOf(g, data); part.Channel != "" && !slices.Contains(channels, part.Channel) {
+		return nil, nil, fmt.Errorf("-channel %s: no release is in that channel; the channels are %s", part.Channel, listed(channels))
+	}
 	return data.Assemble(g, part), data.Assemble(g, &graph.AssembleOptions{Architecture: part.Architecture}), nil
+}
+
+// channelsOf returns the channels that releases or graph data name, sorted.
+func channelsOf(g *graph.Graph, data *graph.Data) (names []string) {
+	for _, r := range g.Releases() {
+		names = append(names, r.Channels()...)
+	}
+	for _, c := range data.Channels {
+		names = append(names, c.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // makings finds the raw graph and the graph data in a directory: the one JSON

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +35,9 @@ func plan(c *args.Call) error {
 	lint := c.Flags.Bool("lint", false, "")
 	if err := c.Parse(1, 1); err != nil {
 		return err
+	}
+	if opts.Workers < 0 {
+		return &args.UsageError{Text: fmt.Sprintf("-workers %d: write how many manifests may be applied at a time, or 0 for the default", opts.Workers)}
 	}
 	selection, err := load(c, c.Args[0], filter)
 	if err != nil {
@@ -77,17 +83,17 @@ func filterFlags(c *args.Call) *payload.Filter {
 // load reads a payload, prints what is odd about it, and picks what belongs to
 // the cluster.
 func load(c *args.Call, dir string, filter *payload.Filter) (*payload.Selection, error) {
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("%s: there is no such directory; give one with the content of a release image", dir)
+	if err := isDir(dir, "name the directory of a release's payload, which holds manifests and release-manifests"); err != nil {
+		return nil, err
 	}
 	p, err := payload.Load(os.DirFS(dir), &payload.Options{Profile: *filter.Profile})
 	var found payload.Diagnostics
 	if errors.As(err, &found) {
 		for _, d := range found {
-			fmt.Fprintln(c.Stderr, d)
+			fmt.Fprintf(c.Stderr, "%s/%v\n", filepath.Clean(dir), d)
 		}
 		for _, d := range p.Warnings {
-			fmt.Fprintln(c.Stderr, "warning:", d)
+			fmt.Fprintf(c.Stderr, "warning: %s/%v\n", filepath.Clean(dir), d)
 		}
 		return nil, fmt.Errorf("%s: the payload has %s", dir, count(len(found), "error"))
 	} else if err != nil {
@@ -96,10 +102,44 @@ func load(c *args.Call, dir string, filter *payload.Filter) (*payload.Selection,
 	s := p.Select(filter)
 	for _, list := range []payload.Diagnostics{p.Warnings, s.Warnings} {
 		for _, d := range list {
-			fmt.Fprintln(c.Stderr, "warning:", d)
+			fmt.Fprintf(c.Stderr, "warning: %s/%v\n", filepath.Clean(dir), d)
 		}
 	}
-	return s, nil
+	return s, known(c, p, filter)
+}
+
+// known complains of profiles that no manifest of a payload is for, and warns of
+// feature sets and gates that none mentions.
+func known(c *args.Call, p *payload.Payload, filter *payload.Filter) error {
+	const mark = "include.release.openshift.io/"
+	profiles, sets, gates := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for _, m := range p.Manifests {
+		for key, value := range m.Annotations {
+			if profile, ok := strings.CutPrefix(key, mark); ok {
+				profiles[profile] = true
+			}
+			for word := range strings.SplitSeq(value, ",") {
+				switch key {
+				case payload.AnnotationFeatureSet:
+					sets[word] = true
+				case payload.AnnotationGate:
+					gates[strings.TrimPrefix(word, "-")] = true
+				}
+			}
+		}
+	}
+	if len(profiles) > 0 && !profiles[*filter.Profile] {
+		return fmt.Errorf("-profile %s: no manifest of the payload is for that profile; there are %s", *filter.Profile, listed(slices.Sorted(maps.Keys(profiles))))
+	}
+	if set := *filter.FeatureSet; set != "" && set != "Default" && !sets[set] {
+		fmt.Fprintf(c.Stderr, "warning: -feature-set %s: no manifest mentions it; they mention %s\n", set, listed(slices.Sorted(maps.Keys(sets))))
+	}
+	for _, g := range filter.Gates {
+		if !gates[g] {
+			fmt.Fprintf(c.Stderr, "warning: -gates %s: no manifest mentions it; they mention %s\n", g, listed(slices.Sorted(maps.Keys(gates))))
+		}
+	}
+	return nil
 }
 
 // planJSON is the form of "plan -o json".

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
@@ -76,13 +78,14 @@ func readAlerts(name string) (alerts []cvo.Alert, known bool, err error) {
 }
 
 func printAdvice(w io.Writer, a *cvo.Advice, alerts, all bool) {
-	fmt.Fprintf(w, "%s, channel %s (others: %s)\n", a.Current, a.Channel, strings.Join(a.Channels, ", "))
-	fmt.Fprintln(w, a.Why)
+	page.Fold(w, "", fmt.Sprintf("%s, channel %s (others: %s)", a.Current, cmp.Or(a.Channel, "none"), cmp.Or(strings.Join(a.Channels, ", "), "none")))
+	page.Fold(w, "", a.Why)
 	if !alerts {
 		fmt.Fprintln(w, "alerts are not known: without them trouble may be overlooked")
 	}
 	for _, f := range a.Concerns {
-		fmt.Fprintf(w, "  %s: %s\n    next: %s\n", f.Severity, f.Message, f.Next)
+		page.Fold(w, "  "+string(f.Severity)+": ", f.Message)
+		page.Fold(w, "    next: ", f.Next)
 	}
 	minor, shown, hidden := "", 0, 0
 	rest := func() {

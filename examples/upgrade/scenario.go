@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -167,12 +168,11 @@ type scenarioReader struct {
 
 // readScenario reads a file that holds one document of kind Scenario.
 func readScenario(name string) (*scenario, error) {
-	f, err := os.Open(name)
+	text, err := os.ReadFile(name)
 	if err != nil {
-		return nil, err
+		return nil, unread(err, name, "name a scenario, such as one of examples/upgrade/scenarios")
 	}
-	defer f.Close()
-	src := doc.NewReader(f, name, doc.Limits{})
+	src := doc.NewReader(bytes.NewReader(text), name, doc.Limits{})
 	d, err := src.Next()
 	if errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: it is empty; write a document of kind Scenario", name)

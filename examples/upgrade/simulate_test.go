@@ -100,19 +100,29 @@ func (t *timeline) check(level map[string]string, budget, nodes int) error {
 		case m.Text == "is done and takes pods again":
 			delete(down, m.Subject)
 			done++
-		case strings.Contains(m.Text, "Ready is Unknown"), strings.Contains(m.Text, "not ready"):
+		case strings.HasSuffix(m.Text, ": Ready is Unknown"), m.Text == "says that it is not ready", m.Text == "is heard of again, and is not ready":
 			unready[m.Subject] = true
 		case m.Text == "is ready again":
 			delete(unready, m.Subject)
-		case strings.HasPrefix(m.Text, "gets taint") && strings.Contains(m.Text, "NoExecute"):
-			tainted[m.Subject] = m.At
-		case strings.HasPrefix(m.Text, "loses taint") && strings.Contains(m.Text, "NoExecute"):
-			delete(tainted, m.Subject)
+		case strings.HasPrefix(m.Text, "gets taint "):
+			for word := range strings.FieldsSeq(m.Text) {
+				tainted[m.Subject+" "+word] = m.At
+			}
+		case strings.HasPrefix(m.Text, "loses taint "):
+			for word := range strings.FieldsSeq(m.Text) {
+				delete(tainted, m.Subject+" "+word)
+			}
 		case strings.HasPrefix(m.Text, "is evicted from "):
-			node, _, _ := strings.Cut(strings.TrimPrefix(m.Text, "is evicted from "), " for ")
+			words := strings.Fields(strings.Map(func(r rune) rune { // is evicted from node N for taint T
+				if strings.ContainsRune(",;", r) {
+					return ' '
+				}
+				return r
+			}, m.Text))
+			cause := "node " + words[4] + " " + words[7]
 			name, _, _ := strings.Cut(strings.TrimPrefix(m.Subject, "pod apps/"), "-")
 			stays := map[string]time.Duration{"shop": 300 * time.Second, "quick": time.Minute, "logs": never}[name]
-			if since, is := tainted[node]; !is || m.At.Before(since.Add(stays)) {
+			if since, is := tainted[cause]; !is || m.At.Before(since.Add(stays)) {
 				return fmt.Errorf("%s %s at %s, and may stay for %s since %s", m.Subject, m.Text, m.At, stays, since)
 			}
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
@@ -29,8 +31,10 @@ func status(c *args.Call) error {
 	form := c.Choice("o", "text", "json")
 	var now time.Time
 	c.Flags.Func("now", "", func(s string) (err error) {
-		now, err = time.Parse(time.RFC3339, s)
-		return err
+		if now, err = time.Parse(time.RFC3339, s); err != nil {
+			return errors.New("write an instant such as 2026-03-01T12:00:00Z")
+		}
+		return nil
 	})
 	if err := c.Parse(1, 1); err != nil {
 		return err
@@ -46,25 +50,24 @@ func status(c *args.Call) error {
 		enc.SetEscapeHTML(false)
 		return enc.Encode(r)
 	}
-	printStatus(c.Stdout, r)
-	return nil
+	return printStatus(c.Stdout, r)
 }
 
 // The files of a dump: PREFIX-cv.yaml is needed, the others may be missing.
 func readDump(prefix string) (*cvo.Dump, error) {
 	d := &cvo.Dump{Configs: map[string]string{}}
 	for _, part := range []struct {
-		suffix string
-		read   func(json.RawMessage) error
+		suffix, kind string
+		read         func(json.RawMessage) error
 	}{
-		{"cv", func(m json.RawMessage) error {
+		{"cv", "ClusterVersion", func(m json.RawMessage) error {
 			d.Version = new(cvo.ClusterVersion)
 			return json.Unmarshal(m, d.Version)
 		}},
-		{"co", add(&d.Operators)},
-		{"mcp", add(&d.Pools)},
-		{"node", add(&d.Nodes)},
-		{"mc", func(m json.RawMessage) error {
+		{"co", "ClusterOperator", add(&d.Operators)},
+		{"mcp", "MachineConfigPool", add(&d.Pools)},
+		{"node", "Node", add(&d.Nodes)},
+		{"mc", "MachineConfig", func(m json.RawMessage) error {
 			var config struct {
 				Metadata cvo.ObjectMeta `json:"metadata"`
 			}
@@ -74,10 +77,17 @@ func readDump(prefix string) (*cvo.Dump, error) {
 		}},
 	} {
 		name := prefix + "-" + part.suffix + ".yaml"
-		err := readItems(name, part.read)
-		if err != nil && (part.suffix == "cv" || !errors.Is(err, fs.ErrNotExist)) {
+		err := readItems(name, part.kind, part.read)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && part.suffix != "cv":
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, unread(err, name, "PREFIX stands for the files PREFIX-cv.yaml with the ClusterVersion, and if they are there PREFIX-co.yaml, -mcp.yaml, -mc.yaml, -node.yaml and -alerts.json")
+		case err != nil:
 			return nil, err
 		}
+	}
+	if d.Version == nil {
+		return nil, fmt.Errorf("%s-cv.yaml: it holds no ClusterVersion; write what kubectl get clusterversion version -o yaml prints", prefix)
 	}
 	return d, nil
 }
@@ -91,8 +101,9 @@ func add[T any](list *[]T) func(json.RawMessage) error {
 	}
 }
 
-// readItems reads the objects of a file, taking lists apart.
-func readItems(name string, read func(json.RawMessage) error) error {
+// readItems reads the objects of a file, which are of one kind, taking lists
+// apart.
+func readItems(name, kind string, read func(json.RawMessage) error) error {
 	text, err := os.ReadFile(name)
 	if err != nil {
 		return err
@@ -119,6 +130,12 @@ func readItems(name string, read func(json.RawMessage) error) error {
 			items = []json.RawMessage{d.JSON}
 		}
 		for _, item := range items {
+			var is struct {
+				Kind string `json:"kind"`
+			}
+			if err := json.Unmarshal(item, &is); err != nil || is.Kind != kind && (is.Kind != "" || list.Kind == "") {
+				return fmt.Errorf("%s: it holds an object of kind %q; only such of kind %s belong there", d.Start, is.Kind, kind)
+			}
 			if err := read(item); err != nil {
 				return fmt.Errorf("%s: %w", d.Start, err)
 			}
@@ -126,7 +143,8 @@ func readItems(name string, read func(json.RawMessage) error) error {
 	}
 }
 
-func printStatus(w io.Writer, r *cvo.Report) {
+func printStatus(to io.Writer, r *cvo.Report) error {
+	w := bufio.NewWriter(to)
 	from := r.From
 	if r.Incomplete {
 		from = "incomplete " + from
@@ -144,14 +162,18 @@ func printStatus(w io.Writer, r *cvo.Report) {
 	}
 	for _, o := range r.Operators {
 		if o.State == "updating" || o.Health != "healthy" {
-			fmt.Fprintf(w, "  operator %s: %s, %s, at %s: %s %s\n", o.Name, o.State, o.Health, o.Version, o.Reason, firstLine(o.Message))
+			page.Fold(w, "  ", fmt.Sprintf("operator %s: %s, %s, at %s: %s %s", o.Name, o.State, o.Health, o.Version, o.Reason, firstLine(o.Message)))
 		}
 	}
 	for _, p := range r.Pools {
+		if p.Total == 0 {
+			fmt.Fprintf(w, "Pool %s: it has no nodes\n", p.Name)
+			continue
+		}
 		fmt.Fprintf(w, "Pool %s: %s, %d of %d nodes updated, %d draining, %d degraded, %d down\n", p.Name, p.State, p.Updated, p.Total, p.Draining, p.Degraded, p.Down)
 		for _, n := range r.Nodes {
 			if n.Pool == p.Name && (n.Message != "" || n.State == "draining" || n.State == "updating" || n.State == "degraded") {
-				fmt.Fprintf(w, "  node %s: %s, %s\n", n.Name, n.State, firstLine(n.Message))
+				page.Fold(w, "  ", strings.TrimSuffix(fmt.Sprintf("node %s: %s, %s", n.Name, n.State, firstLine(n.Message)), ", "))
 			}
 		}
 	}
@@ -163,12 +185,13 @@ func printStatus(w io.Writer, r *cvo.Report) {
 		if !f.Since.IsZero() {
 			since = " (since " + f.Since.Format(time.RFC3339) + ")"
 		}
-		fmt.Fprintf(w, "  %s: %s%s\n", f.Severity, f.Message, since)
+		page.Fold(w, "  "+string(f.Severity)+": ", f.Message+since)
 		if f.Owner != "" {
-			fmt.Fprintf(w, "    owner: %s\n", f.Owner)
+			page.Fold(w, "    owner: ", f.Owner)
 		}
-		fmt.Fprintf(w, "    next: %s\n", f.Next)
+		page.Fold(w, "    next: ", f.Next)
 	}
+	return w.Flush()
 }
 
 func firstLine(text string) string {

@@ -35,6 +35,7 @@ type Command struct {
 
 // Call is a command with its arguments.
 type Call struct {
+	Usage   string          // of the command
 	Context context.Context // ends when the user wants it to
 	Flags   *flag.FlagSet   // for the command to declare its flags on
 	Args    []string        // what stands behind the command's name; after Parse, what is no flag
@@ -70,7 +71,7 @@ func (p *Program) Run(ctx context.Context, words []string, stdout, stderr io.Wri
 		return StatusBad
 	}
 	cmd := p.Commands[i]
-	c := &Call{Context: ctx, Args: words[1:], Stdout: stdout, Stderr: stderr, Flags: flag.NewFlagSet(cmd.Name, flag.ContinueOnError)}
+	c := &Call{Usage: cmd.Usage, Context: ctx, Args: words[1:], Stdout: stdout, Stderr: stderr, Flags: flag.NewFlagSet(cmd.Name, flag.ContinueOnError)}
 	c.Flags.SetOutput(io.Discard)
 	err := cmd.Run(c)
 	var usage *UsageError
@@ -110,6 +111,9 @@ func (c *Call) Parse(least, most int) error {
 	c.Args = words
 	switch {
 	case len(words) < least:
+		if names := strings.Fields(c.Usage); len(words) < len(names) {
+			return &UsageError{"the argument " + names[len(words)] + " is missing"}
+		}
 		return &UsageError{"an argument is missing"}
 	case len(words) > most:
 		return &UsageError{"the argument " + words[most] + " is one too many"}
