@@ -54,36 +54,74 @@ func TestScripts(t *testing.T) {
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler { return newStage(t).do })
 }
 
+// do carries out a command: what is said to the engine or about releases here,
+// what happens to the cluster in happen, what is printed of it in show.
 func (s *stage) do(c *golden.Command) string {
-	duration := func(key string) time.Duration {
-		d, err := time.ParseDuration(c.Value(key))
-		if err != nil {
-			s.t.Fatalf("%s: %v", c.Pos, err)
-		}
-		return d
-	}
 	switch c.Name {
 	case "release":
-		takes := time.Duration(0)
-		if c.Has("takes") {
-			takes = duration("takes")
-		}
-		delete(s.backend.broken, c.Value("image"))
-		if c.Has("broken") {
-			s.backend.broken[c.Value("image")] = c.Value("broken")
-		}
-		s.backend.SetRelease(c.Value("image"), release(s.t, c.Value("version"), partsOf(s.t, c.Input), nil), !c.Has("unsigned"), takes)
+		s.release(c)
 	case "cluster":
-		version, image, _ := strings.Cut(c.Value("own"), "@")
-		s.own = cvo.Release{Version: version, Image: image}
-		s.spec.ClusterID, s.spec.Upstream = c.Value("id"), c.Value("upstream")
-		s.backend.SetCluster("c", s.spec, s.own)
-		s.backend.SetStatus("c", func(status *cvo.Status) {
-			was(status, c.Input)
-			status.Capabilities.EnabledCapabilities, status.VersionHash = c.Values("capabilities"), c.Value("hash")
-		})
+		s.cluster(c)
 	case "ask":
 		s.ask(c)
+	case "policy":
+		s.policy = policyOf(c)
+		s.restart()
+	case "restart":
+		if c.Has("without") {
+			s.store = new(fairlead.MemStore)
+		}
+		s.restart()
+	case "run":
+		out := s.run(s.duration(c, "for"))
+		if c.Has("quiet") {
+			return ""
+		}
+		return out
+	case "new":
+		*s = *newStage(s.t)
+	default:
+		if !s.happen(c) {
+			return s.show(c)
+		}
+	}
+	return ""
+}
+
+func (s *stage) duration(c *golden.Command, key string) time.Duration {
+	d, err := time.ParseDuration(c.Value(key))
+	if err != nil {
+		s.t.Fatalf("%s: %v", c.Pos, err)
+	}
+	return d
+}
+
+func (s *stage) release(c *golden.Command) {
+	takes := time.Duration(0)
+	if c.Has("takes") {
+		takes = s.duration(c, "takes")
+	}
+	delete(s.backend.broken, c.Value("image"))
+	if c.Has("broken") {
+		s.backend.broken[c.Value("image")] = c.Value("broken")
+	}
+	s.backend.SetRelease(c.Value("image"), release(s.t, c.Value("version"), partsOf(s.t, c.Input), nil), !c.Has("unsigned"), takes)
+}
+
+func (s *stage) cluster(c *golden.Command) {
+	version, image, _ := strings.Cut(c.Value("own"), "@")
+	s.own = cvo.Release{Version: version, Image: image}
+	s.spec.ClusterID, s.spec.Upstream = c.Value("id"), c.Value("upstream")
+	s.backend.SetCluster("c", s.spec, s.own)
+	s.backend.SetStatus("c", func(status *cvo.Status) {
+		was(status, c.Input)
+		status.Capabilities.EnabledCapabilities, status.VersionHash = c.Values("capabilities"), c.Value("hash")
+	})
+}
+
+// happen changes the cluster, and reports whether the command asks for that.
+func (s *stage) happen(c *golden.Command) bool {
+	switch c.Name {
 	case "says":
 		if s.backend.says[c.Args[0].Key] = strings.TrimSpace(c.Input); c.Input == "" {
 			delete(s.backend.says, c.Args[0].Key)
@@ -99,52 +137,25 @@ func (s *stage) do(c *golden.Command) string {
 	case "offers":
 		s.backend.offer(s.t, c.Input)
 	case "operator":
-		s.backend.Operators[c.Args[0].Key] = duration("takes")
+		s.backend.Operators[c.Args[0].Key] = s.duration(c, "takes")
 	case "rollout":
-		s.backend.Rollouts[c.Args[0].Key] = duration("takes")
+		s.backend.Rollouts[c.Args[0].Key] = s.duration(c, "takes")
 	case "degrade":
 		s.backend.Degrade("c", c.Args[0].Key, strings.TrimSpace(c.Input))
 	case "interrupt":
 		s.backend.Interrupt("c", c.Args[0].Key, strings.TrimSpace(c.Input))
 	case "finish":
 		s.backend.Finish("c", c.Args[0].Key)
-	case "policy":
-		s.policy = policyOf(c)
-		s.restart()
-	case "restart":
-		if c.Has("without") {
-			s.store = new(fairlead.MemStore)
-		}
-		s.restart()
-	case "run":
-		out := s.run(duration("for"))
-		if c.Has("quiet") {
-			return ""
-		}
-		return out
-	case "new":
-		*s = *newStage(s.t)
-	case "described":
-		d := s.backend.Version("c").Status.Desired
-		return fmt.Sprintln(d.Version, d.URL, d.Channels)
-	case "generation":
-		v := s.backend.Version("c")
-		return fmt.Sprintln(v.Status.ObservedGeneration, "of", v.Generation)
-	case "writes":
-		var out []string
-		for id, n := range s.backend.Writes("c") {
-			out = append(out, fmt.Sprintf("%s %d", id, n))
-		}
-		slices.Sort(out)
-		return strings.Join(out, "\n") + "\n"
-	case "hash":
-		return s.backend.Version("c").Status.VersionHash + "\n"
-	case "counts":
-		return s.backend.counted()
-	case "updates":
-		return told(s.backend.Version("c").Status)
-	case "capabilities":
-		return fmt.Sprintln(strings.Join(s.backend.Version("c").Status.Capabilities.EnabledCapabilities, " "))
+	default:
+		return false
+	}
+	return true
+}
+
+// show prints what is asked for.
+func (s *stage) show(c *golden.Command) string {
+	status := s.backend.Version("c").Status
+	switch c.Name {
 	case "status":
 		return s.status()
 	case "blocked":
@@ -155,13 +166,33 @@ func (s *stage) do(c *golden.Command) string {
 		return out.String()
 	case "history":
 		var out strings.Builder
-		for _, h := range s.backend.Version("c").Status.History {
+		for _, h := range status.History {
 			fmt.Fprintf(&out, "%s %s verified=%v %s\n", h.Version, h.State, h.Verified, strings.ReplaceAll(h.AcceptedRisks, "\n", "|"))
 		}
 		return out.String()
-	default:
-		s.t.Fatalf("%s: unknown command %s", c.Pos, c.Name)
+	case "capabilities":
+		return fmt.Sprintln(strings.Join(status.Capabilities.EnabledCapabilities, " "))
+	case "updates":
+		return told(status)
+	case "described":
+		d := status.Desired
+		return fmt.Sprintln(d.Version, d.URL, d.Channels)
+	case "hash":
+		return status.VersionHash + "\n"
+	case "generation":
+		v := s.backend.Version("c")
+		return fmt.Sprintln(v.Status.ObservedGeneration, "of", v.Generation)
+	case "counts":
+		return s.backend.counted()
+	case "writes":
+		var out []string
+		for id, n := range s.backend.Writes("c") {
+			out = append(out, fmt.Sprintf("%s %d", id, n))
+		}
+		slices.Sort(out)
+		return strings.Join(out, "\n") + "\n"
 	}
+	s.t.Fatalf("%s: unknown command %s", c.Pos, c.Name)
 	return ""
 }
 
