@@ -15,7 +15,12 @@ func diffCommand() *args.Command {
 		Name:  "diff",
 		Usage: "OLDDIR NEWDIR [-o text|json] [-profile P] [-feature-set F] [-gates A,B] [-major N]",
 		About: "tell what changes from one release to the next; findings are changes that may go wrong",
-		Run:   diff,
+		Help: `OLDDIR and NEWDIR are payload directories, as for plan.
+  -profile P         the cluster profile (self-managed-high-availability)
+  -feature-set F     the feature set (Default)
+  -gates A,B         the feature gates that are on
+  -major N           the major version of the cluster`,
+		Run: diff,
 	}
 }
 

@@ -22,7 +22,17 @@ func graphCommand() *args.Command {
 		Usage: "FILE|DIR -from V [-to V] [-channel C] [-arch A] [-prefer shortest|risks|minors] [-avoid RISK]... [-max N] " +
 			"[-exposed RISK]... [-not-exposed RISK]... [-accept RISK]... [-facts FILE] [-o text|json|mermaid|dot]",
 		About: "tell what an update graph offers, the paths to a release, and why not",
-		Run:   showGraph,
+		Help: `FILE is the JSON of an update graph, DIR one with a raw graph and graph data.
+  -from V            the release that the cluster runs
+  -to V              tell the paths to that release, or why there is none
+  -channel C         only releases of that channel; -arch A of that architecture
+  -prefer P          which paths come first: shortest, fewest risks, or fewest minor versions
+  -avoid RISK        no path by an update with that risk
+  -max N             how many paths to tell (3)
+  -exposed RISK      the cluster is exposed to that risk; -not-exposed RISK: it is not
+  -accept RISK       the administrator accepts that risk
+  -facts FILE        a JSON object that rules of type CEL are evaluated on`,
+		Run: showGraph,
 	}
 }
 

@@ -21,7 +21,16 @@ func planCommand() *args.Command {
 		Name:  "plan",
 		Usage: "PAYLOADDIR [-o text|json|dot|mermaid|svg] [-profile P] [-feature-set F] [-gates A,B] [-major N] [-workers N] [-flatten] [-lint] [-v]",
 		About: "tell which manifests of a release apply, in which order, and about how long that takes",
-		Run:   plan,
+		Help: `PAYLOADDIR holds manifests and release-manifests, as a release image does.
+  -profile P         the cluster profile (self-managed-high-availability)
+  -feature-set F     the feature set (Default)
+  -gates A,B         the feature gates that are on
+  -major N           the major version of the cluster
+  -workers N         how many manifests are applied at a time
+  -flatten           order as for keeping a cluster at its release, not for an update
+  -lint              warn of what is odd about the order
+  -v                 list every manifest`,
+		Run: plan,
 	}
 }
 

@@ -21,7 +21,15 @@ func recommendCommand() *args.Command {
 		Name:  "recommend",
 		Usage: "PREFIX [-to V] [-all] [-o text|json]",
 		About: "tell which update a dumped cluster should take, and why not the others",
-		Run:   recommend,
+		Help: `PREFIX stands for files of a cluster, each of which kubectl get -o yaml prints:
+  PREFIX-cv.yaml     the ClusterVersion; the others may be missing
+  PREFIX-co.yaml     the ClusterOperators
+  PREFIX-mcp.yaml    the MachineConfigPools, and -mc.yaml the MachineConfigs
+  PREFIX-node.yaml   the Nodes
+  PREFIX-alerts.json what Prometheus answers to /api/v1/alerts
+  -to V              tell about that update alone
+  -all               list older updates, too`,
+		Run: recommend,
 	}
 }
 

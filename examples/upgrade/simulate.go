@@ -18,7 +18,10 @@ func simulateCommand() *args.Command {
 		Name:  "simulate",
 		Usage: "SCENARIO [-o text|json|svg|mermaid]",
 		About: "play the update of a whole cluster, operators, nodes and pods, in virtual time; examples/upgrade/scenarios has files to begin with",
-		Run:   simulate,
+		Help: `SCENARIO is a YAML file; examples/upgrade/scenarios/README.md tells what it may hold.
+  -o text            a line for each thing that happens; findings are what is not finished
+  -o json            the same as data; -o svg and -o mermaid draw who is busy when`,
+		Run: simulate,
 	}
 }
 

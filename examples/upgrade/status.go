@@ -23,7 +23,13 @@ func statusCommand() *args.Command {
 		Name:  "status",
 		Usage: "PREFIX [-now TIME] [-o text|json]",
 		About: "tell how far the update of a dumped cluster is, and what stands in its way",
-		Run:   status,
+		Help: `PREFIX stands for files of a cluster, each of which kubectl get -o yaml prints:
+  PREFIX-cv.yaml     the ClusterVersion; the others may be missing
+  PREFIX-co.yaml     the ClusterOperators
+  PREFIX-mcp.yaml    the MachineConfigPools, and -mc.yaml the MachineConfigs
+  PREFIX-node.yaml   the Nodes
+  -now TIME          when the files were written; without, the latest instant in them`,
+		Run: status,
 	}
 }
 
@@ -162,7 +168,11 @@ func printStatus(to io.Writer, r *cvo.Report) error {
 	}
 	for _, o := range r.Operators {
 		if o.State == "updating" || o.Health != "healthy" {
-			page.Fold(w, "  ", fmt.Sprintf("operator %s: %s, %s, at %s: %s %s", o.Name, o.State, o.Health, o.Version, o.Reason, firstLine(o.Message)))
+			text := fmt.Sprintf("operator %s: %s, %s, at %s: %s", o.Name, o.State, o.Health, o.Version, o.Reason)
+			if o.Health == "healthy" { // else a finding tells it
+				text += " " + firstLine(o.Message)
+			}
+			page.Fold(w, "  ", strings.TrimSuffix(strings.TrimSpace(text), ":"))
 		}
 	}
 	for _, p := range r.Pools {

@@ -30,6 +30,7 @@ type Command struct {
 	Name  string            // the first word
 	Usage string            // arguments and flags
 	About string            // what it does
+	Help  string            // what its arguments and flags mean, lines for -h; may be empty
 	Run   func(*Call) error // nil: all is well
 }
 
@@ -82,6 +83,9 @@ func (p *Program) Run(ctx context.Context, words []string, stdout, stderr io.Wri
 		return StatusFindings
 	case errors.Is(err, flag.ErrHelp):
 		fmt.Fprintf(stdout, "usage: %s %s %s\n\n%s\n", p.Name, cmd.Name, cmd.Usage, cmd.About)
+		if cmd.Help != "" {
+			fmt.Fprintf(stdout, "\n%s\n", strings.TrimSpace(cmd.Help))
+		}
 		return StatusFine
 	case errors.As(err, &usage):
 		fmt.Fprintf(stderr, "%s %s: %v\nusage: %[1]s %[2]s %[4]s\n", p.Name, cmd.Name, err, cmd.Usage)
