@@ -13,22 +13,30 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// rightsUsed checks that the operator was never refused for want of a right, and
+// rightsUsed checks that the operator was refused nothing for want of a right (a
+// server that has just begun refuses what it allows a moment later), and
 // that it has used every right that the files of package config grant, but for
 // those listed as "verb group/resource", which this scenario has no use for. Who
 // watches may list: a server that cannot send the present state in a watch is
 // asked for a list first.
 func (w *world) rightsUsed(files []string, but ...string) {
 	w.Helper()
-	used := map[string]bool{}
+	used, refused := map[string]bool{}, map[string]string{}
 	for _, r := range w.requests(cluster.Filter{User: operator.User}) {
 		resource := r.Resource
 		if r.Subresource != "" {
 			resource += "/" + r.Subresource
 		}
-		used[r.Verb+" "+r.Group+"/"+resource] = true
-		if r.Code == 403 && !strings.Contains(r.URI, "/apis/authorization") {
-			w.Errorf("the operator has no right to %s %s", r.Verb, r.URI)
+		right := r.Verb + " " + r.Group + "/" + resource
+		if r.Code == 403 {
+			refused[right] = r.URI
+		} else {
+			used[right] = true
+		}
+	}
+	for _, right := range slices.Sorted(maps.Keys(refused)) {
+		if !used[right] {
+			w.Errorf("the operator has no right to %s: %s", right, refused[right])
 		}
 	}
 	granted := map[string]bool{}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/config"
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
@@ -28,7 +29,8 @@ const User = "system:serviceaccount:" + Namespace + ":" + Account
 
 // Install applies manifests of package config as the admin: operator.yaml
 // without its Deployment, and the files given. ClusterRoles among them are bound
-// to the operator's service account.
+// to the operator's service account; definitions of resources are served when it
+// returns.
 func Install(t testing.TB, c *cluster.Cluster, files ...string) {
 	t.Helper()
 	admin, err := client.New(c.Config(), client.Options{})
@@ -49,8 +51,11 @@ func Install(t testing.TB, c *cluster.Cluster, files ...string) {
 				continue // the test is the kubelet, and runs the program itself
 			}
 			Apply(t, admin, o)
-			if o.GetKind() == "ClusterRole" {
+			switch o.GetKind() {
+			case "ClusterRole":
 				bind(t, admin, o.GetName())
+			case "CustomResourceDefinition":
+				established(t, admin, o)
 			}
 		}
 	}
@@ -93,5 +98,23 @@ func bind(t testing.TB, c client.Client, role string) {
 	})
 	if client.IgnoreAlreadyExists(err) != nil {
 		t.Fatalf("ClusterRoleBinding %s: %v", role, err)
+	}
+}
+
+func established(t testing.TB, c client.Client, definition *unstructured.Unstructured) {
+	t.Helper()
+	for begin := time.Now(); ; time.Sleep(50 * time.Millisecond) {
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(definition), definition); err != nil {
+			t.Fatal(err)
+		}
+		conditions, _, _ := unstructured.NestedSlice(definition.Object, "status", "conditions")
+		for _, c := range conditions {
+			if c, ok := c.(map[string]any); ok && c["type"] == "Established" && c["status"] == "True" {
+				return
+			}
+		}
+		if time.Since(begin) > time.Minute {
+			t.Fatalf("%s is not served after a minute: %v", definition.GetName(), conditions)
+		}
 	}
 }
