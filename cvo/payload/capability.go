@@ -54,7 +54,7 @@ func (f *Filter) capability(m *Manifest) string {
 //     filter leaves it in. Capabilities that are not known do not keep it out,
 //     and overrides do not count: the resource is there all the same.
 //  2. A manifest of the update counts if it belongs to the cluster, apart from
-//     its capabilities. It turns on those that the resource did not need before.
+//     its capabilities. It turns on those of them that are not enabled.
 //  3. Those in prior stay.
 //
 // A nil filter is that of [NewFilter]. Without capabilities in it all are
@@ -73,21 +73,22 @@ func ImplicitlyEnabled(update, current *Payload, f *Filter, prior []string) []st
 	return slices.Compact(implicit)
 }
 
-// turnedOn returns the capabilities that tasks of the update need beyond those
-// that are enabled, and which the same resources did not need before.
+// turnedOn returns the capabilities, sorted, that tasks of the update need about
+// the resources of current, and that are not enabled. Those that tasks of
+// current need are enabled, or they were none.
 func turnedOn(update, current []*Manifest, enabled []string) []string {
-	has := make(map[ID][]*Manifest, len(current))
+	has := make(map[ID]bool, len(current))
 	for _, m := range current {
-		has[m.ID] = append(has[m.ID], m)
+		has[m.ID] = true
 	}
 	caps := []string{}
 	for _, m := range update {
-		for _, old := range has[m.ID] {
-			before := old.Capabilities()
-			for _, c := range m.Capabilities() {
-				if !slices.Contains(before, c) && !slices.Contains(enabled, c) {
-					caps = append(caps, c)
-				}
+		if !has[m.ID] {
+			continue
+		}
+		for _, c := range m.Capabilities() {
+			if !slices.Contains(enabled, c) {
+				caps = append(caps, c)
 			}
 		}
 	}
