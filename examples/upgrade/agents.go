@@ -52,19 +52,21 @@ func newAgents(p *play) (*agents, error) {
 }
 
 // trouble begins when nothing is heard of a node any more, or when it says that
-// it is not ready.
+// it is not ready, which nobody hears of one that is silent already.
 func (a *agents) trouble(node string, notReady bool, why string) {
-	a.play.tell("node "+node, why)
-	a.busy[node] = true
 	what, count := "silent", a.silent
 	if notReady {
 		what, count = "not ready", a.unwell
 	}
-	if count[node]++; count[node] == 1 {
-		a.nodes.Report(node, a.unwell[node] == 0) // the last that is heard, or the first of it
-		a.play.open("agent of "+node, what)
-		a.show(node)
+	count[node]++
+	if count[node] > 1 || notReady && a.silent[node] > 0 {
+		return
 	}
+	a.play.tell("node "+node, why)
+	a.busy[node] = true
+	a.nodes.Report(node, a.unwell[node] == 0) // the last that is heard, or the first of it
+	a.play.open("agent of "+node, what)
+	a.show(node)
 }
 
 // better ends one trouble of a node.
@@ -73,7 +75,7 @@ func (a *agents) better(node string, notReady bool) {
 	if notReady {
 		count = a.unwell
 	}
-	if count[node]--; a.silent[node] > 0 {
+	if count[node]--; a.silent[node] > 0 || count[node] > 0 && notReady {
 		return
 	}
 	ready := a.unwell[node] == 0

@@ -43,8 +43,8 @@ func TestSimulatedUpdates(t *testing.T) {
 		}
 		if rnd.IntN(2) == 0 {
 			text.WriteString("  outages:\n")
-			for range 1 + rnd.IntN(3) {
-				fmt.Fprintf(&text, "  - {after: %dm, for: %ds, nodes: [n-%d], notReady: %v}\n", rnd.IntN(90), 1+rnd.IntN(1200), rnd.IntN(nodes), rnd.IntN(2) == 0)
+			for range 1 + rnd.IntN(4) {
+				fmt.Fprintf(&text, "  - {after: %dm, for: %ds, nodes: [n-%d], notReady: %v}\n", rnd.IntN(150), 1+rnd.IntN(3600), rnd.IntN(nodes), rnd.IntN(2) == 0)
 			}
 		}
 		file := filepath.Join(t.TempDir(), "scenario.yaml")
