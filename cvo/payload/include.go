@@ -20,7 +20,8 @@ type Filter struct {
 	// Gates are the feature gates that are enabled. An empty list that is not nil
 	// means that none is.
 	Gates []string
-	// Major is the major version of the cluster.
+	// Major is the major version of the cluster. Where it is nil, Payload.Select
+	// takes that of the release.
 	Major *uint64
 	// Capabilities are those that the cluster knows and has enabled.
 	Capabilities *Capabilities
