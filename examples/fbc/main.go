@@ -13,18 +13,11 @@ package main
 import (
 	"context"
 	"io"
-	"os"
-	"os/signal"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(status)
-}
+func main() { args.Main(run) }
 
 // call is a command with its arguments, and what it has opened.
 type call struct {

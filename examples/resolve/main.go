@@ -22,11 +22,11 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/source"
+	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -40,12 +40,7 @@ const (
 // namespace is where everything is resolved; a command line knows no cluster.
 const namespace = "default"
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(status)
-}
+func main() { args.Main(run) }
 
 // run is the program but for the process around it.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {

@@ -18,16 +18,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/solver"
 )
 
-func main() {
-	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
-}
+func main() { args.Main(run) }
 
 // run is the program but for the process around it.
 func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int {

@@ -10,18 +10,11 @@ package main
 import (
 	"context"
 	"io"
-	"os"
-	"os/signal"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(status)
-}
+func main() { args.Main(run) }
 
 // run is the program but for the process around it. Each command has a file of
 // its own.
