@@ -1,0 +1,35 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestFlags(t *testing.T) {
+	broken := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(broken, []byte("clusters: {"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args   string
+		status int
+		want   string
+	}{
+		{"-help", 0, "Runs the controllers eviction,machines"},
+		{"-nonsense", 2, "flag provided but not defined: -nonsense"},
+		{"eviction", 2, `operator: "eviction": takes no arguments, only flags; -help lists them`},
+		{"-controllers=eviction,nodes", 1, `operator: -controllers: there is no controller "nodes": choose of eviction,machines`},
+		{"-controllers=", 1, `operator: -controllers: there is no controller ""`},
+		{"-workers=0", 1, "operator: -workers 0: must be at least 1"},
+		{"-lease-duration=10s", 1, "operator: -lease-duration 10s, -renew-deadline 40s, -retry-period 5s: each must be longer than the one after it"},
+		{"-kubeconfig=/does/not/exist", 1, "operator: where the cluster is: stat /does/not/exist: no such file or directory"},
+		{"-kubeconfig=" + broken, 1, "operator: where the cluster is: error loading config file"},
+	} {
+		var said strings.Builder
+		if status := run(t.Context(), strings.Fields(c.args), &said); status != c.status || !strings.Contains(said.String(), c.want) {
+			t.Errorf("%s: status %d, %q, want %d and %q", c.args, status, said.String(), c.status, c.want)
+		}
+	}
+}
