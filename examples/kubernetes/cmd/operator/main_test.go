@@ -17,10 +17,10 @@ func TestFlags(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"-help", 0, "Runs the controllers eviction,machines"},
+		{"-help", 0, "Runs the controllers eviction,"},
 		{"-nonsense", 2, "flag provided but not defined: -nonsense"},
 		{"eviction", 2, `operator: "eviction": takes no arguments, only flags; -help lists them`},
-		{"-controllers=eviction,nodes", 1, `operator: -controllers: there is no controller "nodes": choose of eviction,machines`},
+		{"-controllers=eviction,nodes", 1, `operator: -controllers: there is no controller "nodes": choose of eviction,`},
 		{"-controllers=", 1, `operator: -controllers: there is no controller ""`},
 		{"-workers=0", 1, "operator: -workers 0: must be at least 1"},
 		{"-lease-duration=10s", 1, "operator: -lease-duration 10s, -renew-deadline 40s, -retry-period 5s: each must be longer than the one after it"},
