@@ -52,7 +52,7 @@ type Cluster struct {
 
 // Start starts a control plane and returns when it serves: the API server says
 // that it is ready and the controller manager has been at work. It takes some
-// five to ten seconds. ctx and Options.Patience limit the start alone. Without
+// four to six seconds. ctx and Options.Patience limit the start alone. Without
 // the server programs the error is a *[MissingServersError]; if one of them
 // ends or does not become ready, the error quotes the end of its log. After an
 // error nothing is left over. opts may be nil.
