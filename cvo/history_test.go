@@ -48,6 +48,8 @@ func TestPrune(t *testing.T) {
 		{"prune the z-stream partial over the minor partial", "4.11.0 4.10.0 4.9.0 4.8.0 4.6.1 4.6.1p 4.6.0 4.4.0 4.3.0p 4.2.0 4.1.0", 5},
 		// What they leave open.
 		{"the oldest of a minor version that is neither first nor last", "4.3.1 4.3.0 4.2.5 4.2.4 4.2.3 4.2.2 4.2.1 4.2.0 4.1.2 4.1.1 4.1.0", 9},
+		{"a completed one inside a minor version rather than a partial one between minors", "4.9.0 4.8.0 4.7.0 4.6.0 4.5.0 4.3.3 4.3.2 4.3.1 4.2.0p 4.1.0 4.0.0", 6},
+		{"a partial one between patches rather than an older completed one", "4.9.0 4.8.0 4.7.0 4.6.0 4.5.9 4.5.8p 4.5.7 4.5.6 4.5.5 4.5.4 4.0.0", 5},
 		{"never the newest completed", "4.9.9p 4.9.8p 4.9.7p 4.9.6p 4.9.5p 4.9.4p 4.2.1 4.1.9p 4.1.8p 4.1.7p 4.1.6p", 9},
 		{"minors of other majors are others", "5.1.5 5.1.4 5.1.3 5.1.2 5.1.1 5.1.0 4.1.4 4.1.3 4.1.2 4.1.1 4.1.0", 9},
 	} {
