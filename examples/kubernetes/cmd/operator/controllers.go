@@ -22,7 +22,7 @@ type controller interface {
 
 // newControllers returns all that there are.
 func newControllers() []controller {
-	return []controller{new(evictionController), new(machinesController)}
+	return []controller{new(evictionController), new(machinesController), new(clusterVersionController)}
 }
 
 // shared is what the controllers have in common.

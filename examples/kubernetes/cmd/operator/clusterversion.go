@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/clusterversion"
+	"github.com/fairlead/fairlead/examples/kubernetes/promql"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// clusterVersionController takes the cluster from one release to the next.
+type clusterVersionController struct {
+	object       string
+	image        string
+	version      string
+	releases     string
+	trusted      string
+	architecture string
+	prometheus   string
+	token, ca    string
+	force        bool
+	interval     time.Duration
+	retry        time.Duration
+}
+
+func (*clusterVersionController) name() string { return "clusterversion" }
+
+func (c *clusterVersionController) define(flags *flag.FlagSet) {
+	flags.StringVar(&c.object, "clusterversion-name", "version", "`name` of the ClusterVersion that counts")
+	flags.StringVar(&c.image, "clusterversion-own-image", "", "pull `specification` of the release that this operator is part of")
+	flags.StringVar(&c.version, "clusterversion-own-version", "", "`version` of that release")
+	flags.StringVar(&c.releases, "clusterversion-releases", "/var/lib/fairlead/releases", "`directory` of releases: algorithm/hex of the digest, or the version")
+	flags.StringVar(&c.trusted, "clusterversion-trusted", "", "`digests` of the releases that may be trusted, with commas; all others need force")
+	flags.StringVar(&c.architecture, "clusterversion-architecture", "", "`architecture` to ask the update service for, such as amd64; empty asks nobody")
+	flags.StringVar(&c.prometheus, "clusterversion-prometheus", "", "`URL` of the Prometheus that evaluates the risks of updates; empty for none")
+	flags.StringVar(&c.token, "clusterversion-prometheus-token", "", "`file` of the bearer token for it")
+	flags.StringVar(&c.ca, "clusterversion-prometheus-ca", "", "`file` of the certificate authorities for it")
+	flags.BoolVar(&c.force, "clusterversion-force", false, "take fields over from other field managers")
+	flags.DurationVar(&c.interval, "clusterversion-interval", 0, "time between two passes at a release that was reached; 0 for three minutes")
+	flags.DurationVar(&c.retry, "clusterversion-retry", 0, "time after a first failed attempt; 0 for ten seconds")
+}
+
+func (c *clusterVersionController) setup(_ context.Context, mgr ctrl.Manager, s *shared) error {
+	store, err := s.store("cvo")
+	if err != nil {
+		return err
+	}
+	opts := &clusterversion.Options{
+		Name:     c.object,
+		Own:      cvo.Release{Image: c.image, Version: c.version},
+		Source:   clusterversion.Directory(c.releases),
+		Verifier: c.verifier(),
+		Force:    c.force,
+		Policy:   &cvo.Policy{Interval: c.interval, Retry: c.retry},
+		Store:    store,
+		Trace:    s.metrics.Trace("cvo"),
+		Registry: metrics.Registry,
+	}
+	if opts.Updates, err = c.updates(); err != nil {
+		return err
+	}
+	return clusterversion.SetupWithManager(mgr, opts)
+}
+
+// verifier trusts the digests that the flags list.
+func (c *clusterVersionController) verifier() cvo.Verifier {
+	var digests cvo.Digests
+	for d := range strings.SplitSeq(c.trusted, ",") {
+		if d = strings.TrimSpace(d); d != "" {
+			digests = append(digests, d)
+		}
+	}
+	return digests
+}
+
+// updates says how the update service is asked; nil for nobody.
+func (c *clusterVersionController) updates() (*clusterversion.Updates, error) {
+	if c.architecture == "" {
+		return nil, nil
+	}
+	out := &clusterversion.Updates{Architecture: c.architecture}
+	if c.prometheus != "" {
+		by, err := promql.New(c.prometheus, &promql.Options{TokenFile: c.token, CAFile: c.ca})
+		if err != nil {
+			return nil, fmt.Errorf("-clusterversion-prometheus: %w", err)
+		}
+		out.Evaluator = by
+	}
+	return out, nil
+}

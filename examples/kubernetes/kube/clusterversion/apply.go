@@ -1,0 +1,176 @@
+package clusterversion
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Apply implements [cvo.Backend]. Every error is a *[cvo.APIError].
+func (b *Backend) Apply(ctx context.Context, name string, action cvo.Action) error {
+	if name != b.opts.Name {
+		return &cvo.APIError{Class: cvo.ClassNotFound, Err: fmt.Errorf("the ClusterVersion %q does not count here, only %q does", name, b.opts.Name)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.opts.Timeout)
+	defer cancel()
+	switch a := action.(type) {
+	case cvo.Retrieve:
+		b.retrieve(a)
+		return nil
+	case cvo.Apply:
+		return b.apply(ctx, a.Manifest)
+	case cvo.Delete:
+		return b.delete(ctx, a.Manifest)
+	case cvo.WriteStatus:
+		return b.writeStatus(ctx, &a.Status)
+	}
+	return &cvo.APIError{Class: cvo.ClassOther, Err: fmt.Errorf("actions of type %T are not known", action)}
+}
+
+// ApplyAll implements [cvo.BatchBackend]: Options.Parallel at a time.
+func (b *Backend) ApplyAll(ctx context.Context, name string, actions []cvo.Action) []error {
+	errs := make([]error, len(actions))
+	free := make(chan struct{}, b.opts.Parallel)
+	var wait sync.WaitGroup
+	for i, a := range actions {
+		free <- struct{}{}
+		wait.Go(func() {
+			defer func() { <-free }()
+			errs[i] = b.Apply(ctx, name, a)
+		})
+	}
+	wait.Wait()
+	return errs
+}
+
+// apply brings a manifest into the cluster.
+func (b *Backend) apply(ctx context.Context, m *payload.Manifest) error {
+	u, err := b.prepare(m)
+	if err != nil {
+		return err
+	}
+	switch {
+	case m.ClusterOperator():
+		if there, err := b.reported(ctx, m.ID.Name); there || err != nil {
+			return err
+		}
+		fallthrough
+	case m.CreateOnly():
+		err := b.client.Create(ctx, u, client.FieldOwner(FieldManager))
+		if apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		if err != nil {
+			return told(err, "create %s", m.ID)
+		}
+	default:
+		opts := []client.ApplyOption{client.FieldOwner(FieldManager)}
+		if b.opts.Force {
+			opts = append(opts, client.ForceOwnership)
+		}
+		if err := b.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), opts...); err != nil {
+			return told(err, "apply %s", m.ID)
+		}
+	}
+	b.applied.note(m.ID, u.GetResourceVersion(), b.opts.Clock.Now())
+	return nil
+}
+
+// reported says whether a ClusterOperator is there, as far as is known without a
+// request.
+func (b *Backend) reported(ctx context.Context, name string) (bool, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(kindOperator)
+	err := b.opts.Reports.Get(ctx, client.ObjectKey{Name: name}, u)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil, told(err, "read ClusterOperator %s", name)
+}
+
+// prepare makes of a manifest what is sent: without what the server and those
+// who report set, and with the label.
+func (b *Backend) prepare(m *payload.Manifest) (*unstructured.Unstructured, error) {
+	u := &unstructured.Unstructured{}
+	if err := json.Unmarshal(m.JSON, &u.Object); err != nil {
+		return nil, invalid(m, err)
+	}
+	if m.APIVersion == "" {
+		return nil, invalid(m, fmt.Errorf("it has no apiVersion; write the one of its kind"))
+	}
+	delete(u.Object, "status")
+	for _, field := range []string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"} {
+		unstructured.RemoveNestedField(u.Object, "metadata", field)
+	}
+	labels, _, err := unstructured.NestedStringMap(u.Object, "metadata", "labels")
+	if err != nil {
+		return nil, invalid(m, err)
+	}
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[Label] = b.opts.Name
+	u.SetLabels(labels)
+	return u, nil
+}
+
+func invalid(m *payload.Manifest, err error) error {
+	return &cvo.APIError{Class: cvo.ClassInvalid, Err: fmt.Errorf("%s: %s cannot be sent: %w", m.Pos, m.ID, err)}
+}
+
+// writeStatus writes the status of the ClusterVersion on what was observed, so
+// that nothing is overwritten that was not seen.
+func (b *Backend) writeStatus(ctx context.Context, s *cvo.Status) error {
+	b.seen.mu.Lock()
+	object := b.seen.object
+	b.seen.mu.Unlock()
+	if object == nil {
+		return &cvo.APIError{Class: cvo.ClassNotFound, Err: fmt.Errorf("the ClusterVersion %s is gone", b.opts.Name)}
+	}
+	status, err := kube.Encode(s, "", "")
+	if err != nil {
+		return &cvo.APIError{Class: cvo.ClassOther, Err: err}
+	}
+	delete(status.Object, "apiVersion")
+	delete(status.Object, "kind")
+	u := object.DeepCopy()
+	u.Object["status"] = status.Object
+	return told(b.client.Status().Update(ctx, u, client.FieldOwner(FieldManager)), "write the status of ClusterVersion %s", b.opts.Name)
+}
+
+// applied remembers how new a report on a resource must be.
+type applied struct {
+	mu sync.Mutex
+	by map[payload.ID]patch
+}
+
+// patch is what the server answered to the last one.
+type patch struct {
+	version string // the resourceVersion that it left behind
+	at      time.Time
+}
+
+func (a *applied) note(id payload.ID, version string, at time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.by == nil {
+		a.by = map[payload.ID]patch{}
+	}
+	a.by[id] = patch{version, at}
+}
+
+func (a *applied) last(id payload.ID) (patch, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p, ok := a.by[id]
+	return p, ok
+}

@@ -1,0 +1,154 @@
+package clusterversion
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The kinds that say what a cluster is to run and how its operators are.
+var (
+	kindVersion  = schema.GroupVersionKind{Group: "config.openshift.io", Version: "v1", Kind: "ClusterVersion"}
+	kindOperator = schema.GroupVersionKind{Group: "config.openshift.io", Version: "v1", Kind: "ClusterOperator"}
+)
+
+// Backend is an API server as the engine cvo needs it: a [cvo.BatchBackend].
+// Its methods may be called from several goroutines.
+type Backend struct {
+	client client.Client
+	opts   Options
+
+	applied  applied
+	deleting deleting
+	releases releases
+	updates  updates
+	seen     seen
+}
+
+var _ cvo.BatchBackend = (*Backend)(nil)
+
+// seen is what the last observation found, for the status to be written on and
+// for metrics.
+type seen struct {
+	mu        sync.Mutex
+	object    *unstructured.Unstructured // the ClusterVersion; nil when there is none
+	version   *cvo.ClusterVersion        // the same
+	operators []cvo.ClusterOperator
+}
+
+// New returns the backend of the API server that the client speaks to. The
+// client must read ClusterVersions from the server and not from a cache, as a
+// manager's does by default. Close it when it is no longer needed.
+func New(c client.Client, opts *Options) (*Backend, error) {
+	o, err := opts.withDefaults(c)
+	if err != nil {
+		return nil, err
+	}
+	b := &Backend{client: c, opts: o}
+	b.releases.begin()
+	return b, nil
+}
+
+// Close ends what goes on in the background, and waits for it.
+func (b *Backend) Close() { b.releases.end() }
+
+// Observe implements [cvo.Backend]. Any other cluster than that of Options.Name
+// has no ClusterVersion.
+func (b *Backend) Observe(ctx context.Context, name string) (*cvo.World, error) {
+	if name != b.opts.Name {
+		return &cvo.World{}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, b.opts.Timeout)
+	defer cancel()
+	object, version, err := b.version(ctx)
+	if err != nil || version == nil {
+		b.seen.set(nil, nil, nil)
+		return &cvo.World{}, err
+	}
+	w := &cvo.World{Cluster: version, Own: b.opts.Own}
+	if w.Operators, err = b.operators(ctx); err != nil {
+		return nil, err
+	}
+	w.Retrieved = b.releases.results()
+	if w.Workloads, err = b.workloads(ctx); err != nil {
+		return nil, err
+	}
+	if w.Deleting, err = b.removals(ctx); err != nil {
+		return nil, err
+	}
+	b.tellUpdates(w)
+	b.seen.set(object, version, w.Operators)
+	return w, nil
+}
+
+func (s *seen) set(object *unstructured.Unstructured, version *cvo.ClusterVersion, operators []cvo.ClusterOperator) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.object, s.version, s.operators = object, version, operators
+}
+
+// version reads the ClusterVersion; nil when there is none.
+func (b *Backend) version(ctx context.Context) (*unstructured.Unstructured, *cvo.ClusterVersion, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(kindVersion)
+	err := b.client.Get(ctx, client.ObjectKey{Name: b.opts.Name}, u)
+	switch {
+	case meta.IsNoMatchError(err):
+		return nil, nil, fmt.Errorf("the server has no kind ClusterVersion: apply config/crd first: %w", err)
+	case apierrors.IsNotFound(err):
+		return nil, nil, nil
+	case err != nil:
+		return nil, nil, fmt.Errorf("ClusterVersion %s: %w", b.opts.Name, err)
+	}
+	var v cvo.ClusterVersion
+	if err := kube.Decode(u, &v); err != nil {
+		return nil, nil, err
+	}
+	return u, &v, nil
+}
+
+// operators reads the reports of all operators, sorted by name.
+func (b *Backend) operators(ctx context.Context) ([]cvo.ClusterOperator, error) {
+	list, err := b.list(ctx, kindOperator, nil)
+	if err != nil {
+		return nil, err
+	}
+	var out []cvo.ClusterOperator
+	for i := range list {
+		var o cvo.ClusterOperator
+		if err := kube.Decode(&list[i], &o); err != nil {
+			o = cvo.ClusterOperator{ObjectMeta: cvo.ObjectMeta{Name: list[i].GetName(), UID: string(list[i].GetUID())}}
+			o.Status.Conditions = []cvo.Condition{{Type: "Available", Status: cvo.Unknown, Reason: "Unreadable", Message: err.Error()}}
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// list reads all objects of a kind that have the labels, sorted by namespace and
+// name, from where reports are read.
+func (b *Backend) list(ctx context.Context, kind schema.GroupVersionKind, labels client.MatchingLabels) ([]unstructured.Unstructured, error) {
+	var list unstructured.UnstructuredList
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	if err := b.opts.Reports.List(ctx, &list, labels); err != nil {
+		if meta.IsNoMatchError(err) {
+			err = fmt.Errorf("the server has no such kind: apply config/crd first: %w", err)
+		}
+		return nil, fmt.Errorf("list of %s: %w", kind.Kind, err)
+	}
+	slices.SortFunc(list.Items, func(x, y unstructured.Unstructured) int {
+		return cmp.Or(strings.Compare(x.GetNamespace(), y.GetNamespace()), strings.Compare(x.GetName(), y.GetName()))
+	})
+	return list.Items, nil
+}

@@ -1,0 +1,72 @@
+package clusterversion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fairlead/fairlead/cvo"
+)
+
+// Source brings the files of release images. It is called from several
+// goroutines.
+type Source interface {
+	// Open returns the files of a release image: the directories manifests and
+	// release-manifests, see payload.Load. They are read at once; if the result is
+	// an io.Closer, it is closed then. The error says why the image cannot be had.
+	Open(ctx context.Context, release cvo.Release) (fs.FS, error)
+}
+
+// Directory is a Source on disk: a directory with one directory for each
+// release. That of an image with a digest is <algorithm>/<hex>, as in
+// sha256/8c04…; that of an image without is named by the image's tag, or by the
+// release's version when there is no tag.
+type Directory string
+
+// Open returns the directory of a release. Nothing outside of the Directory can
+// be named.
+func (d Directory) Open(_ context.Context, r cvo.Release) (fs.FS, error) {
+	name, err := directoryOf(r)
+	if err != nil {
+		return nil, err
+	}
+	full := filepath.Join(string(d), filepath.FromSlash(name))
+	switch info, err := os.Stat(full); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("release %s is not among those on disk: there is no directory %s", r.Image, full)
+	case err != nil:
+		return nil, fmt.Errorf("release %s: %w", r.Image, err)
+	case !info.IsDir():
+		return nil, fmt.Errorf("release %s: %s is not a directory", r.Image, full)
+	}
+	return os.DirFS(full), nil
+}
+
+// directoryOf names the directory of a release.
+func directoryOf(r cvo.Release) (string, error) {
+	name, digest, ok := strings.Cut(r.Image, "@")
+	if ok {
+		name = strings.Replace(digest, ":", "/", 1)
+	} else if i := strings.LastIndexByte(name, ':'); i > strings.LastIndexByte(name, '/') {
+		name = name[i+1:]
+	} else {
+		name = r.Version
+	}
+	if !fs.ValidPath(name) || name == "." || !filepath.IsLocal(filepath.FromSlash(name)) || strings.Count(name, "/") > 1 {
+		return "", fmt.Errorf("image %q: neither digest, tag nor version name a release; write registry/name@sha256:…", r.Image)
+	}
+	return name, nil
+}
+
+// digestOf is what a Verifier looks at: the digest of an image, or the whole
+// name of one without, which no verifier takes.
+func digestOf(image string) string {
+	if _, digest, ok := strings.Cut(image, "@"); ok {
+		return digest
+	}
+	return image
+}
