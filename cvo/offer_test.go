@@ -226,3 +226,56 @@ func TestAcceptRisksAlone(t *testing.T) {
 		t.Errorf("the request was taken back: %+v", h)
 	}
 }
+
+// A whole story: an update is offered, an alert makes it conditional so that it
+// cannot be asked for by its version, the administrator accepts the alert's risk,
+// and the cluster goes to it; the history has what was accepted. The gate of an
+// administrator keeps the minor version until it is acknowledged.
+func TestRisksThroughARunner(t *testing.T) {
+	s := updatedStage(t)
+	s.policy.ClusterRisks = true
+	s.restart()
+	offer := func(versions ...string) *graph.Updates {
+		u := &graph.Updates{Current: graph.Release{Version: "4.18.0"}}
+		for _, v := range versions {
+			u.Available = append(u.Available, graph.Update{Release: graph.Release{Version: v, Payload: "r@" + v}})
+		}
+		return u
+	}
+	alerts, acks := []cvo.Alert{alert("DiskSlow", "critical", "", noon)}, map[string]string{}
+	s.backend.Show("c", func(w *cvo.World) {
+		w.Alerts = alerts
+		w.AdminGates = &cvo.AdminGates{Gates: map[string]string{"ack-4.18-apis": "APIs go away."}, Acks: acks}
+	})
+	s.backend.updates, s.backend.answered = offer("4.18.1", "4.19.0"), cvo.UpdatesCondition(nil, noon)
+	at := func() string {
+		h := s.backend.Version("c").Status.History[0]
+		return h.Version + " " + string(h.State) + " " + h.AcceptedRisks
+	}
+	invalid := func() bool {
+		return slices.ContainsFunc(s.backend.Version("c").Status.Conditions, func(c cvo.Condition) bool { return c.Type == "Invalid" })
+	}
+	s.run(time.Hour)
+	s.want(&cvo.Update{Version: "4.18.1"}, time.Hour)
+	if at() != "4.18.0 Completed " || !invalid() {
+		t.Errorf("with an alert: %s, invalid %v", at(), invalid())
+	}
+	s.want(&cvo.Update{Version: "4.18.1", AcceptRisks: []cvo.AcceptRisk{{Name: "DiskSlow"}}}, time.Hour)
+	if want := "4.18.1 Completed 4.18.1 has risks that the administrator accepts: DiskSlow"; at() != want || invalid() {
+		t.Errorf("%s, not %s", at(), want)
+	}
+	alerts = nil
+	s.backend.updates = offer("4.19.0")
+	s.backend.updates.Current.Version = "4.18.1"
+	s.want(&cvo.Update{Version: "4.19.0", Image: "r@4.19.0"}, time.Hour)
+	if !strings.HasPrefix(at(), "4.18.1 Completed") {
+		t.Errorf("without an acknowledgement: %s", at())
+	}
+	s.want(nil, time.Hour)
+	acks["ack-4.18-apis"] = "true"
+	s.run(time.Hour)
+	s.want(&cvo.Update{Version: "4.19.0"}, time.Hour)
+	if at() != "4.19.0 Completed " {
+		t.Errorf("acknowledged: %s", at())
+	}
+}

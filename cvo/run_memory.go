@@ -46,6 +46,7 @@ type memCluster struct {
 	resources map[payload.ID]memResource
 	operators map[string]*memOperator
 	writes    map[payload.ID]int
+	show      func(*World)
 }
 
 type memFetch struct {
@@ -104,6 +105,15 @@ func (b *MemBackend) SetStatus(name string, change func(*Status)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	change(&b.clusters[name].version.Status)
+}
+
+// Show has show complete what is observed of a cluster from now on: the updates
+// that a service offers, alerts, gates and what else the backend does not know.
+// Nil ends that. It must not call the backend's methods.
+func (b *MemBackend) Show(name string, show func(*World)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.clusters[name].show = show
 }
 
 // Degrade makes an operator say that it is degraded, or with an empty message
@@ -185,6 +195,9 @@ func (b *MemBackend) Observe(_ context.Context, name string) (*World, error) {
 		}
 	}
 	slices.SortFunc(w.Workloads, func(x, y Workload) int { return strings.Compare(x.ID.String(), y.ID.String()) })
+	if c.show != nil {
+		c.show(w)
+	}
 	return w, nil
 }
 
