@@ -11,12 +11,11 @@
 // The parts of the decision are functions of their own: [Validate] and [Desire]
 // for what is asked for, [Preconditions] and [Judge] for what speaks against
 // it, [Gate] for the report of an operator, [Summarize] for errors, [Record] and
-// [Prune] for the history, [Question] for what an update service is asked,
-// [Offers] for the lists of updates, [ClusterRisks] for what the cluster itself
-// shows against them, [Explain] for what keeps a release as a tree. A [Fetcher]
-// retrieves releases for a Backend, and asks a [Verifier] about them. The order
-// of manifests is that of package payload, the update graph that of package
-// graph, and nodes are for package rollout.
+// [Prune] for the history, [Offers] for the lists of updates, [Explain] for what
+// keeps a release as a tree. A [Fetcher] retrieves releases for a Backend, and
+// asks a [Verifier] about them. The order of manifests is that of package
+// payload, the update graph that of package graph, and nodes are for package
+// rollout.
 //
 // Where documents and the reference system differ, and where both are not
 // followed, docs/compatibility.md says so.

@@ -24,10 +24,9 @@ type World struct {
 	// Workloads tell how far resources are that take time after they were applied,
 	// sorted by identity. One that is not listed takes none.
 	Workloads []Workload
-	// Updates are what the update service offers: its last answer as long as that
-	// counts (see graph.FetchState), at every observation, and an empty one when it
-	// does not count any more. While it is nil the lists of the status stay as they
-	// are.
+	// Updates are what the update service offers: its last answer, as long as that
+	// counts (see graph.FetchState), at every observation. The lists of the status
+	// stay as they are while it is nil.
 	Updates *graph.Updates
 	// Evaluations are what the rules of conditional updates came to.
 	Evaluations graph.Evaluations

@@ -10,11 +10,11 @@
 //
 // [Graph.Updates] lists what can be updated to at once: the updates that are
 // recommended whatever the cluster, and the conditional ones, each with its
-// risks. Whether a cluster is exposed to a risk is for an [Evaluator] to say,
-// such as [Prometheus]: [Evaluations] keeps what it said, tells what has to be
-// asked (again) and when, and [Evaluations.Recommend] turns it into the condition
-// that the cluster version reports. An unknown kind of rule is never taken for
-// "not exposed".
+// risks. Whether a cluster is exposed to a risk is for an [Evaluator] to say:
+// [Evaluations] keeps what it said, tells what has to be asked (again) and
+// when, and [Evaluations.Recommend] turns it into the condition that the
+// cluster version reports. An unknown kind of rule is never taken for "not
+// exposed".
 //
 // [Graph.Paths] looks further than one update: the shortest paths, those with
 // the fewest risks, or those that cross the fewest minor versions.

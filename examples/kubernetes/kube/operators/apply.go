@@ -1,0 +1,273 @@
+package operators
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/install"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Apply implements [install.Backend]. The errors that tell something about the
+// object are a [*ChangedError], a [*TakenError], an [*UnclearError] and an
+// [*ObjectError]. A step that the server has warned of is an [*install.Warned],
+// where the client's configuration has [Warnings] as its handler.
+func (b *Backend) Apply(ctx context.Context, namespace string, action install.Action) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	switch a := action.(type) {
+	case install.Unpack:
+		b.unpack(ctx, namespace, a)
+		return nil
+	case install.WritePlan:
+		return b.writePlan(ctx, namespace, a)
+	case install.DeletePlan:
+		return b.removeAt(ctx, plans, namespace, a.Name, a.Revision)
+	case install.ApplyStep:
+		return warned(ctx, func(ctx context.Context) error { return b.applyStep(ctx, namespace, a) })
+	case install.WriteObject:
+		return b.writeObject(ctx, namespace, a)
+	case install.DeleteObject:
+		return b.deleteObject(ctx, namespace, a)
+	case install.UpdateSubscription:
+		return b.patchStatus(ctx, subscriptions, namespace, a.Name, a.Revision, a.Status)
+	case install.CreateSubscription:
+		return b.createSubscription(ctx, namespace, a)
+	case install.DeleteSubscription:
+		return b.removeAt(ctx, subscriptions, namespace, a.Name, a.Revision)
+	case install.WriteCondition:
+		return b.writeCondition(ctx, namespace, a)
+	case install.UpdateGroup:
+		return b.updateGroup(ctx, namespace, a)
+	case install.ServeCatalog:
+		return b.serveCatalog(ctx, namespace, a)
+	case install.UpdateCatalog:
+		return b.patchStatus(ctx, catalogs, namespace, a.Name, a.Revision, a.Status)
+	case install.ReportUpgradeable:
+		return b.report(ctx, namespace, a)
+	}
+	return b.applyCSV(ctx, namespace, action)
+}
+
+// applyStep applies the object of a step, unless it comes too late.
+func (b *Backend) applyStep(ctx context.Context, namespace string, a install.ApplyStep) error {
+	if err := b.timely(ctx, namespace, a); err != nil {
+		return err
+	}
+	o, err := b.object(a.Manifest, a.Ref)
+	if err != nil {
+		return err
+	}
+	if o.GetNamespace() != "" && o.GroupVersionKind().Group != groupOLM {
+		// A subscription outlives the CSV that it begins with, and a CSV has no owner.
+		csv, err := b.head(ctx, csvs, namespace, a.Resolving)
+		if err != nil {
+			return outcome(a.Ref, err)
+		}
+		if csv == nil {
+			return &ChangedError{a.Ref, "the CSV " + a.Resolving + " that it belongs to is gone"}
+		}
+		owned(o, csv)
+	}
+	mark(o, namespace, "csv/"+a.Resolving, a.Digest)
+	return b.apply(ctx, o, a.Revision)
+}
+
+// timely refuses a step whose plan is gone, has failed, or is not the newest.
+func (b *Backend) timely(ctx context.Context, namespace string, a install.ApplyStep) error {
+	all, err := b.plans(ctx, namespace)
+	if err != nil {
+		return err
+	}
+	there := false
+	for i := range all {
+		p := &all[i]
+		if p.Spec.Generation > a.Generation {
+			return &ChangedError{a.Ref, fmt.Sprintf("its plan %s has given way to %s", a.Plan, p.Name)}
+		}
+		there = there || p.Name == a.Plan && p.Status.Phase != install.PlanFailed
+	}
+	if !there {
+		return &ChangedError{a.Ref, fmt.Sprintf("its plan %s is gone, or has failed", a.Plan)}
+	}
+	return nil
+}
+
+// writePlan creates a plan, or writes its status. To create one takes two
+// writes, since the server takes no status with a new object; a plan without
+// status is none yet (see Backend.plans), and is written over here.
+func (b *Backend) writePlan(ctx context.Context, namespace string, a install.WritePlan) error {
+	p := a.Plan
+	ref := refOf(plans, namespace, p.Name)
+	if p.Revision != "" {
+		return b.patchStatus(ctx, plans, namespace, p.Name, p.Revision, p.Status)
+	}
+	all, err := b.plans(ctx, namespace)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if all[i].Spec.Generation > p.Spec.Generation {
+			return &ChangedError{ref, all[i].Name + " is newer"}
+		}
+	}
+	o := stub(plans, namespace, p.Name)
+	if o.Object["spec"], err = plain(p.Spec); err != nil {
+		return &ObjectError{ref, err}
+	}
+	err = b.client.Create(ctx, o, client.FieldOwner(FieldManager))
+	if apierrors.IsAlreadyExists(err) {
+		if o, err = b.bare(ctx, namespace, p); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return outcome(ref, err)
+	}
+	return b.patchStatus(ctx, plans, namespace, p.Name, o.GetResourceVersion(), p.Status)
+}
+
+// createSubscription makes a subscription again.
+func (b *Backend) createSubscription(ctx context.Context, namespace string, a install.CreateSubscription) error {
+	o := stub(subscriptions, namespace, a.Subscription.Name)
+	o.SetLabels(a.Subscription.Labels)
+	o.SetAnnotations(a.Subscription.Annotations)
+	spec, err := plain(a.Subscription.Spec)
+	if err != nil {
+		return &ObjectError{refOf(subscriptions, namespace, o.GetName()), err}
+	}
+	o.Object["spec"] = spec
+	return outcome(refOf(subscriptions, namespace, o.GetName()), b.client.Create(ctx, o, client.FieldOwner(FieldManager)))
+}
+
+// plain is a value as the objects of client-go hold it.
+func plain(from any) (map[string]any, error) {
+	text, err := json.Marshal(from)
+	if err != nil {
+		return nil, err
+	}
+	var out map[string]any
+	return out, json.Unmarshal(text, &out)
+}
+
+// writeObject applies what follows from an operator group. A copy of a CSV gets
+// its status in a second write; until then it counts as not written.
+func (b *Backend) writeObject(ctx context.Context, namespace string, a install.WriteObject) error {
+	o, err := b.object(a.Manifest, a.Ref)
+	if err != nil {
+		return err
+	}
+	mark(o, namespace, "namespace/"+a.Owner, a.Digest)
+	if o.GroupVersionKind() != csvs {
+		return b.apply(ctx, o, a.Revision)
+	}
+	var held struct {
+		Status csvStatus `json:"status"`
+	}
+	if err := json.Unmarshal(a.Manifest, &held); err != nil {
+		return &ObjectError{a.Ref, err}
+	}
+	if err := b.apply(ctx, o, a.Revision); err != nil {
+		return err
+	}
+	written, err := b.head(ctx, csvs, o.GetNamespace(), o.GetName())
+	if err != nil {
+		return outcome(a.Ref, err)
+	}
+	if written == nil || !sameDigest(written, o) {
+		return &ChangedError{a.Ref, "it has changed while it was written"}
+	}
+	held.Status.LastUpdateTime = b.now()
+	return b.patchStatus(ctx, csvs, o.GetNamespace(), o.GetName(), written.ResourceVersion, held.Status)
+}
+
+// deleteObject deletes an object unless it belongs to another by now.
+func (b *Backend) deleteObject(ctx context.Context, namespace string, a install.DeleteObject) error {
+	gvk, namespaced, err := b.kindOf(a.Ref)
+	if err != nil {
+		return outcome(a.Ref, err)
+	}
+	in := a.Ref.Namespace
+	if !namespaced {
+		in = ""
+	}
+	found, err := b.head(ctx, gvk, in, a.Ref.Name)
+	if err != nil {
+		return outcome(a.Ref, err)
+	}
+	if found == nil {
+		return nil
+	}
+	note := found.Annotations[OwnerAnnotation]
+	switch mine := found.Labels[NamespaceLabel] == namespace && (note == "csv/"+a.Owner || note == "namespace/"+a.Owner); {
+	case !mine:
+		return &ChangedError{a.Ref, fmt.Sprintf("it belongs to %q, and not to %s", note, a.Owner)}
+	case found.ResourceVersion != a.Revision:
+		return &ChangedError{a.Ref, "it has changed since it was observed"}
+	}
+	return b.remove(ctx, gvk, found)
+}
+
+// updateGroup writes the annotation of a group, and its status, where they are
+// not as they shall be.
+func (b *Backend) updateGroup(ctx context.Context, namespace string, a install.UpdateGroup) error {
+	found, err := b.at(ctx, groups, namespace, a.Name, a.Revision)
+	if err != nil {
+		return err
+	}
+	revision := a.Revision
+	if want := a.Provided.String(); found.Annotations[group.ProvidedAPIsAnnotation] != want {
+		note := map[string]any{group.ProvidedAPIsAnnotation: nil}
+		if want != "" {
+			note[group.ProvidedAPIsAnnotation] = want
+		}
+		if revision, err = b.annotate(ctx, groups, namespace, a.Name, revision, note); err != nil {
+			return err
+		}
+	}
+	return b.patchStatus(ctx, groups, namespace, a.Name, revision, a.Status)
+}
+
+// writeCondition creates the operator condition of a CSV, which owns it, or
+// writes its status.
+func (b *Backend) writeCondition(ctx context.Context, namespace string, a install.WriteCondition) error {
+	if a.Revision != "" {
+		return b.patchStatus(ctx, conditions, namespace, a.Name, a.Revision, a.Status)
+	}
+	ref := refOf(conditions, namespace, a.Name)
+	csv, err := b.head(ctx, csvs, namespace, a.Name)
+	if err != nil {
+		return outcome(ref, err)
+	}
+	if csv == nil {
+		return &ChangedError{ref, "the CSV that it is of is gone"}
+	}
+	o := stub(conditions, namespace, a.Name)
+	o.Object["spec"] = map[string]any{}
+	owned(o, csv)
+	return outcome(ref, b.client.Create(ctx, o, client.FieldOwner(FieldManager)))
+}
+
+// serveCatalog notes that the image of a catalog is in use; what it holds is
+// read when the namespace is observed next.
+func (b *Backend) serveCatalog(ctx context.Context, namespace string, a install.ServeCatalog) error {
+	note, err := json.Marshal(served{Image: a.Image, Placement: &a.Placement})
+	if err != nil {
+		return &ObjectError{refOf(catalogs, namespace, a.Name), err}
+	}
+	revision, err := b.annotate(ctx, catalogs, namespace, a.Name, a.Revision, map[string]any{ServedAnnotation: string(note)})
+	if err != nil {
+		return err
+	}
+	found, err := b.catalog(ctx, namespace, a.Name)
+	if err != nil || found.Revision != revision {
+		return errors.Join(err, &ChangedError{refOf(catalogs, namespace, a.Name), "it has changed while it was written"})
+	}
+	found.Status.LatestImageRegistryPoll = a.Polled
+	return b.patchStatus(ctx, catalogs, namespace, a.Name, revision, found.Status)
+}

@@ -1,0 +1,177 @@
+package operators
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/install"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// csvStatus is the status of a CSV as it is written.
+type csvStatus struct {
+	Phase              olm.Phase `json:"phase"`
+	Reason             string    `json:"reason,omitempty"`
+	Message            string    `json:"message,omitempty"`
+	LastUpdateTime     time.Time `json:"lastUpdateTime,omitzero"`
+	LastTransitionTime time.Time `json:"lastTransitionTime,omitzero"`
+}
+
+// applyCSV carries out what is about one CSV.
+func (b *Backend) applyCSV(ctx context.Context, namespace string, action install.Action) error {
+	switch a := action.(type) {
+	case install.SetPhase:
+		now := b.now()
+		return b.patchStatus(ctx, csvs, namespace, a.CSV, a.Revision, csvStatus{a.Phase, a.Reason, a.Message, now, now})
+	case install.Annotate:
+		notes := map[string]any{group.NameAnnotation: nil, group.NamespaceAnnotation: nil, group.TargetsAnnotation: nil}
+		for key, value := range a.Annotations {
+			notes[key] = value
+		}
+		_, err := b.annotate(ctx, csvs, namespace, a.CSV, a.Revision, notes)
+		return err
+	case install.Deploy:
+		return b.deploy(ctx, namespace, a)
+	case install.Undeploy:
+		return b.undeploy(ctx, namespace, a)
+	case install.DeleteCSV:
+		return b.removeAt(ctx, csvs, namespace, a.CSV, a.Revision) // what it owns goes with it
+	}
+	return fmt.Errorf("kube/operators: an action of type %T is not known: the engine is newer than its backend", action)
+}
+
+// deploy carries out an install strategy. The CSV is written first, at the
+// revision that the decision was made on, so that of two writers one deploys.
+func (b *Backend) deploy(ctx context.Context, namespace string, a install.Deploy) error {
+	csv, err := b.at(ctx, csvs, namespace, a.CSV, a.Revision)
+	if err != nil {
+		return err
+	}
+	if note, there := csv.Annotations[DeployedAnnotation]; !there || note != a.Digest {
+		if _, err := b.annotate(ctx, csvs, namespace, a.CSV, a.Revision, map[string]any{DeployedAnnotation: a.Digest}); err != nil {
+			return err
+		}
+	}
+	old, err := b.deployments(ctx, namespace)
+	if err != nil {
+		return err
+	}
+	var wanted []string
+	for _, manifest := range a.Deployments {
+		name, err := b.deployOne(ctx, csv, manifest, a.Digest, old)
+		if err != nil {
+			return err
+		}
+		wanted = append(wanted, name)
+	}
+	for i := range old {
+		if d := &old[i]; d.Labels[group.OwnerLabel] == a.CSV && !slices.Contains(wanted, d.Name) {
+			if err := b.remove(ctx, deployments, d); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// deployOne applies one deployment, and makes it anew if it is broken.
+func (b *Backend) deployOne(ctx context.Context, csv *metav1.PartialObjectMetadata, manifest json.RawMessage, digest string, old []appsv1.Deployment) (name string, err error) {
+	o := &unstructured.Unstructured{}
+	if err := o.UnmarshalJSON(manifest); err != nil {
+		return "", &ObjectError{refOf(deployments, csv.Namespace, csv.Name), err}
+	}
+	revision := ""
+	for i := range old {
+		d := &old[i]
+		if d.Name != o.GetName() {
+			continue
+		}
+		if health, _ := healthOf(d); health == install.Broken {
+			if err := b.remove(ctx, deployments, d); err != nil {
+				return "", err
+			}
+			continue
+		}
+		revision = d.ResourceVersion
+	}
+	unstructured.RemoveNestedField(o.Object, "status")
+	unstructured.RemoveNestedField(o.Object, "metadata", "creationTimestamp")
+	owned(o, csv)
+	mark(o, csv.Namespace, "csv/"+csv.Name, digest)
+	return o.GetName(), b.apply(ctx, o, revision)
+}
+
+// undeploy deletes the deployments of a CSV.
+func (b *Backend) undeploy(ctx context.Context, namespace string, a install.Undeploy) error {
+	csv, err := b.at(ctx, csvs, namespace, a.CSV, a.Revision)
+	if err != nil {
+		return err
+	}
+	if _, there := csv.Annotations[DeployedAnnotation]; there {
+		if _, err := b.annotate(ctx, csvs, namespace, a.CSV, a.Revision, map[string]any{DeployedAnnotation: nil}); err != nil {
+			return err
+		}
+	}
+	old, err := b.deployments(ctx, namespace)
+	if err != nil {
+		return err
+	}
+	for i := range old {
+		if old[i].Labels[group.OwnerLabel] == a.CSV {
+			if err := b.remove(ctx, deployments, &old[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// deployments are those of the namespace's CSVs.
+func (b *Backend) deployments(ctx context.Context, namespace string) ([]appsv1.Deployment, error) {
+	var all appsv1.DeploymentList
+	err := b.client.List(ctx, &all, client.InNamespace(namespace), client.HasLabels{group.OwnerLabel})
+	if err != nil {
+		return nil, fmt.Errorf("deployments of namespace %s: %w", namespace, err)
+	}
+	return all.Items, nil
+}
+
+// healthOf says how a deployment stands.
+func healthOf(d *appsv1.Deployment) (install.Health, string) {
+	wanted := int32(1)
+	if d.Spec.Replicas != nil {
+		wanted = *d.Spec.Replicas
+	}
+	detail := ""
+	for _, c := range d.Status.Conditions {
+		switch {
+		case c.Type == appsv1.DeploymentProgressing && c.Status == "False" && c.Reason == "ProgressDeadlineExceeded" && d.Status.ObservedGeneration >= d.Generation:
+			return install.Broken, fmt.Sprintf("deployment %s: %s", d.Name, c.Message)
+		case c.Type == appsv1.DeploymentReplicaFailure && c.Status == "True":
+			detail = ": " + c.Message
+		}
+	}
+	s := &d.Status
+	switch {
+	case s.ObservedGeneration < d.Generation:
+		return install.Progressing, fmt.Sprintf("deployment %s was not looked at yet", d.Name)
+	case s.UpdatedReplicas < wanted || s.Replicas > s.UpdatedReplicas || s.AvailableReplicas < wanted:
+		return install.Progressing, fmt.Sprintf("deployment %s: of %d pods %d are made and %d available%s", d.Name, wanted, s.UpdatedReplicas, s.AvailableReplicas, detail)
+	}
+	return install.Ready, ""
+}
+
+// owned has an object go when a CSV of its namespace does.
+func owned(o *unstructured.Unstructured, csv *metav1.PartialObjectMetadata) {
+	o.SetOwnerReferences([]metav1.OwnerReference{{
+		APIVersion: csvs.GroupVersion().String(), Kind: csvs.Kind, Name: csv.Name, UID: csv.UID,
+	}})
+}

@@ -1,0 +1,166 @@
+package operators
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/config"
+	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/install"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// BackendOptions say what a [Backend] knows besides the API server. The zero
+// value is useful, and nil counts as that.
+type BackendOptions struct {
+	// Images gives the content of images: of catalogs and of bundles. Nil means
+	// that there is none: catalogs are ConfigMaps, bundles are inline.
+	Images Images
+	// Resolve says how to resolve. Nil means the zero options.
+	Resolve *olm.Options
+	// Across keeps namespaces out of each other's way, see [install.Across]. Each
+	// pass then reads the subscriptions and CSVs of all namespaces.
+	Across bool
+	// ClusterVersion is World.Version, of the distribution; empty means that
+	// operators do not hold up its updates.
+	ClusterVersion string
+	// KubeVersion is World.KubeVersion; empty means that it is not known.
+	KubeVersion string
+	// ReportNamespace is where [install.ReportUpgradeable] leaves its reports, one
+	// ConfigMap for each namespace. It must be set where ClusterVersion is.
+	ReportNamespace string
+	// Proxy is the cluster's, or nil.
+	Proxy *config.Proxy
+	// Copies says where copies of CSVs go; nil means everywhere.
+	Copies *group.CopyOptions
+	// Clock tells the time that is written into statuses. Nil means
+	// [fairlead.SystemClock].
+	Clock fairlead.Clock
+}
+
+// Backend is an [install.Backend] on an API server, and answers what to install
+// ([Backend.Resolve]) from the catalogs that are there. Its methods may be called
+// from several goroutines. What it keeps in memory are catalogs and what was
+// unpacked; all else is on the server.
+type Backend struct {
+	client client.Client
+	opts   BackendOptions
+	shelf  *shelf
+
+	mu       sync.Mutex
+	contents map[string][]install.Content // by namespace, the newest last
+	faults   map[string][]fairlead.Block  // by namespace: what was passed over
+	defined  map[string]map[string]bool   // by namespace: the CRDs that it speaks of
+}
+
+// New returns a Backend. The client must read from the server, as those of
+// [client.New] without a cache do: the one of a manager does not.
+func New(c client.Client, opts *BackendOptions) (*Backend, error) {
+	b := &Backend{
+		client: c, contents: map[string][]install.Content{}, faults: map[string][]fairlead.Block{}, defined: map[string]map[string]bool{},
+	}
+	if opts != nil {
+		b.opts = *opts
+	}
+	if b.opts.ClusterVersion != "" && b.opts.ReportNamespace == "" {
+		return nil, fmt.Errorf("kube/operators: ClusterVersion without ReportNamespace: name the namespace in which to report whether operators hold up updates")
+	}
+	if b.opts.Clock == nil {
+		b.opts.Clock = fairlead.SystemClock{}
+	}
+	if b.opts.Resolve == nil {
+		b.opts.Resolve = &olm.Options{}
+	}
+	b.shelf = &shelf{backend: b, loaded: map[olm.SourceKey]*loaded{}}
+	return b, nil
+}
+
+// Resolve implements [install.Resolve] on the catalogs as they were when a
+// namespace was observed last.
+func (b *Backend) Resolve(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
+	r, err := b.shelf.current()
+	if err != nil {
+		return nil, err
+	}
+	if b.opts.Across {
+		return install.Across(r, b.Requests)(ctx, req)
+	}
+	return r.Resolve(ctx, req)
+}
+
+// Faults returns what the last observation of a namespace has passed over
+// because it cannot be read. They are blocks like those of the engine.
+func (b *Backend) Faults(namespace string) []fairlead.Block {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.faults[namespace]
+}
+
+// speaksOf reports which of the namespaces that were observed speak of a CRD.
+func (b *Backend) speaksOf(crd string) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []string
+	for _, namespace := range sortedKeys(b.defined) {
+		if b.defined[namespace][crd] {
+			all = append(all, namespace)
+		}
+	}
+	return all
+}
+
+// observed returns the namespaces that were observed, by name.
+func (b *Backend) observed() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return sortedKeys(b.defined)
+}
+
+func (b *Backend) now() time.Time { return b.opts.Clock.Now().UTC() }
+
+// held returns what was unpacked for a namespace.
+func (b *Backend) held(namespace string) []install.Content {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]install.Content(nil), b.contents[namespace]...)
+}
+
+// mostContents is how many bundles are kept unpacked for a namespace. A plan
+// needs all of its own at once.
+const mostContents = 256
+
+// keep puts a content into the place of the one that is known of its bundle.
+func (b *Backend) keep(namespace string, c install.Content) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []install.Content
+	for _, old := range b.contents[namespace] {
+		if old.Source != c.Source || old.Bundle != c.Bundle {
+			all = append(all, old)
+		}
+	}
+	if len(all) >= mostContents {
+		all = all[1:]
+	}
+	b.contents[namespace] = append(all, c)
+}
+
+// forget drops what was unpacked from a catalog, which has changed.
+func (b *Backend) forget(source olm.SourceKey) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for namespace, old := range maps.Clone(b.contents) {
+		var all []install.Content
+		for _, c := range old {
+			if c.Source != source {
+				all = append(all, c)
+			}
+		}
+		b.contents[namespace] = all
+	}
+}

@@ -1,0 +1,198 @@
+package operators
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/install"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// Options say how the controller works.
+type Options struct {
+	BackendOptions
+	// Policy is how the engine decides; nil means the zero one.
+	Policy *install.Policy
+	// Store keeps the state; see [kube.Store]. It must not be nil: that a plan has
+	// begun must outlive the process.
+	Store fairlead.Store
+	// Trace is told of what happens, nil for nobody; see [kube.Metrics].
+	Trace *fairlead.Trace
+	// Metrics are told of what the Operator Lifecycle Manager publishes; nil for
+	// none.
+	Metrics *Metrics
+	// Workers is how many namespaces are looked at at a time. Zero means 4.
+	Workers int
+	// Client reads and writes, without a cache. Nil means one that
+	// SetupWithManager makes from the manager's configuration, with [Warnings].
+	Client client.Client
+	// Kinds are those that bundles bring besides what every bundle does; their
+	// objects are watched, so that one that is deleted is noticed at once. Nil
+	// means Services and ConfigMaps.
+	Kinds []schema.GroupVersionKind
+}
+
+// SetupWithManager adds the controller to a manager. A namespace gets a pass when
+// anything changes that matters to it; see the package documentation for what is
+// watched: of most objects only their metadata. Passes are made while the manager
+// leads. The server is asked for its version, unless Options.KubeVersion tells.
+func SetupWithManager(mgr ctrl.Manager, opts Options) error {
+	if opts.Store == nil {
+		return fmt.Errorf("kube/operators: no Store: give it one that outlives the process, such as a kube.Store")
+	}
+	if opts.Client == nil {
+		c, err := newClient(mgr)
+		if err != nil {
+			return fmt.Errorf("kube/operators: client: %w", err)
+		}
+		opts.Client = c
+	}
+	if opts.KubeVersion == "" {
+		version, err := kubeVersion(mgr)
+		if err != nil {
+			return fmt.Errorf("kube/operators: the server's version: %w", err)
+		}
+		opts.KubeVersion = version
+	}
+	backend, err := New(opts.Client, &opts.BackendOptions)
+	if err != nil {
+		return err
+	}
+	runner := install.NewRunner(backend, backend.Resolve, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
+	if opts.Metrics != nil {
+		runner.Trace = opts.Metrics.Trace()
+	}
+	tell := &reporter{backend: backend, told: map[string][]string{}}
+	tell.events = &kube.Events{Recorder: mgr.GetEventRecorder(FieldManager), Action: "Install", Object: tell.object}
+	b := ctrl.NewControllerManagedBy(mgr).Named(FieldManager).WithOptions(kube.Options(workers(opts.Workers)))
+	watch(b, &watches{backend: backend}, opts.Kinds)
+	return b.Complete(&kube.Reconciler{
+		Clock:  opts.Clock,
+		Name:   func(r reconcile.Request) string { return r.Name },
+		Report: tell.report,
+		Pass: func(ctx context.Context, namespace string) fairlead.Pass {
+			d, err := runner.Reconcile(ctx, namespace)
+			return fairlead.Pass{
+				Actions: len(d.Actions), Blocked: slices.Concat(d.Blocked, backend.Faults(namespace)),
+				Wake: backend.shelf.retry(d.Wake), Err: err,
+			}
+		},
+	})
+}
+
+func workers(n int) int {
+	if n == 0 {
+		return 4
+	}
+	return n
+}
+
+func newClient(mgr ctrl.Manager) (client.Client, error) {
+	config := rest.CopyConfig(mgr.GetConfig())
+	config.WarningHandlerWithContext = Warnings{}
+	return client.New(config, client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+}
+
+func kubeVersion(mgr ctrl.Manager) (string, error) {
+	d, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return "", err
+	}
+	v, err := d.ServerVersion()
+	if err != nil {
+		return "", err
+	}
+	return v.GitVersion, nil
+}
+
+// watches maps what changes to the namespaces that it matters to.
+type watches struct{ backend *Backend }
+
+// watch adds all watches.
+func watch(b *builder.Builder, w *watches, kinds []schema.GroupVersionKind) {
+	if kinds == nil {
+		kinds = []schema.GroupVersionKind{services, configMaps}
+	}
+	add := func(gvk schema.GroupVersionKind, matters func(client.Object) bool, in handler.MapFunc) {
+		o := &metav1.PartialObjectMetadata{}
+		o.SetGroupVersionKind(gvk)
+		b.WatchesMetadata(o, handler.EnqueueRequestsFromMapFunc(in), builder.WithPredicates(predicate.NewPredicateFuncs(matters)))
+	}
+	for _, gvk := range []schema.GroupVersionKind{subscriptions, plans, csvs, conditions} {
+		add(gvk, everything, w.own)
+	}
+	add(groups, everything, w.all)
+	add(catalogs, everything, w.all)
+	add(namespaces, everything, w.all)
+	add(crds, everything, w.crd)
+	add(deployments, func(o client.Object) bool { return o.GetLabels()[group.OwnerLabel] != "" }, w.own)
+	for _, gvk := range slices.Concat([]schema.GroupVersionKind{accounts}, generatedKinds(), kinds) {
+		if gvk != configMaps {
+			add(gvk, labelled, w.labelled)
+		}
+	}
+	add(configMaps, func(o client.Object) bool { return labelled(o) || w.backend.shelf.holds(o) }, w.configMap)
+}
+
+func everything(client.Object) bool { return true }
+
+func labelled(o client.Object) bool { return o.GetLabels()[NamespaceLabel] != "" }
+
+func request(namespace string) []reconcile.Request {
+	return []reconcile.Request{kube.RequestOf(namespace)}
+}
+
+func (w *watches) own(_ context.Context, o client.Object) []reconcile.Request {
+	return request(o.GetNamespace())
+}
+
+func (w *watches) labelled(_ context.Context, o client.Object) []reconcile.Request {
+	return request(o.GetLabels()[NamespaceLabel])
+}
+
+// all are the namespaces that were observed, and the object's own.
+func (w *watches) all(_ context.Context, o client.Object) []reconcile.Request {
+	return w.requests(o.GetNamespace(), func(string) bool { return true })
+}
+
+// crd are the namespaces that speak of a CRD.
+func (w *watches) crd(_ context.Context, o client.Object) []reconcile.Request {
+	speaking := w.backend.speaksOf(o.GetName())
+	return w.requests("", func(namespace string) bool { return slices.Contains(speaking, namespace) })
+}
+
+// configMap is what a plan has brought, or the content of a catalog.
+func (w *watches) configMap(ctx context.Context, o client.Object) []reconcile.Request {
+	if w.backend.shelf.holds(o) {
+		return w.all(ctx, o)
+	}
+	return w.labelled(ctx, o)
+}
+
+// requests are those of the namespaces that were observed and that are meant,
+// and of one more, unless it is "".
+func (w *watches) requests(also string, meant func(string) bool) []reconcile.Request {
+	var all []reconcile.Request
+	for _, namespace := range w.backend.observed() {
+		if namespace != also && meant(namespace) {
+			all = append(all, request(namespace)...)
+		}
+	}
+	if also != "" {
+		all = append(all, request(also)...)
+	}
+	return all
+}

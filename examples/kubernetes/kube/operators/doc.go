@@ -1,0 +1,64 @@
+// Package operators runs the engine of solver/olm/install on a Kubernetes API
+// server: [Backend] is its Backend, [SetupWithManager] its controller.
+//
+// # Objects
+//
+// Subscriptions, InstallPlans, ClusterServiceVersions (CSVs), OperatorGroups,
+// OperatorConditions and CatalogSources are custom resources of the group
+// operators.coreos.com, with the names, versions and fields of the Operator
+// Lifecycle Manager. Definitions of them, with as much schema as is needed, are
+// in config/crd; where the cluster has others those serve as well. Do not run
+// this controller and the Operator Lifecycle Manager on the same objects.
+//
+// # Where catalogs and bundles come from
+//
+//   - A CatalogSource of sourceType configmap (or internal) names a ConfigMap of
+//     its namespace whose data and binaryData are the files of a file-based
+//     catalog.
+//   - One of sourceType grpc names an image, which [Images] opens: an interface
+//     that you implement with a client of your registry. [Directory] is one on
+//     the manager's disk. No pod is run, and nothing is served by gRPC: an
+//     address without an image cannot be used.
+//   - The objects of a bundle are those of its olm.bundle.object properties, or
+//     else those of its image, a registry+v1 bundle directory, by Images.
+//
+// # What is read
+//
+// Every pass reads from the server and not from a cache: install plans first,
+// then all else, so that nothing of a World is older than its plans, and each
+// pass sees what the passes before it wrote. The price is some twenty requests
+// a pass, most of them for metadata only. Watches only say when to look.
+//
+// # What is written
+//
+//   - Each write carries the resourceVersion that the decision was made on, and
+//     what is created must not exist; deletions carry the UID, too. Of two
+//     writers one gets a [*ChangedError], and decides anew.
+//   - The objects of plans, those that follow from operator groups, and
+//     Deployments are applied by the server (server-side apply) with the field
+//     manager [FieldManager], never by force: fields that somebody else keeps
+//     are an error that names them, see [*TakenError].
+//   - Nothing is written twice in one call. After an [*UnclearError] (a timeout,
+//     a connection that broke) the next pass looks what became of it.
+//   - Objects of plans that have a namespace are owned by their CSV, so that they
+//     go with it if somebody deletes that by hand. ClusterRoles and the like
+//     stay then, until the operator is installed again.
+//
+// # What may go wrong
+//
+// A subscription, a catalog source or an operator group of another namespace
+// that cannot be read is passed over and told by an event. A CSV, an install
+// plan or an operator group of the namespace that cannot be read stops the
+// namespace (passing a CSV over would take its roles away), which is told by an
+// event and tried again at growing intervals. A catalog that cannot be read
+// stops those namespaces that see it; its status says why.
+//
+// # Limits
+//
+//   - An install plan holds its objects, as OLM's does, and must fit into an
+//     object of the API: about a megabyte and a half, by etcd's default.
+//   - Webhooks and aggregated APIs of CSVs are not set up: what a CSV requires is
+//     checked, what it owns of these is not served.
+//   - An operator may write its OperatorCondition only if a role says so; none is
+//     generated.
+package operators

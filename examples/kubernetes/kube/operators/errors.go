@@ -1,0 +1,113 @@
+package operators
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/fairlead/fairlead/solver/olm/install"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+)
+
+// ChangedError says that an action came too late: its object is no longer what
+// the decision was made on. Nothing was written; the next pass decides anew.
+type ChangedError struct {
+	Object  install.Ref // what was to be changed
+	Problem string      // what became of it
+}
+
+// Error names the object and what became of it.
+func (e *ChangedError) Error() string {
+	return fmt.Sprintf("%s: %s; nothing was written, and it is decided anew", e.Object, e.Problem)
+}
+
+// TakenError says that somebody else keeps fields of an object that were to be
+// written. Nothing was written.
+type TakenError struct {
+	Object install.Ref // what was to be changed
+	Fields []string    // the fields, with who keeps them, as the server tells
+}
+
+// Error names the fields and the way out.
+func (e *TakenError) Error() string {
+	return fmt.Sprintf("%s: other writers keep fields of it: %s; let them give these up, or delete the object so that it is made anew",
+		e.Object, strings.Join(e.Fields, "; "))
+}
+
+// UnclearError says that a request got no answer that tells whether it was
+// carried out. The next pass looks.
+type UnclearError struct {
+	Object install.Ref // what was to be changed
+	Err    error       // what happened
+}
+
+// Error states what happened.
+func (e *UnclearError) Error() string {
+	return fmt.Sprintf("%s: it is not known whether the request was carried out, which the next look tells: %v", e.Object, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *UnclearError) Unwrap() error { return e.Err }
+
+// ObjectError says that an object cannot be read as what it claims to be.
+type ObjectError struct {
+	Object install.Ref // the object
+	Err    error       // what is wrong with it
+}
+
+// Error names the object and what is wrong.
+func (e *ObjectError) Error() string {
+	return fmt.Sprintf("%s cannot be read: %v; correct it, or delete it", e.Object, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *ObjectError) Unwrap() error { return e.Err }
+
+// outcome tells of a write that failed in the terms above; nil stays nil.
+func outcome(object install.Ref, err error) error {
+	var status apierrors.APIStatus
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
+		taken := &TakenError{Object: object}
+		if errors.As(err, &status) && status.Status().Details != nil {
+			for _, c := range status.Status().Details.Causes {
+				taken.Fields = append(taken.Fields, c.Field+" ("+c.Message+")")
+			}
+		}
+		return taken
+	case apierrors.IsAlreadyExists(err):
+		return &ChangedError{object, "it has come to exist since"}
+	case apierrors.IsConflict(err):
+		return &ChangedError{object, "it has changed since it was observed"}
+	case unclear(err):
+		return &UnclearError{object, err}
+	case apierrors.IsNotFound(err) && !ofNamespace(err):
+		return &ChangedError{object, "it is gone"}
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("%s: the controller may not do this: %w; grant it (config/rbac-operators.yaml has what is needed)", object, err)
+	case meta.IsNoMatchError(err):
+		return fmt.Errorf("%s: the cluster has no such kind: %w; install its definition", object, err)
+	}
+	return fmt.Errorf("%s: %w", object, err)
+}
+
+// unclear reports whether a write with that error may have been carried out.
+func unclear(err error) bool {
+	var timeout net.Error
+	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
+		errors.As(err, &timeout) || utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err) || utilnet.IsProbableEOF(err)
+}
+
+// ofNamespace tells the NotFound of a namespace from that of an object.
+func ofNamespace(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces"
+}

@@ -1,0 +1,276 @@
+package operators
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/install"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// ReasonObject is that of the blocks about objects that cannot be read.
+const ReasonObject = "ObjectInvalid"
+
+// Observe implements [install.Backend]. Plans are read first, so that nothing
+// is older than they are.
+func (b *Backend) Observe(ctx context.Context, namespace string) (*install.World, error) {
+	o := &observation{Backend: b, ctx: ctx, w: &install.World{
+		Namespace: namespace,
+		Cluster:   install.Cluster{Version: b.opts.ClusterVersion, KubeVersion: b.opts.KubeVersion, Proxy: b.opts.Proxy, Copies: b.opts.Copies},
+	}}
+	for _, read := range []func() error{
+		o.plans, o.subscriptions, o.csvs, o.groups, o.conditions, o.namespaces, o.definitions, o.objects, o.deployed, o.access, o.catalogs, o.upgradeable,
+	} {
+		if err := read(); err != nil {
+			return nil, fmt.Errorf("observing namespace %s: %w", namespace, err)
+		}
+	}
+	o.w.Contents = b.held(namespace)
+	o.w.Deprecations = install.Deprecations(o.w.Subscriptions, b.shelf.sources())
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if w := o.w; len(w.Plans)+len(w.Subscriptions)+len(w.CSVs)+len(o.faults) == 0 && !o.hasGroup() {
+		delete(b.faults, namespace)
+		delete(b.defined, namespace)
+		delete(b.contents, namespace)
+		return w, nil
+	}
+	b.faults[namespace], b.defined[namespace] = o.faults, o.named
+	return o.w, nil
+}
+
+// observation is one call of Observe.
+type observation struct {
+	*Backend
+	ctx    context.Context
+	w      *install.World
+	faults []fairlead.Block
+	named  map[string]bool // CRDs that the namespace speaks of
+}
+
+// passOver notes an object that is left out because it cannot be read.
+func (o *observation) passOver(err *ObjectError) {
+	subject := strings.ToLower(err.Object.Kind) + " " + err.Object.Name
+	if err.Object.Namespace != o.w.Namespace {
+		subject = strings.ToLower(err.Object.Kind) + " " + err.Object.Namespace + "/" + err.Object.Name
+	}
+	o.faults = append(o.faults, fairlead.Block{
+		Subject: subject, Reason: ReasonObject, Message: "it is passed over, for it cannot be read: " + err.Err.Error(),
+		Owner: "whoever wrote it", Since: o.now(), Unblock: "it is corrected, or deleted",
+	})
+}
+
+// list reads custom resources; those of all namespaces if none is given.
+func (b *Backend) list(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts ...client.ListOption) ([]unstructured.Unstructured, error) {
+	var all unstructured.UnstructuredList
+	all.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	if err := b.client.List(ctx, &all, append(opts, client.InNamespace(namespace))...); err != nil {
+		return nil, fmt.Errorf("%s: %w", gvk.Kind, err)
+	}
+	slices.SortFunc(all.Items, func(x, y unstructured.Unstructured) int {
+		return cmp.Or(strings.Compare(x.GetNamespace(), y.GetNamespace()), strings.Compare(x.GetName(), y.GetName()))
+	})
+	return all.Items, nil
+}
+
+// decode reads one object. The error is an *ObjectError.
+func decode(from *unstructured.Unstructured, into any) error {
+	if err := kube.Decode(from, into); err != nil {
+		if cause := errors.Unwrap(err); cause != nil {
+			err = cause
+		}
+		return &ObjectError{refOf(from.GroupVersionKind(), from.GetNamespace(), from.GetName()), err}
+	}
+	return nil
+}
+
+func markOf(o client.Object) install.Mark {
+	return install.Mark{Revision: o.GetResourceVersion(), Digest: o.GetAnnotations()[DigestAnnotation]}
+}
+
+// plans returns the install plans of a namespace. One without a status is being
+// created: it is left out, so that it is written again, unless a newer one is
+// there, and it is in the way.
+func (b *Backend) plans(ctx context.Context, namespace string) ([]install.InstallPlan, error) {
+	items, err := b.list(ctx, plans, namespace)
+	if err != nil {
+		return nil, err
+	}
+	var all []install.InstallPlan
+	newest := 0
+	for i := range items {
+		var p install.InstallPlan
+		if err := decode(&items[i], &p); err != nil {
+			return nil, err
+		}
+		p.Revision = items[i].GetResourceVersion()
+		newest = max(newest, p.Spec.Generation)
+		all = append(all, p)
+	}
+	return slices.DeleteFunc(all, func(p install.InstallPlan) bool { return p.Status.Phase == "" && p.Spec.Generation == newest }), nil
+}
+
+// bare makes a plan of that name that has no status yet the plan that is to be
+// written, and returns it.
+func (b *Backend) bare(ctx context.Context, namespace string, p install.InstallPlan) (*unstructured.Unstructured, error) {
+	ref := refOf(plans, namespace, p.Name)
+	o := stub(plans, namespace, p.Name)
+	if err := b.client.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
+		return nil, outcome(ref, err)
+	}
+	if phase, _, _ := unstructured.NestedString(o.Object, "status", "phase"); phase != "" {
+		return nil, &ChangedError{ref, "it has come to exist since"}
+	}
+	spec, err := plain(p.Spec)
+	if err != nil {
+		return nil, &ObjectError{ref, err}
+	}
+	if equalJSON(o.Object["spec"], spec) {
+		return o, nil
+	}
+	o.Object["spec"] = spec
+	return o, outcome(ref, b.client.Update(ctx, o, client.FieldOwner(FieldManager)))
+}
+
+func (o *observation) plans() (err error) {
+	o.w.Plans, err = o.Backend.plans(o.ctx, o.w.Namespace)
+	return err
+}
+
+func (o *observation) subscriptions() error {
+	items, err := o.list(o.ctx, subscriptions, o.w.Namespace)
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		s := install.Subscription{Mark: markOf(&items[i])}
+		if err := decode(&items[i], &s.Subscription); err != nil {
+			o.passOver(err.(*ObjectError))
+			continue
+		}
+		o.w.Subscriptions = append(o.w.Subscriptions, s)
+	}
+	return nil
+}
+
+func (o *observation) csvs() error {
+	items, err := o.list(o.ctx, csvs, o.w.Namespace)
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		c, err := csvOf(&items[i])
+		if err != nil {
+			return err
+		}
+		o.w.CSVs = append(o.w.CSVs, c)
+	}
+	return nil
+}
+
+// csvOf reads a CSV. A copy is one from the beginning: its status comes with a
+// second write, and without it a copy would be taken for an operator.
+func csvOf(from *unstructured.Unstructured) (install.CSV, error) {
+	c := install.CSV{Mark: markOf(from)}
+	if err := decode(from, &c.ClusterServiceVersion); err != nil {
+		return c, err
+	}
+	if strings.HasPrefix(from.GetAnnotations()[OwnerAnnotation], "namespace/") {
+		c.Status.Reason = olm.ReasonCopied
+	}
+	return c, nil
+}
+
+// groups reads the operator groups of all namespaces.
+func (o *observation) groups() error {
+	items, err := o.list(o.ctx, groups, "")
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		g := install.OperatorGroup{Mark: markOf(&items[i])}
+		if err := decode(&items[i], &g.OperatorGroup); err != nil {
+			if items[i].GetNamespace() == o.w.Namespace {
+				return err
+			}
+			o.passOver(err.(*ObjectError))
+			continue
+		}
+		o.w.Groups = append(o.w.Groups, g)
+	}
+	return nil
+}
+
+func (o *observation) conditions() error {
+	items, err := o.list(o.ctx, conditions, o.w.Namespace)
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		c := install.OperatorCondition{Mark: markOf(&items[i])}
+		if err := decode(&items[i], &c.OperatorCondition); err != nil {
+			return err // it may say that its operator must not be updated
+		}
+		o.w.Conditions = append(o.w.Conditions, c)
+	}
+	return nil
+}
+
+// namespaces are needed where a group selects any by labels, or all.
+func (o *observation) namespaces() error {
+	all, err := o.heads(o.ctx, namespaces, "")
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		o.w.Namespaces = append(o.w.Namespaces, olm.ObjectMeta{Name: all[i].Name, UID: string(all[i].UID), Labels: all[i].Labels})
+	}
+	return nil
+}
+
+// catalogs are those of the namespace and of the global one.
+func (o *observation) catalogs() error {
+	all, err := o.shelf.refresh(o.ctx)
+	if err != nil {
+		return err
+	}
+	own, _ := group.Sole(o.ownGroups(), o.w.Namespace)
+	o.w.Catalogs = []install.Catalog{}
+	for i := range all {
+		c := &all[i]
+		global := c.Namespace == o.opts.Resolve.GlobalNamespace && !own.ExcludesGlobal()
+		if c.Namespace == o.w.Namespace || global {
+			o.w.Catalogs = append(o.w.Catalogs, *c)
+		}
+	}
+	for _, err := range o.shelf.passedOver(o.w.Namespace) {
+		o.passOver(err)
+	}
+	return nil
+}
+
+// hasGroup reports whether the namespace has an operator group.
+func (o *observation) hasGroup() bool {
+	return slices.ContainsFunc(o.w.Groups, func(g install.OperatorGroup) bool { return g.Namespace == o.w.Namespace })
+}
+
+func (o *observation) ownGroups() []group.OperatorGroup {
+	var all []group.OperatorGroup
+	for i := range o.w.Groups {
+		all = append(all, o.w.Groups[i].OperatorGroup)
+	}
+	return all
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

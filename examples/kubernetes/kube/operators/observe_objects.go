@@ -1,0 +1,283 @@
+package operators
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/install"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// heads reads the metadata of all objects of a kind, by namespace and name.
+func (b *Backend) heads(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts ...client.ListOption) ([]metav1.PartialObjectMetadata, error) {
+	var all metav1.PartialObjectMetadataList
+	all.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	err := b.client.List(ctx, &all, append(opts, client.InNamespace(namespace))...)
+	if meta.IsNoMatchError(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", gvk.Kind, err)
+	}
+	slices.SortFunc(all.Items, func(x, y metav1.PartialObjectMetadata) int {
+		return cmp.Or(strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name))
+	})
+	return all.Items, nil
+}
+
+// objects reads what plans have brought, and what follows from the group. Both
+// are found by their label. What a plan names and has no label is asked for by
+// name: it may be somebody else's.
+func (o *observation) objects() error {
+	byKind, err := o.kinds()
+	if err != nil {
+		return err
+	}
+	seen := map[install.Ref]bool{}
+	for _, gvk := range sortedKinds(byKind) {
+		_, namespaced, err := o.kindOf(refOf(gvk, "", ""), gvk.Version)
+		if err != nil {
+			if meta.IsNoMatchError(err) {
+				continue // then none of it exists; to apply it says so
+			}
+			return err
+		}
+		in, label := "", client.ListOption(client.MatchingLabels{NamespaceLabel: o.w.Namespace})
+		switch {
+		case !namespaced:
+			label = client.HasLabels{NamespaceLabel} // of any namespace: all share them
+		case !slices.Contains(generatedKinds(), gvk):
+			in = o.w.Namespace
+		}
+		all, err := o.heads(o.ctx, gvk, in, label)
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			o.sort(gvk, &all[i], seen)
+		}
+		for _, name := range byKind[gvk] {
+			if err := o.byName(gvk, name, namespaced, seen); err != nil {
+				return err
+			}
+		}
+	}
+	return o.copies()
+}
+
+// sort puts an object with the label where it belongs.
+func (o *observation) sort(gvk schema.GroupVersionKind, h *metav1.PartialObjectMetadata, seen map[install.Ref]bool) {
+	made := install.Object{Ref: refOf(gvk, h.Namespace, h.Name), Mark: markOf(h)}
+	note := h.Annotations[OwnerAnnotation]
+	switch owner, generated := strings.CutPrefix(note, "namespace/"); {
+	case generated:
+		made.Owner = owner
+		o.w.Generated = append(o.w.Generated, made)
+	case h.Labels[NamespaceLabel] == o.w.Namespace:
+		made.Owner = ownedByCSV(note)
+		seen[made.Ref] = true
+		o.w.Objects = append(o.w.Objects, made)
+	}
+}
+
+// byName looks for an object that a plan names.
+func (o *observation) byName(gvk schema.GroupVersionKind, name string, namespaced bool, seen map[install.Ref]bool) error {
+	in := ""
+	if namespaced {
+		in = o.w.Namespace
+	}
+	if seen[refOf(gvk, in, name)] {
+		return nil
+	}
+	h, err := o.head(o.ctx, gvk, in, name)
+	if err != nil || h == nil {
+		return err
+	}
+	o.w.Objects = append(o.w.Objects, install.Object{Ref: refOf(gvk, in, name), Mark: markOf(h)})
+	return nil
+}
+
+// kinds are those whose objects are looked for, and of each the names that plans
+// speak of: plans under way, and those of operators that are there.
+func (o *observation) kinds() (map[schema.GroupVersionKind][]string, error) {
+	byKind := map[schema.GroupVersionKind][]string{accounts: nil}
+	for _, gvk := range generatedKinds() {
+		byKind[gvk] = nil
+	}
+	for i := range o.w.Plans {
+		p := &o.w.Plans[i]
+		for j := range p.Status.Plan {
+			s := &p.Status.Plan[j]
+			gvk := schema.GroupVersionKind{Group: s.Resource.Group, Version: s.Resource.Version, Kind: s.Resource.Kind}
+			if gvk.Group == groupOLM || gvk.Kind == crds.Kind && gvk.Group == groupCRD || !(underWay(p) || o.has(s.Resolving)) {
+				continue
+			}
+			if !slices.Contains(byKind[gvk], s.Resource.Name) {
+				byKind[gvk] = append(byKind[gvk], s.Resource.Name)
+			}
+		}
+	}
+	return byKind, nil
+}
+
+func underWay(p *install.InstallPlan) bool {
+	return p.Status.Phase != install.PlanComplete && p.Status.Phase != install.PlanFailed
+}
+
+// has reports whether there is a CSV of that name.
+func (o *observation) has(csv string) bool {
+	return slices.ContainsFunc(o.w.CSVs, func(c install.CSV) bool { return c.Name == csv && !c.Copied() })
+}
+
+func sortedKinds(m map[schema.GroupVersionKind][]string) []schema.GroupVersionKind {
+	var all []schema.GroupVersionKind
+	for gvk := range m {
+		all = append(all, gvk)
+	}
+	slices.SortFunc(all, func(x, y schema.GroupVersionKind) int { return strings.Compare(x.String(), y.String()) })
+	return all
+}
+
+// copies are the CSVs that tell other namespaces of the operators of this one.
+// One without its status is not written yet.
+func (o *observation) copies() error {
+	items, err := o.list(o.ctx, csvs, "", client.MatchingLabels{NamespaceLabel: o.w.Namespace, group.CopiedFromLabel: o.w.Namespace})
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		h := &items[i]
+		made := install.Object{Ref: refOf(csvs, h.GetNamespace(), h.GetName()), Mark: markOf(h), Owner: o.w.Namespace}
+		if reason, _, _ := unstructured.NestedString(h.Object, "status", "reason"); reason != olm.ReasonCopied {
+			made.Digest = ""
+		}
+		o.w.Generated = append(o.w.Generated, made)
+	}
+	return nil
+}
+
+// definitions reads the CRDs that CSVs and plans name, the objects of those that
+// a plan under way would change, and the aggregated APIs that CSVs require.
+func (o *observation) definitions() error {
+	o.named = map[string]bool{}
+	services := map[string]bool{}
+	for i := range o.w.CSVs {
+		spec := &o.w.CSVs[i].Spec
+		for _, d := range slices.Concat(spec.CustomResourceDefinitions.Owned, spec.CustomResourceDefinitions.Required) {
+			o.named[d.Name] = true
+		}
+		for _, d := range spec.APIServiceDefinitions.Required {
+			services[d.Version+"."+d.Group] = true
+		}
+	}
+	touched := map[string]bool{}
+	for i := range o.w.Plans {
+		for j := range o.w.Plans[i].Status.Plan {
+			if r := &o.w.Plans[i].Status.Plan[j].Resource; r.Kind == crds.Kind && r.Group == groupCRD {
+				o.named[r.Name] = true
+				touched[r.Name] = touched[r.Name] || underWay(&o.w.Plans[i])
+			}
+		}
+	}
+	removing := slices.ContainsFunc(o.w.Subscriptions, func(s install.Subscription) bool { return s.Annotations[install.RemovalAnnotation] != "" })
+	for _, name := range sortedKeys(o.named) {
+		d, err := o.definition(name)
+		if err != nil {
+			return err
+		}
+		if d == nil {
+			continue
+		}
+		o.w.CRDs = append(o.w.CRDs, *d)
+		if removing || touched[name] {
+			if err := o.resources(d); err != nil {
+				return err
+			}
+		}
+	}
+	return o.apis(sortedKeys(services))
+}
+
+// definition reads one CRD; nil if there is none.
+func (o *observation) definition(name string) (*install.CRD, error) {
+	found := stub(crds, "", name)
+	err := o.client.Get(o.ctx, client.ObjectKey{Name: name}, found)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("CRD %s: %w", name, err)
+	}
+	d := &install.CRD{Mark: markOf(found)}
+	if err := decode(found, &d.Definition); err != nil {
+		return nil, err
+	}
+	d.Established = conditionTrue(found, "Established")
+	return d, nil
+}
+
+// resources reads the objects of a CRD, in each version that is served.
+func (o *observation) resources(d *install.CRD) error {
+	if !d.Established {
+		return nil
+	}
+	for _, version := range d.Served() {
+		all, err := o.list(o.ctx, schema.GroupVersionKind{Group: d.Spec.Group, Version: version, Kind: d.Spec.Names.Kind}, "")
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			data, err := all[i].MarshalJSON()
+			if err != nil {
+				return err
+			}
+			r := install.Resource{CRD: d.Name, Version: version}
+			r.Namespace, r.Name, r.Data = all[i].GetNamespace(), all[i].GetName(), data
+			o.w.Resources = append(o.w.Resources, r)
+		}
+	}
+	return nil
+}
+
+// apis reads which of some aggregated APIs are available.
+func (o *observation) apis(names []string) error {
+	for _, name := range names {
+		found := stub(apiServices, "", name)
+		switch err := o.client.Get(o.ctx, client.ObjectKey{Name: name}, found); {
+		case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+		case err != nil:
+			return fmt.Errorf("API service %s: %w", name, err)
+		case conditionTrue(found, "Available"):
+			o.w.APIServices = append(o.w.APIServices, name)
+		}
+	}
+	return nil
+}
+
+// conditionTrue reports whether an object says that something holds.
+func conditionTrue(o *unstructured.Unstructured, kind string) bool {
+	all, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	return slices.ContainsFunc(all, func(c any) bool {
+		fields, _ := c.(map[string]any)
+		return fields["type"] == kind && fields["status"] == "True"
+	})
+}
+
+// equalJSON compares what decodes into the same JSON.
+func equalJSON(x, y any) bool {
+	a, errA := json.Marshal(x)
+	c, errC := json.Marshal(y)
+	return errA == nil && errC == nil && string(a) == string(c)
+}

@@ -1,0 +1,67 @@
+package operators
+
+import (
+	"context"
+
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/install"
+)
+
+// Requests returns what to ask the resolver about all namespaces with
+// subscriptions but one, by name; see [install.Across]. What cannot be read is
+// passed over.
+func (b *Backend) Requests(ctx context.Context, but string) ([]*olm.Request, error) {
+	worlds := map[string]*install.World{}
+	in := func(namespace string) *install.World {
+		if worlds[namespace] == nil {
+			worlds[namespace] = &install.World{Namespace: namespace}
+		}
+		return worlds[namespace]
+	}
+	subs, err := b.list(ctx, subscriptions, "")
+	if err != nil {
+		return nil, err
+	}
+	for i := range subs {
+		var s install.Subscription
+		if decode(&subs[i], &s.Subscription) == nil && s.Namespace != but {
+			w := in(s.Namespace)
+			w.Subscriptions = append(w.Subscriptions, s)
+		}
+	}
+	all, err := b.list(ctx, csvs, "")
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		c, err := csvOf(&all[i])
+		if w := worlds[all[i].GetNamespace()]; err == nil && w != nil {
+			w.CSVs = append(w.CSVs, c)
+		}
+	}
+	made, err := b.list(ctx, plans, "")
+	if err != nil {
+		return nil, err
+	}
+	for i := range made {
+		var p install.InstallPlan
+		if w := worlds[made[i].GetNamespace()]; w != nil && decode(&made[i], &p) == nil {
+			w.Plans = append(w.Plans, p)
+		}
+	}
+	found, err := b.list(ctx, groups, "")
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		var g install.OperatorGroup
+		if w := worlds[found[i].GetNamespace()]; w != nil && decode(&found[i], &g.OperatorGroup) == nil {
+			w.Groups = append(w.Groups, g)
+		}
+	}
+	var reqs []*olm.Request
+	for _, namespace := range sortedKeys(worlds) {
+		reqs = append(reqs, worlds[namespace].Request())
+	}
+	return reqs, nil
+}

@@ -1,0 +1,189 @@
+// Package shelf makes small catalogs of operators, for tests and for trying
+// things out: the operators have all parts that real ones have, and their
+// containers need not run.
+package shelf
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Group is the API group of the operators' kinds.
+const Group = "plumbing.example.com"
+
+// Version is one version of an operator.
+type Version struct {
+	Package  string // its package; the CSV is called PACKAGE.vVERSION
+	Number   string // such as 1.0.0
+	Replaces string // the Number that it takes the place of, or ""
+	// Kind is that of the CRD that it brings; Served are the CRD's versions, the
+	// last of which is stored.
+	Kind   string
+	Served []string // see Kind
+	// Fields are those of the CRD's spec, in its last version: strings all.
+	Fields []string
+	// Packages are required packages, as NAME RANGE; Kinds are required kinds of
+	// Group, as KIND VERSION.
+	Packages []string
+	Kinds    []string // see Packages
+}
+
+// Name is that of the CSV.
+func (v *Version) Name() string { return v.Package + ".v" + v.Number }
+
+// CRD is the name of the CRD.
+func (v *Version) CRD() string { return strings.ToLower(v.Kind) + "s." + Group }
+
+// Catalog is a file-based catalog with one channel, stable, for each package,
+// as JSON documents. Packages come in the order of their first version.
+func Catalog(versions ...Version) string {
+	var docs strings.Builder
+	add := func(document any) {
+		text, err := json.Marshal(document)
+		if err != nil {
+			panic(err) // maps, strings and slices
+		}
+		docs.Write(text)
+		docs.WriteByte('\n')
+	}
+	entries := map[string][]object{}
+	var packages []string
+	for i := range versions {
+		v := &versions[i]
+		if entries[v.Package] == nil {
+			packages = append(packages, v.Package)
+		}
+		entry := object{"name": v.Name()}
+		if v.Replaces != "" {
+			entry["replaces"] = v.Package + ".v" + v.Replaces
+		}
+		entries[v.Package] = append(entries[v.Package], entry)
+	}
+	for _, name := range packages {
+		add(object{"schema": "olm.package", "name": name, "defaultChannel": "stable"})
+		add(object{"schema": "olm.channel", "package": name, "name": "stable", "entries": entries[name]})
+	}
+	for i := range versions {
+		add(versions[i].bundle())
+	}
+	return docs.String()
+}
+
+type object = map[string]any
+
+func (v *Version) bundle() object {
+	properties := []object{{"type": "olm.package", "value": object{"packageName": v.Package, "version": v.Number}}}
+	for _, served := range v.Served {
+		properties = append(properties, object{"type": "olm.gvk", "value": object{"group": Group, "version": served, "kind": v.Kind}})
+	}
+	for _, p := range v.Packages {
+		name, within, _ := strings.Cut(p, " ")
+		properties = append(properties, object{"type": "olm.package.required", "value": object{"packageName": name, "versionRange": within}})
+	}
+	for _, k := range v.Kinds {
+		kind, version, _ := strings.Cut(k, " ")
+		properties = append(properties, object{"type": "olm.gvk.required", "value": object{"group": Group, "version": version, "kind": kind}})
+	}
+	for _, o := range []object{v.csv(), v.crd(), v.service()} {
+		text, err := json.Marshal(o)
+		if err != nil {
+			panic(err) // maps, strings and slices
+		}
+		properties = append(properties, object{"type": "olm.bundle.object", "value": object{"data": text}})
+	}
+	return object{"schema": "olm.bundle", "package": v.Package, "name": v.Name(), "image": "registry.example.com/" + v.Package + ":" + v.Number, "properties": properties}
+}
+
+func (v *Version) csv() object {
+	owned := []object{}
+	for _, served := range v.Served {
+		owned = append(owned, object{"name": v.CRD(), "version": served, "kind": v.Kind})
+	}
+	required := []object{}
+	for _, k := range v.Kinds {
+		kind, version, _ := strings.Cut(k, " ")
+		required = append(required, object{"name": strings.ToLower(kind) + "s." + Group, "version": version, "kind": kind})
+	}
+	spec := object{
+		"version":                   v.Number,
+		"displayName":               v.Package,
+		"customresourcedefinitions": object{"owned": owned, "required": required},
+		"installModes": []object{
+			{"type": "OwnNamespace", "supported": true}, {"type": "SingleNamespace", "supported": true},
+			{"type": "MultiNamespace", "supported": true}, {"type": "AllNamespaces", "supported": true},
+		},
+		"install": object{"strategy": "deployment", "spec": object{
+			"deployments": []object{{"name": v.Package, "spec": v.deployment()}},
+			"permissions": []object{{"serviceAccountName": v.Package, "rules": []object{
+				{"apiGroups": []string{""}, "resources": []string{"configmaps"}, "verbs": []string{"get", "list", "watch", "create", "update"}},
+			}}},
+			"clusterPermissions": []object{{"serviceAccountName": v.Package, "rules": []object{
+				{"apiGroups": []string{Group}, "resources": []string{strings.ToLower(v.Kind) + "s"}, "verbs": []string{"*"}},
+				{"apiGroups": []string{""}, "resources": []string{"nodes"}, "verbs": []string{"get", "list"}},
+			}}},
+		}},
+	}
+	if v.Replaces != "" {
+		spec["replaces"] = v.Package + ".v" + v.Replaces
+	}
+	return object{"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion", "metadata": object{"name": v.Name()}, "spec": spec}
+}
+
+func (v *Version) deployment() object {
+	labels := object{"app": v.Package}
+	return object{
+		"replicas": 1,
+		"selector": object{"matchLabels": labels},
+		"template": object{
+			"metadata": object{"labels": labels},
+			"spec": object{
+				"serviceAccountName": v.Package,
+				"containers":         []object{{"name": "manager", "image": "registry.example.com/" + v.Package + "-operator:" + v.Number}},
+			},
+		},
+	}
+}
+
+func (v *Version) crd() object {
+	fields := object{}
+	for _, name := range v.Fields {
+		fields[name] = object{"type": "string"}
+	}
+	schema := object{"openAPIV3Schema": object{"type": "object", "properties": object{"spec": object{"type": "object", "properties": fields}}}}
+	versions := []object{}
+	for i, name := range v.Served {
+		versions = append(versions, object{"name": name, "served": true, "storage": i == len(v.Served)-1, "schema": schema})
+	}
+	plural := strings.ToLower(v.Kind) + "s"
+	return object{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": object{"name": v.CRD()},
+		"spec": object{
+			"group": Group, "scope": "Namespaced", "versions": versions,
+			"names": object{"kind": v.Kind, "listKind": v.Kind + "List", "plural": plural, "singular": strings.ToLower(v.Kind)},
+		},
+	}
+}
+
+func (v *Version) service() object {
+	return object{"apiVersion": "v1", "kind": "Service", "metadata": object{"name": v.Package + "-metrics"}, "spec": object{
+		"selector": object{"app": v.Package}, "ports": []object{{"name": "metrics", "port": 8443}},
+	}}
+}
+
+// Plumbing are three packages: pipes in three versions, of which each replaces
+// the one before, the second of which brings a new version of its CRD; pipes
+// need the package valves, and the kind Gauge that the package gauges provides.
+func Plumbing() []Version {
+	needs := func(v Version) Version {
+		v.Package, v.Kind = "pipes", "Pipe"
+		v.Packages, v.Kinds = []string{"valves >=1.0.0 <2.0.0"}, []string{"Gauge v1"}
+		return v
+	}
+	return []Version{
+		needs(Version{Number: "1.0.0", Served: []string{"v1alpha1"}, Fields: []string{"length"}}),
+		needs(Version{Number: "1.1.0", Replaces: "1.0.0", Served: []string{"v1alpha1", "v1"}, Fields: []string{"length"}}),
+		needs(Version{Number: "2.0.0", Replaces: "1.1.0", Served: []string{"v1alpha1", "v1"}, Fields: []string{"length", "material"}}),
+		{Package: "valves", Number: "1.2.0", Kind: "Valve", Served: []string{"v1"}, Fields: []string{"size"}},
+		{Package: "gauges", Number: "0.9.0", Kind: "Gauge", Served: []string{"v1"}, Fields: []string{"unit"}},
+	}
+}

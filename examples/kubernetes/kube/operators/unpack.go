@@ -1,0 +1,61 @@
+package operators
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/fairlead/fairlead/catalog/bundle"
+	"github.com/fairlead/fairlead/solver/olm/install"
+)
+
+// unpack keeps the objects of a bundle, or why they cannot be had.
+func (b *Backend) unpack(ctx context.Context, namespace string, a install.Unpack) {
+	c := install.Content{Source: a.Candidate.Source, Bundle: a.Candidate.Name}
+	var err error
+	if c.Manifests, err = b.manifests(ctx, a); err != nil {
+		c.Error = err.Error()
+	}
+	b.keep(namespace, c)
+}
+
+// manifests are those in the catalog, or else in the bundle's image.
+func (b *Backend) manifests(ctx context.Context, a install.Unpack) ([]json.RawMessage, error) {
+	inline, err := install.Inline(a.Candidate.Bundle)
+	if err != nil || len(inline) > 0 {
+		return inline, err
+	}
+	image := a.Candidate.Bundle.Image()
+	switch {
+	case image == "":
+		return nil, errors.New("it has neither olm.bundle.object properties nor an image; the catalog's authors have to give it one of them")
+	case b.opts.Images == nil:
+		return nil, fmt.Errorf("it is in image %s, and nothing here opens images: put its objects into the catalog, or give the controller an Images", image)
+	}
+	fsys, err := b.opts.Images.Open(ctx, image)
+	if err != nil {
+		return nil, err
+	}
+	defer closeFS(fsys)
+	read, err := bundle.Read(fsys, nil)
+	if err != nil {
+		return nil, fmt.Errorf("image %s: %w", image, err)
+	}
+	var all []json.RawMessage
+	for _, m := range read.Manifests {
+		all = append(all, m.JSON)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("image %s: there is no object in its directory manifests", image)
+	}
+	return all, nil
+}
+
+func closeFS(fsys fs.FS) {
+	if c, ok := fsys.(io.Closer); ok {
+		_ = c.Close() // temporary files: nothing depends on it
+	}
+}

@@ -1,0 +1,48 @@
+package operators
+
+import (
+	"context"
+	"sync"
+
+	"github.com/fairlead/fairlead/solver/olm/install"
+)
+
+// Warnings is a handler of warnings for the configuration of a client
+// (rest.Config.WarningHandlerWithContext): with it the Backend tells the engine
+// of what the server warns of while the step of a plan is applied. Other
+// warnings are dropped.
+type Warnings struct{}
+
+// HandleWarningHeaderWithContext notes a warning.
+func (Warnings) HandleWarningHeaderWithContext(ctx context.Context, code int, _ string, text string) {
+	heard, ok := ctx.Value(warningsKey{}).(*heard)
+	if !ok || code != 299 || text == "" {
+		return
+	}
+	heard.mu.Lock()
+	defer heard.mu.Unlock()
+	heard.texts = append(heard.texts, text)
+}
+
+type warningsKey struct{}
+
+// heard are the warnings of one action.
+type heard struct {
+	mu    sync.Mutex
+	texts []string
+}
+
+// warned carries something out, and returns what the server warned of meanwhile
+// if it went well.
+func warned(ctx context.Context, do func(context.Context) error) error {
+	h := &heard{}
+	if err := do(context.WithValue(ctx, warningsKey{}, h)); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if len(h.texts) == 0 {
+		return nil
+	}
+	return &install.Warned{Warnings: h.texts}
+}
