@@ -22,13 +22,14 @@ type controller interface {
 
 // newControllers returns all that there are.
 func newControllers() []controller {
-	return []controller{new(evictionController), new(machinesController), new(clusterVersionController)}
+	return []controller{new(evictionController), new(machinesController), new(clusterVersionController), new(operatorsController)}
 }
 
 // shared is what the controllers have in common.
 type shared struct {
-	workers int
-	metrics *kube.Metrics
+	workers   int
+	namespace string // of the operator's own objects
+	metrics   *kube.Metrics
 	// store returns the store of an engine, for the term as leader that begins.
 	store func(engine string) (fairlead.Store, error)
 }

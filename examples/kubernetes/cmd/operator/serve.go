@@ -41,8 +41,9 @@ func serve(ctx context.Context, s *settings) error {
 		return fmt.Errorf("client of the stores: %w", err)
 	}
 	common := &shared{
-		workers: s.workers,
-		metrics: kube.NewMetrics(),
+		workers:   s.workers,
+		namespace: s.namespace,
+		metrics:   kube.NewMetrics(),
 		store: func(name string) (fairlead.Store, error) {
 			store, err := kube.NewStore(direct, s.namespace, name)
 			if err != nil {

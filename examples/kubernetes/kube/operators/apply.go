@@ -75,7 +75,13 @@ func (b *Backend) applyStep(ctx context.Context, namespace string, a install.App
 		owned(o, csv)
 	}
 	mark(o, namespace, "csv/"+a.Resolving, a.Digest)
-	return b.apply(ctx, o, a.Revision)
+	if err := b.apply(ctx, o, a.Revision); err != nil {
+		return err
+	}
+	if o.GroupVersionKind() == crds {
+		b.wrote(step{namespace, a.Plan, o.GetName()}, a.Digest)
+	}
+	return nil
 }
 
 // timely refuses a step whose plan is gone, has failed, or is not the newest.

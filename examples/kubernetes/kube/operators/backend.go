@@ -56,13 +56,14 @@ type Backend struct {
 	contents map[string][]install.Content // by namespace, the newest last
 	faults   map[string][]fairlead.Block  // by namespace: what was passed over
 	defined  map[string]map[string]bool   // by namespace: the CRDs that it speaks of
+	written  map[step]string              // the digests that steps of plans under way have left
 }
 
 // New returns a Backend. The client must read from the server, as those of
 // [client.New] without a cache do: the one of a manager does not.
 func New(c client.Client, opts *BackendOptions) (*Backend, error) {
 	b := &Backend{
-		client: c, contents: map[string][]install.Content{}, faults: map[string][]fairlead.Block{}, defined: map[string]map[string]bool{},
+		client: c, contents: map[string][]install.Content{}, faults: map[string][]fairlead.Block{}, defined: map[string]map[string]bool{}, written: map[step]string{},
 	}
 	if opts != nil {
 		b.opts = *opts
@@ -119,6 +120,31 @@ func (b *Backend) observed() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return sortedKeys(b.defined)
+}
+
+// step names the step of a plan that writes a CRD.
+type step struct{ namespace, plan, crd string }
+
+// wrote notes what a step has left of a CRD.
+func (b *Backend) wrote(s step, digest string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.written[s] = digest
+}
+
+// isDone reports whether a CRD is as a step has left it. Such a step is a danger
+// to the objects of the CRD no more.
+func (b *Backend) isDone(s step, digest string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return digest != "" && b.written[s] == digest
+}
+
+// forgetSteps drops what is noted of plans of a namespace but for some.
+func (b *Backend) forgetSteps(namespace string, but func(plan string) bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	maps.DeleteFunc(b.written, func(s step, _ string) bool { return s.namespace == namespace && !but(s.plan) })
 }
 
 func (b *Backend) now() time.Time { return b.opts.Clock.Now().UTC() }

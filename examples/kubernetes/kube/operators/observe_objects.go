@@ -110,7 +110,7 @@ func (o *observation) byName(gvk schema.GroupVersionKind, name string, namespace
 }
 
 // kinds are those whose objects are looked for, and of each the names that plans
-// speak of: plans under way, and those of operators that are there.
+// speak of: approved plans under way, and those of operators that are there.
 func (o *observation) kinds() (map[schema.GroupVersionKind][]string, error) {
 	byKind := map[schema.GroupVersionKind][]string{accounts: nil}
 	for _, gvk := range generatedKinds() {
@@ -121,7 +121,7 @@ func (o *observation) kinds() (map[schema.GroupVersionKind][]string, error) {
 		for j := range p.Status.Plan {
 			s := &p.Status.Plan[j]
 			gvk := schema.GroupVersionKind{Group: s.Resource.Group, Version: s.Resource.Version, Kind: s.Resource.Kind}
-			if gvk.Group == groupOLM || gvk.Kind == crds.Kind && gvk.Group == groupCRD || !(underWay(p) || o.has(s.Resolving)) {
+			if gvk.Group == groupOLM || gvk.Kind == crds.Kind && gvk.Group == groupCRD || !(p.Spec.Approved && underWay(p) || o.has(s.Resolving)) {
 				continue
 			}
 			if !slices.Contains(byKind[gvk], s.Resource.Name) {
@@ -169,7 +169,7 @@ func (o *observation) copies() error {
 }
 
 // definitions reads the CRDs that CSVs and plans name, the objects of those that
-// a plan under way would change, and the aggregated APIs that CSVs require.
+// an approved plan would change, and the aggregated APIs that CSVs require.
 func (o *observation) definitions() error {
 	o.named = map[string]bool{}
 	services := map[string]bool{}
@@ -182,15 +182,20 @@ func (o *observation) definitions() error {
 			services[d.Version+"."+d.Group] = true
 		}
 	}
-	touched := map[string]bool{}
+	touched := map[string][]step{}
 	for i := range o.w.Plans {
 		for j := range o.w.Plans[i].Status.Plan {
 			if r := &o.w.Plans[i].Status.Plan[j].Resource; r.Kind == crds.Kind && r.Group == groupCRD {
 				o.named[r.Name] = true
-				touched[r.Name] = touched[r.Name] || underWay(&o.w.Plans[i])
+				if p := &o.w.Plans[i]; p.Spec.Approved && underWay(p) {
+					touched[r.Name] = append(touched[r.Name], step{o.w.Namespace, p.Name, r.Name})
+				}
 			}
 		}
 	}
+	o.forgetSteps(o.w.Namespace, func(name string) bool {
+		return slices.ContainsFunc(o.w.Plans, func(p install.InstallPlan) bool { return p.Name == name && underWay(&p) })
+	})
 	removing := slices.ContainsFunc(o.w.Subscriptions, func(s install.Subscription) bool { return s.Annotations[install.RemovalAnnotation] != "" })
 	for _, name := range sortedKeys(o.named) {
 		d, err := o.definition(name)
@@ -201,7 +206,8 @@ func (o *observation) definitions() error {
 			continue
 		}
 		o.w.CRDs = append(o.w.CRDs, *d)
-		if removing || touched[name] {
+		undone := func(s step) bool { return !o.isDone(s, d.Digest) }
+		if removing || slices.ContainsFunc(touched[name], undone) {
 			if err := o.resources(d); err != nil {
 				return err
 			}

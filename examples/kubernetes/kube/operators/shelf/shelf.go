@@ -20,7 +20,8 @@ type Version struct {
 	// last of which is stored.
 	Kind   string
 	Served []string // see Kind
-	// Fields are those of the CRD's spec, in its last version: strings all.
+	// Fields are those of the CRD's spec: strings all. Those that end in "!" are
+	// required.
 	Fields []string
 	// Packages are required packages, as NAME RANGE; Kinds are required kinds of
 	// Group, as KIND VERSION.
@@ -145,11 +146,19 @@ func (v *Version) deployment() object {
 }
 
 func (v *Version) crd() object {
-	fields := object{}
-	for _, name := range v.Fields {
+	fields, required := object{}, []string{}
+	for _, field := range v.Fields {
+		name, must := strings.CutSuffix(field, "!")
 		fields[name] = object{"type": "string"}
+		if must {
+			required = append(required, name)
+		}
 	}
-	schema := object{"openAPIV3Schema": object{"type": "object", "properties": object{"spec": object{"type": "object", "properties": fields}}}}
+	spec := object{"type": "object", "properties": fields}
+	if len(required) > 0 {
+		spec["required"] = required
+	}
+	schema := object{"openAPIV3Schema": object{"type": "object", "properties": object{"spec": spec}}}
 	versions := []object{}
 	for i, name := range v.Served {
 		versions = append(versions, object{"name": name, "served": true, "storage": i == len(v.Served)-1, "schema": schema})

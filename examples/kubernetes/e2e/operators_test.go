@@ -1,0 +1,359 @@
+package e2e_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
+	"github.com/fairlead/fairlead/examples/kubernetes/e2e/operator"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators/shelf"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const plumbing = "plumbing"
+
+func olmObject(version, kind, name string, spec map[string]any) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	o.SetGroupVersionKind(schema.GroupVersionKind{Group: "operators.coreos.com", Version: version, Kind: kind})
+	o.SetNamespace(plumbing)
+	o.SetName(name)
+	return o
+}
+
+// installOperators installs the controller's manifests, and makes a namespace
+// for operators with a group, a catalog and a subscription to pipes.
+func (w *world) installOperators(approval string, versions ...shelf.Version) {
+	w.Helper()
+	w.installKinds()
+	w.create(olmObject("v1alpha1", "CatalogSource", plumbing, map[string]any{"sourceType": "configmap", "configMap": plumbing}))
+	w.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: plumbing, Name: plumbing}, Data: map[string]string{"catalog.json": shelf.Catalog(versions...)}})
+	w.create(olmObject("v1", "OperatorGroup", plumbing, map[string]any{"targetNamespaces": []any{plumbing}}))
+	w.create(olmObject("v1alpha1", "Subscription", "pipes", map[string]any{
+		"name": "pipes", "channel": "stable", "source": plumbing, "sourceNamespace": plumbing, "installPlanApproval": approval,
+	}))
+}
+
+// installKinds installs the controller's manifests, and makes the namespace.
+func (w *world) installKinds() {
+	w.Helper()
+	operator.Install(w.T, w.Cluster,
+		"crd/operators-subscriptions.yaml", "crd/operators-installplans.yaml", "crd/operators-clusterserviceversions.yaml",
+		"crd/operators-operatorgroups.yaml", "crd/operators-operatorconditions.yaml", "crd/operators-catalogsources.yaml", "rbac-operators.yaml")
+	w.namespace(plumbing)
+	w.eventually("the kinds are served", func() string {
+		var list unstructured.UnstructuredList
+		for _, k := range [][2]string{{"v1alpha1", "Subscription"}, {"v1alpha1", "InstallPlan"}, {"v1alpha1", "ClusterServiceVersion"}, {"v1", "OperatorGroup"}, {"v2", "OperatorCondition"}, {"v1alpha1", "CatalogSource"}} {
+			list.SetGroupVersionKind(schema.GroupVersionKind{Group: "operators.coreos.com", Version: k[0], Kind: k[1] + "List"})
+			if err := w.admin.List(w.Context(), &list); err != nil {
+				return err.Error()
+			}
+		}
+		return ""
+	})
+	if err := w.kubelets.AddNode(w.Context(), "n1", nil); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// csvPhases are the phases of the CSVs of the namespace.
+func (w *world) csvPhases() (map[string]string, error) {
+	var list unstructured.UnstructuredList
+	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "operators.coreos.com", Version: "v1alpha1", Kind: "ClusterServiceVersionList"})
+	err := w.admin.List(w.Context(), &list, client.InNamespace(plumbing))
+	all := map[string]string{}
+	for _, o := range list.Items {
+		all[o.GetName()], _, _ = unstructured.NestedString(o.Object, "status", "phase")
+	}
+	return all, err
+}
+
+// installed waits until these CSVs are there, succeeded, and no others.
+func (w *world) installed(names ...string) {
+	w.Helper()
+	want := map[string]string{}
+	for _, name := range names {
+		want[name] = "Succeeded"
+	}
+	w.eventually("installed: "+strings.Join(names, ", "), func() string {
+		got, err := w.csvPhases()
+		if err != nil {
+			return err.Error()
+		}
+		if !maps.Equal(got, want) {
+			return fmt.Sprint(got)
+		}
+		return ""
+	})
+}
+
+// approve waits for a plan that brings a CSV and needs approval, checks that
+// nothing of it happens, and approves it.
+func (w *world) approve(csv string) {
+	w.Helper()
+	var plan *unstructured.Unstructured
+	w.eventually("a plan for "+csv, func() string {
+		all := w.plans()
+		for i := range all {
+			brings, _, _ := unstructured.NestedStringSlice(all[i].Object, "spec", "clusterServiceVersionNames")
+			phase, _, _ := unstructured.NestedString(all[i].Object, "status", "phase")
+			if slices.Contains(brings, csv) && phase == "RequiresApproval" {
+				plan = &all[i]
+				return ""
+			}
+		}
+		return fmt.Sprintf("none of %d", len(all))
+	})
+	time.Sleep(2 * time.Second)
+	if got, err := w.csvPhases(); err != nil || got[csv] != "" {
+		w.Errorf("before its plan was approved %s is %q, %v", csv, got[csv], err)
+	}
+	w.eventually("the plan is approved", func() string {
+		patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"approved":true}}`))
+		return problem(w.admin.Patch(w.Context(), plan, patch))
+	})
+}
+
+// An operator is installed with its dependencies and updated over two hops, each
+// of which is approved by hand; the second hop brings a new version of a CRD
+// with objects. Meanwhile the API server is away for ten seconds, and the manager
+// is killed.
+func TestOperators(t *testing.T) {
+	w := newWorld(t, nil)
+	all := shelf.Plumbing()
+	w.installOperators("Manual", slices.Concat(all[:1], all[3:])...)
+	flags := []string{"-controllers=operators", "-leader-elect=false"}
+	manager := operator.Start(t, w.Cluster, flags...)
+	manager.Ready()
+
+	w.approve("pipes.v1.0.0")
+	w.outage(10 * time.Second)
+	w.installed("pipes.v1.0.0", "valves.v1.2.0", "gauges.v0.9.0")
+	w.still()
+	first := w.requests(cluster.Filter{User: operator.User})
+	pipe := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"length": "3 m"}}}
+	pipe.SetGroupVersionKind(schema.GroupVersionKind{Group: shelf.Group, Version: "v1alpha1", Kind: "Pipe"})
+	pipe.SetNamespace(plumbing)
+	pipe.SetName("drain")
+	w.create(pipe)
+
+	w.stock(all...)
+	w.approve("pipes.v1.1.0")
+	w.eventually("the update is under way", func() string {
+		got, err := w.csvPhases()
+		if err == nil && got["pipes.v1.1.0"] == "" {
+			return fmt.Sprint(got)
+		}
+		return problem(err)
+	})
+	manager.Kill()
+	manager = operator.Start(t, w.Cluster, flags...)
+	w.installed("pipes.v1.1.0", "valves.v1.2.0", "gauges.v0.9.0")
+	w.approve("pipes.v2.0.0")
+	w.installed("pipes.v2.0.0", "valves.v1.2.0", "gauges.v0.9.0")
+	w.still()
+
+	w.checkOperator("pipes", "pipes.v2.0.0")
+	pipe.SetGroupVersionKind(schema.GroupVersionKind{Group: shelf.Group, Version: "v1", Kind: "Pipe"})
+	w.eventually("the object of the CRD can be read in the new version", func() string {
+		return problem(w.admin.Get(t.Context(), client.ObjectKeyFromObject(pipe), pipe))
+	})
+	w.writesOnce()
+	w.told("InstallPlan", "RequiresApproval")
+	if n := manager.Metric(`csv_count{namespace="plumbing"}`); n != 3 {
+		t.Errorf("metric csv_count is %v, want 3", n)
+	}
+	figures(t, "first installation, three operators, an outage in between", first)
+	figures(t, "all, with two updates and a restart", w.requests(cluster.Filter{User: operator.User}))
+	t.Logf("memory of the manager: %+v", manager.Memory())
+}
+
+// With the rights of its manifest and no others an operator is installed, updated
+// by itself, and taken away with all that it brought but its CRD.
+func TestOperatorRights(t *testing.T) {
+	w := newWorld(t, nil)
+	all := shelf.Plumbing()
+	w.installOperators("Manual", slices.Concat(all[:1], all[3:])...)
+	manager := operator.Start(t, w.Cluster, "-controllers=operators", "-leader-elect=false")
+	manager.Ready()
+	w.eventually("a plan", func() string { return expect(fmt.Sprint(len(w.plans())), "1") })
+	w.stock(slices.Concat(all[:2], all[3:])...)
+	w.approve("pipes.v1.1.0") // the plan for 1.0.0 gives way
+	w.installed("pipes.v1.1.0", "valves.v1.2.0", "gauges.v0.9.0")
+	w.eventually("the first plan is gone", func() string { return expect(fmt.Sprint(len(w.plans())), "1") })
+	w.merge("Subscription", "pipes", `{"spec":{"installPlanApproval":"Automatic"}}`)
+	w.stock(all...)
+	w.installed("pipes.v2.0.0", "valves.v1.2.0", "gauges.v0.9.0")
+	w.merge("Subscription", "pipes", `{"metadata":{"annotations":{"fairlead.github.io/removal":"uninstall"}}}`)
+	w.installed("valves.v1.2.0", "gauges.v0.9.0")
+	w.still()
+	var d appsv1.Deployment
+	if err := w.admin.Get(t.Context(), client.ObjectKey{Namespace: plumbing, Name: "pipes"}, &d); client.IgnoreNotFound(err) != nil || err == nil {
+		t.Errorf("deployment pipes: %v, want that it is gone", err)
+	}
+	w.writesOnce()
+	w.rightsUsed([]string{"rbac-operators.yaml"},
+		// What applying an object asks for beside patch, and shows as such.
+		"create /serviceaccounts", "create /services", "create apps/deployments", "create apiextensions.k8s.io/customresourcedefinitions",
+		"create operators.coreos.com/clusterserviceversions", "create operators.coreos.com/subscriptions",
+		"create rbac.authorization.k8s.io/roles", "create rbac.authorization.k8s.io/rolebindings",
+		"create rbac.authorization.k8s.io/clusterroles", "create rbac.authorization.k8s.io/clusterrolebindings",
+		"escalate rbac.authorization.k8s.io/roles", "escalate rbac.authorization.k8s.io/clusterroles",
+		"bind rbac.authorization.k8s.io/roles", "bind rbac.authorization.k8s.io/clusterroles",
+		// It stands for whatever CRDs bundles bring.
+		"list */*",
+		// The deployment goes with its CSV; only a version with fewer deletes one.
+		"delete apps/deployments",
+		// No bundle here has a ConfigMap or needs an aggregated API, no catalog is in
+		// an image, no operator says anything of itself, and no plan was cut short.
+		"patch /configmaps", "delete /configmaps", "get apiregistration.k8s.io/apiservices", "patch operators.coreos.com/catalogsources",
+		"patch operators.coreos.com/operatorconditions/status", "update operators.coreos.com/installplans",
+		// Events that come again, and those on objects that there are none about.
+		"patch events.k8s.io/events", "get /namespaces", "get operators.coreos.com/operatorconditions",
+	)
+}
+
+// plans are the install plans of the namespace.
+func (w *world) plans() []unstructured.Unstructured {
+	w.Helper()
+	var list unstructured.UnstructuredList
+	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "operators.coreos.com", Version: "v1alpha1", Kind: "InstallPlanList"})
+	if err := w.admin.List(w.Context(), &list, client.InNamespace(plumbing)); err != nil {
+		w.Log(err)
+	}
+	return list.Items
+}
+
+// merge merges something into an object of the group v1alpha1.
+func (w *world) merge(kind, name, patch string) {
+	w.Helper()
+	o := olmObject("v1alpha1", kind, name, nil)
+	if err := w.admin.Patch(w.Context(), o, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// stock replaces the content of the catalog.
+func (w *world) stock(versions ...shelf.Version) {
+	w.Helper()
+	m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: plumbing, Name: plumbing}}
+	w.eventually("the catalog has new content", func() string {
+		if err := w.admin.Get(w.Context(), client.ObjectKeyFromObject(m), m); err != nil {
+			return err.Error()
+		}
+		m.Data = map[string]string{"catalog.json": shelf.Catalog(versions...)}
+		return problem(w.admin.Update(w.Context(), m))
+	})
+}
+
+// still waits until the operator writes nothing for five seconds.
+func (w *world) still() {
+	w.Helper()
+	w.eventually("the operator is still", func() string {
+		recent := w.requests(cluster.Filter{User: operator.User, Since: time.Now().Add(-5 * time.Second), Where: writes})
+		if len(recent) > 0 {
+			return summary(recent)
+		}
+		return ""
+	})
+}
+
+func writes(r *cluster.Request) bool {
+	switch r.Verb {
+	case "create", "update", "patch", "delete":
+		return r.Resource != "leases" && r.Resource != "events" && r.Group != "authorization.k8s.io" && r.Resource != "selfsubjectaccessreviews"
+	}
+	return false
+}
+
+// checkOperator checks what an installed operator consists of.
+func (w *world) checkOperator(name, csv string) {
+	w.Helper()
+	var d appsv1.Deployment
+	if err := w.admin.Get(w.Context(), client.ObjectKey{Namespace: plumbing, Name: name}, &d); err != nil {
+		w.Fatal(err)
+	}
+	if d.Labels["olm.owner"] != csv || len(d.OwnerReferences) != 1 || d.OwnerReferences[0].Name != csv || d.Status.AvailableReplicas != 1 {
+		w.Errorf("deployment %s: labels %v, owners %v, %d available", name, d.Labels, d.OwnerReferences, d.Status.AvailableReplicas)
+	}
+	var account corev1.ServiceAccount
+	if err := w.admin.Get(w.Context(), client.ObjectKey{Namespace: plumbing, Name: name}, &account); err != nil {
+		w.Fatal(err)
+	}
+	if len(account.OwnerReferences) != 1 || account.OwnerReferences[0].Name != csv {
+		w.Errorf("service account %s: owners %v", name, account.OwnerReferences)
+	}
+}
+
+// writesOnce checks the writes of the operator: none was carried out twice, all
+// deletions have preconditions, nothing was taken from others by force.
+func (w *world) writesOnce() {
+	w.Helper()
+	made := map[string]int{}
+	for _, r := range w.requests(cluster.Filter{User: operator.User, Where: writes}) {
+		object := fmt.Sprintf("%s/%s/%s", r.Resource, r.Namespace, r.Name)
+		if _, force := r.FieldManager(); force {
+			w.Errorf("%s was written by force", object)
+		}
+		switch {
+		case r.Verb == "delete" && r.PreconditionUID() == "":
+			w.Errorf("%s was deleted without a precondition", object)
+		case r.Code == 201:
+			made["create "+object]++
+		case r.Verb == "delete" && r.Code == 200:
+			made["delete "+object]++
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(made)) {
+		if made[what] > 1 && !strings.Contains(what, "configmaps/fairlead/") {
+			w.Errorf("%s: %d times", what, made[what])
+		}
+	}
+}
+
+// told waits for an event about an object of a kind with that reason.
+func (w *world) told(kind, reason string) {
+	w.Helper()
+	w.eventually("an event "+reason, func() string {
+		var all eventsv1.EventList
+		if err := w.admin.List(w.Context(), &all, client.InNamespace(plumbing)); err != nil {
+			return err.Error()
+		}
+		var got []string
+		for _, e := range all.Items {
+			if e.Regarding.Kind == kind && e.Reason == reason {
+				return ""
+			}
+			got = append(got, e.Regarding.Kind+" "+e.Reason)
+		}
+		return fmt.Sprint(got)
+	})
+}
+
+// figures says what requests a scenario took.
+func figures(t *testing.T, what string, all []cluster.Request) {
+	reads, written, conflicts, watches := 0, 0, 0, 0
+	for i := range all {
+		switch r := &all[i]; {
+		case r.Verb == "watch":
+			watches++
+		case writes(r):
+			written++
+			if r.Code == 409 {
+				conflicts++
+			}
+		case r.Verb == "get" || r.Verb == "list":
+			reads++
+		}
+	}
+	t.Logf("%s: %d writes (%d of them conflicts), %d reads, %d watches: %s", what, written, conflicts, reads, watches, summary(all))
+}

@@ -1,0 +1,246 @@
+package operators_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators/shelf"
+	"github.com/fairlead/fairlead/solver/olm/install"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// TestImages installs from a catalog in an image, of a bundle in an image, both
+// in a directory.
+func TestImages(t *testing.T) {
+	root := t.TempDir()
+	v := onlyPipes()
+	var docs []string
+	for line := range strings.Lines(shelf.Catalog(v)) {
+		docs = append(docs, line)
+	}
+	var bundle struct {
+		Properties []struct {
+			Type  string
+			Value json.RawMessage
+		}
+	}
+	if err := json.Unmarshal([]byte(docs[2]), &bundle); err != nil {
+		t.Fatal(err)
+	}
+	manifests := filepath.Join(root, "registry.example.com", "pipes:1.0.0", "manifests")
+	n := 0
+	kept := bundle.Properties[:0]
+	for _, p := range bundle.Properties {
+		if p.Type != "olm.bundle.object" {
+			kept = append(kept, p)
+			continue
+		}
+		var held struct{ Data []byte }
+		if err := json.Unmarshal(p.Value, &held); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(manifests, []string{"csv", "crd", "service"}[n]+".yaml"), string(held.Data))
+		n++
+	}
+	write(t, filepath.Join(root, "registry.example.com", "pipes:1.0.0", "metadata", "annotations.yaml"),
+		"annotations:\n  operators.operatorframework.io.bundle.package.v1: pipes\n")
+	var full map[string]any
+	if err := json.Unmarshal([]byte(docs[2]), &full); err != nil {
+		t.Fatal(err)
+	}
+	full["properties"] = kept
+	text, err := json.Marshal(full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shelfDir := filepath.Join(root, "registry.example.com", "shelf:v1")
+	write(t, filepath.Join(shelfDir, "catalog.json"), docs[0]+docs[1]+strings.ReplaceAll(string(text), `"Type"`, `"type"`))
+
+	w := newWorld(t, &operators.BackendOptions{Images: operators.Directory(root)})
+	group := object(groupKind, ns, "plumbing")
+	group.Object["spec"] = map[string]any{"targetNamespaces": []any{ns}}
+	w.create(group)
+	w.create(subscription("Automatic"))
+	source := object(catalogKind, ns, "plumbing")
+	source.Object["spec"] = map[string]any{"sourceType": "grpc", "image": "registry.example.com/absent:v1"}
+	w.create(source)
+	for range 12 {
+		w.pass()
+	}
+	if message, _, _ := unstructured.NestedString(w.get(catalogKind, ns, "plumbing").Object, "status", "message"); !strings.Contains(message, `image "registry.example.com/absent:v1": there is none`) {
+		t.Errorf("message %q", message)
+	}
+	source = w.get(catalogKind, ns, "plumbing")
+	w.must(unstructured.SetNestedField(source.Object, strings.ReplaceAll("registry.example.com/shelf:v1", "~", ""), "spec", "image"))
+	w.must(w.client.Update(t.Context(), source))
+	w.run(100)
+	w.wantPhases(map[string]string{"pipes.v1.0.0": "Succeeded"})
+}
+
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(text, `"Value"`, `"value"`)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDirectoryStaysInside refuses names that lead out of the directory.
+func TestDirectoryStaysInside(t *testing.T) {
+	for _, image := range []string{"../secret", "/etc/passwd", "", "a/../../b"} {
+		if _, err := operators.Directory(t.TempDir()).Open(t.Context(), image); err == nil || !strings.Contains(err.Error(), "is no name of an image") {
+			t.Errorf("%q: %v", image, err)
+		}
+	}
+}
+
+// TestCopies tells another namespace of an operator, also when the manager is
+// killed between the two writes that a copy takes; the copy is never taken for
+// an operator of that namespace.
+func TestCopies(t *testing.T) {
+	w := newWorld(t, nil)
+	const other = "tenant"
+	w.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: other}})
+	w.stock("Automatic", onlyPipes())
+	group := w.get(groupKind, ns, "plumbing")
+	w.must(unstructured.SetNestedStringSlice(group.Object, []string{ns, other}, "spec", "targetNamespaces"))
+	w.must(w.client.Update(t.Context(), group))
+	cut := 0
+	w.fail = func(verb string, o client.Object) (error, bool) {
+		if verb == "patch status" && o.GetNamespace() == other && cut == 0 {
+			cut++
+			seen, err := w.backend.Observe(context.WithoutCancel(t.Context()), other)
+			if err != nil || len(seen.CSVs) != 1 || !seen.CSVs[0].Copied() {
+				t.Errorf("half a copy is seen as %v, %v", seen, err)
+			}
+			return errors.New("the manager was killed"), false
+		}
+		return nil, false
+	}
+	w.run(100)
+	copied := w.get(csvKind, other, "pipes.v1.0.0")
+	reason, _, _ := unstructured.NestedString(copied.Object, "status", "reason")
+	phase, _, _ := unstructured.NestedString(copied.Object, "status", "phase")
+	if cut != 1 || reason != "Copied" || phase != "Succeeded" {
+		t.Errorf("cut %d, the copy has phase %q, reason %q", cut, phase, reason)
+	}
+	roles := 0
+	for _, o := range w.all(kind("rbac.authorization.k8s.io", "v1", "RoleBinding")) {
+		if o.GetNamespace() == other {
+			roles++
+		}
+	}
+	if roles != 1 {
+		t.Errorf("%d role bindings in the other namespace", roles)
+	}
+	group = w.get(groupKind, ns, "plumbing")
+	w.must(unstructured.SetNestedStringSlice(group.Object, []string{ns}, "spec", "targetNamespaces"))
+	w.must(w.client.Update(t.Context(), group))
+	w.run(100)
+	for _, o := range w.all(csvKind) {
+		if o.GetNamespace() == other {
+			t.Error("the copy is still there")
+		}
+	}
+}
+
+// TestRepair brings back what is deleted, and deploys anew.
+func TestRepair(t *testing.T) {
+	w := newWorld(t, nil)
+	w.stock("Automatic", onlyPipes())
+	w.run(60)
+	w.must(w.client.Delete(t.Context(), object(kind("", "v1", "Service"), ns, "pipes-metrics")))
+	w.must(w.client.Delete(t.Context(), object(kind("apps", "v1", "Deployment"), ns, "pipes")))
+	w.run(100)
+	w.wantPhases(map[string]string{"pipes.v1.0.0": "Succeeded"})
+	w.get(kind("", "v1", "Service"), ns, "pipes-metrics")
+	w.get(kind("apps", "v1", "Deployment"), ns, "pipes")
+}
+
+// TestRemoval takes an operator away, and leaves nothing but its CRD.
+func TestRemoval(t *testing.T) {
+	w := newWorld(t, nil)
+	w.stock("Automatic", onlyPipes())
+	w.run(60)
+	sub := w.get(subscriptionKind, ns, "pipes")
+	sub.SetAnnotations(map[string]string{install.RemovalAnnotation: install.RemovalUninstall})
+	w.must(w.client.Update(t.Context(), sub))
+	w.run(100)
+	w.wantPhases(map[string]string{})
+	for _, k := range []string{"ServiceAccount", "Service"} {
+		if left := w.all(kind("", "v1", k)); len(left) > 0 {
+			t.Errorf("%s %s is left", k, left[0].GetName())
+		}
+	}
+	if left := w.all(kind("rbac.authorization.k8s.io", "v1", "ClusterRoleBinding")); len(left) > 0 {
+		t.Errorf("ClusterRoleBinding %s is left", left[0].GetName())
+	}
+	if n := len(w.all(crdKind)); n != 1 {
+		t.Errorf("%d CRDs, want that of the operator", n)
+	}
+	if n := len(w.all(subscriptionKind)); n != 0 {
+		t.Errorf("%d subscriptions", n)
+	}
+}
+
+// TestAcross refuses an operator whose API another namespace has.
+func TestAcross(t *testing.T) {
+	w := newWorld(t, &operators.BackendOptions{Across: true})
+	w.stock("Automatic", onlyPipes())
+	w.run(60)
+	const other = "tenant"
+	for _, o := range []*unstructured.Unstructured{w.get(catalogKind, ns, "plumbing"), w.get(groupKind, ns, "plumbing"), subscription("Automatic")} {
+		o.SetNamespace(other)
+		o.SetResourceVersion("")
+		o.SetUID("")
+		o.SetAnnotations(nil)
+		delete(o.Object, "status")
+		w.create(o)
+	}
+	m := w.get(kind("", "v1", "ConfigMap"), ns, "plumbing")
+	m.SetNamespace(other)
+	m.SetResourceVersion("")
+	w.create(m)
+	sub := w.get(subscriptionKind, other, "pipes")
+	w.must(unstructured.SetNestedField(sub.Object, other, "spec", "sourceNamespace"))
+	w.must(w.client.Update(t.Context(), sub))
+	var told []string
+	for range 12 {
+		d, err := w.runner.Reconcile(t.Context(), other)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told = reasons(d.Blocked)
+		w.clock.Advance(1e9)
+	}
+	if !slices.Contains(told, install.ReasonNamespaces) {
+		t.Errorf("reasons %v, want %s", told, install.ReasonNamespaces)
+	}
+}
+
+// TestReportUpgradeable leaves the report where it is read again.
+func TestReportUpgradeable(t *testing.T) {
+	if _, err := operators.New(nil, &operators.BackendOptions{ClusterVersion: "4.19.0"}); err == nil {
+		t.Error("ClusterVersion without ReportNamespace is accepted")
+	}
+	w := newWorld(t, &operators.BackendOptions{ClusterVersion: "4.19.0", ReportNamespace: "fairlead"})
+	w.stock("Automatic", onlyPipes())
+	d, _ := w.run(60)
+	m := w.get(kind("", "v1", "ConfigMap"), "fairlead", "fairlead-upgradeable-"+ns)
+	text, _, _ := unstructured.NestedString(m.Object, "data", "condition")
+	if !strings.Contains(text, `"type":"Upgradeable","status":"True"`) || len(d.Blocked) > 0 {
+		t.Errorf("report %q, blocks %v", text, d.Blocked)
+	}
+}
