@@ -2,6 +2,7 @@ package e2e_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -210,7 +211,47 @@ func TestMachine(t *testing.T) {
 		t.Error(err)
 	}
 	w.rightsUsed([]string{"rbac-machines.yaml", "operator.yaml"}, "delete /pods", "list /persistentvolumes", "list storage.k8s.io/volumeattachments",
-		"get coordination.k8s.io/leases", "create coordination.k8s.io/leases", "update coordination.k8s.io/leases", "create /events")
+		"patch events.k8s.io/events", "get coordination.k8s.io/leases", "create coordination.k8s.io/leases", "update coordination.k8s.io/leases", "create /events")
+}
+
+// What an action was decided on is what the server holds it to: an object of
+// another UID or revision is left alone.
+func TestMachinePreconditions(t *testing.T) {
+	w := newWorld(t, nil)
+	operator.Install(t, w.Cluster, "crd/machine.yaml")
+	w.namespace("shop")
+	w.namespace("fleet")
+	w.machine(newInstances(t), "m1", "n1", nil)
+	w.pod("shop", "p", "n1", nil)
+	b := &machines.Backend{Client: w.admin, Cache: w.admin}
+	for _, a := range []lifecycle.Action{
+		lifecycle.UpdateStatus{Revision: "1", Phase: "Deleting"},
+		lifecycle.Evict{Namespace: "shop", Name: "p", UID: "another"},
+		lifecycle.DeletePod{Namespace: "shop", Name: "p", UID: "another"},
+		lifecycle.Cordon{Node: "n1", UID: "another"},
+		lifecycle.DeleteNode{Name: "n1", UID: "another"},
+	} {
+		var refused *lifecycle.RefusedError
+		if err := b.Apply(t.Context(), "fleet/m1", a); !errors.As(err, &refused) || refused.Code != 409 {
+			t.Errorf("%#v: %v, want a conflict", a, err)
+		}
+	}
+	m, err := w.getMachine(t.Context(), "m1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = b.Apply(t.Context(), "fleet/m1", lifecycle.UpdateStatus{Revision: m.GetResourceVersion(), Phase: "Deleting", ErrorReason: "X"})
+	if err != nil {
+		t.Error(err)
+	}
+	if m, err = w.getMachine(t.Context(), "m1"); err != nil {
+		t.Fatal(err)
+	}
+	node, _, _ := unstructured.NestedString(m.Object, "status", "nodeRef", "name")
+	phase, _, _ := unstructured.NestedString(m.Object, "status", "phase")
+	if node != "n1" || phase != "Deleting" {
+		t.Errorf("status %v", m.Object["status"])
+	}
 }
 
 func expect(got, want string) string {

@@ -100,10 +100,10 @@ func SplitName(full string) (namespace, name string) {
 
 // Options are the controller's for an engine: workers passes at a time, and a
 // pass that fails is repeated after a second, then after twice as long each
-// time, up to a minute.
+// time, up to fifteen seconds: so late is what is due when a server comes back.
 func Options(workers int) controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: workers,
-		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, time.Minute),
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, 15*time.Second),
 	}
 }

@@ -153,4 +153,4 @@ func (b *Backend) ApplyAll(ctx context.Context, node string, actions []taints.Ac
 
 // gone says that an object is not there, or another one of its name is: then
 // there is nothing to do.
-func gone(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) }
+func gone(err error) bool { return apierrors.IsNotFound(err) || kube.IsAnother(err) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/lifecycle"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -45,39 +46,31 @@ func (b *Backend) Apply(ctx context.Context, machine string, action lifecycle.Ac
 }
 
 // updateStatus writes what the engine says of the status, and leaves the rest.
+// The resourceVersion in the patch makes the server refuse it when the machine
+// has changed.
 func (b *Backend) updateStatus(ctx context.Context, machine string, a lifecycle.UpdateStatus) error {
-	u, err := b.object(ctx, b.Client, machine)
-	if err != nil {
-		return err
-	}
-	if u.GetResourceVersion() != a.Revision {
-		return &lifecycle.RefusedError{Code: 409, Message: "the machine has changed since it was looked at"}
-	}
-	conditions, err := plain(a.Conditions)
-	if err != nil {
-		return err
-	}
-	status, _, _ := unstructured.NestedMap(u.Object, "status") // what is no map is replaced
-	if status == nil {
-		status = map[string]any{}
-	}
-	status["phase"], status["conditions"] = string(a.Phase), conditions
-	for name, value := range map[string]string{"errorReason": a.ErrorReason, "errorMessage": a.ErrorMessage} {
-		if status[name] = value; value == "" {
-			delete(status, name)
+	word := func(s string) any {
+		if s == "" {
+			return nil // takes it away
 		}
+		return s
 	}
-	u.Object["status"] = status
-	return b.Client.Status().Update(ctx, u)
-}
-
-// plain is a value as JSON has it.
-func plain(v any) (out any, err error) {
-	data, err := json.Marshal(v)
-	if err == nil {
-		err = json.Unmarshal(data, &out)
+	data, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"resourceVersion": a.Revision},
+		"status": map[string]any{
+			"phase": a.Phase, "conditions": a.Conditions,
+			"errorReason": word(a.ErrorReason), "errorMessage": word(a.ErrorMessage),
+		},
+	})
+	if err != nil {
+		return err
 	}
-	return out, err
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(Kind)
+	namespace, name := kube.SplitName(machine)
+	u.SetNamespace(namespace)
+	u.SetName(name)
+	return b.Client.Status().Patch(ctx, u, client.RawPatch(types.MergePatchType, data))
 }
 
 func (b *Backend) record(ctx context.Context, machine string, a lifecycle.RecordEvent) error {
@@ -102,7 +95,11 @@ func (b *Backend) cordon(ctx context.Context, node, uid string, is bool) error {
 	if err != nil {
 		return err
 	}
-	return b.Client.Patch(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}, client.RawPatch(types.MergePatchType, data))
+	err = b.Client.Patch(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}, client.RawPatch(types.MergePatchType, data))
+	if kube.IsAnother(err) {
+		return &lifecycle.RefusedError{Code: 409, Message: "node " + node + " has another UID than " + uid + ": it is another one"}
+	}
+	return err
 }
 
 func (b *Backend) evict(ctx context.Context, a lifecycle.Evict) error {

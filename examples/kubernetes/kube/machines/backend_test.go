@@ -78,11 +78,15 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 				}
 				return next.Patch(ctx, o, p, opts...)
 			},
-			SubResourceUpdate: func(ctx context.Context, next client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
-				if err := note("update %s/%s", o.GetName(), sub); err != nil {
+			SubResourcePatch: func(ctx context.Context, next client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+				data, err := p.Data(o)
+				if err != nil {
+					t.Error(err)
+				}
+				if err := note("patch %s/%s %s", o.GetName(), sub, data); err != nil {
 					return err
 				}
-				return next.SubResource(sub).Update(ctx, o, opts...)
+				return next.SubResource(sub).Patch(ctx, o, p, opts...)
 			},
 			SubResourceCreate: func(ctx context.Context, next client.Client, sub string, o, s client.Object, opts ...client.SubResourceCreateOption) error {
 				e := s.(*policyv1.Eviction)
@@ -185,7 +189,7 @@ func TestApply(t *testing.T) {
 		{lifecycle.RemoveHook{Point: lifecycle.PreTerminate, Name: "a", Owner: "x"}, nil, ""},
 		{lifecycle.RemoveFinalizer{Finalizer: lifecycle.Finalizer}, []string{`patch m {"metadata":{"finalizers":["other/one"],"resourceVersion":"999"}}`}, ""},
 		{lifecycle.RemoveFinalizer{Finalizer: "not/there"}, nil, ""},
-		{lifecycle.UpdateStatus{Revision: "998"}, nil, "409: the machine has changed"},
+		{lifecycle.UpdateStatus{Revision: "999", Phase: "Deleting", ErrorReason: "X"}, []string{`patch m/status {"metadata":{"resourceVersion":"999"},"status":{"conditions":null,"errorMessage":null,"errorReason":"X","phase":"Deleting"}}`}, ""},
 		{lifecycle.RecordEvent{Type: "Normal"}, nil, ""},
 	} {
 		c := newCluster(t, machine(nil), node(), pod("shop", "p", "n"))
