@@ -339,6 +339,16 @@ func (w *world) told(kind, reason string) {
 	})
 }
 
+// hasEvent reports whether there is an event with a reason and such a note.
+func (w *world) hasEvent(reason, note string) bool {
+	w.Helper()
+	var all eventsv1.EventList
+	if err := w.admin.List(w.Context(), &all, client.InNamespace(plumbing)); err != nil {
+		w.Log(err)
+	}
+	return slices.ContainsFunc(all.Items, func(e eventsv1.Event) bool { return e.Reason == reason && strings.Contains(e.Note, note) })
+}
+
 // figures says what requests a scenario took.
 func figures(t *testing.T, what string, all []cluster.Request) {
 	reads, written, conflicts, watches := 0, 0, 0, 0

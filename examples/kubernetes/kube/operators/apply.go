@@ -75,7 +75,7 @@ func (b *Backend) applyStep(ctx context.Context, namespace string, a install.App
 		owned(o, csv)
 	}
 	mark(o, namespace, "csv/"+a.Resolving, a.Digest)
-	if err := b.apply(ctx, o, a.Revision); err != nil {
+	if _, err := b.apply(ctx, o, a.Revision); err != nil {
 		return err
 	}
 	if o.GroupVersionKind() == crds {
@@ -169,8 +169,9 @@ func (b *Backend) writeObject(ctx context.Context, namespace string, a install.W
 		return err
 	}
 	mark(o, namespace, "namespace/"+a.Owner, a.Digest)
-	if o.GroupVersionKind() != csvs {
-		return b.apply(ctx, o, a.Revision)
+	revision, err := b.apply(ctx, o, a.Revision)
+	if err != nil || o.GroupVersionKind() != csvs {
+		return err
 	}
 	var held struct {
 		Status csvStatus `json:"status"`
@@ -178,18 +179,8 @@ func (b *Backend) writeObject(ctx context.Context, namespace string, a install.W
 	if err := json.Unmarshal(a.Manifest, &held); err != nil {
 		return &ObjectError{a.Ref, err}
 	}
-	if err := b.apply(ctx, o, a.Revision); err != nil {
-		return err
-	}
-	written, err := b.head(ctx, csvs, o.GetNamespace(), o.GetName())
-	if err != nil {
-		return outcome(a.Ref, err)
-	}
-	if written == nil || !sameDigest(written, o) {
-		return &ChangedError{a.Ref, "it has changed while it was written"}
-	}
 	held.Status.LastUpdateTime = b.now()
-	return b.patchStatus(ctx, csvs, o.GetNamespace(), o.GetName(), written.ResourceVersion, held.Status)
+	return b.patchStatus(ctx, csvs, o.GetNamespace(), o.GetName(), revision, held.Status)
 }
 
 // deleteObject deletes an object unless it belongs to another by now.

@@ -106,7 +106,8 @@ func (b *Backend) deployOne(ctx context.Context, csv *metav1.PartialObjectMetada
 	unstructured.RemoveNestedField(o.Object, "metadata", "creationTimestamp")
 	owned(o, csv)
 	mark(o, csv.Namespace, "csv/"+csv.Name, digest)
-	return o.GetName(), b.apply(ctx, o, revision)
+	_, err = b.apply(ctx, o, revision)
+	return o.GetName(), err
 }
 
 // undeploy deletes the deployments of a CSV.

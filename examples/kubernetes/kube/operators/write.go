@@ -49,30 +49,31 @@ func (b *Backend) at(ctx context.Context, gvk schema.GroupVersionKind, namespace
 
 // apply has the server apply an object as it shall be at a revision; "" means
 // that it must not exist. The object carries a digest: if what exists has it
-// too, there is nothing to do.
-func (b *Backend) apply(ctx context.Context, o *unstructured.Unstructured, revision string) error {
+// too, there is nothing to do. It returns the revision that the object has then.
+func (b *Backend) apply(ctx context.Context, o *unstructured.Unstructured, revision string) (string, error) {
 	gvk, ref := o.GroupVersionKind(), refOf(o.GroupVersionKind(), o.GetNamespace(), o.GetName())
 	o.SetResourceVersion(absent)
 	if revision != "" {
 		found, err := b.head(ctx, gvk, o.GetNamespace(), o.GetName())
 		switch {
 		case err != nil:
-			return outcome(ref, err)
+			return "", outcome(ref, err)
 		case found == nil:
-			return &ChangedError{ref, "it is gone"}
+			return "", &ChangedError{ref, "it is gone"}
 		case sameDigest(found, o):
-			return nil
+			return found.ResourceVersion, nil
 		}
 		o.SetUID(found.UID) // or else it would be made anew if it has gone
 		o.SetResourceVersion(revision)
 	}
-	err := b.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o.DeepCopy()), client.FieldOwner(FieldManager))
+	applied := o.DeepCopy()
+	err := b.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner(FieldManager))
 	if apierrors.IsConflict(err) && revision == "" {
 		if found, failed := b.head(ctx, gvk, o.GetNamespace(), o.GetName()); failed == nil && found != nil && sameDigest(found, o) {
-			return nil
+			return found.ResourceVersion, nil
 		}
 	}
-	return outcome(ref, err)
+	return applied.GetResourceVersion(), outcome(ref, err)
 }
 
 // sameDigest reports whether what exists is what is to be written, for the same
