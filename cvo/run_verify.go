@@ -40,7 +40,7 @@ type Digests []string
 // Verify returns a *DigestError for an image that is not listed.
 func (d Digests) Verify(_ context.Context, digest string) error {
 	switch {
-	case !digestForm.MatchString(digest):
+	case !IsDigest(digest):
 		return &DigestError{digest, "it is no digest; name the image by one, as in registry/name@sha256:…"}
 	case !slices.Contains(d, digest):
 		return &DigestError{digest, "it is not among the digests that are trusted"}
@@ -48,7 +48,11 @@ func (d Digests) Verify(_ context.Context, digest string) error {
 	return nil
 }
 
-// digestForm is what digests look like.
+// IsDigest reports whether a text has the form of an image's digest: an
+// algorithm, a colon and a hash, as in sha256:8c04…. It does not tell whether the
+// algorithm exists, nor whether the hash has its length.
+func IsDigest(text string) bool { return digestForm.MatchString(text) }
+
 var digestForm = regexp.MustCompile(`^[a-z0-9]+(?:[.+_-][a-z0-9]+)*:[a-zA-Z0-9=_-]+$`)
 
 // DigestError says why an image is not trusted.

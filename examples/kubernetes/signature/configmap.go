@@ -23,7 +23,8 @@ const (
 // ConfigMaps returns the store of the cluster itself: config maps of
 // [Namespace] with the label [Label]. Their binaryData holds signatures under
 // <algorithm>-<hash>, followed by anything, as in sha256-8c04…-1. It needs the
-// right to list config maps there.
+// right to list config maps there. A list is held in memory as a whole while it
+// is looked through.
 func ConfigMaps(reader client.Reader) Store { return configMaps{reader} }
 
 type configMaps struct{ reader client.Reader }

@@ -25,11 +25,12 @@
 //
 // # Where signatures are
 //
-// The stores of Options.First are asked one after the other, then all others at
-// once. Who is found first wins, and the rest is cancelled. A store on a web
-// server has its signatures at <store>/<algorithm>=<hash>/signature-1 and so on
-// up to 9; the first that is not there ends the list. [ConfigMaps] reads those
-// that an administrator puts into the cluster.
+// The stores of Options.First are asked one after the other, each for at most
+// half of the time that is left, then all others at once. Who is found first
+// wins, and the rest is cancelled. A store on a web server has its signatures at
+// <store>/<algorithm>=<hash>/signature-1 and so on up to 9; the first that is
+// not there ends the list. [ConfigMaps] reads those that an administrator puts
+// into the cluster.
 //
 // A cluster version with signature stores of its own replaces those of the
 // payload: give New these in their place. The config maps come first all the

@@ -3,6 +3,7 @@ package signature
 import (
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // Reason is the kind of a failure.
@@ -99,12 +100,12 @@ func (e *Error) Unwrap() []error {
 	return list
 }
 
-// oneLine returns a text as one line that is not too long, for it may come from
-// a server.
+// oneLine returns a text as one line that is not too long and shows all that it
+// has, for it may come from a server.
 func oneLine(s string) string {
 	const longest = 300
 	if len(s) > longest {
 		s = s[:longest] + " …"
 	}
-	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "?"), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
+	return strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "?"), func(r rune) bool { return r == ' ' || !unicode.IsPrint(r) }), " ")
 }

@@ -46,6 +46,8 @@ type packetGroup struct {
 	raw         []byte
 	fingerprint []byte
 	ids         []uint64 // of the key and its subkeys
+	revocations int      // of the key and of its subkeys that are supported, good or not
+	unsupported error    // why the key itself is not supported
 }
 
 // entity returns the key in a form of its own.
@@ -53,13 +55,32 @@ func (g *packetGroup) entity() (*openpgp.Entity, error) {
 	return openpgp.ReadEntity(packet.NewReader(bytes.NewReader(g.raw)))
 }
 
+// revoked counts the revocations of the key and its subkeys that the key made.
+func revoked(e *openpgp.Entity) (n int) {
+	for _, r := range e.Revocations {
+		if e.PrimaryKey.VerifyRevocationSignature(r.Packet) == nil {
+			n++
+		}
+	}
+	for _, sub := range e.Subkeys {
+		for _, r := range sub.Revocations {
+			if e.PrimaryKey.VerifySubkeyRevocationSignature(r.Packet, sub.PublicKey) == nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // ParseKeyring reads public keys: one or more blocks of ASCII armor, or binary.
 // name is for messages.
 //
 // A keyring that cannot be used as a whole is an error: a block that is cut
-// short, a key whose own signature is wrong, a secret key, no key at all. A key
-// that has expired or is revoked is taken, and satisfies nobody. Keys of kinds
-// that are not supported are passed over, unless there are no others.
+// short, a key whose own signature is wrong, a secret key, no key at all, and a
+// revocation that cannot be verified, as by another key: to pass over it would
+// be to trust a key that somebody has given up. A key that has expired or is
+// revoked is taken, and satisfies nobody. Keys of kinds that are not supported
+// are passed over, unless there are no others.
 func ParseKeyring(name string, data []byte) (*Keyring, error) {
 	fail := func(format string, args ...any) (*Keyring, error) {
 		return nil, fmt.Errorf("the keyring %s cannot be used: %w; export it with gpg --export --armor", name, fmt.Errorf(format, args...))
@@ -74,16 +95,19 @@ func ParseKeyring(name string, data []byte) (*Keyring, error) {
 	}
 	k := &Keyring{name: name}
 	for i, g := range groups {
-		e, err := g.entity()
-		if unsupported := pgperrors.UnsupportedError(""); errors.As(err, &unsupported) {
-			k.skipped = append(k.skipped, fmt.Sprintf("key %d: %s", i+1, oneLine(err.Error())))
+		if g.unsupported != nil {
+			k.skipped = append(k.skipped, fmt.Sprintf("key %d: %s", i+1, oneLine(g.unsupported.Error())))
 			continue
 		}
+		e, err := g.entity()
 		if err != nil {
 			return fail("key %d cannot be read: %w", i+1, err)
 		}
 		if _, err := e.VerifyPrimaryKey(time.Time{}, nil); err != nil && !errors.Is(err, pgperrors.ErrKeyRevoked) {
 			return fail("key %d, %X, is not signed by itself: %w", i+1, e.PrimaryKey.Fingerprint, err)
+		}
+		if revoked(e) != g.revocations {
+			return fail("key %d, %X, has a revocation that it did not make itself, or that is no good: leave the key out, or, if it is to be trusted, that revocation", i+1, e.PrimaryKey.Fingerprint)
 		}
 		g.fingerprint = e.PrimaryKey.Fingerprint
 		g.ids = append(g.ids, e.PrimaryKey.KeyId)
@@ -136,14 +160,44 @@ func dearmor(data []byte) ([]byte, error) {
 
 // The numbers of packets that a keyring has.
 const (
+	tagSignature = 2
 	tagSecret    = 5
 	tagPublic    = 6
 	tagSecretSub = 7
+	tagPublicSub = 14
 )
+
+// The types of signatures that revoke a key and a subkey.
+const (
+	revokesKey    = 0x20
+	revokesSubkey = 0x28
+)
+
+// signatureType is the type that a packet of a signature says it has.
+func signatureType(contents []byte) byte {
+	at := 1
+	if len(contents) > 0 && contents[0] < 4 { // the old versions have a length before
+		at = 2
+	}
+	if len(contents) <= at {
+		return 0
+	}
+	return contents[at]
+}
+
+// unsupported returns why a packet is of a kind that is not supported.
+func unsupported(p *packet.OpaquePacket) error {
+	_, err := p.Parse()
+	if as := pgperrors.UnsupportedError(""); errors.As(err, &as) {
+		return err
+	}
+	return nil
+}
 
 // split parts the packets of a keyring by keys.
 func split(data []byte) ([]*packetGroup, error) {
 	var groups []*packetGroup
+	passed := false // the last subkey is not supported
 	for in := packet.NewOpaqueReader(bytes.NewReader(data)); ; {
 		p, err := in.Next()
 		if err == io.EOF && len(groups) > 0 {
@@ -156,7 +210,8 @@ func split(data []byte) ([]*packetGroup, error) {
 		case p.Tag == tagSecret || p.Tag == tagSecretSub:
 			return nil, errors.New("it holds a secret key, which must not be here")
 		case p.Tag == tagPublic:
-			groups = append(groups, &packetGroup{})
+			groups = append(groups, &packetGroup{unsupported: unsupported(p)})
+			passed = false
 		case len(groups) == 0:
 			return nil, fmt.Errorf("it begins with a packet of type %d, and not with a public key", p.Tag)
 		}
@@ -166,5 +221,11 @@ func split(data []byte) ([]*packetGroup, error) {
 		}
 		last := groups[len(groups)-1]
 		last.raw = append(last.raw, b.Bytes()...)
+		switch kind := signatureType(p.Contents); {
+		case p.Tag == tagPublicSub:
+			passed = unsupported(p) != nil
+		case p.Tag == tagSignature && (kind == revokesKey || kind == revokesSubkey && !passed):
+			last.revocations++
+		}
 	}
 }

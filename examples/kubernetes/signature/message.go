@@ -56,17 +56,14 @@ func parse(data []byte) (m *message, err *Failure) {
 			break
 		}
 		if err != nil {
-			return nil, failure(Unreadable, "it is no OpenPGP message that can be read: %w", err)
+			return nil, unreadable("it is no OpenPGP message that can be read", err)
 		}
 		if err := r.take(p); err != nil {
 			return nil, err
 		}
 	}
-	switch {
-	case !r.literal:
+	if !r.literal {
 		return nil, failure(Unreadable, "it is an OpenPGP message without content")
-	case len(r.m.signatures) == 0:
-		return nil, failure(Unsigned, "it is not signed")
 	}
 	return &r.m, nil
 }
@@ -108,13 +105,21 @@ func (r *reader) take(p packet.Packet) *Failure {
 		case len(content) > maxContent:
 			return failure(Limit, "its content has more than %d bytes", maxContent)
 		case err != nil:
-			return failure(Unreadable, "its content cannot be read: %w", err)
+			return unreadable("its content cannot be read", err)
 		}
 		r.m.content = content
 	default:
 		return failure(Unreadable, "it has a packet that signed messages have not (%T)", p)
 	}
 	return nil
+}
+
+// unreadable says why a part of a message cannot be read.
+func unreadable(what string, err error) *Failure {
+	if errors.Is(err, pgperrors.ErrMessageTooLarge) {
+		return failure(Limit, "unpacked it has more than %d bytes", maxContent)
+	}
+	return failure(Unreadable, "%s: %w", what, err)
 }
 
 // signature notes a signature.
@@ -142,7 +147,7 @@ func (k *Keyring) verify(m *message, now time.Time) (err *Failure) {
 			err = failure(Forged, "its signature cannot be verified")
 		}
 	}()
-	var worst *Failure
+	closest := failure(Unsigned, "it is not signed")
 	for _, s := range m.signatures {
 		known := false
 		for _, g := range k.keys {
@@ -154,13 +159,13 @@ func (k *Keyring) verify(m *message, now time.Time) (err *Failure) {
 			if f == nil {
 				return nil
 			}
-			worst = f
+			closest = f
 		}
-		if !known && worst == nil {
-			worst = failure(UnknownKey, "it is signed by the key %016X, which is not in the keyring", s.issuer)
+		if !known && closest.Reason == Unsigned {
+			closest = failure(UnknownKey, "it is signed by the key %016X, which is not in the keyring", s.issuer)
 		}
 	}
-	return worst
+	return closest
 }
 
 // verify returns nil if the key made the signature and is good.

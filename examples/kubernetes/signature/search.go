@@ -55,6 +55,14 @@ func (s *search) askAll(ctx context.Context, stores []Store) {
 	wait.Wait()
 }
 
+// askHalf asks one store, which may take half of the time until ctx ends.
+func (s *search) askHalf(ctx context.Context, index int, store Store) {
+	end, _ := ctx.Deadline()
+	ctx, cancel := context.WithTimeout(ctx, time.Until(end)/2)
+	defer cancel()
+	s.ask(ctx, index, store)
+}
+
 // ask tries the signatures of one store until the keyrings are satisfied.
 func (s *search) ask(ctx context.Context, index int, store Store) {
 	if ctx.Err() != nil {
@@ -83,7 +91,11 @@ func (s *search) ask(ctx context.Context, index int, store Store) {
 			return
 		}
 	}
-	if at.number == 0 && ctx.Err() == nil {
+	switch {
+	case at.number > 0:
+	case ctx.Err() != nil:
+		s.note(at, nil, failure(Unreachable, "it did not answer in time: %w", ctx.Err()))
+	default:
 		s.note(at, nil, failure(Missing, "it has no signature for the image"))
 	}
 }

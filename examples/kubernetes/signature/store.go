@@ -42,11 +42,13 @@ const lastNumber = 9
 // numbered is a store whose signatures have numbers, from 1 on.
 type numbered struct {
 	name string
-	// get returns the signature at a path below the store, and an error that is
-	// fs.ErrNotExist where there is none.
+	// get returns the signature at a path below the store, or errNone.
 	get     func(ctx context.Context, path string) ([]byte, error)
 	timeout time.Duration // for all of a digest
 }
+
+// errNone says that a numbered store has no signature of a number.
+var errNone = errors.New("there is no such signature")
 
 func (s *numbered) Name() string { return s.name }
 
@@ -59,7 +61,7 @@ func (s *numbered) Signatures(ctx context.Context, digest string) iter.Seq2[Sign
 			sig := Signature{Name: "signature-" + strconv.Itoa(i)}
 			var err error
 			sig.Message, err = s.get(ctx, algorithm+"="+hash+"/"+sig.Name)
-			if errors.Is(err, fs.ErrNotExist) {
+			if err == errNone {
 				return
 			}
 			if !yield(sig, err) || ctx.Err() != nil {
@@ -90,8 +92,11 @@ func Open(address string, opts *HTTPOptions) (Store, error) {
 		opts = &HTTPOptions{}
 	}
 	u, err := url.Parse(strings.TrimSpace(address))
+	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
+		err = wrapped.Err // the rest is the address, which may have a password
+	}
 	if err != nil {
-		return nil, fmt.Errorf("the address of a signature store: %w", err)
+		return nil, fmt.Errorf("the address of a signature store cannot be read: %w; write it as in https://mirror.example/signatures", err)
 	}
 	s := &numbered{name: u.Redacted(), timeout: opts.Timeout}
 	if s.timeout <= 0 {
@@ -117,8 +122,19 @@ func Open(address string, opts *HTTPOptions) (Store, error) {
 	return s, nil
 }
 
-// readFile reads a signature from a file.
+// readFile reads a signature from a file. What is no regular file, such as a
+// pipe, is not opened, for that may take for ever.
 func readFile(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errNone
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", name)
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -190,7 +206,7 @@ func fetch(ctx context.Context, client *http.Client, address string) ([]byte, er
 	case http.StatusOK:
 		return readMessage(resp.Body)
 	case http.StatusNotFound, http.StatusGone:
-		return nil, fs.ErrNotExist
+		return nil, errNone
 	}
 	return nil, fmt.Errorf("the server answers %s", resp.Status)
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"iter"
 	"log"
 	"net"
 	"net/http"
@@ -164,6 +166,7 @@ func TestBadWebStores(t *testing.T) {
 				}
 			}
 		}, nil), "more than 51200 bytes"},
+		{"a transport that misses a file", open(t, "http://mirror.example", &signature.HTTPOptions{Transport: away{}}), "no socket: file does not exist"},
 		{"badly packed", serve(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			fmt.Fprint(w, "this is not packed with gzip")
@@ -189,6 +192,22 @@ func TestBadWebStores(t *testing.T) {
 	if n := sent.Load(); n > 200<<20 {
 		t.Errorf("%d bytes were sent", n)
 	}
+}
+
+// away is a transport that finds nobody.
+type away struct{}
+
+func (away) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, fmt.Errorf("no socket: %w", fs.ErrNotExist)
+}
+
+// silent is a store that says nothing until it must return.
+type silent struct{}
+
+func (silent) Name() string { return "silent" }
+
+func (silent) Signatures(ctx context.Context, _ string) iter.Seq2[signature.Signature, error] {
+	return func(func(signature.Signature, error) bool) { <-ctx.Done() }
 }
 
 // A store that does not answer takes no longer than it may, keeps nobody else
@@ -240,6 +259,16 @@ func TestSlowStores(t *testing.T) {
 			t.Errorf("%v; want that the search took too long, and time left (%v)", err, ctx.Err())
 		}
 	})
+	within(5*time.Second, func() { // half of what there is, before the others
+		v := verifier(t, rings, &signature.Options{Timeout: time.Second, First: []signature.Store{silent{}}}, hold("memory", good))
+		if err := v.Verify(t.Context(), digest); err != nil {
+			t.Error(err)
+		}
+		v = verifier(t, rings, &signature.Options{Timeout: 100 * time.Millisecond, First: []signature.Store{silent{}}}, hold("memory"))
+		if err := v.Verify(t.Context(), digest); err == nil || !strings.Contains(err.Error(), "; silent: it did not answer in time: ") || !strings.Contains(err.Error(), "; memory: it has no signature") {
+			t.Errorf("%v; want what became of each store", err)
+		}
+	})
 	within(5*time.Second, func() { // the end of the caller
 		ctx, cancel := context.WithCancel(t.Context())
 		n := asked.Load()
@@ -266,7 +295,7 @@ func TestSlowStores(t *testing.T) {
 
 // Addresses that are none are refused, and no error tells a password.
 func TestOpenRefuses(t *testing.T) {
-	for _, address := range []string{"", "mirror.example", "ftp://me:secret@mirror.example/x", "http://", "file://", "://", "http://a b/"} {
+	for _, address := range []string{"", "mirror.example", "ftp://me:secret@mirror.example/x", "http://", "file://", "://", "http://a b/", "https://me:secret@mirror.example:port/x", "https://me:secret@mirror.example/%zz"} {
 		if _, err := signature.Open(address, nil); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", address, err)
 		}
@@ -301,6 +330,15 @@ func TestFileStore(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("signature-%d", i)), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := os.Symlink(os.DevNull, filepath.Join(dir, "signature-1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Verify(t.Context(), digest); !slices.Equal(reasons(t, err), []signature.Reason{signature.Unreachable}) || !strings.Contains(err.Error(), "signature-1 is no regular file") {
+		t.Errorf("a device: %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "signature-1")); err != nil {
+		t.Fatal(err)
 	}
 	write(1, make([]byte, 1<<20))
 	if got := reasons(t, v.Verify(t.Context(), digest)); !slices.Equal(got, []signature.Reason{signature.Limit}) {

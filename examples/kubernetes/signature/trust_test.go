@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
 	openpgp "github.com/ProtonMail/go-crypto/openpgp/v2"
 
 	"github.com/fairlead/fairlead/cvo/payload"
@@ -159,6 +160,26 @@ func TestParseKeyring(t *testing.T) {
 	message := sign(t, "x", at(days(-1)), a)
 	tampered := bytes.Replace(raw(t, a), []byte("a@example"), []byte("c@example"), 1)
 	end := bytes.Index(two, []byte("-----END"))
+	revoked, stranger := newKey(t, "revoked", days(-100), 0), newKey(t, "stranger", days(-100), 0)
+	plain := raw(t, revoked)
+	if err := revoked.Revoke(packet.KeyRetired, "", at(days(-10))); err != nil {
+		t.Fatal(err)
+	}
+	if err := stranger.Revoke(packet.KeyRetired, "", at(days(-10))); err != nil {
+		t.Fatal(err)
+	}
+	// Packets that begin with a key and its revocation.
+	revocation := func(e *openpgp.Entity) []byte {
+		var b bytes.Buffer
+		if err := e.Revocations[0].Packet.Serialize(&b); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
+	old := []byte{0xc2, 24, 3, 5, 0x20, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 0, 0, 0, 0, 0, 0, 0} // of version 3
+	strange := []byte{0xc6, 8, 4, 0, 0, 0, 1, 99, 0, 0}                                                // a key of no known kind
+	strangeSub := append([]byte{0xce}, strange[1:]...)
+	subRevocation := []byte{0xc2, 20, 4, 0x28, 22, 8, 0, 6, 5, 2, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0}
 	for _, test := range []struct {
 		name string
 		data []byte
@@ -183,6 +204,16 @@ func TestParseKeyring(t *testing.T) {
 		{"a message", message, 0},
 		{"binary, cut short", slices.Concat(raw(t, b), raw(t, a))[:len(raw(t, b))+100], 0},
 		{"binary noise behind", append(raw(t, a), 0xff, 0xff, 0xff), 0},
+		{"revoked", raw(t, revoked), 1},
+		{"revoked, by what stands behind the name", slices.Concat(plain, revocation(revoked)), 0},
+		{"revoked, by another key", slices.Concat(raw(t, b), revocation(stranger)), 0},
+		{"revoked, with an old signature", slices.Concat(raw(t, b), old), 0},
+		{"revoked, tampered", bytes.Replace(raw(t, revoked), revocation(revoked)[10:], tamper(revocation(revoked)[10:]), 1), 0},
+		{"a key of a strange kind", strange, 0},
+		{"a key of a strange kind, and another", slices.Concat(strange, raw(t, a)), 1},
+		{"a subkey of a strange kind", slices.Concat(raw(t, a), strangeSub), 1},
+		{"a subkey of a strange kind, revoked", slices.Concat(raw(t, a), strangeSub, subRevocation), 1},
+		{"a subkey revoked by we know not whom", slices.Concat(raw(t, a), subRevocation), 0},
 		{"tampered", tampered, 0},
 		{"tampered behind a good one", slices.Concat(raw(t, b), tampered), 0},
 	} {
@@ -194,4 +225,15 @@ func TestParseKeyring(t *testing.T) {
 			t.Errorf("%s: %v, %v; want %d keys", test.name, k, err, test.keys)
 		}
 	}
+	k, err := signature.ParseKeyring("ring-x", slices.Concat(strange, raw(t, a)))
+	if err != nil || len(k.Skipped()) != 1 || !strings.HasPrefix(k.Skipped()[0], "key 1: ") {
+		t.Errorf("%v, %v; want that key 1 was passed over", k.Skipped(), err)
+	}
+}
+
+// tamper changes the last byte.
+func tamper(data []byte) []byte {
+	data = bytes.Clone(data)
+	data[len(data)-1] ^= 1
+	return data
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -17,7 +16,8 @@ import (
 // Options say how signatures are looked for. Nil is the zero value.
 type Options struct {
 	// First are asked before all other stores, one after the other: what costs
-	// no request to another place, such as [ConfigMaps].
+	// no request to another place, such as [ConfigMaps]. Each may take half of
+	// the time that is left.
 	First []Store
 	// Repositories are those that a statement may name an image of, such as
 	// quay.io/openshift-release-dev/ocp-release; empty for any.
@@ -36,8 +36,8 @@ type Options struct {
 	Clock fairlead.Clock
 }
 
-// Verifier verifies release images by their signatures. It is safe for
-// concurrent use.
+// Verifier verifies release images by their signatures. [New] makes one. It is
+// safe for concurrent use.
 type Verifier struct {
 	keyrings []*Keyring
 	stores   []Store
@@ -48,8 +48,8 @@ type Verifier struct {
 var _ cvo.Verifier = (*Verifier)(nil)
 
 // New returns a verifier that wants each of the keyrings satisfied by a
-// signature of one of the stores. Without a keyring, without a store, and with
-// two keyrings of one name it is an error.
+// signature of one of the stores. Without a keyring, without a store, with one
+// that is nil, and with two keyrings of one name it is an error.
 func New(keyrings []*Keyring, stores []Store, opts *Options) (*Verifier, error) {
 	v := &Verifier{keyrings: slices.Clone(keyrings), stores: slices.Clone(stores)}
 	if opts != nil {
@@ -62,6 +62,10 @@ func New(keyrings []*Keyring, stores []Store, opts *Options) (*Verifier, error) 
 		return nil, errors.New("a verifier without a keyring would trust every image: give it one")
 	case len(stores) == 0:
 		return nil, errors.New("a verifier without a signature store can trust no image: give it one")
+	case slices.Contains(keyrings, nil):
+		return nil, errors.New("a keyring of the verifier is nil: was the error of ParseKeyring looked at?")
+	case slices.Contains(slices.Concat(v.opts.First, stores), nil):
+		return nil, errors.New("a signature store of the verifier is nil: was the error of Open looked at?")
 	}
 	slices.SortFunc(v.keyrings, func(a, b *Keyring) int { return cmp.Compare(a.name, b.name) })
 	for i, k := range v.keyrings[1:] {
@@ -77,13 +81,10 @@ func New(keyrings []*Keyring, stores []Store, opts *Options) (*Verifier, error) 
 	return v, nil
 }
 
-// digestForm is what digests look like.
-var digestForm = regexp.MustCompile(`^[a-z0-9]+(?:[.+_-][a-z0-9]+)*:[a-zA-Z0-9=_-]+$`)
-
 // Verify returns nil once each keyring is satisfied. Any other end is an
 // *Error, which also holds the error of a ctx that ended.
 func (v *Verifier) Verify(ctx context.Context, digest string) error {
-	if !digestForm.MatchString(digest) {
+	if !cvo.IsDigest(digest) {
 		return &Error{Digest: digest, Err: errors.New("it is no digest; name the image by one, as in registry/name@sha256:…")}
 	}
 	now := v.opts.Clock.Now()
@@ -98,7 +99,7 @@ func (v *Verifier) Verify(ctx context.Context, digest string) error {
 	within, cancel := context.WithTimeout(ctx, v.timeout(ctx))
 	defer cancel()
 	for i, store := range v.opts.First {
-		if s.ask(within, i, store); s.done() {
+		if s.askHalf(within, i, store); s.done() {
 			break
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ProtonMail/go-crypto/openpgp/packet"
 	openpgp "github.com/ProtonMail/go-crypto/openpgp/v2"
@@ -119,7 +120,21 @@ func TestSignatures(t *testing.T) {
 	if err := subGone.Subkeys[len(subGone.Subkeys)-1].Revoke(packet.KeySuperseded, "", at(days(-10))); err != nil {
 		t.Fatal(err)
 	}
-	k := keyring(t, "ours", maker, shortLived, ends, compromised, retired, sub, subGone)
+	subShort := newKey(t, "sub short", days(-100), 0)
+	soon := at(days(-90))
+	soon.KeyLifetimeSecs = 40 * 24 * 3600
+	if err := subShort.AddSigningSubkey(soon); err != nil {
+		t.Fatal(err)
+	}
+	certifies := newKey(t, "certifies", days(-100), 0)
+	for _, id := range certifies.Identities {
+		id.SelfCertifications[0].Packet.FlagSign = false
+		if err := id.ReSign(at(days(-100))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	small := weak(t)
+	k := keyring(t, "ours", maker, shortLived, ends, compromised, retired, sub, subGone, subShort, small, certifies)
 
 	signed := sign(t, good, at(days(-1)), maker)
 	withSigLifetime := func(made, days int) []byte {
@@ -143,6 +158,23 @@ func TestSignatures(t *testing.T) {
 		{"good, by two keys in the other order", sign(t, good, at(days(-1)), maker, stranger), ""},
 		{"good, with the signature first", bytes.Join([][]byte{detached(t, good, maker, crypto.SHA256, days(-1)), literal(t, good)}, nil), ""},
 		{"good, with an end", withSigLifetime(-1, 2), ""},
+		{"good, behind fifteen by a stranger", many(t, good, 15, stranger, maker), ""},
+		{"behind sixteen by a stranger", many(t, good, 16, stranger, maker), signature.Limit},
+		{"in very many packets", bytes.Join([][]byte{bytes.Repeat(onePass(t, maker), 64), signed}, nil), signature.Limit},
+		{"packed twice", packed(t, packed(t, signed)), signature.Unreadable},
+		{"good, packed", packed(t, signed), ""},
+		{"of the largest size", padded(t, maker, 50<<10), ""},
+		{"larger by one byte", padded(t, maker, 50<<10+1), signature.Limit},
+		{"unpacked, too large by far", packed(t, sign(t, good+strings.Repeat(" ", 1<<20), at(days(-1)), maker)), signature.Limit},
+		{"unpacked, as large as may be", packed(t, sign(t, good+strings.Repeat(" ", 1000<<10), at(days(-1)), maker)), ""},
+		{"by a subkey expired since", sign(t, good, at(days(-60)), subShort), signature.Expired},
+		{"by a key that is too short", sign(t, good, &packet.Config{Time: at(days(-1)).Time, MinRSABits: 1024}, small), signature.Weak},
+		{"by a key for certificates", append(detached(t, good, certifies, crypto.SHA256, days(-1)), literal(t, good)...), signature.Weak},
+		{"by a certificate", before(t, good, maker, func(s *packet.Signature) { s.SigType = packet.SigTypePositiveCert }), signature.Forged},
+		{"older than the key", before(t, good, maker, func(s *packet.Signature) { s.CreationTime = days(-200) }), signature.Forged},
+		{"with a condition that is not known", before(t, good, maker, func(s *packet.Signature) {
+			s.Notations = []*packet.Notation{{Name: "only-if@example.com", Value: []byte("x"), IsCritical: true, IsHumanReadable: true}}
+		}), signature.Forged},
 		{"good, by a key with an end", sign(t, good, at(days(-1)), ends), ""},
 		{"without optional members", sign(t, `{"critical":{"image":{"docker-manifest-digest":"`+digest+`"},"type":"atomic container signature","identity":{"docker-reference":"x"}}}`, at(days(-1)), maker), ""},
 		{"empty", nil, signature.Unreadable},
@@ -222,14 +254,90 @@ type nopCloser struct{ *bytes.Buffer }
 
 func (nopCloser) Close() error { return nil }
 
+// weak is a key that is too short by now.
+func weak(tb testing.TB) *openpgp.Entity {
+	tb.Helper()
+	e, err := openpgp.NewEntity("weak", "", "weak@example.com", &packet.Config{
+		Rand: rand.NewChaCha8([32]byte{}), Time: at(days(-100)).Time, Algorithm: packet.PubKeyAlgoRSA, RSABits: 1024, MinRSABits: 1024,
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return e
+}
+
+// many is a message with n signatures by one key, and one by another behind.
+func many(tb testing.TB, content string, n int, by, last *openpgp.Entity) []byte {
+	tb.Helper()
+	return slices.Concat(
+		bytes.Repeat(detached(tb, content, by, crypto.SHA256, days(-1)), n),
+		detached(tb, content, last, crypto.SHA256, days(-1)),
+		literal(tb, content))
+}
+
+// onePass announces a signature that does not come.
+func onePass(tb testing.TB, e *openpgp.Entity) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	ops := packet.OnePassSignature{Version: 3, SigType: packet.SigTypeBinary, Hash: crypto.SHA256, PubKeyAlgo: e.PrimaryKey.PubKeyAlgo, KeyId: e.PrimaryKey.KeyId}
+	if err := ops.Serialize(&b); err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// packed is a message in a compressed packet.
+func packed(tb testing.TB, message []byte) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	w, err := packet.SerializeCompressed(nopCloser{&b}, packet.CompressionZLIB, nil)
+	if err == nil {
+		_, err = w.Write(message)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// padded is a good message of a size.
+func padded(tb testing.TB, e *openpgp.Entity, size int) []byte {
+	tb.Helper()
+	for n := size - 1000; n < size; {
+		content := statement(digest) + strings.Repeat(" ", n-len(statement(digest)))
+		m := slices.Concat(detached(tb, content, e, crypto.SHA256, days(-1)), literal(tb, content))
+		if len(m) == size {
+			return m
+		}
+		n += size - len(m)
+	}
+	tb.Fatalf("no message has %d bytes", size)
+	return nil
+}
+
+// before is a message whose signature is changed before it is made.
+func before(tb testing.TB, content string, e *openpgp.Entity, change func(*packet.Signature)) []byte {
+	tb.Helper()
+	return append(detachedAs(tb, content, e, crypto.SHA256, days(-1), change), literal(tb, content)...)
+}
+
 // detached is a signature alone, which the key need not be good for. Before the
 // content it makes a message as old ones are.
 func detached(tb testing.TB, content string, e *openpgp.Entity, hash crypto.Hash, made time.Time) []byte {
+	tb.Helper()
+	return detachedAs(tb, content, e, hash, made, func(*packet.Signature) {})
+}
+
+func detachedAs(tb testing.TB, content string, e *openpgp.Entity, hash crypto.Hash, made time.Time, change func(*packet.Signature)) []byte {
 	tb.Helper()
 	s := &packet.Signature{
 		Version: 4, SigType: packet.SigTypeBinary, PubKeyAlgo: e.PrimaryKey.PubKeyAlgo, Hash: hash,
 		CreationTime: made, IssuerKeyId: &e.PrimaryKey.KeyId,
 	}
+	change(s)
 	h := hash.New()
 	h.Write([]byte(content))
 	plain := false // without a salt, which SHA1 has not the length for
@@ -336,6 +444,17 @@ func TestRepositories(t *testing.T) {
 	}
 }
 
+// What a server says cannot make the message longer, or look like another.
+func TestErrorText(t *testing.T) {
+	e := &signature.Error{Digest: digest, Attempts: []signature.Attempt{{Store: "s", Failure: &signature.Failure{
+		Reason: signature.Unreachable, Err: errors.New("a\nb\u2028c\u202ed\x00e \xff " + strings.Repeat("é", 1000)),
+	}}}}
+	want := fmt.Sprintf("unable to verify %q; s: a b c d e ? éé", digest)
+	if s := e.Error(); !strings.HasPrefix(s, want) || len(s) > 450 || !utf8.ValidString(s) {
+		t.Errorf("%d bytes: %q", len(s), s)
+	}
+}
+
 // What is no digest is refused before anybody is asked.
 func TestNoDigest(t *testing.T) {
 	store := hold("memory")
@@ -357,6 +476,9 @@ func TestNewRefuses(t *testing.T) {
 		"no keyring":            second(signature.New(nil, []signature.Store{hold("x")}, nil)),
 		"no store":              second(signature.New([]*signature.Keyring{k}, nil, nil)),
 		"no store but first":    second(signature.New([]*signature.Keyring{k}, []signature.Store{}, &signature.Options{First: []signature.Store{hold("x")}})),
+		"a nil keyring":         second(signature.New([]*signature.Keyring{k, nil}, []signature.Store{hold("x")}, nil)),
+		"a nil store":           second(signature.New([]*signature.Keyring{k}, []signature.Store{hold("x"), nil}, nil)),
+		"a nil store first":     second(signature.New([]*signature.Keyring{k}, []signature.Store{hold("x")}, &signature.Options{First: []signature.Store{nil}})),
 		"two keyrings the same": second(signature.New([]*signature.Keyring{k, k}, []signature.Store{hold("x")}, nil)),
 	} {
 		if err == nil {
