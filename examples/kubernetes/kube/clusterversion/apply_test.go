@@ -205,6 +205,7 @@ func TestErrorClasses(t *testing.T) {
 		{apierrors.NewInternalError(errors.New("etcd")), cvo.ClassInternal},
 		{apierrors.NewInvalid(schema.GroupKind{Kind: "ConfigMap"}, "m", nil), cvo.ClassInvalid},
 		{apierrors.NewBadRequest("unknown field"), cvo.ClassInvalid},
+		{apierrors.NewInternalError(errors.New("failed to create typed patch object (/m; v1, Kind=ConfigMap): .x: field not declared in schema")), cvo.ClassInvalid},
 		{apierrors.NewUnauthorized("who"), cvo.ClassUnauthorized},
 		{apierrors.NewForbidden(resource, "m", errors.New("no")), cvo.ClassForbidden},
 		{apierrors.NewTooManyRequests("later", 1), cvo.ClassOverloaded},

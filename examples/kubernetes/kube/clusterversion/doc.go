@@ -19,7 +19,8 @@
 //     the fields of the manifest and keeps those that others have set. What a
 //     manifest says of status is left out, for status belongs to who reports.
 //     Applying again what is there changes nothing, so an attempt whose outcome
-//     is not known may be repeated.
+//     is not known may be repeated. The server is strict: fields that a built-in
+//     kind does not have are an error, and not dropped.
 //  2. A field that another manager has set to something else is a conflict, and
 //     a *[cvo.APIError] that names manager and field. Nothing is taken by force
 //     unless [Options].Force says so. The ways out: the other manager gives the

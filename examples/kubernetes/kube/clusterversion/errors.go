@@ -37,7 +37,7 @@ func class(err error) cvo.Class {
 		return cvo.ClassNotFound
 	case apierrors.IsConflict(err), apierrors.IsAlreadyExists(err):
 		return cvo.ClassConflict
-	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err), untyped(err):
 		return cvo.ClassInvalid
 	case apierrors.IsUnauthorized(err):
 		return cvo.ClassUnauthorized
@@ -62,6 +62,12 @@ func unserved(err error) bool {
 	}
 	d := status.Status().Details
 	return d != nil && len(d.Causes) > 0 && d.Causes[0].Type == metav1.CauseTypeUnexpectedServerResponse
+}
+
+// untyped tells the server's answer to a patch with fields that the kind does
+// not have, which it calls an internal error.
+func untyped(err error) bool {
+	return apierrors.IsInternalError(err) && strings.Contains(err.Error(), "failed to create typed patch object")
 }
 
 // unreachable reports whether there was no answer.
