@@ -31,7 +31,10 @@ func MaxUnavailable(p *Pool, size int) (int, error) {
 		return 0, &BudgetError{p.Name, v.Text, "it is neither a number nor a percentage"}
 	}
 	n, err := v.Scale(size, false)
-	if err != nil {
+	switch {
+	case err != nil && v.Percentage():
+		return 0, &BudgetError{p.Name, v.Text, "no number stands before the percent sign"}
+	case err != nil:
 		return 0, &BudgetError{p.Name, v.String(), err.Error()}
 	}
 	return max(n, 1), nil

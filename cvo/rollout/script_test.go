@@ -182,7 +182,9 @@ func (s *script) set(w *rollout.World, c *golden.Command) {
 	}
 	if c.Has("max") {
 		v := rollout.IntOrString{Text: strings.Join(c.Values("max"), " ")}
-		if n, err := strconv.Atoi(v.Text); err == nil {
+		if text, ok := strings.CutPrefix(v.Text, "text:"); ok {
+			v.Text = text
+		} else if n, err := strconv.Atoi(v.Text); err == nil {
 			v = rollout.IntOrString{Int: n}
 		}
 		w.Pool.Spec.MaxUnavailable = &v
