@@ -106,8 +106,17 @@ func (s *step) retrieve() {
 	case n.Tries == 0 && (r == nil || r.Payload == nil):
 		s.fetch()
 	case r == nil || stale:
+		attempt := s.attempt()
+		outcome, known := s.w.outcome(attempt.Key)
+		if known && outcome.Error != nil {
+			s.again(AcceptRetrieve, causeRetrieval, "Unable to download and prepare the update: "+outcome.Error.Error())
+			return
+		}
 		if deadline := n.Try.Add(s.policy.RetrieveTimeout); s.now.Before(deadline) {
 			s.accepted(Unknown, AcceptRetrieve, fmt.Sprintf("Retrieving and verifying payload version=%q image=%q", n.Release.Version, n.Release.Image))
+			if !known {
+				s.actions = append(s.actions, attempt) // whoever began it may have died before
+			}
 			s.at(deadline)
 			s.waitFor(AcceptRetrieve, n.Try, "it is being retrieved", "the release arrives, usually within "+s.policy.RetrieveTimeout.String())
 			return
@@ -155,11 +164,22 @@ func (s *step) fetch() {
 	if n.Tries == 0 {
 		s.accepted(Unknown, AcceptRetrieve, fmt.Sprintf("Retrieving and verifying payload version=%q image=%q", n.Release.Version, n.Release.Image))
 	}
-	s.actions = append(s.actions, Retrieve{Release: n.Release, Try: n.From + n.Tries, Force: n.Force || s.trusted(n.Release)})
 	n.Tries++
 	n.Try = s.now
+	s.actions = append(s.actions, s.attempt())
 	s.at(s.now.Add(s.policy.RetrieveTimeout))
 	s.waitFor(AcceptRetrieve, n.Since, "it is being retrieved", "the release arrives, usually within "+s.policy.RetrieveTimeout.String())
+}
+
+// attempt is the one to retrieve the candidate that is under way.
+func (s *step) attempt() Retrieve {
+	n := s.Next
+	return retrieval(n.Release, n.From+n.Tries-1, n.Try, n.Force || s.trusted(n.Release))
+}
+
+// retrieval is an attempt to retrieve a release that began at an instant.
+func retrieval(r Release, try int, began time.Time, force bool) Retrieve {
+	return Retrieve{Key: fmt.Sprintf("retrieve/%s/%d/%d", r.Image, try, began.UnixNano()), Release: r, Try: try, Force: force}
 }
 
 // again refuses the candidate, and tries once more after a while.

@@ -17,6 +17,7 @@ type Action interface {
 // Retrieve fetches a release image, has its signature checked, and reads its
 // payload. What comes of it is a Retrieved in the world.
 type Retrieve struct {
+	Key     string  `json:"key"`     // tells this attempt from all others; the outcome has it
 	Release Release `json:"release"` // which one; its version may be missing
 	Try     int     `json:"try"`     // attempts before this one
 	// Force asks for the payload although nobody vouches for the image. Without

@@ -137,9 +137,8 @@ func (r *Runner) note(cluster string, action Action, err error) {
 		key = a.Key
 	case Delete:
 		key = a.Key
-	case Retrieve: // what came of it is observed; it may be there already
-		r.loop.Nudge(cluster)
-		return
+	case Retrieve:
+		key = a.Key // that it was begun; what came of it is observed
 	default:
 		return
 	}

@@ -44,17 +44,25 @@ func (s *step) work() {
 func (s *step) reload(r *Retrieved) {
 	w := s.Work
 	wait, why := s.policy.RetrieveTimeout, ""
-	if r != nil {
+	last := retrieval(w.Release, w.Tries-1, w.Try, true)
+	outcome, known := s.w.outcome(last.Key)
+	switch {
+	case r != nil:
 		e := r.fault()
 		wait, why = s.policy.backoff(w.Tries), ": "+e.Message
 		s.fail(e, -1)
+	case outcome.Error != nil:
+		wait, why = s.policy.backoff(w.Tries), ": "+outcome.Error.Error()
 	}
 	if next := w.Try.Add(wait); w.Try.IsZero() || w.Try.After(s.now) || !s.now.Before(next) {
-		s.actions = append(s.actions, Retrieve{Release: w.Release, Try: w.Tries, Force: true})
 		w.Tries++
 		w.Try = s.now
+		s.actions = append(s.actions, retrieval(w.Release, w.Tries-1, w.Try, true))
 		s.at(s.now.Add(s.policy.RetrieveTimeout))
 	} else {
+		if !known && (r == nil || r.Try < last.Try) {
+			s.actions = append(s.actions, last) // whoever began it may have died before
+		}
 		s.at(next)
 	}
 	s.block(fairlead.Block{

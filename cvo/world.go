@@ -73,8 +73,8 @@ type Workload struct {
 
 // Outcome is what became of an action.
 type Outcome struct {
-	Key   string // of Apply or Delete
-	Error error  // nil when it was carried out
+	Key   string // of Apply, Delete or Retrieve
+	Error error  // nil when it was carried out; a retrieval may only have begun
 }
 
 // retrieved returns what is known of an image.
