@@ -70,9 +70,10 @@ func TestNames(t *testing.T) {
 
 func TestEventsTellWhatIsNew(t *testing.T) {
 	recorder := events.NewFakeRecorder(10)
+	var missing runtime.Object
 	e := &kube.Events{Recorder: recorder, Action: "Drain", Object: func(_ context.Context, name string) runtime.Object {
 		if name == "gone" {
-			return nil
+			return missing
 		}
 		return &corev1.Node{}
 	}}
@@ -99,6 +100,8 @@ func TestEventsTellWhatIsNew(t *testing.T) {
 	wait.Message = "3 of 3 must stay"
 	told("a", fairlead.Pass{Blocked: []fairlead.Block{wait}}, sentence)
 	told("gone", fairlead.Pass{Blocked: []fairlead.Block{wait}})
+	missing = &corev1.Node{}
+	told("gone", fairlead.Pass{Blocked: []fairlead.Block{wait}}, sentence)
 }
 
 func TestSentencesFitEvents(t *testing.T) {

@@ -33,7 +33,7 @@ type Events struct {
 // Report tells what is new.
 func (e *Events) Report(ctx context.Context, name string, p fairlead.Pass) {
 	most := e.Most
-	if most == 0 {
+	if most <= 0 {
 		most = 10
 	}
 	p.Blocked = p.Blocked[:min(len(p.Blocked), most)]
@@ -43,6 +43,7 @@ func (e *Events) Report(ctx context.Context, name string, p fairlead.Pass) {
 	}
 	object := e.Object(ctx, name)
 	if object == nil {
+		e.forget(name) // there may be one for the next pass
 		return
 	}
 	for _, n := range news {
@@ -66,6 +67,13 @@ func (e *Events) news(name string, now []note) []note {
 	return slices.DeleteFunc(slices.Clone(now), func(n note) bool {
 		return slices.ContainsFunc(before, n.same)
 	})
+}
+
+// forget makes all news again.
+func (e *Events) forget(name string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.told, name)
 }
 
 // note is one thing to tell.

@@ -32,7 +32,9 @@ type server struct {
 	history []change
 	oldest  int  // versions up to this one are forgotten
 	ended   int  // counts how often watches were ended
-	expire  bool // the next page of a list is refused
+	expire  bool // every next page of a list is refused
+	watches int  // how often a watch was asked for
+	forgets bool // no watch has the history that it wants
 }
 
 type change struct {
@@ -142,11 +144,10 @@ func (s *server) note(event string, m *corev1.ConfigMap) {
 	s.changed.Broadcast()
 }
 
-// list answers with three ConfigMaps at most.
+// list answers with three ConfigMaps at most, if it may answer in pages.
 func (s *server) list(w http.ResponseWriter, r *http.Request) {
 	from := r.URL.Query().Get("continue")
 	if from != "" && s.expire {
-		s.expire = false
 		refuse(w, 410, metav1.StatusReasonExpired)
 		return
 	}
@@ -156,7 +157,7 @@ func (s *server) list(w http.ResponseWriter, r *http.Request) {
 		if name <= from || !selector.Matches(labels.Set(s.maps[name].Labels)) {
 			continue
 		}
-		if len(list.Items) == 3 {
+		if len(list.Items) == 3 && r.URL.Query().Get("limit") != "" {
 			list.Continue = list.Items[2].Name
 			break
 		}
@@ -168,7 +169,8 @@ func (s *server) list(w http.ResponseWriter, r *http.Request) {
 func (s *server) watch(w http.ResponseWriter, r *http.Request) {
 	from := must(strconv.Atoi(r.URL.Query().Get("resourceVersion")))
 	w.Header().Set("Content-Type", "application/json")
-	if from < s.oldest {
+	s.watches++
+	if from < s.oldest || s.forgets {
 		refuse(w, 410, metav1.StatusReasonExpired)
 		return
 	}

@@ -173,9 +173,9 @@ func (s *Store) all(ctx context.Context, prefix string) (found []fairlead.Record
 	for {
 		var page corev1.ConfigMapList
 		err := s.client.List(ctx, &page, opts)
-		if apierrors.IsResourceExpired(err) && opts.Continue != "" {
+		if apierrors.IsResourceExpired(err) && opts.Limit > 0 { // too slow for pages: all in one answer
 			clear(byKey)
-			opts.Continue = ""
+			opts.Continue, opts.Limit = "", 0
 			continue
 		}
 		if err != nil {

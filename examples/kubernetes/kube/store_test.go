@@ -147,6 +147,34 @@ func TestWatchGoesOn(t *testing.T) {
 	}
 }
 
+// A server that forgets faster than it can be read is asked for all at once, and
+// not without end.
+func TestForgetfulServer(t *testing.T) {
+	server, c := newServer(t)
+	s := newStore(t, c)
+	for _, key := range []string{"a.1", "a.2", "a.3", "a.4"} {
+		if _, err := s.Put(t.Context(), key, nil, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server.mu.Lock()
+	server.expire, server.forgets = true, true
+	server.mu.Unlock()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	n := 0
+	for _, err := range s.Watch(ctx, "a.") {
+		if n++; n <= 4 && err != nil || n == 5 && !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	}
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	if n != 5 || server.watches < 2 || server.watches > 11 {
+		t.Errorf("%d yields, %d watches", n, server.watches)
+	}
+}
+
 func TestWatchEndsWithTheServer(t *testing.T) {
 	c := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{
 		List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {

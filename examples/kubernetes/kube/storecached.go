@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/fairlead/fairlead"
@@ -15,20 +17,28 @@ import (
 // asks the server nothing.
 //
 // Others may write, but rarely: what they have written is seen after the next
-// Put or Delete, which meets ErrConflict and forgets the key, and after List.
-// Nothing can be lost by that, since every write names the revision it goes
-// from. Make a new one for each term as leader. It may be used from several
-// goroutines.
+// Put or Delete, which meets ErrConflict and forgets the key, and after a List
+// to its end. Nothing can be lost by that, since every write names the revision
+// it goes from. Make a new one for each term as leader. It may be used from
+// several goroutines.
+//
+// It remembers every record, and of the keys that the store lacks no more than
+// some ten thousand, since names of objects that are gone come without end.
 type Cached struct {
 	store fairlead.Store
 
-	mu    sync.Mutex
-	known map[string]fairlead.Record // by key; with the empty Revision when absent
+	mu     sync.Mutex
+	known  map[string]fairlead.Record // by key
+	absent map[string]bool            // keys that the store lacks
+	writes int                        // how many writes have returned
 }
+
+// mostAbsent is how many keys are remembered that the store lacks.
+const mostAbsent = 10_000
 
 // NewCached returns a cache that knows nothing yet.
 func NewCached(store fairlead.Store) *Cached {
-	return &Cached{store: store, known: map[string]fairlead.Record{}}
+	return &Cached{store: store, known: map[string]fairlead.Record{}, absent: map[string]bool{}}
 }
 
 // Get returns what is remembered, else what the store has.
@@ -38,66 +48,96 @@ func (c *Cached) Get(ctx context.Context, key string) (fairlead.Record, error) {
 	}
 	c.mu.Lock()
 	r, ok := c.known[key]
+	absent, writes := c.absent[key], c.writes
 	c.mu.Unlock()
-	if !ok {
-		r, err := c.store.Get(ctx, key)
-		if err == nil || errors.Is(err, fairlead.ErrNotFound) {
-			c.learn(key, r)
-		}
-		return r, err
-	}
-	if r.Revision == "" {
+	switch {
+	case ok:
+		r.Value = slices.Clone(r.Value)
+		return r, nil
+	case absent:
 		return fairlead.Record{}, fairlead.ErrNotFound
 	}
-	r.Value = slices.Clone(r.Value)
-	return r, nil
+	r, err := c.store.Get(ctx, key)
+	if err == nil || errors.Is(err, fairlead.ErrNotFound) {
+		c.read(key, r, writes)
+	}
+	return r, err
 }
 
 // Put writes through.
 func (c *Cached) Put(ctx context.Context, key string, value []byte, prev fairlead.Revision) (fairlead.Revision, error) {
 	next, err := c.store.Put(ctx, key, value, prev)
 	if err != nil {
-		c.forget(key)
-		return "", err
+		next = ""
 	}
-	c.learn(key, fairlead.Record{Key: key, Value: value, Revision: next})
-	return next, nil
+	c.wrote(key, fairlead.Record{Key: key, Value: value, Revision: next}, err)
+	return next, err
 }
 
 // Delete writes through.
 func (c *Cached) Delete(ctx context.Context, key string, prev fairlead.Revision) error {
 	err := c.store.Delete(ctx, key, prev)
-	if err != nil {
-		c.forget(key)
-		return err
-	}
-	c.learn(key, fairlead.Record{})
-	return nil
+	c.wrote(key, fairlead.Record{}, err)
+	return err
 }
 
-// List asks the store, and remembers what it yields.
+// List asks the store, remembers what it yields, and once it is through forgets
+// what it has not.
 func (c *Cached) List(ctx context.Context, prefix string) iter.Seq2[fairlead.Record, error] {
 	return func(yield func(fairlead.Record, error) bool) {
+		c.mu.Lock()
+		writes := c.writes
+		c.mu.Unlock()
+		listed := map[string]bool{}
 		for r, err := range c.store.List(ctx, prefix) {
 			if err == nil {
-				c.learn(r.Key, r)
+				c.read(r.Key, r, writes)
+				listed[r.Key] = true
 			}
-			if !yield(r, err) {
+			if !yield(r, err) || err != nil {
 				return
 			}
 		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		maps.DeleteFunc(c.known, func(key string, _ fairlead.Record) bool {
+			return strings.HasPrefix(key, prefix) && !listed[key]
+		})
 	}
 }
 
-func (c *Cached) learn(key string, r fairlead.Record) {
-	r.Value = slices.Clone(r.Value)
+// read remembers what was read when so many writes had returned. If there are
+// more by now it may be what was there before one of them.
+func (c *Cached) read(key string, r fairlead.Record, writes int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.known[key] = r
+	if writes == c.writes {
+		c.learn(key, r)
+	}
 }
 
-func (c *Cached) forget(key string) {
+// wrote remembers what a write has left, or forgets the key if it failed.
+func (c *Cached) wrote(key string, r fairlead.Record, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.writes++
 	delete(c.known, key)
+	delete(c.absent, key)
+	if err == nil {
+		c.learn(key, r)
+	}
+}
+
+// learn remembers a record, or that the store lacks it when it has no Revision.
+func (c *Cached) learn(key string, r fairlead.Record) {
+	if r.Revision == "" {
+		if len(c.absent) == mostAbsent {
+			clear(c.absent)
+		}
+		c.absent[key] = true
+		return
+	}
+	delete(c.absent, key)
+	r.Value = slices.Clone(r.Value)
+	c.known[key] = r
 }

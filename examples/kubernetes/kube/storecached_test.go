@@ -3,6 +3,9 @@ package kube_test
 import (
 	"context"
 	"errors"
+	"iter"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead"
@@ -13,11 +16,16 @@ import (
 type counting struct {
 	fairlead.Store
 	gets int
+	then func() // what happens between reading and returning
 }
 
 func (c *counting) Get(ctx context.Context, key string) (fairlead.Record, error) {
 	c.gets++
-	return c.Store.Get(ctx, key)
+	r, err := c.Store.Get(ctx, key)
+	if c.then != nil {
+		c.then()
+	}
+	return r, err
 }
 
 func TestCachedAsksOnce(t *testing.T) {
@@ -56,6 +64,140 @@ func TestCachedAsksOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	get("a", "", fairlead.ErrNotFound, 2)
+}
+
+// A List to its end shows what others have written and deleted.
+func TestCachedList(t *testing.T) {
+	below := &counting{Store: new(fairlead.MemStore)}
+	c := kube.NewCached(below)
+	at := map[string]fairlead.Revision{}
+	for _, key := range []string{"a.1", "a.2", "a.3", "b.1"} {
+		var err error
+		if at[key], err = c.Put(t.Context(), key, []byte("1"), ""); err != nil {
+			t.Fatal(err)
+		}
+		if key != "a.2" {
+			if err := below.Delete(t.Context(), key, at[key]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := below.Put(t.Context(), "a.2", []byte("2"), at["a.2"]); err != nil {
+		t.Fatal(err)
+	}
+	for range c.List(t.Context(), "a.") {
+		break
+	}
+	known := func(want string) {
+		t.Helper()
+		var got []string
+		for _, key := range []string{"a.1", "a.2", "a.3", "b.1"} {
+			r, err := c.Get(t.Context(), key)
+			if err != nil && !errors.Is(err, fairlead.ErrNotFound) {
+				t.Fatal(err)
+			}
+			got = append(got, string(r.Value))
+		}
+		if strings.Join(got, ",") != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	known("1,2,1,1")
+	for range c.List(t.Context(), "a.") {
+	}
+	known(",2,,1")
+}
+
+// A Get or List that is slower than a write does not bring back what was before.
+func TestCachedReadOvertaken(t *testing.T) {
+	below := &counting{Store: new(fairlead.MemStore)}
+	c := kube.NewCached(below)
+	var at fairlead.Revision
+	put := func(value string) {
+		var err error
+		if at, err = c.Put(t.Context(), "a", []byte(value), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	latest := func(want string) {
+		t.Helper()
+		if r, err := c.Get(t.Context(), "a"); string(r.Value) != want || (err != nil) != (want == "") {
+			t.Errorf("%q, %v; want %q", r.Value, err, want)
+		}
+	}
+	below.then = func() { below.then = nil; put("1") }
+	if _, err := c.Get(t.Context(), "a"); !errors.Is(err, fairlead.ErrNotFound) {
+		t.Fatal(err)
+	}
+	latest("1")
+
+	c = kube.NewCached(below)
+	below.then = func() {
+		below.then = nil
+		if err := c.Delete(t.Context(), "a", at); err != nil {
+			t.Error(err)
+		}
+	}
+	if r, err := c.Get(t.Context(), "a"); string(r.Value) != "1" || err != nil {
+		t.Fatal(r, err)
+	}
+	latest("")
+
+	at = ""
+	put("2")
+	if _, err := below.Put(t.Context(), "b", nil, ""); err != nil {
+		t.Fatal(err)
+	}
+	c = kube.NewCached(slowList{below, func() { put("3") }})
+	for range c.List(t.Context(), "") {
+	}
+	latest("3")
+}
+
+// slowList lists what was there before something happens.
+type slowList struct {
+	fairlead.Store
+	then func()
+}
+
+func (s slowList) List(ctx context.Context, prefix string) iter.Seq2[fairlead.Record, error] {
+	var list []fairlead.Record
+	for r, err := range s.Store.List(ctx, prefix) {
+		if err == nil {
+			list = append(list, r)
+		}
+	}
+	s.then()
+	return func(yield func(fairlead.Record, error) bool) {
+		for _, r := range list {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Names of objects that are gone do not fill the memory.
+func TestCachedForgetsAbsentKeys(t *testing.T) {
+	below := &counting{Store: new(fairlead.MemStore)}
+	c := kube.NewCached(below)
+	if _, err := c.Put(t.Context(), "here", nil, ""); err != nil {
+		t.Fatal(err)
+	}
+	const many = 10_001
+	for i := range many {
+		if _, err := c.Get(t.Context(), strconv.Itoa(i)); !errors.Is(err, fairlead.ErrNotFound) {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		key  string
+		gets int
+	}{{"here", many}, {strconv.Itoa(many - 1), many}, {"0", many + 1}} {
+		if _, err := c.Get(t.Context(), test.key); below.gets != test.gets {
+			t.Errorf("%s: %v, %d calls, want %d", test.key, err, below.gets, test.gets)
+		}
+	}
 }
 
 // With one writer it is a Store like any other.

@@ -35,8 +35,10 @@ func (s *Store) Watch(ctx context.Context, prefix string) iter.Seq2[fairlead.Rec
 			switch {
 			case err == errLeft:
 				return
-			case apierrors.IsResourceExpired(err), apierrors.IsGone(err):
-				continue // list anew
+			case apierrors.IsResourceExpired(err), apierrors.IsGone(err): // list anew
+				if err = pause(ctx); err == nil {
+					continue
+				}
 			}
 			yield(fairlead.Record{}, fmt.Errorf("store %s: watch %q: %w", s, prefix, err))
 			return
@@ -122,8 +124,8 @@ func (w *storeWatch) follow(ctx context.Context) error {
 	}
 }
 
-// pause keeps a server that ends each watch at once from being asked without
-// end.
+// pause keeps a server that ends each watch at once, or has forgotten each
+// version, from being asked without end.
 func pause(ctx context.Context) error {
 	select {
 	case <-ctx.Done():

@@ -410,9 +410,12 @@ func TestMemory(t *testing.T) {
 	verify(digest, true, 6)
 	clock.Advance(5 * 24 * time.Hour)
 	verify(digest, false, 7)
+	if got := reasons(t, v.Verify(t.Context(), digest)); !slices.Equal(got, []signature.Reason{signature.Unreadable, signature.Expired}) {
+		t.Errorf("%v; want what the store has, and nothing of what was remembered", got)
+	}
 	store.of[digest] = [][]byte{sign(t, statement(digest), at(days(0)), maker)}
-	verify(digest, true, 8)
-	verify(digest, true, 8)
+	verify(digest, true, 9)
+	verify(digest, true, 9)
 }
 
 // A store that has endlessly many signatures is left after some.
