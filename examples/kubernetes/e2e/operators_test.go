@@ -190,11 +190,19 @@ func TestOperatorRights(t *testing.T) {
 	w.approve("pipes.v1.1.0") // the plan for 1.0.0 gives way
 	w.installed("pipes.v1.1.0", "valves.v1.2.0", "gauges.v0.9.0")
 	w.eventually("the first plan is gone", func() string { return expect(fmt.Sprint(len(w.plans())), "1") })
-	w.merge("Subscription", "pipes", `{"spec":{"installPlanApproval":"Automatic"}}`)
+	w.namespace("tenant")
+	w.merge("v1", "OperatorGroup", plumbing, `{"spec":{"targetNamespaces":["plumbing","tenant"]}}`)
+	w.merge("v1alpha1", "Subscription", "pipes", `{"spec":{"installPlanApproval":"Automatic"}}`)
 	w.stock(all...)
 	w.installed("pipes.v2.0.0", "valves.v1.2.0", "gauges.v0.9.0")
-	w.merge("Subscription", "pipes", `{"metadata":{"annotations":{"fairlead.github.io/removal":"uninstall"}}}`)
+	w.eventually("the tenant is told of the operators", func() string {
+		return expect(w.copies("tenant"), "gauges.v0.9.0 Succeeded Copied, pipes.v2.0.0 Succeeded Copied, valves.v1.2.0 Succeeded Copied")
+	})
+	w.merge("v1alpha1", "Subscription", "pipes", `{"metadata":{"annotations":{"fairlead.github.io/removal":"uninstall"}}}`)
 	w.installed("valves.v1.2.0", "gauges.v0.9.0")
+	w.eventually("the tenant is told no more of it", func() string {
+		return expect(w.copies("tenant"), "gauges.v0.9.0 Succeeded Copied, valves.v1.2.0 Succeeded Copied")
+	})
 	w.still()
 	var d appsv1.Deployment
 	if err := w.admin.Get(t.Context(), client.ObjectKey{Namespace: plumbing, Name: "pipes"}, &d); client.IgnoreNotFound(err) != nil || err == nil {
@@ -233,10 +241,28 @@ func (w *world) plans() []unstructured.Unstructured {
 	return list.Items
 }
 
-// merge merges something into an object of the group v1alpha1.
-func (w *world) merge(kind, name, patch string) {
+// copies are the CSVs of a namespace, with their phases and reasons.
+func (w *world) copies(namespace string) string {
 	w.Helper()
-	o := olmObject("v1alpha1", kind, name, nil)
+	var list unstructured.UnstructuredList
+	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "operators.coreos.com", Version: "v1alpha1", Kind: "ClusterServiceVersionList"})
+	if err := w.admin.List(w.Context(), &list, client.InNamespace(namespace)); err != nil {
+		return err.Error()
+	}
+	var all []string
+	for _, o := range list.Items {
+		phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
+		reason, _, _ := unstructured.NestedString(o.Object, "status", "reason")
+		all = append(all, o.GetName()+" "+phase+" "+reason)
+	}
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+// merge merges something into an object of the namespace.
+func (w *world) merge(version, kind, name, patch string) {
+	w.Helper()
+	o := olmObject(version, kind, name, nil)
 	if err := w.admin.Patch(w.Context(), o, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
 		w.Fatal(err)
 	}

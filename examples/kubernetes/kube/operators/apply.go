@@ -161,16 +161,18 @@ func plain(from any) (map[string]any, error) {
 	return out, json.Unmarshal(text, &out)
 }
 
-// writeObject applies what follows from an operator group. A copy of a CSV gets
-// its status in a second write; until then it counts as not written.
+// writeObject applies what follows from an operator group. A copy of a CSV takes
+// two writes, for its status is one of its own: when it is made the status comes
+// second, and until then the copy counts as not written; later it comes first,
+// and the digest, which says that all is done, second.
 func (b *Backend) writeObject(ctx context.Context, namespace string, a install.WriteObject) error {
 	o, err := b.object(a.Manifest, a.Ref)
 	if err != nil {
 		return err
 	}
 	mark(o, namespace, "namespace/"+a.Owner, a.Digest)
-	revision, err := b.apply(ctx, o, a.Revision)
-	if err != nil || o.GroupVersionKind() != csvs {
+	if o.GroupVersionKind() != csvs {
+		_, err := b.apply(ctx, o, a.Revision)
 		return err
 	}
 	var held struct {
@@ -180,7 +182,18 @@ func (b *Backend) writeObject(ctx context.Context, namespace string, a install.W
 		return &ObjectError{a.Ref, err}
 	}
 	held.Status.LastUpdateTime = b.now()
-	return b.patchStatus(ctx, csvs, o.GetNamespace(), o.GetName(), revision, held.Status)
+	status := func(revision string) (string, error) {
+		return b.replaceStatus(ctx, csvs, o.GetNamespace(), o.GetName(), revision, held.Status)
+	}
+	first, second := status, func(revision string) (string, error) { return b.apply(ctx, o, revision) }
+	if a.Revision == "" {
+		first, second = second, first
+	}
+	revision, err := first(a.Revision)
+	if err == nil {
+		_, err = second(revision)
+	}
+	return err
 }
 
 // deleteObject deletes an object unless it belongs to another by now.

@@ -155,9 +155,18 @@ func TestLateActions(t *testing.T) {
 	}
 	account := []byte(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"pipes","namespace":"plumbing"}}`)
 	step := install.ApplyStep{Plan: "install-1", Generation: 1, Resolving: "pipes.v1.0.0", Ref: ref(kind("", "v1", "ServiceAccount"), "pipes"), Manifest: account, Digest: "other"}
-	gone, older := step, step
+	extra := step
+	extra.Ref.Name, extra.Manifest = "extra", []byte(strings.ReplaceAll(string(account), `"pipes"`, `"extra"`))
+	gone, older := extra, extra
 	gone.Plan = "install-7"
 	older.Generation = 0
+	done := step
+	done.Revision = old
+	for _, o := range seen.Objects {
+		if o.Ref == done.Ref {
+			done.Digest = o.Digest
+		}
+	}
 	plan := seen.Plans[0]
 	plan.Revision = ""
 	behind := plan
@@ -167,6 +176,7 @@ func TestLateActions(t *testing.T) {
 		install.SetPhase{CSV: "pipes.v1.0.0", Revision: old, Phase: "Failed"},
 		install.Annotate{CSV: "pipes.v1.0.0", Revision: old, Annotations: map[string]string{"olm.operatorGroup": "x"}},
 		install.Deploy{CSV: "pipes.v1.0.0", Revision: old, Digest: "x"},
+		install.Deploy{CSV: "pipes.v1.0.0", Revision: old, Digest: seen.CSVs[0].DeployedDigest},
 		install.Undeploy{CSV: "pipes.v1.0.0", Revision: old},
 		install.DeleteCSV{CSV: "pipes.v1.0.0", Revision: old},
 		install.UpdateSubscription{Name: "pipes", Revision: old},
@@ -195,6 +205,7 @@ func TestLateActions(t *testing.T) {
 		t.Errorf("something has changed:\n%s\nwas:\n%s", after, before)
 	}
 	for _, a := range []install.Action{ // done already
+		done,
 		install.DeletePlan{Name: "absent", Revision: old},
 		install.DeleteCSV{CSV: "absent", Revision: old},
 		install.DeleteObject{Ref: ref(kind("", "v1", "ServiceAccount"), "absent"), Owner: "x", Revision: old},
@@ -202,6 +213,24 @@ func TestLateActions(t *testing.T) {
 		if err := w.backend.Apply(t.Context(), ns, a); err != nil {
 			t.Errorf("%s: %v", install.Key(a), err)
 		}
+	}
+}
+
+// TestFailedPlan applies no step of a plan that has failed.
+func TestFailedPlan(t *testing.T) {
+	w := newWorld(t, nil)
+	w.stock("Automatic", onlyPipes())
+	w.run(60)
+	plan := w.get(planKind, ns, "install-1")
+	w.must(unstructured.SetNestedField(plan.Object, "Failed", "status", "phase"))
+	w.must(w.client.Status().Update(t.Context(), plan))
+	err := w.backend.Apply(t.Context(), ns, install.ApplyStep{
+		Plan: "install-1", Generation: 1, Resolving: "pipes.v1.0.0", Ref: install.Ref{Kind: "ServiceAccount", Namespace: ns, Name: "extra"},
+		Manifest: []byte(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"extra","namespace":"plumbing"}}`), Digest: "x",
+	})
+	var changed *operators.ChangedError
+	if !errors.As(err, &changed) {
+		t.Errorf("%v, want a ChangedError", err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -119,7 +120,7 @@ func TestCopies(t *testing.T) {
 	w.must(w.client.Update(t.Context(), group))
 	cut := 0
 	w.fail = func(verb string, o client.Object) (error, bool) {
-		if verb == "patch status" && o.GetNamespace() == other && cut == 0 {
+		if verb == "patch status" && o.GetNamespace() == other && cut == 0 && w.succeeded("pipes.v1.0.0") {
 			cut++
 			seen, err := w.backend.Observe(context.WithoutCancel(t.Context()), other)
 			if err != nil || len(seen.CSVs) != 1 || !seen.CSVs[0].Copied() {
@@ -156,6 +157,13 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// succeeded reports whether a CSV of the namespace has.
+func (w *world) succeeded(csv string) bool {
+	w.t.Helper()
+	phase, _, _ := unstructured.NestedString(w.get(csvKind, ns, csv).Object, "status", "phase")
+	return phase == "Succeeded"
+}
+
 // TestRepair brings back what is deleted, and deploys anew.
 func TestRepair(t *testing.T) {
 	w := newWorld(t, nil)
@@ -167,6 +175,96 @@ func TestRepair(t *testing.T) {
 	w.wantPhases(map[string]string{"pipes.v1.0.0": "Succeeded"})
 	w.get(kind("", "v1", "Service"), ns, "pipes-metrics")
 	w.get(kind("apps", "v1", "Deployment"), ns, "pipes")
+}
+
+// TestDeploy carries out install strategies: what is not in one any more goes,
+// what is broken is made anew, and a strategy may be empty.
+func TestDeploy(t *testing.T) {
+	w := newWorld(t, nil)
+	csv := object(csvKind, ns, "tap.v1")
+	csv.SetUID("tap")
+	csv.Object["spec"] = map[string]any{}
+	w.create(csv)
+	manifest := func(name string) json.RawMessage {
+		return json.RawMessage(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"` + name + `","namespace":"plumbing","labels":{"olm.owner":"tap.v1"}},"spec":{"replicas":1}}`)
+	}
+	deploy := func(digest string, names ...string) {
+		t.Helper()
+		a := install.Deploy{CSV: "tap.v1", Revision: w.get(csvKind, ns, "tap.v1").GetResourceVersion(), Digest: digest}
+		for _, name := range names {
+			a.Deployments = append(a.Deployments, manifest(name))
+		}
+		w.must(w.backend.Apply(t.Context(), ns, a))
+	}
+	health := func() install.CSV {
+		t.Helper()
+		seen, err := w.backend.Observe(t.Context(), ns)
+		w.must(err)
+		return seen.CSVs[0]
+	}
+	if c := health(); c.Deployed != "" {
+		t.Errorf("before anything is deployed: %q", c.Deployed)
+	}
+	deploy("1", "hot", "cold")
+	deploy("2", "cold")
+	w.wantMade(map[schema.GroupVersionKind][]string{kind("apps", "v1", "Deployment"): {"cold"}})
+	d := w.get(kind("apps", "v1", "Deployment"), ns, "cold")
+	if refs := d.GetOwnerReferences(); len(refs) != 1 || refs[0].UID != "tap" {
+		t.Errorf("owners %v", refs)
+	}
+	d.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Progressing", "status": "False", "reason": "ProgressDeadlineExceeded"}}}
+	w.must(w.client.Status().Update(t.Context(), d))
+	if c := health(); c.DeployedDigest != "2" {
+		t.Errorf("digest %q", c.DeployedDigest)
+	}
+	csv = w.get(csvKind, ns, "tap.v1")
+	w.must(unstructured.SetNestedField(csv.Object, []any{map[string]any{"name": "cold"}}, "spec", "install", "spec", "deployments"))
+	w.must(w.client.Update(t.Context(), csv))
+	d = w.get(kind("apps", "v1", "Deployment"), ns, "cold")
+	d.SetAnnotations(map[string]string{operators.DigestAnnotation: "1"})
+	w.must(w.client.Update(t.Context(), d))
+	if c := health(); c.DeployedDigest != "" {
+		t.Errorf("digest %q of a deployment that is not as it was written", c.DeployedDigest)
+	}
+	if c := health(); c.Deployed != install.Broken {
+		t.Errorf("after the deadline: %q", c.Deployed)
+	}
+	deploy("2", "cold")
+	if n := w.count("delete Deployment cold"); n != 1 {
+		t.Errorf("a broken deployment was deleted %d times, want once", n)
+	}
+	deploy("")
+	w.wantMade(map[schema.GroupVersionKind][]string{kind("apps", "v1", "Deployment"): nil})
+	csv = w.get(csvKind, ns, "tap.v1")
+	csv.Object["spec"] = map[string]any{}
+	w.must(w.client.Update(t.Context(), csv))
+	if c := health(); c.Deployed != install.Ready || c.DeployedDigest != "" {
+		t.Errorf("nothing to deploy: %q, digest %q", c.Deployed, c.DeployedDigest)
+	}
+	w.must(w.backend.Apply(t.Context(), ns, install.Undeploy{CSV: "tap.v1", Revision: w.get(csvKind, ns, "tap.v1").GetResourceVersion()}))
+	if c := health(); c.Deployed != "" {
+		t.Errorf("after it was taken back: %q", c.Deployed)
+	}
+}
+
+// TestCatalogChanges plans anew what has other content under the same name.
+func TestCatalogChanges(t *testing.T) {
+	w := newWorld(t, nil)
+	w.stock("Manual", onlyPipes())
+	w.run(40)
+	v := onlyPipes()
+	v.Fields = append(v.Fields, "colour")
+	m := w.get(kind("", "v1", "ConfigMap"), ns, "plumbing")
+	m.Object["data"] = map[string]any{"catalog.json": shelf.Catalog(v)}
+	w.must(w.client.Update(t.Context(), m))
+	w.run(60)
+	w.approve()
+	w.run(60)
+	w.wantPhases(map[string]string{"pipes.v1.0.0": "Succeeded"})
+	crd, err := w.get(crdKind, "", "pipes."+shelf.Group).MarshalJSON()
+	if err != nil || !strings.Contains(string(crd), "colour") {
+		t.Errorf("the CRD is not that of the new catalog: %s, %v", crd, err)
+	}
 }
 
 // TestRemoval takes an operator away, and leaves nothing but its CRD.

@@ -85,15 +85,23 @@ func sameDigest(found, o metav1.Object) bool {
 
 // patchStatus replaces the status of a custom resource that is at a revision.
 func (b *Backend) patchStatus(ctx context.Context, gvk schema.GroupVersionKind, namespace, name, revision string, status any) error {
+	_, err := b.replaceStatus(ctx, gvk, namespace, name, revision, status)
+	return err
+}
+
+// replaceStatus is patchStatus, and returns the new revision.
+func (b *Backend) replaceStatus(ctx context.Context, gvk schema.GroupVersionKind, namespace, name, revision string, status any) (string, error) {
 	ref := refOf(gvk, namespace, name)
 	patch, err := json.Marshal([]map[string]any{
 		{"op": "replace", "path": "/metadata/resourceVersion", "value": revision},
 		{"op": "add", "path": "/status", "value": status},
 	})
 	if err != nil {
-		return outcome(ref, err)
+		return "", outcome(ref, err)
 	}
-	return outcome(ref, b.client.Status().Patch(ctx, stub(gvk, namespace, name), client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldManager)))
+	o := stub(gvk, namespace, name)
+	err = b.client.Status().Patch(ctx, o, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldManager))
+	return o.GetResourceVersion(), outcome(ref, err)
 }
 
 // annotate sets annotations of an object that is at a revision; nil takes one
