@@ -42,6 +42,9 @@ func (f *faulty) Observe(ctx context.Context, name string) (*cvo.World, error) {
 		return w, err
 	}
 	w, err := f.p.backend.Observe(ctx, name)
+	if err == nil && len(w.Operators) > 0 && f.p.Fault("reports an old version", 25) {
+		w.Operators[f.p.IntN(len(w.Operators))].Status.Versions = []cvo.Operand{{Name: "operator", Version: "4.17.0"}}
+	}
 	if err == nil {
 		f.see(w)
 	}
@@ -64,6 +67,7 @@ func (f *faulty) Apply(ctx context.Context, name string, a cvo.Action) error {
 	if err := f.p.backend.Apply(ctx, name, a); err != nil {
 		return err
 	}
+	f.p.act(a, !maps.Equal(before, f.p.backend.Writes(name)))
 	if apply, ok := a.(cvo.Apply); ok && f.wrong == nil {
 		f.wrong = f.once(name, apply, before)
 	}

@@ -82,7 +82,8 @@ func TestSimulation(t *testing.T) {
 	t.Logf("%v", counts)
 	for _, name := range []string{
 		"crash", "apply fails", "apply is not confirmed", "observe fails", "other runner", "degraded", "unavailable", "held by an outage alone", "never finishes", "recovers",
-		"retarget", "not verified", "put is not confirmed", "clock jumps back", "updated", "installed", "overrides", "reconciled", "payload is lost", "state is lost",
+		"retarget", "not verified", "put is not confirmed", "clock jumps back", "updated", "installed", "overrides", "reconciled", "payload is lost", "state is lost", "reports an old version",
+		"act: retrieve", "act: apply", "act: delete", "act: write", "act: changes",
 	} {
 		if counts[name] == 0 {
 			t.Errorf("there was no %q: %v", name, counts)
@@ -120,7 +121,15 @@ func newPlay(t *testing.T, s *sim.Sim) *play {
 			parts = append(parts, part{runlevel: level, component: fmt.Sprintf("c%d-%c%d", level, 'a'+c, len(parts)), objects: s.IntN(3), operator: s.OneIn(2)})
 		}
 	}
-	return playOf(t, s, parts, func(version string) *payload.Payload { return release(t, version, parts, nil) })
+	return playOf(t, s, parts, func(version string) *payload.Payload {
+		mark := ""
+		if version == "4.19.0" {
+			mark = `, release.openshift.io/delete: "true"`
+		}
+		gone := "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: gone\n  namespace: old\n" +
+			"  annotations: {include.release.openshift.io/self-managed-high-availability: \"true\"" + mark + "}\n"
+		return release(t, version, parts, map[string]string{"0000_25_old_00_configmap.yaml": gone})
+	})
 }
 
 // playOf makes a play of releases, whose operators are called as the parts.
@@ -158,7 +167,6 @@ func (p *play) run() error {
 		}
 		if p.Fault("crash", 12) || n == 60 && !crashed {
 			crashed = true
-			p.Reach("crash")
 			p.runners[p.IntN(2)] = p.runner()
 		}
 		if p.Fault("state is lost", 60) {
@@ -171,6 +179,16 @@ func (p *play) run() error {
 		p.Pass()
 	}
 	return p.settle()
+}
+
+// act counts what reached the backend: by the first word of what the action says,
+// and whether a resource changed.
+func (p *play) act(a cvo.Action, changes bool) {
+	verb, _, _ := strings.Cut(a.String(), " ")
+	p.Reach("act: " + verb)
+	if changes {
+		p.Reach("act: changes")
+	}
 }
 
 // forget loses the states of all engines, and what their processes know: they go
@@ -355,6 +373,9 @@ func (p *play) settled(v cvo.ClusterVersion) error {
 	for _, m := range p.tasks[imageTwo] {
 		if !m.Delete() && !p.backend.Has("east", m.ID) {
 			return fmt.Errorf("%s was never applied", m.ID)
+		}
+		if m.Delete() && p.backend.Has("east", m.ID) {
+			return fmt.Errorf("%s was never deleted", m.ID)
 		}
 	}
 	for _, c := range v.Status.Conditions {

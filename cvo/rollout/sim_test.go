@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,6 +29,7 @@ func TestSimulation(t *testing.T) {
 	for _, name := range []string{
 		"crash", "delay", "again", "stale", "observe fails", "unconfirmed", "other runner", "clock jumps back", "put is not confirmed",
 		"node crashes", "cordon by hand", "new target", "pause", "budget", "node added", "node removed", "degraded", "too late", "full budget",
+		"act: begin", "act: mark", "act: cordon", "act: drain", "act: update", "act: uncordon", "act: report",
 	} {
 		if counts[name] == 0 {
 			t.Errorf("there was no %q: %v", name, counts)
@@ -337,6 +339,9 @@ func (p *play) put(a rollout.Action) error {
 	before := down(p.world())
 	err := p.backend.Apply(context.Background(), pool, a)
 	p.Note("  %s: %v", rollout.Key(a), err)
+	if err == nil {
+		p.Reach(strings.ToLower(strings.Replace(fmt.Sprintf("%T", a), "rollout.", "act: ", 1)))
+	}
 	w := p.world()
 	after, most := down(w), 0
 	for _, name := range after {
