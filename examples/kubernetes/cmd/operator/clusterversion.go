@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/clusterversion"
 	"github.com/fairlead/fairlead/examples/kubernetes/promql"
+	"github.com/fairlead/fairlead/examples/kubernetes/signature"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
@@ -36,7 +38,7 @@ func (c *clusterVersionController) define(flags *flag.FlagSet) {
 	flags.StringVar(&c.image, "clusterversion-own-image", "", "pull `specification` of the release that this operator is part of")
 	flags.StringVar(&c.version, "clusterversion-own-version", "", "`version` of that release")
 	flags.StringVar(&c.releases, "clusterversion-releases", "/var/lib/fairlead/releases", "`directory` of releases: algorithm/hex of the digest, or the version")
-	flags.StringVar(&c.trusted, "clusterversion-trusted", "", "`digests` of the releases that may be trusted, with commas; all others need force")
+	flags.StringVar(&c.trusted, "clusterversion-trusted", "", "`digests` of the releases that may be trusted, with commas, and no others; empty trusts those that are signed as the own release says")
 	flags.StringVar(&c.architecture, "clusterversion-architecture", "", "`architecture` to ask the update service for, such as amd64; empty asks nobody")
 	flags.StringVar(&c.prometheus, "clusterversion-prometheus", "", "`URL` of the Prometheus that evaluates the risks of updates; empty for none")
 	flags.StringVar(&c.token, "clusterversion-prometheus-token", "", "`file` of the bearer token for it")
@@ -46,7 +48,7 @@ func (c *clusterVersionController) define(flags *flag.FlagSet) {
 	flags.DurationVar(&c.retry, "clusterversion-retry", 0, "time after a first failed attempt; 0 for ten seconds")
 }
 
-func (c *clusterVersionController) setup(_ context.Context, mgr ctrl.Manager, s *shared) error {
+func (c *clusterVersionController) setup(ctx context.Context, mgr ctrl.Manager, s *shared) error {
 	store, err := s.store("cvo")
 	if err != nil {
 		return err
@@ -55,7 +57,7 @@ func (c *clusterVersionController) setup(_ context.Context, mgr ctrl.Manager, s 
 		Name:     c.object,
 		Own:      cvo.Release{Image: c.image, Version: c.version},
 		Source:   clusterversion.Directory(c.releases),
-		Verifier: c.verifier(),
+		Verifier: c.verifier(ctx),
 		Force:    c.force,
 		Policy:   &cvo.Policy{Interval: c.interval, Retry: c.retry},
 		Store:    store,
@@ -68,15 +70,52 @@ func (c *clusterVersionController) setup(_ context.Context, mgr ctrl.Manager, s 
 	return clusterversion.SetupWithManager(mgr, opts)
 }
 
-// verifier trusts the digests that the flags list.
-func (c *clusterVersionController) verifier() cvo.Verifier {
+// verifier trusts the digests that the flags list, or else what is signed as the
+// payload of the own release says. Where that cannot be told, no release is
+// trusted, and each refusal says why; the operator runs all the same.
+func (c *clusterVersionController) verifier(ctx context.Context) cvo.Verifier {
 	var digests cvo.Digests
 	for d := range strings.SplitSeq(c.trusted, ",") {
 		if d = strings.TrimSpace(d); d != "" {
 			digests = append(digests, d)
 		}
 	}
-	return digests
+	if len(digests) > 0 {
+		return digests
+	}
+	v, err := c.signed(ctx)
+	if err != nil {
+		return nobody{err}
+	}
+	return v
+}
+
+// signed reads keyrings and stores from the payload of the own release.
+func (c *clusterVersionController) signed(ctx context.Context) (cvo.Verifier, error) {
+	files, err := clusterversion.Directory(c.releases).Open(ctx, cvo.Release{Image: c.image, Version: c.version})
+	if err != nil {
+		return nil, err
+	}
+	p, err := payload.Load(files, &payload.Options{ReleaseImage: c.image})
+	if err != nil {
+		return nil, err
+	}
+	trust, found, err := signature.ReadTrust(p.Manifests, nil)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, fmt.Errorf("the payload of %s does not say how releases are verified: it has no ConfigMap with the annotation %s", c.image, signature.Annotation)
+	}
+	return signature.New(trust.Keyrings, trust.Stores, nil)
+}
+
+// nobody vouches for no release.
+type nobody struct{ why error }
+
+// Verify says why.
+func (n nobody) Verify(_ context.Context, digest string) error {
+	return fmt.Errorf("unable to verify %q: %w; mend that, or list the digest in -clusterversion-trusted", digest, n.why)
 }
 
 // updates says how the update service is asked; nil for nobody.

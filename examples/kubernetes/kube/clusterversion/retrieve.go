@@ -1,6 +1,7 @@
 package clusterversion
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,12 +161,13 @@ func (b *Backend) fetch(ctx context.Context, a cvo.Retrieve) (got cvo.Retrieved,
 }
 
 func (b *Backend) verify(ctx context.Context, image string) error {
+	digest := cmp.Or(cvo.Digest(image), image) // a name without a digest is none, and no verifier takes it
 	if b.opts.Verifier == nil {
-		return fmt.Errorf("unable to verify %q: there is no verifier; set Options.Verifier", digestOf(image))
+		return fmt.Errorf("unable to verify %q: there is no verifier; set Options.Verifier", digest)
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.opts.retrieveTimeout()/2)
 	defer cancel()
-	return b.opts.Verifier.Verify(ctx, digestOf(image))
+	return b.opts.Verifier.Verify(ctx, digest)
 }
 
 func (b *Backend) open(ctx context.Context, r cvo.Release) (fs.FS, error) {

@@ -61,12 +61,3 @@ func directoryOf(r cvo.Release) (string, error) {
 	}
 	return name, nil
 }
-
-// digestOf is what a Verifier looks at: the digest of an image, or the whole
-// name of one without, which no verifier takes.
-func digestOf(image string) string {
-	if _, digest, ok := strings.Cut(image, "@"); ok {
-		return digest
-	}
-	return image
-}
