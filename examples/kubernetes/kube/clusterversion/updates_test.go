@@ -143,3 +143,14 @@ cluster_version_available_updates{channel="stable-1",upstream=""} 0
 		t.Error(problems, err)
 	}
 }
+
+// A condition that an operator reports twice must not keep all metrics from
+// being collected.
+func TestMetricsOfOddReports(t *testing.T) {
+	twice := set(object("config.openshift.io/v1", "ClusterOperator", "a"), "status", `{conditions: [{type: Available, status: "True"}, {type: Available, status: "True"}]}`)
+	c := newCluster(t, clusterversion.Options{}, clusterVersion(), twice)
+	c.observe()
+	if _, err := testutil.CollectAndFormat(c.backend.Metrics(), expfmt.TypeTextPlain); err != nil {
+		t.Error(err)
+	}
+}
