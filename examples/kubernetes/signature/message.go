@@ -100,11 +100,8 @@ func (r *reader) take(p packet.Packet) *Failure {
 			return failure(Unreadable, "it has more than one content")
 		}
 		r.literal = true
-		content, err := io.ReadAll(io.LimitReader(p.Body, maxContent+1))
-		switch {
-		case len(content) > maxContent:
-			return failure(Limit, "its content has more than %d bytes", maxContent)
-		case err != nil:
+		content, err := io.ReadAll(p.Body) // what is not packed is no larger than the message
+		if err != nil {
 			return unreadable("its content cannot be read", err)
 		}
 		r.m.content = content

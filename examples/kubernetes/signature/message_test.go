@@ -76,6 +76,16 @@ func onePass(tb testing.TB, e *openpgp.Entity) []byte {
 	return b.Bytes()
 }
 
+// foreign is a packet that signed messages do not have.
+func foreign(tb testing.TB) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	if err := packet.NewUserId("somebody", "", "").Serialize(&b); err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 // packed is a message in a compressed packet.
 func packed(tb testing.TB, message []byte) []byte {
 	tb.Helper()

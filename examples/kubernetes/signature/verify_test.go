@@ -210,6 +210,11 @@ func TestSignatures(t *testing.T) {
 		{"without digest", cut(digest, ""), signature.OtherDigest},
 		{"with more behind", sign(t, good+"{}", at(days(-1)), maker), signature.Statement},
 		{"with a list", sign(t, "["+good+"]", at(days(-1)), maker), signature.Statement},
+		{"with the digest in capitals", cut(digest, strings.ToUpper(digest)), signature.OtherDigest},
+		{"with the digest's hash in capitals", cut(digest[7:], strings.ToUpper(digest[7:])), signature.OtherDigest},
+		{"with a longer digest", cut(digest, digest+"0"), signature.OtherDigest},
+		{"with null for what is optional", sign(t, good[:strings.Index(good, `"optional"`)]+`"optional": null}`, at(days(-1)), maker), ""},
+		{"with a foreign packet", append(foreign(t), signed...), signature.Unreadable},
 		{"with nothing", sign(t, "", at(days(-1)), maker), signature.Statement},
 		{"with null", sign(t, `{"critical": null}`, at(days(-1)), maker), signature.Statement},
 	} {
@@ -284,6 +289,11 @@ func TestEveryKeyring(t *testing.T) {
 		}
 	}
 	err := verifier(t, rings, nil, hold("one", byA, noise), hold("two")).Verify(t.Context(), digest)
+	var early *signature.Error // ring-a fails once, and is satisfied then
+	byStranger := sign(t, statement(digest), at(days(-1)), newKey(t, "c", days(-100), 0))
+	if err := verifier(t, rings, nil, hold("one", byStranger, byA)).Verify(t.Context(), digest); !errors.As(err, &early) || len(early.Attempts) != 2 || early.Attempts[0].Keyring != "ring-b" {
+		t.Errorf("%v; want two attempts at ring-b", err)
+	}
 	want := fmt.Sprintf(`unable to verify %q against keyrings: ring-b; `+
 		`one: signature-1: keyring ring-b: it is signed by the key %016X, which is not in the keyring; `+
 		`one: signature-2: it is no OpenPGP message in binary form: it begins with "noise"; `+
@@ -313,6 +323,15 @@ func TestRepositories(t *testing.T) {
 		if want != (err == nil) || !want && !slices.Equal(reasons(t, err), []signature.Reason{signature.OtherName}) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A cluster whose clock is behind is told where to look.
+func TestClockBehind(t *testing.T) {
+	maker := newKey(t, "maker", days(-100), 0)
+	v := verifier(t, []*signature.Keyring{keyring(t, "ours", maker)}, nil, hold("memory", sign(t, statement(digest), at(days(1)), maker)))
+	if err := v.Verify(t.Context(), digest); err == nil || !strings.Contains(err.Error(), days(1).Format(time.RFC3339)+", which is to come: is the clock right?") {
+		t.Error(err)
 	}
 }
 
