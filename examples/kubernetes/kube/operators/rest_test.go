@@ -118,13 +118,20 @@ func TestCopies(t *testing.T) {
 	group := w.get(groupKind, ns, "plumbing")
 	w.must(unstructured.SetNestedStringSlice(group.Object, []string{ns, other}, "spec", "targetNamespaces"))
 	w.must(w.client.Update(t.Context(), group))
-	cut := 0
+	cut := map[bool]bool{} // of a copy that is made, and of one that is written anew
 	w.fail = func(verb string, o client.Object) (error, bool) {
-		if verb == "patch status" && o.GetNamespace() == other && cut == 0 && w.succeeded("pipes.v1.0.0") {
-			cut++
+		if anew := w.succeeded("pipes.v1.0.0"); verb == "patch status" && o.GetNamespace() == other && !cut[anew] {
+			cut[anew] = true
 			seen, err := w.backend.Observe(context.WithoutCancel(t.Context()), other)
 			if err != nil || len(seen.CSVs) != 1 || !seen.CSVs[0].Copied() {
 				t.Errorf("half a copy is seen as %v, %v", seen, err)
+			}
+			seen, err = w.backend.Observe(context.WithoutCancel(t.Context()), ns)
+			w.must(err)
+			for _, o := range seen.Generated {
+				if o.Kind == csvKind.Kind && !anew && o.Digest != "" {
+					t.Errorf("half a copy counts as written: %v", o)
+				}
 			}
 			return errors.New("the manager was killed"), false
 		}
@@ -134,8 +141,8 @@ func TestCopies(t *testing.T) {
 	copied := w.get(csvKind, other, "pipes.v1.0.0")
 	reason, _, _ := unstructured.NestedString(copied.Object, "status", "reason")
 	phase, _, _ := unstructured.NestedString(copied.Object, "status", "phase")
-	if cut != 1 || reason != "Copied" || phase != "Succeeded" {
-		t.Errorf("cut %d, the copy has phase %q, reason %q", cut, phase, reason)
+	if len(cut) != 2 || reason != "Copied" || phase != "Succeeded" {
+		t.Errorf("cut %v, the copy has phase %q, reason %q", cut, phase, reason)
 	}
 	roles := 0
 	for _, o := range w.all(kind("rbac.authorization.k8s.io", "v1", "RoleBinding")) {
@@ -157,10 +164,12 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// succeeded reports whether a CSV of the namespace has.
+// succeeded reports whether a CSV of the namespace is there and has.
 func (w *world) succeeded(csv string) bool {
 	w.t.Helper()
-	phase, _, _ := unstructured.NestedString(w.get(csvKind, ns, csv).Object, "status", "phase")
+	o := object(csvKind, ns, csv)
+	w.must(client.IgnoreNotFound(w.client.Get(w.t.Context(), client.ObjectKeyFromObject(o), o)))
+	phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
 	return phase == "Succeeded"
 }
 
