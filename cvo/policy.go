@@ -44,8 +44,9 @@ type Policy struct {
 	// StatusInterval is the least time between two writes of the status in which
 	// nothing but messages has changed; default 15 seconds.
 	StatusInterval time.Duration
-	// StopBefore, if set, is the runlevel, such as "50", before which an update
-	// stops until it is taken away.
+	// StopBefore, if set, is the runlevel before which an update stops until it is
+	// taken away. It is written as in the names of files and compared like those,
+	// as text: "09" and not "9".
 	StopBefore string
 	// ClusterRisks makes what the cluster itself shows (see ClusterRisks) risks of
 	// the updates that are offered, which can be accepted by name. Without it they

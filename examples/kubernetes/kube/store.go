@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -243,16 +242,10 @@ func (s *Store) String() string { return s.namespace + "/" + s.name }
 // lost turns the server's ways to say that a key is not at the revision named
 // into the one of stores.
 func lost(err error) error {
-	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) && !namespaceMissing(err) {
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) && !NamespaceMissing(err) {
 		return fairlead.ErrConflict
 	}
 	return err
-}
-
-// namespaceMissing tells the NotFound of a namespace from that of the object.
-func namespaceMissing(err error) bool {
-	var status apierrors.APIStatus
-	return errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces"
 }
 
 func (s *Store) failure(verb, key string, err error) error {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,9 +22,9 @@ func told(err error, format string, args ...any) error {
 		return nil
 	}
 	what := fmt.Sprintf(format, args...)
-	if managers := managers(err); managers != "" {
+	if keepers := kube.Keepers(err); keepers != nil {
 		return &cvo.APIError{Class: cvo.ClassConflict, Err: fmt.Errorf(
-			"%s: other field managers have set fields differently: %s; they must give the fields up, or the resource be kept in spec.overrides, or Options.Force take them: %w", what, managers, err)}
+			"%s: other field managers have set fields differently: %s; they must give the fields up, or the resource be kept in spec.overrides, or Options.Force take them: %w", what, strings.Join(keepers, ", "), err)}
 	}
 	return &cvo.APIError{Class: class(err), Err: fmt.Errorf("%s: %w", what, err)}
 }
@@ -75,20 +76,4 @@ func unreachable(err error) bool {
 	var network net.Error
 	var request *url.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) || errors.As(err, &network) || errors.As(err, &request)
-}
-
-// managers names who has set the fields that a server-side apply conflicts
-// about, in the server's words; empty if it is not about that.
-func managers(err error) string {
-	var status apierrors.APIStatus
-	if !apierrors.IsConflict(err) || !errors.As(err, &status) || status.Status().Details == nil {
-		return ""
-	}
-	var found []string
-	for _, c := range status.Status().Details.Causes {
-		if c.Type == metav1.CauseTypeFieldManagerConflict {
-			found = append(found, c.Field+" ("+c.Message+")")
-		}
-	}
-	return strings.Join(found, ", ")
 }

@@ -7,10 +7,10 @@ import (
 	"net"
 	"strings"
 
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/solver/olm/install"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
@@ -70,25 +70,19 @@ func (e *ObjectError) Unwrap() error { return e.Err }
 
 // outcome tells of a write that failed in the terms above; nil stays nil.
 func outcome(object install.Ref, err error) error {
-	var status apierrors.APIStatus
+	keepers := kube.Keepers(err)
 	switch {
 	case err == nil:
 		return nil
-	case apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict):
-		taken := &TakenError{Object: object}
-		if errors.As(err, &status) && status.Status().Details != nil {
-			for _, c := range status.Status().Details.Causes {
-				taken.Fields = append(taken.Fields, c.Field+" ("+c.Message+")")
-			}
-		}
-		return taken
+	case keepers != nil:
+		return &TakenError{Object: object, Fields: keepers}
 	case apierrors.IsAlreadyExists(err):
 		return &ChangedError{object, "it has come to exist since"}
 	case apierrors.IsConflict(err):
 		return &ChangedError{object, "it has changed since it was observed"}
 	case unclear(err):
 		return &UnclearError{object, err}
-	case apierrors.IsNotFound(err) && !ofNamespace(err):
+	case apierrors.IsNotFound(err) && !kube.NamespaceMissing(err):
 		return &ChangedError{object, "it is gone"}
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("%s: the controller may not do this: %w; grant it (config/rbac-operators.yaml has what is needed)", object, err)
@@ -104,10 +98,4 @@ func unclear(err error) bool {
 	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) ||
 		errors.As(err, &timeout) || utilnet.IsConnectionReset(err) || utilnet.IsHTTP2ConnectionLost(err) || utilnet.IsProbableEOF(err)
-}
-
-// ofNamespace tells the NotFound of a namespace from that of an object.
-func ofNamespace(err error) bool {
-	var status apierrors.APIStatus
-	return errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces"
 }
