@@ -33,6 +33,7 @@ type server struct {
 	oldest  int  // versions up to this one are forgotten
 	ended   int  // counts how often watches were ended
 	expire  bool // every next page of a list is refused
+	vanish  bool // what is first goes when a page is refused
 	watches int  // how often a watch was asked for
 	forgets bool // no watch has the history that it wants
 }
@@ -148,6 +149,9 @@ func (s *server) note(event string, m *corev1.ConfigMap) {
 func (s *server) list(w http.ResponseWriter, r *http.Request) {
 	from := r.URL.Query().Get("continue")
 	if from != "" && s.expire {
+		if s.vanish {
+			delete(s.maps, slices.Sorted(maps.Keys(s.maps))[0])
+		}
 		refuse(w, 410, metav1.StatusReasonExpired)
 		return
 	}

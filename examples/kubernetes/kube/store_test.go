@@ -3,6 +3,7 @@ package kube_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -167,6 +168,19 @@ func TestForgetfulServer(t *testing.T) {
 		if n++; n <= 4 && err != nil || n == 5 && !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
+	}
+	server.mu.Lock()
+	server.vanish = true
+	server.mu.Unlock()
+	var keys []string
+	for r, err := range s.List(t.Context(), "") {
+		if err != nil {
+			t.Error(err)
+		}
+		keys = append(keys, r.Key)
+	}
+	if !slices.Equal(keys, []string{"a.2", "a.3", "a.4"}) {
+		t.Errorf("%q; want what is there in the end", keys)
 	}
 	server.mu.Lock()
 	defer server.mu.Unlock()
