@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -145,6 +146,39 @@ func TestWatchGoesOn(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("history gone %v: %q, want %q", history, got, want)
 		}
+	}
+}
+
+// A watch that goes on does so from what it told last, and not from its list.
+func TestWatchTellsNothingAgain(t *testing.T) {
+	server, c := newServer(t)
+	s := newStore(t, c)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var at fairlead.Revision
+	put := func(value string) {
+		var err error
+		if at, err = s.Put(ctx, "a", []byte(value), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("1")
+	var got []string
+	for r, err := range s.Watch(ctx, "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, string(r.Value))
+		if len(got) == 4 {
+			break
+		}
+		if len(got) == 3 {
+			server.forget(false)
+		}
+		put(strconv.Itoa(len(got) + 1))
+	}
+	if strings.Join(got, "") != "1234" {
+		t.Errorf("%q", got)
 	}
 }
 

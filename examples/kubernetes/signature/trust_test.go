@@ -201,6 +201,7 @@ func TestParseKeyring(t *testing.T) {
 		{"another kind", bytes.ReplaceAll(one, []byte("PUBLIC KEY BLOCK"), []byte("MESSAGE")), 0},
 		{"secret", secret, 0},
 		{"secret in binary", binarySecret.Bytes(), 0},
+		{"secret behind public", slices.Concat(raw(t, b), binarySecret.Bytes()), 0},
 		{"a message", message, 0},
 		{"binary, cut short", slices.Concat(raw(t, b), raw(t, a))[:len(raw(t, b))+100], 0},
 		{"binary noise behind", append(raw(t, a), 0xff, 0xff, 0xff), 0},
