@@ -81,11 +81,16 @@ func revoked(e *openpgp.Entity) (n int) {
 // be to trust a key that somebody has given up. A key that has expired or is
 // revoked is taken, and satisfies nobody. Keys of kinds that are not supported
 // are passed over, unless there are no others.
-func ParseKeyring(name string, data []byte) (*Keyring, error) {
+func ParseKeyring(name string, data []byte) (k *Keyring, err error) {
 	fail := func(format string, args ...any) (*Keyring, error) {
 		return nil, fmt.Errorf("the keyring %s cannot be used: %w; export it with gpg --export --armor", name, fmt.Errorf(format, args...))
 	}
-	data, err := dearmor(data)
+	defer func() {
+		if r := recover(); r != nil { // the library's, on packets that are malformed
+			k, err = fail("it has a packet that is malformed")
+		}
+	}()
+	data, err = dearmor(data)
 	if err != nil {
 		return fail("%w", err)
 	}
@@ -93,7 +98,7 @@ func ParseKeyring(name string, data []byte) (*Keyring, error) {
 	if err != nil {
 		return fail("%w", err)
 	}
-	k := &Keyring{name: name}
+	k = &Keyring{name: name}
 	for i, g := range groups {
 		if g.unsupported != nil {
 			k.skipped = append(k.skipped, fmt.Sprintf("key %d: %s", i+1, oneLine(g.unsupported.Error())))
