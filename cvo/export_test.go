@@ -13,3 +13,9 @@ var (
 	BetweenPatches = betweenPatches
 	MinorOf        = minorOf
 )
+
+// Course is how a resource of a kind is told to be on its way.
+func Course(kind string) string {
+	c := courseOf(kind)
+	return c.pending + "; " + c.end + "; cannot " + c.verb
+}

@@ -111,6 +111,19 @@ func said(s cvo.Status, kind string) string {
 	return ""
 }
 
+// What is waited for is told in the words of its kind.
+func TestCourse(t *testing.T) {
+	for kind, want := range map[string]string{
+		"CustomResourceDefinition": "is not established; the API server must accept its names and serve it; cannot be established",
+		"Job":                      "has not completed; its pods must succeed; cannot complete",
+		"DaemonSet":                "has not rolled out; its pods must become ready; cannot roll out",
+	} {
+		if got := cvo.Course(kind); got != want {
+			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
+	}
+}
+
 // The 15 rows of TestUpdateClusterVersionStatus_FilteringMultipleErrors…, on the
 // way to a release and at it. While a release is installed the same holds as on
 // the way, but that versions are not waited for. Work without an entry in the

@@ -251,15 +251,32 @@ func (s *step) ready(t *Running, m *payload.Manifest) *TaskError {
 	case l.Failed != "":
 		return &TaskError{
 			Reason: "WorkloadNotProgressing", Name: m.ID.Name, Effect: EffectFail,
-			Message: fmt.Sprintf("%s cannot roll out: %s", s.prep.graph.Label(t.Task), l.Failed),
+			Message: fmt.Sprintf("%s cannot %s: %s", s.prep.graph.Label(t.Task), courseOf(m.ID.Kind).verb, l.Failed),
 		}
 	case l.Waiting != "":
 		return &TaskError{
 			Reason: "WorkloadNotAvailable", Name: m.ID.Name, Effect: EffectNone,
-			Message: fmt.Sprintf("%s has not rolled out yet: %s", s.prep.graph.Label(t.Task), l.Waiting),
+			Message: fmt.Sprintf("%s %s yet: %s", s.prep.graph.Label(t.Task), courseOf(m.ID.Kind).pending, l.Waiting),
 		}
 	}
 	return nil
+}
+
+// course is how resources of a kind come to be as they were applied, in words.
+type course struct {
+	verb    string // what they do
+	pending string // that they have not done it
+	end     string // when they have
+}
+
+func courseOf(kind string) course {
+	switch kind {
+	case "CustomResourceDefinition":
+		return course{"be established", "is not established", "the API server must accept its names and serve it"}
+	case "Job":
+		return course{"complete", "has not completed", "its pods must succeed"}
+	}
+	return course{"roll out", "has not rolled out", "its pods must become ready"}
 }
 
 // waits notes since when operators are waited for. One that is reached is
@@ -296,7 +313,7 @@ func (s *step) explain() {
 		case m.ClusterOperator():
 			b = s.operatorBlock(b, t.Task)
 		case e.Reason == "WorkloadNotAvailable":
-			b.Unblock = fmt.Sprintf("its pods must become ready; about %s is usual", s.prep.durations[t.Task].Round(time.Second))
+			b.Unblock = fmt.Sprintf("%s; about %s is usual", courseOf(m.ID.Kind).end, s.prep.durations[t.Task].Round(time.Second))
 		default:
 			b.Unblock = fmt.Sprintf("it is tried again at %s (attempt %d)", t.Next.Format(time.RFC3339), t.Try+1)
 		}
