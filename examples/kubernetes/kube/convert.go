@@ -188,6 +188,16 @@ func Node(n *corev1.Node) taints.Node {
 	return out
 }
 
+// Readiness is what the condition Ready of a node says; empty if it has none.
+func Readiness(n *corev1.Node) corev1.ConditionStatus {
+	for _, c := range n.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status
+		}
+	}
+	return ""
+}
+
 // Taints converts the taints of a node, in their order.
 func Taints(from []corev1.Taint) []taints.Taint {
 	var out []taints.Taint

@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -36,9 +35,9 @@ func serve(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	direct, err := client.NewWithWatch(config, client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+	direct, err := kube.Direct(mgr)
 	if err != nil {
-		return fmt.Errorf("client of the stores: %w", err)
+		return err
 	}
 	common := &shared{
 		workers:   s.workers,

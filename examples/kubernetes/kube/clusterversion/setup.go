@@ -38,8 +38,7 @@ func SetupWithManager(mgr ctrl.Manager, opts *Options) error {
 	if o.Store == nil {
 		return errors.New("clusterversion: no Store: give it one that outlives the process, such as a kube.Store")
 	}
-	live := client.Options{HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()}
-	c, err := client.New(mgr.GetConfig(), live)
+	c, err := kube.Direct(mgr)
 	if err != nil {
 		return fmt.Errorf("clusterversion: %w", err)
 	}

@@ -48,9 +48,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 		return fmt.Errorf("kube/eviction: no Store: give it one that outlives the process, such as a kube.Store")
 	}
 	if opts.Client == nil {
-		c, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+		c, err := kube.Direct(mgr)
 		if err != nil {
-			return fmt.Errorf("kube/eviction: client: %w", err)
+			return err
 		}
 		opts.Client = c
 	}
@@ -140,7 +140,7 @@ func nodeMatters(e event.UpdateEvent) bool {
 // zoneMatters is nodeMatters for all zones: heartbeats do not count.
 func zoneMatters(e event.UpdateEvent) bool {
 	o, n := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
-	return o.UID != n.UID || readiness(o) != readiness(n) || !maps.Equal(o.Labels, n.Labels) ||
+	return o.UID != n.UID || kube.Readiness(o) != kube.Readiness(n) || !maps.Equal(o.Labels, n.Labels) ||
 		!slices.EqualFunc(o.Spec.Taints, n.Spec.Taints, sameTaint) || resync(e)
 }
 
@@ -148,15 +148,6 @@ func zoneMatters(e event.UpdateEvent) bool {
 // has, and that is taken as an occasion to look.
 func resync(e event.UpdateEvent) bool {
 	return e.ObjectOld.GetResourceVersion() == e.ObjectNew.GetResourceVersion()
-}
-
-func readiness(n *corev1.Node) corev1.ConditionStatus {
-	for _, c := range n.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			return c.Status
-		}
-	}
-	return ""
 }
 
 func sameTaint(x, y corev1.Taint) bool {

@@ -22,7 +22,7 @@ func ExampleSetupWithManager() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	direct, err := client.NewWithWatch(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme()})
+	direct, err := kube.Direct(mgr)
 	if err != nil {
 		log.Fatal(err)
 	}

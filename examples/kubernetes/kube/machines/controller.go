@@ -60,9 +60,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 		return fmt.Errorf("kube/machines: no Cloud: it has to say which instances exist, and to delete them; a Program can")
 	}
 	if opts.Client == nil {
-		c, err := client.New(mgr.GetConfig(), client.Options{Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper()})
+		c, err := kube.Direct(mgr)
 		if err != nil {
-			return fmt.Errorf("kube/machines: client: %w", err)
+			return err
 		}
 		opts.Client = c
 	}
@@ -158,16 +158,7 @@ func (e *enqueuer) on(ctx context.Context, node string) []reconcile.Request {
 func nodeMatters(e event.UpdateEvent) bool {
 	o, n := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
 	return o.UID != n.UID || o.Spec.Unschedulable != n.Spec.Unschedulable || len(o.Spec.Taints) != len(n.Spec.Taints) ||
-		len(o.Status.VolumesAttached) != len(n.Status.VolumesAttached) || readiness(o) != readiness(n)
-}
-
-func readiness(n *corev1.Node) corev1.ConditionStatus {
-	for _, c := range n.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			return c.Status
-		}
-	}
-	return ""
+		len(o.Status.VolumesAttached) != len(n.Status.VolumesAttached) || kube.Readiness(o) != kube.Readiness(n)
 }
 
 // podMatters reports whether a change of a pod may change a decision.
