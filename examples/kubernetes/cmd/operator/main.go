@@ -33,18 +33,22 @@ func main() {
 // run is the program. It returns its exit status.
 func run(ctx context.Context, args []string, stderr io.Writer) int {
 	flags := flag.NewFlagSet("operator", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	flags.SetOutput(io.Discard) // of what is wrong one line is enough
 	settings := newSettings(flags)
-	flags.Usage = func() {
+	help := func() {
 		fmt.Fprintf(stderr, "usage: operator [flags]\n\nRuns the controllers %s.\n\n", names(settings.all))
+		flags.SetOutput(stderr)
 		flags.PrintDefaults()
 	}
 	var logs zap.Options
 	logs.BindFlags(flags)
+	flags.Usage = func() {}
 	switch err := flags.Parse(args); {
 	case err == flag.ErrHelp:
+		help()
 		return 0
 	case err != nil:
+		fmt.Fprintf(stderr, "operator: %v; -help lists the flags\n", err)
 		return 2
 	}
 	if flags.NArg() > 0 {

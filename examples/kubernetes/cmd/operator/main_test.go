@@ -8,6 +8,9 @@ import (
 )
 
 func TestFlags(t *testing.T) {
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	broken := filepath.Join(t.TempDir(), "kubeconfig")
 	if err := os.WriteFile(broken, []byte("clusters: {"), 0o600); err != nil {
 		t.Fatal(err)
@@ -18,7 +21,8 @@ func TestFlags(t *testing.T) {
 		want   string
 	}{
 		{"-help", 0, "Runs the controllers eviction,"},
-		{"-nonsense", 2, "flag provided but not defined: -nonsense"},
+		{"-nonsense", 2, "operator: flag provided but not defined: -nonsense; -help lists the flags"},
+		{"", 1, "operator: where the cluster is: nothing says: give -kubeconfig FILE"},
 		{"eviction", 2, `operator: "eviction": takes no arguments, only flags; -help lists them`},
 		{"-controllers=eviction,nodes", 1, `operator: -controllers: there is no controller "nodes": choose of eviction,`},
 		{"-controllers=", 1, `operator: -controllers: there is no controller ""`},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -65,12 +66,11 @@ func serve(ctx context.Context, s *settings) error {
 
 // config says where the cluster is, and how much may be asked of it.
 func (s *settings) config() (*rest.Config, error) {
-	var config *rest.Config
-	var err error
-	if s.kubeconfig != "" {
-		config, err = clientcmd.BuildConfigFromFlags("", s.kubeconfig)
-	} else {
-		config, err = ctrl.GetConfig()
+	rules := clientcmd.NewDefaultClientConfigLoadingRules() // $KUBECONFIG, then ~/.kube/config
+	rules.ExplicitPath = s.kubeconfig
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{}).ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, errors.New("nothing says: give -kubeconfig FILE, set KUBECONFIG, or run in a pod with a service account")
 	}
 	if err != nil {
 		return nil, err

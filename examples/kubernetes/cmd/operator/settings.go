@@ -29,7 +29,7 @@ type settings struct {
 
 func newSettings(flags *flag.FlagSet) *settings {
 	s := &settings{all: newControllers()}
-	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "`file` that says where the cluster is; empty means $KUBECONFIG, then the pod's service account")
+	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "`file` that says where the cluster is; empty means $KUBECONFIG, then ~/.kube/config, then the pod's service account")
 	flags.StringVar(&s.controllers, "controllers", names(s.all), "which controllers to run, a `list` with commas")
 	flags.StringVar(&s.namespace, "namespace", "fairlead", "`namespace` of the operator's own ConfigMaps and Lease")
 	flags.StringVar(&s.health, "health-address", ":8081", "`address` of /healthz and /readyz; 0 for none")

@@ -20,15 +20,9 @@ const reasonTaint = "DeletionByTaintManager"
 
 // evict makes a pod leave.
 func (b *Backend) evict(ctx context.Context, a taints.Evict) error {
-	pod := &corev1.Pod{}
-	err := b.Reader.Get(ctx, client.ObjectKey{Namespace: a.Pod.Namespace, Name: a.Pod.Name}, pod)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil
-	case err != nil:
-		return fmt.Errorf("pod %s: get: %w", a.Pod, err)
-	case a.Pod.UID != "" && a.Pod.UID != string(pod.UID), pod.DeletionTimestamp != nil:
-		return nil
+	pod, err := b.observed(ctx, a.Pod)
+	if err != nil || pod == nil || pod.DeletionTimestamp != nil {
+		return err
 	}
 	if !noted(pod) {
 		err := b.patchStatus(ctx, pod, corev1.PodCondition{
@@ -50,6 +44,22 @@ func (b *Backend) evict(ctx context.Context, a taints.Evict) error {
 		return fmt.Errorf("pod %s: delete: %w", a.Pod, err)
 	}
 	return nil
+}
+
+// observed returns the pod that is meant, nil if it is gone or another one has
+// its name.
+func (b *Backend) observed(ctx context.Context, ref taints.PodRef) (*corev1.Pod, error) {
+	pod := &corev1.Pod{}
+	err := b.Reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, pod)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("pod %s: get: %w", ref, err)
+	case ref.UID != "" && ref.UID != string(pod.UID):
+		return nil, nil
+	}
+	return pod, nil
 }
 
 // noted reports whether the pod has the condition already.
@@ -79,15 +89,9 @@ func (b *Backend) askBudget(ctx context.Context, pod *corev1.Pod) error {
 
 // markNotReady takes a pod out of its services.
 func (b *Backend) markNotReady(ctx context.Context, a taints.MarkNotReady) error {
-	pod := &corev1.Pod{}
-	err := b.Reader.Get(ctx, client.ObjectKey{Namespace: a.Pod.Namespace, Name: a.Pod.Name}, pod)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil
-	case err != nil:
-		return fmt.Errorf("pod %s: get: %w", a.Pod, err)
-	case a.Pod.UID != "" && a.Pod.UID != string(pod.UID), !ready(pod):
-		return nil
+	pod, err := b.observed(ctx, a.Pod)
+	if err != nil || pod == nil || !ready(pod) {
+		return err
 	}
 	err = b.patchStatus(ctx, pod, corev1.PodCondition{
 		Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "NodeNotReady", LastTransitionTime: metav1.Now(),

@@ -203,6 +203,14 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// The finalizer of another machine of the name is not the engine's to remove.
+func TestFinalizerOfAMachineThatStays(t *testing.T) {
+	c := newCluster(t, machine(func(o map[string]any) { delete(o["metadata"].(map[string]any), "deletionTimestamp") }))
+	if err := c.backend.Apply(t.Context(), "fleet/m", lifecycle.RemoveFinalizer{Finalizer: lifecycle.Finalizer}); err != nil || c.asked != nil {
+		t.Error(err, c.asked)
+	}
+}
+
 func TestUpdateStatusKeepsTheRest(t *testing.T) {
 	c := newCluster(t, machine(nil))
 	err := c.backend.Apply(t.Context(), "fleet/m", lifecycle.UpdateStatus{
