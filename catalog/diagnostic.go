@@ -1,20 +1,20 @@
 package catalog
 
-import "github.com/fairlead/fairlead/internal/doc"
+import (
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/doc"
+)
 
-// Position is a place in a file of the catalog. It has the fields File, the
-// path in the file system, Line and Column. Both count from one, columns in
-// characters; zero is unknown. String returns file:line:column, and Compare
-// orders positions that way.
-type Position = doc.Position
+// Position is a place in a file of the catalog; File is the path in the file
+// system that was opened.
+type Position = fairlead.Position
 
 // LimitError is the limit that a document or catalog exceeds; find it with
-// errors.As. It has the fields What, which says what is limited, and Max, the
-// limit.
-type LimitError = doc.LimitError
+// errors.As.
+type LimitError = fairlead.InputLimitError
 
 // Code names a kind of finding. Codes are stable: scripts may compare them.
-type Code = doc.Code
+type Code = fairlead.Code
 
 // The codes of findings about the content of files, before any rule about
 // catalogs is looked at.
@@ -31,17 +31,13 @@ const (
 	CodeType         = doc.CodeType         // a field's value has the wrong type
 )
 
-// Diagnostic is one finding about a catalog. It has the fields Pos (where it
-// is), Code (which kind of finding), Subject (what it is about: package "foo"),
-// Message (what is wrong, and why), Hint (how to mend it) and Err (the error
-// under it, which Unwrap returns). Error returns all that in one line.
-type Diagnostic = doc.Diagnostic
+// Diagnostic is one finding about a catalog; Subject says what it is
+// about, such as: package "foo", channel "beta".
+type Diagnostic = fairlead.Diagnostic
 
 // Diagnostics is a list of findings, sorted by position, code, subject and
-// message, without repetitions. As an error it has at least one: Error returns
-// the first and how many more there are, Unwrap all, Err the list or nil when
-// it is empty. Sorted brings a list into this order.
-type Diagnostics = doc.Diagnostics
+// message, without repetitions. As an error it has at least one.
+type Diagnostics = fairlead.Diagnostics
 
 // Diagnose returns the finding that an error of this module about a file or
 // document tells: err itself if it is one. Of any other error it makes a

@@ -1,25 +1,22 @@
 package graph
 
-import "github.com/fairlead/fairlead/internal/doc"
+import "github.com/fairlead/fairlead"
 
-// Position is a place in a file: File, Line and Column, the last two counting
-// from one, columns in characters.
-type Position = doc.Position
+// Position is a place in a file.
+type Position = fairlead.Position
 
 // Code names a kind of finding. Codes are stable: scripts may compare them.
-type Code = doc.Code
+type Code = fairlead.Code
 
-// Diagnostic is one finding about a graph or its data. It has the fields Pos,
-// Code, Subject, Message, Hint and Err; Error returns them in one line.
-type Diagnostic = doc.Diagnostic
+// Diagnostic is one finding about a graph or its data.
+type Diagnostic = fairlead.Diagnostic
 
 // Diagnostics is a list of findings, sorted by position. Err returns it as an
 // error, or nil when it is empty.
-type Diagnostics = doc.Diagnostics
+type Diagnostics = fairlead.Diagnostics
 
-// LimitError is the limit that a document exceeds; find it with errors.As. It
-// has the fields What, which says what is limited, and Max, the limit.
-type LimitError = doc.LimitError
+// LimitError is the limit that a document exceeds; find it with errors.As.
+type LimitError = fairlead.InputLimitError
 
 // The codes of findings.
 const (

@@ -2,13 +2,20 @@ package graph
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/diagram"
 )
 
 // Diagram is a drawing of part of a graph, for DOT and Mermaid.
-type Diagram = diagram.Graph
+type Diagram struct{ graph diagram.Graph }
+
+// WriteDOT writes the drawing in the DOT language of Graphviz.
+func (d *Diagram) WriteDOT(w io.Writer) error { return d.graph.WriteDOT(w) }
+
+// WriteMermaid writes the drawing as a Mermaid flowchart for Markdown pages.
+func (d *Diagram) WriteMermaid(w io.Writer) error { return d.graph.WriteMermaid(w) }
 
 // Diagram draws what can be updated to from a version: conditional updates
 // dashed, with their risks. The error is a *VersionError.
@@ -17,35 +24,35 @@ func (g *Graph) Diagram(from string) (*Diagram, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Diagram{Name: "Updates from " + u.Current.Version, Rightward: true}
-	d.Nodes = append(d.Nodes, diagram.Node{ID: u.Current.Version, Shape: diagram.Round})
+	d := &Diagram{graph: diagram.Graph{Name: "Updates from " + u.Current.Version, Rightward: true}}
+	d.graph.Nodes = append(d.graph.Nodes, diagram.Node{ID: u.Current.Version, Shape: diagram.Round})
 	for _, to := range u.Available {
-		d.Nodes = append(d.Nodes, diagram.Node{ID: to.Version})
-		d.Edges = append(d.Edges, diagram.Edge{From: u.Current.Version, To: to.Version})
+		d.graph.Nodes = append(d.graph.Nodes, diagram.Node{ID: to.Version})
+		d.graph.Edges = append(d.graph.Edges, diagram.Edge{From: u.Current.Version, To: to.Version})
 	}
 	for _, to := range u.Conditional {
-		d.Nodes = append(d.Nodes, diagram.Node{ID: to.Version, Marked: true})
-		d.Edges = append(d.Edges, diagram.Edge{From: u.Current.Version, To: to.Version, Label: riskNames(to.Risks), Dashed: true})
+		d.graph.Nodes = append(d.graph.Nodes, diagram.Node{ID: to.Version, Marked: true})
+		d.graph.Edges = append(d.graph.Edges, diagram.Edge{From: u.Current.Version, To: to.Version, Label: riskNames(to.Risks), Dashed: true})
 	}
 	return d, nil
 }
 
 // PathDiagram draws paths: each release once, updates with risks dashed.
 func PathDiagram(paths []*Path) *Diagram {
-	d := &Diagram{Rightward: true}
+	d := &Diagram{graph: diagram.Graph{Rightward: true}}
 	if len(paths) > 0 {
 		last := paths[0].Updates
 		to := paths[0].From.Version
 		if len(last) > 0 {
 			to = last[len(last)-1].Version
 		}
-		d.Name = fmt.Sprintf("From %s to %s", paths[0].From.Version, to)
+		d.graph.Name = fmt.Sprintf("From %s to %s", paths[0].From.Version, to)
 	}
 	seen := map[string]bool{}
 	node := func(version string, shape diagram.Shape) {
 		if !seen[version] {
 			seen[version] = true
-			d.Nodes = append(d.Nodes, diagram.Node{ID: version, Shape: shape})
+			d.graph.Nodes = append(d.graph.Nodes, diagram.Node{ID: version, Shape: shape})
 		}
 	}
 	for _, p := range paths {
@@ -59,7 +66,7 @@ func PathDiagram(paths []*Path) *Diagram {
 			node(u.Version, shape)
 			if arrow := at + " " + u.Version; !seen[arrow] {
 				seen[arrow] = true
-				d.Edges = append(d.Edges, diagram.Edge{From: at, To: u.Version, Label: riskNames(u.Risks), Dashed: len(u.Risks) > 0})
+				d.graph.Edges = append(d.graph.Edges, diagram.Edge{From: at, To: u.Version, Label: riskNames(u.Risks), Dashed: len(u.Risks) > 0})
 			}
 			at = u.Version
 		}

@@ -3,22 +3,20 @@ package payload
 import (
 	"strconv"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// Position is a place in a file of the payload. It has the fields File, the
-// path in the file system, Line and Column. Both count from one, columns in
-// characters; zero is unknown. String returns file:line:column, and Compare
-// orders positions that way.
-type Position = doc.Position
+// Position is a place in a file of the payload; File is the path in the file
+// system.
+type Position = fairlead.Position
 
 // LimitError is the limit that a document or payload exceeds; find it with
-// errors.As. It has the fields What, which says what is limited, and Max, the
-// limit.
-type LimitError = doc.LimitError
+// errors.As.
+type LimitError = fairlead.InputLimitError
 
 // Code names a kind of finding. Codes are stable: scripts may compare them.
-type Code = doc.Code
+type Code = fairlead.Code
 
 // The codes of findings about the content of files.
 const (
@@ -49,15 +47,13 @@ const (
 	LintOrder       Code = "order"              // a resource may be applied before what defines its kind
 )
 
-// Diagnostic is one finding about a payload. It has the fields Pos (where it
-// is), Code (which kind of finding), Subject (which resource it is about),
-// Message (what is wrong, and why), Hint (how to mend it) and Err (the error
-// under it, which Unwrap returns). Error returns all that in one line.
-type Diagnostic = doc.Diagnostic
+// Diagnostic is one finding about a payload; Subject names the
+// resource that it is about.
+type Diagnostic = fairlead.Diagnostic
 
 // Diagnostics is a list of findings, sorted by position, code, subject and
 // message, without repetitions. As an error it has at least one.
-type Diagnostics = doc.Diagnostics
+type Diagnostics = fairlead.Diagnostics
 
 // diagnose returns the finding that an error about a file tells.
 func diagnose(err error, file string) *Diagnostic {

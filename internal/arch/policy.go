@@ -30,7 +30,7 @@ var lattice = map[string][]string{
 	"internal/wheel":   {},
 	"internal/diagram": {},
 	"internal/semverx": {},
-	"internal/doc":     {"internal/near"},
+	"internal/doc":     {".", "internal/near"},
 	"internal/archive": {},
 	"internal/arch":    {},
 	"internal/golden":  {},
@@ -44,7 +44,7 @@ var lattice = map[string][]string{
 	"solver/rule": {"internal/semverx"},
 
 	// Catalogs.
-	"catalog":          {"internal/diagram", "internal/doc", "internal/near", "internal/semverx"},
+	"catalog":          {".", "internal/diagram", "internal/doc", "internal/near", "internal/semverx"},
 	"catalog/bundle":   {"catalog", "internal/doc", "internal/near", "internal/semverx"},
 	"catalog/source":   {"catalog", "internal/archive"},
 	"catalog/template": {"catalog", "internal/doc", "internal/near", "internal/semverx"},
@@ -73,7 +73,7 @@ var lattice = map[string][]string{
 	"lifecycle":       {".", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
 	"taints":          {".", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
 	"cvo/graph":       {".", "internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
-	"cvo/payload":     {"internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
+	"cvo/payload":     {".", "internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
 	"cvo/rollout":     {".", "internal/loop", "internal/object", "internal/wheel"},
 	"lifecycle/fleet": {".", "internal/object", "lifecycle"},
 	"lifecycle/quorum": {

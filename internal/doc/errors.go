@@ -39,23 +39,12 @@ func (e *Error) Error() string {
 // Unwrap returns what lies under the error: a *LimitError, or nil.
 func (e *Error) Unwrap() error { return e.Err }
 
-// LimitError is a limit that the input exceeds.
-type LimitError struct {
-	What string // what is limited, such as SizeLimit
-	Max  int64  // the limit
-}
-
 // What the fields of Limits limit, in the words of a LimitError.
 const (
 	SizeLimit  = "document size in bytes"
 	DepthLimit = "nesting depth"
 	NodesLimit = "number of values in a YAML document"
 )
-
-// Error names the limit and its value.
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("limit exceeded: %s is more than %d", e.What, e.Max)
-}
 
 // Limits bound what one document may cost. A zero field is its default.
 type Limits struct {

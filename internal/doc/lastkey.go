@@ -23,7 +23,7 @@ type Repeat struct {
 func (d *Document) Repeats() []Repeat {
 	all := make([]Repeat, 0, len(d.twice))
 	for _, w := range d.twice {
-		all = append(all, Repeat{d.Start.relative(w.line, w.column), w.text})
+		all = append(all, Repeat{relative(d.Start, w.line, w.column), w.text})
 	}
 	slices.SortStableFunc(all, func(a, b Repeat) int { return a.Pos.Compare(b.Pos) })
 	return slices.Compact(all) // an alias writes a key out again

@@ -53,7 +53,7 @@ func Parse(text []byte, limits Limits) (*Outline, error) {
 // error makes an Error of the scanner's fault. start is the position of
 // data[from].
 func (s *scanner) error(start Position, from int, limits Limits) *Error {
-	pos := start.after(s.data[from:s.fault.offset])
+	pos := after(start, s.data[from:s.fault.offset])
 	e := &Error{Pos: pos, Kind: s.fault.kind, Message: s.fault.message}
 	switch s.fault.kind {
 	case Limit:

@@ -45,9 +45,9 @@ type Document struct {
 // For YAML it is the place of the value or key that the byte belongs to.
 func (d *Document) Position(offset int) Position {
 	if d.Format == YAML {
-		return d.Start.of(d.marks, offset)
+		return placeOf(d.Start, d.marks, offset)
 	}
-	return d.Start.after(d.Raw[:min(offset, len(d.Raw))])
+	return after(d.Start, d.Raw[:min(offset, len(d.Raw))])
 }
 
 // windowSize is the first size of a Reader's window. It grows to hold the
@@ -194,7 +194,7 @@ func (r *Reader) need(n int) error {
 
 // consume moves behind n bytes of the window.
 func (r *Reader) consume(n int) {
-	r.at = r.at.after(r.buf[r.lo : r.lo+n])
+	r.at = after(r.at, r.buf[r.lo:r.lo+n])
 	r.lo += n
 	r.offset += int64(n)
 }

@@ -19,19 +19,19 @@ import (
 // source. Line and column count from one, from the start of the document.
 type mark struct{ off, line, column int }
 
-// of returns the position of the JSON byte at offset, in a document that
+// placeOf returns the position of the JSON byte at offset, in a document that
 // starts at p.
-func (p Position) of(marks []mark, offset int) Position {
+func placeOf(p Position, marks []mark, offset int) Position {
 	i := sort.Search(len(marks), func(i int) bool { return marks[i].off > offset })
 	if i == 0 {
 		return p
 	}
-	return p.relative(marks[i-1].line, marks[i-1].column)
+	return relative(p, marks[i-1].line, marks[i-1].column)
 }
 
 // relative returns the position at a line and column of a document that starts
 // at p.
-func (p Position) relative(line, column int) Position {
+func relative(p Position, line, column int) Position {
 	if line <= 1 {
 		p.Column += max(column-1, 0)
 		return p
@@ -121,13 +121,13 @@ func (w *yamlWriter) text(raw []byte) *Error {
 		r, n := utf8.DecodeRune(raw[i:])
 		if r == utf8.RuneError && n == 1 {
 			return &Error{
-				Pos: w.start.after(raw[:i]), Kind: Encoding,
+				Pos: after(w.start, raw[:i]), Kind: Encoding,
 				Message: "the byte " + quoteByte(raw[i:]) + " is not UTF-8", Hint: "save the file as UTF-8",
 			}
 		}
 		if r < 0x20 && r != '\n' && r != '\t' && r != '\r' || r == 0x7f {
 			return &Error{
-				Pos: w.start.after(raw[:i]), Kind: Encoding,
+				Pos: after(w.start, raw[:i]), Kind: Encoding,
 				Message: "the control character " + quoteByte(raw[i:]) + " does not belong in a text",
 				Hint:    "write it as an escape in double quotes",
 			}
@@ -192,7 +192,7 @@ func (w *yamlWriter) syntax(raw []byte, err error) *Error {
 		text = text[len(m[0]):]
 	}
 	if strings.HasPrefix(text, "exceeded max depth") {
-		return limitError(w.start.relative(line, 1), DepthLimit, w.limits.Depth)
+		return limitError(relative(w.start, line, 1), DepthLimit, w.limits.Depth)
 	}
 	column := 1
 	for i, l := range bytes.Split(raw, newline) {
@@ -201,13 +201,13 @@ func (w *yamlWriter) syntax(raw []byte, err error) *Error {
 		}
 	}
 	return &Error{
-		Pos: w.start.relative(line, column), Kind: Syntax,
+		Pos: relative(w.start, line, column), Kind: Syntax,
 		Message: "the YAML text is malformed at or before this line: " + text,
 		Hint:    "check indentation, colons and quotes",
 	}
 }
 
-func (w *yamlWriter) pos(n *yaml.Node) Position { return w.start.relative(n.Line, n.Column) }
+func (w *yamlWriter) pos(n *yaml.Node) Position { return relative(w.start, n.Line, n.Column) }
 
 func (w *yamlWriter) unsupported(n *yaml.Node, message, hint string) *Error {
 	return &Error{Pos: w.pos(n), Kind: Unsupported, Message: message, Hint: hint}

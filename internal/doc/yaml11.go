@@ -89,7 +89,7 @@ type Truth struct {
 func (d *Document) Truths() []Truth {
 	all := make([]Truth, 0, len(d.words))
 	for _, w := range d.words {
-		all = append(all, Truth{d.Start.relative(w.line, w.column), w.text})
+		all = append(all, Truth{relative(d.Start, w.line, w.column), w.text})
 	}
 	slices.SortStableFunc(all, func(a, b Truth) int { return a.Pos.Compare(b.Pos) })
 	return slices.Compact(all) // an alias writes a word out again
