@@ -74,7 +74,9 @@ func (s *stepper) usable() (res *olm.Resolution, settled bool) {
 	}
 	if r := s.Refusal; r != nil {
 		s.block(s.namespaceSubject(), r.Reason, r.Message, "whoever owns the subscriptions and catalogs", "the subscriptions, the operators or the catalogs change")
-		return nil, r.Reason != ReasonResolutionError
+		if s.Resolution == nil {
+			return nil, r.Reason != ReasonResolutionError
+		}
 	}
 	if s.Resolution == nil || len(s.Resolution.Chosen) == 0 {
 		s.held()

@@ -37,7 +37,7 @@ func (s *stepper) wanted(name string) bool {
 	if s.csvs[name] != nil {
 		return s.next[name] == nil
 	}
-	return s.Resolution == nil || slices.ContainsFunc(s.Resolution.Chosen, func(c olm.Choice) bool { return c.Name == name })
+	return s.Resolution == nil || s.Refusal != nil || slices.ContainsFunc(s.Resolution.Chosen, func(c olm.Choice) bool { return c.Name == name })
 }
 
 // failedBefore reports whether a plan that has failed would have done the same.

@@ -69,14 +69,25 @@ func (x *index) stuck(name string) bool {
 }
 
 // installed brings the status of a subscription up to date: a CSV that exists
-// is installed. A subscription that says nothing of one yet has the one that it
-// starts at, if that exists, as those do that are generated for dependencies.
+// is installed. Of what a subscription names nothing may exist, because it was
+// made again, or generated for a dependency; then it has the one that it starts
+// at, or what has replaced that, if that exists.
 func (x *index) installed(sub *olm.Subscription, s olm.SubscriptionStatus) olm.SubscriptionStatus {
-	if s.CurrentCSV == "" && s.InstalledCSV == "" && x.csvs[sub.Spec.StartingCSV] != nil {
-		s.CurrentCSV = sub.Spec.StartingCSV
+	if x.csvs[s.CurrentCSV] == nil && x.csvs[s.InstalledCSV] == nil && x.csvs[sub.Spec.StartingCSV] != nil {
+		s.CurrentCSV = x.latest(sub.Spec.StartingCSV)
 	}
 	if x.csvs[s.CurrentCSV] != nil {
 		s.InstalledCSV = s.CurrentCSV
 	}
 	return s
+}
+
+// latest follows what replaces a CSV to the last.
+func (x *index) latest(name string) string {
+	seen := map[string]bool{name: true}
+	for next := x.next[name]; next != nil && !seen[next.Name]; next = x.next[name] {
+		name = next.Name
+		seen[name] = true
+	}
+	return name
 }

@@ -228,7 +228,7 @@ func (s *stepper) failed(c *CSV) {
 		return
 	}
 	message := detailed("it failed with reason "+c.Status.Reason, c.Detail)
-	if by := s.updateOf(c.Name); by != "" { // or else the update would lose what it is for
+	if by := s.updateOf(c.Name); by != "" && !s.recovered(c) { // or else the update would lose what it is for
 		s.block(csvSubject(c), ReasonFailed, message, "the authors of "+c.Name, by+" takes its place")
 		s.retain(failedKey(c))
 		return
@@ -247,6 +247,12 @@ func (s *stepper) failed(c *CSV) {
 	r.Next = s.now.Add(s.backoff(r.Attempts))
 	s.keep(r)
 	s.move(c, PhasePending, ReasonNeedsReinstall, "it is tried again after it failed")
+}
+
+// recovered reports whether the deployments of a CSV are ready after all, and
+// nothing has begun to replace it.
+func (s *stepper) recovered(c *CSV) bool {
+	return c.Deployed == Ready && (s.state.Plan == nil || !s.state.Plan.Started)
 }
 
 // excluded keeps a CSV failed that its operator group does not fit. It is no

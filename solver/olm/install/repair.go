@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/crd"
 )
 
 // repair adds the steps that bring back what operators have lost.
@@ -13,7 +14,7 @@ func (p *InstallPlan) repair(w *World, x *index) {
 		if !x.stays(c) {
 			continue
 		}
-		lost := slices.DeleteFunc(stepsOf(w, x, c), func(s PlanStep) bool { return written[s.ref(w.Namespace)] || !x.lost(w, &s) })
+		lost := slices.DeleteFunc(stepsOf(w, x, c), func(s PlanStep) bool { return written[s.ref(w.Namespace)] || !x.lost(w, c, &s) })
 		if len(lost) == 0 {
 			continue
 		}
@@ -31,17 +32,40 @@ func (x *index) stays(c *CSV) bool {
 	return x.next[c.Name] == nil && c.Status.Phase != olm.PhaseReplacing && c.Status.Phase != PhaseDeleting && !x.stuck(c.Name)
 }
 
-// lost reports whether the object of a step is gone. A CSV without its object
-// is none to be mended, and a subscription is its user's to delete.
-func (x *index) lost(w *World, s *PlanStep) bool {
+// lost reports whether the object of a step is gone, or is still as the operator
+// before this one had it. A CSV without its object is not one to be repaired, and
+// a subscription is its user's to delete.
+func (x *index) lost(w *World, c *CSV, s *PlanStep) bool {
 	ref := s.ref(w.Namespace)
 	switch {
 	case s.Resource.stage() == 0, ref.Kind == kindSubscription && ref.Group == groupOLM:
 		return false
 	case s.Resource.stage() == 1:
-		return x.crds[ref.Name] == nil
+		return x.crds[ref.Name] == nil || x.behind(x.crds[ref.Name], c, s)
 	}
-	return x.objects[ref] == nil
+	o := x.objects[ref]
+	return o == nil || o.Owner != c.Name && x.latest(o.Owner) == c.Name
+}
+
+// behind reports whether a CRD does not serve a version that an operator owns,
+// and would by the operator's step.
+func (x *index) behind(is *CRD, c *CSV, s *PlanStep) bool {
+	var next *crd.Definition
+	for _, d := range c.Spec.CustomResourceDefinitions.Owned {
+		if d.Name != is.Name || d.Version == "" || slices.Contains(is.Served(), d.Version) {
+			continue
+		}
+		if next == nil {
+			var err error
+			if next, err = decodeDefinition([]byte(s.Resource.Manifest)); err != nil {
+				return false
+			}
+		}
+		if slices.Contains(next.Served(), d.Version) {
+			return true
+		}
+	}
+	return false
 }
 
 // stepsOf returns the steps that brought an operator: those of plans, the newest

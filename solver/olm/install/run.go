@@ -132,7 +132,43 @@ func (r *Runner) ask(ctx context.Context, req *olm.Request) (*olm.Resolution, *R
 	if err != nil {
 		return nil, nil, err
 	}
-	return nil, &Refusal{ReasonUnsatisfiable, x.String(), unsat}, nil
+	owed, err := r.owed(ctx, req)
+	return owed, &Refusal{ReasonUnsatisfiable, x.String(), unsat}, err
+}
+
+// owed answers, where not all subscriptions can be served, what the operators
+// that are there require and have not. It is nil if that cannot be had either,
+// or a subscription asks for it otherwise. The error is that of ctx.
+func (r *Runner) owed(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
+	alone := *req
+	alone.Subscriptions = nil
+	res, err := r.resolve(ctx, &alone)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	for i := range res.Chosen {
+		c := &res.Chosen[i]
+		named := false
+		for j := range req.Subscriptions {
+			if sub := &req.Subscriptions[j]; sub.Spec.Package == c.Package {
+				if named = true; mayBring(sub, c) {
+					c.Subscriptions = append(c.Subscriptions, sub.Name)
+				}
+			}
+		}
+		if named && c.Subscriptions == nil {
+			return nil, nil
+		}
+		res.Generated = slices.DeleteFunc(res.Generated, func(g olm.Subscription) bool { return named && g.Spec.Package == c.Package })
+	}
+	return res, nil
+}
+
+// mayBring reports whether a subscription asks for what was chosen, or might.
+func mayBring(sub *olm.Subscription, c *olm.Choice) bool {
+	fits := func(asked, is string) bool { return asked == "" || asked == is }
+	return fits(sub.Spec.Channel, c.Channel) && fits(sub.Spec.Source, c.Source.Name) &&
+		fits(sub.Spec.SourceNamespace, c.Source.Namespace) && fits(sub.Spec.StartingCSV, c.Name)
 }
 
 // apply remembers what an action failed with, for the Blocks of later passes.

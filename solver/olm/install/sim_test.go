@@ -3,6 +3,7 @@ package install_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +25,10 @@ import (
 func TestSimulation(t *testing.T) {
 	n := long.N(30, 10_000)
 	counts := sim.Run(t, n, func(s *sim.Sim) error { return newPlay(t, s).run() })
+	t.Log(counts) // what was injected, and what came of it
+	if os.Getenv(sim.SeedVariable) != "" {
+		return // one seed need not come by everything
+	}
 	must := []string{
 		"crash", "delay", "again", "stale", "observe fails", "unconfirmed", "other runner", "touch", "put is not confirmed",
 		"update", "several at once", "manual plan", "plan dropped", "failed", "too late", "plan failed", "failed plan deleted",
@@ -38,7 +43,6 @@ func TestSimulation(t *testing.T) {
 			t.Errorf("there was no %q: %v", name, counts)
 		}
 	}
-	t.Log(counts) // what was injected, and what came of it
 }
 
 // play is one simulation.

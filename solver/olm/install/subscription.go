@@ -13,6 +13,7 @@ func (s *stepper) subscriptions() (current bool) {
 	known := s.facts()
 	for _, sub := range sorted(s.Subscriptions, func(x *Subscription) string { return x.Name }) {
 		next := sub.Subscription
+		next.Status = s.installed(&next, next.Status) // before a plan names what is to come
 		if csv, ok := s.planned(sub.Name); ok {
 			next.Status.CurrentCSV = csv
 			next.Status.InstallPlanRef = &olm.PlanReference{Name: s.state.Plan.Name, Namespace: s.Namespace}

@@ -40,10 +40,10 @@ type World struct {
 
 	Cluster // what all namespaces have in common
 
-	// Resolution is the resolver's answer to Request, unless Refusal says why
-	// there is none.
+	// Resolution is the resolver's answer to Request. With a Refusal it is nil, or
+	// what the operators that are there require, whatever else cannot be had.
 	Resolution *olm.Resolution `json:"-"`
-	Refusal    *Refusal        `json:"-"` // why there is no Resolution
+	Refusal    *Refusal        `json:"-"` // why Request cannot be met
 	// Failures are what the last attempts failed with. They change no decision
 	// and are told in Blocks.
 	Failures []Failure `json:"-"`
@@ -138,7 +138,7 @@ type Deprecation struct {
 	catalog.Deprecation
 }
 
-// Refusal says why there is no resolution.
+// Refusal says why the subscriptions of a namespace cannot be served.
 type Refusal struct {
 	Reason  string // ReasonUnsatisfiable, ReasonNamespaces or ReasonResolutionError
 	Message string // for people, of one or more lines
