@@ -55,6 +55,9 @@ func (res *Resolution) graph() *diagram.Graph {
 		d.node(diagram.Node{ID: c.Name, Label: fmt.Sprintf("%s\nchannel %s of catalog %s", c.Name, c.Channel, c.Source.Name)})
 	}
 	for _, o := range res.Subscriptions {
+		if o.Blocked != nil {
+			continue
+		}
 		d.node(diagram.Node{ID: o.Operator, Label: o.Operator + "\ninstalled"})
 		d.Edges = append(d.Edges, diagram.Edge{From: "subscription " + o.Subscription, To: o.Operator})
 		if o.Head == "" || o.Head == o.Operator || len(o.Why) == 0 {

@@ -21,6 +21,7 @@ type encoding struct {
 	reached []*entry     // in the order of discovery
 	subs    []int        // the constraint that serves each subscription
 	moves   []solver.Var // installed operators that need not stay, but should: that they move
+	drops   []solver.Var // that each subscription is left out, 0 where it may not be
 	// excluding are the requirements that something is not there
 	excluding []bundleNeeds
 }
@@ -32,7 +33,7 @@ func (q *query) encode(ctx context.Context) (*encoding, error) {
 	n := &encoding{q: q, vars: make(map[*entry]solver.Var)}
 	referenced := make(map[*entry]bool)
 	for _, s := range q.subs {
-		if s.current != nil {
+		if s.current != nil && !(q.spare && s.invalid != "") { // that is left out
 			referenced[s.current] = true
 		}
 	}
@@ -78,8 +79,9 @@ func (n *encoding) reachAll(entries []*entry) []solver.Var {
 // installed, and that an update does not stand beside what it replaces.
 func (n *encoding) subscription(s *subscription) {
 	n.subs = append(n.subs, n.problem.NumConstraints())
+	drop := n.drop(s)
 	if s.invalid != "" {
-		n.problem.Any(nil, &subInvalid{s})
+		n.problem.Any(drop, &subInvalid{s})
 		return
 	}
 	options := n.reachAll(s.options())
@@ -90,7 +92,7 @@ func (n *encoding) subscription(s *subscription) {
 	for i, v := range options {
 		lits[i] = v.Yes()
 	}
-	n.problem.Any(lits, &subNeeds{s})
+	n.problem.Any(append(lits, drop...), &subNeeds{s})
 	if s.current == nil {
 		return
 	}
@@ -98,6 +100,18 @@ func (n *encoding) subscription(s *subscription) {
 	for i, e := range s.candidates {
 		n.problem.Exclude(options[i], current, &replacement{e, s.current})
 	}
+}
+
+// drop returns what serves a subscription last: that it is left out, if it may
+// be. What is installed has to be served.
+func (n *encoding) drop(s *subscription) []solver.Lit {
+	if !n.q.spare || s.current != nil && s.invalid == "" {
+		n.drops = append(n.drops, 0)
+		return nil
+	}
+	v := n.problem.Var("leave out " + s.Name)
+	n.drops = append(n.drops, v)
+	return []solver.Lit{v.Yes()}
 }
 
 // hold adds a choice before all others: that an operator stays, or else moves.

@@ -34,6 +34,21 @@ type Finding struct {
 // String returns what WriteText writes, without the last newline.
 func (x *Explanation) String() string { return strings.Join(x.lines(ExplanationLines), "\n") }
 
+// Within returns what String does, in at most so many bytes: the longest lines are
+// cut short, where that is necessary.
+func (x *Explanation) Within(most int) string {
+	lines := x.lines(ExplanationLines)
+	text := strings.Join(lines, "\n")
+	for width := len(text); len(text) > most && width > 0; width-- {
+		short := make([]string, len(lines))
+		for i, line := range lines {
+			short[i] = clip(line, width)
+		}
+		text = strings.Join(short, "\n")
+	}
+	return clip(text, max(most-len("..."), 0))
+}
+
 // WriteText writes the findings as an indented list, then the advice, on at
 // most ExplanationLines lines; the JSON form of an Explanation has all.
 func (x *Explanation) WriteText(w io.Writer) error {
@@ -54,6 +69,10 @@ func (res *Resolution) Explain() *Explanation {
 	x := &Explanation{}
 	told := make(map[string]bool)
 	for _, o := range res.Subscriptions {
+		if o.Blocked != nil {
+			x.Findings = append(x.Findings, Finding{Text: "subscription " + o.Subscription + " is left out: it cannot be served beside the others"})
+			continue
+		}
 		f := Finding{Text: fmt.Sprintf("subscription %s is served by %s", o.Subscription, o.Operator)}
 		if !o.New {
 			f.Text += ", which is installed"

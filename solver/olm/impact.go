@@ -190,12 +190,12 @@ func (r *Resolver) assess(ctx context.Context, req *Request) (*assessment, error
 		return nil, err
 	}
 	for i := range a.res.Subscriptions {
-		a.served[a.res.Subscriptions[i].Subscription] = &a.res.Subscriptions[i]
-	}
-	for _, unsat := range a.res.Blocked {
-		for _, s := range unsat.problem.q.subs {
-			a.blocked[s.Name] = unsat
+		o := &a.res.Subscriptions[i]
+		if o.Blocked != nil {
+			a.blocked[o.Subscription] = o.Blocked
+			continue
 		}
+		a.served[o.Subscription] = o
 	}
 	return a, nil
 }

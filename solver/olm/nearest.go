@@ -76,7 +76,7 @@ func (q *query) nearestElsewhere(ctx context.Context, n *need, say sayFunc) {
 			continue
 		}
 		if m, err := s.match(ctx, n); err == nil && len(m.entries) > 0 {
-			say("%s of catalog %s would do, but the namespace does not see that catalog", m.entries[0].name, s.SourceKey)
+			say("%s of catalog %s would do, but %s", m.entries[0].name, s.SourceKey, q.hidden(s))
 		}
 	}
 }
@@ -240,6 +240,7 @@ func (q *query) nearestSubscription(s *subscription) []Finding {
 	named, others := q.sourcesOf(s)
 	var out []Finding
 	say := func(format string, args ...any) { out = append(out, Finding{Text: fmt.Sprintf(format, args...)}) }
+	q.nearestHidden(s, say)
 	for _, src := range others {
 		if p := src.pkg(s.Spec.Package); p != nil {
 			say("catalog %s has package %s", src.SourceKey, p.name)
@@ -270,6 +271,41 @@ func (q *query) nearestSubscription(s *subscription) []Finding {
 		}
 	}
 	return out[:min(len(out), 3)]
+}
+
+// nearestHidden tells of catalogs that the namespace does not see: the one that a
+// subscription names, one of that name in another namespace, and those that have
+// its package.
+func (q *query) nearestHidden(s *subscription, say sayFunc) {
+	for _, src := range q.Resolver.sources {
+		if slices.Contains(q.sources, src) || src.Err != nil && src.SourceKey != s.source() {
+			continue
+		}
+		switch {
+		case src.SourceKey == s.source():
+			say("catalog %s is there, but %s", src.SourceKey, q.hidden(src))
+		case s.Spec.Source != "" && src.Name != s.Spec.Source:
+		case src.pkg(s.Spec.Package) != nil:
+			say("catalog %s has package %s, but %s", src.SourceKey, s.Spec.Package, q.hidden(src))
+		}
+	}
+}
+
+// hidden says why the namespace does not see a catalog.
+func (q *query) hidden(s *source) string {
+	text := "namespace " + q.req.Namespace + " does not see it: "
+	switch global := q.opts.GlobalNamespace; {
+	case s.Disabled:
+		return text + "the catalog is disabled"
+	case s.Err != nil:
+		return fmt.Sprintf("it cannot be used: %v", s.Err)
+	case s.Namespace == global:
+		return text + "the operator group has annotation " + ExcludeGlobalNamespaceAnnotation + ", which hides the catalogs of the global namespace " + global
+	case global == "":
+		return text + "catalogs are seen in their own namespace alone, as no namespace is set to be the global one"
+	default:
+		return text + "only catalogs of namespace " + global + ", the global one, are seen in others"
+	}
 }
 
 // packageOfChannel returns the one package that has a channel of that name: it

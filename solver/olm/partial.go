@@ -3,6 +3,8 @@ package olm
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/fairlead/fairlead/solver"
 )
@@ -11,31 +13,121 @@ import (
 type portions struct {
 	selected []*entry        // what is chosen and what stays, of the parts that could be solved
 	served   []*subscription // the subscriptions of those
-	blocked  []*UnsatError   // why the others could not
-	kept     []*entry        // what is installed in the others
+	left     []leftOut       // the other subscriptions
+	blocked  []*UnsatError   // why these could not be served, each once
+	kept     []*entry        // what is installed in parts of which nothing could be solved
+}
+
+// leftOut is a subscription that is not served, and why.
+type leftOut struct {
+	sub *subscription
+	why *UnsatError
 }
 
 // solveParts solves each group of subscriptions and installed operators that
-// have nothing to do with the others by itself, and leaves out the groups that
-// are in conflict. Since no rule reaches across groups, the others get what they
-// would get in the absence of the conflict.
+// have nothing to do with the others by itself. Since no rule reaches across
+// groups, each gets what it would get in the absence of the others.
 func (q *query) solveParts(ctx context.Context, n *encoding) (*portions, error) {
 	p := &portions{}
 	for _, part := range n.parts() {
-		got, err := part.solve(ctx)
-		var unsat *UnsatError
-		switch {
-		case errors.As(err, &unsat):
-			p.blocked = append(p.blocked, unsat)
-			p.kept = append(p.kept, part.installed...)
-			continue
-		case err != nil:
+		if err := part.serveMost(ctx, p); err != nil {
 			return nil, err
 		}
-		p.selected = append(p.selected, got...)
-		p.served = append(p.served, part.subs...)
 	}
 	return p, nil
+}
+
+// serveMost serves as many subscriptions of a part as can be and, of the ways to
+// do so, those that come first; what is installed has to stay or move, in any
+// case. That no more can be served is proven: one more was looked for, and
+// found not to exist.
+func (q *query) serveMost(ctx context.Context, p *portions) error {
+	selected, err := q.solve(ctx)
+	var unsat *UnsatError
+	if err == nil {
+		p.selected, p.served = append(p.selected, selected...), append(p.served, q.subs...)
+		return nil
+	}
+	if !errors.As(err, &unsat) {
+		return err
+	}
+	var best *query
+	for most := len(q.subs); most >= 0; {
+		trial, chosen, err := q.leaving(ctx, most)
+		var none *UnsatError
+		if errors.As(err, &none) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		best, selected = trial, chosen
+		most = len(q.subs) - len(trial.subs) - 1
+	}
+	if best == nil || len(q.subs) == 0 { // what is installed is itself in conflict
+		p.blocked, p.kept = append(p.blocked, unsat), append(p.kept, q.installed...)
+		for _, s := range q.subs {
+			p.left = append(p.left, leftOut{s, unsat})
+		}
+		return nil
+	}
+	p.selected, p.served = append(p.selected, selected...), append(p.served, best.subs...)
+	return q.leaveOut(ctx, best, p)
+}
+
+// leaving returns the best answer that leaves out at most so many subscriptions,
+// and the query for those that it serves.
+func (q *query) leaving(ctx context.Context, most int) (*query, []*entry, error) {
+	may := *q
+	may.spare = true
+	n, err := may.encode(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	n.problem.Limit(most, slices.DeleteFunc(slices.Clone(n.drops), func(v solver.Var) bool { return v == 0 }), nil)
+	solution, err := solver.Solve(ctx, &n.problem, q.opts.Solver)
+	var none *solver.UnsatError
+	if errors.As(err, &none) {
+		return nil, nil, &UnsatError{Namespace: q.req.Namespace, problem: n, conflict: none}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	served := *q
+	served.subs = nil
+	for i, s := range q.subs {
+		if n.drops[i] == 0 || !solution.Has(n.drops[i]) {
+			served.subs = append(served.subs, s)
+		}
+	}
+	selected := n.selection(solution)
+	if err := served.check(ctx, selected); err != nil {
+		return nil, nil, fmt.Errorf("the answer found is wrong, and was not returned: %w", err)
+	}
+	return &served, selected, nil
+}
+
+// leaveOut tells of each subscription that is not served why it cannot be
+// served beside those that are.
+func (q *query) leaveOut(ctx context.Context, best *query, p *portions) error {
+	for _, s := range q.subs {
+		if slices.Contains(best.subs, s) {
+			continue
+		}
+		trial := *q
+		trial.subs = slices.DeleteFunc(slices.Clone(q.subs), func(o *subscription) bool { return o != s && !slices.Contains(best.subs, o) })
+		_, err := trial.solve(ctx)
+		var why *UnsatError
+		switch {
+		case errors.As(err, &why):
+			p.left, p.blocked = append(p.left, leftOut{s, why}), append(p.blocked, why)
+		case err != nil:
+			return err
+		default:
+			return fmt.Errorf("subscription %s: it could be served, and was left out", s.Name)
+		}
+	}
+	return nil
 }
 
 // resultOf puts into words what became of a query in parts.
@@ -45,6 +137,23 @@ func (q *query) resultOf(ctx context.Context, p *portions) (*Resolution, error) 
 	res, err := all.result(ctx, p.selected)
 	if err != nil {
 		return nil, err
+	}
+	served := make(map[string]Outcome)
+	for _, o := range res.Subscriptions {
+		served[o.Subscription] = o
+	}
+	res.Subscriptions = nil
+	for _, s := range q.subs {
+		o, ok := served[s.Name]
+		if !ok {
+			o = Outcome{Subscription: s.Name}
+			for _, l := range p.left {
+				if l.sub.Name == s.Name {
+					o.Blocked = l.why
+				}
+			}
+		}
+		res.Subscriptions = append(res.Subscriptions, o)
 	}
 	res.Blocked = p.blocked
 	return res, nil

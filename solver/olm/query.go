@@ -21,6 +21,7 @@ type query struct {
 	bars      *bars                  // what a question bars, or nil
 	left      map[*ChannelError]bool // channels without an order that were left out
 	named     map[string]bool        // packages that alone should move, or nil: all
+	spare     bool                   // whether subscriptions may be left out, see serveMost
 	known     map[string]*entry      // installed operators, by name, that were read before, or nil
 }
 
@@ -51,6 +52,9 @@ func (r *Resolver) begin(ctx context.Context, req *Request) (*query, error) {
 // read is begin for a query that has its request.
 func (q *query) read(ctx context.Context) error {
 	q.left = make(map[*ChannelError]bool)
+	if err := q.req.check(); err != nil {
+		return err
+	}
 	subs, err := q.orderSubscriptions()
 	if err != nil {
 		return err
@@ -72,6 +76,25 @@ func (q *query) read(ctx context.Context) error {
 	}
 	q.shareCandidates()
 	return ctx.Err()
+}
+
+// check refuses a request that names no namespace and has subscriptions or CSVs
+// of one: all of them would be left out.
+func (req *Request) check() error {
+	if req.Namespace != "" {
+		return nil
+	}
+	for i := range req.Subscriptions {
+		if s := &req.Subscriptions[i]; s.Namespace != "" {
+			return fmt.Errorf("the request names no namespace, and subscription %s is of namespace %s; set Namespace to the one to resolve", s.Name, s.Namespace)
+		}
+	}
+	for i := range req.Installed {
+		if c := &req.Installed[i]; c.Namespace != "" {
+			return fmt.Errorf("the request names no namespace, and csv %s is of namespace %s; set Namespace to the one to resolve", c.Name, c.Namespace)
+		}
+	}
+	return nil
 }
 
 // shareCandidates lets one bundle serve two subscriptions to a package, where

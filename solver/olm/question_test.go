@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
 	"github.com/fairlead/fairlead/internal/golden"
 	"github.com/fairlead/fairlead/solver/olm"
@@ -167,4 +168,15 @@ func askImpact(r *olm.Resolver, s *scenario, _ []string) (string, error) {
 		}
 	}
 	return b.String(), nil
+}
+
+// A request that names no namespace is not answered for none.
+func TestNoNamespace(t *testing.T) {
+	req := &olm.Request{Subscriptions: make([]olm.Subscription, 1)}
+	req.Subscriptions[0].Name, req.Subscriptions[0].Namespace = "a", "team"
+	_, err := olm.Resolve(t.Context(), nil, req, nil)
+	const want = "the request names no namespace, and subscription a is of namespace team; set Namespace to the one to resolve"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
 }

@@ -81,16 +81,22 @@ func (q *query) decide(ctx context.Context, n *encoding) ([]*entry, error) {
 	if err != nil {
 		return nil, err
 	}
+	selected := n.selection(solution)
+	if err := q.check(ctx, selected); err != nil {
+		return nil, fmt.Errorf("the answer found is wrong, and was not returned: %w", err)
+	}
+	return selected, nil
+}
+
+// selection returns the entries that a solution has.
+func (n *encoding) selection(solution *solver.Solution) []*entry {
 	var selected []*entry
 	for _, e := range n.reached {
 		if solution.Has(n.vars[e]) {
 			selected = append(selected, e)
 		}
 	}
-	if err := q.check(ctx, selected); err != nil {
-		return nil, fmt.Errorf("the answer found is wrong, and was not returned: %w", err)
-	}
-	return selected, nil
+	return selected
 }
 
 // answer is a selection with what it takes to describe it.

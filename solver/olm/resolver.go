@@ -28,9 +28,11 @@ type Options struct {
 	// catalog refers to all of them.
 	TolerateUnhealthy bool
 
-	// PartialOK resolves what can be resolved: subscriptions that have nothing
-	// to do with those in conflict go ahead, and the others are in
-	// Resolution.Blocked. Without it one conflict stops the namespace.
+	// PartialOK serves as many subscriptions as can be, and of the ways to do so
+	// the one whose subscriptions come first. What is installed stays or is
+	// updated, in any case. The Outcome of each subscription that is left out
+	// says why; that no more could be served is proven. Without it one conflict
+	// stops the namespace.
 	PartialOK bool
 
 	// CrossCatalogUpdates lets a subscription that names a catalog be updated
@@ -61,7 +63,8 @@ type Options struct {
 
 // Request is what to resolve: one namespace as it stands.
 type Request struct {
-	// Namespace is the namespace that is resolved.
+	// Namespace is the namespace that is resolved. If it is empty, nothing may be
+	// of a namespace.
 	Namespace string
 	// Subscriptions are those of the namespace; others are left out.
 	Subscriptions []Subscription

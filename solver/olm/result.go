@@ -98,6 +98,9 @@ type Outcome struct {
 	// wanted more and could not be had. It is empty if Operator is the head, or
 	// if the subscription asked for something else.
 	Why []string `json:"why,omitempty"`
+	// Blocked is why nothing serves the subscription, beside those that are
+	// served; nil where Operator does.
+	Blocked *UnsatError `json:"-"`
 }
 
 // Warning is a fact that someone should look at.

@@ -94,7 +94,7 @@ func printResult(res *olm.Resolution, err error) string {
 		fmt.Fprintf(&b, "generate subscription %s starting at %s\n", s.Name, s.Spec.StartingCSV)
 	}
 	for _, o := range res.Subscriptions {
-		if o.New && len(o.Why) == 0 {
+		if o.New && len(o.Why) == 0 || o.Blocked != nil {
 			continue
 		}
 		fmt.Fprintf(&b, "%s: %s", o.Subscription, o.Operator)

@@ -69,9 +69,7 @@ func (s *stepper) adopt() bool {
 // usable returns what the resolver has chosen, if all of it can be planned.
 // Settled is false if it is not known what to choose, or not yet unpacked.
 func (s *stepper) usable() (res *olm.Resolution, settled bool) {
-	for _, b := range s.conflicts() {
-		s.block(b.subject, ReasonUnsatisfiable, b.message, "whoever owns the subscriptions", "the subscriptions or the catalogs change")
-	}
+	s.conflicts()
 	if r := s.Refusal; r != nil {
 		s.block(s.namespaceSubject(), r.Reason, r.Message, "whoever owns the subscriptions and catalogs", "the subscriptions, the operators or the catalogs change")
 		if s.Resolution == nil {
@@ -121,20 +119,16 @@ func (s *stepper) held() {
 	}
 }
 
-type conflict struct{ subject, message string }
-
-// conflicts are those that the resolution has left out.
-func (s *stepper) conflicts() []conflict {
+// conflicts tells of the subscriptions that the resolution has left out.
+func (s *stepper) conflicts() {
 	if s.Resolution == nil {
-		return nil
+		return
 	}
-	var all []conflict
-	for _, o := range s.Resolution.Subscriptions {
-		if o.Operator == "" {
-			all = append(all, conflict{"subscription " + o.Subscription, "it cannot be served together with others"})
+	for i := range s.Resolution.Subscriptions {
+		if o := &s.Resolution.Subscriptions[i]; o.Operator == "" {
+			s.block("subscription "+o.Subscription, ReasonUnsatisfiable, leftOut(o), "whoever owns the subscriptions", "the subscriptions or the catalogs change")
 		}
 	}
-	return all
 }
 
 // unpacked reports whether the contents of all that was chosen are there, and

@@ -93,12 +93,16 @@ func (r *Runner) observe(ctx context.Context, namespace string) (*World, error) 
 		return nil, err
 	}
 	began := r.clock.Now()
-	if w.Resolution, w.Refusal, err = r.ask(ctx, w.Request()); err != nil {
-		return nil, err
+	a := &answer{resolution: &olm.Resolution{}}
+	if len(w.Subscriptions) > 0 { // also where all of them wait: what they have may require something
+		if a, err = r.ask(ctx, w.Request()); err != nil {
+			return nil, err
+		}
 	}
+	w.Resolution, w.Refusal = a.resolution, a.refusal
 	if t := r.Trace; t != nil {
 		if t.ResolutionDuration != nil {
-			t.ResolutionDuration(namespace, r.clock.Now().Sub(began), w.Refusal.cause())
+			t.ResolutionDuration(namespace, r.clock.Now().Sub(began), a.cause)
 		}
 		t.observed(w)
 	}
@@ -106,69 +110,6 @@ func (r *Runner) observe(ctx context.Context, namespace string) (*World, error) 
 	defer r.mu.Unlock()
 	w.Failures = slices.Clone(r.failed[namespace])
 	return w, nil
-}
-
-// ask resolves. What cannot be resolved is an answer; the error is that of ctx.
-func (r *Runner) ask(ctx context.Context, req *olm.Request) (*olm.Resolution, *Refusal, error) {
-	if len(req.Subscriptions) == 0 {
-		return &olm.Resolution{}, nil, nil
-	}
-	res, err := r.resolve(ctx, req)
-	if err == nil {
-		return res, nil, nil
-	}
-	if ended := ctx.Err(); ended != nil {
-		return nil, nil, ended
-	}
-	var conflict *ConflictError
-	if errors.As(err, &conflict) {
-		return nil, &Refusal{ReasonNamespaces, err.Error(), err}, nil
-	}
-	var unsat *olm.UnsatError
-	if !errors.As(err, &unsat) {
-		return nil, &Refusal{ReasonResolutionError, err.Error(), err}, nil
-	}
-	x, err := unsat.Explain(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	owed, err := r.owed(ctx, req)
-	return owed, &Refusal{ReasonUnsatisfiable, x.String(), unsat}, err
-}
-
-// owed answers, where not all subscriptions can be served, what the operators
-// that are there require and have not. It is nil if that cannot be had either,
-// or a subscription asks for it otherwise. The error is that of ctx.
-func (r *Runner) owed(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
-	alone := *req
-	alone.Subscriptions = nil
-	res, err := r.resolve(ctx, &alone)
-	if err != nil {
-		return nil, ctx.Err()
-	}
-	for i := range res.Chosen {
-		c := &res.Chosen[i]
-		named := false
-		for j := range req.Subscriptions {
-			if sub := &req.Subscriptions[j]; sub.Spec.Package == c.Package {
-				if named = true; mayBring(sub, c) {
-					c.Subscriptions = append(c.Subscriptions, sub.Name)
-				}
-			}
-		}
-		if named && c.Subscriptions == nil {
-			return nil, nil
-		}
-		res.Generated = slices.DeleteFunc(res.Generated, func(g olm.Subscription) bool { return named && g.Spec.Package == c.Package })
-	}
-	return res, nil
-}
-
-// mayBring reports whether a subscription asks for what was chosen, or might.
-func mayBring(sub *olm.Subscription, c *olm.Choice) bool {
-	fits := func(asked, is string) bool { return asked == "" || asked == is }
-	return fits(sub.Spec.Channel, c.Channel) && fits(sub.Spec.Source, c.Source.Name) &&
-		fits(sub.Spec.SourceNamespace, c.Source.Namespace) && fits(sub.Spec.StartingCSV, c.Name)
 }
 
 // apply remembers what an action failed with, for the Blocks of later passes.

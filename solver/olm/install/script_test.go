@@ -30,6 +30,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	catalog [NAME] [priority=N] a catalog from here on, see shelf; its name is
 //	                            shelf if there is none. No lines: it goes
 //	in NAMESPACE                what follows is about that namespace, not ns
+//	partial                     from the next catalog on what can be served is
 //	across                      namespaces are kept out of each other's way
 //	policy [timeout=DURATION] [attempts=N]
 //	edit                        sets members of the world: a JSON object
@@ -66,6 +67,7 @@ type script struct {
 	sources  []olm.Source
 	resolver *olm.Resolver
 	across   bool
+	options  olm.Options
 	policy   install.Policy
 	store    *fairlead.MemStore
 	backend  *install.MemBackend
@@ -135,6 +137,8 @@ func (s *script) command(c *golden.Command) string {
 		s.stock(c)
 	case "in":
 		s.ns = c.Args[0].Key
+	case "partial":
+		s.options.PartialOK = true
 	case "across":
 		s.across = true
 	case "policy":
@@ -192,7 +196,7 @@ func (s *script) stock(c *golden.Command) {
 		src.Priority, _ = strconv.Atoi(c.Value("priority"))
 		s.sources = append(s.sources, src)
 	}
-	r, err := olm.NewResolver(s.sources, nil)
+	r, err := olm.NewResolver(s.sources, &s.options)
 	if err != nil {
 		s.t.Fatalf("%s: %v", c.Pos, err)
 	}

@@ -1,6 +1,8 @@
 package install
 
 import (
+	"strings"
+
 	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/status"
@@ -44,7 +46,10 @@ func (s *stepper) facts() status.Facts {
 		f.Catalogs = append(f.Catalogs, s.Catalogs[i].Health())
 	}
 	if s.Refusal != nil {
-		f.Resolution = s.Refusal.error()
+		f.Resolution = &status.Refusal{Reason: status.ReasonErrorPrevented, Message: s.Refusal.Message}
+		if s.Refusal.Reason == ReasonUnsatisfiable {
+			f.Resolution.Reason = status.ReasonNotSatisfiable
+		}
 	}
 	for _, c := range s.operators {
 		f.CSVs = append(f.CSVs, c.Name)
@@ -80,7 +85,7 @@ func (s *stepper) concern(f *status.Facts, sub *olm.Subscription) {
 		switch {
 		case o.Subscription != sub.Name:
 		case o.Operator == "" && f.Resolution == nil:
-			f.Resolution = s.leftOut()
+			f.Resolution = &status.Refusal{Reason: status.ReasonNotSatisfiable, Message: leftOut(&o)}
 		case o.New:
 			f.Next = o.Operator
 		}
@@ -88,11 +93,11 @@ func (s *stepper) concern(f *status.Facts, sub *olm.Subscription) {
 }
 
 // leftOut is why a subscription cannot be served while others are.
-func (s *stepper) leftOut() error {
-	for _, unsat := range s.Resolution.Blocked {
-		return unsat
+func leftOut(o *olm.Outcome) string {
+	if len(o.Why) > 0 {
+		return strings.Join(o.Why, "\n")
 	}
-	return nil
+	return "it cannot be served together with the others"
 }
 
 // shown is what a subscription shows of a plan; the one under way counts as

@@ -2,7 +2,6 @@ package install
 
 import (
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/fairlead/fairlead/catalog"
@@ -142,28 +141,12 @@ type Deprecation struct {
 type Refusal struct {
 	Reason  string // ReasonUnsatisfiable, ReasonNamespaces or ReasonResolutionError
 	Message string // for people, of one or more lines
-	Err     error  // the resolver's error
 }
 
 // Failure is what the last attempt of an action failed with.
 type Failure struct {
 	Key     string // its Key, see Key
 	Message string // the error
-}
-
-// cause returns the resolver's error, nil if there was none.
-func (r *Refusal) cause() error {
-	if r == nil {
-		return nil
-	}
-	return r.error()
-}
-
-func (r *Refusal) error() error {
-	if r.Err != nil {
-		return r.Err
-	}
-	return errors.New(r.Message)
 }
 
 // csv returns the CSV of that name, nil if there is none.

@@ -129,7 +129,9 @@ func Of(ctx context.Context, r *olm.Resolver, req *olm.Request, res *olm.Resolut
 		})
 	}
 	for _, o := range res.Subscriptions {
-		l.Answer.Served = append(l.Answer.Served, Served{o.Subscription, o.Operator})
+		if o.Blocked == nil {
+			l.Answer.Served = append(l.Answer.Served, Served{o.Subscription, o.Operator})
+		}
 	}
 	return l, nil
 }

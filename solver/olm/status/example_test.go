@@ -1,7 +1,6 @@
 package status_test
 
 import (
-	"errors"
 	"fmt"
 	"time"
 
@@ -39,7 +38,7 @@ func ExampleUpdate_resolutionFailed() {
 	var sub olm.Subscription
 	got := status.Update(&sub, &status.Facts{
 		Catalogs:   []olm.CatalogHealth{{Source: olm.SourceKey{Name: "example"}, Healthy: true}},
-		Resolution: errors.New("catalog example: connection refused"),
+		Resolution: &status.Refusal{Reason: status.ReasonErrorPrevented, Message: "catalog example: connection refused"},
 	}, time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC))
 	for _, c := range got.Conditions {
 		if c.Type == status.ResolutionFailed {

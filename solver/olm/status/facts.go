@@ -51,8 +51,8 @@ type Facts struct {
 	Catalogs []olm.CatalogHealth
 	// CatalogsUnknown tells that nobody looked: nothing is said of catalogs then.
 	CatalogsUnknown bool
-	// Resolution is the error of the last resolution of the namespace, or nil.
-	Resolution error
+	// Resolution is why the subscription cannot be served, or nil.
+	Resolution *Refusal
 	// Plan is the install plan that status.installPlanRef names, or nil if there
 	// is none of that name.
 	Plan *Plan
@@ -66,6 +66,12 @@ type Facts struct {
 	// Next is the name of the CSV that the subscription is to be updated to, or
 	// "" if it stands at the best that is known.
 	Next string
+}
+
+// Refusal says why a subscription cannot be served.
+type Refusal struct {
+	Reason  string // ReasonNotSatisfiable or ReasonErrorPrevented
+	Message string // for people: the explanation, of one or more lines
 }
 
 // Plan is what a subscription shows of an install plan.

@@ -2,7 +2,6 @@ package status_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -125,11 +124,12 @@ func parse(t *testing.T, c *golden.Command) (*olm.Subscription, *status.Facts) {
 				t.Fatal(err)
 			}
 		case "error":
-			facts.Resolution = errors.New(rest(1))
+			facts.Resolution = &status.Refusal{Reason: status.ReasonErrorPrevented, Message: rest(1)}
 		case "unsat":
-			_, facts.Resolution = olm.Resolve(context.Background(),
+			_, err := olm.Resolve(context.Background(),
 				[]olm.Source{{SourceKey: olm.SourceKey{Name: "birds", Namespace: "ops"}, Catalog: open(t)}},
 				&olm.Request{Namespace: "ops", Subscriptions: []olm.Subscription{*sub}}, nil)
+			facts.Resolution = &status.Refusal{Reason: status.ReasonNotSatisfiable, Message: err.Error()}
 		default:
 			t.Fatalf("%s: no such line: %s", c.Pos, line)
 		}

@@ -2,7 +2,6 @@ package status
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -109,15 +108,11 @@ func healthReason(old, seen []olm.CatalogHealth) string {
 }
 
 func (u *update) resolution(facts *Facts) {
-	var unsat *olm.UnsatError
-	switch {
-	case facts.Resolution == nil:
+	if facts.Resolution == nil {
 		u.clear(ResolutionFailed)
-	case errors.As(facts.Resolution, &unsat):
-		u.set(ResolutionFailed, object.ConditionTrue, ReasonNotSatisfiable, facts.Resolution.Error())
-	default:
-		u.set(ResolutionFailed, object.ConditionTrue, ReasonErrorPrevented, facts.Resolution.Error())
+		return
 	}
+	u.set(ResolutionFailed, object.ConditionTrue, facts.Resolution.Reason, facts.Resolution.Message)
 }
 
 func (u *update) unpacking(facts *Facts) {

@@ -1,0 +1,99 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// explanationBytes is how long explanations may be in the status of objects.
+const explanationBytes = 1 << 10
+
+// answer is what the resolver says about a namespace.
+type answer struct {
+	resolution *olm.Resolution // see World
+	refusal    *Refusal        // see World
+	cause      error           // of the refusal, as the resolver returned it
+}
+
+// ask resolves. What cannot be resolved is an answer; the error is that of ctx.
+func (r *Runner) ask(ctx context.Context, req *olm.Request) (*answer, error) {
+	res, err := r.resolve(ctx, req)
+	if err == nil {
+		return &answer{resolution: res}, explainBlocked(ctx, res)
+	}
+	if ended := ctx.Err(); ended != nil {
+		return nil, ended
+	}
+	a := &answer{cause: err}
+	var conflict *ConflictError
+	var unsat *olm.UnsatError
+	switch {
+	case errors.As(err, &conflict):
+		a.refusal = &Refusal{ReasonNamespaces, err.Error()}
+	case errors.As(err, &unsat):
+		x, err := unsat.Explain(ctx)
+		if err != nil {
+			return nil, err
+		}
+		a.refusal = &Refusal{ReasonUnsatisfiable, x.Within(explanationBytes)}
+		a.resolution, err = r.owed(ctx, req)
+		return a, err
+	default:
+		a.refusal = &Refusal{ReasonResolutionError, err.Error()}
+	}
+	return a, nil
+}
+
+// explainBlocked says of the subscriptions that are left out why.
+func explainBlocked(ctx context.Context, res *olm.Resolution) error {
+	for i := range res.Subscriptions {
+		o := &res.Subscriptions[i]
+		if o.Blocked == nil {
+			continue
+		}
+		x, err := o.Blocked.Explain(ctx)
+		if err != nil {
+			return err
+		}
+		o.Why = []string{x.Within(explanationBytes)}
+	}
+	return nil
+}
+
+// owed answers, where not all subscriptions can be served, what the operators
+// that are there require and have not. It is nil if that cannot be had either,
+// or a subscription asks for it otherwise. The error is that of ctx.
+func (r *Runner) owed(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
+	alone := *req
+	alone.Subscriptions = nil
+	res, err := r.resolve(ctx, &alone)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	for i := range res.Chosen {
+		c := &res.Chosen[i]
+		named := false
+		for j := range req.Subscriptions {
+			if sub := &req.Subscriptions[j]; sub.Spec.Package == c.Package {
+				if named = true; mayBring(sub, c) {
+					c.Subscriptions = append(c.Subscriptions, sub.Name)
+				}
+			}
+		}
+		if named && c.Subscriptions == nil {
+			return nil, nil
+		}
+		res.Generated = slices.DeleteFunc(res.Generated, func(g olm.Subscription) bool { return named && g.Spec.Package == c.Package })
+	}
+	return res, nil
+}
+
+// mayBring reports whether a subscription asks for what was chosen, or might.
+func mayBring(sub *olm.Subscription, c *olm.Choice) bool {
+	fits := func(asked, is string) bool { return asked == "" || asked == is }
+	return fits(sub.Spec.Channel, c.Channel) && fits(sub.Spec.Source, c.Source.Name) &&
+		fits(sub.Spec.SourceNamespace, c.Source.Namespace) && fits(sub.Spec.StartingCSV, c.Name)
+}
