@@ -20,9 +20,7 @@
 //	Done
 //
 // A drain is skipped for a machine that is excluded from it, has no node or no
-// instance, or whose cluster goes; hooks are honoured all the same. Stages may be
-// bounded by policy, or by the machine.
-//
+// XX//
 // # Hooks
 //
 // A hook is waited for until it is gone; [Deadline] says what is done about one

@@ -10,7 +10,7 @@ import (
 
 // DrainWorld is what a drain looks at.
 type DrainWorld struct {
-	// Node is the node that the machine's nodeRef names; nil when there is none.
+	// Node is the machine's node, see NodeOf; nil when there is none.
 	Node *Node `json:"node,omitempty"`
 	// Stopped is whether the instance is known not to run, so that nothing runs
 	// on the node. See DrainPolicy.ForceStopped.

@@ -52,7 +52,22 @@ func (s *stepper) hookState(p Point, h *Hook) HookState {
 			return known
 		}
 	}
-	return HookState{Point: p, Name: h.Name, Owner: h.Owner, Since: s.now}
+	return HookState{Point: p, Name: h.Name, Owner: h.Owner, Since: s.met(p)}
+}
+
+// met returns since when a hook is waited for that is met for the first time: if
+// the whole deletion is, since that began, or since the drain was over.
+func (s *stepper) met(p Point) time.Time {
+	since := s.now
+	if c := FindCondition(s.Machine.Status.Conditions, ConditionDrained); s.fresh && p == PreDrain {
+		since = *s.Machine.DeletionTimestamp
+	} else if s.fresh && c != nil && !c.LastTransitionTime.IsZero() {
+		since = c.LastTransitionTime
+	}
+	if since.After(s.now) {
+		return s.now
+	}
+	return since
 }
 
 // silent reports whether an owner shows no sign of life.

@@ -47,8 +47,8 @@ func (p *play) check(machine string, a lifecycle.Action) {
 			p.fail("I2: %s has hooks %v and condition %v, and its instance is deleted", machine, m.Spec.LifecycleHooks.PreTerminate, drained)
 		}
 	case lifecycle.DeleteNode:
-		if !r.terminated || a.UID != r.node {
-			p.fail("%s: node %s (%s) is deleted, and its own is %q, its instance deleted: %v", machine, a.Name, a.UID, r.node, r.terminated)
+		if !r.terminated || !r.nodes[a.UID] {
+			p.fail("%s: node %s (%s) is deleted, and its own are %v, its instance deleted: %v", machine, a.Name, a.UID, r.nodes, r.terminated)
 		}
 	case lifecycle.RemoveFinalizer:
 		if r.finalized++; r.finalized > 1 || !r.terminated {
@@ -188,7 +188,11 @@ func (p *play) checkNamed(machine string) {
 			if h.Owner != p.unfair {
 				continue
 			}
-			d := lifecycle.Step(lifecycle.State{UID: w.Machine.UID, Stage: at}, w, p.Clock.Now().UTC(), p.policy)
+			state := lifecycle.State{UID: w.Machine.UID, Stage: at}
+			if w.Node != nil {
+				state.DrainedNode = w.Node.UID
+			}
+			d := lifecycle.Step(state, w, p.Clock.Now().UTC(), p.policy)
 			for _, b := range d.Blocked(machine) {
 				if b.Owner == p.unfair {
 					p.Reach("unfair is named")

@@ -57,8 +57,8 @@ type record struct {
 	hooks      int // how many were left when it was last looked at; -1 before its deletion
 	stage      lifecycle.Stage
 	finalized  int
-	node       string // its node's UID
-	terminated bool   // the deletion of its instance was asked for
+	nodes      map[string]bool // the UIDs that its node had
+	terminated bool            // the deletion of its instance was asked for
 }
 
 // move is one thing that happens.
@@ -117,7 +117,7 @@ func (p *play) addMachine(i int) {
 	if i > 0 { // the first one is kept for a crash at the end
 		m.Spec.LifecycleHooks = lifecycle.LifecycleHooks{PreDrain: p.hooks(), PreTerminate: p.hooks()}
 	}
-	r := &record{uid: m.UID, hooks: -1, node: n.UID}
+	r := &record{uid: m.UID, hooks: -1, nodes: map[string]bool{n.UID: true}}
 	if !p.OneIn(10) {
 		m.Status.NodeRef = &lifecycle.NodeRef{Kind: "Node", Name: n.Name, UID: n.UID}
 	}
@@ -344,14 +344,15 @@ func (p *play) flap(i int) {
 // reborn replaces the node of a machine by another one of its name.
 func (p *play) reborn(i int) {
 	n := p.backend.Node(fmt.Sprint("n", i))
-	if m := p.backend.Machine(name(i)); m != nil && m.Status.NodeRef == nil {
-		return // which node it has is found out by what runs on its instance
-	}
 	if n == nil || !p.Fault("node reborn", 4) {
 		return
 	}
 	c := *n
 	c.UID = fmt.Sprintf("n%d.%d", i, 1+p.IntN(1000))
+	c.Spec.Unschedulable = c.Spec.Unschedulable && p.OneIn(2)
+	if r := p.records[name(i)]; r != nil {
+		r.nodes[c.UID] = true
+	}
 	p.backend.PutNode(c)
 }
 

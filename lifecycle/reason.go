@@ -12,6 +12,7 @@ const (
 	ReasonHookRemoval     = "HookRemoval"     // it is being removed in its owner's stead
 	ReasonStatusPending   = "StatusPending"   // the machine's conditions are not seen as they are to be
 	ReasonForeignNode     = "ForeignNode"     // the node that the machine names is of another machine
+	ReasonDoubtfulNode    = "DoubtfulNode"    // nobody knows whether the node is the machine's
 	ReasonSlotTaken       = "SlotTaken"       // other machines are drained first, see World.Slots
 	ReasonVolumeAttached  = "VolumeAttached"  // a volume is attached to the node
 	ReasonInstanceUnknown = "InstanceUnknown" // nobody knows whether there is an instance
@@ -46,6 +47,9 @@ func (w *Wait) words() (message, unblock string) {
 		return "its conditions are being written", "the machine is seen with them"
 	case ReasonForeignNode:
 		return "node " + w.Name + ", which status.nodeRef names, belongs to another machine", "correct status.nodeRef, or set annotation " + ExcludeDrainAnnotation + " to go on without a drain"
+	case ReasonDoubtfulNode:
+		return "node " + w.Name + " is not the one that status.nodeRef names, but has its name, and nothing says on which instance it runs",
+			"set spec.providerID of the node, or write its UID to status.nodeRef; or set annotation " + ExcludeDrainAnnotation + " to go on without a drain"
 	case ReasonSlotTaken:
 		return "it has to wait for a slot of limit " + w.Name + " to be drained", "the machine that holds it is drained or gone"
 	case ReasonVolumeAttached:

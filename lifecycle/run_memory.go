@@ -375,16 +375,15 @@ func (b *MemBackend) Observe(ctx context.Context, machine string) (*World, error
 	return w, nil
 }
 
-// nodeOf returns the node of a machine: the one that it names, or else the one
-// that runs on its instance.
+// nodeOf returns the node of a machine, as [NodeOf] does.
 func (b *MemBackend) nodeOf(m *Machine) *Node {
-	if m.Status.NodeRef != nil {
-		return b.nodes[m.Status.NodeRef.Name]
+	if n := b.nodes[b.provided[m.Spec.ProviderID]]; n != nil && m.Spec.ProviderID != "" && n.Spec.ProviderID == m.Spec.ProviderID {
+		return n
 	}
-	if m.Spec.ProviderID == "" {
+	if m.Status.NodeRef == nil {
 		return nil
 	}
-	return b.nodes[b.provided[m.Spec.ProviderID]]
+	return b.nodes[m.Status.NodeRef.Name]
 }
 
 // measured returns a budget with its present numbers.

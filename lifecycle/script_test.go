@@ -20,16 +20,18 @@ import (
 // TestScripts runs the scenarios of testdata/machine. The commands:
 //
 //	new [volumes] [exclusion] [soft=D] [hard=D] [then=E] [drain=D] [detach=D]
-//	    [node=D] [silent=D] [order=NAME:AFTER]
+//	    [node=D] [silent=D] [order=NAME:AFTER] [skip=KEY:VALUE]
 //	               an empty cluster, and the policy from here on
 //	machine NAME [preDrain=(HOOK:OWNER,...)] [preTerminate=(...)] [nonode] [drained]
 //	    [annotation=KEY] [finalizer=NAME] [provider=ID] [failed] [timeout=SECONDS]
 //	               a machine, with a node of the name n-NAME
 //	json           a machine as JSON, with a node of the name n-NAME; not admitted
-//	pod NODE NAME [max=N] [daemonset] [claim=NAME]
+//	pod NODE NAME [max=N] [daemonset] [claim=NAME] [label=KEY:VALUE]
 //	               a pod, and a budget that lets N pods of its kind be missing
 //	volume NAME NODE [claim=NAME] [detached]
-//	node NAME [ready=True|False|Unknown] [uid=UID] [provider=ID]
+//	node NAME [ready=True|False|Unknown] [uid=UID] [provider=ID] [uncordoned]
+//	               changes a node, or lets it join; one of another UID is another object
+//	ref NAME NODE [uid=UID]   status.nodeRef of a machine; - for none
 //	cluster [deleting] [controlplane=N]
 //	delete NAME
 //	release NAME POINT HOOK OWNER     % is the empty owner
@@ -76,6 +78,13 @@ func (s *script) reset(c *golden.Command) {
 	}
 	if c.Has("soft") || c.Has("hard") {
 		s.policy.Deadlines = []lifecycle.Deadline{{Soft: s.duration(c, "soft"), Hard: s.duration(c, "hard"), Then: lifecycle.Escalation(c.Value("then"))}}
+	}
+	if key, value, ok := strings.Cut(c.Value("skip"), ":"); ok {
+		selector := &lifecycle.LabelSelector{MatchLabels: map[string]string{key: value}}
+		s.policy.Drain.Rules = []lifecycle.DrainRule{{
+			ObjectMeta: lifecycle.ObjectMeta{Name: "skip"},
+			Spec:       lifecycle.DrainRuleSpec{Drain: lifecycle.DrainRuleBehavior{Behavior: lifecycle.DrainSkip}, Pods: []lifecycle.DrainRulePods{{Selector: selector}}},
+		}}
 	}
 	for _, o := range c.Values("order") {
 		name, after, _ := strings.Cut(o, ":")
@@ -212,6 +221,11 @@ func (s *script) machine(c *golden.Command, name string) {
 	if !c.Has("nonode") {
 		m.Status.NodeRef = &lifecycle.NodeRef{Kind: "Node", Name: "n-" + name, UID: "uid-n-" + name}
 		s.node(name, provider)
+		if c.Has("drained") { // and so cordoned
+			n := *s.backend.Node("n-" + name)
+			n.Spec.Unschedulable = true
+			s.backend.PutNode(n)
+		}
 	}
 	if err := s.backend.PutMachine(m); err != nil {
 		fmt.Fprintln(&s.out, err)
@@ -242,7 +256,13 @@ func (s *script) user(c *golden.Command, words []string) error {
 	case "volume":
 		s.volume(c, words)
 	case "node":
-		n := *s.backend.Node(words[0])
+		n := lifecycle.Node{ObjectMeta: lifecycle.ObjectMeta{Name: words[0], UID: "uid-" + words[0]}}
+		if old := s.backend.Node(words[0]); old != nil {
+			n = *old
+		}
+		if c.Has("uid") || c.Has("uncordoned") {
+			n.Spec.Unschedulable = false
+		}
 		if c.Has("ready") {
 			n.Status.Conditions = []object.NodeCondition{{Type: "Ready", Status: lifecycle.ConditionStatus(c.Value("ready"))}}
 		}
@@ -253,6 +273,12 @@ func (s *script) user(c *golden.Command, words []string) error {
 			n.Spec.ProviderID = c.Value("provider")
 		}
 		s.backend.PutNode(n)
+	case "ref":
+		m := *s.backend.Machine(words[0])
+		if m.Status.NodeRef = nil; words[1] != "-" {
+			m.Status.NodeRef = &lifecycle.NodeRef{Kind: "Node", Name: words[1], UID: c.Value("uid")}
+		}
+		s.backend.Restore(m, false)
 	case "cluster":
 		s.world.Cluster = &lifecycle.Cluster{Deleting: c.Has("deleting"), ControlPlanes: 3}
 		if c.Has("controlplane") {
@@ -324,6 +350,9 @@ func (s *script) pod(c *golden.Command, words []string) error {
 	p.OwnerReferences = []lifecycle.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "rs", UID: "rs", Controller: &controller}}
 	if c.Has("daemonset") {
 		p.OwnerReferences[0].Kind = "DaemonSet"
+	}
+	if key, value, ok := strings.Cut(c.Value("label"), ":"); ok {
+		p.Labels[key] = value
 	}
 	if c.Has("claim") {
 		p.Spec.Volumes = []object.Volume{{Name: "v", PersistentVolumeClaim: &object.ClaimSource{ClaimName: c.Value("claim")}}}

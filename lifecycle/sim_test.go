@@ -38,7 +38,7 @@ func faults() []string {
 	return []string{
 		"crash", "delay", "again", "stale", "observe fails", "unconfirmed", "409", "429", "500",
 		"event lost", "event twice", "owner dies", "node flaps", "node reborn", "touch", "clock jumps ahead", "clock jumps back",
-		"put fails", "put is not confirmed", "finished", "late hook", "act: evict", "act: delete instance",
+		"put fails", "drained again", "put is not confirmed", "finished", "late hook", "act: evict", "act: delete instance",
 		"act: delete node", "act: remove finalizer", "act: cordon", "act: update status",
 	}
 }
@@ -132,6 +132,11 @@ func (p *play) checkDecision(machine string, d *lifecycle.Decision) {
 	}
 	if len(last.Actions) > 0 || !reflect.DeepEqual(again.State, last.State) {
 		p.fail("I8: %s: the same again and again decides on %v", machine, last)
+	}
+	for _, a := range d.Actions {
+		if _, is := a.(lifecycle.DeleteInstance); is && w.Node != nil && d.State.DrainedNode != w.Node.UID {
+			p.fail("I2: %s: the instance is deleted, and node %s (%s) is not drained: %q was", machine, w.Node.Name, w.Node.UID, d.State.DrainedNode)
+		}
 	}
 	if d.State.Stage != lifecycle.StageDone && len(d.State.Waits) == 0 && len(d.Actions) == 0 && d.Wake.IsZero() {
 		p.fail("I9: %s waits at %s in silence", machine, d.State.Stage)
@@ -251,6 +256,12 @@ func (p *play) saved(value []byte) {
 		return // it is gone, and was seen once more by a look that came late
 	}
 	if e.State.Stage != r.stage && !e.State.Stage.Past(r.stage) {
+		notes := e.State.Notes
+		if e.State.Stage == lifecycle.StageDrain && len(notes) > 0 && notes[len(notes)-1].Reason == "DrainAgain" {
+			p.Reach("drained again")
+			r.stage = e.State.Stage
+			return
+		}
 		p.fail("I4: %s goes from %s back to %s", e.Name, r.stage, e.State.Stage)
 	}
 	r.stage = e.State.Stage

@@ -4,7 +4,7 @@ package lifecycle
 // for the slots that it has not got. It is asked before the stage Drain begins,
 // so that the time for the drain does not pass while the machine waits.
 func (s *stepper) admitted() bool {
-	if len(s.Slots) == 0 || s.excluded() || s.state.Node == nil {
+	if len(s.Slots) == 0 || s.skipped() != "" {
 		return true
 	}
 	for i := range s.Slots {

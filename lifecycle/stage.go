@@ -13,9 +13,11 @@ const (
 
 // delete takes a deletion as far as it goes now.
 func (s *stepper) delete() {
+	s.lookUp()
 	if s.state.Stage == "" {
 		s.begin()
 	}
+	s.drainAgain()
 	for s.stage() {
 		s.enter(stages[s.state.Stage.rank()+1])
 	}
@@ -23,27 +25,53 @@ func (s *stepper) delete() {
 
 // begin enters the first stage. A machine that says that it is drained was
 // brought so far by somebody else, or its state was lost: it goes on behind the
-// drain.
+// drain, unless its node takes pods. That was not drained.
 func (s *stepper) begin() {
+	s.fresh = true
 	first := StagePreDrain
-	if c := FindCondition(s.Machine.Status.Conditions, ConditionDrained); c != nil && c.Status == "True" {
+	c := FindCondition(s.Machine.Status.Conditions, ConditionDrained)
+	if c != nil && c.Status == "True" && (s.skipped() != "" || s.Node.Spec.Unschedulable) {
 		first = StageVolumes
-		s.state.Drained = c.Message
+		s.drained(c.Message)
 		if c.Message == "" {
 			s.state.Drained = drainedWell
 		}
 	}
 	s.enter(first)
-	if ref := s.Machine.Status.NodeRef; ref != nil {
-		s.state.Node = &NodeRef{Kind: ref.Kind, Name: ref.Name, UID: ref.UID}
-	} else if s.Node != nil && s.Node.Spec.ProviderID != "" && s.Node.Spec.ProviderID == s.Machine.Spec.ProviderID {
-		s.state.Node = &NodeRef{Kind: "Node", Name: s.Node.Name, UID: s.Node.UID}
-	}
 }
 
 func (s *stepper) enter(stage Stage) {
 	s.state.Stage = stage
-	s.state.Began = append(slices.Clone(s.state.Began), Beginning{stage, s.now})
+	s.state.Began = append(s.state.before(stage), Beginning{stage, s.now})
+}
+
+// drained ends the drain, in words for the condition.
+func (s *stepper) drained(how string) {
+	s.state.Drained, s.state.DrainedNode = how, ""
+	if s.node == own || s.node == doubtful {
+		s.state.DrainedNode = s.Node.UID
+	}
+}
+
+// drainAgain goes back to the drain when the machine has a node that was not
+// drained: it has joined, or was registered again, or takes pods once more
+// because somebody has uncordoned it.
+func (s *stepper) drainAgain() {
+	if !s.state.Stage.Past(StageDrain) || s.state.Stage.Past(StageTerminate) || s.node != own && s.node != doubtful || s.skipped() != "" {
+		return
+	}
+	var why string
+	switch {
+	case s.Node.UID != s.state.DrainedNode:
+		why = "it is there only since the drain"
+	case s.state.Drained == drainedWell && !s.Node.Spec.Unschedulable:
+		why = "somebody has uncordoned it"
+	default:
+		return
+	}
+	s.note("DrainAgain", "node "+s.Node.Name+" is drained: "+why)
+	s.state.Drained, s.state.DrainedNode, s.state.Drain = "", "", DrainState{}
+	s.enter(StageDrain)
 }
 
 // stage does what the stage asks for, and reports whether it is over.
@@ -110,78 +138,79 @@ func (s *stepper) leave() string {
 	return ""
 }
 
-// ours says how the node that is observed stands to the machine.
-func (s *stepper) ours() standing {
-	switch n, ref := s.Node, s.state.Node; {
-	case n == nil || ref == nil:
-		return absent
-	case ref.UID != "" && n.UID != ref.UID || n.Name != ref.Name:
-		return absent // another node, made since
-	case n.Spec.ProviderID != "" && s.Machine.Spec.ProviderID != "" && n.Spec.ProviderID != s.Machine.Spec.ProviderID:
-		return foreign
-	case ref.UID == "":
-		s.state.Node = &NodeRef{Kind: ref.Kind, Name: ref.Name, UID: n.UID}
-	}
-	return own
-}
-
-// standing is how a node stands to a machine.
-type standing int
-
-const (
-	absent  standing = iota // the machine has no node any more
-	foreign                 // it has the name, and is another machine's
-	own
-)
-
 // preDrain waits for the hooks before the drain.
 func (s *stepper) preDrain() bool {
-	if s.policy.ExcludedSkipsHooks && len(s.Machine.Spec.LifecycleHooks.PreDrain) > 0 {
-		if s.excluded() {
-			s.note("DrainHooksBypassed", "preDrain hooks are ignored: the machine has annotation "+ExcludeDrainAnnotation)
-			return true
-		}
-		if s.state.Node == nil {
-			s.note("DrainHooksBypassed", "preDrain hooks are ignored: the machine has no node")
-			return true
+	if len(s.Machine.Spec.LifecycleHooks.PreDrain) > 0 {
+		if why := s.bypassed(); why != "" {
+			s.note("DrainHooksBypassed", "preDrain hooks are ignored: "+why)
 		}
 	}
-	return s.hooks(PreDrain) && s.admitted()
+	return s.drainHooks() && s.admitted()
 }
 
-// drain empties the node.
-func (s *stepper) drain() bool {
-	if s.state.Drained != "" {
-		return true
+// bypassed says why policy has preDrain hooks ignored; empty if it does not.
+func (s *stepper) bypassed() string {
+	switch {
+	case !s.policy.ExcludedSkipsHooks:
+	case s.excluded():
+		return "the machine has annotation " + ExcludeDrainAnnotation
+	case s.node == absent && s.Machine.Status.NodeRef == nil:
+		return "the machine has no node"
 	}
-	node := s.ours()
-	var why string
+	return ""
+}
+
+// drainHooks reports whether no hook keeps the node from being drained.
+func (s *stepper) drainHooks() bool {
+	return s.bypassed() != "" || s.hooks(PreDrain)
+}
+
+// skipped says why there is nothing to drain; empty if there is.
+func (s *stepper) skipped() string {
 	switch {
 	case s.excluded():
-		why = "the machine is excluded from draining"
-	case s.state.Node == nil:
-		why = "the machine has no node"
+		return "the machine is excluded from draining"
+	case s.node == absent && s.Machine.Status.NodeRef == nil && s.state.Node == nil:
+		return "the machine has no node"
 	case s.leave() != "":
-		why = s.leave()
-	case node == absent:
-		why = "the node is gone"
+		return s.leave()
+	case s.node == absent:
+		return "the node is gone"
 	case s.Instance == InstanceGone:
-		why = "the instance is gone"
-	case s.expired(limit(s.deletion().NodeDrainTimeoutSeconds, s.policy.DrainTimeout)):
-		s.note("DrainTimeout", "the drain has taken longer than it may, and is given up")
-		s.state.Drained = drainedSkipped + ": the drain took longer than it may"
-		return true
+		return "the instance is gone"
 	}
-	if why != "" {
-		s.state.Drained = drainedSkipped + ": " + why
+	return ""
+}
+
+// drain empties the node. A hook that is set meanwhile is asked first, and the
+// time of the drain begins anew behind it.
+func (s *stepper) drain() bool {
+	if !s.drainHooks() {
+		s.state.Began = s.state.before(StageDrain)
+		return false
+	}
+	if s.state.since(StageDrain).IsZero() {
+		s.enter(StageDrain)
+	}
+	if why := s.skipped(); why != "" {
+		s.drained(drainedSkipped + ": " + why)
 		s.event("Normal", "DrainSkipped", s.state.Drained)
 		return true
 	}
-	if node == foreign {
+	if s.expired(limit(s.deletion().NodeDrainTimeoutSeconds, s.policy.DrainTimeout)) {
+		s.note("DrainTimeout", "the drain has taken longer than it may, and is given up")
+		s.drained(drainedSkipped + ": the drain took longer than it may")
+		return true
+	}
+	switch s.node {
+	case foreign:
 		s.waits.add(Wait{Reason: ReasonForeignNode, Name: s.Node.Name})
 		return false
+	case doubtful:
+		s.waits.add(Wait{Reason: ReasonDoubtfulNode, Name: s.Node.Name})
+		return false
 	}
-	if late := !s.hooks(PreDrain); late || !s.told() {
+	if !s.told() {
 		return false
 	}
 	waits := s.waits // a copy, so that a Step which does not come here keeps all on its stack
@@ -193,7 +222,8 @@ func (s *stepper) drain() bool {
 		s.at(d.wake)
 	}
 	if d.done {
-		s.state.Drained, s.failure = drainedWell, ""
+		s.failure = ""
+		s.drained(drainedWell)
 		s.event("Normal", "DrainSucceeded", drainedWell)
 	}
 	return d.done
@@ -211,18 +241,20 @@ var unbounded MachineDeletion
 
 // terminate has the instance deleted.
 func (s *stepper) terminate() bool {
+	key := DeleteInstance{}.Key()
 	switch s.Instance {
 	case InstanceGone:
 		return true
 	case InstanceExists:
 	default:
+		s.keep(key)
 		s.waits.add(Wait{Reason: ReasonInstanceUnknown})
 		s.at(s.now.Add(s.policy.backoff(most)))
 		return false
 	}
-	key := DeleteInstance{}.Key()
-	if !s.tried(key) { // what is asked of a cloud cannot be taken back
+	if !s.tried(key) || s.refused(key) { // what a cloud has taken cannot be taken back
 		if late := !s.hooks(PreTerminate); late || !s.told() {
+			s.keep(key)
 			return false
 		}
 	}
@@ -235,8 +267,11 @@ func (s *stepper) terminate() bool {
 
 // deleteNode removes the node object, if it is the machine's own.
 func (s *stepper) deleteNode() bool {
-	switch s.ours() {
+	switch s.node {
 	case absent:
+		return true
+	case doubtful:
+		s.note("DoubtfulNode", "node "+s.Node.Name+" is left alone: it is another one than status.nodeRef names, and nothing says that it is the machine's")
 		return true
 	case foreign:
 		s.note("ForeignNode", "node "+s.Node.Name+" is left alone: it belongs to another machine")

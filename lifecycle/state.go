@@ -1,11 +1,15 @@
 package lifecycle
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // StateVersion is the version of the form of [State].
 const StateVersion = 1
 
-// Stage is where a deletion stands. A stage that is over never comes back.
+// Stage is where a deletion stands. A stage that is over comes back only for a
+// node that was not drained, see [Step].
 type Stage string
 
 // The stages, in order. The empty Stage comes before: no deletion is seen yet.
@@ -44,14 +48,16 @@ type State struct {
 	UID   string      `json:"uid,omitempty"`
 	Stage Stage       `json:"stage,omitempty"` // where it stands
 	Began []Beginning `json:"began,omitempty"` // the stages that were entered, in order
-	Node  *NodeRef    `json:"node,omitempty"`  // the machine's node, once it was seen
+	Node  *NodeRef    `json:"node,omitempty"`  // the machine's node, as it was last seen
 	Hooks []HookState `json:"hooks,omitempty"` // hooks that were waited for, in the order in which they were met
 	Drain DrainState  `json:"drain,omitzero"`  // where the drain stands
 	// Drained says how the stage Drain ended: a sentence for the condition.
-	Drained string  `json:"drained,omitempty"`
-	Notes   []Note  `json:"notes,omitempty"`   // what was done against the usual, the latest last, at most 20
-	Waits   []Wait  `json:"waits,omitempty"`   // why it does not go on
-	Retries []Retry `json:"retries,omitempty"` // actions whose effect is not seen yet, in the order of decision
+	Drained string `json:"drained,omitempty"`
+	// DrainedNode is the UID of the node that it ended for; empty if there was none.
+	DrainedNode string  `json:"drainedNode,omitempty"`
+	Notes       []Note  `json:"notes,omitempty"`   // what was done against the usual, the latest last, at most 20
+	Waits       []Wait  `json:"waits,omitempty"`   // why it does not go on
+	Retries     []Retry `json:"retries,omitempty"` // actions whose effect is not seen yet, in the order of decision
 }
 
 // Beginning is when a stage was entered.
@@ -96,4 +102,28 @@ func (s *State) since(stage Stage) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// before returns the stages that were entered before one, as a list of its own.
+func (s *State) before(stage Stage) []Beginning {
+	rank := stage.rank()
+	return slices.DeleteFunc(slices.Clone(s.Began), func(b Beginning) bool { return b.Stage.rank() >= rank })
+}
+
+// began returns the beginnings of the stages. One that lies ahead stems from a
+// clock that was set back since, and counts as now.
+func (s *State) began(now time.Time) []Beginning {
+	for i := range s.Began {
+		if !s.Began[i].At.After(now) {
+			continue
+		}
+		all := slices.Clone(s.Began)
+		for j := range all {
+			if all[j].At.After(now) {
+				all[j].At = now
+			}
+		}
+		return all
+	}
+	return s.Began
 }

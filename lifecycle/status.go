@@ -11,6 +11,7 @@ const (
 	hookPresent  = "HookPresent"
 	hookDeadline = "HookDeadlineExceeded"
 	drainError   = "DrainError"
+	drainAgain   = "DrainAgain"
 )
 
 // The beginnings of their messages.
@@ -37,7 +38,8 @@ func (s *stepper) told() bool {
 	hooks := &s.Machine.Spec.LifecycleHooks
 	ok := shows(all, ConditionDrainable, len(hooks.PreDrain) == 0) &&
 		shows(all, ConditionTerminable, len(hooks.PreTerminate) == 0) &&
-		(s.state.Drained == "" || shows(all, ConditionDrained, true))
+		(s.state.Drained == "" || shows(all, ConditionDrained, true)) &&
+		(s.state.Stage != StageDrain || !shows(all, ConditionDrained, true))
 	if !ok {
 		s.attempted(Wait{Reason: ReasonStatusPending}, Key{"update status", s.Machine.ResourceVersion})
 	}
@@ -106,6 +108,8 @@ func (s *stepper) saysDrained() bool {
 		return c != nil && c.Status == "True" && c.Message == s.state.Drained
 	case s.failure != "":
 		return c != nil && c.Status == "False" && c.Reason == drainError && c.Message == s.failure
+	case s.state.Stage == StagePreDrain, s.state.Stage == StageDrain: // what was drained before is another node
+		return c == nil || c.Status != "True"
 	}
 	return true
 }
@@ -142,6 +146,10 @@ func (s *stepper) update() UpdateStatus {
 	case s.failure != "":
 		all = setCondition(all, Condition{
 			Type: ConditionDrained, Status: "False", Severity: SeverityWarning, LastTransitionTime: at, Reason: drainError, Message: s.failure,
+		})
+	case shows(all, ConditionDrained, true) && (s.state.Stage == StagePreDrain || s.state.Stage == StageDrain):
+		all = setCondition(all, Condition{
+			Type: ConditionDrained, Status: "False", Severity: SeverityInfo, LastTransitionTime: at, Reason: drainAgain, Message: "the node is not the one that was drained, or takes pods again",
 		})
 	}
 	u.Conditions = all

@@ -11,7 +11,9 @@ import (
 //  1. A machine that nobody has asked to delete gets conditions that tell of its
 //     hooks, and nothing else.
 //  2. A deletion goes through its [Stage]s in order, as many in one Step as are
-//     over. A stage that is over never comes back.
+//     over. A stage that is over comes back in one case: the machine has a node
+//     that was not drained, because it joined late, was registered again, or was
+//     uncordoned. As long as the instance may be there, that node is drained.
 //  3. Before the node is touched, and before the instance is, the machine must
 //     be seen with the conditions that say so: whoever waits for a condition
 //     sees it in time.
@@ -34,6 +36,7 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 		// What is seen is from before the deletion.
 		return Decision{State: state, Wake: now.Add(or(s.policy.MinBackoff, time.Second))}
 	}
+	s.state.Began = s.state.began(now)
 	s.waits = waitList{kept: kept[Wait]{old: s.state.Waits}, now: now}
 	s.retries.old = s.state.Retries
 	s.hookStates.old = s.state.Hooks
@@ -62,6 +65,8 @@ type stepper struct {
 	wake       time.Time
 	failure    string // of the drain
 	failed     string // the hook that has failed the deletion, as POINT/NAME
+	node       standing
+	fresh      bool // the deletion is met for the first time, as far as the state knows
 }
 
 func (s *stepper) end() Decision {
@@ -116,6 +121,15 @@ func (s *stepper) due(key Key) bool {
 	s.retries.add(r)
 	s.at(s.again(&r))
 	return is
+}
+
+// keep remembers an action of which nothing new is known.
+func (s *stepper) keep(key Key) {
+	for i := range s.state.Retries {
+		if s.state.Retries[i].Key == key {
+			s.retries.add(s.state.Retries[i])
+		}
+	}
 }
 
 // again returns when an action is repeated. A cloud that has taken an order is

@@ -61,7 +61,7 @@ func (s *stepper) volumes() bool {
 	if _, excluded := s.Machine.Annotations[excludeVolumesCAPI]; excluded {
 		return true
 	}
-	if s.ours() != own || s.Instance == InstanceGone || s.leave() != "" || unreachable(s.Node) {
+	if s.node != own || s.Instance == InstanceGone || s.leave() != "" || unreachable(s.Node) {
 		return true
 	}
 	if s.expired(limit(s.deletion().NodeVolumeDetachTimeoutSeconds, s.policy.VolumeDetachTimeout)) {
@@ -107,9 +107,13 @@ func (s *stepper) attached(name string, pv *PersistentVolume) (free bool) {
 // mountedByStaying reports whether a pod uses a claim that the drain leaves on
 // the node.
 func (s *stepper) mountedByStaying(claim *ClaimRef) bool {
+	f := newFilter(&s.policy.Drain, &s.DrainWorld, s.Machine.Labels, s.now)
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if p.Namespace != claim.Namespace || !staysOnNode(p) {
+		if p.Namespace != claim.Namespace || p.Spec.NodeName != s.Node.Name {
+			continue
+		}
+		if sight := f.judge(p); sight.fate != FateSkip {
 			continue
 		}
 		for j := range p.Spec.Volumes {
@@ -166,14 +170,4 @@ func unreachable(n *Node) bool {
 		}
 	}
 	return false
-}
-
-// staysOnNode reports whether a drain leaves a pod where it is: those of
-// DaemonSets and of the node itself.
-func staysOnNode(p *Pod) bool {
-	if _, mirror := p.Annotations["kubernetes.io/config.mirror"]; mirror {
-		return true
-	}
-	c := p.ControllerOf()
-	return c != nil && c.Kind == "DaemonSet"
 }

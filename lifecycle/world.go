@@ -88,8 +88,8 @@ func (w *World) Check() error {
 	if w.Machine.Name == "" {
 		errs.add("machine.metadata.name", "it is empty; the machine cannot be told from others")
 	}
-	if ref := w.Machine.Status.NodeRef; ref != nil && w.Node != nil && ref.Name != w.Node.Name {
-		errs.add("node.metadata.name", "it is %q, and machine.status.nodeRef names %q; observe the node of the machine", w.Node.Name, ref.Name)
+	if ref := w.Machine.Status.NodeRef; ref != nil && w.Node != nil && ref.Name != w.Node.Name && (w.Node.Spec.ProviderID == "" || w.Node.Spec.ProviderID != w.Machine.Spec.ProviderID) {
+		errs.add("node.metadata.name", "it is %q, and machine.status.nodeRef names %q, and it does not run on the machine's instance; observe the node of the machine, see NodeOf", w.Node.Name, ref.Name)
 	}
 	for i := range w.Pods {
 		if p := &w.Pods[i]; w.Node != nil && p.Spec.NodeName != w.Node.Name {

@@ -103,7 +103,7 @@ func TestVolumesInNodeStatus(t *testing.T) {
 	}
 	w := &lifecycle.World{Machine: &m, Instance: lifecycle.InstanceExists}
 	w.Node = new(lifecycle.Node)
-	w.Node.Name, w.Node.UID = "n", "nu"
+	w.Node.Name, w.Node.UID, w.Node.Spec.Unschedulable = "n", "nu", true
 	w.Node.Status.VolumesAttached = []object.AttachedVolume{{Name: "kubernetes.io/csi/disk.example^vol-1"}, {Name: "kubernetes.io/other/vol-2"}}
 	var pv lifecycle.PersistentVolume
 	pv.Name = "pv-1"
@@ -126,7 +126,7 @@ func TestVolumesInNodeStatus(t *testing.T) {
 		t.Error(got)
 	}
 	var p lifecycle.Pod // of the node itself: the drain leaves it, and its volume
-	p.Namespace, p.Name = "d", "static"
+	p.Namespace, p.Name, p.UID = "d", "static", "static"
 	p.Annotations = map[string]string{"kubernetes.io/config.mirror": "x"}
 	p.Spec.NodeName = "n"
 	p.Spec.Volumes = []object.Volume{{PersistentVolumeClaim: &object.ClaimSource{ClaimName: "data"}}}

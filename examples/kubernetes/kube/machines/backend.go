@@ -113,36 +113,36 @@ func owners(m *lifecycle.Machine) []string {
 	return names
 }
 
-// node fills in the machine's node: the one that it names, else the one that
-// runs on its instance.
+// node fills in the machine's node: the one that it names, unless that is gone or
+// runs on another instance; then the one on its instance.
 func (b *Backend) node(ctx context.Context, w *lifecycle.World) error {
+	provider := w.Machine.Spec.ProviderID
 	if ref := w.Machine.Status.NodeRef; ref != nil {
 		var n corev1.Node
 		err := b.Client.Get(ctx, client.ObjectKey{Name: ref.Name}, &n)
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		if err != nil {
+		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("node %s: get: %w", ref.Name, err)
 		}
-		converted := kube.Node(&n)
-		w.Node = &converted
-		return nil
+		if err == nil {
+			converted := kube.Node(&n)
+			w.Node = &converted
+			if provider == "" || n.Spec.ProviderID == provider {
+				return nil
+			}
+		}
 	}
-	if w.Machine.Spec.ProviderID == "" {
+	if provider == "" {
 		return nil
 	}
 	var all corev1.NodeList
 	if err := b.Client.List(ctx, &all); err != nil {
 		return fmt.Errorf("list nodes: %w", err)
 	}
+	nodes := make([]lifecycle.Node, len(all.Items))
 	for i := range all.Items {
-		if all.Items[i].Spec.ProviderID == w.Machine.Spec.ProviderID {
-			converted := kube.Node(&all.Items[i])
-			w.Node = &converted
-			return nil
-		}
+		nodes[i] = kube.Node(&all.Items[i])
 	}
+	w.Node = lifecycle.NodeOf(w.Machine, nodes)
 	return nil
 }
 

@@ -1,0 +1,58 @@
+package lifecycle
+
+// standing is how the node that is observed stands to the machine.
+type standing int
+
+const (
+	absent   standing = iota // the machine has no node
+	foreign                  // the machine names it, and it runs on another instance
+	doubtful                 // it has the name, was made since, and nothing says where it runs
+	own
+)
+
+// NodeOf returns the node of a machine among nodes: the one on its instance, by
+// providerID, or else the one that its nodeRef names. It is what World.Node is to
+// be. Nil means that there is none.
+func NodeOf(m *Machine, nodes []Node) *Node {
+	var named *Node
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Spec.ProviderID != "" && n.Spec.ProviderID == m.Spec.ProviderID {
+			return n
+		}
+		if ref := m.Status.NodeRef; ref != nil && ref.Name == n.Name {
+			named = n
+		}
+	}
+	return named
+}
+
+// lookUp judges the node that is observed. What is remembered of one counts only
+// where neither the machine nor the node says more.
+func (s *stepper) lookUp() {
+	s.node = s.stands()
+	if n, old := s.Node, s.state.Node; s.node == own && (old == nil || old.Name != n.Name || old.UID != n.UID) {
+		s.state.Node = &NodeRef{Kind: "Node", Name: n.Name, UID: n.UID}
+	}
+}
+
+func (s *stepper) stands() standing {
+	n, ref, known := s.Node, s.Machine.Status.NodeRef, s.state.Node
+	if n == nil {
+		return absent
+	}
+	named := ref != nil && ref.Name == n.Name
+	switch a, b := n.Spec.ProviderID, s.Machine.Spec.ProviderID; {
+	case a != "" && a == b:
+		return own
+	case a != "" && b != "" && named:
+		return foreign
+	case a != "" && b != "":
+		return absent
+	case named && (ref.UID == "" || ref.UID == n.UID), known != nil && known.Name == n.Name && known.UID == n.UID:
+		return own
+	case named:
+		return doubtful
+	}
+	return absent
+}
