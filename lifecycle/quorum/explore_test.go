@@ -170,7 +170,8 @@ func (e *explorer) expand(m model) {
 		e.visit(all, "") // it got lost
 	}
 	if m.pending == "" {
-		e.checkLiveness(all)
+		e.checkLiveness(all, false)
+		e.checkLiveness(all, true)
 	}
 }
 
@@ -338,21 +339,23 @@ func (e *explorer) checkDecision(all []slot, d *quorum.Decision) {
 }
 
 // checkLiveness: once everything is well, every machine that is being deleted
-// loses its hook, if there are replacements.
-func (e *explorer) checkLiveness(all []slot) {
+// loses its hook, if there are replacements; also where the members of such
+// machines are dead for good.
+func (e *explorer) checkLiveness(all []slot, dead bool) {
 	all = slices.Clone(all)
 	for i := range all { // whatever is there recovers; what is gone does not
-		if all[i].machine != 'g' {
+		if all[i].machine != 'g' && !(dead && all[i].machine == 'd' && all[i].member != 'n') {
 			all[i].healthy = true
 		}
 	}
 	if !quorate(all) {
 		return
 	}
-	deleting := 0
+	deleting, healthy := 0, false
 	for i := range all {
 		if all[i].machine == 'd' {
 			deleting++
+			healthy = healthy || all[i].healthy
 		}
 	}
 	free := 0
@@ -364,7 +367,7 @@ func (e *explorer) checkLiveness(all []slot) {
 			free++
 		}
 	}
-	if free < e.desired || deleting == 0 {
+	if free < e.desired && healthy || deleting == 0 {
 		return // somebody must make a machine first, and that is told
 	}
 	for range 60 {
@@ -409,7 +412,7 @@ func TestEveryState(t *testing.T) {
 	}{
 		{1, 1, false, false}, {1, 2, false, false}, {1, 1, true, false}, {1, 2, true, false},
 		{3, 1, false, false}, {3, 2, false, false}, {5, 1, false, false},
-		{3, 1, true, true}, {3, 2, true, true}, {5, 2, false, true},
+		{3, 1, true, true}, {3, 2, true, true}, {5, 2, false, true}, {5, 1, true, true},
 	} {
 		if tt.long && !long.Enabled() {
 			continue

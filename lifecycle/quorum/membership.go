@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/fairlead/fairlead/lifecycle"
 )
 
 // membership decides on at most one change of it, the first that is possible:
@@ -44,9 +42,8 @@ func safe(voters, healthy int) bool { return healthy >= majority(voters) }
 
 func (s *stepper) promote(managed bool) Action {
 	for _, m := range s.learners {
-		if !m.Healthy || !m.CaughtUp || len(s.voters) > s.Desired ||
-			!safe(len(s.voters), s.healthy) || !safe(len(s.voters)+1, s.healthy+1) {
-			continue
+		if !m.Healthy || !m.CaughtUp || len(s.voters) > s.Desired || !safe(len(s.voters), s.healthy) {
+			continue // with one more that is healthy there is a quorum if there is one now
 		}
 		if managed {
 			x := s.machineOf(m.Addresses)
@@ -60,14 +57,15 @@ func (s *stepper) promote(managed bool) Action {
 }
 
 // removeVoter removes the voter of a machine that is being deleted: first those
-// that are unhealthy, then those of the failure domain with the most voters,
-// then by name.
+// of the failure domain with the most voters, then by name. See removable: while
+// one of them is unhealthy it leaves no other.
 func (s *stepper) removeVoter(managed bool) Action {
 	if !managed {
 		return nil
 	}
 	var candidates []*Member
 	domains := make(map[string]int)
+	domain := func(v *Member) string { return s.machineOf(v.Addresses).Labels[DomainLabel] }
 	for _, v := range s.voters {
 		x := s.machineOf(v.Addresses)
 		if x == nil {
@@ -78,13 +76,7 @@ func (s *stepper) removeVoter(managed bool) Action {
 			candidates = append(candidates, v)
 		}
 	}
-	rank := func(v *Member) int {
-		if !v.Healthy {
-			return -1 << 30
-		}
-		return -domains[s.machineOf(v.Addresses).Labels[DomainLabel]]
-	}
-	slices.SortStableFunc(candidates, func(a, b *Member) int { return cmp.Compare(rank(a), rank(b)) })
+	slices.SortStableFunc(candidates, func(a, b *Member) int { return cmp.Compare(domains[domain(b)], domains[domain(a)]) })
 	for _, v := range candidates {
 		if reason, _, _ := s.removable(v); reason == "" {
 			return RemoveMember{v.ID, v.Name, "its machine is being deleted", s.Revision}
@@ -96,27 +88,28 @@ func (s *stepper) removeVoter(managed bool) Action {
 // removable says why a voter must not be removed now; nothing if it may:
 //
 //  1. The control plane is busy, or clients do not know the voters yet.
-//  2. The voters have no quorum, or fewer are healthy than a majority of the
-//     desired ones: every change would need what is not there.
-//  3. There are no more voters than desired, and this one is healthy: its
-//     replacement comes first.
-//  4. Other members are unhealthy, and this one is not.
+//  2. The voters have no quorum: every change would need what is not there.
+//  3. It is healthy, and others are not.
+//  4. It is healthy, and there are no more voters than desired: its replacement
+//     comes first.
 //
 // From these it follows that the others have a quorum without it: if it is
-// healthy they all are, and if it is not it was none of the majority.
+// healthy they all are, and if it is not it was none of the majority. One that is
+// unhealthy goes however few voters are left: it votes for nothing, the cluster
+// survives no fewer losses without it, and etcd adds no member while one is down.
 func (s *stepper) removable(v *Member) (reason, message, unblock string) {
 	switch {
 	case s.Busy != "":
 		return ReasonBusy, s.Busy, "the control plane comes to rest"
 	case !s.known():
 		return ReasonEndpoints, "clients are given the endpoints of other voters than there are", "the endpoints are brought up to date"
-	case !safe(len(s.voters), s.healthy) || s.healthy < majority(s.Desired):
-		return ReasonQuorumAtRisk, fmt.Sprintf("%d of %d voters are healthy", s.healthy, len(s.voters)), "members recover: " + listed(s.sick)
-	case len(s.voters) < s.Desired:
-		return ReasonReplacement, fmt.Sprintf("there are %d voters, and %d are desired", len(s.voters), s.Desired), "other machines join the control plane"
+	case !safe(len(s.voters), s.healthy):
+		return ReasonQuorumAtRisk, fmt.Sprintf("%d of %d voters are healthy", s.healthy, len(s.voters)), "members recover: " + listed(s.sick) + "; else restore the quorum, see the control plane"
 	case v.Healthy && len(s.sick) > 0:
 		return ReasonUnhealthy, "members " + listed(s.sick) + " are unhealthy, and their machines are not being deleted", "these members recover, or their machines are deleted"
-	case v.Healthy && len(s.voters) <= s.Desired:
+	case v.Healthy && len(s.voters) < s.Desired:
+		return ReasonReplacement, fmt.Sprintf("there are %d voters, and %d are desired", len(s.voters), s.Desired), "other machines join the control plane"
+	case v.Healthy && len(s.voters) == s.Desired:
 		return ReasonReplacement, fmt.Sprintf("member %s is one of %d voters, and %d are desired", v.Name, len(s.voters), s.Desired), "another machine joins the control plane"
 	}
 	return "", "", ""
@@ -167,46 +160,4 @@ func (s *stepper) addLearner(managed bool) Action {
 		return AddLearner{h.Node, peerURL(h.Addresses[0]), s.Revision}
 	}
 	return nil
-}
-
-// tell says why machines that are being deleted keep their hook.
-func (s *stepper) tell(managed bool) {
-	for _, m := range s.machines {
-		if !m.Deleting() || hook(m) == nil {
-			continue
-		}
-		v := s.memberOf(m)
-		switch {
-		case !managed:
-			s.block(m, ReasonNoMachineRuns, "no machine of the control plane is running, so hooks are left alone", "a machine of the control plane runs")
-		case len(internal(m)) == 0:
-			s.block(m, ReasonUnknownAddress, "its status has no InternalIP, so nobody knows which member it has", "its address is reported, or an administrator removes the hook")
-		case v == nil:
-			s.block(m, ReasonHookGoing, s.failure("its member is out of the cluster, and the hook is being removed", RemoveHook{Machine: m.String()}), "the machine is seen without the hook")
-		default:
-			s.keeps(m, v)
-		}
-	}
-}
-
-// keeps tells why a machine with a member keeps its hook.
-func (s *stepper) keeps(m *lifecycle.Machine, v *Member) {
-	remove := RemoveMember{ID: v.ID}
-	if s.change != nil && s.change.Key() == remove.Key() {
-		s.block(m, ReasonMemberGoing, s.failure("member "+v.Name+" is being removed", remove), "the cluster is seen without it")
-		return
-	}
-	reason, message, unblock := s.removable(v)
-	if reason == ReasonReplacement && len(s.learners) > 0 {
-		l := s.learners[0]
-		if !l.Healthy {
-			reason, message, unblock = ReasonLearnerExpected, "member "+l.Name+" was added as a learner and does not answer", "its process runs"
-		} else if !l.CaughtUp {
-			reason, message, unblock = ReasonLearnerBehind, "member "+l.Name+" has not caught up with the leader", "it has received all data, and is promoted"
-		}
-	}
-	if reason == "" || v.Learner {
-		reason, message, unblock = ReasonTurn, "another member is changed first", "the cluster is seen with that change"
-	}
-	s.block(m, reason, message, unblock)
 }

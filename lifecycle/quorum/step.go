@@ -1,7 +1,6 @@
 package quorum
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -49,10 +48,12 @@ type Policy struct {
 
 // Decision is what [Step] returns.
 type Decision struct {
-	State   State            // to be saved before anything is applied
-	Actions []Action         // to be applied then, in this order; at most one changes the membership
-	Blocked []fairlead.Block // why a machine that is being deleted keeps its hook: machines by name
-	Wake    time.Time        // when to look again
+	State   State    // to be saved before anything is applied
+	Actions []Action // to be applied then, in this order; at most one changes the membership
+	// Blocked says why machines that are being deleted keep their hook, by name, then
+	// what is wrong with the control plane itself, see [Subject].
+	Blocked []fairlead.Block
+	Wake    time.Time // when to look again
 }
 
 // Reasons of Blocks.
@@ -67,6 +68,9 @@ const (
 	ReasonHookGoing       = "HookGoing"              // the hook is being removed
 	ReasonNoMachineRuns   = "NoMachineRunning"       // the machines are not managed at the moment
 	ReasonTurn            = "WaitingForItsTurn"      // another member is changed first
+	ReasonQuorumLost      = "QuorumLost"             // no majority of the voters is healthy
+	ReasonTooFewVoters    = "TooFewVoters"           // there are fewer than desired, and none is on its way
+	ReasonNoVoters        = "NoVoters"               // none is seen
 	ReasonUnknownAddress  = "MachineAddressUnknown"  // the machine names no internal address
 	ReasonLearnerExpected = "WaitingForLearnerToRun" // the learner was added and is not healthy yet
 )
@@ -163,7 +167,7 @@ func (s *stepper) hooks() {
 		switch {
 		case !m.Deleting() && (h == nil || *h != Hook()):
 			s.do(SetHook{m.String(), Hook()})
-		case m.Deleting() && h != nil && *h == Hook() && len(internal(m)) > 0 && s.memberOf(m) == nil:
+		case m.Deleting() && h != nil && *h == Hook() && s.memberless(m):
 			s.do(RemoveHook{m.String(), *h})
 		}
 	}
@@ -182,7 +186,7 @@ func (s *stepper) guards() {
 
 // memberOf returns the member of a machine, or nil.
 func (s *stepper) memberOf(m *lifecycle.Machine) *Member {
-	all := internal(m)
+	all := s.addresses(m)
 	for i := range s.Members {
 		if meet(all, s.Members[i].Addresses) {
 			return &s.Members[i]
@@ -191,10 +195,21 @@ func (s *stepper) memberOf(m *lifecycle.Machine) *Member {
 	return nil
 }
 
+// addresses returns the internal addresses of a machine, and of its node.
+func (s *stepper) addresses(m *lifecycle.Machine) []string {
+	all := internal(m)
+	for i := range s.Hosts {
+		if ref := m.Status.NodeRef; ref != nil && s.Hosts[i].Node == ref.Name {
+			all = append(all, s.Hosts[i].Addresses...)
+		}
+	}
+	return all
+}
+
 // machineOf returns the machine of addresses, or nil.
 func (s *stepper) machineOf(addresses []string) *lifecycle.Machine {
 	for _, m := range s.machines {
-		if meet(internal(m), addresses) {
+		if meet(s.addresses(m), addresses) {
 			return m
 		}
 	}
@@ -232,29 +247,3 @@ func (s *stepper) at(t time.Time) {
 		s.d.Wake = t
 	}
 }
-
-// failure adds to a message what the last attempt at an action failed with.
-func (s *stepper) failure(message string, a Action) string {
-	for _, f := range s.Failures {
-		if f.Key == a.Key() {
-			return message + ": the last attempt failed: " + f.Message
-		}
-	}
-	return message
-}
-
-// block tells why a machine keeps its hook.
-func (s *stepper) block(m *lifecycle.Machine, reason, message, unblock string) {
-	b := fairlead.Block{
-		Subject: "machine " + m.String(), Reason: reason, Message: message, Owner: HookOwner, Since: s.now, Unblock: unblock,
-	}
-	for _, w := range s.old.Waits {
-		if w.Subject == b.Subject && w.Reason == reason && !w.Since.After(s.now) {
-			b.Since = w.Since
-		}
-	}
-	s.d.Blocked = append(s.d.Blocked, b)
-	s.d.State.Waits = append(s.d.State.Waits, Wait{b.Subject, reason, b.Since})
-}
-
-func listed(names []string) string { return fmt.Sprintf("[%s]", strings.Join(names, " ")) }

@@ -18,7 +18,8 @@ import (
 //	    ready (the process does not wait) gone (neither machine nor node) idle (the
 //	    machine does not run) zone=ZONE v6 twoips noaddress cordoned guard
 //
-// and of the plane: desired=N, busy, stale (endpoints), unmanaged.
+// and of the plane: desired=N, busy, stale (endpoints), extra (an endpoint of
+// nobody beside all others), unmanaged.
 func plane(t *testing.T, text string) *quorum.World {
 	w := &quorum.World{Revision: "7", Desired: 3}
 	for i, word := range strings.Fields(text) {
@@ -34,6 +35,14 @@ func plane(t *testing.T, text string) *quorum.World {
 			continue
 		case name == "stale":
 			w.Endpoints = []string{"10.9.9.9"}
+			continue
+		case name == "extra":
+			w.Endpoints = []string{"10.9.9.9"}
+			defer func() {
+				for _, m := range w.Members {
+					w.Endpoints = append(w.Endpoints, m.Addresses...)
+				}
+			}()
 			continue
 		case name == "unmanaged":
 			w.NoMachines = true
@@ -120,7 +129,11 @@ func TestDecisions(t *testing.T) {
 		{"release: two addresses, one has a member", "a:deleting:twoips b c", "", "WaitingForReplacement"},
 		{"release: two addresses, none has", "a:deleting:ready:twoips b c d", "remove hook a", "HookGoing"},
 		{"release: the second of two", "a:deleting b:deleting:ready c d", "remove hook b", "WaitingForReplacement"},
-		{"release: nobody knows its address", "a:deleting:ready:noaddress b c d", "", "MachineAddressUnknown"},
+		{"release: no address, and each member is another's", "a:deleting:ready:noaddress b c d", "remove hook a", "HookGoing"},
+		{"release: it never had a node", "a:deleting:ready:noaddress:nonode b c d", "remove hook a", "HookGoing"},
+		{"release: no address, and the node has a member", "a:deleting:noaddress b c d", "remove member id-a", "MemberGoing"},
+		{"release: no address, and a member is nobody's", "a:deleting:ready:noaddress:nonode b c d:nomachine", "", "MachineAddressUnknown"},
+		{"release: no members are seen", "a:deleting:ready b:ready c:ready", "", "NoVoters"},
 		{"release: a hook of another owner", "a:deleting:ready:badhook b c d", "", "HookGoing"},
 		// AttemptToDeleteQuorumGuard
 		{"guard: deleting, no hook, cordoned", "a:deleting:nohook:ready:guard:cordoned b c d", "delete guard g-a", ""},
@@ -164,7 +177,14 @@ func TestDecisions(t *testing.T) {
 		{"down: the sick one first", "a:deleting b:deleting:sick c d e desired=4", "remove member id-b", "UnhealthyMembers"},
 		{"down: five with two sick", "desired=5 a:deleting:sick b:deleting:sick c d e", "remove member id-a", "MemberGoing"},
 		{"down: the domain with the most", "desired=4 a:deleting:zone=x b:deleting:zone=y c:zone=y d:zone=z e:zone=x f:zone=y", "remove member id-b", "WaitingForItsTurn"},
-		{"down: too few voters", "desired=5 a:deleting:sick b c d", "", "WaitingForReplacement"},
+		// A dead voter only costs: nothing can be added before it is out.
+		{"down: too few voters, and one of them is dead", "desired=5 a:deleting:sick b c d", "remove member id-a", "MemberGoing"},
+		{"down: five, two dead, two wait", "desired=5 a:deleting:sick b:deleting:sick c d e f:nomember g:nomember", "remove member id-a", "MemberGoing"},
+		{"down: the second of them", "desired=5 a:deleting:ready b:deleting:sick c d e f:nomember g:nomember", "remove hook a, remove member id-b", "HookGoing"},
+		{"down: then the first that waits", "desired=5 a:deleting:nohook:ready b:deleting:ready c d e f:nomember g:nomember", "remove hook b, add learner f", "HookGoing"},
+		{"down: two of three, one of them dead", "a:deleting:sick b", "", "QuorumAtRisk"},
+		{"down: three of five, one of them dead", "desired=5 a:deleting:sick b c", "remove member id-a", "MemberGoing"},
+		{"down: clients know one more", "extra a:deleting b c d", "", "EndpointsOutdated"},
 		{"down: a learner waits", "a:deleting b c d:behind", "", "LearnerBehind"},
 		{"down: the learner does not answer", "a:deleting b c d:behind:sick", "", "UnhealthyMembers"},
 		{"down: one of one", "desired=1 a:deleting", "", "WaitingForReplacement"},
@@ -191,7 +211,7 @@ func TestDecisions(t *testing.T) {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
 		}
 		blocked := ""
-		if len(d.Blocked) > 0 {
+		if len(d.Blocked) > 0 && d.Blocked[0].Subject != quorum.Subject {
 			blocked = d.Blocked[0].Reason
 		}
 		if blocked != tt.blocked && !strings.HasPrefix(tt.name, "add:") && !strings.HasPrefix(tt.name, "learner:") {
@@ -224,5 +244,39 @@ func TestRepetition(t *testing.T) {
 	}
 	if got := strings.Join(at, " "); got != "0s 1s 3s 7s 15s 31s 1m1s 1m31s" {
 		t.Errorf("it is repeated at %s", got)
+	}
+}
+
+// TestPlaneBlocks: what is wrong with the control plane itself is told, also where
+// no machine is being deleted.
+func TestPlaneBlocks(t *testing.T) {
+	for _, tt := range []struct{ plane, want string }{
+		{"a b c", ""},
+		{"a b c d:nomember", ""},
+		{"a b c d:learner", ""},
+		{"desired=2 a b:sick", "QuorumLost: 1 of 2 voters is healthy, and 2 are needed: etcd takes no writes, and no member can be added or removed"},
+		{"a:sick b:sick c", "QuorumLost: 1 of 3 voters is healthy, and 2 are needed: etcd takes no writes, and no member can be added or removed"},
+		{"a b c:sick", "UnhealthyMembers: voter c is not healthy; the cluster of 3 survives the loss of 0 more, and no member can be added"},
+		{"desired=5 a b c d e:sick", "UnhealthyMembers: voter e is not healthy; the cluster of 5 survives the loss of 1 more, and no member can be added"},
+		{"a b c d:behind:sick", "WaitingForLearnerToRun: member d was added as a learner and does not answer, so no other member can be added"},
+		{"a b", "TooFewVoters: there are 2 voters, and 3 are desired; the cluster survives the loss of 0 more"},
+		{"desired=5 a b c d", "TooFewVoters: there are 4 voters, and 5 are desired; the cluster survives the loss of 1 more"},
+		{"a b c:behind", "LearnerBehind: there are 2 voters, and 3 are desired: member c has not caught up with the leader"},
+		{"a b d:nomember", ""}, // it is being added
+		{"a:ready b:ready", "NoVoters: no voter is seen, and 3 are desired"},
+	} {
+		d := quorum.Step(quorum.State{}, plane(t, tt.plane), begin, nil)
+		var got []string
+		for _, b := range d.Blocked {
+			if b.Subject == quorum.Subject {
+				got = append(got, b.Reason+": "+b.Message)
+				if b.Unblock == "" || !b.Since.Equal(begin) {
+					t.Errorf("%s: the block says too little: %+v", tt.plane, b)
+				}
+			}
+		}
+		if strings.Join(got, "; ") != tt.want {
+			t.Errorf("%s:\n%s\nwant\n%s", tt.plane, strings.Join(got, "; "), tt.want)
+		}
 	}
 }

@@ -1,0 +1,166 @@
+package quorum
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/lifecycle"
+)
+
+// Subject is the Subject of Blocks about the control plane itself.
+const Subject = "control plane"
+
+// tell says why machines that are being deleted keep their hook.
+func (s *stepper) tell(managed bool) {
+	for _, m := range s.machines {
+		if !m.Deleting() || hook(m) == nil {
+			continue
+		}
+		v := s.memberOf(m)
+		switch {
+		case !managed:
+			s.block(m, ReasonNoMachineRuns, "no machine of the control plane is running, so hooks are left alone", "a machine of the control plane runs")
+		case len(s.voters) == 0:
+			s.block(m, ReasonNoVoters, "no voter is seen, so nobody knows whether it has a member", "etcd answers")
+		case v != nil:
+			s.keeps(m, v)
+		case !s.memberless(m):
+			s.block(m, ReasonUnknownAddress, "nobody knows its internal addresses, and no machine is known of members "+listed(s.unclaimed())+", so one of them could be its member",
+				"its address is reported, or these members are removed; if it never had a node, an administrator removes the hook")
+		default:
+			s.block(m, ReasonHookGoing, s.failure("its member is out of the cluster, and the hook is being removed", RemoveHook{Machine: m.String()}), "the machine is seen without the hook")
+		}
+	}
+	s.plane()
+}
+
+// keeps tells why a machine with a member keeps its hook.
+func (s *stepper) keeps(m *lifecycle.Machine, v *Member) {
+	remove := RemoveMember{ID: v.ID}
+	if s.change != nil && s.change.Key() == remove.Key() {
+		s.block(m, ReasonMemberGoing, s.failure("member "+v.Name+" is being removed", remove), "the cluster is seen without it")
+		return
+	}
+	reason, message, unblock := s.removable(v)
+	if reason == ReasonReplacement && len(s.learners) > 0 {
+		l := s.learners[0]
+		if !l.Healthy {
+			reason, message, unblock = ReasonLearnerExpected, "member "+l.Name+" was added as a learner and does not answer", "its process runs"
+		} else if !l.CaughtUp {
+			reason, message, unblock = ReasonLearnerBehind, "member "+l.Name+" has not caught up with the leader", "it has received all data, and is promoted"
+		}
+	}
+	if reason == "" || v.Learner {
+		reason, message, unblock = ReasonTurn, "another member is changed first", "the cluster is seen with that change"
+	}
+	s.block(m, reason, message, unblock)
+}
+
+// restore is the way out of a quorum that is lost.
+const restore = "if they are lost for good, restore the cluster from its latest backup: stop etcd on every node, restore the snapshot on one " +
+	"(etcdutl snapshot restore; cluster-restore.sh on OpenShift), start it there as a cluster of one, then let the others join with empty data directories; " +
+	"writes since the backup are lost"
+
+// plane tells what is wrong with the control plane itself, and is not being put
+// right.
+func (s *stepper) plane() {
+	n := len(s.voters)
+	spare := s.healthy - majority(n)
+	var down []string
+	for _, v := range s.voters {
+		if x := s.machineOf(v.Addresses); !v.Healthy && (x == nil || !x.Deleting()) {
+			down = append(down, v.Name)
+		}
+	}
+	switch {
+	case n == 0:
+		s.tellPlane(ReasonNoVoters, fmt.Sprintf("no voter is seen, and %d are desired", s.Desired), "etcd answers; if it is not bootstrapped yet, its bootstrap ends")
+		return
+	case spare < 0:
+		s.tellPlane(ReasonQuorumLost, fmt.Sprintf("%d of %d voters %s healthy, and %d are needed: etcd takes no writes, and no member can be added or removed", s.healthy, n, is(s.healthy), majority(n)),
+			"start members "+listed(s.sick)+" again: look at their nodes; "+restore)
+		return
+	case s.change != nil:
+		return
+	case len(down) > 0:
+		s.tellPlane(ReasonUnhealthy, fmt.Sprintf("%s %s not healthy; the cluster of %d survives the loss of %d more, and no member can be added", counted("voter", down), is(len(down)), n, spare),
+			"look at their nodes and pods; what does not recover is replaced by deleting its machine")
+	}
+	for _, l := range s.learners {
+		if x := s.machineOf(l.Addresses); !l.Healthy && (x == nil || !x.Deleting()) {
+			s.tellPlane(ReasonLearnerExpected, "member "+l.Name+" was added as a learner and does not answer, so no other member can be added",
+				"its process runs: look at its node; or delete its machine, and it is removed; without a machine, etcdctl member remove "+l.ID)
+		} else if l.Healthy && !l.CaughtUp && n < s.Desired {
+			s.tellPlane(ReasonLearnerBehind, fmt.Sprintf("there are %d voters, and %d are desired: member %s has not caught up with the leader", n, s.Desired, l.Name), "it has received all data, and is promoted")
+		}
+	}
+	if n < s.Desired && len(s.learners) == 0 && len(s.sick) == 0 {
+		s.tellPlane(ReasonTooFewVoters, fmt.Sprintf("there are %d voters, and %d are desired; the cluster survives the loss of %d more", n, s.Desired, spare),
+			"another machine joins the control plane, and etcd runs on its node")
+	}
+}
+
+func is(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func counted(noun string, names []string) string {
+	if len(names) == 1 {
+		return noun + " " + names[0]
+	}
+	return noun + "s " + strings.Join(names, ", ")
+}
+
+// failure adds to a message what the last attempt at an action failed with.
+func (s *stepper) failure(message string, a Action) string {
+	for _, f := range s.Failures {
+		if f.Key == a.Key() {
+			return message + ": the last attempt failed: " + f.Message
+		}
+	}
+	return message
+}
+
+// block tells why a machine keeps its hook.
+func (s *stepper) block(m *lifecycle.Machine, reason, message, unblock string) {
+	s.add(fairlead.Block{Subject: "machine " + m.String(), Reason: reason, Message: message, Owner: HookOwner, Unblock: unblock})
+}
+
+func (s *stepper) tellPlane(reason, message, unblock string) {
+	s.add(fairlead.Block{Subject: Subject, Reason: reason, Message: message, Owner: HookOwner, Unblock: unblock})
+}
+
+func (s *stepper) add(b fairlead.Block) {
+	b.Since = s.now
+	for _, w := range s.old.Waits {
+		if w.Subject == b.Subject && w.Reason == b.Reason && !w.Since.After(s.now) {
+			b.Since = w.Since
+		}
+	}
+	s.d.Blocked = append(s.d.Blocked, b)
+	s.d.State.Waits = append(s.d.State.Waits, Wait{b.Subject, b.Reason, b.Since})
+}
+
+func listed(names []string) string { return fmt.Sprintf("[%s]", strings.Join(names, " ")) }
+
+// memberless reports whether it is certain that a machine has no member: each is
+// another machine's, or its addresses are known and no member has one of them.
+func (s *stepper) memberless(m *lifecycle.Machine) bool {
+	return s.memberOf(m) == nil && len(s.voters) > 0 && (len(s.addresses(m)) > 0 || len(s.unclaimed()) == 0)
+}
+
+// unclaimed names the members of which no machine is known, in their order.
+func (s *stepper) unclaimed() []string {
+	var names []string
+	for _, v := range slices.Concat(s.voters, s.learners) {
+		if s.machineOf(v.Addresses) == nil {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
