@@ -123,3 +123,11 @@ type NodeRef struct {
 
 // Deleting reports whether somebody has asked for the machine's deletion.
 func (m *Machine) Deleting() bool { return m.DeletionTimestamp != nil }
+
+// DrainExcluded reports whether the machine asks not to be drained, by an
+// annotation of the Machine API or of the Cluster API.
+func (m *Machine) DrainExcluded() bool {
+	_, a := m.Annotations[ExcludeDrainAnnotation]
+	_, b := m.Annotations[excludeDrainCAPI]
+	return a || b
+}

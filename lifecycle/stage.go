@@ -115,13 +115,6 @@ func (s *stepper) expired(limit time.Duration) bool {
 	return left <= 0
 }
 
-// excluded reports whether the machine asks not to be drained.
-func (s *stepper) excluded() bool {
-	_, a := s.Machine.Annotations[ExcludeDrainAnnotation]
-	_, b := s.Machine.Annotations[excludeDrainCAPI]
-	return a || b
-}
-
 // leave says why the node of the machine is to be left alone because of its
 // cluster; empty if it is not.
 func (s *stepper) leave() string {
@@ -152,7 +145,7 @@ func (s *stepper) preDrain() bool {
 func (s *stepper) bypassed() string {
 	switch {
 	case !s.policy.ExcludedSkipsHooks:
-	case s.excluded():
+	case s.Machine.DrainExcluded():
 		return "the machine has annotation " + ExcludeDrainAnnotation
 	case s.node == absent && s.Machine.Status.NodeRef == nil:
 		return "the machine has no node"
@@ -168,7 +161,7 @@ func (s *stepper) drainHooks() bool {
 // skipped says why there is nothing to drain; empty if there is.
 func (s *stepper) skipped() string {
 	switch {
-	case s.excluded():
+	case s.Machine.DrainExcluded():
 		return "the machine is excluded from draining"
 	case s.node == absent && s.Machine.Status.NodeRef == nil && s.state.Node == nil:
 		return "the machine has no node"

@@ -181,9 +181,9 @@ func (c *ControlPlane) place(r *Replacement, index int, machines []ControlPlaneM
 	return !onDelete
 }
 
-// DrainCandidates returns the machines among all that are being deleted and are
-// not drained yet, for [Admit]. role and domain are the labels that hold the
-// machine's role and failure domain.
+// DrainCandidates returns the machines among all that are being deleted, for
+// [Admit]: one that is drained is still on its way out. role and domain are the
+// labels that hold the machine's role and failure domain.
 func DrainCandidates(machines []lifecycle.Machine, role, domain string) []Candidate {
 	var all []Candidate
 	for i := range machines {
@@ -191,10 +191,10 @@ func DrainCandidates(machines []lifecycle.Machine, role, domain string) []Candid
 		if !m.Deleting() {
 			continue
 		}
-		if c := lifecycle.FindCondition(m.Status.Conditions, lifecycle.ConditionDrained); c != nil && c.Status == "True" {
-			continue
-		}
-		all = append(all, Candidate{Name: m.ObjectMeta.String(), UID: m.UID, Role: m.Labels[role], Domain: m.Labels[domain], Asked: *m.DeletionTimestamp})
+		all = append(all, Candidate{
+			Name: m.ObjectMeta.String(), UID: m.UID, Role: m.Labels[role], Domain: m.Labels[domain], Asked: *m.DeletionTimestamp,
+			Begun: m.DrainExcluded() || lifecycle.FindCondition(m.Status.Conditions, lifecycle.ConditionDrained) != nil,
+		})
 	}
 	return all
 }

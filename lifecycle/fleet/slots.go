@@ -11,7 +11,8 @@ import (
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
-// Limit bounds how many machines are drained at the same time.
+// Limit bounds how many machines are drained or on their way out at the same
+// time.
 type Limit struct {
 	Name string `json:"name"` // unique among the limits
 	// Role is whose machines it bounds; empty means all.
@@ -22,14 +23,18 @@ type Limit struct {
 	Max int `json:"max"`
 }
 
-// Candidate is a machine that is being deleted and has its drain before it, or
-// is in it.
+// Candidate is a machine that is being deleted: its drain is before it, or it is
+// in it, or drained and not gone. It may also be a node that is to be drained for
+// any other reason, until it takes pods again.
 type Candidate struct {
 	Name   string    `json:"name"`             // the machine's, unique
 	UID    string    `json:"uid"`              // the machine's
 	Role   string    `json:"role,omitempty"`   // such as master or worker
 	Domain string    `json:"domain,omitempty"` // its failure domain
 	Asked  time.Time `json:"asked"`            // its deletion timestamp
+	// Begun is whether it cannot be held up any more: its drain has begun, or there
+	// is none. It takes its slots even beyond a limit.
+	Begun bool `json:"begun,omitempty"`
 }
 
 // Slot is a place that a limit gives to one machine.
@@ -77,7 +82,8 @@ func (a *Admission) SlotsOf(machine string) []lifecycle.TakenSlot {
 // limit that bounds it, and gets all of them or none.
 //
 //  1. Who has slots keeps them until it is no candidate any more: a slot is given
-//     back by the machine being gone or drained, never taken away. Slots of a
+//     back by the machine being gone, or the node taking pods again, never taken
+//     away. Who has begun gets its slots also where they were lost. Slots of a
 //     limit that is gone do not count.
 //  2. The others take turns by their deletion timestamps, then by name.
 //  3. For the first in turn of those that wait for a full limit, a slot of each
@@ -96,7 +102,7 @@ func Admit(slots []Slot, candidates []Candidate, limits []Limit, now time.Time) 
 	slices.SortFunc(queue, func(a, b Candidate) int { return cmp.Or(a.Asked.Compare(b.Asked), strings.Compare(a.Name, b.Name)) })
 	a := &Admission{}
 	for _, c := range queue { // those that hold slots first, so that nobody loses one
-		if held := holds(slots, &c); len(held) > 0 {
+		if held := holds(slots, &c); len(held) > 0 || c.Begun {
 			for _, l := range limits {
 				if l.bounds(&c) {
 					a.take(&l, &c, held, now)
@@ -251,7 +257,7 @@ func (a *Admission) block(c *Candidate, l *Limit, now time.Time) fairlead.Block 
 	if l.PerDomain {
 		what += " of domain " + c.Domain
 	}
-	b := fairlead.Block{Subject: "machine " + c.Name, Reason: lifecycle.ReasonSlotTaken, Unblock: "a machine that holds a slot is drained or gone"}
+	b := fairlead.Block{Subject: "machine " + c.Name, Reason: lifecycle.ReasonSlotTaken, Unblock: "a machine that holds a slot is gone"}
 	taken := a.taken(l, c)
 	switch {
 	case l.Max == 0:

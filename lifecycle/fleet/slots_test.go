@@ -137,3 +137,35 @@ func TestWaitsForSlot(t *testing.T) {
 		t.Fatalf("%v", d.Actions)
 	}
 }
+
+// TestSlotUntilGone: a machine that is drained is still on its way out, and keeps
+// its slot until it is gone, also where the slots were lost. One that is excluded
+// from draining goes all the same, and counts.
+func TestSlotUntilGone(t *testing.T) {
+	limits := []fleet.Limit{{Name: "masters", Max: 1}}
+	machine := func(name string, asked time.Time) lifecycle.Machine {
+		return lifecycle.Machine{ObjectMeta: lifecycle.ObjectMeta{Name: name, UID: "u-" + name, DeletionTimestamp: &asked}}
+	}
+	first, second := machine("first", noon.Add(time.Minute)), machine("second", noon)
+	first.Status.Conditions = []lifecycle.Condition{{Type: lifecycle.ConditionDrained, Status: "True"}}
+	check := func(what, want string, slots []fleet.Slot, machines ...lifecycle.Machine) []fleet.Slot {
+		t.Helper()
+		a, err := fleet.Admit(slots, fleet.DrainCandidates(machines, "", ""), limits, noon.Add(time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(a.Admitted); got != want {
+			t.Errorf("%s: %s are admitted, want %s", what, got, want)
+		}
+		return a.Slots
+	}
+	held := check("drained, with a slot", "[first]", []fleet.Slot{{Limit: "masters", Machine: "first", UID: "u-first", Since: noon}}, first, second)
+	check("drained, the slots are lost", "[first]", nil, second, first)
+	check("gone", "[second]", held, second)
+	first.Status.Conditions = nil
+	first.Annotations = map[string]string{lifecycle.ExcludeDrainAnnotation: ""}
+	check("excluded", "[first]", nil, second, first)
+	alive := first
+	alive.DeletionTimestamp = nil
+	check("not deleted", "[second]", nil, second, alive)
+}

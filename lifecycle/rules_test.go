@@ -1,0 +1,243 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead/internal/sim"
+	"github.com/fairlead/fairlead/lifecycle"
+)
+
+// draining is a machine under deletion whose drain is next, with a pod on its
+// node.
+func draining() *lifecycle.World {
+	begin := sim.Start()
+	var m lifecycle.Machine
+	m.Name, m.UID, m.DeletionTimestamp = "m", "u", &begin
+	m.Finalizers = []string{lifecycle.Finalizer}
+	m.Status.NodeRef = &lifecycle.NodeRef{Kind: "Node", Name: "n", UID: "nu"}
+	m.Status.Phase = lifecycle.PhaseDeleting
+	m.Status.Conditions = []lifecycle.Condition{{Type: "Drainable", Status: "True"}, {Type: "Terminable", Status: "True"}}
+	w := &lifecycle.World{Machine: &m, Instance: lifecycle.InstanceExists}
+	w.Node = new(lifecycle.Node)
+	w.Node.Name, w.Node.UID, w.Node.Spec.Unschedulable = "n", "nu", true
+	controller := true
+	var p lifecycle.Pod
+	p.Namespace, p.Name, p.UID, p.Spec.NodeName = "d", "app", "pu", "n"
+	p.OwnerReferences = []lifecycle.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "r", Controller: &controller}}
+	p.Status.Phase = object.PodRunning
+	w.Pods = []lifecycle.Pod{p}
+	return w
+}
+
+func keys(d lifecycle.Decision) (all []string) {
+	for _, a := range d.Actions {
+		all = append(all, describe(a))
+	}
+	return all
+}
+
+// expect compares actions by what they do, and the first wait by its reason.
+func expect(t *testing.T, d lifecycle.Decision, wait string, actions ...string) {
+	t.Helper()
+	got := keys(d)
+	same := len(got) == len(actions)
+	for i := range got {
+		same = same && got[i] == actions[i]
+	}
+	if !same {
+		t.Errorf("it decides on %q, want %q", got, actions)
+	}
+	reason := ""
+	if len(d.State.Waits) > 0 {
+		reason = d.State.Waits[0].Reason
+	}
+	if reason != wait {
+		t.Errorf("it waits for %q, want %q", reason, wait)
+	}
+}
+
+// ForceStopped is about instances that are known to be stopped, and no others.
+func TestForceStopped(t *testing.T) {
+	policy := &lifecycle.Policy{Drain: lifecycle.DrainPolicy{ForceStopped: true}}
+	w := draining()
+	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), policy), lifecycle.ReasonPodPending, "evict pu")
+	w.Stopped = true
+	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), policy), lifecycle.ReasonPodPending, "delete pod pu")
+	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil), lifecycle.ReasonPodPending, "evict pu")
+}
+
+// With the instance the node has lost what ran on it: there is nothing to drain.
+// Without an answer of the cloud there is.
+func TestDrainWithoutInstance(t *testing.T) {
+	w := draining()
+	w.Instance = lifecycle.InstanceGone
+	d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil)
+	if want := "Node drain skipped: the instance is gone"; d.State.Drained != want {
+		t.Errorf("the drain ends with %q, want %q", d.State.Drained, want)
+	}
+	w.Instance = ""
+	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil), lifecycle.ReasonPodPending, "evict pu")
+}
+
+// Of several deadlines that fit a hook the first counts, however exact others are.
+func TestFirstDeadlineCounts(t *testing.T) {
+	w := draining()
+	w.Machine.Spec.LifecycleHooks.PreDrain = []lifecycle.Hook{{Name: "Hook", Owner: "owner"}}
+	policy := &lifecycle.Policy{Deadlines: []lifecycle.Deadline{
+		{Point: lifecycle.PreTerminate, Hard: time.Minute, Then: lifecycle.EscalateFail},
+		{Hard: time.Minute, Then: lifecycle.EscalateAsk},
+		{Point: lifecycle.PreDrain, Name: "Hook", Owner: "owner", Hard: time.Minute, Then: lifecycle.EscalateSkip},
+	}}
+	d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), policy)
+	if d = lifecycle.Step(d.State, w, sim.Start().Add(time.Hour), policy); len(d.State.Waits) != 1 || d.State.Waits[0].Reason != lifecycle.ReasonHookApproval {
+		t.Errorf("it waits for %v", d.State.Waits)
+	}
+}
+
+// A machine that is excluded from draining waits for no slot, nor does one
+// without anything to drain.
+func TestSlotsAreForDrains(t *testing.T) {
+	w := draining()
+	w.Slots = []lifecycle.TakenSlot{{Limit: "one", Holder: "other", Since: sim.Start()}}
+	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil), lifecycle.ReasonSlotTaken)
+	w.Machine.Annotations = map[string]string{lifecycle.ExcludeDrainAnnotation: ""}
+	if d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil); !d.State.Stage.Past(lifecycle.StageDrain) {
+		t.Errorf("an excluded machine is at %s: %v", d.State.Stage, d.State.Waits)
+	}
+	w.Machine.Annotations, w.Node = nil, nil
+	if d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil); !d.State.Stage.Past(lifecycle.StageDrain) {
+		t.Errorf("a machine without node is at %s: %v", d.State.Stage, d.State.Waits)
+	}
+	w = draining() // once the drain has begun, slots do not count
+	d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil)
+	w.Slots = []lifecycle.TakenSlot{{Limit: "one", Holder: "other", Since: sim.Start()}}
+	if d = lifecycle.Step(d.State, w, sim.Start().Add(time.Minute), nil); d.State.Stage != lifecycle.StageDrain {
+		t.Errorf("it is at %s: %v", d.State.Stage, d.State.Waits)
+	}
+}
+
+// A volume is that of a pod which stays only where the pod uses that very claim,
+// in its namespace.
+func TestVolumeOfAnotherNamespace(t *testing.T) {
+	w := draining()
+	w.Machine.Status.Conditions = append(w.Machine.Status.Conditions, lifecycle.Condition{Type: "Drained", Status: "True"})
+	stays := &w.Pods[0]
+	stays.OwnerReferences[0].Kind = "DaemonSet"
+	stays.Spec.Volumes = []lifecycle.Volume{{Name: "v", PersistentVolumeClaim: &object.ClaimSource{ClaimName: "data"}}}
+	var pv lifecycle.PersistentVolume
+	pv.Name = "pv"
+	w.Attachments = make([]lifecycle.VolumeAttachment, 1)
+	a := &w.Attachments[0]
+	a.Spec.NodeName, a.Spec.Source.PersistentVolumeName, a.Status.Attached = "n", "pv", true
+	for _, tt := range []struct {
+		namespace, claim, node string
+		waits                  bool
+	}{
+		{"d", "data", "n", false}, {"other", "data", "n", true}, {"d", "other", "n", true}, {"d", "data", "elsewhere", true},
+	} {
+		pv.Spec.ClaimRef = &lifecycle.ClaimRef{Namespace: tt.namespace, Name: tt.claim}
+		w.PersistentVolumes = []lifecycle.PersistentVolume{pv}
+		stays.Spec.NodeName = tt.node
+		d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), &lifecycle.Policy{WaitForVolumes: true})
+		if waits := d.State.Stage == lifecycle.StageVolumes; waits != tt.waits {
+			t.Errorf("%+v: it is at %s", tt, d.State.Stage)
+		}
+	}
+}
+
+// A hook that changes hands is another one: its new owner has all its time.
+func TestHookChangesHands(t *testing.T) {
+	w := draining()
+	policy := &lifecycle.Policy{Deadlines: []lifecycle.Deadline{{Soft: time.Hour, Hard: 2 * time.Hour, Then: lifecycle.EscalateSkip}}}
+	hooks := &w.Machine.Spec.LifecycleHooks
+	hooks.PreDrain = []lifecycle.Hook{{Name: "Hook", Owner: "first"}}
+	d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), policy)
+	hooks.PreDrain = []lifecycle.Hook{{Name: "Hook", Owner: "second"}}
+	at := sim.Start().Add(119 * time.Minute)
+	d = lifecycle.Step(d.State, w, at, policy)
+	if since, ok := d.State.HookSince(lifecycle.PreDrain, "Hook"); !ok || !since.Equal(at) {
+		t.Errorf("the hook of the second owner is waited for since %v", since)
+	}
+	if d = lifecycle.Step(d.State, w, at.Add(time.Hour), policy); d.State.Waits[0].Reason != lifecycle.ReasonHookOverdue {
+		t.Errorf("it waits for %v", d.State.Waits)
+	}
+}
+
+// Where the state was lost, a hook is waited for since the deletion began, or
+// since the drain was over.
+func TestHookAges(t *testing.T) {
+	w := draining()
+	w.Machine.Spec.LifecycleHooks = lifecycle.LifecycleHooks{
+		PreDrain: []lifecycle.Hook{{Name: "Early", Owner: "owner"}}, PreTerminate: []lifecycle.Hook{{Name: "Late", Owner: "owner"}},
+	}
+	now := sim.Start().Add(3 * time.Hour)
+	d := lifecycle.Step(lifecycle.State{}, w, now, nil)
+	if since, _ := d.State.HookSince(lifecycle.PreDrain, "Early"); !since.Equal(sim.Start()) {
+		t.Errorf("the preDrain hook is waited for since %v", since)
+	}
+	w.Machine.Spec.LifecycleHooks.PreDrain = nil
+	drained := sim.Start().Add(time.Hour)
+	w.Machine.Status.Conditions = append(w.Machine.Status.Conditions, lifecycle.Condition{Type: "Drained", Status: "True", LastTransitionTime: drained})
+	d = lifecycle.Step(lifecycle.State{}, w, now, nil)
+	if since, _ := d.State.HookSince(lifecycle.PreTerminate, "Late"); !since.Equal(drained) {
+		t.Errorf("the preTerminate hook is waited for since %v", since)
+	}
+	d = lifecycle.Step(lifecycle.State{}, w, sim.Start().Add(-time.Hour), nil) // a clock that is behind the API's
+	if since, _ := d.State.HookSince(lifecycle.PreTerminate, "Late"); !since.Equal(sim.Start().Add(-time.Hour)) {
+		t.Errorf("the preTerminate hook is waited for since %v", since)
+	}
+}
+
+// What the cloud has refused it has not begun: a hook that is set since is asked.
+// What it has taken cannot be taken back.
+func TestHookAfterRefusal(t *testing.T) {
+	w := draining()
+	w.Pods = nil
+	w.Machine.Status.Conditions = append(w.Machine.Status.Conditions, lifecycle.Condition{Type: "Drained", Status: "True", Message: "Drain finished successfully"})
+	d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil)
+	expect(t, d, lifecycle.ReasonInstanceGoing, "delete instance")
+	w.Machine.Spec.LifecycleHooks.PreTerminate = []lifecycle.Hook{{Name: "Late", Owner: "owner"}}
+	w.Machine.Status.Conditions[1].Status = "False"
+	taken := lifecycle.Step(d.State, w, sim.Start().Add(time.Minute), nil)
+	if taken.State.Waits[0].Reason != lifecycle.ReasonInstanceGoing {
+		t.Errorf("the cloud has taken it, and it waits for %v", taken.State.Waits)
+	}
+	w.Failures = []lifecycle.Failure{{Key: lifecycle.DeleteInstance{}.Key(), Code: 500, Message: "no", At: sim.Start()}}
+	refused := lifecycle.Step(d.State, w, sim.Start().Add(time.Minute), nil)
+	for _, a := range refused.Actions {
+		if _, is := a.(lifecycle.DeleteInstance); is {
+			t.Error("the instance is deleted although a hook was set before the cloud has taken it")
+		}
+	}
+	if refused.State.Waits[0].Reason != lifecycle.ReasonHookPending {
+		t.Errorf("the cloud has refused it, and it waits for %v", refused.State.Waits)
+	}
+}
+
+// NodeOf takes the node on the instance before the one that is named.
+func TestNodeOf(t *testing.T) {
+	node := func(name, provider string) (n lifecycle.Node) {
+		n.Name, n.Spec.ProviderID = name, provider
+		return n
+	}
+	m := &lifecycle.Machine{}
+	nodes := []lifecycle.Node{node("a", "cloud:///a"), node("b", "cloud:///b"), node("c", "")}
+	for _, tt := range []struct{ provider, ref, want string }{
+		{"cloud:///b", "", "b"}, {"cloud:///b", "a", "b"}, {"cloud:///b", "b", "b"}, {"cloud:///x", "a", "a"},
+		{"", "c", "c"}, {"", "a", "a"}, {"", "", ""}, {"cloud:///x", "", ""}, {"cloud:///x", "gone", ""}, {"cloud:///x", "c", "c"},
+	} {
+		m.Spec.ProviderID, m.Status.NodeRef = tt.provider, nil
+		if tt.ref != "" {
+			m.Status.NodeRef = &lifecycle.NodeRef{Name: tt.ref}
+		}
+		got := ""
+		if n := lifecycle.NodeOf(m, nodes); n != nil {
+			got = n.Name
+		}
+		if got != tt.want {
+			t.Errorf("%+v: %q", tt, got)
+		}
+	}
+}
