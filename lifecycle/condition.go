@@ -67,3 +67,20 @@ func (c Condition) equal(o Condition) bool {
 	c.LastTransitionTime = o.LastTransitionTime
 	return at && c == o
 }
+
+// meta returns the condition as Kubernetes has them (metav1.Condition): without
+// severity, and with a reason that is a word in CamelCase.
+func (c Condition) meta() Condition {
+	c.Severity = ""
+	if c.Reason == "" {
+		switch {
+		case c.Type == ConditionDrained && c.Status == "True":
+			c.Reason = "DrainOver"
+		case c.Status == "True":
+			c.Reason = "NoHooks"
+		default:
+			c.Reason = "NoReason"
+		}
+	}
+	return c
+}

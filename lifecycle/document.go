@@ -17,6 +17,10 @@ const (
 	groupClusterAPI = "cluster.x-k8s.io/"
 )
 
+// versionMetaConditions is the first version whose conditions are those of
+// Kubernetes (metav1.Condition): without severity, each with a reason.
+const versionMetaConditions = "cluster.x-k8s.io/v1beta2"
+
 // Prefixes of the annotations by which machines of the Cluster API have hooks.
 // A slash and the hook's name follow; the value names the owner.
 const (
@@ -209,6 +213,9 @@ func (d *Document) conditions(top map[string]json.RawMessage) any {
 	_ = json.Unmarshal(top["status"], &status) // that it can be read was seen when it was
 	var all []any
 	for _, c := range d.Machine.Status.Conditions {
+		if d.Machine.APIVersion == versionMetaConditions {
+			c = c.meta()
+		}
 		one := map[string]json.RawMessage{}
 		for _, old := range status.Conditions {
 			if name, _ := json.Marshal(c.Type); bytes.Equal(old["type"], name) {
@@ -225,6 +232,9 @@ func (d *Document) conditions(top map[string]json.RawMessage) any {
 			case string(one[name]) != `""`:
 				delete(one, name)
 			}
+		}
+		if _, there := one["message"]; !there && d.Machine.APIVersion == versionMetaConditions {
+			one["message"] = json.RawMessage(`""`)
 		}
 		all = append(all, one)
 	}

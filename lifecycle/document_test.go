@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
@@ -90,5 +91,48 @@ func TestReadDocumentRefuses(t *testing.T) {
 		if _, err := lifecycle.ReadDocument([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
+	}
+}
+
+// Conditions of machines of cluster.x-k8s.io/v1beta2 are those of Kubernetes:
+// type, status, a time, a reason and a message, and no severity.
+func TestMetaConditions(t *testing.T) {
+	const text = `{"apiVersion":"cluster.x-k8s.io/v1beta2","kind":"Machine","metadata":{"name":"m"},"spec":{"clusterName":"c"}}`
+	d, err := lifecycle.ReadDocument([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := sim.Start()
+	d.Machine.Status.Conditions = []lifecycle.Condition{
+		{Type: "Drainable", Status: "True", LastTransitionTime: at},
+		{Type: "Drained", Status: "True", LastTransitionTime: at, Message: "Drain finished successfully"},
+		{Type: "Terminable", Status: "False", Severity: lifecycle.SeverityWarning, Reason: "HookPresent", LastTransitionTime: at, Message: "blocked"},
+	}
+	out, err := d.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Status struct {
+			Conditions []map[string]any `json:"conditions"`
+		} `json:"status"`
+	}
+	if err := json.Unmarshal(out, &got); err != nil || len(got.Status.Conditions) != 3 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, c := range got.Status.Conditions {
+		for _, field := range []string{"type", "status", "lastTransitionTime", "reason", "message"} {
+			value, there := c[field]
+			if !there || value == "" && field != "message" {
+				t.Errorf("%v has no %s", c["type"], field)
+			}
+		}
+		if len(c) != 5 {
+			t.Errorf("it has other fields, too: %v", c)
+		}
+	}
+	again, err := lifecycle.ReadDocument(out)
+	if err != nil || len(again.Machine.Status.Conditions) != 3 {
+		t.Errorf("%v: %v", err, again)
 	}
 }

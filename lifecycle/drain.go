@@ -275,7 +275,10 @@ func (d *drainer) terminating(p *Pod) {
 		d.at(*p.DeletionTimestamp)
 	} else {
 		w.Detail = "its grace is over, and its node does not say that it has ended"
-		if len(p.Finalizers) > 0 {
+		switch {
+		case unreachable(d.world.Node):
+			w.Reason, w.Detail = ReasonPodStranded, ""
+		case len(p.Finalizers) > 0:
 			w.Owner, w.Detail = p.Finalizers[0], "its grace is over, and its finalizer keeps it"
 		}
 		d.trouble = true

@@ -138,7 +138,9 @@ func (d *drainer) held(p *Pod, e PodDrain, verdict object.EvictionVerdict, at []
 	b := &d.ledger.budgets[at[0]]
 	w := Wait{Name: e.Pod}
 	recheck := max(d.policy.backoff(e.UID, 1), min(d.now.Sub(e.Since)/2, d.policy.backoff(e.UID, 1<<16)))
-	w.Reason = refusal(p, b, verdict)
+	if w.Reason = refusal(p, b, verdict); w.Reason == ReasonBudgetUnhealthy && unreachable(d.world.Node) {
+		w.Reason = ReasonBudgetNodeSilent
+	}
 	switch verdict {
 	case object.EvictionUnsupported:
 		e.Detail = "PodDisruptionBudgets " + names(d.ledger.budgets, at)

@@ -19,6 +19,8 @@ const (
 	ReasonBudgetInUse      = "BudgetInUse"      // other pods of the budget are being evicted first
 	ReasonBudgetNever      = "BudgetNever"      // a budget allows no disruption even when all its pods are healthy
 	ReasonBudgetUnhealthy  = "BudgetUnhealthy"  // a budget keeps a pod that is not ready
+	ReasonBudgetNodeSilent = "BudgetNodeSilent" // a budget keeps a pod that is not ready because its node is silent
+	ReasonPodStranded      = "PodStranded"      // a pod should have ended, and its node is silent
 	ReasonBudgetUnobserved = "BudgetUnobserved" // a budget has changed, and its numbers are not computed yet
 	ReasonBudgetBroken     = "BudgetBroken"     // the numbers of a budget are impossible
 	ReasonManyBudgets      = "ManyBudgets"      // more than one budget selects a pod, which the API cannot evict then
@@ -54,6 +56,10 @@ func drainWords(w *Wait) (message, unblock string) {
 		return pod + " may never be evicted, even while every pod of its budget is healthy", "run more replicas, or lower minAvailable or raise maxUnavailable of the budget"
 	case ReasonBudgetUnhealthy:
 		return pod + " is not ready, and its budget guards such pods, too", "the pod gets ready, or set unhealthyPodEvictionPolicy: AlwaysAllow in the budget, or delete the pod"
+	case ReasonBudgetNodeSilent:
+		return pod + " is not ready because its node is silent, and its budget guards it", "the node is repaired; or fence it and report its instance as stopped; or set unhealthyPodEvictionPolicy: AlwaysAllow in the budget"
+	case ReasonPodStranded:
+		return pod + " should have ended, and its node, which is silent, does not say so", "the node is repaired; or, once it is known to be powered off, taint it node.kubernetes.io/out-of-service=nodeshutdown:NoExecute: then the pod is deleted and its volumes are detached. While it may still run, a forced deletion risks two writers on one volume"
 	case ReasonBudgetUnobserved:
 		return pod + " waits for its budget, which was just changed", "the disruption controller computes its numbers; look at that controller if it does not"
 	case ReasonBudgetBroken:

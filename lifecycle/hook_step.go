@@ -18,14 +18,19 @@ func (s *stepper) hooks(p Point) bool {
 // hook waits for one hook.
 func (s *stepper) hook(p Point, h *Hook, list []Hook) {
 	if first := s.policy.before(p, h.Name, list); first != "" {
-		s.waits.add(Wait{Reason: ReasonHookNotInTurn, Point: p, Name: h.Name, Owner: h.Owner, Detail: first})
+		s.waits.add(Wait{Reason: ReasonHookNotInTurn, Point: p, Name: h.Name, Owner: h.Owner, Detail: first, Field: s.hooksField()})
+		if old := s.hookState(p, h); old.Since.Before(s.now) { // it was in turn before
+			s.hookStates.add(old)
+		}
 		return
 	}
 	st := s.hookState(p, h)
-	w := Wait{Reason: ReasonHookPending, Point: p, Name: h.Name, Owner: h.Owner, Since: st.Since}
+	w := Wait{Reason: ReasonHookPending, Point: p, Name: h.Name, Owner: h.Owner, Since: st.Since, Field: s.hooksField()}
 	switch {
 	case h.Owner == "":
-		w.Reason = ReasonHookOwnerless
+		if _, is := Lookup(KnownHook, h.Name); !is {
+			w.Reason = ReasonHookOwnerUnknown
+		}
 	case s.silent(h.Owner):
 		w.Reason = ReasonHookOwnerSilent
 	}
@@ -38,6 +43,15 @@ func (s *stepper) hook(p Point, h *Hook, list []Hook) {
 		return
 	}
 	s.waits.add(w)
+}
+
+// hooksField names the field that hooks are in, for people; empty for the Machine
+// API's.
+func (s *stepper) hooksField() string {
+	if s.policy.HooksField == "" && s.Machine.clusterAPI() {
+		return annotationsField
+	}
+	return s.policy.HooksField
 }
 
 // hookState returns what is remembered of a hook. A hook that is met for the

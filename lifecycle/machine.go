@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead/internal/object"
@@ -36,6 +37,9 @@ type (
 
 // Finalizer is the finalizer that keeps a machine until its deletion is over.
 const Finalizer = "machine.machine.openshift.io"
+
+// FinalizerClusterAPI is that of machines of the Cluster API.
+const FinalizerClusterAPI = "machine.cluster.x-k8s.io"
 
 // Annotations on machines and nodes that the engine reads.
 const (
@@ -123,6 +127,9 @@ type NodeRef struct {
 
 // Deleting reports whether somebody has asked for the machine's deletion.
 func (m *Machine) Deleting() bool { return m.DeletionTimestamp != nil }
+
+// clusterAPI reports whether the machine is of the Cluster API.
+func (m *Machine) clusterAPI() bool { return strings.HasPrefix(m.APIVersion, groupClusterAPI) }
 
 // DrainExcluded reports whether the machine asks not to be drained, by an
 // annotation of the Machine API or of the Cluster API.

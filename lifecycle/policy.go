@@ -10,8 +10,12 @@ import (
 type Policy struct {
 	// Drain is how nodes are drained.
 	Drain DrainPolicy
-	// Finalizer is the finalizer that keeps machines; empty means [Finalizer].
+	// Finalizer is the finalizer that keeps machines; empty means [Finalizer], and
+	// [FinalizerClusterAPI] for machines of the Cluster API.
 	Finalizer string
+	// HooksField is the field of machines of your own API that hooks stand in, for
+	// texts. Empty means spec.lifecycleHooks, or the annotations of the Cluster API.
+	HooksField string
 
 	// Deadlines are those of hooks. The first that fits a hook counts.
 	Deadlines []Deadline
@@ -100,9 +104,12 @@ func or(d, otherwise time.Duration) time.Duration {
 	return otherwise
 }
 
-func (p *Policy) finalizer() string {
-	if p.Finalizer != "" {
+func (p *Policy) finalizer(m *Machine) string {
+	switch {
+	case p.Finalizer != "":
 		return p.Finalizer
+	case m.clusterAPI():
+		return FinalizerClusterAPI
 	}
 	return Finalizer
 }

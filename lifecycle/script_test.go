@@ -32,7 +32,7 @@ import (
 //	node NAME [ready=True|False|Unknown] [uid=UID] [provider=ID] [uncordoned]
 //	               changes a node, or lets it join; one of another UID is another object
 //	ref NAME NODE [uid=UID]   status.nodeRef of a machine; - for none
-//	cluster [deleting] [controlplane=N]
+//	cluster [deleting] [paused] [controlplane=N]
 //	delete NAME
 //	release NAME POINT HOOK OWNER     % is the empty owner
 //	add NAME POINT HOOK OWNER     tries to add a hook
@@ -280,7 +280,7 @@ func (s *script) user(c *golden.Command, words []string) error {
 		}
 		s.backend.Restore(m, false)
 	case "cluster":
-		s.world.Cluster = &lifecycle.Cluster{Deleting: c.Has("deleting"), ControlPlanes: 3}
+		s.world.Cluster = &lifecycle.Cluster{Deleting: c.Has("deleting"), Paused: c.Has("paused"), ControlPlanes: 3}
 		if c.Has("controlplane") {
 			s.world.Cluster.ControlPlanes, _ = strconv.Atoi(c.Value("controlplane"))
 		}
@@ -301,7 +301,7 @@ func (s *script) user(c *golden.Command, words []string) error {
 	case "force":
 		m := *s.backend.Machine(words[0])
 		h := &m.Spec.LifecycleHooks
-		one := lifecycle.Hook{Name: words[2], Owner: words[3]}
+		one := lifecycle.Hook{Name: words[2], Owner: strings.Trim(words[3], "%")}
 		if words[1] == "preDrain" {
 			h.PreDrain = append(slices.Clip(h.PreDrain), one)
 		} else {

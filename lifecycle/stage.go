@@ -18,6 +18,9 @@ func (s *stepper) delete() {
 		s.begin()
 	}
 	s.drainAgain()
+	if s.state.since(s.state.Stage).IsZero() { // it was held up until now
+		s.enter(s.state.Stage)
+	}
 	for s.stage() {
 		s.enter(stages[s.state.Stage.rank()+1])
 	}
@@ -43,6 +46,13 @@ func (s *stepper) begin() {
 func (s *stepper) enter(stage Stage) {
 	s.state.Stage = stage
 	s.state.Began = append(s.state.before(stage), Beginning{stage, s.now})
+}
+
+// hold has the time of the stage begin anew behind what holds it up.
+func (s *stepper) hold() {
+	if !s.state.since(s.state.Stage).IsZero() {
+		s.state.Began = s.state.before(s.state.Stage)
+	}
 }
 
 // drained ends the drain, in words for the condition.
@@ -179,11 +189,8 @@ func (s *stepper) skipped() string {
 // time of the drain begins anew behind it.
 func (s *stepper) drain() bool {
 	if !s.drainHooks() {
-		s.state.Began = s.state.before(StageDrain)
+		s.hold()
 		return false
-	}
-	if s.state.since(StageDrain).IsZero() {
-		s.enter(StageDrain)
 	}
 	if why := s.skipped(); why != "" {
 		s.drained(drainedSkipped + ": " + why)
@@ -205,6 +212,9 @@ func (s *stepper) drain() bool {
 	}
 	if !s.told() {
 		return false
+	}
+	if since, silent := silence(s.Node); silent && !s.Stopped {
+		s.waits.add(Wait{Reason: ReasonNodeSilent, Name: s.Node.Name, Owner: "kubelet", Since: since})
 	}
 	waits := s.waits // a copy, so that a Step which does not come here keeps all on its stack
 	d := drain(s.state.Drain, &s.DrainWorld, s.Machine.Labels, s.now, &s.policy.Drain, &waits)
@@ -288,7 +298,7 @@ func (s *stepper) deleteNode() bool {
 
 // finalize lets the machine go.
 func (s *stepper) finalize() bool {
-	name := s.policy.finalizer()
+	name := s.policy.finalizer(s.Machine)
 	if !slices.Contains(s.Machine.Finalizers, name) {
 		return true
 	}

@@ -92,7 +92,7 @@ type Retry struct {
 }
 
 // Done reports whether the state need not be kept.
-func (s *State) Done() bool { return s.Stage == "" && len(s.Retries) == 0 }
+func (s *State) Done() bool { return s.Stage == "" && len(s.Retries)+len(s.Waits) == 0 }
 
 // since returns when a stage was entered; zero if it never was.
 func (s *State) since(stage Stage) time.Time {

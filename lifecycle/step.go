@@ -19,6 +19,7 @@ import (
 //     sees it in time.
 //  4. What shows no effect is repeated, after times that double.
 //  5. A machine whose spec would not be admitted is deleted like any other.
+//  6. A machine that is paused, or whose cluster is, is left alone.
 //
 // It is a pure function; nil policy means the zero one. World must not be nil.
 // When nothing has changed since the state was made, it allocates nothing.
@@ -40,6 +41,10 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	s.waits = waitList{kept: kept[Wait]{old: s.state.Waits}, now: now}
 	s.retries.old = s.state.Retries
 	s.hookStates.old = s.state.Hooks
+	if what := s.paused(); what != "" {
+		s.pause(what)
+		return s.end()
+	}
 	if world.Machine.Deleting() {
 		s.delete()
 	}
@@ -69,6 +74,32 @@ type stepper struct {
 	fresh      bool // the deletion is met for the first time, as far as the state knows
 }
 
+// paused says what has the machine left alone; empty if nothing has.
+func (s *stepper) paused() string {
+	if _, is := s.Machine.Annotations[PausedAnnotation]; is {
+		return "annotation " + PausedAnnotation + " of the machine"
+	}
+	if s.Cluster != nil && s.Cluster.Paused {
+		return "spec.paused of the cluster"
+	}
+	return ""
+}
+
+// pause keeps all that is known, and does nothing. Time does not pass for the
+// stage.
+func (s *stepper) pause(what string) {
+	for i := range s.state.Retries {
+		s.retries.add(s.state.Retries[i])
+	}
+	for i := range s.state.Hooks {
+		s.hookStates.add(s.state.Hooks[i])
+	}
+	if s.Machine.Deleting() {
+		s.hold()
+		s.waits.add(Wait{Reason: ReasonPaused, Name: what})
+	}
+}
+
 func (s *stepper) end() Decision {
 	s.state.Waits = s.waits.all()
 	s.state.Retries = s.retries.all()
@@ -76,7 +107,7 @@ func (s *stepper) end() Decision {
 	if len(s.state.Waits) > 0 {
 		s.at(s.now.Add(or(s.policy.Resync, 5*time.Minute)))
 	}
-	if s.state.Stage == "" && len(s.state.Retries) == 0 {
+	if s.state.Done() {
 		s.state = State{}
 	}
 	return Decision{State: s.state, Actions: s.actions, Wake: s.wake}

@@ -1,5 +1,7 @@
 package lifecycle
 
+import "time"
+
 // VolumeAttachment is a volume that is, or is to be, attached to a node.
 type VolumeAttachment struct {
 	ObjectMeta `json:"metadata"`
@@ -164,10 +166,16 @@ func named(pv *PersistentVolume, name string) bool {
 // unreachable reports whether nothing is heard of the node: its condition Ready
 // is Unknown. A node that says it is not ready is heard of.
 func unreachable(n *Node) bool {
+	_, silent := silence(n)
+	return silent
+}
+
+// silence returns since when nothing is heard of a node, and whether that is so.
+func silence(n *Node) (since time.Time, silent bool) {
 	for i := range n.Status.Conditions {
 		if c := &n.Status.Conditions[i]; c.Type == "Ready" {
-			return c.Status == "Unknown"
+			return c.LastTransitionTime, c.Status == "Unknown"
 		}
 	}
-	return false
+	return time.Time{}, false
 }

@@ -14,6 +14,7 @@ type Wait struct {
 	Name   string    `json:"name,omitempty"`   // of the hook, pod (namespace/name), volume or node that it is about
 	Owner  string    `json:"owner,omitempty"`  // who can end it
 	Detail string    `json:"detail,omitempty"` // more, for people
+	Field  string    `json:"field,omitempty"`  // of a hook, where it stands if not in spec.lifecycleHooks
 	Since  time.Time `json:"since"`            // when it began
 }
 
@@ -29,10 +30,10 @@ type waitList struct {
 	now        time.Time
 }
 
-// add adds a wait. If its Since is zero it is filled in: when the wait was
-// first added.
+// add adds a wait. If its Since is zero, or ahead of the clock, it is filled in:
+// when the wait was first added.
 func (l *waitList) add(w Wait) {
-	if w.Since.IsZero() {
+	if w.Since.IsZero() || w.Since.After(l.now) {
 		w.Since = l.since(&w)
 	}
 	l.kept.add(w)
@@ -55,9 +56,17 @@ func (l *waitList) since(w *Wait) time.Time {
 // Block puts the wait of a machine into words.
 func (w Wait) Block(machine string) fairlead.Block {
 	message, unblock := w.words()
+	owner := w.Owner
+	if owner == "" {
+		k, _ := Lookup(KnownHook, w.Name)
+		if w.Point == "" {
+			k, _ = Lookup(KnownFinalizer, w.Name)
+		}
+		owner = k.Owner
+	}
 	return fairlead.Block{
 		Subject: "machine " + machine, Reason: w.Reason, Message: detailed(message, w.Detail),
-		Owner: w.Owner, Since: w.Since, Unblock: unblock,
+		Owner: owner, Since: w.Since, Unblock: unblock,
 	}
 }
 

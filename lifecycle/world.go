@@ -44,6 +44,7 @@ const (
 
 // Cluster is what is known of the cluster of a machine.
 type Cluster struct {
+	Paused               bool `json:"paused,omitempty"`               // spec.paused: its machines are to be left alone
 	Deleting             bool `json:"deleting,omitempty"`             // the whole cluster goes
 	ControlPlaneDeleting bool `json:"controlPlaneDeleting,omitempty"` // its control plane goes
 	ExternalControlPlane bool `json:"externalControlPlane,omitempty"` // the control plane has no machines here

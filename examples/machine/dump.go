@@ -55,7 +55,7 @@ func readDump(src io.Reader, file string) (*dump, error) {
 		}
 	}
 	if len(d.machines)+len(d.nodes) == 0 {
-		return nil, fmt.Errorf("%s: there is neither a Machine nor a Node; dump them with kubectl get -o yaml", file)
+		return nil, fmt.Errorf("%s: there is neither a Machine nor a Node; dump them with: %s", file, dumpCommand)
 	}
 	return d, nil
 }
@@ -149,17 +149,8 @@ func decode[T any](raw json.RawMessage, to *[]T) error {
 	return nil
 }
 
-// node returns the node of a machine: by name, else by the instance; nil if it
-// was not dumped.
-func (d *dump) node(m *lifecycle.Machine) *lifecycle.Node {
-	for i := range d.nodes {
-		n := &d.nodes[i]
-		if ref := m.Status.NodeRef; ref != nil && ref.Name == n.Name || ref == nil && m.Spec.ProviderID != "" && m.Spec.ProviderID == n.Spec.ProviderID {
-			return n
-		}
-	}
-	return nil
-}
+// node returns the node of a machine; nil if it was not dumped.
+func (d *dump) node(m *lifecycle.Machine) *lifecycle.Node { return lifecycle.NodeOf(m, d.nodes) }
 
 // drainWorld returns what a drain of a machine's node looks at.
 func (d *dump) drainWorld(n *lifecycle.Node) lifecycle.DrainWorld {

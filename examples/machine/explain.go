@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -56,7 +55,7 @@ func explain(_ context.Context, line []string, stdin io.Reader, stdout io.Writer
 		all = append(all, *x)
 	}
 	if !found {
-		return 0, errors.New("explain: there is no such machine in the dump")
+		return 0, fmt.Errorf("explain: %s; dump it with: %s", absent(o.order), dumpCommand)
 	}
 	status := statusDone
 	for i := range all {
@@ -74,6 +73,18 @@ func explain(_ context.Context, line []string, stdin io.Reader, stdout io.Writer
 		all[i].text(stdout, o.at)
 	}
 	return status, nil
+}
+
+// dumpCommand prints what explain and plan look at. Where machines are of the
+// Cluster API, their group is another one.
+const dumpCommand = "kubectl get machines.machine.openshift.io,nodes,pods,poddisruptionbudgets -A -o yaml (machines.cluster.x-k8s.io for the Cluster API)"
+
+// absent says which machines are not in the dump.
+func absent(names []string) string {
+	if len(names) == 0 {
+		return "there is no Machine in the dump"
+	}
+	return "there is no Machine " + strings.Join(names, " or ") + " in the dump"
 }
 
 // options are the arguments that explain and plan share.
@@ -146,16 +157,16 @@ func (d *dump) explain(document *lifecycle.Document, now time.Time, policy *life
 		w.Node = &copied
 	} else if m.Status.NodeRef != nil {
 		x.Node = m.Status.NodeRef.Name
-		x.Unknown = append(x.Unknown, "node "+x.Node+" is not in the dump: it is taken to be gone")
+		x.Unknown = append(x.Unknown, "node "+x.Node+" is not in the dump: it is taken to be gone; dump it with: kubectl get nodes -o yaml")
 	}
 	if m.Deleting() {
 		x.Deleting = *m.DeletionTimestamp
 	}
 	if len(d.pods) == 0 && node != nil {
-		x.Unknown = append(x.Unknown, "no pods are in the dump: the node is taken to be empty")
+		x.Unknown = append(x.Unknown, "no pods are in the dump: the node is taken to be empty; dump them with: kubectl get pods -A -o yaml --field-selector spec.nodeName="+node.Name)
 	}
 	if len(d.budgets) == 0 && len(w.Pods) > 0 {
-		x.Unknown = append(x.Unknown, "no PodDisruptionBudgets are in the dump: pods are taken to have none")
+		x.Unknown = append(x.Unknown, "no PodDisruptionBudgets are in the dump: pods are taken to have none; dump them with: kubectl get poddisruptionbudgets -A -o yaml")
 	}
 	x.Causes = fleet.Why(&fleet.Scene{Machine: &m, Node: node, Set: d.set(&m), Checks: d.checks}, now)
 	if err := w.Check(); err != nil {
@@ -183,9 +194,6 @@ func (d *dump) explain(document *lifecycle.Document, now time.Time, policy *life
 			continue // it was decided on just now, see Next
 		}
 		b.Since = began(&m, w, &state.Waits[i])
-		if document.ClusterAPI() {
-			b.Unblock = strings.ReplaceAll(b.Unblock, "spec.lifecycleHooks", "metadata.annotations")
-		}
 		x.Blocked = append(x.Blocked, b)
 	}
 	return x, nil

@@ -1,0 +1,119 @@
+package lifecycle
+
+import "strings"
+
+// Known is what is known of something that holds deletions up, or changes them: a
+// hook, an annotation or a finalizer of a well-known owner.
+type Known struct {
+	Kind     string `json:"kind"`     // hook, annotation or finalizer
+	Name     string `json:"name"`     // of a hook, without what comes before it in the key of an annotation
+	Owner    string `json:"owner"`    // who sets and removes it
+	Protects string `json:"protects"` // what is lost without it
+	Way      string `json:"way"`      // what to do when it stays
+}
+
+// The kinds of things that are known.
+const (
+	KnownHook       = "hook"
+	KnownAnnotation = "annotation"
+	KnownFinalizer  = "finalizer"
+)
+
+// Lookup returns what is known of a hook, annotation or finalizer; false if
+// nothing is. Nothing known does not mean that nobody owns it.
+func Lookup(kind, name string) (Known, bool) {
+	for _, k := range known {
+		if k.Kind == kind && k.Name == name {
+			return k, true
+		}
+	}
+	return Known{}, false
+}
+
+// known is what Lookup knows. The values of the Cluster API's hooks are empty by
+// design, their owners are known all the same.
+var known = []Known{
+	{KnownHook, "kcp-cleanup", "the control plane's controller (KubeadmControlPlane, or that of RKE2, k0s or Talos)",
+		"etcd: the controller hands leadership over and removes the member before the instance goes",
+		"look at the conditions of the control plane object and at its controller; it lets one machine go at a time, behind all other hooks. Do not remove the hook by hand while the machine's etcd member is listed"},
+	{KnownHook, "EtcdQuorumOperator", "clusteroperator/etcd",
+		"etcd's quorum: the operator removes the member once another one has taken its place",
+		"see that another machine of the control plane joins, and look at clusteroperator/etcd. Do not remove the hook by hand while the machine's etcd member is listed"},
+	{KnownHook, "rke2-lb-exclusion", "the RKE2 control plane provider",
+		"connections: load balancers are given time to stop using the node", "look at the RKE2 control plane provider's controller"},
+	{KnownHook, "linstor-prepare-for-drain", "the LINSTOR operator (Piraeus)",
+		"volumes: replicas are prepared for the loss of the node", "look at the LINSTOR operator; removed by hand, replicas may be lost"},
+	{KnownHook, "linstor-wait-for-complete-evacuation", "the LINSTOR operator (Piraeus)",
+		"volumes: replicas are moved off the node", "look at the LINSTOR operator; removed by hand, replicas may be lost"},
+	{KnownHook, "avi-cleanup", "the AKO operator", "load balancers that the cluster has made", "look at the AKO operator"},
+	{KnownAnnotation, ExcludeDrainAnnotation, "an administrator", "nothing: it takes the pods' protection away", "remove it to have the node drained"},
+	{KnownAnnotation, excludeDrainCAPI, "an administrator", "nothing: it takes the pods' protection away", "remove it to have the node drained"},
+	{KnownAnnotation, PausedAnnotation, "whoever moves or repairs the cluster", "the object, from every controller", "remove it when the work is done"},
+	{KnownAnnotation, DeleteAnnotation, "whoever scales the set down", "nothing: it says which machine goes first", "remove it to keep the machine"},
+	{KnownFinalizer, Finalizer, "the Machine API's machine controller", "the instance, which would run on unseen", "the deletion has to end; removed by hand, the instance stays and is paid for"},
+	{KnownFinalizer, FinalizerClusterAPI, "the Cluster API's machine controller", "the instance and its configuration, which would stay unseen", "the deletion has to end; removed by hand, infrastructure is left behind"},
+	{KnownFinalizer, "foregroundDeletion", "the garbage collector", "what the object owns: it goes first", "look for objects that it owns and that do not go, by their ownerReferences"},
+	{KnownFinalizer, "orphan", "the garbage collector", "what the object owns: it is kept", "look at kube-controller-manager"},
+	{KnownFinalizer, "batch.kubernetes.io/job-tracking", "the Job controller", "the Job's count of pods that have ended", "look at kube-controller-manager; if the Job is gone, the finalizer may be removed"},
+	{KnownFinalizer, "karpenter.sh/termination", "Karpenter", "the instance, and the drain of its node", "look at the NodeClaim and at Karpenter; removed by hand, the instance stays and is paid for"},
+}
+
+// PausedAnnotation, with any value, has every controller leave an object alone.
+const PausedAnnotation = "cluster.x-k8s.io/paused"
+
+// annotationsField is the field of a wait for a hook that an annotation stands
+// for.
+const annotationsField = "metadata.annotations"
+
+// hookWords puts the wait for a hook into words, with what is known of it.
+func (w *Wait) hookWords() (message, unblock string) {
+	hook := string(w.Point) + " hook " + w.Name
+	where := w.Field
+	switch where {
+	case "":
+		where = "spec.lifecycleHooks"
+	case annotationsField:
+		prefix := PreDrainAnnotation
+		if w.Point == PreTerminate {
+			prefix = PreTerminateAnnotation
+		}
+		where = "annotation " + annotation(prefix, w.Name)
+	}
+	emergency := "; in an emergency an administrator removes it from " + where
+	k, is := Lookup(KnownHook, w.Name)
+	if is {
+		emergency = "; it protects " + k.Protects + ": " + k.Way
+	}
+	switch w.Reason {
+	case ReasonHookPending:
+		return hook + " is not removed", "its owner does its work and removes the hook" + emergency
+	case ReasonHookNotInTurn:
+		return hook + " is not removed, and is not in turn", "the hooks before it are removed, then its owner removes it"
+	case ReasonHookOverdue:
+		return hook + " is not removed, and is overdue", "its owner does its work and removes the hook; look at why it does not" + emergency
+	case ReasonHookOwnerSilent:
+		return hook + " is not removed, and its owner shows no sign of life", "start its owner again" + emergency
+	case ReasonHookOwnerUnknown:
+		return hook + " is not removed, and does not name its owner", "its owner removes it: who set it is told by " + ownersTold(where) + "; what it protects only its owner knows, so find that out before anybody removes it from " + where
+	case ReasonHookApproval:
+		return hook + " is past its hard deadline", "a person decides: set annotation " + SkipHookAnnotation + "=" + string(w.Point) + "/" + w.Name + " to go on without it, or have its owner remove it" + protects(k)
+	case ReasonHookFailed:
+		return hook + " is past its hard deadline, so the deletion has failed", "its owner or an administrator removes the hook" + protects(k)
+	}
+	return hook + " is being removed in its owner's stead", "the machine is seen without it"
+}
+
+// ownersTold says where to look for who has set a hook.
+func ownersTold(where string) string {
+	if strings.HasPrefix(where, "annotation ") {
+		return "metadata.managedFields (kubectl get --show-managed-fields) and the audit log"
+	}
+	return "the audit log and metadata.managedFields"
+}
+
+func protects(k Known) string {
+	if k.Protects == "" {
+		return ""
+	}
+	return "; it protects " + k.Protects
+}
