@@ -52,3 +52,6 @@ func (b Block) String() string {
 	}
 	return s.String()
 }
+
+// Block returns b: a Block is a [Blocker] itself.
+func (b Block) Block() Block { return b }

@@ -18,7 +18,8 @@ type Clock interface {
 type Sleeper interface {
 	Clock
 	// SleepUntil returns nil once Now is not before t, and ctx.Err() when ctx
-	// ends first.
+	// ends first. It may return nil early, and should when the clock was set back:
+	// callers look at the clock again.
 	SleepUntil(ctx context.Context, t time.Time) error
 }
 
@@ -36,7 +37,7 @@ const recheck = time.Minute
 // ctx ends first.
 //
 //  1. When ctx has ended already, its error is returned whatever c says.
-//  2. A c that is a [Sleeper] waits by itself.
+//  2. A c that is a [Sleeper] waits by itself, again and again if it wakes early.
 //  3. Otherwise a timer of the runtime waits, and c is asked again at its end
 //     and at least once a minute, so that a clock that is set, or that stood
 //     still while the machine slept, is noticed.
@@ -44,22 +45,42 @@ func SleepUntil(ctx context.Context, c Clock, t time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	for c.Now().Before(t) {
+		if err := nap(ctx, c, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nap waits until c says t or later, or may have been set back, or recheck has
+// passed; or until ctx ends.
+func nap(ctx context.Context, c Clock, t time.Time) error {
 	if s, ok := c.(Sleeper); ok {
 		return s.SleepUntil(ctx, t)
 	}
-	for {
-		left := t.Sub(c.Now())
-		if left <= 0 {
-			return nil
-		}
-		timer := time.NewTimer(min(left, recheck))
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		case <-timer.C:
-		}
+	timer := time.NewTimer(min(t.Sub(c.Now()), recheck))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
 	}
+}
+
+// sleep waits for d by the clock c, whatever it is set to meanwhile.
+func sleep(ctx context.Context, c Clock, d time.Duration) error {
+	last := c.Now().Round(0)
+	for d > 0 {
+		if err := nap(ctx, c, last.Add(d)); err != nil {
+			return err
+		}
+		now := c.Now().Round(0)
+		d -= max(0, now.Sub(last))
+		last = now
+	}
+	return nil
 }
 
 // ManualClock is a [Sleeper] whose time moves only when it is told to: for
@@ -88,8 +109,8 @@ func (c *ManualClock) Now() time.Time {
 	return c.now
 }
 
-// Set moves the clock to t, which may lie in its past, and wakes who waits for
-// t or earlier.
+// Set moves the clock to t, and wakes who waits for t or earlier. If t lies in
+// its past it wakes all, so that they look at the clock again.
 func (c *ManualClock) Set(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,9 +127,10 @@ func (c *ManualClock) Advance(d time.Duration) {
 }
 
 func (c *ManualClock) set(t time.Time) {
+	back := t.Before(c.now)
 	c.now = t
 	for s := range c.sleepers {
-		if !s.at.After(t) {
+		if back || !s.at.After(t) {
 			close(s.due)
 			delete(c.sleepers, s)
 		}
@@ -130,8 +152,8 @@ func (c *ManualClock) Next() (time.Time, bool) {
 	return next, found
 }
 
-// SleepUntil waits until the clock is moved to t or later. It returns nil at
-// once when it stands there already, and ctx.Err() when ctx ends first.
+// SleepUntil waits until the clock is moved to t or later, or back. It returns
+// nil at once when it stands there already, and ctx.Err() when ctx ends first.
 func (c *ManualClock) SleepUntil(ctx context.Context, t time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err

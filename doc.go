@@ -29,12 +29,21 @@
 //  4. Wake is the instant at which to look again. Zero means that only an
 //     event can change anything.
 //
-// A Runner in the engine's own package drives Step: load the state, observe
+// A [Runner] drives Step: load the state, observe
 // the world, step, save, and only then apply the actions; then sleep until
-// Wake or a nudge. An action may be applied again after a crash, so actions
+// Wake or a trigger. An action may be applied again after a crash, so actions
 // are idempotent, and what an action did is observed, never assumed.
 // [RunnerOptions] states what every runner promises. Runner.Reconcile is one
 // such pass, which makes an engine one line of a reconciler of your own.
+//
+// # An engine of your own
+//
+// What the engines repeat stands here, so that another one is its rules and
+// nothing else: [Engine] is what a Runner drives, [Action] and [Decision] are its
+// shape, [Ledger] keeps the account of one Step (what is due again, what is waited
+// for since when, when to look again), [Outcome] is what an attempt came to,
+// [Backoff] how long to leave it alone, and [Past] the rule for clocks that are set
+// back.
 //
 // # The two seams
 //

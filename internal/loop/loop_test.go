@@ -266,7 +266,7 @@ func TestVersions(t *testing.T) {
 	if !errors.As(err, &version) || *version != (fairlead.VersionError{Engine: "ladder", Name: "a", Key: "ladder.a", Version: 2, Known: 1}) {
 		t.Errorf("older code got %v, want a *VersionError", err)
 	}
-	if want := `ladder a: its state (key "ladder.a") has version 2, and this code knows versions up to 1: run the newer release again, or delete the key to begin anew`; err.Error() != want {
+	if want := `ladder a: its state (key "ladder.a") has version 2, and this code knows versions up to 1: run the newer release again, or delete the key to begin again`; err.Error() != want {
 		t.Errorf("got %s\nwant %s", err, want)
 	}
 	if now, err := store.Get(ctx, key); err != nil || now.Revision != rec.Revision || l.at("a") != 4 {

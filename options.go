@@ -13,14 +13,14 @@ import (
 //     applied on a state that could not be saved. An action that fails does not
 //     keep the later ones from being applied.
 //  2. One object is never in two passes at a time; different objects are, in up
-//     to Workers. Nudges of an object that is waiting or in a pass become one
-//     pass, which begins after the last of them.
-//  3. The next pass begins at the decision's Wake or at a nudge. After actions
+//     to Workers. Triggers of an object that is waiting or in a pass become
+//     one pass, which begins after the last of them.
+//  3. The next pass begins at the decision's Wake or when it is triggered. After actions
 //     were applied and no Wake was set, and for a Wake that is not in the
 //     future, it begins MinRetry later: what an action did is always looked at,
 //     and no object spins.
 //  4. A pass that fails is repeated after MinRetry, then after twice as long
-//     each time, up to MaxRetry, without jitter. A nudge, and the Wake of a
+//     each time, up to MaxRetry, without jitter. A trigger, and the Wake of a
 //     decision of which only actions failed, bring the repetition forward, but
 //     not before MinRetry. A panic of a backend is a failure, a [*PanicError].
 //  5. When Run's context ends, no pass begins and no further action is applied.
@@ -34,13 +34,16 @@ import (
 //     one has saved; an older one refuses what a newer one has, with a
 //     [*VersionError], and applies nothing.
 //  8. When Run begins, every object that has state in the Store gets a pass.
+//  9. What the attempts at actions came to is remembered in memory, and told to
+//     the next Step of their object if the engine wants to know: see [Outcome].
 type RunnerOptions struct {
 	// Store keeps the state of all objects. Nil means a [MemStore]: then nothing
 	// outlives the process.
 	Store Store
 
-	// Clock tells the time. Nil means [SystemClock]. What is due at an instant
-	// waits for the clock to show it: a clock that is set back delays all that.
+	// Clock tells the time. Nil means [SystemClock]. A clock that is set forward
+	// brings forward what is due; one that is set back delays nothing by more than
+	// the minute in which that may go unnoticed.
 	Clock Clock
 
 	// Workers is how many passes run at a time. Zero means 4.
@@ -112,7 +115,7 @@ type VersionError struct {
 
 // Error names the object, both versions and the way out.
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("%s %s: its state (key %q) has version %d, and this code knows versions up to %d: run the newer release again, or delete the key to begin anew",
+	return fmt.Sprintf("%s %s: its state (key %q) has version %d, and this code knows versions up to %d: run the newer release again, or delete the key to begin again",
 		e.Engine, e.Name, e.Key, e.Version, e.Known)
 }
 

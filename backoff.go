@@ -1,0 +1,54 @@
+package fairlead
+
+import "time"
+
+// Backoff says how long what has shown no effect is left alone before it is
+// tried again. The zero Backoff means a second, doubled each time, up to a
+// minute.
+type Backoff struct {
+	Min    time.Duration // after the first attempt; zero means a second
+	Max    time.Duration // the longest; zero means a minute, and less than Min means Min
+	Growth float64       // from one to the next, more than 1; zero means 2
+}
+
+// After returns the time to wait after so many attempts; none waits for
+// nothing. It never decreases as attempts grow, and never exceeds Max.
+func (b Backoff) After(attempts int) time.Duration {
+	if attempts < 1 {
+		return 0
+	}
+	d := b.Min
+	if d <= 0 {
+		d = time.Second
+	}
+	most := b.Max
+	if most <= 0 {
+		most = time.Minute
+	}
+	most = max(most, d)
+	for ; attempts > 1 && d < most; attempts-- {
+		next := 2 * d
+		if b.Growth > 1 {
+			next = time.Duration(float64(d) * b.Growth)
+		}
+		if next <= d { // overflow, or growth below a nanosecond
+			return most
+		}
+		d = next
+	}
+	return min(d, most)
+}
+
+// Past returns t, or now when t lies ahead of it. It is the one rule for clocks
+// that are set back: an instant that was recorded as past and lies ahead of now
+// counts as now. An engine applies it to every such instant that it reads from
+// its State, and writes the result back, so that what is waited for takes as long
+// as it would from now on, and no longer. An instant that lies in the future on
+// purpose, a deadline, is compared and never recorded: it is kept as the start
+// and a duration.
+func Past(t, now time.Time) time.Time {
+	if t.After(now) {
+		return now
+	}
+	return t
+}

@@ -1,0 +1,96 @@
+package fairlead
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// Decision is what an engine's Step returns. S is the engine's State, A its
+// interface of actions, B what says why nothing more happens: [Block], or plain
+// data that becomes one on demand.
+//
+// A Decision survives encoding/json. To be read back, S needs a method
+//
+//	Kinds() []A
+//
+// that returns one action of each kind; their values do not matter.
+type Decision[S any, A Action, B Blocker] struct {
+	// State is to be saved before anything is applied.
+	State S
+
+	// Actions are to be applied then, in this order. Each is valid by itself on
+	// the saved State, whether those before it succeed or fail.
+	Actions []A
+
+	// Blocked says why nothing (more) happens, in the engine's documented order.
+	Blocked []B
+
+	// Wake is when to look again at the latest. Zero means that only an event
+	// can change anything.
+	Wake time.Time
+}
+
+// Blocker is why something does not happen: a [Block], or data that becomes one
+// when somebody asks, so that a Step which waits costs no words.
+type Blocker interface {
+	Block() Block
+}
+
+// Blocks puts into words why nothing more happens, in the order of Blocked.
+func (d Decision[S, A, B]) Blocks() []Block {
+	if len(d.Blocked) == 0 {
+		return nil
+	}
+	all := make([]Block, len(d.Blocked))
+	for i, b := range d.Blocked {
+		all[i] = b.Block()
+	}
+	return all
+}
+
+// written is the JSON form of a Decision.
+type written[S any, B Blocker] struct {
+	State   S                 `json:"state"`
+	Actions []json.RawMessage `json:"actions,omitempty"`
+	Blocked []B               `json:"blocked,omitempty"`
+	Wake    time.Time         `json:"wake,omitzero"`
+}
+
+// MarshalJSON writes each action with its kind, see [MarshalAction].
+func (d Decision[S, A, B]) MarshalJSON() ([]byte, error) {
+	w := written[S, B]{State: d.State, Blocked: d.Blocked, Wake: d.Wake}
+	for _, a := range d.Actions {
+		data, err := MarshalAction(a)
+		if err != nil {
+			return nil, err
+		}
+		w.Actions = append(w.Actions, data)
+	}
+	return json.Marshal(w)
+}
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (d *Decision[S, A, B]) UnmarshalJSON(data []byte) error {
+	var w written[S, B]
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	out := Decision[S, A, B]{State: w.State, Blocked: w.Blocked, Wake: w.Wake}
+	if len(w.Actions) > 0 {
+		known, ok := any(w.State).(interface{ Kinds() []A })
+		if !ok {
+			return fmt.Errorf("decision: %T has no method Kinds() []%T, so its actions cannot be read", w.State, *new(A))
+		}
+		kinds := known.Kinds()
+		for i, data := range w.Actions {
+			a, err := UnmarshalAction(data, kinds)
+			if err != nil {
+				return fmt.Errorf("decision: actions[%d]: %w", i, err)
+			}
+			out.Actions = append(out.Actions, a)
+		}
+	}
+	*d = out
+	return nil
+}

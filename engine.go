@@ -1,0 +1,120 @@
+package fairlead
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Engine is what a [Runner] drives: a pure Step over values of the engine's own
+// types, and a Backend that sees and acts. S is the State of one object, W the
+// World that is observed for it, A the interface of actions, B what says why
+// nothing more happens.
+//
+// What an engine owes in return for the promises of [RunnerOptions]:
+//
+//  1. Step is pure: it reads no clock, does no I/O, calls nothing that its
+//     arguments hold, and leaves them as they are. Time comes to it in UTC, and
+//     without a monotonic reading.
+//  2. Each action of a decision is valid by itself on the saved State, whether
+//     those before it succeed or fail, and may be applied again.
+//  3. State survives encoding/json: what is decoded is what was encoded.
+//  4. Whoever changes the form of State raises Version, and reads the older ones
+//     in Upgrade.
+//  5. Recorded times that lie ahead of now count as now: see [Past].
+type Engine[S, W any, A Action, B Blocker] struct {
+	// Name begins the keys of the states in the Store. Lower-case letters only.
+	Name string
+
+	// Version is that of the form of S, 1 or more.
+	Version int
+
+	// Upgrade reads state of an older version. It is needed from version 2 on.
+	Upgrade func(version int, state []byte) (S, error)
+
+	// Step decides. Policy is bound by whoever makes the Engine.
+	Step func(state S, world W, now time.Time) Decision[S, A, B]
+
+	// Done reports whether state need not be kept, for the same would be decided
+	// without it: it is deleted, after the actions of the decision were applied
+	// without an error. Nil means that state is always kept.
+	Done func(state S) bool
+
+	// Backend is the world. It may be a [BatchBackend].
+	Backend Backend[W, A]
+
+	// Outcomes puts what the last attempts at actions came to into a world that
+	// was observed, and returns it. Nil means that Step does not want to know.
+	Outcomes func(world W, outcomes []Outcome) W
+
+	// MaxOutcomes is how many outcomes are remembered of an object, the latest.
+	// Zero means 500.
+	MaxOutcomes int
+
+	// Successes has successes remembered, too, and not failures alone.
+	Successes bool
+}
+
+// Backend is the world as an engine needs it. Each engine declares this interface
+// for its own types, and says what is expected of them. Methods are called from
+// several goroutines, for different objects.
+type Backend[W any, A Action] interface {
+	// Observe returns the world as the named object sees it. The Runner owns what
+	// it gets.
+	Observe(ctx context.Context, name string) (W, error)
+
+	// Apply carries out one action that was decided on for the named object. What
+	// an API has refused is best returned as a [*RefusedError].
+	Apply(ctx context.Context, name string, action A) error
+}
+
+// BatchBackend is a Backend that carries out many actions at once.
+type BatchBackend[W any, A Action] interface {
+	Backend[W, A]
+
+	// ApplyAll carries out all actions of one decision; Apply is not called then.
+	// It returns an error for each action, in their order, nil for those that went
+	// well. Where the list is shorter, the rest went well.
+	ApplyAll(ctx context.Context, name string, actions []A) []error
+}
+
+// check says why the engine cannot be run.
+func (e *Engine[S, W, A, B]) check() error {
+	letters := func(r rune) bool { return 'a' <= r && r <= 'z' }
+	switch {
+	case e.Name == "" || strings.TrimFunc(e.Name, letters) != "":
+		return fmt.Errorf("engine %q: its Name is to consist of the letters a to z", e.Name)
+	case e.Version < 1:
+		return fmt.Errorf("engine %s: its Version is %d: begin with 1", e.Name, e.Version)
+	case e.Version > 1 && e.Upgrade == nil:
+		return fmt.Errorf("engine %s: it is at version %d and has no Upgrade to read older state with", e.Name, e.Version)
+	case e.Step == nil:
+		return errors.New("engine " + e.Name + ": it has no Step")
+	case e.Backend == nil:
+		return errors.New("engine " + e.Name + ": it has no Backend")
+	}
+	return nil
+}
+
+// outcomes remembers what attempts came to, for one object.
+type outcomes []Outcome
+
+// add notes the latest outcome of an action in place of the one before, and
+// keeps at most so many.
+func (l outcomes) add(o Outcome, keep bool, most int) outcomes {
+	for i := range l {
+		if l[i].Key == o.Key {
+			l = append(l[:i], l[i+1:]...)
+			break
+		}
+	}
+	if keep {
+		l = append(l, o)
+	}
+	if len(l) > most {
+		l = append(l[:0], l[len(l)-most:]...)
+	}
+	return l
+}

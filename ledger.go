@@ -1,0 +1,250 @@
+package fairlead
+
+import "time"
+
+// Pending is what a State keeps of what is under way. Engines embed it in their
+// State; [Ledger] reads and writes it.
+type Pending struct {
+	Waits   []Wait  `json:"waits,omitempty"`   // since when each Block stands, in the order of the decision
+	Retries []Retry `json:"retries,omitempty"` // actions whose effect is not seen yet, in the order of the decision
+}
+
+// IsZero reports whether nothing is under way.
+func (p Pending) IsZero() bool { return len(p.Waits) == 0 && len(p.Retries) == 0 }
+
+// Wait is since when something is waited for.
+type Wait struct {
+	Subject string    `json:"subject"` // the Block's
+	Reason  string    `json:"reason"`  // the Block's
+	Since   time.Time `json:"since"`   // when it was first told of
+}
+
+// Retry is an action that was decided on, and whose effect is not seen yet.
+type Retry struct {
+	Key      Key       `json:"key"`      // the action's
+	Attempts int       `json:"attempts"` // how often it was decided on
+	Since    time.Time `json:"since"`    // when it was decided on first
+	Last     time.Time `json:"last"`     // when it was decided on last
+}
+
+// Ledger keeps the account of one Step: which actions are due again, what they
+// failed with, what is waited for since when, and when to look again. An engine
+// embeds one in the struct that makes its decision:
+//
+//	l := fairlead.NewLedger(state.Pending, world.Outcomes, now, policy.backoff())
+//	if l.Due(evict.Key()) {
+//		actions = append(actions, evict)
+//	}
+//	l.Block(fairlead.Block{Subject: "pod a/b", Reason: "Evicting", ...})
+//	...
+//	state.Pending = l.Pending()
+//	return Decision{State: state, Actions: actions, Blocked: l.Blocked(), Wake: l.Wake()}
+//
+// What is asked for in this Step is kept, and what is not is forgotten: an action
+// whose effect was seen, a wait that is over. Times ahead of now follow [Past].
+// When everything is as it was in the Step before, and nothing is blocked, it
+// allocates nothing. It is for one goroutine.
+type Ledger struct {
+	now      time.Time
+	backoff  Backoff
+	outcomes []Outcome
+	retries  Unchanged[Retry]
+	waits    Unchanged[Wait]
+	blocked  []Block
+	wake     time.Time
+}
+
+// NewLedger returns the ledger of a Step at now, on what the last one has left
+// pending and what its actions came to.
+func NewLedger(pending Pending, outcomes []Outcome, now time.Time, backoff Backoff) Ledger {
+	return Ledger{
+		now: now, backoff: backoff, outcomes: outcomes,
+		retries: Unchanged[Retry]{Old: pending.Retries}, waits: Unchanged[Wait]{Old: pending.Waits},
+	}
+}
+
+// Now returns the instant of the Step.
+func (l *Ledger) Now() time.Time { return l.now }
+
+// Due reports whether an action is to be done now: it is, unless it was decided
+// on a short time ago; then its effect is waited for. If it is, that counts as an
+// attempt. Either way the action is remembered, and looked at again when it is
+// due the next time. Asked again in the same Step, it reports false.
+func (l *Ledger) Due(key Key) bool { return l.DueWith(key, l.backoff) }
+
+// DueWith is Due with a backoff of its own.
+func (l *Ledger) DueWith(key Key, b Backoff) bool {
+	if find(l.retries.All(), key, 0) != nil {
+		return false
+	}
+	r := l.retry(key)
+	due := r.Attempts == 0 || !l.next(&r, b).After(l.now)
+	if due {
+		r.Attempts++
+		r.Last = l.now
+	}
+	l.retries.Add(r)
+	l.At(l.next(&r, b))
+	return due
+}
+
+// Keep remembers an action that is neither repeated now nor known to be through,
+// because nobody can tell at the moment. It has no effect on an action that was
+// never decided on.
+func (l *Ledger) Keep(key Key) {
+	if r := l.retry(key); r.Attempts > 0 && find(l.retries.All(), key, 0) == nil {
+		l.retries.Add(r)
+	}
+}
+
+// retry returns what the Step before remembered, with times put right.
+func (l *Ledger) retry(key Key) Retry {
+	if old := find(l.retries.Old, key, l.retries.n); old != nil {
+		r := *old
+		r.Since = Past(r.Since, l.now)
+		return r
+	}
+	return Retry{Key: key, Since: l.now}
+}
+
+// find returns the retry of a key, or nil. It begins where that is expected.
+func find(list []Retry, key Key, begin int) *Retry {
+	begin = min(begin, len(list))
+	for i := begin; i < len(list); i++ {
+		if list[i].Key == key {
+			return &list[i]
+		}
+	}
+	for i := range begin {
+		if list[i].Key == key {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// next returns when an action is due again. One that was decided on in the
+// future, by a clock that was set back since, is due now.
+func (l *Ledger) next(r *Retry, b Backoff) time.Time {
+	if r.Last.After(l.now) {
+		return l.now
+	}
+	next := r.Last.Add(b.After(r.Attempts))
+	if o := l.Outcome(r.Key); o != nil && o.RetryAfter > 0 && !o.At.After(l.now) {
+		if asked := o.At.Add(min(o.RetryAfter, MaxRetryAfter)); asked.After(next) {
+			return asked
+		}
+	}
+	return next
+}
+
+// Attempts returns how often an action was decided on, this Step included, since
+// it was last through.
+func (l *Ledger) Attempts(key Key) int {
+	if r := find(l.retries.All(), key, 0); r != nil {
+		return r.Attempts
+	}
+	return l.retry(key).Attempts
+}
+
+// Outcome returns what the last attempt at an action came to, nil when nothing is
+// known of it. It points into the world.
+func (l *Ledger) Outcome(key Key) *Outcome {
+	for i := range l.outcomes {
+		if l.outcomes[i].Key == key {
+			return &l.outcomes[i]
+		}
+	}
+	return nil
+}
+
+// Because adds to a message what the last attempt at an action failed with, if it
+// failed.
+func (l *Ledger) Because(message string, key Key) string {
+	if o := l.Outcome(key); o != nil && o.Failed {
+		return message + ": the last attempt failed: " + o.Message
+	}
+	return message
+}
+
+// Since returns when something began to be waited for, and remembers that: now,
+// if the Step before did not wait for it.
+func (l *Ledger) Since(subject, reason string) time.Time {
+	w := Wait{Subject: subject, Reason: reason, Since: l.now}
+	old := l.waits.Old
+	begin := min(l.waits.n, len(old)) // where it stood the last time, mostly
+	for i := range old {
+		if o := &old[(begin+i)%len(old)]; o.Subject == subject && o.Reason == reason {
+			w.Since = Past(o.Since, l.now)
+			break
+		}
+	}
+	l.waits.Add(w)
+	return w.Since
+}
+
+// Block says why something does not happen, and returns since when. A zero Since
+// is filled in: when it was first blocked for that reason.
+func (l *Ledger) Block(b Block) time.Time {
+	since := l.Since(b.Subject, b.Reason)
+	if b.Since.IsZero() {
+		b.Since = since
+	} else {
+		b.Since = Past(b.Since, l.now)
+	}
+	l.blocked = append(l.blocked, b)
+	return b.Since
+}
+
+// At asks for the next look at t, or before. A zero t asks for nothing.
+func (l *Ledger) At(t time.Time) {
+	if !t.IsZero() && (l.wake.IsZero() || t.Before(l.wake)) {
+		l.wake = t
+	}
+}
+
+// Pending returns what the State is to keep. It shares its lists with what the
+// ledger was made from where they are equal.
+func (l *Ledger) Pending() Pending {
+	return Pending{Waits: l.waits.All(), Retries: l.retries.All()}
+}
+
+// Blocked returns the blocks, in the order in which they were told.
+func (l *Ledger) Blocked() []Block { return l.blocked }
+
+// Wake returns the earliest instant that was asked for, zero for none.
+func (l *Ledger) Wake() time.Time { return l.wake }
+
+// Unchanged builds a list anew and compares it with what it was: as long as what
+// is added is what the list held before, it makes no list of its own. So a Step in
+// which nothing has changed allocates nothing. Old is not changed; the zero value
+// is an empty list.
+type Unchanged[T comparable] struct {
+	Old  []T // the list as it was
+	list []T // as it is, once that differs
+	n    int // how many were added
+}
+
+// Add adds v behind the others.
+func (u *Unchanged[T]) Add(v T) {
+	if u.list == nil {
+		if u.n < len(u.Old) && u.Old[u.n] == v {
+			u.n++
+			return
+		}
+		u.list = append(make([]T, 0, u.n+4), u.Old[:u.n]...)
+	}
+	u.list = append(u.list, v)
+	u.n++
+}
+
+// All returns what was added, in order; nil if nothing was.
+func (u *Unchanged[T]) All() []T {
+	switch {
+	case u.n == 0:
+		return nil
+	case u.list == nil:
+		return u.Old[:u.n:u.n]
+	}
+	return u.list
+}

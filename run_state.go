@@ -1,0 +1,180 @@
+package fairlead
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// envelope is what the Store holds of one object. Its own form never changes,
+// so that every release can tell the version and the name.
+type envelope struct {
+	Version int             `json:"version"`
+	Name    string          `json:"name"`
+	State   json.RawMessage `json:"state"`
+}
+
+// sealed is an envelope around a state of this release's version: what the
+// Store holds nearly always, read and written without a copy in between.
+type sealed[S any] struct {
+	Version int    `json:"version"`
+	Name    string `json:"name"`
+	State   *S     `json:"state"`
+}
+
+// StateKey returns the key of an object's state: the engine's name, a dot, and the
+// object's name with '_' and two hexadecimal digits for every byte that keys
+// may not have. What would be too long ends in "__" and a hash instead.
+func StateKey(engine, name string) string {
+	var b strings.Builder
+	b.WriteString(prefix(engine))
+	for i := range len(name) {
+		switch c := name[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '-', c == '.':
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, "_%02x", c)
+		}
+	}
+	key := b.String()
+	if len(key) <= MaxKeySize {
+		return key
+	}
+	sum := sha256.Sum256([]byte(name))
+	end := "__" + hex.EncodeToString(sum[:16])
+	return key[:MaxKeySize-len(end)] + end
+}
+
+func prefix(engine string) string { return engine + "." }
+
+// loaded is an object's state as the Store holds it.
+type loaded[S any] struct {
+	state S
+	key   string
+	data  []byte   // encoded, nil when there is none
+	rev   Revision // empty when there is none
+}
+
+// load reads the state of the object; it is the zero S when there is none.
+func (r *Runner[S, W, A, B]) load(ctx context.Context, name string) (l loaded[S], err error) {
+	l.key = StateKey(r.engine.Name, name)
+	rec, err := r.options.Store.Get(ctx, l.key)
+	if errors.Is(err, ErrNotFound) {
+		return l, nil
+	}
+	if err != nil {
+		return l, err
+	}
+	l.data, l.rev = rec.Value, rec.Revision
+	var own sealed[S]
+	if err := json.Unmarshal(rec.Value, &own); err == nil && own.State != nil && own.Name == name && own.Version == r.engine.Version {
+		l.state = *own.State
+		return l, nil
+	}
+	e, err := decodeEnvelope(rec)
+	if err != nil {
+		return l, err
+	}
+	switch {
+	case e.Name != name:
+		return l, fmt.Errorf("key %q holds the state of %q: delete it to begin again", l.key, e.Name)
+	case e.Version > r.engine.Version:
+		return l, &VersionError{Engine: r.engine.Name, Name: name, Key: l.key, Version: e.Version, Known: r.engine.Version}
+	case e.Version < r.engine.Version:
+		if l.state, err = r.engine.Upgrade(e.Version, e.State); err != nil {
+			return l, fmt.Errorf("state of version %d under key %q: %w", e.Version, l.key, err)
+		}
+	default:
+		if err := json.Unmarshal(e.State, &l.state); err != nil {
+			return l, fmt.Errorf("state under key %q: %w: delete the key to begin again", l.key, err)
+		}
+	}
+	return l, nil
+}
+
+func decodeEnvelope(rec Record) (e envelope, err error) {
+	err = json.Unmarshal(rec.Value, &e)
+	if err == nil && (e.Version < 1 || e.Name == "") {
+		err = errors.New("version or name is missing")
+	}
+	if err != nil {
+		return e, fmt.Errorf("key %q does not hold a state: %w: delete it to begin again", rec.Key, err)
+	}
+	return e, nil
+}
+
+// save makes the proposed state durable and returns its revision. It returns
+// errStale when it was decided on a state that has passed.
+func (r *Runner[S, W, A, B]) save(ctx context.Context, name string, p proposal[S, A, B]) (Revision, error) {
+	done := r.done(p.State)
+	switch {
+	case done && len(p.Actions) == 0:
+		return "", r.finish(ctx, name, p, p.loaded.rev)
+	case done && p.loaded.rev == "":
+		return "", r.confirm(ctx, p.loaded)
+	}
+	data, err := json.Marshal(sealed[S]{Version: r.engine.Version, Name: name, State: &p.State})
+	if err != nil {
+		return "", err
+	}
+	if bytes.Equal(data, p.loaded.data) { // nothing to write, but it may have passed
+		if len(p.Actions) == 0 {
+			return p.loaded.rev, nil
+		}
+		return p.loaded.rev, r.confirm(ctx, p.loaded)
+	}
+	rev, err := r.options.Store.Put(ctx, p.loaded.key, data, p.loaded.rev)
+	if err != nil {
+		return "", stale(err)
+	}
+	r.saved(name, rev)
+	return rev, nil
+}
+
+// confirm checks that the state is still the one that was loaded.
+func (r *Runner[S, W, A, B]) confirm(ctx context.Context, l loaded[S]) error {
+	rec, err := r.options.Store.Get(ctx, l.key)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	if rec.Revision != l.rev {
+		return errStale
+	}
+	return nil
+}
+
+// finish deletes state that is done with, if there is any.
+func (r *Runner[S, W, A, B]) finish(ctx context.Context, name string, p proposal[S, A, B], rev Revision) error {
+	if rev == "" || !r.done(p.State) {
+		return nil
+	}
+	err := r.options.Store.Delete(ctx, p.loaded.key, rev)
+	if errors.Is(err, ErrNotFound) {
+		return nil // another runner was faster
+	}
+	if err == nil {
+		r.saved(name, "")
+	}
+	return stale(err)
+}
+
+func (r *Runner[S, W, A, B]) done(state S) bool { return r.engine.Done != nil && r.engine.Done(state) }
+
+func (r *Runner[S, W, A, B]) saved(name string, rev Revision) {
+	if f := r.options.Trace.Saved; f != nil {
+		f(name, rev)
+	}
+}
+
+// stale turns a conflict of the Store into errStale.
+func stale(err error) error {
+	if errors.Is(err, ErrConflict) {
+		return fmt.Errorf("%w: %w", errStale, err)
+	}
+	return err
+}
