@@ -26,7 +26,7 @@ func (s *step) accept() {
 			Message: "no release is known to apply", Unblock: "set spec.desiredUpdate.image",
 		})
 		return
-	case s.Work != nil && s.Work.Release.Image == want.Image:
+	case s.Work != nil && s.Work.Release.Image == want.Image && (want.Version == "" || want.Version == s.Work.Release.Version):
 		if s.Next != nil {
 			s.Next = nil
 			s.accepted(True, AcceptDone, fmt.Sprintf("Payload loaded version=%q image=%q", s.Work.Release.Version, s.Work.Release.Image))
@@ -78,7 +78,7 @@ func (s *step) seen() *ClusterVersion {
 	cv := *s.w.Cluster
 	cv.Status.History = s.History
 	cv.Status.Desired = s.desired()
-	progressing := Condition{Type: "Progressing", Status: False, LastTransitionTime: s.now}
+	progressing := Condition{Type: "Progressing", Status: False, LastTransitionTime: stamp(s.now)}
 	if s.Work != nil && s.Work.Mode != Reconciling {
 		progressing.Status = True
 	}
@@ -210,11 +210,18 @@ func (s *step) refuse(step, cause, why string) {
 	}
 	s.accepted(False, step, fmt.Sprintf(refused[step], version, n.Release.Image, why))
 	s.Accepted.Cause = cause
-	unblock := "mend the cause, ask for another release, or take spec.desiredUpdate back"
-	if step == AcceptRetrieve && !n.Force {
-		unblock += "; what cannot be verified is accepted only with spec.desiredUpdate.force"
+	unblock := "remove the cause, ask for another release, or take spec.desiredUpdate back"
+	if !s.w.Cluster.Spec.DesiredUpdate.asks() {
+		unblock = "nothing need be done, " + name(s.desired()) + " is applied; to go back ask for the image of " + version
 	}
-	s.waitFor(step, s.Accepted.Since, why, unblock)
+	switch {
+	case n.Force:
+	case step == AcceptRetrieve:
+		unblock += "; what cannot be verified is accepted only with spec.desiredUpdate.force"
+	case step == AcceptConditions:
+		unblock += "; spec.desiredUpdate.force goes on in spite of it"
+	}
+	s.waitFor(step, s.Accepted.Since, oneLine(why), unblock)
 }
 
 func (s *step) waitFor(reason string, since time.Time, message, unblock string) {
@@ -254,21 +261,40 @@ func (s *step) judge(r *Retrieved) {
 		}
 		risks = lines(risks, text, acceptedRisks(s.w.Cluster, release))
 	}
+	if why := s.nothing(r.Payload, false); why != "" {
+		s.refuse(AcceptLoad, causeIntegrity, why)
+		return
+	}
 	s.begin(release, r, risks)
 }
 
-// trusted reports whether a release needs no check: it is that of the engine,
-// the one that the cluster was at or on the way to when the engine began, or the
-// one that it had before a request which was taken back.
+// nothing says why no manifest of a payload belongs to the cluster; "" where one
+// does. What the administrator overrides belongs to it; which capabilities are
+// enabled counts once it is accepted.
+func (s *step) nothing(p *payload.Payload, accepted bool) string {
+	f := s.policy.filter(s.w, s.Enabled)
+	f.Overrides = nil
+	if !accepted {
+		f.Capabilities = nil
+	}
+	if f.Any(p) {
+		return ""
+	}
+	why := fmt.Sprintf("none of its %d manifests belongs to this cluster", len(p.Manifests))
+	if f.Profile != nil && !slices.Contains(p.Profiles(), *f.Profile) {
+		why += fmt.Sprintf(": it has none for the cluster profile %s, but for %s", *f.Profile, cmp.Or(strings.Join(p.Profiles(), ", "), "no profile at all"))
+	}
+	return why
+}
+
+// trusted reports whether a release needs no check, because the cluster does not
+// change its release by it: it is the one that the cluster was at or on the way
+// to when the engine began, or the first one at all.
 func (s *step) trusted(r Release) bool {
-	if SameImage(r.Image, s.w.Own.Image) {
-		return true
+	if s.Work != nil {
+		return false
 	}
-	if s.Work == nil && (s.underWay(r) || SameImage(s.base().Image, r.Image)) {
-		return true
-	}
-	before := newestCompleted(s.History)
-	return !s.w.Cluster.Spec.DesiredUpdate.asks() && before >= 0 && s.History[before].Image == r.Image
+	return s.underWay(r) || len(s.History) == 0 && SameImage(s.base().Image, r.Image)
 }
 
 // lines joins texts, each on lines of its own; those that are empty are left out.
@@ -340,6 +366,11 @@ func (s *step) enable(names []string) {
 func (s *step) implicit() []string {
 	asked := s.policy.asked(s.w.Cluster)
 	return slices.DeleteFunc(slices.Clone(s.Enabled), func(c string) bool { return slices.Contains(asked, c) })
+}
+
+// oneLine joins the lines of a list.
+func oneLine(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, ":\n* ", ": "), "\n* ", "; ")
 }
 
 // name is what a release is called.

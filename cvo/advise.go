@@ -52,7 +52,7 @@ func Advise(cv *ClusterVersion, alerts []Alert) *Advice {
 		if slices.ContainsFunc(cv.Status.AvailableUpdates, func(r Release) bool { return r.Image == u.Release.Image }) {
 			continue
 		}
-		c := Choice{Release: u.Release, Recommended: Unknown, Reason: "NoRecommendation", Message: "nothing is known of its risks yet"}
+		c := Choice{Release: u.Release, Recommended: Unknown, Reason: "UnknownConditionType", Message: "nothing is known of its risks yet"}
 		if r := object.FindCondition(u.Conditions, "Recommended"); r != nil {
 			c.Recommended, c.Reason, c.Message = r.Status, r.Reason, r.Message
 		}

@@ -2,11 +2,14 @@ package cvo
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/cvo/graph"
+	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
@@ -29,8 +32,11 @@ func (e *FieldError) Error() string {
 var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$`)
 
 // Validate returns what is wrong with what is asked for: of upstream, clusterID,
-// overrides and desiredUpdate, in this order. Nothing is asked for by a field that is at fault.
-func Validate(cv *ClusterVersion) []*FieldError {
+// overrides, capabilities and desiredUpdate, in this order. Nothing is asked for
+// by a field that is at fault, but for a capability that does not exist: it counts
+// as enabled, as in the reference, and will be when a release brings it. known are the capabilities that there are; nil
+// means KnownCapabilities.
+func Validate(cv *ClusterVersion, known *CapabilitySets) []*FieldError {
 	var found []*FieldError
 	report := func(field, value, message string) {
 		found = append(found, &FieldError{field, value, message})
@@ -48,7 +54,29 @@ func Validate(cv *ClusterVersion) []*FieldError {
 			report(fmt.Sprintf("spec.overrides[%d]", i), "", "needs a kind and a name")
 		}
 	}
+	if c := cv.Spec.Capabilities; c != nil {
+		if known == nil {
+			known = KnownCapabilities()
+		}
+		found = append(found, known.validate(c)...)
+	}
 	return append(found, validateUpdate(cv)...)
+}
+
+// validate tells which sets and capabilities do not exist.
+func (k *CapabilitySets) validate(c *CapabilitiesSpec) []*FieldError {
+	var found []*FieldError
+	if set := c.BaselineCapabilitySet; set != "" && set != "vCurrent" && set != "None" && k.Sets[set] == nil {
+		sets := slices.Sorted(maps.Keys(k.Sets))
+		found = append(found, &FieldError{"spec.capabilities.baselineCapabilitySet", set, "there is no such set of capabilities; there are " + list(append(sets, "None", "vCurrent"))})
+	}
+	for i, name := range c.AdditionalEnabledCapabilities {
+		if !slices.Contains(k.Known, name) {
+			field := fmt.Sprintf("spec.capabilities.additionalEnabledCapabilities[%d]", i)
+			found = append(found, &FieldError{field, name, "there is no such capability; there are " + list(k.Known)})
+		}
+	}
+	return found
 }
 
 func validateUpdate(cv *ClusterVersion) []*FieldError {
@@ -84,12 +112,45 @@ func validateUpdate(cv *ClusterVersion) []*FieldError {
 		return []*FieldError{{field + ".version", u.Version, fmt.Sprintf("an update changes the version or the architecture, not both; ask for %s to change the architecture, and for another version after that", cv.Status.Desired.Version)}}
 	}
 	switch found := candidates(cv, u.Version); {
+	case len(found) == 0 && conditionalOf(cv, u.Version) != nil:
+		return []*FieldError{{field + ".version", u.Version, conditionalOf(cv, u.Version).refusal(cv)}}
 	case len(found) == 0:
 		return []*FieldError{{field + ".version", u.Version, "when image is empty the update must be an available update, one from the history, or the current version"}}
 	case len(found) > 1:
 		return []*FieldError{{field + ".version", u.Version, "there are multiple possible payloads for this version, specify the exact image"}}
 	}
 	return nil
+}
+
+// conditionalOf returns the conditional update to a version, or nil.
+func conditionalOf(cv *ClusterVersion, version string) *ConditionalUpdate {
+	i := slices.IndexFunc(cv.Status.ConditionalUpdates, func(c ConditionalUpdate) bool { return c.Release.Version == version })
+	if i < 0 {
+		return nil
+	}
+	return &cv.Status.ConditionalUpdates[i]
+}
+
+// refusal says why an update that is not recommended cannot be asked for by its
+// version, and how to get it.
+func (c *ConditionalUpdate) refusal(cv *ClusterVersion) string {
+	var names []string
+	for _, r := range c.Risks {
+		k := slices.IndexFunc(cv.Status.ConditionalUpdateRisks, func(o ConditionalUpdateRisk) bool { return o.Name == r.Name })
+		if k >= 0 {
+			if a := object.FindCondition(cv.Status.ConditionalUpdateRisks[k].Conditions, "Applies"); a != nil && a.Status == False {
+				continue
+			}
+		}
+		if !slices.Contains(accepts(cv), r.Name) {
+			names = append(names, r.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "it is a conditional update, and it is not known yet whether it is recommended; wait for that, or ask for its image " + c.Release.Image
+	}
+	risks := strings.Join(names, ", ")
+	return fmt.Sprintf("it is a conditional update that is not recommended for this cluster, because of %s; to take it all the same name %s in spec.desiredUpdate.acceptRisks, or ask for its image %s", risks, risks, c.Release.Image)
 }
 
 // migrates reports whether a cluster is asked to change from one architecture to

@@ -15,11 +15,12 @@ const maxHistory = 100
 //
 // The release is that of the head when the images are the same and the versions
 // do not contradict, or when the versions are the same and the image of the head
-// is not known. What is completed stays completed.
+// is not known. What is completed stays completed. Times are whole seconds.
 func Record(history []History, r Release, verified bool, risks string, done bool, now time.Time) []History {
 	if r.Image == "" {
 		return history
 	}
+	now = stamp(now)
 	out := append([]History(nil), history...)
 	if len(out) > 0 && sameRelease(out[0], r) {
 		head := &out[0]

@@ -96,8 +96,8 @@ func (s *step) offer(out, old *Status) {
 			})
 		}
 	}
-	out.AvailableUpdates, out.ConditionalUpdates = Offers(u, s.w.Evaluations, accepts(s.w.Cluster), old, s.now)
-	out.ConditionalUpdateRisks = riskList(u, seen, s.w.Evaluations, old, s.now)
+	out.AvailableUpdates, out.ConditionalUpdates = Offers(u, s.w.Evaluations, accepts(s.w.Cluster), old, stamp(s.now))
+	out.ConditionalUpdateRisks = riskList(u, seen, s.w.Evaluations, old, stamp(s.now))
 }
 
 // Offers returns the lists of the status for the updates that a graph offers:

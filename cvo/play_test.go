@@ -24,6 +24,7 @@ type part struct {
 	operator  bool   // a Deployment, and a ClusterOperator at its end
 	notes     string // further annotations
 	crds      bool   // the objects are CustomResourceDefinitions
+	profile   string // the cluster profile that it belongs to, if not the default one
 }
 
 // release makes the payload of a release from its components.
@@ -35,7 +36,7 @@ func release(tb testing.TB, version string, parts []part, more map[string]string
 		"release-manifests/image-references": {Data: fmt.Appendf(nil, `{"kind":"ImageStream","apiVersion":"image.openshift.io/v1","metadata":{"name":%q}}`, version)},
 	}
 	for _, p := range parts {
-		marks := "  annotations: {include.release.openshift.io/self-managed-high-availability: \"true\"" + p.notes + "}\n"
+		marks := "  annotations: {include.release.openshift.io/" + cmp.Or(p.profile, "self-managed-high-availability") + ": \"true\"" + p.notes + "}\n"
 		file := func(n int, kind, api, rest string) {
 			name := fmt.Sprintf("release-manifests/0000_%02d_%s_%02d_%s.yaml", p.runlevel, p.component, n, strings.ToLower(kind))
 			text := fmt.Sprintf("apiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n", api, kind, cmp.Or(map[bool]string{true: p.component}[n >= 50], fmt.Sprintf("%s-%d", p.component, n)))

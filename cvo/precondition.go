@@ -170,7 +170,7 @@ func recommended(cv *ClusterVersion, target Release) []Precondition {
 		}
 		switch r := object.FindCondition(c.Conditions, "Recommended"); {
 		case r == nil:
-			return warn("NoRecommendation", fmt.Sprintf("the update from %s to %s is conditional, and nothing is known yet of its risks", cv.Status.Desired.Version, target.Version))
+			return warn("UnknownConditionType", fmt.Sprintf("the update from %s to %s is conditional, and nothing is known yet of its risks", cv.Status.Desired.Version, target.Version))
 		case r.Status == True:
 			return nil
 		case r.Status == False:
@@ -181,6 +181,9 @@ func recommended(cv *ClusterVersion, target Release) []Precondition {
 	}
 	if slices.ContainsFunc(cv.Status.AvailableUpdates, same) {
 		return nil
+	}
+	if cv.Spec.Channel == "" {
+		return warn("NoChannel", fmt.Sprintf("no channel is set, so it is not known whether the update from %s to %s is recommended; set spec.channel", cv.Status.Desired.Version, target.Version))
 	}
 	switch c := object.FindCondition(cv.Status.Conditions, "RetrievedUpdates"); {
 	case c == nil:

@@ -80,18 +80,22 @@ func TestRecommendedPrecondition(t *testing.T) {
 		available   []cvo.Release
 		conditional []cvo.ConditionalUpdate
 		retrieved   cvo.ConditionStatus
+		channel     string
 		want        string
 	}{
-		{"available", []cvo.Release{target}, nil, "", ""},
-		{"nothing is known", nil, nil, "", "UnknownUpdate"},
-		{"the service does not know it", nil, nil, cvo.True, "UnknownUpdate"},
-		{"the service could not be asked", nil, nil, cvo.False, "UnknownUpdate"},
-		{"recommended", nil, with(recommended(cvo.True)), cvo.True, ""},
-		{"not recommended", nil, with(recommended(cvo.False)), cvo.True, "ARisk"},
-		{"not evaluated", nil, with(recommended(cvo.Unknown)), cvo.True, "ARisk"},
-		{"no condition", nil, with(), cvo.True, "NoRecommendation"},
+		{"available", []cvo.Release{target}, nil, "", "stable", ""},
+		{"nothing is known", nil, nil, "", "stable", "UnknownUpdate"},
+		{"the service does not know it", nil, nil, cvo.True, "stable", "UnknownUpdate"},
+		{"the service could not be asked", nil, nil, cvo.False, "stable", "UnknownUpdate"},
+		{"there is no channel", nil, nil, cvo.False, "", "NoChannel"},
+		{"available without a channel", []cvo.Release{target}, nil, "", "", ""},
+		{"recommended", nil, with(recommended(cvo.True)), cvo.True, "stable", ""},
+		{"not recommended", nil, with(recommended(cvo.False)), cvo.True, "stable", "ARisk"},
+		{"not recommended without a channel", nil, with(recommended(cvo.False)), cvo.True, "", "ARisk"},
+		{"not evaluated", nil, with(recommended(cvo.Unknown)), cvo.True, "stable", "ARisk"},
+		{"no condition", nil, with(), cvo.True, "stable", "UnknownConditionType"},
 	} {
-		cv := &cvo.ClusterVersion{}
+		cv := &cvo.ClusterVersion{Spec: cvo.Spec{Channel: c.channel}}
 		cv.Status.Desired = cvo.Release{Version: "4.1.0", Image: "one"}
 		cv.Status.History = history("4.1.0")
 		cv.Status.AvailableUpdates, cv.Status.ConditionalUpdates = c.available, c.conditional
@@ -175,7 +179,7 @@ func TestDesire(t *testing.T) {
 		cv := &cvo.ClusterVersion{Spec: cvo.Spec{DesiredUpdate: c.ask}, Status: status}
 		r, _ := cvo.Desire(cv, current)
 		field := ""
-		if found := cvo.Validate(cv); len(found) > 0 {
+		if found := cvo.Validate(cv, nil); len(found) > 0 {
 			field = found[0].Field
 		}
 		if r.Image != c.want || field != c.bad {
@@ -183,7 +187,7 @@ func TestDesire(t *testing.T) {
 		}
 	}
 	bad := &cvo.ClusterVersion{Spec: cvo.Spec{ClusterID: "x", Upstream: "::", Overrides: []payload.Override{{}}}}
-	if found := cvo.Validate(bad); len(found) != 3 || found[0].Field != "spec.upstream" {
+	if found := cvo.Validate(bad, nil); len(found) != 3 || found[0].Field != "spec.upstream" {
 		t.Errorf("found %v", found)
 	}
 }

@@ -54,11 +54,22 @@ func TestPreconditionRows(t *testing.T) {
 		}
 	}
 
+	// The previous version, and another image of it.
+	for image, want := range map[string]string{"single-arch": "", "": "", "third": "LowDesiredVersion"} {
+		cv := &cvo.ClusterVersion{}
+		cv.Status.Desired = cvo.Release{Version: "1.0.1", Image: "one"}
+		cv.Status.History = history("1.0.1 1.0.0")
+		cv.Status.History[0].Image, cv.Status.History[1].Image = "one", "single-arch"
+		if got := reasons(cv, cvo.Release{Version: "1.0.0", Image: image}, cvo.CheckRollback); got != want {
+			t.Errorf("rollback to image %q of the previous version: %s, not %s", image, got, want)
+		}
+	}
+
 	// Unknown condition type.
 	cv.Status.ConditionalUpdates = []cvo.ConditionalUpdate{{
 		Release: cvo.Release{Version: "1.0.2"}, Conditions: []cvo.Condition{{Type: "Unknown", Status: cvo.True, Reason: "NotUsed"}},
 	}}
-	if got := reasons(cv, cvo.Release{Version: "1.0.2"}, cvo.CheckRecommended); got != "[NoRecommendation]" {
+	if got := reasons(cv, cvo.Release{Version: "1.0.2"}, cvo.CheckRecommended); got != "[UnknownConditionType]" {
 		t.Errorf("unknown condition type: %s", got)
 	}
 }

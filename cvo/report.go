@@ -18,12 +18,12 @@ func (s *step) report() {
 		s.at(s.now) // what was refused because an update was under way may be accepted now
 	}
 	old := &s.w.Cluster.Status
-	next := s.status()
+	next := s.status().normal()
 	if reflect.DeepEqual(*old, next) {
 		return
 	}
 	if only(old, &next) {
-		if at := s.Told.Add(s.policy.StatusInterval); !s.Told.After(s.now) && s.now.Before(at) {
+		if at := s.Told.Add(s.policy.StatusInterval); s.now.Before(at) {
 			s.at(at)
 			return
 		}
@@ -70,7 +70,7 @@ func (s *step) status() Status {
 func (s *step) conditions(old []Condition) []Condition {
 	out := old
 	set := func(kind string, status ConditionStatus, reason, message string) {
-		out = object.SetCondition(out, Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: s.now})
+		out = object.SetCondition(out, Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: stamp(s.now)})
 	}
 	failing, progressing := s.verdict()
 	if c := object.FindCondition(out, "Available"); s.passed || s.installed() {
@@ -120,7 +120,7 @@ func (s *step) setInvalid(list []Condition) []Condition {
 	if len(messages) > 1 {
 		message = "The cluster version is invalid:\n* " + strings.Join(messages, "\n* ")
 	}
-	return object.SetCondition(list, Condition{Type: "Invalid", Status: True, Reason: invalidReason, Message: message, LastTransitionTime: s.now})
+	return object.SetCondition(list, Condition{Type: "Invalid", Status: True, Reason: invalidReason, Message: message, LastTransitionTime: stamp(s.now)})
 }
 
 func without(list []Condition, kind string) []Condition {
@@ -140,7 +140,7 @@ func (s *step) setUpgradeable(list []Condition) []Condition {
 	if len(against) == 0 {
 		return without(list, "Upgradeable")
 	}
-	c := Condition{Type: "Upgradeable", Status: False, Reason: against[0].Reason, Message: against[0].Message, LastTransitionTime: s.now}
+	c := Condition{Type: "Upgradeable", Status: False, Reason: against[0].Reason, Message: against[0].Message, LastTransitionTime: stamp(s.now)}
 	if len(against) > 1 {
 		c.Reason, c.Message = graph.ReasonMultiple, "Cluster should not be upgraded between minor or major versions for multiple reasons:"
 		for _, a := range against {

@@ -25,6 +25,7 @@ type rig struct {
 	gates    []string
 	modes    map[cvo.Mode]int // what was applied, by mode
 	writes   int              // of the status
+	turned   bool             // lists are observed the other way round
 }
 
 // Observe implements cvo.Backend.
@@ -43,6 +44,10 @@ func (r *rig) Observe(ctx context.Context, name string) (*cvo.World, error) {
 		if why, ok := r.broken[have.Image]; ok {
 			w.Retrieved[i].Payload, w.Retrieved[i].LoadError = nil, why
 		}
+	}
+	if r.turned {
+		slices.Reverse(w.Operators)
+		slices.Reverse(w.Workloads)
 	}
 	w.Updates, w.Evaluations, w.UpdatesCondition, w.Gates = r.updates, r.known, r.answered, r.gates
 	return w, nil

@@ -53,6 +53,7 @@ type memFetch struct {
 	try   int
 	force bool
 	ready time.Time
+	here  bool
 }
 
 type memResource struct {
@@ -180,7 +181,9 @@ func (b *MemBackend) Observe(_ context.Context, name string) (*World, error) {
 	version := c.version
 	w := &World{Cluster: &version, Own: c.own}
 	for _, image := range slices.Sorted(maps.Keys(c.fetched)) {
-		if f := c.fetched[image]; !now.Before(f.ready) {
+		if f := c.fetched[image]; f.here || !now.Before(f.ready) {
+			f.here = true // and stays, also when the clock is set back
+			c.fetched[image] = f
 			w.Retrieved = append(w.Retrieved, b.fetched(image, f))
 		}
 	}
@@ -289,7 +292,7 @@ func (b *MemBackend) Apply(_ context.Context, name string, action Action) error 
 	case Retrieve:
 		r := b.releases[a.Release.Image]
 		if f, ok := c.fetched[a.Release.Image]; !ok || f.try < a.Try {
-			c.fetched[a.Release.Image] = memFetch{a.Try, a.Force, now.Add(r.takes)}
+			c.fetched[a.Release.Image] = memFetch{try: a.Try, force: a.Force, ready: now.Add(r.takes)}
 		}
 	case Apply:
 		c.apply(a.Manifest, b, now)

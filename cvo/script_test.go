@@ -247,6 +247,10 @@ func partsOf(t *testing.T, text string) []part {
 				p.operator = true
 			case "create-only":
 				p.notes += ", release.openshift.io/create-only: \"true\""
+			case "delete":
+				p.notes += ", release.openshift.io/delete: \"true\""
+			case "profile":
+				p.profile = value
 			case "crd":
 				p.crds = true
 			case "gate":

@@ -53,8 +53,9 @@ func decide(state State, w *World, now time.Time, policy *Policy) *step {
 		return nil
 	}
 	p := policy.withDefaults()
-	s := &step{State: clone(state), w: w, now: now, policy: &p}
-	s.invalid = Validate(w.Cluster)
+	s := &step{State: clone(state), w: w.normal(), now: now, policy: &p}
+	s.rewind()
+	s.invalid = Validate(w.Cluster, p.Capabilities)
 	s.keep()
 	s.accept()
 	if s.Work != nil {
@@ -111,30 +112,33 @@ func (s *step) block(b fairlead.Block) { s.blocked = append(s.blocked, b) }
 // current is the release that the cluster is to run when nothing is asked for,
 // or nothing sensible: the one that it has reached. On the way to one it is the
 // one that was reached before, so that taking a request back goes back, as
-// documented, unless the engine itself is of the new release already.
+// documented, unless the engine itself is of the new release already. An engine
+// of a release that the cluster was never at brings it there. Each of these is a
+// change of the release like any other, with all checks.
 func (s *step) current() Release {
-	w := s.Work
-	if w == nil {
-		return s.base()
+	at := s.base()
+	reached := len(s.History) > 0 && s.History[0].State == Completed
+	if w := s.Work; w != nil {
+		at, reached = w.Release, w.Mode == Reconciling
+	}
+	own := s.w.Own
+	if len(s.History) > 0 && own.Image != "" && !slices.ContainsFunc(s.History, func(h History) bool { return SameImage(h.Image, own.Image) }) {
+		return own // the engine was replaced by that of another release
 	}
 	before := newestCompleted(s.History)
-	if w.Mode == Reconciling || len(validateUpdate(s.w.Cluster)) > 0 || before < 0 || SameImage(s.w.Own.Image, w.Release.Image) {
-		return w.Release
+	if reached || before < 0 || len(validateUpdate(s.w.Cluster)) > 0 || SameImage(own.Image, at.Image) {
+		return at
 	}
 	return Release{Version: s.History[before].Version, Image: s.History[before].Image}
 }
 
-// base is what an engine begins with that applies nothing yet: its own release,
-// unless the cluster has been beyond that; then what the cluster has reached.
+// base is what an engine begins with that applies nothing yet: what the cluster
+// is at or on the way to by its history; without one the release of the engine,
+// and without that what the status says.
 func (s *step) base() Release {
-	own := s.w.Own
-	seen := slices.IndexFunc(s.History, func(h History) bool { return SameImage(h.Image, own.Image) })
-	reached := newestCompleted(s.History)
 	switch {
-	case own.Image != "" && (seen <= 0 || reached < 0):
-		return own
-	case reached >= 0:
-		return Release{Version: s.History[reached].Version, Image: s.History[reached].Image}
+	case s.w.Own.Image != "" && (len(s.History) == 0 || s.underWay(s.w.Own)):
+		return s.w.Own
 	case len(s.History) > 0:
 		return Release{Version: s.History[0].Version, Image: s.History[0].Image}
 	}

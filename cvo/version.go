@@ -68,11 +68,11 @@ type CapabilitiesSpec struct {
 type Status struct {
 	Desired            Release             `json:"desired"`                      // the release that the cluster runs or is going to
 	History            []History           `json:"history,omitempty"`            // newest first
-	ObservedGeneration int64               `json:"observedGeneration,omitempty"` // of the spec that this tells of
-	VersionHash        string              `json:"versionHash,omitempty"`        // of the manifests, see payload.Hash
+	ObservedGeneration int64               `json:"observedGeneration"`           // of the spec that this tells of
+	VersionHash        string              `json:"versionHash"`                  // of the manifests, see payload.Hash
 	Capabilities       CapabilitiesStatus  `json:"capabilities,omitzero"`        // the optional parts
 	Conditions         []Condition         `json:"conditions,omitempty"`         // in the order in which they came up
-	AvailableUpdates   []Release           `json:"availableUpdates,omitempty"`   // updates that are recommended
+	AvailableUpdates   []Release           `json:"availableUpdates"`             // updates that are recommended; null while nothing is known
 	ConditionalUpdates []ConditionalUpdate `json:"conditionalUpdates,omitempty"` // updates with risks
 
 	// ConditionalUpdateRisks are the risks of ConditionalUpdates, each once, by
@@ -123,13 +123,13 @@ const (
 
 // History is one release that the cluster went to.
 type History struct {
-	State          HistoryState `json:"state"`                    // Partial or Completed
-	StartedTime    time.Time    `json:"startedTime"`              // when it was begun
-	CompletionTime *time.Time   `json:"completionTime,omitempty"` // when it was completed, or given up for another one; nil while it is neither
-	Version        string       `json:"version"`                  // empty while it is not known
-	Image          string       `json:"image"`                    // its pull specification
-	Verified       bool         `json:"verified"`                 // its signature was found good
-	AcceptedRisks  string       `json:"acceptedRisks,omitempty"`  // what spoke against it and was overridden
+	State          HistoryState `json:"state"`                   // Partial or Completed
+	StartedTime    time.Time    `json:"startedTime"`             // when it was begun
+	CompletionTime *time.Time   `json:"completionTime"`          // when it was completed, or given up for another one; null while it is neither
+	Version        string       `json:"version"`                 // empty while it is not known
+	Image          string       `json:"image"`                   // its pull specification
+	Verified       bool         `json:"verified"`                // its signature was found good
+	AcceptedRisks  string       `json:"acceptedRisks,omitempty"` // what spoke against it and was overridden
 }
 
 // ClusterOperator is what an operator reports.

@@ -26,6 +26,14 @@ func (s *step) work() {
 		s.restart(r.Payload)
 	}
 	w.Hash = s.prep.hash
+	if why := s.nothing(r.Payload, true); len(s.prep.graph.Tasks) == 0 && why != "" {
+		s.fail(&TaskError{Reason: causeIntegrity, Message: why, Effect: EffectFail}, -1)
+		s.block(fairlead.Block{
+			Subject: "release " + name(w.Release), Reason: causeIntegrity, Owner: "administrator", Since: w.Begun,
+			Message: why, Unblock: "ask for a release that has manifests for the cluster, or set the profile that the cluster has",
+		})
+		return
+	}
 	if s.now.Before(w.Rest) {
 		s.lapses()
 		s.at(w.Rest)
@@ -175,6 +183,9 @@ func (s *step) running(i int) Running {
 
 // task takes one task forward. busy says that it takes a worker.
 func (s *step) task(t *Running, m *payload.Manifest, free bool) (finished, busy bool) {
+	if m.Delete() && s.Work.Mode != Updating {
+		return true, false // whoever has made it since may keep it
+	}
 	if !t.Sent {
 		outcome, known := s.w.outcome(s.key(t))
 		switch {

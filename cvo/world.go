@@ -14,15 +14,15 @@ type World struct {
 	// done.
 	Cluster *ClusterVersion
 	// Own is the release that the engine is part of, if it is of any: the one that
-	// the cluster is to run first, or when it is of a release that the cluster has
-	// not been at. Its payload is trusted.
+	// a cluster is to run that was never at it. A cluster that is on the way to the
+	// release of its engine does not go back when the request is taken back.
 	Own Release
 	// Retrieved are the releases whose payloads are at hand, or could not be had.
 	Retrieved []Retrieved
-	// Operators are the reports of all operators, sorted by name.
+	// Operators are the reports of all operators, in any order.
 	Operators []ClusterOperator
 	// Workloads tell how far resources are that take time after they were applied,
-	// sorted by identity. One that is not listed takes none.
+	// in any order. One that is not listed takes none.
 	Workloads []Workload
 	// Updates are what the update service offers: its last answer, as long as that
 	// counts (see graph.FetchState), at every observation. The lists of the status
@@ -43,7 +43,7 @@ type World struct {
 	// Alerts are those of the cluster's monitoring, pending ones included.
 	Alerts []Alert
 	// Deleting are resources that were deleted because a release asks for it, and
-	// that are still there, sorted by identity.
+	// that are still there, in any order.
 	Deleting []payload.ID
 	// Outcomes are what became of actions that this process has applied, by key. A
 	// Runner fills them in.
@@ -87,6 +87,29 @@ func (w *World) retrieved(image string) *Retrieved {
 	return nil
 }
 
+// normal returns a world whose lists are in order, and whose times are as they
+// are written. w is not changed.
+func (w *World) normal() *World {
+	out := *w
+	cluster := *w.Cluster
+	cluster.Status = cluster.Status.normal()
+	out.Cluster = &cluster
+	out.Operators = sorted(w.Operators, func(a, b ClusterOperator) int { return strings.Compare(a.Name, b.Name) })
+	out.Workloads = sorted(w.Workloads, func(a, b Workload) int { return a.ID.Compare(b.ID) })
+	out.Deleting = sorted(w.Deleting, payload.ID.Compare)
+	return &out
+}
+
+// sorted returns a list in order: a copy, where it is not.
+func sorted[T any](list []T, compare func(a, b T) int) []T {
+	if slices.IsSortedFunc(list, compare) {
+		return list
+	}
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, compare)
+	return list
+}
+
 func (w *World) operator(name string) *ClusterOperator {
 	i, ok := slices.BinarySearchFunc(w.Operators, name, func(o ClusterOperator, n string) int { return strings.Compare(o.Name, n) })
 	if !ok {
@@ -96,12 +119,11 @@ func (w *World) operator(name string) *ClusterOperator {
 }
 
 func (w *World) workload(id payload.ID) *Workload {
-	for i := range w.Workloads {
-		if w.Workloads[i].ID == id {
-			return &w.Workloads[i]
-		}
+	i, ok := slices.BinarySearchFunc(w.Workloads, id, func(l Workload, id payload.ID) int { return l.ID.Compare(id) })
+	if !ok {
+		return nil
 	}
-	return nil
+	return &w.Workloads[i]
 }
 
 func (w *World) outcome(key string) (Outcome, bool) {

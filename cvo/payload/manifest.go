@@ -1,6 +1,7 @@
 package payload
 
 import (
+	"cmp"
 	"path"
 	"strconv"
 	"strings"
@@ -13,6 +14,12 @@ type ID struct {
 	Kind      string `json:"kind"`                // such as Deployment
 	Namespace string `json:"namespace,omitempty"` // where it lives; empty for what lives in none
 	Name      string `json:"name"`                // unique among its kind there
+}
+
+// Compare orders resources by group, kind, namespace and name.
+func (id ID) Compare(other ID) int {
+	return cmp.Or(strings.Compare(id.Group, other.Group), strings.Compare(id.Kind, other.Kind),
+		strings.Compare(id.Namespace, other.Namespace), strings.Compare(id.Name, other.Name))
 }
 
 // String returns kind and name as tasks are called: deployment "ns/name".

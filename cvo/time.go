@@ -1,0 +1,91 @@
+package cvo
+
+import (
+	"slices"
+	"time"
+)
+
+// stamp returns an instant as it is written into a status: whole seconds in UTC,
+// so that what an API server gives back equals what was written.
+func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
+
+// past is the rule for a clock that was set back: an instant that was recorded
+// and lies ahead of now counts as now.
+func past(t, now time.Time) time.Time {
+	if t.After(now) {
+		return now
+	}
+	return t
+}
+
+// soon is the same rule for an instant that was meant to lie ahead, by wait at
+// the most.
+func soon(t, now time.Time, wait time.Duration) time.Time {
+	if end := now.Add(wait); t.After(end) {
+		return end
+	}
+	return t
+}
+
+// rewind applies the rule to a state. What was begun when stays, where it only
+// tells one attempt from another.
+func (s *step) rewind() {
+	if n := s.Next; n != nil {
+		n.Since, n.Try = past(n.Since, s.now), past(n.Try, s.now)
+	}
+	s.Accepted.Since, s.Told = past(s.Accepted.Since, s.now), past(s.Told, s.now)
+	w := s.Work
+	if w == nil {
+		return
+	}
+	w.Rest, w.Try = soon(w.Rest, s.now, s.policy.Interval), past(w.Try, s.now)
+	for i := range w.Running {
+		t := &w.Running[i]
+		t.Since, t.Next = past(t.Since, s.now), soon(t.Next, s.now, s.policy.backoff(t.Try))
+	}
+	for i := range w.Waits {
+		w.Waits[i].Since = past(w.Waits[i].Since, s.now)
+	}
+}
+
+// normal returns a status as it is compared: times as stamp has them, and lists
+// that are empty as nil. It shares nothing that it changes.
+func (s Status) normal() Status {
+	s.History = listOf(s.History, func(h *History) {
+		h.StartedTime = stamp(h.StartedTime)
+		if h.CompletionTime != nil {
+			t := stamp(*h.CompletionTime)
+			h.CompletionTime = &t
+		}
+	})
+	s.Conditions = stamped(s.Conditions)
+	s.Desired.Channels = listOf(s.Desired.Channels, nil)
+	s.AvailableUpdates = listOf(s.AvailableUpdates, func(r *Release) { r.Channels = listOf(r.Channels, nil) })
+	s.ConditionalUpdates = listOf(s.ConditionalUpdates, func(u *ConditionalUpdate) {
+		u.Release.Channels, u.Conditions = listOf(u.Release.Channels, nil), stamped(u.Conditions)
+	})
+	s.ConditionalUpdateRisks = listOf(s.ConditionalUpdateRisks, func(r *ConditionalUpdateRisk) { r.Conditions = stamped(r.Conditions) })
+	s.Capabilities.EnabledCapabilities = listOf(s.Capabilities.EnabledCapabilities, nil)
+	s.Capabilities.KnownCapabilities = listOf(s.Capabilities.KnownCapabilities, nil)
+	return s
+}
+
+func stamped(list []Condition) []Condition {
+	return listOf(list, func(c *Condition) { c.LastTransitionTime = stamp(c.LastTransitionTime) })
+}
+
+// listOf returns a copy of a list whose elements were changed, nil for an empty
+// one.
+func listOf[T any](list []T, change func(*T)) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	if change == nil {
+		return list
+	}
+	list = slices.Clone(list)
+	for i := range list {
+		change(&list[i])
+	}
+	return list
+}
