@@ -330,7 +330,7 @@ func (s *step) begin(release Release, r *Retrieved, risks string) {
 		mode = Reconciling
 	}
 	s.Work = &Work{Release: release, Verified: r.Verified, Risks: risks, Mode: mode, Begun: s.now}
-	s.Next = nil
+	s.Next, s.Flaps = nil, nil
 	s.accepted(True, AcceptDone, fmt.Sprintf("Payload loaded version=%q image=%q", release.Version, release.Image))
 }
 

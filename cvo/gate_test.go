@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead/cvo"
 )
@@ -97,6 +98,35 @@ func taskError(text string) *cvo.TaskError {
 		e.Name, e.Operator = f[1], true
 	}
 	return e
+}
+
+// A release that names no versions is at fault in every mode.
+func TestGateWithoutVersions(t *testing.T) {
+	for _, mode := range []cvo.Mode{cvo.Initializing, cvo.Updating, cvo.Reconciling} {
+		if e := cvo.Gate("etcd", nil, operator("available=True degraded=False operator=4.18.0"), mode); e == nil || e.Reason != cvo.ReasonOperatorVersions || e.Effect != cvo.EffectFail {
+			t.Errorf("%s: %+v", mode, e)
+		}
+	}
+}
+
+// A workload that cannot go on is sent again, less and less often.
+func TestStuckWorkload(t *testing.T) {
+	s := updatedStage(t)
+	s.backend.stuck = map[string]string{"a": "its quota is used up"}
+	s.spec.DesiredUpdate = &cvo.Update{Version: "4.18.1", Image: "r@4.18.1"}
+	s.backend.SetCluster("c", s.spec, s.own)
+	out := s.run(time.Minute)
+	if n := strings.Count(out, `apply deployment "a/a"`); n < 3 || n > 6 {
+		t.Errorf("sent %d times in a minute:\n%s", n, out)
+	}
+	if text := said(s.backend.Version("c").Status, "Failing"); !strings.Contains(text, "its quota is used up") {
+		t.Errorf("Failing is %s", text)
+	}
+	s.backend.stuck = nil
+	s.run(10 * time.Minute)
+	if h := s.backend.Version("c").Status.History[0]; h.State != cvo.Completed {
+		t.Errorf("%+v", h)
+	}
 }
 
 // The seven rows of the operator's Test_condenseClusterOperators.

@@ -41,6 +41,9 @@ type Policy struct {
 	// Degraded is how long an operator may be degraded before that is a failure;
 	// default 40 minutes.
 	Degraded time.Duration
+	// Calm is how long trouble that comes and goes must have stayed away before it
+	// is no longer told of; default 2 minutes.
+	Calm time.Duration
 	// StatusInterval is the least time between two writes of the status in which
 	// nothing but messages has changed; default 15 seconds.
 	StatusInterval time.Duration
@@ -87,6 +90,7 @@ func (p *Policy) withDefaults() Policy {
 		{&out.RetrieveTimeout, 4 * time.Minute},
 		{&out.Slow, 30 * time.Minute},
 		{&out.Degraded, 40 * time.Minute},
+		{&out.Calm, 2 * time.Minute},
 		{&out.StatusInterval, 15 * time.Second},
 	} {
 		*d.field = cmp.Or(max(*d.field, 0), d.value)

@@ -22,7 +22,7 @@ func (s *step) report() {
 	if reflect.DeepEqual(*old, next) {
 		return
 	}
-	if only(old, &next) {
+	if s.only(old, &next) {
 		if at := s.Told.Add(s.policy.StatusInterval); s.now.Before(at) {
 			s.at(at)
 			return
@@ -32,19 +32,18 @@ func (s *step) report() {
 	s.actions = append(s.actions, WriteStatus{next})
 }
 
-// only reports whether two statuses differ in nothing but messages.
-func only(a, b *Status) bool {
-	x, y := *a, *b
-	x.Conditions, y.Conditions = mute(x.Conditions), mute(y.Conditions)
-	return reflect.DeepEqual(x, y)
-}
-
-func mute(list []Condition) []Condition {
-	list = slices.Clone(list)
-	for i := range list {
-		list[i].Message = ""
+// only reports whether two statuses differ in nothing but messages, and in
+// reasons while trouble comes and goes.
+func (s *step) only(a, b *Status) bool {
+	reasons := s.flapOf("Failing").flapping()
+	mute := func(c *Condition) {
+		if c.Message = ""; reasons {
+			c.Reason = ""
+		}
 	}
-	return list
+	x, y := *a, *b
+	x.Conditions, y.Conditions = listOf(x.Conditions, mute), listOf(y.Conditions, mute)
+	return reflect.DeepEqual(x, y)
 }
 
 // status is what there is to tell.
@@ -72,7 +71,7 @@ func (s *step) conditions(old []Condition) []Condition {
 	set := func(kind string, status ConditionStatus, reason, message string) {
 		out = object.SetCondition(out, Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: stamp(s.now)})
 	}
-	failing, progressing := s.verdict()
+	failing, progressing := s.steadied(s.verdict())
 	if c := object.FindCondition(out, "Available"); s.passed || s.installed() {
 		set("Available", True, "", fmt.Sprintf("Done applying %s", s.lastCompleted()))
 	} else if c == nil {
@@ -132,9 +131,22 @@ func without(list []Condition, kind string) []Condition {
 // operators say. Where nothing does there is no condition.
 func (s *step) setUpgradeable(list []Condition) []Condition {
 	var against []ClusterRisk
+	var operators *ClusterRisk
 	for _, r := range clusterRisks(s.w, list, s.desired().Version) {
-		if r.Minor {
-			against = append(against, r)
+		if !r.Minor {
+			continue
+		}
+		against = append(against, r)
+		if operators == nil && strings.HasPrefix(r.Name, RiskUpgradeable) {
+			operators = &r
+		}
+	}
+	switch {
+	case operators != nil:
+		s.flap("Upgradeable", true, operators.Reason, operators.Message)
+	default:
+		if f := s.flap("Upgradeable", false, "", ""); f != nil {
+			against = append(against, ClusterRisk{Risk: graph.Risk{Name: RiskUpgradeable, Message: f.text()}, Minor: true, Reason: f.Reason})
 		}
 	}
 	if len(against) == 0 {

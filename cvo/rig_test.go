@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/graph"
+	"github.com/fairlead/fairlead/cvo/payload"
 )
 
 // rig is a cluster in memory of which a script decides more: what operators say,
@@ -23,9 +24,10 @@ type rig struct {
 	known    graph.Evaluations
 	answered cvo.Condition
 	gates    []string
-	modes    map[cvo.Mode]int // what was applied, by mode
-	writes   int              // of the status
-	turned   bool             // lists are observed the other way round
+	modes    map[cvo.Mode]int  // what was applied, by mode
+	stuck    map[string]string // by Deployment: why it cannot go on
+	writes   int               // of the status
+	turned   bool              // lists are observed the other way round
 }
 
 // Observe implements cvo.Backend.
@@ -44,6 +46,9 @@ func (r *rig) Observe(ctx context.Context, name string) (*cvo.World, error) {
 		if why, ok := r.broken[have.Image]; ok {
 			w.Retrieved[i].Payload, w.Retrieved[i].LoadError = nil, why
 		}
+	}
+	for name, why := range r.stuck {
+		w.Workloads = append(w.Workloads, cvo.Workload{ID: payload.ID{Group: "apps", Kind: "Deployment", Namespace: name, Name: name}, Failed: why})
 	}
 	if r.turned {
 		slices.Reverse(w.Operators)

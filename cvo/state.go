@@ -17,6 +17,7 @@ type State struct {
 	Work     *Work      `json:"work,omitempty"`    // what is applied; nil before the first release
 	Enabled  []string   `json:"enabled,omitempty"` // capabilities that are enabled, of which none is ever turned off; sorted
 	Told     time.Time  `json:"told,omitzero"`     // when the status was written last
+	Flaps    []Flap     `json:"flaps,omitempty"`   // trouble that came and went lately, by condition
 }
 
 // Candidate is a release that was asked for and is not accepted yet.

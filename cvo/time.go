@@ -33,6 +33,11 @@ func (s *step) rewind() {
 	if n := s.Next; n != nil {
 		n.Since, n.Try = past(n.Since, s.now), past(n.Try, s.now)
 	}
+	s.Flaps = slices.Clone(s.Flaps)
+	for i := range s.Flaps {
+		f := &s.Flaps[i]
+		f.Since, f.Ended = past(f.Since, s.now), past(f.Ended, s.now)
+	}
 	s.Accepted.Since, s.Told = past(s.Accepted.Since, s.now), past(s.Told, s.now)
 	w := s.Work
 	if w == nil {

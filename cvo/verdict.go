@@ -152,7 +152,7 @@ func (s *step) split() (fault []*TaskError, late []string, slow string) {
 	over := map[time.Duration][]string{}
 	failed := false
 	for _, e := range s.errors {
-		since := s.since(e)
+		since := s.waitedSince(e.Name)
 		switch {
 		case e.Effect == EffectNone && e.Operator:
 			limit := s.policy.slow(e.Name)
@@ -196,14 +196,6 @@ func (s *step) late(since time.Time, limit time.Duration) bool {
 		return false
 	}
 	return true
-}
-
-// since is when the wait for an operator began.
-func (s *step) since(e *TaskError) time.Time {
-	if since := s.waitedSince(e.Name); !since.IsZero() {
-		return since
-	}
-	return s.now
 }
 
 // waitedSince is when the wait for an operator began; zero when it is not waited

@@ -21,8 +21,18 @@ func (e *BudgetError) Error() string {
 
 // MaxUnavailable returns how many of a pool's nodes, of which there are size,
 // may be down at a time: what its spec says, a percentage rounded down, but at
-// least one. The error is a [*BudgetError].
+// least one, and in a control plane no more than its quorum allows: the smaller
+// half of the nodes. The error is a [*BudgetError].
 func MaxUnavailable(p *Pool, size int) (int, error) {
+	n, err := asked(p, size)
+	if err == nil && p.Name == PoolMaster {
+		n = min(n, max((size-1)/2, 1))
+	}
+	return n, err
+}
+
+// asked is what the spec of a pool says of how many may be down.
+func asked(p *Pool, size int) (int, error) {
 	v := p.Spec.MaxUnavailable
 	if v == nil || p.Name == PoolArbiter {
 		return 1, nil

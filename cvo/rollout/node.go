@@ -8,10 +8,13 @@ import (
 // conditions speaks against it. Conditions that are missing do not.
 func Ready(n *Node) bool { return unready(n) == "" }
 
+// cordoned is why a node takes no pods that somebody has marked so.
+const cordoned = "it is cordoned"
+
 // unready returns why a node takes no pods, or "".
 func unready(n *Node) string {
 	if n.Spec.Unschedulable {
-		return "it is cordoned"
+		return cordoned
 	}
 	for _, c := range n.Status.Conditions {
 		switch {

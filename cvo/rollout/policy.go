@@ -54,6 +54,7 @@ const (
 	ReasonNoTarget       = "NoConfiguration"       // nobody has said what the pool is to run
 	ReasonBuild          = "ImageNotBuilt"         // nodes wait for the image
 	ReasonPeers          = "PeersNotReady"         // nodes wait for those of another pool, to keep quorum
+	ReasonQuorum         = "QuorumLimit"           // maxUnavailable would take the quorum of the control plane, and counts for less
 	ReasonBudget         = "BudgetExhausted"       // nodes wait for others of the pool
 	ReasonUnavailable    = "NodeUnavailable"       // a node takes no pods for another reason, and takes room in the budget
 	ReasonHeld           = "NodeNotReady"          // a node needs the update and is not begun, for it takes no pods

@@ -135,27 +135,62 @@ func (s *stepper) explain(c *Choice) {
 	} else if len(c.Waiting) > 0 && len(c.Peers) > 0 {
 		s.block(subject, ReasonPeers, fmt.Sprintf("%s for an update: %s", count(len(c.Waiting), "node waits", "nodes wait"), waitFor(c.Peers)), "", "they are through, and take pods")
 	} else if len(c.Waiting) > 0 {
+		down := slices.Concat(c.Unavailable, c.Failing, c.Candidates)
+		slices.Sort(down)
 		s.block(subject, ReasonBudget, fmt.Sprintf("%s for an update: of %d that may be down, %s (%s)",
-			count(len(c.Waiting), "node waits", "nodes wait"), c.MaxUnavailable,
-			count(len(c.Unavailable)+len(c.Failing), "is", "are"), strings.Join(slices.Concat(c.Unavailable, c.Failing), ", ")),
+			count(len(c.Waiting), "node waits", "nodes wait"), c.MaxUnavailable, count(len(down), "is", "are"), strings.Join(down, ", ")),
 			"", "one of them comes back, or spec.maxUnavailable is raised")
 	}
-	for _, name := range c.Unavailable {
-		n := s.nodes[name]
-		if s.state.find(name) != nil {
-			continue
-		}
-		switch why := unready(n); {
-		case slices.Contains(c.Held, name):
-			s.block("node "+name, ReasonHeld, "it needs the update, and is not begun while it takes no pods: "+why+"; it takes room in the budget", "", "it takes pods again")
-		case len(c.Waiting) > 0:
-			s.block("node "+name, ReasonUnavailable, "it takes room in the budget of the update: "+why, "", "it takes pods again")
-		}
+	if n, err := asked(&s.Pool, len(s.Nodes)); err == nil && n > c.MaxUnavailable {
+		s.block(subject, ReasonQuorum, fmt.Sprintf("spec.maxUnavailable asks for %d nodes at a time, which would take the quorum of a control plane of %d; %d counts", n, len(s.Nodes), c.MaxUnavailable),
+			"administrator", fmt.Sprintf("set spec.maxUnavailable to %d or less", c.MaxUnavailable))
 	}
+	s.outside(c)
 	for _, name := range c.Failing {
 		if s.state.find(name) == nil {
 			s.degraded(s.nodes[name])
 		}
+	}
+}
+
+// outside tells of nodes that take no pods, and that the update did not bring
+// there: those with one cause in one line.
+func (s *stepper) outside(c *Choice) {
+	type cause struct{ reason, why string }
+	var causes []cause
+	names := map[cause][]string{}
+	for _, name := range c.Unavailable {
+		of := cause{ReasonUnavailable, unready(s.nodes[name])}
+		if slices.Contains(c.Held, name) {
+			of.reason = ReasonHeld
+		}
+		if s.state.find(name) != nil || of.reason == ReasonUnavailable && len(c.Waiting) == 0 {
+			continue
+		}
+		if names[of] == nil {
+			causes = append(causes, of)
+		}
+		names[of] = append(names[of], name)
+	}
+	for _, of := range causes {
+		list := names[of]
+		owner, unblock := "whoever runs the nodes", "it takes pods again"
+		if of.why == cordoned {
+			owner, unblock = "whoever has cordoned it", "uncordon it"
+		}
+		if len(list) == 1 {
+			message := "it takes room in the budget of the update: " + of.why
+			if of.reason == ReasonHeld {
+				message = "it needs the update, and is not begun while it takes no pods: " + of.why + "; it takes room in the budget"
+			}
+			s.block("node "+list[0], of.reason, message, owner, unblock)
+			continue
+		}
+		message := fmt.Sprintf("%d of its %d nodes take room in the budget of the update, each because %s: %s", len(list), len(s.Nodes), of.why, strings.Join(list, ", "))
+		if of.reason == ReasonHeld {
+			message = fmt.Sprintf("%d of its %d nodes need the update, and are not begun while they take no pods, each because %s: %s", len(list), len(s.Nodes), of.why, strings.Join(list, ", "))
+		}
+		s.block("pool "+s.Pool.Name, of.reason, message, strings.ReplaceAll(owner, " it", " them"), strings.ReplaceAll(strings.ReplaceAll(unblock, "it takes", "they take"), " it", " them"))
 	}
 }
 
