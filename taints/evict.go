@@ -10,6 +10,13 @@ import (
 type Started struct {
 	Taint Taint     `json:"taint"` // as it stands on the node
 	Since time.Time `json:"since"` // when the time of its tolerations began to run
+	// Before are the taints in whose place it came without a break: those of its key
+	// with other values, and, as a node that is not ready has one of the two at a
+	// time, not-ready before unreachable and the other way round. The order does not
+	// matter.
+	Before []Taint `json:"before,omitempty"`
+	// First is when the first of Before began. It is not looked at without Before.
+	First time.Time `json:"first,omitzero"`
 }
 
 // Match says which toleration counts where several of a pod match one taint.
@@ -50,7 +57,12 @@ func (d Deadline) Evict() bool { return d.Taint != nil }
 //  3. A taint that the pod does not tolerate is due then. One that it tolerates
 //     is due TolerationSeconds later; zero and less mean at once, and none means
 //     never. Which toleration counts is a matter of Policy.Match.
-//  4. The earliest instant counts. One after the year 9999 never comes.
+//  4. A taint in the place of others (Started.Before) is due at the latest when as
+//     much time has passed since the first of them as the pod tolerates that of
+//     them which it tolerates longest. Hence a node that is not ready and
+//     unreachable by turns does not keep its pods for ever, and no taint is due
+//     before its own time or theirs.
+//  5. The earliest instant counts. One after the year 9999 never comes.
 //
 // Whether the pod has finished, or is being deleted, does not matter here. It
 // allocates nothing. Nil policy means the zero one.
@@ -75,7 +87,7 @@ func EvictAt(pod *Pod, taints []Started, policy *Policy) Deadline {
 				continue
 			}
 			var ok bool
-			if at, ok = later(at, *by.TolerationSeconds); !ok {
+			if at, ok = policy.due(pod, t, at, bound, *by.TolerationSeconds); !ok {
 				continue
 			}
 		}
@@ -84,6 +96,34 @@ func EvictAt(pod *Pod, taints []Started, policy *Policy) Deadline {
 		}
 	}
 	return first
+}
+
+// due returns when a taint is due that a pod tolerates for a time from since on,
+// and false if it never is.
+func (p *Policy) due(pod *Pod, t *Started, since, bound time.Time, seconds int64) (time.Time, bool) {
+	at, ok := later(since, seconds)
+	if len(t.Before) == 0 {
+		return at, ok
+	}
+	longest := seconds
+	for i := range t.Before {
+		by := p.toleration(pod.Spec.Tolerations, &t.Before[i])
+		switch {
+		case by == nil:
+		case by.TolerationSeconds == nil:
+			return at, ok
+		default:
+			longest = max(longest, *by.TolerationSeconds)
+		}
+	}
+	first := t.First
+	if bound.After(first) {
+		first = bound
+	}
+	if all, ends := later(first, longest); ends && (!ok || all.Before(at)) {
+		return all, true
+	}
+	return at, ok
 }
 
 // BoundSince returns since when a pod is bound to its node: when its condition

@@ -3,6 +3,7 @@ package taints_test
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/taints"
@@ -29,10 +30,13 @@ func (p *fleetPlay) Observe(ctx context.Context, node string) (*taints.World, er
 		}
 		p.other(node)
 	}
-	for _, key := range []string{"x", "y"} {
-		if w.Node == nil || !slices.ContainsFunc(w.Node.Spec.Taints, func(t taints.Taint) bool { return t.Key == key && t.Effect == taints.NoExecute }) {
-			delete(p.lowest, node+" "+key)
+	for key := range p.lowest {
+		if of, taint, _ := strings.Cut(key, " "); of == node && (w.Node == nil || !slices.ContainsFunc(w.Node.Spec.Taints, func(t taints.Taint) bool { return t.Key+"="+t.Value == taint && t.Effect == taints.NoExecute })) {
+			delete(p.lowest, key)
 		}
+	}
+	if p.clean && w.Node != nil {
+		p.follow(w.Node)
 	}
 	seen := *w
 	p.seen[node] = &view{world: &seen, disrupted: p.zones().Disrupted}

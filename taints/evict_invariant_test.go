@@ -35,34 +35,37 @@ func (p *fleetPlay) zones() taints.ZoneState {
 	return saved[taints.ZoneState](p, "taintzones", taints.AllZones)
 }
 
+// began is when a taint began, and what it came in place of.
+type began struct {
+	since, first time.Time
+	before       []taints.Taint
+}
+
 // deadline is the plain reading of the rules: the earliest instant at which any
 // taint makes the pod leave, and false if none ever does. Of several tolerations
 // the first counts.
-func deadline(pod *taints.Pod, all []taints.Taint, since func(t *taints.Taint) time.Time) (time.Time, bool) {
+func deadline(pod *taints.Pod, all []taints.Taint, start func(t *taints.Taint) began) (time.Time, bool) {
 	var first time.Time
 	found := false
 	for _, t := range all {
 		if t.Effect != taints.NoExecute {
 			continue
 		}
-		at := since(&t)
-		if pod.CreationTimestamp.After(at) {
-			at = pod.CreationTimestamp
-		}
-		tolerated, forGood := false, false
-		for _, o := range pod.Spec.Tolerations {
-			if o.Key == t.Key {
-				tolerated = true
-				if o.TolerationSeconds == nil {
-					forGood = true
-				} else {
-					at = at.Add(time.Duration(*o.TolerationSeconds) * time.Second)
-				}
-				break
-			}
-		}
-		if tolerated && forGood {
+		b := start(&t)
+		at := latest(b.since, pod.CreationTimestamp)
+		seconds, forGood := tolerated(pod, &t)
+		if forGood {
 			continue
+		}
+		if seconds >= 0 {
+			at = at.Add(time.Duration(seconds) * time.Second)
+			for _, o := range b.before {
+				more, never := tolerated(pod, &o)
+				forGood, seconds = forGood || never, max(seconds, more)
+			}
+			if end := latest(b.first, pod.CreationTimestamp).Add(time.Duration(seconds) * time.Second); len(b.before) > 0 && !forGood && end.Before(at) {
+				at = end
+			}
 		}
 		if !found || at.Before(first) {
 			first, found = at, true
@@ -71,10 +74,33 @@ func deadline(pod *taints.Pod, all []taints.Taint, since func(t *taints.Taint) t
 	return first, found
 }
 
+func latest(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// tolerated returns for how many seconds a pod tolerates a taint: -1 if it does
+// not.
+func tolerated(pod *taints.Pod, t *taints.Taint) (seconds int64, forGood bool) {
+	for _, o := range pod.Spec.Tolerations {
+		switch {
+		case o.Key != t.Key, o.Operator == taints.Equal && o.Value != t.Value:
+		case o.TolerationSeconds == nil:
+			return 0, true
+		default:
+			return *o.TolerationSeconds, false
+		}
+	}
+	return -1, false
+}
+
 // mustLeaveNow reports whether the pod does not tolerate one of the taints at all.
 func mustLeaveNow(pod *taints.Pod, all []taints.Taint) bool {
 	return slices.ContainsFunc(all, func(t taints.Taint) bool {
-		return t.Effect == taints.NoExecute && !slices.ContainsFunc(pod.Spec.Tolerations, func(o taints.Toleration) bool { return o.Key == t.Key })
+		seconds, forGood := tolerated(pod, &t)
+		return t.Effect == taints.NoExecute && seconds < 0 && !forGood
 	})
 }
 
@@ -102,13 +128,17 @@ func (p *fleetPlay) checkDecision(node string, a *taints.Evict) {
 	if mustLeaveNow(pod, causes) {
 		return
 	}
-	at, due := deadline(pod, causes, func(t *taints.Taint) time.Time {
+	at, due := deadline(pod, causes, func(t *taints.Taint) began {
 		for _, s := range v.state.Taints {
 			if s.Key == t.Key {
-				return s.Since
+				b := began{since: s.Since, first: s.First}
+				for _, k := range s.Before {
+					b.before = append(b.before, taints.Taint{Key: k.Key, Value: k.Value})
+				}
+				return b
 			}
 		}
-		return time.Unix(math.MaxInt32*2, 0) // it is not known when it began
+		return began{since: time.Unix(math.MaxInt32*2, 0)} // it is not known when it began
 	})
 	if !due {
 		p.fail("%s is evicted, and nothing that was seen makes it leave (disrupted: %v)", a.Pod, v.disrupted)
@@ -125,15 +155,56 @@ func (p *fleetPlay) checkTruth(node string, pod *taints.Pod) {
 	if !p.clean || !ok {
 		return
 	}
-	at, due := deadline(pod, n.Spec.Taints, func(t *taints.Taint) time.Time {
-		low, known := p.lowest[node+" "+t.Key]
-		if t.TimeAdded != nil && (!known || t.TimeAdded.Before(low)) {
-			return *t.TimeAdded
-		}
-		return low
-	})
+	at, due := deadline(pod, n.Spec.Taints, func(t *taints.Taint) began { return p.truth(node, t) })
 	if !due || at.After(p.Clock.Now()) {
 		p.fail("%s is evicted at %s, and by its taints it is due at %s (%v)", pod.Name, p.Clock.Now(), at, due)
+	}
+}
+
+// truth returns when a taint was put on a node, as far as anybody has seen.
+func (p *fleetPlay) truth(node string, t *taints.Taint) began {
+	low, known := p.lowest[node+" "+t.Key+"="+t.Value]
+	if t.TimeAdded != nil && (!known || t.TimeAdded.Before(low)) {
+		low = *t.TimeAdded
+	}
+	b := began{since: low}
+	if r := p.chains[node+" "+place(t)]; r != nil && len(r.before) > 0 {
+		b.first, b.before = r.since, r.before
+	}
+	return b
+}
+
+// place is the same for taints that can come in each other's place.
+func place(t *taints.Taint) string {
+	if t.Key == notReady || t.Key == unreachable {
+		return "ready"
+	}
+	return t.Key
+}
+
+// follow keeps account of taints that come in place of others: where one was seen
+// all along, since when, and all that were seen.
+func (p *fleetPlay) follow(n *taints.Node) {
+	there := map[string]bool{}
+	for _, t := range n.Spec.Taints {
+		if t.Effect != taints.NoExecute {
+			continue
+		}
+		key := n.Name + " " + place(&t)
+		there[key] = true
+		r, t := p.chains[key], taints.Taint{Key: t.Key, Value: t.Value, TimeAdded: t.TimeAdded}
+		if r == nil {
+			p.chains[key] = &began{since: p.truth(n.Name, &t).since, before: []taints.Taint{t}}
+			continue
+		}
+		if !slices.ContainsFunc(r.before, func(o taints.Taint) bool { return o.Key == t.Key && o.Value == t.Value }) {
+			r.before = append(r.before, t)
+		}
+	}
+	for key := range p.chains {
+		if strings.HasPrefix(key, n.Name+" ") && !there[key] {
+			delete(p.chains, key)
+		}
 	}
 }
 
@@ -316,7 +387,7 @@ func (p *fleetPlay) atRest() {
 			p.conditionsAtRest(&n, disrupted)
 		}
 		for _, pod := range p.backend.Pods(name) {
-			_, due := deadline(&pod, n.Spec.Taints, func(*taints.Taint) time.Time { return time.Time{} })
+			_, due := deadline(&pod, n.Spec.Taints, func(*taints.Taint) began { return began{} })
 			over := pod.DeletionTimestamp != nil || pod.Finished()
 			if due && !over {
 				p.fail("at rest, %s is on %s with %v", pod.Name, name, n.Spec.Taints)

@@ -31,7 +31,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	                            added is relative to now; without it there is none
 //	untaint NODE KEY:EFFECT
 //	pod NAME node=NODE [uid=U] [phase=P] [bound=DURATION] [grace=SECONDS]
-//	    [tolerate=(KEY:SECONDS,KEY,...)] [app=A] [owner=KIND]
+//	    [tolerate=(KEY:SECONDS,KEY,KEY=VALUE:SECONDS,...)] [app=A] [owner=KIND]
 //	    [select=ZONE] [ready]
 //	                            a pod, or another in its place, or changed
 //	delete NAME                 the pod is gone
@@ -337,6 +337,9 @@ func (s *script) newPod(c *golden.Command) {
 			}
 			key, seconds, finite := strings.Cut(v, ":")
 			t := taints.Toleration{Key: strings.TrimPrefix(key, "*"), Operator: taints.Exists, Effect: taints.NoExecute}
+			if k, value, equal := strings.Cut(t.Key, "="); equal {
+				t.Key, t.Value, t.Operator = k, value, taints.Equal
+			}
 			if finite {
 				n, err := strconv.ParseInt(seconds, 10, 64)
 				if err != nil {

@@ -31,7 +31,7 @@ func TestEvictSimulation(t *testing.T) {
 	for _, name := range []string{
 		"crash", "delay", "again", "stale", "observe fails", "unconfirmed", "apply fails", "other runner", "restart", "get fails", "put fails",
 		"put is not confirmed", "clock jumps ahead", "clock jumps back", "eviction", "late eviction", "replaced", "flap", "token", "swap",
-		"disrupted", "held by budget", "evicted against budget", "two runners", "node deleted",
+		"disrupted", "held by budget", "evicted against budget", "two runners", "node deleted", "other value",
 	} {
 		if counts[name] == 0 {
 			t.Errorf("there was no %q: %v", name, counts)
@@ -81,6 +81,7 @@ type fleetPlay struct {
 	forward  time.Duration        // how far the clock went ahead in all
 	highest  time.Time            // that the clock has shown
 	lowest   map[string]time.Time // by node and taint: the earliest that the clock has shown since it was put there, as far as anybody has seen
+	chains   map[string]*began    // by node and place, see follow
 	script   []string             // what has happened, as commands of TestEvictScripts
 	restarts int
 	dirty    []string // nodes whose taints have changed since they were looked at
@@ -103,7 +104,7 @@ func newFleetPlay(t *testing.T, s *sim.Sim, nodes, podsPerNode, events int) *fle
 	p := &fleetPlay{
 		Sim: s, t: t, events: events, clean: s.OneIn(4), store: new(fairlead.MemStore), agents: map[string]string{},
 		past: map[string][]*taints.World{}, seen: map[string]*view{}, evicted: map[string]int{}, tokens: map[string]time.Time{},
-		lowest: map[string]time.Time{}, highest: s.Clock.Now(),
+		lowest: map[string]time.Time{}, chains: map[string]*began{}, highest: s.Clock.Now(),
 	}
 	p.two = !p.clean && s.OneIn(3)
 	if p.two {
@@ -178,6 +179,12 @@ func (p *fleetPlay) tolerations() (all []taints.Toleration, text string) {
 		}
 		t := taints.Toleration{Key: key, Operator: taints.Exists, Effect: taints.NoExecute}
 		word := key
+		if len(key) == 1 && p.OneIn(3) {
+			t.Operator, word = taints.Equal, key+"="
+			if p.OneIn(2) {
+				t.Value, word = "v", key+"=v"
+			}
+		}
 		if n := seconds[p.IntN(len(seconds))]; n >= 0 {
 			t.TolerationSeconds = &n
 			word += fmt.Sprintf(":%d", n)
@@ -331,10 +338,18 @@ func (p *fleetPlay) taint(name string) {
 		return
 	}
 	t := taints.Taint{Key: []string{"x", "y"}[p.IntN(2)], Effect: []taints.TaintEffect{taints.NoExecute, taints.NoExecute, taints.NoSchedule}[p.IntN(3)]}
-	if slices.ContainsFunc(n.Spec.Taints, func(o taints.Taint) bool { return o.Key == t.Key && o.Effect == t.Effect }) {
-		return
+	if p.OneIn(3) {
+		t.Value = "v"
 	}
 	text := ""
+	if i := slices.IndexFunc(n.Spec.Taints, t.Same); i >= 0 {
+		if n.Spec.Taints[i].Value == t.Value {
+			return
+		}
+		p.Reach("other value")
+		p.command("untaint %s %s:%s", name, t.Key, t.Effect)
+		n.Spec.Taints = slices.Delete(n.Spec.Taints, i, i+1)
+	}
 	if p.OneIn(2) {
 		ago := time.Duration(p.IntN(60)-10) * time.Second
 		at := p.Clock.Now().Add(-ago)
@@ -343,13 +358,13 @@ func (p *fleetPlay) taint(name string) {
 	}
 	n.Spec.Taints = append(n.Spec.Taints, t)
 	p.backend.PutNode(n)
-	if key := name + " " + t.Key; t.Effect == taints.NoExecute && p.lowest[key].IsZero() {
+	if key := name + " " + t.Key + "=" + t.Value; t.Effect == taints.NoExecute && p.lowest[key].IsZero() {
 		p.lowest[key] = p.Clock.Now()
 		if t.TimeAdded != nil {
 			p.lowest[key] = earlier(p.lowest[key], *t.TimeAdded)
 		}
 	}
-	p.command("taint %s %s:%s%s", name, t.Key, t.Effect, text)
+	p.command("taint %s %s=%s:%s%s", name, t.Key, t.Value, t.Effect, text)
 }
 
 func (p *fleetPlay) untaint(name string) {

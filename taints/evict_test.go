@@ -18,6 +18,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/loop"
 	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/taints"
 )
@@ -33,7 +34,12 @@ func TestEvictAt(t *testing.T) {
 		var plain []taints.Taint
 		for _, k := range keys[:rnd.IntN(4)] {
 			taint := taints.Taint{Key: k, Effect: []taints.TaintEffect{taints.NoExecute, taints.NoExecute, taints.NoSchedule}[rnd.IntN(3)]}
-			on = append(on, taints.Started{Taint: taint, Since: start.Add(time.Duration(rnd.IntN(100)) * time.Second)})
+			s := taints.Started{Taint: taint, Since: start.Add(time.Duration(rnd.IntN(100)) * time.Second)}
+			for rnd.IntN(2) == 0 {
+				s.Before = append(s.Before, taints.Taint{Key: keys[rnd.IntN(3)], Effect: taints.NoExecute})
+				s.First = s.Since.Add(-time.Duration(rnd.IntN(500)) * time.Second)
+			}
+			on = append(on, s)
 			plain = append(plain, taint)
 		}
 		pod := &taints.Pod{ObjectMeta: taints.ObjectMeta{CreationTimestamp: start.Add(time.Duration(rnd.IntN(150)-50) * time.Second)}}
@@ -51,9 +57,9 @@ func TestEvictAt(t *testing.T) {
 				bounded.Spec.Tolerations[i].TolerationSeconds = new(int64)
 			}
 		}
-		want, leaves := deadline(&bounded, plain, func(t *taints.Taint) time.Time {
+		want, leaves := deadline(&bounded, plain, func(t *taints.Taint) began {
 			i := slices.IndexFunc(on, func(s taints.Started) bool { return s.Taint == *t })
-			return on[i].Since
+			return began{on[i].Since, on[i].First, on[i].Before}
 		})
 		got := taints.EvictAt(pod, on, nil)
 		if got.Evict() != leaves || leaves && !got.At.Equal(want) {
@@ -422,5 +428,30 @@ func TestModes(t *testing.T) {
 	}
 	if d := taints.ZoneStep(taints.ZoneState{}, f, start, nil); len(d.Actions) != 0 || !d.State.Zones[1].Next.IsZero() {
 		t.Errorf("tokens for nothing: %v", d.Actions)
+	}
+}
+
+// TestStateVersion1: state that was saved before the values of taints were kept
+// is read, and nobody gets more time by that.
+func TestStateVersion1(t *testing.T) {
+	clock, store := new(fairlead.ManualClock), new(fairlead.MemStore)
+	clock.Set(start.Add(200 * time.Second))
+	const old = `{"version":1,"name":"n","state":{"uid":"n","taints":[{"key":"maint","since":"2026-03-01T12:00:00Z"}]}}`
+	if _, err := store.Put(t.Context(), loop.Key("taints", "n"), []byte(old), ""); err != nil {
+		t.Fatal(err)
+	}
+	b := &taints.MemBackend{Clock: clock}
+	b.PutNode(taints.Node{ObjectMeta: taints.ObjectMeta{Name: "n", UID: "n"}, Spec: taints.NodeSpec{Taints: []taints.Taint{{Key: "maint", Value: "hard", Effect: taints.NoExecute}}}})
+	p := taints.Pod{ObjectMeta: taints.ObjectMeta{Namespace: "ns", Name: "p", UID: "p"}}
+	p.Spec.NodeName = "n"
+	p.Spec.Tolerations = []taints.Toleration{{Key: "maint", Operator: taints.Exists, TolerationSeconds: new(int64(300))}}
+	b.PutPod(p)
+	r, err := taints.NewRunner(b, nil, &fairlead.RunnerOptions{Clock: clock, Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := r.Reconcile(t.Context(), "n")
+	if want := start.Add(300 * time.Second); err != nil || !d.Wake.Equal(want) || d.State.Taints[0].Value != "hard" {
+		t.Errorf("looks again at %s, %v, with %+v; want %s", d.Wake, err, d.State.Taints, want)
 	}
 }

@@ -158,7 +158,9 @@ func (s *stepper) swap(a *EditTaints) {
 	for _, key := range []string{KeyNotReady, KeyUnreachable} {
 		if hasTaint(s.Node, key) && key != want && ready != nil {
 			a.Remove = append(a.Remove, Taint{Key: key, Effect: NoExecute})
-			s.leaving = append(s.leaving, key)
+			if want == "" {
+				s.leaving = append(s.leaving, key)
+			}
 			had = true
 		}
 	}

@@ -260,6 +260,9 @@ func checkCommand(c *golden.Command) string {
 		case "pod":
 			title, rest, _ := strings.Cut(rest, " ")
 			p := &taints.Pod{ObjectMeta: taints.ObjectMeta{Name: title, Namespace: "shop"}}
+			if start, generated := strings.CutSuffix(title, "*"); generated {
+				p.Name, p.GenerateName = "", start
+			}
 			p.Spec.Tolerations = tolerationsOf(rest)
 			err = taints.ValidatePod(p, optionsOf(c))
 		default:

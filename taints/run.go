@@ -93,6 +93,7 @@ func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*
 	nodes := loop.Engine[State, *World, Action]{
 		Name:    "taints",
 		Version: StateVersion,
+		Upgrade: upgradeState,
 		Step: func(state State, w *World, now time.Time) loop.Decision[State, Action] {
 			return loop.Decision[State, Action](Step(state, w, now, policy))
 		},
@@ -115,6 +116,7 @@ func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*
 	zones := loop.Engine[ZoneState, *Fleet, Action]{
 		Name:    "taintzones",
 		Version: StateVersion,
+		Upgrade: upgradeZones,
 		Step: func(state ZoneState, f *Fleet, now time.Time) loop.Decision[ZoneState, Action] {
 			return loop.Decision[ZoneState, Action](ZoneStep(state, f, now, policy))
 		},

@@ -5,7 +5,7 @@ import (
 )
 
 // StateVersion is the version of the form of [State].
-const StateVersion = 1
+const StateVersion = 2
 
 // State is what the engine remembers of a node. The zero State knows nothing.
 // It survives encoding/json. Its size depends on the taints of the node and the
@@ -23,8 +23,17 @@ type State struct {
 // it was seen first if it has none or one that lay ahead of the clock.
 type TaintStart struct {
 	Key       string     `json:"key"`                 // the taint's
-	TimeAdded *time.Time `json:"timeAdded,omitempty"` // the taint's when it was seen first; another one begins anew
+	Value     string     `json:"value,omitempty"`     // the taint's; another one begins again
+	TimeAdded *time.Time `json:"timeAdded,omitempty"` // the taint's when it was seen first; another one begins again
 	Since     time.Time  `json:"since"`               // when it began
+	Before    []KeyValue `json:"before,omitempty"`    // see Started, the oldest first; of many the latest
+	First     time.Time  `json:"first,omitzero"`      // see Started
+}
+
+// KeyValue is what tells taints of effect NoExecute apart.
+type KeyValue struct {
+	Key   string `json:"key"`             // the taint's
+	Value string `json:"value,omitempty"` // the taint's
 }
 
 // Eviction is one that has been decided on and whose effect is not seen yet.

@@ -53,6 +53,7 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 // world holds.
 const (
 	maxStarts = 200 // taints of a node
+	maxBefore = 40  // taints in whose place they came, in all
 	maxKey    = 317 // bytes of a key, with prefix; names and UIDs have 253 at most
 )
 
@@ -63,7 +64,8 @@ type stepper struct {
 	now     time.Time
 	policy  Policy
 	taints  []Started // that count for evictions, in the node's order
-	leaving []string  // keys of NoExecute taints that are being taken off, since the condition Ready does not call for them
+	leaving []string  // keys of NoExecute taints that are being taken off, since the node is ready
+	before  int       // how many others are remembered in whose place they came
 	ahead   bool      // one of them began ahead of the clock, which was set back
 	state   State
 	actions []Action
@@ -84,75 +86,6 @@ func (s *stepper) at(t time.Time) {
 		s.wake = t
 	}
 }
-
-// begin notes when each taint of effect NoExecute began.
-func (s *stepper) begin() {
-	dropped := 0
-	for i := range s.Node.Spec.Taints {
-		t := &s.Node.Spec.Taints[i]
-		if t.Effect != NoExecute {
-			continue
-		}
-		since, kept := s.start(t)
-		if !kept {
-			dropped++
-		}
-		if conditional(t) && slices.Contains(s.leaving, t.Key) {
-			continue // it is being taken off
-		}
-		if s.Zones.Disrupted && s.policy.Lifecycle != nil && conditional(t) {
-			s.block(fairlead.Block{
-				Subject: "node " + s.Name, Reason: ReasonDisrupted, Since: s.Zones.Since, Owner: "the nodes of all zones",
-				Message: fmt.Sprintf("nobody is evicted for taint %s, since no node of any zone is ready", t.Key),
-				Unblock: "one node of any zone is ready",
-			})
-			continue
-		}
-		s.taints = append(s.taints, Started{Taint: *t, Since: since})
-		s.ahead = s.ahead || since.After(s.now)
-	}
-	slices.SortFunc(s.state.Taints, func(a, b TaintStart) int { return strings.Compare(a.Key, b.Key) })
-	if dropped > 0 {
-		s.block(fairlead.Block{
-			Subject: "node " + s.Name, Reason: ReasonTaints, Since: s.now,
-			Message: fmt.Sprintf("for %d NoExecute taints it is not kept when they began: there are more than %d, or their keys have more than %d bytes", dropped, maxStarts, maxKey),
-			Unblock: "remove taints, or give them timeAdded",
-		})
-	}
-}
-
-// start returns when a taint began, and whether that is kept in the state or in
-// the taint.
-func (s *stepper) start(t *Taint) (since time.Time, kept bool) {
-	now := TaintStart{Key: t.Key, TimeAdded: t.TimeAdded, Since: s.now}
-	told := t.TimeAdded != nil && !t.TimeAdded.After(s.now)
-	if told {
-		now.Since = *t.TimeAdded
-	}
-	for _, old := range s.state.Taints {
-		if old.Key == t.Key { // listed twice
-			return old.Since, true
-		}
-	}
-	for _, old := range s.old.Taints {
-		if old.Key == t.Key && sameStart(old.TimeAdded, t.TimeAdded) {
-			now.Since = old.Since
-			now.TimeAdded = old.TimeAdded
-			if t.TimeAdded != nil {
-				now.TimeAdded = t.TimeAdded
-			}
-		}
-	}
-	if len(s.state.Taints) >= maxStarts || len(t.Key) > maxKey {
-		return now.Since, told
-	}
-	s.state.Taints = append(s.state.Taints, now)
-	return now.Since, true
-}
-
-// sameStart reports whether a taint may have been there all along. Some writers
-// leave TimeAdded out: that says nothing.
-func sameStart(old, new *time.Time) bool { return new == nil || old != nil && old.Equal(*new) }
 
 // due is a pod whose deadline has come.
 type due struct {

@@ -81,16 +81,17 @@ func ValidateTolerations(tolerations []Toleration, o *Options) error {
 	return checkTolerations(tolerations, o).err("")
 }
 
-// ValidateNode judges the name and the taints of a node. The error is a
-// [FieldErrors] that names it, or nil.
+// ValidateNode judges that a node has a name or generateName, and its taints. The
+// error is a [FieldErrors] that names it, or nil.
 func ValidateNode(n *Node, o *Options) error {
 	var f findings
 	f.named(n.ObjectMeta)
 	return append(f, checkTaints(n.Spec.Taints, o)...).err(nodeTitle(n))
 }
 
-// ValidatePod judges the name and the tolerations of a pod. The error is a
-// [FieldErrors] that names it, or nil.
+// ValidatePod judges that a pod has a name or generateName, and its tolerations.
+// The error is a [FieldErrors] that names it, or nil. A webhook that is asked
+// about the pods of a ReplicaSet sees only their generateName.
 func ValidatePod(p *Pod, o *Options) error {
 	var f findings
 	f.named(p.ObjectMeta)
@@ -127,9 +128,18 @@ func sameToleration(a, b Toleration) bool {
 	return a.Key == b.Key && a.Operator == b.Operator && a.Value == b.Value && a.Effect == b.Effect
 }
 
-func nodeTitle(n *Node) string { return "node/" + n.Name }
+func nodeTitle(n *Node) string { return "node/" + title(n.ObjectMeta) }
 
-func podTitle(p *Pod) string { return "pod/" + p.ObjectMeta.String() }
+func podTitle(p *Pod) string { return "pod/" + title(p.ObjectMeta) }
+
+// title names an object as String does; one whose name the server will make by
+// how it begins.
+func title(m ObjectMeta) string {
+	if m.Name == "" && m.GenerateName != "" {
+		m.Name = m.GenerateName + "*"
+	}
+	return m.String()
+}
 
 func taintField(i int) string { return fmt.Sprintf("spec.taints[%d]", i) }
 
@@ -156,9 +166,10 @@ func (f *findings) text(field, value string, w flaw) {
 	f.add(field, code, value, w.problem, fix)
 }
 
+// named judges that an object has a name, or gets one from the server.
 func (f *findings) named(m ObjectMeta) {
-	if m.Name == "" {
-		f.add("metadata.name", CodeRequired, "", "the name is missing", "")
+	if m.Name == "" && m.GenerateName == "" {
+		f.add("metadata.name", CodeRequired, "", "the name is missing", "write metadata.name or metadata.generateName")
 	}
 }
 

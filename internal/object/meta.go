@@ -6,10 +6,13 @@ import "time"
 // JSON names are those of the API, so that what a cluster prints decodes into
 // it.
 type ObjectMeta struct {
-	Name       string `json:"name,omitempty"`       // unique in its namespace
-	Namespace  string `json:"namespace,omitempty"`  // where it lives; empty for what lives in none
-	UID        string `json:"uid,omitempty"`        // never given twice, not even to one of the same name
-	Generation int64  `json:"generation,omitempty"` // counts the changes of its spec
+	Name string `json:"name,omitempty"` // unique in its namespace
+	// GenerateName is what the server begins the name with that it gives to an object
+	// without one. Name is empty until then.
+	GenerateName string `json:"generateName,omitempty"`
+	Namespace    string `json:"namespace,omitempty"`  // where it lives; empty for what lives in none
+	UID          string `json:"uid,omitempty"`        // never given twice, not even to one of the same name
+	Generation   int64  `json:"generation,omitempty"` // counts the changes of its spec
 	// ResourceVersion changes whenever the object does, and never comes back. It
 	// is opaque; empty if it is not known.
 	ResourceVersion string `json:"resourceVersion,omitempty"`

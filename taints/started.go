@@ -1,0 +1,139 @@
+package taints
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// begin notes when each taint of effect NoExecute began.
+func (s *stepper) begin() {
+	dropped := 0
+	for i := range s.Node.Spec.Taints {
+		t := &s.Node.Spec.Taints[i]
+		if t.Effect != NoExecute {
+			continue
+		}
+		began, kept := s.start(t)
+		if !kept {
+			dropped++
+		}
+		if conditional(t) && slices.Contains(s.leaving, t.Key) {
+			continue // the node is ready, and it is being taken off
+		}
+		if s.Zones.Disrupted && s.policy.Lifecycle != nil && conditional(t) {
+			s.block(fairlead.Block{
+				Subject: "node " + s.Name, Reason: ReasonDisrupted, Since: s.Zones.Since, Owner: "the nodes of all zones",
+				Message: fmt.Sprintf("nobody is evicted for taint %s, since no node of any zone is ready", t.Key),
+				Unblock: "one node of any zone is ready",
+			})
+			continue
+		}
+		s.taints = append(s.taints, began.started(t))
+		s.ahead = s.ahead || began.Since.After(s.now)
+	}
+	slices.SortFunc(s.state.Taints, func(a, b TaintStart) int { return strings.Compare(a.Key, b.Key) })
+	if dropped > 0 {
+		s.block(fairlead.Block{
+			Subject: "node " + s.Name, Reason: ReasonTaints, Since: s.now,
+			Message: fmt.Sprintf("for %d NoExecute taints it is not kept when they began: there are more than %d, or their keys have more than %d bytes or their values more than %d", dropped, maxStarts, maxKey, maxName),
+			Unblock: "remove taints, or give them timeAdded",
+		})
+	}
+}
+
+// start returns when a taint began, and whether that is kept in the state or in
+// the taint.
+func (s *stepper) start(t *Taint) (began TaintStart, kept bool) {
+	for _, old := range s.state.Taints {
+		if old.Key == t.Key { // listed twice
+			return old, true
+		}
+	}
+	began = TaintStart{Key: t.Key, Value: t.Value, TimeAdded: t.TimeAdded, Since: s.now}
+	told := t.TimeAdded != nil && !t.TimeAdded.After(s.now)
+	if told {
+		began.Since = *t.TimeAdded
+	}
+	if old := s.predecessor(t); old != nil {
+		same := sameStart(old.TimeAdded, t.TimeAdded)
+		switch {
+		case old.Key != t.Key:
+			began.replace(old)
+		case old.Value != t.Value && old.Value != anyValue:
+			if same {
+				began.Since = s.now // what it says was said of the other value
+			}
+			began.replace(old)
+		case same:
+			began.goOn(old)
+		}
+	}
+	if len(s.state.Taints) >= maxStarts || len(t.Key) > maxKey || len(t.Value) > maxName {
+		return began, told
+	}
+	if s.before += len(began.Before); s.before > maxBefore {
+		began.Before = nil
+	}
+	s.state.Taints = append(s.state.Taints, began)
+	return began, true
+}
+
+// predecessor returns what is remembered of the taint, or of the one in whose
+// place it came; nil if there was none.
+func (s *stepper) predecessor(t *Taint) *TaintStart {
+	key := func(key string) *TaintStart {
+		i := slices.IndexFunc(s.old.Taints, func(o TaintStart) bool { return o.Key == key })
+		if i < 0 {
+			return nil
+		}
+		return &s.old.Taints[i]
+	}
+	if old := key(t.Key); old != nil || !conditional(t) {
+		return old
+	}
+	return key(opposite(t.Key))
+}
+
+// goOn takes over when a taint began that is still there.
+func (b *TaintStart) goOn(old *TaintStart) {
+	b.Since, b.Before, b.First = old.Since, old.Before, old.First
+	if b.TimeAdded == nil {
+		b.TimeAdded = old.TimeAdded
+	}
+}
+
+// replace notes what the taint came in place of.
+func (b *TaintStart) replace(old *TaintStart) {
+	b.First = old.Since
+	if len(old.Before) > 0 {
+		b.First = old.First
+	}
+	for _, k := range append(slices.Clone(old.Before), KeyValue{old.Key, old.Value}) {
+		if k.Value != anyValue && k != (KeyValue{b.Key, b.Value}) {
+			b.Before = append(b.Before, k)
+		}
+	}
+	const most = 4
+	b.Before = b.Before[max(0, len(b.Before)-most):]
+}
+
+// anyValue is the value in a state that was written before values were kept; no
+// taint has it.
+const anyValue = "*"
+
+// started returns the taint with what EvictAt must know of it.
+func (b *TaintStart) started(t *Taint) Started {
+	on := Started{Taint: *t, Since: b.Since, First: b.First}
+	for _, k := range b.Before {
+		on.Before = append(on.Before, Taint{Key: k.Key, Value: k.Value, Effect: NoExecute})
+	}
+	return on
+}
+
+// sameStart reports whether a taint may have been there all along. Some writers
+// leave TimeAdded out: that says nothing.
+func sameStart(old, new *time.Time) bool { return new == nil || old != nil && old.Equal(*new) }
