@@ -41,8 +41,16 @@ func nodeOf(p map[string]string) *taints.Node {
 	n.Spec.Taints = taintsOf(p["taints"])
 	_, n.Spec.Unschedulable = p["cordoned"]
 	for _, word := range strings.Fields(p["conditions"]) {
+		// TYPE=STATUS[@CHANGED[,REPORTED]]
 		kind, status, _ := strings.Cut(word, "=")
-		c := taints.NodeCondition{Type: kind}
+		c := taints.NodeCondition{Type: kind, Message: p["message"]}
+		if head, times, ok := strings.Cut(status, "@"); ok {
+			changed, reported, ok := strings.Cut(times, ",")
+			status, c.LastTransitionTime = head, instant(changed)
+			if ok {
+				c.LastHeartbeatTime = instant(reported)
+			}
+		}
 		if err := json.Unmarshal([]byte(`"`+status+`"`), &c.Status); err != nil {
 			panic(err)
 		}
@@ -62,11 +70,24 @@ func tolerationLines(list []taints.Toleration) string {
 	return out.String()
 }
 
+// explainCommand explains a node's taints to a pod. Whoever reads it in the night
+// has five lines for each taint, headline included if there is but one.
 func explainCommand(c *golden.Command) string {
 	p := parts(c)
-	x := taints.Explain(podOf(p), nodeOf(p), &taints.ExplainOptions{Options: *optionsOf(c), Redact: c.Has("redact")})
+	o := &taints.ExplainOptions{Options: *optionsOf(c), Redact: c.Has("redact")}
+	if now := c.Value("now"); now != "" {
+		o.Now = instant(now)
+	}
+	x := taints.Explain(podOf(p), nodeOf(p), o)
 	if !c.Has("json") {
-		return x.String()
+		text := x.String()
+		for part := range strings.SplitSeq(text, "\n  not") {
+			head, _, _ := strings.Cut(part, "\n  tolerated")
+			if n := strings.Count(strings.TrimSuffix(head, "\n"), "\n") + 1; n > 4 {
+				return fmt.Sprintf("%d lines:\n%s", n, text)
+			}
+		}
+		return text
 	}
 	data, err := json.MarshalIndent(x, "", " ")
 	if err != nil {

@@ -124,10 +124,4 @@ func AdmitNode(n *Node) []Taint {
 
 // systemKey reports whether a key is one that the control plane uses, or what
 // manages machines.
-func systemKey(key string) bool {
-	switch key {
-	case KeyOutOfService, KeyUninitialized, KeyShutdown, KeyMaster, KeyControlPlane, KeyMachineUninitialized, KeyOutdatedRevision:
-		return true
-	}
-	return conditionKey(key)
-}
+func systemKey(key string) bool { return knownTaintOf(key) != nil || conditionKey(key) }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -453,5 +454,37 @@ func TestStateVersion1(t *testing.T) {
 	d, err := r.Reconcile(t.Context(), "n")
 	if want := start.Add(300 * time.Second); err != nil || !d.Wake.Equal(want) || d.State.Taints[0].Value != "hard" {
 		t.Errorf("looks again at %s, %v, with %+v; want %s", d.Wake, err, d.State.Taints, want)
+	}
+}
+
+// TestOnlyItsPods: what a World holds beside the pods of its node is left alone,
+// and who is listed twice leaves once.
+func TestOnlyItsPods(t *testing.T) {
+	on := func(name, node string) taints.Pod {
+		p := taints.Pod{ObjectMeta: taints.ObjectMeta{Namespace: "ns", Name: name, UID: name}}
+		p.Spec.NodeName = node
+		p.Status.Conditions = []object.Condition{{Type: "Ready", Status: object.ConditionTrue}}
+		return p
+	}
+	w := &taints.World{Name: "n", Node: &taints.Node{ObjectMeta: taints.ObjectMeta{Name: "n", UID: "n"}}}
+	w.Node.Spec.Taints = []taints.Taint{{Key: "x", Effect: taints.NoExecute}}
+	w.Node.Status.Conditions = []taints.NodeCondition{{Type: "Ready", Status: object.ConditionUnknown, LastTransitionTime: start}}
+	w.Pods = []taints.Pod{on("p", "n"), on("other", "m"), on("waits", ""), on("q", "n"), on("p", "n")}
+	d := taints.Step(taints.State{}, w, start, &taints.Policy{Lifecycle: &taints.Lifecycle{}})
+	evicted, marked := map[string]int{}, map[string]int{}
+	for _, a := range d.Actions {
+		switch a := a.(type) {
+		case taints.Evict:
+			evicted[a.Pod.Name]++
+		case taints.MarkNotReady:
+			marked[a.Pod.Name]++
+		}
+	}
+	want := map[string]int{"p": 1, "q": 1}
+	if !maps.Equal(evicted, want) || !maps.Equal(marked, want) {
+		t.Errorf("evicted %v, marked as not ready %v, want %v of both", evicted, marked, want)
+	}
+	if n := len(d.State.Evictions); n != 2 {
+		t.Errorf("%d evictions are remembered", n)
 	}
 }

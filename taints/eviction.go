@@ -3,6 +3,7 @@ package taints
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -161,11 +162,11 @@ func (r PodRef) problem() string {
 	return ""
 }
 
-// clip shortens what may be a huge name.
+// clip shortens what may be huge.
 func clip(s string) string {
 	const most = 80
 	if len(s) > most {
-		return s[:most] + "..."
+		return strings.ToValidUTF8(s[:most], "") + "..."
 	}
 	return s
 }

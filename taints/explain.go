@@ -2,6 +2,7 @@ package taints
 
 import (
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead/internal/object"
 )
@@ -13,7 +14,11 @@ type ExplainOptions struct {
 	// Redact hides keys and values, of taints and of tolerations: they are called
 	// key-1, value-1 and so on, the same ones the same. Keys that the control
 	// plane uses are told; names of objects, too.
+	// Messages of conditions are left out then.
 	Redact bool
+	// Now is when it is asked, from which texts tell how long something has
+	// lasted. Zero leaves that out.
+	Now time.Time
 }
 
 // Explanation says what the taints of a node mean for a pod, and why.
@@ -34,6 +39,8 @@ type Explanation struct {
 	Untolerated []UntoleratedTaint `json:"untolerated,omitempty"`
 	// Tolerated are the others, in the node's order.
 	Tolerated []ToleratedTaint `json:"tolerated,omitempty"`
+	// Now is that of the options.
+	Now time.Time `json:"now,omitzero"`
 }
 
 // UntoleratedTaint is a taint that no toleration of a pod matches.
@@ -45,8 +52,11 @@ type UntoleratedTaint struct {
 	// Nearest is the toleration that comes closest; nil if the pod has none.
 	Nearest *Nearest `json:"nearest,omitempty"`
 	// Fix is the toleration that would match this taint and no other one. Added to
-	// the pod it lasts for good.
-	Fix Toleration `json:"fix"`
+	// the pod it lasts for good. It is nil where a toleration is not the way out; see
+	// Advice.
+	Fix *Toleration `json:"fix,omitempty"`
+	// Advice is why the taint is there and what to do.
+	Advice Advice `json:"advice"`
 }
 
 // ToleratedTaint is a taint that a toleration of a pod matches.
@@ -79,13 +89,14 @@ type Mismatch struct {
 }
 
 // Explain says what the taints of a node mean for a pod, taint by taint, and what
-// would change it. It looks at nothing else of the two.
+// would change it. It looks at nothing else of the two, but for the node's
+// conditions, which tell what some taints are there for.
 func Explain(p *Pod, n *Node, o *ExplainOptions) *Explanation {
 	if o == nil {
 		o = &ExplainOptions{}
 	}
 	x := explainer{
-		Explanation: Explanation{Pod: podTitle(p), Node: nodeTitle(n)},
+		Explanation: Explanation{Pod: podTitle(p), Node: nodeTitle(n), Now: o.Now},
 		tolerations: p.Spec.Tolerations, numbers: o.ComparisonOperators,
 	}
 	for i := range n.Spec.Taints {
@@ -102,6 +113,10 @@ func Explain(p *Pod, n *Node, o *ExplainOptions) *Explanation {
 	if o.Redact {
 		x.redact()
 	}
+	for i := range x.Untolerated {
+		u := &x.Untolerated[i]
+		u.Advice = adviceOn(&u.Taint, u.Fix, n, o.Redact)
+	}
 	return &x.Explanation
 }
 
@@ -114,7 +129,12 @@ type explainer struct {
 func (x *explainer) taint(index int, t *Taint) {
 	i := object.FirstMatch(x.tolerations, t, x.numbers)
 	if i < 0 {
-		x.Untolerated = append(x.Untolerated, UntoleratedTaint{Taint: *t, Index: index, Nearest: x.nearest(t), Fix: Fix(*t)})
+		u := UntoleratedTaint{Taint: *t, Index: index, Nearest: x.nearest(t)}
+		if fixable(t) {
+			fix := Fix(*t)
+			u.Fix = &fix
+		}
+		x.Untolerated = append(x.Untolerated, u)
 		return
 	}
 	matched := x.tolerations[i]

@@ -2,27 +2,28 @@ package taints
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// String returns the explanation for people: a headline, and for each taint what
-// it does and what to do about it.
+// String returns the explanation for people: a headline; for each taint that is
+// not tolerated, in at most five lines, what it does, why it is there, whose it is
+// and what to do; and a line for each that is tolerated.
 func (x *Explanation) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s on %s: %s\n", x.Pod, x.Node, x.headline())
-	for _, u := range x.Untolerated {
-		fmt.Fprintf(&s, "  not tolerated: %s%s, which %s\n", u.Taint, source(u.Index), consequence(u.Taint.Effect))
-		if u.Nearest != nil {
+	for i := range x.Untolerated {
+		u := &x.Untolerated[i]
+		fmt.Fprintf(&s, "  not tolerated: %s%s, which %s\n    %s\n", u.Taint, source(u.Index), consequence(u.Taint.Effect), u.Advice.text(x.Now))
+		switch {
+		case u.Nearest != nil && (u.Fix != nil || u.Nearest.near()):
 			s.WriteString("    " + u.Nearest.String() + "\n")
-		} else {
+		case u.Nearest == nil && u.Fix != nil:
 			s.WriteString("    the pod has no tolerations\n")
-		}
-		if consequence(u.Taint.Effect) != harmless {
-			fmt.Fprintf(&s, "    to tolerate it, add %s\n", u.Fix)
 		}
 	}
 	for _, t := range x.Tolerated {
-		fmt.Fprintf(&s, "  tolerated: %s%s\n    by tolerations[%d]: %s\n", t.Taint, source(t.Index), t.Position, t.Toleration)
+		fmt.Fprintf(&s, "  tolerated: %s%s, by tolerations[%d]: %s\n", t.Taint, source(t.Index), t.Position, t.Toleration)
 	}
 	return s.String()
 }
@@ -70,14 +71,19 @@ func consequence(e TaintEffect) string {
 
 const harmless = "does nothing, because there is no such effect"
 
-// String tells which toleration it is and why it does not match, in a line for
-// each reason.
+// near reports whether the toleration may be meant for the taint: of its key, or
+// of one that is written alike.
+func (n *Nearest) near() bool {
+	return !slices.ContainsFunc(n.Mismatches, func(m Mismatch) bool { return m.Part == "key" && !m.Alike })
+}
+
+// String tells which toleration it is and why it does not match, in a line.
 func (n *Nearest) String() string {
-	s := fmt.Sprintf("tolerations[%d] comes closest: %s", n.Position, n.Toleration)
-	for _, m := range n.Mismatches {
-		s += "\n      but " + m.String()
+	reasons := make([]string, len(n.Mismatches))
+	for i, m := range n.Mismatches {
+		reasons[i] = m.String()
 	}
-	return s
+	return fmt.Sprintf("tolerations[%d] comes closest: %s, but %s", n.Position, n.Toleration, strings.Join(reasons, ", and "))
 }
 
 // String tells what is wrong, with what is there and what is wanted.

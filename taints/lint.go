@@ -16,6 +16,7 @@ const (
 	LintWildcard  = "wildcard"  // the pod never leaves a node that has failed
 	LintNumber    = "number"    // a value that Lt or Gt looks at is no number, so that it never matches
 	LintLoop      = "loop"      // the pod is placed on a node, evicted after a time, and may be placed there again
+	LintMaster    = "master"    // a node of the control plane has a taint of effect NoSchedule and not the one of its role
 	LintLimit     = "limit"     // there are too many tolerations to compare all of them
 )
 
@@ -63,6 +64,7 @@ func Lint(c *Cluster, o *Options) []Finding {
 		for _, f := range checkTaints(n.Spec.Taints, o) {
 			l.invalid(f, LintInvalid)
 		}
+		l.master(n)
 		for _, t := range n.Spec.Taints {
 			l.know(t, n)
 		}
@@ -108,6 +110,29 @@ func (l *linter) evicting(n *Node) {
 	if slices.ContainsFunc(n.Spec.Taints, func(t Taint) bool { return t.Effect == NoExecute }) {
 		l.evict = append(l.evict, n)
 	}
+}
+
+// master: the documents ask that a node of the control plane with a taint of
+// effect NoSchedule has the one of its role, too, which it has by default. Without
+// it, pods that tolerate the new taint come to the control plane. Taints that
+// controllers set do not count.
+func (l *linter) master(n *Node) {
+	_, master := n.Labels[KeyMaster]
+	_, plane := n.Labels[KeyControlPlane]
+	if !master && !plane || Find(n.Spec.Taints, KeyMaster, NoSchedule) != nil || !master && Find(n.Spec.Taints, KeyControlPlane, NoSchedule) != nil {
+		return
+	}
+	i := slices.IndexFunc(n.Spec.Taints, func(t Taint) bool { return t.Effect == NoSchedule && !systemKey(t.Key) })
+	if i < 0 {
+		return
+	}
+	role := KeyControlPlane
+	if master {
+		role = KeyMaster
+	}
+	want := Taint{Key: role, Effect: NoSchedule}
+	l.add(LintMaster, taintField(i), fmt.Sprintf("%s is on a node of the control plane that has not %s: pods that tolerate the one come to the control plane", n.Spec.Taints[i], want),
+		"add it: kubectl taint node "+n.Name+" "+want.String())
 }
 
 // death is why a toleration is called dead; without a problem it is not.

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/taints"
 )
 
-// TestLint runs the scripts of testdata/lint: lines "node NAME TAINTS" and "pod
+// TestLint runs the scripts of testdata/lint: lines "node NAME [label:KEY...] TAINTS" and "pod
 // NAME OWNER TOLERATIONS", where OWNER is Kind/name or "-".
 func TestLint(t *testing.T) {
 	golden.Run(t, "testdata/lint/*.txt", func(t *testing.T) golden.Handler {
@@ -33,6 +33,17 @@ func clusterOf(c *golden.Command) *taints.Cluster {
 		name, rest, _ := strings.Cut(rest, " ")
 		if kind == "node" {
 			n := taints.Node{ObjectMeta: taints.ObjectMeta{Name: name}}
+			for rest != "" { // LABEL... before the taints
+				label, more, _ := strings.Cut(rest, " ")
+				label, is := strings.CutPrefix(label, "label:")
+				if !is {
+					break
+				}
+				if n.Labels == nil {
+					n.Labels = map[string]string{}
+				}
+				n.Labels[label], rest = "", more
+			}
 			n.Spec.Taints = taintsOf(rest)
 			cluster.Nodes = append(cluster.Nodes, n)
 			continue

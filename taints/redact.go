@@ -8,7 +8,9 @@ func (x *explainer) redact() {
 	for i := range x.Untolerated {
 		u := &x.Untolerated[i]
 		r.taint(&u.Taint)
-		r.toleration(&u.Fix)
+		if u.Fix != nil {
+			r.toleration(u.Fix)
+		}
 		if u.Nearest == nil {
 			continue
 		}

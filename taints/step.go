@@ -171,6 +171,9 @@ func plural(n int, one, more string) string {
 // short time ago: then its effect is waited for.
 func (s *stepper) do(a Action, why string) {
 	r := Retry{Key: a.key(), Since: s.now}
+	if slices.ContainsFunc(s.state.Writes, func(o Retry) bool { return o.Key == r.Key }) {
+		return // for a pod that is listed twice
+	}
 	for _, old := range s.old.Writes {
 		if old.Key == r.Key {
 			r = old

@@ -147,6 +147,16 @@ func TestZoneQueue(t *testing.T) {
 		l.want(1, "", "")
 		l.want(8, "", "b")
 	})
+	t.Run("another node of the name needs a token of its own", func(t *testing.T) {
+		l := newLine(t, 2)
+		l.want(0, "a", "a")
+		l.fleet.Nodes[0].UID = "another"
+		l.want(5, "", "")
+		if len(l.state.Granted) != 0 {
+			t.Errorf("granted: %+v", l.state.Granted)
+		}
+		l.want(5, "", "a")
+	})
 	t.Run("a clock that is set back costs an interval at most", func(t *testing.T) {
 		l := newLine(t, 2)
 		l.want(0, "", "a")

@@ -19,6 +19,9 @@ func (e *explainFlags) add(flags *flag.FlagSet) {
 	flags.BoolVar(&e.redact, "redact", false, "")
 }
 
+// dump is how what the program reads is got.
+const dump = "kubectl get nodes,pods,pdb -A -o json"
+
 // runExplain explains what nodes' taints mean for pods.
 func (c *command) runExplain() (int, error) {
 	cluster, err := c.cluster()
@@ -31,13 +34,17 @@ func (c *command) runExplain() (int, error) {
 	}
 	status := statusGood
 	all := []*taints.Explanation{}
+	var missing []string // pods whose nodes are not in the input
 	for _, p := range pods {
 		nodes, err := c.explain.nodes(cluster, p)
 		if err != nil {
 			return 0, err
 		}
+		if len(nodes) == 0 && p.Spec.NodeName != "" {
+			missing = append(missing, p.ObjectMeta.String()+" on "+p.Spec.NodeName)
+		}
 		for _, n := range nodes {
-			x := taints.Explain(p, n, &taints.ExplainOptions{Options: *c.options(), Redact: c.explain.redact})
+			x := taints.Explain(p, n, &taints.ExplainOptions{Options: *c.options(), Redact: c.explain.redact, Now: c.now})
 			if !x.Schedulable {
 				status = statusFound
 			}
@@ -45,7 +52,10 @@ func (c *command) runExplain() (int, error) {
 		}
 	}
 	if len(all) == 0 {
-		return 0, fmt.Errorf("explain: the input has %d nodes and %d pods, and no pod with a node to look at: both are needed, as kubectl get nodes,pods -A -o json prints them", len(cluster.Nodes), len(cluster.Pods))
+		return 0, fmt.Errorf("explain: the input has %d nodes and %d pods, and no pod with a node to look at; dump both: %s", len(cluster.Nodes), len(cluster.Pods), dump)
+	}
+	if len(missing) > 0 {
+		fmt.Fprintf(c.stderr, "taints: explain: the nodes of %s are not in the input; dump them, too: %s\n", some(missing, "pod"), dump)
 	}
 	if c.format == "json" {
 		return status, c.printJSON(all)
@@ -71,7 +81,7 @@ func (e *explainFlags) pods(cluster *taints.Cluster) ([]*taints.Pod, error) {
 	case e.pod == "":
 		return found, nil
 	case len(found) == 0:
-		return nil, fmt.Errorf("-pod %s: there is no such pod in the input", e.pod)
+		return nil, fmt.Errorf("-pod %s: there is no such pod in the input, which has %d pods; dump it: %s", e.pod, len(cluster.Pods), dump)
 	case len(found) > 1:
 		return nil, fmt.Errorf("-pod %s: there are several: %s; name one with its namespace", e.pod, strings.Join(names, ", "))
 	}
@@ -91,7 +101,7 @@ func (e *explainFlags) nodes(cluster *taints.Cluster, p *taints.Pod) ([]*taints.
 		}
 	}
 	if len(found) == 0 && e.node != "" {
-		return nil, fmt.Errorf("-node %s: there is no such node in the input", e.node)
+		return nil, fmt.Errorf("-node %s: there is no such node in the input, which has %d nodes; dump it: %s", e.node, len(cluster.Nodes), dump)
 	}
 	return found, nil
 }

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/taints"
@@ -59,11 +60,11 @@ exit status: 0 good, 1 not placed (explain) or something found (lint), 2 bad inp
 `
 
 func main() {
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(run(os.Args[1:], time.Now(), os.Stdin, os.Stdout, os.Stderr))
 }
 
 // run is the program but for the process around it.
-func run(words []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(words []string, now time.Time, stdin io.Reader, stdout, stderr io.Writer) int {
 	c, err := parse(words)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(stdout, usage)
@@ -71,7 +72,7 @@ func run(words []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	status := statusBadInput
 	if err == nil {
-		c.stdin, c.stdout = stdin, stdout
+		c.now, c.stdin, c.stdout, c.stderr = now, stdin, stdout, stderr
 		status, err = c.run(c)
 	}
 	if err != nil {
@@ -92,8 +93,10 @@ type command struct {
 	whatIf  whatIfFlags
 	words   []string // what is no flag
 
+	now    time.Time
 	stdin  io.Reader
 	stdout io.Writer
+	stderr io.Writer
 }
 
 // parse reads the command line.

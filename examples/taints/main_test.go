@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"time"
 
 	"github.com/fairlead/fairlead/internal/golden"
 )
@@ -17,7 +18,7 @@ func TestRun(t *testing.T) {
 		return func(c *golden.Command) string {
 			line, input, _ := strings.Cut(c.Input, "\n")
 			var out, problems bytes.Buffer
-			status := run(split(line), strings.NewReader(input), &out, &problems)
+			status := run(split(line), now, strings.NewReader(input), &out, &problems)
 			text := out.String()
 			if problems.Len() > 0 {
 				text += "stderr: " + problems.String()
@@ -26,6 +27,9 @@ func TestRun(t *testing.T) {
 		}
 	})
 }
+
+// now is when the scripts are played.
+var now = time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
 
 func split(line string) []string {
 	var words []string
@@ -43,7 +47,7 @@ func split(line string) []string {
 func TestBrokenInput(t *testing.T) {
 	for _, words := range []string{"explain", "matrix", "lint", "whatif -event x", "parse -node n a-"} {
 		var out, problems bytes.Buffer
-		status := run(strings.Fields(words), iotest.ErrReader(errors.New("the pipe broke")), &out, &problems)
+		status := run(strings.Fields(words), now, iotest.ErrReader(errors.New("the pipe broke")), &out, &problems)
 		if status != statusBadInput || out.Len() > 0 || problems.Len() == 0 {
 			t.Errorf("%s: status %d, printed %q, told %q", words, status, &out, &problems)
 		}

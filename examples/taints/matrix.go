@@ -57,7 +57,7 @@ func (c *command) runMatrix() (int, error) {
 		return 0, err
 	}
 	if len(cluster.Nodes) == 0 || len(cluster.Pods) == 0 {
-		return 0, fmt.Errorf("matrix: the input has %d nodes and %d pods: both are needed, as kubectl get nodes,pods -A -o json prints them", len(cluster.Nodes), len(cluster.Pods))
+		return 0, fmt.Errorf("matrix: the input has %d nodes and %d pods, and both are needed; dump them: %s", len(cluster.Nodes), len(cluster.Pods), dump)
 	}
 	x := newMatrix(cluster, c.options())
 	if c.format == "json" {

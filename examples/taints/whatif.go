@@ -72,6 +72,9 @@ func (c *command) runWhatIf() (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	if len(cluster.Nodes) == 0 {
+		return 0, fmt.Errorf("whatif: the input has no nodes; dump them: %s", dump)
+	}
 	c.whatIf.policy.Options = c.options()
 	p, err := taints.WhatIf(cluster, &c.whatIf.question, &c.whatIf.policy)
 	if err != nil {

@@ -1,0 +1,184 @@
+package taints
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// Advice is what an administrator must know of a taint that keeps a pod off a
+// node: why it is there, since when, whose it is, and the way out. It never
+// advises to tolerate a taint that stands for a node's trouble, or for somebody's
+// work on it: that would bring pods to where they cannot run.
+type Advice struct {
+	// Cause is why the taint is there, as far as the node tells.
+	Cause string `json:"cause"`
+	// Since is since when; nil if that is not known.
+	Since *time.Time `json:"since,omitempty"`
+	// Owner is who puts the taint there and takes it off.
+	Owner string `json:"owner"`
+	// WayOut is what to do, or what to wait for.
+	WayOut string `json:"wayOut"`
+}
+
+// knownTaint is a taint that the control plane or a well-known controller sets.
+type knownTaint struct {
+	key       string
+	condition string // the type of the node's condition that it follows; empty if it follows none
+	cause     string
+	owner     string
+	wayOut    string // NODE stands for the node's name
+}
+
+const nodeController = "the node lifecycle controller, by the node's conditions"
+
+// knownTaints are told by their keys.
+var knownTaints = []knownTaint{
+	{
+		KeyUnschedulable, "", "the node is cordoned: somebody works on it, or drains it", "whoever cordoned it (kubectl cordon, a drain, an autoscaler)",
+		"when that work is over: kubectl uncordon NODE",
+	},
+	{
+		KeyNotReady, nodeReady, "the node says that it is not ready", nodeController,
+		"repair the node, beginning with its kubelet (kubectl describe node NODE); the taint goes when it is ready",
+	},
+	{
+		KeyUnreachable, nodeReady, "nothing is heard of the node", nodeController,
+		"bring the node back; or power it off for certain, and only then say that it is fenced: kubectl taint node NODE " + KeyOutOfService + "=nodeshutdown:NoExecute",
+	},
+	{
+		KeyMemoryPressure, "MemoryPressure", "the node is short of memory", nodeController,
+		"free memory on the node: move pods away, or lower what they use; the taint goes when the node reports enough",
+	},
+	{
+		KeyDiskPressure, "DiskPressure", "the node is short of disk space", nodeController,
+		"free disk space on the node: unused images, logs, volumes of type emptyDir; the taint goes when the node reports enough",
+	},
+	{
+		KeyPIDPressure, "PIDPressure", "the node is short of process numbers", nodeController,
+		"end what has started so many processes on the node; the taint goes when the node reports enough",
+	},
+	{
+		KeyNetworkUnavailable, "NetworkUnavailable", "the network of the node is not set up", nodeController,
+		"see why the network plugin, or the cloud's routes, are not up on NODE; the taint goes when they are",
+	},
+	{
+		KeyOutOfService, "", "people have said that the node is dead: its pods are deleted by force", "whoever put it there, by hand",
+		"when the node is repaired and runs again: kubectl taint node NODE " + KeyOutOfService + "-",
+	},
+	{
+		KeyUninitialized, "", "the cloud's controller does not know the node yet", "the cloud controller manager",
+		"wait for it; if it takes long, read its logs",
+	},
+	{
+		KeyShutdown, "", "the cloud says that the machine is switched off", "the cloud controller manager",
+		"start the machine, or delete the node; the taint goes when the machine runs",
+	},
+	{
+		KeyMaster, "", "the node is reserved for the control plane", "the installation of the cluster",
+		"let the pod run on other nodes: only what belongs to the control plane should tolerate it",
+	},
+	{
+		KeyControlPlane, "", "the node is reserved for the control plane", "the installation of the cluster",
+		"let the pod run on other nodes: only what belongs to the control plane should tolerate it",
+	},
+	{
+		KeyMachineUninitialized, "", "the node has not got the labels of its machine yet", "Cluster API",
+		"wait for it; if it takes long, look at the conditions of the node's Machine",
+	},
+	{
+		KeyOutdatedRevision, "", "the machine of the node is of an old revision and will be replaced", "Cluster API",
+		"wait for the rollout of its MachineDeployment: nodes of the new revision are preferred",
+	},
+	{
+		"ToBeDeletedByClusterAutoscaler", "", "the node is about to be removed, since it is not needed", "the cluster autoscaler",
+		"let the pod run on other nodes; the autoscaler adds one if there is no room",
+	},
+	{
+		"DeletionCandidateOfClusterAutoscaler", "", "the node is little used, and may be removed", "the cluster autoscaler",
+		"nothing: the taint goes when the node is used",
+	},
+	{
+		"karpenter.sh/disrupted", "", "the node is being replaced or removed", "Karpenter",
+		"let the pod run on other nodes; Karpenter adds one if there is no room",
+	},
+	{
+		"karpenter.sh/unregistered", "", "the node has not been registered yet", "Karpenter",
+		"wait for it; if it takes long, look at the conditions of the node's NodeClaim",
+	},
+	{
+		"UpdateInProgress", "", "the node is about to get a new configuration", "the machine config operator",
+		"wait for the update of its pool: kubectl get machineconfigpools",
+	},
+}
+
+// knownTaintOf returns what is known of a key, or nil.
+func knownTaintOf(key string) *knownTaint {
+	for i := range knownTaints {
+		if knownTaints[i].key == key {
+			return &knownTaints[i]
+		}
+	}
+	return nil
+}
+
+// adviceOn says what to do about a taint. A toleration is advised only where that
+// is what the taint is for, see fixable.
+func adviceOn(t *Taint, fix *Toleration, n *Node, redact bool) Advice {
+	if t.Key == "" || consequence(t.Effect) == harmless {
+		return Advice{Cause: "the API accepts no such taint", Owner: "whoever wrote it", WayOut: "correct the taints of node " + n.Name}
+	}
+	k := knownTaintOf(t.Key)
+	if k == nil {
+		a := Advice{Cause: "the node is kept for pods that tolerate it", Owner: "whoever put it there", Since: t.TimeAdded}
+		switch t.Effect {
+		case NoExecute:
+			a.Cause = "the node is being cleared, or kept for pods that tolerate it"
+		case PreferNoSchedule:
+			a.Cause = "the node is meant for pods that tolerate it, and for others in need"
+		}
+		a.WayOut = fmt.Sprintf("if the pod belongs there, add to it %s; if the taint does not, kubectl taint node %s %s-", fix, n.Name, t)
+		return a
+	}
+	a := Advice{Cause: k.cause, Owner: k.owner, Since: t.TimeAdded, WayOut: strings.ReplaceAll(k.wayOut, "NODE", n.Name)}
+	c := nodeCondition(n, k.condition)
+	if c == nil {
+		return a
+	}
+	if !c.LastTransitionTime.IsZero() {
+		a.Since = &c.LastTransitionTime
+	}
+	switch {
+	case t.Key == KeyUnreachable && !c.LastHeartbeatTime.IsZero():
+		a.Since = &c.LastHeartbeatTime // it has been silent since then
+	case c.Message != "" && c.Status != object.ConditionUnknown && !redact:
+		a.Cause += ": " + clip(firstLine(c.Message))
+	}
+	return a
+}
+
+// fixable reports whether a toleration is a way out: not for taints that stand
+// for trouble or for work on the node.
+func fixable(t *Taint) bool {
+	return t.Key != "" && knownTaintOf(t.Key) == nil && consequence(t.Effect) != harmless
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}
+
+// text returns the advice as lines: the cause with its time and owner, and the
+// way out.
+func (a *Advice) text(now time.Time) string {
+	s := "cause: " + a.Cause
+	if a.Since != nil {
+		s += ", since " + a.Since.UTC().Format(time.RFC3339)
+		if d := now.Sub(*a.Since).Round(time.Second); !now.IsZero() && d > 0 {
+			s += " (" + d.String() + ")"
+		}
+	}
+	return s + "; owner: " + a.Owner + "\n    way out: " + a.WayOut
+}
