@@ -26,7 +26,7 @@ type OperatorGroup = group.OperatorGroup
 func failedForward(csvs []ClusterServiceVersion) (map[string]bool, error) {
 	next := make(map[string]*ClusterServiceVersion)
 	for i := range csvs {
-		if r := csvs[i].Spec.Replaces; r != "" {
+		if r := csvs[i].Spec.Replaces; r != "" && r != csvs[i].Name {
 			next[r] = &csvs[i]
 		}
 	}

@@ -192,8 +192,11 @@ func (n *encoding) parts() []*query {
 	}
 	for i, s := range n.q.subs {
 		var v solver.Var
-		if lits := n.problem.Constraint(n.subs[i]).Lits; len(lits) > 0 {
+		switch lits := n.problem.Constraint(n.subs[i]).Lits; {
+		case len(lits) > 0:
 			v = lits[0].Var()
+		case s.current != nil:
+			v = n.vars[s.current]
 		}
 		p := part(v)
 		p.subs = append(p.subs, s)

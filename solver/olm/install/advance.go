@@ -49,6 +49,9 @@ func (s *stepper) adopt() bool {
 	}
 	memory := fresh.memory(current)
 	if len(memory.Steps) == 0 && !settled {
+		if p != nil {
+			s.block(planSubject(p), ReasonPlanHeld, "it does not begin while it is not known whether it is still what is wanted", s.namespaceSubject(), "it is known what to install")
+		}
 		return false
 	}
 	if len(memory.Steps) == 0 || s.failedBefore(memory) {

@@ -82,6 +82,7 @@ const (
 	ReasonUnpackFailed    = "BundleUnpackFailed"        // and the last attempt failed
 	ReasonContentInvalid  = "BundleInvalid"             // the content of a bundle makes no plan
 	ReasonPlanPending     = "InstallPlanPending"        // the plan is not seen in the cluster yet
+	ReasonPlanHeld        = "InstallPlanHeld"           // it is not known whether the plan is still wanted
 	ReasonPlanMissing     = "InstallPlanMissing"        // the plan has gone while it was carried out
 	ReasonPlanChanged     = "InstallPlanChanged"        // its steps are not those that were planned
 	ReasonApproval        = "RequiresApproval"          // nobody has approved the plan

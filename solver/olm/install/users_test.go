@@ -1,0 +1,483 @@
+package install_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/sim"
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/install"
+)
+
+// TestUsers lets users do what users do, in two namespaces of one cluster, and
+// checks that after each thing everything comes to rest: that nothing is written
+// any more, that few plans were made, and that whatever is not as it should be
+// has a Block that says why.
+func TestUsers(t *testing.T) {
+	counts := sim.Run(t, long.N(12, 100_000), func(s *sim.Sim) error { return newUsers(t, s).run() })
+	t.Log(counts)
+	if os.Getenv(sim.SeedVariable) != "" {
+		return // one seed need not come by everything
+	}
+	for _, name := range []string{
+		"made again", "pinned", "moved", "approved", "csv deleted", "csv edited", "plan deleted", "catalog changed", "group changed",
+		"uninstall", "crd deleted", "plan", "update", "waits for approval", "waits unsatisfied", "left out", "csv waits",
+	} {
+		if counts[name] == 0 {
+			t.Errorf("there was no %q: %v", name, counts)
+		}
+	}
+}
+
+var teams = []string{ns, "team"}
+
+// users is one simulation of users.
+type users struct {
+	*sim.Sim
+	t       *testing.T
+	backend *install.MemBackend
+	runner  *install.Runner
+	health  map[string]install.Health
+	lines   []shelfLine // of both catalogs
+	shown   int         // the newest version that catalogs have
+	opts    olm.Options
+	asked   *olm.Resolver
+	deleted []olm.Subscription // that may be made again
+	plans   int                // made since the last event
+}
+
+func newUsers(t *testing.T, s *sim.Sim) *users {
+	u := &users{Sim: s, t: t, health: map[string]install.Health{}, shown: 1 + s.IntN(versions)}
+	u.opts.PartialOK = s.OneIn(2)
+	u.backend = &install.MemBackend{
+		Health: func(_, csv string) (install.Health, string) { return cmp.Or(u.health[csv], install.Ready), "simulated" },
+		Changed: func(_ string, a install.Action) {
+			if p, ok := a.(install.WritePlan); ok && p.Plan.Revision == "" {
+				u.plans++
+				u.Reach("plan")
+			}
+			if _, ok := a.(install.DeleteCSV); ok {
+				u.Reach("update")
+			}
+		},
+	}
+	u.stock()
+	u.show()
+	resolve := func(ctx context.Context, req *olm.Request) (*olm.Resolution, error) { return u.asked.Resolve(ctx, req) }
+	if s.OneIn(2) {
+		resolve = func(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
+			return install.Across(u.asked, u.backend.Requests)(ctx, req)
+		}
+	}
+	u.runner = install.NewRunner(u.backend, resolve, nil, &fairlead.RunnerOptions{Clock: s.Clock})
+	for _, team := range teams {
+		u.edit(team, func(w *install.World) {
+			w.Groups = append(w.Groups, install.OperatorGroup{})
+			w.Groups[len(w.Groups)-1].Name = "g"
+			w.Groups[len(w.Groups)-1].Spec.TargetNamespaces = []string{team}
+			w.Namespaces = []olm.ObjectMeta{{Name: ns}, {Name: "team"}, {Name: "third"}}
+		})
+	}
+	return u
+}
+
+// stock draws packages, of which some bring the same APIs.
+func (u *users) stock() {
+	for i := range 3 {
+		name := string(rune('a' + i))
+		for _, ch := range []string{"stable", "fast"}[:1+u.IntN(2)] {
+			for v := 1; v <= versions; v++ {
+				entry := fmt.Sprintf("%s/%s %s.v%d", name, ch, name, v)
+				switch {
+				case v > 2 && u.OneIn(4):
+					entry += fmt.Sprintf(" replaces=%s.v%d skips=(%s.v%d)", name, v-2, name, v-1)
+				case v > 1 && u.OneIn(6):
+					entry += fmt.Sprintf(" replaces=%s.v%d range=1.0.0-%d.0.0", name, v-1, v)
+				case v > 1:
+					entry += fmt.Sprintf(" replaces=%s.v%d", name, v-1)
+				}
+				u.lines = append(u.lines, shelfLine{v, entry})
+			}
+		}
+		for v := 1; v <= versions; v++ {
+			bundle := fmt.Sprintf("bundle %s.v%d provides=(K%s/v1", name, v, name)
+			if u.OneIn(5) {
+				bundle += fmt.Sprintf(",Shared/v%d", 1+u.IntN(2))
+			}
+			bundle += ")"
+			if other := u.IntN(3); other != i && u.OneIn(3) {
+				bundle += fmt.Sprintf(" requires=(%s/v1)", []string{"K" + string(rune('a'+other)), "Shared", "Kx"}[min(2, u.IntN(12)/5)])
+			}
+			u.lines = append(u.lines, shelfLine{v, bundle})
+		}
+	}
+}
+
+// show lets the catalogs have what was published, or less.
+func (u *users) show() {
+	gone := ""
+	if u.OneIn(4) {
+		gone = string(rune('a' + u.IntN(3)))
+	}
+	var shown []string
+	for _, line := range u.lines {
+		name := strings.TrimPrefix(line.text, "bundle ")
+		if line.version <= u.shown && (gone == "" || !strings.HasPrefix(name, gone)) {
+			shown = append(shown, line.text)
+		}
+	}
+	u.Note("catalogs up to version %d, without %q", u.shown, gone)
+	all := parseShelf(strings.Join(shown, "\n")).sources(u.t)
+	if u.OneIn(3) {
+		second := all[0]
+		second.Name = "second"
+		all = append(all, second)
+	}
+	var err error
+	if u.asked, err = olm.NewResolver(all, &u.opts); err != nil {
+		u.t.Fatal(err)
+	}
+}
+
+func (u *users) edit(team string, f func(w *install.World)) {
+	if err := u.backend.Edit(team, func(w *install.World) error { f(w); return nil }); err != nil {
+		u.t.Fatal(err)
+	}
+}
+
+func (u *users) run() error {
+	for range 25 {
+		for range 1 + u.IntN(2) {
+			u.event(teams[min(1, u.IntN(4)/3)])
+		}
+		if err := u.rest(false); err != nil {
+			return err
+		}
+	}
+	clear(u.health)
+	u.Note("all pods are ready")
+	return u.rest(true)
+}
+
+// rest lets the engine work until nothing is written any more. In the end
+// nothing but an event may change anything.
+func (u *users) rest(end bool) error {
+	u.plans = 0
+	until := u.Clock.Now().Add(6 * time.Minute)
+	for range 1000 {
+		acted := false
+		var wake time.Time
+		var all []install.Decision
+		for _, team := range teams {
+			d, err := u.runner.Reconcile(u.t.Context(), team)
+			if err != nil {
+				u.Note("%s: %v", team, err)
+			}
+			for _, a := range d.Actions {
+				u.Note("%s: %s", team, describe(a))
+			}
+			acted = acted || len(d.Actions) > 0 || err != nil
+			if wake.IsZero() || !d.Wake.IsZero() && d.Wake.Before(wake) {
+				wake = d.Wake
+			}
+			all = append(all, d)
+		}
+		if u.plans > 12 {
+			return fmt.Errorf("%d plans were made for one event", u.plans)
+		}
+		switch {
+		case acted:
+		case wake.IsZero():
+			return u.told(all)
+		case wake.After(until) && end:
+			return fmt.Errorf("at rest, it is to be looked again at %s: %v", wake, all)
+		case wake.After(until):
+			return u.told(all)
+		default:
+			u.Clock.Set(wake)
+		}
+		if u.Clock.Now().After(until) && !end {
+			return u.told(all) // what fails is tried again for as long as it does
+		}
+	}
+	return fmt.Errorf("it does not come to rest")
+}
+
+// told checks that whatever is not as it should be has a Block.
+func (u *users) told(all []install.Decision) error {
+	for i, team := range teams {
+		w := u.backend.World(team)
+		d := &all[i]
+		about := func(subject string) bool {
+			return slices.ContainsFunc(d.Blocked, func(b fairlead.Block) bool { return strings.HasPrefix(b.Subject, subject) })
+		}
+		for _, b := range d.Blocked {
+			if b.Since.IsZero() || b.Owner == "" || b.Unblock == "" || b.Subject == "" || b.Reason == "" || b.Message == "" {
+				return fmt.Errorf("%s: a block says too little: %+v", team, b)
+			}
+			switch b.Reason {
+			case install.ReasonApproval:
+				u.Reach("waits for approval")
+			case install.ReasonUnsatisfiable:
+				u.Reach("waits unsatisfied")
+				if strings.HasPrefix(b.Subject, "subscription ") {
+					u.Reach("left out")
+				}
+			}
+		}
+		for _, c := range w.CSVs {
+			if !c.Copied() && c.Status.Phase != olm.PhaseSucceeded {
+				u.Reach("csv waits")
+				if !about("csv " + c.Name) {
+					return fmt.Errorf("%s: at rest %s is %q, and there is no Block: %v", team, c.Name, c.Status.Phase, d.Blocked)
+				}
+			}
+		}
+		for _, p := range w.Plans {
+			if p.Status.Phase != install.PlanComplete && p.Status.Phase != install.PlanFailed && !about("installplan "+p.Name) {
+				return fmt.Errorf("%s: at rest %s is %s, and there is no Block: %v", team, p.Name, p.Status.Phase, d.Blocked)
+			}
+		}
+		for _, s := range w.Subscriptions {
+			has := findCSV(w, s.Status.InstalledCSV)
+			if (has == nil || s.Status.CurrentCSV != s.Status.InstalledCSV) && len(d.Blocked) == 0 {
+				return fmt.Errorf("%s: at rest subscription %s has %+v, and there is no Block", team, s.Name, s.Status)
+			}
+		}
+		if d.State.Removal != nil && len(d.Blocked) == 0 {
+			return fmt.Errorf("%s: a removal is under way, and there is no Block", team)
+		}
+	}
+	return nil
+}
+
+// event lets a user of a namespace do one thing.
+func (u *users) event(team string) {
+	switch u.IntN(20) {
+	case 0, 1, 2:
+		u.subscribe(team)
+	case 3:
+		u.unsubscribe(team)
+	case 4, 5:
+		u.again(team)
+	case 6, 7:
+		u.change(team)
+	case 8, 9, 10:
+		u.approve(team)
+	case 11:
+		u.deleteCSV(team)
+	case 12:
+		u.editCSV(team)
+	case 13:
+		u.deletePlan(team)
+	case 14, 15:
+		u.Reach("catalog changed")
+		u.shown = 1 + u.IntN(versions)
+		u.show()
+	case 16:
+		u.regroup(team)
+	case 17:
+		u.remove(team)
+	case 18:
+		u.deleteCRD(team)
+	case 19:
+		u.ail(team)
+	}
+}
+
+func (u *users) subscribe(team string) {
+	var sub install.Subscription
+	pkg := string(rune('a' + u.IntN(3)))
+	if u.OneIn(25) {
+		pkg = "nothing"
+	}
+	sub.Name, sub.Spec.Package = pkg, pkg
+	if u.OneIn(6) {
+		sub.Name += "-2"
+	}
+	u.alter(&sub)
+	u.edit(team, func(w *install.World) {
+		if !slices.ContainsFunc(w.Subscriptions, func(s install.Subscription) bool { return s.Name == sub.Name }) {
+			u.Note("%s: subscribe %+v", team, sub.Spec)
+			w.Subscriptions = append(w.Subscriptions, sub)
+		}
+	})
+}
+
+// alter draws what a subscription asks for.
+func (u *users) alter(s *install.Subscription) {
+	switch u.IntN(5) {
+	case 0:
+		s.Spec.Channel = []string{"", "stable", "fast"}[u.IntN(3)]
+		u.Reach("moved")
+	case 1:
+		s.Spec.Source = []string{"", "shelf", "second"}[u.IntN(3)]
+		u.Reach("moved")
+	case 2:
+		s.Spec.InstallPlanApproval = []olm.Approval{"", olm.ApprovalManual}[u.IntN(2)]
+	case 3:
+		s.Spec.StartingCSV = ""
+		if u.OneIn(2) {
+			s.Spec.StartingCSV = fmt.Sprintf("%s.v%d", s.Spec.Package, 1+u.IntN(versions))
+			u.Reach("pinned")
+		}
+	}
+}
+
+func (u *users) unsubscribe(team string) {
+	u.edit(team, func(w *install.World) {
+		if n := len(w.Subscriptions); n > 0 {
+			i := u.IntN(n)
+			u.Note("%s: unsubscribe %s", team, w.Subscriptions[i].Name)
+			u.deleted = append(u.deleted, w.Subscriptions[i].Subscription)
+			w.Subscriptions = slices.Delete(w.Subscriptions, i, i+1)
+		}
+	})
+}
+
+// again deletes a subscription and makes it again unchanged, or makes one again
+// that was deleted before.
+func (u *users) again(team string) {
+	u.edit(team, func(w *install.World) {
+		if n := len(u.deleted); n > 0 && u.OneIn(2) {
+			old := u.deleted[u.IntN(n)]
+			old.Status = olm.SubscriptionStatus{}
+			if old.Namespace == team && !slices.ContainsFunc(w.Subscriptions, func(s install.Subscription) bool { return s.Name == old.Name }) {
+				u.Reach("made again")
+				u.Note("%s: make %s again %+v", team, old.Name, old.Spec)
+				w.Subscriptions = append(w.Subscriptions, install.Subscription{Subscription: old})
+			}
+			return
+		}
+		if n := len(w.Subscriptions); n > 0 {
+			s := &w.Subscriptions[u.IntN(n)]
+			u.Reach("made again")
+			u.Note("%s: delete %s and make it again %+v", team, s.Name, s.Spec)
+			s.Status = olm.SubscriptionStatus{}
+		}
+	})
+}
+
+func (u *users) change(team string) {
+	u.edit(team, func(w *install.World) {
+		if n := len(w.Subscriptions); n > 0 {
+			s := &w.Subscriptions[u.IntN(n)]
+			u.alter(s)
+			u.Note("%s: %s is %+v", team, s.Name, s.Spec)
+		}
+	})
+}
+
+func (u *users) approve(team string) {
+	u.edit(team, func(w *install.World) {
+		for i := range w.Plans {
+			if p := &w.Plans[i]; !p.Spec.Approved {
+				u.Reach("approved")
+				u.Note("%s: approve %s", team, p.Name)
+				p.Spec.Approved = true
+			}
+		}
+	})
+}
+
+func (u *users) deleteCSV(team string) {
+	u.edit(team, func(w *install.World) {
+		if n := len(w.CSVs); n > 0 {
+			i := u.IntN(n)
+			u.Reach("csv deleted")
+			u.Note("%s: delete csv %s", team, w.CSVs[i].Name)
+			w.CSVs = slices.Delete(w.CSVs, i, i+1)
+		}
+	})
+}
+
+func (u *users) editCSV(team string) {
+	u.edit(team, func(w *install.World) {
+		if n := len(w.CSVs); n > 0 {
+			c := &w.CSVs[u.IntN(n)]
+			u.Reach("csv edited")
+			switch u.IntN(4) {
+			case 0:
+				c.Annotations = nil
+			case 1:
+				c.Status.Phase, c.Status.Reason = []olm.Phase{"", install.PhasePending, olm.PhaseFailed, olm.PhaseReplacing, "Odd"}[u.IntN(5)], ""
+			case 2:
+				c.Spec.Replaces = fmt.Sprintf("%s.v%d", c.Name[:1], u.IntN(versions+1))
+			case 3:
+				c.Labels = maps.Clone(c.Labels)
+				c.Spec.MinKubeVersion = []string{"", "v9.0.0"}[u.IntN(2)]
+			}
+			u.Note("%s: edit csv %s: %s, replaces %s", team, c.Name, c.Status.Phase, c.Spec.Replaces)
+		}
+	})
+}
+
+func (u *users) deletePlan(team string) {
+	u.edit(team, func(w *install.World) {
+		if n := len(w.Plans); n > 0 {
+			i := u.IntN(n)
+			u.Reach("plan deleted")
+			u.Note("%s: delete plan %s", team, w.Plans[i].Name)
+			w.Plans = slices.Delete(w.Plans, i, i+1)
+		}
+	})
+}
+
+func (u *users) regroup(team string) {
+	u.Reach("group changed")
+	u.edit(team, func(w *install.World) {
+		w.Groups = slices.DeleteFunc(w.Groups, func(g install.OperatorGroup) bool { return g.Namespace == team })
+		for i := range []int{0, 1, 1, 1, 1, 2}[u.IntN(6)] {
+			var g install.OperatorGroup
+			g.Name, g.Namespace = []string{"g", "h"}[i], team
+			g.Spec.TargetNamespaces = [][]string{nil, {team}, {ns, "team"}, {"third"}}[u.IntN(4)]
+			if u.OneIn(2) {
+				g.Spec.UpgradeStrategy = group.UpgradeFailForward
+			}
+			u.Note("%s: group %s of %v %s", team, g.Name, g.Spec.TargetNamespaces, g.Spec.UpgradeStrategy)
+			w.Groups = append(w.Groups, g)
+		}
+	})
+}
+
+func (u *users) remove(team string) {
+	kind := []string{install.RemovalUninstall, install.RemovalRefresh, "odd", ""}[u.IntN(4)]
+	u.edit(team, func(w *install.World) {
+		if n := len(w.Subscriptions); n > 0 {
+			s := &w.Subscriptions[u.IntN(n)]
+			u.Reach("uninstall")
+			u.Note("%s: %s %s", team, kind, s.Name)
+			s.Annotations = map[string]string{install.RemovalAnnotation: kind}
+		}
+	})
+}
+
+func (u *users) deleteCRD(team string) {
+	u.edit(team, func(w *install.World) {
+		if n := len(w.CRDs); n > 0 {
+			i := u.IntN(n)
+			u.Reach("crd deleted")
+			u.Note("delete crd %s", w.CRDs[i].Name)
+			w.CRDs = slices.Delete(w.CRDs, i, i+1)
+		}
+	})
+}
+
+// ail lets the pods of an operator break, or become ready.
+func (u *users) ail(team string) {
+	if w := u.backend.World(team); len(w.CSVs) > 0 {
+		c := w.CSVs[u.IntN(len(w.CSVs))].Name
+		u.health[c] = []install.Health{install.Ready, install.Progressing, install.Broken}[u.IntN(3)]
+		u.Note("%s is %s", c, u.health[c])
+	}
+}
