@@ -6,17 +6,20 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
 // Advice says which update to take.
 type Advice struct {
-	Current  string    `json:"current"`           // the version that the cluster has, or is going to
-	Channel  string    `json:"channel,omitempty"` // of updates
-	Channels []string  `json:"channels"`          // others that the release is in
-	Concerns []Finding `json:"concerns"`          // what speaks against updating now, worst first
-	Choices  []Choice  `json:"choices"`           // all updates, newest first
+	Current   string    `json:"current"`           // the version that the cluster has, or is going to
+	Channel   string    `json:"channel,omitempty"` // of updates
+	Channels  []string  `json:"channels"`          // others that the release is in
+	Concerns  []Finding `json:"concerns"`          // what speaks against updating now, worst first
+	Choices   []Choice  `json:"choices"`           // all updates, newest first
+	Checked   []string  `json:"checked"`           // checks that were made and found nothing
+	Unchecked []string  `json:"unchecked"`         // what could not be checked, and why
 	// Take is the version to take: the newest that nothing speaks against. It is
 	// empty when there is none.
 	Take string `json:"take,omitempty"`
@@ -27,8 +30,10 @@ type Advice struct {
 type Choice struct {
 	Release     Release         `json:"release"`            // to update to
 	Recommended ConditionStatus `json:"recommended"`        // whether the update service recommends it for this cluster
-	Reason      string          `json:"reason,omitempty"`   // why not, in a word
-	Message     string          `json:"message,omitempty"`  // why not
+	Reason      string          `json:"reason,omitempty"`   // what speaks against it, in a word; MultipleReasons where several things do
+	Reasons     []string        `json:"reasons,omitempty"`  // each of them: risks that apply or may, and preconditions
+	Accepted    []string        `json:"accepted,omitempty"` // risks of it that are accepted
+	Message     string          `json:"message,omitempty"`  // why it is not recommended
 	Findings    []Precondition  `json:"findings,omitempty"` // what else speaks against it
 	Blocked     bool            `json:"blocked"`            // it would be refused
 }
@@ -38,13 +43,16 @@ func (c *Choice) Clear() bool { return c.Recommended == True && !c.Blocked }
 
 // Advise says which update a cluster should take, and why not the others. It
 // looks at what the ClusterVersion lists, at the preconditions of each update,
-// and at alerts.
-func Advise(cv *ClusterVersion, alerts []Alert) *Advice {
+// and at alerts, which are nil when they are not known. accepted are names of
+// risks, and reasons of concerns, that the administrator takes beside those that
+// spec.desiredUpdate accepts.
+func Advise(cv *ClusterVersion, alerts []Alert, accepted []string) *Advice {
 	a := &Advice{
 		Current: cv.Status.Desired.Version, Channel: cv.Spec.Channel, Channels: append([]string{}, cv.Status.Desired.Channels...),
-		Concerns: []Finding{}, Choices: []Choice{},
+		Concerns: []Finding{}, Choices: []Choice{}, Checked: []string{}, Unchecked: []string{},
 	}
-	a.concerns(cv, alerts)
+	accepted = slices.Concat(accepted, accepts(cv))
+	a.concerns(cv, alerts, accepted)
 	for _, r := range cv.Status.AvailableUpdates {
 		a.Choices = append(a.Choices, choice(cv, Choice{Release: r, Recommended: True}))
 	}
@@ -56,6 +64,7 @@ func Advise(cv *ClusterVersion, alerts []Alert) *Advice {
 		if r := object.FindCondition(u.Conditions, "Recommended"); r != nil {
 			c.Recommended, c.Reason, c.Message = r.Status, r.Reason, r.Message
 		}
+		c.accept(cv, &u, accepted)
 		a.Choices = append(a.Choices, choice(cv, c))
 	}
 	slices.SortStableFunc(a.Choices, func(x, y Choice) int { return newest(x.Release, y.Release) })
@@ -63,12 +72,44 @@ func Advise(cv *ClusterVersion, alerts []Alert) *Advice {
 	return a
 }
 
+// accept tells the risks of a conditional update that speak against it, and makes
+// it recommended when all that do are accepted.
+func (c *Choice) accept(cv *ClusterVersion, u *ConditionalUpdate, accepted []string) {
+	if c.Recommended == True {
+		return
+	}
+	for _, r := range u.Risks {
+		if k := slices.IndexFunc(cv.Status.ConditionalUpdateRisks, func(o ConditionalUpdateRisk) bool { return o.Name == r.Name }); k >= 0 {
+			if applies := object.FindCondition(cv.Status.ConditionalUpdateRisks[k].Conditions, "Applies"); applies != nil && applies.Status == False {
+				continue
+			}
+		}
+		if slices.Contains(accepted, r.Name) {
+			c.Accepted = append(c.Accepted, r.Name)
+		} else {
+			c.Reasons = append(c.Reasons, r.Name)
+		}
+	}
+	switch {
+	case len(c.Accepted) > 0 && len(c.Reasons) == 0:
+		c.Recommended, c.Reason, c.Message = True, "", ""
+	case len(c.Reasons) == 0:
+		c.Reasons = []string{c.Reason}
+	}
+}
+
 // choice adds what the preconditions say.
 func choice(cv *ClusterVersion, c Choice) Choice {
+	risky := c.Recommended != True
 	for _, p := range Preconditions(cv, c.Release) {
-		if p.Name != CheckRecommended {
-			c.Findings = append(c.Findings, p)
-			c.Blocked = c.Blocked || !p.Warning
+		if p.Name == CheckRecommended {
+			continue
+		}
+		c.Findings = append(c.Findings, p)
+		c.Blocked = c.Blocked || !p.Warning
+		c.Reasons = append(c.Reasons, p.Reason)
+		if c.Reason = cmp.Or(c.Reason, p.Reason); risky && !p.Warning {
+			c.Reason = graph.ReasonMultiple
 		}
 	}
 	return c
@@ -117,32 +158,59 @@ func (a *Advice) take() {
 }
 
 // concerns finds what speaks against any update now.
-func (a *Advice) concerns(cv *ClusterVersion, alerts []Alert) {
-	for _, c := range cv.Status.Conditions {
-		f := Finding{Subject: "clusterversion version", Severity: SeverityError, Reason: cmp.Or(c.Reason, c.Type), Since: c.LastTransitionTime, Owner: "administrator"}
+func (a *Advice) concerns(cv *ClusterVersion, alerts []Alert, accepted []string) {
+	for _, check := range []struct {
+		kind     string
+		bad      []ConditionStatus // that speak against an update
+		absent   bool              // its absence says that all is well
+		severity Severity
+		passed   string
+		failed   string
+		next     string
+	}{
+		{"Failing", []ConditionStatus{True, Unknown}, false, SeverityError, "the cluster version is not failing", "the cluster version is failing: ", "remove the cause before an update"},
+		{"Progressing", []ConditionStatus{True}, false, SeverityWarning, "no update is under way", "an update is under way: ", "let it end before the next one"},
+		{"RetrievedUpdates", []ConditionStatus{False, Unknown}, false, SeverityWarning, "the list of updates is current", "the list of updates may be old: ", "see to it that the update service can be reached"},
+		{"Upgradeable", []ConditionStatus{False}, true, SeverityWarning, "nobody objects to another minor version", "the minor version must not change yet: ", "do what the message asks, or take an update within the minor version"},
+	} {
+		c := object.FindCondition(cv.Status.Conditions, check.kind)
 		switch {
-		case c.Type == "Failing" && c.Status != False:
-			f.Message, f.Next = "the cluster version is failing: "+c.Message, "mend that before an update"
-		case c.Type == "Progressing" && c.Status == True:
-			f.Severity, f.Message, f.Next = SeverityWarning, "an update is under way: "+c.Message, "let it end before the next one"
-		case c.Type == "RetrievedUpdates" && c.Status != True:
-			f.Severity, f.Message, f.Next = SeverityWarning, "the list of updates may be old: "+c.Message, "see to it that the update service can be reached"
-		case c.Type == "Upgradeable" && c.Status == False:
-			f.Severity, f.Message, f.Next = SeverityWarning, "the minor version must not change yet: "+c.Message, "do what the message asks, or take an update within the minor version"
+		case c == nil && !check.absent:
+			a.Unchecked = append(a.Unchecked, check.kind+": the ClusterVersion does not say")
+		case c == nil || !slices.Contains(check.bad, c.Status):
+			a.Checked = append(a.Checked, check.passed)
 		default:
-			continue
+			a.concern(Finding{
+				Subject: "clusterversion version", Severity: check.severity, Reason: cmp.Or(c.Reason, c.Type), Since: c.LastTransitionTime,
+				Owner: "administrator", Message: check.failed + c.Message, Next: check.next,
+			}, accepted)
 		}
-		a.Concerns = append(a.Concerns, f)
 	}
+	before := len(a.Concerns)
 	for _, alert := range alerts {
 		if f, ok := alert.concern(); ok {
-			a.Concerns = append(a.Concerns, f)
+			if !slices.Contains(accepted, alert.Labels["alertname"]) {
+				a.concern(f, nil)
+			}
 		}
+	}
+	switch {
+	case alerts == nil:
+		a.Unchecked = append(a.Unchecked, "alerts: without them trouble may be overlooked")
+	case len(a.Concerns) == before:
+		a.Checked = append(a.Checked, "no alert matters to an update")
 	}
 	slices.SortStableFunc(a.Concerns, func(x, y Finding) int {
 		order := []Severity{SeverityError, SeverityWarning, SeverityInfo}
 		return cmp.Or(cmp.Compare(slices.Index(order, x.Severity), slices.Index(order, y.Severity)), strings.Compare(x.Subject, y.Subject), strings.Compare(x.Message, y.Message))
 	})
+}
+
+// concern adds a finding, unless its reason is accepted.
+func (a *Advice) concern(f Finding, accepted []string) {
+	if !slices.Contains(accepted, f.Reason) {
+		a.Concerns = append(a.Concerns, f)
+	}
 }
 
 // Minor returns the major and minor version of a release, as in 4.18, or "".

@@ -57,7 +57,7 @@ func TestNextUpdate(t *testing.T) {
 		for v := range strings.FieldsSeq(c.available) {
 			cv.Status.AvailableUpdates = append(cv.Status.AvailableUpdates, cvo.Release{Version: v, Image: "image-" + v})
 		}
-		if a := cvo.Advise(cv, nil); a.Take != c.want {
+		if a := cvo.Advise(cv, nil, nil); a.Take != c.want {
 			t.Errorf("%s: %q is to be taken, not %s (%s)", c.available, a.Take, c.want, a.Why)
 		}
 	}

@@ -52,13 +52,13 @@ func handler(t *testing.T) golden.Handler {
 		case "updates":
 			return updates(g, c.Value("from"))
 		case "why":
-			w, err := g.WhyNot(c.Value("from"), c.Value("to"), &graph.WhyNotOptions{Evaluations: learnt(c.Value("learnt")), Accepted: c.Args[len(c.Args)-1].Values})
+			w, err := g.WhyNot(t.Context(), c.Value("from"), c.Value("to"), &graph.WhyNotOptions{PathOptions: *pathOptions(c)})
 			if err != nil {
 				return err.Error()
 			}
 			return string(w.Obstacle) + "\n" + w.String()
 		case "paths":
-			return paths(g, c)
+			return paths(t, g, c)
 		case "dot", "mermaid":
 			d, err := g.Diagram(c.Value("from"))
 			if err != nil {
@@ -100,19 +100,9 @@ func updates(g *graph.Graph, from string) string {
 	return "available " + strings.Join(versions(u.Available), " ") + "\nconditional " + strings.Join(withRisks(u.Conditional), " ")
 }
 
-func paths(g *graph.Graph, c *golden.Command) string {
-	opts := &graph.PathOptions{Max: 5}
-	for _, a := range c.Args {
-		switch a.Key {
-		case "avoid":
-			opts.Avoid = a.Values
-		case "prefer":
-			opts.Prefer = map[string]graph.Preference{"risks": graph.FewestRisks, "minors": graph.FewestMinors}[a.Values[0]]
-		case "steps":
-			opts.Steps = 2
-		}
-	}
-	list, err := g.Paths(c.Value("from"), c.Value("to"), opts)
+func paths(t *testing.T, g *graph.Graph, c *golden.Command) string {
+	opts := pathOptions(c)
+	list, err := g.Paths(t.Context(), c.Value("from"), c.Value("to"), opts)
 	var out strings.Builder
 	for _, p := range list {
 		out.WriteString(p.From.Version)
@@ -130,6 +120,24 @@ func paths(g *graph.Graph, c *golden.Command) string {
 		out.WriteString("none")
 	}
 	return out.String()
+}
+
+// pathOptions reads avoid, prefer, steps, learnt and accept.
+func pathOptions(c *golden.Command) *graph.PathOptions {
+	opts := &graph.PathOptions{Max: 5, Evaluations: learnt(c.Value("learnt"))}
+	for _, a := range c.Args {
+		switch a.Key {
+		case "avoid":
+			opts.Avoid = a.Values
+		case "prefer":
+			opts.Prefer = map[string]graph.Preference{"risks": graph.FewestRisks, "minors": graph.FewestMinors}[a.Values[0]]
+		case "steps":
+			opts.Steps = 2
+		case "accepted":
+			opts.Accepted = a.Values
+		}
+	}
+	return opts
 }
 
 func TestScripts(t *testing.T) { golden.Run(t, "testdata/*.txt", handler) }
@@ -174,7 +182,7 @@ func FuzzParse(f *testing.F) {
 			if _, err := g.Updates(r.Version); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := g.WhyNot(list[0].Version, r.Version, nil); err != nil {
+			if _, err := g.WhyNot(t.Context(), list[0].Version, r.Version, nil); err != nil {
 				t.Fatal(err)
 			}
 		}

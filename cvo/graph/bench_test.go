@@ -51,7 +51,7 @@ func BenchmarkPaths(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if paths, err := g.Paths("4.3.40+amd64", "4.8.21+amd64", &c.opts); err != nil || len(paths) == 0 {
+				if paths, err := g.Paths(b.Context(), "4.3.40+amd64", "4.8.21+amd64", &c.opts); err != nil || len(paths) == 0 {
 					b.Fatal(paths, err)
 				}
 			}
@@ -63,7 +63,7 @@ func BenchmarkWhyNot(b *testing.B) {
 	g, _ := graph.Parse(largest(b), nil)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := g.WhyNot("4.3.40+amd64", "4.8.21+amd64", nil); err != nil {
+		if _, err := g.WhyNot(b.Context(), "4.3.40+amd64", "4.8.21+amd64", nil); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -239,8 +239,8 @@ func (r *dataReader) blocked(f *file) {
 		if err != nil {
 			message = "from: " + err.Error()
 		}
-		f.report(f.tree.At("from"), CodeBlockedEdge, "", message+"; nothing is blocked by this file", `write an expression; from: .* blocks every update to `+w.To)
-		return
+		f.report(f.tree.At("from"), CodeBlockedEdge, "", message+"; every update to "+w.To+" is blocked", `write an expression; from: .* blocks every update to `+w.To)
+		b.match = everything // what cannot be read blocks all
 	}
 	if w.Name != "" || w.URL != "" || w.Message != "" || len(w.Rules) > 0 {
 		p := &parser{src: f.src}

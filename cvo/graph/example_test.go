@@ -1,6 +1,7 @@
 package graph_test
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/fairlead/fairlead/cvo/graph"
@@ -49,7 +50,7 @@ func Example() {
 // Paths without risks, and why the direct one is not offered.
 func ExampleGraph_Paths() {
 	g, _ := graph.Parse([]byte(answer), nil)
-	paths, err := g.Paths("4.18.20", "4.19.3", &graph.PathOptions{Prefer: graph.FewestRisks, Avoid: []string{"*"}, Max: 2})
+	paths, err := g.Paths(context.Background(), "4.18.20", "4.19.3", &graph.PathOptions{Prefer: graph.FewestRisks, Avoid: []string{"*"}, Max: 2})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -61,7 +62,7 @@ func ExampleGraph_Paths() {
 		}
 		fmt.Println()
 	}
-	why, _ := g.WhyNot("4.18.20", "4.19.3", nil)
+	why, _ := g.WhyNot(context.Background(), "4.18.20", "4.19.3", nil)
 	fmt.Println(why)
 	// Output:
 	// 4.18.20 -> 4.19.1 -> 4.19.3

@@ -33,7 +33,7 @@ func randomGraph(r *rand.Rand) string {
 			var risks []string
 			for _, name := range []string{"A", "B", "C"} {
 				if r.IntN(2) == 0 {
-					risks = append(risks, fmt.Sprintf(`{"name":%q,"matchingRules":[{"type":"Always"}]}`, name))
+					risks = append(risks, fmt.Sprintf(`{"name":%q,"matchingRules":[{"type":"PromQL","promql":{"promql":%q}}]}`, name, name))
 				}
 			}
 			if len(risks) == 0 {
@@ -53,12 +53,12 @@ func randomGraph(r *rand.Rand) string {
 
 // route is a path as the oracle sees it.
 type route struct {
-	versions            []string
-	hops, risks, minors int
+	versions                       []string
+	hops, applies, unknown, minors int
 }
 
 // routes returns every path that passes no release twice, by walking them all.
-func routes(t *testing.T, g *graph.Graph, from, to string, avoid []string) []route {
+func routes(t *testing.T, g *graph.Graph, from, to string, o *graph.PathOptions) []route {
 	var all []route
 	var walk func(at route)
 	walk = func(at route) {
@@ -73,10 +73,17 @@ func routes(t *testing.T, g *graph.Graph, from, to string, avoid []string) []rou
 			t.Fatal(err)
 		}
 		for _, next := range slices.Concat(u.Available, u.Conditional) {
-			if slices.Contains(at.versions, next.Version) || slices.ContainsFunc(next.Risks, func(r graph.Risk) bool { return slices.Contains(avoid, r.Name) }) {
+			if slices.Contains(at.versions, next.Version) || slices.ContainsFunc(next.Risks, func(r graph.Risk) bool { return slices.Contains(o.Avoid, r.Name) || slices.Contains(o.Avoid, "*") }) {
 				continue
 			}
-			w := route{append(slices.Clip(at.versions), next.Version), at.hops + 1, at.risks + len(next.Risks), at.minors}
+			w := route{append(slices.Clip(at.versions), next.Version), at.hops + 1, at.applies, at.unknown, at.minors}
+			for _, x := range o.Evaluations.Recommend(next, o.Accepted).Exposures {
+				if !x.Accepted && x.Applies == "True" {
+					w.applies++
+				} else if !x.Accepted && x.Applies == "Unknown" {
+					w.unknown++
+				}
+			}
 			if last[:4] != next.Version[:4] {
 				w.minors++
 			}
@@ -88,12 +95,13 @@ func routes(t *testing.T, g *graph.Graph, from, to string, avoid []string) []rou
 }
 
 func (r route) less(s route, p graph.Preference) int {
-	order := [3][2]int{{r.hops, s.hops}, {r.risks, s.risks}, {r.minors, s.minors}}
+	applies, hops, unknown, minors := [2]int{r.applies, s.applies}, [2]int{r.hops, s.hops}, [2]int{r.unknown, s.unknown}, [2]int{r.minors, s.minors}
+	order := [4][2]int{applies, hops, unknown, minors}
 	switch p {
 	case graph.FewestRisks:
-		order = [3][2]int{order[1], order[0], order[2]}
+		order = [4][2]int{applies, unknown, hops, minors}
 	case graph.FewestMinors:
-		order = [3][2]int{order[2], order[0], order[1]}
+		order = [4][2]int{applies, minors, hops, unknown}
 	}
 	for _, o := range order {
 		if o[0] != o[1] {
@@ -122,12 +130,23 @@ func TestPathsAgainstOracle(t *testing.T) {
 			from, to = to, from
 		}
 		opts := &graph.PathOptions{Prefer: graph.Preference(r.IntN(3)), Max: 1 + r.IntN(40)}
-		if r.IntN(3) == 0 {
+		switch r.IntN(6) {
+		case 0, 1:
 			opts.Avoid = []string{"A"}
+		case 2:
+			opts.Avoid = []string{"*"}
 		}
-		want := routes(t, g, from, to, opts.Avoid)
+		for _, name := range []string{"A", "B", "C"} {
+			if r.IntN(2) == 0 {
+				opts.Evaluations = opts.Evaluations.With(promql(name), r.IntN(2) == 0, nil, noon)
+			}
+			if r.IntN(6) == 0 {
+				opts.Accepted = append(opts.Accepted, name)
+			}
+		}
+		want := routes(t, g, from, to, opts)
 		slices.SortStableFunc(want, func(a, b route) int { return a.less(b, opts.Prefer) })
-		got, err := g.Paths(from, to, opts)
+		got, err := g.Paths(t.Context(), from, to, opts)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -149,31 +168,41 @@ func TestPathsAgainstOracle(t *testing.T) {
 		if len(got) == 0 {
 			unreachable++
 		}
-		one, err := g.Paths(from, to, &graph.PathOptions{Prefer: opts.Prefer, Avoid: opts.Avoid})
+		single := *opts
+		single.Max = 1
+		one, err := g.Paths(t.Context(), from, to, &single)
 		if err != nil || len(one) != min(len(got), 1) || len(one) == 1 && !slices.Equal(versions(one[0].Updates), versions(got[0].Updates)) {
 			t.Fatalf("seed %d: the best path differs: %v, %v", seed, one, got)
 		}
-		checkWhyNot(t, g, from, to, len(routes(t, g, from, to, nil)) > 0)
+		checkWhyNot(t, g, from, to, opts, got)
 		checkCycle(t, g, found)
 	}
-	if several < 150 || unreachable < 100 {
+	if several < 120 || unreachable < 100 {
 		t.Errorf("the graphs are too simple: %d with several paths, %d without", several, unreachable)
 	}
 }
 
-// checkWhyNot checks that an explanation agrees with what can be reached.
-func checkWhyNot(t *testing.T, g *graph.Graph, from, to string, reachable bool) {
+// checkWhyNot checks that an explanation agrees with what can be reached, and that
+// the path it advises is the first of those that are printed beside it.
+func checkWhyNot(t *testing.T, g *graph.Graph, from, to string, o *graph.PathOptions, paths []*graph.Path) {
 	t.Helper()
-	w, err := g.WhyNot(from, to, nil)
+	w, err := g.WhyNot(t.Context(), from, to, &graph.WhyNotOptions{PathOptions: *o})
 	if err != nil {
 		t.Fatal(err)
 	}
 	u, _ := g.Updates(from)
-	direct := slices.Contains(versions(u.Available), to)
-	conditional := slices.Contains(versions(u.Conditional), to)
+	direct, refused := slices.Contains(versions(u.Available), to), false
+	for _, c := range u.Conditional {
+		if c.Version == to {
+			refused = o.Evaluations.Recommend(c, o.Accepted).Status != "True"
+			direct = direct || !refused
+		}
+	}
 	switch {
-	case direct != (w.Obstacle == graph.Offered), conditional != (w.Obstacle == graph.NotRecommended), (from == to) != (w.Obstacle == graph.SameRelease),
-		w.Obstacle == graph.NoEdge && reachable != (len(w.Via) > 1):
+	case direct != (w.Obstacle == graph.Offered), refused != (w.Obstacle == graph.NotRecommended), (from == to) != (w.Obstacle == graph.SameRelease),
+		w.Obstacle == graph.NoEdge && len(paths) > 0 != (len(w.Via) > 1),
+		w.Via != nil && !slices.Equal(w.Via, versions(paths[0].Updates)),
+		refused && w.Via == nil && len(paths) > 0 && len(paths[0].Updates) > 1:
 		t.Fatalf("%s to %s: %+v", from, to, w)
 	}
 }
@@ -186,7 +215,7 @@ func checkCycle(t *testing.T, g *graph.Graph, found graph.Diagnostics) {
 	for _, r := range g.Releases() {
 		u, _ := g.Updates(r.Version)
 		for _, next := range slices.Concat(u.Available, u.Conditional) {
-			back, _ := g.Paths(next.Version, r.Version, nil)
+			back, _ := g.Paths(t.Context(), next.Version, r.Version, nil)
 			circle = circle || len(back) > 0
 		}
 	}

@@ -3,26 +3,38 @@ package graph
 import (
 	"cmp"
 	"container/heap"
+	"context"
 	"fmt"
 	"slices"
+
+	"github.com/fairlead/fairlead/internal/object"
 )
 
-// Preference says which of two paths is better.
+// Preference says which of two paths is better, among those with as few risks
+// that apply to the cluster.
 type Preference uint8
 
 // The preferences. What one leaves open the others decide: then fewer updates,
-// fewer risks, fewer minor versions, newer releases on the way.
+// fewer risks of which it is not known whether they apply, fewer minor versions,
+// newer releases on the way.
 const (
 	Shortest     Preference = iota // the fewest updates
-	FewestRisks                    // the fewest risks, each counted at every update that has it
+	FewestRisks                    // the fewest risks of which it is not known whether they apply, each counted at every update that has it
 	FewestMinors                   // the fewest updates that change the minor version: each costs the nodes a restart at most once when their pools are paused in between
 )
 
 // PathOptions say which paths are wanted. Nil is the zero value.
 type PathOptions struct {
 	Prefer Preference // what makes a path better; Shortest by default
-	// Avoid names risks whose updates are not to be taken; "*" stands for all.
+	// Avoid names risks whose updates are not to be taken, whether they apply or
+	// not; "*" stands for all.
 	Avoid []string
+	// Evaluations are what is known of the cluster, and Accepted the risks that its
+	// administrator takes. A risk that applies is avoided before all else, one of
+	// which that is not known costs what Prefer says, and one that does not apply or
+	// is accepted costs nothing.
+	Evaluations Evaluations
+	Accepted    []string // see Evaluations
 	// Max is how many paths are wanted; default 1.
 	Max int
 	// Steps bounds the work, in partial paths looked at; default 1,000,000.
@@ -31,8 +43,8 @@ type PathOptions struct {
 
 // Path is a sequence of updates.
 type Path struct {
-	From    Release  // where it begins
-	Updates []Update // in their order, each with its risks; the last leads to the target
+	From    Release  `json:"from"`    // where it begins
+	Updates []Update `json:"updates"` // in their order, each with its risks; the last leads to the target
 }
 
 // Risks returns how many risks the path has, each counted at every update.
@@ -57,13 +69,14 @@ func (e *PathLimitError) Error() string {
 
 // Paths returns the best paths from one release to another, best first. No path
 // passes a release twice. There are none, and no error, when the target cannot
-// be reached: see WhyNot. Errors are *VersionError, and *PathLimitError together
-// with the paths found so far.
+// be reached: see WhyNot. Errors are *VersionError, and, together with the paths
+// found so far, *PathLimitError and that of ctx.
 //
 // One path takes time in the order of n log n of the updates of the graph
 // (Dijkstra 1959), further ones that of the paths that come near them (best
-// first search that knows the exact remaining cost).
-func (g *Graph) Paths(from, to string, opts *PathOptions) ([]*Path, error) {
+// first search that knows the exact remaining cost). It returns soon after ctx
+// ends.
+func (g *Graph) Paths(ctx context.Context, from, to string, opts *PathOptions) ([]*Path, error) {
 	if opts == nil {
 		opts = &PathOptions{}
 	}
@@ -75,10 +88,9 @@ func (g *Graph) Paths(from, to string, opts *PathOptions) ([]*Path, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &search{g: g, opts: opts, target: target}
-	s.measure()
-	if s.left[start] == unreachable {
-		return nil, nil
+	s, err := g.search(ctx, target, opts)
+	if err != nil || s.left[start] == unreachable {
+		return nil, err
 	}
 	if opts.Max <= 1 {
 		return []*Path{g.path(s.best(start))}, nil
@@ -104,85 +116,147 @@ func (g *Graph) path(nodes []int32) *Path {
 	return p
 }
 
-// cost is what a path costs, its parts in the order of the preference, each in
-// 21 bits.
-type cost uint64
+// cost is what a path costs: four counts in the order of the preference, the
+// first that differs decides.
+type cost struct {
+	high, low uint64 // two counts each, of 32 bits
+}
 
-const unreachable = cost(1<<64 - 1)
+var unreachable = cost{1<<64 - 1, 1<<64 - 1}
+
+func costOf(a, b, c, d uint64) cost { return cost{a<<32 | b, c<<32 | d} }
+
+func (c cost) plus(d cost) cost { return cost{c.high + d.high, c.low + d.low} }
+
+func (c cost) compare(d cost) int {
+	return cmp.Or(cmp.Compare(c.high, d.high), cmp.Compare(c.low, d.low))
+}
+
+// burden is what the risks of an update mean for the cluster.
+type burden struct {
+	applies, unknown uint64 // how many apply, and of how many that is not known
+	avoided          bool   // the update is not to be taken
+}
 
 // search looks for paths to one target.
 type search struct {
-	g      *Graph
-	opts   *PathOptions
-	target int32
-	left   []cost // by release: the least cost to the target
+	ctx     context.Context
+	g       *Graph
+	opts    *PathOptions
+	target  int32
+	burdens []burden // by list of risks
+	left    []cost   // by release: the least cost to the target
+	nexts   [][]end  // by release: what next returns; nil before it was asked
+	steps   int
+}
+
+// search begins to look for paths to a release. The error is that of ctx.
+func (g *Graph) search(ctx context.Context, target int32, opts *PathOptions) (*search, error) {
+	s := &search{ctx: ctx, g: g, opts: opts, target: target, burdens: make([]burden, len(g.risks))}
+	for i, list := range g.risks {
+		s.burdens[i] = opts.burden(list)
+	}
+	return s, s.measure()
+}
+
+// burden judges a list of risks.
+func (o *PathOptions) burden(list []Risk) burden {
+	b := burden{avoided: len(list) > 0 && slices.Contains(o.Avoid, "*")}
+	for _, r := range list {
+		b.avoided = b.avoided || slices.Contains(o.Avoid, r.Name)
+		x, _ := o.Evaluations.exposure(r, slices.Contains(o.Accepted, r.Name))
+		switch {
+		case x.Accepted:
+		case x.Applies == object.ConditionTrue:
+			b.applies++
+		case x.Applies == object.ConditionUnknown:
+			b.unknown++
+		}
+	}
+	return b
+}
+
+// ended returns the error of the context, which it asks now and then.
+func (s *search) ended() error {
+	if s.steps++; s.steps%1024 != 0 {
+		return nil
+	}
+	return s.ctx.Err()
 }
 
 // price returns the cost of one update, and whether it may be taken.
 func (s *search) price(from int32, e edge) (cost, bool) {
-	risks := cost(0)
+	var b burden
 	if e.risks != none {
-		list := s.g.risks[e.risks]
-		risks = cost(len(list))
-		for _, r := range list {
-			if slices.Contains(s.opts.Avoid, r.Name) || slices.Contains(s.opts.Avoid, "*") {
-				return 0, false
-			}
+		if b = s.burdens[e.risks]; b.avoided {
+			return cost{}, false
 		}
 	}
-	minors := cost(0)
+	minors := uint64(0)
 	if s.g.minors[from] != s.g.minors[e.to] {
 		minors = 1
 	}
-	const part, hop = 21, 1
 	switch s.opts.Prefer {
 	case FewestRisks:
-		return risks<<(2*part) | hop<<part | minors, true
+		return costOf(b.applies, b.unknown, 1, minors), true
 	case FewestMinors:
-		return minors<<(2*part) | hop<<part | risks, true
+		return costOf(b.applies, minors, 1, b.unknown), true
 	}
-	return hop<<(2*part) | risks<<part | minors, true
+	return costOf(b.applies, 1, b.unknown, minors), true
 }
 
-// measure fills left, going backwards from the target.
-func (s *search) measure() {
+// measure fills left, going backwards from the target. The error is that of the
+// context.
+func (s *search) measure() error {
 	s.left = make([]cost, len(s.g.releases))
 	for i := range s.left {
 		s.left[i] = unreachable
 	}
-	s.left[s.target] = 0
-	queue := &ends{{0, s.target}}
+	s.nexts = make([][]end, len(s.g.releases))
+	s.left[s.target] = cost{}
+	queue := &ends{{cost{}, s.target}}
 	for queue.Len() > 0 {
+		if err := s.ended(); err != nil {
+			return err
+		}
 		at := heap.Pop(queue).(end)
-		if at.cost > s.left[at.node] {
+		if at.cost.compare(s.left[at.node]) > 0 {
 			continue
 		}
 		for _, e := range s.g.in[at.node] {
 			price, ok := s.price(e.to, edge{at.node, e.risks})
-			if total := at.cost + price; ok && total < s.left[e.to] {
+			if !ok {
+				continue
+			}
+			if total := at.cost.plus(price); total.compare(s.left[e.to]) < 0 {
 				s.left[e.to] = total
 				heap.Push(queue, end{total, e.to})
 			}
 		}
 	}
+	return s.ctx.Err()
 }
 
 // next returns the updates from a release that lead to the target, cheapest
 // first, then the newest.
 func (s *search) next(from int32) []end {
-	var list []end
+	if s.nexts[from] != nil {
+		return s.nexts[from]
+	}
+	list := []end{}
 	for _, e := range s.g.out[from] {
 		if price, ok := s.price(from, e); ok && s.left[e.to] != unreachable {
 			list = append(list, end{price, e.to})
 		}
 	}
 	slices.SortFunc(list, func(a, b end) int {
-		return cmp.Or(cmp.Compare(a.cost+s.left[a.node], b.cost+s.left[b.node]), s.g.newest(a.node, b.node))
+		return cmp.Or(a.cost.plus(s.left[a.node]).compare(b.cost.plus(s.left[b.node])), s.g.newest(a.node, b.node))
 	})
+	s.nexts[from] = list
 	return list
 }
 
-// best walks along the least costs.
+// best goes along the least costs.
 func (s *search) best(start int32) []int32 {
 	nodes := []int32{start}
 	for at := start; at != s.target; {
@@ -199,29 +273,56 @@ func (s *search) all(start int32) ([][]int32, error) {
 		steps = 1_000_000
 	}
 	var found [][]int32
-	queue := &partials{{nodes: []int32{start}, total: s.left[start]}}
+	queue := &partials{{at: &place{node: start}, total: s.left[start]}}
 	count := 1
 	for n := 0; queue.Len() > 0 && len(found) < s.opts.Max; n++ {
 		if n == steps {
 			return found, &PathLimitError{Steps: steps, Found: len(found)}
 		}
+		if err := s.ended(); err != nil {
+			return found, err
+		}
 		p := heap.Pop(queue).(partial)
-		last := p.nodes[len(p.nodes)-1]
-		if last == s.target {
-			found = append(found, p.nodes)
+		if p.at.node == s.target {
+			found = append(found, p.at.path())
 			continue
 		}
-		for _, e := range slices.Backward(s.next(last)) { // the first is to be added last
-			if slices.Contains(p.nodes, e.node) {
+		for _, e := range slices.Backward(s.next(p.at.node)) { // the first is to be added last
+			if p.at.passes(e.node) {
 				continue
 			}
-			spent := p.spent + e.cost
-			nodes := append(slices.Clip(p.nodes), e.node)
-			heap.Push(queue, partial{nodes: nodes, spent: spent, total: spent + s.left[e.node], number: count})
+			spent := p.spent.plus(e.cost)
+			heap.Push(queue, partial{at: &place{e.node, p.at}, spent: spent, total: spent.plus(s.left[e.node]), number: count})
 			count++
 		}
 	}
 	return found, nil
+}
+
+// place is a release on a path, and how it is reached.
+type place struct {
+	node int32
+	from *place // nil where the path begins
+}
+
+// passes reports whether the path has been at a release.
+func (p *place) passes(node int32) bool {
+	for ; p != nil; p = p.from {
+		if p.node == node {
+			return true
+		}
+	}
+	return false
+}
+
+// path returns the releases of the path.
+func (p *place) path() []int32 {
+	var nodes []int32
+	for ; p != nil; p = p.from {
+		nodes = append(nodes, p.node)
+	}
+	slices.Reverse(nodes)
+	return nodes
 }
 
 // end is a release that is reached at a cost.
@@ -235,7 +336,7 @@ type ends []end
 
 func (h ends) Len() int { return len(h) }
 func (h ends) Less(i, j int) bool {
-	return h[i].cost < h[j].cost || h[i].cost == h[j].cost && h[i].node < h[j].node
+	return cmp.Or(h[i].cost.compare(h[j].cost), cmp.Compare(h[i].node, h[j].node)) < 0
 }
 func (h ends) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
@@ -251,7 +352,7 @@ func (h *ends) Pop() any {
 
 // partial is the beginning of a path.
 type partial struct {
-	nodes  []int32
+	at     *place
 	spent  cost
 	total  cost // with the least that is left
 	number int  // when it was added
@@ -264,7 +365,7 @@ type partials []partial
 func (h partials) Len() int { return len(h) }
 func (h partials) Less(i, j int) bool {
 	a, b := &h[i], &h[j]
-	return cmp.Or(cmp.Compare(a.total, b.total), cmp.Compare(b.number, a.number)) < 0
+	return cmp.Or(a.total.compare(b.total), cmp.Compare(b.number, a.number)) < 0
 }
 func (h partials) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 
@@ -274,6 +375,7 @@ func (h *partials) Push(x any) { *h = append(*h, x.(partial)) }
 // Pop implements heap.Interface.
 func (h *partials) Pop() any {
 	last := (*h)[len(*h)-1]
+	(*h)[len(*h)-1] = partial{}
 	*h = (*h)[:len(*h)-1]
 	return last
 }

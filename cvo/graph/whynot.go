@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -32,7 +33,8 @@ type WhyNot struct {
 	Risks    []Exposure      `json:"risks,omitempty"`       // of NotRecommended: the risks, in their order
 	Blocks   []Block         `json:"blocks,omitempty"`      // of Removed: by whom
 	Channels []string        `json:"channels,omitempty"`    // of NotInChannel: the channels that the release is in
-	Via      []string        `json:"via,omitempty"`         // versions of the shortest path to the target, if there is one
+	Via      []string        `json:"via,omitempty"`         // versions of the best path to the target, if there is one
+	ViaRisks []string        `json:"viaRisks,omitempty"`    // names of its risks that apply to the cluster or may, sorted
 	Nearest  string          `json:"nearest,omitempty"`     // the greatest version below the target that can be updated to; or the version that was probably meant
 	Message  string          `json:"message"`               // what and why, in one sentence or a few
 	Next     string          `json:"next"`                  // what to do about it
@@ -49,15 +51,16 @@ func (w *WhyNot) String() string {
 
 // WhyNotOptions say what is known of the cluster. Nil is the zero value.
 type WhyNotOptions struct {
-	Evaluations Evaluations // what rules came to
-	Accepted    []string    // risks that the administrator takes
-	Channel     string      // of the graph, for the text
-	All         *Graph      // of all channels, if it is had: it tells where a release is that the graph lacks
+	// PathOptions are those of Paths: the path that is advised is the first that
+	// Paths returns with them.
+	PathOptions
+	Channel string // of the graph, for the text
+	All     *Graph // of all channels, if it is had: it tells where a release is that the graph lacks
 }
 
 // WhyNot explains why a release is not offered as an update from another one.
-// The error is a *VersionError of the current version.
-func (g *Graph) WhyNot(from, to string, opts *WhyNotOptions) (*WhyNot, error) {
+// The error is a *VersionError of the current version, or that of ctx.
+func (g *Graph) WhyNot(ctx context.Context, from, to string, opts *WhyNotOptions) (*WhyNot, error) {
 	if opts == nil {
 		opts = &WhyNotOptions{}
 	}
@@ -75,11 +78,16 @@ func (g *Graph) WhyNot(from, to string, opts *WhyNotOptions) (*WhyNot, error) {
 	for _, e := range g.out[i] {
 		if e.to == j {
 			g.explainEdge(w, e, opts)
+			if w.Obstacle == NotRecommended {
+				return w, g.suggestPath(ctx, w, i, j, opts)
+			}
 			return w, nil
 		}
 	}
-	g.explainNoEdge(w, i, j)
-	return w, nil
+	if g.explainNoEdge(w, i, j); w.Obstacle == SameRelease || w.Obstacle == Downgrade {
+		return w, nil
+	}
+	return w, g.suggest(ctx, w, i, j, opts)
 }
 
 // explainEdge explains an update that is there.
@@ -171,32 +179,69 @@ func (g *Graph) explainNoEdge(w *WhyNot, i, j int32) {
 			w.Message += fmt.Sprintf(" Updates to it were taken out from versions that match %s.", text)
 		}
 	}
-	g.suggest(w, i, j)
 }
 
-// suggest fills what can be done instead.
-func (g *Graph) suggest(w *WhyNot, i, j int32) {
-	s := &search{g: g, opts: &PathOptions{}, target: j}
-	s.measure()
-	if s.left[i] != unreachable {
-		nodes := s.best(i)
-		for _, n := range nodes[1:] {
-			w.Via = append(w.Via, g.releases[n].Version)
-		}
-		w.Next = fmt.Sprintf("It is reached in %d updates: %s.", len(w.Via), strings.Join(w.Via, ", then "))
-		return
+// suggest fills what can be done instead of an update that is not there.
+func (g *Graph) suggest(ctx context.Context, w *WhyNot, i, j int32, opts *WhyNotOptions) error {
+	if err := g.suggestPath(ctx, w, i, j, opts); err != nil || w.Via != nil {
+		return err
 	}
-	if near := g.nearestReachable(i, j); near != "" {
+	without := ""
+	if len(opts.Avoid) > 0 {
+		without = " without the risks that are to be avoided"
+	}
+	if near := g.nearestReachable(i, j, &opts.PathOptions); near != "" {
 		w.Nearest = near
-		w.Next = "No path leads there. The nearest release that can be reached is " + near + "."
-		return
+		w.Next = "No path leads there" + without + ". The nearest release that can be reached is " + near + "."
+		return nil
 	}
-	w.Next = "No update leads away from " + w.From + "; look at another channel."
+	w.Next = "No update leads away from " + w.From + without + "; look at another channel."
+	return nil
+}
+
+// suggestPath fills the best path, where it has more than the one update.
+func (g *Graph) suggestPath(ctx context.Context, w *WhyNot, i, j int32, opts *WhyNotOptions) error {
+	s, err := g.search(ctx, j, &opts.PathOptions)
+	if err != nil || s.left[i] == unreachable {
+		return err
+	}
+	p := g.path(s.best(i))
+	if len(p.Updates) == 1 {
+		return nil
+	}
+	var applies, unknown []string
+	for _, u := range p.Updates {
+		w.Via = append(w.Via, u.Version)
+		for _, x := range opts.Evaluations.Recommend(u, opts.Accepted).Exposures {
+			switch {
+			case x.Accepted:
+			case x.Applies == object.ConditionTrue:
+				applies = append(applies, x.Risk)
+			case x.Applies == object.ConditionUnknown:
+				unknown = append(unknown, x.Risk)
+			}
+		}
+	}
+	slices.Sort(applies)
+	slices.Sort(unknown)
+	applies, unknown = slices.Compact(applies), slices.Compact(unknown)
+	w.ViaRisks = slices.Concat(applies, unknown)
+	slices.Sort(w.ViaRisks)
+	w.ViaRisks = slices.Compact(w.ViaRisks)
+	text := fmt.Sprintf("%s is reached in %d updates: %s.", w.To, len(w.Via), strings.Join(w.Via, ", then "))
+	if len(applies) > 0 {
+		text += " The cluster is exposed to risks on the way: " + strings.Join(applies, ", ") + "."
+	}
+	if len(unknown) > 0 {
+		text += " It is not known whether it is exposed to " + strings.Join(unknown, ", ") + " on the way."
+	}
+	w.Next = strings.TrimSpace(w.Next + " " + text)
+	return nil
 }
 
 // nearestReachable returns the greatest version up to that of j that can be
-// reached from i.
-func (g *Graph) nearestReachable(i, j int32) string {
+// reached from i by updates that are not to be avoided.
+func (g *Graph) nearestReachable(i, j int32, opts *PathOptions) string {
 	seen := make([]bool, len(g.releases))
 	seen[i] = true
 	best := int32(none)
@@ -204,7 +249,7 @@ func (g *Graph) nearestReachable(i, j int32) string {
 		at := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		for _, e := range g.out[at] {
-			if seen[e.to] {
+			if seen[e.to] || e.risks != none && opts.burden(g.risks[e.risks]).avoided {
 				continue
 			}
 			seen[e.to] = true

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
@@ -39,7 +41,6 @@ func graphCommand() *args.Command {
 // question is what the command was asked.
 type question struct {
 	from, to string
-	paths    graph.PathOptions
 	cluster  graph.WhyNotOptions
 }
 
@@ -52,7 +53,7 @@ func showGraph(c *args.Call) error {
 	c.Flags.StringVar(&q.to, "to", "", "")
 	c.Flags.StringVar(&part.Channel, "channel", "", "")
 	c.Flags.StringVar(&part.Architecture, "arch", "", "")
-	c.Flags.IntVar(&q.paths.Max, "max", 3, "")
+	c.Flags.IntVar(&q.cluster.Max, "max", 3, "")
 	avoid, accept := c.Words("avoid"), c.Words("accept")
 	exposed, free := c.Words("exposed"), c.Words("not-exposed")
 	about := c.Flags.String("facts", "", "")
@@ -62,8 +63,8 @@ func showGraph(c *args.Call) error {
 	if q.from == "" {
 		return &args.UsageError{Text: "name the current version: -from V"}
 	}
-	q.paths.Avoid, q.cluster.Accepted, q.cluster.Channel = *avoid, *accept, part.Channel
-	q.paths.Prefer = map[string]graph.Preference{"shortest": graph.Shortest, "risks": graph.FewestRisks, "minors": graph.FewestMinors}[*prefer]
+	q.cluster.Avoid, q.cluster.Accepted, q.cluster.Channel = *avoid, *accept, part.Channel
+	q.cluster.Prefer = map[string]graph.Preference{"shortest": graph.Shortest, "risks": graph.FewestRisks, "minors": graph.FewestMinors}[*prefer]
 	g, all, err := openGraph(c, &part)
 	if err != nil {
 		return err
@@ -77,7 +78,7 @@ func showGraph(c *args.Call) error {
 		q.cluster.Evaluations = known.learn(c.Context, g, q.cluster.Evaluations)
 	}
 	q.cluster.Evaluations = learn(g, q.cluster.Evaluations, *exposed, *free)
-	a, err := q.ask(g)
+	a, err := q.ask(c.Context, g)
 	if err != nil {
 		return err
 	}
@@ -214,7 +215,7 @@ func answer(e graph.Evaluations, rule graph.Rule, name string, named []string, m
 }
 
 // ask finds the answers.
-func (q *question) ask(g *graph.Graph) (*answers, error) {
+func (q *question) ask(ctx context.Context, g *graph.Graph) (*answers, error) {
 	u, err := g.Updates(q.from)
 	if err != nil {
 		return nil, err
@@ -224,11 +225,11 @@ func (q *question) ask(g *graph.Graph) (*answers, error) {
 		a.drawing, err = g.Diagram(q.from)
 		return a, err
 	}
-	if a.why, err = g.WhyNot(q.from, q.to, &q.cluster); err != nil {
+	if a.why, err = g.WhyNot(ctx, q.from, q.to, &q.cluster); err != nil {
 		return nil, err
 	}
 	var unknown *graph.VersionError
-	if a.paths, err = g.Paths(q.from, q.to, &q.paths); err != nil && !errors.As(err, &unknown) {
+	if a.paths, err = g.Paths(ctx, q.from, q.to, &q.cluster.PathOptions); err != nil && !errors.As(err, &unknown) {
 		return nil, err
 	}
 	a.drawing = graph.PathDiagram(a.paths)
@@ -287,6 +288,24 @@ func names(risks []graph.Risk) []string {
 	return list
 }
 
+// risks tells of each risk of an update what is known of it.
+func (a *answers) risks(u graph.Update) []string {
+	var list []string
+	for _, x := range a.cluster.Evaluations.Recommend(u, a.cluster.Accepted).Exposures {
+		switch {
+		case x.Accepted:
+			list = append(list, x.Risk+": accepted")
+		case x.Applies == cvo.True:
+			list = append(list, x.Risk+": applies")
+		case x.Applies == cvo.False:
+			list = append(list, x.Risk+": does not apply")
+		default:
+			list = append(list, x.Risk+": not known")
+		}
+	}
+	return list
+}
+
 func (a *answers) print(w io.Writer) {
 	if a.why != nil {
 		fmt.Fprintln(w, a.why)
@@ -300,8 +319,8 @@ func (a *answers) print(w io.Writer) {
 			fmt.Fprintf(w, "path %d: %s", k+1, p.From.Version)
 			for _, u := range p.Updates {
 				fmt.Fprint(w, " -> ", u.Version)
-				if len(u.Risks) > 0 {
-					fmt.Fprintf(w, " [%s]", strings.Join(names(u.Risks), ", "))
+				if risks := a.risks(u); len(risks) > 0 {
+					fmt.Fprintf(w, " [%s]", strings.Join(risks, ", "))
 				}
 			}
 			fmt.Fprintln(w)

@@ -19,7 +19,7 @@ import (
 func recommendCommand() *args.Command {
 	return &args.Command{
 		Name:  "recommend",
-		Usage: "PREFIX [-to V] [-all] [-o text|json]",
+		Usage: "PREFIX [-to V] [-accept NAME]... [-all] [-o text|json]",
 		About: "tell which update a dumped cluster should take, and why not the others",
 		Help: `PREFIX stands for files of a cluster, each of which kubectl get -o yaml prints:
   PREFIX-cv.yaml     the ClusterVersion; the others may be missing
@@ -28,6 +28,7 @@ func recommendCommand() *args.Command {
   PREFIX-node.yaml   the Nodes
   PREFIX-alerts.json what Prometheus answers to /api/v1/alerts
   -to V              tell about that update alone
+  -accept NAME       take that risk, alert or reason
   -all               list older updates, too`,
 		Run: recommend,
 	}
@@ -37,6 +38,7 @@ func recommend(c *args.Call) error {
 	form := c.Choice("o", "text", "json")
 	to := c.Flags.String("to", "", "")
 	all := c.Flags.Bool("all", false, "")
+	accept := c.Words("accept")
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
@@ -44,11 +46,11 @@ func recommend(c *args.Call) error {
 	if err != nil {
 		return err
 	}
-	alerts, known, err := readAlerts(c.Args[0] + "-alerts.json")
+	alerts, err := readAlerts(c.Args[0] + "-alerts.json")
 	if err != nil {
 		return err
 	}
-	a := cvo.Advise(dump.Version, alerts)
+	a := cvo.Advise(dump.Version, alerts, *accept)
 	if *to != "" {
 		return recommendTo(c.Stdout, a, *to)
 	}
@@ -58,15 +60,15 @@ func recommend(c *args.Call) error {
 		enc.SetEscapeHTML(false)
 		return enc.Encode(a)
 	}
-	printAdvice(c.Stdout, a, known, *all)
+	printAdvice(c.Stdout, a, *all)
 	return nil
 }
 
-// readAlerts reads what Prometheus answers. known is false without a file.
-func readAlerts(name string) (alerts []cvo.Alert, known bool, err error) {
+// readAlerts reads what Prometheus answers: nil without a file.
+func readAlerts(name string) ([]cvo.Alert, error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil
+		return nil, nil
 	}
 	var answer struct {
 		Data struct {
@@ -80,17 +82,15 @@ func readAlerts(name string) (alerts []cvo.Alert, known bool, err error) {
 		err = json.Unmarshal(text, &answer)
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return answer.Data.Alerts, true, nil
+	return append([]cvo.Alert{}, answer.Data.Alerts...), nil
 }
 
-func printAdvice(w io.Writer, a *cvo.Advice, alerts, all bool) {
+func printAdvice(w io.Writer, a *cvo.Advice, all bool) {
 	page.Fold(w, "", fmt.Sprintf("%s, channel %s (others: %s)", a.Current, cmp.Or(a.Channel, "none"), cmp.Or(strings.Join(a.Channels, ", "), "none")))
 	page.Fold(w, "", a.Why)
-	if !alerts {
-		fmt.Fprintln(w, "alerts are not known: without them trouble may be overlooked")
-	}
+	printChecks(w, a)
 	for _, f := range a.Concerns {
 		page.Fold(w, "  "+string(f.Severity)+": ", f.Message)
 		page.Fold(w, "    next: ", f.Next)
@@ -118,19 +118,31 @@ func printAdvice(w io.Writer, a *cvo.Advice, alerts, all bool) {
 	rest()
 }
 
+// printChecks tells what was looked at and found well, and what is not known.
+func printChecks(w io.Writer, a *cvo.Advice) {
+	if len(a.Checked) > 0 {
+		page.Fold(w, "checked: ", strings.Join(a.Checked, "; "))
+	}
+	if len(a.Unchecked) > 0 {
+		page.Fold(w, "not known: ", strings.Join(a.Unchecked, "; "))
+	}
+}
+
 // verdict says in a few words what speaks against an update.
 func verdict(c *cvo.Choice) string {
 	switch {
+	case c.Clear() && len(c.Findings) == 0 && len(c.Accepted) > 0:
+		return "accepted: " + strings.Join(c.Accepted, ", ")
 	case c.Clear() && len(c.Findings) == 0:
 		return "no known issues"
 	case c.Blocked:
-		return "would be refused: " + c.Findings[0].Reason
+		return "would be refused: " + strings.Join(c.Reasons, ", ")
 	case c.Recommended == cvo.True:
-		return "no known issues; note " + c.Findings[0].Reason
+		return "no known issues; note " + strings.Join(c.Reasons, ", ")
 	case c.Recommended == cvo.Unknown:
-		return "not known whether its risks apply: " + c.Reason
+		return "not known whether its risks apply: " + strings.Join(c.Reasons, ", ")
 	}
-	return "not recommended: " + c.Reason
+	return "not recommended: " + strings.Join(c.Reasons, ", ")
 }
 
 // recommendTo tells about one update. An update that something speaks against is
@@ -151,6 +163,7 @@ func recommendTo(w io.Writer, a *cvo.Advice, to string) error {
 		for _, p := range c.Findings {
 			fmt.Fprintln(w, p)
 		}
+		printChecks(w, a)
 		for _, f := range a.Concerns {
 			fmt.Fprintf(w, "%s: %s\n  next: %s\n", f.Severity, f.Message, f.Next)
 		}

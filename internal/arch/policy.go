@@ -169,7 +169,7 @@ var cores = map[string]purity{
 	"solver/olm":         calm,
 	"solver/rule":        calm,
 	"cvo":                pure,
-	"cvo/graph":          pure,
+	"cvo/graph":          calm,
 	"cvo/payload":        pure,
 	"cvo/rollout":        pure,
 	"internal/object":    pure,
