@@ -25,8 +25,9 @@ const modulePath = "github.com/fairlead/fairlead"
 // A new package is listed here in the change that adds it.
 var lattice = map[string][]string{
 	// Leaves.
-	".":                {},
-	"internal/object":  {},
+	".":                {"internal/decimal"},
+	"internal/decimal": {},
+	"internal/object":  {".", "internal/decimal"},
 	"internal/wheel":   {},
 	"internal/diagram": {},
 	"internal/semverx": {},

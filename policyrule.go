@@ -1,4 +1,4 @@
-package object
+package fairlead
 
 // PolicyRule is one permission: any of the verbs on any of the resources. "*"
 // stands for all verbs, groups or resources.

@@ -1,10 +1,11 @@
-package object
+package fairlead
 
 import (
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/fairlead/fairlead/internal/decimal"
 )
 
 // TolerationOperator is how a toleration compares its value with a taint's.
@@ -36,19 +37,19 @@ type Toleration struct {
 // Exists matches, and Equal or no operator if the values are the same. Any other
 // operator matches nothing; Lt and Gt need [Toleration.ToleratesNumber].
 func (t Toleration) Tolerates(taint Taint) bool {
-	return Matches(&t, &taint, false)
+	return t.Matches(&taint, false)
 }
 
 // ToleratesNumber is Tolerates with the operators Lt and Gt: the taint's value
 // must be below, or above, that of the toleration, and both must be whole
 // numbers of 64 bits in their shortest decimal form.
 func (t Toleration) ToleratesNumber(taint Taint) bool {
-	return Matches(&t, &taint, true)
+	return t.Matches(&taint, true)
 }
 
-// Matches reports whether t tolerates taint, with Lt and Gt if numbers is set.
-// It changes neither.
-func Matches(t *Toleration, taint *Taint, numbers bool) bool {
+// Matches is Tolerates, or ToleratesNumber if numbers is set, without a copy of
+// either. It changes neither.
+func (t *Toleration) Matches(taint *Taint, numbers bool) bool {
 	return (t.Effect == "" || t.Effect == taint.Effect) && (t.Key == "" || t.Key == taint.Key) && t.accepts(taint, numbers)
 }
 
@@ -60,17 +61,18 @@ func (t *Toleration) accepts(taint *Taint, numbers bool) bool {
 	case TolerationEqual, "":
 		return t.Value == taint.Value
 	case TolerationLt, TolerationGt:
-		return numbers && compare(t, taint)
+		return numbers && t.compare(taint)
 	}
 	return false
 }
 
-func compare(t *Toleration, taint *Taint) bool {
-	bound, err := ParseNumber(t.Value)
+// compare compares the values as whole numbers.
+func (t *Toleration) compare(taint *Taint) bool {
+	bound, err := decimal.Parse(t.Value)
 	if err != nil {
 		return false
 	}
-	value, err := ParseNumber(taint.Value)
+	value, err := decimal.Parse(taint.Value)
 	if err != nil {
 		return false
 	}
@@ -78,29 +80,6 @@ func compare(t *Toleration, taint *Taint) bool {
 		return value < bound
 	}
 	return value > bound
-}
-
-// ParseNumber reads a whole number as Lt and Gt compare it: decimal, of 64 bits,
-// with neither "+" nor leading zeros. The error says what is wrong and does not
-// repeat the text.
-func ParseNumber(s string) (int64, error) {
-	digits := strings.TrimPrefix(s, "-")
-	switch {
-	case digits == "":
-		return 0, errors.New("it has no digits")
-	case digits[0] == '0' && s != "0":
-		return 0, errors.New("it is not in its shortest form: it begins with 0")
-	}
-	for i := range len(digits) {
-		if digits[i] < '0' || digits[i] > '9' {
-			return 0, errors.New("it is no whole number: only digits may stand there, after a minus at most")
-		}
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return 0, errors.New("it is outside the 64 bits of a whole number")
-	}
-	return n, nil
 }
 
 // String returns the toleration as a line of YAML that can stand in a list of
@@ -140,15 +119,4 @@ func plain(s string) string {
 		return strconv.Quote(s)
 	}
 	return s
-}
-
-// FirstMatch returns the index of the first toleration that matches the taint,
-// or -1; with Lt and Gt if numbers is set.
-func FirstMatch(tolerations []Toleration, taint *Taint, numbers bool) int {
-	for i := range tolerations {
-		if Matches(&tolerations[i], taint, numbers) {
-			return i
-		}
-	}
-	return -1
 }

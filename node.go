@@ -1,4 +1,4 @@
-package object
+package fairlead
 
 // Node is a machine that pods run on.
 type Node struct {
