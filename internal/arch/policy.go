@@ -25,20 +25,21 @@ const modulePath = "github.com/fairlead/fairlead"
 // A new package is listed here in the change that adds it.
 var lattice = map[string][]string{
 	// Leaves.
-	".":                {"internal/decimal"},
-	"internal/decimal": {},
-	"internal/object":  {".", "internal/decimal"},
-	"internal/wheel":   {},
-	"internal/diagram": {},
-	"internal/semverx": {},
-	"internal/doc":     {".", "internal/near"},
-	"internal/archive": {},
-	"internal/arch":    {},
-	"internal/golden":  {},
-	"internal/long":    {},
-	"internal/near":    {},
-	"internal/sim":     {".", "internal/object", "internal/wheel"},
-	"internal/loop":    {".", "internal/wheel"},
+	".":                  {"internal/decimal"},
+	"internal/decimal":   {},
+	"internal/durations": {},
+	"internal/object":    {".", "internal/decimal"},
+	"internal/wheel":     {},
+	"internal/diagram":   {},
+	"internal/semverx":   {},
+	"internal/doc":       {".", "internal/near"},
+	"internal/archive":   {},
+	"internal/arch":      {},
+	"internal/golden":    {},
+	"internal/long":      {},
+	"internal/near":      {},
+	"internal/sim":       {".", "internal/object", "internal/wheel"},
+	"internal/loop":      {".", "internal/wheel"},
 
 	// Solving.
 	"solver":      {"internal/diagram"},
@@ -65,23 +66,23 @@ var lattice = map[string][]string{
 	"solver/olm/source":  {"internal/object", "internal/semverx", "solver/olm"},
 	"solver/olm/status":  {"catalog", "internal/object", "solver/olm"},
 	"solver/olm/install": {
-		".", "catalog", "catalog/bundle", "internal/loop", "internal/object", "internal/semverx", "internal/wheel",
+		".", "internal/durations", "catalog", "catalog/bundle", "internal/loop", "internal/object", "internal/semverx", "internal/wheel",
 		"solver/olm", "solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/group", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status",
 	},
 
 	// Controllers.
-	"lifecycle":       {".", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
-	"taints":          {".", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
+	"lifecycle":       {".", "internal/durations", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
+	"taints":          {".", "internal/durations", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
 	"cvo/graph":       {".", "internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
 	"cvo/payload":     {".", "internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
-	"cvo/rollout":     {".", "internal/loop", "internal/object", "internal/wheel"},
-	"lifecycle/fleet": {".", "internal/object", "lifecycle"},
+	"cvo/rollout":     {".", "internal/durations", "internal/loop", "internal/object", "internal/wheel"},
+	"lifecycle/fleet": {".", "internal/durations", "internal/object", "lifecycle"},
 	"lifecycle/quorum": {
-		".", "internal/loop", "internal/object", "internal/wheel", "lifecycle",
+		".", "internal/durations", "internal/loop", "internal/object", "internal/wheel", "lifecycle",
 	},
 	"cvo": {
-		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/loop", "internal/object", "internal/semverx",
+		".", "internal/durations", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/loop", "internal/object", "internal/semverx",
 		"internal/wheel",
 	},
 
