@@ -20,6 +20,9 @@ type NodeStatus struct {
 	Addresses       []NodeAddress    `json:"addresses,omitempty"`       // where it is reached
 	VolumesAttached []AttachedVolume `json:"volumesAttached,omitempty"` // what must be detached before it goes
 	NodeInfo        NodeInfo         `json:"nodeInfo,omitzero"`         // what its agent tells of itself
+	// Allocatable is what pods may be promised, by resource, in the API's
+	// quantities; nil if the node has not told.
+	Allocatable map[string]string `json:"allocatable,omitempty"`
 }
 
 // NodeAddress is one address of a node.

@@ -21,12 +21,29 @@ type PodSpec struct {
 	InitContainers                []Container       `json:"initContainers,omitempty"`                // run to their ends first
 	Containers                    []Container       `json:"containers,omitempty"`                    // what runs
 	Volumes                       []Volume          `json:"volumes,omitempty"`                       // what they may mount
+	Affinity                      *Affinity         `json:"affinity,omitempty"`                      // which nodes, and near which pods; nil asks nothing
+	// TopologySpreadConstraints say how evenly pods like this one are to be spread.
+	TopologySpreadConstraints []SpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+	Resources                 *Resources         `json:"resources,omitempty"` // of the pod as a whole; nil if only its containers ask
+	Overhead                  map[string]string  `json:"overhead,omitempty"`  // what running it costs on top, by resource
 }
 
 // Container is one program of a pod.
 type Container struct {
-	Name      string    `json:"name"`               // unique in its pod
-	Resources Resources `json:"resources,omitzero"` // what it gets
+	Name      string          `json:"name"`               // unique in its pod
+	Resources Resources       `json:"resources,omitzero"` // what it gets
+	Ports     []ContainerPort `json:"ports,omitempty"`    // where it listens
+	// RestartPolicy is Always for an init container that keeps running beside the
+	// others; empty for the rest.
+	RestartPolicy string `json:"restartPolicy,omitempty"`
+}
+
+// ContainerPort is a port that a container listens on.
+type ContainerPort struct {
+	ContainerPort int32  `json:"containerPort"`      // of the container
+	HostPort      int32  `json:"hostPort,omitempty"` // of the node; 0 takes none
+	HostIP        string `json:"hostIP,omitempty"`   // the address that HostPort is taken on; empty means all
+	Protocol      string `json:"protocol,omitempty"` // TCP, UDP or SCTP; empty means TCP
 }
 
 // Resources is what a container is promised and what it may use at most, in
