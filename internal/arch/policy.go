@@ -40,6 +40,7 @@ var lattice = map[string][]string{
 	"internal/near":      {},
 	"internal/sim":       {".", "internal/object", "internal/wheel"},
 	"internal/loop":      {".", "internal/wheel"},
+	"internal/placement": {".", "internal/object"},
 
 	// Solving.
 	"solver":      {"internal/diagram"},
@@ -175,6 +176,7 @@ var cores = map[string]purity{
 	"cvo/payload":        pure,
 	"cvo/rollout":        pure,
 	"internal/object":    pure,
+	"internal/placement": pure,
 	"internal/wheel":     pure,
 	"lifecycle":          pure,
 	"lifecycle/fleet":    pure,

@@ -1,4 +1,4 @@
-package object
+package fairlead
 
 // Affinity is which nodes a pod is to be on, and which pods it is to be near
 // to, or far from. Of each only what is required is told: preferences change

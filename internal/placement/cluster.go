@@ -1,0 +1,274 @@
+package placement
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Options are the circumstances of a cluster. Nil stands for the zero value.
+type Options struct {
+	// Namespaces has the labels of namespaces, for terms of affinity that select
+	// by them. One that is not told has the label kubernetes.io/metadata.name
+	// alone, as every namespace has.
+	Namespaces map[string]map[string]string
+	// RoomUntold takes a node that tells no allocatable resources to have room
+	// for everything. Without it nothing fits there, as with the scheduler.
+	RoomUntold bool
+	// ComparisonOperators lets tolerations use Lt and Gt.
+	ComparisonOperators bool
+}
+
+// Cluster is nodes and the pods on them. It refers to the nodes and pods that it
+// is given, which must not be changed while they are in it. It is for one
+// goroutine.
+type Cluster struct {
+	options   Options
+	nodes     []*node        // in the order in which they came; nil where one went
+	byName    map[string]int // positions in nodes
+	classes   map[string]*class
+	order     []*class // in the order in which they came
+	pods      map[podKey]*placed
+	bound     map[string]map[*placed]struct{} // pods by the name of their node, whether it is there or not
+	resources []string                        // names of resources, by number
+
+	// What classes count is brought up to date when it is asked for, from the
+	// changes of classes. A new epoch, after nodes have changed, lets them count again.
+	epoch   int
+	changes int // how many there are in this epoch
+	key     key // of the pod that is asked about; kept for its memory
+}
+
+type podKey struct{ namespace, name string }
+
+// node is a node with what is taken of it.
+type node struct {
+	*fairlead.Node
+	at    int
+	free  []int64 // by resource; nil if it tells none and has room for all
+	slots int64   // for pods that are free
+	ports map[port]int
+}
+
+// placed is a pod on a node.
+type placed struct {
+	pod    *fairlead.Pod
+	class  *class
+	node   string
+	ending bool
+}
+
+// change is a pod that came or went.
+type change struct {
+	pod *placed
+	by  int // +1 or -1
+}
+
+// New returns an empty cluster.
+func New(o *Options) *Cluster {
+	c := &Cluster{byName: map[string]int{}, classes: map[string]*class{}, pods: map[podKey]*placed{}, bound: map[string]map[*placed]struct{}{}}
+	if o != nil {
+		c.options = *o
+	}
+	return c
+}
+
+// resource returns the number of a resource.
+func (c *Cluster) resource(name string) int {
+	if i := slices.Index(c.resources, name); i >= 0 {
+		return i
+	}
+	c.resources = append(c.resources, name)
+	return len(c.resources) - 1
+}
+
+// SetNode adds a node, or puts it in the place of the one of its name. Pods that
+// are bound to the name are on it. A quantity that cannot be read counts as none;
+// the error names the first such one, by resource.
+func (c *Cluster) SetNode(n *fairlead.Node) error {
+	at, known := c.byName[n.Name]
+	if !known {
+		at = len(c.nodes)
+		c.byName[n.Name] = at
+		c.nodes = append(c.nodes, nil)
+	}
+	x := &node{Node: n, at: at, ports: map[port]int{}}
+	all, err := amounts("node "+n.Name+": status.allocatable", n.Status.Allocatable)
+	if err != nil {
+		all = map[string]Amount{}
+		for name, text := range n.Status.Allocatable {
+			if a, err := ParseAmount(text); err == nil {
+				all[name] = a
+			}
+		}
+	}
+	if n.Status.Allocatable != nil || !c.options.RoomUntold {
+		x.free = []int64{}
+		for name, a := range all {
+			if name == "pods" {
+				x.slots = a.Ceil()
+				continue
+			}
+			x.set(c.resource(name), counted(name, a))
+		}
+	}
+	old := c.nodes[at]
+	c.nodes[at] = x
+	for p := range c.bound[n.Name] {
+		x.take(p, 1)
+	}
+	if old == nil || !maps.Equal(old.Labels, n.Labels) || !slices.EqualFunc(old.Spec.Taints, n.Spec.Taints, func(a, b fairlead.Taint) bool { return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect }) {
+		c.renew()
+		return err
+	}
+	for _, k := range c.order { // what is counted is the same
+		if at < len(k.static) {
+			k.static[at] = 0
+		}
+	}
+	return err
+}
+
+// set writes how much of a resource is free.
+func (n *node) set(resource int, amount int64) {
+	for len(n.free) <= resource {
+		n.free = append(n.free, 0)
+	}
+	n.free[resource] = amount
+}
+
+// take takes what a pod asks for, or gives it back.
+func (n *node) take(p *placed, by int64) {
+	n.slots -= by
+	if n.free != nil {
+		for _, a := range p.class.asks {
+			have := int64(0)
+			if a.resource < len(n.free) {
+				have = n.free[a.resource]
+			}
+			n.set(a.resource, plus(have, -by*a.amount))
+		}
+	}
+	for _, t := range p.class.ports {
+		if n.ports[t] += int(by); n.ports[t] == 0 {
+			delete(n.ports, t)
+		}
+	}
+}
+
+// RemoveNode takes a node out. The pods that are bound to it stay known, and are
+// on no node.
+func (c *Cluster) RemoveNode(name string) {
+	if at, ok := c.byName[name]; ok {
+		c.nodes[at] = nil
+		delete(c.byName, name)
+		c.renew()
+	}
+}
+
+// renew lets everything be counted again.
+func (c *Cluster) renew() {
+	for _, k := range c.order {
+		k.static = nil
+	}
+	c.recount()
+}
+
+// recount begins an epoch.
+func (c *Cluster) recount() {
+	c.epoch++
+	c.changes = 0
+	for _, k := range c.order {
+		k.changes = nil
+	}
+}
+
+// Add puts a pod on the node that it is bound to, in the place of the one of its
+// namespace and name. Pods without a node and finished ones take nothing. The
+// error says which of its quantities or selectors cannot be read; it is there all
+// the same, and what it asks counts as nothing.
+func (c *Cluster) Add(p *fairlead.Pod) error {
+	c.Remove(p)
+	if p.Spec.NodeName == "" || p.Finished() {
+		return nil
+	}
+	x := &placed{pod: p, class: c.classOf(p), node: p.Spec.NodeName, ending: p.DeletionTimestamp != nil}
+	c.pods[podKey{p.Namespace, p.Name}] = x
+	if c.bound[x.node] == nil {
+		c.bound[x.node] = map[*placed]struct{}{}
+	}
+	c.bound[x.node][x] = struct{}{}
+	c.move(x, 1)
+	return x.class.err
+}
+
+// Remove takes away the pod of a namespace and name, if it is there.
+func (c *Cluster) Remove(p *fairlead.Pod) {
+	key := podKey{p.Namespace, p.Name}
+	if x, ok := c.pods[key]; ok {
+		delete(c.pods, key)
+		delete(c.bound[x.node], x)
+		c.move(x, -1)
+	}
+}
+
+func (c *Cluster) move(p *placed, by int) {
+	if at, ok := c.byName[p.node]; ok {
+		c.nodes[at].take(p, int64(by))
+	}
+	if by > 0 {
+		p.class.members[p] = struct{}{}
+	} else {
+		delete(p.class.members, p)
+	}
+	if c.changes > 2*len(c.pods)+1000 {
+		c.recount() // so that they do not grow forever
+		return
+	}
+	c.changes++
+	p.class.changes = append(p.class.changes, change{p, by})
+}
+
+// classOf returns the class of a pod.
+func (c *Cluster) classOf(p *fairlead.Pod) *class {
+	c.key = c.key[:0]
+	c.key.of(p)
+	k := c.classes[string(c.key)]
+	if k == nil {
+		k = c.newClass(p)
+		c.classes[string(c.key)] = k
+		c.order = append(c.order, k)
+	}
+	return k
+}
+
+// Node returns a node, or nil if there is none of the name.
+func (c *Cluster) Node(name string) *fairlead.Node {
+	if at, ok := c.byName[name]; ok {
+		return c.nodes[at].Node
+	}
+	return nil
+}
+
+// Pods returns the pods that are bound to a node, by namespace and name, in a
+// slice of the caller's.
+func (c *Cluster) Pods(name string) []*fairlead.Pod {
+	var all []*fairlead.Pod
+	for p := range c.bound[name] {
+		all = append(all, p.pod)
+	}
+	slices.SortFunc(all, func(a, b *fairlead.Pod) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return all
+}
+
+// namespaceLabels returns the labels of a namespace.
+func (c *Cluster) namespaceLabels(name string) map[string]string {
+	if labels, ok := c.options.Namespaces[name]; ok {
+		return labels
+	}
+	return map[string]string{"kubernetes.io/metadata.name": name}
+}

@@ -1,0 +1,280 @@
+package placement
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Filter is a question that the scheduler asks about a pod and a node, by the
+// name of its plugin.
+type Filter string
+
+// The filters, in the order in which they are asked.
+const (
+	NodeUnschedulable Filter = "NodeUnschedulable" // is the node cordoned?
+	TaintToleration   Filter = "TaintToleration"   // does the pod tolerate its taints?
+	NodeAffinity      Filter = "NodeAffinity"      // does the pod want such a node?
+	NodePorts         Filter = "NodePorts"         // are the ports free that the pod takes of the node?
+	NodeResources     Filter = "NodeResourcesFit"  // is there room?
+	TopologySpread    Filter = "PodTopologySpread" // would the pods be spread evenly enough?
+	InterPodAffinity  Filter = "InterPodAffinity"  // are the right pods near, and no wrong ones?
+	Invalid           Filter = "Invalid"           // the pod's demands cannot be read, so it fits nowhere
+)
+
+// Misfit is one reason why a pod does not fit on a node.
+type Misfit struct {
+	Filter  Filter `json:"filter"`  // which question was answered no
+	Message string `json:"message"` // why, in words
+}
+
+// Judge returns why a pod like this one does not fit on a node now: for each
+// filter that says no its first reason, in the order of the filters. It is empty
+// if the pod fits. If the pod itself is in the cluster it counts as there, so take
+// it out first. A node that is not there takes nothing.
+//
+// The cost is that of Fits, plus that of the words.
+func (c *Cluster) Judge(p *fairlead.Pod, name string) []Misfit {
+	at, ok := c.byName[name]
+	if !ok {
+		return []Misfit{{Invalid, "there is no node " + name}}
+	}
+	k, n := c.classOf(p), c.nodes[at]
+	if k.err != nil {
+		return []Misfit{{Invalid, k.err.Error()}}
+	}
+	var all []Misfit
+	no := func(f Filter, format string, args ...any) { all = append(all, Misfit{f, fmt.Sprintf(format, args...)}) }
+	if closed(k.spec, n.Node, c.options.ComparisonOperators) {
+		no(NodeUnschedulable, "the node is cordoned")
+	}
+	if t := untolerated(k.spec.Tolerations, n.Spec.Taints, c.options.ComparisonOperators); t != nil {
+		no(TaintToleration, "it does not tolerate the taint %s", t)
+	}
+	if !selected(k.spec, n.Node) {
+		no(NodeAffinity, "it selects other nodes")
+	}
+	if t := n.taken(k); t != nil {
+		no(NodePorts, "port %d/%s of the node is taken", t.number, t.protocol)
+	}
+	if message := c.room(k, n); message != "" {
+		no(NodeResources, "%s", message)
+	}
+	c.update(k)
+	if i := k.uneven(n); i >= 0 {
+		no(TopologySpread, "%s", k.unevenWords(i, n))
+	}
+	if judged, key := c.company(k, n); judged != suitable {
+		no(InterPodAffinity, "%s", companyWords(judged, key))
+	}
+	return all
+}
+
+// Fits reports whether a pod like this one fits on a node now: whether Judge
+// finds nothing. The first question about pods that ask the same, after nodes
+// have changed, goes through all pods if they have demands on each other;
+// later ones cost what has changed since.
+func (c *Cluster) Fits(p *fairlead.Pod, name string) bool {
+	at, ok := c.byName[name]
+	return ok && c.fits(c.classOf(p), c.nodes[at])
+}
+
+// First returns the first node, in the order in which they came, on which a pod
+// like this one fits and which may be used, and false if there is none. A nil may
+// lets all be used.
+func (c *Cluster) First(p *fairlead.Pod, may func(*fairlead.Node) bool) (*fairlead.Node, bool) {
+	k := c.classOf(p)
+	for _, n := range c.nodes {
+		if n != nil && c.fits(k, n) && (may == nil || may(n.Node)) {
+			return n.Node, true
+		}
+	}
+	return nil, false
+}
+
+func (c *Cluster) fits(k *class, n *node) bool {
+	if k.err != nil || !c.suits(k, n) || n.taken(k) != nil || !n.holds(k) {
+		return false
+	}
+	c.update(k)
+	judged, _ := c.company(k, n)
+	return judged == suitable && k.uneven(n) < 0
+}
+
+// suits reports whether a node's labels and taints suit a class, and remembers
+// it.
+func (c *Cluster) suits(k *class, n *node) bool {
+	if len(k.static) < len(c.nodes) {
+		k.static = append(k.static, make([]int8, len(c.nodes)-len(k.static))...)
+	}
+	if k.static[n.at] == 0 {
+		k.static[n.at] = -1
+		numbers := c.options.ComparisonOperators
+		if !closed(k.spec, n.Node, numbers) && selected(k.spec, n.Node) && untolerated(k.spec.Tolerations, n.Spec.Taints, numbers) == nil {
+			k.static[n.at] = 1
+		}
+	}
+	return k.static[n.at] > 0
+}
+
+// taken returns the first port that the class takes and the node has not free.
+func (n *node) taken(k *class) *port {
+	for i := range k.ports {
+		for other := range n.ports {
+			if k.ports[i].clash(other) {
+				return &k.ports[i]
+			}
+		}
+	}
+	return nil
+}
+
+// holds reports whether there is room on the node.
+func (n *node) holds(k *class) bool {
+	if n.free == nil {
+		return true
+	}
+	if n.slots < 1 {
+		return false
+	}
+	for _, a := range k.asks {
+		if a.resource >= len(n.free) || n.free[a.resource] < a.amount {
+			return false
+		}
+	}
+	return true
+}
+
+// room returns why there is no room, or nothing.
+func (c *Cluster) room(k *class, n *node) string {
+	switch {
+	case n.holds(k):
+		return ""
+	case n.Status.Allocatable == nil:
+		return "the node does not tell what it can hold"
+	case n.slots < 1:
+		return fmt.Sprintf("the node holds %s pods at most, and %d are there", n.Status.Allocatable["pods"], len(c.bound[n.Name]))
+	}
+	for _, a := range k.asks {
+		free := int64(0)
+		if a.resource < len(n.free) {
+			free = n.free[a.resource]
+		}
+		if free >= a.amount {
+			continue
+		}
+		name := c.resources[a.resource]
+		has := n.Status.Allocatable[name]
+		if has == "" {
+			has = "none"
+		}
+		return fmt.Sprintf("it asks for %s of %s; free are %s of %s", shown(name, a.amount), name, shown(name, free), has)
+	}
+	return ""
+}
+
+// shown returns an amount as the scheduler counts it, as a quantity.
+func shown(name string, n int64) string {
+	switch {
+	case name == cpu && n%1000 == 0:
+		return fmt.Sprint(n / 1000)
+	case name == cpu:
+		return fmt.Sprintf("%dm", n)
+	case n != 0 && n%(1<<30) == 0:
+		return fmt.Sprintf("%dGi", n>>30)
+	case n != 0 && n%(1<<20) == 0:
+		return fmt.Sprintf("%dMi", n>>20)
+	}
+	return fmt.Sprint(n)
+}
+
+// uneven returns the first constraint by which the pods would be spread too
+// unevenly, or -1.
+func (k *class) uneven(n *node) int {
+	for i := range k.spread {
+		s := &k.spread[i]
+		value, ok := n.Labels[s.TopologyKey]
+		if !ok || k.counts.spread[i][value]+s.self-k.least(i) > int(s.MaxSkew) {
+			return i
+		}
+	}
+	return -1
+}
+
+// least returns how many pods there are where the fewest are.
+func (k *class) least(i int) int {
+	if len(k.counts.spread[i]) < k.spread[i].least {
+		return 0
+	}
+	if k.counts.least[i] < 0 {
+		k.counts.least[i] = math.MaxInt32
+		for _, count := range k.counts.spread[i] {
+			k.counts.least[i] = min(k.counts.least[i], count)
+		}
+	}
+	return k.counts.least[i]
+}
+
+func (k *class) unevenWords(i int, n *node) string {
+	s := &k.spread[i]
+	value, ok := n.Labels[s.TopologyKey]
+	if !ok {
+		return fmt.Sprintf("the node has no label %s, over which its pods are spread", s.TopologyKey)
+	}
+	return fmt.Sprintf("%s=%s has %d of its pods and the emptiest has %d; the difference may be %d with it", s.TopologyKey, value, k.counts.spread[i][value], k.least(i), s.MaxSkew)
+}
+
+// company is how the pods near a node suit a pod.
+type company int
+
+const (
+	suitable company = iota
+	unlabelled
+	alone
+	unwanted
+	unwelcome
+)
+
+// company judges the pods near a node, and returns the label that tells what is
+// near, where one matters.
+func (c *Cluster) company(k *class, n *node) (company, string) {
+	near := true
+	for i := range k.near {
+		value, ok := n.Labels[k.near[i].key]
+		if !ok {
+			return unlabelled, k.near[i].key
+		}
+		near = near && k.counts.near[pair{k.near[i].key, value}] > 0
+	}
+	if !near && (len(k.counts.near) > 0 || !c.allMatch(k.near, k)) { // the first of a group that wants to be together may be anywhere
+		return alone, ""
+	}
+	for i := range k.away {
+		if value, ok := n.Labels[k.away[i].key]; ok && k.counts.away[pair{k.away[i].key, value}] > 0 {
+			return unwanted, k.away[i].key
+		}
+	}
+	if len(k.counts.guard) > 0 {
+		for key, value := range n.Labels {
+			if k.counts.guard[pair{key, value}] > 0 {
+				return unwelcome, ""
+			}
+		}
+	}
+	return suitable, ""
+}
+
+func companyWords(judged company, key string) string {
+	switch judged {
+	case unlabelled:
+		return fmt.Sprintf("the node has no label %s, by which pods are near each other", key)
+	case alone:
+		return "not all pods that it must be near to are near"
+	case unwanted:
+		return fmt.Sprintf("a pod that it must not be near to has the same %s", key)
+	case unwelcome:
+		return "a pod is near that wants no such pod near it"
+	}
+	return ""
+}
