@@ -41,10 +41,10 @@ type CertifiedRefusal struct {
 // The error is [*IncompleteError] when ctx ended first. The Best of an
 // IncompleteError has no certificate: the error says which choice is not proven.
 func (s *Solution) Certificate(ctx context.Context) (*Certificate, error) {
-	lits := make([]elit, len(s.problem.names)+1)
+	lits := make([]elit, s.Problem().vars+1)
 	refusers := make(map[int]*refuser) // by part
-	all := parts(ctx, s.problem, newIndex(ctx, s.problem))
-	numbered := search{p: s.problem, parts: all}
+	all := parts(ctx, s.Problem(), newOccurrences(ctx, s.Problem()))
+	numbered := search{p: s.Problem(), parts: all}
 	numbered.number()
 	if ctx.Err() != nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
@@ -52,10 +52,10 @@ func (s *Solution) Certificate(ctx context.Context) (*Certificate, error) {
 	cert := &Certificate{Steps: []CertifiedStep{}}
 	for i, d := range s.log {
 		step := CertifiedStep{Demand: int(d.con), Pick: d.pick}
-		for _, v := range candidates(s.step(i).Demand)[:d.rank] {
+		for _, v := range candidates(s.step(i).Demand)[:s.step(i).Rank] {
 			at := int(numbered.of[v]) - 1
 			if refusers[at] == nil {
-				m, err := newMinimizer(ctx, s.problem, &all[at], lits, &budget{})
+				m, err := newMinimizer(ctx, s.Problem(), &all[at], lits, &budget{})
 				if err != nil {
 					return nil, err
 				}
@@ -135,15 +135,15 @@ func Check(ctx context.Context, p *Problem, cert *Certificate, opts *CheckOption
 	if cert == nil {
 		return &CertificateError{-1, "there is none"}
 	}
-	selected := make(map[Var]bool)
+	var picks []decision
 	for i, step := range cert.Steps {
 		if !p.has(step.Pick) || step.Demand < 0 || step.Demand >= len(p.cons) {
 			return &CertificateError{i, "it names what is not in the problem"}
 		}
-		selected[step.Pick] = true
+		picks = append(picks, decision{pick: step.Pick})
 	}
-	if c, bad := violated(ctx, p, func(v Var) bool { return selected[v] }); bad {
-		return &CertificateError{-1, fmt.Sprintf("the selection breaks constraint %d (%s)", c.ID, c.Demand())}
+	if bad := examine(ctx, p, nil, nil, picks); bad != "" {
+		return &CertificateError{-1, "the selection breaks " + bad}
 	}
 	if err := ctx.Err(); err != nil {
 		return err

@@ -16,7 +16,7 @@ type part struct {
 // order of their first constraint. What they cannot reach stays unselected, and
 // a constraint that cannot be broken by what is reached joins nothing. When ctx
 // ends, the parts are of no use.
-func parts(ctx context.Context, p *Problem, x *index) []part {
+func parts(ctx context.Context, p *Problem, x *occurrences) []part {
 	reached, left := cone(ctx, p, x)
 	return cut(ctx, p, reached, func(i int) bool {
 		c := &p.cons[i]
@@ -26,7 +26,7 @@ func parts(ctx context.Context, p *Problem, x *index) []part {
 
 // wholeParts cuts all of the problem, whatever is required or forbidden.
 func wholeParts(ctx context.Context, p *Problem) []part {
-	reached := make([]bool, len(p.names)+1)
+	reached := make([]bool, p.vars+1)
 	for v := range reached {
 		reached[v] = v > 0
 	}
@@ -38,7 +38,7 @@ func wholeParts(ctx context.Context, p *Problem) []part {
 
 // cut joins the reached variables by the active constraints.
 func cut(ctx context.Context, p *Problem, reached []bool, isActive func(i int) bool) []part {
-	parent := make([]Var, len(p.names)+1)
+	parent := make([]Var, p.vars+1)
 	for v := range parent {
 		parent[v] = Var(v)
 	}
@@ -88,7 +88,7 @@ func matters(c *con, lits []Lit, left int32, reached []bool) bool {
 }
 
 func collect(p *Problem, reached, active []bool, find func(Var) Var) []part {
-	number := make([]int32, len(p.names)+1) // by root: 1 + its part
+	number := make([]int32, p.vars+1) // by root: 1 + its part
 	var all []part
 	of := func(v Var) *part {
 		root := find(v)
@@ -129,8 +129,8 @@ func anyReached(lits []Lit, reached []bool) Var {
 
 // cone finds the variables that can come to be selected, and for every clause
 // how many of its denials are of other variables.
-func cone(ctx context.Context, p *Problem, x *index) (reached []bool, left []int32) {
-	reached = make([]bool, len(p.names)+1)
+func cone(ctx context.Context, p *Problem, x *occurrences) (reached []bool, left []int32) {
+	reached = make([]bool, p.vars+1)
 	left = slices.Clone(x.denials)
 	var found []Var
 	reach := func(c *con) {

@@ -55,7 +55,7 @@ type Constraint struct {
 // less than NumConstraints.
 func (p *Problem) Constraint(id int) Constraint {
 	c := &p.cons[id]
-	return Constraint{ID: id, Kind: c.kind, Lits: p.litsOf(c), N: int(c.n), Why: c.why, problem: p}
+	return Constraint{ID: id, Kind: c.kind, Lits: p.litsOf(c), N: int(c.n), Why: p.why(id), problem: p}
 }
 
 // String returns the reason, or, where none was given, the demand in words made

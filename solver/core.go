@@ -68,7 +68,7 @@ func (e *UnsatError) Core(ctx context.Context) ([]Constraint, error) {
 }
 
 func (e *UnsatError) core(ctx context.Context, b *budget) ([]Constraint, error) {
-	lits := make([]elit, len(e.problem.names)+1)
+	lits := make([]elit, e.problem.vars+1)
 	for i := range e.parts {
 		m, err := newMinimizer(ctx, e.problem, &e.parts[i], lits, b)
 		if err != nil {

@@ -103,7 +103,7 @@ func (e *UnsatError) Explain(ctx context.Context, options *ExplainOptions) (*Exp
 // cores returns up to limit cores that share no constraint.
 func (e *UnsatError) cores(ctx context.Context, limit int) ([][]int32, error) {
 	var cores [][]int32
-	lits := make([]elit, len(e.problem.names)+1)
+	lits := make([]elit, e.problem.vars+1)
 	for i := 0; i < len(e.parts) && (limit < 0 || len(cores) < limit); i++ {
 		m, err := newMinimizer(ctx, e.problem, &e.parts[i], lits, &budget{})
 		if err != nil {

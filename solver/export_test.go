@@ -31,7 +31,7 @@ func AtMost(n, size int) (allowed func(set uint64) bool, network bool) {
 // candidates of a demand have in common. So it runs into dead ends all the time,
 // and leaves the work to the SAT engine. It adds the runs of that to runs.
 func SolveBlind(ctx context.Context, p *Problem, runs *int) (*Solution, error) {
-	x := newIndex(ctx, p)
+	x := newOccurrences(ctx, p)
 	w := newWalk(p, x)
 	w.begin()
 	dead := w.greedy(ctx)

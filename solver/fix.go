@@ -25,7 +25,7 @@ type Fix struct {
 // fixes returns up to limit fixes, those with the least effort first.
 func (e *UnsatError) fixes(ctx context.Context, name namer, limit int) ([]Fix, error) {
 	sets := []choiceOfDrops{{}}
-	lits := make([]elit, len(e.problem.names)+1)
+	lits := make([]elit, e.problem.vars+1)
 	for i := range e.parts {
 		f, err := newFixer(ctx, e.problem, &e.parts[i], lits, name)
 		if err != nil {
@@ -40,11 +40,7 @@ func (e *UnsatError) fixes(ctx context.Context, name namer, limit int) ([]Fix, e
 	var fixes []Fix
 	for _, set := range sets {
 		slices.Sort(set.ids)
-		var w WhatIf
-		for _, id := range set.ids {
-			w.Drop = append(w.Drop, int(id))
-		}
-		s, err := Solve(ctx, e.problem.with(&w), nil)
+		s, err := Solve(ctx, e.problem.with(&change{drop: set.ids}), nil)
 		if err != nil {
 			return nil, err
 		}

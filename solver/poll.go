@@ -2,18 +2,27 @@ package solver
 
 import "context"
 
-// A poll looks at the context once in a thousand times: often enough for loops
-// whose rounds are short, and at no cost that shows.
+// A poll looks at the context after some thousand steps: often enough where a
+// step is short, and at no cost that shows.
 type poll struct {
 	ctx   context.Context
-	n     int
+	steps int
 	ended bool
 }
 
-// over reports whether the context has ended, as far as it was looked at.
-func (p *poll) over() bool {
-	if p.n++; p.n%1024 == 0 && p.ctx.Err() != nil {
-		p.ended = true
+// pollSteps is after how many steps a poll looks: what takes tens of
+// microseconds.
+const pollSteps = 4096
+
+// over counts one step, and reports whether the context has ended, as far as it
+// was looked at.
+func (p *poll) over() bool { return p.spend(4) }
+
+// spend counts steps.
+func (p *poll) spend(steps int) bool {
+	if p.steps += steps; p.steps >= pollSteps {
+		p.steps = 0
+		p.ended = p.ended || p.ctx.Err() != nil
 	}
 	return p.ended
 }

@@ -2,10 +2,10 @@ package solver
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
 )
 
 // A Var names one thing that can be selected: a bundle, a package version, a
@@ -53,67 +53,119 @@ func (t text) String() string { return string(t) }
 // Slices passed to a method are copied. A malformed call (an unknown Var, a
 // negative limit) is remembered and reported by [Solve] as a [*ProblemError].
 //
+// What stating costs: a constraint is 24 bytes, and 4 for each literal. Where
+// many constraints name the same variables, store those once with [Problem.Set].
+// Where variables are numbers to the caller already, [Problem.NewVar] and
+// [Problem.NewVars] make them without hashing a name. [Problem.Grow] makes room
+// beforehand.
+//
 // A Problem may be read, and solved, by several goroutines at once as long as
-// none of them adds to it.
+// none of them adds to it. What solving needs to know of it is worked out the
+// first time, and again after constraints were added.
 type Problem struct {
-	names  []string
-	byName map[string]Var
-	cons   []con
-	lits   []Lit   // the literals of all constraints, one after the other
-	seen   []int32 // by variable: 1 + the last Limitation that lists it
-	flaws  []Flaw
-	shared bool // names and byName belong to another problem, too
+	vars  int
+	names nameTable
+	cons  []con
+	whys  []fmt.Stringer // by constraint; shorter where the rest has no reason
+	lits  []Lit          // the literals of all constraints and sets
+	seen  []int32        // by variable: the last list that it was seen in
+	lists int32          // how many lists were looked through for repetitions
+	sets  []span
+	flaws []Flaw
+
+	building bool // a constraint is open
+	stated   bool // and its literals are those of a set
+
+	index   atomic.Pointer[index]
+	answers atomic.Int32 // how many were checked
+	judged  atomic.Pointer[judge]
 }
 
 // con is a constraint in its compact form. All kinds but Limitation are
 // clauses: at least one of the literals holds.
 type con struct {
-	why   fmt.Stringer
-	start int32
-	end   int32
-	n     int32 // of Limitation
-	kind  Kind
+	start   int32 // its literals among those of the problem
+	end     int32
+	n       int32 // of a Limitation
+	subject Var   // of a Dependency whose candidates are a Set: it is denied before them
+	kind    Kind
+}
+
+// Grow makes room for that many more variables, constraints and literals, so
+// that adding them copies nothing. It is never needed.
+func (p *Problem) Grow(vars, constraints, literals int) {
+	p.names.grow(max(0, vars))
+	p.cons = slices.Grow(p.cons, max(0, constraints))
+	p.lits = slices.Grow(p.lits, max(0, literals))
 }
 
 // Var returns the variable of that name, which is made if there is none.
 func (p *Problem) Var(name string) Var {
-	if v, ok := p.byName[name]; ok {
+	if v, ok := p.names.lookup(name); ok {
 		return v
 	}
-	switch {
-	case p.byName == nil:
-		p.byName = make(map[string]Var)
-	case p.shared:
-		p.byName, p.names, p.shared = maps.Clone(p.byName), slices.Clone(p.names), false
+	v := p.NewVar(name)
+	p.names.put(name, v)
+	return v
+}
+
+// NewVar makes a variable of that name, whether there is one already or not: a
+// name that several variables have is that of the first to [Problem.Lookup] and
+// [Problem.Var]. It costs less than Var.
+func (p *Problem) NewVar(name string) Var {
+	v := p.NewVars(1)
+	p.names.set(v, name)
+	return v
+}
+
+// NewVars makes n variables without a name, one after the other, and returns
+// the first.
+func (p *Problem) NewVars(n int) Var {
+	v := Var(p.vars + 1)
+	p.vars += max(0, n)
+	if p.vars > maxVars {
+		p.vars = maxVars
+		p.flaw("the problem has more than %d variables", maxVars)
 	}
-	p.names = append(p.names, name)
-	v := Var(len(p.names))
-	p.byName[name] = v
 	return v
 }
 
 // Lookup returns the variable of that name, if there is one.
-func (p *Problem) Lookup(name string) (v Var, ok bool) {
-	v, ok = p.byName[name]
-	return v, ok
-}
+func (p *Problem) Lookup(name string) (v Var, ok bool) { return p.names.lookup(name) }
 
-// Name returns the name that v was made with. It is "" when v is not a
-// variable of p.
+// Name returns the name that v was made with, or "variable 7" where it is the
+// seventh and was made without one. It is "" when v is not a variable of p.
 func (p *Problem) Name(v Var) string {
 	if !p.has(v) {
 		return ""
 	}
-	return p.names[v-1]
+	return p.names.of(v)
 }
 
 // NumVars returns how many variables p has: the Vars from 1 to that number.
-func (p *Problem) NumVars() int { return len(p.names) }
+func (p *Problem) NumVars() int { return p.vars }
 
 // NumConstraints returns how many constraints were added to p.
 func (p *Problem) NumConstraints() int { return len(p.cons) }
 
-func (p *Problem) has(v Var) bool { return v >= 1 && int(v) <= len(p.names) }
+func (p *Problem) has(v Var) bool { return v >= 1 && int(v) <= p.vars }
+
+// A Set is a list of variables that a Problem has stored, see [Problem.Set]. It
+// means something only in that Problem. The zero Set is empty.
+type Set int32
+
+// A span is a range of the literals of a problem.
+type span struct{ start, end int32 }
+
+// Set stores a list of variables that several constraints will name, in that
+// order. A variable that is listed twice counts once.
+func (p *Problem) Set(vars []Var) Set {
+	start := int32(len(p.lits))
+	p.distinct(vars)
+	p.fits()
+	p.sets = append(p.sets, span{start, int32(len(p.lits))})
+	return Set(len(p.sets))
+}
 
 // Require demands that v is selected.
 func (p *Problem) Require(v Var, why fmt.Stringer) {
@@ -141,6 +193,15 @@ func (p *Problem) Depend(v Var, candidates []Var, why fmt.Stringer) {
 	p.close()
 }
 
+// DependOn is [Problem.Depend] on a stored set.
+func (p *Problem) DependOn(v Var, candidates Set, why fmt.Stringer) {
+	p.open(Dependency, 0, why)
+	if p.refer(candidates).subject = v; !p.has(v) {
+		p.unknown(v)
+	}
+	p.close()
+}
+
 // Exclude demands that a and b are not selected together.
 func (p *Problem) Exclude(a, b Var, why fmt.Stringer) {
 	p.open(Exclusion, 0, why)
@@ -152,22 +213,23 @@ func (p *Problem) Exclude(a, b Var, why fmt.Stringer) {
 // Limit demands that at most n of the variables are selected. A variable that
 // is listed twice counts once.
 func (p *Problem) Limit(n int, vars []Var, why fmt.Stringer) {
+	p.limit(n, why)
+	p.distinct(vars)
+	p.close()
+}
+
+// LimitOf is [Problem.Limit] on a stored set.
+func (p *Problem) LimitOf(n int, vars Set, why fmt.Stringer) {
+	p.limit(n, why)
+	p.refer(vars)
+	p.close()
+}
+
+func (p *Problem) limit(n int, why fmt.Stringer) {
 	p.open(Limitation, int32(min(max(n, 0), math.MaxInt32)), why)
 	if n < 0 {
 		p.flaw("a limit of %d: the least limit is 0", n)
 	}
-	p.seen = append(p.seen, make([]int32, len(p.names)+1-len(p.seen))...)
-	id := int32(len(p.cons)) // never 0: the constraint is open
-	for _, v := range vars {
-		if p.has(v) && p.seen[v] == id {
-			continue
-		}
-		p.put(v.Yes())
-		if p.has(v) {
-			p.seen[v] = id
-		}
-	}
-	p.close()
 }
 
 // Any demands that at least one of the literals holds. It is a choice: once all
@@ -184,40 +246,117 @@ func (p *Problem) Any(lits []Lit, why fmt.Stringer) {
 
 func (p *Problem) open(kind Kind, n int32, why fmt.Stringer) {
 	at := int32(len(p.lits))
-	p.cons = append(p.cons, con{why: why, start: at, end: at, n: n, kind: kind})
+	p.building, p.stated = true, false
+	p.cons = append(p.cons, con{start: at, end: at, n: n, kind: kind})
+	if why != nil {
+		if missing := len(p.cons) - 1 - len(p.whys); missing > 0 {
+			p.whys = append(p.whys, make([]fmt.Stringer, missing)...)
+		}
+		p.whys = append(p.whys, why)
+	}
 }
 
 func (p *Problem) put(l Lit) {
 	if l == math.MinInt32 || !p.has(l.Var()) {
-		p.flaw("variable %d is not one of the problem's %d", l.Var(), len(p.names))
+		p.unknown(l.Var())
 		return
 	}
 	p.lits = append(p.lits, l)
 }
 
+func (p *Problem) unknown(v Var) {
+	p.flaw("variable %d is not one of the problem's %d", v, p.vars)
+}
+
+// distinct puts the variables, each once.
+func (p *Problem) distinct(vars []Var) {
+	const few = 16
+	if len(vars) > few {
+		p.seen = append(p.seen, make([]int32, p.vars+1-len(p.seen))...)
+		p.lists++
+	}
+	start := len(p.lits)
+	for _, v := range vars {
+		switch {
+		case !p.has(v):
+			p.unknown(v)
+		case len(vars) > few:
+			if p.seen[v] != p.lists {
+				p.seen[v] = p.lists
+				p.lits = append(p.lits, v.Yes())
+			}
+		case !slices.Contains(p.lits[start:], v.Yes()):
+			p.lits = append(p.lits, v.Yes())
+		}
+	}
+}
+
+// refer makes the constraint that is open name a set.
+func (p *Problem) refer(s Set) *con {
+	c := &p.cons[len(p.cons)-1]
+	p.stated = true
+	switch {
+	case s == 0:
+	case s < 0 || int(s) > len(p.sets):
+		p.flaw("set %d is not one of the problem's %d", s, len(p.sets))
+	default:
+		c.start, c.end = p.sets[s-1].start, p.sets[s-1].end
+	}
+	return c
+}
+
 // close ends the constraint that is open. A malformed one is emptied.
 func (p *Problem) close() {
 	c := &p.cons[len(p.cons)-1]
+	if !p.stated {
+		c.end = int32(len(p.lits))
+	}
+	p.fits()
+	if n := len(p.flaws); n > 0 && p.flaws[n-1].Constraint == len(p.cons)-1 {
+		*c = con{kind: Clause}
+	}
+	p.building = false
+}
+
+func (p *Problem) fits() {
 	if len(p.lits) > maxLits {
 		p.flaw("the problem has more than %d literals", maxLits)
+		p.lits = p.lits[:maxLits]
 	}
-	if n := len(p.flaws); n > 0 && p.flaws[n-1].Constraint == len(p.cons)-1 {
-		p.lits = p.lits[:c.start]
-		c.kind = Clause
-	}
-	c.end = int32(len(p.lits))
 }
 
-// maxLits keeps the problem within what 32-bit positions can address, in this
-// package and in the SAT engine.
-const maxLits = 1 << 27
+// maxLits and maxVars keep the problem within what 32-bit positions can
+// address, in this package and in the SAT engine.
+const (
+	maxLits = 1 << 27
+	maxVars = 1 << 27
+)
 
-// flaw notes a mistake in the constraint that is open.
+// flaw notes a mistake, in the constraint that is open if there is one.
 func (p *Problem) flaw(format string, args ...any) {
-	p.flaws = append(p.flaws, Flaw{Constraint: len(p.cons) - 1, What: fmt.Sprintf(format, args...)})
+	at := -1
+	if p.building {
+		at = len(p.cons) - 1
+	}
+	p.flaws = append(p.flaws, Flaw{Constraint: at, What: fmt.Sprintf(format, args...)})
 }
 
-func (p *Problem) litsOf(c *con) []Lit { return p.lits[c.start:c.end] }
+// litsOf returns the literals of c: of a Dependency on a set, a copy.
+func (p *Problem) litsOf(c *con) []Lit {
+	body := p.lits[c.start:c.end:c.end]
+	if c.subject == 0 {
+		return body
+	}
+	return append([]Lit{c.subject.No()}, body...)
+}
+
+// why returns the reason of the constraint.
+func (p *Problem) why(id int) fmt.Stringer {
+	if id < len(p.whys) {
+		return p.whys[id]
+	}
+	return nil
+}
 
 // malformed returns the *ProblemError that p deserves, or nil.
 func (p *Problem) malformed() error {

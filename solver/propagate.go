@@ -16,8 +16,6 @@ type propagator struct {
 	counts  [][]int32 // by variable: the limits that list it
 }
 
-type span struct{ start, end int32 }
-
 // A count is a limitation.
 type count struct {
 	vars     []Lit
@@ -34,9 +32,9 @@ func side(l Lit) int {
 
 func newPropagator(p *Problem) *propagator {
 	return &propagator{
-		value:   make([]int8, len(p.names)+1),
-		watches: make([][]int32, 2*len(p.names)+2),
-		counts:  make([][]int32, len(p.names)+1),
+		value:   make([]int8, p.vars+1),
+		watches: make([][]int32, 2*p.vars+2),
+		counts:  make([][]int32, p.vars+1),
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 // A search solves the parts of a problem in which greedy met a dead end.
 type search struct {
 	p     *Problem
-	index *index
+	index *occurrences
 	parts []part
 	of    []int32 // by variable: 1 + its part, or 0
 	// guess is the propagator. Parts do not speak of the same variables, so they
@@ -27,7 +27,7 @@ type search struct {
 
 // number sets of.
 func (s *search) number() {
-	s.of = make([]int32, len(s.p.names)+1)
+	s.of = make([]int32, s.p.vars+1)
 	for i, q := range s.parts {
 		for _, v := range q.vars {
 			s.of[v] = int32(i + 1)

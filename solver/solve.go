@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -62,23 +64,45 @@ func Solve(ctx context.Context, p *Problem, opts *Options) (*Solution, error) {
 	if ctx.Err() != nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
-	x := newIndex(ctx, p)
+	index := indexOf(ctx, p)
+	if index == nil {
+		return nil, &IncompleteError{Err: ctx.Err()}
+	}
+	sol, dead, err := straight(ctx, p, index, nil)
+	if !dead {
+		return sol, err
+	}
+	x := newOccurrences(ctx, p)
 	w := newWalk(p, x)
 	w.begin()
-	dead := w.greedy(ctx)
+	deadEnds := w.greedy(ctx)
 	if ctx.Err() != nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
-	if len(dead) == 0 {
-		return answer(ctx, p, w)
+	return newSearch(ctx, p, x, opts).solve(ctx, w, deadEnds)
+}
+
+// straight solves what takes no search. It reports whether there was a dead end.
+func straight(ctx context.Context, p *Problem, x *index, w *change) (sol *Solution, dead bool, err error) {
+	s := x.ask(w)
+	defer s.done(w)
+	s.begin()
+	poll := poll{ctx: ctx}
+	ends := s.greedy(&poll)
+	switch {
+	case poll.ended:
+		return nil, false, &IncompleteError{Err: ctx.Err()}
+	case len(ends) > 0:
+		return nil, true, nil
 	}
-	return newSearch(ctx, p, x, opts).solve(ctx, w, dead)
+	sol, err = newSolution(ctx, p, w, s.log)
+	return sol, false, err
 }
 
 // newSearch prepares a search that nothing is kept of.
-func newSearch(ctx context.Context, p *Problem, x *index, opts *Options) *search {
+func newSearch(ctx context.Context, p *Problem, x *occurrences, opts *Options) *search {
 	all := parts(ctx, p, x)
-	lits := make([]elit, len(p.names)+1)
+	lits := make([]elit, p.vars+1)
 	b := &budget{limit: opts.MaxConflicts}
 	s := &search{p: p, index: x, parts: all, guess: newPropagator(p)}
 	s.number()
@@ -91,41 +115,74 @@ func newSearch(ctx context.Context, p *Problem, x *index, opts *Options) *search
 
 // answer makes the walk's picks the solution, once they are checked.
 func answer(ctx context.Context, p *Problem, w *walk) (*Solution, error) {
-	s := &Solution{problem: p, picked: w.picked, log: w.log}
-	c, bad := violated(ctx, p, s.Has)
+	var log []decision
+	for _, d := range w.log {
+		log = append(log, decision{d.con, d.pick})
+	}
+	return newSolution(ctx, p, nil, log)
+}
+
+// newSolution makes the choices the solution of the changed problem, once they
+// are checked.
+func newSolution(ctx context.Context, p *Problem, w *change, log []decision) (*Solution, error) {
+	bad := examine(ctx, p, p.judge(), w, log)
 	if ctx.Err() != nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
-	if bad {
-		return nil, fmt.Errorf("solver: internal error: the answer found breaks constraint %d (%s)", c.ID, c.Demand())
+	if bad != "" {
+		return nil, fmt.Errorf("solver: internal error: the answer found breaks %s", bad)
 	}
-	return s, nil
+	return &Solution{base: p, change: w, log: slices.Clone(log)}, nil
 }
 
 // A Solution is a selection that meets all constraints of its problem. It may
 // be read by several goroutines at once.
 type Solution struct {
-	problem *Problem
-	picked  []bool
-	log     []decision
+	base   *Problem
+	change *change
+	log    []decision
+
+	sortOnce sync.Once
+	sorted   []Var
+
+	makeOnce sync.Once
+	made     *Problem // with the change
 }
 
 // Problem returns the problem that s solves: with the change made, where a
 // [Session] found it. It is not to be added to.
-func (s *Solution) Problem() *Problem { return s.problem }
+//
+// Cost: with a change, a copy of the problem the first time.
+func (s *Solution) Problem() *Problem {
+	if s.change == nil {
+		return s.base
+	}
+	s.makeOnce.Do(func() { s.made = s.base.with(s.change) })
+	return s.made
+}
 
 // Has reports whether v is selected.
-func (s *Solution) Has(v Var) bool { return v > 0 && int(v) < len(s.picked) && s.picked[v] }
+func (s *Solution) Has(v Var) bool {
+	_, in := slices.BinarySearch(s.vars(), v)
+	return in
+}
+
+// Len returns how many variables are selected.
+func (s *Solution) Len() int { return len(s.log) }
 
 // Selected iterates over the selected variables, ascending.
-func (s *Solution) Selected() iter.Seq[Var] {
-	return func(yield func(Var) bool) {
-		for v, picked := range s.picked {
-			if picked && !yield(Var(v)) {
-				return
-			}
+func (s *Solution) Selected() iter.Seq[Var] { return slices.Values(s.vars()) }
+
+// vars returns the selected variables, ascending.
+func (s *Solution) vars() []Var {
+	s.sortOnce.Do(func() {
+		s.sorted = make([]Var, len(s.log))
+		for i, d := range s.log {
+			s.sorted[i] = d.pick
 		}
-	}
+		slices.Sort(s.sorted)
+	})
+	return s.sorted
 }
 
 // An IncompleteError reports that the search ended before the best selection

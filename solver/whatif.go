@@ -2,6 +2,7 @@ package solver
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 )
@@ -17,37 +18,72 @@ type WhatIf struct {
 	Forbid []Var
 }
 
-// with returns p with the change made. IDs stay: what is dropped is replaced by
-// a constraint that says nothing, what is added comes last.
-func (p *Problem) with(w *WhatIf) *Problem {
-	q := *p
-	more := 0
-	if w != nil {
-		more = len(w.Require) + len(w.Forbid)
+// A change is a WhatIf as it is worked with: well formed, and no longer the
+// caller's. Nil is no change.
+type change struct {
+	drop            []int32 // ascending, each once
+	require, forbid []Var
+}
+
+// changeOf returns the change that w supposes of p; the error is *ProblemError.
+func (p *Problem) changeOf(w *WhatIf) (*change, error) {
+	if w == nil || len(w.Drop)+len(w.Require)+len(w.Forbid) == 0 {
+		return nil, nil
 	}
-	q.cons = append(make([]con, 0, len(p.cons)+more), p.cons...)
-	q.lits = slices.Clip(p.lits)
-	q.flaws = slices.Clip(p.flaws)
-	q.seen = nil
-	q.shared = true
-	if w == nil {
-		return &q
-	}
+	c := &change{require: slices.Clone(w.Require), forbid: slices.Clone(w.Forbid)}
+	var flaws []Flaw
 	for _, id := range w.Drop {
 		if id < 0 || id >= len(p.cons) {
-			q.flaws = append(q.flaws, Flaw{Constraint: id, What: "dropped, but there is no such constraint"})
+			flaws = append(flaws, Flaw{Constraint: id, What: "dropped, but there is no such constraint"})
 			continue
 		}
-		c := &q.cons[id]
-		c.kind, c.n, c.end = Limitation, math.MaxInt32, c.start
+		c.drop = append(c.drop, int32(id))
 	}
-	for _, v := range w.Require {
+	slices.Sort(c.drop)
+	c.drop = slices.Compact(c.drop)
+	for i, v := range slices.Concat(c.require, c.forbid) {
+		if !p.has(v) {
+			flaws = append(flaws, Flaw{Constraint: len(p.cons) + i, What: fmt.Sprintf("variable %d is not one of the problem's %d", v, p.vars)})
+		}
+	}
+	if flaws != nil {
+		return nil, &ProblemError{Flaws: flaws}
+	}
+	return c, nil
+}
+
+// drops reports whether the constraint is dropped.
+func (c *change) drops(id int32) bool {
+	if c == nil || len(c.drop) == 0 {
+		return false
+	}
+	_, in := slices.BinarySearch(c.drop, id)
+	return in
+}
+
+// with returns p with the change made. IDs stay: what is dropped is replaced by
+// a constraint that says nothing, what is added comes last.
+func (p *Problem) with(w *change) *Problem {
+	q := &Problem{vars: p.vars, lits: slices.Clip(p.lits), whys: slices.Clip(p.whys), sets: slices.Clip(p.sets), flaws: slices.Clip(p.flaws)}
+	p.names.copyTo(&q.names)
+	more := 0
+	if w != nil {
+		more = len(w.require) + len(w.forbid)
+	}
+	q.cons = append(make([]con, 0, len(p.cons)+more), p.cons...)
+	if w == nil {
+		return q
+	}
+	for _, id := range w.drop {
+		q.cons[id] = con{start: q.cons[id].start, end: q.cons[id].start, n: math.MaxInt32, kind: Limitation}
+	}
+	for _, v := range w.require {
 		q.Require(v, supposed("is supposed to be required"))
 	}
-	for _, v := range w.Forbid {
+	for _, v := range w.forbid {
 		q.Forbid(v, supposed("is supposed not to be allowed"))
 	}
-	return &q
+	return q
 }
 
 // dropped reports whether with dropped the constraint, which was not empty.
@@ -73,7 +109,8 @@ func (s supposed) Advice() (string, int) { return "", 0 }
 type Session struct {
 	problem   *Problem
 	opts      Options
-	index     *index
+	index     *occurrences
+	main      *index
 	parts     []part
 	of        []int32        // by variable: 1 + its part
 	lits      []elit         // shared by the encodings of the parts
@@ -91,7 +128,7 @@ func NewSession(p *Problem, opts *Options) (*Session, error) {
 	if err := p.malformed(); err != nil {
 		return nil, err
 	}
-	s := &Session{problem: p, index: newIndex(context.Background(), p), parts: wholeParts(context.Background(), p), lits: make([]elit, len(p.names)+1), droppable: make(map[int32]bool)}
+	s := &Session{problem: p, main: indexOf(context.Background(), p), index: newOccurrences(context.Background(), p), parts: wholeParts(context.Background(), p), lits: make([]elit, p.vars+1), droppable: make(map[int32]bool)}
 	if opts != nil {
 		s.opts = *opts
 	}
@@ -118,25 +155,24 @@ func (s *Session) Solve(ctx context.Context, w *WhatIf) (*Solution, error) {
 	if ctx.Err() != nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
-	q := s.problem
-	if w != nil {
-		q = s.problem.with(w)
-	}
 	if n := len(s.index.denials); len(s.problem.cons) != n {
 		return nil, &ProblemError{Flaws: []Flaw{{Constraint: n, What: "added after the session began: begin a new one"}}}
 	}
-	if err := q.malformed(); err != nil {
+	c, err := s.problem.changeOf(w)
+	if err != nil {
 		return nil, err
 	}
+	sol, dead, err := straight(ctx, s.problem, s.main, c)
+	if !dead {
+		return sol, err
+	}
+	q := s.problem.with(c)
 	x := s.index.extended(q)
 	walk := newWalk(q, x)
 	walk.begin()
-	dead := walk.greedy(ctx)
+	deadEnds := walk.greedy(ctx)
 	if ctx.Err() != nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
-	}
-	if len(dead) == 0 {
-		return answer(ctx, q, walk)
 	}
 	dropped := s.enableDrops(w)
 	b := &budget{limit: s.opts.MaxConflicts}
@@ -148,7 +184,7 @@ func (s *Session) Solve(ctx context.Context, w *WhatIf) (*Solution, error) {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
 	hunt.draw = func(i int) bool { return !s.bad[i] && s.memories[i].recall(q, s.guess, true) }
-	return hunt.solve(ctx, walk, dead)
+	return hunt.solve(ctx, walk, deadEnds)
 }
 
 // unary returns the requirements and prohibitions of q.

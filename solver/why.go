@@ -33,7 +33,12 @@ func (s *Solution) Steps() []Step {
 
 func (s *Solution) step(i int) Step {
 	d := s.log[i]
-	return Step{Pick: d.pick, Demand: s.problem.Constraint(int(d.con)), Rank: int(d.rank)}
+	p := s.base
+	if int(d.con) >= len(p.cons) {
+		p = s.Problem()
+	}
+	demand := p.Constraint(int(d.con))
+	return Step{Pick: d.pick, Demand: demand, Rank: slices.Index(candidates(demand), d.pick)}
 }
 
 // Why returns the chain that brought v in: it begins with what is required, each
@@ -137,15 +142,15 @@ func (s *Solution) WhyNot(ctx context.Context, v Var, options *ExplainOptions) (
 		return nil, nil
 	}
 	opts := options.withDefaults()
-	r := &Refusal{Var: v, Kind: NotAsked, name: namer{s.problem, opts.Name}}
+	r := &Refusal{Var: v, Kind: NotAsked, name: namer{s.Problem(), opts.Name}}
 	for i := range s.log {
-		if rank := s.rank(i, v); rank >= 0 && rank < int(s.log[i].rank) {
+		if rank := s.rank(i, v); rank >= 0 && rank < s.step(i).Rank {
 			r.Kind, r.Demand, r.Instead = Impossible, s.step(i).Demand, s.log[i].pick
 			return r, s.refuse(ctx, r, i)
 		}
 	}
-	for id := range s.problem.cons {
-		c := s.problem.Constraint(id)
+	for id := range s.Problem().cons {
+		c := s.Problem().Constraint(id)
 		if c.Kind == Limitation || !slices.Contains(c.Lits, v.Yes()) || !s.triggered(c) {
 			continue
 		}
@@ -166,7 +171,7 @@ func (s *Solution) rank(i int, v Var) int {
 }
 
 func (s *Solution) triggered(c Constraint) bool {
-	return !slices.ContainsFunc(c.Lits, func(l Lit) bool { return !l.Selects() && !s.picked[l.Var()] })
+	return !slices.ContainsFunc(c.Lits, func(l Lit) bool { return !l.Selects() && !s.Has(l.Var()) })
 }
 
 // refuse works out the reason of a refusal at the choice.
@@ -179,9 +184,9 @@ func (s *Solution) refuse(ctx context.Context, r *Refusal, i int) error {
 	if err != nil {
 		return err
 	}
-	p := s.problem.with(nil) // with the picks as requirements
+	p := s.Problem().with(nil) // with the picks as requirements
 	for _, id := range cons {
-		r.Core = append(r.Core, s.problem.Constraint(int(id)))
+		r.Core = append(r.Core, s.Problem().Constraint(int(id)))
 		r.Core[len(r.Core)-1].problem = p
 	}
 	tree := slices.Clone(r.Core)
@@ -212,16 +217,16 @@ type refuser struct {
 
 // refuser returns one for the part that v is in.
 func (s *Solution) refuser(ctx context.Context, v Var) (*refuser, error) {
-	for _, q := range parts(ctx, s.problem, newIndex(ctx, s.problem)) {
+	for _, q := range parts(ctx, s.Problem(), newOccurrences(ctx, s.Problem())) {
 		if slices.Contains(q.vars, v) {
-			m, err := newMinimizer(ctx, s.problem, &q, make([]elit, len(s.problem.names)+1), &budget{})
+			m, err := newMinimizer(ctx, s.Problem(), &q, make([]elit, s.Problem().vars+1), &budget{})
 			return &refuser{m}, err
 		}
 	}
 	if ctx.Err() != nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
-	return nil, fmt.Errorf("solver: internal error: %s was passed over but is in no part", s.problem.Name(v))
+	return nil, fmt.Errorf("solver: internal error: %s was passed over but is in no part", s.Problem().Name(v))
 }
 
 // why returns a minimal reason why v cannot be selected with the earlier picks:

@@ -10,17 +10,16 @@ import (
 // demands that it completes.
 type walk struct {
 	p      *Problem
-	index  *index
+	index  *occurrences
 	picked []bool  // by variable
 	banned []bool  // by variable: denied by a clause of one literal; only for greedy
 	left   []int32 // by constraint: denials not yet picked; of a Limitation: variables picked
 	queue  []int32 // demands, by constraint
 	head   int
-	log    []decision
+	log    []oldDecision
 }
 
-// A decision is one choice that was made.
-type decision struct {
+type oldDecision struct {
 	con    int32 // the demand
 	rank   int32 // the position of the pick among the demand's candidates
 	pick   Var
@@ -28,8 +27,8 @@ type decision struct {
 	queued int32 // how long the queue was
 }
 
-func newWalk(p *Problem, x *index) *walk {
-	return &walk{p: p, index: x, picked: make([]bool, len(p.names)+1), left: slices.Clone(x.denials)}
+func newWalk(p *Problem, x *occurrences) *walk {
+	return &walk{p: p, index: x, picked: make([]bool, p.vars+1), left: slices.Clone(x.denials)}
 }
 
 // begin queues the demands that nothing triggers.
@@ -64,7 +63,7 @@ func (w *walk) met(con int32) bool {
 
 // pick selects v for the demand.
 func (w *walk) pick(con int32, rank int, v Var) {
-	w.log = append(w.log, decision{con: con, rank: int32(rank), pick: v, head: int32(w.head - 1), queued: int32(len(w.queue))})
+	w.log = append(w.log, oldDecision{con: con, rank: int32(rank), pick: v, head: int32(w.head - 1), queued: int32(len(w.queue))})
 	w.picked[v] = true
 	for _, id := range w.index.of(v) {
 		c := &w.p.cons[id]

@@ -1,0 +1,215 @@
+package solver
+
+// A partial is a selection in the making. It follows the documented order: it
+// starts with the demands that nothing triggers, in the order of adding, and each
+// pick appends the demands that it completes.
+//
+// It is a question's overlay on the index: what it costs to make, to fill and to
+// empty depends on what is changed and picked, and not on the size of the
+// problem. An index keeps those that are not in use.
+type partial struct {
+	x *index
+
+	// The question.
+	off      []bool  // by constraint: dropped; nil where none is
+	required []Lit   // demanded after the constraints of the problem
+	banned   []int32 // by variable: how many constraints of one denial there are
+
+	picked  []bool  // by variable
+	count   []int32 // by constraint: denials picked where there are several; of a limitation: variables picked
+	counted []int32 // the constraints of which count is, or was, not 0
+	queue   []int32 // demands, by constraint
+	head    int
+	log     []decision
+}
+
+// A decision is one choice that was made.
+type decision struct {
+	con  int32 // the demand
+	pick Var
+}
+
+// ask returns a partial selection for the problem with a change made. It must be given back with done.
+func (x *index) ask(w *change) *partial {
+	s, _ := x.idle.Get().(*partial)
+	if s == nil {
+		s = &partial{x: x, picked: make([]bool, len(x.banned)), count: make([]int32, len(x.cons)), banned: x.banned}
+	}
+	if w == nil {
+		return s
+	}
+	if len(w.drop) > 0 && s.off == nil {
+		s.off = make([]bool, len(x.cons))
+	}
+	if len(w.drop)+len(w.forbid) > 0 && &s.banned[0] == &x.banned[0] {
+		s.banned = append([]int32(nil), x.banned...)
+	}
+	for _, id := range w.drop {
+		if k := &x.cons[id]; k.role == ban {
+			s.banned[x.denials(k)[0].Var()]--
+		}
+		s.off[id] = true
+	}
+	for _, v := range w.forbid {
+		s.banned[v]++
+	}
+	for _, v := range w.require {
+		s.required = append(s.required, v.Yes())
+	}
+	return s
+}
+
+// done empties s for the next question.
+func (s *partial) done(w *change) {
+	for _, d := range s.log {
+		s.picked[d.pick] = false
+	}
+	for _, id := range s.counted {
+		s.count[id] = 0
+	}
+	if w != nil {
+		for _, v := range w.forbid {
+			s.banned[v]--
+		}
+		for _, id := range w.drop {
+			if k := &s.x.cons[id]; k.role == ban {
+				s.banned[s.x.denials(k)[0].Var()]++
+			}
+			s.off[id] = false
+		}
+	}
+	s.counted, s.queue, s.head, s.log, s.required = s.counted[:0], s.queue[:0], 0, s.log[:0], s.required[:0]
+	s.x.idle.Put(s)
+}
+
+func (s *partial) dropped(con int32) bool { return s.off != nil && s.off[con] }
+
+// begin queues the demands that nothing triggers.
+func (s *partial) begin() {
+	for _, id := range s.x.roots {
+		if !s.dropped(id) {
+			s.queue = append(s.queue, id)
+		}
+	}
+	for i := range s.required {
+		s.queue = append(s.queue, int32(len(s.x.cons)+i))
+	}
+}
+
+// candidates returns those of a demand.
+func (s *partial) candidates(con int32) []Lit {
+	if n := len(s.x.cons); int(con) >= n {
+		return s.required[int(con)-n:][:1]
+	}
+	return s.x.candidates(&s.x.cons[con])
+}
+
+// next returns the next demand that no pick meets yet, and its candidates.
+func (s *partial) next() (con int32, cands []Lit, ok bool) {
+search:
+	for s.head < len(s.queue) {
+		con = s.queue[s.head]
+		s.head++
+		cands = s.candidates(con)
+		for _, l := range cands {
+			if s.picked[l] {
+				continue search
+			}
+		}
+		return con, cands, true
+	}
+	return 0, nil, false
+}
+
+// pick selects v for the demand.
+func (s *partial) pick(con int32, v Var) {
+	s.log = append(s.log, decision{con: con, pick: v})
+	s.picked[v] = true
+	for _, id := range s.x.demands.of(v) {
+		if s.dropped(id) {
+			continue
+		}
+		if n := s.x.cons[id].n; n == 1 || s.add(id) == n {
+			s.queue = append(s.queue, id)
+		}
+	}
+	for _, id := range s.x.bars.of(v) {
+		s.add(id)
+	}
+	for _, id := range s.x.limits.of(v) {
+		s.add(id)
+	}
+}
+
+// add counts one more for the constraint.
+func (s *partial) add(id int32) int32 {
+	if s.count[id] == 0 {
+		s.counted = append(s.counted, id)
+	}
+	s.count[id]++
+	return s.count[id]
+}
+
+// refuted reports whether what is picked already, and a single constraint, rule
+// v out.
+func (s *partial) refuted(v Var) bool {
+	if s.banned[v] > 0 {
+		return true
+	}
+	for _, e := range s.x.pairs.of(v) {
+		if s.picked[e.other] && !s.dropped(e.con) {
+			return true
+		}
+	}
+	for _, id := range s.x.bars.of(v) {
+		if s.count[id] == s.x.cons[id].n-1 && !s.dropped(id) {
+			return true
+		}
+	}
+	for _, id := range s.x.limits.of(v) {
+		if s.count[id] >= s.x.cons[id].n && !s.dropped(id) {
+			return true
+		}
+	}
+	return false
+}
+
+// greedy takes the first candidate of every demand that is not refuted. It
+// returns the demands that had none left.
+//
+// A candidate that is refuted is impossible together with the picks before it.
+// So where greedy ends without a dead end, and what it picked meets all
+// constraints, the picks are the best answer there is: they are an answer
+// themselves, and nothing better was passed over.
+//
+// When the poll is over it returns early.
+func (s *partial) greedy(poll *poll) (dead []int32) {
+next:
+	for con, cands, ok := s.next(); ok && !poll.ended; con, cands, ok = s.next() {
+		for _, l := range cands {
+			v := l.Var()
+			if poll.spend(1 + len(s.x.pairs.of(v)) + len(s.x.limits.of(v))) {
+				break
+			}
+			if !s.refuted(v) {
+				s.pick(con, v)
+				continue next
+			}
+		}
+		dead = append(dead, con)
+	}
+	return dead
+}
+
+// replay takes, for every demand that is left, the first candidate that is in
+// the answer.
+func (s *partial) replay(in func(Var) bool) {
+	for con, cands, ok := s.next(); ok; con, cands, ok = s.next() {
+		for _, l := range cands {
+			if in(l.Var()) {
+				s.pick(con, l.Var())
+				break
+			}
+		}
+	}
+}
