@@ -191,7 +191,7 @@ func compare(t testing.TB, p *solver.Problem) {
 	all := func(int) bool { return true }
 	sets := allowed(p, all)
 	s, err := solver.Solve(context.Background(), p, nil)
-	blind, blindErr := solver.SolveBlind(context.Background(), p, new(int))
+	blind, blindErr := solver.SolveByTrials(context.Background(), p, new(int))
 	if got, want := outcome(t, p, blind, blindErr), outcome(t, p, s, err); got != want {
 		t.Fatalf("with all work left to the SAT engine: %s, else %s\n%s", got, want, describe(p))
 	}

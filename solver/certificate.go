@@ -41,11 +41,15 @@ type CertifiedRefusal struct {
 // The error is [*IncompleteError] when ctx ended first. The Best of an
 // IncompleteError has no certificate: the error says which choice is not proven.
 func (s *Solution) Certificate(ctx context.Context) (*Certificate, error) {
-	lits := make([]elit, s.Problem().vars+1)
+	p := s.Problem()
+	lits := make([]elit, p.vars+1)
 	refusers := make(map[int]*refuser) // by part
-	all := parts(ctx, s.Problem(), newOccurrences(ctx, s.Problem()))
-	numbered := search{p: s.Problem(), parts: all}
-	numbered.number()
+	x := indexOf(ctx, p)
+	if x == nil {
+		return nil, &IncompleteError{Err: ctx.Err()}
+	}
+	all := parts(ctx, x)
+	of := numbered(x, all)
 	if ctx.Err() != nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
@@ -53,9 +57,9 @@ func (s *Solution) Certificate(ctx context.Context) (*Certificate, error) {
 	for i, d := range s.log {
 		step := CertifiedStep{Demand: int(d.con), Pick: d.pick}
 		for _, v := range candidates(s.step(i).Demand)[:s.step(i).Rank] {
-			at := int(numbered.of[v]) - 1
+			at := int(of[v]) - 1
 			if refusers[at] == nil {
-				m, err := newMinimizer(ctx, s.Problem(), &all[at], lits, &budget{})
+				m, err := newMinimizer(ctx, p, &all[at], lits, &budget{})
 				if err != nil {
 					return nil, err
 				}

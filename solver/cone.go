@@ -1,9 +1,6 @@
 package solver
 
-import (
-	"context"
-	"slices"
-)
+import "context"
 
 // A part is one independent piece of a problem: no constraint joins it with
 // another part.
@@ -16,29 +13,23 @@ type part struct {
 // order of their first constraint. What they cannot reach stays unselected, and
 // a constraint that cannot be broken by what is reached joins nothing. When ctx
 // ends, the parts are of no use.
-func parts(ctx context.Context, p *Problem, x *occurrences) []part {
-	reached, left := cone(ctx, p, x)
-	return cut(ctx, p, reached, func(i int) bool {
-		c := &p.cons[i]
-		return matters(c, p.litsOf(c), left[i], reached)
-	})
+func parts(ctx context.Context, x *index) []part {
+	reached := cone(ctx, x)
+	return cut(ctx, x, reached, func(k *indexed) bool { return matters(x, k, reached) })
 }
 
-// wholeParts cuts all of the problem, whatever is required or forbidden.
-func wholeParts(ctx context.Context, p *Problem) []part {
-	reached := make([]bool, p.vars+1)
+// wholeParts cuts all of the problem, whatever is required.
+func wholeParts(ctx context.Context, x *index) []part {
+	reached := make([]bool, len(x.banned))
 	for v := range reached {
 		reached[v] = v > 0
 	}
-	return cut(ctx, p, reached, func(i int) bool {
-		c := &p.cons[i]
-		return c.kind != Requirement && c.kind != Prohibition && matters(c, p.litsOf(c), 0, reached)
-	})
+	return cut(ctx, x, reached, func(k *indexed) bool { return k.role != idle })
 }
 
 // cut joins the reached variables by the active constraints.
-func cut(ctx context.Context, p *Problem, reached []bool, isActive func(i int) bool) []part {
-	parent := make([]Var, p.vars+1)
+func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed) bool) []part {
+	parent := make([]Var, len(reached))
 	for v := range parent {
 		parent[v] = Var(v)
 	}
@@ -49,46 +40,63 @@ func cut(ctx context.Context, p *Problem, reached []bool, isActive func(i int) b
 		}
 		return v
 	}
-	active := make([]bool, len(p.cons))
+	active := make([]bool, len(x.cons))
 	poll := poll{ctx: ctx}
-	for i := range p.cons {
-		if poll.over() {
+	for i := range x.cons {
+		k := &x.cons[i]
+		if poll.spend(1 + int(k.end-k.lits)) {
 			return nil
 		}
-		lits := p.litsOf(&p.cons[i])
-		if active[i] = isActive(i); !active[i] {
+		if active[i] = isActive(k); !active[i] {
 			continue
 		}
 		first := Var(0)
-		for _, l := range lits {
-			if v := l.Var(); !reached[v] {
-				continue
-			} else if first == 0 {
+		join := func(v Var) {
+			if !reached[v] {
+				return
+			}
+			if first == 0 {
 				first = find(v)
 			} else {
 				parent[find(v)] = first
 			}
 		}
+		if k.head != 0 {
+			join(k.head)
+		}
+		for _, l := range x.lits[k.lits:k.end] {
+			join(l.Var())
+		}
 	}
-	return collect(p, reached, active, find)
+	return collect(x, reached, active, find)
 }
 
 // matters reports whether the constraint can be broken by reached variables.
-func matters(c *con, lits []Lit, left int32, reached []bool) bool {
-	if c.kind != Limitation {
-		return left == 0 || len(lits) == 1 && reached[lits[0].Var()]
+func matters(x *index, k *indexed, reached []bool) bool {
+	switch {
+	case k.role == idle:
+		return false
+	case k.role == limit:
+		n := int32(0)
+		for _, l := range x.candidates(k) {
+			if reached[l] {
+				n++
+			}
+		}
+		return n > k.n
+	case k.head != 0:
+		return reached[k.head]
 	}
-	n := int32(0)
-	for _, l := range lits {
-		if reached[l.Var()] {
-			n++
+	for _, l := range x.denials(k) {
+		if !reached[l.Var()] {
+			return false
 		}
 	}
-	return n > c.n
+	return true
 }
 
-func collect(p *Problem, reached, active []bool, find func(Var) Var) []part {
-	number := make([]int32, p.vars+1) // by root: 1 + its part
+func collect(x *index, reached, active []bool, find func(Var) Var) []part {
+	number := make([]int32, len(reached)) // by root: 1 + its part
 	var all []part
 	of := func(v Var) *part {
 		root := find(v)
@@ -98,12 +106,12 @@ func collect(p *Problem, reached, active []bool, find func(Var) Var) []part {
 		}
 		return &all[number[root]-1]
 	}
-	for i := range p.cons {
+	for i := range x.cons {
 		if !active[i] {
 			continue
 		}
-		if c := anyReached(p.litsOf(&p.cons[i]), reached); c != 0 {
-			q := of(c)
+		if v := x.anyReached(&x.cons[i], reached); v != 0 {
+			q := of(v)
 			q.cons = append(q.cons, int32(i))
 		} else { // an empty clause
 			all = append(all, part{cons: []int32{int32(i)}})
@@ -118,8 +126,11 @@ func collect(p *Problem, reached, active []bool, find func(Var) Var) []part {
 	return all
 }
 
-func anyReached(lits []Lit, reached []bool) Var {
-	for _, l := range lits {
+func (x *index) anyReached(k *indexed, reached []bool) Var {
+	if k.head != 0 && reached[k.head] {
+		return k.head
+	}
+	for _, l := range x.lits[k.lits:k.end] {
 		if reached[l.Var()] {
 			return l.Var()
 		}
@@ -127,36 +138,41 @@ func anyReached(lits []Lit, reached []bool) Var {
 	return 0
 }
 
-// cone finds the variables that can come to be selected, and for every clause
-// how many of its denials are of other variables.
-func cone(ctx context.Context, p *Problem, x *occurrences) (reached []bool, left []int32) {
-	reached = make([]bool, p.vars+1)
-	left = slices.Clone(x.denials)
+// cone finds the variables that can come to be selected.
+func cone(ctx context.Context, x *index) (reached []bool) {
+	reached = make([]bool, len(x.banned))
+	left := make([]int32, len(x.cons)) // denials reached
 	var found []Var
-	reach := func(c *con) {
-		for _, l := range p.litsOf(c) {
-			if l.Selects() && !reached[l] {
+	reach := func(k *indexed) {
+		for _, l := range x.candidates(k) {
+			if !reached[l] {
 				reached[l] = true
 				found = append(found, l.Var())
 			}
 		}
 	}
-	for i := range p.cons {
-		if c := &p.cons[i]; c.kind != Limitation && left[i] == 0 {
-			reach(c)
-		}
+	for _, id := range x.roots {
+		reach(&x.cons[id])
 	}
 	poll := poll{ctx: ctx}
 	for at := 0; at < len(found) && !poll.over(); at++ {
-		for _, id := range x.of(found[at]) {
-			c := &p.cons[id]
-			if c.kind == Limitation {
-				continue
-			}
-			if left[id]--; left[id] == 0 {
-				reach(c)
+		for _, id := range x.demands.of(found[at]) {
+			k := &x.cons[id]
+			if left[id]++; left[id] == k.n {
+				reach(k)
 			}
 		}
 	}
-	return reached, left
+	return reached
+}
+
+// numbered returns, by variable, 1 + its part, or 0.
+func numbered(x *index, parts []part) []int32 {
+	of := make([]int32, len(x.banned))
+	for i := range parts {
+		for _, v := range parts[i].vars {
+			of[v] = int32(i + 1)
+		}
+	}
+	return of
 }

@@ -12,19 +12,63 @@ import (
 // An UnsatError reports that no selection meets all constraints. Making one is
 // cheap; what it can tell is worked out when it is asked for.
 type UnsatError struct {
+	base   *Problem
+	change *change
+	// suspect reports whether a variable is of a part that may have no answer.
+	suspect func(Var) bool
+	text    func() string
+
+	mu      sync.Mutex
 	problem *Problem
 	parts   []part // those without an answer, and maybe others
-	text    func() string
 }
 
-func newUnsatError(p *Problem, parts []part) *UnsatError {
-	e := &UnsatError{problem: p, parts: parts}
+func newUnsatError(p *Problem, w *change, suspect func(Var) bool) *UnsatError {
+	e := &UnsatError{base: p, change: w, suspect: suspect}
 	e.text = sync.OnceValue(e.render)
 	return e
 }
 
-// Problem returns the problem that was solved.
-func (e *UnsatError) Problem() *Problem { return e.problem }
+// Problem returns the problem that was solved: with the change made, where a
+// [Session] found that it has no answer. It is not to be added to.
+func (e *UnsatError) Problem() *Problem {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.changed()
+}
+
+func (e *UnsatError) changed() *Problem {
+	if e.problem == nil {
+		if e.problem = e.base; e.change != nil {
+			e.problem = e.base.with(e.change)
+		}
+	}
+	return e.problem
+}
+
+// pieces returns the problem, and the parts of it that may have no answer.
+func (e *UnsatError) pieces(ctx context.Context) (*Problem, []part, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	p := e.changed()
+	if e.parts != nil {
+		return p, e.parts, nil
+	}
+	var own []part
+	x := indexOf(ctx, p)
+	if x != nil {
+		for _, q := range parts(ctx, x) {
+			if len(q.vars) == 0 || e.suspect(q.vars[0]) {
+				own = append(own, q)
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, nil, &IncompleteError{Err: ctx.Err()}
+	}
+	e.parts = own
+	return p, own, nil
+}
 
 // Bounds of Error: on its work, and on the constraints that it lists.
 const (
@@ -68,9 +112,13 @@ func (e *UnsatError) Core(ctx context.Context) ([]Constraint, error) {
 }
 
 func (e *UnsatError) core(ctx context.Context, b *budget) ([]Constraint, error) {
-	lits := make([]elit, e.problem.vars+1)
-	for i := range e.parts {
-		m, err := newMinimizer(ctx, e.problem, &e.parts[i], lits, b)
+	p, parts, err := e.pieces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lits := make([]elit, p.vars+1)
+	for i := range parts {
+		m, err := newMinimizer(ctx, p, &parts[i], lits, b)
 		if err != nil {
 			return nil, err
 		}
@@ -85,15 +133,15 @@ func (e *UnsatError) core(ctx context.Context, b *budget) ([]Constraint, error) 
 		for i, at := range core {
 			ids[i] = m.cons[at]
 		}
-		return e.constraints(ids), nil
+		return p.constraints(ids), nil
 	}
 	return nil, errors.New("solver: internal error: the core is gone")
 }
 
-func (e *UnsatError) constraints(ids []int32) []Constraint {
+func (p *Problem) constraints(ids []int32) []Constraint {
 	all := make([]Constraint, len(ids))
 	for i, id := range ids {
-		all[i] = e.problem.Constraint(int(id))
+		all[i] = p.Constraint(int(id))
 	}
 	return all
 }

@@ -84,28 +84,32 @@ type Statement struct {
 // is [*IncompleteError] when ctx ended first.
 func (e *UnsatError) Explain(ctx context.Context, options *ExplainOptions) (*Explanation, error) {
 	opts := options.withDefaults()
-	x := &Explanation{problem: e.problem}
-	cores, err := e.cores(ctx, opts.MaxConflicts)
+	p, parts, err := e.pieces(ctx)
 	if err != nil {
 		return nil, err
 	}
-	name := namer{e.problem, opts.Name}
+	x := &Explanation{problem: p}
+	cores, err := coresOf(ctx, p, parts, opts.MaxConflicts)
+	if err != nil {
+		return nil, err
+	}
+	name := namer{p, opts.Name}
 	for _, ids := range cores {
-		core := e.constraints(ids)
-		x.Conflicts = append(x.Conflicts, Conflict{Core: core, Tree: newGrower(e.problem, name, core).grow()})
+		core := p.constraints(ids)
+		x.Conflicts = append(x.Conflicts, Conflict{Core: core, Tree: newGrower(p, name, core).grow()})
 	}
 	if opts.MaxFixes > 0 {
-		x.Fixes, err = e.fixes(ctx, name, opts.MaxFixes)
+		x.Fixes, err = fixes(ctx, parts, name, opts.MaxFixes)
 	}
 	return x, err
 }
 
-// cores returns up to limit cores that share no constraint.
-func (e *UnsatError) cores(ctx context.Context, limit int) ([][]int32, error) {
+// coresOf returns up to limit cores that share no constraint.
+func coresOf(ctx context.Context, p *Problem, parts []part, limit int) ([][]int32, error) {
 	var cores [][]int32
-	lits := make([]elit, e.problem.vars+1)
-	for i := 0; i < len(e.parts) && (limit < 0 || len(cores) < limit); i++ {
-		m, err := newMinimizer(ctx, e.problem, &e.parts[i], lits, &budget{})
+	lits := make([]elit, p.vars+1)
+	for i := 0; i < len(parts) && (limit < 0 || len(cores) < limit); i++ {
+		m, err := newMinimizer(ctx, p, &parts[i], lits, &budget{})
 		if err != nil {
 			return nil, err
 		}

@@ -27,45 +27,37 @@ func AtMost(n, size int) (allowed func(set uint64) bool, network bool) {
 	}, n > 1 && n < size && !counts(size, n)
 }
 
-// SolveBlind is Solve with a propagator that knows little: nothing of what the
-// candidates of a demand have in common. So it runs into dead ends all the time,
-// and leaves the work to the SAT engine. It adds the runs of that to runs.
-func SolveBlind(ctx context.Context, p *Problem, runs *int) (*Solution, error) {
-	x := newOccurrences(ctx, p)
-	w := newWalk(p, x)
-	w.begin()
-	dead := w.greedy(ctx)
-	if len(dead) == 0 {
-		return answer(ctx, p, w)
+// SolveByTrials is Solve by the letter of its rule, with the SAT engine asked
+// about every candidate: whether the constraints can be met with it and with the
+// picks before. It shares no search with Solve. It adds the runs to runs.
+func SolveByTrials(ctx context.Context, p *Problem, runs *int) (*Solution, error) {
+	x := newIndex(ctx, p)
+	whole := part{}
+	for v := range p.vars {
+		whole.vars = append(whole.vars, Var(v+1))
 	}
-	s := newSearch(ctx, p, x, &Options{})
-	open := s.open
-	s.open = func(ctx context.Context, i int) (*encoding, error) {
-		e, err := open(ctx, i)
-		if err == nil {
-			e.engine = &counted{e.engine, runs}
-		}
-		return e, err
+	for id := range p.cons {
+		whole.cons = append(whole.cons, int32(id))
 	}
-	s.draw = func(i int) bool {
-		var cons []int32
-		for _, id := range s.parts[i].cons {
-			c := &p.cons[id]
-			if c.kind == Limitation || c.end-c.start == 1 || !hasCandidate(p.litsOf(c)) {
-				cons = append(cons, id)
+	e, err := encode(ctx, p, &whole, make([]elit, p.vars+1), &budget{})
+	if err != nil {
+		return nil, err
+	}
+	*runs++
+	if e.engine.solve(ctx) == unsat {
+		return nil, newUnsatError(p, nil, func(Var) bool { return true })
+	}
+	s := x.ask(nil)
+	s.begin()
+	for con, cands, ok := s.next(); ok; con, cands, ok = s.next() {
+		for _, l := range cands {
+			*runs++
+			if e.engine.solve(ctx, e.of(l)) == sat {
+				e.engine.add(e.of(l))
+				s.pick(con, l.Var())
+				break
 			}
 		}
-		return s.guess.add(ctx, p, cons)
 	}
-	return s.solve(ctx, w, dead)
-}
-
-type counted struct {
-	engine
-	runs *int
-}
-
-func (c *counted) solve(ctx context.Context, assumptions ...elit) verdict {
-	*c.runs++
-	return c.engine.solve(ctx, assumptions...)
+	return newSolution(ctx, p, nil, s.log)
 }

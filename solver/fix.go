@@ -23,11 +23,11 @@ type Fix struct {
 }
 
 // fixes returns up to limit fixes, those with the least effort first.
-func (e *UnsatError) fixes(ctx context.Context, name namer, limit int) ([]Fix, error) {
+func fixes(ctx context.Context, parts []part, name namer, limit int) ([]Fix, error) {
 	sets := []choiceOfDrops{{}}
-	lits := make([]elit, e.problem.vars+1)
-	for i := range e.parts {
-		f, err := newFixer(ctx, e.problem, &e.parts[i], lits, name)
+	lits := make([]elit, name.p.vars+1)
+	for i := range parts {
+		f, err := newFixer(ctx, name.p, &parts[i], lits, name)
 		if err != nil {
 			return nil, err
 		}
@@ -40,11 +40,11 @@ func (e *UnsatError) fixes(ctx context.Context, name namer, limit int) ([]Fix, e
 	var fixes []Fix
 	for _, set := range sets {
 		slices.Sort(set.ids)
-		s, err := Solve(ctx, e.problem.with(&change{drop: set.ids}), nil)
+		s, err := Solve(ctx, name.p.with(&change{drop: set.ids}), nil)
 		if err != nil {
 			return nil, err
 		}
-		f := Fix{Drop: e.constraints(set.ids), Effort: set.effort, Solution: s}
+		f := Fix{Drop: name.p.constraints(set.ids), Effort: set.effort, Solution: s}
 		for _, c := range f.Drop {
 			text, _ := name.advice(c)
 			f.Advice = append(f.Advice, text)

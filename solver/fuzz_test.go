@@ -50,7 +50,7 @@ func TestEngineSurvives(t *testing.T) {
 			told++
 			t.Logf("%d runs of the engine on %d problems so far", runs, problems)
 		}
-		blind, blindErr := solver.SolveBlind(ctx, p, &runs)
+		blind, blindErr := solver.SolveByTrials(ctx, p, &runs)
 		s, err := solver.Solve(ctx, p, nil)
 		if (err == nil) != (blindErr == nil) || err == nil && fmt.Sprint(blind.Steps()) != fmt.Sprint(s.Steps()) {
 			t.Fatalf("seed %d: %v, %v\n%s", seed, err, blindErr, describe(p))

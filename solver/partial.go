@@ -21,6 +21,7 @@ type partial struct {
 	queue   []int32 // demands, by constraint
 	head    int
 	log     []decision
+	dead    []int32 // demands without a candidate
 }
 
 // A decision is one choice that was made.
@@ -78,7 +79,8 @@ func (s *partial) done(w *change) {
 			s.off[id] = false
 		}
 	}
-	s.counted, s.queue, s.head, s.log, s.required = s.counted[:0], s.queue[:0], 0, s.log[:0], s.required[:0]
+	s.counted, s.queue, s.head = s.counted[:0], s.queue[:0], 0
+	s.log, s.dead, s.required = s.log[:0], s.dead[:0], s.required[:0]
 	s.x.idle.Put(s)
 }
 
@@ -121,8 +123,19 @@ search:
 	return 0, nil, false
 }
 
-// pick selects v for the demand.
+// pick selects v for the demand, and counts it wherever that matters to refuted.
 func (s *partial) pick(con int32, v Var) {
+	s.take(con, v)
+	for _, id := range s.x.bars.of(v) {
+		s.add(id)
+	}
+	for _, id := range s.x.limits.of(v) {
+		s.add(id)
+	}
+}
+
+// take selects v for the demand.
+func (s *partial) take(con int32, v Var) {
 	s.log = append(s.log, decision{con: con, pick: v})
 	s.picked[v] = true
 	for _, id := range s.x.demands.of(v) {
@@ -133,12 +146,19 @@ func (s *partial) pick(con int32, v Var) {
 			s.queue = append(s.queue, id)
 		}
 	}
-	for _, id := range s.x.bars.of(v) {
-		s.add(id)
+}
+
+// untake takes the last take back. The rest is what the queue was before.
+func (s *partial) untake(head, queue, counted int) {
+	last := len(s.log) - 1
+	v := s.log[last].pick
+	s.log, s.picked[v] = s.log[:last], false
+	for _, id := range s.x.demands.of(v) {
+		if s.x.cons[id].n > 1 && !s.dropped(id) {
+			s.count[id]--
+		}
 	}
-	for _, id := range s.x.limits.of(v) {
-		s.add(id)
-	}
+	s.head, s.queue, s.counted = head, s.queue[:queue], s.counted[:counted]
 }
 
 // add counts one more for the constraint.
@@ -174,8 +194,8 @@ func (s *partial) refuted(v Var) bool {
 	return false
 }
 
-// greedy takes the first candidate of every demand that is not refuted. It
-// returns the demands that had none left.
+// greedy takes the first candidate of every demand that is not refuted. The
+// demands that have none are dead ends.
 //
 // A candidate that is refuted is impossible together with the picks before it.
 // So where greedy ends without a dead end, and what it picked meets all
@@ -183,7 +203,7 @@ func (s *partial) refuted(v Var) bool {
 // themselves, and nothing better was passed over.
 //
 // When the poll is over it returns early.
-func (s *partial) greedy(poll *poll) (dead []int32) {
+func (s *partial) greedy(poll *poll) {
 next:
 	for con, cands, ok := s.next(); ok && !poll.ended; con, cands, ok = s.next() {
 		for _, l := range cands {
@@ -196,9 +216,8 @@ next:
 				continue next
 			}
 		}
-		dead = append(dead, con)
+		s.dead = append(s.dead, con)
 	}
-	return dead
 }
 
 // replay takes, for every demand that is left, the first candidate that is in

@@ -5,185 +5,149 @@ import (
 	"slices"
 )
 
-// A search solves the parts of a problem in which greedy met a dead end.
+// A search solves the parts of a problem in which the greedy picks met a dead
+// end.
 type search struct {
-	p     *Problem
-	index *occurrences
+	x     *index
+	w     *change
 	parts []part
 	of    []int32 // by variable: 1 + its part, or 0
-	// guess is the propagator. Parts do not speak of the same variables, so they
-	// can share one.
-	guess *propagator
-	// draw prepares the propagator for a part. It reports whether there was no
-	// contradiction.
-	draw func(part int) bool
-	// open encodes a part.
-	open func(ctx context.Context, part int) (*encoding, error)
-	// memories is what is remembered of each part, or nil.
-	memories []*memory
-	// given are constraints of one variable each that are not encoded.
-	given []int32
+	// unsettled are the parts with a dead end, ascending.
+	unsettled []int32
+	// given returns what is assumed of a part.
+	given  func(part int32) []Lit
+	cdcl   *cdcl // of all that are unsettled
+	budget *budget
 }
 
-// number sets of.
-func (s *search) number() {
-	s.of = make([]int32, s.p.vars+1)
-	for i, q := range s.parts {
-		for _, v := range q.vars {
-			s.of[v] = int32(i + 1)
-		}
+// partOf returns the part of a constraint that the parts hold, or -1 where it is
+// settled that it is met.
+func (s *search) partOf(con int32) int32 {
+	k := &s.x.cons[con]
+	if k.head != 0 {
+		return s.of[k.head] - 1
 	}
+	if k.lits < k.end {
+		return s.of[s.x.lits[k.lits].Var()] - 1
+	}
+	return int32(slices.IndexFunc(s.parts, func(q part) bool { return len(q.vars) == 0 && q.cons[0] == con }))
 }
 
-// solve finishes what the greedy walk began.
-func (s *search) solve(ctx context.Context, w *walk, dead []int32) (*Solution, error) {
-	if ctx.Err() != nil { // the parts may not be whole
-		return nil, &IncompleteError{Err: ctx.Err()}
+// partOfDemand does so for what a change requires, too.
+func (s *search) partOfDemand(con int32) int32 {
+	if n := int32(len(s.x.cons)); con >= n {
+		return s.of[s.w.require[con-n]] - 1
 	}
-	hunts := s.hunts(ctx, s.unsettled(dead))
-	if ctx.Err() != nil { // nor what is drawn
-		return nil, &IncompleteError{Err: ctx.Err()}
-	}
-	var bad []int32
-	for i, h := range hunts {
-		if h == nil || h.through(ctx) {
-			continue
-		}
-		v, err := unsat, error(nil)
-		if !h.hopeless {
-			v, err = h.solve(ctx, nil)
-		}
-		if v == unknown {
-			return nil, &IncompleteError{Err: err}
-		}
-		if v == unsat {
-			bad = append(bad, int32(i+1))
-		}
-	}
-	if bad != nil {
-		return nil, s.unsat(ctx, bad)
-	}
-	return s.optimize(ctx, w.picked, hunts)
+	return s.partOf(con)
 }
 
-// unsettled tells which parts have a dead end.
-func (s *search) unsettled(dead []int32) []bool {
-	found := make([]bool, len(s.parts))
+// find sets what is unsettled.
+func (s *search) find(dead []int32) {
 	for _, con := range dead {
-		if lits := s.p.litsOf(&s.p.cons[con]); len(lits) > 0 {
-			found[s.of[lits[0].Var()]-1] = true
-			continue
-		}
-		for i, q := range s.parts { // an empty clause is a part of its own
-			found[i] = found[i] || len(q.vars) == 0 && q.cons[0] == con
-		}
+		s.unsettled = append(s.unsettled, s.partOfDemand(con))
 	}
-	return found
+	slices.Sort(s.unsettled)
+	s.unsettled = slices.Compact(s.unsettled)
 }
 
-// hunts begins the hunt in every part that is unsettled, and queues its first
-// demands.
-func (s *search) hunts(ctx context.Context, unsettled []bool) []*hunt {
-	all := make([]*hunt, len(s.parts)) // nil where greedy did
-	shared := newWalk(s.p, s.index)
-	for i := range all {
-		if !unsettled[i] {
-			continue
-		}
-		all[i] = &hunt{
-			walk:  &walk{p: s.p, index: s.index, picked: shared.picked, left: shared.left},
-			guess: s.guess,
-			open:  func(ctx context.Context) (*encoding, error) { return s.open(ctx, i) },
-		}
-		if s.memories != nil {
-			all[i].memory = s.memories[i]
-		}
-		if len(s.parts[i].vars) == 0 {
-			all[i].walk.queue = s.parts[i].cons // an empty clause
+func (s *search) isUnsettled(v Var) bool {
+	if s.of[v] == 0 {
+		return false
+	}
+	_, in := slices.BinarySearch(s.unsettled, s.of[v]-1)
+	return in
+}
+
+// roots returns the demands that nothing triggers of each unsettled part.
+func (s *search) roots() [][]int32 {
+	all := make([][]int32, len(s.unsettled))
+	n := int32(len(s.x.cons))
+	add := func(con int32) {
+		if at, in := slices.BinarySearch(s.unsettled, s.partOfDemand(con)); in {
+			all[at] = append(all[at], con)
 		}
 	}
-	hunt := func(con int) *hunt {
-		lits := s.p.litsOf(&s.p.cons[con])
-		if len(lits) == 0 || s.of[lits[0].Var()] == 0 {
-			return nil
-		}
-		return all[s.of[lits[0].Var()]-1]
-	}
-	for i := range s.p.cons {
-		if shared.left[i] > 0 || s.p.cons[i].kind == Limitation {
-			continue
-		}
-		if h := hunt(i); h != nil {
-			h.walk.queue = append(h.walk.queue, int32(i))
+	for _, id := range s.x.roots {
+		if !s.w.drops(id) {
+			add(id)
 		}
 	}
-	for _, con := range s.given {
-		if h := hunt(int(con)); h != nil {
-			h.given = append(h.given, s.p.litsOf(&s.p.cons[con])[0])
-		}
-	}
-	for i, h := range all {
-		if h != nil && ctx.Err() == nil {
-			h.hopeless = !s.draw(i) || !s.guess.all(h.given)
+	if s.w != nil {
+		for i := range s.w.require {
+			add(n + int32(i))
 		}
 	}
 	return all
 }
 
-// unsat makes the error from the bad parts, which may be larger than what the
-// requirements reach.
-func (s *search) unsat(ctx context.Context, bad []int32) error {
-	var own []part
-	for _, q := range parts(ctx, s.p, s.index) {
-		if len(q.vars) == 0 || slices.Contains(bad, s.of[q.vars[0]]) {
-			own = append(own, q)
+// solve finishes what the greedy picks, which it is given, began. The error is
+// errUnsat or *IncompleteError.
+func (s *search) solve(ctx context.Context, greedy *partial) (*Solution, error) {
+	s.cdcl.poll = poll{ctx: ctx}
+	own := s.x.ask(s.w)
+	defer own.done(s.w)
+	var stopped *ordered
+	for i, roots := range s.roots() {
+		own.queue = append(own.queue, roots...)
+		q := s.unsettled[i]
+		o := newOrdered(s.cdcl, own, s.parts[q].vars, s.given(q), s.budget)
+		switch o.run() {
+		case unsat:
+			return nil, errUnsat
+		case unknown:
+			stopped = o
+		}
+		if stopped != nil {
+			break
 		}
 	}
-	if ctx.Err() != nil {
-		return &IncompleteError{Err: ctx.Err()}
+	if stopped != nil {
+		return nil, s.incomplete(ctx, greedy, own, stopped)
 	}
-	return newUnsatError(s.p, own)
+	all := s.x.ask(s.w)
+	defer all.done(s.w)
+	all.begin()
+	all.replay(func(v Var) bool { return own.picked[v] || greedy.picked[v] && !s.isUnsettled(v) })
+	return newSolution(ctx, s.x.p, s.w, all.log)
 }
 
 // promptMax is up to how many literals a selection is still put together and
 // checked after the end of the context: what takes a few milliseconds.
 const promptMax = 1 << 19
 
-// optimize makes the choices of each part in turn.
-func (s *search) optimize(ctx context.Context, picked []bool, hunts []*hunt) (*Solution, error) {
-	stopped := false
-	unproven := make(map[int32]bool) // by demand
-	for i, h := range hunts {
-		if h == nil {
-			continue
-		}
-		if !h.done && (stopped || !h.run(ctx)) {
-			stopped = true
-			h.settle()
-		}
-		for _, d := range h.walk.log[h.proven:] {
-			unproven[d.con] = true
-		}
-		for _, v := range s.parts[i].vars {
-			picked[v] = h.walk.picked[v]
-		}
+// incomplete returns the error of a search that was stopped in a part, with the
+// best selection so far if every part has one.
+func (s *search) incomplete(ctx context.Context, greedy, own *partial, stopped *ordered) error {
+	e := &IncompleteError{Err: ctx.Err()}
+	part := s.of[stopped.vars[0]]
+	if stopped.model == nil || part-1 != s.unsettled[len(s.unsettled)-1] || len(s.x.lits) > promptMax {
+		return e
 	}
-	if stopped && len(s.p.lits) > promptMax {
-		return nil, &IncompleteError{Err: ctx.Err()}
-	}
-	w := newWalk(s.p, s.index)
-	w.begin()
-	w.replay(func(v Var) bool { return picked[v] })
-	if !stopped {
-		return answer(ctx, s.p, w)
-	}
-	sol, err := answer(context.WithoutCancel(ctx), s.p, w)
+	all := s.x.ask(s.w)
+	defer all.done(s.w)
+	all.begin()
+	all.replay(func(v Var) bool {
+		switch {
+		case s.of[v] == part:
+			return stopped.model.has(v)
+		case s.isUnsettled(v):
+			return own.picked[v]
+		}
+		return greedy.picked[v]
+	})
+	best, err := newSolution(context.WithoutCancel(ctx), s.x.p, s.w, all.log)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	proven := 0
-	for proven < len(w.log) && !unproven[w.log[proven].con] {
-		proven++
+	e.Best, e.Choices = best, len(all.log)
+	settled := 0
+	for _, d := range all.log {
+		if s.of[d.pick] == part {
+			if settled++; settled > stopped.settled {
+				break
+			}
+		}
+		e.Proven++
 	}
-	return nil, &IncompleteError{Best: sol, Choices: len(w.log), Proven: proven, Err: ctx.Err()}
+	return e
 }

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -68,58 +69,62 @@ func Solve(ctx context.Context, p *Problem, opts *Options) (*Solution, error) {
 	if index == nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
-	sol, dead, err := straight(ctx, p, index, nil)
-	if !dead {
+	greedy, sol, err := straight(ctx, index, nil)
+	if greedy == nil {
 		return sol, err
 	}
-	x := newOccurrences(ctx, p)
-	w := newWalk(p, x)
-	w.begin()
-	deadEnds := w.greedy(ctx)
-	if ctx.Err() != nil {
+	defer greedy.done(nil)
+	search := newSearch(ctx, index, greedy.dead, &budget{limit: opts.MaxConflicts})
+	if search == nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
-	return newSearch(ctx, p, x, opts).solve(ctx, w, deadEnds)
+	sol, err = search.solve(ctx, greedy)
+	if err == errUnsat {
+		return nil, newUnsatError(p, nil, search.isUnsettled)
+	}
+	return sol, err
 }
 
-// straight solves what takes no search. It reports whether there was a dead end.
-func straight(ctx context.Context, p *Problem, x *index, w *change) (sol *Solution, dead bool, err error) {
+// errUnsat says that there is no answer.
+var errUnsat = errors.New("no selection meets all constraints")
+
+// straight solves what takes no search. Where there is a dead end it returns the
+// greedy picks, which must be given back with done.
+func straight(ctx context.Context, x *index, w *change) (greedy *partial, sol *Solution, err error) {
 	s := x.ask(w)
-	defer s.done(w)
 	s.begin()
 	poll := poll{ctx: ctx}
-	ends := s.greedy(&poll)
+	s.greedy(&poll)
 	switch {
 	case poll.ended:
-		return nil, false, &IncompleteError{Err: ctx.Err()}
-	case len(ends) > 0:
-		return nil, true, nil
+		err = &IncompleteError{Err: ctx.Err()}
+	case len(s.dead) > 0:
+		return s, nil, nil
+	default:
+		sol, err = newSolution(ctx, x.p, w, s.log)
 	}
-	sol, err = newSolution(ctx, p, w, s.log)
-	return sol, false, err
+	s.done(w)
+	return nil, sol, err
 }
 
-// newSearch prepares a search that nothing is kept of.
-func newSearch(ctx context.Context, p *Problem, x *occurrences, opts *Options) *search {
-	all := parts(ctx, p, x)
-	lits := make([]elit, p.vars+1)
-	b := &budget{limit: opts.MaxConflicts}
-	s := &search{p: p, index: x, parts: all, guess: newPropagator(p)}
-	s.number()
-	s.open = func(ctx context.Context, i int) (*encoding, error) {
-		return encode(ctx, p, &all[i], lits, b)
+// newSearch prepares a search that nothing is kept of, in what the requirements
+// reach. It is nil when ctx ended.
+func newSearch(ctx context.Context, x *index, dead []int32, b *budget) *search {
+	s := &search{x: x, parts: parts(ctx, x), given: func(int32) []Lit { return nil }, budget: b}
+	s.of = numbered(x, s.parts)
+	if ctx.Err() != nil { // the parts may not be whole
+		return nil
 	}
-	s.draw = func(i int) bool { return s.guess.add(ctx, p, all[i].cons) }
+	s.find(dead)
+	var cons []int32
+	for _, q := range s.unsettled {
+		cons = append(cons, s.parts[q].cons...)
+	}
+	s.cdcl = newCDCL(ctx, x, cons, 0, nil)
+	if s.cdcl.poll.ended {
+		return nil
+	}
 	return s
-}
-
-// answer makes the walk's picks the solution, once they are checked.
-func answer(ctx context.Context, p *Problem, w *walk) (*Solution, error) {
-	var log []decision
-	for _, d := range w.log {
-		log = append(log, decision{d.con, d.pick})
-	}
-	return newSolution(ctx, p, nil, log)
 }
 
 // newSolution makes the choices the solution of the changed problem, once they

@@ -24,7 +24,7 @@ func TestGraphsCertified(t *testing.T) {
 		for seed := range int64(long.N(8, 200)) {
 			p := g.problem(seed)
 			s, err := solver.Solve(ctx, p, nil)
-			blind, blindErr := solver.SolveBlind(ctx, p, new(int))
+			blind, blindErr := solver.SolveByTrials(ctx, p, new(int))
 			if got, want := outcome(t, p, blind, blindErr), outcome(t, p, s, err); got != want {
 				t.Fatalf("graph %d, seed %d: with all work left to the SAT engine %s, else %s", i, seed, got, want)
 			}

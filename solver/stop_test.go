@@ -106,13 +106,24 @@ func TestStops(t *testing.T) {
 // TestBudget gives ever more conflicts, and wants ever better answers: each one
 // allowed, with as many first choices right as it says, up to the best one.
 func TestBudget(t *testing.T) {
-	p := graphs[4].problem(4)
+	partial, proven := 0, 0
+	for seed := range int64(6) {
+		n, k := withBudgets(t, graphs[4].problem(seed))
+		partial, proven = partial+n, proven+k
+	}
+	if partial < 3 || proven == 0 {
+		t.Errorf("%d partial answers, %d choices proven", partial, proven)
+	}
+}
+
+// withBudgets returns how many partial answers there were, and how many choices
+// the last one proved.
+func withBudgets(t *testing.T, p *solver.Problem) (partial, proven int) {
 	s, err := solver.Solve(context.Background(), p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	best := s.Steps()
-	proven, partial := 0, 0
 	for conflicts := int64(1); ; conflicts += 1 + conflicts/4 {
 		s, err := solver.Solve(context.Background(), p, &solver.Options{MaxConflicts: conflicts})
 		if err == nil {
@@ -143,9 +154,7 @@ func TestBudget(t *testing.T) {
 			}
 		}
 	}
-	if partial < 3 || proven == 0 {
-		t.Errorf("%d partial answers, %d proven at last", partial, proven)
-	}
+	return partial, proven
 }
 
 func kept(c solver.Constraint, s *solver.Solution) bool {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 )
 
 // A WhatIf is a change to a problem that is only supposed. The zero value, like
@@ -86,12 +87,6 @@ func (p *Problem) with(w *change) *Problem {
 	return q
 }
 
-// dropped reports whether with dropped the constraint, which was not empty.
-func (p *Problem) dropped(con int32) bool {
-	c := &p.cons[con]
-	return c.start == c.end
-}
-
 // supposed is the reason of a constraint that a WhatIf adds. Nothing can be done
 // about it.
 type supposed string
@@ -104,22 +99,18 @@ func (s supposed) Advice() (string, int) { return "", 0 }
 // keeps what it learns. Its answers are those of [Solve] for the problem with
 // the change made.
 //
-// A Session is not safe for concurrent use. Once its problem was added to, it
-// answers with a [*ProblemError].
+// A Session is not safe for concurrent use: a [Pool] is. Once its problem was
+// added to, it answers with a [*ProblemError].
 type Session struct {
-	problem   *Problem
-	opts      Options
-	index     *occurrences
-	main      *index
-	parts     []part
-	of        []int32        // by variable: 1 + its part
-	lits      []elit         // shared by the encodings of the parts
-	memories  []*memory      // by part
-	droppable map[int32]bool // constraints that were dropped at some time
-	guess     *propagator    // of all constraints but dropped
-	root      int            // the propagator's mark before anything is supposed
-	bad       []bool         // by part: the propagator refuted it then
-	dropped   []int32        // ascending
+	x    *index
+	opts Options
+	// What follows is made at the first dead end.
+	parts    []part
+	of       []int32 // by variable: 1 + its part
+	cdcl     *cdcl   // of all constraints but requirements
+	required []int32 // the requirements
+	guarded  []int32 // constraints that were dropped at some time, and are no requirements
+	guards   map[int32]Var
 }
 
 // NewSession returns a session for p. The bounds of opts are those of each
@@ -128,16 +119,9 @@ func NewSession(p *Problem, opts *Options) (*Session, error) {
 	if err := p.malformed(); err != nil {
 		return nil, err
 	}
-	s := &Session{problem: p, main: indexOf(context.Background(), p), index: newOccurrences(context.Background(), p), parts: wholeParts(context.Background(), p), lits: make([]elit, p.vars+1), droppable: make(map[int32]bool)}
+	s := &Session{x: indexOf(context.Background(), p), guards: make(map[int32]Var)}
 	if opts != nil {
 		s.opts = *opts
-	}
-	numbered := search{p: p, parts: s.parts}
-	numbered.number()
-	s.of = numbered.of
-	s.memories = make([]*memory, len(s.parts))
-	for i := range s.memories {
-		s.memories[i] = &memory{}
 	}
 	return s, nil
 }
@@ -146,220 +130,150 @@ func NewSession(p *Problem, opts *Options) (*Session, error) {
 // problem with the change made. It returns what [Solve] returns, with the same
 // errors; a WhatIf that names what is not there is a [*ProblemError].
 //
-// Cost: what [Solve] costs, less what was learned: refusals that hold for the
-// same reason need no search. The first time that a constraint other than a
-// requirement or a prohibition is dropped, what was learned of its part is lost.
+// Cost: what the selection reaches, whatever the size of the problem, where the
+// first candidates do or a single constraint refuses those that do not.
+// Otherwise what [Solve] costs, less what was learned. The first time that a
+// constraint other than a requirement is dropped, what was learned is lost.
 func (s *Session) Solve(ctx context.Context, w *WhatIf) (*Solution, error) {
 	ctx, cancel := bounded(ctx, &s.opts)
 	defer cancel()
 	if ctx.Err() != nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
-	if n := len(s.index.denials); len(s.problem.cons) != n {
+	p := s.x.p
+	if n := len(s.x.cons); len(p.cons) != n {
 		return nil, &ProblemError{Flaws: []Flaw{{Constraint: n, What: "added after the session began: begin a new one"}}}
 	}
-	c, err := s.problem.changeOf(w)
+	c, err := p.changeOf(w)
 	if err != nil {
 		return nil, err
 	}
-	sol, dead, err := straight(ctx, s.problem, s.main, c)
-	if !dead {
+	greedy, sol, err := straight(ctx, s.x, c)
+	if greedy == nil {
 		return sol, err
 	}
-	q := s.problem.with(c)
-	x := s.index.extended(q)
-	walk := newWalk(q, x)
-	walk.begin()
-	deadEnds := walk.greedy(ctx)
-	if ctx.Err() != nil {
+	defer greedy.done(c)
+	search := s.search(ctx, c, greedy.dead)
+	if search == nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
-	dropped := s.enableDrops(w)
-	b := &budget{limit: s.opts.MaxConflicts}
-	hunt := &search{p: q, index: x, parts: s.parts, of: s.of, memories: s.memories, given: unary(q)}
-	hunt.open = func(ctx context.Context, i int) (*encoding, error) { return s.open(ctx, i, b) }
-	hunt.guess = s.propagator(ctx, q, dropped)
-	if ctx.Err() != nil {
-		s.guess = nil // it may not be whole
-		return nil, &IncompleteError{Err: ctx.Err()}
+	sol, err = search.solve(ctx, greedy)
+	if err == errUnsat {
+		return nil, newUnsatError(p, c, search.isUnsettled)
 	}
-	hunt.draw = func(i int) bool { return !s.bad[i] && s.memories[i].recall(q, s.guess, true) }
-	return hunt.solve(ctx, walk, deadEnds)
+	return sol, err
 }
 
-// unary returns the requirements and prohibitions of q.
-func unary(q *Problem) []int32 {
+// search prepares the search for an answer. It is nil when ctx ended.
+func (s *Session) search(ctx context.Context, w *change, dead []int32) *search {
+	if s.parts == nil {
+		if s.parts = wholeParts(ctx, s.x); ctx.Err() != nil {
+			s.parts = nil
+			return nil
+		}
+		s.of = numbered(s.x, s.parts)
+	}
+	if w != nil {
+		s.guard(w.drop)
+	}
+	if s.cdcl == nil {
+		c := s.encode(ctx)
+		if c.poll.ended {
+			return nil
+		}
+		s.cdcl = c
+	}
+	found := &search{x: s.x, w: w, parts: s.parts, of: s.of, cdcl: s.cdcl, budget: &budget{limit: s.opts.MaxConflicts}}
+	found.given = func(part int32) []Lit { return s.given(found, part) }
+	found.find(dead)
+	return found
+}
+
+// guard sees to it that what is dropped has a guard.
+func (s *Session) guard(drop []int32) {
+	for _, id := range drop {
+		if k := &s.x.cons[id]; k.role == idle || s.x.p.cons[id].kind == Requirement || s.guards[id] != 0 {
+			continue
+		}
+		s.guarded = append(s.guarded, id)
+		s.guards[id] = Var(s.x.p.vars + len(s.guarded))
+		s.cdcl = nil
+	}
+}
+
+// encode makes the cdcl.
+func (s *Session) encode(ctx context.Context) *cdcl {
 	var cons []int32
-	for i := range q.cons {
-		if kind := q.cons[i].kind; kind == Requirement || kind == Prohibition {
+	s.required = s.required[:0]
+	for i := range s.x.cons {
+		if s.x.p.cons[i].kind == Requirement {
+			s.required = append(s.required, int32(i))
+		} else {
 			cons = append(cons, int32(i))
 		}
 	}
-	return cons
+	return newCDCL(ctx, s.x, cons, len(s.guarded), func(con int32) Var { return s.guards[con] })
 }
 
-// enableDrops makes sure that what is dropped has a switch, and returns it,
-// ascending.
-func (s *Session) enableDrops(w *WhatIf) []int32 {
-	var dropped []int32
-	if w == nil {
-		return nil
-	}
-	for _, id := range w.Drop {
-		c := &s.problem.cons[id]
-		if c.kind == Requirement || c.kind == Prohibition {
-			continue
-		}
-		dropped = append(dropped, int32(id))
-		if !s.droppable[int32(id)] && c.start < c.end {
-			s.droppable[int32(id)] = true
-			*s.memories[s.of[s.problem.litsOf(c)[0].Var()]-1] = memory{}
+// given returns what is assumed of a part: that its constraints are in force,
+// what is required, what is forbidden.
+func (s *Session) given(q *search, part int32) []Lit {
+	var all []Lit
+	for _, id := range s.guarded {
+		if !q.w.drops(id) && q.partOf(id) == part {
+			all = append(all, s.guards[id].Yes())
 		}
 	}
-	slices.Sort(dropped)
-	return slices.Compact(dropped)
+	for _, id := range s.required {
+		if !q.w.drops(id) && q.partOf(id) == part {
+			all = append(all, s.x.candidates(&s.x.cons[id])[0])
+		}
+	}
+	if q.w == nil {
+		return all
+	}
+	for _, v := range q.w.require {
+		if s.of[v]-1 == part {
+			all = append(all, v.Yes())
+		}
+	}
+	for _, v := range q.w.forbid {
+		if s.of[v]-1 == part {
+			all = append(all, v.No())
+		}
+	}
+	return all
 }
 
-// propagator returns the session's propagator, with nothing supposed yet. It is
-// made anew where other constraints are dropped than the last time.
-func (s *Session) propagator(ctx context.Context, q *Problem, dropped []int32) *propagator {
-	if s.guess != nil && slices.Equal(dropped, s.dropped) {
-		s.guess.undo(s.root)
-		return s.guess
-	}
-	s.guess, s.dropped = newPropagator(q), dropped
-	s.bad = make([]bool, len(s.parts))
-	for i := range s.parts {
-		s.bad[i] = !s.guess.add(ctx, q, s.parts[i].cons) || !s.memories[i].recall(q, s.guess, false)
-	}
-	s.root = s.guess.mark()
-	return s.guess
+// A Pool solves one problem under changing suppositions, as a [Session] does,
+// and may be used by several goroutines at once: each gets a session of its own,
+// which is used again.
+type Pool struct {
+	p    *Problem
+	opts *Options
+	idle sync.Pool
 }
 
-// open returns the encoding of a part.
-func (s *Session) open(ctx context.Context, i int, b *budget) (*encoding, error) {
-	m := s.memories[i]
-	if m.encoding == nil || m.broken {
-		if err := s.encode(ctx, &s.parts[i], m); err != nil {
+// NewPool returns a pool for p, in the manner of [NewSession].
+func NewPool(p *Problem, opts *Options) (*Pool, error) {
+	s, err := NewSession(p, opts)
+	if err != nil {
+		return nil, err
+	}
+	pool := &Pool{p: p, opts: &s.opts}
+	pool.idle.Put(s)
+	return pool, nil
+}
+
+// Solve is [Session.Solve].
+func (p *Pool) Solve(ctx context.Context, w *WhatIf) (*Solution, error) {
+	s, ok := p.idle.Get().(*Session)
+	if !ok {
+		var err error
+		if s, err = NewSession(p.p, p.opts); err != nil {
 			return nil, err
 		}
 	}
-	m.engine.charge(b)
-	return m.encoding, nil
-}
-
-// encode encodes a part, with switches for what may be dropped.
-func (s *Session) encode(ctx context.Context, q *part, m *memory) error {
-	e, err := newEncoding(ctx, s.problem, q, s.lits, len(s.droppable), &budget{})
-	if err != nil {
-		return err
-	}
-	var switches []toggle
-	for _, id := range q.cons {
-		if s.droppable[id] {
-			switches = append(switches, toggle{con: id, lit: e.engine.fresh()})
-		}
-	}
-	next := 0
-	for _, id := range q.cons {
-		e.guard = 0
-		if s.droppable[id] {
-			e.guard = switches[next].lit
-			next++
-		}
-		e.constraint(&s.problem.cons[id])
-	}
-	if err := e.err(); err != nil {
-		return err
-	}
-	e.guard, e.poll = 0, poll{ctx: context.Background()}
-	m.encoding, m.switches, m.broken = e, switches, false
-	return nil
-}
-
-// A memory is what a session knows of a part.
-type memory struct {
-	*encoding          // nil until there is need
-	switches  []toggle // by constraint, ascending
-	lemmas    []lemma  // the latest last
-	models    [][]bool // by engine variable; the latest last; none where there are switches
-	broken    bool     // the engine was stopped
-}
-
-// A toggle is the switch of a constraint.
-type toggle struct {
-	con int32
-	lit elit
-}
-
-// How much a memory keeps.
-const (
-	lemmasMax = 1000
-	modelsMax = 16
-)
-
-// model returns a model that was found before in which the literals are true, or
-// nil.
-func (m *memory) model(lits []elit) []bool {
-	for i := len(m.models) - 1; i >= 0; i-- {
-		model := m.models[i]
-		if !slices.ContainsFunc(lits, func(l elit) bool { return l < 0 && model[-l] || l > 0 && !model[l] }) {
-			return model
-		}
-	}
-	return nil
-}
-
-// keep keeps a model. With switches it says too little to be of use again.
-func (m *memory) keep(model []bool) {
-	if len(m.switches) > 0 {
-		return
-	}
-	if len(m.models) == modelsMax {
-		m.models = slices.Delete(m.models, 0, 1)
-	}
-	m.models = append(m.models, model)
-}
-
-func (m *memory) learn(l lemma) {
-	if len(m.lemmas) == lemmasMax {
-		m.lemmas = append(m.lemmas[:0], m.lemmas[lemmasMax/2:]...)
-	}
-	m.lemmas = append(m.lemmas, l)
-}
-
-// recall tells the propagator the lemmas that hold for q: those of several
-// literals, which it keeps, or those of one, which are to be told each time. It
-// reports whether there was no contradiction.
-func (m *memory) recall(q *Problem, guess *propagator, single bool) bool {
-	for _, l := range m.lemmas {
-		if single != (len(l.lits) <= 1) || slices.ContainsFunc(l.from, func(con int32) bool { return q.dropped(con) }) {
-			continue
-		}
-		if single && !guess.all(l.lits) || !single && !guess.clause(l.lits) || len(l.lits) == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// on returns the switches of the constraints that q does not drop.
-func (m *memory) on(q *Problem) []elit {
-	var on []elit
-	for _, t := range m.switches {
-		if !q.dropped(t.con) {
-			on = append(on, t.lit)
-		}
-	}
-	return on
-}
-
-// constraint returns the constraint that has that switch.
-func (m *memory) constraint(l elit) int32 {
-	for _, t := range m.switches {
-		if t.lit == l {
-			return t.con
-		}
-	}
-	return -1 // there is no such switch
+	defer p.idle.Put(s)
+	return s.Solve(ctx, w)
 }

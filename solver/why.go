@@ -217,9 +217,14 @@ type refuser struct {
 
 // refuser returns one for the part that v is in.
 func (s *Solution) refuser(ctx context.Context, v Var) (*refuser, error) {
-	for _, q := range parts(ctx, s.Problem(), newOccurrences(ctx, s.Problem())) {
+	p := s.Problem()
+	x := indexOf(ctx, p)
+	if x == nil {
+		return nil, &IncompleteError{Err: ctx.Err()}
+	}
+	for _, q := range parts(ctx, x) {
 		if slices.Contains(q.vars, v) {
-			m, err := newMinimizer(ctx, s.Problem(), &q, make([]elit, s.Problem().vars+1), &budget{})
+			m, err := newMinimizer(ctx, p, &q, make([]elit, p.vars+1), &budget{})
 			return &refuser{m}, err
 		}
 	}

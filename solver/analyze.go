@@ -1,0 +1,215 @@
+package solver
+
+import "slices"
+
+// analysis is what a cdcl needs to learn from a clash.
+type analysis struct {
+	seen  []bool // by variable
+	clear []Var  // those that are seen
+	why   []Lit  // of explain
+	used  []step // what the clash rests on, where there is a proof
+}
+
+// A step is one thing that a clash rests on, and where on the trail what it
+// forces is.
+type step struct {
+	at int32
+	by reason
+}
+
+// explain returns literals that fail and, by r, force l or, where l is 0, clash.
+// Of a clause, l is among them. They are valid until the next call.
+func (c *cdcl) explain(r reason, l Lit) []Lit {
+	at, ok := r.limit()
+	if !ok {
+		own := &c.clauses[r]
+		return c.lits[own.start:own.end]
+	}
+	m := &c.limits[at]
+	c.why = c.why[:0]
+	if m.guard != 0 {
+		c.why = append(c.why, m.guard.No())
+	}
+	before, want := int32(c.told), m.n+1
+	if l != 0 {
+		before, want = c.vars[l.Var()].at, m.n
+		if want == 1 && m.now == 1 {
+			return append(c.why, -Lit(m.first))
+		}
+	}
+	for _, v := range m.vars {
+		if want > 0 && c.value(v) > 0 && c.vars[v].at < before {
+			c.why = append(c.why, -v)
+			want--
+		}
+	}
+	return c.why
+}
+
+// mark notes that the clash rests on a literal that fails, and reports whether
+// that is new.
+func (c *cdcl) mark(l Lit) bool {
+	v := l.Var()
+	if c.seen[v] {
+		return false
+	}
+	c.seen[v] = true
+	c.clear = append(c.clear, v)
+	return c.vars[v].level > 0
+}
+
+func (c *cdcl) unmark() {
+	for _, v := range c.clear {
+		c.seen[v] = false
+	}
+	c.clear = c.clear[:0]
+}
+
+// analyze returns a clause that follows from the constraints, and rules out what
+// clashed: its first literal is the only one of the present level (the first
+// unique implication point), its second is of the highest level below.
+func (c *cdcl) analyze(r reason) []Lit {
+	c.used = c.used[:0]
+	learned := []Lit{0}
+	open, at := 0, len(c.trail)
+	level := c.level()
+	l := Lit(0)
+	for {
+		c.rest(r, l)
+		for _, m := range c.explain(r, l) {
+			if m == l || !c.mark(m) {
+				continue
+			}
+			c.order.bump(m.Var())
+			if c.vars[m.Var()].level == level {
+				open++
+			} else {
+				learned = append(learned, m)
+			}
+		}
+		for at--; !c.seen[c.trail[at].Var()]; at-- {
+		}
+		l = c.trail[at]
+		if open--; open == 0 {
+			break
+		}
+		r = c.vars[l.Var()].reason
+	}
+	learned[0] = -l
+	c.order.decay()
+	learned = c.shorten(learned)
+	second := 1
+	for i := 1; i < len(learned); i++ {
+		if c.vars[learned[i].Var()].level > c.vars[learned[second].Var()].level {
+			second = i
+		}
+	}
+	if len(learned) > 1 {
+		learned[1], learned[second] = learned[second], learned[1]
+	}
+	return learned
+}
+
+// shorten leaves out the literals that follow from the others.
+func (c *cdcl) shorten(learned []Lit) []Lit {
+	kept := learned[:1]
+	for _, m := range learned[1:] {
+		r := c.vars[m.Var()].reason
+		if r == free || slices.ContainsFunc(c.explain(r, -m), func(l Lit) bool {
+			return l != -m && !c.seen[l.Var()] && c.vars[l.Var()].level > 0
+		}) {
+			kept = append(kept, m)
+			continue
+		}
+		c.rest(r, -m)
+		if c.proof != nil {
+			for _, l := range c.explain(r, -m) {
+				if l != -m {
+					c.mark(l) // those of level 0 that are new
+				}
+			}
+		}
+	}
+	return kept
+}
+
+// blame returns a clause that follows from the constraints and denies some of
+// the decisions, which cannot be had together: because of what clashes, or, where
+// l is given, because l fails, which must not be a decision's doing alone.
+func (c *cdcl) blame(r reason, l Lit) []Lit {
+	c.used = c.used[:0]
+	var learned []Lit
+	if l != 0 {
+		learned = append(learned, -l)
+		c.mark(l)
+	} else {
+		c.rest(r, 0)
+		for _, m := range c.explain(r, 0) {
+			c.mark(m)
+		}
+	}
+	for at := len(c.trail) - 1; at >= 0; at-- {
+		m := c.trail[at]
+		own := c.vars[m.Var()]
+		switch {
+		case !c.seen[m.Var()] || own.level == 0:
+		case own.reason == free:
+			learned = append(learned, -m)
+		default:
+			c.rest(own.reason, m)
+			for _, k := range c.explain(own.reason, m) {
+				if k != m {
+					c.mark(k)
+				}
+			}
+		}
+	}
+	return learned
+}
+
+// rest notes what the clash rests on.
+func (c *cdcl) rest(r reason, l Lit) {
+	if c.proof == nil {
+		return
+	}
+	at := int32(len(c.trail))
+	if l != 0 {
+		at = c.vars[l.Var()].at
+	}
+	c.used = append(c.used, step{at, r})
+}
+
+// learn adds a clause that follows from the constraints, after analyze or blame,
+// whose marks it wipes. The present level must be below those of its literals, or
+// that of its second.
+func (c *cdcl) learn(lits []Lit, lbd int32) (unit bool, r reason) {
+	from := int32(-1)
+	if c.proof != nil {
+		from = -1 - c.proof.derive(c, lits)
+	}
+	c.unmark()
+	start := int32(len(c.lits))
+	c.lits = append(c.lits, lits...)
+	r = reason(len(c.clauses))
+	c.clauses = append(c.clauses, clause{start: start, end: int32(len(c.lits)), from: from, lbd: max(1, lbd)})
+	c.learned++
+	c.attach(int32(r))
+	return len(lits) == 1, r
+}
+
+// span returns how many levels the literals are of.
+func (c *cdcl) span(lits []Lit) int32 {
+	n := int32(0)
+	for i, l := range lits {
+		level := c.vars[l.Var()].level
+		if !slices.ContainsFunc(lits[:min(i, 64)], func(m Lit) bool { return c.vars[m.Var()].level == level }) {
+			n++
+		}
+	}
+	return n
+}
+
+// fail notes that the constraints are refuted, by what clashes on level 0.
+func (c *cdcl) fail(r reason) {
+	c.dead, c.clash = true, r
+}

@@ -1,0 +1,402 @@
+package solver
+
+import "context"
+
+// A cdcl searches by conflict-driven clause learning (Marques-Silva and Sakallah
+// 1996), with two watched literals (Moskewicz et al. 2001), on the constraints of
+// an index themselves: limitations are counted, not encoded as clauses.
+//
+// What it learns follows from the constraints alone, never from what is assumed,
+// and so is kept from question to question. A constraint that a question may drop
+// has a guard: a variable of the cdcl's own, which is assumed where it is in force.
+type cdcl struct {
+	x     *index
+	vals  []int8     // by side of a literal: 1 holds, -1 fails, 0 open
+	vars  []assigned // by variable
+	trail []Lit      // what holds, in the order of assignment
+	begin []int32    // by level, from 1: where it begins in the trail
+	done  int        // how much of the trail clauses have seen
+	told  int        // how much of it limitations have seen
+
+	lits    []Lit // of the clauses, one after the other
+	clauses []clause
+	watches [][]watch // by side: clauses to look at when it fails
+	limits  []limitation
+	limited table[int32]  // by variable: the limitations that list it
+	guarded map[Var]int32 // by guard: the limitation that it is the guard of, or -1
+	learned int           // how many clauses were
+	kept    int           // how many more may be than at first, see reduce
+
+	dead  bool   // refuted, whatever is assumed
+	clash reason // by what, on level 0
+	poll  poll
+
+	analysis
+	order varHeap
+	proof *proofLog // nil where nobody asks for one
+}
+
+// assigned is how a variable got its value.
+type assigned struct {
+	level  int32
+	reason reason
+	at     int32 // its place in the trail
+}
+
+// A reason is what forced an assignment, or what clashes: a clause by its
+// position, or a limitation.
+type reason int32
+
+const free reason = -1 // nothing forced it
+
+func (r reason) limit() (i int32, ok bool) { return -2 - int32(r), r < free }
+
+func limitReason(i int32) reason { return reason(-2 - i) }
+
+// A clause is a range of the literals.
+type clause struct {
+	start, end int32
+	from       int32 // the constraint, or -1 - the lemma of the proof
+	lbd        int32 // of a learned clause: how many levels it spans; else 0
+}
+
+// A watch is a clause, and one of its other literals: where that holds there is
+// nothing to do.
+type watch struct {
+	blocker Lit
+	clause  int32 // of a clause of two literals: -1 - its position
+}
+
+// A limitation allows n of its variables.
+type limitation struct {
+	vars   []Lit
+	n, now int32
+	con    int32
+	first  Var // the one that was counted first
+	guard  Var // or 0
+}
+
+// side is the index of a literal in a list that has two entries for each
+// variable.
+func side(l Lit) int {
+	if l < 0 {
+		return int(-l)<<1 | 1
+	}
+	return int(l) << 1
+}
+
+// newCDCL returns one for the constraints with those IDs. Those for which guard
+// gives a variable are in force only while that is assumed. When ctx ends, it is
+// of no use.
+func newCDCL(ctx context.Context, x *index, cons []int32, guards int, guard func(con int32) Var) *cdcl {
+	n := len(x.banned) + guards
+	c := &cdcl{x: x, vals: make([]int8, 2*n), vars: make([]assigned, n), watches: make([][]watch, 2*n), poll: poll{ctx: ctx}}
+	c.seen = make([]bool, n)
+	var units []Lit
+	var from []int32
+	watched := make([]int32, 2*n) // how often, to make room at once
+	room := 0
+	for _, id := range cons {
+		if k := &x.cons[id]; k.role != limit {
+			room += int(k.end-k.lits) + 2
+		}
+	}
+	c.clauses, c.lits = make([]clause, 0, len(cons)), make([]Lit, 0, room)
+	total, members := 0, 0
+	for _, id := range cons {
+		if c.poll.over() {
+			return c
+		}
+		g := Var(0)
+		if guard != nil {
+			g = guard(id)
+		}
+		k := &x.cons[id]
+		switch {
+		case k.role == idle:
+		case k.role == limit:
+			c.limits = append(c.limits, limitation{vars: x.candidates(k), n: k.n, con: id, guard: g})
+			members += len(x.candidates(k))
+		default:
+			c.state(k, id, g, watched)
+			own := &c.clauses[len(c.clauses)-1]
+			switch lits := c.lits[own.start:own.end]; len(lits) {
+			case 0:
+				c.fail(reason(len(c.clauses) - 1))
+			case 1:
+				units, from = append(units, lits[0]), append(from, int32(len(c.clauses)-1))
+			default:
+				watched[side(lits[0])]++
+				watched[side(lits[1])]++
+				total += 2
+			}
+		}
+	}
+	c.watch(watched, total)
+	c.count(n, members)
+	for i, l := range units {
+		if !c.assert(l, reason(from[i])) {
+			c.fail(reason(from[i]))
+			return c
+		}
+	}
+	if r := c.propagate(); r != free {
+		c.fail(r)
+	}
+	return c
+}
+
+// state stores a constraint as a clause.
+func (c *cdcl) state(k *indexed, id int32, guard Var, watched []int32) {
+	start := int32(len(c.lits))
+	if k.head != 0 {
+		c.lits = append(c.lits, k.head.No())
+	}
+	c.lits = append(c.lits, c.x.lits[k.lits:k.end]...)
+	if guard != 0 {
+		c.lits = append(c.lits, guard.No())
+	}
+	c.clauses = append(c.clauses, clause{start: start, end: int32(len(c.lits)), from: id})
+}
+
+// watch makes the lists of watches.
+func (c *cdcl) watch(watched []int32, total int) {
+	room := make([]watch, total)
+	for s, n := range watched {
+		c.watches[s], room = room[:0:n], room[n:]
+	}
+	for i := range c.clauses {
+		c.attach(int32(i))
+	}
+}
+
+// attach watches the first two literals of a clause.
+func (c *cdcl) attach(i int32) {
+	own := &c.clauses[i]
+	lits := c.lits[own.start:own.end]
+	if len(lits) < 2 {
+		return
+	}
+	ref := i
+	if len(lits) == 2 {
+		ref = -1 - i
+	}
+	c.watches[side(lits[0])] = append(c.watches[side(lits[0])], watch{lits[1], ref})
+	c.watches[side(lits[1])] = append(c.watches[side(lits[1])], watch{lits[0], ref})
+}
+
+// count finds, for each variable, the limitations that list it.
+func (c *cdcl) count(vars, members int) {
+	if members == 0 {
+		return
+	}
+	c.limited.start = make([]int32, vars+2)
+	for i := range c.limits {
+		for _, l := range c.limits[i].vars {
+			c.limited.count(l.Var())
+		}
+		if g := c.limits[i].guard; g != 0 {
+			if c.guarded == nil {
+				c.guarded = make(map[Var]int32)
+			}
+			c.guarded[g] = int32(i)
+		}
+	}
+	c.limited.begin()
+	for i := range c.limits {
+		for _, l := range c.limits[i].vars {
+			c.limited.add(l.Var(), int32(i))
+		}
+		if c.limits[i].n == 0 && c.limits[i].guard == 0 {
+			c.close(int32(i)) // nothing is assigned yet
+		}
+	}
+}
+
+func (c *cdcl) value(l Lit) int8 { return c.vals[side(l)] }
+
+func (c *cdcl) level() int32 { return int32(len(c.begin)) }
+
+// decide begins a level.
+func (c *cdcl) decide(l Lit) {
+	c.begin = append(c.begin, int32(len(c.trail)))
+	c.put(l, free)
+}
+
+func (c *cdcl) put(l Lit, r reason) {
+	c.vals[side(l)], c.vals[side(-l)] = 1, -1
+	c.vars[l.Var()] = assigned{level: c.level(), reason: r, at: int32(len(c.trail))}
+	c.trail = append(c.trail, l)
+}
+
+// assert takes l for true. It reports false where it fails.
+func (c *cdcl) assert(l Lit, r reason) bool {
+	if v := c.value(l); v != 0 {
+		return v > 0
+	}
+	c.put(l, r)
+	return true
+}
+
+// back takes back all levels above that one.
+func (c *cdcl) back(level int32) {
+	if c.level() <= level {
+		return
+	}
+	start := int(c.begin[level])
+	for i := len(c.trail) - 1; i >= start; i-- {
+		l := c.trail[i]
+		c.vals[side(l)], c.vals[side(-l)] = 0, 0
+		if l > 0 && i < c.told {
+			for _, at := range c.limitsOf(l) {
+				c.limits[at].now--
+			}
+		}
+		c.order.put(l.Var())
+	}
+	c.trail, c.begin = c.trail[:start], c.begin[:level]
+	c.done, c.told = min(c.done, start), min(c.told, start)
+}
+
+func (c *cdcl) limitsOf(l Lit) []int32 {
+	if int(l)+1 >= len(c.limited.start) {
+		return nil
+	}
+	return c.limited.of(l.Var())
+}
+
+// propagate draws what follows, clauses first: a limitation of many variables is
+// the dearest to draw from. It returns what clashes, or free.
+func (c *cdcl) propagate() reason {
+	for !c.poll.ended {
+		for c.done < len(c.trail) {
+			l := c.trail[c.done]
+			if c.poll.spend(1 + len(c.watches[side(-l)])) {
+				return free
+			}
+			c.done++
+			if r := c.visit(-l); r != free {
+				return r
+			}
+		}
+		if c.told == len(c.trail) {
+			return free
+		}
+		l := c.trail[c.told]
+		c.told++
+		if l > 0 {
+			if r := c.tell(l); r != free {
+				return r
+			}
+		}
+	}
+	return free
+}
+
+// visit looks at the clauses that watch l, which failed.
+func (c *cdcl) visit(l Lit) reason {
+	s := side(l)
+	watching := c.watches[s]
+	kept := 0
+	for i := 0; i < len(watching); i++ {
+		w := watching[i]
+		val := c.value(w.blocker)
+		if val > 0 {
+			watching[kept] = w
+			kept++
+			continue
+		}
+		if w.clause < 0 {
+			watching[kept] = w
+			kept++
+			if val < 0 {
+				kept += copy(watching[kept:], watching[i+1:])
+				c.watches[s] = watching[:kept]
+				return reason(-1 - w.clause)
+			}
+			c.put(w.blocker, reason(-1-w.clause))
+			continue
+		}
+		own := &c.clauses[w.clause]
+		lits := c.lits[own.start:own.end]
+		if lits[0] == l {
+			lits[0], lits[1] = lits[1], lits[0]
+		}
+		first := lits[0]
+		val = c.value(first)
+		if val <= 0 && c.rewatch(lits, w.clause) {
+			continue
+		}
+		watching[kept] = watch{first, w.clause}
+		kept++
+		switch {
+		case val < 0:
+			kept += copy(watching[kept:], watching[i+1:])
+			c.watches[s] = watching[:kept]
+			return reason(w.clause)
+		case val == 0:
+			c.put(first, reason(w.clause))
+		}
+	}
+	c.watches[s] = watching[:kept]
+	return free
+}
+
+// rewatch finds another literal to watch in place of the second.
+func (c *cdcl) rewatch(lits []Lit, i int32) bool {
+	for k := 2; k < len(lits); k++ {
+		if l := lits[k]; c.value(l) >= 0 {
+			lits[1], lits[k] = l, lits[1]
+			c.watches[side(l)] = append(c.watches[side(l)], watch{lits[0], i})
+			return true
+		}
+	}
+	c.poll.spend(len(lits) >> 2)
+	return false
+}
+
+// tell counts a selection. All counts are kept right even where one is overrun,
+// since back takes all of them back.
+func (c *cdcl) tell(l Lit) reason {
+	if at, ok := c.guarded[l.Var()]; ok {
+		return c.use(at)
+	}
+	all := c.limitsOf(l)
+	for _, at := range all {
+		m := &c.limits[at]
+		if m.now++; m.now == 1 {
+			m.first = l.Var()
+		}
+	}
+	for _, at := range all {
+		if r := c.use(at); r != free {
+			return r
+		}
+	}
+	return free
+}
+
+// use draws what follows from a limitation.
+func (c *cdcl) use(at int32) reason {
+	m := &c.limits[at]
+	switch {
+	case m.now < m.n || m.guard != 0 && c.value(m.guard.Yes()) <= 0:
+		return free
+	case m.now > m.n:
+		return limitReason(at)
+	}
+	c.close(at)
+	return free
+}
+
+// close leaves out what a limitation that is used up has no room for.
+func (c *cdcl) close(at int32) {
+	r := limitReason(at)
+	m := &c.limits[at]
+	c.poll.spend(len(m.vars))
+	for _, l := range m.vars {
+		if c.vals[side(l)] == 0 {
+			c.put(-l, r)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package solver
+
+// A varHeap orders variables by how often they took part in clashes of late
+// (VSIDS: Moskewicz et al. 2001, decaying as in MiniSat). Only those that
+// did are in it, and only while it is awake.
+type varHeap struct {
+	activity []float64 // by variable
+	items    []Var
+	place    []int32 // by variable: 1 + its place in items; 0 outside
+	by       float64 // what a clash adds
+	active   []Var   // those of an activity
+	on       bool    // variables that are open again are put in
+}
+
+// wake makes the heap one of the active among n variables, until it rests.
+func (h *varHeap) wake(n int) {
+	if h.activity == nil {
+		h.activity, h.place, h.by = make([]float64, n), make([]int32, n), 1
+	}
+	h.on = true
+	for _, v := range h.active {
+		h.put(v)
+	}
+}
+
+// rest empties the heap until it is woken again.
+func (h *varHeap) rest() {
+	h.on = false
+	for _, v := range h.items {
+		h.place[v] = 0
+	}
+	h.items = h.items[:0]
+}
+
+// put puts a variable in, unless it is, or is not active.
+func (h *varHeap) put(v Var) {
+	if !h.on || h.place[v] != 0 || h.activity[v] == 0 {
+		return
+	}
+	h.items = append(h.items, v)
+	h.place[v] = int32(len(h.items))
+	h.up(len(h.items) - 1)
+}
+
+// next takes the most active variable out, or returns 0.
+func (h *varHeap) next() Var {
+	if len(h.items) == 0 {
+		return 0
+	}
+	top, last := h.items[0], len(h.items)-1
+	h.swap(0, last)
+	h.items = h.items[:last]
+	h.place[top] = 0
+	h.down(0)
+	return top
+}
+
+func (h *varHeap) bump(v Var) {
+	if h.activity == nil {
+		return
+	}
+	if h.activity[v] == 0 {
+		h.active = append(h.active, v)
+	}
+	if h.activity[v] += h.by; h.activity[v] > 1e100 {
+		for i := range h.activity {
+			h.activity[i] *= 1e-100
+		}
+		h.by *= 1e-100
+	}
+	if at := h.place[v]; at != 0 {
+		h.up(int(at) - 1)
+	}
+}
+
+func (h *varHeap) decay() { h.by /= 0.95 }
+
+// less puts the more active variable first, and of equals the one made first.
+func (h *varHeap) less(i, j int) bool {
+	a, b := h.items[i], h.items[j]
+	return h.activity[a] > h.activity[b] || h.activity[a] == h.activity[b] && a < b
+}
+
+func (h *varHeap) swap(i, j int) {
+	h.items[i], h.items[j] = h.items[j], h.items[i]
+	h.place[h.items[i]], h.place[h.items[j]] = int32(i+1), int32(j+1)
+}
+
+func (h *varHeap) up(i int) {
+	for i > 0 && h.less(i, (i-1)/2) {
+		h.swap(i, (i-1)/2)
+		i = (i - 1) / 2
+	}
+}
+
+func (h *varHeap) down(i int) {
+	for {
+		best := i
+		for _, child := range [...]int{2*i + 1, 2*i + 2} {
+			if child < len(h.items) && h.less(child, best) {
+				best = child
+			}
+		}
+		if best == i {
+			return
+		}
+		h.swap(i, best)
+		i = best
+	}
+}

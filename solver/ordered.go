@@ -1,0 +1,188 @@
+package solver
+
+import "slices"
+
+// An ordered search finds the best selection in one part of a problem by
+// conflict-driven clause learning, with the decisions that the documented order
+// makes: the first demand that no pick meets, its first candidate that does not
+// fail.
+//
+// Why what it ends with is the best: a literal fails only where that follows from
+// the constraints and the decisions before. So a candidate that is passed over is
+// impossible with the earlier picks, and what is left at the end, where no demand
+// is open and nothing clashes, shows that each pick was possible.
+//
+// The order has a price: where the first picks are wrong in a way that shows
+// late, it comes back to them late. So after some clashes a probe, which goes by
+// activity, is asked whether the picks are possible together; those up to the
+// first one that is not are settled then, and never come up again.
+type ordered struct {
+	c        *cdcl
+	s        *partial // its queue and log are the part's
+	marks    []mark   // by decision of the log: what was before it
+	vars     []Var    // of the part
+	given    []Lit    // what is assumed
+	base     int      // where the part's decisions begin in the log
+	settled  int      // how many of them are proven
+	model    *bitset  // a selection with those, or nil
+	budget   *budget
+	clashes  int64 // since the last probe
+	patience int64 // how many until the next
+}
+
+// A mark is what a partial was before a pick.
+type mark struct {
+	level          int32 // of the search, with the pick
+	head           int   // the demand's place in the queue
+	queue, counted int
+}
+
+// How many clashes a probe is put off by: at first, and at most.
+const (
+	patienceMin = 20
+	patienceMax = 5000
+)
+
+func newOrdered(c *cdcl, s *partial, vars []Var, given []Lit, b *budget) *ordered {
+	return &ordered{c: c, s: s, base: len(s.log), vars: vars, given: given, budget: b, patience: patienceMin}
+}
+
+// run makes all choices: sat, when the log of the partial holds them. With
+// unknown, the poll or the budget is over.
+func (o *ordered) run() verdict {
+	c := o.c
+	c.back(0)
+	for !c.poll.ended {
+		if c.level() == 0 {
+			if clash, ok := c.assume(o.assumed()); !ok {
+				c.record(clash)
+				return unsat
+			}
+		}
+		r := c.propagate()
+		switch {
+		case c.poll.ended:
+		case r == free:
+			if !o.choose() {
+				return sat
+			}
+		case c.level() <= o.floor():
+			if c.level() == 0 {
+				c.fail(r)
+			} else {
+				c.record(c.blame(r, 0))
+			}
+			return unsat
+		default:
+			o.budget.spent++
+			o.clashes++
+			c.resolve(r)
+			o.retreat(o.settled)
+			if o.clashes >= o.patience || o.budget.over() {
+				if v := o.settle(); v != sat {
+					return v
+				}
+			}
+		}
+	}
+	return unknown
+}
+
+// assumed is what is given, with what is settled.
+func (o *ordered) assumed() []Lit {
+	all := o.given[:len(o.given):len(o.given)]
+	for _, d := range o.s.log[o.base:][:o.settled] {
+		all = append(all, d.pick.Yes())
+	}
+	return all
+}
+
+// floor is the level of what is assumed.
+func (o *ordered) floor() int32 {
+	if len(o.given)+o.settled > 0 {
+		return 1
+	}
+	return 0
+}
+
+// choose makes the next choice. It reports false when none is left.
+func (o *ordered) choose() bool {
+	head, queue, counted := 0, 0, len(o.s.counted)
+	con, cands, ok := o.s.next()
+	if !ok {
+		return false
+	}
+	head, queue = o.s.head-1, len(o.s.queue)
+	for _, l := range cands {
+		v := o.c.value(l)
+		if v < 0 {
+			o.c.poll.spend(1)
+			continue
+		}
+		if v == 0 {
+			o.c.decide(l)
+		}
+		o.s.take(con, l.Var())
+		o.marks = append(o.marks, mark{o.c.level(), head, queue, counted})
+		return true
+	}
+	// Not reached: the demand is a clause, and would have clashed.
+	return false
+}
+
+// retreat takes back the picks of levels that the search has left, but for the
+// first ones.
+func (o *ordered) retreat(keep int) {
+	level := max(o.c.level(), o.floor())
+	n := len(o.marks)
+	for n > keep && o.marks[n-1].level > level {
+		n--
+	}
+	o.undo(n)
+}
+
+// undo takes back all picks but the first n.
+func (o *ordered) undo(n int) {
+	for i := len(o.marks) - 1; i >= n; i-- {
+		m := o.marks[i]
+		o.s.untake(m.head, m.queue, m.counted)
+	}
+	o.marks = o.marks[:n]
+}
+
+// settle finds the first pick that is impossible with those before it, and takes
+// back that and all later ones.
+func (o *ordered) settle() verdict {
+	o.clashes, o.patience = 0, min(2*o.patience, patienceMax)
+	for n := len(o.marks) - o.settled; ; {
+		v, clash := o.probe(n)
+		switch v {
+		case unknown:
+			return unknown
+		case sat:
+			o.keep()
+			o.c.back(0)
+			o.undo(o.settled + n)
+			o.settled += n
+			return sat
+		}
+		for n--; n >= 0; n-- {
+			if slices.Contains(clash, o.s.log[o.base+o.settled+n].pick.No()) {
+				break
+			}
+		}
+		o.c.record(clash)
+		if n < 0 {
+			return unsat
+		}
+		o.undo(o.settled + n)
+	}
+}
+
+// keep keeps the selection that a probe found.
+func (o *ordered) keep() {
+	o.model = newBitset(len(o.s.picked))
+	for _, d := range o.s.log[o.base:] {
+		o.model.put(d.pick)
+	}
+}

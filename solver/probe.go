@@ -1,0 +1,250 @@
+package solver
+
+import "slices"
+
+// probe looks for any selection of the part at all in which the settled picks
+// and the next n hold. It decides by activity (see varHeap) as far as clashes
+// went, then by the order, and starts again from time to time after Luby's
+// series.
+//
+// It returns sat, with the picks in the log; unsat, with a clause that follows
+// from the constraints and rules picks out, or none where what is given is
+// contradictory; or unknown where the poll or the budget is over.
+func (o *ordered) probe(n int) (verdict, []Lit) {
+	c := o.c
+	c.order.wake(len(c.vars))
+	defer c.order.rest()
+	var tried []Lit
+	for _, d := range o.s.log[o.base+o.settled:][:n] {
+		tried = append(tried, d.pick.Yes())
+	}
+	for round := int64(1); ; round++ {
+		c.back(0)
+		o.undo(o.settled + n)
+		if clash, ok := c.assume(o.assumed()); !ok {
+			return unsat, clash
+		}
+		v, clash := o.descend(tried, 64*luby(round))
+		if v != unknown || c.poll.ended || o.budget.over() {
+			return v, clash
+		}
+		c.reduce()
+	}
+}
+
+// descend searches until so many clashes. With unknown comes nothing.
+func (o *ordered) descend(tried []Lit, clashes int64) (verdict, []Lit) {
+	c := o.c
+	for {
+		r := c.propagate()
+		switch {
+		case c.poll.ended:
+			return unknown, nil
+		case r == free && c.level() == 0 && o.floor() > 0: // a clause of one literal was learned
+			if clash, ok := c.assume(o.assumed()); !ok {
+				return unsat, clash
+			}
+		case r == free:
+			switch l, fails := o.branch(tried); {
+			case fails:
+				return unsat, c.blame(free, l)
+			case l != 0:
+				c.decide(l)
+			case !o.choose():
+				return sat, nil
+			}
+		case c.level() == 0:
+			c.fail(r)
+			return unsat, nil
+		case c.level() == o.floor():
+			return unsat, c.blame(r, 0)
+		default:
+			o.budget.spent++
+			clashes--
+			c.resolve(r)
+			o.retreat(o.settled + len(tried))
+			if c.dead {
+				return unsat, nil
+			}
+			if clashes <= 0 || o.budget.over() {
+				return unknown, nil
+			}
+		}
+	}
+}
+
+// branch returns what to decide next: the first pick to try that is open, and
+// whether it fails; else that an active variable is left out; or 0.
+func (o *ordered) branch(tried []Lit) (l Lit, fails bool) {
+	c := o.c
+	if int(c.level()) <= len(tried)+int(o.floor()) {
+		for _, l := range tried {
+			switch c.value(l) {
+			case 0:
+				return l, false
+			case -1:
+				return l, true
+			}
+		}
+	}
+	for v := c.order.next(); v != 0; v = c.order.next() {
+		if c.value(v.Yes()) == 0 {
+			return v.No(), false
+		}
+	}
+	return 0, false
+}
+
+// assume asserts what is given, on a level of its own. It reports false where
+// that is contradicted, with a clause that follows from the constraints and says
+// so, or none where it contradicts itself or there is no answer at all.
+func (c *cdcl) assume(given []Lit) (clash []Lit, ok bool) {
+	if r := c.propagate(); r != free {
+		c.fail(r)
+	}
+	if c.dead {
+		return nil, false
+	}
+	if len(given) == 0 || c.level() > 0 {
+		return nil, true
+	}
+	c.begin = append(c.begin, int32(len(c.trail)))
+	for _, l := range given {
+		switch v := c.value(l); {
+		case v == 0:
+			c.put(l, free)
+		case v < 0 && c.vars[l.Var()].level == 1:
+			return nil, false
+		case v < 0:
+			return c.blame(free, l), false
+		}
+	}
+	if r := c.propagate(); r != free {
+		return c.blame(r, 0), false
+	}
+	return nil, true
+}
+
+// resolve learns from a clash above the level of what is given.
+func (c *cdcl) resolve(r reason) {
+	learned := c.analyze(r)
+	lbd := c.span(learned)
+	if len(learned) == 1 {
+		c.back(0)
+		c.learn(learned, lbd)
+		if !c.assert(learned[0], reason(len(c.clauses)-1)) {
+			c.fail(reason(len(c.clauses) - 1))
+		}
+		return
+	}
+	c.back(c.vars[learned[1].Var()].level)
+	_, why := c.learn(learned, lbd)
+	c.put(learned[0], why)
+}
+
+// record keeps a clause that blame returned, on level 0.
+func (c *cdcl) record(clash []Lit) {
+	c.back(0)
+	if len(clash) == 0 {
+		c.unmark()
+		return
+	}
+	lbd := int32(len(clash))
+	_, why := c.learn(clash, lbd)
+	if len(clash) == 1 && !c.assert(clash[0], why) {
+		c.fail(why)
+	}
+}
+
+// luby returns element i, from 1, of 1 1 2 1 1 2 4 ... (Luby, Sinclair and
+// Zuckerman 1993).
+func luby(i int64) int64 {
+	for {
+		k := int64(1)
+		for k < i {
+			k = 2*k + 1
+		}
+		if k == i {
+			return (k + 1) / 2
+		}
+		i -= k / 2
+	}
+}
+
+// reduceFrom is from how many learned clauses on those of little use are thrown
+// away.
+const reduceFrom = 4000
+
+// reduce throws half of the learned clauses away, those that span the most
+// levels (Audemard and Simon 2009). It must be called on a level where they are
+// not reasons: it takes all levels back.
+func (c *cdcl) reduce() {
+	if c.learned < reduceFrom+c.kept {
+		return
+	}
+	c.back(0)
+	var spans []int32
+	for i := range c.clauses {
+		if own := &c.clauses[i]; own.lbd > 0 {
+			spans = append(spans, own.lbd)
+		}
+	}
+	slices.Sort(spans)
+	worst := max(2, spans[len(spans)/2])
+	reasons := make(map[int32]bool) // of level 0
+	for _, l := range c.trail {
+		if r := c.vars[l.Var()].reason; r >= 0 {
+			reasons[int32(r)] = true
+		}
+	}
+	gone := make([]bool, len(c.clauses))
+	for i := range c.clauses {
+		own := &c.clauses[i]
+		if own.lbd > worst && own.end-own.start > 2 && !reasons[int32(i)] {
+			gone[i] = true
+			c.learned--
+		}
+	}
+	for s, watching := range c.watches {
+		c.watches[s] = slices.DeleteFunc(watching, func(w watch) bool { return w.clause >= 0 && gone[w.clause] })
+	}
+	c.compact(gone)
+	c.kept += 1000
+}
+
+// compact closes the gaps that clauses leave.
+func (c *cdcl) compact(gone []bool) {
+	renamed := make([]int32, len(c.clauses))
+	n, lits := 0, int32(0)
+	for i := range c.clauses {
+		own := c.clauses[i]
+		renamed[i] = int32(n)
+		if gone[i] {
+			continue
+		}
+		size := own.end - own.start
+		copy(c.lits[lits:], c.lits[own.start:own.end])
+		own.start, own.end = lits, lits+size
+		lits += size
+		c.clauses[n] = own
+		n++
+	}
+	c.clauses, c.lits = c.clauses[:n], c.lits[:lits]
+	for _, watching := range c.watches {
+		for i, w := range watching {
+			if w.clause >= 0 {
+				watching[i].clause = renamed[w.clause]
+			} else {
+				watching[i].clause = -1 - renamed[-1-w.clause]
+			}
+		}
+	}
+	for _, l := range c.trail {
+		if r := c.vars[l.Var()].reason; r >= 0 {
+			c.vars[l.Var()].reason = reason(renamed[r])
+		}
+	}
+	if c.dead && c.clash >= 0 {
+		c.clash = reason(renamed[c.clash])
+	}
+}
