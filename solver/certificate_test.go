@@ -20,7 +20,7 @@ y needs y2 y1
 exclude x2 y2
 `
 	const good = `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":2},{"demand":2,"pick":3},` +
-		`{"demand":3,"pick":6,"refused":[{"var":5,"core":[4],"given":[2]}]}]}`
+		`{"demand":3,"pick":6,"refused":[{"var":5,"hints":[4],"given":[2]}]}]}`
 	for _, test := range []struct{ problem, cert, want string }{
 		{choices, good, ""},
 		// The selection must meet every kind of constraint.
@@ -39,18 +39,18 @@ exclude x2 y2
 		{"require a\nvar b", `{"steps":[{"demand":0,"pick":1},{"demand":0,"pick":2}]}`, "step 1: there is no choice left"},
 		{"require a\nrequire b", `{"steps":[{"demand":0,"pick":2},{"demand":1,"pick":1}]}`, "step 0: b is no candidate"},
 		// Every better candidate must be refused.
-		{"require a\na needs b c", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3}]}`, "step 1: 1 better candidates, 0 refusals"},
+		{"require a\na needs b c", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3}]}`, "step 1: refusal 0 is not of candidate b"},
 		{"require a\na needs b c", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":2,"refused":[{"var":3}]}]}`, "step 1: 0 better candidates, 1 refusals"},
-		{"require a\na needs b c\nforbid b", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3,"refused":[{"var":3,"core":[2]}]}]}`, "refusal 0 is not of candidate b"},
+		{"require a\na needs b c\nforbid b", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3,"refused":[{"var":3,"hints":[2]}]}]}`, "refusal 0 is not of candidate b"},
 		// For a reason that holds.
-		{"require a\na needs b c\nforbid b", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3,"refused":[{"var":2}]}]}`, "step 1: b is possible"},
-		{"require a\na needs b c\nforbid b", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3,"refused":[{"var":2,"core":[0,1]}]}]}`, "step 1: b is possible"},
-		{"require a\na needs b c\nlimit 2 a b c", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3,"refused":[{"var":2,"core":[0,2]}]}]}`, "step 1: b is possible"},
+		{"require a\na needs b c\nforbid b", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3,"refused":[{"var":2}]}]}`, "step 1: refusal 0, of b: the hints do not lead"},
+		{"require a\na needs b c\nforbid b", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3,"refused":[{"var":2,"hints":[0,1]}]}]}`, "step 1: refusal 0, of b: hint 1 (1) shows nothing"},
+		{"require a\na needs b c\nlimit 2 a b c", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3,"refused":[{"var":2,"hints":[0,2]}]}]}`, "step 1: refusal 0, of b: the hints do not lead"},
 		{choices, strings.Replace(good, `"given":[2]`, `"given":[3]`, 1), "rests on a step that is not before it"},
 		{choices, strings.Replace(good, `"given":[2]`, `"given":[-1]`, 1), "rests on a step that is not before it"},
 		// And all of it must speak of the problem.
-		{choices, strings.Replace(good, `"core":[4]`, `"core":[5]`, 1), "there is no constraint 5"},
-		{choices, strings.Replace(good, `"core":[4]`, `"core":[-1]`, 1), "there is no constraint -1"},
+		{choices, strings.Replace(good, `"hints":[4]`, `"hints":[5]`, 1), "hint 0 (5) shows nothing"},
+		{choices, strings.Replace(good, `"hints":[4]`, `"hints":[-1]`, 1), "hint 0 (-1) shows nothing"},
 		{choices, strings.Replace(good, `"pick":6`, `"pick":7`, 1), "step 3: it names what is not in the problem"},
 		{choices, strings.Replace(good, `"demand":3`, `"demand":5`, 1), "step 3: it names what is not in the problem"},
 		{choices, strings.Replace(good, `"demand":3`, `"demand":-1`, 1), "step 3: it names what is not in the problem"},
@@ -59,7 +59,7 @@ exclude x2 y2
 		if err := json.Unmarshal([]byte(test.cert), cert); err != nil {
 			t.Fatal(err)
 		}
-		err := solver.Check(context.Background(), parse(t, test.problem), cert, nil)
+		err := solver.Check(context.Background(), parse(t, test.problem), cert)
 		if test.want == "" {
 			if err != nil {
 				t.Errorf("%s: %v", test.cert, err)
@@ -73,26 +73,102 @@ exclude x2 y2
 	}
 }
 
-// TestUndecided has the judge stop in time: past its bound it says neither yes
-// nor no.
-func TestUndecided(t *testing.T) {
-	p := pigeons(6, 5)
-	ids := make([]int, p.NumConstraints())
-	for i := range ids {
-		ids[i] = i
-	}
-	for _, bound := range []int{1, 100, 1000} {
-		err := solver.CheckCore(context.Background(), p, ids, &solver.CheckOptions{MaxSteps: bound})
-		var undecided *solver.UndecidedError
-		if !errors.As(err, &undecided) || undecided.MaxSteps != bound {
-			t.Errorf("within %d steps: got %v", bound, err)
+// TestRefutation has refutations of what only a search can refute verified, and
+// some that are wrong in one respect each.
+func TestRefutation(t *testing.T) {
+	ctx := context.Background()
+	for n := 2; n <= 7; n++ {
+		p := pigeons(n, n-1)
+		r, err := p.Refute(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := solver.CheckRefutation(ctx, p, r); err != nil {
+			t.Errorf("%d pigeons: %v", n, err)
+		}
+		if got := len(r.Core()); got != p.NumConstraints() {
+			t.Errorf("%d pigeons: the proof needs %d of %d constraints", n, got, p.NumConstraints())
 		}
 	}
-	if err := solver.CheckCore(context.Background(), p, ids, nil); err != nil {
+	p := parse(t, "require a\na needs b c\nlimit 1 a b d\nforbid c\nlimit 0 d")
+	for _, test := range []struct{ refutation, want string }{
+		{`{"lemmas":[{"lits":[],"hints":[0,2,3,1]}]}`, ""},
+		{`{"lemmas":[{"lits":[-1,3],"hints":[2,1]},{"lits":[],"hints":[0,3,-1]}]}`, ""},
+		{`{"lemmas":[]}`, "does not end with a contradiction"},
+		{`{"lemmas":[{"lits":[1],"hints":[0]}]}`, "does not end with a contradiction"},
+		{`{"lemmas":[{"lits":[],"hints":[0,2,3]}]}`, "lemma 0: the hints do not lead"},
+		{`{"lemmas":[{"lits":[],"hints":[]}]}`, "lemma 0: the hints do not lead"},
+		{`{"lemmas":[{"lits":[],"hints":[2,0,3,1]}]}`, "lemma 0: hint 0 (2) shows nothing"},
+		{`{"lemmas":[{"lits":[],"hints":[0,0,2,3,1]}]}`, "lemma 0: hint 1 (0) shows nothing"},
+		{`{"lemmas":[{"lits":[],"hints":[0,2,2,3,1]}]}`, "lemma 0: hint 2 (2) shows nothing"},
+		{`{"lemmas":[{"lits":[],"hints":[0,1]}]}`, "lemma 0: hint 1 (1) shows nothing"},
+		{`{"lemmas":[{"lits":[],"hints":[0,5]}]}`, "lemma 0: hint 1 (5) shows nothing"},
+		{`{"lemmas":[{"lits":[],"hints":[-1]}]}`, "lemma 0: hint 0 (-1) shows nothing"},
+		{`{"lemmas":[{"lits":[5],"hints":[0]},{"lits":[],"hints":[-1]}]}`, "lemma 0: it names what is not"},
+		{`{"lemmas":[{"lits":[0],"hints":[0]},{"lits":[],"hints":[-1]}]}`, "lemma 0: it names what is not"},
+		{`{"lemmas":[{"lits":[-2147483648],"hints":[0]},{"lits":[],"hints":[-1]}]}`, "lemma 0: it names what is not"},
+		{`{"lemmas":[{"lits":[3],"hints":[0,2,1]},{"lits":[2],"hints":[0,3,-2]},{"lits":[],"hints":[-2]}]}`, "lemma 1: hint 2 (-2) shows nothing"},
+	} {
+		r := &solver.Refutation{}
+		if err := json.Unmarshal([]byte(test.refutation), r); err != nil {
+			t.Fatal(err)
+		}
+		err := solver.CheckRefutation(ctx, p, r)
+		if test.want == "" && err != nil {
+			t.Errorf("%s: %v", test.refutation, err)
+		}
+		var wrong *solver.CertificateError
+		if test.want != "" && (!errors.As(err, &wrong) || !strings.Contains(err.Error(), test.want)) {
+			t.Errorf("%s: got %v, want %s", test.refutation, err, test.want)
+		}
+	}
+	if _, err := p.Refute(ctx, 0, 1); err == nil || !strings.Contains(err.Error(), "can be met") {
+		t.Errorf("got %v", err)
+	}
+	var malformed *solver.ProblemError
+	if _, err := p.Refute(ctx, 7); !errors.As(err, &malformed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestSharedSets verifies what rests on constraints that share their variables.
+func TestSharedSets(t *testing.T) {
+	p := &solver.Problem{}
+	v := p.NewVars(5) // 1 and 2 need one of 3, 4 and 5
+	set := p.Set([]solver.Var{v + 2, v + 3, v + 2, v + 4})
+	p.Require(v, nil)
+	p.Require(v+1, nil)
+	p.DependOn(v, set, nil)
+	p.DependOn(v+1, set, nil)
+	p.LimitOf(1, set, nil)
+	p.Exclude(v, v+2, nil)
+	p.Any([]solver.Lit{(v + 3).No(), (v + 1).No()}, nil)
+	s, err := solver.Solve(context.Background(), p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := selected(p, s); got != "selected: variable 1 variable 2 variable 5" {
+		t.Errorf("got %s", got)
+	}
+	cert, err := s.Certificate(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := solver.Check(context.Background(), p, cert); err != nil {
 		t.Error(err)
 	}
-	var wrong *solver.CertificateError
-	if err := solver.CheckCore(context.Background(), p, ids[1:], &solver.CheckOptions{MaxSteps: -1}); !errors.As(err, &wrong) {
+	p.Forbid(v+4, nil)
+	r, err := p.Refute(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := solver.CheckRefutation(context.Background(), p, r); err != nil {
+		t.Error(err)
+	}
+	p.DependOn(v, solver.Set(2), nil)
+	p.LimitOf(1, solver.Set(-1), nil)
+	var malformed *solver.ProblemError
+	if _, err := solver.Solve(context.Background(), p, nil); !errors.As(err, &malformed) || len(malformed.Flaws) != 2 {
 		t.Errorf("got %v", err)
 	}
 }

@@ -20,7 +20,6 @@ type ordered struct {
 	c        *cdcl
 	s        *partial // its queue and log are the part's
 	marks    []mark   // by decision of the log: what was before it
-	vars     []Var    // of the part
 	given    []Lit    // what is assumed
 	base     int      // where the part's decisions begin in the log
 	settled  int      // how many of them are proven
@@ -43,8 +42,8 @@ const (
 	patienceMax = 5000
 )
 
-func newOrdered(c *cdcl, s *partial, vars []Var, given []Lit, b *budget) *ordered {
-	return &ordered{c: c, s: s, base: len(s.log), vars: vars, given: given, budget: b, patience: patienceMin}
+func newOrdered(c *cdcl, s *partial, given []Lit, b *budget) *ordered {
+	return &ordered{c: c, s: s, base: len(s.log), given: given, budget: b, patience: patienceMin}
 }
 
 // run makes all choices: sat, when the log of the partial holds them. With

@@ -46,8 +46,10 @@ func TestMalformedProblem(t *testing.T) {
 	check(err)
 	_, err = solver.NewSession(p, nil)
 	check(err)
-	check(solver.Check(context.Background(), p, &solver.Certificate{}, nil))
-	check(solver.CheckCore(context.Background(), p, nil, nil))
+	check(solver.Check(context.Background(), p, &solver.Certificate{}))
+	check(solver.CheckRefutation(context.Background(), p, nil))
+	_, err = p.Refute(context.Background())
+	check(err)
 }
 
 // TestVariables pins what the reference solvers call a duplicate identifier:
@@ -111,7 +113,7 @@ func TestNoProblem(t *testing.T) {
 	_, addedErr := session.Solve(context.Background(), nil)
 	for i, err := range []error{
 		solveErr, sessionErr, addedErr,
-		solver.Check(context.Background(), nil, nil, nil), solver.CheckCore(context.Background(), nil, nil, nil),
+		solver.Check(context.Background(), nil, nil), solver.CheckRefutation(context.Background(), nil, nil),
 	} {
 		var malformed *solver.ProblemError
 		if !errors.As(err, &malformed) {
@@ -119,7 +121,7 @@ func TestNoProblem(t *testing.T) {
 		}
 	}
 	var wrong *solver.CertificateError
-	if err := solver.Check(context.Background(), p, nil, nil); !errors.As(err, &wrong) {
+	if err := solver.Check(context.Background(), p, nil); !errors.As(err, &wrong) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -23,27 +23,42 @@ type lemma struct {
 
 // derive logs a clause that c has just found, and returns its number.
 func (g *proofLog) derive(c *cdcl, lits []Lit) int32 {
+	hints := g.because(c)
+	g.lemmas = append(g.lemmas, lemma{slices.Clone(lits), hints})
+	return int32(len(g.lemmas) - 1)
+}
+
+// hints returns those of a clause that c has just found.
+func (g *proofLog) hints(c *cdcl) []int {
+	var all []int
+	for _, h := range g.because(c) {
+		all = append(all, int(h))
+	}
+	return all
+}
+
+// because returns what a clause that c has just found follows from.
+func (g *proofLog) because(c *cdcl) []int32 {
 	g.settle(c)
 	var hints []int32
 	for _, v := range c.clear {
-		if own := c.vars[v]; own.level == 0 && c.vals[side(v.Yes())] != 0 && !slices.Contains(lits, v.Yes()) && !slices.Contains(lits, v.No()) {
+		if c.vars[v].level == 0 {
 			hints = append(hints, g.facts[v])
 		}
 	}
-	return g.log(c, lits, hints)
-}
-
-// log adds a lemma that follows from those hints and from what c used.
-func (g *proofLog) log(c *cdcl, lits []Lit, hints []int32) int32 {
 	slices.SortStableFunc(c.used, func(a, b step) int { return cmp.Compare(a.at, b.at) })
+	limits := make(map[int32]bool)
 	for i, u := range c.used {
 		from := c.from(u.by)
-		if i == len(c.used)-1 || !slices.Contains(hints, from) { // a limitation may have forced several
-			hints = append(hints, from)
+		if _, ok := u.by.limit(); ok && i < len(c.used)-1 { // it may have forced several
+			if limits[from] {
+				continue
+			}
+			limits[from] = true
 		}
+		hints = append(hints, from)
 	}
-	g.lemmas = append(g.lemmas, lemma{slices.Clone(lits), hints})
-	return int32(len(g.lemmas) - 1)
+	return hints
 }
 
 // from returns what a reason is to the proof.
@@ -67,14 +82,14 @@ func (g *proofLog) settle(c *cdcl) {
 			g.facts[l.Var()] = c.from(r)
 			continue
 		}
-		hints := g.because(c, r, l)
+		hints := g.forced(c, r, l)
 		g.lemmas = append(g.lemmas, lemma{[]Lit{l}, hints})
 		g.facts[l.Var()] = -int32(len(g.lemmas))
 	}
 }
 
-// because returns why r forces l, or clashes, on level 0.
-func (g *proofLog) because(c *cdcl, r reason, l Lit) []int32 {
+// forced returns why r forces l, or clashes, on level 0.
+func (g *proofLog) forced(c *cdcl, r reason, l Lit) []int32 {
 	var hints []int32
 	for _, m := range c.explain(r, l) {
 		if m != l && !slices.Contains(hints, g.facts[m.Var()]) {
@@ -88,6 +103,6 @@ func (g *proofLog) because(c *cdcl, r reason, l Lit) []int32 {
 func (g *proofLog) refute(c *cdcl) int32 {
 	c.back(0)
 	g.settle(c)
-	g.lemmas = append(g.lemmas, lemma{nil, g.because(c, c.clash, 0)})
+	g.lemmas = append(g.lemmas, lemma{nil, g.forced(c, c.clash, 0)})
 	return int32(len(g.lemmas) - 1)
 }

@@ -163,10 +163,9 @@ func TestErrorTexts(t *testing.T) {
 		"solver: ended before any selection was found: the bound on conflicts was met; allow more time or conflicts": &solver.IncompleteError{},
 		"solver: ended with 2 of 3 choices proven best: context canceled; allow more time or conflicts, or take the selection found": &solver.IncompleteError{
 			Best: &solver.Solution{}, Choices: 3, Proven: 2, Err: context.Canceled},
-		"solver: wrong certificate: step 2: odd": &solver.CertificateError{Step: 2, What: "odd"},
-		"solver: wrong certificate: odd":         &solver.CertificateError{Step: -1, What: "odd"},
-		"solver: certificate undecided: step 1, variable 4: more than 10 steps; raise CheckOptions.MaxSteps": &solver.UndecidedError{
-			Step: 1, Var: 4, MaxSteps: 10},
+		"solver: wrong certificate: step 2: odd":         &solver.CertificateError{Lemma: -1, Step: 2, What: "odd"},
+		"solver: wrong certificate: odd":                 &solver.CertificateError{Lemma: -1, Step: -1, What: "odd"},
+		"solver: wrong certificate: lemma 3: odd":        &solver.CertificateError{Lemma: 3, Step: -1, What: "odd"},
 		"solver: malformed problem\n\tconstraint 3: odd": &solver.ProblemError{Flaws: []solver.Flaw{{Constraint: 3, What: "odd"}}},
 	} {
 		if err.Error() != want {

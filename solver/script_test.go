@@ -100,7 +100,7 @@ func inspect(t *testing.T, c *golden.Command, p *solver.Problem, s *solver.Solut
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := solver.Check(context.Background(), p, cert, nil); err != nil {
+		if err := solver.Check(context.Background(), p, cert); err != nil {
 			t.Error(err)
 		}
 		text, err := json.Marshal(cert)

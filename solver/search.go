@@ -86,23 +86,16 @@ func (s *search) solve(ctx context.Context, greedy *partial) (*Solution, error) 
 	s.cdcl.poll = poll{ctx: ctx}
 	own := s.x.ask(s.w)
 	defer own.done(s.w)
-	var stopped *ordered
 	for i, roots := range s.roots() {
 		own.queue = append(own.queue, roots...)
 		q := s.unsettled[i]
-		o := newOrdered(s.cdcl, own, s.parts[q].vars, s.given(q), s.budget)
+		o := newOrdered(s.cdcl, own, s.given(q), s.budget)
 		switch o.run() {
 		case unsat:
 			return nil, errUnsat
 		case unknown:
-			stopped = o
+			return nil, s.incomplete(ctx, greedy, own, o, q)
 		}
-		if stopped != nil {
-			break
-		}
-	}
-	if stopped != nil {
-		return nil, s.incomplete(ctx, greedy, own, stopped)
 	}
 	all := s.x.ask(s.w)
 	defer all.done(s.w)
@@ -117,10 +110,9 @@ const promptMax = 1 << 19
 
 // incomplete returns the error of a search that was stopped in a part, with the
 // best selection so far if every part has one.
-func (s *search) incomplete(ctx context.Context, greedy, own *partial, stopped *ordered) error {
+func (s *search) incomplete(ctx context.Context, greedy, own *partial, stopped *ordered, part int32) error {
 	e := &IncompleteError{Err: ctx.Err()}
-	part := s.of[stopped.vars[0]]
-	if stopped.model == nil || part-1 != s.unsettled[len(s.unsettled)-1] || len(s.x.lits) > promptMax {
+	if stopped.model == nil || part != s.unsettled[len(s.unsettled)-1] || len(s.x.lits) > promptMax {
 		return e
 	}
 	all := s.x.ask(s.w)
@@ -128,7 +120,7 @@ func (s *search) incomplete(ctx context.Context, greedy, own *partial, stopped *
 	all.begin()
 	all.replay(func(v Var) bool {
 		switch {
-		case s.of[v] == part:
+		case s.of[v]-1 == part:
 			return stopped.model.has(v)
 		case s.isUnsettled(v):
 			return own.picked[v]
@@ -142,7 +134,7 @@ func (s *search) incomplete(ctx context.Context, greedy, own *partial, stopped *
 	e.Best, e.Choices = best, len(all.log)
 	settled := 0
 	for _, d := range all.log {
-		if s.of[d.pick] == part {
+		if s.of[d.pick]-1 == part {
 			if settled++; settled > stopped.settled {
 				break
 			}

@@ -38,7 +38,11 @@ func TestGraphsCertified(t *testing.T) {
 				for _, c := range core {
 					ids = append(ids, c.ID)
 				}
-				if err := solver.CheckCore(ctx, p, ids, nil); err != nil {
+				r, err := p.Refute(ctx, ids...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := solver.CheckRefutation(ctx, p, r); err != nil {
 					t.Errorf("graph %d, seed %d: %v", i, seed, err)
 				}
 				continue
@@ -47,7 +51,7 @@ func TestGraphsCertified(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := solver.Check(ctx, p, cert, nil); err != nil {
+			if err := solver.Check(ctx, p, cert); err != nil {
 				t.Errorf("graph %d, seed %d: %v", i, seed, err)
 			}
 			solved++
@@ -149,7 +153,7 @@ func canonical(t *testing.T, p *solver.Problem) string {
 			line := fmt.Sprintf("%s, since %s", p.Name(step.Pick), step.Demand.Demand())
 			for _, r := range cert.Steps[i].Refused {
 				line += "; not " + p.Name(r.Var)
-				for _, id := range r.Core {
+				for _, id := range cert.Core(r) {
 					line += ", " + p.Constraint(id).Demand()
 				}
 				for _, at := range r.Given {

@@ -41,7 +41,7 @@ func TestEndedContext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wants("Check", solver.Check(ctx, easy, cert, nil))
+	wants("Check", solver.Check(ctx, easy, cert))
 	_, err = solver.Solve(context.Background(), pigeons(4, 3), nil)
 	var unsat *solver.UnsatError
 	if !errors.As(err, &unsat) {

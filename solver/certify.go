@@ -1,0 +1,252 @@
+package solver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Certificate works out the proof that s is the best selection.
+//
+// Cost: a search of the parts in which a candidate was passed over, with all
+// earlier picks in place. The error is [*IncompleteError] when ctx ended first.
+// The Best of an IncompleteError has no certificate: the error says which choice
+// is not proven.
+func (s *Solution) Certificate(ctx context.Context) (*Certificate, error) {
+	p := s.Problem()
+	x := indexOf(ctx, p)
+	if x == nil {
+		return nil, &IncompleteError{Err: ctx.Err()}
+	}
+	f := &certifier{ctx: ctx, x: x, parts: parts(ctx, x), log: s.log}
+	f.of = numbered(x, f.parts)
+	if ctx.Err() != nil {
+		return nil, &IncompleteError{Err: ctx.Err()}
+	}
+	return f.certify(s)
+}
+
+// A certifier replays the picks of a solution in a cdcl that logs what it
+// derives, and asks at each choice why the better candidates fail.
+type certifier struct {
+	ctx   context.Context
+	x     *index
+	parts []part
+	of    []int32 // by variable: 1 + its part
+	log   []decision
+	cdcl  *cdcl
+	proof *proofLog
+	steps map[Var]int // by pick
+	picks []Lit       // of the parts that the cdcl holds, so far
+}
+
+func (f *certifier) certify(s *Solution) (*Certificate, error) {
+	cert := &Certificate{Steps: make([]CertifiedStep, len(f.log))}
+	needed := make(map[int32]bool)
+	ranks := make([]int, len(f.log))
+	for i, d := range f.log {
+		cert.Steps[i] = CertifiedStep{Demand: int(d.con), Pick: d.pick}
+		cands := f.x.candidates(&f.x.cons[d.con])
+		if ranks[i] = slices.Index(cands, d.pick.Yes()); ranks[i] > 0 {
+			needed[f.of[d.pick]] = true
+		}
+	}
+	var cons []int32
+	for i, q := range f.parts {
+		if needed[int32(i+1)] {
+			cons = append(cons, q.cons...)
+		}
+	}
+	f.cdcl = newCDCL(f.ctx, f.x, cons, 0, nil)
+	f.proof = &proofLog{facts: make(map[Var]int32)}
+	f.cdcl.proof = f.proof
+	f.steps = make(map[Var]int, len(f.log))
+	for i, d := range f.log {
+		if f.steps[d.pick] = i; !needed[f.of[d.pick]] {
+			continue
+		}
+		for _, l := range f.x.candidates(&f.x.cons[d.con])[:ranks[i]] {
+			r, err := f.refuse(l)
+			if err != nil {
+				return nil, err
+			}
+			cert.Steps[i].Refused = append(cert.Steps[i].Refused, r)
+		}
+		f.picks = append(f.picks, d.pick.Yes())
+	}
+	cert.trim(f.proof)
+	return cert, nil
+}
+
+// refuse returns why a candidate cannot be had with the picks so far.
+func (f *certifier) refuse(l Lit) (CertifiedRefusal, error) {
+	c := f.cdcl
+	for tries := 0; ; tries++ {
+		if err := f.place(); err != nil {
+			return CertifiedRefusal{}, err
+		}
+		if c.value(l) < 0 {
+			break
+		}
+		if tries > 0 {
+			return CertifiedRefusal{}, fmt.Errorf("solver: internal error: %s was passed over but is possible", f.x.p.Name(l.Var()))
+		}
+		v := f.search(slices.Concat(f.picks, []Lit{l}))
+		if v == unknown {
+			return CertifiedRefusal{}, &IncompleteError{Err: f.ctx.Err()}
+		}
+	}
+	clause := c.blame(free, l)
+	r := CertifiedRefusal{Var: l.Var(), Hints: f.proof.hints(c)}
+	c.unmark()
+	for _, m := range clause[1:] {
+		r.Given = append(r.Given, f.steps[m.Var()])
+	}
+	slices.Sort(r.Given)
+	return r, nil
+}
+
+// place decides the picks that are not in place yet.
+func (f *certifier) place() error {
+	c := f.cdcl
+	for _, l := range append(f.picks[:len(f.picks):len(f.picks)], 0) {
+		if r := c.propagate(); c.poll.ended {
+			return &IncompleteError{Err: f.ctx.Err()}
+		} else if r != free || l != 0 && c.value(l) < 0 {
+			return fmt.Errorf("solver: internal error: the selection is impossible")
+		}
+		if l != 0 && c.value(l) == 0 {
+			c.decide(l)
+		}
+	}
+	return nil
+}
+
+// search refutes what is given, in the part of the last one.
+func (f *certifier) search(given []Lit) verdict {
+	last := f.of[given[len(given)-1].Var()]
+	own := f.x.ask(nil)
+	defer own.done(nil)
+	given = slices.DeleteFunc(given, func(l Lit) bool { return f.of[l.Var()] != last })
+	q := &f.parts[last-1]
+	for _, id := range q.cons {
+		if f.x.cons[id].role == root {
+			own.queue = append(own.queue, id)
+		}
+	}
+	return newOrdered(f.cdcl, own, given, &budget{}).run()
+}
+
+// Refute works out a proof that the constraints with these IDs cannot be met
+// together, or, where there are none given, that all of p cannot be. It may come
+// to need only some of them: see [Refutation.Core].
+//
+// Cost: that of a search. The error is [*IncompleteError] when ctx ended first,
+// [*ProblemError] when p is malformed or there is no such constraint, and another
+// one when the constraints can be met.
+func (p *Problem) Refute(ctx context.Context, ids ...int) (*Refutation, error) {
+	if err := p.malformed(); err != nil {
+		return nil, err
+	}
+	x := indexOf(ctx, p)
+	if x == nil {
+		return nil, &IncompleteError{Err: ctx.Err()}
+	}
+	in := make([]bool, len(p.cons))
+	for _, id := range ids {
+		if id < 0 || id >= len(p.cons) {
+			return nil, &ProblemError{Flaws: []Flaw{{Constraint: id, What: "there is no such constraint"}}}
+		}
+		in[id] = true
+	}
+	var w change
+	var cons []int32
+	for id := range in {
+		if in[id] || ids == nil {
+			cons = append(cons, int32(id))
+		} else {
+			w.drop = append(w.drop, int32(id))
+		}
+	}
+	c := newCDCL(ctx, x, cons, 0, nil)
+	c.proof = &proofLog{facts: make(map[Var]int32)}
+	own := x.ask(&w)
+	defer own.done(&w)
+	own.begin()
+	v := unknown
+	if !c.poll.ended {
+		v = newOrdered(c, own, nil, &budget{}).run()
+	}
+	switch {
+	case v == unknown:
+		return nil, &IncompleteError{Err: ctx.Err()}
+	case v == sat || !c.dead:
+		return nil, fmt.Errorf("solver: nothing to refute: the constraints can be met together")
+	}
+	last := c.proof.refute(c)
+	r := &Refutation{}
+	r.Lemmas, _ = trim(c.proof, []int32{-1 - last})
+	return r, nil
+}
+
+// trim gives the certificate the lemmas that it rests on, and renumbers its
+// hints.
+func (cert *Certificate) trim(g *proofLog) {
+	var used []int32
+	for _, step := range cert.Steps {
+		for _, r := range step.Refused {
+			for _, h := range r.Hints {
+				used = append(used, int32(h))
+			}
+		}
+	}
+	lemmas, number := trim(g, used)
+	cert.Lemmas = lemmas
+	for _, step := range cert.Steps {
+		for _, r := range step.Refused {
+			rename(r.Hints, number)
+		}
+	}
+}
+
+// trim returns the lemmas that the hints rest on, in order, and by number of a
+// lemma its place among those.
+func trim(g *proofLog, used []int32) ([]Lemma, []int) {
+	number := make([]int, len(g.lemmas))
+	need := make([]bool, len(g.lemmas))
+	mark := func(hints []int32) {
+		for _, h := range hints {
+			if h < 0 {
+				need[-1-h] = true
+			}
+		}
+	}
+	mark(used)
+	for i := len(g.lemmas) - 1; i >= 0; i-- {
+		if need[i] {
+			mark(g.lemmas[i].hints)
+		}
+	}
+	var all []Lemma
+	for i, m := range g.lemmas {
+		if !need[i] {
+			continue
+		}
+		number[i] = len(all)
+		own := Lemma{Lits: m.lits, Hints: make([]int, len(m.hints))}
+		for k, h := range m.hints {
+			own.Hints[k] = int(h)
+		}
+		rename(own.Hints, number)
+		all = append(all, own)
+	}
+	return all, number
+}
+
+func rename(hints []int, number []int) {
+	for i, h := range hints {
+		if h < 0 {
+			hints[i] = -1 - number[-1-h]
+		}
+	}
+}

@@ -1,0 +1,311 @@
+package solver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// This file and check.go verify what is claimed. They read the constraints as
+// they were given, and share no code with what searches.
+
+// Check verifies that the selection of the certificate meets all constraints of
+// p and is the best one by the rule of [Solve]. It uses nothing of what found
+// the answer: it follows the rule, reads the constraints as they were given, and
+// goes through the reasons hint by hint.
+//
+// Cost: linear in the size of the problem and of the constraints that the hints
+// name. The error is [*CertificateError] when something is wrong,
+// [*ProblemError] when p is malformed, or that of ctx.
+func Check(ctx context.Context, p *Problem, cert *Certificate) error {
+	if err := p.malformed(); err != nil {
+		return err
+	}
+	if cert == nil {
+		return &CertificateError{-1, -1, "there is none"}
+	}
+	var picks []decision
+	for i, step := range cert.Steps {
+		if !p.has(step.Pick) || step.Demand < 0 || step.Demand >= len(p.cons) {
+			return &CertificateError{-1, i, "it names what is not in the problem"}
+		}
+		picks = append(picks, decision{pick: step.Pick})
+	}
+	if bad := examine(ctx, p, nil, nil, picks); bad != "" {
+		return &CertificateError{-1, -1, "the selection breaks " + bad}
+	}
+	if err := checkOrder(ctx, p, cert); err != nil {
+		return err
+	}
+	v := newVerifier(ctx, p)
+	if err := v.lemmas(cert.Lemmas); err != nil {
+		return err
+	}
+	for i, step := range cert.Steps {
+		if err := v.refusals(cert, i, step); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// CheckRefutation verifies that a refutation shows that constraints of p cannot
+// be met together: those of its [Refutation.Core]. Cost and errors are as for
+// [Check].
+func CheckRefutation(ctx context.Context, p *Problem, r *Refutation) error {
+	if err := p.malformed(); err != nil {
+		return err
+	}
+	if r == nil || len(r.Lemmas) == 0 || len(r.Lemmas[len(r.Lemmas)-1].Lits) > 0 {
+		return &CertificateError{-1, -1, "it does not end with a contradiction"}
+	}
+	if err := newVerifier(ctx, p).lemmas(r.Lemmas); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// checkOrder verifies that the steps are the demands that come up, in order.
+func checkOrder(ctx context.Context, p *Problem, cert *Certificate) error {
+	j := newJudge(p)
+	picked := make([]bool, p.vars+1)
+	met := func(l Lit) bool { return l.Selects() && picked[l] }
+	selects := func(id int32) bool { // it has a candidate
+		c := &p.cons[id]
+		return c.kind != Limitation && slices.ContainsFunc(p.lits[c.start:c.end], Lit.Selects)
+	}
+	var queue []int32
+	for _, id := range j.always {
+		if selects(id) {
+			queue = append(queue, id)
+		}
+	}
+	poll := poll{ctx: ctx}
+	next := 0
+	for at := 0; at < len(queue); at++ {
+		c := &p.cons[queue[at]]
+		lits := p.lits[c.start:c.end]
+		if poll.spend(1 + len(lits)) {
+			return ctx.Err()
+		}
+		if slices.ContainsFunc(lits, met) {
+			continue
+		}
+		if next == len(cert.Steps) || cert.Steps[next].Demand != int(queue[at]) {
+			return &CertificateError{-1, next, fmt.Sprintf("the next choice is that of constraint %d (%s)", queue[at], p.Constraint(int(queue[at])).Demand())}
+		}
+		pick := cert.Steps[next].Pick
+		if !slices.Contains(lits, pick.Yes()) {
+			return &CertificateError{-1, next, p.Name(pick) + " is no candidate"}
+		}
+		picked[pick] = true
+		next++
+		before := int32(-1)
+		for _, id := range j.touched[j.start[pick]:j.start[pick+1]] {
+			c := &p.cons[id]
+			if id != before && selects(id) && (c.subject != 0 || !slices.ContainsFunc(p.lits[c.start:c.end], func(l Lit) bool {
+				return !l.Selects() && !picked[l.Var()]
+			})) {
+				queue = append(queue, id)
+			}
+			before = id
+		}
+	}
+	if next < len(cert.Steps) {
+		return &CertificateError{-1, next, "there is no choice left"}
+	}
+	return nil
+}
+
+// A verifier follows hints.
+type verifier struct {
+	p     *Problem
+	known []Lemma // those verified
+	value []int8  // by variable: 1 selected, -1 not; 0 open
+	trail []Var
+	poll  poll
+}
+
+func newVerifier(ctx context.Context, p *Problem) *verifier {
+	return &verifier{p: p, value: make([]int8, p.vars+1), poll: poll{ctx: ctx}}
+}
+
+// lemmas verifies lemmas, one after the other.
+func (v *verifier) lemmas(all []Lemma) error {
+	for i, m := range all {
+		what := v.refutes(func() string {
+			for _, l := range m.Lits {
+				if l == -l || !v.p.has(l.Var()) { // 0 and the least integer are their own denials
+					return "it names what is not in the problem"
+				}
+				v.set(-l)
+			}
+			return ""
+		}, m.Hints)
+		if v.poll.ended {
+			return v.poll.ctx.Err()
+		}
+		if what != "" {
+			return &CertificateError{i, -1, what}
+		}
+		v.known = append(v.known, m)
+	}
+	return nil
+}
+
+// refusals verifies that each better candidate is impossible.
+func (v *verifier) refusals(cert *Certificate, i int, step CertifiedStep) error {
+	c := &v.p.cons[step.Demand]
+	refused := 0
+	for _, l := range v.p.lits[c.start:c.end] {
+		if l == step.Pick.Yes() {
+			break
+		}
+		if !l.Selects() {
+			continue
+		}
+		if refused == len(step.Refused) || step.Refused[refused].Var != l.Var() {
+			return &CertificateError{-1, i, fmt.Sprintf("refusal %d is not of candidate %s", refused, v.p.Name(l.Var()))}
+		}
+		r := &step.Refused[refused]
+		what := v.refutes(func() string {
+			v.set(l)
+			for _, at := range r.Given {
+				if at < 0 || at >= i {
+					return "it rests on a step that is not before it"
+				}
+				v.set(cert.Steps[at].Pick.Yes())
+			}
+			return ""
+		}, r.Hints)
+		if v.poll.ended {
+			return v.poll.ctx.Err()
+		}
+		if what != "" {
+			return &CertificateError{-1, i, fmt.Sprintf("refusal %d, of %s: %s", refused, v.p.Name(l.Var()), what)}
+		}
+		refused++
+	}
+	if refused < len(step.Refused) {
+		return &CertificateError{-1, i, fmt.Sprintf("%d better candidates, %d refusals", refused, len(step.Refused))}
+	}
+	return nil
+}
+
+// refutes follows the hints from what is assumed to a contradiction. It returns
+// what is wrong, or "".
+func (v *verifier) refutes(assume func() string, hints []int) (what string) {
+	defer func() {
+		for _, x := range v.trail {
+			v.value[x] = 0
+		}
+		v.trail = v.trail[:0]
+	}()
+	if what := assume(); what != "" {
+		return what
+	}
+	for i, h := range hints {
+		if v.poll.ended {
+			return ""
+		}
+		over, ok := v.follow(h)
+		switch {
+		case !ok:
+			return fmt.Sprintf("hint %d (%d) shows nothing", i, h)
+		case over:
+			return ""
+		}
+	}
+	return "the hints do not lead to a contradiction"
+}
+
+// follow draws what a hint forces. It reports whether it cannot be met any more,
+// and false where it forces nothing.
+func (v *verifier) follow(h int) (over, ok bool) {
+	switch {
+	case h >= len(v.p.cons) || h < -len(v.known):
+		return false, false
+	case h < 0:
+		return v.clause(0, v.known[-1-h].Lits)
+	}
+	c := &v.p.cons[h]
+	lits := v.p.lits[c.start:c.end]
+	if c.kind == Limitation {
+		return v.limitation(lits, int(c.n))
+	}
+	return v.clause(c.subject, lits)
+}
+
+// clause draws from a clause: that the subject, if any, is denied, or that one
+// of the literals holds.
+func (v *verifier) clause(subject Var, lits []Lit) (over, ok bool) {
+	v.poll.spend(1 + len(lits))
+	open := Lit(0)
+	if subject != 0 {
+		if v.value[subject] < 0 {
+			return false, false
+		}
+		if v.value[subject] == 0 {
+			open = subject.No()
+		}
+	}
+	for _, l := range lits {
+		switch s := v.state(l); {
+		case s > 0, s == 0 && open != 0 && l != open:
+			return false, false
+		case s == 0:
+			open = l
+		}
+	}
+	if open == 0 {
+		return true, true
+	}
+	v.set(open)
+	return false, true
+}
+
+// limitation draws from a limitation.
+func (v *verifier) limitation(vars []Lit, n int) (over, ok bool) {
+	v.poll.spend(1 + len(vars))
+	in, open := 0, 0
+	for _, l := range vars { // no variable is in it twice
+		switch v.state(l) {
+		case 1:
+			in++
+		case 0:
+			open++
+		}
+	}
+	if in > n {
+		return true, true
+	}
+	if in < n || open == 0 {
+		return false, false
+	}
+	for _, l := range vars {
+		if v.state(l) == 0 {
+			v.set(-l)
+		}
+	}
+	return false, true
+}
+
+func (v *verifier) state(l Lit) int8 {
+	if l < 0 {
+		return -v.value[-l]
+	}
+	return v.value[l]
+}
+
+// set takes l for true. Of two that deny each other the first one counts: what
+// follows then follows from the first alone.
+func (v *verifier) set(l Lit) {
+	if v.state(l) != 0 {
+		return
+	}
+	v.value[l.Var()] = 1
+	if l < 0 {
+		v.value[-l] = -1
+	}
+	v.trail = append(v.trail, l.Var())
+}
