@@ -14,7 +14,9 @@ import (
 // second, and so on: of those before it. A clause forces the one literal that has
 // not failed; a limitation that is used up forces all its other variables out.
 type Lemma struct {
-	Lits  []Lit `json:"lits"`
+	// Lits are the literals of the clause, each once, in no particular order.
+	Lits []Lit `json:"lits"`
+	// Hints show that it follows.
 	Hints []int `json:"hints"`
 }
 

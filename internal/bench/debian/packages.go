@@ -10,9 +10,12 @@ import (
 
 // A Package is one paragraph of a Packages file, its relations not yet read.
 type Package struct {
-	Name, Version, Architecture string
-	Depends, Conflicts          []string // the fields that say so
-	Provides                    string
+	Name         string   // of the binary package
+	Version      string   // as deb-version(7) has it
+	Architecture string   // "amd64", "all"
+	Depends      []string // the fields Pre-Depends and Depends, in the order of the paragraph
+	Conflicts    []string // the fields Conflicts and Breaks, likewise
+	Provides     string   // the field of that name
 }
 
 // Read reads a Packages file.
@@ -58,7 +61,11 @@ func Read(r io.Reader) ([]Package, error) {
 }
 
 // A Relation is a name, and a condition on its version.
-type Relation struct{ Name, Op, Version string }
+type Relation struct {
+	Name    string // of a package, or of what packages provide
+	Op      string // "<<", "<=", "=", ">=", ">>"; empty where any version does
+	Version string // empty where Op is
+}
 
 func relation(text string) Relation {
 	text = strings.TrimSpace(text)
@@ -96,24 +103,63 @@ func (r *Relation) met(version string) bool {
 	return false
 }
 
-// A Fields is what a list says, read: what can be stated at once.
+// Fields are what a list says, read: names and relations are numbers, so that
+// stating hashes nothing.
 type Fields struct {
-	Packages []Package
-	Needs    [][][]Relation // by package: all of these, each one of which
-	Bars     [][]Relation   // by package
-	Offers   [][]Relation   // by package
+	Packages  []Package   // in the order of the list
+	Names     int         // how many there are
+	Name      []int32     // by package
+	Relations []Relation  // by number
+	Of        []int32     // by relation: its name
+	Needs     [][][]int32 // by package: relations, all of these, each one of which
+	Bars      [][]int32   // by package: relations
+	Offers    [][]int32   // by package: relations
 }
 
 // Parse reads the relations.
 func Parse(all []Package) *Fields {
 	f := &Fields{Packages: all}
+	names := make(map[string]int32)
+	name := func(s string) int32 {
+		n, ok := names[s]
+		if !ok {
+			n = int32(len(names))
+			names[s] = n
+		}
+		return n
+	}
+	numbers := make(map[string]int32) // by text
+	number := func(text string) int32 {
+		text = strings.TrimSpace(text)
+		n, ok := numbers[text]
+		if !ok {
+			n = int32(len(f.Relations))
+			numbers[text] = n
+			r := relation(text)
+			f.Relations = append(f.Relations, r)
+			f.Of = append(f.Of, name(r.Name))
+		}
+		return n
+	}
+	list := func(fields ...string) []int32 {
+		var all []int32
+		for _, field := range fields {
+			for item := range strings.SplitSeq(field, ",") {
+				if item != "" {
+					all = append(all, number(item))
+				}
+			}
+		}
+		return all
+	}
 	for _, p := range all {
-		var needs [][]Relation
+		f.Name = append(f.Name, name(p.Name))
+		var needs [][]int32
 		for _, field := range p.Depends {
 			for clause := range strings.SplitSeq(field, ",") {
-				var any []Relation
+				var any []int32
 				for alternative := range strings.SplitSeq(clause, "|") {
-					any = append(any, relation(alternative))
+					any = append(any, number(alternative))
 				}
 				needs = append(needs, any)
 			}
@@ -122,101 +168,89 @@ func Parse(all []Package) *Fields {
 		f.Bars = append(f.Bars, list(p.Conflicts...))
 		f.Offers = append(f.Offers, list(p.Provides))
 	}
+	f.Names = len(names)
 	return f
 }
 
-func list(fields ...string) []Relation {
-	var all []Relation
-	for _, field := range fields {
-		if field == "" {
-			continue
-		}
-		for item := range strings.SplitSeq(field, ",") {
-			all = append(all, relation(item))
-		}
-	}
-	return all
+// A statement is a problem in the making.
+type statement struct {
+	*Fields
+	p        *solver.Problem
+	named    [][]solver.Var // by name
+	provided [][]offer      // by name
+	meeting  [][]solver.Var // by relation
+	known    []bool         // by relation: meeting is known
+}
+
+type offer struct {
+	v       solver.Var
+	version string
 }
 
 // State states the problem: package i is the variable i+1. A dependency prefers
 // its alternatives in the order given, of each the packages of that name, then
 // those that provide it, in the order of the list.
 func (f *Fields) State() *solver.Problem {
-	s := &statement{Fields: f, p: &solver.Problem{}, named: make(map[string][]int32, len(f.Packages)), provided: make(map[string][]offer), sets: make(map[Relation][]solver.Var)}
-	for i := range f.Packages {
-		name := f.Packages[i].Name
-		s.p.NewVar(name)
-		s.named[name] = append(s.named[name], int32(i))
-		for _, o := range f.Offers[i] {
-			s.provided[o.Name] = append(s.provided[o.Name], offer{int32(i), o.Version})
+	s := &statement{Fields: f, p: &solver.Problem{}, named: make([][]solver.Var, f.Names), provided: make([][]offer, f.Names),
+		meeting: make([][]solver.Var, len(f.Relations)), known: make([]bool, len(f.Relations))}
+	s.p.Grow(len(f.Packages), 5*len(f.Packages), 6*len(f.Packages))
+	for i, name := range f.Name {
+		v := s.p.NewVar(f.Packages[i].Name)
+		s.named[name] = append(s.named[name], v)
+		for _, r := range f.Offers[i] {
+			s.provided[f.Of[r]] = append(s.provided[f.Of[r]], offer{v, f.Relations[r].Version})
 		}
 	}
-	stored := make(map[Relation]solver.Set)
-	for i := range f.Packages {
+	stored := make([]solver.Set, len(f.Relations))
+	has := make([]bool, len(f.Relations))
+	var candidates []solver.Var
+	for i, name := range f.Name {
 		self := solver.Var(i + 1)
 		for _, clause := range f.Needs[i] {
-			if len(clause) == 1 {
-				set, ok := stored[clause[0]]
-				if !ok {
-					set = s.p.Set(s.meeting(clause[0]))
-					stored[clause[0]] = set
+			if r := clause[0]; len(clause) == 1 {
+				if !has[r] {
+					stored[r], has[r] = s.p.Set(s.meets(r)), true
 				}
-				s.p.DependOn(self, set, nil)
+				s.p.DependOn(self, stored[r], nil)
 				continue
 			}
-			var candidates []solver.Var
+			candidates = candidates[:0]
 			for _, r := range clause {
-				candidates = append(candidates, s.meeting(r)...)
+				candidates = append(candidates, s.meets(r)...)
 			}
 			s.p.Depend(self, candidates, nil)
 		}
 		for _, r := range f.Bars[i] {
-			for _, other := range s.meeting(r) {
+			for _, other := range s.meets(r) {
 				if other != self {
 					s.p.Exclude(self, other, nil)
 				}
 			}
 		}
-		if own := s.named[f.Packages[i].Name]; len(own) > 1 && own[0] == int32(i) {
-			var vars []solver.Var
-			for _, at := range own {
-				vars = append(vars, solver.Var(at+1))
-			}
-			s.p.Limit(1, vars, nil)
+		if own := s.named[name]; len(own) > 1 && own[0] == self {
+			s.p.Limit(1, own, nil)
 		}
 	}
 	return s.p
 }
 
-type statement struct {
-	*Fields
-	p        *solver.Problem
-	named    map[string][]int32
-	provided map[string][]offer
-	sets     map[Relation][]solver.Var
-}
-
-type offer struct {
-	pkg     int32
-	version string
-}
-
-// meeting returns the packages that meet a relation.
-func (s *statement) meeting(r Relation) []solver.Var {
-	vars, known := s.sets[r]
-	if known {
-		return vars
+// meets returns the packages that meet a relation.
+func (s *statement) meets(number int32) []solver.Var {
+	if s.known[number] {
+		return s.meeting[number]
 	}
-	for _, i := range s.named[r.Name] {
-		if r.met(s.Packages[i].Version) {
-			vars = append(vars, solver.Var(i+1))
+	r := &s.Relations[number]
+	var vars []solver.Var
+	for _, v := range s.named[s.Of[number]] {
+		if r.met(s.Packages[v-1].Version) {
+			vars = append(vars, v)
 		}
 	}
-	for _, o := range s.provided[r.Name] {
+	for _, o := range s.provided[s.Of[number]] {
 		if r.Op == "" || o.version != "" && r.met(o.version) {
-			vars = append(vars, solver.Var(o.pkg+1))
+			vars = append(vars, o.v)
 		}
 	}
-	s.sets[r] = vars
+	s.meeting[number], s.known[number] = vars, true
 	return vars
 }
