@@ -15,7 +15,8 @@ type Catalog struct {
 	opts     Options
 	files    []*fileIndex // by path
 	rules    rules
-	packages []*Package // by name
+	faults   Diagnostics // all, sorted
+	packages []*Package  // by name
 	byName   map[string]*Package
 
 	providersOnce sync.Once
@@ -26,30 +27,25 @@ type Catalog struct {
 // bundles of one name the first counts, by path and place.
 func (c *Catalog) assemble() {
 	c.byName = make(map[string]*Package)
-	for _, f := range c.files {
-		for _, r := range f.packages {
-			if c.byName[r.doc.name] == nil {
-				p := &Package{record: r}
-				c.byName[r.doc.name] = p
-				c.packages = append(c.packages, p)
-			}
+	for d := range c.Documents() {
+		if d.schema == SchemaPackage && c.byName[d.name] == nil {
+			p := &Package{doc: d}
+			c.byName[d.name] = p
+			c.packages = append(c.packages, p)
 		}
 	}
-	for _, f := range c.files {
-		for _, r := range f.channels {
-			if p := c.byName[r.doc.pkg]; p != nil {
-				p.channels = append(p.channels, &Channel{record: r, pkg: p})
-			}
+	for d := range c.Documents() {
+		p := c.byName[d.pkg]
+		if p == nil {
+			continue
 		}
-		for _, d := range f.deprecations {
-			if p := c.byName[d.pkg]; p != nil {
-				p.deprecations = append(p.deprecations, d)
-			}
-		}
-		for _, r := range f.bundles {
-			if p := c.byName[r.doc.pkg]; p != nil {
-				p.bundles = append(p.bundles, &Bundle{record: r, pkg: p})
-			}
+		switch d.schema {
+		case SchemaChannel:
+			p.channels = append(p.channels, &Channel{doc: d, pkg: p})
+		case SchemaBundle:
+			p.bundles = append(p.bundles, &Bundle{doc: d, pkg: p})
+		case SchemaDeprecations:
+			p.deprecations = append(p.deprecations, d)
 		}
 	}
 	slices.SortFunc(c.packages, func(a, b *Package) int { return cmp.Compare(a.Name(), b.Name()) })
@@ -87,6 +83,20 @@ func (c *Catalog) Documents() iter.Seq[*Document] {
 	}
 }
 
+// New returns the catalog of documents, in the order given. Their texts stay
+// where they are, so that documents of other catalogs and those that
+// [NewDocument] makes may be mixed. Of packages, channels and bundles of one
+// name the first counts.
+func New(documents []*Document) *Catalog {
+	c := &Catalog{opts: (*Options)(nil).withDefaults(), files: []*fileIndex{{docs: slices.Clone(documents)}}}
+	c.assemble()
+	return c
+}
+
+// Faults returns the faults that were found when the catalog was opened,
+// sorted: those that [Open] returned beside it. The list is the catalog's own.
+func (c *Catalog) Faults() Diagnostics { return c.faults }
+
 // Packages returns the packages by name: one for each olm.package document.
 func (c *Catalog) Packages() iter.Seq[*Package] { return slices.Values(c.packages) }
 
@@ -108,7 +118,7 @@ func (c *Catalog) indexProviders() {
 	known := make(map[*byte]GVK) // values are shared: decode each once
 	for _, p := range c.packages {
 		for _, b := range p.bundles {
-			for _, r := range b.record.properties {
+			for _, r := range b.doc.record.properties {
 				if r.Type != PropertyGVK || len(r.Value) == 0 {
 					continue
 				}

@@ -2,9 +2,9 @@ package catalog
 
 // Channel is an olm.channel document: a line of updates of a package.
 type Channel struct {
-	record *channelRecord
-	pkg    *Package
-	lazy   lazyGraph
+	doc  *Document
+	pkg  *Package
+	lazy lazyGraph
 }
 
 // Entry is a bundle's place in a channel: its name, and from what it updates.
@@ -22,14 +22,14 @@ type Entry struct {
 }
 
 // Name returns the channel's name.
-func (ch *Channel) Name() string { return ch.record.doc.name }
+func (ch *Channel) Name() string { return ch.doc.name }
 
 // Package returns the package that the channel belongs to.
 func (ch *Channel) Package() *Package { return ch.pkg }
 
 // Document returns the channel's document.
-func (ch *Channel) Document() *Document { return ch.record.doc }
+func (ch *Channel) Document() *Document { return ch.doc }
 
 // Entries returns the channel's entries in the order they are written. The
 // list is the catalog's own and must not be changed.
-func (ch *Channel) Entries() []Entry { return ch.record.entries }
+func (ch *Channel) Entries() []Entry { return ch.doc.record.entries }

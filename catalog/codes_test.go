@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
 )
 
 // codeInfo is a constant of type Code.
@@ -77,7 +78,7 @@ func TestCodes(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Codes of findings\n\nThis index is made from the source (`go test ./catalog -run TestCodes -update`).\nCodes are stable: scripts may compare them.\n")
 	seen := map[string]string{}
-	for _, dir := range []string{"internal/doc", "catalog", "catalog/bundle", "catalog/template", "cvo/graph", "cvo/payload"} {
+	for _, dir := range []string{"internal/doc", "catalog", "catalog/check", "catalog/bundle", "catalog/template", "cvo/graph", "cvo/payload"} {
 		codes := codesIn(t, filepath.Join("..", filepath.FromSlash(dir)))
 		if len(codes) == 0 {
 			continue
@@ -92,9 +93,9 @@ func TestCodes(t *testing.T) {
 				t.Errorf("%s: %s has no comment that says what it means", dir, c.name)
 			}
 			if other := seen[c.code]; other != "" {
-				t.Errorf("%s and %s.%s are both %q", other, dir, c.name, c.code)
+				t.Errorf("%s and %s.%s are both %q", other, filepath.Base(dir), c.name, c.code)
 			}
-			seen[c.code] = dir + "." + c.name
+			seen[c.code] = filepath.Base(dir) + "." + c.name
 			level := ""
 			if strings.HasPrefix(c.name, "Lint") {
 				level = "warning: "
@@ -111,17 +112,17 @@ func TestCodes(t *testing.T) {
 	if text, err := os.ReadFile(path); err != nil || string(text) != b.String() {
 		t.Errorf("docs/diagnostics.md is not what the source says (%v): run with -update", err)
 	}
-	for _, code := range catalog.Lints() {
+	for _, code := range check.Lints() {
 		if !strings.Contains(seen[string(code)], ".Lint") {
 			t.Errorf("Lints has %s, which is no constant Lint...", code)
 		}
 	}
 	for code, name := range seen {
-		if strings.HasPrefix(name, "catalog.Lint") && !slices.Contains(catalog.Lints(), catalog.Code(code)) {
+		if strings.HasPrefix(name, "check.Lint") && !slices.Contains(check.Lints(), catalog.Code(code)) {
 			t.Errorf("Lints lacks %s", code)
 		}
 	}
-	if !slices.IsSorted(catalog.Lints()) {
-		t.Errorf("Lints is not sorted: %v", catalog.Lints())
+	if !slices.IsSorted(check.Lints()) {
+		t.Errorf("Lints is not sorted: %v", check.Lints())
 	}
 }

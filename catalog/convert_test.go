@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
+	"github.com/fairlead/fairlead/catalog/edit"
 )
 
 func payload(manifest string) string {
@@ -35,7 +37,7 @@ spec:
 		bundle("p.v4", "i", payload("kind: Service")+","+payload(": ["))+
 		bundle("p.v5", "i", payload(csv)+`,{"type":"olm.csv.metadata","value":{"displayName":"kept"}}`)+
 		bundle("p.v6", "i", `{"type":"olm.csv.metadata","value":{}}`)+`{"schema":"x","n":1.0}`)
-	got, kept, err := catalog.ConvertObjects(context.Background(), in)
+	got, kept, err := edit.ConvertObjects(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,11 +66,11 @@ func TestConvertRealCatalog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, kept, err := catalog.ConvertObjects(context.Background(), c)
+	got, kept, err := edit.ConvertObjects(context.Background(), c)
 	if err != nil || len(kept) > 0 {
 		t.Fatal(err, kept)
 	}
-	if v, err := got.Validate(context.Background(), nil); err != nil || !v.Valid() {
+	if v, err := check.Catalog(context.Background(), got, nil); err != nil || !v.Valid() {
 		t.Errorf("%v %v", err, v.Err())
 	}
 	n, before, after := 0, 0, 0

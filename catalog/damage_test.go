@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/internal/long"
 )
 
@@ -48,7 +49,7 @@ func add(name string, code catalog.Code, property object) damage {
 
 // deprecate makes damage of a deprecation.
 func deprecate(name string, reference any, message string) damage {
-	return damage{name, catalog.CodeDeprecation, func(r *rand.Rand, s *synth) bool {
+	return damage{name, check.CodeDeprecation, func(r *rand.Rand, s *synth) bool {
 		s.Deprecations = []map[string]any{{"schema": catalog.SchemaDeprecations, "package": pick(r, s.Packages)["name"],
 			"entries": []any{object{"reference": reference, "message": message}}}}
 		return true
@@ -73,61 +74,61 @@ func damages() []damage {
 
 func documentDamages() []damage {
 	return []damage{
-		{"package without a name", catalog.CodePackageName, func(r *rand.Rand, s *synth) bool { delete(pick(r, s.Packages), "name"); return true }},
-		{"package with a bad name", catalog.CodePackageName, func(r *rand.Rand, s *synth) bool {
+		{"package without a name", check.CodePackageName, func(r *rand.Rand, s *synth) bool { delete(pick(r, s.Packages), "name"); return true }},
+		{"package with a bad name", check.CodePackageName, func(r *rand.Rand, s *synth) bool {
 			pick(r, s.Packages)["name"] = pick(r, []string{"A", "a.b", "-a", strings.Repeat("a", 64), "a_b"})
 			return true
 		}},
-		{"package twice", catalog.CodeDuplicate, func(r *rand.Rand, s *synth) bool { s.Packages = append(s.Packages, pick(r, s.Packages)); return true }},
-		{"package removed", catalog.CodeUnknownPackage, func(r *rand.Rand, s *synth) bool {
+		{"package twice", check.CodeDuplicate, func(r *rand.Rand, s *synth) bool { s.Packages = append(s.Packages, pick(r, s.Packages)); return true }},
+		{"package removed", check.CodeUnknownPackage, func(r *rand.Rand, s *synth) bool {
 			i := r.IntN(len(s.Packages))
 			s.Packages = slices.Delete(s.Packages, i, i+1)
 			return true
 		}},
-		{"default channel misspelt", catalog.CodeDefaultChannel, func(r *rand.Rand, s *synth) bool { pick(r, s.Packages)["defaultChannel"] = "c9"; return true }},
-		{"default channel removed", catalog.CodeDefaultChannel, func(r *rand.Rand, s *synth) bool { delete(pick(r, s.Packages), "defaultChannel"); return true }},
-		{"channel without a name", catalog.CodeChannelName, func(r *rand.Rand, s *synth) bool { pick(r, s.Channels).Name = ""; return true }},
-		{"channel twice", catalog.CodeDuplicate, func(r *rand.Rand, s *synth) bool { s.Channels = append(s.Channels, pick(r, s.Channels)); return true }},
-		{"channel of another package", catalog.CodeUnknownPackage, func(r *rand.Rand, s *synth) bool { pick(r, s.Channels).Package = "zz"; return true }},
-		{"channel of no package", catalog.CodeUnknownPackage, func(r *rand.Rand, s *synth) bool { pick(r, s.Channels).Package = ""; return true }},
-		{"channel without entries", catalog.CodeEmptyChannel, func(r *rand.Rand, s *synth) bool { pick(r, s.Channels).Entries = nil; return true }},
-		{"all channels of a package removed", catalog.CodeNoChannel, func(r *rand.Rand, s *synth) bool {
+		{"default channel misspelt", check.CodeDefaultChannel, func(r *rand.Rand, s *synth) bool { pick(r, s.Packages)["defaultChannel"] = "c9"; return true }},
+		{"default channel removed", check.CodeDefaultChannel, func(r *rand.Rand, s *synth) bool { delete(pick(r, s.Packages), "defaultChannel"); return true }},
+		{"channel without a name", check.CodeChannelName, func(r *rand.Rand, s *synth) bool { pick(r, s.Channels).Name = ""; return true }},
+		{"channel twice", check.CodeDuplicate, func(r *rand.Rand, s *synth) bool { s.Channels = append(s.Channels, pick(r, s.Channels)); return true }},
+		{"channel of another package", check.CodeUnknownPackage, func(r *rand.Rand, s *synth) bool { pick(r, s.Channels).Package = "zz"; return true }},
+		{"channel of no package", check.CodeUnknownPackage, func(r *rand.Rand, s *synth) bool { pick(r, s.Channels).Package = ""; return true }},
+		{"channel without entries", check.CodeEmptyChannel, func(r *rand.Rand, s *synth) bool { pick(r, s.Channels).Entries = nil; return true }},
+		{"all channels of a package removed", check.CodeNoChannel, func(r *rand.Rand, s *synth) bool {
 			name := pick(r, s.Packages)["name"]
 			s.Channels = slices.DeleteFunc(s.Channels, func(c *synthChannel) bool { return c.Package == name })
 			return true
 		}},
-		{"bundle removed", catalog.CodeMissingBundle, func(r *rand.Rand, s *synth) bool {
+		{"bundle removed", check.CodeMissingBundle, func(r *rand.Rand, s *synth) bool {
 			i := r.IntN(len(s.Bundles))
 			s.Bundles = slices.Delete(s.Bundles, i, i+1)
 			s.Deprecations = nil
 			return true
 		}},
-		{"bundle twice", catalog.CodeDuplicate, func(r *rand.Rand, s *synth) bool { s.Bundles = append(s.Bundles, pick(r, s.Bundles)); return true }},
-		onBundle("bundle renamed", catalog.CodeNotInChannel, func(r *rand.Rand, b *synthBundle) { b.Name += "x" }),
-		onBundle("bundle of another package", catalog.CodeUnknownPackage, func(r *rand.Rand, b *synthBundle) { b.Package = "zz" }),
-		onBundle("bundle of no package", catalog.CodeUnknownPackage, func(r *rand.Rand, b *synthBundle) { b.Package = "" }),
+		{"bundle twice", check.CodeDuplicate, func(r *rand.Rand, s *synth) bool { s.Bundles = append(s.Bundles, pick(r, s.Bundles)); return true }},
+		onBundle("bundle renamed", check.CodeNotInChannel, func(r *rand.Rand, b *synthBundle) { b.Name += "x" }),
+		onBundle("bundle of another package", check.CodeUnknownPackage, func(r *rand.Rand, b *synthBundle) { b.Package = "zz" }),
+		onBundle("bundle of no package", check.CodeUnknownPackage, func(r *rand.Rand, b *synthBundle) { b.Package = "" }),
 	}
 }
 
 func bundleDamages() []damage {
 	return []damage{
-		onBundle("image removed", catalog.CodeImage, func(r *rand.Rand, b *synthBundle) { b.Image = "" }),
-		onBundle("image malformed", catalog.CodeImage, func(r *rand.Rand, b *synthBundle) {
+		onBundle("image removed", check.CodeImage, func(r *rand.Rand, b *synthBundle) { b.Image = "" }),
+		onBundle("image malformed", check.CodeImage, func(r *rand.Rand, b *synthBundle) {
 			b.Image = pick(r, []string{"UPPER/case", "a@", "a@md5:" + strings.Repeat("0", 32), "a@sha256:00", "a b", "a:", ":a", "r.io/x:" + strings.Repeat("t", 129), strings.Repeat("0", 64)})
 		}),
-		onBundle("related image malformed", catalog.CodeImage, func(r *rand.Rand, b *synthBundle) { b.RelatedImages[0]["image"] = "r.io/X" }),
-		onBundle("package property removed", catalog.CodePackageProperty, func(r *rand.Rand, b *synthBundle) { b.Properties = b.Properties[1:] }),
-		onBundle("package property twice", catalog.CodePackageProperty, func(r *rand.Rand, b *synthBundle) { b.Properties = append(b.Properties, b.Properties[0]) }),
-		onPackageValue("package property of another package", catalog.CodePackageProperty, func(v object) { v["packageName"] = "zz" }),
-		onPackageValue("version as a number", catalog.CodeProperty, func(v object) { v["version"] = 1.5 }),
-		onPackageValue("version removed", catalog.CodeVersion, func(v object) { delete(v, "version") }),
-		onPackageValue("version with a v", catalog.CodeVersion, func(v object) { v["version"] = "v" + v["version"].(string) }),
-		onPackageValue("version with two numbers", catalog.CodeVersion, func(v object) { v["version"] = "1.5" }),
-		onPackageValue("version with a leading zero", catalog.CodeVersion, func(v object) { v["version"] = "1.05.0" }),
-		onPackageValue("release malformed", catalog.CodeRelease, func(v object) { v["release"] = "01" }),
-		onPackageValue("release that the name lacks", catalog.CodeBundleName, func(v object) { v["release"] = "1" }),
-		onPackageValue("release beside build metadata", catalog.CodeRelease, func(v object) { v["version"], v["release"] = v["version"].(string)+"+b", "1" }),
-		{"version taken", catalog.CodeVersionConflict, func(r *rand.Rand, s *synth) bool {
+		onBundle("related image malformed", check.CodeImage, func(r *rand.Rand, b *synthBundle) { b.RelatedImages[0]["image"] = "r.io/X" }),
+		onBundle("package property removed", check.CodePackageProperty, func(r *rand.Rand, b *synthBundle) { b.Properties = b.Properties[1:] }),
+		onBundle("package property twice", check.CodePackageProperty, func(r *rand.Rand, b *synthBundle) { b.Properties = append(b.Properties, b.Properties[0]) }),
+		onPackageValue("package property of another package", check.CodePackageProperty, func(v object) { v["packageName"] = "zz" }),
+		onPackageValue("version as a number", check.CodeProperty, func(v object) { v["version"] = 1.5 }),
+		onPackageValue("version removed", check.CodeVersion, func(v object) { delete(v, "version") }),
+		onPackageValue("version with a v", check.CodeVersion, func(v object) { v["version"] = "v" + v["version"].(string) }),
+		onPackageValue("version with two numbers", check.CodeVersion, func(v object) { v["version"] = "1.5" }),
+		onPackageValue("version with a leading zero", check.CodeVersion, func(v object) { v["version"] = "1.05.0" }),
+		onPackageValue("release malformed", check.CodeRelease, func(v object) { v["release"] = "01" }),
+		onPackageValue("release that the name lacks", check.CodeBundleName, func(v object) { v["release"] = "1" }),
+		onPackageValue("release beside build metadata", check.CodeRelease, func(v object) { v["version"], v["release"] = v["version"].(string)+"+b", "1" }),
+		{"version taken", check.CodeVersionConflict, func(r *rand.Rand, s *synth) bool {
 			a, b := pick(r, s.Bundles), pick(r, s.Bundles)
 			if a == b || a.Package != b.Package {
 				return false
@@ -135,33 +136,33 @@ func bundleDamages() []damage {
 			a.Properties[0]["value"].(object)["version"] = b.Properties[0]["value"].(object)["version"]
 			return true
 		}},
-		add("property without a value", catalog.CodeProperty, object{"type": "x"}),
-		add("API that is a text", catalog.CodeProperty, object{"type": "olm.gvk", "value": "x"}),
-		add("API whose group is a number", catalog.CodeProperty, object{"type": "olm.gvk.required", "value": object{"group": 1}}),
-		add("requirement that is a list", catalog.CodeProperty, object{"type": "olm.package.required", "value": []any{}}),
-		add("payload that is no base64", catalog.CodeProperty, object{"type": "olm.bundle.object", "value": object{"data": "###"}}),
-		add("annotation that is a number", catalog.CodeProperty, object{"type": "olm.csv.metadata", "value": object{"annotations": object{"a": 1}}}),
-		add("described API whose name is a list", catalog.CodeProperty, object{"type": "olm.csv.metadata", "value": object{"crdDescriptions": object{"owned": []any{object{"name": []any{}}}}}}),
+		add("property without a value", check.CodeProperty, object{"type": "x"}),
+		add("API that is a text", check.CodeProperty, object{"type": "olm.gvk", "value": "x"}),
+		add("API whose group is a number", check.CodeProperty, object{"type": "olm.gvk.required", "value": object{"group": 1}}),
+		add("requirement that is a list", check.CodeProperty, object{"type": "olm.package.required", "value": []any{}}),
+		add("payload that is no base64", check.CodeProperty, object{"type": "olm.bundle.object", "value": object{"data": "###"}}),
+		add("annotation that is a number", check.CodeProperty, object{"type": "olm.csv.metadata", "value": object{"annotations": object{"a": 1}}}),
+		add("described API whose name is a list", check.CodeProperty, object{"type": "olm.csv.metadata", "value": object{"crdDescriptions": object{"owned": []any{object{"name": []any{}}}}}}),
 	}
 }
 
 func graphDamages() []damage {
 	return []damage{
-		onEntry("entry twice", catalog.CodeDuplicate, func(r *rand.Rand, ch *synthChannel, e *catalog.Entry) bool {
+		onEntry("entry twice", check.CodeDuplicate, func(r *rand.Rand, ch *synthChannel, e *catalog.Entry) bool {
 			ch.Entries = append(ch.Entries, *e)
 			return true
 		}),
-		onEntry("entry renamed", catalog.CodeMissingBundle, func(r *rand.Rand, ch *synthChannel, e *catalog.Entry) bool { e.Name += "x"; return true }),
-		onEntry("entry without a name", catalog.CodeEntryName, func(r *rand.Rand, ch *synthChannel, e *catalog.Entry) bool { e.Name = ""; return true }),
-		onEntry("range malformed", catalog.CodeSkipRange, func(r *rand.Rand, ch *synthChannel, e *catalog.Entry) bool {
+		onEntry("entry renamed", check.CodeMissingBundle, func(r *rand.Rand, ch *synthChannel, e *catalog.Entry) bool { e.Name += "x"; return true }),
+		onEntry("entry without a name", check.CodeEntryName, func(r *rand.Rand, ch *synthChannel, e *catalog.Entry) bool { e.Name = ""; return true }),
+		onEntry("range malformed", check.CodeSkipRange, func(r *rand.Rand, ch *synthChannel, e *catalog.Entry) bool {
 			e.SkipRange = pick(r, []string{"^1.0.0", ">=1.0.0,<2.0.0", "v1.0.0", ">=1", "||", ">1.00.0", "~1.2.0", "*"})
 			return true
 		}),
-		onEntry("empty skip", catalog.CodeEmptySkip, func(r *rand.Rand, ch *synthChannel, e *catalog.Entry) bool {
+		onEntry("empty skip", check.CodeEmptySkip, func(r *rand.Rand, ch *synthChannel, e *catalog.Entry) bool {
 			e.Skips = append(e.Skips, "")
 			return true
 		}),
-		onEntry("head replaced by an old entry", catalog.CodeNoHead, func(r *rand.Rand, ch *synthChannel, e *catalog.Entry) bool {
+		onEntry("head replaced by an old entry", check.CodeNoHead, func(r *rand.Rand, ch *synthChannel, e *catalog.Entry) bool {
 			head := ch.Entries[headOf(ch)].Name
 			if e.Name == head {
 				return false
@@ -171,7 +172,7 @@ func graphDamages() []damage {
 				return !slices.ContainsFunc(ch.Entries, func(o catalog.Entry) bool { return covers(o, e.Name) })
 			})
 		}),
-		onEntry("edge of the head removed", catalog.CodeMultipleHeads, func(r *rand.Rand, ch *synthChannel, _ *catalog.Entry) bool {
+		onEntry("edge of the head removed", check.CodeMultipleHeads, func(r *rand.Rand, ch *synthChannel, _ *catalog.Entry) bool {
 			e := &ch.Entries[headOf(ch)]
 			e.Replaces, e.Skips = "", nil
 			n := 0
@@ -182,7 +183,7 @@ func graphDamages() []damage {
 			}
 			return n > 1
 		}),
-		onEntry("entry replaces itself", catalog.CodeReplacesCycle, func(r *rand.Rand, ch *synthChannel, e *catalog.Entry) bool {
+		onEntry("entry replaces itself", check.CodeReplacesCycle, func(r *rand.Rand, ch *synthChannel, e *catalog.Entry) bool {
 			// On the chain, and not skipped: then the walk comes to it.
 			if e.Name == ch.Entries[headOf(ch)].Name || slices.ContainsFunc(ch.Entries, func(o catalog.Entry) bool { return slices.Contains(o.Skips, e.Name) }) {
 				return false
@@ -191,7 +192,7 @@ func graphDamages() []damage {
 			e.Replaces = e.Name
 			return !slices.ContainsFunc(ch.Entries, func(o catalog.Entry) bool { return o.Name == was })
 		}),
-		onEntry("edge within the chain moved", catalog.CodeStrandedBundle, func(r *rand.Rand, ch *synthChannel, _ *catalog.Entry) bool {
+		onEntry("edge within the chain moved", check.CodeStrandedBundle, func(r *rand.Rand, ch *synthChannel, _ *catalog.Entry) bool {
 			// The head skips what it replaces: what lies behind has no way.
 			e := &ch.Entries[headOf(ch)]
 			i := slices.IndexFunc(ch.Entries, func(o catalog.Entry) bool { return o.Name == e.Replaces })
@@ -212,18 +213,18 @@ func deprecationDamages() []damage {
 		deprecate("deprecation of another schema", object{"schema": "zz"}, "m"),
 		deprecate("deprecation of nothing", object{}, "m"),
 		deprecate("deprecation without a message", object{"schema": "olm.package"}, ""),
-		{"deprecations of another package", catalog.CodeUnknownPackage, func(r *rand.Rand, s *synth) bool {
+		{"deprecations of another package", check.CodeUnknownPackage, func(r *rand.Rand, s *synth) bool {
 			s.Deprecations = append(s.Deprecations, object{"schema": catalog.SchemaDeprecations, "package": "zz"})
 			return true
 		}},
-		{"deprecations twice", catalog.CodeDuplicate, func(r *rand.Rand, s *synth) bool {
+		{"deprecations twice", check.CodeDuplicate, func(r *rand.Rand, s *synth) bool {
 			if len(s.Deprecations) == 0 {
 				return false
 			}
 			s.Deprecations = append(s.Deprecations, pick(r, s.Deprecations))
 			return true
 		}},
-		{"deprecation twice", catalog.CodeDuplicate, func(r *rand.Rand, s *synth) bool {
+		{"deprecation twice", check.CodeDuplicate, func(r *rand.Rand, s *synth) bool {
 			if len(s.Deprecations) == 0 {
 				return false
 			}

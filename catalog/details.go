@@ -1,8 +1,14 @@
 package catalog
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"iter"
+	"slices"
+	"strconv"
+
+	"github.com/fairlead/fairlead/catalog/internal/shape"
+	"github.com/fairlead/fairlead/internal/doc"
 )
 
 // PackageInfo is what a package says about itself to people.
@@ -13,9 +19,12 @@ type PackageInfo struct {
 
 // Icon is a picture.
 type Icon struct {
-	Data      []byte `json:"base64data"` // the picture itself
+	Data      string `json:"base64data"` // the picture itself, in base64
 	MediaType string `json:"mediatype"`  // such as image/svg+xml
 }
+
+// Bytes returns the picture itself. The error is that of base64.
+func (i Icon) Bytes() ([]byte, error) { return base64.StdEncoding.DecodeString(i.Data) }
 
 // Info reads the package's description and icon from its file.
 func (p *Package) Info() (PackageInfo, error) {
@@ -44,7 +53,7 @@ func (b *Bundle) RelatedImages() ([]RelatedImage, error) {
 // the order they are written. Properties that name no API are passed over.
 func (b *Bundle) Provides() iter.Seq[GVK] {
 	return func(yield func(GVK) bool) {
-		for _, r := range b.record.properties {
+		for _, r := range b.doc.record.properties {
 			if r.Type != PropertyGVK {
 				continue
 			}
@@ -55,11 +64,12 @@ func (b *Bundle) Provides() iter.Seq[GVK] {
 	}
 }
 
+// parseGVK reads the value of an olm.gvk property.
 func parseGVK(value json.RawMessage) (gvk GVK, ok bool) {
 	if value == nil {
 		return gvk, false
 	}
-	_, err := unmarshal(value, &gvk)
+	_, err := doc.Unmarshal(value, &gvk)
 	return gvk, err == nil
 }
 
@@ -77,6 +87,23 @@ type Reference struct {
 	Schema string `json:"schema"`         // olm.package, olm.channel or olm.bundle
 	Name   string `json:"name,omitempty"` // empty for the package
 }
+
+// String returns the words for what is referred to, such as: channel "beta".
+func (r Reference) String() string {
+	switch r.Schema {
+	case SchemaPackage:
+		return "the package"
+	case SchemaChannel:
+		return "channel " + strconv.Quote(r.Name)
+	case SchemaBundle:
+		return "bundle " + strconv.Quote(r.Name)
+	}
+	return strconv.Quote(r.Schema) + " " + strconv.Quote(r.Name)
+}
+
+// DeprecationDocuments returns the package's olm.deprecations documents, by
+// path of their file and place in it. A valid catalog has at most one.
+func (p *Package) DeprecationDocuments() iter.Seq[*Document] { return slices.Values(p.deprecations) }
 
 // Deprecations reads what is deprecated in the package, from all its
 // olm.deprecations documents, in the order they are written.
@@ -99,7 +126,7 @@ func (p *Package) Deprecations() ([]Deprecation, error) {
 func (c *Catalog) Others() iter.Seq[*Document] {
 	return func(yield func(*Document) bool) {
 		for d := range c.Documents() {
-			if _, known := shapes[d.schema]; !known && !yield(d) {
+			if shape.Schema(d.schema) == nil && !yield(d) {
 				return
 			}
 		}

@@ -7,13 +7,15 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/diff"
+	"github.com/fairlead/fairlead/catalog/edit"
 	"github.com/fairlead/fairlead/internal/golden"
 	"github.com/fairlead/fairlead/internal/long"
 )
 
-func compare(t testing.TB, before, after *catalog.Catalog) *catalog.Diff {
+func compare(t testing.TB, before, after *catalog.Catalog) *diff.Diff {
 	t.Helper()
-	d, err := catalog.Compare(context.Background(), before, after)
+	d, err := diff.Compare(context.Background(), before, after)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +62,7 @@ func TestDiffProperties(t *testing.T) {
 		if d := compare(t, c, openText(t, s.text())); !d.Empty() {
 			t.Fatalf("in another order it differs: %+v", d)
 		}
-		part, _, err := catalog.Filter(context.Background(), c, randomSelections(r, c), nil)
+		part, _, err := edit.Filter(context.Background(), c, randomSelections(r, c), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +76,7 @@ func TestDiffProperties(t *testing.T) {
 	}
 }
 
-func text(t testing.TB, d *catalog.Diff) string {
+func text(t testing.TB, d *diff.Diff) string {
 	var b strings.Builder
 	plain := *d
 	plain.Packages = nil
@@ -90,29 +92,29 @@ func text(t testing.TB, d *catalog.Diff) string {
 
 // swap returns the text of the diff in the other direction, without what is
 // stranded.
-func swap(d *catalog.Diff) string {
-	values := func(v *catalog.Values) *catalog.Values {
+func swap(d *diff.Diff) string {
+	values := func(v *diff.Values) *diff.Values {
 		if v == nil {
 			return nil
 		}
-		return &catalog.Values{Old: v.New, New: v.Old}
+		return &diff.Values{Old: v.New, New: v.Old}
 	}
 	back := *d
 	back.Packages = nil
 	for _, p := range d.Packages {
 		p.Added, p.Removed, p.DefaultChannel = p.Removed, p.Added, values(p.DefaultChannel)
-		var channels []catalog.ChannelDiff
+		var channels []diff.ChannelDiff
 		for _, c := range p.Channels {
 			c.Added, c.Removed, c.Heads = c.Removed, c.Added, values(c.Heads)
 			if c.Entries != nil {
-				c.Entries = &catalog.Lists{Added: c.Entries.Removed, Removed: c.Entries.Added}
+				c.Entries = &diff.Lists{Added: c.Entries.Removed, Removed: c.Entries.Added}
 			}
 			if c.Edges != nil {
-				c.Edges = &catalog.Lists{Added: c.Edges.Removed, Removed: c.Edges.Added}
+				c.Edges = &diff.Lists{Added: c.Edges.Removed, Removed: c.Edges.Added}
 			}
 			channels = append(channels, c)
 		}
-		var bundles []catalog.BundleDiff
+		var bundles []diff.BundleDiff
 		for _, b := range p.Bundles {
 			b.Added, b.Removed = b.Removed, b.Added
 			bundles = append(bundles, b)

@@ -22,9 +22,9 @@
 // Faults in the content are reported all at once, as [Diagnostics]: each names
 // the file, line and column, has a stable code, and says what to do.
 //
-// [Check] and [Catalog.Validate] judge a catalog by all rules at once, in the
-// words of opm if need be, and [Catalog.Lint] gives advice beyond them.
-// [Catalog.Write], [Filter], [Merge], [Compare] and [ConvertObjects] write and
-// change catalogs; what they do not understand they keep as it is.
-// [Package.WriteSVG] and its siblings draw the updates of a package.
+// What is done with catalogs stands in packages below this one: check judges
+// them, diff compares them, edit makes others of them, draw draws the updates of
+// a package, and source opens them wherever they lie; bundle reads what bundles
+// are made from, and template what catalogs are. [Catalog.Write] writes a
+// catalog, what it does not understand as it is; [New] makes one of documents.
 package catalog

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/fairlead/fairlead/catalog/internal/shape"
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
@@ -26,6 +27,7 @@ type Document struct {
 	start             Position // of the source
 	pos               Position // of the value, behind comments
 	format            doc.Format
+	record            *record // nil for schemas that are not known, and deprecations
 }
 
 // A source gives the bytes of documents.
@@ -51,11 +53,56 @@ func (d *Document) Name() string { return d.name }
 // Pos returns where the document starts.
 func (d *Document) Pos() Position { return d.pos }
 
+// Start returns where the document's source starts, which may begin with
+// comments.
+func (d *Document) Start() Position { return d.start }
+
+// Offset returns the offset of the document's source in its file, in bytes; 0
+// for a document that is in no file.
+func (d *Document) Offset() int64 { return d.offset }
+
 // Size returns the length of the document's source in bytes.
 func (d *Document) Size() int { return d.length }
 
 // IsYAML reports whether the document is written in YAML rather than JSON.
 func (d *Document) IsYAML() bool { return d.format == doc.YAML }
+
+// Entries returns the entries of an olm.channel document in the order they are
+// written. The list is the catalog's own and must not be changed.
+func (d *Document) Entries() []Entry {
+	if d.record == nil {
+		return nil
+	}
+	return d.record.entries
+}
+
+// DefaultChannel returns the default channel that an olm.package document
+// names, or "".
+func (d *Document) DefaultChannel() string {
+	if d.record == nil {
+		return ""
+	}
+	return d.record.defaultChannel
+}
+
+// Image returns the image of an olm.bundle document, or "".
+func (d *Document) Image() string {
+	if d.record == nil {
+		return ""
+	}
+	return d.record.image
+}
+
+// PropertyIndex returns the properties of an olm.bundle document as the index
+// has them, in the order they are written: no file is read, and of payloads
+// and of values larger than 16 KiB the Value is nil. The list is the catalog's
+// own and must not be changed.
+func (d *Document) PropertyIndex() []Property {
+	if d.record == nil {
+		return nil
+	}
+	return d.record.properties
+}
 
 // Raw returns the document's source, byte for byte, as a copy of the caller's
 // own. It reads the file.
@@ -80,9 +127,9 @@ func (d *Document) Decode(v any) error {
 	if err != nil {
 		return err
 	}
-	if at, err := unmarshal(loaded.JSON, v); err != nil {
+	if at, err := doc.Unmarshal(loaded.JSON, v); err != nil {
 		return &Diagnostic{
-			Pos: loaded.Position(at), Code: CodeType, Subject: d.subject(),
+			Pos: loaded.Position(at), Code: CodeType, Subject: d.Subject(),
 			Message: "the value does not fit: " + err.Error(), Err: err,
 		}
 	}
@@ -97,23 +144,7 @@ func (d *Document) Locate(path ...any) (Position, error) {
 	if err != nil {
 		return d.start, err
 	}
-	at := doc.Tree(loaded.JSON)
-	for _, step := range path {
-		next := (*doc.Value)(nil)
-		switch step := step.(type) {
-		case string:
-			next = at.Get(step)
-		case int:
-			if at.Kind == '[' && 0 <= step && step < len(at.Members) {
-				next = &at.Members[step]
-			}
-		}
-		if next == nil {
-			break
-		}
-		at = next
-	}
-	return loaded.Position(at.Offset), nil
+	return loaded.Position(doc.Tree(loaded.JSON).At(path...).Offset), nil
 }
 
 // Properties returns the document's properties in the order they are written:
@@ -130,10 +161,10 @@ func (d *Document) properties(keep func(propertyType string) bool) ([]Property, 
 		return nil, err
 	}
 	var all []Property
-	list, _ := field(loaded, loaded.Root(), "properties")
+	list, _ := loaded.Field(loaded.Root(), "properties")
 	for n := range loaded.Children(list) {
-		p, value := property(loaded, n)
-		if keep(p.Type) {
+		name, value := shape.Property(loaded, n)
+		if p := (Property{Type: string(name)}); keep(p.Type) {
 			if value.End > 0 {
 				p.Value = loaded.Value(value)
 			}
@@ -156,8 +187,9 @@ func (d *Document) load() (*doc.Document, error) {
 	return loaded, nil
 }
 
-// subject names the document in messages.
-func (d *Document) subject() string {
+// Subject names the document in findings, such as: package "shop", channel
+// "stable".
+func (d *Document) Subject() string {
 	kind := "document"
 	switch d.schema {
 	case SchemaPackage, SchemaChannel, SchemaBundle, SchemaDeprecations:
@@ -177,4 +209,24 @@ func (d *Document) subject() string {
 		return subject + kind
 	}
 	return ""
+}
+
+// NewDocument makes a document of JSON text, one object, as if it stood at a
+// position, which messages about it name. The text is held in memory. What is
+// wrong with it is returned as [Diagnostics].
+func NewDocument(text []byte, at Position) (*Document, error) {
+	loaded, err := doc.Load(text, at, doc.JSON)
+	if err != nil {
+		return nil, Diagnostics{Diagnose(err)}
+	}
+	o := (*Options)(nil).withDefaults()
+	x := newIndexer(&o)
+	x.file = &fileIndex{}
+	x.document(loaded)
+	if len(x.file.faults) > 0 {
+		return nil, x.file.faults.Sorted()
+	}
+	made := x.file.docs[0]
+	made.src, made.offset = memory(text), 0
+	return made, nil
 }

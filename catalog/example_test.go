@@ -49,3 +49,13 @@ properties:
 	// kiln stable kiln.v1.1.0 replaces "kiln.v1.0.0"
 	// kiln.v1.0.0 1.0.0 registry.example/kiln:1.0.0
 }
+
+func ExampleParseImageRef() {
+	ref, err := catalog.ParseImageRef("etcd:3.5")
+	fmt.Println(ref, ref.Pinned(), err)
+	_, err = catalog.ParseImageRef("quay.io/Etcd/etcd")
+	fmt.Println(err)
+	// Output:
+	// docker.io/library/etcd:3.5 false <nil>
+	// image reference "quay.io/Etcd/etcd": the repository path "Etcd/etcd" has upper-case letters: write it as etcd/etcd
+}

@@ -1,117 +1,102 @@
 package catalog
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/base64"
-	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/catalog/internal/csv"
 )
 
-const featurePrefix = "features.operators.openshift.io/"
+// FeaturePrefix begins the annotations of infrastructure features.
+const FeaturePrefix = "features.operators.openshift.io/"
 
-// Feature is an infrastructure feature that an operator says it supports or
-// not, by an annotation features.operators.openshift.io/NAME of its CSV.
-type Feature struct {
-	Name  string `json:"name"`  // such as disconnected or token-auth-aws
-	Value string `json:"value"` // "true" or "false"; anything else means nothing
-	Known bool   `json:"known"` // whether the platform knows a feature of that name
+// The infrastructure features that operators claim, by what follows
+// [FeaturePrefix] in the name of the annotation.
+const (
+	FeatureDisconnected   = "disconnected"     // runs without access to the internet
+	FeatureFIPS           = "fips-compliant"   // runs on clusters in FIPS mode
+	FeatureProxy          = "proxy-aware"      // goes through the cluster's proxy
+	FeatureTLSProfiles    = "tls-profiles"     // obeys the cluster's TLS profile
+	FeatureTokenAuthAWS   = "token-auth-aws"   // authenticates by AWS STS
+	FeatureTokenAuthAzure = "token-auth-azure" // authenticates by Microsoft Entra Workload ID
+	FeatureTokenAuthGCP   = "token-auth-gcp"   // authenticates by GCP Workload Identity
+	FeatureCNF            = "cnf"              // is a cloud-native network function
+	FeatureCNI            = "cni"              // is a container network interface
+	FeatureCSI            = "csi"              // is a container storage interface
+)
+
+// KnownFeatures returns the features that the platform knows.
+func KnownFeatures() []string {
+	return []string{
+		FeatureDisconnected, FeatureFIPS, FeatureProxy, FeatureTLSProfiles, FeatureTokenAuthAWS, FeatureTokenAuthAzure,
+		FeatureTokenAuthGCP, FeatureCNF, FeatureCNI, FeatureCSI,
+	}
 }
 
-// knownFeatures are the names of the features that the platform knows.
-const knownFeatures = " disconnected fips-compliant proxy-aware tls-profiles cnf cni csi token-auth-aws token-auth-azure token-auth-gcp "
+// Feature is an infrastructure feature that an operator says it supports or
+// not, by an annotation of its CSV that begins with [FeaturePrefix].
+type Feature struct {
+	Name      string `json:"name"`      // such as disconnected or token-auth-aws
+	Value     string `json:"value"`     // as annotated; anything but "true" and "false" means nothing
+	Supported bool   `json:"supported"` // the value is "true"
+	Known     bool   `json:"known"`     // the platform knows a feature of that name
+}
 
 // Features returns the infrastructure features that the bundle's CSV declares,
 // by name. It reads the bundle's file. Of a bundle whose payload has no CSV it
 // is empty.
 func (b *Bundle) Features() ([]Feature, error) {
 	annotations, err := b.Annotations()
-	return featuresOf(annotations), err
+	return FeaturesOf(annotations), err
 }
 
 // Annotations returns the annotations of the bundle's CSV, from its
 // olm.csv.metadata or olm.bundle.object properties. It reads the bundle's file.
 func (b *Bundle) Annotations() (map[string]string, error) {
-	facts, err := b.csv()
-	return facts.annotations, err
+	facts, err := b.facts()
+	return facts.Annotations, err
 }
 
 // DisplayName returns the name that the bundle's CSV gives the operator for
 // people, "" if it has none. It reads the bundle's file.
 func (b *Bundle) DisplayName() (string, error) {
-	facts, err := b.csv()
-	return facts.displayName, err
+	facts, err := b.facts()
+	return facts.DisplayName, err
 }
 
-// csv returns what the bundle's payload says of its CSV.
-func (b *Bundle) csv() (csvFacts, error) {
+// facts returns what the bundle's payload says of its CSV.
+func (b *Bundle) facts() (csv.Facts, error) {
 	properties, err := b.Properties()
 	if err != nil {
-		return csvFacts{}, err
+		return csv.Facts{}, err
 	}
 	for _, p := range properties {
-		var facts *csvFacts
+		var facts *csv.Facts
 		switch p.Type {
 		case PropertyCSVMetadata:
-			facts = metadataFacts(p.Value)
+			facts = csv.Metadata(p.Value)
 		case PropertyBundleObject:
-			if manifest, err := manifestJSON(p.Value); err == nil {
-				facts = manifestFacts(manifest)
+			if manifest, err := csv.ManifestJSON(p.Value); err == nil {
+				facts = csv.Manifest(manifest)
 			}
 		}
 		if facts != nil {
 			return *facts, nil
 		}
 	}
-	return csvFacts{}, nil
+	return csv.Facts{}, nil
 }
 
-func featuresOf(annotations map[string]string) []Feature {
+// FeaturesOf returns the infrastructure features that the annotations of a CSV
+// declare, by name.
+func FeaturesOf(annotations map[string]string) []Feature {
 	var list []Feature
 	for key, value := range annotations {
-		if name, ok := strings.CutPrefix(key, featurePrefix); ok {
-			list = append(list, Feature{name, value, strings.Contains(knownFeatures, " "+name+" ")})
+		if name, ok := strings.CutPrefix(key, FeaturePrefix); ok {
+			list = append(list, Feature{name, value, value == "true", slices.Contains(KnownFeatures(), name)})
 		}
 	}
 	slices.SortFunc(list, func(a, b Feature) int { return cmp.Compare(a.Name, b.Name) })
 	return list
-}
-
-// manifestJSON returns the manifest that an olm.bundle.object property
-// carries, as JSON.
-func manifestJSON(value json.RawMessage) ([]byte, error) {
-	var object struct {
-		Data string `json:"data"`
-	}
-	if _, err := unmarshal(value, &object); err != nil {
-		return nil, err
-	}
-	manifest, err := base64.StdEncoding.DecodeString(object.Data)
-	if err != nil {
-		return nil, err
-	}
-	d, fault := parseManifest(manifest)
-	if fault != nil {
-		return nil, errors.New(fault.Message)
-	}
-	return d.JSON, nil
-}
-
-// parseManifest parses the first document of a manifest, within the usual
-// limits.
-func parseManifest(manifest []byte) (*doc.Document, *doc.Error) {
-	r := doc.NewReader(bytes.NewReader(manifest), "", doc.Limits{})
-	r.YAML11()
-	d, err := r.Next()
-	if fault := (*doc.Error)(nil); errors.As(err, &fault) {
-		return nil, fault
-	}
-	if err != nil {
-		return nil, &doc.Error{Kind: doc.NotObject, Message: "it is empty"}
-	}
-	return d, nil
 }

@@ -10,16 +10,12 @@ import (
 // fileIndex is what is known of one file. It never changes once it is built,
 // and is shared by catalogs that reopen each other.
 type fileIndex struct {
-	fsys         fs.FS
-	path         string
-	size         int64
-	modTime      time.Time
-	docs         []*Document // all, by place; the rest are those of known schemas
-	packages     []*packageRecord
-	channels     []*channelRecord
-	bundles      []*bundleRecord
-	deprecations []*Document
-	faults       Diagnostics // by place
+	fsys    fs.FS
+	path    string
+	size    int64
+	modTime time.Time
+	docs    []*Document // by place
+	faults  Diagnostics // by place
 }
 
 // unchanged reports whether g, listed later, can be taken for the same file

@@ -11,15 +11,17 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
+	"github.com/fairlead/fairlead/catalog/edit"
 	"github.com/fairlead/fairlead/internal/long"
 )
 
 // randomSelections chooses parts of a catalog.
-func randomSelections(r *rand.Rand, c *catalog.Catalog) []catalog.Selection {
-	var list []catalog.Selection
+func randomSelections(r *rand.Rand, c *catalog.Catalog) []edit.Selection {
+	var list []edit.Selection
 	for p := range c.Packages() {
 		for range r.IntN(3) {
-			s := catalog.Selection{Package: p.Name()}
+			s := edit.Selection{Package: p.Name()}
 			channels := slices.Collect(p.Channels())
 			for range r.IntN(2) * r.IntN(3) {
 				s.Channels = append(s.Channels, channels[r.IntN(len(channels))].Name())
@@ -42,15 +44,15 @@ func TestFilterIsValid(t *testing.T) {
 		text := newSynth(r).text()
 		c := openText(t, text)
 		selections := randomSelections(r, c)
-		opts := &catalog.FilterOptions{NoDependencies: r.IntN(4) == 0}
-		got, report, err := catalog.Filter(context.Background(), c, selections, opts)
+		opts := &edit.FilterOptions{NoDependencies: r.IntN(4) == 0}
+		got, report, err := edit.Filter(context.Background(), c, selections, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		fail := func(format string, args ...any) {
 			t.Fatalf("%d: %s\nselections %+v\nreport %+v\nof\n%sis\n%s", i, fmt.Sprintf(format, args...), selections, report, text, inFormat(t, got, catalog.FormatLines))
 		}
-		v, err := got.Validate(context.Background(), nil)
+		v, err := check.Catalog(context.Background(), got, nil)
 		if err != nil || !v.Valid() {
 			fail("not valid: %v %v", err, v.Err())
 		}
@@ -63,14 +65,14 @@ func TestFilterIsValid(t *testing.T) {
 			checkClosed(t, got, report, fail)
 		}
 		slices.Reverse(selections)
-		if reversed, _, err := catalog.Filter(context.Background(), c, selections, opts); err != nil || len(selections) < 2 && inFormat(t, reversed, catalog.FormatLines) != inFormat(t, got, catalog.FormatLines) {
+		if reversed, _, err := edit.Filter(context.Background(), c, selections, opts); err != nil || len(selections) < 2 && inFormat(t, reversed, catalog.FormatLines) != inFormat(t, got, catalog.FormatLines) {
 			fail("in another order it differs: %v", err)
 		}
 	}
 }
 
 // checkSelected checks that what was selected is there or dropped.
-func checkSelected(c, got *catalog.Catalog, selections []catalog.Selection, report *catalog.FilterReport, fail func(string, ...any)) {
+func checkSelected(c, got *catalog.Catalog, selections []edit.Selection, report *edit.FilterReport, fail func(string, ...any)) {
 	for _, s := range selections {
 		p, _ := c.Package(s.Package)
 		for ch := range p.Channels() {
@@ -86,7 +88,7 @@ func checkSelected(c, got *catalog.Catalog, selections []catalog.Selection, repo
 				fail("channel %s of %s is not whole", ch.Name(), s.Package)
 			}
 		}
-		if _, ok := got.Package(s.Package); !ok && !slices.ContainsFunc(report.Dropped, func(d catalog.Change) bool { return d.Package == s.Package }) {
+		if _, ok := got.Package(s.Package); !ok && !slices.ContainsFunc(report.Dropped, func(d edit.Change) bool { return d.Package == s.Package }) {
 			fail("package %s is gone without a word", s.Package)
 		}
 	}
@@ -94,7 +96,7 @@ func checkSelected(c, got *catalog.Catalog, selections []catalog.Selection, repo
 
 // checkClosed checks that what kept bundles require by package is kept or
 // reported.
-func checkClosed(t *testing.T, got *catalog.Catalog, report *catalog.FilterReport, fail func(string, ...any)) {
+func checkClosed(t *testing.T, got *catalog.Catalog, report *edit.FilterReport, fail func(string, ...any)) {
 	for p := range got.Packages() {
 		for b := range p.Bundles() {
 			facts, err := b.Facts()
@@ -106,7 +108,7 @@ func checkClosed(t *testing.T, got *catalog.Catalog, report *catalog.FilterRepor
 				if f.Type != catalog.PropertyPackageRequired || json.Unmarshal(f.Value, &v) != nil {
 					continue
 				}
-				unmet := slices.ContainsFunc(report.Unmet, func(u catalog.Change) bool { return u.Bundle == b.Name() })
+				unmet := slices.ContainsFunc(report.Unmet, func(u edit.Change) bool { return u.Bundle == b.Name() })
 				if _, ok := got.Package(v.PackageName); !ok && !unmet {
 					fail("%s requires %s", b.Name(), v.PackageName)
 				}
@@ -141,49 +143,49 @@ const filterInput = `{"schema":"olm.package","name":"foo","defaultChannel":"stab
 func TestFilter(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		select_ catalog.Selection
-		opts    *catalog.FilterOptions
+		select_ edit.Selection
+		opts    *edit.FilterOptions
 		want    string // names kept
 		report  string
 		text    string // part of what is written
 	}{
 		{
-			name: "all of a package", select_: catalog.Selection{Package: "foo"},
+			name: "all of a package", select_: edit.Selection{Package: "foo"},
 			want:   "bar a bar.v1.5.0 bar.v2.0.0 of bar foo beta stable foo.v1.0.0 foo.v1.1.0 foo.v1.1.1 foo.v2.0.0 of foo of none",
 			report: "added package bar, channel a, bundle bar.v1.5.0: foo.v2.0.0 of foo requires the package bar in versions \"<2.0.0\"; added package bar, channel a, bundle bar.v2.0.0: foo.v2.0.0 of foo requires the package bar in versions \"<2.0.0\"; unmet package foo, bundle foo.v2.0.0: nothing in the catalog provides the API g/v1/K",
 			text:   "{\"schema\":\"olm.package\",\"name\":\"foo\",\"defaultChannel\":\"stable\",\"custom\":1.0}\n",
 		},
 		{
-			name: "without dependencies", select_: catalog.Selection{Package: "foo", Channels: []string{"beta"}}, opts: &catalog.FilterOptions{NoDependencies: true},
+			name: "without dependencies", select_: edit.Selection{Package: "foo", Channels: []string{"beta"}}, opts: &edit.FilterOptions{NoDependencies: true},
 			want:   "foo beta foo.v2.0.0 of foo of none",
 			report: "changed package foo, channel beta: it is the default channel now; \"stable\" was",
 			text:   "{\"schema\":\"olm.package\",\"name\":\"foo\",\"defaultChannel\":\"beta\",\"custom\":1.0}\n",
 		},
 		{
-			name: "up to the head", select_: catalog.Selection{Package: "foo", Channels: []string{"stable"}, Versions: "1.1.1 || 2.0.0"}, opts: &catalog.FilterOptions{NoDependencies: true},
+			name: "up to the head", select_: edit.Selection{Package: "foo", Channels: []string{"stable"}, Versions: "1.1.1 || 2.0.0"}, opts: &edit.FilterOptions{NoDependencies: true},
 			want: "foo stable foo.v1.1.1 foo.v2.0.0 of foo of none",
 			text: "{\"schema\":\"olm.channel\",\"name\":\"stable\",\"package\":\"foo\",\"entries\":[\n  {\"name\":\"foo.v1.1.1\",\"replaces\":\"foo.v1.0.0\"},\n  {\"name\":\"foo.v2.0.0\",\"replaces\":\"foo.v1.1.0\",\"skips\":[\"foo.v1.1.1\"]}\n ], \"z\": 1e2}\n",
 		},
 		{
-			name: "with what lies between", select_: catalog.Selection{Package: "foo", Channels: []string{"stable"}, Versions: "1.0.0 || 2.0.0"}, opts: &catalog.FilterOptions{NoDependencies: true},
+			name: "with what lies between", select_: edit.Selection{Package: "foo", Channels: []string{"stable"}, Versions: "1.0.0 || 2.0.0"}, opts: &edit.FilterOptions{NoDependencies: true},
 			want:   "foo stable foo.v1.0.0 foo.v1.1.0 foo.v2.0.0 of foo of none",
 			report: "added package foo, channel stable, bundle foo.v1.1.0: it is on the way of updates",
 			text:   "\"note\":\"kept\"",
 		},
 		{
-			name: "another head", select_: catalog.Selection{Package: "foo", Versions: "<2.0.0"},
+			name: "another head", select_: edit.Selection{Package: "foo", Versions: "<2.0.0"},
 			want:   "foo stable foo.v1.0.0 foo.v1.1.1 of foo of none",
 			report: "dropped package foo, channel beta: no entry has a version in the range; dropped package foo, channel stable, bundle foo.v1.1.0: without what is left out no update leads from it to the head foo.v1.1.1",
 			text:   `"entries":[{"reference":{"schema":"olm.bundle","name":"foo.v1.0.0"},"message":"m"}]}`,
 		},
 		{
-			name: "nothing", select_: catalog.Selection{Package: "foo", Versions: ">9.0.0"}, want: "of none",
+			name: "nothing", select_: edit.Selection{Package: "foo", Versions: ">9.0.0"}, want: "of none",
 			report: "dropped package foo: nothing of it is left; dropped package foo, channel beta: no entry has a version in the range; dropped package foo, channel stable: no entry has a version in the range",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := openText(t, filterInput)
-			got, report, err := catalog.Filter(context.Background(), in, []catalog.Selection{c.select_}, c.opts)
+			got, report, err := edit.Filter(context.Background(), in, []edit.Selection{c.select_}, c.opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -199,7 +201,7 @@ func TestFilter(t *testing.T) {
 			var lines []string
 			for _, part := range []struct {
 				what string
-				list []catalog.Change
+				list []edit.Change
 			}{{"added", report.Added}, {"dropped", report.Dropped}, {"changed", report.Changed}, {"unmet", report.Unmet}} {
 				for _, change := range part.list {
 					lines = append(lines, part.what+" "+change.String())
@@ -218,21 +220,21 @@ func TestFilter(t *testing.T) {
 func TestFilterFails(t *testing.T) {
 	c := openText(t, filterInput)
 	for _, x := range []struct {
-		s    catalog.Selection
+		s    edit.Selection
 		want string
 	}{
-		{catalog.Selection{Package: "fooo"}, `catalog: filter: there is no package "fooo"; is "foo" meant?`},
-		{catalog.Selection{Package: "foo", Channels: []string{"x"}}, `catalog: filter: package "foo" has no channel "x"`},
-		{catalog.Selection{Package: "foo", DefaultChannel: "x"}, `catalog: filter: package "foo" has no channel "x" to be the default`},
-		{catalog.Selection{Package: "foo", Versions: "^1"}, `catalog: filter: package "foo": version range "^1": unknown operator "^"; write ">=1.0.0 <2.0.0-0"`},
+		{edit.Selection{Package: "fooo"}, `catalog: filter: there is no package "fooo"; is "foo" meant?`},
+		{edit.Selection{Package: "foo", Channels: []string{"x"}}, `catalog: filter: package "foo" has no channel "x"`},
+		{edit.Selection{Package: "foo", DefaultChannel: "x"}, `catalog: filter: package "foo" has no channel "x" to be the default`},
+		{edit.Selection{Package: "foo", Versions: "^1"}, `catalog: filter: package "foo": version range "^1": unknown operator "^"; write ">=1.0.0 <2.0.0-0"`},
 	} {
-		if _, _, err := catalog.Filter(context.Background(), c, []catalog.Selection{x.s}, nil); err == nil || err.Error() != x.want {
+		if _, _, err := edit.Filter(context.Background(), c, []edit.Selection{x.s}, nil); err == nil || err.Error() != x.want {
 			t.Errorf("%v", err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := catalog.Filter(ctx, c, []catalog.Selection{{Package: "foo"}}, nil); err != context.Canceled {
+	if _, _, err := edit.Filter(ctx, c, []edit.Selection{{Package: "foo"}}, nil); err != context.Canceled {
 		t.Errorf("%v", err)
 	}
 }
@@ -247,11 +249,11 @@ func TestFilterRealCatalog(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range long.N(6, 100) {
 		selections := randomSelections(r, c)
-		got, report, err := catalog.Filter(context.Background(), c, selections, nil)
+		got, report, err := edit.Filter(context.Background(), c, selections, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := got.Validate(context.Background(), nil)
+		v, err := check.Catalog(context.Background(), got, nil)
 		if err != nil || !v.Valid() || report.Packages != len(slices.Collect(got.Packages())) {
 			t.Errorf("%+v: %v %v", selections, err, v.Err())
 		}

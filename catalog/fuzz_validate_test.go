@@ -10,6 +10,10 @@ import (
 	"testing/fstest"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
+	"github.com/fairlead/fairlead/catalog/diff"
+	"github.com/fairlead/fairlead/catalog/draw"
+	"github.com/fairlead/fairlead/catalog/edit"
 )
 
 // FuzzCheck: whatever the text, checking, linting, comparing, writing and
@@ -35,7 +39,7 @@ func FuzzCheck(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		ctx := context.Background()
 		opts := &catalog.Options{MaxDocumentSize: 1 << 20, MaxYAMLNodes: 10_000, Workers: 1}
-		c, report, err := catalog.Check(ctx, fstest.MapFS{"f": {Data: []byte(text)}}, opts)
+		c, report, err := check.Open(ctx, fstest.MapFS{"f": {Data: []byte(text)}}, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,24 +51,24 @@ func FuzzCheck(f *testing.F) {
 		if report.Valid() != (report.OPM() == "") && report.Valid() {
 			t.Fatalf("valid, but opm says %s", report.OPM())
 		}
-		if _, err := c.Lint(ctx); err != nil {
+		if _, err := check.Lint(ctx, c); err != nil {
 			t.Fatal(err)
 		}
-		if d, err := catalog.Compare(ctx, c, c); err != nil || !d.Empty() {
+		if d, err := diff.Compare(ctx, c, c); err != nil || !d.Empty() {
 			t.Fatalf("differs from itself: %v %+v", err, d)
 		}
 		for p := range c.Packages() {
-			if err := p.WriteSVG(discard{}, nil); err != nil {
+			if err := draw.SVG(discard{}, p, nil); err != nil {
 				var finding *catalog.Diagnostic
 				if !errors.As(err, &finding) {
 					t.Fatal(err)
 				}
 			}
-			part, _, err := catalog.Filter(ctx, c, []catalog.Selection{{Package: p.Name(), Versions: "<2.0.0"}}, nil)
+			part, _, err := edit.Filter(ctx, c, []edit.Selection{{Package: p.Name(), Versions: "<2.0.0"}}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if v, err := part.Validate(ctx, nil); report.Valid() && (err != nil || !v.Valid()) {
+			if v, err := check.Catalog(ctx, part, nil); report.Valid() && (err != nil || !v.Valid()) {
 				t.Fatalf("a part is not valid: %v %v", err, v.Err())
 			}
 		}
@@ -80,7 +84,7 @@ func FuzzCheck(f *testing.F) {
 				}
 				t.Fatalf("%s: %v\n%q", format, err, b.String())
 			}
-			if d, err := catalog.Compare(ctx, c, again); format != catalog.FormatYAML && (err != nil || !d.Empty()) {
+			if d, err := diff.Compare(ctx, c, again); format != catalog.FormatYAML && (err != nil || !d.Empty()) {
 				t.Fatalf("%s: %v %+v\n%q", format, err, d, b.String())
 			}
 		}

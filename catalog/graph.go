@@ -246,24 +246,3 @@ func (g *Graph) Predecessors(name string) iter.Seq[Edge] {
 		}
 	}
 }
-
-// Heads returns the entries that no other entry replaces or skips, as they are
-// written. A valid channel has exactly one. Version ranges do not count, and an
-// entry that replaces itself is none.
-func (ch *Channel) Heads() []string {
-	taken := make(map[string]bool)
-	for _, e := range ch.Entries() {
-		taken[e.Replaces] = true
-		for _, s := range e.Skips {
-			taken[s] = true
-		}
-	}
-	var heads []string
-	for _, e := range ch.Entries() {
-		if !taken[e.Name] {
-			taken[e.Name] = true
-			heads = append(heads, e.Name)
-		}
-	}
-	return heads
-}

@@ -3,6 +3,8 @@ package catalog
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fairlead/fairlead/catalog/internal/names"
 )
 
 // ImageRef is a parsed container image reference, as a bundle's image and
@@ -35,9 +37,8 @@ func (r ImageRef) String() string {
 type ImageRefError struct {
 	Ref    string // the string as given
 	Reason string // what is wrong with which part of it
-	Hint   string // how to mend it
-
-	compat string // the reason in the words of the reference library
+	Hint   string // how to fix it
+	OPM    string // the reason in the words of the library that opm uses
 }
 
 // Error returns the reference, the reason and the way out.
@@ -69,7 +70,7 @@ const (
 //
 // Errors are *ImageRefError. Cost is linear in the length of s.
 func ParseImageRef(s string) (ImageRef, error) {
-	if len(s) == 64 && onlyBytes(s, lowerHexByte) {
+	if len(s) == 64 && names.Only(s, names.IsLowerHex) {
 		return ImageRef{}, refError(s, "64 hex digits are an image id, not a reference", "write REGISTRY/REPOSITORY@sha256:"+s,
 			"invalid repository name ("+s+"), cannot specify 64-byte hexadecimal strings")
 	}
@@ -84,9 +85,9 @@ func ParseImageRef(s string) (ImageRef, error) {
 	}
 	// What fails only for its upper-case letters is told apart, because the
 	// mend is another one.
-	if full := domain + "/" + rest; err.compat == invalidFormat && strings.ToLower(full) != full {
-		if _, lower := parseFullRef(s, strings.ToLower(domain), strings.ToLower(rest)); lower == nil || lower.compat != invalidFormat {
-			err.compat = "repository name must be lowercase"
+	if full := domain + "/" + rest; err.OPM == invalidFormat && strings.ToLower(full) != full {
+		if _, lower := parseFullRef(s, strings.ToLower(domain), strings.ToLower(rest)); lower == nil || lower.OPM != invalidFormat {
+			err.OPM = "repository name must be lowercase"
 			err.Hint = "write " + strings.ToLower(s)
 		}
 	}
@@ -96,7 +97,7 @@ func ParseImageRef(s string) (ImageRef, error) {
 const invalidFormat = "invalid reference format"
 
 func refError(s, reason, hint, compat string) *ImageRefError {
-	return &ImageRefError{Ref: s, Reason: reason, Hint: hint, compat: compat}
+	return &ImageRefError{Ref: s, Reason: reason, Hint: hint, OPM: compat}
 }
 
 // splitDomain parts a reference into the domain, given or implied, and what
@@ -189,7 +190,7 @@ func checkDigest(s, digest string) *ImageRefError {
 		return refError(s, fmt.Sprintf("the %s digest has %d hex digits instead of %d", algorithm, len(hex), want),
 			"copy the whole digest", "invalid checksum digest length")
 	}
-	if !onlyBytes(hex, lowerHexByte) {
+	if !names.Only(hex, names.IsLowerHex) {
 		return refError(s, "the digest has upper-case hex digits", "write it in lower case", "invalid checksum digest format")
 	}
 	return nil
@@ -197,13 +198,13 @@ func checkDigest(s, digest string) *ImageRefError {
 
 func isDomain(s string) bool {
 	if i := strings.IndexByte(s, ':'); i >= 0 {
-		if port := s[i+1:]; port == "" || !onlyBytes(port, digitByte) {
+		if port := s[i+1:]; port == "" || !names.Only(port, names.IsDigit) {
 			return false
 		}
 		s = s[:i]
 	}
 	for c := range strings.SplitSeq(s, ".") {
-		if c == "" || c[0] == '-' || c[len(c)-1] == '-' || !onlyBytes(c, func(b byte) bool { return alnumByte(b) || b == '-' }) {
+		if c == "" || c[0] == '-' || c[len(c)-1] == '-' || !names.Only(c, func(b byte) bool { return names.IsAlnum(b) || b == '-' }) {
 			return false
 		}
 	}
@@ -215,7 +216,7 @@ func isDomain(s string) bool {
 func isPathComponent(s string) bool {
 	for i := 0; ; {
 		run := i
-		for i < len(s) && lowerAlnumByte(s[i]) {
+		for i < len(s) && names.IsLowerAlnum(s[i]) {
 			i++
 		}
 		if i == run {
@@ -243,23 +244,23 @@ func isTag(s string) bool {
 	if s == "" || len(s) > maxTagLength || s[0] == '.' || s[0] == '-' {
 		return false
 	}
-	return onlyBytes(s, func(b byte) bool { return alnumByte(b) || b == '_' || b == '.' || b == '-' })
+	return names.Only(s, func(b byte) bool { return names.IsAlnum(b) || b == '_' || b == '.' || b == '-' })
 }
 
 // looksLikeDigest reports whether s is an algorithm, whose parts begin with a
 // letter, a colon, and at least 32 hex digits.
 func looksLikeDigest(s string) bool {
 	algorithm, hex, ok := strings.Cut(s, ":")
-	if !ok || len(hex) < minHexLength || !onlyBytes(hex, hexByte) {
+	if !ok || len(hex) < minHexLength || !names.Only(hex, names.IsHex) {
 		return false
 	}
 	partBegins := true
 	for i := range len(algorithm) {
 		switch c := algorithm[i]; {
-		case partBegins && !letterByte(c), !partBegins && !alnumByte(c) && !strings.ContainsRune("-_+.", rune(c)):
+		case partBegins && !names.IsLetter(c), !partBegins && !names.IsAlnum(c) && !strings.ContainsRune("-_+.", rune(c)):
 			return false
 		default:
-			partBegins = !alnumByte(c)
+			partBegins = !names.IsAlnum(c)
 		}
 	}
 	return !partBegins

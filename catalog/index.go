@@ -6,10 +6,11 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"iter"
 	"strconv"
 	"strings"
 
+	"github.com/fairlead/fairlead/catalog/internal/inspect"
+	"github.com/fairlead/fairlead/catalog/internal/shape"
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
@@ -19,30 +20,15 @@ const maxFaults = 100
 // maxIndexed is the size from which a property's value stays in its file.
 const maxIndexed = 16 << 10
 
-// The records are what the index holds of documents of the known schemas.
-type (
-	packageRecord struct {
-		doc            *Document
-		defaultChannel string
-	}
-	channelRecord struct {
-		doc     *Document
-		entries []Entry
-	}
-	bundleRecord struct {
-		doc        *Document
-		image      string
-		version    string
-		properties []propertyRecord
-		flaws      *bundleFlaws // nil until it is checked
-	}
-	// propertyRecord is one property. The values of payloads, and whatever is
-	// large, stay in the file.
-	propertyRecord struct {
-		Property
-		inFile bool
-	}
-)
+// record is what the index holds of a document of a known schema, each field
+// for one schema.
+type record struct {
+	defaultChannel string  // of an olm.package
+	entries        []Entry // of an olm.channel
+	image, version string  // of an olm.bundle
+	properties     []Property
+	large          bool // the value of a property that is no payload stays in the file
+}
 
 // indexer builds the indexes of files, one after the other. Each worker has
 // one; texts that are equal are held once per indexer.
@@ -56,7 +42,7 @@ type indexer struct {
 	path   []step        // to the value being checked
 	ok     bool          // no fault in it yet
 
-	checker *bundleChecker // nil if bundles are not checked as they are read
+	inspect inspect.Func // nil if nobody looks at bundles as they are read
 }
 
 func newIndexer(o *Options) *indexer {
@@ -66,9 +52,6 @@ func newIndexer(o *Options) *indexer {
 		reader: reader,
 		texts:  make(map[string]string),
 		values: make(map[string]json.RawMessage),
-	}
-	if o.check {
-		x.checker = newBundleChecker()
 	}
 	return x
 }
@@ -156,7 +139,7 @@ func (x *indexer) text(b []byte) string {
 func (x *indexer) fault(code Code, n doc.Node, message, hint string) {
 	x.ok = false
 	x.file.faults = append(x.file.faults, &Diagnostic{
-		Pos: x.doc.Position(n.Start), Code: code, Subject: x.at.subject(), Message: message, Hint: hint,
+		Pos: x.doc.Position(n.Start), Code: code, Subject: x.at.Subject(), Message: message, Hint: hint,
 	})
 }
 
@@ -169,17 +152,16 @@ func (x *indexer) document(d *doc.Document) {
 		if x.ok {
 			x.ok = false
 			x.file.faults = append(x.file.faults, &Diagnostic{
-				Pos: d.Position(0), Code: CodeNoSchema, Subject: x.at.subject(),
+				Pos: d.Position(0), Code: CodeNoSchema, Subject: x.at.Subject(),
 				Message: "the document has no schema field", Hint: "add one, such as schema: olm.bundle, or name the file in .indexignore",
 			})
 		}
 		return
 	}
-	want, known := shapes[x.at.schema]
-	if known {
+	if want := shape.Schema(x.at.schema); want != nil {
 		for n := range d.Root() {
-			if f := want.field(d.Key(n)); f != nil {
-				x.checkIn(step{name: f.name}, n, &f.shape)
+			if f := want.Field(d.Key(n)); f.Name != "" {
+				x.checkIn(step{name: f.Name}, n, f.Shape)
 			}
 		}
 	}
@@ -189,18 +171,15 @@ func (x *indexer) document(d *doc.Document) {
 	x.file.docs = append(x.file.docs, x.at)
 	switch x.at.schema {
 	case SchemaPackage:
-		x.file.packages = append(x.file.packages, &packageRecord{x.at, x.textOf("defaultChannel")})
+		x.at.record = &record{defaultChannel: x.textOf("defaultChannel")}
 	case SchemaChannel:
-		x.file.channels = append(x.file.channels, &channelRecord{x.at, x.entries()})
-	case SchemaDeprecations:
-		x.file.deprecations = append(x.file.deprecations, x.at)
+		x.at.record = &record{entries: x.entries()}
 	case SchemaBundle:
-		b := &bundleRecord{doc: x.at, image: x.textOf("image")}
-		b.properties, b.version = x.properties()
-		if x.checker != nil {
-			b.flaws = x.checker.check(d)
+		x.at.record = &record{image: x.textOf("image")}
+		x.properties(x.at.record)
+		if x.inspect != nil {
+			x.inspect(x.at, d)
 		}
-		x.file.bundles = append(x.file.bundles, b)
 	}
 }
 
@@ -224,48 +203,21 @@ func (x *indexer) head() {
 			if value, ok := x.doc.Text(n); ok {
 				*f.to = x.text(value)
 			} else {
-				x.checkIn(step{name: f.name}, n, &text)
+				x.checkIn(step{name: f.name}, n, &shape.Shape{Kind: shape.Text})
 			}
 		}
 	}
 }
 
-// field finds a member of an object by its name, in any case.
-func field(d *doc.Document, members iter.Seq[doc.Node], name string) (found doc.Node, ok bool) {
-	for n := range members {
-		if key := d.Key(n); string(key) == name {
-			return n, true
-		} else if !ok && strings.EqualFold(string(key), name) {
-			found, ok = n, true
-		}
-	}
-	return found, ok
-}
-
-// property reads one property of a document, all but its value.
-func property(d *doc.Document, n doc.Node) (p Property, value doc.Node) {
-	name, value := propertyNodes(d, n)
-	return Property{Type: string(name)}, value
-}
-
-// propertyNodes finds the type and the value of a property.
-func propertyNodes(d *doc.Document, n doc.Node) (name []byte, value doc.Node) {
-	if t, ok := field(d, d.Children(n), "type"); ok {
-		name, _ = d.Text(t)
-	}
-	value, _ = field(d, d.Children(n), "value")
-	return name, value
-}
-
 func (x *indexer) textOf(name string) string {
-	n, _ := field(x.doc, x.doc.Root(), name)
+	n, _ := x.doc.Field(x.doc.Root(), name)
 	value, _ := x.doc.Text(n)
 	return x.text(value)
 }
 
 // entries reads the entries of a channel.
 func (x *indexer) entries() []Entry {
-	list, ok := field(x.doc, x.doc.Root(), "entries")
+	list, ok := x.doc.Field(x.doc.Root(), "entries")
 	if !ok {
 		return nil
 	}
@@ -294,31 +246,35 @@ func (x *indexer) entries() []Entry {
 }
 
 // properties reads the properties of a bundle, and keeps the values that are
-// no payload and not large. version is that of the first olm.package property.
-func (x *indexer) properties() (records []propertyRecord, version string) {
-	list, _ := field(x.doc, x.doc.Root(), "properties")
+// no payload and not large. The version is that of the first olm.package
+// property.
+func (x *indexer) properties(r *record) {
+	list, _ := x.doc.Field(x.doc.Root(), "properties")
 	n := 0
 	for range x.doc.Children(list) {
 		n++
 	}
 	if n == 0 {
-		return nil, ""
+		return
 	}
-	records = make([]propertyRecord, 0, n)
+	r.properties = make([]Property, 0, n)
 	for n := range x.doc.Children(list) {
-		name, v := propertyNodes(x.doc, n)
-		r := propertyRecord{Property{Type: x.text(name)}, isPayload(string(name)) || v.End-v.Start > maxIndexed}
-		if !r.inFile && v.End > 0 {
-			r.Value = x.value(x.doc.Value(v))
+		name, v := shape.Property(x.doc, n)
+		p := Property{Type: x.text(name)}
+		switch {
+		case isPayload(p.Type) || v.End == 0:
+		case v.End-v.Start > maxIndexed:
+			r.large = true
+		default:
+			p.Value = x.value(x.doc.Value(v))
 		}
-		if r.Type == PropertyPackage && version == "" {
-			at, _ := field(x.doc, x.doc.Children(v), "version")
+		if p.Type == PropertyPackage && r.version == "" {
+			at, _ := x.doc.Field(x.doc.Children(v), "version")
 			text, _ := x.doc.Text(at)
-			version = x.text(text)
+			r.version = x.text(text)
 		}
-		records = append(records, r)
+		r.properties = append(r.properties, p)
 	}
-	return records, version
 }
 
 // value returns a copy of a property's value, the same for equal ones.

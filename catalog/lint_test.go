@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
@@ -21,7 +22,7 @@ func TestLintScripts(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", c.Pos, err)
 			}
-			lints, err := cat.Lint(context.Background())
+			lints, err := check.Lint(context.Background(), cat)
 			if err != nil {
 				return "error: " + err.Error()
 			}
@@ -32,14 +33,14 @@ func TestLintScripts(t *testing.T) {
 				if d.Pos.Line == 0 || d.Hint == "" || d.Subject == "" {
 					t.Errorf("%s: incomplete: %+v", c.Pos, d)
 				}
-				if only, err := cat.Lint(context.Background(), d.Code); err != nil || !slices.ContainsFunc(only, func(o *catalog.Diagnostic) bool { return o.Error() == d.Error() }) {
+				if only, err := check.Lint(context.Background(), cat, d.Code); err != nil || !slices.ContainsFunc(only, func(o *catalog.Diagnostic) bool { return o.Error() == d.Error() }) {
 					t.Errorf("%s: asked for alone, %s finds %v, %v", c.Pos, d.Code, only, err)
 				}
 			}
 			return out.String()
 		}
 	})
-	for _, code := range catalog.Lints() {
+	for _, code := range check.Lints() {
 		if !seen[code] {
 			t.Errorf("no script shows the lint %s", code)
 		}
@@ -54,10 +55,10 @@ func TestLintRealCatalog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	codes := slices.DeleteFunc(catalog.Lints(), func(c catalog.Code) bool {
-		return c == catalog.LintImageTag || c == catalog.LintDependency
+	codes := slices.DeleteFunc(check.Lints(), func(c catalog.Code) bool {
+		return c == check.LintImageTag || c == check.LintDependency
 	})
-	lints, err := c.Lint(context.Background(), codes...)
+	lints, err := check.Lint(context.Background(), c, codes...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/fairlead/fairlead/catalog/internal/inspect"
 )
 
 // Open reads the catalog in fsys: every regular file below its root, of
@@ -73,9 +75,9 @@ func load(ctx context.Context, fsys fs.FS, o Options, before []*fileIndex) (*Cat
 	for _, f := range found.files {
 		faults = append(faults, f.faults...)
 	}
-	c := &Catalog{fsys: fsys, opts: o, files: found.files, rules: found.rules}
+	c := &Catalog{fsys: fsys, opts: o, files: found.files, rules: found.rules, faults: faults.Sorted()}
 	c.assemble()
-	return c, faults.Sorted().Err()
+	return c, c.faults.Err()
 }
 
 // indexFiles indexes files with several workers, the largest files first so
@@ -97,6 +99,7 @@ func indexFiles(ctx context.Context, files []*fileIndex, known int, o *Options) 
 	for range min(o.Workers, len(files)) {
 		group.Go(func() {
 			x := newIndexer(o)
+			x.inspect = inspect.From(ctx)
 			for {
 				i := int(next.Add(1)) - 1
 				if i >= len(files) {

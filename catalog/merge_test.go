@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
+	"github.com/fairlead/fairlead/catalog/edit"
 	"github.com/fairlead/fairlead/internal/long"
 )
 
@@ -33,14 +35,14 @@ func TestMergeProperties(t *testing.T) {
 			catalogs = append(catalogs, openText(t, parts[i].String()+"\n"))
 		}
 		catalogs = append(catalogs, whole)
-		got, conflicts, err := catalog.Merge(context.Background(), nil, catalogs...)
+		got, conflicts, err := edit.Merge(context.Background(), nil, catalogs...)
 		if err != nil || len(conflicts) > 0 {
 			t.Fatalf("%v %v", err, conflicts)
 		}
 		if got := inFormat(t, got, catalog.FormatLines); got != want {
 			t.Fatalf("got\n%s\nwant\n%s", got, want)
 		}
-		if v, err := got.Validate(context.Background(), nil); err != nil || !v.Valid() {
+		if v, err := check.Catalog(context.Background(), got, nil); err != nil || !v.Valid() {
 			t.Fatalf("%v %v", err, v.Err())
 		}
 	}
@@ -55,8 +57,8 @@ func TestMergeConflicts(t *testing.T) {
 {"schema":"olm.bundle","package":"p","name":"p.v2"}
 {"schema":"x","name":"n","v":2}
 {"name":"n", "schema":"x","v":1}`)
-	_, _, err := catalog.Merge(context.Background(), nil, a, b)
-	var conflict *catalog.ConflictError
+	_, _, err := edit.Merge(context.Background(), nil, a, b)
+	var conflict *edit.ConflictError
 	if !errors.As(err, &conflict) || len(conflict.Conflicts) != 2 {
 		t.Fatalf("%v", err)
 	}
@@ -66,10 +68,10 @@ func TestMergeConflicts(t *testing.T) {
 	if got, want := conflict.Conflicts[1].String(), `package "p", channel "c" differs: catalog 1 has it at c:2:1, catalog 2 at c:2:1`; got != want {
 		t.Errorf("%s", got)
 	}
-	for prefer, want := range map[catalog.Preference][2]string{
-		catalog.PreferFirst: {`"defaultChannel":"c"`, `"p.v1"`}, catalog.PreferLast: {`"defaultChannel":"d"`, `[{"name":"p.v2"}]`},
+	for prefer, want := range map[edit.Preference][2]string{
+		edit.PreferFirst: {`"defaultChannel":"c"`, `"p.v1"`}, edit.PreferLast: {`"defaultChannel":"d"`, `[{"name":"p.v2"}]`},
 	} {
-		got, conflicts, err := catalog.Merge(context.Background(), &catalog.MergeOptions{Prefer: prefer}, a, b)
+		got, conflicts, err := edit.Merge(context.Background(), &edit.MergeOptions{Prefer: prefer}, a, b)
 		if err != nil || len(conflicts) != 2 {
 			t.Fatalf("%v %v", err, conflicts)
 		}
@@ -80,7 +82,7 @@ func TestMergeConflicts(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := catalog.Merge(ctx, nil, a); err != context.Canceled {
+	if _, _, err := edit.Merge(ctx, nil, a); err != context.Canceled {
 		t.Errorf("%v", err)
 	}
 }

@@ -25,8 +25,6 @@ type Options struct {
 	MaxDocuments int
 	// MaxFiles is the largest number of files in a catalog. Default 1,048,576.
 	MaxFiles int
-
-	check bool // look for the flaws of bundles, too
 }
 
 // withDefaults returns a copy with every field set.

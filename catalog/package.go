@@ -8,21 +8,21 @@ import (
 // Package is a package of a catalog: an olm.package document and the channels
 // and bundles that name it.
 type Package struct {
-	record       *packageRecord
+	doc          *Document
 	channels     []*Channel  // by name
 	bundles      []*Bundle   // by name
 	deprecations []*Document // by path and place
 }
 
 // Name returns the package's name.
-func (p *Package) Name() string { return p.record.doc.name }
+func (p *Package) Name() string { return p.doc.name }
 
 // DefaultChannel returns the name of the channel that is meant when none is
 // given. The catalog need not have a channel of that name.
-func (p *Package) DefaultChannel() string { return p.record.defaultChannel }
+func (p *Package) DefaultChannel() string { return p.doc.record.defaultChannel }
 
 // Document returns the package's own document.
-func (p *Package) Document() *Document { return p.record.doc }
+func (p *Package) Document() *Document { return p.doc }
 
 // Channels returns the package's channels by name.
 func (p *Package) Channels() iter.Seq[*Channel] { return slices.Values(p.channels) }
@@ -41,9 +41,18 @@ func (p *Package) Bundle(name string) (*Bundle, bool) { return find(p.bundles, n
 func (p *Package) BundlesByVersion(version string) iter.Seq[*Bundle] {
 	return func(yield func(*Bundle) bool) {
 		for _, b := range p.bundles {
-			if b.record.version == version && !yield(b) {
+			if b.doc.record.version == version && !yield(b) {
 				return
 			}
 		}
 	}
+}
+
+// Version returns the version of the bundle of that name, as [Bundle.Version]
+// does, or "" if there is no such bundle.
+func (p *Package) Version(bundle string) string {
+	if b, ok := p.Bundle(bundle); ok {
+		return b.Version()
+	}
+	return ""
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/draw"
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
@@ -23,7 +24,7 @@ func TestPictureScripts(t *testing.T) {
 			}
 			p, _ := cat.Package("foo")
 			var out strings.Builder
-			if err := draw(p, c.Name, &out, &catalog.PictureOptions{Channels: c.Values("channel")}); err != nil {
+			if err := picture(p, c.Name, &out, &draw.Options{Channels: c.Values("channel")}); err != nil {
 				return "error: " + err.Error()
 			}
 			return out.String()
@@ -31,14 +32,14 @@ func TestPictureScripts(t *testing.T) {
 	})
 }
 
-func draw(p *catalog.Package, format string, w io.Writer, opts *catalog.PictureOptions) error {
+func picture(p *catalog.Package, format string, w io.Writer, opts *draw.Options) error {
 	switch format {
 	case "mermaid":
-		return p.WriteMermaid(w, opts)
+		return draw.Mermaid(w, p, opts)
 	case "dot":
-		return p.WriteDOT(w, opts)
+		return draw.DOT(w, p, opts)
 	case "svg":
-		return p.WriteSVG(w, opts)
+		return draw.SVG(w, p, opts)
 	}
 	return errors.New("no format " + format)
 }
@@ -58,7 +59,7 @@ func TestPictureAlways(t *testing.T) {
 			for range 2 {
 				for p := range openText(t, text).Packages() {
 					var b strings.Builder
-					if err := draw(p, format, &b, nil); err != nil {
+					if err := picture(p, format, &b, nil); err != nil {
 						t.Fatal(err)
 					}
 					if p.Name() != "a" {
@@ -79,7 +80,7 @@ func TestPictureAlways(t *testing.T) {
 	}
 	p, _ := openText(t, filterInput).Package("foo")
 	for _, format := range []string{"svg", "mermaid", "dot"} {
-		if err := draw(p, format, &failing{50}, nil); err == nil || err.Error() != "disk full" {
+		if err := picture(p, format, &failing{50}, nil); err == nil || err.Error() != "disk full" {
 			t.Errorf("%s: %v", format, err)
 		}
 	}

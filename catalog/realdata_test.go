@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
 )
 
 // realData returns the path of a file of the real catalogs, and skips the test
@@ -75,9 +75,9 @@ func unpack(t testing.TB, archive string, below ...string) string {
 	}
 }
 
-func check(t testing.TB, dir string) *catalog.Report {
+func judge(t testing.TB, dir string) *check.Report {
 	t.Helper()
-	_, report, err := catalog.Check(context.Background(), os.DirFS(dir), nil)
+	_, report, err := check.Open(context.Background(), os.DirFS(dir), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestInvalidCatalogs(t *testing.T) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		report := check(t, filepath.Join(dir, row.Dir))
+		report := judge(t, filepath.Join(dir, row.Dir))
 		if got := report.OPM(); !slices.Equal(treeLines(got), treeLines(row.OPMError)) {
 			t.Errorf("%s: got\n%swant\n%s", row.Dir, got, row.OPMError)
 		}
@@ -136,7 +136,7 @@ func TestValidCatalogs(t *testing.T) {
 	published := unpack(t, realData(t, "published.tar.gz"), "v4.17/d", "v4.17/m")
 	dirs = append(dirs, filepath.Join(published, "v4.17"))
 	for _, dir := range dirs {
-		if report := check(t, dir); !report.Valid() || report.OPM() != "" {
+		if report := judge(t, dir); !report.Valid() || report.OPM() != "" {
 			t.Errorf("%s: %v", dir, report.Err())
 		}
 	}

@@ -234,7 +234,8 @@ func (s *script) properties(pkg, bundle string) {
 func (s *script) details(pkg string) {
 	p, _ := s.c.Package(pkg)
 	info, err := p.Info()
-	s.printf("description %q, icon %q %s%s\n", info.Description, info.Icon.Data, info.Icon.MediaType, errorText(err))
+	icon, bad := info.Icon.Bytes()
+	s.printf("description %q, icon %q %s%s%s\n", info.Description, icon, info.Icon.MediaType, errorText(bad), errorText(err))
 	list, err := p.Deprecations()
 	for _, d := range list {
 		s.printf("deprecated %s %q: %s\n", d.Reference.Schema, d.Reference.Name, d.Message)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
 )
 
 // synth is a catalog made up by chance, in a form that tests can change.
@@ -162,9 +163,9 @@ func (s *synth) text() string {
 }
 
 // mustCheck opens and validates a catalog of one file.
-func mustCheck(t testing.TB, text string) (*catalog.Catalog, *catalog.Report) {
+func mustCheck(t testing.TB, text string) (*catalog.Catalog, *check.Report) {
 	t.Helper()
-	c, report, err := catalog.Check(t.Context(), scriptFiles(text), nil)
+	c, report, err := check.Open(t.Context(), scriptFiles(text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

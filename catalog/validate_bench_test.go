@@ -11,6 +11,9 @@ import (
 	"testing/fstest"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
+	"github.com/fairlead/fairlead/catalog/diff"
+	"github.com/fairlead/fairlead/catalog/edit"
 )
 
 // large returns a catalog of many packages, each in a file of its own.
@@ -33,7 +36,7 @@ func BenchmarkCheck(b *testing.B) {
 	b.SetBytes(size)
 	b.ReportAllocs()
 	for b.Loop() {
-		_, report, err := catalog.Check(context.Background(), fsys, nil)
+		_, report, err := check.Open(context.Background(), fsys, nil)
 		if err != nil || !report.Valid() {
 			b.Fatal(err, report.Err())
 		}
@@ -46,7 +49,7 @@ func BenchmarkCheckReal(b *testing.B) {
 	b.SetBytes(treeSize(b, dir))
 	b.ReportAllocs()
 	for b.Loop() {
-		_, report, err := catalog.Check(context.Background(), os.DirFS(dir), nil)
+		_, report, err := check.Open(context.Background(), os.DirFS(dir), nil)
 		if err != nil || !report.Valid() {
 			b.Fatal(err, report.Err())
 		}
@@ -78,20 +81,20 @@ func BenchmarkChange(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var all []catalog.Selection
+	var all []edit.Selection
 	for p := range c.Packages() {
-		all = append(all, catalog.Selection{Package: p.Name(), Versions: ">=1.1.0"})
+		all = append(all, edit.Selection{Package: p.Name(), Versions: ">=1.1.0"})
 	}
 	b.Run("filter", func(b *testing.B) {
 		for b.Loop() {
-			if _, _, err := catalog.Filter(context.Background(), c, all, nil); err != nil {
+			if _, _, err := edit.Filter(context.Background(), c, all, nil); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 	b.Run("compare", func(b *testing.B) {
 		for b.Loop() {
-			if d, err := catalog.Compare(context.Background(), c, c); err != nil || !d.Empty() {
+			if d, err := diff.Compare(context.Background(), c, c); err != nil || !d.Empty() {
 				b.Fatal(err)
 			}
 		}

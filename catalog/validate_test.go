@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
@@ -36,7 +37,7 @@ func scriptFiles(input string) fstest.MapFS {
 func TestValidateScripts(t *testing.T) {
 	golden.Run(t, "testdata/validate/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
-			_, report, err := catalog.Check(context.Background(), scriptFiles(c.Input), nil)
+			_, report, err := check.Open(context.Background(), scriptFiles(c.Input), nil)
 			if err != nil {
 				return "error: " + err.Error()
 			}
@@ -77,7 +78,7 @@ properties:
 - {type: olm.csv.metadata, value: {annotations: {a: 1}}}
 - {type: custom}
 `)}}
-	_, want, err := catalog.Check(context.Background(), fsys, nil)
+	_, want, err := check.Open(context.Background(), fsys, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ properties:
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := c.Validate(context.Background(), &catalog.ValidateOptions{Workers: 3})
+	got, err := check.Catalog(context.Background(), c, &check.Options{Workers: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ properties:
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("enough"))
-	if _, err := c.Validate(ctx, nil); err == nil || err.Error() != "enough" {
+	if _, err := check.Catalog(ctx, c, nil); err == nil || err.Error() != "enough" {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -93,7 +93,7 @@ func (c *Catalog) Write(w io.Writer, format Format) error {
 	out := bufio.NewWriter(w)
 	for d := range c.Ordered() {
 		if err := writeDocument(out, d, format); err != nil {
-			return fmt.Errorf("catalog: writing %s of %s: %w", d.subject(), d.start, err)
+			return fmt.Errorf("catalog: writing %s of %s: %w", d.Subject(), d.start, err)
 		}
 	}
 	return out.Flush()
@@ -110,7 +110,7 @@ func (c *Catalog) WriteTree(format Format, create func(path string) (io.WriteClo
 		file := "catalog." + format.String()
 		if _, known := c.byName[d.Package()]; known {
 			if file = d.Package() + "/" + file; !fs.ValidPath(file) || strings.Count(file, "/") != 1 || strings.Contains(file, `\`) {
-				return fmt.Errorf("catalog: %s of %s: the name %q of the package is no name of a directory; rename the package", d.subject(), d.start, d.Package())
+				return fmt.Errorf("catalog: %s of %s: the name %q of the package is no name of a directory; rename the package", d.Subject(), d.start, d.Package())
 			}
 		}
 		if byFile[file] == nil {

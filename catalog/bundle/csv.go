@@ -33,26 +33,26 @@ type Metadata struct {
 
 // CSVSpec is the spec of a ClusterServiceVersion.
 type CSVSpec struct {
-	Version        string          `json:"version"`                   // semantic version of the operator, as written
-	Release        json.RawMessage `json:"release"`                   // a string or a number; see Bundle.Release
-	Replaces       string          `json:"replaces"`                  // name of the CSV that this one updates
-	Skips          []string        `json:"skips"`                     // names of the CSVs that this one makes superfluous
-	DisplayName    string          `json:"displayName"`               // what users see
-	Description    string          `json:"description"`               // Markdown
-	Maturity       string          `json:"maturity"`                  // free text such as alpha or stable
-	MinKubeVersion string          `json:"minKubeVersion"`            // oldest version of Kubernetes that will do
-	Keywords       []string        `json:"keywords"`                  // for searching
-	Maintainers    []Maintainer    `json:"maintainers"`               // who answers for the operator
-	Provider       Link            `json:"provider"`                  // who publishes it
-	Links          []Link          `json:"links"`                     // where to read on
-	Icon           []Icon          `json:"icon"`                      // consoles show the first
-	InstallModes   []InstallMode   `json:"installModes"`              // in the order they are written
-	Install        Install         `json:"install"`                   // how it is run
-	CRDs           Definitions     `json:"customresourcedefinitions"` // custom resources it owns and requires
-	APIServices    APIServices     `json:"apiservicedefinitions"`     // aggregated APIs it owns and requires
-	Webhooks       []Webhook       `json:"webhookdefinitions"`        // in the order they are written
-	NativeAPIs     []catalog.GVK   `json:"nativeAPIs"`                // APIs of the cluster itself that it needs
-	RelatedImages  []RelatedImage  `json:"relatedImages"`             // images it needs besides those of its deployments
+	Version        string                 `json:"version"`                   // semantic version of the operator, as written
+	Release        json.RawMessage        `json:"release"`                   // a string or a number; see Bundle.Release
+	Replaces       string                 `json:"replaces"`                  // name of the CSV that this one updates
+	Skips          []string               `json:"skips"`                     // names of the CSVs that this one makes superfluous
+	DisplayName    string                 `json:"displayName"`               // what users see
+	Description    string                 `json:"description"`               // Markdown
+	Maturity       string                 `json:"maturity"`                  // free text such as alpha or stable
+	MinKubeVersion string                 `json:"minKubeVersion"`            // oldest version of Kubernetes that will do
+	Keywords       []string               `json:"keywords"`                  // for searching
+	Maintainers    []Maintainer           `json:"maintainers"`               // who answers for the operator
+	Provider       Link                   `json:"provider"`                  // who publishes it
+	Links          []Link                 `json:"links"`                     // where to read on
+	Icon           []catalog.Icon         `json:"icon"`                      // consoles show the first
+	InstallModes   []InstallMode          `json:"installModes"`              // in the order they are written
+	Install        Install                `json:"install"`                   // how it is run
+	CRDs           Definitions            `json:"customresourcedefinitions"` // custom resources it owns and requires
+	APIServices    APIServices            `json:"apiservicedefinitions"`     // aggregated APIs it owns and requires
+	Webhooks       []Webhook              `json:"webhookdefinitions"`        // in the order they are written
+	NativeAPIs     []catalog.GVK          `json:"nativeAPIs"`                // APIs of the cluster itself that it needs
+	RelatedImages  []catalog.RelatedImage `json:"relatedImages"`             // images it needs besides those of its deployments
 
 	// Labels and Annotations are for grouping objects; those of the CSV
 	// itself are in its metadata.
@@ -70,18 +70,6 @@ type Maintainer struct {
 type Link struct {
 	Name string `json:"name,omitempty"` // what is shown
 	URL  string `json:"url,omitempty"`  // address
-}
-
-// Icon is a picture, its data in base64.
-type Icon struct {
-	Data      string `json:"base64data"` // base64
-	MediaType string `json:"mediatype"`  // such as image/svg+xml
-}
-
-// RelatedImage is an image that the operator or what it runs needs.
-type RelatedImage struct {
-	Name  string `json:"name"`  // short name, or "" in a rendered document
-	Image string `json:"image"` // reference
 }
 
 // InstallMode says whether an operator can serve a kind of namespace set:

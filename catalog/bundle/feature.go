@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -12,68 +11,24 @@ import (
 	"github.com/fairlead/fairlead/internal/near"
 )
 
-// featurePrefix begins the annotations of infrastructure features.
-const featurePrefix = "features.operators.openshift.io/"
-
 // oldFeatures is the annotation that listed features before each got one of
 // its own.
 const oldFeatures = "operators.openshift.io/infrastructure-features"
 
-// The infrastructure features that operators claim, by what follows
-// features.operators.openshift.io/ in the name of the annotation.
-const (
-	FeatureDisconnected   = "disconnected"     // runs without access to the internet
-	FeatureFIPS           = "fips-compliant"   // runs on clusters in FIPS mode
-	FeatureProxy          = "proxy-aware"      // goes through the cluster's proxy
-	FeatureTLSProfiles    = "tls-profiles"     // obeys the cluster's TLS profile
-	FeatureTokenAuthAWS   = "token-auth-aws"   // authenticates by AWS STS
-	FeatureTokenAuthAzure = "token-auth-azure" // authenticates by Microsoft Entra Workload ID
-	FeatureTokenAuthGCP   = "token-auth-gcp"   // authenticates by GCP Workload Identity
-	FeatureCNF            = "cnf"              // is a cloud-native network function
-	FeatureCNI            = "cni"              // is a container network interface
-	FeatureCSI            = "csi"              // is a container storage interface
-)
-
-var features = []string{
-	FeatureDisconnected, FeatureFIPS, FeatureProxy, FeatureTLSProfiles, FeatureTokenAuthAWS, FeatureTokenAuthAzure,
-	FeatureTokenAuthGCP, FeatureCNF, FeatureCNI, FeatureCSI,
-}
-
-// Feature is an infrastructure feature that a CSV speaks of.
-type Feature struct {
-	Name      string           // what follows features.operators.openshift.io/
-	Value     string           // as annotated
-	Supported bool             // Value is "true"
-	Known     bool             // Name is one of the Feature constants
-	Position  catalog.Position // of the annotation
-}
-
 // Features returns the infrastructure features that the CSV is annotated with,
 // by name.
-func (c *CSV) Features() []Feature {
-	var all []Feature
-	for _, key := range slices.Sorted(maps.Keys(c.Metadata.Annotations)) {
-		if name, ok := strings.CutPrefix(key, featurePrefix); ok {
-			value := c.Metadata.Annotations[key]
-			all = append(all, Feature{
-				Name: name, Value: value, Supported: value == "true", Known: slices.Contains(features, name),
-				Position: c.manifest.At("metadata", "annotations", key),
-			})
-		}
-	}
-	return all
-}
+func (c *CSV) Features() []catalog.Feature { return catalog.FeaturesOf(c.Metadata.Annotations) }
 
 // Supports reports whether the CSV claims a feature.
 func (c *CSV) Supports(feature string) bool {
-	return c.Metadata.Annotations[featurePrefix+feature] == "true"
+	return c.Metadata.Annotations[catalog.FeaturePrefix+feature] == "true"
 }
 
 // TokenAuth is how far an operator is ready for one cloud's short-lived
 // tokens, which the Cloud Credential Operator provides once the operator
 // creates a CredentialsRequest.
 type TokenAuth struct {
-	Feature string // one of the FeatureTokenAuth constants
+	Feature string // one of the FeatureTokenAuth constants of package catalog
 	Cloud   string // "AWS STS", "Microsoft Entra Workload ID" or "GCP Workload Identity"
 	Claimed bool   // the CSV is annotated with "true"
 	// Since is the first version of OpenShift that provides the tokens.
@@ -122,14 +77,14 @@ func (c *CSV) TokenAuth() []TokenAuth {
 	}
 	mounted := c.mountsToken()
 	all := []TokenAuth{
-		{Feature: FeatureTokenAuthAWS, Cloud: "AWS STS", Since: "4.14", Inputs: []string{"ROLEARN"}},
-		{Feature: FeatureTokenAuthAzure, Cloud: "Microsoft Entra Workload ID", Since: "4.14.8", Inputs: []string{"CLIENTID", "TENANTID", "SUBSCRIPTIONID"}},
-		{Feature: FeatureTokenAuthGCP, Cloud: "GCP Workload Identity", Since: "4.17", Inputs: []string{"AUDIENCE", "SERVICE_ACCOUNT_EMAIL"}},
+		{Feature: catalog.FeatureTokenAuthAWS, Cloud: "AWS STS", Since: "4.14", Inputs: []string{"ROLEARN"}},
+		{Feature: catalog.FeatureTokenAuthAzure, Cloud: "Microsoft Entra Workload ID", Since: "4.14.8", Inputs: []string{"CLIENTID", "TENANTID", "SUBSCRIPTIONID"}},
+		{Feature: catalog.FeatureTokenAuthGCP, Cloud: "GCP Workload Identity", Since: "4.17", Inputs: []string{"AUDIENCE", "SERVICE_ACCOUNT_EMAIL"}},
 	}
 	for i := range all {
 		t := &all[i]
 		t.Claimed, t.Missing, t.TokenMount = c.Supports(t.Feature), slices.Clone(missing), mounted
-		t.Ready = len(missing) == 0 && (mounted || t.Feature != FeatureTokenAuthGCP)
+		t.Ready = len(missing) == 0 && (mounted || t.Feature != catalog.FeatureTokenAuthGCP)
 	}
 	return all
 }
@@ -164,9 +119,9 @@ func (v *Volume) holdsToken() bool {
 // featureLints tells claims that are misspelt or that the bundle does not
 // keep.
 func (c *checker) featureLints() {
-	csv := c.b.CSV
+	csv, features := c.b.CSV, catalog.KnownFeatures()
 	for _, f := range csv.Features() {
-		path := []any{"metadata", "annotations", featurePrefix + f.Name}
+		path := []any{"metadata", "annotations", catalog.FeaturePrefix + f.Name}
 		if !f.Known {
 			hint := "the features are " + strings.Join(features, ", ")
 			if nearest := near.Nearest(f.Name, features); nearest != "" {
@@ -182,15 +137,15 @@ func (c *checker) featureLints() {
 	for _, t := range csv.TokenAuth() {
 		c.tokenAuth(t)
 	}
-	if csv.Supports(FeatureDisconnected) {
+	if csv.Supports(catalog.FeatureDisconnected) {
 		c.disconnected()
 	}
 }
 
 // oldNames are the names that features had in the annotation that listed them.
 var oldNames = map[string]string{
-	"disconnected": FeatureDisconnected, "proxy-aware": FeatureProxy, "fips": FeatureFIPS, "fipsmode": FeatureFIPS,
-	"cnf": FeatureCNF, "cni": FeatureCNI, "csi": FeatureCSI, "tls-profiles": FeatureTLSProfiles,
+	"disconnected": catalog.FeatureDisconnected, "proxy-aware": catalog.FeatureProxy, "fips": catalog.FeatureFIPS, "fipsmode": catalog.FeatureFIPS,
+	"cnf": catalog.FeatureCNF, "cni": catalog.FeatureCNI, "csi": catalog.FeatureCSI, "tls-profiles": catalog.FeatureTLSProfiles,
 }
 
 func (c *checker) oldFeatures() {
@@ -201,14 +156,14 @@ func (c *checker) oldFeatures() {
 	path := []any{"metadata", "annotations", oldFeatures}
 	var list []string
 	if json.Unmarshal([]byte(text), &list) != nil {
-		c.csvAdvice(CodeFeature, "the annotation "+oldFeatures+" is no JSON list of names: "+embedded(text, &list), "annotate each feature by its own name, as in "+featurePrefix+FeatureDisconnected, path...)
+		c.csvAdvice(CodeFeature, "the annotation "+oldFeatures+" is no JSON list of names: "+embedded(text, &list), "annotate each feature by its own name, as in "+catalog.FeaturePrefix+catalog.FeatureDisconnected, path...)
 		return
 	}
 	for _, name := range list {
 		now := oldNames[strings.ToLower(name)]
-		if _, has := c.b.CSV.Metadata.Annotations[featurePrefix+now]; now == "" || !has {
+		if _, has := c.b.CSV.Metadata.Annotations[catalog.FeaturePrefix+now]; now == "" || !has {
 			c.csvAdvice(CodeFeature, fmt.Sprintf("the feature %q stands only in the annotation %s, which newer consoles do not read", name, oldFeatures),
-				"annotate "+featurePrefix+cmp.Or(now, "NAME")+`: "true"`, path...)
+				"annotate "+catalog.FeaturePrefix+cmp.Or(now, "NAME")+`: "true"`, path...)
 		}
 	}
 }
@@ -217,13 +172,13 @@ func (c *checker) tokenAuth(t TokenAuth) {
 	if !t.Claimed || t.Ready {
 		return
 	}
-	path := []any{"metadata", "annotations", featurePrefix + t.Feature}
+	path := []any{"metadata", "annotations", catalog.FeaturePrefix + t.Feature}
 	if len(t.Missing) > 0 {
 		c.csvAdvice(CodeTokenAuth, fmt.Sprintf("%s is claimed, and clusterPermissions do not allow to %s %s.%s in all namespaces",
 			t.Cloud, strings.Join(t.Missing, ", "), TokenAuthResource, TokenAuthGroup),
 			"add a rule for them to spec.install.spec.clusterPermissions", path...)
 	}
-	if t.Feature == FeatureTokenAuthGCP && !t.TokenMount {
+	if t.Feature == catalog.FeatureTokenAuthGCP && !t.TokenMount {
 		c.csvAdvice(CodeTokenAuth, fmt.Sprintf("%s is claimed, and no deployment mounts a service account token for the audience openshift at %s", t.Cloud, tokenMount),
 			"add a projected volume with serviceAccountToken (path token, audience openshift) and mount it there", path...)
 	}
@@ -240,7 +195,7 @@ func (c *checker) disconnected() {
 		}
 	}
 	c.eachContainer(func(what string, con Container, path []any) {
-		if !slices.ContainsFunc(csv.Spec.RelatedImages, func(r RelatedImage) bool { return r.Image == con.Image }) {
+		if !slices.ContainsFunc(csv.Spec.RelatedImages, func(r catalog.RelatedImage) bool { return r.Image == con.Image }) {
 			c.csvAdvice(CodeFeature, fmt.Sprintf("the feature disconnected is claimed, and the image of %s is not among spec.relatedImages", what),
 				"list it, so that it gets mirrored", append(path, "image")...)
 		}

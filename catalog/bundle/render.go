@@ -30,12 +30,12 @@ type RenderOptions struct {
 
 // Document is an olm.bundle document. Its JSON form is that of the catalog.
 type Document struct {
-	Schema        string             `json:"schema"`                  // olm.bundle
-	Name          string             `json:"name,omitempty"`          // name of the CSV
-	Package       string             `json:"package,omitempty"`       // package it belongs to
-	Image         string             `json:"image"`                   // reference of its image, or ""
-	Properties    []catalog.Property `json:"properties,omitempty"`    // see Bundle.Render for their order
-	RelatedImages []RelatedImage     `json:"relatedImages,omitempty"` // by image, then by name
+	Schema        string                 `json:"schema"`                  // olm.bundle
+	Name          string                 `json:"name,omitempty"`          // name of the CSV
+	Package       string                 `json:"package,omitempty"`       // package it belongs to
+	Image         string                 `json:"image"`                   // reference of its image, or ""
+	Properties    []catalog.Property     `json:"properties,omitempty"`    // see Bundle.Render for their order
+	RelatedImages []catalog.RelatedImage `json:"relatedImages,omitempty"` // by image, then by name
 
 	// CSV is the ClusterServiceVersion that the document was made of. It is no
 	// part of the document; templates take a package's description and icon
@@ -139,22 +139,22 @@ func (b *Bundle) image(text string, s *synthesis) (string, error) {
 }
 
 // relatedImages returns the images that the bundle needs.
-func (b *Bundle) relatedImages(image string) []RelatedImage {
+func (b *Bundle) relatedImages(image string) []catalog.RelatedImage {
 	all := slices.Clone(b.CSV.Spec.RelatedImages)
 	seen := make(map[string]bool, len(all))
 	for _, r := range all {
 		seen[r.Image] = true
 	}
 	if image != "" && !seen[image] {
-		all = append(all, RelatedImage{Image: image})
+		all = append(all, catalog.RelatedImage{Image: image})
 	}
 	for _, c := range b.CSV.containers() {
 		if !seen[c.Image] {
-			all = append(all, RelatedImage{Image: c.Image})
+			all = append(all, catalog.RelatedImage{Image: c.Image})
 		}
 		seen[c.Image] = true
 	}
-	slices.SortStableFunc(all, func(a, b RelatedImage) int {
+	slices.SortStableFunc(all, func(a, b catalog.RelatedImage) int {
 		return cmp.Or(cmp.Compare(a.Image, b.Image), cmp.Compare(a.Name, b.Name))
 	})
 	return all

@@ -164,7 +164,7 @@ func facts(b *bundle.Bundle) string {
 		return out.String()
 	}
 	for _, f := range b.CSV.Features() {
-		fmt.Fprintf(&out, "feature %s=%s supported=%t known=%t at %s\n", f.Name, f.Value, f.Supported, f.Known, f.Position)
+		fmt.Fprintf(&out, "feature %s=%s supported=%t known=%t\n", f.Name, f.Value, f.Supported, f.Known)
 	}
 	for _, a := range b.CSV.TokenAuth() {
 		if a.Claimed || len(a.Missing) == 0 {

@@ -13,8 +13,6 @@ import (
 	"io/fs"
 	"path"
 	"strings"
-
-	"github.com/fairlead/fairlead/catalog"
 )
 
 // Limits of the documents of a layout.
@@ -58,7 +56,7 @@ func openLayout(fsys fs.FS, o *Options) (*Source, error) {
 		return nil, err
 	}
 	if image == nil {
-		return nil, fmt.Errorf("none of the %d images of the layout has the label %s: it is no catalog image", l.images, catalog.ConfigsLabel)
+		return nil, fmt.Errorf("none of the %d images of the layout has the label %s: it is no catalog image", l.images, ConfigsLabel)
 	}
 	u, err := newUnpacker(o)
 	if err != nil {
@@ -70,7 +68,7 @@ func openLayout(fsys fs.FS, o *Options) (*Source, error) {
 		}
 	}
 	if !u.found {
-		return nil, errors.Join(fmt.Errorf("the image has no directory /%s, where its label %s says that the catalog lies", dir, catalog.ConfigsLabel), u.discard())
+		return nil, errors.Join(fmt.Errorf("the image has no directory /%s, where its label %s says that the catalog lies", dir, ConfigsLabel), u.discard())
 	}
 	return u.source(), nil
 }
@@ -116,7 +114,7 @@ func (l *layout) find(data []byte, name string) (image *manifest, dir string, er
 	if err := json.Unmarshal(config, &c); err != nil {
 		return nil, "", fmt.Errorf("image configuration %s is malformed: %w", m.Config.Digest, err)
 	}
-	dir, ok := c.Config.Labels[catalog.ConfigsLabel]
+	dir, ok := c.Config.Labels[ConfigsLabel]
 	if !ok {
 		return nil, "", nil
 	}

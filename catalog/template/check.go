@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
@@ -24,7 +25,7 @@ func (x *expansion) check(docs []json.RawMessage, at []*doc.Value, what string) 
 		}
 		text.WriteByte('\n')
 	}
-	_, report, err := catalog.Check(x.ctx, oneFile(text.Bytes()), nil)
+	_, report, err := check.Open(x.ctx, oneFile(text.Bytes()), nil)
 	if err != nil {
 		x.err = err
 		return false

@@ -14,6 +14,7 @@ import (
 	"testing/fstest"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/catalog/template"
 	"github.com/fairlead/fairlead/internal/long"
 )
@@ -174,7 +175,7 @@ func checkSemver(t *testing.T, text string, want map[string][]catalog.Entry) {
 	if err := result.WriteJSON(&out); err != nil {
 		t.Fatal(err)
 	}
-	_, report, err := catalog.Check(context.Background(), fstest.MapFS{"catalog.json": {Data: out.Bytes()}}, nil)
+	_, report, err := check.Open(context.Background(), fstest.MapFS{"catalog.json": {Data: out.Bytes()}}, nil)
 	if err != nil || !report.Valid() {
 		t.Fatalf("%sis no valid catalog: %v %v", text, err, report.Findings())
 	}
@@ -198,7 +199,7 @@ func FuzzTemplate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		tmpl, err := template.Parse([]byte(text), &template.Options{File: "t.yaml"})
 		if err != nil {
-			check(t, err)
+			judge(t, err)
 			return
 		}
 		first, err := tmpl.Render(context.Background(), renderer)
@@ -209,7 +210,7 @@ func FuzzTemplate(f *testing.F) {
 		if err != nil {
 			var ds catalog.Diagnostics
 			if errors.As(err, &ds) {
-				check(t, err)
+				judge(t, err)
 			}
 			return
 		}
@@ -221,7 +222,7 @@ func FuzzTemplate(f *testing.F) {
 }
 
 // check checks what holds for all findings.
-func check(t *testing.T, err error) {
+func judge(t *testing.T, err error) {
 	t.Helper()
 	var ds catalog.Diagnostics
 	if !errors.As(err, &ds) || len(ds) == 0 {

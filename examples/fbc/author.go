@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/edit"
+	"github.com/fairlead/fairlead/catalog/source"
 )
 
 func initPackage(c *call) error {
@@ -16,7 +18,7 @@ func initPackage(c *call) error {
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
-	t := catalog.PackageTemplate{Name: c.Arg(0), DefaultChannel: *channel}
+	t := edit.PackageTemplate{Name: c.Arg(0), DefaultChannel: *channel}
 	if *description != "" {
 		text, err := os.ReadFile(*description)
 		if err != nil {
@@ -31,7 +33,7 @@ func initPackage(c *call) error {
 		}
 		t.Icon = image
 	}
-	document, err := catalog.NewPackage(t)
+	document, err := edit.NewPackage(t)
 	if err == nil && *format == "yaml" {
 		document, err = catalog.YAML(document)
 		document = append([]byte("---\n"), document...)
@@ -61,7 +63,7 @@ func dockerfile(c *call) error {
 	} else if !info.IsDir() {
 		return fmt.Errorf("%s is no directory", dir)
 	}
-	text, err := catalog.Dockerfile(catalog.ImageTemplate{Directory: filepath.Base(dir), Base: *base, Builder: *builder})
+	text, err := source.Dockerfile(source.ImageTemplate{Directory: filepath.Base(dir), Base: *base, Builder: *builder})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/edit"
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
@@ -54,13 +55,13 @@ func filter(c *call) error {
 	if err != nil {
 		return err
 	}
-	part, report, err := catalog.Filter(c.Context, cat, selections, &catalog.FilterOptions{NoDependencies: *alone})
+	part, report, err := edit.Filter(c.Context, cat, selections, &edit.FilterOptions{NoDependencies: *alone})
 	if err != nil {
 		return err
 	}
 	for _, l := range []struct {
 		what string
-		list []catalog.Change
+		list []edit.Change
 	}{{"added", report.Added}, {"dropped", report.Dropped}, {"changed", report.Changed}, {"not in the catalog", report.Unmet}} {
 		for _, change := range l.list {
 			fmt.Fprintf(c.Stderr, "%s: %s\n", l.what, change)
@@ -70,8 +71,8 @@ func filter(c *call) error {
 }
 
 // selectionsOf reads NAME[/CHANNEL,...][@RANGE] and NAME=CHANNEL.
-func selectionsOf(packages, defaults []string) ([]catalog.Selection, error) {
-	var list []catalog.Selection
+func selectionsOf(packages, defaults []string) ([]edit.Selection, error) {
+	var list []edit.Selection
 	channelOf := map[string]string{}
 	for _, d := range defaults {
 		of, channel, ok := strings.Cut(d, "=")
@@ -81,7 +82,7 @@ func selectionsOf(packages, defaults []string) ([]catalog.Selection, error) {
 		channelOf[of] = channel
 	}
 	for _, text := range packages {
-		var s catalog.Selection
+		var s edit.Selection
 		what, versions, _ := strings.Cut(text, "@")
 		name, channels, has := strings.Cut(what, "/")
 		s.Package, s.Versions = name, versions
@@ -115,9 +116,9 @@ func merge(c *call) error {
 		}
 		catalogs = append(catalogs, cat)
 	}
-	opts := &catalog.MergeOptions{Prefer: map[string]catalog.Preference{"first": catalog.PreferFirst, "last": catalog.PreferLast}[*prefer]}
-	all, conflicts, err := catalog.Merge(c.Context, opts, catalogs...)
-	var disagree *catalog.ConflictError
+	opts := &edit.MergeOptions{Prefer: map[string]edit.Preference{"first": edit.PreferFirst, "last": edit.PreferLast}[*prefer]}
+	all, conflicts, err := edit.Merge(c.Context, opts, catalogs...)
+	var disagree *edit.ConflictError
 	if errors.As(err, &disagree) {
 		conflicts = disagree.Conflicts
 		err = args.ErrFindings
@@ -142,7 +143,7 @@ func convert(c *call) error {
 		return err
 	}
 	if *metadata {
-		converted, kept, err := catalog.ConvertObjects(c.Context, cat)
+		converted, kept, err := edit.ConvertObjects(c.Context, cat)
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/diff"
+	"github.com/fairlead/fairlead/catalog/draw"
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
@@ -22,14 +24,14 @@ func graph(c *call) error {
 	if err != nil {
 		return err
 	}
-	opts := &catalog.PictureOptions{Channels: *channels}
+	opts := &draw.Options{Channels: *channels}
 	switch *format {
 	case "dot":
-		return p.WriteDOT(c.Stdout, opts)
+		return draw.DOT(c.Stdout, p, opts)
 	case "svg":
-		return p.WriteSVG(c.Stdout, opts)
+		return draw.SVG(c.Stdout, p, opts)
 	}
-	return p.WriteMermaid(c.Stdout, opts)
+	return draw.Mermaid(c.Stdout, p, opts)
 }
 
 func path(c *call) error {
@@ -91,7 +93,7 @@ func channelsOf(p *catalog.Package, only string) []*catalog.Channel {
 	return list
 }
 
-func diff(c *call) error {
+func compare(c *call) error {
 	format := c.Choice("o", "text", "json")
 	if err := c.Parse(2, 2); err != nil {
 		return err
@@ -104,7 +106,7 @@ func diff(c *call) error {
 	if err != nil {
 		return err
 	}
-	d, err := catalog.Compare(c.Context, before, after)
+	d, err := diff.Compare(c.Context, before, after)
 	if err != nil {
 		return err
 	}

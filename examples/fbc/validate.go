@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
@@ -20,7 +21,7 @@ func validate(c *call) error {
 	if err != nil {
 		return err
 	}
-	cat, report, err := catalog.Check(c.Context, src, nil)
+	cat, report, err := check.Open(c.Context, src, nil)
 	if err != nil {
 		return err
 	}
@@ -29,7 +30,7 @@ func validate(c *call) error {
 		if err != nil {
 			return err
 		}
-		lints, err := cat.Lint(c.Context, codes...)
+		lints, err := check.Lint(c.Context, cat, codes...)
 		if err != nil {
 			return err
 		}
@@ -56,11 +57,11 @@ func validate(c *call) error {
 // lintCodes reads the list of lints that are asked for.
 func lintCodes(list string) ([]catalog.Code, error) {
 	if list == "all" {
-		return catalog.Lints(), nil
+		return check.Lints(), nil
 	}
 	var codes []catalog.Code
 	for name := range strings.SplitSeq(list, ",") {
-		if !slices.Contains(catalog.Lints(), catalog.Code(name)) {
+		if !slices.Contains(check.Lints(), catalog.Code(name)) {
 			return nil, &args.UsageError{Text: fmt.Sprintf("there is no lint %q; docs/diagnostics.md lists them", name)}
 		}
 		codes = append(codes, catalog.Code(name))

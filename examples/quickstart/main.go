@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -87,7 +88,7 @@ func judge(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, report, err := catalog.Check(ctx, files, nil)
+	_, report, err := check.Open(ctx, files, nil)
 	if err != nil {
 		return err
 	}

@@ -47,10 +47,28 @@ var lattice = map[string][]string{
 	"solver/rule": {"internal/semverx"},
 
 	// Catalogs.
-	"catalog":          {".", "internal/diagram", "internal/doc", "internal/near", "internal/semverx"},
+	"catalog/internal/csv":     {"internal/doc"},
+	"catalog/internal/inspect": {"internal/doc"},
+	"catalog/internal/names":   {},
+	"catalog/internal/opm":     {"catalog/internal/names"},
+	"catalog/internal/shape":   {"catalog/internal/names", "internal/doc"},
+	"catalog": {
+		".", "catalog/internal/csv", "catalog/internal/inspect", "catalog/internal/names", "catalog/internal/shape", "internal/doc", "internal/near",
+		"internal/semverx",
+	},
+	"catalog/check": {
+		"catalog", "catalog/internal/csv", "catalog/internal/inspect", "catalog/internal/names", "catalog/internal/opm", "catalog/internal/shape",
+		"internal/doc", "internal/near", "internal/semverx",
+	},
+	"catalog/diff": {"catalog", "internal/doc", "internal/semverx"},
+	"catalog/draw": {"catalog", "internal/diagram", "internal/semverx"},
+	"catalog/edit": {
+		"catalog", "catalog/diff", "catalog/internal/csv", "catalog/internal/names", "catalog/internal/shape", "internal/doc", "internal/near",
+		"internal/semverx",
+	},
 	"catalog/bundle":   {"catalog", "internal/doc", "internal/near", "internal/semverx"},
 	"catalog/source":   {"catalog", "internal/archive"},
-	"catalog/template": {"catalog", "internal/doc", "internal/near", "internal/semverx"},
+	"catalog/template": {"catalog", "catalog/check", "internal/doc", "internal/near", "internal/semverx"},
 
 	// The one place where catalogs and the solver meet.
 	"solver/olm/config": {"internal/object"},
@@ -90,7 +108,7 @@ var lattice = map[string][]string{
 	// Programs: the public packages, what they read their input with, and what
 	// they share below examples/internal.
 	"examples/*": {
-		".", "catalog", "catalog/bundle", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout",
+		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout",
 		"internal/archive", "internal/diagram", "internal/doc", "lifecycle", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints",
@@ -162,6 +180,10 @@ const (
 var cores = map[string]purity{
 	"catalog":            calm,
 	"catalog/bundle":     calm,
+	"catalog/check":      calm,
+	"catalog/diff":       calm,
+	"catalog/draw":       calm,
+	"catalog/edit":       calm,
 	"catalog/template":   calm,
 	"internal/archive":   calm,
 	"internal/diagram":   calm,

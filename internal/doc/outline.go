@@ -88,6 +88,19 @@ func (o *Outline) Children(n Node) iter.Seq[Node] {
 	}
 }
 
+// Field finds one of members by its key, in any case of letters; the key
+// spelt alike comes first.
+func (o *Outline) Field(members iter.Seq[Node], name string) (found Node, ok bool) {
+	for n := range members {
+		if key := o.Key(n); string(key) == name {
+			return n, true
+		} else if !ok && strings.EqualFold(string(key), name) {
+			found, ok = n, true
+		}
+	}
+	return found, ok
+}
+
 // index finds the node that n is a copy of: nodes are ordered by the start of
 // their values.
 func (o *Outline) index(n Node) int {

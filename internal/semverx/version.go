@@ -54,6 +54,16 @@ func parse(text, written string) (Version, error) {
 	return v, nil
 }
 
+// Tolerant is [ParseTolerant] for versions that are judged elsewhere: it returns
+// the zero Version for what is not one.
+func Tolerant(s string) Version {
+	v, err := ParseTolerant(s)
+	if err != nil {
+		return Version{}
+	}
+	return v
+}
+
 // ParseTolerant reads a version as people write it. White space around it, one
 // leading v and leading zeros of the three numbers are dropped, and a missing
 // minor or patch is 0. A version of fewer than three numbers can have neither

@@ -9,7 +9,7 @@ import (
 
 	"github.com/operator-framework/operator-registry/alpha/declcfg"
 
-	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
 )
 
 // Verdict is what a reader says of a catalog.
@@ -34,7 +34,7 @@ func Theirs(ctx context.Context, fsys fs.FS) Verdict {
 
 // Ours is the verdict of package catalog, in opm's words.
 func Ours(ctx context.Context, fsys fs.FS) (Verdict, error) {
-	_, report, err := catalog.Check(ctx, fsys, nil)
+	_, report, err := check.Open(ctx, fsys, nil)
 	if err != nil {
 		return Verdict{}, fmt.Errorf("check: %w", err)
 	}

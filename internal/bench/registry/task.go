@@ -11,6 +11,7 @@ import (
 	"github.com/operator-framework/operator-registry/alpha/declcfg"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/internal/bench/cost"
 )
 
@@ -29,7 +30,7 @@ func Tasks() []cost.Task {
 			return err
 		}},
 		{Name: "check", Run: func(ctx context.Context, dir string) error {
-			_, report, err := catalog.Check(ctx, os.DirFS(dir), nil)
+			_, report, err := check.Open(ctx, os.DirFS(dir), nil)
 			if err == nil {
 				err = report.Err()
 			}

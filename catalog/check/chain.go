@@ -1,0 +1,155 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/semverx"
+)
+
+// checkChain checks that the updates of a channel lead to one head. Of several
+// faults it reports the first: the others follow from it more often than not.
+func (v *validator) checkChain(p *packageState, ch *channelState) {
+	subject := channelSubject(p.name(), ch.doc.Name())
+	place := []string{p.name(), ch.doc.Name()}
+	entries := ch.distinct()
+	heads := catalog.Heads(entries)
+	switch len(heads) {
+	case 0:
+		v.add(CodeNoHead, ch.doc, at("entries"), subject, "it has no head: every entry is replaced or skipped by "+ch.whoCovers(),
+			"let the newest entry be replaced and skipped by none", opmLeaf(place, "no channel head found in graph"))
+		return
+	case 1:
+	default:
+		names := slices.Sorted(slices.Values(heads))
+		v.add(CodeMultipleHeads, ch.doc, at("entries", ch.index(heads[1])), subject,
+			fmt.Sprintf("it has %d heads, entries that no other replaces or skips: %s", len(names), some(names)),
+			ch.joinHint(p, heads), opmLeaf(place, "multiple channel heads found in graph: %s", strings.Join(names, ", ")))
+		return
+	}
+	chain, cycle := catalog.Chain(entries, heads[0])
+	skipped := catalog.Skipped(entries)
+	if cycle != nil {
+		v.add(CodeReplacesCycle, ch.doc, at("entries", ch.index(cycle[len(cycle)-2]), "replaces"), subject,
+			"the chain of replaces runs in a circle: "+strings.Join(cycle, " -> "), "let the oldest of them replace nothing, or something older",
+			opmLeaf(place, "detected cycle in replaces chain of upgrade graph: %s", strings.Join(cycle, " -> ")))
+		return
+	}
+	var stranded []string
+	first := -1
+	for _, i := range ch.entries {
+		if name := ch.doc.Entries()[i].Name; !slices.Contains(chain, name) && !skipped[name] {
+			stranded = append(stranded, name)
+			if first < 0 {
+				first = i
+			}
+		}
+	}
+	if len(stranded) == 0 {
+		return
+	}
+	slices.Sort(stranded)
+	message, hint := ch.strandedWhy(chain, skipped)
+	v.add(CodeStrandedBundle, ch.doc, at("entries", first), subject,
+		fmt.Sprintf("no chain of updates to the head %q passes %s: %s", heads[0], some(stranded), message), hint,
+		opmLeaf(place, "channel contains one or more stranded bundles: %s", strings.Join(stranded, ", ")))
+}
+
+// distinct returns the entries that count: of one name the first.
+func (ch *channelState) distinct() []catalog.Entry {
+	list := make([]catalog.Entry, len(ch.entries))
+	for k, i := range ch.entries {
+		list[k] = ch.doc.Entries()[i]
+	}
+	return list
+}
+
+// index returns the place of the entry of that name.
+func (ch *channelState) index(name string) int {
+	return slices.IndexFunc(ch.doc.Entries(), func(e catalog.Entry) bool { return e.Name == name })
+}
+
+// whoCovers says by what the entries of a channel without a head are covered.
+func (ch *channelState) whoCovers() string {
+	for _, i := range ch.entries {
+		e := &ch.doc.Entries()[i]
+		if e.Replaces == e.Name || slices.Contains(e.Skips, e.Name) {
+			return strconv.Quote(e.Name) + " itself, or another one"
+		}
+	}
+	return "another one"
+}
+
+// joinHint says what would leave one head: the entry with the highest version.
+func (ch *channelState) joinHint(p *packageState, heads []string) string {
+	best, bestVersion := "", semverx.Version{}
+	for _, name := range heads {
+		var version semverx.Version
+		if b := p.bundles[name]; b != nil {
+			version, _ = semverx.ParseTolerant(b.version)
+		}
+		if version.IsZero() {
+			return "let the newest of them replace or skip the others"
+		}
+		if best == "" || version.Compare(bestVersion) > 0 {
+			best, bestVersion = name, version
+		}
+	}
+	others := slices.DeleteFunc(slices.Sorted(slices.Values(heads)), func(n string) bool { return n == best })
+	if len(others) == 1 {
+		return fmt.Sprintf("add %q to the skips of %q, or let the chain of replaces below %[2]q pass it", others[0], best)
+	}
+	return fmt.Sprintf("add the others to the skips of %q, the one with the highest version, or let the chain of replaces below it pass them", best)
+}
+
+// strandedWhy says where the chain from the head ends, and how to make it go
+// on.
+func (ch *channelState) strandedWhy(chain []string, skipped map[string]bool) (why, hint string) {
+	last := chain[len(chain)-1]
+	e := ch.byName[last]
+	switch {
+	case e == nil && len(chain) > 1 && last != "":
+		return fmt.Sprintf("the chain ends where %q replaces %q, which is not in the channel", chain[len(chain)-2], last),
+			fmt.Sprintf("let %q replace the newest of them, or skip them", chain[len(chain)-2])
+	case e == nil:
+		e = ch.byName[chain[max(0, len(chain)-2)]]
+	}
+	if e != nil && skipped[e.Replaces] && e.Replaces != "" {
+		return fmt.Sprintf("the chain ends where %q replaces %q, because that is skipped", e.Name, e.Replaces),
+			fmt.Sprintf("add them to the skips of %q, or let it replace the newest of them", e.Name)
+	}
+	name := last
+	if e != nil {
+		name = e.Name
+	}
+	return fmt.Sprintf("the chain ends at %q, which replaces nothing", name), fmt.Sprintf("let %q replace the newest of them, or skip them", name)
+}
+
+// some lists names, the first ones if there are many.
+func some(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+func rangeReason(err error) string {
+	var bad *semverx.RangeError
+	if errors.As(err, &bad) {
+		return bad.Reason
+	}
+	return err.Error()
+}
+
+func rangeHint(err error) string {
+	var bad *semverx.RangeError
+	if errors.As(err, &bad) && bad.Hint != "" {
+		return bad.Hint
+	}
+	return `write comparisons parted by spaces, as in ">=1.0.0 <1.2.0"`
+}

@@ -1,0 +1,165 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/internal/inspect"
+	"github.com/fairlead/fairlead/internal/doc"
+)
+
+// Options tune validation. The zero value, and nil, are the defaults.
+type Options struct {
+	// Workers is how many bundles are checked at once. Default GOMAXPROCS. The
+	// result does not depend on it.
+	Workers int
+}
+
+// Report is what validation found. It never changes.
+type Report struct {
+	findings catalog.Diagnostics // sorted
+	warnings catalog.Diagnostics // sorted
+	opm      opmVerdict
+}
+
+// Valid reports whether there is no finding. Warnings do not count.
+func (r *Report) Valid() bool { return len(r.findings) == 0 }
+
+// Findings returns what makes the catalog invalid, sorted by position.
+func (r *Report) Findings() catalog.Diagnostics { return slices.Clone(r.findings) }
+
+// Warnings returns the advice of the lints that were asked for, sorted by
+// position.
+func (r *Report) Warnings() catalog.Diagnostics { return slices.Clone(r.warnings) }
+
+// Err returns the findings as an error, nil if there are none.
+func (r *Report) Err() error { return r.Findings().Err() }
+
+// Open opens the catalog in fsys and judges it in one go, which spares the
+// second look that [Catalog] takes at the bundles.
+//
+// Faults of files are part of the report, and judging goes on with the
+// documents that have none. The error is one of opening that comes without a
+// catalog, see [catalog.Open].
+func Open(ctx context.Context, fsys fs.FS, opts *catalog.Options) (*catalog.Catalog, *Report, error) {
+	k := &bundleFaults{}
+	c, err := catalog.Open(inspect.With(ctx, k.start), fsys, opts)
+	if c == nil {
+		return nil, nil, err
+	}
+	return c, judge(c, k.all()), nil
+}
+
+// Catalog judges a catalog by the rules that every reader of catalogs
+// relies on, and reports all findings at once:
+//
+//  1. names: packages are named by DNS labels; packages, the channels and
+//     bundles of a package, and the entries of a channel are unique; channels,
+//     bundles and deprecations belong to a package that is there;
+//  2. bundles: each has one olm.package property, of its package and with a
+//     strict version; values of known properties have their form; image
+//     references are well formed; each bundle is in a channel, each entry of a
+//     channel is a bundle; no two bundles of a package share a version;
+//  3. updates: a package's default channel is one of its channels; a channel
+//     has exactly one head, from which the chain of replaces, up to the first
+//     skipped entry, passes every entry that is not skipped, none twice;
+//  4. deprecations: one document for a package, whose entries refer to what is
+//     there, each thing once, with a message.
+//
+// Those are the rules of opm validate; [Report.OPM] gives its verdict in
+// its words.
+//
+// The documents of bundles are read again, with several workers, unless the
+// catalog was opened by [Open]. The error is that of ctx or of reading.
+func Catalog(ctx context.Context, c *catalog.Catalog, opts *Options) (*Report, error) {
+	workers := runtime.GOMAXPROCS(0)
+	if opts != nil && opts.Workers > 0 {
+		workers = opts.Workers
+	}
+	flaws, err := checkBundles(ctx, c, workers)
+	if err != nil {
+		return nil, err
+	}
+	return judge(c, flaws), nil
+}
+
+// judge goes through the documents. flaws are those of bundles that have any.
+func judge(c *catalog.Catalog, flaws map[*catalog.Document]*bundleFlaws) *Report {
+	v := &validator{c: c, flaws: flaws, packages: map[string]*packageState{}}
+	v.loadFaults()
+	v.addPackages()
+	v.addChannels()
+	v.addBundles()
+	v.checkEntries()
+	v.checkDeprecations()
+	for _, p := range v.sortedPackages() {
+		v.checkPackage(p)
+	}
+	return v.report()
+}
+
+// bundleFaults collects the flaws of bundles while a catalog is opened.
+type bundleFaults struct {
+	mu   sync.Mutex
+	each []map[*catalog.Document]*bundleFlaws // by worker
+}
+
+// start makes the function of one more worker.
+func (b *bundleFaults) start() inspect.Func {
+	k, found := newBundleChecker(), map[*catalog.Document]*bundleFlaws{}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.each = append(b.each, found)
+	return func(d any, text *doc.Document) {
+		if flaws := k.check(text); flaws != noFlaws {
+			found[d.(*catalog.Document)] = flaws
+		}
+	}
+}
+
+// all returns what the workers found, once they are done.
+func (b *bundleFaults) all() map[*catalog.Document]*bundleFlaws {
+	all := map[*catalog.Document]*bundleFlaws{}
+	for _, found := range b.each {
+		maps.Copy(all, found)
+	}
+	return all
+}
+
+// checkBundles returns the flaws of the bundles that have any. It reads them.
+func checkBundles(ctx context.Context, c *catalog.Catalog, workers int) (map[*catalog.Document]*bundleFlaws, error) {
+	pending := slices.Collect(documents(c, catalog.SchemaBundle))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	found := make([]*bundleFlaws, len(pending))
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(workers, len(pending)) {
+		group.Go(func() {
+			k := newBundleChecker()
+			for i := int(next.Add(1)) - 1; i < len(pending) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				d, err := loadText(pending[i])
+				if err != nil {
+					cancel(fmt.Errorf("catalog: %s: %s changed or cannot be read: %w", pending[i].Start(), pending[i].Subject(), err))
+					return
+				}
+				found[i] = k.check(d)
+			}
+		})
+	}
+	group.Wait()
+	flaws := map[*catalog.Document]*bundleFlaws{}
+	for i, d := range pending {
+		if found[i] != nil && found[i] != noFlaws {
+			flaws[d] = found[i]
+		}
+	}
+	return flaws, context.Cause(ctx)
+}

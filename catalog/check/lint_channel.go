@@ -1,0 +1,123 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/semverx"
+)
+
+// channel lints the entries of a channel and the updates that they make.
+func (l *linter) channel(ch *catalog.Channel) {
+	g := ch.Graph()
+	for i, e := range ch.Entries() {
+		l.redundantSkips(ch, e, i)
+		l.skipRange(ch, e, i)
+		if l.on[LintDowngrade] {
+			l.downgrades(ch, g, e, i)
+		}
+	}
+	if l.on[LintUpdateCycle] {
+		l.updateCycle(ch, g)
+	}
+}
+
+func (l *linter) redundantSkips(ch *catalog.Channel, e catalog.Entry, i int) {
+	for k, s := range e.Skips {
+		switch s {
+		case "":
+		case e.Replaces:
+			l.add(LintRedundantSkip, ch.Document(), at("entries", i, "skips", k), fmt.Sprintf("%q both replaces and skips %q; skipping cuts the chain of replaces there", e.Name, s),
+				"keep one of the two: replaces if what comes before shall stay installable")
+		case e.Name:
+			l.add(LintRedundantSkip, ch.Document(), at("entries", i, "skips", k), fmt.Sprintf("%q skips itself", e.Name), "remove it from its own skips")
+		}
+	}
+	if e.Replaces != "" && e.Replaces == e.Name {
+		l.add(LintRedundantSkip, ch.Document(), at("entries", i, "replaces"), fmt.Sprintf("%q replaces itself", e.Name), "name the bundle before it")
+	}
+}
+
+// skipRange reports ranges that reach too far, or nowhere.
+func (l *linter) skipRange(ch *catalog.Channel, e catalog.Entry, i int) {
+	r, err := semverx.ParseRange(e.SkipRange)
+	if e.SkipRange == "" || err != nil {
+		return
+	}
+	add := func(message, hint string) {
+		l.add(LintSkipRange, ch.Document(), at("entries", i, "skipRange"), fmt.Sprintf("the skipRange %q of %q %s", e.SkipRange, e.Name, message), hint)
+	}
+	for _, text := range r.Lints() {
+		add("is odd: "+text, "correct the range")
+	}
+	own := semverx.Tolerant(ch.Package().Version(e.Name))
+	if own.IsZero() {
+		return
+	}
+	var later []string
+	for _, other := range ch.Entries() {
+		if v := semverx.Tolerant(ch.Package().Version(other.Name)); !v.IsZero() && v.Compare(own) > 0 && r.Contains(v) {
+			later = append(later, other.Name)
+		}
+	}
+	switch {
+	case len(later) > 0:
+		add("holds later versions: "+some(later), "end it below "+own.String())
+	case r.Contains(own):
+		add("holds its own version", "end it below "+own.String())
+	}
+}
+
+// downgrades reports updates by replaces and skips to a lower version.
+func (l *linter) downgrades(ch *catalog.Channel, g *catalog.Graph, e catalog.Entry, i int) {
+	to := semverx.Tolerant(ch.Package().Version(e.Name))
+	for edge := range g.Predecessors(e.Name) {
+		from := semverx.Tolerant(ch.Package().Version(edge.From))
+		if edge.Kind != catalog.EdgeSkipRange && !to.IsZero() && !from.IsZero() && from.Compare(to) > 0 {
+			l.add(LintDowngrade, ch.Document(), at("entries", i), fmt.Sprintf("it leads from %q down to %q, by %s", edge.From, e.Name, edge.Kind),
+				"turn the edge round, or remove it")
+		}
+	}
+}
+
+// updateCycle reports the first circle of updates in a channel. Circles of
+// replaces alone make a catalog invalid; this finds those by skips and ranges,
+// too.
+func (l *linter) updateCycle(ch *catalog.Channel, g *catalog.Graph) {
+	const (
+		unseen = iota
+		open
+		done
+	)
+	state := map[string]int{}
+	var way []string
+	var visit func(name string) []string
+	visit = func(name string) []string {
+		state[name] = open
+		way = append(way, name)
+		for edge := range g.Successors(name) {
+			switch state[edge.To] {
+			case open:
+				return append(slices.Clone(way[slices.Index(way, edge.To):]), edge.To)
+			case unseen:
+				if cycle := visit(edge.To); cycle != nil {
+					return cycle
+				}
+			}
+		}
+		state[name] = done
+		way = way[:len(way)-1]
+		return nil
+	}
+	for _, e := range ch.Entries() {
+		if state[e.Name] != unseen {
+			continue
+		}
+		if cycle := visit(e.Name); cycle != nil {
+			l.add(LintUpdateCycle, ch.Document(), at("entries"), "updates lead in a circle: "+strings.Join(cycle, " -> "), "remove one of the edges")
+			return
+		}
+	}
+}

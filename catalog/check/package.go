@@ -1,0 +1,166 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/internal/opm"
+	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/semverx"
+)
+
+// checkPackage checks what shows once a package is complete.
+func (v *validator) checkPackage(p *packageState) {
+	v.defaultChannel(p)
+	if len(p.channels) == 0 {
+		var notes []opmNote
+		if p.doc.DefaultChannel() == "" {
+			notes = append(notes, opmLeaf([]string{p.name()}, "package must contain at least one channel"))
+		}
+		v.add(CodeNoChannel, p.doc, at("name"), packageSubject(p.name()), "it has no channel", "add an olm.channel document of the package", notes...)
+	}
+	for _, ch := range p.channels {
+		v.checkChannel(p, ch)
+	}
+	v.checkVersions(p)
+	for _, d := range p.noMessage {
+		v.noMessage(p, d)
+	}
+}
+
+func (v *validator) defaultChannel(p *packageState) {
+	name := p.doc.DefaultChannel()
+	if name != "" && p.channel(name) != nil {
+		return
+	}
+	var names []string
+	for _, ch := range p.channels {
+		names = append(names, ch.doc.Name())
+	}
+	slices.Sort(names)
+	hint := "write the name of one of its channels: " + strings.Join(names, ", ")
+	switch nearest := near.Nearest(name, names); {
+	case len(names) == 0:
+		hint = "add a channel and name it as the default"
+	case name != "" && nearest != "":
+		hint = "write " + strconv.Quote(nearest)
+	}
+	if name == "" {
+		v.add(CodeDefaultChannel, p.doc, nil, packageSubject(p.name()), "it has no default channel", hint,
+			opmLeaf([]string{p.name()}, "default channel must be set"))
+		return
+	}
+	// opm makes up an empty channel of that name, and complains about it.
+	v.add(CodeDefaultChannel, p.doc, at("defaultChannel"), packageSubject(p.name()),
+		fmt.Sprintf("its default channel %q is none of its channels", name), hint,
+		opmLeaf([]string{p.name(), name}, "channel must contain at least one bundle"))
+}
+
+// checkVersions reports bundles whose version and release are the same.
+func (v *validator) checkVersions(p *packageState) {
+	byVersion := map[string][]*bundleState{}
+	names := map[string][]string{} // as opm sees it: of entries without a bundle the version is 0.0.0
+	for _, b := range p.order {
+		if b.version == "" {
+			continue
+		}
+		byVersion[b.full()] = append(byVersion[b.full()], b)
+		if b.listed {
+			names[b.full()] = append(names[b.full()], b.doc.Name())
+		}
+	}
+	for _, ch := range p.channels {
+		for _, name := range p.missing(ch) {
+			if !slices.Contains(names["0.0.0"], name) {
+				names["0.0.0"] = append(names["0.0.0"], name)
+			}
+		}
+	}
+	var groups []string
+	for version, list := range names {
+		if len(list) > 1 {
+			slices.Sort(list)
+			groups = append(groups, version+"\x00{"+version+": ["+strings.Join(list, ", ")+"]}")
+		}
+	}
+	if len(groups) > 0 {
+		slices.Sort(groups)
+		for i, g := range groups {
+			_, groups[i], _ = strings.Cut(g, "\x00")
+		}
+		v.onlyOPM(opmLeaf([]string{p.name()}, "duplicate versions found in bundles: %v", groups))
+	}
+	for _, b := range p.order {
+		if same := byVersion[b.full()]; len(same) > 1 && same[0] != b {
+			first := same[0]
+			v.add(CodeVersionConflict, b.doc, at("properties"), bundleSubject(p.name(), b.doc.Name()),
+				fmt.Sprintf("bundle %q has the same version %s, at %s", first.doc.Name(), b.full(), first.doc.Start()),
+				"give one of the two another version, or remove it")
+		}
+	}
+}
+
+// checkChannel checks the channel's entries, each for itself and together.
+func (v *validator) checkChannel(p *packageState, ch *channelState) {
+	name := ch.doc.Name()
+	place := []string{p.name(), name}
+	if len(ch.entries) == 0 {
+		v.add(CodeEmptyChannel, ch.doc, at("entries"), channelSubject(p.name(), name), "it has no entry",
+			"add an entry for a bundle, or remove the channel", opmLeaf(place, "channel must contain at least one bundle"))
+		return
+	}
+	v.checkChain(p, ch)
+	for _, i := range ch.entries {
+		v.checkEntry(p, ch, i)
+	}
+}
+
+func (v *validator) checkEntry(p *packageState, ch *channelState, i int) {
+	e := &ch.doc.Entries()[i]
+	place := []string{p.name(), ch.doc.Name(), e.Name}
+	subject := channelSubject(p.name(), ch.doc.Name())
+	add := func(code catalog.Code, path []any, message, hint string, notes ...opmNote) {
+		v.add(code, ch.doc, append(at("entries", i), path...), subject, message, hint, notes...)
+	}
+	if e.Name == "" {
+		add(CodeEntryName, nil, "an entry has no name", "write the name of the bundle", opmLeaf(place, "name must be set"))
+	}
+	for k, skip := range e.Skips {
+		if skip == "" {
+			add(CodeEmptySkip, at("skips", k), fmt.Sprintf("the entry %q skips a bundle without a name", e.Name), "remove the empty text",
+				opmLeaf(place, "skip[%d] is empty", k))
+		}
+	}
+	if e.SkipRange != "" {
+		if _, err := semverx.ParseRange(e.SkipRange); err != nil {
+			add(CodeSkipRange, at("skipRange"), fmt.Sprintf("the skipRange of %q is no range of versions: %s", e.Name, rangeReason(err)), rangeHint(err),
+				opmLeaf(place, "invalid skipRange %q: %v", e.SkipRange, opm.RangeError(e.SkipRange)))
+		}
+	}
+	if b := p.bundles[e.Name]; b != nil {
+		v.checkBundle(p, b, place)
+	}
+}
+
+// checkBundle checks a bundle once for each channel that has it, as opm does;
+// our findings are the same each time and stay once.
+func (v *validator) checkBundle(p *packageState, b *bundleState, place []string) {
+	r := b.doc
+	subject := bundleSubject(p.name(), r.Name())
+	if want := p.name() + "-v" + b.full(); b.release != "" && r.Name() != want {
+		v.add(CodeBundleName, r, at("name"), subject, "a bundle with a release is named after package, version and release", "name it "+strconv.Quote(want),
+			opmLeaf(place, "name %q does not match normalized name %q", r.Name(), want))
+	}
+	objects := slices.ContainsFunc(r.PropertyIndex(), func(p catalog.Property) bool { return p.Type == catalog.PropertyBundleObject })
+	if r.Image() == "" && !objects {
+		v.add(CodeImage, r, nil, subject, "it has no image, and no olm.bundle.object properties instead", "add an image field",
+			opmLeaf(place, "bundle image must be set"))
+	}
+	if b.build && b.release != "" {
+		v.add(CodeRelease, r, at("properties"), subject, "its version has build metadata beside a release",
+			"leave out what follows the + in the version", opmLeaf(place, "cannot use build metadata in version with a release version"))
+	}
+}

@@ -1,0 +1,145 @@
+package check
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/url"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/doc"
+)
+
+// WriteText writes one line for each finding, errors before warnings, and one
+// that counts them.
+func (r *Report) WriteText(w io.Writer) error {
+	var b bytes.Buffer
+	for _, d := range r.findings {
+		fmt.Fprintf(&b, "%s [%s]\n", d.Error(), d.Code)
+	}
+	for _, d := range r.warnings {
+		fmt.Fprintf(&b, "%s [warning: %s]\n", d.Error(), d.Code)
+	}
+	switch errors, warnings := len(r.findings), len(r.warnings); {
+	case errors == 0 && warnings == 0:
+		b.WriteString("valid\n")
+	case warnings == 0:
+		fmt.Fprintf(&b, "not valid: %s\n", count(errors, "finding"))
+	case errors == 0:
+		fmt.Fprintf(&b, "valid, with %s\n", count(warnings, "warning"))
+	default:
+		fmt.Fprintf(&b, "not valid: %s, and %s\n", count(errors, "finding"), count(warnings, "warning"))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// WriteJSON writes the report as one JSON object with the members valid,
+// findings and warnings.
+func (r *Report) WriteJSON(w io.Writer) error {
+	return doc.WriteIndented(w, struct {
+		Valid    bool                `json:"valid"`
+		Findings catalog.Diagnostics `json:"findings"`
+		Warnings catalog.Diagnostics `json:"warnings,omitempty"`
+	}{r.Valid(), append(catalog.Diagnostics{}, r.findings...), r.warnings})
+}
+
+// The parts of SARIF, the OASIS format for the results of static analysis,
+// version 2.1.0, that a report needs.
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool       sarifTool     `json:"tool"`
+		ColumnKind string        `json:"columnKind"`
+		Results    []sarifResult `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name  string      `json:"name"`
+		Rules []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID catalog.Code `json:"id"`
+	}
+	sarifResult struct {
+		RuleID    catalog.Code    `json:"ruleId"`
+		RuleIndex int             `json:"ruleIndex"`
+		Level     string          `json:"level"`
+		Message   sarifText       `json:"message"`
+		Locations []sarifLocation `json:"locations"`
+	}
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifLocation struct {
+		Physical sarifPhysical `json:"physicalLocation"`
+	}
+	sarifPhysical struct {
+		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   *sarifRegion  `json:"region,omitempty"`
+	}
+	sarifArtifact struct {
+		URI string `json:"uri"`
+	}
+	sarifRegion struct {
+		StartLine   int `json:"startLine"`
+		StartColumn int `json:"startColumn,omitempty"`
+	}
+)
+
+// WriteSARIF writes the report as SARIF 2.1.0, which code hosts show beside the
+// lines it is about. Paths of files are relative to the root of the catalog.
+func (r *Report) WriteSARIF(w io.Writer) error {
+	run := sarifRun{
+		Tool:       sarifTool{sarifDriver{Name: "fairlead catalog", Rules: []sarifRule{}}},
+		ColumnKind: "unicodeCodePoints", Results: []sarifResult{},
+	}
+	index := map[catalog.Code]int{}
+	add := func(level string, list catalog.Diagnostics) {
+		for _, d := range list {
+			i, known := index[d.Code]
+			if !known {
+				i = len(run.Tool.Driver.Rules)
+				index[d.Code] = i
+				run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{d.Code})
+			}
+			run.Results = append(run.Results, sarifResult{d.Code, i, level, sarifText{withoutPlace(d)}, []sarifLocation{location(d)}})
+		}
+	}
+	add("error", r.findings)
+	add("warning", r.warnings)
+	return doc.WriteIndented(w, sarifLog{
+		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run},
+	})
+}
+
+// withoutPlace returns a finding without its position.
+func withoutPlace(d *catalog.Diagnostic) string {
+	return (&catalog.Diagnostic{Subject: d.Subject, Message: d.Message, Hint: d.Hint}).Error()[len("-: "):]
+}
+
+func location(d *catalog.Diagnostic) sarifLocation {
+	p := sarifPhysical{Artifact: sarifArtifact{uriPath(d.Pos.File)}}
+	if d.Pos.Line > 0 {
+		p.Region = &sarifRegion{d.Pos.Line, d.Pos.Column}
+	}
+	return sarifLocation{p}
+}
+
+// uriPath returns a path as a relative reference.
+func uriPath(path string) string {
+	return (&url.URL{Path: path}).String()
+}

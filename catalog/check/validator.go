@@ -1,0 +1,284 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/internal/names"
+	"github.com/fairlead/fairlead/catalog/internal/opm"
+	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/internal/near"
+)
+
+// validator goes through the documents in the order in which opm does, so that
+// its first finding of the first phase is the one error that opm reports.
+type validator struct {
+	c        *catalog.Catalog
+	flaws    map[*catalog.Document]*bundleFlaws
+	packages map[string]*packageState
+	findings []finding
+}
+
+// packageState is what the documents say of one package.
+type packageState struct {
+	doc        *catalog.Document
+	channels   []*channelState // in document order
+	bundles    map[string]*bundleState
+	order      []*bundleState // in document order
+	deprecated map[catalog.Reference]*deprecation
+	noMessage  []*deprecation
+}
+
+// channelState is a channel without its repeated entries.
+type channelState struct {
+	doc     *catalog.Document
+	entries []int // indexes of those of the record that count
+	byName  map[string]*catalog.Entry
+}
+
+// bundleState is a bundle document and what its olm.package property says.
+type bundleState struct {
+	doc     *catalog.Document
+	version string // as opm compares it
+	release string
+	build   bool // the version has build metadata
+	listed  bool // some channel has it
+}
+
+// finding is a diagnostic whose position may still have to be looked up, and
+// what opm says of the matter.
+type finding struct {
+	d    *catalog.Diagnostic // nil for what only opm says
+	doc  *catalog.Document
+	path []any // names and indexes that lead to the place in doc
+	opm  []opmNote
+}
+
+// add notes a finding at a place in a document.
+func (v *validator) add(code catalog.Code, at *catalog.Document, path []any, subject, message, hint string, opm ...opmNote) {
+	v.findings = append(v.findings, finding{
+		d:   &catalog.Diagnostic{Pos: at.Start(), Code: code, Subject: subject, Message: message, Hint: hint},
+		doc: at, path: path, opm: opm,
+	})
+}
+
+// onlyOPM notes what opm says of a matter that is reported otherwise.
+func (v *validator) onlyOPM(notes ...opmNote) {
+	v.findings = append(v.findings, finding{opm: notes})
+}
+
+func at(steps ...any) []any { return steps }
+
+func packageSubject(name string) string { return "package " + strconv.Quote(name) }
+
+func channelSubject(pkg, name string) string {
+	return packageSubject(pkg) + ", channel " + strconv.Quote(name)
+}
+
+func bundleSubject(pkg, name string) string {
+	return packageSubject(pkg) + ", bundle " + strconv.Quote(name)
+}
+
+// documents returns the documents of a schema, by path and place.
+func documents(c *catalog.Catalog, schema string) iter.Seq[*catalog.Document] {
+	return func(yield func(*catalog.Document) bool) {
+		for d := range c.Documents() {
+			if d.Schema() == schema && !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+func (v *validator) sortedPackages() []*packageState {
+	list := make([]*packageState, 0, len(v.packages))
+	for _, p := range v.packages {
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b *packageState) int { return cmp.Compare(a.name(), b.name()) })
+	return list
+}
+
+func (p *packageState) name() string { return p.doc.Name() }
+
+// channel returns the package's channel of that name, or nil.
+func (p *packageState) channel(name string) *channelState {
+	for _, ch := range p.channels {
+		if ch.doc.Name() == name {
+			return ch
+		}
+	}
+	return nil
+}
+
+// loadFaults takes over the faults of opening.
+func (v *validator) loadFaults() {
+	for _, d := range v.c.Faults() {
+		v.findings = append(v.findings, finding{d: d, opm: []opmNote{opmLoad(d.Error())}})
+	}
+}
+
+// report looks up positions and sorts.
+func (v *validator) report() *Report {
+	return &Report{findings: placed(v.findings), opm: judgeOPM(v.findings)}
+}
+
+// placed returns the diagnostics of findings with their positions, sorted. It
+// reads each document once.
+func placed(findings []finding) catalog.Diagnostics {
+	var all catalog.Diagnostics
+	byDocument := map[*catalog.Document][]*finding{}
+	for i := range findings {
+		f := &findings[i]
+		if f.d == nil {
+			continue
+		}
+		all = append(all, f.d)
+		if len(f.path) > 0 {
+			byDocument[f.doc] = append(byDocument[f.doc], f)
+		}
+	}
+	for d, list := range byDocument {
+		loaded, err := loadText(d)
+		if err != nil {
+			continue // the position of the document has to do
+		}
+		for _, f := range list {
+			f.d.Pos = loaded.Position(offsetOf(loaded, f.path))
+		}
+	}
+	return all.Sorted()
+}
+
+// loadText reads a document's file and parses it again.
+func loadText(d *catalog.Document) (*doc.Document, error) {
+	raw, err := d.Raw()
+	if err != nil {
+		return nil, err
+	}
+	format := doc.JSON
+	if d.IsYAML() {
+		format = doc.YAML
+	}
+	loaded, err := doc.Load(raw, d.Start(), format)
+	if err != nil {
+		return nil, catalog.Diagnose(err)
+	}
+	return loaded, nil
+}
+
+// offsetOf returns the offset of the value that keys and indexes lead to, at
+// most as many as an outline has levels; where they lead no further, of the
+// last value found.
+func offsetOf(d *doc.Document, path []any) int {
+	offset, members := 0, d.Root()
+	for _, step := range path {
+		n, ok := doc.Node{}, false
+		switch step := step.(type) {
+		case string:
+			n, ok = d.Field(members, step)
+		case int:
+			for c := range members {
+				if ok = step == 0; ok {
+					n = c
+					break
+				}
+				step--
+			}
+		}
+		if !ok {
+			break
+		}
+		offset, members = n.Start, d.Children(n)
+	}
+	return offset
+}
+
+// addPackages takes in the olm.package documents.
+func (v *validator) addPackages() {
+	for r := range documents(v.c, catalog.SchemaPackage) {
+		name := r.Name()
+		if name == "" {
+			v.add(CodePackageName, r, nil, "", "a package has no name", "add a name field",
+				opmStop("config contains package with no name"))
+			continue
+		}
+		if first := v.packages[name]; first != nil {
+			v.add(CodeDuplicate, r, at("name"), packageSubject(name),
+				"the package is there already, at "+first.doc.Start().String(), "merge the two documents into one",
+				opmStop("duplicate package %q", name))
+			continue
+		}
+		if why, hint := names.Label(name); why != "" {
+			v.add(CodePackageName, r, at("name"), packageSubject(name),
+				"the name is no DNS-1123 label: "+why, hint,
+				opmStop("invalid package name %q: %v", name, opm.LabelErrors(name)))
+		}
+		v.packages[name] = &packageState{doc: r, bundles: map[string]*bundleState{}}
+	}
+}
+
+// unknownPackage reports that a document is of a package that is not there.
+func (v *validator) unknownPackage(d *catalog.Document, subject string, note opmNote) {
+	message := "there is no package " + strconv.Quote(d.Package()) + " in the catalog"
+	hint := "add an olm.package document of that name"
+	if d.Package() == "" {
+		message, hint = "the document does not say of which package it is", "add a package field"
+	} else if nearest := near.Nearest(d.Package(), v.packageNames()); nearest != "" {
+		hint = "write " + strconv.Quote(nearest) + " if that is what is meant, or add an olm.package document"
+	}
+	v.add(CodeUnknownPackage, d, at("package"), subject, message, hint, note)
+}
+
+func (v *validator) packageNames() []string {
+	var names []string
+	for _, p := range v.sortedPackages() {
+		names = append(names, p.name())
+	}
+	return names
+}
+
+// addChannels takes in the olm.channel documents.
+func (v *validator) addChannels() {
+	for r := range documents(v.c, catalog.SchemaChannel) {
+		name, pkg := r.Name(), r.Package()
+		p := v.packages[pkg]
+		if p == nil {
+			v.unknownPackage(r, "channel "+strconv.Quote(name), opmStop("unknown package %q for channel %q", pkg, name))
+			continue
+		}
+		if name == "" {
+			v.add(CodeChannelName, r, nil, packageSubject(pkg), "a channel has no name", "add a name field",
+				opmStop("package %q contains channel with no name", pkg))
+			continue
+		}
+		if first := p.channel(name); first != nil {
+			v.add(CodeDuplicate, r, at("name"), channelSubject(pkg, name),
+				"the channel is there already, at "+first.doc.Start().String(), "merge the two documents into one",
+				opmStop("package %q has duplicate channel %q", pkg, name))
+			continue
+		}
+		p.channels = append(p.channels, v.channel(r))
+	}
+}
+
+// channel takes in the entries of a channel.
+func (v *validator) channel(r *catalog.Document) *channelState {
+	ch := &channelState{doc: r, byName: make(map[string]*catalog.Entry, len(r.Entries()))}
+	for i := range r.Entries() {
+		e := &r.Entries()[i]
+		if ch.byName[e.Name] != nil {
+			v.add(CodeDuplicate, r, at("entries", i, "name"), channelSubject(r.Package(), r.Name()),
+				fmt.Sprintf("the entry %q is there twice", e.Name), "join replaces, skips and skipRange of both in one entry",
+				opmStop("invalid package %q, channel %q: duplicate entry %q", r.Package(), r.Name(), e.Name))
+			continue
+		}
+		ch.byName[e.Name] = e
+		ch.entries = append(ch.entries, i)
+	}
+	return ch
+}

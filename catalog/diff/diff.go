@@ -1,0 +1,333 @@
+package diff
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+)
+
+// Diff is what changed from one catalog to another. All lists are sorted by
+// package, then channel, then name.
+type Diff struct {
+	Packages []PackageDiff `json:"packages,omitempty"` // those with a change, by name
+	// Others are the documents of other schemas that came, went or changed.
+	Others []DocumentDiff `json:"others,omitempty"`
+}
+
+// PackageDiff is what changed in one package.
+type PackageDiff struct {
+	Name    string `json:"name"`              // of the package
+	Added   bool   `json:"added,omitempty"`   // the package is new
+	Removed bool   `json:"removed,omitempty"` // the package is gone
+	// DefaultChannel is the old and the new default channel, when they differ.
+	DefaultChannel *Values `json:"defaultChannel,omitempty"`
+	// Described says that the description, icon or another field of the
+	// olm.package document changed.
+	Described bool `json:"described,omitempty"`
+	// Deprecations says that what is deprecated changed, or its message.
+	Deprecations bool `json:"deprecations,omitempty"`
+	// Channels and Bundles are those that came, went or changed, by name.
+	Channels []ChannelDiff `json:"channels,omitempty"`
+	Bundles  []BundleDiff  `json:"bundles,omitempty"` // likewise
+	// Stranded are the bundles that users of the old catalog may have installed
+	// and from which the new one offers no way to a head of their channel, though
+	// the old one did.
+	Stranded []Stranded `json:"stranded,omitempty"`
+}
+
+// Values are an old and a new value.
+type Values struct {
+	Old string `json:"old"` // before
+	New string `json:"new"` // after
+}
+
+// ChannelDiff is what changed in one channel.
+type ChannelDiff struct {
+	Name    string  `json:"name"`              // of the channel
+	Added   bool    `json:"added,omitempty"`   // the channel is new
+	Removed bool    `json:"removed,omitempty"` // the channel is gone
+	Heads   *Values `json:"heads,omitempty"`   // names of the heads, when they differ
+	Entries *Lists  `json:"entries,omitempty"` // names of entries, when they differ
+	Edges   *Lists  `json:"edges,omitempty"`   // updates, each as "from -> to (field)", when they differ
+	// Fields are the names of all fields of the document that changed, sorted.
+	Fields []string `json:"fields,omitempty"`
+}
+
+// Lists are names that came and went.
+type Lists struct {
+	Added   []string `json:"added,omitempty"`   // sorted
+	Removed []string `json:"removed,omitempty"` // sorted
+}
+
+// BundleDiff is what changed in one bundle.
+type BundleDiff struct {
+	Name    string  `json:"name"`              // of the bundle
+	Added   bool    `json:"added,omitempty"`   // the bundle is new
+	Removed bool    `json:"removed,omitempty"` // the bundle is gone
+	Version *Values `json:"version,omitempty"` // of its olm.package property, when they differ
+	Image   *Values `json:"image,omitempty"`   // references, when they differ
+	// APIs are the APIs that the bundle provides or not any more.
+	APIs *Lists `json:"apis,omitempty"`
+	// Fields are the names of all fields of the document that changed, sorted.
+	Fields []string `json:"fields,omitempty"`
+}
+
+// DocumentDiff is a document of another schema that came, went or changed.
+type DocumentDiff struct {
+	Schema  string `json:"schema"`            // of the document
+	Package string `json:"package,omitempty"` // that it names, or ""
+	Name    string `json:"name,omitempty"`    // of the document, or ""
+	Added   bool   `json:"added,omitempty"`   // the document is new
+	Removed bool   `json:"removed,omitempty"` // the document is gone
+}
+
+// Stranded is a bundle from which no update leads on any more.
+type Stranded struct {
+	Channel string `json:"channel"` // that users follow
+	Bundle  string `json:"bundle"`  // that they have
+	Why     string `json:"why"`     // what stands in the way
+}
+
+// Empty reports whether the catalogs say the same.
+func (d *Diff) Empty() bool { return len(d.Packages) == 0 && len(d.Others) == 0 }
+
+// Stranded returns the number of bundles, by channel, that are stranded.
+func (d *Diff) Stranded() int {
+	n := 0
+	for _, p := range d.Packages {
+		n += len(p.Stranded)
+	}
+	return n
+}
+
+// Compare returns what changed from one catalog to another, in meaning: where
+// documents lie, in which format and order, white space, the order of keys and
+// the spelling of texts play no role; every field does, known or not. Of
+// documents that an invalid catalog has twice, the first counts.
+//
+// It reads the documents of both. The error is that of ctx or of reading.
+func Compare(ctx context.Context, before, after *catalog.Catalog) (*Diff, error) {
+	d := &Diff{}
+	names := map[string]bool{}
+	for _, c := range []*catalog.Catalog{before, after} {
+		for p := range c.Packages() {
+			names[p.Name()] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		p, err := diffPackage(before, after, name)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			d.Packages = append(d.Packages, *p)
+		}
+	}
+	var err error
+	d.Others, err = diffOthers(before, after)
+	return d, err
+}
+
+func diffPackage(before, after *catalog.Catalog, name string) (*PackageDiff, error) {
+	a, wasThere := before.Package(name)
+	b, isThere := after.Package(name)
+	d := &PackageDiff{Name: name, Added: !wasThere, Removed: !isThere}
+	if wasThere && isThere {
+		fields, err := Fields(a.Document(), b.Document())
+		if err != nil {
+			return nil, err
+		}
+		if a.DefaultChannel() != b.DefaultChannel() {
+			d.DefaultChannel = &Values{a.DefaultChannel(), b.DefaultChannel()}
+		}
+		d.Described = slices.ContainsFunc(fields, func(f string) bool { return !strings.EqualFold(f, "defaultChannel") })
+	}
+	if err := d.diffDeprecations(a, b); err != nil {
+		return nil, err
+	}
+	if err := d.diffChannels(a, b); err != nil {
+		return nil, err
+	}
+	if err := d.diffBundles(a, b); err != nil {
+		return nil, err
+	}
+	if wasThere {
+		d.findStranded(a, b)
+	}
+	if !d.Added && !d.Removed && d.DefaultChannel == nil && !d.Described && !d.Deprecations && len(d.Channels)+len(d.Bundles) == 0 {
+		return nil, nil
+	}
+	return d, nil
+}
+
+func (d *PackageDiff) diffDeprecations(a, b *catalog.Package) error {
+	if a == nil || b == nil {
+		return nil
+	}
+	old, err := a.Deprecations()
+	if err != nil {
+		return err
+	}
+	now, err := b.Deprecations()
+	if err != nil {
+		return err
+	}
+	order := func(x, y catalog.Deprecation) int {
+		return cmp.Or(cmp.Compare(x.Reference.Schema, y.Reference.Schema), cmp.Compare(x.Reference.Name, y.Reference.Name), cmp.Compare(x.Message, y.Message))
+	}
+	slices.SortFunc(old, order)
+	slices.SortFunc(now, order)
+	d.Deprecations = !slices.Equal(old, now)
+	return nil
+}
+
+// pairs calls visit for the elements of two lists by name: with both where
+// they have one name, with zero in place of what one list does not have.
+func pairs[T interface {
+	comparable
+	Name() string
+}](old, now []T, visit func(name string, a, b T) error) error {
+	var zero T
+	for len(old)+len(now) > 0 {
+		a, b := zero, zero
+		switch {
+		case len(now) == 0 || len(old) > 0 && old[0].Name() < now[0].Name():
+			a, old = old[0], old[1:]
+		case len(old) == 0 || now[0].Name() < old[0].Name():
+			b, now = now[0], now[1:]
+		default:
+			a, b, old, now = old[0], now[0], old[1:], now[1:]
+		}
+		name := ""
+		if a != zero {
+			name = a.Name()
+		} else {
+			name = b.Name()
+		}
+		if err := visit(name, a, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func channels(p *catalog.Package) []*catalog.Channel {
+	if p == nil {
+		return nil
+	}
+	return slices.Collect(p.Channels())
+}
+
+func bundles(p *catalog.Package) []*catalog.Bundle {
+	if p == nil {
+		return nil
+	}
+	return slices.Collect(p.Bundles())
+}
+
+func (d *PackageDiff) diffChannels(a, b *catalog.Package) error {
+	return pairs(channels(a), channels(b), func(name string, x, y *catalog.Channel) error {
+		c := ChannelDiff{Name: name, Added: x == nil, Removed: y == nil}
+		if x != nil && y != nil {
+			var err error
+			if c.Fields, err = Fields(x.Document(), y.Document()); err != nil || len(c.Fields) == 0 {
+				return err
+			}
+		}
+		old, now := facetsOf(x), facetsOf(y)
+		if old.heads != now.heads {
+			c.Heads = &Values{old.heads, now.heads}
+		}
+		if added, removed := changes(old.entries, now.entries); len(added)+len(removed) > 0 {
+			c.Entries = &Lists{added, removed}
+		}
+		if added, removed := changes(old.edges, now.edges); len(added)+len(removed) > 0 {
+			c.Edges = &Lists{added, removed}
+		}
+		d.Channels = append(d.Channels, c)
+		return nil
+	})
+}
+
+// facets are what a channel is compared by.
+type facets struct {
+	heads          string
+	entries, edges map[string]bool
+}
+
+func facetsOf(ch *catalog.Channel) facets {
+	f := facets{entries: map[string]bool{}, edges: map[string]bool{}}
+	if ch == nil {
+		return f
+	}
+	f.heads = strings.Join(slices.Sorted(slices.Values(ch.Heads())), ", ")
+	for _, e := range ch.Entries() {
+		f.entries[e.Name] = true
+		if e.Replaces != "" {
+			f.edges[fmt.Sprintf("%s -> %s (replaces)", e.Replaces, e.Name)] = true
+		}
+		for _, s := range e.Skips {
+			f.edges[fmt.Sprintf("%s -> %s (skips)", s, e.Name)] = true
+		}
+		if e.SkipRange != "" {
+			f.edges[fmt.Sprintf("%s -> %s (skipRange)", e.SkipRange, e.Name)] = true
+		}
+	}
+	return f
+}
+
+// changes returns what only the second set has, and what only the first has.
+func changes(old, now map[string]bool) (added, removed []string) {
+	for name := range now {
+		if !old[name] {
+			added = append(added, name)
+		}
+	}
+	for name := range old {
+		if !now[name] {
+			removed = append(removed, name)
+		}
+	}
+	slices.Sort(added)
+	slices.Sort(removed)
+	return added, removed
+}
+
+func (d *PackageDiff) diffBundles(a, b *catalog.Package) error {
+	return pairs(bundles(a), bundles(b), func(name string, x, y *catalog.Bundle) error {
+		c := BundleDiff{Name: name, Added: x == nil, Removed: y == nil}
+		if x != nil && y != nil {
+			var err error
+			if c.Fields, err = Fields(x.Document(), y.Document()); err != nil || len(c.Fields) == 0 {
+				return err
+			}
+			if x.Version() != y.Version() {
+				c.Version = &Values{x.Version(), y.Version()}
+			}
+			if x.Image() != y.Image() {
+				c.Image = &Values{x.Image(), y.Image()}
+			}
+			if added, removed := changes(apiSet(x), apiSet(y)); len(added)+len(removed) > 0 {
+				c.APIs = &Lists{added, removed}
+			}
+		}
+		d.Bundles = append(d.Bundles, c)
+		return nil
+	})
+}
+
+func apiSet(b *catalog.Bundle) map[string]bool {
+	set := map[string]bool{}
+	for gvk := range b.Provides() {
+		set[gvk.String()] = true
+	}
+	return set
+}

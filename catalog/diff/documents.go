@@ -1,0 +1,107 @@
+package diff
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/doc"
+)
+
+// Fields returns the names of the fields in which two documents differ,
+// sorted: known or not, in whatever form they are written. The order of
+// entries, properties and related images plays no role. It reads both
+// documents.
+func Fields(a, b *catalog.Document) ([]string, error) {
+	old, err := valuesOf(a)
+	if err != nil {
+		return nil, err
+	}
+	now, err := valuesOf(b)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for name := range now {
+		if _, ok := old[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	for name, value := range old {
+		if other, ok := now[name]; !ok || !bytes.Equal(value, other) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// valuesOf returns the document's fields, each in a form that is equal for equal
+// values.
+func valuesOf(d *catalog.Document) (map[string][]byte, error) {
+	text, err := d.JSON()
+	if err != nil {
+		return nil, err
+	}
+	values := map[string][]byte{}
+	tree := doc.Tree(text)
+	for i := range tree.Members {
+		m := &tree.Members[i]
+		values[m.Key] = doc.AppendCanonical(nil, m)
+		if isSet(m.Key) && m.Kind == '[' {
+			values[m.Key] = appendSet(nil, m)
+		}
+	}
+	return values, nil
+}
+
+// isSet reports whether the order of a field's elements means nothing.
+func isSet(name string) bool {
+	switch strings.ToLower(name) {
+	case "entries", "properties", "relatedimages":
+		return true
+	}
+	return false
+}
+
+// appendSet writes the elements of a list in the order of their texts.
+func appendSet(out []byte, list *doc.Value) []byte {
+	var elements [][]byte
+	for i := range list.Members {
+		elements = append(elements, doc.AppendCanonical(nil, &list.Members[i]))
+	}
+	slices.SortFunc(elements, bytes.Compare)
+	return append(out, bytes.Join(elements, []byte{'\n'})...)
+}
+
+// diffOthers compares the documents of other schemas. Those of one schema,
+// package and name are compared in the order they are written.
+func diffOthers(before, after *catalog.Catalog) ([]DocumentDiff, error) {
+	type key struct{ schema, pkg, name string }
+	texts := [2]map[key][]byte{{}, {}}
+	keys := map[key]bool{}
+	for i, c := range []*catalog.Catalog{before, after} {
+		for d := range c.Others() {
+			text, err := d.JSON()
+			if err != nil {
+				return nil, err
+			}
+			k := key{d.Schema(), d.Package(), d.Name()}
+			keys[k] = true
+			texts[i][k] = append(doc.AppendCanonical(texts[i][k], doc.Tree(text)), '\n')
+		}
+	}
+	var list []DocumentDiff
+	for k := range keys {
+		old, now := texts[0][k], texts[1][k]
+		if !bytes.Equal(old, now) {
+			list = append(list, DocumentDiff{k.schema, k.pkg, k.name, old == nil, now == nil})
+		}
+	}
+	slices.SortFunc(list, func(a, b DocumentDiff) int {
+		return cmp.Or(cmp.Compare(a.Package, b.Package), cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name))
+	})
+	return list, nil
+}

@@ -1,0 +1,100 @@
+package diff
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/doc"
+)
+
+// WriteJSON writes the diff as one JSON object.
+func (d *Diff) WriteJSON(w io.Writer) error { return doc.WriteIndented(w, d) }
+
+// WriteText writes the diff for people: a paragraph for each package, a line
+// for each change, with + for what came, - for what went and ~ for what
+// changed. Nothing is written for an empty diff.
+func (d *Diff) WriteText(w io.Writer) error {
+	var b bytes.Buffer
+	for i := range d.Packages {
+		d.Packages[i].text(&b)
+	}
+	for _, o := range d.Others {
+		fmt.Fprintf(&b, "%s document %s %q of package %q\n", sign(o.Added, o.Removed), o.Schema, o.Name, o.Package)
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+func sign(added, removed bool) string {
+	switch {
+	case added:
+		return "+"
+	case removed:
+		return "-"
+	}
+	return "~"
+}
+
+func (d *PackageDiff) text(b *bytes.Buffer) {
+	fmt.Fprintf(b, "%s package %s\n", sign(d.Added, d.Removed), d.Name)
+	if d.DefaultChannel != nil {
+		fmt.Fprintf(b, "  ~ default channel: %s, was %s\n", d.DefaultChannel.New, d.DefaultChannel.Old)
+	}
+	if d.Described {
+		b.WriteString("  ~ description, icon or other fields of the package\n")
+	}
+	if d.Deprecations {
+		b.WriteString("  ~ deprecations\n")
+	}
+	for _, c := range d.Channels {
+		fmt.Fprintf(b, "  %s channel %s", sign(c.Added, c.Removed), c.Name)
+		if c.Heads != nil && !c.Added && !c.Removed {
+			fmt.Fprintf(b, ": head %s, was %s", c.Heads.New, c.Heads.Old)
+		} else if c.Heads != nil {
+			fmt.Fprintf(b, ", head %s", c.Heads.New+c.Heads.Old)
+		} else if c.Entries == nil && c.Edges == nil {
+			b.WriteString(": " + strings.Join(c.Fields, ", "))
+		}
+		b.WriteByte('\n')
+		if c.Entries != nil {
+			signed(b, "entry", c.Entries.Added, c.Entries.Removed)
+		}
+		if c.Edges != nil {
+			signed(b, "update", c.Edges.Added, c.Edges.Removed)
+		}
+	}
+	for _, c := range d.Bundles {
+		c.text(b)
+	}
+	for _, s := range d.Stranded {
+		fmt.Fprintf(b, "  ! stranded in channel %s: who has %s: %s\n", s.Channel, s.Bundle, s.Why)
+	}
+}
+
+func signed(b *bytes.Buffer, what string, added, removed []string) {
+	for _, name := range added {
+		fmt.Fprintf(b, "    + %s %s\n", what, name)
+	}
+	for _, name := range removed {
+		fmt.Fprintf(b, "    - %s %s\n", what, name)
+	}
+}
+
+func (c *BundleDiff) text(b *bytes.Buffer) {
+	fmt.Fprintf(b, "  %s bundle %s", sign(c.Added, c.Removed), c.Name)
+	if len(c.Fields) > 0 {
+		b.WriteString(": " + strings.Join(c.Fields, ", "))
+	}
+	b.WriteByte('\n')
+	if c.Version != nil {
+		fmt.Fprintf(b, "    ~ version: %s, was %s\n", c.Version.New, c.Version.Old)
+	}
+	if c.Image != nil {
+		fmt.Fprintf(b, "    ~ image: %s, was %s\n", c.Image.New, c.Image.Old)
+	}
+	if c.APIs != nil {
+		signed(b, "API", c.APIs.Added, c.APIs.Removed)
+	}
+}

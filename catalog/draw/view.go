@@ -1,0 +1,271 @@
+package draw
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/diagram"
+	"github.com/fairlead/fairlead/internal/semverx"
+)
+
+// Options say what of a package's updates to draw. The zero value, and
+// nil, draw everything.
+type Options struct {
+	Channels []string // those to draw; none means all
+}
+
+// packageView is a package as it is drawn: a lane for each channel, a column
+// for each bundle of any of them.
+type packageView struct {
+	name       string
+	deprecated bool
+	columns    []string // labels, by version
+	lanes      []laneView
+}
+
+type laneView struct {
+	name, note, describe string
+	isDefault            bool
+	nodes                []nodeView // by column
+	edges                []edgeView
+}
+
+type nodeView struct {
+	name, label, describe     string
+	column                    int
+	head, skipped, deprecated bool
+}
+
+// edgeView is all updates to one node by one field: from one node by replaces,
+// from several by skips and skipRange. A replaces edge from a bundle that is
+// not in the channel has no from.
+type edgeView struct {
+	kind     catalog.EdgeKind
+	from     []int // indexes of nodes
+	to       int
+	describe string
+}
+
+// view makes the view of a package. It reads what is deprecated.
+func view(p *catalog.Package, opts *Options) (*packageView, error) {
+	var channels []*catalog.Channel
+	for ch := range p.Channels() {
+		if opts == nil || len(opts.Channels) == 0 || slices.Contains(opts.Channels, ch.Name()) {
+			channels = append(channels, ch)
+		}
+	}
+	if opts != nil {
+		for _, name := range opts.Channels {
+			if _, ok := p.Channel(name); !ok {
+				return nil, fmt.Errorf("catalog: package %q has no channel %q to draw", p.Name(), name)
+			}
+		}
+	}
+	deprecations, err := p.Deprecations()
+	if err != nil {
+		return nil, err
+	}
+	messages := map[catalog.Reference]string{}
+	for _, d := range deprecations {
+		messages[d.Reference] = d.Message
+	}
+	v := &packageView{name: p.Name()}
+	_, v.deprecated = messages[catalog.Reference{Schema: catalog.SchemaPackage}]
+	columns := v.columnsOf(channels)
+	for _, ch := range channels {
+		v.lanes = append(v.lanes, laneOf(ch, columns, messages))
+	}
+	return v, nil
+}
+
+// columnsOf gives each entry of the channels a column, by version.
+func (v *packageView) columnsOf(channels []*catalog.Channel) map[string]int {
+	versions := map[string]semverx.Version{}
+	labels := map[string]string{}
+	var names []string
+	for _, ch := range channels {
+		for _, e := range ch.Entries() {
+			if _, ok := versions[e.Name]; ok {
+				continue
+			}
+			names = append(names, e.Name)
+			versions[e.Name] = semverx.Tolerant(ch.Package().Version(e.Name))
+			labels[e.Name] = e.Name
+			if b, ok := ch.Package().Bundle(e.Name); ok && b.Version() != "" {
+				labels[e.Name] = b.Version()
+			}
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		return cmp.Or(versions[a].Compare(versions[b]), cmp.Compare(a, b))
+	})
+	columns := map[string]int{}
+	for i, name := range names {
+		columns[name] = i
+		v.columns = append(v.columns, labels[name])
+	}
+	return columns
+}
+
+func laneOf(ch *catalog.Channel, columns map[string]int, deprecated map[catalog.Reference]string) laneView {
+	lane := laneView{name: ch.Name(), describe: "channel " + ch.Name(), isDefault: ch.Name() == ch.Package().DefaultChannel()}
+	var notes []string
+	if lane.isDefault {
+		notes = append(notes, "default")
+	}
+	if message, ok := deprecated[catalog.Reference{Schema: catalog.SchemaChannel, Name: ch.Name()}]; ok {
+		notes = append(notes, "deprecated")
+		lane.describe += ", deprecated: " + message
+	}
+	lane.note = strings.Join(notes, ", ")
+	g, heads := ch.Graph(), ch.Heads()
+	entries := map[string]*catalog.Entry{}
+	for i := range ch.Entries() {
+		e := &ch.Entries()[i]
+		if entries[e.Name] == nil {
+			entries[e.Name] = e
+		}
+	}
+	for name := range entries {
+		n := nodeView{name: name, describe: name, column: columns[name], head: slices.Contains(heads, name), skipped: g.Skipped(name)}
+		n.label = name
+		if b, ok := ch.Package().Bundle(name); ok && b.Version() != "" {
+			n.label = b.Version()
+		}
+		var message string
+		if message, n.deprecated = deprecated[catalog.Reference{Schema: catalog.SchemaBundle, Name: name}]; n.deprecated {
+			n.describe += ", deprecated: " + message
+		}
+		lane.nodes = append(lane.nodes, n)
+	}
+	slices.SortFunc(lane.nodes, func(a, b nodeView) int { return cmp.Compare(a.column, b.column) })
+	lane.connect(g, entries)
+	return lane
+}
+
+// connect adds the edges of the lane, in the order of the nodes that they lead
+// to.
+func (lane *laneView) connect(g *catalog.Graph, entries map[string]*catalog.Entry) {
+	index := map[string]int{}
+	for i, n := range lane.nodes {
+		index[n.name] = i
+	}
+	for to, n := range lane.nodes {
+		e := entries[n.name]
+		from := map[catalog.EdgeKind][]int{}
+		for edge := range g.Predecessors(n.name) {
+			if i, ok := index[edge.From]; ok {
+				from[edge.Kind] = append(from[edge.Kind], i)
+			}
+		}
+		for _, kind := range []catalog.EdgeKind{catalog.EdgeReplaces, catalog.EdgeSkips, catalog.EdgeSkipRange} {
+			slices.Sort(from[kind])
+			edge := edgeView{kind: kind, from: from[kind], to: to}
+			switch kind {
+			case catalog.EdgeReplaces:
+				edge.describe = e.Name + " replaces " + e.Replaces
+			case catalog.EdgeSkips:
+				edge.describe = e.Name + " skips " + strings.Join(e.Skips, ", ")
+			case catalog.EdgeSkipRange:
+				edge.describe = e.Name + " skips the range " + e.SkipRange
+			}
+			absent := kind == catalog.EdgeReplaces && e.Replaces != "" && !g.Has(e.Replaces)
+			if absent {
+				edge.describe += ", which is not in the channel"
+			}
+			if len(edge.from) > 0 || absent {
+				lane.edges = append(lane.edges, edge)
+			}
+		}
+	}
+}
+
+// classes returns the marks of a node, in the order in which they are written.
+func (n *nodeView) classes() []string {
+	var list []string
+	for _, c := range []struct {
+		name string
+		on   bool
+	}{{"head", n.head}, {"skipped", n.skipped}, {"deprecated", n.deprecated}} {
+		if c.on {
+			list = append(list, c.name)
+		}
+	}
+	return list
+}
+
+// SVG draws the package's updates as an SVG image: a lane for each
+// channel, the default one marked, and a column for each version, so that a
+// bundle stands at the same place in every lane. Heads have a bold border,
+// skipped bundles a dashed one, deprecated ones are orange. Solid arrows are
+// replaces; dashed ones are skips, dotted ones skipRange, with a stem from
+// every bundle that they cover. What is longer than its place is cut; names,
+// ranges and messages of deprecations show when the pointer rests on a part.
+//
+// Equal catalogs give equal images. What is deprecated is read from the files.
+func SVG(w io.Writer, p *catalog.Package, opts *Options) error {
+	v, err := view(p, opts)
+	if err != nil {
+		return err
+	}
+	return writeSVG(w, v)
+}
+
+// Mermaid writes the package's updates as a Mermaid flowchart for Markdown
+// pages: a box for each channel, an arrow for each update, those by skips and
+// skipRange dashed. Equal catalogs give equal texts. What is deprecated is read
+// from the files.
+func Mermaid(w io.Writer, p *catalog.Package, opts *Options) error {
+	v, err := view(p, opts)
+	if err != nil {
+		return err
+	}
+	return v.diagram().WriteMermaid(w)
+}
+
+// DOT writes the package's updates in the DOT language of Graphviz, with
+// the parts that [Mermaid] has.
+func DOT(w io.Writer, p *catalog.Package, opts *Options) error {
+	v, err := view(p, opts)
+	if err != nil {
+		return err
+	}
+	return v.diagram().WriteDOT(w)
+}
+
+// diagram returns the view as a graph that others lay out.
+func (v *packageView) diagram() *diagram.Graph {
+	g := &diagram.Graph{Name: v.name, Rightward: true}
+	for _, lane := range v.lanes {
+		title := lane.name
+		if lane.note != "" {
+			title += " (" + lane.note + ")"
+		}
+		id := func(n *nodeView) string { return lane.name + "/" + n.name }
+		for i := range lane.nodes {
+			n := &lane.nodes[i]
+			shape := diagram.Box
+			switch {
+			case n.head:
+				shape = diagram.Hexagon
+			case n.skipped:
+				shape = diagram.Dashed
+			}
+			g.Nodes = append(g.Nodes, diagram.Node{ID: id(n), Label: n.name, Shape: shape, Group: title, Marked: n.deprecated})
+		}
+		for _, e := range lane.edges {
+			for _, from := range e.from {
+				edge := diagram.Edge{From: id(&lane.nodes[from]), To: id(&lane.nodes[e.to]), Dashed: e.kind != catalog.EdgeReplaces}
+				if edge.Dashed {
+					edge.Label = e.kind.String()
+				}
+				g.Edges = append(g.Edges, edge)
+			}
+		}
+	}
+	return g
+}

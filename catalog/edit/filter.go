@@ -1,0 +1,242 @@
+package edit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/semverx"
+)
+
+// Selection says what of a package to keep. With only a name that is all of
+// it.
+type Selection struct {
+	Package  string
+	Channels []string // those to keep; none means all
+	// Versions is a range in the grammar of skipRange, such as
+	// ">=1.2.0 <2.0.0"; empty means all. Of each channel the entries in it stay,
+	// and those on the way of updates between them.
+	Versions string
+	// DefaultChannel is the new default channel, needed when the old one is
+	// left out; empty chooses the one with the highest version.
+	DefaultChannel string
+}
+
+// FilterOptions tune filtering. The zero value, and nil, are the defaults.
+type FilterOptions struct {
+	// NoDependencies leaves out what the kept bundles require of packages that
+	// are not selected.
+	NoDependencies bool
+}
+
+// Change is one thing that filtering did beyond what was asked, or left out.
+type Change struct {
+	Package string `json:"package"`           // whose
+	Channel string `json:"channel,omitempty"` // "" if it is about the whole package
+	Bundle  string `json:"bundle,omitempty"`  // "" if it is about no bundle alone
+	Why     string `json:"why"`               // what happened, and why
+}
+
+// String returns the change in one line.
+func (c Change) String() string {
+	text := "package " + c.Package
+	if c.Channel != "" {
+		text += ", channel " + c.Channel
+	}
+	if c.Bundle != "" {
+		text += ", bundle " + c.Bundle
+	}
+	return text + ": " + c.Why
+}
+
+// FilterReport says what a filtered catalog has and lacks.
+type FilterReport struct {
+	Packages int `json:"packages"` // how many are kept
+	Bundles  int `json:"bundles"`  // how many are kept, each counted once
+	// Added is what was not selected but has to be there: bundles on the way
+	// between others, and what kept bundles require.
+	Added []Change `json:"added,omitempty"`
+	// Dropped is what was selected but cannot stay.
+	Dropped []Change `json:"dropped,omitempty"`
+	// Changed is what is there with other content: default channels.
+	Changed []Change `json:"changed,omitempty"`
+	// Unmet is what kept bundles require and the catalog does not have.
+	Unmet []Change `json:"unmet,omitempty"`
+}
+
+// Filter returns the part of a valid catalog that is selected, as a catalog
+// that is valid, too:
+//
+//  1. Of a channel, the entries that the selection names stay. Where the head
+//     is among them, so does the whole way of updates from each of them to the
+//     head; otherwise the highest of them becomes the head, and what then has
+//     no way to it is dropped.
+//  2. A channel without entries is dropped, a package without channels, and a
+//     deprecation of what is dropped. A package whose default channel is
+//     dropped gets another.
+//  3. What kept bundles require is added, unless the options say no: of each
+//     package or API one provider that is kept already, else the highest
+//     fitting version of the first package, by name, in its default channel,
+//     with its way to the head. Rules in CEL are not judged.
+//  4. Documents of other schemas stay if they are of a kept package, or of
+//     none.
+//
+// Documents that stay as they are are not read. The order of selections plays
+// no role. Errors are those of ctx and of reading, and of selections that name
+// what is not there or do not parse.
+func Filter(ctx context.Context, c *catalog.Catalog, selections []Selection, opts *FilterOptions) (*catalog.Catalog, *FilterReport, error) {
+	f := &filter{c: c, packages: map[string]*keptPackage{}, report: &FilterReport{}}
+	selections = slices.SortedStableFunc(slices.Values(selections), func(a, b Selection) int { return cmp.Compare(a.Package, b.Package) })
+	for _, s := range selections {
+		if err := f.selectPackage(s); err != nil {
+			return nil, nil, err
+		}
+	}
+	if opts == nil || !opts.NoDependencies {
+		if err := f.closure(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	filtered, err := f.compose(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.report.sort()
+	return filtered, f.report, nil
+}
+
+// filter is a catalog of which parts are chosen.
+type filter struct {
+	c        *catalog.Catalog
+	packages map[string]*keptPackage
+	pending  []*catalog.Bundle // whose requirements are to be met
+	report   *FilterReport
+}
+
+// keptPackage is what is kept of a package.
+type keptPackage struct {
+	pkg            *catalog.Package
+	channels       map[string]map[string]bool // names of entries kept, by channel
+	defaultChannel string                     // wish for the default channel, or ""
+}
+
+func (f *filter) keep(p *catalog.Package) *keptPackage {
+	k := f.packages[p.Name()]
+	if k == nil {
+		k = &keptPackage{pkg: p, channels: map[string]map[string]bool{}}
+		f.packages[p.Name()] = k
+	}
+	return k
+}
+
+// bundles reports whether some channel keeps the bundle of that name.
+func (k *keptPackage) bundle(name string) bool {
+	for _, entries := range k.channels {
+		if entries[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// add keeps entries of a channel, and what has to stay with those it keeps
+// now. why tells what is new in the report.
+func (f *filter) add(k *keptPackage, ch *catalog.Channel, wanted map[string]bool, why string) {
+	l := newLine(ch)
+	before := k.channels[ch.Name()]
+	union := maps.Clone(wanted)
+	for name := range before {
+		union[name] = true
+	}
+	kept := l.close(union)
+	for name, reason := range l.settle(kept) {
+		f.drop(ch, name, reason)
+	}
+	if len(kept) == 0 {
+		delete(k.channels, ch.Name())
+		return
+	}
+	k.channels[ch.Name()] = kept
+	for _, name := range l.order {
+		if !kept[name] || before[name] {
+			continue
+		}
+		reason := why
+		if !wanted[name] {
+			reason = "it is on the way of updates"
+		}
+		if reason != "" {
+			f.report.Added = append(f.report.Added, Change{k.pkg.Name(), ch.Name(), name, reason})
+		}
+		if b, ok := k.pkg.Bundle(name); ok {
+			f.pending = append(f.pending, b)
+		}
+	}
+}
+
+// selectPackage takes in one selection.
+func (f *filter) selectPackage(s Selection) error {
+	p, ok := f.c.Package(s.Package)
+	if !ok {
+		hint := ""
+		var names []string
+		for p := range f.c.Packages() {
+			names = append(names, p.Name())
+		}
+		if nearest := near.Nearest(s.Package, names); nearest != "" {
+			hint = "; is " + strconv.Quote(nearest) + " meant?"
+		}
+		return fmt.Errorf("catalog: filter: there is no package %q%s", s.Package, hint)
+	}
+	var versions *semverx.Range
+	if s.Versions != "" {
+		var err error
+		if versions, err = semverx.ParseRange(s.Versions); err != nil {
+			return fmt.Errorf("catalog: filter: package %q: %w", s.Package, err)
+		}
+	}
+	k := f.keep(p)
+	if s.DefaultChannel != "" {
+		if _, ok := p.Channel(s.DefaultChannel); !ok {
+			return fmt.Errorf("catalog: filter: package %q has no channel %q to be the default", s.Package, s.DefaultChannel)
+		}
+		k.defaultChannel = s.DefaultChannel
+	}
+	for _, name := range s.Channels {
+		if _, ok := p.Channel(name); !ok {
+			return fmt.Errorf("catalog: filter: package %q has no channel %q", s.Package, name)
+		}
+	}
+	for ch := range p.Channels() {
+		if len(s.Channels) > 0 && !slices.Contains(s.Channels, ch.Name()) {
+			continue
+		}
+		f.selectEntries(k, ch, versions)
+	}
+	return nil
+}
+
+// selectEntries keeps the entries of a channel whose version is in the range,
+// and what has to stay with them.
+func (f *filter) selectEntries(k *keptPackage, ch *catalog.Channel, versions *semverx.Range) {
+	wanted := map[string]bool{}
+	for _, e := range ch.Entries() {
+		if v := semverx.Tolerant(ch.Package().Version(e.Name)); versions == nil || !v.IsZero() && versions.Contains(v) {
+			wanted[e.Name] = true
+		}
+	}
+	if len(wanted) == 0 {
+		f.drop(ch, "", "no entry has a version in the range")
+		return
+	}
+	f.add(k, ch, wanted, "")
+}
+
+func (f *filter) drop(ch *catalog.Channel, bundle, why string) {
+	f.report.Dropped = append(f.report.Dropped, Change{ch.Package().Name(), ch.Name(), bundle, why})
+}

@@ -1,0 +1,20 @@
+//go:build goexperiment.jsonv2
+
+package doc
+
+import (
+	"encoding/json/jsontext"
+	"encoding/json/v2"
+	"errors"
+)
+
+// Unmarshal decodes JSON text that the scan has passed, so it is well formed,
+// UTF-8 and free of duplicate keys. Field names are taken in any case. at is
+// the offset of what does not fit, or lies within it.
+func Unmarshal(text []byte, v any) (at int, err error) {
+	err = json.Unmarshal(text, v, json.MatchCaseInsensitiveNames(true), jsontext.AllowDuplicateNames(true))
+	if e := (*json.SemanticError)(nil); errors.As(err, &e) {
+		at = int(e.ByteOffset)
+	}
+	return at, err
+}
