@@ -64,7 +64,7 @@ func BenchmarkQueries(b *testing.B) {
 	b.Run("path", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			ch.Graph().Path(entries[0].Name, ch.Heads()[0])
+			ch.Graph(catalog.AsWritten).Path(entries[0].Name, ch.Heads()[0])
 		}
 	})
 }

@@ -4,7 +4,7 @@ package catalog
 type Channel struct {
 	doc  *Document
 	pkg  *Package
-	lazy lazyGraph
+	lazy lazyGraphs
 }
 
 // Entry is a bundle's place in a channel: its name, and from what it updates.

@@ -15,7 +15,7 @@ import (
 
 func compare(t testing.TB, before, after *catalog.Catalog) *diff.Diff {
 	t.Helper()
-	d, err := diff.Compare(context.Background(), before, after)
+	d, err := diff.Compare(context.Background(), before, after, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,15 +136,19 @@ func TestStranded(t *testing.T) {
 		want := map[string]bool{}
 		for _, ch := range before.Channels {
 			for _, e := range ch.Entries {
-				if reaches(before, ch.Package, ch.Name, e.Name) && !reaches(after, ch.Package, ch.Name, e.Name) {
-					want[ch.Package+"/"+ch.Name+"/"+e.Name] = true
+				for _, rules := range []catalog.Rules{catalog.OLMv0, catalog.OLMv1} {
+					if reaches(before, rules, ch.Package, ch.Name, e.Name) && !reaches(after, rules, ch.Package, ch.Name, e.Name) {
+						want[rules.String()+" "+ch.Package+"/"+ch.Name+"/"+e.Name] = true
+					}
 				}
 			}
 		}
 		got := map[string]bool{}
 		for _, p := range compare(t, a, b).Packages {
 			for _, s := range p.Stranded {
-				got[p.Name+"/"+s.Channel+"/"+s.Bundle] = true
+				for _, rules := range s.Rules {
+					got[rules.String()+" "+p.Name+"/"+s.Channel+"/"+s.Bundle] = true
+				}
 				if s.Why == "" {
 					t.Errorf("no reason for %+v", s)
 				}
@@ -168,29 +172,37 @@ func TestStranded(t *testing.T) {
 }
 
 // reaches searches for a way from a bundle to a head, entry by entry.
-func reaches(s *synth, pkg, channel, name string) bool {
-	var entries []catalog.Entry
+func reaches(s *synth, rules catalog.Rules, pkg, channel, name string) bool {
+	var entries, stated []catalog.Entry
 	for _, ch := range s.Channels {
 		if ch.Package == pkg && ch.Name == channel {
 			entries = ch.Entries
 		}
+		if ch.Package == pkg && (ch.Name == channel || rules == catalog.OLMv1) {
+			stated = append(stated, ch.Entries...)
+		}
 	}
-	covered := map[string]bool{}
+	covered, skipped := map[string]bool{}, map[string]bool{}
 	for _, e := range entries {
 		covered[e.Replaces] = true
 		for _, s := range e.Skips {
-			covered[s] = true
+			covered[s], skipped[s] = true, true
 		}
+	}
+	target := map[string]bool{}
+	for _, e := range entries {
+		// In a valid channel what is not skipped is on the chain.
+		target[e.Name] = rules == catalog.OLMv1 || !skipped[e.Name]
 	}
 	at := map[string]bool{name: true}
 	for grown := true; grown; {
 		grown = false
-		for _, e := range entries {
+		for _, e := range stated {
 			for from := range at {
 				version := strings.TrimPrefix(from, pkg+".v")
 				// Versions here have one digit in each place, so that texts order as they do.
 				inRange := e.SkipRange != "" && "<"+version < e.SkipRange
-				if !at[e.Name] && (e.Replaces == from || inRange || strings.Contains(" "+strings.Join(e.Skips, " ")+" ", " "+from+" ")) {
+				if !at[e.Name] && target[e.Name] && (e.Replaces == from || inRange || strings.Contains(" "+strings.Join(e.Skips, " ")+" ", " "+from+" ")) {
 					at[e.Name], grown = true, true
 				}
 			}

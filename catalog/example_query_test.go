@@ -55,7 +55,7 @@ entries:
 	}
 	kiln, _ := c.Package("kiln")
 	stable, _ := kiln.Channel("stable")
-	updates := stable.Graph()
+	updates := stable.Graph(catalog.AsWritten)
 	if path, ok := updates.Path("kiln.v1.1.0", "kiln.v1.4.0"); ok {
 		for _, e := range path {
 			fmt.Println(e.From, "->", e.To, "by", e.Kind)

@@ -1,4 +1,4 @@
 package catalog
 
 // NewGraph builds a channel's graph as its first use does.
-var NewGraph = newGraph
+func NewGraph(ch *Channel) *Graph { return newGraph(ch, AsWritten, nil) }

@@ -54,7 +54,7 @@ func FuzzCheck(f *testing.F) {
 		if _, err := check.Lint(ctx, c); err != nil {
 			t.Fatal(err)
 		}
-		if d, err := diff.Compare(ctx, c, c); err != nil || !d.Empty() {
+		if d, err := diff.Compare(ctx, c, c, nil); err != nil || !d.Empty() {
 			t.Fatalf("differs from itself: %v %+v", err, d)
 		}
 		for p := range c.Packages() {
@@ -84,7 +84,7 @@ func FuzzCheck(f *testing.F) {
 				}
 				t.Fatalf("%s: %v\n%q", format, err, b.String())
 			}
-			if d, err := diff.Compare(ctx, c, again); format != catalog.FormatYAML && (err != nil || !d.Empty()) {
+			if d, err := diff.Compare(ctx, c, again, nil); format != catalog.FormatYAML && (err != nil || !d.Empty()) {
 				t.Fatalf("%s: %v %+v\n%q", format, err, d, b.String())
 			}
 		}

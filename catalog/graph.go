@@ -40,30 +40,38 @@ type Edge struct {
 	Kind EdgeKind `json:"-"`    // the field of To's entry that offers it
 }
 
-// Graph is the updates within one channel. Its nodes are the channel's entries
-// and the bundles that they name in replaces and skips, which the channel need
-// not have: one of them may still be installed. An edge leads from one bundle
-// to another when the entry of the second names the first in replaces or
-// skips, or when its skipRange holds the first one's version. No other rule is
-// applied: whether a skipped bundle may be a target is the resolver's choice
-// (see Skipped).
+// Graph is the updates within one channel, by one set of [Rules]. Its nodes are
+// the channel's entries and the bundles that they name in replaces and skips,
+// which the channel need not have: one of them may still be installed. By the
+// rules of OLM the other bundles of the package are nodes, too, for the same
+// reason. An edge leads from one bundle to another when the rules count the
+// update.
 //
 // A Graph never changes and may be used by many goroutines.
 type Graph struct {
 	channel *Channel
-	nodes   []node // entries first, as written; then bundles only named
+	rules   Rules
+	nodes   []node // entries first, as written; then bundles that are not in the channel
 	index   map[string]int
 	entries int // how many nodes are entries
 }
 
 type node struct {
-	name    string
-	version semverx.Version // zero if not known
-	written string          // the version as it is in the catalog
-	skipped bool            // some entry names it in skips
-	out, in []link          // highest version first, then by name
-	badSpan error           // why its skipRange cannot be read
-	span    *semverx.Range
+	name        string
+	version     semverx.Version // zero if not known
+	written     string          // the version as it is in the catalog
+	skipped     bool            // some entry of the channel names it in skips
+	installable bool            // an update may lead to it
+	out, in     []link          // highest version first, then by name
+	stated      []statement     // of an entry: from what it updates
+}
+
+// statement is one entry of a node: there are several where channels of a
+// package are taken together.
+type statement struct {
+	Entry
+	span *semverx.Range
+	bad  error // why its skipRange cannot be read
 }
 
 type link struct {
@@ -71,20 +79,32 @@ type link struct {
 	kind EdgeKind
 }
 
-// lazyGraph builds a channel's graph once.
-type lazyGraph struct {
+// lazyGraphs builds the graphs of a channel once, by rules.
+type lazyGraphs [3]struct {
 	once  sync.Once
 	graph *Graph
 }
 
-// Graph returns the updates within the channel. It is built by the first call.
-func (ch *Channel) Graph() *Graph {
-	ch.lazy.once.Do(func() { ch.lazy.graph = newGraph(ch) })
-	return ch.lazy.graph
+// Graph returns the updates within the channel that the rules count. It is
+// built by the first call for the rules.
+func (ch *Channel) Graph(rules Rules) *Graph {
+	if rules > OLMv1 {
+		rules = AsWritten
+	}
+	lazy := &ch.lazy[rules]
+	lazy.once.Do(func() { lazy.graph = newGraph(ch, rules, nil) })
+	return lazy.graph
 }
 
-func newGraph(ch *Channel) *Graph {
-	g := &Graph{channel: ch, index: make(map[string]int)}
+// GraphWith returns the graph with further nodes: bundles that are installed,
+// and that the catalog may not have, or have in another version. It is built by
+// every call.
+func (ch *Channel) GraphWith(rules Rules, installed ...Installed) *Graph {
+	return newGraph(ch, rules, installed)
+}
+
+func newGraph(ch *Channel, rules Rules, installed []Installed) *Graph {
+	g := &Graph{channel: ch, rules: rules, index: make(map[string]int)}
 	entries := ch.Entries()
 	first := make([]Entry, 0, len(entries)) // of entries of one name the first
 	for _, e := range entries {
@@ -94,22 +114,64 @@ func newGraph(ch *Channel) *Graph {
 		}
 	}
 	g.entries = len(first)
+	for i, may := range g.installable(first) {
+		g.nodes[i].installable = may
+	}
+	g.state(ch, first)
 	for _, e := range first {
-		if e.Replaces != "" {
-			g.node(e.Replaces)
-		}
 		for _, s := range e.Skips {
 			g.nodes[g.node(s)].skipped = true
 		}
 	}
-	for to, e := range first {
-		g.connect(to, e)
+	if rules == OLMv1 {
+		for _, other := range ch.pkg.channels {
+			if other != ch {
+				g.state(other, other.Entries())
+			}
+		}
+	}
+	if rules != AsWritten {
+		for _, b := range ch.pkg.bundles {
+			g.node(b.Name())
+		}
+	}
+	for _, x := range installed {
+		n := &g.nodes[g.node(x.Name)]
+		n.written = x.Version
+		n.version = semverx.Tolerant(x.Version)
+	}
+	for to := range g.entries {
+		if g.nodes[to].installable {
+			g.connect(to)
+		}
 	}
 	for i := range g.nodes {
 		slices.SortFunc(g.nodes[i].out, g.compare)
 		slices.SortFunc(g.nodes[i].in, g.compare)
 	}
 	return g
+}
+
+// state notes what entries of a channel state about entries of this one, and
+// makes nodes of what they name.
+func (g *Graph) state(ch *Channel, entries []Entry) {
+	for _, e := range entries {
+		to, ok := g.index[e.Name]
+		if !ok || to >= g.entries {
+			continue
+		}
+		s := statement{Entry: e}
+		if e.SkipRange != "" {
+			s.span, s.bad = semverx.ParseRange(e.SkipRange)
+		}
+		g.nodes[to].stated = append(g.nodes[to].stated, s)
+		if e.Replaces != "" {
+			g.node(e.Replaces)
+		}
+		for _, skip := range e.Skips {
+			g.node(skip)
+		}
+	}
 }
 
 // node returns the index of the node of that name, making it if need be.
@@ -120,9 +182,7 @@ func (g *Graph) node(name string) int {
 	n := node{name: name}
 	if b, ok := g.channel.pkg.Bundle(name); ok {
 		n.written = b.Version()
-		if v, err := semverx.ParseTolerant(n.written); err == nil {
-			n.version = v
-		}
+		n.version = semverx.Tolerant(n.written)
 	}
 	g.index[name] = len(g.nodes)
 	g.nodes = append(g.nodes, n)
@@ -130,7 +190,7 @@ func (g *Graph) node(name string) int {
 }
 
 // connect adds the edges into one entry.
-func (g *Graph) connect(to int, e Entry) {
+func (g *Graph) connect(to int) {
 	linked := map[int]bool{to: true}
 	add := func(from int, kind EdgeKind) {
 		if !linked[from] {
@@ -139,24 +199,25 @@ func (g *Graph) connect(to int, e Entry) {
 			g.nodes[to].in = append(g.nodes[to].in, link{from, kind})
 		}
 	}
-	if e.Replaces != "" {
-		add(g.index[e.Replaces], EdgeReplaces)
+	stated := g.nodes[to].stated
+	for _, s := range stated {
+		if s.Replaces != "" {
+			add(g.index[s.Replaces], EdgeReplaces)
+		}
 	}
-	for _, s := range e.Skips {
-		add(g.index[s], EdgeSkips)
+	for _, s := range stated {
+		for _, skip := range s.Skips {
+			add(g.index[skip], EdgeSkips)
+		}
 	}
-	if e.SkipRange == "" {
-		return
-	}
-	span, err := semverx.ParseRange(e.SkipRange)
-	if err != nil {
-		g.nodes[to].badSpan = err
-		return
-	}
-	g.nodes[to].span = span
-	for from := range g.nodes {
-		if v := g.nodes[from].version; !v.IsZero() && span.Contains(v) {
-			add(from, EdgeSkipRange)
+	for _, s := range stated {
+		if s.span == nil {
+			continue
+		}
+		for from := range g.nodes {
+			if v := g.nodes[from].version; !v.IsZero() && s.span.Contains(v) {
+				add(from, EdgeSkipRange)
+			}
 		}
 	}
 }
@@ -169,6 +230,9 @@ func (g *Graph) compare(a, b link) int {
 
 // Channel returns the channel whose updates these are.
 func (g *Graph) Channel() *Channel { return g.channel }
+
+// Rules returns the rules by which updates count.
+func (g *Graph) Rules() Rules { return g.rules }
 
 // Find returns the name of the node that a name, or the version of an entry,
 // stands for. Names come first; of several entries with one version the one
@@ -191,7 +255,7 @@ func (g *Graph) Find(nameOrVersion string) (name string, ok bool) {
 }
 
 // Nodes returns the names of all nodes: the entries as they are written, then
-// the bundles that entries only name.
+// those that are not in the channel.
 func (g *Graph) Nodes() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i := range g.nodes {
@@ -208,8 +272,14 @@ func (g *Graph) Has(name string) bool {
 	return ok && i < g.entries
 }
 
-// Skipped reports whether an entry names this one in its skips. OLM does not
-// install such a bundle, and updates from it only.
+// Installable reports whether updates may lead to the bundle of that name.
+func (g *Graph) Installable(name string) bool {
+	i, ok := g.index[name]
+	return ok && g.nodes[i].installable
+}
+
+// Skipped reports whether an entry of the channel names this one in its skips.
+// OLM v0 does not install such a bundle, and updates from it only.
 func (g *Graph) Skipped(name string) bool {
 	i, ok := g.index[name]
 	return ok && g.nodes[i].skipped

@@ -128,7 +128,7 @@ func TestConcurrentReaders(t *testing.T) {
 			}
 			p, _ := c.Package(fmt.Sprintf("package-%03d", i))
 			ch, _ := p.Channel("stable")
-			if path, ok := ch.Graph().Path(p.Name()+".v1", p.Name()+".v2"); !ok || len(path) != 1 || n != 30 {
+			if path, ok := ch.Graph(catalog.AsWritten).Path(p.Name()+".v1", p.Name()+".v2"); !ok || len(path) != 1 || n != 30 {
 				t.Errorf("%v %v, %d providers", path, ok, n)
 			}
 		})

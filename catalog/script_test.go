@@ -249,7 +249,13 @@ func (s *script) details(pkg string) {
 // graph executes the commands on the graph of the channel that "channel=" and
 // "package=" name; without them it is the first there is.
 func (s *script) graph(c *golden.Command) string {
-	g := s.channel(c.Value("package"), c.Value("channel")).Graph()
+	var rules catalog.Rules
+	if name := c.Value("rules"); name != "" {
+		if err := rules.UnmarshalText([]byte(name)); err != nil {
+			return err.Error()
+		}
+	}
+	g := s.channel(c.Value("package"), c.Value("channel")).Graph(rules)
 	words := c.Words()
 	edge := func(e catalog.Edge) string { return e.From + " -> " + e.To + " " + e.Kind.String() }
 	route := func(path []catalog.Edge) string {

@@ -94,7 +94,7 @@ func BenchmarkChange(b *testing.B) {
 	})
 	b.Run("compare", func(b *testing.B) {
 		for b.Loop() {
-			if d, err := diff.Compare(context.Background(), c, c); err != nil || !d.Empty() {
+			if d, err := diff.Compare(context.Background(), c, c, nil); err != nil || !d.Empty() {
 				b.Fatal(err)
 			}
 		}

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -44,7 +45,12 @@ func (g *Graph) WhyNot(from, to string) *WhyNot {
 	if dist[g.index[source]] >= 0 {
 		return nil
 	}
-	w.accepted(g, dist, start)
+	if why := g.whyNotInstalled(target); why != "" {
+		w.Reasons = append(w.Reasons, fmt.Sprintf("OLM %s does not install %s, because %s", g.rules, target, why))
+	} else {
+		w.refused(g, source, target)
+		w.accepted(g, dist, start)
+	}
 	w.offered(g, source)
 	if v := g.nodes[g.index[target]].version; !v.IsZero() && !start.version.IsZero() && v.Compare(start.version) < 0 {
 		w.Reasons = append(w.Reasons, fmt.Sprintf("%s is older than %s, and updates do not go back", target, source))
@@ -58,7 +64,7 @@ func (w *WhyNot) accepted(g *Graph, dist []int, start *node) {
 	for d := 0; ; d++ {
 		before := len(order)
 		for i := range g.entries {
-			if dist[i] == d {
+			if dist[i] == d && g.nodes[i].installable {
 				order = append(order, i)
 			}
 		}
@@ -77,29 +83,60 @@ func (w *WhyNot) accepted(g *Graph, dist []int, start *node) {
 
 // accepts says what updates to an entry come from, none of which is start.
 func (g *Graph) accepts(i int, start *node) string {
-	e := g.entry(i)
+	n := &g.nodes[i]
 	var parts []string
-	if e.Replaces != "" {
-		parts = append(parts, "replaces only "+g.describe(e.Replaces))
+	add := func(part string) {
+		if !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
 	}
-	if len(e.Skips) > 0 {
-		parts = append(parts, "skips only "+g.list(e.Skips))
+	for _, s := range n.stated {
+		if s.Replaces != "" {
+			add("replaces only " + g.describe(s.Replaces))
+		}
 	}
-	switch n := &g.nodes[i]; {
-	case n.badSpan != nil:
-		parts = append(parts, fmt.Sprintf("has a skipRange %q that cannot be read", e.SkipRange))
-	case n.span != nil && start.version.IsZero():
-		parts = append(parts, fmt.Sprintf("has the skipRange %q, but the version of %s is not known", e.SkipRange, start.name))
-	case n.span != nil:
-		parts = append(parts, fmt.Sprintf("has the skipRange %q, which does not hold %s", e.SkipRange, start.version))
+	for _, s := range n.stated {
+		if len(s.Skips) > 0 {
+			add("skips only " + g.list(s.Skips))
+		}
+	}
+	for _, s := range n.stated {
+		switch {
+		case s.bad != nil:
+			add(fmt.Sprintf("has a skipRange %q that cannot be read", s.SkipRange))
+		case s.span != nil && start.version.IsZero():
+			add(fmt.Sprintf("has the skipRange %q, but the version of %s is not known", s.SkipRange, start.name))
+		case s.span != nil:
+			add(fmt.Sprintf("has the skipRange %q, which does not hold %s", s.SkipRange, start.version))
+		}
 	}
 	switch len(parts) {
 	case 0:
-		return e.Name + " neither replaces nor skips anything"
+		return n.name + " neither replaces nor skips anything"
 	case 1:
-		return e.Name + " " + parts[0]
+		return n.name + " " + parts[0]
 	}
-	return e.Name + " " + strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+	return n.name + " " + strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+}
+
+// refused says of the way that entries state, but the rules do not count, where
+// it breaks off.
+func (w *WhyNot) refused(g *Graph, source, target string) {
+	if g.rules == AsWritten {
+		return
+	}
+	start := g.nodes[g.index[source]]
+	stated := newGraph(g.channel, AsWritten, []Installed{{source, start.written}})
+	way, ok := stated.Path(source, target)
+	if !ok {
+		return
+	}
+	for _, e := range way {
+		if why := g.whyNotInstalled(e.To); why != "" {
+			w.Reasons = append(w.Reasons, fmt.Sprintf("the way over %s does not count: OLM %s does not install it, because %s", e.To, g.rules, why))
+			return
+		}
+	}
 }
 
 // offered says where updates from the source do lead.
@@ -113,16 +150,6 @@ func (w *WhyNot) offered(g *Graph, source string) {
 		return
 	}
 	w.Reasons = append(w.Reasons, "updates from "+source+" lead only to "+g.list(names))
-}
-
-// entry returns the entry of a node.
-func (g *Graph) entry(i int) Entry {
-	for _, e := range g.channel.Entries() {
-		if e.Name == g.nodes[i].name {
-			return e
-		}
-	}
-	return Entry{}
 }
 
 func (g *Graph) describe(name string) string {
@@ -154,7 +181,7 @@ func (g *Graph) noEntry(asked, name string) string {
 		if ch == g.channel {
 			continue
 		}
-		if found, ok := ch.Graph().Find(name); ok && ch.Graph().Has(found) {
+		if found, ok := ch.Graph(AsWritten).Find(name); ok && ch.Graph(AsWritten).Has(found) {
 			others = append(others, ch.Name())
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // channel lints the entries of a channel and the updates that they make.
 func (l *linter) channel(ch *catalog.Channel) {
-	g := ch.Graph()
+	g := ch.Graph(catalog.AsWritten)
 	for i, e := range ch.Entries() {
 		l.redundantSkips(ch, e, i)
 		l.skipRange(ch, e, i)

@@ -36,7 +36,7 @@ type PackageDiff struct {
 	Bundles  []BundleDiff  `json:"bundles,omitempty"` // likewise
 	// Stranded are the bundles that users of the old catalog may have installed
 	// and from which the new one offers no way to a head of their channel, though
-	// the old one did.
+	// the old one did, by channel and bundle.
 	Stranded []Stranded `json:"stranded,omitempty"`
 }
 
@@ -88,9 +88,17 @@ type DocumentDiff struct {
 
 // Stranded is a bundle from which no update leads on any more.
 type Stranded struct {
-	Channel string `json:"channel"` // that users follow
-	Bundle  string `json:"bundle"`  // that they have
-	Why     string `json:"why"`     // what stands in the way
+	Channel string          `json:"channel"` // that users follow
+	Bundle  string          `json:"bundle"`  // that they have
+	Rules   []catalog.Rules `json:"rules"`   // by which they are stranded
+	Why     string          `json:"why"`     // what stands in the way, by the first of the rules
+}
+
+// Options tune the comparison. The zero value, and nil, are the defaults.
+type Options struct {
+	// Rules are those by which users must not be stranded. Default: OLMv0 and
+	// OLMv1.
+	Rules []catalog.Rules
 }
 
 // Empty reports whether the catalogs say the same.
@@ -111,7 +119,11 @@ func (d *Diff) Stranded() int {
 // documents that an invalid catalog has twice, the first counts.
 //
 // It reads the documents of both. The error is that of ctx or of reading.
-func Compare(ctx context.Context, before, after *catalog.Catalog) (*Diff, error) {
+func Compare(ctx context.Context, before, after *catalog.Catalog, opts *Options) (*Diff, error) {
+	rules := []catalog.Rules{catalog.OLMv0, catalog.OLMv1}
+	if opts != nil && len(opts.Rules) > 0 {
+		rules = opts.Rules
+	}
 	d := &Diff{}
 	names := map[string]bool{}
 	for _, c := range []*catalog.Catalog{before, after} {
@@ -123,7 +135,7 @@ func Compare(ctx context.Context, before, after *catalog.Catalog) (*Diff, error)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		p, err := diffPackage(before, after, name)
+		p, err := diffPackage(before, after, name, rules)
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +148,7 @@ func Compare(ctx context.Context, before, after *catalog.Catalog) (*Diff, error)
 	return d, err
 }
 
-func diffPackage(before, after *catalog.Catalog, name string) (*PackageDiff, error) {
+func diffPackage(before, after *catalog.Catalog, name string, rules []catalog.Rules) (*PackageDiff, error) {
 	a, wasThere := before.Package(name)
 	b, isThere := after.Package(name)
 	d := &PackageDiff{Name: name, Added: !wasThere, Removed: !isThere}
@@ -160,7 +172,7 @@ func diffPackage(before, after *catalog.Catalog, name string) (*PackageDiff, err
 		return nil, err
 	}
 	if wasThere {
-		d.findStranded(a, b)
+		d.findStranded(a, b, rules)
 	}
 	if !d.Added && !d.Removed && d.DefaultChannel == nil && !d.Described && !d.Deprecations && len(d.Channels)+len(d.Bundles) == 0 {
 		return nil, nil

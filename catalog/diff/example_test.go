@@ -28,7 +28,7 @@ func open(entries string, versions ...string) *catalog.Catalog {
 func ExampleCompare() {
 	before := open(`[{"name": "kiln.v1.0.0"}]`, "1.0.0")
 	after := open(`[{"name": "kiln.v1.0.0"}, {"name": "kiln.v1.1.0", "replaces": "kiln.v1.0.0"}]`, "1.0.0", "1.1.0")
-	d, err := diff.Compare(context.Background(), before, after)
+	d, err := diff.Compare(context.Background(), before, after, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -48,12 +48,12 @@ func ExampleCompare() {
 func ExampleDiff_Stranded() {
 	before := open(`[{"name": "kiln.v1.0.0"}, {"name": "kiln.v1.1.0", "replaces": "kiln.v1.0.0"}]`, "1.0.0", "1.1.0")
 	after := open(`[{"name": "kiln.v1.1.0"}]`, "1.1.0")
-	d, err := diff.Compare(context.Background(), before, after)
+	d, err := diff.Compare(context.Background(), before, after, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(d.Stranded(), d.Packages[0].Stranded[0].Bundle)
+	fmt.Println(d.Stranded(), d.Packages[0].Stranded[0].Bundle, d.Packages[0].Stranded[0].Rules)
 	// Output:
-	// 1 kiln.v1.0.0
+	// 1 kiln.v1.0.0 [v0 v1]
 }

@@ -6,71 +6,81 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
-	"github.com/fairlead/fairlead/internal/semverx"
 )
 
 // findStranded looks for entries of the old package that lose their way to a
-// head.
-func (d *PackageDiff) findStranded(a, b *catalog.Package) {
+// head, by each set of rules.
+func (d *PackageDiff) findStranded(a, b *catalog.Package, rules []catalog.Rules) {
 	for ch := range a.Channels() {
 		var now *catalog.Channel
 		if b != nil {
 			now, _ = b.Channel(ch.Name())
 		}
-		for _, e := range ch.Entries() {
-			version := semverx.Tolerant(ch.Package().Version(e.Name))
-			if !leadsToHead(ch, e.Name, version) {
-				continue
-			}
-			why := ""
-			switch {
-			case b == nil:
-				why = "the package is gone"
-			case now == nil:
-				why = "the channel is gone"
-			case !leadsToHead(now, e.Name, version):
-				why = strandedReason(now, e.Name)
-			default:
-				continue
-			}
-			d.Stranded = append(d.Stranded, Stranded{ch.Name(), e.Name, why})
+		for _, r := range rules {
+			d.strandedIn(ch, now, b == nil, r)
 		}
 	}
-	slices.SortFunc(d.Stranded, func(a, b Stranded) int {
+	slices.SortStableFunc(d.Stranded, func(a, b Stranded) int {
 		return cmp.Or(cmp.Compare(a.Channel, b.Channel), cmp.Compare(a.Bundle, b.Bundle))
 	})
-	d.Stranded = slices.Compact(d.Stranded)
+	merged := d.Stranded[:0]
+	for _, s := range d.Stranded {
+		if n := len(merged); n > 0 && merged[n-1].Channel == s.Channel && merged[n-1].Bundle == s.Bundle {
+			merged[n-1].Rules = append(merged[n-1].Rules, s.Rules...)
+		} else {
+			merged = append(merged, s)
+		}
+	}
+	d.Stranded = merged
 }
 
-// leadsToHead reports whether updates lead to a head of the channel from an
-// installed bundle, which the channel need not have.
-func leadsToHead(ch *catalog.Channel, name string, version semverx.Version) bool {
-	g := ch.Graph()
-	starts := []string{name}
+// strandedIn looks at one channel, which now may not be there.
+func (d *PackageDiff) strandedIn(ch, now *catalog.Channel, gone bool, rules catalog.Rules) {
+	var installed []catalog.Installed
+	known := map[string]bool{}
+	before := leading(ch.Graph(rules), ch.Heads())
 	for _, e := range ch.Entries() {
-		if r, err := semverx.ParseRange(e.SkipRange); e.SkipRange != "" && err == nil && !version.IsZero() && r.Contains(version) {
-			starts = append(starts, e.Name)
+		if before[e.Name] && !known[e.Name] {
+			known[e.Name] = true
+			installed = append(installed, catalog.Installed{Name: e.Name, Version: ch.Package().Version(e.Name)})
 		}
 	}
-	for _, head := range ch.Heads() {
-		for _, start := range starts {
-			if start == head {
-				return true
-			}
-			if _, ok := g.Path(start, head); ok {
-				return true
-			}
+	var g *catalog.Graph
+	var after map[string]bool
+	why := func(string) string { return "the channel is gone" }
+	switch {
+	case gone:
+		why = func(string) string { return "the package is gone" }
+	case now != nil:
+		g = now.GraphWith(rules, installed...)
+		after = leading(g, now.Heads())
+		why = func(name string) string { return strandedReason(g, now.Heads(), name) }
+	}
+	for _, x := range installed {
+		if !after[x.Name] {
+			d.Stranded = append(d.Stranded, Stranded{ch.Name(), x.Name, []catalog.Rules{rules}, why(x.Name)})
 		}
 	}
-	return false
 }
 
-func strandedReason(ch *catalog.Channel, name string) string {
-	heads := ch.Heads()
+// leading returns the bundles from which updates lead to one of the heads, and
+// the heads.
+func leading(g *catalog.Graph, heads []string) map[string]bool {
+	lead := map[string]bool{}
+	for _, head := range heads {
+		lead[head] = true
+		for name := range g.Reaching(head) {
+			lead[name] = true
+		}
+	}
+	return lead
+}
+
+func strandedReason(g *catalog.Graph, heads []string, name string) string {
 	if len(heads) == 0 {
 		return "the channel has no head"
 	}
-	if w := ch.Graph().WhyNot(name, heads[0]); w != nil {
+	if w := g.WhyNot(name, heads[0]); w != nil {
 		return strings.Join(w.Reasons, "; ")
 	}
 	return "nothing leads on from it"

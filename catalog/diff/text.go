@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
@@ -69,7 +70,7 @@ func (d *PackageDiff) text(b *bytes.Buffer) {
 		c.text(b)
 	}
 	for _, s := range d.Stranded {
-		fmt.Fprintf(b, "  ! stranded in channel %s: who has %s: %s\n", s.Channel, s.Bundle, s.Why)
+		fmt.Fprintf(b, "  ! stranded in channel %s by the rules of OLM %s: who has %s: %s\n", s.Channel, joined(s.Rules), s.Bundle, s.Why)
 	}
 }
 
@@ -97,4 +98,13 @@ func (c *BundleDiff) text(b *bytes.Buffer) {
 	if c.APIs != nil {
 		signed(b, "API", c.APIs.Added, c.APIs.Removed)
 	}
+}
+
+// joined returns the names of rules in words.
+func joined(rules []catalog.Rules) string {
+	names := make([]string, len(rules))
+	for i, r := range rules {
+		names[i] = r.String()
+	}
+	return strings.Join(names, " and ")
 }

@@ -122,7 +122,7 @@ func laneOf(ch *catalog.Channel, columns map[string]int, deprecated map[catalog.
 		lane.describe += ", deprecated: " + message
 	}
 	lane.note = strings.Join(notes, ", ")
-	g, heads := ch.Graph(), ch.Heads()
+	g, heads := ch.Graph(catalog.AsWritten), ch.Heads()
 	entries := map[string]*catalog.Entry{}
 	for i := range ch.Entries() {
 		e := &ch.Entries()[i]

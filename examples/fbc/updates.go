@@ -36,6 +36,7 @@ func graph(c *call) error {
 
 func path(c *call) error {
 	only := c.Flags.String("channel", "", "")
+	rules := c.rules()
 	if err := c.Parse(4, 4); err != nil {
 		return err
 	}
@@ -52,7 +53,7 @@ func path(c *call) error {
 		return fmt.Errorf("package %s has no channel %q", p.Name(), *only)
 	}
 	for _, ch := range channels {
-		g := ch.Graph()
+		g := ch.Graph(rules())
 		from, ok1 := g.Find(c.Arg(2))
 		to, ok2 := g.Find(c.Arg(3))
 		if way, ok := g.Path(from, to); ok && ok1 && ok2 {
@@ -65,16 +66,28 @@ func path(c *call) error {
 	}
 	// That a channel lacks the goal goes without saying if another one has it.
 	lacks := func(ch *catalog.Channel) bool {
-		_, ok := ch.Graph().Find(c.Arg(3))
-		return !ok
+		g := ch.Graph(rules())
+		name, ok := g.Find(c.Arg(3))
+		return !ok || !g.Has(name)
 	}
 	if near := slices.DeleteFunc(slices.Clone(channels), lacks); len(near) > 0 {
 		channels = near
 	}
 	for _, ch := range channels {
-		fmt.Fprintf(c.Stdout, "in channel %s: %s\n", ch.Name(), ch.Graph().WhyNot(c.Arg(2), c.Arg(3)))
+		fmt.Fprintf(c.Stdout, "in channel %s: %s\n", ch.Name(), ch.Graph(rules()).WhyNot(c.Arg(2), c.Arg(3)))
 	}
 	return args.ErrFindings
+}
+
+// rules adds the flag -rules, and returns what it says.
+func (c *call) rules() func() catalog.Rules {
+	name := c.Choice("rules", "v0", "v1")
+	return func() catalog.Rules {
+		if *name == "v1" {
+			return catalog.OLMv1
+		}
+		return catalog.OLMv0
+	}
 }
 
 // channelsOf returns the channel of that name, or all with the default one
@@ -106,7 +119,7 @@ func compare(c *call) error {
 	if err != nil {
 		return err
 	}
-	d, err := diff.Compare(c.Context, before, after)
+	d, err := diff.Compare(c.Context, before, after, nil)
 	if err != nil {
 		return err
 	}
