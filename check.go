@@ -66,6 +66,7 @@ var storeRules = []struct {
 	{"limits", ruleLimits},
 	{"ownership", ruleOwnership},
 	{"list", ruleList},
+	{"list while writing", ruleListWrite},
 	{"list under change", ruleListChange},
 	{"concurrency", ruleConcurrency},
 	{"context", ruleContext},
@@ -91,8 +92,9 @@ const ruleTimeout = 30 * time.Second
 
 // storeCheck is one run of CheckStore.
 type storeCheck struct {
-	open  func() (Store, error)
-	store Store
+	open   func() (Store, error)
+	store  Store
+	locked bool // writes inside of a List loop do not return: they are not tried again
 }
 
 func (c *storeCheck) reopen(ctx context.Context) error {

@@ -196,7 +196,51 @@ func ruleList(p *storeProbe) {
 	}
 }
 
+// promptly is how long a write inside of a List loop may take.
+const promptly = 5 * time.Second
+
+// ruleListWrite writes so much inside of a List loop that a store which holds a
+// read transaction or a lock for as long as the loop runs gets stuck: where it
+// maps its file into memory, that happens only once the file must grow.
+func ruleListWrite(p *storeProbe) {
+	const writes = 20
+	p.put("a", "", "")
+	value := make([]byte, MaxValueSize)
+	var stuck chan error
+	for _, err := range p.List(p.ctx, "a") {
+		if err != nil {
+			p.failf("List: %w", err)
+			break
+		}
+		for i := 0; i < writes && stuck == nil; i++ {
+			done := make(chan error, 1)
+			go func() {
+				_, err := p.Put(p.ctx, fmt.Sprintf("b%d", i), value, "")
+				done <- err
+			}()
+			select {
+			case err := <-done:
+				if err != nil {
+					p.failf("Put inside of a List loop, of value %d of %d bytes: %w", i, len(value), err)
+					return
+				}
+			case <-time.After(promptly):
+				stuck = done
+				p.check.locked = true
+				p.failf("Put inside of a List loop, of value %d of %d bytes, has not returned after %v: "+
+					"List seems to hold a read transaction or a lock while the caller's code runs; let it read some records at a time, and end its transaction before it yields them", i, len(value), promptly)
+			}
+		}
+	}
+	if stuck != nil {
+		<-stuck // the loop is over: what it held is free
+	}
+}
+
 func ruleListChange(p *storeProbe) {
+	if p.check.locked {
+		return
+	}
 	for i := range 10 {
 		p.put(fmt.Sprintf("a%d", i), "old", "")
 	}

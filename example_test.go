@@ -64,7 +64,7 @@ func ExampleCheckStore() {
 	})
 	fmt.Println(err)
 	// Output:
-	// fairlead.CheckStore: 1 of 13 rules broken:
+	// fairlead.CheckStore: 1 of 14 rules broken:
 	// 	durability: Get("key1") after the store was closed and opened again: store: key "key1": key not found
 }
 
