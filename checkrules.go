@@ -214,6 +214,7 @@ func ruleListWrite(p *storeProbe) {
 		}
 		for i := 0; i < writes && stuck == nil; i++ {
 			done := make(chan error, 1)
+			wait, cancel := context.WithTimeout(p.ctx, promptly)
 			go func() {
 				_, err := p.Put(p.ctx, fmt.Sprintf("b%d", i), value, "")
 				done <- err
@@ -222,14 +223,16 @@ func ruleListWrite(p *storeProbe) {
 			case err := <-done:
 				if err != nil {
 					p.failf("Put inside of a List loop, of value %d of %d bytes: %w", i, len(value), err)
+					cancel()
 					return
 				}
-			case <-time.After(promptly):
+			case <-wait.Done():
 				stuck = done
 				p.check.locked = true
 				p.failf("Put inside of a List loop, of value %d of %d bytes, has not returned after %v: "+
 					"List seems to hold a read transaction or a lock while the caller's code runs; let it read some records at a time, and end its transaction before it yields them", i, len(value), promptly)
 			}
+			cancel()
 		}
 	}
 	if stuck != nil {
