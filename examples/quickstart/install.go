@@ -16,7 +16,8 @@ const namespace = "pier"
 // version, and then updated, each time when somebody approves the plan.
 func installAndUpdate(ctx context.Context, w io.Writer, resolver *olm.Resolver) error {
 	phases := make(map[string]olm.Phase)
-	cluster := &install.MemBackend{Changed: func(_ string, a install.Action) {
+	sources := resolver.Visible(&olm.Request{Namespace: namespace})
+	cluster := &install.MemBackend{Sources: sources, Changed: func(_ string, a install.Action) {
 		switch a := a.(type) {
 		case install.SetPhase:
 			if phases[a.CSV] != a.Phase { // otherwise only its reason has changed
@@ -40,7 +41,10 @@ func installAndUpdate(ctx context.Context, w io.Writer, resolver *olm.Resolver) 
 	if err != nil {
 		return err
 	}
-	runner := install.NewRunner(cluster, resolver.Resolve, nil, nil)
+	runner, err := install.NewRunner(cluster, resolver.Resolve, nil, nil)
+	if err != nil {
+		return err
+	}
 	for range 2 {
 		if err := rest(ctx, w, runner); err != nil {
 			return err

@@ -78,7 +78,7 @@ func TestOperatorsRefused(t *testing.T) {
 	} {
 		var changed *operators.ChangedError
 		if err := backend.Apply(t.Context(), plumbing, a); !errors.As(err, &changed) {
-			t.Errorf("%s: %v, want a ChangedError", install.Key(a), err)
+			t.Errorf("%s: %v, want a ChangedError", a, err)
 		}
 	}
 	for _, r := range w.requests(cluster.Filter{User: cluster.AdminUser, Since: began, Where: writes}) {

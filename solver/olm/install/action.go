@@ -2,9 +2,9 @@ package install
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/gate"
 	"github.com/fairlead/fairlead/solver/olm/group"
@@ -34,16 +34,15 @@ import (
 // or nil if the object is as the action wants it already. So no action can
 // take place twice, or too late.
 type Action interface {
-	key() string
+	fairlead.Action
+	action() // one of this package
 }
-
-// Key tells which action a is: it is the same each time that the same thing is
-// to be done, and different for different things.
-func Key(a Action) string { return a.key() }
 
 // Unpack asks for the content of a bundle to be put into World.Contents.
 type Unpack struct {
-	Candidate olm.Candidate `json:"candidate"` // the bundle
+	Source  olm.SourceKey `json:"source"`  // the catalog
+	Package string        `json:"package"` // the package that lists it
+	Bundle  string        `json:"bundle"`  // its name
 }
 
 // WritePlan creates an install plan, or updates one.
@@ -194,38 +193,4 @@ type UpdateCatalog struct {
 // namespace holds that up.
 type ReportUpgradeable struct {
 	Condition olm.Condition `json:"condition"` // of type Upgradeable
-}
-
-func (a Unpack) key() string { return "unpack " + a.Candidate.Source.String() + " " + a.Candidate.Name }
-func (a WritePlan) key() string {
-	return "write plan " + a.Plan.Name + " " + string(a.Plan.Status.Phase)
-}
-func (a DeletePlan) key() string { return "delete plan " + a.Name }
-func (a UpdateSubscription) key() string {
-	key := "update subscription " + a.Name + " " + string(a.Status.State) + " " + a.Status.CurrentCSV + " " + a.Status.InstalledCSV
-	for _, c := range a.Status.Conditions {
-		key += " " + c.Type + "=" + c.Reason
-	}
-	return strings.TrimSpace(key)
-}
-func (a ApplyStep) key() string { return "apply " + a.Plan + " " + a.Ref.String() }
-func (a SetPhase) key() string {
-	return "phase " + a.CSV + " " + string(a.Phase) + " " + a.Reason
-}
-func (a Deploy) key() string             { return "deploy " + a.CSV }
-func (a DeleteCSV) key() string          { return "delete csv " + a.CSV }
-func (a Annotate) key() string           { return "annotate " + a.CSV }
-func (a Undeploy) key() string           { return "undeploy " + a.CSV }
-func (a DeleteObject) key() string       { return "delete " + a.Ref.String() }
-func (a DeleteSubscription) key() string { return "delete subscription " + a.Name }
-func (a CreateSubscription) key() string { return "create subscription " + a.Subscription.Name }
-func (a UpdateGroup) key() string {
-	return strings.TrimSpace("update group " + a.Name + " " + a.Provided.String())
-}
-func (a WriteObject) key() string    { return "write " + a.Ref.String() }
-func (a WriteCondition) key() string { return "write condition " + a.Name }
-func (a ServeCatalog) key() string   { return "serve catalog " + a.Name + " " + a.Image }
-func (a UpdateCatalog) key() string  { return "update catalog " + a.Name }
-func (a ReportUpgradeable) key() string {
-	return "report upgradeable " + string(a.Condition.Status)
 }

@@ -3,6 +3,7 @@ package install
 import (
 	"fmt"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -21,6 +22,7 @@ func (s *stepper) finish() {
 	if p == nil {
 		return
 	}
+	p.Since, p.Began = fairlead.Past(p.Since, s.now), fairlead.Past(p.Began, s.now)
 	seen := s.plan(p.Name)
 	if seen != nil && (seen.Status.Phase == PlanFailed || seen.Status.Phase == PlanComplete && p.done()) {
 		s.state.Plan = nil
@@ -95,8 +97,7 @@ func (s *stepper) published(fresh *InstallPlan) bool {
 	if s.plan(fresh.Name) != nil {
 		return true
 	}
-	_, failure := s.do(WritePlan{Plan: *fresh})
-	s.block(planSubject(s.state.Plan), ReasonPlanPending, because("it is being written", failure), theBackend, "it is there")
+	s.block(planSubject(s.state.Plan), ReasonPlanPending, s.doing(WritePlan{Plan: *fresh}, "it is being written"), theBackend, "it is there")
 	return false
 }
 
@@ -145,15 +146,15 @@ func (s *stepper) unpacked() bool {
 			continue
 		}
 		all = false
-		_, failure := s.do(Unpack{Candidate: c})
+		ask := Unpack{Source: c.Source, Package: c.Package, Bundle: c.Name}
+		s.do(ask)
+		reason, message := ReasonUnpacking, "it is being unpacked"
 		if content != nil {
-			failure = content.Error
+			reason, message = ReasonUnpackFailed, message+": the last attempt failed: "+content.Error
+		} else if o := s.Outcome(ask.Key()); o != nil && o.Failed {
+			reason, message = ReasonUnpackFailed, s.Because(message, ask.Key())
 		}
-		reason := ReasonUnpacking
-		if failure != "" {
-			reason = ReasonUnpackFailed
-		}
-		s.block("bundle "+c.Name, reason, because("it is being unpacked", failure), "catalog "+c.Source.String(), "its content can be had")
+		s.block("bundle "+c.Name, reason, message, "catalog "+c.Source.String(), "its content can be had")
 	}
 	return all
 }

@@ -43,7 +43,8 @@ func rested(b *testing.B, n int) (state install.State, w *install.World) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	resolver, err := olm.NewResolver(parseShelf(strings.Join(lines, "\n")).sources(b), nil)
+	cluster.Sources = parseShelf(strings.Join(lines, "\n")).sources(b)
+	resolver, err := olm.NewResolver(cluster.Sources, nil)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -19,10 +19,10 @@ func (s *stepper) carry(current bool) {
 		since := s.block(planSubject(p), ReasonPlanMissing, "it has gone while it was carried out", "whoever deleted it",
 			"it comes back; otherwise what remains is planned anew")
 		if limit := since.Add(s.policy.MissingPlanTimeout); s.now.Before(limit) {
-			s.at(limit)
+			s.At(limit)
 		} else {
 			s.state.Plan = nil
-			s.at(s.now)
+			s.At(s.now)
 		}
 		return
 	case !seen.Spec.Approved:
@@ -35,7 +35,7 @@ func (s *stepper) carry(current bool) {
 	case !current, !p.Started && !s.permitted(seen):
 		return
 	}
-	if p.Started = true; p.Began.IsZero() || p.Began.After(s.now) {
+	if p.Started = true; p.Began.IsZero() {
 		p.Began = s.now
 	}
 	for i := range p.Steps {
@@ -84,8 +84,7 @@ func (s *stepper) writePhase(seen *InstallPlan, phase PlanPhase) {
 	if phase != PlanInstalling {
 		next.Status.Conditions = object.SetCondition(seen.Status.Conditions, installed)
 	}
-	_, failure := s.do(WritePlan{Plan: next})
-	s.block(planSubject(p), ReasonActionPending, because(fmt.Sprintf("its phase is being set to %s", phase), failure), theBackend, "its phase is "+string(phase))
+	s.block(planSubject(p), ReasonActionPending, s.doing(WritePlan{Plan: next}, fmt.Sprintf("its phase is being set to %s", phase)), theBackend, "its phase is "+string(phase))
 }
 
 // apply applies the steps of the first stage that is not complete.
@@ -106,11 +105,12 @@ func (s *stepper) apply(seen *InstallPlan) {
 			continue
 		}
 		m, _ := s.mark(step.Ref)
-		attempts, failure := s.do(ApplyStep{
+		write := ApplyStep{
 			Plan: p.Name, Generation: p.Generation, Resolving: step.Resolving, Ref: step.Ref,
 			Manifest: []byte(seen.Status.Plan[i].Resource.Manifest), Digest: step.Digest, Revision: m.Revision,
-		})
-		message := fmt.Sprintf("%s is being applied, attempt %d", step.Ref, attempts)
-		s.block(planSubject(p)+" step "+step.Ref.String(), ReasonStepPending, because(message, failure), theBackend, "the object is seen as planned")
+		}
+		s.do(write)
+		message := fmt.Sprintf("%s is being applied, attempt %d", step.Ref, s.Attempts(write.Key()))
+		s.block(planSubject(p)+" step "+step.Ref.String(), ReasonStepPending, s.Because(message, write.Key()), theBackend, "the object is seen as planned")
 	}
 }

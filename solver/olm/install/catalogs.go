@@ -37,14 +37,13 @@ func (s *stepper) served(c *Catalog, subject string) bool {
 	}
 	poll := c.Poll(s.now)
 	if !poll.Next.IsZero() {
-		s.at(poll.Next)
+		s.At(poll.Next)
 	}
 	place.Warning = ""
 	if c.Image == image && c.Placement != nil && reflect.DeepEqual(*c.Placement, place) && !poll.Due {
 		return false
 	}
-	_, failure := s.do(ServeCatalog{Name: c.Name, Revision: c.Revision, Image: image, Placement: place, Polled: s.now})
-	s.block(subject, ReasonCatalogPending, because("its pod is being run with image "+image, failure), theBackend, "the pod is seen")
+	s.block(subject, ReasonCatalogPending, s.doing(ServeCatalog{Name: c.Name, Revision: c.Revision, Image: image, Placement: place, Polled: s.now}, "its pod is being run with image "+image), theBackend, "the pod is seen")
 	return true
 }
 
@@ -59,6 +58,5 @@ func (s *stepper) observed(c *Catalog, subject string) {
 	}
 	next := c.Status
 	next.ConnectionState = want
-	_, failure := s.do(UpdateCatalog{Name: c.Name, Revision: c.Revision, Status: next})
-	s.block(subject, ReasonCatalogPending, because("the state of its connection is being written", failure), theBackend, "it is seen")
+	s.block(subject, ReasonCatalogPending, s.doing(UpdateCatalog{Name: c.Name, Revision: c.Revision, Status: next}, "the state of its connection is being written"), theBackend, "it is seen")
 }

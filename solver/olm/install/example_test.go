@@ -31,7 +31,8 @@ func dock(approval olm.Approval, starting string) (*install.MemBackend, *install
 	if err != nil {
 		return nil, nil, err
 	}
-	cluster := new(install.MemBackend)
+	sources := []olm.Source{{SourceKey: olm.SourceKey{Name: "example"}, Catalog: held}}
+	cluster := &install.MemBackend{Sources: sources}
 	err = cluster.Edit("harbour", func(w *install.World) error {
 		w.Groups = make([]install.OperatorGroup, 1)
 		w.Subscriptions = []install.Subscription{{Subscription: olm.Subscription{
@@ -42,7 +43,11 @@ func dock(approval olm.Approval, starting string) (*install.MemBackend, *install
 	})
 	clock := new(fairlead.ManualClock)
 	clock.Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
-	return cluster, install.NewRunner(cluster, resolver.Resolve, nil, &fairlead.RunnerOptions{Clock: clock}), err
+	if err != nil {
+		return nil, nil, err
+	}
+	runner, err := install.NewRunner(cluster, resolver.Resolve, nil, &fairlead.RunnerOptions{Clock: clock})
+	return cluster, runner, err
 }
 
 // An operator is installed at the version that its subscription starts at, and

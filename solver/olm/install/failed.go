@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/solver/olm"
 )
@@ -53,27 +54,38 @@ func (s *stepper) exhausted(p *Plan) string {
 		if !s.now.Before(limit) {
 			return fmt.Sprintf("after %v %s", s.policy.PlanTimeout, s.pendingStep(p))
 		}
-		s.at(limit)
+		s.At(limit)
 	}
 	for i := range p.Steps {
-		r := s.retry(stepKey(p, &p.Steps[i]))
-		if n := s.policy.StepAttempts; n > 0 && !p.Steps[i].Done && r.Attempts >= n && !r.Next.After(s.now) {
-			return because(fmt.Sprintf("%s was not applied after %d attempts", p.Steps[i].Ref, r.Attempts), s.failure(r.Key))
+		key := stepKey(p, &p.Steps[i])
+		if n := s.policy.StepAttempts; n > 0 && !p.Steps[i].Done && s.Attempts(key) >= n && s.inVain(key) {
+			return s.Because(fmt.Sprintf("%s was not applied after %d attempts", p.Steps[i].Ref, s.Attempts(key)), key)
 		}
 	}
 	return ""
+}
+
+// inVain reports whether an action has had the time for its effect to be seen
+// since it was decided on last.
+func (s *stepper) inVain(key fairlead.Key) bool {
+	for _, r := range s.old.Retries {
+		if r.Key == key {
+			return !fairlead.Past(r.Last, s.now).Add(s.policy.backoff().After(r.Attempts)).After(s.now)
+		}
+	}
+	return false
 }
 
 // pendingStep tells of the first step that is not done.
 func (s *stepper) pendingStep(p *Plan) string {
 	for i := range p.Steps {
 		if step := &p.Steps[i]; !step.Done {
-			return because(step.Ref.String()+" was not applied", s.failure(stepKey(p, step)))
+			return s.Because(step.Ref.String()+" was not applied", stepKey(p, step))
 		}
 	}
 	return "nothing was applied"
 }
 
-func stepKey(p *Plan, step *StepState) string {
-	return Key(ApplyStep{Plan: p.Name, Ref: step.Ref})
+func stepKey(p *Plan, step *StepState) fairlead.Key {
+	return ApplyStep{Plan: p.Name, Ref: step.Ref}.Key()
 }

@@ -91,13 +91,11 @@ func compareRefs(a, b Ref) int {
 
 // write and discard say what is being done.
 func (s *stepper) write(d derived, old Mark) string {
-	_, failure := s.do(WriteObject{Ref: d.ref, Manifest: d.manifest(), Digest: d.digest, Owner: s.Namespace, Revision: old.Revision})
-	return because(d.ref.String()+" is being written", failure)
+	return s.doing(WriteObject{Ref: d.ref, Manifest: d.manifest(), Digest: d.digest, Owner: s.Namespace, Revision: old.Revision}, d.ref.String()+" is being written")
 }
 
 func (s *stepper) discard(o *Object) string {
-	_, failure := s.do(DeleteObject{Ref: o.Ref, Owner: o.Owner, Revision: o.Revision})
-	return because(o.Ref.String()+" is being deleted", failure)
+	return s.doing(DeleteObject{Ref: o.Ref, Owner: o.Owner, Revision: o.Revision}, o.Ref.String()+" is being deleted")
 }
 
 // consequences are what follows from the group and its members, in any order.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/crd"
 )
@@ -100,7 +101,7 @@ func bundleSteps(w *World, choice *olm.Choice) ([]PlanStep, error) {
 			return nil, fmt.Errorf("object %d has no kind or no name", i+1)
 		}
 		if o.text("kind") == kindCSV {
-			if err := prepareCSV(o, choice); err != nil {
+			if err := prepareCSV(o, choice, content.Properties); err != nil {
 				return nil, err
 			}
 			if csv != nil {
@@ -116,8 +117,8 @@ func bundleSteps(w *World, choice *olm.Choice) ([]PlanStep, error) {
 	return append(steps, permissionSteps(w.Namespace, choice, csv)...), nil
 }
 
-// prepareCSV adds to a CSV what only the resolution knows.
-func prepareCSV(csv fields, choice *olm.Choice) error {
+// prepareCSV adds to a CSV what the resolution and the catalog know.
+func prepareCSV(csv fields, choice *olm.Choice, props []catalog.Property) error {
 	meta := csv.child("metadata")
 	if name := meta.text("name"); name != choice.Name {
 		return fmt.Errorf("its ClusterServiceVersion is named %s", name)
@@ -127,12 +128,8 @@ func prepareCSV(csv fields, choice *olm.Choice) error {
 	if choice.Replaces != "" {
 		spec["replaces"] = choice.Replaces
 	}
-	if choice.Bundle == nil {
+	if len(props) == 0 {
 		return nil
-	}
-	props, err := choice.Bundle.Facts()
-	if err != nil {
-		return err
 	}
 	note, err := olm.FormatProperties(props)
 	if err != nil {

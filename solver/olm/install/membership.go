@@ -113,8 +113,7 @@ func (s *stepper) writeGroups() {
 			continue
 		}
 		want.Status.LastUpdated = s.now
-		_, failure := s.do(UpdateGroup{Name: seen.Name, Revision: seen.Revision, Provided: want.Provided(), Status: want.Status})
-		s.block(groupSubject(want), ReasonActionPending, because("its status and its list of APIs are being written", failure), theBackend, "they are seen")
+		s.block(groupSubject(want), ReasonActionPending, s.doing(UpdateGroup{Name: seen.Name, Revision: seen.Revision, Provided: want.Provided(), Status: want.Status}, "its status and its list of APIs are being written"), theBackend, "they are seen")
 	}
 }
 

@@ -90,7 +90,7 @@ func (s *stepper) unsafe(seen *InstallPlan, i int) string {
 	if err != nil {
 		return fmt.Sprintf("CRD %s: %v; the authors of the bundle have to correct it", step.Resource.Name, err)
 	}
-	v := crd.Replace(&old.Definition, next, s.owners(old.Name), resources(s.Resources), s.policy.Validator, nil)
+	v := crd.Replace(&old.Definition, next, s.owners(old.Name), resources(s.Resources), crd.Structural{}, nil)
 	return v.String()
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
 )
@@ -76,8 +77,7 @@ func csvSubject(c *CSV) string { return "csv " + c.Name }
 
 // doCSV decides on an action on a CSV, and blocks until its effect is seen.
 func (s *stepper) doCSV(c *CSV, a Action, message, unblock string) {
-	_, failure := s.do(a)
-	s.block(csvSubject(c), ReasonActionPending, because(message, failure), theBackend, unblock)
+	s.block(csvSubject(c), ReasonActionPending, s.doing(a, message), theBackend, unblock)
 }
 
 func (s *stepper) move(c *CSV, to olm.Phase, reason, message string) {
@@ -116,7 +116,7 @@ func (s *stepper) deleting(c, next *CSV) {
 
 // pending checks the requirements of a CSV.
 func (s *stepper) pending(c *CSV) {
-	s.retain(failedKey(c))
+	s.Keep(failedKey(c))
 	v := s.judge(c)
 	if v.Reason != "" {
 		s.move(c, olm.PhaseFailed, string(v.Reason), v.Message)
@@ -138,13 +138,13 @@ func (s *stepper) pending(c *CSV) {
 
 // installReady deploys a CSV.
 func (s *stepper) installReady(c *CSV) {
-	s.retain(failedKey(c))
+	s.Keep(failedKey(c))
 	deploy, err := s.deployment(c)
 	if err != nil { // its config was changed since
 		s.move(c, PhasePending, ReasonConfigInvalid, err.Error())
 		return
 	}
-	tried := s.retry(Key(deploy)).Attempts > 0
+	tried := s.Attempts(deploy.Key()) > 0
 	if c.Deployed == "" || c.DeployedDigest != deploy.Digest || c.Deployed == Broken && !tried {
 		s.doCSV(c, deploy, "it is being deployed", "its deployments exist")
 		return
@@ -154,7 +154,7 @@ func (s *stepper) installReady(c *CSV) {
 
 // installing waits for the deployments of a CSV.
 func (s *stepper) installing(c *CSV) {
-	s.retain(failedKey(c))
+	s.Keep(failedKey(c))
 	if s.reconfigured(c) {
 		s.move(c, PhasePending, ReasonNeedsReinstall, "its deployments are to be configured otherwise")
 		return
@@ -168,7 +168,7 @@ func (s *stepper) installing(c *CSV) {
 	case Progressing:
 		since := s.block(csvSubject(c), ReasonInstallWaiting, detailed("its deployments are not ready", c.Detail), "the deployments of "+c.Name, "they become ready")
 		if limit := since.Add(s.policy.InstallTimeout); s.now.Before(limit) {
-			s.at(limit)
+			s.At(limit)
 		} else {
 			s.do(SetPhase{CSV: c.Name, Revision: c.Revision, Phase: olm.PhaseFailed, Reason: ReasonInstallTimeout,
 				Message: fmt.Sprintf("deployments not ready after %v", s.policy.InstallTimeout)})
@@ -230,22 +230,15 @@ func (s *stepper) failed(c *CSV) {
 	message := detailed("it failed with reason "+c.Status.Reason, c.Detail)
 	if by := s.updateOf(c.Name); by != "" && !s.recovered(c) { // or else the update would lose what it is for
 		s.block(csvSubject(c), ReasonFailed, message, "the authors of "+c.Name, by+" takes its place")
-		s.retain(failedKey(c))
+		s.Keep(failedKey(c))
 		return
 	}
-	r := s.retry(failedKey(c))
-	if r.Attempts == 0 { // wait once before the first
-		r.Attempts, r.Next = 1, s.now.Add(s.policy.MinBackoff)
-	}
-	if r.Next.After(s.now) {
-		s.keep(r)
-		s.at(r.Next)
+	key := failedKey(c)
+	first := s.Attempts(key) == 0 // it waits once before the first
+	if !s.Due(key) || first {
 		s.block(csvSubject(c), ReasonFailed, message, "the authors of "+c.Name, "it succeeds when it is tried again, or a newer version replaces it where the operator group fails forward")
 		return
 	}
-	r.Attempts++
-	r.Next = s.now.Add(s.backoff(r.Attempts))
-	s.keep(r)
 	s.move(c, PhasePending, ReasonNeedsReinstall, "it is tried again after it failed")
 }
 
@@ -283,11 +276,5 @@ func (s *stepper) updateOf(name string) string {
 	return ""
 }
 
-func failedKey(c *CSV) string { return "failed " + c.Name }
-
-// retain keeps what is remembered under a key, if anything.
-func (s *stepper) retain(key string) {
-	if r := s.retry(key); r.Attempts > 0 {
-		s.keep(r)
-	}
-}
+// failedKey counts how often a CSV has failed.
+func failedKey(c *CSV) fairlead.Key { return fairlead.Key{Kind: "Failed", ID: c.Name} }

@@ -1,14 +1,15 @@
 package install
 
 import (
+	"encoding/json"
+	"fmt"
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/solver/olm/crd"
 )
 
 // Policy is how the engine decides. The zero value is useful, and nil counts
-// as that.
+// as that. In JSON durations are written as in "5m0s".
 type Policy struct {
 	// MinBackoff is the time from an action that had no effect to the first
 	// repetition; it doubles with each. Zero means a second.
@@ -27,13 +28,94 @@ type Policy struct {
 	// StepAttempts is how often a step may be tried until its plan has failed.
 	// Zero means no limit but PlanTimeout.
 	StepAttempts int
-	// Validator judges existing objects by the schemas of a new CRD. Nil means
-	// crd.Structural. It must give the same answer each time.
-	Validator crd.Validator
 	// KeepPlans is how many plans are kept, the newest. Zero means five. Besides
 	// them those are kept that brought an operator which is there, and those that
 	// have failed and nobody made good.
 	KeepPlans int
+}
+
+// policyText is the JSON form of a Policy.
+type policyText struct {
+	MinBackoff         string `json:"minBackoff,omitempty"`
+	MaxBackoff         string `json:"maxBackoff,omitempty"`
+	InstallTimeout     string `json:"installTimeout,omitempty"`
+	MissingPlanTimeout string `json:"missingPlanTimeout,omitempty"`
+	PlanTimeout        string `json:"planTimeout,omitempty"`
+	StepAttempts       int    `json:"stepAttempts,omitempty"`
+	KeepPlans          int    `json:"keepPlans,omitempty"`
+}
+
+// durations pairs the durations of a policy with their texts.
+func (p *Policy) durations(t *policyText) []struct {
+	path string
+	is   *time.Duration
+	text *string
+} {
+	return []struct {
+		path string
+		is   *time.Duration
+		text *string
+	}{
+		{"minBackoff", &p.MinBackoff, &t.MinBackoff}, {"maxBackoff", &p.MaxBackoff, &t.MaxBackoff},
+		{"installTimeout", &p.InstallTimeout, &t.InstallTimeout}, {"missingPlanTimeout", &p.MissingPlanTimeout, &t.MissingPlanTimeout},
+		{"planTimeout", &p.PlanTimeout, &t.PlanTimeout},
+	}
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (p Policy) MarshalJSON() ([]byte, error) {
+	t := policyText{StepAttempts: p.StepAttempts, KeepPlans: p.KeepPlans}
+	for _, d := range p.durations(&t) {
+		if *d.is != 0 {
+			*d.text = d.is.String()
+		}
+	}
+	return json.Marshal(t)
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (p *Policy) UnmarshalJSON(data []byte) error {
+	var t policyText
+	if err := json.Unmarshal(data, &t); err != nil {
+		return err
+	}
+	q := Policy{StepAttempts: t.StepAttempts, KeepPlans: t.KeepPlans}
+	for _, d := range q.durations(&t) {
+		if *d.text == "" {
+			continue
+		}
+		var err error
+		if *d.is, err = time.ParseDuration(*d.text); err != nil {
+			return &fairlead.FieldError{Path: d.path, Problem: fmt.Sprintf("%q is not a duration, such as 5m0s", *d.text)}
+		}
+	}
+	*p = q
+	return nil
+}
+
+// Check says what is wrong with a policy: the error is [fairlead.FieldErrors].
+func (p *Policy) Check() error {
+	if p == nil {
+		return nil
+	}
+	var errs fairlead.FieldErrors
+	for _, d := range p.durations(new(policyText)) {
+		if *d.is < 0 && d.is != &p.PlanTimeout {
+			errs.Add(d.path, "%v is negative: a time from zero on is wanted, and zero means the default", *d.is)
+		}
+	}
+	if p.MaxBackoff > 0 && p.MinBackoff > p.MaxBackoff {
+		errs.Add("maxBackoff", "%v is less than minBackoff, %v", p.MaxBackoff, p.MinBackoff)
+	}
+	for _, n := range []struct {
+		path string
+		is   int
+	}{{"stepAttempts", p.StepAttempts}, {"keepPlans", p.KeepPlans}} {
+		if n.is < 0 {
+			errs.Add(n.path, "%d is negative: zero means the default", n.is)
+		}
+	}
+	return errs.Err()
 }
 
 func (p *Policy) complete() Policy {
@@ -46,15 +128,10 @@ func (p *Policy) complete() Policy {
 			*d = otherwise
 		}
 	}
-	or(&q.MinBackoff, time.Second)
-	or(&q.MaxBackoff, time.Minute)
 	or(&q.InstallTimeout, 5*time.Minute)
 	or(&q.MissingPlanTimeout, time.Minute)
 	if q.PlanTimeout == 0 {
 		q.PlanTimeout = 10 * time.Minute
-	}
-	if q.Validator == nil {
-		q.Validator = crd.Structural{}
 	}
 	if q.KeepPlans <= 0 {
 		q.KeepPlans = 5
@@ -62,16 +139,15 @@ func (p *Policy) complete() Policy {
 	return q
 }
 
-// Decision is what [Step] returns.
-type Decision struct {
-	State   State    // to be saved before anything is applied
-	Actions []Action // to be applied then, in this order
-	// Blocked says why nothing more happens: the removal, operator groups, CSVs by
-	// name, operator conditions, the plan, subscriptions, generated objects,
-	// catalogs, the cluster.
-	Blocked []fairlead.Block
-	Wake    time.Time // when to look again, zero for an event only
+// backoff is how long an action is left alone that had no effect.
+func (p *Policy) backoff() fairlead.Backoff {
+	return fairlead.Backoff{Min: p.MinBackoff, Max: p.MaxBackoff}
 }
+
+// Decision is what [Step] returns. Blocked says why nothing more happens: the
+// removal, operator groups, CSVs by name, operator conditions, the plan,
+// subscriptions, generated objects, catalogs, the cluster.
+type Decision = fairlead.Decision[State, Action, fairlead.Block]
 
 // Reasons of Blocks. Those of a CSV that waits are the reasons of its status.
 const (

@@ -161,8 +161,7 @@ func (s *stepper) markRemoval(r *Removal) {
 		Spec:       InstallPlanSpec{Approval: olm.ApprovalAutomatic, Approved: true, Generation: r.Generation},
 		Status:     InstallPlanStatus{Phase: PlanComplete},
 	}
-	_, failure := s.do(WritePlan{Plan: p})
-	s.block("subscription "+r.Subscription, ReasonRemoving, because("its operator is to go: an empty plan marks the beginning", failure), theBackend, p.Name+" is there")
+	s.block("subscription "+r.Subscription, ReasonRemoving, s.doing(WritePlan{Plan: p}, "its operator is to go: an empty plan marks the beginning"), theBackend, p.Name+" is there")
 }
 
 // planRemoval plans what goes. It is false if that is asked for no more.
@@ -206,16 +205,16 @@ func (s *stepper) removed(step *RemovalStep) bool {
 // takeAway does one step. CSVs go through the phase Deleting, in which their
 // objects go, too.
 func (s *stepper) takeAway(r *Removal, step *RemovalStep) {
-	failure := ""
+	message := fmt.Sprintf("%s %s: %s", step.Verb, step.Object, step.Why)
 	switch {
 	case step.Verb == removal.Create:
-		_, failure = s.do(CreateSubscription{Subscription: *r.Again})
+		message = s.doing(CreateSubscription{Subscription: *r.Again}, message)
 	case step.Object.Kind == kindSubscription:
 		if sub := s.subscription(step.Object.Name); sub != nil {
-			_, failure = s.do(DeleteSubscription{Name: sub.Name, Revision: sub.Revision})
+			message = s.doing(DeleteSubscription{Name: sub.Name, Revision: sub.Revision}, message)
 		}
 	}
-	s.block("subscription "+r.Subscription, ReasonRemoving, because(fmt.Sprintf("%s %s: %s", step.Verb, step.Object, step.Why), failure), theBackend, "it is done")
+	s.block("subscription "+r.Subscription, ReasonRemoving, message, theBackend, "it is done")
 }
 
 // goes reports whether a removal under way takes a CSV away.

@@ -19,7 +19,7 @@ type answer struct {
 }
 
 // ask resolves. What cannot be resolved is an answer; the error is that of ctx.
-func (r *Runner) ask(ctx context.Context, req *olm.Request) (*answer, error) {
+func (r *asking) ask(ctx context.Context, req *olm.Request) (*answer, error) {
 	res, err := r.resolve(ctx, req)
 	if err == nil {
 		return &answer{resolution: res}, explainBlocked(ctx, res)
@@ -66,7 +66,7 @@ func explainBlocked(ctx context.Context, res *olm.Resolution) error {
 // owed answers, where not all subscriptions can be served, what the operators
 // that are there require and have not. It is nil if that cannot be had either,
 // or a subscription asks for it otherwise. The error is that of ctx.
-func (r *Runner) owed(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
+func (r *asking) owed(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
 	alone := *req
 	alone.Subscriptions = nil
 	res, err := r.resolve(ctx, &alone)

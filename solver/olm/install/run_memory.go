@@ -29,7 +29,8 @@ type MemBackend struct {
 	// must not call the backend's methods other than World.
 	Changed func(namespace string, action Action)
 
-	// Sources are catalogs whose deprecations subscriptions are told of.
+	// Sources are the catalogs of the resolver, with what bundles hold and the
+	// deprecations that subscriptions are told of.
 	Sources []olm.Source
 
 	mu         sync.Mutex

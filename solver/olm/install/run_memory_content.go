@@ -13,12 +13,8 @@ import (
 
 // unpack puts the content of a bundle into the world.
 func (b *MemBackend) unpack(w *World, a Unpack) error {
-	content := Content{Source: a.Candidate.Source, Bundle: a.Candidate.Name}
-	manifests, err := Inline(a.Candidate.Bundle)
-	if err == nil && len(manifests) == 0 {
-		manifests, err = madeUp(a.Candidate.Bundle, w.Namespace)
-	}
-	content.Manifests = manifests
+	content := Content{Source: a.Source, Bundle: a.Bundle}
+	err := b.read(w, a, &content)
 	if err != nil {
 		content.Error = err.Error()
 	}
@@ -26,6 +22,39 @@ func (b *MemBackend) unpack(w *World, a Unpack) error {
 		return c.Source == content.Source && c.Bundle == content.Bundle
 	})
 	return nil
+}
+
+func (b *MemBackend) read(w *World, a Unpack, c *Content) error {
+	held, err := FindBundle(b.Sources, a)
+	if err != nil {
+		return err
+	}
+	if c.Properties, err = held.Facts(); err != nil {
+		return err
+	}
+	if c.Manifests, err = Inline(held); err == nil && len(c.Manifests) == 0 {
+		c.Manifests, err = madeUp(held, w.Namespace)
+	}
+	return err
+}
+
+// FindBundle returns the bundle that is to be unpacked, from the catalogs of a
+// resolver.
+func FindBundle(catalogs []olm.Source, a Unpack) (*catalog.Bundle, error) {
+	for _, src := range catalogs {
+		if src.SourceKey != a.Source || src.Catalog == nil {
+			continue
+		}
+		p, ok := src.Catalog.Package(a.Package)
+		if !ok {
+			return nil, fmt.Errorf("catalog %s has no package %s any more", a.Source, a.Package)
+		}
+		if b, ok := p.Bundle(a.Bundle); ok {
+			return b, nil
+		}
+		return nil, fmt.Errorf("package %s of catalog %s has no bundle %s any more", a.Package, a.Source, a.Bundle)
+	}
+	return nil, fmt.Errorf("there is no catalog %s", a.Source)
 }
 
 // Inline returns the objects that the olm.bundle.object properties of a bundle

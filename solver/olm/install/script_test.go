@@ -104,12 +104,16 @@ func (s *script) reset(g *group.OperatorGroup) {
 }
 
 func (s *script) newRunner() {
-	s.runner = install.NewRunner(failingBackend{s.backend, s.failing}, func(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
+	var err error
+	s.runner, err = install.NewRunner(failingBackend{s.backend, s.failing}, func(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
 		if s.across {
 			return install.Across(s.resolver, s.backend.Requests)(ctx, req)
 		}
 		return s.resolver.Resolve(ctx, req)
 	}, &s.policy, &fairlead.RunnerOptions{Clock: s.clock, Store: s.store})
+	if err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 type failingBackend struct {
@@ -118,8 +122,8 @@ type failingBackend struct {
 }
 
 func (b failingBackend) Apply(ctx context.Context, namespace string, a install.Action) error {
-	if b.failing[install.Key(a)] {
-		return fmt.Errorf("%s: the server is on strike", install.Key(a))
+	if b.failing[a.String()] {
+		return fmt.Errorf("%s: the server is on strike", a)
 	}
 	return b.MemBackend.Apply(ctx, namespace, a)
 }
@@ -325,6 +329,9 @@ func (s *script) user(c *golden.Command) bool {
 		s.clock.Set(s.clock.Now().Add(d))
 	case "content":
 		held := install.Content{Source: olm.SourceKey{Name: "shelf"}, Bundle: c.Args[0].Key}
+		if b, err := install.FindBundle(s.sources, install.Unpack{Source: held.Source, Package: held.Bundle[:1], Bundle: held.Bundle}); err == nil {
+			held.Properties, _ = b.Facts()
+		}
 		for line := range strings.Lines(c.Input) {
 			held.Manifests = append(held.Manifests, json.RawMessage(strings.TrimSpace(line)))
 		}
@@ -432,13 +439,13 @@ func (s *script) describe(a install.Action) string {
 		case install.UpdateSubscription:
 			return describe(a) + conditions(a)
 		case install.Deploy:
-			text := install.Key(a)
+			text := a.String()
 			for _, d := range a.Deployments {
 				text += "\n  " + string(d)
 			}
 			return text
 		case install.ReportUpgradeable:
-			return install.Key(a) + " " + a.Condition.Reason + ": " + a.Condition.Message
+			return a.String() + " " + a.Condition.Reason + ": " + a.Condition.Message
 		}
 	}
 	return describe(a)
@@ -459,7 +466,7 @@ func describe(a install.Action) string {
 	case install.UpdateSubscription:
 		return fmt.Sprintf("subscription %s: %s, current %s, installed %s", a.Name, a.Status.State, a.Status.CurrentCSV, a.Status.InstalledCSV)
 	}
-	return install.Key(a)
+	return a.String()
 }
 
 // conditions are those of a subscription that hold.

@@ -103,7 +103,8 @@ func newPlay(t *testing.T, s *sim.Sim) *play {
 				shown = append(shown, line.text)
 			}
 		}
-		r, err := olm.NewResolver(parseShelf(strings.Join(shown, "\n")).sources(t), nil)
+		p.backend.Sources = parseShelf(strings.Join(shown, "\n")).sources(t)
+		r, err := olm.NewResolver(p.backend.Sources, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,9 +172,13 @@ func (p *play) shelf() []shelfLine {
 }
 
 func (p *play) runner() *install.Runner {
-	return install.NewRunner(p, func(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
+	r, err := install.NewRunner(p, func(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
 		return p.resolvers[p.published].Resolve(ctx, req)
 	}, &p.policy, &fairlead.RunnerOptions{Store: p.Store(p.store), Clock: p.Clock})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return r
 }
 
 func (p *play) edit(f func(w *install.World)) {
@@ -304,7 +309,7 @@ func (p *play) deliver() {
 		i := p.IntN(len(p.late))
 		a := p.late[i]
 		p.late = slices.Delete(p.late, i, i+1)
-		p.Note("late: %s", install.Key(a))
+		p.Note("late: %s", a)
 		if err := p.put(a); err != nil {
 			p.Reach("too late")
 			p.Note("  refused: %v", err)

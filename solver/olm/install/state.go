@@ -1,14 +1,17 @@
 package install
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
 // StateVersion is the version of the form of [State].
-const StateVersion = 1
+const StateVersion = 2
 
 // State is what the engine remembers of a namespace. The zero State knows
 // nothing. It survives encoding/json.
@@ -16,8 +19,7 @@ type State struct {
 	Generation int      `json:"generation,omitempty"` // of the newest plan
 	Plan       *Plan    `json:"plan,omitempty"`       // what is under way, nil for nothing
 	Removal    *Removal `json:"removal,omitempty"`    // a removal under way, nil for none
-	Waits      []Wait   `json:"waits,omitempty"`      // since when each Block stands, in their order
-	Retries    []Retry  `json:"retries,omitempty"`    // actions whose effect is not seen yet, by key
+	fairlead.Pending
 }
 
 // Plan is an install plan under way. The manifests are in the cluster's plan;
@@ -48,22 +50,27 @@ type StepState struct {
 	Done      bool   `json:"done,omitempty"` // whether the object was seen so
 }
 
-// Wait is since when a Block stands.
-type Wait struct {
-	Subject string    `json:"subject"` // the Block's
-	Reason  string    `json:"reason"`  // the Block's
-	Since   time.Time `json:"since"`   // when it was first told of
-}
-
-// Retry is an action whose effect has not been seen.
-type Retry struct {
-	Key      string    `json:"key"`      // the action's
-	Attempts int       `json:"attempts"` // how often it was decided on
-	Next     time.Time `json:"next"`     // not again before that
+// UpgradeState reads a State that an older version has saved. What version 1 knew
+// of actions that had shown no effect is dropped: they are due at once.
+func UpgradeState(version int, state []byte) (State, error) {
+	var s State
+	if version != 1 {
+		return s, fmt.Errorf("there is no version %d", version)
+	}
+	var old struct {
+		Generation int             `json:"generation"`
+		Plan       *Plan           `json:"plan"`
+		Removal    *Removal        `json:"removal"`
+		Waits      []fairlead.Wait `json:"waits"`
+	}
+	if err := json.Unmarshal(state, &old); err != nil {
+		return s, err
+	}
+	return State{Generation: old.Generation, Plan: old.Plan, Removal: old.Removal, Pending: fairlead.Pending{Waits: old.Waits}}, nil
 }
 
 func (s *State) isZero() bool {
-	return s.Generation == 0 && s.Plan == nil && s.Removal == nil && len(s.Waits) == 0 && len(s.Retries) == 0
+	return s.Generation == 0 && s.Plan == nil && s.Removal == nil && s.Pending.IsZero()
 }
 
 // done reports whether all steps are.

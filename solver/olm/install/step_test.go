@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -18,17 +19,18 @@ import (
 // arguments stay as they were, in whatever order their lists are, and the state
 // survives JSON.
 func TestStepIsPure(t *testing.T) {
-	resolver, err := olm.NewResolver(parseShelf(`
+	sources := parseShelf(`
 a/stable a.v2 replaces=a.v1
 a/stable a.v1
 b/stable b.v1
 bundle a.v1 requires=(B/v1)
 bundle a.v2 requires=(B/v1) provides=(A/v1)
-bundle b.v1 provides=(B/v1)`).sources(t), nil)
+bundle b.v1 provides=(B/v1)`).sources(t)
+	resolver, err := olm.NewResolver(sources, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cluster := new(install.MemBackend)
+	cluster := &install.MemBackend{Sources: sources}
 	err = cluster.Edit(ns, func(w *install.World) error {
 		w.Groups = make([]install.OperatorGroup, 1)
 		w.Subscriptions = make([]install.Subscription, 1)
@@ -54,6 +56,13 @@ bundle b.v1 provides=(B/v1)`).sources(t), nil)
 		shuffle.Shuffle(len(w.CRDs), reflect.Swapper(w.CRDs))
 		shuffle.Shuffle(len(w.Plans), reflect.Swapper(w.Plans))
 		shuffle.Shuffle(len(w.Subscriptions), reflect.Swapper(w.Subscriptions))
+		read := new(install.World)
+		if err := json.Unmarshal(before, read); err != nil {
+			t.Fatal(err)
+		}
+		if again := install.Step(state, read, sim.Start(), nil); describeAll(again) != describeAll(d) {
+			t.Fatalf("pass %d: from JSON the world gives %s\nand not %s", pass, describeAll(again), describeAll(d))
+		}
 		if again := install.Step(state, w, sim.Start(), nil); describeAll(again) != describeAll(d) {
 			t.Fatalf("pass %d: got %s\nthen %s", pass, describeAll(d), describeAll(again))
 		}
@@ -93,12 +102,20 @@ func describeAll(d install.Decision) string {
 // State of newer code is refused, and nothing is applied.
 func TestNewerState(t *testing.T) {
 	store := new(fairlead.MemStore)
-	if _, err := store.Put(t.Context(), "install.ns", []byte(`{"version":2,"name":"ns","state":{}}`), ""); err != nil {
+	if _, err := store.Put(t.Context(), "install.ns", []byte(`{"version":3,"name":"ns","state":{}}`), ""); err != nil {
 		t.Fatal(err)
 	}
 	cluster := new(install.MemBackend)
 	cluster.Changed = func(string, install.Action) { t.Error("something was applied") }
-	_, err := install.NewRunner(cluster, nil, nil, &fairlead.RunnerOptions{Store: store}).Reconcile(t.Context(), ns)
+	resolver, err := olm.NewResolver(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner, err := install.NewRunner(cluster, resolver.Resolve, nil, &fairlead.RunnerOptions{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = runner.Reconcile(t.Context(), ns)
 	var version *fairlead.VersionError
 	if !errors.As(err, &version) || version.Known != install.StateVersion {
 		t.Errorf("got %v", err)
@@ -144,7 +161,96 @@ func TestTooLate(t *testing.T) {
 	} {
 		err := cluster.Apply(t.Context(), ns, tt.action)
 		if (err != nil) != tt.refuse {
-			t.Errorf("%s: got %v, want refused %v", install.Key(tt.action), err, tt.refuse)
+			t.Errorf("%s: got %v, want refused %v", tt.action, err, tt.refuse)
 		}
+	}
+}
+
+// A Decision comes back from JSON as it was, with the actions of every kind.
+func TestDecisionJSON(t *testing.T) {
+	d := install.Decision{
+		State:   install.State{Generation: 3, Plan: &install.Plan{Name: "install-3", Generation: 3, Since: start, Current: []install.Current{{Subscription: "a", CSV: "a.v1"}}}},
+		Blocked: []fairlead.Block{{Subject: "csv a.v1", Reason: install.ReasonFailed, Message: "it failed", Since: start}},
+		Wake:    start.Add(time.Minute),
+	}
+	d.State.Retries = []fairlead.Retry{{Key: install.Deploy{CSV: "a.v1"}.Key(), Attempts: 2, Since: start, Last: start}}
+	kinds := map[string]bool{}
+	for _, a := range install.State.Kinds(install.State{}) {
+		if kinds[a.Key().Kind] {
+			t.Errorf("two actions are of kind %s", a.Key().Kind)
+		}
+		kinds[a.Key().Kind] = true
+		d.Actions = append(d.Actions, a)
+	}
+	d.Actions = append(d.Actions, install.ApplyStep{Plan: "install-3", Generation: 3, Resolving: "a.v1", Ref: install.Ref{Kind: "ConfigMap", Name: "c"}, Manifest: []byte(`{"a":1}`), Digest: "d"})
+	text, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back install.Decision
+	if err := json.Unmarshal(text, &back); err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(back)
+	if err != nil || string(again) != string(text) {
+		t.Errorf("%v, got %s\nwant %s", err, again, text)
+	}
+	for i := range d.Actions {
+		if reflect.TypeOf(d.Actions[i]) != reflect.TypeOf(back.Actions[i]) {
+			t.Errorf("%T came back as %T", d.Actions[i], back.Actions[i])
+		}
+	}
+}
+
+// State that version 1 has saved is read: the plan and the waits, not what had
+// been tried.
+func TestOlderState(t *testing.T) {
+	const saved = `{"version":1,"name":"ns","state":{"generation":4,
+		"plan":{"name":"install-4","generation":4,"approval":"Manual","current":[{"subscription":"a","csv":"a.v2"}],"steps":[{"resolving":"a.v2","ref":{"kind":"ConfigMap","namespace":"ns","name":"c"},"digest":"d"}],"since":"2026-03-01T12:00:00Z"},
+		"waits":[{"subject":"installplan install-4","reason":"RequiresApproval","since":"2026-03-01T12:00:00Z"}],
+		"retries":[{"key":"write plan install-4 RequiresApproval","attempts":2,"next":"2026-03-01T12:00:03Z"}]}}`
+	store := new(fairlead.MemStore)
+	if _, err := store.Put(t.Context(), "install.ns", []byte(saved), ""); err != nil {
+		t.Fatal(err)
+	}
+	resolver, err := olm.NewResolver(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner, err := install.NewRunner(new(install.MemBackend), resolver.Resolve, nil, &fairlead.RunnerOptions{Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := runner.State(t.Context(), ns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Generation != 4 || s.Plan == nil || s.Plan.Steps[0].Digest != "d" || len(s.Waits) != 1 || !s.Waits[0].Since.Equal(start) || s.Retries != nil {
+		t.Errorf("read %+v", s)
+	}
+	if _, err := install.UpgradeState(0, []byte(`{}`)); err == nil {
+		t.Error("version 0 was read")
+	}
+}
+
+// Policies come back from JSON, where durations are read by people, and say what
+// is wrong with them.
+func TestPolicy(t *testing.T) {
+	p := install.Policy{MinBackoff: time.Second, PlanTimeout: -1, InstallTimeout: 5 * time.Minute, KeepPlans: 3}
+	text, err := json.Marshal(p)
+	if want := `{"minBackoff":"1s","installTimeout":"5m0s","planTimeout":"-1ns","keepPlans":3}`; err != nil || string(text) != want {
+		t.Errorf("%v, got %s, want %s", err, text, want)
+	}
+	var back install.Policy
+	if err := json.Unmarshal(text, &back); err != nil || back != p || back.Check() != nil {
+		t.Errorf("got %+v, %v", back, err)
+	}
+	if err := json.Unmarshal([]byte(`{"planTimeout":"5"}`), &back); err == nil || err.Error() != `planTimeout: "5" is not a duration, such as 5m0s` {
+		t.Errorf("got %v", err)
+	}
+	bad := install.Policy{MinBackoff: time.Hour, MaxBackoff: time.Minute, InstallTimeout: -1, StepAttempts: -2}
+	const want = "installTimeout: -1ns is negative: a time from zero on is wanted, and zero means the default\nmaxBackoff: 1m0s is less than minBackoff, 1h0m0s\nstepAttempts: -2 is negative: zero means the default"
+	if _, err := install.NewRunner(new(install.MemBackend), new(olm.Resolver).Resolve, &bad, nil); err == nil || err.Error() != want {
+		t.Errorf("got %v", err)
 	}
 }

@@ -42,6 +42,14 @@ type Trace struct {
 	SubscriptionSync func(SubscriptionSample)
 }
 
+// Traced returns a Backend whose Runner tells trace what metrics are made of.
+func Traced(backend Backend, trace *Trace) Backend { return &traced{backend, trace} }
+
+type traced struct {
+	Backend
+	trace *Trace
+}
+
 // CSVSample is a CSV, as metrics tell of it.
 type CSVSample struct {
 	Namespace string    // where it is

@@ -39,8 +39,10 @@ func (b *warner) Apply(ctx context.Context, namespace string, a install.Action) 
 func TestTrace(t *testing.T) {
 	lines := "a/stable a.v1\nbundle a.v1 provides=(A/v1)"
 	var resolver *olm.Resolver
+	cluster := &warner{MemBackend: new(install.MemBackend)}
 	publish := func(text string) {
-		r, err := olm.NewResolver(parseShelf(text).sources(t), nil)
+		cluster.Sources = parseShelf(text).sources(t)
+		r, err := olm.NewResolver(cluster.Sources, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +51,6 @@ func TestTrace(t *testing.T) {
 	publish(lines)
 	clock := new(fairlead.ManualClock)
 	clock.Set(start)
-	cluster := &warner{MemBackend: new(install.MemBackend)}
 	err := cluster.Edit(ns, func(w *install.World) error {
 		w.Groups = make([]install.OperatorGroup, 1)
 		w.Groups[0].Name = "g"
@@ -63,16 +64,20 @@ func TestTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runner := install.NewRunner(cluster, func(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
+	trace := new(install.Trace)
+	runner, err := install.NewRunner(install.Traced(cluster, trace), func(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
 		clock.Set(clock.Now().Add(2 * time.Millisecond))
 		return resolver.Resolve(ctx, req)
 	}, nil, &fairlead.RunnerOptions{Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
 	passes, counts, last := 0, map[string]int{}, map[string]string{}
 	told := func(name, format string, args ...any) {
 		counts[name]++
 		last[name] = fmt.Sprintf(format, args...)
 	}
-	runner.Trace = &install.Trace{
+	*trace = install.Trace{
 		CatalogSourceCount: func(ns string, n int) { told("catalog_source_count", "%s %d", ns, n) },
 		CatalogSourceReady: func(c olm.SourceKey, ready bool) { told("catalogsource_ready", "%s %v", c, ready) },
 		CSVAbnormal:        func(c install.CSVSample) { told("csv_abnormal", "%v", c) },

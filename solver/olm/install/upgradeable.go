@@ -23,8 +23,7 @@ func (s *stepper) conditions() {
 				continue
 			}
 		}
-		_, failure := s.do(write)
-		s.block("operatorcondition "+c.Name, ReasonActionPending, because("it is being written", failure), theBackend, "it is seen")
+		s.block("operatorcondition "+c.Name, ReasonActionPending, s.doing(write, "it is being written"), theBackend, "it is seen")
 	}
 }
 

@@ -79,7 +79,10 @@ func newUsers(t *testing.T, s *sim.Sim) *users {
 			return install.Across(u.asked, u.backend.Requests)(ctx, req)
 		}
 	}
-	u.runner = install.NewRunner(u.backend, resolve, nil, &fairlead.RunnerOptions{Clock: s.Clock})
+	var err error
+	if u.runner, err = install.NewRunner(u.backend, resolve, nil, &fairlead.RunnerOptions{Clock: s.Clock}); err != nil {
+		t.Fatal(err)
+	}
 	for _, team := range teams {
 		u.edit(team, func(w *install.World) {
 			w.Groups = append(w.Groups, install.OperatorGroup{})
@@ -143,6 +146,7 @@ func (u *users) show() {
 		second.Name = "second"
 		all = append(all, second)
 	}
+	u.backend.Sources = all
 	var err error
 	if u.asked, err = olm.NewResolver(all, &u.opts); err != nil {
 		u.t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/gate"
@@ -41,11 +42,10 @@ type World struct {
 
 	// Resolution is the resolver's answer to Request. With a Refusal it is nil, or
 	// what the operators that are there require, whatever else cannot be had.
-	Resolution *olm.Resolution `json:"-"`
-	Refusal    *Refusal        `json:"-"` // why Request cannot be met
-	// Failures are what the last attempts failed with. They change no decision
-	// and are told in Blocks.
-	Failures []Failure `json:"-"`
+	Resolution *olm.Resolution `json:"resolution,omitempty"`
+	Refusal    *Refusal        `json:"refusal,omitempty"` // why Request cannot be met
+	// Outcomes are what the last attempts failed with, see [fairlead.Ledger].
+	Outcomes []fairlead.Outcome `json:"outcomes,omitempty"`
 }
 
 // Mark is what a backend says of an object besides what it is.
@@ -124,9 +124,12 @@ type Object struct {
 
 // Content is what a bundle holds.
 type Content struct {
-	Source    olm.SourceKey     `json:"source"`              // the catalog
-	Bundle    string            `json:"bundle"`              // the bundle's name
-	Manifests []json.RawMessage `json:"manifests,omitempty"` // its objects, in the bundle's order
+	Source olm.SourceKey `json:"source"` // the catalog
+	Bundle string        `json:"bundle"` // the bundle's name
+	// Properties are those of the bundle in its catalog; its CSV is annotated with
+	// them.
+	Properties []catalog.Property `json:"properties,omitempty"`
+	Manifests  []json.RawMessage  `json:"manifests,omitempty"` // its objects, in the bundle's order
 	// Error says why it could not be unpacked; it is tried again.
 	Error string `json:"error,omitempty"`
 }
@@ -139,14 +142,8 @@ type Deprecation struct {
 
 // Refusal says why the subscriptions of a namespace cannot be served.
 type Refusal struct {
-	Reason  string // ReasonUnsatisfiable, ReasonNamespaces or ReasonResolutionError
-	Message string // for people, of one or more lines
-}
-
-// Failure is what the last attempt of an action failed with.
-type Failure struct {
-	Key     string // its Key, see Key
-	Message string // the error
+	Reason  string `json:"reason"`  // ReasonUnsatisfiable, ReasonNamespaces or ReasonResolutionError
+	Message string `json:"message"` // for people, of one or more lines
 }
 
 // csv returns the CSV of that name, nil if there is none.

@@ -71,9 +71,13 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	if err != nil {
 		return err
 	}
-	runner := install.NewRunner(backend, backend.Resolve, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
+	var traced install.Backend = backend
 	if opts.Metrics != nil {
-		runner.Trace = opts.Metrics.Trace()
+		traced = install.Traced(backend, opts.Metrics.Trace())
+	}
+	runner, err := install.NewRunner(traced, backend.Resolve, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
+	if err != nil {
+		return fmt.Errorf("kube/operators: %w", err)
 	}
 	tell := &reporter{backend: backend, told: map[string][]string{}}
 	tell.events = &kube.Events{Recorder: mgr.GetEventRecorder(FieldManager), Action: "Install", Object: tell.object}

@@ -198,7 +198,7 @@ func TestLateActions(t *testing.T) {
 	} {
 		var changed *operators.ChangedError
 		if err := w.backend.Apply(t.Context(), ns, a); !errors.As(err, &changed) {
-			t.Errorf("%s: %v, want a ChangedError", install.Key(a), err)
+			t.Errorf("%s: %v, want a ChangedError", a, err)
 		}
 	}
 	if after := w.dump(); after != before {
@@ -211,7 +211,7 @@ func TestLateActions(t *testing.T) {
 		install.DeleteObject{Ref: ref(kind("", "v1", "ServiceAccount"), "absent"), Owner: "x", Revision: old},
 	} {
 		if err := w.backend.Apply(t.Context(), ns, a); err != nil {
-			t.Errorf("%s: %v", install.Key(a), err)
+			t.Errorf("%s: %v", a, err)
 		}
 	}
 }

@@ -54,6 +54,7 @@ type world struct {
 	client  client.WithWatch // as users and controllers see it
 	backend *operators.Backend
 	runner  *install.Runner
+	trace   *install.Trace // nil for none; counts from the next restart on
 	clock   *fairlead.ManualClock
 	store   *fairlead.MemStore
 	uids    int
@@ -129,7 +130,14 @@ func mapperKnows(m meta.RESTMapper, k schema.GroupVersionKind) bool {
 
 // restart makes a new Runner on the state that is saved.
 func (w *world) restart() {
-	w.runner = install.NewRunner(w.backend, w.backend.Resolve, nil, &fairlead.RunnerOptions{Clock: w.clock, Store: w.store})
+	var backend install.Backend = w.backend
+	if w.trace != nil {
+		backend = install.Traced(backend, w.trace)
+	}
+	var err error
+	if w.runner, err = install.NewRunner(backend, w.backend.Resolve, nil, &fairlead.RunnerOptions{Clock: w.clock, Store: w.store}); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 func object(k schema.GroupVersionKind, namespace, name string) *unstructured.Unstructured {
@@ -264,7 +272,7 @@ func (w *world) run(n int) (last install.Decision, errs []error) {
 func keys(actions []install.Action) []string {
 	var all []string
 	for _, a := range actions {
-		all = append(all, install.Key(a))
+		all = append(all, a.String())
 	}
 	return all
 }

@@ -93,7 +93,7 @@ func (m *Metrics) collectors() []prometheus.Collector {
 	}
 }
 
-// Trace returns the functions for a Runner.
+// Trace returns the functions for a Runner, see [install.Traced].
 func (m *Metrics) Trace() *install.Trace {
 	return &install.Trace{
 		CatalogSourceCount: func(namespace string, n int) {

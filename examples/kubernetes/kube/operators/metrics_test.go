@@ -15,7 +15,8 @@ func TestMetrics(t *testing.T) {
 	m := operators.NewMetrics()
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(m)
-	w.runner.Trace = m.Trace()
+	w.trace = m.Trace()
+	w.restart()
 	w.stock("Automatic", onlyPipes())
 	abnormal := false
 	for range 40 {

@@ -8,27 +8,34 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/bundle"
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
 
 // unpack keeps the objects of a bundle, or why they cannot be had.
 func (b *Backend) unpack(ctx context.Context, namespace string, a install.Unpack) {
-	c := install.Content{Source: a.Candidate.Source, Bundle: a.Candidate.Name}
-	var err error
-	if c.Manifests, err = b.manifests(ctx, a); err != nil {
+	c := install.Content{Source: a.Source, Bundle: a.Bundle}
+	held, err := install.FindBundle(b.shelf.sources(), a)
+	if err == nil {
+		c.Properties, err = held.Facts()
+	}
+	if err == nil {
+		c.Manifests, err = b.manifests(ctx, held)
+	}
+	if err != nil {
 		c.Error = err.Error()
 	}
 	b.keep(namespace, c)
 }
 
 // manifests are those in the catalog, or else in the bundle's image.
-func (b *Backend) manifests(ctx context.Context, a install.Unpack) ([]json.RawMessage, error) {
-	inline, err := install.Inline(a.Candidate.Bundle)
+func (b *Backend) manifests(ctx context.Context, held *catalog.Bundle) ([]json.RawMessage, error) {
+	inline, err := install.Inline(held)
 	if err != nil || len(inline) > 0 {
 		return inline, err
 	}
-	image := a.Candidate.Bundle.Image()
+	image := held.Image()
 	switch {
 	case image == "":
 		return nil, errors.New("it has neither olm.bundle.object properties nor an image; the catalog's authors have to give it one of them")
