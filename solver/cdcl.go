@@ -57,6 +57,7 @@ func limitReason(i int32) reason { return reason(-2 - i) }
 type clause struct {
 	start, end int32
 	from       int32 // the constraint, or -1 - the lemma of the proof
+	next       int32 // where the last literal to watch was found, from 2; or less
 	lbd        int32 // of a learned clause: how many levels it spans; else 0
 }
 
@@ -324,7 +325,7 @@ func (c *cdcl) visit(l Lit) reason {
 		}
 		first := lits[0]
 		val = c.value(first)
-		if val <= 0 && c.rewatch(lits, w.clause) {
+		if val <= 0 && c.rewatch(own, lits, w.clause) {
 			continue
 		}
 		watching[kept] = watch{first, w.clause}
@@ -342,12 +343,19 @@ func (c *cdcl) visit(l Lit) reason {
 	return free
 }
 
-// rewatch finds another literal to watch in place of the second.
-func (c *cdcl) rewatch(lits []Lit, i int32) bool {
-	for k := 2; k < len(lits); k++ {
+// rewatch finds another literal to watch in place of the second. It goes on from
+// where it was the last time (Gent 2013): long clauses would be looked through
+// from the beginning again and again.
+func (c *cdcl) rewatch(own *clause, lits []Lit, i int32) bool {
+	k := max(1, int(own.next))
+	for range len(lits) - 2 {
+		if k++; k >= len(lits) {
+			k = 2
+		}
 		if l := lits[k]; c.value(l) >= 0 {
 			lits[1], lits[k] = l, lits[1]
 			c.watches[side(l)] = append(c.watches[side(l)], watch{lits[0], i})
+			own.next = int32(k)
 			return true
 		}
 	}

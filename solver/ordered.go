@@ -112,12 +112,17 @@ func (o *ordered) choose() bool {
 		return false
 	}
 	head, queue = o.s.head-1, len(o.s.queue)
-	for _, l := range cands {
+	never := 0
+	for i, l := range cands {
 		v := o.c.value(l)
 		if v < 0 {
-			o.c.poll.spend(1)
+			if never == i && o.c.vars[l].level == 0 {
+				never++
+			}
 			continue
 		}
+		o.c.poll.spend(1 + i/4)
+		o.pass(con, never)
 		if v == 0 {
 			o.c.decide(l)
 		}
@@ -127,6 +132,18 @@ func (o *ordered) choose() bool {
 	}
 	// Not reached: the demand is a clause, and would have clashed.
 	return false
+}
+
+// pass notes that the next candidates of a demand can never be picked, so that
+// they are not looked at each time that it comes up.
+func (o *ordered) pass(con int32, n int) {
+	if n < 32 || int(con) >= len(o.s.x.cons) {
+		return
+	}
+	if o.s.passed == nil {
+		o.s.passed = make(map[int32]int)
+	}
+	o.s.passed[con] += n
 }
 
 // retreat takes back the picks of levels that the search has left, but for the

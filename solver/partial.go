@@ -22,6 +22,9 @@ type partial struct {
 	head    int
 	log     []decision
 	dead    []int32 // demands without a candidate
+	// passed is how many of the first candidates of long demands can never be
+	// picked, where a search found that out.
+	passed map[int32]int
 }
 
 // A decision is one choice that was made.
@@ -80,7 +83,7 @@ func (s *partial) done(w *change) {
 		}
 	}
 	s.counted, s.queue, s.head = s.counted[:0], s.queue[:0], 0
-	s.log, s.dead, s.required = s.log[:0], s.dead[:0], s.required[:0]
+	s.log, s.dead, s.required, s.passed = s.log[:0], s.dead[:0], s.required[:0], nil
 	s.x.idle.Put(s)
 }
 
@@ -103,7 +106,11 @@ func (s *partial) candidates(con int32) []Lit {
 	if n := len(s.x.cons); int(con) >= n {
 		return s.required[int(con)-n:][:1]
 	}
-	return s.x.candidates(&s.x.cons[con])
+	cands := s.x.candidates(&s.x.cons[con])
+	if s.passed != nil {
+		cands = cands[s.passed[con]:]
+	}
+	return cands
 }
 
 // next returns the next demand that no pick meets yet, and its candidates.
