@@ -27,13 +27,15 @@ func (c *cdcl) explain(r reason, l Lit) []Lit {
 	}
 	m := &c.limits[at]
 	c.why = c.why[:0]
-	if m.guard != 0 {
-		c.why = append(c.why, m.guard.No())
-	}
 	before, want := int32(c.told), m.n+1
 	if l != 0 {
-		before, want = c.vars[l.Var()].at, m.n
-		if want == 1 && m.now == 1 {
+		before = c.vars[l.Var()].at
+	}
+	if m.guard != 0 && l != -m.guard {
+		c.why = append(c.why, -m.guard)
+	}
+	if l != 0 && l != -m.guard {
+		if want = m.n; want == 1 && m.now == 1 {
 			return append(c.why, -Lit(m.first))
 		}
 	}

@@ -23,7 +23,8 @@ type cdcl struct {
 	watches [][]watch // by side: clauses to look at when it fails
 	limits  []limitation
 	limited table[int32]  // by variable: the limitations that list it
-	guarded map[Var]int32 // by guard: the limitation that it is the guard of, or -1
+	added   [][]int32     // the same for those that were added later
+	guarded map[Var]int32 // by the variable of a guard: the limitation that it guards
 	learned int           // how many clauses were
 	kept    int           // how many more may be than at first, see reduce
 
@@ -74,7 +75,7 @@ type limitation struct {
 	n, now int32
 	con    int32
 	first  Var // the one that was counted first
-	guard  Var // or 0
+	guard  Lit // in force where it holds; it fails where the limitation is broken; or 0
 }
 
 // side is the index of a literal in a list that has two entries for each
@@ -116,7 +117,7 @@ func newCDCL(ctx context.Context, x *index, cons []int32, guards int, guard func
 		switch {
 		case k.role == idle:
 		case k.role == limit:
-			c.limits = append(c.limits, limitation{vars: x.candidates(k), n: k.n, con: id, guard: g})
+			c.limits = append(c.limits, limitation{vars: x.candidates(k), n: k.n, con: id, guard: g.Yes()})
 			members += len(x.candidates(k))
 		default:
 			c.state(k, id, g, watched)
@@ -200,7 +201,7 @@ func (c *cdcl) count(vars, members int) {
 			if c.guarded == nil {
 				c.guarded = make(map[Var]int32)
 			}
-			c.guarded[g] = int32(i)
+			c.guarded[g.Var()] = int32(i)
 		}
 	}
 	c.limited.begin()
@@ -252,6 +253,9 @@ func (c *cdcl) back(level int32) {
 			for _, at := range c.limitsOf(l) {
 				c.limits[at].now--
 			}
+			for _, at := range c.addedOf(l) {
+				c.limits[at].now--
+			}
 		}
 		c.order.put(l.Var())
 	}
@@ -264,6 +268,13 @@ func (c *cdcl) limitsOf(l Lit) []int32 {
 		return nil
 	}
 	return c.limited.of(l.Var())
+}
+
+func (c *cdcl) addedOf(l Lit) []int32 {
+	if c.added == nil {
+		return nil
+	}
+	return c.added[l]
 }
 
 // propagate draws what follows, clauses first: a limitation of many variables is
@@ -285,10 +296,8 @@ func (c *cdcl) propagate() reason {
 		}
 		l := c.trail[c.told]
 		c.told++
-		if l > 0 {
-			if r := c.tell(l); r != free {
-				return r
-			}
+		if r := c.tell(l); r != free {
+			return r
 		}
 	}
 	return free
@@ -366,19 +375,28 @@ func (c *cdcl) rewatch(own *clause, lits []Lit, i int32) bool {
 // tell counts a selection. All counts are kept right even where one is overrun,
 // since back takes all of them back.
 func (c *cdcl) tell(l Lit) reason {
-	if at, ok := c.guarded[l.Var()]; ok {
-		return c.use(at)
+	var lists [2][]int32
+	if l > 0 {
+		lists = [2][]int32{c.limitsOf(l), c.addedOf(l)}
 	}
-	all := c.limitsOf(l)
-	for _, at := range all {
-		m := &c.limits[at]
-		if m.now++; m.now == 1 {
-			m.first = l.Var()
+	for _, list := range lists {
+		for _, at := range list {
+			m := &c.limits[at]
+			if m.now++; m.now == 1 {
+				m.first = l.Var()
+			}
 		}
 	}
-	for _, at := range all {
+	if at, ok := c.guarded[l.Var()]; ok && l == c.limits[at].guard {
 		if r := c.use(at); r != free {
 			return r
+		}
+	}
+	for _, list := range lists {
+		for _, at := range list {
+			if r := c.use(at); r != free {
+				return r
+			}
 		}
 	}
 	return free
@@ -387,13 +405,19 @@ func (c *cdcl) tell(l Lit) reason {
 // use draws what follows from a limitation.
 func (c *cdcl) use(at int32) reason {
 	m := &c.limits[at]
-	switch {
-	case m.now < m.n || m.guard != 0 && c.value(m.guard.Yes()) <= 0:
-		return free
-	case m.now > m.n:
-		return limitReason(at)
+	on := int8(1)
+	if m.guard != 0 {
+		on = c.value(m.guard)
 	}
-	c.close(at)
+	switch {
+	case m.now < m.n || on < 0:
+	case m.now > m.n && on > 0:
+		return limitReason(at)
+	case m.now > m.n:
+		c.put(-m.guard, limitReason(at))
+	case on > 0:
+		c.close(at)
+	}
 	return free
 }
 
@@ -406,5 +430,45 @@ func (c *cdcl) close(at int32) {
 		if c.vals[side(l)] == 0 {
 			c.put(-l, r)
 		}
+	}
+}
+
+// addVar makes a variable of the cdcl's own.
+func (c *cdcl) addVar() Var {
+	v := Var(len(c.vars))
+	c.vals = append(c.vals, 0, 0)
+	c.vars = append(c.vars, assigned{})
+	c.watches = append(c.watches, nil, nil)
+	c.seen = append(c.seen, false)
+	if c.added != nil {
+		c.added = append(c.added, nil)
+	}
+	c.order.grow(len(c.vars))
+	return v
+}
+
+// addLimit adds, on level 0, that at most n of the variables hold where the
+// guard does.
+func (c *cdcl) addLimit(vars []Lit, n int32, guard Lit) {
+	if c.added == nil {
+		c.added = make([][]int32, len(c.vars))
+	}
+	if c.guarded == nil {
+		c.guarded = make(map[Var]int32)
+	}
+	at := int32(len(c.limits))
+	m := limitation{vars: vars, n: n, con: -1, guard: guard}
+	for _, l := range vars {
+		c.added[l] = append(c.added[l], at)
+		if c.value(l) > 0 && int(c.vars[l].at) < c.told {
+			if m.now++; m.now == 1 {
+				m.first = l.Var()
+			}
+		}
+	}
+	c.limits = append(c.limits, m)
+	c.guarded[guard.Var()] = at
+	if r := c.use(at); r != free {
+		c.fail(r)
 	}
 }

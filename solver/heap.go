@@ -17,9 +17,17 @@ func (h *varHeap) wake(n int) {
 	if h.activity == nil {
 		h.activity, h.place, h.by = make([]float64, n), make([]int32, n), 1
 	}
+	h.grow(n)
 	h.on = true
 	for _, v := range h.active {
 		h.put(v)
+	}
+}
+
+// grow makes room for that many variables, if there is any yet.
+func (h *varHeap) grow(n int) {
+	for h.activity != nil && len(h.activity) < n {
+		h.activity, h.place = append(h.activity, 0), append(h.place, 0)
 	}
 }
 

@@ -1,0 +1,329 @@
+package solver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// A Criterion is something to have as little of as possible: the sum of the
+// weights of those of its terms that hold.
+type Criterion struct {
+	// Name says what is counted, for the reader of an [Optimum].
+	Name string
+	// Terms are what is counted. What is listed twice counts twice.
+	Terms []Term
+}
+
+// A Term counts its weight where its literal holds: v.Yes() where v is selected,
+// v.No() where it is not.
+type Term struct {
+	// Lit is the literal.
+	Lit Lit
+	// Weight is what it counts, at least 0.
+	Weight int64
+}
+
+// An Optimum is a selection, and what it costs.
+type Optimum struct {
+	// Solution is the selection. Its problem is the one given, with variables
+	// and constraints added that speak of what is wanted.
+	Solution *Solution
+	// Costs are its costs, by criterion.
+	Costs []int64
+	// Bounds are what is proven, by criterion: with the criteria before at their
+	// bounds, none costs less. They are equal to Costs unless the search was
+	// ended.
+	Bounds []int64
+}
+
+// Minimize returns the best selection that meets all constraints of p and costs
+// the least: by the first criterion; among those of the least cost by that, by
+// the second; and so on; and among those that are equal by all of them, the best
+// one by the rule of [Solve]. In that rule, what the criteria want to be selected
+// (v.No() in a term) is demanded as if the last constraints were "v, or else not",
+// in the order of the terms.
+//
+// The errors are those of [Solve]; a criterion that speaks of what is not in p,
+// or has a negative weight, is a [*ProblemError]. With an [*IncompleteError] comes
+// the optimum so far, unless there is no selection yet.
+//
+// Cost: that of a search for each reason why less is impossible (core-guided
+// search: Andres, Kaufmann, Matheis and Schaub 2012). The worst case is
+// exponential, and much worse than that of Solve: bound it by ctx or opts.
+func Minimize(ctx context.Context, p *Problem, criteria []Criterion, opts *Options) (*Optimum, error) {
+	if opts == nil {
+		opts = &Options{}
+	}
+	if err := p.malformed(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := bounded(ctx, opts)
+	defer cancel()
+	if ctx.Err() != nil {
+		return nil, &IncompleteError{Err: ctx.Err()}
+	}
+	z := &minimization{ctx: ctx, criteria: criteria, budget: &budget{limit: opts.MaxConflicts}, absent: make(map[Var]Var)}
+	if err := z.state(p); err != nil {
+		return nil, err
+	}
+	return z.run(p)
+}
+
+// A minimization looks for an optimum. What is counted are variables: of a term
+// that denies one, a variable that is selected where that is not.
+type minimization struct {
+	ctx      context.Context
+	p        *Problem // with those variables
+	criteria []Criterion
+	absent   map[Var]Var
+	budget   *budget
+
+	x    *index
+	c    *cdcl
+	o    *ordered
+	hard []Lit // what holds in every selection that is optimal so far
+
+	// Of the criterion in hand.
+	soft    []Var         // what is counted, in the order of its coming up
+	weight  map[Var]int64 // what it still counts
+	sums    map[Var]*sum  // by what counts that a sum is exceeded
+	bound   int64
+	optimum Optimum
+}
+
+// A sum counts how many of its variables hold, beyond those that must.
+type sum struct {
+	vars []Lit
+	n    int32 // exceeded says that more than n hold
+	next Var   // says that more than n+1 hold, once there is need
+}
+
+// state adds the variables for what is wanted.
+func (z *minimization) state(p *Problem) error {
+	z.p = p.with(nil)
+	var flaws []Flaw
+	for i, k := range z.criteria {
+		for _, t := range k.Terms {
+			v := t.Lit.Var()
+			switch {
+			case !p.has(v) || t.Lit == -t.Lit:
+				flaws = append(flaws, Flaw{Constraint: -1, What: fmt.Sprintf("criterion %d (%s): variable %d is not one of the problem's %d", i, k.Name, v, p.vars)})
+			case t.Weight < 0:
+				flaws = append(flaws, Flaw{Constraint: -1, What: fmt.Sprintf("criterion %d (%s): weight %d of %s: the least weight is 0", i, k.Name, t.Weight, p.Name(v))})
+			case !t.Lit.Selects() && z.absent[v] == 0:
+				z.absent[v] = z.p.NewVars(1)
+				z.p.Any([]Lit{v.Yes(), z.absent[v].Yes()}, nil)
+			}
+		}
+	}
+	if flaws != nil {
+		return &ProblemError{Flaws: flaws}
+	}
+	return z.p.malformed()
+}
+
+// counted returns the variable that a term counts.
+func (z *minimization) counted(l Lit) Var {
+	if l.Selects() {
+		return l.Var()
+	}
+	return z.absent[l.Var()]
+}
+
+func (z *minimization) run(given *Problem) (*Optimum, error) {
+	z.x = indexOf(z.ctx, z.p)
+	if z.x == nil {
+		return nil, &IncompleteError{Err: z.ctx.Err()}
+	}
+	var cons []int32
+	for _, q := range parts(z.ctx, z.x) {
+		cons = append(cons, q.cons...)
+	}
+	slices.Sort(cons)
+	if z.c = newCDCL(z.ctx, z.x, cons, 0, nil); z.c.poll.ended {
+		return nil, &IncompleteError{Err: z.ctx.Err()}
+	}
+	if err := z.settle(); err != nil {
+		if err == errUnsat {
+			return nil, newUnsatError(given, nil, func(Var) bool { return true })
+		}
+		return nil, err
+	}
+	z.optimum.Bounds = make([]int64, len(z.criteria))
+	own := z.x.ask(nil)
+	defer own.done(nil)
+	own.begin()
+	z.o = newOrdered(z.c, own, nil, z.budget)
+	for i := range z.criteria {
+		v := z.minimize(&z.criteria[i])
+		z.optimum.Bounds[i] = z.bound
+		if v == unknown {
+			return &z.optimum, &IncompleteError{Best: z.optimum.Solution, Choices: z.optimum.Solution.Len(), Err: z.ctx.Err()}
+		}
+		if v == unsat {
+			return nil, fmt.Errorf("solver: internal error: the optimum of criterion %d is impossible", i)
+		}
+	}
+	if err := z.settle(); err != nil {
+		if err == errUnsat {
+			err = fmt.Errorf("solver: internal error: the optimum is impossible")
+		}
+		return &z.optimum, err
+	}
+	if !slices.Equal(z.optimum.Costs, z.optimum.Bounds) {
+		return nil, fmt.Errorf("solver: internal error: the optimum costs %v, not %v", z.optimum.Costs, z.optimum.Bounds)
+	}
+	return &z.optimum, nil
+}
+
+// settle finds the best selection of those that are optimal so far.
+func (z *minimization) settle() error {
+	own := z.x.ask(nil)
+	defer own.done(nil)
+	own.begin()
+	switch newOrdered(z.c, own, z.hard, z.budget).run() {
+	case unsat:
+		return errUnsat
+	case unknown:
+		return &IncompleteError{Best: z.optimum.Solution, Err: z.ctx.Err()}
+	}
+	s, err := newSolution(z.ctx, z.p, nil, own.log)
+	if err != nil {
+		return err
+	}
+	z.optimum.Solution, z.optimum.Costs = s, make([]int64, len(z.criteria))
+	for i, k := range z.criteria {
+		for _, t := range k.Terms {
+			if s.Has(t.Lit.Var()) == t.Lit.Selects() {
+				z.optimum.Costs[i] += t.Weight
+			}
+		}
+	}
+	return nil
+}
+
+// minimize finds the least cost by one criterion: assuming that nothing that
+// counts holds, it learns why that is impossible, core by core. Of each, one must
+// hold and is paid for; that more than one does is counted in their place.
+func (z *minimization) minimize(k *Criterion) verdict {
+	z.soft, z.weight, z.sums, z.bound = nil, make(map[Var]int64), make(map[Var]*sum), 0
+	for _, t := range k.Terms {
+		z.count(z.counted(t.Lit), t.Weight)
+	}
+	if !z.payForced() {
+		return unsat
+	}
+	for level := z.heaviest(1<<62 - 1); level > 0; {
+		assumed := z.hard[:len(z.hard):len(z.hard)]
+		for _, v := range z.soft {
+			if z.weight[v] >= level {
+				assumed = append(assumed, v.No())
+			}
+		}
+		z.o.given = assumed
+		v, clash := z.o.probe(0)
+		core := z.core(clash)
+		z.c.record(clash)
+		z.o.undo(0)
+		switch {
+		case v == unknown:
+			return unknown
+		case v == sat:
+			level = z.heaviest(level - 1)
+		case len(core) == 0:
+			return unsat
+		default:
+			z.pay(core)
+		}
+	}
+	for _, v := range z.soft {
+		if z.weight[v] > 0 {
+			z.hard = append(z.hard, v.No())
+		}
+	}
+	return sat
+}
+
+// count makes a variable count more.
+func (z *minimization) count(v Var, weight int64) {
+	if weight == 0 {
+		return
+	}
+	if _, known := z.weight[v]; !known {
+		z.soft = append(z.soft, v)
+	}
+	z.weight[v] += weight
+}
+
+// payForced pays for what holds in any case. It reports false where what is
+// given is impossible.
+func (z *minimization) payForced() bool {
+	z.c.back(0)
+	clash, ok := z.c.assume(z.hard)
+	if !ok {
+		z.c.record(clash)
+		return false
+	}
+	for _, v := range z.soft {
+		if z.c.value(v.Yes()) > 0 {
+			z.bound += z.weight[v]
+			z.weight[v] = 0
+		}
+	}
+	z.c.back(0)
+	return true
+}
+
+// heaviest returns the greatest weight that is at most that.
+func (z *minimization) heaviest(most int64) int64 {
+	best := int64(0)
+	for _, v := range z.soft {
+		if w := z.weight[v]; w <= most {
+			best = max(best, w)
+		}
+	}
+	return best
+}
+
+// core returns what counts of a clause that was learned.
+func (z *minimization) core(clash []Lit) []Lit {
+	var core []Lit
+	for _, l := range clash {
+		if l.Selects() && z.weight[l.Var()] > 0 {
+			core = append(core, l)
+		}
+	}
+	slices.Sort(core)
+	return core
+}
+
+// pay pays for one of the core.
+func (z *minimization) pay(core []Lit) {
+	least := z.weight[core[0].Var()]
+	for _, l := range core {
+		least = min(least, z.weight[l.Var()])
+	}
+	z.bound += least
+	for _, l := range core {
+		v := l.Var()
+		z.weight[v] -= least
+		if s := z.sums[v]; s != nil && int(s.n)+1 < len(s.vars) {
+			if s.next == 0 {
+				s.next = z.exceeds(s.vars, s.n+1)
+			}
+			z.count(s.next, least)
+		}
+	}
+	if len(core) > 1 {
+		z.count(z.exceeds(core, 1), least)
+	}
+}
+
+// exceeds returns a variable that holds where more than n of those do.
+func (z *minimization) exceeds(vars []Lit, n int32) Var {
+	v := z.c.addVar()
+	z.c.addLimit(vars, n, v.No())
+	z.sums[v] = &sum{vars: vars, n: n}
+	return v
+}
