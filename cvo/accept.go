@@ -21,7 +21,7 @@ func (s *step) accept() {
 	switch {
 	case want.Image == "":
 		s.Next = nil
-		s.block(fairlead.Block{
+		s.Block(fairlead.Block{
 			Subject: "clusterversion", Reason: "NoDesiredImage", Owner: "administrator",
 			Message: "no release is known to apply", Unblock: "set spec.desiredUpdate.image",
 		})
@@ -33,7 +33,7 @@ func (s *step) accept() {
 		}
 		return
 	case s.Work != nil && s.Work.Mode == Initializing:
-		s.block(fairlead.Block{
+		s.Block(fairlead.Block{
 			Subject: "release " + name(want), Reason: "InstallationUnderWay", Owner: "administrator", Since: s.Work.Begun,
 			Message: fmt.Sprintf("the cluster is being installed with %s, and no other release is accepted before that is done", s.Work.Release.Version),
 			Unblock: "wait for the installation to end, or ask for " + s.Work.Release.Version + " again",
@@ -106,18 +106,18 @@ func (s *step) retrieve() {
 	case n.Tries == 0 && (r == nil || r.Payload == nil):
 		s.fetch()
 	case r == nil || stale:
-		attempt := s.attempt()
-		outcome, known := s.w.outcome(attempt.Key)
-		if known && outcome.Error != nil {
-			s.again(AcceptRetrieve, causeRetrieval, "Unable to download and prepare the update: "+outcome.Error.Error())
+		attempt := s.retrieval()
+		outcome := s.Outcome(attempt.Key())
+		if outcome != nil && outcome.Failed {
+			s.again(AcceptRetrieve, causeRetrieval, "Unable to download and prepare the update: "+outcome.Message)
 			return
 		}
 		if deadline := n.Try.Add(s.policy.RetrieveTimeout); s.now.Before(deadline) {
 			s.accepted(Unknown, AcceptRetrieve, fmt.Sprintf("Retrieving and verifying payload version=%q image=%q", n.Release.Version, n.Release.Image))
-			if !known {
+			if outcome == nil {
 				s.actions = append(s.actions, attempt) // whoever began it may have died before
 			}
-			s.at(deadline)
+			s.At(deadline)
 			s.waitFor(AcceptRetrieve, n.Try, "it is being retrieved", "the release arrives, usually within "+s.policy.RetrieveTimeout.String())
 			return
 		}
@@ -166,31 +166,31 @@ func (s *step) fetch() {
 	}
 	n.Tries++
 	n.Try = s.now
-	s.actions = append(s.actions, s.attempt())
-	s.at(s.now.Add(s.policy.RetrieveTimeout))
+	s.actions = append(s.actions, s.retrieval())
+	s.At(s.now.Add(s.policy.RetrieveTimeout))
 	s.waitFor(AcceptRetrieve, n.Since, "it is being retrieved", "the release arrives, usually within "+s.policy.RetrieveTimeout.String())
 }
 
-// attempt is the one to retrieve the candidate that is under way.
-func (s *step) attempt() Retrieve {
+// retrieval is the attempt to retrieve the candidate that is under way.
+func (s *step) retrieval() Retrieve {
 	n := s.Next
 	return retrieval(n.Release, n.From+n.Tries-1, n.Try, n.Force || s.trusted(n.Release))
 }
 
 // retrieval is an attempt to retrieve a release that began at an instant.
 func retrieval(r Release, try int, began time.Time, force bool) Retrieve {
-	return Retrieve{Key: fmt.Sprintf("retrieve/%s/%d/%d", r.Image, try, began.UnixNano()), Release: r, Try: try, Force: force}
+	return Retrieve{Attempt: fmt.Sprintf("retrieve/%s/%d/%d", r.Image, try, began.UnixNano()), Release: r, Try: try, Force: force}
 }
 
 // again refuses the candidate, and tries once more after a while.
 func (s *step) again(step, cause, why string) {
 	s.refuse(step, cause, why)
-	next := s.Next.Try.Add(s.policy.backoff(s.Next.Tries))
+	next := s.Next.Try.Add(s.policy.backoff().After(s.Next.Tries))
 	if !next.After(s.now) {
 		s.fetch()
 		return
 	}
-	s.at(next)
+	s.At(next)
 }
 
 // refused are the sentences that tell of a failed step.
@@ -225,7 +225,7 @@ func (s *step) refuse(step, cause, why string) {
 }
 
 func (s *step) waitFor(reason string, since time.Time, message, unblock string) {
-	s.block(fairlead.Block{Subject: "release " + name(s.Next.Release), Reason: reason, Message: message, Owner: "administrator", Since: since, Unblock: unblock})
+	s.Block(fairlead.Block{Subject: "release " + name(s.Next.Release), Reason: reason, Message: message, Owner: "administrator", Since: since, Unblock: unblock})
 }
 
 func (s *step) accepted(status ConditionStatus, reason, message string) {

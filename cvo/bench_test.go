@@ -38,7 +38,7 @@ func largeCluster(tb testing.TB, one, two *payload.Payload) (*fairlead.ManualClo
 	b.SetRelease(imageOne, one, true, 0)
 	b.SetRelease(imageTwo, two, true, time.Minute)
 	b.SetCluster("east", cvo.Spec{}, cvo.Release{Version: "4.18.0", Image: imageOne})
-	r := cvo.NewRunner(b, nil, &fairlead.RunnerOptions{Clock: clock})
+	r := newRunner(tb, b, nil, &fairlead.RunnerOptions{Clock: clock})
 	reach(tb, clock, b, r, imageOne)
 	return clock, b, r
 }
@@ -75,7 +75,7 @@ func BenchmarkStep(b *testing.B) {
 		clock, backend, r := largeCluster(b, large(b, "4.18.0"), large(b, "4.19.0"))
 		backend.Operators["c20"] = time.Hour
 		d := update(b, clock, backend, r, func(d *cvo.Decision) bool {
-			return len(d.Blocked) > 0 && len(d.Actions) == 0 && len(d.State.Work.Waits) == 1
+			return len(d.Blocked) > 0 && len(d.Actions) == 0 && waitsFor(d.State) == 1
 		})
 		step(b, clock, backend, d.State)
 	})
@@ -120,7 +120,7 @@ func BenchmarkReconcile(b *testing.B) {
 	clock, backend, r := largeCluster(b, large(b, "4.18.0"), large(b, "4.19.0"))
 	backend.Operators["c20"] = time.Hour
 	update(b, clock, backend, r, func(d *cvo.Decision) bool {
-		return len(d.Blocked) > 0 && len(d.Actions) == 0 && len(d.State.Work.Waits) == 1
+		return len(d.Blocked) > 0 && len(d.Actions) == 0 && waitsFor(d.State) == 1
 	})
 	b.ReportAllocs()
 	for b.Loop() {

@@ -22,7 +22,7 @@ func TestClockSetBack(t *testing.T) {
 		want string
 	}{
 		{"an attempt failed", 6 * time.Hour, func(s *stage) {
-			s.backend.fails["configmap a-0"] = &cvo.APIError{Class: cvo.ClassDown, Err: errDown}
+			s.backend.fails["configmap a-0"] = cvo.Refuse(cvo.ClassDown, errDown)
 			s.want(&cvo.Update{Version: "4.18.1", Image: "r@4.18.1"}, 5*time.Second)
 			delete(s.backend.fails, "configmap a-0")
 		}, 10 * time.Second, `apply configmap "a/a-0" (1 of 3)`},
@@ -134,7 +134,7 @@ func TestIdleWritesNothing(t *testing.T) {
 	b := &seconds{rig: s.backend}
 	s.clock.Set(noon.Add(123456789 * time.Nanosecond))
 	s.backend.offer(t, "current 4.18.0 r@4.18.0\n4.18.1 r@4.18.1 risk=A:False\n4.19.0 r@4.19.0 risk=B:True\n")
-	runner := cvo.NewRunner(b, nil, &fairlead.RunnerOptions{Store: s.store, Clock: s.clock})
+	runner := newRunner(t, b, nil, &fairlead.RunnerOptions{Store: s.store, Clock: s.clock})
 	for range 1000 {
 		d, err := runner.Reconcile(t.Context(), "c")
 		if err != nil {

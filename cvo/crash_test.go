@@ -115,7 +115,7 @@ func live(t *testing.T, one, two *payload.Payload, at int, how string) (life, er
 	m := &mortal{Store: new(fairlead.MemStore), Backend: backend, at: at, how: how}
 	start := func() *cvo.Runner {
 		m.dead, m.have = false, map[string]bool{}
-		return cvo.NewRunner(m, nil, &fairlead.RunnerOptions{Store: m, Clock: clock})
+		return newRunner(t, m, nil, &fairlead.RunnerOptions{Store: m, Clock: clock})
 	}
 	l := life{}
 	for r, asked, n := start(), false, 0; n < 500; n++ {

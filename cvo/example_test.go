@@ -24,7 +24,11 @@ func Example() {
 	installed := cvo.Release{Version: "4.18.0", Image: imageOne}
 	backend.SetCluster("east", cvo.Spec{}, installed)
 
-	runner := cvo.NewRunner(backend, nil, &fairlead.RunnerOptions{Clock: clock})
+	runner, err := cvo.NewRunner(backend, nil, &fairlead.RunnerOptions{Clock: clock})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	for hour := range 2 {
 		if hour == 1 {
 			backend.SetCluster("east", cvo.Spec{DesiredUpdate: &cvo.Update{Version: "4.19.0", Image: imageTwo}}, installed)

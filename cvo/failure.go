@@ -2,11 +2,12 @@ package cvo
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/fairlead/fairlead"
 )
 
 // Effect is what a task's error does to an update.
@@ -71,32 +72,24 @@ var classes = map[Class][2]string{
 	ClassOther:        {"UpdatePayloadFailed", ""},
 }
 
-// APIError is an error of the API server. Backends return it from Apply, so
-// that people are told what kind of trouble it is.
-type APIError struct {
-	Class Class // what kind of trouble it is
-	Err   error // what the server said
+// Refuse returns an error of the API server as backends best return it from
+// Apply, so that people are told what kind of trouble it is: the class is its
+// reason.
+func Refuse(class Class, err error) *fairlead.RefusedError {
+	return &fairlead.RefusedError{Reason: string(class), Message: err.Error()}
 }
 
-// Error returns the class and what the server said.
-func (e *APIError) Error() string { return fmt.Sprintf("%s: %v", e.Class, e.Err) }
-
-// Unwrap returns what the server said.
-func (e *APIError) Unwrap() error { return e.Err }
+// synonyms are reasons of the Kubernetes API that are classes by other names.
+var synonyms = map[string]Class{
+	"AlreadyExists": ClassConflict, "Timeout": ClassDown, "ServiceUnavailable": ClassDown, "InternalError": ClassInternal,
+	"BadRequest": ClassInvalid, "ServerTimeout": ClassOverloaded, "TooManyRequests": ClassOverloaded,
+}
 
 // taskFailed makes the error of a task that could not be applied.
-func taskFailed(label string, err error) *TaskError {
-	var known *TaskError
-	if errors.As(err, &known) {
-		return known
-	}
-	class, detail := ClassOther, err.Error()
-	var api *APIError
-	if errors.As(err, &api) {
-		class = api.Class
-		if api.Err != nil {
-			detail = api.Err.Error()
-		}
+func taskFailed(label string, o *fairlead.Outcome) *TaskError {
+	class := Class(o.Reason)
+	if c, ok := synonyms[o.Reason]; ok {
+		class = c
 	}
 	of, ok := classes[class]
 	if !ok {
@@ -106,7 +99,7 @@ func taskFailed(label string, err error) *TaskError {
 	if of[1] != "" {
 		message += ": " + of[1]
 	}
-	return &TaskError{Reason: of[0], Message: message, Detail: detail, Effect: EffectFail, Retry: true}
+	return &TaskError{Reason: of[0], Message: message, Detail: o.Message, Effect: EffectFail, Retry: true}
 }
 
 // ReasonMultiple is the reason of several errors that are told as one.

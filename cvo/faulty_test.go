@@ -57,7 +57,7 @@ func (f *faulty) Observe(ctx context.Context, name string) (*cvo.World, error) {
 // Apply implements cvo.Backend.
 func (f *faulty) Apply(ctx context.Context, name string, a cvo.Action) error {
 	if f.p.Fault("apply fails", 12) {
-		return &cvo.APIError{Class: cvo.ClassDown, Err: errDown}
+		return cvo.Refuse(cvo.ClassDown, errDown)
 	}
 	f.p.Note("%s", a)
 	before := f.p.backend.Writes(name)
@@ -72,7 +72,7 @@ func (f *faulty) Apply(ctx context.Context, name string, a cvo.Action) error {
 		f.wrong = f.once(name, apply, before)
 	}
 	if f.p.Fault("apply is not confirmed", 12) {
-		return &cvo.APIError{Class: cvo.ClassDown, Err: errDown}
+		return cvo.Refuse(cvo.ClassDown, errDown)
 	}
 	return nil
 }

@@ -65,7 +65,7 @@ func (s *step) flap(condition string, bad bool, reason, message string) *Flap {
 		s.Flaps = slices.Delete(s.Flaps, i, i+1)
 		return nil
 	}
-	if s.at(end); !f.flapping() {
+	if s.At(end); !f.flapping() {
 		return nil
 	}
 	return f
@@ -91,7 +91,7 @@ func (s *step) steadied(failing, progressing Condition) (Condition, Condition) {
 		progressing = erring(s.Work.Release.Version, f.Reason, SummaryForReason(f.Reason, ""))
 	}
 	if !bad {
-		s.block(fairlead.Block{
+		s.Block(fairlead.Block{
 			Subject: "clusterversion", Reason: "Flapping", Owner: "cluster", Since: f.Since, Message: oneLine(f.text()),
 			Unblock: "it stays away for " + s.policy.Calm.String(),
 		})

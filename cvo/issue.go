@@ -49,7 +49,7 @@ func Explain(state State, w *World, now time.Time, policy *Policy) *Issue {
 		if task := about[e]; task >= 0 {
 			m := s.prep.graph.Tasks[task]
 			if i.Manifest = manifestOf(m); m.ClusterOperator() {
-				i.TransitionStart = s.waitedSince(m.ID.Name)
+				i.TransitionStart = s.started[m.ID.Name]
 			}
 		}
 		if e.Detail != "" {

@@ -90,7 +90,7 @@ func (s *step) offer(out, old *Status) {
 		seen = clusterRisks(s.w, out.Conditions, out.Desired.Version)
 		var err error
 		if u, err = AddRisks(u, seen); err != nil {
-			s.block(fairlead.Block{
+			s.Block(fairlead.Block{
 				Subject: "clusterversion", Reason: "RisksDiverge", Owner: "cluster", Since: s.now,
 				Message: strings.ReplaceAll(err.Error(), "\n", "; "), Unblock: "wait for a graph that defines them as the cluster does; the graph's count until then",
 			})

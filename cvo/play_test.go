@@ -156,7 +156,7 @@ func playOf(t *testing.T, s *sim.Sim, parts []part, load func(version string) *p
 }
 
 func (p *play) runner() *cvo.Runner {
-	return cvo.NewRunner(p.faulty, nil, &fairlead.RunnerOptions{Store: p.Store(p.store), Clock: p.Clock})
+	return newRunner(p.t, p.faulty, nil, &fairlead.RunnerOptions{Store: p.Store(p.store), Clock: p.Clock})
 }
 
 // run lets things happen, then heals all and waits for the end.
@@ -264,7 +264,8 @@ func (p *play) pass(r *cvo.Runner) error {
 			return err
 		}
 	}
-	if err != nil && !errors.Is(err, sim.ErrFault) && !errors.Is(err, errDown) && !errors.Is(err, fairlead.ErrConflict) {
+	var refused *fairlead.RefusedError
+	if err != nil && !errors.Is(err, sim.ErrFault) && !errors.As(err, &refused) && !errors.Is(err, fairlead.ErrConflict) {
 		return err
 	}
 	return p.check()

@@ -2,9 +2,14 @@ package cvo
 
 import (
 	"cmp"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/internal/durations"
 )
 
 // Policy says how a cluster is updated. Nil is the zero value, which has the
@@ -13,62 +18,121 @@ type Policy struct {
 	// Filter says which manifests belong to the cluster. Overrides and
 	// capabilities are taken from the ClusterVersion. Nil means
 	// payload.NewFilter().
-	Filter *payload.Filter
+	Filter *payload.Filter `json:"filter,omitempty"`
 	// Capabilities names the sets of capabilities and what is in them, such as
 	// KnownCapabilities does. Nil means that every capability is known and enabled.
-	Capabilities *CapabilitySets
+	Capabilities *CapabilitySets `json:"capabilities,omitempty"`
 	// Workers is how many manifests are applied at a time while updating; default
 	// 16. While reconciling it is 2, while installing there is no limit. Waiting
 	// for an operator takes no worker.
-	Workers int
+	Workers int `json:"workers,omitempty"`
 	// Retry is the time after a failed attempt; default 10 seconds. It grows by
 	// 1.3 each time, up to Interval.
-	Retry time.Duration
+	Retry time.Duration `json:"retry,omitempty"`
 	// Attempts is how often a task is tried before what the API server says counts
 	// as a failure; default 3. It is tried on after that, too.
-	Attempts int
+	Attempts int `json:"attempts,omitempty"`
 	// Interval is the time between two passes while reconciling; default 3
 	// minutes.
-	Interval time.Duration
+	Interval time.Duration `json:"interval,omitempty"`
 	// RetrieveTimeout is how long retrieving a release may take before that counts
 	// as failed; default 4 minutes.
-	RetrieveTimeout time.Duration
+	RetrieveTimeout time.Duration `json:"retrieveTimeout,omitempty"`
 	// Slow is how long an operator may take before it counts as slow; default 30
 	// minutes. SlowOperators are those that may take another time; default 90
 	// minutes for machine-config.
-	Slow          time.Duration
-	SlowOperators map[string]time.Duration // by name
+	Slow          time.Duration            `json:"slow,omitempty"`
+	SlowOperators map[string]time.Duration `json:"slowOperators,omitempty"` // by name
 	// Degraded is how long an operator may be degraded before that is a failure;
 	// default 40 minutes.
-	Degraded time.Duration
+	Degraded time.Duration `json:"degraded,omitempty"`
 	// Calm is how long trouble that comes and goes must have stayed away before it
 	// is no longer told of; default 2 minutes.
-	Calm time.Duration
+	Calm time.Duration `json:"calm,omitempty"`
 	// StatusInterval is the least time between two writes of the status in which
 	// nothing but messages has changed; default 15 seconds.
-	StatusInterval time.Duration
+	StatusInterval time.Duration `json:"statusInterval,omitempty"`
 	// StopBefore, if set, is the runlevel before which an update stops until it is
 	// taken away. It is written as in the names of files and compared like those,
 	// as text: "09" and not "9".
-	StopBefore string
+	StopBefore string `json:"stopBefore,omitempty"`
 	// ClusterRisks makes what the cluster itself shows (see ClusterRisks) risks of
 	// the updates that are offered, which can be accepted by name. Without it they
 	// keep the minor version from changing, by the condition Upgradeable, and
 	// alerts do nothing.
-	ClusterRisks bool
+	ClusterRisks bool `json:"clusterRisks,omitempty"`
 	// Estimates are how long tasks usually take, to tell what is normal and to
 	// begin with what takes longest.
-	Estimates payload.Estimates
+	Estimates payload.Estimates `json:"estimates,omitzero"`
 }
 
 // CapabilitySets are the optional parts that a release knows.
 type CapabilitySets struct {
-	Known   []string            // all capabilities
-	Sets    map[string][]string // by name of a set, such as v4.18
-	Current string              // what vCurrent means
+	Known   []string            `json:"known,omitempty"`   // all capabilities
+	Sets    map[string][]string `json:"sets,omitempty"`    // by name of a set, such as v4.18
+	Current string              `json:"current,omitempty"` // what vCurrent means
 	// Gated are capabilities that are there only when one of some feature gates is
 	// enabled, with the names of these gates.
-	Gated map[string][]string
+	Gated map[string][]string `json:"gated,omitempty"`
+}
+
+// Check says what is wrong with the policy: the error is fairlead.FieldErrors. A
+// nil policy is the zero one, with which nothing is.
+func (p *Policy) Check() error {
+	if p == nil {
+		return nil
+	}
+	var found fairlead.FieldErrors
+	for _, f := range []struct {
+		path  string
+		value time.Duration
+	}{
+		{"retry", p.Retry}, {"interval", p.Interval}, {"retrieveTimeout", p.RetrieveTimeout}, {"slow", p.Slow}, {"degraded", p.Degraded},
+		{"calm", p.Calm}, {"statusInterval", p.StatusInterval}, {"estimates.manifest", p.Estimates.Manifest}, {"estimates.operator", p.Estimates.Operator},
+	} {
+		if f.value < 0 {
+			found.Add(f.path, "%s is less than nothing; leave it out for the default", f.value)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.SlowOperators)) {
+		if d := p.SlowOperators[name]; d <= 0 {
+			found.Add("slowOperators."+name, "%s is not a time to wait; write one such as 90m0s", d)
+		}
+	}
+	for path, n := range map[string]int{"workers": p.Workers, "attempts": p.Attempts} {
+		if n < 0 {
+			found.Add(path, "%d is less than none; leave it out for the default", n)
+		}
+	}
+	if p.StopBefore != "" && !number(p.StopBefore) {
+		found.Add("stopBefore", "%q is not a runlevel; write it as in the names of files, such as 09", p.StopBefore)
+	}
+	if c := p.Capabilities; c != nil {
+		if c.Current != "" && c.Current != "vCurrent" && c.Sets[c.Current] == nil {
+			found.Add("capabilities.current", "there is no set %q; there are %s", c.Current, list(slices.Sorted(maps.Keys(c.Sets))))
+		}
+		for _, set := range slices.Sorted(maps.Keys(c.Sets)) {
+			for _, name := range c.Sets[set] {
+				if !slices.Contains(c.Known, name) {
+					found.Add("capabilities.sets."+set, "%q is not among the known capabilities", name)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *fairlead.FieldError) int { return strings.Compare(a.Path, b.Path) })
+	return found.Err()
+}
+
+// MarshalJSON writes durations as text, such as 5m0s.
+func (p Policy) MarshalJSON() ([]byte, error) {
+	type plain Policy
+	return durations.Marshal(plain(p))
+}
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (p *Policy) UnmarshalJSON(data []byte) error {
+	type plain Policy
+	return durations.Unmarshal(data, (*plain)(p))
 }
 
 func (p *Policy) withDefaults() Policy {
@@ -109,11 +173,7 @@ func (p *Policy) slow(name string) time.Duration {
 	return p.Slow
 }
 
-// backoff is the time after the nth failed attempt, from 1.
-func (p *Policy) backoff(n int) time.Duration {
-	d := p.Retry
-	for ; n > 1 && d < p.Interval; n-- {
-		d += d * 3 / 10
-	}
-	return min(d, max(p.Interval, p.Retry))
+// backoff is how long a failed attempt is left alone.
+func (p *Policy) backoff() fairlead.Backoff {
+	return fairlead.Backoff{Min: p.Retry, Max: max(p.Interval, p.Retry), Growth: 1.3}
 }

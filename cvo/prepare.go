@@ -10,9 +10,10 @@ import (
 	"github.com/fairlead/fairlead/cvo/payload"
 )
 
-// preparation is a payload made ready for one pass. It depends on what key says
-// and nothing else, so a Runner may keep it from pass to pass.
-type preparation struct {
+// Prepared is a payload made ready for one pass: which of its manifests belong to
+// the cluster, in which order, and their hash. It is plain data that nobody
+// changes, and depends on nothing but what it was made of.
+type Prepared struct {
 	payload   *payload.Payload
 	key       string
 	selection *payload.Selection
@@ -23,18 +24,33 @@ type preparation struct {
 	wanted    map[int][]Operand // by task: the versions that they wait for
 }
 
-// prepare makes the payload of a release ready. The world's cache serves when it
-// fits.
-func (w *World) prepare(p *payload.Payload, enabled []string, policy *Policy, mode Mode, pass int) *preparation {
+// Prepare makes the payload of the release that a state applies ready, for
+// World.Prepared; nil when there is none, or its payload is not at hand. The cost
+// is linear in the size of the payload.
+func Prepare(state State, w *World, policy *Policy) *Prepared {
+	if w == nil || w.Cluster == nil || state.Work == nil {
+		return nil
+	}
+	r := w.retrieved(state.Work.Release.Image)
+	if r == nil || r.Payload == nil {
+		return nil
+	}
+	p := policy.withDefaults()
+	return w.prepare(r.Payload, state.Enabled, &p, state.Work.Mode, state.Work.Pass)
+}
+
+// prepare makes the payload of a release ready. What the world brings serves when
+// it fits.
+func (w *World) prepare(p *payload.Payload, enabled []string, policy *Policy, mode Mode, pass int) *Prepared {
 	spec, err := json.Marshal([]any{w.Cluster.Spec.Overrides, enabled, w.FeatureSet, w.Gates})
 	if err != nil {
 		panic(err) // unreachable: strings and booleans
 	}
 	key := fmt.Sprintf("%s %d %s", mode, pass, spec)
-	if c := w.cache; c != nil && c.payload == p && c.key == key {
+	if c := w.Prepared; c != nil && c.payload == p && c.key == key {
 		return c
 	}
-	out := &preparation{payload: p, key: key}
+	out := &Prepared{payload: p, key: key}
 	out.selection = p.Select(policy.filter(w, enabled))
 	var opts *payload.GraphOptions
 	switch mode {
@@ -52,9 +68,6 @@ func (w *World) prepare(p *payload.Payload, enabled []string, policy *Policy, mo
 			out.operators = append(out.operators, i)
 			out.wanted[i] = wanted(m)
 		}
-	}
-	if w.keep != nil {
-		w.keep(out)
 	}
 	return out
 }

@@ -15,7 +15,7 @@ import (
 // messages has changed it waits a while.
 func (s *step) report() {
 	if s.passed && s.Next != nil {
-		s.at(s.now) // what was refused because an update was under way may be accepted now
+		s.At(s.now) // what was refused because an update was under way may be accepted now
 	}
 	old := &s.w.Cluster.Status
 	next := s.status().normal()
@@ -24,7 +24,7 @@ func (s *step) report() {
 	}
 	if s.only(old, &next) {
 		if at := s.Told.Add(s.policy.StatusInterval); s.now.Before(at) {
-			s.at(at)
+			s.At(at)
 			return
 		}
 	}
@@ -113,7 +113,7 @@ func (s *step) setInvalid(list []Condition) []Condition {
 	var messages []string
 	for _, e := range s.invalid {
 		messages = append(messages, e.Error())
-		s.block(fairlead.Block{Subject: e.Field, Reason: invalidReason, Message: e.Error(), Owner: "administrator", Unblock: "mend the field, or remove it"})
+		s.Block(fairlead.Block{Subject: e.Field, Reason: invalidReason, Message: e.Error(), Owner: "administrator", Unblock: "mend the field, or remove it"})
 	}
 	message := "The cluster version is invalid: " + messages[0]
 	if len(messages) > 1 {

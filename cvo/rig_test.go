@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/cvo/payload"
@@ -18,7 +19,7 @@ import (
 type rig struct {
 	*cvo.MemBackend
 	says     map[string]string // by operator: what it says, see operator
-	fails    map[string]*cvo.APIError
+	fails    map[string]*fairlead.RefusedError
 	broken   map[string]string // by image: why its payload cannot be read
 	updates  *graph.Updates
 	known    graph.Evaluations
@@ -167,4 +168,25 @@ func was(s *cvo.Status, text string) {
 	if len(s.History) > 0 {
 		s.Desired = cvo.Release{Version: s.History[0].Version, Image: s.History[0].Image}
 	}
+}
+
+// newRunner returns a runner of a policy that is well.
+func newRunner(tb testing.TB, backend cvo.Backend, policy *cvo.Policy, opts *fairlead.RunnerOptions) *cvo.Runner {
+	tb.Helper()
+	r, err := cvo.NewRunner(backend, policy, opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+// waitsFor is how many operators a state waits for.
+func waitsFor(s cvo.State) int {
+	n := 0
+	for _, w := range s.Waits {
+		if w.Reason == "Reached" {
+			n++
+		}
+	}
+	return n
 }

@@ -285,7 +285,7 @@ func (b *MemBackend) Apply(_ context.Context, name string, action Action) error 
 	defer b.mu.Unlock()
 	c := b.clusters[name]
 	if c == nil {
-		return &APIError{Class: ClassNotFound, Err: fmt.Errorf("there is no cluster %q", name)}
+		return Refuse(ClassNotFound, fmt.Errorf("there is no cluster %q", name))
 	}
 	now := b.clock.Now()
 	switch a := action.(type) {

@@ -17,9 +17,9 @@ func TestRunnerStart(t *testing.T) {
 		backend := cvo.NewMemBackend(nil)
 		backend.SetRelease(imageOne, release(t, "4.18.0", []part{{runlevel: 10, component: "etcd", objects: 1}}, nil), true, 0)
 		backend.SetCluster("east", cvo.Spec{}, cvo.Release{Version: "4.18.0", Image: imageOne})
-		runner := cvo.NewRunner(backend, nil, new(fairlead.RunnerOptions))
+		runner := newRunner(t, backend, nil, new(fairlead.RunnerOptions))
 		for range 3 {
-			runner.Nudge("east") // before anybody runs it
+			runner.Trigger("east") // before anybody runs it
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
@@ -33,7 +33,7 @@ func TestRunnerStart(t *testing.T) {
 			t.Errorf("ended with %v", err)
 		}
 		begin := time.Now()
-		if err := cvo.NewRunner(backend, nil, new(fairlead.RunnerOptions)).Run(ctx); err != nil || time.Since(begin) != 0 {
+		if err := newRunner(t, backend, nil, new(fairlead.RunnerOptions)).Run(ctx); err != nil || time.Since(begin) != 0 {
 			t.Errorf("after the context ended: %v, after %s", err, time.Since(begin))
 		}
 	})

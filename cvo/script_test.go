@@ -30,13 +30,13 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	s := &stage{t: t, clock: new(fairlead.ManualClock), store: new(fairlead.MemStore), policy: &cvo.Policy{}}
 	s.clock.Set(noon)
-	s.backend = &rig{MemBackend: cvo.NewMemBackend(s.clock), says: map[string]string{}, fails: map[string]*cvo.APIError{}, broken: map[string]string{}, modes: map[cvo.Mode]int{}}
+	s.backend = &rig{MemBackend: cvo.NewMemBackend(s.clock), says: map[string]string{}, fails: map[string]*fairlead.RefusedError{}, broken: map[string]string{}, modes: map[cvo.Mode]int{}}
 	s.restart()
 	return s
 }
 
 func (s *stage) restart() {
-	s.runner = cvo.NewRunner(s.backend, s.policy, &fairlead.RunnerOptions{Store: s.store, Clock: s.clock})
+	s.runner = newRunner(s.t, s.backend, s.policy, &fairlead.RunnerOptions{Store: s.store, Clock: s.clock})
 }
 
 // TestScripts plays the scripts. The commands:
@@ -128,7 +128,7 @@ func (s *stage) happen(c *golden.Command) bool {
 		}
 	case "fails":
 		task := c.Args[0].Key + " " + c.Args[1].Key
-		s.backend.fails[task] = &cvo.APIError{Class: cvo.Class(c.Value("class")), Err: errDown}
+		s.backend.fails[task] = cvo.Refuse(cvo.Class(c.Value("class")), errDown)
 		if !c.Has("class") {
 			delete(s.backend.fails, task)
 		}

@@ -2,22 +2,27 @@ package cvo
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"time"
+
+	"github.com/fairlead/fairlead"
 )
 
-// StateVersion is the version of the form of State.
-const StateVersion = 1
+// StateVersion is the version of the form of State. Version 1 kept the waits for
+// operators in work.waits.
+const StateVersion = 2
 
 // State is what the engine remembers of a cluster. The zero State is that of a
 // cluster which has not been looked at.
 type State struct {
-	History  []History  `json:"history,omitempty"` // of releases, newest first
-	Next     *Candidate `json:"next,omitempty"`    // the release that is being looked at before it is accepted
-	Accepted Acceptance `json:"accepted,omitzero"` // how far that is, or how it ended
-	Work     *Work      `json:"work,omitempty"`    // what is applied; nil before the first release
-	Enabled  []string   `json:"enabled,omitempty"` // capabilities that are enabled, of which none is ever turned off; sorted
-	Told     time.Time  `json:"told,omitzero"`     // when the status was written last
-	Flaps    []Flap     `json:"flaps,omitempty"`   // trouble that came and went lately, by condition
+	fairlead.Pending            // since when is waited for what
+	History          []History  `json:"history,omitempty"` // of releases, newest first
+	Next             *Candidate `json:"next,omitempty"`    // the release that is being looked at before it is accepted
+	Accepted         Acceptance `json:"accepted,omitzero"` // how far that is, or how it ended
+	Work             *Work      `json:"work,omitempty"`    // what is applied; nil before the first release
+	Enabled          []string   `json:"enabled,omitempty"` // capabilities that are enabled, of which none is ever turned off; sorted
+	Told             time.Time  `json:"told,omitzero"`     // when the status was written last
+	Flaps            []Flap     `json:"flaps,omitempty"`   // trouble that came and went lately, by condition
 }
 
 // Candidate is a release that was asked for and is not accepted yet.
@@ -59,7 +64,6 @@ type Work struct {
 	Begun    time.Time `json:"begun"`              // when the pass began
 	Done     Bits      `json:"done,omitempty"`     // the tasks that are done in this pass, by index
 	Running  []Running `json:"running,omitempty"`  // the tasks that are begun and not done, ascending
-	Waits    []Wait    `json:"waits,omitempty"`    // ClusterOperators that are waited for, by name
 	Rest     time.Time `json:"rest,omitzero"`      // when the next pass begins
 	Tries    int       `json:"tries,omitempty"`    // attempts to retrieve it anew, after its payload was lost
 	Try      time.Time `json:"try,omitzero"`       // when the last of them began
@@ -70,15 +74,41 @@ type Running struct {
 	Task  int        `json:"task"`            // its index
 	Try   int        `json:"try,omitempty"`   // attempts that failed
 	Since time.Time  `json:"since"`           // when it was begun
-	Next  time.Time  `json:"next,omitzero"`   // when it is tried again
+	Last  time.Time  `json:"last,omitzero"`   // when the last of them failed
 	Sent  bool       `json:"sent,omitempty"`  // it was applied, and is waited for
 	Error *TaskError `json:"error,omitempty"` // what keeps it
 }
 
-// Wait is a ClusterOperator that is waited for.
-type Wait struct {
-	Name  string    `json:"name"`  // of the operator
-	Since time.Time `json:"since"` // since when
+// Kinds returns one action of each kind.
+func (State) Kinds() []Action { return []Action{Retrieve{}, Apply{}, Delete{}, WriteStatus{}} }
+
+// waitReached is the reason of the wait for an operator to reach the release, in
+// State.Waits: it holds on whatever the operator says meanwhile.
+const waitReached = "Reached"
+
+func operatorSubject(name string) string { return "clusteroperator " + name }
+
+// upgradeState reads a state of an older version.
+func upgradeState(_ int, text []byte) (State, error) {
+	var s State
+	var old struct {
+		Work struct {
+			Waits []struct {
+				Name  string    `json:"name"`
+				Since time.Time `json:"since"`
+			} `json:"waits"`
+		} `json:"work"`
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return State{}, err
+	}
+	if err := json.Unmarshal(text, &old); err != nil {
+		return State{}, err
+	}
+	for _, w := range old.Work.Waits {
+		s.Waits = append(s.Waits, fairlead.Wait{Subject: operatorSubject(w.Name), Reason: waitReached, Since: w.Since})
+	}
+	return s, nil
 }
 
 // Bits is a set of indices.

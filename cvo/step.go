@@ -7,13 +7,10 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Decision is what Step decides.
-type Decision struct {
-	State   State            // to be saved before the actions are carried out
-	Actions []Action         // what to do: releases to retrieve, then tasks in the order of the graph, then the status
-	Blocked []fairlead.Block // why nothing more happens, most important first
-	Wake    time.Time        // when to look again; zero means when something changes
-}
+// Decision is what Step decides. Actions are releases to retrieve, then tasks in
+// the order of the graph, then the status; what is most important of Blocked
+// comes first.
+type Decision = fairlead.Decision[State, Action, fairlead.Block]
 
 // Step decides what happens next to a cluster's version. It is a pure function:
 // it changes none of its arguments, and equal ones give equal decisions. A nil
@@ -44,7 +41,8 @@ func Step(state State, w *World, now time.Time, policy *Policy) Decision {
 	if s == nil {
 		return Decision{State: state}
 	}
-	return Decision{State: s.State, Actions: s.actions, Blocked: s.blocked, Wake: s.wake}
+	s.State.Pending = s.Ledger.Pending()
+	return Decision{State: s.State, Actions: s.actions, Blocked: s.Blocked(), Wake: s.Wake()}
 }
 
 // decide makes a decision; nil when there is no cluster to decide about.
@@ -53,7 +51,7 @@ func decide(state State, w *World, now time.Time, policy *Policy) *step {
 		return nil
 	}
 	p := policy.withDefaults()
-	s := &step{State: clone(state), w: w.normal(), now: now, policy: &p}
+	s := &step{State: clone(state), Ledger: fairlead.NewLedger(state.Pending, w.Outcomes, now, p.backoff()), w: w.normal(), now: now, policy: &p}
 	s.rewind()
 	s.invalid = Validate(w.Cluster, p.Capabilities)
 	s.keep()
@@ -76,7 +74,6 @@ func clone(s State) State {
 	if s.Work != nil {
 		work := *s.Work
 		work.Running = slices.Clone(work.Running)
-		work.Waits = slices.Clone(work.Waits)
 		s.Work = &work
 	}
 	return s
@@ -85,29 +82,19 @@ func clone(s State) State {
 // step is one decision in the making.
 type step struct {
 	State
+	fairlead.Ledger
 	w      *World
 	now    time.Time
 	policy *Policy
 
 	actions []Action
-	blocked []fairlead.Block
-	wake    time.Time
-
 	invalid []*FieldError
-	prep    *preparation // of the work; nil while its payload is not at hand
-	errors  []*TaskError // what keeps tasks, in their order
-	keeps   []int        // the task that each of them keeps
-	passed  bool         // a pass ended well in this step
+	prep    *Prepared            // of the work; nil while its payload is not at hand
+	started map[string]time.Time // since when ClusterOperators are waited for, by name
+	errors  []*TaskError         // what keeps tasks, in their order
+	keeps   []int                // the task that each of them keeps
+	passed  bool                 // a pass ended well in this step
 }
-
-// at makes sure that the next step comes no later than t.
-func (s *step) at(t time.Time) {
-	if !t.IsZero() && (s.wake.IsZero() || t.Before(s.wake)) {
-		s.wake = t
-	}
-}
-
-func (s *step) block(b fairlead.Block) { s.blocked = append(s.blocked, b) }
 
 // current is the release that the cluster is to run when nothing is asked for,
 // or nothing sensible: the one that it has reached. On the way to one it is the

@@ -3,23 +3,16 @@ package cvo
 import (
 	"slices"
 	"time"
+
+	"github.com/fairlead/fairlead"
 )
 
 // stamp returns an instant as it is written into a status: whole seconds in UTC,
 // so that what an API server gives back equals what was written.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
-// past is the rule for a clock that was set back: an instant that was recorded
-// and lies ahead of now counts as now.
-func past(t, now time.Time) time.Time {
-	if t.After(now) {
-		return now
-	}
-	return t
-}
-
-// soon is the same rule for an instant that was meant to lie ahead, by wait at
-// the most.
+// soon is the rule of fairlead.Past for an instant that was meant to lie ahead, by
+// wait at the most.
 func soon(t, now time.Time, wait time.Duration) time.Time {
 	if end := now.Add(wait); t.After(end) {
 		return end
@@ -31,25 +24,22 @@ func soon(t, now time.Time, wait time.Duration) time.Time {
 // tells one attempt from another.
 func (s *step) rewind() {
 	if n := s.Next; n != nil {
-		n.Since, n.Try = past(n.Since, s.now), past(n.Try, s.now)
+		n.Since, n.Try = fairlead.Past(n.Since, s.now), fairlead.Past(n.Try, s.now)
 	}
 	s.Flaps = slices.Clone(s.Flaps)
 	for i := range s.Flaps {
 		f := &s.Flaps[i]
-		f.Since, f.Ended = past(f.Since, s.now), past(f.Ended, s.now)
+		f.Since, f.Ended = fairlead.Past(f.Since, s.now), fairlead.Past(f.Ended, s.now)
 	}
-	s.Accepted.Since, s.Told = past(s.Accepted.Since, s.now), past(s.Told, s.now)
+	s.Accepted.Since, s.Told = fairlead.Past(s.Accepted.Since, s.now), fairlead.Past(s.Told, s.now)
 	w := s.Work
 	if w == nil {
 		return
 	}
-	w.Rest, w.Try = soon(w.Rest, s.now, s.policy.Interval), past(w.Try, s.now)
+	w.Rest, w.Try = soon(w.Rest, s.now, s.policy.Interval), fairlead.Past(w.Try, s.now)
 	for i := range w.Running {
 		t := &w.Running[i]
-		t.Since, t.Next = past(t.Since, s.now), soon(t.Next, s.now, s.policy.backoff(t.Try))
-	}
-	for i := range w.Waits {
-		w.Waits[i].Since = past(w.Waits[i].Since, s.now)
+		t.Since, t.Last = fairlead.Past(t.Since, s.now), fairlead.Past(t.Last, s.now)
 	}
 }
 

@@ -152,7 +152,7 @@ func (s *step) split() (fault []*TaskError, late []string, slow string) {
 	over := map[time.Duration][]string{}
 	failed := false
 	for _, e := range s.errors {
-		since := s.waitedSince(e.Name)
+		since := s.started[e.Name]
 		switch {
 		case e.Effect == EffectNone && e.Operator:
 			limit := s.policy.slow(e.Name)
@@ -192,21 +192,10 @@ func slowest(over map[time.Duration][]string) string {
 // then.
 func (s *step) late(since time.Time, limit time.Duration) bool {
 	if end := since.Add(limit); s.now.Before(end) {
-		s.at(end)
+		s.At(end)
 		return false
 	}
 	return true
-}
-
-// waitedSince is when the wait for an operator began; zero when it is not waited
-// for.
-func (s *step) waitedSince(name string) time.Time {
-	for _, w := range s.Work.Waits {
-		if w.Name == name {
-			return w.Since
-		}
-	}
-	return time.Time{}
 }
 
 func summary(e *TaskError) string {

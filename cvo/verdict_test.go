@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/payload"
 )
@@ -79,12 +80,12 @@ func (c *waiting) build(t *testing.T, mode cvo.Mode) (cvo.State, *cvo.World) {
 			state.Work.Done = state.Work.Done.With(i)
 			state.Work.Running = append(state.Work.Running, cvo.Running{Task: i + 1, Sent: true, Since: noon})
 			since := now.Add(-time.Duration(c.since[part.component]) * time.Minute)
-			state.Work.Waits = append(state.Work.Waits, cvo.Wait{Name: part.component, Since: since})
+			state.Waits = append(state.Waits, fairlead.Wait{Subject: "clusteroperator " + part.component, Reason: "Reached", Since: since})
 			i += 2
 			continue
 		}
 		e := &cvo.TaskError{Message: c.errors[failed], Effect: cvo.EffectFail}
-		state.Work.Running = append(state.Work.Running, cvo.Running{Task: i, Try: 1, Next: now.Add(time.Hour), Error: e})
+		state.Work.Running = append(state.Work.Running, cvo.Running{Task: i, Try: 1, Last: now, Error: e})
 		failed++
 		i++
 	}

@@ -3,7 +3,6 @@ package cvo
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -28,7 +27,7 @@ func (s *step) work() {
 	w.Hash = s.prep.hash
 	if why := s.nothing(r.Payload, true); len(s.prep.graph.Tasks) == 0 && why != "" {
 		s.fail(&TaskError{Reason: causeIntegrity, Message: why, Effect: EffectFail}, -1)
-		s.block(fairlead.Block{
+		s.Block(fairlead.Block{
 			Subject: "release " + name(w.Release), Reason: causeIntegrity, Owner: "administrator", Since: w.Begun,
 			Message: why, Unblock: "ask for a release that has manifests for the cluster, or set the profile that the cluster has",
 		})
@@ -36,7 +35,7 @@ func (s *step) work() {
 	}
 	if s.now.Before(w.Rest) {
 		s.lapses()
-		s.at(w.Rest)
+		s.At(w.Rest)
 		return
 	}
 	if w.Begun.IsZero() || w.Done == nil && len(w.Running) == 0 && w.Mode == Reconciling {
@@ -53,27 +52,28 @@ func (s *step) reload(r *Retrieved) {
 	w := s.Work
 	wait, why := s.policy.RetrieveTimeout, ""
 	last := retrieval(w.Release, w.Tries-1, w.Try, true)
-	outcome, known := s.w.outcome(last.Key)
+	outcome := s.Outcome(last.Key())
 	switch {
 	case r != nil:
 		e := r.fault()
-		wait, why = s.policy.backoff(w.Tries), ": "+e.Message
+		wait, why = s.policy.backoff().After(w.Tries), ": "+e.Message
 		s.fail(e, -1)
-	case outcome.Error != nil:
-		wait, why = s.policy.backoff(w.Tries), ": "+outcome.Error.Error()
+	case outcome != nil && outcome.Failed:
+		wait, why = s.policy.backoff().After(w.Tries), ": "+outcome.Message
 	}
-	if next := w.Try.Add(wait); w.Try.IsZero() || w.Try.After(s.now) || !s.now.Before(next) {
+	if next := w.Try.Add(wait); w.Try.IsZero() || !s.now.Before(next) {
 		w.Tries++
 		w.Try = s.now
 		s.actions = append(s.actions, retrieval(w.Release, w.Tries-1, w.Try, true))
-		s.at(s.now.Add(s.policy.RetrieveTimeout))
+		s.At(s.now.Add(s.policy.RetrieveTimeout))
 	} else {
-		if !known && (r == nil || r.Try < last.Try) {
+		if outcome == nil && (r == nil || r.Try < last.Try) {
 			s.actions = append(s.actions, last) // whoever began it may have died before
 		}
-		s.at(next)
+		s.At(next)
 	}
-	s.block(fairlead.Block{
+	s.keepWaits()
+	s.Block(fairlead.Block{
 		Subject: "release " + name(w.Release), Reason: AcceptRetrieve, Owner: "cluster", Since: w.Begun,
 		Message: "its payload is not at hand" + why, Unblock: "it is being retrieved; the image must stay where it is",
 	})
@@ -100,9 +100,9 @@ func (s *step) passOver() {
 	} else {
 		w.Mode, w.Pass = Reconciling, 0
 	}
-	w.Done, w.Running, w.Waits = nil, nil, nil
+	w.Done, w.Running = nil, nil
 	w.Rest = s.now.Add(s.policy.Interval)
-	s.at(w.Rest)
+	s.At(w.Rest)
 }
 
 // tasks goes through the tasks that may be under way: it takes what is done,
@@ -141,7 +141,7 @@ func (s *step) tasks() {
 	s.explain()
 	s.lapses()
 	if len(running) > 0 {
-		s.at(s.now.Add(s.policy.Interval)) // events may get lost
+		s.At(s.now.Add(s.policy.Interval)) // events may get lost
 	}
 }
 
@@ -163,8 +163,8 @@ func (s *step) held(m *payload.Manifest) bool {
 	if stop == "" || s.Work.Mode != Updating || m.Name.IsZero() || m.Name.Runlevel < stop {
 		return false
 	}
-	if !slices.ContainsFunc(s.blocked, func(b fairlead.Block) bool { return b.Reason == "Paused" }) {
-		s.block(fairlead.Block{
+	if !slices.ContainsFunc(s.Blocked(), func(b fairlead.Block) bool { return b.Reason == "Paused" }) {
+		s.Block(fairlead.Block{
 			Subject: "release " + name(s.Work.Release), Reason: "Paused", Owner: "policy", Since: s.Work.Begun,
 			Message: "the update stops before runlevel " + stop, Unblock: "take StopBefore out of the policy",
 		})
@@ -187,17 +187,17 @@ func (s *step) task(t *Running, m *payload.Manifest, free bool) (finished, busy 
 		return true, false // whoever has made it since may keep it
 	}
 	if !t.Sent {
-		outcome, known := s.w.outcome(s.key(t))
-		switch {
-		case known && outcome.Error != nil:
-			s.failed(t, taskFailed(s.prep.graph.Label(t.Task), outcome.Error))
-		case known:
+		switch outcome := s.Outcome(s.key(t, m, t.Try)); {
+		case outcome == nil:
+		case outcome.Failed:
+			s.failed(t, taskFailed(s.prep.graph.Label(t.Task), outcome))
+		default:
 			t.Sent, t.Error = true, nil
 		}
 	}
 	if !t.Sent {
-		if s.now.Before(t.Next) {
-			s.at(t.Next)
+		if next := s.next(t, m); s.now.Before(next) {
+			s.At(next)
 			return false, false
 		}
 		if !free {
@@ -212,7 +212,7 @@ func (s *step) task(t *Running, m *payload.Manifest, free bool) (finished, busy 
 	}
 	if t.Error.Reason == "WorkloadNotProgressing" {
 		s.failed(t, t.Error)
-		s.at(t.Next)
+		s.At(s.next(t, m))
 	}
 	return false, false
 }
@@ -226,25 +226,47 @@ func (s *step) fail(e *TaskError, task int) {
 // failed notes that an attempt failed.
 func (s *step) failed(t *Running, e *TaskError) {
 	t.Try++
-	t.Sent, t.Error = false, e
-	t.Next = s.now.Add(s.policy.backoff(t.Try))
+	t.Sent, t.Error, t.Last = false, e, s.now
 }
 
-// key tells the attempt from all others, also from those of an earlier time that
+// next is when a task may be tried again: after the backoff, and not before the
+// server wants it.
+func (s *step) next(t *Running, m *payload.Manifest) time.Time {
+	if t.Try == 0 {
+		return time.Time{}
+	}
+	next := t.Last.Add(s.policy.backoff().After(t.Try))
+	if o := s.Outcome(s.key(t, m, t.Try-1)); o != nil && o.RetryAfter > 0 {
+		if asked := t.Last.Add(min(o.RetryAfter, fairlead.MaxRetryAfter)); asked.After(next) {
+			return asked
+		}
+	}
+	return next
+}
+
+// key tells an attempt from all others, also from those of an earlier time that
 // the cluster went to the same release.
-func (s *step) key(t *Running) string {
+func (s *step) key(t *Running, m *payload.Manifest, try int) fairlead.Key {
+	kind := "Apply"
+	if m.Delete() {
+		kind = "Delete"
+	}
+	return fairlead.Key{Kind: kind, ID: s.attempt(t, try)}
+}
+
+func (s *step) attempt(t *Running, try int) string {
 	w := s.Work
-	return fmt.Sprintf("%s/%s/%d/%d/%d/%d", w.Hash, w.Mode, w.Begun.UnixNano(), w.Pass, t.Task, t.Try)
+	return fmt.Sprintf("%s/%s/%d/%d/%d/%d", w.Hash, w.Mode, w.Begun.UnixNano(), w.Pass, t.Task, try)
 }
 
 // send applies the manifest of a task.
 func (s *step) send(t *Running, m *payload.Manifest) {
 	label := s.prep.graph.Label(t.Task)
 	if !m.Delete() {
-		s.actions = append(s.actions, Apply{Key: s.key(t), Manifest: m, Label: label, Release: s.Work.Release, Mode: s.Work.Mode})
+		s.actions = append(s.actions, Apply{Attempt: s.attempt(t, t.Try), Manifest: m, Label: label, Release: s.Work.Release, Mode: s.Work.Mode})
 		return
 	}
-	s.actions = append(s.actions, Delete{Key: s.key(t), Manifest: m, Label: label})
+	s.actions = append(s.actions, Delete{Attempt: s.attempt(t, t.Try), Manifest: m, Label: label})
 }
 
 // ready tells what keeps a task whose manifest was applied, nil for nothing.
@@ -293,20 +315,22 @@ func courseOf(kind string) course {
 // waits notes since when operators are waited for. One that is reached is
 // forgotten.
 func (s *step) waits() {
-	var waits []Wait
+	s.started = map[string]time.Time{}
 	for _, t := range s.Work.Running {
-		m := s.prep.graph.Tasks[t.Task]
-		if !t.Sent || !m.ClusterOperator() {
-			continue
+		if m := s.prep.graph.Tasks[t.Task]; t.Sent && m.ClusterOperator() {
+			s.started[m.ID.Name] = s.Since(operatorSubject(m.ID.Name), waitReached)
 		}
-		since := s.now
-		if i := slices.IndexFunc(s.Work.Waits, func(w Wait) bool { return w.Name == m.ID.Name }); i >= 0 {
-			since = s.Work.Waits[i].Since
-		}
-		waits = append(waits, Wait{m.ID.Name, since})
 	}
-	slices.SortFunc(waits, func(a, b Wait) int { return strings.Compare(a.Name, b.Name) })
-	s.Work.Waits = waits
+}
+
+// keepWaits remembers since when operators are waited for while nobody can tell
+// whether they are.
+func (s *step) keepWaits() {
+	for _, w := range s.State.Waits {
+		if w.Reason == waitReached {
+			s.Since(w.Subject, w.Reason)
+		}
+	}
 }
 
 // explain says what each task that is not done waits for.
@@ -326,16 +350,16 @@ func (s *step) explain() {
 		case e.Reason == "WorkloadNotAvailable":
 			b.Unblock = fmt.Sprintf("%s; about %s is usual", courseOf(m.ID.Kind).end, s.prep.durations[t.Task].Round(time.Second))
 		default:
-			b.Unblock = fmt.Sprintf("it is tried again at %s (attempt %d)", t.Next.Format(time.RFC3339), t.Try+1)
+			b.Unblock = fmt.Sprintf("it is tried again at %s (attempt %d)", s.next(&t, m).Format(time.RFC3339), t.Try+1)
 		}
-		s.block(b)
+		s.Block(b)
 	}
 }
 
 // operatorBlock completes what is told of an operator.
 func (s *step) operatorBlock(b fairlead.Block, task int) fairlead.Block {
 	name := s.prep.graph.Tasks[task].ID.Name
-	b.Subject, b.Owner = "clusteroperator "+name, "operator "+name
+	b.Subject, b.Owner = operatorSubject(name), "operator "+name
 	usual := s.prep.durations[task].Round(time.Second)
 	b.Unblock = fmt.Sprintf("it must be available, not degraded and at its version; about %s is usual, over %s is slow", usual, s.policy.slow(name))
 	return b
@@ -361,7 +385,7 @@ func (s *step) lapses() {
 			continue
 		}
 		s.fail(e, i)
-		s.block(s.operatorBlock(fairlead.Block{Reason: e.Reason, Message: e.Message, Since: unwell(live)}, i))
+		s.Block(s.operatorBlock(fairlead.Block{Reason: e.Reason, Message: e.Message, Since: unwell(live)}, i))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/cvo/payload"
 )
@@ -45,12 +46,15 @@ type World struct {
 	// Deleting are resources that were deleted because a release asks for it, and
 	// that are still there, in any order.
 	Deleting []payload.ID
-	// Outcomes are what became of actions that this process has applied, by key. A
-	// Runner fills them in.
-	Outcomes []Outcome
+	// Outcomes are what became of actions that this process has applied. A Runner
+	// fills them in.
+	Outcomes []fairlead.Outcome
+	// Prepared is the payload of the release that is applied, as Prepare returns it:
+	// it spares Step the work. One that does not fit is not used. A Runner fills it
+	// in.
+	Prepared *Prepared `json:"-"`
 
-	cache *preparation       // of an earlier step
-	keep  func(*preparation) // keeps one for later steps; may be nil
+	name string // of the cluster to a Runner
 }
 
 // Retrieved is what came of retrieving a release.
@@ -69,12 +73,6 @@ type Workload struct {
 	ID      payload.ID // which one
 	Waiting string     // what it waits for; empty when it is done
 	Failed  string     // why it cannot go on; empty when it can
-}
-
-// Outcome is what became of an action.
-type Outcome struct {
-	Key   string // of Apply, Delete or Retrieve
-	Error error  // nil when it was carried out; a retrieval may only have begun
 }
 
 // retrieved returns what is known of an image.
@@ -124,13 +122,4 @@ func (w *World) workload(id payload.ID) *Workload {
 		return nil
 	}
 	return &w.Workloads[i]
-}
-
-func (w *World) outcome(key string) (Outcome, bool) {
-	for _, o := range w.Outcomes {
-		if o.Key == key {
-			return o, true
-		}
-	}
-	return Outcome{}, false
 }

@@ -12,22 +12,22 @@ import (
 type Filter struct {
 	// Exclude is the identifier of the operator that reads the payload:
 	// manifests may ask to be left out by it.
-	Exclude *string
+	Exclude *string `json:"exclude,omitempty"`
 	// Profile is the cluster profile, such as [DefaultProfile].
-	Profile *string
+	Profile *string `json:"profile,omitempty"`
 	// FeatureSet is the feature set of the cluster; empty means Default.
-	FeatureSet *string
+	FeatureSet *string `json:"featureSet,omitempty"`
 	// Gates are the feature gates that are enabled. An empty list that is not nil
 	// means that none is.
-	Gates []string
+	Gates []string `json:"gates"`
 	// Major is the major version of the cluster. Where it is nil, Payload.Select
 	// takes that of the release.
-	Major *uint64
+	Major *uint64 `json:"major,omitempty"`
 	// Capabilities are those that the cluster knows and has enabled.
-	Capabilities *Capabilities
+	Capabilities *Capabilities `json:"capabilities,omitempty"`
 	// Overrides are the resources that the administrator keeps for themselves. Of
 	// several entries for one resource the first counts.
-	Overrides []Override
+	Overrides []Override `json:"overrides,omitempty"`
 }
 
 // Override names a resource that is not managed, as spec.overrides of

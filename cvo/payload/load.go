@@ -45,10 +45,10 @@ const LimitManifests = "number of manifests"
 
 // Payload is what a release image holds.
 type Payload struct {
-	Release   Release     // which release it is
-	Images    []Image     // the images of the release, in the order of image-references
-	Manifests []*Manifest // all of them, in load order: by directory, file name and document
-	Warnings  Diagnostics // what is odd, and no reason to refuse the payload
+	Release   Release     `json:"release"`             // which release it is
+	Images    []Image     `json:"images,omitempty"`    // the images of the release, in the order of image-references
+	Manifests []*Manifest `json:"manifests,omitempty"` // all of them, in load order: by directory, file name and document
+	Warnings  Diagnostics `json:"warnings,omitempty"`  // what is odd, and no reason to refuse the payload
 }
 
 // Load reads a payload: a directory with the directories manifests and

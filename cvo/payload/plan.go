@@ -7,17 +7,17 @@ import "time"
 // the whole of an update one to two hours.
 type Estimates struct {
 	// Manifest is how long it takes to apply one. Zero means a second.
-	Manifest time.Duration
+	Manifest time.Duration `json:"manifest,omitempty"`
 	// Operator is how long a ClusterOperator takes to reach its new version, once
 	// its manifests are applied. Zero means five minutes.
-	Operator time.Duration
+	Operator time.Duration `json:"operator,omitempty"`
 	// Operators are those that take another time, by name, such as what was
 	// measured. Nil means twenty minutes for machine-config.
-	Operators map[string]time.Duration
+	Operators map[string]time.Duration `json:"operators,omitempty"`
 	// Kinds are the manifests that take another time, by kind. Nil means twenty
 	// seconds for Deployments and DaemonSets, and five for the
 	// CustomResourceDefinitions, which are waited for until they are served.
-	Kinds map[string]time.Duration
+	Kinds map[string]time.Duration `json:"kinds,omitempty"`
 }
 
 // Of returns the estimate for a task.

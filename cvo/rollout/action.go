@@ -1,6 +1,10 @@
 package rollout
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/fairlead/fairlead"
+)
 
 // Action is something to do, one of
 //
@@ -17,12 +21,10 @@ import "fmt"
 // returns an error and changes nothing, or nil if all is as the action wants it
 // already. So no action takes place twice, or too late.
 type Action interface {
-	key() string
-}
+	fairlead.Action
 
-// Key tells which action a is: it is the same each time that the same thing is
-// to be done, and different for different things.
-func Key(a Action) string { return a.key() }
+	action()
+}
 
 // Begin sets the annotations AnnotationDesired and AnnotationDesiredImage, and
 // the taint TaintUpdate. On a node that is Degraded or Unreconcilable it sets
@@ -77,13 +79,61 @@ type Report struct {
 	Status   PoolStatus `json:"status"`   // the new one
 }
 
-func (a Begin) key() string    { return "begin " + a.Node + " " + a.Configuration.Name }
-func (a Mark) key() string     { return "mark " + a.Node }
-func (a Cordon) key() string   { return "cordon " + a.Node }
-func (a Drain) key() string    { return "drain " + a.Node }
-func (a Update) key() string   { return "update " + a.Node }
-func (a Uncordon) key() string { return "uncordon " + a.Node }
-func (a Report) key() string {
-	s := &a.Status
-	return fmt.Sprintf("report %s %d %d %d %d %d", a.Pool, s.MachineCount, s.UpdatedMachineCount, s.ReadyMachineCount, s.UnavailableMachineCount, s.DegradedMachineCount)
+func (Begin) action()    {}
+func (Mark) action()     {}
+func (Cordon) action()   {}
+func (Drain) action()    {}
+func (Update) action()   {}
+func (Uncordon) action() {}
+func (Report) action()   {}
+
+// Key names the node and what it is told to run.
+func (a Begin) Key() fairlead.Key {
+	return fairlead.Key{Kind: "Begin", ID: a.Node + " " + a.Configuration.Name}
 }
+
+// Key names the node.
+func (a Mark) Key() fairlead.Key { return fairlead.Key{Kind: "Mark", ID: a.Node} }
+
+// Key names the node.
+func (a Cordon) Key() fairlead.Key { return fairlead.Key{Kind: "Cordon", ID: a.Node} }
+
+// Key names the node.
+func (a Drain) Key() fairlead.Key { return fairlead.Key{Kind: "Drain", ID: a.Node} }
+
+// Key names the node.
+func (a Update) Key() fairlead.Key { return fairlead.Key{Kind: "Update", ID: a.Node} }
+
+// Key names the node.
+func (a Uncordon) Key() fairlead.Key { return fairlead.Key{Kind: "Uncordon", ID: a.Node} }
+
+// Key names the pool and its counts: other counts are another report.
+func (a Report) Key() fairlead.Key {
+	return fairlead.Key{Kind: "Report", ID: a.Pool + a.counts()}
+}
+
+func (a Report) counts() string {
+	s := &a.Status
+	return fmt.Sprintf(" %d %d %d %d %d", s.MachineCount, s.UpdatedMachineCount, s.ReadyMachineCount, s.UnavailableMachineCount, s.DegradedMachineCount)
+}
+
+// String says what is done.
+func (a Begin) String() string { return "begin " + a.Node + " " + a.Configuration.Name }
+
+// String says what is done.
+func (a Mark) String() string { return "mark " + a.Node }
+
+// String says what is done.
+func (a Cordon) String() string { return "cordon " + a.Node }
+
+// String says what is done.
+func (a Drain) String() string { return "drain " + a.Node }
+
+// String says what is done.
+func (a Update) String() string { return "update " + a.Node }
+
+// String says what is done.
+func (a Uncordon) String() string { return "uncordon " + a.Node }
+
+// String says what is done.
+func (a Report) String() string { return "report " + a.Pool + a.counts() }

@@ -64,7 +64,11 @@ func ExampleRunner() {
 		fmt.Println(err)
 		return
 	}
-	runner := rollout.NewRunner(backend, nil, &fairlead.RunnerOptions{Clock: clock})
+	runner, err := rollout.NewRunner(backend, nil, &fairlead.RunnerOptions{Clock: clock})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	for {
 		d, err := runner.Reconcile(ctx, "worker")
 		if err != nil {

@@ -3,6 +3,7 @@ package rollout
 import (
 	"slices"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
 )
 
@@ -108,6 +109,9 @@ type World struct {
 	// control plane for arbiters. Nil when there is no such order. One that is
 	// paused is not waited for.
 	PeerPool *Pool
+	// Outcomes are what became of actions that this process has applied. A Runner
+	// fills them in.
+	Outcomes []fairlead.Outcome
 }
 
 // peersUnready returns the peers that keep nodes of this pool from being begun,

@@ -38,7 +38,7 @@ func TestArbiters(t *testing.T) {
 	}
 	target(rollout.PoolMaster, "v1")
 	target(rollout.PoolArbiter, "v1")
-	runner := rollout.NewRunner(b, nil, &fairlead.RunnerOptions{Clock: clock})
+	runner := newRunner(t, b, nil, &fairlead.RunnerOptions{Clock: clock})
 	blocked, arbiterFirst := false, false
 	for range 60 {
 		for _, pool := range []string{rollout.PoolArbiter, rollout.PoolMaster} {

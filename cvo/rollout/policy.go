@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/durations"
 )
 
 // Policy is how the engine decides. The zero value is useful, and nil counts
@@ -11,15 +12,15 @@ import (
 type Policy struct {
 	// MinBackoff is the time from an action that had no effect to the first
 	// repetition; it doubles with each. Zero means five seconds.
-	MinBackoff time.Duration
+	MinBackoff time.Duration `json:"minBackoff,omitempty"`
 	// MaxBackoff is the longest such time. Zero means a minute.
-	MaxBackoff time.Duration
+	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
 	// SlowDrain is how long a drain may take before the Block says that it is
 	// slow. Zero means an hour.
-	SlowDrain time.Duration
+	SlowDrain time.Duration `json:"slowDrain,omitempty"`
 	// SlowUpdate is how long a change of configuration and a reboot may take,
 	// likewise. Zero means half an hour.
-	SlowUpdate time.Duration
+	SlowUpdate time.Duration `json:"slowUpdate,omitempty"`
 }
 
 func (p *Policy) complete() Policy {
@@ -39,13 +40,47 @@ func (p *Policy) complete() Policy {
 	return q
 }
 
-// Decision is what [Step] returns.
-type Decision struct {
-	State   State            // to be saved before anything is applied
-	Actions []Action         // to be applied then, in this order
-	Blocked []fairlead.Block // why nothing more happens: the pool, then nodes by name
-	Wake    time.Time        // when to look again, zero for an event only
+// backoff is how long an action that had no effect is left alone.
+func (p *Policy) backoff() fairlead.Backoff {
+	return fairlead.Backoff{Min: p.MinBackoff, Max: p.MaxBackoff}
 }
+
+// Check says what is wrong with the policy: the error is fairlead.FieldErrors. A
+// nil policy is the zero one, with which nothing is.
+func (p *Policy) Check() error {
+	if p == nil {
+		return nil
+	}
+	var found fairlead.FieldErrors
+	for _, f := range []struct {
+		path  string
+		value time.Duration
+	}{{"minBackoff", p.MinBackoff}, {"maxBackoff", p.MaxBackoff}, {"slowDrain", p.SlowDrain}, {"slowUpdate", p.SlowUpdate}} {
+		if f.value < 0 {
+			found.Add(f.path, "%s is less than nothing; leave it out for the default", f.value)
+		}
+	}
+	if p.MaxBackoff > 0 && p.MaxBackoff < p.MinBackoff {
+		found.Add("maxBackoff", "%s is less than minBackoff, %s", p.MaxBackoff, p.MinBackoff)
+	}
+	return found.Err()
+}
+
+// MarshalJSON writes durations as text, such as 5m0s.
+func (p Policy) MarshalJSON() ([]byte, error) {
+	type plain Policy
+	return durations.Marshal(plain(p))
+}
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (p *Policy) UnmarshalJSON(data []byte) error {
+	type plain Policy
+	return durations.Unmarshal(data, (*plain)(p))
+}
+
+// Decision is what [Step] returns. Blocked is about the pool first, and then
+// about nodes by name.
+type Decision = fairlead.Decision[State, Action, fairlead.Block]
 
 // Reasons of Blocks.
 const (

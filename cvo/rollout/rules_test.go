@@ -1,12 +1,17 @@
 package rollout_test
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/object"
 )
@@ -132,5 +137,119 @@ func TestToldElsewhere(t *testing.T) {
 	d = rollout.Step(d.State, w, start.Add(2*time.Hour), nil)
 	if got := begins(d); len(got) != 1 {
 		t.Errorf("it is through elsewhere, and %v is begun; %v", got, d.State.Begun)
+	}
+}
+
+// newRunner returns a runner of a policy that is well.
+func newRunner(tb testing.TB, backend rollout.Backend, policy *rollout.Policy, opts *fairlead.RunnerOptions) *rollout.Runner {
+	tb.Helper()
+	r, err := rollout.NewRunner(backend, policy, opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
+}
+
+// again puts a value through JSON.
+func again[T any](t *testing.T, v T) T {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out T
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return out
+}
+
+// TestThroughJSON: what Step takes and returns goes through JSON and comes back
+// equal, and on what came back it decides the same.
+func TestThroughJSON(t *testing.T) {
+	clock := new(fairlead.ManualClock)
+	clock.Set(start)
+	b := &rollout.MemBackend{Clock: clock, DrainTime: func(string) time.Duration { return time.Minute }, UpdateTime: func(string, string) (time.Duration, error) { return time.Minute, nil }}
+	if err := b.Edit("worker", func(w *rollout.World) error { *w = *workers(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	policy := &rollout.Policy{MinBackoff: time.Second, MaxBackoff: time.Minute, SlowDrain: 5 * time.Minute, SlowUpdate: time.Hour}
+	r := newRunner(t, b, policy, &fairlead.RunnerOptions{Clock: clock})
+	kinds := map[string]int{}
+	for range 300 {
+		state, err := r.State(t.Context(), "worker")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := b.World("worker")
+		w.Outcomes = []fairlead.Outcome{fairlead.OutcomeOf(rollout.Cordon{Node: "c"}.Key(), errors.New("no"), clock.Now())}
+		d := rollout.Step(state, w, clock.Now(), policy)
+		for _, a := range d.Actions {
+			kinds[a.Key().Kind]++
+		}
+		if back := again(t, d); !reflect.DeepEqual(back, d) {
+			t.Fatalf("%+v\nbecame\n%+v", d, back)
+		}
+		if back := rollout.Step(again(t, state), again(t, w), clock.Now(), again(t, policy)); !reflect.DeepEqual(back, d) {
+			t.Fatalf("%+v\nbecame\n%+v", d, back)
+		}
+		if _, err := r.Reconcile(t.Context(), "worker"); err != nil {
+			t.Fatal(err)
+		}
+		clock.Set(clock.Now().Add(5 * time.Second))
+	}
+	for _, kind := range []string{"Begin", "Cordon", "Drain", "Update", "Uncordon", "Mark", "Report"} {
+		if kinds[kind] == 0 {
+			t.Errorf("no %s: %v", kind, kinds)
+		}
+	}
+}
+
+// TestOldState: a state that version 1 has saved is read: what was begun is, and
+// what waits has waited since then.
+func TestOldState(t *testing.T) {
+	text, err := os.ReadFile("testdata/state/v1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock, store := new(fairlead.ManualClock), new(fairlead.MemStore)
+	clock.Set(start.Add(time.Minute))
+	if _, err := store.Put(t.Context(), fairlead.StateKey("rollout", "worker"), text, ""); err != nil {
+		t.Fatal(err)
+	}
+	b := &rollout.MemBackend{Clock: clock}
+	if err := b.Edit("worker", func(w *rollout.World) error {
+		*w = *workers()
+		n := &w.Nodes[2]
+		n.Annotations[rollout.AnnotationDesired], n.Annotations[rollout.AnnotationDesiredDrain], n.Spec.Unschedulable = "rendered-worker-2", "drain-rendered-worker-2", true
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	d, err := newRunner(t, b, nil, &fairlead.RunnerOptions{Store: store, Clock: clock}).Reconcile(t.Context(), "worker")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.State.Begun) != 1 || !d.State.Begun[0].Since.Equal(start) || !slices.ContainsFunc(d.Blocked, func(b fairlead.Block) bool {
+		return b.Reason == rollout.ReasonDraining && b.Since.Equal(start.Add(2*time.Second))
+	}) {
+		t.Errorf("%+v, %v", d.State, d.Blocked)
+	}
+}
+
+// TestPolicy: durations are text, and what makes no sense is told.
+func TestPolicy(t *testing.T) {
+	text, err := json.Marshal(&rollout.Policy{SlowDrain: 90 * time.Minute})
+	if err != nil || string(text) != `{"slowDrain":"1h30m0s"}` {
+		t.Errorf("%s, %v", text, err)
+	}
+	for path, p := range map[string]*rollout.Policy{"": nil, "slowDrain": {SlowDrain: -1}, "maxBackoff": {MinBackoff: time.Hour, MaxBackoff: time.Minute}} {
+		err := p.Check()
+		if (err == nil) != (path == "") || err != nil && !strings.HasPrefix(err.Error(), path+": ") {
+			t.Errorf("%s: %v", path, err)
+		}
+		if _, failed := rollout.NewRunner(new(rollout.MemBackend), p, nil); (failed == nil) != (err == nil) {
+			t.Errorf("%s: a runner: %v", path, failed)
+		}
 	}
 }

@@ -201,7 +201,7 @@ func (b *MemBackend) Apply(_ context.Context, pool string, action Action) error 
 	name, revision := target(action)
 	n := find(w, name)
 	if n == nil {
-		return fmt.Errorf("%s: there is no node %s in pool %s", Key(action), name, pool)
+		return fmt.Errorf("%s: there is no node %s in pool %s", action, name, pool)
 	}
 	next := *n
 	next.ObjectMeta = cloneMeta(n.ObjectMeta)
@@ -230,7 +230,7 @@ func (b *MemBackend) tell(pool string, action Action) {
 }
 
 func conflict(a Action, revision string) error {
-	return fmt.Errorf("%s: it was changed since, and is at revision %s now", Key(a), revision)
+	return fmt.Errorf("%s: it was changed since, and is at revision %s now", a, revision)
 }
 
 // target returns the node that an action is for, and its revision.

@@ -76,11 +76,11 @@ func (s *script) reset(name string) {
 		},
 		Changed: func(_ string, a rollout.Action) {
 			if _, ok := a.(rollout.Report); !ok {
-				fmt.Fprintf(&s.out, "%s %s\n", s.time(), rollout.Key(a))
+				fmt.Fprintf(&s.out, "%s %s\n", s.time(), a.String())
 			}
 		},
 	}
-	s.runner = rollout.NewRunner(s.backend, nil, &fairlead.RunnerOptions{Clock: s.clock})
+	s.runner = newRunner(s.t, s.backend, nil, &fairlead.RunnerOptions{Clock: s.clock})
 }
 
 // time is how long the script has run.

@@ -80,7 +80,7 @@ func newPlay(t *testing.T, s *sim.Sim) *play {
 }
 
 func (p *play) runner() *rollout.Runner {
-	return rollout.NewRunner(p, nil, &fairlead.RunnerOptions{Store: p.Store(p.store), Clock: p.Clock})
+	return newRunner(p.t, p, nil, &fairlead.RunnerOptions{Store: p.Store(p.store), Clock: p.Clock})
 }
 
 func (p *play) edit(f func(w *rollout.World)) {
@@ -198,7 +198,7 @@ func (p *play) deliver() {
 		i := p.IntN(len(p.late))
 		a := p.late[i]
 		p.late = slices.Delete(p.late, i, i+1)
-		p.Note("late: %s", rollout.Key(a))
+		p.Note("late: %s", a.String())
 		if err := p.put(a); err != nil {
 			p.Reach("too late")
 		}
@@ -338,7 +338,7 @@ func (p *play) most() (most int) {
 func (p *play) put(a rollout.Action) error {
 	before := down(p.world())
 	err := p.backend.Apply(context.Background(), pool, a)
-	p.Note("  %s: %v", rollout.Key(a), err)
+	p.Note("  %s: %v", a.String(), err)
 	if err == nil {
 		p.Reach(strings.ToLower(strings.Replace(fmt.Sprintf("%T", a), "rollout.", "act: ", 1)))
 	}

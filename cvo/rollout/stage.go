@@ -61,8 +61,9 @@ func (s *stepper) advance() {
 		case StageNone:
 			s.untold(b, n, &room)
 		case StageCordon:
-			s.do(Cordon{Node: n.Name, Revision: n.ResourceVersion})
-			s.block("node "+n.Name, ReasonCordon, "it is being cordoned", "", "it is unschedulable")
+			a := Cordon{Node: n.Name, Revision: n.ResourceVersion}
+			s.do(a)
+			s.block("node "+n.Name, ReasonCordon, "it is being cordoned", "", "it is unschedulable", a)
 		case StageDrain:
 			s.drain(n)
 		case StageUpdate:
@@ -71,8 +72,9 @@ func (s *stepper) advance() {
 			s.degraded(n)
 			s.retarget(n)
 		case StageUncordon:
-			s.do(Uncordon{Node: n.Name, Revision: n.ResourceVersion, Wish: wishUncordon + n.Annotations[AnnotationDesired]})
-			s.block("node "+n.Name, ReasonUncordon, "it runs "+n.Annotations[AnnotationCurrent]+" and is being uncordoned", "", "it is schedulable")
+			a := Uncordon{Node: n.Name, Revision: n.ResourceVersion, Wish: wishUncordon + n.Annotations[AnnotationDesired]}
+			s.do(a)
+			s.block("node "+n.Name, ReasonUncordon, "it runs "+n.Annotations[AnnotationCurrent]+" and is being uncordoned", "", "it is schedulable", a)
 		}
 	}
 }
@@ -129,28 +131,30 @@ func (s *stepper) untold(b Begun, n *Node, room *int) {
 
 func (s *stepper) drain(n *Node) {
 	wish := wishDrain + n.Annotations[AnnotationDesired]
+	a := Drain{Node: n.Name, Revision: n.ResourceVersion, Wish: wish}
 	if n.Annotations[AnnotationDesiredDrain] != wish {
-		s.do(Drain{Node: n.Name, Revision: n.ResourceVersion, Wish: wish})
+		s.do(a)
 	}
 	s.slow("node "+n.Name, ReasonDraining, "its pods are being moved away", s.policy.SlowDrain,
-		"whoever drains nodes", "its annotation "+AnnotationLastDrain+" says "+wish+"; a disruption budget that allows nothing is what mostly delays that")
+		"whoever drains nodes", "its annotation "+AnnotationLastDrain+" says "+wish+"; a disruption budget that allows nothing is what mostly delays that", a)
 }
 
 func (s *stepper) update(n *Node) {
+	a := Update{Node: n.Name, Revision: n.ResourceVersion}
 	if n.Annotations[AnnotationState] != StateWorking {
-		s.do(Update{Node: n.Name, Revision: n.ResourceVersion})
+		s.do(a)
 	}
 	s.slow("node "+n.Name, ReasonUpdating, "it is being changed to "+n.Annotations[AnnotationDesired]+" and rebooted", s.policy.SlowUpdate,
-		"whoever runs the node", "its annotation "+AnnotationState+" says "+StateDone)
+		"whoever runs the node", "its annotation "+AnnotationState+" says "+StateDone, a)
 }
 
 // slow blocks, and says so when it takes longer than is normal.
-func (s *stepper) slow(subject, reason, message string, normal time.Duration, owner, unblock string) {
-	i := len(s.blocked)
-	since := s.block(subject, reason, message, owner, unblock)
-	if took := s.now.Sub(since); took >= normal {
-		s.blocked[i].Message += fmt.Sprintf(", which is slow: %s is normal", normal)
-	} else {
-		s.at(since.Add(normal))
+func (s *stepper) slow(subject, reason, message string, normal time.Duration, owner, unblock string, under Action) {
+	since := s.block(subject, reason, message, owner, unblock, under)
+	if end := since.Add(normal); s.now.Before(end) {
+		s.At(end)
+		return
 	}
+	all := s.Blocked()
+	all[len(all)-1].Message += fmt.Sprintf(", which is slow: %s is normal", normal)
 }

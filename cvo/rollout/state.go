@@ -1,19 +1,40 @@
 package rollout
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/fairlead/fairlead"
 )
 
-// StateVersion is the version of the form of State.
-const StateVersion = 1
+// StateVersion is the version of the form of State. In version 1 retries had
+// keys of another form.
+const StateVersion = 2
 
 // State is what the engine remembers of a pool. The zero State is that of a pool
 // it has not seen before.
 type State struct {
-	Begun   []Begun `json:"begun,omitempty"`   // nodes that were begun and are not seen to be through, by name
-	Waits   []Wait  `json:"waits,omitempty"`   // since when what waits does, by subject and reason
-	Retries []Retry `json:"retries,omitempty"` // actions whose effect was not seen yet, by key
+	fairlead.Pending         // since when what waits does, and actions whose effect was not seen yet
+	Begun            []Begun `json:"begun,omitempty"` // nodes that were begun and are not seen to be through, by name
+}
+
+// Kinds returns one action of each kind.
+func (State) Kinds() []Action {
+	return []Action{Begin{}, Mark{}, Cordon{}, Drain{}, Update{}, Uncordon{}, Report{}}
+}
+
+// upgradeState reads a state of an older version. Its retries are forgotten: what
+// they are for is decided on again.
+func upgradeState(_ int, text []byte) (State, error) {
+	var old struct {
+		Begun []Begun         `json:"begun"`
+		Waits []fairlead.Wait `json:"waits"`
+	}
+	if err := json.Unmarshal(text, &old); err != nil {
+		return State{}, err
+	}
+	return State{Begun: old.Begun, Pending: fairlead.Pending{Waits: old.Waits}}, nil
 }
 
 // Begun is a node that was begun. It takes its place in the budget from before
@@ -26,22 +47,8 @@ type Begun struct {
 	Told          bool          `json:"told,omitempty"` // whether it was seen to know
 }
 
-// Wait is since when a Block stands.
-type Wait struct {
-	Subject string    `json:"subject"` // the Block's
-	Reason  string    `json:"reason"`  // the Block's
-	Since   time.Time `json:"since"`   // when it was first told of
-}
-
-// Retry is an action whose effect has not been seen.
-type Retry struct {
-	Key      string    `json:"key"`      // the action's
-	Attempts int       `json:"attempts"` // how often it was decided on
-	Next     time.Time `json:"next"`     // not again before that
-}
-
 // isZero reports whether nothing need be remembered.
-func (s *State) isZero() bool { return len(s.Begun) == 0 && len(s.Waits) == 0 && len(s.Retries) == 0 }
+func (s *State) isZero() bool { return len(s.Begun) == 0 && s.Pending.IsZero() }
 
 // names returns the names of the nodes that were begun.
 func (s *State) names() []string {

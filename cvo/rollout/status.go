@@ -50,7 +50,7 @@ func Status(w *World, now time.Time) PoolStatus {
 		if holds {
 			status = object.ConditionTrue
 		}
-		s.Conditions = object.SetCondition(s.Conditions, Condition{Type: kind, Status: status, LastTransitionTime: now, Reason: reason, Message: message})
+		s.Conditions = object.SetCondition(s.Conditions, Condition{Type: kind, Status: status, LastTransitionTime: now.UTC().Truncate(time.Second), Reason: reason, Message: message})
 	}
 	all := s.UpdatedMachineCount == s.MachineCount && s.ReadyMachineCount == s.MachineCount && s.UnavailableMachineCount == 0 && !w.Build.outdates(p)
 	if all {

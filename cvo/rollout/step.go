@@ -20,7 +20,8 @@ import (
 //     begun that [Choose] picks.
 //  3. The status of the pool is kept up to date.
 func Step(state State, w *World, now time.Time, policy *Policy) Decision {
-	s := &stepper{World: w, old: state, now: now, policy: policy.complete(), nodes: make(map[string]*Node, len(w.Nodes))}
+	p := policy.complete()
+	s := &stepper{World: w, Ledger: fairlead.NewLedger(state.Pending, w.Outcomes, now, p.backoff()), old: state, now: now, policy: p, nodes: make(map[string]*Node, len(w.Nodes))}
 	for i := range w.Nodes {
 		s.nodes[w.Nodes[i].Name] = &w.Nodes[i]
 	}
@@ -28,33 +29,31 @@ func Step(state State, w *World, now time.Time, policy *Policy) Decision {
 	s.advance()
 	s.begin()
 	s.report()
-	slices.SortFunc(s.state.Retries, func(a, b Retry) int { return strings.Compare(a.Key, b.Key) })
-	slices.SortFunc(s.state.Waits, func(a, b Wait) int {
-		return cmp.Or(strings.Compare(a.Subject, b.Subject), strings.Compare(a.Reason, b.Reason))
-	})
-	slices.SortStableFunc(s.blocked, func(a, b fairlead.Block) int {
+	s.state.Pending = s.Pending()
+	blocked := s.Blocked()
+	slices.SortStableFunc(blocked, func(a, b fairlead.Block) int {
 		return cmp.Or(order(strings.HasPrefix(a.Subject, "node "), strings.HasPrefix(b.Subject, "node ")), strings.Compare(a.Subject, b.Subject))
 	})
-	return Decision{State: s.state, Actions: s.actions, Blocked: s.blocked, Wake: s.wake}
+	return Decision{State: s.state, Actions: s.actions, Blocked: blocked, Wake: s.Wake()}
 }
 
 // stepper makes one decision.
 type stepper struct {
 	*World
+	fairlead.Ledger
 	old     State
 	state   State
 	now     time.Time
 	policy  Policy
 	nodes   map[string]*Node
 	actions []Action
-	blocked []fairlead.Block
-	wake    time.Time
 }
 
 // remember carries over the nodes that were begun, less those that are through
 // or gone, and takes note of those that others have begun.
 func (s *stepper) remember() {
 	for _, b := range s.old.Begun {
+		b.Since = fairlead.Past(b.Since, s.now)
 		n := s.nodes[b.Node]
 		if n == nil {
 			continue
@@ -110,8 +109,9 @@ func (s *stepper) begin() {
 
 // tell decides to tell a node what it is to run.
 func (s *stepper) tell(n *Node, to Configuration) {
-	s.do(Begin{Node: n.Name, Revision: n.ResourceVersion, Configuration: to})
-	s.block("node "+n.Name, ReasonBegin, "it is being told to run "+to.Name, "", "its annotation "+AnnotationDesired+" says so")
+	a := Begin{Node: n.Name, Revision: n.ResourceVersion, Configuration: to}
+	s.do(a)
+	s.block("node "+n.Name, ReasonBegin, "it is being told to run "+to.Name, "", "its annotation "+AnnotationDesired+" says so", a)
 }
 
 // unmark takes the taint off nodes that run what they are to, without having
@@ -207,8 +207,9 @@ func (s *stepper) degraded(n *Node) {
 func (s *stepper) report() {
 	want := Status(s.World, s.now)
 	if !want.equal(&s.Pool.Status) {
-		if s.do(Report{Pool: s.Pool.Name, Revision: s.Pool.ResourceVersion, Status: want}) > 1 {
-			s.block("pool "+s.Pool.Name, ReasonStatusOutdated, "its status could not be written yet", "", "its status is what the nodes say")
+		a := Report{Pool: s.Pool.Name, Revision: s.Pool.ResourceVersion, Status: want}
+		if s.do(a) > 1 {
+			s.block("pool "+s.Pool.Name, ReasonStatusOutdated, "its status could not be written yet", "", "its status is what the nodes say", a)
 		}
 	}
 }
@@ -216,47 +217,19 @@ func (s *stepper) report() {
 // do decides on an action, unless it was decided on a short time ago: then its
 // effect is waited for. It returns how often it was decided on.
 func (s *stepper) do(a Action) (attempts int) {
-	r := Retry{Key: Key(a)}
-	for _, old := range s.old.Retries {
-		if old.Key == r.Key {
-			r = old
-		}
-	}
-	if r.Next.After(s.now.Add(s.policy.MaxBackoff)) { // the clock was set back
-		r.Next = s.now
-	}
-	if !r.Next.After(s.now) {
+	if s.Due(a.Key()) {
 		s.actions = append(s.actions, a)
-		r.Attempts++
-		d := s.policy.MinBackoff
-		for i := 1; i < r.Attempts && d < s.policy.MaxBackoff; i++ {
-			d *= 2
-		}
-		r.Next = s.now.Add(min(d, s.policy.MaxBackoff))
 	}
-	s.state.Retries = append(s.state.Retries, r)
-	s.at(r.Next)
-	return r.Attempts
+	return s.Attempts(a.Key())
 }
 
-// at looks again at an instant, or before.
-func (s *stepper) at(t time.Time) {
-	if s.wake.IsZero() || t.Before(s.wake) {
-		s.wake = t
+// block says why something waits, and returns since when. Where an action of the
+// reason is under way, what its last attempt failed with is told, too.
+func (s *stepper) block(subject, reason, message, owner, unblock string, under ...Action) time.Time {
+	for _, a := range under {
+		message = s.Because(message, a.Key())
 	}
-}
-
-// block says why something waits, and returns since when.
-func (s *stepper) block(subject, reason, message, owner, unblock string) time.Time {
-	since := s.now
-	for _, w := range s.old.Waits {
-		if w.Subject == subject && w.Reason == reason && w.Since.Before(s.now) {
-			since = w.Since
-		}
-	}
-	s.state.Waits = append(s.state.Waits, Wait{subject, reason, since})
-	s.blocked = append(s.blocked, fairlead.Block{Subject: subject, Reason: reason, Message: message, Owner: owner, Since: since, Unblock: unblock})
-	return since
+	return s.Block(fairlead.Block{Subject: subject, Reason: reason, Message: message, Owner: owner, Unblock: unblock})
 }
 
 // waitFor names the peers that are waited for.

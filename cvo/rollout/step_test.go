@@ -68,7 +68,7 @@ func TestBackoff(t *testing.T) {
 	var pauses []time.Duration
 	for at := start; at.Before(start.Add(5 * time.Minute)); at = at.Add(time.Second) {
 		d = rollout.Step(d.State, w, at, nil)
-		if slices.ContainsFunc(d.Actions, func(a rollout.Action) bool { return rollout.Key(a) == "begin c rendered-worker-2" }) {
+		if slices.ContainsFunc(d.Actions, func(a rollout.Action) bool { return a.String() == "begin c rendered-worker-2" }) {
 			pauses, last = append(pauses, at.Sub(last)), at
 		}
 		if d.Wake.IsZero() || d.Wake.After(at.Add(time.Minute)) {

@@ -33,7 +33,10 @@ func updateCluster(ctx context.Context, w io.Writer) error {
 	own := cvo.Release{Version: "4.18.3", Image: images["4.18.3"]}
 	cluster.SetCluster("harbour", cvo.Spec{}, own)
 	cluster.Operators["etcd"], cluster.Operators["machine-config"] = 12*time.Minute, 40*time.Minute
-	runner := cvo.NewRunner(cluster, nil, &fairlead.RunnerOptions{Clock: clock})
+	runner, err := cvo.NewRunner(cluster, nil, &fairlead.RunnerOptions{Clock: clock})
+	if err != nil {
+		return err
+	}
 	if err := until(ctx, io.Discard, runner, cluster, clock, own.Version); err != nil {
 		return err
 	}

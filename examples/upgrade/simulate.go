@@ -114,7 +114,10 @@ func (s *scenario) play(ctx context.Context) (*timeline, error) {
 // install brings a cluster to the old release, before the play begins.
 func (p *play) install(ctx context.Context) error {
 	p.versions.SetCluster(cluster, cvo.Spec{}, cvo.Release{Version: p.From, Image: oldOne})
-	p.update = cvo.NewRunner(p.versions, nil, &fairlead.RunnerOptions{Clock: p.clock})
+	var err error
+	if p.update, err = cvo.NewRunner(p.versions, nil, &fairlead.RunnerOptions{Clock: p.clock}); err != nil {
+		return err
+	}
 	for range maxRounds {
 		d, err := p.update.Reconcile(ctx, cluster)
 		if err != nil {
@@ -157,7 +160,10 @@ func (p *play) prepare() error {
 		}
 	}
 	p.nodes.Changed = p.nodeActed
-	p.rollout = rollout.NewRunner(p.nodes, nil, &fairlead.RunnerOptions{Clock: p.clock})
+	var err error
+	if p.rollout, err = rollout.NewRunner(p.nodes, nil, &fairlead.RunnerOptions{Clock: p.clock}); err != nil {
+		return err
+	}
 	for i := range p.pools {
 		q := &p.pools[i]
 		p.setPool(q)
@@ -169,12 +175,13 @@ func (p *play) prepare() error {
 			p.drains = append(p.drains, d)
 		}
 	}
-	var err error
 	if p.agents, err = newAgents(p); err != nil {
 		return err
 	}
 	p.outages()
-	p.update = cvo.NewRunner(&watched{p.versions, p}, nil, &fairlead.RunnerOptions{Clock: p.clock})
+	if p.update, err = cvo.NewRunner(&watched{p.versions, p}, nil, &fairlead.RunnerOptions{Clock: p.clock}); err != nil {
+		return err
+	}
 	p.versions.SetCluster(cluster, cvo.Spec{DesiredUpdate: &cvo.Update{Version: p.To, Image: newOne}}, cvo.Release{Version: p.From, Image: oldOne})
 	p.tell("administrator", "asks for release "+p.To)
 	return nil

@@ -95,13 +95,13 @@ var lattice = map[string][]string{
 	"taints":          {".", "internal/durations", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
 	"cvo/graph":       {".", "internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
 	"cvo/payload":     {".", "internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
-	"cvo/rollout":     {".", "internal/durations", "internal/loop", "internal/object", "internal/wheel"},
+	"cvo/rollout":     {".", "internal/durations", "internal/object"},
 	"lifecycle/fleet": {".", "internal/durations", "internal/object", "lifecycle"},
 	"lifecycle/quorum": {
 		".", "internal/durations", "internal/loop", "internal/object", "internal/wheel", "lifecycle",
 	},
 	"cvo": {
-		".", "internal/durations", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/loop", "internal/object", "internal/semverx",
+		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/durations", "internal/object", "internal/semverx",
 		"internal/wheel",
 	},
 

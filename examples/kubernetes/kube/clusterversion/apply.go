@@ -15,10 +15,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Apply implements [cvo.Backend]. Every error is a *[cvo.APIError].
+// Apply implements [cvo.Backend]. Every error is a *[fairlead.RefusedError].
 func (b *Backend) Apply(ctx context.Context, name string, action cvo.Action) error {
 	if name != b.opts.Name {
-		return &cvo.APIError{Class: cvo.ClassNotFound, Err: fmt.Errorf("the ClusterVersion %q does not count here, only %q does", name, b.opts.Name)}
+		return cvo.Refuse(cvo.ClassNotFound, fmt.Errorf("the ClusterVersion %q does not count here, only %q does", name, b.opts.Name))
 	}
 	ctx, cancel := context.WithTimeout(ctx, b.opts.Timeout)
 	defer cancel()
@@ -33,7 +33,7 @@ func (b *Backend) Apply(ctx context.Context, name string, action cvo.Action) err
 	case cvo.WriteStatus:
 		return b.writeStatus(ctx, &a.Status)
 	}
-	return &cvo.APIError{Class: cvo.ClassOther, Err: fmt.Errorf("actions of type %T are not known", action)}
+	return cvo.Refuse(cvo.ClassOther, fmt.Errorf("actions of type %T are not known", action))
 }
 
 // ApplyAll implements [cvo.BatchBackend]: Options.Parallel at a time.
@@ -124,7 +124,7 @@ func (b *Backend) prepare(m *payload.Manifest) (*unstructured.Unstructured, erro
 }
 
 func invalid(m *payload.Manifest, err error) error {
-	return &cvo.APIError{Class: cvo.ClassInvalid, Err: fmt.Errorf("%s: %s cannot be sent: %w", m.Pos, m.ID, err)}
+	return cvo.Refuse(cvo.ClassInvalid, fmt.Errorf("%s: %s cannot be sent: %w", m.Pos, m.ID, err))
 }
 
 // writeStatus writes the status of the ClusterVersion on what was observed, so
@@ -134,11 +134,11 @@ func (b *Backend) writeStatus(ctx context.Context, s *cvo.Status) error {
 	object := b.seen.object
 	b.seen.mu.Unlock()
 	if object == nil {
-		return &cvo.APIError{Class: cvo.ClassNotFound, Err: fmt.Errorf("the ClusterVersion %s is gone", b.opts.Name)}
+		return cvo.Refuse(cvo.ClassNotFound, fmt.Errorf("the ClusterVersion %s is gone", b.opts.Name))
 	}
 	status, err := kube.Encode(s, "", "")
 	if err != nil {
-		return &cvo.APIError{Class: cvo.ClassOther, Err: err}
+		return cvo.Refuse(cvo.ClassOther, err)
 	}
 	delete(status.Object, "apiVersion")
 	delete(status.Object, "kind")

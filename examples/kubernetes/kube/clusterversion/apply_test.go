@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/clusterversion"
 	"github.com/google/go-cmp/cmp"
@@ -42,8 +43,8 @@ func (c *cluster) wants(a cvo.Action, want ...string) {
 func (c *cluster) fails(a cvo.Action, class cvo.Class, texts ...string) {
 	c.t.Helper()
 	_, err := c.apply(a)
-	var api *cvo.APIError
-	if !errors.As(err, &api) || api.Class != class {
+	var api *fairlead.RefusedError
+	if !errors.As(err, &api) || api.Reason != string(class) {
 		c.t.Fatalf("%v, want class %s", err, class)
 	}
 	for _, text := range texts {

@@ -22,7 +22,7 @@
 //     is not known may be repeated. The server is strict: fields that a built-in
 //     kind does not have are an error, and not dropped.
 //  2. A field that another manager has set to something else is a conflict, and
-//     a *[cvo.APIError] that names manager and field. Nothing is taken by force
+//     a *[fairlead.RefusedError] that names manager and field. Nothing is taken by force
 //     unless [Options].Force says so. The ways out: the other manager gives the
 //     field up, the administrator keeps the resource in spec.overrides, or Force.
 //  3. A create-only manifest is created and never patched. A ClusterOperator is,

@@ -23,10 +23,10 @@ func told(err error, format string, args ...any) error {
 	}
 	what := fmt.Sprintf(format, args...)
 	if keepers := kube.Keepers(err); keepers != nil {
-		return &cvo.APIError{Class: cvo.ClassConflict, Err: fmt.Errorf(
-			"%s: other field managers have set fields differently: %s; they must give the fields up, or the resource be kept in spec.overrides, or Options.Force take them: %w", what, strings.Join(keepers, ", "), err)}
+		return cvo.Refuse(cvo.ClassConflict, fmt.Errorf(
+			"%s: other field managers have set fields differently: %s; they must give the fields up, or the resource be kept in spec.overrides, or Options.Force take them: %w", what, strings.Join(keepers, ", "), err))
 	}
-	return &cvo.APIError{Class: class(err), Err: fmt.Errorf("%s: %w", what, err)}
+	return cvo.Refuse(class(err), fmt.Errorf("%s: %w", what, err))
 }
 
 // class finds out what kind of trouble an error of a client is.

@@ -33,7 +33,7 @@ type managed struct {
 }
 
 func manage(c *cluster, policy *cvo.Policy) *managed {
-	runner := cvo.NewRunner(c.backend, policy, &fairlead.RunnerOptions{Clock: c.clock})
+	runner := newRunner(c.t, c.backend, policy, &fairlead.RunnerOptions{Clock: c.clock})
 	return &managed{cluster: c, pass: c.backend.Pass(runner)}
 }
 
@@ -232,7 +232,7 @@ func TestRestart(t *testing.T) {
 	c := newCluster(t, clusterversion.Options{Own: releaseA, Verifier: cvo.Digests{digestB}}, clusterVersion())
 	c.source[imageA] = files("1.0.0", small)
 	var store fairlead.MemStore
-	first := cvo.NewRunner(c.backend, nil, &fairlead.RunnerOptions{Clock: c.clock, Store: &store})
+	first := newRunner(t, c.backend, nil, &fairlead.RunnerOptions{Clock: c.clock, Store: &store})
 	m := &managed{cluster: c, pass: c.backend.Pass(first)}
 	m.wantsWritten("apply Deployment/b", "apply CustomResourceDefinition/xs.example.com", "apply ConfigMap/c")
 	again, err := clusterversion.New(c, &clusterversion.Options{Own: releaseA, Source: c.source, Clock: c.clock, Changed: func() { c.changed <- struct{}{} }})
@@ -241,7 +241,7 @@ func TestRestart(t *testing.T) {
 	}
 	defer again.Close()
 	c.backend = again
-	m.pass = again.Pass(cvo.NewRunner(again, nil, &fairlead.RunnerOptions{Clock: c.clock, Store: &store}))
+	m.pass = again.Pass(newRunner(t, again, nil, &fairlead.RunnerOptions{Clock: c.clock, Store: &store}))
 	m.wantsWritten()
 	m.establish()
 	m.wantsWritten("apply X/x")
@@ -252,4 +252,14 @@ func TestRestart(t *testing.T) {
 	if got := m.condition("Progressing"); got != "False  Cluster version is 1.0.0" {
 		t.Errorf("Progressing %s", got)
 	}
+}
+
+// newRunner returns a runner of a policy that is well.
+func newRunner(tb testing.TB, backend cvo.Backend, policy *cvo.Policy, opts *fairlead.RunnerOptions) *cvo.Runner {
+	tb.Helper()
+	r, err := cvo.NewRunner(backend, policy, opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return r
 }

@@ -111,7 +111,10 @@ func (b *Backend) watch(mgr ctrl.Manager, reports cache.Cache, changed <-chan ev
 			return b.seen.object
 		},
 	}
-	runner := cvo.NewRunner(b, b.opts.Policy, &fairlead.RunnerOptions{Store: b.opts.Store, Clock: b.opts.Clock, Trace: b.opts.Trace})
+	runner, err := cvo.NewRunner(b, b.opts.Policy, &fairlead.RunnerOptions{Store: b.opts.Store, Clock: b.opts.Clock, Trace: b.opts.Trace})
+	if err != nil {
+		return err
+	}
 	to := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, object client.Object) []reconcile.Request {
 		if object.GetObjectKind().GroupVersionKind() == kindVersion && object.GetName() != b.opts.Name {
 			return nil
@@ -169,11 +172,11 @@ func (b *Backend) Pass(runner *cvo.Runner) kube.Pass {
 				status = true
 			}
 		}
-		var api *cvo.APIError
+		var api *fairlead.RefusedError
 		var panicked *fairlead.PanicError
 		answered := errors.As(err, &api) && !errors.As(err, &panicked)
 		switch {
-		case manifests && (err == nil || answered), status && answered && api.Class == cvo.ClassConflict:
+		case manifests && (err == nil || answered), status && answered && api.Reason == string(cvo.ClassConflict):
 			p.Wake = b.opts.Clock.Now()
 		default:
 			p.Err = err
