@@ -1,0 +1,349 @@
+package fairlead
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// Trial is a small world in which [CheckEngine] plays an engine. It is the
+// engine's Backend, and used by one goroutine at a time.
+type Trial[W any, A Action] interface {
+	Backend[W, A]
+
+	// Change lets something happen that the engine has not asked for, or nothing,
+	// drawn from the source of chance that the trial was made with.
+	Change()
+
+	// Check returns an error when something is true of the world that must never
+	// be. It is called after everything that happens.
+	Check() error
+
+	// Settled returns nil when nothing is left to do for the named object, else
+	// what is missing. It is called at the end, when all faults are over.
+	Settled(name string) error
+}
+
+// TrialOptions says how [CheckEngine] plays. The zero value is useful.
+type TrialOptions struct {
+	// Seed is the first seed, and Runs how many are played, one after the other;
+	// zero means 1 and 100. What fails names its seed, which alone plays it again.
+	Seed uint64
+	Runs int
+
+	// Moves is how much happens in a run before the faults end. Zero means 100.
+	Moves int
+
+	// Names are the objects of the world. Nil means one, "a".
+	Names []string
+}
+
+// CheckEngine plays an engine in simulated worlds with faults, and returns nil, or
+// an error that names the seed, what went wrong and the last things that
+// happened. It is to engines what [CheckStore] is to stores. Open makes the world
+// of a run; the engine's Backend is not used.
+//
+// Faults are: calls of store and backend that fail before or after they took
+// effect, a process that dies at any of them, a second process on the same store,
+// clocks that jump forward and back. What must hold:
+//
+//  1. Step is pure: equal arguments give equal decisions, and it leaves them as
+//     they are.
+//  2. States and decisions survive encoding/json.
+//  3. Trial.Check, at any time.
+//  4. When all faults are over, every object is settled after some passes, or a
+//     Block says why not.
+func CheckEngine[S, W any, A Action, B Blocker](ctx context.Context, engine Engine[S, W, A, B], open func(r *rand.Rand, clock *ManualClock) Trial[W, A], options *TrialOptions) error {
+	var o TrialOptions
+	if options != nil {
+		o = *options
+	}
+	o.Seed = max(o.Seed, 1)
+	o.Runs = positive(o.Runs, 100)
+	o.Moves = positive(o.Moves, 100)
+	if o.Names == nil {
+		o.Names = []string{"a"}
+	}
+	for i := range o.Runs {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		p := newPlay(engine, open, &o, o.Seed+uint64(i))
+		if err := p.run(ctx); err != nil {
+			return fmt.Errorf("fairlead.CheckEngine: engine %s, seed %d: %w\nwhat happened last:\n\t%s", engine.Name, p.seed, err, strings.Join(p.notes, "\n\t"))
+		}
+	}
+	return nil
+}
+
+// errInjected is what calls return that a fault has befallen.
+var errInjected = errors.New("simulated fault")
+
+// play is one run of CheckEngine.
+type play[S, W any, A Action, B Blocker] struct {
+	*rand.Rand
+	engine  Engine[S, W, A, B]
+	options *TrialOptions
+	seed    uint64
+	clock   ManualClock
+	store   MemStore
+	trial   Trial[W, A]
+	healed  bool
+	dead    bool  // the process has died: all its calls fail
+	broken  error // the first promise that was broken
+	notes   []string
+}
+
+func newPlay[S, W any, A Action, B Blocker](engine Engine[S, W, A, B], open func(*rand.Rand, *ManualClock) Trial[W, A], o *TrialOptions, seed uint64) *play[S, W, A, B] {
+	p := &play[S, W, A, B]{Rand: rand.New(rand.NewPCG(seed, 1)), engine: engine, options: o, seed: seed}
+	p.clock.Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	p.trial = open(rand.New(rand.NewPCG(seed, 2)), &p.clock)
+	step := engine.Step
+	p.engine.Backend = playBackend[W, A]{
+		Trial: p.trial, fault: p.fault,
+		changes: func() bool { return !p.healed && p.IntN(20) == 0 },
+		after:   func(a A) { p.look("after " + a.String()) },
+	}
+	p.engine.Step = func(state S, world W, now time.Time) Decision[S, A, B] { return p.judge(step, state, world, now) }
+	return p
+}
+
+func (p *play[S, W, A, B]) note(format string, args ...any) {
+	p.notes = append(p.notes, p.clock.Now().Format("15:04:05.000 ")+fmt.Sprintf(format, args...))
+	p.notes = p.notes[max(0, len(p.notes)-30):]
+}
+
+// fault reports whether a call fails, and notes it.
+func (p *play[S, W, A, B]) fault(call string) bool {
+	switch {
+	case p.dead:
+		return true
+	case p.healed || p.IntN(12) > 0:
+		return false
+	}
+	p.dead = p.IntN(3) == 0
+	p.note("fault: %s fails, the process dies: %v", call, p.dead)
+	return true
+}
+
+func (p *play[S, W, A, B]) breaks(format string, args ...any) {
+	if p.broken == nil {
+		p.broken = fmt.Errorf(format, args...)
+	}
+}
+
+func (p *play[S, W, A, B]) run(ctx context.Context) error {
+	runners := []*Runner[S, W, A, B]{p.process(), p.process()}
+	for range p.options.Moves {
+		switch name := p.options.Names[p.IntN(len(p.options.Names))]; p.IntN(10) {
+		case 0, 1, 2:
+			p.trial.Change()
+		case 3:
+			p.pass(ctx, runners[1], name)
+		case 4, 5:
+			p.jump()
+		default:
+			p.pass(ctx, runners[0], name)
+		}
+		if p.dead {
+			runners[p.IntN(2)], p.dead = p.process(), false
+		}
+		if err := p.look("between passes"); err != nil {
+			return err
+		}
+	}
+	p.healed = true
+	p.note("all faults are over")
+	for _, name := range p.options.Names {
+		if err := p.settle(ctx, runners[0], name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// process returns a runner that knows nothing but the store.
+func (p *play[S, W, A, B]) process() *Runner[S, W, A, B] {
+	r, err := NewRunner(p.engine, &RunnerOptions{Store: playStore{&p.store, p.fault}, Clock: &p.clock})
+	if err != nil {
+		p.breaks("%w", err)
+	}
+	return r
+}
+
+// look asks the trial whether something is true that must never be.
+func (p *play[S, W, A, B]) look(when string) error {
+	if err := p.trial.Check(); err != nil {
+		p.breaks("%s: %w", when, err)
+	}
+	return p.broken
+}
+
+func (p *play[S, W, A, B]) pass(ctx context.Context, r *Runner[S, W, A, B], name string) (d Decision[S, A, B]) {
+	if p.broken != nil {
+		return d
+	}
+	d, err := r.Reconcile(ctx, name)
+	var panicked *PanicError
+	if errors.As(err, &panicked) {
+		p.breaks("%w\n%s", err, panicked.Stack)
+	}
+	for _, a := range d.Actions {
+		p.note("%s: %s", name, a)
+	}
+	if err != nil {
+		p.note("%s: %v", name, err)
+	}
+	return d
+}
+
+// jump lets time pass: mostly seconds, at times an hour, and as a fault up to a
+// day back.
+func (p *play[S, W, A, B]) jump() {
+	d := time.Duration(p.IntN(5000)) * time.Millisecond
+	switch p.IntN(10) {
+	case 0:
+		d = time.Duration(p.IntN(3600)) * time.Second
+	case 1:
+		d = -time.Duration(p.IntN(24*3600)) * time.Second
+	}
+	p.clock.Advance(d)
+}
+
+// settle makes passes, each when the one before has asked for it, until nothing
+// is left to do.
+func (p *play[S, W, A, B]) settle(ctx context.Context, r *Runner[S, W, A, B], name string) error {
+	const most = 1000
+	var d Decision[S, A, B]
+	for range most {
+		d = p.pass(ctx, r, name)
+		if err := p.look("when all faults are over"); err != nil {
+			return err
+		}
+		if p.trial.Settled(name) == nil {
+			return nil
+		}
+		if d.Wake.IsZero() {
+			break
+		}
+		if d.Wake.After(p.clock.Now()) {
+			p.clock.Set(d.Wake)
+		}
+	}
+	if len(d.Blocked) > 0 && len(d.Actions) == 0 {
+		return nil // it is told why not
+	}
+	return fmt.Errorf("%s does not come to rest: %w; the last decision has %d actions, %d blocks, and wakes at %s", name, p.trial.Settled(name), len(d.Actions), len(d.Blocked), d.Wake.Format(time.RFC3339))
+}
+
+// judge makes a decision twice, and looks whether the promises of Step hold.
+func (p *play[S, W, A, B]) judge(step func(S, W, time.Time) Decision[S, A, B], state S, world W, now time.Time) Decision[S, A, B] {
+	before := p.encode("the arguments of Step", []any{state, world})
+	d := step(state, world, now)
+	first := p.encode("a decision", d)
+	if after := p.encode("the arguments of Step", []any{state, world}); after != before {
+		p.breaks("Step changes its arguments:\n%s\nbecame\n%s", before, after)
+	}
+	if second := p.encode("a decision", step(state, world, now)); second != first {
+		p.breaks("Step is not pure: equal arguments gave\n%s\nand\n%s", first, second)
+	}
+	var back Decision[S, A, B]
+	if _, ok := any(state).(interface{ Kinds() []A }); !ok {
+		var saved S
+		p.decode(p.encode("a state", d.State), &saved, "a state")
+		return d
+	}
+	p.decode(first, &back, "a decision")
+	return d
+}
+
+func (p *play[S, W, A, B]) encode(what string, v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		p.breaks("%s cannot be written as JSON: %w", what, err)
+	}
+	return string(data)
+}
+
+func (p *play[S, W, A, B]) decode(text string, into any, what string) {
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		p.breaks("%s cannot be read from its JSON: %w\n%s", what, err, text)
+	} else if again := p.encode(what, into); again != text {
+		p.breaks("%s does not survive JSON:\n%s\ncame back as\n%s", what, text, again)
+	}
+}
+
+// playBackend is the trial with faults.
+type playBackend[W any, A Action] struct {
+	Trial[W, A]
+	fault   func(call string) bool
+	changes func() bool // whether what is seen has passed by now
+	after   func(A)
+}
+
+// Observe implements Backend.
+func (b playBackend[W, A]) Observe(ctx context.Context, name string) (w W, err error) {
+	if b.fault("observe") {
+		return w, errInjected
+	}
+	w, err = b.Trial.Observe(ctx, name)
+	if b.changes() {
+		b.Trial.Change()
+	}
+	return w, err
+}
+
+// Apply implements Backend.
+func (b playBackend[W, A]) Apply(ctx context.Context, name string, action A) error {
+	if b.fault("apply") {
+		return errInjected
+	}
+	err := b.Trial.Apply(ctx, name, action)
+	b.after(action)
+	if b.fault("the answer to apply") {
+		return errInjected
+	}
+	return err
+}
+
+// playStore is a store with faults.
+type playStore struct {
+	Store
+	fault func(call string) bool
+}
+
+// Get implements Store.
+func (s playStore) Get(ctx context.Context, key string) (Record, error) {
+	if s.fault("get") {
+		return Record{}, errInjected
+	}
+	return s.Store.Get(ctx, key)
+}
+
+// Put implements Store.
+func (s playStore) Put(ctx context.Context, key string, value []byte, prev Revision) (Revision, error) {
+	if s.fault("put") {
+		return "", errInjected
+	}
+	rev, err := s.Store.Put(ctx, key, value, prev)
+	if s.fault("the answer to put") {
+		return "", errInjected
+	}
+	return rev, err
+}
+
+// Delete implements Store.
+func (s playStore) Delete(ctx context.Context, key string, prev Revision) error {
+	if s.fault("delete") {
+		return errInjected
+	}
+	err := s.Store.Delete(ctx, key, prev)
+	if s.fault("the answer to delete") {
+		return errInjected
+	}
+	return err
+}

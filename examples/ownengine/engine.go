@@ -1,0 +1,110 @@
+// Package ownengine is an engine of one's own, outside of the module: it reboots
+// machines that ask for it. It has what an engine consists of and nothing else.
+// docs/embedding.md explains it, part by part.
+package ownengine
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// State is what the engine remembers of a machine.
+type State struct {
+	Boot  string    `json:"boot,omitempty"` // the boot that is to end, empty for none
+	Since time.Time `json:"since,omitzero"` // when that was decided
+	fairlead.Pending
+}
+
+// Kinds is how decisions are read back from JSON.
+func (State) Kinds() []Action { return []Action{Reboot{}, Alert{}} }
+
+// World is what is observed of a machine.
+type World struct {
+	Boot     string             `json:"boot"`               // identifies the present boot
+	Wanted   string             `json:"wanted,omitempty"`   // the boot that is to end, as its user asks
+	Outcomes []fairlead.Outcome `json:"outcomes,omitempty"` // the runner's
+}
+
+// Policy is how the engine decides.
+type Policy struct {
+	Patience time.Duration // how long a reboot may take; then people are told
+}
+
+// Action is a Reboot or an Alert.
+type Action interface {
+	fairlead.Action
+	action()
+}
+
+// Reboot ends a boot. A backend does nothing when another boot runs by then.
+type Reboot struct {
+	Boot string `json:"boot"`
+}
+
+// Alert tells people of a boot that does not end, once.
+type Alert struct {
+	Boot string `json:"boot"`
+}
+
+func (a Reboot) Key() fairlead.Key { return fairlead.Key{Kind: "Reboot", ID: a.Boot} }
+func (a Reboot) String() string    { return "end boot " + a.Boot }
+func (Reboot) action()             {}
+func (a Alert) Key() fairlead.Key  { return fairlead.Key{Kind: "Alert", ID: a.Boot} }
+func (a Alert) String() string     { return "tell people that boot " + a.Boot + " does not end" }
+func (Alert) action()              {}
+
+// The names of the parts, for this engine.
+type (
+	Decision = fairlead.Decision[State, Action, fairlead.Block]
+	Backend  = fairlead.Backend[World, Action]
+	Runner   = fairlead.Runner[State, World, Action, fairlead.Block]
+)
+
+// Step decides what to do next about a machine. It is a pure function.
+func Step(state State, world World, now time.Time, policy Policy) Decision {
+	if world.Wanted == "" || world.Wanted != world.Boot {
+		return Decision{} // nothing is asked for, or it is done
+	}
+	l := fairlead.NewLedger(state.Pending, world.Outcomes, now, fairlead.Backoff{Max: time.Minute})
+	if state.Boot != world.Boot {
+		state = State{Boot: world.Boot, Since: now}
+	}
+	state.Since = fairlead.Past(state.Since, now) // the clock may have been set back
+	var d Decision
+	reboot := Reboot{world.Boot}
+	if l.Due(reboot.Key()) {
+		d.Actions = append(d.Actions, reboot)
+	}
+	if late := state.Since.Add(policy.Patience); now.Before(late) {
+		l.At(late)
+	} else if alert := (Alert{world.Boot}); l.Due(alert.Key()) {
+		d.Actions = append(d.Actions, alert)
+	}
+	l.Block(fairlead.Block{
+		Subject: "machine", Reason: "Rebooting", Since: state.Since, Owner: "the machine",
+		Message: l.Because(fmt.Sprintf("boot %s is to end", world.Boot), reboot.Key()), Unblock: "another boot is seen",
+	})
+	state.Pending = l.Pending()
+	d.State, d.Blocked, d.Wake = state, l.Blocked(), l.Wake()
+	return d
+}
+
+// Engine returns the engine, for a Runner or a simulation.
+func Engine(backend Backend, policy Policy) fairlead.Engine[State, World, Action, fairlead.Block] {
+	return fairlead.Engine[State, World, Action, fairlead.Block]{
+		Name: "reboot", Version: 1, Backend: backend,
+		Step: func(s State, w World, now time.Time) Decision { return Step(s, w, now, policy) },
+		Done: func(s State) bool { return s.Boot == "" },
+		Outcomes: func(w World, o []fairlead.Outcome) World {
+			w.Outcomes = o
+			return w
+		},
+	}
+}
+
+// NewRunner returns a Runner of the engine.
+func NewRunner(backend Backend, policy Policy, options *fairlead.RunnerOptions) (*Runner, error) {
+	return fairlead.NewRunner(Engine(backend, policy), options)
+}
