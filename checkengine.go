@@ -30,9 +30,10 @@ type Trial[W any, A Action] interface {
 
 // TrialOptions says how [CheckEngine] plays. The zero value is useful.
 type TrialOptions struct {
-	// Seed is the first seed, and Runs how many are played, one after the other;
-	// zero means 1 and 100. What fails names its seed, which alone plays it again.
+	// Seed is that of the first run; zero means 1. What fails names its seed.
 	Seed uint64
+
+	// Runs is how many seeds are played, one after the other. Zero means 100.
 	Runs int
 
 	// Moves is how much happens in a run before the faults end. Zero means 100.

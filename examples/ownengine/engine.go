@@ -48,12 +48,20 @@ type Alert struct {
 	Boot string `json:"boot"`
 }
 
+// Key implements fairlead.Action.
 func (a Reboot) Key() fairlead.Key { return fairlead.Key{Kind: "Reboot", ID: a.Boot} }
-func (a Reboot) String() string    { return "end boot " + a.Boot }
-func (Reboot) action()             {}
-func (a Alert) Key() fairlead.Key  { return fairlead.Key{Kind: "Alert", ID: a.Boot} }
-func (a Alert) String() string     { return "tell people that boot " + a.Boot + " does not end" }
-func (Alert) action()              {}
+
+// Key implements fairlead.Action.
+func (a Alert) Key() fairlead.Key { return fairlead.Key{Kind: "Alert", ID: a.Boot} }
+
+// String implements fairlead.Action.
+func (a Reboot) String() string { return "end boot " + a.Boot }
+
+// String implements fairlead.Action.
+func (a Alert) String() string { return "tell people that boot " + a.Boot + " does not end" }
+
+func (Reboot) action() {}
+func (Alert) action()  {}
 
 // The names of the parts, for this engine.
 type (
