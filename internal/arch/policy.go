@@ -38,6 +38,7 @@ var lattice = map[string][]string{
 	"internal/golden":    {},
 	"internal/long":      {},
 	"internal/near":      {},
+	"internal/explore":   {".", "internal/golden", "internal/long"},
 	"internal/sim":       {".", "internal/object", "internal/wheel"},
 	"internal/loop":      {".", "internal/wheel"},
 	"internal/placement": {".", "internal/object"},
@@ -117,7 +118,7 @@ var lattice = map[string][]string{
 }
 
 // testOnly are the packages that exist for tests: no other code imports them.
-var testOnly = []string{"examples/internal/script", "internal/arch", "internal/golden", "internal/long", "internal/sim"}
+var testOnly = []string{"examples/internal/script", "internal/arch", "internal/explore", "internal/golden", "internal/long", "internal/sim"}
 
 // arrows returns what the package in dir may import; known is false when the
 // lattice does not list it.

@@ -1,0 +1,162 @@
+package explore
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// config is one state of the exploration: the world, what is saved, and the
+// runners at work.
+type config[W, S, A any] struct {
+	world   W
+	saved   []byte // the engine's state; nil before the first save
+	now     time.Time
+	offset  time.Duration // of the runner's clock
+	wake    time.Time     // by the runner's clock; zero without one
+	dirty   bool          // something has happened that the runner has not looked at
+	blocked bool          // the last decision says what would end this
+	flights [2]*flight[S, A]
+	last    *Decision[S, A] // nil before the first
+	left    Faults
+	spoiled error // a rule that a move has broken
+}
+
+// flight is a decision on its way.
+type flight[S, A any] struct {
+	Saved    bool
+	Read     []byte // the saved state that it was decided on
+	Decision *Decision[S, A]
+	Done     int // actions that were sent
+}
+
+// text writes an action: as it writes itself, or else its type and its JSON.
+func text[A any](a A) string {
+	if s, ok := any(a).(fmt.Stringer); ok {
+		return s.String()
+	}
+	name := fmt.Sprintf("%T", a)
+	data, err := json.Marshal(a)
+	if err != nil {
+		return name
+	}
+	return name[strings.LastIndexByte(name, '.')+1:] + " " + string(data)
+}
+
+// key returns a hash of what makes two states the same.
+func (m *Model[W, S, A]) key(c *config[W, S, A]) ([16]byte, error) {
+	world, err := json.Marshal(c.world)
+	if err != nil {
+		return [16]byte{}, fmt.Errorf("the world does not become JSON: %w", err)
+	}
+	b := make([]byte, 0, 2*len(world)+len(c.saved)+256)
+	b = m.relative(b, world, c.now)
+	b = append(b, '\n')
+	b = m.relative(b, c.saved, c.now)
+	wake := ""
+	if !c.wake.IsZero() {
+		wake = c.wake.Sub(c.now.Add(c.offset)).String()
+	}
+	b = fmt.Appendf(b, "\n%s %s %v %v %v", c.offset, wake, c.dirty, c.blocked, c.left)
+	for _, f := range c.flights {
+		if f == nil {
+			b = append(b, "\n-"...)
+			continue
+		}
+		b = fmt.Appendf(b, "\n%v %d ", f.Saved, f.Done)
+		b = m.relative(b, f.Read, c.now)
+		state, err := json.Marshal(f.Decision.State)
+		if err != nil {
+			return [16]byte{}, fmt.Errorf("the state does not become JSON: %w", err)
+		}
+		b = m.relative(b, state, c.now)
+		if !f.Decision.Wake.IsZero() {
+			b = append(b, f.Decision.Wake.Sub(c.now).String()...)
+		}
+		for _, a := range f.Decision.Actions[f.Done:] {
+			action, err := json.Marshal(a)
+			if err != nil {
+				return [16]byte{}, fmt.Errorf("action %s does not become JSON: %w", text(a), err)
+			}
+			b = fmt.Appendf(b, " %T", a)
+			b = m.relative(b, action, c.now)
+		}
+	}
+	sum := sha256.Sum256(b)
+	return [16]byte(sum[:16]), nil
+}
+
+// Attempts are counted up to so many: then the time between them does not grow any
+// more.
+const manyAttempts = 8
+
+var attempts = []byte(`"attempts":`)
+
+// relative appends JSON with each time in it replaced by its distance from now,
+// cut off at the horizon.
+func (m *Model[W, S, A]) relative(to, text []byte, now time.Time) []byte {
+	const shortest = len(`2026-03-01T12:00:00Z"`)
+	for i := 0; i < len(text); i++ {
+		if rest, ok := bytes.CutPrefix(text[i:], attempts); ok {
+			n := 0
+			for len(rest) > n && rest[n] >= '0' && rest[n] <= '9' {
+				n++
+			}
+			count, _ := strconv.Atoi(string(rest[:n]))
+			to = strconv.AppendInt(append(to, attempts...), int64(min(count, manyAttempts)), 10)
+			i += len(attempts) + n - 1
+			continue
+		}
+		if text[i] != '"' || len(text)-i <= shortest || text[i+1] < '0' || text[i+1] > '9' || text[i+5] != '-' || text[i+11] != 'T' {
+			to = append(to, text[i])
+			continue
+		}
+		end := i + 1
+		for end < len(text) && text[end] != '"' {
+			end++
+		}
+		t, err := time.Parse(time.RFC3339Nano, string(text[i+1:end]))
+		if err != nil {
+			to = append(to, text[i])
+			continue
+		}
+		ago := max(now.Sub(t), -m.horizon()-back)
+		if ago > m.horizon() {
+			to = append(to, "old"...)
+		} else {
+			to = strconv.AppendInt(append(to, '@'), int64(ago), 10)
+		}
+		i = end
+	}
+	return to
+}
+
+// clone returns a copy whose world may be changed.
+func (m *Model[W, S, A]) clone(c *config[W, S, A]) *config[W, S, A] {
+	n := *c
+	n.world = m.Clone(c.world)
+	for i, f := range c.flights {
+		if f != nil {
+			g := *f
+			n.flights[i] = &g
+		}
+	}
+	return &n
+}
+
+// idle reports whether no decision is on its way.
+func (c *config[W, S, A]) idle() bool { return c.flights[0] == nil && c.flights[1] == nil }
+
+// state returns the saved state.
+func (c *config[W, S, A]) state() (S, error) {
+	var s S
+	if c.saved == nil {
+		return s, nil
+	}
+	err := json.Unmarshal(c.saved, &s)
+	return s, err
+}

@@ -1,0 +1,109 @@
+package explore
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Decision is what a step came to.
+type Decision[S, A any] struct {
+	State   S                // to be saved before anything is applied
+	Actions []A              // to be applied then, in this order
+	Blocked []fairlead.Block // why nothing more happens
+	Wake    time.Time        // when to look again, by the runner's clock; zero for an event only
+	Broken  string           // the rule that it breaks to decide this, given what was seen; empty for none
+}
+
+// Move is something that the world does by itself.
+type Move[W any] struct {
+	Name string  // one or several words, unique in the world
+	Do   func(W) // changes the world, which is the move's own copy
+	// Sure says that it happens sooner or later. Others may happen or not.
+	Sure bool
+}
+
+// Faults is how often each thing may go wrong on one way.
+type Faults struct {
+	Crash  int // the runner is gone after it has looked, or after it has saved
+	Lost   int // an action takes effect, and its answer is lost
+	Fail   int // an action has no effect and fails
+	Late   int // the world moves on between a look and its being saved
+	Second int // a second runner looks, and acts at any later time
+	Back   int // the runner's clock is set back by a day
+}
+
+// Model is a small world in which an engine is explored. Worlds are pointers;
+// their JSON, and that of states, must tell everything that matters.
+type Model[W, S, A any] struct {
+	Name   string                                            // for messages
+	Worlds []W                                               // where it begins
+	Clone  func(W) W                                         // an independent copy
+	Step   func(S, W, time.Time) Decision[S, A]              // looks at the world and steps
+	Apply  func(w W, action A, now time.Time) error          // the world carries out an action
+	Moves  func(w W, now time.Time) []Move[W]                // what the world may do now; nil does nothing
+	Tick   func(w W, now time.Time)                          // time has passed; nil does nothing
+	Next   func(w W, now time.Time) time.Time                // when time alone will change the world; nil or zero is never
+	Forget func(W)                                           // what a runner remembers of failures goes; nil remembers none
+	Check  func(w W, s S, d *Decision[S, A]) error           // safety; d is the last decision, nil before the first
+	Rest   func(W) bool                                      // nothing is owed to anybody
+	Told   func(w W, blocked []fairlead.Block) bool          // whether the blocks say what would end this; nil: any block does
+	Owed   func(w W, now time.Time, d *Decision[S, A]) error // asked when the engine has nothing to do; nil asks nothing
+
+	Faults   Faults        // on one way
+	Patience time.Duration // the longest sleep while something is owed; 0 means a day
+	Horizon  time.Duration // what is older counts as old; 0 means two days
+	Max      int           // states that are visited at most; 0 means 100,000
+}
+
+// singles returns the faults one kind at a time.
+func (f Faults) singles() []Faults {
+	var all []Faults
+	add := func(one Faults) {
+		if one != (Faults{}) {
+			all = append(all, one)
+		}
+	}
+	add(Faults{Crash: f.Crash})
+	add(Faults{Lost: f.Lost})
+	add(Faults{Fail: f.Fail})
+	add(Faults{Late: f.Late})
+	add(Faults{Second: f.Second})
+	add(Faults{Back: f.Back})
+	return all
+}
+
+// back is how far a clock is set back.
+const back = 24 * time.Hour
+
+// begin is when every world begins.
+var begin = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// Begin returns the instant at which every world begins.
+func Begin() time.Time { return begin }
+
+func (m *Model[W, S, A]) patience() time.Duration {
+	if m.Patience > 0 {
+		return m.Patience
+	}
+	return back
+}
+
+func (m *Model[W, S, A]) horizon() time.Duration {
+	if m.Horizon > 0 {
+		return m.Horizon
+	}
+	return 2 * back
+}
+
+func (m *Model[W, S, A]) told(w W, blocked []fairlead.Block) bool {
+	if m.Told != nil {
+		return m.Told(w, blocked)
+	}
+	for i := range blocked {
+		if blocked[i].Unblock != "" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,202 @@
+package explore
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// kind says what a move is to liveness.
+type kind uint8
+
+const (
+	fault kind = iota // may happen, or not
+	sure              // happens sooner or later
+	pass              // time passes, and that is sure
+)
+
+// edge is a move that can be made.
+type edge[W, S, A any] struct {
+	name string
+	kind kind
+	do   func(*config[W, S, A])
+}
+
+// errAnswer is what a runner is told of an action whose answer is lost.
+var errAnswer = errors.New("the answer is lost")
+
+// edges returns what may happen next, in a fixed order.
+func (m *Model[W, S, A]) edges(c *config[W, S, A]) []edge[W, S, A] {
+	var all []edge[W, S, A]
+	add := func(name string, k kind, do func(*config[W, S, A])) { all = append(all, edge[W, S, A]{name, k, do}) }
+	m.flightEdges(c, 0, "", add)
+	m.flightEdges(c, 1, "second ", add)
+	if c.flights[0] == nil && c.dirty {
+		add("step", sure, func(c *config[W, S, A]) { m.look(c, 0); m.save(c, 0) })
+		if c.left.Late > 0 {
+			add("look", fault, func(c *config[W, S, A]) { c.left.Late--; m.look(c, 0) })
+		}
+	}
+	if c.flights[1] == nil && c.left.Second > 0 {
+		add("second look", fault, func(c *config[W, S, A]) { c.left.Second--; m.look(c, 1) })
+	}
+	if m.Moves != nil {
+		for _, mv := range m.Moves(c.world, c.now) {
+			k := fault
+			if mv.Sure {
+				k = sure
+			}
+			add(mv.Name, k, func(c *config[W, S, A]) { mv.Do(c.world); c.dirty = true })
+		}
+	}
+	if c.idle() && !c.dirty {
+		if next := m.next(c); !next.IsZero() {
+			add("wait", pass, func(c *config[W, S, A]) {
+				c.now = next
+				c.dirty = true
+				if m.Tick != nil {
+					m.Tick(c.world, c.now)
+				}
+			})
+		}
+	}
+	if c.left.Back > 0 && c.flights[0] == nil {
+		add("clock back", fault, func(c *config[W, S, A]) { c.left.Back--; c.offset -= back; c.dirty = true })
+	}
+	return all
+}
+
+// next returns when time will have changed something, or the zero time.
+func (m *Model[W, S, A]) next(c *config[W, S, A]) time.Time {
+	var next time.Time
+	if !c.wake.IsZero() {
+		next = c.wake.Add(-c.offset)
+	}
+	if m.Next != nil {
+		if t := m.Next(c.world, c.now); !t.IsZero() && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	if !next.IsZero() && !next.After(c.now) {
+		next = c.now.Add(time.Second)
+	}
+	return next
+}
+
+// flightEdges are the moves of a decision on its way.
+func (m *Model[W, S, A]) flightEdges(c *config[W, S, A], i int, who string, add func(string, kind, func(*config[W, S, A]))) {
+	f := c.flights[i]
+	if f == nil {
+		return
+	}
+	if !f.Saved {
+		add(who+"save", sure, func(c *config[W, S, A]) { m.save(c, i) })
+	} else {
+		add(who+"apply", sure, func(c *config[W, S, A]) { m.apply(c, i, nil, true) })
+		if c.left.Lost > 0 {
+			add(who+"lost", fault, func(c *config[W, S, A]) { c.left.Lost--; m.apply(c, i, errAnswer, true) })
+		}
+		if c.left.Fail > 0 {
+			add(who+"fail", fault, func(c *config[W, S, A]) { c.left.Fail--; m.apply(c, i, nil, false) })
+		}
+	}
+	if c.left.Crash > 0 {
+		add(who+"crash", fault, func(c *config[W, S, A]) {
+			c.left.Crash--
+			c.flights[i] = nil
+			c.dirty = true
+			if m.Forget != nil {
+				m.Forget(c.world)
+			}
+		})
+	}
+}
+
+// look lets a runner load the state and see the world, and decide.
+func (m *Model[W, S, A]) look(c *config[W, S, A], i int) {
+	s, err := c.state()
+	if err != nil {
+		c.spoiled = fmt.Errorf("the saved state cannot be read: %w", err)
+		return
+	}
+	d := m.Step(s, m.Clone(c.world), c.now.Add(c.offset))
+	if d.Broken != "" {
+		c.spoiled, c.last = &Broken{d.Broken}, &d
+		return
+	}
+	c.flights[i] = &flight[S, A]{Read: c.saved, Decision: &d}
+	if i == 0 {
+		c.dirty = false
+	}
+}
+
+// save writes the state of a decision, unless another one was written since: then
+// the decision is dropped.
+func (m *Model[W, S, A]) save(c *config[W, S, A], i int) {
+	f := c.flights[i]
+	if c.spoiled != nil || f == nil {
+		return
+	}
+	if !bytes.Equal(f.Read, c.saved) {
+		c.flights[i] = nil
+		c.dirty = true
+		return
+	}
+	saved, err := json.Marshal(f.Decision.State)
+	if err != nil {
+		c.spoiled = fmt.Errorf("the state cannot be written: %w", err)
+		return
+	}
+	c.saved, f.Saved, c.last = saved, true, f.Decision
+	c.blocked = m.told(c.world, f.Decision.Blocked)
+	if i == 0 {
+		c.wake = f.Decision.Wake
+	}
+	m.land(c, i)
+}
+
+// land ends a flight that has nothing more to do.
+func (m *Model[W, S, A]) land(c *config[W, S, A], i int) {
+	if f := c.flights[i]; f != nil && f.Done == len(f.Decision.Actions) {
+		c.flights[i] = nil
+	}
+}
+
+// failing is a world that wants to be told what actions fail with.
+type failing interface {
+	Failed(action string, err error)
+}
+
+// apply sends the next action of a decision.
+func (m *Model[W, S, A]) apply(c *config[W, S, A], i int, answer error, effect bool) {
+	f := c.flights[i]
+	a := f.Decision.Actions[f.Done]
+	f.Done++
+	err := errors.New("it failed")
+	if effect {
+		err = m.Apply(c.world, a, c.now)
+		var broken *Broken
+		if errors.As(err, &broken) {
+			c.spoiled = broken
+			return
+		}
+		if answer != nil {
+			err = answer
+		}
+	}
+	if w, ok := any(c.world).(failing); ok {
+		w.Failed(text(a), err)
+	}
+	c.dirty = true
+	m.land(c, i)
+}
+
+// Broken is what a world's Apply returns for an action that must never be sent.
+type Broken struct {
+	Rule string // the rule that is broken, in words
+}
+
+// Error implements error.
+func (b *Broken) Error() string { return b.Rule }

@@ -1,0 +1,238 @@
+package lifecycle_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/explore"
+	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead/lifecycle"
+)
+
+// smallWorld is one machine that is being deleted, with its node.
+type smallWorld struct {
+	Machine  *lifecycle.Machine
+	Instance lifecycle.Instance
+	Node     *lifecycle.Node
+	Pods     []lifecycle.Pod
+	Asked    bool     // the cloud was asked to delete the instance
+	Evicted  []string // UIDs of pods that were asked to end
+	Versions int
+	Joins    int // how often a node may join, under a new UID each time
+	Nodes    int // how many have joined
+	Hooks    int // how many hooks may be added late
+}
+
+func (w *smallWorld) changed() {
+	w.Versions++
+	w.Machine.ResourceVersion = fmt.Sprint(w.Versions)
+}
+
+// join makes a node of the machine, with a pod on it.
+func (w *smallWorld) join() {
+	w.Nodes++
+	n := fmt.Sprint(w.Nodes)
+	w.Node = &lifecycle.Node{ObjectMeta: lifecycle.ObjectMeta{Name: "node-1", UID: "node-uid-" + n}}
+	w.Node.Spec.ProviderID = "cloud:///i-1"
+	w.Node.Status.Conditions = []object.NodeCondition{{Type: "Ready", Status: "True"}}
+	var p lifecycle.Pod
+	p.Name, p.Namespace, p.UID = "web-"+n, "default", "pod-uid-"+n
+	p.Spec.NodeName = "node-1"
+	p.Status.Phase = object.PodRunning
+	yes := true
+	p.OwnerReferences = []lifecycle.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "rs", Controller: &yes}}
+	w.Pods = []lifecycle.Pod{p}
+	if w.Machine != nil {
+		w.Machine.Status.NodeRef = &lifecycle.NodeRef{Kind: "Node", Name: "node-1", UID: w.Node.UID}
+		w.changed()
+	}
+}
+
+// newSmallWorld makes a machine whose deletion has begun, with a node or without.
+func newSmallWorld(node bool, joins, late int, hooks lifecycle.LifecycleHooks) *smallWorld {
+	at := explore.Begin()
+	w := &smallWorld{Machine: &lifecycle.Machine{}, Instance: lifecycle.InstanceExists, Joins: joins, Hooks: late}
+	m := w.Machine
+	m.Name, m.Namespace, m.UID = "machine-1", "openshift-machine-api", "machine-uid"
+	m.DeletionTimestamp = &at
+	m.Finalizers = []string{lifecycle.Finalizer}
+	m.Spec.ProviderID = "cloud:///i-1"
+	m.Spec.LifecycleHooks = hooks
+	m.Status.Phase = lifecycle.PhaseRunning
+	w.changed()
+	if node {
+		w.join()
+	}
+	return w
+}
+
+// drained reports whether the machine says so: a preDrain hook that comes later
+// has come too late.
+func (w *smallWorld) drained() bool {
+	c := lifecycle.FindCondition(w.Machine.Status.Conditions, lifecycle.ConditionDrained)
+	return c != nil && c.Status == "True"
+}
+
+// apply carries out an action as a cluster does.
+func (w *smallWorld) apply(a lifecycle.Action, now time.Time) error {
+	refused := fmt.Errorf("it is another one, or changed")
+	switch a := a.(type) {
+	case lifecycle.UpdateStatus:
+		if w.Machine == nil || w.Machine.ResourceVersion != a.Revision {
+			return refused
+		}
+		w.Machine.Status.Phase, w.Machine.Status.Conditions = a.Phase, a.Conditions
+		w.changed()
+	case lifecycle.RecordEvent:
+	case lifecycle.Cordon:
+		if w.Node == nil || w.Node.UID != a.UID {
+			return refused
+		}
+		w.Node.Spec.Unschedulable = true
+	case lifecycle.Evict:
+		i := slices.IndexFunc(w.Pods, func(p lifecycle.Pod) bool { return p.UID == a.UID })
+		if i < 0 {
+			return refused
+		}
+		if w.Pods[i].DeletionTimestamp == nil {
+			end, grace := now.Add(30*time.Second), int64(30)
+			w.Pods[i].DeletionTimestamp, w.Pods[i].DeletionGracePeriodSeconds = &end, &grace
+			w.Evicted = append(w.Evicted, a.UID)
+		}
+	case lifecycle.DeleteInstance:
+		return w.deleteInstance()
+	case lifecycle.DeleteNode:
+		if w.Node == nil || w.Node.UID != a.UID {
+			return refused
+		}
+		w.Node, w.Pods = nil, nil
+	case lifecycle.RemoveFinalizer:
+		if w.Node != nil {
+			return &explore.Broken{Rule: "the machine goes, and the object of its node stays"}
+		}
+		w.Machine = nil
+	default:
+		return fmt.Errorf("there is no action %T", a)
+	}
+	return nil
+}
+
+// deleteInstance is what hooks and drains guard.
+func (w *smallWorld) deleteInstance() error {
+	if w.Machine == nil || w.Instance == lifecycle.InstanceGone {
+		return nil
+	}
+	if h := w.Machine.Spec.LifecycleHooks; len(h.PreTerminate) > 0 {
+		return &explore.Broken{Rule: "the instance is deleted, and a preTerminate hook is there"}
+	}
+	w.Asked = true
+	return nil
+}
+
+// broken returns the rule that is broken by deciding to delete the instance, given
+// what is there.
+func (w *smallWorld) broken(actions []lifecycle.Action) string {
+	if !slices.ContainsFunc(actions, func(a lifecycle.Action) bool { _, is := a.(lifecycle.DeleteInstance); return is }) {
+		return ""
+	}
+	for _, p := range w.Pods {
+		if !slices.Contains(w.Evicted, p.UID) {
+			return "the instance is to be deleted, and pod " + p.Name + " on it is not asked to end"
+		}
+	}
+	if len(w.Machine.Spec.LifecycleHooks.PreDrain) > 0 && !w.drained() {
+		return "the instance is to be deleted, and a preDrain hook is there"
+	}
+	return ""
+}
+
+func (w *smallWorld) moves(time.Time) (all []explore.Move[*smallWorld]) {
+	add := func(name string, sure bool, do func(w *smallWorld)) {
+		all = append(all, explore.Move[*smallWorld]{Name: name, Do: do, Sure: sure})
+	}
+	if w.Machine != nil && len(w.Machine.Spec.LifecycleHooks.PreDrain) > 0 {
+		add("release preDrain", true, func(w *smallWorld) { w.Machine.Spec.LifecycleHooks.PreDrain = nil; w.changed() })
+	}
+	if w.Machine != nil && len(w.Machine.Spec.LifecycleHooks.PreTerminate) > 0 {
+		add("release preTerminate", true, func(w *smallWorld) { w.Machine.Spec.LifecycleHooks.PreTerminate = nil; w.changed() })
+	}
+	if w.Asked && w.Instance == lifecycle.InstanceExists {
+		add("instance goes", true, func(w *smallWorld) { w.Instance, w.Pods = lifecycle.InstanceGone, nil })
+	}
+	if w.Joins > 0 && w.Instance == lifecycle.InstanceExists && !w.Asked && w.Machine != nil {
+		add("node joins", false, func(w *smallWorld) { w.Joins--; w.join() })
+	}
+	if w.Hooks > 0 && w.Machine != nil && !w.drained() {
+		add("hook is added", false, func(w *smallWorld) {
+			w.Hooks--
+			w.Machine.Spec.LifecycleHooks.PreDrain = []lifecycle.Hook{{Name: "late", Owner: "somebody"}}
+			w.changed()
+		})
+	}
+	return all
+}
+
+// pass ends pods whose grace is over.
+func (w *smallWorld) pass(now time.Time) {
+	w.Pods = slices.DeleteFunc(w.Pods, func(p lifecycle.Pod) bool { return p.DeletionTimestamp != nil && !p.DeletionTimestamp.After(now) })
+}
+
+func (w *smallWorld) next(now time.Time) (next time.Time) {
+	for _, p := range w.Pods {
+		if p.DeletionTimestamp != nil && (next.IsZero() || p.DeletionTimestamp.Before(next)) {
+			next = *p.DeletionTimestamp
+		}
+	}
+	return next
+}
+
+func (w *smallWorld) clone() *smallWorld {
+	n := *w
+	if w.Machine != nil {
+		m := *w.Machine
+		n.Machine = &m
+	}
+	if w.Node != nil {
+		node := *w.Node
+		n.Node = &node
+	}
+	n.Pods, n.Evicted = slices.Clone(w.Pods), slices.Clone(w.Evicted)
+	return &n
+}
+
+type lifecycleModel = explore.Model[*smallWorld, lifecycle.State, lifecycle.Action]
+
+// exploreModels are the small worlds of this package, by name.
+func exploreModels() []*lifecycleModel {
+	hook := []lifecycle.Hook{{Name: "hook", Owner: "somebody"}}
+	both := lifecycle.LifecycleHooks{PreDrain: hook, PreTerminate: hook}
+	worlds := [][]*smallWorld{
+		{newSmallWorld(true, 0, 0, lifecycle.LifecycleHooks{})},
+		{newSmallWorld(true, 0, 1, both)},
+		{newSmallWorld(false, 1, 0, both), newSmallWorld(false, 1, 0, lifecycle.LifecycleHooks{PreDrain: hook})},
+		{newSmallWorld(true, 1, 0, lifecycle.LifecycleHooks{PreDrain: hook})},
+	}
+	var models []*lifecycleModel
+	for i, list := range worlds {
+		models = append(models, &lifecycleModel{
+			Name: []string{"plain", "hooks", "joins", "again"}[i], Worlds: list, Clone: (*smallWorld).clone, Apply: (*smallWorld).apply, Moves: (*smallWorld).moves, Tick: (*smallWorld).pass, Next: (*smallWorld).next,
+			Step: func(s lifecycle.State, w *smallWorld, now time.Time) explore.Decision[lifecycle.State, lifecycle.Action] {
+				policy := &lifecycle.Policy{}
+				d := lifecycle.Step(s, &lifecycle.World{Machine: w.Machine, Instance: w.Instance, DrainWorld: lifecycle.DrainWorld{Node: w.Node, Pods: w.Pods}}, now, policy)
+				return explore.Decision[lifecycle.State, lifecycle.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocked("machine-1"), Wake: d.Wake, Broken: w.broken(d.Actions)}
+			},
+			Rest:     func(w *smallWorld) bool { return w.Machine == nil },
+			Faults:   explore.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1},
+			Patience: 10 * time.Minute, Horizon: 20 * time.Minute, Max: 4_000,
+		})
+	}
+	return models
+}
+
+// TestExplore visits every state of small worlds.
+func TestExplore(t *testing.T) { explore.Test(t, 10_000_000, exploreModels()...) }
+
+// TestTraces replays what exploring has found.
+func TestTraces(t *testing.T) { explore.Scripts(t, "testdata/traces/*.txt", exploreModels()...) }
