@@ -49,6 +49,9 @@ type CSVSpec struct {
 	InstallModes group.InstallModes `json:"installModes,omitempty"`
 	// Install is how it is deployed; resolution does not read it.
 	Install InstallStrategy `json:"install,omitzero"`
+	// WebhookDefinitions are the webhooks that it brings; resolution does not read
+	// them.
+	WebhookDefinitions []WebhookDescription `json:"webhookdefinitions,omitempty"`
 	// MinKubeVersion is the lowest version of Kubernetes that it runs on; empty
 	// means any. Resolution does not read it.
 	MinKubeVersion string `json:"minKubeVersion,omitempty"`
@@ -86,6 +89,38 @@ type APIServiceDescription struct {
 	Group   string `json:"group"`   // the API group
 	Version string `json:"version"` // one version of it
 	Kind    string `json:"kind"`    // as objects state it
+	// DeploymentName is the deployment whose pods serve an owned API, and
+	// ContainerPort their port, 443 if it is 0. Resolution does not read them.
+	DeploymentName string `json:"deploymentName,omitempty"`
+	ContainerPort  int32  `json:"containerPort,omitempty"` // see DeploymentName
+}
+
+// The types of webhooks.
+const (
+	WebhookValidating = "ValidatingAdmissionWebhook" // judges objects before they are written
+	WebhookMutating   = "MutatingAdmissionWebhook"   // changes objects before they are written
+	WebhookConversion = "ConversionWebhook"          // converts objects between versions of a CRD
+)
+
+// WebhookDescription is a webhook that an operator brings. What is not read here
+// is handed on as it is.
+type WebhookDescription struct {
+	GenerateName   string   `json:"generateName"`             // its name, and the beginning of that of its configuration
+	Type           string   `json:"type"`                     // one of the constants
+	DeploymentName string   `json:"deploymentName"`           // the deployment whose pods answer
+	ContainerPort  int32    `json:"containerPort,omitempty"`  // of the service; 0 means 443
+	Path           string   `json:"webhookPath,omitempty"`    // that is asked
+	ConversionCRDs []string `json:"conversionCRDs,omitempty"` // the CRDs that it converts
+
+	TargetPort              json.RawMessage `json:"targetPort,omitempty"`              // of the pods; nil means ContainerPort
+	Rules                   json.RawMessage `json:"rules,omitempty"`                   // which requests are sent to it
+	ObjectSelector          json.RawMessage `json:"objectSelector,omitempty"`          // of which objects
+	FailurePolicy           string          `json:"failurePolicy,omitempty"`           // Fail or Ignore
+	MatchPolicy             string          `json:"matchPolicy,omitempty"`             // Exact or Equivalent
+	SideEffects             string          `json:"sideEffects,omitempty"`             // None or NoneOnDryRun
+	ReinvocationPolicy      string          `json:"reinvocationPolicy,omitempty"`      // Never or IfNeeded, of one that changes objects
+	TimeoutSeconds          *int32          `json:"timeoutSeconds,omitempty"`          // how long it may take
+	AdmissionReviewVersions []string        `json:"admissionReviewVersions,omitempty"` // of the reviews that it understands
 }
 
 // Copied reports whether the CSV is a copy of one in another namespace.

@@ -25,6 +25,8 @@ import (
 //   - [UpdateGroup], which writes an operator group's status and its APIs;
 //   - [WriteObject], which writes the roles and copies that follow from a group;
 //   - [WriteCondition], which keeps operator conditions;
+//   - [IssueCertificate] and [SetConversion], which let the API server call the
+//     pods of an operator;
 //   - [ServeCatalog] and [UpdateCatalog], which keep the catalogs of a namespace;
 //   - [ReportUpgradeable], which holds up updates of the cluster.
 //
@@ -169,6 +171,36 @@ type WriteCondition struct {
 	Name     string                       `json:"name"`               // that of the CSV
 	Revision string                       `json:"revision,omitempty"` // see Action
 	Status   gate.OperatorConditionStatus `json:"status,omitzero"`    // the new one
+}
+
+// IssueCertificate makes a key, a certificate for it, and an authority that signs
+// it, and writes them to a Secret of the namespace: tls.crt and tls.key. The key of
+// the authority is kept nowhere.
+type IssueCertificate struct {
+	Name      string    `json:"name"`               // of the Secret
+	Revision  string    `json:"revision,omitempty"` // see Action
+	Hosts     []string  `json:"hosts"`              // the names that it is for, the first is its common name
+	NotBefore time.Time `json:"notBefore"`          // when it begins to hold
+	NotAfter  time.Time `json:"notAfter"`           // when it ends
+	// Trusted is the authority that was trusted before, PEM: the new one is put
+	// before it in [Certificate].Authority.
+	Trusted string `json:"trusted,omitempty"`
+}
+
+// SetConversion has a CRD converted between its versions by a webhook or, with an
+// empty Service, not any more. The backend keeps Digest with the CRD, and
+// reports it as [CRD].Conversion; applying a step to the CRD keeps the conversion.
+type SetConversion struct {
+	CRD       string `json:"crd"`       // its name
+	Revision  string `json:"revision"`  // see Action
+	Digest    string `json:"digest"`    // of what follows, empty for no conversion
+	Namespace string `json:"namespace"` // of the service
+	Service   string `json:"service"`   // that is asked
+	Port      int32  `json:"port"`      // of the service
+	Path      string `json:"path"`      // that is asked
+	Authority string `json:"authority"` // that it is trusted by, PEM
+	// Versions are those of the reviews that the webhook understands.
+	Versions []string `json:"versions"`
 }
 
 // ServeCatalog runs the pod of a catalog, or runs it anew with a newer image

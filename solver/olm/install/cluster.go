@@ -34,6 +34,9 @@ type Cluster struct {
 	Resources []Resource `json:"resources,omitempty"`
 	// APIServices names the aggregated APIs that are available, as VERSION.GROUP.
 	APIServices []string `json:"apiServices,omitempty"`
+	// Serves tells that the backend keeps certificates, webhooks, API services and
+	// conversions. Operators that bring such wait where it does not.
+	Serves bool `json:"serves,omitempty"`
 	// Accounts are the service accounts that operator groups name, as far as they
 	// exist, and Access what those may do.
 	Accounts []scope.Account `json:"accounts,omitempty"`
@@ -47,6 +50,9 @@ type Cluster struct {
 type CRD struct {
 	crd.Definition
 	Established bool `json:"established"` // whether its API can be used
+	// Conversion is the Digest of the [SetConversion] that was carried out last,
+	// empty if none was or it was taken back.
+	Conversion string `json:"conversion,omitempty"`
 	Mark
 }
 

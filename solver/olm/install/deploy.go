@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"slices"
 
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/config"
@@ -19,11 +20,16 @@ func (s *stepper) deployment(c *CSV) (Deploy, error) {
 	if len(c.Spec.Install.Spec.Deployments) == 0 {
 		return d, nil
 	}
-	settings := s.configOf(c)
+	settings, called := s.configOf(c), c.called()
 	for i := range c.Spec.Install.Spec.Deployments {
 		manifest, err := config.Apply(bare(c, &c.Spec.Install.Spec.Deployments[i]), settings, s.Proxy, c.Name)
 		if err != nil {
 			return d, err
+		}
+		if name := c.Spec.Install.Spec.Deployments[i].Name; slices.Contains(called, name) {
+			if is := s.certificate(secretOf(name)); is != nil {
+				manifest = mounted(manifest, is.Name, is)
+			}
 		}
 		d.Deployments = append(d.Deployments, manifest)
 	}

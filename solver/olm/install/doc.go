@@ -60,6 +60,17 @@
 // the state of their connection (see source). Operators that do not work on the
 // next minor version of the cluster hold up its update ([ReportUpgradeable]).
 //
+// # Webhooks and API services
+//
+// An operator that brings webhooks or API services gets certificates in Secrets of
+// its namespace ([IssueCertificate]), which its pods find where they look for
+// them, and a service. When its pods are ready, webhooks and API services are
+// registered and its CRDs converted by it ([SetConversion]); it has succeeded when
+// all of that is seen, and its APIs are available. Certificates are replaced when
+// two thirds of their time are over: the API server trusts both authorities from
+// then on, and the pods begin again. All of it goes with the operator. Where the
+// backend does not serve them (Cluster.Serves), such operators stay Pending.
+//
 // # Taking an operator away
 //
 // [RemovalAnnotation] on a subscription has its operator taken away; what goes,

@@ -71,12 +71,15 @@ func derive(apiGroup, kind string, meta olm.ObjectMeta, key string, parts func()
 
 // manifest returns the object as JSON.
 func (d *derived) manifest() json.RawMessage {
-	version := "/v1"
-	if d.ref.Group == groupOLM {
-		version = "/v1alpha1"
+	version := d.ref.Group + "/v1"
+	switch d.ref.Group {
+	case groupOLM:
+		version = groupOLM + "/v1alpha1"
+	case "":
+		version = "v1"
 	}
 	all := d.parts()
-	all["apiVersion"], all["kind"], all["metadata"] = d.ref.Group+version, d.ref.Kind, d.meta
+	all["apiVersion"], all["kind"], all["metadata"] = version, d.ref.Kind, d.meta
 	text, _ := json.Marshal(all) // what was decoded from JSON, and strings: cannot fail
 	return text
 }
@@ -103,7 +106,7 @@ func (s *stepper) consequences() []derived {
 	if s.own == nil {
 		return nil
 	}
-	var all []derived
+	all := s.reached()
 	for _, r := range s.own.ClusterRoles() {
 		all = append(all, clusterRole(r, s.own.Annotations[group.ProvidedAPIsAnnotation]))
 	}
@@ -128,13 +131,13 @@ func (s *stepper) consequences() []derived {
 // stays.
 func (s *stepper) active(c *CSV) bool {
 	switch c.Status.Phase {
-	case PhaseNone, PhaseDeleting:
-		return false
+	case PhasePending, PhaseInstallReady, PhaseInstalling, olm.PhaseSucceeded, olm.PhaseReplacing:
+		return true
 	case olm.PhaseFailed:
 		r := group.Reason(c.Status.Reason)
 		return !r.Failure() && r != ReasonInvalidCRDName
 	}
-	return true
+	return false
 }
 
 // grants give a member its permissions where it watches; those in its own

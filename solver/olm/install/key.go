@@ -2,6 +2,7 @@ package install
 
 import (
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead"
 )
@@ -26,6 +27,8 @@ func (s State) Kinds() []Action {
 		UpdateGroup{},
 		WriteObject{},
 		WriteCondition{},
+		IssueCertificate{},
+		SetConversion{},
 		ServeCatalog{},
 		UpdateCatalog{},
 		ReportUpgradeable{},
@@ -48,6 +51,8 @@ func (DeleteObject) action()       {}
 func (UpdateGroup) action()        {}
 func (WriteObject) action()        {}
 func (WriteCondition) action()     {}
+func (IssueCertificate) action()   {}
+func (SetConversion) action()      {}
 func (ServeCatalog) action()       {}
 func (UpdateCatalog) action()      {}
 func (ReportUpgradeable) action()  {}
@@ -191,3 +196,26 @@ func (a ReportUpgradeable) Key() fairlead.Key {
 
 // String implements [fairlead.Action].
 func (a ReportUpgradeable) String() string { return "report upgradeable " + string(a.Condition.Status) }
+
+// Key implements [fairlead.Action].
+func (a IssueCertificate) Key() fairlead.Key {
+	return fairlead.Key{Kind: "IssueCertificate", ID: a.Name + " " + a.Trusted}
+}
+
+// String implements [fairlead.Action].
+func (a IssueCertificate) String() string {
+	return "issue certificate " + a.Name + " until " + a.NotAfter.UTC().Format(time.RFC3339)
+}
+
+// Key implements [fairlead.Action].
+func (a SetConversion) Key() fairlead.Key {
+	return fairlead.Key{Kind: "SetConversion", ID: strings.TrimSpace(a.CRD + " " + a.Digest)}
+}
+
+// String implements [fairlead.Action].
+func (a SetConversion) String() string {
+	if a.Service == "" {
+		return "convert " + a.CRD + " no more"
+	}
+	return "convert " + a.CRD + " by service " + a.Service
+}

@@ -22,24 +22,27 @@ const (
 // have to do with operator groups are in package group, that of an operator
 // which may not be replaced is in package gate.
 const (
-	ReasonRequirementsUnknown = "RequirementsUnknown"    // not looked at yet
-	ReasonRequirementsNotMet  = "RequirementsNotMet"     // an API or object that it needs is not there
-	ReasonRequirementsMet     = "AllRequirementsMet"     // it can be deployed
-	ReasonOwnerConflict       = "OwnerConflict"          // another operator owns one of its APIs
-	ReasonInstallWaiting      = "InstallWaiting"         // its deployments are not ready
-	ReasonInstallSucceeded    = "InstallSucceeded"       // they are
-	ReasonComponentFailed     = "InstallComponentFailed" // they will not become ready
-	ReasonInstallTimeout      = "InstallCheckFailed"     // they took too long
-	ReasonUnhealthy           = "ComponentUnhealthy"     // they were ready and are no more
-	ReasonNeedsReinstall      = "NeedsReinstall"         // after a failure it begins anew
-	ReasonBeingReplaced       = "BeingReplaced"          // a newer one is being installed
-	ReasonReplaced            = "Replaced"               // a newer one is installed
-	ReasonFailed              = "Failed"                 // it has failed, and is tried again later
-	ReasonUnknownPhase        = "UnknownPhase"           // its phase is none of those known
-	ReasonUninstalled         = "Uninstalled"            // its subscription asked for its removal
-	ReasonStillNeeded         = "StillNeeded"            // another operator needs an API of it
-	ReasonKubeVersion         = "UnsupportedKubeVersion" // it needs a newer Kubernetes
-	ReasonConfigInvalid       = "ConfigInvalid"          // its deployments cannot take the subscription's config
+	ReasonRequirementsUnknown = "RequirementsUnknown"       // not looked at yet
+	ReasonRequirementsNotMet  = "RequirementsNotMet"        // an API or object that it needs is not there
+	ReasonRequirementsMet     = "AllRequirementsMet"        // it can be deployed
+	ReasonOwnerConflict       = "OwnerConflict"             // another operator owns one of its APIs
+	ReasonInstallWaiting      = "InstallWaiting"            // its deployments are not ready
+	ReasonInstallSucceeded    = "InstallSucceeded"          // they are
+	ReasonComponentFailed     = "InstallComponentFailed"    // they will not become ready
+	ReasonInstallTimeout      = "InstallCheckFailed"        // they took too long
+	ReasonUnhealthy           = "ComponentUnhealthy"        // they were ready and are no more
+	ReasonNeedsReinstall      = "NeedsReinstall"            // after a failure it begins anew
+	ReasonBeingReplaced       = "BeingReplaced"             // a newer one is being installed
+	ReasonReplaced            = "Replaced"                  // a newer one is installed
+	ReasonFailed              = "Failed"                    // it has failed, and is tried again later
+	ReasonUnknownPhase        = "UnknownPhase"              // its phase is none of those known
+	ReasonUninstalled         = "Uninstalled"               // its subscription asked for its removal
+	ReasonStillNeeded         = "StillNeeded"               // another operator needs an API of it
+	ReasonKubeVersion         = "UnsupportedKubeVersion"    // it needs a newer Kubernetes
+	ReasonInvalidWebhook      = "InvalidWebhookDescription" // its webhooks or API services cannot be served as it says
+	ReasonNotServed           = "WebhooksNotServed"         // nothing here serves its webhooks and API services
+	ReasonServing             = "ServingPending"            // its pods are ready, and the API server does not call them yet
+	ReasonConfigInvalid       = "ConfigInvalid"             // its deployments cannot take the subscription's config
 )
 
 // phase takes one CSV a step further.
@@ -111,6 +114,10 @@ func (s *stepper) deleting(c, next *CSV) {
 		s.block(csvSubject(c), ReasonActionPending, "the objects that belong to it are being deleted", theBackend, "they are gone")
 		return
 	}
+	if s.converting(c) {
+		s.block(csvSubject(c), ReasonActionPending, "the conversion of its CRDs is being taken back", theBackend, "it is gone")
+		return
+	}
 	s.doCSV(c, DeleteCSV{CSV: c.Name, Revision: c.Revision}, "it is being deleted", "it is gone")
 }
 
@@ -139,6 +146,10 @@ func (s *stepper) pending(c *CSV) {
 // installReady deploys a CSV.
 func (s *stepper) installReady(c *CSV) {
 	s.Keep(failedKey(c))
+	if !s.certified(c) {
+		s.block(csvSubject(c), ReasonActionPending, "its certificates are being issued", theBackend, "they are seen")
+		return
+	}
 	deploy, err := s.deployment(c)
 	if err != nil { // its config was changed since
 		s.move(c, PhasePending, ReasonConfigInvalid, err.Error())
@@ -161,6 +172,10 @@ func (s *stepper) installing(c *CSV) {
 	}
 	switch c.Deployed {
 	case Ready:
+		if text := s.unserved(c); text != "" {
+			s.block(csvSubject(c), ReasonServing, text, "csv "+c.Name, "the API server calls its pods")
+			return
+		}
 		s.doCSV(c, SetPhase{CSV: c.Name, Revision: c.Revision, Phase: olm.PhaseSucceeded, Reason: ReasonInstallSucceeded,
 			Message: "install strategy completed with no errors", Upgrade: s.csvs[c.Spec.Replaces] != nil}, "its phase is being set to Succeeded", "its phase is Succeeded")
 	case Broken:
@@ -197,6 +212,11 @@ func (s *stepper) succeeded(c *CSV) {
 		s.move(c, olm.PhaseFailed, ReasonRequirementsNotMet, "no longer available: "+strings.Join(missing, ", "))
 		return
 	}
+	if text := s.unavailable(c); text != "" {
+		s.move(c, olm.PhaseFailed, ReasonRequirementsNotMet, text)
+		return
+	}
+	s.certified(c) // in time
 	if c.Deployed != Ready && c.Deployed != Progressing {
 		s.move(c, olm.PhaseFailed, ReasonUnhealthy, detailed("its deployments are broken or gone", c.Detail))
 		return
@@ -223,7 +243,7 @@ func (s *stepper) failed(c *CSV) {
 		s.move(c, PhasePending, ReasonNeedsReinstall, "what its operator group was about is mended")
 		return
 	}
-	if c.Status.Reason == ReasonRequirementsNotMet && len(s.missingAPIs(c)) == 0 {
+	if c.Status.Reason == ReasonRequirementsNotMet && len(s.missingAPIs(c)) == 0 && s.unavailable(c) == "" {
 		s.move(c, PhasePending, ReasonNeedsReinstall, "the APIs that it needs are there again")
 		return
 	}

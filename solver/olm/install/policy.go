@@ -28,6 +28,9 @@ type Policy struct {
 	// StepAttempts is how often a step may be tried until its plan has failed.
 	// Zero means no limit but PlanTimeout.
 	StepAttempts int
+	// CertificateLifetime is for how long certificates are issued; they are
+	// replaced when two thirds of it are over. Zero means 730 days.
+	CertificateLifetime time.Duration
 	// KeepPlans is how many plans are kept, the newest. Zero means five. Besides
 	// them those are kept that brought an operator which is there, and those that
 	// have failed and nobody made good.
@@ -41,6 +44,7 @@ type policyText struct {
 	InstallTimeout     string `json:"installTimeout,omitempty"`
 	MissingPlanTimeout string `json:"missingPlanTimeout,omitempty"`
 	PlanTimeout        string `json:"planTimeout,omitempty"`
+	CertificateTime    string `json:"certificateLifetime,omitempty"`
 	StepAttempts       int    `json:"stepAttempts,omitempty"`
 	KeepPlans          int    `json:"keepPlans,omitempty"`
 }
@@ -58,7 +62,7 @@ func (p *Policy) durations(t *policyText) []struct {
 	}{
 		{"minBackoff", &p.MinBackoff, &t.MinBackoff}, {"maxBackoff", &p.MaxBackoff, &t.MaxBackoff},
 		{"installTimeout", &p.InstallTimeout, &t.InstallTimeout}, {"missingPlanTimeout", &p.MissingPlanTimeout, &t.MissingPlanTimeout},
-		{"planTimeout", &p.PlanTimeout, &t.PlanTimeout},
+		{"planTimeout", &p.PlanTimeout, &t.PlanTimeout}, {"certificateLifetime", &p.CertificateLifetime, &t.CertificateTime},
 	}
 }
 
@@ -130,6 +134,7 @@ func (p *Policy) complete() Policy {
 	}
 	or(&q.InstallTimeout, 5*time.Minute)
 	or(&q.MissingPlanTimeout, time.Minute)
+	or(&q.CertificateLifetime, 730*24*time.Hour)
 	if q.PlanTimeout == 0 {
 		q.PlanTimeout = 10 * time.Minute
 	}

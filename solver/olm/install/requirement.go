@@ -19,6 +19,13 @@ func (s *stepper) unmet(c *CSV, v group.Verdict) (w want, ok bool) {
 	if text := s.tooOld(c); text != "" {
 		return want{ReasonKubeVersion, text, "whoever owns the cluster", "the cluster is updated, or an older version of the operator is installed"}, false
 	}
+	if text := s.misdefined(c); text != "" {
+		return want{ReasonInvalidWebhook, text, "the authors of " + c.Name, "another version of the operator, or another operator group"}, false
+	}
+	if len(c.called()) > 0 && !s.Serves {
+		return want{ReasonNotServed, "it brings webhooks or API services, and nothing here issues certificates and lets the API server call it",
+			"whoever runs this engine", "the backend serves them, see Cluster.Serves"}, false
+	}
 	if !s.listed(c, v) {
 		return want{ReasonRequirementsNotMet, "its operator group does not list its APIs yet", groupSubject(v.Group), "the group's annotation lists them"}, false
 	}

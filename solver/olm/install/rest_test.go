@@ -156,3 +156,14 @@ func (p *play) configured(w *install.World, c *install.CSV) {
 		}
 	}
 }
+
+// conditions are those of a subscription that hold.
+func conditions(a install.UpdateSubscription) string {
+	var all []string
+	for _, c := range a.Status.Conditions {
+		if c.Status == "True" {
+			all = append(all, fmt.Sprintf("\n  %s: %s: %s", c.Type, c.Reason, c.Message))
+		}
+	}
+	return strings.Join(all, "")
+}

@@ -29,6 +29,10 @@ type MemBackend struct {
 	// must not call the backend's methods other than World.
 	Changed func(namespace string, action Action)
 
+	// Unserved tells that the cluster keeps no certificates, webhooks, API services
+	// and conversions, see Cluster.Serves.
+	Unserved bool
+
 	// Sources are the catalogs of the resolver, with what bundles hold and the
 	// deprecations that subscriptions are told of.
 	Sources []olm.Source
@@ -193,7 +197,8 @@ func (b *MemBackend) snapshot(name string) *World {
 	w.Conditions = slices.Clone(w.Conditions)
 	w.Objects = slices.Clone(w.Objects)
 	w.Contents = slices.Clone(w.Contents)
-	w.Cluster = b.cluster
+	w.Cluster, w.Certificates = b.cluster, slices.Clone(w.Certificates)
+	w.Serves = !b.Unserved
 	w.Namespaces = slices.Clone(w.Namespaces)
 	w.CRDs = slices.Clone(w.CRDs)
 	w.Resources = slices.Clone(w.Resources)

@@ -128,6 +128,12 @@ func (b *MemBackend) applyRest(w *World, action Action) error {
 		return update(b.cluster.Catalogs, catalogAt(w.Namespace, a.Name), a.Revision, func(c *Catalog) { c.Status, c.Revision = a.Status, b.next() })
 	case ReportUpgradeable:
 		w.Upgradeable = &a.Condition
+	case IssueCertificate:
+		return b.issue(w, a)
+	case SetConversion:
+		return update(b.cluster.CRDs, func(c *CRD) (bool, string) { return c.Name == a.CRD, c.Revision }, a.Revision, func(c *CRD) {
+			c.Conversion, c.Revision = a.Digest, b.next()
+		})
 	}
 	return nil
 }
@@ -248,6 +254,7 @@ func (b *MemBackend) writeCRD(a ApplyStep, mark Mark) error {
 	same := func(c *CRD) bool { return c.Name == a.Ref.Name }
 	if i := slices.IndexFunc(b.cluster.CRDs, func(c CRD) bool { return same(&c) }); i >= 0 {
 		next.Status.StoredVersions = slices.Clone(b.cluster.CRDs[i].Status.StoredVersions)
+		next.Conversion = b.cluster.CRDs[i].Conversion
 	}
 	for _, v := range d.Spec.Versions {
 		if v.Storage && !slices.Contains(next.Status.StoredVersions, v.Name) {
@@ -277,7 +284,25 @@ func (b *MemBackend) writeObject(a WriteObject) (changed bool, err error) {
 		return false, errGone
 	}
 	b.generated = append(b.generated, next)
+	if a.Ref.Kind == kindAPIService {
+		b.cluster.APIServices = append(slices.Clip(b.cluster.APIServices), a.Ref.Name)
+	}
 	return true, nil
+}
+
+// issue makes a certificate up.
+func (b *MemBackend) issue(w *World, a IssueCertificate) error {
+	next := Certificate{Name: a.Name, Hosts: a.Hosts, NotBefore: a.NotBefore, NotAfter: a.NotAfter, Mark: Mark{Revision: b.next()}}
+	next.Authority = fmt.Sprintf("-----BEGIN CERTIFICATE-----\nauthority %s of %s\n-----END CERTIFICATE-----\n%s", next.Revision, a.Name, a.Trusted)
+	is := slices.IndexFunc(w.Certificates, func(c Certificate) bool { return c.Name == a.Name })
+	switch {
+	case is < 0 && a.Revision != "":
+		return errGone
+	case is >= 0 && w.Certificates[is].Revision != a.Revision:
+		return errChanged
+	}
+	w.Certificates = put(w.Certificates, next, func(c *Certificate) bool { return c.Name == a.Name })
+	return nil
 }
 
 func (b *MemBackend) deleteObject(w *World, a DeleteObject) (err error) {
@@ -285,6 +310,13 @@ func (b *MemBackend) deleteObject(w *World, a DeleteObject) (err error) {
 	if slices.ContainsFunc(w.Objects, func(o Object) bool { is, _ := at(&o); return is }) {
 		w.Objects, err = remove(w.Objects, at, a.Revision)
 		return err
+	}
+	if a.Ref.Kind == kindSecret {
+		w.Certificates, err = remove(w.Certificates, func(c *Certificate) (bool, string) { return c.Name == a.Ref.Name, c.Revision }, a.Revision)
+		return err
+	}
+	if a.Ref.Kind == kindAPIService {
+		b.cluster.APIServices = slices.DeleteFunc(slices.Clone(b.cluster.APIServices), func(name string) bool { return name == a.Ref.Name })
 	}
 	b.generated, err = remove(b.generated, func(g *generated) (bool, string) { return at(&g.Object) }, a.Revision)
 	return err

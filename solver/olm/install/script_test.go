@@ -31,6 +31,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	                            shelf if there is none. No lines: it goes
 //	in NAMESPACE                what follows is about that namespace, not ns
 //	partial                     from the next catalog on what can be served is
+//	unserved                    the cluster keeps no certificates and webhooks
 //	across                      namespaces are kept out of each other's way
 //	policy [timeout=DURATION] [attempts=N]
 //	edit                        sets members of the world: a JSON object
@@ -143,6 +144,8 @@ func (s *script) command(c *golden.Command) string {
 		s.ns = c.Args[0].Key
 	case "partial":
 		s.options.PartialOK = true
+	case "unserved":
+		s.backend.Unserved = true
 	case "across":
 		s.across = true
 	case "policy":
@@ -467,17 +470,6 @@ func describe(a install.Action) string {
 		return fmt.Sprintf("subscription %s: %s, current %s, installed %s", a.Name, a.Status.State, a.Status.CurrentCSV, a.Status.InstalledCSV)
 	}
 	return a.String()
-}
-
-// conditions are those of a subscription that hold.
-func conditions(a install.UpdateSubscription) string {
-	var all []string
-	for _, c := range a.Status.Conditions {
-		if c.Status == "True" {
-			all = append(all, fmt.Sprintf("\n  %s: %s: %s", c.Type, c.Reason, c.Message))
-		}
-	}
-	return strings.Join(all, "")
 }
 
 func (s *script) show() {

@@ -49,6 +49,8 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 		s.advance()
 	}
 	s.generate()
+	s.convert()
+	s.dropCertificates()
 	s.catalogs()
 	s.reportUpgradeable()
 	s.prune()

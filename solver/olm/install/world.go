@@ -3,6 +3,7 @@ package install
 import (
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/catalog"
@@ -29,6 +30,9 @@ type World struct {
 	// Generated are the objects written by a [WriteObject] of the namespace, and
 	// those of any namespace that are of the cluster, as far as they exist.
 	Generated []Object `json:"generated,omitempty"`
+	// Certificates are those that were issued for the namespace, see
+	// [IssueCertificate].
+	Certificates []Certificate `json:"certificates,omitempty"`
 	// Contents are what has been unpacked of bundles; see [Unpack].
 	Contents []Content `json:"contents,omitempty"`
 	// Deprecations are those that concern subscriptions of the namespace; see
@@ -120,6 +124,19 @@ type Object struct {
 	// Owner is what it belongs to: the CSV of a step, or the namespace for which
 	// it was generated.
 	Owner string `json:"owner,omitempty"`
+}
+
+// Certificate is what the pods of an operator prove with who they are: a Secret
+// with a key, its certificate, and the authority that has signed that.
+type Certificate struct {
+	Name  string   `json:"name"`  // of the Secret
+	Hosts []string `json:"hosts"` // the names that it is for
+	// Authority is the certificate of the authority, PEM; that of the one before
+	// follows it, so that both are trusted while pods change over.
+	Authority string    `json:"authority"`
+	NotBefore time.Time `json:"notBefore"` // when it begins to hold
+	NotAfter  time.Time `json:"notAfter"`  // when it ends
+	Mark
 }
 
 // Content is what a bundle holds.

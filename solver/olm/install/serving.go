@@ -1,0 +1,280 @@
+package install
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/group"
+)
+
+// Operators bring webhooks and API services: the API server calls their pods, by
+// a service, and trusts them by a certificate. What that takes follows from the
+// CSVs, like roles and copies do: services, configurations and API services are
+// generated objects, which go when nothing wants them any more.
+
+const (
+	groupAdmission    = "admissionregistration.k8s.io"
+	groupRegistration = "apiregistration.k8s.io"
+	kindAPIService    = "APIService"
+	kindService       = "Service"
+	kindSecret        = "Secret"
+)
+
+// port is that of the service, where a definition names none.
+func port(named int32) int32 {
+	if named == 0 {
+		return 443
+	}
+	return named
+}
+
+// called are the deployments of a CSV whose pods the API server calls, sorted.
+func (c *CSV) called() []string {
+	var names []string
+	for i := range c.Spec.WebhookDefinitions {
+		names = append(names, c.Spec.WebhookDefinitions[i].DeploymentName)
+	}
+	for i := range c.Spec.APIServiceDefinitions.Owned {
+		names = append(names, c.Spec.APIServiceDefinitions.Owned[i].DeploymentName)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// misdefined says what is wrong with the webhooks and API services of a CSV, or "".
+func (s *stepper) misdefined(c *CSV) string {
+	deploys := func(name string) bool {
+		return slices.ContainsFunc(c.Spec.Install.Spec.Deployments, func(d olm.StrategyDeployment) bool { return d.Name == name })
+	}
+	for i := range c.Spec.WebhookDefinitions {
+		w := &c.Spec.WebhookDefinitions[i]
+		text := ""
+		switch {
+		case !slices.Contains([]string{olm.WebhookValidating, olm.WebhookMutating, olm.WebhookConversion}, w.Type):
+			text = fmt.Sprintf("its type is %q", w.Type)
+		case !deploys(w.DeploymentName):
+			text = fmt.Sprintf("the CSV has no deployment %q to answer", w.DeploymentName)
+		case w.Type == olm.WebhookConversion && s.own != nil && !group.Namespaces(s.own.Status.Namespaces).All():
+			text = "it converts objects of all namespaces, and the operator group selects some"
+		case w.Type == olm.WebhookConversion:
+			for _, name := range w.ConversionCRDs {
+				if !slices.ContainsFunc(c.Spec.CustomResourceDefinitions.Owned, func(d olm.CRDDescription) bool { return d.Name == name }) {
+					text = "it converts " + name + ", which the CSV does not own"
+				}
+			}
+		}
+		if text != "" {
+			return fmt.Sprintf("webhook %s: %s", w.GenerateName, text)
+		}
+	}
+	for _, d := range c.Spec.APIServiceDefinitions.Owned {
+		if !deploys(d.DeploymentName) {
+			return fmt.Sprintf("API service %s.%s: the CSV has no deployment %q to answer", d.Version, d.Group, d.DeploymentName)
+		}
+	}
+	return ""
+}
+
+// serviceOf names the service before the pods of a deployment, secretOf its
+// certificate.
+func serviceOf(deployment string) string {
+	const most = 63 - len("-service")
+	name := strings.ReplaceAll(deployment, ".", "-")
+	return strings.TrimRight(name[:min(len(name), most)], "-") + "-service"
+}
+
+func secretOf(deployment string) string { return serviceOf(deployment) + "-cert" }
+
+// hosts are the names by which the API server calls a service.
+func (s *stepper) hosts(service string) []string {
+	name := service + "." + s.Namespace
+	return []string{name + ".svc", name + ".svc.cluster.local", name}
+}
+
+func (s *stepper) certificate(name string) *Certificate {
+	for i := range s.Certificates {
+		if s.Certificates[i].Name == name {
+			return &s.Certificates[i]
+		}
+	}
+	return nil
+}
+
+// renewAt is when a certificate is to be replaced: when two thirds of its time
+// are over.
+func (c *Certificate) renewAt() time.Time {
+	return c.NotBefore.Add(c.NotAfter.Sub(c.NotBefore) / 3 * 2)
+}
+
+// certified reports whether the pods of a CSV have the certificates that they
+// need, and has those issued that are missing, or about to end.
+func (s *stepper) certified(c *CSV) bool {
+	ready := true
+	for _, deployment := range c.called() {
+		name, hosts := secretOf(deployment), s.hosts(serviceOf(deployment))
+		issue := IssueCertificate{
+			Name: name, Hosts: hosts, NotBefore: s.now.Add(-time.Hour), NotAfter: s.now.Add(s.policy.CertificateLifetime),
+		}
+		is := s.certificate(name)
+		usable := is != nil && slices.Equal(is.Hosts, hosts) && s.now.Before(is.NotAfter)
+		if usable && s.now.Before(is.renewAt()) {
+			s.At(is.renewAt())
+			continue
+		}
+		if is != nil {
+			issue.Revision, issue.Trusted = is.Revision, firstBlock(is.Authority)
+		}
+		ready = ready && usable // one that still holds goes on until the new one is there
+		s.block("certificate "+name, ReasonActionPending, s.doing(issue, "it is being issued for "+c.Name), theBackend, "it is seen")
+	}
+	return ready
+}
+
+// firstBlock returns the first PEM block of a text.
+func firstBlock(text string) string {
+	const end = "-----END CERTIFICATE-----\n"
+	if i := strings.Index(text, end); i >= 0 {
+		return text[:i+len(end)]
+	}
+	return text
+}
+
+// dropCertificates removes those that no operator needs any more.
+func (s *stepper) dropCertificates() {
+	if !s.Serves {
+		return
+	}
+	needed := make(map[string]bool)
+	for _, c := range s.operators {
+		if s.active(c) || c.Deployed != "" {
+			for _, deployment := range c.called() {
+				needed[secretOf(deployment)] = true
+			}
+		}
+	}
+	for _, is := range sorted(s.Certificates, func(c *Certificate) string { return c.Name }) {
+		if !needed[is.Name] {
+			gone := DeleteObject{Ref: Ref{Kind: kindSecret, Namespace: s.Namespace, Name: is.Name}, Owner: s.Namespace, Revision: is.Revision}
+			s.block("certificate "+is.Name, ReasonActionPending, s.doing(gone, "it is being deleted: no operator needs it"), theBackend, "it is gone")
+		}
+	}
+}
+
+// unserved says what of the webhooks and API services of a CSV is not served yet,
+// or "". What is missing is written by generate and convert.
+func (s *stepper) unserved(c *CSV) string {
+	if len(c.called()) == 0 {
+		return ""
+	}
+	for _, d := range s.servings(c) {
+		at := slices.IndexFunc(s.Generated, func(o Object) bool { return o.Ref == d.ref })
+		if at < 0 || s.Generated[at].Digest != d.digest {
+			return d.ref.String() + " is not as it shall be"
+		}
+	}
+	for _, want := range s.conversions(c) {
+		if is := s.crds[want.CRD]; is == nil || is.Conversion != want.Digest {
+			return "CRD " + want.CRD + " is not converted by " + c.Name
+		}
+	}
+	return s.unavailable(c)
+}
+
+// unavailable names an API service that a CSV owns and that does not answer, or
+// is "".
+func (s *stepper) unavailable(c *CSV) string {
+	for _, d := range c.Spec.APIServiceDefinitions.Owned {
+		if name := d.Version + "." + d.Group; !slices.Contains(s.APIServices, name) {
+			return "API service " + name + " is not available"
+		}
+	}
+	return ""
+}
+
+// convert has CRDs converted by the operators that are ready to, and no more by
+// those that go.
+func (s *stepper) convert() {
+	if !s.Serves {
+		return
+	}
+	by := make(map[string]SetConversion)
+	kept := make(map[string]bool) // the conversion stays as it is
+	for _, c := range s.operators {
+		for i := range c.Spec.WebhookDefinitions {
+			for _, name := range c.Spec.WebhookDefinitions[i].ConversionCRDs {
+				kept[name] = kept[name] || s.active(c)
+			}
+		}
+		if s.next[c.Name] != nil || !s.answers(c) && !s.converts(c) {
+			continue
+		}
+		for _, want := range s.conversions(c) {
+			by[want.CRD] = want
+		}
+	}
+	for _, is := range sorted(s.CRDs, func(c *CRD) string { return c.Name }) {
+		want, wanted := by[is.Name]
+		switch {
+		case wanted && want.Digest == is.Conversion, !wanted && (kept[is.Name] || is.Conversion == "" || !s.ours(is.Name)):
+			continue
+		case !wanted:
+			want = SetConversion{CRD: is.Name}
+		}
+		want.Revision = is.Revision
+		s.block("crd "+is.Name, ReasonActionPending, s.doing(want, "its conversion is being set"), theBackend, "its conversion is seen")
+	}
+}
+
+// converting reports whether a CRD is still converted by an operator that goes.
+func (s *stepper) converting(c *CSV) bool {
+	for i := range c.Spec.WebhookDefinitions {
+		for _, name := range c.Spec.WebhookDefinitions[i].ConversionCRDs {
+			other := slices.ContainsFunc(s.operators, func(o *CSV) bool {
+				return s.active(o) && slices.ContainsFunc(o.Spec.WebhookDefinitions, func(w olm.WebhookDescription) bool { return slices.Contains(w.ConversionCRDs, name) })
+			})
+			if is := s.crds[name]; s.Serves && is != nil && is.Conversion != "" && !other {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// converts reports whether a CRD is converted by the operator, or the one that it
+// replaces, already: then the authority that is trusted is kept up to date.
+func (s *stepper) converts(c *CSV) bool {
+	return s.active(c) && slices.ContainsFunc(s.conversions(c), func(w SetConversion) bool {
+		return s.crds[w.CRD] != nil && s.crds[w.CRD].Conversion != ""
+	})
+}
+
+// ours reports whether a CSV of the namespace that goes has converted a CRD.
+func (s *stepper) ours(crd string) bool {
+	return slices.ContainsFunc(s.operators, func(c *CSV) bool {
+		return slices.ContainsFunc(c.Spec.WebhookDefinitions, func(w olm.WebhookDescription) bool { return slices.Contains(w.ConversionCRDs, crd) })
+	})
+}
+
+// conversions are those that a CSV is to have, if it has its certificates.
+func (s *stepper) conversions(c *CSV) []SetConversion {
+	var all []SetConversion
+	for i := range c.Spec.WebhookDefinitions {
+		w := &c.Spec.WebhookDefinitions[i]
+		is := s.certificate(secretOf(w.DeploymentName))
+		if w.Type != olm.WebhookConversion || is == nil {
+			continue
+		}
+		for _, name := range w.ConversionCRDs {
+			v := SetConversion{
+				CRD: name, Namespace: s.Namespace, Service: serviceOf(w.DeploymentName), Port: port(w.ContainerPort), Path: w.Path,
+				Authority: is.Authority, Versions: w.AdmissionReviewVersions,
+			}
+			v.Digest = digestOf(texts(v.Namespace, v.Service, fmt.Sprint(v.Port), v.Path, v.Authority, strings.Join(v.Versions, ",")))
+			all = append(all, v)
+		}
+	}
+	return all
+}
