@@ -16,8 +16,12 @@ type Catalog struct {
 	files    []*fileIndex // by path
 	rules    rules
 	faults   Diagnostics // all, sorted
+	unlisted []Broken    // files and directories that could not be looked at
 	packages []*Package  // by name
 	byName   map[string]*Package
+
+	homesOnce sync.Once
+	homes     map[string]map[string]bool // by directory: the packages that documents in it are of
 
 	providersOnce sync.Once
 	providers     map[GVK][]*Bundle

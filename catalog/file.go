@@ -16,6 +16,7 @@ type fileIndex struct {
 	modTime time.Time
 	docs    []*Document // by place
 	faults  Diagnostics // by place
+	broken  []Broken    // what the faults leave out
 }
 
 // unchanged reports whether g, listed later, can be taken for the same file

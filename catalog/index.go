@@ -62,6 +62,7 @@ func (x *indexer) index(ctx context.Context, f *fileIndex, count func() error) e
 	file, err := f.fsys.Open(f.path)
 	if err != nil {
 		f.faults = append(f.faults, readFault(f.path, err))
+		f.broken = append(f.broken, Broken{File: f.path})
 		return nil
 	}
 	defer file.Close()
@@ -76,9 +77,14 @@ func (x *indexer) index(ctx context.Context, f *fileIndex, count func() error) e
 			return nil
 		}
 		if fault := (*doc.Error)(nil); errors.As(err, &fault) {
-			f.faults = append(f.faults, contentFault(fault))
+			b := glimpse(x.reader.Faulty())
+			f.broken = append(f.broken, b.at(f.path))
+			d := contentFault(fault)
+			d.Subject = b.subject()
+			f.faults = append(f.faults, d)
 		} else if err != nil {
 			f.faults = append(f.faults, readFault(f.path, err))
+			f.broken = append(f.broken, Broken{File: f.path})
 			return nil
 		} else {
 			if err := count(); err != nil {
@@ -92,6 +98,7 @@ func (x *indexer) index(ctx context.Context, f *fileIndex, count func() error) e
 				Message: "there are more than " + strconv.Itoa(maxFaults) + " faults; the rest of the file was not read",
 				Hint:    "if the file is not part of the catalog, name it in .indexignore",
 			})
+			f.broken = append(f.broken, Broken{File: f.path})
 			return nil
 		}
 	}
@@ -149,6 +156,7 @@ func (x *indexer) document(d *doc.Document) {
 	x.at = &Document{src: x.file, offset: d.Offset, length: len(d.Raw), start: d.Start, pos: d.Position(0), format: d.Format}
 	x.head()
 	if x.at.schema == "" {
+		x.file.broken = append(x.file.broken, x.brokenAt(d))
 		if x.ok {
 			x.ok = false
 			x.file.faults = append(x.file.faults, &Diagnostic{
@@ -166,6 +174,7 @@ func (x *indexer) document(d *doc.Document) {
 		}
 	}
 	if !x.ok {
+		x.file.broken = append(x.file.broken, x.brokenAt(d))
 		return
 	}
 	x.file.docs = append(x.file.docs, x.at)

@@ -76,6 +76,9 @@ func load(ctx context.Context, fsys fs.FS, o Options, before []*fileIndex) (*Cat
 		faults = append(faults, f.faults...)
 	}
 	c := &Catalog{fsys: fsys, opts: o, files: found.files, rules: found.rules, faults: faults.Sorted()}
+	for _, d := range found.faults {
+		c.unlisted = append(c.unlisted, Broken{File: d.Pos.File})
+	}
 	c.assemble()
 	return c, c.faults.Err()
 }

@@ -73,7 +73,7 @@ func (v *validator) bundle(r *catalog.Document) {
 	for _, ch := range p.channels {
 		b.listed = b.listed || ch.byName[name] != nil
 	}
-	if !b.listed {
+	if !b.listed && !v.c.MayMiss(catalog.SchemaChannel, pkg, "") {
 		hint := "add an entry for it to an olm.channel document of the package, or remove the bundle"
 		v.add(CodeNotInChannel, r, at("name"), bundleSubject(pkg, name), "no channel of the package has it", hint,
 			opmStop("package %q, bundle %q not found in any channel entries", pkg, name))
@@ -180,7 +180,7 @@ func (v *validator) checkEntries() {
 		for _, ch := range p.channels {
 			for _, i := range ch.entries {
 				e := &ch.doc.Entries()[i]
-				if p.bundles[e.Name] != nil {
+				if p.bundles[e.Name] != nil || v.c.MayMiss(catalog.SchemaBundle, p.name(), e.Name) {
 					continue
 				}
 				hint := "add the olm.bundle document, or remove the entry"

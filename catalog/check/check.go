@@ -95,6 +95,7 @@ func judge(c *catalog.Catalog, flaws map[*catalog.Document]*bundleFlaws) *Report
 	v := &validator{c: c, flaws: flaws, packages: map[string]*packageState{}}
 	v.loadFaults()
 	v.addPackages()
+	v.addUnread()
 	v.addChannels()
 	v.addBundles()
 	v.checkEntries()

@@ -75,15 +75,15 @@ func (v *validator) deprecation(p *packageState, e *deprecation) {
 	p.deprecated[ref] = e
 	switch ref.Schema {
 	case catalog.SchemaBundle:
-		if p.bundles[ref.Name] == nil {
+		if p.bundles[ref.Name] == nil && !v.c.MayMiss(catalog.SchemaBundle, pkg, ref.Name) {
 			add(CodeDeprecation, e.place("reference", "name"), fmt.Sprintf("%s is not in the package", ref), e.nearHint(p),
 				opmStop("cannot deprecate bundle %q for package %q: bundle not found", ref.Name, pkg))
 			return
 		}
 	case catalog.SchemaChannel:
-		if p.channel(ref.Name) == nil {
+		if p.channel(ref.Name) == nil && !v.c.MayMiss(catalog.SchemaChannel, pkg, ref.Name) {
 			var notes []opmNote
-			if ref.Name != p.doc.DefaultChannel() || ref.Name == "" { // else opm has made it up
+			if p.doc == nil || ref.Name != p.doc.DefaultChannel() || ref.Name == "" { // else opm has made it up
 				notes = append(notes, opmStop("cannot deprecate channel %q for package %q: channel not found", ref.Name, pkg))
 			} else if e.Message == "" {
 				notes = append(notes, opmLeaf([]string{pkg, ref.Name}, opmNoMessage))

@@ -19,6 +19,9 @@ func (l *linter) channel(ch *catalog.Channel) {
 			l.downgrades(ch, g, e, i)
 		}
 	}
+	if l.on[LintStuck] {
+		l.stuck(ch)
+	}
 	if l.on[LintUpdateCycle] {
 		l.updateCycle(ch, g)
 	}
@@ -67,6 +70,36 @@ func (l *linter) skipRange(ch *catalog.Channel, e catalog.Entry, i int) {
 		add("holds later versions: "+some(later), "end it below "+own.String())
 	case r.Contains(own):
 		add("holds its own version", "end it below "+own.String())
+	}
+}
+
+// stuck reports entries that users may have installed and that nothing leads on
+// from, though the catalog is valid: OLM v0 does not go through skipped
+// entries.
+func (l *linter) stuck(ch *catalog.Channel) {
+	heads := ch.Heads()
+	if len(heads) != 1 {
+		return
+	}
+	g := ch.Graph(catalog.OLMv0)
+	if !g.Installable(heads[0]) {
+		return
+	}
+	leads := map[string]bool{heads[0]: true}
+	for name := range g.Reaching(heads[0]) {
+		leads[name] = true
+	}
+	for i, e := range ch.Entries() {
+		if leads[e.Name] {
+			continue
+		}
+		leads[e.Name] = true // once
+		why := "no entry accepts it"
+		if w := g.WhyNot(e.Name, heads[0]); w != nil {
+			why = strings.Join(w.Reasons, "; ")
+		}
+		l.add(LintStuck, ch.Document(), at("entries", i, "name"), fmt.Sprintf("who has %q installed gets no update to the head %q from OLM v0: %s", e.Name, heads[0], why),
+			fmt.Sprintf("add %q to the skips of %q, or a skipRange that holds its version", e.Name, heads[0]))
 	}
 }
 

@@ -11,6 +11,7 @@ const (
 	LintSameVersion       catalog.Code = "same-version"       // versions of bundles differ in build metadata only, which nothing orders
 	LintDowngrade         catalog.Code = "downgrade"          // an update leads to a lower version
 	LintUpdateCycle       catalog.Code = "update-cycle"       // updates lead in a circle
+	LintStuck             catalog.Code = "stuck-bundle"       // from an entry no update leads to the head by the rules of OLM v0
 	LintSkipRange         catalog.Code = "skip-range-reach"   // a skipRange holds nothing, its own version, or later ones
 	LintRedundantSkip     catalog.Code = "redundant-skip"     // an entry skips what it replaces, or itself
 	LintDeprecatedDefault catalog.Code = "deprecated-default" // the default channel, or its head, is deprecated
@@ -45,7 +46,7 @@ func Lints() []catalog.Code {
 	return []catalog.Code{
 		LintBundleNaming, LintCSVName, LintDeprecatedDefault, LintDowngrade, LintRelatedImage, LintIcon,
 		LintImageReuse, LintImageTag, LintFeature, LintMaxOpenShift, LintName, LintAPI, LintPayload, LintProperty, LintRequirement,
-		LintOrphan, LintRedundantSkip, LintSameVersion, LintSkipRange, LintTokenPermissions, LintField, LintSchema,
+		LintOrphan, LintRedundantSkip, LintSameVersion, LintSkipRange, LintStuck, LintTokenPermissions, LintField, LintSchema,
 		LintDependency, LintUpdateCycle,
 	}
 }

@@ -14,8 +14,10 @@ import (
 
 // checkPackage checks what shows once a package is complete.
 func (v *validator) checkPackage(p *packageState) {
-	v.defaultChannel(p)
-	if len(p.channels) == 0 {
+	if p.doc != nil {
+		v.defaultChannel(p)
+	}
+	if len(p.channels) == 0 && p.doc != nil && !v.c.MayMiss(catalog.SchemaChannel, p.name(), "") {
 		var notes []opmNote
 		if p.doc.DefaultChannel() == "" {
 			notes = append(notes, opmLeaf([]string{p.name()}, "package must contain at least one channel"))
@@ -33,7 +35,7 @@ func (v *validator) checkPackage(p *packageState) {
 
 func (v *validator) defaultChannel(p *packageState) {
 	name := p.doc.DefaultChannel()
-	if name != "" && p.channel(name) != nil {
+	if name != "" && (p.channel(name) != nil || v.c.MayMiss(catalog.SchemaChannel, p.name(), name)) {
 		return
 	}
 	var names []string

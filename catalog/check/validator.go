@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/internal/names"
 	"github.com/fairlead/fairlead/catalog/internal/opm"
+	"github.com/fairlead/fairlead/catalog/internal/shape"
 	"github.com/fairlead/fairlead/internal/doc"
 	"github.com/fairlead/fairlead/internal/near"
 )
@@ -25,8 +26,9 @@ type validator struct {
 
 // packageState is what the documents say of one package.
 type packageState struct {
-	doc        *catalog.Document
-	channels   []*channelState // in document order
+	pkg        string            // its name
+	doc        *catalog.Document // nil if it cannot be read
+	channels   []*channelState   // in document order
 	bundles    map[string]*bundleState
 	order      []*bundleState // in document order
 	deprecated map[catalog.Reference]*deprecation
@@ -103,7 +105,7 @@ func (v *validator) sortedPackages() []*packageState {
 	return list
 }
 
-func (p *packageState) name() string { return p.doc.Name() }
+func (p *packageState) name() string { return p.pkg }
 
 // channel returns the package's channel of that name, or nil.
 func (p *packageState) channel(name string) *channelState {
@@ -218,7 +220,19 @@ func (v *validator) addPackages() {
 				"the name is no DNS-1123 label: "+why, hint,
 				opmStop("invalid package name %q: %v", name, opm.LabelErrors(name)))
 		}
-		v.packages[name] = &packageState{doc: r, bundles: map[string]*bundleState{}}
+		v.packages[name] = &packageState{pkg: name, doc: r, bundles: map[string]*bundleState{}}
+	}
+}
+
+// addUnread makes packages of which a document cannot be read, so that nothing
+// is said about its absence.
+func (v *validator) addUnread() {
+	for d := range v.c.Documents() {
+		switch name := d.Package(); {
+		case d.Schema() == catalog.SchemaPackage || shape.Schema(d.Schema()) == nil || name == "" || v.packages[name] != nil:
+		case v.c.MayMiss(catalog.SchemaPackage, name, name):
+			v.packages[name] = &packageState{pkg: name, bundles: map[string]*bundleState{}}
+		}
 	}
 }
 

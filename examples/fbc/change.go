@@ -51,7 +51,7 @@ func filter(c *call) error {
 	if err != nil {
 		return err
 	}
-	cat, err := c.open(c.Arg(0))
+	cat, err := c.openSound(c.Arg(0))
 	if err != nil {
 		return err
 	}
@@ -65,6 +65,12 @@ func filter(c *call) error {
 	}{{"added", report.Added}, {"dropped", report.Dropped}, {"changed", report.Changed}, {"not in the catalog", report.Unmet}} {
 		for _, change := range l.list {
 			fmt.Fprintf(c.Stderr, "%s: %s\n", l.what, change)
+		}
+	}
+	for p := range part.Packages() { // what is written must not lack what only cannot be read
+		if err := sound(cat, p.Name()); err != nil {
+			fmt.Fprintf(c.Stderr, "nothing is written: package %s may have documents that cannot be read\n", p.Name())
+			return err
 		}
 	}
 	return out.write(c, part)

@@ -19,7 +19,7 @@ func list(c *call) error {
 	if rows == nil {
 		return &args.UsageError{Text: fmt.Sprintf("it lists packages, channels or bundles, not %q", c.Arg(0))}
 	}
-	cat, err := c.open(c.Arg(1))
+	cat, err := c.openSound(c.Arg(1))
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,10 @@ func list(c *call) error {
 			return err
 		}
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return sound(cat, c.Arg(2))
 }
 
 func one(p *catalog.Package) iter.Seq[*catalog.Package] {

@@ -9,10 +9,20 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
-// open opens a catalog for a command that is not about its faults: if it has
-// any, they are printed, and the command ends. The catalog's place is closed
-// when the command ends.
+// open opens a catalog for a command that needs all of it: if it has faults,
+// they are printed, and the command ends. The catalog's place is closed when the
+// command ends.
 func (c *call) open(path string) (*catalog.Catalog, error) {
+	cat, err := c.openSound(path)
+	if err == nil && len(cat.Faults()) > 0 {
+		return nil, args.ErrFindings
+	}
+	return cat, err
+}
+
+// openSound opens a catalog for a command that can do with what of it is
+// sound. Faults are printed; see sound for what follows from them.
+func (c *call) openSound(path string) (*catalog.Catalog, error) {
 	src, err := c.source(path)
 	if err != nil {
 		return nil, err
@@ -23,9 +33,18 @@ func (c *call) open(path string) (*catalog.Catalog, error) {
 		for _, d := range faults {
 			fmt.Fprintln(c.Stderr, d)
 		}
-		return nil, args.ErrFindings
+		return cat, nil
 	}
 	return cat, err
+}
+
+// sound returns nil if the faults of a catalog leave a package as it is, or the
+// whole catalog if pkg is empty; otherwise the command has findings.
+func sound(cat *catalog.Catalog, pkg string) error {
+	if pkg == "" && len(cat.Faults()) > 0 || pkg != "" && cat.MayMiss("", pkg, "") {
+		return args.ErrFindings
+	}
+	return nil
 }
 
 // source opens the place of a catalog.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/fairlead/fairlead/catalog"
@@ -16,7 +17,7 @@ func graph(c *call) error {
 	if err := c.Parse(2, 2); err != nil {
 		return err
 	}
-	cat, err := c.open(c.Arg(0))
+	cat, err := c.openSound(c.Arg(0))
 	if err != nil {
 		return err
 	}
@@ -24,14 +25,11 @@ func graph(c *call) error {
 	if err != nil {
 		return err
 	}
-	opts := &draw.Options{Channels: *channels}
-	switch *format {
-	case "dot":
-		return draw.DOT(c.Stdout, p, opts)
-	case "svg":
-		return draw.SVG(c.Stdout, p, opts)
+	picture := map[string]func(io.Writer, *catalog.Package, *draw.Options) error{"mermaid": draw.Mermaid, "dot": draw.DOT, "svg": draw.SVG}[*format]
+	if err := picture(c.Stdout, p, &draw.Options{Channels: *channels}); err != nil {
+		return err
 	}
-	return draw.Mermaid(c.Stdout, p, opts)
+	return sound(cat, p.Name())
 }
 
 func path(c *call) error {
@@ -40,7 +38,7 @@ func path(c *call) error {
 	if err := c.Parse(4, 4); err != nil {
 		return err
 	}
-	cat, err := c.open(c.Arg(0))
+	cat, err := c.openSound(c.Arg(0))
 	if err != nil {
 		return err
 	}
@@ -61,7 +59,7 @@ func path(c *call) error {
 			for _, e := range way {
 				fmt.Fprintf(c.Stdout, "  -> %s (%s)\n", e.To, e.Kind)
 			}
-			return nil
+			return sound(cat, p.Name())
 		}
 	}
 	// That a channel lacks the goal goes without saying if another one has it.

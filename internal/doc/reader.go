@@ -71,6 +71,7 @@ type Reader struct {
 	yaml   yamlWriter
 	apart  bool  // see Document.Apart
 	broken error // what Next returns from now on
+	faulty []byte
 }
 
 // NewReader returns a reader of src. file is what positions name. Where src
@@ -103,6 +104,7 @@ func (r *Reader) Reset(src io.Reader, file string, size int64) {
 // is too large, in which case io.EOF follows; any other error is one of
 // reading, and final.
 func (r *Reader) Next() (*Document, error) {
+	r.faulty = nil
 	if r.broken != nil {
 		return nil, r.broken
 	}
@@ -362,6 +364,9 @@ func (r *Reader) tooLarge() error {
 	return limitError(r.at, SizeLimit, r.limits.Size)
 }
 
+// maxFaulty is how much of a faulty object is kept for [Reader.Faulty].
+const maxFaulty = 1 << 20
+
 // skip moves behind a faulty object, to the next line that can start a
 // document, and returns fault. When there is none for longer than a document
 // may be, the rest of the stream is given up.
@@ -374,6 +379,9 @@ func (r *Reader) skip(fault *Error) error {
 		}
 		d := r.buf[r.lo:r.hi]
 		end, ok := objectEnd(d, from)
+		if len(r.faulty) < maxFaulty {
+			r.faulty = append(r.faulty, d[:min(end, maxFaulty)]...)
+		}
 		if ok || r.eof {
 			r.consume(end)
 			return fault
@@ -456,6 +464,9 @@ func (r *Reader) block(end ending) (*Document, error) {
 	raw, start, offset := r.buf[r.lo:r.lo+n], r.at, r.offset
 	r.consume(n)
 	json, marks, err := r.yaml.convert(raw, start, r.limits, &r.scan)
+	if err != nil {
+		r.faulty = raw
+	}
 	if err != nil || json == nil {
 		return nil, err
 	}
