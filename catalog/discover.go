@@ -2,9 +2,10 @@ package catalog
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"path"
+
+	"github.com/fairlead/fairlead/catalog/internal/regular"
 )
 
 // discovery lists what belongs to a catalog.
@@ -38,7 +39,9 @@ func (d *discovery) dir(dir string, decided *rule) error {
 	}
 	for _, e := range entries {
 		if e.Name() == ignoreName && !e.IsDir() && !d.decide(dir, e, decided).excludes() {
-			if fault := d.rules.read(d.fsys, dir); fault != nil {
+			if _, err := regular.Info(d.fsys, path.Join(dir, ignoreName), e); err != nil {
+				d.faults = append(d.faults, readFault(path.Join(dir, ignoreName), err))
+			} else if fault := d.rules.read(d.fsys, dir); fault != nil {
 				d.faults = append(d.faults, fault)
 			}
 		}
@@ -71,13 +74,7 @@ func (d *discovery) decide(dir string, e fs.DirEntry, decided *rule) *rule {
 
 // file adds a file. A link counts as the file that it leads to.
 func (d *discovery) file(name string, e fs.DirEntry) error {
-	info, err := e.Info()
-	if err == nil && !info.Mode().IsRegular() {
-		info, err = fs.Stat(d.fsys, name)
-		if err == nil && !info.Mode().IsRegular() {
-			err = errors.New("it is no regular file, nor a link to one")
-		}
-	}
+	info, err := regular.Info(d.fsys, name, e)
 	if err != nil {
 		d.faults = append(d.faults, readFault(name, err))
 		return nil

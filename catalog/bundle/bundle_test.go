@@ -2,6 +2,7 @@ package bundle_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -100,7 +101,7 @@ func TestReadFails(t *testing.T) {
 		{"too large", files, bundle.Options{MaxBytes: 600}, "manifests/csv.yaml: limit exceeded: size of the bundle directory in bytes is more than 600"},
 		{"a file for a directory", fstest.MapFS{"manifests": {Data: []byte("a")}}, bundle.Options{}, "manifests: the directory cannot be listed"},
 	} {
-		_, err := bundle.Read(c.fsys, &c.opts)
+		_, err := bundle.Read(context.Background(), c.fsys, &c.opts)
 		var d *catalog.Diagnostic
 		if !errors.As(err, &d) || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.name, err, c.want)
@@ -115,7 +116,7 @@ func TestReadFails(t *testing.T) {
 // TestUnreadableFile: a file that cannot be read is a finding, not an error.
 func TestUnreadableFile(t *testing.T) {
 	fsys := broken{pond(t), "manifests/crd.yaml"}
-	b, err := bundle.Read(fsys, nil)
+	b, err := bundle.Read(context.Background(), fsys, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,7 @@ func TestSize(t *testing.T) {
 	with := func(text string) *bundle.Bundle {
 		files := pond(t)
 		files["manifests/cm.yaml"] = &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: big\ndata:\n  text: " + text + "\n")}
-		b, err := bundle.Read(files, nil)
+		b, err := bundle.Read(context.Background(), files, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +188,7 @@ func TestCompileRule(t *testing.T) {
 - type: olm.constraint
   value: {all: {constraints: [{cel: {rule: "good"}}, {cel: {rule: "bad"}}]}}
 `)}
-	b, err := bundle.Read(files, nil)
+	b, err := bundle.Read(context.Background(), files, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +217,7 @@ func TestDeterminism(t *testing.T) {
 		[]byte("annotations:\n    olm.Skiprange: a\n    olm.operatorgroup: b\n    olm.properties: '[{\"type\":\"a\",\"value\":1},{\"type\":\"b\",\"value\":1}]'"))}
 	first := ""
 	for range 20 {
-		b, err := bundle.Read(files, nil)
+		b, err := bundle.Read(context.Background(), files, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +248,7 @@ func TestCanonicalNumbers(t *testing.T) {
 	} {
 		files := pond(t)
 		files["manifests/cm.json"] = &fstest.MapFile{Data: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"n"},"x":` + text + `}`)}
-		b, err := bundle.Read(files, nil)
+		b, err := bundle.Read(context.Background(), files, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

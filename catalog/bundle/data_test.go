@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -82,7 +83,7 @@ var realRead = sync.OnceValues(func() (map[string]*bundle.Bundle, error) {
 	all := map[string]*bundle.Bundle{}
 	files, err := realFiles()
 	for _, real := range partReal(files) {
-		if all[real.name], err = bundle.Read(real.fsys, nil); err != nil {
+		if all[real.name], err = bundle.Read(context.Background(), real.fsys, nil); err != nil {
 			return nil, err
 		}
 	}

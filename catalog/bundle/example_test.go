@@ -1,6 +1,7 @@
 package bundle_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"testing/fstest"
@@ -56,7 +57,7 @@ spec:
 }
 
 func ExampleBundle_Render() {
-	b, err := bundle.Read(directory, nil)
+	b, err := bundle.Read(context.Background(), directory, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -104,7 +105,7 @@ func ExampleBundle_Render() {
 }
 
 func ExampleBundle_Validate() {
-	b, err := bundle.Read(directory, nil)
+	b, err := bundle.Read(context.Background(), directory, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -119,7 +120,7 @@ func ExampleBundle_Validate() {
 }
 
 func ExampleCSV_TokenAuth() {
-	b, err := bundle.Read(directory, nil)
+	b, err := bundle.Read(context.Background(), directory, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,7 @@
 package bundle_test
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,7 +16,7 @@ import (
 // exercise does everything with a directory that can be done, and checks what
 // holds for all of them.
 func exercise(t *testing.T, fsys fs.FS) {
-	b, err := bundle.Read(fsys, nil)
+	b, err := bundle.Read(context.Background(), fsys, nil)
 	if err != nil {
 		var d *catalog.Diagnostic
 		if b != nil || !asDiagnostic(err, &d) {
@@ -139,7 +140,7 @@ func TestCorpus(t *testing.T) {
 		}
 		fsys := pond(t)
 		change(t, fsys, string(text))
-		b, err := bundle.Read(fsys, nil)
+		b, err := bundle.Read(context.Background(), fsys, nil)
 		if err == nil && len(b.Validate(nil)) == 0 {
 			t.Errorf("%s: nothing is found wrong", name)
 		}
@@ -159,7 +160,7 @@ func BenchmarkReal(b *testing.B) {
 		all := make([]*bundle.Bundle, len(bundles))
 		for i, real := range bundles {
 			var err error
-			if all[i], err = bundle.Read(real.fsys, nil); err != nil {
+			if all[i], err = bundle.Read(context.Background(), real.fsys, nil); err != nil {
 				b.Fatal(err)
 			}
 		}

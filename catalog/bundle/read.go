@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"path"
@@ -18,6 +19,11 @@ type Options struct {
 	// installer does. Without it only the first counts, as for catalog tools,
 	// and the others are reported as lost.
 	EveryDocument bool
+	// Lenient reads bundles that are published and cannot be changed any more:
+	// of a key that stands twice in an object the last one counts, as for the
+	// tools that such bundles passed. What was taken is reported as advice, not
+	// as a fault.
+	Lenient bool
 	// MaxFiles is how many files and directories manifests and metadata may
 	// hold together. Default 10,000.
 	MaxFiles int
@@ -41,6 +47,7 @@ func (o *Options) withDefaults() Options {
 
 // reader is the state of one Read.
 type reader struct {
+	ctx      context.Context
 	fsys     fs.FS
 	options  Options
 	docs     *doc.Reader
@@ -76,16 +83,19 @@ type fileInfo struct {
 // Content that is wrong, missing or passed over is no error of Read: the
 // bundle it returns holds what could be read, and [Bundle.Validate] tells the
 // rest. Read returns an error, a *[catalog.Diagnostic], when a directory cannot
-// be listed or a limit of opts is exceeded.
-func Read(fsys fs.FS, opts *Options) (*Bundle, error) {
+// be listed or a limit of opts is exceeded; when ctx ends, it returns its cause.
+func Read(ctx context.Context, fsys fs.FS, opts *Options) (*Bundle, error) {
 	if fsys == nil {
 		return nil, errors.New("bundle: the file system is nil; pass the one whose root is the bundle directory")
 	}
 	o := opts.withDefaults()
 	b := &Bundle{}
-	r := &reader{fsys: fsys, options: o, b: b, found: &b.found, maxBytes: o.MaxBytes, taken: map[role]string{}}
+	r := &reader{ctx: ctx, fsys: fsys, options: o, b: b, found: &b.found, maxBytes: o.MaxBytes, taken: map[role]string{}}
 	r.docs = doc.NewReader(strings.NewReader(""), "", doc.Limits{})
 	r.docs.YAML11()
+	if o.Lenient {
+		r.docs.Lenient()
+	}
 	if err := r.dir("manifests", r.manifest); err != nil {
 		return nil, err
 	}
@@ -125,7 +135,10 @@ func (r *reader) dir(name string, read func(*file)) error {
 			r.found.advice(CodeIgnoredFile, at, "", "files whose names start with a dot are passed over", "rename or delete the file")
 			continue
 		}
-		f, err := r.parse(at.File)
+		if r.ctx.Err() != nil {
+			return context.Cause(r.ctx)
+		}
+		f, err := r.parse(at.File, e)
 		if err != nil {
 			return err
 		}

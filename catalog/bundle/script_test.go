@@ -1,6 +1,7 @@
 package bundle_test
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -93,7 +94,7 @@ func TestScripts(t *testing.T) {
 			if c.Has("nil") {
 				fsys = nil
 			}
-			b, err := bundle.Read(fsys, &bundle.Options{EveryDocument: c.Has("every-document")})
+			b, err := bundle.Read(context.Background(), fsys, &bundle.Options{EveryDocument: c.Has("every-document")})
 			if err != nil {
 				return err.Error()
 			}

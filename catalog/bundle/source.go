@@ -3,11 +3,13 @@ package bundle
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/internal/regular"
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
@@ -61,9 +63,9 @@ func (f *file) first() *source {
 }
 
 // parse reads all documents of a file. A fault ends it.
-func (r *reader) parse(name string) (*file, error) {
+func (r *reader) parse(name string, e fs.DirEntry) (*file, error) {
 	f := &file{name: name}
-	data, err := r.readFile(name)
+	data, err := r.readFile(name, e)
 	if err != nil {
 		var limit *catalog.LimitError
 		if errors.As(err, &limit) {
@@ -92,6 +94,9 @@ func (r *reader) parse(name string) (*file, error) {
 		}
 		f.docs = append(f.docs, &source{doc: d, tree: doc.Tree(d.JSON)})
 		info.truths = append(info.truths, d.Truths()...)
+		for _, again := range d.Repeats() {
+			r.found.advice(catalog.CodeDuplicateKey, again.Pos, "", fmt.Sprintf("the key %q stands in this object already; this one counts", again.Key), "keep one of the two")
+		}
 	}
 	if first := f.first(); first != nil {
 		text, _ := first.tree.Get("name").Text()
@@ -127,7 +132,10 @@ func hollow(before []byte) bool {
 }
 
 // readFile reads a file within the limits of the directory.
-func (r *reader) readFile(name string) ([]byte, error) {
+func (r *reader) readFile(name string, e fs.DirEntry) ([]byte, error) {
+	if _, err := regular.Info(r.fsys, name, e); err != nil {
+		return nil, err
+	}
 	f, err := r.fsys.Open(name)
 	if err != nil {
 		return nil, err

@@ -27,6 +27,31 @@ type Report struct {
 	findings catalog.Diagnostics // sorted
 	warnings catalog.Diagnostics // sorted
 	opm      opmVerdict
+	counts   Counts
+}
+
+// Counts say how much was judged.
+type Counts struct {
+	Packages int `json:"packages"` // packages
+	Channels int `json:"channels"` // channels of all packages
+	Bundles  int `json:"bundles"`  // bundles of all packages
+}
+
+// Counts returns how much was judged: an empty catalog is valid, and mostly
+// the wrong directory.
+func (r *Report) Counts() Counts { return r.counts }
+
+func countsOf(c *catalog.Catalog) (n Counts) {
+	for p := range c.Packages() {
+		n.Packages++
+		for range p.Channels() {
+			n.Channels++
+		}
+		for range p.Bundles() {
+			n.Bundles++
+		}
+	}
+	return n
 }
 
 // Valid reports whether there is no finding. Warnings do not count.

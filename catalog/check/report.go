@@ -22,16 +22,31 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	switch errors, warnings := len(r.findings), len(r.warnings); {
 	case errors == 0 && warnings == 0:
-		b.WriteString("valid\n")
+		fmt.Fprintf(&b, "valid: %s\n", r.counts)
 	case warnings == 0:
-		fmt.Fprintf(&b, "not valid: %s\n", count(errors, "finding"))
+		fmt.Fprintf(&b, "not valid: %s%s\n", count(errors, "finding"), r.counts.in())
 	case errors == 0:
-		fmt.Fprintf(&b, "valid, with %s\n", count(warnings, "warning"))
+		fmt.Fprintf(&b, "valid, with %s: %s\n", count(warnings, "warning"), r.counts)
 	default:
-		fmt.Fprintf(&b, "not valid: %s, and %s\n", count(errors, "finding"), count(warnings, "warning"))
+		fmt.Fprintf(&b, "not valid: %s, and %s%s\n", count(errors, "finding"), count(warnings, "warning"), r.counts.in())
 	}
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// String returns the counts in words.
+func (c Counts) String() string {
+	if c == (Counts{}) {
+		return "nothing in it; is it the right directory?"
+	}
+	return count(c.Packages, "package") + ", " + count(c.Channels, "channel") + ", " + count(c.Bundles, "bundle")
+}
+
+func (c Counts) in() string {
+	if c == (Counts{}) {
+		return ""
+	}
+	return " in " + c.String()
 }
 
 func count(n int, what string) string {
@@ -42,13 +57,14 @@ func count(n int, what string) string {
 }
 
 // WriteJSON writes the report as one JSON object with the members valid,
-// findings and warnings.
+// counts, findings and warnings.
 func (r *Report) WriteJSON(w io.Writer) error {
 	return doc.WriteIndented(w, struct {
 		Valid    bool                `json:"valid"`
+		Counts   Counts              `json:"counts"`
 		Findings catalog.Diagnostics `json:"findings"`
 		Warnings catalog.Diagnostics `json:"warnings,omitempty"`
-	}{r.Valid(), append(catalog.Diagnostics{}, r.findings...), r.warnings})
+	}{r.Valid(), r.counts, append(catalog.Diagnostics{}, r.findings...), r.warnings})
 }
 
 // The parts of SARIF, the OASIS format for the results of static analysis,

@@ -126,7 +126,7 @@ func (v *validator) loadFaults() {
 
 // report looks up positions and sorts.
 func (v *validator) report() *Report {
-	return &Report{findings: placed(v.findings), opm: judgeOPM(v.findings)}
+	return &Report{findings: placed(v.findings), opm: judgeOPM(v.findings), counts: countsOf(v.c)}
 }
 
 // placed returns the diagnostics of findings with their positions, sorted. It

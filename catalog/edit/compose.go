@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/doc"
@@ -82,15 +81,4 @@ func keepElements(list *doc.Value, keep func(i int, e *doc.Value) bool) edit {
 	}
 	whole.text = bytes.Join([][]byte{[]byte("["), out, tail}, nil)
 	return whole
-}
-
-// memberOf returns the member of an object by its name, in any case.
-func memberOf(v *doc.Value, name string) *doc.Value {
-	found := v.Get(name)
-	for i := range v.Members {
-		if found == nil && strings.EqualFold(v.Members[i].Key, name) {
-			found = &v.Members[i]
-		}
-	}
-	return found
 }

@@ -63,7 +63,7 @@ func (k *composer) convert(d *catalog.Document) (why string, err error) {
 		}
 	}
 	return "", k.edit(d, func(v *doc.Value) []edit {
-		list := memberOf(v, "properties")
+		list := v.Field("properties")
 		e := keepElements(list, func(i int, _ *doc.Value) bool { return d.PropertyIndex()[i].Type != catalog.PropertyBundleObject })
 		if metadata != nil {
 			e.text = appendElement(e.text, metadata)

@@ -56,7 +56,7 @@ func (f *filter) composePackage(k *composer, kept *keptPackage) error {
 			k.keep(ch.Document())
 		default:
 			err = k.edit(ch.Document(), func(v *doc.Value) []edit {
-				return []edit{keepElements(memberOf(v, "entries"), func(i int, _ *doc.Value) bool { return entries[ch.Entries()[i].Name] })}
+				return []edit{keepElements(v.Field("entries"), func(i int, _ *doc.Value) bool { return entries[ch.Entries()[i].Name] })}
 			})
 		}
 		if err != nil {
@@ -101,7 +101,7 @@ func (f *filter) composeHead(k *composer, kept *keptPackage) error {
 		return err
 	}
 	return k.edit(p.Document(), func(v *doc.Value) []edit {
-		if old := memberOf(v, "defaultChannel"); old != nil {
+		if old := v.Field("defaultChannel"); old != nil {
 			return []edit{{old.Offset, old.Offset + len(old.Raw), text}}
 		}
 		return []edit{{v.Offset + 1, v.Offset + 1, append(append([]byte(`"defaultChannel":`), text...), ',')}}
@@ -154,7 +154,7 @@ func (f *filter) composeDeprecations(k *composer, kept *keptPackage, d *catalog.
 	case 0:
 		return nil
 	}
-	return k.edit(d, func(v *doc.Value) []edit { return []edit{keepElements(memberOf(v, "entries"), stays)} })
+	return k.edit(d, func(v *doc.Value) []edit { return []edit{keepElements(v.Field("entries"), stays)} })
 }
 
 // sort brings the report into order, without repetitions.

@@ -40,6 +40,13 @@ type Source struct {
 	temp string // directory to remove, or ""
 }
 
+// Stat implements [fs.StatFS], so that nobody has to open a file to learn what
+// it is.
+func (s *Source) Stat(name string) (fs.FileInfo, error) { return fs.Stat(s.FS, name) }
+
+// ReadDir implements [fs.ReadDirFS].
+func (s *Source) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(s.FS, name) }
+
 // Close removes what was unpacked. The file system must not be used after.
 func (s *Source) Close() error {
 	var errs []error

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/doc"
@@ -50,11 +51,11 @@ func (p *parser) entry(path string, v *doc.Value) (*entry, bool) {
 	}
 	e := &entry{value: v}
 	for _, key := range []string{"schema", "name", "package"} {
-		member := v.Get(key)
+		member := v.Field(key)
 		text, ok := member.Text()
 		switch {
 		case key == "schema" && text == "" && (member.Null() || ok):
-			p.fault(catalog.CodeNoSchema, v.At(key), path+" has no schema", "write schema: with what the document is")
+			p.fault(catalog.CodeNoSchema, at(v, key), path+" has no schema", "write schema: with what the document is")
 			return nil, false
 		case !member.Null() && !ok:
 			p.fault(catalog.CodeType, member, path+"."+key+" is "+member.Describe()+", not a string", "put it in quotes")
@@ -68,12 +69,12 @@ func (p *parser) entry(path string, v *doc.Value) (*entry, bool) {
 
 // bundleEntry reads the image of a bundle that is to be rendered.
 func (p *parser) bundleEntry(path string, e *entry) {
-	image, ok := e.value.Get("image").Text()
+	image, ok := e.value.Field("image").Text()
 	if e.image = image; !ok || image == "" {
-		p.fault(CodeField, e.value.At("image"), path+" is a bundle without an image", "write image: with the reference of the bundle's image")
+		p.fault(CodeField, at(e.value, "image"), path+" is a bundle without an image", "write image: with the reference of the bundle's image")
 	}
 	for _, key := range []string{"package", "properties", "relatedImages"} {
-		if v := e.value.Get(key); v != nil && !v.Null() && (len(v.Members) > 0 || v.Kind == '"' && len(v.Raw) > 2) {
+		if v := e.value.Field(key); v != nil && !v.Null() && (len(v.Members) > 0 || v.Kind == '"' && len(v.Raw) > 2) {
 			p.fault(CodeField, v, fmt.Sprintf("%s is a bundle with %s, which rendering gives it", path, key), "keep schema and image alone")
 		}
 	}
@@ -83,7 +84,7 @@ func (b *basic) references() []reference {
 	var all []reference
 	for _, e := range b.entries {
 		if e.image != "" {
-			all = append(all, reference{e.image, e.value.Get("image")})
+			all = append(all, reference{e.image, e.value.Field("image")})
 		}
 	}
 	return all
@@ -102,12 +103,12 @@ func (b *basic) expand(x *expansion) []json.RawMessage {
 			continue
 		}
 		for i := range e.value.Members {
-			if m := &e.value.Members[i]; !slices.Contains(rest, m.Key) {
+			if m := &e.value.Members[i]; !slices.ContainsFunc(rest, func(known string) bool { return strings.EqualFold(known, m.Key) }) {
 				x.warn(CodeField, m, fmt.Sprintf("the bundle's %s is dropped for what rendering gives it", m.Key), "keep schema and image alone")
 			}
 		}
 		if seen[e.image] {
-			x.warn(CodeBundle, e.value.Get("image"), fmt.Sprintf("the image %q is listed before, and its bundle is in the catalog once", e.image), "delete the entry")
+			x.warn(CodeBundle, e.value.Field("image"), fmt.Sprintf("the image %q is listed before, and its bundle is in the catalog once", e.image), "delete the entry")
 			continue
 		}
 		seen[e.image] = true
@@ -116,4 +117,12 @@ func (b *basic) expand(x *expansion) []json.RawMessage {
 		}
 	}
 	return docs
+}
+
+// at returns the member of that name, in any case, or the object itself.
+func at(v *doc.Value, name string) *doc.Value {
+	if m := v.Field(name); m != nil {
+		return m
+	}
+	return v
 }

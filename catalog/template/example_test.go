@@ -28,7 +28,7 @@ func ExampleTemplate_Render() {
 		if err != nil {
 			return nil, err
 		}
-		b, err := bundle.Read(dir, nil)
+		b, err := bundle.Read(context.Background(), dir, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -82,9 +82,10 @@ stable:
 		}
 	}
 	// Output:
-	// pond.yaml:2:1: there is no field generateMajorChannel; write generateMajorChannels
+	// pond.yaml:2:1: there is no field generateMajorChannel; it is passed over; write generateMajorChannels
 	// pond.yaml:3:31: defaultChannelTypePreference is major, and no major channels are generated; set generateMajorChannels: true
-	// pond.yaml:6:5: there is no field stable.bundles[0].img
+	// pond.yaml:6:5: stable.bundles[0] names no image; write image: with the reference of the bundle's image
+	// pond.yaml:6:5: there is no field stable.bundles[0].img; it is passed over
 }
 
 // A basic template is a catalog with references in place of its bundles.

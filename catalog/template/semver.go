@@ -51,14 +51,14 @@ func (p *parser) semver(tree *doc.Value) expander {
 	if t.GenerateMinorChannels || !t.GenerateMajorChannels {
 		s.types = append(s.types, minor)
 	}
-	at := tree.At("defaultChannelTypePreference")
+	pref := at(tree, "defaultChannelTypePreference")
 	switch {
 	case s.prefer == "":
 		s.prefer = s.types[len(s.types)-1]
 	case s.prefer != major && s.prefer != minor:
-		p.fault(CodeField, at, fmt.Sprintf("defaultChannelTypePreference is %q, and channels are of type major or minor", s.prefer), "write major or minor")
+		p.fault(CodeField, pref, fmt.Sprintf("defaultChannelTypePreference is %q, and channels are of type major or minor", s.prefer), "write major or minor")
 	case !slices.Contains(s.types, s.prefer):
-		p.fault(CodeField, at, fmt.Sprintf("defaultChannelTypePreference is %s, and no %s channels are generated", s.prefer, s.prefer),
+		p.fault(CodeField, pref, fmt.Sprintf("defaultChannelTypePreference is %s, and no %s channels are generated", s.prefer, s.prefer),
 			"set generate"+strings.ToUpper(s.prefer[:1])+s.prefer[1:]+"Channels: true")
 	}
 	count := 0

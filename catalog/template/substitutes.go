@@ -57,13 +57,13 @@ func (p *parser) substitution(path string, v *doc.Value) (*substitution, bool) {
 	}
 	switch {
 	case t.Name == "":
-		p.fault(CodeSubstitution, v.At("name"), path+" names no bundle to substitute", "write name: with the reference of its image")
+		p.fault(CodeSubstitution, at(v, "name"), path+" names no bundle to substitute", "write name: with the reference of its image")
 	case t.Base == "":
-		p.fault(CodeSubstitution, v.At("base"), path+" names no base", "write base: with the name of the bundle that is substituted")
+		p.fault(CodeSubstitution, at(v, "base"), path+" names no base", "write base: with the name of the bundle that is substituted")
 	case t.Name == t.Base:
-		p.fault(CodeSubstitution, v.At("base"), path+" substitutes a bundle for itself", "name is the reference of an image, base the name of a bundle")
+		p.fault(CodeSubstitution, at(v, "base"), path+" substitutes a bundle for itself", "name is the reference of an image, base the name of a bundle")
 	}
-	return &substitution{reference{t.Name, v.At("name")}, t.Base, v.At("base")}, t.Name != "" && t.Base != "" && t.Name != t.Base
+	return &substitution{reference{t.Name, at(v, "name")}, t.Base, at(v, "base")}, t.Name != "" && t.Base != "" && t.Name != t.Base
 }
 
 // again tells a base or a new bundle that was used before.
@@ -129,8 +129,8 @@ func (x *expansion) load(entries []entry) *substituted {
 		switch e.schema {
 		case catalog.SchemaChannel:
 			l := &lane{value: e.value}
-			l.pkg, _ = e.value.Get("package").Text()
-			if list := e.value.Get("entries"); list != nil {
+			l.pkg, _ = e.value.Field("package").Text()
+			if list := e.value.Field("entries"); list != nil {
 				for j := range list.Members {
 					l.steps = append(l.steps, readStep(&list.Members[j]))
 				}

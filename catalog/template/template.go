@@ -68,9 +68,10 @@ type Options struct {
 // Template is a template as read. It does not change and may be used by many
 // goroutines.
 type Template struct {
-	schema string
-	kind   expander
-	src    *doc.Document
+	schema   string
+	kind     expander
+	src      *doc.Document
+	warnings catalog.Diagnostics // of reading it
 }
 
 // expander is one kind of template.
@@ -132,8 +133,9 @@ func Parse(data []byte, opts *Options) (*Template, error) {
 		p.found = append(p.found, catalog.Diagnose(err))
 	}
 	if len(p.found) > 0 {
-		return nil, p.found.Sorted()
+		return nil, append(p.found, p.warnings...).Sorted()
 	}
+	t.warnings = p.warnings
 	return t, nil
 }
 
@@ -141,6 +143,8 @@ func Parse(data []byte, opts *Options) (*Template, error) {
 type parser struct {
 	src   *doc.Document
 	found catalog.Diagnostics
+	// warnings are keys that no template has: they are passed over.
+	warnings catalog.Diagnostics
 }
 
 func (p *parser) fault(code catalog.Code, at *doc.Value, message, hint string) {
@@ -148,19 +152,23 @@ func (p *parser) fault(code catalog.Code, at *doc.Value, message, hint string) {
 }
 
 // decode fills into from v, which stands at path, and adds what does not fit.
-func (p *parser) decode(v *doc.Value, path string, into any, mode doc.Mode) bool {
-	faults := doc.Decode(v, into, mode)
-	for _, m := range faults {
+// Keys that are not known are warnings.
+func (p *parser) decode(v *doc.Value, path string, into any, mode doc.Mode) (fits bool) {
+	fits = true
+	for _, m := range doc.Decode(v, into, mode) {
 		if path != "" {
 			m.Steps = append([]any{path}, m.Steps...)
 		}
-		code := CodeField
-		if m.Want != "" {
-			code = catalog.CodeType
+		d := &catalog.Diagnostic{Pos: p.src.Position(keyOffset(m)), Code: catalog.CodeType, Message: m.Error(), Hint: m.Hint()}
+		if m.Want == "" {
+			d.Code, d.Message = CodeField, d.Message+"; it is passed over"
+			p.warnings = append(p.warnings, d)
+			continue
 		}
-		p.found = append(p.found, &catalog.Diagnostic{Pos: p.src.Position(keyOffset(m)), Code: code, Message: m.Error(), Hint: m.Hint()})
+		fits = false
+		p.found = append(p.found, d)
 	}
-	return len(faults) == 0
+	return fits
 }
 
 // keyOffset returns where an unknown field's key stands, or a value of a wrong
@@ -174,7 +182,7 @@ func keyOffset(m *doc.Mismatch) int {
 
 // template reads the template that tree is.
 func (p *parser) template(tree *doc.Value, only string) (schema string, kind expander) {
-	v := tree.Get("schema")
+	v := tree.Field("schema")
 	if v == nil {
 		p.fault(CodeSchema, tree, "the document has no schema", "write one of "+strings.Join(Schemas(), ", "))
 		return "", nil
@@ -231,7 +239,7 @@ func (r *Result) WriteJSON(w io.Writer) error {
 // Render expands the template. An error of render ends it and is wrapped; other
 // errors are [catalog.Diagnostics] of everything that is wrong.
 func (t *Template) Render(ctx context.Context, render Renderer) (*Result, error) {
-	x := &expansion{ctx: ctx, parser: parser{src: t.src}, bundles: map[string][]*rendered{}}
+	x := &expansion{ctx: ctx, parser: parser{src: t.src, warnings: slices.Clone(t.warnings)}, bundles: map[string][]*rendered{}}
 	for _, r := range t.kind.references() {
 		if _, done := x.bundles[r.ref]; done {
 			continue
@@ -255,11 +263,10 @@ func (t *Template) Render(ctx context.Context, render Renderer) (*Result, error)
 
 // expansion is the state of one Render.
 type expansion struct {
-	parser   // the findings
-	ctx      context.Context
-	bundles  map[string][]*rendered // by reference
-	warnings catalog.Diagnostics
-	err      error // not about the template
+	parser  // the findings
+	ctx     context.Context
+	bundles map[string][]*rendered // by reference
+	err     error                  // not about the template
 }
 
 func (x *expansion) warn(code catalog.Code, at *doc.Value, message, hint string) {

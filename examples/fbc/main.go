@@ -22,7 +22,8 @@ func main() { args.Main(run) }
 // call is a command with its arguments, and what it has opened.
 type call struct {
 	*args.Call
-	opened []io.Closer // to be closed when the command ends
+	opened  []io.Closer // to be closed when the command ends
+	lenient *bool       // read bundles that have keys twice
 }
 
 // with makes the commands of this program those of an args.Program.
@@ -55,8 +56,8 @@ func run(ctx context.Context, words []string, stdout, stderr io.Writer) int {
 			{Name: "filter", Usage: "PATH -package NAME[/CHANNEL,...][@RANGE]... [-default NAME=CHANNEL]... [-no-dependencies] [-o json|yaml|jsonl] [-to DIR]", About: "take a part of a catalog, with what it requires; the range is like \">=1.0.0 <2.0.0\"", Run: with(filter)},
 			{Name: "merge", Usage: "PATH... [-prefer first|last] [-o json|yaml|jsonl] [-to DIR]", About: "join catalogs; findings are things of which they say different", Run: with(merge)},
 			{Name: "convert", Usage: "PATH [-o json|yaml|jsonl] [-csv-metadata] [-to DIR]", About: "write a catalog in another format, or with olm.csv.metadata instead of manifests", Run: with(convert)},
-			{Name: "render", Usage: "BUNDLEDIR [-image TEMPLATE] [-csv-metadata]", About: "make an olm.bundle document of a bundle directory; the image is a template over {{.Package}}, {{.Name}} and {{.Version}}", Run: with(render)},
-			{Name: "template", Usage: "semver|basic|substitutes FILE [-bundle REFERENCE=DIR]... [-image TEMPLATE] [-csv-metadata]", About: "expand a template; its bundles are directories, named by -bundle or seen from FILE", Run: with(expand)},
+			{Name: "render", Usage: "BUNDLEDIR [-image TEMPLATE] [-csv-metadata] [-lenient]", About: "make an olm.bundle document of a bundle directory; the image is a template over {{.Package}}, {{.Name}} and {{.Version}}", Run: with(render)},
+			{Name: "template", Usage: "semver|basic|substitutes FILE [-bundle REFERENCE=DIR]... [-image TEMPLATE] [-csv-metadata] [-lenient]", About: "expand a template; its bundles are directories, named by -bundle or seen from FILE", Run: with(expand)},
 			{Name: "init", Usage: "PACKAGE [-default-channel NAME] [-description FILE] [-icon FILE] [-o json|yaml]", About: "begin a package", Run: with(initPackage)},
 			{Name: "dockerfile", Usage: "DIR [-i IMAGE] [-b IMAGE]", About: "write DIR.Dockerfile, which makes an image that serves the catalog in DIR", Run: with(dockerfile)},
 		},

@@ -61,5 +61,8 @@ func pkg(cat *catalog.Catalog, name string) (*catalog.Package, error) {
 	if p, ok := cat.Package(name); ok {
 		return p, nil
 	}
+	if cat.MayMiss(catalog.SchemaPackage, name, name) {
+		return nil, args.ErrFindings // it may be what cannot be read, which has been told
+	}
 	return nil, fmt.Errorf("there is no package %q in the catalog", name)
 }

@@ -20,6 +20,7 @@ import (
 func render(c *call) error {
 	image := c.Flags.String("image", "", "")
 	metadata := c.Flags.Bool("csv-metadata", false, "")
+	c.lenient = c.Flags.Bool("lenient", false, "")
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
@@ -37,13 +38,20 @@ func (c *call) renderBundle(dir string, opts *bundle.RenderOptions) (*bundle.Doc
 	} else if !info.IsDir() {
 		return nil, &fs.PathError{Op: "open", Path: dir, Err: errors.New("it is no directory")}
 	}
-	b, err := bundle.Read(os.DirFS(dir), nil)
+	b, err := bundle.Read(c.Context, os.DirFS(dir), &bundle.Options{Lenient: c.lenient != nil && *c.lenient})
 	if err != nil {
 		return nil, err
 	}
 	d, err := b.Render(opts)
 	if err != nil {
 		return nil, err
+	}
+	if c.lenient != nil && *c.lenient {
+		for _, d := range b.Lint(nil) {
+			if d.Code == catalog.CodeDuplicateKey {
+				fmt.Fprintf(c.Stderr, "warning: %s\n", d)
+			}
+		}
 	}
 	for _, lost := range b.Unread() {
 		fmt.Fprintf(c.Stderr, "warning: %s\n", lost)
@@ -66,6 +74,7 @@ func (c *call) reported(err error) error {
 func expand(c *call) error {
 	image := c.Flags.String("image", "", "")
 	metadata := c.Flags.Bool("csv-metadata", false, "")
+	c.lenient = c.Flags.Bool("lenient", false, "")
 	bundles := c.Words("bundle")
 	if err := c.Parse(2, 2); err != nil {
 		return err

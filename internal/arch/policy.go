@@ -52,10 +52,11 @@ var lattice = map[string][]string{
 	"catalog/internal/inspect": {"internal/doc"},
 	"catalog/internal/names":   {},
 	"catalog/internal/opm":     {"catalog/internal/names"},
+	"catalog/internal/regular": {},
 	"catalog/internal/shape":   {"catalog/internal/names", "internal/doc"},
 	"catalog": {
-		".", "catalog/internal/csv", "catalog/internal/inspect", "catalog/internal/names", "catalog/internal/shape", "internal/doc", "internal/near",
-		"internal/semverx",
+		".", "catalog/internal/csv", "catalog/internal/inspect", "catalog/internal/names", "catalog/internal/regular", "catalog/internal/shape",
+		"internal/doc", "internal/near", "internal/semverx",
 	},
 	"catalog/check": {
 		"catalog", "catalog/internal/csv", "catalog/internal/inspect", "catalog/internal/names", "catalog/internal/opm", "catalog/internal/shape",
@@ -67,7 +68,7 @@ var lattice = map[string][]string{
 		"catalog", "catalog/diff", "catalog/internal/csv", "catalog/internal/names", "catalog/internal/shape", "internal/doc", "internal/near",
 		"internal/semverx",
 	},
-	"catalog/bundle":   {"catalog", "internal/doc", "internal/near", "internal/semverx"},
+	"catalog/bundle":   {"catalog", "catalog/internal/regular", "internal/doc", "internal/near", "internal/semverx"},
 	"catalog/source":   {"catalog", "internal/archive"},
 	"catalog/template": {"catalog", "catalog/check", "internal/doc", "internal/near", "internal/semverx"},
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"math"
 )
 
 // Format is how a document is written.
@@ -69,9 +68,9 @@ type Reader struct {
 	scan   scanner
 	doc    Document
 	yaml   yamlWriter
-	apart  bool  // see Document.Apart
-	broken error // what Next returns from now on
-	faulty []byte
+	apart  bool   // see Document.Apart
+	broken error  // what Next returns from now on
+	faulty []byte // see Faulty
 }
 
 // NewReader returns a reader of src. file is what positions name. Where src
@@ -475,27 +474,4 @@ func (r *Reader) block(end ending) (*Document, error) {
 		Raw:     raw, Offset: offset, Start: start, Format: YAML, Apart: r.apart, marks: marks, words: r.yaml.words, twice: r.yaml.twice,
 	}
 	return &r.doc, nil
-}
-
-// Load parses the source of one document that a Reader has yielded before, and
-// checked against its limits. YAML is read as after [Reader.YAML11]. The text
-// is kept, not copied.
-func Load(raw []byte, start Position, format Format) (*Document, error) {
-	limits := Limits{Size: math.MaxInt, Depth: math.MaxInt - 1, Nodes: math.MaxInt}
-	d := &Document{Raw: raw, Start: start, Format: format}
-	s := scanner{max: limits.Depth, level: levels}
-	if format == YAML {
-		w := &yamlWriter{old: true}
-		json, marks, err := w.convert(raw, start, limits, &s)
-		if err != nil {
-			return nil, err
-		}
-		d.JSON, d.marks, d.words = json, marks, w.words
-	} else if _, ok := s.scan(raw, 0, true); ok {
-		d.JSON = raw
-	} else {
-		return nil, s.error(start, 0, limits)
-	}
-	d.nodes = s.nodes
-	return d, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Value is a JSON value with everything below it, and where it stands in the
@@ -143,6 +144,21 @@ func (v *Value) Get(keys ...string) *Value {
 		}
 	}
 	return v
+}
+
+// Field returns the member of an object by its name, in any case of letters; one
+// that is spelt alike comes first. It returns nil if there is none.
+func (v *Value) Field(name string) *Value {
+	found := v.member(name)
+	if found != nil || v == nil || v.Kind != '{' {
+		return found
+	}
+	for i := range v.Members {
+		if strings.EqualFold(v.Members[i].Key, name) {
+			return &v.Members[i]
+		}
+	}
+	return nil
 }
 
 func (v *Value) member(key string) *Value {

@@ -47,7 +47,7 @@ func (b *Backend) manifests(ctx context.Context, held *catalog.Bundle) ([]json.R
 		return nil, err
 	}
 	defer closeFS(fsys)
-	read, err := bundle.Read(fsys, nil)
+	read, err := bundle.Read(ctx, fsys, nil)
 	if err != nil {
 		return nil, fmt.Errorf("image %s: %w", image, err)
 	}
