@@ -45,6 +45,7 @@ var lattice = map[string][]string{
 
 	// Solving.
 	"solver":      {"internal/diagram"},
+	"solver/cudf": {"solver"},
 	"solver/rule": {"internal/semverx"},
 
 	// Catalogs.
@@ -111,7 +112,7 @@ var lattice = map[string][]string{
 	// they share below examples/internal.
 	"examples/*": {
 		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout",
-		"internal/archive", "internal/diagram", "internal/doc", "lifecycle", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/group",
+		"internal/archive", "internal/diagram", "internal/doc", "lifecycle", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints",
 	},
@@ -193,6 +194,7 @@ var cores = map[string]purity{
 	"internal/near":      pure,
 	"internal/semverx":   calm,
 	"solver":             calm,
+	"solver/cudf":        calm,
 	"solver/olm":         calm,
 	"solver/rule":        calm,
 	"cvo":                pure,
