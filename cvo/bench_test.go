@@ -102,7 +102,7 @@ func update(tb testing.TB, clock *fairlead.ManualClock, backend *cvo.MemBackend,
 }
 
 // step measures decisions in which nothing has changed. It prepares the payload
-// anew each time, as a bare Step does; a Runner keeps that.
+// again each time, as a bare Step does; a Runner keeps that.
 func step(b *testing.B, clock *fairlead.ManualClock, backend *cvo.MemBackend, state cvo.State) {
 	w, err := backend.Observe(context.Background(), "east")
 	if err != nil {

@@ -79,7 +79,7 @@ func (f *faulty) Apply(ctx context.Context, name string, a cvo.Action) error {
 
 // see notes which operators let a release go on, as a runner sees them now. The
 // rules are those of Gate, written once more. Another release that is applied in
-// between begins anew.
+// between begins again.
 func (f *faulty) see(w *cvo.World) {
 	for image, tasks := range f.p.tasks {
 		for _, m := range tasks {

@@ -7,46 +7,82 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/internal/durations"
 	"github.com/fairlead/fairlead/internal/object"
 )
 
 // Dump is what was written down of a cluster, for Inspect. Any part may be
-// missing.
+// missing: a nil list is one that nobody has looked at, an empty one says that
+// there are none.
 type Dump struct {
 	Version   *ClusterVersion   // nil when it is not known
 	Operators []ClusterOperator // the reports of operators
 	Pools     []Pool            // the pools of nodes
-	Nodes     []object.Node     // the nodes
+	Nodes     []fairlead.Node   // the nodes
 	// Configs are the releases that machine configurations are of, by name of the
 	// configuration.
 	Configs map[string]string
+	Alerts  []Alert // those of the cluster's monitoring
 }
 
 // Pool is a MachineConfigPool: the fields of rollout.Pool.
 type Pool = rollout.Pool
 
+// Assessment is how an update goes, in one word.
+type Assessment string
+
+// The assessments.
+const (
+	AssessUnknown     Assessment = "Unknown"     // what is at hand does not tell
+	AssessNotUpdating Assessment = "NotUpdating" // the control plane and all pools are at their release
+	AssessCompleted   Assessment = "Completed"   // the control plane is there, and pools are on their way
+	AssessProgressing Assessment = "Progressing" // the control plane is on its way
+	AssessSlow        Assessment = "Slow"        // and takes longer than was to be expected
+	AssessStalled     Assessment = "Stalled"     // and takes much longer
+	AssessDegraded    Assessment = "Degraded"    // nodes cannot go on
+)
+
 // Report says how far the update of a cluster is, and what stands in its way.
+// What the dump does not tell is in Gaps, and never counts as good news.
 type Report struct {
-	From       string           `json:"from"`            // the version that it comes from; empty if that is not known
-	Incomplete bool             `json:"incomplete"`      // From was never reached whole
-	Target     string           `json:"target"`          // the version that it goes to
-	Updating   bool             `json:"updating"`        // the control plane is not at the target
-	Since      time.Time        `json:"since,omitzero"`  // when the update began
-	Until      *time.Time       `json:"until,omitempty"` // when the control plane reached the target
-	Completion Completion       `json:"completion"`      // of the operators
-	Operators  []OperatorReport `json:"operators"`       // all operators, by name
-	Pools      []PoolReport     `json:"pools"`           // all pools, control plane first, then by name
-	Nodes      []NodeReport     `json:"nodes"`           // all nodes, by pool, what needs attention first, then by name
-	Findings   []Finding        `json:"findings"`        // what to look at, worst first
+	Headline   string           `json:"headline"`            // the most important of it, in one sentence
+	Assessment Assessment       `json:"assessment"`          // in one word
+	From       string           `json:"from"`                // the version that it comes from; empty if that is not known
+	Incomplete bool             `json:"incomplete"`          // From was never reached whole
+	Install    bool             `json:"install"`             // the cluster is being installed, or was never updated
+	MultiArch  bool             `json:"multiArch"`           // it goes to the same version for several architectures
+	Target     string           `json:"target"`              // the version that it goes to; empty if that is not known
+	Updating   bool             `json:"updating"`            // the control plane is not known to be at the target
+	Since      time.Time        `json:"since,omitzero"`      // when the update began
+	Until      *time.Time       `json:"until,omitempty"`     // when the control plane reached the target
+	Duration   time.Duration    `json:"duration,omitempty"`  // from Since to Until, or to now
+	Remaining  *time.Duration   `json:"remaining,omitempty"` // estimated; negative when it should be over; nil when it cannot be told
+	Completion Completion       `json:"completion"`          // of the operators
+	Operators  []OperatorReport `json:"operators"`           // those that belong to the release, by name
+	Pools      []PoolReport     `json:"pools"`               // all pools, control plane first, then by name
+	Nodes      []NodeReport     `json:"nodes"`               // all nodes, by pool, what needs attention first, then by name
+	Findings   []Finding        `json:"findings"`            // causes, worst first, each with what it explains
+	Gaps       []Gap            `json:"gaps"`                // what is not known, and how to know it
 }
 
-// Completion counts operators.
+// Gap is something that a dump does not tell.
+type Gap struct {
+	What string `json:"what"` // that is not known
+	How  string `json:"how"`  // to get it
+}
+
+// Completion counts operators. All are 0 when they are not known.
 type Completion struct {
-	Percent  int `json:"percent"`  // updated, rounded to the nearest
-	Updated  int `json:"updated"`  // at the target
-	Updating int `json:"updating"` // not at the target, and at work on it
-	Waiting  int `json:"waiting"`  // not at the target, and not at work
+	Known       bool `json:"known"`       // the operators are known
+	Percent     int  `json:"percent"`     // updated, rounded to the nearest
+	Updated     int  `json:"updated"`     // at the target
+	Updating    int  `json:"updating"`    // not at the target, and at work on it
+	Waiting     int  `json:"waiting"`     // not at the target, and not at work
+	Healthy     int  `json:"healthy"`     // available and not degraded
+	Unavailable int  `json:"unavailable"` // that do not say they are available
+	Degraded    int  `json:"degraded"`    // available, but degraded
 }
 
 // OperatorReport is the state of one operator.
@@ -63,21 +99,22 @@ type OperatorReport struct {
 // PoolReport is the state of one pool.
 type PoolReport struct {
 	Name     string `json:"name"`     // of the pool
-	State    string `json:"state"`    // updated, updating, pending, paused or degraded
-	Total    int    `json:"total"`    // nodes
+	State    string `json:"state"`    // updated, updating, pending, paused, degraded or unknown
+	Total    int    `json:"total"`    // nodes; -1 when they are not known
 	Updated  int    `json:"updated"`  // nodes at the target
 	Draining int    `json:"draining"` // nodes that are being drained
 	Degraded int    `json:"degraded"` // nodes that cannot go on
 	Down     int    `json:"down"`     // nodes that are not available, for whatever reason
+	Unknown  int    `json:"unknown"`  // nodes of which the release is not known
 }
 
 // NodeReport is the state of one node.
 type NodeReport struct {
 	Name    string    `json:"name"`              // of the node
-	Pool    string    `json:"pool"`              // that it belongs to; empty for none
-	State   string    `json:"state"`             // updated, updating, draining, pending, paused or degraded
-	Version string    `json:"version,omitempty"` // of its configuration; empty if that is not known
-	Down    bool      `json:"down"`              // it is not available
+	Pool    string    `json:"pool"`              // whose configuration it runs; empty when no pool selects it
+	State   string    `json:"state"`             // updated, updating, draining, pending, paused, degraded or unknown
+	Version string    `json:"version,omitempty"` // of the release that its configuration is of, if it is known
+	Down    bool      `json:"down"`              // no pods are placed on it
 	Since   time.Time `json:"since,omitzero"`    // when it stopped being ready
 	Message string    `json:"message,omitempty"` // why it is down or cannot go on
 }
@@ -92,44 +129,86 @@ const (
 	SeverityInfo    Severity = "info"    // all is as usual
 )
 
-// Finding is one thing to look at.
+// Finding is one thing to look at: a cause, where it is known, with the symptoms
+// that it explains.
 type Finding struct {
-	Subject  string    `json:"subject"`         // what it is about: clusteroperator etcd
-	Severity Severity  `json:"severity"`        // how bad it is
-	Reason   string    `json:"reason"`          // a word in CamelCase
-	Since    time.Time `json:"since,omitzero"`  // since when, if it is known
-	Message  string    `json:"message"`         // what is the matter
-	Owner    string    `json:"owner,omitempty"` // who can do something about it
-	Next     string    `json:"next"`            // what to do, what is normal, or what comes next
+	Subject  string    `json:"subject"`            // what it is about: clusteroperator etcd
+	Severity Severity  `json:"severity"`           // how bad it is
+	Reason   string    `json:"reason"`             // a word in CamelCase
+	Since    time.Time `json:"since,omitzero"`     // since when, if it is known
+	Message  string    `json:"message"`            // what is the matter
+	Owner    string    `json:"owner,omitempty"`    // who can do something about it
+	Next     string    `json:"next"`               // what to do, what is normal, or what comes next
+	Explains []Symptom `json:"explains,omitempty"` // what comes of it, in the order in which it would be told by itself
+}
+
+// Symptom is something that a finding explains.
+type Symptom struct {
+	Subject  string    `json:"subject"`        // what it is about
+	Severity Severity  `json:"severity"`       // how bad it is
+	Reason   string    `json:"reason"`         // a word in CamelCase
+	Since    time.Time `json:"since,omitzero"` // since when, if it is known
+	Message  string    `json:"message"`        // what is the matter
+}
+
+// MarshalJSON writes durations as text, such as 5m0s.
+func (r *Report) MarshalJSON() ([]byte, error) {
+	type plain Report
+	return durations.Marshal((*plain)(r))
+}
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (r *Report) UnmarshalJSON(data []byte) error {
+	type plain Report
+	return durations.Unmarshal(data, (*plain)(r))
+}
+
+// Well reports whether nothing speaks against the cluster: there is no warning,
+// no error, and nothing that is not known.
+func (r *Report) Well() bool {
+	return len(r.Gaps) == 0 && !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Severity != SeverityInfo })
 }
 
 // Inspect says how far the update of a cluster is that was written down, and
 // what stands in its way. now decides how long things last; zero means the
 // latest instant that the dump mentions.
+//
+//  1. What the dump does not tell is a gap, with the way to get it; it is never
+//     taken for good news.
+//  2. The operators that count are those that a release brings: they have an
+//     annotation include.release.openshift.io/… or exclude.release.openshift.io/….
+//  3. Whether a node is updated is the rule of rollout.Updated; besides its
+//     configuration must be of the target.
+//  4. Symptoms with one cause are one finding: a node that is not ready and what
+//     operators say of it, one error on several nodes, and a ClusterVersion that
+//     fails because of operators that are told.
 func Inspect(d *Dump, now time.Time) *Report {
 	if now.IsZero() {
 		now = d.latest()
 	}
-	i := &inspection{d: d, now: now, out: &Report{Operators: []OperatorReport{}, Pools: []PoolReport{}, Nodes: []NodeReport{}, Findings: []Finding{}}}
+	i := &inspection{d: d, now: now, out: &Report{
+		Operators: []OperatorReport{}, Pools: []PoolReport{}, Nodes: []NodeReport{}, Findings: []Finding{}, Gaps: []Gap{},
+	}}
 	i.version()
-	for _, o := range d.Operators {
-		i.operator(&o)
-	}
-	i.completion()
+	i.operators()
 	i.pools()
 	i.conditions()
-	if len(i.out.Findings) == 0 && i.out.Updating {
-		i.find(Finding{Subject: "update", Severity: SeverityInfo, Reason: "ProceedingWell", Since: i.out.Since, Message: "the update is proceeding well", Next: i.expect()})
+	i.alerts()
+	i.estimate()
+	i.assess()
+	i.causes()
+	worst := func(f Finding) int {
+		return slices.Index([]Severity{SeverityError, SeverityWarning, SeverityInfo}, f.Severity)
 	}
-	slices.SortFunc(i.out.Operators, func(a, b OperatorReport) int { return strings.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(i.out.Findings, func(a, b Finding) int {
-		order := []Severity{SeverityError, SeverityWarning, SeverityInfo}
-		return cmp.Or(cmp.Compare(slices.Index(order, a.Severity), slices.Index(order, b.Severity)), a.Since.Compare(b.Since), strings.Compare(a.Subject, b.Subject))
+		return cmp.Or(cmp.Compare(worst(a), worst(b)), cmp.Compare(len(b.Explains), len(a.Explains)), a.Since.Compare(b.Since), strings.Compare(a.Subject, b.Subject))
 	})
+	i.headline()
 	return i.out
 }
 
-// latest is the last instant that conditions and the history mention.
+// latest is the last instant that the ClusterVersion and the operators mention,
+// or else the pools.
 func (d *Dump) latest() time.Time {
 	var last time.Time
 	see := func(t time.Time) {
@@ -154,8 +233,10 @@ func (d *Dump) latest() time.Time {
 	for _, o := range d.Operators {
 		conditions(o.Status.Conditions)
 	}
-	for _, p := range d.Pools {
-		conditions(p.Status.Conditions)
+	if last.IsZero() {
+		for _, p := range d.Pools {
+			conditions(p.Status.Conditions)
+		}
 	}
 	return last
 }
@@ -169,21 +250,29 @@ type inspection struct {
 
 func (i *inspection) find(f Finding) { i.out.Findings = append(i.out.Findings, f) }
 
+func (i *inspection) gap(what, how string) { i.out.Gaps = append(i.out.Gaps, Gap{what, how}) }
+
 // version reads the history.
 func (i *inspection) version() {
 	if i.d.Version == nil || len(i.d.Version.Status.History) == 0 {
+		i.gap("which release the cluster goes to, and since when", "oc get clusterversion version -o yaml")
+		i.out.Updating = true
 		return
 	}
 	h := i.d.Version.Status.History
-	i.out.Target, i.out.Since = h[0].Version, h[0].StartedTime
+	i.out.Target, i.out.Since, i.out.Install = h[0].Version, h[0].StartedTime, len(h) == 1
 	i.out.Updating = h[0].State != Completed
+	i.out.Duration = i.now.Sub(h[0].StartedTime)
 	if !i.out.Updating {
-		i.out.Until = h[0].CompletionTime
+		if i.out.Until = h[0].CompletionTime; h[0].CompletionTime != nil {
+			i.out.Duration = h[0].CompletionTime.Sub(h[0].StartedTime)
+		}
 	}
-	if len(h) < 2 {
+	if i.out.Install {
 		return
 	}
 	i.out.From, i.out.Incomplete = h[1].Version, h[1].State != Completed
+	i.out.MultiArch = h[0].Version == h[1].Version && h[0].Image != h[1].Image
 	if i.out.Incomplete && i.out.Updating {
 		message := fmt.Sprintf("the previous update to %s was never completed", h[1].Version)
 		if k := completedAfter(h, 0); k >= 0 {
@@ -196,124 +285,56 @@ func (i *inspection) version() {
 	}
 }
 
-// operator judges one operator.
-func (i *inspection) operator(o *ClusterOperator) {
-	k := slices.IndexFunc(o.Status.Versions, func(v Operand) bool { return v.Name == "operator" })
-	r := OperatorReport{Name: o.Name, State: "waiting", Health: "healthy"}
-	if k >= 0 {
-		r.Version = o.Status.Versions[k].Version
-	}
-	available, degraded, progressing := object.FindCondition(o.Status.Conditions, "Available"), object.FindCondition(o.Status.Conditions, "Degraded"), object.FindCondition(o.Status.Conditions, "Progressing")
-	switch {
-	case r.Version == i.out.Target:
-		r.State = "updated"
-	case progressing != nil && progressing.Status == True:
-		r.State = "updating"
-		r.take(progressing)
-	}
-	switch {
-	case available == nil || available.Status != True:
-		r.Health = "unavailable"
-		r.take(available)
-		i.unhealthy(&r, "is not available", 20*time.Minute)
-	case degraded == nil || degraded.Status != False:
-		r.Health = "degraded"
-		r.take(degraded)
-		i.unhealthy(&r, "is degraded", 40*time.Minute)
-	}
-	i.out.Operators = append(i.out.Operators, r)
-}
-
-func (r *OperatorReport) take(c *Condition) {
-	if c != nil {
-		r.Since, r.Reason, r.Message = c.LastTransitionTime, c.Reason, c.Message
-	}
-}
-
-// unhealthy tells of an operator that does not work as it should.
-func (i *inspection) unhealthy(r *OperatorReport, what string, patience time.Duration) {
-	f := Finding{
-		Subject: "clusteroperator " + r.Name, Severity: SeverityInfo, Reason: cmp.Or(r.Reason, "Unknown"), Since: r.Since,
-		Message: "cluster operator " + r.Name + " " + what, Owner: "operator " + r.Name,
-	}
-	if first, _, _ := strings.Cut(r.Message, "\n"); first != "" {
-		f.Message += ": " + first
-	}
-	age := i.now.Sub(r.Since)
-	switch {
-	case age >= patience:
-		f.Severity = SeverityError
-	case age >= 5*time.Minute:
-		f.Severity = SeverityWarning
-	}
-	f.Next = fmt.Sprintf("up to %s is usual during an update", minutes(patience))
-	if age >= patience {
-		f.Next = fmt.Sprintf("more than %s is not usual during an update: look at the operator's conditions and its pods", minutes(patience))
-	}
-	if i.out.Updating && r.State != "updated" {
-		f.Next += "; the update waits for it"
-	}
-	i.find(f)
-}
-
-// completion counts operators.
-func (i *inspection) completion() {
-	c := &i.out.Completion
-	for _, o := range i.out.Operators {
-		switch o.State {
-		case "updated":
-			c.Updated++
-		case "updating":
-			c.Updating++
-		default:
-			c.Waiting++
-		}
-	}
-	if n := len(i.out.Operators); n > 0 {
-		c.Percent = (200*c.Updated + n) / (2 * n)
-	}
-}
-
-// expect says what comes next.
-func (i *inspection) expect() string {
-	var names []string
-	for _, o := range i.out.Operators {
-		if o.State == "updating" {
-			names = append(names, o.Name)
-		}
-	}
-	switch {
-	case len(names) > 0:
-		return "operators at work: " + strings.Join(names, ", ") + "; each usually takes up to 30 minutes, machine-config up to 90"
-	case i.out.Completion.Waiting > 0:
-		return fmt.Sprintf("%d operators have yet to begin", i.out.Completion.Waiting)
-	}
-	return "the control plane is about to be done"
-}
-
 // conditions tells what the cluster version itself reports.
 func (i *inspection) conditions() {
 	if i.d.Version == nil {
 		return
 	}
-	if c := object.FindCondition(i.d.Version.Status.Conditions, "Failing"); c != nil && c.Status != False {
+	list := i.d.Version.Status.Conditions
+	if object.FindCondition(list, "Failing") == nil {
+		i.gap("whether the cluster version fails: it has no condition Failing", "oc -n openshift-cluster-version logs -l k8s-app=cluster-version-operator --tail -1")
+	}
+	for _, c := range list {
 		f := Finding{
-			Subject: "clusterversion version", Severity: SeverityWarning, Reason: c.Reason, Since: c.LastTransitionTime,
-			Message: "the update does not proceed: " + strings.ReplaceAll(c.Message, "\n", " "), Owner: "administrator",
-			Next: "mend what the operators above report; the update goes on by itself then",
+			Subject: "clusterversion version", Severity: SeverityWarning, Reason: cmp.Or(c.Reason, c.Type), Since: c.LastTransitionTime, Owner: "administrator",
+			Message: lastWords(c.Message), Next: "remove the cause, or take spec.desiredUpdate back",
 		}
-		if c.Status == Unknown {
-			f.Message, f.Next = "the update is slower than usual: "+c.Message, "look at the operators that are waited for; nothing has failed"
+		switch {
+		case c.Type == "Failing" && c.Status == Unknown:
+			f.Message, f.Next = "the update is slower than usual: "+f.Message, "look at the operators that are waited for; nothing has failed"
+		case c.Type == "Failing" && c.Status != False:
+			f.Message, f.Next = "the cluster version fails: "+f.Message, "remove the cause that is told; the update goes on by itself then"
+		case c.Type == "ReleaseAccepted" && c.Status == False, c.Type == "Invalid" && c.Status == True:
+		case c.Type == "RetrievedUpdates" && c.Status != True:
+			f.Severity, f.Message, f.Next = SeverityInfo, "the list of updates may be old: "+f.Message, "see to it that the update service can be reached"
+		default:
+			continue
 		}
 		i.find(f)
 	}
-	for _, name := range []string{"ReleaseAccepted", "Invalid"} {
-		c := object.FindCondition(i.d.Version.Status.Conditions, name)
-		if c != nil && (name == "ReleaseAccepted" && c.Status == False || name == "Invalid" && c.Status == True) {
-			i.find(Finding{
-				Subject: "clusterversion version", Severity: SeverityWarning, Reason: c.Reason, Since: c.LastTransitionTime,
-				Message: c.Message, Owner: "administrator", Next: "mend the cause, or take spec.desiredUpdate back",
-			})
+}
+
+// alerts tells of alerts that fire and have begun since the update did, or are
+// known to matter to updates.
+func (i *inspection) alerts() {
+	if i.d.Alerts == nil {
+		i.gap("which alerts fire", "oc get --raw '/api/v1/namespaces/openshift-monitoring/services/https:thanos-querier:9091/proxy/api/v1/alerts', or the console's page of alerts")
+		return
+	}
+	for k := range i.d.Alerts {
+		a := &i.d.Alerts[k]
+		severity := a.Labels["severity"]
+		if a.State == "pending" || a.Labels["alertname"] == "" || severity != "warning" && severity != "critical" ||
+			!a.ActiveAt.After(i.out.Since) && a.kind() == alertOther {
+			continue
 		}
+		f := Finding{
+			Subject: "alert " + a.Labels["alertname"], Severity: SeverityWarning, Reason: "AlertFiring", Since: a.ActiveAt, Owner: cmp.Or(a.Labels["namespace"], "administrator"),
+			Message: "alert: " + cmp.Or(a.Annotations["summary"], a.Labels["alertname"]), Next: cmp.Or(a.Annotations["runbook_url"], a.Annotations["description"], a.Annotations["message"], "look at the alert"),
+		}
+		if severity == "critical" {
+			f.Severity = SeverityError
+		}
+		i.find(f)
 	}
 }

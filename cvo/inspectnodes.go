@@ -7,17 +7,26 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
-	"github.com/fairlead/fairlead/internal/object"
 )
 
 // pools judges the pools and their nodes.
 func (i *inspection) pools() {
+	if i.d.Pools == nil {
+		i.gap("the pools of nodes, and whether one is paused", "oc get machineconfigpools -o yaml")
+	}
+	if i.d.Nodes == nil {
+		i.gap("the nodes, and which release they run", "oc get nodes -o yaml")
+	}
+	if i.d.Configs == nil && i.d.Pools != nil {
+		i.gap("which release the configurations of nodes are of", "oc get machineconfigs -o yaml")
+	}
 	list := slices.Clone(i.d.Pools)
 	slices.SortFunc(list, func(a, b Pool) int {
 		return cmp.Or(cmp.Compare(rank(a.Name), rank(b.Name)), strings.Compare(a.Name, b.Name))
 	})
-	members := map[string][]*object.Node{}
+	members := map[string][]*fairlead.Node{}
 	for k := range i.d.Nodes {
 		n := &i.d.Nodes[k]
 		p, err := rollout.PrimaryPool(list, n)
@@ -34,7 +43,10 @@ func (i *inspection) pools() {
 		i.pool(&list[k], members[list[k].Name])
 	}
 	for _, n := range members[""] {
-		i.out.Nodes = append(i.out.Nodes, NodeReport{Name: n.Name, State: "pending", Down: down(n) != "", Message: down(n)})
+		i.out.Nodes = append(i.out.Nodes, NodeReport{
+			Name: n.Name, State: "unknown", Message: down(n),
+			Down: down(n) != "" || i.d.Pools == nil && n.Annotations[rollout.AnnotationCurrent] == "",
+		})
 	}
 }
 
@@ -47,7 +59,7 @@ func rank(pool string) int {
 }
 
 // pool judges one pool.
-func (i *inspection) pool(p *Pool, nodes []*object.Node) {
+func (i *inspection) pool(p *Pool, nodes []*fairlead.Node) {
 	r := PoolReport{Name: p.Name, State: "updated", Total: len(nodes)}
 	var reports []NodeReport
 	for _, n := range nodes {
@@ -55,6 +67,8 @@ func (i *inspection) pool(p *Pool, nodes []*object.Node) {
 		switch x.State {
 		case "updated":
 			r.Updated++
+		case "unknown":
+			r.Unknown++
 		case "draining":
 			r.Draining++
 		case "degraded":
@@ -68,10 +82,17 @@ func (i *inspection) pool(p *Pool, nodes []*object.Node) {
 		}
 		reports = append(reports, x)
 	}
+	if i.d.Nodes == nil {
+		r.State, r.Total = "unknown", -1
+		i.out.Pools = append(i.out.Pools, r)
+		return
+	}
 	switch {
 	case r.Degraded > 0:
 		r.State = "degraded"
 	case r.Updated == r.Total:
+	case r.Unknown > 0 && !p.Spec.Paused:
+		r.State = "unknown"
 	case p.Spec.Paused:
 		r.State = "paused"
 		i.find(Finding{
@@ -102,19 +123,19 @@ func urgency(n NodeReport) int {
 	case n.Down:
 		return 1
 	}
-	return 2 + slices.Index([]string{"draining", "updating", "pending", "paused", "updated"}, n.State)
+	return 2 + slices.Index([]string{"draining", "updating", "unknown", "pending", "paused", "updated"}, n.State)
 }
 
 // node judges one node.
-func (i *inspection) node(n *object.Node, p *Pool) NodeReport {
+func (i *inspection) node(n *fairlead.Node, p *Pool) NodeReport {
 	current, desired, state := n.Annotations[rollout.AnnotationCurrent], n.Annotations[rollout.AnnotationDesired], n.Annotations[rollout.AnnotationState]
 	r := NodeReport{Name: n.Name, Pool: p.Name, Version: i.d.Configs[current]}
 	if c := condition(n, "Ready"); c != nil && c.Status != True {
 		r.Since = c.LastTransitionTime
 	}
 	r.Message = down(n)
-	switch target := p.Spec.Configuration.Name; {
-	case current != "" && current == desired && current == target && state == "Done" && (r.Version == "" || r.Version == i.out.Target):
+	switch {
+	case rollout.Updated(p, n) && r.Version != "" && r.Version == i.out.Target:
 		r.State = "updated"
 	case state == "Degraded" || state == "Unreconcilable":
 		r.State = "degraded"
@@ -125,6 +146,8 @@ func (i *inspection) node(n *object.Node, p *Pool) NodeReport {
 		r.State, r.Message = "updating", cmp.Or(r.Message, "the machine config daemon has not reported yet")
 	case current != desired || state != "Done" && state != "":
 		r.State = "updating"
+	case rollout.Updated(p, n) && (r.Version == "" || i.out.Target == ""):
+		r.State = "unknown" // nobody says of which release that is
 	case p.Spec.Paused:
 		r.State = "paused"
 	default:
@@ -138,13 +161,13 @@ func (i *inspection) node(n *object.Node, p *Pool) NodeReport {
 }
 
 // draining reports whether a node is asked to drain and has not done so.
-func draining(n *object.Node) bool {
+func draining(n *fairlead.Node) bool {
 	want := n.Annotations[rollout.AnnotationDesiredDrain]
 	return strings.HasPrefix(want, "drain-") && want != n.Annotations[rollout.AnnotationLastDrain]
 }
 
 // down says why no pods are placed on a node; empty when some may be.
-func down(n *object.Node) string {
+func down(n *fairlead.Node) string {
 	if c := condition(n, "Ready"); c != nil && c.Status != True {
 		return "not ready: " + cmp.Or(c.Message, c.Reason, "it does not say why")
 	}
@@ -159,22 +182,13 @@ func down(n *object.Node) string {
 	return ""
 }
 
-func condition(n *object.Node, kind string) *object.NodeCondition {
-	for k := range n.Status.Conditions {
-		if n.Status.Conditions[k].Type == kind {
-			return &n.Status.Conditions[k]
-		}
-	}
-	return nil
-}
-
 // nodeFinding tells of a node that holds the update of its pool up.
 func (i *inspection) nodeFinding(n NodeReport) {
 	f := Finding{Subject: "node " + n.Name, Since: n.Since, Owner: "machine-config operator", Message: fmt.Sprintf("node %s of pool %s: %s", n.Name, n.Pool, n.Message)}
 	switch {
 	case n.State == "degraded":
 		f.Severity, f.Reason = SeverityError, "NodeDegraded"
-		f.Next = "its pool cannot be done before it is mended"
+		f.Next = "its pool cannot be done before it is well"
 		if strings.Contains(n.Message, "drain") {
 			f.Next = "a pod cannot be evicted: look for PodDisruptionBudgets that allow no disruption, and at the pods on the node"
 			f.Owner = "owner of the pods"

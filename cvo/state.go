@@ -65,7 +65,7 @@ type Work struct {
 	Done     Bits      `json:"done,omitempty"`     // the tasks that are done in this pass, by index
 	Running  []Running `json:"running,omitempty"`  // the tasks that are begun and not done, ascending
 	Rest     time.Time `json:"rest,omitzero"`      // when the next pass begins
-	Tries    int       `json:"tries,omitempty"`    // attempts to retrieve it anew, after its payload was lost
+	Tries    int       `json:"tries,omitempty"`    // attempts to retrieve it again, after its payload was lost
 	Try      time.Time `json:"try,omitzero"`       // when the last of them began
 }
 

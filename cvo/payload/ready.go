@@ -23,7 +23,7 @@ type RunOptions struct {
 // it has none, and tells of each that ends. A task is never held back while
 // fewer than Workers are under way and all that it waits for is done.
 //
-// A Run is for one goroutine. It is made anew from the tasks that are done, and
+// A Run is for one goroutine. It is made again from the tasks that are done, and
 // so needs not be stored.
 type Run struct {
 	graph   *Graph

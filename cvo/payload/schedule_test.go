@@ -307,7 +307,7 @@ func TestCriticalPath(t *testing.T) {
 
 // TestRun drives random graphs with random ends and failures, and checks that
 // whatever is ready begins, that nothing begins too early or behind a failure,
-// and that a run that begins anew carries out the rest and nothing else.
+// and that a run that begins again carries out the rest and nothing else.
 func TestRun(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for seed := range long.N(2_000, 100_000) {

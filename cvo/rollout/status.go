@@ -84,7 +84,7 @@ func (w *World) updating(all bool) (bool, string) {
 	case w.Build != nil && p.Spec.Paused && (waits || !all):
 		return w.Build.updating(true)
 	case waits && (holds(p.Status.Conditions, ConditionNodeDegraded) || holds(p.Status.Conditions, "RenderDegraded")):
-		return false, "the pool is degraded, and its update waits for that to be mended"
+		return false, "the pool is degraded, and its update waits for that to be repaired"
 	case w.Build != nil && (waits || !all):
 		return w.Build.updating(false)
 	case all:

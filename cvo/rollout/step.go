@@ -200,7 +200,7 @@ func (s *stepper) degraded(n *Node) {
 		why = "it does not say why"
 	}
 	s.block("node "+n.Name, ReasonDegraded, "it is "+n.Annotations[AnnotationState]+" on the way to "+n.Annotations[AnnotationDesired]+": "+why,
-		"whoever runs the node", "mend the node, or give the pool a configuration that it can run")
+		"whoever runs the node", "repair the node, or give the pool a configuration that it can run")
 }
 
 // report keeps the status of the pool.

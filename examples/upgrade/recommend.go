@@ -19,15 +19,9 @@ import (
 func recommendCommand() *args.Command {
 	return &args.Command{
 		Name:  "recommend",
-		Usage: "PREFIX [-to V] [-accept NAME]... [-all] [-o text|json]",
+		Usage: "PREFIX|DIR [-to V] [-accept NAME]... [-all] [-o text|json]",
 		About: "tell which update a dumped cluster should take, and why not the others",
-		Help: `PREFIX stands for files of a cluster, each of which kubectl get -o yaml prints:
-  PREFIX-cv.yaml     the ClusterVersion; the others may be missing
-  PREFIX-co.yaml     the ClusterOperators
-  PREFIX-mcp.yaml    the MachineConfigPools, and -mc.yaml the MachineConfigs
-  PREFIX-node.yaml   the Nodes
-  PREFIX-alerts.json what Prometheus answers to /api/v1/alerts
-  -to V              tell about that update alone
+		Help: dumpHelp + `  -to V              tell about that update alone
   -accept NAME       take that risk, alert or reason
   -all               list older updates, too`,
 		Run: recommend,
@@ -46,11 +40,10 @@ func recommend(c *args.Call) error {
 	if err != nil {
 		return err
 	}
-	alerts, err := readAlerts(c.Args[0] + "-alerts.json")
-	if err != nil {
-		return err
+	if dump.Version == nil {
+		return fmt.Errorf("%s: it holds no ClusterVersion; add what kubectl get clusterversion version -o yaml prints", c.Args[0])
 	}
-	a := cvo.Advise(dump.Version, alerts, *accept)
+	a := cvo.Advise(dump.Version, dump.Alerts, *accept)
 	if *to != "" {
 		return recommendTo(c.Stdout, a, *to)
 	}
@@ -58,10 +51,14 @@ func recommend(c *args.Call) error {
 		enc := json.NewEncoder(c.Stdout)
 		enc.SetIndent("", "  ")
 		enc.SetEscapeHTML(false)
-		return enc.Encode(a)
+		err = enc.Encode(a)
+	} else {
+		printAdvice(c.Stdout, a, *all)
 	}
-	printAdvice(c.Stdout, a, *all)
-	return nil
+	if err == nil && (a.Take == "" && len(a.Choices) > 0 || len(a.Concerns) > 0 && a.Concerns[0].Severity == cvo.SeverityError) {
+		return args.ErrFindings
+	}
+	return err
 }
 
 // readAlerts reads what Prometheus answers: nil without a file.

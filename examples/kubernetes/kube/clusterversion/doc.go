@@ -35,7 +35,7 @@
 //     than those. They are waited for: until they are established, rolled out,
 //     complete. A report that is older than the last patch does not count. What
 //     is gone, or has lost its label, is applied again.
-//  6. A kind that the server does not know is asked for anew at each attempt, so
+//  6. A kind that the server does not know is asked for again at each attempt, so
 //     that a resource can follow its CustomResourceDefinition. No owner
 //     references are set: deleting the ClusterVersion deletes nothing.
 //

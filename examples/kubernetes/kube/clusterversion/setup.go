@@ -154,7 +154,7 @@ const soon = 50 * time.Millisecond
 //  2. Manifests that could not be applied are no failure of the pass: the engine
 //     tells of them, and tries each again in its own time.
 //  3. A status that could not be written because the ClusterVersion has changed
-//     is decided on anew at once.
+//     is decided on again at once.
 //  4. What else fails, fails the pass.
 //  5. A step to a release that has failed has its cause as reason, so that
 //     kube.Events tells it from one that is under way.

@@ -1,0 +1,216 @@
+package cvo_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/rollout"
+)
+
+// dumpOf is a cluster half an hour into an update to 4.19.0, of which all is
+// known and well: etcd is done, and dns is not.
+func dumpOf() *cvo.Dump {
+	d := &cvo.Dump{Version: &cvo.ClusterVersion{}, Configs: map[string]string{"new": "4.19.0", "old": "4.18.0"}, Alerts: []cvo.Alert{}}
+	d.Version.Status.History = []cvo.History{
+		{State: cvo.Partial, StartedTime: noon, Version: "4.19.0", Image: "b"},
+		{State: cvo.Completed, StartedTime: noon.Add(-time.Hour), CompletionTime: &noon, Version: "4.18.0", Image: "a"},
+	}
+	d.Version.Status.Conditions = []cvo.Condition{{Type: "Failing", Status: cvo.False}}
+	for name, version := range map[string]string{"etcd": "4.19.0", "dns": "4.18.0"} {
+		o := cvo.ClusterOperator{ObjectMeta: cvo.ObjectMeta{Name: name, Annotations: map[string]string{"include.release.openshift.io/x": "true"}}}
+		o.Status.Versions = []cvo.Operand{{Name: "operator", Version: version}}
+		o.Status.Conditions = []cvo.Condition{{Type: "Available", Status: cvo.True}, {Type: "Degraded", Status: cvo.False}, {Type: "Progressing", Status: cvo.ConditionStatus(fmt.Sprint(version == "4.18.0")), LastTransitionTime: noon.Add(time.Minute)}}
+		if version == "4.18.0" {
+			o.Status.Conditions[2].Status = cvo.True
+		}
+		d.Operators = append(d.Operators, o)
+	}
+	slices.SortFunc(d.Operators, func(a, b cvo.ClusterOperator) int { return strings.Compare(a.Name, b.Name) }) // dns, etcd
+	pool := cvo.Pool{ObjectMeta: cvo.ObjectMeta{Name: "worker"}}
+	pool.Spec.NodeSelector = &rollout.LabelSelector{MatchLabels: map[string]string{"w": ""}}
+	pool.Spec.Configuration.Name = "old"
+	d.Pools = []cvo.Pool{pool}
+	for i := range 3 {
+		d.Nodes = append(d.Nodes, fairlead.Node{ObjectMeta: cvo.ObjectMeta{
+			Name: fmt.Sprintf("w-%d", i), Labels: map[string]string{"w": ""},
+			Annotations: map[string]string{rollout.AnnotationCurrent: "old", rollout.AnnotationDesired: "old", rollout.AnnotationState: rollout.StateDone},
+		}})
+	}
+	return d
+}
+
+// What is at fault is told, as bad as it is, and not before it is.
+func TestInspectFindings(t *testing.T) {
+	operator := func(kind string, status cvo.ConditionStatus, age time.Duration) func(*cvo.Dump) {
+		return func(d *cvo.Dump) {
+			for i, c := range d.Operators[1].Status.Conditions {
+				if c.Type == kind {
+					d.Operators[1].Status.Conditions[i] = cvo.Condition{Type: kind, Status: status, Reason: "Trouble", Message: "it hurts", LastTransitionTime: noon.Add(time.Hour - age)}
+				}
+			}
+		}
+	}
+	node := func(kind string, status fairlead.ConditionStatus, age time.Duration) func(*cvo.Dump) {
+		return func(d *cvo.Dump) {
+			d.Nodes[0].Status.Conditions = []fairlead.NodeCondition{{Type: kind, Status: status, LastTransitionTime: noon.Add(time.Hour - age), Message: "kubelet is gone"}}
+		}
+	}
+	version := func(c cvo.Condition) func(*cvo.Dump) {
+		return func(d *cvo.Dump) {
+			d.Version.Status.Conditions = append([]cvo.Condition{c}, d.Version.Status.Conditions...)
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*cvo.Dump)
+		want   string // severity subject: part of message; part of next
+	}{
+		{"all is well", func(*cvo.Dump) {}, ""},
+		{"not available for 4 minutes", operator("Available", cvo.False, 4*time.Minute), "info clusteroperator etcd: is not available: it hurts; up to 20 minutes"},
+		{"for 19", operator("Available", cvo.False, 19*time.Minute), "warning clusteroperator etcd: is not available; up to 20 minutes"},
+		{"for 21", operator("Available", cvo.False, 21*time.Minute), "error clusteroperator etcd: is not available; more than 20 minutes"},
+		{"degraded for 39", operator("Degraded", cvo.True, 39*time.Minute), "warning clusteroperator etcd: is degraded; up to 40 minutes"},
+		{"for 41", operator("Degraded", cvo.True, 41*time.Minute), "error clusteroperator etcd: is degraded; more than 40 minutes"},
+		{"it does not say", func(d *cvo.Dump) { d.Operators[1].Status.Conditions = nil }, "warning clusteroperator etcd: does not say whether it is available; "},
+		{"a node is not ready for 29", node("Ready", "False", 29*time.Minute), "warning node w-0: not ready: kubelet is gone; usually back within 30 minutes"},
+		{"for 31", node("Ready", "Unknown", 31*time.Minute), "warning node w-0: not ready; more than 30 minutes are not usual"},
+		{"a node without network", node("NetworkUnavailable", "True", 5*time.Minute), "info node w-0: NetworkUnavailable; counts against maxUnavailable"},
+		{"a full disk", node("DiskPressure", "True", 5*time.Minute), "info node w-0: DiskPressure; counts against maxUnavailable"},
+		{"a refused release", version(cvo.Condition{Type: "ReleaseAccepted", Status: cvo.False, Reason: "PreconditionChecks", Message: "no"}), "warning clusterversion version: no; remove the cause"},
+		{"a request without sense", version(cvo.Condition{Type: "Invalid", Status: cvo.True, Reason: "InvalidClusterVersion", Message: "odd"}), "warning clusterversion version: odd; remove the cause"},
+		{"slow", func(d *cvo.Dump) {
+			d.Version.Status.Conditions = []cvo.Condition{{Type: "Failing", Status: cvo.Unknown, Reason: "SlowClusterOperator", Message: "waiting on dns"}}
+		}, "warning clusterversion version: slower than usual: waiting on dns; nothing has failed"},
+		{"an old list of updates", version(cvo.Condition{Type: "RetrievedUpdates", Status: cvo.False, Reason: "RemoteFailed", Message: "no route"}), "info clusterversion version: may be old: no route; update service can be reached"},
+		{"an operator of no release", func(d *cvo.Dump) {
+			d.Operators = append(d.Operators, cvo.ClusterOperator{ObjectMeta: cvo.ObjectMeta{Name: "mine"}})
+		}, ""},
+		{"an alert from before that is no matter", func(d *cvo.Dump) {
+			d.Alerts = []cvo.Alert{{Labels: map[string]string{"alertname": "Odd", "severity": "warning"}, State: "firing", ActiveAt: noon.Add(-time.Hour)}}
+		}, ""},
+		{"an alert since", func(d *cvo.Dump) {
+			d.Alerts = []cvo.Alert{{Labels: map[string]string{"alertname": "Odd", "severity": "critical"}, State: "firing", ActiveAt: noon.Add(time.Minute)}}
+		}, "error alert Odd: alert: Odd; "},
+		{"a paused pool", func(d *cvo.Dump) { d.Pools[0].Spec.Paused = true }, "warning pool worker: 3 outdated nodes in the paused pool worker; spec.paused"},
+	} {
+		d := dumpOf()
+		c.change(d)
+		r := cvo.Inspect(d, noon.Add(time.Hour))
+		if c.want == "" {
+			if len(r.Findings) > 0 || !r.Well() || !strings.Contains(r.Headline, "well") || r.Completion.Updated != 1 || r.Completion.Updating != 1 {
+				t.Errorf("%s: %+v", c.name, r)
+			}
+			continue
+		}
+		head, next, _ := strings.Cut(c.want, "; ")
+		who, message, _ := strings.Cut(head, ": ")
+		if len(r.Findings) != 1 || string(r.Findings[0].Severity)+" "+r.Findings[0].Subject != who || !strings.Contains(r.Findings[0].Message, message) || !strings.Contains(r.Findings[0].Next, next) {
+			t.Errorf("%s: %+v", c.name, r.Findings)
+		}
+		if info := strings.HasPrefix(c.want, "info"); r.Well() != info || !info && strings.Contains(r.Headline, "proceeds well") {
+			t.Errorf("%s: well %v: %s", c.name, r.Well(), r.Headline)
+		}
+		if back := again(t, r); !reflect.DeepEqual(back, r) {
+			t.Errorf("%s: through JSON %+v became %+v", c.name, r, back)
+		}
+	}
+}
+
+// Many symptoms with one cause are one finding.
+func TestInspectCauses(t *testing.T) {
+	down := "NodeControllerDegraded: The master nodes not ready: node \"m-1\" not ready since 2026-05-01 12:00:00 +0000 UTC because KubeletNotReady (container runtime network not ready: no CNI configuration)"
+	bad := func(d *cvo.Dump, message string, names ...string) {
+		for _, name := range names {
+			o := cvo.ClusterOperator{ObjectMeta: cvo.ObjectMeta{Name: name, Annotations: map[string]string{"include.release.openshift.io/x": "true"}}}
+			o.Status.Conditions = []cvo.Condition{{Type: "Available", Status: cvo.True}, {Type: "Degraded", Status: cvo.True, Reason: "Bad", Message: message, LastTransitionTime: noon}}
+			d.Operators = append(d.Operators, o)
+		}
+		d.Version.Status.Conditions = []cvo.Condition{{Type: "Failing", Status: cvo.True, Reason: "ClusterOperatorsDegraded", Message: "Cluster operators " + strings.Join(names, ", ") + " are degraded", LastTransitionTime: noon}}
+	}
+	for _, c := range []struct {
+		name     string
+		change   func(*cvo.Dump)
+		subject  string
+		message  string
+		explains int
+	}{
+		{"a master that is not ready", func(d *cvo.Dump) { bad(d, down, "kube-apiserver", "kube-scheduler", "kube-controller-manager") }, "node m-1", "no CNI configuration", 4},
+		{"a node that cannot be had", func(d *cvo.Dump) {
+			for i := range d.Nodes {
+				d.Nodes[i].Annotations[rollout.AnnotationState], d.Nodes[i].Annotations[rollout.AnnotationDesired] = rollout.StateDegraded, "new"
+				d.Nodes[i].Annotations[rollout.AnnotationReason] = "failed to drain node: " + d.Nodes[i].Name + " after 1 hour"
+			}
+			bad(d, "error MachineConfigPool worker is not ready", "machine-config")
+		}, "3 nodes", "failed to drain node: <name> after 1 hour", 5},
+		{"one error at several operators", func(d *cvo.Dump) {
+			bad(d, "rpc error: "+strings.Repeat("wrapped: ", 40)+"podman pull: lookup quay.io: i/o timeout", "a-operator", "b-operator")
+		}, "2 clusteroperators", "podman pull: lookup quay.io: i/o timeout", 3},
+	} {
+		d := dumpOf()
+		c.change(d)
+		r := cvo.Inspect(d, noon.Add(time.Hour))
+		if len(r.Findings) != 1 || r.Findings[0].Subject != c.subject || len(r.Findings[0].Explains) != c.explains || !strings.Contains(r.Findings[0].Message, c.message) || r.Findings[0].Severity != cvo.SeverityError {
+			t.Errorf("%s: %+v", c.name, r.Findings)
+		}
+		if !strings.Contains(r.Headline, c.subject) {
+			t.Errorf("%s: %s", c.name, r.Headline)
+		}
+	}
+}
+
+// An installation and a change to several architectures read as what they are.
+func TestInspectKinds(t *testing.T) {
+	d := dumpOf()
+	d.Version.Status.History = d.Version.Status.History[:1]
+	if r := cvo.Inspect(d, noon.Add(time.Hour)); !r.Install || !strings.Contains(r.Headline, "installed") {
+		t.Errorf("%+v", r)
+	}
+	d = dumpOf()
+	d.Version.Status.History[1].Version = "4.19.0"
+	for i := range d.Operators {
+		d.Operators[i].Status.Versions[0].Version = "4.19.0"
+		d.Operators[i].Name = []string{"etcd", "machine-config"}[i]
+	}
+	r := cvo.Inspect(d, noon.Add(time.Hour))
+	if !r.MultiArch || !r.Updating || r.Completion.Updated != 1 || r.Remaining != nil || !strings.Contains(r.Headline, "several architectures") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A node is updated by the rule of package rollout alone, and when its
+// configuration is of the target.
+func TestInspectUpdatedNodes(t *testing.T) {
+	for _, c := range []struct {
+		change func(*cvo.Dump)
+		want   string
+	}{
+		{func(*cvo.Dump) {}, "updated"},
+		{func(d *cvo.Dump) { d.Nodes[0].Annotations[rollout.AnnotationDesiredImage] = "i" }, "pending"},
+		{func(d *cvo.Dump) { d.Pools[0].Spec.Configuration.Image = "i" }, "pending"},
+		{func(d *cvo.Dump) { d.Nodes[0].Annotations[rollout.AnnotationState] = rollout.StateWorking }, "updating"},
+		{func(d *cvo.Dump) { d.Configs = nil }, "unknown"},
+		{func(d *cvo.Dump) { d.Configs["new"] = "4.18.9" }, "pending"},
+		{func(d *cvo.Dump) { d.Version = nil }, "unknown"},
+	} {
+		d := dumpOf()
+		d.Pools[0].Spec.Configuration.Name = "new"
+		for i := range d.Nodes {
+			d.Nodes[i].Annotations[rollout.AnnotationCurrent], d.Nodes[i].Annotations[rollout.AnnotationDesired] = "new", "new"
+		}
+		c.change(d)
+		r := cvo.Inspect(d, noon.Add(time.Hour))
+		k := slices.IndexFunc(r.Nodes, func(n cvo.NodeReport) bool { return n.Name == "w-0" })
+		if got := r.Nodes[k].State; got != c.want {
+			t.Errorf("%s, not %s", got, c.want)
+		}
+		if rule := rollout.Updated(&d.Pools[0], &d.Nodes[0]); r.Nodes[k].State == "updated" && !rule {
+			t.Error("rollout says otherwise")
+		}
+	}
+}

@@ -1,0 +1,255 @@
+package cvo
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+)
+
+// lastWords returns what an error comes down to: of a chain of errors that is
+// long the last links, on one line.
+func lastWords(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	const most = 200
+	if len([]rune(text)) <= most {
+		return text
+	}
+	links := strings.Split(text, ": ")
+	short := links[len(links)-1]
+	for k := len(links) - 2; k >= 0 && len([]rune(short))+len([]rune(links[k]))+2 <= most; k-- {
+		short = links[k] + ": " + short
+	}
+	if len([]rune(short)) > most {
+		return "…" + string([]rune(short)[len([]rune(short))-most:])
+	}
+	return "… " + short
+}
+
+// causes joins findings that have one cause.
+func (i *inspection) causes() {
+	i.unreadyNodes()
+	i.sameError()
+	i.degradedPools()
+	i.failing()
+}
+
+// symptom is a finding as what another one explains.
+func (f *Finding) symptom() Symptom {
+	return Symptom{Subject: f.Subject, Severity: f.Severity, Reason: f.Reason, Since: f.Since, Message: f.Message}
+}
+
+// explain takes findings out and puts them below a cause, which becomes as severe
+// as they are.
+func (i *inspection) explain(cause *Finding, of func(*Finding) bool) {
+	var rest []Finding
+	for _, f := range i.out.Findings {
+		if !of(&f) {
+			rest = append(rest, f)
+			continue
+		}
+		cause.Explains = append(cause.Explains, append([]Symptom{f.symptom()}, f.Explains...)...)
+		if f.Severity == SeverityError || f.Severity == SeverityWarning && cause.Severity == SeverityInfo {
+			cause.Severity = f.Severity
+		}
+		if cause.Since.IsZero() || !f.Since.IsZero() && f.Since.Before(cause.Since) {
+			cause.Since = f.Since
+		}
+	}
+	i.out.Findings = append(rest, *cause)
+}
+
+// unready finds nodes that an operator tells of: what is in the way of master-1,
+// such as node "master-1" not ready since 2026-01-01 because X (why).
+var unready = regexp.MustCompile(`node "([^"]+)" not ready since (.+?) because (\w+) \((.*)`)
+
+// unreadyNodes joins what operators say of nodes that are not ready, and such
+// nodes themselves.
+func (i *inspection) unreadyNodes() {
+	type report struct{ why string }
+	nodes := map[string]report{}
+	var names []string
+	for _, o := range i.out.Operators {
+		for _, line := range strings.Split(o.Message, "\n") {
+			if m := unready.FindStringSubmatch(line); m != nil && o.Health != "healthy" {
+				if _, known := nodes[m[1]]; !known {
+					names = append(names, m[1])
+					nodes[m[1]] = report{fmt.Sprintf("%s: %s", m[3], lastWords(strings.TrimSuffix(m[4], ")")))}
+				}
+			}
+		}
+	}
+	for _, n := range i.out.Nodes {
+		if _, known := nodes[n.Name]; !known && n.Down && !n.Since.IsZero() {
+			names = append(names, n.Name)
+			nodes[n.Name] = report{strings.TrimPrefix(n.Message, "not ready: ")}
+		}
+	}
+	for _, name := range names {
+		mentions := func(f *Finding) bool {
+			if f.Subject == "node "+name {
+				return true
+			}
+			k := slices.IndexFunc(i.out.Operators, func(o OperatorReport) bool { return operatorSubject(o.Name) == f.Subject })
+			return k >= 0 && strings.Contains(i.out.Operators[k].Message, name)
+		}
+		n := 0
+		for k := range i.out.Findings {
+			if mentions(&i.out.Findings[k]) {
+				n++
+			}
+		}
+		if n < 2 {
+			continue
+		}
+		i.explain(&Finding{
+			Subject: "node " + name, Severity: SeverityWarning, Reason: "NodeNotReady", Owner: "whoever runs the node",
+			Message: fmt.Sprintf("node %s is not ready: %s", name, nodes[name].why),
+			Next:    "look at the node and its console; what operators report ends when it is ready again",
+		}, mentions)
+	}
+}
+
+// sameError joins findings about nodes, and about operators, that are the same
+// but for names.
+func (i *inspection) sameError() {
+	groups := map[string][]string{}
+	var order []string
+	for _, f := range i.out.Findings {
+		kind, name, _ := strings.Cut(f.Subject, " ")
+		if kind != "node" && kind != "clusteroperator" && kind != "alert" || len(f.Explains) > 0 {
+			continue
+		}
+		key := kind + " " + f.Reason + " " + strings.ReplaceAll(i.essence(&f), name, "<name>")
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], f.Subject+"\x00"+f.Message)
+	}
+	for _, key := range order {
+		members := groups[key]
+		if len(members) < 2 {
+			continue
+		}
+		in := func(f *Finding) bool {
+			return slices.Contains(members, f.Subject+"\x00"+f.Message) && len(f.Explains) == 0
+		}
+		first := i.out.Findings[slices.IndexFunc(i.out.Findings, func(f Finding) bool { return in(&f) })]
+		kind, name, _ := strings.Cut(first.Subject, " ")
+		var names []string
+		for _, m := range members {
+			subject, _, _ := strings.Cut(m, "\x00")
+			names = append(names, strings.TrimPrefix(subject, kind+" "))
+		}
+		cause := first
+		cause.Explains = nil
+		cause.Subject = fmt.Sprintf("%d %ss", len(members), kind)
+		cause.Message = fmt.Sprintf("%d %ss with one trouble: %s (%s)", len(members), kind, strings.ReplaceAll(i.essence(&first), name, "<name>"), clip(list(names), 300))
+		i.explain(&cause, in)
+	}
+}
+
+// degradedPools puts what machine-config says of a pool below the nodes of it that
+// cannot go on.
+func (i *inspection) degradedPools() {
+	at := slices.IndexFunc(i.out.Findings, func(f Finding) bool { return f.Reason == "NodeDegraded" })
+	operator := func(f *Finding) bool { return f.Subject == operatorSubject("machine-config") }
+	k := slices.IndexFunc(i.out.Operators, func(o OperatorReport) bool { return o.Name == "machine-config" })
+	if at < 0 || k < 0 || !strings.Contains(i.out.Operators[k].Message, "MachineConfigPool") {
+		return
+	}
+	cause := i.out.Findings[at]
+	if len(cause.Explains) == 0 {
+		cause.Explains = []Symptom{cause.symptom()}
+	}
+	i.out.Findings = slices.Delete(slices.Clone(i.out.Findings), at, at+1)
+	i.explain(&cause, operator)
+}
+
+// essence is what a finding says without who says it.
+func (i *inspection) essence(f *Finding) string {
+	_, said, ok := strings.Cut(f.Message, ": ")
+	if !ok {
+		return f.Message
+	}
+	return said
+}
+
+// failing puts what the ClusterVersion says below the causes of it, where all the
+// operators that it names are told of.
+func (i *inspection) failing() {
+	if i.d.Version == nil {
+		return
+	}
+	is := func(f *Finding) bool {
+		return f.Subject == "clusterversion version" && strings.HasPrefix(f.Message, "the cluster version fails: ")
+	}
+	k := slices.IndexFunc(i.out.Findings, func(f Finding) bool { return is(&f) })
+	if k < 0 {
+		return
+	}
+	var told []string // operators in findings, with the index of the finding
+	at := -1
+	for n, f := range i.out.Findings {
+		subjects := []string{f.Subject}
+		for _, s := range f.Explains {
+			subjects = append(subjects, s.Subject)
+		}
+		for _, s := range subjects {
+			if name, ok := strings.CutPrefix(s, "clusteroperator "); ok && names(i.d.Version, name) {
+				if told = append(told, name); at < 0 || len(f.Explains) > len(i.out.Findings[at].Explains) {
+					at = n
+				}
+			}
+		}
+	}
+	if at < 0 || !allTold(i.d.Version, i.out.Operators, told) {
+		return
+	}
+	cause := i.out.Findings[at]
+	subject, message := cause.Subject, cause.Message
+	i.out.Findings = slices.Delete(slices.Clone(i.out.Findings), at, at+1)
+	i.explain(&cause, func(f *Finding) bool { return is(f) && (f.Subject != subject || f.Message != message) })
+}
+
+// failingMessage is what the condition Failing says.
+func failingMessage(cv *ClusterVersion) string {
+	for _, c := range cv.Status.Conditions {
+		if c.Type == "Failing" {
+			return c.Message
+		}
+	}
+	return ""
+}
+
+// names reports whether Failing names an operator.
+func names(cv *ClusterVersion, operator string) bool {
+	for _, word := range strings.FieldsFunc(failingMessage(cv), func(r rune) bool { return strings.ContainsRune(" ,:;\n\"()*", r) }) {
+		if strings.TrimSuffix(word, ".") == operator {
+			return true
+		}
+	}
+	return false
+}
+
+// allTold reports whether every operator that Failing names is told of.
+func allTold(cv *ClusterVersion, operators []OperatorReport, told []string) bool {
+	for _, o := range operators {
+		if names(cv, o.Name) && !slices.Contains(told, o.Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// condition returns the condition of a node, or nil.
+func condition(n *fairlead.Node, kind string) *fairlead.NodeCondition {
+	for k := range n.Status.Conditions {
+		if n.Status.Conditions[k].Type == kind {
+			return &n.Status.Conditions[k]
+		}
+	}
+	return nil
+}
