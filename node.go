@@ -2,6 +2,7 @@ package fairlead
 
 // Node is a machine that pods run on.
 type Node struct {
+	TypeMeta
 	ObjectMeta `json:"metadata"` // its name and what else all objects have
 	Spec       NodeSpec          `json:"spec"`   // what is asked of it
 	Status     NodeStatus        `json:"status"` // what is reported of it

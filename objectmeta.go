@@ -2,6 +2,12 @@ package fairlead
 
 import "time"
 
+// TypeMeta says what an object is. Lists of one kind leave it out of their items.
+type TypeMeta struct {
+	APIVersion string `json:"apiVersion,omitempty"` // group/version, or version in the core group
+	Kind       string `json:"kind,omitempty"`       // as in "Pod"
+}
+
 // ObjectMeta is the part of an object's metadata that the engines read. Its
 // JSON names are those of the API, so that what a cluster prints decodes into
 // it.

@@ -4,6 +4,7 @@ import "time"
 
 // Pod is what runs on a node.
 type Pod struct {
+	TypeMeta
 	ObjectMeta `json:"metadata"` // its name and what else all objects have
 	Spec       PodSpec           `json:"spec"`   // what is asked of it
 	Status     PodStatus         `json:"status"` // what is reported of it

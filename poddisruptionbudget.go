@@ -5,6 +5,7 @@ import "time"
 // PodDisruptionBudget bounds how many pods of a set may be down because
 // somebody evicted them.
 type PodDisruptionBudget struct {
+	TypeMeta
 	ObjectMeta `json:"metadata"` // its name and what else all objects have
 	Spec       BudgetSpec        `json:"spec"`   // what is asked of it
 	Status     BudgetStatus      `json:"status"` // what is reported of it
