@@ -141,8 +141,8 @@ func versions(doc *cudf.Document, in func(i int) bool, name string) (all []int, 
 
 func (j *judge) upgraded(r cudf.Relation) bool {
 	now, one := versions(j.doc, func(i int) bool { return j.in[i] }, r.Name)
-	before, _ := versions(j.doc, func(i int) bool { return j.doc.Packages[i].Installed }, r.Name)
-	return j.met(r) && one && len(now) == 1 && (len(before) == 0 || now[0] >= before[len(before)-1])
+	before, some := versions(j.doc, func(i int) bool { return j.doc.Packages[i].Installed }, r.Name)
+	return j.met(r) && one && some && len(now) == 1 && (len(before) == 0 || now[0] >= before[len(before)-1])
 }
 
 // measure measures a criterion.

@@ -175,6 +175,10 @@ func (u *universe) upgrade(r Relation) {
 		}
 	}
 	for _, o := range u.provided[r.Name] {
+		if u.doc.Packages[o.pkg].Installed && o.all { // no version is as new as all of them
+			u.p.Any(nil, why+": all versions of it were installed")
+			return
+		}
 		if u.doc.Packages[o.pkg].Installed {
 			newest = max(newest, o.version)
 		}
