@@ -19,4 +19,26 @@
 //
 // Where documents and the reference system differ, and where both are not
 // followed, docs/compatibility.md says so.
+//
+// # What you write
+//
+//	runner, err := cvo.NewRunner(backend, policy, &fairlead.RunnerOptions{Store: store})
+//	go runner.Run(ctx) // makes passes when they are due
+//	runner.Trigger("version") // something has changed: from your watches
+//	d, err := runner.Reconcile(ctx, "version") // or one pass, in a reconciler of yours: requeue at d.Wake
+//
+// Your duties, as the owner of the Backend:
+//
+//  1. Observe fills in what you know of the World, and leaves out what you do
+//     not: what is missing counts as unknown, never as good.
+//  2. Apply is idempotent. A manifest that is there as it is wanted already is
+//     a success; a Delete of what is gone, too.
+//  3. What an API server refuses is returned as a *fairlead.RefusedError, with
+//     its reason: it decides how soon the attempt is repeated, and what people
+//     are told. See Refuse.
+//  4. A Retrieve begins to fetch a release and returns; what came of it is
+//     seen in World.Retrieved, and survives no restart.
+//  5. Trigger the cluster when its ClusterVersion, an operator or a retrieval
+//     has changed. A lost trigger costs an interval, no more.
+//  6. Two runners may work on one Store; only the one that saves acts.
 package cvo

@@ -51,4 +51,21 @@
 //   - A node on its way finishes before it is told something else.
 //   - A node that nobody has told anything is begun as others are.
 //   - Nodes are begun in one order, whether there is room for all or not.
+//
+// # What you write
+//
+//	runner, err := rollout.NewRunner(backend, policy, &fairlead.RunnerOptions{Store: store})
+//	go runner.Run(ctx) // makes passes when they are due
+//	runner.Trigger("worker") // something has changed: from your watches
+//	d, err := runner.Reconcile(ctx, "worker") // or one pass, in a reconciler of yours: requeue at d.Wake
+//
+// Your duties, as the owner of the Backend:
+//
+//  1. Observe returns the pool and all of its nodes, as they are.
+//  2. Apply changes a node only at the revision that the action names, and
+//     returns an error otherwise.
+//  3. Somebody drains a node that an action has told to be drained, and
+//     changes the node that an action has told to be updated; both report by
+//     annotations.
+//  4. Trigger a pool when it or one of its nodes has changed.
 package rollout

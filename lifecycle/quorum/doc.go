@@ -30,4 +30,21 @@
 //
 // The tests explore every state of clusters of one, three and five members, with
 // every vector of healths and every order of events.
+//
+// # What you write
+//
+//	runner, err := quorum.NewRunner(backend, policy, &fairlead.RunnerOptions{Store: store})
+//	go runner.Run(ctx) // makes passes when they are due
+//	runner.Trigger("cluster") // something has changed: from your watches
+//	d, err := runner.Reconcile(ctx, "cluster") // or one pass, in a reconciler of yours: requeue at d.Wake
+//
+// Your duties, as the owner of the Backend:
+//
+//  1. Observe returns the members with the revision of the membership, and all
+//     machines of the control plane.
+//  2. Apply refuses a change of the membership at another revision. An etcd
+//     refuses one that would cost its quorum, and that is returned.
+//  3. Health is what the member says of itself, at most some seconds ago; a
+//     member that does not answer is not healthy.
+//  4. Trigger the cluster when a machine, a member or a guard has changed.
 package quorum

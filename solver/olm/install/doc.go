@@ -98,4 +98,24 @@
 //     and one that is to be removed while another needs it.
 //   - An operator whose CSV is gone is installed again by a plan, and so is any
 //     other object that a plan has brought.
+//
+// # What you write
+//
+//	runner, err := install.NewRunner(backend, resolve, policy, &fairlead.RunnerOptions{Store: store})
+//	go runner.Run(ctx) // makes passes when they are due
+//	runner.Trigger("operators") // something has changed: from your watches
+//	d, err := runner.Reconcile(ctx, "operators") // or one pass, in a reconciler of yours: requeue at d.Wake
+//
+// Your duties, as the owner of the Backend:
+//
+//  1. Observe returns all that the World asks for of a namespace;
+//     World.Resolution is the runner's.
+//  2. Apply changes an object only at the revision that the action names, and
+//     is idempotent. ApplyStep is refused when its plan is gone, has failed,
+//     or a newer one is there.
+//  3. Keep the digests and marks that actions ask to be kept with an object:
+//     by them it is seen that a step is done.
+//  4. What an API server refuses is returned as a *fairlead.RefusedError.
+//  5. Trigger a namespace when something in it, or what it sees of the
+//     cluster, has changed.
 package install
