@@ -1,108 +1,417 @@
 package olm
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/solver"
 )
 
-// Advice is found by trying: at most this many changes are tried for a
-// subscription, each a resolution of its own.
-const maxTrials = 8
-
-// How advice begins that was tried.
+// Advice is found by trying: what could be changed about a conflict is tried
+// against the whole request, one change at first, then two and three together.
+// What is found is complete up to three changes, unless maxTrials ended it: a set
+// of changes that helps has one that concerns the conflict which is left without
+// it.
 const (
-	adviceRemove  = "remove subscription "
-	adviceChannel = "subscribe to channel "
+	maxTrials   = 150 // resolutions tried for one explanation
+	maxTogether = 3   // changes at once
+	maxAdvice   = 4   // sets of changes that are told
 )
 
-// advise lists what could be done about a conflict: another channel, one
-// subscription less, another owner for an installed operator, another catalog.
-func (x *explainer) advise() ([]string, error) {
-	var all []string
-	for _, s := range x.subs {
-		text, err := x.otherChannel(s)
-		if err != nil {
-			return nil, err
-		}
-		if text != "" {
-			all = append(all, text)
-		}
-	}
-	if len(x.q.subs) > 1 {
-		for _, s := range x.subs {
-			ok, err := x.works(without(x.q.subs, s))
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				all = append(all, fmt.Sprintf(adviceRemove+"%s; all the others can then be served", s.Name))
-			}
-		}
-	}
-	for _, c := range x.csvs {
-		all = append(all, fmt.Sprintf("delete csv %s, or subscribe to its package so that it can be updated", c.name))
-	}
-	for _, n := range x.unmet {
-		if text := "add a catalog that offers " + n.need.String(); !slices.Contains(all, text) {
-			all = append(all, text)
-		}
-	}
-	return all, nil
+// The efforts of changes: those with less are told first.
+const (
+	effortPin     = 5  // a pin is taken off
+	effortMove    = 10 // a subscription follows another channel or catalog, or is made for what is installed
+	effortCatalog = 15 // a catalog is added
+	effortRemove  = 20 // a subscription goes: its operator stays
+	effortDelete  = 30 // an operator goes
+)
+
+// change is something that a user can do about a request.
+type change struct {
+	key    string // two of one key exclude each other
+	text   string
+	effort int
+	apply  func(t *trial)
 }
 
-// otherChannel looks for a channel of the package with which everything can be
-// served.
-func (x *explainer) otherChannel(s *subscription) (string, error) {
-	if s.Spec.Channel == "" {
-		return "", nil
+// trial is a request with changes.
+type trial struct {
+	req    Request
+	shown  []*source      // catalogs that are added
+	waived map[*need]bool // requirements that something would meet
+}
+
+// advisor looks for changes after which a request can be satisfied.
+type advisor struct {
+	ctx     context.Context
+	q       *query
+	base    *Request
+	trials  int
+	found   []advised
+	limited bool // the search was ended before it was complete
+}
+
+// advised is a set of changes that helps.
+type advised struct {
+	changes []change
+	effort  int
+	then    string // what it leads to
+}
+
+// advise returns sets of changes that help, in words, or what was tried in vain.
+func (e *UnsatError) advise(ctx context.Context, cores [][]solver.Constraint) (advice []string, none string, err error) {
+	a := &advisor{ctx: ctx, q: e.problem.q, base: e.request}
+	if a.base == nil {
+		a.base = e.problem.q.req
 	}
-	named, _ := x.q.sourcesOf(s)
-	trials := 0
-	for _, src := range named {
+	for depth := 1; depth <= maxTogether && len(a.found) == 0; depth++ {
+		if depth < len(cores) {
+			continue // conflicts that have nothing in common take a change each
+		}
+		if err := a.search(nil, slices.Concat(cores[:1]...), depth); err != nil {
+			return nil, "", err
+		}
+	}
+	if len(a.found) == 0 {
+		if err := a.dropped(e); err != nil {
+			return nil, "", err
+		}
+	}
+	slices.SortStableFunc(a.found, func(x, y advised) int { return cmp.Compare(x.effort, y.effort) })
+	for _, f := range a.found[:min(len(a.found), maxAdvice)] {
+		advice = append(advice, f.String())
+	}
+	switch {
+	case advice != nil:
+	case a.limited:
+		none = fmt.Sprintf("no fix was found: %d changes of subscriptions, installed operators and catalogs were tried", a.trials)
+	default:
+		none = fmt.Sprintf("no fix was found: no change of subscriptions, installed operators and catalogs helps, nor do %d together", maxTogether)
+	}
+	return advice, none, ctx.Err()
+}
+
+func (f *advised) String() string {
+	var texts []string
+	for _, c := range f.changes {
+		texts = append(texts, c.text)
+	}
+	return strings.Join(texts, ", and ") + "; then " + f.then
+}
+
+// search tries each change that concerns a conflict, beside those made before,
+// and goes on from the conflict that is left while more changes are allowed.
+func (a *advisor) search(made []change, core []solver.Constraint, depth int) error {
+	for _, c := range a.changes(core) {
+		if slices.ContainsFunc(made, func(m change) bool { return m.key == c.key }) {
+			continue
+		}
+		all := append(slices.Clip(made), c)
+		if a.known(all) {
+			continue
+		}
+		if a.trials >= maxTrials {
+			a.limited = true
+			return nil
+		}
+		a.trials++
+		then, left, err := a.try(all)
+		switch {
+		case err != nil:
+			return err
+		case then != "":
+			f := advised{changes: all, then: then}
+			for _, c := range all {
+				f.effort += c.effort
+			}
+			a.found = append(a.found, f)
+		case left != nil && depth > 1:
+			core, err := left.conflict.Core(a.ctx)
+			if err != nil {
+				return err
+			}
+			if err := a.search(all, core, depth-1); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// known reports whether some of the changes are known to be enough, or all of
+// them in another order.
+func (a *advisor) known(all []change) bool {
+	return slices.ContainsFunc(a.found, func(f advised) bool {
+		return !slices.ContainsFunc(f.changes, func(c change) bool {
+			return !slices.ContainsFunc(all, func(o change) bool { return o.text == c.text })
+		})
+	})
+}
+
+// try resolves the request with changes. It returns what they lead to, or the
+// conflict that is left; neither where catalogs are in the way.
+func (a *advisor) try(all []change) (then string, left *UnsatError, err error) {
+	t := &trial{req: *a.base, waived: make(map[*need]bool)}
+	t.req.Subscriptions = slices.Clone(a.base.Subscriptions)
+	t.req.Installed = slices.Clone(a.base.Installed)
+	for _, c := range all {
+		c.apply(t)
+	}
+	if len(t.req.Subscriptions) == 0 && len(a.base.Subscriptions) > 0 {
+		return "", nil, nil // that is no way to have anything
+	}
+	r := a.q.Resolver
+	if t.shown != nil {
+		r = &Resolver{opts: r.opts, sources: slices.Concat(r.sources, t.shown), needs: r.needs}
+	}
+	q := &query{Resolver: r, req: &t.req, bars: a.q.bars, waived: t.waived}
+	if err := q.read(a.ctx); err != nil {
+		return "", nil, a.ctx.Err()
+	}
+	selected, err := q.solve(a.ctx)
+	if errors.As(err, &left) {
+		return "", left, nil
+	}
+	if err != nil {
+		return "", nil, a.ctx.Err()
+	}
+	return q.leadsTo(selected), nil, nil
+}
+
+// leadsTo says in few words what a selection changes.
+func (q *query) leadsTo(selected []*entry) string {
+	var names []string
+	for _, e := range selected {
+		if !e.isInstalled() && !slices.ContainsFunc(q.installed, func(i *entry) bool { return i.name == e.name }) {
+			names = append(names, e.name)
+		}
+	}
+	slices.Sort(names)
+	switch names = slices.Compact(names); len(names) {
+	case 0:
+		return "nothing more needs to be installed"
+	case 1:
+		return names[0] + " is installed"
+	}
+	return listNames(names) + " are installed"
+}
+
+// dropped tries the least set of subscriptions and operators to do without, where
+// more than three are to go.
+func (a *advisor) dropped(e *UnsatError) error {
+	x, err := e.conflict.Explain(a.ctx, &solver.ExplainOptions{MaxConflicts: 1, MaxFixes: 1})
+	if err != nil || len(x.Fixes) == 0 {
+		return err
+	}
+	var all []change
+	for _, c := range x.Fixes[0].Drop {
+		switch why := c.Why.(type) {
+		case *subNeeds:
+			all = append(all, removeSubscription(why.sub))
+		case *subInvalid:
+			all = append(all, removeSubscription(why.sub))
+		case *csvExists:
+			all = append(all, deleteCSV(why.csv.name))
+		default:
+			return nil
+		}
+	}
+	a.trials++
+	then, _, err := a.try(all)
+	if then != "" {
+		a.found = append(a.found, advised{changes: all, then: then})
+	}
+	return err
+}
+
+// changes are those that concern a conflict, the least intrusive first.
+func (a *advisor) changes(core []solver.Constraint) []change {
+	var all []change
+	for _, c := range core {
+		switch why := c.Why.(type) {
+		case *subNeeds:
+			all = append(all, a.ofSubscription(why.sub)...)
+		case *subInvalid:
+			all = append(all, a.ofSubscription(why.sub)...)
+		case *csvExists:
+			all = append(all, a.ofInstalled(why.csv)...)
+		case *bundleNeeds:
+			if len(why.candidates) == 0 {
+				all = append(all, a.ofNeed(why.need)...)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(x, y change) int { return cmp.Compare(x.effort, y.effort) })
+	return all
+}
+
+// edit is a change of one subscription.
+func edit(name, what, text string, effort int, f func(s *Subscription)) change {
+	return change{key: "subscription " + name + what, text: text, effort: effort, apply: func(t *trial) {
+		for i := range t.req.Subscriptions {
+			if s := &t.req.Subscriptions[i]; s.Name == name && s.Namespace == t.req.Namespace {
+				f(s)
+			}
+		}
+	}}
+}
+
+func removeSubscription(s *subscription) change {
+	return change{key: "subscription " + s.Name, text: "remove subscription " + s.Name, effort: effortRemove, apply: func(t *trial) {
+		t.req.Subscriptions = slices.DeleteFunc(t.req.Subscriptions, func(o Subscription) bool { return o.Name == s.Name && o.Namespace == t.req.Namespace })
+	}}
+}
+
+func deleteCSV(name string) change {
+	return change{key: "csv " + name, text: "delete csv " + name, effort: effortDelete, apply: func(t *trial) {
+		t.req.Installed = slices.DeleteFunc(t.req.Installed, func(c ClusterServiceVersion) bool { return c.Name == name && c.Namespace == t.req.Namespace })
+	}}
+}
+
+// ofSubscription are the changes of a subscription: no pin, another channel,
+// another catalog, or none of it.
+func (a *advisor) ofSubscription(s *subscription) []change {
+	var all []change
+	if s.Spec.StartingCSV != "" && s.current == nil {
+		all = append(all, edit(s.Name, " pin", fmt.Sprintf("take startingCSV %s off subscription %s", s.Spec.StartingCSV, s.Name), effortPin,
+			func(s *Subscription) { s.Spec.StartingCSV = "" }))
+	}
+	listed := false
+	for _, src := range a.q.Resolver.visible(a.base) {
+		if src.Err != nil {
+			continue
+		}
 		p := src.pkg(s.Spec.Package)
 		if p == nil {
 			continue
 		}
+		listed = true
+		here := s.source() == SourceKey{} || s.source() == src.SourceKey
+		if !here {
+			all = append(all, edit(s.Name, " catalog", fmt.Sprintf("let subscription %s use catalog %s", s.Name, src.SourceKey), effortMove,
+				func(o *Subscription) { o.Spec.Source, o.Spec.SourceNamespace = src.Name, src.Namespace }))
+			continue
+		}
 		for _, ch := range p.channels {
-			if ch.name == s.Spec.Channel || ch.err != nil {
+			text := fmt.Sprintf("let subscription %s follow channel %s", s.Name, ch.name)
+			if s.Spec.Channel == "" || ch.name == s.Spec.Channel || ch.err != nil || slices.ContainsFunc(all, func(c change) bool { return c.text == text }) {
 				continue
 			}
-			if trials++; trials > maxTrials {
-				return "", nil
-			}
-			spec := *s.Subscription
-			spec.Spec.Channel = ch.name
-			other := &subscription{Subscription: &spec, current: s.current}
-			if err := x.q.findCandidates(other); err != nil {
-				continue
-			}
-			subs := slices.Clone(x.q.subs)
-			subs[slices.Index(subs, s)] = other
-			ok, err := x.works(subs)
-			if err != nil {
-				return "", err
-			}
-			if ok {
-				return fmt.Sprintf(adviceChannel+"%s of package %s, which can be served", ch.name, p.name), nil
-			}
+			all = append(all, edit(s.Name, " channel", text, effortMove, func(o *Subscription) { o.Spec.Channel = ch.name }))
 		}
 	}
-	return "", nil
-}
-
-// works reports whether the namespace can be resolved with these subscriptions.
-func (x *explainer) works(subs []*subscription) (bool, error) {
-	trial := *x.q
-	trial.subs = subs
-	_, err := trial.solve(x.ctx)
-	var unsat *UnsatError
-	if errors.As(err, &unsat) {
-		return false, nil
+	if !listed {
+		all = append(all, a.elsewhere(s)...)
 	}
-	return err == nil, err
+	if len(a.base.Subscriptions) > 1 { // otherwise nothing would be asked for any more
+		all = append(all, removeSubscription(s))
+	}
+	return all
 }
 
-func without(subs []*subscription, s *subscription) []*subscription {
-	return slices.DeleteFunc(slices.Clone(subs), func(o *subscription) bool { return o == s })
+// elsewhere are the changes of a subscription to a package that the namespace does
+// not see: a package of a similar name, or a catalog that has it.
+func (a *advisor) elsewhere(s *subscription) []change {
+	var all []change
+	for _, name := range a.q.similarNames(s.Spec.Package) {
+		all = append(all, edit(s.Name, " package", fmt.Sprintf("let subscription %s ask for package %s", s.Name, name), effortPin,
+			func(s *Subscription) { s.Spec.Package = name }))
+	}
+	for _, shown := range a.hidden(func(src *source) bool { return src.pkg(s.Spec.Package) != nil }) {
+		text := fmt.Sprintf("%s, and let subscription %s use it", shown.how(), s.Name)
+		c := edit(s.Name, " catalog", text, effortCatalog, func(s *Subscription) { s.Spec.Source, s.Spec.SourceNamespace = shown.Name, shown.Namespace })
+		use := c.apply
+		c.apply = func(t *trial) {
+			use(t)
+			t.shown = append(t.shown, shown.source)
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// shownSource is a catalog as it would be in the namespace.
+type shownSource struct {
+	*source
+	from SourceKey // where it is
+}
+
+// how says what it takes for the namespace to see the catalog.
+func (s *shownSource) how() string {
+	if s.from == s.SourceKey {
+		return "enable catalog " + s.from.String()
+	}
+	return fmt.Sprintf("create catalog %s in namespace %s, too", s.from, s.Namespace)
+}
+
+// hidden returns the catalogs that the namespace does not see and that may help,
+// as they would be in it.
+func (a *advisor) hidden(helps func(*source) bool) []shownSource {
+	var all []shownSource
+	seen := a.q.Resolver.visible(a.base)
+	for _, src := range a.q.Resolver.sources {
+		if src.Err != nil || slices.Contains(seen, src) || !helps(src) {
+			continue
+		}
+		own := src.Source
+		own.Namespace, own.Disabled = a.base.Namespace, false
+		shown, err := newSources([]Source{own}, a.q.needs)
+		if err == nil && !slices.ContainsFunc(seen, func(s *source) bool { return s.SourceKey == own.SourceKey }) {
+			all = append(all, shownSource{shown[0], src.SourceKey})
+		}
+	}
+	return all
+}
+
+// ofInstalled are the changes of an operator that no subscription refers to: it
+// gets one, or goes.
+func (a *advisor) ofInstalled(e *entry) []change {
+	var all []change
+	subscribed := false
+	for i := range a.base.Subscriptions {
+		s := &a.base.Subscriptions[i]
+		if s.Spec.Package != e.pkg || s.Namespace != a.base.Namespace {
+			continue
+		}
+		subscribed = true
+		if s.Status.InstalledCSV != "" {
+			continue
+		}
+		all = append(all, edit(s.Name, " pin", fmt.Sprintf("set startingCSV %s on subscription %s, so that it takes over what is installed", e.name, s.Name), effortMove,
+			func(s *Subscription) { s.Status.InstalledCSV, s.Status.CurrentCSV = e.name, e.name }))
+	}
+	if !subscribed && e.pkg != "" {
+		text := fmt.Sprintf("subscribe to package %s with startingCSV %s, so that %s is updated", e.pkg, e.name, e.name)
+		all = append(all, change{key: "csv " + e.name, text: text, effort: effortMove, apply: func(t *trial) {
+			t.req.Subscriptions = append(t.req.Subscriptions, Subscription{
+				ObjectMeta: ObjectMeta{Name: "zz-" + e.name, Namespace: t.req.Namespace},
+				Spec:       SubscriptionSpec{Package: e.pkg, StartingCSV: e.name},
+				Status:     SubscriptionStatus{InstalledCSV: e.name, CurrentCSV: e.name},
+			})
+		}})
+	}
+	return append(all, deleteCSV(e.name))
+}
+
+// ofNeed are the changes about a requirement that nothing meets: a catalog that
+// the namespace does not see yet, or any that there may be.
+func (a *advisor) ofNeed(n *need) []change {
+	var all []change
+	for _, shown := range a.hidden(func(src *source) bool {
+		m, err := src.match(a.ctx, n)
+		return err == nil && len(m.entries) > 0
+	}) {
+		text := shown.how()
+		all = append(all, change{key: text, text: text, effort: effortCatalog, apply: func(t *trial) { t.shown = append(t.shown, shown.source) }})
+	}
+	if all == nil {
+		text := "add a catalog that offers " + n.String()
+		all = append(all, change{key: text, text: text, effort: effortCatalog, apply: func(t *trial) { t.waived[n] = true }})
+	}
+	return all
 }

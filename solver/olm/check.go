@@ -253,6 +253,9 @@ func (j *judge) needs(ctx context.Context) error {
 	meets := make(map[*entry][]*entry)
 	for _, by := range j.selected {
 		for _, n := range by.facts().needs {
+			if j.waived[n] {
+				continue
+			}
 			if n.banned != nil {
 				if err := j.excluded(ctx, by, n); err != nil {
 					return err

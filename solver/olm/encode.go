@@ -131,6 +131,9 @@ func (n *encoding) operator(ctx context.Context, e *entry) error {
 		n.problem.Forbid(v, &refused{e, text})
 	}
 	for _, need := range e.facts().needs {
+		if n.q.waived[need] {
+			continue
+		}
 		if need.banned != nil {
 			n.excluding = append(n.excluding, bundleNeeds{by: e, need: need})
 			continue

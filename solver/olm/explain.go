@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead/solver"
@@ -23,6 +22,8 @@ type Explanation struct {
 	// Advice is what one could do, the least intrusive first. What is said to
 	// work was tried.
 	Advice []string `json:"advice,omitempty"`
+	// None says, where there is no Advice, what was tried in vain.
+	None string `json:"none,omitempty"`
 }
 
 // Finding is a fact, and the facts that it follows from.
@@ -124,11 +125,18 @@ func (x *Explanation) lines(limit int) []string {
 		}
 	}
 	walk(x.Findings, "")
-	if room := limit - len(advice); len(lines) > room {
+	room := limit - len(advice)
+	if x.None != "" {
+		room--
+	}
+	if len(lines) > room {
 		lines = append(lines[:room-1], fmt.Sprintf("  ... and %d more lines", len(lines)-room+1))
 	}
 	for _, a := range advice {
 		lines = append(lines, "To do: "+a)
+	}
+	if x.None != "" {
+		lines = append(lines, x.None)
 	}
 	return lines
 }
@@ -143,40 +151,18 @@ func (e *UnsatError) Explain(ctx context.Context) (*Explanation, error) {
 		return nil, err
 	}
 	out := &Explanation{}
+	var cores [][]solver.Constraint
 	for _, c := range conflicts.Conflicts {
 		x := newExplainer(ctx, e.problem.q, c.Core)
 		out.Findings = append(out.Findings, x.findings(c.Core)...)
-		advice, err := x.advise()
-		if err != nil {
-			return nil, err
-		}
-		for _, a := range advice {
-			if !slices.Contains(out.Advice, a) {
-				out.Advice = append(out.Advice, a)
-			}
-		}
+		cores = append(cores, c.Core)
 	}
-	if err := e.adviseMore(ctx, out); err != nil {
+	advice, none, err := e.advise(ctx, cores)
+	if err != nil {
 		return nil, err
 	}
+	out.Advice, out.None = advice, none
 	return out, ctx.Err()
-}
-
-// adviseMore adds, where nothing that was tried helps by itself, the least
-// intrusive set of changes that together do.
-func (e *UnsatError) adviseMore(ctx context.Context, out *Explanation) error {
-	for _, a := range out.Advice {
-		if strings.HasPrefix(a, adviceRemove) || strings.HasPrefix(a, adviceChannel) {
-			return nil
-		}
-	}
-	x, err := e.conflict.Explain(ctx, &solver.ExplainOptions{MaxConflicts: 1, MaxFixes: 1})
-	if err != nil || len(x.Fixes) == 0 || len(x.Fixes[0].Drop) < 2 || len(x.Fixes[0].Drop) > maxTrials {
-		return err
-	}
-	text := strings.Join(x.Fixes[0].Advice, ", ") + "; all the rest can then be served"
-	out.Advice = slices.Insert(out.Advice, 0, text)
-	return nil
 }
 
 // findings tells first of operators that exclude each other, and then, from

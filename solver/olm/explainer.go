@@ -19,9 +19,6 @@ type explainer struct {
 	askers map[*entry][]any    // the constraints of the core that an operator would serve
 	told   map[*entry]bool
 	brief  bool // leave out what excludes what: it is told of apart
-	subs   []*subscription
-	csvs   []*entry
-	unmet  []*bundleNeeds // requirements without a candidate
 }
 
 // inQuestion asks for the operator that an explanation is about, chosenBefore
@@ -41,20 +38,13 @@ func newExplainer(ctx context.Context, q *query, core []solver.Constraint) *expl
 	}
 	for _, c := range core {
 		switch why := c.Why.(type) {
-		case *subInvalid:
-			x.subs = append(x.subs, why.sub)
 		case *csvExists:
-			x.csvs = append(x.csvs, why.csv)
 			ask(why, why.csv)
 		case *subNeeds:
-			x.subs = append(x.subs, why.sub)
 			ask(why, why.sub.options()...)
 		case *bundleNeeds:
 			x.needs[why.by] = append(x.needs[why.by], why)
 			ask(why, why.candidates...)
-			if len(why.candidates) == 0 {
-				x.unmet = append(x.unmet, why)
-			}
 		case *refused:
 			x.bars[why.entry] = why.text
 		case *onePackage, *oneProvider, *replacement, *exclusion:
@@ -74,8 +64,11 @@ func (x *explainer) subscription(why *subNeeds) Finding {
 	if s.Spec.Channel != "" {
 		what += ", channel " + s.Spec.Channel
 	}
-	if s.current != nil {
+	switch {
+	case s.current != nil:
 		what += ", " + s.current.name + " installed"
+	case s.Spec.StartingCSV != "":
+		what += ", pinned to startingCSV " + s.Spec.StartingCSV
 	}
 	f := Finding{Text: fmt.Sprintf("subscription %s (%s) cannot be served", s.Name, what)}
 	options := s.options()
@@ -245,12 +238,24 @@ func (x *explainer) demand(by any, names []string) string {
 	return listNames(names) + " is installed and no subscription refers to it"
 }
 
-// askedBy names the subscription that asks for an operator, if one does.
+// askedBy names the subscription that asks for an operator, or for one that needs
+// it in the end, if one does.
 func (x *explainer) askedBy(e *entry) string {
-	for _, by := range x.askers[e] {
-		if s, ok := by.(*subNeeds); ok {
-			return " (subscription " + s.sub.Name + ")"
+	queue := []*entry{e}
+	seen := map[*entry]bool{e: true}
+	for len(queue) > 0 {
+		for _, by := range x.askers[queue[0]] {
+			switch by := by.(type) {
+			case *subNeeds:
+				return " (subscription " + by.sub.Name + ")"
+			case *bundleNeeds:
+				if !seen[by.by] {
+					seen[by.by] = true
+					queue = append(queue, by.by)
+				}
+			}
 		}
+		queue = queue[1:]
 	}
 	return ""
 }

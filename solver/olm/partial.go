@@ -16,6 +16,7 @@ type portions struct {
 	left     []leftOut       // the other subscriptions
 	blocked  []*UnsatError   // why these could not be served, each once
 	kept     []*entry        // what is installed in parts of which nothing could be solved
+	keptBy   []*UnsatError   // the conflict of the part, for each of kept
 }
 
 // leftOut is a subscription that is not served, and why.
@@ -66,6 +67,9 @@ func (q *query) serveMost(ctx context.Context, p *portions) error {
 	}
 	if best == nil || len(q.subs) == 0 { // what is installed is itself in conflict
 		p.blocked, p.kept = append(p.blocked, unsat), append(p.kept, q.installed...)
+		for range q.installed {
+			p.keptBy = append(p.keptBy, unsat)
+		}
 		for _, s := range q.subs {
 			p.left = append(p.left, leftOut{s, unsat})
 		}
@@ -130,6 +134,29 @@ func (q *query) leaveOut(ctx context.Context, best *query, p *portions) error {
 	return nil
 }
 
+// questions notes for each conflict the request that advice is tried against:
+// what is served, those that the conflict leaves out, and what is installed but for
+// what is in conflict elsewhere.
+func (q *query) questions(p *portions) {
+	for _, why := range p.blocked {
+		req := *q.req
+		req.Subscriptions = nil
+		req.Installed = slices.DeleteFunc(slices.Clone(req.Installed), func(c ClusterServiceVersion) bool {
+			at := slices.IndexFunc(p.kept, func(e *entry) bool { return e.name == c.Name })
+			return at >= 0 && p.keptBy[at] != why // of another conflict
+		})
+		for _, s := range p.served {
+			req.Subscriptions = append(req.Subscriptions, *s.Subscription)
+		}
+		for _, l := range p.left {
+			if l.why == why {
+				req.Subscriptions = append(req.Subscriptions, *l.sub.Subscription)
+			}
+		}
+		why.request = &req
+	}
+}
+
 // resultOf puts into words what became of a query in parts.
 func (q *query) resultOf(ctx context.Context, p *portions) (*Resolution, error) {
 	all := *q
@@ -138,6 +165,7 @@ func (q *query) resultOf(ctx context.Context, p *portions) (*Resolution, error) 
 	if err != nil {
 		return nil, err
 	}
+	q.questions(p)
 	served := make(map[string]Outcome)
 	for _, o := range res.Subscriptions {
 		served[o.Subscription] = o

@@ -22,6 +22,7 @@ type query struct {
 	left      map[*ChannelError]bool // channels without an order that were left out
 	named     map[string]bool        // packages that alone should move, or nil: all
 	spare     bool                   // whether subscriptions may be left out, see serveMost
+	waived    map[*need]bool         // requirements that are taken for met, for a trial
 	known     map[string]*entry      // installed operators, by name, that were read before, or nil
 }
 

@@ -47,11 +47,6 @@ func (r *subNeeds) Advice() (string, int)   { return "remove subscription " + r.
 func (r *subInvalid) Advice() (string, int) { return "remove subscription " + r.sub.Name, effortRemove }
 func (r *refused) Advice() (string, int)    { return "", 0 }
 
-const (
-	effortRemove = 20 // a subscription: the operator stays
-	effortDelete = 30 // an operator
-)
-
 // bundleNeeds: an operator requires another.
 type bundleNeeds struct {
 	by         *entry

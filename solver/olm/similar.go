@@ -15,6 +15,15 @@ const maxDistance = 1 << 10
 // that does not exist, the nearest first: those with a slip of the pen, those
 // of which one name holds the other, and otherwise those that share a word.
 func (q *query) similarPackages(name string) string {
+	var names []string
+	for _, n := range q.similarNames(name) {
+		names = append(names, "package "+n)
+	}
+	return listNames(names)
+}
+
+// similarNames are the names of those packages.
+func (q *query) similarNames(name string) []string {
 	type like struct {
 		name     string
 		distance int
@@ -23,6 +32,9 @@ func (q *query) similarPackages(name string) string {
 	all := q.packageNames()
 	for _, p := range all {
 		d, short := near.Distance(name, p, maxDistance), min(len(name), len(p))
+		if swapped(name, p) {
+			d = 1
+		}
 		if d <= short/3 || short > 3 && (strings.Contains(p, name) || strings.Contains(name, p)) {
 			likes = append(likes, like{p, d})
 		}
@@ -37,9 +49,20 @@ func (q *query) similarPackages(name string) string {
 	})
 	var names []string
 	for _, l := range likes[:min(len(likes), 3)] {
-		names = append(names, "package "+l.name)
+		names = append(names, l.name)
 	}
-	return listNames(names)
+	return names
+}
+
+// swapped reports whether two names differ in two neighbouring letters that have
+// changed places, which is one slip of the pen.
+func swapped(a, b string) bool {
+	for i := 0; i+1 < len(a) && len(a) == len(b); i++ {
+		if a[i] != b[i] {
+			return a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+		}
+	}
+	return false
 }
 
 // packageNames lists the packages of all visible catalogs, sorted, each once.

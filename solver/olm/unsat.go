@@ -15,6 +15,7 @@ type UnsatError struct {
 
 	problem  *encoding
 	conflict *solver.UnsatError
+	request  *Request // that advice is tried against; nil means that of the problem
 }
 
 // Error lists the facts that cannot stand together, unless they are too hard to

@@ -42,7 +42,12 @@ func (r *asking) ask(ctx context.Context, req *olm.Request) (*answer, error) {
 		a.resolution, err = r.owed(ctx, req)
 		return a, err
 	default:
-		a.refusal = &Refusal{ReasonResolutionError, err.Error()}
+		text := err.Error()
+		var source *olm.SourceError
+		if errors.As(err, &source) {
+			text += "; nothing of the namespace is resolved until the catalog can be used again, or is deleted"
+		}
+		a.refusal = &Refusal{ReasonResolutionError, text}
 	}
 	return a, nil
 }

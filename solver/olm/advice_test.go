@@ -1,0 +1,114 @@
+package olm_test
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// TestAdvice carries out every piece of advice that is given in random worlds,
+// and asks again: it must help. Where there is none it must be said.
+func TestAdvice(t *testing.T) {
+	unsat, advised, carried := 0, 0, 0
+	for b := range batches(t, long.N(500, 60_000)) {
+		r, err := olm.NewResolver(b.sources, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range b.worlds {
+			_, err := r.Resolve(t.Context(), w.request())
+			var conflict *olm.UnsatError
+			if !errors.As(err, &conflict) {
+				continue
+			}
+			unsat++
+			x, err := conflict.Explain(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (len(x.Advice) == 0) != strings.HasPrefix(x.None, "no fix was found") {
+				t.Fatalf("advice %q and %q", x.Advice, x.None)
+			}
+			if len(x.Advice) > 0 {
+				advised++
+			}
+			for _, text := range x.Advice {
+				req := w.request()
+				done, err := carryOut(req, text)
+				if err != nil {
+					t.Fatalf("%s: %v", text, err)
+				}
+				if !done {
+					continue // a catalog that nobody has
+				}
+				carried++
+				if _, err := r.Resolve(t.Context(), req); err != nil {
+					t.Fatalf("%q does not help: %v", text, err)
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d worlds that cannot be satisfied have advice; %d pieces were carried out", advised, unsat, carried)
+	if unsat < 50 || advised < unsat/2 || carried < unsat/2 {
+		t.Errorf("%d of %d worlds have advice, %d pieces were carried out", advised, unsat, carried)
+	}
+}
+
+var (
+	adviceRemove  = regexp.MustCompile(`^remove subscription (\S+)$`)
+	adviceDelete  = regexp.MustCompile(`^delete csv (\S+)$`)
+	adviceChannel = regexp.MustCompile(`^let subscription (\S+) follow channel (\S+)$`)
+	adviceCatalog = regexp.MustCompile(`^let subscription (\S+) use catalog (\S+)$`)
+	advicePin     = regexp.MustCompile(`^take startingCSV \S+ off subscription (\S+)$`)
+	adviceTake    = regexp.MustCompile(`^set startingCSV (\S+) on subscription (\S+), so that it takes over what is installed$`)
+	adviceNew     = regexp.MustCompile(`^subscribe to package (\S+) with startingCSV (\S+), so that \S+ is updated$`)
+	adviceAdd     = regexp.MustCompile(`^add a catalog that offers .*$`)
+)
+
+// carryOut changes a request as advice says. It reports false where that takes
+// what the request cannot have.
+func carryOut(req *olm.Request, text string) (bool, error) {
+	text, _, _ = strings.Cut(text, "; then ")
+	subscription := func(name string) *olm.Subscription {
+		at := slices.IndexFunc(req.Subscriptions, func(s olm.Subscription) bool { return s.Name == name })
+		return &req.Subscriptions[at]
+	}
+	for _, part := range strings.Split(text, ", and ") {
+		words := func(re *regexp.Regexp) []string { return re.FindStringSubmatch(part) }
+		switch {
+		case words(adviceRemove) != nil:
+			req.Subscriptions = slices.DeleteFunc(req.Subscriptions, func(s olm.Subscription) bool { return s.Name == words(adviceRemove)[1] })
+		case words(adviceDelete) != nil:
+			req.Installed = slices.DeleteFunc(req.Installed, func(c olm.ClusterServiceVersion) bool { return c.Name == words(adviceDelete)[1] })
+		case words(adviceChannel) != nil:
+			subscription(words(adviceChannel)[1]).Spec.Channel = words(adviceChannel)[2]
+		case words(adviceCatalog) != nil:
+			s := subscription(words(adviceCatalog)[1])
+			s.Spec.SourceNamespace, s.Spec.Source = "", words(adviceCatalog)[2]
+			if namespace, name, ok := strings.Cut(s.Spec.Source, "/"); ok {
+				s.Spec.SourceNamespace, s.Spec.Source = namespace, name
+			}
+		case words(advicePin) != nil:
+			subscription(words(advicePin)[1]).Spec.StartingCSV = ""
+		case words(adviceTake) != nil:
+			s := subscription(words(adviceTake)[2])
+			s.Spec.StartingCSV, s.Status.InstalledCSV = words(adviceTake)[1], words(adviceTake)[1]
+		case words(adviceNew) != nil:
+			var s olm.Subscription
+			s.Name, s.Namespace, s.Spec.Package = "zz-new", req.Namespace, words(adviceNew)[1]
+			s.Spec.StartingCSV, s.Status.InstalledCSV = words(adviceNew)[2], words(adviceNew)[2]
+			req.Subscriptions = append(req.Subscriptions, s)
+		case words(adviceAdd) != nil:
+			return false, nil
+		default:
+			return false, fmt.Errorf("%q is not known", part)
+		}
+	}
+	return true, nil
+}
