@@ -99,6 +99,7 @@ var rules = []rule{
 	{csv: true, check: (*checker).images},
 	{csv: true, check: (*checker).apis},
 	{csv: true, check: (*checker).containers},
+	{csv: true, check: (*checker).quantities},
 	{csv: true, check: (*checker).removedAPIs},
 	{csv: true, v1: true, check: (*checker).v1Files},
 	{csv: true, v1: true, check: (*checker).v1Deployments},

@@ -28,6 +28,7 @@ func (c *checker) crds() {
 		}
 		k.names()
 		k.versions()
+		k.served()
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"regexp"
 	"sort"
 	"strconv"
 	"strings"
@@ -155,8 +154,6 @@ func (w *yamlWriter) indicators(raw []byte) int {
 	return n
 }
 
-var yamlLine = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
-
 // parse returns the root node of the one document in raw, or nil.
 func (w *yamlWriter) parse(raw []byte) (root *yaml.Node, err error) {
 	defer func() {
@@ -181,30 +178,6 @@ func (w *yamlWriter) parse(raw []byte) (root *yaml.Node, err error) {
 		return nil, nil
 	}
 	return nil, w.syntax(raw, err)
-}
-
-// syntax gives an error of the parser its position.
-func (w *yamlWriter) syntax(raw []byte, err error) *Error {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
-	line := 1
-	if m := yamlLine.FindStringSubmatch(text); m != nil {
-		line, _ = strconv.Atoi(m[1])
-		text = text[len(m[0]):]
-	}
-	if strings.HasPrefix(text, "exceeded max depth") {
-		return limitError(relative(w.start, line, 1), DepthLimit, w.limits.Depth)
-	}
-	column := 1
-	for i, l := range bytes.Split(raw, newline) {
-		if i == line-1 {
-			column += utf8.RuneCount(l) - utf8.RuneCount(bytes.TrimLeft(l, " \t"))
-		}
-	}
-	return &Error{
-		Pos: relative(w.start, line, column), Kind: Syntax,
-		Message: "the YAML text is malformed at or before this line: " + text,
-		Hint:    "check indentation, colons and quotes",
-	}
 }
 
 func (w *yamlWriter) pos(n *yaml.Node) Position { return relative(w.start, n.Line, n.Column) }

@@ -1,0 +1,179 @@
+package bundle
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/doc"
+)
+
+// served checks what an API server wants to know before it serves a CRD: who
+// approved a protected group, which columns are printed, and who converts.
+func (k *crdCheck) served() {
+	var t crdTypes
+	doc.Decode(k.crd.manifest.src.tree, &t, doc.Exact) // what does not fit is told elsewhere
+	k.approval()
+	k.columns(t.Spec.columns, "spec")
+	for i, v := range t.Spec.Versions {
+		k.columns(v.columns, "spec", "versions", i)
+	}
+	if k.crd.Spec.Conversion != nil {
+		k.conversion(&t)
+	}
+}
+
+// approvalAnnotation says where the API of a protected group was approved.
+const approvalAnnotation = "api-approved.kubernetes.io"
+
+// approval: groups of the Kubernetes community need one.
+func (k *crdCheck) approval() {
+	group := "." + k.crd.Spec.Group
+	if k.crd.old() || !strings.HasSuffix(group, ".k8s.io") && !strings.HasSuffix(group, ".kubernetes.io") {
+		return
+	}
+	stated, ok := k.crd.Metadata.Annotations[approvalAnnotation]
+	at, err := url.Parse(stated)
+	switch {
+	case stated == "":
+		k.fault(fmt.Sprintf("the group %q is one of the Kubernetes community, and the annotation %s, which API servers ask for there, is not set", k.crd.Spec.Group, approvalAnnotation),
+			"write the address of the approval, or unapproved, ... with a reason; or take a group of your own", "metadata", "annotations")
+	case ok && !strings.HasPrefix(stated, "unapproved") && (err != nil || at.Host == "" || at.Scheme == ""):
+		k.fault(fmt.Sprintf("the annotation %s is %q, which is neither an address nor unapproved", approvalAnnotation, stated),
+			"write the address of the approval, or unapproved, ... with a reason", "metadata", "annotations", approvalAnnotation)
+	}
+}
+
+var (
+	columnTypes   = []string{"integer", "number", "string", "boolean", "date"}
+	columnFormats = []string{"", "int32", "int64", "float", "double", "byte", "date", "date-time", "password"}
+)
+
+func (k *crdCheck) columns(list columns, path ...any) {
+	for i, column := range list.AdditionalPrinterColumns {
+		here := append(slices.Clone(path), "additionalPrinterColumns", i)
+		what := fmt.Sprintf("printer column %d", i+1)
+		if column.Name != "" {
+			what = fmt.Sprintf("printer column %q", column.Name)
+		} else {
+			k.fault(what+" has no name", "write name: with the heading of the column", here...)
+		}
+		switch {
+		case column.Type == "":
+			k.fault(what+" has no type", "write one of "+strings.Join(columnTypes, ", "), here...)
+		case !slices.Contains(columnTypes, column.Type):
+			k.fault(fmt.Sprintf("%s: %q is not a type of columns", what, column.Type), "write one of "+strings.Join(columnTypes, ", "), append(here, "type")...)
+		}
+		if !slices.Contains(columnFormats, column.Format) {
+			k.fault(fmt.Sprintf("%s: %q is not a format of columns", what, column.Format), "write one of "+strings.Join(columnFormats[1:], ", "), append(here, "format")...)
+		}
+		name, value := "jsonPath", column.JSONPath
+		if k.crd.old() {
+			name, value = "JSONPath", column.OldJSONPath
+		}
+		switch {
+		case value == "":
+			k.fault(what+" has no "+name, "write where in the object the value is, as in .status.phase", here...)
+		case value[0] != '.' && value[0] != '[' || strings.Count(value, "[") != strings.Count(value, "]"):
+			k.fault(fmt.Sprintf("%s: %s %q is not a path", what, name, value), "write it as in .status.phase", append(here, name)...)
+		}
+	}
+}
+
+// conversion checks who converts between versions.
+func (k *crdCheck) conversion(t *crdTypes) {
+	c, path := t.Spec.Conversion, []any{"spec", "conversion"}
+	src := k.crd.manifest.src.tree.Get("spec", "conversion")
+	config, at := c.Webhook.ClientConfig, append(slices.Clone(path), "webhook", "clientConfig")
+	node, reviews := src.Get("webhook", "clientConfig"), c.Webhook.ConversionReviewVersions
+	if k.crd.old() {
+		config, at = c.WebhookClientConfig, append(slices.Clone(path), "webhookClientConfig")
+		node, reviews = src.Get("webhookClientConfig"), c.ConversionReviewVersions
+	}
+	if k.crd.Spec.Conversion.Strategy != "Webhook" {
+		if !node.Null() || !k.crd.old() && !src.Get("webhook").Null() {
+			k.fault("spec.conversion describes a webhook, and its strategy is another", "write strategy: Webhook, or delete the webhook", path...)
+		}
+		return
+	}
+	if k.crd.Spec.PreserveUnknownFields {
+		k.fault("spec.conversion is by webhook, which needs preserveUnknownFields: false", "write it", "spec", "preserveUnknownFields")
+	}
+	if node.Null() {
+		k.fault("spec.conversion is by webhook, and there is no client configuration that says where that is", "write webhook.clientConfig with a service", path...)
+	} else {
+		k.clientConfig(config, node, at)
+	}
+	if len(reviews) == 0 && !k.crd.old() {
+		k.fault("spec.conversion is by webhook, and says no versions of conversion reviews", "write conversionReviewVersions: [v1]", path...)
+	}
+}
+
+func (k *crdCheck) clientConfig(config clientConfig, node *doc.Value, path []any) {
+	service := !node.Get("service").Null()
+	switch {
+	case (config.URL != nil) == service:
+		k.fault("the webhook's client configuration has to name either a service or a url", "keep one of the two", path...)
+	case service:
+		for field, value := range map[string]string{"name": config.Service.Name, "namespace": config.Service.Namespace} {
+			if value == "" {
+				k.fault("the webhook's service has no "+field, "write it", append(path, "service", field)...)
+			}
+		}
+		if p := config.Service.Path; p != nil && !strings.HasPrefix(*p, "/") {
+			k.fault(fmt.Sprintf("the webhook's path %q does not begin with a slash", *p), "write it with one", append(path, "service", "path")...)
+		}
+		if p := config.Service.Port; p != nil && (*p < 1 || *p > 65535) {
+			k.fault(fmt.Sprintf("the webhook's port %d is not one", *p), "write a number from 1 to 65535", append(path, "service", "port")...)
+		}
+	default:
+		if u, err := url.Parse(*config.URL); err != nil || u.Scheme != "https" || u.Host == "" {
+			k.fault(fmt.Sprintf("the webhook's url %q is not one of https", *config.URL), "write it as in https://example.com/convert", append(path, "url")...)
+		}
+	}
+}
+
+// quantity matches amounts of resources, as API servers read them.
+var quantity = regexp.MustCompile(`^([+-]?)([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$`)
+
+// quantityFault says why a text is not an amount that containers may ask for,
+// or "".
+func quantityFault(text string) string {
+	m := quantity.FindStringSubmatch(text)
+	switch {
+	case m == nil:
+		return "it is not a number with a unit such as m, Mi or G"
+	case m[1] == "-" && strings.Trim(m[2], "0.") != "":
+		return "it is negative"
+	}
+	return ""
+}
+
+// quantities checks what containers ask for.
+func (c *checker) quantities() {
+	c.eachContainer(func(what string, con Container, path []any) {
+		for _, kind := range []string{"limits", "requests"} {
+			node := c.b.CSV.manifest.src.tree.At(append(path, "resources", kind)...)
+			if node.Key != kind {
+				continue
+			}
+			for i := range node.Members {
+				m := &node.Members[i]
+				text, ok := m.Text()
+				if !ok && m.Kind == '0' {
+					text, ok = string(m.Raw), true
+				}
+				why := "it is " + m.Describe()
+				if ok {
+					why = quantityFault(text)
+				}
+				if why != "" && !m.Null() {
+					c.csvFault(CodeDeployment, fmt.Sprintf("%s: the %s of %s %q is not an amount: %s", what, m.Key, kind, strings.Trim(string(m.Raw), `"`), why),
+						"write it as in 100m or 256Mi", append(path, "resources", kind, m.Key)...)
+				}
+			}
+		}
+	})
+}
