@@ -65,7 +65,7 @@ func TestOpenFaults(t *testing.T) {
 	for i, want := range []string{
 		`a.json:2:10: package: name is a number where a text belongs; write "7", in quotes`,
 		`a.json:3:16: a key in double quotes should stand here, not ','`,
-		`b.yaml:2:1: the YAML text is malformed at or before this line: did not find expected node content; check indentation, colons and quotes`,
+		`b.yaml:2:1: the YAML text is malformed at this line: did not find expected node content; check indentation, colons and quotes`,
 	} {
 		if all[i].Error() != want {
 			t.Errorf("%s", all[i].Error())

@@ -66,7 +66,7 @@ var lattice = map[string][]string{
 	"catalog/diff": {"catalog", "internal/doc", "internal/semverx"},
 	"catalog/draw": {"catalog", "internal/diagram", "internal/semverx"},
 	"catalog/edit": {
-		"catalog", "catalog/diff", "catalog/internal/csv", "catalog/internal/names", "catalog/internal/shape", "internal/doc", "internal/near",
+		"catalog", "catalog/check", "catalog/diff", "catalog/internal/csv", "catalog/internal/names", "catalog/internal/shape", "internal/doc", "internal/near",
 		"internal/semverx",
 	},
 	"catalog/bundle":   {"catalog", "catalog/internal/regular", "internal/doc", "internal/near", "internal/semverx"},
