@@ -118,7 +118,10 @@ type (
 
 // WriteSARIF writes the report as SARIF 2.1.0, which code hosts show beside the
 // lines it is about. Paths of files are relative to the root of the catalog.
-func (r *Report) WriteSARIF(w io.Writer) error {
+func (r *Report) WriteSARIF(w io.Writer) error { return WriteSARIF(w, r.findings, r.warnings) }
+
+// WriteSARIF writes findings of any kind as [Report.WriteSARIF] does.
+func WriteSARIF(w io.Writer, errors, warnings catalog.Diagnostics) error {
 	run := sarifRun{
 		Tool:       sarifTool{sarifDriver{Name: "fairlead catalog", Rules: []sarifRule{}}},
 		ColumnKind: "unicodeCodePoints", Results: []sarifResult{},
@@ -135,8 +138,8 @@ func (r *Report) WriteSARIF(w io.Writer) error {
 			run.Results = append(run.Results, sarifResult{d.Code, i, level, sarifText{withoutPlace(d)}, []sarifLocation{location(d)}})
 		}
 	}
-	add("error", r.findings)
-	add("warning", r.warnings)
+	add("error", errors)
+	add("warning", warnings)
 	return doc.WriteIndented(w, sarifLog{
 		Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run},
 	})

@@ -356,10 +356,7 @@ func (k *change) removeDocument(d *catalog.Document) error {
 // patch returns the patch, once it is tried: all else is as before, and nothing
 // is wrong that was not before.
 func (k *change) patch(ctx context.Context) (*Patch, error) {
-	p := &Patch{Changes: k.made}
-	slices.SortStableFunc(p.Changes, func(a, b Replacement) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Offset, b.Offset), cmp.Compare(len(a.Old), len(b.Old)))
-	})
+	p := (&Patch{Changes: k.made}).Sorted()
 	fsys, err := p.Patched(k.e.fsys)
 	if err != nil {
 		return nil, err

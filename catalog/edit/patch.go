@@ -24,6 +24,12 @@ type Patch struct {
 	Changes []Replacement `json:"changes"` // sorted
 }
 
+// compareReplacements orders changes by file and place; what adds comes before
+// what replaces there.
+func compareReplacements(a, b Replacement) int {
+	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Offset, b.Offset), cmp.Compare(len(a.Old), len(b.Old)))
+}
+
 // Inverse returns the patch that undoes p, to the byte.
 func (p *Patch) Inverse() *Patch {
 	back := &Patch{}

@@ -53,6 +53,7 @@ func run(ctx context.Context, words []string, stdout, stderr io.Writer) int {
 			{Name: "graph", Usage: "PATH PACKAGE [-o mermaid|dot|svg] [-channel NAME]...", About: "draw the updates of a package", Run: with(graph)},
 			{Name: "path", Usage: "PATH PACKAGE FROM TO [-channel NAME] [-rules v0|v1]", About: "find the updates from one bundle or version to another by the rules of OLM v0 or v1, or say why there are none", Run: with(path)},
 			{Name: "diff", Usage: "OLD NEW [-o text|json]", About: "compare two catalogs; findings are users whom the new one leaves without updates", Run: with(compare)},
+			{Name: "release", Usage: "OLD NEW [-o markdown|json|sarif]", About: "judge a new version of a catalog: is it valid, and does every user of the old one still get updates, by the rules of OLM v0 and v1; with the edit that helps", Run: with(releaseGate)},
 			{Name: "filter", Usage: "PATH -package NAME[/CHANNEL,...][@RANGE]... [-default NAME=CHANNEL]... [-no-dependencies] [-o json|yaml|jsonl] [-to DIR]", About: "take a part of a catalog, with what it requires; the range is like \">=1.0.0 <2.0.0\"", Run: with(filter)},
 			{Name: "merge", Usage: "PATH... [-prefer first|last] [-o json|yaml|jsonl] [-to DIR]", About: "join catalogs; findings are things of which they say different", Run: with(merge)},
 			{Name: "convert", Usage: "PATH [-o json|yaml|jsonl] [-csv-metadata] [-to DIR]", About: "write a catalog in another format, or with olm.csv.metadata instead of manifests", Run: with(convert)},

@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/diff"
 	"github.com/fairlead/fairlead/catalog/draw"
+	"github.com/fairlead/fairlead/catalog/release"
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
@@ -127,6 +128,37 @@ func compare(c *call) error {
 		err = d.WriteText(c.Stdout)
 	}
 	if err == nil && d.Stranded() > 0 {
+		err = args.ErrFindings
+	}
+	return err
+}
+
+func releaseGate(c *call) error {
+	format := c.Choice("o", "markdown", "json", "sarif")
+	if err := c.Parse(2, 2); err != nil {
+		return err
+	}
+	before, err := c.open(c.Arg(0))
+	if err != nil {
+		return err
+	}
+	after, err := c.source(c.Arg(1))
+	if err != nil {
+		return err
+	}
+	report, err := release.Judge(c.Context, before, after)
+	if err != nil {
+		return err
+	}
+	switch *format {
+	case "json":
+		err = report.WriteJSON(c.Stdout)
+	case "sarif":
+		err = report.WriteSARIF(c.Stdout)
+	default:
+		err = report.WriteMarkdown(c.Stdout, after)
+	}
+	if err == nil && !report.Passes() {
 		err = args.ErrFindings
 	}
 	return err

@@ -69,6 +69,7 @@ var lattice = map[string][]string{
 		"catalog", "catalog/check", "catalog/diff", "catalog/internal/csv", "catalog/internal/names", "catalog/internal/shape", "internal/doc", "internal/near",
 		"internal/semverx",
 	},
+	"catalog/release":  {"catalog", "catalog/check", "catalog/diff", "catalog/edit", "internal/doc"},
 	"catalog/bundle":   {"catalog", "catalog/internal/regular", "internal/doc", "internal/near", "internal/semverx"},
 	"catalog/source":   {"catalog", "internal/archive"},
 	"catalog/template": {"catalog", "catalog/check", "internal/doc", "internal/near", "internal/semverx"},
@@ -111,7 +112,7 @@ var lattice = map[string][]string{
 	// Programs: the public packages, what they read their input with, and what
 	// they share below examples/internal.
 	"examples/*": {
-		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout",
+		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/release", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout",
 		"internal/archive", "internal/diagram", "internal/doc", "lifecycle", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints",
@@ -187,6 +188,7 @@ var cores = map[string]purity{
 	"catalog/diff":       calm,
 	"catalog/draw":       calm,
 	"catalog/edit":       calm,
+	"catalog/release":    calm,
 	"catalog/template":   calm,
 	"internal/archive":   calm,
 	"internal/diagram":   calm,

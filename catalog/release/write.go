@@ -1,0 +1,59 @@
+package release
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog/check"
+	"github.com/fairlead/fairlead/internal/doc"
+)
+
+// WriteJSON writes the report as one JSON object.
+func (r *Report) WriteJSON(w io.Writer) error { return doc.WriteIndented(w, r) }
+
+// WriteSARIF writes the findings as SARIF 2.1.0, which code hosts show beside
+// the lines they are about.
+func (r *Report) WriteSARIF(w io.Writer) error { return check.WriteSARIF(w, r.Findings, nil) }
+
+// WriteMarkdown writes the report for a pull request: the verdict, who is
+// affected, what changed, and the patch, of the catalog in after.
+func (r *Report) WriteMarkdown(w io.Writer, after fs.FS) error {
+	var b bytes.Buffer
+	if r.Passes() {
+		fmt.Fprintf(&b, "**Passes.** All %d users that were looked at still reach the head of their channel, by the rules of OLM v0 and v1.\n", r.Users)
+	} else {
+		fmt.Fprintf(&b, "**Does not pass.** Findings: %d; %d users were looked at, by the rules of OLM v0 and v1.\n\n", len(r.Findings), r.Users)
+		for _, d := range r.Findings {
+			fmt.Fprintf(&b, "- `%s` %s: %s\n", d.Pos, d.Subject, d.Message)
+		}
+	}
+	if !r.Diff.Empty() {
+		b.WriteString("\n<details><summary>What changed</summary>\n\n```\n")
+		if err := r.Diff.WriteText(&b); err != nil {
+			return err
+		}
+		b.WriteString("```\n</details>\n")
+	}
+	if r.Patch != nil {
+		b.WriteString("\nThis edit helps:\n\n")
+		for _, f := range r.Fixes {
+			fmt.Fprintf(&b, "- package %s, channel %s: %s skips %s\n", f.Package, f.Channel, f.Entry, strings.Join(f.Skips, ", "))
+		}
+		b.WriteString("\n```diff\n")
+		if err := r.Patch.WriteUnified(&b, after); err != nil {
+			return err
+		}
+		b.WriteString("```\n")
+	}
+	if len(r.Left) > 0 {
+		b.WriteString("\nNo edit of one entry helps these:\n\n")
+		for _, left := range r.Left {
+			fmt.Fprintf(&b, "- %s\n", left)
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
