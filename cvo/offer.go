@@ -154,9 +154,9 @@ func riskList(u *graph.Updates, seen []ClusterRisk, known graph.Evaluations, old
 			c := Condition{Type: "Applies", Status: x.Applies, LastTransitionTime: now}
 			switch x.Applies {
 			case True:
-				c.Reason = string(graph.Match)
+				c.Reason, c.Message = string(graph.Match), "one of its rules matches this cluster"
 			case False:
-				c.Reason = string(graph.NotMatch)
+				c.Reason, c.Message = string(graph.NotMatch), "its rules do not match this cluster"
 			default:
 				c.Reason, c.Message = graph.ReasonEvaluation, x.Message
 			}

@@ -97,6 +97,27 @@ func showGraph(c *args.Call) error {
 // openGraph reads a graph, or puts it together from a directory that holds a
 // raw graph in a file and graph data below. all is the graph of all channels.
 func openGraph(c *args.Call, part *graph.AssembleOptions) (g, all *graph.Graph, err error) {
+	g, data, err := readGraphData(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := part.Check(); err != nil {
+		return nil, nil, err
+	}
+	if data == nil && *part == (graph.AssembleOptions{}) {
+		return g, nil, nil
+	}
+	if data == nil {
+		data = &graph.Data{}
+	}
+	if channels := channelsOf(g, data); part.Channel != "" && !slices.Contains(channels, part.Channel) {
+		return nil, nil, fmt.Errorf("-channel %s: no release is in that channel; the channels are %s", part.Channel, listed(channels))
+	}
+	return data.Assemble(g, part), data.Assemble(g, &graph.AssembleOptions{Architecture: part.Architecture}), nil
+}
+
+// readGraphData reads a graph, and graph data where a directory is named.
+func readGraphData(c *args.Call) (g *graph.Graph, data *graph.Data, err error) {
 	name, dir := c.Args[0], ""
 	if info, err := os.Stat(name); err != nil {
 		return nil, nil, unread(err, name, "name the JSON of an update graph, or a directory with a raw graph and graph data")
@@ -110,7 +131,6 @@ func openGraph(c *args.Call, part *graph.AssembleOptions) (g, all *graph.Graph, 
 		return nil, nil, err
 	}
 	g, found := graph.Parse(text, &graph.Options{File: name})
-	data := &graph.Data{}
 	if dir != "" && g != nil {
 		var more graph.Diagnostics
 		data, more = graph.ReadData(os.DirFS(dir))
@@ -122,16 +142,7 @@ func openGraph(c *args.Call, part *graph.AssembleOptions) (g, all *graph.Graph, 
 	for _, d := range found {
 		fmt.Fprintln(c.Stderr, "warning:", d)
 	}
-	if err := part.Check(); err != nil {
-		return nil, nil, err
-	}
-	if dir == "" && *part == (graph.AssembleOptions{}) {
-		return g, nil, nil
-	}
-	if channels := channelsOf(g, data); part.Channel != "" && !slices.Contains(channels, part.Channel) {
-		return nil, nil, fmt.Errorf("-channel %s: no release is in that channel; the channels are %s", part.Channel, listed(channels))
-	}
-	return data.Assemble(g, part), data.Assemble(g, &graph.AssembleOptions{Architecture: part.Architecture}), nil
+	return g, data, nil
 }
 
 // channelsOf returns the channels that releases or graph data name, sorted.

@@ -25,6 +25,7 @@ func run(ctx context.Context, words []string, stdout, stderr io.Writer) int {
 		Notes: "The exit status is 0 if all is well, 1 for findings, 2 for bad arguments or input.",
 		Commands: []*args.Command{
 			graphCommand(),
+			serveCommand(),
 			planCommand(),
 			statusCommand(),
 			recommendCommand(),

@@ -1,0 +1,304 @@
+package graph
+
+import (
+	"bytes"
+	"compress/gzip"
+	"container/list"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Service answers clusters that ask for their updates, by the protocol of
+// Cincinnati: GET with the parameters channel, arch, version and id. It is an
+// [http.Handler], and answers on every path.
+//
+//  1. The answer is what Data.Assemble makes of the raw graph for the channel and
+//     the architecture, which is amd64 where none is asked for. A channel that
+//     nobody has heard of is an empty graph, as in the reference.
+//  2. Without a channel, or with names that there cannot be, it is 400 with a
+//     body that says what is wrong; for other methods 405, for clients that do
+//     not take JSON 406.
+//  3. Answers have a weak ETag: who has them already gets 304. They are sent
+//     compressed to who takes gzip.
+//  4. Answers are kept, compressed and not, for as many questions as
+//     ServiceOptions.Answers says; those that were not asked for longest go first.
+//
+// Its methods may be called from several goroutines.
+type Service struct {
+	options ServiceOptions
+	source  atomic.Pointer[source]
+
+	requests, notModified, refused, kept, made, loads atomic.Int64
+}
+
+// ServiceOptions are how a Service works. Nil is the zero value.
+type ServiceOptions struct {
+	// Answers is how many answers are kept; default 256.
+	Answers int
+	// Architecture is that of clusters that do not say theirs; default amd64.
+	Architecture string
+}
+
+// ServiceMetrics count what a Service has done since it began.
+type ServiceMetrics struct {
+	Requests    int64 `json:"requests"`    // all
+	NotModified int64 `json:"notModified"` // answered with 304
+	Refused     int64 `json:"refused"`     // answered with 4xx
+	Kept        int64 `json:"kept"`        // answered from what was kept
+	Made        int64 `json:"made"`        // graphs that were assembled
+	Loads       int64 `json:"loads"`       // calls of Load
+}
+
+// source is what answers are made of, and those that are kept. It is replaced as
+// a whole.
+type source struct {
+	raw  *Graph
+	data *Data
+
+	mu      sync.Mutex
+	answers map[question]*list.Element // of *answer
+	recent  *list.List                 // the one that was asked for last is first
+}
+
+type question struct{ channel, arch string }
+
+// answer is made by whoever asks first.
+type answer struct {
+	question
+	once        sync.Once
+	plain, zip  []byte
+	etag        string
+	plainLength []string // header values, made once
+	zipLength   []string
+	etagValue   []string
+	err         error
+}
+
+// NewService returns a service that answers with empty graphs until Load is
+// called.
+func NewService(opts *ServiceOptions) *Service {
+	s := &Service{}
+	if opts != nil {
+		s.options = *opts
+	}
+	if s.options.Answers <= 0 {
+		s.options.Answers = 256
+	}
+	if s.options.Architecture == "" {
+		s.options.Architecture = "amd64"
+	}
+	s.load(nil, nil)
+	return s
+}
+
+// Load has the service answer from another raw graph and other data from now on.
+// Requests that are under way get one or the other, and none fails. Nil stands for
+// nothing.
+func (s *Service) Load(raw *Graph, data *Data) {
+	s.loads.Add(1)
+	s.load(raw, data)
+}
+
+func (s *Service) load(raw *Graph, data *Data) {
+	if raw == nil {
+		raw = newBuilder(nil, nil).done()
+	}
+	if data == nil {
+		data = &Data{}
+	}
+	s.source.Store(&source{raw: raw, data: data, answers: map[question]*list.Element{}, recent: list.New()})
+}
+
+// Metrics returns what the service has done.
+func (s *Service) Metrics() ServiceMetrics {
+	return ServiceMetrics{
+		Requests: s.requests.Load(), NotModified: s.notModified.Load(), Refused: s.refused.Load(),
+		Kept: s.kept.Load(), Made: s.made.Load(), Loads: s.loads.Load(),
+	}
+}
+
+// Header values that are the same for all.
+var (
+	headerJSON = []string{"application/json"}
+	headerGzip = []string{"gzip"}
+	headerVary = []string{"Accept-Encoding"}
+)
+
+// ServeHTTP implements http.Handler.
+func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.requests.Add(1)
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		s.refuse(w, http.StatusMethodNotAllowed, "invalid_method", "use GET")
+		return
+	}
+	if !takesJSON(r.Header["Accept"]) {
+		s.refuse(w, http.StatusNotAcceptable, "invalid_content_type", "the answer is application/json, which Accept does not name")
+		return
+	}
+	q := question{parameter(r.URL.RawQuery, "channel"), parameter(r.URL.RawQuery, "arch")}
+	if q.arch == "" {
+		q.arch = s.options.Architecture
+	}
+	if q.channel == "" {
+		s.refuse(w, http.StatusBadRequest, "missing_params", "mandatory client parameters missing: channel")
+		return
+	}
+	if err := (&AssembleOptions{Channel: q.channel, Architecture: q.arch}).Check(); err != nil {
+		s.refuse(w, http.StatusBadRequest, "invalid_params", err.Error())
+		return
+	}
+	a := s.answer(q)
+	if a.err != nil {
+		s.refuse(w, http.StatusInternalServerError, "internal_server_error", a.err.Error())
+		return
+	}
+	h := w.Header()
+	h["Etag"], h["Vary"] = a.etagValue, headerVary
+	if matches(r.Header["If-None-Match"], a.etag) {
+		s.notModified.Add(1)
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h["Content-Type"] = headerJSON
+	body := a.plain
+	if takesGzip(r.Header["Accept-Encoding"]) {
+		body, h["Content-Encoding"], h["Content-Length"] = a.zip, headerGzip, a.zipLength
+	} else {
+		h["Content-Length"] = a.plainLength
+	}
+	w.WriteHeader(http.StatusOK)
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(body) // who has gone away is not told
+	}
+}
+
+// refuse answers with what is wrong, in the form of the reference.
+func (s *Service) refuse(w http.ResponseWriter, status int, kind, value string) {
+	s.refused.Add(1)
+	body, err := json.Marshal(map[string]string{"kind": kind, "value": value})
+	if err != nil {
+		panic(err) // unreachable: strings
+	}
+	w.Header()["Content-Type"] = headerJSON
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}
+
+// answer returns what is kept, or makes it.
+func (s *Service) answer(q question) *answer {
+	src := s.source.Load()
+	src.mu.Lock()
+	e := src.answers[q]
+	if e == nil {
+		e = src.recent.PushFront(&answer{question: q})
+		src.answers[q] = e
+		for len(src.answers) > s.options.Answers {
+			last := src.recent.Back()
+			src.recent.Remove(last)
+			delete(src.answers, last.Value.(*answer).question)
+		}
+	} else {
+		src.recent.MoveToFront(e)
+		s.kept.Add(1)
+	}
+	a := e.Value.(*answer)
+	src.mu.Unlock()
+	a.once.Do(func() {
+		s.made.Add(1)
+		a.make(src)
+	})
+	return a
+}
+
+// make assembles the graph and writes it.
+func (a *answer) make(src *source) {
+	g := src.data.Assemble(src.raw, &AssembleOptions{Channel: a.channel, Architecture: a.arch})
+	if a.plain, a.err = g.MarshalJSON(); a.err != nil {
+		return
+	}
+	var zip bytes.Buffer
+	out := gzip.NewWriter(&zip)
+	_, _ = out.Write(a.plain) // a buffer does not fail
+	_ = out.Close()
+	a.zip = zip.Bytes()
+	sum := sha256.Sum256(a.plain)
+	a.etag = `W/"` + hex.EncodeToString(sum[:16]) + `"`
+	a.etagValue = []string{a.etag}
+	a.plainLength, a.zipLength = []string{strconv.Itoa(len(a.plain))}, []string{strconv.Itoa(len(a.zip))}
+}
+
+// parameter returns a parameter of a query, "" when it is not there or cannot be
+// read. It allocates nothing for those that are written plainly.
+func parameter(query, name string) string {
+	for query != "" {
+		var part string
+		part, query, _ = strings.Cut(query, "&")
+		key, value, _ := strings.Cut(part, "=")
+		if key != name {
+			continue
+		}
+		if strings.ContainsAny(value, "%+") {
+			return strings.ReplaceAll(value, "+", " ") // no channel or architecture has either: it is told
+		}
+		return value
+	}
+	return ""
+}
+
+// takesJSON reports whether one of the types that are accepted is JSON's. Without
+// any all are.
+func takesJSON(accept []string) bool {
+	for _, line := range accept {
+		for line != "" {
+			var one string
+			one, line, _ = strings.Cut(line, ",")
+			kind, _, _ := strings.Cut(one, ";")
+			switch strings.TrimSpace(kind) {
+			case "application/json", "application/*", "*/*":
+				return true
+			}
+		}
+	}
+	return len(accept) == 0
+}
+
+// takesGzip reports whether gzip is accepted.
+func takesGzip(accept []string) bool {
+	for _, line := range accept {
+		for line != "" {
+			var one string
+			one, line, _ = strings.Cut(line, ",")
+			coding, quality, _ := strings.Cut(one, ";")
+			if coding = strings.TrimSpace(coding); coding == "gzip" || coding == "*" {
+				switch strings.ReplaceAll(quality, " ", "") {
+				case "q=0", "q=0.0", "q=0.00", "q=0.000":
+				default:
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// matches reports whether a tag is among those that the client has, by the weak
+// comparison.
+func matches(known []string, etag string) bool {
+	for _, line := range known {
+		for line != "" {
+			var one string
+			one, line, _ = strings.Cut(line, ",")
+			if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == strings.TrimPrefix(etag, "W/") {
+				return true
+			}
+		}
+	}
+	return false
+}
