@@ -78,7 +78,9 @@ type Statement struct {
 // remains without the constraints of the first, and so on, so that conflicts
 // that have nothing in common all are reported.
 //
-// Reasons can help by implementing [Predicate] and [Adviser].
+// Reasons can help: a text that begins with the name of its subject ("kafka.v2
+// requires API Etcd") is told once of all subjects of which the same is said, and
+// one that is an [Adviser] knows the way out.
 //
 // Cost: a run of the SAT engine for about every constraint of a core. The error
 // is [*IncompleteError] when ctx ended first.

@@ -13,8 +13,7 @@ import (
 // needsAPI is a structured reason, such as a resolver has.
 type needsAPI struct{ bundle, api string }
 
-func (n needsAPI) String() string    { return n.bundle + " requires API " + n.api }
-func (n needsAPI) Predicate() string { return "requires API " + n.api }
+func (n needsAPI) String() string { return n.bundle + " requires API " + n.api }
 
 // wanted is what a user can take back.
 type wanted struct {
@@ -23,7 +22,6 @@ type wanted struct {
 }
 
 func (w wanted) String() string        { return w.what + " exists" }
-func (w wanted) Predicate() string     { return "exists" }
 func (w wanted) Advice() (string, int) { return "remove " + w.what, w.effort }
 
 func explain(t *testing.T, p *solver.Problem, opts *solver.ExplainOptions) *solver.Explanation {

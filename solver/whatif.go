@@ -92,7 +92,6 @@ func (p *Problem) with(w *change) *Problem {
 type supposed string
 
 func (s supposed) String() string        { return "it " + string(s) }
-func (s supposed) Predicate() string     { return string(s) }
 func (s supposed) Advice() (string, int) { return "", 0 }
 
 // A Session solves one problem again and again under changing suppositions, and

@@ -5,18 +5,6 @@ import (
 	"strings"
 )
 
-// A Predicate is a reason that can be said of several variables at once, which
-// keeps explanations short where many candidates fail alike.
-//
-// A reason that is no Predicate, and whose text begins with the name of the
-// variable that it speaks of, is taken apart there. Any other text is put behind
-// what the constraint demands, after a colon.
-type Predicate interface {
-	fmt.Stringer
-	// Predicate returns what is said, without the subject: "requires API Kafka".
-	Predicate() string
-}
-
 // An Adviser is a reason that knows what its reader can do about the
 // constraint.
 type Adviser interface {
@@ -115,9 +103,12 @@ func (n namer) phrase(c Constraint, subject Var) phrase {
 	return say
 }
 
+// predicate returns what a reason says of its subject, where it is such that it
+// can be said of several: a reason whose text begins with the name of the subject
+// is taken apart there. Any other text is put behind what the constraint demands.
 func (n namer) predicate(c Constraint, subject Var) (string, bool) {
-	if p, ok := c.Why.(Predicate); ok {
-		return p.Predicate(), true
+	if s, ok := c.Why.(supposed); ok {
+		return string(s), true
 	}
 	if c.Why == nil || subject == 0 {
 		return "", false
