@@ -55,6 +55,4 @@
 // What is seen may be old: a pod that has come to tolerate a taint, or whose node
 // has lost it, is still evicted by a decision made just before. A taint that goes
 // and comes back while nobody looks is another one only if its timeAdded is.
-//
-// Policy.Reference decides as Kubernetes does instead, which breaks rules 1 to 3.
 package taints

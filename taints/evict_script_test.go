@@ -21,7 +21,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // TestEvictScripts runs the scenarios of testdata/evict. The commands:
 //
 //	do                          carries out the commands of the input, one a line
-//	policy [reference] [match=M] [attempts=N] [budgets[=TIMEOUT]] [finished]
+//	policy [match=M] [attempts=N] [budgets[=TIMEOUT]] [finished]
 //	       [inflight=N] [lifecycle] [FIELD=NUMBER of the lifecycle...]
 //	                            a new, empty cluster under this policy
 //	node NAME [zone=Z] [uid=U] [count=N] [exclude]
@@ -199,8 +199,6 @@ func (s *script) newPolicy(c *golden.Command) {
 			value = a.Values[0]
 		}
 		switch a.Key {
-		case "reference":
-			p.Reference = true
 		case "match":
 			p.Match = taints.Match(value)
 		case "attempts":

@@ -143,8 +143,8 @@ func garbage(rnd *rand.Rand) *taints.World {
 func TestStepPure(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2, 1))
 	policies := []*taints.Policy{
-		nil, {Reference: true}, {RespectBudgets: true, MaxAttempts: 2, MaxInFlight: 1}, {Lifecycle: &taints.Lifecycle{}, Match: taints.MatchLongest},
-		{Lifecycle: &taints.Lifecycle{}, Reference: true, Options: &taints.Options{ComparisonOperators: true}},
+		nil, {RespectBudgets: true, MaxAttempts: 2, MaxInFlight: 1}, {Lifecycle: &taints.Lifecycle{}, Match: taints.MatchLongest},
+		{Lifecycle: &taints.Lifecycle{}, Options: &taints.Options{ComparisonOperators: true}},
 	}
 	for range long.N(500, 200_000) {
 		policy := policies[rnd.IntN(len(policies))]
@@ -191,7 +191,7 @@ func TestHugeNode(t *testing.T) {
 		p.Spec.NodeName = "n"
 		w.Pods = append(w.Pods, p)
 	}
-	for _, policy := range []*taints.Policy{{MaxInFlight: 1000}, {Reference: true}} {
+	for _, policy := range []*taints.Policy{{MaxInFlight: 1000}} {
 		w.Failures = nil
 		d := taints.Step(taints.State{}, w, start, policy)
 		if size := len(encode(t, d.State)); size > fairlead.MaxValueSize {

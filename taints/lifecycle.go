@@ -43,7 +43,7 @@ func hasTaint(n *Node, key string) bool {
 
 // manage keeps the conditions and taints of the node, if that is our affair.
 func (s *stepper) manage() {
-	if s.policy.Lifecycle == nil || s.Node == nil {
+	if s.policy.Lifecycle == nil {
 		return
 	}
 	s.listen()

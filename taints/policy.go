@@ -31,16 +31,12 @@ type Policy struct {
 	// evicted, and not seen to terminate, or given up. Zero means 500; it is 1,000 at most.
 	MaxInFlight int `json:"maxInFlight,omitempty"`
 	// RespectBudgets evicts pods only when their disruption budgets allow it, at
-	// the latest BudgetTimeout after their deadline. The reference does not look
-	// at budgets.
+	// the latest BudgetTimeout after their deadline. Kubernetes' own eviction by taints
+	// does not look at budgets.
 	RespectBudgets bool `json:"respectBudgets,omitempty"`
 	// BudgetTimeout is how long a budget can hold up an eviction. Zero means 10
 	// minutes; less than zero means for ever.
 	BudgetTimeout time.Duration `json:"budgetTimeout,omitempty"`
-	// Reference decides when to evict exactly as the taint eviction controller of
-	// Kubernetes 1.36 does, its defects included; see [Timer]. Match,
-	// EvictFinished, MaxAttempts and RespectBudgets do not count then.
-	Reference bool `json:"reference,omitempty"`
 	// Lifecycle makes the engine put taints on nodes by their conditions, and take
 	// them off. Nil leaves that to others.
 	Lifecycle *Lifecycle `json:"lifecycle,omitempty"`

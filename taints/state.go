@@ -16,7 +16,6 @@ type State struct {
 	Evictions []Eviction   `json:"evictions,omitempty"` // that were decided on and not seen, in the order in which they were due
 	Writes    []Retry      `json:"writes,omitempty"`    // other actions whose effect is not seen, by key
 	Silence   *Silence     `json:"silence,omitempty"`   // nil while the node reports
-	Timers    []Timer      `json:"timers,omitempty"`    // with Policy.Reference alone, by namespace and name
 }
 
 // TaintStart is when a taint of effect NoExecute began: its TimeAdded, or when
@@ -73,5 +72,5 @@ func (r PodRef) String() string { return r.Namespace + "/" + r.Name }
 func refOf(p *Pod) PodRef { return PodRef{p.Namespace, p.Name, p.UID} }
 
 func (s *State) isZero() bool {
-	return len(s.Taints) == 0 && len(s.Evictions) == 0 && len(s.Writes) == 0 && s.Silence == nil && len(s.Timers) == 0
+	return len(s.Taints) == 0 && len(s.Evictions) == 0 && len(s.Writes) == 0 && s.Silence == nil
 }

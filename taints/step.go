@@ -26,22 +26,16 @@ import (
 // It takes time in proportion to the pods, and about 100 ns for each that waits.
 func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	s := &stepper{World: world, old: state, now: now, policy: policy.complete()}
-	switch {
-	case s.policy.Reference:
-		s.state.UID = state.UID
-		s.manage()
-		s.reference()
-	case world.Node == nil:
+	if world.Node == nil {
 		return Decision{}
-	default:
-		if state.UID != world.Node.UID {
-			s.old = State{}
-		}
-		s.state.UID = world.Node.UID
-		s.manage()
-		s.begin()
-		s.pods()
 	}
+	if state.UID != world.Node.UID {
+		s.old = State{}
+	}
+	s.state.UID = world.Node.UID
+	s.manage()
+	s.begin()
+	s.pods()
 	slices.SortFunc(s.state.Writes, func(a, b Retry) int { return strings.Compare(a.Key, b.Key) })
 	if s.state.isZero() {
 		s.state = State{} // nothing that another pass would not find out
@@ -71,8 +65,6 @@ type stepper struct {
 	actions []Action
 	blocked []fairlead.Block
 	wake    time.Time
-
-	taintDigest string // of the NoExecute taints, with Policy.Reference
 }
 
 func (s *stepper) block(b fairlead.Block) { s.blocked = append(s.blocked, b) }

@@ -117,8 +117,7 @@ func (e *QuestionError) Error() string { return "what if: " + e.Field + ": " + e
 
 // WhatIf predicts which pods are evicted, and when, if something happened to a
 // cluster. It lets the time pass for [Step] and [ZoneStep], so what it says is
-// what a [Runner] with the policy would do; with Policy.Reference it is what
-// Kubernetes does. A policy without Lifecycle has the zero one here.
+// what a [Runner] with the policy would do. A policy without Lifecycle has the zero one here.
 //
 // Nodes that are ready report all the time unless an event makes them dark; what
 // else the cluster says stays as it is. A pod has somewhere to go if another

@@ -32,7 +32,7 @@ const usage = `usage: taints explain [-f FILE] [-pod [NAMESPACE/]NAME] [-node NA
        taints matrix  [-f FILE]
        taints lint    [-f FILE]
        taints whatif  [-f FILE] -event EVENT ... [-start TIME] [-horizon D]
-                      [-replacement D] [-respect-budgets] [-reference]
+                      [-replacement D] [-respect-budgets]
        taints parse   CHANGE ...
        taints parse   [-f FILE] -node NAME [-kubectl] [-overwrite] CHANGE ...
 

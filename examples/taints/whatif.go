@@ -27,7 +27,6 @@ func (w *whatIfFlags) add(flags *flag.FlagSet) {
 	flags.DurationVar(&w.question.Horizon, "horizon", 0, "")
 	flags.DurationVar(&w.question.Replacement, "replacement", 0, "")
 	flags.BoolVar(&w.policy.RespectBudgets, "respect-budgets", false, "")
-	flags.BoolVar(&w.policy.Reference, "reference", false, "")
 }
 
 // parseEvent reads words of the form name=value.
