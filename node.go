@@ -8,6 +8,17 @@ type Node struct {
 	Status     NodeStatus        `json:"status"` // what is reported of it
 }
 
+// Condition returns the condition of a type, such as "Ready", or nil. It points into
+// the node.
+func (n *Node) Condition(kind string) *NodeCondition {
+	for i := range n.Status.Conditions {
+		if n.Status.Conditions[i].Type == kind {
+			return &n.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
 // NodeSpec is what is asked of a node.
 type NodeSpec struct {
 	ProviderID    string  `json:"providerID,omitempty"`    // the instance, as the cloud calls it

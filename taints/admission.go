@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // DefaultTolerationSeconds is how long a pod that says nothing else stays on a
@@ -16,17 +16,17 @@ const DefaultTolerationSeconds = 300
 // so many seconds. Each of the two is left out if the pod has a toleration of its
 // key or of no key, with effect NoExecute or none; operator, value and seconds of
 // that are not looked at. The argument is not changed.
-func DefaultTolerations(tolerations []Toleration, notReady, unreachable int64) []Toleration {
+func DefaultTolerations(tolerations []fairlead.Toleration, notReady, unreachable int64) []fairlead.Toleration {
 	list := slices.Clone(tolerations)
 	for _, d := range []struct {
 		key     string
 		seconds int64
 	}{{KeyNotReady, notReady}, {KeyUnreachable, unreachable}} {
-		speaks := func(t Toleration) bool {
-			return (t.Key == d.key || t.Key == "") && (t.Effect == NoExecute || t.Effect == "")
+		speaks := func(t fairlead.Toleration) bool {
+			return (t.Key == d.key || t.Key == "") && (t.Effect == fairlead.NoExecute || t.Effect == "")
 		}
 		if !slices.ContainsFunc(tolerations, speaks) {
-			list = append(list, Toleration{Key: d.key, Operator: Exists, Effect: NoExecute, TolerationSeconds: &d.seconds})
+			list = append(list, fairlead.Toleration{Key: d.key, Operator: fairlead.TolerationExists, Effect: fairlead.NoExecute, TolerationSeconds: &d.seconds})
 		}
 	}
 	return list
@@ -40,16 +40,16 @@ func DefaultTolerations(tolerations []Toleration, notReady, unreachable int64) [
 //
 // Each list of the documents misses some of these; this is what the controller
 // adds.
-func DaemonSetTolerations(tolerations []Toleration, hostNetwork bool) []Toleration {
+func DaemonSetTolerations(tolerations []fairlead.Toleration, hostNetwork bool) []fairlead.Toleration {
 	list := slices.Clone(tolerations)
-	for _, t := range []Taint{
-		{Key: KeyNotReady, Effect: NoExecute}, {Key: KeyUnreachable, Effect: NoExecute},
-		{Key: KeyDiskPressure, Effect: NoSchedule}, {Key: KeyMemoryPressure, Effect: NoSchedule},
-		{Key: KeyPIDPressure, Effect: NoSchedule}, {Key: KeyUnschedulable, Effect: NoSchedule},
-		{Key: KeyNetworkUnavailable, Effect: NoSchedule},
+	for _, t := range []fairlead.Taint{
+		{Key: KeyNotReady, Effect: fairlead.NoExecute}, {Key: KeyUnreachable, Effect: fairlead.NoExecute},
+		{Key: KeyDiskPressure, Effect: fairlead.NoSchedule}, {Key: KeyMemoryPressure, Effect: fairlead.NoSchedule},
+		{Key: KeyPIDPressure, Effect: fairlead.NoSchedule}, {Key: KeyUnschedulable, Effect: fairlead.NoSchedule},
+		{Key: KeyNetworkUnavailable, Effect: fairlead.NoSchedule},
 	} {
 		if t.Key != KeyNetworkUnavailable || hostNetwork {
-			list = setToleration(list, Toleration{Key: t.Key, Operator: Exists, Effect: t.Effect})
+			list = setToleration(list, fairlead.Toleration{Key: t.Key, Operator: fairlead.TolerationExists, Effect: t.Effect})
 		}
 	}
 	return list
@@ -57,7 +57,7 @@ func DaemonSetTolerations(tolerations []Toleration, hostNetwork bool) []Tolerati
 
 // setToleration puts t in the place of the one that it is the same as, or behind
 // all.
-func setToleration(list []Toleration, t Toleration) []Toleration {
+func setToleration(list []fairlead.Toleration, t fairlead.Toleration) []fairlead.Toleration {
 	for i := range list {
 		if sameToleration(list[i], t) {
 			list[i] = t
@@ -67,19 +67,12 @@ func setToleration(list []Toleration, t Toleration) []Toleration {
 	return append(list, t)
 }
 
-// DaemonShouldRun reports whether a pod of a daemon set is to be created on a
-// node with these taints, and whether one that runs there may go on.
-func DaemonShouldRun(p *Pod, n *Node, o *Options) (create, goOn bool) {
-	v := Judge(p, n, o)
-	return v.Schedulable(), v.Stays()
-}
-
 // ResourceTolerations returns the tolerations of a pod: its own, and one for each
 // extended resource that its containers request, by the rule that the taint of
 // special hardware has the name of the resource as its key; new ones in order of
 // the names. Extended resources are those with a domain outside kubernetes.io. The
 // pod is not changed.
-func ResourceTolerations(p *Pod) []Toleration {
+func ResourceTolerations(p *fairlead.Pod) []fairlead.Toleration {
 	var names []string
 	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
 		for name := range c.Resources.Requests {
@@ -91,7 +84,7 @@ func ResourceTolerations(p *Pod) []Toleration {
 	slices.Sort(names)
 	list := slices.Clone(p.Spec.Tolerations)
 	for _, name := range names {
-		list = setToleration(list, Toleration{Key: name, Operator: Exists, Effect: NoSchedule})
+		list = setToleration(list, fairlead.Toleration{Key: name, Operator: fairlead.TolerationExists, Effect: fairlead.NoSchedule})
 	}
 	return list
 }
@@ -103,7 +96,7 @@ func extended(resource string) bool {
 // BestEffort reports whether a pod is of the quality of service BestEffort: what
 // its status says, or else whether no container requests or limits processor time
 // or memory.
-func BestEffort(p *Pod) bool {
+func BestEffort(p *fairlead.Pod) bool {
 	if p.Status.QOSClass != "" {
 		return p.Status.QOSClass == "BestEffort"
 	}
@@ -128,7 +121,7 @@ func positive(quantity string) bool {
 // MemoryPressureTolerations returns the tolerations of a pod: its own, and, unless
 // it is [BestEffort], the one of memory pressure: such pods have memory that they
 // were promised. The argument is not changed.
-func MemoryPressureTolerations(p *Pod) []Toleration {
+func MemoryPressureTolerations(p *fairlead.Pod) []fairlead.Toleration {
 	list := slices.Clone(p.Spec.Tolerations)
 	if BestEffort(p) {
 		return list
@@ -136,21 +129,21 @@ func MemoryPressureTolerations(p *Pod) []Toleration {
 	return setToleration(list, memoryPressureToleration())
 }
 
-func memoryPressureToleration() Toleration {
-	return Toleration{Key: KeyMemoryPressure, Operator: Exists, Effect: NoSchedule}
+func memoryPressureToleration() fairlead.Toleration {
+	return fairlead.Toleration{Key: KeyMemoryPressure, Operator: fairlead.TolerationExists, Effect: fairlead.NoSchedule}
 }
 
 // KubeletAdmits reports whether a kubelet accepts a pod that was bound to its
 // node, as far as taints go; if not, reason says why. Taints of effect NoExecute
 // must be tolerated, unless the pod is static. A node short of memory takes no
 // pod that is [BestEffort] and does not tolerate that.
-func KubeletAdmits(p *Pod, n *Node, static bool, o *Options) (ok bool, reason string) {
+func KubeletAdmits(p *fairlead.Pod, n *fairlead.Node, static bool, o *Options) (ok bool, reason string) {
 	if t := FirstUntolerated(p.Spec.Tolerations, n.Spec.Taints, OnNoExecute, o); t != nil && !static {
 		return false, "it does not tolerate the taint " + t.String() + " of the node"
 	}
-	pressure := nodeCondition(n, "MemoryPressure")
-	taint := Taint{Key: KeyMemoryPressure, Effect: NoSchedule}
-	if pressure != nil && pressure.Status == object.ConditionTrue && BestEffort(p) && FirstMatching(p.Spec.Tolerations, &taint, o) < 0 {
+	pressure := n.Condition("MemoryPressure")
+	taint := fairlead.Taint{Key: KeyMemoryPressure, Effect: fairlead.NoSchedule}
+	if pressure != nil && pressure.Status == fairlead.ConditionTrue && BestEffort(p) && FirstMatching(p.Spec.Tolerations, &taint, o) < 0 {
 		return false, "the node is short of memory, and the pod is BestEffort and does not tolerate " + taint.String()
 	}
 	return true, ""

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/golden"
 	"github.com/fairlead/fairlead/taints"
 )
@@ -16,7 +17,7 @@ func TestDecisions(t *testing.T) {
 		commands := map[string]func(*golden.Command) string{
 			"explain": explainCommand, "conditions": conditionsCommand, "tolerations": tolerationsCommand,
 			"restrict": restrictCommand, "covers": coversCommand, "merge": mergeCommand, "machine": machineCommand,
-			"machine-api": machineAPICommand, "kubelet": kubeletCommand, "helps": helpsCommand, "score": scoreCommand,
+			"machine-api": machineAPICommand, "kubelet": kubeletCommand, "score": scoreCommand,
 			"place": placeCommand, "edit": editCommand, "check": checkCommand, "parse": parseCommand,
 		}
 		return func(c *golden.Command) string {
@@ -29,21 +30,21 @@ func TestDecisions(t *testing.T) {
 	})
 }
 
-func podOf(p map[string]string) *taints.Pod {
-	pod := &taints.Pod{ObjectMeta: taints.ObjectMeta{Name: "web-0", Namespace: "shop"}}
+func podOf(p map[string]string) *fairlead.Pod {
+	pod := &fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Name: "web-0", Namespace: "shop"}}
 	pod.Spec.Tolerations = tolerationsOf(p["tolerations"])
 	pod.Status.QOSClass = p["qos"]
 	return pod
 }
 
-func nodeOf(p map[string]string) *taints.Node {
-	n := &taints.Node{ObjectMeta: taints.ObjectMeta{Name: "n1"}}
+func nodeOf(p map[string]string) *fairlead.Node {
+	n := &fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: "n1"}}
 	n.Spec.Taints = taintsOf(p["taints"])
 	_, n.Spec.Unschedulable = p["cordoned"]
 	for _, word := range strings.Fields(p["conditions"]) {
 		// TYPE=STATUS[@CHANGED[,REPORTED]]
 		kind, status, _ := strings.Cut(word, "=")
-		c := taints.NodeCondition{Type: kind, Message: p["message"]}
+		c := fairlead.NodeCondition{Type: kind, Message: p["message"]}
 		if head, times, ok := strings.Cut(status, "@"); ok {
 			changed, reported, ok := strings.Cut(times, ",")
 			status, c.LastTransitionTime = head, instant(changed)
@@ -59,7 +60,7 @@ func nodeOf(p map[string]string) *taints.Node {
 	return n
 }
 
-func tolerationLines(list []taints.Toleration) string {
+func tolerationLines(list []fairlead.Toleration) string {
 	if len(list) == 0 {
 		return "none\n"
 	}
@@ -99,11 +100,7 @@ func explainCommand(c *golden.Command) string {
 // placeCommand tells what a node's taints mean for a pod.
 func placeCommand(c *golden.Command) string {
 	p := parts(c)
-	v := taints.Judge(podOf(p), nodeOf(p), optionsOf(c))
-	create, goOn := taints.DaemonShouldRun(podOf(p), nodeOf(p), optionsOf(c))
-	if create != v.Schedulable() || goOn != v.Stays() {
-		return "a daemon set's pod is treated otherwise"
-	}
+	v := taints.Evaluate(podOf(p), nodeOf(p), optionsOf(c))
 	return fmt.Sprintf("schedulable %v, stays %v, avoided %d\n", v.Schedulable(), v.Stays(), v.Avoided())
 }
 
@@ -137,7 +134,7 @@ func tolerationsCommand(c *golden.Command) string {
 		place, amount, _ := strings.Cut(spec, "=")
 		kind, name, _ := strings.Cut(place, ":")
 		data := fmt.Sprintf(`{"resources": {%q: {%q: %q}}}`, kind, name, amount)
-		pod.Spec.Containers = append(pod.Spec.Containers, taints.Container{})
+		pod.Spec.Containers = append(pod.Spec.Containers, fairlead.Container{})
 		if err := json.Unmarshal([]byte(data), &pod.Spec.Containers[len(pod.Spec.Containers)-1]); err != nil {
 			panic(err)
 		}
@@ -157,7 +154,7 @@ func tolerationsCommand(c *golden.Command) string {
 func restrictCommand(c *golden.Command) string {
 	p := parts(c)
 	cluster := taints.Restriction{Defaults: tolerationsOf(p["defaults"]), Whitelist: tolerationsOf(p["whitelist"])}
-	ns := taints.ObjectMeta{Name: "shop", Annotations: map[string]string{}}
+	ns := fairlead.ObjectMeta{Name: "shop", Annotations: map[string]string{}}
 	for name, annotation := range map[string]string{"ns-defaults": taints.AnnotationDefaultTolerations, "ns-whitelist": taints.AnnotationTolerationsWhitelist} {
 		if text, ok := p[name]; ok {
 			ns.Annotations[annotation] = text
@@ -176,7 +173,7 @@ func restrictCommand(c *golden.Command) string {
 
 // coversCommand prints, for each toleration, which of them it covers.
 func coversCommand(c *golden.Command) string {
-	var list []taints.Toleration
+	var list []fairlead.Toleration
 	for line := range strings.Lines(c.Input) {
 		list = append(list, tolerationOf(strings.TrimSpace(line)))
 	}
@@ -239,22 +236,12 @@ func kubeletCommand(c *golden.Command) string {
 	return "admitted"
 }
 
-// helpsCommand tells whether a change of a node lets a pod be placed there.
-func helpsCommand(c *golden.Command) string {
-	p := parts(c)
-	var before *taints.Node
-	if line, ok := p["before"]; ok {
-		before = nodeOf(map[string]string{"taints": line})
-	}
-	return fmt.Sprintln(taints.ChangeHelps(podOf(p), before, nodeOf(map[string]string{"taints": p["after"]}), optionsOf(c)))
-}
-
 // scoreCommand scores nodes for a pod.
 func scoreCommand(c *golden.Command) string {
 	p := parts(c)
 	var avoided []int
 	for line := range strings.SplitSeq(p["node"], "\n") {
-		avoided = append(avoided, taints.Judge(podOf(p), nodeOf(map[string]string{"taints": line}), optionsOf(c)).Avoided())
+		avoided = append(avoided, taints.Evaluate(podOf(p), nodeOf(map[string]string{"taints": line}), optionsOf(c)).Avoided())
 	}
 	return fmt.Sprintln(taints.Scores(avoided))
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // Advice is what an administrator must know of a taint that keeps a pod off a
@@ -126,7 +126,7 @@ func knownTaintOf(key string) *knownTaint {
 
 // adviceOn says what to do about a taint. A toleration is advised only where that
 // is what the taint is for, see fixable.
-func adviceOn(t *Taint, fix *Toleration, n *Node, redact bool) Advice {
+func adviceOn(t *fairlead.Taint, fix *fairlead.Toleration, n *fairlead.Node, redact bool) Advice {
 	if t.Key == "" || consequence(t.Effect) == harmless {
 		return Advice{Cause: "the API accepts no such taint", Owner: "whoever wrote it", WayOut: "correct the taints of node " + n.Name}
 	}
@@ -134,16 +134,16 @@ func adviceOn(t *Taint, fix *Toleration, n *Node, redact bool) Advice {
 	if k == nil {
 		a := Advice{Cause: "the node is kept for pods that tolerate it", Owner: "whoever put it there", Since: t.TimeAdded}
 		switch t.Effect {
-		case NoExecute:
+		case fairlead.NoExecute:
 			a.Cause = "the node is being cleared, or kept for pods that tolerate it"
-		case PreferNoSchedule:
+		case fairlead.PreferNoSchedule:
 			a.Cause = "the node is meant for pods that tolerate it, and for others in need"
 		}
 		a.WayOut = fmt.Sprintf("if the pod belongs there, add to it %s; if the taint does not, kubectl taint node %s %s-", fix, n.Name, t)
 		return a
 	}
 	a := Advice{Cause: k.cause, Owner: k.owner, Since: t.TimeAdded, WayOut: strings.ReplaceAll(k.wayOut, "NODE", n.Name)}
-	c := nodeCondition(n, k.condition)
+	c := n.Condition(k.condition)
 	if c == nil {
 		return a
 	}
@@ -153,20 +153,25 @@ func adviceOn(t *Taint, fix *Toleration, n *Node, redact bool) Advice {
 	switch {
 	case t.Key == KeyUnreachable && !c.LastHeartbeatTime.IsZero():
 		a.Since = &c.LastHeartbeatTime // it has been silent since then
-	case c.Message != "" && c.Status != object.ConditionUnknown && !redact:
-		a.Cause += ": " + clip(firstLine(c.Message))
+	case c.Message != "" && c.Status != fairlead.ConditionUnknown && !redact:
+		a.Cause += ": " + firstLine(c.Message)
 	}
 	return a
 }
 
 // fixable reports whether a toleration is a way out: not for taints that stand
 // for trouble or for work on the node.
-func fixable(t *Taint) bool {
+func fixable(t *fairlead.Taint) bool {
 	return t.Key != "" && knownTaintOf(t.Key) == nil && consequence(t.Effect) != harmless
 }
 
+// firstLine returns the first line of a text, shortened if it is long.
 func firstLine(s string) string {
+	const most = 80
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	if len(line) > most {
+		return strings.ToValidUTF8(line[:most], "") + "..."
+	}
 	return line
 }
 

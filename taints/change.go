@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/fairlead/fairlead"
 )
 
 // Change is one argument of "kubectl taint" and "oc adm taint": a taint to put
@@ -15,10 +17,10 @@ import (
 //	key=value:Effect-  the same: the value is not looked at
 //	key-               removes every taint of that key
 type Change struct {
-	Key    string      `json:"key"`              // of the taint
-	Value  string      `json:"value,omitempty"`  // of the taint
-	Effect TaintEffect `json:"effect,omitempty"` // empty means every effect, if it is a removal
-	Remove bool        `json:"remove,omitempty"` // the taints are removed
+	Key    string               `json:"key"`              // of the taint
+	Value  string               `json:"value,omitempty"`  // of the taint
+	Effect fairlead.TaintEffect `json:"effect,omitempty"` // empty means every effect, if it is a removal
+	Remove bool                 `json:"remove,omitempty"` // the taints are removed
 	// Equals is set if "=" stands before an empty value, so that String returns
 	// the text as it was.
 	Equals bool `json:"equals,omitempty"`
@@ -40,8 +42,8 @@ func (c Change) String() string {
 }
 
 // Taint returns the taint that the change speaks of.
-func (c Change) Taint() Taint {
-	return Taint{Key: c.Key, Value: c.Value, Effect: c.Effect}
+func (c Change) Taint() fairlead.Taint {
+	return fairlead.Taint{Key: c.Key, Value: c.Value, Effect: c.Effect}
 }
 
 // A SyntaxError says where the text of a change is wrong.
@@ -113,7 +115,7 @@ func (p *changeParser) effect(taint, effect string, there bool) bool {
 		}
 		return p.fail(at, w.problem, fix)
 	}
-	p.change.Effect = TaintEffect(effect)
+	p.change.Effect = fairlead.TaintEffect(effect)
 	return true
 }
 
@@ -187,7 +189,7 @@ func ParseChanges(words []string) ([]Change, error) {
 func checkChanges(changes []Change) error {
 	type identity struct {
 		key    string
-		effect TaintEffect // empty in what is remembered of any effect
+		effect fairlead.TaintEffect // empty in what is remembered of any effect
 		remove bool
 	}
 	seen := make(map[identity]int, len(changes))

@@ -8,19 +8,20 @@ import (
 	"io"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
 )
 
 // Cluster is the part of a cluster that decisions on taints look at.
 type Cluster struct {
-	Nodes   []Node                `json:"nodes"`             // in the order in which they were read
-	Pods    []Pod                 `json:"pods"`              // in the order in which they were read
+	Nodes   []fairlead.Node       `json:"nodes"`             // in the order in which they were read
+	Pods    []fairlead.Pod        `json:"pods"`              // in the order in which they were read
 	Budgets []PodDisruptionBudget `json:"budgets,omitempty"` // in the order in which they were read
 }
 
 // PodDisruptionBudget bounds how many pods of a set may be down because somebody
 // evicted them.
-type PodDisruptionBudget = object.PodDisruptionBudget
+type PodDisruptionBudget = fairlead.PodDisruptionBudget
 
 // A ReadError says what is wrong with an object that was read.
 type ReadError struct {
@@ -171,13 +172,13 @@ func (c *clusterReader) object(data []byte, kind, title string) error {
 	if head.Kind == "" {
 		head.Kind = kind
 	}
-	name := ObjectMeta{Name: head.Metadata.Name, Namespace: head.Metadata.Namespace}
+	name := fairlead.ObjectMeta{Name: head.Metadata.Name, Namespace: head.Metadata.Namespace}
 	switch head.Kind {
 	case "Node":
-		c.cluster.Nodes = append(c.cluster.Nodes, Node{})
+		c.cluster.Nodes = append(c.cluster.Nodes, fairlead.Node{})
 		return c.take(data, &c.cluster.Nodes[len(c.cluster.Nodes)-1], title, "node/", name)
 	case "Pod":
-		c.cluster.Pods = append(c.cluster.Pods, Pod{})
+		c.cluster.Pods = append(c.cluster.Pods, fairlead.Pod{})
 		return c.take(data, &c.cluster.Pods[len(c.cluster.Pods)-1], title, "pod/", name)
 	case "PodDisruptionBudget":
 		c.cluster.Budgets = append(c.cluster.Budgets, PodDisruptionBudget{})
@@ -189,7 +190,7 @@ func (c *clusterReader) object(data []byte, kind, title string) error {
 }
 
 // take decodes an object that has a name of its own.
-func (c *clusterReader) take(data []byte, into any, title, prefix string, name ObjectMeta) error {
+func (c *clusterReader) take(data []byte, into any, title, prefix string, name fairlead.ObjectMeta) error {
 	if name.Name == "" {
 		return &ReadError{title, "metadata.name", "the name is missing"}
 	}

@@ -3,7 +3,7 @@ package taints
 import (
 	"slices"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // Keys of the taints that the control plane puts on nodes.
@@ -31,30 +31,32 @@ const (
 // the order of the taints.
 var conditionTaints = [...]struct {
 	kind   string
-	status object.ConditionStatus
+	status fairlead.ConditionStatus
 	key    string
 }{
-	{nodeReady, object.ConditionFalse, KeyNotReady},
-	{nodeReady, object.ConditionUnknown, KeyUnreachable},
-	{"MemoryPressure", object.ConditionTrue, KeyMemoryPressure},
-	{"DiskPressure", object.ConditionTrue, KeyDiskPressure},
-	{"PIDPressure", object.ConditionTrue, KeyPIDPressure},
-	{"NetworkUnavailable", object.ConditionTrue, KeyNetworkUnavailable},
+	{nodeReady, fairlead.ConditionFalse, KeyNotReady},
+	{nodeReady, fairlead.ConditionUnknown, KeyUnreachable},
+	{"MemoryPressure", fairlead.ConditionTrue, KeyMemoryPressure},
+	{"DiskPressure", fairlead.ConditionTrue, KeyDiskPressure},
+	{"PIDPressure", fairlead.ConditionTrue, KeyPIDPressure},
+	{"NetworkUnavailable", fairlead.ConditionTrue, KeyNetworkUnavailable},
 }
 
-func unschedulableTaint() Taint {
-	return Taint{Key: KeyUnschedulable, Effect: NoSchedule}
+const nodeReady = "Ready"
+
+func unschedulableTaint() fairlead.Taint {
+	return fairlead.Taint{Key: KeyUnschedulable, Effect: fairlead.NoSchedule}
 }
 
 // ConditionTaints returns the taints of effect NoSchedule that the conditions of
 // a node call for, and the one of a node that is marked unschedulable, in the
 // order of the keys above. A condition that is absent calls for none, and so
 // does a pressure that is unknown.
-func ConditionTaints(n *Node) []Taint {
-	var list []Taint
+func ConditionTaints(n *fairlead.Node) []fairlead.Taint {
+	var list []fairlead.Taint
 	for _, c := range conditionTaints {
-		if has := nodeCondition(n, c.kind); has != nil && has.Status == c.status {
-			list = append(list, Taint{Key: c.key, Effect: NoSchedule})
+		if has := n.Condition(c.kind); has != nil && has.Status == c.status {
+			list = append(list, fairlead.Taint{Key: c.key, Effect: fairlead.NoSchedule})
 		}
 	}
 	if n.Spec.Unschedulable {
@@ -68,9 +70,17 @@ func ConditionTaints(n *Node) []Taint {
 // false, and the taint of no use, if it is True or absent. A node has one of the
 // two at most. How fast they may be put on nodes is limited; removing or swapping
 // one is not.
-func ReadinessTaint(n *Node) (t Taint, ok bool) {
-	key := readyTaint(nodeCondition(n, nodeReady))
-	return Taint{Key: key, Effect: NoExecute}, key != ""
+func ReadinessTaint(n *fairlead.Node) (t fairlead.Taint, ok bool) {
+	c := n.Condition(nodeReady)
+	switch {
+	case c == nil:
+		return fairlead.Taint{}, false
+	case c.Status == fairlead.ConditionFalse:
+		return fairlead.Taint{Key: KeyNotReady, Effect: fairlead.NoExecute}, true
+	case c.Status == fairlead.ConditionUnknown:
+		return fairlead.Taint{Key: KeyUnreachable, Effect: fairlead.NoExecute}, true
+	}
+	return fairlead.Taint{}, false
 }
 
 // SyncConditionTaints returns the taints that the node should have, given its
@@ -81,10 +91,10 @@ func ReadinessTaint(n *Node) (t Taint, ok bool) {
 //
 // The answer depends on the node alone. Ask again after a write that failed: the
 // difference is then still there. The node is not changed.
-func SyncConditionTaints(n *Node) (list []Taint, changed bool) {
+func SyncConditionTaints(n *fairlead.Node) (list []fairlead.Taint, changed bool) {
 	want := ConditionTaints(n)
 	for _, t := range n.Spec.Taints {
-		if t.Effect == NoSchedule && conditionKey(t.Key) && Find(want, t.Key, t.Effect) == nil {
+		if t.Effect == fairlead.NoSchedule && conditionKey(t.Key) && Find(want, t.Key, t.Effect) == nil {
 			changed = true
 			continue
 		}
@@ -114,10 +124,10 @@ func conditionKey(key string) bool {
 // AdmitNode returns the taints of a node that is about to be created: its own,
 // and not-ready of effect NoSchedule, so that no pod comes before the node has
 // said that it is ready. The argument is not changed.
-func AdmitNode(n *Node) []Taint {
+func AdmitNode(n *fairlead.Node) []fairlead.Taint {
 	list := slices.Clone(n.Spec.Taints)
-	if Find(list, KeyNotReady, NoSchedule) == nil {
-		list = append(list, Taint{Key: KeyNotReady, Effect: NoSchedule})
+	if Find(list, KeyNotReady, fairlead.NoSchedule) == nil {
+		list = append(list, fairlead.Taint{Key: KeyNotReady, Effect: fairlead.NoSchedule})
 	}
 	return list
 }

@@ -3,6 +3,8 @@ package taints
 import (
 	"slices"
 	"time"
+
+	"github.com/fairlead/fairlead"
 )
 
 // EditOptions say how [Edit] changes taints. The zero value, and a nil pointer,
@@ -22,11 +24,11 @@ type EditOptions struct {
 
 // Edited is what became of the taints of a node.
 type Edited struct {
-	Taints  []Taint `json:"taints"`            // all of them; nil if none is left
-	Verb    string  `json:"verb"`              // tainted, untainted, modified or unchanged, which only a repeatable edit says
-	Added   []Taint `json:"added,omitempty"`   // those that are new
-	Changed []Taint `json:"changed,omitempty"` // those that have another value than before
-	Removed []Taint `json:"removed,omitempty"` // those that are gone
+	Taints  []fairlead.Taint `json:"taints"`            // all of them; nil if none is left
+	Verb    string           `json:"verb"`              // tainted, untainted, modified or unchanged, which only a repeatable edit says
+	Added   []fairlead.Taint `json:"added,omitempty"`   // those that are new
+	Changed []fairlead.Taint `json:"changed,omitempty"` // those that have another value than before
+	Removed []fairlead.Taint `json:"removed,omitempty"` // those that are gone
 }
 
 // An EditError says why a change cannot be made to a node.
@@ -54,7 +56,7 @@ func (e *EditError) Error() string {
 //
 // The error is a [*ChangesError] if the changes clash, or an [*EditError], which
 // only Kubectl causes.
-func Edit(n *Node, changes []Change, o *EditOptions) (*Edited, error) {
+func Edit(n *fairlead.Node, changes []Change, o *EditOptions) (*Edited, error) {
 	if o == nil {
 		o = &EditOptions{}
 	}
@@ -62,7 +64,7 @@ func Edit(n *Node, changes []Change, o *EditOptions) (*Edited, error) {
 		return nil, err
 	}
 	before := n.Spec.Taints
-	var after []Taint
+	var after []fairlead.Taint
 	if o.Kubectl {
 		if err := o.refuse(n, changes); err != nil {
 			return nil, err
@@ -71,7 +73,7 @@ func Edit(n *Node, changes []Change, o *EditOptions) (*Edited, error) {
 	} else {
 		after = settled(before, changes)
 	}
-	after = slices.DeleteFunc(after, func(t Taint) bool { return removedBy(changes, t) })
+	after = slices.DeleteFunc(after, func(t fairlead.Taint) bool { return removedBy(changes, t) })
 	if len(after) == 0 {
 		after = nil
 	}
@@ -83,9 +85,9 @@ func Edit(n *Node, changes []Change, o *EditOptions) (*Edited, error) {
 }
 
 // refuse returns the error that the command reports.
-func (o *EditOptions) refuse(n *Node, changes []Change) error {
+func (o *EditOptions) refuse(n *fairlead.Node, changes []Change) error {
 	for _, c := range changes {
-		there := slices.ContainsFunc(n.Spec.Taints, func(t Taint) bool { return c.Taint().Same(t) || c.removes(t) })
+		there := slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return c.Taint().Same(t) || c.removes(t) })
 		switch {
 		case !c.Remove && there && !o.Overwrite:
 			return &EditError{n.Name, c, "the node has a taint of this key and effect", "use Overwrite (--overwrite), or an edit that is not Kubectl's"}
@@ -97,17 +99,17 @@ func (o *EditOptions) refuse(n *Node, changes []Change) error {
 }
 
 // removes reports whether the change removes a taint.
-func (c Change) removes(t Taint) bool {
+func (c Change) removes(t fairlead.Taint) bool {
 	return c.Remove && c.Key == t.Key && (c.Effect == "" || c.Effect == t.Effect)
 }
 
-func removedBy(changes []Change, t Taint) bool {
+func removedBy(changes []Change, t fairlead.Taint) bool {
 	return slices.ContainsFunc(changes, func(c Change) bool { return c.removes(t) })
 }
 
 // reorganised returns the taints that are set, and behind them the others.
-func reorganised(before []Taint, changes []Change) []Taint {
-	var after []Taint
+func reorganised(before []fairlead.Taint, changes []Change) []fairlead.Taint {
+	var after []fairlead.Taint
 	for _, c := range changes {
 		if !c.Remove {
 			after = append(after, c.Taint())
@@ -123,7 +125,7 @@ func reorganised(before []Taint, changes []Change) []Taint {
 }
 
 // settled returns the taints with those that are set in their places.
-func settled(before []Taint, changes []Change) []Taint {
+func settled(before []fairlead.Taint, changes []Change) []fairlead.Taint {
 	after := slices.Clone(before)
 	for _, c := range changes {
 		switch there := Find(after, c.Key, c.Effect); {
@@ -161,9 +163,9 @@ func (e *Edited) stamp(now time.Time) {
 	if now.IsZero() {
 		return
 	}
-	for _, list := range [][]Taint{e.Added, e.Changed} {
+	for _, list := range [][]fairlead.Taint{e.Added, e.Changed} {
 		for i := range list {
-			if list[i].Effect == NoExecute {
+			if list[i].Effect == fairlead.NoExecute {
 				list[i].TimeAdded = &now
 				Find(e.Taints, list[i].Key, list[i].Effect).TimeAdded = &now
 			}
@@ -172,7 +174,7 @@ func (e *Edited) stamp(now time.Time) {
 }
 
 // Find returns the taint of that key and effect, or nil. It points into taints.
-func Find(taints []Taint, key string, effect TaintEffect) *Taint {
+func Find(taints []fairlead.Taint, key string, effect fairlead.TaintEffect) *fairlead.Taint {
 	for i := range taints {
 		if taints[i].Key == key && taints[i].Effect == effect {
 			return &taints[i]
@@ -184,7 +186,7 @@ func Find(taints []Taint, key string, effect TaintEffect) *Taint {
 // Diff returns the taints of after that are new, those of before that are gone,
 // and those of after that have another value than before, each in the order of
 // its list. TimeAdded is not compared.
-func Diff(before, after []Taint) (added, removed, changed []Taint) {
+func Diff(before, after []fairlead.Taint) (added, removed, changed []fairlead.Taint) {
 	for _, t := range after {
 		switch old := Find(before, t.Key, t.Effect); {
 		case old == nil:

@@ -3,16 +3,17 @@ package taints_test
 import (
 	"fmt"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/taints"
 )
 
 func ExampleToleration() {
-	taint := taints.Taint{Key: "dedicated", Value: "gpu", Effect: taints.NoSchedule}
-	for _, t := range []taints.Toleration{
+	taint := fairlead.Taint{Key: "dedicated", Value: "gpu", Effect: fairlead.NoSchedule}
+	for _, t := range []fairlead.Toleration{
 		{Key: "dedicated", Value: "gpu"},
 		{Key: "dedicated", Value: "web"},
-		{Key: "dedicated", Operator: taints.Exists, Effect: taints.NoSchedule},
-		{Operator: taints.Exists, Effect: taints.NoExecute},
+		{Key: "dedicated", Operator: fairlead.TolerationExists, Effect: fairlead.NoSchedule},
+		{Operator: fairlead.TolerationExists, Effect: fairlead.NoExecute},
 	} {
 		fmt.Println(t.Tolerates(taint))
 	}
@@ -24,11 +25,11 @@ func ExampleToleration() {
 }
 
 func ExampleFirstUntolerated() {
-	tolerations := []taints.Toleration{{Key: "dedicated", Operator: taints.Exists}}
-	node := []taints.Taint{
-		{Key: "dedicated", Value: "gpu", Effect: taints.NoSchedule},
-		{Key: "maintenance", Effect: taints.NoSchedule},
-		{Key: "slow-disk", Effect: taints.PreferNoSchedule},
+	tolerations := []fairlead.Toleration{{Key: "dedicated", Operator: fairlead.TolerationExists}}
+	node := []fairlead.Taint{
+		{Key: "dedicated", Value: "gpu", Effect: fairlead.NoSchedule},
+		{Key: "maintenance", Effect: fairlead.NoSchedule},
+		{Key: "slow-disk", Effect: fairlead.PreferNoSchedule},
 	}
 	fmt.Println(taints.FirstUntolerated(tolerations, node, taints.OnScheduling, nil).Key)
 	fmt.Println(taints.FirstUntolerated(tolerations, node, taints.OnNoExecute, nil))

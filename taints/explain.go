@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/decimal"
 	"github.com/fairlead/fairlead/internal/object"
 )
 
@@ -45,7 +47,7 @@ type Explanation struct {
 
 // UntoleratedTaint is a taint that no toleration of a pod matches.
 type UntoleratedTaint struct {
-	Taint Taint `json:"taint"`
+	Taint fairlead.Taint `json:"taint"`
 	// Index is the taint's in spec.taints; -1 means that it stands for
 	// spec.unschedulable.
 	Index int `json:"index"`
@@ -54,26 +56,26 @@ type UntoleratedTaint struct {
 	// Fix is the toleration that would match this taint and no other one. Added to
 	// the pod it lasts for good. It is nil where a toleration is not the way out; see
 	// Advice.
-	Fix *Toleration `json:"fix,omitempty"`
+	Fix *fairlead.Toleration `json:"fix,omitempty"`
 	// Advice is why the taint is there and what to do.
 	Advice Advice `json:"advice"`
 }
 
 // ToleratedTaint is a taint that a toleration of a pod matches.
 type ToleratedTaint struct {
-	Taint      Taint      `json:"taint"`
-	Index      int        `json:"index"`           // as in UntoleratedTaint
-	Toleration Toleration `json:"toleration"`      // the first that matches
-	Position   int        `json:"tolerationIndex"` // its index in spec.tolerations
+	Taint      fairlead.Taint      `json:"taint"`
+	Index      int                 `json:"index"`           // as in UntoleratedTaint
+	Toleration fairlead.Toleration `json:"toleration"`      // the first that matches
+	Position   int                 `json:"tolerationIndex"` // its index in spec.tolerations
 }
 
 // Nearest is the toleration that comes closest to a taint: one of its key, if
 // there is any, otherwise of a key that is written alike; then the one that
 // fails in the fewest parts.
 type Nearest struct {
-	Position   int        `json:"tolerationIndex"` // its index in spec.tolerations
-	Toleration Toleration `json:"toleration"`
-	Mismatches []Mismatch `json:"mismatches"` // why it does not match: at least one
+	Position   int                 `json:"tolerationIndex"` // its index in spec.tolerations
+	Toleration fairlead.Toleration `json:"toleration"`
+	Mismatches []Mismatch          `json:"mismatches"` // why it does not match: at least one
 }
 
 // Mismatch is one part of a toleration that keeps it from matching a taint.
@@ -83,7 +85,7 @@ type Mismatch struct {
 	Wants    string `json:"wants,omitempty"` // what the taint has there
 	Alike    bool   `json:"alike,omitempty"` // the two differ in a few letters: it may be a slip
 	Problem  string `json:"problem"`         // what is wrong, without keys and values
-	operator TolerationOperator
+	operator fairlead.TolerationOperator
 	// unreadable is set if a value is no number and ought to be one.
 	unreadable bool
 }
@@ -91,7 +93,7 @@ type Mismatch struct {
 // Explain says what the taints of a node mean for a pod, taint by taint, and what
 // would change it. It looks at nothing else of the two, but for the node's
 // conditions, which tell what some taints are there for.
-func Explain(p *Pod, n *Node, o *ExplainOptions) *Explanation {
+func Explain(p *fairlead.Pod, n *fairlead.Node, o *ExplainOptions) *Explanation {
 	if o == nil {
 		o = &ExplainOptions{}
 	}
@@ -105,7 +107,7 @@ func Explain(p *Pod, n *Node, o *ExplainOptions) *Explanation {
 	if cordon := unschedulableTaint(); n.Spec.Unschedulable && Find(n.Spec.Taints, cordon.Key, cordon.Effect) == nil {
 		x.taint(-1, &cordon)
 	}
-	v := Judge(p, n, &o.Options)
+	v := Evaluate(p, n, &o.Options)
 	x.Schedulable, x.Evicted, x.Avoided = v.Schedulable(), !v.Stays(), v.Avoided()
 	if x.Evicted {
 		x.StaysSeconds = nil
@@ -122,11 +124,11 @@ func Explain(p *Pod, n *Node, o *ExplainOptions) *Explanation {
 
 type explainer struct {
 	Explanation
-	tolerations []Toleration
+	tolerations []fairlead.Toleration
 	numbers     bool
 }
 
-func (x *explainer) taint(index int, t *Taint) {
+func (x *explainer) taint(index int, t *fairlead.Taint) {
 	i := object.FirstMatch(x.tolerations, t, x.numbers)
 	if i < 0 {
 		u := UntoleratedTaint{Taint: *t, Index: index, Nearest: x.nearest(t)}
@@ -139,7 +141,7 @@ func (x *explainer) taint(index int, t *Taint) {
 	}
 	matched := x.tolerations[i]
 	x.Tolerated = append(x.Tolerated, ToleratedTaint{Taint: *t, Index: index, Toleration: matched, Position: i})
-	if s := matched.TolerationSeconds; t.Effect == NoExecute && s != nil && (x.StaysSeconds == nil || *s < *x.StaysSeconds) {
+	if s := matched.TolerationSeconds; t.Effect == fairlead.NoExecute && s != nil && (x.StaysSeconds == nil || *s < *x.StaysSeconds) {
 		seconds := max(*s, 0)
 		x.StaysSeconds = &seconds
 	}
@@ -147,7 +149,7 @@ func (x *explainer) taint(index int, t *Taint) {
 
 // nearest returns the toleration that comes closest to a taint that it does not
 // match. Of equally close ones the first counts.
-func (x *explainer) nearest(taint *Taint) *Nearest {
+func (x *explainer) nearest(taint *fairlead.Taint) *Nearest {
 	var best *Nearest
 	least := 0
 	for i := range x.tolerations {
@@ -169,7 +171,7 @@ func (x *explainer) nearest(taint *Taint) *Nearest {
 }
 
 // mismatches returns every reason why a toleration does not match a taint.
-func mismatches(t *Toleration, taint *Taint, numbers bool) []Mismatch {
+func mismatches(t *fairlead.Toleration, taint *fairlead.Taint, numbers bool) []Mismatch {
 	var found []Mismatch
 	if t.Key != "" && t.Key != taint.Key {
 		found = append(found, Mismatch{Part: "key", Has: t.Key, Wants: taint.Key, Alike: alike(t.Key, taint.Key), Problem: "the keys differ"})
@@ -186,42 +188,42 @@ func mismatches(t *Toleration, taint *Taint, numbers bool) []Mismatch {
 	return found
 }
 
-func operatorMismatch(t *Toleration, taint *Taint, numbers bool) Mismatch {
+func operatorMismatch(t *fairlead.Toleration, taint *fairlead.Taint, numbers bool) Mismatch {
 	value := Mismatch{Part: "value", Has: t.Value, Wants: taint.Value, operator: t.Operator}
 	operator := Mismatch{Part: "operator", Has: string(t.Operator), operator: t.Operator}
 	switch t.Operator {
-	case Exists:
+	case fairlead.TolerationExists:
 		return Mismatch{}
-	case Equal, "":
+	case fairlead.TolerationEqual, "":
 		if t.Value == taint.Value {
 			return Mismatch{}
 		}
 		value.Alike = alike(t.Value, taint.Value)
 		value.Problem = "the values differ"
 		return value
-	case Lt, Gt:
+	case fairlead.TolerationLt, fairlead.TolerationGt:
 		if !numbers {
 			operator.Problem = "comparing numbers is an option that is off"
 			return operator
 		}
 	default:
 		operator.Problem = "there is no such operator"
-		operator.Alike = meant(string(t.Operator), []string{string(Equal), string(Exists)}) != ""
+		operator.Alike = meant(string(t.Operator), []string{string(fairlead.TolerationEqual), string(fairlead.TolerationExists)}) != ""
 		return operator
 	}
-	if _, err := object.ParseNumber(t.Value); err != nil {
+	if _, err := decimal.Parse(t.Value); err != nil {
 		value.unreadable = true
 		value.Problem = "the toleration's value is no number to compare with: " + err.Error()
 		return value
 	}
-	if _, err := object.ParseNumber(taint.Value); err != nil {
+	if _, err := decimal.Parse(taint.Value); err != nil {
 		value.unreadable = true
 		value.Problem = "the taint's value is no number to compare: " + err.Error()
 		return value
 	}
-	if !object.Matches(&Toleration{Operator: t.Operator, Value: t.Value}, taint, true) {
+	if !object.Matches(&fairlead.Toleration{Operator: t.Operator, Value: t.Value}, taint, true) {
 		value.Problem = "the taint's value is not greater"
-		if t.Operator == Lt {
+		if t.Operator == fairlead.TolerationLt {
 			value.Problem = "the taint's value is not less"
 		}
 		return value
@@ -244,12 +246,12 @@ func noDigit(r rune) rune {
 
 // Fix returns the toleration that matches a taint, and of all taints that a node
 // may have no other one. The API accepts it if it accepts the taint.
-func Fix(t Taint) Toleration {
+func Fix(t fairlead.Taint) fairlead.Toleration {
 	switch {
 	case t.Key == "":
-		return Toleration{Operator: Exists, Effect: t.Effect}
+		return fairlead.Toleration{Operator: fairlead.TolerationExists, Effect: t.Effect}
 	case valueFlaw(t.Value).problem != "":
-		return Toleration{Key: t.Key, Operator: Exists, Effect: t.Effect}
+		return fairlead.Toleration{Key: t.Key, Operator: fairlead.TolerationExists, Effect: t.Effect}
 	}
-	return Toleration{Key: t.Key, Operator: Equal, Value: t.Value, Effect: t.Effect}
+	return fairlead.Toleration{Key: t.Key, Operator: fairlead.TolerationEqual, Value: t.Value, Effect: t.Effect}
 }

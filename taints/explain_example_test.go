@@ -3,14 +3,15 @@ package taints_test
 import (
 	"fmt"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/taints"
 )
 
 func ExampleExplain() {
-	pod := &taints.Pod{ObjectMeta: taints.ObjectMeta{Name: "web-0", Namespace: "shop"}}
-	pod.Spec.Tolerations = []taints.Toleration{{Key: "dedicated", Operator: taints.Equal, Value: "web"}}
-	node := &taints.Node{ObjectMeta: taints.ObjectMeta{Name: "n1"}}
-	node.Spec.Taints = []taints.Taint{{Key: "dedicated", Value: "gpu", Effect: taints.NoSchedule}}
+	pod := &fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Name: "web-0", Namespace: "shop"}}
+	pod.Spec.Tolerations = []fairlead.Toleration{{Key: "dedicated", Operator: fairlead.TolerationEqual, Value: "web"}}
+	node := &fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: "n1"}}
+	node.Spec.Taints = []fairlead.Taint{{Key: "dedicated", Value: "gpu", Effect: fairlead.NoSchedule}}
 	fmt.Print(taints.Explain(pod, node, nil))
 	// Output:
 	// pod/shop/web-0 on node/n1: it is not placed there; if it runs there, it stays
@@ -21,7 +22,7 @@ func ExampleExplain() {
 }
 
 func ExampleEdit() {
-	node := &taints.Node{ObjectMeta: taints.ObjectMeta{Name: "n1"}}
+	node := &fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: "n1"}}
 	for range 2 {
 		changes, err := taints.ParseChanges([]string{"dedicated=gpu:NoSchedule", "maintenance-"})
 		if err != nil {
@@ -49,13 +50,13 @@ func ExampleParseChange() {
 }
 
 func ExampleLint() {
-	pod := taints.Pod{ObjectMeta: taints.ObjectMeta{Name: "db-0", Namespace: "shop"}}
+	pod := fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Name: "db-0", Namespace: "shop"}}
 	minute := int64(60)
-	pod.Spec.Tolerations = []taints.Toleration{
-		{Key: "maintenance", Operator: taints.Exists, Effect: taints.NoExecute, TolerationSeconds: &minute},
-		{Key: "maintenance", Operator: taints.Exists, Effect: taints.NoExecute},
+	pod.Spec.Tolerations = []fairlead.Toleration{
+		{Key: "maintenance", Operator: fairlead.TolerationExists, Effect: fairlead.NoExecute, TolerationSeconds: &minute},
+		{Key: "maintenance", Operator: fairlead.TolerationExists, Effect: fairlead.NoExecute},
 	}
-	for _, f := range taints.Lint(&taints.Cluster{Pods: []taints.Pod{pod}}, nil) {
+	for _, f := range taints.Lint(&taints.Cluster{Pods: []fairlead.Pod{pod}}, nil) {
 		fmt.Println(f.Code, f.Object, f.Field)
 	}
 	// Output:

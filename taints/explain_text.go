@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fairlead/fairlead"
 )
 
 // String returns the explanation for people: a headline; for each taint that is
@@ -57,13 +59,13 @@ func source(index int) string {
 	return ""
 }
 
-func consequence(e TaintEffect) string {
+func consequence(e fairlead.TaintEffect) string {
 	switch e {
-	case NoSchedule:
+	case fairlead.NoSchedule:
 		return "keeps new pods off"
-	case PreferNoSchedule:
+	case fairlead.PreferNoSchedule:
 		return "makes the node a second choice"
-	case NoExecute:
+	case fairlead.NoExecute:
 		return "keeps new pods off and evicts running ones"
 	}
 	return harmless
@@ -92,7 +94,7 @@ func (m Mismatch) String() string {
 	switch {
 	case m.Part == "operator":
 		s = fmt.Sprintf("its operator is %s: %s", shown(m.Has), m.Problem)
-	case m.Part == "value" && m.operator != "" && m.operator != Equal:
+	case m.Part == "value" && m.operator != "" && m.operator != fairlead.TolerationEqual:
 		s = fmt.Sprintf("it asks for a value %s %s, the taint has %s: %s", m.operator, shown(m.Has), shown(m.Wants), m.Problem)
 	default:
 		s = fmt.Sprintf("its %s is %s, not %s", m.Part, shown(m.Has), shown(m.Wants))

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/taints"
 )
 
@@ -38,9 +39,9 @@ func FuzzParseChange(f *testing.F) {
 			}
 			taint := c.Taint()
 			if taint.Effect == "" {
-				taint.Effect = taints.NoSchedule
+				taint.Effect = fairlead.NoSchedule
 			}
-			if err := taints.ValidateTaints([]taints.Taint{taint}, nil); err != nil {
+			if err := taints.ValidateTaints([]fairlead.Taint{taint}, nil); err != nil {
 				t.Fatalf("%q: %v", text, err)
 			}
 		}
@@ -65,7 +66,7 @@ func FuzzReadCluster(f *testing.F) {
 		for i := range c.Nodes {
 			for j := range c.Pods {
 				x := taints.Explain(&c.Pods[j], &c.Nodes[i], nil)
-				v := taints.Judge(&c.Pods[j], &c.Nodes[i], nil)
+				v := taints.Evaluate(&c.Pods[j], &c.Nodes[i], nil)
 				if x.Schedulable != v.Schedulable() || x.Evicted == v.Stays() || utf8.Valid(data) && !utf8.ValidString(x.String()) {
 					t.Fatalf("%v, but %b", x, v)
 				}
@@ -85,13 +86,13 @@ func FuzzRestriction(f *testing.F) {
 	f.Add(`{}`)
 	f.Add(``)
 	f.Fuzz(func(t *testing.T, text string) {
-		ns := taints.ObjectMeta{Name: "shop", Annotations: map[string]string{taints.AnnotationTolerationsWhitelist: text}}
+		ns := fairlead.ObjectMeta{Name: "shop", Annotations: map[string]string{taints.AnnotationTolerationsWhitelist: text}}
 		r, err := taints.RestrictionOf(ns, taints.Restriction{})
 		var wrong *taints.ReadError
 		if err != nil && (!errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), "namespace/shop: metadata.annotations[")) {
 			t.Fatalf("%q: %v", text, err)
 		}
-		list, err := r.Apply(&taints.Pod{ObjectMeta: taints.ObjectMeta{Name: "p"}}, nil)
+		list, err := r.Apply(&fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Name: "p"}}, nil)
 		if err != nil || len(list) != 0 {
 			t.Fatalf("a pod without tolerations: %v, %v", list, err)
 		}
@@ -103,8 +104,8 @@ func FuzzSyncMachineTaints(f *testing.F) {
 	f.Add("a:NoSchedule,b:NoExecute")
 	f.Add(",")
 	f.Fuzz(func(t *testing.T, text string) {
-		n := &taints.Node{ObjectMeta: taints.ObjectMeta{Name: "n1", Annotations: map[string]string{taints.AnnotationMachineTaints: text}}}
-		n.Spec.Taints = []taints.Taint{{Key: "a", Effect: taints.NoSchedule}, {Key: "mine", Effect: taints.NoExecute}}
+		n := &fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: "n1", Annotations: map[string]string{taints.AnnotationMachineTaints: text}}}
+		n.Spec.Taints = []fairlead.Taint{{Key: "a", Effect: fairlead.NoSchedule}, {Key: "mine", Effect: fairlead.NoExecute}}
 		s, err := taints.SyncMachineTaints(n, nil)
 		if err != nil {
 			var wrong taints.FieldErrors

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fairlead/fairlead"
 )
 
 // The codes of a [Finding].
@@ -51,13 +53,12 @@ const maxCompared = 200
 // controller with the same tolerations are told once. A toleration is called dead
 // only if there are nodes.
 func Lint(c *Cluster, o *Options) []Finding {
-	l := &linter{cluster: c, options: o, known: map[Taint]bool{}, judged: map[Toleration]death{}}
-	m, classes := NewMatcher(nil), 0
+	l := &linter{cluster: c, options: o, known: map[fairlead.Taint]bool{}, judged: map[fairlead.Toleration]death{}}
+	alike := map[string]bool{} // nodes with the same taints
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
-		m.AddNode(n)
-		if _, nodes := m.Classes(); nodes > classes {
-			classes = nodes
+		if key := taintKey(n); !alike[key] {
+			alike[key] = true
 			l.evicting(n)
 		}
 		l.object, l.also = nodeTitle(n), 0
@@ -83,9 +84,9 @@ type linter struct {
 	cluster  *Cluster
 	options  *Options
 	taints   []fleetTaint // each once
-	known    map[Taint]bool
-	evict    []*Node              // the first of each class of nodes with a taint of effect NoExecute
-	judged   map[Toleration]death // without seconds
+	known    map[fairlead.Taint]bool
+	evict    []*fairlead.Node              // the first of each class of nodes with a taint of effect NoExecute
+	judged   map[fairlead.Toleration]death // without seconds
 	object   string
 	also     int
 	findings []Finding
@@ -93,11 +94,11 @@ type linter struct {
 
 // fleetTaint is a taint with the first node that has it.
 type fleetTaint struct {
-	Taint
-	node *Node
+	fairlead.Taint
+	node *fairlead.Node
 }
 
-func (l *linter) know(t Taint, n *Node) {
+func (l *linter) know(t fairlead.Taint, n *fairlead.Node) {
 	t.TimeAdded = nil
 	if !l.known[t] {
 		l.known[t] = true
@@ -105,9 +106,19 @@ func (l *linter) know(t Taint, n *Node) {
 	}
 }
 
+// taintKey is the same for nodes with the same taints, in whatever order.
+func taintKey(n *fairlead.Node) string {
+	words := []string{fmt.Sprint(n.Spec.Unschedulable)}
+	for _, t := range n.Spec.Taints {
+		words = append(words, t.String())
+	}
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
+
 // evicting notes a node that evicts somebody.
-func (l *linter) evicting(n *Node) {
-	if slices.ContainsFunc(n.Spec.Taints, func(t Taint) bool { return t.Effect == NoExecute }) {
+func (l *linter) evicting(n *fairlead.Node) {
+	if slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Effect == fairlead.NoExecute }) {
 		l.evict = append(l.evict, n)
 	}
 }
@@ -116,13 +127,13 @@ func (l *linter) evicting(n *Node) {
 // effect NoSchedule has the one of its role, too, which it has by default. Without
 // it, pods that tolerate the new taint come to the control plane. Taints that
 // controllers set do not count.
-func (l *linter) master(n *Node) {
+func (l *linter) master(n *fairlead.Node) {
 	_, master := n.Labels[KeyMaster]
 	_, plane := n.Labels[KeyControlPlane]
-	if !master && !plane || Find(n.Spec.Taints, KeyMaster, NoSchedule) != nil || !master && Find(n.Spec.Taints, KeyControlPlane, NoSchedule) != nil {
+	if !master && !plane || Find(n.Spec.Taints, KeyMaster, fairlead.NoSchedule) != nil || !master && Find(n.Spec.Taints, KeyControlPlane, fairlead.NoSchedule) != nil {
 		return
 	}
-	i := slices.IndexFunc(n.Spec.Taints, func(t Taint) bool { return t.Effect == NoSchedule && !systemKey(t.Key) })
+	i := slices.IndexFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Effect == fairlead.NoSchedule && !systemKey(t.Key) })
 	if i < 0 {
 		return
 	}
@@ -130,7 +141,7 @@ func (l *linter) master(n *Node) {
 	if master {
 		role = KeyMaster
 	}
-	want := Taint{Key: role, Effect: NoSchedule}
+	want := fairlead.Taint{Key: role, Effect: fairlead.NoSchedule}
 	l.add(LintMaster, taintField(i), fmt.Sprintf("%s is on a node of the control plane that has not %s: pods that tolerate the one come to the control plane", n.Spec.Taints[i], want),
 		"add it: kubectl taint node "+n.Name+" "+want.String())
 }
@@ -152,12 +163,12 @@ func (l *linter) invalid(f *FieldError, code string) {
 
 // group is the pods of one controller with the same tolerations.
 type group struct {
-	first *Pod
+	first *fairlead.Pod
 	size  int
 }
 
 // groups returns the pods in groups, in the order of their first ones.
-func groups(pods []Pod) []*group {
+func groups(pods []fairlead.Pod) []*group {
 	var list []*group
 	byName := map[string]*group{}
 	for i := range pods {
@@ -181,7 +192,7 @@ func groups(pods []Pod) []*group {
 	return list
 }
 
-func (l *linter) pod(p *Pod) {
+func (l *linter) pod(p *fairlead.Pod) {
 	list := p.Spec.Tolerations
 	for i := range list {
 		var f findings
@@ -205,7 +216,7 @@ func (l *linter) pod(p *Pod) {
 }
 
 // dead looks for what the toleration may be there for.
-func (l *linter) dead(i int, t *Toleration) {
+func (l *linter) dead(i int, t *fairlead.Toleration) {
 	if len(l.cluster.Nodes) == 0 || t.Key == "" || systemKey(t.Key) || !knownOperator(t) ||
 		compares(t) && (!l.options.numbers() || valuesOf(t).none()) {
 		return
@@ -223,9 +234,9 @@ func (l *linter) dead(i int, t *Toleration) {
 }
 
 // matchless looks for a taint that the toleration matches.
-func (l *linter) matchless(t Toleration) death {
+func (l *linter) matchless(t fairlead.Toleration) death {
 	var alike *fleetTaint
-	list := []Toleration{t}
+	list := []fairlead.Toleration{t}
 	for k := range l.taints {
 		if FirstMatching(list, &l.taints[k].Taint, l.options) == 0 {
 			return death{}
@@ -253,10 +264,10 @@ func (l *linter) keys() []string {
 
 // wildcard: a pod that tolerates every NoExecute for good stays on a dead node. A
 // daemon, and a pod that its node made, belongs there.
-func (l *linter) wildcard(p *Pod, i int, t *Toleration) {
+func (l *linter) wildcard(p *fairlead.Pod, i int, t *fairlead.Toleration) {
 	owner := p.ControllerOf()
 	bound := owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
-	if bound || t.Key != "" || t.Operator != Exists || t.Effect != "" && t.Effect != NoExecute || t.TolerationSeconds != nil {
+	if bound || t.Key != "" || t.Operator != fairlead.TolerationExists || t.Effect != "" && t.Effect != fairlead.NoExecute || t.TolerationSeconds != nil {
 		return
 	}
 	l.add(LintWildcard, tolerationField(i), t.String()+": it tolerates not-ready and unreachable, too: the pod never leaves a node that has failed",
@@ -264,7 +275,7 @@ func (l *linter) wildcard(p *Pod, i int, t *Toleration) {
 }
 
 // number looks at the taints whose values the toleration compares.
-func (l *linter) number(i int, t *Toleration) {
+func (l *linter) number(i int, t *fairlead.Toleration) {
 	if !compares(t) || !l.options.numbers() || valuesOf(t).none() {
 		return
 	}
@@ -279,7 +290,7 @@ func (l *linter) number(i int, t *Toleration) {
 
 // compare looks at the tolerations before one. Of two that match the same taint
 // the first counts, however long it lasts.
-func (l *linter) compare(list []Toleration, i int) {
+func (l *linter) compare(list []fairlead.Toleration, i int) {
 	if i >= maxCompared {
 		return
 	}
@@ -303,40 +314,40 @@ func (l *linter) compare(list []Toleration, i int) {
 }
 
 // loop looks for nodes where the pod would come and go.
-func (l *linter) loop(p *Pod) {
+func (l *linter) loop(p *fairlead.Pod) {
 	for _, n := range l.evict {
-		if !Judge(p, n, l.options).Schedulable() {
+		if !Evaluate(p, n, l.options).Schedulable() {
 			continue
 		}
 		for _, t := range n.Spec.Taints {
 			at := FirstMatching(p.Spec.Tolerations, &t, l.options)
-			if t.Effect != NoExecute || at < 0 || p.Spec.Tolerations[at].TolerationSeconds == nil {
+			if t.Effect != fairlead.NoExecute || at < 0 || p.Spec.Tolerations[at].TolerationSeconds == nil {
 				continue
 			}
 			l.add(LintLoop, tolerationField(at), fmt.Sprintf("node %s has the taint %s and none that keeps the pod off: it is placed there, evicted after %s, and may be placed there again",
-				n.Name, t, lasting(p.Spec.Tolerations[at])), "put "+Taint{Key: t.Key, Value: t.Value, Effect: NoSchedule}.String()+" on the node, too, or tolerate the taint for good")
+				n.Name, t, lasting(p.Spec.Tolerations[at])), "put "+fairlead.Taint{Key: t.Key, Value: t.Value, Effect: fairlead.NoSchedule}.String()+" on the node, too, or tolerate the taint for good")
 			return
 		}
 	}
 }
 
 // evictable reports whether the toleration has a say in evictions.
-func evictable(t *Toleration) bool { return t.Effect == "" || t.Effect == NoExecute }
+func evictable(t *fairlead.Toleration) bool { return t.Effect == "" || t.Effect == fairlead.NoExecute }
 
 // knownOperator reports whether there is such an operator: validation finds the
 // others.
-func knownOperator(t *Toleration) bool {
-	return t.Operator == "" || t.Operator == Equal || t.Operator == Exists || compares(t)
+func knownOperator(t *fairlead.Toleration) bool {
+	return t.Operator == "" || t.Operator == fairlead.TolerationEqual || t.Operator == fairlead.TolerationExists || compares(t)
 }
 
-func sameSeconds(a, b Toleration) bool {
+func sameSeconds(a, b fairlead.Toleration) bool {
 	if a.TolerationSeconds == nil || b.TolerationSeconds == nil {
 		return a.TolerationSeconds == b.TolerationSeconds
 	}
 	return max(*a.TolerationSeconds, 0) == max(*b.TolerationSeconds, 0)
 }
 
-func lasting(t Toleration) string {
+func lasting(t fairlead.Toleration) string {
 	if t.TolerationSeconds == nil {
 		return "good"
 	}

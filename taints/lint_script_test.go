@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/golden"
 	"github.com/fairlead/fairlead/taints"
 )
@@ -32,7 +33,7 @@ func clusterOf(c *golden.Command) *taints.Cluster {
 		kind, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		name, rest, _ := strings.Cut(rest, " ")
 		if kind == "node" {
-			n := taints.Node{ObjectMeta: taints.ObjectMeta{Name: name}}
+			n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: name}}
 			for rest != "" { // LABEL... before the taints
 				label, more, _ := strings.Cut(rest, " ")
 				label, is := strings.CutPrefix(label, "label:")
@@ -49,10 +50,10 @@ func clusterOf(c *golden.Command) *taints.Cluster {
 			continue
 		}
 		owner, rest, _ := strings.Cut(rest, " ")
-		p := taints.Pod{ObjectMeta: taints.ObjectMeta{Name: name, Namespace: "shop"}}
+		p := fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Name: name, Namespace: "shop"}}
 		if kind, of, ok := strings.Cut(owner, "/"); ok {
 			yes := true
-			p.OwnerReferences = []taints.OwnerReference{{Kind: kind, Name: of, Controller: &yes}}
+			p.OwnerReferences = []fairlead.OwnerReference{{Kind: kind, Name: of, Controller: &yes}}
 		}
 		p.Spec.Tolerations = tolerationsOf(rest)
 		cluster.Pods = append(cluster.Pods, p)
@@ -63,11 +64,11 @@ func clusterOf(c *golden.Command) *taints.Cluster {
 // TestLintLargeList: a list of any length is looked at, and says where comparing
 // ends.
 func TestLintLargeList(t *testing.T) {
-	p := taints.Pod{ObjectMeta: taints.ObjectMeta{Name: "p"}}
+	p := fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Name: "p"}}
 	for i := range 20_000 {
-		p.Spec.Tolerations = append(p.Spec.Tolerations, taints.Toleration{Key: fmt.Sprint("k", i), Operator: taints.Exists})
+		p.Spec.Tolerations = append(p.Spec.Tolerations, fairlead.Toleration{Key: fmt.Sprint("k", i), Operator: fairlead.TolerationExists})
 	}
-	found := taints.Lint(&taints.Cluster{Pods: []taints.Pod{p}}, nil)
+	found := taints.Lint(&taints.Cluster{Pods: []fairlead.Pod{p}}, nil)
 	if len(found) != 1 || found[0].Code != taints.LintLimit {
 		t.Errorf("found %v", found)
 	}

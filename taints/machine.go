@@ -3,6 +3,8 @@ package taints
 import (
 	"slices"
 	"strings"
+
+	"github.com/fairlead/fairlead"
 )
 
 // AddMachineTaints returns the taints of a node with those of its machine that it
@@ -10,7 +12,7 @@ import (
 // A taint that is there stays as it is, even with another value, and one that the
 // machine no longer has stays, too. Hence a change of the template of a machine
 // set reaches new machines only. The arguments are not changed.
-func AddMachineTaints(node, machine []Taint) (list []Taint, changed bool) {
+func AddMachineTaints(node, machine []fairlead.Taint) (list []fairlead.Taint, changed bool) {
 	list = slices.Clone(node)
 	for _, t := range machine {
 		if Find(list, t.Key, t.Effect) == nil {
@@ -31,10 +33,10 @@ const (
 
 // MachineTaint is a taint of a machine of Cluster API.
 type MachineTaint struct {
-	Key         string      `json:"key"`             // as in Taint
-	Value       string      `json:"value,omitempty"` // as in Taint
-	Effect      TaintEffect `json:"effect"`          // as in Taint
-	Propagation Propagation `json:"propagation"`     // how long it is kept
+	Key         string               `json:"key"`             // as in Taint
+	Value       string               `json:"value,omitempty"` // as in Taint
+	Effect      fairlead.TaintEffect `json:"effect"`          // as in Taint
+	Propagation Propagation          `json:"propagation"`     // how long it is kept
 }
 
 // AnnotationMachineTaints is the annotation in which a node notes the taints that
@@ -54,9 +56,9 @@ const (
 
 // MachineSync is what a node should have, given the taints of its machine.
 type MachineSync struct {
-	Taints     []Taint `json:"taints,omitempty"` // all of the node's
-	Annotation string  `json:"annotation"`       // the text of AnnotationMachineTaints
-	Changed    bool    `json:"changed"`          // one of the two is other than it was
+	Taints     []fairlead.Taint `json:"taints,omitempty"` // all of the node's
+	Annotation string           `json:"annotation"`       // the text of AnnotationMachineTaints
+	Changed    bool             `json:"changed"`          // one of the two is other than it was
 }
 
 // SyncMachineTaints returns what a node should have, given the taints of its
@@ -71,7 +73,7 @@ type MachineSync struct {
 //
 // The error is a [FieldErrors] about the node's annotation or the machine's
 // taints. The node is not changed.
-func SyncMachineTaints(n *Node, machine []MachineTaint) (*MachineSync, error) {
+func SyncMachineTaints(n *fairlead.Node, machine []MachineTaint) (*MachineSync, error) {
 	text, initialized := n.Annotations[AnnotationMachineTaints]
 	noted, err := readNoted(n, text)
 	if err != nil {
@@ -84,10 +86,10 @@ func SyncMachineTaints(n *Node, machine []MachineTaint) (*MachineSync, error) {
 	list := slices.Clone(n.Spec.Taints)
 	changed := !initialized
 	for _, m := range machine {
-		t := Taint{Key: m.Key, Value: m.Value, Effect: m.Effect}
+		t := fairlead.Taint{Key: m.Key, Value: m.Value, Effect: m.Effect}
 		always := m.Propagation == PropagateAlways
 		if always {
-			note = append(note, Taint{Key: t.Key, Effect: t.Effect}.String())
+			note = append(note, fairlead.Taint{Key: t.Key, Effect: t.Effect}.String())
 		}
 		switch there := Find(list, t.Key, t.Effect); {
 		case there == nil && (always || !initialized):
@@ -109,11 +111,11 @@ func SyncMachineTaints(n *Node, machine []MachineTaint) (*MachineSync, error) {
 }
 
 // readNoted reads the annotation.
-func readNoted(n *Node, text string) ([]Taint, error) {
+func readNoted(n *fairlead.Node, text string) ([]fairlead.Taint, error) {
 	if text == "" {
 		return nil, nil
 	}
-	var noted []Taint
+	var noted []fairlead.Taint
 	for word := range strings.SplitSeq(text, ",") {
 		c, err := ParseChange(word)
 		if err != nil || c.Remove || c.Value != "" || c.Equals {
@@ -128,9 +130,9 @@ func readNoted(n *Node, text string) ([]Taint, error) {
 }
 
 func checkMachine(machine []MachineTaint) error {
-	list := make([]Taint, len(machine))
+	list := make([]fairlead.Taint, len(machine))
 	for i, m := range machine {
-		list[i] = Taint{Key: m.Key, Value: m.Value, Effect: m.Effect}
+		list[i] = fairlead.Taint{Key: m.Key, Value: m.Value, Effect: m.Effect}
 	}
 	f := checkTaints(list, nil)
 	for i, m := range machine {

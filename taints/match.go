@@ -3,6 +3,7 @@ package taints
 import (
 	"iter"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
 )
 
@@ -37,13 +38,13 @@ const (
 )
 
 // Has reports whether the set holds an effect.
-func (e Effects) Has(effect TaintEffect) bool {
+func (e Effects) Has(effect fairlead.TaintEffect) bool {
 	switch effect {
-	case NoSchedule:
+	case fairlead.NoSchedule:
 		return e&OnNoSchedule != 0
-	case PreferNoSchedule:
+	case fairlead.PreferNoSchedule:
 		return e&OnPreferNoSchedule != 0
-	case NoExecute:
+	case fairlead.NoExecute:
 		return e&OnNoExecute != 0
 	}
 	return e&onUnknown != 0
@@ -52,7 +53,7 @@ func (e Effects) Has(effect TaintEffect) bool {
 // FirstUntolerated returns the first of the taints, in their order, that has one
 // of the effects and that no toleration matches; nil if there is none. It points
 // into taints, and allocates nothing.
-func FirstUntolerated(tolerations []Toleration, taints []Taint, effects Effects, o *Options) *Taint {
+func FirstUntolerated(tolerations []fairlead.Toleration, taints []fairlead.Taint, effects Effects, o *Options) *fairlead.Taint {
 	numbers := o.numbers()
 	for i := range taints {
 		if effects.Has(taints[i].Effect) && object.FirstMatch(tolerations, &taints[i], numbers) < 0 {
@@ -64,8 +65,8 @@ func FirstUntolerated(tolerations []Toleration, taints []Taint, effects Effects,
 
 // Untolerated returns every taint that FirstUntolerated would find, in the order
 // of taints, pointing into it.
-func Untolerated(tolerations []Toleration, taints []Taint, effects Effects, o *Options) iter.Seq[*Taint] {
-	return func(yield func(*Taint) bool) {
+func Untolerated(tolerations []fairlead.Toleration, taints []fairlead.Taint, effects Effects, o *Options) iter.Seq[*fairlead.Taint] {
+	return func(yield func(*fairlead.Taint) bool) {
 		for i := range taints {
 			if effects.Has(taints[i].Effect) && object.FirstMatch(tolerations, &taints[i], o.numbers()) < 0 && !yield(&taints[i]) {
 				return
@@ -77,18 +78,6 @@ func Untolerated(tolerations []Toleration, taints []Taint, effects Effects, o *O
 // FirstMatching returns the index of the first toleration that matches the taint,
 // or -1. The first counts where several match: its TolerationSeconds are the ones
 // that the eviction of the reference goes by.
-func FirstMatching(tolerations []Toleration, taint *Taint, o *Options) int {
+func FirstMatching(tolerations []fairlead.Toleration, taint *fairlead.Taint, o *Options) int {
 	return object.FirstMatch(tolerations, taint, o.numbers())
-}
-
-// Matching returns the indices of all tolerations that match the taint, in
-// order.
-func Matching(tolerations []Toleration, taint *Taint, o *Options) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for i := range tolerations {
-			if object.Matches(&tolerations[i], taint, o.numbers()) && !yield(i) {
-				return
-			}
-		}
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/near"
 )
 
@@ -155,7 +156,7 @@ func alphanumeric(c byte) bool {
 
 // effectFlaw judges an effect that must be there.
 func effectFlaw(effect string) flaw {
-	names := []string{string(NoSchedule), string(PreferNoSchedule), string(NoExecute)}
+	names := []string{string(fairlead.NoSchedule), string(fairlead.PreferNoSchedule), string(fairlead.NoExecute)}
 	switch {
 	case effect == "":
 		return flaw{problem: "the effect is missing; it is NoSchedule, PreferNoSchedule or NoExecute"}

@@ -1,6 +1,10 @@
 package taints
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/fairlead/fairlead"
+)
 
 // redact hides the keys and values of an explanation.
 func (x *explainer) redact() {
@@ -28,15 +32,15 @@ func (x *explainer) redact() {
 // redactor gives texts other names, the same text the same name.
 type redactor struct{ keys, values map[string]string }
 
-func (r *redactor) taint(t *Taint) {
+func (r *redactor) taint(t *fairlead.Taint) {
 	t.Key, t.Value, t.TimeAdded = r.key(t.Key), r.value(t.Value), nil
-	t.Effect = TaintEffect(r.word(string(t.Effect), string(NoSchedule), string(PreferNoSchedule), string(NoExecute)))
+	t.Effect = fairlead.TaintEffect(r.word(string(t.Effect), string(fairlead.NoSchedule), string(fairlead.PreferNoSchedule), string(fairlead.NoExecute)))
 }
 
-func (r *redactor) toleration(t *Toleration) {
+func (r *redactor) toleration(t *fairlead.Toleration) {
 	t.Key, t.Value = r.key(t.Key), r.value(t.Value)
-	t.Effect = TaintEffect(r.word(string(t.Effect), string(NoSchedule), string(PreferNoSchedule), string(NoExecute)))
-	t.Operator = TolerationOperator(r.word(string(t.Operator), string(Equal), string(Exists), string(Lt), string(Gt)))
+	t.Effect = fairlead.TaintEffect(r.word(string(t.Effect), string(fairlead.NoSchedule), string(fairlead.PreferNoSchedule), string(fairlead.NoExecute)))
+	t.Operator = fairlead.TolerationOperator(r.word(string(t.Operator), string(fairlead.TolerationEqual), string(fairlead.TolerationExists), string(fairlead.TolerationLt), string(fairlead.TolerationGt)))
 }
 
 func (r *redactor) mismatch(m *Mismatch) {
@@ -46,10 +50,10 @@ func (r *redactor) mismatch(m *Mismatch) {
 	case "value":
 		m.Has, m.Wants = r.value(m.Has), r.value(m.Wants)
 	case "effect":
-		m.Has = r.word(m.Has, string(NoSchedule), string(PreferNoSchedule), string(NoExecute))
-		m.Wants = r.word(m.Wants, string(NoSchedule), string(PreferNoSchedule), string(NoExecute))
+		m.Has = r.word(m.Has, string(fairlead.NoSchedule), string(fairlead.PreferNoSchedule), string(fairlead.NoExecute))
+		m.Wants = r.word(m.Wants, string(fairlead.NoSchedule), string(fairlead.PreferNoSchedule), string(fairlead.NoExecute))
 	default:
-		m.Has = r.word(m.Has, string(Equal), string(Exists), string(Lt), string(Gt))
+		m.Has = r.word(m.Has, string(fairlead.TolerationEqual), string(fairlead.TolerationExists), string(fairlead.TolerationLt), string(fairlead.TolerationGt))
 	}
 	m.Alike = false
 }

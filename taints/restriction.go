@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
 )
 
@@ -19,9 +20,9 @@ const (
 // which is off by default, does to the tolerations of new pods.
 type Restriction struct {
 	// Defaults are added to every pod.
-	Defaults []Toleration `json:"defaults,omitempty"`
+	Defaults []fairlead.Toleration `json:"defaults,omitempty"`
 	// Whitelist covers every toleration that a pod may have; empty allows all.
-	Whitelist []Toleration `json:"whitelist,omitempty"`
+	Whitelist []fairlead.Toleration `json:"whitelist,omitempty"`
 	// Source says whose whitelist it is: "namespace" or "cluster".
 	Source string `json:"source,omitempty"`
 }
@@ -29,9 +30,9 @@ type Restriction struct {
 // A RestrictionError says which tolerations of a pod no entry of a whitelist
 // covers.
 type RestrictionError struct {
-	Pod         string       // such as pod/shop/web-0
-	Source      string       // whose whitelist it is
-	Tolerations []Toleration // those that are not allowed, in the pod's order
+	Pod         string                // such as pod/shop/web-0
+	Source      string                // whose whitelist it is
+	Tolerations []fairlead.Toleration // those that are not allowed, in the pod's order
 }
 
 // Error implements error.
@@ -50,7 +51,7 @@ func (e *RestrictionError) Error() string {
 // Apply returns the tolerations of a new pod: its own, the defaults, and that of
 // memory pressure unless the pod is [BestEffort], without those that another one
 // covers; or a [*RestrictionError]. The pod is not changed.
-func (r *Restriction) Apply(p *Pod, o *Options) ([]Toleration, error) {
+func (r *Restriction) Apply(p *fairlead.Pod, o *Options) ([]fairlead.Toleration, error) {
 	more := slices.Clone(r.Defaults)
 	if !BestEffort(p) {
 		more = append(more, memoryPressureToleration())
@@ -64,13 +65,13 @@ func (r *Restriction) Apply(p *Pod, o *Options) ([]Toleration, error) {
 
 // NotAllowed returns the tolerations that no entry of a whitelist covers, in their
 // order. An empty whitelist allows all.
-func NotAllowed(tolerations, whitelist []Toleration, o *Options) []Toleration {
+func NotAllowed(tolerations, whitelist []fairlead.Toleration, o *Options) []fairlead.Toleration {
 	if len(whitelist) == 0 {
 		return nil
 	}
-	var refused []Toleration
+	var refused []fairlead.Toleration
 	for _, t := range tolerations {
-		if !slices.ContainsFunc(whitelist, func(w Toleration) bool { return Covers(w, t, o) }) {
+		if !slices.ContainsFunc(whitelist, func(w fairlead.Toleration) bool { return Covers(w, t, o) }) {
 			refused = append(refused, t)
 		}
 	}
@@ -80,12 +81,12 @@ func NotAllowed(tolerations, whitelist []Toleration, o *Options) []Toleration {
 // RestrictionOf returns the restriction of a namespace: for the defaults and for
 // the whitelist what its annotation says, or the cluster's where it has none. The
 // error is a [*ReadError] that names the annotation.
-func RestrictionOf(namespace ObjectMeta, cluster Restriction) (Restriction, error) {
+func RestrictionOf(namespace fairlead.ObjectMeta, cluster Restriction) (Restriction, error) {
 	r := cluster
 	r.Source = "cluster"
 	for _, a := range []struct {
 		name string
-		list *[]Toleration
+		list *[]fairlead.Toleration
 	}{{AnnotationDefaultTolerations, &r.Defaults}, {AnnotationTolerationsWhitelist, &r.Whitelist}} {
 		text, there := namespace.Annotations[a.name]
 		if !there {

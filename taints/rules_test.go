@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/golden"
 	"github.com/fairlead/fairlead/taints"
 )
@@ -38,27 +39,27 @@ func optionsOf(c *golden.Command) *taints.Options {
 }
 
 // taintOf reads a taint without judging it.
-func taintOf(text string) taints.Taint {
-	var t taints.Taint
+func taintOf(text string) fairlead.Taint {
+	var t fairlead.Taint
 	if head, at, ok := strings.Cut(text, "@"); ok {
 		added := instant(at)
 		t.TimeAdded, text = &added, head
 	}
 	head, effect, _ := strings.Cut(text, ":")
 	key, value, _ := strings.Cut(head, "=")
-	t.Key, t.Value, t.Effect = key, value, taints.TaintEffect(effect)
+	t.Key, t.Value, t.Effect = key, value, fairlead.TaintEffect(effect)
 	return t
 }
 
-func taintsOf(line string) []taints.Taint {
-	var list []taints.Taint
+func taintsOf(line string) []fairlead.Taint {
+	var list []fairlead.Taint
 	for _, word := range strings.Fields(line) {
 		list = append(list, taintOf(word))
 	}
 	return list
 }
 
-func taintLine(list []taints.Taint) string {
+func taintLine(list []fairlead.Taint) string {
 	if len(list) == 0 {
 		return "none"
 	}
@@ -81,19 +82,19 @@ func instant(seconds string) time.Time {
 	return time.Unix(n, 0).UTC()
 }
 
-func tolerationOf(text string) taints.Toleration {
-	var t taints.Toleration
+func tolerationOf(text string) fairlead.Toleration {
+	var t fairlead.Toleration
 	for _, word := range strings.Fields(text) {
 		name, value, _ := strings.Cut(word, ":")
 		switch name {
 		case "key":
 			t.Key = value
 		case "op":
-			t.Operator = taints.TolerationOperator(value)
+			t.Operator = fairlead.TolerationOperator(value)
 		case "value":
 			t.Value = value
 		case "effect":
-			t.Effect = taints.TaintEffect(value)
+			t.Effect = fairlead.TaintEffect(value)
 		case "seconds":
 			n, err := strconv.ParseInt(value, 10, 64)
 			if err != nil {
@@ -108,11 +109,11 @@ func tolerationOf(text string) taints.Toleration {
 	return t
 }
 
-func tolerationsOf(line string) []taints.Toleration {
+func tolerationsOf(line string) []fairlead.Toleration {
 	if strings.TrimSpace(line) == "" {
 		return nil
 	}
-	var list []taints.Toleration
+	var list []fairlead.Toleration
 	for part := range strings.SplitSeq(line, " | ") {
 		list = append(list, tolerationOf(part))
 	}
@@ -170,7 +171,7 @@ func matchCommand(c *golden.Command) string {
 		var words []string
 		for _, taint := range taintsOf(p["taints"]) {
 			answer := "no"
-			if taints.FirstMatching([]taints.Toleration{t}, &taint, optionsOf(c)) == 0 {
+			if taints.FirstMatching([]fairlead.Toleration{t}, &taint, optionsOf(c)) == 0 {
 				answer = "yes"
 			}
 			if plain := t.Tolerates(taint); !c.Has("numbers") && plain != (answer == "yes") || c.Has("numbers") && t.ToleratesNumber(taint) != (answer == "yes") {
@@ -192,7 +193,7 @@ func untoleratedCommand(c *golden.Command) string {
 	if t := taints.FirstUntolerated(tolerations, list, effects, optionsOf(c)); t != nil {
 		first = t.String()
 	}
-	var all []taints.Taint
+	var all []fairlead.Taint
 	for t := range taints.Untolerated(tolerations, list, effects, optionsOf(c)) {
 		all = append(all, *t)
 	}
@@ -201,7 +202,7 @@ func untoleratedCommand(c *golden.Command) string {
 
 func editCommand(c *golden.Command) string {
 	p := parts(c)
-	n := &taints.Node{ObjectMeta: taints.ObjectMeta{Name: "n1"}, Spec: taints.NodeSpec{Taints: taintsOf(p["taints"])}}
+	n := &fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: "n1"}, Spec: fairlead.NodeSpec{Taints: taintsOf(p["taints"])}}
 	o := &taints.EditOptions{Kubectl: c.Has("kubectl"), Overwrite: c.Has("overwrite")}
 	if now := c.Value("now"); now != "" {
 		o.Now = instant(now)
@@ -223,7 +224,7 @@ func editCommand(c *golden.Command) string {
 		return "error: " + err.Error()
 	}
 	out := "node/n1 " + e.Verb + ": " + taintLine(e.Taints) + "\n"
-	for name, list := range map[string][]taints.Taint{"added": e.Added} {
+	for name, list := range map[string][]fairlead.Taint{"added": e.Added} {
 		if len(list) > 0 {
 			out += name + ": " + taintLine(list) + "\n"
 		}
@@ -254,12 +255,12 @@ func checkCommand(c *golden.Command) string {
 			err = taints.ValidateTaints(taintsOf(rest), optionsOf(c))
 		case "node":
 			title, rest, _ := strings.Cut(rest, " ")
-			n := &taints.Node{ObjectMeta: taints.ObjectMeta{Name: title}}
+			n := &fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: title}}
 			n.Spec.Taints = taintsOf(rest)
 			err = taints.ValidateNode(n, optionsOf(c))
 		case "pod":
 			title, rest, _ := strings.Cut(rest, " ")
-			p := &taints.Pod{ObjectMeta: taints.ObjectMeta{Name: title, Namespace: "shop"}}
+			p := &fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Name: title, Namespace: "shop"}}
 			if start, generated := strings.CutSuffix(title, "*"); generated {
 				p.Name, p.GenerateName = "", start
 			}

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/decimal"
 )
 
 // A FieldError says which field of which object is wrong, and what to do.
@@ -68,7 +69,7 @@ func (e FieldErrors) Unwrap() []error {
 // effects, and that none of a key and an effect is there twice. Leniently it
 // accepts every key of up to 253 characters and every value of up to 63 that
 // begin with a letter or a digit. The error is a [FieldErrors] or nil.
-func ValidateTaints(taints []Taint, o *Options) error {
+func ValidateTaints(taints []fairlead.Taint, o *Options) error {
 	return checkTaints(taints, o).err("")
 }
 
@@ -77,13 +78,13 @@ func ValidateTaints(taints []Taint, o *Options) error {
 // meaning: a value beside Exists, TolerationSeconds with an effect that ignores
 // them, no key without Exists, and keys and values as in [ValidateTaints]. The
 // error is a [FieldErrors] or nil.
-func ValidateTolerations(tolerations []Toleration, o *Options) error {
+func ValidateTolerations(tolerations []fairlead.Toleration, o *Options) error {
 	return checkTolerations(tolerations, o).err("")
 }
 
 // ValidateNode judges that a node has a name or generateName, and its taints. The
 // error is a [FieldErrors] that names it, or nil.
-func ValidateNode(n *Node, o *Options) error {
+func ValidateNode(n *fairlead.Node, o *Options) error {
 	var f findings
 	f.named(n.ObjectMeta)
 	return append(f, checkTaints(n.Spec.Taints, o)...).err(nodeTitle(n))
@@ -92,7 +93,7 @@ func ValidateNode(n *Node, o *Options) error {
 // ValidatePod judges that a pod has a name or generateName, and its tolerations.
 // The error is a [FieldErrors] that names it, or nil. A webhook that is asked
 // about the pods of a ReplicaSet sees only their generateName.
-func ValidatePod(p *Pod, o *Options) error {
+func ValidatePod(p *fairlead.Pod, o *Options) error {
 	var f findings
 	f.named(p.ObjectMeta)
 	return append(f, checkTolerations(p.Spec.Tolerations, o)...).err(podTitle(p))
@@ -102,7 +103,7 @@ func ValidatePod(p *Pod, o *Options) error {
 // exists: they may be added, and of those there only TolerationSeconds may
 // change. The new ones are judged like [ValidateTolerations]. The error is a
 // [FieldErrors] or nil.
-func ValidateTolerationUpdate(before, after []Toleration, o *Options) error {
+func ValidateTolerationUpdate(before, after []fairlead.Toleration, o *Options) error {
 	var f findings
 	for i, old := range before {
 		if !containsToleration(after, old) {
@@ -114,7 +115,7 @@ func ValidateTolerationUpdate(before, after []Toleration, o *Options) error {
 }
 
 // containsToleration reports whether list has t, whatever its seconds.
-func containsToleration(list []Toleration, t Toleration) bool {
+func containsToleration(list []fairlead.Toleration, t fairlead.Toleration) bool {
 	for _, other := range list {
 		if sameToleration(other, t) {
 			return true
@@ -124,17 +125,17 @@ func containsToleration(list []Toleration, t Toleration) bool {
 }
 
 // sameToleration compares what identifies a toleration: all but its seconds.
-func sameToleration(a, b Toleration) bool {
+func sameToleration(a, b fairlead.Toleration) bool {
 	return a.Key == b.Key && a.Operator == b.Operator && a.Value == b.Value && a.Effect == b.Effect
 }
 
-func nodeTitle(n *Node) string { return "node/" + title(n.ObjectMeta) }
+func nodeTitle(n *fairlead.Node) string { return "node/" + title(n.ObjectMeta) }
 
-func podTitle(p *Pod) string { return "pod/" + title(p.ObjectMeta) }
+func podTitle(p *fairlead.Pod) string { return "pod/" + title(p.ObjectMeta) }
 
 // title names an object as String does; one whose name the server will make by
 // how it begins.
-func title(m ObjectMeta) string {
+func title(m fairlead.ObjectMeta) string {
 	if m.Name == "" && m.GenerateName != "" {
 		m.Name = m.GenerateName + "*"
 	}
@@ -167,7 +168,7 @@ func (f *findings) text(field, value string, w flaw) {
 }
 
 // named judges that an object has a name, or gets one from the server.
-func (f *findings) named(m ObjectMeta) {
+func (f *findings) named(m fairlead.ObjectMeta) {
 	if m.Name == "" && m.GenerateName == "" {
 		f.add("metadata.name", CodeRequired, "", "the name is missing", "write metadata.name or metadata.generateName")
 	}
@@ -184,11 +185,11 @@ func (f findings) err(object string) error {
 	return FieldErrors(f)
 }
 
-func checkTaints(taints []Taint, o *Options) findings {
+func checkTaints(taints []fairlead.Taint, o *Options) findings {
 	var f findings
 	type identity struct {
 		key    string
-		effect TaintEffect
+		effect fairlead.TaintEffect
 	}
 	seen := make(map[identity]int, len(taints))
 	for i, t := range taints {
@@ -221,7 +222,7 @@ func (f *findings) value(field, value string, o *Options) {
 	f.text(field+".value", value, judge(value))
 }
 
-func (f *findings) effect(field string, e TaintEffect) {
+func (f *findings) effect(field string, e fairlead.TaintEffect) {
 	w := effectFlaw(string(e))
 	before := len(*f)
 	f.text(field+".effect", string(e), w)
@@ -230,7 +231,7 @@ func (f *findings) effect(field string, e TaintEffect) {
 	}
 }
 
-func checkTolerations(tolerations []Toleration, o *Options) findings {
+func checkTolerations(tolerations []fairlead.Toleration, o *Options) findings {
 	var f findings
 	for i := range tolerations {
 		f.toleration(tolerationField(i), &tolerations[i], o)
@@ -238,35 +239,35 @@ func checkTolerations(tolerations []Toleration, o *Options) findings {
 	return f
 }
 
-func (f *findings) toleration(field string, t *Toleration, o *Options) {
+func (f *findings) toleration(field string, t *fairlead.Toleration, o *Options) {
 	if t.Key != "" {
 		f.key(field, t.Key, o)
-	} else if t.Operator != Exists && !o.lenient() {
+	} else if t.Operator != fairlead.TolerationExists && !o.lenient() {
 		f.add(field+".operator", CodeInvalid, string(t.Operator), "without a key the operator must be Exists, which matches every key", "name a key, or write operator: Exists without a value")
 	}
 	f.operator(field, t, o)
 	if t.Effect != "" {
 		f.effect(field, t.Effect)
 	}
-	if t.TolerationSeconds != nil && t.Effect != NoExecute && !o.lenient() {
+	if t.TolerationSeconds != nil && t.Effect != fairlead.NoExecute && !o.lenient() {
 		f.add(field+".effect", CodeInvalid, string(t.Effect), "tolerationSeconds need the effect NoExecute; every other ignores them", "write effect: NoExecute, or leave tolerationSeconds out")
 	}
 }
 
 // operator judges the operator together with the value that it compares.
-func (f *findings) operator(field string, t *Toleration, o *Options) {
-	known := []string{string(Equal), string(Exists)}
+func (f *findings) operator(field string, t *fairlead.Toleration, o *Options) {
+	known := []string{string(fairlead.TolerationEqual), string(fairlead.TolerationExists)}
 	if o.numbers() {
-		known = append(known, string(Lt), string(Gt))
+		known = append(known, string(fairlead.TolerationLt), string(fairlead.TolerationGt))
 	}
 	switch {
-	case t.Operator == Equal || t.Operator == "":
+	case t.Operator == fairlead.TolerationEqual || t.Operator == "":
 		f.value(field, t.Value, o)
-	case t.Operator == Exists:
+	case t.Operator == fairlead.TolerationExists:
 		if t.Value != "" && !o.lenient() {
 			f.add(field+".value", CodeInvalid, t.Value, "Exists takes no value, it matches every value", "leave the value out, or write operator: Equal")
 		}
-	case t.Operator != Lt && t.Operator != Gt:
+	case t.Operator != fairlead.TolerationLt && t.Operator != fairlead.TolerationGt:
 		fix := ""
 		if m := meant(string(t.Operator), known); m != "" {
 			fix = "write " + m
@@ -275,7 +276,7 @@ func (f *findings) operator(field string, t *Toleration, o *Options) {
 	case !o.numbers():
 		f.add(field+".operator", CodeNotSupported, string(t.Operator), "comparing numbers is an option (feature gate TaintTolerationComparisonOperators) that is off", "turn it on, or write Equal or Exists")
 	default:
-		if _, err := object.ParseNumber(t.Value); err != nil {
+		if _, err := decimal.Parse(t.Value); err != nil {
 			f.add(field+".value", CodeInvalid, t.Value, string(t.Operator)+" compares whole numbers: "+err.Error(), "")
 		}
 	}

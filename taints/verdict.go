@@ -1,6 +1,9 @@
 package taints
 
-import "github.com/fairlead/fairlead/internal/object"
+import (
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/object"
+)
 
 // Verdict is what the taints of a node mean for a pod. The zero value is that of
 // a node all of whose taints the pod tolerates.
@@ -23,15 +26,19 @@ func (v Verdict) Stays() bool { return v&evicts == 0 }
 // tolerate, 16383 at most. The scheduler prefers nodes where they are fewer.
 func (v Verdict) Avoided() int { return int(v & avoided) }
 
-// Judge returns what the taints of a node mean for a pod; a node that is marked
-// unschedulable counts as one with the taint [KeyUnschedulable] of effect
+// Evaluate returns what the taints of a node mean for a pod; a node that is
+// marked unschedulable counts as one with the taint [KeyUnschedulable] of effect
 // NoSchedule. It allocates nothing.
-func Judge(p *Pod, n *Node, o *Options) Verdict {
-	return judge(p.Spec.Tolerations, n.Spec.Taints, n.Spec.Unschedulable, o.numbers())
+func Evaluate(p *fairlead.Pod, n *fairlead.Node, o *Options) Verdict {
+	return EvaluateLists(p.Spec.Tolerations, n.Spec.Taints, n.Spec.Unschedulable, o)
 }
 
-func judge(tolerations []Toleration, taints []Taint, unschedulable, numbers bool) Verdict {
+// EvaluateLists is Evaluate for whoever has nodes and pods of other types: by a
+// pod's tolerations, a node's taints, and whether the node is marked
+// unschedulable.
+func EvaluateLists(tolerations []fairlead.Toleration, taints []fairlead.Taint, unschedulable bool, o *Options) Verdict {
 	var v Verdict
+	numbers := o.numbers()
 	for i := range taints {
 		v = v.with(&taints[i], tolerations, numbers)
 	}
@@ -43,14 +50,14 @@ func judge(tolerations []Toleration, taints []Taint, unschedulable, numbers bool
 }
 
 // with returns the verdict when one more taint counts.
-func (v Verdict) with(t *Taint, tolerations []Toleration, numbers bool) Verdict {
+func (v Verdict) with(t *fairlead.Taint, tolerations []fairlead.Toleration, numbers bool) Verdict {
 	mark := Verdict(0)
 	switch t.Effect {
-	case NoSchedule:
+	case fairlead.NoSchedule:
 		mark = closed
-	case NoExecute:
+	case fairlead.NoExecute:
 		mark = closed | evicts
-	case PreferNoSchedule:
+	case fairlead.PreferNoSchedule:
 		mark = 1
 	default:
 		return v
@@ -81,11 +88,4 @@ func Scores(avoided []int) []int {
 		}
 	}
 	return scores
-}
-
-// ChangeHelps reports whether a pod that the taints of a node kept off can be
-// placed there after a change of the node: what a scheduler asks before it tries
-// a pod again. Before is nil if the node is new.
-func ChangeHelps(p *Pod, before, after *Node, o *Options) bool {
-	return Judge(p, after, o).Schedulable() && (before == nil || !Judge(p, before, o).Schedulable())
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/taints"
 )
 
@@ -67,8 +68,8 @@ func (c *command) runExplain() (int, error) {
 }
 
 // pods returns the pods that are asked about.
-func (e *explainFlags) pods(cluster *taints.Cluster) ([]*taints.Pod, error) {
-	var found []*taints.Pod
+func (e *explainFlags) pods(cluster *taints.Cluster) ([]*fairlead.Pod, error) {
+	var found []*fairlead.Pod
 	var names []string
 	for i := range cluster.Pods {
 		p := &cluster.Pods[i]
@@ -89,12 +90,12 @@ func (e *explainFlags) pods(cluster *taints.Cluster) ([]*taints.Pod, error) {
 }
 
 // nodes returns the nodes that are asked about for a pod.
-func (e *explainFlags) nodes(cluster *taints.Cluster, p *taints.Pod) ([]*taints.Node, error) {
+func (e *explainFlags) nodes(cluster *taints.Cluster, p *fairlead.Pod) ([]*fairlead.Node, error) {
 	want := e.node
 	if want == "" && e.pod == "" {
 		want = p.Spec.NodeName
 	}
-	var found []*taints.Node
+	var found []*fairlead.Node
 	for i := range cluster.Nodes {
 		if n := &cluster.Nodes[i]; want == "" || want == n.Name {
 			found = append(found, n)

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/taints"
+	"github.com/fairlead/fairlead/taints/fleet"
 )
 
 // matrix is which pods can be placed on which nodes, those that are alike
@@ -16,18 +18,16 @@ type matrix struct {
 
 // nodeClass is nodes with the same taints.
 type nodeClass struct {
-	Names  []string       `json:"names"`
-	Taints []taints.Taint `json:"taints,omitempty"`
-	first  taints.NodeID
+	Names  []string         `json:"names"`
+	Taints []fairlead.Taint `json:"taints,omitempty"`
 }
 
 // podClass is pods whose tolerations match the same taints.
 type podClass struct {
-	Names       []string            `json:"names"`
-	Tolerations []taints.Toleration `json:"tolerations,omitempty"`
+	Names       []string              `json:"names"`
+	Tolerations []fairlead.Toleration `json:"tolerations,omitempty"`
 	// Nodes has a cell for each class of nodes.
 	Nodes []cell `json:"nodes"`
-	first taints.PodID
 }
 
 // cell is what a class of nodes means for a class of pods.
@@ -68,19 +68,19 @@ func (c *command) runMatrix() (int, error) {
 }
 
 func newMatrix(cluster *taints.Cluster, o *taints.Options) matrix {
-	m := taints.NewMatcher(&taints.MatcherOptions{Options: *o})
+	m := fleet.NewMatcher(&fleet.Options{Options: *o})
 	x := matrix{Nodes: []nodeClass{}, Pods: []podClass{}}
 	nodes, pods := map[int]int{}, map[int]int{}
 	for i := range cluster.Nodes {
 		n := &cluster.Nodes[i]
-		id := m.AddNode(n)
-		at, there := nodes[m.NodeClass(id)]
+		m.SetNode(n.Name, n.Spec.Taints, n.Spec.Unschedulable)
+		at, there := nodes[m.NodeClass(n.Name)]
 		if !there {
 			at = len(x.Nodes)
-			nodes[m.NodeClass(id)] = at
-			class := nodeClass{Taints: n.Spec.Taints, first: id}
-			if n.Spec.Unschedulable && taints.Find(class.Taints, taints.KeyUnschedulable, taints.NoSchedule) == nil {
-				class.Taints = append(class.Taints[:len(class.Taints):len(class.Taints)], taints.Taint{Key: taints.KeyUnschedulable, Effect: taints.NoSchedule})
+			nodes[m.NodeClass(n.Name)] = at
+			class := nodeClass{Taints: n.Spec.Taints}
+			if n.Spec.Unschedulable && taints.Find(class.Taints, taints.KeyUnschedulable, fairlead.NoSchedule) == nil {
+				class.Taints = append(class.Taints[:len(class.Taints):len(class.Taints)], fairlead.Taint{Key: taints.KeyUnschedulable, Effect: fairlead.NoSchedule})
 			}
 			x.Nodes = append(x.Nodes, class)
 		}
@@ -88,20 +88,21 @@ func newMatrix(cluster *taints.Cluster, o *taints.Options) matrix {
 	}
 	for i := range cluster.Pods {
 		p := &cluster.Pods[i]
-		id := m.AddPod(p)
-		at, there := pods[m.PodClass(id)]
+		name := p.ObjectMeta.String()
+		m.SetPod(name, p.Spec.Tolerations)
+		at, there := pods[m.PodClass(name)]
 		if !there {
 			at = len(x.Pods)
-			pods[m.PodClass(id)] = at
-			x.Pods = append(x.Pods, podClass{Tolerations: p.Spec.Tolerations, first: id})
+			pods[m.PodClass(name)] = at
+			x.Pods = append(x.Pods, podClass{Tolerations: p.Spec.Tolerations})
 		}
-		x.Pods[at].Names = append(x.Pods[at].Names, p.ObjectMeta.String())
+		x.Pods[at].Names = append(x.Pods[at].Names, name)
 	}
 	for i := range x.Pods {
-		row := m.Row(x.Pods[i].first)
+		row, _ := m.Row(x.Pods[i].Names[0])
 		x.Pods[i].Nodes = make([]cell, len(x.Nodes))
 		for j := range x.Nodes {
-			v := row.Verdict(x.Nodes[j].first)
+			v, _ := row.Verdict(x.Nodes[j].Names[0])
 			x.Pods[i].Nodes[j] = cell{Schedulable: v.Schedulable(), Stays: v.Stays(), Avoided: v.Avoided()}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/taints"
 )
 
@@ -73,7 +74,7 @@ func (c *command) runEdit(changes []taints.Change) (int, error) {
 		fmt.Fprintf(c.stdout, "node/%s %s\n", n.Name, e.Verb)
 		for _, part := range []struct {
 			name string
-			list []taints.Taint
+			list []fairlead.Taint
 		}{{"added", e.Added}, {"changed", e.Changed}, {"removed", e.Removed}, {"taints", e.Taints}} {
 			if len(part.list) > 0 {
 				fmt.Fprintf(c.stdout, "  %-8s %s\n", part.name, taintList(part.list))
@@ -85,7 +86,7 @@ func (c *command) runEdit(changes []taints.Change) (int, error) {
 }
 
 // taintList returns taints as one line.
-func taintList(list []taints.Taint) string {
+func taintList(list []fairlead.Taint) string {
 	words := make([]string, len(list))
 	for i, t := range list {
 		words[i] = t.String()

@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/taints"
+	"github.com/fairlead/fairlead/taints/eviction"
+	"github.com/fairlead/fairlead/taints/whatif"
 )
 
 type whatIfFlags struct {
-	question taints.Question
-	policy   taints.Policy
+	question whatif.Question
+	policy   eviction.Policy
 }
 
 func (w *whatIfFlags) add(flags *flag.FlagSet) {
@@ -30,8 +32,8 @@ func (w *whatIfFlags) add(flags *flag.FlagSet) {
 }
 
 // parseEvent reads words of the form name=value.
-func parseEvent(text string) (taints.Event, error) {
-	var e taints.Event
+func parseEvent(text string) (whatif.Event, error) {
+	var e whatif.Event
 	for _, word := range strings.Fields(text) {
 		name, value, _ := strings.Cut(word, "=")
 		var err error
@@ -75,7 +77,7 @@ func (c *command) runWhatIf() (int, error) {
 		return 0, fmt.Errorf("whatif: the input has no nodes; dump them: %s", dump)
 	}
 	c.whatIf.policy.Options = c.options()
-	p, err := taints.WhatIf(cluster, &c.whatIf.question, &c.whatIf.policy)
+	p, err := whatif.Predict(cluster, &c.whatIf.question, &c.whatIf.policy)
 	if err != nil {
 		return 0, err
 	}

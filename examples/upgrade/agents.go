@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/lifecycle"
-	"github.com/fairlead/fairlead/taints"
+	"github.com/fairlead/fairlead/taints/eviction"
 )
 
 // agents is what is heard of the nodes, and the engine of taints that judges it:
@@ -21,33 +21,33 @@ import (
 // other engines, which count on it.
 type agents struct {
 	play   *play
-	nodes  *taints.MemBackend
-	runner *taints.Runner
+	nodes  *eviction.MemBackend
+	runner *eviction.Runner
 	silent map[string]int // by node: for how many reasons nothing is heard of it
 	unwell map[string]int // by node: for how many reasons it says that it is not ready
 	busy   map[string]bool
-	modes  map[string]taints.ZoneMode
+	modes  map[string]eviction.ZoneMode
 	marked map[string]bool // by UID: pods that were said not to be ready
 	serial int
 }
 
 func newAgents(p *play) (*agents, error) {
 	a := &agents{
-		play: p, nodes: &taints.MemBackend{Clock: p.clock}, silent: map[string]int{}, unwell: map[string]int{}, busy: map[string]bool{},
-		modes: map[string]taints.ZoneMode{}, marked: map[string]bool{},
+		play: p, nodes: &eviction.MemBackend{Clock: p.clock}, silent: map[string]int{}, unwell: map[string]int{}, busy: map[string]bool{},
+		modes: map[string]eviction.ZoneMode{}, marked: map[string]bool{},
 	}
 	for _, q := range p.pools {
 		for _, n := range q.nodes {
-			x := taints.Node{ObjectMeta: taints.ObjectMeta{Name: n.name, UID: n.name, CreationTimestamp: p.start}}
+			x := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: n.name, UID: n.name, CreationTimestamp: p.start}}
 			if n.zone != "" {
-				x.Labels = map[string]string{taints.LabelZone: n.zone}
+				x.Labels = map[string]string{eviction.LabelZone: n.zone}
 			}
 			a.nodes.PutNode(x)
 			a.nodes.Report(n.name, true)
 		}
 	}
 	var err error
-	a.runner, err = taints.NewRunner(a, &taints.Policy{Lifecycle: new(taints.Lifecycle)}, &fairlead.RunnerOptions{Clock: p.clock})
+	a.runner, err = eviction.NewRunner(a, &eviction.Policy{NodeLifecycle: new(eviction.NodeLifecycle)}, &fairlead.RunnerOptions{Clock: p.clock})
 	return a, err
 }
 
@@ -157,9 +157,9 @@ func (a *agents) waiting() bool {
 }
 
 // zones tells how zones fare.
-func (a *agents) zones(zones []taints.Zone) {
+func (a *agents) zones(zones []eviction.Zone) {
 	for _, z := range zones {
-		if was := a.modes[z.Name]; was != z.Mode && (z.Mode != taints.ZoneNormal || was != taints.ZoneInitial) {
+		if was := a.modes[z.Name]; was != z.Mode && (z.Mode != eviction.ZoneNormal || was != eviction.ZoneInitial) {
 			a.play.tell(zoneName(z.Name), fmt.Sprintf("is in %s", z.Mode))
 		}
 		a.modes[z.Name] = z.Mode
@@ -174,8 +174,8 @@ func zoneName(name string) string {
 	return "zone " + strings.TrimPrefix(name, "/")
 }
 
-// Observe implements taints.Backend.
-func (a *agents) Observe(ctx context.Context, node string) (*taints.World, error) {
+// Observe implements eviction.Backend.
+func (a *agents) Observe(ctx context.Context, node string) (*eviction.World, error) {
 	w, err := a.nodes.Observe(ctx, node)
 	if err == nil {
 		for _, p := range a.pods(node) {
@@ -185,17 +185,17 @@ func (a *agents) Observe(ctx context.Context, node string) (*taints.World, error
 	return w, err
 }
 
-// ObserveZones implements taints.ZoneBackend.
-func (a *agents) ObserveZones(ctx context.Context) (*taints.Fleet, error) {
+// ObserveZones implements eviction.ZoneBackend.
+func (a *agents) ObserveZones(ctx context.Context) (*eviction.ZoneWorld, error) {
 	return a.nodes.ObserveZones(ctx)
 }
 
-// Apply implements taints.Backend.
-func (a *agents) Apply(ctx context.Context, node string, action taints.Action) error {
+// Apply implements eviction.Backend.
+func (a *agents) Apply(ctx context.Context, node string, action eviction.Action) error {
 	switch x := action.(type) {
-	case taints.Evict:
+	case eviction.Evict:
 		return a.evict(ctx, &x)
-	case taints.MarkNotReady:
+	case eviction.MarkNotReady:
 		for _, p := range a.pods(node) {
 			if p.UID == x.Pod.UID {
 				a.marked[p.UID] = true
@@ -203,13 +203,13 @@ func (a *agents) Apply(ctx context.Context, node string, action taints.Action) e
 			}
 		}
 		return nil
-	case taints.SetConditions:
+	case eviction.SetConditions:
 		a.play.tell("node "+x.Node, "was not heard of for too long: Ready is Unknown")
 	}
 	if err := a.nodes.Apply(ctx, node, action); err != nil {
 		return err
 	}
-	if x, ok := action.(taints.EditTaints); ok {
+	if x, ok := action.(eviction.EditTaints); ok {
 		a.edited(&x)
 		node = x.Node
 	}
@@ -218,7 +218,7 @@ func (a *agents) Apply(ctx context.Context, node string, action taints.Action) e
 }
 
 // edited tells of taints that come and go, and what that means for pods.
-func (a *agents) edited(e *taints.EditTaints) {
+func (a *agents) edited(e *eviction.EditTaints) {
 	var come, gone []string
 	for _, t := range e.Add {
 		come = append(come, taintName(&t))
@@ -236,11 +236,11 @@ func (a *agents) edited(e *taints.EditTaints) {
 		a.play.tell("node "+e.Node, "loses taint "+strings.Join(gone, " and "))
 	}
 	for _, t := range e.Add {
-		if t.Effect == taints.NoExecute {
+		if t.Effect == fairlead.NoExecute {
 			a.follow(e.Node, &t)
 		}
 	}
-	if node, _ := a.nodes.Node(e.Node); !slices.ContainsFunc(node.Spec.Taints, func(t taints.Taint) bool { return t.Effect == taints.NoExecute }) {
+	if node, _ := a.nodes.Node(e.Node); !slices.ContainsFunc(node.Spec.Taints, func(t fairlead.Taint) bool { return t.Effect == fairlead.NoExecute }) {
 		for _, p := range a.pods(e.Node) {
 			if p.DeletionTimestamp == nil && a.play.isOpen("pod "+p.ObjectMeta.String()) {
 				a.play.tell("pod "+p.ObjectMeta.String(), "stays on node "+e.Node+": the taint is gone")
@@ -251,24 +251,24 @@ func (a *agents) edited(e *taints.EditTaints) {
 }
 
 // was reports whether a node had a taint, and forgets it.
-func (a *agents) was(node string, t *taints.Taint) bool {
+func (a *agents) was(node string, t *fairlead.Taint) bool {
 	key := node + " " + taintName(t)
 	had := a.play.said[key] != ""
 	delete(a.play.said, key)
 	return had
 }
 
-func taintName(t *taints.Taint) string { return t.Key + ":" + string(t.Effect) }
+func taintName(t *fairlead.Taint) string { return t.Key + ":" + string(t.Effect) }
 
 // follow tells how long each pod of a node tolerates a taint that evicts.
-func (a *agents) follow(node string, t *taints.Taint) {
+func (a *agents) follow(node string, t *fairlead.Taint) {
 	now := a.play.clock.Now()
 	for _, p := range a.pods(node) {
 		if p.DeletionTimestamp != nil {
 			continue
 		}
 		subject := "pod " + p.ObjectMeta.String()
-		switch d := taints.EvictAt(p, []taints.Started{{Taint: *t, Since: now}}, nil); {
+		switch d := eviction.EvictAt(p, []eviction.Started{{Taint: *t, Since: now}}, nil); {
 		case !d.Evict():
 			a.play.tell(subject, "stays on node "+node+" for good: it tolerates "+taintName(t))
 		case d.At.After(now):
@@ -280,7 +280,7 @@ func (a *agents) follow(node string, t *taints.Taint) {
 
 // evict deletes a pod. The agent of a node that is silent does not end it: it
 // stays as it is, and its controller makes another meanwhile.
-func (a *agents) evict(ctx context.Context, e *taints.Evict) error {
+func (a *agents) evict(ctx context.Context, e *eviction.Evict) error {
 	d := a.play.emptying(e.Node)
 	for _, p := range a.pods(e.Node) {
 		if p.UID != e.Pod.UID || p.DeletionTimestamp != nil {
@@ -332,7 +332,7 @@ func (a *agents) pods(node string) []*lifecycle.Pod {
 // setReady says of a pod whether it is ready.
 func (a *agents) setReady(p *lifecycle.Pod, is lifecycle.ConditionStatus) {
 	x := *p
-	x.Status.Conditions = []taints.Condition{{Type: "Ready", Status: is, LastTransitionTime: a.play.clock.Now()}}
+	x.Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: is, LastTransitionTime: a.play.clock.Now()}}
 	a.play.emptying(p.Spec.NodeName).pods.PutPod(x)
 }
 

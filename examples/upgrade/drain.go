@@ -10,7 +10,6 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/lifecycle"
-	"github.com/fairlead/fairlead/taints"
 )
 
 // workload is pods of one kind, with a disruption budget.
@@ -19,7 +18,7 @@ type workload struct {
 	replicas    int                    // of a daemon, one for each node
 	daemon      bool                   // drains leave it where it is
 	min         *lifecycle.IntOrString // that must stay available; nil for no budget
-	tolerations []taints.Toleration
+	tolerations []fairlead.Toleration
 }
 
 // owner returns who makes the pods of a workload.

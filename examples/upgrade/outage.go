@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/taints"
 )
 
@@ -62,7 +63,7 @@ func (r *scenarioReader) outages(pools []pool) []outage {
 
 // tolerations reads what the pods of a workload tolerate, and adds what the
 // control plane does.
-func (r *scenarioReader) tolerations(f *workFile, path []any) []taints.Toleration {
+func (r *scenarioReader) tolerations(f *workFile, path []any) []fairlead.Toleration {
 	var wrong taints.FieldErrors
 	if err := taints.ValidateTolerations(f.Tolerations, nil); errors.As(err, &wrong) {
 		field := strings.TrimPrefix(wrong[0].Field, "spec.tolerations") // begins with the index

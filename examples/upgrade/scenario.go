@@ -15,10 +15,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/doc"
-	"github.com/fairlead/fairlead/taints"
 )
 
 // scenario is what a file says: two releases, how long operators and nodes take,
@@ -142,11 +142,11 @@ type poolFile struct {
 }
 
 type workFile struct {
-	Name         string              `json:"name"`
-	Replicas     int                 `json:"replicas"`
-	Daemon       bool                `json:"daemon"`       // one pod on each node, which drains leave there
-	MinAvailable *doc.Value          `json:"minAvailable"` // of its disruption budget; without, there is none
-	Tolerations  []taints.Toleration `json:"tolerations"`
+	Name         string                `json:"name"`
+	Replicas     int                   `json:"replicas"`
+	Daemon       bool                  `json:"daemon"`       // one pod on each node, which drains leave there
+	MinAvailable *doc.Value            `json:"minAvailable"` // of its disruption budget; without, there is none
+	Tolerations  []fairlead.Toleration `json:"tolerations"`
 }
 
 type nodeFile struct {

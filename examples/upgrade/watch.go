@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/lifecycle"
-	"github.com/fairlead/fairlead/taints"
+	"github.com/fairlead/fairlead/taints/eviction"
 )
 
 // watched tells the play of what is applied to the cluster.
@@ -130,11 +130,11 @@ func (p *play) explain(blocked []fairlead.Block) {
 	for _, b := range blocked {
 		switch b.Reason {
 		case cvo.ReasonOperatorUpdating, "WorkloadNotAvailable", lifecycle.ReasonPodTerminating, rollout.ReasonBudget, rollout.ReasonDraining, rollout.ReasonUpdating, rollout.ReasonStatusOutdated, cvo.ReasonOperatorDegraded,
-			cvo.ReasonOperatorNotAvailable, taints.ReasonTolerating, taints.ReasonEvicting, taints.ReasonWrite:
+			cvo.ReasonOperatorNotAvailable, eviction.ReasonTolerating, eviction.ReasonEvicting, eviction.ReasonWrite:
 			continue // that is the course of things, and told as it begins
 		}
 		about := b.Subject + " " + b.Message
-		if b.Reason == taints.ReasonRateLimited {
+		if b.Reason == eviction.ReasonRateLimited {
 			about = b.Subject // its message changes with each turn
 		}
 		if p.news("wait "+about, b.Reason) {

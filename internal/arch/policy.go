@@ -96,7 +96,10 @@ var lattice = map[string][]string{
 
 	// Controllers.
 	"lifecycle":       {".", "internal/durations", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
-	"taints":          {".", "internal/durations", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
+	"taints":          {".", "internal/decimal", "internal/near", "internal/object"},
+	"taints/eviction": {".", "internal/durations", "internal/object", "taints"},
+	"taints/fleet":    {".", "internal/decimal", "taints"},
+	"taints/whatif":   {".", "internal/durations", "internal/near", "internal/object", "internal/placement", "taints", "taints/eviction"},
 	"cvo/graph":       {".", "internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
 	"cvo/payload":     {".", "internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
 	"cvo/rollout":     {".", "internal/durations", "internal/object"},
@@ -115,7 +118,7 @@ var lattice = map[string][]string{
 		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/release", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout",
 		"internal/archive", "internal/diagram", "internal/doc", "lifecycle", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/removal",
-		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints",
+		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif",
 	},
 	"examples/internal/script": {"internal/golden"}, // for their tests
 }
@@ -220,6 +223,9 @@ var cores = map[string]purity{
 	"solver/olm/status":  pure,
 	"solver/olm/install": pure,
 	"taints":             pure,
+	"taints/eviction":    pure,
+	"taints/fleet":       calm,
+	"taints/whatif":      pure,
 }
 
 // clockFiles are the files that may read the machine's clock: SystemClock does

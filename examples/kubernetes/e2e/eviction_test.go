@@ -3,6 +3,8 @@ package e2e_test
 import (
 	"context"
 	"fmt"
+	"github.com/fairlead/fairlead"
+	engine "github.com/fairlead/fairlead/taints/eviction"
 	"slices"
 	"sync"
 	"testing"
@@ -11,7 +13,6 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/operator"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/eviction"
-	"github.com/fairlead/fairlead/taints"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -312,11 +313,11 @@ func TestEvictionPreconditions(t *testing.T) {
 	old := before.DeepCopy()
 	old.UID = "another"
 	b := &eviction.Backend{Client: w.admin, Reader: fake.NewClientBuilder().WithObjects(old).Build()}
-	for _, a := range []taints.Action{
-		taints.Evict{Pod: taints.PodRef{Namespace: "shop", Name: "p", UID: "another"}, Node: "n1"},
-		taints.Evict{Pod: taints.PodRef{Namespace: "shop", Name: "p", UID: "another"}, Node: "n1", Budget: true},
-		taints.MarkNotReady{Pod: taints.PodRef{Namespace: "shop", Name: "p", UID: "another"}},
-		taints.EditTaints{Node: "n1", UID: "another", Add: []taints.Taint{{Key: "k", Effect: taints.NoExecute}}},
+	for _, a := range []engine.Action{
+		engine.Evict{Pod: engine.PodRef{Namespace: "shop", Name: "p", UID: "another"}, Node: "n1"},
+		engine.Evict{Pod: engine.PodRef{Namespace: "shop", Name: "p", UID: "another"}, Node: "n1", Budget: true},
+		engine.MarkNotReady{Pod: engine.PodRef{Namespace: "shop", Name: "p", UID: "another"}},
+		engine.EditTaints{Node: "n1", UID: "another", Add: []fairlead.Taint{{Key: "k", Effect: fairlead.NoExecute}}},
 	} {
 		if err := b.Apply(t.Context(), "n1", a); err != nil {
 			t.Errorf("%T: %v", a, err)
@@ -328,7 +329,7 @@ func TestEvictionPreconditions(t *testing.T) {
 	}
 	// With its own UID it leaves.
 	b.Reader = w.admin
-	if err := b.Apply(t.Context(), "n1", taints.Evict{Pod: taints.PodRef{Namespace: "shop", Name: "p", UID: string(p.UID)}, Node: "n1"}); err != nil {
+	if err := b.Apply(t.Context(), "n1", engine.Evict{Pod: engine.PodRef{Namespace: "shop", Name: "p", UID: string(p.UID)}, Node: "n1"}); err != nil {
 		t.Error(err)
 	}
 	w.eventually("the pod is gone", func() string {

@@ -3,10 +3,10 @@ package kube
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/fairlead/fairlead"
 	"time"
 
 	"github.com/fairlead/fairlead/lifecycle"
-	"github.com/fairlead/fairlead/taints"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,8 +56,9 @@ func NameOf(o metav1.Object) string {
 }
 
 // Meta converts what all objects have.
-func Meta(m *metav1.ObjectMeta) taints.ObjectMeta {
-	out := taints.ObjectMeta{
+func Meta(m *metav1.ObjectMeta) fairlead.ObjectMeta {
+	out := fairlead.ObjectMeta{
+		GenerateName:               m.GenerateName,
 		Name:                       m.Name,
 		Namespace:                  m.Namespace,
 		UID:                        string(m.UID),
@@ -71,7 +72,7 @@ func Meta(m *metav1.ObjectMeta) taints.ObjectMeta {
 		Finalizers:                 m.Finalizers,
 	}
 	for _, r := range m.OwnerReferences {
-		out.OwnerReferences = append(out.OwnerReferences, taints.OwnerReference{
+		out.OwnerReferences = append(out.OwnerReferences, fairlead.OwnerReference{
 			APIVersion: r.APIVersion, Kind: r.Kind, Name: r.Name, UID: string(r.UID), Controller: r.Controller,
 		})
 	}
@@ -94,8 +95,8 @@ func sized[T any](like []T, n int) []T {
 }
 
 // Pod converts a pod.
-func Pod(p *corev1.Pod) taints.Pod {
-	out := taints.Pod{ObjectMeta: Meta(&p.ObjectMeta)}
+func Pod(p *corev1.Pod) fairlead.Pod {
+	out := fairlead.Pod{ObjectMeta: Meta(&p.ObjectMeta)}
 	s := &out.Spec
 	s.NodeName = p.Spec.NodeName
 	s.NodeSelector = p.Spec.NodeSelector
@@ -108,12 +109,12 @@ func Pod(p *corev1.Pod) taints.Pod {
 	s.Containers = containers(p.Spec.Containers)
 	s.Volumes = volumes(p.Spec.Volumes)
 
-	out.Status.Phase = taints.PodPhase(p.Status.Phase)
+	out.Status.Phase = fairlead.PodPhase(p.Status.Phase)
 	out.Status.Reason = p.Status.Reason
 	out.Status.QOSClass = string(p.Status.QOSClass)
 	out.Status.StartTime = instant(p.Status.StartTime)
 	for _, c := range p.Status.Conditions {
-		out.Status.Conditions = append(out.Status.Conditions, taints.Condition{
+		out.Status.Conditions = append(out.Status.Conditions, fairlead.Condition{
 			Type: string(c.Type), Status: lifecycle.ConditionStatus(c.Status), ObservedGeneration: c.ObservedGeneration,
 			LastTransitionTime: c.LastTransitionTime.Time, Reason: c.Reason, Message: c.Message,
 		})
@@ -121,10 +122,10 @@ func Pod(p *corev1.Pod) taints.Pod {
 	return out
 }
 
-func containers(from []corev1.Container) []taints.Container {
-	var out []taints.Container
+func containers(from []corev1.Container) []fairlead.Container {
+	var out []fairlead.Container
 	for i := range from {
-		out = append(out, taints.Container{Name: from[i].Name, Resources: taints.Resources{
+		out = append(out, fairlead.Container{Name: from[i].Name, Resources: fairlead.Resources{
 			Limits: quantities(from[i].Resources.Limits), Requests: quantities(from[i].Resources.Requests),
 		}})
 	}
@@ -164,8 +165,8 @@ func set[T any](p **T) *T {
 }
 
 // Node converts a node.
-func Node(n *corev1.Node) taints.Node {
-	out := taints.Node{ObjectMeta: Meta(&n.ObjectMeta)}
+func Node(n *corev1.Node) fairlead.Node {
+	out := fairlead.Node{ObjectMeta: Meta(&n.ObjectMeta)}
 	out.Spec.ProviderID = n.Spec.ProviderID
 	out.Spec.Unschedulable = n.Spec.Unschedulable
 	out.Spec.Taints = Taints(n.Spec.Taints)
@@ -173,7 +174,7 @@ func Node(n *corev1.Node) taints.Node {
 	s := &out.Status
 	s.NodeInfo.KubeletVersion = n.Status.NodeInfo.KubeletVersion
 	for _, c := range n.Status.Conditions {
-		s.Conditions = append(s.Conditions, taints.NodeCondition{
+		s.Conditions = append(s.Conditions, fairlead.NodeCondition{
 			Type: string(c.Type), Status: lifecycle.ConditionStatus(c.Status), LastHeartbeatTime: c.LastHeartbeatTime.Time,
 			LastTransitionTime: c.LastTransitionTime.Time, Reason: c.Reason, Message: c.Message,
 		})
@@ -199,16 +200,16 @@ func Readiness(n *corev1.Node) corev1.ConditionStatus {
 }
 
 // Taints converts the taints of a node, in their order.
-func Taints(from []corev1.Taint) []taints.Taint {
-	var out []taints.Taint
+func Taints(from []corev1.Taint) []fairlead.Taint {
+	var out []fairlead.Taint
 	for _, t := range from {
-		out = append(out, taints.Taint{Key: t.Key, Value: t.Value, Effect: taints.TaintEffect(t.Effect), TimeAdded: instant(t.TimeAdded)})
+		out = append(out, fairlead.Taint{Key: t.Key, Value: t.Value, Effect: fairlead.TaintEffect(t.Effect), TimeAdded: instant(t.TimeAdded)})
 	}
 	return out
 }
 
 // FromTaints converts taints for the API, in their order.
-func FromTaints(from []taints.Taint) []corev1.Taint {
+func FromTaints(from []fairlead.Taint) []corev1.Taint {
 	var out []corev1.Taint
 	for _, t := range from {
 		c := corev1.Taint{Key: t.Key, Value: t.Value, Effect: corev1.TaintEffect(t.Effect)}
@@ -221,19 +222,19 @@ func FromTaints(from []taints.Taint) []corev1.Taint {
 }
 
 // Tolerations converts the tolerations of a pod, in their order.
-func Tolerations(from []corev1.Toleration) []taints.Toleration {
-	var out []taints.Toleration
+func Tolerations(from []corev1.Toleration) []fairlead.Toleration {
+	var out []fairlead.Toleration
 	for _, t := range from {
-		out = append(out, taints.Toleration{
-			Key: t.Key, Operator: taints.TolerationOperator(t.Operator), Value: t.Value,
-			Effect: taints.TaintEffect(t.Effect), TolerationSeconds: t.TolerationSeconds,
+		out = append(out, fairlead.Toleration{
+			Key: t.Key, Operator: fairlead.TolerationOperator(t.Operator), Value: t.Value,
+			Effect: fairlead.TaintEffect(t.Effect), TolerationSeconds: t.TolerationSeconds,
 		})
 	}
 	return out
 }
 
 // FromTolerations converts tolerations for the API, in their order.
-func FromTolerations(from []taints.Toleration) []corev1.Toleration {
+func FromTolerations(from []fairlead.Toleration) []corev1.Toleration {
 	var out []corev1.Toleration
 	for _, t := range from {
 		out = append(out, corev1.Toleration{
@@ -245,8 +246,8 @@ func FromTolerations(from []taints.Toleration) []corev1.Toleration {
 }
 
 // Budget converts a disruption budget.
-func Budget(b *policyv1.PodDisruptionBudget) taints.PodDisruptionBudget {
-	out := taints.PodDisruptionBudget{ObjectMeta: Meta(&b.ObjectMeta)}
+func Budget(b *policyv1.PodDisruptionBudget) fairlead.PodDisruptionBudget {
+	out := fairlead.PodDisruptionBudget{ObjectMeta: Meta(&b.ObjectMeta)}
 	s := &out.Spec
 	s.MinAvailable = intOrString(b.Spec.MinAvailable)
 	s.MaxUnavailable = intOrString(b.Spec.MaxUnavailable)
@@ -298,10 +299,10 @@ func Selector(from *metav1.LabelSelector) *lifecycle.LabelSelector {
 func assign[T ~string](p *T, s string) { *p = T(s) }
 
 // Conditions converts conditions, in their order.
-func Conditions(from []metav1.Condition) []taints.Condition {
-	var out []taints.Condition
+func Conditions(from []metav1.Condition) []fairlead.Condition {
+	var out []fairlead.Condition
 	for _, c := range from {
-		out = append(out, taints.Condition{
+		out = append(out, fairlead.Condition{
 			Type: c.Type, Status: lifecycle.ConditionStatus(c.Status), ObservedGeneration: c.ObservedGeneration,
 			LastTransitionTime: c.LastTransitionTime.Time, Reason: c.Reason, Message: c.Message,
 		})
@@ -310,7 +311,7 @@ func Conditions(from []metav1.Condition) []taints.Condition {
 }
 
 // FromConditions converts conditions for the API, in their order.
-func FromConditions(from []taints.Condition) []metav1.Condition {
+func FromConditions(from []fairlead.Condition) []metav1.Condition {
 	var out []metav1.Condition
 	for _, c := range from {
 		out = append(out, metav1.Condition{

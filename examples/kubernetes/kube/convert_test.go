@@ -3,12 +3,12 @@ package kube_test
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/fairlead/fairlead"
 	"math/rand/v2"
 	"testing"
 	"time"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
-	"github.com/fairlead/fairlead/taints"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
@@ -97,7 +97,7 @@ func TestDecodeAndEncode(t *testing.T) {
 		"metadata": map[string]any{"name": "a"},
 		"spec":     map[string]any{"unschedulable": true},
 	}}
-	var n taints.Node
+	var n fairlead.Node
 	if err := kube.Decode(u, &n); err != nil || !n.Spec.Unschedulable {
 		t.Fatal(n, err)
 	}

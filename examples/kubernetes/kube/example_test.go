@@ -38,7 +38,7 @@ func ExampleStore() {
 // What client-go returns becomes what engines read.
 func ExamplePod() {
 	p := kube.Pod(&corev1.Pod{Spec: corev1.PodSpec{Tolerations: []corev1.Toleration{{Key: "maintenance", Operator: corev1.TolerationOpExists}}}})
-	taint := taints.Taint{Key: "maintenance", Effect: taints.NoExecute}
+	taint := fairlead.Taint{Key: "maintenance", Effect: fairlead.NoExecute}
 	fmt.Println(taints.FirstMatching(p.Spec.Tolerations, &taint, nil) >= 0)
 	// Output:
 	// true

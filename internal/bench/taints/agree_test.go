@@ -17,8 +17,10 @@ import (
 
 	"github.com/go-logr/logr"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/taints"
+	matcher "github.com/fairlead/fairlead/taints/fleet"
 )
 
 // inputs is how many random inputs each comparison draws.
@@ -45,21 +47,21 @@ func (d draw) value() string {
 	return d.of(values...)
 }
 
-func (d draw) taint() taints.Taint {
-	return taints.Taint{
+func (d draw) taint() fairlead.Taint {
+	return fairlead.Taint{
 		Key: d.of("a", "a", "a", "a", "b", "b", "example.com/c", ""), Value: d.value(),
-		Effect: taints.TaintEffect(d.of("NoSchedule", "NoSchedule", "NoSchedule", "NoExecute", "NoExecute", "PreferNoSchedule", "", "noschedule")),
+		Effect: fairlead.TaintEffect(d.of("NoSchedule", "NoSchedule", "NoSchedule", "NoExecute", "NoExecute", "PreferNoSchedule", "", "noschedule")),
 	}
 }
 
-func (d draw) toleration() taints.Toleration {
-	t := taints.Toleration{
+func (d draw) toleration() fairlead.Toleration {
+	t := fairlead.Toleration{
 		Key:      d.of("", "", "a", "a", "a", "a", "b", "example.com/c"),
-		Operator: taints.TolerationOperator(d.of("", "Equal", "Exists", "Exists", "Exists", "Exists", "Lt", "Gt", "Lt", "Gt", "exists", "In")),
+		Operator: fairlead.TolerationOperator(d.of("", "Equal", "Exists", "Exists", "Exists", "Exists", "Lt", "Gt", "Lt", "Gt", "exists", "In")),
 		Value:    d.value(),
-		Effect:   taints.TaintEffect(d.of("", "", "", "", "NoSchedule", "NoSchedule", "NoExecute", "NoExecute", "PreferNoSchedule", "noschedule")),
+		Effect:   fairlead.TaintEffect(d.of("", "", "", "", "NoSchedule", "NoSchedule", "NoExecute", "NoExecute", "PreferNoSchedule", "noschedule")),
 	}
-	if t.Operator == taints.Exists && d.IntN(2) == 0 {
+	if t.Operator == fairlead.TolerationExists && d.IntN(2) == 0 {
 		t.Value = ""
 	}
 	if d.IntN(6) == 0 {
@@ -70,13 +72,13 @@ func (d draw) toleration() taints.Toleration {
 }
 
 // close makes a toleration that often matches a taint: some parts are the taint's.
-func (d draw) close(taint taints.Taint) taints.Toleration {
+func (d draw) close(taint fairlead.Taint) fairlead.Toleration {
 	t := d.toleration()
 	if d.IntN(3) > 0 {
 		t.Key = d.of("", taint.Key)
 	}
 	if d.IntN(3) > 0 {
-		t.Effect = taints.TaintEffect(d.of("", string(taint.Effect)))
+		t.Effect = fairlead.TaintEffect(d.of("", string(taint.Effect)))
 	}
 	if d.IntN(2) == 0 {
 		t.Value = taint.Value
@@ -86,7 +88,7 @@ func (d draw) close(taint taints.Taint) taints.Toleration {
 
 // pools returns many taints and tolerations in both terms: drawing from them is
 // cheap.
-func (d draw) pools() (a []taints.Taint, b []v1.Taint, c []taints.Toleration, e []v1.Toleration) {
+func (d draw) pools() (a []fairlead.Taint, b []v1.Taint, c []fairlead.Toleration, e []v1.Toleration) {
 	for range 4000 {
 		taint := d.taint()
 		toleration := d.close(taint)
@@ -166,11 +168,12 @@ func TestFirstUntolerated(t *testing.T) {
 }
 
 // compiled asks a matcher about what Kubernetes' filter and score look at.
-func compiled(t *testing.T, list []taints.Taint, tolerations []taints.Toleration, theirs []v1.Taint, theirTolerations []v1.Toleration, o *taints.Options) {
+func compiled(t *testing.T, list []fairlead.Taint, tolerations []fairlead.Toleration, theirs []v1.Taint, theirTolerations []v1.Toleration, o *taints.Options) {
 	t.Helper()
-	m := taints.NewMatcher(&taints.MatcherOptions{Options: *o})
-	n := m.AddNode(&taints.Node{Spec: taints.NodeSpec{Taints: list}})
-	v := m.Verdict(m.AddPod(&taints.Pod{Spec: taints.PodSpec{Tolerations: tolerations}}), n)
+	m := matcher.NewMatcher(&matcher.Options{Options: *o})
+	m.SetNode("n", list, false)
+	m.SetPod("p", tolerations)
+	v, _ := m.Verdict("p", "n")
 	_, closed := corev1.FindMatchingUntoleratedTaint(logr.Discard(), theirs, theirTolerations, hard, o.ComparisonOperators)
 	avoided := 0
 	for i := range theirs {
@@ -272,12 +275,12 @@ func TestValidation(t *testing.T) {
 	valid, validTaints := 0, 0
 	for range rounds {
 		numbers := d.IntN(2) == 0
-		tolerations := make([]taints.Toleration, 1+d.IntN(2))
+		tolerations := make([]fairlead.Toleration, 1+d.IntN(2))
 		theirs := make([]core.Toleration, len(tolerations))
 		for i := range tolerations {
 			tol := d.toleration()
 			if d.IntN(3) == 0 {
-				tol = taints.Fix(taints.Taint{Key: d.of("a", "b"), Value: d.of("", "v"), Effect: taints.NoExecute})
+				tol = taints.Fix(fairlead.Taint{Key: d.of("a", "b"), Value: d.of("", "v"), Effect: fairlead.NoExecute})
 			}
 			if d.IntN(6) == 0 {
 				tol.Key, _, _ = strings.Cut(d.change(), "=")
@@ -311,13 +314,13 @@ func TestValidation(t *testing.T) {
 // they are valid.
 func sameTaints(t *testing.T, d draw) bool {
 	t.Helper()
-	list := make([]taints.Taint, d.IntN(3))
+	list := make([]fairlead.Taint, d.IntN(3))
 	node := &core.Node{}
 	node.Name = "n1"
 	for i := range list {
 		list[i] = d.taint()
 		if d.IntN(2) == 0 {
-			list[i] = taints.Taint{Key: d.of("a", "b"), Value: d.of("", "v"), Effect: taints.NoSchedule}
+			list[i] = fairlead.Taint{Key: d.of("a", "b"), Value: d.of("", "v"), Effect: fairlead.NoSchedule}
 		}
 		if d.IntN(4) == 0 {
 			list[i].Key, list[i].Value, _ = strings.Cut(d.change(), "=")
@@ -336,7 +339,7 @@ func sameTaints(t *testing.T, d draw) bool {
 func TestCovers(t *testing.T) {
 	d := newDraw()
 	rounds, same, differ := inputs()/4, 0, map[string]int{}
-	terms := func(t taints.Toleration) []core.Toleration {
+	terms := func(t fairlead.Toleration) []core.Toleration {
 		return []core.Toleration{{
 			Key: t.Key, Operator: core.TolerationOperator(t.Operator), Value: t.Value,
 			Effect: core.TaintEffect(t.Effect), TolerationSeconds: t.TolerationSeconds,
@@ -361,9 +364,11 @@ func TestCovers(t *testing.T) {
 	t.Logf("%d inputs, %.2f %% the same; different: %v", rounds, 100*float64(same)/float64(rounds), differ)
 }
 
-func difference(a, b taints.Toleration, ours bool) string {
-	odd := func(t taints.Toleration) bool { return t.Operator == "exists" || t.Operator == "In" }
-	compares := func(t taints.Toleration) bool { return t.Operator == taints.Lt || t.Operator == taints.Gt }
+func difference(a, b fairlead.Toleration, ours bool) string {
+	odd := func(t fairlead.Toleration) bool { return t.Operator == "exists" || t.Operator == "In" }
+	compares := func(t fairlead.Toleration) bool {
+		return t.Operator == fairlead.TolerationLt || t.Operator == fairlead.TolerationGt
+	}
 	switch {
 	case !ours && a.TolerationSeconds != nil && a.Effect == "":
 		return "seconds of a toleration without an effect count"
@@ -371,7 +376,7 @@ func difference(a, b taints.Toleration, ours bool) string {
 		return "negative seconds are 0"
 	case ours && (a.Operator == "" || b.Operator == ""):
 		return "no operator is Equal"
-	case ours && a.Key == "" && a.Operator != taints.Exists:
+	case ours && a.Key == "" && a.Operator != fairlead.TolerationExists:
 		return "no key is any key, whatever the operator"
 	case ours && (odd(a) || odd(b)):
 		return "what matches nothing is covered"

@@ -6,32 +6,33 @@ import (
 
 	v1 "k8s.io/api/core/v1"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/taints"
 )
 
 // fleet is nodes and pods, in our terms and in those of Kubernetes.
 type fleet struct {
-	nodes []taints.Node
-	pods  []taints.Pod
+	nodes []fairlead.Node
+	pods  []fairlead.Pod
 	// theirs are the taints of each node, and the tolerations of each pod.
 	taints      [][]v1.Taint
 	tolerations [][]v1.Toleration
 }
 
 // theirTaint returns a taint in the terms of Kubernetes.
-func theirTaint(t taints.Taint) v1.Taint {
+func theirTaint(t fairlead.Taint) v1.Taint {
 	return v1.Taint{Key: t.Key, Value: t.Value, Effect: v1.TaintEffect(t.Effect)}
 }
 
 // theirToleration returns a toleration in the terms of Kubernetes.
-func theirToleration(t taints.Toleration) v1.Toleration {
+func theirToleration(t fairlead.Toleration) v1.Toleration {
 	return v1.Toleration{
 		Key: t.Key, Operator: v1.TolerationOperator(t.Operator), Value: t.Value, Effect: v1.TaintEffect(t.Effect),
 		TolerationSeconds: t.TolerationSeconds,
 	}
 }
 
-func (f *fleet) addNode(n taints.Node) {
+func (f *fleet) addNode(n fairlead.Node) {
 	list := make([]v1.Taint, len(n.Spec.Taints))
 	for i, t := range n.Spec.Taints {
 		list[i] = theirTaint(t)
@@ -39,7 +40,7 @@ func (f *fleet) addNode(n taints.Node) {
 	f.nodes, f.taints = append(f.nodes, n), append(f.taints, list)
 }
 
-func (f *fleet) addPod(p taints.Pod) {
+func (f *fleet) addPod(p fairlead.Pod) {
 	list := make([]v1.Toleration, len(p.Spec.Tolerations))
 	for i, t := range p.Spec.Tolerations {
 		list[i] = theirToleration(t)
@@ -52,27 +53,27 @@ func (f *fleet) addPod(p taints.Pod) {
 func rowFleet(nodes int) *fleet {
 	f := &fleet{}
 	for i := range nodes {
-		n := taints.Node{ObjectMeta: taints.ObjectMeta{Name: fmt.Sprint("node-", i)}}
-		n.Spec.Taints = []taints.Taint{
-			{Key: "dedicated", Value: fmt.Sprint("team-", i%7), Effect: taints.NoSchedule},
-			{Key: "example.com/gpu", Value: "true", Effect: taints.NoExecute},
-			{Key: "example.com/spot", Effect: taints.NoSchedule},
+		n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: fmt.Sprint("node-", i)}}
+		n.Spec.Taints = []fairlead.Taint{
+			{Key: "dedicated", Value: fmt.Sprint("team-", i%7), Effect: fairlead.NoSchedule},
+			{Key: "example.com/gpu", Value: "true", Effect: fairlead.NoExecute},
+			{Key: "example.com/spot", Effect: fairlead.NoSchedule},
 		}
 		f.addNode(n)
 	}
-	waits := []taints.Toleration{
-		{Key: taints.KeyNotReady, Operator: taints.Exists, Effect: taints.NoExecute},
-		{Key: "dedicated", Operator: taints.Exists},
-		{Key: "example.com/gpu", Operator: taints.Equal, Value: "true"},
-		{Key: "example.com/spot", Operator: taints.Exists},
+	waits := []fairlead.Toleration{
+		{Key: taints.KeyNotReady, Operator: fairlead.TolerationExists, Effect: fairlead.NoExecute},
+		{Key: "dedicated", Operator: fairlead.TolerationExists},
+		{Key: "example.com/gpu", Operator: fairlead.TolerationEqual, Value: "true"},
+		{Key: "example.com/spot", Operator: fairlead.TolerationExists},
 	}
-	for _, last := range []taints.Toleration{waits[3], {Key: "example.com/other", Operator: taints.Exists}} {
-		list := append(append([]taints.Toleration(nil), waits[:3]...), last)
-		f.addPod(taints.Pod{Spec: taints.PodSpec{Tolerations: list}})
+	for _, last := range []fairlead.Toleration{waits[3], {Key: "example.com/other", Operator: fairlead.TolerationExists}} {
+		list := append(append([]fairlead.Toleration(nil), waits[:3]...), last)
+		f.addPod(fairlead.Pod{Spec: fairlead.PodSpec{Tolerations: list}})
 	}
-	none := append([]taints.Toleration(nil), waits...)
+	none := append([]fairlead.Toleration(nil), waits...)
 	none[1].Key = "devoted"
-	f.addPod(taints.Pod{Spec: taints.PodSpec{Tolerations: none}})
+	f.addPod(fairlead.Pod{Spec: fairlead.PodSpec{Tolerations: none}})
 	return f
 }
 
@@ -84,31 +85,31 @@ func matrixFleet(nodes, pods int) *fleet {
 	for i := range 30 {
 		keys = append(keys, fmt.Sprintf("example.com/pool-%d", i))
 	}
-	var sets [][]taints.Taint
+	var sets [][]fairlead.Taint
 	for range 60 {
-		var set []taints.Taint
-		for _, effect := range []taints.TaintEffect{taints.NoSchedule, taints.NoExecute, taints.PreferNoSchedule} {
-			set = append(set, taints.Taint{Key: keys[r.IntN(len(keys))], Value: fmt.Sprint(r.IntN(3)), Effect: effect})
+		var set []fairlead.Taint
+		for _, effect := range []fairlead.TaintEffect{fairlead.NoSchedule, fairlead.NoExecute, fairlead.PreferNoSchedule} {
+			set = append(set, fairlead.Taint{Key: keys[r.IntN(len(keys))], Value: fmt.Sprint(r.IntN(3)), Effect: effect})
 		}
 		sets = append(sets, set)
 	}
-	var lists [][]taints.Toleration
+	var lists [][]fairlead.Toleration
 	for range 500 {
 		list := taints.DefaultTolerations(nil, 300, 300)
 		for range 2 {
-			list = append(list, taints.Toleration{Key: keys[r.IntN(len(keys))], Operator: taints.Exists})
+			list = append(list, fairlead.Toleration{Key: keys[r.IntN(len(keys))], Operator: fairlead.TolerationExists})
 		}
 		if r.IntN(4) == 0 {
-			list[2] = taints.Toleration{Operator: taints.Exists}
+			list[2] = fairlead.Toleration{Operator: fairlead.TolerationExists}
 		}
 		lists = append(lists, list)
 	}
 	f := &fleet{}
 	for i := range nodes {
-		f.addNode(taints.Node{ObjectMeta: taints.ObjectMeta{Name: fmt.Sprint("node-", i)}, Spec: taints.NodeSpec{Taints: sets[r.IntN(len(sets))]}})
+		f.addNode(fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: fmt.Sprint("node-", i)}, Spec: fairlead.NodeSpec{Taints: sets[r.IntN(len(sets))]}})
 	}
 	for i := range pods {
-		f.addPod(taints.Pod{ObjectMeta: taints.ObjectMeta{Name: fmt.Sprint("pod-", i)}, Spec: taints.PodSpec{Tolerations: lists[r.IntN(len(lists))]}})
+		f.addPod(fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Name: fmt.Sprint("pod-", i)}, Spec: fairlead.PodSpec{Tolerations: lists[r.IntN(len(lists))]}})
 	}
 	return f
 }

@@ -12,8 +12,10 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/klog/v2"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/bench/cost"
 	"github.com/fairlead/fairlead/taints"
+	matcher "github.com/fairlead/fairlead/taints/fleet"
 )
 
 // The size of the cluster: the largest that Kubernetes is made for.
@@ -47,14 +49,12 @@ func (f *fleet) theirs(pod, node int) bool {
 // reportRows asks about one pod on every node.
 func reportRows(w io.Writer) error {
 	f := rowFleet(clusterNodes)
-	m := taints.NewMatcher(nil)
-	for i := range f.nodes {
-		m.AddNode(&f.nodes[i])
-	}
+	m := matcher.NewMatcher(nil)
+	f.load(m)
 	fmt.Fprintln(w, "| one pod on 5,000 nodes; 3 taints, 4 tolerations | Kubernetes, a node | ours | ours, compiled | Kubernetes takes | compiled |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|")
 	for p, name := range []string{"it tolerates all", "it fails at the last taint", "it fails at the first taint"} {
-		id := m.AddPod(&f.pods[p])
+		row := m.RowFor(f.pods[p].Spec.Tolerations)
 		tolerations := f.pods[p].Spec.Tolerations
 		open := func(answer func(node int) bool) func() error {
 			return func() error {
@@ -72,7 +72,7 @@ func reportRows(w io.Writer) error {
 		}
 		for i := range f.nodes {
 			want := f.theirs(p, i)
-			if got := taints.FirstUntolerated(tolerations, f.nodes[i].Spec.Taints, taints.OnScheduling, nil) == nil; got != want || m.Verdict(id, taints.NodeID(i)).Schedulable() != want {
+			if got := taints.FirstUntolerated(tolerations, f.nodes[i].Spec.Taints, taints.OnScheduling, nil) == nil; got != want || schedulable(&row, i) != want {
 				return fmt.Errorf("%s: node %d: Kubernetes says %v, ours otherwise", name, i, want)
 			}
 		}
@@ -82,9 +82,9 @@ func reportRows(w io.Writer) error {
 				return taints.FirstUntolerated(tolerations, f.nodes[i].Spec.Taints, taints.OnScheduling, nil) == nil
 			}),
 			func() error {
-				row, n := m.Row(id), 0
-				for i := range f.nodes {
-					if row.Verdict(taints.NodeID(i)).Schedulable() {
+				n := 0
+				for i := range row.Len() {
+					if schedulable(&row, i) {
 						n++
 					}
 				}
@@ -120,8 +120,9 @@ func reportMatrix(w io.Writer) error {
 	m := f.matcher()
 	step := clusterPods / sample
 	for p := 0; p < clusterPods; p += step {
+		row, _ := m.Row(f.pods[p].Name)
 		for n := range clusterNodes {
-			if m.Verdict(taints.PodID(p), taints.NodeID(n)).Schedulable() != f.theirs(p, n) {
+			if schedulable(&row, n) != f.theirs(p, n) {
 				return fmt.Errorf("pod %d on node %d: the answers differ", p, n)
 			}
 		}
@@ -134,12 +135,12 @@ func reportMatrix(w io.Writer) error {
 	}
 	theirs := time.Since(begin) * time.Duration(step)
 	begin = time.Now()
-	open := countOpen(m)
+	open := f.countOpen(m)
 	clock := time.Since(begin)
 	costs, err := cost.MeasureAll(rounds,
 		func() error { f.matcher(); return nil },
-		func() error { countOpen(m); return nil },
-		func() error { countPods(m); return nil },
+		func() error { f.countOpen(m); return nil },
+		func() error { f.countPods(m); return nil },
 	)
 	if err != nil {
 		return err
@@ -160,36 +161,47 @@ func reportMatrix(w io.Writer) error {
 }
 
 // matcher takes in all nodes and pods.
-func (f *fleet) matcher() *taints.Matcher {
-	m := taints.NewMatcher(nil)
-	for i := range f.nodes {
-		m.AddNode(&f.nodes[i])
-	}
+func (f *fleet) matcher() *matcher.Matcher {
+	m := matcher.NewMatcher(nil)
+	f.load(m)
 	for i := range f.pods {
-		m.AddPod(&f.pods[i])
+		m.SetPod(f.pods[i].Name, f.pods[i].Spec.Tolerations)
 	}
 	return m
 }
 
+// load takes in all nodes.
+func (f *fleet) load(m *matcher.Matcher) {
+	for i := range f.nodes {
+		n := &f.nodes[i]
+		m.SetNode(n.Name, n.Spec.Taints, n.Spec.Unschedulable)
+	}
+}
+
+func schedulable(row *matcher.Row, node int) bool {
+	_, v := row.At(node)
+	return v.Schedulable()
+}
+
 // countPods asks of each pod on how many nodes it can be placed.
-func countPods(m *taints.Matcher) (total int) {
-	for p := range taints.PodID(clusterPods) {
-		total += m.Schedulable(p)
+func (f *fleet) countPods(m *matcher.Matcher) (total int) {
+	for i := range f.pods {
+		total += m.Schedulable(f.pods[i].Name)
 	}
 	return total
 }
 
 // countOpen asks every question one by one.
-func countOpen(m *taints.Matcher) int64 {
+func (f *fleet) countOpen(m *matcher.Matcher) int64 {
 	var total atomic.Int64
 	var wait sync.WaitGroup
 	for half := range 2 {
 		wait.Go(func() {
 			open := int64(0)
 			for p := half; p < clusterPods; p += 2 {
-				row := m.Row(taints.PodID(p))
-				for n := range taints.NodeID(clusterNodes) {
-					if row.Verdict(n).Schedulable() {
+				row, _ := m.Row(f.pods[p].Name)
+				for n := range row.Len() {
+					if schedulable(&row, n) {
 						open++
 					}
 				}
@@ -203,23 +215,20 @@ func countOpen(m *taints.Matcher) int64 {
 
 // nodeChange measures a change to a set of taints that is new to the fleet, and
 // one to a set that is there.
-func nodeChange(m *taints.Matcher) ([]cost.Cost, error) {
-	n := &taints.Node{}
+func nodeChange(m *matcher.Matcher) ([]cost.Cost, error) {
+	const name = "node-7"
 	serial := 0
 	fresh := func() error {
 		serial++
-		n.Spec.Taints = []taints.Taint{{Key: "example.com/pool-1", Value: fmt.Sprint("x", serial), Effect: taints.NoSchedule}}
-		m.SetNode(7, n)
+		m.SetNode(name, []fairlead.Taint{{Key: "example.com/pool-1", Value: fmt.Sprint("x", serial), Effect: fairlead.NoSchedule}}, false)
 		return nil
 	}
 	turn := 0
-	there := []*taints.Node{{}, {Spec: taints.NodeSpec{Unschedulable: true}}}
-	for _, n := range there {
-		m.AddNode(n)
-	}
+	m.SetNode("open", nil, false)
+	m.SetNode("cordoned", nil, true)
 	known := func() error {
 		turn++
-		m.SetNode(7, there[turn%2])
+		m.SetNode(name, nil, turn%2 == 0)
 		return nil
 	}
 	return cost.MeasureAll(rounds, fresh, known)

@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"flag"
+	engine "github.com/fairlead/fairlead/taints/eviction"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/eviction"
-	"github.com/fairlead/fairlead/taints"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
@@ -23,9 +23,9 @@ func (c *evictionController) define(flags *flag.FlagSet) {
 }
 
 func (c *evictionController) setup(ctx context.Context, mgr ctrl.Manager, s *shared) error {
-	policy := &taints.Policy{RespectBudgets: c.budgets}
+	policy := &engine.Policy{RespectBudgets: c.budgets}
 	if c.lifecycle {
-		policy.Lifecycle = &taints.Lifecycle{}
+		policy.NodeLifecycle = &engine.NodeLifecycle{}
 	}
 	store, err := s.store("taints")
 	if err != nil {

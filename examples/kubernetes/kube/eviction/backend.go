@@ -3,10 +3,11 @@ package eviction
 import (
 	"context"
 	"fmt"
+	"github.com/fairlead/fairlead"
+	engine "github.com/fairlead/fairlead/taints/eviction"
 	"sync"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
-	"github.com/fairlead/fairlead/taints"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -21,8 +22,8 @@ const NodeIndex = "spec.nodeName"
 // leaseNamespace is where the agents of nodes renew their leases.
 const leaseNamespace = "kube-node-lease"
 
-// Backend is a cluster, as package taints needs it: a [taints.ZoneBackend] and
-// a [taints.BatchBackend]. Its methods may be called from several goroutines.
+// Backend is a cluster, as package taints needs it: a [engine.ZoneBackend] and
+// a [engine.BatchBackend]. Its methods may be called from several goroutines.
 //
 //  1. It observes through Reader, which may be a cache: an eviction decided on
 //     what is old meets its precondition, the UID, and does nothing.
@@ -57,9 +58,9 @@ func IndexPods(ctx context.Context, indexer client.FieldIndexer) error {
 	})
 }
 
-// Observe implements taints.Backend.
-func (b *Backend) Observe(ctx context.Context, node string) (*taints.World, error) {
-	w := &taints.World{Name: node}
+// Observe implements engine.Backend.
+func (b *Backend) Observe(ctx context.Context, node string) (*engine.World, error) {
+	w := &engine.World{Name: node}
 	var n corev1.Node
 	switch err := b.Reader.Get(ctx, client.ObjectKey{Name: node}, &n); {
 	case err == nil:
@@ -88,7 +89,7 @@ func (b *Backend) Observe(ctx context.Context, node string) (*taints.World, erro
 }
 
 // lease fills in when the node renewed its lease.
-func (b *Backend) lease(ctx context.Context, from client.Reader, w *taints.World) error {
+func (b *Backend) lease(ctx context.Context, from client.Reader, w *engine.World) error {
 	if !b.Lifecycle {
 		return nil
 	}
@@ -103,36 +104,36 @@ func (b *Backend) lease(ctx context.Context, from client.Reader, w *taints.World
 	return nil
 }
 
-// ObserveZones implements taints.ZoneBackend.
-func (b *Backend) ObserveZones(ctx context.Context) (*taints.Fleet, error) {
+// ObserveZones implements engine.ZoneBackend.
+func (b *Backend) ObserveZones(ctx context.Context) (*engine.ZoneWorld, error) {
 	var nodes corev1.NodeList
 	if err := b.Reader.List(ctx, &nodes); err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
-	f := &taints.Fleet{Nodes: make([]taints.Node, 0, len(nodes.Items))}
+	f := &engine.ZoneWorld{Nodes: make([]fairlead.Node, 0, len(nodes.Items))}
 	for i := range nodes.Items {
 		f.Nodes = append(f.Nodes, kube.Node(&nodes.Items[i]))
 	}
 	return f, nil
 }
 
-// Apply implements taints.Backend.
-func (b *Backend) Apply(ctx context.Context, _ string, action taints.Action) error {
+// Apply implements engine.Backend.
+func (b *Backend) Apply(ctx context.Context, _ string, action engine.Action) error {
 	switch a := action.(type) {
-	case taints.Evict:
+	case engine.Evict:
 		return b.evict(ctx, a)
-	case taints.MarkNotReady:
+	case engine.MarkNotReady:
 		return b.markNotReady(ctx, a)
-	case taints.EditTaints:
+	case engine.EditTaints:
 		return b.editTaints(ctx, a)
-	case taints.SetConditions:
+	case engine.SetConditions:
 		return b.setConditions(ctx, a)
 	}
 	return fmt.Errorf("kube/eviction: there is no action %T", action)
 }
 
-// ApplyAll implements taints.BatchBackend.
-func (b *Backend) ApplyAll(ctx context.Context, node string, actions []taints.Action) []error {
+// ApplyAll implements engine.BatchBackend.
+func (b *Backend) ApplyAll(ctx context.Context, node string, actions []engine.Action) []error {
 	most := b.Parallel
 	if most <= 0 {
 		most = 16

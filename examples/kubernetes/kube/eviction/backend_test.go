@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/fairlead/fairlead"
+	engine "github.com/fairlead/fairlead/taints/eviction"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/eviction"
-	"github.com/fairlead/fairlead/taints"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -94,11 +95,11 @@ func pod(name, uid string) *corev1.Pod {
 	}
 }
 
-func evict(name, uid string) taints.Evict {
-	return taints.Evict{Pod: taints.PodRef{Namespace: "shop", Name: name, UID: uid}, Node: "n", Taint: taints.Taint{Key: "k", Effect: taints.NoExecute}, At: noon}
+func evict(name, uid string) engine.Evict {
+	return engine.Evict{Pod: engine.PodRef{Namespace: "shop", Name: name, UID: uid}, Node: "n", Taint: fairlead.Taint{Key: "k", Effect: fairlead.NoExecute}, At: noon}
 }
 
-func (c *cluster) apply(t *testing.T, a taints.Action, wantErr string, want ...string) {
+func (c *cluster) apply(t *testing.T, a engine.Action, wantErr string, want ...string) {
 	t.Helper()
 	c.asked = nil
 	err := c.backend.Apply(t.Context(), "n", a)
@@ -175,7 +176,7 @@ func TestEvictAsksBudgets(t *testing.T) {
 
 func TestMarkNotReady(t *testing.T) {
 	c := newCluster(t, pod("p", "1"))
-	a := taints.MarkNotReady{Pod: taints.PodRef{Namespace: "shop", Name: "p", UID: "1"}}
+	a := engine.MarkNotReady{Pod: engine.PodRef{Namespace: "shop", Name: "p", UID: "1"}}
 	c.apply(t, a, "", "patch p/status on map[uid:1]")
 	c.apply(t, a, "")
 }
@@ -190,9 +191,9 @@ func node(conditions ...corev1.NodeCondition) *corev1.Node {
 
 func TestEditTaints(t *testing.T) {
 	c := newCluster(t, node())
-	edit := taints.EditTaints{Node: "n", UID: "u",
-		Remove: []taints.Taint{{Key: "a", Effect: taints.NoExecute}},
-		Add:    []taints.Taint{{Key: "b", Value: "2", Effect: taints.NoExecute}, {Key: "c", Effect: taints.NoExecute, TimeAdded: &noon}},
+	edit := engine.EditTaints{Node: "n", UID: "u",
+		Remove: []fairlead.Taint{{Key: "a", Effect: fairlead.NoExecute}},
+		Add:    []fairlead.Taint{{Key: "b", Value: "2", Effect: fairlead.NoExecute}, {Key: "c", Effect: fairlead.NoExecute, TimeAdded: &noon}},
 	}
 	c.apply(t, edit, "", `patch n {"metadata":{"resourceVersion":"999"},"spec":{"taints":[{"effect":"NoSchedule","key":"a"},{"effect":"NoExecute","key":"b","value":"2"},{"effect":"NoExecute","key":"c","timeAdded":"2026-03-01T12:00:00Z"}]}}`)
 	c.apply(t, edit, "") // is done
@@ -205,7 +206,7 @@ func TestEditTaints(t *testing.T) {
 
 // A write that meets a conflict is decided anew on what is there now, once.
 func TestEditTaintsConflict(t *testing.T) {
-	edit := taints.EditTaints{Node: "n", UID: "u", Add: []taints.Taint{{Key: "c", Effect: taints.NoExecute}}}
+	edit := engine.EditTaints{Node: "n", UID: "u", Add: []fairlead.Taint{{Key: "c", Effect: fairlead.NoExecute}}}
 	for conflicts, want := range map[int]string{1: "", 2: "node n: change its taints: "} {
 		c := newCluster(t, node())
 		n := 0
@@ -226,7 +227,7 @@ func TestSetConditions(t *testing.T) {
 	at := metav1.NewTime(noon)
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-node-lease", Name: "n"}, Spec: coordinationv1.LeaseSpec{RenewTime: &metav1.MicroTime{Time: noon}}}
 	c := newCluster(t, lease, node(corev1.NodeCondition{Type: "Ready", Status: "True", LastHeartbeatTime: at, LastTransitionTime: at}, corev1.NodeCondition{Type: "Other", Status: "False"}))
-	set := taints.SetConditions{Node: "n", UID: "u", Heartbeat: noon, Conditions: []taints.NodeCondition{
+	set := engine.SetConditions{Node: "n", UID: "u", Heartbeat: noon, Conditions: []fairlead.NodeCondition{
 		{Type: "Ready", Status: "Unknown", Reason: "NodeStatusUnknown", LastHeartbeatTime: noon, LastTransitionTime: noon.Add(time.Minute)},
 		{Type: "DiskPressure", Status: "Unknown", LastHeartbeatTime: noon, LastTransitionTime: noon.Add(time.Minute)},
 	}}
@@ -273,7 +274,7 @@ func TestObserve(t *testing.T) {
 
 func TestApplyAllKeepsOrder(t *testing.T) {
 	c := newCluster(t)
-	errs := c.backend.ApplyAll(t.Context(), "n", []taints.Action{evict("a", "1"), nil, evict("b", "2")})
+	errs := c.backend.ApplyAll(t.Context(), "n", []engine.Action{evict("a", "1"), nil, evict("b", "2")})
 	if len(errs) != 3 || errs[0] != nil || errs[1] == nil || errs[2] != nil {
 		t.Errorf("%v", errs)
 	}

@@ -3,12 +3,12 @@ package eviction
 import (
 	"context"
 	"fmt"
+	engine "github.com/fairlead/fairlead/taints/eviction"
 	"maps"
 	"slices"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
-	"github.com/fairlead/fairlead/taints"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,7 +25,7 @@ import (
 // Options say how the controllers work.
 type Options struct {
 	// Policy is how the engine decides; nil means the zero one.
-	Policy *taints.Policy
+	Policy *engine.Policy
 	// Store keeps the state; see [kube.Store]. It must not be nil: evictions
 	// that were decided on must outlive the process.
 	Store fairlead.Store
@@ -56,9 +56,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 	}
 	backend := &Backend{Client: opts.Client, Reader: mgr.GetClient()}
 	if p := opts.Policy; p != nil {
-		backend.Lifecycle, backend.Budgets = p.Lifecycle != nil, p.RespectBudgets
+		backend.Lifecycle, backend.Budgets = p.NodeLifecycle != nil, p.RespectBudgets
 	}
-	runner, err := taints.NewRunner(backend, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
+	runner, err := engine.NewRunner(backend, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 // setupNodes is the controller for nodes: a node gets a pass when it changes, or
 // a pod on it or a disruption budget in the namespace of one does. Leases are looked at when the engine wakes: that a node is
 // back its conditions tell.
-func setupNodes(mgr ctrl.Manager, runner *taints.Runner, backend *Backend, opts *Options) error {
+func setupNodes(mgr ctrl.Manager, runner *engine.Runner, backend *Backend, opts *Options) error {
 	workers := opts.Workers
 	if workers == 0 {
 		workers = 4
@@ -112,9 +112,9 @@ func setupNodes(mgr ctrl.Manager, runner *taints.Runner, backend *Backend, opts 
 
 // setupZones is the controller for all zones together: they are looked at when
 // a node comes, goes, or changes what matters to its zone.
-func setupZones(mgr ctrl.Manager, runner *taints.Runner, opts *Options) error {
+func setupZones(mgr ctrl.Manager, runner *engine.Runner, opts *Options) error {
 	all := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
-		return []reconcile.Request{kube.RequestOf(taints.AllZones)}
+		return []reconcile.Request{kube.RequestOf(engine.AllZones)}
 	})
 	return ctrl.NewControllerManagedBy(mgr).Named("fairlead-zones").
 		Watches(&corev1.Node{}, all, builder.WithPredicates(predicate.Funcs{UpdateFunc: zoneMatters})).

@@ -3,11 +3,11 @@ package eviction_test
 import (
 	"context"
 	"fmt"
+	engine "github.com/fairlead/fairlead/taints/eviction"
 	"log"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/eviction"
-	"github.com/fairlead/fairlead/taints"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -32,7 +32,7 @@ func ExampleSetupWithManager() {
 	}
 	ctx := ctrl.SetupSignalHandler()
 	err = eviction.SetupWithManager(ctx, mgr, eviction.Options{
-		Policy: &taints.Policy{RespectBudgets: true},
+		Policy: &engine.Policy{RespectBudgets: true},
 		Store:  kube.NewCached(store), // the leader writes alone
 	})
 	if err != nil {
@@ -57,7 +57,7 @@ func ExampleBackend() {
 			},
 			&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "cache", UID: "2"}, Spec: corev1.PodSpec{NodeName: "n1"}},
 		).Build()
-	runner, err := taints.NewRunner(&eviction.Backend{Client: c, Reader: c}, nil, nil)
+	runner, err := engine.NewRunner(&eviction.Backend{Client: c, Reader: c}, nil, nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func ExampleBackend() {
 		log.Fatal(err)
 	}
 	for _, a := range d.Actions {
-		fmt.Println("evict", a.(taints.Evict).Pod)
+		fmt.Println("evict", a.(engine.Evict).Pod)
 	}
 	for _, b := range d.Blocked {
 		fmt.Println(b.Subject, b.Reason)

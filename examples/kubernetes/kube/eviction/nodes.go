@@ -3,10 +3,11 @@ package eviction
 import (
 	"context"
 	"fmt"
+	"github.com/fairlead/fairlead"
+	engine "github.com/fairlead/fairlead/taints/eviction"
 	"slices"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
-	"github.com/fairlead/fairlead/taints"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,7 +15,7 @@ import (
 )
 
 // editTaints makes the one write that EditTaints asks for.
-func (b *Backend) editTaints(ctx context.Context, a taints.EditTaints) error {
+func (b *Backend) editTaints(ctx context.Context, a engine.EditTaints) error {
 	return b.change(ctx, a.Node, a.UID, "change its taints", false, func(_ context.Context, n *corev1.Node) (bool, error) {
 		before := n.Spec.Taints
 		n.Spec.Taints = edited(before, a)
@@ -25,7 +26,7 @@ func (b *Backend) editTaints(ctx context.Context, a taints.EditTaints) error {
 }
 
 // edited is what the taints are to be.
-func edited(now []corev1.Taint, a taints.EditTaints) []corev1.Taint {
+func edited(now []corev1.Taint, a engine.EditTaints) []corev1.Taint {
 	next := slices.Clone(now)
 	for _, t := range kube.FromTaints(a.Remove) {
 		next = slices.DeleteFunc(next, func(o corev1.Taint) bool { return o.MatchTaint(&t) })
@@ -43,10 +44,10 @@ func edited(now []corev1.Taint, a taints.EditTaints) []corev1.Taint {
 }
 
 // setConditions says that nothing is known of a node, unless it has reported.
-func (b *Backend) setConditions(ctx context.Context, a taints.SetConditions) error {
+func (b *Backend) setConditions(ctx context.Context, a engine.SetConditions) error {
 	return b.change(ctx, a.Node, a.UID, "set its conditions", true, func(ctx context.Context, n *corev1.Node) (bool, error) {
 		converted := kube.Node(n)
-		w := &taints.World{Name: a.Node, Node: &converted}
+		w := &engine.World{Name: a.Node, Node: &converted}
 		if err := b.lease(ctx, b.Client, w); err != nil {
 			return false, err
 		}
@@ -60,7 +61,7 @@ func (b *Backend) setConditions(ctx context.Context, a taints.SetConditions) err
 	})
 }
 
-func setCondition(n *corev1.Node, c taints.NodeCondition) {
+func setCondition(n *corev1.Node, c fairlead.NodeCondition) {
 	next := corev1.NodeCondition{
 		Type: corev1.NodeConditionType(c.Type), Status: corev1.ConditionStatus(c.Status),
 		LastHeartbeatTime: metav1.NewTime(c.LastHeartbeatTime), LastTransitionTime: metav1.NewTime(c.LastTransitionTime),

@@ -4,8 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	engine "github.com/fairlead/fairlead/taints/eviction"
 
-	"github.com/fairlead/fairlead/taints"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,7 +19,7 @@ import (
 const reasonTaint = "DeletionByTaintManager"
 
 // evict makes a pod leave.
-func (b *Backend) evict(ctx context.Context, a taints.Evict) error {
+func (b *Backend) evict(ctx context.Context, a engine.Evict) error {
 	pod, err := b.observed(ctx, a.Pod)
 	if err != nil || pod == nil || pod.DeletionTimestamp != nil {
 		return err
@@ -48,7 +48,7 @@ func (b *Backend) evict(ctx context.Context, a taints.Evict) error {
 
 // observed returns the pod that is meant, nil if it is gone or another one has
 // its name.
-func (b *Backend) observed(ctx context.Context, ref taints.PodRef) (*corev1.Pod, error) {
+func (b *Backend) observed(ctx context.Context, ref engine.PodRef) (*corev1.Pod, error) {
 	pod := &corev1.Pod{}
 	err := b.Reader.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, pod)
 	switch {
@@ -88,7 +88,7 @@ func (b *Backend) askBudget(ctx context.Context, pod *corev1.Pod) error {
 }
 
 // markNotReady takes a pod out of its services.
-func (b *Backend) markNotReady(ctx context.Context, a taints.MarkNotReady) error {
+func (b *Backend) markNotReady(ctx context.Context, a engine.MarkNotReady) error {
 	pod, err := b.observed(ctx, a.Pod)
 	if err != nil || pod == nil || !ready(pod) {
 		return err

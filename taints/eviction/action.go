@@ -1,0 +1,138 @@
+package eviction
+
+import (
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Action is something to do, one of
+//
+//   - [Evict], which makes a pod leave its node;
+//   - [EditTaints], which puts taints on a node and takes others off;
+//   - [SetConditions], which says that nothing is known of a node;
+//   - [MarkNotReady], which says that a pod on such a node does not serve.
+//
+// Each may be applied again, and too late. A backend changes an object only if
+// it has the UID of the action; if it has not, or the object is as the action
+// wants it already, the backend returns nil.
+type Action interface {
+	fairlead.Action
+	action()
+}
+
+// kinds are one action of each kind.
+func kinds() []Action { return []Action{Evict{}, EditTaints{}, SetConditions{}, MarkNotReady{}} }
+
+// Evict makes a pod leave its node.
+//
+// A backend deletes the pod, on the precondition of its UID, and notes in its
+// condition DisruptionTarget what for. With Budget it goes through the eviction
+// API, which looks at disruption budgets; its refusal is best returned as a
+// [*fairlead.RefusedError]. A pod that is being deleted already is left alone.
+type Evict struct {
+	Pod        PodRef               `json:"pod"`                  // the pod
+	Node       string               `json:"node"`                 // where it is
+	Taint      fairlead.Taint       `json:"taint"`                // what for
+	Toleration *fairlead.Toleration `json:"toleration,omitempty"` // what has let it stay so far; nil if nothing
+	At         time.Time            `json:"at"`                   // when it was due
+	Budget     bool                 `json:"budget,omitempty"`     // whether disruption budgets are asked
+}
+
+// EditTaints changes taints of a node in one write, so that nobody sees the node
+// with both of two that exclude each other, or with neither.
+//
+// A backend takes off the taints that have key and effect of one in Remove, and
+// then puts those of Add there, each in place of the one that has its key and
+// effect. All others stay.
+type EditTaints struct {
+	Node   string           `json:"node"`             // its name
+	UID    string           `json:"uid,omitempty"`    // its UID
+	Add    []fairlead.Taint `json:"add,omitempty"`    // to be there
+	Remove []fairlead.Taint `json:"remove,omitempty"` // not to be there; key and effect count
+}
+
+// SetConditions says of a silent node that nothing is known of it.
+//
+// A backend replaces the conditions of the types given. It changes nothing, and
+// returns nil, when the node has reported since.
+type SetConditions struct {
+	Node       string                   `json:"node"`               // its name
+	UID        string                   `json:"uid,omitempty"`      // its UID
+	Heartbeat  time.Time                `json:"heartbeat,omitzero"` // its last report when this was decided, in its own time
+	Conditions []fairlead.NodeCondition `json:"conditions"`         // the new ones
+}
+
+// MarkNotReady sets the condition Ready of a pod to False, so that no service
+// counts on it. A backend leaves a pod alone that is not ready.
+type MarkNotReady struct {
+	Pod PodRef `json:"pod"` // the pod
+}
+
+// Key implements fairlead.Action: the pod's UID.
+func (a Evict) Key() fairlead.Key { return fairlead.Key{Kind: "Evict", ID: a.Pod.UID} }
+
+// Key implements fairlead.Action: the node's UID, and what is changed, for another
+// change need not wait until the first is seen.
+func (a EditTaints) Key() fairlead.Key {
+	return fairlead.Key{Kind: "EditTaints", ID: identity(a.Node, a.UID) + a.changes()}
+}
+
+// Key implements fairlead.Action: the node's UID.
+func (a SetConditions) Key() fairlead.Key {
+	return fairlead.Key{Kind: "SetConditions", ID: identity(a.Node, a.UID)}
+}
+
+// Key implements fairlead.Action: the pod's UID.
+func (a MarkNotReady) Key() fairlead.Key { return fairlead.Key{Kind: "MarkNotReady", ID: a.Pod.UID} }
+
+// identity is the UID of an object, or its name where it has none.
+func identity(name, uid string) string {
+	if uid != "" {
+		return uid
+	}
+	return name
+}
+
+// String implements fairlead.Action.
+func (a Evict) String() string {
+	s := "evict " + a.Pod.String() + " from " + a.Node + " for " + a.Taint.String()
+	if a.Budget {
+		s += " if budgets allow"
+	}
+	return s
+}
+
+// String implements fairlead.Action.
+func (a EditTaints) String() string { return "taints of " + a.Node + a.changes() }
+
+// changes says what is put there, and what is taken off.
+func (a EditTaints) changes() string {
+	var b strings.Builder
+	for _, t := range a.Add {
+		b.WriteString(" +" + t.String())
+	}
+	for _, t := range a.Remove {
+		b.WriteString(" -" + fairlead.Taint{Key: t.Key, Effect: t.Effect}.String())
+	}
+	return b.String()
+}
+
+// String implements fairlead.Action.
+func (a SetConditions) String() string {
+	var b strings.Builder
+	b.WriteString("conditions of " + a.Node + ":")
+	for _, c := range a.Conditions {
+		b.WriteString(" " + c.Type + "=" + string(c.Status) + " (" + c.Reason + ")")
+	}
+	return b.String()
+}
+
+// String implements fairlead.Action.
+func (a MarkNotReady) String() string { return "mark " + a.Pod.String() + " as not ready" }
+
+func (Evict) action()         {}
+func (EditTaints) action()    {}
+func (SetConditions) action() {}
+func (MarkNotReady) action()  {}

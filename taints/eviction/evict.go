@@ -1,0 +1,170 @@
+package eviction
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// evictor decides on the evictions of one Step.
+type evictor struct {
+	*stepper
+	attempts  map[string]int // at evictions under way, by the pod's UID; only looked up
+	inFlight  int
+	throttled int
+	since     time.Time                      // when the first of the throttled was due
+	budgets   []fairlead.PodDisruptionBudget // with what is left of them
+	index     *object.Budgets                // of budgets
+}
+
+// evictAll evicts pods that are due, in their order.
+func (s *stepper) evictAll(pods []due) {
+	if len(pods) == 0 {
+		return
+	}
+	e := &evictor{stepper: s, attempts: make(map[string]int)}
+	kind := Evict{}.Key().Kind
+	for i := range s.old.Retries {
+		if r := &s.old.Retries[i]; r.Key.Kind == kind {
+			e.attempts[r.Key.ID] = r.Attempts
+		}
+	}
+	for i := range pods {
+		if e.attempts[pods[i].pod.UID] > 0 {
+			e.inFlight++
+		}
+	}
+	if s.policy.RespectBudgets {
+		e.budgets = slices.Clone(s.Budgets)
+		e.index, _ = object.NewBudgets(e.budgets)
+	}
+	for i := range pods {
+		e.evict(&pods[i])
+	}
+	if e.throttled > 0 {
+		s.block(fairlead.Block{
+			Subject: "node " + s.Name, Reason: ReasonThrottled, Since: e.since,
+			Message: fmt.Sprintf("%s to be evicted until some of the %d on their way out are gone", plural(e.throttled, "pod waits", "pods wait"), e.inFlight),
+			Unblock: "evicted pods terminate, or maxInFlight of the policy is raised",
+		})
+	}
+}
+
+// evict decides on one pod: to evict it, now or again, or why not.
+func (e *evictor) evict(d *due) {
+	ref := RefOf(d.pod)
+	if problem := ref.problem(); problem != "" {
+		e.block(fairlead.Block{
+			Subject: "pod " + clip(ref.String()), Reason: ReasonNoUID, Since: d.At,
+			Message: "it is due and not evicted: " + problem, Unblock: "the pod is listed as the API lists it",
+		})
+		return
+	}
+	force := e.forced(d)
+	a := Evict{Pod: ref, Node: e.Name, Taint: *d.Taint, Toleration: d.Toleration, At: d.At, Budget: !force}
+	key := a.Key()
+	if trial := e.Ledger; trial.Due(key) && !e.mayGo(d, key, force) {
+		return
+	}
+	if e.Due(key) {
+		e.actions = append(e.actions, a)
+	}
+	message := fmt.Sprintf("it was evicted for taint %s, and is not seen to terminate", d.Taint.Key)
+	if n := e.Attempts(key); n > 1 {
+		message += fmt.Sprintf(", after %d attempts", n)
+	}
+	e.block(fairlead.Block{
+		Subject: "pod " + ref.String(), Reason: ReasonEvicting, Since: began(&e.Ledger, key),
+		Message: e.Because(message, key), Unblock: "the pod terminates, or the taint is removed",
+	})
+}
+
+// mayGo decides whether an eviction whose time has come is to be tried, and says
+// so if it is not.
+func (e *evictor) mayGo(d *due, key fairlead.Key, force bool) bool {
+	attempts := e.attempts[key.ID]
+	switch {
+	case force && e.policy.MaxAttempts > 0 && attempts >= e.policy.MaxAttempts:
+		e.Keep(key)
+		e.block(fairlead.Block{
+			Subject: "pod " + RefOf(d.pod).String(), Reason: ReasonGivenUp, Since: began(&e.Ledger, key),
+			Message: e.Because(fmt.Sprintf("its eviction was given up after %d attempts", attempts), key),
+			Unblock: "the pod is deleted by hand, is not due any more, or maxAttempts of the policy is raised",
+		})
+		return false
+	case !force && !e.allowed(d):
+		e.Keep(key)
+		return false
+	case attempts == 0 && e.inFlight >= e.policy.MaxInFlight:
+		if e.throttled++; e.throttled == 1 {
+			e.since = d.At
+		}
+		return false
+	case attempts == 0:
+		e.inFlight++
+	}
+	return true
+}
+
+// forced reports whether a pod leaves whatever its budgets say.
+func (e *evictor) forced(d *due) bool {
+	timeout := e.policy.BudgetTimeout
+	return !e.policy.RespectBudgets || timeout >= 0 && !e.Now().Before(d.At.Add(timeout))
+}
+
+// allowed reports whether the budgets of a pod let it go now, and takes it off
+// them. If not it says so, and asks for another look when they can no longer
+// hold the pod.
+func (e *evictor) allowed(d *due) bool {
+	var of []*fairlead.PodDisruptionBudget
+	for _, i := range e.index.Of(d.pod, nil) {
+		of = append(of, e.index.At(i))
+	}
+	verdict := object.JudgeEviction(d.pod, of...)
+	if verdict == object.EvictionAllowed {
+		of[0].Status.DisruptionsAllowed--
+	}
+	if verdict.Allows() {
+		return true
+	}
+	b := fairlead.Block{
+		Subject: "pod " + d.pod.ObjectMeta.String(), Reason: ReasonBudget, Since: d.At,
+		Owner:   "budget " + of[0].ObjectMeta.String(),
+		Message: fmt.Sprintf("it is due for taint %s, and its disruption budget does not let it go: %s", d.Taint.Key, verdict),
+		Unblock: "the budget allows a disruption",
+	}
+	if e.policy.BudgetTimeout >= 0 {
+		end := d.At.Add(e.policy.BudgetTimeout)
+		b.Unblock += fmt.Sprintf(", or it is %s", end.Format(time.RFC3339))
+		e.wakeAt(end)
+	}
+	e.block(b)
+	return false
+}
+
+// problem says why a pod cannot be told from others, or "".
+func (r PodRef) problem() string {
+	const most = 253
+	switch {
+	case r.UID == "":
+		return "it has no UID, and could not be told from a later pod of its name"
+	case r.Name == "":
+		return "it has no name"
+	case len(r.UID) > most || len(r.Name) > most || len(r.Namespace) > most:
+		return fmt.Sprintf("its name, namespace or UID has more than %d bytes", most)
+	}
+	return ""
+}
+
+// clip shortens what may be huge.
+func clip(s string) string {
+	const most = 80
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "..."
+	}
+	return s
+}

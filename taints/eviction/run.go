@@ -1,0 +1,297 @@
+package eviction
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Backend is the cluster, as the engine needs it. Its methods may be called
+// from several goroutines, for different nodes. With Policy.NodeLifecycle it must
+// be a [ZoneBackend]. It may be a [BatchBackend].
+type Backend interface {
+	// Observe returns the world of a node, see World. The runner owns it, but not
+	// what its lists hold.
+	Observe(ctx context.Context, node string) (*World, error)
+
+	// Apply carries out one action, see Action. The node is that which it was
+	// decided for, or AllZones.
+	Apply(ctx context.Context, node string, action Action) error
+}
+
+// ZoneBackend is a Backend that sees all nodes at once.
+type ZoneBackend interface {
+	Backend
+
+	// ObserveZones returns all nodes. The runner owns it, but not what its list
+	// holds.
+	ObserveZones(ctx context.Context) (*ZoneWorld, error)
+}
+
+// BatchBackend is a Backend that carries out many actions at once.
+type BatchBackend interface {
+	Backend
+
+	// ApplyAll carries out all actions of one decision, in any order; Apply is not
+	// called then. It returns an error for each action, in their order, or nil if
+	// there was none.
+	ApplyAll(ctx context.Context, node string, actions []Action) []error
+}
+
+// AllZones is the name under which a Runner decides for all zones together. No
+// node has it.
+const AllZones = "*"
+
+// Runner evicts pods from nodes: it drives [Step], and [ZoneStep] if
+// Policy.NodeLifecycle is set, as [fairlead.RunnerOptions] says. Objects are named
+// by their node.
+//
+// It has one timer for each node with a deadline ahead and none for a pod: which
+// pods are due is found out when the first of the node is. Hence a pod that waits
+// takes no memory.
+type Runner struct {
+	nodes   *fairlead.Runner[State, *World, Action, fairlead.Block]
+	zones   *fairlead.Runner[ZoneState, *ZoneWorld, Action, fairlead.Block] // nil without Policy.NodeLifecycle
+	backend Backend
+	clock   fairlead.Clock
+
+	mu    sync.Mutex
+	heard map[string]report // by node, with Policy.NodeLifecycle alone
+}
+
+// report is what was last seen of a node.
+type report struct {
+	heartbeat time.Time // in the node's time
+	seen      time.Time // when the heartbeat was seen first, in ours
+	ready     string    // key of the taint that its condition Ready calls for
+}
+
+// NewRunner returns a Runner. Nil policy and options mean the zero ones. The
+// error is that of Policy.Check, or says that the backend cannot do what the
+// policy asks for.
+func NewRunner(backend Backend, policy *Policy, options *fairlead.RunnerOptions) (*Runner, error) {
+	if err := policy.Check(); err != nil {
+		return nil, fmt.Errorf("eviction: the policy cannot be used: %w", err)
+	}
+	var o fairlead.RunnerOptions
+	if options != nil {
+		o = *options
+	}
+	if o.Store == nil {
+		o.Store = new(fairlead.MemStore) // of both
+	}
+	if o.Clock == nil {
+		o.Clock = fairlead.SystemClock{}
+	}
+	r := &Runner{backend: backend, clock: o.Clock, heard: make(map[string]report)}
+	var err error
+	r.nodes, err = fairlead.NewRunner(fairlead.Engine[State, *World, Action, fairlead.Block]{
+		Name: "taints", Version: StateVersion, Upgrade: upgrade, Backend: batched(r.observe, r.apply, backend, r.changed),
+		Step:     func(state State, w *World, now time.Time) Decision { return Step(state, w, now, policy) },
+		Done:     State.IsZero,
+		Outcomes: func(w *World, o []fairlead.Outcome) *World { w.Outcomes = o; return w },
+	}, &o)
+	if err != nil || policy == nil || policy.NodeLifecycle == nil {
+		return r, err
+	}
+	all, ok := backend.(ZoneBackend)
+	if !ok {
+		return nil, errors.New("eviction: the policy has nodeLifecycle, and the backend does not see all zones: give it the method ObserveZones, or leave nodeLifecycle out")
+	}
+	observe := func(ctx context.Context, _ string) (*ZoneWorld, error) { return r.observeZones(ctx, all) }
+	r.zones, err = fairlead.NewRunner(fairlead.Engine[ZoneState, *ZoneWorld, Action, fairlead.Block]{
+		Name: "taintzones", Version: StateVersion, Upgrade: upgradeZones, Backend: batched(observe, r.apply, backend, r.changed),
+		Step: func(state ZoneState, w *ZoneWorld, now time.Time) ZoneDecision {
+			return ZoneStep(state, w, now, policy)
+		},
+		Outcomes: func(w *ZoneWorld, o []fairlead.Outcome) *ZoneWorld { w.Outcomes = o; return w },
+	}, &o)
+	return r, err
+}
+
+// Run evicts pods until ctx ends; then it returns nil. Nodes get their first
+// pass when they have state in the Store, are triggered, or with
+// Policy.NodeLifecycle when they are seen. It returns an error when the states
+// cannot be listed, or the Clock cannot be waited on.
+func (r *Runner) Run(ctx context.Context) error {
+	if r.zones == nil {
+		return r.nodes.Run(ctx)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	r.zones.Trigger(AllZones)
+	var zones error
+	var both sync.WaitGroup
+	both.Go(func() {
+		defer cancel()
+		zones = r.zones.Run(ctx)
+	})
+	nodes := r.nodes.Run(ctx)
+	cancel()
+	both.Wait()
+	return errors.Join(nodes, zones)
+}
+
+// Trigger says that a node, or a pod on it, or a budget of its pods, has changed,
+// come or gone. All zones are looked at then if the node has come, gone, or
+// changed its readiness; other changes that matter to them, such as of labels,
+// are told by the name AllZones. It never blocks.
+func (r *Runner) Trigger(node string) {
+	switch {
+	case node != AllZones:
+		r.nodes.Trigger(node)
+	case r.zones != nil:
+		r.zones.Trigger(AllZones)
+	}
+}
+
+// Reconcile is one pass over a node, now. It returns the decision that was
+// saved, and the errors of all actions that failed, joined.
+func (r *Runner) Reconcile(ctx context.Context, node string) (Decision, error) {
+	return r.nodes.Reconcile(ctx, node)
+}
+
+// Preview returns what a pass over a node would decide now. It saves and applies
+// nothing.
+func (r *Runner) Preview(ctx context.Context, node string) (Decision, error) {
+	return r.nodes.Preview(ctx, node)
+}
+
+// ReconcileZones is one pass over all zones, now. Without Policy.NodeLifecycle it
+// does nothing.
+func (r *Runner) ReconcileZones(ctx context.Context) (ZoneDecision, error) {
+	if r.zones == nil {
+		return ZoneDecision{}, nil
+	}
+	return r.zones.Reconcile(ctx, AllZones)
+}
+
+// observe adds to what the backend sees what was decided for all zones, and since
+// when the node is silent.
+func (r *Runner) observe(ctx context.Context, node string) (*World, error) {
+	w, err := r.backend.Observe(ctx, node)
+	if err != nil {
+		return nil, err
+	}
+	w.Name = node
+	if r.zones == nil {
+		return w, nil
+	}
+	zones, err := r.zones.State(ctx, AllZones)
+	if err != nil {
+		return nil, err
+	}
+	w.Zones, w.Heard = zones.Disruption, r.hear(w)
+	return w, nil
+}
+
+// hear returns when the last heartbeat of a node was seen first. It asks for a
+// look at all zones if the node has come, gone or changed its readiness.
+func (r *Runner) hear(w *World) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last, known := r.heard[w.Name]
+	if w.Node == nil {
+		if known {
+			delete(r.heard, w.Name)
+			r.zones.Trigger(AllZones)
+		}
+		return time.Time{}
+	}
+	now := r.clock.Now().Round(0).UTC()
+	if h := w.Heartbeat(); !known || !h.Equal(last.heartbeat) {
+		last.heartbeat, last.seen = h, now
+	}
+	last.seen = fairlead.Past(last.seen, now)
+	ready := readyTaint(w.Node)
+	if !known || ready != last.ready {
+		r.zones.Trigger(AllZones)
+	}
+	last.ready = ready
+	r.heard[w.Name] = last
+	return last.seen
+}
+
+// observeZones asks for a pass over each node that is seen for the first time.
+func (r *Runner) observeZones(ctx context.Context, all ZoneBackend) (*ZoneWorld, error) {
+	w, err := all.ObserveZones(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range w.Nodes {
+		if _, known := r.heard[w.Nodes[i].Name]; !known {
+			r.nodes.Trigger(w.Nodes[i].Name)
+		}
+	}
+	return w, nil
+}
+
+// apply carries out an action.
+func (r *Runner) apply(ctx context.Context, node string, action Action) error {
+	err := r.backend.Apply(ctx, node, action)
+	r.changed(action, err)
+	return err
+}
+
+// changed asks for another look at what an action has changed of a node.
+func (r *Runner) changed(action Action, err error) {
+	if err != nil {
+		return
+	}
+	switch a := action.(type) {
+	case SetConditions:
+		r.nodes.Trigger(a.Node)
+	case EditTaints:
+		r.nodes.Trigger(a.Node)
+	}
+}
+
+// backendOf is a fairlead.Backend made of functions.
+type backendOf[W any] struct {
+	observe func(context.Context, string) (W, error)
+	apply   func(context.Context, string, Action) error
+}
+
+func (b backendOf[W]) Observe(ctx context.Context, name string) (W, error) {
+	return b.observe(ctx, name)
+}
+
+func (b backendOf[W]) Apply(ctx context.Context, name string, a Action) error {
+	return b.apply(ctx, name, a)
+}
+
+// batchOf is a backendOf that carries out many actions at once.
+type batchOf[W any] struct {
+	backendOf[W]
+	all     BatchBackend
+	applied func(Action, error)
+}
+
+func (b batchOf[W]) ApplyAll(ctx context.Context, name string, actions []Action) []error {
+	errs := b.all.ApplyAll(ctx, name, actions)
+	for i, a := range actions {
+		var err error
+		if i < len(errs) {
+			err = errs[i]
+		}
+		b.applied(a, err)
+	}
+	return errs
+}
+
+// batched returns a backend that carries out many actions at once if the given one
+// does.
+func batched[W any](observe func(context.Context, string) (W, error), apply func(context.Context, string, Action) error,
+	backend Backend, applied func(Action, error)) fairlead.Backend[W, Action] {
+	b := backendOf[W]{observe, apply}
+	if all, ok := backend.(BatchBackend); ok {
+		return batchOf[W]{b, all, applied}
+	}
+	return b
+}

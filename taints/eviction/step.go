@@ -1,0 +1,210 @@
+package eviction
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Decision is what [Step] returns. Blocked is in the order: the node, its taints,
+// then pods in the order in which they are due.
+type Decision = fairlead.Decision[State, Action, fairlead.Block]
+
+// Step decides what to do next on a node:
+//
+//  1. With Policy.NodeLifecycle the node's conditions count as unknown when it has
+//     been silent for too long, and its taints follow its conditions. A NoExecute
+//     taint that it has not got yet is the affair of [ZoneStep].
+//  2. It is noted when each taint of effect NoExecute began.
+//  3. Pods whose deadline has come, see [EvictAt], are evicted: those that are
+//     due longest first. Pods that have finished or are being deleted are left
+//     alone, and so are all of a node that is gone.
+//  4. An eviction that shows no effect is repeated, after times that double, as
+//     is every other action.
+//
+// It is a pure function; nil policy means the zero one. World must not be nil.
+// It takes time in proportion to the pods, and about 100 ns for each that waits.
+func Step(state State, world *World, now time.Time, policy *Policy) Decision {
+	if world.Node == nil {
+		return Decision{}
+	}
+	if state.UID != world.Node.UID {
+		state = State{}
+	}
+	p := policy.complete()
+	s := &stepper{
+		World: world, old: state, policy: p, state: State{UID: world.Node.UID},
+		Ledger: fairlead.NewLedger(state.Pending, world.Outcomes, now, p.backoff()),
+	}
+	if p.NodeLifecycle != nil {
+		s.manage()
+	}
+	s.begin()
+	if len(s.taints) > 0 {
+		s.pods()
+	}
+	s.state.Pending = s.Pending()
+	if s.state.IsZero() {
+		s.state = State{}
+	}
+	return Decision{State: s.state, Actions: s.actions, Blocked: s.blocked, Wake: s.Wake()}
+}
+
+// Limits of what is kept account of, so that State stays small whatever the
+// world holds.
+const (
+	maxStarts = 200 // taints of a node
+	maxBefore = 40  // taints in whose place they came, in all
+	maxKey    = 317 // bytes of a key, with prefix; names and UIDs have 253 at most
+	maxValue  = 63  // bytes of a value
+	maxMarks  = 200 // pods that are being marked as not ready
+)
+
+// stepper is one call of Step.
+type stepper struct {
+	*World
+	fairlead.Ledger
+	old     State
+	policy  Policy
+	taints  []Started // that count for evictions, in the node's order
+	leaving []string  // keys of NoExecute taints that are being taken off, since the node is ready
+	before  int       // how many others are remembered in whose place they came
+	ahead   time.Time // since when pods are seen whose times lie ahead of the clock; zero for none
+	state   State
+	actions []Action
+	blocked []fairlead.Block
+}
+
+// block says why something does not happen. Those that are blocked for as long as
+// something else is remembered say since when; the ledger remembers it for others.
+func (s *stepper) block(b fairlead.Block) {
+	if b.Since.IsZero() {
+		b.Since = s.Since(b.Subject, b.Reason)
+	}
+	s.blocked = append(s.blocked, b)
+}
+
+// wakeAt asks for another look at an instant.
+func (s *stepper) wakeAt(t time.Time) { s.At(writable(t)) }
+
+// writable returns an instant that JSON can say.
+func writable(t time.Time) time.Time {
+	if t.Unix() > lastInstant {
+		return time.Unix(lastInstant, 0).UTC()
+	}
+	return t
+}
+
+// due is a pod whose deadline has come.
+type due struct {
+	pod *fairlead.Pod
+	Deadline
+}
+
+// pods evicts those that are due, and waits for the others.
+func (s *stepper) pods() {
+	var now []due
+	var next due // the first that is not due
+	waiting := 0
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if p.Spec.NodeName != s.Name || p.DeletionTimestamp != nil || p.Finished() && !s.policy.EvictFinished {
+			continue
+		}
+		d := evictAt(p, s.bound(p), s.taints, &s.policy)
+		switch {
+		case !d.Evict():
+		case !d.At.After(s.Now()), d.Toleration == nil:
+			now = append(now, due{p, d})
+		default:
+			waiting++
+			if next.pod == nil || !d.At.After(next.At) && compareDue(&due{p, d}, &next) < 0 {
+				next = due{p, d}
+			}
+		}
+	}
+	slices.SortFunc(now, func(a, b due) int { return compareDue(&a, &b) })
+	now = slices.CompactFunc(now, func(a, b due) bool { return a.pod.UID == b.pod.UID && a.pod.UID != "" })
+	s.evictAll(now)
+	if waiting > 0 {
+		s.wait(waiting, &next)
+	}
+}
+
+// bound returns since when a pod is bound. An instant ahead of the clock, which was
+// set back, counts as that when one was first seen, so that nobody stays longer
+// than a toleration lasts for it.
+func (s *stepper) bound(p *fairlead.Pod) time.Time {
+	t := BoundSince(p)
+	if !t.After(s.Now()) {
+		return t
+	}
+	if s.ahead.IsZero() {
+		s.ahead = s.Since("node "+s.Name, ReasonClock)
+	}
+	return s.ahead
+}
+
+func compareDue(a, b *due) int {
+	return cmp.Or(a.At.Compare(b.At), strings.Compare(a.pod.Namespace, b.pod.Namespace),
+		strings.Compare(a.pod.Name, b.pod.Name), strings.Compare(a.pod.UID, b.pod.UID))
+}
+
+// wait reports the pods that are not due.
+func (s *stepper) wait(n int, next *due) {
+	s.wakeAt(next.At)
+	since := s.bound(next.pod)
+	for i := range s.taints {
+		if &s.taints[i].Taint == next.Taint && s.taints[i].Since.After(since) {
+			since = s.taints[i].Since
+		}
+	}
+	b := fairlead.Block{
+		Subject: "node " + s.Name, Reason: ReasonTolerating, Since: since,
+		Message: fmt.Sprintf("%s while tolerated; the next to leave is %s/%s at %s, for taint %s",
+			plural(n, "pod stays", "pods stay"), next.pod.Namespace, next.pod.Name, next.At.Format(time.RFC3339), next.Taint.Key),
+		Unblock: "time passes, or the taint is removed",
+	}
+	if !s.ahead.IsZero() {
+		b.Reason = ReasonClock
+		b.Message += fmt.Sprintf("; some were bound at times that lie ahead of the clock, %s, and count as bound at %s", s.Now().Format(time.RFC3339), s.ahead.Format(time.RFC3339))
+		b.Unblock += ", or the clock is put right"
+	}
+	s.block(b)
+}
+
+func plural(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+// do decides on an action other than an eviction, unless it was decided on a
+// short time ago: then its effect is waited for.
+func (s *stepper) do(a Action, why string) {
+	key := a.Key()
+	if s.Due(key) {
+		s.actions = append(s.actions, a)
+	}
+	s.block(fairlead.Block{
+		Subject: "node " + s.Name, Reason: ReasonWrite, Since: began(&s.Ledger, key), Message: s.Because(why, key),
+		Unblock: "the change is seen",
+	})
+}
+
+// began returns when an action was decided on first. It is asked for right after
+// Due.
+func began(l *fairlead.Ledger, key fairlead.Key) time.Time {
+	retries := l.Pending().Retries
+	for i := len(retries) - 1; i >= 0; i-- {
+		if retries[i].Key == key {
+			return retries[i].Since
+		}
+	}
+	return l.Now()
+}

@@ -1,0 +1,88 @@
+package eviction
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// ZoneWorld is what [ZoneStep] looks at: all nodes.
+type ZoneWorld struct {
+	// Nodes are all nodes of the cluster, in any order.
+	Nodes []fairlead.Node `json:"nodes"`
+	// Outcomes are what the last attempts at actions came to. A Runner fills them in.
+	Outcomes []fairlead.Outcome `json:"outcomes,omitempty"`
+}
+
+// ZoneMode is how a zone fares.
+type ZoneMode string
+
+// The modes of Kubernetes.
+const (
+	ZoneInitial           ZoneMode = ""                  // nobody has looked at it
+	ZoneNormal            ZoneMode = "Normal"            // enough nodes are ready
+	ZonePartialDisruption ZoneMode = "PartialDisruption" // too many nodes are not ready
+	ZoneFullDisruption    ZoneMode = "FullDisruption"    // no node is ready
+)
+
+// Labels that say something of a node's place.
+const (
+	LabelZone              = "topology.kubernetes.io/zone"
+	LabelRegion            = "topology.kubernetes.io/region"
+	labelZoneBeta          = "failure-domain.beta.kubernetes.io/zone"
+	labelRegionBeta        = "failure-domain.beta.kubernetes.io/region"
+	LabelExcludeDisruption = "node.kubernetes.io/exclude-disruption" // whatever its value, the node does not count for its zone's mode
+)
+
+// ZoneOf returns the zone of a node: "region/zone" by its labels, of which the
+// old beta names come first, as in Kubernetes. It is empty for a node with
+// neither label: all such nodes form one zone.
+func ZoneOf(n *fairlead.Node) string {
+	region, zone := n.Labels[labelRegionBeta], n.Labels[labelZoneBeta]
+	if region == "" {
+		region = n.Labels[LabelRegion]
+	}
+	if zone == "" {
+		zone = n.Labels[LabelZone]
+	}
+	if region == "" && zone == "" {
+		return ""
+	}
+	return region + "/" + zone
+}
+
+// ZoneState is what is remembered of all zones. The zero ZoneState knows
+// nothing. It survives encoding/json.
+type ZoneState struct {
+	Disruption
+	Zones   []Zone  `json:"zones,omitempty"`   // by name
+	Granted []Grant `json:"granted,omitempty"` // nodes that a token was spent on, and that are not seen tainted, by node
+	fairlead.Pending
+}
+
+// Kinds returns one action of each kind, by which a [ZoneDecision] is read from
+// JSON.
+func (ZoneState) Kinds() []Action { return kinds() }
+
+// Zone is what is remembered of one zone.
+type Zone struct {
+	Name  string    `json:"name"`           // see ZoneOf
+	Mode  ZoneMode  `json:"mode,omitempty"` // how it fares
+	Since time.Time `json:"since"`          // when that changed last
+	Rate  float64   `json:"rate,omitempty"` // nodes per second that may be tainted; 0 for none
+	// Empty is since when the zone has had no token, until 1/Rate seconds have passed;
+	// zero if it has one.
+	Empty time.Time `json:"empty,omitzero"`
+}
+
+// Grant is a node whose turn it is to be tainted.
+type Grant struct {
+	Node  string    `json:"node"`          // its name
+	UID   string    `json:"uid,omitempty"` // its UID
+	Zone  string    `json:"zone"`          // its zone
+	Since time.Time `json:"since"`         // when the token was spent
+}
+
+// ZoneDecision is what [ZoneStep] returns. Blocked is in the order: all zones, then
+// zone by zone by name.
+type ZoneDecision = fairlead.Decision[ZoneState, Action, fairlead.Block]
