@@ -228,7 +228,7 @@ func (k *change) element(d *catalog.Document, list string, i int, element []byte
 }
 
 func (k *change) replace(path string, offset int, old, now []byte) {
-	k.made = append(k.made, Replacement{path, offset, bytes.Clone(old), now})
+	k.made = append(k.made, Replacement{path, offset, string(old), string(now)})
 }
 
 // setEntry adds or changes an entry of a channel.

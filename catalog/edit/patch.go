@@ -14,8 +14,8 @@ import (
 type Replacement struct {
 	Path   string `json:"path"`   // of the file in the catalog
 	Offset int    `json:"offset"` // in bytes, in the file as it is before the patch
-	Old    []byte `json:"old"`    // what stands there
-	New    []byte `json:"new"`    // what is to stand there
+	Old    string `json:"old"`    // what stands there
+	New    string `json:"new"`    // what is to stand there
 }
 
 // Patch is changes of the files of a catalog, by path and offset, that do not
@@ -62,7 +62,7 @@ func (p *Patch) Apply(fsys fs.FS) (map[string][]byte, error) {
 		at := 0
 		for _, c := range changes {
 			end := c.Offset + len(c.Old)
-			if c.Offset < at || end > len(text) || !bytes.Equal(text[c.Offset:end], c.Old) {
+			if c.Offset < at || end > len(text) || string(text[c.Offset:end]) != c.Old {
 				return nil, fmt.Errorf("catalog: patch: %s is not as it was at byte %d: make the edit again", path, c.Offset)
 			}
 			out = append(append(out, text[at:c.Offset]...), c.New...)
