@@ -66,6 +66,12 @@ type NamespaceConflict struct {
 // *UnsatError, which is in the result; two requests for one namespace are an
 // error too.
 func (r *Resolver) ResolveNamespaces(ctx context.Context, reqs []*Request) (*ClusterResolution, error) {
+	ctx, end := r.budgeted(ctx)
+	out, err := r.resolveNamespaces(ctx, reqs)
+	return out, end(err)
+}
+
+func (r *Resolver) resolveNamespaces(ctx context.Context, reqs []*Request) (*ClusterResolution, error) {
 	c := &cluster{Resolver: r, out: &ClusterResolution{}}
 	for _, req := range reqs {
 		if slices.ContainsFunc(c.spaces, func(s *space) bool { return s.req.Namespace == req.Namespace }) {

@@ -146,6 +146,12 @@ func (x *Explanation) lines(limit int) []string {
 // trying, what would help. Conflicts that have nothing in common are all told
 // of. The error is that of the context.
 func (e *UnsatError) Explain(ctx context.Context) (*Explanation, error) {
+	ctx, end := e.problem.q.budgeted(ctx)
+	x, err := e.explain(ctx)
+	return x, end(err)
+}
+
+func (e *UnsatError) explain(ctx context.Context) (*Explanation, error) {
 	conflicts, err := e.conflict.Explain(ctx, &solver.ExplainOptions{MaxFixes: -1})
 	if err != nil {
 		return nil, err

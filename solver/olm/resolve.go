@@ -36,14 +36,17 @@ import (
 // part in finding it, before it is returned.
 //
 // Errors: *UnsatError if nothing satisfies the rules, *ChannelError and
-// *SourceError if a catalog that matters cannot be used, *solver.IncompleteError
-// if the context or a bound ended the search, others for a malformed request.
+// *SourceError if a catalog that matters cannot be used, *rule.BudgetError if
+// rules cost too much, *solver.IncompleteError if the context or a bound ended the
+// search, others for a malformed request.
 func (r *Resolver) Resolve(ctx context.Context, req *Request) (*Resolution, error) {
+	ctx, end := r.budgeted(ctx)
 	q, err := r.begin(ctx, req)
 	if err != nil {
-		return nil, err
+		return nil, end(err)
 	}
-	return q.resolve(ctx)
+	res, err := q.resolve(ctx)
+	return res, end(err)
 }
 
 func (q *query) resolve(ctx context.Context) (*Resolution, error) {

@@ -3,6 +3,7 @@ package olm
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -57,8 +58,33 @@ type Options struct {
 	// Rules bounds the CEL rules of constraints.
 	Rules *rule.Options
 
+	// RuleBudget bounds what the CEL rules of all bundles may cost for one
+	// question, see [rule.WithBudget]; beyond it the question fails with a
+	// *rule.BudgetError. What was found until then is kept, so that the same
+	// question costs less the next time. 0 means DefaultRuleBudget.
+	RuleBudget uint64
+
 	// Solver bounds the search.
 	Solver *solver.Options
+}
+
+// DefaultRuleBudget is about a second's work of rules that were written to be
+// costly; honest rules do not count.
+const DefaultRuleBudget = 1_000_000
+
+// budgeted returns a context in which rules draw on the budget of one question.
+// End is called with the question's error when it is over, and returns what to
+// answer in its place.
+func (r *Resolver) budgeted(ctx context.Context) (within context.Context, end func(error) error) {
+	within, cancel := rule.WithBudget(ctx, cmp.Or(r.opts.RuleBudget, DefaultRuleBudget))
+	return within, func(err error) error {
+		var over *rule.BudgetError
+		if err != nil && ctx.Err() == nil && errors.As(context.Cause(within), &over) {
+			err = over
+		}
+		cancel()
+		return err
+	}
 }
 
 // Request is what to resolve: one namespace as it stands.

@@ -53,6 +53,12 @@ type Move struct {
 //
 // Errors are those of Resolve; a package that no subscription is of is one more.
 func (r *Resolver) UpdateOnly(ctx context.Context, req *Request, packages []string) (*Update, error) {
+	ctx, end := r.budgeted(ctx)
+	u, err := r.updateOnly(ctx, req, packages)
+	return u, end(err)
+}
+
+func (r *Resolver) updateOnly(ctx context.Context, req *Request, packages []string) (*Update, error) {
 	q, err := r.begin(ctx, req)
 	if err != nil {
 		return nil, err

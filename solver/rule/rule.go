@@ -53,7 +53,8 @@ func (r *Rule) Match(ctx context.Context, props *Properties) (bool, error) {
 
 // Eval evaluates the rule. The error is that of the context, whose end it
 // observes while evaluating; everything else is in the result. It costs some
-// microseconds for a rule that looks at ten properties.
+// microseconds for a rule that looks at ten properties. See [WithBudget] for a
+// bound on many evaluations.
 func (r *Rule) Eval(ctx context.Context, props *Properties) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, context.Cause(ctx)
@@ -61,7 +62,8 @@ func (r *Rule) Eval(ctx context.Context, props *Properties) (Result, error) {
 	if props == nil {
 		props = Prepare(nil)
 	}
-	value, _, err := r.program.ContextEval(ctx, newInput(ctx, props.vars, r.costLimit))
+	value, details, err := r.program.ContextEval(ctx, newInput(ctx, props.vars, r.costLimit))
+	charge(ctx, r.spent(details, err), r.source)
 	if err == nil {
 		return Result{Match: value == types.True}, nil
 	}
@@ -69,6 +71,17 @@ func (r *Rule) Eval(ctx context.Context, props *Properties) (Result, error) {
 		return Result{}, context.Cause(ctx)
 	}
 	return Result{Diagnostics: []*EvalError{r.evalError(err)}}, nil
+}
+
+// spent is what an evaluation has cost: all that it might where it was broken off.
+func (r *Rule) spent(details *cel.EvalDetails, err error) uint64 {
+	if err != nil && strings.Contains(err.Error(), costLimitCause) {
+		return r.costLimit
+	}
+	if details == nil || details.ActualCost() == nil {
+		return 0
+	}
+	return *details.ActualCost()
 }
 
 func (r *Rule) evalError(err error) *EvalError {

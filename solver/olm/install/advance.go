@@ -2,6 +2,7 @@ package install
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm"
@@ -77,6 +78,9 @@ func (s *stepper) usable() (res *olm.Resolution, settled bool) {
 	s.conflicts()
 	if r := s.Refusal; r != nil {
 		s.block(s.namespaceSubject(), r.Reason, r.Message, "whoever owns the subscriptions and catalogs", "the subscriptions, the operators or the catalogs change")
+		if r.Again {
+			s.At(s.now.Add(time.Minute))
+		}
 		if s.Resolution == nil {
 			return nil, r.Reason != ReasonResolutionError
 		}

@@ -31,6 +31,9 @@ type Policy struct {
 	// CertificateLifetime is for how long certificates are issued; they are
 	// replaced when two thirds of it are over. Zero means 730 days.
 	CertificateLifetime time.Duration
+	// ResolveTimeout is how long the resolver may take for a namespace; after that
+	// nothing is chosen, and it is asked again. Zero means a minute.
+	ResolveTimeout time.Duration
 	// KeepPlans is how many plans are kept, the newest. Zero means five. Besides
 	// them those are kept that brought an operator which is there, and those that
 	// have failed and nobody made good.
@@ -45,6 +48,7 @@ type policyText struct {
 	MissingPlanTimeout string `json:"missingPlanTimeout,omitempty"`
 	PlanTimeout        string `json:"planTimeout,omitempty"`
 	CertificateTime    string `json:"certificateLifetime,omitempty"`
+	ResolveTimeout     string `json:"resolveTimeout,omitempty"`
 	StepAttempts       int    `json:"stepAttempts,omitempty"`
 	KeepPlans          int    `json:"keepPlans,omitempty"`
 }
@@ -63,6 +67,7 @@ func (p *Policy) durations(t *policyText) []struct {
 		{"minBackoff", &p.MinBackoff, &t.MinBackoff}, {"maxBackoff", &p.MaxBackoff, &t.MaxBackoff},
 		{"installTimeout", &p.InstallTimeout, &t.InstallTimeout}, {"missingPlanTimeout", &p.MissingPlanTimeout, &t.MissingPlanTimeout},
 		{"planTimeout", &p.PlanTimeout, &t.PlanTimeout}, {"certificateLifetime", &p.CertificateLifetime, &t.CertificateTime},
+		{"resolveTimeout", &p.ResolveTimeout, &t.ResolveTimeout},
 	}
 }
 
@@ -134,6 +139,7 @@ func (p *Policy) complete() Policy {
 	}
 	or(&q.InstallTimeout, 5*time.Minute)
 	or(&q.MissingPlanTimeout, time.Minute)
+	or(&q.ResolveTimeout, time.Minute)
 	or(&q.CertificateLifetime, 730*24*time.Hour)
 	if q.PlanTimeout == 0 {
 		q.PlanTimeout = 10 * time.Minute

@@ -90,6 +90,7 @@ func (s *stepper) remove() bool {
 	}
 	if r.Steps == nil && !s.planRemoval(r) {
 		s.state.Removal = nil
+		s.At(s.now) // another may begin
 		return false
 	}
 	for i := range r.Steps {
@@ -108,6 +109,7 @@ func (s *stepper) remove() bool {
 	}
 	if !slices.ContainsFunc(r.Steps, func(x RemovalStep) bool { return !x.Done }) {
 		s.state.Removal = nil
+		s.At(s.now)
 	}
 	return s.state.Removal != nil
 }

@@ -42,7 +42,7 @@ func NewRunner(backend Backend, resolve Resolve, policy *Policy, options *fairle
 		return nil, err
 	}
 	own := policy.complete()
-	a := &asking{backend: backend, resolve: resolve, clock: fairlead.SystemClock{}, trace: new(Trace)}
+	a := &asking{backend: backend, resolve: resolve, clock: fairlead.SystemClock{}, trace: new(Trace), limit: own.ResolveTimeout}
 	if options != nil && options.Clock != nil {
 		a.clock = options.Clock
 	}
@@ -70,6 +70,7 @@ type asking struct {
 	resolve Resolve
 	clock   fairlead.Clock
 	trace   *Trace
+	limit   time.Duration // of a resolution
 }
 
 // Observe adds to what the backend sees the resolver's answer.

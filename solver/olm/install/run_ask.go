@@ -3,6 +3,7 @@ package install
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/fairlead/fairlead/solver/olm"
@@ -20,6 +21,20 @@ type answer struct {
 
 // ask resolves. What cannot be resolved is an answer; the error is that of ctx.
 func (r *asking) ask(ctx context.Context, req *olm.Request) (*answer, error) {
+	within, cancel := context.WithTimeout(ctx, r.limit)
+	defer cancel()
+	a, err := r.answer(within, req)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case within.Err() != nil:
+		text := fmt.Sprintf("the resolver was not done within %v; it is asked again", r.limit)
+		return &answer{cause: within.Err(), refusal: &Refusal{Reason: ReasonResolutionError, Message: text, Again: true}}, nil
+	}
+	return a, err
+}
+
+func (r *asking) answer(ctx context.Context, req *olm.Request) (*answer, error) {
 	res, err := r.resolve(ctx, req)
 	if err == nil {
 		return &answer{resolution: res}, explainBlocked(ctx, res)
@@ -32,13 +47,13 @@ func (r *asking) ask(ctx context.Context, req *olm.Request) (*answer, error) {
 	var unsat *olm.UnsatError
 	switch {
 	case errors.As(err, &conflict):
-		a.refusal = &Refusal{ReasonNamespaces, err.Error()}
+		a.refusal = &Refusal{Reason: ReasonNamespaces, Message: err.Error()}
 	case errors.As(err, &unsat):
 		x, err := unsat.Explain(ctx)
 		if err != nil {
 			return nil, err
 		}
-		a.refusal = &Refusal{ReasonUnsatisfiable, x.Within(explanationBytes)}
+		a.refusal = &Refusal{Reason: ReasonUnsatisfiable, Message: x.Within(explanationBytes)}
 		a.resolution, err = r.owed(ctx, req)
 		return a, err
 	default:
@@ -47,7 +62,7 @@ func (r *asking) ask(ctx context.Context, req *olm.Request) (*answer, error) {
 		if errors.As(err, &source) {
 			text += "; nothing of the namespace is resolved until the catalog can be used again, or is deleted"
 		}
-		a.refusal = &Refusal{ReasonResolutionError, text}
+		a.refusal = &Refusal{Reason: ReasonResolutionError, Message: text}
 	}
 	return a, nil
 }

@@ -1,9 +1,11 @@
 package install_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -252,5 +254,39 @@ func TestPolicy(t *testing.T) {
 	const want = "installTimeout: -1ns is negative: a time from zero on is wanted, and zero means the default\nmaxBackoff: 1m0s is less than minBackoff, 1h0m0s\nstepAttempts: -2 is negative: zero means the default"
 	if _, err := install.NewRunner(new(install.MemBackend), new(olm.Resolver).Resolve, &bad, nil); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A resolver that takes too long is an answer, and is asked again.
+func TestResolveTimeout(t *testing.T) {
+	cluster := new(install.MemBackend)
+	err := cluster.Edit(ns, func(w *install.World) error {
+		w.Subscriptions = make([]install.Subscription, 1)
+		w.Subscriptions[0].Name, w.Subscriptions[0].Spec.Package = "a", "a"
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := new(fairlead.ManualClock)
+	clock.Set(start)
+	runner, err := install.NewRunner(cluster, func(ctx context.Context, _ *olm.Request) (*olm.Resolution, error) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}, &install.Policy{ResolveTimeout: time.Millisecond}, &fairlead.RunnerOptions{Clock: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d install.Decision
+	for range 3 {
+		if d, err = runner.Reconcile(t.Context(), ns); err != nil {
+			t.Fatal(err)
+		}
+	}
+	told := func(b fairlead.Block) bool {
+		return b.Reason == install.ReasonResolutionError && b.Message == "the resolver was not done within 1ms; it is asked again"
+	}
+	if !slices.ContainsFunc(d.Blocked, told) || !d.Wake.Equal(start.Add(time.Minute)) {
+		t.Errorf("blocked %v, wake %v", d.Blocked, d.Wake)
 	}
 }

@@ -15,6 +15,9 @@ func (s *stepper) subscriptions() (current bool) {
 	known := s.facts()
 	for _, sub := range sorted(s.Subscriptions, func(x *Subscription) string { return x.Name }) {
 		next := sub.Subscription
+		if name := s.servedBy(sub.Name); name != "" && s.csvs[next.Status.InstalledCSV] == nil {
+			next.Status.CurrentCSV = name
+		}
 		next.Status = s.installed(&next, next.Status) // before a plan names what is to come
 		if csv, ok := s.planned(sub.Name); ok {
 			next.Status.CurrentCSV = csv
@@ -36,6 +39,21 @@ func (s *stepper) subscriptions() (current bool) {
 		s.block("subscription "+sub.Name, ReasonStatusPending, s.doing(UpdateSubscription{Name: sub.Name, Revision: sub.Revision, Status: want}, "its status is being updated"), theBackend, "its status names CSV "+want.CurrentCSV)
 	}
 	return current
+}
+
+// servedBy names the CSV that is there and that the resolver has a subscription
+// served by, though that does not know of it: what was made again, for a CSV that
+// does not say which package it is of. Otherwise it is "".
+func (s *stepper) servedBy(sub string) string {
+	if s.Resolution == nil {
+		return ""
+	}
+	for _, o := range s.Resolution.Subscriptions {
+		if o.Subscription == sub && !o.New && s.csvs[o.Operator] != nil {
+			return o.Operator
+		}
+	}
+	return ""
 }
 
 // facts is what there is to say to all subscriptions.

@@ -161,6 +161,8 @@ type Deprecation struct {
 type Refusal struct {
 	Reason  string `json:"reason"`  // ReasonUnsatisfiable, ReasonNamespaces or ReasonResolutionError
 	Message string `json:"message"` // for people, of one or more lines
+	// Again asks for another look in a minute, though nothing may have changed.
+	Again bool `json:"again,omitempty"`
 }
 
 // csv returns the CSV of that name, nil if there is none.
