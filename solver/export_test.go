@@ -61,3 +61,17 @@ func SolveByTrials(ctx context.Context, p *Problem, runs *int) (*Solution, error
 	}
 	return newSolution(ctx, p, nil, s.log)
 }
+
+// Broken returns what the judge says of a selection, looking at all constraints
+// or at those only that it touches.
+func Broken(p *Problem, picks []Var, touched bool) string {
+	var j *judge
+	if touched {
+		j = newJudge(p)
+	}
+	var log []decision
+	for _, v := range picks {
+		log = append(log, decision{pick: v})
+	}
+	return examine(context.Background(), p, j, nil, log)
+}
