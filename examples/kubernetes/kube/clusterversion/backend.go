@@ -87,6 +87,9 @@ func (b *Backend) Observe(ctx context.Context, name string) (*cvo.World, error) 
 	if w.Deleting, err = b.removals(ctx); err != nil {
 		return nil, err
 	}
+	if err := b.tellGates(ctx, w); err != nil {
+		return nil, err
+	}
 	b.tellUpdates(w)
 	b.seen.set(object, version, w.Operators)
 	return w, nil

@@ -80,6 +80,14 @@ func newCluster(t *testing.T, opts clusterversion.Options, objects ...client.Obj
 	c.WithWatch = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithReturnManagedFields().
 		WithStatusSubresource(object("config.openshift.io/v1", "ClusterVersion", ""), object("config.openshift.io/v1", "ClusterOperator", "")).
 		WithInterceptorFuncs(interceptor.Funcs{
+			Get: func(ctx context.Context, next client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+				if kindOf(o) == "ConfigMap" && strings.HasPrefix(key.Name, "admin-") {
+					if err := c.fail("get ConfigMap/" + key.Name); err != nil {
+						return err
+					}
+				}
+				return next.Get(ctx, key, o, opts...)
+			},
 			Apply: func(ctx context.Context, next client.WithWatch, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 				given := client.ApplyOptions{}
 				given.ApplyOptions(opts)

@@ -1,0 +1,79 @@
+package clusterversion
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Where a cluster says what is to be acknowledged, what was, and which features
+// it has.
+var (
+	adminGates  = client.ObjectKey{Namespace: "openshift-config-managed", Name: "admin-gates"}
+	adminAcks   = client.ObjectKey{Namespace: "openshift-config", Name: "admin-acks"}
+	kindFeature = schema.GroupVersionKind{Group: "config.openshift.io", Version: "v1", Kind: "FeatureGate"}
+	kindConfig  = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+)
+
+// tellGates adds what administrators are to acknowledge, and the feature gates. A
+// cluster that has neither object has no gates; one whose objects cannot be read
+// may have any, and is told so.
+func (b *Backend) tellGates(ctx context.Context, w *cvo.World) error {
+	gates, err := b.config(ctx, adminGates)
+	acks, failed := b.config(ctx, adminAcks)
+	switch {
+	case err != nil:
+		w.AdminGates = &cvo.AdminGates{Error: err.Error()}
+	case failed != nil:
+		w.AdminGates = &cvo.AdminGates{Error: failed.Error()}
+	case gates != nil:
+		w.AdminGates = &cvo.AdminGates{Gates: gates, Acks: acks}
+	}
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(kindFeature)
+	err = b.client.Get(ctx, client.ObjectKey{Name: "cluster"}, u)
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("FeatureGate cluster: %w", err)
+	}
+	var g cvo.FeatureGate
+	if err := kube.Decode(u, &g); err != nil {
+		return err
+	}
+	version := w.Cluster.Status.Desired.Version
+	if slices.ContainsFunc(g.Status.FeatureGates, func(d cvo.FeatureGateDetails) bool { return d.Version == version }) {
+		w.FeatureSet, w.Gates = &g.Spec.FeatureSet, g.Enabled(version)
+	}
+	return nil
+}
+
+// config returns the data of a ConfigMap; nil when there is none.
+func (b *Backend) config(ctx context.Context, key client.ObjectKey) (map[string]string, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(kindConfig)
+	err := b.client.Get(ctx, key, u)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ConfigMap %s: %w", key, err)
+	}
+	data, _, err := unstructured.NestedStringMap(u.Object, "data")
+	if err != nil {
+		return nil, fmt.Errorf("ConfigMap %s: %w", key, err)
+	}
+	if data == nil {
+		data = map[string]string{}
+	}
+	return data, nil
+}
