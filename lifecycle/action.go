@@ -1,11 +1,16 @@
 package lifecycle
 
+import (
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
+
 // Action is something to do, one of
 //
 //   - [UpdateStatus], which writes the phase and the conditions of the machine;
 //   - [RecordEvent], which tells people that something has happened;
-//   - [Cordon], which keeps new pods off the node, and [Uncordon], which ends that;
-//   - [Evict] and [DeletePod], which remove a pod;
+//   - [drain.Cordon], which keeps new pods off the node;
+//   - [drain.Evict] and [drain.DeletePod], which remove a pod;
 //   - [RemoveHook], which removes a hook whose time is over, where policy says so;
 //   - [DeleteInstance], which has the cloud delete the instance;
 //   - [DeleteNode], which removes the node object;
@@ -15,15 +20,7 @@ package lifecycle
 // that finds something else there, by UID or revision, returns an error and
 // changes nothing.
 type Action interface {
-	// Key tells which action it is: the same each time that the same thing is to
-	// be done, and different for different things.
-	Key() Key
-}
-
-// Key names an action on an object.
-type Key struct {
-	Verb   string `json:"verb"`             // what is done, as in "evict"
-	Object string `json:"object,omitempty"` // to what; a UID where there is one
+	fairlead.Action
 }
 
 // UpdateStatus writes phase, conditions and error of the machine, and leaves
@@ -43,40 +40,6 @@ type RecordEvent struct {
 	Type    string `json:"type"`    // Normal or Warning
 	Reason  string `json:"reason"`  // a word in CamelCase
 	Message string `json:"message"` // a sentence
-}
-
-// Cordon marks a node as unschedulable.
-type Cordon struct {
-	Node string `json:"node"` // its name
-	UID  string `json:"uid"`  // the node is another one without it
-}
-
-// Uncordon lets new pods onto a node again. Step never decides on it, as no
-// deletion is taken back; see [DrainState.Uncordon].
-type Uncordon struct {
-	Node string `json:"node"` // its name
-	UID  string `json:"uid"`  // the node is another one without it
-}
-
-// Evict asks for the eviction of a pod, which its disruption budgets may refuse.
-type Evict struct {
-	Namespace string `json:"namespace"`      // the pod's
-	Name      string `json:"name"`           // the pod's
-	UID       string `json:"uid"`            // the pod is another one without it
-	Node      string `json:"node,omitempty"` // where the pod is
-	// GracePeriodSeconds is how long it may take to end; nil means its own grace.
-	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
-}
-
-// DeletePod deletes a pod, whatever its disruption budgets say.
-type DeletePod struct {
-	Namespace string `json:"namespace"`      // the pod's
-	Name      string `json:"name"`           // the pod's
-	UID       string `json:"uid"`            // the pod is another one without it
-	Node      string `json:"node,omitempty"` // where the pod is
-	// GracePeriodSeconds is how long it may take to end; nil means its own grace.
-	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
-	Why                string `json:"why,omitempty"` // why its budgets do not count
 }
 
 // RemoveHook removes a hook. A backend refuses it when the hook has another
@@ -105,47 +68,65 @@ type RemoveFinalizer struct {
 	Finalizer string `json:"finalizer"` // which
 }
 
-// Key implements Action.
-func (a UpdateStatus) Key() Key { return Key{"update status", a.Revision} }
+// Key implements fairlead.Action.
+func (a UpdateStatus) Key() fairlead.Key { return fairlead.Key{Kind: "UpdateStatus", ID: a.Revision} }
 
-// Key implements Action.
-func (a RecordEvent) Key() Key { return Key{"record event", a.Reason} }
+// Key implements fairlead.Action.
+func (a RecordEvent) Key() fairlead.Key { return fairlead.Key{Kind: "RecordEvent", ID: a.Reason} }
 
-// Key implements Action.
-func (a Cordon) Key() Key { return Key{"cordon", a.UID} }
-
-// Key implements Action.
-func (a Uncordon) Key() Key { return Key{"uncordon", a.UID} }
-
-// Key implements Action.
-func (a Evict) Key() Key { return Key{verbEvict, a.UID} }
-
-// Key implements Action.
-func (a DeletePod) Key() Key { return Key{verbDeletePod, a.UID} }
-
-// Key implements Action.
-func (a RemoveHook) Key() Key { return removal(a.Point, a.Name) }
-
-func removal(p Point, name string) Key {
-	if p == PreDrain {
-		return Key{"remove preDrain hook", name}
-	}
-	return Key{"remove preTerminate hook", name}
+// Key implements fairlead.Action.
+func (a RemoveHook) Key() fairlead.Key {
+	return fairlead.Key{Kind: "RemoveHook", ID: string(a.Point) + "/" + a.Name}
 }
 
-// Key implements Action.
-func (a DeleteInstance) Key() Key { return Key{Verb: verbDeleteInstance} }
+// Key implements fairlead.Action.
+func (a DeleteInstance) Key() fairlead.Key { return keyDeleteInstance }
 
-const verbDeleteInstance = "delete instance"
+// Key implements fairlead.Action.
+func (a DeleteNode) Key() fairlead.Key { return fairlead.Key{Kind: "DeleteNode", ID: a.UID} }
 
-// Key implements Action.
-func (a DeleteNode) Key() Key { return Key{"delete node", a.UID} }
+// Key implements fairlead.Action.
+func (a RemoveFinalizer) Key() fairlead.Key {
+	return fairlead.Key{Kind: "RemoveFinalizer", ID: a.Finalizer}
+}
 
-// Key implements Action.
-func (a RemoveFinalizer) Key() Key { return Key{"remove finalizer", a.Finalizer} }
+// keyDeleteInstance is the key of all of its kind: a machine has one instance.
+var keyDeleteInstance = fairlead.Key{Kind: "DeleteInstance"}
 
-// The verbs of keys that drains look up.
-const (
-	verbEvict     = "evict"
-	verbDeletePod = "delete pod"
-)
+// String says what is done.
+func (a UpdateStatus) String() string {
+	text := "write status: " + string(a.Phase)
+	for _, c := range a.Conditions {
+		text += " " + c.Type + "=" + string(c.Status)
+	}
+	return text
+}
+
+// String says what is told.
+func (a RecordEvent) String() string { return "tell " + a.Reason + ": " + a.Message }
+
+// String says what is done, and why.
+func (a RemoveHook) String() string {
+	return "remove " + string(a.Point) + " hook " + a.Name + " of " + a.Owner + ": " + a.Why
+}
+
+// String says what is done.
+func (a DeleteInstance) String() string {
+	if a.ProviderID == "" {
+		return "delete the instance"
+	}
+	return "delete instance " + a.ProviderID
+}
+
+// String says what is done.
+func (a DeleteNode) String() string { return "delete node " + a.Name }
+
+// String says what is done.
+func (a RemoveFinalizer) String() string { return "remove finalizer " + a.Finalizer }
+
+// Kinds returns one action of each kind: how a Decision is read from JSON.
+func (State) Kinds() []Action {
+	return []Action{
+		UpdateStatus{}, RecordEvent{}, drain.Cordon{}, drain.Evict{}, drain.DeletePod{}, RemoveHook{}, DeleteInstance{}, DeleteNode{}, RemoveFinalizer{},
+	}
+}

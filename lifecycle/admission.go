@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead"
 )
 
 // Lengths of the names of hooks, and of those of owners, in bytes.
@@ -16,7 +18,7 @@ const (
 )
 
 // Admit says whether a change of a machine is to be allowed, as a webhook
-// would: nil, or all that is wrong with it as FieldErrors. A nil old means that
+// would: nil, or all that is wrong with it as fairlead.FieldErrors. A nil old means that
 // the machine is made, a nil changed that it is deleted.
 //
 //  1. A new machine is looked at in full: its name, providerSpec, hooks and
@@ -28,39 +30,39 @@ const (
 //     be too wrong to be deleted: finalizers may go, one by one or all.
 //  4. A deletion cannot be taken back, and is always allowed.
 func Admit(old, changed *Machine) error {
-	var errs FieldErrors
+	var errs fairlead.FieldErrors
 	switch {
 	case changed == nil:
 	case old == nil:
 		if changed.Name == "" {
-			errs.add("metadata.name", "it is empty; every machine needs a name")
+			errs.Add("metadata.name", "it is empty; every machine needs a name")
 		}
 		if len(changed.Spec.ProviderSpec) == 0 && !strings.HasPrefix(changed.APIVersion, groupClusterAPI) {
-			errs.add("spec.providerSpec", "it is missing; without it no instance can be made")
+			errs.Add("spec.providerSpec", "it is missing; without it no instance can be made")
 		}
 		changed.Spec.check(&errs)
 	case old.Deleting():
 		if !changed.Deleting() {
-			errs.add("metadata.deletionTimestamp", "it was removed; a deletion cannot be taken back, make a new machine")
+			errs.Add("metadata.deletionTimestamp", "it was removed; a deletion cannot be taken back, make a new machine")
 		}
 		for _, p := range [...]Point{PreDrain, PreTerminate} {
 			shrinks(p, old.Spec.LifecycleHooks.At(p), changed.Spec.LifecycleHooks.At(p), &errs)
 		}
 	default:
-		var before, after FieldErrors
+		var before, after fairlead.FieldErrors
 		old.Spec.check(&before)
 		changed.Spec.check(&after)
 		for _, e := range after {
-			if !slices.ContainsFunc(before, func(b *FieldError) bool { return *b == *e }) {
+			if !slices.ContainsFunc(before, func(b *fairlead.FieldError) bool { return *b == *e }) {
 				errs = append(errs, e)
 			}
 		}
 	}
-	return errs.err()
+	return errs.Err()
 }
 
 // shrinks checks that no hook is new or changed.
-func shrinks(p Point, old, changed []Hook, errs *FieldErrors) {
+func shrinks(p Point, old, changed []Hook, errs *fairlead.FieldErrors) {
 	var added []Hook
 	left := slices.Clone(old)
 	for _, h := range changed {
@@ -71,34 +73,34 @@ func shrinks(p Point, old, changed []Hook, errs *FieldErrors) {
 		}
 	}
 	if len(added) > 0 {
-		errs.add("spec.lifecycleHooks."+string(p), "forbidden: the machine is being deleted, so its hooks may be removed, and neither added nor changed; new or changed are %s", listed(added))
+		errs.Add("spec.lifecycleHooks."+string(p), "forbidden: the machine is being deleted, so its hooks may be removed, and neither added nor changed; new or changed are %s", listed(added))
 	}
 }
 
-// Check says what is wrong with hooks: nil, or FieldErrors with paths below
+// Check says what is wrong with hooks: nil, or fairlead.FieldErrors with paths below
 // spec.lifecycleHooks. Names are unique in their list; the same name may stand
 // in both.
 func (h *LifecycleHooks) Check() error {
-	var errs FieldErrors
+	var errs fairlead.FieldErrors
 	h.check(&errs)
-	return errs.err()
+	return errs.Err()
 }
 
-func (h *LifecycleHooks) check(errs *FieldErrors) {
+func (h *LifecycleHooks) check(errs *fairlead.FieldErrors) {
 	for _, p := range [...]Point{PreDrain, PreTerminate} {
 		seen := make(map[string]int)
 		for i, hook := range h.At(p) {
 			path := fmt.Sprintf("spec.lifecycleHooks.%s[%d]", p, i)
 			if problem := hook.nameProblem(); problem != "" {
-				errs.add(path+".name", "%s", problem)
+				errs.Add(path+".name", "%s", problem)
 			}
 			if first, twice := seen[hook.Name]; twice {
-				errs.add(path, "duplicate name %q: it is that of %s[%d], too; give each hook of a list its own", hook.Name, p, first)
+				errs.Add(path, "duplicate name %q: it is that of %s[%d], too; give each hook of a list its own", hook.Name, p, first)
 			} else {
 				seen[hook.Name] = i
 			}
 			if problem := hook.ownerProblem(); problem != "" {
-				errs.add(path+".owner", "%s", problem)
+				errs.Add(path+".owner", "%s", problem)
 			}
 		}
 	}
@@ -156,7 +158,7 @@ func dns(s string) bool {
 	return true
 }
 
-func (s *MachineSpec) check(errs *FieldErrors) {
+func (s *MachineSpec) check(errs *fairlead.FieldErrors) {
 	s.LifecycleHooks.check(errs)
 	if s.Deletion == nil {
 		return
@@ -170,64 +172,68 @@ func (s *MachineSpec) check(errs *FieldErrors) {
 		{"nodeDeletionTimeoutSeconds", s.Deletion.NodeDeletionTimeoutSeconds},
 	} {
 		if f.value != nil && *f.value < 0 {
-			errs.add("spec.deletion."+f.name, "it is %d; write 0 for no bound, or a positive number of seconds", *f.value)
+			errs.Add("spec.deletion."+f.name, "it is %d; write 0 for no bound, or a positive number of seconds", *f.value)
 		}
 	}
 }
 
-// Check says what is wrong with a policy: nil, or FieldErrors with paths in the
+// Check says what is wrong with a policy: nil, or fairlead.FieldErrors with paths in the
 // policy.
 func (p *Policy) Check() error {
 	if p == nil {
 		return nil
 	}
-	var errs FieldErrors
+	var errs fairlead.FieldErrors
 	for _, f := range []struct {
 		name  string
 		value time.Duration
 	}{
-		{"OwnerTimeout", p.OwnerTimeout}, {"DrainTimeout", p.DrainTimeout}, {"VolumeDetachTimeout", p.VolumeDetachTimeout},
-		{"NodeDeletionTimeout", p.NodeDeletionTimeout}, {"MinBackoff", p.MinBackoff}, {"MaxBackoff", p.MaxBackoff}, {"Resync", p.Resync},
+		{"ownerTimeout", p.OwnerTimeout}, {"drainTimeout", p.DrainTimeout}, {"volumeDetachTimeout", p.VolumeDetachTimeout},
+		{"nodeDeletionTimeout", p.NodeDeletionTimeout}, {"minBackoff", p.MinBackoff}, {"maxBackoff", p.MaxBackoff}, {"resync", p.Resync},
 	} {
 		if f.value < 0 {
-			errs.add(f.name, "it is %v; write 0 for its default, or a positive duration", f.value)
+			errs.Add(f.name, "it is %v; write 0 for its default, or a positive duration", f.value)
 		}
 	}
 	for i := range p.Deadlines {
-		p.Deadlines[i].check(fmt.Sprintf("Deadlines[%d]", i), &errs)
+		p.Deadlines[i].check(fmt.Sprintf("deadlines[%d]", i), &errs)
 	}
 	p.checkOrder(&errs)
-	p.Drain.check("Drain.", &errs)
-	return errs.err()
+	if err, bad := p.Drain.Check().(fairlead.FieldErrors); bad {
+		for _, e := range err {
+			errs.Add("drain."+e.Path, "%s", e.Problem)
+		}
+	}
+	return errs.Err()
 }
 
-func (d *Deadline) check(path string, errs *FieldErrors) {
+func (d *Deadline) check(path string, errs *fairlead.FieldErrors) {
 	if d.Soft < 0 || d.Hard < 0 {
-		errs.add(path, "Soft is %v and Hard is %v; neither may be negative, 0 means never", d.Soft, d.Hard)
+		errs.Add(path, "Soft is %v and Hard is %v; neither may be negative, 0 means never", d.Soft, d.Hard)
 	}
 	if d.Hard > 0 && d.Soft > d.Hard {
-		errs.add(path+".Soft", "it is %v, later than Hard, %v; warn before you act", d.Soft, d.Hard)
+		errs.Add(path+".soft", "it is %v, later than Hard, %v; warn before you act", d.Soft, d.Hard)
 	}
 	if d.Hard > 0 && d.Then == EscalateWait {
-		errs.add(path+".Then", "it is empty, so that nothing happens after Hard; say Ask, Skip or Fail, or leave Hard out")
+		errs.Add(path+".then", "it is empty, so that nothing happens after Hard; say Ask, Skip or Fail, or leave Hard out")
 	}
 	if !slices.Contains([]Escalation{EscalateWait, EscalateAsk, EscalateSkip, EscalateFail}, d.Then) {
-		errs.add(path+".Then", "there is no escalation %q; say Ask, Skip or Fail, or leave it empty to wait", d.Then)
+		errs.Add(path+".then", "there is no escalation %q; say Ask, Skip or Fail, or leave it empty to wait", d.Then)
 	}
 	if d.Point != "" && d.Point != PreDrain && d.Point != PreTerminate {
-		errs.add(path+".Point", "there is no point %q; say preDrain or preTerminate, or leave it empty for both", d.Point)
+		errs.Add(path+".point", "there is no point %q; say preDrain or preTerminate, or leave it empty for both", d.Point)
 	}
 }
 
 // checkOrder finds hooks that wait for each other.
-func (p *Policy) checkOrder(errs *FieldErrors) {
+func (p *Policy) checkOrder(errs *fairlead.FieldErrors) {
 	for i := range p.Order {
-		path := fmt.Sprintf("Order[%d]", i)
+		path := fmt.Sprintf("order[%d]", i)
 		if o := &p.Order[i]; o.Point != PreDrain && o.Point != PreTerminate {
-			errs.add(path+".Point", "there is no point %q; say preDrain or preTerminate", o.Point)
+			errs.Add(path+".point", "there is no point %q; say preDrain or preTerminate", o.Point)
 		}
 		if cycle := p.cycle(p.Order[i].Point, []string{p.Order[i].Name}); cycle != nil {
-			errs.add(path, "hooks wait for each other: %s; take one of these out", strings.Join(cycle, " after "))
+			errs.Add(path, "hooks wait for each other: %s; take one of these out", strings.Join(cycle, " after "))
 			return
 		}
 	}

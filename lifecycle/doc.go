@@ -11,7 +11,7 @@
 // # The stages of a deletion
 //
 //	PreDrain         until every preDrain hook is removed
-//	Drain            until the node is empty, see DrainPolicy
+//	Drain            until the node is empty, see drain.Policy
 //	DetachVolumes    until no volume is attached, where policy wants it
 //	PreTerminate     until every preTerminate hook is removed
 //	Terminate        until the cloud has deleted the instance
@@ -26,15 +26,12 @@
 // A hook is waited for until it is gone; [Deadline] says what is done about one
 // that stays, [HookOrder] which come first. [Admit] keeps hooks from being added
 // or changed once deletion has begun. Each hook that is waited for is named in
-// [Decision.Blocked] by itself, with its owner, and since when.
+// Decision.Blocked by itself, with its owner, and since when.
 //
 // # Drains
 //
-// A drain cordons the node, judges each pod by its [Filter]s, and evicts those
-// on turn: by order, where a [DrainRule] gives one. A disruption budget that is
-// known to refuse is not asked; what the API refuses is asked for again after
-// times that double, and what it said is kept. One pod that cannot go holds up
-// no other of its order. [PlanDrain] tells beforehand how it would go.
+// The node is drained as package lifecycle/drain says, which also takes nodes out
+// of service that have no machine, and tells beforehand how drains would go.
 //
 // Package lifecycle/fleet decides about many machines: which ones go, and how
 // many at a time.
@@ -46,7 +43,7 @@
 //	I1  nothing is done about a node while a preDrain hook is there
 //	I2  no instance is deleted before Drained is True and preTerminate is empty
 //	I3  once deletion has begun, hooks only go
-//	I4  a stage that is over never comes back
+//	I4  a stage that is over comes back only for a node that was not drained
 //	I5  a majority of voters stays healthy, see lifecycle/quorum
 //	I6  the finalizer is removed once, and last
 //	I7  the work of one Step is bounded by the pods of the node

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead"
 )
 
 // The API groups that machines are of.
@@ -48,7 +50,7 @@ func ReadDocument(data []byte) (*Document, error) {
 		return nil, fmt.Errorf("machine: %w", err)
 	}
 	if head.Kind != "Machine" || !strings.HasPrefix(head.APIVersion, groupMachineAPI) && !strings.HasPrefix(head.APIVersion, groupClusterAPI) {
-		return nil, &FieldError{Path: "kind", Problem: fmt.Sprintf("it is %s of %q; a Machine of machine.openshift.io or cluster.x-k8s.io is read", head.Kind, head.APIVersion)}
+		return nil, &fairlead.FieldError{Path: "kind", Problem: fmt.Sprintf("it is %s of %q; a Machine of machine.openshift.io or cluster.x-k8s.io is read", head.Kind, head.APIVersion)}
 	}
 	d := &Document{raw: bytes.Clone(data)}
 	if err := json.Unmarshal(data, &d.Machine); err != nil {
@@ -102,7 +104,7 @@ func (d *Document) readClusterAPI() error {
 			length, err = time.ParseDuration(text)
 		}
 		if err != nil || length/time.Second > 1<<31-1 || length/time.Second < -1<<31 {
-			return &FieldError{Path: "spec." + f.name, Problem: fmt.Sprintf("%s is no duration such as \"10m\"", old.Spec[f.name])}
+			return &fairlead.FieldError{Path: "spec." + f.name, Problem: fmt.Sprintf("%s is no duration such as \"10m\"", old.Spec[f.name])}
 		}
 		seconds := int32(length / time.Second)
 		*f.to = &seconds
@@ -257,7 +259,7 @@ func put(top map[string]json.RawMessage, name string, fields map[string]any) err
 	object := map[string]json.RawMessage{}
 	if old, there := top[name]; there {
 		if err := json.Unmarshal(old, &object); err != nil {
-			return &FieldError{Path: name, Problem: "it is no object: " + err.Error()}
+			return &fairlead.FieldError{Path: name, Problem: "it is no object: " + err.Error()}
 		}
 	}
 	for key, value := range fields {

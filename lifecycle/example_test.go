@@ -17,7 +17,7 @@ func ExampleStep() {
 			{"name": "MigrateImportantApp", "owner": "my-app-migration-controller"}]}}}`), &m)
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	d := lifecycle.Step(lifecycle.State{}, &lifecycle.World{Machine: &m}, now, nil)
-	for _, b := range d.Blocked(m.Name) {
+	for _, b := range d.Blocks() {
 		fmt.Println(b.Message, "-", b.Owner)
 	}
 	// Output:

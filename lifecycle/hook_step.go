@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead"
 )
 
 // hooks waits for the hooks of a point, and reports whether none is left.
@@ -18,9 +20,9 @@ func (s *stepper) hooks(p Point) bool {
 // hook waits for one hook.
 func (s *stepper) hook(p Point, h *Hook, list []Hook) {
 	if first := s.policy.before(p, h.Name, list); first != "" {
-		s.waits.add(Wait{Reason: ReasonHookNotInTurn, Point: p, Name: h.Name, Owner: h.Owner, Detail: first, Field: s.hooksField()})
+		s.wait(Wait{Reason: ReasonHookNotInTurn, Point: p, Name: h.Name, Owner: h.Owner, Detail: first, Field: s.hooksField()})
 		if old := s.hookState(p, h); old.Since.Before(s.now) { // it was in turn before
-			s.hookStates.add(old)
+			s.hookStates.Add(old)
 		}
 		return
 	}
@@ -37,12 +39,12 @@ func (s *stepper) hook(p Point, h *Hook, list []Hook) {
 	if d := s.policy.deadline(p, h); d != nil {
 		st, w.Reason = s.deadline(d, st, w.Reason)
 	}
-	s.hookStates.add(st)
+	s.hookStates.Add(st)
 	if w.Reason == ReasonHookRemoval {
-		s.attempted(w, removal(p, h.Name))
+		s.attempted(w, RemoveHook{Point: p, Name: h.Name}.Key())
 		return
 	}
-	s.waits.add(w)
+	s.wait(w)
 }
 
 // hooksField names the field that hooks are in, for people; empty for the Machine
@@ -60,9 +62,7 @@ func (s *stepper) hookState(p Point, h *Hook) HookState {
 	for i := range s.state.Hooks {
 		if st := &s.state.Hooks[i]; st.Point == p && st.Name == h.Name && st.Owner == h.Owner {
 			known := *st
-			if known.Since.After(s.now) { // the clock was set back
-				known.Since = s.now
-			}
+			known.Since = fairlead.Past(known.Since, s.now)
 			return known
 		}
 	}
@@ -78,10 +78,7 @@ func (s *stepper) met(p Point) time.Time {
 	} else if s.fresh && c != nil && !c.LastTransitionTime.IsZero() {
 		since = c.LastTransitionTime
 	}
-	if since.After(s.now) {
-		return s.now
-	}
-	return since
+	return fairlead.Past(since, s.now)
 }
 
 // silent reports whether an owner shows no sign of life.
@@ -95,7 +92,7 @@ func (s *stepper) silent(owner string) bool {
 		}
 		until := s.Owners[i].LastSeen.Add(s.policy.OwnerTimeout)
 		if s.now.Before(until) {
-			s.at(until)
+			s.ledger.At(until)
 		}
 		return !s.now.Before(until)
 	}
@@ -107,7 +104,7 @@ func (s *stepper) silent(owner string) bool {
 func (s *stepper) deadline(d *Deadline, st HookState, reason string) (HookState, string) {
 	elapsed := max(0, s.now.Sub(st.Since))
 	if d.Soft > 0 && elapsed < d.Soft {
-		s.at(st.Since.Add(d.Soft))
+		s.ledger.At(st.Since.Add(d.Soft))
 	}
 	if d.Soft > 0 && elapsed >= d.Soft {
 		if reason == ReasonHookPending {
@@ -122,7 +119,7 @@ func (s *stepper) deadline(d *Deadline, st HookState, reason string) (HookState,
 		return st, reason
 	}
 	if elapsed < d.Hard {
-		s.at(st.Since.Add(d.Hard))
+		s.ledger.At(st.Since.Add(d.Hard))
 		return st, reason
 	}
 	return s.escalate(d, st)
@@ -152,7 +149,7 @@ func (s *stepper) escalate(d *Deadline, st HookState) (HookState, string) {
 		st.Forced = true
 		s.note("HookSkipped", title+": "+why)
 	}
-	if s.due(removal(st.Point, st.Name)) {
+	if s.ledger.Due(RemoveHook{Point: st.Point, Name: st.Name}.Key()) {
 		s.do(RemoveHook{Point: st.Point, Name: st.Name, Owner: st.Owner, Why: why})
 	}
 	return st, ReasonHookRemoval

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // looked notes the hooks of a machine: I3.
@@ -24,14 +25,14 @@ func (p *play) looked(machine string) {
 // locked; what it needs to know of the machine it asks the truth that the play
 // keeps beside: the worlds are snapshots, and hooks only ever go.
 func (p *play) check(machine string, a lifecycle.Action) {
-	p.Reach("act: " + a.Key().Verb)
+	p.Reach("act: " + a.Key().Kind)
 	r := p.records[machine]
 	if _, event := a.(lifecycle.RecordEvent); r.finalized > 0 && !event {
 		p.fail("I6: %s is done with, and %s is applied", machine, describe(a))
 	}
 	m := p.truth
 	switch a := a.(type) {
-	case lifecycle.Cordon, lifecycle.Evict, lifecycle.DeletePod:
+	case drain.Cordon, drain.Evict, drain.DeletePod:
 		if m != nil && len(m.Spec.LifecycleHooks.PreDrain) > 0 {
 			p.fail("I1: %s has preDrain hooks %v, and %s is applied", machine, m.Spec.LifecycleHooks.PreDrain, describe(a))
 		}
@@ -193,13 +194,13 @@ func (p *play) checkNamed(machine string) {
 				state.DrainedNode = w.Node.UID
 			}
 			d := lifecycle.Step(state, w, p.Clock.Now().UTC(), p.policy)
-			for _, b := range d.Blocked(machine) {
+			for _, b := range d.Blocks() {
 				if b.Owner == p.unfair {
 					p.Reach("unfair is named")
 					return
 				}
 			}
-			p.fail("%s is kept by %s, and a Step does not name it: %v", machine, p.unfair, d.State.Waits)
+			p.fail("%s is kept by %s, and a Step does not name it: %v", machine, p.unfair, d.Blocked)
 			return
 		}
 		p.tick()

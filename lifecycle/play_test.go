@@ -407,5 +407,16 @@ func describe(a lifecycle.Action) string {
 	if e, ok := a.(lifecycle.RecordEvent); ok {
 		return "event " + e.Reason
 	}
-	return strings.TrimSpace(a.Key().Verb + " " + a.Key().Object)
+	key := a.Key()
+	if h, ok := a.(lifecycle.RemoveHook); ok {
+		return "remove " + string(h.Point) + " hook " + h.Name
+	}
+	words := ""
+	for i, c := range key.Kind {
+		if i > 0 && c >= 'A' && c <= 'Z' {
+			words += " "
+		}
+		words += strings.ToLower(string(c))
+	}
+	return strings.TrimSpace(words + " " + key.ID)
 }

@@ -2,6 +2,10 @@ package lifecycle
 
 import (
 	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/durations"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // Policy is how the engine decides. The zero value is useful, and nil counts
@@ -9,62 +13,69 @@ import (
 // not asked to be. Check it once; Step takes it as it is.
 type Policy struct {
 	// Drain is how nodes are drained.
-	Drain DrainPolicy
+	Drain drain.Policy `json:"drain,omitzero"`
 	// Finalizer is the finalizer that keeps machines; empty means [Finalizer], and
 	// [FinalizerClusterAPI] for machines of the Cluster API.
-	Finalizer string
+	Finalizer string `json:"finalizer,omitempty"`
 	// HooksField is the field of machines of your own API that hooks stand in, for
 	// texts. Empty means spec.lifecycleHooks, or the annotations of the Cluster API.
-	HooksField string
+	HooksField string `json:"hooksField,omitempty"`
 
 	// Deadlines are those of hooks. The first that fits a hook counts.
-	Deadlines []Deadline
+	Deadlines []Deadline `json:"deadlines,omitempty"`
 	// Order says which hooks come after which.
-	Order []HookOrder
+	Order []HookOrder `json:"order,omitempty"`
 	// OwnerTimeout is how long an owner of hooks may show no sign of life until
 	// that is told, see World.Owners. Zero means that nobody looks.
-	OwnerTimeout time.Duration
+	OwnerTimeout time.Duration `json:"ownerTimeout,omitempty"`
 
 	// ExcludedSkipsHooks has preDrain hooks ignored where the drain is skipped
 	// because of [ExcludeDrainAnnotation] or because the machine has no node.
 	// The Machine API does so; it lets one annotation defeat the protection of a
 	// quorum, hence it is told in an event and a Note.
-	ExcludedSkipsHooks bool
+	ExcludedSkipsHooks bool `json:"excludedSkipsHooks,omitempty"`
 	// DrainTimeout is how long a drain may take until it is given up, unless the
 	// machine says. Zero means for ever.
-	DrainTimeout time.Duration
+	DrainTimeout time.Duration `json:"drainTimeout,omitempty"`
 	// WaitForVolumes has volumes detached from the node before preTerminate hooks
 	// are looked at, as the Cluster API does.
-	WaitForVolumes bool
+	WaitForVolumes bool `json:"waitForVolumes,omitempty"`
 	// VolumeDetachTimeout is how long volumes are waited for, unless the machine
 	// says. Zero means for ever.
-	VolumeDetachTimeout time.Duration
+	VolumeDetachTimeout time.Duration `json:"volumeDetachTimeout,omitempty"`
 	// NodeDeletionTimeout is how long the removal of the node object is tried,
 	// unless the machine says. Zero means for ever.
-	NodeDeletionTimeout time.Duration
+	NodeDeletionTimeout time.Duration `json:"nodeDeletionTimeout,omitempty"`
 
 	// MinBackoff is the time from an action that had no effect to the first
 	// repetition; it doubles with each. Zero means a second.
-	MinBackoff time.Duration
+	MinBackoff time.Duration `json:"minBackoff,omitempty"`
 	// MaxBackoff is the longest such time. Zero means thirty seconds.
-	MaxBackoff time.Duration
+	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
 	// Resync is after how long a machine that waits is looked at again even if
 	// nothing was heard, because events get lost. Zero means five minutes.
-	Resync time.Duration
+	Resync time.Duration `json:"resync,omitempty"`
 }
+
+// MarshalJSON writes durations as people do, "5m0s".
+func (p Policy) MarshalJSON() ([]byte, error) { return durations.Marshal(p) }
+
+// UnmarshalJSON reads what MarshalJSON has written; a field that is not known is
+// an error.
+func (p *Policy) UnmarshalJSON(data []byte) error { return durations.Unmarshal(data, p) }
 
 // Deadline bounds how long hooks are waited for. Where Point, Name or Owner is
 // empty it fits every one.
 type Deadline struct {
-	Point Point  // of the hook
-	Name  string // the hook's
-	Owner string // the hook's
+	Point Point  `json:"point,omitempty"` // of the hook
+	Name  string `json:"name,omitempty"`  // the hook's
+	Owner string `json:"owner,omitempty"` // the hook's
 	// Soft is after how long the wait is told as overdue. Zero means never.
-	Soft time.Duration
+	Soft time.Duration `json:"soft,omitempty"`
 	// Hard is after how long Then is done. Zero means never.
-	Hard time.Duration
+	Hard time.Duration `json:"hard,omitempty"`
 	// Then is what is done.
-	Then Escalation
+	Then Escalation `json:"then,omitempty"`
 }
 
 // Escalation is what is done when a hook is past its hard deadline.
@@ -85,17 +96,14 @@ const SkipHookAnnotation = "lifecycle.fairlead.dev/skip-hooks"
 // HookOrder says that a hook comes after others of its point: while any of them
 // is there it is not in turn.
 type HookOrder struct {
-	Point Point    // of all of them
-	Name  string   // the later hook
-	After []string // the earlier hooks
+	Point Point    `json:"point,omitempty"` // of all of them
+	Name  string   `json:"name,omitempty"`  // the later hook
+	After []string `json:"after,omitempty"` // the earlier hooks
 }
 
-// Decision is what [Step] returns.
-type Decision struct {
-	State   State     // to be saved before anything is applied
-	Actions []Action  // to be applied then, in this order
-	Wake    time.Time // when to look again, zero for an event only
-}
+// Decision is what [Step] returns. Blocked tells why the machine does not go on,
+// in the order in which it was met; what the drain waits for comes last.
+type Decision = fairlead.Decision[State, Action, Wait]
 
 func or(d, otherwise time.Duration) time.Duration {
 	if d > 0 {
@@ -114,13 +122,16 @@ func (p *Policy) finalizer(m *Machine) string {
 	return Finalizer
 }
 
-// backoff returns the time to wait after this many attempts.
-func (p *Policy) backoff(attempts int) time.Duration {
-	d, most := or(p.MinBackoff, time.Second), or(p.MaxBackoff, 30*time.Second)
-	for ; attempts > 1 && d < most; attempts-- {
-		d *= 2
-	}
-	return min(d, most)
+// backoff returns when actions are repeated.
+func (p *Policy) backoff() fairlead.Backoff {
+	return fairlead.Backoff{Min: or(p.MinBackoff, time.Second), Max: or(p.MaxBackoff, 30*time.Second)}
+}
+
+// longest returns the backoff of what is left alone for as long as may be.
+func (p *Policy) longest() fairlead.Backoff {
+	b := p.backoff()
+	b.Min = max(b.Min, b.Max)
+	return b
 }
 
 // limit returns the bound of a stage: the machine's, else the policy's; zero

@@ -1,5 +1,7 @@
 package lifecycle
 
+import "github.com/fairlead/fairlead/lifecycle/drain"
+
 // Reasons of Waits, and of the Blocks that they become.
 const (
 	ReasonHookPending      = "HookPending"      // the owner of a hook is to act
@@ -11,7 +13,6 @@ const (
 	ReasonHookFailed       = "HookFailed"       // its hard deadline is over; the deletion has failed
 	ReasonHookRemoval      = "HookRemoval"      // it is being removed in its owner's stead
 	ReasonPaused           = "Paused"           // the machine or its cluster is paused
-	ReasonNodeSilent       = "NodeSilent"       // nothing is heard of the node
 	ReasonStatusPending    = "StatusPending"    // the machine's conditions are not seen as they are to be
 	ReasonForeignNode      = "ForeignNode"      // the node that the machine names is of another machine
 	ReasonDoubtfulNode     = "DoubtfulNode"     // nobody knows whether the node is the machine's
@@ -31,8 +32,6 @@ func (w *Wait) words() (message, unblock string) {
 		return w.hookWords()
 	case ReasonPaused:
 		return "it is paused: nothing is done about it", "remove " + w.Name
-	case ReasonNodeSilent:
-		return "nothing is heard of node " + w.Name + ", so its pods cannot be seen to end", "the node is repaired; or it is fenced, that is, known to be powered off: then taint it node.kubernetes.io/out-of-service=nodeshutdown:NoExecute, or report the instance as stopped"
 	case ReasonStatusPending:
 		return "its conditions are being written", "the machine is seen with them"
 	case ReasonForeignNode:
@@ -58,5 +57,5 @@ func (w *Wait) words() (message, unblock string) {
 		}
 		return "finalizer " + w.Name + " is left", "whoever set it removes it: the audit log and metadata.managedFields tell who"
 	}
-	return drainWords(w)
+	return drain.Wait{Reason: w.Reason, Name: w.Name, Owner: w.Owner, Detail: w.Detail}.Words()
 }

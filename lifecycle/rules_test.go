@@ -4,9 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // draining is a machine under deletion whose drain is next, with a pod on its
@@ -50,8 +52,8 @@ func expect(t *testing.T, d lifecycle.Decision, wait string, actions ...string) 
 		t.Errorf("it decides on %q, want %q", got, actions)
 	}
 	reason := ""
-	if len(d.State.Waits) > 0 {
-		reason = d.State.Waits[0].Reason
+	if len(d.Blocked) > 0 {
+		reason = d.Blocked[0].Reason
 	}
 	if reason != wait {
 		t.Errorf("it waits for %q, want %q", reason, wait)
@@ -60,12 +62,12 @@ func expect(t *testing.T, d lifecycle.Decision, wait string, actions ...string) 
 
 // ForceStopped is about instances that are known to be stopped, and no others.
 func TestForceStopped(t *testing.T) {
-	policy := &lifecycle.Policy{Drain: lifecycle.DrainPolicy{ForceStopped: true}}
+	policy := &lifecycle.Policy{Drain: drain.Policy{ForceStopped: true}}
 	w := draining()
-	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), policy), lifecycle.ReasonPodPending, "evict pu")
+	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), policy), drain.ReasonPodPending, "evict pu")
 	w.Stopped = true
-	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), policy), lifecycle.ReasonPodPending, "delete pod pu")
-	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil), lifecycle.ReasonPodPending, "evict pu")
+	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), policy), drain.ReasonPodPending, "delete pod pu")
+	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil), drain.ReasonPodPending, "evict pu")
 }
 
 // With the instance the node has lost what ran on it: there is nothing to drain.
@@ -78,7 +80,7 @@ func TestDrainWithoutInstance(t *testing.T) {
 		t.Errorf("the drain ends with %q, want %q", d.State.Drained, want)
 	}
 	w.Instance = ""
-	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil), lifecycle.ReasonPodPending, "evict pu")
+	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil), drain.ReasonPodPending, "evict pu")
 }
 
 // Of several deadlines that fit a hook the first counts, however exact others are.
@@ -91,8 +93,8 @@ func TestFirstDeadlineCounts(t *testing.T) {
 		{Point: lifecycle.PreDrain, Name: "Hook", Owner: "owner", Hard: time.Minute, Then: lifecycle.EscalateSkip},
 	}}
 	d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), policy)
-	if d = lifecycle.Step(d.State, w, sim.Start().Add(time.Hour), policy); len(d.State.Waits) != 1 || d.State.Waits[0].Reason != lifecycle.ReasonHookApproval {
-		t.Errorf("it waits for %v", d.State.Waits)
+	if d = lifecycle.Step(d.State, w, sim.Start().Add(time.Hour), policy); len(d.Blocked) != 1 || d.Blocked[0].Reason != lifecycle.ReasonHookApproval {
+		t.Errorf("it waits for %v", d.Blocked)
 	}
 }
 
@@ -104,17 +106,17 @@ func TestSlotsAreForDrains(t *testing.T) {
 	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil), lifecycle.ReasonSlotTaken)
 	w.Machine.Annotations = map[string]string{lifecycle.ExcludeDrainAnnotation: ""}
 	if d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil); !d.State.Stage.Past(lifecycle.StageDrain) {
-		t.Errorf("an excluded machine is at %s: %v", d.State.Stage, d.State.Waits)
+		t.Errorf("an excluded machine is at %s: %v", d.State.Stage, d.Blocked)
 	}
 	w.Machine.Annotations, w.Node = nil, nil
 	if d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil); !d.State.Stage.Past(lifecycle.StageDrain) {
-		t.Errorf("a machine without node is at %s: %v", d.State.Stage, d.State.Waits)
+		t.Errorf("a machine without node is at %s: %v", d.State.Stage, d.Blocked)
 	}
 	w = draining() // once the drain has begun, slots do not count
 	d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil)
 	w.Slots = []lifecycle.TakenSlot{{Limit: "one", Holder: "other", Since: sim.Start()}}
 	if d = lifecycle.Step(d.State, w, sim.Start().Add(time.Minute), nil); d.State.Stage != lifecycle.StageDrain {
-		t.Errorf("it is at %s: %v", d.State.Stage, d.State.Waits)
+		t.Errorf("it is at %s: %v", d.State.Stage, d.Blocked)
 	}
 }
 
@@ -160,8 +162,8 @@ func TestHookChangesHands(t *testing.T) {
 	if since, ok := d.State.HookSince(lifecycle.PreDrain, "Hook"); !ok || !since.Equal(at) {
 		t.Errorf("the hook of the second owner is waited for since %v", since)
 	}
-	if d = lifecycle.Step(d.State, w, at.Add(time.Hour), policy); d.State.Waits[0].Reason != lifecycle.ReasonHookOverdue {
-		t.Errorf("it waits for %v", d.State.Waits)
+	if d = lifecycle.Step(d.State, w, at.Add(time.Hour), policy); d.Blocked[0].Reason != lifecycle.ReasonHookOverdue {
+		t.Errorf("it waits for %v", d.Blocked)
 	}
 }
 
@@ -201,18 +203,18 @@ func TestHookAfterRefusal(t *testing.T) {
 	w.Machine.Spec.LifecycleHooks.PreTerminate = []lifecycle.Hook{{Name: "Late", Owner: "owner"}}
 	w.Machine.Status.Conditions[1].Status = "False"
 	taken := lifecycle.Step(d.State, w, sim.Start().Add(time.Minute), nil)
-	if taken.State.Waits[0].Reason != lifecycle.ReasonInstanceGoing {
-		t.Errorf("the cloud has taken it, and it waits for %v", taken.State.Waits)
+	if taken.Blocked[0].Reason != lifecycle.ReasonInstanceGoing {
+		t.Errorf("the cloud has taken it, and it waits for %v", taken.Blocked)
 	}
-	w.Failures = []lifecycle.Failure{{Key: lifecycle.DeleteInstance{}.Key(), Code: 500, Message: "no", At: sim.Start()}}
+	w.Outcomes = []fairlead.Outcome{{Failed: true, Key: lifecycle.DeleteInstance{}.Key(), Code: 500, Message: "no", At: sim.Start()}}
 	refused := lifecycle.Step(d.State, w, sim.Start().Add(time.Minute), nil)
 	for _, a := range refused.Actions {
 		if _, is := a.(lifecycle.DeleteInstance); is {
 			t.Error("the instance is deleted although a hook was set before the cloud has taken it")
 		}
 	}
-	if refused.State.Waits[0].Reason != lifecycle.ReasonHookPending {
-		t.Errorf("the cloud has refused it, and it waits for %v", refused.State.Waits)
+	if refused.Blocked[0].Reason != lifecycle.ReasonHookPending {
+		t.Errorf("the cloud has refused it, and it waits for %v", refused.Blocked)
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/wheel"
+
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // MemBackend is a Backend in memory that behaves like a cluster: evictions ask
@@ -159,7 +161,7 @@ func (b *MemBackend) List() []*Machine {
 // Reachable reports whether a node is there and is heard of.
 func (b *MemBackend) Reachable(node string) bool {
 	n := b.Node(node)
-	return n != nil && !unreachable(n)
+	return n != nil && !drain.Unreachable(n)
 }
 
 // Edit changes a machine as users and other controllers would: f may do what it
@@ -221,7 +223,7 @@ func (b *MemBackend) release(machine string, a RemoveHook) (changed bool, err er
 	case other < 0:
 		return false, nil
 	case i < 0:
-		return false, &RefusedError{Code: 403, Message: fmt.Sprintf("hook %s is of %q, and not of %q", a.Name, hooks[other].Owner, a.Owner)}
+		return false, &fairlead.RefusedError{Code: 403, Message: fmt.Sprintf("hook %s is of %q, and not of %q", a.Name, hooks[other].Owner, a.Owner)}
 	}
 	m := *old
 	left := slices.Concat(hooks[:i], hooks[i+1:])
@@ -247,7 +249,7 @@ func (b *MemBackend) PutNode(n Node) {
 	if n.Spec.ProviderID != "" {
 		b.provided[n.Spec.ProviderID] = n.Name
 	}
-	if !unreachable(&n) {
+	if !drain.Unreachable(&n) {
 		for _, p := range b.onNode[n.Name] {
 			if p.DeletionTimestamp != nil {
 				b.due.Add("end "+p.UID, later(now, *p.DeletionTimestamp))

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/object"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // Apply implements Backend.
@@ -47,13 +50,13 @@ func (b *MemBackend) apply(machine string, action Action, now time.Time) (change
 		return true, nil
 	case DeleteNode:
 		return b.deleteNode(a)
-	case Cordon:
+	case drain.Cordon:
 		return b.cordon(a.Node, a.UID, true)
-	case Uncordon:
+	case drain.Uncordon:
 		return b.cordon(a.Node, a.UID, false)
-	case Evict:
+	case drain.Evict:
 		return b.end(a.UID, a.Namespace, a.Name, a.GracePeriodSeconds, now, true)
-	case DeletePod:
+	case drain.DeletePod:
 		return b.end(a.UID, a.Namespace, a.Name, a.GracePeriodSeconds, now, false)
 	}
 	return false, fmt.Errorf("action %T is not known", action)
@@ -63,9 +66,9 @@ func (b *MemBackend) updateStatus(machine string, a UpdateStatus) (bool, error) 
 	old := b.machines[machine]
 	switch {
 	case old == nil:
-		return false, &RefusedError{Code: 404, Message: errNoMachine.Error()}
+		return false, &fairlead.RefusedError{Code: 404, Message: errNoMachine.Error()}
 	case old.ResourceVersion != a.Revision:
-		return false, &RefusedError{Code: 409, Message: errChanged.Error()}
+		return false, &fairlead.RefusedError{Code: 409, Message: errChanged.Error()}
 	}
 	m := *old
 	m.Status.Phase, m.Status.Conditions = a.Phase, a.Conditions
@@ -88,7 +91,7 @@ func (b *MemBackend) removeFinalizer(machine string, a RemoveFinalizer) (bool, e
 func (b *MemBackend) cordon(node, uid string, is bool) (bool, error) {
 	n := b.nodes[node]
 	if n == nil || n.UID != uid {
-		return false, &RefusedError{Code: 404, Message: "there is no node " + node + " with UID " + uid}
+		return false, &fairlead.RefusedError{Code: 404, Message: "there is no node " + node + " with UID " + uid}
 	}
 	if n.Spec.Unschedulable == is {
 		return false, nil
@@ -106,7 +109,7 @@ func (b *MemBackend) deleteNode(a DeleteNode) (bool, error) {
 		return false, nil
 	}
 	if n.UID != a.UID {
-		return false, &RefusedError{Code: 409, Message: "node " + a.Name + " is another one"}
+		return false, &fairlead.RefusedError{Code: 409, Message: "node " + a.Name + " is another one"}
 	}
 	b.dropNode(a.Name)
 	return true, nil
@@ -125,7 +128,7 @@ func (b *MemBackend) dropNode(name string) {
 func (b *MemBackend) end(uid, namespace, name string, grace *int64, now time.Time, evict bool) (bool, error) {
 	p := b.pods[uid]
 	if p == nil || p.Namespace != namespace || p.Name != name {
-		return false, &RefusedError{Code: 404, Message: "there is no pod " + namespace + "/" + name + " with UID " + uid}
+		return false, &fairlead.RefusedError{Code: 404, Message: "there is no pod " + namespace + "/" + name + " with UID " + uid}
 	}
 	if evict {
 		if err := b.judge(p, now); err != nil {
@@ -162,10 +165,10 @@ func (b *MemBackend) judge(p *Pod, now time.Time) error {
 	case object.EvictionUnguarded, object.EvictionAllowed:
 		return nil
 	case object.EvictionUnsupported:
-		return &RefusedError{Code: 500, Message: "the pod has more than one disruption budget, and the API knows what to do with one"}
+		return &fairlead.RefusedError{Code: 500, Message: "the pod has more than one disruption budget, and the API knows what to do with one"}
 	default:
 		s := budgets[0].Status
-		return &RefusedError{Code: 429, Message: fmt.Sprintf("disruption budget %s needs %d healthy pods and has %d", budgets[0].Name, s.DesiredHealthy, s.CurrentHealthy)}
+		return &fairlead.RefusedError{Code: 429, Message: fmt.Sprintf("disruption budget %s needs %d healthy pods and has %d", budgets[0].Name, s.DesiredHealthy, s.CurrentHealthy)}
 	}
 }
 
@@ -185,13 +188,13 @@ func (b *MemBackend) pass(now time.Time) {
 				b.silence(id, now)
 			}
 		case verb == "lost":
-			if n := b.nodes[id]; n != nil && unreachable(n) {
+			if n := b.nodes[id]; n != nil && drain.Unreachable(n) {
 				b.dropNode(id)
 			}
 		case p == nil:
 		case verb == "end":
 			n := b.nodes[p.Spec.NodeName]
-			alive := n == nil || !unreachable(n)
+			alive := n == nil || !drain.Unreachable(n)
 			if alive && p.DeletionTimestamp != nil && !p.DeletionTimestamp.After(now) && len(p.Finalizers) == 0 {
 				b.remove(id)
 				b.replace(p)
@@ -307,7 +310,7 @@ func (b *MemBackend) place(p *Pod, now time.Time) {
 
 func (b *MemBackend) setNode(n *Node) {
 	b.nodes[n.Name] = n
-	b.takesPods(n.Name, !n.Spec.Unschedulable && !unreachable(n))
+	b.takesPods(n.Name, !n.Spec.Unschedulable && !drain.Unreachable(n))
 }
 
 // takesPods notes whether pods may be placed on a node.

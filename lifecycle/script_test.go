@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // TestScripts runs the scenarios of testdata/machine. The commands:
@@ -55,19 +56,19 @@ func TestScripts(t *testing.T) {
 }
 
 type script struct {
-	t       *testing.T
-	policy  *lifecycle.Policy
-	store   *fairlead.MemStore
-	backend *lifecycle.MemBackend
-	runner  *lifecycle.Runner
-	clock   *fairlead.ManualClock
-	names   []string
-	states  map[string]lifecycle.State
-	world   lifecycle.World // what the backend does not hold of each world
-	silent  bool            // the cloud does not answer
-	failing string
-	code    int
-	out     strings.Builder
+	t         *testing.T
+	policy    *lifecycle.Policy
+	store     *fairlead.MemStore
+	backend   *lifecycle.MemBackend
+	runner    *lifecycle.Runner
+	clock     *fairlead.ManualClock
+	names     []string
+	decisions map[string]lifecycle.Decision
+	world     lifecycle.World // what the backend does not hold of each world
+	silent    bool            // the cloud does not answer
+	failing   string
+	code      int
+	out       strings.Builder
 }
 
 func (s *script) reset(c *golden.Command) {
@@ -81,9 +82,9 @@ func (s *script) reset(c *golden.Command) {
 	}
 	if key, value, ok := strings.Cut(c.Value("skip"), ":"); ok {
 		selector := &lifecycle.LabelSelector{MatchLabels: map[string]string{key: value}}
-		s.policy.Drain.Rules = []lifecycle.DrainRule{{
+		s.policy.Drain.Rules = []drain.Rule{{
 			ObjectMeta: lifecycle.ObjectMeta{Name: "skip"},
-			Spec:       lifecycle.DrainRuleSpec{Drain: lifecycle.DrainRuleBehavior{Behavior: lifecycle.DrainSkip}, Pods: []lifecycle.DrainRulePods{{Selector: selector}}},
+			Spec:       drain.RuleSpec{Drain: drain.RuleBehavior{Behavior: drain.BehaviorSkip}, Pods: []drain.RulePods{{Selector: selector}}},
 		}}
 	}
 	for _, o := range c.Values("order") {
@@ -92,7 +93,7 @@ func (s *script) reset(c *golden.Command) {
 	}
 	s.clock = new(fairlead.ManualClock)
 	s.clock.Set(sim.Start())
-	s.store, s.names, s.states, s.world, s.failing, s.silent = new(fairlead.MemStore), nil, map[string]lifecycle.State{}, lifecycle.World{}, "", false
+	s.store, s.names, s.decisions, s.world, s.failing, s.silent = new(fairlead.MemStore), nil, map[string]lifecycle.Decision{}, lifecycle.World{}, "", false
 	s.backend = &lifecycle.MemBackend{Clock: s.clock}
 	var err error
 	s.runner, err = lifecycle.NewRunner(s, s.policy, &fairlead.RunnerOptions{Store: s.store, Clock: s.clock})
@@ -127,8 +128,8 @@ func (s *script) Observe(ctx context.Context, machine string) (*lifecycle.World,
 // Apply implements lifecycle.Backend.
 func (s *script) Apply(ctx context.Context, machine string, a lifecycle.Action) error {
 	fmt.Fprintf(&s.out, "%s %s: %s\n", s.clock.Now().Sub(sim.Start()), machine, told(a))
-	if s.failing != "" && strings.HasPrefix(a.Key().Verb, s.failing) {
-		return &lifecycle.RefusedError{Code: s.code, Message: "it is on strike"}
+	if s.failing != "" && strings.HasPrefix(describe(a), s.failing) {
+		return &fairlead.RefusedError{Code: s.code, Message: "it is on strike"}
 	}
 	return s.backend.Apply(ctx, machine, a)
 }
@@ -144,11 +145,11 @@ func told(a lifecycle.Action) string {
 		return text
 	case lifecycle.RecordEvent:
 		return "event " + a.Type + " " + a.Reason + ": " + a.Message
-	case lifecycle.Evict:
+	case drain.Evict:
 		return "evict " + a.Namespace + "/" + a.Name
-	case lifecycle.DeletePod:
+	case drain.DeletePod:
 		return "delete pod " + a.Namespace + "/" + a.Name
-	case lifecycle.Cordon:
+	case drain.Cordon:
 		return "cordon " + a.Node
 	case lifecycle.DeleteNode:
 		return "delete node " + a.Name
@@ -175,9 +176,9 @@ func (s *script) command(c *golden.Command) string {
 	case "run":
 		s.run(c)
 	case "why":
-		st := s.states[words[0]]
-		for _, w := range st.Waits {
-			fmt.Fprintln(&s.out, w.Block(words[0]))
+		d := s.decisions[words[0]]
+		for _, b := range d.Blocks() {
+			fmt.Fprintln(&s.out, b)
 		}
 	case "show":
 		s.show(words[0])
@@ -402,7 +403,7 @@ func (s *script) run(c *golden.Command) {
 			if err != nil && s.failing == "" {
 				fmt.Fprintln(&s.out, err)
 			}
-			s.states[name] = d.State
+			s.decisions[name] = d
 			acted = acted || len(d.Actions) > 0
 			if !d.Wake.IsZero() && (wake.IsZero() || d.Wake.Before(wake)) {
 				wake = d.Wake
@@ -437,7 +438,7 @@ func (s *script) show(name string) {
 	for _, c := range m.Status.Conditions {
 		fmt.Fprintln(&s.out, strings.TrimSpace(fmt.Sprintf("%s=%s %s %s since %s: %s", c.Type, c.Status, c.Severity, c.Reason, c.LastTransitionTime.Sub(sim.Start()), c.Message)))
 	}
-	for _, n := range s.states[name].Notes {
+	for _, n := range s.decisions[name].State.Notes {
 		fmt.Fprintf(&s.out, "note at %s: %s: %s\n", n.At.Sub(sim.Start()), n.Reason, n.Text)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
@@ -38,8 +39,8 @@ func faults() []string {
 	return []string{
 		"crash", "delay", "again", "stale", "observe fails", "unconfirmed", "409", "429", "500",
 		"event lost", "event twice", "owner dies", "node flaps", "node reborn", "touch", "clock jumps ahead", "clock jumps back",
-		"put fails", "drained again", "put is not confirmed", "finished", "late hook", "act: evict", "act: delete instance",
-		"act: delete node", "act: remove finalizer", "act: cordon", "act: update status",
+		"put fails", "drained again", "put is not confirmed", "finished", "late hook", "act: Evict", "act: DeleteInstance",
+		"act: DeleteNode", "act: RemoveFinalizer", "act: Cordon", "act: UpdateStatus",
 	}
 }
 
@@ -92,7 +93,7 @@ func (p *play) pass(i int, machine string) {
 		i = 0
 	}
 	d, err := p.runners[i].Reconcile(p.t.Context(), machine)
-	p.Note("runner %d, %s: %s, %d actions, %d waits, wake %s, %v", i, machine, d.State.Stage, len(d.Actions), len(d.State.Waits), d.Wake.Format(time.TimeOnly), err)
+	p.Note("runner %d, %s: %s, %d actions, %d waits, wake %s, %v", i, machine, d.State.Stage, len(d.Actions), len(d.Blocked), d.Wake.Format(time.TimeOnly), err)
 	switch {
 	case err != nil:
 		p.plan(machine, p.Clock.Now().Add(time.Second))
@@ -138,10 +139,10 @@ func (p *play) checkDecision(machine string, d *lifecycle.Decision) {
 			p.fail("I2: %s: the instance is deleted, and node %s (%s) is not drained: %q was", machine, w.Node.Name, w.Node.UID, d.State.DrainedNode)
 		}
 	}
-	if d.State.Stage != lifecycle.StageDone && len(d.State.Waits) == 0 && len(d.Actions) == 0 && d.Wake.IsZero() {
+	if d.State.Stage != lifecycle.StageDone && len(d.Blocked) == 0 && len(d.Actions) == 0 && d.Wake.IsZero() {
 		p.fail("I9: %s waits at %s in silence", machine, d.State.Stage)
 	}
-	for _, b := range d.Blocked(machine) {
+	for _, b := range d.Blocks() {
 		if b.Since.IsZero() || b.Unblock == "" || b.Subject == "" || b.Reason == "" || b.Message == "" || b.Since.After(now) {
 			p.fail("I9: a block says too little: %+v", b)
 		}
@@ -154,10 +155,10 @@ func (p *play) checkDecision(machine string, d *lifecycle.Decision) {
 		point = lifecycle.PreTerminate
 	}
 	for _, h := range w.Machine.Spec.LifecycleHooks.At(point) {
-		if !slices.ContainsFunc(d.State.Waits, func(x lifecycle.Wait) bool {
+		if !slices.ContainsFunc(d.Blocked, func(x lifecycle.Wait) bool {
 			return x.Point == point && x.Name == h.Name && x.Owner == h.Owner
 		}) {
-			p.fail("I9: %s waits for %s of %s and does not say so: %v", machine, h.Name, h.Owner, d.State.Waits)
+			p.fail("I9: %s waits for %s of %s and does not say so: %v", machine, h.Name, h.Owner, d.Blocked)
 		}
 	}
 }
@@ -220,11 +221,11 @@ func (p *play) Apply(ctx context.Context, machine string, a lifecycle.Action) er
 		p.crashes++
 		return sim.ErrFault
 	case p.Fault("409", 25):
-		return &lifecycle.RefusedError{Code: 409, Message: "simulated conflict"}
+		return &fairlead.RefusedError{Code: 409, Message: "simulated conflict"}
 	case p.Fault("429", 25):
-		return &lifecycle.RefusedError{Code: 429, Message: "simulated pressure", RetryAfter: time.Duration(p.IntN(20)) * time.Second}
+		return &fairlead.RefusedError{Code: 429, Message: "simulated pressure", RetryAfter: time.Duration(p.IntN(20)) * time.Second}
 	case p.Fault("500", 25):
-		return &lifecycle.RefusedError{Code: 500, Message: "simulated failure"}
+		return &fairlead.RefusedError{Code: 500, Message: "simulated failure"}
 	case p.Fault("delay", 30):
 		p.late = append(p.late, act{machine, a})
 		return sim.ErrFault

@@ -13,7 +13,7 @@ func (s *stepper) admitted() bool {
 		if t.Holder != "" {
 			w.Owner = "machine " + t.Holder
 		}
-		s.waits.add(w)
+		s.wait(w)
 	}
 	return false
 }

@@ -3,6 +3,8 @@ package lifecycle
 import (
 	"slices"
 	"time"
+
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // The words of the condition Drained when it is True.
@@ -80,7 +82,7 @@ func (s *stepper) drainAgain() {
 		return
 	}
 	s.note("DrainAgain", "node "+s.Node.Name+" is drained: "+why)
-	s.state.Drained, s.state.DrainedNode, s.state.Drain = "", "", DrainState{}
+	s.state.Drained, s.state.DrainedNode, s.state.Drain = "", "", drain.Progress{}
 	s.enter(StageDrain)
 }
 
@@ -120,7 +122,7 @@ func (s *stepper) expired(limit time.Duration) bool {
 	}
 	left := limit - s.elapsed()
 	if left > 0 {
-		s.at(s.now.Add(left))
+		s.ledger.At(s.now.Add(left))
 	}
 	return left <= 0
 }
@@ -204,32 +206,27 @@ func (s *stepper) drain() bool {
 	}
 	switch s.node {
 	case foreign:
-		s.waits.add(Wait{Reason: ReasonForeignNode, Name: s.Node.Name})
+		s.wait(Wait{Reason: ReasonForeignNode, Name: s.Node.Name})
 		return false
 	case doubtful:
-		s.waits.add(Wait{Reason: ReasonDoubtfulNode, Name: s.Node.Name})
+		s.wait(Wait{Reason: ReasonDoubtfulNode, Name: s.Node.Name})
 		return false
 	}
 	if !s.told() {
 		return false
 	}
-	if since, silent := silence(s.Node); silent && !s.Stopped {
-		s.waits.add(Wait{Reason: ReasonNodeSilent, Name: s.Node.Name, Owner: "kubelet", Since: since})
+	d := drain.Pods(s.state.Drain, &s.View, s.Machine.Labels, s.now, &s.policy.Drain)
+	s.state.Drain, s.failure, s.looked = d.Progress, d.Failure, !d.Done
+	for _, a := range d.Actions {
+		s.do(a)
 	}
-	waits := s.waits // a copy, so that a Step which does not come here keeps all on its stack
-	d := drain(s.state.Drain, &s.DrainWorld, s.Machine.Labels, s.now, &s.policy.Drain, &waits)
-	s.waits = waits
-	s.state.Drain, s.failure = d.state, d.failure
-	s.actions = append(s.actions, d.actions...)
-	if !d.wake.IsZero() {
-		s.at(d.wake)
-	}
-	if d.done {
+	s.ledger.At(d.Wake)
+	if d.Done {
 		s.failure = ""
 		s.drained(drainedWell)
 		s.event("Normal", "DrainSucceeded", drainedWell)
 	}
-	return d.done
+	return d.Done
 }
 
 func (s *stepper) deletion() *MachineDeletion {
@@ -244,24 +241,28 @@ var unbounded MachineDeletion
 
 // terminate has the instance deleted.
 func (s *stepper) terminate() bool {
-	key := DeleteInstance{}.Key()
+	key := keyDeleteInstance
 	switch s.Instance {
 	case InstanceGone:
 		return true
 	case InstanceExists:
 	default:
-		s.keep(key)
-		s.waits.add(Wait{Reason: ReasonInstanceUnknown})
-		s.at(s.now.Add(s.policy.backoff(most)))
+		s.ledger.Keep(key)
+		s.wait(Wait{Reason: ReasonInstanceUnknown})
+		s.ledger.At(s.now.Add(s.policy.longest().After(1)))
 		return false
 	}
-	if !s.tried(key) || s.refused(key) { // what a cloud has taken cannot be taken back
+	if s.ledger.Attempts(key) == 0 || s.refused(key) { // what a cloud has taken cannot be taken back
 		if late := !s.hooks(PreTerminate); late || !s.told() {
-			s.keep(key)
+			s.ledger.Keep(key)
 			return false
 		}
 	}
-	if s.due(key) {
+	backoff := s.policy.longest() // a cloud that has taken an order is left alone for longer
+	if s.refused(key) {
+		backoff = s.policy.backoff()
+	}
+	if s.ledger.DueWith(key, backoff) {
 		s.do(DeleteInstance{ProviderID: s.Machine.Spec.ProviderID})
 	}
 	s.attempted(Wait{Reason: ReasonInstanceGoing}, key)
@@ -288,8 +289,8 @@ func (s *stepper) deleteNode() bool {
 		s.note("NodeDeletionTimeout", "node "+s.Node.Name+" could not be removed in time, and is left behind")
 		return true
 	}
-	key := Key{"delete node", s.Node.UID}
-	if s.due(key) {
+	key := DeleteNode{UID: s.Node.UID}.Key()
+	if s.ledger.Due(key) {
 		s.do(DeleteNode{Name: s.Node.Name, UID: s.Node.UID})
 	}
 	s.attempted(Wait{Reason: ReasonNodeGoing, Name: s.Node.Name}, key)
@@ -302,8 +303,8 @@ func (s *stepper) finalize() bool {
 	if !slices.Contains(s.Machine.Finalizers, name) {
 		return true
 	}
-	key := Key{"remove finalizer", name}
-	if s.due(key) {
+	key := RemoveFinalizer{name}.Key()
+	if s.ledger.Due(key) {
 		s.do(RemoveFinalizer{Finalizer: name})
 	}
 	s.attempted(Wait{Reason: ReasonFinalizer, Name: name}, key)
@@ -313,6 +314,6 @@ func (s *stepper) finalize() bool {
 // others names the finalizers that keep the machine although all is done.
 func (s *stepper) others() {
 	for _, f := range s.Machine.Finalizers {
-		s.waits.add(Wait{Reason: ReasonOtherFinalizer, Name: f})
+		s.wait(Wait{Reason: ReasonOtherFinalizer, Name: f})
 	}
 }

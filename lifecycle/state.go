@@ -1,12 +1,16 @@
 package lifecycle
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // StateVersion is the version of the form of [State].
-const StateVersion = 1
+const StateVersion = 2
 
 // Stage is where a deletion stands. A stage that is over comes back only for a
 // node that was not drained, see [Step].
@@ -45,19 +49,20 @@ func (s Stage) Past(t Stage) bool { return s.rank() > t.rank() }
 type State struct {
 	// UID is the machine's. State of another machine of the same name does not
 	// count.
-	UID   string      `json:"uid,omitempty"`
-	Stage Stage       `json:"stage,omitempty"` // where it stands
-	Began []Beginning `json:"began,omitempty"` // the stages that were entered, in order
-	Node  *NodeRef    `json:"node,omitempty"`  // the machine's node, as it was last seen
-	Hooks []HookState `json:"hooks,omitempty"` // hooks that were waited for, in the order in which they were met
-	Drain DrainState  `json:"drain,omitzero"`  // where the drain stands
+	UID     string         `json:"uid,omitempty"`
+	Machine string         `json:"machine,omitempty"` // its name, namespace/name
+	Stage   Stage          `json:"stage,omitempty"`   // where it stands
+	Began   []Beginning    `json:"began,omitempty"`   // the stages that were entered, in order
+	Node    *NodeRef       `json:"node,omitempty"`    // the machine's node, as it was last seen
+	Hooks   []HookState    `json:"hooks,omitempty"`   // hooks that were waited for, in the order in which they were met
+	Drain   drain.Progress `json:"drain,omitzero"`    // where the drain stands
 	// Drained says how the stage Drain ended: a sentence for the condition.
 	Drained string `json:"drained,omitempty"`
 	// DrainedNode is the UID of the node that it ended for; empty if there was none.
-	DrainedNode string  `json:"drainedNode,omitempty"`
-	Notes       []Note  `json:"notes,omitempty"`   // what was done against the usual, the latest last, at most 20
-	Waits       []Wait  `json:"waits,omitempty"`   // why it does not go on
-	Retries     []Retry `json:"retries,omitempty"` // actions whose effect is not seen yet, in the order of decision
+	DrainedNode string           `json:"drainedNode,omitempty"`
+	Notes       []Note           `json:"notes,omitempty"`   // what was done against the usual, the latest last, at most 20
+	Waits       []Wait           `json:"waits,omitempty"`   // why it does not go on, but for the drain's, which Drain has
+	Retries     []fairlead.Retry `json:"retries,omitempty"` // actions whose effect is not seen yet, in the order of decision
 }
 
 // Beginning is when a stage was entered.
@@ -82,13 +87,6 @@ type Note struct {
 	At     time.Time `json:"at"`     // when
 	Reason string    `json:"reason"` // a word, that of its event
 	Text   string    `json:"text"`   // a sentence
-}
-
-// Retry is an action whose effect has not been seen.
-type Retry struct {
-	Key      Key       `json:"key"`      // the action's
-	Attempts int       `json:"attempts"` // how often it was decided on
-	Last     time.Time `json:"last"`     // when it was last decided on
 }
 
 // Done reports whether the state need not be kept.
@@ -119,11 +117,29 @@ func (s *State) began(now time.Time) []Beginning {
 		}
 		all := slices.Clone(s.Began)
 		for j := range all {
-			if all[j].At.After(now) {
-				all[j].At = now
-			}
+			all[j].At = fairlead.Past(all[j].At, now)
 		}
 		return all
 	}
 	return s.Began
+}
+
+// upgrade reads a state of version 1: without retries, and with the waits of the
+// drain among the others, which begin anew. A node that was drained by it is not
+// drained again.
+func upgrade(_ int, data []byte) (State, error) {
+	var s State
+	var old struct {
+		*State
+		Waits   json.RawMessage `json:"waits"`
+		Retries json.RawMessage `json:"retries"`
+	}
+	old.State = &s
+	if err := json.Unmarshal(data, &old); err != nil {
+		return State{}, err
+	}
+	if s.Drained != "" && s.Node != nil {
+		s.DrainedNode = s.Node.UID
+	}
+	return s, nil
 }

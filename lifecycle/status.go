@@ -25,8 +25,8 @@ func (s *stepper) status() {
 	if s.current() {
 		return
 	}
-	key := Key{"update status", s.Machine.ResourceVersion}
-	if s.due(key) {
+	key := UpdateStatus{Revision: s.Machine.ResourceVersion}.Key()
+	if s.ledger.Due(key) {
 		s.do(s.update())
 	}
 }
@@ -41,7 +41,7 @@ func (s *stepper) told() bool {
 		(s.state.Drained == "" || shows(all, ConditionDrained, true)) &&
 		(s.state.Stage != StageDrain || !shows(all, ConditionDrained, true))
 	if !ok {
-		s.attempted(Wait{Reason: ReasonStatusPending}, Key{"update status", s.Machine.ResourceVersion})
+		s.attempted(Wait{Reason: ReasonStatusPending}, UpdateStatus{Revision: s.Machine.ResourceVersion}.Key())
 	}
 	return ok
 }
@@ -75,7 +75,7 @@ func (s *stepper) says(kind, begin string, hooks []Hook) bool {
 	if len(hooks) == 0 {
 		return c.Status == "True" && c.Severity == "" && c.Reason == "" && c.Message == ""
 	}
-	severity, reason := s.grade(hooks)
+	severity, reason := s.grade()
 	if c.Status != "False" || c.Severity != severity || c.Reason != reason {
 		return false
 	}
@@ -94,7 +94,7 @@ func (s *stepper) says(kind, begin string, hooks []Hook) bool {
 }
 
 // grade returns how bad it is that hooks are left.
-func (s *stepper) grade([]Hook) (Severity, string) {
+func (s *stepper) grade() (Severity, string) {
 	if s.failed != "" {
 		return SeverityError, hookDeadline
 	}
@@ -136,7 +136,7 @@ func (s *stepper) update() UpdateStatus {
 		c := Condition{Type: x.kind, Status: "True", LastTransitionTime: at}
 		if len(x.hooks) > 0 {
 			c.Status, c.Message = "False", x.begin+strings.TrimPrefix(listed(x.hooks), "[")
-			c.Severity, c.Reason = s.grade(x.hooks)
+			c.Severity, c.Reason = s.grade()
 		}
 		all = setCondition(all, c)
 	}

@@ -38,9 +38,8 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 		return Decision{State: state, Wake: now.Add(or(s.policy.MinBackoff, time.Second))}
 	}
 	s.state.Began = s.state.began(now)
-	s.waits = waitList{kept: kept[Wait]{old: s.state.Waits}, now: now}
-	s.retries.old = s.state.Retries
-	s.hookStates.old = s.state.Hooks
+	s.ledger = fairlead.NewLedger(fairlead.Pending{Retries: s.state.Retries}, world.Outcomes, now, s.policy.backoff())
+	s.waits.Old, s.hookStates.Old = s.state.Waits, s.state.Hooks
 	if what := s.paused(); what != "" {
 		s.pause(what)
 		return s.end()
@@ -63,14 +62,15 @@ type stepper struct {
 	policy     *Policy
 	now        time.Time
 	state      State
-	waits      waitList
-	retries    kept[Retry]
-	hookStates kept[HookState]
+	ledger     fairlead.Ledger
+	waits      fairlead.Unchanged[Wait]
+	waited     int // how many waits were added
+	hookStates fairlead.Unchanged[HookState]
 	actions    []Action
-	wake       time.Time
 	failure    string // of the drain
 	failed     string // the hook that has failed the deletion, as POINT/NAME
 	node       standing
+	looked     bool // at the pods of the node
 	fresh      bool // the deletion is met for the first time, as far as the state knows
 }
 
@@ -89,123 +89,54 @@ func (s *stepper) paused() string {
 // stage.
 func (s *stepper) pause(what string) {
 	for i := range s.state.Retries {
-		s.retries.add(s.state.Retries[i])
+		s.ledger.Keep(s.state.Retries[i].Key)
 	}
 	for i := range s.state.Hooks {
-		s.hookStates.add(s.state.Hooks[i])
+		s.hookStates.Add(s.state.Hooks[i])
 	}
 	if s.Machine.Deleting() {
 		s.hold()
-		s.waits.add(Wait{Reason: ReasonPaused, Name: what})
+		s.wait(Wait{Reason: ReasonPaused, Name: what})
 	}
 }
 
 func (s *stepper) end() Decision {
-	s.state.Waits = s.waits.all()
-	s.state.Retries = s.retries.all()
-	s.state.Hooks = s.hookStates.all()
-	if len(s.state.Waits) > 0 {
-		s.at(s.now.Add(or(s.policy.Resync, 5*time.Minute)))
+	s.state.Waits = s.waits.All()
+	s.state.Retries = s.ledger.Pending().Retries
+	s.state.Hooks = s.hookStates.All()
+	if !s.looked { // the drain is not what it waits for
+		s.state.Drain.Waits = nil
+	}
+	blocked := s.state.Waits
+	if n := len(s.state.Drain.Waits); n > 0 {
+		blocked = append(make([]Wait, 0, len(blocked)+n), blocked...)
+		for _, w := range s.state.Drain.Waits {
+			blocked = append(blocked, Wait{Machine: s.name(), Reason: w.Reason, Name: w.Name, Owner: w.Owner, Detail: w.Detail, Since: w.Since})
+		}
+	}
+	if len(blocked) > 0 {
+		s.ledger.At(s.now.Add(or(s.policy.Resync, 5*time.Minute)))
 	}
 	if s.state.Done() {
 		s.state = State{}
 	}
-	return Decision{State: s.state, Actions: s.actions, Wake: s.wake}
+	return Decision{State: s.state, Actions: s.actions, Blocked: blocked, Wake: s.ledger.Wake()}
 }
-
-// Blocked tells why the machine does not go on: its waits in words, in the
-// order in which they were met.
-func (d *Decision) Blocked(machine string) []fairlead.Block {
-	if len(d.State.Waits) == 0 {
-		return nil
-	}
-	all := make([]fairlead.Block, len(d.State.Waits))
-	for i := range all {
-		all[i] = d.State.Waits[i].Block(machine)
-	}
-	return all
-}
-
-// at asks for another look at an instant.
-func (s *stepper) at(t time.Time) {
-	if s.wake.IsZero() || t.Before(s.wake) {
-		s.wake = t
-	}
-}
-
-// due reports whether an action is to be done now: it is unless it was decided
-// on a short time ago; then its effect is waited for. A time ahead stems from a
-// clock that was set back since, and does not count.
-func (s *stepper) due(key Key) bool {
-	r := Retry{Key: key}
-	for i := range s.state.Retries {
-		if s.state.Retries[i].Key == key {
-			r = s.state.Retries[i]
-			break
-		}
-	}
-	is := r.Attempts == 0 || r.Last.After(s.now) || !s.again(&r).After(s.now)
-	if is {
-		r.Attempts++
-		r.Last = s.now
-	}
-	s.retries.add(r)
-	s.at(s.again(&r))
-	return is
-}
-
-// keep remembers an action of which nothing new is known.
-func (s *stepper) keep(key Key) {
-	for i := range s.state.Retries {
-		if s.state.Retries[i].Key == key {
-			s.retries.add(s.state.Retries[i])
-		}
-	}
-}
-
-// again returns when an action is repeated. A cloud that has taken an order is
-// left alone for longer.
-func (s *stepper) again(r *Retry) time.Time {
-	attempts := r.Attempts
-	if r.Key.Verb == verbDeleteInstance && !s.refused(r.Key) {
-		attempts = most
-	}
-	return r.Last.Add(s.policy.backoff(attempts))
-}
-
-// most is so many attempts that the longest backoff is reached.
-const most = 64
 
 // refused reports whether the last attempt at an action failed.
-func (s *stepper) refused(key Key) bool {
-	for i := range s.Failures {
-		if s.Failures[i].Key == key {
-			return true
-		}
-	}
-	return false
-}
-
-// tried reports whether an action was decided on already.
-func (s *stepper) tried(key Key) bool {
-	for i := range s.state.Retries {
-		if s.state.Retries[i].Key == key {
-			return true
-		}
-	}
-	return false
+func (s *stepper) refused(key fairlead.Key) bool {
+	o := s.ledger.Outcome(key)
+	return o != nil && o.Failed
 }
 
 func (s *stepper) do(a Action) { s.actions = append(s.actions, a) }
 
 // attempted adds a wait for an action, with what its last attempt failed with.
-func (s *stepper) attempted(w Wait, key Key) {
-	for i := range s.Failures {
-		if s.Failures[i].Key == key {
-			w.Detail = s.Failures[i].Message
-		}
+func (s *stepper) attempted(w Wait, key fairlead.Key) {
+	if o := s.ledger.Outcome(key); o != nil && o.Failed {
+		w.Detail = o.Message
 	}
-	s.waits.add(w)
+	s.wait(w)
 }
 
 // event tells people that something has happened.

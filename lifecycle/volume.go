@@ -1,6 +1,6 @@
 package lifecycle
 
-import "time"
+import "github.com/fairlead/fairlead/lifecycle/drain"
 
 // VolumeAttachment is a volume that is, or is to be, attached to a node.
 type VolumeAttachment struct {
@@ -63,7 +63,7 @@ func (s *stepper) volumes() bool {
 	if _, excluded := s.Machine.Annotations[excludeVolumesCAPI]; excluded {
 		return true
 	}
-	if s.node != own || s.Instance == InstanceGone || s.leave() != "" || unreachable(s.Node) {
+	if s.node != own || s.Instance == InstanceGone || s.leave() != "" || drain.Unreachable(s.Node) {
 		return true
 	}
 	if s.expired(limit(s.deletion().NodeVolumeDetachTimeoutSeconds, s.policy.VolumeDetachTimeout)) {
@@ -102,20 +102,20 @@ func (s *stepper) attached(name string, pv *PersistentVolume) (free bool) {
 		}
 		w.Detail = "claim " + pv.Spec.ClaimRef.Namespace + "/" + pv.Spec.ClaimRef.Name
 	}
-	s.waits.add(w)
+	s.wait(w)
 	return false
 }
 
 // mountedByStaying reports whether a pod uses a claim that the drain leaves on
 // the node.
 func (s *stepper) mountedByStaying(claim *ClaimRef) bool {
-	f := newFilter(&s.policy.Drain, &s.DrainWorld, s.Machine.Labels, s.now)
+	left := drain.NewLeft(&s.View, s.Machine.Labels, s.now, &s.policy.Drain)
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		if p.Namespace != claim.Namespace || p.Spec.NodeName != s.Node.Name {
 			continue
 		}
-		if sight := f.judge(p); sight.fate != FateSkip {
+		if !left.Stays(p) {
 			continue
 		}
 		for j := range p.Spec.Volumes {
@@ -161,21 +161,4 @@ func named(pv *PersistentVolume, name string) bool {
 	n := len(csiPrefix)
 	return csi != nil && len(name) == n+len(csi.Driver)+1+len(csi.VolumeHandle) && name[:n] == csiPrefix &&
 		name[n:n+len(csi.Driver)] == csi.Driver && name[n+len(csi.Driver)] == '^' && name[n+len(csi.Driver)+1:] == csi.VolumeHandle
-}
-
-// unreachable reports whether nothing is heard of the node: its condition Ready
-// is Unknown. A node that says it is not ready is heard of.
-func unreachable(n *Node) bool {
-	_, silent := silence(n)
-	return silent
-}
-
-// silence returns since when nothing is heard of a node, and whether that is so.
-func silence(n *Node) (since time.Time, silent bool) {
-	for i := range n.Status.Conditions {
-		if c := &n.Status.Conditions[i]; c.Type == "Ready" {
-			return c.LastTransitionTime, c.Status == "Unknown"
-		}
-	}
-	return time.Time{}, false
 }

@@ -3,6 +3,9 @@ package lifecycle
 import (
 	"fmt"
 	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // World is what is observed of one machine and what it concerns. What it holds
@@ -30,7 +33,7 @@ type World struct {
 	// fleet.
 	Slots []TakenSlot `json:"slots,omitempty"`
 
-	DrainWorld
+	drain.View // of its node
 }
 
 // Instance is whether an instance exists.
@@ -66,41 +69,32 @@ type Owner struct {
 	LastSeen time.Time `json:"lastSeen"` // when it last renewed its lease
 }
 
-// Failure is what the last attempt at an action failed with.
-type Failure struct {
-	Key        Key           `json:"key"`                  // the action's
-	Code       int           `json:"code,omitempty"`       // the HTTP status, 0 if there was none
-	Message    string        `json:"message"`              // in words
-	RetryAfter time.Duration `json:"retryAfter,omitempty"` // how long the server asks to wait
-	At         time.Time     `json:"at"`                   // when it failed
-}
-
 // Check says what of the world does not fit together, so that nothing can be
-// decided on it: nil, or FieldErrors with paths in the world. A machine whose
+// decided on it: nil, or fairlead.FieldErrors with paths in the world. A machine whose
 // spec would not be admitted passes, for it can be deleted like any other.
 func (w *World) Check() error {
 	if w == nil {
-		return FieldErrors{{Path: "world", Problem: "it is nil; a machine that is gone has a world without a machine"}}
+		return fairlead.FieldErrors{{Path: "world", Problem: "it is nil; a machine that is gone has a world without a machine"}}
 	}
-	var errs FieldErrors
+	var errs fairlead.FieldErrors
 	if w.Machine == nil {
 		return nil
 	}
 	if w.Machine.Name == "" {
-		errs.add("machine.metadata.name", "it is empty; the machine cannot be told from others")
+		errs.Add("machine.metadata.name", "it is empty; the machine cannot be told from others")
 	}
 	if ref := w.Machine.Status.NodeRef; ref != nil && w.Node != nil && ref.Name != w.Node.Name && (w.Node.Spec.ProviderID == "" || w.Node.Spec.ProviderID != w.Machine.Spec.ProviderID) {
-		errs.add("node.metadata.name", "it is %q, and machine.status.nodeRef names %q, and it does not run on the machine's instance; observe the node of the machine, see NodeOf", w.Node.Name, ref.Name)
+		errs.Add("node.metadata.name", "it is %q, and machine.status.nodeRef names %q, and it does not run on the machine's instance; observe the node of the machine, see NodeOf", w.Node.Name, ref.Name)
 	}
 	for i := range w.Pods {
 		if p := &w.Pods[i]; w.Node != nil && p.Spec.NodeName != w.Node.Name {
-			errs.add(fmt.Sprintf("pods[%d].spec.nodeName", i), "pod %s is on node %q, and the machine's is %q; observe the pods of that node only", p, p.Spec.NodeName, w.Node.Name)
+			errs.Add(fmt.Sprintf("pods[%d].spec.nodeName", i), "pod %s is on node %q, and the machine's is %q; observe the pods of that node only", p, p.Spec.NodeName, w.Node.Name)
 		}
 	}
 	switch w.Instance {
 	case "", InstanceExists, InstanceGone:
 	default:
-		errs.add("instance", "there is no such thing as %q; say Exists, Gone, or nothing if nobody knows", w.Instance)
+		errs.Add("instance", "there is no such thing as %q; say Exists, Gone, or nothing if nobody knows", w.Instance)
 	}
-	return errs.err()
+	return errs.Err()
 }

@@ -8,9 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // What does not fit together is told by field, all at once, and nothing is done.
@@ -25,7 +27,7 @@ func TestWorldCheck(t *testing.T) {
 	w.Pods[1].Spec.NodeName = "elsewhere"
 	w.Pods[1].Name = "p"
 	err := w.Check()
-	var all lifecycle.FieldErrors
+	var all fairlead.FieldErrors
 	if !errors.As(err, &all) {
 		t.Fatalf("%v", err)
 	}
@@ -36,7 +38,7 @@ func TestWorldCheck(t *testing.T) {
 	if got := strings.Join(paths, " "); got != "machine.metadata.name node.metadata.name pods[1].spec.nodeName instance" {
 		t.Errorf("%s: %v", got, err)
 	}
-	var field *lifecycle.FieldError
+	var field *fairlead.FieldError
 	if !errors.As(err, &field) || field.Path != "machine.metadata.name" {
 		t.Errorf("the first is %v", field)
 	}
@@ -117,7 +119,7 @@ func TestVolumesInNodeStatus(t *testing.T) {
 	names := func() string {
 		d := lifecycle.Step(lifecycle.State{}, w, now, policy)
 		var all []string
-		for _, x := range d.State.Waits {
+		for _, x := range d.Blocked {
 			all = append(all, x.Reason+" "+x.Name+" "+x.Detail)
 		}
 		return strings.Join(all, ", ")
@@ -184,11 +186,11 @@ func TestMemBackendRefuses(t *testing.T) {
 		action lifecycle.Action
 		code   int
 	}{
-		{old, 409}, {lifecycle.Cordon{Node: "n", UID: "other"}, 404}, {lifecycle.DeleteNode{Name: "n", UID: "other"}, 409},
-		{lifecycle.Evict{Namespace: "d", Name: "p", UID: "other"}, 404}, {lifecycle.DeletePod{Namespace: "d", Name: "other", UID: "uid"}, 404},
+		{old, 409}, {drain.Cordon{Node: "n", UID: "other"}, 404}, {lifecycle.DeleteNode{Name: "n", UID: "other"}, 409},
+		{drain.Evict{Namespace: "d", Name: "p", UID: "other"}, 404}, {drain.DeletePod{Namespace: "d", Name: "other", UID: "uid"}, 404},
 		{lifecycle.RemoveHook{Point: lifecycle.PreDrain, Name: "Hook", Owner: "thief"}, 403},
 	} {
-		var refused *lifecycle.RefusedError
+		var refused *fairlead.RefusedError
 		if err := b.Apply(t.Context(), "m", tt.action); !errors.As(err, &refused) || refused.Code != tt.code {
 			t.Errorf("%v: %v, want %d", tt.action.Key(), err, tt.code)
 		}
@@ -207,7 +209,7 @@ func TestStateOfAnotherMachine(t *testing.T) {
 	m.Spec.LifecycleHooks.PreDrain = []lifecycle.Hook{{Name: "Hook", Owner: "owner"}}
 	old := lifecycle.State{UID: "old", Stage: lifecycle.StageTerminate, Drained: "Drain finished successfully"}
 	d := lifecycle.Step(old, &lifecycle.World{Machine: &m, Instance: lifecycle.InstanceExists}, now, nil)
-	if d.State.UID != "new" || d.State.Stage != lifecycle.StagePreDrain || len(d.State.Waits) != 1 || d.State.Drained != "" {
+	if d.State.UID != "new" || d.State.Stage != lifecycle.StagePreDrain || len(d.Blocked) != 1 || d.State.Drained != "" {
 		t.Errorf("it goes on with %+v", d.State)
 	}
 }
@@ -225,7 +227,7 @@ func TestStepStandsFast(t *testing.T) {
 	}
 
 	m.DeletionTimestamp = &now
-	state.Retries = []lifecycle.Retry{{Key: lifecycle.DeleteInstance{}.Key(), Attempts: 1, Last: now.Add(time.Hour)}}
+	state.Retries = []fairlead.Retry{{Key: lifecycle.DeleteInstance{}.Key(), Attempts: 1, Last: now.Add(time.Hour)}}
 	again := lifecycle.Step(state, w, now, nil)
 	if !slices.ContainsFunc(again.Actions, func(a lifecycle.Action) bool { return a == lifecycle.DeleteInstance{} }) {
 		t.Errorf("the clock was set back, and the instance is not deleted: %v", again.Actions)
@@ -236,8 +238,8 @@ func TestStepStandsFast(t *testing.T) {
 	d := lifecycle.Step(lifecycle.State{}, w, now, policy)
 	d = lifecycle.Step(d.State, w, now.Add(time.Hour), policy)
 	for _, a := range d.Actions {
-		if _, removed := a.(lifecycle.RemoveHook); removed || d.State.Waits[0].Reason != lifecycle.ReasonHookPending {
-			t.Errorf("nobody said what to do at the deadline: %v, %v", a, d.State.Waits)
+		if _, removed := a.(lifecycle.RemoveHook); removed || d.Blocked[0].Reason != lifecycle.ReasonHookPending {
+			t.Errorf("nobody said what to do at the deadline: %v, %v", a, d.Blocked)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/doc"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
 )
 
@@ -20,11 +21,11 @@ type dump struct {
 	pods       []lifecycle.Pod
 	budgets    []lifecycle.PodDisruptionBudget
 	checks     []fleet.HealthCheck
-	rules      []lifecycle.DrainRule
+	rules      []drain.Rule
 	namespaces []lifecycle.ObjectMeta
 	daemonSets []lifecycle.ObjectMeta
 	listed     bool // whether DaemonSets were printed
-	replicas   []lifecycle.Replicas
+	replicas   []drain.Replicas
 	clusters   []lifecycle.ObjectMeta
 }
 
@@ -134,7 +135,7 @@ func (d *dump) object(kind string, meta lifecycle.ObjectMeta, raw json.RawMessag
 		if o.Spec.Replicas != nil {
 			count = int(*o.Spec.Replicas)
 		}
-		d.replicas = append(d.replicas, lifecycle.Replicas{Namespace: meta.Namespace, Kind: kind, Name: meta.Name, Count: count})
+		d.replicas = append(d.replicas, drain.Replicas{Namespace: meta.Namespace, Kind: kind, Name: meta.Name, Count: count})
 	}
 	return nil
 }
@@ -153,8 +154,8 @@ func decode[T any](raw json.RawMessage, to *[]T) error {
 func (d *dump) node(m *lifecycle.Machine) *lifecycle.Node { return lifecycle.NodeOf(m, d.nodes) }
 
 // drainWorld returns what a drain of a machine's node looks at.
-func (d *dump) drainWorld(n *lifecycle.Node) lifecycle.DrainWorld {
-	w := lifecycle.DrainWorld{Node: n, Budgets: d.budgets, DaemonSets: d.daemonSets, DaemonSetsListed: d.listed, Namespaces: d.namespaces}
+func (d *dump) drainWorld(n *lifecycle.Node) drain.View {
+	w := drain.View{Node: n, Budgets: d.budgets, DaemonSets: d.daemonSets, DaemonSetsListed: d.listed, Namespaces: d.namespaces}
 	if n != nil {
 		for _, p := range d.pods {
 			if p.Spec.NodeName == n.Name {

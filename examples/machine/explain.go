@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
 )
 
@@ -35,7 +36,7 @@ func explain(_ context.Context, line []string, stdin io.Reader, stdout io.Writer
 	if err != nil {
 		return 0, err
 	}
-	policy := &lifecycle.Policy{Drain: lifecycle.DrainPolicy{Rules: d.rules}}
+	policy := &lifecycle.Policy{Drain: drain.Policy{Rules: d.rules}}
 	if err := policy.Check(); err != nil {
 		return 0, fmt.Errorf("explain: %w", err)
 	}
@@ -150,7 +151,7 @@ func (d *dump) explain(document *lifecycle.Document, now time.Time, policy *life
 	m := document.Machine
 	node := d.node(&m)
 	x := &explanation{Machine: m.ObjectMeta.String()}
-	w := &lifecycle.World{Machine: &m, DrainWorld: d.drainWorld(node), Instance: instance(&m)}
+	w := &lifecycle.World{Machine: &m, View: d.drainWorld(node), Instance: instance(&m)}
 	if node != nil {
 		x.Node = node.Name
 		copied := *node
@@ -189,11 +190,11 @@ func (d *dump) explain(document *lifecycle.Document, now time.Time, policy *life
 		}
 	}
 	x.Stage, x.Drained = state.Stage, state.Drained
-	for i, b := range decision.Blocked(x.Machine) {
-		if b.Reason == lifecycle.ReasonPodPending {
+	for i, b := range decision.Blocks() {
+		if b.Reason == drain.ReasonPodPending {
 			continue // it was decided on just now, see Next
 		}
-		b.Since = began(&m, w, &state.Waits[i])
+		b.Since = began(&m, w, &decision.Blocked[i])
 		x.Blocked = append(x.Blocked, b)
 	}
 	return x, nil
@@ -208,7 +209,7 @@ func (x *explanation) suppose(w *lifecycle.World, actions []lifecycle.Action) (c
 			w.Machine.Status.Phase, w.Machine.Status.Conditions = a.Phase, a.Conditions
 			w.Machine.ResourceVersion += "+"
 			changed = true
-		case lifecycle.Cordon:
+		case drain.Cordon:
 			w.Node.Spec.Unschedulable = true
 			x.Next = append(x.Next, "cordon node "+a.Node)
 			changed = true
@@ -256,9 +257,9 @@ func began(m *lifecycle.Machine, w *lifecycle.World, wait *lifecycle.Wait) time.
 // told puts an action into words; events and conditions are not worth any.
 func told(a lifecycle.Action) string {
 	switch a := a.(type) {
-	case lifecycle.Evict:
+	case drain.Evict:
 		return "evict pod " + a.Namespace + "/" + a.Name
-	case lifecycle.DeletePod:
+	case drain.DeletePod:
 		return "delete pod " + a.Namespace + "/" + a.Name + ": " + a.Why
 	case lifecycle.RemoveHook:
 		return "remove " + string(a.Point) + " hook " + a.Name

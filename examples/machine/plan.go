@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/examples/internal/page"
-	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // plan is the command of that name.
 func plan(_ context.Context, line []string, stdin io.Reader, stdout io.Writer) (int, error) {
-	var policy lifecycle.DrainPolicy
+	var policy drain.Policy
 	atOnce := 1
 	d, o, err := readArguments("plan", line, stdin, func(flags *flag.FlagSet) {
 		flags.IntVar(&atOnce, "at-once", 1, "")
@@ -29,12 +29,17 @@ func plan(_ context.Context, line []string, stdin io.Reader, stdout io.Writer) (
 		return 0, errors.New("plan: there is no Node in the dump")
 	}
 	policy.Rules = d.rules
-	req := &lifecycle.PlanRequest{
+	req := &drain.PlanRequest{
 		Nodes: d.nodes, Drain: o.order, AtOnce: atOnce, Pods: d.pods, Budgets: d.budgets, Replicas: d.replicas,
 		DaemonSets: d.daemonSets, DaemonSetsListed: d.listed, Namespaces: d.namespaces,
 	}
 	for _, m := range d.machines {
-		req.Machines = append(req.Machines, m.Machine)
+		if ref := m.Machine.Status.NodeRef; ref != nil {
+			if req.Labels == nil {
+				req.Labels = map[string]map[string]string{}
+			}
+			req.Labels[ref.Name] = m.Machine.Labels
+		}
 		if n := d.node(&m.Machine); n != nil && o.order == nil && m.Machine.Deleting() {
 			req.Drain = append(req.Drain, n.Name)
 		}
@@ -42,7 +47,7 @@ func plan(_ context.Context, line []string, stdin io.Reader, stdout io.Writer) (
 	if len(d.clusters) == 1 {
 		req.ClusterLabels = d.clusters[0].Labels
 	}
-	p, err := lifecycle.PlanDrain(req, o.at, &policy)
+	p, err := drain.NewPlan(req, o.at, &policy)
 	if err != nil {
 		return 0, fmt.Errorf("plan: %w", err)
 	}
@@ -58,7 +63,7 @@ func plan(_ context.Context, line []string, stdin io.Reader, stdout io.Writer) (
 }
 
 // planText prints a plan for people.
-func planText(w io.Writer, p *lifecycle.DrainPlan, atOnce int) {
+func planText(w io.Writer, p *drain.Plan, atOnce int) {
 	fmt.Fprintf(w, "drain of %s, %d at a time: %s evicted in %s; %s stuck\n",
 		count(len(p.Nodes), "node"), atOnce, count(p.Evicted, "pod"), count(p.Rounds, "round"), count(p.Stuck, "pod"))
 	for i := range p.Nodes {
@@ -88,7 +93,7 @@ func planText(w io.Writer, p *lifecycle.DrainPlan, atOnce int) {
 }
 
 // nodeText prints what becomes of the pods of a node.
-func nodeText(w io.Writer, n *lifecycle.NodePlan) {
+func nodeText(w io.Writer, n *drain.NodePlan) {
 	head := "\nnode " + n.Node
 	if n.Cordoned {
 		head += ", cordoned"
@@ -116,7 +121,7 @@ func nodeText(w io.Writer, n *lifecycle.NodePlan) {
 		}
 		because := strings.Join(notes, "; ")
 		switch {
-		case p.Why == lifecycle.ReasonLaterOrder:
+		case p.Why == drain.ReasonLaterOrder:
 			page.Fold(w, name, fmt.Sprintf("stuck: it is of order %d, and pods before it are stuck", p.Order))
 		case p.Why != "":
 			text := "stuck: " + p.Why
@@ -131,7 +136,7 @@ func nodeText(w io.Writer, n *lifecycle.NodePlan) {
 			if p.Order != 0 {
 				text += fmt.Sprintf(", order %d", p.Order)
 			}
-			if p.Fate == lifecycle.FateWait {
+			if p.Fate == drain.FateWait {
 				text += ", waited for until it has run to its end"
 			}
 			page.Fold(w, name, joined(text, because))

@@ -96,7 +96,9 @@ func (s *scenario) play(ctx context.Context) (*timeline, error) {
 	}
 	if s.desired > 0 {
 		p.etcd = &quorum.MemBackend{Machines: p.cluster, Clock: clock, Desired: s.desired, CatchUp: s.catchUp, Changed: p.guarded}
-		p.guard = quorum.NewRunner(p.etcd, nil, opts)
+		if p.guard, err = quorum.NewRunner(p.etcd, nil, opts); err != nil {
+			return nil, err
+		}
 		for _, m := range p.cluster.List() {
 			if m.Labels[quorum.RoleLabel] == "master" {
 				if err := p.etcd.AddVoter(m.String()); err != nil {
@@ -179,7 +181,7 @@ func (p *stage) pass(ctx context.Context) (acted bool, err error) {
 // refused reports whether an API has refused an action, which is a part of the
 // play.
 func refused(err error) bool {
-	var r *lifecycle.RefusedError
+	var r *fairlead.RefusedError
 	return errors.As(err, &r)
 }
 
@@ -207,7 +209,7 @@ func (p *stage) look(name string, d *lifecycle.Decision) {
 	}
 	p.shown[name] = m.Status.Conditions
 	var why []string
-	for _, b := range d.Blocked(name) {
+	for _, b := range d.Blocks() {
 		owner := b.Message
 		if b.Owner != "" {
 			owner += " (owner " + b.Owner + ")"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/quorum"
 )
 
@@ -55,11 +56,11 @@ func (p *stage) acted(machine string, a lifecycle.Action) {
 			return
 		}
 		text = "warns: " + a.Message
-	case lifecycle.Cordon:
+	case drain.Cordon:
 		text = "cordons node " + a.Node
-	case lifecycle.Evict:
+	case drain.Evict:
 		text = "evicts pod " + a.Namespace + "/" + a.Name
-	case lifecycle.DeletePod:
+	case drain.DeletePod:
 		text = "deletes pod " + a.Namespace + "/" + a.Name
 	case lifecycle.RemoveHook:
 		text = "removes hook " + a.Name + " of " + a.Owner + ": " + a.Why
@@ -70,7 +71,7 @@ func (p *stage) acted(machine string, a lifecycle.Action) {
 	case lifecycle.RemoveFinalizer:
 		text = "removes the finalizer; the machine is gone"
 	default:
-		text = a.Key().Verb
+		text = a.String()
 	}
 	p.tell("machine controller", machine, text)
 }
@@ -90,7 +91,7 @@ func (p *stage) guarded(a quorum.Action) {
 	case quorum.RemoveMember:
 		text = "removes member " + a.Name + ": " + a.Why
 	default:
-		text = a.Key()
+		text = a.String()
 	}
 	p.tell(quorum.HookOwner, machine, text)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // deleteMachine deletes a machine in virtual time. Its hook keeps the node from
@@ -18,7 +19,7 @@ func deleteMachine(ctx context.Context, w io.Writer) error {
 	clock.Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	cluster := &lifecycle.MemBackend{Clock: clock, Changed: func(_ string, a lifecycle.Action) {
 		switch a := a.(type) {
-		case lifecycle.Cordon:
+		case drain.Cordon:
 			say(w, clock, "node "+a.Node+" is cordoned")
 		case lifecycle.DeleteInstance:
 			say(w, clock, "the cloud is asked to delete the instance")
@@ -70,7 +71,7 @@ func passes(ctx context.Context, w io.Writer, runner *lifecycle.Runner, clock *f
 		if len(decision.Actions) > 0 {
 			next = clock.Now().Add(time.Second)
 		} else {
-			for _, b := range decision.Blocked(machine) {
+			for _, b := range decision.Blocks() {
 				if told != b.Message {
 					told = b.Message
 					indent(w, fmt.Sprintf("%s waits: %s; to unblock: %s", b.Subject, b.Message, b.Unblock))

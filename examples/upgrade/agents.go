@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/taints/eviction"
 )
 
@@ -293,7 +294,7 @@ func (a *agents) evict(ctx context.Context, e *eviction.Evict) error {
 		if a.silent[e.Node] == 0 {
 			a.play.tell(subject, text)
 			a.play.end(subject)
-			return d.pods.Apply(ctx, "", lifecycle.DeletePod{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Node: e.Node})
+			return d.pods.Apply(ctx, "", drain.DeletePod{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Node: e.Node})
 		}
 		a.play.tell(subject, text+"; it ends when the node is heard of")
 		a.play.open(subject, "terminates")

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // workload is pods of one kind, with a disruption budget.
@@ -82,7 +83,7 @@ func newDrains(p *play, q *pool) (*drains, error) {
 
 // acted is told of what a drain does.
 func (d *drains) acted(machine string, a lifecycle.Action) {
-	if a, ok := a.(lifecycle.Evict); ok {
+	if a, ok := a.(drain.Evict); ok {
 		for node, m := range d.machine { // at most one is equal
 			if m == machine {
 				d.play.tell("node "+node, "evicts pod "+a.Namespace+"/"+a.Name)
@@ -118,13 +119,13 @@ func (d *drains) pass(ctx context.Context) (acted bool, blocked []fairlead.Block
 			continue
 		}
 		r, err := d.runner.Reconcile(ctx, machine)
-		var refused *lifecycle.RefusedError
+		var refused *fairlead.RefusedError
 		if err != nil && !errors.As(err, &refused) {
 			return false, nil, err
 		}
 		acted = acted || len(r.Actions) > 0
 		d.play.wakes["drain "+n.name] = r.Wake
-		for _, b := range r.Blocked(machine) {
+		for _, b := range r.Blocks() {
 			b.Subject = "node " + n.name
 			blocked = append(blocked, b)
 		}

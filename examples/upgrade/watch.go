@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/cvo/rollout"
-	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/taints/eviction"
 )
 
@@ -129,7 +129,7 @@ func (p *play) explain(blocked []fairlead.Block) {
 	p.blocked = blocked
 	for _, b := range blocked {
 		switch b.Reason {
-		case cvo.ReasonOperatorUpdating, "WorkloadNotAvailable", lifecycle.ReasonPodTerminating, rollout.ReasonBudget, rollout.ReasonDraining, rollout.ReasonUpdating, rollout.ReasonStatusOutdated, cvo.ReasonOperatorDegraded,
+		case cvo.ReasonOperatorUpdating, "WorkloadNotAvailable", drain.ReasonPodTerminating, rollout.ReasonBudget, rollout.ReasonDraining, rollout.ReasonUpdating, rollout.ReasonStatusOutdated, cvo.ReasonOperatorDegraded,
 			cvo.ReasonOperatorNotAvailable, eviction.ReasonTolerating, eviction.ReasonEvicting, eviction.ReasonWrite:
 			continue // that is the course of things, and told as it begins
 		}

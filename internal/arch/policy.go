@@ -95,7 +95,8 @@ var lattice = map[string][]string{
 	},
 
 	// Controllers.
-	"lifecycle":       {".", "internal/durations", "internal/diagram", "internal/loop", "internal/near", "internal/object", "internal/wheel"},
+	"lifecycle":       {".", "internal/durations", "internal/diagram", "internal/near", "internal/object", "internal/wheel", "lifecycle/drain"},
+	"lifecycle/drain": {".", "internal/durations", "internal/near", "internal/object", "internal/placement"},
 	"taints":          {".", "internal/decimal", "internal/near", "internal/object"},
 	"taints/eviction": {".", "internal/durations", "internal/object", "taints"},
 	"taints/fleet":    {".", "internal/decimal", "taints"},
@@ -103,9 +104,9 @@ var lattice = map[string][]string{
 	"cvo/graph":       {".", "internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
 	"cvo/payload":     {".", "internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
 	"cvo/rollout":     {".", "internal/durations", "internal/object"},
-	"lifecycle/fleet": {".", "internal/durations", "internal/object", "lifecycle"},
+	"lifecycle/fleet": {".", "internal/durations", "internal/object", "lifecycle", "lifecycle/drain"},
 	"lifecycle/quorum": {
-		".", "internal/durations", "internal/loop", "internal/object", "internal/wheel", "lifecycle",
+		".", "internal/durations", "internal/object", "internal/wheel", "lifecycle",
 	},
 	"cvo": {
 		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/durations", "internal/object", "internal/semverx",
@@ -116,7 +117,7 @@ var lattice = map[string][]string{
 	// they share below examples/internal.
 	"examples/*": {
 		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/release", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout",
-		"internal/archive", "internal/diagram", "internal/doc", "lifecycle", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
+		"internal/archive", "internal/diagram", "internal/doc", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif",
 	},
@@ -210,6 +211,7 @@ var cores = map[string]purity{
 	"internal/placement": pure,
 	"internal/wheel":     pure,
 	"lifecycle":          pure,
+	"lifecycle/drain":    pure,
 	"lifecycle/fleet":    pure,
 	"lifecycle/quorum":   pure,
 	"solver/olm/config":  pure,

@@ -104,24 +104,24 @@ type HealthReport struct {
 	Wake    time.Time        `json:"wake,omitzero"` // when to look again; zero means after an event only
 }
 
-// Check returns what is wrong with the check as lifecycle.FieldErrors, or nil. A
+// Check returns what is wrong with the check as fairlead.FieldErrors, or nil. A
 // MaxUnhealthy that is no number is not: it blocks remediation, see Judge.
 func (h *HealthCheck) Check() error {
-	var errs lifecycle.FieldErrors
+	var errs fairlead.FieldErrors
 	if err := h.Spec.Selector.Check(); err != nil {
-		errs = append(errs, &lifecycle.FieldError{Path: "spec.selector", Problem: err.Error()})
+		errs = append(errs, &fairlead.FieldError{Path: "spec.selector", Problem: err.Error()})
 	}
 	for i, c := range h.Spec.UnhealthyConditions {
 		path := fmt.Sprintf("spec.unhealthyConditions[%d]", i)
 		if c.Timeout < 0 {
-			errs = append(errs, &lifecycle.FieldError{Path: path + ".timeout", Problem: fmt.Sprintf("%v is negative", time.Duration(c.Timeout))})
+			errs = append(errs, &fairlead.FieldError{Path: path + ".timeout", Problem: fmt.Sprintf("%v is negative", time.Duration(c.Timeout))})
 		}
 		if c.Type == "" {
-			errs = append(errs, &lifecycle.FieldError{Path: path + ".type", Problem: "is empty; name the condition of the node"})
+			errs = append(errs, &fairlead.FieldError{Path: path + ".type", Problem: "is empty; name the condition of the node"})
 		}
 	}
 	if t := h.Spec.NodeStartupTimeout; t != nil && *t < 0 {
-		errs = append(errs, &lifecycle.FieldError{Path: "spec.nodeStartupTimeout", Problem: fmt.Sprintf("%v is negative; 0 turns it off", time.Duration(*t))})
+		errs = append(errs, &fairlead.FieldError{Path: "spec.nodeStartupTimeout", Problem: fmt.Sprintf("%v is negative; 0 turns it off", time.Duration(*t))})
 	}
 	if errs == nil {
 		return nil

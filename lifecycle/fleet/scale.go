@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
@@ -72,12 +73,12 @@ const (
 // What ties is ordered by name and UID, so that equal arguments always pick the
 // same machines. A machine without a creation time, or with one ahead of the
 // clock, counts as the newest. n may be more than there are, or negative. The
-// error is of type *lifecycle.FieldError.
+// error is of type *fairlead.FieldError.
 func ScaleDown(machines []lifecycle.Machine, n int, policy DeletePolicy, api API, now time.Time) ([]Pick, error) {
 	switch policy {
 	case "", DeleteRandom, DeleteNewest, DeleteOldest:
 	default:
-		return nil, &lifecycle.FieldError{Path: "spec.deletePolicy", Problem: fmt.Sprintf("there is no policy %q; write %s, %s or %s", policy, DeleteRandom, DeleteNewest, DeleteOldest)}
+		return nil, &fairlead.FieldError{Path: "spec.deletePolicy", Problem: fmt.Sprintf("there is no policy %q; write %s, %s or %s", policy, DeleteRandom, DeleteNewest, DeleteOldest)}
 	}
 	type candidate struct {
 		Pick

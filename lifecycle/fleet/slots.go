@@ -90,7 +90,7 @@ func (a *Admission) SlotsOf(machine string) []lifecycle.TakenSlot {
 //     other limit that it needs is kept free. So nobody waits for ever while
 //     younger machines come, and those behind it hold up nobody else.
 //
-// The error is of type lifecycle.FieldErrors; nothing is decided then.
+// The error is of type fairlead.FieldErrors; nothing is decided then.
 func Admit(slots []Slot, candidates []Candidate, limits []Limit, now time.Time) (*Admission, error) {
 	if err := checkAdmission(candidates, limits); err != nil {
 		return nil, err
@@ -173,9 +173,9 @@ func (q *turn) next(c *Candidate, now time.Time) {
 
 // checkAdmission returns what is wrong with the arguments of Admit.
 func checkAdmission(candidates []Candidate, limits []Limit) error {
-	var errs lifecycle.FieldErrors
+	var errs fairlead.FieldErrors
 	add := func(path, problem string) {
-		errs = append(errs, &lifecycle.FieldError{Path: path, Problem: problem})
+		errs = append(errs, &fairlead.FieldError{Path: path, Problem: problem})
 	}
 	names := map[string]bool{}
 	for i, l := range limits {

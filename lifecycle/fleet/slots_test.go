@@ -128,7 +128,7 @@ func TestWaitsForSlot(t *testing.T) {
 	w := &lifecycle.World{Machine: m, Instance: lifecycle.InstanceExists, Slots: a.SlotsOf("m1")}
 	w.Node = n
 	d := lifecycle.Step(lifecycle.State{}, w, noon.Add(time.Hour), nil)
-	blocks := d.Blocked("m1")
+	blocks := d.Blocks()
 	if len(d.Actions) > 0 || len(blocks) != 1 || blocks[0].Reason != lifecycle.ReasonSlotTaken || blocks[0].Owner != "machine m0" || !blocks[0].Since.Equal(noon) {
 		t.Fatalf("%v, %v", d.Actions, blocks)
 	}

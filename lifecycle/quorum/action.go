@@ -1,6 +1,11 @@
 package quorum
 
-import "github.com/fairlead/fairlead/lifecycle"
+import (
+	"cmp"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/lifecycle"
+)
 
 // Action is something to do, one of
 //
@@ -13,9 +18,8 @@ import "github.com/fairlead/fairlead/lifecycle"
 // is not at Revision, and so does every etcd that a change would cost its
 // quorum.
 type Action interface {
-	// Key tells which action it is: the same each time that the same thing is to
-	// be done, and different for different things.
-	Key() string
+	fairlead.Action
+	guards()
 }
 
 // SetHook gives a machine the hook. A machine that is being deleted is left as
@@ -60,20 +64,50 @@ type DeleteGuard struct {
 	UID       string `json:"uid"`       // the pod is another one without it
 }
 
-// Key implements Action.
-func (a SetHook) Key() string { return "set hook " + a.Machine }
+// Key implements fairlead.Action.
+func (a SetHook) Key() fairlead.Key { return fairlead.Key{Kind: "SetHook", ID: a.Machine} }
 
-// Key implements Action.
-func (a RemoveHook) Key() string { return "remove hook " + a.Machine }
+// Key implements fairlead.Action.
+func (a RemoveHook) Key() fairlead.Key { return fairlead.Key{Kind: "RemoveHook", ID: a.Machine} }
 
-// Key implements Action.
-func (a AddLearner) Key() string { return "add learner " + a.Node }
+// Key implements fairlead.Action.
+func (a AddLearner) Key() fairlead.Key { return fairlead.Key{Kind: "AddLearner", ID: a.Node} }
 
-// Key implements Action.
-func (a Promote) Key() string { return "promote " + a.ID }
+// Key implements fairlead.Action.
+func (a Promote) Key() fairlead.Key { return fairlead.Key{Kind: "Promote", ID: a.ID} }
 
-// Key implements Action.
-func (a RemoveMember) Key() string { return "remove member " + a.ID }
+// Key implements fairlead.Action.
+func (a RemoveMember) Key() fairlead.Key { return fairlead.Key{Kind: "RemoveMember", ID: a.ID} }
 
-// Key implements Action.
-func (a DeleteGuard) Key() string { return "delete guard " + a.UID }
+// Key implements fairlead.Action.
+func (a DeleteGuard) Key() fairlead.Key { return fairlead.Key{Kind: "DeleteGuard", ID: a.UID} }
+
+// String says what is done.
+func (a SetHook) String() string { return "set hook " + a.Machine }
+
+// String says what is done.
+func (a RemoveHook) String() string { return "remove hook " + a.Machine }
+
+// String says what is done.
+func (a AddLearner) String() string { return "add learner " + a.Node }
+
+// String says what is done.
+func (a Promote) String() string { return "promote member " + cmp.Or(a.Name, a.ID) }
+
+// String says what is done.
+func (a RemoveMember) String() string { return "remove member " + cmp.Or(a.Name, a.ID) + ": " + a.Why }
+
+// String says what is done.
+func (a DeleteGuard) String() string { return "delete guard " + a.Namespace + "/" + a.Name }
+
+func (SetHook) guards()      {}
+func (RemoveHook) guards()   {}
+func (AddLearner) guards()   {}
+func (Promote) guards()      {}
+func (RemoveMember) guards() {}
+func (DeleteGuard) guards()  {}
+
+// Kinds returns one action of each kind: how a Decision is read from JSON.
+func (State) Kinds() []Action {
+	return []Action{SetHook{}, RemoveHook{}, AddLearner{}, Promote{}, RemoveMember{}, DeleteGuard{}}
+}

@@ -57,13 +57,16 @@ func ExampleRunner() {
 	clock.Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	machines := &lifecycle.MemBackend{Clock: clock}
 	etcd := &quorum.MemBackend{Machines: machines, Clock: clock}
-	runner := quorum.NewRunner(etcd, nil, &fairlead.RunnerOptions{Clock: clock})
+	runner, err := quorum.NewRunner(etcd, nil, &fairlead.RunnerOptions{Clock: clock})
+	if err != nil {
+		fmt.Println(err)
+	}
 	for i := range 3 {
 		if err := etcd.AddVoter(master(machines, i)); err != nil {
 			fmt.Println(err)
 		}
 	}
-	etcd.Changed = func(a quorum.Action) { fmt.Println(clock.Now().Format(time.TimeOnly), a.Key()) }
+	etcd.Changed = func(a quorum.Action) { fmt.Println(clock.Now().Format(time.TimeOnly), a) }
 	for i := range 200 {
 		switch i {
 		case 10:
@@ -82,7 +85,7 @@ func ExampleRunner() {
 	// 12:00:00 set hook master-2
 	// 12:00:20 set hook master-3
 	// 12:00:21 add learner node-3
-	// 12:02:21 promote member-4
-	// 12:02:22 remove member member-1
+	// 12:02:21 promote member node-3
+	// 12:02:22 remove member node-0: its machine is being deleted
 	// 12:02:23 remove hook master-0
 }

@@ -68,7 +68,11 @@ func (p *play) master() string {
 }
 
 func (p *play) runner() *quorum.Runner {
-	return quorum.NewRunner(p, nil, &fairlead.RunnerOptions{Store: p.Store(p.store), Clock: p.Clock})
+	r, err := quorum.NewRunner(p, nil, &fairlead.RunnerOptions{Store: p.Store(p.store), Clock: p.Clock})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return r
 }
 
 func (p *play) fail(format string, args ...any) {
@@ -155,7 +159,7 @@ func (p *play) deliver() {
 		i := p.IntN(len(p.late))
 		a := p.late[i]
 		p.late = slices.Delete(p.late, i, i+1)
-		p.Note("late: %s", a.Key())
+		p.Note("late: %s", spoken(a))
 		if err := p.etcd.Apply(p.t.Context(), "", a); err != nil {
 			p.Reach("too late")
 		}
@@ -213,7 +217,7 @@ func (p *play) Apply(ctx context.Context, cluster string, a quorum.Action) error
 	if p.crashed {
 		return sim.ErrFault
 	}
-	p.Note("  %s", a.Key())
+	p.Note("  %s", spoken(a))
 	p.other()
 	switch {
 	case p.Fault("crash", 20):
@@ -239,7 +243,7 @@ func (p *play) Apply(ctx context.Context, cluster string, a quorum.Action) error
 
 // check is told of each change: I5, and that no hook goes before its member.
 func (p *play) check(a quorum.Action) {
-	verb := a.Key()
+	verb := spoken(a)
 	for _, known := range []string{"add learner", "promote", "remove member", "set hook", "remove hook"} {
 		if len(verb) > len(known) && verb[:len(known)] == known {
 			p.Reach("act: " + known)

@@ -6,31 +6,17 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/durations"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
 // StateVersion is the version of the form of [State].
-const StateVersion = 1
+const StateVersion = 2
 
 // State is what is remembered of a control plane: nothing that a decision rests
 // on, so that losing it is harmless. It survives encoding/json.
 type State struct {
-	Waits   []Wait  `json:"waits,omitempty"`   // since when each Block stands
-	Retries []Retry `json:"retries,omitempty"` // actions whose effect is not seen yet
-}
-
-// Wait is since when a Block stands.
-type Wait struct {
-	Subject string    `json:"subject"` // the Block's
-	Reason  string    `json:"reason"`  // the Block's
-	Since   time.Time `json:"since"`   // when it was first told of
-}
-
-// Retry is an action whose effect has not been seen.
-type Retry struct {
-	Key      string    `json:"key"`      // the action's
-	Attempts int       `json:"attempts"` // how often it was decided on
-	Next     time.Time `json:"next"`     // not again before that
+	fairlead.Pending
 }
 
 // Policy is how the guard decides. The zero value is useful, and nil counts as
@@ -38,23 +24,42 @@ type Retry struct {
 type Policy struct {
 	// MinBackoff is the time from an action that had no effect to the first
 	// repetition; it doubles with each. Zero means a second.
-	MinBackoff time.Duration
+	MinBackoff time.Duration `json:"minBackoff,omitempty"`
 	// MaxBackoff is the longest such time. Zero means thirty seconds.
-	MaxBackoff time.Duration
+	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
 	// Resync is after how long everything is looked at again even if nothing was
 	// heard. Zero means a minute.
-	Resync time.Duration
+	Resync time.Duration `json:"resync,omitempty"`
 }
 
-// Decision is what [Step] returns.
-type Decision struct {
-	State   State    // to be saved before anything is applied
-	Actions []Action // to be applied then, in this order; at most one changes the membership
-	// Blocked says why machines that are being deleted keep their hook, by name, then
-	// what is wrong with the control plane itself, see [Subject].
-	Blocked []fairlead.Block
-	Wake    time.Time // when to look again
+// Check says what is wrong with the policy: nil, or fairlead.FieldErrors.
+func (p *Policy) Check() error {
+	if p == nil {
+		return nil
+	}
+	var errs fairlead.FieldErrors
+	for _, f := range []struct {
+		name  string
+		value time.Duration
+	}{{"minBackoff", p.MinBackoff}, {"maxBackoff", p.MaxBackoff}, {"resync", p.Resync}} {
+		if f.value < 0 {
+			errs.Add(f.name, "it is %v; write 0 for its default, or a positive duration", f.value)
+		}
+	}
+	return errs.Err()
 }
+
+// MarshalJSON writes durations as people do, "5m0s".
+func (p Policy) MarshalJSON() ([]byte, error) { return durations.Marshal(p) }
+
+// UnmarshalJSON reads what MarshalJSON has written; a field that is not known is
+// an error.
+func (p *Policy) UnmarshalJSON(data []byte) error { return durations.Unmarshal(data, p) }
+
+// Decision is what [Step] returns: at most one action changes the membership.
+// Blocked says why machines that are being deleted keep their hook, by name, then
+// what is wrong with the control plane itself, see [Subject].
+type Decision = fairlead.Decision[State, Action, fairlead.Block]
 
 // Reasons of Blocks.
 const (
@@ -78,10 +83,8 @@ const (
 // stepper is one call of Step.
 type stepper struct {
 	*World
-	policy   Policy
-	now      time.Time
-	old      State
-	d        Decision
+	fairlead.Ledger
+	actions  []Action
 	machines []*lifecycle.Machine // by name
 	voters   []*Member            // by name, then ID
 	learners []*Member            // by name, then ID
@@ -93,10 +96,11 @@ type stepper struct {
 // Step decides what to do next about a control plane. It is a pure function;
 // nil policy means the zero one. World must not be nil.
 func Step(state State, world *World, now time.Time, policy *Policy) Decision {
-	s := &stepper{World: world, now: now, old: state}
-	if policy != nil {
-		s.policy = *policy
+	if policy == nil {
+		policy = &Policy{}
 	}
+	backoff := fairlead.Backoff{Min: or(policy.MinBackoff, time.Second), Max: or(policy.MaxBackoff, 30*time.Second)}
+	s := &stepper{World: world, Ledger: fairlead.NewLedger(state.Pending, world.Outcomes, now, backoff)}
 	s.look()
 	managed := s.managed()
 	if managed {
@@ -108,9 +112,8 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 		s.do(s.change)
 	}
 	s.tell(managed)
-	s.at(now.Add(or(s.policy.Resync, time.Minute)))
-	slices.SortFunc(s.d.State.Retries, func(a, b Retry) int { return strings.Compare(a.Key, b.Key) })
-	return s.d
+	s.At(now.Add(or(policy.Resync, time.Minute)))
+	return Decision{State: State{s.Pending()}, Actions: s.actions, Blocked: s.Blocked(), Wake: s.Wake()}
 }
 
 func or(d, otherwise time.Duration) time.Duration {
@@ -219,31 +222,7 @@ func (s *stepper) machineOf(addresses []string) *lifecycle.Machine {
 // do decides on an action, unless it was decided on a short time ago: then its
 // effect is waited for.
 func (s *stepper) do(a Action) {
-	r := Retry{Key: a.Key()}
-	for _, old := range s.old.Retries {
-		if old.Key == r.Key {
-			r = old
-		}
-	}
-	if ahead := r.Next.Sub(s.now); ahead <= 0 || ahead > s.backoff(r.Attempts) {
-		s.d.Actions = append(s.d.Actions, a)
-		r.Attempts++
-		r.Next = s.now.Add(s.backoff(r.Attempts))
-	}
-	s.d.State.Retries = append(s.d.State.Retries, r)
-	s.at(r.Next)
-}
-
-func (s *stepper) backoff(attempts int) time.Duration {
-	d, most := or(s.policy.MinBackoff, time.Second), or(s.policy.MaxBackoff, 30*time.Second)
-	for ; attempts > 1 && d < most; attempts-- {
-		d *= 2
-	}
-	return min(d, most)
-}
-
-func (s *stepper) at(t time.Time) {
-	if s.d.Wake.IsZero() || t.Before(s.d.Wake) {
-		s.d.Wake = t
+	if s.Due(a.Key()) {
+		s.actions = append(s.actions, a)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/quorum"
 )
@@ -205,7 +206,7 @@ func TestDecisions(t *testing.T) {
 		d := quorum.Step(quorum.State{}, plane(t, tt.plane), begin, nil)
 		var keys []string
 		for _, a := range d.Actions {
-			keys = append(keys, a.Key())
+			keys = append(keys, spoken(a))
 		}
 		if got := strings.Join(keys, ", "); got != tt.want {
 			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
@@ -231,7 +232,7 @@ func TestRepetition(t *testing.T) {
 		d := quorum.Step(state, w, now, nil)
 		if len(d.Actions) > 0 {
 			at = append(at, now.Sub(begin).String())
-			w.Failures = []quorum.Failure{{Key: d.Actions[0].Key(), Message: "on strike"}}
+			w.Outcomes = []fairlead.Outcome{{Failed: true, Key: d.Actions[0].Key(), Message: "on strike"}}
 		}
 		if len(at) > 1 && !strings.Contains(d.Blocked[0].Message, "on strike") {
 			t.Errorf("the failure is not told: %v", d.Blocked)
@@ -279,4 +280,16 @@ func TestPlaneBlocks(t *testing.T) {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.plane, strings.Join(got, "; "), tt.want)
 		}
 	}
+}
+
+// spoken is the key of an action in words: "set hook a".
+func spoken(a quorum.Action) string {
+	words := ""
+	for i, c := range a.Key().Kind {
+		if i > 0 && c >= 'A' && c <= 'Z' {
+			words += " "
+		}
+		words += strings.ToLower(string(c))
+	}
+	return words + " " + a.Key().ID
 }

@@ -30,7 +30,7 @@ func (s *stepper) tell(managed bool) {
 			s.block(m, ReasonUnknownAddress, "nobody knows its internal addresses, and no machine is known of members "+listed(s.unclaimed())+", so one of them could be its member",
 				"its address is reported, or these members are removed; if it never had a node, an administrator removes the hook")
 		default:
-			s.block(m, ReasonHookGoing, s.failure("its member is out of the cluster, and the hook is being removed", RemoveHook{Machine: m.String()}), "the machine is seen without the hook")
+			s.block(m, ReasonHookGoing, s.Because("its member is out of the cluster, and the hook is being removed", RemoveHook{Machine: m.String()}.Key()), "the machine is seen without the hook")
 		}
 	}
 	s.plane()
@@ -40,7 +40,7 @@ func (s *stepper) tell(managed bool) {
 func (s *stepper) keeps(m *lifecycle.Machine, v *Member) {
 	remove := RemoveMember{ID: v.ID}
 	if s.change != nil && s.change.Key() == remove.Key() {
-		s.block(m, ReasonMemberGoing, s.failure("member "+v.Name+" is being removed", remove), "the cluster is seen without it")
+		s.block(m, ReasonMemberGoing, s.Because("member "+v.Name+" is being removed", remove.Key()), "the cluster is seen without it")
 		return
 	}
 	reason, message, unblock := s.removable(v)
@@ -116,34 +116,13 @@ func counted(noun string, names []string) string {
 	return noun + "s " + strings.Join(names, ", ")
 }
 
-// failure adds to a message what the last attempt at an action failed with.
-func (s *stepper) failure(message string, a Action) string {
-	for _, f := range s.Failures {
-		if f.Key == a.Key() {
-			return message + ": the last attempt failed: " + f.Message
-		}
-	}
-	return message
-}
-
 // block tells why a machine keeps its hook.
 func (s *stepper) block(m *lifecycle.Machine, reason, message, unblock string) {
-	s.add(fairlead.Block{Subject: "machine " + m.String(), Reason: reason, Message: message, Owner: HookOwner, Unblock: unblock})
+	s.Block(fairlead.Block{Subject: "machine " + m.String(), Reason: reason, Message: message, Owner: HookOwner, Unblock: unblock})
 }
 
 func (s *stepper) tellPlane(reason, message, unblock string) {
-	s.add(fairlead.Block{Subject: Subject, Reason: reason, Message: message, Owner: HookOwner, Unblock: unblock})
-}
-
-func (s *stepper) add(b fairlead.Block) {
-	b.Since = s.now
-	for _, w := range s.old.Waits {
-		if w.Subject == b.Subject && w.Reason == b.Reason && !w.Since.After(s.now) {
-			b.Since = w.Since
-		}
-	}
-	s.d.Blocked = append(s.d.Blocked, b)
-	s.d.State.Waits = append(s.d.State.Waits, Wait{b.Subject, b.Reason, b.Since})
+	s.Block(fairlead.Block{Subject: Subject, Reason: reason, Message: message, Owner: HookOwner, Unblock: unblock})
 }
 
 func listed(names []string) string { return fmt.Sprintf("[%s]", strings.Join(names, " ")) }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
@@ -43,8 +44,8 @@ type World struct {
 	// Endpoints are the addresses of voters that clients have been given. Nil means
 	// that nobody looks.
 	Endpoints []string `json:"endpoints,omitempty"`
-	// Failures are what the last attempts failed with.
-	Failures []Failure `json:"failures,omitempty"`
+	// Outcomes are what the last attempts came to; the Runner fills them in.
+	Outcomes []fairlead.Outcome `json:"outcomes,omitempty"`
 }
 
 // Member is one member of the cluster.
@@ -77,12 +78,6 @@ type Guard struct {
 	UID       string `json:"uid"`       // the pod's
 	Node      string `json:"node"`      // where it is
 	Cordoned  bool   `json:"cordoned"`  // whether that node is
-}
-
-// Failure is what the last attempt at an action failed with.
-type Failure struct {
-	Key     string `json:"key"`     // the action's
-	Message string `json:"message"` // in words
 }
 
 // internal returns the internal addresses of a machine.

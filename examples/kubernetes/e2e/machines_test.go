@@ -12,10 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/operator"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -226,12 +228,12 @@ func TestMachinePreconditions(t *testing.T) {
 	b := &machines.Backend{Client: w.admin, Cache: w.admin}
 	for _, a := range []lifecycle.Action{
 		lifecycle.UpdateStatus{Revision: "1", Phase: "Deleting"},
-		lifecycle.Evict{Namespace: "shop", Name: "p", UID: "another"},
-		lifecycle.DeletePod{Namespace: "shop", Name: "p", UID: "another"},
-		lifecycle.Cordon{Node: "n1", UID: "another"},
+		drain.Evict{Namespace: "shop", Name: "p", UID: "another"},
+		drain.DeletePod{Namespace: "shop", Name: "p", UID: "another"},
+		drain.Cordon{Node: "n1", UID: "another"},
 		lifecycle.DeleteNode{Name: "n1", UID: "another"},
 	} {
-		var refused *lifecycle.RefusedError
+		var refused *fairlead.RefusedError
 		if err := b.Apply(t.Context(), "fleet/m1", a); !errors.As(err, &refused) || refused.Code != 409 {
 			t.Errorf("%#v: %v, want a conflict", a, err)
 		}

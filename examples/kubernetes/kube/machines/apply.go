@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -25,13 +27,13 @@ func (b *Backend) Apply(ctx context.Context, machine string, action lifecycle.Ac
 		return refused(b.updateStatus(ctx, machine, a))
 	case lifecycle.RecordEvent:
 		return b.record(ctx, machine, a)
-	case lifecycle.Cordon:
+	case drain.Cordon:
 		return refused(b.cordon(ctx, a.Node, a.UID, true))
-	case lifecycle.Uncordon:
+	case drain.Uncordon:
 		return refused(b.cordon(ctx, a.Node, a.UID, false))
-	case lifecycle.Evict:
+	case drain.Evict:
 		return refused(b.evict(ctx, a))
-	case lifecycle.DeletePod:
+	case drain.DeletePod:
 		return refused(b.deletePod(ctx, a))
 	case lifecycle.RemoveHook:
 		return refused(b.removeHook(ctx, machine, a))
@@ -97,12 +99,12 @@ func (b *Backend) cordon(ctx context.Context, node, uid string, is bool) error {
 	}
 	err = b.Client.Patch(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}, client.RawPatch(types.MergePatchType, data))
 	if kube.IsAnother(err) {
-		return &lifecycle.RefusedError{Code: 409, Message: "node " + node + " has another UID than " + uid + ": it is another one"}
+		return &fairlead.RefusedError{Code: 409, Message: "node " + node + " has another UID than " + uid + ": it is another one"}
 	}
 	return err
 }
 
-func (b *Backend) evict(ctx context.Context, a lifecycle.Evict) error {
+func (b *Backend) evict(ctx context.Context, a drain.Evict) error {
 	u := types.UID(a.UID)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.Namespace, Name: a.Name}}
 	return b.Client.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{
@@ -111,7 +113,7 @@ func (b *Backend) evict(ctx context.Context, a lifecycle.Evict) error {
 	})
 }
 
-func (b *Backend) deletePod(ctx context.Context, a lifecycle.DeletePod) error {
+func (b *Backend) deletePod(ctx context.Context, a drain.DeletePod) error {
 	u := types.UID(a.UID)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.Namespace, Name: a.Name}}
 	return b.Client.Delete(ctx, pod, &client.DeleteOptions{GracePeriodSeconds: a.GracePeriodSeconds, Preconditions: &metav1.Preconditions{UID: &u}})
@@ -133,7 +135,7 @@ func (b *Backend) removeHook(ctx context.Context, machine string, a lifecycle.Re
 			return false, nil
 		}
 		if owner := field(hooks[i], "owner"); owner != a.Owner {
-			return false, &lifecycle.RefusedError{Code: 409, Message: fmt.Sprintf("hook %s belongs to %s and not to %s", a.Name, owner, a.Owner)}
+			return false, &fairlead.RefusedError{Code: 409, Message: fmt.Sprintf("hook %s belongs to %s and not to %s", a.Name, owner, a.Owner)}
 		}
 		return true, unstructured.SetNestedSlice(u.Object, slices.Delete(hooks, i, i+1), "spec", "lifecycleHooks", list)
 	})
@@ -176,7 +178,7 @@ func (b *Backend) deleteInstance(ctx context.Context, machine string) error {
 		return err
 	}
 	if !m.Deleting() {
-		return &lifecycle.RefusedError{Code: 409, Message: "the machine is not being deleted: it is another one of its name"}
+		return &fairlead.RefusedError{Code: 409, Message: "the machine is not being deleted: it is another one of its name"}
 	}
 	return b.Cloud.Delete(ctx, m)
 }

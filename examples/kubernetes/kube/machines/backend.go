@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/lifecycle"
 	corev1 "k8s.io/api/core/v1"
@@ -33,7 +34,7 @@ var Kind = schema.GroupVersionKind{Group: "machine.openshift.io", Version: "v1be
 //     being made, disruption budgets, is read from Cache.
 //  2. Each write names what it was decided on: the resourceVersion for changes of
 //     the machine, the UID for nodes and pods. What the server refuses is
-//     returned as a [*lifecycle.RefusedError].
+//     returned as a [*fairlead.RefusedError].
 //  3. The finalizer is removed alone, by a patch on the resourceVersion.
 type Backend struct {
 	Client client.Client // reads and writes, without a cache
@@ -180,7 +181,7 @@ func refused(err error) error {
 		return err
 	}
 	s := status.Status()
-	r := &lifecycle.RefusedError{Code: int(s.Code), Message: s.Message}
+	r := &fairlead.RefusedError{Code: int(s.Code), Message: s.Message}
 	if s.Details != nil {
 		r.RetryAfter = time.Duration(s.Details.RetryAfterSeconds) * time.Second
 	}

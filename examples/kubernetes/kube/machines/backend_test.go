@@ -11,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -177,11 +179,11 @@ func TestApply(t *testing.T) {
 		want   []string
 		err    string
 	}{
-		{lifecycle.Cordon{Node: "n", UID: "nu"}, []string{`patch n {"metadata":{"uid":"nu"},"spec":{"unschedulable":true}}`}, ""},
-		{lifecycle.Uncordon{Node: "n", UID: "nu"}, []string{`patch n {"metadata":{"uid":"nu"},"spec":{"unschedulable":false}}`}, ""},
-		{lifecycle.Evict{Namespace: "shop", Name: "p", UID: "u-p", GracePeriodSeconds: &grace}, []string{"create p/eviction uid=u-p grace=5"}, ""},
-		{lifecycle.DeletePod{Namespace: "shop", Name: "p", UID: "u-p"}, []string{"delete p uid=u-p grace=<nil>"}, ""},
-		{lifecycle.DeletePod{Namespace: "shop", Name: "gone", UID: "u"}, []string{"delete gone uid=u grace=<nil>"}, "404: "},
+		{drain.Cordon{Node: "n", UID: "nu"}, []string{`patch n {"metadata":{"uid":"nu"},"spec":{"unschedulable":true}}`}, ""},
+		{drain.Uncordon{Node: "n", UID: "nu"}, []string{`patch n {"metadata":{"uid":"nu"},"spec":{"unschedulable":false}}`}, ""},
+		{drain.Evict{Namespace: "shop", Name: "p", UID: "u-p", GracePeriodSeconds: &grace}, []string{"create p/eviction uid=u-p grace=5"}, ""},
+		{drain.DeletePod{Namespace: "shop", Name: "p", UID: "u-p"}, []string{"delete p uid=u-p grace=<nil>"}, ""},
+		{drain.DeletePod{Namespace: "shop", Name: "gone", UID: "u"}, []string{"delete gone uid=u grace=<nil>"}, "404: "},
 		{lifecycle.DeleteNode{Name: "n", UID: "nu"}, []string{"delete n uid=nu grace=<nil>"}, ""},
 		{lifecycle.DeleteNode{Name: "gone", UID: "u"}, []string{"delete gone uid=u grace=<nil>"}, ""},
 		{lifecycle.RemoveHook{Point: lifecycle.PreDrain, Name: "a", Owner: "x"}, []string{`patch m {"metadata":{"resourceVersion":"999"},"spec":{"lifecycleHooks":{"preDrain":[{"name":"b","owner":"x"}]}}}`}, ""},
@@ -238,15 +240,15 @@ func TestRefusals(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	for _, r := range []struct {
 		err  error
-		want lifecycle.RefusedError
+		want fairlead.RefusedError
 	}{
-		{apierrors.NewTooManyRequests("budget web needs 3 pods", 10), lifecycle.RefusedError{Code: 429, Message: "budget web needs 3 pods", RetryAfter: 10 * time.Second}},
-		{apierrors.NewConflict(pods, "p", errors.New("uid")), lifecycle.RefusedError{Code: 409, Message: `Operation cannot be fulfilled on pods "p": uid`}},
+		{apierrors.NewTooManyRequests("budget web needs 3 pods", 10), fairlead.RefusedError{Code: 429, Message: "budget web needs 3 pods", RetryAfter: 10 * time.Second}},
+		{apierrors.NewConflict(pods, "p", errors.New("uid")), fairlead.RefusedError{Code: 409, Message: `Operation cannot be fulfilled on pods "p": uid`}},
 	} {
 		c := newCluster(t, machine(nil))
 		c.fail = r.err
-		err := c.backend.Apply(t.Context(), "fleet/m", lifecycle.Evict{Namespace: "shop", Name: "p", UID: "u-p"})
-		var got *lifecycle.RefusedError
+		err := c.backend.Apply(t.Context(), "fleet/m", drain.Evict{Namespace: "shop", Name: "p", UID: "u-p"})
+		var got *fairlead.RefusedError
 		if !errors.As(err, &got) || *got != r.want {
 			t.Errorf("%v, want %v", err, r.want)
 		}

@@ -101,7 +101,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 			Report: told.Report,
 			Pass: func(ctx context.Context, name string) fairlead.Pass {
 				d, err := runner.Reconcile(ctx, name)
-				return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocked(name), Wake: d.Wake, Err: err}
+				return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocks(), Wake: d.Wake, Err: err}
 			},
 		})
 }

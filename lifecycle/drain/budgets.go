@@ -1,4 +1,4 @@
-package lifecycle
+package drain
 
 import "github.com/fairlead/fairlead/internal/object"
 

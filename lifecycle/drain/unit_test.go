@@ -1,4 +1,4 @@
-package lifecycle
+package drain
 
 import (
 	"fmt"
@@ -9,12 +9,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fairlead/fairlead"
 )
 
 // TestBackoff: it doubles up to its bound, strays by a quarter at most, differs
 // between pods, and never depends on anything else.
 func TestBackoff(t *testing.T) {
-	p := &DrainPolicy{}
+	p := &Policy{}
 	different := map[time.Duration]bool{}
 	for i := range 200 {
 		uid := fmt.Sprint("uid-", i)
@@ -32,7 +34,7 @@ func TestBackoff(t *testing.T) {
 	if len(different) < 150 {
 		t.Errorf("200 pods share %d times", len(different))
 	}
-	for _, p := range []*DrainPolicy{{MinBackoff: math.MaxInt64}, {MaxBackoff: math.MaxInt64}, {MinBackoff: 1, MaxBackoff: 1}} {
+	for _, p := range []*Policy{{MinBackoff: math.MaxInt64}, {MaxBackoff: math.MaxInt64}, {MinBackoff: 1, MaxBackoff: 1}} {
 		for _, attempt := range []int{1, 2, 50, 70, math.MaxInt32} {
 			if d := p.backoff("u", attempt); d < 0 {
 				t.Errorf("%+v, attempt %d: %v", p, attempt, d)
@@ -42,14 +44,13 @@ func TestBackoff(t *testing.T) {
 }
 
 // step drains once in a cluster and applies.
-func (c *cluster) step(state *DrainState, policy *DrainPolicy) drainDecision {
+func (c *cluster) step(state *Progress, policy *Policy) NodeDecision {
 	w := c.world()
-	list := waitList{now: c.now}
-	d := drain(*state, &w, c.labels, c.now, policy, &list)
-	for _, a := range d.actions {
+	d := Pods(*state, &w, c.labels, c.now, policy)
+	for _, a := range d.Actions {
 		c.apply(a)
 	}
-	*state = d.state
+	*state = d.Progress
 	return d
 }
 
@@ -58,17 +59,17 @@ func TestRetryAfter(t *testing.T) {
 	c := newCluster()
 	c.node.Spec.Unschedulable = true
 	c.pod("a", map[string]string{"rs": "a"}, func(string) bool { return false })
-	c.failing["evict/a"] = Failure{Code: 429, Message: "slow down"}
-	var state DrainState
+	c.failing["evict/a"] = fairlead.Outcome{Failed: true, Code: 429, Message: "slow down"}
+	var state Progress
 	c.step(&state, nil)
 	c.failures[0].RetryAfter = 10 * time.Minute
 	c.now = c.now.Add(9 * time.Minute)
-	if d := c.step(&state, nil); len(d.actions) > 0 || d.wake.Sub(c.now) != time.Minute {
-		t.Errorf("%v, wake in %v", d.actions, d.wake.Sub(c.now))
+	if d := c.step(&state, nil); len(d.Actions) > 0 || d.Wake.Sub(c.now) != time.Minute {
+		t.Errorf("%v, wake in %v", d.Actions, d.Wake.Sub(c.now))
 	}
 	c.now = c.now.Add(time.Minute)
-	if d := c.step(&state, nil); len(d.actions) != 1 {
-		t.Errorf("%v", d.actions)
+	if d := c.step(&state, nil); len(d.Actions) != 1 {
+		t.Errorf("%v", d.Actions)
 	}
 }
 
@@ -77,15 +78,15 @@ func TestRetryAfter(t *testing.T) {
 func TestClockSetBack(t *testing.T) {
 	c := newCluster()
 	c.pod("a", map[string]string{"rs": "a"}, func(string) bool { return false })
-	c.failing["evict/a"], c.failing["cordon/n"] = Failure{Code: 500, Message: "no"}, Failure{Code: 500, Message: "no"}
-	var state DrainState
+	c.failing["evict/a"], c.failing["cordon/n"] = fairlead.Outcome{Failed: true, Code: 500, Message: "no"}, fairlead.Outcome{Failed: true, Code: 500, Message: "no"}
+	var state Progress
 	c.now = c.now.Add(24 * time.Hour)
 	c.step(&state, nil)
 	c.now = drainStart
 	c.step(&state, nil)
 	c.now = c.now.Add(20 * time.Second)
-	if d := c.step(&state, nil); len(d.actions) != 1 {
-		t.Errorf("cordon is not repeated: %v, %+v", d.actions, d.state)
+	if d := c.step(&state, nil); len(d.Actions) != 1 {
+		t.Errorf("cordon is not repeated: %v, %+v", d.Actions, d.Progress)
 	}
 	delete(c.failing, "cordon/n")
 	c.now = c.now.Add(time.Hour)
@@ -94,8 +95,8 @@ func TestClockSetBack(t *testing.T) {
 	c.now = drainStart
 	c.step(&state, nil)
 	c.now = c.now.Add(20 * time.Second)
-	if d := c.step(&state, nil); len(d.actions) != 1 {
-		t.Errorf("the eviction is not repeated: %v, %+v", d.actions, d.state)
+	if d := c.step(&state, nil); len(d.Actions) != 1 {
+		t.Errorf("the eviction is not repeated: %v, %+v", d.Actions, d.Progress)
 	}
 }
 
@@ -112,13 +113,13 @@ func TestUnderWay(t *testing.T) {
 	}
 	c.control()
 	w := c.world()
-	d := drain(DrainState{}, &w, nil, c.now, nil, &waitList{now: c.now})
-	if len(d.actions) != 1 || d.actions[0].Key().Object != "uid-a" {
-		t.Fatalf("%v", d.actions)
+	d := Pods(Progress{}, &w, nil, c.now, nil)
+	if len(d.Actions) != 1 || d.Actions[0].Key().ID != "uid-a" {
+		t.Fatalf("%v", d.Actions)
 	}
 	w.Pods[0].Name = "0" // b is looked at first from now on
-	if d = drain(d.state, &w, nil, c.now.Add(time.Second), nil, &waitList{now: c.now}); len(d.actions) > 0 {
-		t.Errorf("another one goes: %v", d.actions)
+	if d = Pods(d.Progress, &w, nil, c.now.Add(time.Second), nil); len(d.Actions) > 0 {
+		t.Errorf("another one goes: %v", d.Actions)
 	}
 }
 
@@ -131,25 +132,25 @@ func TestFailureFreesBudget(t *testing.T) {
 		c.node.Spec.Unschedulable = true
 		for _, name := range []string{"a", "b"} {
 			c.pod(name, map[string]string{"rs": "web", "labels": "app:web"}, func(string) bool { return false })
-			c.failing["evict/"+name] = Failure{Code: code, Message: "no"}
+			c.failing["evict/"+name] = fairlead.Outcome{Failed: true, Code: code, Message: "no"}
 		}
 		if err := c.budget("web", map[string]string{"max": "1", "app": "web"}, func(string) bool { return false }); err != nil {
 			t.Fatal(err)
 		}
 		c.control()
-		var state DrainState
+		var state Progress
 		for i, pod := range []string{"uid-a", "uid-b"} {
-			if d := c.step(&state, nil); len(d.actions) != 1 || d.actions[0].Key().Object != pod {
-				t.Fatalf("%d: look %d: %v", code, i, d.actions)
+			if d := c.step(&state, nil); len(d.Actions) != 1 || d.Actions[0].Key().ID != pod {
+				t.Fatalf("%d: look %d: %v", code, i, d.Actions)
 			}
 		}
 		told := c.step(&state, nil)
 		again := c.step(&state, nil)
-		if len(told.actions) > 0 || !reflect.DeepEqual(told, again) {
+		if len(told.Actions) > 0 || !reflect.DeepEqual(told, again) {
 			t.Errorf("%d: the same again decides on %v, then on %v", code, told, again)
 		}
-		if ok := code != 409; strings.Contains(told.failure, "a, d/b") != ok {
-			t.Errorf("%d: %q", code, told.failure)
+		if ok := code != 409; strings.Contains(told.Failure, "a, d/b") != ok {
+			t.Errorf("%d: %q", code, told.Failure)
 		}
 	}
 }
@@ -160,18 +161,18 @@ func TestFailureIsToldAgain(t *testing.T) {
 	c := newCluster()
 	c.node.Spec.Unschedulable = true
 	c.pod("a", map[string]string{"rs": "web", "labels": "app:web"}, func(string) bool { return false })
-	c.failing["evict/a"] = Failure{Code: 500, Message: "webhook down"}
+	c.failing["evict/a"] = fairlead.Outcome{Failed: true, Code: 500, Message: "webhook down"}
 	if err := c.budget("web", map[string]string{"max": "1", "app": "web"}, func(string) bool { return false }); err != nil {
 		t.Fatal(err)
 	}
 	c.control()
-	var state DrainState
+	var state Progress
 	c.step(&state, nil)
 	b := &c.budgets[0].Status
 	for i, allowed := range []int{1, 0, 1} {
 		b.DisruptionsAllowed = allowed
-		if d := c.step(&state, nil); len(d.actions) > 0 || strings.HasSuffix(d.failure, ": webhook down") != (allowed > 0) {
-			t.Errorf("look %d: %v, %q", i, d.actions, d.failure)
+		if d := c.step(&state, nil); len(d.Actions) > 0 || strings.HasSuffix(d.Failure, ": webhook down") != (allowed > 0) {
+			t.Errorf("look %d: %v, %q", i, d.Actions, d.Failure)
 		}
 	}
 }
@@ -188,11 +189,11 @@ func TestCallsPerBlockedPod(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.control()
-		var state DrainState
+		var state Progress
 		looks := 0
 		const minutes = 10
 		for end := c.now.Add(minutes * time.Minute); c.now.Before(end); looks++ {
-			c.now = c.step(&state, nil).wake
+			c.now = c.step(&state, nil).Wake
 		}
 		t.Logf("budgets hidden %v: %.1f evictions and %.1f observations a minute", hidden, float64(c.evictions)/minutes, float64(looks)/minutes)
 		if most := map[bool]int{false: 0, true: 20}[hidden]; c.evictions > most || looks > 40 {
@@ -205,7 +206,7 @@ func TestCallsPerBlockedPod(t *testing.T) {
 // only if it still is.
 func TestUncordon(t *testing.T) {
 	c := newCluster()
-	var state DrainState
+	var state Progress
 	if _, ok := state.Uncordon(&c.node); ok {
 		t.Error("before anything was done")
 	}
@@ -227,7 +228,7 @@ func TestUncordon(t *testing.T) {
 	}
 	c = newCluster()
 	c.node.Spec.Unschedulable = true
-	state = DrainState{}
+	state = Progress{}
 	c.step(&state, nil)
 	if _, ok := state.Uncordon(&c.node); ok {
 		t.Error("somebody else has cordoned it")
@@ -244,19 +245,12 @@ func TestOwnFilter(t *testing.T) {
 		c.pod(name, map[string]string{"rs": "a"}, none)
 	}
 	c.pod("ds", map[string]string{"ds": "a"}, none)
-	policy := &DrainPolicy{Filter: func(p *Pod) (Fate, string) {
-		switch p.Name {
-		case "skip":
-			return FateSkip, "not mine"
-		case "refuse", "ds":
-			return FateRefuse, "mine"
-		case "tell":
-			return FateEvict, "look out"
-		}
-		return "", ""
-	}}
 	w := c.world()
-	f := newFilter(policy, &w, nil, c.now)
+	w.Own = []OwnFate{
+		{"uid-skip", FateSkip, "not mine"}, {"uid-refuse", FateRefuse, "mine"}, {"uid-ds", FateRefuse, "mine"},
+		{"uid-tell", FateEvict, "look out"}, {"uid-none", "", ""}, {"uid-nobody", FateRefuse, "gone"},
+	}
+	f := newFilter(&Policy{}, &w, nil, c.now)
 	got := ""
 	for i := range w.Pods {
 		s := f.judge(&w.Pods[i])
@@ -302,14 +296,14 @@ func TestFiltersOracle(t *testing.T) {
 			opts["uid"] = "-"
 		}
 		if draw(4) {
-			opts["labels"] = DrainLabel + ":" + []string{"Skip", "wait-completed", "x"}[r.IntN(3)]
+			opts["labels"] = Label + ":" + []string{"Skip", "wait-completed", "x"}[r.IntN(3)]
 		}
 		c.pod("p", opts, func(w string) bool { return slices.Contains(flags, w) })
 		c.setsKnown = draw(2)
 		if draw(2) {
 			c.sets = []ObjectMeta{{Namespace: "d", Name: "a"}}
 		}
-		policy := &DrainPolicy{KeepUnmanaged: draw(2), KeepLocalStorage: draw(2), RefuseDaemonSets: draw(2), SkipWaitForDeleteTimeoutSeconds: int64(20 * r.IntN(2))}
+		policy := &Policy{KeepUnmanaged: draw(2), KeepLocalStorage: draw(2), RefuseDaemonSets: draw(2), SkipWaitForDeleteTimeoutSeconds: int64(20 * r.IntN(2))}
 		w := c.world()
 		f := newFilter(policy, &w, nil, c.now)
 		s := f.judge(&w.Pods[0])

@@ -1,4 +1,4 @@
-package lifecycle
+package drain
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/internal/object"
 )
@@ -25,7 +26,7 @@ func TestPlanIsTheDrain(t *testing.T) {
 		for name, n := range c.replicas {
 			req.Replicas = append(req.Replicas, Replicas{"d", "ReplicaSet", name, n}, Replicas{"d", "Job", name, n}, Replicas{"d", "DaemonSet", name, n})
 		}
-		plan, err := PlanDrain(req, c.now, policy)
+		plan, err := NewPlan(req, c.now, policy)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,14 +78,14 @@ func terminating(req *PlanRequest, uid string) bool {
 	return false
 }
 
-func dump(c *cluster, plan *DrainPlan) string {
+func dump(c *cluster, plan *Plan) string {
 	a, _ := json.Marshal(plan)
 	b, _ := json.Marshal(c.budgets)
 	return string(a) + "\n" + string(b)
 }
 
 // randomCluster draws a node with pods, budgets and rules.
-func randomCluster(r *rand.Rand) (*cluster, *DrainPolicy) {
+func randomCluster(r *rand.Rand) (*cluster, *Policy) {
 	c := newCluster()
 	c.node.Spec.Unschedulable = r.IntN(2) == 0
 	apps := []string{"a", "b", "c"}
@@ -145,13 +146,13 @@ func randomCluster(r *rand.Rand) (*cluster, *DrainPolicy) {
 		_ = c.budget("all", map[string]string{"max": "1"}, func(string) bool { return false })
 	}
 	c.control()
-	policy := &DrainPolicy{KeepUnmanaged: r.IntN(5) == 0, KeepLocalStorage: r.IntN(3) == 0}
+	policy := &Policy{KeepUnmanaged: r.IntN(5) == 0, KeepLocalStorage: r.IntN(3) == 0}
 	for i, app := range apps {
 		if r.IntN(3) == 0 {
 			order := int32(r.IntN(5) - 2)
-			rule := DrainRule{ObjectMeta: ObjectMeta{Name: fmt.Sprint("r", i)}}
-			rule.Spec.Drain = DrainRuleBehavior{Behavior: DrainEvict, Order: &order}
-			rule.Spec.Pods = []DrainRulePods{{Selector: &LabelSelector{MatchLabels: map[string]string{"app": app}}}}
+			rule := Rule{ObjectMeta: ObjectMeta{Name: fmt.Sprint("r", i)}}
+			rule.Spec.Drain = RuleBehavior{Behavior: BehaviorDrain, Order: &order}
+			rule.Spec.Pods = []RulePods{{Selector: &LabelSelector{MatchLabels: map[string]string{"app": app}}}}
 			policy.Rules = append(policy.Rules, rule)
 		}
 	}
@@ -160,20 +161,18 @@ func randomCluster(r *rand.Rand) (*cluster, *DrainPolicy) {
 
 // drainFully drains until nothing has moved for an hour. It returns when each pod
 // was first asked for, and of the pods left why they are.
-func drainFully(t *testing.T, c *cluster, policy *DrainPolicy, limit time.Duration) (asked map[string]time.Time, left map[string]string) {
+func drainFully(t *testing.T, c *cluster, policy *Policy, limit time.Duration) (asked map[string]time.Time, left map[string]string) {
 	asked, left = map[string]time.Time{}, map[string]string{}
-	var state DrainState
-	var waits []Wait
+	var state Progress
 	quiet := c.now
 	for end := c.now.Add(limit); c.now.Before(end) && c.now.Sub(quiet) < time.Hour; {
 		w := c.world()
-		list := waitList{kept: kept[Wait]{old: waits}, now: c.now}
-		d := drain(state, &w, c.labels, c.now, policy, &list)
-		if d.done {
+		d := Pods(state, &w, c.labels, c.now, policy)
+		if d.Done {
 			return asked, left
 		}
-		state, waits = d.state, list.all()
-		for _, a := range d.actions {
+		state = d.Progress
+		for _, a := range d.Actions {
 			if e, ok := a.(Evict); ok {
 				if _, before := asked[e.UID]; before {
 					t.Fatalf("%s is evicted twice though nothing was lost", e.Name)
@@ -187,7 +186,7 @@ func drainFully(t *testing.T, c *cluster, policy *DrainPolicy, limit time.Durati
 			quiet = c.now
 			c.apply(a)
 		}
-		c.wake = d.wake
+		c.wake = d.Wake
 		next := c.next()
 		if !next.After(c.now) {
 			break
@@ -198,7 +197,7 @@ func drainFully(t *testing.T, c *cluster, policy *DrainPolicy, limit time.Durati
 	f := newFilter(policy, ptr(c.world()), c.labels, c.now)
 	for _, s := range f.survey(nil) {
 		left[s.pod.UID] = ReasonLaterOrder
-		for _, w := range waits {
+		for _, w := range state.Waits {
 			if w.Name == s.pod.String() {
 				left[s.pod.UID] = w.Reason
 			}
@@ -221,7 +220,7 @@ func TestPlanRequestErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, err := PlanDrain(&req, drainStart, &DrainPolicy{MinBackoff: -time.Second})
+	plan, err := NewPlan(&req, drainStart, &Policy{MinBackoff: -time.Second})
 	want := `policy.minBackoff: -1000000000 is negative; leave it out for the default
 nodes[1].metadata.name: "worker-1" is the name of another node, too
 nodes[2].metadata.name: is empty; give the node's name
@@ -234,7 +233,7 @@ replicas[0].count: -2 is negative`
 	if plan != nil || err == nil || err.Error() != want {
 		t.Errorf("%v, %v, want %s", plan, err, want)
 	}
-	var field *FieldError
+	var field *fairlead.FieldError
 	if !errors.As(err, &field) || !strings.HasPrefix(field.Path, "policy.") {
 		t.Errorf("errors.As finds %v", field)
 	}

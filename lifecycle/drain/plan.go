@@ -1,4 +1,4 @@
-package lifecycle
+package drain
 
 import (
 	"fmt"
@@ -6,11 +6,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/near"
 	"github.com/fairlead/fairlead/internal/object"
 )
 
-// PlanRequest is what [PlanDrain] looks at. Lists may be in any order, but for
+// PlanRequest is what [NewPlan] looks at. Lists may be in any order, but for
 // Drain.
 type PlanRequest struct {
 	// Nodes are those that are drained, and any others.
@@ -30,10 +31,11 @@ type PlanRequest struct {
 	// Replicas tell how many pods controllers are to have, for these
 	// computations. Of a controller that is not told the pods count.
 	Replicas []Replicas `json:"replicas,omitempty"`
-	// Machines are those of the nodes, for rules that go by their labels.
-	Machines []Machine `json:"machines,omitempty"`
+	// Labels are those of the nodes' machines, by the node's name, for rules that go
+	// by them.
+	Labels map[string]map[string]string `json:"labels,omitempty"`
 	// DaemonSets, DaemonSetsListed, Namespaces and ClusterLabels are as in
-	// DrainWorld.
+	// View.
 	DaemonSets       []ObjectMeta      `json:"daemonSets,omitempty"`
 	DaemonSetsListed bool              `json:"daemonSetsListed,omitempty"` // see DaemonSets
 	Namespaces       []ObjectMeta      `json:"namespaces,omitempty"`       // see DaemonSets
@@ -48,11 +50,11 @@ type Replicas struct {
 	Count     int    `json:"count"`     // its spec.replicas
 }
 
-// DrainPlan is how drains would go.
-type DrainPlan struct {
+// Plan is how drains would go.
+type Plan struct {
 	Nodes   []NodePlan   `json:"nodes"`             // in the order of the drain
 	Budgets []BudgetPlan `json:"budgets,omitempty"` // those that select a pod to be evicted, by namespace and name
-	Rounds  int          `json:"rounds"`            // of all nodes, see PlanDrain
+	Rounds  int          `json:"rounds"`            // of all nodes, see NewPlan
 	Evicted int          `json:"evicted"`           // pods that are evicted
 	Stuck   int          `json:"stuck"`             // pods that keep a drain from its end
 }
@@ -111,8 +113,8 @@ type BudgetPlan struct {
 	Unmanaged int `json:"unmanaged,omitempty"`
 }
 
-// PlanDrain tells how drains would go, without doing anything. It decides by the
-// code by which [Step] drains; what follows from it is supposed:
+// NewPlan tells how drains would go, without doing anything. It decides by the
+// code by which [Pods] drains; what follows from it is supposed:
 //
 //  1. Nodes are drained in order, AtOnce at a time; the next ones begin when
 //     these are empty or stuck.
@@ -126,17 +128,17 @@ type BudgetPlan struct {
 //
 // Whether there is room elsewhere is not looked at. The result does not share
 // memory with the request, but for strings. Equal requests have equal plans.
-// The error is of type FieldErrors; there is no plan then. Cost: linear in pods,
+// The error is of type fairlead.FieldErrors; there is no plan then. Cost: linear in pods,
 // for each round in the pods left on the nodes drained in it.
-func PlanDrain(req *PlanRequest, now time.Time, policy *DrainPolicy) (*DrainPlan, error) {
+func NewPlan(req *PlanRequest, now time.Time, policy *Policy) (*Plan, error) {
 	if policy == nil {
-		policy = &DrainPolicy{}
+		policy = &Policy{}
 	}
 	order, err := req.check(policy)
 	if err != nil {
 		return nil, err
 	}
-	p := planner{req: req, policy: policy, now: now, plan: &DrainPlan{Nodes: make([]NodePlan, len(order))}, told: map[finding][]PodReason{}}
+	p := planner{req: req, policy: policy, now: now, plan: &Plan{Nodes: make([]NodePlan, len(order))}, told: map[finding][]PodReason{}}
 	p.prepare()
 	atOnce := max(1, req.AtOnce)
 	for from := 0; from < len(order); from += atOnce {
@@ -148,18 +150,18 @@ func PlanDrain(req *PlanRequest, now time.Time, policy *DrainPolicy) (*DrainPlan
 
 // check returns the positions of the nodes to be drained, in order, or all that
 // is wrong with the request.
-func (r *PlanRequest) check(policy *DrainPolicy) ([]int, error) {
-	var errs FieldErrors
+func (r *PlanRequest) check(policy *Policy) ([]int, error) {
+	var errs fairlead.FieldErrors
 	policy.check("policy.", &errs)
 	at := make(map[string]int, len(r.Nodes))
 	known := make([]string, 0, len(r.Nodes))
 	for i := range r.Nodes {
 		name := r.Nodes[i].Name
 		if _, twice := at[name]; twice {
-			errs.add(fmt.Sprintf("nodes[%d].metadata.name", i), "%q is the name of another node, too", name)
+			errs.Add(fmt.Sprintf("nodes[%d].metadata.name", i), "%q is the name of another node, too", name)
 		}
 		if name == "" {
-			errs.add(fmt.Sprintf("nodes[%d].metadata.name", i), "is empty; give the node's name")
+			errs.Add(fmt.Sprintf("nodes[%d].metadata.name", i), "is empty; give the node's name")
 		}
 		at[name] = i
 		known = append(known, name)
@@ -175,41 +177,40 @@ func (r *PlanRequest) check(policy *DrainPolicy) ([]int, error) {
 		j, is := at[name]
 		switch {
 		case !is && near.Nearest(name, known) != "":
-			errs.add(fmt.Sprintf("drain[%d]", i), "there is no node %q; is %q meant?", name, near.Nearest(name, known))
+			errs.Add(fmt.Sprintf("drain[%d]", i), "there is no node %q; is %q meant?", name, near.Nearest(name, known))
 		case !is:
-			errs.add(fmt.Sprintf("drain[%d]", i), "there is no node %q", name)
+			errs.Add(fmt.Sprintf("drain[%d]", i), "there is no node %q", name)
 		case given && seen[name]:
-			errs.add(fmt.Sprintf("drain[%d]", i), "node %q is named twice", name)
+			errs.Add(fmt.Sprintf("drain[%d]", i), "node %q is named twice", name)
 		}
 		seen[name] = true
 		order = append(order, j)
 	}
 	if r.AtOnce < 0 {
-		errs.add("atOnce", "%d is negative; give how many nodes are drained at the same time", r.AtOnce)
+		errs.Add("atOnce", "%d is negative; give how many nodes are drained at the same time", r.AtOnce)
 	}
 	for i := range r.Budgets {
 		if err, bad := r.Budgets[i].Check().(*object.BudgetError); bad {
-			errs.add(fmt.Sprintf("budgets[%d].%s", i, err.Field), "%v", err.Err)
+			errs.Add(fmt.Sprintf("budgets[%d].%s", i, err.Field), "%v", err.Err)
 		}
 	}
 	for i, c := range r.Replicas {
 		if c.Count < 0 {
-			errs.add(fmt.Sprintf("replicas[%d].count", i), "%d is negative", c.Count)
+			errs.Add(fmt.Sprintf("replicas[%d].count", i), "%d is negative", c.Count)
 		}
 	}
-	return order, errs.err()
+	return order, errs.Err()
 }
 
-// planner is one call of PlanDrain.
+// planner is one call of NewPlan.
 type planner struct {
 	req    *PlanRequest
-	policy *DrainPolicy
+	policy *Policy
 	now    time.Time
-	plan   *DrainPlan
-	pods   [][]int32                    // by node, positions of its pods
-	first  []int32                      // by pod, where its budgets begin in of; one more at the end
-	of     []int32                      // positions of budgets, by pod
-	labels map[string]map[string]string // of machines, by node
+	plan   *Plan
+	pods   [][]int32 // by node, positions of its pods
+	first  []int32   // by pod, where its budgets begin in of; one more at the end
+	of     []int32   // positions of budgets, by pod
 	ledger ledger
 	tally  []BudgetPlan // by budget
 	told   map[finding][]PodReason
@@ -231,12 +232,6 @@ func (p *planner) prepare() {
 	p.of = make([]int32, 0, len(p.req.Pods))
 	p.place()
 	p.measure()
-	p.labels = map[string]map[string]string{}
-	for i := range p.req.Machines {
-		if m := &p.req.Machines[i]; m.Status.NodeRef != nil {
-			p.labels[m.Status.NodeRef.Name] = m.Labels
-		}
-	}
 }
 
 // place puts pods to their nodes and budgets, in one pass.

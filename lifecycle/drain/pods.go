@@ -1,4 +1,4 @@
-package lifecycle
+package drain
 
 import (
 	"cmp"
@@ -6,14 +6,16 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead"
 )
 
-// DrainWorld is what a drain looks at.
-type DrainWorld struct {
-	// Node is the machine's node, see NodeOf; nil when there is none.
+// View is what a drain looks at.
+type View struct {
+	// Node is the node; nil when there is none.
 	Node *Node `json:"node,omitempty"`
 	// Stopped is whether the instance is known not to run, so that nothing runs
-	// on the node. See DrainPolicy.ForceStopped.
+	// on the node. See Policy.ForceStopped.
 	Stopped bool `json:"stopped,omitempty"`
 	// Pods are those bound to the node; those bound to another do not count.
 	Pods []Pod `json:"pods,omitempty"`
@@ -30,12 +32,15 @@ type DrainWorld struct {
 	Namespaces []ObjectMeta `json:"namespaces,omitempty"`
 	// ClusterLabels are the labels of the cluster, for rules that go by them.
 	ClusterLabels map[string]string `json:"clusterLabels,omitempty"`
-	// Failures are what the last attempts failed with.
-	Failures []Failure `json:"failures,omitempty"`
+	// Own are what a filter of your own says of pods, run behind those for
+	// unmanaged pods and before labels and rules.
+	Own []OwnFate `json:"own,omitempty"`
+	// Outcomes are what the last attempts came to; the Runner fills them in.
+	Outcomes []fairlead.Outcome `json:"failures,omitempty"`
 }
 
-// DrainState is what is remembered of a drain.
-type DrainState struct {
+// Progress is what is remembered of a drain.
+type Progress struct {
 	// Cordoned is the UID of the node if the drain has cordoned it: only then is it
 	// the drain's to uncordon.
 	Cordoned string `json:"cordoned,omitempty"`
@@ -44,11 +49,13 @@ type DrainState struct {
 	CordonAsked    time.Time `json:"cordonAsked,omitzero"`
 	CordonAttempts int       `json:"cordonAttempts,omitempty"` // see CordonAsked
 	// Pods are those whose turn it is, by namespace, name and UID.
-	Pods []PodDrain `json:"pods,omitempty"`
+	Pods []PodProgress `json:"pods,omitempty"`
+	// Waits are why it does not go on, in the order in which they were met.
+	Waits []Wait `json:"waits,omitempty"`
 }
 
-// PodDrain is what is remembered of a pod whose turn it is.
-type PodDrain struct {
+// PodProgress is what is remembered of a pod whose turn it is.
+type PodProgress struct {
 	Pod      string    `json:"pod"`                // namespace/name
 	UID      string    `json:"uid"`                // another pod of that name is not meant
 	Since    time.Time `json:"since"`              // when its turn began
@@ -69,22 +76,22 @@ type PodDrain struct {
 	Has    int    `json:"has,omitempty"`   // see Budget
 }
 
-// drainDecision is what drain returns.
-type drainDecision struct {
-	state   DrainState
-	actions []Action
-	wake    time.Time
-	done    bool   // nothing is left to remove
-	failure string // what goes wrong, in a sentence; empty while all goes well
+// NodeDecision is what [Pods] returns.
+type NodeDecision struct {
+	Progress Progress  // to be saved before anything is applied
+	Actions  []Action  // to be applied then, in this order
+	Wake     time.Time // when to look again, zero for an event only
+	Done     bool      // nothing is left to remove
+	Failure  string    // what goes wrong, in a sentence; empty while all goes well
 }
 
-// drainer is one call of drain.
+// drainer is one call of Pods.
 type drainer struct {
 	filter
-	old     *DrainState
+	old     *Progress
 	pods    podList
 	ledger  ledger
-	waits   *waitList
+	waits   waitList
 	grace   *int64
 	actions []Action
 	wake    time.Time
@@ -92,8 +99,8 @@ type drainer struct {
 	trouble bool
 }
 
-// drain decides what to do next about the pods of a node, whose machine has
-// these labels.
+// Pods decides what to do next about the pods of a node. labels are those of the
+// machine of the node, for rules that go by them; nil for none.
 //
 //  1. While the node is not cordoned, that is all that is done: a pod evicted
 //     before could come straight back.
@@ -105,51 +112,60 @@ type drainer struct {
 //     is known to refuse, now or for good, is not asked. What is refused is asked
 //     for again after a backoff; no other pod waits for that.
 //
-// Why it is not done yet goes into waits. The node is not nil.
-func drain(state DrainState, world *DrainWorld, machine map[string]string, now time.Time, policy *DrainPolicy, waits *waitList) drainDecision {
+// Why it is not done yet stands in the Progress. It is a pure function; nil policy
+// means the zero one. view.Node must not be nil.
+func Pods(progress Progress, view *View, labels map[string]string, now time.Time, policy *Policy) NodeDecision {
 	if policy == nil {
-		policy = &DrainPolicy{}
+		policy = &Policy{}
 	}
-	d := drainer{old: &state, waits: waits, pods: podList{kept: kept[PodDrain]{old: state.Pods}}, ledger: ledger{budgets: world.Budgets}}
-	from := waits.n
+	d := drainer{
+		old: &progress, pods: podList{Unchanged: fairlead.Unchanged[PodProgress]{Old: progress.Pods}}, ledger: ledger{budgets: view.Budgets},
+		waits: waitList{Unchanged: fairlead.Unchanged[Wait]{Old: progress.Waits}, now: now, node: view.Node.Name},
+	}
 	if !policy.sound() {
-		waits.add(Wait{Reason: ReasonPolicyInvalid, Name: world.Node.Name, Detail: policy.problem()})
-		return drainDecision{state: state, failure: waits.trouble(from)}
+		d.waits.add(Wait{Reason: ReasonPolicyInvalid, Name: view.Node.Name, Detail: policy.problem()})
+		progress.Waits = d.waits.All()
+		return NodeDecision{Progress: progress, Failure: trouble(progress.Waits)}
 	}
-	d.filter = newFilter(policy, world, machine, now)
-	d.grace = policy.grace(world)
-	end := DrainState{Cordoned: state.Cordoned}
-	if !world.Node.Spec.Unschedulable {
+	d.filter = newFilter(policy, view, labels, now)
+	d.grace = policy.grace(view)
+	if since, silent := Silence(view.Node); silent && !view.Stopped {
+		d.waits.add(Wait{Reason: ReasonNodeSilent, Name: view.Node.Name, Owner: "kubelet", Since: since})
+	}
+	end := Progress{Cordoned: progress.Cordoned}
+	if !view.Node.Spec.Unschedulable {
 		d.cordon(&end)
-		return d.end(end, false, from)
+		return d.end(end, false)
 	}
 	var space [128]sighting
 	seen := d.survey(space[:0])
 	left := d.turn(seen)
-	end.Pods = d.pods.all()
-	return d.end(end, left == 0, from)
+	if left == 0 {
+		d.waits = waitList{Unchanged: fairlead.Unchanged[Wait]{Old: progress.Waits}}
+	}
+	end.Pods = d.pods.All()
+	return d.end(end, left == 0)
 }
 
-// end makes the decision, of waits that begin at a position.
-func (d *drainer) end(state DrainState, done bool, from int) drainDecision {
-	e := drainDecision{state: state, actions: d.actions, wake: d.wake, done: done}
+// end makes the decision.
+func (d *drainer) end(progress Progress, done bool) NodeDecision {
+	progress.Waits = d.waits.All()
+	e := NodeDecision{Progress: progress, Actions: d.actions, Wake: d.wake, Done: done}
 	if d.trouble {
-		e.failure = d.waits.trouble(from)
+		e.Failure = trouble(progress.Waits)
 	}
 	return e
 }
 
 // cordon has the node cordoned, and forgets what was tried about pods.
-func (d *drainer) cordon(end *DrainState) {
-	node := d.world.Node
+func (d *drainer) cordon(end *Progress) {
+	node := d.view.Node
 	end.Cordoned, end.CordonAsked, end.CordonAttempts = node.UID, d.old.CordonAsked, d.old.CordonAttempts
 	end.Pods = d.old.Pods
-	if end.CordonAsked.After(d.now) {
-		end.CordonAsked = d.now // the clock was set back since
-	}
+	end.CordonAsked = fairlead.Past(end.CordonAsked, d.now)
 	action := Cordon{Node: node.Name, UID: node.UID}
 	wait := Wait{Reason: ReasonNotCordoned, Name: node.Name}
-	if f := failure(d.world.Failures, action.Key()); f != nil && !f.At.Before(end.CordonAsked) {
+	if f := failure(d.view.Outcomes, action.Key()); f != nil && !f.At.Before(end.CordonAsked) {
 		wait.Detail, d.trouble = f.Message, true
 	}
 	d.waits.add(wait)
@@ -166,7 +182,7 @@ func (d *drainer) cordon(end *DrainState) {
 // Uncordon returns the action that lets pods onto a node again, for a drain that
 // is given up. ok is false where there is nothing to do: the node is gone or
 // another one, is not cordoned, or somebody else has cordoned it.
-func (s *DrainState) Uncordon(node *Node) (a Uncordon, ok bool) {
+func (s *Progress) Uncordon(node *Node) (a Uncordon, ok bool) {
 	if node == nil || !node.Spec.Unschedulable || s.Cordoned == "" || s.Cordoned != node.UID {
 		return Uncordon{}, false
 	}
@@ -176,9 +192,9 @@ func (s *DrainState) Uncordon(node *Node) (a Uncordon, ok bool) {
 // survey judges the pods of the node and returns those that are not to be passed
 // over, by namespace, name and UID.
 func (f *filter) survey(dst []sighting) []sighting {
-	for i := range f.world.Pods {
-		p := &f.world.Pods[i]
-		if p.Spec.NodeName != f.world.Node.Name {
+	for i := range f.view.Pods {
+		p := &f.view.Pods[i]
+		if p.Spec.NodeName != f.view.Node.Name {
 			continue
 		}
 		if s := f.judge(p); !s.gone() {
@@ -231,7 +247,7 @@ func (d *drainer) turn(seen []sighting) (left int) {
 		}
 	}
 	if later > 0 {
-		d.waits.add(Wait{Reason: ReasonLaterOrder, Name: d.world.Node.Name, Detail: strconv.Itoa(later) + " of them"})
+		d.waits.add(Wait{Reason: ReasonLaterOrder, Name: d.view.Node.Name, Detail: strconv.Itoa(later) + " of them"})
 	}
 	return len(seen)
 }
@@ -248,7 +264,7 @@ func lowest(seen []sighting) int32 {
 // refused tells of a pod that the policy keeps.
 func (d *drainer) refused(s *sighting) {
 	d.trouble = true
-	e := PodDrain{Pod: s.pod.String()}
+	e := PodProgress{Pod: s.pod.String()}
 	if s.pod.UID != "" {
 		e = d.enter(s.pod)
 	}
@@ -276,7 +292,7 @@ func (d *drainer) terminating(p *Pod) {
 	} else {
 		w.Detail = "its grace is over, and its node does not say that it has ended"
 		switch {
-		case unreachable(d.world.Node):
+		case Unreachable(d.view.Node):
 			w.Reason, w.Detail = ReasonPodStranded, ""
 		case len(p.Finalizers) > 0:
 			w.Owner, w.Detail = p.Finalizers[0], "its grace is over, and its finalizer keeps it"
@@ -287,26 +303,20 @@ func (d *drainer) terminating(p *Pod) {
 }
 
 // enter remembers a pod whose turn it is, and returns what is known of it.
-func (d *drainer) enter(p *Pod) PodDrain {
+func (d *drainer) enter(p *Pod) PodProgress {
 	e := d.known(p)
-	d.pods.add(e)
+	d.pods.Add(e)
 	return e
 }
 
-// known returns what is remembered of a pod. Instants that lie ahead stem from
-// a clock that was set back since.
-func (d *drainer) known(p *Pod) PodDrain {
+// known returns what is remembered of a pod, with times put right.
+func (d *drainer) known(p *Pod) PodProgress {
 	if old := d.pods.find(p.UID); old != nil {
 		e := *old
-		if e.Since.After(d.now) {
-			e.Since = d.now
-		}
-		if e.Asked.After(d.now) {
-			e.Asked = d.now
-		}
+		e.Since, e.Asked = fairlead.Past(e.Since, d.now), fairlead.Past(e.Asked, d.now)
 		return e
 	}
-	return PodDrain{Pod: p.String(), UID: p.UID, Since: d.now}
+	return PodProgress{Pod: p.String(), UID: p.UID, Since: d.now}
 }
 
 // due returns when an attempt may follow the last.
@@ -325,10 +335,10 @@ func (d *drainer) at(t time.Time) {
 }
 
 // failure returns what the last attempt at an action failed with, or nil.
-func failure(failures []Failure, k Key) *Failure {
-	for i := range failures {
-		if failures[i].Key == k {
-			return &failures[i]
+func failure(outcomes []fairlead.Outcome, k fairlead.Key) *fairlead.Outcome {
+	for i := range outcomes {
+		if outcomes[i].Key == k && outcomes[i].Failed {
+			return &outcomes[i]
 		}
 	}
 	return nil
@@ -344,18 +354,18 @@ func controllerName(p *Pod) string {
 
 // podList collects what is remembered of pods.
 type podList struct {
-	kept[PodDrain]     // its old is that of the Step before
-	last           int // where the last one was found
+	fairlead.Unchanged[PodProgress]     // its Old is that of the Step before
+	last                            int // where the last one was found
 }
 
 // find returns what was remembered of a pod, or nil. It looks first behind the
 // one found last, as both lists are in the order of pods.
-func (l *podList) find(uid string) *PodDrain {
-	for i := range l.old {
-		j := (l.last + i) % len(l.old)
-		if l.old[j].UID == uid {
+func (l *podList) find(uid string) *PodProgress {
+	for i := range l.Old {
+		j := (l.last + i) % len(l.Old)
+		if l.Old[j].UID == uid {
 			l.last = j
-			return &l.old[j]
+			return &l.Old[j]
 		}
 	}
 	return nil

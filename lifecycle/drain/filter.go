@@ -1,4 +1,4 @@
-package lifecycle
+package drain
 
 import (
 	"slices"
@@ -33,10 +33,17 @@ const (
 	FilterMirror       Filter = "Mirror"       // the mirror of a static pod: skipped
 	FilterLocalStorage Filter = "LocalStorage" // it has data in an emptyDir, which go with it: told, or refused
 	FilterUnmanaged    Filter = "Unmanaged"    // no controller replaces it: told, or refused
-	FilterOwn          Filter = "Own"          // what DrainPolicy.Filter says
-	FilterLabel        Filter = "Label"        // its label DrainLabel: skipped, or waited for
+	FilterOwn          Filter = "Own"          // what View.Own says
+	FilterLabel        Filter = "Label"        // its label Label: skipped, or waited for
 	FilterRule         Filter = "Rule"         // the first rule that applies
 )
+
+// OwnFate is what a filter of your own says of a pod.
+type OwnFate struct {
+	UID  string `json:"uid"`           // the pod's
+	Fate Fate   `json:"fate"`          // empty if it has nothing to say
+	Why  string `json:"why,omitempty"` // for people
+}
 
 // PodReason is what one filter says of a pod.
 type PodReason struct {
@@ -89,8 +96,8 @@ var findings = [...]PodReason{
 	{FilterUnmanaged, FateEvict, "no controller replaces it", ""},
 	{FilterUnmanaged, FateRefuse, "no controller replaces it, and the policy keeps unmanaged pods", ""},
 	{FilterOwn, "", "", ""}, // in the sighting
-	{FilterLabel, FateSkip, "its label " + DrainLabel + " says skip", ""},
-	{FilterLabel, FateWait, "its label " + DrainLabel + " says wait-completed", ""},
+	{FilterLabel, FateSkip, "its label " + Label + " says skip", ""},
+	{FilterLabel, FateWait, "its label " + Label + " says wait-completed", ""},
 	{FilterRule, "", "", ""}, // in the sighting
 	{FilterRule, FateRefuse, "a rule goes by the labels of its namespace, and those are not known", ""},
 }
@@ -101,33 +108,33 @@ type sighting struct {
 	fate  Fate
 	order int32
 	found finding
-	rule  *DrainRule // that applies, or nil
-	own   Fate       // what the policy's own filter says
-	why   string     // and why
+	rule  *Rule  // that applies, or nil
+	own   Fate   // what View.Own says
+	why   string // and why
 }
 
 // filter judges pods by a policy.
 type filter struct {
-	policy   *DrainPolicy
-	world    *DrainWorld
+	policy   *Policy
+	view     *View
 	now      time.Time
-	patience int64        // seconds after which pods past their deletion are passed over; 0 is never
-	rules    []*DrainRule // those for the machine, by name
+	patience int64   // seconds after which pods past their deletion are passed over; 0 is never
+	rules    []*Rule // those for the machine, by name
 }
 
-// newFilter returns the filter for the node of world, whose machine has these
+// newFilter returns the filter for the node of view, whose machine has these
 // labels.
-func newFilter(policy *DrainPolicy, world *DrainWorld, machine map[string]string, now time.Time) filter {
-	f := filter{policy: policy, world: world, now: now, patience: policy.SkipWaitForDeleteTimeoutSeconds}
-	if unreachable(world.Node) {
+func newFilter(policy *Policy, view *View, machine map[string]string, now time.Time) filter {
+	f := filter{policy: policy, view: view, now: now, patience: policy.SkipWaitForDeleteTimeoutSeconds}
+	if Unreachable(view.Node) {
 		f.patience = policy.unreachablePatience()
 	}
 	for i := range policy.Rules {
-		if r := &policy.Rules[i]; r.forMachine(machine, world.ClusterLabels) {
+		if r := &policy.Rules[i]; r.forMachine(machine, view.ClusterLabels) {
 			f.rules = append(f.rules, r)
 		}
 	}
-	slices.SortStableFunc(f.rules, func(a, b *DrainRule) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(f.rules, func(a, b *Rule) int { return strings.Compare(a.Name, b.Name) })
 	return f
 }
 
@@ -150,8 +157,9 @@ func (f *filter) judge(p *Pod) sighting {
 	if p.ControllerOf() == nil {
 		s.found |= choose(p, f.policy.KeepUnmanaged, foundUnmanagedFinished, foundUnmanaged, foundUnmanagedRefused)
 	}
-	if f.policy.Filter != nil {
-		if s.own, s.why = f.policy.Filter(p); s.own != "" {
+	for i := range f.view.Own {
+		if o := &f.view.Own[i]; o.UID == p.UID && o.Fate != "" {
+			s.own, s.why = o.Fate, o.Why
 			s.found |= foundOwn
 		}
 	}
@@ -194,7 +202,7 @@ func (f *filter) daemonSet(p *Pod) finding {
 	switch {
 	case p.Finished():
 		return foundDaemonSetFinished
-	case f.world.DaemonSetsListed && !slices.ContainsFunc(f.world.DaemonSets, func(d ObjectMeta) bool {
+	case f.view.DaemonSetsListed && !slices.ContainsFunc(f.view.DaemonSets, func(d ObjectMeta) bool {
 		return d.Namespace == p.Namespace && d.Name == c.Name && (c.UID == "" || d.UID == "" || c.UID == d.UID)
 	}):
 		if f.policy.KeepUnmanaged {
@@ -210,13 +218,13 @@ func (f *filter) daemonSet(p *Pod) finding {
 // byRule looks at the pod's label, then for the first rule that applies.
 func (f *filter) byRule(s *sighting) {
 	switch labelBehavior(s.pod) {
-	case DrainSkip:
+	case BehaviorSkip:
 		s.found |= foundLabelSkip
-	case DrainWaitCompleted:
+	case BehaviorWaitCompleted:
 		s.found |= foundLabelWait
 	}
 	for _, r := range f.rules {
-		applies, unknown := r.forPod(s.pod, f.world.Namespaces)
+		applies, unknown := r.forPod(s.pod, f.view.Namespaces)
 		if unknown {
 			s.found |= foundRuleNamespace
 		}
@@ -245,7 +253,7 @@ func (s *sighting) decide() {
 	if s.fate == FateSkip || s.fate == FateWait {
 		return
 	}
-	if s.rule != nil && s.rule.Spec.Drain.Behavior == DrainEvict && s.rule.Spec.Drain.Order != nil {
+	if s.rule != nil && s.rule.Spec.Drain.Behavior == BehaviorDrain && s.rule.Spec.Drain.Order != nil {
 		s.order = *s.rule.Spec.Drain.Order
 	}
 }
@@ -277,7 +285,7 @@ func (s *sighting) reason(i int) PodReason {
 }
 
 // ruleFates has the fate that each behaviour means.
-var ruleFates = map[DrainBehavior]Fate{DrainEvict: FateEvict, DrainSkip: FateSkip, DrainWaitCompleted: FateWait}
+var ruleFates = map[Behavior]Fate{BehaviorDrain: FateEvict, BehaviorSkip: FateSkip, BehaviorWaitCompleted: FateWait}
 
 // reasons returns all that the filters say, in their order.
 func (s *sighting) reasons() []PodReason {
@@ -293,4 +301,23 @@ func (s *sighting) reasons() []PodReason {
 // gone reports whether nothing is left to do about the pod.
 func (s *sighting) gone() bool {
 	return s.fate == FateSkip || s.fate == FateWait && s.pod.Finished()
+}
+
+// Left tells which pods a drain leaves on its node.
+type Left struct{ f filter }
+
+// NewLeft returns the judge of a node's pods, by the same filters as [Pods].
+// labels are those of the node's machine. Nil policy means the zero one.
+func NewLeft(view *View, labels map[string]string, now time.Time, policy *Policy) Left {
+	if policy == nil {
+		policy = &Policy{}
+	}
+	return Left{newFilter(policy, view, labels, now)}
+}
+
+// Stays reports whether the drain leaves the pod on the node, and does not wait
+// for it.
+func (l *Left) Stays(p *Pod) bool {
+	s := l.f.judge(p)
+	return s.fate == FateSkip
 }

@@ -1,4 +1,4 @@
-package lifecycle
+package drain
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
 )
 
@@ -25,22 +26,22 @@ type cluster struct {
 	setsKnown  bool
 	labels     map[string]string
 	hidden     bool
-	failing    map[string]Failure
-	failures   []Failure
+	failing    map[string]fairlead.Outcome
+	failures   []fairlead.Outcome
 	evictions  int // calls
 	replaced   int
 }
 
 func newCluster() *cluster {
-	c := &cluster{now: drainStart, allowed: map[string]int{}, replicas: map[string]int{}, failing: map[string]Failure{}}
+	c := &cluster{now: drainStart, allowed: map[string]int{}, replicas: map[string]int{}, failing: map[string]fairlead.Outcome{}}
 	c.node.Name, c.node.UID = "n", "node"
 	return c
 }
 
-func (c *cluster) world() DrainWorld {
-	w := DrainWorld{
+func (c *cluster) world() View {
+	w := View{
 		Node: &c.node, Stopped: c.stopped, Namespaces: c.namespaces, DaemonSets: c.sets, DaemonSetsListed: c.setsKnown,
-		Failures: slices.Clone(c.failures),
+		Outcomes: slices.Clone(c.failures),
 	}
 	w.Pods = append(w.Pods, c.pods...)
 	if !c.hidden {
@@ -70,7 +71,7 @@ func (c *cluster) line(text string) error {
 		c.node.Name, c.node.Spec.Unschedulable, c.stopped = rest[0], has("cordoned"), has("stopped")
 		c.node.Status.Conditions = nil
 		if r := opts["ready"]; r != "" {
-			c.node.Status.Conditions = []object.NodeCondition{{Type: "Ready", Status: ConditionStatus(r)}}
+			c.node.Status.Conditions = []object.NodeCondition{{Type: "Ready", Status: object.ConditionStatus(r)}}
 		}
 	case "pod":
 		c.pod(rest[0], opts, has)
@@ -263,8 +264,8 @@ func (c *cluster) fails(a Action, key string) bool {
 }
 
 func (c *cluster) failed(a Action, code int, message string) {
-	c.failures = slices.DeleteFunc(c.failures, func(f Failure) bool { return f.Key == a.Key() })
-	c.failures = append(c.failures, Failure{Key: a.Key(), Code: code, Message: message, At: c.now})
+	c.failures = slices.DeleteFunc(c.failures, func(f fairlead.Outcome) bool { return f.Key == a.Key() })
+	c.failures = append(c.failures, fairlead.Outcome{Failed: true, Key: a.Key(), Code: code, Message: message, At: c.now})
 }
 
 // remove begins the deletion of a pod.
@@ -303,7 +304,7 @@ func (c *cluster) to(t time.Time) {
 	var stay []Pod
 	for _, p := range c.pods {
 		dead := p.DeletionTimestamp != nil && !p.DeletionTimestamp.After(t) && len(p.Finalizers) == 0 &&
-			(p.Spec.NodeName != c.node.Name || !unreachable(&c.node))
+			(p.Spec.NodeName != c.node.Name || !Unreachable(&c.node))
 		if !dead {
 			if p.Status.StartTime != nil && !p.Status.StartTime.After(t) {
 				p.Status.StartTime, p.Status.Conditions = nil, readyCondition()

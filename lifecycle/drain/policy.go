@@ -1,14 +1,17 @@
-package lifecycle
+package drain
 
 import (
 	"fmt"
 	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/durations"
 )
 
-// DrainPolicy is how nodes are drained. The zero value removes what a machine's
+// Policy is how nodes are drained. The zero value removes what a machine's
 // deletion has to remove: pods without controller and with local storage, too;
 // it leaves the pods of DaemonSets alone, and heeds every disruption budget.
-type DrainPolicy struct {
+type Policy struct {
 	// KeepUnmanaged refuses pods that no controller replaces: kubectl drain
 	// without --force.
 	KeepUnmanaged bool `json:"keepUnmanaged,omitempty"`
@@ -20,11 +23,7 @@ type DrainPolicy struct {
 	RefuseDaemonSets bool `json:"refuseDaemonSets,omitempty"`
 	// Rules say how some machines' drains treat some pods. Of those that apply
 	// the first by name counts.
-	Rules []DrainRule `json:"rules,omitempty"`
-	// Filter is a filter of one's own, run behind those for unmanaged pods and
-	// before labels and rules. An empty Fate means that it has nothing to say; why
-	// is told to people. It must depend on the pod alone. Nil means none.
-	Filter func(p *Pod) (fate Fate, why string) `json:"-"`
+	Rules []Rule `json:"rules,omitempty"`
 
 	// GracePeriodSeconds is how long each pod may take to end. Nil means the
 	// pod's own grace.
@@ -41,7 +40,7 @@ type DrainPolicy struct {
 	// budgets say.
 	DisableEviction bool `json:"disableEviction,omitempty"`
 	// ForceStopped deletes the pods of an instance that is known not to run
-	// (DrainWorld.Stopped) at once, whatever their budgets say: nothing of them
+	// (View.Stopped) at once, whatever their budgets say: nothing of them
 	// is left to protect, and the API would refuse their eviction for good.
 	ForceStopped bool `json:"forceStopped,omitempty"`
 
@@ -54,17 +53,24 @@ type DrainPolicy struct {
 	MaxAttempts int `json:"maxAttempts,omitempty"`
 }
 
-// Check returns everything that is wrong with the policy as FieldErrors, whose
+// MarshalJSON writes durations as people do, "5m0s".
+func (p Policy) MarshalJSON() ([]byte, error) { return durations.Marshal(p) }
+
+// UnmarshalJSON reads what MarshalJSON has written; a field that is not known is
+// an error.
+func (p *Policy) UnmarshalJSON(data []byte) error { return durations.Unmarshal(data, p) }
+
+// Check returns everything that is wrong with the policy as fairlead.FieldErrors, whose
 // paths begin with the JSON names of its fields, or nil. Step does nothing
 // about the pods of a node while its policy is wrong.
-func (p *DrainPolicy) Check() error {
-	var errs FieldErrors
+func (p *Policy) Check() error {
+	var errs fairlead.FieldErrors
 	p.check("", &errs)
-	return errs.err()
+	return errs.Err()
 }
 
 // check adds what is wrong, with prefix before each path.
-func (p *DrainPolicy) check(prefix string, errs *FieldErrors) {
+func (p *Policy) check(prefix string, errs *fairlead.FieldErrors) {
 	if p == nil {
 		return
 	}
@@ -74,14 +80,14 @@ func (p *DrainPolicy) check(prefix string, errs *FieldErrors) {
 		p.Rules[i].check(path, errs)
 		if name := p.Rules[i].Name; name != "" {
 			if first, twice := names[name]; twice {
-				errs.add(path+".metadata.name", "%q is the name of rules[%d], too; names order the rules, so give each its own", name, first)
+				errs.Add(path+".metadata.name", "%q is the name of rules[%d], too; names order the rules, so give each its own", name, first)
 			} else {
 				names[name] = i
 			}
 		}
 	}
 	if g := p.GracePeriodSeconds; g != nil && *g < 0 {
-		errs.add(prefix+"gracePeriodSeconds", "%d is negative; leave it out for the pods' own grace", *g)
+		errs.Add(prefix+"gracePeriodSeconds", "%d is negative; leave it out for the pods' own grace", *g)
 	}
 	for _, f := range []struct {
 		name  string
@@ -93,14 +99,14 @@ func (p *DrainPolicy) check(prefix string, errs *FieldErrors) {
 		{"maxAttempts", int64(p.MaxAttempts)},
 	} {
 		if f.value < 0 {
-			errs.add(prefix+f.name, "%d is negative; leave it out for the default", f.value)
+			errs.Add(prefix+f.name, "%d is negative; leave it out for the default", f.value)
 		}
 	}
 }
 
 // problem returns the first thing that Check finds, and how many more there are.
-func (p *DrainPolicy) problem() string {
-	var errs FieldErrors
+func (p *Policy) problem() string {
+	var errs fairlead.FieldErrors
 	p.check("", &errs)
 	switch len(errs) {
 	case 0:
@@ -113,7 +119,7 @@ func (p *DrainPolicy) problem() string {
 
 // sound reports whether Check finds nothing that a drain would go wrong by. It
 // costs nothing.
-func (p *DrainPolicy) sound() bool {
+func (p *Policy) sound() bool {
 	if p.GracePeriodSeconds != nil && *p.GracePeriodSeconds < 0 || p.SkipWaitForDeleteTimeoutSeconds < 0 ||
 		p.MinBackoff < 0 || p.MaxBackoff < 0 || p.MaxAttempts < 0 {
 		return false
@@ -133,7 +139,7 @@ func (p *DrainPolicy) sound() bool {
 }
 
 // attempts returns how many evictions one Step may ask for.
-func (p *DrainPolicy) attempts() int {
+func (p *Policy) attempts() int {
 	if p.MaxAttempts > 0 {
 		return p.MaxAttempts
 	}
@@ -142,7 +148,7 @@ func (p *DrainPolicy) attempts() int {
 
 // unreachablePatience is how long pods are waited for on a node that nobody
 // hears of.
-func (p *DrainPolicy) unreachablePatience() int64 {
+func (p *Policy) unreachablePatience() int64 {
 	switch n := p.UnreachableGraceSeconds; {
 	case n < 0:
 		return p.SkipWaitForDeleteTimeoutSeconds
@@ -154,11 +160,11 @@ func (p *DrainPolicy) unreachablePatience() int64 {
 }
 
 // grace returns the grace that pods of the node are given.
-func (p *DrainPolicy) grace(world *DrainWorld) *int64 {
+func (p *Policy) grace(view *View) *int64 {
 	switch {
-	case p.ForceStopped && world.Stopped:
+	case p.ForceStopped && view.Stopped:
 		return new(int64)
-	case p.UnreachableGraceSeconds >= 0 && unreachable(world.Node):
+	case p.UnreachableGraceSeconds >= 0 && Unreachable(view.Node):
 		n := p.unreachablePatience()
 		return &n
 	}
@@ -169,7 +175,7 @@ func (p *DrainPolicy) grace(world *DrainWorld) *int64 {
 // doubles with each attempt, and is shifted by up to a quarter in a way that
 // hangs on pod and attempt alone, so that the pods of a fleet do not come all at
 // once.
-func (p *DrainPolicy) backoff(uid string, attempt int) time.Duration {
+func (p *Policy) backoff(uid string, attempt int) time.Duration {
 	least, most := p.MinBackoff, p.MaxBackoff
 	if least == 0 {
 		least = 5 * time.Second

@@ -1,4 +1,4 @@
-package lifecycle
+package drain
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/golden"
 	"github.com/fairlead/fairlead/internal/object"
 )
@@ -34,7 +35,7 @@ import (
 //	run [for=D]    decides and carries out until the drain is done or the time is over
 //	edit           further lines as for cluster, changing what is there
 func TestDrainScripts(t *testing.T) {
-	golden.Run(t, "testdata/drain/*.txt", func(t *testing.T) golden.Handler {
+	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		s := &drainScript{t: t, c: newCluster()}
 		return s.command
 	})
@@ -43,9 +44,8 @@ func TestDrainScripts(t *testing.T) {
 type drainScript struct {
 	t      *testing.T
 	c      *cluster
-	policy DrainPolicy
-	state  DrainState
-	waits  []Wait
+	policy Policy
+	state  Progress
 	out    strings.Builder
 }
 
@@ -54,7 +54,7 @@ func (s *drainScript) command(c *golden.Command) string {
 	switch c.Name {
 	case "cluster", "edit":
 		if c.Name == "cluster" {
-			s.c, s.state, s.waits = newCluster(), DrainState{}, nil
+			s.c, s.state = newCluster(), Progress{}
 		}
 		for line := range strings.Lines(c.Input) {
 			if err := s.c.line(strings.TrimSpace(line)); err != nil {
@@ -64,7 +64,7 @@ func (s *drainScript) command(c *golden.Command) string {
 		s.c.control()
 		return ""
 	case "policy":
-		s.policy = DrainPolicy{}
+		s.policy = Policy{}
 		if strings.TrimSpace(c.Input) != "" {
 			if err := json.Unmarshal([]byte(c.Input), &s.policy); err != nil {
 				return err.Error()
@@ -78,7 +78,7 @@ func (s *drainScript) command(c *golden.Command) string {
 	case "fail":
 		args := c.Args
 		code, _ := strconv.Atoi(args[1].Key)
-		s.c.failing[args[0].Key] = Failure{Code: code, Message: strings.TrimSpace(c.Input)}
+		s.c.failing[args[0].Key] = fairlead.Outcome{Failed: true, Code: code, Message: strings.TrimSpace(c.Input)}
 	case "ok":
 		clear(s.c.failing)
 	case "filters":
@@ -119,39 +119,38 @@ func (s *drainScript) step(apply bool) (done bool) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.state = DrainState{}
+	s.state = Progress{}
 	if err := json.Unmarshal(data, &s.state); err != nil {
 		s.t.Fatal(err)
 	}
 	w := s.c.world()
-	waits := waitList{kept: kept[Wait]{old: s.waits}, now: s.c.now}
-	d := drain(s.state, &w, s.c.labels, s.c.now, &s.policy, &waits)
+	d := Pods(s.state, &w, s.c.labels, s.c.now, &s.policy)
 	at := s.c.now.Sub(drainStart)
-	for _, a := range d.actions {
+	for _, a := range d.Actions {
 		fmt.Fprintf(&s.out, "%v %s\n", at, act(a))
 	}
-	for _, x := range waits.all() {
-		if apply && x.old(s.waits) {
+	for _, x := range d.Progress.Waits {
+		if apply && x.old(s.state.Waits) {
 			continue
 		}
-		fmt.Fprintf(&s.out, "%v wait: %s\n", at, strings.TrimPrefix(x.Block("m").String(), "machine m: "))
+		fmt.Fprintf(&s.out, "%v wait: %s\n", at, strings.TrimPrefix(x.Block().String(), "node "+x.Node+": "))
 	}
-	if d.failure != "" && !apply {
-		fmt.Fprintf(&s.out, "failure: %s\n", d.failure)
+	if d.Failure != "" && !apply {
+		fmt.Fprintf(&s.out, "failure: %s\n", d.Failure)
 	}
-	if d.done {
+	if d.Done {
 		fmt.Fprintf(&s.out, "%v done\n", at)
 	} else if !apply {
-		fmt.Fprintf(&s.out, "wake: %v\n", d.wake.Sub(s.c.now))
+		fmt.Fprintf(&s.out, "wake: %v\n", d.Wake.Sub(s.c.now))
 	}
 	if apply {
-		s.state, s.waits = d.state, waits.all()
-		s.c.wake = d.wake
-		for _, a := range d.actions {
+		s.state = d.Progress
+		s.c.wake = d.Wake
+		for _, a := range d.Actions {
 			s.c.apply(a)
 		}
 	}
-	return d.done
+	return d.Done
 }
 
 // old reports whether the wait has been told of before.

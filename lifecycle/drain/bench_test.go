@@ -1,4 +1,4 @@
-package lifecycle
+package drain
 
 import (
 	"fmt"
@@ -49,10 +49,10 @@ func fleet(nodes, perNode int) *PlanRequest {
 	return req
 }
 
-// BenchmarkPlanDrain plans the drain of a whole fleet: 5,000 nodes with 110 pods
+// BenchmarkNewPlan plans the drain of a whole fleet: 5,000 nodes with 110 pods
 // each, 27,500 budgets with numbers as a cluster prints them, or without, so
 // that these are computed from the pods.
-func BenchmarkPlanDrain(b *testing.B) {
+func BenchmarkNewPlan(b *testing.B) {
 	for _, bench := range []struct {
 		name     string
 		atOnce   int
@@ -68,7 +68,7 @@ func BenchmarkPlanDrain(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				plan, err := PlanDrain(req, drainStart, nil)
+				plan, err := NewPlan(req, drainStart, nil)
 				if err != nil || plan.Evicted == 0 || plan.Stuck == 0 {
 					b.Fatal(err, plan.Evicted, plan.Stuck)
 				}
@@ -85,15 +85,13 @@ func BenchmarkDrain(b *testing.B) {
 		req.Budgets[i].Status = object.BudgetStatus{ObservedGeneration: 1, DesiredHealthy: 20, ExpectedPods: 20}
 	}
 	req.Nodes[0].Spec.Unschedulable = true
-	w := &DrainWorld{Node: &req.Nodes[0], Pods: req.Pods, Budgets: req.Budgets}
-	list := waitList{now: drainStart}
-	d := drain(DrainState{}, w, nil, drainStart, nil, &list)
+	w := &View{Node: &req.Nodes[0], Pods: req.Pods, Budgets: req.Budgets}
+	d := Pods(Progress{}, w, nil, drainStart, nil)
 	now := drainStart.Add(time.Second)
 	b.ReportAllocs()
 	for b.Loop() {
-		again := waitList{kept: kept[Wait]{old: list.all()}, now: now}
-		if d := drain(d.state, w, nil, now, nil, &again); d.done || len(d.actions) > 0 {
-			b.Fatal(len(d.actions))
+		if d := Pods(d.Progress, w, nil, now, nil); d.Done || len(d.Actions) > 0 {
+			b.Fatal(len(d.Actions))
 		}
 	}
 }

@@ -1,17 +1,17 @@
-package lifecycle_test
+package drain_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"time"
 
-	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // Two pods of a budget that lets one be missing need two rounds; a pod of a
 // budget that lets none be missing is stuck.
-func ExamplePlanDrain() {
-	var req lifecycle.PlanRequest
+func ExampleNewPlan() {
+	var req drain.PlanRequest
 	err := json.Unmarshal([]byte(`{
 		"nodes": [{"metadata": {"name": "worker-1"}}],
 		"pods": [
@@ -30,10 +30,10 @@ func ExamplePlanDrain() {
 	for i := range req.Pods { // but for the database, a controller would replace them
 		yes := true
 		if req.Pods[i].Labels["app"] == "web" {
-			req.Pods[i].OwnerReferences = []lifecycle.OwnerReference{{Kind: "ReplicaSet", Name: "web", UID: "r", Controller: &yes}}
+			req.Pods[i].OwnerReferences = []drain.OwnerReference{{Kind: "ReplicaSet", Name: "web", UID: "r", Controller: &yes}}
 		}
 	}
-	plan, err := lifecycle.PlanDrain(&req, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), nil)
+	plan, err := drain.NewPlan(&req, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), nil)
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -51,10 +51,10 @@ func ExamplePlanDrain() {
 }
 
 // Everything that is wrong with a policy is told at once.
-func ExampleDrainPolicy_Check() {
-	policy := &lifecycle.DrainPolicy{
+func ExamplePolicy_Check() {
+	policy := &drain.Policy{
 		SkipWaitForDeleteTimeoutSeconds: -1,
-		Rules:                           []lifecycle.DrainRule{{Spec: lifecycle.DrainRuleSpec{Drain: lifecycle.DrainRuleBehavior{Behavior: "Wait"}}}},
+		Rules:                           []drain.Rule{{Spec: drain.RuleSpec{Drain: drain.RuleBehavior{Behavior: "Wait"}}}},
 	}
 	fmt.Println(policy.Check())
 	// Output:

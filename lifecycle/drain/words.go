@@ -1,4 +1,4 @@
-package lifecycle
+package drain
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 // Reasons of the Waits of drains.
 const (
 	ReasonPolicyInvalid    = "PolicyInvalid"    // the policy of the drain is wrong
+	ReasonNodeSilent       = "NodeSilent"       // nothing is heard of the node
 	ReasonNotCordoned      = "NotCordoned"      // the node is being cordoned
 	ReasonPodPending       = "PodPending"       // a pod's eviction was asked for, and is not seen yet
 	ReasonPodTerminating   = "PodTerminating"   // a pod is being deleted
@@ -28,12 +29,14 @@ const (
 	ReasonEvictionFailed   = "EvictionFailed"   // the API has answered an eviction with an error
 )
 
-// drainWords puts the waits of drains into words.
-func drainWords(w *Wait) (message, unblock string) {
+// Words returns what the wait means, and what would end it.
+func (w Wait) Words() (message, unblock string) {
 	pod := "pod " + w.Name
 	switch w.Reason {
 	case ReasonPolicyInvalid:
 		return "the drain policy is wrong, so node " + w.Name + " is not drained", "correct the policy"
+	case ReasonNodeSilent:
+		return "nothing is heard of node " + w.Name + ", so its pods cannot be seen to end", "the node is repaired; or it is fenced, that is, known to be powered off: then taint it node.kubernetes.io/out-of-service=nodeshutdown:NoExecute, or report the instance as stopped"
 	case ReasonNotCordoned:
 		return "node " + w.Name + " is being cordoned", "the node is seen unschedulable"
 	case ReasonPodPending:
@@ -77,7 +80,7 @@ func drainWords(w *Wait) (message, unblock string) {
 // patient reports whether the wait only takes its time.
 func (w *Wait) patient() bool {
 	switch w.Reason {
-	case ReasonPodPending, ReasonPodRuns, ReasonLaterOrder, ReasonBudgetInUse:
+	case ReasonPodPending, ReasonNodeSilent, ReasonPodRuns, ReasonLaterOrder, ReasonBudgetInUse:
 		return true
 	case ReasonNotCordoned, ReasonPodTerminating:
 		return w.Detail == ""
@@ -91,19 +94,18 @@ const (
 	maxTroubleKinds = 5
 )
 
-// trouble puts waits from a position on into one sentence: by what is in the way,
+// trouble puts waits into one sentence: by what is in the way,
 // with the first pods of each.
-func (l *waitList) trouble(from int) string {
+func trouble(all []Wait) string {
 	type kind struct {
 		reason, detail string
 		first          *Wait
 		names          []string
 		more           int
 	}
-	all := l.all()
 	var kinds []kind
 	left := 0
-	for i := from; i < len(all); i++ {
+	for i := range all {
 		w := &all[i]
 		if w.patient() {
 			continue
@@ -134,7 +136,7 @@ func (l *waitList) trouble(from int) string {
 		if i > 0 {
 			text.WriteString("; ")
 		}
-		message, _ := k.first.words()
+		message, _ := k.first.Words()
 		text.WriteString(strings.Replace(message, k.first.Name, strings.Join(k.names, ", "), 1))
 		if k.more > 0 {
 			fmt.Fprintf(&text, " (and %d more)", k.more)

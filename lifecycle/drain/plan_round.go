@@ -1,4 +1,4 @@
-package lifecycle
+package drain
 
 import (
 	"cmp"
@@ -62,11 +62,11 @@ func (p *planner) batch(nodes []int, from int) {
 // look judges the pods of a node. It uses the memory of d.
 func (p *planner) look(at int, to *NodePlan, d *draining) {
 	n := &p.req.Nodes[at]
-	w := DrainWorld{
+	w := View{
 		Node: n, DaemonSets: p.req.DaemonSets, DaemonSetsListed: p.req.DaemonSetsListed,
 		Namespaces: p.req.Namespaces, ClusterLabels: p.req.ClusterLabels,
 	}
-	f := newFilter(p.policy, &w, p.labels[n.Name], p.now)
+	f := newFilter(p.policy, &w, p.req.Labels[n.Name], p.now)
 	seen := p.seen[:0]
 	for _, at := range p.pods[at] {
 		seen = append(seen, entry{f.judge(&p.req.Pods[at]), at})
@@ -82,7 +82,7 @@ func (p *planner) look(at int, to *NodePlan, d *draining) {
 		}
 		return comparePods(a.pod, b.pod)
 	})
-	*to = NodePlan{Node: n.Name, Cordoned: n.Spec.Unschedulable, Unreachable: unreachable(n), Pods: make([]PodPlan, len(seen))}
+	*to = NodePlan{Node: n.Name, Cordoned: n.Spec.Unschedulable, Unreachable: Unreachable(n), Pods: make([]PodPlan, len(seen))}
 	p.seen = seen
 	d.node, d.left = to, d.left[:0]
 	for i := range seen {

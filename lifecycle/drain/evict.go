@@ -1,10 +1,11 @@
-package lifecycle
+package drain
 
 import (
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
 )
 
@@ -14,9 +15,6 @@ const (
 	statusConflict        = 409 // another pod has its name
 	statusTooManyRequests = 429 // a budget does not allow it now
 )
-
-// maxRetryAfter bounds how long a server may ask to wait.
-const maxRetryAfter = time.Hour
 
 // evict has a pod evicted, or tells why that is not asked for now.
 func (d *drainer) evict(p *Pod) {
@@ -42,7 +40,7 @@ func (d *drainer) evict(p *Pod) {
 
 // last returns what is known of the last attempt at a pod, when the next is due,
 // and whether what came of the last is not seen yet: it may still be done.
-func (d *drainer) last(p *Pod) (e PodDrain, due time.Time, unseen bool) {
+func (d *drainer) last(p *Pod) (e PodProgress, due time.Time, unseen bool) {
 	e = d.known(p)
 	d.hear(&e)
 	due = d.due(e.UID, e.Asked, e.Attempts, e.RetryAfter)
@@ -53,7 +51,7 @@ func (d *drainer) last(p *Pod) (e PodDrain, due time.Time, unseen bool) {
 // evicted.
 func (d *drainer) forced() string {
 	switch {
-	case d.policy.ForceStopped && d.world.Stopped:
+	case d.policy.ForceStopped && d.view.Stopped:
 		return "its instance does not run, so nothing of it is left to protect"
 	case d.policy.DisableEviction:
 		return "the policy has pods deleted instead of evicted"
@@ -62,23 +60,23 @@ func (d *drainer) forced() string {
 }
 
 // hear takes into account what the last attempt at a pod failed with.
-func (d *drainer) hear(e *PodDrain) {
+func (d *drainer) hear(e *PodProgress) {
 	if e.Attempts > 0 && !e.Failed {
 		d.recall(e)
 	}
 }
 
 // recall notes what the last attempt at a pod failed with, if that is known.
-func (d *drainer) recall(e *PodDrain) {
-	for _, verb := range [...]string{verbEvict, verbDeletePod} {
-		if f := failure(d.world.Failures, Key{verb, e.UID}); f != nil && !f.At.Before(e.Asked) {
-			e.Failed, e.Code, e.RetryAfter, e.Detail = true, f.Code, min(max(0, f.RetryAfter), maxRetryAfter), f.Message
+func (d *drainer) recall(e *PodProgress) {
+	for _, kind := range [...]string{kindEvict, kindDeletePod} {
+		if f := failure(d.view.Outcomes, fairlead.Key{Kind: kind, ID: e.UID}); f != nil && !f.At.Before(e.Asked) {
+			e.Failed, e.Code, e.RetryAfter, e.Detail = true, f.Code, min(max(0, f.RetryAfter), fairlead.MaxRetryAfter), f.Message
 		}
 	}
 }
 
 // ask has an action done about a pod, if it is time for an attempt.
-func (d *drainer) ask(p *Pod, e PodDrain, due time.Time, a Action) (asked bool) {
+func (d *drainer) ask(p *Pod, e PodProgress, due time.Time, a Action) (asked bool) {
 	if e.Budget != "" { // which lets it go now
 		e.Budget, e.Needs, e.Has, e.Detail = "", 0, 0, ""
 		if e.Attempts > 0 {
@@ -102,8 +100,8 @@ func (d *drainer) ask(p *Pod, e PodDrain, due time.Time, a Action) (asked bool) 
 }
 
 // pending waits for the effect of what was asked for.
-func (d *drainer) pending(e PodDrain, due time.Time) {
-	d.pods.add(e)
+func (d *drainer) pending(e PodProgress, due time.Time) {
+	d.pods.Add(e)
 	d.at(due)
 	if e.Detail == "" {
 		d.waits.add(Wait{Reason: ReasonPodPending, Name: e.Pod})
@@ -113,14 +111,14 @@ func (d *drainer) pending(e PodDrain, due time.Time) {
 }
 
 // failing waits for the time of the next attempt at a pod.
-func (d *drainer) failing(e PodDrain, due time.Time) {
-	d.pods.add(e)
+func (d *drainer) failing(e PodProgress, due time.Time) {
+	d.pods.Add(e)
 	d.at(due)
 	d.failed(e)
 }
 
 // failed tells what the last attempt that is known of failed with.
-func (d *drainer) failed(e PodDrain) {
+func (d *drainer) failed(e PodProgress) {
 	w := Wait{Reason: ReasonEvictionFailed, Name: e.Pod, Owner: "API server", Detail: e.Detail}
 	switch e.Code {
 	case statusTooManyRequests:
@@ -134,11 +132,11 @@ func (d *drainer) failed(e PodDrain) {
 }
 
 // held waits for budgets that are known to refuse.
-func (d *drainer) held(p *Pod, e PodDrain, verdict object.EvictionVerdict, at []int32) {
+func (d *drainer) held(p *Pod, e PodProgress, verdict object.EvictionVerdict, at []int32) {
 	b := &d.ledger.budgets[at[0]]
 	w := Wait{Name: e.Pod}
 	recheck := max(d.policy.backoff(e.UID, 1), min(d.now.Sub(e.Since)/2, d.policy.backoff(e.UID, 1<<16)))
-	if w.Reason = refusal(p, b, verdict); w.Reason == ReasonBudgetUnhealthy && unreachable(d.world.Node) {
+	if w.Reason = refusal(p, b, verdict); w.Reason == ReasonBudgetUnhealthy && Unreachable(d.view.Node) {
 		w.Reason = ReasonBudgetNodeSilent
 	}
 	switch verdict {
@@ -153,7 +151,7 @@ func (d *drainer) held(p *Pod, e PodDrain, verdict object.EvictionVerdict, at []
 		e.keepFor(b)
 	}
 	w.Owner, w.Detail = e.Budget, e.Detail
-	d.pods.add(e)
+	d.pods.Add(e)
 	d.at(d.now.Add(recheck))
 	d.waits.add(w)
 }
@@ -179,7 +177,7 @@ func refusal(p *Pod, b *PodDisruptionBudget, verdict object.EvictionVerdict) str
 
 // keepFor notes the numbers of the budget that keeps the pod. While they stay
 // the same it makes no text.
-func (e *PodDrain) keepFor(b *PodDisruptionBudget) {
+func (e *PodProgress) keepFor(b *PodDisruptionBudget) {
 	s := &b.Status
 	name, named := strings.CutPrefix(e.Budget, budgetTitle)
 	if n := len(b.Namespace); named && len(name) == n+1+len(b.Name) && name[:n] == b.Namespace && name[n+1:] == b.Name &&

@@ -1,0 +1,85 @@
+package drain
+
+import "github.com/fairlead/fairlead"
+
+// Action is something to do, one of
+//
+//   - [Cordon], which keeps new pods off the node, and [Uncordon], which ends that;
+//   - [Evict] and [DeletePod], which remove a pod.
+//
+// Each may be applied again, and each names what it was decided on: a backend
+// that finds something else there, by UID, returns an error and changes nothing.
+type Action interface {
+	fairlead.Action
+	drains()
+}
+
+// Cordon marks a node as unschedulable.
+type Cordon struct {
+	Node string `json:"node"` // its name
+	UID  string `json:"uid"`  // the node is another one without it
+}
+
+// Uncordon lets new pods onto a node again.
+type Uncordon struct {
+	Node string `json:"node"` // its name
+	UID  string `json:"uid"`  // the node is another one without it
+}
+
+// Evict asks for the eviction of a pod, which its disruption budgets may refuse.
+type Evict struct {
+	Namespace string `json:"namespace"`      // the pod's
+	Name      string `json:"name"`           // the pod's
+	UID       string `json:"uid"`            // the pod is another one without it
+	Node      string `json:"node,omitempty"` // where the pod is
+	// GracePeriodSeconds is how long it may take to end; nil means its own grace.
+	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
+}
+
+// DeletePod deletes a pod, whatever its disruption budgets say.
+type DeletePod struct {
+	Namespace string `json:"namespace"`      // the pod's
+	Name      string `json:"name"`           // the pod's
+	UID       string `json:"uid"`            // the pod is another one without it
+	Node      string `json:"node,omitempty"` // where the pod is
+	// GracePeriodSeconds is how long it may take to end; nil means its own grace.
+	GracePeriodSeconds *int64 `json:"gracePeriodSeconds,omitempty"`
+	Why                string `json:"why,omitempty"` // why its budgets do not count
+}
+
+// Key implements fairlead.Action.
+func (a Cordon) Key() fairlead.Key { return fairlead.Key{Kind: "Cordon", ID: a.UID} }
+
+// Key implements fairlead.Action.
+func (a Uncordon) Key() fairlead.Key { return fairlead.Key{Kind: "Uncordon", ID: a.UID} }
+
+// Key implements fairlead.Action.
+func (a Evict) Key() fairlead.Key { return fairlead.Key{Kind: kindEvict, ID: a.UID} }
+
+// Key implements fairlead.Action.
+func (a DeletePod) Key() fairlead.Key { return fairlead.Key{Kind: kindDeletePod, ID: a.UID} }
+
+// The kinds of keys that drains look up.
+const (
+	kindEvict     = "Evict"
+	kindDeletePod = "DeletePod"
+)
+
+// String says what is done.
+func (a Cordon) String() string { return "cordon node " + a.Node }
+
+// String says what is done.
+func (a Uncordon) String() string { return "uncordon node " + a.Node }
+
+// String says what is done.
+func (a Evict) String() string { return "evict pod " + a.Namespace + "/" + a.Name }
+
+// String says what is done, and why.
+func (a DeletePod) String() string {
+	return "delete pod " + a.Namespace + "/" + a.Name + ": " + a.Why
+}
+
+func (Cordon) drains()    {}
+func (Uncordon) drains()  {}
+func (Evict) drains()     {}
+func (DeletePod) drains() {}

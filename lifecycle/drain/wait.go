@@ -1,0 +1,84 @@
+package drain
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// Wait is why a drain does not go on, as plain data, so that telling it costs
+// nothing until somebody asks: [Wait.Block] puts it into words.
+type Wait struct {
+	Node   string    `json:"node,omitempty"`   // that is drained
+	Reason string    `json:"reason"`           // a stable word, see the Reason constants
+	Name   string    `json:"name,omitempty"`   // of the pod (namespace/name), request or limit that it is about
+	Owner  string    `json:"owner,omitempty"`  // who can end it
+	Detail string    `json:"detail,omitempty"` // more, for people
+	Since  time.Time `json:"since"`            // when it began
+}
+
+// Block puts the wait into words.
+func (w Wait) Block() fairlead.Block {
+	message, unblock := w.Words()
+	if w.Detail != "" {
+		message += ": " + w.Detail
+	}
+	return fairlead.Block{Subject: "node " + w.Node, Reason: w.Reason, Message: message, Owner: w.Owner, Since: w.Since, Unblock: unblock}
+}
+
+// same reports whether two waits are about the same thing, so that the later
+// has begun when the earlier did.
+func (w *Wait) same(o *Wait) bool {
+	return w.Reason == o.Reason && w.Name == o.Name && w.Owner == o.Owner && w.Node == o.Node
+}
+
+// waitList collects the waits of one Step.
+type waitList struct {
+	fairlead.Unchanged[Wait] // Old are those of the Step before
+	now                      time.Time
+	node                     string
+	n                        int
+}
+
+// add adds a wait. If its Since is zero, or ahead of the clock, it is filled in:
+// when the wait was first added.
+func (l *waitList) add(w Wait) {
+	w.Node = l.node
+	if w.Since.IsZero() || w.Since.After(l.now) {
+		w.Since = l.since(&w)
+	}
+	l.Add(w)
+	l.n++
+}
+
+// since returns when a wait was first added.
+func (l *waitList) since(w *Wait) time.Time {
+	begin := min(l.n, len(l.Old)) // where it stood the last time, mostly
+	for _, part := range [2][]Wait{l.Old[begin:], l.Old[:begin]} {
+		for i := range part {
+			if o := &part[i]; o.same(w) {
+				return fairlead.Past(o.Since, l.now)
+			}
+		}
+	}
+	return l.now
+}
+
+// Silence returns since when nothing is heard of a node, and whether that is so:
+// its condition Ready is Unknown. A node that says that it is not ready is heard
+// of.
+func Silence(n *object.Node) (since time.Time, silent bool) {
+	for i := range n.Status.Conditions {
+		if c := &n.Status.Conditions[i]; c.Type == "Ready" {
+			return c.LastTransitionTime, c.Status == "Unknown"
+		}
+	}
+	return time.Time{}, false
+}
+
+// Unreachable reports whether nothing is heard of the node, see [Silence].
+func Unreachable(n *Node) bool {
+	_, silent := Silence(n)
+	return silent
+}
