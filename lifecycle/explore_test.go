@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead/internal/explore"
 	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // smallWorld is one machine that is being deleted, with its node.
@@ -86,12 +87,12 @@ func (w *smallWorld) apply(a lifecycle.Action, now time.Time) error {
 		w.Machine.Status.Phase, w.Machine.Status.Conditions = a.Phase, a.Conditions
 		w.changed()
 	case lifecycle.RecordEvent:
-	case lifecycle.Cordon:
+	case drain.Cordon:
 		if w.Node == nil || w.Node.UID != a.UID {
 			return refused
 		}
 		w.Node.Spec.Unschedulable = true
-	case lifecycle.Evict:
+	case drain.Evict:
 		i := slices.IndexFunc(w.Pods, func(p lifecycle.Pod) bool { return p.UID == a.UID })
 		if i < 0 {
 			return refused
@@ -220,8 +221,8 @@ func exploreModels() []*lifecycleModel {
 			Name: []string{"plain", "hooks", "joins", "again"}[i], Worlds: list, Clone: (*smallWorld).clone, Apply: (*smallWorld).apply, Moves: (*smallWorld).moves, Tick: (*smallWorld).pass, Next: (*smallWorld).next,
 			Step: func(s lifecycle.State, w *smallWorld, now time.Time) explore.Decision[lifecycle.State, lifecycle.Action] {
 				policy := &lifecycle.Policy{}
-				d := lifecycle.Step(s, &lifecycle.World{Machine: w.Machine, Instance: w.Instance, DrainWorld: lifecycle.DrainWorld{Node: w.Node, Pods: w.Pods}}, now, policy)
-				return explore.Decision[lifecycle.State, lifecycle.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocked("machine-1"), Wake: d.Wake, Broken: w.broken(d.Actions)}
+				d := lifecycle.Step(s, &lifecycle.World{Machine: w.Machine, Instance: w.Instance, View: drain.View{Node: w.Node, Pods: w.Pods}}, now, policy)
+				return explore.Decision[lifecycle.State, lifecycle.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocks(), Wake: d.Wake, Broken: w.broken(d.Actions)}
 			},
 			Rest:     func(w *smallWorld) bool { return w.Machine == nil },
 			Faults:   explore.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1},

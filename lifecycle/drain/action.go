@@ -5,7 +5,9 @@ import "github.com/fairlead/fairlead"
 // Action is something to do, one of
 //
 //   - [Cordon], which keeps new pods off the node, and [Uncordon], which ends that;
-//   - [Evict] and [DeletePod], which remove a pod.
+//   - [Evict] and [DeletePod], which remove a pod;
+//   - [Report], which writes how a request stands;
+//   - [TaintOutOfService] and [UntaintOutOfService], about a node that is fenced.
 //
 // Each may be applied again, and each names what it was decided on: a backend
 // that finds something else there, by UID, returns an error and changes nothing.

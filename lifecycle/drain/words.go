@@ -8,6 +8,14 @@ import (
 // Reasons of the Waits of drains.
 const (
 	ReasonPolicyInvalid    = "PolicyInvalid"    // the policy of the drain is wrong
+	ReasonNodeMissing      = "NodeMissing"      // there is no node of that name
+	ReasonRequestPaused    = "RequestPaused"    // a request is paused
+	ReasonSlotTaken        = "SlotTaken"        // others are out of service first
+	ReasonRequesterActs    = "RequesterActs"    // the node is empty, and it is the requester's turn
+	ReasonUncordoning      = "Uncordoning"      // the node is being given back
+	ReasonBeingTainted     = "BeingTainted"     // the node is fenced, and is being tainted out-of-service
+	ReasonStillTainted     = "StillTainted"     // the node was tainted out-of-service here, and is not back
+	ReasonBeingUntainted   = "BeingUntainted"   // the node is back, and the taint out-of-service is being taken back
 	ReasonNodeSilent       = "NodeSilent"       // nothing is heard of the node
 	ReasonNotCordoned      = "NotCordoned"      // the node is being cordoned
 	ReasonPodPending       = "PodPending"       // a pod's eviction was asked for, and is not seen yet
@@ -35,6 +43,22 @@ func (w Wait) Words() (message, unblock string) {
 	switch w.Reason {
 	case ReasonPolicyInvalid:
 		return "the drain policy is wrong, so node " + w.Name + " is not drained", "correct the policy"
+	case ReasonNodeMissing:
+		return "there is no such node, and request " + w.Name + " is about it", "the node joins, or its requester cancels the request"
+	case ReasonRequestPaused:
+		return "request " + w.Name + " is paused: nothing is done for it, and nothing undone", "its requester resumes or cancels it"
+	case ReasonSlotTaken:
+		return "it waits for a slot of limit " + w.Name, "what holds the slot takes pods again, or is gone"
+	case ReasonRequesterActs:
+		return "it is out of service for request " + w.Name, "its requester does what it is for, and ends the request"
+	case ReasonUncordoning:
+		return "no request is left, and it is being uncordoned", "the node is seen schedulable"
+	case ReasonBeingTainted:
+		return "it is fenced, and is being tainted " + OutOfServiceTaint, "the node is seen with the taint; the cluster then lets its pods go"
+	case ReasonStillTainted:
+		return "it is tainted " + OutOfServiceTaint + ", and not back yet", "the node is heard of again and is not fenced any more; then the taint is taken back"
+	case ReasonBeingUntainted:
+		return "it is back, and the taint " + OutOfServiceTaint + " is being taken from it", "the node is seen without the taint"
 	case ReasonNodeSilent:
 		return "nothing is heard of node " + w.Name + ", so its pods cannot be seen to end", "the node is repaired; or it is fenced, that is, known to be powered off: then taint it node.kubernetes.io/out-of-service=nodeshutdown:NoExecute, or report the instance as stopped"
 	case ReasonNotCordoned:

@@ -1,0 +1,92 @@
+package drain
+
+import "time"
+
+// Purpose is what a node is taken out of service for.
+type Purpose string
+
+// The purposes, with what ends a request by itself. Whatever its purpose, it ends
+// when it is cancelled, and when its Until has passed.
+const (
+	Maintenance Purpose = "Maintenance" // somebody works on the node: nothing else ends it
+	Reboot      Purpose = "Reboot"      // the node boots again: over once it was empty, has booted, and is heard of
+	Removal     Purpose = "Removal"     // the node goes: over once it is gone
+)
+
+// Request asks for a node to be taken out of service: no new pods, and those
+// there evicted. There may be several for one node, of anybody.
+type Request struct {
+	Name      string    `json:"name"`                // unique among the requests of the node
+	UID       string    `json:"uid"`                 // another request of that name is not meant
+	Requester string    `json:"requester"`           // who asks, as in "kured" or "jane@example.com"
+	Why       string    `json:"why,omitempty"`       // in words
+	Purpose   Purpose   `json:"purpose"`             // empty means Maintenance
+	NodeUID   string    `json:"nodeUID,omitempty"`   // the node that is meant; empty means whichever has the name
+	Asked     time.Time `json:"asked"`               // when it was made
+	Until     time.Time `json:"until,omitzero"`      // when it ends by itself; zero for never
+	Paused    bool      `json:"paused,omitempty"`    // nothing more is done for it, and nothing undone
+	Cancelled bool      `json:"cancelled,omitempty"` // it is taken back, or its object is being deleted
+	// Status is what was last reported of it.
+	Status Status `json:"status,omitzero"`
+}
+
+// Phase is how far a request is.
+type Phase string
+
+// The phases.
+const (
+	PhaseWaiting  Phase = "Waiting"  // for a slot
+	PhaseDraining Phase = "Draining" // the node is being emptied
+	PhaseDrained  Phase = "Drained"  // the node is empty: the requester may go on
+	PhasePaused   Phase = "Paused"   // it is paused
+	PhaseOver     Phase = "Over"     // it asks for nothing any more
+)
+
+// Status is what is reported of a request.
+type Status struct {
+	Phase  Phase  `json:"phase,omitempty"`  // how far it is
+	Reason string `json:"reason,omitempty"` // why it is over, or why the drain does not go on: a word
+}
+
+// Why a request is over.
+const (
+	OverCancelled = "Cancelled" // it was cancelled
+	OverExpired   = "Expired"   // its Until has passed
+	OverBooted    = "Booted"    // the node has booted
+	OverGone      = "NodeGone"  // the node is gone, or another one
+)
+
+// TakenSlot is a slot that somebody else holds.
+type TakenSlot struct {
+	Limit  string    `json:"limit"`          // the limit that it is of
+	Holder string    `json:"holder"`         // who holds it
+	Since  time.Time `json:"since,omitzero"` // since when
+}
+
+// World is what is observed of a node that requests are about. What it holds may
+// be old, but no part of it may be older than another. Lists may be in any order.
+type World struct {
+	Name     string    `json:"name"`               // the node's
+	Requests []Request `json:"requests,omitempty"` // for the node
+	// Slots are those that the node would need and does not have. Once it is on its
+	// way out of service they do not count. See package fleet.
+	Slots []TakenSlot `json:"slots,omitempty"`
+	// BootID is the node's status.nodeInfo.bootID; empty if it is not known. It ends
+	// requests to reboot.
+	BootID string `json:"bootID,omitempty"`
+	// Fenced is whether it is proven that the node is powered off, or cut off from
+	// storage and network, and stays so: evidence that somebody brings. A condition
+	// that is Unknown proves nothing.
+	Fenced bool `json:"fenced,omitempty"`
+
+	View
+}
+
+// RequestState is what is remembered of a request.
+type RequestState struct {
+	UID string `json:"uid"` // the request's
+	// Boot is the node's boot ID when the node was first empty for the request.
+	Boot string `json:"boot,omitempty"`
+	// Over is why the request is over; it stays so until the request is gone.
+	Over string `json:"over,omitempty"`
+}

@@ -1,0 +1,283 @@
+package drain
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// StateVersion is the version of the form of [State].
+const StateVersion = 1
+
+// State is what is remembered of a node that requests are about. The zero State
+// knows nothing. It survives encoding/json.
+type State struct {
+	Progress Progress         `json:"progress,omitzero"`  // where the drain stands
+	Begun    bool             `json:"begun,omitempty"`    // the node is on its way out of service: slots do not count any more
+	Tainted  string           `json:"tainted,omitempty"`  // the UID of the node if it was tainted out-of-service here
+	Requests []RequestState   `json:"requests,omitempty"` // by UID; those of which something must be remembered
+	Waits    []Wait           `json:"waits,omitempty"`    // why nothing more happens, but for what Progress has
+	Retries  []fairlead.Retry `json:"retries,omitempty"`  // actions whose effect is not seen yet
+}
+
+// Done reports whether the state need not be kept.
+func (s *State) Done() bool {
+	return !s.Begun && s.Progress.Cordoned == "" && s.Tainted == "" && len(s.Requests)+len(s.Waits)+len(s.Retries) == 0
+}
+
+// Decision is what [Step] returns. Blocked says why nothing more happens: what is
+// about requests first, then what keeps pods.
+type Decision = fairlead.Decision[State, Action, Wait]
+
+// resync is after how long a node that waits is looked at again even if nothing
+// was heard.
+const resync = 5 * time.Minute
+
+// stepper is one call of Step.
+type stepper struct {
+	*World
+	fairlead.Ledger
+	policy  *Policy
+	old     State
+	state   State
+	waits   waitList
+	actions []Action
+}
+
+// Step decides what comes next about a node that requests are about.
+//
+//  1. A request is over once it is cancelled, its Until has passed, or its Purpose
+//     is served; and stays so.
+//  2. While any request is neither over nor paused the node is drained, as [Pods]
+//     says, after it has got its slots; what is drained is kept empty. While all
+//     are paused nothing is done, and nothing undone.
+//  3. When the last one is over the node is uncordoned, if it was cordoned here:
+//     what somebody else has cordoned stays so.
+//  4. A node that is silent is told as such. Only one that is fenced is tainted
+//     out-of-service, so that the cluster lets its pods go; the taint is taken back
+//     when the node is heard of again.
+//  5. A node that is registered again under another UID is drained again.
+//
+// It is a pure function; nil policy means the zero one. World must not be nil.
+func Step(state State, world *World, now time.Time, policy *Policy) Decision {
+	if policy == nil {
+		policy = &Policy{}
+	}
+	s := stepper{
+		World: world, policy: policy, old: state,
+		Ledger: fairlead.NewLedger(fairlead.Pending{Retries: state.Retries}, world.Outcomes, now, fairlead.Backoff{Max: 30 * time.Second}),
+		waits:  waitList{Unchanged: fairlead.Unchanged[Wait]{Old: state.Waits}, now: now, node: world.Name},
+		state:  State{Progress: state.Progress, Begun: state.Begun, Tainted: state.Tainted},
+	}
+	requests := slices.Clone(world.Requests)
+	slices.SortFunc(requests, func(a, b Request) int {
+		return cmp.Or(a.Asked.Compare(b.Asked), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
+	})
+	var active []*Request
+	for i := range requests {
+		if r := &requests[i]; s.over(r) == "" {
+			active = append(active, r)
+		}
+	}
+	s.drain(active)
+	slices.SortFunc(s.state.Requests, func(a, b RequestState) int { return strings.Compare(a.UID, b.UID) })
+	s.state.Waits = s.waits.All()
+	blocked := slices.Concat(s.state.Waits, s.state.Progress.Waits)
+	if len(blocked) > 0 {
+		s.At(now.Add(resync))
+	}
+	s.state.Retries = s.Pending().Retries
+	return Decision{State: s.state, Actions: s.actions, Blocked: blocked, Wake: s.Wake()}
+}
+
+// known returns what is remembered of a request.
+func (s *stepper) known(r *Request) RequestState {
+	for _, k := range s.old.Requests {
+		if k.UID == r.UID {
+			return k
+		}
+	}
+	return RequestState{UID: r.UID}
+}
+
+// over says why a request is over, and remembers it; empty if it is not.
+func (s *stepper) over(r *Request) string {
+	k := s.known(r)
+	now := s.Now()
+	switch {
+	case k.Over != "":
+	case r.Cancelled:
+		k.Over = OverCancelled
+	case !r.Until.IsZero() && !r.Until.After(now):
+		k.Over = OverExpired
+	case s.Node == nil && r.Purpose == Removal, s.Node != nil && r.NodeUID != "" && r.NodeUID != s.Node.UID:
+		k.Over = OverGone
+	case r.Purpose == Reboot && k.Boot != "" && s.BootID != "" && s.BootID != k.Boot && s.Node != nil && heard(s.Node):
+		k.Over = OverBooted
+	}
+	if k.Over == "" {
+		s.At(r.Until)
+		if k.Boot != "" {
+			s.state.Requests = append(s.state.Requests, k)
+		}
+		return ""
+	}
+	s.state.Requests = append(s.state.Requests, k)
+	s.report(r, Status{PhaseOver, k.Over})
+	return k.Over
+}
+
+// heard reports whether a node says that it is ready.
+func heard(n *Node) bool {
+	for i := range n.Status.Conditions {
+		if c := &n.Status.Conditions[i]; c.Type == "Ready" {
+			return c.Status == "True"
+		}
+	}
+	return false
+}
+
+// report has the status of a request written, if it is not seen so.
+func (s *stepper) report(r *Request, status Status) {
+	a := Report{Request: r.Name, UID: r.UID, Status: status}
+	if r.Status == status {
+		return
+	}
+	if s.Due(a.Key()) {
+		s.actions = append(s.actions, a)
+	}
+}
+
+// drain does for the node what the requests that are not over ask for.
+func (s *stepper) drain(active []*Request) {
+	switch {
+	case s.Node == nil:
+		s.state.Progress, s.state.Begun, s.state.Tainted = Progress{}, false, ""
+		for _, r := range active {
+			s.report(r, Status{PhaseWaiting, ReasonNodeMissing})
+			s.waits.add(Wait{Reason: ReasonNodeMissing, Name: r.Name, Owner: r.Requester, Since: r.Asked})
+		}
+		return
+	case len(active) == 0:
+		s.giveBack()
+		return
+	}
+	working := slices.DeleteFunc(slices.Clone(active), func(r *Request) bool { return r.Paused })
+	for _, r := range active {
+		if r.Paused {
+			s.report(r, Status{PhasePaused, ""})
+			s.waits.add(Wait{Reason: ReasonRequestPaused, Name: r.Name, Owner: r.Requester})
+		}
+	}
+	if len(working) == 0 {
+		s.state.Progress.Waits = nil
+		return
+	}
+	if !s.state.Begun && len(s.Slots) > 0 {
+		for _, t := range s.Slots {
+			s.waits.add(Wait{Reason: ReasonSlotTaken, Name: t.Limit, Owner: t.Holder, Since: t.Since})
+		}
+		for _, r := range working {
+			s.report(r, Status{PhaseWaiting, ReasonSlotTaken})
+		}
+		return
+	}
+	s.state.Begun = true
+	s.fence()
+	d := Pods(s.state.Progress, &s.View, nil, s.Now(), s.policy)
+	s.state.Progress = d.Progress
+	s.actions = append(s.actions, d.Actions...)
+	s.At(d.Wake)
+	status := Status{PhaseDraining, ""}
+	if d.Done {
+		status = Status{PhaseDrained, ""}
+	} else if d.Failure != "" && len(d.Progress.Waits) > 0 {
+		status.Reason = firstTrouble(d.Progress.Waits)
+	}
+	for _, r := range working {
+		s.report(r, status)
+		if d.Done {
+			s.empty(r)
+		}
+	}
+}
+
+// firstTrouble returns the reason of the first wait that does not only take its
+// time.
+func firstTrouble(waits []Wait) string {
+	for i := range waits {
+		if !waits[i].patient() {
+			return waits[i].Reason
+		}
+	}
+	return ""
+}
+
+// empty remembers with which boot ID the node was first empty for a request to
+// reboot, and waits for what the requester does then.
+func (s *stepper) empty(r *Request) {
+	if r.Purpose == Reboot && s.BootID != "" && s.known(r).Boot == "" {
+		s.state.Requests = append(s.state.Requests, RequestState{UID: r.UID, Boot: s.BootID})
+	}
+	s.waits.add(Wait{Reason: ReasonRequesterActs, Name: r.Name, Owner: r.Requester, Detail: r.Why})
+}
+
+// fence has a node that is known not to run tainted.
+func (s *stepper) fence() {
+	_, silent := Silence(s.Node)
+	if !s.Fenced || !silent || s.tainted() {
+		s.unfence()
+		return
+	}
+	s.state.Tainted = s.Node.UID
+	s.do(TaintOutOfService{Node: s.Node.Name, UID: s.Node.UID}, Wait{Reason: ReasonBeingTainted, Name: s.Node.Name})
+}
+
+// unfence takes the taint back that was set here, once the node is heard of.
+func (s *stepper) unfence() {
+	_, silent := Silence(s.Node)
+	switch {
+	case s.state.Tainted == "":
+	case s.state.Tainted != s.Node.UID, !s.tainted() && !s.Fenced:
+		s.state.Tainted = ""
+	case silent || s.Fenced:
+		if s.tainted() {
+			s.waits.add(Wait{Reason: ReasonStillTainted, Name: s.Node.Name, Owner: "kubelet"})
+		}
+	case s.tainted():
+		s.do(UntaintOutOfService{Node: s.Node.Name, UID: s.Node.UID}, Wait{Reason: ReasonBeingUntainted, Name: s.Node.Name})
+	}
+}
+
+// tainted reports whether the node is tainted out-of-service.
+func (s *stepper) tainted() bool {
+	return slices.ContainsFunc(s.Node.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == OutOfServiceTaint })
+}
+
+// do decides on an action, if it is due, and waits for its effect.
+func (s *stepper) do(a Action, w Wait) {
+	if s.Due(a.Key()) {
+		s.actions = append(s.actions, a)
+	}
+	if o := s.Outcome(a.Key()); o != nil && o.Failed {
+		w.Detail = o.Message
+	}
+	s.waits.add(w)
+}
+
+// giveBack lets pods onto the node again, as far as it was taken out of service
+// here.
+func (s *stepper) giveBack() {
+	s.unfence()
+	p := s.state.Progress
+	a, ours := p.Uncordon(s.Node)
+	if !ours {
+		s.state.Progress, s.state.Begun = Progress{}, false
+		return
+	}
+	s.state.Progress = Progress{Cordoned: p.Cordoned}
+	s.do(a, Wait{Reason: ReasonUncordoning, Name: s.Node.Name})
+}
