@@ -1,0 +1,200 @@
+package drain
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/placement"
+)
+
+// Room is whether the pods that drains evict find a place elsewhere.
+type Room struct {
+	// Together are the nodes that can be out of service at the same time, in the
+	// order in which they were tried: each pod of theirs has a place on one of the
+	// others. No node that was left out could go as well once these have gone.
+	Together []string `json:"together,omitempty"`
+	// Kept are the other nodes, with what hinders them.
+	Kept []KeptNode `json:"kept,omitempty"`
+	// Moved is how many pods found a place.
+	Moved int `json:"moved"`
+	// Unreadable says which quantities and selectors cannot be read, and count as
+	// nothing.
+	Unreadable []string `json:"unreadable,omitempty"`
+}
+
+// KeptNode is a node that cannot go together with those before it.
+type KeptNode struct {
+	Node      string `json:"node"`      // its name
+	Namespace string `json:"namespace"` // of the first of its pods that finds no place
+	Pod       string `json:"pod"`       // that pod's name
+	// Why counts the nodes that do not take the pod by the first question that is
+	// answered no, as in "NodeResourcesFit: 3 nodes", the most frequent first. It is
+	// told of the first twenty nodes that are kept.
+	Why []string `json:"why,omitempty"`
+}
+
+// maxWhy is for how many nodes it is counted what hinders them.
+const maxWhy = 20
+
+// FindRoom finds which of the nodes of a request can be out of service at the same
+// time, by room: whether the scheduler's filters let each of their pods onto
+// another node (requests, allocatable, taints, affinity, spread, ports). Pods that
+// a drain leaves alone, and those that nobody replaces, need no room.
+//
+// Nodes are tried in the order of req.Drain, or else by name; a node goes if all
+// of its pods find a place beside those moved before. It is a plan by greed: the
+// scheduler may place pods otherwise, and another order may let more nodes go. The
+// request must hold all nodes and pods of the cluster. The error is that of
+// [NewPlan]. Equal requests have equal answers.
+func FindRoom(req *PlanRequest, now time.Time, policy *Policy) (*Room, error) {
+	if policy == nil {
+		policy = &Policy{}
+	}
+	order, err := req.check(policy)
+	if err != nil {
+		return nil, err
+	}
+	f := finder{req: req, policy: policy, now: now, cluster: placement.New(nil), room: &Room{}}
+	f.load()
+	for _, at := range order {
+		f.try(&req.Nodes[at])
+	}
+	return f.room, nil
+}
+
+// finder is one call of FindRoom.
+type finder struct {
+	req     *PlanRequest
+	policy  *Policy
+	now     time.Time
+	cluster *placement.Cluster
+	pods    map[string][]*Pod // by node, by namespace, name and UID
+	room    *Room
+}
+
+// load fills the cluster.
+func (f *finder) load() {
+	for i := range f.req.Nodes {
+		f.noted(f.cluster.SetNode(&f.req.Nodes[i]))
+	}
+	f.pods = make(map[string][]*Pod, len(f.req.Nodes))
+	for i := range f.req.Pods {
+		p := &f.req.Pods[i]
+		f.noted(f.cluster.Add(p))
+		f.pods[p.Spec.NodeName] = append(f.pods[p.Spec.NodeName], p)
+	}
+	for _, pods := range f.pods {
+		slices.SortFunc(pods, comparePods)
+	}
+}
+
+// noted keeps what cannot be read.
+func (f *finder) noted(err error) {
+	if err != nil && !slices.Contains(f.room.Unreadable, err.Error()) {
+		f.room.Unreadable = append(f.room.Unreadable, err.Error())
+	}
+}
+
+// try takes a node out of service, if its pods find a place.
+func (f *finder) try(n *Node) {
+	view := View{
+		Node: n, DaemonSets: f.req.DaemonSets, DaemonSetsListed: f.req.DaemonSetsListed,
+		Namespaces: f.req.Namespaces, ClusterLabels: f.req.ClusterLabels,
+	}
+	judge := newFilter(f.policy, &view, f.req.Labels[n.Name], f.now)
+	closed := *n
+	closed.Spec.Unschedulable = true
+	_ = f.cluster.SetNode(&closed) // what cannot be read was noted
+	var moved, left []*Pod
+	var homeless *Pod
+	for _, p := range f.pods[n.Name] {
+		if s := judge.judge(p); s.gone() || p.Finished() {
+			continue
+		}
+		f.cluster.Remove(p)
+		left = append(left, p)
+		if !replaced(p) {
+			continue
+		}
+		to, ok := f.cluster.First(p, func(o *Node) bool { return o.Name != n.Name })
+		if !ok {
+			homeless = p
+			break
+		}
+		c := *p
+		c.Spec.NodeName, c.DeletionTimestamp = to.Name, nil
+		_ = f.cluster.Add(&c)
+		moved = append(moved, &c)
+	}
+	if homeless == nil {
+		f.room.Together = append(f.room.Together, n.Name)
+		f.room.Moved += len(moved)
+		for _, p := range moved { // they go on if their new node goes, too
+			f.pods[p.Spec.NodeName] = append(f.pods[p.Spec.NodeName], p)
+		}
+		return
+	}
+	k := KeptNode{Node: n.Name, Namespace: homeless.Namespace, Pod: homeless.Name}
+	if len(f.room.Kept) < maxWhy {
+		k.Why = f.why(homeless, n.Name)
+	}
+	for _, p := range moved {
+		f.cluster.Remove(p)
+	}
+	for _, p := range left {
+		_ = f.cluster.Add(p)
+	}
+	_ = f.cluster.SetNode(n)
+	f.room.Kept = append(f.room.Kept, k)
+}
+
+// replaced reports whether a controller makes another pod somewhere in its stead.
+func replaced(p *Pod) bool {
+	c := p.ControllerOf()
+	return c != nil && c.Kind != "DaemonSet"
+}
+
+// why counts what keeps a pod off the other nodes.
+func (f *finder) why(p *Pod, from string) []string {
+	counts := map[placement.Filter]int{}
+	for i := range f.req.Nodes {
+		if name := f.req.Nodes[i].Name; name != from {
+			if misfits := f.cluster.Judge(p, name); len(misfits) > 0 {
+				counts[misfits[0].Filter]++
+			}
+		}
+	}
+	filters := slices.SortedFunc(maps.Keys(counts), func(a, b placement.Filter) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(string(a), string(b)))
+	})
+	var all []string
+	for _, filter := range filters {
+		noun := "nodes"
+		if counts[filter] == 1 {
+			noun = "node"
+		}
+		all = append(all, fmt.Sprintf("%s: %d %s", filter, counts[filter], noun))
+	}
+	return all
+}
+
+// Blocks says of each kept node what hinders it.
+func (r *Room) Blocks() []fairlead.Block {
+	var all []fairlead.Block
+	for _, k := range r.Kept {
+		message := "there is no room elsewhere for pod " + k.Namespace + "/" + k.Pod
+		if len(k.Why) > 0 {
+			message += " (" + strings.Join(k.Why, ", ") + ")"
+		}
+		all = append(all, fairlead.Block{
+			Subject: "node " + k.Node, Reason: "NoRoom", Message: message,
+			Unblock: "add a node on which they fit, drain fewer nodes at a time, or lower what the pods ask for",
+		})
+	}
+	return all
+}
