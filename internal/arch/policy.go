@@ -37,6 +37,7 @@ var lattice = map[string][]string{
 	"internal/arch":      {},
 	"internal/golden":    {},
 	"internal/long":      {},
+	"internal/mutate":    {"."},
 	"internal/near":      {},
 	"internal/explore":   {".", "internal/golden", "internal/long"},
 	"internal/sim":       {".", "internal/object", "internal/wheel"},

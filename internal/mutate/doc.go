@@ -1,0 +1,27 @@
+// Command mutate breaks the code on purpose, one rule at a time, and runs the
+// tests of the package: a mutant that they do not notice is a rule that nothing
+// guards.
+//
+//	go run ./internal/mutate ./taints ./lifecycle
+//	go run ./internal/mutate -sample 100 -seed 1 ./taints
+//
+// Chosen mutants stand beside the code, in testdata/mutants.txt of each package,
+// one in each block:
+//
+//	# The rule that must notice it.
+//	file match.go
+//	- if t.Key == "" {
+//	+ if t.Key != "" {
+//
+// The lines after "-" must stand in the file exactly once, indentation aside, and
+// those after "+" take their place. Files are named as from the package's
+// directory. Whoever moves code moves the rows along: a row that does not fit any
+// more is an error.
+//
+// With -sample so many mutants are drawn from all places where an operator of a
+// comparison, a logical operator, a negation or a constant can be changed.
+//
+// Nothing is written into the tree: go test is given the changed file as an
+// overlay. For each mutant a line says whether it was killed, is ALIVE, or does
+// not build; the exit status is 1 if a chosen one is alive or does not build.
+package main
