@@ -21,9 +21,10 @@ type smallWorld struct {
 	Asked    bool     // the cloud was asked to delete the instance
 	Evicted  []string // UIDs of pods that were asked to end
 	Versions int
-	Joins    int // how often a node may join, under a new UID each time
-	Nodes    int // how many have joined
-	Hooks    int // how many hooks may be added late
+	Stuck    bool // nobody releases hooks
+	Joins    int  // how often a node may join, under a new UID each time
+	Nodes    int  // how many have joined
+	Hooks    int  // how many hooks may be added late
 }
 
 func (w *smallWorld) changed() {
@@ -102,6 +103,15 @@ func (w *smallWorld) apply(a lifecycle.Action, now time.Time) error {
 			w.Pods[i].DeletionTimestamp, w.Pods[i].DeletionGracePeriodSeconds = &end, &grace
 			w.Evicted = append(w.Evicted, a.UID)
 		}
+	case lifecycle.RemoveHook:
+		if w.Machine != nil {
+			list := &w.Machine.Spec.LifecycleHooks.PreDrain
+			if a.Point == lifecycle.PreTerminate {
+				list = &w.Machine.Spec.LifecycleHooks.PreTerminate
+			}
+			*list = nil
+			w.changed()
+		}
 	case lifecycle.DeleteInstance:
 		return w.deleteInstance()
 	case lifecycle.DeleteNode:
@@ -153,10 +163,10 @@ func (w *smallWorld) moves(time.Time) (all []explore.Move[*smallWorld]) {
 	add := func(name string, sure bool, do func(w *smallWorld)) {
 		all = append(all, explore.Move[*smallWorld]{Name: name, Do: do, Sure: sure})
 	}
-	if w.Machine != nil && len(w.Machine.Spec.LifecycleHooks.PreDrain) > 0 {
+	if w.Machine != nil && !w.Stuck && len(w.Machine.Spec.LifecycleHooks.PreDrain) > 0 {
 		add("release preDrain", true, func(w *smallWorld) { w.Machine.Spec.LifecycleHooks.PreDrain = nil; w.changed() })
 	}
-	if w.Machine != nil && len(w.Machine.Spec.LifecycleHooks.PreTerminate) > 0 {
+	if w.Machine != nil && !w.Stuck && len(w.Machine.Spec.LifecycleHooks.PreTerminate) > 0 {
 		add("release preTerminate", true, func(w *smallWorld) { w.Machine.Spec.LifecycleHooks.PreTerminate = nil; w.changed() })
 	}
 	if w.Asked && w.Instance == lifecycle.InstanceExists {
@@ -215,12 +225,18 @@ func exploreModels() []*lifecycleModel {
 		{newSmallWorld(false, 1, 0, both), newSmallWorld(false, 1, 0, lifecycle.LifecycleHooks{PreDrain: hook})},
 		{newSmallWorld(true, 1, 0, lifecycle.LifecycleHooks{PreDrain: hook})},
 	}
+	stuck := newSmallWorld(true, 0, 0, both)
+	stuck.Stuck = true
+	worlds = append(worlds, []*smallWorld{stuck})
 	var models []*lifecycleModel
 	for i, list := range worlds {
 		models = append(models, &lifecycleModel{
-			Name: []string{"plain", "hooks", "joins", "again"}[i], Worlds: list, Clone: (*smallWorld).clone, Apply: (*smallWorld).apply, Moves: (*smallWorld).moves, Tick: (*smallWorld).pass, Next: (*smallWorld).next,
+			Name: []string{"plain", "hooks", "joins", "again", "stuck"}[i], Worlds: list, Clone: (*smallWorld).clone, Apply: (*smallWorld).apply, Moves: (*smallWorld).moves, Tick: (*smallWorld).pass, Next: (*smallWorld).next,
 			Step: func(s lifecycle.State, w *smallWorld, now time.Time) explore.Decision[lifecycle.State, lifecycle.Action] {
 				policy := &lifecycle.Policy{}
+				if list[0].Stuck {
+					policy.Deadlines = []lifecycle.Deadline{{Hard: 8 * time.Minute, Then: lifecycle.EscalateSkip}}
+				}
 				d := lifecycle.Step(s, &lifecycle.World{Machine: w.Machine, Instance: w.Instance, View: drain.View{Node: w.Node, Pods: w.Pods}}, now, policy)
 				return explore.Decision[lifecycle.State, lifecycle.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocks(), Wake: d.Wake, Broken: w.broken(d.Actions)}
 			},

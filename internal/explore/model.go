@@ -50,7 +50,12 @@ type Model[W, S, A any] struct {
 	Told   func(w W, blocked []fairlead.Block) bool          // whether the blocks say what would end this; nil: any block does
 	Owed   func(w W, now time.Time, d *Decision[S, A]) error // asked when the engine has nothing to do; nil asks nothing
 
+	// Answer tells the runner what came of an action: nil, or an error, also where
+	// it took effect and the answer was lost. Nil tells nothing.
+	Answer func(w W, action A, err error, now time.Time)
+
 	Faults   Faults        // on one way
+	Ends     bool          // nothing is followed on from states at rest
 	Patience time.Duration // the longest sleep while something is owed; 0 means a day
 	Horizon  time.Duration // what is older counts as old; 0 means two days
 	Max      int           // states that are visited at most; 0 means 100,000
@@ -69,7 +74,7 @@ func (f Faults) singles() []Faults {
 	add(Faults{Fail: f.Fail})
 	add(Faults{Late: f.Late})
 	add(Faults{Second: f.Second})
-	add(Faults{Back: f.Back})
+	add(Faults{Fail: f.Fail, Back: f.Back}) // what has failed is what a clock can be wrong about
 	return all
 }
 

@@ -164,11 +164,6 @@ func (m *Model[W, S, A]) land(c *config[W, S, A], i int) {
 	}
 }
 
-// failing is a world that wants to be told what actions fail with.
-type failing interface {
-	Failed(action string, err error)
-}
-
 // apply sends the next action of a decision.
 func (m *Model[W, S, A]) apply(c *config[W, S, A], i int, answer error, effect bool) {
 	f := c.flights[i]
@@ -186,8 +181,8 @@ func (m *Model[W, S, A]) apply(c *config[W, S, A], i int, answer error, effect b
 			err = answer
 		}
 	}
-	if w, ok := any(c.world).(failing); ok {
-		w.Failed(text(a), err)
+	if m.Answer != nil {
+		m.Answer(c.world, a, err, c.now.Add(c.offset))
 	}
 	c.dirty = true
 	m.land(c, i)

@@ -99,6 +99,9 @@ func Run[W, S, A any](m *Model[W, S, A]) (*Result, error) {
 		}
 		c := x.queue[at]
 		x.queue[at] = nil
+		if m.Ends && x.nodes[at].flags&atRest != 0 {
+			continue
+		}
 		if len(x.nodes) >= limit {
 			x.r.Complete = false
 			break
