@@ -39,6 +39,7 @@ var lattice = map[string][]string{
 	"internal/long":      {},
 	"internal/mutate":    {"."},
 	"internal/near":      {},
+	"internal/cluster":   {".", "internal/object", "internal/placement"},
 	"internal/explore":   {".", "internal/golden", "internal/long"},
 	"internal/sim":       {".", "internal/object", "internal/wheel"},
 	"internal/loop":      {".", "internal/wheel"},

@@ -21,6 +21,7 @@ type config[W, S, A any] struct {
 	dirty   bool          // something has happened that the runner has not looked at
 	blocked bool          // the last decision says what would end this
 	flights [2]*flight[S, A]
+	quiet   time.Duration   // for how long nothing but looks has happened, up to Patience and a second
 	last    *Decision[S, A] // nil before the first
 	left    Faults
 	spoiled error // a rule that a move has broken
@@ -61,7 +62,7 @@ func (m *Model[W, S, A]) key(c *config[W, S, A]) ([16]byte, error) {
 	if !c.wake.IsZero() {
 		wake = c.wake.Sub(c.now.Add(c.offset)).String()
 	}
-	b = fmt.Appendf(b, "\n%s %s %v %v %v", c.offset, wake, c.dirty, c.blocked, c.left)
+	b = fmt.Appendf(b, "\n%s %s %v %v %v %s", c.offset, wake, c.dirty, c.blocked, c.left, c.quiet)
 	for _, f := range c.flights {
 		if f == nil {
 			b = append(b, "\n-"...)

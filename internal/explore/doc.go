@@ -11,7 +11,9 @@
 //     a state at Rest; or else a Block says what would end it.
 //  3. Nothing waits in silence: there is no circle of states, none of them at Rest
 //     and none with a Block, in which time passes; nobody sleeps for good without
-//     a Block; and nobody sleeps longer than Patience while something is owed.
+//     a Block; and while something is owed nobody sleeps longer than Patience, and
+//     no more time than that passes, in however many looks, without an action or
+//     a move of the world.
 //
 // Worlds and states are compared by their JSON, with times taken relative to the
 // present and cut off at Horizon: what lies further back counts as old. A model

@@ -75,7 +75,7 @@ func TestRules(t *testing.T) {
 		"":        "",
 		"tells":   "",
 		"clock":   "sleeps for 24h",
-		"forgets": "never ends",
+		"forgets": "nothing has been done",
 		"sleeps":  "sleeps for good",
 		"twice":   "lit already",
 	} {

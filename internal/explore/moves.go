@@ -48,12 +48,13 @@ func (m *Model[W, S, A]) edges(c *config[W, S, A]) []edge[W, S, A] {
 			if mv.Sure {
 				k = sure
 			}
-			add(mv.Name, k, func(c *config[W, S, A]) { mv.Do(c.world); c.dirty = true })
+			add(mv.Name, k, func(c *config[W, S, A]) { mv.Do(c.world); c.dirty, c.quiet = true, 0 })
 		}
 	}
 	if c.idle() && !c.dirty {
 		if next := m.next(c); !next.IsZero() {
 			add("wait", pass, func(c *config[W, S, A]) {
+				c.quiet = min(c.quiet+next.Sub(c.now), m.patience()+time.Second)
 				c.now = next
 				c.dirty = true
 				if m.Tick != nil {
@@ -184,7 +185,7 @@ func (m *Model[W, S, A]) apply(c *config[W, S, A], i int, answer error, effect b
 	if m.Answer != nil {
 		m.Answer(c.world, a, err, c.now.Add(c.offset))
 	}
-	c.dirty = true
+	c.dirty, c.quiet = true, 0
 	m.land(c, i)
 }
 

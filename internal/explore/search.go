@@ -210,10 +210,22 @@ func (m *Model[W, S, A]) judge(c *config[W, S, A]) error {
 	if wake := c.wake.Sub(c.now.Add(c.offset)); !c.wake.IsZero() && wake > m.patience() {
 		return fmt.Errorf("something is owed, and the runner sleeps for %v, more than %v", wake, m.patience())
 	}
+	if f&told == 0 && c.quiet > m.patience() && !m.moving(c) {
+		return fmt.Errorf("something is owed, and nothing has been done for more than %v", m.patience())
+	}
 	if m.Owed != nil {
 		return m.Owed(c.world, c.now, c.last)
 	}
 	return nil
+}
+
+// moving reports whether the world is about to do something that happens sooner or
+// later.
+func (m *Model[W, S, A]) moving(c *config[W, S, A]) bool {
+	if m.Moves == nil {
+		return false
+	}
+	return slices.ContainsFunc(m.Moves(c.world, c.now), func(mv Move[W]) bool { return mv.Sure })
 }
 
 // violation returns a broken rule with the way to a state.

@@ -18,7 +18,7 @@ type mutant struct {
 }
 
 // rowsFile is where the chosen mutants of a package stand.
-const rowsFile = "testdata/mutants.txt"
+const rowsFile = "testdata/mutants/rows.txt"
 
 // chosen returns the mutants that stand beside the code of a package, in their
 // order; none if there is no such file.

@@ -5,7 +5,7 @@
 //	go run ./internal/mutate ./taints ./lifecycle
 //	go run ./internal/mutate -sample 100 -seed 1 ./taints
 //
-// Chosen mutants stand beside the code, in testdata/mutants.txt of each package,
+// Chosen mutants stand beside the code, in testdata/mutants/rows.txt of each package,
 // one in each block:
 //
 //	# The rule that must notice it.

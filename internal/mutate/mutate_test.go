@@ -21,7 +21,7 @@ func small(t *testing.T, rows string) string {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Mkdir(filepath.Join(dir, "testdata"), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(dir, "testdata", "mutants"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, rowsFile), []byte(rows), 0o600); err != nil {

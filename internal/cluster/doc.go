@@ -1,0 +1,17 @@
+// Package cluster is one cluster in memory, for simulations in which several
+// engines act on the same nodes and pods.
+//
+// It has an API server (objects of any kind with UIDs, revisions, finalizers and
+// graceful deletion, and the eviction API with its budgets), watches that lag, a
+// scheduler with room as package placement judges it, agents of nodes that start
+// and end pods, controllers that replace pods which are gone, and a cloud with
+// instances. Time passes by its clock: whatever takes time has happened when Run is
+// called at or after its instant.
+//
+// What goes wrong is asked of a [Client] by its Faults: stale reads, calls that fail,
+// answers that are lost, conflicts. Everything is drawn from a seed, and the same
+// calls come to the same each time.
+//
+// It knows no engine. An engine's side of it is a Backend that reads and writes
+// objects through a Client.
+package cluster
