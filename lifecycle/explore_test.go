@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/explore"
 	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/lifecycle"
@@ -241,8 +242,9 @@ func exploreModels() []*lifecycleModel {
 				return explore.Decision[lifecycle.State, lifecycle.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocks(), Wake: d.Wake, Broken: w.broken(d.Actions)}
 			},
 			Rest:     func(w *smallWorld) bool { return w.Machine == nil },
+			Told:     func(*smallWorld, []fairlead.Block) bool { return false }, // what others do is sure to happen
 			Faults:   explore.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1},
-			Patience: 10 * time.Minute, Horizon: 20 * time.Minute, Max: 4_000,
+			Patience: 20 * time.Minute, Horizon: 40 * time.Minute, Max: 4_000,
 		})
 	}
 	return models

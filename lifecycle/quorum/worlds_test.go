@@ -227,7 +227,7 @@ func quorumModels() []*quorumModel {
 			Faults: f, Patience: 2 * time.Minute, Horizon: 3 * time.Minute, Max: 8_000,
 		})
 	}
-	all := small.Faults{Crash: 1, Lost: 1, Late: 1, Second: 1, Back: 1}
+	all := small.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1}
 	add("three", all, newPanel(3, 1, 0, 1), newPanel(3, 1, 1, 1).dead("a"))
 	add("spare", small.Faults{}, newPanel(3, 2, 1, 2))
 	add("five", all, newPanel(5, 2, 0, 2).dead("a", "b"))
