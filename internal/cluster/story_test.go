@@ -16,7 +16,9 @@ import (
 	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/taints"
+	"github.com/fairlead/fairlead/taints/eviction"
 )
 
 // engine is one engine for one object: it loads, looks, steps, saves and applies,
@@ -84,7 +86,7 @@ const newest = "rendered-2"
 func newStory(s *sim.Sim) *story {
 	y := &story{Sim: s, c: cluster.New(s.Clock, nil), engines: map[string]func(time.Time) error{}, asked: map[string]bool{}}
 	one := fairlead.IntOrString{Int: 1}
-	y.pool = rollout.Pool{ObjectMeta: rollout.ObjectMeta{Name: "worker"}}
+	y.pool = rollout.Pool{ObjectMeta: fairlead.ObjectMeta{Name: "worker"}}
 	y.pool.Spec.NodeSelector = &fairlead.LabelSelector{MatchLabels: map[string]string{"role": "worker"}}
 	y.pool.Spec.MaxUnavailable, y.pool.Spec.Configuration.Name = &one, "rendered-1"
 	for i := range 4 {
@@ -98,7 +100,7 @@ func newStory(s *sim.Sim) *story {
 	seconds := int64(60)
 	y.c.AddWorkload(cluster.Workload{Namespace: "shop", Name: "web", Replicas: 3, Labels: labels, Template: fairlead.PodSpec{
 		Containers:  []fairlead.Container{{Name: "web", Resources: fairlead.Resources{Requests: map[string]string{"cpu": "3"}}}},
-		Tolerations: []fairlead.Toleration{{Key: taints.KeyUnreachable, Operator: taints.Exists, Effect: taints.NoExecute, TolerationSeconds: &seconds}},
+		Tolerations: []fairlead.Toleration{{Key: taints.KeyUnreachable, Operator: fairlead.TolerationExists, Effect: fairlead.NoExecute, TolerationSeconds: &seconds}},
 	}})
 	y.add("rollout", y.rollout())
 	return y
@@ -179,13 +181,13 @@ func (y *story) machineAction(x *cluster.Client, name string, action lifecycle.A
 			m.Status.Phase, m.Status.Conditions = a.Phase, a.Conditions
 			return true
 		})
-	case lifecycle.Cordon:
+	case drain.Cordon:
 		return cluster.Change(x, cluster.Nodes(), a.Node, a.UID, func(n *fairlead.Node) bool {
 			was := n.Spec.Unschedulable
 			n.Spec.Unschedulable = true
 			return !was
 		})
-	case lifecycle.Evict:
+	case drain.Evict:
 		return x.Do(func(c *cluster.Cluster) error { return c.Evict(a.Namespace+"/"+a.Name, a.UID, a.GracePeriodSeconds) })
 	case lifecycle.DeleteInstance:
 		return x.Do(func(c *cluster.Cluster) error {
@@ -210,17 +212,17 @@ func (y *story) machineAction(x *cluster.Client, name string, action lifecycle.A
 }
 
 func (y *story) taints(name string) func(time.Time) error {
-	e := &engine[taints.State, taints.Action]{x: y.client()}
-	e.step = func(x *cluster.Client, s taints.State, now time.Time) (taints.State, []taints.Action, time.Time) {
-		w := &taints.World{Name: name}
+	e := &engine[eviction.State, eviction.Action]{x: y.client()}
+	e.step = func(x *cluster.Client, s eviction.State, now time.Time) (eviction.State, []eviction.Action, time.Time) {
+		w := &eviction.World{Name: name}
 		if n, ok := cluster.Cached(x, cluster.Nodes(), name); ok {
 			w.Node, w.Pods = &n, podsOn(x, name)
 		}
-		d := taints.Step(s, w, now, nil)
+		d := eviction.Step(s, w, now, nil)
 		return d.State, d.Actions, d.Wake
 	}
-	e.apply = func(x *cluster.Client, action taints.Action) error {
-		a, ok := action.(taints.Evict)
+	e.apply = func(x *cluster.Client, action eviction.Action) error {
+		a, ok := action.(eviction.Evict)
 		if !ok {
 			return fmt.Errorf("there is no action %T", action)
 		}
