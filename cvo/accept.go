@@ -9,7 +9,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/payload"
-	"github.com/fairlead/fairlead/internal/object"
 )
 
 // accept takes the release that is asked for from retrieval to acceptance.
@@ -82,7 +81,7 @@ func (s *step) seen() *ClusterVersion {
 	if s.Work != nil && s.Work.Mode != Reconciling {
 		progressing.Status = True
 	}
-	cv.Status.Conditions = s.setUpgradeable(object.SetCondition(cv.Status.Conditions, progressing))
+	cv.Status.Conditions = s.setUpgradeable(fairlead.SetCondition(cv.Status.Conditions, progressing))
 	return &cv
 }
 

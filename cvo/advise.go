@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/graph"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
@@ -61,7 +61,7 @@ func Advise(cv *ClusterVersion, alerts []Alert, accepted []string) *Advice {
 			continue
 		}
 		c := Choice{Release: u.Release, Recommended: Unknown, Reason: "UnknownConditionType", Message: "nothing is known of its risks yet"}
-		if r := object.FindCondition(u.Conditions, "Recommended"); r != nil {
+		if r := fairlead.FindCondition(u.Conditions, "Recommended"); r != nil {
 			c.Recommended, c.Reason, c.Message = r.Status, r.Reason, r.Message
 		}
 		c.accept(cv, &u, accepted)
@@ -80,7 +80,7 @@ func (c *Choice) accept(cv *ClusterVersion, u *ConditionalUpdate, accepted []str
 	}
 	for _, r := range u.Risks {
 		if k := slices.IndexFunc(cv.Status.ConditionalUpdateRisks, func(o ConditionalUpdateRisk) bool { return o.Name == r.Name }); k >= 0 {
-			if applies := object.FindCondition(cv.Status.ConditionalUpdateRisks[k].Conditions, "Applies"); applies != nil && applies.Status == False {
+			if applies := fairlead.FindCondition(cv.Status.ConditionalUpdateRisks[k].Conditions, "Applies"); applies != nil && applies.Status == False {
 				continue
 			}
 		}
@@ -173,7 +173,7 @@ func (a *Advice) concerns(cv *ClusterVersion, alerts []Alert, accepted []string)
 		{"RetrievedUpdates", []ConditionStatus{False, Unknown}, false, SeverityWarning, "the list of updates is current", "the list of updates may be old: ", "see to it that the update service can be reached"},
 		{"Upgradeable", []ConditionStatus{False}, true, SeverityWarning, "nobody objects to another minor version", "the minor version must not change yet: ", "do what the message asks, or take an update within the minor version"},
 	} {
-		c := object.FindCondition(cv.Status.Conditions, check.kind)
+		c := fairlead.FindCondition(cv.Status.Conditions, check.kind)
 		switch {
 		case c == nil && !check.absent:
 			a.Unchecked = append(a.Unchecked, check.kind+": the ClusterVersion does not say")

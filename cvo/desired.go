@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/graph"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
@@ -138,7 +138,7 @@ func (c *ConditionalUpdate) refusal(cv *ClusterVersion) string {
 	for _, r := range c.Risks {
 		k := slices.IndexFunc(cv.Status.ConditionalUpdateRisks, func(o ConditionalUpdateRisk) bool { return o.Name == r.Name })
 		if k >= 0 {
-			if a := object.FindCondition(cv.Status.ConditionalUpdateRisks[k].Conditions, "Applies"); a != nil && a.Status == False {
+			if a := fairlead.FindCondition(cv.Status.ConditionalUpdateRisks[k].Conditions, "Applies"); a != nil && a.Status == False {
 				continue
 			}
 		}

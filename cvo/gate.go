@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/payload"
-	"github.com/fairlead/fairlead/internal/object"
 )
 
 // Mode is what a pass over the manifests is for.
@@ -56,12 +56,12 @@ func Gate(name string, want []Operand, live *ClusterOperator, mode Mode) *TaskEr
 		e.Message = fmt.Sprintf("Cluster operator %s has not reported: there is no ClusterOperator %s", name, name)
 		return e
 	}
-	if c := object.FindCondition(live.Status.Conditions, "Available"); c == nil || c.Status != True {
+	if c := fairlead.FindCondition(live.Status.Conditions, "Available"); c == nil || c.Status != True {
 		e.Reason, e.Effect = ReasonOperatorNotAvailable, EffectFail
 		e.Message = fmt.Sprintf("Cluster operator %s is not available%s", name, why(c))
 		return e
 	}
-	if c := object.FindCondition(live.Status.Conditions, "Degraded"); c == nil || c.Status != False {
+	if c := fairlead.FindCondition(live.Status.Conditions, "Degraded"); c == nil || c.Status != False {
 		e.Reason, e.Effect = ReasonOperatorDegraded, EffectFailLater
 		if mode == Initializing {
 			e.Effect = EffectReport

@@ -10,7 +10,6 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/durations"
-	"github.com/fairlead/fairlead/internal/object"
 )
 
 // Dump is what was written down of a cluster, for Inspect. Any part may be
@@ -291,7 +290,7 @@ func (i *inspection) conditions() {
 		return
 	}
 	list := i.d.Version.Status.Conditions
-	if object.FindCondition(list, "Failing") == nil {
+	if fairlead.FindCondition(list, "Failing") == nil {
 		i.gap("whether the cluster version fails: it has no condition Failing", "oc -n openshift-cluster-version logs -l k8s-app=cluster-version-operator --tail -1")
 	}
 	for _, c := range list {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // operators judges those that the release brings.
@@ -57,7 +57,7 @@ func (i *inspection) operator(o *ClusterOperator) {
 		r.Version = o.Status.Versions[k].Version
 	}
 	c := &i.out.Completion
-	available, degraded, progressing := object.FindCondition(o.Status.Conditions, "Available"), object.FindCondition(o.Status.Conditions, "Degraded"), object.FindCondition(o.Status.Conditions, "Progressing")
+	available, degraded, progressing := fairlead.FindCondition(o.Status.Conditions, "Available"), fairlead.FindCondition(o.Status.Conditions, "Degraded"), fairlead.FindCondition(o.Status.Conditions, "Progressing")
 	// To the same version for several architectures only images change: which one
 	// machine-config has is not told, so that it counts when all is complete.
 	there := i.out.Target != "" && r.Version == i.out.Target && !(i.out.MultiArch && i.out.Updating && o.Name == "machine-config")
@@ -161,7 +161,7 @@ func (i *inspection) estimate() {
 	var last, config time.Time
 	for k := range i.d.Operators {
 		o := &i.d.Operators[k]
-		p := object.FindCondition(o.Status.Conditions, "Progressing")
+		p := fairlead.FindCondition(o.Status.Conditions, "Progressing")
 		if p == nil || !ofRelease(o) {
 			continue
 		}

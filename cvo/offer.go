@@ -9,7 +9,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/graph"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
@@ -68,7 +67,7 @@ func acceptedRisks(cv *ClusterVersion, target Release) string {
 			if k < 0 || !slices.Contains(accepted, r.Name) {
 				continue
 			}
-			if applies := object.FindCondition(cv.Status.ConditionalUpdateRisks[k].Conditions, "Applies"); applies != nil && applies.Status != False {
+			if applies := fairlead.FindCondition(cv.Status.ConditionalUpdateRisks[k].Conditions, "Applies"); applies != nil && applies.Status != False {
 				names = append(names, r.Name)
 			}
 		}
@@ -118,7 +117,7 @@ func Offers(u *graph.Updates, known graph.Evaluations, accepted []string, old *S
 				before = o.Conditions
 			}
 		}
-		conditional = append(conditional, ConditionalUpdate{Release: release(to.Release), RiskNames: riskNames(to.Risks), Risks: to.Risks, Conditions: object.SetCondition(before, c)})
+		conditional = append(conditional, ConditionalUpdate{Release: release(to.Release), RiskNames: riskNames(to.Risks), Risks: to.Risks, Conditions: fairlead.SetCondition(before, c)})
 		if r.Status == True {
 			available = append(available, release(to.Release))
 		}
@@ -169,7 +168,7 @@ func riskList(u *graph.Updates, seen []ClusterRisk, known graph.Evaluations, old
 					before = o.Conditions
 				}
 			}
-			list = append(list, ConditionalUpdateRisk{r.Name, r.Message, r.URL, r.MatchingRules, object.SetCondition(before, c)})
+			list = append(list, ConditionalUpdateRisk{r.Name, r.Message, r.URL, r.MatchingRules, fairlead.SetCondition(before, c)})
 		}
 	}
 	slices.SortFunc(list, func(a, b ConditionalUpdateRisk) int { return strings.Compare(a.Name, b.Name) })

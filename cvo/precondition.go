@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
@@ -98,7 +98,7 @@ func giantHop(current, to semverx.Version) []Precondition {
 func upgradeable(cv *ClusterVersion, current, to semverx.Version) []Precondition {
 	forward := to.Compare(current) > 0
 	minor := to.Major() > current.Major() || to.Major() == current.Major() && to.Minor() > current.Minor()
-	c := object.FindCondition(cv.Status.Conditions, "Upgradeable")
+	c := fairlead.FindCondition(cv.Status.Conditions, "Upgradeable")
 	if forward && minor {
 		if c != nil && c.Status == False {
 			return []Precondition{{Reason: c.Reason, Message: fmt.Sprintf("%s to %s changes the minor or major version, and the cluster is not ready for that: %s", current, to, c.Message)}}
@@ -168,7 +168,7 @@ func recommended(cv *ClusterVersion, target Release) []Precondition {
 		if !same(c.Release) {
 			continue
 		}
-		switch r := object.FindCondition(c.Conditions, "Recommended"); {
+		switch r := fairlead.FindCondition(c.Conditions, "Recommended"); {
 		case r == nil:
 			return warn("UnknownConditionType", fmt.Sprintf("the update from %s to %s is conditional, and nothing is known yet of its risks", cv.Status.Desired.Version, target.Version))
 		case r.Status == True:
@@ -185,7 +185,7 @@ func recommended(cv *ClusterVersion, target Release) []Precondition {
 	if cv.Spec.Channel == "" {
 		return warn("NoChannel", fmt.Sprintf("no channel is set, so it is not known whether the update from %s to %s is recommended; set spec.channel", cv.Status.Desired.Version, target.Version))
 	}
-	switch c := object.FindCondition(cv.Status.Conditions, "RetrievedUpdates"); {
+	switch c := fairlead.FindCondition(cv.Status.Conditions, "RetrievedUpdates"); {
 	case c == nil:
 		return warn("UnknownUpdate", "updates were never asked for, so it is not known whether the one from "+cv.Status.Desired.Version+" to "+target.Version+" is recommended")
 	case c.Status == True:

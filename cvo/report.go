@@ -8,7 +8,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/graph"
-	"github.com/fairlead/fairlead/internal/object"
 )
 
 // report writes the status when it is not what is told. Where nothing but
@@ -69,10 +68,10 @@ func (s *step) status() Status {
 func (s *step) conditions(old []Condition) []Condition {
 	out := old
 	set := func(kind string, status ConditionStatus, reason, message string) {
-		out = object.SetCondition(out, Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: stamp(s.now)})
+		out = fairlead.SetCondition(out, Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: stamp(s.now)})
 	}
 	failing, progressing := s.steadied(s.verdict())
-	if c := object.FindCondition(out, "Available"); s.passed || s.installed() {
+	if c := fairlead.FindCondition(out, "Available"); s.passed || s.installed() {
 		set("Available", True, "", fmt.Sprintf("Done applying %s", s.lastCompleted()))
 	} else if c == nil {
 		set("Available", False, "", "")
@@ -119,7 +118,7 @@ func (s *step) setInvalid(list []Condition) []Condition {
 	if len(messages) > 1 {
 		message = "The cluster version is invalid:\n* " + strings.Join(messages, "\n* ")
 	}
-	return object.SetCondition(list, Condition{Type: "Invalid", Status: True, Reason: invalidReason, Message: message, LastTransitionTime: stamp(s.now)})
+	return fairlead.SetCondition(list, Condition{Type: "Invalid", Status: True, Reason: invalidReason, Message: message, LastTransitionTime: stamp(s.now)})
 }
 
 func without(list []Condition, kind string) []Condition {
@@ -159,5 +158,5 @@ func (s *step) setUpgradeable(list []Condition) []Condition {
 			c.Message += "\n* " + a.Message
 		}
 	}
-	return object.SetCondition(list, c)
+	return fairlead.SetCondition(list, c)
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/graph"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
@@ -74,7 +74,7 @@ func clusterRisks(w *World, conditions []Condition, version string) []ClusterRis
 		}
 		return manual
 	}
-	if c := object.FindCondition(conditions, "Progressing"); c != nil && c.Status == True {
+	if c := fairlead.FindCondition(conditions, "Progressing"); c != nil && c.Status == True {
 		add(RiskUpdating, "UpdateInProgress", "an update is under way; the condition Progressing tells how far it is", about(aboutOperators), c.LastTransitionTime)
 	}
 	if hasOverrides(w.Cluster) {
@@ -93,7 +93,7 @@ func clusterRisks(w *World, conditions []Condition, version string) []ClusterRis
 		}
 	}
 	for _, o := range w.Operators {
-		if c := object.FindCondition(o.Status.Conditions, "Upgradeable"); c != nil && c.Status == False {
+		if c := fairlead.FindCondition(o.Status.Conditions, "Upgradeable"); c != nil && c.Status == False {
 			message := fmt.Sprintf("Cluster operator %s should not be upgraded between minor versions: %s", o.Name, strings.TrimPrefix(why(c), ": "))
 			add(RiskUpgradeable+"-"+o.Name, cmp.Or(c.Reason, RiskUpgradeable), message, about(aboutOperators), c.LastTransitionTime)
 		}

@@ -3,25 +3,25 @@ package cvo
 import (
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/cvo/payload"
-	"github.com/fairlead/fairlead/internal/object"
 )
 
 // ObjectMeta is the part of an object's metadata that is read.
-type ObjectMeta = object.ObjectMeta
+type ObjectMeta = fairlead.ObjectMeta
 
 // Condition is one fact that a controller reports on an object.
-type Condition = object.Condition
+type Condition = fairlead.Condition
 
 // ConditionStatus is True, False or Unknown.
-type ConditionStatus = object.ConditionStatus
+type ConditionStatus = fairlead.ConditionStatus
 
 // The values of a condition.
 const (
-	True    = object.ConditionTrue
-	False   = object.ConditionFalse
-	Unknown = object.ConditionUnknown
+	True    = fairlead.ConditionTrue
+	False   = fairlead.ConditionFalse
+	Unknown = fairlead.ConditionUnknown
 )
 
 // ClusterVersion says which release a cluster is to run, and how far it is.

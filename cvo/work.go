@@ -7,7 +7,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/payload"
-	"github.com/fairlead/fairlead/internal/object"
 )
 
 // work takes the tasks of the release forward.
@@ -395,10 +394,10 @@ func unwell(live *ClusterOperator) time.Time {
 	if live == nil {
 		return time.Time{}
 	}
-	if c := object.FindCondition(live.Status.Conditions, "Available"); c != nil && c.Status != True {
+	if c := fairlead.FindCondition(live.Status.Conditions, "Available"); c != nil && c.Status != True {
 		return c.LastTransitionTime
 	}
-	if c := object.FindCondition(live.Status.Conditions, "Degraded"); c != nil && c.Status != False {
+	if c := fairlead.FindCondition(live.Status.Conditions, "Degraded"); c != nil && c.Status != False {
 		return c.LastTransitionTime
 	}
 	return time.Time{}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/explore"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
@@ -39,11 +38,11 @@ func (w *smallWorld) join() {
 	n := fmt.Sprint(w.Nodes)
 	w.Node = &lifecycle.Node{ObjectMeta: lifecycle.ObjectMeta{Name: "node-1", UID: "node-uid-" + n}}
 	w.Node.Spec.ProviderID = "cloud:///i-1"
-	w.Node.Status.Conditions = []object.NodeCondition{{Type: "Ready", Status: "True"}}
+	w.Node.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: "True"}}
 	var p lifecycle.Pod
 	p.Name, p.Namespace, p.UID = "web-"+n, "default", "pod-uid-"+n
 	p.Spec.NodeName = "node-1"
-	p.Status.Phase = object.PodRunning
+	p.Status.Phase = fairlead.PodRunning
 	yes := true
 	p.OwnerReferences = []lifecycle.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "rs", Controller: &yes}}
 	w.Pods = []lifecycle.Pod{p}

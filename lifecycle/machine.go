@@ -5,34 +5,34 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // The shapes that the engines share, under the names of the API.
 type (
 	// ObjectMeta is the part of an object's metadata that the engine reads.
-	ObjectMeta = object.ObjectMeta
+	ObjectMeta = fairlead.ObjectMeta
 	// OwnerReference names an object that another one belongs to.
-	OwnerReference = object.OwnerReference
+	OwnerReference = fairlead.OwnerReference
 	// Node is a machine that pods run on, as the cluster sees it.
-	Node = object.Node
+	Node = fairlead.Node
 	// NodeAddress is one address of a node or machine.
-	NodeAddress = object.NodeAddress
+	NodeAddress = fairlead.NodeAddress
 	// Pod is what runs on a node.
-	Pod = object.Pod
+	Pod = fairlead.Pod
 	// Volume is storage that a pod mounts.
-	Volume = object.Volume
+	Volume = fairlead.Volume
 	// Taint keeps pods off a node.
-	Taint = object.Taint
+	Taint = fairlead.Taint
 	// PodDisruptionBudget bounds how many pods of a set may be down because
 	// somebody evicted them.
-	PodDisruptionBudget = object.PodDisruptionBudget
+	PodDisruptionBudget = fairlead.PodDisruptionBudget
 	// IntOrString is a count or a percentage.
-	IntOrString = object.IntOrString
+	IntOrString = fairlead.IntOrString
 	// LabelSelector picks objects by their labels.
-	LabelSelector = object.LabelSelector
+	LabelSelector = fairlead.LabelSelector
 	// ConditionStatus is whether a condition holds.
-	ConditionStatus = object.ConditionStatus
+	ConditionStatus = fairlead.ConditionStatus
 )
 
 // Finalizer is the finalizer that keeps a machine until its deletion is over.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/internal/wheel"
 	"github.com/fairlead/fairlead/lifecycle"
@@ -103,7 +102,7 @@ func newPlay(t *testing.T, s *sim.Sim, size int) *play {
 func (p *play) addMachine(i int) {
 	n := lifecycle.Node{}
 	n.Name, n.UID, n.Spec.ProviderID = fmt.Sprintf("n%d", i), fmt.Sprintf("n%d.0", i), fmt.Sprintf("cloud:///i%d", i)
-	n.Status.Conditions = []object.NodeCondition{{Type: "Ready", Status: "True"}}
+	n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: "True"}}
 	p.backend.PutNode(n)
 	for k := range p.IntN(4) {
 		p.backend.PutPod(p.pod(i, k))
@@ -137,8 +136,8 @@ func (p *play) pod(i, k int) lifecycle.Pod {
 		d.OwnerReferences[0].Kind = "DaemonSet"
 	}
 	d.Spec.NodeName, d.Spec.TerminationGracePeriodSeconds = fmt.Sprintf("n%d", i), &grace
-	d.Status.Phase = object.PodRunning
-	d.Status.Conditions = []object.Condition{{Type: "Ready", Status: "True"}}
+	d.Status.Phase = fairlead.PodRunning
+	d.Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: "True"}}
 	return d
 }
 
@@ -335,8 +334,8 @@ func (p *play) flap(i int) {
 		return
 	}
 	c := *n
-	status := []object.ConditionStatus{"True", "Unknown", "False"}[p.IntN(3)]
-	c.Status.Conditions = []object.NodeCondition{{Type: "Ready", Status: status, LastTransitionTime: p.Clock.Now()}}
+	status := []fairlead.ConditionStatus{"True", "Unknown", "False"}[p.IntN(3)]
+	c.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: status, LastTransitionTime: p.Clock.Now()}}
 	p.backend.PutNode(c)
 	p.nudge(name(i))
 }

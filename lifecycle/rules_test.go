@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
@@ -28,7 +27,7 @@ func draining() *lifecycle.World {
 	var p lifecycle.Pod
 	p.Namespace, p.Name, p.UID, p.Spec.NodeName = "d", "app", "pu", "n"
 	p.OwnerReferences = []lifecycle.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "r", Controller: &controller}}
-	p.Status.Phase = object.PodRunning
+	p.Status.Phase = fairlead.PodRunning
 	w.Pods = []lifecycle.Pod{p}
 	return w
 }
@@ -127,7 +126,7 @@ func TestVolumeOfAnotherNamespace(t *testing.T) {
 	w.Machine.Status.Conditions = append(w.Machine.Status.Conditions, lifecycle.Condition{Type: "Drained", Status: "True"})
 	stays := &w.Pods[0]
 	stays.OwnerReferences[0].Kind = "DaemonSet"
-	stays.Spec.Volumes = []lifecycle.Volume{{Name: "v", PersistentVolumeClaim: &object.ClaimSource{ClaimName: "data"}}}
+	stays.Spec.Volumes = []lifecycle.Volume{{Name: "v", PersistentVolumeClaim: &fairlead.ClaimSource{ClaimName: "data"}}}
 	var pv lifecycle.PersistentVolume
 	pv.Name = "pv"
 	w.Attachments = make([]lifecycle.VolumeAttachment, 1)

@@ -203,8 +203,8 @@ func (b *MemBackend) pass(now time.Time) {
 			b.place(p, now)
 		case verb == "ready":
 			c := *p
-			c.Status.Phase = object.PodRunning
-			c.Status.Conditions = object.SetCondition(p.Status.Conditions, object.Condition{Type: "Ready", Status: "True", LastTransitionTime: now})
+			c.Status.Phase = fairlead.PodRunning
+			c.Status.Conditions = fairlead.SetCondition(p.Status.Conditions, fairlead.Condition{Type: "Ready", Status: "True", LastTransitionTime: now})
 			b.swap(p, &c)
 		}
 	}
@@ -218,8 +218,8 @@ func (b *MemBackend) silence(machine string, now time.Time) {
 		return
 	}
 	n := *b.nodeOf(m)
-	n.Status.Conditions = slices.DeleteFunc(slices.Clone(n.Status.Conditions), func(c object.NodeCondition) bool { return c.Type == "Ready" })
-	n.Status.Conditions = append(n.Status.Conditions, object.NodeCondition{Type: "Ready", Status: "Unknown", LastTransitionTime: now})
+	n.Status.Conditions = slices.DeleteFunc(slices.Clone(n.Status.Conditions), func(c fairlead.NodeCondition) bool { return c.Type == "Ready" })
+	n.Status.Conditions = append(n.Status.Conditions, fairlead.NodeCondition{Type: "Ready", Status: "Unknown", LastTransitionTime: now})
 	b.setNode(&n)
 	b.due.Add("lost "+n.Name, now.Add(lostAfter))
 }
@@ -286,7 +286,7 @@ func (b *MemBackend) replace(p *Pod) {
 	n.Name = base + "~" + strconv.Itoa(b.serial)
 	n.DeletionTimestamp, n.DeletionGracePeriodSeconds = nil, nil
 	n.Spec.NodeName = ""
-	n.Status.Phase = object.PodPending
+	n.Status.Phase = fairlead.PodPending
 	n.Status.Conditions = nil
 	b.insert(&n)
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/golden"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
@@ -265,7 +264,7 @@ func (s *script) user(c *golden.Command, words []string) error {
 			n.Spec.Unschedulable = false
 		}
 		if c.Has("ready") {
-			n.Status.Conditions = []object.NodeCondition{{Type: "Ready", Status: lifecycle.ConditionStatus(c.Value("ready"))}}
+			n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: lifecycle.ConditionStatus(c.Value("ready"))}}
 		}
 		if c.Has("uid") {
 			n.UID = c.Value("uid")
@@ -356,10 +355,10 @@ func (s *script) pod(c *golden.Command, words []string) error {
 		p.Labels[key] = value
 	}
 	if c.Has("claim") {
-		p.Spec.Volumes = []object.Volume{{Name: "v", PersistentVolumeClaim: &object.ClaimSource{ClaimName: c.Value("claim")}}}
+		p.Spec.Volumes = []fairlead.Volume{{Name: "v", PersistentVolumeClaim: &fairlead.ClaimSource{ClaimName: c.Value("claim")}}}
 	}
-	p.Status.Phase = object.PodRunning
-	p.Status.Conditions = []object.Condition{{Type: "Ready", Status: "True"}}
+	p.Status.Phase = fairlead.PodRunning
+	p.Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: "True"}}
 	s.backend.PutPod(p)
 	if !c.Has("max") {
 		return nil

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
@@ -106,7 +105,7 @@ func TestVolumesInNodeStatus(t *testing.T) {
 	w := &lifecycle.World{Machine: &m, Instance: lifecycle.InstanceExists}
 	w.Node = new(lifecycle.Node)
 	w.Node.Name, w.Node.UID, w.Node.Spec.Unschedulable = "n", "nu", true
-	w.Node.Status.VolumesAttached = []object.AttachedVolume{{Name: "kubernetes.io/csi/disk.example^vol-1"}, {Name: "kubernetes.io/other/vol-2"}}
+	w.Node.Status.VolumesAttached = []fairlead.AttachedVolume{{Name: "kubernetes.io/csi/disk.example^vol-1"}, {Name: "kubernetes.io/other/vol-2"}}
 	var pv lifecycle.PersistentVolume
 	pv.Name = "pv-1"
 	pv.Spec.CSI = &lifecycle.CSISource{Driver: "disk.example", VolumeHandle: "vol-1"}
@@ -131,7 +130,7 @@ func TestVolumesInNodeStatus(t *testing.T) {
 	p.Namespace, p.Name, p.UID = "d", "static", "static"
 	p.Annotations = map[string]string{"kubernetes.io/config.mirror": "x"}
 	p.Spec.NodeName = "n"
-	p.Spec.Volumes = []object.Volume{{PersistentVolumeClaim: &object.ClaimSource{ClaimName: "data"}}}
+	p.Spec.Volumes = []fairlead.Volume{{PersistentVolumeClaim: &fairlead.ClaimSource{ClaimName: "data"}}}
 	w.Pods = []lifecycle.Pod{p}
 	if got := names(); got != "VolumeAttached kubernetes.io/other/vol-2 " {
 		t.Error(got)

@@ -221,7 +221,7 @@ func operatorMismatch(t *fairlead.Toleration, taint *fairlead.Taint, numbers boo
 		value.Problem = "the taint's value is no number to compare: " + err.Error()
 		return value
 	}
-	if !object.Matches(&fairlead.Toleration{Operator: t.Operator, Value: t.Value}, taint, true) {
+	if !(&fairlead.Toleration{Operator: t.Operator, Value: t.Value}).Matches(taint, true) {
 		value.Problem = "the taint's value is not greater"
 		if t.Operator == fairlead.TolerationLt {
 			value.Problem = "the taint's value is not less"

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // Preference says which of two paths is better, among those with as few risks
@@ -167,9 +167,9 @@ func (o *PathOptions) burden(list []Risk) burden {
 		x, _ := o.Evaluations.exposure(r, slices.Contains(o.Accepted, r.Name))
 		switch {
 		case x.Accepted:
-		case x.Applies == object.ConditionTrue:
+		case x.Applies == fairlead.ConditionTrue:
 			b.applies++
-		case x.Applies == object.ConditionUnknown:
+		case x.Applies == fairlead.ConditionUnknown:
 			b.unknown++
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // ConditionStatus is True, False or Unknown.
-type ConditionStatus = object.ConditionStatus
+type ConditionStatus = fairlead.ConditionStatus
 
 // Reasons of the condition Recommended, besides names of risks.
 const (
@@ -50,22 +50,22 @@ type Recommendation struct {
 //     different reasons, MultipleReasons.
 func (e Evaluations) Recommend(u Update, accepted []string) Recommendation {
 	if len(u.Risks) == 0 {
-		return Recommendation{Status: object.ConditionTrue, Reason: ReasonNotExposed, Message: messageUnconditional}
+		return Recommendation{Status: fairlead.ConditionTrue, Reason: ReasonNotExposed, Message: messageUnconditional}
 	}
-	out := Recommendation{Status: object.ConditionTrue, Reason: ReasonNotExposed}
+	out := Recommendation{Status: fairlead.ConditionTrue, Reason: ReasonNotExposed}
 	var messages []string
 	for _, r := range u.Risks {
 		x, reason := e.exposure(r, slices.Contains(accepted, r.Name))
 		out.Exposures = append(out.Exposures, x)
 		out.Reason = stronger(out.Reason, reason)
-		if x.Accepted || x.Applies == object.ConditionFalse {
+		if x.Accepted || x.Applies == fairlead.ConditionFalse {
 			continue
 		}
 		messages = append(messages, x.Message)
-		if x.Applies == object.ConditionTrue {
-			out.Status = object.ConditionFalse
-		} else if out.Status == object.ConditionTrue {
-			out.Status = object.ConditionUnknown
+		if x.Applies == fairlead.ConditionTrue {
+			out.Status = fairlead.ConditionFalse
+		} else if out.Status == fairlead.ConditionTrue {
+			out.Status = fairlead.ConditionUnknown
 		}
 	}
 	switch {
@@ -86,16 +86,16 @@ func (e Evaluations) exposure(r Risk, accepted bool) (Exposure, string) {
 	reason := ""
 	switch result {
 	case NotMatch:
-		x.Applies = object.ConditionFalse
+		x.Applies = fairlead.ConditionFalse
 		return x, ReasonNotExposed
 	case Match:
-		x.Applies, x.Message = object.ConditionTrue, strings.TrimSpace(r.Message+" "+r.URL)
+		x.Applies, x.Message = fairlead.ConditionTrue, strings.TrimSpace(r.Message+" "+r.URL)
 		reason = r.Name
 		if !validReason.MatchString(reason) {
 			reason = ReasonExposed
 		}
 	default:
-		x.Applies, reason = object.ConditionUnknown, ReasonEvaluation
+		x.Applies, reason = fairlead.ConditionUnknown, ReasonEvaluation
 		x.Message = "Could not evaluate exposure to update risk " + r.Name + " (" + why + ")\n  " +
 			r.Name + " description: " + r.Message + "\n  " + r.Name + " URL: " + r.URL
 	}

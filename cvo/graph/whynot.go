@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // Obstacle is a kind of reason why an update is not offered.
@@ -98,7 +98,7 @@ func (g *Graph) explainEdge(w *WhyNot, e edge, opts *WhyNotOptions) {
 	}
 	r := opts.Evaluations.Recommend(u, opts.Accepted)
 	w.Applies, w.Risks = r.Status, r.Exposures
-	if r.Status == object.ConditionTrue {
+	if r.Status == fairlead.ConditionTrue {
 		w.Obstacle, w.Message = Offered, fmt.Sprintf("%s is offered as an update of %s: %s", w.To, w.From, lower(r.Message))
 		return
 	}
@@ -107,9 +107,9 @@ func (g *Graph) explainEdge(w *WhyNot, e edge, opts *WhyNotOptions) {
 	for _, x := range r.Exposures {
 		switch {
 		case x.Accepted:
-		case x.Applies == object.ConditionTrue:
+		case x.Applies == fairlead.ConditionTrue:
 			exposed = append(exposed, x.Risk)
-		case x.Applies == object.ConditionUnknown:
+		case x.Applies == fairlead.ConditionUnknown:
 			unknown = append(unknown, x.Risk)
 		}
 	}
@@ -138,7 +138,7 @@ func (g *Graph) freeTarget(from string, target int32, opts *WhyNotOptions) strin
 			u.Risks = g.risks[e.risks]
 		}
 		if g.versions[e.to].Compare(g.versions[target]) < 0 && (best == none || g.newest(e.to, best) < 0) &&
-			opts.Evaluations.Recommend(u, opts.Accepted).Status == object.ConditionTrue {
+			opts.Evaluations.Recommend(u, opts.Accepted).Status == fairlead.ConditionTrue {
 			best = e.to
 		}
 	}
@@ -215,9 +215,9 @@ func (g *Graph) suggestPath(ctx context.Context, w *WhyNot, i, j int32, opts *Wh
 		for _, x := range opts.Evaluations.Recommend(u, opts.Accepted).Exposures {
 			switch {
 			case x.Accepted:
-			case x.Applies == object.ConditionTrue:
+			case x.Applies == fairlead.ConditionTrue:
 				applies = append(applies, x.Risk)
-			case x.Applies == object.ConditionUnknown:
+			case x.Applies == fairlead.ConditionUnknown:
 				unknown = append(unknown, x.Risk)
 			}
 		}

@@ -1,7 +1,7 @@
 package rollout
 
 import (
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // Ready reports whether a node takes pods: it is not cordoned, and none of its
@@ -18,11 +18,11 @@ func unready(n *Node) string {
 	}
 	for _, c := range n.Status.Conditions {
 		switch {
-		case c.Type == "Ready" && c.Status != object.ConditionTrue:
+		case c.Type == "Ready" && c.Status != fairlead.ConditionTrue:
 			return "it is not ready"
-		case c.Type == "DiskPressure" && c.Status != object.ConditionFalse:
+		case c.Type == "DiskPressure" && c.Status != fairlead.ConditionFalse:
 			return "its disk is full"
-		case c.Type == "NetworkUnavailable" && c.Status != object.ConditionFalse:
+		case c.Type == "NetworkUnavailable" && c.Status != fairlead.ConditionFalse:
 			return "it has no network"
 		}
 	}
@@ -71,7 +71,7 @@ func Updated(p *Pool, n *Node) bool { return targets(p, n) && Done(n) }
 // tainted reports whether a node has the taint of those that wait.
 func tainted(n *Node) bool {
 	for _, t := range n.Spec.Taints {
-		if t.Key == TaintUpdate && t.Effect == object.PreferNoSchedule {
+		if t.Key == TaintUpdate && t.Effect == fairlead.PreferNoSchedule {
 			return true
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/object"
 )
 
 // The shapes of the API that pools and nodes are made of.
@@ -12,16 +11,16 @@ type (
 	// Node is a machine, as the API has it: ObjectMeta (Name, Labels,
 	// Annotations, ResourceVersion, CreationTimestamp and others), Spec
 	// (Unschedulable, Taints) and Status (Conditions).
-	Node = object.Node
+	Node = fairlead.Node
 	// ObjectMeta is what all objects have: Name, Labels, Annotations and others.
-	ObjectMeta = object.ObjectMeta
+	ObjectMeta = fairlead.ObjectMeta
 	// Condition is one fact that is reported of a pool: Type, Status,
 	// LastTransitionTime, Reason and Message.
-	Condition = object.Condition
+	Condition = fairlead.Condition
 	// LabelSelector picks nodes by MatchLabels and MatchExpressions.
-	LabelSelector = object.LabelSelector
+	LabelSelector = fairlead.LabelSelector
 	// IntOrString is a number in Int, or a percentage such as "30%" in Text.
-	IntOrString = object.IntOrString
+	IntOrString = fairlead.IntOrString
 )
 
 // Annotations of nodes that tell how far they are.

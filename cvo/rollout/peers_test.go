@@ -7,7 +7,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
-	"github.com/fairlead/fairlead/internal/object"
 )
 
 // TestArbiters is TestArbiterPoolCoordination over a whole rollout: two nodes of
@@ -75,7 +74,7 @@ func TestArbiters(t *testing.T) {
 		clock.Set(clock.Now().Add(30 * time.Second))
 	}
 	for pool := range nodes {
-		if c := object.FindCondition(b.World(pool).Pool.Status.Conditions, rollout.ConditionUpdated); c == nil || c.Status != object.ConditionTrue {
+		if c := fairlead.FindCondition(b.World(pool).Pool.Status.Conditions, rollout.ConditionUpdated); c == nil || c.Status != fairlead.ConditionTrue {
 			t.Errorf("%s is not updated: %+v", pool, c)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
-	"github.com/fairlead/fairlead/internal/object"
 )
 
 // TestQuorum: the budget of a control plane never takes its quorum, and a Block
@@ -109,10 +108,10 @@ func TestPaused(t *testing.T) {
 // TestTaintEffect: the taint counts with its effect only: another one of the same
 // key is somebody else's.
 func TestTaintEffect(t *testing.T) {
-	for effect, marked := range map[object.TaintEffect]bool{object.PreferNoSchedule: false, object.NoSchedule: true} {
+	for effect, marked := range map[fairlead.TaintEffect]bool{fairlead.PreferNoSchedule: false, fairlead.NoSchedule: true} {
 		w := workers()
 		for i := range w.Nodes {
-			w.Nodes[i].Spec.Taints = []object.Taint{{Key: rollout.TaintUpdate, Effect: effect}}
+			w.Nodes[i].Spec.Taints = []fairlead.Taint{{Key: rollout.TaintUpdate, Effect: effect}}
 		}
 		d := rollout.Step(rollout.State{}, w, start, nil)
 		if got := slices.ContainsFunc(d.Actions, func(a rollout.Action) bool { m, ok := a.(rollout.Mark); return ok && m.Waits }); got != marked {

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/object"
 )
 
 // MemBackend is a Backend in memory: pools whose nodes drain and change in the
@@ -282,15 +281,15 @@ func change(n *Node, a Action) {
 }
 
 // mark returns the taints of a node with that of those that wait, or without.
-func mark(n *Node, waits bool) []object.Taint {
-	var taints []object.Taint
+func mark(n *Node, waits bool) []fairlead.Taint {
+	var taints []fairlead.Taint
 	for _, t := range n.Spec.Taints {
 		if t.Key != TaintUpdate {
 			taints = append(taints, t)
 		}
 	}
 	if waits {
-		taints = append(taints, object.Taint{Key: TaintUpdate, Effect: object.PreferNoSchedule})
+		taints = append(taints, fairlead.Taint{Key: TaintUpdate, Effect: fairlead.PreferNoSchedule})
 	}
 	return taints
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/golden"
-	"github.com/fairlead/fairlead/internal/object"
 )
 
 const pool = "worker"
@@ -193,8 +192,8 @@ func (s *script) set(w *rollout.World, c *golden.Command) {
 
 // change does to a node what words say.
 func (s *script) change(n *rollout.Node, words []string) {
-	condition := func(kind string, status object.ConditionStatus) {
-		n.Status.Conditions = append(n.Status.Conditions, object.NodeCondition{Type: kind, Status: status})
+	condition := func(kind string, status fairlead.ConditionStatus) {
+		n.Status.Conditions = append(n.Status.Conditions, fairlead.NodeCondition{Type: kind, Status: status})
 	}
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
@@ -222,9 +221,9 @@ func (s *script) change(n *rollout.Node, words []string) {
 		case "note":
 			n.Annotations["test"] = value
 		case "tainted":
-			n.Spec.Taints = append(n.Spec.Taints, object.Taint{Key: rollout.TaintUpdate, Effect: object.PreferNoSchedule})
+			n.Spec.Taints = append(n.Spec.Taints, fairlead.Taint{Key: rollout.TaintUpdate, Effect: fairlead.PreferNoSchedule})
 		case "dummy":
-			n.Spec.Taints = append(n.Spec.Taints, object.Taint{Key: "dummy", Effect: object.PreferNoSchedule})
+			n.Spec.Taints = append(n.Spec.Taints, fairlead.Taint{Key: "dummy", Effect: fairlead.PreferNoSchedule})
 		case "zone":
 			n.Labels[rollout.LabelZone] = value
 		case "age":
@@ -233,15 +232,15 @@ func (s *script) change(n *rollout.Node, words []string) {
 		case "cordoned":
 			n.Spec.Unschedulable = true
 		case "notready":
-			condition("Ready", object.ConditionUnknown)
+			condition("Ready", fairlead.ConditionUnknown)
 		case "ready":
-			condition("Ready", object.ConditionTrue)
+			condition("Ready", fairlead.ConditionTrue)
 		case "diskpressure":
-			condition("DiskPressure", object.ConditionTrue)
+			condition("DiskPressure", fairlead.ConditionTrue)
 		case "nodiskpressure":
-			condition("DiskPressure", object.ConditionFalse)
+			condition("DiskPressure", fairlead.ConditionFalse)
 		case "nonetwork":
-			condition("NetworkUnavailable", object.ConditionTrue)
+			condition("NetworkUnavailable", fairlead.ConditionTrue)
 		case "ok":
 			n.Spec.Unschedulable, n.Status.Conditions = false, nil
 		case "drain":

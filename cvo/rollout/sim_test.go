@@ -14,7 +14,6 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/long"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/sim"
 )
 
@@ -185,7 +184,7 @@ func (p *play) node() {
 				n.Spec.Unschedulable = false
 			}
 		case p.Fault("node crashes", 3):
-			n.Status.Conditions = []object.NodeCondition{{Type: "Ready", Status: object.ConditionUnknown}}
+			n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: fairlead.ConditionUnknown}}
 		case rollout.Stage(n) == rollout.StageNone && p.Fault("cordon by hand", 3):
 			n.Spec.Unschedulable = true
 		}
@@ -417,7 +416,7 @@ func (p *play) settle() error {
 			return fmt.Errorf("at rest node %s is %v %v %v: %v", n.Name, n.Annotations, n.Spec, rollout.Stage(n), d.Blocked)
 		}
 	}
-	if st := w.Pool.Status; st.ReadyMachineCount != len(w.Nodes) || st.Conditions[0].Status != object.ConditionTrue {
+	if st := w.Pool.Status; st.ReadyMachineCount != len(w.Nodes) || st.Conditions[0].Status != fairlead.ConditionTrue {
 		return fmt.Errorf("at rest the status is %+v", st)
 	}
 	if len(d.State.Begun)+len(d.State.Waits) > 0 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // The conditions of pools.
@@ -46,11 +46,11 @@ func Status(w *World, now time.Time) PoolStatus {
 	}
 	slices.Sort(reports)
 	set := func(kind string, holds bool, reason, message string) {
-		status := object.ConditionFalse
+		status := fairlead.ConditionFalse
 		if holds {
-			status = object.ConditionTrue
+			status = fairlead.ConditionTrue
 		}
-		s.Conditions = object.SetCondition(s.Conditions, Condition{Type: kind, Status: status, LastTransitionTime: now.UTC().Truncate(time.Second), Reason: reason, Message: message})
+		s.Conditions = fairlead.SetCondition(s.Conditions, Condition{Type: kind, Status: status, LastTransitionTime: now.UTC().Truncate(time.Second), Reason: reason, Message: message})
 	}
 	all := s.UpdatedMachineCount == s.MachineCount && s.ReadyMachineCount == s.MachineCount && s.UnavailableMachineCount == 0 && !w.Build.outdates(p)
 	if all {
@@ -106,8 +106,8 @@ func line(p *Pool) string {
 
 // holds reports whether a condition is True.
 func holds(list []Condition, kind string) bool {
-	c := object.FindCondition(list, kind)
-	return c != nil && c.Status == object.ConditionTrue
+	c := fairlead.FindCondition(list, kind)
+	return c != nil && c.Status == fairlead.ConditionTrue
 }
 
 // degraded reports whether a node says that it could not be updated.

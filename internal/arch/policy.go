@@ -41,8 +41,7 @@ var lattice = map[string][]string{
 	"internal/near":      {},
 	"internal/cluster":   {".", "internal/object", "internal/placement"},
 	"internal/explore":   {".", "internal/golden", "internal/long"},
-	"internal/sim":       {".", "internal/object", "internal/wheel"},
-	"internal/loop":      {".", "internal/wheel"},
+	"internal/sim":       {".", "internal/object"},
 	"internal/placement": {".", "internal/object"},
 
 	// Solving.
@@ -77,21 +76,21 @@ var lattice = map[string][]string{
 	"catalog/template": {"catalog", "catalog/check", "internal/doc", "internal/near", "internal/semverx"},
 
 	// The one place where catalogs and the solver meet.
-	"solver/olm/config": {"internal/object"},
-	"solver/olm/group":  {"internal/object"},
-	"solver/olm": {
+	"solver/olm/config": {".", "internal/object"},
+	"solver/olm/group":  {".", "internal/object"},
+	"solver/olm": {".",
 		"catalog", "internal/diagram", "internal/near", "internal/object", "internal/semverx", "solver", "solver/olm/config", "solver/olm/group",
 		"solver/rule",
 	},
-	"solver/olm/crd":     {"internal/object"},
+	"solver/olm/crd":     {".", "internal/object"},
 	"solver/olm/lock":    {"catalog", "internal/doc", "solver/olm"},
-	"solver/olm/gate":    {"internal/object", "internal/semverx", "solver/olm"},
-	"solver/olm/removal": {"internal/object", "solver/olm", "solver/rule"},
-	"solver/olm/scope":   {"internal/object", "solver/olm/group"},
-	"solver/olm/source":  {"internal/object", "internal/semverx", "solver/olm"},
-	"solver/olm/status":  {"catalog", "internal/object", "solver/olm"},
+	"solver/olm/gate":    {".", "internal/object", "internal/semverx", "solver/olm"},
+	"solver/olm/removal": {".", "internal/object", "solver/olm", "solver/rule"},
+	"solver/olm/scope":   {".", "internal/object", "solver/olm/group"},
+	"solver/olm/source":  {".", "internal/object", "internal/semverx", "solver/olm"},
+	"solver/olm/status":  {".", "catalog", "internal/object", "solver/olm"},
 	"solver/olm/install": {
-		".", "internal/durations", "catalog", "catalog/bundle", "internal/loop", "internal/object", "internal/semverx", "internal/wheel",
+		".", "internal/durations", "catalog", "catalog/bundle", "internal/object", "internal/semverx",
 		"solver/olm", "solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/group", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status",
 	},
@@ -108,11 +107,10 @@ var lattice = map[string][]string{
 	"cvo/rollout":     {".", "internal/durations", "internal/object"},
 	"lifecycle/fleet": {".", "internal/durations", "internal/object", "lifecycle", "lifecycle/drain"},
 	"lifecycle/quorum": {
-		".", "internal/durations", "internal/object", "internal/wheel", "lifecycle",
+		".", "internal/durations", "internal/object", "lifecycle",
 	},
 	"cvo": {
 		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/durations", "internal/object", "internal/semverx",
-		"internal/wheel",
 	},
 
 	// Programs: the public packages, what they read their input with, and what

@@ -12,7 +12,11 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+	"github.com/fairlead/fairlead/lifecycle/quorum"
 	"github.com/fairlead/fairlead/solver/olm/install"
+	"github.com/fairlead/fairlead/taints/eviction"
 )
 
 // engine is the shape of one controller: its Step, its NewRunner, its policy's
@@ -28,6 +32,10 @@ type engine struct {
 
 func engines() []engine {
 	return []engine{
+		{name: "lifecycle", step: lifecycle.Step, newRunner: lifecycle.NewRunner, kinds: kinds(lifecycle.State{}.Kinds())},
+		{name: "drain", step: drain.Step, newRunner: drain.NewRunner, kinds: kinds(drain.State{}.Kinds())},
+		{name: "quorum", step: quorum.Step, newRunner: quorum.NewRunner, kinds: kinds(quorum.State{}.Kinds())},
+		{name: "eviction", step: eviction.Step, newRunner: eviction.NewRunner, kinds: kinds(eviction.State{}.Kinds())},
 		{name: "cvo", step: cvo.Step, newRunner: cvo.NewRunner, kinds: kinds(cvo.State{}.Kinds())},
 		{name: "rollout", step: rollout.Step, newRunner: rollout.NewRunner, kinds: kinds(rollout.State{}.Kinds())},
 		{name: "install", step: install.Step, newRunner: install.NewRunner, kinds: kinds(install.State{}.Kinds()),

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/internal/object"
 )
@@ -21,7 +22,7 @@ func TestScale(t *testing.T) {
 	for percent := range 201 {
 		for total := range 130 {
 			share := float64(percent) * float64(total) / 100
-			v := object.IntOrString{Text: fmt.Sprintf("%d%%", percent)}
+			v := fairlead.IntOrString{Text: fmt.Sprintf("%d%%", percent)}
 			if up, err := v.Scale(total, true); err != nil || up != int(math.Ceil(share)) {
 				t.Fatalf("%v of %d up: %d, %v", v, total, up, err)
 			}
@@ -36,7 +37,7 @@ func TestScale(t *testing.T) {
 		`"x%"`: `"x%" is neither a whole number nor a percentage such as "30%"`,
 		`"%"`:  `"%" is neither a whole number nor a percentage such as "30%"`,
 	} {
-		var v object.IntOrString
+		var v fairlead.IntOrString
 		if err := json.Unmarshal([]byte(text), &v); err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,7 @@ func TestBudgetCheck(t *testing.T) {
 		`{"unhealthyPodEvictionPolicy":"Never"}`:                          `PodDisruptionBudget ns/b: spec.unhealthyPodEvictionPolicy: "Never" is neither IfHealthyBudget nor AlwaysAllow`,
 		`{"selector":{"matchExpressions":[{"key":"a","operator":"In"}]}}`: `PodDisruptionBudget ns/b: spec.selector: label selector: requirement on "a": operator In needs values; give at least one`,
 	} {
-		b := object.PodDisruptionBudget{ObjectMeta: object.ObjectMeta{Namespace: "ns", Name: "b"}}
+		b := fairlead.PodDisruptionBudget{ObjectMeta: fairlead.ObjectMeta{Namespace: "ns", Name: "b"}}
 		if err := json.Unmarshal([]byte(spec), &b.Spec); err != nil {
 			t.Fatal(err)
 		}
@@ -76,18 +77,18 @@ func TestBudgetCheck(t *testing.T) {
 }
 
 // crowd draws pods of two namespaces and three controllers.
-func crowd(r *rand.Rand, n int) []*object.Pod {
+func crowd(r *rand.Rand, n int) []*fairlead.Pod {
 	yes := true
-	var pods []*object.Pod
+	var pods []*fairlead.Pod
 	for i := range n {
-		p := &object.Pod{ObjectMeta: object.ObjectMeta{Namespace: pick(r, "a", "b"), Name: fmt.Sprint("p", i), Labels: map[string]string{"app": pick(r, "x", "y"), "tier": pick(r, "1", "2")}}}
+		p := &fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Namespace: pick(r, "a", "b"), Name: fmt.Sprint("p", i), Labels: map[string]string{"app": pick(r, "x", "y"), "tier": pick(r, "1", "2")}}}
 		if r.IntN(4) > 0 {
 			c := pick(r, "one", "two", "three")
-			p.OwnerReferences = []object.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: c, UID: p.Namespace + c, Controller: &yes}}
+			p.OwnerReferences = []fairlead.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: c, UID: p.Namespace + c, Controller: &yes}}
 		}
-		p.Status.Phase = pick(r, object.PodRunning, object.PodRunning, object.PodPending, object.PodSucceeded)
+		p.Status.Phase = pick(r, fairlead.PodRunning, fairlead.PodRunning, fairlead.PodPending, fairlead.PodSucceeded)
 		if r.IntN(4) > 0 {
-			p.Status.Conditions = []object.Condition{{Type: "Ready", Status: pick(r, object.ConditionTrue, object.ConditionTrue, object.ConditionFalse)}}
+			p.Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: pick(r, fairlead.ConditionTrue, fairlead.ConditionTrue, fairlead.ConditionFalse)}}
 		}
 		if r.IntN(6) == 0 {
 			p.DeletionTimestamp = &noon
@@ -99,11 +100,11 @@ func crowd(r *rand.Rand, n int) []*object.Pod {
 
 func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
-func budget(r *rand.Rand, i int) object.PodDisruptionBudget {
-	b := object.PodDisruptionBudget{ObjectMeta: object.ObjectMeta{Namespace: pick(r, "a", "b"), Name: fmt.Sprint("b", i), Generation: 2}}
-	amount := &object.IntOrString{Int: r.IntN(5)}
+func budget(r *rand.Rand, i int) fairlead.PodDisruptionBudget {
+	b := fairlead.PodDisruptionBudget{ObjectMeta: fairlead.ObjectMeta{Namespace: pick(r, "a", "b"), Name: fmt.Sprint("b", i), Generation: 2}}
+	amount := &fairlead.IntOrString{Int: r.IntN(5)}
 	if r.IntN(2) == 0 {
-		amount = &object.IntOrString{Text: fmt.Sprintf("%d%%", r.IntN(120))}
+		amount = &fairlead.IntOrString{Text: fmt.Sprintf("%d%%", r.IntN(120))}
 	}
 	switch r.IntN(5) {
 	case 0: // neither
@@ -115,16 +116,16 @@ func budget(r *rand.Rand, i int) object.PodDisruptionBudget {
 	switch r.IntN(6) {
 	case 0: // none
 	case 1:
-		b.Spec.Selector = &object.LabelSelector{}
+		b.Spec.Selector = &fairlead.LabelSelector{}
 	case 2:
-		b.Spec.Selector = &object.LabelSelector{MatchExpressions: []object.SelectorRequirement{{Key: "tier", Operator: object.SelectorIn, Values: []string{"1"}}}}
+		b.Spec.Selector = &fairlead.LabelSelector{MatchExpressions: []fairlead.SelectorRequirement{{Key: "tier", Operator: fairlead.SelectorIn, Values: []string{"1"}}}}
 	default:
-		b.Spec.Selector = &object.LabelSelector{MatchLabels: map[string]string{"app": pick(r, "x", "y")}}
+		b.Spec.Selector = &fairlead.LabelSelector{MatchLabels: map[string]string{"app": pick(r, "x", "y")}}
 		if r.IntN(2) == 0 {
 			b.Spec.Selector.MatchLabels["tier"] = pick(r, "1", "2")
 		}
 	}
-	b.Status.DisruptedPods = map[string]time.Time{"p1": noon.Add(-time.Minute), "p2": noon.Add(-3 * time.Minute), "p3": noon.Add(-object.DisruptionTimeout)}
+	b.Status.DisruptedPods = map[string]time.Time{"p1": noon.Add(-time.Minute), "p2": noon.Add(-3 * time.Minute), "p3": noon.Add(-fairlead.DisruptionTimeout)}
 	return b
 }
 
@@ -132,10 +133,10 @@ func budget(r *rand.Rand, i int) object.PodDisruptionBudget {
 func TestMeasureAndIndex(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	scales := map[string]int{"aone": 4, "atwo": 3, "bone": 7}
-	scale := func(_ string, c *object.OwnerReference) (int, bool) { n, ok := scales[c.UID]; return n, ok }
+	scale := func(_ string, c *fairlead.OwnerReference) (int, bool) { n, ok := scales[c.UID]; return n, ok }
 	for range long.N(4_000, 200_000) {
 		pods := crowd(r, r.IntN(12))
-		var budgets []object.PodDisruptionBudget
+		var budgets []fairlead.PodDisruptionBudget
 		for i := range r.IntN(6) {
 			budgets = append(budgets, budget(r, i))
 		}
@@ -168,7 +169,7 @@ func TestMeasureAndIndex(t *testing.T) {
 	}
 }
 
-func selects(b *object.PodDisruptionBudget, p *object.Pod) bool {
+func selects(b *fairlead.PodDisruptionBudget, p *fairlead.Pod) bool {
 	s := b.Spec.Selector
 	if s == nil || b.Namespace != p.Namespace {
 		return false
@@ -182,7 +183,7 @@ func selects(b *object.PodDisruptionBudget, p *object.Pod) bool {
 }
 
 // plain measures a budget in real numbers and without sharing.
-func plain(b *object.PodDisruptionBudget, pods []*object.Pod, scales map[string]int) object.BudgetStatus {
+func plain(b *fairlead.PodDisruptionBudget, pods []*fairlead.Pod, scales map[string]int) fairlead.BudgetStatus {
 	total, healthy, scaled := 0, 0, 0
 	seen := map[string]bool{}
 	for _, p := range pods {
@@ -204,7 +205,7 @@ func plain(b *object.PodDisruptionBudget, pods []*object.Pod, scales map[string]
 		}
 		seen[uid] = true
 	}
-	part := func(v *object.IntOrString) int {
+	part := func(v *fairlead.IntOrString) int {
 		if share, ok := strings.CutSuffix(v.Text, "%"); ok {
 			var n float64
 			fmt.Sscan(share, &n)
@@ -212,7 +213,7 @@ func plain(b *object.PodDisruptionBudget, pods []*object.Pod, scales map[string]
 		}
 		return v.Int
 	}
-	s := object.BudgetStatus{ObservedGeneration: 2, CurrentHealthy: healthy}
+	s := fairlead.BudgetStatus{ObservedGeneration: 2, CurrentHealthy: healthy}
 	switch {
 	case b.Spec.MaxUnavailable != nil:
 		s.ExpectedPods, s.DesiredHealthy = scaled, max(0, scaled-part(b.Spec.MaxUnavailable))
@@ -230,40 +231,40 @@ func plain(b *object.PodDisruptionBudget, pods []*object.Pod, scales map[string]
 
 // TestJudgeEviction holds the answers of the eviction API.
 func TestJudgeEviction(t *testing.T) {
-	ready := func(p *object.Pod) {
-		p.Status.Conditions = []object.Condition{{Type: "Ready", Status: object.ConditionTrue}}
+	ready := func(p *fairlead.Pod) {
+		p.Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: fairlead.ConditionTrue}}
 	}
-	b := func(change func(*object.PodDisruptionBudget)) *object.PodDisruptionBudget {
-		b := &object.PodDisruptionBudget{Status: object.BudgetStatus{DesiredHealthy: 2, CurrentHealthy: 2, ExpectedPods: 3}}
+	b := func(change func(*fairlead.PodDisruptionBudget)) *fairlead.PodDisruptionBudget {
+		b := &fairlead.PodDisruptionBudget{Status: fairlead.BudgetStatus{DesiredHealthy: 2, CurrentHealthy: 2, ExpectedPods: 3}}
 		if change != nil {
 			change(b)
 		}
 		return b
 	}
-	allow := func(b *object.PodDisruptionBudget) { b.Status.DisruptionsAllowed = 1 }
+	allow := func(b *fairlead.PodDisruptionBudget) { b.Status.DisruptionsAllowed = 1 }
 	tests := []struct {
 		name    string
-		pod     func(*object.Pod)
-		budgets []*object.PodDisruptionBudget
+		pod     func(*fairlead.Pod)
+		budgets []*fairlead.PodDisruptionBudget
 		want    object.EvictionVerdict
 	}{
 		{"no budget", ready, nil, object.EvictionUnguarded},
-		{"one is allowed", ready, []*object.PodDisruptionBudget{b(allow)}, object.EvictionAllowed},
-		{"none is allowed", ready, []*object.PodDisruptionBudget{b(nil)}, object.EvictionRefused},
-		{"two budgets", ready, []*object.PodDisruptionBudget{b(allow), b(allow)}, object.EvictionUnsupported},
-		{"two budgets, not ready", nil, []*object.PodDisruptionBudget{b(allow), b(allow)}, object.EvictionUnsupported},
-		{"two budgets, finished", func(p *object.Pod) { p.Status.Phase = object.PodFailed }, []*object.PodDisruptionBudget{b(nil), b(nil)}, object.EvictionUnguarded},
-		{"pending", func(p *object.Pod) { p.Status.Phase = object.PodPending }, []*object.PodDisruptionBudget{b(nil)}, object.EvictionUnguarded},
-		{"being deleted", func(p *object.Pod) { ready(p); p.DeletionTimestamp = &noon }, []*object.PodDisruptionBudget{b(nil)}, object.EvictionUnguarded},
-		{"not ready, healthy budget", nil, []*object.PodDisruptionBudget{b(nil)}, object.EvictionUnguarded},
-		{"not ready, unhealthy budget", nil, []*object.PodDisruptionBudget{b(func(b *object.PodDisruptionBudget) { b.Status.CurrentHealthy = 1 })}, object.EvictionRefused},
-		{"not ready, nothing desired", nil, []*object.PodDisruptionBudget{b(func(b *object.PodDisruptionBudget) { b.Status.DesiredHealthy = 0 })}, object.EvictionRefused},
-		{"not ready, always allowed", nil, []*object.PodDisruptionBudget{b(func(b *object.PodDisruptionBudget) {
-			b.Status.CurrentHealthy, b.Spec.UnhealthyPodEvictionPolicy = 0, object.AlwaysAllow
+		{"one is allowed", ready, []*fairlead.PodDisruptionBudget{b(allow)}, object.EvictionAllowed},
+		{"none is allowed", ready, []*fairlead.PodDisruptionBudget{b(nil)}, object.EvictionRefused},
+		{"two budgets", ready, []*fairlead.PodDisruptionBudget{b(allow), b(allow)}, object.EvictionUnsupported},
+		{"two budgets, not ready", nil, []*fairlead.PodDisruptionBudget{b(allow), b(allow)}, object.EvictionUnsupported},
+		{"two budgets, finished", func(p *fairlead.Pod) { p.Status.Phase = fairlead.PodFailed }, []*fairlead.PodDisruptionBudget{b(nil), b(nil)}, object.EvictionUnguarded},
+		{"pending", func(p *fairlead.Pod) { p.Status.Phase = fairlead.PodPending }, []*fairlead.PodDisruptionBudget{b(nil)}, object.EvictionUnguarded},
+		{"being deleted", func(p *fairlead.Pod) { ready(p); p.DeletionTimestamp = &noon }, []*fairlead.PodDisruptionBudget{b(nil)}, object.EvictionUnguarded},
+		{"not ready, healthy budget", nil, []*fairlead.PodDisruptionBudget{b(nil)}, object.EvictionUnguarded},
+		{"not ready, unhealthy budget", nil, []*fairlead.PodDisruptionBudget{b(func(b *fairlead.PodDisruptionBudget) { b.Status.CurrentHealthy = 1 })}, object.EvictionRefused},
+		{"not ready, nothing desired", nil, []*fairlead.PodDisruptionBudget{b(func(b *fairlead.PodDisruptionBudget) { b.Status.DesiredHealthy = 0 })}, object.EvictionRefused},
+		{"not ready, always allowed", nil, []*fairlead.PodDisruptionBudget{b(func(b *fairlead.PodDisruptionBudget) {
+			b.Status.CurrentHealthy, b.Spec.UnhealthyPodEvictionPolicy = 0, fairlead.AlwaysAllow
 		})}, object.EvictionUnguarded},
-		{"numbers of an older generation", ready, []*object.PodDisruptionBudget{b(func(b *object.PodDisruptionBudget) { allow(b); b.Generation = 1 })}, object.EvictionUnobserved},
-		{"negative", ready, []*object.PodDisruptionBudget{b(func(b *object.PodDisruptionBudget) { b.Status.DisruptionsAllowed = -1 })}, object.EvictionForbidden},
-		{"too many evicted", ready, []*object.PodDisruptionBudget{b(func(b *object.PodDisruptionBudget) {
+		{"numbers of an older generation", ready, []*fairlead.PodDisruptionBudget{b(func(b *fairlead.PodDisruptionBudget) { allow(b); b.Generation = 1 })}, object.EvictionUnobserved},
+		{"negative", ready, []*fairlead.PodDisruptionBudget{b(func(b *fairlead.PodDisruptionBudget) { b.Status.DisruptionsAllowed = -1 })}, object.EvictionForbidden},
+		{"too many evicted", ready, []*fairlead.PodDisruptionBudget{b(func(b *fairlead.PodDisruptionBudget) {
 			allow(b)
 			b.Status.DisruptedPods = map[string]time.Time{}
 			for i := range object.MaxDisruptedPods + 1 {
@@ -272,7 +273,7 @@ func TestJudgeEviction(t *testing.T) {
 		})}, object.EvictionForbidden},
 	}
 	for _, test := range tests {
-		p := &object.Pod{Status: object.PodStatus{Phase: object.PodRunning}}
+		p := &fairlead.Pod{Status: fairlead.PodStatus{Phase: fairlead.PodRunning}}
 		if test.pod != nil {
 			test.pod(p)
 		}

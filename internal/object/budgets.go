@@ -1,11 +1,15 @@
 package object
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/fairlead/fairlead"
+)
 
 // Budgets finds the budgets of pods. It refers to the budgets that it was made
 // from. Its methods may be called by many goroutines.
 type Budgets struct {
-	all        []PodDisruptionBudget
+	all        []fairlead.PodDisruptionBudget
 	namespaces map[string]*namespaceBudgets
 }
 
@@ -27,7 +31,7 @@ type candidate struct {
 // NewBudgets returns an index of budgets, which must not change while it is
 // used. The errors are those of Check, in the order of budgets; a budget with
 // an error is indexed and selects what its sound parts select.
-func NewBudgets(budgets []PodDisruptionBudget) (*Budgets, []error) {
+func NewBudgets(budgets []fairlead.PodDisruptionBudget) (*Budgets, []error) {
 	x := &Budgets{all: budgets, namespaces: map[string]*namespaceBudgets{}}
 	var errs []error
 	for i := range budgets {
@@ -49,7 +53,7 @@ func NewBudgets(budgets []PodDisruptionBudget) (*Budgets, []error) {
 }
 
 // add indexes the budget at a position.
-func (n *namespaceBudgets) add(b *PodDisruptionBudget, at int32) {
+func (n *namespaceBudgets) add(b *fairlead.PodDisruptionBudget, at int32) {
 	label := ""
 	for key := range b.Spec.Selector.MatchLabels {
 		if label == "" || key < label {
@@ -73,7 +77,7 @@ func (n *namespaceBudgets) add(b *PodDisruptionBudget, at int32) {
 
 // Of appends to dst the positions of the budgets that select a pod, ascending,
 // and returns it. A nil receiver has none.
-func (x *Budgets) Of(p *Pod, dst []int32) []int32 {
+func (x *Budgets) Of(p *fairlead.Pod, dst []int32) []int32 {
 	if x == nil {
 		return dst
 	}
@@ -93,7 +97,7 @@ func (x *Budgets) Of(p *Pod, dst []int32) []int32 {
 }
 
 // matching appends the positions of those candidates that select the pod.
-func (x *Budgets) matching(candidates []candidate, p *Pod, dst []int32) []int32 {
+func (x *Budgets) matching(candidates []candidate, p *fairlead.Pod, dst []int32) []int32 {
 	for _, c := range candidates {
 		if c.sure || x.all[c.at].Spec.Selector.Matches(p.Labels) {
 			dst = append(dst, c.at)
@@ -103,7 +107,7 @@ func (x *Budgets) matching(candidates []candidate, p *Pod, dst []int32) []int32 
 }
 
 // At returns the budget at a position, shared with the index.
-func (x *Budgets) At(i int32) *PodDisruptionBudget { return &x.all[i] }
+func (x *Budgets) At(i int32) *fairlead.PodDisruptionBudget { return &x.all[i] }
 
 // Len returns the number of budgets.
 func (x *Budgets) Len() int {

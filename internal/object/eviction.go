@@ -3,6 +3,8 @@ package object
 import (
 	"fmt"
 	"time"
+
+	"github.com/fairlead/fairlead"
 )
 
 // EvictionVerdict is what the eviction API answers about a pod.
@@ -57,8 +59,8 @@ func (v EvictionVerdict) String() string {
 //     else if the budget is healthy: it desires at least one pod and has as many.
 //  4. Numbers of an older generation, then numbers that are broken, refuse.
 //  5. The rest is a matter of DisruptionsAllowed.
-func JudgeEviction(p *Pod, budgets ...*PodDisruptionBudget) EvictionVerdict {
-	if p.Finished() || p.Status.Phase == PodPending || p.DeletionTimestamp != nil || len(budgets) == 0 {
+func JudgeEviction(p *fairlead.Pod, budgets ...*fairlead.PodDisruptionBudget) EvictionVerdict {
+	if p.Finished() || p.Status.Phase == fairlead.PodPending || p.DeletionTimestamp != nil || len(budgets) == 0 {
 		return EvictionUnguarded
 	}
 	if len(budgets) > 1 {
@@ -67,7 +69,7 @@ func JudgeEviction(p *Pod, budgets ...*PodDisruptionBudget) EvictionVerdict {
 	b := budgets[0]
 	s := &b.Status
 	if !p.Ready() {
-		if b.Spec.UnhealthyPodEvictionPolicy == AlwaysAllow || s.DesiredHealthy > 0 && s.CurrentHealthy >= s.DesiredHealthy {
+		if b.Spec.UnhealthyPodEvictionPolicy == fairlead.AlwaysAllow || s.DesiredHealthy > 0 && s.CurrentHealthy >= s.DesiredHealthy {
 			return EvictionUnguarded
 		}
 	}

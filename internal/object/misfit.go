@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fairlead/fairlead"
 )
 
 // Misfit returns the path of the first value in a JSON document that does not
@@ -107,7 +109,7 @@ func leaf(path string, data []byte, t reflect.Type) (string, string) {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		want = "a time such as 2026-01-02T15:04:05Z"
-	case t == reflect.TypeFor[IntOrString]():
+	case t == reflect.TypeFor[fairlead.IntOrString]():
 		want = `a whole number or a percentage such as "30%"`
 	case t.Kind() == reflect.String:
 		want = "a text"

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // fleet returns nodes with pods, of which most have budgets: what a cluster of
@@ -37,7 +37,7 @@ func fleet(nodes, perNode int) *PlanRequest {
 		b := PodDisruptionBudget{ObjectMeta: ObjectMeta{Namespace: fmt.Sprintf("team-%03d", app%300), Name: fmt.Sprintf("app-%05d", app), Generation: 1}}
 		b.Spec.MaxUnavailable = &IntOrString{Text: "10%"}
 		b.Spec.Selector = &LabelSelector{MatchLabels: map[string]string{"app": b.Name}}
-		b.Status = object.BudgetStatus{
+		b.Status = fairlead.BudgetStatus{
 			ObservedGeneration: 1, ExpectedPods: replicas, CurrentHealthy: replicas, DesiredHealthy: replicas - 2, DisruptionsAllowed: 2,
 		}
 		if app%50 == 0 {
@@ -63,7 +63,7 @@ func BenchmarkNewPlan(b *testing.B) {
 			req.AtOnce = bench.atOnce
 			for i := range req.Budgets {
 				if bench.computed {
-					req.Budgets[i].Status = object.BudgetStatus{}
+					req.Budgets[i].Status = fairlead.BudgetStatus{}
 				}
 			}
 			b.ReportAllocs()
@@ -82,7 +82,7 @@ func BenchmarkNewPlan(b *testing.B) {
 func BenchmarkDrain(b *testing.B) {
 	req := fleet(1, 110)
 	for i := range req.Budgets {
-		req.Budgets[i].Status = object.BudgetStatus{ObservedGeneration: 1, DesiredHealthy: 20, ExpectedPods: 20}
+		req.Budgets[i].Status = fairlead.BudgetStatus{ObservedGeneration: 1, DesiredHealthy: 20, ExpectedPods: 20}
 	}
 	req.Nodes[0].Spec.Unschedulable = true
 	w := &View{Node: &req.Nodes[0], Pods: req.Pods, Budgets: req.Budgets}

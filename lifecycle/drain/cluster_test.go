@@ -71,7 +71,7 @@ func (c *cluster) line(text string) error {
 		c.node.Name, c.node.Spec.Unschedulable, c.stopped = rest[0], has("cordoned"), has("stopped")
 		c.node.Status.Conditions = nil
 		if r := opts["ready"]; r != "" {
-			c.node.Status.Conditions = []object.NodeCondition{{Type: "Ready", Status: object.ConditionStatus(r)}}
+			c.node.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: fairlead.ConditionStatus(r)}}
 		}
 	case "pod":
 		c.pod(rest[0], opts, has)
@@ -128,11 +128,11 @@ func (c *cluster) pod(name string, opts map[string]string, has func(string) bool
 			p.OwnerReferences = []OwnerReference{{APIVersion: api, Kind: kind, Name: owner, UID: "uid-" + owner, Controller: &yes}}
 		}
 	}
-	p.Status.Phase = object.PodRunning
+	p.Status.Phase = fairlead.PodRunning
 	if phase := opts["phase"]; phase != "" {
-		p.Status.Phase = object.PodPhase(phase)
+		p.Status.Phase = fairlead.PodPhase(phase)
 	}
-	if !has("notready") && p.Status.Phase == object.PodRunning {
+	if !has("notready") && p.Status.Phase == fairlead.PodRunning {
 		p.Status.Conditions = readyCondition()
 	}
 	if has("emptydir") {
@@ -176,7 +176,7 @@ func (c *cluster) budget(name string, opts map[string]string, has func(string) b
 		b.Spec.Selector.MatchLabels = map[string]string{"app": app}
 	}
 	if has("always") {
-		b.Spec.UnhealthyPodEvictionPolicy = object.AlwaysAllow
+		b.Spec.UnhealthyPodEvictionPolicy = fairlead.AlwaysAllow
 	}
 	if b.Generation = 1; has("stale") {
 		b.Generation = 2
@@ -193,8 +193,8 @@ func (c *cluster) budget(name string, opts map[string]string, has func(string) b
 	return b.Check()
 }
 
-func readyCondition() []object.Condition {
-	return []object.Condition{{Type: "Ready", Status: "True"}}
+func readyCondition() []fairlead.Condition {
+	return []fairlead.Condition{{Type: "Ready", Status: "True"}}
 }
 
 // control computes the numbers of budgets, as the disruption controller does.

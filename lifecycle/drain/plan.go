@@ -190,7 +190,7 @@ func (r *PlanRequest) check(policy *Policy) ([]int, error) {
 		errs.Add("atOnce", "%d is negative; give how many nodes are drained at the same time", r.AtOnce)
 	}
 	for i := range r.Budgets {
-		if err, bad := r.Budgets[i].Check().(*object.BudgetError); bad {
+		if err, bad := r.Budgets[i].Check().(*fairlead.BudgetError); bad {
 			errs.Add(fmt.Sprintf("budgets[%d].%s", i, err.Field), "%v", err.Err)
 		}
 	}

@@ -1,24 +1,24 @@
 package drain
 
-import "github.com/fairlead/fairlead/internal/object"
+import "github.com/fairlead/fairlead"
 
 // The shapes that the engines share, under the names of the API.
 type (
 	// ObjectMeta is the part of an object's metadata that the engine reads.
-	ObjectMeta = object.ObjectMeta
+	ObjectMeta = fairlead.ObjectMeta
 	// OwnerReference names an object that another one belongs to.
-	OwnerReference = object.OwnerReference
+	OwnerReference = fairlead.OwnerReference
 	// Node is a machine that pods run on, as the cluster sees it.
-	Node = object.Node
+	Node = fairlead.Node
 	// Pod is what runs on a node.
-	Pod = object.Pod
+	Pod = fairlead.Pod
 	// Volume is storage that a pod mounts.
-	Volume = object.Volume
+	Volume = fairlead.Volume
 	// PodDisruptionBudget bounds how many pods of a set may be down because
 	// somebody evicted them.
-	PodDisruptionBudget = object.PodDisruptionBudget
+	PodDisruptionBudget = fairlead.PodDisruptionBudget
 	// IntOrString is a count or a percentage.
-	IntOrString = object.IntOrString
+	IntOrString = fairlead.IntOrString
 	// LabelSelector picks objects by their labels.
-	LabelSelector = object.LabelSelector
+	LabelSelector = fairlead.LabelSelector
 )

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/object"
 )
 
 // Wait is why a drain does not go on, as plain data, so that telling it costs
@@ -68,7 +67,7 @@ func (l *waitList) since(w *Wait) time.Time {
 // Silence returns since when nothing is heard of a node, and whether that is so:
 // its condition Ready is Unknown. A node that says that it is not ready is heard
 // of.
-func Silence(n *object.Node) (since time.Time, silent bool) {
+func Silence(n *fairlead.Node) (since time.Time, silent bool) {
 	for i := range n.Status.Conditions {
 		if c := &n.Status.Conditions[i]; c.Type == "Ready" {
 			return c.LastTransitionTime, c.Status == "Unknown"

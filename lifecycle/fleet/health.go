@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
@@ -263,7 +262,7 @@ func (h *HealthCheck) starting(v *Health, m *lifecycle.Machine, now time.Time) {
 // conditions judges a machine by the conditions of its node.
 func (h *HealthCheck) conditions(v *Health, n *lifecycle.Node, now time.Time) {
 	for _, c := range h.Spec.UnhealthyConditions {
-		i := slices.IndexFunc(n.Status.Conditions, func(o object.NodeCondition) bool { return o.Type == c.Type })
+		i := slices.IndexFunc(n.Status.Conditions, func(o fairlead.NodeCondition) bool { return o.Type == c.Type })
 		if i < 0 || n.Status.Conditions[i].Status != c.Status {
 			continue
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/golden"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
 )
@@ -126,10 +125,10 @@ func target(line string) fleet.Target {
 	}
 	t.Node = &lifecycle.Node{ObjectMeta: lifecycle.ObjectMeta{Name: "node-" + name}}
 	for _, c := range conditions(opts["cond"]) {
-		t.Node.Status.Conditions = append(t.Node.Status.Conditions, object.NodeCondition{Type: c.Type, Status: c.Status, LastTransitionTime: noon.Add(-time.Duration(c.Timeout))})
+		t.Node.Status.Conditions = append(t.Node.Status.Conditions, fairlead.NodeCondition{Type: c.Type, Status: c.Status, LastTransitionTime: noon.Add(-time.Duration(c.Timeout))})
 	}
 	if k, v, ok := strings.Cut(opts["taint"], ":"); ok {
-		t.Node.Spec.Taints = []lifecycle.Taint{{Key: k, Value: v, Effect: object.NoSchedule}}
+		t.Node.Spec.Taints = []lifecycle.Taint{{Key: k, Value: v, Effect: fairlead.NoSchedule}}
 	}
 	return t
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/long"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/quorum"
@@ -132,7 +131,7 @@ func (p *play) silence() {
 		return
 	}
 	c := *n
-	c.Status.Conditions = []object.NodeCondition{{Type: "Ready", Status: []object.ConditionStatus{"True", "True", "Unknown"}[p.IntN(3)]}}
+	c.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: []fairlead.ConditionStatus{"True", "True", "Unknown"}[p.IntN(3)]}}
 	p.machines.PutNode(c)
 	p.Note("node %s: Ready is %s", c.Name, c.Status.Conditions[0].Status)
 }

@@ -3,11 +3,11 @@ package olm
 import (
 	"slices"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // Condition is one fact that is reported on an object.
-type Condition = object.Condition
+type Condition = fairlead.Condition
 
 // State is how a subscription stands to what is known.
 type State string

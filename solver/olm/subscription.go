@@ -4,12 +4,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm/config"
 )
 
 // ObjectMeta is the part of an object's metadata that is read.
-type ObjectMeta = object.ObjectMeta
+type ObjectMeta = fairlead.ObjectMeta
 
 // Approval says who lets an install plan run.
 type Approval string

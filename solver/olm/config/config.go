@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // LabelSelector picks objects by their labels.
-type LabelSelector = object.LabelSelector
+type LabelSelector = fairlead.LabelSelector
 
 // Toleration lets pods onto nodes with a taint.
-type Toleration = object.Toleration
+type Toleration = fairlead.Toleration
 
 // Config is spec.config of a subscription. Its JSON form is that of the API;
 // what is passed on to the pods as it stands is kept as JSON.

@@ -3,11 +3,11 @@ package crd
 import (
 	"encoding/json"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // ObjectMeta is the part of an object's metadata that is read.
-type ObjectMeta = object.ObjectMeta
+type ObjectMeta = fairlead.ObjectMeta
 
 // Definition is a CustomResourceDefinition, v1 or v1beta1.
 type Definition struct {

@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/gate"
 )
 
-func upgradeable(status object.ConditionStatus, generation int64, message string) []gate.Condition {
+func upgradeable(status fairlead.ConditionStatus, generation int64, message string) []gate.Condition {
 	return []gate.Condition{
-		{Type: "Other", Status: object.ConditionFalse},
+		{Type: "Other", Status: fairlead.ConditionFalse},
 		{Type: gate.UpgradeableCondition, Status: status, ObservedGeneration: generation, Message: message},
 	}
 }
@@ -61,8 +61,8 @@ func TestObserve(t *testing.T) {
 	if gate.Upgradeable(&c).Open {
 		t.Error("an observed condition does not count")
 	}
-	c.Status.Conditions[1].Status = object.ConditionTrue
-	if c.Spec.Conditions[1].Status != object.ConditionFalse {
+	c.Status.Conditions[1].Status = fairlead.ConditionTrue
+	if c.Spec.Conditions[1].Status != fairlead.ConditionFalse {
 		t.Error("status and spec share memory")
 	}
 }

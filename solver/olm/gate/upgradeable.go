@@ -3,14 +3,14 @@ package gate
 import (
 	"fmt"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // ObjectMeta is the part of an object's metadata that is read.
-type ObjectMeta = object.ObjectMeta
+type ObjectMeta = fairlead.ObjectMeta
 
 // Condition is one fact that is reported on an object.
-type Condition = object.Condition
+type Condition = fairlead.Condition
 
 // UpgradeableCondition is the condition by which an operator says whether it
 // may be replaced.
@@ -69,12 +69,12 @@ func Upgradeable(c *OperatorCondition) Verdict {
 	if c == nil {
 		return Verdict{Open: true}
 	}
-	reported := object.FindCondition(c.Status.Conditions, UpgradeableCondition)
-	if o := object.FindCondition(c.Spec.Overrides, UpgradeableCondition); o != nil {
+	reported := fairlead.FindCondition(c.Status.Conditions, UpgradeableCondition)
+	if o := fairlead.FindCondition(c.Spec.Overrides, UpgradeableCondition); o != nil {
 		switch o.Status {
-		case object.ConditionTrue:
+		case fairlead.ConditionTrue:
 			return Verdict{Open: true, Message: overruled(reported, o)}
-		case object.ConditionFalse:
+		case fairlead.ConditionFalse:
 			return shut(c, "an administrator forbids it%s; take the override of Upgradeable out of spec.overrides", told(o))
 		}
 	}
@@ -84,7 +84,7 @@ func Upgradeable(c *OperatorCondition) Verdict {
 	case reported.ObservedGeneration != c.Generation:
 		return shut(c, "its condition Upgradeable is outdated: it was judged by generation %d, the object is at %d; the operator has to report again, or override it in spec.overrides",
 			reported.ObservedGeneration, c.Generation)
-	case reported.Status == object.ConditionFalse:
+	case reported.Status == fairlead.ConditionFalse:
 		return shut(c, "the operator is not ready for it%s; wait for it, or override Upgradeable in spec.overrides", told(reported))
 	}
 	return Verdict{Open: true}
@@ -98,7 +98,7 @@ func shut(c *OperatorCondition, format string, args ...any) Verdict {
 }
 
 func overruled(reported, o *Condition) string {
-	if reported == nil || reported.Status != object.ConditionFalse {
+	if reported == nil || reported.Status != fairlead.ConditionFalse {
 		return ""
 	}
 	return "an administrator overrides that the operator is not ready" + told(reported) + told(o)

@@ -3,20 +3,20 @@ package group
 import (
 	"time"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // ObjectMeta is the part of an object's metadata that is read.
-type ObjectMeta = object.ObjectMeta
+type ObjectMeta = fairlead.ObjectMeta
 
 // LabelSelector picks objects by their labels.
-type LabelSelector = object.LabelSelector
+type LabelSelector = fairlead.LabelSelector
 
 // Condition is one fact that is reported on an object.
-type Condition = object.Condition
+type Condition = fairlead.Condition
 
 // PolicyRule is one permission.
-type PolicyRule = object.PolicyRule
+type PolicyRule = fairlead.PolicyRule
 
 // The annotations of operator groups and of their members.
 const (

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/golden"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/solver/olm/group"
 )
 
@@ -128,8 +128,8 @@ func parseGroup(words []string) group.OperatorGroup {
 			made.Spec.Selector = &group.LabelSelector{MatchLabels: labels(list)}
 		case "where":
 			parts := strings.Split(list[0], ":")
-			made.Spec.Selector = &group.LabelSelector{MatchExpressions: []object.SelectorRequirement{
-				{Key: parts[0], Operator: object.SelectorOperator(parts[1]), Values: parts[2:]}}}
+			made.Spec.Selector = &group.LabelSelector{MatchExpressions: []fairlead.SelectorRequirement{
+				{Key: parts[0], Operator: fairlead.SelectorOperator(parts[1]), Values: parts[2:]}}}
 		case "status":
 			made.Status.Namespaces = list
 		case "apis":

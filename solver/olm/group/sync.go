@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // The conditions of groups and their reasons.
@@ -28,8 +28,8 @@ func (g *OperatorGroup) Conditions(groups []OperatorGroup, accounts []string, no
 	out := slices.Clone(g.Status.Conditions)
 	report := func(applies bool, c Condition) {
 		if applies {
-			c.Status, c.LastTransitionTime = object.ConditionTrue, now
-			out = object.SetCondition(out, c)
+			c.Status, c.LastTransitionTime = fairlead.ConditionTrue, now
+			out = fairlead.SetCondition(out, c)
 			return
 		}
 		out = slices.DeleteFunc(out, func(o Condition) bool { return o.Type == c.Type })

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -77,12 +77,12 @@ func (s *stepper) writePhase(seen *InstallPlan, phase PlanPhase) {
 			next.Status.Plan[i].Status = StepCreated
 		}
 	}
-	installed := olm.Condition{Type: PlanInstalled, Status: object.ConditionTrue, LastTransitionTime: s.now}
+	installed := olm.Condition{Type: PlanInstalled, Status: fairlead.ConditionTrue, LastTransitionTime: s.now}
 	if phase == PlanFailed {
-		installed.Status, installed.Reason, installed.Message = object.ConditionFalse, ReasonPlanFailed, p.Failed
+		installed.Status, installed.Reason, installed.Message = fairlead.ConditionFalse, ReasonPlanFailed, p.Failed
 	}
 	if phase != PlanInstalling {
-		next.Status.Conditions = object.SetCondition(seen.Status.Conditions, installed)
+		next.Status.Conditions = fairlead.SetCondition(seen.Status.Conditions, installed)
 	}
 	s.block(planSubject(p), ReasonActionPending, s.doing(WritePlan{Plan: next}, fmt.Sprintf("its phase is being set to %s", phase)), theBackend, "its phase is "+string(phase))
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -17,7 +16,7 @@ func (s *stepper) failures() {
 			continue
 		}
 		message := "it has failed"
-		if c := object.FindCondition(p.Status.Conditions, PlanInstalled); c != nil {
+		if c := fairlead.FindCondition(p.Status.Conditions, PlanInstalled); c != nil {
 			message = c.Message
 		}
 		s.block("installplan "+p.Name, ReasonPlanFailed, message, "whoever owns the subscriptions of "+strings.Join(p.Spec.ClusterServiceVersionNames, ", "),

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm/config"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
@@ -15,9 +15,9 @@ import (
 
 // everything is the access of an account that may do everything.
 func everything() scope.Access {
-	rule := object.PolicyRule{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}}
+	rule := fairlead.PolicyRule{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}}
 	a := scope.Access{Roles: make([]scope.Role, 1), Bindings: make([]scope.Binding, 1)}
-	a.Roles[0].Name, a.Roles[0].Rules = "all", []object.PolicyRule{rule}
+	a.Roles[0].Name, a.Roles[0].Rules = "all", []fairlead.PolicyRule{rule}
 	a.Bindings[0].RoleRef = scope.RoleRef{Kind: "ClusterRole", Name: "all"}
 	a.Bindings[0].Subjects = []scope.Subject{{Kind: "ServiceAccount", Namespace: ns, Name: "scoped"}}
 	return a

@@ -3,7 +3,7 @@ package install
 import (
 	"strings"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/status"
 )
@@ -128,7 +128,7 @@ func (s *stepper) shown(name string) *status.Plan {
 		return nil
 	}
 	shown := &status.Plan{Phase: string(seen.Status.Phase)}
-	if c := object.FindCondition(seen.Status.Conditions, PlanInstalled); c != nil {
+	if c := fairlead.FindCondition(seen.Status.Conditions, PlanInstalled); c != nil {
 		shown.Reason, shown.Message = c.Reason, c.Message
 	}
 	return shown

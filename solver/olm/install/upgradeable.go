@@ -3,7 +3,7 @@ package install
 import (
 	"slices"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/gate"
 )
@@ -42,9 +42,9 @@ func (s *stepper) reportUpgradeable() {
 		s.block("cluster", gate.ReasonIncompatible, err.Error(), "whoever reports the cluster's version", "it is a version")
 		return
 	}
-	want := olm.Condition{Type: gate.UpgradeableCondition, Status: object.ConditionTrue, LastTransitionTime: s.now}
+	want := olm.Condition{Type: gate.UpgradeableCondition, Status: fairlead.ConditionTrue, LastTransitionTime: s.now}
 	if !v.Open {
-		want.Status, want.Reason, want.Message = object.ConditionFalse, v.Reason, v.Message
+		want.Status, want.Reason, want.Message = fairlead.ConditionFalse, v.Reason, v.Message
 		s.block("cluster", v.Reason, v.Message, "whoever owns the operators", "what the message says")
 	}
 	if old := s.Upgradeable; old != nil && old.Status == want.Status {

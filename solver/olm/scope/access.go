@@ -4,14 +4,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 )
 
 // ObjectMeta is the part of an object's metadata that is read.
-type ObjectMeta = object.ObjectMeta
+type ObjectMeta = fairlead.ObjectMeta
 
 // PolicyRule is one permission.
-type PolicyRule = object.PolicyRule
+type PolicyRule = fairlead.PolicyRule
 
 // Account names a service account.
 type Account struct {

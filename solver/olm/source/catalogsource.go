@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
 // ObjectMeta is the part of an object's metadata that is read.
-type ObjectMeta = object.ObjectMeta
+type ObjectMeta = fairlead.ObjectMeta
 
 // Toleration lets pods onto nodes with a taint.
-type Toleration = object.Toleration
+type Toleration = fairlead.Toleration
 
 // The annotations of a CatalogSource.
 const (

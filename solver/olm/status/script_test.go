@@ -8,9 +8,9 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/golden"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/status"
 )
@@ -97,7 +97,7 @@ func parse(t *testing.T, c *golden.Command) (*olm.Subscription, *status.Facts) {
 			parseSub(sub, words[1:])
 		case "has":
 			sub.Status.Conditions = append(sub.Status.Conditions, olm.Condition{
-				Type: words[1], Status: object.ConditionStatus(words[2]), LastTransitionTime: time.Unix(100, 0).UTC()})
+				Type: words[1], Status: fairlead.ConditionStatus(words[2]), LastTransitionTime: time.Unix(100, 0).UTC()})
 		case "knew":
 			sub.Status.CatalogHealth = append(sub.Status.CatalogHealth, health(words[1:]))
 		case "catalog":

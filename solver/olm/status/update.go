@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -51,8 +51,8 @@ type update struct {
 	out olm.SubscriptionStatus
 }
 
-func (u *update) set(kind string, holds object.ConditionStatus, reason, message string) {
-	u.out.Conditions = object.SetCondition(u.out.Conditions, olm.Condition{
+func (u *update) set(kind string, holds fairlead.ConditionStatus, reason, message string) {
+	u.out.Conditions = fairlead.SetCondition(u.out.Conditions, olm.Condition{
 		Type: kind, Status: holds, LastTransitionTime: u.now, Reason: reason, Message: message,
 	})
 }
@@ -81,16 +81,16 @@ func (u *update) catalogs(sub *olm.Subscription, facts *Facts) {
 	target := olm.SourceKey{Name: sub.Spec.Source, Namespace: sub.Spec.SourceNamespace}
 	switch {
 	case missing:
-		u.set(CatalogSourcesUnhealthy, object.ConditionTrue, ReasonUnhealthyCatalog,
+		u.set(CatalogSourcesUnhealthy, fairlead.ConditionTrue, ReasonUnhealthyCatalog,
 			fmt.Sprintf("the subscription's catalog %s is missing; create it, or correct spec.source and spec.sourceNamespace", target))
 	case len(seen) == 0:
-		u.set(CatalogSourcesUnhealthy, object.ConditionTrue, ReasonNoCatalogs,
+		u.set(CatalogSourcesUnhealthy, fairlead.ConditionTrue, ReasonNoCatalogs,
 			"the namespace sees no catalog; create one in it or in the global namespace")
 	case ill != nil:
-		u.set(CatalogSourcesUnhealthy, object.ConditionTrue, ReasonUnhealthyCatalog,
+		u.set(CatalogSourcesUnhealthy, fairlead.ConditionTrue, ReasonUnhealthyCatalog,
 			fmt.Sprintf("unhealthy: %s; mend or delete them: nothing is installed or updated before", strings.Join(ill, ", ")))
 	default:
-		u.set(CatalogSourcesUnhealthy, object.ConditionFalse, healthReason(old, seen), textAllHealthy)
+		u.set(CatalogSourcesUnhealthy, fairlead.ConditionFalse, healthReason(old, seen), textAllHealthy)
 	}
 }
 
@@ -112,7 +112,7 @@ func (u *update) resolution(facts *Facts) {
 		u.clear(ResolutionFailed)
 		return
 	}
-	u.set(ResolutionFailed, object.ConditionTrue, facts.Resolution.Reason, facts.Resolution.Message)
+	u.set(ResolutionFailed, fairlead.ConditionTrue, facts.Resolution.Reason, facts.Resolution.Message)
 }
 
 func (u *update) unpacking(facts *Facts) {
@@ -140,7 +140,7 @@ func (u *update) report(kind, reason string, bundles []Unpack, counts func(Unpac
 		u.clear(kind)
 		return
 	}
-	u.set(kind, object.ConditionTrue, reason, strings.Join(texts, "; "))
+	u.set(kind, fairlead.ConditionTrue, reason, strings.Join(texts, "; "))
 }
 
 func (u *update) deprecations(sub *olm.Subscription, facts *Facts) {
@@ -166,7 +166,7 @@ func (u *update) deprecated(kind string, texts []string) {
 		u.clear(kind)
 		return
 	}
-	u.set(kind, object.ConditionTrue, reasonDeprecated, strings.Join(texts, "; "))
+	u.set(kind, fairlead.ConditionTrue, reasonDeprecated, strings.Join(texts, "; "))
 }
 
 func (u *update) plan(facts *Facts) {
@@ -180,18 +180,18 @@ func (u *update) plan(facts *Facts) {
 		u.out.CurrentCSV = u.out.InstalledCSV
 	case plan == nil:
 		u.clear(InstallPlanPending, InstallPlanFailed)
-		u.set(InstallPlanMissing, object.ConditionTrue, ReasonPlanNotFound,
+		u.set(InstallPlanMissing, fairlead.ConditionTrue, ReasonPlanNotFound,
 			fmt.Sprintf("install plan %s is not there", ref.Name))
 	case plan.Phase == phaseFailed:
 		u.clear(InstallPlanMissing, InstallPlanPending)
-		u.set(InstallPlanFailed, object.ConditionTrue, cmp.Or(plan.Reason, ReasonPlanFailed), plan.Message)
+		u.set(InstallPlanFailed, fairlead.ConditionTrue, cmp.Or(plan.Reason, ReasonPlanFailed), plan.Message)
 	default:
 		u.clear(InstallPlanMissing, InstallPlanFailed)
 		message := fmt.Sprintf("install plan %s is under way", ref.Name)
 		if plan.Phase == phaseRequiresApproval {
 			message = fmt.Sprintf("install plan %s waits for approval; set its spec.approved", ref.Name)
 		}
-		u.set(InstallPlanPending, object.ConditionTrue, cmp.Or(plan.Phase, ReasonPlanNotYetReconciled), message)
+		u.set(InstallPlanPending, fairlead.ConditionTrue, cmp.Or(plan.Phase, ReasonPlanNotYetReconciled), message)
 	}
 }
 
