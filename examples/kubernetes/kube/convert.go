@@ -55,6 +55,11 @@ func NameOf(o metav1.Object) string {
 	return o.GetNamespace() + "/" + o.GetName()
 }
 
+// typeMeta converts what says what an object is; clients leave it empty.
+func typeMeta(m *metav1.TypeMeta) fairlead.TypeMeta {
+	return fairlead.TypeMeta{APIVersion: m.APIVersion, Kind: m.Kind}
+}
+
 // Meta converts what all objects have.
 func Meta(m *metav1.ObjectMeta) fairlead.ObjectMeta {
 	out := fairlead.ObjectMeta{
@@ -96,7 +101,7 @@ func sized[T any](like []T, n int) []T {
 
 // Pod converts a pod.
 func Pod(p *corev1.Pod) fairlead.Pod {
-	out := fairlead.Pod{ObjectMeta: Meta(&p.ObjectMeta)}
+	out := fairlead.Pod{TypeMeta: typeMeta(&p.TypeMeta), ObjectMeta: Meta(&p.ObjectMeta)}
 	s := &out.Spec
 	s.NodeName = p.Spec.NodeName
 	s.NodeSelector = p.Spec.NodeSelector
@@ -108,6 +113,13 @@ func Pod(p *corev1.Pod) fairlead.Pod {
 	s.InitContainers = containers(p.Spec.InitContainers)
 	s.Containers = containers(p.Spec.Containers)
 	s.Volumes = volumes(p.Spec.Volumes)
+	s.Affinity = affinity(p.Spec.Affinity)
+	s.TopologySpreadConstraints = spread(p.Spec.TopologySpreadConstraints)
+	if r := p.Spec.Resources; r != nil {
+		whole := resources(r)
+		s.Resources = &whole
+	}
+	s.Overhead = quantities(p.Spec.Overhead)
 
 	out.Status.Phase = fairlead.PodPhase(p.Status.Phase)
 	out.Status.Reason = p.Status.Reason
@@ -118,16 +130,6 @@ func Pod(p *corev1.Pod) fairlead.Pod {
 			Type: string(c.Type), Status: lifecycle.ConditionStatus(c.Status), ObservedGeneration: c.ObservedGeneration,
 			LastTransitionTime: c.LastTransitionTime.Time, Reason: c.Reason, Message: c.Message,
 		})
-	}
-	return out
-}
-
-func containers(from []corev1.Container) []fairlead.Container {
-	var out []fairlead.Container
-	for i := range from {
-		out = append(out, fairlead.Container{Name: from[i].Name, Resources: fairlead.Resources{
-			Limits: quantities(from[i].Resources.Limits), Requests: quantities(from[i].Resources.Requests),
-		}})
 	}
 	return out
 }
@@ -166,12 +168,13 @@ func set[T any](p **T) *T {
 
 // Node converts a node.
 func Node(n *corev1.Node) fairlead.Node {
-	out := fairlead.Node{ObjectMeta: Meta(&n.ObjectMeta)}
+	out := fairlead.Node{TypeMeta: typeMeta(&n.TypeMeta), ObjectMeta: Meta(&n.ObjectMeta)}
 	out.Spec.ProviderID = n.Spec.ProviderID
 	out.Spec.Unschedulable = n.Spec.Unschedulable
 	out.Spec.Taints = Taints(n.Spec.Taints)
 
 	s := &out.Status
+	s.Allocatable = quantities(n.Status.Allocatable)
 	s.NodeInfo.KubeletVersion = n.Status.NodeInfo.KubeletVersion
 	for _, c := range n.Status.Conditions {
 		s.Conditions = append(s.Conditions, fairlead.NodeCondition{
@@ -247,7 +250,7 @@ func FromTolerations(from []fairlead.Toleration) []corev1.Toleration {
 
 // Budget converts a disruption budget.
 func Budget(b *policyv1.PodDisruptionBudget) fairlead.PodDisruptionBudget {
-	out := fairlead.PodDisruptionBudget{ObjectMeta: Meta(&b.ObjectMeta)}
+	out := fairlead.PodDisruptionBudget{TypeMeta: typeMeta(&b.TypeMeta), ObjectMeta: Meta(&b.ObjectMeta)}
 	s := &out.Spec
 	s.MinAvailable = intOrString(b.Spec.MinAvailable)
 	s.MaxUnavailable = intOrString(b.Spec.MaxUnavailable)
