@@ -58,7 +58,7 @@ var known = []Known{
 	{KnownFinalizer, "karpenter.sh/termination", "Karpenter", "the instance, and the drain of its node", "look at the NodeClaim and at Karpenter; removed by hand, the instance stays and is paid for"},
 }
 
-// PausedAnnotation, with any value, has every controller leave an object alone.
+// PausedAnnotation has, with any value, every controller leave an object alone.
 const PausedAnnotation = "cluster.x-k8s.io/paused"
 
 // annotationsField is the field of a wait for a hook that an annotation stands

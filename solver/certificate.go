@@ -53,9 +53,9 @@ type CertifiedRefusal struct {
 // Core returns the IDs of the constraints that a refusal of the certificate rests
 // on, ascending: they alone rule the candidate out, together with the picks
 // given. It need not be minimal; [Refusal.Core] is.
-func (c *Certificate) Core(r CertifiedRefusal) []int {
+func (cert *Certificate) Core(r CertifiedRefusal) []int {
 	var core []int
-	need := make([]bool, len(c.Lemmas))
+	need := make([]bool, len(cert.Lemmas))
 	use := func(hints []int) {
 		for _, h := range hints {
 			if h >= 0 {
@@ -68,7 +68,7 @@ func (c *Certificate) Core(r CertifiedRefusal) []int {
 	use(r.Hints)
 	for i := len(need) - 1; i >= 0; i-- {
 		if need[i] {
-			use(c.Lemmas[i].Hints)
+			use(cert.Lemmas[i].Hints)
 		}
 	}
 	slices.Sort(core)

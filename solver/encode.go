@@ -62,17 +62,6 @@ func (e *encoding) of(l Lit) elit {
 	return e.lits[l]
 }
 
-// varOf returns the variable of the problem that l speaks of, if any.
-func (e *encoding) varOf(l elit) Var {
-	if l < 0 {
-		l = -l
-	}
-	if len(e.vars) == 0 || l < e.lits[e.vars[0]] || l > e.lits[e.vars[len(e.vars)-1]] {
-		return 0
-	}
-	return e.vars[l-e.lits[e.vars[0]]]
-}
-
 // helpers counts the variables that the limitations of the part will need.
 func (e *encoding) helpers(q *part) int {
 	n := 0

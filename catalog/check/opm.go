@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/fairlead/fairlead/catalog"
 )
 
 // opmPhase is when opm meets a fault. It stops at the first of the first two
@@ -72,15 +70,6 @@ func judgeOPM(findings []finding) opmVerdict {
 		v.leaves = root
 	}
 	return v
-}
-
-// withFault returns the verdict on a catalog that has a fault which keeps opm
-// from loading it.
-func (v opmVerdict) withFault(d *catalog.Diagnostic) opmVerdict {
-	if v.early {
-		return v
-	}
-	return opmVerdict{stop: d.Error(), early: true}
 }
 
 // at returns the node at the end of path, making what is not there.

@@ -23,19 +23,19 @@ type Misfit struct {
 // Misfit returns the part of a value that opm finds at fault, nil if it takes
 // the value. opm writes objects anew with their members sorted before it
 // decodes them, and reports the first.
-func (f *Shape) Misfit(v *doc.Value) *Misfit {
-	return f.find(v, &Misfit{})
+func (s *Shape) Misfit(v *doc.Value) *Misfit {
+	return s.find(v, &Misfit{})
 }
 
-func (f *Shape) find(v *doc.Value, m *Misfit) *Misfit {
-	here := &Misfit{At: v, path: m.path, want: f, within: m.within}
-	if f.Kind == Any || v.Kind == 'n' {
+func (s *Shape) find(v *doc.Value, m *Misfit) *Misfit {
+	here := &Misfit{At: v, path: m.path, want: s, within: m.within}
+	if s.Kind == Any || v.Kind == 'n' {
 		return nil
 	}
-	if v.Kind != f.Kind.Begins() && !(f.Kind == Bool && v.Kind == 'f') {
+	if v.Kind != s.Kind.Begins() && !(s.Kind == Bool && v.Kind == 'f') {
 		return here
 	}
-	switch f.Kind {
+	switch s.Kind {
 	case Base64:
 		text, _ := v.Text()
 		if _, err := base64.StdEncoding.DecodeString(text); err != nil {
@@ -44,7 +44,7 @@ func (f *Shape) find(v *doc.Value, m *Misfit) *Misfit {
 		}
 	case Int:
 		bits := 64
-		if f.Name == "int32" {
+		if s.Name == "int32" {
 			bits = 32
 		}
 		if _, err := strconv.ParseInt(plainNumber(v.Raw), 10, bits); err != nil {
@@ -52,27 +52,27 @@ func (f *Shape) find(v *doc.Value, m *Misfit) *Misfit {
 		}
 	case List:
 		for i := range v.Members {
-			if bad := f.Elem.find(&v.Members[i], m); bad != nil {
+			if bad := s.Elem.find(&v.Members[i], m); bad != nil {
 				return bad
 			}
 		}
 	case Map, Object:
-		return f.findMember(v, m)
+		return s.findMember(v, m)
 	}
 	return nil
 }
 
-func (f *Shape) findMember(v *doc.Value, m *Misfit) *Misfit {
+func (s *Shape) findMember(v *doc.Value, m *Misfit) *Misfit {
 	members := make([]*doc.Value, len(v.Members))
 	for i := range v.Members {
 		members[i] = &v.Members[i]
 	}
 	slices.SortFunc(members, func(a, b *doc.Value) int { return cmp.Compare(a.Key, b.Key) })
 	for _, c := range members {
-		elem, inner := f.Elem, m
-		if f.Kind == Object {
-			field := f.Field([]byte(c.Key))
-			_, within, _ := strings.Cut(f.Name, ".")
+		elem, inner := s.Elem, m
+		if s.Kind == Object {
+			field := s.Field([]byte(c.Key))
+			_, within, _ := strings.Cut(s.Name, ".")
 			elem, inner = field.Shape, &Misfit{path: append(slices.Clone(m.path), cmp.Or(field.Name, c.Key)), within: within}
 		}
 		if bad := elem.find(c, inner); bad != nil {
@@ -96,16 +96,16 @@ func plainNumber(raw []byte) string {
 }
 
 // goName returns the name of opm's type of this form.
-func (f *Shape) goName() string {
-	switch f.Kind {
+func (s *Shape) goName() string {
+	switch s.Kind {
 	case List:
-		return "[]" + f.Elem.goName()
+		return "[]" + s.Elem.goName()
 	case Map:
-		return "map[string]" + f.Elem.goName()
+		return "map[string]" + s.Elem.goName()
 	case Text:
-		return cmp.Or(f.Name, "string")
+		return cmp.Or(s.Name, "string")
 	}
-	return f.Name
+	return s.Name
 }
 
 // OPM returns the words of the decoder that opm uses.
