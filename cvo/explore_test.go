@@ -164,7 +164,7 @@ func exploreModels() []*cvoModel {
 				return explore.Decision[cvo.State, cvo.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocked, Wake: d.Wake, Broken: w.broken(d.Actions)}
 			},
 			Told: func(*tiny, []fairlead.Block) bool { return false }, // nobody else has to act
-			Ends: true, Patience: 30 * time.Minute, Horizon: 3 * time.Hour, Max: []int{25_000, 2_000, 2_000}[i],
+			Ends: true, Patience: 30 * time.Minute, Horizon: 3 * time.Hour, Max: []int{6_000, 1_000, 1_000}[i],
 			Faults: []explore.Faults{{Fail: 1, Back: 1}, {Crash: 1, Lost: 1}, {Late: 1}}[i],
 		}
 		models = append(models, m)

@@ -243,7 +243,7 @@ func exploreModels() []*lifecycleModel {
 			Rest:     func(w *smallWorld) bool { return w.Machine == nil },
 			Told:     func(*smallWorld, []fairlead.Block) bool { return false }, // what others do is sure to happen
 			Faults:   explore.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1},
-			Patience: 20 * time.Minute, Horizon: 40 * time.Minute, Max: 4_000,
+			Patience: 20 * time.Minute, Horizon: 40 * time.Minute, Max: 1_500,
 		})
 	}
 	return models

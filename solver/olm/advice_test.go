@@ -16,7 +16,7 @@ import (
 // and asks again: it must help. Where there is none it must be said.
 func TestAdvice(t *testing.T) {
 	unsat, advised, carried := 0, 0, 0
-	for b := range batches(t, long.N(500, 60_000)) {
+	for b := range batches(t, long.N(200, 60_000)) {
 		r, err := olm.NewResolver(b.sources, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 // each has what it has in the absence of the others.
 func TestPartial(t *testing.T) {
 	left, base := 0, 0
-	for b := range batches(t, long.N(400, 20_000)) {
+	for b := range batches(t, long.N(150, 20_000)) {
 		whole, err := olm.NewResolver(b.sources, nil)
 		if err != nil {
 			t.Fatal(err)
