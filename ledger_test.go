@@ -143,10 +143,10 @@ func TestBackoff(t *testing.T) {
 		{fairlead.Backoff{}, 0, 0},
 		{fairlead.Backoff{}, 1, time.Second},
 		{fairlead.Backoff{}, 7, time.Minute},
-		{fairlead.Backoff{}, 1 << 40, time.Minute},
+		{fairlead.Backoff{}, 1 << 30, time.Minute},
 		{fairlead.Backoff{Min: time.Hour}, 5, time.Hour},
 		{fairlead.Backoff{Min: 10 * time.Second, Growth: 1.3}, 2, 13 * time.Second},
-		{fairlead.Backoff{Min: 1, Max: 1 << 62}, 1 << 40, 1 << 62},
+		{fairlead.Backoff{Min: 1, Max: 1 << 62}, 1 << 30, 1 << 62},
 		{fairlead.Backoff{Min: 1, Max: 10, Growth: 1.3}, 3, 10}, // a nanosecond does not grow by 1.3
 	} {
 		if got := tt.b.After(tt.attempts); got != tt.want {
