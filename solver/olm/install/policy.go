@@ -1,11 +1,10 @@
 package install
 
 import (
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/durations"
 )
 
 // Policy is how the engine decides. The zero value is useful, and nil counts
@@ -13,93 +12,43 @@ import (
 type Policy struct {
 	// MinBackoff is the time from an action that had no effect to the first
 	// repetition; it doubles with each. Zero means a second.
-	MinBackoff time.Duration
+	MinBackoff time.Duration `json:"minBackoff,omitempty"`
 	// MaxBackoff is the longest such time. Zero means a minute.
-	MaxBackoff time.Duration
+	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
 	// InstallTimeout is how long deployments may take to become ready. After
 	// that the CSV has failed, and is tried again. Zero means five minutes.
-	InstallTimeout time.Duration
+	InstallTimeout time.Duration `json:"installTimeout,omitempty"`
 	// MissingPlanTimeout is how long a plan that is being carried out may be
 	// missing, until it is given up. Zero means a minute.
-	MissingPlanTimeout time.Duration
+	MissingPlanTimeout time.Duration `json:"missingPlanTimeout,omitempty"`
 	// PlanTimeout is how long a plan may take from its first step on; after that
 	// it has failed. Zero means ten minutes, a negative one no limit.
-	PlanTimeout time.Duration
+	PlanTimeout time.Duration `json:"planTimeout,omitempty"`
 	// StepAttempts is how often a step may be tried until its plan has failed.
 	// Zero means no limit but PlanTimeout.
-	StepAttempts int
+	StepAttempts int `json:"stepAttempts,omitempty"`
 	// CertificateLifetime is for how long certificates are issued; they are
 	// replaced when two thirds of it are over. Zero means 730 days.
-	CertificateLifetime time.Duration
+	CertificateLifetime time.Duration `json:"certificateLifetime,omitempty"`
 	// ResolveTimeout is how long the resolver may take for a namespace; after that
 	// nothing is chosen, and it is asked again. Zero means a minute.
-	ResolveTimeout time.Duration
+	ResolveTimeout time.Duration `json:"resolveTimeout,omitempty"`
 	// KeepPlans is how many plans are kept, the newest. Zero means five. Besides
 	// them those are kept that brought an operator which is there, and those that
 	// have failed and nobody made good.
-	KeepPlans int
+	KeepPlans int `json:"keepPlans,omitempty"`
 }
 
-// policyText is the JSON form of a Policy.
-type policyText struct {
-	MinBackoff         string `json:"minBackoff,omitempty"`
-	MaxBackoff         string `json:"maxBackoff,omitempty"`
-	InstallTimeout     string `json:"installTimeout,omitempty"`
-	MissingPlanTimeout string `json:"missingPlanTimeout,omitempty"`
-	PlanTimeout        string `json:"planTimeout,omitempty"`
-	CertificateTime    string `json:"certificateLifetime,omitempty"`
-	ResolveTimeout     string `json:"resolveTimeout,omitempty"`
-	StepAttempts       int    `json:"stepAttempts,omitempty"`
-	KeepPlans          int    `json:"keepPlans,omitempty"`
-}
-
-// durations pairs the durations of a policy with their texts.
-func (p *Policy) durations(t *policyText) []struct {
-	path string
-	is   *time.Duration
-	text *string
-} {
-	return []struct {
-		path string
-		is   *time.Duration
-		text *string
-	}{
-		{"minBackoff", &p.MinBackoff, &t.MinBackoff}, {"maxBackoff", &p.MaxBackoff, &t.MaxBackoff},
-		{"installTimeout", &p.InstallTimeout, &t.InstallTimeout}, {"missingPlanTimeout", &p.MissingPlanTimeout, &t.MissingPlanTimeout},
-		{"planTimeout", &p.PlanTimeout, &t.PlanTimeout}, {"certificateLifetime", &p.CertificateLifetime, &t.CertificateTime},
-		{"resolveTimeout", &p.ResolveTimeout, &t.ResolveTimeout},
-	}
-}
-
-// MarshalJSON implements [json.Marshaler].
+// MarshalJSON writes durations as text, such as 5m0s.
 func (p Policy) MarshalJSON() ([]byte, error) {
-	t := policyText{StepAttempts: p.StepAttempts, KeepPlans: p.KeepPlans}
-	for _, d := range p.durations(&t) {
-		if *d.is != 0 {
-			*d.text = d.is.String()
-		}
-	}
-	return json.Marshal(t)
+	type plain Policy
+	return durations.Marshal(plain(p))
 }
 
-// UnmarshalJSON implements [json.Unmarshaler].
+// UnmarshalJSON reads what MarshalJSON has written.
 func (p *Policy) UnmarshalJSON(data []byte) error {
-	var t policyText
-	if err := json.Unmarshal(data, &t); err != nil {
-		return err
-	}
-	q := Policy{StepAttempts: t.StepAttempts, KeepPlans: t.KeepPlans}
-	for _, d := range q.durations(&t) {
-		if *d.text == "" {
-			continue
-		}
-		var err error
-		if *d.is, err = time.ParseDuration(*d.text); err != nil {
-			return &fairlead.FieldError{Path: d.path, Problem: fmt.Sprintf("%q is not a duration, such as 5m0s", *d.text)}
-		}
-	}
-	*p = q
-	return nil
+	type plain Policy
+	return durations.Unmarshal(data, (*plain)(p))
 }
 
 // Check says what is wrong with a policy: the error is [fairlead.FieldErrors].
@@ -108,9 +57,15 @@ func (p *Policy) Check() error {
 		return nil
 	}
 	var errs fairlead.FieldErrors
-	for _, d := range p.durations(new(policyText)) {
-		if *d.is < 0 && d.is != &p.PlanTimeout {
-			errs.Add(d.path, "%v is negative: a time from zero on is wanted, and zero means the default", *d.is)
+	for _, d := range []struct {
+		path string
+		is   time.Duration
+	}{
+		{"minBackoff", p.MinBackoff}, {"maxBackoff", p.MaxBackoff}, {"installTimeout", p.InstallTimeout},
+		{"missingPlanTimeout", p.MissingPlanTimeout}, {"certificateLifetime", p.CertificateLifetime}, {"resolveTimeout", p.ResolveTimeout},
+	} {
+		if d.is < 0 {
+			errs.Add(d.path, "%v is negative: a time from zero on is wanted, and zero means the default", d.is)
 		}
 	}
 	if p.MaxBackoff > 0 && p.MinBackoff > p.MaxBackoff {

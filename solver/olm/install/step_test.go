@@ -247,7 +247,7 @@ func TestPolicy(t *testing.T) {
 	if err := json.Unmarshal(text, &back); err != nil || back != p || back.Check() != nil {
 		t.Errorf("got %+v, %v", back, err)
 	}
-	if err := json.Unmarshal([]byte(`{"planTimeout":"5"}`), &back); err == nil || err.Error() != `planTimeout: "5" is not a duration, such as 5m0s` {
+	if err := json.Unmarshal([]byte(`{"planTimeout":"5"}`), &back); err == nil || err.Error() != `planTimeout: "5" is not a duration: write it as in 1h30m or 10s` {
 		t.Errorf("got %v", err)
 	}
 	bad := install.Policy{MinBackoff: time.Hour, MaxBackoff: time.Minute, InstallTimeout: -1, StepAttempts: -2}
