@@ -67,6 +67,7 @@ type memOperator struct {
 	at         time.Time // when it reaches them
 	degraded   string    // what troubles it; empty for nothing
 	down       string    // why it is not available; empty while it is
+	conditions []Condition
 }
 
 // NewMemBackend returns a backend without clusters. A nil clock is the system's.
@@ -190,7 +191,7 @@ func (b *MemBackend) Observe(_ context.Context, name string) (*World, error) {
 	for _, operator := range slices.Sorted(maps.Keys(c.operators)) {
 		o := c.operators[operator]
 		o.reach(now)
-		w.Operators = append(w.Operators, o.report(operator))
+		w.Operators = append(w.Operators, o.report(operator, now))
 	}
 	for id, r := range c.resources {
 		if now.Before(r.ready) {
@@ -259,8 +260,9 @@ func (o *memOperator) reach(now time.Time) {
 	}
 }
 
-// report is what an operator says.
-func (o *memOperator) report(name string) ClusterOperator {
+// report is what an operator says. A condition that changes does so when it is
+// looked at.
+func (o *memOperator) report(name string, now time.Time) ClusterOperator {
 	c := ClusterOperator{ObjectMeta: ObjectMeta{Name: name}}
 	progressing := False
 	if !slices.Equal(o.have, o.want) {
@@ -275,7 +277,11 @@ func (o *memOperator) report(name string) ClusterOperator {
 	if o.down != "" {
 		available = Condition{Type: "Available", Status: False, Reason: "Outage", Message: o.down}
 	}
-	c.Status.Conditions = []Condition{available, {Type: "Progressing", Status: progressing}, degraded}
+	for _, x := range []Condition{available, {Type: "Progressing", Status: progressing}, degraded} {
+		x.LastTransitionTime = now.UTC().Truncate(time.Second)
+		o.conditions = fairlead.SetCondition(o.conditions, x)
+	}
+	c.Status.Conditions = slices.Clone(o.conditions)
 	return c
 }
 

@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
@@ -190,6 +193,163 @@ func TestServiceOnRecordedData(t *testing.T) {
 			t.Errorf("%s: %v", channel, found)
 		}
 	}
+}
+
+// The recorded answers of the update service come out again, as they were
+// recorded, of one raw graph in which the releases of all architectures are.
+func TestServiceAnswersAsRecorded(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(dataDir(t), "answers", "*_v1.json"))
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	const blocked = "io.openshift.upgrades.graph.previous.remove_regex"
+	raw, recorded, blocks := wire{Version: 1}, map[string]wire{}, fstest.MapFS{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		part := strings.Split(filepath.Base(file), "_") // commit, channel, architecture, v1.json
+		var one wire
+		if err := json.Unmarshal(text, &one); err != nil {
+			t.Fatal(err)
+		}
+		recorded["channel="+part[1]+"&arch="+part[2]] = one
+		first, build := len(raw.Nodes), "+"+part[2]
+		for _, n := range one.Nodes {
+			n.Metadata = maps.Clone(n.Metadata)
+			n.Metadata["io.openshift.upgrades.graph.release.arch"] = part[2]
+			if from := n.Metadata[blocked]; from != "" {
+				one.blockedEdges(blocks, n.Version, from)
+				delete(n.Metadata, blocked) // the data puts it there
+			}
+			n.Version += build
+			raw.Nodes = append(raw.Nodes, n)
+		}
+		for _, e := range one.Edges {
+			raw.Edges = append(raw.Edges, [2]int{first + e[0], first + e[1]})
+		}
+		for _, c := range one.Conditional {
+			for _, e := range c.Edges {
+				raw.Edges = append(raw.Edges, [2]int{first + one.node(e.From), first + one.node(e.To)})
+			}
+		}
+	}
+	data, said := graph.ReadData(blocks)
+	if len(said) > 0 {
+		t.Fatal(said)
+	}
+	text, err := json.Marshal(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, found := graph.Parse(text, nil)
+	if len(found) > 0 {
+		t.Fatal(found)
+	}
+	s := graph.NewService(nil)
+	s.Load(g, data)
+	edges, conditional := 0, 0
+	for query, want := range recorded {
+		var got wire
+		if err := json.Unmarshal(bodyOf(t, ask(s, "GET", query)), &got); err != nil {
+			t.Fatal(err)
+		}
+		if a, b := got.facts(), want.facts(); !slices.Equal(a, b) {
+			t.Errorf("%s: %d facts are not the %d that were recorded", query, len(a), len(b))
+		}
+		edges, conditional = edges+len(got.Edges), conditional+len(got.Conditional)
+	}
+	if edges < 6000 || conditional < 4 {
+		t.Errorf("only %d edges and %d groups of conditional ones", edges, conditional)
+	}
+}
+
+// wire is an answer as it is sent.
+type wire struct {
+	Version int `json:"version"`
+	Nodes   []struct {
+		Version  string            `json:"version"`
+		Payload  string            `json:"payload"`
+		Metadata map[string]string `json:"metadata"`
+	} `json:"nodes"`
+	Edges       [][2]int    `json:"edges"`
+	Conditional []wireGroup `json:"conditionalEdges"`
+}
+
+// wireGroup are conditional edges with the same risks.
+type wireGroup struct {
+	Edges []struct {
+		From string `json:"from"`
+		To   string `json:"to"`
+	} `json:"edges"`
+	Risks []map[string]any `json:"risks"`
+}
+
+// node returns the place of a release.
+func (w *wire) node(version string) int {
+	for i, n := range w.Nodes {
+		if n.Version == version {
+			return i
+		}
+	}
+	return -1
+}
+
+// blockedEdges writes the graph data from which an answer has its blocked and
+// conditional edges to a release: a file for each expression that it names.
+func (w *wire) blockedEdges(files fstest.MapFS, to, from string) {
+	type file struct {
+		To    string `json:"to"`
+		From  string `json:"from"`
+		URL   any    `json:"url,omitempty"`
+		Name  any    `json:"name,omitempty"`
+		What  any    `json:"message,omitempty"`
+		Rules any    `json:"matchingRules,omitempty"`
+	}
+	put := func(name string, f file) {
+		text, _ := json.Marshal(f)
+		files["blocked-edges/"+to+"-"+name+".yaml"] = &fstest.MapFile{Data: text}
+	}
+	risky := false
+	for _, c := range w.Conditional {
+		if c.Edges[0].To != to {
+			continue
+		}
+		for _, r := range c.Risks {
+			f := file{To: to, From: ".*", URL: r["url"], Name: r["name"], What: r["message"], Rules: r["matchingRules"]}
+			if !slices.ContainsFunc(w.Conditional, func(other wireGroup) bool {
+				return other.Edges[0].To == to && strings.HasPrefix(other.Edges[0].From, "4.7") && slices.ContainsFunc(other.Risks, func(x map[string]any) bool { return x["name"] == r["name"] })
+			}) {
+				f.From = `4\.6\..*`
+			}
+			put(fmt.Sprint(r["name"]), f)
+			risky = true
+		}
+	}
+	if !risky {
+		put("all", file{To: to, From: from})
+	}
+}
+
+// facts are what an answer says, each as a line, sorted.
+func (w *wire) facts() []string {
+	var out []string
+	for _, n := range w.Nodes {
+		meta, _ := json.Marshal(n.Metadata) // with sorted keys
+		out = append(out, "node "+n.Version+" "+n.Payload+" "+string(meta))
+	}
+	for _, e := range w.Edges {
+		out = append(out, "edge "+w.Nodes[e[0]].Version+" "+w.Nodes[e[1]].Version)
+	}
+	for _, c := range w.Conditional {
+		risks, _ := json.Marshal(c.Risks)
+		for _, e := range c.Edges {
+			out = append(out, "conditional "+e.From+" "+e.To+" "+string(risks))
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // sink is a ResponseWriter that keeps nothing.

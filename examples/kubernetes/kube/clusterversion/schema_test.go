@@ -83,15 +83,18 @@ func (s *openapi) check(spec map[string]any, status any) error {
 	return nil
 }
 
-// Statuses of random situations are what the schema of OpenShift asks for.
+// Statuses of random situations are what the schema of OpenShift asks for: those
+// of ClusterVersions that are written, and those of ClusterOperators as they are
+// read and kept.
 func TestStatusesAreValid(t *testing.T) {
 	s := definition(t, "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusterversions-CustomNoUpgrade.crd.yaml")
+	operator := definition(t, "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml")
 	want := 1000
 	if os.Getenv("FAIRLEAD_LONG") != "" {
 		want = 10_000
 	}
-	checked, conditions := 0, map[string]int{}
-	for seed := uint64(0); checked < want; seed++ {
+	checked, operators, conditions := 0, 0, map[string]int{}
+	for seed := uint64(0); checked < want || operators < want; seed++ {
 		r := rand.New(rand.NewPCG(1, seed))
 		clock := new(fairlead.ManualClock)
 		clock.Set(time.Date(2026, 5, 1, 12, 0, 0, r.IntN(1e9), time.UTC))
@@ -112,6 +115,15 @@ func TestStatusesAreValid(t *testing.T) {
 			w, err := b.Observe(t.Context(), "version")
 			if err != nil {
 				t.Fatal(err)
+			}
+			for _, o := range w.Operators {
+				operators++
+				if err := operator.check(map[string]any{}, o.Status); err != nil {
+					t.Fatalf("seed %d, operator %s: %v", seed, o.Name, err)
+				}
+				for _, c := range o.Status.Conditions {
+					conditions["operator "+c.Type+"="+string(c.Status)]++
+				}
 			}
 			d := cvo.Step(state, w, clock.Now(), policy)
 			state = d.State
@@ -137,7 +149,7 @@ func TestStatusesAreValid(t *testing.T) {
 		}
 		outcomes = nil
 	}
-	for _, kind := range []string{"Failing=True", "Failing=False", "Progressing=True", "Progressing=False", "ReleaseAccepted=False", "ReleaseAccepted=True", "Invalid=True", "Upgradeable=False", "RetrievedUpdates=False", "conditional"} {
+	for _, kind := range []string{"Failing=True", "Failing=False", "Progressing=True", "Progressing=False", "ReleaseAccepted=False", "ReleaseAccepted=True", "Invalid=True", "Upgradeable=False", "RetrievedUpdates=False", "conditional", "operator Available=False", "operator Degraded=True"} {
 		if conditions[kind] == 0 {
 			t.Errorf("there was no %s: %v", kind, conditions)
 		}
