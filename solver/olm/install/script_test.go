@@ -33,7 +33,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	partial                     from the next catalog on what can be served is
 //	unserved                    the cluster keeps no certificates and webhooks
 //	across                      namespaces are kept out of each other's way
-//	policy [timeout=DURATION] [attempts=N]
+//	policy [timeout=DURATION] [attempts=N] [certificates=DURATION]
 //	edit                        sets members of the world: a JSON object
 //	new [fail-forward]          a new, empty cluster with an operator group
 //	subscribe PACKAGE[/CHANNEL] [manual] [starting=NAME] [name=NAME] [source=CATALOG]
@@ -150,6 +150,7 @@ func (s *script) command(c *golden.Command) string {
 		s.across = true
 	case "policy":
 		s.policy.PlanTimeout, _ = time.ParseDuration("0s" + c.Value("timeout"))
+		s.policy.CertificateLifetime, _ = time.ParseDuration("0s" + c.Value("certificates"))
 		s.policy.StepAttempts, _ = strconv.Atoi(c.Value("attempts"))
 		s.newRunner()
 	case "edit":
