@@ -224,8 +224,15 @@ func TestOperatorRights(t *testing.T) {
 		"delete apps/deployments",
 		// No bundle here has a ConfigMap or needs an aggregated API, no catalog is in
 		// an image, no operator says anything of itself, and no plan was cut short.
-		"patch /configmaps", "delete /configmaps", "get apiregistration.k8s.io/apiservices", "patch operators.coreos.com/catalogsources",
+		"patch /configmaps", "delete /configmaps", "patch operators.coreos.com/catalogsources",
 		"patch operators.coreos.com/operatorconditions/status", "update operators.coreos.com/installplans",
+		// No operator here is called by the API server: see TestServing.
+		"get /secrets", "create /secrets", "patch /secrets", "delete /secrets",
+		"get apiregistration.k8s.io/apiservices", "create apiregistration.k8s.io/apiservices", "patch apiregistration.k8s.io/apiservices", "delete apiregistration.k8s.io/apiservices",
+		"get admissionregistration.k8s.io/validatingwebhookconfigurations", "create admissionregistration.k8s.io/validatingwebhookconfigurations",
+		"patch admissionregistration.k8s.io/validatingwebhookconfigurations", "delete admissionregistration.k8s.io/validatingwebhookconfigurations",
+		"get admissionregistration.k8s.io/mutatingwebhookconfigurations", "create admissionregistration.k8s.io/mutatingwebhookconfigurations",
+		"patch admissionregistration.k8s.io/mutatingwebhookconfigurations", "delete admissionregistration.k8s.io/mutatingwebhookconfigurations",
 		// Events that come again, and those on objects that there are none about.
 		"patch events.k8s.io/events", "get /namespaces", "get operators.coreos.com/operatorconditions",
 	)

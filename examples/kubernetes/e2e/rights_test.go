@@ -21,19 +21,7 @@ import (
 // asked for a list first.
 func (w *world) rightsUsed(files []string, but ...string) {
 	w.Helper()
-	used, refused := map[string]bool{}, map[string]string{}
-	for _, r := range w.requests(cluster.Filter{User: operator.User}) {
-		resource := r.Resource
-		if r.Subresource != "" {
-			resource += "/" + r.Subresource
-		}
-		right := r.Verb + " " + r.Group + "/" + resource
-		if r.Code == 403 {
-			refused[right] = r.URI
-		} else {
-			used[right] = true
-		}
-	}
+	used, refused := w.rights()
 	for _, right := range slices.Sorted(maps.Keys(refused)) {
 		if !used[right] {
 			w.Errorf("the operator has no right to %s: %s", right, refused[right])
@@ -76,4 +64,24 @@ func (w *world) rightsUsed(files []string, but ...string) {
 			w.Errorf("%s grant the right to %s, which was not used", strings.Join(files, ", "), right)
 		}
 	}
+}
+
+// rights are those that the operator has used, and those that it was refused,
+// with what it has asked for, as "verb group/resource".
+func (w *world) rights() (used map[string]bool, refused map[string]string) {
+	w.Helper()
+	used, refused = map[string]bool{}, map[string]string{}
+	for _, r := range w.requests(cluster.Filter{User: operator.User}) {
+		resource := r.Resource
+		if r.Subresource != "" {
+			resource += "/" + r.Subresource
+		}
+		right := r.Verb + " " + r.Group + "/" + resource
+		if r.Code == 403 {
+			refused[right] = r.URI
+		} else {
+			used[right] = true
+		}
+	}
+	return used, refused
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"time"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
 	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/install"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
@@ -18,6 +20,8 @@ type operatorsController struct {
 	global  string
 	across  bool
 	cluster string
+	// lifetime is that of certificates; zero is the engine's default.
+	lifetime time.Duration
 }
 
 func (*operatorsController) name() string { return "operators" }
@@ -27,6 +31,7 @@ func (c *operatorsController) define(flags *flag.FlagSet) {
 	flags.StringVar(&c.global, "operators-global-namespace", "", "`namespace` whose catalogs all namespaces see; empty for none")
 	flags.BoolVar(&c.across, "operators-across", false, "keep operators of different namespaces out of each other's way, at the price of reading all namespaces in each pass")
 	flags.StringVar(&c.cluster, "operators-cluster-version", "", "`version` of the cluster's distribution, for reports of whether operators hold up its next one; empty for none")
+	flags.DurationVar(&c.lifetime, "operators-certificate-lifetime", 0, "`duration` of the certificates of webhooks and API services, which are renewed when two thirds of it are over; 0 means two years")
 }
 
 func (c *operatorsController) setup(_ context.Context, mgr ctrl.Manager, s *shared) error {
@@ -38,7 +43,8 @@ func (c *operatorsController) setup(_ context.Context, mgr ctrl.Manager, s *shar
 		BackendOptions: operators.BackendOptions{
 			Resolve: &olm.Options{GlobalNamespace: c.global}, Across: c.across, ClusterVersion: c.cluster, ReportNamespace: s.namespace,
 		},
-		Store: store, Trace: s.metrics.Trace("install"), Metrics: operators.NewMetrics(), Workers: s.workers,
+		Policy: &install.Policy{CertificateLifetime: c.lifetime},
+		Store:  store, Trace: s.metrics.Trace("install"), Metrics: operators.NewMetrics(), Workers: s.workers,
 	}
 	if c.images != "" {
 		opts.Images = operators.Directory(c.images)

@@ -18,8 +18,8 @@ type Options struct {
 	Servers string
 	// Controllers are the names of the controllers that the controller manager
 	// runs; nil are those of garbage collection, namespaces, service accounts,
-	// aggregated cluster roles, disruption budgets, Deployments, ReplicaSets,
-	// StatefulSets, DaemonSets and Jobs.
+	// aggregated cluster roles, disruption budgets, endpoints of services,
+	// Deployments, ReplicaSets, StatefulSets, DaemonSets and Jobs.
 	Controllers []string
 	// EtcdArgs, APIServerArgs and ControllerManagerArgs are put after the
 	// arguments that the programs are started with, and win over them.
@@ -130,6 +130,10 @@ func (c *Cluster) writeFiles() error {
 	if err != nil {
 		return err
 	}
+	proxy, proxyKey, err := c.ca.client(proxyName, nil)
+	if err != nil {
+		return err
+	}
 	for _, file := range []struct {
 		name string
 		data []byte
@@ -138,11 +142,16 @@ func (c *Cluster) writeFiles() error {
 		{"server.crt", cert},
 		{"server.key", key},
 		{"accounts.key", accounts},
+		{"proxy.crt", proxy},
+		{"proxy.key", proxyKey},
 		{"audit.yaml", []byte(auditPolicy)},
 	} {
 		if err := os.WriteFile(c.file(file.name), file.data, 0o600); err != nil {
 			return err
 		}
+	}
+	if err := c.writeEgress(); err != nil {
+		return err
 	}
 	if c.admin, err = c.ConfigForUser(AdminUser, "system:masters"); err != nil {
 		return err

@@ -67,8 +67,10 @@ type Kubelets struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 
-	mu   sync.Mutex
-	turn int // counts the pods bound
+	mu        sync.Mutex
+	turn      int      // counts the pods bound
+	addresses int      // counts those given to pods
+	ending    []func() // what to call besides cancel when the play ends
 }
 
 // The name and the function of the index of pods by node; pods without one are
@@ -225,6 +227,12 @@ func (k *Kubelets) work(ctx context.Context) {
 // stop ends the play and returns when nothing of it runs any more.
 func (k *Kubelets) stop() {
 	k.cancel()
+	k.mu.Lock()
+	ending := k.ending
+	k.mu.Unlock()
+	for _, end := range ending {
+		end()
+	}
 	k.running.Wait()
 }
 

@@ -98,6 +98,10 @@ func (k *Kubelets) report(ctx context.Context, pod *corev1.Pod, phase corev1.Pod
 		ready = corev1.ConditionTrue
 	}
 	pod.Status.Phase = phase
+	if pod.Status.PodIP == "" {
+		pod.Status.PodIP = k.address() // nothing is there; see ServePods
+		pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}}
+	}
 	if pod.Status.StartTime == nil {
 		pod.Status.StartTime = &now
 	}
@@ -123,6 +127,14 @@ func (k *Kubelets) report(ctx context.Context, pod *corev1.Pod, phase corev1.Pod
 	}
 	_, err := k.client.CoreV1().Pods(pod.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{})
 	return err
+}
+
+// address returns an address that no other pod has.
+func (k *Kubelets) address() string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.addresses++
+	return fmt.Sprintf("10.%d.%d.%d", 128+k.addresses>>16&127, k.addresses>>8&255, k.addresses&255)
 }
 
 // schedule binds a pod to the next of the nodes that it fits on. If there is

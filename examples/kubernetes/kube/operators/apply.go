@@ -44,6 +44,10 @@ func (b *Backend) Apply(ctx context.Context, namespace string, action install.Ac
 		return b.writeCondition(ctx, namespace, a)
 	case install.UpdateGroup:
 		return b.updateGroup(ctx, namespace, a)
+	case install.IssueCertificate:
+		return b.issue(ctx, namespace, a)
+	case install.SetConversion:
+		return b.convert(ctx, a)
 	case install.ServeCatalog:
 		return b.serveCatalog(ctx, namespace, a)
 	case install.UpdateCatalog:
@@ -73,6 +77,11 @@ func (b *Backend) applyStep(ctx context.Context, namespace string, a install.App
 			return &ChangedError{a.Ref, "the CSV " + a.Resolving + " that it belongs to is gone"}
 		}
 		owned(o, csv)
+	}
+	if o.GroupVersionKind() == crds {
+		if err := b.keepConversion(ctx, o); err != nil {
+			return outcome(a.Ref, err)
+		}
 	}
 	mark(o, namespace, "csv/"+a.Resolving, a.Digest)
 	if _, err := b.apply(ctx, o, a.Revision); err != nil {

@@ -55,7 +55,7 @@ type Backend struct {
 	mu       sync.Mutex
 	contents map[string][]install.Content // by namespace, the newest last
 	faults   map[string][]fairlead.Block  // by namespace: what was passed over
-	defined  map[string]map[string]bool   // by namespace: the CRDs that it speaks of
+	defined  map[string]map[string]bool   // by namespace: the CRDs and API services that it speaks of
 	written  map[step]string              // the digests that steps of plans under way have left
 }
 
@@ -102,13 +102,14 @@ func (b *Backend) Faults(namespace string) []fairlead.Block {
 	return b.faults[namespace]
 }
 
-// speaksOf reports which of the namespaces that were observed speak of a CRD.
-func (b *Backend) speaksOf(crd string) []string {
+// speaksOf reports which of the namespaces that were observed speak of a CRD, or
+// of an API service.
+func (b *Backend) speaksOf(name string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var all []string
 	for _, namespace := range sortedKeys(b.defined) {
-		if b.defined[namespace][crd] {
+		if b.defined[namespace][name] {
 			all = append(all, namespace)
 		}
 	}

@@ -141,10 +141,14 @@ func watch(b *builder.Builder, w *watches, kinds []schema.GroupVersionKind) {
 	add(groups, everything, w.all)
 	add(catalogs, everything, w.all)
 	add(namespaces, everything, w.all)
-	add(crds, everything, w.crd)
+	add(crds, everything, w.named)
+	add(apiServices, everything, w.named)
+	add(secrets, labelled, w.labelled)
 	add(deployments, func(o client.Object) bool { return o.GetLabels()[group.OwnerLabel] != "" }, w.own)
+	watched := []schema.GroupVersionKind{apiServices, configMaps, secrets}
 	for _, gvk := range slices.Concat([]schema.GroupVersionKind{accounts}, generatedKinds(), kinds) {
-		if gvk != configMaps {
+		if !slices.Contains(watched, gvk) {
+			watched = append(watched, gvk)
 			add(gvk, labelled, w.labelled)
 		}
 	}
@@ -172,10 +176,11 @@ func (w *watches) all(_ context.Context, o client.Object) []reconcile.Request {
 	return w.requests(o.GetNamespace(), func(string) bool { return true })
 }
 
-// crd are the namespaces that speak of a CRD.
-func (w *watches) crd(_ context.Context, o client.Object) []reconcile.Request {
+// named are the namespaces that speak of a CRD or an API service, and the one
+// that an API service was made for.
+func (w *watches) named(_ context.Context, o client.Object) []reconcile.Request {
 	speaking := w.backend.speaksOf(o.GetName())
-	return w.requests("", func(namespace string) bool { return slices.Contains(speaking, namespace) })
+	return w.requests(o.GetLabels()[NamespaceLabel], func(namespace string) bool { return slices.Contains(speaking, namespace) })
 }
 
 // configMap is what a plan has brought, or the content of a catalog.

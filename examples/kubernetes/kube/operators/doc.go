@@ -44,6 +44,23 @@
 //     go with it if somebody deletes that by hand. ClusterRoles and the like
 //     stay then, until the operator is installed again.
 //
+// # Webhooks and API services
+//
+// The API server calls the pods of operators that bring webhooks, conversions of
+// CRDs or API services:
+//
+//   - Each deployment that is called has a Secret of type kubernetes.io/tls with
+//     a key, a certificate and in ca.crt the authorities that are trusted. A new
+//     authority signs each certificate, and its key is kept nowhere. When two
+//     thirds of the time are over there is a new one, which is trusted together
+//     with the one before while the pods change over. A Secret that was spoilt
+//     or deleted is made again.
+//   - Services, webhook configurations and API services come when the pods are
+//     ready, and go with the operator. A conversion is taken back before its
+//     operator goes; ConversionAnnotation tells of it. A conversion that a
+//     bundle's CRD brings itself gives way to it.
+//   - That an API server can reach services is the cluster's matter.
+//
 // # What may go wrong
 //
 // A subscription, a catalog source or an operator group of another namespace
@@ -57,8 +74,6 @@
 //
 //   - An install plan holds its objects, as OLM's does, and must fit into an
 //     object of the API: about a megabyte and a half, by etcd's default.
-//   - Webhooks and aggregated APIs of CSVs are not set up: what a CSV requires is
-//     checked, what it owns of these is not served.
 //   - An operator may write its OperatorCondition only if a role says so; none is
 //     generated.
 package operators

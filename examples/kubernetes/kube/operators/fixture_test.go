@@ -44,6 +44,10 @@ var (
 	catalogKind      = kind("operators.coreos.com", "v1alpha1", "CatalogSource")
 	groupKind        = kind("operators.coreos.com", "v1", "OperatorGroup")
 	conditionKind    = kind("operators.coreos.com", "v2", "OperatorCondition")
+	validatingKind   = kind("admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration")
+	mutatingKind     = kind("admissionregistration.k8s.io", "v1", "MutatingWebhookConfiguration")
+	apiServiceKind   = kind("apiregistration.k8s.io", "v1", "APIService")
+	secretKind       = kind("", "v1", "Secret")
 	crdKind          = kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition")
 )
 
@@ -76,6 +80,7 @@ func newWorld(t *testing.T, opts *operators.BackendOptions) *world {
 	}
 	mapper := meta.NewDefaultRESTMapper([]schema.GroupVersion{
 		{Version: "v1"}, {Group: "apps", Version: "v1"}, {Group: "rbac.authorization.k8s.io", Version: "v1"}, {Group: "operators.coreos.com", Version: "v1alpha1"},
+		{Group: "admissionregistration.k8s.io", Version: "v1"}, {Group: "apiregistration.k8s.io", Version: "v1"},
 	})
 	var withStatus []client.Object
 	for _, k := range []schema.GroupVersionKind{subscriptionKind, planKind, csvKind, catalogKind, groupKind, conditionKind} {
@@ -89,13 +94,15 @@ func newWorld(t *testing.T, opts *operators.BackendOptions) *world {
 		}
 		scope := meta.RESTScope(meta.RESTScopeNamespace)
 		switch k.Kind {
-		case "Namespace", "ClusterRole", "ClusterRoleBinding", "PriorityClass":
+		case "Namespace", "ClusterRole", "ClusterRoleBinding", "PriorityClass", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration":
 			scope = meta.RESTScopeRoot
 		}
 		mapper.Add(k, scope)
 	}
 	mapper.Add(crdKind, meta.RESTScopeRoot)
 	register(s, crdKind)
+	mapper.Add(apiServiceKind, meta.RESTScopeRoot)
+	register(s, apiServiceKind)
 	for _, name := range []string{"Pipe", "Valve", "Gauge"} {
 		for _, version := range []string{"v1", "v1alpha1"} {
 			mapper.Add(kind(shelf.Group, version, name), meta.RESTScopeNamespace)
@@ -290,6 +297,12 @@ func (w *world) play() {
 		if _, done, _ := unstructured.NestedSlice(o.Object, "status", "conditions"); !done {
 			o.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": "True"}}}
 			w.must(w.client.Status().Update(ctx, o))
+		}
+	}
+	for _, o := range w.all(apiServiceKind) {
+		if _, done, _ := unstructured.NestedSlice(o.Object, "status", "conditions"); !done {
+			o.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Available", "status": "True"}}}
+			w.must(w.client.Update(ctx, &o))
 		}
 	}
 	var deployments appsv1.DeploymentList

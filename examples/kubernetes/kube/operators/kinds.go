@@ -21,6 +21,9 @@ const (
 	// DeployedAnnotation is on CSVs whose install strategy was carried out: the
 	// digest of the deployments.
 	DeployedAnnotation = "fairlead.io/deployed"
+	// ConversionAnnotation is on CRDs whose objects an operator converts: the digest
+	// of [install.SetConversion].
+	ConversionAnnotation = "fairlead.io/conversion"
 	// ServedAnnotation is on catalog sources whose image is in use: which image,
 	// and how its pod would run.
 	ServedAnnotation = "fairlead.io/served"
@@ -30,6 +33,7 @@ const (
 	groupOLM  = "operators.coreos.com"
 	groupCRD  = "apiextensions.k8s.io"
 	groupRBAC = "rbac.authorization.k8s.io"
+	groupHook = "admissionregistration.k8s.io"
 )
 
 var (
@@ -46,17 +50,20 @@ var (
 	namespaces          = schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}
 	configMaps          = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 	services            = schema.GroupVersionKind{Version: "v1", Kind: "Service"}
+	secrets             = schema.GroupVersionKind{Version: "v1", Kind: "Secret"}
 	accounts            = schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}
 	roles               = schema.GroupVersionKind{Group: groupRBAC, Version: "v1", Kind: "Role"}
 	roleBindings        = schema.GroupVersionKind{Group: groupRBAC, Version: "v1", Kind: "RoleBinding"}
 	clusterRoles        = schema.GroupVersionKind{Group: groupRBAC, Version: "v1", Kind: "ClusterRole"}
 	clusterRoleBindings = schema.GroupVersionKind{Group: groupRBAC, Version: "v1", Kind: "ClusterRoleBinding"}
+	validating          = schema.GroupVersionKind{Group: groupHook, Version: "v1", Kind: "ValidatingWebhookConfiguration"}
+	mutating            = schema.GroupVersionKind{Group: groupHook, Version: "v1", Kind: "MutatingWebhookConfiguration"}
 )
 
-// generatedKinds are those of what follows from operator groups, but for copies
-// of CSVs.
+// generatedKinds are those of what follows from operator groups and their
+// members, but for copies of CSVs.
 func generatedKinds() []schema.GroupVersionKind {
-	return []schema.GroupVersionKind{roles, roleBindings, clusterRoles, clusterRoleBindings}
+	return []schema.GroupVersionKind{roles, roleBindings, clusterRoles, clusterRoleBindings, services, validating, mutating, apiServices}
 }
 
 func refOf(gvk schema.GroupVersionKind, namespace, name string) install.Ref {

@@ -27,10 +27,10 @@ const ReasonObject = "ObjectInvalid"
 func (b *Backend) Observe(ctx context.Context, namespace string) (*install.World, error) {
 	o := &observation{Backend: b, ctx: ctx, w: &install.World{
 		Namespace: namespace,
-		Cluster:   install.Cluster{Version: b.opts.ClusterVersion, KubeVersion: b.opts.KubeVersion, Proxy: b.opts.Proxy, Copies: b.opts.Copies},
+		Cluster:   install.Cluster{Version: b.opts.ClusterVersion, KubeVersion: b.opts.KubeVersion, Proxy: b.opts.Proxy, Copies: b.opts.Copies, Serves: true},
 	}}
 	for _, read := range []func() error{
-		o.plans, o.subscriptions, o.csvs, o.groups, o.conditions, o.namespaces, o.definitions, o.objects, o.deployed, o.access, o.catalogs, o.upgradeable,
+		o.plans, o.subscriptions, o.csvs, o.groups, o.conditions, o.namespaces, o.definitions, o.objects, o.issued, o.deployed, o.access, o.catalogs, o.upgradeable,
 	} {
 		if err := read(); err != nil {
 			return nil, fmt.Errorf("observing namespace %s: %w", namespace, err)
@@ -56,7 +56,7 @@ type observation struct {
 	ctx    context.Context
 	w      *install.World
 	faults []fairlead.Block
-	named  map[string]bool // CRDs that the namespace speaks of
+	named  map[string]bool // CRDs and API services that the namespace speaks of
 }
 
 // passOver notes an object that is left out because it cannot be read.

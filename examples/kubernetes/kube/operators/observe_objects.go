@@ -82,6 +82,7 @@ func (o *observation) sort(gvk schema.GroupVersionKind, h *metav1.PartialObjectM
 	made := install.Object{Ref: refOf(gvk, h.Namespace, h.Name), Mark: markOf(h)}
 	note := h.Annotations[OwnerAnnotation]
 	switch owner, generated := strings.CutPrefix(note, "namespace/"); {
+	case generated && gvk == secrets: // a certificate
 	case generated:
 		made.Owner = owner
 		o.w.Generated = append(o.w.Generated, made)
@@ -178,7 +179,7 @@ func (o *observation) definitions() error {
 		for _, d := range slices.Concat(spec.CustomResourceDefinitions.Owned, spec.CustomResourceDefinitions.Required) {
 			o.named[d.Name] = true
 		}
-		for _, d := range spec.APIServiceDefinitions.Required {
+		for _, d := range slices.Concat(spec.APIServiceDefinitions.Owned, spec.APIServiceDefinitions.Required) {
 			services[d.Version+"."+d.Group] = true
 		}
 	}
@@ -230,7 +231,7 @@ func (o *observation) definition(name string) (*install.CRD, error) {
 	if err := decode(found, &d.Definition); err != nil {
 		return nil, err
 	}
-	d.Established = conditionTrue(found, "Established")
+	d.Established, d.Conversion = conditionTrue(found, "Established"), conversionOf(found)
 	return d, nil
 }
 
@@ -260,6 +261,7 @@ func (o *observation) resources(d *install.CRD) error {
 // apis reads which of some aggregated APIs are available.
 func (o *observation) apis(names []string) error {
 	for _, name := range names {
+		o.named[name] = true
 		found := stub(apiServices, "", name)
 		switch err := o.client.Get(o.ctx, client.ObjectKey{Name: name}, found); {
 		case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):

@@ -27,7 +27,22 @@ type Version struct {
 	// Group, as KIND VERSION.
 	Packages []string
 	Kinds    []string // see Packages
+	// Calls are what the API server calls the operator's pods for: validating,
+	// mutating, conversion (of its CRD) and api (an API service, v1 of
+	// api.PACKAGE.Group).
+	Calls []string
 }
+
+// Paths are what the API server asks the pods of an operator with Calls for, on
+// port 9443.
+const (
+	ValidatePath = "/validate"
+	MutatePath   = "/mutate"
+	ConvertPath  = "/convert"
+)
+
+// APIGroup is the group of the API service that an operator with Calls has.
+func (v *Version) APIGroup() string { return "api." + v.Package + "." + Group }
 
 // Name is that of the CSV.
 func (v *Version) Name() string { return v.Package + ".v" + v.Number }
@@ -127,7 +142,42 @@ func (v *Version) csv() object {
 	if v.Replaces != "" {
 		spec["replaces"] = v.Package + ".v" + v.Replaces
 	}
+	v.called(spec)
 	return object{"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion", "metadata": object{"name": v.Name()}, "spec": spec}
+}
+
+// called adds what the API server calls the operator for.
+func (v *Version) called(spec object) {
+	var hooks []object
+	for _, call := range v.Calls {
+		hook := object{
+			"deploymentName": v.Package, "containerPort": 443, "targetPort": 9443, "sideEffects": "None", "admissionReviewVersions": []string{"v1"},
+			"generateName": call + "." + v.Package + "." + Group,
+		}
+		admission := func(kind, path string) {
+			hook["type"], hook["webhookPath"], hook["failurePolicy"] = kind, path, "Fail"
+			hook["rules"] = []object{{
+				"apiGroups": []string{Group}, "apiVersions": []string{"*"}, "operations": []string{"CREATE", "UPDATE"}, "resources": []string{strings.ToLower(v.Kind) + "s"},
+			}}
+		}
+		switch call {
+		case "validating":
+			admission("ValidatingAdmissionWebhook", ValidatePath)
+		case "mutating":
+			admission("MutatingAdmissionWebhook", MutatePath)
+		case "conversion":
+			hook["type"], hook["webhookPath"], hook["conversionCRDs"] = "ConversionWebhook", ConvertPath, []string{v.CRD()}
+		case "api":
+			spec["apiservicedefinitions"] = object{"owned": []object{{
+				"group": v.APIGroup(), "version": "v1", "kind": "Reading", "name": "readings", "deploymentName": v.Package, "containerPort": 9443,
+			}}}
+			continue
+		}
+		hooks = append(hooks, hook)
+	}
+	if hooks != nil {
+		spec["webhookdefinitions"] = hooks
+	}
 }
 
 func (v *Version) deployment() object {
