@@ -7,6 +7,8 @@ import (
 	"iter"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // ErrNotFound is returned by Get and Delete for a key that is not there. Match
@@ -107,10 +109,7 @@ type LimitError struct {
 
 // Error names the key, shortened when it is long, and the limit.
 func (e *LimitError) Error() string {
-	key := e.Key
-	if len(key) > 64 {
-		key = key[:64] + "..."
-	}
+	key := words.Clip(e.Key, 64)
 	return fmt.Sprintf("store: key %q: %s", key, e.Reason)
 }
 

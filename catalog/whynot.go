@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // WhyNot says why no updates lead from one bundle to another.
@@ -110,13 +112,10 @@ func (g *Graph) accepts(i int, start *node) string {
 			add(fmt.Sprintf("has the skipRange %q, which does not hold %s", s.SkipRange, start.version))
 		}
 	}
-	switch len(parts) {
-	case 0:
+	if len(parts) == 0 {
 		return n.name + " neither replaces nor skips anything"
-	case 1:
-		return n.name + " " + parts[0]
 	}
-	return n.name + " " + strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+	return n.name + " " + words.List(parts, "and", len(parts))
 }
 
 // refused says of the way that entries state, but the rules do not count, where
@@ -160,14 +159,11 @@ func (g *Graph) describe(name string) string {
 }
 
 func (g *Graph) list(names []string) string {
-	var parts []string
+	parts := make([]string, len(names))
 	for i, name := range names {
-		if i == most {
-			return strings.Join(parts, ", ") + fmt.Sprintf(" and %d more", len(names)-most)
-		}
-		parts = append(parts, g.describe(name))
+		parts[i] = g.describe(name)
 	}
-	return strings.Join(parts, ", ")
+	return words.First(parts, most)
 }
 
 // noEntry says why a target is none.

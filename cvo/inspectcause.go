@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // lastWords returns what an error comes down to: of a chain of errors that is
@@ -146,7 +147,7 @@ func (i *inspection) sameError() {
 		cause := first
 		cause.Explains = nil
 		cause.Subject = fmt.Sprintf("%d %ss", len(members), kind)
-		cause.Message = fmt.Sprintf("%d %ss with one trouble: %s (%s)", len(members), kind, strings.ReplaceAll(i.essence(&first), name, "<name>"), clip(list(names), 300))
+		cause.Message = fmt.Sprintf("%d %ss with one trouble: %s (%s)", len(members), kind, strings.ReplaceAll(i.essence(&first), name, "<name>"), words.Shorten(list(names), 300))
 		i.explain(&cause, in)
 	}
 }

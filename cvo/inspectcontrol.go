@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // operators judges those that the release brings.
@@ -253,7 +254,7 @@ func (i *inspection) headline() {
 	switch {
 	case bad >= 0:
 		f := &r.Findings[bad]
-		what += "; " + clip(f.Message, 160)
+		what += "; " + words.Shorten(f.Message, 160)
 		if n := len(f.Explains); n > 1 {
 			what += fmt.Sprintf(" (this explains %d other reports)", n)
 		}
@@ -280,13 +281,4 @@ func (i *inspection) updating() []string {
 		}
 	}
 	return names
-}
-
-// clip shortens a text.
-func clip(text string, most int) string {
-	runes := []rune(text)
-	if len(runes) <= most {
-		return text
-	}
-	return string(runes[:most-1]) + "…"
 }

@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -105,13 +106,6 @@ type HookOrder struct {
 // in the order in which it was met; what the drain waits for comes last.
 type Decision = fairlead.Decision[State, Action, Wait]
 
-func or(d, otherwise time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return otherwise
-}
-
 func (p *Policy) finalizer(m *Machine) string {
 	switch {
 	case p.Finalizer != "":
@@ -124,7 +118,7 @@ func (p *Policy) finalizer(m *Machine) string {
 
 // backoff returns when actions are repeated.
 func (p *Policy) backoff() fairlead.Backoff {
-	return fairlead.Backoff{Min: or(p.MinBackoff, time.Second), Max: or(p.MaxBackoff, 30*time.Second)}
+	return fairlead.Backoff{Min: cmp.Or(max(p.MinBackoff, 0), time.Second), Max: cmp.Or(max(p.MaxBackoff, 0), 30*time.Second)}
 }
 
 // longest returns the backoff of what is left alone for as long as may be.

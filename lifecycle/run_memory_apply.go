@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -46,7 +47,7 @@ func (b *MemBackend) apply(machine string, action Action, now time.Time) (change
 			return false, nil
 		}
 		b.instances[machine] = false
-		b.due.Add("instance "+machine, now.Add(or(b.InstanceDelay, time.Minute)))
+		b.due.Add("instance "+machine, now.Add(cmp.Or(max(b.InstanceDelay, 0), time.Minute)))
 		return true, nil
 	case DeleteNode:
 		return b.deleteNode(a)
@@ -305,7 +306,7 @@ func (b *MemBackend) place(p *Pod, now time.Time) {
 	c := *p
 	c.Spec.NodeName = b.open[b.turn]
 	b.swap(p, &c)
-	b.due.Add("ready "+p.UID, now.Add(or(b.PodStartup, 10*time.Second)))
+	b.due.Add("ready "+p.UID, now.Add(cmp.Or(max(b.PodStartup, 0), 10*time.Second)))
 }
 
 func (b *MemBackend) setNode(n *Node) {

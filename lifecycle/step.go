@@ -1,6 +1,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -35,7 +36,7 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 		s.state = State{UID: world.Machine.UID}
 	} else if state.Stage != "" && !world.Machine.Deleting() {
 		// What is seen is from before the deletion.
-		return Decision{State: state, Wake: now.Add(or(s.policy.MinBackoff, time.Second))}
+		return Decision{State: state, Wake: now.Add(cmp.Or(max(s.policy.MinBackoff, 0), time.Second))}
 	}
 	s.state.Began = s.state.began(now)
 	s.ledger = fairlead.NewLedger(fairlead.Pending{Retries: s.state.Retries}, world.Outcomes, now, s.policy.backoff())
@@ -115,7 +116,7 @@ func (s *stepper) end() Decision {
 		}
 	}
 	if len(blocked) > 0 {
-		s.ledger.At(s.now.Add(or(s.policy.Resync, 5*time.Minute)))
+		s.ledger.At(s.now.Add(cmp.Or(max(s.policy.Resync, 0), 5*time.Minute)))
 	}
 	if s.state.Done() {
 		s.state = State{}

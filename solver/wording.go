@@ -3,6 +3,8 @@ package solver
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // An Adviser is a reason that knows what its reader can do about the
@@ -49,15 +51,10 @@ func (n namer) list(vars []Var, last string) string {
 			names = append(names, name)
 		}
 	}
-	switch {
-	case len(names) == 0:
+	if len(names) == 0 {
 		return "nothing"
-	case len(names) == 1:
-		return names[0]
-	case len(names) <= listMax+1:
-		return strings.Join(names[:len(names)-1], ", ") + " " + last + " " + names[len(names)-1]
 	}
-	return fmt.Sprintf("%s %s %d more", strings.Join(names[:listMax], ", "), last, len(names)-listMax)
+	return words.List(names, last, listMax)
 }
 
 // sentence joins subjects and what is said of them.

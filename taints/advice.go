@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Advice is what an administrator must know of a taint that keeps a pod off a
@@ -167,12 +168,8 @@ func fixable(t *fairlead.Taint) bool {
 
 // firstLine returns the first line of a text, shortened if it is long.
 func firstLine(s string) string {
-	const most = 80
 	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	if len(line) > most {
-		return strings.ToValidUTF8(line[:most], "") + "..."
-	}
-	return line
+	return words.Clip(line, 80)
 }
 
 // text returns the advice as lines: the cause with its time and owner, and the

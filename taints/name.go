@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // What the API allows as keys and values.
@@ -176,5 +176,5 @@ func meant(word string, names []string) string {
 			return n
 		}
 	}
-	return near.Nearest(word, names)
+	return words.Nearest(word, names)
 }

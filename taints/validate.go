@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/decimal"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // A FieldError says which field of which object is wrong, and what to do.
@@ -272,7 +273,7 @@ func (f *findings) operator(field string, t *fairlead.Toleration, o *Options) {
 		if m := meant(string(t.Operator), known); m != "" {
 			fix = "write " + m
 		}
-		f.add(field+".operator", CodeNotSupported, string(t.Operator), "there is no such operator; there are "+listed(known), fix)
+		f.add(field+".operator", CodeNotSupported, string(t.Operator), "there is no such operator; there are "+words.List(known, "and", len(known)), fix)
 	case !o.numbers():
 		f.add(field+".operator", CodeNotSupported, string(t.Operator), "comparing numbers is an option (feature gate TaintTolerationComparisonOperators) that is off", "turn it on, or write Equal or Exists")
 	default:
@@ -280,13 +281,4 @@ func (f *findings) operator(field string, t *fairlead.Toleration, o *Options) {
 			f.add(field+".value", CodeInvalid, t.Value, string(t.Operator)+" compares whole numbers: "+err.Error(), "")
 		}
 	}
-}
-
-// listed joins words as in "a, b and c".
-func listed(words []string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " and " + words[last]
 }

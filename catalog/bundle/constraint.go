@@ -6,7 +6,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/doc"
-	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // maxConstraint is the largest value of an olm.constraint in bytes.
@@ -40,7 +40,7 @@ func (cl *claim) condition(v *doc.Value, path string) {
 	var have []*doc.Value
 	for i := range v.Members {
 		m := &v.Members[i]
-		switch nearest := near.Nearest(m.Key, append(conditions, "failureMessage")); {
+		switch nearest := words.Nearest(m.Key, append(conditions, "failureMessage")); {
 		case m.Key == "failureMessage":
 			if _, ok := m.Text(); !ok {
 				cl.faultAt(m, path+".failureMessage is "+m.Describe()+", not a string", "put it in quotes")

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
-	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // oldFeatures is the annotation that listed features before each got one of
@@ -124,7 +124,7 @@ func (c *checker) featureLints() {
 		path := []any{"metadata", "annotations", catalog.FeaturePrefix + f.Name}
 		if !f.Known {
 			hint := "the features are " + strings.Join(features, ", ")
-			if nearest := near.Nearest(f.Name, features); nearest != "" {
+			if nearest := words.Nearest(f.Name, features); nearest != "" {
 				hint = "is " + nearest + " meant?"
 			}
 			c.csvAdvice(CodeFeature, fmt.Sprintf("no infrastructure feature is called %q", f.Name), hint, path...)

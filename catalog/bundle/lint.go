@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/doc"
-	"github.com/fairlead/fairlead/internal/near"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // lints are the rules of which nothing depends but the quality of a bundle.
@@ -136,7 +136,7 @@ func (c *checker) hubAnnotations() {
 	annotations := c.b.CSV.Metadata.Annotations
 	unknown := func(key, value string, known []string) {
 		hint := "use one of " + strings.Join(known, ", ")
-		if nearest := near.Nearest(value, known); nearest != "" {
+		if nearest := words.Nearest(value, known); nearest != "" {
 			hint = "is " + nearest + " meant?"
 		}
 		c.csvAdvice(CodeHub, fmt.Sprintf("the annotation %s: %q is not known", key, value), hint, "metadata", "annotations", key)

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/doc"
-	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // role is what a file of metadata holds: the key at its top.
@@ -67,7 +67,7 @@ func member(v *doc.Value, name string) *doc.Value {
 func (r *reader) nearRole(src *source) string {
 	for i := range src.tree.Members {
 		key := src.tree.Members[i].Key
-		if nearest := near.Nearest(key, []string{string(roleAnnotations), string(roleDependencies), string(roleProperties)}); nearest != "" {
+		if nearest := words.Nearest(key, []string{string(roleAnnotations), string(roleDependencies), string(roleProperties)}); nearest != "" {
 			return fmt.Sprintf("; is %s: meant by %s:?", nearest, key)
 		}
 	}

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,7 +62,7 @@ func (k *crdCheck) names() {
 		list = names.Kind + "List"
 	}
 	for _, n := range []struct{ field, value string }{
-		{"plural", names.Plural}, {"singular", or(names.Singular, kind)}, {"kind", kind}, {"listKind", strings.ToLower(list)},
+		{"plural", names.Plural}, {"singular", cmp.Or(names.Singular, kind)}, {"kind", kind}, {"listKind", strings.ToLower(list)},
 	} {
 		if why := labelFault(n.value, true); why != "" {
 			k.fault(fmt.Sprintf("spec.names.%s: %q is no name: %s", n.field, n.value, why), "write letters, digits and hyphens", "spec", "names", n.field)
@@ -80,13 +81,6 @@ func (k *crdCheck) names() {
 			}
 		}
 	}
-}
-
-func or(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 func (k *crdCheck) versions() {

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
-	"github.com/fairlead/fairlead/internal/near"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 const apiVersionCSV = "operators.coreos.com/v1alpha1"
@@ -210,7 +210,7 @@ func (c *checker) nearAPI(gvk catalog.GVK, owned []catalog.GVK) string {
 	for _, o := range owned {
 		names = append(names, o.String())
 	}
-	if nearest := near.Nearest(gvk.String(), names); nearest != "" {
+	if nearest := words.Nearest(gvk.String(), names); nearest != "" {
 		return "; is " + nearest + " meant?"
 	}
 	return ""
@@ -269,7 +269,7 @@ func (c *checker) installModes() {
 		supported = supported || m.Supported
 		if !slices.Contains(installModes, m.Type) {
 			hint := "the modes are " + strings.Join(installModes, ", ")
-			if nearest := near.Nearest(m.Type, installModes); nearest != "" {
+			if nearest := words.Nearest(m.Type, installModes); nearest != "" {
 				hint = "is " + nearest + " meant?"
 			}
 			c.csvFault(CodeCSVInstallMode, fmt.Sprintf("there is no install mode %q", m.Type), hint, append(path, i)...)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/doc"
-	"github.com/fairlead/fairlead/internal/near"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // The media types of bundles.
@@ -106,7 +106,7 @@ func (c *checker) channels(fault func(code catalog.Code, key, message, hint stri
 		fault(CodeChannel, AnnotationDefaultChannel, "the default channel is annotated and empty", "name it, or delete the annotation")
 	case named && listed && !slices.Contains(channels, name):
 		// Other bundles may be in it, so only what looks like a slip is told.
-		if nearest := near.Nearest(name, channels); nearest != "" {
+		if nearest := words.Nearest(name, channels); nearest != "" {
 			fault(CodeChannel, AnnotationDefaultChannel, fmt.Sprintf("the default channel %q is none of the bundle's channels", name), "is "+nearest+" meant?").lint = true
 		}
 	}
@@ -316,7 +316,7 @@ func (cl *claim) unknownType() {
 		return
 	}
 	hint := "use one of " + strings.Join(dependencyTypes, ", ") + "; other things are stated in properties.yaml"
-	if nearest := near.Nearest(cl.p.Type, dependencyTypes); nearest != "" {
+	if nearest := words.Nearest(cl.p.Type, dependencyTypes); nearest != "" {
 		hint = "is " + nearest + " meant?"
 	}
 	cl.fault("there is no such dependency", hint)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/doc"
-	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // kinds are the kinds of objects that a registry+v1 bundle may hold.
@@ -45,7 +45,7 @@ func kindHint(kind string) string {
 	if kind == "CredentialsRequest" {
 		return "let the operator create it once it runs"
 	}
-	if nearest := near.Nearest(kind, kinds); nearest != "" {
+	if nearest := words.Nearest(kind, kinds); nearest != "" {
 		return "is " + nearest + " meant?"
 	}
 	return "let the operator create it once it runs, or leave it to the user"

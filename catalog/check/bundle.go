@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/internal/names"
 	"github.com/fairlead/fairlead/catalog/internal/opm"
-	"github.com/fairlead/fairlead/internal/near"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // addBundles takes in the olm.bundle documents.
@@ -184,7 +184,7 @@ func (v *validator) checkEntries() {
 					continue
 				}
 				hint := "add the olm.bundle document, or remove the entry"
-				if nearest := near.Nearest(e.Name, names); nearest != "" {
+				if nearest := words.Nearest(e.Name, names); nearest != "" {
 					hint = "write " + strconv.Quote(nearest) + " if that is what is meant, or add the olm.bundle document"
 				}
 				place := []string{p.name(), ch.doc.Name(), e.Name}

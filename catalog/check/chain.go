@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // checkChain checks that the updates of a channel lead to one head. Of several
@@ -27,7 +28,7 @@ func (v *validator) checkChain(p *packageState, ch *channelState) {
 	default:
 		names := slices.Sorted(slices.Values(heads))
 		v.add(CodeMultipleHeads, ch.doc, at("entries", ch.index(heads[1])), subject,
-			fmt.Sprintf("it has %d heads, entries that no other replaces or skips: %s", len(names), some(names)),
+			fmt.Sprintf("it has %d heads, entries that no other replaces or skips: %s", len(names), words.First(names, listed)),
 			ch.joinHint(p, heads), opmLeaf(place, "multiple channel heads found in graph: %s", strings.Join(names, ", ")))
 		return
 	}
@@ -55,7 +56,7 @@ func (v *validator) checkChain(p *packageState, ch *channelState) {
 	slices.Sort(stranded)
 	message, hint := ch.strandedWhy(chain, skipped)
 	v.add(CodeStrandedBundle, ch.doc, at("entries", first), subject,
-		fmt.Sprintf("no chain of updates to the head %q passes %s: %s", heads[0], some(stranded), message), hint,
+		fmt.Sprintf("no chain of updates to the head %q passes %s: %s", heads[0], words.First(stranded, listed), message), hint,
 		opmLeaf(place, "channel contains one or more stranded bundles: %s", strings.Join(stranded, ", ")))
 }
 
@@ -106,6 +107,9 @@ func (ch *channelState) joinHint(p *packageState, heads []string) string {
 	return fmt.Sprintf("add the others to the skips of %q, the one with the highest version, or let the chain of replaces below it pass them", best)
 }
 
+// listed is how many of the names that a finding is about are listed.
+const listed = 8
+
 // strandedWhy says where the chain from the head ends, and how to make it go
 // on.
 func (ch *channelState) strandedWhy(chain []string, skipped map[string]bool) (why, hint string) {
@@ -127,15 +131,6 @@ func (ch *channelState) strandedWhy(chain []string, skipped map[string]bool) (wh
 		name = e.Name
 	}
 	return fmt.Sprintf("the chain ends at %q, which replaces nothing", name), fmt.Sprintf("let %q replace the newest of them, or skip them", name)
-}
-
-// some lists names, the first ones if there are many.
-func some(names []string) string {
-	const most = 8
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 func rangeReason(err error) string {

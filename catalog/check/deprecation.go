@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/fairlead/fairlead/catalog"
-	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // deprecation is one entry of an olm.deprecations document.
@@ -143,7 +143,7 @@ func (e *deprecation) nearHint(p *packageState) string {
 		}
 	}
 	slices.Sort(names)
-	if nearest := near.Nearest(e.Reference.Name, names); nearest != "" {
+	if nearest := words.Nearest(e.Reference.Name, names); nearest != "" {
 		return "write " + strconv.Quote(nearest) + " if that is what is meant, or remove the entry"
 	}
 	return "remove the entry, or correct the name"

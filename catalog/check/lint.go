@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/internal/shape"
 	"github.com/fairlead/fairlead/internal/doc"
-	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Lint looks for what is allowed but likely a mistake, or likely to become
@@ -163,7 +163,7 @@ func (l *linter) fields(d *catalog.Document, members func(func(doc.Node) bool), 
 				names = append(names, f.Name)
 			}
 			hint := "remove it, or move it to a document of a schema of your own"
-			if nearest := near.Nearest(key, names); nearest != "" {
+			if nearest := words.Nearest(key, names); nearest != "" {
 				hint = "is " + nearest + " meant? " + hint
 			}
 			l.add(LintField, d, here, "readers of catalogs know no field "+strconv.Quote(key)+" here, and leave it out", hint)

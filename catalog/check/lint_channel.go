@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // channel lints the entries of a channel and the updates that they make.
@@ -67,7 +68,7 @@ func (l *linter) skipRange(ch *catalog.Channel, e catalog.Entry, i int) {
 	}
 	switch {
 	case len(later) > 0:
-		add("holds later versions: "+some(later), "end it below "+own.String())
+		add("holds later versions: "+words.First(later, listed), "end it below "+own.String())
 	case r.Contains(own):
 		add("holds its own version", "end it below "+own.String())
 	}

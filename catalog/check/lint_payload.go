@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/internal/csv"
 	"github.com/fairlead/fairlead/catalog/internal/shape"
 	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // bundleText lints what only the text of a bundle shows: related images and
@@ -32,7 +33,7 @@ func (l *linter) bundleText(d *catalog.Document, loaded *doc.Document) {
 		}
 	}
 	if len(tags.images) > 0 {
-		l.add(LintImageTag, d, tags.first, fmt.Sprintf("it names by a tag, which may move and which mirrors cannot keep: %s", some(tags.images)), "name images by their digest, @sha256:...")
+		l.add(LintImageTag, d, tags.first, fmt.Sprintf("it names by a tag, which may move and which mirrors cannot keep: %s", words.First(tags.images, listed)), "name images by their digest, @sha256:...")
 	}
 	c := contents{d: d}
 	list, _ := loaded.Field(loaded.Root(), "properties")

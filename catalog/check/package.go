@@ -8,8 +8,8 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/internal/opm"
-	"github.com/fairlead/fairlead/internal/near"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // checkPackage checks what shows once a package is complete.
@@ -44,7 +44,7 @@ func (v *validator) defaultChannel(p *packageState) {
 	}
 	slices.Sort(names)
 	hint := "write the name of one of its channels: " + strings.Join(names, ", ")
-	switch nearest := near.Nearest(name, names); {
+	switch nearest := words.Nearest(name, names); {
 	case len(names) == 0:
 		hint = "add a channel and name it as the default"
 	case name != "" && nearest != "":

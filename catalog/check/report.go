@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // WriteText writes one line for each finding, errors before warnings, and one
@@ -24,11 +25,11 @@ func (r *Report) WriteText(w io.Writer) error {
 	case errors == 0 && warnings == 0:
 		fmt.Fprintf(&b, "valid: %s\n", r.counts)
 	case warnings == 0:
-		fmt.Fprintf(&b, "not valid: %s%s\n", count(errors, "finding"), r.counts.in())
+		fmt.Fprintf(&b, "not valid: %s%s\n", words.Count(errors, "finding", "findings"), r.counts.in())
 	case errors == 0:
-		fmt.Fprintf(&b, "valid, with %s: %s\n", count(warnings, "warning"), r.counts)
+		fmt.Fprintf(&b, "valid, with %s: %s\n", words.Count(warnings, "warning", "warnings"), r.counts)
 	default:
-		fmt.Fprintf(&b, "not valid: %s, and %s%s\n", count(errors, "finding"), count(warnings, "warning"), r.counts.in())
+		fmt.Fprintf(&b, "not valid: %s, and %s%s\n", words.Count(errors, "finding", "findings"), words.Count(warnings, "warning", "warnings"), r.counts.in())
 	}
 	_, err := w.Write(b.Bytes())
 	return err
@@ -39,7 +40,7 @@ func (c Counts) String() string {
 	if c == (Counts{}) {
 		return "nothing in it; is it the right directory?"
 	}
-	return count(c.Packages, "package") + ", " + count(c.Channels, "channel") + ", " + count(c.Bundles, "bundle")
+	return words.Count(c.Packages, "package", "packages") + ", " + words.Count(c.Channels, "channel", "channels") + ", " + words.Count(c.Bundles, "bundle", "bundles")
 }
 
 func (c Counts) in() string {
@@ -47,13 +48,6 @@ func (c Counts) in() string {
 		return ""
 	}
 	return " in " + c.String()
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // WriteJSON writes the report as one JSON object with the members valid,

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/internal/opm"
 	"github.com/fairlead/fairlead/catalog/internal/shape"
 	"github.com/fairlead/fairlead/internal/doc"
-	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // validator goes through the documents in the order in which opm does, so that
@@ -242,7 +242,7 @@ func (v *validator) unknownPackage(d *catalog.Document, subject string, note opm
 	hint := "add an olm.package document of that name"
 	if d.Package() == "" {
 		message, hint = "the document does not say of which package it is", "add a package field"
-	} else if nearest := near.Nearest(d.Package(), v.packageNames()); nearest != "" {
+	} else if nearest := words.Nearest(d.Package(), v.packageNames()); nearest != "" {
 		hint = "write " + strconv.Quote(nearest) + " if that is what is meant, or add an olm.package document"
 	}
 	v.add(CodeUnknownPackage, d, at("package"), subject, message, hint, note)

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Measures of the picture, in pixels.
@@ -113,10 +114,10 @@ func svgColour(kind catalog.EdgeKind) string {
 func layoutSVG(view *packageView) *svgLayout {
 	l := &svgLayout{packageView: view, labelW: 80, nodeW: 40}
 	for _, c := range view.columns {
-		l.nodeW = max(l.nodeW, svgChar*utf8.RuneCountInString(shorten(c))+14)
+		l.nodeW = max(l.nodeW, svgChar*utf8.RuneCountInString(words.Shorten(c, svgMaxLabel))+14)
 	}
 	for _, lane := range view.lanes {
-		l.labelW = max(l.labelW, svgChar*utf8.RuneCountInString(shorten(lane.name))+2*svgPad, svgChar*len(lane.note)+svgPad)
+		l.labelW = max(l.labelW, svgChar*utf8.RuneCountInString(words.Shorten(lane.name, svgMaxLabel))+2*svgPad, svgChar*len(lane.note)+svgPad)
 	}
 	y := svgMargin + svgTitleH
 	for i := range view.lanes {
@@ -219,7 +220,7 @@ func (l *svgLayout) writeLane(out *svgWriter, lane *svgLane) {
 	}
 	out.printf(`<g><title>%s</title>`+"\n", out.text(lane.describe))
 	out.printf(`<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="6"/>`+"\n", class, svgMargin, lane.y, l.width-2*svgMargin, lane.height)
-	out.printf(`<text class="name" x="%d" y="%d">%s</text>`+"\n", svgMargin+svgPad, lane.middle+4, out.text(shorten(lane.name)))
+	out.printf(`<text class="name" x="%d" y="%d">%s</text>`+"\n", svgMargin+svgPad, lane.middle+4, out.text(words.Shorten(lane.name, svgMaxLabel)))
 	if lane.note != "" {
 		out.printf(`<text class="small" x="%d" y="%d">%s</text>`+"\n", svgMargin+svgPad, lane.middle+18, out.text(lane.note))
 	}
@@ -238,7 +239,7 @@ func (l *svgLayout) writeLane(out *svgWriter, lane *svgLane) {
 		}
 		x := l.x(n.column)
 		out.printf(`<g><title>%s</title><rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="5"/>`, out.text(n.describe), class, x-l.nodeW/2, lane.middle-svgNodeH/2, l.nodeW, svgNodeH)
-		out.printf(`<text x="%d" y="%d" text-anchor="middle">%s</text></g>`+"\n", x, lane.middle+4, out.text(shorten(n.label)))
+		out.printf(`<text x="%d" y="%d" text-anchor="middle">%s</text></g>`+"\n", x, lane.middle+4, out.text(words.Shorten(n.label, svgMaxLabel)))
 	}
 }
 
@@ -307,15 +308,6 @@ func (l *svgLayout) writeLegend(out *svgWriter) {
 		out.printf(`<text class="small" x="%d" y="%d">%s</text>`+"\n", x+32, y, class)
 		x += 32 + svgChar*len(class) + 16
 	}
-}
-
-// shorten cuts a label that is too long for a node.
-func shorten(s string) string {
-	if utf8.RuneCountInString(s) <= svgMaxLabel {
-		return s
-	}
-	r := []rune(s)
-	return string(r[:svgMaxLabel-1]) + "…"
 }
 
 func abs(n int) int { return max(n, -n) }

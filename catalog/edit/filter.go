@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"github.com/fairlead/fairlead/catalog"
-	"github.com/fairlead/fairlead/internal/near"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Selection says what of a package to keep. With only a name that is all of
@@ -188,7 +188,7 @@ func (f *filter) selectPackage(s Selection) error {
 		for p := range f.c.Packages() {
 			names = append(names, p.Name())
 		}
-		if nearest := near.Nearest(s.Package, names); nearest != "" {
+		if nearest := words.Nearest(s.Package, names); nearest != "" {
 			hint = "; is " + strconv.Quote(nearest) + " meant?"
 		}
 		return fmt.Errorf("catalog: filter: there is no package %q%s", s.Package, hint)

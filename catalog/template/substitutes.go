@@ -7,7 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/doc"
-	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // substitutes is a catalog, and bundles to take the place of others.
@@ -221,7 +221,7 @@ func (c *substituted) nearest(pkg, name string) string {
 			return fmt.Sprintf("; package %q has one of that name", b.pkg)
 		}
 	}
-	if nearest := near.Nearest(name, names); nearest != "" {
+	if nearest := words.Nearest(name, names); nearest != "" {
 		return "; is " + nearest + " meant?"
 	}
 	return ""

@@ -11,7 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/doc"
-	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // The schemas of templates.
@@ -205,7 +205,7 @@ func (p *parser) template(tree *doc.Value, only string) (schema string, kind exp
 		return schema, p.substitutes(tree)
 	}
 	hint := "the schemas are " + strings.Join(Schemas(), ", ")
-	if nearest := near.Nearest(schema, Schemas()); nearest != "" {
+	if nearest := words.Nearest(schema, Schemas()); nearest != "" {
 		hint = "is " + nearest + " meant?"
 	}
 	p.fault(CodeSchema, v, fmt.Sprintf("no template has the schema %q", schema), hint)

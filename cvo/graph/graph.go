@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/fairlead/fairlead/internal/near"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Graph is releases and the updates between them.
@@ -91,7 +91,7 @@ func (g *Graph) find(version string) (int32, error) {
 		for i, r := range g.releases {
 			names[i] = r.Version
 		}
-		return 0, &VersionError{Version: version, Near: near.Nearest(version, names), Err: err}
+		return 0, &VersionError{Version: version, Near: words.Nearest(version, names), Err: err}
 	}
 	if i, ok := g.bySemver[plain(v)]; ok {
 		return i, nil

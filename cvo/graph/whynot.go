@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Obstacle is a kind of reason why an update is not offered.
@@ -120,7 +121,7 @@ func (g *Graph) explainEdge(w *WhyNot, e edge, opts *WhyNotOptions) {
 		parts = append(parts, "it cannot be told whether the cluster is exposed to "+strings.Join(unknown, ", "))
 	}
 	w.Message = fmt.Sprintf("%s is a conditional update of %s and not recommended: %s.", w.To, w.From, strings.Join(parts, "; "))
-	w.Next = "Read about " + plural(len(exposed)+len(unknown), "the risk", "the risks") + ", then wait for a release without, or accept by name what you can live with."
+	w.Next = "Read about " + words.Plural(len(exposed)+len(unknown), "the risk", "the risks") + ", then wait for a release without, or accept by name what you can live with."
 	if free := g.freeTarget(w.From, e.to, opts); free != "" {
 		w.Nearest = free
 		w.Next += " " + free + " is recommended."
@@ -295,13 +296,6 @@ func (g *Graph) explainAbsent(w *WhyNot, i int32, err error, opts *WhyNotOptions
 	if channels := g.releases[i].Channels(); len(channels) > 0 && v.Err == nil {
 		w.Next = strings.TrimSpace(w.Next + " " + w.From + " is in " + strings.Join(slices.Clip(channels), ", ") + ": another channel may have it.")
 	}
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }
 
 // lower returns a sentence as the part of another one.

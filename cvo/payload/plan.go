@@ -1,6 +1,9 @@
 package payload
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Estimates say how long tasks take. The zero value holds the figures that the
 // documentation gives: manifests take about a second, operators minutes, and
@@ -46,7 +49,7 @@ func (e *Estimates) complete() Estimates {
 	if e != nil {
 		c = *e
 	}
-	c.Manifest, c.Operator = or(c.Manifest, time.Second), or(c.Operator, 5*time.Minute)
+	c.Manifest, c.Operator = cmp.Or(c.Manifest, time.Second), cmp.Or(c.Operator, 5*time.Minute)
 	if c.Operators == nil {
 		c.Operators = map[string]time.Duration{"machine-config": 20 * time.Minute}
 	}
@@ -56,13 +59,6 @@ func (e *Estimates) complete() Estimates {
 		}
 	}
 	return c
-}
-
-func or(d, otherwise time.Duration) time.Duration {
-	if d == 0 {
-		return otherwise
-	}
-	return d
 }
 
 // Durations returns the estimates for all tasks. A nil e is the zero one.

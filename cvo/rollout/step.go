@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Step decides what comes next in a pool, at the instant now. A nil policy is
@@ -129,16 +130,16 @@ func (s *stepper) unmark(c *Choice) {
 func (s *stepper) explain(c *Choice) {
 	subject, target := "pool "+s.Pool.Name, s.Pool.Spec.Configuration.Name
 	if n := len(c.Waiting) + len(c.Held); n > 0 && s.Pool.Spec.Paused {
-		s.block(subject, ReasonPaused, fmt.Sprintf("it is paused, and %s not run %s", count(n, "node does", "nodes do"), target), "whoever has paused it", "set spec.paused to false")
+		s.block(subject, ReasonPaused, fmt.Sprintf("it is paused, and %s not run %s", words.Count(n, "node does", "nodes do"), target), "whoever has paused it", "set spec.paused to false")
 	} else if len(c.Waiting) > 0 && s.Build.awaited(&s.Pool) {
-		s.block(subject, ReasonBuild, fmt.Sprintf("%s, and %s", count(len(c.Waiting), "node waits for an update", "nodes wait for an update"), s.Build), "", "the image is built, and spec.configuration.image names it")
+		s.block(subject, ReasonBuild, fmt.Sprintf("%s, and %s", words.Count(len(c.Waiting), "node waits for an update", "nodes wait for an update"), s.Build), "", "the image is built, and spec.configuration.image names it")
 	} else if len(c.Waiting) > 0 && len(c.Peers) > 0 {
-		s.block(subject, ReasonPeers, fmt.Sprintf("%s for an update: %s", count(len(c.Waiting), "node waits", "nodes wait"), waitFor(c.Peers)), "", "they are through, and take pods")
+		s.block(subject, ReasonPeers, fmt.Sprintf("%s for an update: %s", words.Count(len(c.Waiting), "node waits", "nodes wait"), waitFor(c.Peers)), "", "they are through, and take pods")
 	} else if len(c.Waiting) > 0 {
 		down := slices.Concat(c.Unavailable, c.Failing, c.Candidates)
 		slices.Sort(down)
 		s.block(subject, ReasonBudget, fmt.Sprintf("%s for an update: of %d that may be down, %s (%s)",
-			count(len(c.Waiting), "node waits", "nodes wait"), c.MaxUnavailable, count(len(down), "is", "are"), strings.Join(down, ", ")),
+			words.Count(len(c.Waiting), "node waits", "nodes wait"), c.MaxUnavailable, words.Count(len(down), "is", "are"), strings.Join(down, ", ")),
 			"", "one of them comes back, or spec.maxUnavailable is raised")
 	}
 	if n, err := asked(&s.Pool, len(s.Nodes)); err == nil && n > c.MaxUnavailable {
@@ -235,12 +236,4 @@ func (s *stepper) block(subject, reason, message, owner, unblock string, under .
 // waitFor names the peers that are waited for.
 func waitFor(peers []string) string {
 	return "quorum must not depend on " + strings.Join(peers, ", ") + ", which " + map[bool]string{true: "is", false: "are"}[len(peers) == 1] + " down or to be updated first"
-}
-
-// count writes a number with the right form of what is counted.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

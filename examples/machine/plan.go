@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/examples/internal/page"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
@@ -65,7 +66,7 @@ func plan(_ context.Context, line []string, stdin io.Reader, stdout io.Writer) (
 // planText prints a plan for people.
 func planText(w io.Writer, p *drain.Plan, atOnce int) {
 	fmt.Fprintf(w, "drain of %s, %d at a time: %s evicted in %s; %s stuck\n",
-		count(len(p.Nodes), "node"), atOnce, count(p.Evicted, "pod"), count(p.Rounds, "round"), count(p.Stuck, "pod"))
+		words.Count(len(p.Nodes), "node", "nodes"), atOnce, words.Count(p.Evicted, "pod", "pods"), words.Count(p.Rounds, "round", "rounds"), words.Count(p.Stuck, "pod", "pods"))
 	for i := range p.Nodes {
 		nodeText(w, &p.Nodes[i])
 	}
@@ -78,7 +79,7 @@ func planText(w io.Writer, p *drain.Plan, atOnce int) {
 		if b.Computed {
 			text += " (computed)"
 		}
-		text += fmt.Sprintf("; %d of %s evicted in %s", b.Evicted, count(b.Pods, "pod"), count(b.Rounds, "round"))
+		text += fmt.Sprintf("; %d of %s evicted in %s", b.Evicted, words.Count(b.Pods, "pod", "pods"), words.Count(b.Rounds, "round", "rounds"))
 		switch {
 		case b.Never:
 			text += "; it never lets a healthy pod go: run more replicas, or change the budget"
@@ -149,12 +150,4 @@ func joined(text, because string) string {
 		return text
 	}
 	return text + "; " + because
-}
-
-// count writes a number of things.
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 func diffCommand() *args.Command {
@@ -56,7 +57,7 @@ func diff(c *args.Call) error {
 }
 
 func printDiff(w io.Writer, d *payload.Difference) {
-	fmt.Fprintf(w, "release %s to %s: %s, %s\n", d.From, d.To, count(len(d.Changes), "change"), count(len(d.Risks()), "risk"))
+	fmt.Fprintf(w, "release %s to %s: %s, %s\n", d.From, d.To, words.Count(len(d.Changes), "change", "changes"), words.Count(len(d.Risks()), "risk", "risks"))
 	for _, c := range d.Changes {
 		fmt.Fprintf(w, "%-9s %s\n", c.Kind, c.ID)
 		switch {

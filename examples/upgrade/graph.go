@@ -16,6 +16,7 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 func graphCommand() *args.Command {
@@ -342,14 +343,14 @@ func (a *answers) print(w io.Writer) {
 	if len(a.channels) > 0 {
 		fmt.Fprintf(w, " (in %s)", strings.Join(a.channels, ", "))
 	}
-	fmt.Fprintf(w, "\n%s available:\n", count(len(a.updates.Available), "update"))
+	fmt.Fprintf(w, "\n%s available:\n", words.Count(len(a.updates.Available), "update", "updates"))
 	for _, u := range a.updates.Available {
 		fmt.Fprintln(w, strings.TrimRight("  "+u.Version+" "+u.URL(), " "))
 	}
 	if len(a.updates.Conditional) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "%s conditional:\n", count(len(a.updates.Conditional), "update"))
+	fmt.Fprintf(w, "%s conditional:\n", words.Count(len(a.updates.Conditional), "update", "updates"))
 	for _, u := range a.updates.Conditional {
 		r := a.cluster.Evaluations.Recommend(u, a.cluster.Accepted)
 		fmt.Fprintln(w, strings.TrimRight("  "+u.Version+" "+u.URL(), " "))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 func planCommand() *args.Command {
@@ -104,7 +105,7 @@ func load(c *args.Call, dir string, filter *payload.Filter) (*payload.Selection,
 		for _, d := range p.Warnings {
 			fmt.Fprintf(c.Stderr, "warning: %s/%v\n", filepath.Clean(dir), d)
 		}
-		return nil, fmt.Errorf("%s: the payload has %s", dir, count(len(found), "error"))
+		return nil, fmt.Errorf("%s: the payload has %s", dir, words.Count(len(found), "error", "errors"))
 	} else if err != nil {
 		return nil, err
 	}
@@ -223,7 +224,7 @@ func printPlanJSON(w io.Writer, s *payload.Selection, p *payload.Plan) error {
 // printPlan tells a plan: a line for each group, with -v one for each task and
 // each manifest that is left out.
 func printPlan(w io.Writer, s *payload.Selection, p *payload.Plan, verbose bool) {
-	fmt.Fprintf(w, "release %s: %s applied, %d left out\n", s.Payload.Release.Version, count(len(s.Tasks), "manifest"), len(s.Excluded))
+	fmt.Fprintf(w, "release %s: %s applied, %d left out\n", s.Payload.Release.Version, words.Count(len(s.Tasks), "manifest", "manifests"), len(s.Excluded))
 	fmt.Fprintf(w, "about %s with up to %d tasks at a time, %s one by one, and never less than %s, the critical path (*)\n",
 		round(p.Schedule.Total), p.Schedule.Workers, round(p.Schedule.Work), round(p.Schedule.Path))
 	critical := make(map[int]bool, len(p.Critical))
@@ -246,7 +247,7 @@ func printPlan(w io.Writer, s *payload.Selection, p *payload.Plan, verbose bool)
 		for t := n.First; t < n.First+n.Count; t++ {
 			total += p.Durations[t]
 		}
-		fmt.Fprintf(w, "%s %8s  %-50s %s, %s\n", mark, "+"+round(begin[n.First]), p.Graph.Title(n), count(n.Count, "task"), round(total))
+		fmt.Fprintf(w, "%s %8s  %-50s %s, %s\n", mark, "+"+round(begin[n.First]), p.Graph.Title(n), words.Count(n.Count, "task", "tasks"), round(total))
 		for t := n.First; verbose && t < n.First+n.Count; t++ {
 			fmt.Fprintf(w, "             %s\n", p.Graph.Label(t))
 		}
@@ -256,14 +257,6 @@ func printPlan(w io.Writer, s *payload.Selection, p *payload.Plan, verbose bool)
 			fmt.Fprintf(w, "left out: %s: %s: %s\n", x.File, x.ID, x.Reason)
 		}
 	}
-}
-
-// count writes a number of things.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // round writes a duration to the second, or finer below a minute.

@@ -20,6 +20,7 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 func statusCommand() *args.Command {
@@ -280,7 +281,7 @@ func printStatus(to io.Writer, r *cvo.Report, all bool) error {
 		for _, g := range r.Gaps {
 			what = append(what, g.What)
 		}
-		fmt.Fprintf(w, "Not known: %s (-v tells how to get it)\n", clip(strings.Join(what, "; "), 160))
+		fmt.Fprintf(w, "Not known: %s (-v tells how to get it)\n", words.Shorten(strings.Join(what, "; "), 160))
 	}
 	for _, g := range r.Gaps {
 		if all {
@@ -341,7 +342,7 @@ func printTables(w io.Writer, r *cvo.Report) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, o := range r.Operators {
 		if o.State != "updated" || o.Health != "healthy" {
-			fmt.Fprintf(table, "operator %s\t%s\t%s\t%s\t%s\n", o.Name, o.State, o.Health, o.Version, clip(strings.TrimSpace(o.Reason+" "+firstLine(o.Message)), 80))
+			fmt.Fprintf(table, "operator %s\t%s\t%s\t%s\t%s\n", o.Name, o.State, o.Health, o.Version, words.Shorten(strings.TrimSpace(o.Reason+" "+firstLine(o.Message)), 80))
 		}
 	}
 	for _, n := range r.Nodes {
@@ -349,7 +350,7 @@ func printTables(w io.Writer, r *cvo.Report) {
 		if n.Down {
 			down = "down"
 		}
-		fmt.Fprintf(table, "node %s (%s)\t%s\t%s\t%s\t%s\n", n.Name, n.Pool, n.State, down, cmp.Or(n.Version, "?"), clip(firstLine(n.Message), 80))
+		fmt.Fprintf(table, "node %s (%s)\t%s\t%s\t%s\t%s\n", n.Name, n.Pool, n.State, down, cmp.Or(n.Version, "?"), words.Shorten(firstLine(n.Message), 80))
 	}
 	table.Flush()
 }
@@ -360,12 +361,12 @@ func printFinding(w io.Writer, f *cvo.Finding, all bool) {
 		since = " (since " + f.Since.UTC().Format(time.RFC3339) + ")"
 	}
 	if !all {
-		fmt.Fprintf(w, "%s: %s%s\n", f.Severity, clip(f.Message, 180), since)
+		fmt.Fprintf(w, "%s: %s%s\n", f.Severity, words.Shorten(f.Message, 180), since)
 		next := f.Next
 		if n := len(f.Explains); n > 1 {
 			next = fmt.Sprintf("it explains %d reports; %s", n, next)
 		}
-		fmt.Fprintf(w, "  next: %s\n", clip(next, 180))
+		fmt.Fprintf(w, "  next: %s\n", words.Shorten(next, 180))
 		return
 	}
 	page.Fold(w, string(f.Severity)+": ", f.Message+since)
@@ -374,19 +375,11 @@ func printFinding(w io.Writer, f *cvo.Finding, all bool) {
 	}
 	page.Fold(w, "  next: ", f.Next)
 	for _, s := range f.Explains {
-		page.Fold(w, "  explains: ", clip(s.Message, 200))
+		page.Fold(w, "  explains: ", words.Shorten(s.Message, 200))
 	}
 }
 
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return line
-}
-
-// clip shortens a text.
-func clip(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
 }

@@ -25,29 +25,29 @@ const modulePath = "github.com/fairlead/fairlead"
 // A new package is listed here in the change that adds it.
 var lattice = map[string][]string{
 	// Leaves.
-	".":                  {"internal/decimal"},
+	".":                  {"internal/decimal", "internal/words"},
 	"internal/decimal":   {},
 	"internal/durations": {},
-	"internal/object":    {".", "internal/decimal"},
+	"internal/object":    {".", "internal/decimal", "internal/words"},
 	"internal/wheel":     {},
 	"internal/diagram":   {},
 	"internal/semverx":   {},
-	"internal/doc":       {".", "internal/near"},
+	"internal/doc":       {".", "internal/words"},
 	"internal/archive":   {},
 	"internal/arch":      {},
 	"internal/golden":    {},
 	"internal/long":      {},
 	"internal/mutate":    {"."},
-	"internal/near":      {},
+	"internal/words":     {},
 	"internal/cluster":   {".", "internal/object", "internal/placement"},
 	"internal/explore":   {".", "internal/golden", "internal/long"},
 	"internal/sim":       {".", "internal/object"},
 	"internal/placement": {".", "internal/object"},
 
 	// Solving.
-	"solver":      {"internal/diagram"},
+	"solver":      {"internal/diagram", "internal/words"},
 	"solver/cudf": {"solver"},
-	"solver/rule": {"internal/semverx"},
+	"solver/rule": {"internal/semverx", "internal/words"},
 
 	// Catalogs.
 	"catalog/internal/csv":     {"internal/doc"},
@@ -58,32 +58,32 @@ var lattice = map[string][]string{
 	"catalog/internal/shape":   {"catalog/internal/names", "internal/doc"},
 	"catalog": {
 		".", "catalog/internal/csv", "catalog/internal/inspect", "catalog/internal/names", "catalog/internal/regular", "catalog/internal/shape",
-		"internal/doc", "internal/near", "internal/semverx",
+		"internal/doc", "internal/words", "internal/semverx",
 	},
 	"catalog/check": {
 		"catalog", "catalog/internal/csv", "catalog/internal/inspect", "catalog/internal/names", "catalog/internal/opm", "catalog/internal/shape",
-		"internal/doc", "internal/near", "internal/semverx",
+		"internal/doc", "internal/words", "internal/semverx",
 	},
 	"catalog/diff": {"catalog", "internal/doc", "internal/semverx"},
-	"catalog/draw": {"catalog", "internal/diagram", "internal/semverx"},
+	"catalog/draw": {"catalog", "internal/diagram", "internal/semverx", "internal/words"},
 	"catalog/edit": {
-		"catalog", "catalog/check", "catalog/diff", "catalog/internal/csv", "catalog/internal/names", "catalog/internal/shape", "internal/doc", "internal/near",
+		"catalog", "catalog/check", "catalog/diff", "catalog/internal/csv", "catalog/internal/names", "catalog/internal/shape", "internal/doc", "internal/words",
 		"internal/semverx",
 	},
 	"catalog/release":  {"catalog", "catalog/check", "catalog/diff", "catalog/edit", "internal/doc"},
-	"catalog/bundle":   {"catalog", "catalog/internal/regular", "internal/doc", "internal/near", "internal/semverx"},
+	"catalog/bundle":   {"catalog", "catalog/internal/regular", "internal/doc", "internal/words", "internal/semverx"},
 	"catalog/source":   {"catalog", "internal/archive"},
-	"catalog/template": {"catalog", "catalog/check", "internal/doc", "internal/near", "internal/semverx"},
+	"catalog/template": {"catalog", "catalog/check", "internal/doc", "internal/words", "internal/semverx"},
 
 	// The one place where catalogs and the solver meet.
 	"solver/olm/config": {".", "internal/object"},
 	"solver/olm/group":  {".", "internal/object"},
 	"solver/olm": {".",
-		"catalog", "internal/diagram", "internal/near", "internal/object", "internal/semverx", "solver", "solver/olm/config", "solver/olm/group",
+		"catalog", "internal/diagram", "internal/words", "internal/object", "internal/semverx", "solver", "solver/olm/config", "solver/olm/group",
 		"solver/rule",
 	},
-	"solver/olm/crd":     {".", "internal/object"},
-	"solver/olm/lock":    {"catalog", "internal/doc", "solver/olm"},
+	"solver/olm/crd":     {".", "internal/object", "internal/words"},
+	"solver/olm/lock":    {"catalog", "internal/doc", "solver/olm", "internal/words"},
 	"solver/olm/gate":    {".", "internal/object", "internal/semverx", "solver/olm"},
 	"solver/olm/removal": {".", "internal/object", "solver/olm", "solver/rule"},
 	"solver/olm/scope":   {".", "internal/object", "solver/olm/group"},
@@ -96,21 +96,21 @@ var lattice = map[string][]string{
 	},
 
 	// Controllers.
-	"lifecycle":       {".", "internal/durations", "internal/diagram", "internal/near", "internal/object", "internal/wheel", "lifecycle/drain"},
-	"lifecycle/drain": {".", "internal/durations", "internal/near", "internal/object", "internal/placement"},
-	"taints":          {".", "internal/decimal", "internal/near", "internal/object"},
-	"taints/eviction": {".", "internal/durations", "internal/object", "taints"},
+	"lifecycle":       {".", "internal/durations", "internal/diagram", "internal/words", "internal/object", "internal/wheel", "lifecycle/drain"},
+	"lifecycle/drain": {".", "internal/durations", "internal/words", "internal/object", "internal/placement"},
+	"taints":          {".", "internal/decimal", "internal/words", "internal/object"},
+	"taints/eviction": {".", "internal/durations", "internal/object", "taints", "internal/words"},
 	"taints/fleet":    {".", "internal/decimal", "taints"},
-	"taints/whatif":   {".", "internal/durations", "internal/near", "internal/object", "internal/placement", "taints", "taints/eviction"},
-	"cvo/graph":       {".", "internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
-	"cvo/payload":     {".", "internal/diagram", "internal/doc", "internal/near", "internal/object", "internal/semverx"},
-	"cvo/rollout":     {".", "internal/durations", "internal/object"},
-	"lifecycle/fleet": {".", "internal/durations", "internal/object", "lifecycle", "lifecycle/drain"},
+	"taints/whatif":   {".", "internal/durations", "internal/words", "internal/object", "internal/placement", "taints", "taints/eviction"},
+	"cvo/graph":       {".", "internal/diagram", "internal/doc", "internal/words", "internal/object", "internal/semverx"},
+	"cvo/payload":     {".", "internal/diagram", "internal/doc", "internal/words", "internal/object", "internal/semverx"},
+	"cvo/rollout":     {".", "internal/durations", "internal/object", "internal/words"},
+	"lifecycle/fleet": {".", "internal/durations", "internal/object", "lifecycle", "lifecycle/drain", "internal/words"},
 	"lifecycle/quorum": {
-		".", "internal/durations", "internal/object", "lifecycle",
+		".", "internal/durations", "internal/object", "lifecycle", "internal/words",
 	},
 	"cvo": {
-		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/durations", "internal/object", "internal/semverx",
+		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/durations", "internal/object", "internal/semverx", "internal/words",
 	},
 
 	// Programs: the public packages, what they read their input with, and what
@@ -119,7 +119,7 @@ var lattice = map[string][]string{
 		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/release", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout",
 		"internal/archive", "internal/diagram", "internal/doc", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/removal",
-		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif",
+		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif", "internal/words",
 	},
 	"examples/internal/script": {"internal/golden"}, // for their tests
 }
@@ -197,7 +197,7 @@ var cores = map[string]purity{
 	"internal/archive":   calm,
 	"internal/diagram":   calm,
 	"internal/doc":       calm,
-	"internal/near":      pure,
+	"internal/words":     pure,
 	"internal/semverx":   calm,
 	"solver":             calm,
 	"solver/cudf":        calm,

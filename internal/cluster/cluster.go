@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -58,13 +59,6 @@ func New(clock fairlead.Clock, o *Options) *Cluster {
 
 func (c *Cluster) now() time.Time { return c.clock.Now().Round(0).UTC() }
 
-func or(d, otherwise time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return otherwise
-}
-
 // AddWorkload has a number of pods kept from now on.
 func (c *Cluster) AddWorkload(w Workload) { c.workloads = append(c.workloads, w) }
 
@@ -77,7 +71,7 @@ func (c *Cluster) AddInstance(providerID, node string) {
 // nothing.
 func (c *Cluster) DeleteInstance(providerID string) {
 	if i := c.instances[providerID]; i != nil && i.gone.IsZero() {
-		i.gone = c.now().Add(or(c.options.InstanceGoes, time.Minute))
+		i.gone = c.now().Add(cmp.Or(max(c.options.InstanceGoes, 0), time.Minute))
 	}
 }
 

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,7 +39,7 @@ func (c *Cluster) cloud() {
 			c.silent[i.node] = true
 		}
 		n, ok := Get(c, Nodes(), i.node)
-		if ok && n.Spec.ProviderID == id && !now.Before(i.lost.Add(or(c.options.NodeIsRemoved, 10*time.Minute))) {
+		if ok && n.Spec.ProviderID == id && !now.Before(i.lost.Add(cmp.Or(max(c.options.NodeIsRemoved, 0), 10*time.Minute))) {
 			c.drop("Node", i.node)
 		}
 	}
@@ -61,7 +62,7 @@ func (c *Cluster) agents() {
 			if !p.DeletionTimestamp.After(now) && len(p.Finalizers) == 0 {
 				c.forget(&p)
 			}
-		case p.Status.Phase == fairlead.PodPending && !now.Before(c.bound[p.UID].Add(or(c.options.PodStartup, 10*time.Second))):
+		case p.Status.Phase == fairlead.PodPending && !now.Before(c.bound[p.UID].Add(cmp.Or(max(c.options.PodStartup, 0), 10*time.Second))):
 			p.Status.Phase = fairlead.PodRunning
 			p.Status.Conditions = fairlead.SetCondition(p.Status.Conditions, fairlead.Condition{Type: "Ready", Status: fairlead.ConditionTrue, LastTransitionTime: now})
 			put(c, Pods(), p)
@@ -126,7 +127,7 @@ func (c *Cluster) Next() time.Time {
 	for _, i := range c.instances {
 		at(i.gone)
 		if !i.lost.IsZero() {
-			at(i.lost.Add(or(c.options.NodeIsRemoved, 10*time.Minute)))
+			at(i.lost.Add(cmp.Or(max(c.options.NodeIsRemoved, 0), 10*time.Minute)))
 		}
 	}
 	for _, p := range List(c, Pods()) {
@@ -134,7 +135,7 @@ func (c *Cluster) Next() time.Time {
 			at(*p.DeletionTimestamp)
 		}
 		if b, ok := c.bound[p.UID]; ok {
-			at(b.Add(or(c.options.PodStartup, 10*time.Second)))
+			at(b.Add(cmp.Or(max(c.options.PodStartup, 0), 10*time.Second)))
 		}
 	}
 	return next

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Mismatch is a value that does not fit the Go type it is decoded into.
@@ -196,7 +196,7 @@ func (d *decoder) fields(v *Value, to reflect.Value) {
 				for f := range fields {
 					names[f] = fields[f].name
 				}
-				d.unknown(m, near.Nearest(m.Key, names))
+				d.unknown(m, words.Nearest(m.Key, names))
 			}
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Misfit returns the path of the first value in a JSON document that does not
@@ -66,7 +67,7 @@ func members(path string, data []byte, t reflect.Type) (string, string) {
 		if !there || name == "" {
 			continue
 		}
-		if p, problem := misfit(join(path, name), value, t.Field(i).Type); problem != "" {
+		if p, problem := misfit(words.Field(path, name), value, t.Field(i).Type); problem != "" {
 			return p, problem
 		}
 	}
@@ -84,18 +85,11 @@ func entries(path string, data []byte, t reflect.Type) (string, string) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if p, problem := misfit(join(path, name), object[name], t.Elem()); problem != "" {
+		if p, problem := misfit(words.Field(path, name), object[name], t.Elem()); problem != "" {
 			return p, problem
 		}
 	}
 	return "", ""
-}
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
 }
 
 // maxShown is how much of a value a message repeats, in bytes.

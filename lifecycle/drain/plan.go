@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/near"
 	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // PlanRequest is what [NewPlan] looks at. Lists may be in any order, but for
@@ -176,8 +176,8 @@ func (r *PlanRequest) check(policy *Policy) ([]int, error) {
 	for i, name := range drain {
 		j, is := at[name]
 		switch {
-		case !is && near.Nearest(name, known) != "":
-			errs.Add(fmt.Sprintf("drain[%d]", i), "there is no node %q; is %q meant?", name, near.Nearest(name, known))
+		case !is && words.Nearest(name, known) != "":
+			errs.Add(fmt.Sprintf("drain[%d]", i), "there is no node %q; is %q meant?", name, words.Nearest(name, known))
 		case !is:
 			errs.Add(fmt.Sprintf("drain[%d]", i), "there is no node %q", name)
 		case given && seen[name]:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
@@ -176,7 +177,7 @@ func (h *HealthCheck) Judge(targets []Target, now time.Time) (*HealthReport, err
 		if len(names) > 0 {
 			r.Blocked = append(r.Blocked, fairlead.Block{
 				Subject: "health check " + h.ObjectMeta.String(), Reason: reason,
-				Message: fmt.Sprintf("%s; unhealthy and not replaced: %s", message, listed(names)), Unblock: unblock,
+				Message: fmt.Sprintf("%s; unhealthy and not replaced: %s", message, words.First(names, listed)), Unblock: unblock,
 			})
 		}
 		return r, nil
@@ -287,18 +288,5 @@ func (h *HealthCheck) past(v *Health, why string, since time.Time, limit time.Du
 	}
 }
 
-// listed writes up to ten names.
-func listed(names []string) string {
-	const most = 10
-	text := ""
-	for i, n := range names[:min(len(names), most)] {
-		if i > 0 {
-			text += ", "
-		}
-		text += n
-	}
-	if len(names) > most {
-		text += fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return text
-}
+// listed is how many names a message lists.
+const listed = 10

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
@@ -108,7 +109,7 @@ func (c *ControlPlane) unfit() Replacement {
 		return stop("InvalidStrategy", fmt.Sprintf("strategy: there is no %q", c.Strategy), "write RollingUpdate or OnDelete")
 	}
 	if len(c.UnmanagedNodes) > 0 {
-		return stop("UnmanagedNodes", "nodes without a machine: "+listed(slices.Sorted(slices.Values(c.UnmanagedNodes))), "make machines for them, or remove them")
+		return stop("UnmanagedNodes", "nodes without a machine: "+words.First(slices.Sorted(slices.Values(c.UnmanagedNodes)), listed), "make machines for them, or remove them")
 	}
 	ready, seen := false, map[string]bool{}
 	for _, m := range c.Machines {

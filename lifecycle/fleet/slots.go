@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
@@ -269,7 +270,7 @@ func (a *Admission) block(c *Candidate, l *Limit, now time.Time) fairlead.Block 
 		for _, s := range taken {
 			holders = append(holders, fmt.Sprintf("%s for %v", s.Machine, now.Sub(s.Since).Round(time.Second)))
 		}
-		b.Message = fmt.Sprintf("%s lets %d be drained at a time: %s", what, l.Max, listed(holders))
+		b.Message = fmt.Sprintf("%s lets %d be drained at a time: %s", what, l.Max, words.First(holders, listed))
 		b.Owner, b.Since = "machine "+taken[0].Machine, taken[0].Since
 	}
 	return b

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,7 +91,7 @@ func (b *MemBackend) Members() []Member {
 
 func (b *MemBackend) observed() []Member {
 	var all []Member
-	catchUp := or(b.CatchUp, 2*time.Minute)
+	catchUp := cmp.Or(max(b.CatchUp, 0), 2*time.Minute)
 	for _, m := range b.members {
 		m.Healthy = b.Machines.Reachable(m.Name)
 		m.CaughtUp = m.Healthy && m.Learner && !b.now().Before(m.added.Add(catchUp))

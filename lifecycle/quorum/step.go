@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -99,7 +100,7 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	if policy == nil {
 		policy = &Policy{}
 	}
-	backoff := fairlead.Backoff{Min: or(policy.MinBackoff, time.Second), Max: or(policy.MaxBackoff, 30*time.Second)}
+	backoff := fairlead.Backoff{Min: cmp.Or(max(policy.MinBackoff, 0), time.Second), Max: cmp.Or(max(policy.MaxBackoff, 0), 30*time.Second)}
 	s := &stepper{World: world, Ledger: fairlead.NewLedger(state.Pending, world.Outcomes, now, backoff)}
 	s.look()
 	managed := s.managed()
@@ -112,15 +113,8 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 		s.do(s.change)
 	}
 	s.tell(managed)
-	s.At(now.Add(or(policy.Resync, time.Minute)))
+	s.At(now.Add(cmp.Or(max(policy.Resync, 0), time.Minute)))
 	return Decision{State: State{s.Pending()}, Actions: s.actions, Blocked: s.Blocked(), Wake: s.Wake()}
-}
-
-func or(d, otherwise time.Duration) time.Duration {
-	if d > 0 {
-		return d
-	}
-	return otherwise
 }
 
 // look puts what is observed in order.

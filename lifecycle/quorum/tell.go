@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
@@ -79,13 +80,13 @@ func (s *stepper) plane() {
 		s.tellPlane(ReasonNoVoters, fmt.Sprintf("no voter is seen, and %d are desired", s.Desired), "etcd answers; if it is not bootstrapped yet, its bootstrap ends")
 		return
 	case spare < 0:
-		s.tellPlane(ReasonQuorumLost, fmt.Sprintf("%d of %d voters %s healthy, and %d are needed: etcd takes no writes, and no member can be added or removed", s.healthy, n, is(s.healthy), majority(n)),
+		s.tellPlane(ReasonQuorumLost, fmt.Sprintf("%d of %d voters %s healthy, and %d are needed: etcd takes no writes, and no member can be added or removed", s.healthy, n, words.Plural(s.healthy, "is", "are"), majority(n)),
 			"start members "+listed(s.sick)+" again: look at their nodes; "+restore)
 		return
 	case s.change != nil:
 		return
 	case len(down) > 0:
-		s.tellPlane(ReasonUnhealthy, fmt.Sprintf("%s %s not healthy; the cluster of %d survives the loss of %d more, and no member can be added", counted("voter", down), is(len(down)), n, spare),
+		s.tellPlane(ReasonUnhealthy, fmt.Sprintf("%s %s not healthy; the cluster of %d survives the loss of %d more, and no member can be added", counted("voter", down), words.Plural(len(down), "is", "are"), n, spare),
 			"look at their nodes and pods; what does not recover is replaced by deleting its machine")
 	}
 	for _, l := range s.learners {
@@ -100,13 +101,6 @@ func (s *stepper) plane() {
 		s.tellPlane(ReasonTooFewVoters, fmt.Sprintf("there are %d voters, and %d are desired; the cluster survives the loss of %d more", n, s.Desired, spare),
 			"another machine joins the control plane, and etcd runs on its node")
 	}
-}
-
-func is(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }
 
 func counted(noun string, names []string) string {

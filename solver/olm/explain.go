@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver"
 )
 
@@ -43,11 +44,11 @@ func (x *Explanation) Within(most int) string {
 	for width := len(text); len(text) > most && width > 0; width-- {
 		short := make([]string, len(lines))
 		for i, line := range lines {
-			short[i] = clip(line, width)
+			short[i] = words.Clip(line, width)
 		}
 		text = strings.Join(short, "\n")
 	}
-	return clip(text, max(most-len("..."), 0))
+	return words.Clip(text, most-len("..."))
 }
 
 // WriteText writes the findings as an indented list, then the advice, on at

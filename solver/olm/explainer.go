@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver"
 )
 
@@ -293,13 +294,5 @@ func listNames(names []string) string { return joinNames(names, "and") }
 func orNames(names []string) string { return joinNames(names, "or") }
 
 func joinNames(names []string, last string) string {
-	const most = 3
-	names = slices.Compact(slices.Clone(names))
-	if len(names) > most+1 {
-		return fmt.Sprintf("%s %s %d more", strings.Join(names[:most], ", "), last, len(names)-most)
-	}
-	if n := len(names); n > 1 {
-		return strings.Join(names[:n-1], ", ") + " " + last + " " + names[n-1]
-	}
-	return strings.Join(names, "")
+	return words.List(slices.Compact(slices.Clone(names)), last, 3)
 }

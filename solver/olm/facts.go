@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
@@ -86,7 +87,7 @@ func decodeFacts(props []catalog.Property, version string, needs *needTable) *fa
 	for _, p := range props {
 		f.props = append(f.props, rule.Property{Type: p.Type, Value: p.Value})
 		if err := f.add(p, needs); err != nil && f.problem == nil {
-			f.problem = fmt.Errorf("property %s %s: %w", p.Type, clip(string(p.Value), 80), err)
+			f.problem = fmt.Errorf("property %s %s: %w", p.Type, words.Clip(string(p.Value), 80), err)
 		}
 	}
 	return f
@@ -130,15 +131,4 @@ func (f *facts) onlyPackage() string {
 		return ""
 	}
 	return f.packages[0].name
-}
-
-// clip shortens text for a message, never inside a character.
-func clip(s string, max int) string {
-	if len(s) <= max {
-		return s
-	}
-	for max > 0 && s[max]&0xC0 == 0x80 {
-		max--
-	}
-	return s[:max] + "..."
 }

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Member is one namespace of one cluster of a fleet.
@@ -80,12 +82,12 @@ func (f *FleetImpact) String() string {
 		}
 		text := fmt.Sprintf("%d %s", n, strings.ToLower(string(kind)))
 		if parts == nil {
-			text = fmt.Sprintf("%d subscription%s %s", n, plural(n), strings.ToLower(string(kind)))
+			text = fmt.Sprintf("%d subscription%s %s", n, words.Plural(n, "", "s"), strings.ToLower(string(kind)))
 		}
 		parts = append(parts, text)
 	}
 	all := len(f.Members) + f.Unaffected
-	text := fmt.Sprintf("%d of %d member%s affected", len(f.Members), all, plural(all))
+	text := fmt.Sprintf("%d of %d member%s affected", len(f.Members), all, words.Plural(all, "", "s"))
 	if len(parts) > 0 {
 		text += ": " + strings.Join(parts, ", ")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // nearest tells, for a requirement that nothing meets, what comes nearest to
@@ -115,7 +116,7 @@ func (q *query) nearestRule(ctx context.Context, n *need, say sayFunc) {
 			f := m.failed[0]
 			others := ""
 			if n := len(m.failed) - 1; n > 0 {
-				others = fmt.Sprintf(" and %d other bundle%s", n, plural(n))
+				others = fmt.Sprintf(" and %d other bundle%s", n, words.Plural(n, "", "s"))
 			}
 			say("the rule cannot be evaluated on %s%s of catalog %s: %v", f.bundle, others, s.SourceKey, f.err)
 		}
@@ -158,13 +159,6 @@ func (q *query) nearestPackage(n *need, say sayFunc) {
 		return
 	}
 	say("no catalog has package %s", n.pkg)
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }
 
 func versionText(v semverx.Version) string {
@@ -260,7 +254,7 @@ func (q *query) nearestSubscription(s *subscription) []Finding {
 				say("%s is in channel %s", e.name, ch.name)
 			}
 		}
-		say("package %s of catalog %s has the channel%s %s", p.name, src.SourceKey, plural(len(names)), strings.Join(names, ", "))
+		say("package %s of catalog %s has the channel%s %s", p.name, src.SourceKey, words.Plural(len(names), "", "s"), strings.Join(names, ", "))
 	}
 	if !found {
 		if pkg := q.packageOfChannel(s.Spec.Package); pkg != "" {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
@@ -37,7 +38,7 @@ func (n *need) String() string {
 	case n.gvk != nil:
 		return "API " + gvkText(*n.gvk)
 	case n.constraint != nil:
-		text := clip(n.constraint.String(), maxConstraintText)
+		text := words.Clip(n.constraint.String(), maxConstraintText)
 		if message := n.constraint.FailureMessage; message != "" {
 			return fmt.Sprintf("%q: %s", message, text)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Target is where a package is to be taken: to a bundle, to a version or, with
@@ -190,7 +191,7 @@ type PathLimitError struct {
 // Error says how far the search came, and what to do.
 func (e *PathLimitError) Error() string {
 	return fmt.Sprintf("no path of up to %d hop%s, and the search ended after %d states; allow more of them, or ask for a nearer target",
-		e.Hops, plural(e.Hops), e.States)
+		e.Hops, words.Plural(e.Hops, "", "s"), e.States)
 }
 
 // A PathError says that no path leads to the targets.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // maxDistance is more than any two names differ by.
@@ -31,7 +31,7 @@ func (q *query) similarNames(name string) []string {
 	var likes []like
 	all := q.packageNames()
 	for _, p := range all {
-		d, short := near.Distance(name, p, maxDistance), min(len(name), len(p))
+		d, short := words.Distance(name, p, maxDistance), min(len(name), len(p))
 		if swapped(name, p) {
 			d = 1
 		}
@@ -41,7 +41,7 @@ func (q *query) similarNames(name string) []string {
 	}
 	if len(likes) == 0 {
 		for _, p := range sharingWord(name, all) {
-			likes = append(likes, like{p, near.Distance(name, p, maxDistance)})
+			likes = append(likes, like{p, words.Distance(name, p, maxDistance)})
 		}
 	}
 	slices.SortFunc(likes, func(a, b like) int {

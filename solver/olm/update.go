@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver"
 )
 
@@ -95,7 +95,7 @@ func (q *query) name(packages []string) error {
 	for _, p := range packages {
 		if !slices.Contains(known, p) {
 			hint := "the request has subscriptions of " + listNames(sorted(known))
-			if close := near.Nearest(p, known); close != "" {
+			if close := words.Nearest(p, known); close != "" {
 				hint = "there is one of " + close
 			}
 			return fmt.Errorf("package %s: the request has no subscription of it, so it cannot be updated; %s", p, hint)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // ConstraintError tells why a text is no olm.constraint.
@@ -178,7 +179,7 @@ func (p *constraintParser) constraint(path string, depth int) (Constraint, error
 		return c, p.fail(start, "", limit.Error(), "", limit)
 	}
 	_, err := p.object(path, constraintKeys, func(key string, at int) error {
-		inner := join(path, key)
+		inner := words.Field(path, key)
 		if key == "failureMessage" {
 			var err error
 			c.FailureMessage, err = p.text(inner)
@@ -232,11 +233,11 @@ func (p *constraintParser) gvk(path string) (*GVK, error) {
 	present, err := p.object(path, []string{"group", "version", "kind"}, func(key string, _ int) (err error) {
 		switch key {
 		case "group":
-			gvk.Group, err = p.text(join(path, key))
+			gvk.Group, err = p.text(words.Field(path, key))
 		case "version":
-			gvk.Version, err = p.text(join(path, key))
+			gvk.Version, err = p.text(words.Field(path, key))
 		default:
-			gvk.Kind, err = p.text(join(path, key))
+			gvk.Kind, err = p.text(words.Field(path, key))
 		}
 		return err
 	})
@@ -257,11 +258,11 @@ func (p *constraintParser) packageRequirement(path string) (*PackageRequirement,
 	start, rangeAt := p.next(), 0
 	present, err := p.object(path, []string{"packageName", "versionRange"}, func(key string, _ int) (err error) {
 		if key == "packageName" {
-			req.PackageName, err = p.text(join(path, key))
+			req.PackageName, err = p.text(words.Field(path, key))
 			return err
 		}
 		rangeAt = p.next()
-		req.VersionRange, err = p.text(join(path, key))
+		req.VersionRange, err = p.text(words.Field(path, key))
 		return err
 	})
 	if err != nil || !present {
@@ -274,7 +275,7 @@ func (p *constraintParser) packageRequirement(path string) (*PackageRequirement,
 		return nil, p.fail(start, path, "no version range", `give "versionRange"; ">=0.0.0-0" is any version`, nil)
 	}
 	if req.parsed, err = semverx.ParseRange(req.VersionRange); err != nil {
-		return nil, p.fail(rangeAt, join(path, "versionRange"), err.Error(), "", err)
+		return nil, p.fail(rangeAt, words.Field(path, "versionRange"), err.Error(), "", err)
 	}
 	return &req, nil
 }
@@ -284,7 +285,7 @@ func (p *constraintParser) cel(path string) (*Rule, error) {
 	start, ruleAt := p.next(), -1
 	present, err := p.object(path, []string{"rule"}, func(key string, _ int) (err error) {
 		ruleAt = p.next()
-		src, err = p.text(join(path, key))
+		src, err = p.text(words.Field(path, key))
 		return err
 	})
 	if err != nil || !present {
@@ -295,14 +296,14 @@ func (p *constraintParser) cel(path string) (*Rule, error) {
 	}
 	rule, err := p.compiler.Compile(src)
 	if err != nil {
-		return nil, p.fail(ruleAt, join(path, "rule"), err.Error(), "", err)
+		return nil, p.fail(ruleAt, words.Field(path, "rule"), err.Error(), "", err)
 	}
 	return rule, nil
 }
 
 // group reads {constraints: [...]}; nil for null, and not nil if empty.
 func (p *constraintParser) group(path string, depth int) ([]Constraint, error) {
-	list := join(path, "constraints")
+	list := words.Field(path, "constraints")
 	group := []Constraint{}
 	present, err := p.object(path, []string{"constraints"}, func(string, int) error {
 		start := p.next()
@@ -327,13 +328,6 @@ func (p *constraintParser) group(path string, depth int) ([]Constraint, error) {
 		return nil, err
 	}
 	return group, nil
-}
-
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
 }
 
 func describe(tok json.Token) string {

@@ -3,11 +3,11 @@ package eviction
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // evictor decides on the evictions of one Step.
@@ -48,7 +48,7 @@ func (s *stepper) evictAll(pods []due) {
 	if e.throttled > 0 {
 		s.block(fairlead.Block{
 			Subject: "node " + s.Name, Reason: ReasonThrottled, Since: e.since,
-			Message: fmt.Sprintf("%s to be evicted until some of the %d on their way out are gone", plural(e.throttled, "pod waits", "pods wait"), e.inFlight),
+			Message: fmt.Sprintf("%s to be evicted until some of the %d on their way out are gone", words.Count(e.throttled, "pod waits", "pods wait"), e.inFlight),
 			Unblock: "evicted pods terminate, or maxInFlight of the policy is raised",
 		})
 	}
@@ -59,7 +59,7 @@ func (e *evictor) evict(d *due) {
 	ref := RefOf(d.pod)
 	if problem := ref.problem(); problem != "" {
 		e.block(fairlead.Block{
-			Subject: "pod " + clip(ref.String()), Reason: ReasonNoUID, Since: d.At,
+			Subject: "pod " + words.Clip(ref.String(), 80), Reason: ReasonNoUID, Since: d.At,
 			Message: "it is due and not evicted: " + problem, Unblock: "the pod is listed as the API lists it",
 		})
 		return
@@ -158,13 +158,4 @@ func (r PodRef) problem() string {
 		return fmt.Sprintf("its name, namespace or UID has more than %d bytes", most)
 	}
 	return ""
-}
-
-// clip shortens what may be huge.
-func clip(s string) string {
-	const most = 80
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "..."
-	}
-	return s
 }

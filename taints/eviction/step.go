@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Decision is what [Step] returns. Blocked is in the order: the node, its taints,
@@ -166,7 +167,7 @@ func (s *stepper) wait(n int, next *due) {
 	b := fairlead.Block{
 		Subject: "node " + s.Name, Reason: ReasonTolerating, Since: since,
 		Message: fmt.Sprintf("%s while tolerated; the next to leave is %s/%s at %s, for taint %s",
-			plural(n, "pod stays", "pods stay"), next.pod.Namespace, next.pod.Name, next.At.Format(time.RFC3339), next.Taint.Key),
+			words.Count(n, "pod stays", "pods stay"), next.pod.Namespace, next.pod.Name, next.At.Format(time.RFC3339), next.Taint.Key),
 		Unblock: "time passes, or the taint is removed",
 	}
 	if !s.ahead.IsZero() {
@@ -175,13 +176,6 @@ func (s *stepper) wait(n int, next *due) {
 		b.Unblock += ", or the clock is put right"
 	}
 	s.block(b)
-}
-
-func plural(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }
 
 // do decides on an action other than an eviction, unless it was decided on a

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/taints"
 )
 
@@ -263,7 +264,7 @@ func (s *zoneStepper) release() {
 		if s.Due(fairlead.Key{Kind: EditTaints{}.Key().Kind, ID: AllZones}) {
 			s.actions = edits
 		}
-		message += fmt.Sprintf(" (%s)", plural(len(edits), "node has one yet", "nodes have one yet"))
+		message += fmt.Sprintf(" (%s)", words.Count(len(edits), "node has one yet", "nodes have one yet"))
 	}
 	s.blocked = append(s.blocked, fairlead.Block{
 		Subject: "all zones", Reason: ReasonDisrupted, Since: s.state.Disruption.Since, Owner: "the network between nodes and control plane",
@@ -319,7 +320,7 @@ func (s *zoneStepper) grant(z *zone) {
 		return
 	}
 	b := fairlead.Block{Subject: fmt.Sprintf("zone %q", z.Name), Since: fairlead.Past(unreadySince(z.waiting[0]), s.Now())}
-	who := plural(len(z.waiting), "node waits", "nodes wait")
+	who := words.Count(len(z.waiting), "node waits", "nodes wait")
 	switch {
 	case z.Rate == 0:
 		b.Reason, b.Unblock = ReasonZoneStopped, "more of its nodes are ready"

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/taints"
 	"github.com/fairlead/fairlead/taints/eviction"
 )
@@ -206,7 +207,7 @@ func (s *story) describe(e *Event, nodes []int) string {
 		who = fmt.Sprintf("%d nodes", len(nodes))
 	}
 	if e.Zone != "" {
-		who = fmt.Sprintf("zone %s (%s)", e.Zone, plural(len(nodes), "node", "nodes"))
+		who = fmt.Sprintf("zone %s (%s)", e.Zone, words.Count(len(nodes), "node", "nodes"))
 	}
 	var what []string
 	if e.Taint != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Measures of the picture, in pixels.
@@ -33,7 +34,7 @@ func (p *Prediction) WriteSVG(w io.Writer) error {
 	fmt.Fprintf(d.out, `<rect width="100%%" height="100%%" fill="white"/>`+"\n")
 	for i, name := range d.names {
 		y := d.y(i)
-		fmt.Fprintf(d.out, `<text x="8" y="%d">%s</text><line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#ddd"/>`+"\n", y+4, escape(short(name, 24)), svgLeft, y, svgLeft+svgWidth, y)
+		fmt.Fprintf(d.out, `<text x="8" y="%d">%s</text><line x1="%d" y1="%d" x2="%d" y2="%d" stroke="#ddd"/>`+"\n", y+4, escape(words.Shorten(name, 24)), svgLeft, y, svgLeft+svgWidth, y)
 	}
 	d.axis(height - 25)
 	for i := range p.Entries {
@@ -48,7 +49,7 @@ func (p *Prediction) WriteSVG(w io.Writer) error {
 		d.out.WriteString(dot)
 	}
 	if d.left > 0 {
-		fmt.Fprintf(d.out, `<text x="8" y="%d" fill="#666">%s not drawn</text>`+"\n", height-8, plural(d.left, "node is", "nodes are"))
+		fmt.Fprintf(d.out, `<text x="8" y="%d" fill="#666">%s not drawn</text>`+"\n", height-8, words.Count(d.left, "node is", "nodes are"))
 	}
 	d.out.WriteString("</svg>\n")
 	return d.out.Flush()
@@ -119,7 +120,7 @@ func (d *drawing) mark(e *Entry, height int) {
 		fmt.Fprintf(d.out, `<g><title>%s</title><line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="%s" stroke-dasharray="4 3"/></g>`+"\n",
 			escape(title), d.x(e.At), svgTop-12, d.x(e.At), height-37, colour)
 		if e.Kind == EntryEvent {
-			fmt.Fprintf(d.out, `<text x="%.1f" y="%d">%s</text>`+"\n", d.x(e.At), svgTop-18, escape(short(e.Text, 60)))
+			fmt.Fprintf(d.out, `<text x="%.1f" y="%d">%s</text>`+"\n", d.x(e.At), svgTop-18, escape(words.Shorten(e.Text, 60)))
 		}
 	case !drawn:
 	case e.Kind == EntryTaint && e.Taint.Effect == fairlead.NoExecute:
@@ -154,12 +155,4 @@ func escape(s string) string {
 	var b strings.Builder
 	_ = xml.EscapeText(&b, []byte(s)) // a builder does not fail
 	return b.String()
-}
-
-// short cuts a text to so many characters.
-func short(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/taints/eviction"
 )
 
@@ -114,7 +115,7 @@ func (p *Prediction) summary() []string {
 	if p.Evicted == 0 {
 		return append([]string{"no pod is evicted"}, p.unfinished()...)
 	}
-	lines := []string{fmt.Sprintf("%s evicted, the last after %s", plural(p.Evicted, "pod is", "pods are"), p.Last.Sub(p.Start))}
+	lines := []string{fmt.Sprintf("%s evicted, the last after %s", words.Count(p.Evicted, "pod is", "pods are"), p.Last.Sub(p.Start))}
 	for _, m := range []struct {
 		pods []eviction.PodRef
 		what string
@@ -124,7 +125,7 @@ func (p *Prediction) summary() []string {
 		}
 	}
 	if p.Violations > 0 {
-		lines = append(lines, plural(p.Violations, "eviction is", "evictions are")+" against a disruption budget")
+		lines = append(lines, words.Count(p.Violations, "eviction is", "evictions are")+" against a disruption budget")
 	}
 	return append(lines, p.unfinished()...)
 }
@@ -147,11 +148,4 @@ func podNames(pods []eviction.PodRef) string {
 		names = append(names, "...")
 	}
 	return strings.Join(names, ", ")
-}
-
-func plural(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/durations"
-	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/taints"
 	"github.com/fairlead/fairlead/taints/eviction"
 )
@@ -200,7 +200,7 @@ func (s *story) nodesOf(e *Event, field string) ([]int, error) {
 		n := slices.Index(names, name)
 		if n < 0 {
 			problem := fmt.Sprintf("there is no node %q", name)
-			if meant := near.Nearest(name, names); meant != "" {
+			if meant := words.Nearest(name, names); meant != "" {
 				problem += fmt.Sprintf("; is %q meant?", meant)
 			}
 			return nil, &QuestionError{fmt.Sprintf("%s.nodes[%d]", field, i), problem}

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Change is something that could make an object invalid which was valid
@@ -186,7 +188,7 @@ func (d *differ) required(path string, a, b map[string]any) {
 	for _, field := range is {
 		name, ok := field.(string)
 		if ok && !slices.Contains(was, field) {
-			d.add(join(path, name), "is required now")
+			d.add(words.Field(path, name), "is required now")
 		}
 	}
 }
@@ -195,7 +197,7 @@ func (d *differ) properties(path string, a, b map[string]any) {
 	was, _ := a["properties"].(map[string]any)
 	is, _ := b["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(was)) {
-		below := join(path, name)
+		below := words.Field(path, name)
 		if _, ok := is[name]; !ok {
 			d.add(below, "the field goes")
 			continue
@@ -217,11 +219,4 @@ func (d *differ) below(path, key string, a, b any) {
 	if text := differs(a, b); text != "" {
 		d.add(path, "%s %s", key, text)
 	}
-}
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
 }

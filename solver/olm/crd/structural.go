@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Structural is a [Validator] that knows the keywords of structural schemas:
@@ -154,7 +156,7 @@ func checkObject(path string, value, rules map[string]any, depth int) error {
 		field, _ := properties[name].(map[string]any)
 		_, defaulted := field["default"]
 		if _, there := value[name]; !there && !defaulted {
-			return wrong(join(path, name), "is required")
+			return wrong(words.Field(path, name), "is required")
 		}
 	}
 	if err := within(path, "properties", len(value), rules, "minProperties", "maxProperties"); err != nil {
@@ -165,10 +167,10 @@ func checkObject(path string, value, rules map[string]any, depth int) error {
 		if !known {
 			schema = rules["additionalProperties"]
 			if no, stated := schema.(bool); stated && !no {
-				return wrong(join(path, name), "is not allowed")
+				return wrong(words.Field(path, name), "is not allowed")
 			}
 		}
-		if err := check(join(path, name), value[name], schema, depth+1); err != nil {
+		if err := check(words.Field(path, name), value[name], schema, depth+1); err != nil {
 			return err
 		}
 	}

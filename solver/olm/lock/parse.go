@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // MaxSize is the largest text that Parse takes, in bytes.
@@ -52,7 +53,7 @@ func Parse(file string, text []byte) (*Lock, error) {
 	if version == nil || string(version.Raw) != fmt.Sprint(FormatVersion) {
 		what := "there is no lockVersion"
 		if version != nil {
-			what = fmt.Sprintf("lockVersion is %s", clip(string(version.Raw)))
+			what = fmt.Sprintf("lockVersion is %s", words.Clip(string(version.Raw), 40))
 		}
 		return nil, failAt(at(version), "%s; this program reads version %d: write the lock anew, or use a program that knows its version", what, FormatVersion)
 	}
@@ -69,7 +70,7 @@ func Parse(file string, text []byte) (*Lock, error) {
 		seen := make(map[string]bool, len(list.names))
 		for i, name := range list.names {
 			if seen[name] {
-				return nil, failAt(at(&tree.Get(list.path...).Members[i]), "%s is listed twice in %s: write the lock anew", clip(name), strings.Join(list.path, "."))
+				return nil, failAt(at(&tree.Get(list.path...).Members[i]), "%s is listed twice in %s: write the lock anew", words.Clip(name, 40), strings.Join(list.path, "."))
 			}
 			seen[name] = true
 		}
@@ -174,13 +175,4 @@ func canonical(file string, text, want []byte) error {
 	}
 	line = min(line, len(got))
 	return failAt(doc.Position{File: file, Line: line, Column: 1}, "this line is not in the form that locks are written in (order, spaces, line ends); write the lock anew")
-}
-
-// clip shortens what an error shows.
-func clip(s string) string {
-	const most = 40
-	if len(s) <= most {
-		return s
-	}
-	return s[:most] + "..."
 }

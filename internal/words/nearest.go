@@ -1,5 +1,4 @@
-// Package near finds the name that is likely meant by one that does not exist.
-package near
+package words
 
 // Nearest returns the candidate that is likely meant by a misspelt name, or ""
 // if none is near: at most a third of the characters differ, and at most

@@ -1,9 +1,9 @@
-package near_test
+package words_test
 
 import (
 	"testing"
 
-	"github.com/fairlead/fairlead/internal/near"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 func TestNearest(t *testing.T) {
@@ -20,7 +20,7 @@ func TestNearest(t *testing.T) {
 		{"kubernetes-nmstate", []string{"kubernetes-nmstate-operator", "kubernets-nmstat"}, "kubernets-nmstat"},
 		{"x", nil, ""},
 	} {
-		if got := near.Nearest(c.name, c.candidates); got != c.want {
+		if got := words.Nearest(c.name, c.candidates); got != c.want {
 			t.Errorf("Nearest(%q, %q) = %q, want %q", c.name, c.candidates, got, c.want)
 		}
 	}
@@ -28,16 +28,16 @@ func TestNearest(t *testing.T) {
 
 // TestDistance compares with the definition, on all short words of two letters.
 func TestDistance(t *testing.T) {
-	words := []string{""}
-	for i := 0; i < len(words); i++ {
-		if len(words[i]) < 4 {
-			words = append(words, words[i]+"a", words[i]+"b")
+	all := []string{""}
+	for i := 0; i < len(all); i++ {
+		if len(all[i]) < 4 {
+			all = append(all, all[i]+"a", all[i]+"b")
 		}
 	}
-	for _, a := range words {
-		for _, b := range words {
+	for _, a := range all {
+		for _, b := range all {
 			for limit := 1; limit <= 6; limit++ {
-				if got, want := near.Distance(a, b, limit), defined(a, b); min(got, limit) != min(want, limit) {
+				if got, want := words.Distance(a, b, limit), defined(a, b); min(got, limit) != min(want, limit) {
 					t.Errorf("Distance(%q, %q, %d) = %d, want %d", a, b, limit, got, want)
 				}
 			}
