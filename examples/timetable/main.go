@@ -27,7 +27,7 @@ import (
 func main() { args.Main(run) }
 
 // run is the program but for the process around it.
-func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, arguments []string, _ io.Reader, stdout, stderr io.Writer) int {
 	var why *string
 	program := args.File[*school]{
 		Name:  "timetable",

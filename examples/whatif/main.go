@@ -33,7 +33,7 @@ type supposition struct {
 }
 
 // run is the program but for the process around it.
-func run(ctx context.Context, arguments []string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, arguments []string, _ io.Reader, stdout, stderr io.Writer) int {
 	var suppositions []supposition
 	program := args.File[*set]{
 		Name:  "whatif",

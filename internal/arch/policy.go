@@ -121,6 +121,9 @@ var lattice = map[string][]string{
 		"solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif", "internal/words",
 	},
+	"examples/fairlead": { // the tool, of which each verb has a package
+		"examples/fairlead/fbc", "examples/fairlead/machine", "examples/fairlead/resolve", "examples/fairlead/taint", "examples/fairlead/update",
+	},
 	"examples/internal/script": {"internal/golden"}, // for their tests
 }
 

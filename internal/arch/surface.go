@@ -270,7 +270,7 @@ func packageComment(t *Tree) []Finding {
 
 // public reports whether users can import the file's package.
 func public(f *File) bool {
-	return !f.Nested && f.AST.Name.Name != "main" && !strings.Contains("/"+f.Dir+"/", "/internal/")
+	return !f.Nested && !strings.HasPrefix(f.Dir, "examples/") && f.AST.Name.Name != "main" && !strings.Contains("/"+f.Dir+"/", "/internal/")
 }
 
 // maxMethods is how many methods of its own an exported interface may ask

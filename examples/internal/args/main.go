@@ -10,9 +10,9 @@ import (
 // Main is a process around a program, which gets the words of the command line
 // without its own name and returns the exit status. Its context ends when the
 // user interrupts it.
-func Main(run func(ctx context.Context, words []string, stdout, stderr io.Writer) int) {
+func Main(run func(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(status)
 }

@@ -15,7 +15,7 @@ import (
 
 // Program is a program but for the process around it: it gets the words of a
 // command line, without its own name, and returns the exit status.
-type Program func(ctx context.Context, words []string, stdout, stderr io.Writer) int
+type Program func(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) int
 
 // Run runs the scripts of testdata: "file NAME" writes its input to a file,
 // "NAME ARGUMENT...", with the name of the program, prints what that prints, and
@@ -62,7 +62,7 @@ func Lines(t *testing.T, program Program) {
 // output runs a program, and returns what it prints, complaints at the end.
 func output(t *testing.T, program Program, words []string) (string, int) {
 	var stdout, stderr strings.Builder
-	status := program(t.Context(), words, &stdout, &stderr)
+	status := program(t.Context(), words, strings.NewReader(""), &stdout, &stderr)
 	return stdout.String() + stderr.String(), status
 }
 

@@ -1,0 +1,98 @@
+package fbc
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/examples/internal/args"
+)
+
+func list(c *call) error {
+	if err := c.Parse(2, 3); err != nil {
+		return err
+	}
+	rows := map[string]func(io.Writer, *catalog.Package) error{"packages": packageRow, "channels": channelRows, "bundles": bundleRows}[c.Arg(0)]
+	if rows == nil {
+		return &args.UsageError{Text: fmt.Sprintf("it lists packages, channels or bundles, not %q", c.Arg(0))}
+	}
+	cat, err := c.openSound(c.Arg(1))
+	if err != nil {
+		return err
+	}
+	packages := cat.Packages()
+	if c.Arg(2) != "" {
+		p, err := pkg(cat, c.Arg(2))
+		if err != nil {
+			return err
+		}
+		packages = one(p)
+	}
+	w := tabwriter.NewWriter(c.Stdout, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, map[string]string{
+		"packages": "NAME\tDISPLAY NAME\tDEFAULT CHANNEL", "channels": "PACKAGE\tCHANNEL\tHEAD",
+		"bundles": "PACKAGE\tCHANNEL\tBUNDLE\tREPLACES\tSKIPS\tSKIP RANGE\tIMAGE",
+	}[c.Arg(0)])
+	for p := range packages {
+		if err := rows(w, p); err != nil {
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return sound(cat, c.Arg(2))
+}
+
+func one(p *catalog.Package) iter.Seq[*catalog.Package] {
+	return func(yield func(*catalog.Package) bool) { yield(p) }
+}
+
+// packageRow shows a package with the name that the head of its default
+// channel gives it.
+func packageRow(w io.Writer, p *catalog.Package) error {
+	display := ""
+	if ch, ok := p.Channel(p.DefaultChannel()); ok {
+		for _, head := range ch.Heads() {
+			if b, ok := p.Bundle(head); ok && display == "" {
+				var err error
+				if display, err = b.DisplayName(); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	fmt.Fprintf(w, "%s\t%s\t%s\n", p.Name(), display, p.DefaultChannel())
+	return nil
+}
+
+func channelRows(w io.Writer, p *catalog.Package) error {
+	for ch := range p.Channels() {
+		head := strings.Join(ch.Heads(), ", ")
+		switch len(ch.Heads()) {
+		case 0:
+			head = "(none)"
+		case 1:
+		default:
+			head += " (several)"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", p.Name(), ch.Name(), head)
+	}
+	return nil
+}
+
+func bundleRows(w io.Writer, p *catalog.Package) error {
+	for ch := range p.Channels() {
+		for _, e := range ch.Entries() {
+			image := ""
+			if b, ok := p.Bundle(e.Name); ok {
+				image = b.Image()
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.Name(), ch.Name(), e.Name, e.Replaces, strings.Join(e.Skips, ","), e.SkipRange, image)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+// Package fbc is the verb catalog: it judges, lists, draws, compares, filters,
+// merges, converts and begins file-based catalogs of operators.
+//
+// A catalog is a directory, a .tar.gz of one, an OCI image layout whose image
+// holds a catalog, or one file of JSON or YAML documents, such as the JSON lines
+// of a catalog service. Flags may stand before or after other arguments.
+//
+// The exit status is 0 if all is well, 1 if there are findings, and 2 if the
+// arguments are wrong or something cannot be read.
+package fbc
+
+import (
+	"context"
+	"io"
+
+	"github.com/fairlead/fairlead/examples/internal/args"
+)
+
+// call is a command with its arguments, and what it has opened.
+type call struct {
+	*args.Call
+	opened  []io.Closer // to be closed when the command ends
+	lenient *bool       // read bundles that have keys twice
+}
+
+// with makes the commands of this program those of an args.Program.
+func with(do func(*call) error) func(*args.Call) error {
+	return func(a *args.Call) error {
+		c := &call{Call: a}
+		err := do(c)
+		for _, o := range c.opened {
+			if failed := o.Close(); err == nil {
+				err = failed
+			}
+		}
+		return err
+	}
+}
+
+// Run runs the verb with its words, and returns the exit status.
+func Run(ctx context.Context, words []string, _ io.Reader, stdout, stderr io.Writer) int {
+	program := &args.Program{
+		Name:  "fairlead catalog",
+		About: "fairlead catalog works on file-based catalogs of operators.",
+		Notes: "PATH is a directory, a .tar.gz of one, an OCI image layout, or a file of JSON or YAML documents.\n" +
+			"The exit status is 0 if all is well, 1 for findings, 2 for bad arguments or input.",
+		Commands: []*args.Command{
+			{Name: "validate", Usage: "PATH [-o text|json|sarif|opm] [-lint all|CODE,...]", About: "judge a catalog by the rules that all readers rely on", Run: with(validate)},
+			{Name: "list", Usage: "packages|channels|bundles PATH [PACKAGE]", About: "list what a catalog has", Run: with(list)},
+			{Name: "graph", Usage: "PATH PACKAGE [-o mermaid|dot|svg] [-channel NAME]...", About: "draw the updates of a package", Run: with(graph)},
+			{Name: "path", Usage: "PATH PACKAGE FROM TO [-channel NAME] [-rules v0|v1]", About: "find the updates from one bundle or version to another by the rules of OLM v0 or v1, or say why there are none", Run: with(path)},
+			{Name: "diff", Usage: "OLD NEW [-o text|json]", About: "compare two catalogs; findings are users whom the new one leaves without updates", Run: with(compare)},
+			{Name: "release", Usage: "OLD NEW [-o markdown|json|sarif]", About: "judge a new version of a catalog: is it valid, and does every user of the old one still get updates, by the rules of OLM v0 and v1; with the edit that helps", Run: with(releaseGate)},
+			{Name: "filter", Usage: "PATH -package NAME[/CHANNEL,...][@RANGE]... [-default NAME=CHANNEL]... [-no-dependencies] [-o json|yaml|jsonl] [-to DIR]", About: "take a part of a catalog, with what it requires; the range is like \">=1.0.0 <2.0.0\"", Run: with(filter)},
+			{Name: "merge", Usage: "PATH... [-prefer first|last] [-o json|yaml|jsonl] [-to DIR]", About: "join catalogs; findings are things of which they say different", Run: with(merge)},
+			{Name: "convert", Usage: "PATH [-o json|yaml|jsonl] [-csv-metadata] [-to DIR]", About: "write a catalog in another format, or with olm.csv.metadata instead of manifests", Run: with(convert)},
+			{Name: "render", Usage: "BUNDLEDIR [-image TEMPLATE] [-csv-metadata] [-lenient]", About: "make an olm.bundle document of a bundle directory; the image is a template over {{.Package}}, {{.Name}} and {{.Version}}", Run: with(render)},
+			{Name: "template", Usage: "semver|basic|substitutes FILE [-bundle REFERENCE=DIR]... [-image TEMPLATE] [-csv-metadata] [-lenient]", About: "expand a template; its bundles are directories, named by -bundle or seen from FILE", Run: with(expand)},
+			{Name: "init", Usage: "PACKAGE [-default-channel NAME] [-description FILE] [-icon FILE] [-o json|yaml]", About: "begin a package", Run: with(initPackage)},
+			{Name: "dockerfile", Usage: "DIR [-i IMAGE] [-b IMAGE]", About: "write DIR.Dockerfile, which makes an image that serves the catalog in DIR", Run: with(dockerfile)},
+		},
+	}
+	return program.Run(ctx, words, stdout, stderr)
+}

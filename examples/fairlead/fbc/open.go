@@ -1,0 +1,68 @@
+package fbc
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/source"
+	"github.com/fairlead/fairlead/examples/internal/args"
+)
+
+// open opens a catalog for a command that needs all of it: if it has faults,
+// they are printed, and the command ends. The catalog's place is closed when the
+// command ends.
+func (c *call) open(path string) (*catalog.Catalog, error) {
+	cat, err := c.openSound(path)
+	if err == nil && len(cat.Faults()) > 0 {
+		return nil, args.ErrFindings
+	}
+	return cat, err
+}
+
+// openSound opens a catalog for a command that can do with what of it is
+// sound. Faults are printed; see sound for what follows from them.
+func (c *call) openSound(path string) (*catalog.Catalog, error) {
+	src, err := c.source(path)
+	if err != nil {
+		return nil, err
+	}
+	cat, err := catalog.Open(c.Context, src, nil)
+	var faults catalog.Diagnostics
+	if errors.As(err, &faults) {
+		for _, d := range faults {
+			fmt.Fprintln(c.Stderr, d)
+		}
+		return cat, nil
+	}
+	return cat, err
+}
+
+// sound returns nil if the faults of a catalog leave a package as it is, or the
+// whole catalog if pkg is empty; otherwise the command has findings.
+func sound(cat *catalog.Catalog, pkg string) error {
+	if pkg == "" && len(cat.Faults()) > 0 || pkg != "" && cat.MayMiss("", pkg, "") {
+		return args.ErrFindings
+	}
+	return nil
+}
+
+// source opens the place of a catalog.
+func (c *call) source(path string) (*source.Source, error) {
+	src, err := source.Open(c.Context, path, nil)
+	if err == nil {
+		c.opened = append(c.opened, src)
+	}
+	return src, err
+}
+
+// pkg returns a package of a catalog.
+func pkg(cat *catalog.Catalog, name string) (*catalog.Package, error) {
+	if p, ok := cat.Package(name); ok {
+		return p, nil
+	}
+	if cat.MayMiss(catalog.SchemaPackage, name, name) {
+		return nil, args.ErrFindings // it may be what cannot be read, which has been told
+	}
+	return nil, fmt.Errorf("there is no package %q in the catalog", name)
+}

@@ -1,0 +1,123 @@
+package fbc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/bundle"
+	"github.com/fairlead/fairlead/catalog/template"
+	"github.com/fairlead/fairlead/examples/internal/args"
+)
+
+func render(c *call) error {
+	image := c.Flags.String("image", "", "")
+	metadata := c.Flags.Bool("csv-metadata", false, "")
+	c.lenient = c.Flags.Bool("lenient", false, "")
+	if err := c.Parse(1, 1); err != nil {
+		return err
+	}
+	d, err := c.renderBundle(c.Arg(0), &bundle.RenderOptions{Image: *image, CSVMetadata: *metadata})
+	if err != nil {
+		return c.reported(err)
+	}
+	return d.WriteJSON(c.Stdout)
+}
+
+// renderBundle renders a bundle directory, and prints what the rendering lacks.
+func (c *call) renderBundle(dir string, opts *bundle.RenderOptions) (*bundle.Document, error) {
+	if info, err := os.Stat(dir); err != nil {
+		return nil, err
+	} else if !info.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: errors.New("it is no directory")}
+	}
+	b, err := bundle.Read(c.Context, os.DirFS(dir), &bundle.Options{Lenient: c.lenient != nil && *c.lenient})
+	if err != nil {
+		return nil, err
+	}
+	d, err := b.Render(opts)
+	if err != nil {
+		return nil, err
+	}
+	if c.lenient != nil && *c.lenient {
+		for _, d := range b.Lint(nil) {
+			if d.Code == catalog.CodeDuplicateKey {
+				fmt.Fprintf(c.Stderr, "warning: %s\n", d)
+			}
+		}
+	}
+	for _, lost := range b.Unread() {
+		fmt.Fprintf(c.Stderr, "warning: %s\n", lost)
+	}
+	return d, nil
+}
+
+// reported prints an error that is a list of findings.
+func (c *call) reported(err error) error {
+	var findings catalog.Diagnostics
+	if !errors.As(err, &findings) {
+		return err
+	}
+	for _, d := range findings {
+		fmt.Fprintln(c.Stderr, d)
+	}
+	return args.ErrFindings
+}
+
+func expand(c *call) error {
+	image := c.Flags.String("image", "", "")
+	metadata := c.Flags.Bool("csv-metadata", false, "")
+	c.lenient = c.Flags.Bool("lenient", false, "")
+	bundles := c.Words("bundle")
+	if err := c.Parse(2, 2); err != nil {
+		return err
+	}
+	kinds := []string{"semver", "basic", "substitutes"}
+	if !slices.Contains(kinds, c.Arg(0)) {
+		return &args.UsageError{Text: fmt.Sprintf("there is no template type %q; there are %s", c.Arg(0), strings.Join(kinds, ", "))}
+	}
+	file := c.Arg(1)
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	t, err := template.Parse(data, &template.Options{File: filepath.Base(file), Type: c.Arg(0)})
+	if err != nil {
+		return c.reported(err)
+	}
+	dirs := map[string]string{}
+	for _, b := range *bundles {
+		ref, dir, ok := strings.Cut(b, "=")
+		if !ok {
+			return &args.UsageError{Text: fmt.Sprintf("-bundle %s: write REFERENCE=DIR", b)}
+		}
+		dirs[ref] = dir
+	}
+	result, err := t.Render(c.Context, func(_ context.Context, ref string) ([]template.Bundle, error) {
+		opts := &bundle.RenderOptions{Image: ref, CSVMetadata: *metadata}
+		dir, ok := dirs[ref]
+		if !ok { // the reference is a directory, seen from the template
+			dir, opts.Image = filepath.Join(filepath.Dir(file), filepath.FromSlash(ref)), *image
+		}
+		d, err := c.renderBundle(dir, opts)
+		if err != nil {
+			return nil, err
+		}
+		text, err := json.Marshal(d)
+		return []template.Bundle{{JSON: text, CSV: d.CSV}}, err
+	})
+	if err != nil {
+		return c.reported(err)
+	}
+	for _, w := range result.Warnings {
+		fmt.Fprintln(c.Stderr, w)
+	}
+	return result.WriteJSON(c.Stdout)
+}

@@ -1,0 +1,165 @@
+package fbc
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/diff"
+	"github.com/fairlead/fairlead/catalog/draw"
+	"github.com/fairlead/fairlead/catalog/release"
+	"github.com/fairlead/fairlead/examples/internal/args"
+)
+
+func graph(c *call) error {
+	format := c.Choice("o", "mermaid", "dot", "svg")
+	channels := c.Words("channel")
+	if err := c.Parse(2, 2); err != nil {
+		return err
+	}
+	cat, err := c.openSound(c.Arg(0))
+	if err != nil {
+		return err
+	}
+	p, err := pkg(cat, c.Arg(1))
+	if err != nil {
+		return err
+	}
+	picture := map[string]func(io.Writer, *catalog.Package, *draw.Options) error{"mermaid": draw.Mermaid, "dot": draw.DOT, "svg": draw.SVG}[*format]
+	if err := picture(c.Stdout, p, &draw.Options{Channels: *channels}); err != nil {
+		return err
+	}
+	return sound(cat, p.Name())
+}
+
+func path(c *call) error {
+	only := c.Flags.String("channel", "", "")
+	rules := c.rules()
+	if err := c.Parse(4, 4); err != nil {
+		return err
+	}
+	cat, err := c.openSound(c.Arg(0))
+	if err != nil {
+		return err
+	}
+	p, err := pkg(cat, c.Arg(1))
+	if err != nil {
+		return err
+	}
+	channels := channelsOf(p, *only)
+	if len(channels) == 0 {
+		return fmt.Errorf("package %s has no channel %q", p.Name(), *only)
+	}
+	for _, ch := range channels {
+		g := ch.Graph(rules())
+		from, ok1 := g.Find(c.Arg(2))
+		to, ok2 := g.Find(c.Arg(3))
+		if way, ok := g.Path(from, to); ok && ok1 && ok2 {
+			fmt.Fprintf(c.Stdout, "in channel %s:\n  %s\n", ch.Name(), from)
+			for _, e := range way {
+				fmt.Fprintf(c.Stdout, "  -> %s (%s)\n", e.To, e.Kind)
+			}
+			return sound(cat, p.Name())
+		}
+	}
+	// That a channel lacks the goal goes without saying if another one has it.
+	lacks := func(ch *catalog.Channel) bool {
+		g := ch.Graph(rules())
+		name, ok := g.Find(c.Arg(3))
+		return !ok || !g.Has(name)
+	}
+	if near := slices.DeleteFunc(slices.Clone(channels), lacks); len(near) > 0 {
+		channels = near
+	}
+	for _, ch := range channels {
+		fmt.Fprintf(c.Stdout, "in channel %s: %s\n", ch.Name(), ch.Graph(rules()).WhyNot(c.Arg(2), c.Arg(3)))
+	}
+	return args.ErrFindings
+}
+
+// rules adds the flag -rules, and returns what it says.
+func (c *call) rules() func() catalog.Rules {
+	name := c.Choice("rules", "v0", "v1")
+	return func() catalog.Rules {
+		if *name == "v1" {
+			return catalog.OLMv1
+		}
+		return catalog.OLMv0
+	}
+}
+
+// channelsOf returns the channel of that name, or all with the default one
+// first.
+func channelsOf(p *catalog.Package, only string) []*catalog.Channel {
+	var list []*catalog.Channel
+	for ch := range p.Channels() {
+		switch {
+		case only != "" && ch.Name() != only:
+		case ch.Name() == p.DefaultChannel():
+			list = slices.Insert(list, 0, ch)
+		default:
+			list = append(list, ch)
+		}
+	}
+	return list
+}
+
+func compare(c *call) error {
+	format := c.Choice("o", "text", "json")
+	if err := c.Parse(2, 2); err != nil {
+		return err
+	}
+	before, err := c.open(c.Arg(0))
+	if err != nil {
+		return err
+	}
+	after, err := c.open(c.Arg(1))
+	if err != nil {
+		return err
+	}
+	d, err := diff.Compare(c.Context, before, after, nil)
+	if err != nil {
+		return err
+	}
+	if *format == "json" {
+		err = d.WriteJSON(c.Stdout)
+	} else {
+		err = d.WriteText(c.Stdout)
+	}
+	if err == nil && d.Stranded() > 0 {
+		err = args.ErrFindings
+	}
+	return err
+}
+
+func releaseGate(c *call) error {
+	format := c.Choice("o", "markdown", "json", "sarif")
+	if err := c.Parse(2, 2); err != nil {
+		return err
+	}
+	before, err := c.open(c.Arg(0))
+	if err != nil {
+		return err
+	}
+	after, err := c.source(c.Arg(1))
+	if err != nil {
+		return err
+	}
+	report, err := release.Judge(c.Context, before, after)
+	if err != nil {
+		return err
+	}
+	switch *format {
+	case "json":
+		err = report.WriteJSON(c.Stdout)
+	case "sarif":
+		err = report.WriteSARIF(c.Stdout)
+	default:
+		err = report.WriteMarkdown(c.Stdout, after)
+	}
+	if err == nil && !report.Passes() {
+		err = args.ErrFindings
+	}
+	return err
+}

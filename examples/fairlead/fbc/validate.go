@@ -1,0 +1,70 @@
+package fbc
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
+	"github.com/fairlead/fairlead/examples/internal/args"
+)
+
+func validate(c *call) error {
+	format := c.Choice("o", "text", "json", "sarif", "opm")
+	lint := c.Flags.String("lint", "", "")
+	if err := c.Parse(1, 1); err != nil {
+		return err
+	}
+	src, err := c.source(c.Arg(0))
+	if err != nil {
+		return err
+	}
+	cat, report, err := check.Open(c.Context, src, nil)
+	if err != nil {
+		return err
+	}
+	if *lint != "" {
+		codes, err := lintCodes(*lint)
+		if err != nil {
+			return err
+		}
+		lints, err := check.Lint(c.Context, cat, codes...)
+		if err != nil {
+			return err
+		}
+		report = report.WithWarnings(lints)
+	}
+	valid := report.Valid()
+	switch *format {
+	case "text":
+		err = report.WriteText(c.Stdout)
+	case "json":
+		err = report.WriteJSON(c.Stdout)
+	case "sarif":
+		err = report.WriteSARIF(c.Stdout)
+	case "opm":
+		valid = report.OPM() == ""
+		_, err = io.WriteString(c.Stdout, report.OPM())
+	}
+	if err == nil && !valid {
+		err = args.ErrFindings
+	}
+	return err
+}
+
+// lintCodes reads the list of lints that are asked for.
+func lintCodes(list string) ([]catalog.Code, error) {
+	if list == "all" {
+		return check.Lints(), nil
+	}
+	var codes []catalog.Code
+	for name := range strings.SplitSeq(list, ",") {
+		if !slices.Contains(check.Lints(), catalog.Code(name)) {
+			return nil, &args.UsageError{Text: fmt.Sprintf("there is no lint %q; docs/diagnostics.md lists them", name)}
+		}
+		codes = append(codes, catalog.Code(name))
+	}
+	return codes, nil
+}

@@ -1,0 +1,328 @@
+package machine
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/page"
+	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+	"github.com/fairlead/fairlead/lifecycle/fleet"
+)
+
+// explanation is what is told of a machine.
+type explanation struct {
+	Machine  string           `json:"machine"`
+	Node     string           `json:"node,omitempty"`
+	Deleting time.Time        `json:"deleting,omitzero"` // since when
+	Causes   []fleet.Cause    `json:"causes,omitempty"`
+	Stage    lifecycle.Stage  `json:"stage,omitempty"`
+	Drained  string           `json:"drained,omitempty"`
+	Blocked  []fairlead.Block `json:"blocked,omitempty"`
+	Hooks    []string         `json:"hooks,omitempty"`   // that would hold a deletion up, of a machine that is not being deleted
+	Next     []string         `json:"next,omitempty"`    // what a controller does next
+	Unknown  []string         `json:"unknown,omitempty"` // what the dump does not tell
+}
+
+// explain is the command of that name.
+func explain(_ context.Context, line []string, stdin io.Reader, stdout io.Writer) (int, error) {
+	d, o, err := readArguments("explain", line, stdin, nil)
+	if err != nil {
+		return 0, err
+	}
+	policy := &lifecycle.Policy{Drain: drain.Policy{Rules: d.rules}}
+	if err := policy.Check(); err != nil {
+		return 0, fmt.Errorf("explain: %w", err)
+	}
+	all, found := []explanation{}, false
+	for _, m := range d.machines {
+		switch {
+		case o.names != nil && !o.names[m.Machine.Name]:
+			continue
+		case o.names == nil && !m.Machine.Deleting() && d.deleting():
+			continue
+		}
+		found = true
+		x, err := d.explain(m, o.at, policy)
+		if err != nil {
+			return 0, fmt.Errorf("explain: machine %s: %w", m.Machine.ObjectMeta.String(), err)
+		}
+		all = append(all, *x)
+	}
+	if !found {
+		return 0, fmt.Errorf("explain: %s; dump it with: %s", absent(o.order), dumpCommand)
+	}
+	status := statusDone
+	for i := range all {
+		if len(all[i].Blocked) > 0 {
+			status = statusStuck
+		}
+	}
+	if o.form == "json" {
+		return status, writeJSON(stdout, all)
+	}
+	for i := range all {
+		if i > 0 {
+			fmt.Fprintln(stdout)
+		}
+		all[i].text(stdout, o.at)
+	}
+	return status, nil
+}
+
+// dumpCommand prints what explain and plan look at. Where machines are of the
+// Cluster API, their group is another one.
+const dumpCommand = "kubectl get machines.machine.openshift.io,nodes,pods,poddisruptionbudgets -A -o yaml (machines.cluster.x-k8s.io for the Cluster API)"
+
+// absent says which machines are not in the dump.
+func absent(names []string) string {
+	if len(names) == 0 {
+		return "there is no Machine in the dump"
+	}
+	return "there is no Machine " + strings.Join(names, " or ") + " in the dump"
+}
+
+// options are the arguments that explain and plan share.
+type options struct {
+	form  string
+	at    time.Time
+	names map[string]bool // of machines or nodes; nil means all
+	order []string        // the same, as they were given
+}
+
+// readArguments reads arguments, and the file that they name.
+func readArguments(command string, line []string, stdin io.Reader, more func(*flag.FlagSet)) (*dump, *options, error) {
+	o := &options{at: time.Now().UTC().Truncate(time.Second)}
+	flags := flag.NewFlagSet(command, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&o.form, "o", "text", "")
+	flags.Func("at", "", func(text string) (err error) {
+		o.at, err = time.Parse(time.RFC3339, text)
+		return err
+	})
+	flags.Func(map[string]string{"explain": "machine", "plan": "node"}[command], "", func(name string) error {
+		if o.names == nil {
+			o.names = map[string]bool{}
+		}
+		o.names[name] = true
+		o.order = append(o.order, name)
+		return nil
+	})
+	if more != nil {
+		more(flags)
+	}
+	rest, err := args.Parse(flags, line)
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("%s: %w", command, err)
+	case o.form != "text" && o.form != "json":
+		return nil, nil, fmt.Errorf("%s: -o %s: it is text or json", command, o.form)
+	case len(rest) != 1:
+		return nil, nil, fmt.Errorf("%s: name one file, or - for the standard input (-h shows the usage)", command)
+	}
+	f, err := open(rest[0], stdin)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	d, err := readDump(f, rest[0])
+	return d, o, err
+}
+
+// deleting reports whether any machine is being deleted.
+func (d *dump) deleting() bool {
+	for _, m := range d.machines {
+		if m.Machine.Deleting() {
+			return true
+		}
+	}
+	return false
+}
+
+// explain asks the engine what it would do about a machine, and why not more.
+// What the engine would write and see at once is supposed to be done.
+func (d *dump) explain(document *lifecycle.Document, now time.Time, policy *lifecycle.Policy) (*explanation, error) {
+	m := document.Machine
+	node := d.node(&m)
+	x := &explanation{Machine: m.ObjectMeta.String()}
+	w := &lifecycle.World{Machine: &m, View: d.drainWorld(node), Instance: instance(&m)}
+	if node != nil {
+		x.Node = node.Name
+		copied := *node
+		w.Node = &copied
+	} else if m.Status.NodeRef != nil {
+		x.Node = m.Status.NodeRef.Name
+		x.Unknown = append(x.Unknown, "node "+x.Node+" is not in the dump: it is taken to be gone; dump it with: kubectl get nodes -o yaml")
+	}
+	if m.Deleting() {
+		x.Deleting = *m.DeletionTimestamp
+	}
+	if len(d.pods) == 0 && node != nil {
+		x.Unknown = append(x.Unknown, "no pods are in the dump: the node is taken to be empty; dump them with: kubectl get pods -A -o yaml --field-selector spec.nodeName="+node.Name)
+	}
+	if len(d.budgets) == 0 && len(w.Pods) > 0 {
+		x.Unknown = append(x.Unknown, "no PodDisruptionBudgets are in the dump: pods are taken to have none; dump them with: kubectl get poddisruptionbudgets -A -o yaml")
+	}
+	x.Causes = fleet.Why(&fleet.Scene{Machine: &m, Node: node, Set: d.set(&m), Checks: d.checks}, now)
+	if err := w.Check(); err != nil {
+		return nil, err
+	}
+	var state lifecycle.State
+	var decision lifecycle.Decision
+	for range 10 { // more than it takes to write conditions and to cordon
+		decision = lifecycle.Step(state, w, now, policy)
+		state = decision.State
+		if !x.suppose(w, decision.Actions) {
+			break
+		}
+	}
+	if !m.Deleting() {
+		for _, p := range [...]lifecycle.Point{lifecycle.PreDrain, lifecycle.PreTerminate} {
+			for _, h := range m.Spec.LifecycleHooks.At(p) {
+				x.Hooks = append(x.Hooks, string(p)+" "+h.Name+", owner "+h.Owner)
+			}
+		}
+	}
+	x.Stage, x.Drained = state.Stage, state.Drained
+	for i, b := range decision.Blocks() {
+		if b.Reason == drain.ReasonPodPending {
+			continue // it was decided on just now, see Next
+		}
+		b.Since = began(&m, w, &decision.Blocked[i])
+		x.Blocked = append(x.Blocked, b)
+	}
+	return x, nil
+}
+
+// suppose does what has no effect on pods or instance, notes the rest as what is
+// next, and reports whether that changed anything.
+func (x *explanation) suppose(w *lifecycle.World, actions []lifecycle.Action) (changed bool) {
+	for _, a := range actions {
+		switch a := a.(type) {
+		case lifecycle.UpdateStatus:
+			w.Machine.Status.Phase, w.Machine.Status.Conditions = a.Phase, a.Conditions
+			w.Machine.ResourceVersion += "+"
+			changed = true
+		case drain.Cordon:
+			w.Node.Spec.Unschedulable = true
+			x.Next = append(x.Next, "cordon node "+a.Node)
+			changed = true
+		default:
+			if text := told(a); text != "" {
+				x.Next = append(x.Next, text)
+			}
+		}
+	}
+	return changed
+}
+
+// instance returns what the machine's conditions tell of its instance.
+func instance(m *lifecycle.Machine) lifecycle.Instance {
+	if c := lifecycle.FindCondition(m.Status.Conditions, "InstanceExists"); c != nil && c.Status == "False" {
+		return lifecycle.InstanceGone
+	}
+	return lifecycle.InstanceExists
+}
+
+// began returns since when a machine waits, as the dump tells it.
+func began(m *lifecycle.Machine, w *lifecycle.World, wait *lifecycle.Wait) time.Time {
+	if !m.Deleting() {
+		return time.Time{}
+	}
+	for i := range w.Pods {
+		if p := &w.Pods[i]; wait.Name == p.ObjectMeta.String() && p.DeletionTimestamp != nil {
+			grace := p.DeletionGracePeriodSeconds
+			if grace == nil || *grace < 0 || *grace > 1<<31 {
+				grace = new(int64)
+			}
+			return p.DeletionTimestamp.Add(-time.Duration(*grace) * time.Second)
+		}
+	}
+	before := map[lifecycle.Point]string{lifecycle.PreTerminate: lifecycle.ConditionDrained}[wait.Point]
+	if wait.Point == "" {
+		before = lifecycle.ConditionDrainable
+	}
+	if c := lifecycle.FindCondition(m.Status.Conditions, before); c != nil && c.Status == "True" && c.LastTransitionTime.After(*m.DeletionTimestamp) {
+		return c.LastTransitionTime
+	}
+	return *m.DeletionTimestamp
+}
+
+// told puts an action into words; events and conditions are not worth any.
+func told(a lifecycle.Action) string {
+	switch a := a.(type) {
+	case drain.Evict:
+		return "evict pod " + a.Namespace + "/" + a.Name
+	case drain.DeletePod:
+		return "delete pod " + a.Namespace + "/" + a.Name + ": " + a.Why
+	case lifecycle.RemoveHook:
+		return "remove " + string(a.Point) + " hook " + a.Name
+	case lifecycle.DeleteInstance:
+		return strings.TrimSpace("delete the instance " + a.ProviderID)
+	case lifecycle.DeleteNode:
+		return "delete node " + a.Name
+	case lifecycle.RemoveFinalizer:
+		return "remove finalizer " + a.Finalizer
+	}
+	return ""
+}
+
+// text prints an explanation for people.
+func (x *explanation) text(w io.Writer, now time.Time) {
+	ago := func(t time.Time) string {
+		if t.After(now) {
+			return t.Format(time.RFC3339)
+		}
+		return fmt.Sprintf("%s (%v)", t.Format(time.RFC3339), now.Sub(t).Round(time.Second))
+	}
+	head := "machine " + x.Machine
+	if x.Node != "" {
+		head += ", node " + x.Node
+	}
+	if x.Deleting.IsZero() {
+		page.Fold(w, "", head+": not being deleted")
+	} else {
+		page.Fold(w, "", head+": being deleted since "+ago(x.Deleting))
+	}
+	for _, h := range x.Hooks {
+		page.Fold(w, "  hook   ", h)
+	}
+	for _, c := range x.Causes {
+		sure := "likely"
+		if c.Sure {
+			sure = "surely"
+		}
+		page.Fold(w, "  why    ", fmt.Sprintf("%s (%s): %s", c.Trigger, sure, c.Text))
+	}
+	if x.Stage != "" {
+		fmt.Fprintf(w, "  stage  %s\n", x.Stage)
+	}
+	if x.Drained != "" {
+		page.Fold(w, "  drain  ", x.Drained)
+	}
+	for _, b := range x.Blocked {
+		page.Fold(w, "  waits  ", b.Reason+": "+b.Message)
+		if b.Owner != "" {
+			page.Fold(w, "         owner    ", b.Owner)
+		}
+		if !b.Since.IsZero() {
+			page.Fold(w, "         since    ", ago(b.Since))
+		}
+		page.Fold(w, "         unblock  ", b.Unblock)
+	}
+	for _, n := range x.Next {
+		page.Fold(w, "  next   ", n)
+	}
+	for _, u := range x.Unknown {
+		page.Fold(w, "  note   ", u)
+	}
+	if len(x.Blocked) == 0 && len(x.Next) == 0 && !x.Deleting.IsZero() {
+		fmt.Fprintln(w, "  nothing is in its way")
+	}
+}

@@ -1,0 +1,153 @@
+package machine
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fairlead/fairlead/examples/internal/page"
+	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
+
+// plan is the command of that name.
+func plan(_ context.Context, line []string, stdin io.Reader, stdout io.Writer) (int, error) {
+	var policy drain.Policy
+	atOnce := 1
+	d, o, err := readArguments("plan", line, stdin, func(flags *flag.FlagSet) {
+		flags.IntVar(&atOnce, "at-once", 1, "")
+		flags.BoolVar(&policy.KeepUnmanaged, "keep-unmanaged", false, "")
+		flags.BoolVar(&policy.KeepLocalStorage, "keep-local-storage", false, "")
+		flags.BoolVar(&policy.DisableEviction, "disable-eviction", false, "")
+	})
+	if err != nil {
+		return 0, err
+	}
+	if len(d.nodes) == 0 {
+		return 0, errors.New("plan: there is no Node in the dump")
+	}
+	policy.Rules = d.rules
+	req := &drain.PlanRequest{
+		Nodes: d.nodes, Drain: o.order, AtOnce: atOnce, Pods: d.pods, Budgets: d.budgets, Replicas: d.replicas,
+		DaemonSets: d.daemonSets, DaemonSetsListed: d.listed, Namespaces: d.namespaces,
+	}
+	for _, m := range d.machines {
+		if ref := m.Machine.Status.NodeRef; ref != nil {
+			if req.Labels == nil {
+				req.Labels = map[string]map[string]string{}
+			}
+			req.Labels[ref.Name] = m.Machine.Labels
+		}
+		if n := d.node(&m.Machine); n != nil && o.order == nil && m.Machine.Deleting() {
+			req.Drain = append(req.Drain, n.Name)
+		}
+	}
+	if len(d.clusters) == 1 {
+		req.ClusterLabels = d.clusters[0].Labels
+	}
+	p, err := drain.NewPlan(req, o.at, &policy)
+	if err != nil {
+		return 0, fmt.Errorf("plan: %w", err)
+	}
+	status := statusDone
+	if p.Stuck > 0 {
+		status = statusStuck
+	}
+	if o.form == "json" {
+		return status, writeJSON(stdout, p)
+	}
+	planText(stdout, p, max(1, atOnce))
+	return status, nil
+}
+
+// planText prints a plan for people.
+func planText(w io.Writer, p *drain.Plan, atOnce int) {
+	fmt.Fprintf(w, "drain of %s, %d at a time: %s evicted in %s; %s stuck\n",
+		words.Count(len(p.Nodes), "node", "nodes"), atOnce, words.Count(p.Evicted, "pod", "pods"), words.Count(p.Rounds, "round", "rounds"), words.Count(p.Stuck, "pod", "pods"))
+	for i := range p.Nodes {
+		nodeText(w, &p.Nodes[i])
+	}
+	if len(p.Budgets) == 0 {
+		return
+	}
+	fmt.Fprintln(w, "\nbudgets")
+	for _, b := range p.Budgets {
+		text := fmt.Sprintf("needs %d of %d healthy and has %d, so %d may go at a time", b.Desired, b.Expected, b.Healthy, b.Allowed)
+		if b.Computed {
+			text += " (computed)"
+		}
+		text += fmt.Sprintf("; %d of %s evicted in %s", b.Evicted, words.Count(b.Pods, "pod", "pods"), words.Count(b.Rounds, "round", "rounds"))
+		switch {
+		case b.Never:
+			text += "; it never lets a healthy pod go: run more replicas, or change the budget"
+		case b.Evicted < b.Pods && b.Healthy <= b.Desired:
+			text += fmt.Sprintf("; it takes %d more healthy", b.Desired+1-b.Healthy)
+		}
+		if b.Unmanaged > 0 {
+			text += fmt.Sprintf("; nobody replaces %d of these", b.Unmanaged)
+		}
+		page.Fold(w, "  "+b.Namespace+"/"+b.Name+"  ", text)
+	}
+}
+
+// nodeText prints what becomes of the pods of a node.
+func nodeText(w io.Writer, n *drain.NodePlan) {
+	head := "\nnode " + n.Node
+	if n.Cordoned {
+		head += ", cordoned"
+	}
+	if n.Unreachable {
+		head += ", unreachable"
+	}
+	switch {
+	case n.Stuck > 0:
+		head += ": it cannot be drained"
+	case n.First == 0:
+		head += ": nothing to do"
+	case n.First == n.Last:
+		head += fmt.Sprintf(": round %d", n.First)
+	default:
+		head += fmt.Sprintf(": rounds %d to %d", n.First, n.Last)
+	}
+	fmt.Fprintln(w, head)
+	for i := range n.Pods {
+		p := &n.Pods[i]
+		name := "  " + p.Namespace + "/" + p.Name + "  "
+		var notes []string
+		for _, r := range p.Reasons {
+			notes = append(notes, r.Text)
+		}
+		because := strings.Join(notes, "; ")
+		switch {
+		case p.Why == drain.ReasonLaterOrder:
+			page.Fold(w, name, fmt.Sprintf("stuck: it is of order %d, and pods before it are stuck", p.Order))
+		case p.Why != "":
+			text := "stuck: " + p.Why
+			if len(p.Budgets) > 0 {
+				text += ": " + strings.Join(p.Budgets, ", ")
+			}
+			page.Fold(w, name, joined(text, because))
+		case p.Round == 0:
+			page.Fold(w, name, joined("left alone", because))
+		default:
+			text := fmt.Sprintf("round %d", p.Round)
+			if p.Order != 0 {
+				text += fmt.Sprintf(", order %d", p.Order)
+			}
+			if p.Fate == drain.FateWait {
+				text += ", waited for until it has run to its end"
+			}
+			page.Fold(w, name, joined(text, because))
+		}
+	}
+}
+
+func joined(text, because string) string {
+	if because == "" {
+		return text
+	}
+	return text + "; " + because
+}

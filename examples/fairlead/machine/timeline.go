@@ -1,0 +1,256 @@
+package machine
+
+import (
+	"bufio"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/fairlead/fairlead/examples/internal/page"
+	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+	"github.com/fairlead/fairlead/lifecycle/quorum"
+)
+
+// timeline is what has happened in a play.
+type timeline struct {
+	Title   string    `json:"title"`
+	Start   time.Time `json:"start"`
+	Moments []moment  `json:"moments"` // in order
+	Spans   []span    `json:"stages"`  // by machine, in the order in which they began
+	Stuck   []string  `json:"stuck"`   // machines whose deletion has not finished, by name
+}
+
+// moment is one thing that has happened.
+type moment struct {
+	At      time.Time `json:"at"`
+	Actor   string    `json:"actor"`
+	Machine string    `json:"machine,omitempty"`
+	Text    string    `json:"text"`
+}
+
+// span is a stage of a deletion.
+type span struct {
+	Machine string          `json:"machine"`
+	Stage   lifecycle.Stage `json:"stage"`
+	From    time.Time       `json:"from"`
+	To      time.Time       `json:"to"`
+}
+
+// tell adds a moment.
+func (p *stage) tell(actor, machine, text string) {
+	p.Moments = append(p.Moments, moment{p.clock.Now(), actor, machine, text})
+}
+
+// acted is told of what is done about machines.
+func (p *stage) acted(machine string, a lifecycle.Action) {
+	text := ""
+	switch a := a.(type) {
+	case lifecycle.UpdateStatus:
+		return // told as conditions
+	case lifecycle.RecordEvent:
+		if a.Type != "Warning" {
+			return
+		}
+		text = "warns: " + a.Message
+	case drain.Cordon:
+		text = "cordons node " + a.Node
+	case drain.Evict:
+		text = "evicts pod " + a.Namespace + "/" + a.Name
+	case drain.DeletePod:
+		text = "deletes pod " + a.Namespace + "/" + a.Name
+	case lifecycle.RemoveHook:
+		text = "removes hook " + a.Name + " of " + a.Owner + ": " + a.Why
+	case lifecycle.DeleteInstance:
+		text = "has the cloud delete the instance"
+	case lifecycle.DeleteNode:
+		text = "deletes node " + a.Name
+	case lifecycle.RemoveFinalizer:
+		text = "removes the finalizer; the machine is gone"
+	default:
+		text = a.String()
+	}
+	p.tell("machine controller", machine, text)
+}
+
+// guarded is told of what is done about members of etcd.
+func (p *stage) guarded(a quorum.Action) {
+	text, machine := "", ""
+	switch a := a.(type) {
+	case quorum.SetHook:
+		text, machine = "sets hook "+a.Hook.Name+" on "+a.Machine, a.Machine
+	case quorum.RemoveHook:
+		text, machine = "removes hook "+a.Hook.Name+" from "+a.Machine, a.Machine
+	case quorum.AddLearner:
+		text = "adds a member on node " + a.Node + " as a learner"
+	case quorum.Promote:
+		text = "promotes member " + a.Name + " to a voter"
+	case quorum.RemoveMember:
+		text = "removes member " + a.Name + ": " + a.Why
+	default:
+		text = a.String()
+	}
+	p.tell(quorum.HookOwner, machine, text)
+}
+
+// span notes the stages that a machine has entered.
+func (p *stage) span(machine string, began []lifecycle.Beginning) {
+	known := 0
+	last := -1
+	for i := range p.Spans {
+		if p.Spans[i].Machine == machine {
+			known++
+			last = i
+		}
+	}
+	for _, b := range began[min(known, len(began)):] {
+		if last >= 0 {
+			p.Spans[last].To = b.At
+		}
+		last = len(p.Spans)
+		p.Spans = append(p.Spans, span{machine, b.Stage, b.At, b.At})
+	}
+	if last >= 0 && p.cluster.Machine(machine) != nil {
+		p.Spans[last].To = p.clock.Now()
+	}
+}
+
+// finish notes what has not come to its end.
+func (p *stage) finish() {
+	for _, m := range p.cluster.List() {
+		if m.Deleting() {
+			p.Stuck = append(p.Stuck, m.String())
+		}
+	}
+}
+
+// text writes a line for each moment, and the stages.
+func (t *timeline) text(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "%s, from %s\n\n", t.Title, t.Start.Format(time.RFC3339))
+	actors := 0
+	for _, m := range t.Moments {
+		actors = max(actors, utf8.RuneCountInString(m.Actor))
+	}
+	at := ""
+	for _, m := range t.Moments {
+		now := "+" + m.At.Sub(t.Start).String()
+		if now == at {
+			now = ""
+		} else {
+			at = now
+		}
+		text := m.Text
+		if m.Machine != "" && m.Machine != m.Actor && !strings.Contains(text, m.Machine) {
+			text = m.Machine + ": " + text
+		}
+		page.Fold(out, fmt.Sprintf("%-9s %-*s  ", now, actors, m.Actor), text)
+	}
+	for _, name := range t.Stuck {
+		fmt.Fprintf(out, "\nThe deletion of %s has not finished.\n", name)
+	}
+	return out.Flush()
+}
+
+func (t *timeline) json(w io.Writer) error {
+	return writeJSON(w, t)
+}
+
+// mermaid writes the stages of each machine as a Gantt chart.
+func (t *timeline) mermaid(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "gantt\n    title %s\n    dateFormat X\n    axisFormat %%H:%%M:%%S\n", plain(t.Title))
+	for _, name := range t.names() {
+		fmt.Fprintf(out, "    section %s\n", plain(name))
+		for _, s := range t.Spans {
+			if s.Machine == name && s.Stage != lifecycle.StageDone && s.To.After(s.From) {
+				fmt.Fprintf(out, "    %s :%d, %d\n", s.Stage, s.From.Unix(), max(s.To.Unix(), s.From.Unix()+1))
+			}
+		}
+	}
+	return out.Flush()
+}
+
+// plain keeps what a title of Mermaid may hold.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(":;#,\n\r", r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// names returns the machines with stages, in order of their first.
+func (t *timeline) names() []string {
+	var all []string
+	seen := map[string]bool{}
+	for _, s := range t.Spans {
+		if !seen[s.Machine] {
+			seen[s.Machine] = true
+			all = append(all, s.Machine)
+		}
+	}
+	return all
+}
+
+// The measures of the picture, in pixels, and the colours of stages.
+const (
+	svgWidth  = 1000
+	svgLabel  = 160
+	svgRow    = 36
+	svgMargin = 20
+)
+
+func colour(s lifecycle.Stage) string {
+	switch s {
+	case lifecycle.StagePreDrain, lifecycle.StagePreTerminate:
+		return "#f2b134"
+	case lifecycle.StageDrain:
+		return "#4e9bd1"
+	case lifecycle.StageVolumes:
+		return "#7fbf7b"
+	case lifecycle.StageTerminate:
+		return "#c0504d"
+	}
+	return "#999999"
+}
+
+// svg draws a bar for each stage, a row a machine.
+func (t *timeline) svg(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	names := t.names()
+	end := t.Start.Add(time.Second)
+	for _, s := range t.Spans {
+		if s.To.After(end) {
+			end = s.To
+		}
+	}
+	scale := float64(svgWidth-svgLabel-2*svgMargin) / end.Sub(t.Start).Seconds()
+	x := func(at time.Time) float64 { return svgMargin + svgLabel + at.Sub(t.Start).Seconds()*scale }
+	height := 2*svgMargin + svgRow*(len(names)+2)
+	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", svgWidth, height)
+	fmt.Fprintf(out, `<rect width="100%%" height="100%%" fill="white"/>`+"\n")
+	fmt.Fprintf(out, `<text x="%d" y="%d" font-size="16">%s</text>`+"\n", svgMargin, svgMargin+16, html.EscapeString(t.Title))
+	for row, name := range names {
+		y := svgMargin + svgRow*(row+1)
+		fmt.Fprintf(out, `<text x="%d" y="%d">%s</text>`+"\n", svgMargin, y+20, html.EscapeString(name))
+		for _, s := range t.Spans {
+			if s.Machine != name || s.Stage == lifecycle.StageDone || !s.To.After(s.From) {
+				continue
+			}
+			fmt.Fprintf(out, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"><title>%s %s to %s</title></rect>`+"\n",
+				x(s.From), y+6, max(1, x(s.To)-x(s.From)), svgRow-12, colour(s.Stage), s.Stage, s.From.Sub(t.Start), s.To.Sub(t.Start))
+			if x(s.To)-x(s.From) > float64(7*len(s.Stage)) {
+				fmt.Fprintf(out, `<text x="%.1f" y="%d">%s</text>`+"\n", x(s.From)+3, y+22, s.Stage)
+			}
+		}
+	}
+	y := svgMargin + svgRow*(len(names)+1) + 20
+	fmt.Fprintf(out, `<text x="%d" y="%d">%s</text>`+"\n", svgMargin+svgLabel, y, t.Start.Format(time.TimeOnly))
+	fmt.Fprintf(out, `<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n</svg>\n", svgWidth-svgMargin, y, end.Format(time.TimeOnly))
+	return out.Flush()
+}

@@ -1,0 +1,202 @@
+// Package resolve is the verb resolve: it says what a set of subscriptions would install or update, given
+// catalogs and what is installed, or why nothing would do:
+//
+//	fairlead resolve -catalog NAME=PATH[,priority=N] ... -subscribe PACKAGE[/CHANNEL] ... [-installed CSVNAME ...] [-o FORMAT]
+//	fairlead resolve -catalog NAME=PATH[,priority=N] ... -batch FILE
+//
+// It also tells why something is not chosen (-why-not), updates only some
+// packages (-only), finds the way to a version over several hops (-path), and
+// keeps a lock file (-lock).
+//
+// PATH is a directory that holds a file-based catalog, or a .tar.gz of one. Each list may be written
+// after one flag or with a flag for each; flags may stand before or after other
+// arguments. FILE holds cases as JSON lines and may be compressed with gzip.
+//
+// The exit status is 0 if everything was resolved (with -batch: answered), 1 if
+// there is no solution, which is then explained, and 2 if the input is bad.
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/source"
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// The exit statuses.
+const (
+	statusResolved   = 0
+	statusNoSolution = 1
+	statusBadInput   = 2
+)
+
+// namespace is where everything is resolved; a command line knows no cluster.
+const namespace = "default"
+
+// Run runs the verb with its words, and returns the exit status.
+func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
+	c, err := parse(args)
+	if err == nil && c.help {
+		fmt.Fprint(stdout, usage)
+		return statusResolved
+	}
+	status := statusBadInput
+	if err == nil {
+		status, err = c.run(ctx, stdout, stderr)
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "fairlead resolve:", err)
+		return statusBadInput
+	}
+	return status
+}
+
+func (c *command) run(ctx context.Context, stdout, stderr io.Writer) (status int, err error) {
+	r, closeAll, err := c.open(ctx, stderr)
+	defer func() { err = errors.Join(err, closeAll()) }()
+	if err != nil {
+		return 0, err
+	}
+	if c.batch != "" {
+		return c.runBatch(ctx, r, stdout, stderr)
+	}
+	req, err := r.Request(namespace, &c.Case)
+	if err != nil {
+		return 0, err
+	}
+	switch {
+	case c.whyNot != "":
+		return c.runWhyNot(ctx, r, req, stdout)
+	case len(c.targets) > 0:
+		return c.runPath(ctx, r, req, stdout)
+	}
+	res, update, err := c.resolve(ctx, r, req)
+	var unsat *olm.UnsatError
+	switch {
+	case errors.As(err, &unsat):
+		x, err := unsat.Explain(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return statusNoSolution, c.printUnsatisfiable(stdout, x)
+	case err != nil:
+		return 0, err
+	}
+	if err := c.printResolution(stdout, res, update); err != nil || c.lock == "" {
+		return statusResolved, err
+	}
+	return c.keepLock(ctx, r, req, res, stderr)
+}
+
+// resolve resolves the request; update is nil unless only some packages are to
+// move.
+func (c *command) resolve(ctx context.Context, r *olm.Resolver, req *olm.Request) (*olm.Resolution, *olm.Update, error) {
+	if len(c.only) == 0 {
+		res, err := r.Resolve(ctx, req)
+		return res, nil, err
+	}
+	update, err := r.UpdateOnly(ctx, req, c.only)
+	if err != nil {
+		return nil, nil, err
+	}
+	return update.Resolution, update, nil
+}
+
+// runPath finds the way to the targets. Where there is none, the answer is why.
+func (c *command) runPath(ctx context.Context, r *olm.Resolver, req *olm.Request, stdout io.Writer) (int, error) {
+	path, err := r.UpgradePath(ctx, req, c.targets, nil)
+	var dead *olm.PathError
+	var unsat *olm.UnsatError
+	switch {
+	case errors.As(err, &dead):
+		return statusNoSolution, c.printDeadEnd(stdout, dead)
+	case errors.As(err, &unsat):
+		x, err := unsat.Explain(ctx)
+		if err != nil {
+			return 0, err
+		}
+		return statusNoSolution, c.printUnsatisfiable(stdout, x)
+	case err != nil:
+		return 0, err
+	}
+	return statusResolved, c.printPath(stdout, path)
+}
+
+// runWhyNot tells why a bundle is not chosen. A bundle that no catalog has is
+// no solution.
+func (c *command) runWhyNot(ctx context.Context, r *olm.Resolver, req *olm.Request, stdout io.Writer) (int, error) {
+	found, err := r.WhyNot(ctx, req, c.whyNot)
+	if err != nil {
+		return 0, err
+	}
+	status := statusResolved
+	if len(found) == 0 {
+		status = statusNoSolution
+	}
+	return status, c.printRejections(stdout, found)
+}
+
+// open opens the catalogs. They are to be closed even if there is an error.
+func (c *command) open(ctx context.Context, stderr io.Writer) (r *olm.Resolver, closeAll func() error, err error) {
+	var opened []*source.Source
+	closeAll = func() error {
+		var errs []error
+		for _, s := range opened {
+			errs = append(errs, s.Close())
+		}
+		return errors.Join(errs...)
+	}
+	var sources []olm.Source
+	for _, f := range c.catalogs {
+		progress(stderr, "opening catalog %s", f.name)
+		s, err := source.Open(ctx, f.path, nil)
+		if err != nil {
+			return nil, closeAll, fmt.Errorf("-catalog %s: %w", f.name, err)
+		}
+		opened = append(opened, s)
+		held, err := openCatalog(ctx, f.path, s)
+		if err != nil {
+			return nil, closeAll, fmt.Errorf("-catalog %s: %w", f.name, err)
+		}
+		sources = append(sources, olm.Source{SourceKey: olm.SourceKey{Name: f.name, Namespace: namespace}, Priority: f.priority, Catalog: held})
+	}
+	progress(stderr, "")
+	r, err = olm.NewResolver(sources, &olm.Options{KeepOrder: true})
+	return r, closeAll, err
+}
+
+func openCatalog(ctx context.Context, path string, s *source.Source) (*catalog.Catalog, error) {
+	held, err := catalog.Open(ctx, s, nil)
+	var findings catalog.Diagnostics
+	if errors.As(err, &findings) { // the text starts with the file's path below the directory
+		if findings[0].Pos.File == filepath.Base(path) {
+			path = filepath.Dir(path)
+		}
+		return nil, fmt.Errorf("%s/%w", path, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for range held.Packages() {
+		return held, nil
+	}
+	return nil, fmt.Errorf("%s: not a catalog: it holds no olm.package document", path)
+}
+
+// progress overwrites the last line of a terminal; elsewhere it is silent.
+func progress(stderr io.Writer, format string, args ...any) {
+	f, ok := stderr.(*os.File)
+	if !ok {
+		return
+	}
+	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return
+	}
+	fmt.Fprint(f, "\r\x1b[K"+fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,94 @@
+package update
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+func diffCommand() *args.Command {
+	return &args.Command{
+		Name:  "diff",
+		Usage: "OLDDIR NEWDIR [-o text|json] [-profile P] [-feature-set F] [-gates A,B] [-major N]",
+		About: "tell what changes from one release to the next; findings are changes that may go wrong",
+		Help: `OLDDIR and NEWDIR are payload directories, as for plan.
+  -profile P         the cluster profile (self-managed-high-availability)
+  -feature-set F     the feature set (Default)
+  -gates A,B         the feature gates that are on
+  -major N           the major version of the cluster`,
+		Run: diff,
+	}
+}
+
+func diff(c *args.Call) error {
+	form := c.Choice("o", "text", "json")
+	filter := filterFlags(c)
+	if err := c.Parse(2, 2); err != nil {
+		return err
+	}
+	before, err := load(c, c.Args[0], filter)
+	if err != nil {
+		return err
+	}
+	after, err := load(c, c.Args[1], filter)
+	if err != nil {
+		return err
+	}
+	d := payload.Diff(before, after)
+	if *form == "json" {
+		e := json.NewEncoder(c.Stdout)
+		e.SetEscapeHTML(false)
+		e.SetIndent("", " ")
+		if err := e.Encode(d); err != nil {
+			return err
+		}
+	} else {
+		printDiff(c.Stdout, d)
+	}
+	if len(d.Risks()) > 0 {
+		return args.ErrFindings
+	}
+	return nil
+}
+
+func printDiff(w io.Writer, d *payload.Difference) {
+	fmt.Fprintf(w, "release %s to %s: %s, %s\n", d.From, d.To, words.Count(len(d.Changes), "change", "changes"), words.Count(len(d.Risks()), "risk", "risks"))
+	for _, c := range d.Changes {
+		fmt.Fprintf(w, "%-9s %s\n", c.Kind, c.ID)
+		switch {
+		case c.From != nil && c.To != nil && c.From.File != c.To.File:
+			fmt.Fprintf(w, "          from %s\n          to   %s\n", c.From.File, c.To.File)
+		case c.To != nil:
+			fmt.Fprintf(w, "          in %s\n", c.To.File)
+		default:
+			fmt.Fprintf(w, "          was in %s\n", c.From.File)
+		}
+		if len(c.Fields) > 0 {
+			fmt.Fprintf(w, "          fields: %s\n", strings.Join(c.Fields, ", "))
+		}
+		if c.Reason != "" {
+			fmt.Fprintf(w, "          left out: %s\n", c.Reason)
+		}
+		if c.Risk != "" {
+			fmt.Fprintf(w, "          risk: %s\n", c.Risk)
+		}
+	}
+	for _, i := range d.Images {
+		fmt.Fprintf(w, "image     %s: %s to %s\n", i.Tag, orNone(i.From), orNone(i.To))
+	}
+	if len(d.Capabilities) > 0 {
+		fmt.Fprintf(w, "capabilities that resources need from now on: %s\n", strings.Join(d.Capabilities, ", "))
+	}
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}

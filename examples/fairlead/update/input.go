@@ -1,0 +1,32 @@
+package update
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// unread makes an error of the file system one that says what was expected.
+func unread(err error, name, want string) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no such file or directory; %s", name, want)
+	}
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return fmt.Errorf("%s: it cannot be read: %w; %s", name, err, want)
+}
+
+// isDir makes sure that a directory is one.
+func isDir(name, want string) error {
+	info, err := os.Stat(name)
+	if err != nil {
+		return unread(err, name, want)
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s: it is no directory; %s", name, want)
+	}
+	return nil
+}

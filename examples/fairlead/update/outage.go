@@ -1,0 +1,109 @@
+package update
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/taints"
+)
+
+// outage is a time in which nothing is heard of some nodes, or in which they say
+// that they are not ready.
+type outage struct {
+	after, last time.Duration // since the update was asked for; last is 0 for good
+	nodes       []string      // in the order of the pools
+	notReady    bool
+}
+
+type outageFile struct {
+	After    string   `json:"after"`
+	For      string   `json:"for"` // for good if it is missing
+	Nodes    []string `json:"nodes"`
+	Zone     string   `json:"zone"`     // all of its nodes
+	NotReady bool     `json:"notReady"` // they say so, instead of being silent
+}
+
+// outages reads what befalls nodes.
+func (r *scenarioReader) outages(pools []pool) []outage {
+	var list []outage
+	for i, f := range r.file.Spec.Outages {
+		at := []any{"spec", "outages", i}
+		o := outage{after: r.duration(f.After, 0, "outages", i, "after"), last: r.duration(f.For, 0, "outages", i, "for"), notReady: f.NotReady}
+		var names, zones []string
+		for _, q := range pools {
+			for _, n := range q.nodes {
+				names = append(names, n.name)
+				if n.zone != "" && !slices.Contains(zones, n.zone) {
+					zones = append(zones, n.zone)
+				}
+				if slices.Contains(f.Nodes, n.name) || f.Zone != "" && n.zone == f.Zone {
+					o.nodes = append(o.nodes, n.name)
+				}
+			}
+		}
+		for k, name := range f.Nodes {
+			if !slices.Contains(names, name) {
+				r.fault("%s.nodes[%d] is %q, and no pool has such a node; there are %s", append(at, "nodes", k), pathText(at), k, name, listed(names))
+			}
+		}
+		switch {
+		case f.Zone != "" && !slices.Contains(zones, f.Zone):
+			r.fault("%s.zone is %q, and no node is there; the zones are %s", append(at, "zone"), pathText(at), f.Zone, listed(zones))
+		case len(o.nodes) == 0:
+			r.fault("%s: it befalls no node; name nodes, or a zone", at, pathText(at))
+		}
+		list = append(list, o)
+	}
+	return list
+}
+
+// tolerations reads what the pods of a workload tolerate, and adds what the
+// control plane does.
+func (r *scenarioReader) tolerations(f *workFile, path []any) []fairlead.Toleration {
+	var wrong taints.FieldErrors
+	if err := taints.ValidateTolerations(f.Tolerations, nil); errors.As(err, &wrong) {
+		field := strings.TrimPrefix(wrong[0].Field, "spec.tolerations") // begins with the index
+		list, i := pathText(path), 0
+		if _, err := fmt.Sscanf(field, "[%d]", &i); err == nil {
+			path = append(path, i)
+		}
+		why := *wrong[0]
+		why.Field = list + field
+		r.fault("%w", path, &why)
+	}
+	if f.Daemon {
+		return taints.DaemonSetTolerations(f.Tolerations, false)
+	}
+	return taints.DefaultTolerations(f.Tolerations, taints.DefaultTolerationSeconds, taints.DefaultTolerationSeconds)
+}
+
+// outages plans what befalls nodes.
+func (p *play) outages() {
+	for _, o := range p.silences {
+		for _, name := range o.nodes {
+			why := "nothing is heard of it any more"
+			if o.notReady {
+				why = "says that it is not ready"
+			}
+			p.at(o.after, func() { p.agents.trouble(name, o.notReady, why) })
+			if o.last > 0 {
+				p.at(o.after+o.last, func() { p.agents.better(name, o.notReady) })
+			}
+		}
+	}
+}
+
+// reboots plans the end of the change of a node, in which its agent does not run.
+func (p *play) reboots(n *node) {
+	if n.fails || n.reboot == 0 {
+		return
+	}
+	p.at(n.update-n.reboot, func() { p.agents.trouble(n.name, false, "reboots") })
+	if !n.lost {
+		p.at(n.update, func() { p.agents.better(n.name, false) })
+	}
+}

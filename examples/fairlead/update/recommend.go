@@ -1,0 +1,173 @@
+package update
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/page"
+	"github.com/fairlead/fairlead/internal/doc"
+)
+
+func recommendCommand() *args.Command {
+	return &args.Command{
+		Name:  "recommend",
+		Usage: "PREFIX|DIR [-to V] [-accept NAME]... [-all] [-o text|json]",
+		About: "tell which update a dumped cluster should take, and why not the others",
+		Help: dumpHelp + `  -to V              tell about that update alone
+  -accept NAME       take that risk, alert or reason
+  -all               list older updates, too`,
+		Run: recommend,
+	}
+}
+
+func recommend(c *args.Call) error {
+	form := c.Choice("o", "text", "json")
+	to := c.Flags.String("to", "", "")
+	all := c.Flags.Bool("all", false, "")
+	accept := c.Words("accept")
+	if err := c.Parse(1, 1); err != nil {
+		return err
+	}
+	dump, err := readDump(c.Args[0])
+	if err != nil {
+		return err
+	}
+	if dump.Version == nil {
+		return fmt.Errorf("%s: it holds no ClusterVersion; add what kubectl get clusterversion version -o yaml prints", c.Args[0])
+	}
+	a := cvo.Advise(dump.Version, dump.Alerts, *accept)
+	if *to != "" {
+		return recommendTo(c.Stdout, a, *to)
+	}
+	if *form == "json" {
+		enc := json.NewEncoder(c.Stdout)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		err = enc.Encode(a)
+	} else {
+		printAdvice(c.Stdout, a, *all)
+	}
+	if err == nil && (a.Take == "" && len(a.Choices) > 0 || len(a.Concerns) > 0 && a.Concerns[0].Severity == cvo.SeverityError) {
+		return args.ErrFindings
+	}
+	return err
+}
+
+// readAlerts reads what Prometheus answers: nil without a file.
+func readAlerts(name string) ([]cvo.Alert, error) {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var answer struct {
+		Data struct {
+			Alerts []cvo.Alert `json:"alerts"`
+		} `json:"data"`
+	}
+	if err == nil {
+		_, err = doc.Parse(text, doc.Limits{})
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &answer)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return append([]cvo.Alert{}, answer.Data.Alerts...), nil
+}
+
+func printAdvice(w io.Writer, a *cvo.Advice, all bool) {
+	page.Fold(w, "", fmt.Sprintf("%s, channel %s (others: %s)", a.Current, cmp.Or(a.Channel, "none"), cmp.Or(strings.Join(a.Channels, ", "), "none")))
+	page.Fold(w, "", a.Why)
+	printChecks(w, a)
+	for _, f := range a.Concerns {
+		page.Fold(w, "  "+string(f.Severity)+": ", f.Message)
+		page.Fold(w, "    next: ", f.Next)
+	}
+	minor, shown, hidden := "", 0, 0
+	rest := func() {
+		if hidden > 0 {
+			fmt.Fprintf(w, "  and %d older; show them with -all\n", hidden)
+		}
+		hidden = 0
+	}
+	for i := range a.Choices {
+		c := &a.Choices[i]
+		if m := c.Release.Minor(); m != minor {
+			rest()
+			minor, shown = m, 0
+			fmt.Fprintf(w, "Updates to %s:\n", m)
+		}
+		if shown++; shown > 2 && !all {
+			hidden++
+			continue
+		}
+		fmt.Fprintf(w, "  %-12s %s\n", c.Release.Version, verdict(c))
+	}
+	rest()
+}
+
+// printChecks tells what was looked at and found well, and what is not known.
+func printChecks(w io.Writer, a *cvo.Advice) {
+	if len(a.Checked) > 0 {
+		page.Fold(w, "checked: ", strings.Join(a.Checked, "; "))
+	}
+	if len(a.Unchecked) > 0 {
+		page.Fold(w, "not known: ", strings.Join(a.Unchecked, "; "))
+	}
+}
+
+// verdict says in a few words what speaks against an update.
+func verdict(c *cvo.Choice) string {
+	switch {
+	case c.Clear() && len(c.Findings) == 0 && len(c.Accepted) > 0:
+		return "accepted: " + strings.Join(c.Accepted, ", ")
+	case c.Clear() && len(c.Findings) == 0:
+		return "no known issues"
+	case c.Blocked:
+		return "would be refused: " + strings.Join(c.Reasons, ", ")
+	case c.Recommended == cvo.True:
+		return "no known issues; note " + strings.Join(c.Reasons, ", ")
+	case c.Recommended == cvo.Unknown:
+		return "not known whether its risks apply: " + strings.Join(c.Reasons, ", ")
+	}
+	return "not recommended: " + strings.Join(c.Reasons, ", ")
+}
+
+// recommendTo tells about one update. An update that something speaks against is
+// a finding.
+func recommendTo(w io.Writer, a *cvo.Advice, to string) error {
+	for i := range a.Choices {
+		c := &a.Choices[i]
+		if c.Release.Version != to {
+			continue
+		}
+		fmt.Fprintf(w, "%s: %s\nimage: %s\n", to, verdict(c), c.Release.Image)
+		if c.Release.URL != "" {
+			fmt.Fprintf(w, "more: %s\n", c.Release.URL)
+		}
+		if c.Recommended != cvo.True {
+			fmt.Fprintln(w, c.Message)
+		}
+		for _, p := range c.Findings {
+			fmt.Fprintln(w, p)
+		}
+		printChecks(w, a)
+		for _, f := range a.Concerns {
+			fmt.Fprintf(w, "%s: %s\n  next: %s\n", f.Severity, f.Message, f.Next)
+		}
+		if !c.Clear() || len(a.Concerns) > 0 && a.Concerns[0].Severity == cvo.SeverityError {
+			return args.ErrFindings
+		}
+		return nil
+	}
+	return fmt.Errorf("%s is no update of %s in channel %s; %s", to, a.Current, a.Channel, a.Why)
+}

@@ -1,0 +1,96 @@
+package update
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/fairlead/fairlead/cvo/graph"
+	"github.com/fairlead/fairlead/examples/internal/args"
+)
+
+func serveCommand() *args.Command {
+	return &args.Command{
+		Name:  "serve",
+		Usage: "DIR [-listen ADDRESS] [-reload TIME]",
+		About: "answer clusters that ask for updates, from a raw graph and graph data",
+		Help: `DIR holds a raw graph in JSON, with what release images say of themselves, and graph data (channels,
+blocked-edges) at any depth. A ClusterVersion asks here with spec.upstream: http://ADDRESS/graph
+  -listen ADDRESS    where to listen (localhost:8080); /metrics there tells what was done
+  -reload TIME       how often DIR is read again (1m); what cannot be read leaves the last graph in place`,
+		Run: serve,
+	}
+}
+
+func serve(c *args.Call) error {
+	listen := c.Flags.String("listen", "localhost:8080", "")
+	reload := c.Flags.Duration("reload", time.Minute, "")
+	if err := c.Parse(1, 1); err != nil {
+		return err
+	}
+	if *reload <= 0 {
+		return &args.UsageError{Text: "-reload: write a time such as 1m"}
+	}
+	service := graph.NewService(nil)
+	if err := loadService(c, service); err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", *listen)
+	if err != nil {
+		return fmt.Errorf("-listen %s: %w", *listen, err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/", service)
+	mux.HandleFunc("/metrics", func(w http.ResponseWriter, _ *http.Request) { writeMetrics(w, service.Metrics()) })
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	fmt.Fprintf(c.Stdout, "listening on %s\n", l.Addr())
+	ctx, cancel := context.WithCancel(c.Context)
+	defer cancel()
+	go func() {
+		tick := time.NewTicker(*reload)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				end, stop := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+				defer stop()
+				_ = server.Shutdown(end) // what is still under way is cut off
+				return
+			case <-tick.C:
+				if err := loadService(c, service); err != nil {
+					fmt.Fprintln(c.Stderr, "warning: the last graph stays:", err)
+				}
+			}
+		}
+	}()
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// loadService reads the directory.
+func loadService(c *args.Call, s *graph.Service) error {
+	raw, data, err := readGraphData(c)
+	if err == nil {
+		s.Load(raw, data)
+	}
+	return err
+}
+
+// writeMetrics writes what a service has done in the text form of Prometheus.
+func writeMetrics(w io.Writer, m graph.ServiceMetrics) {
+	for _, x := range []struct {
+		name, help string
+		value      int64
+	}{
+		{"requests", "requests", m.Requests}, {"not_modified", "requests answered with 304", m.NotModified}, {"refused", "requests that were refused", m.Refused},
+		{"kept", "requests answered from what was kept", m.Kept}, {"made", "graphs that were assembled", m.Made}, {"loads", "times that graph data was loaded", m.Loads},
+	} {
+		fmt.Fprintf(w, "# HELP fairlead_updates_%s_total Number of %s.\n# TYPE fairlead_updates_%s_total counter\nfairlead_updates_%s_total %d\n", x.name, x.help, x.name, x.name, x.value)
+	}
+}

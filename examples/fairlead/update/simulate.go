@@ -1,0 +1,392 @@
+package update
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/examples/internal/args"
+)
+
+func simulateCommand() *args.Command {
+	return &args.Command{
+		Name:  "simulate",
+		Usage: "SCENARIO [-o text|json|svg|mermaid]",
+		About: "play the update of a whole cluster, operators, nodes and pods, in virtual time; examples/fairlead/update/scenarios has files to begin with",
+		Help: `SCENARIO is a YAML file; examples/fairlead/update/scenarios/README.md tells what it may hold.
+  -o text            a line for each thing that happens; findings are what is not finished
+  -o json            the same as data; -o svg and -o mermaid draw who is busy when`,
+		Run: simulate,
+	}
+}
+
+func simulate(c *args.Call) error {
+	form := c.Choice("o", "text", "json", "svg", "mermaid")
+	if err := c.Parse(1, 1); err != nil {
+		return err
+	}
+	s, err := readScenario(c.Args[0])
+	if err != nil {
+		return err
+	}
+	t, err := s.play(c.Context)
+	if err != nil {
+		return err
+	}
+	write := map[string]func(io.Writer) error{"text": t.text, "json": t.json, "svg": t.svg, "mermaid": t.mermaid}[*form]
+	if err := write(c.Stdout); err != nil {
+		return err
+	}
+	if len(t.Unfinished) > 0 {
+		return args.ErrFindings
+	}
+	return nil
+}
+
+// The names of things that are not in the scenario.
+const (
+	cluster = "cluster"
+	oldOne  = "registry/release@sha256:from"
+	newOne  = "registry/release@sha256:to"
+)
+
+// play is a scenario at work: four engines, that of versions, of rollouts, of
+// drains and of taints, each with its cluster in memory.
+type play struct {
+	*scenario
+	*timeline
+	clock    *fairlead.ManualClock
+	versions *cvo.MemBackend
+	nodes    *rollout.MemBackend
+	update   *cvo.Runner
+	rollout  *rollout.Runner
+	drains   []*drains // of the pools with workloads
+	agents   *agents
+	wakes    map[string]time.Time            // by pool, or by what else is waited for; "" is the cluster's
+	due      []change                        // by instant
+	said     map[string]string               // what was told last, by subject
+	begun    bool                            // nodes were told of the new release
+	operates map[string]*cvo.ClusterOperator // by name: what the new release wants of operators that are not there yet
+}
+
+// change is something that happens at its time.
+type change struct {
+	at time.Time
+	do func()
+}
+
+// play plays the scenario to its end, or until its time is over.
+func (s *scenario) play(ctx context.Context) (*timeline, error) {
+	clock := new(fairlead.ManualClock)
+	clock.Set(s.start)
+	p := &play{
+		scenario: s, clock: clock, versions: cvo.NewMemBackend(clock), nodes: &rollout.MemBackend{Clock: clock},
+		timeline: &timeline{Title: s.title, From: s.from.Release.Version, To: s.to.Release.Version, Start: s.start},
+		wakes:    map[string]time.Time{}, said: map[string]string{}, operates: map[string]*cvo.ClusterOperator{},
+	}
+	p.versions.SetRelease(oldOne, s.from, true, 0)
+	p.versions.SetRelease(newOne, s.to, true, s.retrieve)
+	if err := p.install(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.prepare(); err != nil {
+		return nil, err
+	}
+	for {
+		if err := p.settle(ctx); err != nil {
+			return nil, err
+		}
+		next := p.next()
+		if p.over() || next.IsZero() || next.After(s.start.Add(s.limit)) {
+			break
+		}
+		clock.Set(next)
+	}
+	p.finish()
+	return p.timeline, nil
+}
+
+// install brings a cluster to the old release, before the play begins.
+func (p *play) install(ctx context.Context) error {
+	p.versions.SetCluster(cluster, cvo.Spec{}, cvo.Release{Version: p.From, Image: oldOne})
+	var err error
+	if p.update, err = cvo.NewRunner(p.versions, nil, &fairlead.RunnerOptions{Clock: p.clock}); err != nil {
+		return err
+	}
+	for range maxRounds {
+		d, err := p.update.Reconcile(ctx, cluster)
+		if err != nil {
+			return err
+		}
+		if h := p.versions.Version(cluster).Status.History; len(d.Actions) == 0 && len(h) > 0 && h[0].State == cvo.Completed {
+			return nil
+		}
+	}
+	return fmt.Errorf("release %s cannot be installed: %s", p.From, condition(p.versions.Version(cluster).Status.Conditions, "Progressing").Message)
+}
+
+// prepare sets the stage: what takes how long, and that the update is wanted.
+func (p *play) prepare() error {
+	for _, o := range p.operators {
+		if p.versions.Operators[o.name] = o.takes; o.never {
+			p.versions.Operators[o.name] = never
+		}
+	}
+	if len(p.pools) > 0 {
+		p.versions.Operators[machineConfig] = never // until the pools are there
+	}
+	for name, d := range p.rollouts {
+		p.versions.Rollouts[name] = d
+	}
+	p.nodes.DrainTime = func(name string) time.Duration {
+		if p.emptying(name) != nil {
+			return never // until its pods are gone
+		}
+		return p.node(name).drain
+	}
+	p.nodes.UpdateTime = func(name, _ string) (time.Duration, error) {
+		switch n := p.node(name); {
+		case n.fails:
+			return n.update, fmt.Errorf("its configuration cannot be applied")
+		case n.lost:
+			return never, nil
+		default:
+			return n.update, nil
+		}
+	}
+	p.nodes.Changed = p.nodeActed
+	var err error
+	if p.rollout, err = rollout.NewRunner(p.nodes, nil, &fairlead.RunnerOptions{Clock: p.clock}); err != nil {
+		return err
+	}
+	for i := range p.pools {
+		q := &p.pools[i]
+		p.setPool(q)
+		if len(q.workloads) > 0 {
+			d, err := newDrains(p, q)
+			if err != nil {
+				return err
+			}
+			p.drains = append(p.drains, d)
+		}
+	}
+	if p.agents, err = newAgents(p); err != nil {
+		return err
+	}
+	p.outages()
+	if p.update, err = cvo.NewRunner(&watched{p.versions, p}, nil, &fairlead.RunnerOptions{Clock: p.clock}); err != nil {
+		return err
+	}
+	p.versions.SetCluster(cluster, cvo.Spec{DesiredUpdate: &cvo.Update{Version: p.To, Image: newOne}}, cvo.Release{Version: p.From, Image: oldOne})
+	p.tell("administrator", "asks for release "+p.To)
+	return nil
+}
+
+// rendered names the configuration of a pool for a release.
+func rendered(pool, version string) string { return "rendered-" + pool + "-" + version }
+
+// setPool makes a pool whose nodes run the old release.
+func (p *play) setPool(q *pool) {
+	_ = p.nodes.Edit(q.name, func(w *rollout.World) error {
+		w.Pool.Spec = rollout.PoolSpec{MaxUnavailable: q.unavailable, Paused: q.paused, Configuration: rollout.Configuration{Name: rendered(q.name, p.From)}}
+		for _, n := range q.nodes {
+			x := rollout.Node{ObjectMeta: rollout.ObjectMeta{Name: n.name, Annotations: map[string]string{
+				rollout.AnnotationCurrent: rendered(q.name, p.From), rollout.AnnotationDesired: rendered(q.name, p.From), rollout.AnnotationState: rollout.StateDone,
+			}}}
+			if n.zone != "" {
+				x.Labels = map[string]string{rollout.LabelZone: n.zone}
+			}
+			w.Nodes = append(w.Nodes, x)
+		}
+		return nil
+	})
+}
+
+func (p *play) node(name string) *node {
+	for i := range p.pools {
+		for k := range p.pools[i].nodes {
+			if n := &p.pools[i].nodes[k]; n.name == name {
+				return n
+			}
+		}
+	}
+	return &node{}
+}
+
+// suffer plans the troubles of an operator.
+func (p *play) suffer(o *operator) {
+	subject := "operator " + o.name
+	for _, t := range o.troubles {
+		report := p.versions.Degrade
+		if t.what == unavailable {
+			report = p.versions.Interrupt
+		}
+		p.at(t.after, func() {
+			report(cluster, o.name, t.message)
+			p.tell(subject, "is "+t.what+": "+t.message)
+			p.open(subject, t.what)
+		})
+		if t.last == 0 {
+			continue
+		}
+		p.at(t.after+t.last, func() {
+			report(cluster, o.name, "")
+			p.tell(subject, "is not "+t.what+" any longer")
+			p.end(subject)
+			if p.operates[o.name] != nil {
+				p.open(subject, "updates")
+			}
+		})
+	}
+}
+
+// at plans a change.
+func (p *play) at(after time.Duration, do func()) {
+	p.due = append(p.due, change{p.clock.Now().Add(after), do})
+	slices.SortStableFunc(p.due, func(a, b change) int { return a.at.Compare(b.at) })
+}
+
+// maxRounds bounds how often all are asked at one instant.
+const maxRounds = 10_000
+
+// settle lets everybody do what they do at this instant.
+func (p *play) settle(ctx context.Context) error {
+	for range maxRounds {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		acted := p.happen()
+		if err := p.arrive(ctx); err != nil {
+			return err
+		}
+		d, err := p.update.Reconcile(ctx, cluster)
+		if err != nil {
+			return err
+		}
+		acted, p.wakes[""] = acted || len(d.Actions) > 0, d.Wake
+		blocked := d.Blocked
+		more, why, err := p.agents.pass(ctx)
+		if err != nil {
+			return err
+		}
+		acted, blocked = acted || more, append(blocked, why...)
+		for i := range p.pools {
+			name := p.pools[i].name
+			r, err := p.rollout.Reconcile(ctx, name)
+			if err != nil {
+				return err
+			}
+			acted, p.wakes[name] = acted || len(r.Actions) > 0, r.Wake
+			blocked = append(blocked, r.Blocked...)
+		}
+		for _, drain := range p.drains {
+			more, why, err := drain.pass(ctx)
+			if err != nil {
+				return err
+			}
+			acted, blocked = acted || more, append(blocked, why...)
+		}
+		if acted {
+			continue
+		}
+		p.look(&d, blocked)
+		if !p.poolsDone() {
+			return nil
+		}
+	}
+	return fmt.Errorf("at %s there is no end to it", p.clock.Now().Format(time.RFC3339))
+}
+
+// happen carries out what is due.
+func (p *play) happen() (any bool) {
+	for len(p.due) > 0 && !p.due[0].at.After(p.clock.Now()) {
+		do := p.due[0].do
+		p.due, any = p.due[1:], true
+		do()
+	}
+	return any
+}
+
+// poolsDone lets the machine-config operator reach its version when all pools
+// that it waits for have, and it has had its own time. It reports whether it
+// does so now.
+func (p *play) poolsDone() bool {
+	if len(p.pools) == 0 || p.operates[machineConfig] == nil || p.said["done "+machineConfig] != "" {
+		return false
+	}
+	for _, o := range p.operators {
+		if o.name == machineConfig && (o.never || p.clock.Now().Before(p.opened("operator "+machineConfig).Add(o.takes))) {
+			return false
+		}
+	}
+	for _, q := range p.pools {
+		if q.required && p.updated(q.name) < len(q.nodes) {
+			return false
+		}
+	}
+	p.said["done "+machineConfig] = "yes"
+	p.versions.Finish(cluster, machineConfig)
+	return true
+}
+
+// updated returns how many nodes of a pool run the new release and take pods.
+func (p *play) updated(name string) (n int) {
+	w := p.nodes.World(name)
+	for i := range w.Nodes {
+		if rollout.Updated(&w.Pool, &w.Nodes[i]) && rollout.Ready(&w.Nodes[i]) && w.Pool.Spec.Configuration.Name == rendered(name, p.To) {
+			n++
+		}
+	}
+	return n
+}
+
+// completed reports whether the cluster is at the new release.
+func (p *play) completed() bool {
+	h := p.versions.Version(cluster).Status.History
+	return len(h) > 0 && h[0].Version == p.To && h[0].State == cvo.Completed
+}
+
+// over reports whether nothing is left to happen: the release is reached, and no
+// node is on its way or will be.
+func (p *play) over() bool {
+	at, busy := p.nodes.Next()
+	for _, d := range p.drains {
+		if len(d.machine) > 0 {
+			return false
+		}
+	}
+	busy = busy && at.Before(p.start.Add(never)) // later ones are drains that pods end
+	return p.completed() && !busy && len(p.due) == 0 && !p.agents.waiting()
+}
+
+// next returns the next instant at which something happens; zero for none.
+func (p *play) next() time.Time {
+	var next time.Time
+	at := func(t time.Time) {
+		if t.After(p.clock.Now()) && (next.IsZero() || t.Before(next)) {
+			next = t
+		}
+	}
+	for _, t := range p.wakes {
+		at(t)
+	}
+	if len(p.due) > 0 {
+		at(p.due[0].at)
+	}
+	at(p.versions.Next(cluster))
+	at(p.nextPod())
+	if t, ok := p.nodes.Next(); ok {
+		at(t)
+	}
+	for _, o := range p.operators {
+		if o.name == machineConfig && p.operates[machineConfig] != nil {
+			at(p.opened("operator " + machineConfig).Add(o.takes))
+		}
+	}
+	return next
+}

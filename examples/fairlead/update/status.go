@@ -1,0 +1,385 @@
+package update
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/page"
+	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+func statusCommand() *args.Command {
+	return &args.Command{
+		Name:  "status",
+		Usage: "PREFIX|DIR [-now TIME] [-v] [-o text|json]",
+		About: "tell how far the update of a dumped cluster is, what stands in its way, and what is not known",
+		Help: dumpHelp + `  -now TIME          when the files were written; without, the latest instant in them
+  -v                 all operators that are not done, all nodes, and what each finding explains`,
+		Run: status,
+	}
+}
+
+// dumpHelp says what a dump is.
+const dumpHelp = `DIR is a must-gather as it is unpacked, or a directory with what kubectl get -o yaml prints of
+ClusterVersions, ClusterOperators, MachineConfigPools, MachineConfigs and Nodes, and a file alerts.json.
+PREFIX stands for files of a cluster:
+  PREFIX-cv.yaml     the ClusterVersion; the others may be missing
+  PREFIX-co.yaml     the ClusterOperators
+  PREFIX-mcp.yaml    the MachineConfigPools, and -mc.yaml the MachineConfigs
+  PREFIX-node.yaml   the Nodes
+  PREFIX-alerts.json what Prometheus answers to /api/v1/alerts
+`
+
+func status(c *args.Call) error {
+	form := c.Choice("o", "text", "json")
+	var now time.Time
+	c.Flags.Func("now", "", func(s string) (err error) {
+		if now, err = time.Parse(time.RFC3339, s); err != nil {
+			return errors.New("write an instant such as 2026-03-01T12:00:00Z")
+		}
+		return nil
+	})
+	all := c.Flags.Bool("v", false, "")
+	if err := c.Parse(1, 1); err != nil {
+		return err
+	}
+	dump, err := readDump(c.Args[0])
+	if err != nil {
+		return err
+	}
+	r := cvo.Inspect(dump, now)
+	if *form == "json" {
+		enc := json.NewEncoder(c.Stdout)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		err = enc.Encode(r)
+	} else {
+		err = printStatus(c.Stdout, r, *all)
+	}
+	if err == nil && !r.Well() {
+		return args.ErrFindings
+	}
+	return err
+}
+
+// parts of a dump: the kinds, the files of a prefix, and how they are read.
+func parts(d *cvo.Dump) []part {
+	return []part{
+		{"cv", "ClusterVersion", func() {}, func(m json.RawMessage) error {
+			d.Version = new(cvo.ClusterVersion)
+			return json.Unmarshal(m, d.Version)
+		}},
+		{"co", "ClusterOperator", func() { d.Operators = append([]cvo.ClusterOperator{}, d.Operators...) }, add(&d.Operators)},
+		{"mcp", "MachineConfigPool", func() { d.Pools = append([]cvo.Pool{}, d.Pools...) }, add(&d.Pools)},
+		{"node", "Node", func() { d.Nodes = append([]fairlead.Node{}, d.Nodes...) }, add(&d.Nodes)},
+		{"mc", "MachineConfig", func() {
+			if d.Configs == nil {
+				d.Configs = map[string]string{}
+			}
+		}, func(m json.RawMessage) error {
+			var config struct {
+				Metadata cvo.ObjectMeta `json:"metadata"`
+			}
+			err := json.Unmarshal(m, &config)
+			d.Configs[config.Metadata.Name] = config.Metadata.Annotations["machineconfiguration.openshift.io/release-image-version"]
+			return err
+		}},
+	}
+}
+
+type part struct {
+	suffix, kind string
+	begin        func() // notes that the part was looked at
+	read         func(json.RawMessage) error
+}
+
+// readDump reads what was written down of a cluster.
+func readDump(name string) (*cvo.Dump, error) {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return readDirectory(name)
+	}
+	d := &cvo.Dump{}
+	for _, p := range parts(d) {
+		file := name + "-" + p.suffix + ".yaml"
+		err := readItems(file, func(kind string) (*part, error) {
+			if kind != p.kind && kind != "" {
+				return nil, fmt.Errorf("it holds an object of kind %q; only such of kind %s belong there", kind, p.kind)
+			}
+			return &p, nil
+		})
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && p.suffix != "cv":
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, unread(err, file, "PREFIX stands for the files PREFIX-cv.yaml with the ClusterVersion, and if they are there PREFIX-co.yaml, -mcp.yaml, -mc.yaml, -node.yaml and -alerts.json; or name a directory")
+		case err != nil:
+			return nil, err
+		}
+	}
+	if d.Version == nil {
+		return nil, fmt.Errorf("%s-cv.yaml: it holds no ClusterVersion; write what kubectl get clusterversion version -o yaml prints", name)
+	}
+	var err error
+	d.Alerts, err = readAlerts(name + "-alerts.json")
+	return d, err
+}
+
+// readDirectory reads all objects of the kinds of a dump below a directory, but
+// for what is in namespaces: a must-gather holds much there.
+func readDirectory(dir string) (*cvo.Dump, error) {
+	d := &cvo.Dump{}
+	all, found := parts(d), 0
+	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		switch ext := filepath.Ext(name); {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == "namespaces":
+			return filepath.SkipDir
+		case entry.IsDir(), !entry.Type().IsRegular():
+			return nil
+		case entry.Name() == "alerts.json":
+			d.Alerts, err = readAlerts(name)
+			return err
+		case ext != ".yaml" && ext != ".yml" && ext != ".json":
+			return nil
+		}
+		return readItems(name, func(kind string) (*part, error) {
+			for k := range all {
+				if all[k].kind == kind {
+					found++
+					return &all[k], nil
+				}
+			}
+			return nil, nil
+		})
+	})
+	if err == nil && found == 0 {
+		err = fmt.Errorf("%s: no file below it holds a ClusterVersion, ClusterOperator, MachineConfigPool, MachineConfig or Node", dir)
+	}
+	return d, err
+}
+
+func add[T any](list *[]T) func(json.RawMessage) error {
+	return func(m json.RawMessage) error {
+		var item T
+		err := json.Unmarshal(m, &item)
+		*list = append(*list, item)
+		return err
+	}
+}
+
+// readItems reads the objects of a file, taking lists apart, by the part that is
+// found for their kind; nil leaves them out. Items of lists may lack a kind.
+func readItems(name string, of func(kind string) (*part, error)) error {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	in := doc.NewReader(bytes.NewReader(text), name, doc.Limits{})
+	in.YAML11()
+	for {
+		d, err := in.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var list struct {
+			Kind  string            `json:"kind"`
+			Items []json.RawMessage `json:"items"`
+		}
+		if err := json.Unmarshal(d.JSON, &list); err != nil {
+			return fmt.Errorf("%s: %w", d.Start, err)
+		}
+		items, kindOf := list.Items, strings.TrimSuffix(list.Kind, "List")
+		if list.Kind == "" || !strings.HasSuffix(list.Kind, "List") {
+			items = []json.RawMessage{d.JSON}
+		} else if p, err := of(kindOf); err == nil && p != nil {
+			p.begin() // the list may be empty
+		}
+		for _, item := range items {
+			var is struct {
+				Kind string `json:"kind"`
+			}
+			err := json.Unmarshal(item, &is)
+			if err != nil || is.Kind == "" && list.Kind == "" {
+				return fmt.Errorf("%s: it holds an object of kind %q; write what kubectl get -o yaml prints", d.Start, is.Kind)
+			}
+			p, err := of(cmp.Or(is.Kind, kindOf))
+			if err != nil {
+				return fmt.Errorf("%s: %w", d.Start, err)
+			}
+			if p == nil {
+				continue
+			}
+			p.begin()
+			if err := p.read(item); err != nil {
+				return fmt.Errorf("%s: %w", d.Start, err)
+			}
+		}
+	}
+}
+
+// The most that is printed without -v.
+const (
+	mostFindings = 5
+	mostPools    = 4
+)
+
+func printStatus(to io.Writer, r *cvo.Report, all bool) error {
+	w := bufio.NewWriter(to)
+	page.Fold(w, "", r.Headline)
+	fmt.Fprintf(w, "Assessment: %s\n", r.Assessment)
+	if r.Target != "" {
+		fmt.Fprintf(w, "Release:    %s\n", release(r))
+	}
+	if c := r.Completion; c.Known {
+		fmt.Fprintf(w, "Operators:  %d%% (%d updated, %d updating, %d waiting); %d healthy, %d unavailable, %d degraded\n", c.Percent, c.Updated, c.Updating, c.Waiting, c.Healthy, c.Unavailable, c.Degraded)
+	} else {
+		fmt.Fprintln(w, "Operators:  unknown")
+	}
+	if !r.Since.IsZero() {
+		fmt.Fprintf(w, "Duration:   %s\n", duration(r))
+	}
+	for k, p := range r.Pools {
+		if k == mostPools && !all && len(r.Pools) > mostPools+1 {
+			fmt.Fprintf(w, "and %d more pools; -v shows them\n", len(r.Pools)-k)
+			break
+		}
+		printPool(w, &p)
+	}
+	if all {
+		printTables(w, r)
+	}
+	shown := r.Findings
+	if !all && len(shown) > mostFindings {
+		shown = shown[:mostFindings]
+	}
+	for _, f := range shown {
+		printFinding(w, &f, all)
+	}
+	if n := len(r.Findings) - len(shown); n > 0 {
+		fmt.Fprintf(w, "and %d more findings; -v shows them\n", n)
+	}
+	if len(r.Gaps) > 0 && !all {
+		var what []string
+		for _, g := range r.Gaps {
+			what = append(what, g.What)
+		}
+		fmt.Fprintf(w, "Not known: %s (-v tells how to get it)\n", words.Shorten(strings.Join(what, "; "), 160))
+	}
+	for _, g := range r.Gaps {
+		if all {
+			fmt.Fprintf(w, "Not known: %s\n  get it: %s\n", g.What, g.How)
+		}
+	}
+	return w.Flush()
+}
+
+// release tells from where to where.
+func release(r *cvo.Report) string {
+	switch {
+	case r.Install:
+		return r.Target + " (a new installation)"
+	case r.MultiArch:
+		return r.Target + " for several architectures"
+	case r.Incomplete:
+		return fmt.Sprintf("%s (from incomplete %s)", r.Target, r.From)
+	}
+	return fmt.Sprintf("%s (from %s)", r.Target, r.From)
+}
+
+// duration tells how long it takes, and how much longer.
+func duration(r *cvo.Report) string {
+	text := r.Duration.Round(time.Second).String()
+	switch {
+	case !r.Updating && r.Until != nil:
+		return text + ", over since " + r.Until.UTC().Format(time.RFC3339)
+	case r.Remaining == nil:
+		return text + " (what remains cannot be told)"
+	case *r.Remaining < -10*time.Minute:
+		return fmt.Sprintf("%s (%s were to be expected)", text, (r.Duration + *r.Remaining).Truncate(time.Minute))
+	case *r.Remaining < 10*time.Minute:
+		return text + " (less than 10m remain, as estimated)"
+	}
+	return fmt.Sprintf("%s (about %s remain, as estimated)", text, r.Remaining.Round(time.Minute))
+}
+
+func printPool(w io.Writer, p *cvo.PoolReport) {
+	if p.Total < 0 {
+		fmt.Fprintf(w, "Pool %s: unknown\n", p.Name)
+		return
+	}
+	fmt.Fprintf(w, "Pool %s: %s, %d of %d nodes updated", p.Name, p.State, p.Updated, p.Total)
+	for _, n := range []struct {
+		n    int
+		what string
+	}{{p.Draining, "draining"}, {p.Degraded, "degraded"}, {p.Down, "down"}, {p.Unknown, "of an unknown release"}} {
+		if n.n > 0 {
+			fmt.Fprintf(w, ", %d %s", n.n, n.what)
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+// printTables tells of operators that are not done or not well, and of all nodes.
+func printTables(w io.Writer, r *cvo.Report) {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, o := range r.Operators {
+		if o.State != "updated" || o.Health != "healthy" {
+			fmt.Fprintf(table, "operator %s\t%s\t%s\t%s\t%s\n", o.Name, o.State, o.Health, o.Version, words.Shorten(strings.TrimSpace(o.Reason+" "+firstLine(o.Message)), 80))
+		}
+	}
+	for _, n := range r.Nodes {
+		down := ""
+		if n.Down {
+			down = "down"
+		}
+		fmt.Fprintf(table, "node %s (%s)\t%s\t%s\t%s\t%s\n", n.Name, n.Pool, n.State, down, cmp.Or(n.Version, "?"), words.Shorten(firstLine(n.Message), 80))
+	}
+	table.Flush()
+}
+
+func printFinding(w io.Writer, f *cvo.Finding, all bool) {
+	since := ""
+	if !f.Since.IsZero() {
+		since = " (since " + f.Since.UTC().Format(time.RFC3339) + ")"
+	}
+	if !all {
+		fmt.Fprintf(w, "%s: %s%s\n", f.Severity, words.Shorten(f.Message, 180), since)
+		next := f.Next
+		if n := len(f.Explains); n > 1 {
+			next = fmt.Sprintf("it explains %d reports; %s", n, next)
+		}
+		fmt.Fprintf(w, "  next: %s\n", words.Shorten(next, 180))
+		return
+	}
+	page.Fold(w, string(f.Severity)+": ", f.Message+since)
+	if f.Owner != "" {
+		page.Fold(w, "  owner: ", f.Owner)
+	}
+	page.Fold(w, "  next: ", f.Next)
+	for _, s := range f.Explains {
+		page.Fold(w, "  explains: ", words.Shorten(s.Message, 200))
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}

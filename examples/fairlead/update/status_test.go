@@ -1,0 +1,321 @@
+package update
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/cvo"
+)
+
+// recorded returns the recorded clusters by the files of what was told of them.
+func recorded(t *testing.T) []string {
+	root := os.Getenv("FAIRLEAD_DATA")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	files, _ := filepath.Glob(filepath.Join(root, "updates", "status", "*.output"))
+	if len(files) == 0 {
+		t.Skip("no recorded clusters: " + root)
+	}
+	return files
+}
+
+// For each recorded cluster the report has every fact that was told of it.
+func TestRecordedStatus(t *testing.T) {
+	for _, file := range recorded(t) {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dump, err := readDump(strings.TrimSuffix(file, ".output"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := cvo.Inspect(dump, time.Time{})
+			compare(t, string(text), r)
+			var out strings.Builder
+			if err := printStatus(&out, r, false); err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(out.String(), "\n"); n > 25 {
+				t.Errorf("it takes %d lines:\n%s", n, out.String())
+			}
+		})
+	}
+}
+
+// Where part of the evidence is missing no statement becomes better.
+func TestMissingEvidence(t *testing.T) {
+	severity := map[cvo.Severity]int{cvo.SeverityInfo: 0, cvo.SeverityWarning: 1, cvo.SeverityError: 2}
+	for _, file := range recorded(t) {
+		prefix := strings.TrimSuffix(file, ".output")
+		whole, err := readDump(prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		full := cvo.Inspect(whole, time.Time{})
+		now := latest(whole)
+		for name, drop := range map[string]func(*cvo.Dump){
+			"cv": func(d *cvo.Dump) { d.Version = nil }, "co": func(d *cvo.Dump) { d.Operators = nil }, "mcp": func(d *cvo.Dump) { d.Pools = nil },
+			"node": func(d *cvo.Dump) { d.Nodes = nil }, "mc": func(d *cvo.Dump) { d.Configs = nil }, "alerts": func(d *cvo.Dump) { d.Alerts = nil },
+			"all": func(d *cvo.Dump) { *d = cvo.Dump{} }, "all but cv": func(d *cvo.Dump) { *d = cvo.Dump{Version: d.Version} }, "all but nodes": func(d *cvo.Dump) { *d = cvo.Dump{Nodes: d.Nodes, Pools: d.Pools} },
+		} {
+			d := *whole
+			drop(&d)
+			r := cvo.Inspect(&d, now)
+			at := filepath.Base(prefix) + " without " + name
+			if r.Well() {
+				t.Errorf("%s: all is well", at)
+			}
+			if name != "alerts" && len(r.Gaps) <= len(full.Gaps) {
+				t.Errorf("%s: nothing more is told to be unknown: %v", at, r.Gaps)
+			}
+			for _, g := range r.Gaps {
+				if g.How == "" {
+					t.Errorf("%s: nobody says how to know %s", at, g.What)
+				}
+			}
+			if r.Assessment != full.Assessment && r.Assessment != cvo.AssessUnknown && !(full.Assessment == cvo.AssessDegraded && r.Assessment == cvo.AssessProgressing) {
+				t.Errorf("%s: %s becomes %s", at, full.Assessment, r.Assessment)
+			}
+			if c := r.Completion; c.Known && c != full.Completion || !c.Known && (c.Updated > 0 || c.Percent > 0) {
+				t.Errorf("%s: completion %+v, not %+v", at, c, full.Completion)
+			}
+			if !r.Updating && full.Updating || r.Remaining != nil && (full.Remaining == nil || *r.Remaining != *full.Remaining) {
+				t.Errorf("%s: updating %v, %v remain", at, r.Updating, r.Remaining)
+			}
+			for _, p := range r.Pools {
+				k := slices.IndexFunc(full.Pools, func(o cvo.PoolReport) bool { return o.Name == p.Name })
+				if p.State == "updated" && full.Pools[k].State != "updated" || p.Updated > full.Pools[k].Updated {
+					t.Errorf("%s: pool %+v, and was %+v", at, p, full.Pools[k])
+				}
+			}
+			for _, n := range r.Nodes {
+				k := slices.IndexFunc(full.Nodes, func(o cvo.NodeReport) bool { return o.Name == n.Name })
+				if n.State == "updated" && full.Nodes[k].State != "updated" || !n.Down && full.Nodes[k].Down {
+					t.Errorf("%s: node %+v, and was %+v", at, n, full.Nodes[k])
+				}
+			}
+			for subject, s := range told(r) { // what is still told is told as bad
+				if was, ok := told(full)[subject]; ok && severity[s] < severity[was] && name != "all but nodes" {
+					t.Errorf("%s: %s is %s, and was %s", at, subject, s, was)
+				}
+			}
+			if strings.Contains(r.Headline, "well") {
+				t.Errorf("%s: %s", at, r.Headline)
+			}
+		}
+	}
+}
+
+// latest is an instant at which a whole dump was written, so that parts of it are
+// judged at the same.
+func latest(d *cvo.Dump) time.Time {
+	var last time.Time
+	see := func(list []cvo.Condition) {
+		for _, c := range list {
+			if c.LastTransitionTime.After(last) {
+				last = c.LastTransitionTime
+			}
+		}
+	}
+	see(d.Version.Status.Conditions)
+	for _, o := range d.Operators {
+		see(o.Status.Conditions)
+	}
+	return last
+}
+
+// told returns the worst that is told of each subject, by itself or below a
+// cause.
+func told(r *cvo.Report) map[string]cvo.Severity {
+	all := map[string]cvo.Severity{}
+	note := func(subject string, s cvo.Severity) {
+		if was, ok := all[subject]; !ok || was == cvo.SeverityInfo || s == cvo.SeverityError {
+			all[subject] = s
+		}
+	}
+	for _, f := range r.Findings {
+		if len(f.Explains) == 0 {
+			note(f.Subject, f.Severity)
+		}
+		for _, s := range f.Explains {
+			note(s.Subject, s.Severity)
+		}
+	}
+	return all
+}
+
+// Of each recorded cluster the updates are recommended that were recommended,
+// and not the others, for the same reason.
+func TestRecordedRecommendations(t *testing.T) {
+	const suffix = ".show-outdated-releases-output"
+	root := os.Getenv("FAIRLEAD_DATA")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared", "data")
+	}
+	files, _ := filepath.Glob(filepath.Join(root, "updates", "recommend", "*"+suffix))
+	if len(files) == 0 {
+		t.Skip("no recorded clusters: " + root)
+	}
+	line := regexp.MustCompile(`(?m)^  (\d\S+) +(\S.*)$`)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		prefix := strings.TrimSuffix(file, suffix)
+		dump, err := readDump(prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := cvo.Advise(dump.Version, nil, nil)
+		lines := line.FindAllStringSubmatch(string(text), -1)
+		if len(lines) != len(a.Choices) {
+			t.Errorf("%s: %d updates, not %d", prefix, len(a.Choices), len(lines))
+		}
+		for k, m := range lines {
+			c := a.Choices[k]
+			want := "no known issues relevant to this cluster"
+			if !c.Clear() {
+				want = c.Reason
+			}
+			if c.Release.Version != m[1] || want != m[2] || c.Clear() != strings.HasPrefix(m[2], "no known issues") {
+				t.Errorf("%s: %v, not %s %s", prefix, m[1:], c.Release.Version, want)
+			}
+		}
+	}
+}
+
+var (
+	completion = regexp.MustCompile(`Completion: +(\d+)% \((\d+) operators updated, (\d+) updating, (\d+) waiting\)`)
+	health     = regexp.MustCompile(`Operator Health: (\d+) Healthy(?:, (\d+) Unavailable)?(?:, (\d+) Available but degraded)?`)
+	assessment = regexp.MustCompile(`Assessment: +(\S.*)`)
+	took       = regexp.MustCompile(`Duration: +(\S+)(?: \(Est. Time Remaining: (.*)\))?`)
+	updating   = regexp.MustCompile(`(?m)^Updating: +(.*)$`)
+	unwell     = regexp.MustCompile(`Cluster Operator (\S+) is (degraded|unavailable) \((\S+)\)`)
+	nodeLine   = regexp.MustCompile(`(?m)^(\S+) +(Degraded|Unavailable|Progressing|Outdated|Completed|Excluded) +(Pending|Draining|Updated|Updating|Rebooting|Paused) +(\S+) `)
+	poolLine   = regexp.MustCompile(`(?m)^(\S+) +(Degraded|Pending|Excluded|Progressing) +\d+% \((\d+)/(\d+)\)`)
+	incomplete = regexp.MustCompile(`\(from (incomplete )?(\S+)\)`)
+	alertLine  = regexp.MustCompile(`Alert is firing: (.*)`)
+	complete   = regexp.MustCompile(`successfully completed at (\S+) \(duration: (\S+)\)`)
+	badNode    = regexp.MustCompile(`Node (\S+) is (degraded|not ready)`)
+)
+
+// compare checks every fact of a recorded report.
+func compare(t *testing.T, want string, r *cvo.Report) {
+	if m := completion.FindStringSubmatch(want); m != nil {
+		c := r.Completion
+		if got := fmt.Sprint(c.Percent, c.Updated, c.Updating, c.Waiting); got != strings.Join(m[1:], " ") {
+			t.Errorf("completion %s, not %v", got, m[1:])
+		}
+	} else if r.Updating {
+		t.Error("it is updating")
+	}
+	if m := health.FindStringSubmatch(want); m != nil {
+		number := func(s string) string { return cmp.Or(s, "0") }
+		if got := fmt.Sprint(r.Completion.Healthy, r.Completion.Unavailable, r.Completion.Degraded); got != m[1]+" "+number(m[2])+" "+number(m[3]) {
+			t.Errorf("health %s, not %v", got, m[1:])
+		}
+	}
+	if m := assessment.FindStringSubmatch(want); m != nil {
+		if got := map[cvo.Assessment]string{cvo.AssessProgressing: "Progressing", cvo.AssessSlow: "Progressing - Slow", cvo.AssessStalled: "Stalled"}[r.Assessment]; got != m[1] {
+			t.Errorf("assessed %s, not %s", r.Assessment, m[1])
+		}
+	}
+	if m := took.FindStringSubmatch(want); m != nil {
+		text := duration(r)
+		got, err := time.ParseDuration(m[1])
+		if d := r.Duration - got; err != nil || d > 30*time.Second || d < -30*time.Second {
+			t.Errorf("it takes %v, not %s", r.Duration, m[1])
+		}
+		left := strings.TrimPrefix(strings.TrimPrefix(m[2], "N/A; estimate duration was "), "<")
+		if !strings.Contains(strings.ReplaceAll(text, "0s", ""), left) {
+			t.Errorf("%q, not %q", text, m[2])
+		}
+	}
+	if m := complete.FindStringSubmatch(want); m != nil && (r.Until == nil || r.Until.UTC().Format(time.RFC3339) != m[1]) {
+		t.Errorf("complete since %v, not %s", r.Until, m[1])
+	}
+	if m := incomplete.FindStringSubmatch(want); m != nil && (r.From != m[2] || r.Incomplete != (m[1] != "")) {
+		t.Errorf("from %s, incomplete %v", r.From, r.Incomplete)
+	}
+	if m := updating.FindStringSubmatch(want); m != nil {
+		for name := range strings.SplitSeq(m[1], ", ") {
+			if !slices.ContainsFunc(r.Operators, func(o cvo.OperatorReport) bool { return o.Name == name && o.State == "updating" }) {
+				t.Errorf("operator %s is not told to be updating", name)
+			}
+		}
+	}
+	all := told(r)
+	for _, m := range unwell.FindAllStringSubmatch(want, -1) {
+		if !slices.ContainsFunc(r.Operators, func(o cvo.OperatorReport) bool { return o.Name == m[1] && o.Health == m[2] && o.Reason == m[3] }) || all["clusteroperator "+m[1]] == "" {
+			t.Errorf("operator %s is not told to be %s", m[1], m[2])
+		}
+	}
+	for _, m := range poolLine.FindAllStringSubmatch(want, -1) {
+		i := slices.IndexFunc(r.Pools, func(p cvo.PoolReport) bool { return p.Name == m[1] })
+		if i < 0 || fmt.Sprint(r.Pools[i].Updated) != m[3] || fmt.Sprint(r.Pools[i].Total) != m[4] {
+			t.Errorf("pool %v: %+v", m, r.Pools)
+		}
+	}
+	for _, m := range nodeLine.FindAllStringSubmatch(want, -1) {
+		i := slices.IndexFunc(r.Nodes, func(n cvo.NodeReport) bool { return n.Name == m[1] })
+		if i < 0 {
+			t.Errorf("node %s is not told", m[1])
+			continue
+		}
+		n := r.Nodes[i]
+		switch m[2] {
+		case "Degraded":
+			if n.State != "degraded" {
+				t.Errorf("node %v: %+v", m, n)
+			}
+		case "Unavailable":
+			if !n.Down {
+				t.Errorf("node %v: %+v", m, n)
+			}
+		default:
+			if state := map[string]string{"Outdated": "pending", "Completed": "updated", "Excluded": "paused", "Progressing": "draining"}[m[2]]; n.State != state {
+				t.Errorf("node %v: %+v", m, n)
+			}
+		}
+		if m[4] != "?" && n.Version != m[4] {
+			t.Errorf("node %v: at %s", m, n.Version)
+		}
+	}
+	for _, m := range badNode.FindAllStringSubmatch(want, -1) {
+		if all["node "+m[1]] == "" {
+			t.Errorf("node %s is not told to be %s", m[1], m[2])
+		}
+	}
+	for _, m := range alertLine.FindAllStringSubmatch(want, -1) {
+		if !slices.ContainsFunc(r.Findings, func(f cvo.Finding) bool {
+			return strings.Contains(f.Message, m[1]) || slices.ContainsFunc(f.Explains, func(s cvo.Symptom) bool { return strings.Contains(s.Message, m[1]) })
+		}) {
+			t.Errorf("the alert %q is not told: %v", m[1], r.Findings)
+		}
+	}
+	if strings.Contains(want, "paused pool") != slices.ContainsFunc(r.Findings, func(f cvo.Finding) bool { return f.Reason == "Paused" }) {
+		t.Error("paused pools are not told")
+	}
+	if strings.Contains(want, "failing to proceed") && all["clusterversion version"] == "" {
+		t.Error("nobody says that the cluster version fails")
+	}
+	if strings.Contains(want, "proceeding well") && slices.ContainsFunc(r.Findings, func(f cvo.Finding) bool { return f.Severity != cvo.SeverityInfo }) {
+		t.Errorf("it proceeds well: %v", r.Findings)
+	}
+	for _, f := range r.Findings {
+		if f.Next == "" || f.Message == "" || f.Subject == "" {
+			t.Errorf("a finding that does not help: %+v", f)
+		}
+	}
+}
