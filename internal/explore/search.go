@@ -204,7 +204,7 @@ func (m *Model[W, S, A]) judge(c *config[W, S, A]) error {
 	if f&still == 0 || f&atRest != 0 {
 		return nil
 	}
-	if f&asleep != 0 && f&told == 0 {
+	if f&asleep != 0 && f&told == 0 && !m.moving(c) {
 		return errors.New("something is owed, and the runner sleeps for good without saying what would end that")
 	}
 	if wake := c.wake.Sub(c.now.Add(c.offset)); !c.wake.IsZero() && wake > m.patience() {
