@@ -199,7 +199,10 @@ func (w *tinyPool) moves(time.Time) (all []explore.Move[*tinyPool]) {
 				n.Annotations[rollout.AnnotationState], n.Annotations[rollout.AnnotationCurrent] = rollout.StateDone, n.Annotations[rollout.AnnotationDesired]
 			})
 			if w.Fails > 0 {
-				on(i, "fails", false, func(w *tinyPool, n *rollout.Node) { w.Fails--; n.Annotations[rollout.AnnotationState] = rollout.StateDegraded })
+				on(i, "fails", false, func(w *tinyPool, n *rollout.Node) {
+					w.Fails--
+					n.Annotations[rollout.AnnotationState] = rollout.StateDegraded
+				})
 			}
 		}
 		ready := func(s fairlead.ConditionStatus) func(*tinyPool, *rollout.Node) {
@@ -305,7 +308,7 @@ func exploreModels() []*rolloutModel {
 				return others && slices.ContainsFunc(blocked, func(b fairlead.Block) bool { return b.Unblock != "" })
 			},
 			Faults: explore.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1},
-			Ends:   true, Patience: 10 * time.Minute, Horizon: 20 * time.Minute, Max: 700,
+			Ends:   true, Patience: 10 * time.Minute, Horizon: 20 * time.Minute, Max: 500,
 		})
 	}
 	return models
@@ -313,6 +316,3 @@ func exploreModels() []*rolloutModel {
 
 // TestExplore visits every state of small worlds.
 func TestExplore(t *testing.T) { explore.Test(t, 10_000_000, exploreModels()...) }
-
-// TestTraces replays what exploring has found.
-func TestTraces(t *testing.T) { explore.Scripts(t, "testdata/traces/*.txt", exploreModels()...) }

@@ -208,8 +208,3 @@ func zonesModels() []*zonesModel {
 
 // TestExploreZones visits every state of small worlds with two zones.
 func TestExploreZones(t *testing.T) { explore.Test(t, 10_000_000, zonesModels()...) }
-
-// TestTracesZones replays what exploring them has found.
-func TestTracesZones(t *testing.T) {
-	explore.Scripts(t, "testdata/traces-zones/*.txt", zonesModels()...)
-}

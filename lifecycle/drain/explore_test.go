@@ -1,0 +1,380 @@
+package drain_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/explore"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
+
+// tinyDrain is two nodes with a pod each, of one workload of which one must be
+// ready, and a request for each node: a is to boot, b is worked on.
+type tinyDrain struct {
+	Nodes     map[string]drain.Node
+	Boots     map[string]string // boot IDs, by node
+	Pods      []drain.Pod       // those on their way out, too
+	Least     int               // how many pods must be ready
+	Requests  map[string]drain.Request
+	Outcomes  map[string][]fairlead.Outcome // by node
+	Serial    int                           // of pods
+	Tightens  int                           // how often the budget may allow nothing for a while
+	Silences  int                           // how often node a may fall silent
+	Again     int                           // how often node a may register again, under a new UID
+	Pauses    int                           // how often the request for a may be paused
+	Cancels   int                           // how often it may be taken back before its time
+	Cordons   int                           // how often somebody may cordon node a
+	ByHand    bool                          // somebody has cordoned it
+	Requested int                           // how often a request may be deleted and made again
+}
+
+func newTinyDrain() *tinyDrain {
+	w := &tinyDrain{Nodes: map[string]drain.Node{}, Boots: map[string]string{}, Requests: map[string]drain.Request{}, Outcomes: map[string][]fairlead.Outcome{}, Least: 1}
+	for _, name := range []string{"a", "b"} {
+		n := drain.Node{ObjectMeta: drain.ObjectMeta{Name: name, UID: "node-" + name}}
+		n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: fairlead.ConditionTrue}}
+		w.Nodes[name], w.Boots[name] = n, "1"
+		w.create()
+		w.Pods[len(w.Pods)-1].Spec.NodeName = name
+		w.ready(len(w.Pods) - 1)
+		w.Requests[name] = drain.Request{Name: "of-" + name, UID: "request-" + name, Requester: "admin", Purpose: drain.Maintenance, Asked: explore.Begin()}
+	}
+	r := w.Requests["a"]
+	r.Purpose = drain.Reboot
+	w.Requests["a"] = r
+	return w
+}
+
+// create has the workload make a pod, which waits for a node.
+func (w *tinyDrain) create() {
+	w.Serial++
+	var p drain.Pod
+	p.Namespace, p.Name, p.Labels = "d", fmt.Sprint("p", w.Serial), map[string]string{"app": "web"}
+	p.UID = "pod-" + p.Name
+	yes := true
+	p.OwnerReferences = []drain.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "web", UID: "rs", Controller: &yes}}
+	p.Status.Phase = fairlead.PodPending
+	w.Pods = append(slices.Clone(w.Pods), p)
+}
+
+func (w *tinyDrain) ready(i int) {
+	w.Pods[i].Status.Phase = fairlead.PodRunning
+	w.Pods[i].Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: fairlead.ConditionTrue}}
+}
+
+func (w *tinyDrain) clone() *tinyDrain {
+	n := *w
+	n.Nodes, n.Boots, n.Requests, n.Pods = maps.Clone(w.Nodes), maps.Clone(w.Boots), maps.Clone(w.Requests), slices.Clone(w.Pods)
+	n.Outcomes = maps.Clone(w.Outcomes)
+	return &n
+}
+
+// healthy is how many pods count for the budget.
+func (w *tinyDrain) healthy() (n int) {
+	for i := range w.Pods {
+		if p := &w.Pods[i]; p.Ready() && p.DeletionTimestamp == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// on returns the pods of a node.
+func (w *tinyDrain) on(node string) []drain.Pod {
+	return slices.DeleteFunc(slices.Clone(w.Pods), func(p drain.Pod) bool { return p.Spec.NodeName != node })
+}
+
+func silent(n drain.Node) bool { return n.Status.Conditions[0].Status != fairlead.ConditionTrue }
+
+// onNode is an action for a node, and states are those of both nodes.
+type onNode struct {
+	Node   string
+	Action drain.Action
+}
+
+func (a onNode) String() string { return a.Action.String() }
+
+type drainStates map[string]drain.State
+
+func (w *tinyDrain) step(states drainStates, now time.Time) explore.Decision[drainStates, onNode] {
+	out := explore.Decision[drainStates, onNode]{State: drainStates{}}
+	for _, name := range []string{"a", "b"} {
+		node := w.Nodes[name]
+		budget := drain.PodDisruptionBudget{ObjectMeta: drain.ObjectMeta{Namespace: "d", Name: "web"}}
+		least := fairlead.IntOrString{Int: w.Least}
+		budget.Spec.MinAvailable, budget.Spec.Selector = &least, &fairlead.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+		budget.Status.CurrentHealthy, budget.Status.DesiredHealthy, budget.Status.ExpectedPods = w.healthy(), w.Least, 2
+		budget.Status.DisruptionsAllowed = max(0, w.healthy()-w.Least)
+		world := &drain.World{Name: name, BootID: w.Boots[name]}
+		world.View = drain.View{Node: &node, Pods: w.on(name), Budgets: []drain.PodDisruptionBudget{budget}, Outcomes: w.Outcomes[name]}
+		if r, ok := w.Requests[name]; ok {
+			world.Requests = []drain.Request{r}
+		}
+		d := drain.Step(states[name], world, now, nil)
+		if !d.State.Done() {
+			out.State[name] = d.State
+		}
+		for _, a := range d.Actions {
+			out.Actions = append(out.Actions, onNode{name, a})
+			if out.Broken == "" {
+				out.Broken = w.broken(name, a, now)
+			}
+		}
+		for i := range d.Blocked {
+			out.Blocked = append(out.Blocked, d.Blocked[i].Block())
+		}
+		if !d.Wake.IsZero() && (out.Wake.IsZero() || d.Wake.Before(out.Wake)) {
+			out.Wake = d.Wake
+		}
+	}
+	return out
+}
+
+// broken returns the rule that an action breaks, given what was seen: nobody is told
+// to go on while pods run on the node or could; budgets are never passed over; what
+// somebody else has cordoned stays so.
+func (w *tinyDrain) broken(node string, action drain.Action, now time.Time) string {
+	switch a := action.(type) {
+	case drain.Report:
+		// Pods that should have ended are not waited for on a node that is silent.
+		waited := func(p drain.Pod) bool {
+			return p.DeletionTimestamp == nil || p.DeletionTimestamp.After(now) || !silent(w.Nodes[node])
+		}
+		if a.Status.Phase == drain.PhaseDrained && (slices.ContainsFunc(w.on(node), waited) || !w.Nodes[node].Spec.Unschedulable) {
+			return "the request for node " + node + " is told that it is drained, and it is not"
+		}
+	case drain.DeletePod:
+		return "pod " + a.Name + " is deleted whatever its budget says"
+	case drain.Evict:
+		if !w.Nodes[node].Spec.Unschedulable {
+			return "pod " + a.Name + " is evicted, and its node takes pods"
+		}
+	case drain.Uncordon:
+		if r, ok := w.Requests[node]; ok && !r.Cancelled && !r.Paused && r.Purpose != drain.Reboot {
+			return "node " + node + " is given back, and is asked for"
+		}
+		if node == "a" && w.ByHand {
+			return "node a is given back, and somebody else has cordoned it"
+		}
+	}
+	return ""
+}
+
+func (w *tinyDrain) apply(on onNode, now time.Time) error {
+	refused := fmt.Errorf("it is another one")
+	node := func(name, uid string, change func(*drain.Node)) error {
+		n := w.Nodes[name]
+		if n.UID != uid {
+			return refused
+		}
+		change(&n)
+		w.Nodes[name] = n
+		return nil
+	}
+	switch a := on.Action.(type) {
+	case drain.Cordon:
+		return node(a.Node, a.UID, func(n *drain.Node) { n.Spec.Unschedulable = true })
+	case drain.Uncordon:
+		return node(a.Node, a.UID, func(n *drain.Node) { n.Spec.Unschedulable = false })
+	case drain.Evict:
+		i := slices.IndexFunc(w.Pods, func(p drain.Pod) bool { return p.UID == a.UID })
+		switch {
+		case i < 0:
+			return &fairlead.RefusedError{Code: 404, Message: "it is gone"}
+		case w.Pods[i].DeletionTimestamp != nil:
+			return nil
+		case w.Pods[i].Ready() && w.healthy() <= w.Least:
+			return &fairlead.RefusedError{Code: 429, Message: "its budget does not allow it"}
+		}
+		end, grace := now.Add(30*time.Second), int64(30)
+		w.Pods[i].DeletionTimestamp, w.Pods[i].DeletionGracePeriodSeconds = &end, &grace
+		w.create()
+	case drain.Report:
+		for name, r := range w.Requests {
+			if r.UID == a.UID {
+				r.Status = a.Status
+				w.Requests[name] = r
+			}
+		}
+	default:
+		return fmt.Errorf("there is no action %T", a)
+	}
+	return nil
+}
+
+func (w *tinyDrain) moves(time.Time) (all []explore.Move[*tinyDrain]) {
+	add := func(name string, sure bool, do func(w *tinyDrain)) {
+		all = append(all, explore.Move[*tinyDrain]{Name: name, Sure: sure, Do: do})
+	}
+	w.podMoves(add)
+	request := func(name string, change func(*drain.Request)) func(*tinyDrain) {
+		return func(w *tinyDrain) {
+			r := w.Requests[name]
+			change(&r)
+			w.Requests[name] = r
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.Requests)) {
+		switch r := w.Requests[name]; {
+		case r.Status.Phase == drain.PhaseOver:
+			add("request for "+name+" is deleted", true, func(w *tinyDrain) { delete(w.Requests, name) })
+		case r.Status.Phase == drain.PhaseDrained && r.Purpose == drain.Maintenance && !r.Cancelled:
+			add("work on "+name+" is done", true, request(name, func(r *drain.Request) { r.Cancelled = true }))
+		case r.Status.Phase == drain.PhaseDrained && r.Purpose == drain.Reboot && w.Boots[name] == "1":
+			add("node "+name+" boots", true, func(w *tinyDrain) {
+				w.Boots[name] = "2"
+				w.Pods = slices.DeleteFunc(w.Pods, func(p drain.Pod) bool { return p.Spec.NodeName == name })
+			})
+		}
+	}
+	r, ok := w.Requests["a"]
+	if !ok {
+		return all
+	}
+	switch {
+	case r.Paused:
+		add("request goes on", true, request("a", func(r *drain.Request) { r.Paused = false }))
+	case w.Pauses > 0:
+		add("request is paused", false, func(w *tinyDrain) { w.Pauses--; request("a", func(r *drain.Request) { r.Paused = true })(w) })
+	}
+	if w.Cancels > 0 && !r.Cancelled {
+		add("request is taken back", false, func(w *tinyDrain) { w.Cancels--; request("a", func(r *drain.Request) { r.Cancelled = true })(w) })
+	}
+	if w.Requested > 0 {
+		add("request is made again", false, func(w *tinyDrain) {
+			w.Requested--
+			request("a", func(r *drain.Request) { r.UID += "x"; r.Status = drain.Status{}; r.Purpose = drain.Maintenance })(w)
+		})
+	}
+	return all
+}
+
+// podMoves are those of pods, budgets and nodes.
+func (w *tinyDrain) podMoves(add func(string, bool, func(*tinyDrain))) {
+	for i := range w.Pods {
+		p := &w.Pods[i]
+		if p.Spec.NodeName == "" {
+			for _, name := range []string{"a", "b"} {
+				if n := w.Nodes[name]; !n.Spec.Unschedulable && !silent(n) {
+					add(p.Name+" starts on "+name, true, func(w *tinyDrain) { w.Pods[i].Spec.NodeName = name; w.ready(i) })
+				}
+			}
+		}
+	}
+	switch {
+	case w.Least == 2:
+		add("budget allows again", true, func(w *tinyDrain) { w.Least = 1 })
+	case w.Tightens > 0:
+		add("budget allows nothing", false, func(w *tinyDrain) { w.Tightens--; w.Least = 2 })
+	}
+	a := w.Nodes["a"]
+	set := func(change func(*drain.Node)) func(*tinyDrain) {
+		return func(w *tinyDrain) {
+			n := w.Nodes["a"]
+			change(&n)
+			w.Nodes["a"] = n
+		}
+	}
+	ready := func(s fairlead.ConditionStatus) func(*tinyDrain) {
+		return set(func(n *drain.Node) { n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: s}} })
+	}
+	switch {
+	case silent(a):
+		add("node a is back", true, ready(fairlead.ConditionTrue))
+	case w.Silences > 0:
+		add("node a falls silent", false, func(w *tinyDrain) { w.Silences--; ready(fairlead.ConditionUnknown)(w) })
+	}
+	if w.Again > 0 {
+		add("node a registers again", false, func(w *tinyDrain) {
+			w.Again--
+			set(func(n *drain.Node) { n.UID += "x"; n.Spec.Unschedulable = false })(w)
+		})
+	}
+	if w.ByHand {
+		add("node a is uncordoned", true, func(w *tinyDrain) {
+			w.ByHand = false
+			set(func(n *drain.Node) { n.Spec.Unschedulable = false })(w)
+		})
+	} else if w.Cordons > 0 && !a.Spec.Unschedulable {
+		add("node a is cordoned", false, func(w *tinyDrain) {
+			w.Cordons--
+			w.ByHand = true
+			set(func(n *drain.Node) { n.Spec.Unschedulable = true })(w)
+		})
+	}
+}
+
+// pass ends pods whose grace is over, on nodes that are heard of.
+func (w *tinyDrain) pass(now time.Time) {
+	w.Pods = slices.DeleteFunc(w.Pods, func(p drain.Pod) bool {
+		return p.DeletionTimestamp != nil && !p.DeletionTimestamp.After(now) && !silent(w.Nodes[p.Spec.NodeName])
+	})
+}
+
+func (w *tinyDrain) next(time.Time) (next time.Time) {
+	for _, p := range w.Pods {
+		if p.DeletionTimestamp != nil && (next.IsZero() || p.DeletionTimestamp.Before(next)) && !silent(w.Nodes[p.Spec.NodeName]) {
+			next = *p.DeletionTimestamp
+		}
+	}
+	return next
+}
+
+// rest: nobody asks for anything, both nodes take pods, and all pods are ready.
+func (w *tinyDrain) rest() bool {
+	return len(w.Requests) == 0 && !w.Nodes["a"].Spec.Unschedulable && !w.Nodes["b"].Spec.Unschedulable && w.healthy() == 2 && len(w.Pods) == 2
+}
+
+func (w *tinyDrain) answer(on onNode, err error, now time.Time) {
+	key := on.Action.Key()
+	list := slices.DeleteFunc(slices.Clone(w.Outcomes[on.Node]), func(o fairlead.Outcome) bool { return o.Key == key })
+	if err != nil {
+		list = append(list, fairlead.OutcomeOf(key, err, now))
+	}
+	w.Outcomes[on.Node] = list
+}
+
+type drainModel = explore.Model[*tinyDrain, drainStates, onNode]
+
+func exploreModels() []*drainModel {
+	worlds := []struct {
+		name string
+		set  func(*tinyDrain)
+	}{
+		{"plain", func(*tinyDrain) {}},
+		{"budget", func(w *tinyDrain) { w.Tightens = 1 }},
+		{"silent", func(w *tinyDrain) { w.Silences = 1 }},
+		{"again", func(w *tinyDrain) { w.Again = 1 }},
+		{"paused", func(w *tinyDrain) { w.Pauses, w.Cancels = 1, 1 }},
+		{"cordoned", func(w *tinyDrain) { w.Cordons = 1 }},
+		{"made again", func(w *tinyDrain) { w.Requested = 1 }},
+	}
+	var models []*drainModel
+	for _, o := range worlds {
+		w := newTinyDrain()
+		o.set(w)
+		models = append(models, &drainModel{
+			Name: o.name, Worlds: []*tinyDrain{w}, Clone: (*tinyDrain).clone, Apply: (*tinyDrain).apply, Moves: (*tinyDrain).moves, Tick: (*tinyDrain).pass, Next: (*tinyDrain).next,
+			Rest: (*tinyDrain).rest, Answer: (*tinyDrain).answer,
+			Forget: func(w *tinyDrain) { w.Outcomes = map[string][]fairlead.Outcome{} },
+			Step: func(s drainStates, w *tinyDrain, now time.Time) explore.Decision[drainStates, onNode] {
+				return w.step(s, now)
+			},
+			// A Block is an excuse as long as somebody else is about to do something.
+			Told: func(w *tinyDrain, blocked []fairlead.Block) bool {
+				others := slices.ContainsFunc(w.moves(time.Time{}), func(m explore.Move[*tinyDrain]) bool { return m.Sure })
+				return others && slices.ContainsFunc(blocked, func(b fairlead.Block) bool { return b.Unblock != "" })
+			},
+			Faults: explore.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1},
+			Ends:   true, Patience: 6 * time.Minute, Horizon: 15 * time.Minute, Max: 350,
+		})
+	}
+	return models
+}
+
+// TestExplore visits every state of small worlds.
+func TestExplore(t *testing.T) { explore.Test(t, 10_000_000, exploreModels()...) }
