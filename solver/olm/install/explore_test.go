@@ -1,0 +1,300 @@
+package install_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/explore"
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/install"
+)
+
+// tinyShop is a namespace with two subscriptions; b requires what a provides. Both
+// have an update, once the catalog is published anew.
+type tinyShop struct {
+	Cluster   *install.MemBackend
+	Outcomes  []fairlead.Outcome
+	Health    map[string]install.Health // of CSVs whose pods are not ready
+	Published bool                      // the catalog has the updates
+	Publishes int                       // how often it may be published
+	Deleted   []install.Subscription    // that will be made again
+	Deletes   int                       // how often a subscription may be deleted and made again
+	Flaps     int                       // how often the pods of an operator may fail for a while
+	Removes   int                       // how often somebody may delete a CSV
+	Drops     int                       // how often somebody may delete a plan
+	Moves     int                       // how often a may be moved to the other channel
+}
+
+// shelves are the catalog before it is published anew, and then.
+var shelves = [2]string{`
+a/stable a.v1
+a/fast a.v1
+b/stable b.v1
+bundle a.v1 provides=(A/v1)
+bundle b.v1 requires=(A/v1)`, `
+a/stable a.v2 replaces=a.v1
+a/stable a.v1
+a/fast a.v2 replaces=a.v1
+a/fast a.v1
+b/stable b.v2 replaces=b.v1
+b/stable b.v1
+bundle a.v1 provides=(A/v1)
+bundle a.v2 provides=(A/v1)
+bundle b.v1 requires=(A/v1)
+bundle b.v2 requires=(A/v1)`}
+
+// shop answers questions about the two catalogs, each question once.
+type shop struct {
+	sources   [2][]olm.Source
+	resolvers [2]*olm.Resolver
+	known     map[string]*olm.Resolution
+	refused   map[string]error
+}
+
+func newShop(t *testing.T) *shop {
+	s := &shop{known: map[string]*olm.Resolution{}, refused: map[string]error{}}
+	for i, text := range shelves {
+		s.sources[i] = parseShelf(text).sources(t)
+		var err error
+		if s.resolvers[i], err = olm.NewResolver(s.sources[i], nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+func (s *shop) resolve(which int) install.Resolve {
+	return func(ctx context.Context, req *olm.Request) (*olm.Resolution, error) {
+		question, err := json.Marshal(req)
+		if err != nil {
+			return nil, err
+		}
+		key := fmt.Sprint(which, string(question))
+		if r, ok := s.known[key]; ok {
+			return r, s.refused[key]
+		}
+		r, err := s.resolvers[which].Resolve(ctx, req)
+		s.known[key], s.refused[key] = r, err
+		return r, err
+	}
+}
+
+func (s *shop) of(w *tinyShop) int {
+	if w.Published {
+		return 1
+	}
+	return 0
+}
+
+func (s *shop) world(approval olm.Approval) *tinyShop {
+	w := &tinyShop{Cluster: &install.MemBackend{}, Health: map[string]install.Health{}}
+	err := w.Cluster.Edit(ns, func(o *install.World) error {
+		o.Groups = make([]install.OperatorGroup, 1)
+		o.Groups[0].Name = "g"
+		o.Groups[0].Spec.TargetNamespaces = []string{ns}
+		o.Namespaces = []olm.ObjectMeta{{Name: ns}}
+		o.Subscriptions = make([]install.Subscription, 2)
+		for i, name := range []string{"a", "b"} {
+			o.Subscriptions[i].Name, o.Subscriptions[i].Spec = name, olm.SubscriptionSpec{Package: name, Channel: "stable", InstallPlanApproval: approval}
+		}
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+	return w.clone()
+}
+
+func (w *tinyShop) clone() *tinyShop {
+	n := *w
+	n.Cluster, n.Health = w.Cluster.Fork(), maps.Clone(w.Health)
+	n.Cluster.Health = func(_, csv string) (install.Health, string) { return cmp.Or(n.Health[csv], install.Ready), "" }
+	n.Outcomes, n.Deleted = slices.Clone(w.Outcomes), slices.Clone(w.Deleted)
+	return &n
+}
+
+func (s *shop) step(state install.State, w *tinyShop, now time.Time) explore.Decision[install.State, install.Action] {
+	w.Cluster.Sources = s.sources[s.of(w)]
+	seen, err := install.Look(w.Cluster, s.resolve(s.of(w)), ns)
+	if err != nil {
+		return explore.Decision[install.State, install.Action]{Broken: err.Error()}
+	}
+	seen.Outcomes = w.Outcomes
+	d := install.Step(state, seen, now, &install.Policy{MaxBackoff: 20 * time.Second})
+	return explore.Decision[install.State, install.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocked, Wake: d.Wake, Broken: broken(seen, d.Actions)}
+}
+
+// broken returns the rule that a decision breaks: an operator goes only when the one
+// in its place runs, and nothing is set to Succeeded whose pods are not ready.
+func broken(w *install.World, actions []install.Action) string {
+	for _, action := range actions {
+		switch a := action.(type) {
+		case install.DeleteCSV:
+			if !slices.ContainsFunc(w.CSVs, func(c install.CSV) bool { return c.Spec.Replaces == a.CSV && c.Status.Phase == olm.PhaseSucceeded }) {
+				return "csv " + a.CSV + " is deleted, and nothing runs in its place"
+			}
+		case install.SetPhase:
+			if c := findCSV(w, a.CSV); a.Phase == olm.PhaseSucceeded && (c == nil || c.Deployed != install.Ready) {
+				return "csv " + a.CSV + " has succeeded, and its pods are not ready"
+			}
+		}
+	}
+	return ""
+}
+
+// check: plans are not written for ever.
+func (w *tinyShop) check(s install.State, _ *explore.Decision[install.State, install.Action]) error {
+	if s.Generation > 8 {
+		return fmt.Errorf("%d plans were made for a handful of events", s.Generation)
+	}
+	return nil
+}
+
+func (s *shop) apply(w *tinyShop, a install.Action, _ time.Time) error {
+	w.Cluster.Sources = s.sources[s.of(w)]
+	return w.Cluster.Apply(context.Background(), ns, a)
+}
+
+func (w *tinyShop) edit(f func(o *install.World)) {
+	if err := w.Cluster.Edit(ns, func(o *install.World) error { f(o); return nil }); err != nil {
+		panic(err)
+	}
+}
+
+func (w *tinyShop) moves(time.Time) (all []explore.Move[*tinyShop]) {
+	add := func(name string, sure bool, do func(w *tinyShop)) {
+		all = append(all, explore.Move[*tinyShop]{Name: name, Sure: sure, Do: do})
+	}
+	o := w.Cluster.World(ns)
+	if w.Publishes > 0 {
+		add("catalog has updates", false, func(w *tinyShop) { w.Publishes--; w.Published = true })
+	}
+	for i := range o.Plans {
+		if p := &o.Plans[i]; p.Spec.Approval == olm.ApprovalManual && !p.Spec.Approved && p.Status.Phase == install.PlanRequiresApproval {
+			add(p.Name+" is approved", true, func(w *tinyShop) { w.edit(func(o *install.World) { o.Plans[i].Spec.Approved = true }) })
+		}
+		if w.Drops > 0 {
+			add(o.Plans[i].Name+" is deleted", false, func(w *tinyShop) {
+				w.Drops--
+				w.edit(func(o *install.World) { o.Plans = slices.Delete(o.Plans, i, i+1) })
+			})
+		}
+	}
+	for i := range o.CSVs {
+		name := o.CSVs[i].Name
+		switch {
+		case w.Health[name] != "":
+			add("pods of "+name+" are back", true, func(w *tinyShop) { delete(w.Health, name) })
+		case w.Flaps > 0 && o.CSVs[i].Deployed != "":
+			add("pods of "+name+" fail", false, func(w *tinyShop) { w.Flaps--; w.Health[name] = install.Broken })
+		}
+		if w.Removes > 0 {
+			add(name+" is deleted", false, func(w *tinyShop) {
+				w.Removes--
+				w.edit(func(o *install.World) { o.CSVs = slices.Delete(o.CSVs, i, i+1) })
+			})
+		}
+	}
+	if len(w.Deleted) > 0 {
+		add("subscription is made again", true, func(w *tinyShop) {
+			sub := w.Deleted[0]
+			w.Deleted = nil
+			w.edit(func(o *install.World) { o.Subscriptions = append(o.Subscriptions, sub) })
+		})
+	}
+	for i := range o.Subscriptions {
+		sub := o.Subscriptions[i]
+		if w.Deletes > 0 {
+			add("subscription "+sub.Name+" is deleted", false, func(w *tinyShop) {
+				w.Deletes--
+				again := install.Subscription{}
+				again.Name, again.Spec = sub.Name, sub.Spec
+				w.Deleted = []install.Subscription{again}
+				w.edit(func(o *install.World) { o.Subscriptions = slices.Delete(o.Subscriptions, i, i+1) })
+			})
+		}
+		if w.Moves > 0 && sub.Name == "a" {
+			add("subscription a is moved", false, func(w *tinyShop) {
+				w.Moves--
+				w.edit(func(o *install.World) { o.Subscriptions[i].Spec.Channel = "fast" })
+			})
+		}
+	}
+	return all
+}
+
+// rest: both operators are there in their newest version, and the subscriptions say so.
+func (w *tinyShop) rest() bool {
+	version := ".v1"
+	if w.Published {
+		version = ".v2"
+	}
+	o := w.Cluster.World(ns)
+	for _, name := range []string{"a", "b"} {
+		i := slices.IndexFunc(o.Subscriptions, func(s install.Subscription) bool { return s.Name == name })
+		c := findCSV(o, name+version)
+		if i < 0 || c == nil || c.Status.Phase != olm.PhaseSucceeded || o.Subscriptions[i].Status.InstalledCSV != name+version || o.Subscriptions[i].Status.CurrentCSV != name+version {
+			return false
+		}
+	}
+	return len(o.CSVs) == 2 && len(w.Health) == 0
+}
+
+func (w *tinyShop) answer(a install.Action, err error, now time.Time) {
+	key := a.Key()
+	w.Outcomes = slices.DeleteFunc(slices.Clone(w.Outcomes), func(o fairlead.Outcome) bool { return o.Key == key })
+	var warned *install.Warned
+	if err != nil && !errors.As(err, &warned) {
+		w.Outcomes = append(w.Outcomes, fairlead.OutcomeOf(key, err, now))
+	}
+}
+
+type installModel = explore.Model[*tinyShop, install.State, install.Action]
+
+func exploreModels(t *testing.T) []*installModel {
+	s := newShop(t)
+	worlds := []struct {
+		name     string
+		approval olm.Approval
+		set      func(*tinyShop)
+	}{
+		{"plain", "", func(*tinyShop) {}},
+		{"update", "", func(w *tinyShop) { w.Publishes = 1 }},
+		{"manual", olm.ApprovalManual, func(w *tinyShop) { w.Publishes = 1 }},
+		{"made again", "", func(w *tinyShop) { w.Deletes = 1 }},
+		{"flaps", "", func(w *tinyShop) { w.Flaps = 1 }},
+		{"csv deleted", "", func(w *tinyShop) { w.Removes = 1 }},
+		{"plan deleted", "", func(w *tinyShop) { w.Drops = 1 }},
+		{"moved", olm.ApprovalManual, func(w *tinyShop) { w.Moves = 1 }},
+	}
+	var models []*installModel
+	for _, o := range worlds {
+		w := s.world(o.approval)
+		o.set(w)
+		models = append(models, &installModel{
+			Name: o.name, Worlds: []*tinyShop{w}, Clone: (*tinyShop).clone, Moves: (*tinyShop).moves, Rest: (*tinyShop).rest, Answer: (*tinyShop).answer, Check: (*tinyShop).check,
+			Forget: func(w *tinyShop) { w.Outcomes = nil },
+			Apply:  s.apply,
+			Step:   s.step,
+			// A Block is an excuse as long as somebody else is about to do something.
+			Told: func(w *tinyShop, blocked []fairlead.Block) bool {
+				others := slices.ContainsFunc(w.moves(time.Time{}), func(m explore.Move[*tinyShop]) bool { return m.Sure })
+				return others && slices.ContainsFunc(blocked, func(b fairlead.Block) bool { return b.Unblock != "" })
+			},
+			Faults:   explore.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1},
+			Patience: 11 * time.Minute, Horizon: 25 * time.Minute, Max: 150,
+		})
+	}
+	return models
+}
+
+// TestExplore visits every state of small worlds.
+func TestExplore(t *testing.T) { explore.Test(t, 10_000_000, exploreModels(t)...) }
