@@ -32,7 +32,12 @@ type world struct {
 
 func newWorld(t *testing.T, opts *cluster.KubeletOptions) *world {
 	t.Helper()
-	c := cluster.ForTest(t, nil)
+	return newWorldOn(t, cluster.ForTest(t, nil), opts)
+}
+
+// newWorldOn is newWorld on a cluster of its own making.
+func newWorldOn(t *testing.T, c *cluster.Cluster, opts *cluster.KubeletOptions) *world {
+	t.Helper()
 	admin, err := client.NewWithWatch(c.Config(), client.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -8,10 +8,9 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/nodes"
 	"github.com/fairlead/fairlead/lifecycle"
-	"github.com/fairlead/fairlead/lifecycle/drain"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,27 +23,22 @@ import (
 func (b *Backend) Apply(ctx context.Context, machine string, action lifecycle.Action) error {
 	switch a := action.(type) {
 	case lifecycle.UpdateStatus:
-		return refused(b.updateStatus(ctx, machine, a))
+		return nodes.Refused(b.updateStatus(ctx, machine, a))
 	case lifecycle.RecordEvent:
 		return b.record(ctx, machine, a)
-	case drain.Cordon:
-		return refused(b.cordon(ctx, a.Node, a.UID, true))
-	case drain.Uncordon:
-		return refused(b.cordon(ctx, a.Node, a.UID, false))
-	case drain.Evict:
-		return refused(b.evict(ctx, a))
-	case drain.DeletePod:
-		return refused(b.deletePod(ctx, a))
 	case lifecycle.RemoveHook:
-		return refused(b.removeHook(ctx, machine, a))
+		return nodes.Refused(b.removeHook(ctx, machine, a))
 	case lifecycle.DeleteInstance:
 		return b.deleteInstance(ctx, machine)
 	case lifecycle.DeleteNode:
-		return refused(b.deleteNode(ctx, a))
+		return nodes.Refused(b.deleteNode(ctx, a))
 	case lifecycle.RemoveFinalizer:
-		return refused(b.removeFinalizer(ctx, machine, a))
+		return nodes.Refused(b.removeFinalizer(ctx, machine, a))
 	}
-	return fmt.Errorf("kube/machines: there is no action %T", action)
+	if known, err := nodes.Apply(ctx, b.Client, action); known {
+		return err
+	}
+	return fmt.Errorf("kube/machines: an action of type %T is not known: the engine is newer than its backend", action)
 }
 
 // updateStatus writes what the engine says of the status, and leaves the rest.
@@ -85,38 +79,6 @@ func (b *Backend) record(ctx context.Context, machine string, a lifecycle.Record
 	}
 	b.Recorder.Eventf(u, nil, a.Type, a.Reason, "Delete", "%s", a.Message)
 	return nil
-}
-
-// cordon marks a node. The UID in the patch makes the server refuse it for
-// another node of the name.
-func (b *Backend) cordon(ctx context.Context, node, uid string, is bool) error {
-	data, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": uid},
-		"spec":     map[string]any{"unschedulable": is},
-	})
-	if err != nil {
-		return err
-	}
-	err = b.Client.Patch(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}, client.RawPatch(types.MergePatchType, data))
-	if kube.IsAnother(err) {
-		return &fairlead.RefusedError{Code: 409, Message: "node " + node + " has another UID than " + uid + ": it is another one"}
-	}
-	return err
-}
-
-func (b *Backend) evict(ctx context.Context, a drain.Evict) error {
-	u := types.UID(a.UID)
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.Namespace, Name: a.Name}}
-	return b.Client.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{
-		ObjectMeta:    metav1.ObjectMeta{Namespace: a.Namespace, Name: a.Name},
-		DeleteOptions: &metav1.DeleteOptions{GracePeriodSeconds: a.GracePeriodSeconds, Preconditions: &metav1.Preconditions{UID: &u}},
-	})
-}
-
-func (b *Backend) deletePod(ctx context.Context, a drain.DeletePod) error {
-	u := types.UID(a.UID)
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.Namespace, Name: a.Name}}
-	return b.Client.Delete(ctx, pod, &client.DeleteOptions{GracePeriodSeconds: a.GracePeriodSeconds, Preconditions: &metav1.Preconditions{UID: &u}})
 }
 
 // removeHook removes a hook in its owner's stead.

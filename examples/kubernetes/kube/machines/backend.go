@@ -2,19 +2,15 @@ package machines
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/nodes"
 	"github.com/fairlead/fairlead/lifecycle"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,20 +27,26 @@ var Kind = schema.GroupVersionKind{Group: "machine.openshift.io", Version: "v1be
 //     else of it: there is nothing to decide. Of one that is, machine, node and
 //     pods are read from the server, in this order: that no pod is left must not
 //     be concluded from a cache that lags. What only keeps useless requests from
-//     being made, disruption budgets, is read from Cache.
+//     being made, disruption budgets, is read from Cache, and so are DaemonSets.
 //  2. Each write names what it was decided on: the resourceVersion for changes of
 //     the machine, the UID for nodes and pods. What the server refuses is
 //     returned as a [*fairlead.RefusedError].
 //  3. The finalizer is removed alone, by a patch on the resourceVersion.
 type Backend struct {
 	Client client.Client // reads and writes, without a cache
-	Cache  client.Reader // a cache of machines and disruption budgets
+	Cache  client.Reader // a cache of machines, disruption budgets, DaemonSets and namespaces
 	Cloud  Cloud
 	// Recorder tells of events on machines. Nil tells nobody.
 	Recorder events.EventRecorder
 	// Owners returns the last signs of life of owners of hooks, as far as they are
 	// known; see lifecycle.Policy.OwnerTimeout. Nil means that none is.
 	Owners func(ctx context.Context, names []string) ([]lifecycle.Owner, error)
+	// Namespaces is whether the policy has drain rules that go by labels of
+	// namespaces; they are observed for these alone.
+	Namespaces bool
+	// Facts adds to the World of a machine that is being deleted what only you
+	// know: Slots, Cluster, ClusterLabels and Own. Nil means nothing.
+	Facts func(ctx context.Context, w *lifecycle.World) error
 	// Volumes is whether the policy waits for volumes; they are observed for it
 	// alone.
 	Volumes bool
@@ -72,13 +74,26 @@ func (b *Backend) Observe(ctx context.Context, machine string) (*lifecycle.World
 	if err := b.node(ctx, w); err != nil {
 		return nil, err
 	}
-	if w.Node == nil {
-		return w, nil
+	if w.Node != nil {
+		read := nodes.Reader{Client: b.Client, Cache: b.Cache, Namespaces: b.Namespaces}
+		if err := read.Pods(ctx, &w.View); err != nil {
+			return nil, err
+		}
+		if err := b.attachments(ctx, w); err != nil {
+			return nil, err
+		}
 	}
-	if err := b.pods(ctx, w); err != nil {
-		return nil, err
+	if cloud, ok := b.Cloud.(Stopper); ok && w.Instance == lifecycle.InstanceExists {
+		if w.Stopped, err = cloud.Stopped(ctx, w.Machine); err != nil {
+			return nil, fmt.Errorf("machine %s: whether its instance runs: %w", machine, err)
+		}
 	}
-	return w, b.attachments(ctx, w)
+	if b.Facts != nil {
+		if err := b.Facts(ctx, w); err != nil {
+			return nil, fmt.Errorf("machine %s: %w", machine, err)
+		}
+	}
+	return w, nil
 }
 
 // machine reads a machine, nil if there is none.
@@ -139,51 +154,10 @@ func (b *Backend) node(ctx context.Context, w *lifecycle.World) error {
 	if err := b.Client.List(ctx, &all); err != nil {
 		return fmt.Errorf("list nodes: %w", err)
 	}
-	nodes := make([]lifecycle.Node, len(all.Items))
+	candidates := make([]lifecycle.Node, len(all.Items))
 	for i := range all.Items {
-		nodes[i] = kube.Node(&all.Items[i])
+		candidates[i] = kube.Node(&all.Items[i])
 	}
-	w.Node = lifecycle.NodeOf(w.Machine, nodes)
+	w.Node = lifecycle.NodeOf(w.Machine, candidates)
 	return nil
-}
-
-// pods fills in the pods of the node and what guards them.
-func (b *Backend) pods(ctx context.Context, w *lifecycle.World) error {
-	var pods corev1.PodList
-	on := client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("spec.nodeName", w.Node.Name)}
-	if err := b.Client.List(ctx, &pods, on); err != nil {
-		return fmt.Errorf("node %s: list its pods: %w", w.Node.Name, err)
-	}
-	seen := map[string]bool{}
-	for i := range pods.Items {
-		p := kube.Pod(&pods.Items[i])
-		w.Pods = append(w.Pods, p)
-		if seen[p.Namespace] {
-			continue
-		}
-		seen[p.Namespace] = true
-		var budgets policyv1.PodDisruptionBudgetList
-		if err := b.Cache.List(ctx, &budgets, client.InNamespace(p.Namespace)); err != nil {
-			return fmt.Errorf("list disruption budgets of %s: %w", p.Namespace, err)
-		}
-		for i := range budgets.Items {
-			w.Budgets = append(w.Budgets, kube.Budget(&budgets.Items[i]))
-		}
-	}
-	return nil
-}
-
-// refused tells what the server has refused as the engine's error; other errors
-// stay as they are.
-func refused(err error) error {
-	var status apierrors.APIStatus
-	if err == nil || !errors.As(err, &status) {
-		return err
-	}
-	s := status.Status()
-	r := &fairlead.RefusedError{Code: int(s.Code), Message: s.Message}
-	if s.Details != nil {
-		r.RetryAfter = time.Duration(s.Details.RetryAfterSeconds) * time.Second
-	}
-	return r
 }

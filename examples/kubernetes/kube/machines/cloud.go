@@ -24,6 +24,14 @@ type Cloud interface {
 	Delete(ctx context.Context, m *lifecycle.Machine) error
 }
 
+// Stopper is a Cloud that can tell whether an instance that exists runs; see
+// drain.Policy.ForceStopped.
+type Stopper interface {
+	// Stopped reports whether the instance is known not to run. Where nobody knows
+	// the answer is false.
+	Stopped(ctx context.Context, m *lifecycle.Machine) (bool, error)
+}
+
 // Program is a Cloud on a program of yours, which is called as
 //
 //	program exists|delete PROVIDER-ID NAMESPACE/NAME

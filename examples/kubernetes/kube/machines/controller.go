@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/nodes"
 	"github.com/fairlead/fairlead/lifecycle"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -14,7 +15,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -32,6 +32,8 @@ type Options struct {
 	Owners func(ctx context.Context, names []string) ([]lifecycle.Owner, error)
 	// Clock tells the time. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
+	// Facts adds what only you know of a machine; see [Backend].
+	Facts func(ctx context.Context, w *lifecycle.World) error
 	// Trace is told of what happens, nil for nobody; see [kube.Metrics].
 	Trace *fairlead.Trace
 	// Workers is how many machines are looked at at a time. Zero means 4.
@@ -67,8 +69,10 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 		opts.Client = c
 	}
 	recorder := mgr.GetEventRecorder("fairlead-machines")
-	backend := &Backend{Client: opts.Client, Cache: mgr.GetCache(), Cloud: opts.Cloud, Recorder: recorder, Owners: opts.Owners}
-	backend.Volumes = opts.Policy != nil && opts.Policy.WaitForVolumes
+	backend := &Backend{Client: opts.Client, Cache: mgr.GetCache(), Cloud: opts.Cloud, Recorder: recorder, Owners: opts.Owners, Facts: opts.Facts}
+	if opts.Policy != nil {
+		backend.Volumes, backend.Namespaces = opts.Policy.WaitForVolumes, nodes.NeedsNamespaces(&opts.Policy.Drain)
+	}
 	runner, err := lifecycle.NewRunner(backend, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
 	if err != nil {
 		return err
@@ -92,8 +96,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 	enqueue := &enqueuer{machines: mgr.GetCache()}
 	return ctrl.NewControllerManagedBy(mgr).Named("fairlead-machines").
 		For(machine).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofNode), builder.WithPredicates(predicate.Funcs{UpdateFunc: nodeMatters})).
-		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofPod), builder.WithPredicates(predicate.Funcs{UpdateFunc: podMatters})).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofNode), builder.WithPredicates(predicate.Funcs{UpdateFunc: nodes.NodeMatters})).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofPod), builder.WithPredicates(predicate.Funcs{UpdateFunc: nodes.PodMatters})).
 		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(enqueue.all)).
 		WithOptions(kube.Options(workers)).
 		Complete(&kube.Reconciler{
@@ -152,18 +156,4 @@ func (e *enqueuer) on(ctx context.Context, node string) []reconcile.Request {
 		out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
 	}
 	return out
-}
-
-// nodeMatters reports whether a change of a node may change a decision.
-func nodeMatters(e event.UpdateEvent) bool {
-	o, n := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
-	return o.UID != n.UID || o.Spec.Unschedulable != n.Spec.Unschedulable || len(o.Spec.Taints) != len(n.Spec.Taints) ||
-		len(o.Status.VolumesAttached) != len(n.Status.VolumesAttached) || kube.Readiness(o) != kube.Readiness(n)
-}
-
-// podMatters reports whether a change of a pod may change a decision.
-func podMatters(e event.UpdateEvent) bool {
-	o, n := e.ObjectOld.(*corev1.Pod), e.ObjectNew.(*corev1.Pod)
-	return o.UID != n.UID || o.Spec.NodeName != n.Spec.NodeName || o.Status.Phase != n.Status.Phase ||
-		(o.DeletionTimestamp == nil) != (n.DeletionTimestamp == nil)
 }

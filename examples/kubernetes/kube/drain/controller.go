@@ -1,0 +1,142 @@
+package drain
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/nodes"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// Options say how the controller works.
+type Options struct {
+	// Policy is how the engine decides; nil means the zero one.
+	Policy *drain.Policy
+	// Store keeps the state; see [kube.Store]. It must not be nil: that a node was
+	// cordoned here must outlive the process.
+	Store fairlead.Store
+	// Facts adds what only you know; see [Backend].
+	Facts func(ctx context.Context, w *drain.World) error
+	// Trace is told of what happens, nil for nobody; see [kube.Metrics].
+	Trace *fairlead.Trace
+	// Clock tells the time; nil means [fairlead.SystemClock].
+	Clock fairlead.Clock
+	// Workers is how many nodes are looked at at a time. Zero means 4.
+	Workers int
+	// Client reads and writes, without a cache. Nil means one that
+	// SetupWithManager makes from the manager's configuration.
+	Client client.Client
+}
+
+// SetupWithManager adds the controller to a manager. It runs while the manager
+// leads. A node gets a pass when a request for it changes, and while there is one
+// when the node does, or a pod on it, or any disruption budget; nodes that are
+// cordoned get one at the start, too: their requests may have gone meanwhile. The
+// error of Policy.Check is returned.
+func SetupWithManager(mgr ctrl.Manager, opts Options) error {
+	if opts.Store == nil {
+		return fmt.Errorf("kube/drain: no Store: give it one that outlives the process, such as a kube.Store")
+	}
+	if opts.Client == nil {
+		c, err := kube.Direct(mgr)
+		if err != nil {
+			return err
+		}
+		opts.Client = c
+	}
+	backend := &Backend{Client: opts.Client, Cache: mgr.GetCache(), Namespaces: nodes.NeedsNamespaces(opts.Policy), Facts: opts.Facts}
+	runner, err := drain.NewRunner(backend, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
+	if err != nil {
+		return err
+	}
+	request := &unstructured.Unstructured{}
+	request.SetGroupVersionKind(Kind)
+	workers := opts.Workers
+	if workers == 0 {
+		workers = 4
+	}
+	told := &kube.Events{Recorder: mgr.GetEventRecorder("fairlead-drain"), Action: "Drain", Object: func(ctx context.Context, name string) runtime.Object {
+		var n corev1.Node
+		if mgr.GetCache().Get(ctx, client.ObjectKey{Name: name}, &n) != nil {
+			return nil
+		}
+		return &n
+	}}
+	enqueue := &enqueuer{cache: mgr.GetCache()}
+	return ctrl.NewControllerManagedBy(mgr).Named("fairlead-drain").
+		Watches(request, handler.EnqueueRequestsFromMapFunc(ofRequest)).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofNode), builder.WithPredicates(predicate.Funcs{UpdateFunc: nodes.NodeMatters})).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofPod), builder.WithPredicates(predicate.Funcs{UpdateFunc: nodes.PodMatters})).
+		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(enqueue.all)).
+		WithOptions(kube.Options(workers)).
+		Complete(&kube.Reconciler{
+			Clock:  opts.Clock,
+			Report: told.Report,
+			Pass: func(ctx context.Context, name string) fairlead.Pass {
+				d, err := runner.Reconcile(ctx, name)
+				return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocks(), Wake: d.Wake, Err: err}
+			},
+		})
+}
+
+// ofRequest is the node of a request.
+func ofRequest(_ context.Context, o client.Object) []reconcile.Request {
+	if u, ok := o.(*unstructured.Unstructured); ok && nodeOf(u) != "" {
+		return []reconcile.Request{kube.RequestOf(nodeOf(u))}
+	}
+	return nil
+}
+
+// enqueuer finds the nodes that an event concerns.
+type enqueuer struct{ cache client.Reader }
+
+// ofNode is the node itself, if there are requests for it, or there may have
+// been.
+func (e *enqueuer) ofNode(ctx context.Context, o client.Object) []reconcile.Request {
+	if n, ok := o.(*corev1.Node); ok && n.Spec.Unschedulable {
+		return []reconcile.Request{kube.RequestOf(n.Name)}
+	}
+	return e.named(ctx, o.GetName())
+}
+
+func (e *enqueuer) ofPod(ctx context.Context, o client.Object) []reconcile.Request {
+	if p, ok := o.(*corev1.Pod); ok && p.Spec.NodeName != "" {
+		return e.named(ctx, p.Spec.NodeName)
+	}
+	return nil
+}
+
+func (e *enqueuer) all(ctx context.Context, _ client.Object) []reconcile.Request {
+	return e.named(ctx, "")
+}
+
+// named are the nodes with requests: the one of the name, or all if that is "".
+func (e *enqueuer) named(ctx context.Context, name string) []reconcile.Request {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(Kind.GroupVersion().WithKind(Kind.Kind + "List"))
+	if err := e.cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "drain requests", "node", name)
+		return nil
+	}
+	var all []reconcile.Request
+	seen := map[string]bool{}
+	for i := range list.Items {
+		if node := nodeOf(&list.Items[i]); node != "" && !seen[node] && (name == "" || name == node) {
+			seen[node] = true
+			all = append(all, kube.RequestOf(node))
+		}
+	}
+	return all
+}

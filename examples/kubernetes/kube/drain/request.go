@@ -1,0 +1,52 @@
+package drain
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Kind is that of requests. They have no namespace.
+var Kind = schema.GroupVersionKind{Group: "fairlead.io", Version: "v1alpha1", Kind: "DrainRequest"}
+
+// Spec is what a request asks for.
+type Spec struct {
+	NodeName  string        `json:"nodeName"`            // the node; it cannot be changed
+	NodeUID   string        `json:"nodeUID,omitempty"`   // the node that is meant; empty means whichever has the name
+	Requester string        `json:"requester"`           // who asks
+	Why       string        `json:"why,omitempty"`       // in words
+	Purpose   drain.Purpose `json:"purpose,omitempty"`   // empty means Maintenance
+	Until     *time.Time    `json:"until,omitempty"`     // when it ends by itself
+	Paused    bool          `json:"paused,omitempty"`    // nothing more is done for it, and nothing undone
+	Cancelled bool          `json:"cancelled,omitempty"` // it is taken back; to delete it does the same
+	// Fenced vouches that the node is powered off, or cut off from storage and
+	// network, and stays so.
+	Fenced bool `json:"fenced,omitempty"`
+}
+
+// requestOf reads a request, and what its node is called.
+func requestOf(u *unstructured.Unstructured) (drain.Request, Spec, error) {
+	var held struct {
+		Spec   Spec         `json:"spec"`
+		Status drain.Status `json:"status"`
+	}
+	if err := kube.Decode(u, &held); err != nil {
+		return drain.Request{}, Spec{}, fmt.Errorf("drain request %s cannot be read: %w; correct it, or delete it", u.GetName(), err)
+	}
+	r := drain.Request{
+		Name: u.GetName(), UID: string(u.GetUID()), Requester: held.Spec.Requester, Why: held.Spec.Why, Purpose: held.Spec.Purpose,
+		NodeUID: held.Spec.NodeUID, Asked: u.GetCreationTimestamp().Time, Paused: held.Spec.Paused,
+		Cancelled: held.Spec.Cancelled || u.GetDeletionTimestamp() != nil, Status: held.Status,
+	}
+	if r.Purpose == "" {
+		r.Purpose = drain.Maintenance
+	}
+	if held.Spec.Until != nil {
+		r.Until = *held.Spec.Until
+	}
+	return r, held.Spec, nil
+}

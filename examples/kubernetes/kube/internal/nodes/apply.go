@@ -1,0 +1,118 @@
+package nodes
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Apply carries out an action about a node or a pod. known is false for other
+// actions. What the server refuses is a [*fairlead.RefusedError].
+func Apply(ctx context.Context, c client.Client, action fairlead.Action) (known bool, err error) {
+	switch a := action.(type) {
+	case drain.Cordon:
+		err = cordon(ctx, c, a.Node, a.UID, true)
+	case drain.Uncordon:
+		err = cordon(ctx, c, a.Node, a.UID, false)
+	case drain.Evict:
+		err = evict(ctx, c, a)
+	case drain.DeletePod:
+		err = deletePod(ctx, c, a)
+	case drain.TaintOutOfService:
+		err = taint(ctx, c, a.Node, a.UID, true)
+	case drain.UntaintOutOfService:
+		err = taint(ctx, c, a.Node, a.UID, false)
+	default:
+		return false, nil
+	}
+	return true, Refused(err)
+}
+
+// cordon marks a node. The UID in the patch makes the server refuse it for
+// another node of the name.
+func cordon(ctx context.Context, c client.Client, node, uid string, is bool) error {
+	return patch(ctx, c, node, uid, map[string]any{
+		"metadata": map[string]any{"uid": uid},
+		"spec":     map[string]any{"unschedulable": is},
+	})
+}
+
+func patch(ctx context.Context, c client.Client, node, uid string, change any) error {
+	data, err := json.Marshal(change)
+	if err != nil {
+		return err
+	}
+	err = c.Patch(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}, client.RawPatch(types.MergePatchType, data))
+	if kube.IsAnother(err) {
+		return &fairlead.RefusedError{Code: 409, Message: "node " + node + " has changed, or has another UID than " + uid}
+	}
+	return err
+}
+
+// taint puts the taint out-of-service on a node, or takes it away. The list of
+// taints is written as a whole, so on condition that nobody has written since.
+func taint(ctx context.Context, c client.Client, node, uid string, is bool) error {
+	var n corev1.Node
+	if err := c.Get(ctx, client.ObjectKey{Name: node}, &n); err != nil {
+		return err
+	}
+	if string(n.UID) != uid {
+		return &fairlead.RefusedError{Code: 409, Message: "node " + node + " has another UID than " + uid + ": it is another one"}
+	}
+	ours := func(t corev1.Taint) bool {
+		return t.Key == drain.OutOfServiceTaint && t.Effect == corev1.TaintEffectNoExecute
+	}
+	if slices.ContainsFunc(n.Spec.Taints, ours) == is {
+		return nil
+	}
+	taints := slices.DeleteFunc(slices.Clone(n.Spec.Taints), ours)
+	if is {
+		taints = append(taints, corev1.Taint{Key: drain.OutOfServiceTaint, Value: "nodeshutdown", Effect: corev1.TaintEffectNoExecute})
+	}
+	return patch(ctx, c, node, uid, map[string]any{
+		"metadata": map[string]any{"uid": uid, "resourceVersion": n.ResourceVersion},
+		"spec":     map[string]any{"taints": taints},
+	})
+}
+
+func evict(ctx context.Context, c client.Client, a drain.Evict) error {
+	u := types.UID(a.UID)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.Namespace, Name: a.Name}}
+	return c.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{
+		ObjectMeta:    metav1.ObjectMeta{Namespace: a.Namespace, Name: a.Name},
+		DeleteOptions: &metav1.DeleteOptions{GracePeriodSeconds: a.GracePeriodSeconds, Preconditions: &metav1.Preconditions{UID: &u}},
+	})
+}
+
+func deletePod(ctx context.Context, c client.Client, a drain.DeletePod) error {
+	u := types.UID(a.UID)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.Namespace, Name: a.Name}}
+	return c.Delete(ctx, pod, &client.DeleteOptions{GracePeriodSeconds: a.GracePeriodSeconds, Preconditions: &metav1.Preconditions{UID: &u}})
+}
+
+// Refused tells what the server has refused as the engine's error; other errors
+// stay as they are.
+func Refused(err error) error {
+	var status apierrors.APIStatus
+	if err == nil || !errors.As(err, &status) {
+		return err
+	}
+	s := status.Status()
+	r := &fairlead.RefusedError{Code: int(s.Code), Message: s.Message}
+	if s.Details != nil {
+		r.RetryAfter = time.Duration(s.Details.RetryAfterSeconds) * time.Second
+	}
+	return r
+}
