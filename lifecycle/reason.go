@@ -40,7 +40,7 @@ func (w *Wait) words() (message, unblock string) {
 		return "node " + w.Name + " is not the one that status.nodeRef names, but has its name, and nothing says on which instance it runs",
 			"set spec.providerID of the node, or write its UID to status.nodeRef; or set annotation " + ExcludeDrainAnnotation + " to go on without a drain"
 	case ReasonSlotTaken:
-		return "it has to wait for a slot of limit " + w.Name + " to be drained", "the machine that holds it is gone"
+		return "it has to wait for a slot of limit " + w.Name + " to be drained", "what holds it is back in service, or gone"
 	case ReasonVolumeAttached:
 		return "volume " + w.Name + " is attached to the node", "the attach-detach controller detaches it; look at the pods that mount it"
 	case ReasonInstanceUnknown:

@@ -101,7 +101,7 @@ func TestFirstDeadlineCounts(t *testing.T) {
 // without anything to drain.
 func TestSlotsAreForDrains(t *testing.T) {
 	w := draining()
-	w.Slots = []lifecycle.TakenSlot{{Limit: "one", Holder: "other", Since: sim.Start()}}
+	w.Slots = []drain.TakenSlot{{Limit: "one", Holder: "other", Since: sim.Start()}}
 	expect(t, lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil), lifecycle.ReasonSlotTaken)
 	w.Machine.Annotations = map[string]string{lifecycle.ExcludeDrainAnnotation: ""}
 	if d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil); !d.State.Stage.Past(lifecycle.StageDrain) {
@@ -113,7 +113,7 @@ func TestSlotsAreForDrains(t *testing.T) {
 	}
 	w = draining() // once the drain has begun, slots do not count
 	d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil)
-	w.Slots = []lifecycle.TakenSlot{{Limit: "one", Holder: "other", Since: sim.Start()}}
+	w.Slots = []drain.TakenSlot{{Limit: "one", Holder: "other", Since: sim.Start()}}
 	if d = lifecycle.Step(d.State, w, sim.Start().Add(time.Minute), nil); d.State.Stage != lifecycle.StageDrain {
 		t.Errorf("it is at %s: %v", d.State.Stage, d.Blocked)
 	}

@@ -1,5 +1,7 @@
 package lifecycle
 
+import "github.com/fairlead/fairlead/lifecycle/drain"
+
 // admitted reports whether other machines let this one be drained, and waits
 // for the slots that it has not got. It is asked before the stage Drain begins,
 // so that the time for the drain does not pass while the machine waits.
@@ -10,7 +12,10 @@ func (s *stepper) admitted() bool {
 	for i := range s.Slots {
 		t := &s.Slots[i]
 		w := Wait{Reason: ReasonSlotTaken, Name: t.Limit, Since: t.Since}
-		if t.Holder != "" {
+		switch {
+		case t.Replacement:
+			w.Reason = drain.ReasonReplacementDue
+		case t.Holder != "":
 			w.Owner = "machine " + t.Holder
 		}
 		s.wait(w)

@@ -29,9 +29,9 @@ type World struct {
 	PersistentVolumes []PersistentVolume `json:"persistentVolumes,omitempty"`
 	// Slots are those that it would need to be drained and does not have, each
 	// with who holds it. Empty means that it may be drained as far as others are
-	// concerned. Once it is on its way to be drained they do not count. See package
-	// fleet.
-	Slots []TakenSlot `json:"slots,omitempty"`
+	// concerned. Once it is on its way to be drained they do not count. See
+	// fleet.Members and drain.Admit.
+	Slots []drain.TakenSlot `json:"slots,omitempty"`
 
 	drain.View // of its node
 }
@@ -54,13 +54,6 @@ type Cluster struct {
 	// ControlPlanes is how many machines of the control plane are not being
 	// deleted, this one included.
 	ControlPlanes int `json:"controlPlanes"`
-}
-
-// TakenSlot is a slot that another machine holds.
-type TakenSlot struct {
-	Limit  string    `json:"limit"`          // the limit that it is of
-	Holder string    `json:"holder"`         // the machine that holds it
-	Since  time.Time `json:"since,omitzero"` // since when
 }
 
 // Owner is an owner of hooks with its last sign of life.

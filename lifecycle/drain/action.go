@@ -16,13 +16,23 @@ type Action interface {
 	drains()
 }
 
-// Cordon marks a node as unschedulable.
+// Cordon marks a node as unschedulable, and notes whose mark that is. A backend
+// does both in one write, under the precondition that the node is schedulable
+// (by its resourceVersion, or a test of spec.unschedulable in a JSON patch); on one
+// that is not it does nothing. So a cordon that somebody else was quicker with is
+// not taken for the drain's own.
 type Cordon struct {
 	Node string `json:"node"` // its name
 	UID  string `json:"uid"`  // the node is another one without it
+	// Mark is the value that annotation [CordonAnnotation] gets.
+	Mark string `json:"mark,omitempty"`
 }
 
-// Uncordon lets new pods onto a node again.
+// CordonAnnotation is the annotation of a node by which a drain knows its own
+// cordon.
+const CordonAnnotation = "fairlead.io/cordon"
+
+// Uncordon lets new pods onto a node again, and removes [CordonAnnotation].
 type Uncordon struct {
 	Node string `json:"node"` // its name
 	UID  string `json:"uid"`  // the node is another one without it

@@ -26,8 +26,11 @@ type UntaintOutOfService struct {
 // OutOfServiceTaint is the key of the taint of nodes that are known not to run.
 const OutOfServiceTaint = "node.kubernetes.io/out-of-service"
 
-// Key implements fairlead.Action.
-func (a Report) Key() fairlead.Key { return fairlead.Key{Kind: "Report", ID: a.UID} }
+// Key implements fairlead.Action. What is to be written is part of it, so that
+// news do not wait for the repetition of what was written last.
+func (a Report) Key() fairlead.Key {
+	return fairlead.Key{Kind: "Report", ID: a.UID + "/" + string(a.Status.Phase) + "/" + a.Status.Reason}
+}
 
 // Key implements fairlead.Action.
 func (a TaintOutOfService) Key() fairlead.Key {
@@ -41,7 +44,11 @@ func (a UntaintOutOfService) Key() fairlead.Key {
 
 // String says what is told.
 func (a Report) String() string {
-	return "report of request " + a.Request + ": " + string(a.Status.Phase) + " " + a.Status.Reason
+	text := "report of request " + a.Request + ": " + string(a.Status.Phase)
+	if a.Status.Reason != "" {
+		text += " " + a.Status.Reason
+	}
+	return text
 }
 
 // String says what is done.

@@ -223,7 +223,7 @@ func (c *cluster) apply(a Action) {
 	switch a := a.(type) {
 	case Cordon:
 		if a.UID == c.node.UID && !c.fails(a, "cordon/"+a.Node) {
-			c.node.Spec.Unschedulable = true
+			c.node.Spec.Unschedulable, c.node.Annotations = true, map[string]string{CordonAnnotation: a.Mark}
 		}
 	case Evict:
 		c.evictions++

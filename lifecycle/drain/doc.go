@@ -19,6 +19,11 @@
 // what is about another UID; (3) it triggers the Runner when a request, a node, its
 // pods or their budgets change.
 //
+// [Admit] bounds how many nodes are out of service at the same time: by number or
+// percentage, of a pool or zone, in order of priority, with replacements first where
+// they can come first. A [Gate] keeps its slots in a store. What it says of a node is
+// World.Slots.
+//
 // A drain cordons the node, judges each pod by its [Filter]s, and evicts those on
 // turn: by order, where a [Rule] gives one. A disruption budget that is known to
 // refuse is not asked; what the API refuses is asked for again after times that

@@ -3,6 +3,7 @@ package drain_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -114,6 +115,14 @@ func (s *site) Change() {
 		if s.node != nil && !s.admin {
 			s.node.Spec.Unschedulable = false // somebody lets pods on again
 		}
+	case 13:
+		// Perhaps while our own cordon is on its way. One that was lifted and set again
+		// without a look between cannot be told from ours.
+		if s.node != nil && !s.node.Spec.Unschedulable && s.node.Annotations == nil {
+			n := *s.node
+			n.Spec.Unschedulable = true
+			s.node, s.admin = &n, true
+		}
 	}
 	s.kubelet()
 }
@@ -166,7 +175,7 @@ func (s *site) Apply(_ context.Context, _ string, action drain.Action) error {
 			return &fairlead.RefusedError{Code: 409, Message: "it is another node"}
 		}
 		n := *s.node
-		n.Spec.Taints = slices.Clone(n.Spec.Taints)
+		n.Spec.Taints, n.Annotations = slices.Clone(n.Spec.Taints), maps.Clone(n.Annotations)
 		s.node = &n
 		return nil
 	}
@@ -175,7 +184,9 @@ func (s *site) Apply(_ context.Context, _ string, action drain.Action) error {
 		if err := refused(a.UID); err != nil {
 			return err
 		}
-		s.node.Spec.Unschedulable = true
+		if !s.node.Spec.Unschedulable {
+			s.node.Spec.Unschedulable, s.node.Annotations = true, map[string]string{drain.CordonAnnotation: a.Mark}
+		}
 	case drain.Uncordon:
 		if err := refused(a.UID); err != nil {
 			return err
@@ -183,7 +194,7 @@ func (s *site) Apply(_ context.Context, _ string, action drain.Action) error {
 		if s.admin {
 			s.wrong = fmt.Errorf("the node was cordoned by somebody else, and is uncordoned")
 		}
-		s.node.Spec.Unschedulable = false
+		s.node.Spec.Unschedulable, s.node.Annotations = false, nil
 	case drain.TaintOutOfService:
 		if err := refused(a.UID); err != nil {
 			return err

@@ -41,9 +41,13 @@ type View struct {
 
 // Progress is what is remembered of a drain.
 type Progress struct {
-	// Cordoned is the UID of the node if the drain has cordoned it: only then is it
-	// the drain's to uncordon.
-	Cordoned string `json:"cordoned,omitempty"`
+	// Cordoned is the UID of the node if the drain has asked for it to be cordoned.
+	// It is the drain's to uncordon if its annotation [CordonAnnotation] says
+	// CordonMark, which is empty in what older versions saved: then Cordoned counts.
+	// If somebody lifts that cordon and cordons the node again before the drain has
+	// looked, theirs is taken for its own.
+	Cordoned   string `json:"cordoned,omitempty"`
+	CordonMark string `json:"cordonMark,omitempty"` // see Cordoned
 	// CordonAsked is when the node was last asked to be cordoned, and
 	// CordonAttempts how often; zero once it is.
 	CordonAsked    time.Time `json:"cordonAsked,omitzero"`
@@ -88,7 +92,7 @@ type NodeDecision struct {
 // drainer is one call of Pods.
 type drainer struct {
 	filter
-	old     *Progress
+	old     Progress
 	pods    podList
 	ledger  ledger
 	waits   waitList
@@ -115,24 +119,33 @@ type drainer struct {
 // Why it is not done yet stands in the Progress. It is a pure function; nil policy
 // means the zero one. view.Node must not be nil.
 func Pods(progress Progress, view *View, labels map[string]string, now time.Time, policy *Policy) NodeDecision {
+	d, bad := decide(progress, view, labels, now, policy)
+	if bad {
+		d.Failure = trouble(d.Progress.Waits)
+	}
+	return d
+}
+
+// decide is Pods, but for the words: bad is whether there is a Failure.
+func decide(progress Progress, view *View, labels map[string]string, now time.Time, policy *Policy) (decision NodeDecision, bad bool) {
 	if policy == nil {
-		policy = &Policy{}
+		policy = &zeroPolicy
 	}
 	d := drainer{
-		old: &progress, pods: podList{Unchanged: fairlead.Unchanged[PodProgress]{Old: progress.Pods}}, ledger: ledger{budgets: view.Budgets},
+		old: progress, pods: podList{Unchanged: fairlead.Unchanged[PodProgress]{Old: progress.Pods}}, ledger: ledger{budgets: view.Budgets},
 		waits: waitList{Unchanged: fairlead.Unchanged[Wait]{Old: progress.Waits}, now: now, node: view.Node.Name},
 	}
 	if !policy.sound() {
 		d.waits.add(Wait{Reason: ReasonPolicyInvalid, Name: view.Node.Name, Detail: policy.problem()})
 		progress.Waits = d.waits.All()
-		return NodeDecision{Progress: progress, Failure: trouble(progress.Waits)}
+		return NodeDecision{Progress: progress}, true
 	}
 	d.filter = newFilter(policy, view, labels, now)
 	d.grace = policy.grace(view)
 	if since, silent := Silence(view.Node); silent && !view.Stopped {
 		d.waits.add(Wait{Reason: ReasonNodeSilent, Name: view.Node.Name, Owner: "kubelet", Since: since})
 	}
-	end := Progress{Cordoned: progress.Cordoned}
+	end := Progress{Cordoned: progress.Cordoned, CordonMark: progress.CordonMark}
 	if !view.Node.Spec.Unschedulable {
 		d.cordon(&end)
 		return d.end(end, false)
@@ -148,13 +161,9 @@ func Pods(progress Progress, view *View, labels map[string]string, now time.Time
 }
 
 // end makes the decision.
-func (d *drainer) end(progress Progress, done bool) NodeDecision {
+func (d *drainer) end(progress Progress, done bool) (NodeDecision, bool) {
 	progress.Waits = d.waits.All()
-	e := NodeDecision{Progress: progress, Actions: d.actions, Wake: d.wake, Done: done}
-	if d.trouble {
-		e.Failure = trouble(progress.Waits)
-	}
-	return e
+	return NodeDecision{Progress: progress, Actions: d.actions, Wake: d.wake, Done: done}, d.trouble
 }
 
 // cordon has the node cordoned, and forgets what was tried about pods.
@@ -163,7 +172,11 @@ func (d *drainer) cordon(end *Progress) {
 	end.Cordoned, end.CordonAsked, end.CordonAttempts = node.UID, d.old.CordonAsked, d.old.CordonAttempts
 	end.Pods = d.old.Pods
 	end.CordonAsked = fairlead.Past(end.CordonAsked, d.now)
-	action := Cordon{Node: node.Name, UID: node.UID}
+	lifted := node.Annotations[CordonAnnotation] == d.old.CordonMark // it was cordoned, and somebody has lifted that
+	if end.CordonMark = d.old.CordonMark; d.old.Cordoned != node.UID || end.CordonAttempts == 0 || lifted {
+		end.CordonMark = d.now.UTC().Format(time.RFC3339Nano)
+	}
+	action := Cordon{Node: node.Name, UID: node.UID, Mark: end.CordonMark}
 	wait := Wait{Reason: ReasonNotCordoned, Name: node.Name}
 	if f := failure(d.view.Outcomes, action.Key()); f != nil && !f.At.Before(end.CordonAsked) {
 		wait.Detail, d.trouble = f.Message, true
@@ -183,7 +196,7 @@ func (d *drainer) cordon(end *Progress) {
 // is given up. ok is false where there is nothing to do: the node is gone or
 // another one, is not cordoned, or somebody else has cordoned it.
 func (s *Progress) Uncordon(node *Node) (a Uncordon, ok bool) {
-	if node == nil || !node.Spec.Unschedulable || s.Cordoned == "" || s.Cordoned != node.UID {
+	if node == nil || !node.Spec.Unschedulable || s.Cordoned == "" || s.Cordoned != node.UID || s.CordonMark != "" && s.CordonMark != node.Annotations[CordonAnnotation] {
 		return Uncordon{}, false
 	}
 	return Uncordon{Node: node.Name, UID: node.UID}, true

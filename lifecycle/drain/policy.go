@@ -53,6 +53,9 @@ type Policy struct {
 	MaxAttempts int `json:"maxAttempts,omitempty"`
 }
 
+// zeroPolicy is what a nil policy means. Nothing changes it.
+var zeroPolicy Policy
+
 // MarshalJSON writes durations as people do, "5m0s".
 func (p Policy) MarshalJSON() ([]byte, error) { return durations.Marshal(p) }
 

@@ -1,6 +1,9 @@
 package drain
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Purpose is what a node is taken out of service for.
 type Purpose string
@@ -26,6 +29,11 @@ type Request struct {
 	Until     time.Time `json:"until,omitzero"`      // when it ends by itself; zero for never
 	Paused    bool      `json:"paused,omitempty"`    // nothing more is done for it, and nothing undone
 	Cancelled bool      `json:"cancelled,omitempty"` // it is taken back, or its object is being deleted
+	// Priority has it get slots before requests with a lower one.
+	Priority int `json:"priority,omitempty"`
+	// ReplaceFirst has the node replaced before it is drained, where that can be and
+	// a limit has room for it. See Limit.Surge.
+	ReplaceFirst bool `json:"replaceFirst,omitempty"`
 	// Status is what was last reported of it.
 	Status Status `json:"status,omitzero"`
 }
@@ -56,21 +64,16 @@ const (
 	OverGone      = "NodeGone"  // the node is gone, or another one
 )
 
-// TakenSlot is a slot that somebody else holds.
-type TakenSlot struct {
-	Limit  string    `json:"limit"`          // the limit that it is of
-	Holder string    `json:"holder"`         // who holds it
-	Since  time.Time `json:"since,omitzero"` // since when
-}
-
 // World is what is observed of a node that requests are about. What it holds may
 // be old, but no part of it may be older than another. Lists may be in any order.
 type World struct {
 	Name     string    `json:"name"`               // the node's
 	Requests []Request `json:"requests,omitempty"` // for the node
-	// Slots are those that the node would need and does not have. Once it is on its
-	// way out of service they do not count. See package fleet.
+	// Slots are those that the node would need and does not have, see [Admit] and
+	// [MemberOf]. Once it is on its way out of service they do not count.
 	Slots []TakenSlot `json:"slots,omitempty"`
+	// Replacement is whether another node can come in its stead, and how far that is.
+	Replacement Replacement `json:"replacement,omitempty"`
 	// BootID is the node's status.nodeInfo.bootID; empty if it is not known. It ends
 	// requests to reboot.
 	BootID string `json:"bootID,omitempty"`
@@ -89,4 +92,52 @@ type RequestState struct {
 	Boot string `json:"boot,omitempty"`
 	// Over is why the request is over; it stays so until the request is gone.
 	Over string `json:"over,omitempty"`
+}
+
+// MemberOf returns the node of a world as limits count it: as what is asked to go
+// while a request asks for it that is not paused, or the node is cordoned; and as
+// what is down while it is cordoned or does not say that it is ready. A node that
+// is not there is no member: ok is false.
+func MemberOf(w *World, now time.Time) (m Member, ok bool) {
+	n := w.Node
+	if n == nil {
+		return Member{}, false
+	}
+	m = Member{Name: n.Name, UID: n.UID, Labels: n.Labels}
+	switch {
+	case n.Spec.Unschedulable:
+		m.Down = "cordoned"
+	case !heard(n):
+		m.Down = "not ready"
+	}
+	for i := range n.Status.Conditions {
+		if c := &n.Status.Conditions[i]; c.Type == "Ready" && c.Status != "True" {
+			m.DownSince = c.LastTransitionTime
+		}
+	}
+	first := true
+	for i := range w.Requests {
+		r := &w.Requests[i]
+		if r.Cancelled || r.Status.Phase == PhaseOver || !r.Until.IsZero() && !r.Until.After(now) || r.NodeUID != "" && r.NodeUID != n.UID {
+			continue
+		}
+		if r.Paused && !n.Spec.Unschedulable {
+			continue
+		}
+		if first || r.Priority > m.Priority {
+			m.Priority = r.Priority
+		}
+		if asked := cmp.Or(r.Asked, time.Unix(0, 0)); first || asked.Before(m.Asked) {
+			m.Asked = asked
+		}
+		if r.ReplaceFirst {
+			m.Replacement = w.Replacement
+		}
+		m.Begun = m.Begun || r.Status.Phase == PhaseDraining || r.Status.Phase == PhaseDrained
+		if r.Paused {
+			m.Held = "request " + r.Name + " of " + r.Requester + " is paused"
+		}
+		first = false
+	}
+	return m, true
 }

@@ -18,7 +18,7 @@ type State struct {
 	Progress Progress         `json:"progress,omitzero"`  // where the drain stands
 	Begun    bool             `json:"begun,omitempty"`    // the node is on its way out of service: slots do not count any more
 	Tainted  string           `json:"tainted,omitempty"`  // the UID of the node if it was tainted out-of-service here
-	Requests []RequestState   `json:"requests,omitempty"` // by UID; those of which something must be remembered
+	Requests []RequestState   `json:"requests,omitempty"` // in the order of their times; those of which something must be remembered
 	Waits    []Wait           `json:"waits,omitempty"`    // why nothing more happens, but for what Progress has
 	Retries  []fairlead.Retry `json:"retries,omitempty"`  // actions whose effect is not seen yet
 }
@@ -40,11 +40,13 @@ const resync = 5 * time.Minute
 type stepper struct {
 	*World
 	fairlead.Ledger
-	policy  *Policy
-	old     State
-	state   State
-	waits   waitList
-	actions []Action
+	policy   *Policy
+	old      State
+	state    State
+	waits    waitList
+	kept     []Wait // what keeps pods
+	requests fairlead.Unchanged[RequestState]
+	actions  []Action
 }
 
 // Step decides what comes next about a node that requests are about.
@@ -64,33 +66,47 @@ type stepper struct {
 // It is a pure function; nil policy means the zero one. World must not be nil.
 func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	if policy == nil {
-		policy = &Policy{}
+		policy = &zeroPolicy
+	}
+	old := state
+	if len(old.Progress.Waits) > 0 { // as it was saved before
+		old.Waits = slices.Concat(old.Waits, old.Progress.Waits)
 	}
 	s := stepper{
-		World: world, policy: policy, old: state,
-		Ledger: fairlead.NewLedger(fairlead.Pending{Retries: state.Retries}, world.Outcomes, now, fairlead.Backoff{Max: 30 * time.Second}),
-		waits:  waitList{Unchanged: fairlead.Unchanged[Wait]{Old: state.Waits}, now: now, node: world.Name},
-		state:  State{Progress: state.Progress, Begun: state.Begun, Tainted: state.Tainted},
+		World: world, policy: policy, old: old,
+		Ledger:   fairlead.NewLedger(fairlead.Pending{Retries: state.Retries}, world.Outcomes, now, fairlead.Backoff{Max: 30 * time.Second}),
+		waits:    waitList{Unchanged: fairlead.Unchanged[Wait]{Old: old.Waits}, now: now, node: world.Name},
+		requests: fairlead.Unchanged[RequestState]{Old: state.Requests},
+		state:    State{Progress: state.Progress, Begun: state.Begun, Tainted: state.Tainted},
 	}
-	requests := slices.Clone(world.Requests)
-	slices.SortFunc(requests, func(a, b Request) int {
-		return cmp.Or(a.Asked.Compare(b.Asked), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
-	})
-	var active []*Request
+	requests := world.Requests
+	if !slices.IsSortedFunc(requests, compareRequests) {
+		requests = slices.Clone(requests)
+		slices.SortFunc(requests, compareRequests)
+	}
+	var space [8]*Request
+	active := space[:0]
 	for i := range requests {
 		if r := &requests[i]; s.over(r) == "" {
 			active = append(active, r)
 		}
 	}
 	s.drain(active)
-	slices.SortFunc(s.state.Requests, func(a, b RequestState) int { return strings.Compare(a.UID, b.UID) })
-	s.state.Waits = s.waits.All()
-	blocked := slices.Concat(s.state.Waits, s.state.Progress.Waits)
-	if len(blocked) > 0 {
+	for i := range s.kept {
+		s.waits.Add(s.kept[i])
+	}
+	s.state.Progress.Waits = nil
+	s.state.Waits, s.state.Requests = s.waits.All(), s.requests.All()
+	if len(s.state.Waits) > 0 {
 		s.At(now.Add(resync))
 	}
 	s.state.Retries = s.Pending().Retries
-	return Decision{State: s.state, Actions: s.actions, Blocked: blocked, Wake: s.Wake()}
+	return Decision{State: s.state, Actions: s.actions, Blocked: s.state.Waits, Wake: s.Wake()}
+}
+
+// compareRequests has those come first that were asked for first.
+func compareRequests(a, b Request) int {
+	return cmp.Or(a.Asked.Compare(b.Asked), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 }
 
 // known returns what is remembered of a request.
@@ -121,11 +137,11 @@ func (s *stepper) over(r *Request) string {
 	if k.Over == "" {
 		s.At(r.Until)
 		if k.Boot != "" {
-			s.state.Requests = append(s.state.Requests, k)
+			s.requests.Add(k)
 		}
 		return ""
 	}
-	s.state.Requests = append(s.state.Requests, k)
+	s.requests.Add(k)
 	s.report(r, Status{PhaseOver, k.Over})
 	return k.Over
 }
@@ -142,11 +158,10 @@ func heard(n *Node) bool {
 
 // report has the status of a request written, if it is not seen so.
 func (s *stepper) report(r *Request, status Status) {
-	a := Report{Request: r.Name, UID: r.UID, Status: status}
 	if r.Status == status {
 		return
 	}
-	if s.Due(a.Key()) {
+	if a := (Report{Request: r.Name, UID: r.UID, Status: status}); s.Due(a.Key()) {
 		s.actions = append(s.actions, a)
 	}
 }
@@ -165,36 +180,33 @@ func (s *stepper) drain(active []*Request) {
 		s.giveBack()
 		return
 	}
-	working := slices.DeleteFunc(slices.Clone(active), func(r *Request) bool { return r.Paused })
+	working := active[:0]
 	for _, r := range active {
-		if r.Paused {
-			s.report(r, Status{PhasePaused, ""})
-			s.waits.add(Wait{Reason: ReasonRequestPaused, Name: r.Name, Owner: r.Requester})
+		if !r.Paused {
+			working = append(working, r)
+			continue
 		}
+		s.report(r, Status{PhasePaused, ""})
+		s.waits.add(Wait{Reason: ReasonRequestPaused, Name: r.Name, Owner: r.Requester})
 	}
 	if len(working) == 0 {
-		s.state.Progress.Waits = nil
 		return
 	}
 	if !s.state.Begun && len(s.Slots) > 0 {
-		for _, t := range s.Slots {
-			s.waits.add(Wait{Reason: ReasonSlotTaken, Name: t.Limit, Owner: t.Holder, Since: t.Since})
-		}
-		for _, r := range working {
-			s.report(r, Status{PhaseWaiting, ReasonSlotTaken})
-		}
+		s.hold(working)
 		return
 	}
 	s.state.Begun = true
 	s.fence()
-	d := Pods(s.state.Progress, &s.View, nil, s.Now(), s.policy)
-	s.state.Progress = d.Progress
+	s.state.Progress.Waits = s.old.Waits[min(s.waits.n, len(s.old.Waits)):]
+	d, bad := decide(s.state.Progress, &s.View, nil, s.Now(), s.policy)
+	s.state.Progress, s.kept = d.Progress, d.Progress.Waits
 	s.actions = append(s.actions, d.Actions...)
 	s.At(d.Wake)
 	status := Status{PhaseDraining, ""}
 	if d.Done {
 		status = Status{PhaseDrained, ""}
-	} else if d.Failure != "" && len(d.Progress.Waits) > 0 {
+	} else if bad {
 		status.Reason = firstTrouble(d.Progress.Waits)
 	}
 	for _, r := range working {
@@ -202,6 +214,22 @@ func (s *stepper) drain(active []*Request) {
 		if d.Done {
 			s.empty(r)
 		}
+	}
+}
+
+// hold has requests wait for the slots of the node.
+func (s *stepper) hold(working []*Request) {
+	reason := ReasonReplacementDue
+	for i := range s.Slots {
+		t := &s.Slots[i]
+		w := Wait{Reason: ReasonReplacementDue, Name: t.Limit, Since: t.Since}
+		if !t.Replacement {
+			w.Reason, w.Owner, reason = ReasonSlotTaken, t.Holder, ReasonSlotTaken
+		}
+		s.waits.add(w)
+	}
+	for _, r := range working {
+		s.report(r, Status{PhaseWaiting, reason})
 	}
 }
 
@@ -220,7 +248,7 @@ func firstTrouble(waits []Wait) string {
 // reboot, and waits for what the requester does then.
 func (s *stepper) empty(r *Request) {
 	if r.Purpose == Reboot && s.BootID != "" && s.known(r).Boot == "" {
-		s.state.Requests = append(s.state.Requests, RequestState{UID: r.UID, Boot: s.BootID})
+		s.requests.Add(RequestState{UID: r.UID, Boot: s.BootID})
 	}
 	s.waits.add(Wait{Reason: ReasonRequesterActs, Name: r.Name, Owner: r.Requester, Detail: r.Why})
 }
@@ -278,6 +306,6 @@ func (s *stepper) giveBack() {
 		s.state.Progress, s.state.Begun = Progress{}, false
 		return
 	}
-	s.state.Progress = Progress{Cordoned: p.Cordoned}
+	s.state.Progress = Progress{Cordoned: p.Cordoned, CordonMark: p.CordonMark}
 	s.do(a, Wait{Reason: ReasonUncordoning, Name: s.Node.Name})
 }

@@ -233,6 +233,19 @@ func TestUncordon(t *testing.T) {
 	if _, ok := state.Uncordon(&c.node); ok {
 		t.Error("somebody else has cordoned it")
 	}
+	state = Progress{Cordoned: "node", CordonMark: "2026-03-01T12:00:00Z"}
+	if _, ok := state.Uncordon(&c.node); ok {
+		t.Error("somebody else has cordoned it while our own cordon was on its way")
+	}
+	c.node.Annotations = map[string]string{CordonAnnotation: "2026-03-01T12:00:00Z"}
+	if _, ok := state.Uncordon(&c.node); !ok {
+		t.Error("it is our own cordon")
+	}
+	c.node.Annotations = nil
+	state.CordonMark = ""
+	if _, ok := state.Uncordon(&c.node); !ok {
+		t.Error("it was cordoned by an older version")
+	}
 }
 
 // TestOwnFilter is kubectl's TestFilterPods: a filter of one's own may skip,

@@ -11,6 +11,7 @@ const (
 	ReasonNodeMissing      = "NodeMissing"      // there is no node of that name
 	ReasonRequestPaused    = "RequestPaused"    // a request is paused
 	ReasonSlotTaken        = "SlotTaken"        // others are out of service first
+	ReasonReplacementDue   = "ReplacementDue"   // a node is to come first that takes its place
 	ReasonRequesterActs    = "RequesterActs"    // the node is empty, and it is the requester's turn
 	ReasonUncordoning      = "Uncordoning"      // the node is being given back
 	ReasonBeingTainted     = "BeingTainted"     // the node is fenced, and is being tainted out-of-service
@@ -48,7 +49,9 @@ func (w Wait) Words() (message, unblock string) {
 	case ReasonRequestPaused:
 		return "request " + w.Name + " is paused: nothing is done for it, and nothing undone", "its requester resumes or cancels it"
 	case ReasonSlotTaken:
-		return "it waits for a slot of limit " + w.Name, "what holds the slot takes pods again, or is gone"
+		return "it waits for a slot of limit " + w.Name, "what holds the slot is back in service, or gone"
+	case ReasonReplacementDue:
+		return "its replacement is to come first, by limit " + w.Name, "a node takes its place and is ready, or its requests do not ask for a replacement any more"
 	case ReasonRequesterActs:
 		return "it is out of service for request " + w.Name, "its requester does what it is for, and ends the request"
 	case ReasonUncordoning:

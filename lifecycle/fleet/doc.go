@@ -6,8 +6,8 @@
 //   - [HealthCheck.Judge] finds the machines that are to be replaced because they
 //     are not healthy, unless too many are.
 //   - [Replace] takes a control plane to new machines, one at a time.
-//   - [Admit] bounds how many machines of a role or a failure domain are
-//     drained at the same time, and names who holds the others up.
+//   - [Members] has drain.Admit bound how many machines are on their way out at the
+//     same time.
 //   - [Why] tells what has a machine deleted.
 //
 // All are pure functions. Each says what it does not do, and why.

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
 )
 
@@ -28,17 +30,18 @@ func ExampleScaleDown() {
 	// b - it is the oldest of the others
 }
 
-// One machine of the control plane is drained at a time, and who waits knows for
-// whom.
-func ExampleAdmit() {
+// One machine of the control plane is on its way out at a time, and who waits knows
+// for whom.
+func ExampleMembers() {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	limits := []fleet.Limit{{Name: "control-plane", Role: "master", Max: 1}}
-	candidates := []fleet.Candidate{
-		{Name: "master-0", UID: "u0", Role: "master", Asked: now},
-		{Name: "master-1", UID: "u1", Role: "master", Asked: now.Add(-time.Minute)},
-		{Name: "worker-0", UID: "u2", Role: "worker", Asked: now},
+	earlier := now.Add(-time.Minute)
+	machine := func(name, role string, asked *time.Time) lifecycle.Machine {
+		return lifecycle.Machine{ObjectMeta: lifecycle.ObjectMeta{Namespace: "m", Name: name, UID: "u-" + name, Labels: map[string]string{"role": role}, DeletionTimestamp: asked}}
 	}
-	a, err := fleet.Admit(nil, candidates, limits, now)
+	machines := []lifecycle.Machine{machine("master-0", "master", &now), machine("master-1", "master", &earlier), machine("worker-0", "worker", &now)}
+	limit := drain.Limit{Name: "control-plane", Max: fairlead.IntOrString{Int: 1}}
+	limit.Selector.MatchLabels = map[string]string{"role": "master"}
+	a, err := drain.Admit(nil, fleet.Members(machines), []drain.Limit{limit}, now)
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -47,8 +50,8 @@ func ExampleAdmit() {
 		fmt.Println(b.Subject+":", b.Message)
 	}
 	// Output:
-	// [master-1 worker-0]
-	// machine master-0: limit control-plane lets 1 be drained at a time: master-1 for 0s
+	// [m/master-1 m/worker-0]
+	// machine m/master-0: limit control-plane lets 1 of 2 be out of service at a time: m/master-1 for 0s
 }
 
 // A machine that is being deleted because the autoscaler does not need its node.

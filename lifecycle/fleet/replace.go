@@ -9,7 +9,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/words"
-	"github.com/fairlead/fairlead/lifecycle"
 )
 
 // Strategy says how a control plane comes to new machines.
@@ -180,22 +179,4 @@ func (c *ControlPlane) place(r *Replacement, index int, machines []ControlPlaneM
 	r.Create = append(r.Create, index)
 	r.Why = "no machine that is there is to stay"
 	return !onDelete
-}
-
-// DrainCandidates returns the machines among all that are being deleted, for
-// [Admit]: one that is drained is still on its way out. role and domain are the
-// labels that hold the machine's role and failure domain.
-func DrainCandidates(machines []lifecycle.Machine, role, domain string) []Candidate {
-	var all []Candidate
-	for i := range machines {
-		m := &machines[i]
-		if !m.Deleting() {
-			continue
-		}
-		all = append(all, Candidate{
-			Name: m.ObjectMeta.String(), UID: m.UID, Role: m.Labels[role], Domain: m.Labels[domain], Asked: *m.DeletionTimestamp,
-			Begun: m.DrainExcluded() || lifecycle.FindCondition(m.Status.Conditions, lifecycle.ConditionDrained) != nil,
-		})
-	}
-	return all
 }

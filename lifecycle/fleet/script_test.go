@@ -27,7 +27,6 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //
 //	scale-down N [policy=P] [api=ClusterAPI]
 //	check [max=N] [startup=D] [paused] [cond=TYPE:STATUS:TIMEOUT,...]
-//	admit LIMIT:ROLE:MAX[:domain]...   lines are NAME [role=R] [domain=D] [asked=D]; goes on with the slots
 //	replace replicas=N strategy=S [unmanaged=NAME]  lines are NAME INDEX [age=D] [outdated] [ready] [deleting] [failed=T] [owner=T]
 //	why [set=REPLICAS/MACHINES] [replaced] [cluster] [startup=D] [cond=...]
 func TestScripts(t *testing.T) {
@@ -40,8 +39,6 @@ func TestScripts(t *testing.T) {
 				s.scaleDown(c)
 			case "check":
 				s.check(c)
-			case "admit":
-				s.admit(c)
 			case "replace":
 				s.replace(c)
 			case "why":
@@ -56,7 +53,6 @@ func TestScripts(t *testing.T) {
 
 type script struct {
 	strings.Builder
-	slots []fleet.Slot
 }
 
 // words parses a line: its first word, values by key, and flags.
@@ -235,40 +231,6 @@ func (s *script) wake(t time.Time) {
 	if !t.IsZero() {
 		fmt.Fprintf(s, "wake %v\n", t.Sub(noon))
 	}
-}
-
-func (s *script) admit(c *golden.Command) {
-	var limits []fleet.Limit
-	now := noon
-	for _, a := range c.Args {
-		if a.Key == "at" {
-			now = noon.Add(span(a.Values[0]))
-			continue
-		}
-		f := strings.Split(a.Key, ":")
-		most, _ := strconv.Atoi(f[2])
-		limits = append(limits, fleet.Limit{Name: f[0], Role: f[1], Max: most, PerDomain: len(f) > 3})
-	}
-	var candidates []fleet.Candidate
-	for line := range strings.Lines(c.Input) {
-		name, _, opts := words(line)
-		k := fleet.Candidate{Name: name, UID: "uid-" + name, Role: opts["role"], Domain: opts["domain"], Asked: noon}
-		if v, ok := opts["asked"]; ok {
-			k.Asked = noon.Add(-span(v))
-		}
-		if opts["uid"] == "-" {
-			k.UID = ""
-		}
-		candidates = append(candidates, k)
-	}
-	a, err := fleet.Admit(s.slots, candidates, limits, now)
-	if err != nil {
-		s.WriteString(err.Error())
-		return
-	}
-	s.slots = a.Slots
-	fmt.Fprintf(s, "admitted: %s\n", strings.Join(a.Admitted, " "))
-	s.blocks(a.Blocked)
 }
 
 func (s *script) replace(c *golden.Command) {

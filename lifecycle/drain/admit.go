@@ -1,0 +1,388 @@
+package drain
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Admit decides who of those that are asked to go may be drained. A member needs a
+// slot of every limit that bounds it, and gets all of them or none.
+//
+//  1. Who has slots keeps them until it is not asked to go any more, that is, until
+//     it is back in service or gone: a slot is never taken away. Who has begun gets
+//     its slots also where they were lost. Slots of a limit that is gone do not
+//     count.
+//  2. What is down takes a place of Max, whoever is the reason. A member that is
+//     down itself makes nothing worse: it comes first, and waits for those that hold
+//     slots only, not for others that are down.
+//  3. The others take turns by priority, then by the time at which they were asked,
+//     then by name.
+//  4. For the first in turn of those that wait for a full limit, a slot of each
+//     other limit that it needs is kept free. So nobody waits for ever while
+//     younger ones of the same priority come, and those behind it hold up nobody
+//     else.
+//  5. Where a replacement can come first, and the limit has a Surge, the slot is one
+//     of Surge. Its holder is to be replaced, and then admitted.
+//
+// Members must be all that the limits count: percentages are of them, and who is
+// missing gives its slots back. The result does not depend on their order. The
+// error is of type fairlead.FieldErrors; nothing is decided then. It takes time in
+// proportion to members times limits.
+func Admit(slots []Slot, members []Member, limits []Limit, now time.Time) (*Admission, error) {
+	var errs fairlead.FieldErrors
+	checkLimits(limits, &errs)
+	checkMembers(members, &errs)
+	if errs != nil {
+		return nil, errs
+	}
+	q := newTurns(slots, members, limits, now)
+	for _, c := range q.queue {
+		if c.Begun || len(q.held[c.UID]) > 0 {
+			q.keep(c)
+		}
+	}
+	for i := range members {
+		q.countDown(&members[i])
+	}
+	for _, c := range q.queue {
+		if !q.in[c.UID] {
+			q.next(c)
+		}
+	}
+	a := q.Admission
+	for _, l := range q.late {
+		a.Blocked[l.at] = q.block(l.member, l.full)
+	}
+	slices.Sort(a.Admitted)
+	slices.SortFunc(a.Slots, func(x, y Slot) int {
+		return cmp.Or(strings.Compare(x.Limit, y.Limit), strings.Compare(x.Domain, y.Domain), strings.Compare(x.Holder, y.Holder))
+	})
+	return a, nil
+}
+
+// turns is one call of Admit.
+type turns struct {
+	*Admission
+	now    time.Time
+	limits []Limit
+	queue  []*Member
+	held   map[string][]Slot // from before, by UID
+	in     map[string]bool   // by UID: who has its slots
+	names  map[string]*Member
+	groups map[[2]string]*group
+	late   []late
+}
+
+// late is a Block that is written when all is decided.
+type late struct {
+	at     int // in Blocked
+	member *Member
+	full   *group
+}
+
+// group is what is counted together for a limit.
+type group struct {
+	*Limit
+	domain     string
+	total      int
+	max, surge int
+	slots      [2][]Slot // of Max, and of Surge
+	down       []*Member // that hold no slot of Max
+	kept       [2]int    // free slots that are kept for the first in turn of full limits
+	headed     [2]bool   // that first one was met
+	told       [3]*holders
+}
+
+// holders is who holds places, in words.
+type holders struct {
+	count int
+	text  string
+	held  bool // something holds one of them up
+}
+
+func newTurns(slots []Slot, members []Member, limits []Limit, now time.Time) *turns {
+	q := &turns{Admission: &Admission{}, now: now, limits: limits, held: map[string][]Slot{}, in: map[string]bool{}, names: map[string]*Member{}, groups: map[[2]string]*group{}}
+	for _, s := range slots {
+		if slices.ContainsFunc(limits, func(l Limit) bool { return l.Name == s.Limit }) {
+			q.held[s.UID] = append(q.held[s.UID], s)
+		}
+	}
+	for i := range members {
+		m := &members[i]
+		q.names[m.Name] = m
+		for _, g := range q.of(m) {
+			g.total++
+		}
+		if !m.Asked.IsZero() {
+			q.queue = append(q.queue, m)
+		}
+	}
+	for _, g := range q.groups {
+		g.max, g.surge = scale(g.Max, g.total), scale(g.Surge, g.total)
+	}
+	slices.SortFunc(q.queue, func(a, b *Member) int {
+		if (a.Down == "") != (b.Down == "") {
+			return cmp.Compare(len(b.Down), len(a.Down))
+		}
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), a.Asked.Compare(b.Asked), strings.Compare(a.Name, b.Name))
+	})
+	return q
+}
+
+// subject names a member to people.
+func (m *Member) subject() string { return cmp.Or(m.Kind, "node") + " " + m.Name }
+
+// of returns what counts a member, one for each limit that bounds it.
+func (q *turns) of(m *Member) []*group {
+	var all []*group
+	for i := range q.limits {
+		l := &q.limits[i]
+		if !l.Selector.Matches(m.Labels) {
+			continue
+		}
+		key := [2]string{l.Name}
+		if l.Per != "" {
+			key[1] = m.Labels[l.Per]
+		}
+		g := q.groups[key]
+		if g == nil {
+			g = &group{Limit: l, domain: key[1]}
+			q.groups[key] = g
+		}
+		all = append(all, g)
+	}
+	return all
+}
+
+// kind returns which place of a limit a member needs: 0 for one of Max, 1 for one
+// of Surge.
+func (g *group) kind(m *Member) int {
+	if g.surge > 0 && m.Replacement != "" {
+		return 1
+	}
+	return 0
+}
+
+// full reports whether there is no place for a member that holds none.
+func (g *group) full(m *Member, kind int) bool {
+	taken := len(g.slots[kind]) + g.kept[kind]
+	if kind == 1 {
+		return taken >= g.surge
+	}
+	if m.Down == "" {
+		taken += len(g.down)
+	}
+	return taken >= g.max
+}
+
+// keep gives a member the slots that it had or must have.
+func (q *turns) keep(m *Member) {
+	held := q.held[m.UID]
+	since := q.now
+	for _, s := range held {
+		if s.Since.Before(since) {
+			since = s.Since
+		}
+	}
+	for _, g := range q.of(m) {
+		kind := g.kind(m)
+		if i := slices.IndexFunc(held, func(s Slot) bool { return s.Limit == g.Name }); i >= 0 {
+			kind = 0
+			if held[i].Surge {
+				kind = 1
+			}
+		} else if m.Begun {
+			kind = 0
+		}
+		q.take(g, m, kind, since)
+	}
+	q.admit(m)
+}
+
+// take gives a member a slot.
+func (q *turns) take(g *group, m *Member, kind int, since time.Time) {
+	s := Slot{Limit: g.Name, Domain: g.domain, Holder: m.Name, UID: m.UID, Since: since, Surge: kind == 1}
+	g.slots[kind] = append(g.slots[kind], s)
+	q.Slots = append(q.Slots, s)
+	if kind == 0 {
+		g.down = slices.DeleteFunc(g.down, func(o *Member) bool { return o == m })
+	}
+}
+
+// admit lets a member that has its slots go, or has it replaced first.
+func (q *turns) admit(m *Member) {
+	q.in[m.UID] = true
+	w := Waiting{Name: m.Name}
+	for _, g := range q.of(m) {
+		if slices.ContainsFunc(g.slots[1], func(s Slot) bool { return s.UID == m.UID }) && !m.Begun && (m.Replacement == ReplacementPossible || m.Replacement == ReplacementComing) {
+			w.Slots = append(w.Slots, TakenSlot{Limit: g.Name, Replacement: true})
+		}
+	}
+	if len(w.Slots) == 0 {
+		q.Admitted = append(q.Admitted, m.Name)
+		return
+	}
+	b := fairlead.Block{
+		Subject: m.subject(), Reason: ReasonReplacementDue, Message: "its replacement is to come first, by limit " + w.Slots[0].Limit,
+		Unblock: "a node takes its place and is ready",
+	}
+	if m.Replacement == ReplacementPossible {
+		q.Replace = append(q.Replace, m.Name)
+	} else {
+		b.Message = "its replacement is on its way, and not in service yet"
+	}
+	q.Waiting, q.Blocked = append(q.Waiting, w), append(q.Blocked, b)
+}
+
+// countDown counts a member that is out of service without a slot of Max.
+func (q *turns) countDown(m *Member) {
+	if m.Down == "" {
+		return
+	}
+	for _, g := range q.of(m) {
+		if !slices.ContainsFunc(g.slots[0], func(s Slot) bool { return s.UID == m.UID }) {
+			g.down = append(g.down, m)
+		}
+	}
+}
+
+// next admits a member, or has it wait.
+func (q *turns) next(m *Member) {
+	groups := q.of(m)
+	var full *group
+	first := false
+	w := Waiting{Name: m.Name}
+	for _, g := range groups {
+		kind := g.kind(m)
+		if !g.full(m, kind) {
+			continue
+		}
+		if full == nil {
+			full = g
+		}
+		first = first || !g.headed[kind]
+		g.headed[kind] = true
+		w.Slots = append(w.Slots, g.taken(m, kind))
+	}
+	if full == nil {
+		for _, g := range groups {
+			q.take(g, m, g.kind(m), q.now)
+		}
+		q.admit(m)
+		return
+	}
+	if first {
+		for _, g := range groups {
+			if kind := g.kind(m); !g.full(m, kind) {
+				g.kept[kind]++
+			}
+		}
+	}
+	q.Waiting = append(q.Waiting, w)
+	q.late = append(q.late, late{len(q.Blocked), m, full})
+	q.Blocked = append(q.Blocked, fairlead.Block{})
+}
+
+// taken returns who has had a place for longest that a member needs.
+func (g *group) taken(m *Member, kind int) TakenSlot {
+	t := TakenSlot{Limit: g.Name}
+	best := func(name string, since time.Time) {
+		if t.Holder == "" || since.Before(t.Since) || since.Equal(t.Since) && name < t.Holder {
+			t.Holder, t.Since = name, since
+		}
+	}
+	for _, s := range g.slots[kind] {
+		best(s.Holder, s.Since)
+	}
+	if kind == 0 && m.Down == "" {
+		for _, d := range g.down {
+			best(d.Name, d.DownSince)
+		}
+	}
+	return t
+}
+
+// block says what holds a member up.
+func (q *turns) block(m *Member, g *group) fairlead.Block {
+	what := "limit " + g.Name
+	if g.Per != "" {
+		what += " of " + g.Per + "=" + g.domain
+	}
+	b := fairlead.Block{Subject: m.subject(), Reason: ReasonSlotTaken, Unblock: "one of them is back in service or gone"}
+	kind := g.kind(m)
+	h := q.holders(m, g, kind)
+	most := [2]int{g.max, g.surge}[kind]
+	verb := [2]string{"be out of service", "be replaced"}[kind]
+	switch t := g.taken(m, kind); {
+	case g.max == 0 && kind == 0:
+		b.Message, b.Unblock = what+" lets nothing go", "raise its max"
+	case h.count < most:
+		b.Message, b.Unblock = what+" has a slot for one that waits for longer", "that one has got its other slots, and is back in service or gone"
+	default:
+		b.Message = fmt.Sprintf("%s lets %d of %d %s at a time: %s", what, most, g.total, verb, h.text)
+		b.Owner, b.Since = t.Holder, t.Since
+		if o := q.names[t.Holder]; o != nil {
+			b.Owner = o.subject()
+		}
+		if h.held {
+			b.Unblock += "; see to what holds them up"
+		}
+	}
+	return b
+}
+
+// holders names those that hold places which a member needs, with for how long and
+// what holds them up.
+func (q *turns) holders(m *Member, g *group, kind int) *holders {
+	withDown := kind == 0 && m.Down == ""
+	told := &g.told[kind]
+	if withDown {
+		told = &g.told[2]
+	}
+	if *told != nil {
+		return *told
+	}
+	h := &holders{}
+	*told = h
+	slots := slices.Clone(g.slots[kind])
+	slices.SortFunc(slots, func(x, y Slot) int { return cmp.Or(x.Since.Compare(y.Since), strings.Compare(x.Holder, y.Holder)) })
+	var all []string
+	for _, s := range slots {
+		text := fmt.Sprintf("%s for %v", s.Holder, q.now.Sub(s.Since).Round(time.Second))
+		if o := q.names[s.Holder]; o != nil && o.Held != "" {
+			text += " (" + o.Held + ")"
+			h.held = true
+		}
+		all = append(all, text)
+	}
+	if withDown {
+		down := slices.Clone(g.down)
+		slices.SortFunc(down, func(a, b *Member) int {
+			return cmp.Or(a.DownSince.Compare(b.DownSince), strings.Compare(a.Name, b.Name))
+		})
+		for _, d := range down {
+			text := d.Name + " (" + d.Down
+			if !d.DownSince.IsZero() {
+				text += fmt.Sprintf(" for %v", q.now.Sub(d.DownSince).Round(time.Second))
+			}
+			all = append(all, text+")")
+		}
+	}
+	h.count, h.text = len(all), listed(all)
+	return h
+}
+
+// listed writes up to five names.
+func listed(names []string) string {
+	const most = 5
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return text
+}

@@ -1,0 +1,46 @@
+package fleet
+
+import (
+	"fmt"
+
+	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
+
+// Members returns machines as [drain.Admit] counts them, by their labels. One that
+// is being deleted is asked to go until it is gone: drained is not gone. But as
+// long as a preDrain hook keeps its drain from beginning it is not in turn, so that
+// a hook which nobody removes holds up nobody else. Whose drain has begun keeps its
+// slots, and tells in Held which hook it waits for.
+//
+// Whether the nodes of machines are down, and whether replacements can come first,
+// is for the caller to fill in.
+func Members(machines []lifecycle.Machine) []drain.Member {
+	all := make([]drain.Member, 0, len(machines))
+	for i := range machines {
+		m := &machines[i]
+		k := drain.Member{Kind: "machine", Name: m.ObjectMeta.String(), UID: m.UID, Labels: m.Labels}
+		if m.Deleting() {
+			k.Begun = m.DrainExcluded() || lifecycle.FindCondition(m.Status.Conditions, lifecycle.ConditionDrained) != nil
+			if k.Begun || len(m.Spec.LifecycleHooks.PreDrain) == 0 {
+				k.Asked, k.Held = *m.DeletionTimestamp, heldBy(m)
+			}
+		}
+		all = append(all, k)
+	}
+	return all
+}
+
+// heldBy names the hook that a machine waits for.
+func heldBy(m *lifecycle.Machine) string {
+	for _, p := range [...]lifecycle.Point{lifecycle.PreDrain, lifecycle.PreTerminate} {
+		for _, h := range m.Spec.LifecycleHooks.At(p) {
+			text := fmt.Sprintf("%s hook %s", p, h.Name)
+			if h.Owner != "" {
+				text += " of " + h.Owner
+			}
+			return text
+		}
+	}
+	return ""
+}
