@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Admit decides who of those that are asked to go may be drained. A member needs a
@@ -373,16 +374,6 @@ func (q *turns) holders(m *Member, g *group, kind int) *holders {
 			all = append(all, text+")")
 		}
 	}
-	h.count, h.text = len(all), listed(all)
+	h.count, h.text = len(all), words.First(all, 5)
 	return h
-}
-
-// listed writes up to five names.
-func listed(names []string) string {
-	const most = 5
-	text := strings.Join(names[:min(len(names), most)], ", ")
-	if len(names) > most {
-		text += fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return text
 }
