@@ -112,7 +112,7 @@ func (d *Document) Raw() ([]byte, error) { return d.src.read(d.offset, d.length)
 // source stands for, its numbers with the digits they have there. It reads the
 // file; the result is the caller's own.
 func (d *Document) JSON() ([]byte, error) {
-	loaded, err := d.load()
+	loaded, err := doc.Reload(d)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ func (d *Document) JSON() ([]byte, error) {
 // encoding/json, taking field names in any case. The error of a value that
 // does not fit is a *Diagnostic with its position. It reads the file.
 func (d *Document) Decode(v any) error {
-	loaded, err := d.load()
+	loaded, err := doc.Reload(d)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (d *Document) Decode(v any) error {
 // strings, and indexes of lists, as ints, lead to it. Where they lead no
 // further, it is the position of the last value found. It reads the file.
 func (d *Document) Locate(path ...any) (Position, error) {
-	loaded, err := d.load()
+	loaded, err := doc.Reload(d)
 	if err != nil {
 		return d.start, err
 	}
@@ -156,7 +156,7 @@ func (d *Document) Properties() ([]Property, error) {
 
 // properties returns the properties of the types that keep takes.
 func (d *Document) properties(keep func(propertyType string) bool) ([]Property, error) {
-	loaded, err := d.load()
+	loaded, err := doc.Reload(d)
 	if err != nil {
 		return nil, err
 	}
@@ -172,19 +172,6 @@ func (d *Document) properties(keep func(propertyType string) bool) ([]Property, 
 		}
 	}
 	return all, nil
-}
-
-// load reads the document's file and parses it again.
-func (d *Document) load() (*doc.Document, error) {
-	raw, err := d.Raw()
-	if err != nil {
-		return nil, err
-	}
-	loaded, err := doc.Load(raw, d.start, d.format)
-	if err != nil {
-		return nil, Diagnose(err)
-	}
-	return loaded, nil
 }
 
 // Subject names the document in findings, such as: package "shop", channel

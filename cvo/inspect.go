@@ -151,15 +151,11 @@ type Symptom struct {
 }
 
 // MarshalJSON writes durations as text, such as 5m0s.
-func (r *Report) MarshalJSON() ([]byte, error) {
-	type plain Report
-	return durations.Marshal((*plain)(r))
-}
+func (r *Report) MarshalJSON() ([]byte, error) { return durations.Marshal(r) }
 
 // UnmarshalJSON reads what MarshalJSON has written.
 func (r *Report) UnmarshalJSON(data []byte) error {
-	type plain Report
-	return durations.Unmarshal(data, (*plain)(r))
+	return durations.Unmarshal(data, r)
 }
 
 // Well reports whether nothing speaks against the cluster: there is no warning,

@@ -175,4 +175,4 @@ type Property struct {
 	src   *source
 }
 
-func quote(s string) string { return string(appendText(nil, s)) }
+func quote(s string) string { return string(doc.AppendText(nil, s)) }

@@ -41,7 +41,7 @@ func (s *source) raw(v *doc.Value) []byte {
 	if s.doc.Format == doc.JSON {
 		return bytes.Clone(v.Raw)
 	}
-	return appendCanonical(nil, v, yamlNumbers)
+	return doc.AppendCanonical(nil, v, doc.NumbersOfYAML)
 }
 
 // file is what a file holds.

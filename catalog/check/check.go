@@ -171,7 +171,7 @@ func checkBundles(ctx context.Context, c *catalog.Catalog, workers int) (map[*ca
 		group.Go(func() {
 			k := newBundleChecker()
 			for i := int(next.Add(1)) - 1; i < len(pending) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				d, err := loadText(pending[i])
+				d, err := doc.Reload(pending[i])
 				if err != nil {
 					cancel(fmt.Errorf("catalog: %s: %s changed or cannot be read: %w", pending[i].Start(), pending[i].Subject(), err))
 					return

@@ -110,7 +110,7 @@ func (l *linter) document(d *catalog.Document) error {
 		l.other(d)
 		return nil
 	}
-	loaded, err := loadText(d)
+	loaded, err := doc.Reload(d)
 	if err != nil {
 		return err
 	}

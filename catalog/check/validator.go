@@ -145,7 +145,7 @@ func placed(findings []finding) catalog.Diagnostics {
 		}
 	}
 	for d, list := range byDocument {
-		loaded, err := loadText(d)
+		loaded, err := doc.Reload(d)
 		if err != nil {
 			continue // the position of the document has to do
 		}
@@ -154,23 +154,6 @@ func placed(findings []finding) catalog.Diagnostics {
 		}
 	}
 	return all.Sorted()
-}
-
-// loadText reads a document's file and parses it again.
-func loadText(d *catalog.Document) (*doc.Document, error) {
-	raw, err := d.Raw()
-	if err != nil {
-		return nil, err
-	}
-	format := doc.JSON
-	if d.IsYAML() {
-		format = doc.YAML
-	}
-	loaded, err := doc.Load(raw, d.Start(), format)
-	if err != nil {
-		return nil, catalog.Diagnose(err)
-	}
-	return loaded, nil
 }
 
 // offsetOf returns the offset of the value that keys and indexes lead to, at

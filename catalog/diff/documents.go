@@ -49,7 +49,7 @@ func valuesOf(d *catalog.Document) (map[string][]byte, error) {
 	tree := doc.Tree(text)
 	for i := range tree.Members {
 		m := &tree.Members[i]
-		values[m.Key] = doc.AppendCanonical(nil, m)
+		values[m.Key] = doc.AppendCanonical(nil, m, doc.NumbersAsWritten)
 		if isSet(m.Key) && m.Kind == '[' {
 			values[m.Key] = appendSet(nil, m)
 		}
@@ -70,7 +70,7 @@ func isSet(name string) bool {
 func appendSet(out []byte, list *doc.Value) []byte {
 	var elements [][]byte
 	for i := range list.Members {
-		elements = append(elements, doc.AppendCanonical(nil, &list.Members[i]))
+		elements = append(elements, doc.AppendCanonical(nil, &list.Members[i], doc.NumbersAsWritten))
 	}
 	slices.SortFunc(elements, bytes.Compare)
 	return append(out, bytes.Join(elements, []byte{'\n'})...)
@@ -90,7 +90,7 @@ func diffOthers(before, after *catalog.Catalog) ([]DocumentDiff, error) {
 			}
 			k := key{d.Schema(), d.Package(), d.Name()}
 			keys[k] = true
-			texts[i][k] = append(doc.AppendCanonical(texts[i][k], doc.Tree(text)), '\n')
+			texts[i][k] = append(doc.AppendCanonical(texts[i][k], doc.Tree(text), doc.NumbersAsWritten), '\n')
 		}
 	}
 	var list []DocumentDiff

@@ -165,5 +165,5 @@ func sameDocument(a, b *catalog.Document) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return bytes.Equal(doc.AppendCanonical(nil, doc.Tree(old)), doc.AppendCanonical(nil, doc.Tree(now))), nil
+	return bytes.Equal(doc.AppendCanonical(nil, doc.Tree(old), doc.NumbersAsWritten), doc.AppendCanonical(nil, doc.Tree(now), doc.NumbersAsWritten)), nil
 }

@@ -21,19 +21,11 @@ type text struct {
 }
 
 func textOf(d *catalog.Document) (*text, error) {
-	raw, err := d.Raw()
+	loaded, err := doc.Reload(d)
 	if err != nil {
 		return nil, err
 	}
-	format := doc.JSON
-	if d.IsYAML() {
-		format = doc.YAML
-	}
-	loaded, err := doc.Load(raw, d.Start(), format)
-	if err != nil {
-		return nil, catalog.Diagnose(err)
-	}
-	return &text{d, raw, loaded, doc.Tree(loaded.JSON)}, nil
+	return &text{d, loaded.Raw, loaded, doc.Tree(loaded.JSON)}, nil
 }
 
 // offset returns where the value or key at an offset of the JSON text stands in

@@ -196,7 +196,7 @@ func walk(old, new *doc.Value, path string, found *[]string) {
 		for i := range new.Members {
 			walk(&old.Members[i], &new.Members[i], fmt.Sprintf("%s[%d]", path, i), found)
 		}
-	case !bytes.Equal(appendCanonical(nil, old), appendCanonical(nil, new)):
+	case !bytes.Equal(doc.AppendCanonical(nil, old, doc.NumbersOfYAML), doc.AppendCanonical(nil, new, doc.NumbersOfYAML)):
 		*found = append(*found, path)
 	}
 }

@@ -67,15 +67,11 @@ func (p *Policy) Check() error {
 }
 
 // MarshalJSON writes durations as text, such as 5m0s.
-func (p Policy) MarshalJSON() ([]byte, error) {
-	type plain Policy
-	return durations.Marshal(plain(p))
-}
+func (p Policy) MarshalJSON() ([]byte, error) { return durations.Marshal(p) }
 
 // UnmarshalJSON reads what MarshalJSON has written.
 func (p *Policy) UnmarshalJSON(data []byte) error {
-	type plain Policy
-	return durations.Unmarshal(data, (*plain)(p))
+	return durations.Unmarshal(data, p)
 }
 
 // Decision is what [Step] returns. Blocked is about the pool first, and then

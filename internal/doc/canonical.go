@@ -5,24 +5,39 @@ import (
 	"encoding/json"
 	"io"
 	"slices"
+	"strconv"
+)
+
+// Numbers says how [AppendCanonical] spells numbers.
+type Numbers int
+
+// The spellings. But for the first, a number that is not among the integers is
+// written as the float64 that it means.
+const (
+	NumbersAsWritten Numbers = iota
+	NumbersOfYAML            // integers up to 64 bits, signed or not: what becomes of a YAML document that is turned into JSON
+	NumbersOfObject          // integers up to 64 bits, signed: what becomes of what went through Kubernetes' generic object
 )
 
 // AppendCanonical writes a value without white space, members sorted, texts
-// spelt in one way; numbers stay as they are.
-func AppendCanonical(out []byte, v *Value) []byte {
+// spelt in one way, as encoding/json does it. A nil value is null.
+func AppendCanonical(out []byte, v *Value, how Numbers) []byte {
+	if v == nil {
+		return append(out, "null"...)
+	}
 	switch v.Kind {
 	case '{':
 		members := make([]*Value, len(v.Members))
 		for i := range v.Members {
 			members[i] = &v.Members[i]
 		}
-		slices.SortFunc(members, func(a, b *Value) int { return cmp.Compare(a.Key, b.Key) })
+		slices.SortStableFunc(members, func(a, b *Value) int { return cmp.Compare(a.Key, b.Key) })
 		out = append(out, '{')
 		for i, m := range members {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = AppendCanonical(append(AppendText(out, m.Key), ':'), m)
+			out = AppendCanonical(append(AppendText(out, m.Key), ':'), m, how)
 		}
 		return append(out, '}')
 	case '[':
@@ -31,23 +46,46 @@ func AppendCanonical(out []byte, v *Value) []byte {
 			if i > 0 {
 				out = append(out, ',')
 			}
-			out = AppendCanonical(out, &v.Members[i])
+			out = AppendCanonical(out, &v.Members[i], how)
 		}
 		return append(out, ']')
 	case '"':
 		text, _ := v.Text()
 		return AppendText(out, text)
+	case '0':
+		return appendNumber(out, v.Raw, how)
 	}
 	return append(out, v.Raw...)
 }
 
-// AppendText writes a string as JSON.
-func AppendText(out []byte, s string) []byte {
-	text, err := json.Marshal(s)
-	if err != nil { // texts are UTF-8
-		return append(out, `""`...)
+func appendNumber(out, raw []byte, how Numbers) []byte {
+	if how == NumbersAsWritten {
+		return append(out, raw...)
+	}
+	digits := string(raw)
+	if i, err := strconv.ParseInt(digits, 10, 64); err == nil {
+		return strconv.AppendInt(out, i, 10)
+	}
+	if u, err := strconv.ParseUint(digits, 10, 64); err == nil && how == NumbersOfYAML {
+		return strconv.AppendUint(out, u, 10)
+	}
+	f, _ := strconv.ParseFloat(digits, 64)
+	text, err := json.Marshal(f)
+	if err != nil { // beyond what a float64 holds
+		return append(out, raw...)
 	}
 	return append(out, text...)
+}
+
+// AppendText writes a string as JSON.
+func AppendText(out []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			text, _ := json.Marshal(s) // a string always has a JSON form
+			return append(out, text...)
+		}
+	}
+	return append(append(append(out, '"'), s...), '"')
 }
 
 // WriteIndented writes a value as JSON for people: indented, without escapes

@@ -24,3 +24,28 @@ func Load(raw []byte, start Position, format Format) (*Document, error) {
 	d.nodes = s.nodes
 	return d, nil
 }
+
+// Source is a document that was read before, and where it stands.
+type Source interface {
+	Raw() ([]byte, error) // its text, read now
+	Start() Position      // where it begins in its file
+	IsYAML() bool         // whether it is YAML, and not JSON
+}
+
+// Reload reads the text of a document again, and parses it with [Load]; what
+// that does not take is a *Diagnostic.
+func Reload(s Source) (*Document, error) {
+	raw, err := s.Raw()
+	if err != nil {
+		return nil, err
+	}
+	format := JSON
+	if s.IsYAML() {
+		format = YAML
+	}
+	d, err := Load(raw, s.Start(), format)
+	if err != nil {
+		return nil, Diagnose(err)
+	}
+	return d, nil
+}

@@ -66,3 +66,14 @@ func pkg(cat *catalog.Catalog, name string) (*catalog.Package, error) {
 	}
 	return nil, fmt.Errorf("there is no package %q in the catalog", name)
 }
+
+// openPackage opens the catalog that is the first argument, and finds in it the
+// package that is the second.
+func (c *call) openPackage() (*catalog.Catalog, *catalog.Package, error) {
+	cat, err := c.openSound(c.Arg(0))
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := pkg(cat, c.Arg(1))
+	return cat, p, err
+}

@@ -18,11 +18,7 @@ func graph(c *call) error {
 	if err := c.Parse(2, 2); err != nil {
 		return err
 	}
-	cat, err := c.openSound(c.Arg(0))
-	if err != nil {
-		return err
-	}
-	p, err := pkg(cat, c.Arg(1))
+	cat, p, err := c.openPackage()
 	if err != nil {
 		return err
 	}
@@ -39,11 +35,7 @@ func path(c *call) error {
 	if err := c.Parse(4, 4); err != nil {
 		return err
 	}
-	cat, err := c.openSound(c.Arg(0))
-	if err != nil {
-		return err
-	}
-	p, err := pkg(cat, c.Arg(1))
+	cat, p, err := c.openPackage()
 	if err != nil {
 		return err
 	}
