@@ -77,6 +77,9 @@ func (o *ordered) run() verdict {
 			o.clashes++
 			c.resolve(r)
 			o.retreat(o.settled)
+			if c.level() <= o.floor() {
+				o.clashes = 0 // what was learned holds for good: it comes to an end by itself
+			}
 			if o.clashes >= o.patience || o.budget.over() {
 				if v := o.settle(); v != sat {
 					return v

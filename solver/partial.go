@@ -1,5 +1,7 @@
 package solver
 
+import "slices"
+
 // A partial is a selection in the making. It follows the documented order: it
 // starts with the demands that nothing triggers, in the order of adding, and each
 // pick appends the demands that it completes.
@@ -25,6 +27,7 @@ type partial struct {
 	// passed is how many of the first candidates of long demands can never be
 	// picked, where a search found that out.
 	passed map[int32]int
+	among  map[int32]*bitset // the candidates of those
 }
 
 // A decision is one choice that was made.
@@ -84,6 +87,7 @@ func (s *partial) done(w *change) {
 	}
 	s.counted, s.queue, s.head = s.counted[:0], s.queue[:0], 0
 	s.log, s.dead, s.required, s.passed = s.log[:0], s.dead[:0], s.required[:0], nil
+	s.among = nil
 	s.x.idle.Put(s)
 }
 
@@ -120,6 +124,12 @@ search:
 		con = s.queue[s.head]
 		s.head++
 		cands = s.candidates(con)
+		if s.passed[con] > 0 {
+			if s.meets(con) {
+				continue
+			}
+			return con, cands, true
+		}
 		for _, l := range cands {
 			if s.picked[l] {
 				continue search
@@ -128,6 +138,23 @@ search:
 		return con, cands, true
 	}
 	return 0, nil, false
+}
+
+// meets reports whether a pick meets a long demand that comes up again and again:
+// its candidates are looked through once.
+func (s *partial) meets(con int32) bool {
+	in := s.among[con]
+	if in == nil {
+		in = newBitset(len(s.picked))
+		for _, l := range s.x.candidates(&s.x.cons[con]) {
+			in.put(l.Var())
+		}
+		if s.among == nil {
+			s.among = make(map[int32]*bitset)
+		}
+		s.among[con] = in
+	}
+	return slices.ContainsFunc(s.log, func(d decision) bool { return in.has(d.pick) })
 }
 
 // pick selects v for the demand, and counts it wherever that matters to refuted.
