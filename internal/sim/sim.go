@@ -23,7 +23,8 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// SeedVariable is the environment variable that names the one seed to run.
+// SeedVariable is the environment variable that names the one seed to run, or
+// those from one to another, as in 1000-1999.
 const SeedVariable = "FAIRLEAD_SEED"
 
 // Start returns the instant at which simulations begin.
@@ -52,13 +53,17 @@ func New(seed uint64) *Sim {
 	return s
 }
 
-// Run runs the seeds from 1 to n, or the one that SeedVariable names, until one
+// Run runs the seeds from 1 to n, or those that SeedVariable names, until one
 // fails. It returns how often each fault was injected, and each name reached.
 func Run(t *testing.T, n int, f func(s *Sim) error) (counts map[string]int) {
 	t.Helper()
 	first, last := uint64(1), uint64(n)
-	if one, err := strconv.ParseUint(os.Getenv(SeedVariable), 10, 64); err == nil {
+	from, to, several := strings.Cut(os.Getenv(SeedVariable), "-")
+	if one, err := strconv.ParseUint(from, 10, 64); err == nil {
 		first, last = one, one
+	}
+	if end, err := strconv.ParseUint(to, 10, 64); several && err == nil {
+		last = end
 	}
 	counts = make(map[string]int)
 	for seed := first; seed <= last; seed++ {

@@ -32,11 +32,14 @@ func (s *stepper) generate() {
 		default:
 			c = compareRefs(want[0].ref, seen[0].Ref)
 		}
-		if c < 0 {
+		switch {
+		case c < 0:
 			pending = append(pending, s.write(want[0], Mark{}))
-		} else if c > 0 && seen[0].Owner == s.Namespace { // else another namespace wants it
+		case c > 0 && seen[0].Owner == s.Namespace: // else another namespace wants it
 			pending = append(pending, s.discard(seen[0]))
-		} else if c == 0 && want[0].digest != seen[0].Digest {
+		case c == 0 && seen[0].Ref.Namespace != "" && seen[0].Owner != s.Namespace:
+			s.taken(seen[0])
+		case c == 0 && want[0].digest != seen[0].Digest:
 			pending = append(pending, s.write(want[0], seen[0].Mark))
 		}
 		if c <= 0 {
@@ -50,6 +53,13 @@ func (s *stepper) generate() {
 		s.block(s.namespaceSubject(), ReasonGenerated, fmt.Sprintf("of the roles and copies that follow from the operator group %d are not as they shall be; the first: %s", len(pending), pending[0]),
 			theBackend, "they are seen so")
 	}
+}
+
+// taken says that an object is not written, since another namespace has one of
+// that name there.
+func (s *stepper) taken(o *Object) {
+	s.block(s.namespaceSubject(), ReasonNameTaken, fmt.Sprintf("%s is not written: what stands there belongs to namespace %s", o.Ref, o.Owner),
+		"whoever owns the operator groups", "what stands there is gone, or the operator group selects namespace "+o.Ref.Namespace+" no more")
 }
 
 // derived is an object that follows from the group and its members. Most are as

@@ -217,10 +217,13 @@ func (b *MemBackend) snapshot(name string) *World {
 	for _, other := range slices.Sorted(maps.Keys(b.namespaces)) {
 		if other != name {
 			w.Groups = append(w.Groups, b.namespaces[other].Groups...)
+			for i := range b.namespaces[other].CSVs {
+				w.Generated = append(w.Generated, original(&b.namespaces[other].CSVs[i]))
+			}
 		}
 	}
 	for _, g := range b.generated {
-		if g.Owner == name || g.Namespace == "" {
+		if g.Owner == name || g.Namespace == "" || g.Kind == kindCSV && g.Namespace != name {
 			w.Generated = append(w.Generated, g.Object)
 		}
 		if g.Namespace == name && g.Kind == kindCSV {
@@ -229,6 +232,12 @@ func (b *MemBackend) snapshot(name string) *World {
 	}
 	w.Deprecations = Deprecations(w.Subscriptions, b.Sources)
 	return &w
+}
+
+// original is a CSV, as other namespaces see it.
+func original(c *CSV) Object {
+	ref := Ref{Group: groupOLM, Kind: kindCSV, Namespace: c.Namespace, Name: c.Name}
+	return Object{Ref: ref, Mark: c.Mark, Owner: c.Namespace}
 }
 
 // copied is the copy of a CSV in another namespace, with its status.

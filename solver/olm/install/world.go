@@ -27,8 +27,9 @@ type World struct {
 	// Objects are all other objects that a step of a plan names, or that belong
 	// to a CSV of the namespace, as far as they exist.
 	Objects []Object `json:"objects,omitempty"`
-	// Generated are the objects written by a [WriteObject] of the namespace, and
-	// those of any namespace that are of the cluster, as far as they exist.
+	// Generated are the objects written by a [WriteObject] of the namespace, those
+	// of any namespace that are of the cluster, and the CSVs and copies of CSVs in
+	// other namespaces, of which the Owner is the namespace that they come from.
 	Generated []Object `json:"generated,omitempty"`
 	// Certificates are those that were issued for the namespace, see
 	// [IssueCertificate].
