@@ -45,6 +45,9 @@ type NamespaceConflict struct {
 	Operators []NamespacedOperator
 	// APIs are those in question, in order.
 	APIs []catalog.GVK
+	// Wait are the namespaces, by name, in which nothing should change before it is
+	// settled.
+	Wait []string
 	// Text says what is wrong.
 	Text string
 	// Advice says what would help, if trying found something; or it is "".
@@ -160,10 +163,11 @@ func (c *cluster) twoProviders(ctx context.Context) error {
 	byWho := make(map[string]int) // position in out.Conflicts
 	for _, g := range sortedKeys(providers, compareGVK) {
 		all := providers[g]
-		if len(all) < 2 || !slices.ContainsFunc(all, func(h holder) bool { return !h.entry.isInstalled() }) {
+		wait, why := clash(all)
+		if len(wait) == 0 {
 			continue
 		}
-		conflict := NamespaceConflict{APIs: []catalog.GVK{g}}
+		conflict := NamespaceConflict{APIs: []catalog.GVK{g}, Wait: wait, Text: why}
 		for _, h := range all {
 			conflict.Operators = append(conflict.Operators, h.operator())
 		}
@@ -191,8 +195,11 @@ func (c *cluster) twoProviders(ctx context.Context) error {
 	}
 	for i := range c.out.Conflicts {
 		conflict := &c.out.Conflicts[i]
-		conflict.Text = fmt.Sprintf("%s would be provided by %s; in a cluster an API has one provider",
-			listAPIs(conflict.APIs), listOperators(conflict.Operators))
+		rule := "in a cluster an API has one provider"
+		if conflict.Text != "" {
+			rule = "one operator may be installed for several tenants, but " + conflict.Text
+		}
+		conflict.Text = fmt.Sprintf("%s would be provided by %s; %s", listAPIs(conflict.APIs), listOperators(conflict.Operators), rule)
 	}
 	return nil
 }
@@ -280,7 +287,11 @@ func (c *cluster) collides(in *space, selected []*entry) bool {
 		for _, g := range e.facts().gvks {
 			if slices.ContainsFunc(c.spaces, func(s *space) bool {
 				return s != in && slices.ContainsFunc(s.after, func(o *entry) bool {
-					return slices.Contains(o.facts().gvks, g) && !(e.isInstalled() && o.isInstalled())
+					if !slices.Contains(o.facts().gvks, g) {
+						return false
+					}
+					wait, _ := clash([]holder{{in, e}, {s, o}})
+					return len(wait) > 0
 				})
 			}) {
 				return true
@@ -309,6 +320,9 @@ func (c *cluster) lostAPIs(ctx context.Context) {
 						Operators: []NamespacedOperator{holder{s, by}.operator(), lost.operator()},
 						Text: fmt.Sprintf("%s requires %s, which %s provides; what is chosen for namespace %s takes it away",
 							holder{s, by}.operator(), n, lost.operator(), other.req.Namespace),
+					}
+					if conflict.Wait = []string{other.req.Namespace}; !by.isInstalled() {
+						conflict.Wait = []string{s.req.Namespace} // what is not there yet can wait
 					}
 					if n.gvk != nil {
 						conflict.APIs = []catalog.GVK{*n.gvk}

@@ -53,6 +53,9 @@ type CRD struct {
 	// Conversion is the Digest of the [SetConversion] that was carried out last,
 	// empty if none was or it was taken back.
 	Conversion string `json:"conversion,omitempty"`
+	// OwnedElsewhere is how many operators of other namespaces own it, those apart
+	// that are about to be replaced: instances for other tenants.
+	OwnedElsewhere int `json:"ownedElsewhere,omitempty"`
 	Mark
 }
 

@@ -90,14 +90,32 @@ func (s *stepper) unsafe(seen *InstallPlan, i int) string {
 	if err != nil {
 		return fmt.Sprintf("CRD %s: %v; the authors of the bundle have to correct it", step.Resource.Name, err)
 	}
-	v := crd.Replace(&old.Definition, next, s.owners(old.Name), resources(s.Resources), crd.Structural{}, nil)
+	v := crd.Replace(&old.Definition, next, s.owners(old.Name)+s.joining(seen, step.Resolving), resources(s.Resources), crd.Structural{}, nil)
 	return v.String()
 }
 
+// joining is 1 for an operator that a plan brings and that neither is there nor
+// replaces one that is: it becomes one more owner of the CRDs of the plan.
+func (s *stepper) joining(seen *InstallPlan, csv string) int {
+	for i := range seen.Status.Plan {
+		p := &seen.Status.Plan[i]
+		if p.Resource.stage() != 0 || p.Resource.Name != csv || s.csvs[csv] != nil {
+			continue
+		}
+		if c, err := decodeCSV([]byte(p.Resource.Manifest)); err == nil && s.csvs[c.Spec.Replaces] == nil {
+			return 1
+		}
+	}
+	return 0
+}
+
 // owners counts the operators that own a CRD, one that is being replaced and
-// its successor as one.
+// its successor as one; those of other namespaces, too.
 func (s *stepper) owners(name string) int {
 	n := 0
+	if c := s.crds[name]; c != nil {
+		n = c.OwnedElsewhere
+	}
 	for _, c := range s.operators {
 		owns := slices.ContainsFunc(c.Spec.CustomResourceDefinitions.Owned, func(d olm.CRDDescription) bool { return d.Name == name })
 		if owns && s.next[c.Name] == nil {

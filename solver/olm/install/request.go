@@ -24,7 +24,11 @@ import (
 func (w *World) Request() *olm.Request {
 	req := &olm.Request{Namespace: w.Namespace}
 	if g, err := group.Sole(w.operatorGroups(), w.Namespace); err == nil {
-		req.Group = g
+		own := *g
+		if targets, err := own.Targets(w.Namespaces); err == nil {
+			own.Status.Namespaces = targets // also before its status tells of them
+		}
+		req.Group = &own
 	}
 	x := newIndex(w)
 	forward := w.failForward()

@@ -44,7 +44,7 @@ func Across(r *olm.Resolver, others func(ctx context.Context, namespace string) 
 		}
 		conflict := &ConflictError{Namespace: req.Namespace}
 		for _, c := range all.Conflicts {
-			if slices.ContainsFunc(c.Operators, func(o olm.NamespacedOperator) bool { return o.New && o.Namespace == req.Namespace }) {
+			if slices.Contains(c.Wait, req.Namespace) {
 				conflict.Conflicts = append(conflict.Conflicts, c)
 			}
 		}

@@ -201,6 +201,9 @@ func (b *MemBackend) snapshot(name string) *World {
 	w.Serves = !b.Unserved
 	w.Namespaces = slices.Clone(w.Namespaces)
 	w.CRDs = slices.Clone(w.CRDs)
+	for i := range w.CRDs {
+		w.CRDs[i].OwnedElsewhere = 0
+	}
 	w.Resources = slices.Clone(w.Resources)
 	w.APIServices = slices.Clone(w.APIServices)
 	w.Accounts = slices.Clone(w.Accounts)
@@ -220,6 +223,9 @@ func (b *MemBackend) snapshot(name string) *World {
 			for i := range b.namespaces[other].CSVs {
 				w.Generated = append(w.Generated, original(&b.namespaces[other].CSVs[i]))
 			}
+			for i := range w.CRDs {
+				w.CRDs[i].OwnedElsewhere += ownersOf(w.CRDs[i].Name, b.namespaces[other].CSVs)
+			}
 		}
 	}
 	for _, g := range b.generated {
@@ -232,6 +238,20 @@ func (b *MemBackend) snapshot(name string) *World {
 	}
 	w.Deprecations = Deprecations(w.Subscriptions, b.Sources)
 	return &w
+}
+
+// ownersOf counts the CSVs that own a CRD, but for those that another replaces.
+func ownersOf(crd string, csvs []CSV) int {
+	n := 0
+	for i := range csvs {
+		c := &csvs[i]
+		owns := slices.ContainsFunc(c.Spec.CustomResourceDefinitions.Owned, func(d olm.CRDDescription) bool { return d.Name == crd })
+		goes := slices.ContainsFunc(csvs, func(o CSV) bool { return o.Spec.Replaces == c.Name && o.Name != c.Name })
+		if owns && !goes {
+			n++
+		}
+	}
+	return n
 }
 
 // original is a CSV, as other namespaces see it.
