@@ -1,38 +1,133 @@
 package main
 
 import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
-// The verbs are found by their names, and each has help of its own.
-func TestVerbs(t *testing.T) {
-	for _, v := range verbs {
-		for _, words := range [][]string{{"help", v.name}, {v.name, "-h"}, {v.name, "--help"}} {
-			var out, errs strings.Builder
-			if status := run(t.Context(), words, strings.NewReader(""), &out, &errs); status != 0 || !strings.Contains(out.String(), "fairlead "+v.name) || errs.Len() > 0 {
-				t.Errorf("%q: exit status %d\n%s%s", words, status, out.String(), errs.String())
+// output runs the program.
+func output(t *testing.T, line ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = tool().WithCompletion()(t.Context(), line, strings.NewReader(""), &out, &errs)
+	return out.String(), errs.String(), status
+}
+
+// each calls do with every command and the words that call it.
+func each(words []string, c *args.Command, do func(words []string, c *args.Command)) {
+	for _, sub := range c.Commands {
+		line := append(words[:len(words):len(words)], sub.Name)
+		do(line, sub)
+		each(line, sub, do)
+	}
+}
+
+// Every command has help of its own, however it is asked for; and every flag that
+// it takes is in it.
+func TestHelp(t *testing.T) {
+	n := 0
+	each(nil, tool(), func(words []string, c *args.Command) {
+		n++
+		name := "fairlead " + strings.Join(words, " ")
+		first, errs, status := output(t, append([]string{"help"}, words...)...)
+		if status != args.StatusFine || errs != "" || !strings.Contains(first, name) || c.About == "" {
+			t.Errorf("help %s: exit status %d\n%s%s", name, status, first, errs)
+		}
+		for _, flag := range []string{"-h", "--help"} {
+			if text, _, status := output(t, append(words[:len(words):len(words)], flag)...); text != first || status != args.StatusFine {
+				t.Errorf("%s %s: exit status %d, and not what help tells:\n%s", name, flag, status, text)
 			}
 		}
+		if len(c.Commands) > 0 {
+			return
+		}
+		all, _, _ := output(t, append(append([]string{"__complete"}, words...), "-")...)
+		above, _, _ := output(t, "help", words[0]) // tells what its commands share
+		for _, flag := range strings.Fields(all) {
+			if !strings.Contains(first+above, flag) {
+				t.Errorf("%s: its help does not tell of %s", name, flag)
+			}
+		}
+	})
+	if n < 30 {
+		t.Errorf("only %d commands were looked at", n)
 	}
+}
+
+// Help goes to standard output when it is asked for, complaints to standard error.
+func TestBadCalls(t *testing.T) {
 	for line, want := range map[string]struct {
 		status int
 		text   string
 	}{
-		"":            {2, "usage: fairlead VERB"},
-		"help":        {0, "usage: fairlead VERB"},
-		"--help":      {0, "usage: fairlead VERB"},
-		"fetch":       {2, `there is no verb "fetch"`},
-		"help fetch":  {2, `there is no verb "fetch"`},
-		"machine see": {2, `there is no command "see"`},
+		"":                       {2, "usage"},
+		"help":                   {0, "resolve"},
+		"--help":                 {0, "resolve"},
+		"fetch":                  {2, `there is no command "fetch"`},
+		"help fetch":             {2, `there is no command "fetch"`},
+		"catlog validate":        {2, `did you mean catalog?`},
+		"machine see":            {2, `there is no command "see"`},
+		"catalog validate":       {2, "the argument PATH is missing"},
+		"catalog validate a b":   {2, "the argument b is one too many"},
+		"update graph -colour x": {2, "-colour"},
+		"resolve etcd":           {2, "no -catalog"},
+		"completion csh":         {2, `no completion for "csh"`},
+		"version -o json":        {0, `"go": "go1.`},
 	} {
-		var out, errs strings.Builder
-		status := run(t.Context(), strings.Fields(line), strings.NewReader(""), &out, &errs)
-		if status != want.status || !strings.Contains(out.String()+errs.String(), want.text) {
-			t.Errorf("%q: exit status %d\n%s%s", line, status, out.String(), errs.String())
+		out, errs, status := output(t, strings.Fields(line)...)
+		if status != want.status || line != "" && !strings.Contains(out+errs, want.text) {
+			t.Errorf("%q: exit status %d\n%s%s", line, status, out, errs)
 		}
-		if results := out.Len() > 0; results != (status == 0) {
-			t.Errorf("%q: help goes to standard output when asked for, complaints to standard error", line)
+		if (out != "") != (status == 0) || (errs != "") != (status != 0) {
+			t.Errorf("%q: exit status %d, standard output %q, standard error %q", line, status, out, errs)
+		}
+	}
+}
+
+// Shells are offered commands, flags, values, and the names of a catalog.
+func TestCompletion(t *testing.T) {
+	shop := filepath.Join("resolve", "testdata", "shop")
+	for _, c := range []struct {
+		line []string
+		want string
+	}{
+		{[]string{""}, "resolve catalog taints machine update version completion"},
+		{[]string{"ma"}, "machine"},
+		{[]string{"machine", "s"}, "simulate"},
+		{[]string{"machine", "simulate", "-o", ""}, "text json svg mermaid"},
+		{[]string{"machine", "simulate", "-o", "s"}, "svg"},
+		{[]string{"machine", "plan", "--keep"}, "-keep-local-storage -keep-unmanaged"},
+		{[]string{"machine", "plan", ""}, ""},
+		{[]string{"catalog", "list", "b"}, "bundles"},
+		{[]string{"catalog", "path", shop, ""}, "database shop"},
+		{[]string{"catalog", "path", shop, "shop", "shop.v2"}, "shop.v2.0.0"},
+		{[]string{"catalog", "path", "nowhere", ""}, ""},
+		{[]string{"nothing", "x"}, ""},
+		{[]string{"completion", ""}, "bash fish zsh"},
+	} {
+		out, errs, status := output(t, append([]string{"__complete"}, c.line...)...)
+		if got := strings.Join(strings.Fields(out), " "); got != c.want || errs != "" || status != 0 {
+			t.Errorf("%q: %q, want %q; %s", c.line, got, c.want, errs)
+		}
+	}
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		script, _, status := output(t, "completion", shell)
+		if status != 0 {
+			t.Fatal(shell)
+		}
+		if _, err := exec.LookPath(shell); err != nil {
+			t.Logf("%s is not installed: its script is not tried", shell)
+			continue
+		}
+		check := exec.Command(shell, "-n")
+		check.Stdin = strings.NewReader(script)
+		if text, err := check.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s\n%s", shell, err, text, script)
 		}
 	}
 }

@@ -10,7 +10,6 @@
 package fbc
 
 import (
-	"context"
 	"io"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
@@ -37,18 +36,22 @@ func with(do func(*call) error) func(*args.Call) error {
 	}
 }
 
-// Run runs the verb with its words, and returns the exit status.
-func Run(ctx context.Context, words []string, _ io.Reader, stdout, stderr io.Writer) int {
-	program := &args.Program{
-		Name:  "fairlead catalog",
-		About: "fairlead catalog works on file-based catalogs of operators.",
-		Notes: "PATH is a directory, a .tar.gz of one, an OCI image layout, or a file of JSON or YAML documents.\n" +
-			"The exit status is 0 if all is well, 1 for findings, 2 for bad arguments or input.",
+// Command is the verb.
+func Command() *args.Command {
+	return &args.Command{
+		Name:  "catalog",
+		About: "validate, list, draw, compare, edit and release file-based catalogs of operators",
+		Help: "PATH is a directory, a .tar.gz of one, an OCI image layout, or a file of JSON or YAML documents.\n" +
+			"exit status: 0 all is well, 1 findings, 2 bad arguments or input",
+		Examples: `fairlead catalog validate PATH -lint all
+			fairlead catalog graph PATH etcd -o svg >etcd.svg
+			fairlead catalog path PATH etcd 0.9.0 0.9.4
+			fairlead catalog release OLD NEW -o markdown`,
 		Commands: []*args.Command{
 			{Name: "validate", Usage: "PATH [-o text|json|sarif|opm] [-lint all|CODE,...]", About: "judge a catalog by the rules that all readers rely on", Run: with(validate)},
-			{Name: "list", Usage: "packages|channels|bundles PATH [PACKAGE]", About: "list what a catalog has", Run: with(list)},
-			{Name: "graph", Usage: "PATH PACKAGE [-o mermaid|dot|svg] [-channel NAME]...", About: "draw the updates of a package", Run: with(graph)},
-			{Name: "path", Usage: "PATH PACKAGE FROM TO [-channel NAME] [-rules v0|v1]", About: "find the updates from one bundle or version to another by the rules of OLM v0 or v1, or say why there are none", Run: with(path)},
+			{Name: "list", Complete: whatIsListed, Usage: "packages|channels|bundles PATH [PACKAGE]", About: "list what a catalog has", Run: with(list)},
+			{Name: "graph", Complete: packagesThen, Usage: "PATH PACKAGE [-o mermaid|dot|svg] [-channel NAME]...", About: "draw the updates of a package", Run: with(graph)},
+			{Name: "path", Complete: packagesThen, Usage: "PATH PACKAGE FROM TO [-channel NAME] [-rules v0|v1]", About: "find the updates from one bundle or version to another by the rules of OLM v0 or v1, or say why there are none", Run: with(path)},
 			{Name: "diff", Usage: "OLD NEW [-o text|json]", About: "compare two catalogs; findings are users whom the new one leaves without updates", Run: with(compare)},
 			{Name: "release", Usage: "OLD NEW [-o markdown|json|sarif]", About: "judge a new version of a catalog: is it valid, and does every user of the old one still get updates, by the rules of OLM v0 and v1; with the edit that helps", Run: with(releaseGate)},
 			{Name: "filter", Usage: "PATH -package NAME[/CHANNEL,...][@RANGE]... [-default NAME=CHANNEL]... [-no-dependencies] [-o json|yaml|jsonl] [-to DIR]", About: "take a part of a catalog, with what it requires; the range is like \">=1.0.0 <2.0.0\"", Run: with(filter)},
@@ -60,5 +63,4 @@ func Run(ctx context.Context, words []string, _ io.Reader, stdout, stderr io.Wri
 			{Name: "dockerfile", Usage: "DIR [-i IMAGE] [-b IMAGE]", About: "write DIR.Dockerfile, which makes an image that serves the catalog in DIR", Run: with(dockerfile)},
 		},
 	}
-	return program.Run(ctx, words, stdout, stderr)
 }

@@ -7,4 +7,4 @@ import (
 )
 
 // TestScripts runs the program as the scripts of testdata say.
-func TestScripts(t *testing.T) { script.Run(t, "fbc", Run) }
+func TestScripts(t *testing.T) { script.Run(t, "fbc", Command().Program("fairlead catalog")) }

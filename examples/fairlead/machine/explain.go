@@ -1,10 +1,9 @@
 package machine
 
 import (
-	"context"
-	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,49 +30,41 @@ type explanation struct {
 }
 
 // explain is the command of that name.
-func explain(_ context.Context, line []string, stdin io.Reader, stdout io.Writer) (int, error) {
-	d, o, err := readArguments("explain", line, stdin, nil)
+func explain(c *args.Call) error {
+	d, o, err := readArguments(c, "machine")
 	if err != nil {
-		return 0, err
+		return err
 	}
 	policy := &lifecycle.Policy{Drain: drain.Policy{Rules: d.rules}}
 	if err := policy.Check(); err != nil {
-		return 0, fmt.Errorf("explain: %w", err)
+		return err
 	}
-	all, found := []explanation{}, false
+	all, stuck := []explanation{}, false
 	for _, m := range d.machines {
-		switch {
-		case o.names != nil && !o.names[m.Machine.Name]:
-			continue
-		case o.names == nil && !m.Machine.Deleting() && d.deleting():
+		if !o.named(m.Machine.Name) || o.order == nil && !m.Machine.Deleting() && d.deleting() {
 			continue
 		}
-		found = true
 		x, err := d.explain(m, o.at, policy)
 		if err != nil {
-			return 0, fmt.Errorf("explain: machine %s: %w", m.Machine.ObjectMeta.String(), err)
+			return fmt.Errorf("machine %s: %w", m.Machine.ObjectMeta.String(), err)
 		}
 		all = append(all, *x)
+		stuck = stuck || len(x.Blocked) > 0
 	}
-	if !found {
-		return 0, fmt.Errorf("explain: %s; dump it with: %s", absent(o.order), dumpCommand)
-	}
-	status := statusDone
-	for i := range all {
-		if len(all[i].Blocked) > 0 {
-			status = statusStuck
+	switch {
+	case len(all) == 0:
+		return fmt.Errorf("%s; dump it with: %s", absent(o.order), dumpCommand)
+	case o.json:
+		err = c.JSON(all)
+	default:
+		for i := range all {
+			if i > 0 {
+				fmt.Fprintln(c.Stdout)
+			}
+			all[i].text(c.Stdout, o.at)
 		}
 	}
-	if o.form == "json" {
-		return status, writeJSON(stdout, all)
-	}
-	for i := range all {
-		if i > 0 {
-			fmt.Fprintln(stdout)
-		}
-		all[i].text(stdout, o.at)
-	}
-	return status, nil
+	return findings(err, stuck)
 }
 
 // dumpCommand prints what explain and plan look at. Where machines are of the
@@ -90,48 +81,34 @@ func absent(names []string) string {
 
 // options are the arguments that explain and plan share.
 type options struct {
-	form  string
+	json  bool
 	at    time.Time
-	names map[string]bool // of machines or nodes; nil means all
-	order []string        // the same, as they were given
+	order []string // names of machines or nodes, as they were given; nil means all
 }
 
-// readArguments reads arguments, and the file that they name.
-func readArguments(command string, line []string, stdin io.Reader, more func(*flag.FlagSet)) (*dump, *options, error) {
+// named reports whether a machine or node is asked about.
+func (o *options) named(name string) bool { return o.order == nil || slices.Contains(o.order, name) }
+
+// readArguments reads arguments, and the file that they name; names is the flag
+// that names machines or nodes.
+func readArguments(c *args.Call, names string) (*dump, *options, error) {
 	o := &options{at: time.Now().UTC().Truncate(time.Second)}
-	flags := flag.NewFlagSet(command, flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	flags.StringVar(&o.form, "o", "text", "")
-	flags.Func("at", "", func(text string) (err error) {
+	form := c.Choice("o", "text", "json")
+	c.Flags.Func("at", "", func(text string) (err error) {
 		o.at, err = time.Parse(time.RFC3339, text)
 		return err
 	})
-	flags.Func(map[string]string{"explain": "machine", "plan": "node"}[command], "", func(name string) error {
-		if o.names == nil {
-			o.names = map[string]bool{}
-		}
-		o.names[name] = true
-		o.order = append(o.order, name)
-		return nil
-	})
-	if more != nil {
-		more(flags)
+	order := c.Words(names)
+	if err := c.Parse(1, 1); err != nil {
+		return nil, nil, err
 	}
-	rest, err := args.Parse(flags, line)
-	switch {
-	case err != nil:
-		return nil, nil, fmt.Errorf("%s: %w", command, err)
-	case o.form != "text" && o.form != "json":
-		return nil, nil, fmt.Errorf("%s: -o %s: it is text or json", command, o.form)
-	case len(rest) != 1:
-		return nil, nil, fmt.Errorf("%s: name one file, or - for the standard input (-h shows the usage)", command)
-	}
-	f, err := open(rest[0], stdin)
+	o.json, o.order = *form == "json", *order
+	f, err := c.Open(c.Arg(0))
 	if err != nil {
 		return nil, nil, err
 	}
 	defer f.Close()
-	d, err := readDump(f, rest[0])
+	d, err := readDump(f, c.Arg(0))
 	return d, o, err
 }
 

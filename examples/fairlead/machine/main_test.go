@@ -7,22 +7,26 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/golden"
 )
+
+// program is the verb.
+var program = Command().Program("fairlead machine")
 
 // TestScripts runs commands: the words of a line are the arguments, the input
 // is the standard input; the exit status is printed if it is not 0.
 func TestScripts(t *testing.T) {
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
-			args := []string{c.Name}
+			words := []string{c.Name}
 			for _, a := range c.Args {
-				args = append(args, a.Key)
+				words = append(words, a.Key)
 			}
 			var out, errs strings.Builder
-			status := Run(t.Context(), args, strings.NewReader(c.Input), &out, &errs)
-			if status != statusDone {
+			status := program(t.Context(), words, strings.NewReader(c.Input), &out, &errs)
+			if status != args.StatusFine {
 				errs.WriteString("exit status " + string(rune('0'+status)) + "\n")
 			}
 			for line := range strings.Lines(out.String()) {
@@ -56,7 +60,7 @@ func TestScenarios(t *testing.T) {
 		}
 		for _, form := range []string{"text", "json", "svg", "mermaid"} {
 			var out, errs strings.Builder
-			if status := Run(t.Context(), []string{"simulate", file, "-o", form}, nil, &out, &errs); status != statusDone || out.Len() == 0 {
+			if status := program(t.Context(), []string{"simulate", file, "-o", form}, nil, &out, &errs); status != args.StatusFine || out.Len() == 0 {
 				t.Errorf("%s as %s: status %d, %s", file, form, status, errs.String())
 			}
 		}

@@ -1,37 +1,34 @@
 package machine
 
 import (
-	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // plan is the command of that name.
-func plan(_ context.Context, line []string, stdin io.Reader, stdout io.Writer) (int, error) {
+func plan(c *args.Call) error {
 	var policy drain.Policy
-	atOnce := 1
-	d, o, err := readArguments("plan", line, stdin, func(flags *flag.FlagSet) {
-		flags.IntVar(&atOnce, "at-once", 1, "")
-		flags.BoolVar(&policy.KeepUnmanaged, "keep-unmanaged", false, "")
-		flags.BoolVar(&policy.KeepLocalStorage, "keep-local-storage", false, "")
-		flags.BoolVar(&policy.DisableEviction, "disable-eviction", false, "")
-	})
+	atOnce := c.Flags.Int("at-once", 1, "")
+	c.Flags.BoolVar(&policy.KeepUnmanaged, "keep-unmanaged", false, "")
+	c.Flags.BoolVar(&policy.KeepLocalStorage, "keep-local-storage", false, "")
+	c.Flags.BoolVar(&policy.DisableEviction, "disable-eviction", false, "")
+	d, o, err := readArguments(c, "node")
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if len(d.nodes) == 0 {
-		return 0, errors.New("plan: there is no Node in the dump")
+		return errors.New("there is no Node in the dump")
 	}
 	policy.Rules = d.rules
 	req := &drain.PlanRequest{
-		Nodes: d.nodes, Drain: o.order, AtOnce: atOnce, Pods: d.pods, Budgets: d.budgets, Replicas: d.replicas,
+		Nodes: d.nodes, Drain: o.order, AtOnce: *atOnce, Pods: d.pods, Budgets: d.budgets, Replicas: d.replicas,
 		DaemonSets: d.daemonSets, DaemonSetsListed: d.listed, Namespaces: d.namespaces,
 	}
 	for _, m := range d.machines {
@@ -50,17 +47,14 @@ func plan(_ context.Context, line []string, stdin io.Reader, stdout io.Writer) (
 	}
 	p, err := drain.NewPlan(req, o.at, &policy)
 	if err != nil {
-		return 0, fmt.Errorf("plan: %w", err)
+		return err
 	}
-	status := statusDone
-	if p.Stuck > 0 {
-		status = statusStuck
+	if o.json {
+		err = c.JSON(p)
+	} else {
+		planText(c.Stdout, p, max(1, *atOnce))
 	}
-	if o.form == "json" {
-		return status, writeJSON(stdout, p)
-	}
-	planText(stdout, p, max(1, atOnce))
-	return status, nil
+	return findings(err, p.Stuck > 0)
 }
 
 // planText prints a plan for people.

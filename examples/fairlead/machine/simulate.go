@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -19,41 +18,28 @@ import (
 )
 
 // simulate is the command of that name.
-func simulate(ctx context.Context, line []string, stdin io.Reader, stdout io.Writer) (int, error) {
-	flags := flag.NewFlagSet("simulate", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	form := flags.String("o", "text", "")
-	rest, err := args.Parse(flags, line)
-	if err != nil {
-		return 0, fmt.Errorf("simulate: %w", err)
+func simulate(c *args.Call) error {
+	form := c.Choice("o", "text", "json", "svg", "mermaid")
+	if err := c.Parse(1, 1); err != nil {
+		return err
 	}
-	write, known := map[string]func(*timeline, io.Writer) error{
-		"text": (*timeline).text, "json": (*timeline).json, "svg": (*timeline).svg, "mermaid": (*timeline).mermaid,
-	}[*form]
-	switch {
-	case !known:
-		return 0, fmt.Errorf("simulate: -o %s: it is text, json, svg or mermaid", *form)
-	case len(rest) != 1:
-		return 0, errors.New("simulate: name one file, or - for the standard input (-h shows the usage)")
-	}
-	f, err := open(rest[0], stdin)
+	f, err := c.Open(c.Arg(0))
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer f.Close()
-	s, err := readScenario(f, rest[0])
+	s, err := readScenario(f, c.Arg(0))
 	if err != nil {
-		return 0, err
+		return err
 	}
-	t, err := s.play(ctx)
+	t, err := s.play(c.Context)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	status := statusDone
-	if len(t.Stuck) > 0 {
-		status = statusStuck
-	}
-	return status, write(t, stdout)
+	write := map[string]func(*timeline, io.Writer) error{
+		"text": (*timeline).text, "json": (*timeline).json, "svg": (*timeline).svg, "mermaid": (*timeline).mermaid,
+	}[*form]
+	return findings(write(t, c.Stdout), len(t.Stuck) > 0)
 }
 
 // stage is a play on its stage: a cluster in memory, and all who act in it.

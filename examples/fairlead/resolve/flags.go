@@ -2,24 +2,22 @@ package resolve
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"io"
+	"math"
 	"strconv"
 	"strings"
 
+	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-const usage = `usage: fairlead resolve -catalog NAME=PATH[,priority=N] ... -subscribe PACKAGE[/CHANNEL] ...
-               [-installed CSVNAME ...] [-only PACKAGE ... | -path TARGET ... |
-               -why-not CSVNAME] [-explain] [-lock FILE [-relock]] [-o FORMAT]
-       fairlead resolve -catalog NAME=PATH[,priority=N] ... -batch FILE
+const usage = "[PACKAGE[/CHANNEL]]... -catalog NAME=PATH[,priority=N]... [-installed CSVNAME]... [-only PACKAGE | -path TARGET | -why-not CSVNAME] [-explain] [-lock FILE [-relock]] [-batch FILE] [-o text|json|mermaid|dot]"
 
+const help = `  PACKAGE     a package to install and keep up to date, in order of preference
   -catalog    a catalog: a name for it and the directory, or .tar.gz of one,
               that holds it; of two that offer the same, the one of higher
               priority is preferred
-  -subscribe  a package to install and keep up to date, in order of preference
+  -subscribe  another way to name a PACKAGE[/CHANNEL]
   -installed  the name of a CSV that is installed; it belongs to the subscription
               of its package, if there is one
   -only       a package to update: others move only if it cannot be avoided
@@ -29,17 +27,13 @@ const usage = `usage: fairlead resolve -catalog NAME=PATH[,priority=N] ... -subs
   -explain    tell why it is what it is, in full
   -lock       a file that holds what is chosen, and from what: it is written if
               it is not there, and verified if it is
-  -relock     tell in what the lock file differs, and write it anew
+  -relock     tell in what the lock file differs, and write it again
   -o          how to print the answer: text (the default), json, and of what is
               chosen, its explanation or a path also mermaid or dot
   -batch      cases to answer, as JSON lines; may be compressed with gzip
 
-A word that is no flag goes on the list of the flag before it, such as
--subscribe a b c; words before all flags are subscriptions.
-
-exit status: 0 resolved, 1 no solution, no path, or the lock does not hold,
-2 bad input
-`
+Flags that name one thing may be given several times, for several.
+exit status: 0 resolved, 1 no solution, no path, or the lock does not hold, 2 bad input`
 
 // command is the command line.
 type command struct {
@@ -53,7 +47,6 @@ type command struct {
 	explain  bool
 	lock     string
 	relock   bool
-	help     bool
 }
 
 type catalogFlag struct {
@@ -61,45 +54,29 @@ type catalogFlag struct {
 	priority   int
 }
 
-// parse reads the command line. A word that is no flag belongs to the list flag
-// before it; before any, it is a subscription.
-func parse(args []string) (*command, error) {
-	c := &command{format: "text"}
-	flags := flag.NewFlagSet("resolve", flag.ContinueOnError)
-	flags.SetOutput(io.Discard)
-	add := c.addSubscription
-	list := func(name string, f func(string) error) {
-		flags.Func(name, "", func(word string) error {
-			add = f
-			return f(word)
-		})
+// parse reads the command line.
+func parse(call *args.Call) (*command, error) {
+	c := &command{}
+	for name, add := range map[string]func(string) error{
+		"catalog": c.addCatalog, "subscribe": c.addSubscription, "installed": c.addInstalled, "only": c.addOnly, "path": c.addTarget,
+	} {
+		call.Flags.Func(name, "", add)
 	}
-	list("catalog", c.addCatalog)
-	list("subscribe", c.addSubscription)
-	list("installed", c.addInstalled)
-	list("only", c.addOnly)
-	list("path", c.addTarget)
-	flags.BoolVar(&c.explain, "explain", false, "")
-	flags.StringVar(&c.lock, "lock", "", "")
-	flags.BoolVar(&c.relock, "relock", false, "")
-	flags.Func("o", "", c.setOutput)
-	flags.StringVar(&c.batch, "batch", "", "")
-	flags.StringVar(&c.whyNot, "why-not", "", "")
-	for {
-		if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
-			c.help = true
-			return c, nil
-		} else if err != nil {
-			return nil, fmt.Errorf("%w (-h shows the usage)", err)
-		}
-		if flags.NArg() == 0 {
-			return c, c.check()
-		}
-		if err := add(flags.Arg(0)); err != nil {
-			return nil, err
-		}
-		args = flags.Args()[1:]
+	call.Flags.BoolVar(&c.explain, "explain", false, "")
+	call.Flags.StringVar(&c.lock, "lock", "", "")
+	call.Flags.BoolVar(&c.relock, "relock", false, "")
+	format := call.Choice("o", "text", "json", "mermaid", "dot")
+	call.Flags.StringVar(&c.batch, "batch", "", "")
+	call.Flags.StringVar(&c.whyNot, "why-not", "", "")
+	if err := call.Parse(0, math.MaxInt); err != nil {
+		return nil, err
 	}
+	c.format = *format
+	c.Subscriptions = append(c.Subscriptions, call.Args...)
+	if err := c.check(); err != nil {
+		return nil, &args.UsageError{Text: err.Error()}
+	}
+	return c, nil
 }
 
 func (c *command) check() error {
@@ -116,17 +93,17 @@ func (c *command) check() error {
 	other := c.explain || c.lock != "" || c.relock || c.format != "text" || len(questions) > 0
 	switch {
 	case len(c.catalogs) == 0:
-		return errors.New("no -catalog: name at least one NAME=PATH (-h shows the usage)")
+		return errors.New("no -catalog: name at least one NAME=PATH")
 	case c.batch != "" && (single || other):
-		return errors.New("-batch: goes with no other flag but -catalog; each case of the file says its own (-h shows the usage)")
+		return errors.New("-batch: goes with no other flag but -catalog; each case of the file says its own")
 	case c.batch == "" && len(c.Subscriptions) == 0:
-		return errors.New("no -subscribe: name at least one PACKAGE or PACKAGE/CHANNEL (-h shows the usage)")
+		return errors.New("no -subscribe: name at least one PACKAGE or PACKAGE/CHANNEL")
 	case len(questions) > 1:
-		return fmt.Errorf("%s: ask for one of them at a time (-h shows the usage)", strings.Join(questions, " and "))
+		return fmt.Errorf("%s: ask for one of them at a time", strings.Join(questions, " and "))
 	case c.relock && c.lock == "":
-		return errors.New("-relock: name the file with -lock FILE (-h shows the usage)")
+		return errors.New("-relock: name the file with -lock FILE")
 	case len(questions) > 0 && (c.lock != "" || c.explain):
-		return fmt.Errorf("%s: does not go with -lock and -explain (-h shows the usage)", questions[0])
+		return fmt.Errorf("%s: does not go with -lock and -explain", questions[0])
 	case c.whyNot != "" && c.drawn():
 		return fmt.Errorf("-why-not: is printed as text or json, not as %s", c.format)
 	}
@@ -177,19 +154,10 @@ func (c *command) addCatalog(word string) error {
 	if head, number, ok := strings.Cut(path, ",priority="); ok {
 		n, err := strconv.Atoi(number)
 		if err != nil {
-			return fmt.Errorf("catalog %q: priority %q is no whole number", word, number)
+			return fmt.Errorf("catalog %q: priority %q is not a whole number", word, number)
 		}
 		f.path, f.priority = head, n
 	}
 	c.catalogs = append(c.catalogs, f)
 	return nil
-}
-
-func (c *command) setOutput(word string) error {
-	switch word {
-	case "text", "json", "mermaid", "dot":
-		c.format = word
-		return nil
-	}
-	return errors.New("it is text, json, mermaid or dot")
 }

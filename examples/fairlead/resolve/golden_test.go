@@ -27,17 +27,14 @@ type goldenCase struct {
 func TestGolden(t *testing.T) {
 	data := os.Getenv("FAIRLEAD_DATA")
 	if data == "" {
-		data = filepath.Join("..", "..", "..", "shared", "data")
+		data = filepath.Join("..", "..", "..", "..", "shared", "data")
 	}
 	dir := filepath.Join(data, "catalog")
 	cases := filepath.Join(dir, "olm-golden.jsonl.gz")
 	if _, err := os.Stat(cases); err != nil {
 		t.Skipf("no real data here, FAIRLEAD_DATA names no directory that has it: %v", err)
 	}
-	c, err := parse([]string{"-catalog", "community=" + filepath.Join(dir, "slim.tar.gz"), "-batch", cases})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := &command{catalogs: []catalogFlag{{name: "community", path: filepath.Join(dir, "slim.tar.gz")}}, batch: cases}
 	var problems bytes.Buffer
 	r, closeAll, err := c.open(context.Background(), &problems)
 	if err != nil {

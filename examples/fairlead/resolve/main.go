@@ -1,19 +1,8 @@
-// Package resolve is the verb resolve: it says what a set of subscriptions would install or update, given
-// catalogs and what is installed, or why nothing would do:
-//
-//	fairlead resolve -catalog NAME=PATH[,priority=N] ... -subscribe PACKAGE[/CHANNEL] ... [-installed CSVNAME ...] [-o FORMAT]
-//	fairlead resolve -catalog NAME=PATH[,priority=N] ... -batch FILE
-//
-// It also tells why something is not chosen (-why-not), updates only some
-// packages (-only), finds the way to a version over several hops (-path), and
-// keeps a lock file (-lock).
-//
-// PATH is a directory that holds a file-based catalog, or a .tar.gz of one. Each list may be written
-// after one flag or with a flag for each; flags may stand before or after other
-// arguments. FILE holds cases as JSON lines and may be compressed with gzip.
-//
-// The exit status is 0 if everything was resolved (with -batch: answered), 1 if
-// there is no solution, which is then explained, and 2 if the input is bad.
+// Package resolve is the verb resolve: it says which operators a set of
+// subscriptions would install or update, given catalogs and what is installed, or
+// why nothing would do. It also tells why something is not chosen, updates only
+// some packages, finds the way to a version over several hops, and keeps a lock
+// file.
 package resolve
 
 import (
@@ -26,35 +15,43 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/source"
+	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// The exit statuses.
+// The exit statuses of what was read and understood.
 const (
-	statusResolved   = 0
-	statusNoSolution = 1
-	statusBadInput   = 2
+	statusResolved   = args.StatusFine
+	statusNoSolution = args.StatusFindings
 )
 
 // namespace is where everything is resolved; a command line knows no cluster.
 const namespace = "default"
 
-// Run runs the verb with its words, and returns the exit status.
-func Run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	c, err := parse(args)
-	if err == nil && c.help {
-		fmt.Fprint(stdout, usage)
-		return statusResolved
+// Command is the verb.
+func Command() *args.Command {
+	return &args.Command{
+		Name:  "resolve",
+		Usage: usage,
+		About: "say which operators a set of subscriptions would install or update, or why nothing would do",
+		Help:  help,
+		Examples: `fairlead resolve -catalog community=PATH -subscribe etcd/stable
+			fairlead resolve -catalog community=PATH -subscribe etcd -installed etcd.v0.9.0 -path etcd
+			fairlead resolve -catalog community=PATH -subscribe etcd -why-not etcd.v0.9.4`,
+		Run: run,
 	}
-	status := statusBadInput
-	if err == nil {
-		status, err = c.run(ctx, stdout, stderr)
-	}
+}
+
+func run(call *args.Call) error {
+	c, err := parse(call)
 	if err != nil {
-		fmt.Fprintln(stderr, "fairlead resolve:", err)
-		return statusBadInput
+		return err
 	}
-	return status
+	status, err := c.run(call.Context, call.Stdout, call.Stderr)
+	if err == nil && status != statusResolved {
+		return args.ErrFindings
+	}
+	return err
 }
 
 func (c *command) run(ctx context.Context, stdout, stderr io.Writer) (status int, err error) {

@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,7 +24,7 @@ func TestRun(t *testing.T) {
 			for line := range strings.Lines(c.Input) {
 				args := strings.Fields(strings.ReplaceAll(line, "TMP", dir))
 				var out, problems bytes.Buffer
-				status := Run(context.Background(), args, strings.NewReader(""), &out, &problems)
+				status := Command().Program("fairlead resolve")(t.Context(), args, strings.NewReader(""), &out, &problems)
 				text := out.String()
 				if problems.Len() > 0 {
 					text += "stderr: " + strings.ReplaceAll(problems.String(), dir, "TMP")

@@ -1,74 +1,73 @@
 package taint
 
 import (
-	"flag"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/taints"
 )
-
-type explainFlags struct {
-	pod, node string
-	redact    bool
-}
-
-func (e *explainFlags) add(flags *flag.FlagSet) {
-	flags.StringVar(&e.pod, "pod", "", "")
-	flags.StringVar(&e.node, "node", "", "")
-	flags.BoolVar(&e.redact, "redact", false, "")
-}
 
 // dump is how what the program reads is got.
 const dump = "kubectl get nodes,pods,pdb -A -o json"
 
-// runExplain explains what nodes' taints mean for pods.
-func (c *command) runExplain() (int, error) {
-	cluster, err := c.cluster()
-	if err != nil {
-		return 0, err
+// explain explains what nodes' taints mean for pods.
+func explain(c *args.Call, now time.Time) error {
+	in := newInput(c)
+	format := c.Choice("o", "text", "json")
+	var asked question
+	c.Flags.StringVar(&asked.pod, "pod", "", "")
+	c.Flags.StringVar(&asked.node, "node", "", "")
+	redact := c.Flags.Bool("redact", false, "")
+	if err := in.parse(); err != nil {
+		return err
 	}
-	pods, err := c.explain.pods(cluster)
+	cluster, err := in.cluster()
 	if err != nil {
-		return 0, err
+		return err
 	}
-	status := statusGood
-	all := []*taints.Explanation{}
+	pods, err := asked.pods(cluster)
+	if err != nil {
+		return err
+	}
+	all, refused := []*taints.Explanation{}, false
 	var missing []string // pods whose nodes are not in the input
 	for _, p := range pods {
-		nodes, err := c.explain.nodes(cluster, p)
+		nodes, err := asked.nodes(cluster, p)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		if len(nodes) == 0 && p.Spec.NodeName != "" {
 			missing = append(missing, p.ObjectMeta.String()+" on "+p.Spec.NodeName)
 		}
 		for _, n := range nodes {
-			x := taints.Explain(p, n, &taints.ExplainOptions{Options: *c.options(), Redact: c.explain.redact, Now: c.now})
-			if !x.Schedulable {
-				status = statusFound
-			}
+			x := taints.Explain(p, n, &taints.ExplainOptions{Options: *in.options(), Redact: *redact, Now: now})
+			refused = refused || !x.Schedulable
 			all = append(all, x)
 		}
 	}
 	if len(all) == 0 {
-		return 0, fmt.Errorf("explain: the input has %d nodes and %d pods, and no pod with a node to look at; dump both: %s", len(cluster.Nodes), len(cluster.Pods), dump)
+		return fmt.Errorf("the input has %d nodes and %d pods, and no pod with a node to look at; dump both: %s", len(cluster.Nodes), len(cluster.Pods), dump)
 	}
 	if len(missing) > 0 {
-		fmt.Fprintf(c.stderr, "fairlead taints explain: the nodes of %s are not in the input; dump them, too: %s\n", some(missing, "pod"), dump)
+		fmt.Fprintf(c.Stderr, "%s: the nodes of %s are not in the input; dump them, too: %s\n", c.Name, some(missing, "pod"), dump)
 	}
-	if c.format == "json" {
-		return status, c.printJSON(all)
+	if *format == "json" {
+		return findings(c.JSON(all), refused)
 	}
 	for _, x := range all {
-		fmt.Fprint(c.stdout, x)
+		fmt.Fprint(c.Stdout, x)
 	}
-	return status, nil
+	return findings(nil, refused)
 }
 
+// question is which pods and nodes are asked about; empty means all.
+type question struct{ pod, node string }
+
 // pods returns the pods that are asked about.
-func (e *explainFlags) pods(cluster *taints.Cluster) ([]*fairlead.Pod, error) {
+func (e *question) pods(cluster *taints.Cluster) ([]*fairlead.Pod, error) {
 	var found []*fairlead.Pod
 	var names []string
 	for i := range cluster.Pods {
@@ -90,7 +89,7 @@ func (e *explainFlags) pods(cluster *taints.Cluster) ([]*fairlead.Pod, error) {
 }
 
 // nodes returns the nodes that are asked about for a pod.
-func (e *explainFlags) nodes(cluster *taints.Cluster, p *fairlead.Pod) ([]*fairlead.Node, error) {
+func (e *question) nodes(cluster *taints.Cluster, p *fairlead.Pod) ([]*fairlead.Node, error) {
 	want := e.node
 	if want == "" && e.pod == "" {
 		want = p.Spec.NodeName

@@ -3,31 +3,33 @@ package taint
 import (
 	"fmt"
 
+	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/taints"
 )
 
-// runLint tells what is likely not meant.
-func (c *command) runLint() (int, error) {
-	cluster, err := c.cluster()
+// lint tells what is likely not meant.
+func lint(c *args.Call) error {
+	in := newInput(c)
+	format := c.Choice("o", "text", "json")
+	if err := in.parse(); err != nil {
+		return err
+	}
+	cluster, err := in.cluster()
 	if err != nil {
-		return 0, err
+		return err
 	}
-	found := taints.Lint(cluster, c.options())
-	status := statusGood
-	if len(found) > 0 {
-		status = statusFound
-	}
-	if c.format == "json" {
+	found := taints.Lint(cluster, in.options())
+	if *format == "json" {
 		if found == nil {
 			found = []taints.Finding{}
 		}
-		return status, c.printJSON(found)
+		return findings(c.JSON(found), len(found) > 0)
 	}
 	for _, f := range found {
-		fmt.Fprintln(c.stdout, f)
+		fmt.Fprintln(c.Stdout, f)
 	}
 	if len(found) == 0 {
-		fmt.Fprintf(c.stdout, "nodes: %d, pods: %d; nothing to say\n", len(cluster.Nodes), len(cluster.Pods))
+		fmt.Fprintf(c.Stdout, "nodes: %d, pods: %d; nothing to say\n", len(cluster.Nodes), len(cluster.Pods))
 	}
-	return status, nil
+	return findings(nil, len(found) > 0)
 }

@@ -8,6 +8,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
@@ -18,7 +19,7 @@ func TestRun(t *testing.T) {
 		return func(c *golden.Command) string {
 			line, input, _ := strings.Cut(c.Input, "\n")
 			var out, problems bytes.Buffer
-			status := run(split(line), now, strings.NewReader(input), &out, &problems)
+			status := program(t.Context(), split(line), strings.NewReader(input), &out, &problems)
 			text := out.String()
 			if problems.Len() > 0 {
 				text += "stderr: " + problems.String()
@@ -28,8 +29,8 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// now is when the scripts are played.
-var now = time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)
+// program is the verb, at the time when the scripts are played.
+var program = verb(func() time.Time { return time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC) }).Program("fairlead taints")
 
 func split(line string) []string {
 	var words []string
@@ -47,8 +48,8 @@ func split(line string) []string {
 func TestBrokenInput(t *testing.T) {
 	for _, words := range []string{"explain", "matrix", "lint", "whatif -event x", "parse -node n a-"} {
 		var out, problems bytes.Buffer
-		status := run(strings.Fields(words), now, iotest.ErrReader(errors.New("the pipe broke")), &out, &problems)
-		if status != statusBadInput || out.Len() > 0 || problems.Len() == 0 {
+		status := program(t.Context(), strings.Fields(words), iotest.ErrReader(errors.New("the pipe broke")), &out, &problems)
+		if status != args.StatusBad || out.Len() > 0 || problems.Len() == 0 {
 			t.Errorf("%s: status %d, printed %q, told %q", words, status, &out, &problems)
 		}
 	}

@@ -2,9 +2,11 @@ package taint
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/taints"
 	"github.com/fairlead/fairlead/taints/fleet"
 )
@@ -50,21 +52,26 @@ func (c cell) mark() string {
 	return "x"
 }
 
-// runMatrix prints the matrix of the cluster.
-func (c *command) runMatrix() (int, error) {
-	cluster, err := c.cluster()
+// placements is the command matrix.
+func placements(c *args.Call) error {
+	in := newInput(c)
+	format := c.Choice("o", "text", "json")
+	if err := in.parse(); err != nil {
+		return err
+	}
+	cluster, err := in.cluster()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if len(cluster.Nodes) == 0 || len(cluster.Pods) == 0 {
-		return 0, fmt.Errorf("matrix: the input has %d nodes and %d pods, and both are needed; dump them: %s", len(cluster.Nodes), len(cluster.Pods), dump)
+		return fmt.Errorf("the input has %d nodes and %d pods, and both are needed; dump them: %s", len(cluster.Nodes), len(cluster.Pods), dump)
 	}
-	x := newMatrix(cluster, c.options())
-	if c.format == "json" {
-		return statusGood, c.printJSON(x)
+	x := newMatrix(cluster, in.options())
+	if *format == "json" {
+		return c.JSON(x)
 	}
-	c.printMatrix(x)
-	return statusGood, nil
+	printMatrix(c.Stdout, x)
+	return nil
 }
 
 func newMatrix(cluster *taints.Cluster, o *taints.Options) matrix {
@@ -111,28 +118,28 @@ func newMatrix(cluster *taints.Cluster, o *taints.Options) matrix {
 
 // printMatrix writes a legend, the classes of nodes with numbers, and a line for
 // each class of pods.
-func (c *command) printMatrix(x matrix) {
-	fmt.Fprintln(c.stdout, "+ can be placed   ~ as a second choice   - not placed, stays   x not placed, evicted")
-	fmt.Fprintln(c.stdout)
+func printMatrix(w io.Writer, x matrix) {
+	fmt.Fprintln(w, "+ can be placed   ~ as a second choice   - not placed, stays   x not placed, evicted")
+	fmt.Fprintln(w)
 	width := len(fmt.Sprint(len(x.Nodes)))
 	for j, n := range x.Nodes {
 		what := "no taints"
 		if len(n.Taints) > 0 {
 			what = taintList(n.Taints)
 		}
-		fmt.Fprintf(c.stdout, "%*d  %s: %s\n", width, j+1, some(n.Names, "node"), what)
+		fmt.Fprintf(w, "%*d  %s: %s\n", width, j+1, some(n.Names, "node"), what)
 	}
-	fmt.Fprintln(c.stdout)
+	fmt.Fprintln(w)
 	var head strings.Builder
 	for j := range x.Nodes {
 		fmt.Fprintf(&head, "%*d ", width, j+1)
 	}
-	fmt.Fprintf(c.stdout, "%s pods\n", head.String())
+	fmt.Fprintf(w, "%s pods\n", head.String())
 	for _, p := range x.Pods {
 		for _, cell := range p.Nodes {
-			fmt.Fprintf(c.stdout, "%*s ", width, cell.mark())
+			fmt.Fprintf(w, "%*s ", width, cell.mark())
 		}
-		fmt.Fprintf(c.stdout, " %s\n", some(p.Names, "pod"))
+		fmt.Fprintf(w, " %s\n", some(p.Names, "pod"))
 	}
 }
 

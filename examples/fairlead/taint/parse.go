@@ -2,42 +2,41 @@ package taint
 
 import (
 	"errors"
-	"flag"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/taints"
 )
 
-type editFlags struct {
-	node               string
-	kubectl, overwrite bool
-}
-
-func (e *editFlags) add(flags *flag.FlagSet) {
-	flags.StringVar(&e.node, "node", "", "")
-	flags.BoolVar(&e.kubectl, "kubectl", false, "")
-	flags.BoolVar(&e.overwrite, "overwrite", false, "")
-}
-
-// runParse reads changes and, if there is a node, makes them.
-func (c *command) runParse() (int, error) {
-	if len(c.words) == 0 {
-		return 0, errors.New("parse: no changes: give at least one, such as key=value:NoSchedule or key- (-h shows the usage)")
+// parse reads changes and, if there is a node, makes them.
+func parse(c *args.Call) error {
+	in := newInput(c)
+	format := c.Choice("o", "text", "json")
+	node := c.Flags.String("node", "", "")
+	var how taints.EditOptions
+	c.Flags.BoolVar(&how.Kubectl, "kubectl", false, "")
+	c.Flags.BoolVar(&how.Overwrite, "overwrite", false, "")
+	if err := c.Parse(0, math.MaxInt); err != nil {
+		return err
 	}
-	changes, err := taints.ParseChanges(c.words)
+	if len(c.Args) == 0 {
+		return errors.New("no changes: give at least one, such as key=value:NoSchedule or key- (-h shows the usage)")
+	}
+	changes, err := taints.ParseChanges(c.Args)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	if c.edit.node != "" {
-		return c.runEdit(changes)
+	if *node != "" {
+		return edit(in, *node, changes, &how, *format)
 	}
-	if c.edit.kubectl || c.edit.overwrite || c.file != "-" {
-		return 0, errors.New("parse: -f, -kubectl and -overwrite say how a node is changed: name it with -node")
+	if how.Kubectl || how.Overwrite || in.file != "-" {
+		return errors.New("-f, -kubectl and -overwrite say how a node is changed: name it with -node")
 	}
-	if c.format == "json" {
-		return statusGood, c.printJSON(changes)
+	if *format == "json" {
+		return c.JSON(changes)
 	}
 	for _, ch := range changes {
 		verb := "set   "
@@ -48,41 +47,41 @@ func (c *command) runParse() (int, error) {
 		if effect == "" {
 			effect = "every effect"
 		}
-		fmt.Fprintf(c.stdout, "%s  key %s, value %q, %s\n", verb, ch.Key, ch.Value, effect)
+		fmt.Fprintf(c.Stdout, "%s  key %s, value %q, %s\n", verb, ch.Key, ch.Value, effect)
 	}
-	return statusGood, nil
+	return nil
 }
 
-// runEdit shows what becomes of a node's taints.
-func (c *command) runEdit(changes []taints.Change) (int, error) {
-	cluster, err := c.cluster()
+// edit shows what becomes of a node's taints.
+func edit(in *input, node string, changes []taints.Change, how *taints.EditOptions, format string) error {
+	cluster, err := in.cluster()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	for i := range cluster.Nodes {
 		n := &cluster.Nodes[i]
-		if n.Name != c.edit.node {
+		if n.Name != node {
 			continue
 		}
-		e, err := taints.Edit(n, changes, &taints.EditOptions{Kubectl: c.edit.kubectl, Overwrite: c.edit.overwrite})
+		e, err := taints.Edit(n, changes, how)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		if c.format == "json" {
-			return statusGood, c.printJSON(e)
+		if format == "json" {
+			return in.JSON(e)
 		}
-		fmt.Fprintf(c.stdout, "node/%s %s\n", n.Name, e.Verb)
+		fmt.Fprintf(in.Stdout, "node/%s %s\n", n.Name, e.Verb)
 		for _, part := range []struct {
 			name string
 			list []fairlead.Taint
 		}{{"added", e.Added}, {"changed", e.Changed}, {"removed", e.Removed}, {"taints", e.Taints}} {
 			if len(part.list) > 0 {
-				fmt.Fprintf(c.stdout, "  %-8s %s\n", part.name, taintList(part.list))
+				fmt.Fprintf(in.Stdout, "  %-8s %s\n", part.name, taintList(part.list))
 			}
 		}
-		return statusGood, nil
+		return nil
 	}
-	return 0, fmt.Errorf("-node %s: there is no such node in the input", c.edit.node)
+	return fmt.Errorf("-node %s: there is no such node in the input", node)
 }
 
 // taintList returns taints as one line.

@@ -1,35 +1,15 @@
 package taint
 
 import (
-	"flag"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/taints"
 	"github.com/fairlead/fairlead/taints/eviction"
 	"github.com/fairlead/fairlead/taints/whatif"
 )
-
-type whatIfFlags struct {
-	question whatif.Question
-	policy   eviction.Policy
-}
-
-func (w *whatIfFlags) add(flags *flag.FlagSet) {
-	flags.Func("event", "", func(text string) error {
-		e, err := parseEvent(text)
-		w.question.Events = append(w.question.Events, e)
-		return err
-	})
-	flags.Func("start", "", func(text string) (err error) {
-		w.question.Start, err = time.Parse(time.RFC3339, text)
-		return err
-	})
-	flags.DurationVar(&w.question.Horizon, "horizon", 0, "")
-	flags.DurationVar(&w.question.Replacement, "replacement", 0, "")
-	flags.BoolVar(&w.policy.RespectBudgets, "respect-budgets", false, "")
-}
 
 // parseEvent reads words of the form name=value.
 func parseEvent(text string) (whatif.Event, error) {
@@ -67,25 +47,44 @@ func parseEvent(text string) (whatif.Event, error) {
 	return e, nil
 }
 
-// runWhatIf predicts evictions.
-func (c *command) runWhatIf() (int, error) {
-	cluster, err := c.cluster()
+// whatIf predicts evictions.
+func whatIf(c *args.Call) error {
+	in := newInput(c)
+	format := c.Choice("o", "text", "json", "svg")
+	var question whatif.Question
+	var policy eviction.Policy
+	c.Flags.Func("event", "", func(text string) error {
+		e, err := parseEvent(text)
+		question.Events = append(question.Events, e)
+		return err
+	})
+	c.Flags.Func("start", "", func(text string) (err error) {
+		question.Start, err = time.Parse(time.RFC3339, text)
+		return err
+	})
+	c.Flags.DurationVar(&question.Horizon, "horizon", 0, "")
+	c.Flags.DurationVar(&question.Replacement, "replacement", 0, "")
+	c.Flags.BoolVar(&policy.RespectBudgets, "respect-budgets", false, "")
+	if err := in.parse(); err != nil {
+		return err
+	}
+	cluster, err := in.cluster()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if len(cluster.Nodes) == 0 {
-		return 0, fmt.Errorf("whatif: the input has no nodes; dump them: %s", dump)
+		return fmt.Errorf("the input has no nodes; dump them: %s", dump)
 	}
-	c.whatIf.policy.Options = c.options()
-	p, err := whatif.Predict(cluster, &c.whatIf.question, &c.whatIf.policy)
+	policy.Options = in.options()
+	p, err := whatif.Predict(cluster, &question, &policy)
 	if err != nil {
-		return 0, err
+		return err
 	}
-	switch c.format {
+	switch *format {
 	case "json":
-		return statusGood, c.printJSON(p)
+		return c.JSON(p)
 	case "svg":
-		return statusGood, p.WriteSVG(c.stdout)
+		return p.WriteSVG(c.Stdout)
 	}
-	return statusGood, p.WriteText(c.stdout)
+	return p.WriteText(c.Stdout)
 }

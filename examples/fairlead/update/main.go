@@ -6,20 +6,18 @@
 // arguments are wrong or something cannot be read.
 package update
 
-import (
-	"context"
-	"io"
+import "github.com/fairlead/fairlead/examples/internal/args"
 
-	"github.com/fairlead/fairlead/examples/internal/args"
-)
-
-// Run runs the verb with its words, and returns the exit status. Each command has
-// a file of its own.
-func Run(ctx context.Context, words []string, _ io.Reader, stdout, stderr io.Writer) int {
-	program := &args.Program{
-		Name:  "fairlead update",
-		About: "fairlead update looks at updates of a cluster.",
-		Notes: "The exit status is 0 if all is well, 1 for findings, 2 for bad arguments or input.",
+// Command is the verb. Each of its commands has a file of its own.
+func Command() *args.Command {
+	return &args.Command{
+		Name:  "update",
+		About: "which update to take, how far one is, what a release holds, updates played and served",
+		Help:  "exit status: 0 all is well, 1 findings, 2 bad arguments or input",
+		Examples: `fairlead update status MUST-GATHER
+			fairlead update graph GRAPH.json -from 4.18.20 -to 4.19.3
+			fairlead update plan PAYLOAD -o svg >plan.svg
+			fairlead update simulate examples/fairlead/update/scenarios/degraded.yaml`,
 		Commands: []*args.Command{
 			graphCommand(),
 			serveCommand(),
@@ -30,5 +28,4 @@ func Run(ctx context.Context, words []string, _ io.Reader, stdout, stderr io.Wri
 			simulateCommand(),
 		},
 	}
-	return program.Run(ctx, words, stdout, stderr)
 }

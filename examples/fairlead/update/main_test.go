@@ -7,4 +7,4 @@ import (
 )
 
 // TestScripts runs the program as the scripts of testdata say.
-func TestScripts(t *testing.T) { script.Run(t, "upgrade", Run) }
+func TestScripts(t *testing.T) { script.Run(t, "upgrade", Command().Program("fairlead update")) }

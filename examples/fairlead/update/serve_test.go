@@ -36,7 +36,7 @@ func TestServe(t *testing.T) {
 	ended := make(chan int, 1)
 	var stderr bytes.Buffer
 	go func() {
-		ended <- Run(ctx, []string{"serve", dir, "-listen", "127.0.0.1:0", "-reload", "20ms"}, nil, in, &stderr)
+		ended <- Command().Program("fairlead update")(ctx, []string{"serve", dir, "-listen", "127.0.0.1:0", "-reload", "20ms"}, nil, in, &stderr)
 	}()
 	line := make([]byte, 200)
 	n, err := out.Read(line)

@@ -18,7 +18,7 @@ import (
 func recorded(t *testing.T) []string {
 	root := os.Getenv("FAIRLEAD_DATA")
 	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "data")
+		root = filepath.Join("..", "..", "..", "..", "shared", "data")
 	}
 	files, _ := filepath.Glob(filepath.Join(root, "updates", "status", "*.output"))
 	if len(files) == 0 {
@@ -160,7 +160,7 @@ func TestRecordedRecommendations(t *testing.T) {
 	const suffix = ".show-outdated-releases-output"
 	root := os.Getenv("FAIRLEAD_DATA")
 	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "data")
+		root = filepath.Join("..", "..", "..", "..", "shared", "data")
 	}
 	files, _ := filepath.Glob(filepath.Join(root, "updates", "recommend", "*"+suffix))
 	if len(files) == 0 {

@@ -2,7 +2,6 @@ package args
 
 import (
 	"context"
-	"io"
 	"os"
 	"os/signal"
 )
@@ -10,7 +9,7 @@ import (
 // Main is a process around a program, which gets the words of the command line
 // without its own name and returns the exit status. Its context ends when the
 // user interrupts it.
-func Main(run func(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) int) {
+func Main(run Program) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	status := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()

@@ -2,12 +2,17 @@ package args
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
+
+	"github.com/fairlead/fairlead/examples/internal/page"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // The exit statuses of programs.
@@ -17,31 +22,34 @@ const (
 	StatusBad      = 2 // the arguments are wrong, or something cannot be read
 )
 
-// Program is a program with commands, as in "fbc validate".
-type Program struct {
-	Name     string     // how it is called
-	About    string     // what it is for, a sentence
-	Notes    string     // what else users should know
-	Commands []*Command // in the order in which help lists them
-}
-
-// Command is one command of a program.
+// Command is a program, a verb of one, or a verb of a verb. It has commands of
+// its own, or does something.
 type Command struct {
-	Name  string            // the first word
-	Usage string            // arguments and flags
-	About string            // what it does
-	Help  string            // what its arguments and flags mean, lines for -h; may be empty
-	Run   func(*Call) error // nil: all is well
+	Name     string            // the word that calls it
+	Usage    string            // arguments and flags
+	About    string            // what it does
+	Help     string            // what its arguments and flags mean, lines for -h; may be empty
+	Examples string            // lines to copy, for -h; may be empty
+	Commands []*Command        // in the order in which help lists them
+	Run      func(*Call) error // nil: all is well; not called where there are commands
+	// Complete returns what may stand as the next argument, for the completion of
+	// shells, where that is no file. It may be nil.
+	Complete func(*Call) []string
 }
 
 // Call is a command with its arguments.
 type Call struct {
+	Name    string          // the words that called the command, as in "fairlead catalog list"
 	Usage   string          // of the command
 	Context context.Context // ends when the user wants it to
 	Flags   *flag.FlagSet   // for the command to declare its flags on
 	Args    []string        // what stands behind the command's name; after Parse, what is no flag
+	Stdin   io.Reader       // what is read when an argument is "-"
 	Stdout  io.Writer       // for results
 	Stderr  io.Writer       // for everything else
+
+	choices map[string][]string // the values of flags that have few
+	declare bool                // Parse is to end the call: only the flags are asked for
 }
 
 // ErrFindings says that there are findings, which have been printed.
@@ -55,26 +63,30 @@ type UsageError struct {
 // Error returns what is wrong.
 func (e *UsageError) Error() string { return e.Text }
 
-// Run executes a command line, without the program's name, and returns the
-// exit status.
-func (p *Program) Run(ctx context.Context, words []string, stdout, stderr io.Writer) int {
-	if len(words) == 0 {
-		p.help(stderr)
-		return StatusBad
+// Program is a program but for the process around it: it gets the words of the
+// command line without its own name, and returns the exit status.
+type Program func(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) int
+
+// Program makes a command a program, which is called by a name that may have
+// several words, such as "fairlead catalog".
+func (c *Command) Program(name string) Program {
+	return func(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) int {
+		return c.run(&Call{Name: name, Context: ctx, Args: words, Stdin: stdin, Stdout: stdout, Stderr: stderr})
 	}
-	if slices.Contains([]string{"help", "-h", "-help", "--help"}, words[0]) {
-		p.help(stdout)
-		return StatusFine
+}
+
+// asksForHelp are the words that do.
+var asksForHelp = []string{"help", "-h", "-help", "--help"}
+
+// run executes a call of the command and returns the exit status.
+func (c *Command) run(call *Call) int {
+	call.Usage = c.Usage
+	if len(c.Commands) > 0 {
+		return c.dispatch(call)
 	}
-	i := slices.IndexFunc(p.Commands, func(c *Command) bool { return c.Name == words[0] })
-	if i < 0 {
-		fmt.Fprintf(stderr, "%s: there is no command %q (%[1]s help lists them)\n", p.Name, words[0])
-		return StatusBad
-	}
-	cmd := p.Commands[i]
-	c := &Call{Usage: cmd.Usage, Context: ctx, Args: words[1:], Stdout: stdout, Stderr: stderr, Flags: flag.NewFlagSet(cmd.Name, flag.ContinueOnError)}
-	c.Flags.SetOutput(io.Discard)
-	err := cmd.Run(c)
+	call.Flags = flag.NewFlagSet(c.Name, flag.ContinueOnError)
+	call.Flags.SetOutput(io.Discard)
+	err := c.Run(call)
 	var usage *UsageError
 	switch {
 	case err == nil:
@@ -82,45 +94,111 @@ func (p *Program) Run(ctx context.Context, words []string, stdout, stderr io.Wri
 	case errors.Is(err, ErrFindings):
 		return StatusFindings
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintf(stdout, "usage: %s %s %s\n\n%s\n", p.Name, cmd.Name, cmd.Usage, cmd.About)
-		if cmd.Help != "" {
-			fmt.Fprintf(stdout, "\n%s\n", strings.TrimSpace(cmd.Help))
-		}
+		c.help(call.Stdout, call.Name)
 		return StatusFine
 	case errors.As(err, &usage):
-		fmt.Fprintf(stderr, "%s %s: %v\nusage: %[1]s %[2]s %[4]s\n", p.Name, cmd.Name, err, cmd.Usage)
+		fmt.Fprintf(call.Stderr, "%s: %v; %[1]s -h tells how it is called\n", call.Name, err)
 	default:
-		fmt.Fprintf(stderr, "%s %s: %v\n", p.Name, cmd.Name, err)
+		fmt.Fprintf(call.Stderr, "%s: %v\n", call.Name, err)
 	}
 	return StatusBad
 }
 
-func (p *Program) help(w io.Writer) {
-	fmt.Fprintf(w, "%s\n", p.About)
-	for _, c := range p.Commands {
-		fmt.Fprintf(w, "\n  %s %s %s\n        %s\n", p.Name, c.Name, c.Usage, c.About)
+// dispatch hands a call to the command that its first word names.
+func (c *Command) dispatch(call *Call) int {
+	if len(call.Args) == 0 {
+		c.help(call.Stderr, call.Name)
+		return StatusBad
 	}
-	fmt.Fprintf(w, "\n%s\n", p.Notes)
+	first, rest := call.Args[0], call.Args[1:]
+	if slices.Contains(asksForHelp, first) {
+		if len(rest) == 0 || first != "help" {
+			c.help(call.Stdout, call.Name)
+			return StatusFine
+		}
+		first, rest = rest[0], append(slices.Clip(rest[1:]), "-h")
+	}
+	next := c.command(first)
+	if next == nil {
+		text := ""
+		if best := closest(first, c.Commands); best != "" {
+			text = fmt.Sprintf("; did you mean %s?", best)
+		}
+		fmt.Fprintf(call.Stderr, "%s: there is no command %q%s (%[1]s help lists them)\n", call.Name, first, text)
+		return StatusBad
+	}
+	call.Name += " " + first
+	call.Args = rest
+	return next.run(call)
+}
+
+// command returns the command of that name, or nil.
+func (c *Command) command(name string) *Command {
+	i := slices.IndexFunc(c.Commands, func(c *Command) bool { return c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return c.Commands[i]
+}
+
+// closest returns the command whose name differs from a word by one letter or
+// two, or "".
+func closest(word string, commands []*Command) string {
+	names := make([]string, len(commands))
+	for i, c := range commands {
+		names[i] = c.Name
+	}
+	return words.Nearest(word, names)
+}
+
+// help tells how a command is called.
+func (c *Command) help(w io.Writer, name string) {
+	if len(c.Commands) == 0 {
+		fmt.Fprintf(w, "usage: %s %s\n\n%s\n", name, c.Usage, c.About)
+	} else {
+		fmt.Fprintf(w, "%s: %s\n", name, c.About)
+		width := 0
+		for _, sub := range c.Commands {
+			width = max(width, len(sub.Name))
+		}
+		fmt.Fprintln(w)
+		for _, sub := range c.Commands {
+			page.Fold(w, fmt.Sprintf("  %-*s  ", width, sub.Name), sub.About)
+		}
+		fmt.Fprintf(w, "\n%s help COMMAND tells more.\n", name)
+	}
+	if c.Help != "" {
+		fmt.Fprintf(w, "\n%s\n", strings.Trim(c.Help, "\n"))
+	}
+	if c.Examples != "" {
+		fmt.Fprintf(w, "\nexamples:\n")
+		for line := range strings.Lines(strings.TrimSpace(c.Examples)) {
+			fmt.Fprintf(w, "  %s\n", strings.TrimSpace(line))
+		}
+	}
 }
 
 // Parse reads the flags, which may stand anywhere, and checks that there are
 // least to most other arguments.
 func (c *Call) Parse(least, most int) error {
-	words, err := Parse(c.Flags, c.Args)
+	if c.declare {
+		return errDeclared
+	}
+	rest, err := Parse(c.Flags, c.Args)
 	if errors.Is(err, flag.ErrHelp) {
 		return err
 	} else if err != nil {
 		return &UsageError{err.Error()}
 	}
-	c.Args = words
+	c.Args = rest
 	switch {
-	case len(words) < least:
-		if names := strings.Fields(c.Usage); len(words) < len(names) {
-			return &UsageError{"the argument " + names[len(words)] + " is missing"}
+	case len(rest) < least:
+		if names := strings.Fields(c.Usage); len(rest) < len(names) {
+			return &UsageError{"the argument " + names[len(rest)] + " is missing"}
 		}
 		return &UsageError{"an argument is missing"}
-	case len(words) > most:
-		return &UsageError{"the argument " + words[most] + " is one too many"}
+	case len(rest) > most:
+		return &UsageError{"the argument " + rest[most] + " is one too many"}
 	}
 	return nil
 }
@@ -136,6 +214,10 @@ func (c *Call) Arg(i int) string {
 // Choice declares a flag with a few values, of which the first is the default.
 func (c *Call) Choice(name string, values ...string) *string {
 	value := values[0]
+	if c.choices == nil {
+		c.choices = map[string][]string{}
+	}
+	c.choices[name] = values
 	c.Flags.Func(name, "", func(s string) error {
 		if !slices.Contains(values, s) {
 			return fmt.Errorf("it is one of %s", strings.Join(values, ", "))
@@ -154,4 +236,20 @@ func (c *Call) Words(name string) *[]string {
 		return nil
 	})
 	return &list
+}
+
+// Open opens the file of a name, or standard input for "-".
+func (c *Call) Open(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(c.Stdin), nil
+	}
+	return os.Open(name)
+}
+
+// JSON prints a value as indented JSON.
+func (c *Call) JSON(v any) error {
+	e := json.NewEncoder(c.Stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }

@@ -2,26 +2,21 @@
 package script
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/internal/golden"
 )
-
-// Program is a program but for the process around it: it gets the words of a
-// command line, without its own name, and returns the exit status.
-type Program func(ctx context.Context, words []string, stdin io.Reader, stdout, stderr io.Writer) int
 
 // Run runs the scripts of testdata: "file NAME" writes its input to a file,
 // "NAME ARGUMENT...", with the name of the program, prints what that prints, and
 // its exit status unless it is 0. DIR stands for the directory in which the
 // files of a script are.
-func Run(t *testing.T, name string, program Program) {
+func Run(t *testing.T, name string, program args.Program) {
 	t.Helper()
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		dir := t.TempDir()
@@ -49,7 +44,7 @@ func Run(t *testing.T, name string, program Program) {
 
 // Lines runs the scripts of testdata: the input of each command is the
 // arguments of the program, and what is printed ends with the exit status.
-func Lines(t *testing.T, program Program) {
+func Lines(t *testing.T, program args.Program) {
 	t.Helper()
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
@@ -60,7 +55,7 @@ func Lines(t *testing.T, program Program) {
 }
 
 // output runs a program, and returns what it prints, complaints at the end.
-func output(t *testing.T, program Program, words []string) (string, int) {
+func output(t *testing.T, program args.Program, words []string) (string, int) {
 	var stdout, stderr strings.Builder
 	status := program(t.Context(), words, strings.NewReader(""), &stdout, &stderr)
 	return stdout.String() + stderr.String(), status

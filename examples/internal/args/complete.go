@@ -1,0 +1,142 @@
+package args
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// errDeclared ends a call of which only the flags are asked for.
+var errDeclared = errors.New("the flags are declared")
+
+// Candidates returns what may stand for the last of the words of a command line, in
+// order: commands, flags, values of flags that have few, and what Complete of the
+// command says. No candidate means that a file may stand there, or anything.
+func (c *Command) Candidates(ctx context.Context, line []string) []string {
+	if len(line) == 0 {
+		line = []string{""}
+	}
+	before, last := line[:len(line)-1], line[len(line)-1]
+	for len(c.Commands) > 0 {
+		if len(before) == 0 {
+			var names []string
+			for _, sub := range c.Commands {
+				names = append(names, sub.Name)
+			}
+			return beginning(names, last)
+		}
+		if c = c.command(before[0]); c == nil {
+			return nil
+		}
+		before = before[1:]
+	}
+	call := &Call{
+		Context: ctx, Flags: flag.NewFlagSet(c.Name, flag.ContinueOnError), Args: before,
+		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, declare: true,
+	}
+	call.Flags.SetOutput(io.Discard)
+	if !errors.Is(c.Run(call), errDeclared) {
+		return nil
+	}
+	if n := len(before); n > 0 && strings.HasPrefix(before[n-1], "-") {
+		name := strings.TrimLeft(before[n-1], "-")
+		if f := call.Flags.Lookup(name); f != nil && !isBool(f) {
+			return beginning(call.choices[name], last)
+		}
+	}
+	if strings.HasPrefix(last, "-") {
+		var names []string
+		call.Flags.VisitAll(func(f *flag.Flag) { names = append(names, "-"+f.Name) })
+		return beginning(names, strings.Replace(last, "--", "-", 1))
+	}
+	if c.Complete == nil {
+		return nil
+	}
+	rest, err := Parse(call.Flags, before)
+	if err != nil {
+		return nil
+	}
+	call.Args = rest
+	return beginning(c.Complete(call), last)
+}
+
+func isBool(f *flag.Flag) bool {
+	b, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+// beginning returns those of the names that begin so.
+func beginning(names []string, prefix string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !strings.HasPrefix(name, prefix) })
+}
+
+// completeWord is the hidden command that the scripts of shells call.
+const completeWord = "__complete"
+
+// WithCompletion makes the program of a command, as Program does, complete the
+// lines of shells: the command gets the command completion, which prints what
+// makes a shell do so.
+func (c *Command) WithCompletion() Program {
+	run := c.Program(c.Name)
+	c.Commands = append(c.Commands, &Command{
+		Name: "completion", Usage: "bash|zsh|fish", About: "print what makes a shell complete commands, flags, and names in catalogs",
+		Help: "bash:  source <(" + c.Name + " completion bash)\n" +
+			"zsh:   source <(" + c.Name + " completion zsh)\n" +
+			"fish:  " + c.Name + " completion fish | source",
+		Complete: func(*Call) []string { return []string{"bash", "fish", "zsh"} },
+		Run: func(call *Call) error {
+			if err := call.Parse(1, 1); err != nil {
+				return err
+			}
+			script, ok := shells[call.Arg(0)]
+			if !ok {
+				return &UsageError{fmt.Sprintf("there is no completion for %q; there is for bash, zsh and fish", call.Arg(0))}
+			}
+			_, err := io.WriteString(call.Stdout, strings.ReplaceAll(script, "NAME", c.Name))
+			return err
+		},
+	})
+	return func(ctx context.Context, line []string, stdin io.Reader, stdout, stderr io.Writer) int {
+		if len(line) == 0 || line[0] != completeWord {
+			return run(ctx, line, stdin, stdout, stderr)
+		}
+		for _, word := range c.Candidates(ctx, line[1:]) {
+			fmt.Fprintln(stdout, word)
+		}
+		return StatusFine
+	}
+}
+
+// shells are the scripts by shell; NAME stands for the program's name. Where the
+// program has no candidate, files are offered.
+var shells = map[string]string{
+	"bash": `_NAME() {
+  local line
+  COMPREPLY=()
+  while IFS= read -r line; do COMPREPLY+=("$line"); done < <(NAME __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -o default -F _NAME NAME
+`,
+	"zsh": `_NAME() {
+  local -a found
+  found=("${(@f)$(NAME __complete "${words[@]:1:$((CURRENT-1))}" 2>/dev/null)}")
+  if [[ -n "${found[*]}" ]]; then compadd -- "${found[@]}"; else _files; fi
+}
+compdef _NAME NAME
+`,
+	"fish": `function __NAME_complete
+  set -l line (commandline -opc) (commandline -ct)
+  set -l found (NAME __complete $line[2..-1] 2>/dev/null)
+  if test (count $found) -gt 0
+    printf '%s\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
+end
+complete -c NAME -f -a '(__NAME_complete)'
+`,
+}
