@@ -113,10 +113,14 @@ var lattice = map[string][]string{
 		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/durations", "internal/object", "internal/semverx", "internal/words",
 	},
 
+	"cvo/plan": {
+		".", "catalog", "cvo", "cvo/graph", "cvo/rollout", "internal/durations", "internal/semverx", "lifecycle/drain", "solver", "solver/olm",
+	},
+
 	// Programs: the public packages, what they read their input with, and what
 	// they share below examples/internal.
 	"examples/*": {
-		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/release", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout",
+		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/release", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/plan", "cvo/rollout",
 		"internal/archive", "internal/diagram", "internal/doc", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif", "internal/words",
@@ -209,6 +213,7 @@ var cores = map[string]purity{
 	"cvo":                pure,
 	"cvo/graph":          calm,
 	"cvo/payload":        pure,
+	"cvo/plan":           calm,
 	"cvo/rollout":        pure,
 	"internal/object":    pure,
 	"internal/placement": pure,

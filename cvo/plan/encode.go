@@ -1,0 +1,402 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead/solver"
+)
+
+// The encoding. A plan is a set of choices, each a step or what steps rest on, and
+// the order of steps follows from them (see order.go): whatever is done is done once,
+// and a cluster never goes back. So no instants are needed, only at which release, and
+// for operators at which minor version, a thing is done.
+//
+// The problem falls into parts that share no choice, so that each is minimised and
+// proven by itself and the costs add up: the way of the cluster with its pools, and
+// each operator. What they have in common is the list of minor versions that the
+// cluster passes, which follows from the goal: none is left out and none is passed
+// twice.
+//
+// The way of the cluster. For each release v that lies on a way to the target, for
+// each update e that is offered between two of them, for each pool p:
+//
+//	at(v)        the cluster passes v: the target, the first, and what an update that is chosen leads to or from
+//	move(e)      the cluster takes e; at most one into and out of each release
+//	roll(p,v)    the nodes of p restart into v while the cluster is there
+//	paused(p,v)  p is paused when the cluster leaves v; never at the target, never the control plane
+//	pause(p,v)   p is paused while the cluster is at v;  unpause(p,v) likewise
+//
+//	at(v), not the target   ->  roll(p,v) or paused(p,v), unless its nodes run v already
+//	at(target)              ->  roll(p,target), likewise
+//	roll(p,v)               ->  at(v), and what its drains need: budgets, room, members of etcd
+//	roll(p,v) or not paused(p,v), having come paused     ->  unpause(p,v)
+//	paused(p,v), having come otherwise or having rolled  ->  pause(p,v)
+//	at(v), MaxSkew+1 minor versions beyond where p is    ->  a roll of p at most MaxSkew behind v, before it
+//
+// An operator. For each minor version s that the cluster passes, each version k:
+//
+//	has(s,k)    it is at k for a time while the cluster is at s
+//	leaves(s,k) it is at k when the cluster leaves s, or at the end: exactly one
+//	hop(s,h)    it takes the hop h there, which the catalog of s has, to a version that runs there
+//
+//	has(s,k)          ->  leaves(s-1,k), or a hop(s,h) into k; at first it is at what is installed
+//	leaves(s,k)       ->  has(s,k), and k supports the next minor version
+//	hop(s,h)          ->  has(s,from)
+
+// choice is a step that a plan may have.
+type choice struct {
+	kind     Kind
+	subject  string
+	index    int // in the model: of the pool, the operator, the budget, ...
+	from, to string
+	release  int    // where the cluster is; -1 where that does not matter
+	name     string // of that release, or of the minor version; empty where it does not matter
+	stage    int
+	restarts int
+	v        solver.Var
+}
+
+// part is an independent part of the problem.
+type part struct {
+	name    string
+	p       *solver.Problem
+	choices []choice
+	unknown []solver.Var // each holds where a risk is taken of which nobody knows whether it applies
+	build   func() *part // makes the part again
+	chosen  []choice
+	cost    []int
+	proof   []*solver.Refutation
+}
+
+func newPart(name string, build func() *part) *part {
+	return &part{name: name, p: new(solver.Problem), build: build}
+}
+
+// is reports whether a step of a plan is the choice.
+func (c *choice) is(s *Step) bool {
+	if c.kind != s.Kind || c.subject != s.Subject || c.from != s.From || c.to != s.To {
+		return false
+	}
+	switch c.kind {
+	case Roll, Pause, Unpause:
+		return c.name == s.Release
+	case MoveOperator:
+		x, _ := parseMinor(s.Release)
+		return c.name == x.String()
+	default:
+		return true
+	}
+}
+
+func (x *part) step(c choice) solver.Var {
+	c.v = x.p.NewVars(1)
+	x.choices = append(x.choices, c)
+	return c.v
+}
+
+func (x *part) imply(a, b solver.Var) { x.p.Any([]solver.Lit{a.No(), b.Yes()}, nil) }
+
+// forbid adds what keeps a variable from holding, a fact each.
+func (x *part) forbid(v solver.Var, facts []*fact) {
+	for _, f := range facts {
+		x.p.Forbid(v, f)
+	}
+}
+
+// parts encodes the model.
+func (m *model) parts() []*part {
+	list := []*part{m.way()}
+	for i := range m.operators {
+		list = append(list, m.operatorPart(i))
+	}
+	return list
+}
+
+// way encodes the way of the cluster with its pools.
+func (m *model) way() *part {
+	x := newPart("cluster", m.way)
+	w := &wayPart{part: x, m: m, at: make([]solver.Var, len(m.releases)), into: make([][]solver.Var, len(m.releases)), out: make([][]solver.Var, len(m.releases))}
+	for i := range m.releases {
+		w.at[i] = x.p.NewVars(1)
+	}
+	start := slices.IndexFunc(m.releases, func(r release) bool { return r.name == m.start })
+	target := slices.IndexFunc(m.releases, func(r release) bool { return r.name == m.target })
+	w.start, w.target = start, target
+	x.p.Require(w.at[target], m.goal)
+	w.crossings()
+	w.moves()
+	w.budgets = make([]solver.Var, len(m.budgets))
+	for i, b := range m.budgets {
+		w.budgets[i] = x.step(choice{kind: FixBudget, subject: b.name, index: i, release: -1})
+		if m.Policy.KeepBudgets {
+			x.p.Forbid(w.budgets[i], b.fact)
+		}
+	}
+	for i := range m.pools {
+		w.pool(i)
+	}
+	for i := range m.drains {
+		d := &m.drains[i]
+		v := x.step(choice{kind: OutOfService, subject: d.node, index: i, release: -1, restarts: 1})
+		x.p.Require(v, &fact{text: "the node " + d.node + " is to be out of service", fixes: []fix{{"leave the node " + d.node + " in service", func(in *input) {
+			in.Goal.Nodes = slices.DeleteFunc(in.Goal.Nodes, func(s string) bool { return s == d.node })
+		}, costLoss}}})
+		x.forbid(v, d.broken)
+		w.need(v, d.need, "node "+d.node, fmt.Sprint("node ", i))
+	}
+	return x
+}
+
+// wayPart is the part of the cluster in the making.
+type wayPart struct {
+	*part
+	m             *model
+	start, target int
+	at            []solver.Var
+	into, out     [][]solver.Var
+	edges         []solver.Var // by move
+	budgets       []solver.Var
+	members       []solver.Var
+	rooms         map[string]solver.Var
+}
+
+// crossings forbid what stands in the way of leaving a minor version. Gates are
+// acknowledged before.
+func (w *wayPart) crossings() {
+	for s := range len(w.m.stages) - 1 {
+		v := w.p.NewVars(1)
+		w.p.Require(v, w.m.goal)
+		w.forbid(v, w.m.crossings[s])
+		for i, g := range w.m.gates {
+			if g.stage == s {
+				w.imply(v, w.step(choice{kind: Acknowledge, subject: g.name, index: i, stage: s, release: -1}))
+			}
+		}
+	}
+}
+
+func (w *wayPart) moves() {
+	m := w.m
+	risks := map[string]solver.Var{}
+	for i, e := range m.moves {
+		a, b := m.releases[e.from], m.releases[e.to]
+		v := w.step(choice{kind: MoveCluster, index: i, from: a.name, to: b.name, release: e.to, stage: a.stage})
+		w.edges = append(w.edges, v)
+		w.imply(v, w.at[e.from])
+		w.into[e.to] = append(w.into[e.to], v)
+		w.out[e.from] = append(w.out[e.from], v)
+		w.forbid(v, e.risky)
+		w.forbid(v, m.broken)
+		for _, name := range e.unknown { // each counts at each update that has it
+			key := fmt.Sprint(name, " ", i)
+			if risks[key] == 0 {
+				risks[key] = w.p.NewVars(1)
+				w.unknown = append(w.unknown, risks[key])
+			}
+			w.imply(v, risks[key])
+		}
+	}
+	for i := range m.releases {
+		if i != w.start {
+			slices.Reverse(w.into[i]) // from the newest release first
+			w.p.Depend(w.at[i], w.into[i], nil)
+		}
+		w.p.Limit(1, w.into[i], nil)
+		w.p.Limit(1, w.out[i], nil)
+	}
+}
+
+// need has a restart, or a drain, wait for what must be done before.
+func (w *wayPart) need(v solver.Var, n needs, what, key string) {
+	for _, i := range n.budgets {
+		w.imply(v, w.budgets[i])
+	}
+	if !n.room {
+		return
+	}
+	if w.rooms == nil {
+		w.rooms = map[string]solver.Var{}
+	}
+	if w.rooms[key] == 0 {
+		w.rooms[key] = w.step(choice{kind: FreeRoom, subject: what, release: -1})
+		if w.m.Policy.KeepNodes {
+			w.p.Forbid(w.rooms[key], w.m.lacksRoom(what))
+		}
+	}
+	w.imply(v, w.rooms[key])
+}
+
+// pool encodes a pool.
+func (w *wayPart) pool(i int) {
+	m, p := w.m, &w.m.pools[i]
+	n := len(m.releases)
+	roll, paused, pause, unpause := make([]solver.Var, n), make([]solver.Var, n), make([]solver.Var, n), make([]solver.Var, n)
+	ok := w.p.NewVars(1) // nothing forbids to restart its nodes
+	w.forbid(ok, p.broken)
+	if p.control {
+		w.forbid(ok, m.master)
+	}
+	for v := range n {
+		r := m.releases[v]
+		roll[v] = w.step(choice{kind: Roll, subject: p.name, index: i, to: r.name, release: v, name: r.name, stage: r.stage, restarts: len(p.nodes)})
+		w.imply(roll[v], w.at[v])
+		w.imply(roll[v], ok)
+		w.need(roll[v], p.need, "pool "+p.name, "pool "+p.name)
+		if p.control {
+			for k := range w.replaced() {
+				w.imply(roll[v], w.members[k])
+			}
+		}
+		paused[v] = w.p.NewVars(1)
+		if p.control || v == w.target {
+			w.p.Forbid(paused[v], nil)
+		} else {
+			if m.Policy.NoPause && !p.paused {
+				w.p.Forbid(paused[v], m.once("no pool may be paused", fix{"allow pools to be paused", func(in *input) { in.Policy.NoPause = false }, costLeave}))
+			}
+			if m.Goal.PauseWorkers {
+				w.p.Depend(w.at[v], []solver.Var{paused[v]}, m.once("the goal keeps the pool "+p.name+" paused on the way", fix{"let pools restart on the way", func(in *input) { in.Goal.PauseWorkers = false }, costLeave}))
+			}
+		}
+		pause[v] = w.step(choice{kind: Pause, subject: p.name, index: i, release: v, name: r.name, stage: r.stage})
+		unpause[v] = w.step(choice{kind: Unpause, subject: p.name, index: i, release: v, name: r.name, stage: r.stage})
+	}
+	for v := range n {
+		runs := v == w.start && (p.at == m.start)
+		switch {
+		case runs:
+		case v == w.target:
+			w.p.Depend(w.at[v], []solver.Var{roll[v]}, m.goal)
+		default:
+			w.p.Depend(w.at[v], []solver.Var{roll[v], paused[v]}, nil)
+		}
+		w.p.Any([]solver.Lit{paused[v].No(), roll[v].No(), pause[v].Yes()}, nil)
+	}
+	// What it comes as decides whether it must be paused or unpaused.
+	arrive := func(v int, given []solver.Lit, was solver.Lit) {
+		// was: it came paused
+		w.p.Any(append(slices.Clone(given), not(was), paused[v].Yes(), unpause[v].Yes()), nil)
+		w.p.Any(append(slices.Clone(given), not(was), roll[v].No(), unpause[v].Yes()), nil)
+		w.p.Any(append(slices.Clone(given), was, paused[v].No(), pause[v].Yes()), nil)
+	}
+	now := w.p.NewVars(1)
+	if p.paused {
+		w.p.Require(now, nil)
+	} else {
+		w.p.Forbid(now, nil)
+	}
+	if w.start != w.target {
+		arrive(w.start, nil, now.Yes())
+	}
+	for k, e := range m.moves {
+		arrive(e.to, []solver.Lit{w.edges[k].No()}, paused[e.from].Yes())
+	}
+	w.skew(p, roll)
+}
+
+// skew keeps the nodes of a paused pool from falling behind too far.
+func (w *wayPart) skew(p *pool, roll []solver.Var) {
+	m := w.m
+	for v, r := range m.releases {
+		if r.stage-p.stage <= MaxSkew {
+			continue
+		}
+		lits := []solver.Lit{w.at[v].No()}
+		for u, q := range m.releases {
+			if q.stage < r.stage && q.stage >= r.stage-MaxSkew {
+				lits = append(lits, roll[u].Yes())
+			}
+		}
+		w.p.Any(lits, m.once(fmt.Sprintf("the nodes of pool %s may be at most %d minor versions behind the control plane", p.name, MaxSkew)))
+	}
+}
+
+// not is the denial of a literal.
+func not(l solver.Lit) solver.Lit {
+	if l.Selects() {
+		return l.Var().No()
+	}
+	return l.Var().Yes()
+}
+
+// replaced returns the steps that replace members of etcd.
+func (w *wayPart) replaced() []solver.Var {
+	if w.members == nil {
+		for i, name := range w.m.members {
+			v := w.step(choice{kind: ReplaceMember, subject: name, index: i, release: -1})
+			w.members = append(w.members, v)
+			if w.m.Policy.KeepMembers {
+				w.p.Forbid(v, w.m.keptMember(name))
+			}
+		}
+	}
+	return w.members
+}
+
+// operatorPart encodes an operator.
+func (m *model) operatorPart(i int) *part {
+	o := &m.operators[i]
+	x := newPart("operator "+o.Package, func() *part { return m.operatorPart(i) })
+	var before []solver.Var
+	for s, at := range m.stages {
+		has, leaves, into := x.p.NewVars(len(o.max)), x.p.NewVars(len(o.max)), make([][]solver.Var, len(o.max))
+		crossed := x.p.NewVars(1)
+		x.p.Require(crossed, m.goal)
+		var any []solver.Var
+		for k := range o.max {
+			h, l := has+solver.Var(k), leaves+solver.Var(k)
+			any = append(any, l)
+			x.imply(l, h)
+			if s+1 < len(m.stages) && o.max[k] != (minor{}) && o.max[k].compare(m.stages[s+1]) < 0 {
+				x.p.Exclude(crossed, l, m.supports(o, k, s+1))
+			}
+			if before != nil {
+				into[k] = append(into[k], before[k])
+			}
+		}
+		for _, h := range o.hops {
+			if h.minors != nil && !slices.Contains(h.minors, at) {
+				continue
+			}
+			runs := (o.max[h.to] == minor{} || o.max[h.to].compare(at) >= 0) && (at.kube() == minor{} || o.kube[h.to].compare(at.kube()) <= 0)
+			if !runs {
+				continue
+			}
+			v := x.step(choice{kind: MoveOperator, subject: o.Package, index: i, from: o.Versions[h.from].Name, to: o.Versions[h.to].Name, stage: s, name: at.String(), release: -1})
+			x.imply(v, has+solver.Var(h.from))
+			into[h.to] = append(into[h.to], v)
+			if o.kept {
+				x.p.Forbid(v, m.keptOperator(o))
+			}
+		}
+		for k := range o.max {
+			if s == 0 && k == o.installed {
+				continue
+			}
+			x.p.Depend(has+solver.Var(k), into[k], m.offers(o))
+		}
+		x.p.Limit(1, any, nil)
+		if s == len(m.stages)-1 && o.want != nil {
+			var wanted []solver.Var
+			for k := range o.max {
+				if o.want[k] {
+					wanted = append(wanted, any[k])
+				}
+			}
+			x.p.Any(yes(wanted), m.wanted(o))
+		}
+		// Where nothing forbids it, it stays as far back as it is.
+		x.p.Any(yes(any), m.runs(o))
+		before = any
+	}
+	return x
+}
+
+func yes(list []solver.Var) []solver.Lit {
+	out := make([]solver.Lit, len(list))
+	for i, v := range list {
+		out[i] = v.Yes()
+	}
+	return out
+}

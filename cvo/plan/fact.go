@@ -1,0 +1,78 @@
+package plan
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// input is a question as a whole: what fixes are tried on.
+type input struct {
+	Situation *Situation
+	Goal      *Goal
+	Policy    *Policy
+}
+
+// clone returns a copy that shares nothing.
+func (in *input) clone() *input {
+	text, err := json.Marshal(in)
+	if err != nil {
+		panic(err) // unreachable: plain data
+	}
+	out := new(input)
+	if err := json.Unmarshal(text, out); err != nil {
+		panic(err) // unreachable: it was written so
+	}
+	return out
+}
+
+// fact is something of the situation, the goal or the policy that a plan must do
+// justice to. It is the reason of constraints: what a conflict is told by.
+type fact struct {
+	text  string
+	fixes []fix
+	plain bool // it is told anyway, as the goal is
+}
+
+// String implements fmt.Stringer.
+func (f *fact) String() string { return f.text }
+
+// fix is a change of the question that may let a plan be.
+type fix struct {
+	text  string
+	apply func(*input)
+	cost  int // how much it asks of people; those that ask the least are tried first
+}
+
+// What fixes cost: leave from the administrator, work, and giving something up.
+const (
+	costLeave = iota
+	costWork
+	costLoss
+)
+
+// Fixes that several facts name.
+
+func acceptRisk(name string) fix {
+	return fix{"accept the risk " + name + ", if the cluster can bear it", func(in *input) { in.Policy.Accept = append(in.Policy.Accept, name) }, costWork}
+}
+
+func allowBudgets() fix {
+	return fix{"allow disruption budgets to be changed", func(in *input) { in.Policy.KeepBudgets = false }, costLeave}
+}
+
+func moveOperator(name string) fix {
+	return fix{"let the operator " + name + " move", func(in *input) {
+		in.Policy.KeepOperators = slices.DeleteFunc(in.Policy.KeepOperators, func(x string) bool { return x == name })
+	}, costLeave}
+}
+
+func removeOperator(o *Operator) fix {
+	what := "remove the operator " + o.Package
+	if o.Subscription != "" {
+		what = "remove the subscription " + o.Namespace + "/" + o.Subscription + " and its operator " + o.Package
+	}
+	return fix{what + ", if nothing needs it", func(in *input) {
+		in.Situation.Operators = slices.DeleteFunc(in.Situation.Operators, func(x Operator) bool { return x.Package == o.Package && x.Namespace == o.Namespace })
+		in.Goal.Operators = slices.DeleteFunc(in.Goal.Operators, func(x OperatorGoal) bool { return x.Package == o.Package })
+	}, costLoss}
+}

@@ -1,0 +1,226 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/solver"
+)
+
+// Make returns the best plan that takes the cluster to the goal, with a proof that
+// none is better.
+//
+// The best plan takes as few risks as possible of which nobody knows whether they
+// apply; a risk that is known to apply is taken only if the policy accepts it. Of
+// those it has the fewest steps, and of those the fewest restarts of nodes; with
+// LeastDisruption it is the other way round. Of those that are equal it goes by
+// the newest releases. Steps stand in an order in which each may begin when those
+// before it are done:
+//
+//  1. what people have to do, and what does no harm early, comes first: members of
+//     etcd, budgets, room; then nodes that go out of service;
+//  2. at each release the control plane restarts first and then the other pools by
+//     name; then operators move, gates are acknowledged, and pools are paused;
+//  3. then the cluster moves.
+//
+// Where there is no plan the error is a [*NoPlanError]. It is a
+// [fairlead.FieldErrors] for a bad policy or goal, that of the context, or a
+// [*solver.IncompleteError] when a bound was met. Nil goal and policy are the
+// zero ones. Equal questions have equal answers.
+//
+// Cost: drains are planned and room is looked for pool by pool; the encoding is
+// linear in the updates times the pools, and in the versions of operators times
+// the minor versions that the cluster passes.
+func Make(ctx context.Context, s *Situation, goal *Goal, policy *Policy) (*Plan, error) {
+	in := &input{s, goal, policy}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	p, no, err := in.plan(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case no != nil:
+		return nil, in.refuse(ctx, no)
+	}
+	return p, nil
+}
+
+// check completes the question, and says what cannot be used.
+func (in *input) check() error {
+	if in.Goal == nil {
+		in.Goal = &Goal{}
+	}
+	if in.Policy == nil {
+		in.Policy = &Policy{}
+	}
+	if err := in.Policy.Check(); err != nil {
+		return err
+	}
+	var found fairlead.FieldErrors
+	if in.Situation == nil || in.Situation.Cluster == nil {
+		found.Add("cluster", "nothing is known of the cluster; give its ClusterVersion: oc get clusterversion version -o yaml")
+		return found.Err()
+	}
+	asked := 0
+	for _, is := range []bool{in.Goal.Release != "", in.Goal.Minor != "", in.Goal.Newest} {
+		if is {
+			asked++
+		}
+	}
+	if asked > 1 {
+		found.Add("goal", "it asks for a release in more than one way; leave one of release, minor and newest")
+	}
+	if in.Goal.Minor != "" {
+		if _, ok := parseMinor(in.Goal.Minor); !ok {
+			found.Add("goal.minor", "%q is not a minor version such as 4.20", in.Goal.Minor)
+		}
+	}
+	return found.Err()
+}
+
+// noPlan is why there is none: facts that exclude it together, and the target that
+// was tried.
+type noPlan struct {
+	target string
+	facts  []*fact
+	proof  *Bound
+}
+
+// plan makes the plan for the target of the goal, or for the first of several that
+// has one.
+func (in *input) plan(ctx context.Context) (*Plan, *noPlan, error) {
+	var first *noPlan
+	for _, target := range in.targets() {
+		p, no, err := in.planTo(ctx, target)
+		if err != nil || p != nil {
+			return p, nil, err
+		}
+		if first == nil {
+			first = no
+		}
+	}
+	if first == nil {
+		first = &noPlan{target: in.Goal.Minor, facts: []*fact{{text: "no update is offered to any release of " + cmp.Or(in.Goal.Minor, "a newer version") + " that is free of risks which apply"}}}
+	}
+	return nil, first, nil
+}
+
+// maxTargets is how many releases are tried.
+const maxTargets = 20
+
+// targets returns the releases that would do, the best one first.
+func (in *input) targets() []string {
+	g := in.Goal
+	if g.Minor == "" && !g.Newest {
+		return []string{g.Release}
+	}
+	start := current(in.Situation.Cluster)
+	want, _ := parseMinor(g.Minor)
+	seen := map[string]bool{start: true}
+	var list []string
+	add := func(name string) {
+		x, ok := parseMinor(name)
+		if !seen[name] && ok && (g.Newest || x == want) && semverx.Tolerant(name).Compare(semverx.Tolerant(start)) > 0 {
+			list = append(list, name)
+		}
+		seen[name] = true
+	}
+	for _, x := range in.Situation.Moves {
+		add(x.To)
+	}
+	if x, ok := parseMinor(start); ok && x == want {
+		list = append(list, start)
+	}
+	slices.SortFunc(list, func(a, b string) int { return semverx.Tolerant(b).Compare(semverx.Tolerant(a)) })
+	return list[:min(len(list), maxTargets)]
+}
+
+// planTo makes the plan for a target.
+func (in *input) planTo(ctx context.Context, target string) (*Plan, *noPlan, error) {
+	m, bad := newModel(in, target)
+	if bad != nil {
+		return nil, &noPlan{target: target, facts: bad}, nil
+	}
+	parts := m.parts()
+	var no *noPlan
+	for _, x := range parts {
+		facts, err := x.solve(ctx, in.Policy)
+		if err != nil {
+			return nil, nil, err
+		}
+		if facts != nil && (no == nil || len(facts) < len(no.facts)) {
+			no = &noPlan{target: m.target, facts: facts}
+		}
+	}
+	if no != nil {
+		return nil, no, nil
+	}
+	p := m.order(parts)
+	for _, x := range parts {
+		if err := x.prove(ctx, in.Policy); err != nil {
+			return nil, nil, err
+		}
+		p.Proof = append(p.Proof, Bound{Part: x.name, Cost: x.cost, Refutations: x.proof})
+	}
+	return p, nil, nil
+}
+
+// criteria are what is minimised, the first one first: unknown risks, then steps
+// and restarts as the policy prefers it.
+func (x *part) criteria(policy *Policy) []solver.Criterion {
+	unknown, steps, restarts := solver.Criterion{Name: "unknown risks"}, solver.Criterion{Name: "steps"}, solver.Criterion{Name: "restarts"}
+	for _, v := range x.unknown {
+		unknown.Terms = append(unknown.Terms, solver.Term{Lit: v.Yes(), Weight: 1})
+	}
+	for _, c := range x.choices {
+		steps.Terms = append(steps.Terms, solver.Term{Lit: c.v.Yes(), Weight: 1})
+		if c.restarts > 0 {
+			restarts.Terms = append(restarts.Terms, solver.Term{Lit: c.v.Yes(), Weight: int64(c.restarts)})
+		}
+	}
+	if policy.Prefer == LeastDisruption {
+		return []solver.Criterion{unknown, restarts, steps}
+	}
+	return []solver.Criterion{unknown, steps, restarts}
+}
+
+// solve finds the best choices of a part, or the facts that leave none.
+func (x *part) solve(ctx context.Context, policy *Policy) ([]*fact, error) {
+	best, err := solver.Minimize(ctx, x.p, x.criteria(policy), bounds(policy))
+	var unsat *solver.UnsatError
+	if errors.As(err, &unsat) {
+		core, err := unsat.Core(ctx)
+		if err != nil {
+			return nil, err
+		}
+		facts := []*fact{}
+		for _, c := range core {
+			if f, ok := c.Why.(*fact); ok && !slices.Contains(facts, f) {
+				facts = append(facts, f)
+			}
+		}
+		return facts, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the best plan of the part %q was not found: %w", x.name, err)
+	}
+	for _, c := range x.choices {
+		if best.Solution.Has(c.v) {
+			x.chosen = append(x.chosen, c)
+		}
+	}
+	for _, c := range best.Costs {
+		x.cost = append(x.cost, int(c))
+	}
+	return nil, nil
+}
+
+func bounds(policy *Policy) *solver.Options {
+	return &solver.Options{MaxConflicts: cmp.Or(policy.MaxConflicts, 200_000)}
+}

@@ -1,0 +1,359 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/internal/semverx"
+)
+
+// MaxSkew is by how many minor versions the nodes of a paused pool may be behind
+// the control plane.
+const MaxSkew = 2
+
+// minor is a minor version, such as 4.19.
+type minor struct{ major, minor int }
+
+func (m minor) String() string { return fmt.Sprintf("%d.%d", m.major, m.minor) }
+
+func (m minor) compare(n minor) int {
+	return cmp.Or(cmp.Compare(m.major, n.major), cmp.Compare(m.minor, n.minor))
+}
+
+// kube is the minor version of Kubernetes in it: 4.19 has 1.32. It is zero where
+// that is not known.
+func (m minor) kube() minor {
+	if m.major != 4 {
+		return minor{}
+	}
+	return minor{1, m.minor + 13}
+}
+
+// parseMinor reads the first two numbers of a version.
+func parseMinor(text string) (minor, bool) {
+	part := strings.SplitN(strings.TrimPrefix(text, "v"), ".", 3)
+	if len(part) < 2 {
+		return minor{}, false
+	}
+	last, _, _ := strings.Cut(part[1], "-")
+	a, err := strconv.Atoi(part[0])
+	b, err2 := strconv.Atoi(last)
+	return minor{a, b}, err == nil && err2 == nil && a >= 0 && b >= 0
+}
+
+// model is the question in the terms of the encoding.
+type model struct {
+	*input
+	start, target string
+	goal          *fact   // the release that is asked for
+	stages        []minor // the minor versions that the cluster passes, from the one that runs
+	releases      []release
+	moves         []move
+	gates         []gate
+	crossings     map[int][]*fact // what forbids to leave a stage
+	broken        []*fact         // what forbids every move
+	pools         []pool
+	master        []*fact  // what forbids every restart of the control plane
+	members       []string // that are to be replaced first
+	operators     []operator
+	drains        []drained
+	facts         map[string]*fact // by text, see once
+	budgets       []budget         // those that never let a pod go
+}
+
+// release is a release that the cluster may pass.
+type release struct {
+	name  string
+	v     semverx.Version
+	stage int
+}
+
+// move is an update of the cluster between two releases, by their index.
+type move struct {
+	from, to int
+	unknown  []string // risks of which nobody knows whether they apply
+	risky    []*fact  // risks that apply and are not accepted
+}
+
+// gate is to be acknowledged before a stage is left.
+type gate struct {
+	name, text string
+	stage      int
+}
+
+// pool is a pool of nodes.
+type pool struct {
+	name    string
+	nodes   []string
+	at      string // the release that its nodes run; empty if that is not known
+	stage   int    // of at
+	paused  bool   // now
+	control bool   // it is the control plane, which is never paused
+	need    needs
+	broken  []*fact // what forbids to restart its nodes
+	rounds  int
+	size    int  // how many may be down at a time
+	unknown bool // nobody has said which release its nodes run
+}
+
+// needs are what must be done before nodes go.
+type needs struct {
+	budgets []int // indexes into model.budgets
+	room    bool
+}
+
+// drained is a node that is to be out of service.
+type drained struct {
+	node   string
+	need   needs
+	broken []*fact
+	rounds int
+}
+
+// budget is one that never lets a pod go.
+type budget struct {
+	name string // namespace/name
+	fact *fact
+	advice,
+	command string
+}
+
+// operator is an installed operator and where it can go.
+type operator struct {
+	*Operator
+	kept      bool
+	installed int
+	max       []minor // of each version: the last minor of the cluster; zero for no limit
+	kube      []minor // of each: the first of Kubernetes; zero for any
+	hops      []hop
+	goal      string
+	want      []bool // of each: whether it meets the goal; nil without one
+}
+
+type hop struct {
+	from, to int
+	minors   []minor // nil: all
+}
+
+// newModel reads the question. The facts that it returns exclude every plan by
+// themselves.
+func newModel(in *input, target string) (*model, []*fact) {
+	m := &model{input: in, target: target, crossings: map[int][]*fact{}}
+	m.start = current(in.Situation.Cluster)
+	if m.target == "" {
+		m.target = m.start
+	}
+	m.goal = &fact{text: "the goal is " + m.target, plain: true}
+	first, ok := parseMinor(m.start)
+	last, ok2 := parseMinor(m.target)
+	if !ok || !ok2 {
+		return nil, []*fact{{text: fmt.Sprintf("%q or %q is not a version", m.start, m.target)}}
+	}
+	if last.compare(first) < 0 || first.major != last.major && m.start != m.target {
+		return nil, []*fact{{text: fmt.Sprintf("the cluster runs %s, and does not go back or to another major version: %s", m.start, m.target)}}
+	}
+	for x := first; x.compare(last) <= 0; x.minor++ {
+		m.stages = append(m.stages, x)
+	}
+	var bad []*fact
+	if m.start != m.target {
+		bad = append(bad, m.readMoves()...)
+		m.readGates()
+		m.readClusterOperators()
+	} else {
+		m.releases = []release{{name: m.start, v: semverx.Tolerant(m.start)}}
+	}
+	bad = append(bad, m.readOperators()...)
+	bad = append(bad, m.readNodes()...)
+	m.readMembers()
+	if len(bad) > 0 {
+		return nil, bad
+	}
+	return m, nil
+}
+
+// current returns the release that a cluster runs.
+func current(cv *cvo.ClusterVersion) string {
+	for _, h := range cv.Status.History {
+		if h.State == cvo.Completed {
+			return h.Version
+		}
+	}
+	return cv.Status.Desired.Version
+}
+
+// readGates finds what is to be acknowledged. Only the gates of the minor version
+// that runs are known.
+func (m *model) readGates() {
+	if m.Situation.Gates == nil || len(m.stages) < 2 {
+		return
+	}
+	for name, text := range m.Situation.Gates.Gates {
+		rest, ok := strings.CutPrefix(name, "ack-")
+		x, ok2 := parseMinor(rest)
+		stage := slices.Index(m.stages[:len(m.stages)-1], x)
+		if ok && ok2 && stage >= 0 && m.Situation.Gates.Acks[name] != "true" {
+			m.gates = append(m.gates, gate{name, text, stage})
+		}
+	}
+	slices.SortFunc(m.gates, func(a, b gate) int { return strings.Compare(a.name, b.name) })
+}
+
+// cured are the reasons for which an operator says that the minor version must not
+// change, and which end by what the plan does anyway.
+func cured(operator, reason string) bool {
+	switch reason {
+	case "IncompatibleOperatorsInstalled", "AdminAckRequired", "PoolUpdating", "KubeletMinorVersionUnsupportedNextUpgrade", "KubeletSkewUnsupportedNextUpgrade":
+		return true
+	}
+	return operator == "machine-config" && reason == "One or more machine config pools are updating, please see `oc get mcp` for further details"
+}
+
+// readClusterOperators finds what forbids moves.
+func (m *model) readClusterOperators() {
+	cv := m.Situation.Cluster
+	if c := fairlead.FindCondition(cv.Status.Conditions, "Failing"); c != nil && c.Status == fairlead.ConditionTrue {
+		m.broken = append(m.broken, m.once("the cluster fails already: "+clip(c.Message, 140), fix{"end that first", func(in *input) { set(in.Situation.Cluster.Status.Conditions, "Failing", fairlead.ConditionFalse) }, costWork}))
+	}
+	for i := range m.Situation.ClusterOperators {
+		o := &m.Situation.ClusterOperators[i]
+		change := func(kind string, to fairlead.ConditionStatus) func(*input) {
+			return func(in *input) { set(in.Situation.ClusterOperators[i].Status.Conditions, kind, to) }
+		}
+		if c := fairlead.FindCondition(o.Status.Conditions, "Available"); c != nil && c.Status == fairlead.ConditionFalse {
+			m.broken = append(m.broken, m.once(fmt.Sprintf("the operator %s is not available: %s", o.Name, clip(cmp.Or(c.Message, c.Reason), 140)), fix{"repair the operator " + o.Name, change("Available", fairlead.ConditionTrue), costWork}))
+		}
+		if c := fairlead.FindCondition(o.Status.Conditions, "Upgradeable"); c != nil && c.Status == fairlead.ConditionFalse && !cured(o.Name, c.Reason) && len(m.stages) > 1 {
+			m.crossings[0] = append(m.crossings[0], m.once(fmt.Sprintf("the operator %s says that the minor version must not change (%s): %s", o.Name, c.Reason, clip(c.Message, 140)), fix{"do what the operator " + o.Name + " asks for until its condition Upgradeable is True", change("Upgradeable", fairlead.ConditionTrue), costWork}))
+		}
+	}
+	if len(cv.Spec.Overrides) > 0 {
+		for _, x := range cv.Spec.Overrides {
+			if x.Unmanaged && len(m.stages) > 1 {
+				m.crossings[0] = append(m.crossings[0], m.once(fmt.Sprintf("spec.overrides leaves %s %s unmanaged, and so the minor version cannot change", x.Kind, x.Name), fix{"take spec.overrides away", func(in *input) { in.Situation.Cluster.Spec.Overrides = nil }, costWork}))
+				break
+			}
+		}
+	}
+}
+
+// set changes the status of a condition.
+func set(list []fairlead.Condition, kind string, to fairlead.ConditionStatus) {
+	if c := fairlead.FindCondition(list, kind); c != nil {
+		c.Status = to
+	}
+}
+
+// readMembers finds the members of etcd that are to be replaced before a node of
+// the control plane restarts.
+func (m *model) readMembers() {
+	var sick []string
+	for _, x := range m.Situation.Members {
+		if x.Healthy == fairlead.ConditionFalse {
+			sick = append(sick, x.Name)
+		}
+	}
+	slices.Sort(sick)
+	n := len(m.Situation.Members)
+	if len(sick) == 0 {
+		return
+	}
+	heal := func(in *input) {
+		for i := range in.Situation.Members {
+			in.Situation.Members[i].Healthy = fairlead.ConditionTrue
+		}
+	}
+	if n-len(sick) < n/2+1 {
+		m.master = append(m.master, m.once(fmt.Sprintf("etcd has lost its quorum: %d of %d members do not answer (%s)", len(sick), n, strings.Join(sick, ", ")), fix{"restore etcd: bring its members back, or restore the backup", heal, costWork}))
+		return
+	}
+	m.members = sick
+}
+
+// readOperators finds where the installed operators can go.
+func (m *model) readOperators() (bad []*fact) {
+	for i := range m.Situation.Operators {
+		o := operator{Operator: &m.Situation.Operators[i], installed: -1}
+		o.kept = slices.Contains(m.Policy.KeepOperators, o.Package)
+		index := map[string]int{}
+		for k, v := range o.Versions {
+			index[v.Name] = k
+			last, _ := parseMinor(v.MaxOpenShift)
+			kube, _ := parseMinor(v.MinKube)
+			o.max, o.kube = append(o.max, last), append(o.kube, kube)
+		}
+		if k, ok := index[o.Installed]; ok {
+			o.installed = k
+		} else {
+			bad = append(bad, &fact{text: fmt.Sprintf("of the operator %s, %s is installed, of which nothing is known; give it among its versions", o.Package, o.Installed)})
+			continue
+		}
+		for _, u := range o.Updates {
+			a, ok := index[u.From]
+			b, ok2 := index[u.To]
+			if !ok || !ok2 || a == b || semverx.Tolerant(o.Versions[a].Version).Compare(semverx.Tolerant(o.Versions[b].Version)) >= 0 {
+				continue
+			}
+			h := hop{from: a, to: b}
+			for _, x := range u.Minors {
+				if y, ok := parseMinor(x); ok {
+					h.minors = append(h.minors, y)
+				}
+			}
+			o.hops = append(o.hops, h)
+		}
+		m.operators = append(m.operators, o)
+	}
+	for _, g := range m.Goal.Operators {
+		found := false
+		for i := range m.operators {
+			if o := &m.operators[i]; o.Package == g.Package {
+				found = true
+				o.goal, o.want = g.Version, make([]bool, len(o.Versions))
+				any := false
+				for k, v := range o.Versions {
+					o.want[k] = v.Version == g.Version || v.Name == g.Version
+					any = any || o.want[k]
+				}
+				if !any {
+					bad = append(bad, &fact{text: fmt.Sprintf("no version %s of the operator %s is in its channel %s", g.Version, g.Package, o.Channel)})
+				}
+			}
+		}
+		if !found {
+			bad = append(bad, &fact{text: fmt.Sprintf("the operator %s, which is to be at %s, is not installed", g.Package, g.Version)})
+		}
+	}
+	return bad
+}
+
+// runsNow tells which release the nodes of a pool run. Where that is not known they
+// are taken to run what the cluster does, and that is marked; where they are known to be
+// on their way, they do not.
+func (m *model) runsNow(p *cvo.Pool) (at string, unknown bool) {
+	if r := m.Situation.Configs[p.Status.Configuration.Name]; r != "" {
+		return r, false
+	}
+	switch c := fairlead.FindCondition(p.Status.Conditions, rollout.ConditionUpdated); {
+	case c == nil:
+		return m.start, true
+	case c.Status == fairlead.ConditionTrue:
+		return m.start, p.Spec.Paused // a paused pool is updated to what it was told last
+	}
+	return "", false
+}
+
+// clip cuts a text.
+func clip(text string, n int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > n {
+		return string(r[:n-3]) + "..."
+	}
+	return strings.TrimSuffix(text, ".")
+}

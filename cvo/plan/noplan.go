@@ -1,0 +1,147 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// NoPlanError says that no plan leads to the goal, and why.
+type NoPlanError struct {
+	From  string   `json:"from"`            // the release that runs
+	To    string   `json:"to,omitempty"`    // the release that was asked for
+	Facts []string `json:"facts"`           // what excludes every plan together: without any one of them these would not
+	Fixes []Fix    `json:"fixes,omitempty"` // what would help; each was tried
+}
+
+// Fix is what would let a plan be: changes, all of which are needed. It was tried:
+// the situation was changed so, and there is a plan.
+type Fix struct {
+	Do    []string `json:"do"`    // in words
+	Steps int      `json:"steps"` // of the plan that there is then
+	Takes string   `json:"takes"` // about how long that plan takes
+}
+
+// MaxLines is how many lines the text of a NoPlanError has at most.
+const MaxLines = 12
+
+// Error says why there is no plan, and what would help, in at most MaxLines lines.
+func (e *NoPlanError) Error() string {
+	var b strings.Builder
+	if e.To == "" || e.To == e.From {
+		fmt.Fprintf(&b, "there is no plan at %s:", e.From)
+	} else {
+		fmt.Fprintf(&b, "there is no plan from %s to %s:", e.From, e.To)
+	}
+	room := MaxLines - 1 - min(len(e.Fixes), maxFixes) - 1
+	for i, f := range e.Facts {
+		if i == room-1 && len(e.Facts) > room {
+			fmt.Fprintf(&b, "\n- and %d more", len(e.Facts)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n- %s", f)
+	}
+	if len(e.Fixes) == 0 {
+		b.WriteString("\nNothing that was tried helps.")
+		return b.String()
+	}
+	b.WriteString("\nTried, and each of these helps:")
+	for _, f := range e.Fixes {
+		fmt.Fprintf(&b, "\n- %s (then %d steps, about %s)", strings.Join(f.Do, "; and "), f.Steps, f.Takes)
+	}
+	return b.String()
+}
+
+const (
+	maxFixes  = 4  // that are told
+	maxTries  = 12 // questions that are asked for them
+	maxChange = 6  // changes that one fix may be made of
+)
+
+// refuse explains why there is no plan, and tries what would help.
+func (in *input) refuse(ctx context.Context, no *noPlan) error {
+	e := &NoPlanError{From: current(in.Situation.Cluster), To: no.target}
+	if e.To == "" {
+		e.To = e.From
+	}
+	for _, f := range no.facts {
+		if !f.plain {
+			e.Facts = append(e.Facts, f.text)
+		}
+	}
+	if len(e.Facts) == 0 {
+		e.Facts = []string{no.facts[0].text}
+	}
+	tries := 0
+	attempt := func(fixes []fix) (*Plan, *noPlan, error) {
+		tries++
+		other := in.clone()
+		for _, f := range fixes {
+			f.apply(other)
+		}
+		return other.plan(ctx)
+	}
+	for _, x := range fixesOf(no.facts) {
+		if len(e.Fixes) == maxFixes || tries >= maxTries {
+			break
+		}
+		changes := []fix{x}
+		p, rest, err := attempt(changes)
+		for err == nil && p == nil && len(changes) < maxChange && tries < maxTries {
+			more := fixesOf(rest.facts)
+			more = slices.DeleteFunc(more, func(y fix) bool {
+				return slices.ContainsFunc(changes, func(x fix) bool { return x.text == y.text })
+			})
+			if len(more) == 0 {
+				break
+			}
+			changes = append(changes, more[0])
+			p, rest, err = attempt(changes)
+		}
+		if err != nil {
+			return err
+		}
+		for i := 0; p != nil && i < len(changes) && len(changes) > 1; { // without what is not needed
+			fewer := slices.Delete(slices.Clone(changes), i, i+1)
+			q, _, err := attempt(fewer)
+			if err != nil {
+				return err
+			}
+			if q == nil {
+				i++
+				continue
+			}
+			changes, p = fewer, q
+		}
+		if p != nil {
+			e.add(changes, p)
+		}
+	}
+	slices.SortStableFunc(e.Fixes, func(a, b Fix) int { return len(a.Do) - len(b.Do) })
+	return e
+}
+
+// fixesOf returns what may help against facts: what asks the least of people first.
+func fixesOf(facts []*fact) []fix {
+	var list []fix
+	for _, f := range facts {
+		list = append(list, f.fixes...)
+	}
+	slices.SortStableFunc(list, func(a, b fix) int { return a.cost - b.cost })
+	return list
+}
+
+func (e *NoPlanError) add(changes []fix, p *Plan) {
+	x := Fix{Steps: len(p.Steps), Takes: short(p.Takes)}
+	for _, c := range changes {
+		x.Do = append(x.Do, c.text)
+	}
+	slices.Sort(x.Do)
+	for _, y := range e.Fixes {
+		if slices.Equal(x.Do, y.Do) {
+			return
+		}
+	}
+	e.Fixes = append(e.Fixes, x)
+}

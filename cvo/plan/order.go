@@ -1,0 +1,154 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// order puts what was chosen into its order, as Make documents it, and says of each
+// step what there is to say.
+func (m *model) order(parts []*part) *Plan {
+	p := &Plan{From: m.start, To: m.target}
+	var early, moves, rest []choice
+	for _, x := range parts {
+		for _, c := range x.chosen {
+			switch c.kind {
+			case ReplaceMember, FixBudget, FreeRoom, OutOfService:
+				early = append(early, c)
+			case MoveCluster:
+				moves = append(moves, c)
+			default:
+				rest = append(rest, c)
+			}
+		}
+		p.Cost.Unknown += x.cost[0]
+	}
+	before := []Kind{ReplaceMember, FixBudget, FreeRoom, OutOfService}
+	slices.SortFunc(early, func(a, b choice) int {
+		return cmp.Or(cmp.Compare(slices.Index(before, a.kind), slices.Index(before, b.kind)), strings.Compare(a.subject, b.subject))
+	})
+	slices.SortFunc(moves, func(a, b choice) int { return cmp.Compare(a.release, b.release) })
+	w := &writer{m: m, p: p, release: m.start, e: m.Policy.Estimates.complete()}
+	for _, c := range early {
+		w.add(c)
+	}
+	w.stay(rest, m.releases[w.place()].stage, len(moves) == 0 || m.releases[moves[0].release].stage > 0)
+	for i, c := range moves {
+		w.add(c)
+		w.release = c.to
+		stage := m.releases[c.release].stage
+		last := i+1 == len(moves) || m.releases[moves[i+1].release].stage > stage
+		w.stay(rest, stage, last)
+	}
+	p.Cost.Steps = len(p.Steps)
+	w.times()
+	return p
+}
+
+// writer writes the steps of a plan.
+type writer struct {
+	m       *model
+	p       *Plan
+	release string
+	e       Estimates
+}
+
+func (w *writer) place() int {
+	for i, r := range w.m.releases {
+		if r.name == w.release {
+			return i
+		}
+	}
+	return 0
+}
+
+// stay writes what is done at a release; operators move and gates are acknowledged
+// at the last release of a minor version.
+func (w *writer) stay(rest []choice, stage int, last bool) {
+	control := func(c choice) int {
+		if w.m.pools[c.index].control {
+			return 0
+		}
+		return 1
+	}
+	at := func(kinds ...Kind) []choice {
+		var list []choice
+		for _, c := range rest {
+			if slices.Contains(kinds, c.kind) && c.name == w.release {
+				list = append(list, c)
+			}
+		}
+		slices.SortFunc(list, func(a, b choice) int {
+			return cmp.Or(cmp.Compare(control(a), control(b)), strings.Compare(a.subject, b.subject), cmp.Compare(slices.Index(kinds, a.kind), slices.Index(kinds, b.kind)))
+		})
+		return list
+	}
+	for _, c := range at(Unpause, Roll) {
+		w.add(c)
+	}
+	if last {
+		var hops []choice
+		for _, c := range rest {
+			if c.kind == MoveOperator && c.stage == stage {
+				hops = append(hops, c)
+			}
+		}
+		slices.SortStableFunc(hops, func(a, b choice) int {
+			return cmp.Or(cmp.Compare(a.index, b.index), w.m.version(a).Compare(w.m.version(b)))
+		})
+		for _, c := range hops {
+			w.add(c)
+		}
+		for _, c := range rest {
+			if c.kind == Acknowledge && c.stage == stage {
+				w.add(c)
+			}
+		}
+	}
+	for _, c := range at(Pause) {
+		w.add(c)
+	}
+}
+
+// times tells when steps begin: one after the other, each in a window that it fits
+// into.
+func (w *writer) times() {
+	at := w.m.Situation.At
+	for i := range w.p.Steps {
+		s := &w.p.Steps[i]
+		w.p.Takes += s.Takes
+		if at.IsZero() {
+			continue
+		}
+		at = w.m.Policy.next(at, s.Takes)
+		if at.IsZero() {
+			continue
+		}
+		s.Begins = at
+		at = at.Add(s.Takes)
+	}
+	if n := len(w.p.Steps); n > 0 && !w.p.Steps[n-1].Begins.IsZero() {
+		w.p.Ends = at
+	}
+}
+
+// next returns when a step can begin that takes so long, at or after an instant; zero
+// when it fits into no window.
+func (p *Policy) next(at time.Time, takes time.Duration) time.Time {
+	if len(p.Windows) == 0 {
+		return at
+	}
+	var best time.Time
+	for _, w := range p.Windows {
+		from := w.From
+		if from.Before(at) {
+			from = at
+		}
+		if !from.Add(takes).After(w.Until) && (best.IsZero() || from.Before(best)) {
+			best = from
+		}
+	}
+	return best
+}

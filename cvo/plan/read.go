@@ -1,0 +1,218 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/cvo/graph"
+	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// FromGraph returns what a Situation holds of an update graph: the updates that it
+// offers from the releases that can be reached from one, by origin and target, and
+// their risks by name, with what the evaluations say. Releases that are not in one of
+// the channels are left out; no channels mean all. The error is that of
+// graph.Graph.Updates.
+func FromGraph(g *graph.Graph, from string, channels []string, known graph.Evaluations) ([]Move, []Risk, error) {
+	moves, risks := []Move{}, map[string]Risk{}
+	seen := map[string]bool{from: true}
+	for list := []string{from}; len(list) > 0; {
+		u, err := g.Updates(list[0])
+		if err != nil {
+			return nil, nil, fmt.Errorf("updates of %s: %w", list[0], err)
+		}
+		list = list[1:]
+		for _, x := range slices.Concat(u.Available, u.Conditional) {
+			if len(channels) > 0 && !slices.ContainsFunc(x.Channels(), func(c string) bool { return slices.Contains(channels, c) }) {
+				continue
+			}
+			m := Move{From: u.Current.Version, To: x.Version}
+			for i, e := range known.Recommend(x, nil).Exposures {
+				m.Risks = append(m.Risks, e.Risk)
+				r := Risk{Name: e.Risk, Applies: e.Applies, Message: x.Risks[i].Message}
+				for _, rule := range x.Risks[i].MatchingRules {
+					r.Query = cmp.Or(r.Query, rule.Query)
+				}
+				if _, there := risks[e.Risk]; !there {
+					risks[e.Risk] = r
+				}
+			}
+			moves = append(moves, m)
+			if !seen[x.Version] {
+				seen[x.Version] = true
+				list = append(list, x.Version)
+			}
+		}
+	}
+	slices.SortFunc(moves, func(a, b Move) int { return cmp.Or(strings.Compare(a.From, b.From), strings.Compare(a.To, b.To)) })
+	var list []Risk
+	for _, name := range slices.Sorted(maps.Keys(risks)) {
+		list = append(list, risks[name])
+	}
+	return moves, list, nil
+}
+
+// ReadOperators returns the operators that subscriptions have installed, with the
+// versions that they can go to, by package. Catalogs are those of each minor version
+// of the cluster, such as 4.19, since each has its own; one under "" serves all. A
+// subscription without a CSV is left out, and so are copies. The error names what
+// cannot be read.
+func ReadOperators(catalogs map[string]*catalog.Catalog, subscriptions []olm.Subscription, csvs []olm.ClusterServiceVersion) ([]Operator, error) {
+	installed := map[string]*olm.ClusterServiceVersion{}
+	for i := range csvs {
+		if c := &csvs[i]; !c.Copied() {
+			installed[c.Namespace+"/"+c.Name] = c
+		}
+	}
+	list := []Operator{}
+	for i := range subscriptions {
+		s := &subscriptions[i]
+		csv := installed[s.Namespace+"/"+s.Status.InstalledCSV]
+		if csv == nil {
+			continue
+		}
+		o := Operator{Package: s.Spec.Package, Namespace: s.Namespace, Subscription: s.Name, Channel: s.Spec.Channel, Installed: csv.Name}
+		own, err := csvVersion(csv)
+		if err != nil {
+			return nil, err
+		}
+		r := &operatorReader{o: &o, versions: map[string]OperatorVersion{csv.Name: own}, updates: map[[2]string][]string{}}
+		for _, minor := range slices.Sorted(maps.Keys(catalogs)) {
+			if err := r.read(catalogs[minor], minor); err != nil {
+				return nil, err
+			}
+		}
+		r.done()
+		list = append(list, o)
+	}
+	slices.SortFunc(list, func(a, b Operator) int {
+		return cmp.Or(strings.Compare(a.Package, b.Package), strings.Compare(a.Namespace, b.Namespace))
+	})
+	return list, nil
+}
+
+// csvVersion reads what is installed.
+func csvVersion(csv *olm.ClusterServiceVersion) (OperatorVersion, error) {
+	v := OperatorVersion{Name: csv.Name, Version: csv.Spec.Version, MinKube: csv.Spec.MinKubeVersion}
+	if text := csv.Annotations[olm.PropertiesAnnotation]; text != "" {
+		props, err := olm.ParseProperties(text)
+		if err != nil {
+			return v, fmt.Errorf("%s/%s: %w", csv.Namespace, csv.Name, err)
+		}
+		v.MaxOpenShift = maxOpenShift(props)
+	}
+	return v, nil
+}
+
+// maxOpenShift reads the property; it may be written as text or as a number.
+func maxOpenShift(props []catalog.Property) string {
+	for _, p := range props {
+		if p.Type == catalog.PropertyMaxOpenShift {
+			var text string
+			if json.Unmarshal(p.Value, &text) != nil {
+				text = string(p.Value)
+			}
+			return strings.TrimSpace(text)
+		}
+	}
+	return ""
+}
+
+// operatorReader collects where an operator can go.
+type operatorReader struct {
+	o        *Operator
+	versions map[string]OperatorVersion
+	updates  map[[2]string][]string
+}
+
+// read adds what a catalog offers.
+func (r *operatorReader) read(c *catalog.Catalog, minor string) error {
+	p, ok := c.Package(r.o.Package)
+	if !ok {
+		return nil
+	}
+	name := cmp.Or(r.o.Channel, p.DefaultChannel())
+	ch, ok := p.Channel(name)
+	if !ok {
+		return nil
+	}
+	g := ch.Graph(catalog.OLMv0)
+	seen := map[string]bool{r.o.Installed: true}
+	for known := range r.versions {
+		seen[known] = true
+	}
+	for list := slices.Sorted(maps.Keys(seen)); len(list) > 0; {
+		from := list[0]
+		list = list[1:]
+		for e := range g.Successors(from) {
+			r.updates[[2]string{from, e.To}] = append(r.updates[[2]string{from, e.To}], minor)
+			if seen[e.To] {
+				continue
+			}
+			seen[e.To] = true
+			list = append(list, e.To)
+			b, ok := p.Bundle(e.To)
+			if !ok {
+				continue
+			}
+			v, err := bundleVersion(b)
+			if err != nil {
+				return err
+			}
+			r.versions[e.To] = v
+		}
+	}
+	return nil
+}
+
+// bundleVersion reads a version of a catalog.
+func bundleVersion(b *catalog.Bundle) (OperatorVersion, error) {
+	v := OperatorVersion{Name: b.Name(), Version: b.Version()}
+	facts, err := b.Facts()
+	if err != nil {
+		return v, err
+	}
+	v.MaxOpenShift = maxOpenShift(facts)
+	props, err := b.Properties()
+	if err != nil {
+		return v, err
+	}
+	for _, p := range props {
+		if p.Type == catalog.PropertyCSVMetadata {
+			var meta struct {
+				MinKubeVersion string `json:"minKubeVersion"`
+			}
+			if err := json.Unmarshal(p.Value, &meta); err != nil {
+				return v, fmt.Errorf("%s: %w", b.Name(), err)
+			}
+			v.MinKube = meta.MinKubeVersion
+		}
+	}
+	return v, nil
+}
+
+// done writes what was collected, in order.
+func (r *operatorReader) done() {
+	for _, v := range r.versions {
+		r.o.Versions = append(r.o.Versions, v)
+	}
+	slices.SortFunc(r.o.Versions, func(a, b OperatorVersion) int {
+		return cmp.Or(semverx.Tolerant(a.Version).Compare(semverx.Tolerant(b.Version)), strings.Compare(a.Name, b.Name))
+	})
+	for e, minors := range r.updates {
+		u := OperatorUpdate{From: e[0], To: e[1], Minors: minors}
+		if slices.Contains(minors, "") {
+			u.Minors = nil
+		}
+		r.o.Updates = append(r.o.Updates, u)
+	}
+	slices.SortFunc(r.o.Updates, func(a, b OperatorUpdate) int {
+		return cmp.Or(strings.Compare(a.From, b.From), strings.Compare(a.To, b.To))
+	})
+}

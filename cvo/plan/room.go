@@ -1,0 +1,182 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
+
+// readNodes finds for each pool, and for each node that is to be out of service,
+// what must be done before its pods can go.
+func (m *model) readNodes() (bad []*fact) {
+	s := m.Situation
+	known := map[string]bool{}
+	members := map[string][]string{}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		known[n.Name] = true
+		if p, err := rollout.PrimaryPool(s.Pools, n); err == nil && p != nil {
+			members[p.Name] = append(members[p.Name], n.Name)
+		}
+	}
+	d := &drains{m: m, index: map[string]int{}}
+	for _, name := range m.Goal.Nodes {
+		if s.Nodes != nil && !known[name] {
+			bad = append(bad, &fact{text: fmt.Sprintf("the node %s, which is to be out of service, does not exist", name)})
+			continue
+		}
+		x := drained{node: name}
+		x.need, x.broken, x.rounds = d.look([]string{name}, 1)
+		m.drains = append(m.drains, x)
+	}
+	if m.start == m.target {
+		return bad
+	}
+	list := slices.Clone(s.Pools)
+	slices.SortFunc(list, func(a, b cvo.Pool) int { return strings.Compare(a.Name, b.Name) })
+	for i := range list {
+		p := &list[i]
+		x := pool{name: p.Name, nodes: members[p.Name], paused: p.Spec.Paused, control: p.Name == rollout.PoolMaster}
+		slices.Sort(x.nodes)
+		x.at, x.unknown = m.runsNow(p)
+		if x.at != "" {
+			if at, ok := parseMinor(x.at); ok {
+				x.stage = at.minor - m.stages[0].minor
+			}
+		}
+		size, err := rollout.MaxUnavailable(p, len(x.nodes))
+		if err != nil {
+			bad = append(bad, &fact{text: err.Error()})
+			continue
+		}
+		x.size = size
+		x.need, x.broken, x.rounds = d.look(x.nodes, size)
+		x.broken = append(x.broken, m.failing(p, x.nodes)...)
+		m.pools = append(m.pools, x)
+	}
+	return bad
+}
+
+// failing tells of nodes that could not be updated before.
+func (m *model) failing(p *cvo.Pool, nodes []string) (facts []*fact) {
+	for i := range m.Situation.Nodes {
+		n := &m.Situation.Nodes[i]
+		if slices.Contains(nodes, n.Name) && rollout.Failing(n) {
+			why := n.Annotations[rollout.AnnotationReason]
+			facts = append(facts, m.once(fmt.Sprintf("the node %s of pool %s could not be updated: %s", n.Name, p.Name, clip(why, 120)), fix{"repair the node " + n.Name, func(in *input) {
+				in.Situation.Nodes[i].Annotations[rollout.AnnotationDesired] = in.Situation.Nodes[i].Annotations[rollout.AnnotationCurrent]
+			}, costWork}))
+		}
+	}
+	return facts
+}
+
+// drains finds what stands in the way of drains, by the code that drains.
+type drains struct {
+	m     *model
+	index map[string]int // of budgets in the model, by name
+}
+
+func (d *drains) request(nodes []string, atOnce int) *drain.PlanRequest {
+	s := d.m.Situation
+	return &drain.PlanRequest{Nodes: s.Nodes, Drain: nodes, AtOnce: atOnce, Pods: s.Pods, Budgets: s.Budgets, Replicas: s.Replicas}
+}
+
+// look returns what must be done before nodes go, so many at a time, what forbids
+// it, and the rounds of their drains.
+func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, rounds int) {
+	s := d.m.Situation
+	if len(nodes) == 0 || s.Nodes == nil || s.Pods == nil {
+		return need, nil, len(nodes)
+	}
+	plan, err := drain.NewPlan(d.request(nodes, atOnce), s.At, &d.m.Policy.Drain)
+	if err != nil {
+		return need, []*fact{{text: "the drain cannot be planned: " + err.Error()}}, 0
+	}
+	told := map[string]bool{}
+	for _, n := range plan.Nodes {
+		for _, p := range n.Pods {
+			if p.Why == "" {
+				continue
+			}
+			if len(p.Budgets) == 0 || len(p.Budgets) > 1 {
+				text := fmt.Sprintf("the pod %s/%s on %s cannot be evicted: %s", p.Namespace, p.Name, n.Node, p.Why)
+				f := &fact{text: text}
+				if len(p.Budgets) > 1 {
+					f.text = fmt.Sprintf("the pod %s/%s on %s is guarded by several budgets, and so is never evicted: %s", p.Namespace, p.Name, n.Node, strings.Join(p.Budgets, ", "))
+					drop := p.Budgets[len(p.Budgets)-1]
+					f.fixes = []fix{{"delete the budget " + drop, func(in *input) {
+						in.Situation.Budgets = slices.DeleteFunc(in.Situation.Budgets, func(b fairlead.PodDisruptionBudget) bool { return b.Namespace+"/"+b.Name == drop })
+					}, costWork}}
+				} else {
+					f.fixes = []fix{{fmt.Sprintf("move the data of %s/%s, and delete the pod", p.Namespace, p.Name), func(in *input) {
+						in.Situation.Pods = slices.DeleteFunc(in.Situation.Pods, func(x fairlead.Pod) bool { return x.Namespace == p.Namespace && x.Name == p.Name })
+					}, costLoss}}
+				}
+				if !told[f.text] {
+					told[f.text] = true
+					broken = append(broken, f)
+				}
+				continue
+			}
+			i := d.budget(p.Budgets[0], plan)
+			if !slices.Contains(need.budgets, i) {
+				need.budgets = append(need.budgets, i)
+			}
+		}
+	}
+	slices.Sort(need.budgets)
+	need.room = !d.fits(nodes, atOnce)
+	return need, broken, plan.Rounds
+}
+
+// fits reports whether the pods of nodes find places while so many of them are
+// down.
+func (d *drains) fits(nodes []string, atOnce int) bool {
+	for batch := range slices.Chunk(nodes, max(atOnce, 1)) {
+		room, err := drain.FindRoom(d.request(batch, len(batch)), d.m.Situation.At, &d.m.Policy.Drain)
+		if err != nil || len(room.Together) < len(batch) {
+			return false
+		}
+	}
+	return true
+}
+
+// budget returns the index of a budget in the model.
+func (d *drains) budget(name string, plan *drain.Plan) int {
+	if i, ok := d.index[name]; ok {
+		return i
+	}
+	namespace, short, _ := strings.Cut(name, "/")
+	b := budget{name: name, advice: "have it let one pod go"}
+	b.command = fmt.Sprintf("oc -n %s patch pdb %s --type merge -p '{\"spec\":{\"minAvailable\":null,\"maxUnavailable\":1}}'", namespace, short)
+	text := "the budget " + name + " never lets a pod go"
+	for _, x := range plan.Budgets {
+		if x.Namespace+"/"+x.Name == name {
+			text = fmt.Sprintf("the budget %s asks for %d of %d pods, %d of which are healthy, and so lets none go", name, x.Desired, x.Expected, x.Healthy)
+			if x.Expected == 1 {
+				b.advice = "raise the replicas of its pods to 2"
+				b.command = fmt.Sprintf("oc -n %s scale --replicas=2 on what its pods belong to (oc -n %[1]s get pdb %s -o yaml names them)", namespace, short)
+			}
+		}
+	}
+	b.fact = d.m.once(text+", and budgets must stay as they are", fix{b.advice + ": " + name, func(in *input) { loosen(in.Situation, name) }, costWork}, allowBudgets())
+	d.index[name] = len(d.m.budgets)
+	d.m.budgets = append(d.m.budgets, b)
+	return d.index[name]
+}
+
+// loosen has a budget let one pod go.
+func loosen(s *Situation, name string) {
+	for i := range s.Budgets {
+		if b := &s.Budgets[i]; b.Namespace+"/"+b.Name == name {
+			b.Spec.MinAvailable, b.Spec.MaxUnavailable = nil, &fairlead.IntOrString{Int: 1}
+			b.Status.ObservedGeneration, b.Generation = 0, max(b.Generation, 0)+1 // its numbers are computed
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
+
+// Situation is a cluster as somebody has seen it, as plain data.
+//
+// A nil list, and a nil pointer, is something that nobody has looked at; an empty
+// list says that there is none. What was not looked at is never taken for good
+// news: the steps that rest on it say so, and name the command that tells.
+type Situation struct {
+	// At is when it was observed: durations and windows count from then.
+	At time.Time `json:"at,omitzero"`
+	// Cluster is the ClusterVersion. It is needed.
+	Cluster *cvo.ClusterVersion `json:"cluster"`
+	// ClusterOperators are the reports of the operators of the release.
+	ClusterOperators []cvo.ClusterOperator `json:"clusterOperators"`
+	// Gates are what administrators are to acknowledge before the minor version
+	// changes, as the running release has them.
+	Gates *cvo.AdminGates `json:"gates"`
+	// Moves are the updates that the update service knows, of any release; see
+	// FromGraph.
+	Moves []Move `json:"moves"`
+	// Risks tell which risks of updates apply to the cluster. A risk that is not
+	// listed is one of which that is not known.
+	Risks []Risk `json:"risks"`
+	// Pools are the pools of nodes, and Nodes the nodes.
+	Pools []cvo.Pool      `json:"pools"`
+	Nodes []fairlead.Node `json:"nodes"` // see Pools
+	// Configs are the releases that machine configurations are of, by name of the
+	// configuration.
+	Configs map[string]string `json:"configs"`
+	// Pods are all of the cluster, Budgets their disruption budgets, and Replicas
+	// how many pods controllers are to have, as far as that is known.
+	Pods     []fairlead.Pod                 `json:"pods"`
+	Budgets  []fairlead.PodDisruptionBudget `json:"budgets"`            // see Pods
+	Replicas []drain.Replicas               `json:"replicas,omitempty"` // see Pods
+	// Members are the members of etcd.
+	Members []Member `json:"members"`
+	// Operators are those that were installed besides the release, by the Operator
+	// Lifecycle Manager; see ReadOperators.
+	Operators []Operator `json:"operators"`
+}
+
+// Move is one update of the cluster that the update service knows.
+type Move struct {
+	From  string   `json:"from"`            // the release that it is offered to
+	To    string   `json:"to"`              // the release that it leads to
+	Risks []string `json:"risks,omitempty"` // the names of the risks under which it is offered
+}
+
+// Risk is a risk of updates, and whether it is the cluster's.
+type Risk struct {
+	Name    string                   `json:"name"`              // by which it is accepted
+	Applies fairlead.ConditionStatus `json:"applies"`           // True, False; all else is unknown
+	Message string                   `json:"message,omitempty"` // what may go wrong
+	Query   string                   `json:"query,omitempty"`   // the PromQL that tells, where there is one
+}
+
+// Member is a member of etcd.
+type Member struct {
+	Name    string                   `json:"name"`           // as etcd calls it
+	Node    string                   `json:"node,omitempty"` // where it runs
+	Healthy fairlead.ConditionStatus `json:"healthy"`        // whether it answers and votes; empty counts as unknown
+}
+
+// Operator is an installed operator, with the versions that it can go to.
+type Operator struct {
+	Package      string `json:"package"`                // by which goals and policies name it
+	Namespace    string `json:"namespace,omitempty"`    // of its subscription
+	Subscription string `json:"subscription,omitempty"` // its name; empty for none
+	Channel      string `json:"channel,omitempty"`      // which the subscription follows
+	Installed    string `json:"installed"`              // the name of its CSV
+	// Versions are those of the channel that matter, the installed one among them.
+	Versions []OperatorVersion `json:"versions"`
+	// Updates are the hops between them, each of one install plan.
+	Updates []OperatorUpdate `json:"updates,omitempty"`
+}
+
+// OperatorVersion is one version of an operator, and where it may run.
+type OperatorVersion struct {
+	Name    string `json:"name"`              // of the CSV
+	Version string `json:"version,omitempty"` // what it states
+	// MaxOpenShift is the last minor version of the cluster that it supports
+	// (olm.maxOpenShiftVersion), as in 4.19; empty for no limit.
+	MaxOpenShift string `json:"maxOpenShift,omitempty"`
+	// MinKube is the first version of Kubernetes that it runs on; empty for any.
+	MinKube string `json:"minKube,omitempty"`
+}
+
+// OperatorUpdate is one hop of an operator.
+type OperatorUpdate struct {
+	From string `json:"from"` // the name of a CSV
+	To   string `json:"to"`   // likewise
+	// Minors are the minor versions of the cluster whose catalog has the hop, as in
+	// 4.19; nil for every one.
+	Minors []string `json:"minors,omitempty"`
+}

@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead"
+)
+
+// The facts that are told of operators, members and room. Each is made once, so
+// that constraints of one reason share it.
+
+func (m *model) once(text string, fixes ...fix) *fact {
+	if m.facts == nil {
+		m.facts = map[string]*fact{}
+	}
+	f := m.facts[text]
+	if f == nil {
+		f = &fact{text: text, fixes: fixes}
+		m.facts[text] = f
+	}
+	return f
+}
+
+func (m *model) supports(o *operator, k, stage int) *fact {
+	return m.once(fmt.Sprintf("%s supports OpenShift up to %s, and the cluster is to be at %s", o.Versions[k].Name, o.Versions[k].MaxOpenShift, m.stages[stage]), removeOperator(o.Operator))
+}
+
+func (m *model) keptOperator(o *operator) *fact {
+	return m.once("the operator "+o.Package+" must not move", moveOperator(o.Package), removeOperator(o.Operator))
+}
+
+func (m *model) offers(o *operator) *fact {
+	channel := o.Channel
+	if channel == "" {
+		channel = "its channel"
+	} else {
+		channel = "the channel " + channel
+	}
+	return m.once(fmt.Sprintf("%s of the operator %s leads from %s no further than it does", channel, o.Package, o.Installed), removeOperator(o.Operator))
+}
+
+func (m *model) wanted(o *operator) *fact {
+	return m.once("the operator "+o.Package+" is to be at "+o.goal, fix{"leave the operator " + o.Package + " where it is", func(in *input) {
+		in.Goal.Operators = slices.DeleteFunc(in.Goal.Operators, func(x OperatorGoal) bool { return x.Package == o.Package })
+	}, costLoss})
+}
+
+func (m *model) runs(o *operator) *fact {
+	return m.once(fmt.Sprintf("the operator %s is installed, at %s", o.Package, o.Installed), removeOperator(o.Operator))
+}
+
+func (m *model) keptMember(name string) *fact {
+	return m.once("the etcd member "+name+" does not answer, and no member may be replaced",
+		fix{"bring the etcd member " + name + " back", func(in *input) {
+			for i := range in.Situation.Members {
+				if in.Situation.Members[i].Name == name {
+					in.Situation.Members[i].Healthy = fairlead.ConditionTrue
+				}
+			}
+		}, costWork},
+		fix{"allow members of etcd to be replaced", func(in *input) { in.Policy.KeepMembers = false }, costLeave})
+}
+
+// lacksRoom is why a pool, or a node, cannot be emptied. Fixes add a node like the
+// greatest one.
+func (m *model) lacksRoom(what string) *fact {
+	f := m.once("the pods of " + what + " find no place on other nodes while its nodes restart, and no node may be added")
+	if f.fixes != nil {
+		return f
+	}
+	if n := m.example(what); n != nil {
+		f.fixes = append(f.fixes, fix{fmt.Sprintf("add one node like %s (%s cpu, %s memory)", n.Name, n.Status.Allocatable["cpu"], n.Status.Allocatable["memory"]), func(in *input) { addNode(in.Situation, n, 1) }, costWork})
+	}
+	f.fixes = append(f.fixes, fix{"allow nodes to be added", func(in *input) { in.Policy.KeepNodes = false }, costLeave})
+	return f
+}
+
+// example returns a node of a pool, or the node itself.
+func (m *model) example(what string) *fairlead.Node {
+	for i := range m.Situation.Nodes {
+		n := &m.Situation.Nodes[i]
+		if "node "+n.Name == what {
+			return n
+		}
+		for k := range m.pools {
+			if "pool "+m.pools[k].name == what && slices.Contains(m.pools[k].nodes, n.Name) {
+				return n
+			}
+		}
+	}
+	return nil
+}
+
+// addNode adds empty nodes like one that there is.
+func addNode(s *Situation, like *fairlead.Node, count int) {
+	for i := range count {
+		n := *like
+		n.Name = fmt.Sprintf("%s-new-%d", like.Name, i+1)
+		n.UID, n.Spec.Unschedulable = n.Name, false
+		s.Nodes = append(s.Nodes, n)
+	}
+}
