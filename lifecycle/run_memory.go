@@ -5,16 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/wheel"
-
+	"github.com/fairlead/fairlead/internal/cluster"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
@@ -40,59 +36,41 @@ type MemBackend struct {
 	// Changed is told of each action that has changed something, in order. It
 	// must not call the backend.
 	Changed func(machine string, action Action)
+	// Cluster is the cluster that this is a view of; its Clock counts then, and
+	// PodStartup does not. Nil means a cluster of its own. See [fairlead.MemCluster].
+	Cluster *fairlead.MemCluster
 
-	mu        sync.Mutex
-	machines  map[string]*Machine
-	instances map[string]bool            // by machine; false while it is going
-	nodes     map[string]*Node           // by name
-	provided  map[string]string          // names of nodes by their providerID
-	onNode    map[string][]*Pod          // by node, "" for those that wait for one; by namespace and name
-	pods      map[string]*Pod            // by UID
-	inSpace   map[string]map[string]*Pod // by namespace, then UID
-	budgets   map[string][]*PodDisruptionBudget
-	owners    map[string]time.Time
-	events    map[string][]RecordEvent
-	due       wheel.Timers[string]
-	open      []string // nodes that take pods, by name
-	turn      int      // where in open the next pod goes
-	serial    int
+	once   sync.Once
+	all    *cluster.Cluster
+	owners map[string]time.Time
+	events map[string][]RecordEvent
 }
 
-func (b *MemBackend) now() time.Time {
-	if b.Clock == nil {
-		return fairlead.SystemClock{}.Now()
-	}
-	return b.Clock.Now()
+// machines are the kind of machines.
+func machines() cluster.Kind[Machine] {
+	return cluster.Kind[Machine]{Name: "Machine", Meta: func(m *Machine) *fairlead.ObjectMeta { return &m.ObjectMeta }}
 }
 
 // lock takes the lock and brings the cluster up to the present.
 func (b *MemBackend) lock() time.Time {
-	b.mu.Lock()
-	if b.machines == nil {
-		b.machines, b.instances = make(map[string]*Machine), make(map[string]bool)
-		b.nodes, b.onNode, b.pods = make(map[string]*Node), make(map[string][]*Pod), make(map[string]*Pod)
-		b.provided = make(map[string]string)
-		b.inSpace, b.budgets = make(map[string]map[string]*Pod), make(map[string][]*PodDisruptionBudget)
+	b.once.Do(func() {
+		b.all = cluster.Of(b.Cluster, b.Clock, &cluster.Options{PodStartup: b.PodStartup})
 		b.owners, b.events = make(map[string]time.Time), make(map[string][]RecordEvent)
-	}
-	now := b.now().Round(0).UTC()
-	b.pass(now)
-	return now
+	})
+	b.all.Lock()
+	b.all.Run()
+	return b.all.Now()
 }
 
-// next gives out UIDs and revisions.
-func (b *MemBackend) next() string {
-	b.serial++
-	return strconv.Itoa(b.serial)
-}
+func (b *MemBackend) unlock() { b.all.Unlock() }
 
 // PutMachine makes a machine, or replaces the one of its name. It is admitted
 // first; one that is made gets a UID if it has none, the finalizer, and an
 // instance unless its phase is Provisioning.
 func (b *MemBackend) PutMachine(m Machine) error {
 	b.lock()
-	defer b.mu.Unlock()
-	old := b.machines[m.String()]
+	defer b.unlock()
+	old := cluster.Ref(b.all, machines(), m.String())
 	if err := Admit(old, &m); err != nil {
 		return fmt.Errorf("machine %s: %w", m.ObjectMeta, err)
 	}
@@ -104,34 +82,45 @@ func (b *MemBackend) PutMachine(m Machine) error {
 // has an instance, unless gone; one that is being deleted stays so.
 func (b *MemBackend) Restore(m Machine, gone bool) {
 	b.lock()
-	defer b.mu.Unlock()
+	defer b.unlock()
 	b.keep(&m, m)
-	if _, there := b.instances[m.String()]; !there && !gone {
-		b.instances[m.String()] = true
+	if !gone {
+		b.addInstance(m.String())
 	}
 }
 
 func (b *MemBackend) keep(old *Machine, m Machine) {
 	name := m.String()
-	m.UID = cmp.Or(m.UID, "machine-"+b.next())
-	m.ResourceVersion = b.next()
+	if m.UID == "" {
+		m.UID = b.all.UID("Machine")
+	}
 	if old == nil {
 		if !slices.Contains(m.Finalizers, Finalizer) {
 			m.Finalizers = append(slices.Clone(m.Finalizers), Finalizer)
 		}
 		if m.Status.Phase != PhaseProvisioning {
-			b.instances[name] = true
+			b.addInstance(name)
 		}
 	}
-	b.machines[name] = &m
+	cluster.Put(b.all, machines(), &m)
 	if m.Deleting() && len(m.Finalizers) == 0 {
 		b.forget(name)
 	}
 }
 
+// addInstance makes the instance of a machine, if it has none.
+func (b *MemBackend) addInstance(machine string) {
+	b.all.AddInstance(machine, func() string {
+		if m := cluster.Ref(b.all, machines(), machine); m != nil && b.nodeOf(m) != nil {
+			return b.nodeOf(m).Name
+		}
+		return ""
+	})
+}
+
 func (b *MemBackend) forget(name string) {
-	delete(b.machines, name)
-	delete(b.instances, name)
+	cluster.Drop(b.all, machines(), name)
+	b.all.DropInstance(name)
 }
 
 var (
@@ -142,20 +131,15 @@ var (
 // Machine returns a machine, nil if there is none.
 func (b *MemBackend) Machine(name string) *Machine {
 	b.lock()
-	defer b.mu.Unlock()
-	return b.machines[name]
+	defer b.unlock()
+	return cluster.Ref(b.all, machines(), name)
 }
 
 // List returns all machines, by name.
 func (b *MemBackend) List() []*Machine {
 	b.lock()
-	defer b.mu.Unlock()
-	names := slices.Sorted(maps.Keys(b.machines))
-	all := make([]*Machine, len(names))
-	for i, name := range names {
-		all[i] = b.machines[name]
-	}
-	return all
+	defer b.unlock()
+	return cluster.Refs(b.all, machines())
 }
 
 // Reachable reports whether a node is there and is heard of.
@@ -169,8 +153,8 @@ func (b *MemBackend) Reachable(node string) bool {
 // The change is admitted first.
 func (b *MemBackend) Edit(name string, f func(m *Machine)) error {
 	b.lock()
-	defer b.mu.Unlock()
-	old := b.machines[name]
+	defer b.unlock()
+	old := cluster.Ref(b.all, machines(), name)
 	if old == nil {
 		return fmt.Errorf("machine %s: %w", name, errNoMachine)
 	}
@@ -187,8 +171,8 @@ func (b *MemBackend) Edit(name string, f func(m *Machine)) error {
 // are removed.
 func (b *MemBackend) Delete(name string) error {
 	now := b.lock()
-	defer b.mu.Unlock()
-	old := b.machines[name]
+	defer b.unlock()
+	old := cluster.Ref(b.all, machines(), name)
 	switch {
 	case old == nil:
 		return fmt.Errorf("machine %s: %w", name, errNoMachine)
@@ -206,13 +190,13 @@ func (b *MemBackend) Delete(name string) error {
 // there is no such hook, and refuses when the hook is of another owner.
 func (b *MemBackend) Release(machine string, p Point, name, owner string) error {
 	b.lock()
-	defer b.mu.Unlock()
+	defer b.unlock()
 	_, err := b.release(machine, RemoveHook{Point: p, Name: name, Owner: owner})
 	return err
 }
 
 func (b *MemBackend) release(machine string, a RemoveHook) (changed bool, err error) {
-	old := b.machines[machine]
+	old := cluster.Ref(b.all, machines(), machine)
 	if old == nil {
 		return false, errNoMachine
 	}
@@ -239,58 +223,56 @@ func (b *MemBackend) release(machine string, a RemoveHook) (changed bool, err er
 // PutNode makes a node, or replaces the one of its name. One without UID gets
 // that of the node it replaces, or a new one.
 func (b *MemBackend) PutNode(n Node) {
-	now := b.lock()
-	defer b.mu.Unlock()
-	if old := b.nodes[n.Name]; old != nil {
+	b.lock()
+	defer b.unlock()
+	if old := cluster.Ref(b.all, cluster.Nodes(), n.Name); old != nil {
 		n.UID = cmp.Or(n.UID, old.UID)
 	}
-	n.UID = cmp.Or(n.UID, "node-"+b.next())
-	b.setNode(&n)
-	if n.Spec.ProviderID != "" {
-		b.provided[n.Spec.ProviderID] = n.Name
+	if n.UID == "" {
+		n.UID = b.all.UID("Node")
 	}
-	if !drain.Unreachable(&n) {
-		for _, p := range b.onNode[n.Name] {
-			if p.DeletionTimestamp != nil {
-				b.due.Add("end "+p.UID, later(now, *p.DeletionTimestamp))
-			}
-		}
-	}
-	for _, p := range slices.Clone(b.onNode[""]) {
-		b.due.Add("place "+p.UID, now)
-	}
-	b.pass(now)
+	cluster.Put(b.all, cluster.Nodes(), &n)
+	b.all.Run()
 }
 
 // Node returns a node, nil if there is none.
 func (b *MemBackend) Node(name string) *Node {
 	b.lock()
-	defer b.mu.Unlock()
-	return b.nodes[name]
+	defer b.unlock()
+	return cluster.Ref(b.all, cluster.Nodes(), name)
 }
 
-// PutPod makes a pod on the node that it names, or replaces the one of its UID.
-// One without UID gets one.
+// PutPod makes a pod on the node that it names, or replaces the one of its UID, or
+// of its namespace and name. One without UID gets one.
 func (b *MemBackend) PutPod(p Pod) {
 	b.lock()
-	defer b.mu.Unlock()
-	p.UID = cmp.Or(p.UID, "pod-"+b.next())
+	defer b.unlock()
+	if p.UID == "" {
+		p.UID = b.all.UID("Pod")
+	}
 	b.remove(p.UID)
-	b.insert(&p)
+	cluster.Put(b.all, cluster.Pods(), &p)
 }
 
 // PodsOn returns the pods of a node by namespace and name; those that wait for
 // a node have the empty name.
 func (b *MemBackend) PodsOn(node string) []*Pod {
 	b.lock()
-	defer b.mu.Unlock()
-	return slices.Clone(b.onNode[node])
+	defer b.unlock()
+	return b.all.PodsOn(node)
+}
+
+// remove takes a pod away.
+func (b *MemBackend) remove(uid string) {
+	if p := b.all.PodOf(uid); p != nil {
+		cluster.Drop(b.all, cluster.Pods(), p.ObjectMeta.String())
+	}
 }
 
 // RemovePod lets a pod vanish, as when its process has ended.
 func (b *MemBackend) RemovePod(uid string) {
 	b.lock()
-	defer b.mu.Unlock()
+	defer b.unlock()
 	b.remove(uid)
 }
 
@@ -301,32 +283,29 @@ func (b *MemBackend) PutBudget(p PodDisruptionBudget) error {
 		return err
 	}
 	b.lock()
-	defer b.mu.Unlock()
-	list := slices.DeleteFunc(slices.Clone(b.budgets[p.Namespace]), func(o *PodDisruptionBudget) bool { return o.Name == p.Name })
-	list = append(list, &p)
-	slices.SortFunc(list, func(x, y *PodDisruptionBudget) int { return strings.Compare(x.Name, y.Name) })
-	b.budgets[p.Namespace] = list
+	defer b.unlock()
+	cluster.Put(b.all, cluster.Budgets(), &p)
 	return nil
 }
 
 // RemoveBudget removes a disruption budget.
 func (b *MemBackend) RemoveBudget(namespace, name string) {
 	b.lock()
-	defer b.mu.Unlock()
-	b.budgets[namespace] = slices.DeleteFunc(slices.Clone(b.budgets[namespace]), func(o *PodDisruptionBudget) bool { return o.Name == name })
+	defer b.unlock()
+	cluster.Drop(b.all, cluster.Budgets(), namespace+"/"+name)
 }
 
 // SetOwner notes a sign of life of an owner of hooks.
 func (b *MemBackend) SetOwner(name string) {
 	now := b.lock()
-	defer b.mu.Unlock()
+	defer b.unlock()
 	b.owners[name] = now
 }
 
 // Events returns what was told of a machine, the latest last, at most 100.
 func (b *MemBackend) Events(machine string) []RecordEvent {
 	b.lock()
-	defer b.mu.Unlock()
+	defer b.unlock()
 	return slices.Clone(b.events[machine])
 }
 
@@ -334,8 +313,9 @@ func (b *MemBackend) Events(machine string) []RecordEvent {
 // false when nothing is under way.
 func (b *MemBackend) Next() (time.Time, bool) {
 	b.lock()
-	defer b.mu.Unlock()
-	return b.due.Next()
+	defer b.unlock()
+	at := b.all.Next()
+	return at, !at.IsZero()
 }
 
 // Observe implements Backend.
@@ -343,16 +323,16 @@ func (b *MemBackend) Observe(ctx context.Context, machine string) (*World, error
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	now := b.lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.unlock()
 	w := new(World)
-	m := b.machines[machine]
+	m := cluster.Ref(b.all, machines(), machine)
 	if m == nil {
 		return w, nil
 	}
 	w.Machine = m
 	w.Instance = InstanceGone
-	if _, there := b.instances[machine]; there {
+	if b.all.HasInstance(machine) {
 		w.Instance = InstanceExists
 	}
 	for _, h := range slices.Concat(m.Spec.LifecycleHooks.PreDrain, m.Spec.LifecycleHooks.PreTerminate) {
@@ -365,12 +345,16 @@ func (b *MemBackend) Observe(ctx context.Context, machine string) (*World, error
 		return w, nil
 	}
 	spaces := make(map[string]bool, 4)
-	for _, p := range b.onNode[w.Node.Name] {
+	budgets := cluster.Refs(b.all, cluster.Budgets())
+	for _, p := range b.all.PodsOn(w.Node.Name) {
 		w.Pods = append(w.Pods, *p)
-		if !spaces[p.Namespace] {
-			spaces[p.Namespace] = true
-			for _, budget := range b.budgets[p.Namespace] {
-				w.Budgets = append(w.Budgets, *b.measured(budget, now))
+		if spaces[p.Namespace] {
+			continue
+		}
+		spaces[p.Namespace] = true
+		for _, budget := range budgets {
+			if budget.Namespace == p.Namespace {
+				w.Budgets = append(w.Budgets, *b.all.Measure(budget))
 			}
 		}
 	}
@@ -379,29 +363,11 @@ func (b *MemBackend) Observe(ctx context.Context, machine string) (*World, error
 
 // nodeOf returns the node of a machine, as [NodeOf] does.
 func (b *MemBackend) nodeOf(m *Machine) *Node {
-	if n := b.nodes[b.provided[m.Spec.ProviderID]]; n != nil && m.Spec.ProviderID != "" && n.Spec.ProviderID == m.Spec.ProviderID {
+	if n := b.all.NodeFor(m.Spec.ProviderID); n != nil {
 		return n
 	}
 	if m.Status.NodeRef == nil {
 		return nil
 	}
-	return b.nodes[m.Status.NodeRef.Name]
-}
-
-// measured returns a budget with its present numbers.
-func (b *MemBackend) measured(budget *PodDisruptionBudget, now time.Time) *PodDisruptionBudget {
-	var pods []*Pod
-	for _, p := range b.inSpace[budget.Namespace] { // their order does not matter: they are counted
-		pods = append(pods, p)
-	}
-	c := *budget
-	c.Status, _ = budget.Measure(pods, nil, now) // it was checked when it was put
-	return &c
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
+	return cluster.Ref(b.all, cluster.Nodes(), m.Status.NodeRef.Name)
 }

@@ -39,7 +39,7 @@ var lattice = map[string][]string{
 	"internal/long":      {},
 	"internal/mutate":    {"."},
 	"internal/words":     {},
-	"internal/cluster":   {".", "internal/object", "internal/placement"},
+	"internal/cluster":   {".", "internal/object", "internal/placement", "internal/wheel"},
 	"internal/explore":   {".", "internal/golden", "internal/long"},
 	"internal/sim":       {".", "internal/object"},
 	"internal/placement": {".", "internal/object"},
@@ -96,10 +96,10 @@ var lattice = map[string][]string{
 	},
 
 	// Controllers.
-	"lifecycle":       {".", "internal/durations", "internal/diagram", "internal/words", "internal/object", "internal/wheel", "lifecycle/drain"},
+	"lifecycle":       {".", "internal/cluster", "internal/durations", "internal/diagram", "internal/words", "internal/object", "lifecycle/drain"},
 	"lifecycle/drain": {".", "internal/durations", "internal/words", "internal/object", "internal/placement"},
 	"taints":          {".", "internal/decimal", "internal/words", "internal/object"},
-	"taints/eviction": {".", "internal/durations", "internal/object", "taints", "internal/words"},
+	"taints/eviction": {".", "internal/cluster", "internal/durations", "internal/object", "taints", "internal/words"},
 	"taints/fleet":    {".", "internal/decimal", "taints"},
 	"taints/whatif":   {".", "internal/durations", "internal/words", "internal/object", "internal/placement", "taints", "taints/eviction"},
 	"cvo/graph":       {".", "internal/diagram", "internal/doc", "internal/words", "internal/object", "internal/semverx"},

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"maps"
 	"math/rand/v2"
 )
 
@@ -26,7 +27,12 @@ type Client struct {
 
 // Client returns a client whose faults are drawn from a seed.
 func (c *Cluster) Client(seed uint64, f Faults) *Client {
-	return &Client{c: c, faults: f, rand: rand.New(rand.NewPCG(seed, 14)), cache: map[string]map[string]*entry{}}
+	x := &Client{c: c, faults: f, rand: rand.New(rand.NewPCG(seed, 14)), cache: map[string]map[string]*entry{}, seen: len(c.log)}
+	for kind, table := range c.tables {
+		x.cache[kind] = maps.Clone(table)
+	}
+	c.watched = true
+	return x
 }
 
 // Heal ends all faults, and Outage begins or ends one in which no call succeeds.
@@ -71,12 +77,12 @@ func Cached[T any](x *Client, k Kind[T], name string) (T, bool) {
 		var none T
 		return none, false
 	}
-	return e.value.(T), true
+	return *e.value.(*T), true
 }
 
 // CachedList returns the objects of a kind as the cache has them, by namespace and
 // name.
-func CachedList[T any](x *Client, k Kind[T]) []T { return list(x.cache[k.Name], k) }
+func CachedList[T any](x *Client, k Kind[T]) []T { return list[T](x.cache[k.Name]) }
 
 // Do makes a call that changes the cluster, with this client's faults.
 func (x *Client) Do(call func(c *Cluster) error) error {

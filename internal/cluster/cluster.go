@@ -1,19 +1,23 @@
 package cluster
 
 import (
-	"cmp"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/placement"
+	"github.com/fairlead/fairlead/internal/wheel"
 )
 
-// Options are how long things take. Nil stands for the zero value.
+// Options are how a cluster behaves. Nil stands for the zero value.
 type Options struct {
 	PodStartup    time.Duration // from a pod's being bound to its being ready; 0 means ten seconds
 	InstanceGoes  time.Duration // from the request to delete an instance to its being gone; 0 means a minute
 	NodeIsRemoved time.Duration // from its instance's being gone to the removal of a node by the cloud; 0 means ten minutes
+	// Still has no controllers and no scheduler: nobody makes a pod, and those that
+	// wait for a node go on waiting.
+	Still bool
 }
 
 // Workload is a controller that keeps a number of pods.
@@ -25,31 +29,48 @@ type Workload struct {
 	Labels    map[string]string // of its pods
 }
 
-// Cluster is a cluster in memory. It is for one goroutine.
+// Cluster is a cluster in memory. Whoever may share it with others holds its lock
+// while using it; its methods do not.
 type Cluster struct {
+	sync.Mutex
+
 	clock     fairlead.Clock
 	options   Options
 	revision  int
 	serial    int
 	tables    map[string]map[string]*entry
-	log       []event
+	log       []event // from when there was a client
+	watched   bool
 	workloads []Workload
-	bound     map[string]time.Time // by UID of the pod: when it was bound
+	short     bool                 // a workload may have too few pods
+	bound     map[string]time.Time // by UID of the pod: when the scheduler has bound it
 	silent    map[string]bool      // nodes whose agent does nothing
-	instances map[string]*instance // by provider ID
+	instances map[string]*instance
+	due       wheel.Timers[string]
+
+	onNode   map[string]map[string]*fairlead.Pod // by node, then name; "" for those that wait for one
+	inSpace  map[string]map[string]*fairlead.Pod // by namespace, then name
+	byUID    map[string]*fairlead.Pod
+	provided map[string]string // names of nodes by their providerID
+	open     []string          // nodes that may take pods, by name
+	turn     int               // where in open the next pod goes
+	room     *placement.Cluster
 }
 
 // instance is a machine of the cloud.
 type instance struct {
-	node string    // the node that runs on it
-	gone time.Time // when it is gone; zero while nobody asks for that
-	lost time.Time // when it was found to be gone
+	node  func() string // the node that runs on it, "" for none
+	going bool
 }
 
 // New returns an empty cluster.
 func New(clock fairlead.Clock, o *Options) *Cluster {
+	if clock == nil {
+		clock = fairlead.SystemClock{}
+	}
 	c := &Cluster{
 		clock: clock, tables: map[string]map[string]*entry{}, bound: map[string]time.Time{}, silent: map[string]bool{}, instances: map[string]*instance{},
+		onNode: map[string]map[string]*fairlead.Pod{}, inSpace: map[string]map[string]*fairlead.Pod{}, byUID: map[string]*fairlead.Pod{}, provided: map[string]string{},
 	}
 	if o != nil {
 		c.options = *o
@@ -57,58 +78,102 @@ func New(clock fairlead.Clock, o *Options) *Cluster {
 	return c
 }
 
-func (c *Cluster) now() time.Time { return c.clock.Now().Round(0).UTC() }
+// key is what the cluster is kept under in a MemCluster.
+type key struct{}
 
-// AddWorkload has a number of pods kept from now on.
-func (c *Cluster) AddWorkload(w Workload) { c.workloads = append(c.workloads, w) }
-
-// AddInstance makes an instance of the cloud, on which a node of a name will run.
-func (c *Cluster) AddInstance(providerID, node string) {
-	c.instances[providerID] = &instance{node: node}
+// Of returns the cluster that a MemBackend is a view of: that of m, or else one of
+// its own with the clock and the options.
+func Of(m *fairlead.MemCluster, clock fairlead.Clock, o *Options) *Cluster {
+	if m == nil {
+		return New(clock, o)
+	}
+	return m.Part(key{}, func() any { return New(m.Clock, nil) }).(*Cluster)
 }
 
-// DeleteInstance asks the cloud to delete an instance. To ask again changes
-// nothing.
-func (c *Cluster) DeleteInstance(providerID string) {
-	if i := c.instances[providerID]; i != nil && i.gone.IsZero() {
-		i.gone = c.now().Add(cmp.Or(max(c.options.InstanceGoes, 0), time.Minute))
+// Now returns the time by the cluster's clock.
+func (c *Cluster) Now() time.Time { return c.clock.Now().Round(0).UTC() }
+
+func or(d, otherwise time.Duration) time.Duration {
+	if d > 0 {
+		return d
+	}
+	return otherwise
+}
+
+// Serial gives out numbers from 1.
+func (c *Cluster) Serial() int {
+	c.serial++
+	return c.serial
+}
+
+// AddWorkload has a number of pods kept from now on.
+func (c *Cluster) AddWorkload(w Workload) {
+	c.workloads = append(c.workloads, w)
+	c.short = true
+}
+
+// AddInstance makes an instance of the cloud, on which a node of a name runs.
+func (c *Cluster) AddInstance(id string, node func() string) {
+	if c.instances[id] == nil {
+		c.instances[id] = &instance{node: node}
 	}
 }
 
-// HasInstance reports whether an instance is there, even if it is going.
-func (c *Cluster) HasInstance(providerID string) bool {
-	i := c.instances[providerID]
-	return i != nil && i.lost.IsZero()
+// DeleteInstance asks the cloud to delete an instance, which takes so long, or as the
+// options say if that is 0. It reports whether that is news.
+func (c *Cluster) DeleteInstance(id string, takes time.Duration) bool {
+	i := c.instances[id]
+	if i == nil || i.going {
+		return false
+	}
+	i.going = true
+	c.due.Add("instance "+id, c.Now().Add(or(takes, or(c.options.InstanceGoes, time.Minute))))
+	return true
 }
 
+// DropInstance takes an instance away at once, and nobody hears of that.
+func (c *Cluster) DropInstance(id string) { delete(c.instances, id) }
+
+// HasInstance reports whether an instance is there, even if it is going.
+func (c *Cluster) HasInstance(id string) bool { return c.instances[id] != nil }
+
 // Silence has the agent of a node do nothing, or work again: pods on a silent node
-// neither start nor end, and it does not report.
-func (c *Cluster) Silence(node string, is bool) { c.silent[node] = is }
+// neither start nor end, and it does not report. A node whose condition Ready is
+// Unknown is silent, too.
+func (c *Cluster) Silence(node string, is bool) {
+	if is {
+		c.silent[node] = true
+	} else {
+		delete(c.silent, node)
+	}
+	if n := Ref(c, Nodes(), node); n != nil {
+		c.nodeChanged(node, n, n)
+	}
+}
 
 // Join registers a node that is ready, with a UID of its own each time.
 func (c *Cluster) Join(n fairlead.Node) error {
 	n.UID = ""
-	n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: fairlead.ConditionTrue, LastHeartbeatTime: c.now(), LastTransitionTime: c.now()}}
+	now := c.Now()
+	n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: fairlead.ConditionTrue, LastHeartbeatTime: now, LastTransitionTime: now}}
 	if n.Status.Allocatable == nil {
 		n.Status.Allocatable = map[string]string{"cpu": "8", "memory": "32Gi", "pods": "110"}
 	}
-	c.drop("Node", n.Name)
+	Drop(c, Nodes(), n.Name)
 	delete(c.silent, n.Name)
 	_, err := Create(c, Nodes(), n)
 	return err
 }
 
-// room returns the nodes and pods as the scheduler sees them.
-func (c *Cluster) room() *placement.Cluster {
-	r := placement.New(nil)
-	nodes, pods := List(c, Nodes()), List(c, Pods())
-	for i := range nodes {
-		_ = r.SetNode(&nodes[i]) // what it cannot read is no room
+// NodeFor returns the node of a providerID, nil if there is none.
+func (c *Cluster) NodeFor(providerID string) *fairlead.Node {
+	if providerID == "" {
+		return nil
 	}
-	for i := range pods {
-		_ = r.Add(&pods[i])
+	if n := Ref(c, Nodes(), c.provided[providerID]); n != nil && n.Spec.ProviderID == providerID {
+		return n
 	}
-	return r
+	return nil
 }
 
 // Evict asks the eviction API to end a pod. The error is a *fairlead.RefusedError:
@@ -124,7 +189,7 @@ func (c *Cluster) Evict(name, uid string, grace *int64) error {
 	return Delete(c, Pods(), name, uid, grace)
 }
 
-// workload returns the name of the controller's ReplicaSet and its UID.
+// owner is what the pods of a workload belong to.
 func (w *Workload) owner() fairlead.OwnerReference {
 	yes := true
 	return fairlead.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: w.Name, UID: fmt.Sprintf("rs-%s-%s", w.Namespace, w.Name), Controller: &yes}

@@ -17,7 +17,7 @@ func start(t *testing.T, nodes ...string) (*cluster.Cluster, *fairlead.ManualClo
 	clock.Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	c := cluster.New(clock, nil)
 	for _, name := range nodes {
-		c.AddInstance("cloud:///"+name, name)
+		c.AddInstance("cloud:///"+name, func() string { return name })
 		n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: name, Labels: map[string]string{"kubernetes.io/hostname": name}}, Spec: fairlead.NodeSpec{ProviderID: "cloud:///" + name}}
 		n.Status.Allocatable = map[string]string{"cpu": "2", "memory": "4Gi", "pods": "10"}
 		if err := c.Join(n); err != nil {
@@ -107,7 +107,7 @@ func TestRoom(t *testing.T) {
 // removed in the end; its pods go with it.
 func TestInstance(t *testing.T) {
 	c, clock := start(t, "a", "b")
-	c.DeleteInstance("cloud:///b")
+	c.DeleteInstance("cloud:///b", 0)
 	for range 6 {
 		if next := c.Next(); !next.IsZero() {
 			clock.Set(next)

@@ -1,5 +1,5 @@
-// Package cluster is one cluster in memory, for simulations in which several
-// engines act on the same nodes and pods.
+// Package cluster is one cluster in memory, on which several engines act: their
+// MemBackends are views of it, see [fairlead.MemCluster] and [Of].
 //
 // It has an API server (objects of any kind with UIDs, revisions, finalizers and
 // graceful deletion, and the eviction API with its budgets), watches that lag, a
@@ -12,6 +12,5 @@
 // answers that are lost, conflicts. Everything is drawn from a seed, and the same
 // calls come to the same each time.
 //
-// It knows no engine. An engine's side of it is a Backend that reads and writes
-// objects through a Client.
+// It knows no engine.
 package cluster

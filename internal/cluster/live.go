@@ -1,87 +1,158 @@
 package cluster
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead/internal/placement"
 )
 
 // Run lets everything happen that is due by now: agents, controllers, the
-// scheduler and the cloud act until nothing changes.
+// scheduler and the cloud act.
 func (c *Cluster) Run() {
+	now := c.Now()
 	for {
-		before := c.revision + len(c.log)
-		c.cloud()
-		c.agents()
 		c.controllers()
-		c.schedule()
-		if c.revision+len(c.log) == before {
+		what, ok := c.due.Pop(now)
+		if !ok {
 			return
 		}
-	}
-}
-
-// cloud removes instances that go, and in time their nodes.
-func (c *Cluster) cloud() {
-	now := c.now()
-	for _, id := range slices.Sorted(maps.Keys(c.instances)) {
-		i := c.instances[id]
-		if i.gone.IsZero() || now.Before(i.gone) {
-			continue
-		}
-		if i.lost.IsZero() {
-			i.lost = now
-			c.silent[i.node] = true
-		}
-		n, ok := Get(c, Nodes(), i.node)
-		if ok && n.Spec.ProviderID == id && !now.Before(i.lost.Add(cmp.Or(max(c.options.NodeIsRemoved, 0), 10*time.Minute))) {
-			c.drop("Node", i.node)
-		}
-	}
-}
-
-// agents start and end the pods of nodes, and collect those whose node is gone.
-func (c *Cluster) agents() {
-	now := c.now()
-	for _, p := range List(c, Pods()) {
-		if p.Spec.NodeName == "" {
-			continue
-		}
-		if _, ok := Get(c, Nodes(), p.Spec.NodeName); !ok {
-			c.forget(&p)
-			continue
-		}
-		switch {
-		case c.silent[p.Spec.NodeName]:
-		case p.DeletionTimestamp != nil:
-			if !p.DeletionTimestamp.After(now) && len(p.Finalizers) == 0 {
-				c.forget(&p)
+		verb, id, _ := strings.Cut(what, " ")
+		switch verb {
+		case "instance":
+			c.instanceGoes(id, now)
+		case "lost":
+			if n := Ref(c, Nodes(), id); n != nil && c.mute(n) {
+				c.RemoveNode(id)
 			}
-		case p.Status.Phase == fairlead.PodPending && !now.Before(c.bound[p.UID].Add(cmp.Or(max(c.options.PodStartup, 0), 10*time.Second))):
-			p.Status.Phase = fairlead.PodRunning
-			p.Status.Conditions = fairlead.SetCondition(p.Status.Conditions, fairlead.Condition{Type: "Ready", Status: fairlead.ConditionTrue, LastTransitionTime: now})
-			put(c, Pods(), p)
+		case "place":
+			if p := Ref(c, Pods(), id); p != nil {
+				c.place(p, now)
+			}
+		case "ready":
+			c.start(Ref(c, Pods(), id), now)
+		case "end":
+			c.finish(Ref(c, Pods(), id), now)
 		}
 	}
 }
 
-func (c *Cluster) forget(p *fairlead.Pod) {
-	delete(c.bound, p.UID)
-	c.drop("Pod", p.ObjectMeta.String())
+// Next returns when time alone will change something, or the zero time.
+func (c *Cluster) Next() time.Time {
+	at, _ := c.due.Next()
+	return at
 }
 
-// controllers make the pods that are missing.
+// Unheard reports whether the condition Ready of a node is Unknown.
+func Unheard(n *fairlead.Node) bool {
+	r := n.Condition("Ready")
+	return r != nil && r.Status == fairlead.ConditionUnknown
+}
+
+// mute reports whether the agent of a node does nothing.
+func (c *Cluster) mute(n *fairlead.Node) bool { return c.silent[n.Name] || Unheard(n) }
+
+// instanceGoes has an instance be gone; nothing is heard any more of its node, which
+// the cloud removes in time.
+func (c *Cluster) instanceGoes(id string, now time.Time) {
+	i := c.instances[id]
+	if i == nil || !i.going {
+		return
+	}
+	delete(c.instances, id)
+	n := Ref(c, Nodes(), i.node())
+	if n == nil {
+		return
+	}
+	q := *n
+	q.Status.Conditions = slices.DeleteFunc(slices.Clone(n.Status.Conditions), func(c fairlead.NodeCondition) bool { return c.Type == "Ready" })
+	q.Status.Conditions = append(q.Status.Conditions, fairlead.NodeCondition{Type: "Ready", Status: fairlead.ConditionUnknown, LastTransitionTime: now})
+	Put(c, Nodes(), &q)
+	c.due.Add("lost "+n.Name, now.Add(or(c.options.NodeIsRemoved, 10*time.Minute)))
+}
+
+// RemoveNode removes a node, and what ran on it.
+func (c *Cluster) RemoveNode(name string) {
+	Drop(c, Nodes(), name)
+	for _, p := range c.PodsOn(name) {
+		c.vanish(p)
+	}
+}
+
+// vanish removes a pod, and has its controller make another.
+func (c *Cluster) vanish(p *fairlead.Pod) {
+	Drop(c, Pods(), p.ObjectMeta.String())
+	c.replace(p)
+}
+
+// finish removes a pod whose grace is over, if its node's agent says so.
+func (c *Cluster) finish(p *fairlead.Pod, now time.Time) {
+	if p == nil || p.DeletionTimestamp == nil || p.DeletionTimestamp.After(now) || len(p.Finalizers) > 0 {
+		return
+	}
+	if n := Ref(c, Nodes(), p.Spec.NodeName); n == nil || !c.mute(n) {
+		c.vanish(p)
+	}
+}
+
+// start has a pod be ready that was bound.
+func (c *Cluster) start(p *fairlead.Pod, now time.Time) {
+	if p == nil {
+		return
+	}
+	n := Ref(c, Nodes(), p.Spec.NodeName)
+	if n == nil || c.mute(n) || p.DeletionTimestamp != nil || p.Status.Phase == fairlead.PodRunning {
+		return
+	}
+	delete(c.bound, p.UID)
+	q := *p
+	q.Status.Phase = fairlead.PodRunning
+	q.Status.Conditions = fairlead.SetCondition(p.Status.Conditions, fairlead.Condition{Type: "Ready", Status: fairlead.ConditionTrue, LastTransitionTime: now})
+	Put(c, Pods(), &q)
+}
+
+// of returns the workload that a pod is of, nil if it is of none.
+func (c *Cluster) of(p *fairlead.Pod) *Workload {
+	o := p.ControllerOf()
+	for i := range c.workloads {
+		if w := &c.workloads[i]; o != nil && w.Namespace == p.Namespace && w.owner().UID == o.UID {
+			return w
+		}
+	}
+	return nil
+}
+
+// replace has the controller of a pod that is gone make another.
+func (c *Cluster) replace(p *fairlead.Pod) {
+	o := p.ControllerOf()
+	if c.options.Still || o == nil || o.Kind == "DaemonSet" || p.Finished() || c.of(p) != nil {
+		return
+	}
+	n := *p
+	n.UID = c.UID("Pod")
+	base, _, _ := strings.Cut(p.Name, "~")
+	n.Name = fmt.Sprintf("%s~%d", base, c.serial)
+	n.DeletionTimestamp, n.DeletionGracePeriodSeconds = nil, nil
+	n.Spec.NodeName = ""
+	n.Status.Phase = fairlead.PodPending
+	n.Status.Conditions = nil
+	Put(c, Pods(), &n)
+}
+
+// controllers make the pods that workloads are short of.
 func (c *Cluster) controllers() {
+	if !c.short {
+		return
+	}
+	c.short = false
 	for i := range c.workloads {
 		w := &c.workloads[i]
-		owner := w.owner()
-		have := 0
-		for _, p := range List(c, Pods()) {
+		owner, have := w.owner(), 0
+		for _, p := range c.inSpace[w.Namespace] {
 			if o := p.ControllerOf(); o != nil && o.UID == owner.UID && p.DeletionTimestamp == nil && !p.Finished() {
 				have++
 			}
@@ -97,64 +168,154 @@ func (c *Cluster) controllers() {
 	}
 }
 
-// schedule binds the pods that wait, to the first node that takes each.
-func (c *Cluster) schedule() {
-	room := c.room()
-	for _, p := range List(c, Pods()) {
-		if p.Spec.NodeName != "" || p.DeletionTimestamp != nil {
+// place puts a pod on the next node on which it fits, in turn by name, or tries again
+// later.
+func (c *Cluster) place(p *fairlead.Pod, now time.Time) {
+	if p.Spec.NodeName != "" || p.DeletionTimestamp != nil || c.options.Still {
+		return
+	}
+	for i := range c.open {
+		turn := (c.turn + 1 + i) % len(c.open)
+		if !c.rooms().Fits(p, c.open[turn]) {
 			continue
 		}
-		n, ok := room.First(&p, func(n *fairlead.Node) bool { return n.DeletionTimestamp == nil && !c.silent[n.Name] })
-		if !ok {
-			continue
+		c.turn = turn
+		q := *p
+		q.Spec.NodeName = c.open[turn]
+		c.bound[p.UID] = now
+		Put(c, Pods(), &q)
+		c.due.Add("ready "+p.ObjectMeta.String(), now.Add(or(c.options.PodStartup, 10*time.Second)))
+		return
+	}
+	c.due.Add("place "+p.ObjectMeta.String(), now.Add(10*time.Second))
+}
+
+// rooms returns the nodes and pods as the scheduler sees them.
+func (c *Cluster) rooms() *placement.Cluster {
+	if c.room == nil {
+		c.room = placement.New(&placement.Options{RoomUntold: true})
+		for _, n := range Refs(c, Nodes()) {
+			_ = c.room.SetNode(n) // what it cannot read is no room
 		}
-		p.Spec.NodeName = n.Name
-		c.bound[p.UID] = c.now()
-		q := put(c, Pods(), p)
-		_ = room.Add(&q)
+		for _, p := range Refs(c, Pods()) {
+			_ = c.room.Add(p)
+		}
+	}
+	return c.room
+}
+
+// podChanged keeps up with a pod that came, changed or went.
+func (c *Cluster) podChanged(name string, old, is *fairlead.Pod) {
+	if old != nil {
+		delete(c.onNode[old.Spec.NodeName], name)
+		delete(c.inSpace[old.Namespace], name)
+		if is == nil || is.UID != old.UID {
+			delete(c.byUID, old.UID)
+			delete(c.bound, old.UID)
+		}
+		if c.room != nil {
+			c.room.Remove(old)
+		}
+	}
+	if len(c.workloads) > 0 {
+		c.short = true
+	}
+	if is == nil {
+		return
+	}
+	set(c.onNode, is.Spec.NodeName, name, is)
+	set(c.inSpace, is.Namespace, name, is)
+	c.byUID[is.UID] = is
+	if c.room != nil {
+		_ = c.room.Add(is)
+	}
+	switch {
+	case is.DeletionTimestamp != nil:
+		if old == nil || old.DeletionTimestamp == nil || !old.DeletionTimestamp.Equal(*is.DeletionTimestamp) || len(old.Finalizers) != len(is.Finalizers) {
+			c.due.Add("end "+name, *is.DeletionTimestamp)
+		}
+	case is.Spec.NodeName == "" && !c.options.Still:
+		c.due.Add("place "+name, c.Now())
 	}
 }
 
-// Next returns when time alone will change something, or the zero time.
-func (c *Cluster) Next() time.Time {
-	var next time.Time
-	now := c.now()
-	at := func(t time.Time) {
-		if t.After(now) && (next.IsZero() || t.Before(next)) {
-			next = t
+func set(index map[string]map[string]*fairlead.Pod, by, name string, p *fairlead.Pod) {
+	if index[by] == nil {
+		index[by] = map[string]*fairlead.Pod{}
+	}
+	index[by][name] = p
+}
+
+// nodeChanged keeps up with a node that came, changed or went.
+func (c *Cluster) nodeChanged(name string, old, is *fairlead.Node) {
+	if is == nil {
+		c.takesPods(name, false)
+		if c.room != nil {
+			c.room.RemoveNode(name)
+		}
+		return
+	}
+	if is.Spec.ProviderID != "" {
+		c.provided[is.Spec.ProviderID] = name
+	}
+	if c.room != nil && is != old {
+		_ = c.room.SetNode(is)
+	}
+	mute := c.mute(is)
+	c.takesPods(name, !is.Spec.Unschedulable && !mute && is.DeletionTimestamp == nil)
+	if mute || len(c.onNode[name]) == 0 {
+		return
+	}
+	now := c.Now()
+	for _, p := range c.onNode[name] { // what has waited for the agent
+		switch {
+		case p.DeletionTimestamp != nil:
+			c.due.Add("end "+p.ObjectMeta.String(), later(now, *p.DeletionTimestamp))
+		case p.Status.Phase == fairlead.PodPending && !c.bound[p.UID].IsZero():
+			c.due.Add("ready "+p.ObjectMeta.String(), later(now, c.bound[p.UID].Add(or(c.options.PodStartup, 10*time.Second))))
 		}
 	}
-	for _, i := range c.instances {
-		at(i.gone)
-		if !i.lost.IsZero() {
-			at(i.lost.Add(cmp.Or(max(c.options.NodeIsRemoved, 0), 10*time.Minute)))
-		}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
 	}
-	for _, p := range List(c, Pods()) {
-		if p.DeletionTimestamp != nil {
-			at(*p.DeletionTimestamp)
+	return b
+}
+
+// takesPods notes whether pods may be placed on a node. Those that wait are tried at
+// once on one that is new.
+func (c *Cluster) takesPods(node string, is bool) {
+	i, was := slices.BinarySearch(c.open, node)
+	switch {
+	case is && !was:
+		c.open = slices.Insert(c.open, i, node)
+		for _, p := range c.onNode[""] {
+			c.due.Add("place "+p.ObjectMeta.String(), c.Now())
 		}
-		if b, ok := c.bound[p.UID]; ok {
-			at(b.Add(cmp.Or(max(c.options.PodStartup, 0), 10*time.Second)))
-		}
+	case was && !is:
+		c.open = slices.Delete(c.open, i, i+1)
 	}
-	return next
 }
 
 // Measured returns the budgets with their present numbers, by namespace and name.
 func (c *Cluster) Measured() []fairlead.PodDisruptionBudget {
 	all := List(c, Budgets())
-	pods := List(c, Pods())
-	pointers := make([]*fairlead.Pod, len(pods))
-	for i := range pods {
-		pointers[i] = &pods[i]
-	}
 	for i := range all {
-		if s, err := all[i].Measure(pointers, c.scale, c.now()); err == nil {
-			all[i].Status = s
-		}
+		all[i] = *c.Measure(&all[i])
 	}
 	return all
+}
+
+// Measure returns a budget with its present numbers. One that cannot be read is
+// returned as it is.
+func (c *Cluster) Measure(b *fairlead.PodDisruptionBudget) *fairlead.PodDisruptionBudget {
+	q := *b
+	if s, err := b.Measure(c.PodsIn(b.Namespace), c.scale, c.Now()); err == nil {
+		q.Status = s
+	}
+	return &q
 }
 
 // scale is how many pods a workload is to have.
@@ -167,16 +328,21 @@ func (c *Cluster) scale(namespace string, o *fairlead.OwnerReference) (int, bool
 	return 0, false
 }
 
-// judge asks the budgets of a pod whether it may be evicted.
-func (c *Cluster) judge(p *fairlead.Pod) error {
+// Guards returns the budgets that guard a pod, with their present numbers, and what
+// the eviction API says of it.
+func (c *Cluster) Guards(p *fairlead.Pod) ([]*fairlead.PodDisruptionBudget, object.EvictionVerdict) {
 	var of []*fairlead.PodDisruptionBudget
-	all := c.Measured()
-	for i := range all {
-		if all[i].Selects(p) {
-			of = append(of, &all[i])
+	for _, b := range Refs(c, Budgets()) {
+		if b.Selects(p) {
+			of = append(of, c.Measure(b))
 		}
 	}
-	switch v := object.JudgeEviction(p, of...); {
+	return of, object.JudgeEviction(p, of...)
+}
+
+// judge asks the budgets of a pod whether it may be evicted.
+func (c *Cluster) judge(p *fairlead.Pod) error {
+	switch of, v := c.Guards(p); {
 	case v.Allows():
 		return nil
 	case v == object.EvictionUnsupported:

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -32,13 +33,13 @@ func Budgets() Kind[fairlead.PodDisruptionBudget] {
 	return Kind[fairlead.PodDisruptionBudget]{"PodDisruptionBudget", func(b *fairlead.PodDisruptionBudget) *fairlead.ObjectMeta { return &b.ObjectMeta }}
 }
 
-// entry is an object as it is kept: a value that is never changed, but replaced.
+// entry is an object as it is kept: a pointer to what is never changed, but replaced.
 type entry struct {
 	value any
-	meta  fairlead.ObjectMeta
+	meta  *fairlead.ObjectMeta
 }
 
-// event is a change of an object; value is nil when it went.
+// event is a change of an object; entry is nil when it went.
 type event struct {
 	kind, name string
 	entry      *entry
@@ -54,23 +55,46 @@ func (c *Cluster) table(kind string) map[string]*entry {
 	return t
 }
 
-// put keeps an object under a new revision.
-func put[T any](c *Cluster, k Kind[T], v T) T {
+// Put keeps an object as it is, under a new revision, in the place of the one of its
+// name, and returns it. It must not be changed any more.
+func Put[T any](c *Cluster, k Kind[T], v *T) *T {
 	c.revision++
-	m := k.Meta(&v)
+	m := k.Meta(v)
 	m.ResourceVersion = strconv.Itoa(c.revision)
-	e := &entry{v, *m}
-	c.table(k.Name)[m.String()] = e
-	c.log = append(c.log, event{k.Name, m.String(), e})
+	name := m.String()
+	e := &entry{v, m}
+	old := c.table(k.Name)[name]
+	c.table(k.Name)[name] = e
+	c.tell(k.Name, name, old, e)
 	return v
 }
 
-// drop removes an object.
-func (c *Cluster) drop(kind, name string) {
-	if _, ok := c.table(kind)[name]; ok {
-		delete(c.table(kind), name)
-		c.log = append(c.log, event{kind, name, nil})
+// Drop removes an object at once, whatever its finalizers say.
+func Drop[T any](c *Cluster, k Kind[T], name string) {
+	if old, ok := c.table(k.Name)[name]; ok {
+		delete(c.table(k.Name), name)
+		c.tell(k.Name, name, old, nil)
 	}
+}
+
+// tell lets everything follow a change.
+func (c *Cluster) tell(kind, name string, old, is *entry) {
+	if c.watched {
+		c.log = append(c.log, event{kind, name, is})
+	}
+	switch kind {
+	case "Pod":
+		c.podChanged(name, pointer[fairlead.Pod](old), pointer[fairlead.Pod](is))
+	case "Node":
+		c.nodeChanged(name, pointer[fairlead.Node](old), pointer[fairlead.Node](is))
+	}
+}
+
+func pointer[T any](e *entry) *T {
+	if e == nil {
+		return nil
+	}
+	return e.value.(*T)
 }
 
 // Create makes an object: with a UID and a time of creation if it has none, and a
@@ -79,42 +103,77 @@ func (c *Cluster) drop(kind, name string) {
 func Create[T any](c *Cluster, k Kind[T], v T) (T, error) {
 	m := k.Meta(&v)
 	if m.Name == "" && m.GenerateName != "" {
-		c.serial++
-		m.Name = m.GenerateName + strconv.Itoa(c.serial)
+		m.Name = m.GenerateName + strconv.Itoa(c.Serial())
 	}
 	if _, there := c.table(k.Name)[m.String()]; there {
 		return v, refused(409, "AlreadyExists", "%s %s is there already", k.Name, m)
 	}
-	c.serial++
-	m.UID = cmp.Or(m.UID, fmt.Sprintf("uid-%d", c.serial))
+	if m.UID == "" {
+		m.UID = c.UID(k.Name)
+	}
 	m.Generation = max(m.Generation, 1)
 	if m.CreationTimestamp.IsZero() {
-		m.CreationTimestamp = c.now()
+		m.CreationTimestamp = c.Now()
 	}
-	return put(c, k, v), nil
+	return *Put(c, k, &v), nil
 }
 
-// Get returns an object by "namespace/name", or by its name where there are no
-// namespaces, and false if there is none.
-func Get[T any](c *Cluster, k Kind[T], name string) (T, bool) {
-	e := c.table(k.Name)[name]
-	if e == nil {
-		var none T
-		return none, false
-	}
-	return e.value.(T), true
+// UID returns a new UID for an object of a kind.
+func (c *Cluster) UID(kind string) string {
+	return strings.ToLower(kind) + "-" + strconv.Itoa(c.Serial())
 }
 
-// List returns the objects of a kind, by namespace and name.
-func List[T any](c *Cluster, k Kind[T]) []T { return list(c.table(k.Name), k) }
+// Ref returns an object by "namespace/name", or by its name where there are no
+// namespaces, and nil if there is none. It must not be changed.
+func Ref[T any](c *Cluster, k Kind[T], name string) *T { return pointer[T](c.table(k.Name)[name]) }
 
-func list[T any](table map[string]*entry, _ Kind[T]) []T {
-	var all []T
-	for _, name := range slices.Sorted(maps.Keys(table)) {
-		all = append(all, table[name].value.(T))
+// Get returns a copy of an object, and false if there is none.
+func Get[T any](c *Cluster, k Kind[T], name string) (v T, ok bool) {
+	if p := Ref(c, k, name); p != nil {
+		return *p, true
+	}
+	return v, false
+}
+
+// List returns copies of the objects of a kind, by namespace and name.
+func List[T any](c *Cluster, k Kind[T]) []T { return list[T](c.table(k.Name)) }
+
+// Refs returns the objects of a kind, by namespace and name. They must not be changed.
+func Refs[T any](c *Cluster, k Kind[T]) []*T {
+	t := c.table(k.Name)
+	all := make([]*T, 0, len(t))
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		all = append(all, t[name].value.(*T))
 	}
 	return all
 }
+
+func list[T any](table map[string]*entry) []T {
+	var all []T
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		all = append(all, *table[name].value.(*T))
+	}
+	return all
+}
+
+// PodsOn returns the pods of a node, by namespace and name; "" stands for those that
+// wait for one. They must not be changed.
+func (c *Cluster) PodsOn(node string) []*fairlead.Pod {
+	if len(c.onNode[node]) == 0 {
+		return nil
+	}
+	return slices.SortedFunc(maps.Values(c.onNode[node]), func(a, b *fairlead.Pod) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	})
+}
+
+// PodsIn returns the pods of a namespace, in any order. They must not be changed.
+func (c *Cluster) PodsIn(namespace string) []*fairlead.Pod {
+	return slices.Collect(maps.Values(c.inSpace[namespace]))
+}
+
+// PodOf returns the pod of a UID, nil if there is none. It must not be changed.
+func (c *Cluster) PodOf(uid string) *fairlead.Pod { return c.byUID[uid] }
 
 // Update writes an object that was read before. The error is a
 // *fairlead.RefusedError: with code 404 if it is gone or another one has its name,
@@ -131,9 +190,9 @@ func Update[T any](c *Cluster, k Kind[T], v T) (T, error) {
 	}
 	m.UID, m.CreationTimestamp = old.meta.UID, old.meta.CreationTimestamp
 	m.DeletionTimestamp, m.DeletionGracePeriodSeconds = old.meta.DeletionTimestamp, old.meta.DeletionGracePeriodSeconds
-	v = put(c, k, v)
+	Put(c, k, &v)
 	if m.DeletionTimestamp != nil && m.DeletionGracePeriodSeconds == nil && len(m.Finalizers) == 0 {
-		c.drop(k.Name, m.String())
+		Drop(c, k, m.String())
 	}
 	return v, nil
 }
@@ -146,40 +205,49 @@ func Delete[T any](c *Cluster, k Kind[T], name, uid string, grace *int64) error 
 	if old == nil || uid != "" && uid != old.meta.UID {
 		return refused(404, "NotFound", "there is no %s %s with UID %q", k.Name, name, uid)
 	}
-	v := old.value.(T)
-	m := k.Meta(&v)
-	if p, ok := any(&v).(*fairlead.Pod); ok && p.Spec.NodeName != "" && !p.Finished() {
-		c.end(p, grace)
+	if p, ok := old.value.(*fairlead.Pod); ok && p.Spec.NodeName != "" && !p.Finished() {
+		seconds := Grace(p, grace)
+		c.End(p, c.Now().Add(time.Duration(seconds)*time.Second), seconds, nil)
 		return nil
 	}
-	if len(m.Finalizers) == 0 {
-		c.drop(k.Name, name)
+	if len(old.meta.Finalizers) == 0 {
+		Drop(c, k, name)
 		return nil
 	}
-	if m.DeletionTimestamp == nil {
-		now := c.now()
-		m.DeletionTimestamp = &now
-		put(c, k, v)
+	if old.meta.DeletionTimestamp == nil {
+		v := *old.value.(*T)
+		now := c.Now()
+		k.Meta(&v).DeletionTimestamp = &now
+		Put(c, k, &v)
 	}
 	return nil
 }
 
-// end begins the grace of a pod, or shortens it.
-func (c *Cluster) end(p *fairlead.Pod, grace *int64) {
-	seconds := int64(30)
-	if p.Spec.TerminationGracePeriodSeconds != nil {
-		seconds = max(*p.Spec.TerminationGracePeriodSeconds, 0)
+// Grace returns how many seconds a pod may take to end that is asked to within so
+// many; nil means its own.
+func Grace(p *fairlead.Pod, grace *int64) int64 {
+	switch own := p.Spec.TerminationGracePeriodSeconds; {
+	case grace != nil && *grace >= 0:
+		return *grace
+	case own != nil:
+		return max(*own, 0)
 	}
-	if grace != nil && *grace >= 0 {
-		seconds = *grace
-	}
-	at := c.now().Add(time.Duration(seconds) * time.Second)
+	return 30
+}
+
+// End begins the grace of a pod, or shortens it, and reports whether it did. The pod
+// is changed by change, too, if there is one.
+func (c *Cluster) End(p *fairlead.Pod, at time.Time, seconds int64, change func(*fairlead.Pod)) bool {
 	if p.DeletionTimestamp != nil && !at.Before(*p.DeletionTimestamp) {
-		return
+		return false
 	}
 	q := *p
 	q.DeletionTimestamp, q.DeletionGracePeriodSeconds = &at, &seconds
-	put(c, Pods(), q)
+	if change != nil {
+		change(&q)
+	}
+	Put(c, Pods(), &q)
+	return true
 }
 
 func refused(code int, reason, format string, args ...any) error {

@@ -126,7 +126,7 @@ func (y *story) client() *cluster.Client {
 
 // machine makes a machine with its instance and its node, and the engines for both.
 func (y *story) machine(name string) {
-	y.c.AddInstance("cloud:///"+name, name)
+	y.c.AddInstance("cloud:///"+name, func() string { return name })
 	n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: name, Labels: map[string]string{"role": "worker"}}, Spec: fairlead.NodeSpec{ProviderID: "cloud:///" + name}}
 	n.Annotations = map[string]string{rollout.AnnotationCurrent: "rendered-1", rollout.AnnotationDesired: "rendered-1", rollout.AnnotationState: rollout.StateDone}
 	if err := y.c.Join(n); err != nil {
@@ -197,7 +197,7 @@ func (y *story) machineAction(x *cluster.Client, name string, action lifecycle.A
 				}
 			}
 			y.asked[name] = true
-			c.DeleteInstance("cloud:///" + name)
+			c.DeleteInstance("cloud:///"+name, 0)
 			return nil
 		})
 	case lifecycle.DeleteNode:
