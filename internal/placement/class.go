@@ -15,6 +15,7 @@ type class struct {
 	spec      *fairlead.PodSpec // of the first pod of the class; only what a demand reads
 	err       error             // why it cannot be judged; it fits nowhere then
 	asks      []ask
+	demand    map[string]int64 // the same by name; made when it is asked for
 	ports     []port
 	near      []term // all of which must have a pod near
 	away      []term // none of which may have a pod near
@@ -22,6 +23,9 @@ type class struct {
 	counts    counts
 	members   map[*placed]struct{} // pods of the class
 	changes   []change             // of members, since the epoch began
+	begin     int                  // the first node that pods of the class may fit on; see Cluster.First
+	freed     int                  // of Cluster.freed, those that begin knows
+	freedOf   int                  // when that was
 	static    []int8               // by node: 0 if not asked yet, 1 if its labels and taints suit, -1 if not
 }
 

@@ -39,6 +39,11 @@ type Cluster struct {
 	epoch   int
 	changes int // how many there are in this epoch
 	key     key // of the pod that is asked about; kept for its memory
+
+	// Nodes, by position, on which more may fit than before; see First. When there
+	// are too many they are forgotten, and freedOf is another one.
+	freed   []int
+	freedOf int
 }
 
 type podKey struct{ namespace, name string }
@@ -116,6 +121,7 @@ func (c *Cluster) SetNode(n *fairlead.Node) error {
 	}
 	old := c.nodes[at]
 	c.nodes[at] = x
+	c.frees(at)
 	for p := range c.bound[n.Name] {
 		x.take(p, 1)
 	}
@@ -217,6 +223,9 @@ func (c *Cluster) Remove(p *fairlead.Pod) {
 func (c *Cluster) move(p *placed, by int) {
 	if at, ok := c.byName[p.node]; ok {
 		c.nodes[at].take(p, int64(by))
+		if by < 0 {
+			c.frees(at)
+		}
 	}
 	if by > 0 {
 		p.class.members[p] = struct{}{}

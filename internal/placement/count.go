@@ -33,8 +33,9 @@ func (c *Cluster) update(k *class) {
 		k.counts = counts{epoch: c.epoch, near: tally{}, away: tally{}, guard: tally{}, spread: make([]map[string]int, len(k.spread)), least: make([]int, len(k.spread))}
 		c.domains(k)
 	}
+	alone := len(k.near)+len(k.away)+len(k.spread) == 0
 	for _, x := range c.order[k.counts.looked:] {
-		if c.matters(k, x) {
+		if !(alone && len(x.away) == 0) && c.matters(k, x) {
 			for p := range x.members {
 				c.count(k, p, 1)
 			}
@@ -134,7 +135,11 @@ func (c *Cluster) count(k *class, p *placed, by int) {
 
 // matches reports whether a term means pods of a class.
 func (c *Cluster) matches(t *term, k *class) bool {
-	return t.matches(k.namespace, c.namespaceLabels(k.namespace), k.labels)
+	var labels map[string]string
+	if t.labelled != nil {
+		labels = c.namespaceLabels(k.namespace)
+	}
+	return t.matches(k.namespace, labels, k.labels)
 }
 
 func (c *Cluster) allMatch(terms []term, k *class) bool {

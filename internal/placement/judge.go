@@ -82,21 +82,64 @@ func (c *Cluster) Fits(p *fairlead.Pod, name string) bool {
 
 // First returns the first node, in the order in which they came, on which a pod
 // like this one fits and which may be used, and false if there is none. A nil may
-// lets all be used.
+// lets all be used. The nodes at the beginning that were full for such pods the
+// last time, and from which nothing went since, are not looked at again.
 func (c *Cluster) First(p *fairlead.Pod, may func(*fairlead.Node) bool) (*fairlead.Node, bool) {
 	k := c.classOf(p)
-	for _, n := range c.nodes {
-		if n != nil && c.fits(k, n) && (may == nil || may(n.Node)) {
+	begin := c.begin(k)
+	full := true // so far
+	for at, n := range c.nodes[begin:] {
+		if n == nil || k.err != nil || !c.takes(k, n) {
+			continue
+		}
+		if full {
+			k.begin, full = begin+at, false
+		}
+		if c.welcomes(k, n) && (may == nil || may(n.Node)) {
 			return n.Node, true
 		}
+	}
+	if full {
+		k.begin = len(c.nodes)
 	}
 	return nil, false
 }
 
-func (c *Cluster) fits(k *class, n *node) bool {
-	if k.err != nil || !c.suits(k, n) || n.taken(k) != nil || !n.holds(k) {
-		return false
+// begin returns the first node that pods of a class may fit on.
+func (c *Cluster) begin(k *class) int {
+	if k.freedOf != c.freedOf {
+		k.begin, k.freed, k.freedOf = 0, len(c.freed), c.freedOf
 	}
+	for _, at := range c.freed[k.freed:] {
+		k.begin = min(k.begin, at)
+	}
+	k.freed = len(c.freed)
+	return min(k.begin, len(c.nodes))
+}
+
+// frees notes that more may fit on a node than before.
+func (c *Cluster) frees(at int) {
+	if n := len(c.freed); n > 0 && c.freed[n-1] == at {
+		return
+	}
+	if len(c.freed) > 4*len(c.nodes)+1000 {
+		c.freed = c.freed[:0]
+		c.freedOf++
+	}
+	c.freed = append(c.freed, at)
+}
+
+func (c *Cluster) fits(k *class, n *node) bool {
+	return k.err == nil && c.takes(k, n) && c.welcomes(k, n)
+}
+
+// takes reports whether the node by itself suits a class and has room for it.
+func (c *Cluster) takes(k *class, n *node) bool {
+	return c.suits(k, n) && n.taken(k) == nil && n.holds(k)
+}
+
+// welcomes reports whether the pods around suit a class.
+func (c *Cluster) welcomes(k *class, n *node) bool {
 	c.update(k)
 	judged, _ := c.company(k, n)
 	return judged == suitable && k.uneven(n) < 0
