@@ -18,6 +18,12 @@ type Room struct {
 	// order in which they were tried: each pod of theirs has a place on one of the
 	// others. No node that was left out could go as well once these have gone.
 	Together []string `json:"together,omitempty"`
+	// AtMost is how many could go together at most, whatever was tried: with more of
+	// them gone the others would have less of some resource than the pods ask for.
+	AtMost int `json:"atMost"`
+	// Largest is whether it is certain that no more can go together: there are AtMost
+	// of them, or everything was tried, as is done where few nodes are drained.
+	Largest bool `json:"largest"`
 	// Kept are the other nodes, with what hinders them.
 	Kept []KeptNode `json:"kept,omitempty"`
 	// Moved is how many pods found a place.
@@ -29,9 +35,11 @@ type Room struct {
 
 // KeptNode is a node that cannot go together with those before it.
 type KeptNode struct {
-	Node      string `json:"node"`      // its name
-	Namespace string `json:"namespace"` // of the first of its pods that finds no place
-	Pod       string `json:"pod"`       // that pod's name
+	Node string `json:"node"` // its name
+	// Namespace and Pod name the first of its pods that finds no place. They are
+	// empty where AtMost nodes go already, and more than twenty are kept.
+	Namespace string `json:"namespace,omitempty"`
+	Pod       string `json:"pod,omitempty"` // see Namespace
 	// Why counts the nodes that do not take the pod by the first question that is
 	// answered no, as in "NodeResourcesFit: 3 nodes", the most frequent first. It is
 	// told of the first twenty nodes that are kept.
@@ -46,24 +54,39 @@ const maxWhy = 20
 // another node (requests, allocatable, taints, affinity, spread, ports). Pods that
 // a drain leaves alone, and those that nobody replaces, need no room.
 //
-// Nodes are tried in the order of req.Drain, or else by name; a node goes if all
-// of its pods find a place beside those moved before. It is a plan by greed: the
-// scheduler may place pods otherwise, and another order may let more nodes go. The
-// request must hold all nodes and pods of the cluster. The error is that of
-// [NewPlan]. Equal requests have equal answers.
+//  1. Nodes are tried in the order of req.Drain, or else those with the fewest pods
+//     to move first, then by name. A node goes if all of its pods find a place
+//     beside those moved before.
+//  2. Pods are put on nodes that stay, or else on those that are tried last.
+//  3. Of up to twelve nodes all sets are tried that are larger than what was found
+//     so, and every way to place their pods one after the other by namespace and
+//     name, as long as that takes no more than some ten thousand placements. It is
+//     told in Largest whether that was enough. Of more nodes AtMost is the bound.
+//
+// It is a plan: the scheduler may place pods otherwise. The request must hold all
+// nodes and pods of the cluster. The error is that of [NewPlan]. Equal requests
+// have equal answers.
 func FindRoom(req *PlanRequest, now time.Time, policy *Policy) (*Room, error) {
 	if policy == nil {
-		policy = &Policy{}
+		policy = &zeroPolicy
 	}
 	order, err := req.check(policy)
 	if err != nil {
 		return nil, err
 	}
-	f := finder{req: req, policy: policy, now: now, cluster: placement.New(nil), room: &Room{}}
-	f.load()
-	for _, at := range order {
-		f.try(&req.Nodes[at])
+	f := newFinder(req, now, policy, order)
+	f.bound()
+	for _, n := range f.order {
+		if len(f.room.Together) >= f.room.AtMost && len(f.room.Kept) >= maxWhy {
+			f.room.Kept = append(f.room.Kept, KeptNode{Node: n.Name})
+			continue
+		}
+		f.try(n)
 	}
+	if better := f.larger(); better != nil {
+		f = better
+	}
+	f.room.Largest = f.room.Largest || len(f.room.Together) == f.room.AtMost
 	return f.room, nil
 }
 
@@ -73,24 +96,73 @@ type finder struct {
 	policy  *Policy
 	now     time.Time
 	cluster *placement.Cluster
+	order   []*Node           // to be drained, in the order in which they are tried
 	pods    map[string][]*Pod // by node, by namespace, name and UID
 	room    *Room
 }
 
-// load fills the cluster.
-func (f *finder) load() {
-	for i := range f.req.Nodes {
-		f.noted(f.cluster.SetNode(&f.req.Nodes[i]))
-	}
-	f.pods = make(map[string][]*Pod, len(f.req.Nodes))
-	for i := range f.req.Pods {
-		p := &f.req.Pods[i]
-		f.noted(f.cluster.Add(p))
+// newFinder fills the cluster: nodes that stay come first, then those that are
+// tried last.
+func newFinder(req *PlanRequest, now time.Time, policy *Policy, order []int) *finder {
+	f := &finder{req: req, policy: policy, now: now, cluster: placement.New(nil), room: &Room{}, pods: make(map[string][]*Pod, len(req.Nodes))}
+	for i := range req.Pods {
+		p := &req.Pods[i]
 		f.pods[p.Spec.NodeName] = append(f.pods[p.Spec.NodeName], p)
+	}
+	goes := make(map[int]bool, len(order))
+	for _, at := range order {
+		goes[at] = true
+		f.order = append(f.order, &req.Nodes[at])
+	}
+	if len(req.Drain) == 0 {
+		moves := make(map[string]int, len(f.order))
+		for _, n := range f.order {
+			judge := f.judge(n)
+			for _, p := range f.pods[n.Name] {
+				if leaves(&judge, p) && replaced(p) {
+					moves[n.Name]++
+				}
+			}
+		}
+		slices.SortFunc(f.order, func(a, b *Node) int {
+			return cmp.Or(cmp.Compare(moves[a.Name], moves[b.Name]), strings.Compare(a.Name, b.Name))
+		})
+	}
+	var stay []*Node
+	for i := range req.Nodes {
+		if !goes[i] {
+			stay = append(stay, &req.Nodes[i])
+		}
+	}
+	slices.SortFunc(stay, func(a, b *Node) int { return strings.Compare(a.Name, b.Name) })
+	for _, n := range stay {
+		f.noted(f.cluster.SetNode(n))
+	}
+	for _, n := range slices.Backward(f.order) {
+		f.noted(f.cluster.SetNode(n))
+	}
+	for i := range req.Pods {
+		f.noted(f.cluster.Add(&req.Pods[i]))
 	}
 	for _, pods := range f.pods {
 		slices.SortFunc(pods, comparePods)
 	}
+	return f
+}
+
+// judge returns what says of the pods of a node whether they are evicted.
+func (f *finder) judge(n *Node) filter {
+	view := View{
+		Node: n, DaemonSets: f.req.DaemonSets, DaemonSetsListed: f.req.DaemonSetsListed,
+		Namespaces: f.req.Namespaces, ClusterLabels: f.req.ClusterLabels,
+	}
+	return newFilter(f.policy, &view, f.req.Labels[n.Name], f.now)
+}
+
+// leaves reports whether a drain of its node removes a pod.
+func leaves(judge *filter, p *Pod) bool {
+	s := judge.judge(p)
+	return !s.gone() && !p.Finished()
 }
 
 // noted keeps what cannot be read.
@@ -102,18 +174,12 @@ func (f *finder) noted(err error) {
 
 // try takes a node out of service, if its pods find a place.
 func (f *finder) try(n *Node) {
-	view := View{
-		Node: n, DaemonSets: f.req.DaemonSets, DaemonSetsListed: f.req.DaemonSetsListed,
-		Namespaces: f.req.Namespaces, ClusterLabels: f.req.ClusterLabels,
-	}
-	judge := newFilter(f.policy, &view, f.req.Labels[n.Name], f.now)
-	closed := *n
-	closed.Spec.Unschedulable = true
-	_ = f.cluster.SetNode(&closed) // what cannot be read was noted
+	judge := f.judge(n)
+	f.close(n)
 	var moved, left []*Pod
 	var homeless *Pod
 	for _, p := range f.pods[n.Name] {
-		if s := judge.judge(p); s.gone() || p.Finished() {
+		if !leaves(&judge, p) {
 			continue
 		}
 		f.cluster.Remove(p)
@@ -153,6 +219,13 @@ func (f *finder) try(n *Node) {
 	f.room.Kept = append(f.room.Kept, k)
 }
 
+// close cordons a node in the cluster.
+func (f *finder) close(n *Node) {
+	closed := *n
+	closed.Spec.Unschedulable = true
+	_ = f.cluster.SetNode(&closed) // what cannot be read was noted
+}
+
 // replaced reports whether a controller makes another pod somewhere in its stead.
 func replaced(p *Pod) bool {
 	c := p.ControllerOf()
@@ -188,6 +261,9 @@ func (r *Room) Blocks() []fairlead.Block {
 	var all []fairlead.Block
 	for _, k := range r.Kept {
 		message := "there is no room elsewhere for pod " + k.Namespace + "/" + k.Pod
+		if k.Pod == "" {
+			message = fmt.Sprintf("as many nodes go as can, %d: with one more those that stay would have less than the pods ask for", r.AtMost)
+		}
 		if len(k.Why) > 0 {
 			message += " (" + strings.Join(k.Why, ", ") + ")"
 		}

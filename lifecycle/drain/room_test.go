@@ -2,6 +2,7 @@ package drain_test
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
@@ -135,4 +137,76 @@ func TestFindRoomHolds(t *testing.T) {
 // is not empty any more.
 func hosts(room *drain.Room, name string) bool {
 	return slices.ContainsFunc(room.Kept, func(k drain.KeptNode) bool { return k.Node == name && k.Pod != "" })
+}
+
+// On small worlds the set is the largest, beside all sets and all ways to place
+// their pods; and no set is ever larger than AtMost.
+func TestFindRoomLargest(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	r := rand.New(rand.NewPCG(7, 8))
+	for range long.N(300, 5_000) {
+		const size = 10
+		asks := map[string][]int{}
+		var names []string
+		for i := range 3 + r.IntN(3) {
+			var list []int
+			for free := size; len(list) < 4 && free > 0 && r.IntN(5) > 0; {
+				ask := 1 + r.IntN(min(free, 6))
+				list = append(list, ask)
+				free -= ask
+			}
+			names = append(names, fmt.Sprint("n", i))
+			asks[names[i]] = list
+		}
+		want := 0
+		for set := range 1 << len(names) {
+			var move []int
+			var free []int
+			for i, name := range names {
+				if set&(1<<i) != 0 {
+					move = append(move, asks[name]...)
+					continue
+				}
+				left := size
+				for _, a := range asks[name] {
+					left -= a
+				}
+				free = append(free, left)
+			}
+			if n := bits.OnesCount(uint(set)); n > want && packs(move, free) {
+				want = n
+			}
+		}
+		req := crowd(size, asks)
+		room, err := drain.FindRoom(req, now, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(room.Together) != want || !room.Largest || room.AtMost < want || len(room.Kept)+want != len(names) {
+			t.Fatalf("%v: %d can go together; %+v", asks, want, room)
+		}
+		req.Drain = slices.Clone(names) // tried in this order, which is worse at times
+		if room, err = drain.FindRoom(req, now, nil); err != nil || len(room.Together) != want {
+			t.Fatalf("%v: %d can go together; %+v, %v", asks, want, room, err)
+		}
+	}
+}
+
+// packs reports whether items fit into what is free, by trying all ways.
+func packs(items, free []int) bool {
+	if len(items) == 0 {
+		return true
+	}
+	for i := range free {
+		if free[i] < items[0] {
+			continue
+		}
+		free[i] -= items[0]
+		ok := packs(items[1:], free)
+		free[i] += items[0]
+		if ok {
+			return true
+		}
+	}
+	return false
 }
