@@ -126,7 +126,7 @@ func find(list []Retry, key Key, begin int) *Retry {
 // next returns when an action is due again. One that was decided on in the
 // future, by a clock that was set back since, is due now.
 func (l *Ledger) next(r *Retry, b Backoff) time.Time {
-	if r.Last.After(l.now) {
+	if last := Past(r.Last, l.now); !last.Equal(r.Last) {
 		return l.now
 	}
 	next := r.Last.Add(b.After(r.Attempts))
