@@ -119,6 +119,7 @@ func (v *validator) packageProperty(p *packageState, b *bundleState) (packageVal
 		v.add(CodePackageProperty, r, at("properties", i, "value", "packageName"), subject,
 			fmt.Sprintf("its olm.package property is of the package %q", property.PackageName), "write "+strconv.Quote(p.name()),
 			opmStop("package %q does not match %q property %q", r.Package(), catalog.PropertyPackage, property.PackageName))
+		v.fix(at("properties", i, "value", "packageName"), p.name())
 	}
 	return property, i
 }
@@ -130,9 +131,16 @@ func (v *validator) version(b *bundleState, property packageValue, i int) {
 	b.version, b.release = property.Version, property.Release
 	if version, err := semverx.Parse(property.Version); err != nil {
 		reason, hint := versionReason(err)
+		meant, far := semverx.ParseTolerant(property.Version)
+		if far == nil {
+			hint = "write " + meant.String()
+		}
 		v.add(CodeVersion, r, at("properties", i, "value", "version"), subject,
 			fmt.Sprintf("%q is no semantic version: %s", property.Version, reason), hint,
 			opmStop("error parsing bundle %q version %q: %v", r.Name(), property.Version, opm.VersionError(property.Version)))
+		if far == nil {
+			v.fix(at("properties", i, "value", "version"), meant.String())
+		}
 	} else {
 		b.version, b.build = version.String(), version.Build() != ""
 	}
@@ -184,7 +192,8 @@ func (v *validator) checkEntries() {
 					continue
 				}
 				hint := "add the olm.bundle document, or remove the entry"
-				if nearest := words.Nearest(e.Name, names); nearest != "" {
+				nearest := words.Nearest(e.Name, names)
+				if nearest != "" {
 					hint = "write " + strconv.Quote(nearest) + " if that is what is meant, or add the olm.bundle document"
 				}
 				place := []string{p.name(), ch.doc.Name(), e.Name}
@@ -192,6 +201,9 @@ func (v *validator) checkEntries() {
 					fmt.Sprintf("the entry %q is no bundle of the package", e.Name), hint,
 					opmLeaf(place, "must be exactly one property with type %q", catalog.PropertyPackage),
 					opmLeaf(place, "bundle image must be set"))
+				if nearest != "" && ch.byName[nearest] == nil {
+					v.fix(at("entries", i, "name"), nearest)
+				}
 			}
 		}
 	}

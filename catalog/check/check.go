@@ -28,6 +28,7 @@ type Report struct {
 	warnings catalog.Diagnostics // sorted
 	opm      opmVerdict
 	counts   Counts
+	fixes    []Fix
 }
 
 // Counts say how much was judged.

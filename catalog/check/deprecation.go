@@ -70,14 +70,19 @@ func (v *validator) deprecation(p *packageState, e *deprecation) {
 	case p.deprecated[ref] != nil:
 		add(CodeDuplicate, e.place("reference"), fmt.Sprintf("%s is deprecated twice", ref), "keep one of the entries, with the whole message",
 			opmStop("duplicate deprecation entry %s for package %q", goString(ref), pkg))
+		if p.deprecated[ref].Message == e.Message {
+			v.fix(e.place(), nil)
+		}
 		return
 	}
 	p.deprecated[ref] = e
 	switch ref.Schema {
 	case catalog.SchemaBundle:
 		if p.bundles[ref.Name] == nil && !v.c.MayMiss(catalog.SchemaBundle, pkg, ref.Name) {
-			add(CodeDeprecation, e.place("reference", "name"), fmt.Sprintf("%s is not in the package", ref), e.nearHint(p),
+			hint, nearest := e.nearHint(p)
+			add(CodeDeprecation, e.place("reference", "name"), fmt.Sprintf("%s is not in the package", ref), hint,
 				opmStop("cannot deprecate bundle %q for package %q: bundle not found", ref.Name, pkg))
+			v.fixName(e, nearest)
 			return
 		}
 	case catalog.SchemaChannel:
@@ -88,13 +93,16 @@ func (v *validator) deprecation(p *packageState, e *deprecation) {
 			} else if e.Message == "" {
 				notes = append(notes, opmLeaf([]string{pkg, ref.Name}, opmNoMessage))
 			}
-			add(CodeDeprecation, e.place("reference", "name"), fmt.Sprintf("%s is not in the package", ref), e.nearHint(p), notes...)
+			hint, nearest := e.nearHint(p)
+			add(CodeDeprecation, e.place("reference", "name"), fmt.Sprintf("%s is not in the package", ref), hint, notes...)
+			v.fixName(e, nearest)
 			return
 		}
 	case catalog.SchemaPackage:
 		if ref.Name != "" {
 			add(CodeDeprecation, e.place("reference", "name"), "a deprecation of the package has no name, but here it is "+strconv.Quote(ref.Name), "remove the name",
 				opmStop("package name must be empty for deprecated package %q (specified %q)", pkg, ref.Name))
+			v.fix(e.place("reference", "name"), nil)
 			return
 		}
 	default:
@@ -130,7 +138,7 @@ func (v *validator) noMessage(p *packageState, e *deprecation) {
 }
 
 // nearHint proposes what a deprecation may be meant to be about.
-func (e *deprecation) nearHint(p *packageState) string {
+func (e *deprecation) nearHint(p *packageState) (hint, nearest string) {
 	var names []string
 	for _, b := range p.order {
 		if e.Reference.Schema == catalog.SchemaBundle {
@@ -143,10 +151,17 @@ func (e *deprecation) nearHint(p *packageState) string {
 		}
 	}
 	slices.Sort(names)
-	if nearest := words.Nearest(e.Reference.Name, names); nearest != "" {
-		return "write " + strconv.Quote(nearest) + " if that is what is meant, or remove the entry"
+	if nearest = words.Nearest(e.Reference.Name, names); nearest != "" {
+		return "write " + strconv.Quote(nearest) + " if that is what is meant, or remove the entry", nearest
 	}
-	return "remove the entry, or correct the name"
+	return "remove the entry, or correct the name", ""
+}
+
+// fixName notes that a deprecation is likely about another name.
+func (v *validator) fixName(e *deprecation, nearest string) {
+	if nearest != "" {
+		v.fix(e.place("reference", "name"), nearest)
+	}
 }
 
 // goString returns what opm's messages show of a reference.

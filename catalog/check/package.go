@@ -44,7 +44,17 @@ func (v *validator) defaultChannel(p *packageState) {
 	}
 	slices.Sort(names)
 	hint := "write the name of one of its channels: " + strings.Join(names, ", ")
-	switch nearest := words.Nearest(name, names); {
+	nearest := ""
+	switch {
+	case len(names) == 1:
+		nearest = names[0]
+	case name != "":
+		nearest = words.Nearest(name, names)
+	}
+	if nearest != "" {
+		defer v.fix(at("defaultChannel"), nearest) // once the finding is there
+	}
+	switch {
 	case len(names) == 0:
 		hint = "add a channel and name it as the default"
 	case name != "" && nearest != "":
@@ -134,6 +144,7 @@ func (v *validator) checkEntry(p *packageState, ch *channelState, i int) {
 		if skip == "" {
 			add(CodeEmptySkip, at("skips", k), fmt.Sprintf("the entry %q skips a bundle without a name", e.Name), "remove the empty text",
 				opmLeaf(place, "skip[%d] is empty", k))
+			v.fix(at("entries", i, "skips", k), nil)
 		}
 	}
 	if e.SkipRange != "" {

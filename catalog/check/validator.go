@@ -58,6 +58,7 @@ type finding struct {
 	doc  *catalog.Document
 	path []any // names and indexes that lead to the place in doc
 	opm  []opmNote
+	fix  *Fix // nil unless the hint leaves no choice
 }
 
 // add notes a finding at a place in a document.
@@ -126,7 +127,8 @@ func (v *validator) loadFaults() {
 
 // report looks up positions and sorts.
 func (v *validator) report() *Report {
-	return &Report{findings: placed(v.findings), opm: judgeOPM(v.findings), counts: countsOf(v.c)}
+	findings := placed(v.findings)
+	return &Report{findings: findings, opm: judgeOPM(v.findings), counts: countsOf(v.c), fixes: fixesOf(v.findings)}
 }
 
 // placed returns the diagnostics of findings with their positions, sorted. It
@@ -221,14 +223,19 @@ func (v *validator) addUnread() {
 
 // unknownPackage reports that a document is of a package that is not there.
 func (v *validator) unknownPackage(d *catalog.Document, subject string, note opmNote) {
+	nearest := words.Nearest(d.Package(), v.packageNames())
 	message := "there is no package " + strconv.Quote(d.Package()) + " in the catalog"
 	hint := "add an olm.package document of that name"
 	if d.Package() == "" {
 		message, hint = "the document does not say of which package it is", "add a package field"
-	} else if nearest := words.Nearest(d.Package(), v.packageNames()); nearest != "" {
+		nearest = ""
+	} else if nearest != "" {
 		hint = "write " + strconv.Quote(nearest) + " if that is what is meant, or add an olm.package document"
 	}
 	v.add(CodeUnknownPackage, d, at("package"), subject, message, hint, note)
+	if nearest != "" {
+		v.fix(at("package"), nearest)
+	}
 }
 
 func (v *validator) packageNames() []string {
@@ -272,6 +279,9 @@ func (v *validator) channel(r *catalog.Document) *channelState {
 			v.add(CodeDuplicate, r, at("entries", i, "name"), channelSubject(r.Package(), r.Name()),
 				fmt.Sprintf("the entry %q is there twice", e.Name), "join replaces, skips and skipRange of both in one entry",
 				opmStop("invalid package %q, channel %q: duplicate entry %q", r.Package(), r.Name(), e.Name))
+			if first := ch.byName[e.Name]; first.Replaces == e.Replaces && first.SkipRange == e.SkipRange && slices.Equal(first.Skips, e.Skips) {
+				v.fix(at("entries", i), nil)
+			}
 			continue
 		}
 		ch.byName[e.Name] = e

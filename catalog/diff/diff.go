@@ -101,6 +101,13 @@ type Options struct {
 	Rules []catalog.Rules
 }
 
+func (o *Options) rules() []catalog.Rules {
+	if o != nil && len(o.Rules) > 0 {
+		return o.Rules
+	}
+	return []catalog.Rules{catalog.OLMv0, catalog.OLMv1}
+}
+
 // Empty reports whether the catalogs say the same.
 func (d *Diff) Empty() bool { return len(d.Packages) == 0 && len(d.Others) == 0 }
 
@@ -120,10 +127,7 @@ func (d *Diff) Stranded() int {
 //
 // It reads the documents of both. The error is that of ctx or of reading.
 func Compare(ctx context.Context, before, after *catalog.Catalog, opts *Options) (*Diff, error) {
-	rules := []catalog.Rules{catalog.OLMv0, catalog.OLMv1}
-	if opts != nil && len(opts.Rules) > 0 {
-		rules = opts.Rules
-	}
+	rules := opts.rules()
 	d := &Diff{}
 	names := map[string]bool{}
 	for _, c := range []*catalog.Catalog{before, after} {

@@ -8,6 +8,20 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
+// StrandedIn returns the users of a package of the old catalog whom the new one
+// leaves without a way to a head, as [Compare] does, by channel and bundle. No
+// document is read.
+func StrandedIn(before, after *catalog.Catalog, pkg string, opts *Options) []Stranded {
+	a, ok := before.Package(pkg)
+	if !ok {
+		return nil
+	}
+	b, _ := after.Package(pkg)
+	d := &PackageDiff{}
+	d.findStranded(a, b, opts.rules())
+	return d.Stranded
+}
+
 // findStranded looks for entries of the old package that lose their way to a
 // head, by each set of rules.
 func (d *PackageDiff) findStranded(a, b *catalog.Package, rules []catalog.Rules) {

@@ -9,11 +9,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/catalog/edit"
 	"github.com/fairlead/fairlead/internal/archive"
 	"github.com/fairlead/fairlead/internal/long"
@@ -72,7 +74,7 @@ func randomEdit(r *rand.Rand, e *edit.Editor) (what string, p *edit.Patch, err e
 	entries := ch.Entries()
 	x := entries[r.IntN(len(entries))]
 	ctx := context.Background()
-	switch r.IntN(6) {
+	switch r.IntN(11) {
 	case 0:
 		x.Skips = append(append([]string{}, x.Skips...), "gone.v0.0.1")
 		p, err = e.SetEntry(ctx, pkg.Name(), ch.Name(), x)
@@ -95,6 +97,25 @@ func randomEdit(r *rand.Rand, e *edit.Editor) (what string, p *edit.Patch, err e
 		}
 		p, err = e.Undeprecate(ctx, pkg.Name(), list[r.IntN(len(list))].Reference)
 		return "undeprecate", p, err
+	case 5:
+		p, err = e.ForkChannel(ctx, pkg.Name(), ch.Name(), ch.Name()+"-fork")
+		return "fork " + ch.Name(), p, err
+	case 6:
+		p, err = e.RenameChannel(ctx, pkg.Name(), ch.Name(), []string{"4.10", "yes", "new: name", "Ä#"}[r.IntN(4)])
+		return "rename " + ch.Name(), p, err
+	case 7:
+		p, err = e.MoveHead(ctx, pkg.Name(), ch.Name(), b.Name())
+		return "move the head of " + ch.Name() + " to " + b.Name(), p, err
+	case 8:
+		p, err = e.AddChannel(ctx, pkg.Name(), "new", catalog.Entry{Name: b.Name(), SkipRange: "<" + b.Version()})
+		return "add a channel", p, err
+	case 9: // several fields at once
+		x.Replaces, x.SkipRange = "gone.v0.0.1", ""
+		if len(x.Skips) > 0 {
+			x.Skips = append([]string{"gone.v0.0.2"}, x.Skips[1:]...)
+		}
+		p, err = e.SetEntry(ctx, pkg.Name(), ch.Name(), x)
+		return "all of " + ch.Name() + " " + x.Name, p, err
 	}
 	name := pkg.Name() + ".v99.0.0"
 	text, _ := json.Marshal(map[string]any{
@@ -105,12 +126,15 @@ func randomEdit(r *rand.Rand, e *edit.Editor) (what string, p *edit.Patch, err e
 	return "add to " + ch.Name(), p, err
 }
 
-// TestRandomEdits: edits of real packages are valid and lossless, which the
-// editor checks itself, and their inverse undoes them to the byte.
+// expected are the reasons for which an edit may be refused.
+var expected = []string{"would make the catalog invalid", "changes nothing", "heads, and only a single one can be moved"}
+
+// TestRandomEdits: edits of real packages are valid, leave every other document
+// and every comment as it was, and their inverse undoes them to the byte.
 func TestRandomEdits(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
-	made, refused := 0, map[string]int{}
-	turn, every := 0, 12
+	made, turn, every := 0, 0, 12
+	refused := map[string]int{}
 	if long.Enabled() {
 		every = 1
 	}
@@ -122,39 +146,100 @@ func TestRandomEdits(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}
-		for range long.N(6, 40) {
+		for range long.N(6, 15) {
 			what, p, err := randomEdit(r, e)
 			if err != nil {
-				why := err.Error()
-				if i := strings.Index(why, "invalid"); i >= 0 {
-					why = "it would be invalid"
-				}
-				refused[why]++
-				if !strings.Contains(err.Error(), "invalid") {
+				i := slices.IndexFunc(expected, func(why string) bool { return strings.Contains(err.Error(), why) })
+				if i < 0 {
 					t.Errorf("%s: %s: %v", where, what, err)
+					continue
 				}
+				refused[expected[i]]++
 				continue
 			}
 			made++
-			after, err := p.Patched(fsys)
-			if err != nil {
-				t.Fatalf("%s: %s: %v", where, what, err)
-			}
-			back, err := p.Inverse().Apply(after)
-			if err != nil {
-				t.Fatalf("%s: %s: inverse: %v", where, what, err)
-			}
-			for path, text := range back {
-				if was, err := fs.ReadFile(fsys, path); err != nil || !bytes.Equal(was, text) {
-					t.Fatalf("%s: %s: %s is not undone (%v)", where, what, path, err)
-				}
-			}
+			checkEdit(t, where+": "+what, e, fsys, p)
 		}
 	})
 	t.Logf("%d edits made, refused: %v", made, refused)
 	if made == 0 {
 		t.Error("no edit was made")
 	}
+}
+
+// checkEdit holds a patch against the files, without the help of the editor.
+func checkEdit(t *testing.T, what string, e *edit.Editor, fsys fs.FS, p *edit.Patch) {
+	t.Helper()
+	after, err := p.Patched(fsys)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	back, err := p.Inverse().Apply(after)
+	if err != nil {
+		t.Fatalf("%s: inverse: %v", what, err)
+	}
+	removes := strings.Contains(what, ": remove") || strings.Contains(what, ": undeprecate") || strings.Contains(what, ": move")
+	for path, text := range back {
+		was, err := fs.ReadFile(fsys, path)
+		if err != nil || !bytes.Equal(was, text) {
+			t.Fatalf("%s: %s is not undone (%v)", what, path, err)
+		}
+		now, err := fs.ReadFile(after, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if comments(now) < comments(was) && !removes {
+			t.Fatalf("%s: comments of %s are lost", what, path)
+		}
+	}
+	c, err := catalog.Open(t.Context(), after, nil)
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	_, was, err := check.Open(t.Context(), fsys, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report, err := check.Catalog(t.Context(), c, nil); err != nil || len(report.Findings()) > len(was.Findings()) {
+		t.Fatalf("%s: %v, %v", what, err, report.Findings())
+	}
+	now := map[string]int{} // texts of documents
+	for d := range c.Documents() {
+		raw, err := d.Raw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		now[string(bytes.TrimSpace(raw))]++
+	}
+	changed := 0
+	for d := range e.Catalog().Documents() {
+		raw, err := d.Raw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if now[string(bytes.TrimSpace(raw))]--; now[string(bytes.TrimSpace(raw))] < 0 {
+			changed++
+		}
+	}
+	most := 1
+	switch {
+	case strings.Contains(what, ": rename"):
+		most = 3
+	case strings.Contains(what, ": remove"):
+		most = len(slices.Collect(e.Catalog().Documents())) // the channels, the bundle, the deprecations
+	}
+	if changed > most {
+		t.Fatalf("%s: %d documents changed", what, changed)
+	}
+}
+
+func comments(text []byte) (n int) {
+	for line := range bytes.Lines(text) {
+		if bytes.HasPrefix(bytes.TrimSpace(line), []byte("#")) {
+			n++
+		}
+	}
+	return n
 }
 
 func ExampleEditor_AddBundle() {

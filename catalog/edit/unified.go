@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 )
 
 // contextLines is how many lines a unified diff shows around a change.
@@ -48,6 +49,9 @@ func unified(b *bytes.Buffer, old []byte, changes []Replacement) {
 		}
 	}
 	lineAt := func(offset int) int {
+		if offset == len(old) && bytes.HasSuffix(old, []byte("\n")) {
+			return len(starts)
+		}
 		i, found := slices.BinarySearch(starts, offset)
 		if found {
 			return i
@@ -70,7 +74,11 @@ func unified(b *bytes.Buffer, old []byte, changes []Replacement) {
 			if n > i && lineAt(c.Offset) > last+2*contextLines {
 				break
 			}
-			last = max(last, lineAt(max(c.Offset+len(c.Old)-1, c.Offset))+1)
+			if at := lineAt(c.Offset); c.Old == "" && start(at) == c.Offset && strings.HasSuffix(c.New, "\n") {
+				last = max(last, at) // whole lines, before that one
+			} else {
+				last = max(last, lineAt(max(c.Offset+len(c.Old)-1, c.Offset))+1)
+			}
 		}
 		from, to := max(first-contextLines, 0), min(last+contextLines, len(starts))
 		var now []byte

@@ -27,7 +27,7 @@ func ExampleJudge() {
 		return
 	}
 	after := kiln("- name: kiln.v1.1.0\n  replaces: kiln.v1.0.0\n- name: kiln.v1.2.0\n  skips: [kiln.v1.1.0]\n", "1.1.0", "1.2.0")
-	report, err := release.Judge(context.Background(), before, after)
+	report, err := release.Judge(context.Background(), before, after, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -52,7 +52,7 @@ func ExampleReport_WriteMarkdown() {
 		return
 	}
 	after := kiln("- name: kiln.v1.0.0\n- name: kiln.v1.1.0\n  replaces: kiln.v1.0.0\n", "1.0.0", "1.1.0")
-	report, err := release.Judge(context.Background(), before, after)
+	report, err := release.Judge(context.Background(), before, after, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

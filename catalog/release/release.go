@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
@@ -15,7 +14,8 @@ import (
 
 // The codes of findings.
 const (
-	CodeStranded catalog.Code = "stranded-users" // users of the old catalog get no updates from the new one
+	CodeStranded   catalog.Code = "stranded-users"   // users of the old catalog get no updates from the new one
+	CodeUnresolved catalog.Code = "unresolved-users" // the new catalog does not have what their updates require
 )
 
 // Report is what a new version of a catalog does to the users of the old one.
@@ -25,6 +25,11 @@ type Report struct {
 	// Users counts those that were looked at: the entries of each channel of
 	// the old catalog from which updates led to the head, by rules.
 	Users int `json:"users"`
+	// Resolved counts the questions to Options.Resolver.
+	Resolved int `json:"resolved,omitempty"`
+	// Unresolved are users whose updates fail for what operators require of
+	// others, and did not before, by package, channel and bundle.
+	Unresolved []Unresolved `json:"unresolved,omitempty"`
 	// Findings are what is wrong with the new catalog by itself, and who is
 	// stranded by it, sorted by position.
 	Findings catalog.Diagnostics `json:"findings,omitempty"`
@@ -38,12 +43,41 @@ type Report struct {
 }
 
 // Fix is an edit that lets users go on: the head of a channel skips what they
-// have.
+// have. No name of it can be left out.
 type Fix struct {
 	Package string   `json:"package"` // whose
 	Channel string   `json:"channel"` // of the package
 	Entry   string   `json:"entry"`   // that changes
 	Skips   []string `json:"skips"`   // names that it skips beside those it does
+}
+
+// String returns the edit in one line.
+func (f Fix) String() string {
+	return fmt.Sprintf("package %s, channel %s: %s skips %s", f.Package, f.Channel, f.Entry, strings.Join(f.Skips, ", "))
+}
+
+// Unresolved is a user whose updates fail for what operators require of others.
+type Unresolved struct {
+	Package string `json:"package"` // of the bundle
+	Channel string `json:"channel"` // that the user follows
+	Bundle  string `json:"bundle"`  // that the user has
+	Why     string `json:"why"`     // in words of the resolver
+}
+
+// Options tune the judgement. The zero value, and nil, are the defaults.
+type Options struct {
+	// Resolver tells whether updates succeed with what operators require of
+	// others; nil leaves that out. The package solver/olm/reach has one.
+	Resolver Resolver
+}
+
+// Resolver tells whether a user gets updates where operators require others.
+type Resolver interface {
+	// Reach looks for updates from an installed bundle to a head of a channel
+	// of the catalog, with everything that the bundles on the way require. It
+	// returns "" if there are any, and otherwise why there are none. The error
+	// is that of ctx or of reading.
+	Reach(ctx context.Context, c *catalog.Catalog, pkg, channel string, from catalog.Installed) (why string, err error)
 }
 
 // Passes reports whether the new catalog may be released: it is valid, and
@@ -53,12 +87,13 @@ func (r *Report) Passes() bool { return len(r.Findings) == 0 }
 // Judge compares the catalog in after with the one before. The users are the
 // entries of every channel of the old catalog from which updates lead to the
 // head; each must reach the head of its channel in the new one, by the rules of
-// OLM v0 and by those of v1. What their operators require of others is not
-// looked at.
+// OLM v0 and by those of v1. With a resolver, users of packages whose bundles
+// require something are asked for, too, by the rules of v0: OLM v1 installs
+// nothing that a bundle requires.
 //
 // The error is that of ctx or of reading. A catalog of which documents cannot
 // be read is judged by the rest, and does not pass.
-func Judge(ctx context.Context, before *catalog.Catalog, after fs.FS) (*Report, error) {
+func Judge(ctx context.Context, before *catalog.Catalog, after fs.FS, opts *Options) (*Report, error) {
 	now, judged, err := check.Open(ctx, after, nil)
 	if err != nil {
 		return nil, err
@@ -72,9 +107,14 @@ func Judge(ctx context.Context, before *catalog.Catalog, after fs.FS) (*Report, 
 			r.Findings = append(r.Findings, finding(now, p.Name, s))
 		}
 	}
+	if opts != nil && opts.Resolver != nil {
+		if err := r.resolve(ctx, before, now, opts.Resolver); err != nil {
+			return nil, err
+		}
+	}
 	r.Findings = r.Findings.Sorted()
 	if r.Diff.Stranded() > 0 && len(now.Faults()) == 0 {
-		if err := r.help(ctx, before, now, after); err != nil {
+		if err := r.help(ctx, before, now, after, len(judged.Findings())); err != nil {
 			return nil, err
 		}
 	}
@@ -86,22 +126,28 @@ func users(c *catalog.Catalog) (n int) {
 	for p := range c.Packages() {
 		for ch := range p.Channels() {
 			for _, rules := range []catalog.Rules{catalog.OLMv0, catalog.OLMv1} {
-				g, leading := ch.Graph(rules), map[string]bool{}
-				for _, head := range ch.Heads() {
-					leading[head] = true
-					for name := range g.Reaching(head) {
-						leading[name] = true
-					}
-				}
-				for _, e := range ch.Entries() {
-					if leading[e.Name] {
-						n++
-					}
-				}
+				n += len(following(ch, rules))
 			}
 		}
 	}
 	return n
+}
+
+// following returns the entries of a channel from which updates lead to a head.
+func following(ch *catalog.Channel, rules catalog.Rules) (names []string) {
+	g, leading := ch.Graph(rules), map[string]bool{}
+	for _, head := range ch.Heads() {
+		leading[head] = true
+		for name := range g.Reaching(head) {
+			leading[name] = true
+		}
+	}
+	for _, e := range ch.Entries() {
+		if leading[e.Name] {
+			names = append(names, e.Name)
+		}
+	}
+	return names
 }
 
 // finding tells of users at the place that is to be edited.
@@ -110,83 +156,20 @@ func finding(now *catalog.Catalog, pkg string, s diff.Stranded) *catalog.Diagnos
 	for i, r := range s.Rules {
 		rules[i] = r.String()
 	}
-	d := &catalog.Diagnostic{
-		Code: CodeStranded, Subject: fmt.Sprintf("package %q, channel %q", pkg, s.Channel),
+	return &catalog.Diagnostic{
+		Pos: place(now, pkg, s.Channel), Code: CodeStranded, Subject: fmt.Sprintf("package %q, channel %q", pkg, s.Channel),
 		Message: fmt.Sprintf("who has %q gets no updates any more from OLM %s: %s", s.Bundle, strings.Join(rules, " and "), s.Why),
 		Hint:    fmt.Sprintf("let the head skip %q, or keep the way that was there", s.Bundle),
 	}
-	if p, ok := now.Package(pkg); ok {
-		d.Pos = p.Document().Pos()
-		if ch, ok := p.Channel(s.Channel); ok {
-			d.Pos = ch.Document().Pos()
-		}
-	}
-	return d
 }
 
-// help looks for the edit that lets stranded users go on, and tries it.
-func (r *Report) help(ctx context.Context, before, now *catalog.Catalog, after fs.FS) error {
-	patch := &edit.Patch{}
-	e, err := edit.Open(ctx, after)
-	if err != nil {
-		return err
-	}
-	for _, p := range r.Diff.Packages {
-		byChannel := map[string][]string{}
-		for _, s := range p.Stranded {
-			byChannel[s.Channel] = append(byChannel[s.Channel], s.Bundle)
-		}
-		listed, ok := now.Package(p.Name)
-		if !ok {
-			continue
-		}
-		for ch := range listed.Channels() {
-			names, heads := byChannel[ch.Name()], ch.Heads()
-			if len(names) == 0 || len(heads) != 1 {
-				continue
-			}
-			at := slices.IndexFunc(ch.Entries(), func(x catalog.Entry) bool { return x.Name == heads[0] })
-			entry := ch.Entries()[at]
-			entry.Skips = append(slices.Clone(entry.Skips), names...)
-			made, err := e.SetEntry(ctx, p.Name, ch.Name(), entry)
-			if err != nil {
-				continue // it cannot be written there: the users are among those left
-			}
-			patch.Changes = append(patch.Changes, made.Changes...)
-			r.Fixes = append(r.Fixes, Fix{p.Name, ch.Name(), entry.Name, names})
+// place returns where a channel stands, or its package.
+func place(c *catalog.Catalog, pkg, channel string) (pos catalog.Position) {
+	if p, ok := c.Package(pkg); ok {
+		pos = p.Document().Pos()
+		if ch, ok := p.Channel(channel); ok {
+			pos = ch.Document().Pos()
 		}
 	}
-	if len(patch.Changes) == 0 {
-		r.leave(r.Diff)
-		return nil
-	}
-	fsys, err := patch.Sorted().Patched(after)
-	if err != nil {
-		return err
-	}
-	fixed, judged, err := check.Open(ctx, fsys, nil)
-	if err != nil {
-		return err
-	}
-	d, err := diff.Compare(ctx, before, fixed, nil)
-	if err != nil {
-		return err
-	}
-	if d.Stranded() >= r.Diff.Stranded() || len(judged.Findings()) > len(r.Findings)-r.Diff.Stranded() {
-		r.Fixes = nil
-		r.leave(r.Diff)
-		return nil
-	}
-	r.Patch = patch
-	r.leave(d)
-	return nil
-}
-
-// leave lists the users that a comparison still calls stranded.
-func (r *Report) leave(d *diff.Diff) {
-	for _, p := range d.Packages {
-		for _, s := range p.Stranded {
-			r.Left = append(r.Left, fmt.Sprintf("package %s, channel %s: who has %s: %s", p.Name, s.Channel, s.Bundle, s.Why))
-		}
-	}
+	return pos
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
 
 	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/internal/doc"
@@ -24,6 +23,9 @@ func (r *Report) WriteMarkdown(w io.Writer, after fs.FS) error {
 	var b bytes.Buffer
 	if r.Passes() {
 		fmt.Fprintf(&b, "**Passes.** All %d users that were looked at still reach the head of their channel, by the rules of OLM v0 and v1.\n", r.Users)
+		if r.Resolved > 0 {
+			fmt.Fprintf(&b, "What their operators require of others was looked at, too, by %d resolutions.\n", r.Resolved)
+		}
 	} else {
 		fmt.Fprintf(&b, "**Does not pass.** Findings: %d; %d users were looked at, by the rules of OLM v0 and v1.\n\n", len(r.Findings), r.Users)
 		for _, d := range r.Findings {
@@ -40,7 +42,7 @@ func (r *Report) WriteMarkdown(w io.Writer, after fs.FS) error {
 	if r.Patch != nil {
 		b.WriteString("\nThis edit helps:\n\n")
 		for _, f := range r.Fixes {
-			fmt.Fprintf(&b, "- package %s, channel %s: %s skips %s\n", f.Package, f.Channel, f.Entry, strings.Join(f.Skips, ", "))
+			fmt.Fprintf(&b, "- %s\n", f)
 		}
 		b.WriteString("\n```diff\n")
 		if err := r.Patch.WriteUnified(&b, after); err != nil {

@@ -44,19 +44,32 @@ type manifest struct {
 	Layers    []descriptor `json:"layers"`
 }
 
-// openLayout unpacks the catalog of the first image of a layout that has one.
-func openLayout(fsys fs.FS, o *Options) (*Source, error) {
+// kind says which images of a layout are looked for.
+type kind struct {
+	name  string                    // in messages
+	label string                    // that such an image has
+	dir   func(label string) string // where in the image the files lie
+}
+
+var (
+	catalogImage = kind{"catalog", ConfigsLabel, func(label string) string { return label }}
+	bundleImage  = kind{"bundle", ManifestsLabel, func(label string) string { return path.Dir(path.Clean("/" + label)) }}
+)
+
+// openLayout unpacks what is looked for from the first image of a layout that
+// has it.
+func openLayout(fsys fs.FS, o *Options, what kind) (*Source, error) {
 	data, err := readAll(fsys, "index.json")
 	if err != nil {
 		return nil, err
 	}
-	l := layout{fsys: fsys}
+	l := layout{fsys: fsys, what: what, decoders: o.Decoders}
 	image, dir, err := l.find(data, "index.json")
 	if err != nil {
 		return nil, err
 	}
 	if image == nil {
-		return nil, fmt.Errorf("none of the %d images of the layout has the label %s: it is no catalog image", l.images, ConfigsLabel)
+		return nil, fmt.Errorf("none of the %d images of the layout has the label %s: it is not a %s image", l.images, what.label, what.name)
 	}
 	u, err := newUnpacker(o)
 	if err != nil {
@@ -68,19 +81,21 @@ func openLayout(fsys fs.FS, o *Options) (*Source, error) {
 		}
 	}
 	if !u.found {
-		return nil, errors.Join(fmt.Errorf("the image has no directory /%s, where its label %s says that the catalog lies", dir, ConfigsLabel), u.discard())
+		return nil, errors.Join(fmt.Errorf("the image has no directory /%s, where its label %s says that the %s lies", dir, what.label, what.name), u.discard())
 	}
 	return u.source(), nil
 }
 
 type layout struct {
-	fsys   fs.FS
-	looked int
-	images int
+	fsys     fs.FS
+	what     kind
+	decoders []Decoder
+	looked   int
+	images   int
 }
 
-// find looks for the first image with a catalog, in the order in which indexes
-// list them. It returns where in the image the catalog lies.
+// find looks for the first image of the kind, in the order in which indexes
+// list them. It returns where in the image the files lie.
 func (l *layout) find(data []byte, name string) (image *manifest, dir string, err error) {
 	if l.looked++; l.looked > maxManifests {
 		return nil, "", &LimitError{What: "the number of manifests in the layout", Max: maxManifests}
@@ -114,11 +129,11 @@ func (l *layout) find(data []byte, name string) (image *manifest, dir string, er
 	if err := json.Unmarshal(config, &c); err != nil {
 		return nil, "", fmt.Errorf("image configuration %s is malformed: %w", m.Config.Digest, err)
 	}
-	dir, ok := c.Config.Labels[ConfigsLabel]
+	label, ok := c.Config.Labels[l.what.label]
 	if !ok {
 		return nil, "", nil
 	}
-	return &m, path.Join(".", path.Clean("/" + dir)[1:]), nil
+	return &m, path.Join(".", path.Clean("/" + l.what.dir(label))[1:]), nil
 }
 
 // blob reads a small blob whole and checks its digest.
@@ -147,9 +162,12 @@ func (l *layout) layer(u *unpacker, d descriptor, dir string) error {
 	}
 	defer f.Close()
 	whole := io.TeeReader(f, sum)
-	r, archive, err := decompress(whole)
+	r, archive, err := decompress(whole, l.decoders)
 	if err != nil {
 		return err
+	}
+	if c, ok := r.(io.Closer); ok {
+		defer c.Close()
 	}
 	if archive {
 		if err := u.unpack(r, dir); err != nil {

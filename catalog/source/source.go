@@ -23,7 +23,19 @@ type Options struct {
 	MaxFiles int
 	// TempDir is where image layers are unpacked. Default os.TempDir().
 	TempDir string
+	// Decoders read layers that are compressed in other ways than with gzip.
+	// The standard library has no zstd, so that such layers need one.
+	Decoders []Decoder
 }
+
+// Decoder reads data that is compressed in one way.
+type Decoder struct {
+	Magic string                                 // with which such data begins, at most eight bytes
+	Open  func(io.Reader) (io.ReadCloser, error) // what reads it
+}
+
+// MagicZstd begins data that is compressed with Zstandard.
+const MagicZstd = "\x28\xb5\x2f\xfd"
 
 // limits are those that hold; image layers and archives have the same defaults.
 func (o *Options) limits() archive.Options {
@@ -87,7 +99,7 @@ func open(ctx context.Context, path string, o *Options) (*Source, error) {
 	}
 	if info.IsDir() {
 		if isLayout(os.DirFS(path)) {
-			return openLayout(os.DirFS(path), o)
+			return openLayout(os.DirFS(path), o, catalogImage)
 		}
 		return &Source{FS: os.DirFS(path)}, nil
 	}
@@ -99,7 +111,7 @@ func open(ctx context.Context, path string, o *Options) (*Source, error) {
 		return nil, err
 	}
 	defer f.Close()
-	_, isArchive, err := decompress(f)
+	_, isArchive, err := decompress(f, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +127,7 @@ func open(ctx context.Context, path string, o *Options) (*Source, error) {
 	case err != nil:
 		return nil, err
 	case isLayout(files):
-		return openLayout(files, o)
+		return openLayout(files, o, catalogImage)
 	}
 	return &Source{FS: files}, nil
 }

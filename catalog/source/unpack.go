@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead/internal/archive"
@@ -18,28 +19,46 @@ import (
 
 // decompress looks at the beginning of r. It reports whether r is an archive,
 // compressed or not, and returns it decompressed.
-func decompress(r io.Reader) (plain io.Reader, archive bool, err error) {
+func decompress(r io.Reader, decoders []Decoder) (plain io.Reader, archive bool, err error) {
 	b := bufio.NewReaderSize(r, 64<<10)
-	head, err := b.Peek(4)
+	head, err := b.Peek(8)
 	if err != nil && err != io.EOF {
 		return nil, false, err
 	}
+	i := slices.IndexFunc(decoders, func(d Decoder) bool { return d.Magic != "" && bytes.HasPrefix(head, []byte(d.Magic)) })
+	var opened io.Closer
 	switch {
+	case i >= 0:
+		z, err := decoders[i].Open(b)
+		if err != nil {
+			return nil, false, fmt.Errorf("its compressed data is malformed: %w", err)
+		}
+		b, opened = bufio.NewReaderSize(z, 64<<10), z
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(b)
 		if err != nil {
 			return nil, false, fmt.Errorf("its gzip data is malformed: %w", err)
 		}
 		b = bufio.NewReaderSize(z, 64<<10)
-	case bytes.HasPrefix(head, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		return nil, false, errors.New("it is compressed with zstd: decompress it first, or use gzip")
+	case bytes.HasPrefix(head, []byte(MagicZstd)):
+		return nil, false, errors.New("it is compressed with zstd: give Options.Decoders one that reads it, decompress it first, or use gzip")
 	}
 	// The magic of every tar since 1988 stands at byte 257 of its first header.
 	head, err = b.Peek(262)
 	if err != nil && err != io.EOF {
 		return nil, false, err
 	}
-	return b, len(head) == 262 && string(head[257:]) == "ustar", nil
+	archive = len(head) == 262 && string(head[257:]) == "ustar"
+	if opened != nil {
+		return readCloser{b, opened}, archive, nil
+	}
+	return b, archive, nil
+}
+
+// readCloser is a reader with what is to be closed after it.
+type readCloser struct {
+	io.Reader
+	io.Closer
 }
 
 // unpacker writes the files of image layers below a temporary directory, each

@@ -83,6 +83,7 @@ var lattice = map[string][]string{
 		"solver/rule",
 	},
 	"solver/olm/crd":     {".", "internal/object", "internal/words"},
+	"solver/olm/reach":   {"catalog", "solver/olm"},
 	"solver/olm/lock":    {"catalog", "internal/doc", "solver/olm", "internal/words"},
 	"solver/olm/gate":    {".", "internal/object", "internal/semverx", "solver/olm"},
 	"solver/olm/removal": {".", "internal/object", "solver/olm", "solver/rule"},
@@ -122,7 +123,7 @@ var lattice = map[string][]string{
 	"examples/*": {
 		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/release", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/plan", "cvo/rollout",
 		"internal/archive", "internal/diagram", "internal/doc", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
-		"solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/removal",
+		"solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/reach", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif", "internal/words",
 	},
 	"examples/fairlead": { // the tool, of which each verb has a package
@@ -227,6 +228,7 @@ var cores = map[string]purity{
 	"solver/olm/gate":    pure,
 	"solver/olm/group":   pure,
 	"solver/olm/lock":    calm,
+	"solver/olm/reach":   calm,
 	"solver/olm/removal": pure,
 	"solver/olm/scope":   pure,
 	"solver/olm/source":  pure,

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/draw"
 	"github.com/fairlead/fairlead/catalog/release"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/solver/olm/reach"
 )
 
 func graph(c *call) error {
@@ -99,12 +100,16 @@ func channelsOf(p *catalog.Package, only string) []*catalog.Channel {
 
 func compare(c *call) error {
 	format := c.Choice("o", "text", "json")
+	fix, show := c.Flags.Bool("fix", false, ""), c.Flags.Bool("n", false, "")
 	if err := c.Parse(2, 2); err != nil {
 		return err
 	}
 	before, err := c.open(c.Arg(0))
 	if err != nil {
 		return err
+	}
+	if *fix || *show {
+		return c.helpStranded(before, *show)
 	}
 	after, err := c.open(c.Arg(1))
 	if err != nil {
@@ -125,6 +130,34 @@ func compare(c *call) error {
 	return err
 }
 
+// helpStranded makes the edit of the new catalog that lets stranded users of
+// the old one go on, or shows it.
+func (c *call) helpStranded(before *catalog.Catalog, show bool) error {
+	after, err := c.source(c.Arg(1))
+	if err != nil {
+		return err
+	}
+	report, err := release.Judge(c.Context, before, after, &release.Options{Resolver: &reach.Resolver{}})
+	if err != nil {
+		return err
+	}
+	if report.Patch != nil {
+		if err := c.apply(c.Arg(1), after, report.Patch, show); err != nil {
+			return err
+		}
+	}
+	for _, f := range report.Fixes {
+		fmt.Fprintf(c.Stderr, "fixed: %s\n", f)
+	}
+	for _, left := range report.Left {
+		fmt.Fprintf(c.Stderr, "left: %s\n", left)
+	}
+	if len(report.Left) > 0 {
+		return args.ErrFindings
+	}
+	return nil
+}
+
 func releaseGate(c *call) error {
 	format := c.Choice("o", "markdown", "json", "sarif")
 	if err := c.Parse(2, 2); err != nil {
@@ -138,7 +171,7 @@ func releaseGate(c *call) error {
 	if err != nil {
 		return err
 	}
-	report, err := release.Judge(c.Context, before, after)
+	report, err := release.Judge(c.Context, before, after, &release.Options{Resolver: &reach.Resolver{}})
 	if err != nil {
 		return err
 	}

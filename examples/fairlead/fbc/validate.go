@@ -3,6 +3,7 @@ package fbc
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 func validate(c *call) error {
 	format := c.Choice("o", "text", "json", "sarif", "opm")
 	lint := c.Flags.String("lint", "", "")
+	fix, show := c.Flags.Bool("fix", false, ""), c.Flags.Bool("n", false, "")
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
@@ -21,7 +23,13 @@ func validate(c *call) error {
 	if err != nil {
 		return err
 	}
-	cat, report, err := check.Open(c.Context, src, nil)
+	var files fs.FS = src
+	if *fix || *show {
+		if files, err = c.fixed(c.Arg(0), src, *show); err != nil {
+			return err
+		}
+	}
+	cat, report, err := check.Open(c.Context, files, nil)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,89 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/diff"
+)
+
+// resolve asks for the users of packages whose bundles require something, and
+// whom the graph alone does not strand.
+func (r *Report) resolve(ctx context.Context, before, now *catalog.Catalog, resolver Resolver) error {
+	stranded := map[string][]diff.Stranded{}
+	for _, p := range r.Diff.Packages {
+		stranded[p.Name] = p.Stranded
+	}
+	for p := range before.Packages() {
+		q, ok := now.Package(p.Name())
+		needy, err := requires(p, q)
+		if err != nil {
+			return err
+		}
+		if !ok || !needy {
+			continue
+		}
+		for ch := range p.Channels() {
+			for _, name := range following(ch, catalog.OLMv0) {
+				is := func(s diff.Stranded) bool { return s.Channel == ch.Name() && s.Bundle == name }
+				if _, there := q.Channel(ch.Name()); !there || slices.ContainsFunc(stranded[p.Name()], is) {
+					continue
+				}
+				why, err := r.lost(ctx, before, now, resolver, p.Name(), ch.Name(), catalog.Installed{Name: name, Version: p.Version(name)})
+				if err != nil {
+					return err
+				}
+				if why == "" {
+					continue
+				}
+				r.Unresolved = append(r.Unresolved, Unresolved{p.Name(), ch.Name(), name, why})
+				r.Findings = append(r.Findings, &catalog.Diagnostic{
+					Pos: place(now, p.Name(), ch.Name()), Code: CodeUnresolved, Subject: fmt.Sprintf("package %q, channel %q", p.Name(), ch.Name()),
+					Message: fmt.Sprintf("who has %q does not get to the head any more, because something that is required is missing: %s", name, why),
+					Hint:    "provide what is required, or require less",
+				})
+			}
+		}
+	}
+	return nil
+}
+
+// lost says why a user does not reach the head any more, "" if that is not so.
+func (r *Report) lost(ctx context.Context, before, now *catalog.Catalog, resolver Resolver, pkg, channel string, from catalog.Installed) (string, error) {
+	r.Resolved++
+	why, err := resolver.Reach(ctx, now, pkg, channel, from)
+	if err != nil || why == "" {
+		return "", err
+	}
+	r.Resolved++
+	was, err := resolver.Reach(ctx, before, pkg, channel, from)
+	if err != nil || was != "" {
+		return "", err
+	}
+	return why, nil
+}
+
+// requires reports whether a bundle of the packages requires something of
+// others; the second may be nil.
+func requires(packages ...*catalog.Package) (bool, error) {
+	for _, p := range packages {
+		if p == nil {
+			continue
+		}
+		for b := range p.Bundles() {
+			facts, err := b.Facts()
+			if err != nil {
+				return false, err
+			}
+			for _, f := range facts {
+				switch f.Type {
+				case catalog.PropertyGVKRequired, catalog.PropertyPackageRequired, catalog.PropertyConstraint:
+					return true, nil
+				}
+			}
+		}
+	}
+	return false, nil
+}

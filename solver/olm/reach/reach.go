@@ -1,0 +1,89 @@
+package reach
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// Resolver answers by the rules of OLM v0. The zero value is ready, and may be
+// used by many goroutines. It keeps a resolver for each catalog that it was
+// asked about.
+type Resolver struct {
+	mu    sync.Mutex
+	known map[*catalog.Catalog]*olm.Resolver
+}
+
+const namespace = "default"
+
+// Reach looks for updates from an installed bundle to a head of a channel of the
+// catalog, in a namespace with nothing else. It returns "" if there are any, or
+// if the head is what is installed, and otherwise why there are none. The error
+// is that of ctx or of reading.
+func (r *Resolver) Reach(ctx context.Context, c *catalog.Catalog, pkg, channel string, from catalog.Installed) (why string, err error) {
+	p, ok := c.Package(pkg)
+	if !ok {
+		return "there is no such package", nil
+	}
+	ch, ok := p.Channel(channel)
+	if !ok {
+		return "there is no such channel", nil
+	}
+	resolver, err := r.of(c)
+	if err != nil {
+		return "", err
+	}
+	installed := olm.ClusterServiceVersion{}
+	installed.Name, installed.Namespace = from.Name, namespace
+	installed.Spec.Version = from.Version
+	sub := olm.Subscription{}
+	sub.Name, sub.Namespace = pkg, namespace
+	sub.Spec.Package, sub.Spec.Channel = pkg, channel
+	sub.Status.InstalledCSV = from.Name
+	request := &olm.Request{Namespace: namespace, Installed: []olm.ClusterServiceVersion{installed}, Subscriptions: []olm.Subscription{sub}}
+	var reasons []string
+	for _, head := range ch.Heads() {
+		if head == from.Name {
+			return "", nil
+		}
+		_, err := resolver.UpgradePath(ctx, request, []olm.Target{{Package: pkg, Name: head}}, nil)
+		var no *olm.PathError
+		switch {
+		case err == nil:
+			return "", nil
+		case errors.As(err, &no):
+			reasons = append(reasons, no.Error())
+		case ctx.Err() != nil:
+			return "", context.Cause(ctx)
+		default:
+			reasons = append(reasons, err.Error())
+		}
+	}
+	if len(reasons) == 0 {
+		return fmt.Sprintf("the channel %s has no head", channel), nil
+	}
+	return strings.Join(reasons, "; "), nil
+}
+
+// of returns the resolver of a catalog.
+func (r *Resolver) of(c *catalog.Catalog) (*olm.Resolver, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if known := r.known[c]; known != nil {
+		return known, nil
+	}
+	made, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "catalog", Namespace: namespace}, Catalog: c}}, nil)
+	if err != nil {
+		return nil, err
+	}
+	if r.known == nil {
+		r.known = map[*catalog.Catalog]*olm.Resolver{}
+	}
+	r.known[c] = made
+	return made, nil
+}
