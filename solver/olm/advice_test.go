@@ -101,7 +101,7 @@ func carryOut(req *olm.Request, text string) (bool, error) {
 			s.Spec.StartingCSV, s.Status.InstalledCSV = words(adviceTake)[1], words(adviceTake)[1]
 		case words(adviceNew) != nil:
 			var s olm.Subscription
-			s.Name, s.Namespace, s.Spec.Package = "zz-new", req.Namespace, words(adviceNew)[1]
+			s.Name, s.Namespace, s.Spec.Package = "zz-"+words(adviceNew)[2], req.Namespace, words(adviceNew)[1]
 			s.Spec.StartingCSV, s.Status.InstalledCSV = words(adviceNew)[2], words(adviceNew)[2]
 			req.Subscriptions = append(req.Subscriptions, s)
 		case words(adviceAdd) != nil:

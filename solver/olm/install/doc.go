@@ -74,7 +74,16 @@
 // # Taking an operator away
 //
 // [RemovalAnnotation] on a subscription has its operator taken away; what goes,
-// what stays and who depends on it is told by [World.Removal] before.
+// what stays and who depends on it is told by [World.Removal] before. What was
+// installed because others required it stays, unless Policy.KeepUnneeded says for
+// how long.
+//
+// # Before an update, and without a subscription
+//
+// [World.Preview] says what a plan adds before it is approved: permissions, CRDs,
+// images, webhooks, and whether one can go back. An operator that no subscription
+// refers to gets one by [olm.Resolver.Adopt]: it is taken for installed. One
+// operator may be there for each of several tenants, see [Across].
 //
 // # What always holds
 //

@@ -33,6 +33,11 @@ type Policy struct {
 	// ResolveTimeout is how long the resolver may take for a namespace; after that
 	// nothing is chosen, and it is asked again. Zero means a minute.
 	ResolveTimeout time.Duration `json:"resolveTimeout,omitempty"`
+	// KeepUnneeded is how long the operator of a subscription that was made for a
+	// dependency is kept when no operator of the namespace requires it any more;
+	// then it is uninstalled. Zero means for ever. One of whose CRDs there are
+	// objects stays.
+	KeepUnneeded time.Duration `json:"keepUnneeded,omitempty"`
 	// KeepPlans is how many plans are kept, the newest. Zero means five. Besides
 	// them those are kept that brought an operator which is there, and those that
 	// have failed and nobody made good.
@@ -59,6 +64,7 @@ func (p *Policy) Check() error {
 	}{
 		{"minBackoff", p.MinBackoff}, {"maxBackoff", p.MaxBackoff}, {"installTimeout", p.InstallTimeout},
 		{"missingPlanTimeout", p.MissingPlanTimeout}, {"certificateLifetime", p.CertificateLifetime}, {"resolveTimeout", p.ResolveTimeout},
+		{"keepUnneeded", p.KeepUnneeded},
 	} {
 		if d.is < 0 {
 			errs.Add(d.path, "%v is negative: a time from zero on is wanted, and zero means the default", d.is)
@@ -136,6 +142,7 @@ const (
 	ReasonNamespaces      = "NamespaceConflict"         // operators of several namespaces do not go together
 	ReasonRemoving        = "Removing"                  // an operator is being taken away
 	ReasonRemovalWaits    = "RemovalWaits"              // an operator is to be taken away when the plan is done
+	ReasonUnneeded        = "Unneeded"                  // a dependency that nobody requires any more is to be taken away
 	ReasonRemovalUnknown  = "RemovalUnknown"            // the annotation that asks for a removal cannot be read
 	ReasonCatalog         = "CatalogUnhealthy"          // a catalog cannot be used
 	ReasonCatalogPending  = "CatalogPending"            // a catalog's pod or status is not seen as it should be

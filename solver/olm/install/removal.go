@@ -126,7 +126,7 @@ func (s *stepper) beginRemoval() bool {
 		s.state.Removal = &Removal{Subscription: sub.Name, Kind: kind, Generation: s.state.Generation, Since: s.now}
 		return true
 	}
-	return false
+	return s.dropUnneeded()
 }
 
 // mayGo reports whether the operator of a subscription may be taken away now,
@@ -169,7 +169,10 @@ func (s *stepper) markRemoval(r *Removal) {
 // planRemoval plans what goes. It is false if that is asked for no more.
 func (s *stepper) planRemoval(r *Removal) bool {
 	sub := s.subscription(r.Subscription)
-	if sub == nil || sub.Annotations[RemovalAnnotation] != r.Kind || !s.mayGo(sub.Name, r.Kind) {
+	if sub == nil || r.Kind == removalUnneeded && !s.unneeded(sub) {
+		return false
+	}
+	if r.Kind != removalUnneeded && (sub.Annotations[RemovalAnnotation] != r.Kind || !s.mayGo(sub.Name, r.Kind)) {
 		return false
 	}
 	p, again, err := s.Removal(r.Subscription, r.Kind)

@@ -151,6 +151,7 @@ func (s *script) command(c *golden.Command) string {
 	case "policy":
 		s.policy.PlanTimeout, _ = time.ParseDuration("0s" + c.Value("timeout"))
 		s.policy.CertificateLifetime, _ = time.ParseDuration("0s" + c.Value("certificates"))
+		s.policy.KeepUnneeded, _ = time.ParseDuration("0s" + c.Value("unneeded"))
 		s.policy.StepAttempts, _ = strconv.Atoi(c.Value("attempts"))
 		s.newRunner()
 	case "edit":
@@ -179,7 +180,7 @@ func (s *script) command(c *golden.Command) string {
 			s.show()
 		}
 	default:
-		if !s.user(c) {
+		if !s.user(c) && !s.ask(c) {
 			s.t.Fatalf("%s: no such command: %s", c.Pos, c.Name)
 		}
 	}

@@ -1,0 +1,39 @@
+package install_test
+
+import (
+	"fmt"
+
+	"github.com/fairlead/fairlead/internal/golden"
+	"github.com/fairlead/fairlead/solver/olm/install"
+)
+
+// ask does what users ask before they do something.
+func (s *script) ask(c *golden.Command) bool {
+	switch c.Name {
+	case "preview":
+		p, err := s.backend.World(s.ns).Preview(c.Args[0].Key)
+		if err != nil {
+			fmt.Fprintln(&s.out, err)
+			return true
+		}
+		s.out.WriteString(p.String())
+	case "adopt":
+		channel := ""
+		if len(c.Args) > 1 {
+			channel = c.Args[1].Key
+		}
+		a, err := s.resolver.Adopt(s.t.Context(), s.backend.World(s.ns).Request(), c.Args[0].Key, channel)
+		if err != nil {
+			fmt.Fprintln(&s.out, err)
+			return true
+		}
+		spec := a.Subscription.Spec
+		fmt.Fprintf(&s.out, "subscription %s to %s/%s of %s starting at %s, %s; next is %s\n", a.Subscription.Name, spec.Package, spec.Channel, spec.Source, spec.StartingCSV, spec.InstallPlanApproval, a.Next)
+		s.edit(func(w *install.World) {
+			w.Subscriptions = append(w.Subscriptions, install.Subscription{Subscription: a.Subscription})
+		})
+	default:
+		return false
+	}
+	return true
+}
