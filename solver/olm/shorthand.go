@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/semverx"
 )
 
 // Case is a resolution said in few words: nothing is taken from a cluster.
@@ -23,7 +24,7 @@ type Case struct {
 	Subscriptions []string `json:"subscriptions"`
 	// Installed are names of CSVs. Each belongs to the first subscription whose
 	// package holds it, or replaces or skips it, and that has none yet; otherwise
-	// to nobody.
+	// to nobody. One that no catalog has is read as PACKAGE.vVERSION.
 	Installed Names `json:"installed,omitempty"`
 }
 
@@ -136,7 +137,7 @@ func (r *Resolver) Answer(ctx context.Context, namespace string, c *Case) (*Answ
 // Request writes a case out as a request for a namespace. A subscription is
 // named after its package, the second of a package PACKAGE-2 and so on.
 // Installed CSVs have the properties of the catalogs' bundles of that name; one
-// that no catalog has is an error.
+// that no catalog has has none, and is updated by what replaces or skips it.
 func (r *Resolver) Request(namespace string, c *Case) (*Request, error) {
 	req := &Request{Namespace: namespace}
 	if len(c.Subscriptions) == 0 {
@@ -167,21 +168,25 @@ func (r *Resolver) Request(namespace string, c *Case) (*Request, error) {
 
 // install adds an installed CSV to the request, and gives it to a subscription.
 func (r *Resolver) install(req *Request, name string) error {
-	b := r.bundle(name, req.Subscriptions)
-	if b == nil {
-		return fmt.Errorf("installed %s: no catalog has a bundle of that name", name)
-	}
-	csv, err := InstalledFrom(b, req.Namespace)
-	if err != nil {
-		return err
+	var csv ClusterServiceVersion
+	pkg := ""
+	if b := r.bundle(name, req.Subscriptions); b != nil {
+		var err error
+		if csv, err = InstalledFrom(b, req.Namespace); err != nil {
+			return err
+		}
+		pkg = b.Package().Name()
+	} else {
+		csv, pkg = r.unlisted(name, req)
 	}
 	req.Installed = append(req.Installed, csv)
+	version, _ := semverx.ParseTolerant(csv.Spec.Version)
 	for i := range req.Subscriptions {
 		s := &req.Subscriptions[i]
 		if s.Status.InstalledCSV != "" {
 			continue
 		}
-		if s.Spec.Package == b.Package().Name() || r.follows(s.Spec.Package, name) {
+		if s.Spec.Package == pkg || r.follows(s.Spec.Package, name, version) {
 			s.Status.InstalledCSV, s.Status.CurrentCSV = name, name
 			break
 		}
@@ -189,8 +194,23 @@ func (r *Resolver) install(req *Request, name string) error {
 	return nil
 }
 
-// follows reports whether a package has an entry that replaces or skips name.
-func (r *Resolver) follows(pkg, name string) bool {
+// unlisted is an installed CSV that no catalog has: of its name PACKAGE.vVERSION
+// the package counts if a subscription asks for it, and the version.
+func (r *Resolver) unlisted(name string, req *Request) (csv ClusterServiceVersion, pkg string) {
+	csv.Name, csv.Namespace = name, req.Namespace
+	stem, version, _ := strings.Cut(name, ".")
+	if v, err := semverx.ParseTolerant(strings.TrimPrefix(version, "v")); err == nil {
+		csv.Spec.Version = v.String()
+	}
+	if slices.ContainsFunc(req.Subscriptions, func(s Subscription) bool { return s.Spec.Package == stem }) {
+		pkg = stem
+	}
+	return csv, pkg
+}
+
+// follows reports whether a package has an entry that replaces or skips what is
+// installed.
+func (r *Resolver) follows(pkg, name string, version semverx.Version) bool {
 	for _, src := range r.sources {
 		if src.Catalog == nil {
 			continue
@@ -200,9 +220,7 @@ func (r *Resolver) follows(pkg, name string) bool {
 			continue
 		}
 		for _, ch := range p.channels {
-			if slices.ContainsFunc(ch.entries, func(e *entry) bool {
-				return e.replaces == name || slices.Contains(e.skips, name)
-			}) {
+			if slices.ContainsFunc(ch.entries, func(e *entry) bool { return e.updates(name, version) }) {
 				return true
 			}
 		}

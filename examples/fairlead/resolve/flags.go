@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-const usage = "[PACKAGE[/CHANNEL]]... -catalog NAME=PATH[,priority=N]... [-installed CSVNAME]... [-only PACKAGE | -path TARGET | -why-not CSVNAME] [-explain] [-lock FILE [-relock]] [-batch FILE] [-o text|json|mermaid|dot]"
+const usage = "[PACKAGE[/CHANNEL]]... -catalog NAME=PATH[,priority=N]... [-installed CSVNAME]... [-only PACKAGE | -path TARGET | -why-not CSVNAME] [-explain] [-lock FILE [-relock]] [-batch FILE] [-cluster FILE [-namespace NAME] [-impact NAME=PATH | -adopt CSVNAME]] [-o text|json|mermaid|dot]"
 
 const help = `  PACKAGE     a package to install and keep up to date, in order of preference
   -catalog    a catalog: a name for it and the directory, or .tar.gz of one,
@@ -31,6 +31,17 @@ const help = `  PACKAGE     a package to install and keep up to date, in order o
   -o          how to print the answer: text (the default), json, and of what is
               chosen, its explanation or a path also mermaid or dot
   -batch      cases to answer, as JSON lines; may be compressed with gzip
+  -cluster    the objects of a cluster, - for standard input: subscriptions with
+              startingCSV and source, what is installed, operator groups, the
+              priorities of catalogs, as this prints them:
+                ` + dumpCommand + `
+              -catalog then gives what a CatalogSource of that name holds, and
+              -o json prints install plans that kubectl apply takes
+  -namespace  the only namespace of the cluster to tell of
+  -global     the namespace whose catalogs all see, if it is not the one that
+              most catalogs are in
+  -impact     what the namespaces would lose and get if a catalog held this
+  -adopt      print the subscription by which an operator without one is updated
 
 Flags that name one thing may be given several times, for several.
 exit status: 0 resolved, 1 no solution, no path, or the lock does not hold, 2 bad input`
@@ -47,6 +58,7 @@ type command struct {
 	explain  bool
 	lock     string
 	relock   bool
+	clusterFlags
 }
 
 type catalogFlag struct {
@@ -68,6 +80,11 @@ func parse(call *args.Call) (*command, error) {
 	format := call.Choice("o", "text", "json", "mermaid", "dot")
 	call.Flags.StringVar(&c.batch, "batch", "", "")
 	call.Flags.StringVar(&c.whyNot, "why-not", "", "")
+	call.Flags.StringVar(&c.file, "cluster", "", "")
+	call.Flags.StringVar(&c.clusterFlags.namespace, "namespace", "", "")
+	call.Flags.StringVar(&c.global, "global", "", "")
+	call.Flags.StringVar(&c.adopt, "adopt", "", "")
+	call.Flags.Func("impact", "", c.setImpact)
 	if err := call.Parse(0, math.MaxInt); err != nil {
 		return nil, err
 	}
@@ -94,6 +111,12 @@ func (c *command) check() error {
 	switch {
 	case len(c.catalogs) == 0:
 		return errors.New("no -catalog: name at least one NAME=PATH")
+	case c.file == "" && (c.clusterFlags.namespace != "" || c.global != "" || c.adopt != "" || c.impact != nil):
+		return errors.New("-namespace, -global, -adopt and -impact: name the objects with -cluster FILE")
+	case c.file != "" && (single || c.batch != ""):
+		return errors.New("-cluster: has the subscriptions and what is installed; leave out PACKAGE, -subscribe, -installed and -batch")
+	case c.file != "":
+		return c.checkCluster(questions)
 	case c.batch != "" && (single || other):
 		return errors.New("-batch: goes with no other flag but -catalog; each case of the file says its own")
 	case c.batch == "" && len(c.Subscriptions) == 0:

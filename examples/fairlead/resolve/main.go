@@ -47,6 +47,14 @@ func run(call *args.Call) error {
 	if err != nil {
 		return err
 	}
+	if c.file != "" {
+		if c.held, err = readCluster(c.file, call.Stdin); err != nil {
+			return err
+		}
+		if c.global == "" {
+			c.global = c.held.guessGlobal()
+		}
+	}
 	status, err := c.run(call.Context, call.Stdout, call.Stderr)
 	if err == nil && status != statusResolved {
 		return args.ErrFindings
@@ -63,10 +71,18 @@ func (c *command) run(ctx context.Context, stdout, stderr io.Writer) (status int
 	if c.batch != "" {
 		return c.runBatch(ctx, r, stdout, stderr)
 	}
+	if c.held != nil {
+		return c.clusterQuestion(ctx, r, stdout, stderr)
+	}
 	req, err := r.Request(namespace, &c.Case)
 	if err != nil {
 		return 0, err
 	}
+	return c.answer(ctx, r, req, stdout, stderr)
+}
+
+// answer answers about one namespace.
+func (c *command) answer(ctx context.Context, r *olm.Resolver, req *olm.Request, stdout, stderr io.Writer) (int, error) {
 	switch {
 	case c.whyNot != "":
 		return c.runWhyNot(ctx, r, req, stdout)
@@ -161,10 +177,21 @@ func (c *command) open(ctx context.Context, stderr io.Writer) (r *olm.Resolver, 
 		if err != nil {
 			return nil, closeAll, fmt.Errorf("-catalog %s: %w", f.name, err)
 		}
-		sources = append(sources, olm.Source{SourceKey: olm.SourceKey{Name: f.name, Namespace: namespace}, Priority: f.priority, Catalog: held})
+		key, priority := olm.SourceKey{Name: f.name, Namespace: namespace}, f.priority
+		if c.held != nil {
+			if key, priority = c.held.key(f.name, c.global); f.priority != 0 {
+				priority = f.priority
+			}
+		}
+		sources = append(sources, olm.Source{SourceKey: key, Priority: priority, Catalog: held})
 	}
 	progress(stderr, "")
-	r, err = olm.NewResolver(sources, &olm.Options{KeepOrder: true})
+	opts := &olm.Options{KeepOrder: true}
+	if c.held != nil {
+		sources = append(sources, c.held.absent(sources)...)
+		opts = &olm.Options{GlobalNamespace: c.global, TolerateUnhealthy: true}
+	}
+	r, err = olm.NewResolver(sources, opts)
 	return r, closeAll, err
 }
 

@@ -1,0 +1,208 @@
+package resolve
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/install"
+	"github.com/fairlead/fairlead/solver/olm/source"
+)
+
+// dumpCommand prints what -cluster reads.
+const dumpCommand = "kubectl get subscriptions.operators.coreos.com,csv,operatorgroups,catalogsources,crd,namespaces -A -o yaml"
+
+// cluster is what a cluster has printed of itself.
+type cluster struct {
+	subscriptions []olm.Subscription
+	csvs          []olm.ClusterServiceVersion
+	groups        []group.OperatorGroup
+	catalogs      []source.CatalogSource
+	namespaces    []olm.ObjectMeta
+}
+
+// readCluster reads objects in JSON or YAML: single ones, and lists as kubectl get
+// prints them. Kinds that do not matter here are passed over.
+func readCluster(path string, stdin io.Reader) (*cluster, error) {
+	src, name := stdin, "standard input"
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("-cluster: %w", err)
+		}
+		defer f.Close()
+		src, name = f, path
+	}
+	r := doc.NewReader(src, name, doc.Limits{Size: 256 << 20, Nodes: 16 << 20})
+	r.YAML11()
+	c := &cluster{}
+	for {
+		document, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("-cluster: %w", err)
+		}
+		if err := c.add(document.JSON, ""); err != nil {
+			return nil, fmt.Errorf("-cluster: %s: %w", document.Start, err)
+		}
+	}
+	if len(c.subscriptions) == 0 {
+		return nil, fmt.Errorf("-cluster: %s: there is no Subscription; dump them with: %s", name, dumpCommand)
+	}
+	return c, nil
+}
+
+// add takes an object, or the items of a list; path leads to it.
+func (c *cluster) add(raw json.RawMessage, path string) error {
+	var head struct {
+		Kind     string            `json:"kind"`
+		Metadata olm.ObjectMeta    `json:"metadata"`
+		Items    []json.RawMessage `json:"items"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return fmt.Errorf("%s%w", path, err)
+	}
+	var err error
+	switch {
+	case strings.HasSuffix(head.Kind, "List"):
+		for i, item := range head.Items {
+			if err := c.add(item, fmt.Sprintf("%sitems[%d]: ", path, i)); err != nil {
+				return err
+			}
+		}
+	case head.Kind == "Subscription":
+		err = decode(raw, &c.subscriptions)
+	case head.Kind == "ClusterServiceVersion":
+		err = decode(raw, &c.csvs)
+	case head.Kind == "OperatorGroup":
+		err = decode(raw, &c.groups)
+	case head.Kind == "CatalogSource":
+		err = decode(raw, &c.catalogs)
+	case head.Kind == "Namespace":
+		c.namespaces = append(c.namespaces, head.Metadata)
+	}
+	if err != nil {
+		return fmt.Errorf("%s%s %s: %w", path, head.Kind, head.Metadata, err)
+	}
+	return nil
+}
+
+func decode[T any](raw json.RawMessage, list *[]T) error {
+	var item T
+	if err := json.Unmarshal(raw, &item); err != nil {
+		return err
+	}
+	*list = append(*list, item)
+	return nil
+}
+
+// spaces names the namespaces that have subscriptions, or the one that was asked
+// for, in order.
+func (c *cluster) spaces(only string) ([]string, error) {
+	var names []string
+	for _, s := range c.subscriptions {
+		names = append(names, s.Namespace)
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if only == "" {
+		return names, nil
+	}
+	if !slices.Contains(names, only) {
+		return nil, fmt.Errorf("-namespace %s: it has no subscription; those that have are %s", only, strings.Join(names, ", "))
+	}
+	return []string{only}, nil
+}
+
+// request is what to ask about a namespace, and what is not asked about, in words.
+func (c *cluster) request(namespace string) (req *olm.Request, waits []string) {
+	w := &install.World{Namespace: namespace}
+	w.Namespaces = c.namespaces
+	for _, g := range c.groups {
+		w.Groups = append(w.Groups, install.OperatorGroup{OperatorGroup: g})
+	}
+	for _, s := range c.subscriptions {
+		if s.Namespace == namespace {
+			w.Subscriptions = append(w.Subscriptions, install.Subscription{Subscription: s})
+		}
+	}
+	for _, v := range c.csvs {
+		if v.Namespace == namespace {
+			w.CSVs = append(w.CSVs, install.CSV{ClusterServiceVersion: v})
+		}
+	}
+	req = w.Request()
+	for _, s := range w.Subscriptions {
+		if !slices.ContainsFunc(req.Subscriptions, func(o olm.Subscription) bool { return o.Name == s.Name }) {
+			waits = append(waits, fmt.Sprintf("subscription %s in namespace %s is not asked about: its operator %s has not succeeded, or is to be removed", s.Name, namespace, s.Status.InstalledCSV))
+		}
+	}
+	return req, waits
+}
+
+// guessGlobal guesses the namespace whose catalogs all namespaces see: that of the most
+// catalogs, or of what subscriptions name.
+func (c *cluster) guessGlobal() string {
+	count := make(map[string]int)
+	for _, s := range c.catalogs {
+		count[s.Namespace] += len(c.subscriptions) + 1
+	}
+	for _, s := range c.subscriptions {
+		if s.Spec.SourceNamespace != "" {
+			count[s.Spec.SourceNamespace]++
+		}
+	}
+	best := ""
+	for name, n := range count {
+		if n > count[best] || n == count[best] && name < best {
+			best = name
+		}
+	}
+	return best
+}
+
+// key finds the catalog that -catalog names: NAME, or NAMESPACE/NAME.
+func (c *cluster) key(name, global string) (key olm.SourceKey, priority int) {
+	key.Name = name
+	if namespace, rest, ok := strings.Cut(name, "/"); ok {
+		key.Namespace, key.Name = namespace, rest
+	}
+	for _, s := range c.catalogs {
+		if s.Name == key.Name && (key.Namespace == "" || s.Namespace == key.Namespace) {
+			return olm.SourceKey{Name: s.Name, Namespace: s.Namespace}, s.Spec.Priority
+		}
+	}
+	for _, s := range c.subscriptions {
+		if s.Spec.Source == key.Name && key.Namespace == "" && s.Spec.SourceNamespace != "" {
+			key.Namespace = s.Spec.SourceNamespace
+		}
+	}
+	if key.Namespace == "" {
+		key.Namespace = global
+	}
+	return key, 0
+}
+
+// absent are catalogs that subscriptions name and that were not given: nothing is
+// known of what they hold.
+func (c *cluster) absent(given []olm.Source) []olm.Source {
+	var all []olm.Source
+	for _, s := range c.subscriptions {
+		key := olm.SourceKey{Name: s.Spec.Source, Namespace: s.Spec.SourceNamespace}
+		known := func(o olm.Source) bool { return o.SourceKey == key }
+		if key.Name == "" || slices.ContainsFunc(given, known) || slices.ContainsFunc(all, known) {
+			continue
+		}
+		all = append(all, olm.Source{SourceKey: key, Err: fmt.Errorf("what it holds is not given: add -catalog %s=PATH", key.Name)})
+	}
+	return all
+}
