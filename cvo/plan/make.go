@@ -67,6 +67,9 @@ func (in *input) check() error {
 		found.Add("cluster", "nothing is known of the cluster; give its ClusterVersion: oc get clusterversion version -o yaml")
 		return found.Err()
 	}
+	if len(in.Policy.Windows) > 0 && in.Situation.At.IsZero() {
+		found.Add("at", "windows need to know when the situation was observed; say it")
+	}
 	asked := 0
 	for _, is := range []bool{in.Goal.Release != "", in.Goal.Minor != "", in.Goal.Newest} {
 		if is {
@@ -161,7 +164,10 @@ func (in *input) planTo(ctx context.Context, target string) (*Plan, *noPlan, err
 	if no != nil {
 		return nil, no, nil
 	}
-	p := m.order(parts)
+	p, late := m.order(parts)
+	if late != nil {
+		return nil, &noPlan{target: m.target, facts: late}, nil
+	}
 	for _, x := range parts {
 		if err := x.prove(ctx, in.Policy); err != nil {
 			return nil, nil, err

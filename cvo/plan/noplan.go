@@ -48,7 +48,7 @@ func (e *NoPlanError) Error() string {
 	}
 	b.WriteString("\nTried, and each of these helps:")
 	for _, f := range e.Fixes {
-		fmt.Fprintf(&b, "\n- %s (then %d steps, about %s)", strings.Join(f.Do, "; and "), f.Steps, f.Takes)
+		fmt.Fprintf(&b, "\n- %s (then %s, about %s)", strings.Join(f.Do, "; and "), count(f.Steps, "step"), f.Takes)
 	}
 	return b.String()
 }
@@ -144,4 +144,12 @@ func (e *NoPlanError) add(changes []fix, p *Plan) {
 		}
 	}
 	e.Fixes = append(e.Fixes, x)
+}
+
+// count writes a number of things.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -2,14 +2,15 @@ package plan
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 )
 
 // order puts what was chosen into its order, as Make documents it, and says of each
-// step what there is to say.
-func (m *model) order(parts []*part) *Plan {
+// step what there is to say. The facts are of steps that fit into no window.
+func (m *model) order(parts []*part) (*Plan, []*fact) {
 	p := &Plan{From: m.start, To: m.target}
 	var early, moves, rest []choice
 	for _, x := range parts {
@@ -44,7 +45,7 @@ func (m *model) order(parts []*part) *Plan {
 	}
 	p.Cost.Steps = len(p.Steps)
 	w.times()
-	return p
+	return p, w.late
 }
 
 // writer writes the steps of a plan.
@@ -53,6 +54,7 @@ type writer struct {
 	p       *Plan
 	release string
 	e       Estimates
+	late    []*fact // why a step fits into no window
 }
 
 func (w *writer) place() int {
@@ -122,10 +124,20 @@ func (w *writer) times() {
 		if at.IsZero() {
 			continue
 		}
-		at = w.m.Policy.next(at, s.Takes)
-		if at.IsZero() {
-			continue
+		begins := w.m.Policy.next(at, s.Takes)
+		if begins.IsZero() {
+			after, rest := at, time.Duration(0)
+			for _, later := range w.p.Steps[i:] {
+				rest += later.Takes
+			}
+			clock := after.UTC().Format("2006-01-02 15:04")
+			w.late = append(w.late, w.m.once(fmt.Sprintf("no window after %s is long enough to %s, which takes about %s", clock, s, short(s.Takes)),
+				fix{"allow a window of " + short(rest) + " after " + clock, func(in *input) {
+					in.Policy.Windows = append(in.Policy.Windows, Window{after, after.Add(rest)})
+				}, costLeave}))
+			return
 		}
+		at = begins
 		s.Begins = at
 		at = at.Add(s.Takes)
 	}

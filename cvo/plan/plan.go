@@ -97,12 +97,12 @@ func (p *Plan) String() string {
 	case len(p.Steps) == 0:
 		return "nothing is to be done: the cluster is as the goal asks\n"
 	case p.From == p.To:
-		fmt.Fprintf(&b, "%d steps at %s, about %s", len(p.Steps), p.From, short(p.Takes))
+		fmt.Fprintf(&b, "%s at %s, about %s", count(len(p.Steps), "step"), p.From, short(p.Takes))
 	default:
-		fmt.Fprintf(&b, "%d steps from %s to %s, about %s", len(p.Steps), p.From, p.To, short(p.Takes))
+		fmt.Fprintf(&b, "%s from %s to %s, about %s", count(len(p.Steps), "step"), p.From, p.To, short(p.Takes))
 	}
 	if p.Cost.Restarts > 0 {
-		fmt.Fprintf(&b, ", %d restarts of nodes", p.Cost.Restarts)
+		fmt.Fprintf(&b, ", %s of nodes", count(p.Cost.Restarts, "restart"))
 	}
 	b.WriteString("; no plan is better\n")
 	for i, s := range p.Steps {

@@ -94,6 +94,9 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 	if len(nodes) == 0 || s.Nodes == nil || s.Pods == nil {
 		return need, nil, len(nodes)
 	}
+	if len(s.Nodes) == 1 && len(d.m.Goal.Nodes) == 0 {
+		return need, nil, 0 // a cluster of one node restarts it without a drain
+	}
 	plan, err := drain.NewPlan(d.request(nodes, atOnce), s.At, &d.m.Policy.Drain)
 	if err != nil {
 		return need, []*fact{{text: "the drain cannot be planned: " + err.Error()}}, 0
@@ -105,7 +108,13 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 				continue
 			}
 			if len(p.Budgets) == 0 || len(p.Budgets) > 1 {
-				text := fmt.Sprintf("the pod %s/%s on %s cannot be evicted: %s", p.Namespace, p.Name, n.Node, p.Why)
+				why := p.Why
+				for _, r := range p.Reasons {
+					if r.Fate == p.Fate && r.Text != "" {
+						why = r.Text
+					}
+				}
+				text := fmt.Sprintf("the pod %s/%s on %s cannot be evicted: %s", p.Namespace, p.Name, n.Node, clip(why, 140))
 				f := &fact{text: text}
 				if len(p.Budgets) > 1 {
 					f.text = fmt.Sprintf("the pod %s/%s on %s is guarded by several budgets, and so is never evicted: %s", p.Namespace, p.Name, n.Node, strings.Join(p.Budgets, ", "))
@@ -153,19 +162,19 @@ func (d *drains) budget(name string, plan *drain.Plan) int {
 		return i
 	}
 	namespace, short, _ := strings.Cut(name, "/")
-	b := budget{name: name, advice: "have it let one pod go"}
+	b := budget{name: name, advice: "have the budget " + name + " let one pod go"}
 	b.command = fmt.Sprintf("oc -n %s patch pdb %s --type merge -p '{\"spec\":{\"minAvailable\":null,\"maxUnavailable\":1}}'", namespace, short)
 	text := "the budget " + name + " never lets a pod go"
 	for _, x := range plan.Budgets {
 		if x.Namespace+"/"+x.Name == name {
 			text = fmt.Sprintf("the budget %s asks for %d of %d pods, %d of which are healthy, and so lets none go", name, x.Desired, x.Expected, x.Healthy)
 			if x.Expected == 1 {
-				b.advice = "raise the replicas of its pods to 2"
+				b.advice = "raise the replicas of the pods of " + name + " to 2"
 				b.command = fmt.Sprintf("oc -n %s scale --replicas=2 on what its pods belong to (oc -n %[1]s get pdb %s -o yaml names them)", namespace, short)
 			}
 		}
 	}
-	b.fact = d.m.once(text+", and budgets must stay as they are", fix{b.advice + ": " + name, func(in *input) { loosen(in.Situation, name) }, costWork}, allowBudgets())
+	b.fact = d.m.once(text+", and budgets must stay as they are", fix{b.advice, func(in *input) { loosen(in.Situation, name) }, costWork}, allowBudgets())
 	d.index[name] = len(d.m.budgets)
 	d.m.budgets = append(d.m.budgets, b)
 	return d.index[name]

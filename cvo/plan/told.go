@@ -31,13 +31,15 @@ func (m *model) keptOperator(o *operator) *fact {
 }
 
 func (m *model) offers(o *operator) *fact {
-	channel := o.Channel
-	if channel == "" {
-		channel = "its channel"
-	} else {
-		channel = "the channel " + channel
+	channel := "its channel"
+	if o.Channel != "" {
+		channel = "the channel " + o.Channel
 	}
-	return m.once(fmt.Sprintf("%s of the operator %s leads from %s no further than it does", channel, o.Package, o.Installed), removeOperator(o.Operator))
+	between := "catalog of " + m.stages[0].String()
+	if n := len(m.stages); n > 1 {
+		between = fmt.Sprintf("catalogs of %s to %s", m.stages[0], m.stages[n-1])
+	}
+	return m.once(fmt.Sprintf("in the %s, %s of the operator %s offers no other way from %s", between, channel, o.Package, o.Installed), removeOperator(o.Operator))
 }
 
 func (m *model) wanted(o *operator) *fact {
@@ -47,7 +49,9 @@ func (m *model) wanted(o *operator) *fact {
 }
 
 func (m *model) runs(o *operator) *fact {
-	return m.once(fmt.Sprintf("the operator %s is installed, at %s", o.Package, o.Installed), removeOperator(o.Operator))
+	f := m.once(fmt.Sprintf("the operator %s is installed, at %s", o.Package, o.Installed), removeOperator(o.Operator))
+	f.plain = true
+	return f
 }
 
 func (m *model) keptMember(name string) *fact {

@@ -1,0 +1,186 @@
+package plan_test
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/internal/golden"
+)
+
+// Each script begins with a cluster of three nodes of the control plane and three
+// workers at 4.18.1, whose goal is 4.20.2, and changes it by its lines.
+func TestImpossible(t *testing.T) {
+	golden.Run(t, "testdata/impossible*.txt", func(t *testing.T) golden.Handler {
+		return func(c *golden.Command) string {
+			q := newQuestion()
+			for line := range strings.Lines(c.Input) {
+				if err := q.change(strings.Fields(line)); err != nil {
+					return "error: " + err.Error()
+				}
+			}
+			p, err := plan.Make(t.Context(), q.s, q.goal, q.policy)
+			if err != nil {
+				if n := strings.Count(err.Error(), "\n") + 1; n > plan.MaxLines {
+					t.Errorf("%d lines: %v", n, err)
+				}
+				return err.Error()
+			}
+			var b strings.Builder
+			for _, s := range p.Steps {
+				fmt.Fprintln(&b, s)
+			}
+			return b.String()
+		}
+	})
+}
+
+// question is what Make is asked.
+type question struct {
+	s      *plan.Situation
+	goal   *plan.Goal
+	policy *plan.Policy
+}
+
+func newQuestion() *question {
+	q := &question{shop(), &plan.Goal{Release: "4.20.2"}, &plan.Policy{}}
+	s := q.s
+	s.Moves[1].Risks = nil
+	s.Moves = append(s.Moves, plan.Move{From: "4.18.1", To: "4.18.9"}, plan.Move{From: "4.19.4", To: "4.19.7"})
+	s.Nodes = nil
+	for _, pool := range []string{"master", "worker"} {
+		for i := range 3 {
+			n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: fmt.Sprintf("%s-%d", pool, i), UID: fmt.Sprintf("%s-%d", pool, i), Labels: map[string]string{"pool": pool}}}
+			n.Annotations = map[string]string{rollout.AnnotationCurrent: "old", rollout.AnnotationDesired: "old", rollout.AnnotationState: rollout.StateDone}
+			n.Status.Allocatable = map[string]string{"cpu": "4", "memory": "16Gi", "pods": "100"}
+			if pool == "master" {
+				n.Spec.Taints = []fairlead.Taint{{Key: "node-role.kubernetes.io/master", Effect: fairlead.NoSchedule}}
+			}
+			s.Nodes = append(s.Nodes, n)
+		}
+	}
+	for i := range 3 {
+		s.Members = append(s.Members, plan.Member{Name: fmt.Sprint("etcd-", i), Node: fmt.Sprint("master-", i), Healthy: fairlead.ConditionTrue})
+	}
+	return q
+}
+
+// change carries out a line of a script.
+func (q *question) change(word []string) error {
+	s, arg := q.s, func(i int) string {
+		if i < len(word) {
+			return word[i]
+		}
+		return ""
+	}
+	rest := func(i int) string { return strings.Join(word[min(i, len(word)):], " ") }
+	switch word[0] {
+	case "goal":
+		q.goal.Release = arg(1)
+	case "minor":
+		q.goal.Release, q.goal.Minor = "", arg(1)
+	case "pause-workers":
+		q.goal.PauseWorkers = true
+	case "no-pause":
+		q.policy.NoPause = true
+	case "want":
+		q.goal.Operators = append(q.goal.Operators, plan.OperatorGoal{Package: arg(1), Version: arg(2)})
+	case "out":
+		q.goal.Release, q.goal.Nodes = "", word[1:]
+	case "move":
+		s.Moves = append(s.Moves, plan.Move{From: arg(1), To: arg(2), Risks: word[3:]})
+	case "no-move":
+		s.Moves = slices.DeleteFunc(s.Moves, func(m plan.Move) bool { return m.From == arg(1) && m.To == arg(2) })
+	case "risk":
+		for i := range s.Moves {
+			if s.Moves[i].From == arg(2) && s.Moves[i].To == arg(3) {
+				s.Moves[i].Risks = append(s.Moves[i].Risks, arg(1))
+			}
+		}
+		s.Risks = append(s.Risks, plan.Risk{Name: arg(1), Applies: fairlead.ConditionTrue, Message: rest(4)})
+	case "unknown":
+		s.Moves = nil
+	case "runs":
+		s.Cluster.Status.Desired.Version = arg(1)
+	case "operator":
+		o := cvo.ClusterOperator{ObjectMeta: cvo.ObjectMeta{Name: arg(1)}}
+		o.Status.Conditions = []fairlead.Condition{{Type: arg(2), Status: fairlead.ConditionStatus(arg(3)), Reason: arg(4), Message: rest(5)}}
+		s.ClusterOperators = append(s.ClusterOperators, o)
+	case "failing":
+		s.Cluster.Status.Conditions = []fairlead.Condition{{Type: "Failing", Status: fairlead.ConditionTrue, Message: rest(1)}}
+	case "override":
+		s.Cluster.Spec.Overrides = []payload.Override{{Kind: arg(1), Name: arg(2), Unmanaged: true}}
+	case "keep":
+		switch arg(1) {
+		case "budgets":
+			q.policy.KeepBudgets = true
+		case "nodes":
+			q.policy.KeepNodes = true
+		case "members":
+			q.policy.KeepMembers = true
+		case "data":
+			q.policy.Drain.KeepLocalStorage = true
+		default:
+			q.policy.KeepOperators = append(q.policy.KeepOperators, arg(1))
+		}
+	case "sick":
+		n, err := strconv.Atoi(arg(1))
+		for i := range n {
+			s.Members[i].Healthy = fairlead.ConditionFalse
+		}
+		return err
+	case "window":
+		from := s.At.Add(time.Hour)
+		d, err := time.ParseDuration(arg(1))
+		q.policy.Windows = append(q.policy.Windows, plan.Window{From: from, Until: from.Add(d)})
+		return err
+	default:
+		return q.changePods(word[0], arg, rest)
+	}
+	return nil
+}
+
+// changePods carries out a line about nodes, pods and budgets.
+func (q *question) changePods(what string, arg func(int) string, rest func(int) string) error {
+	s := q.s
+	switch what {
+	case "pod": // pod NAME NODE CPU
+		yes := true
+		p := fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Namespace: "shop", Name: arg(1), UID: arg(1), Labels: map[string]string{"app": strings.TrimRight(arg(1), "-0123456789")}}}
+		p.OwnerReferences = []fairlead.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: p.Labels["app"], UID: p.Labels["app"], Controller: &yes}}
+		p.Spec.NodeName = arg(2)
+		p.Spec.Containers = []fairlead.Container{{Name: "c", Resources: fairlead.Resources{Requests: map[string]string{"cpu": arg(3)}}}}
+		if arg(4) == "local" {
+			p.Spec.Volumes = []fairlead.Volume{{Name: "data", EmptyDir: &struct{}{}}}
+		}
+		if arg(4) == "tolerates" {
+			p.Spec.Tolerations = []fairlead.Toleration{{Operator: fairlead.TolerationExists}}
+		}
+		p.Status.Phase = fairlead.PodRunning
+		p.Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: fairlead.ConditionTrue}}
+		s.Pods = append(s.Pods, p)
+	case "budget": // budget NAME APP MIN
+		n, err := strconv.Atoi(arg(3))
+		b := fairlead.PodDisruptionBudget{ObjectMeta: fairlead.ObjectMeta{Namespace: "shop", Name: arg(1)}}
+		b.Spec.MinAvailable, b.Spec.Selector = &fairlead.IntOrString{Int: n}, &fairlead.LabelSelector{MatchLabels: map[string]string{"app": arg(2)}}
+		s.Budgets = append(s.Budgets, b)
+		return err
+	case "degraded":
+		for i := range s.Nodes {
+			if n := &s.Nodes[i]; n.Name == arg(1) {
+				n.Annotations[rollout.AnnotationDesired], n.Annotations[rollout.AnnotationState], n.Annotations[rollout.AnnotationReason] = "new", rollout.StateDegraded, rest(2)
+			}
+		}
+	default:
+		return fmt.Errorf("there is no change %q", what)
+	}
+	return nil
+}
