@@ -81,7 +81,7 @@ func (w *world) reached(x spot, target int) bool {
 		return false
 	}
 	for i := range w.Pools {
-		if !w.Stay && target > 0 && (x.at[i] != target || x.paused[i]) {
+		if !w.Stay && (x.at[i] != target || x.paused[i]) {
 			return false
 		}
 	}
@@ -96,7 +96,7 @@ func (w *world) reached(x spot, target int) bool {
 // next tells each step that may be taken.
 func (w *world) next(x spot, target int, take func(spot, price)) {
 	minor := minorOf(w.Releases[x.release])
-	goes := !w.Stay && target > 0
+	goes := !w.Stay
 	for i := range w.Gates {
 		if !x.acked[i] && goes {
 			y := x

@@ -15,7 +15,7 @@
 //     [Check] encodes the question again, follows the steps, and goes through
 //     refutations of everything that would be better.
 //   - What nobody has looked at is never taken for good news: a step that rests on it
-//     names the command that tells (Step.Unseen).
+//     names the command that tells (PlanStep.Unseen).
 //   - Drains are planned, and room is looked for, by the code that drains
 //     (lifecycle/drain), and which nodes may be down by the code that updates them
 //     (cvo/rollout).
@@ -34,4 +34,17 @@
 //     over two says of the second that it was not seen.
 //
 // The comment of encode.go states the encoding.
+//
+// # Carried out
+//
+// [Step] is an engine, as the root package describes them: it carries a plan out, over as
+// many days as it takes, and plans again when the cluster no longer allows what is left.
+// [NewRunner] drives it on a [Backend] that you write:
+//
+//	runner, err := plan.NewRunner(backend, policy, &fairlead.RunnerOptions{Store: store})
+//	go runner.Run(ctx)
+//	runner.Trigger("cluster")
+//
+// It asks for things (a release, a pool that is paused, an install plan that is approved,
+// a node that is drained) and leaves them to the engines and people that do them.
 package plan

@@ -74,7 +74,7 @@ func newPart(name string, build func() *part) *part {
 }
 
 // is reports whether a step of a plan is the choice.
-func (c *choice) is(s *Step) bool {
+func (c *choice) is(s *PlanStep) bool {
 	if c.kind != s.Kind || c.subject != s.Subject || c.from != s.From || c.to != s.To {
 		return false
 	}
@@ -286,9 +286,7 @@ func (w *wayPart) pool(i int) {
 	} else {
 		w.p.Forbid(now, nil)
 	}
-	if w.start != w.target {
-		arrive(w.start, nil, now.Yes())
-	}
+	arrive(w.start, nil, now.Yes())
 	for k, e := range m.moves {
 		arrive(e.to, []solver.Lit{w.edges[k].No()}, paused[e.from].Yes())
 	}

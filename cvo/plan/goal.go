@@ -61,6 +61,9 @@ type Policy struct {
 	// Drain is how nodes are drained; KeepLocalStorage and KeepUnmanaged there
 	// protect data that may not be lost.
 	Drain drain.Policy `json:"drain,omitzero"`
+	// GoUnseen has Step begin steps that rest on what nobody has looked at. Make
+	// plans them in any case, and marks them.
+	GoUnseen bool `json:"goUnseen,omitempty"`
 	// Windows are when steps may take place; without any, always. A step begins
 	// where its estimate fits.
 	Windows []Window `json:"windows,omitempty"`

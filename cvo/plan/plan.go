@@ -29,7 +29,7 @@ const (
 type Plan struct {
 	From   string        `json:"from"`             // the release that runs
 	To     string        `json:"to"`               // the release that will; From where the goal names none
-	Steps  []Step        `json:"steps"`            // in their order; empty where nothing is to be done
+	Steps  []PlanStep    `json:"steps"`            // in their order; empty where nothing is to be done
 	Cost   Cost          `json:"cost"`             // what was minimised
 	Takes  time.Duration `json:"takes"`            // all steps one after the other, without waiting for windows
 	Ends   time.Time     `json:"ends,omitzero"`    // when the last step ends, if the first begins as the situation was observed
@@ -44,8 +44,8 @@ type Cost struct {
 	Restarts int `json:"restarts"` // nodes that restart or go out of service, each as often as it does
 }
 
-// Step is one step of a plan.
-type Step struct {
+// PlanStep is one step of a plan.
+type PlanStep struct {
 	Kind    Kind   `json:"kind"`              // what it does
 	Subject string `json:"subject,omitempty"` // of what: a pool, an operator's package, a gate, namespace/name of a budget, a member, a node
 	From    string `json:"from,omitempty"`    // the release, or the CSV, that it leads from
@@ -115,7 +115,7 @@ func (p *Plan) String() string {
 }
 
 // String says what the step does, in a line.
-func (s Step) String() string {
+func (s PlanStep) String() string {
 	switch s.Kind {
 	case ReplaceMember:
 		return "replace the etcd member " + s.Subject

@@ -107,7 +107,7 @@ func (x *part) follow(ctx context.Context, policy *Policy, p *Plan, cost []int) 
 	fresh := x.build()
 	n, taken := 0, map[solver.Var]bool{}
 	for _, c := range fresh.choices {
-		if !slices.ContainsFunc(p.Steps, func(s Step) bool { return c.is(&s) }) {
+		if !slices.ContainsFunc(p.Steps, func(s PlanStep) bool { return c.is(&s) }) {
 			fresh.p.Forbid(c.v, nil)
 			continue
 		}
@@ -116,6 +116,9 @@ func (x *part) follow(ctx context.Context, policy *Policy, p *Plan, cost []int) 
 		fresh.p.Require(c.v, nil)
 	}
 	for k, c := range fresh.criteria(policy) {
+		if cost == nil {
+			break // any cost will do
+		}
 		if k == 0 {
 			var list []solver.Var
 			for _, t := range c.Terms {

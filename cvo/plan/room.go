@@ -30,12 +30,15 @@ func (m *model) readNodes() (bad []*fact) {
 			bad = append(bad, &fact{text: fmt.Sprintf("the node %s, which is to be out of service, does not exist", name)})
 			continue
 		}
+		if s.Pods != nil && empty(s, name, &m.Policy.Drain) {
+			continue // it is already
+		}
 		x := drained{node: name}
 		x.need, x.broken, x.rounds = d.look([]string{name}, 1)
 		m.drains = append(m.drains, x)
 	}
-	if m.start == m.target {
-		return bad
+	if g := m.Goal; g.Release == "" && g.Minor == "" && !g.Newest {
+		return bad // pools are as they are
 	}
 	list := slices.Clone(s.Pools)
 	slices.SortFunc(list, func(a, b cvo.Pool) int { return strings.Compare(a.Name, b.Name) })

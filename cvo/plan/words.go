@@ -28,7 +28,7 @@ func (m *model) version(c choice) semverx.Version {
 
 // add writes a step.
 func (w *writer) add(c choice) {
-	s := Step{Kind: c.kind, Subject: c.subject, From: c.from, To: c.to, Release: w.release, Owner: ownerAdmin, Before: "the steps before it are done", Restarts: c.restarts}
+	s := PlanStep{Kind: c.kind, Subject: c.subject, From: c.from, To: c.to, Release: w.release, Owner: ownerAdmin, Before: "the steps before it are done", Restarts: c.restarts}
 	w.p.Cost.Restarts += c.restarts
 	switch c.kind {
 	case ReplaceMember:
@@ -65,7 +65,7 @@ func (w *writer) add(c choice) {
 }
 
 // fill writes what the update of a cluster consists of.
-func (w *writer) fill(c choice, s *Step) {
+func (w *writer) fill(c choice, s *PlanStep) {
 	quick := "an edit of one object"
 	switch c.kind {
 	case Roll:
@@ -110,7 +110,7 @@ func (w *writer) fill(c choice, s *Step) {
 }
 
 // roll writes that the nodes of a pool restart.
-func (w *writer) roll(c choice, s *Step) {
+func (w *writer) roll(c choice, s *PlanStep) {
 	p := &w.m.pools[c.index]
 	s.Rounds = p.rounds
 	s.Why = "the nodes of " + c.subject + " are to run " + c.to
@@ -165,7 +165,7 @@ func (m *model) whyOperator(o *operator, c choice) string {
 }
 
 // unseen marks what the step rests on that nobody has looked at.
-func (w *writer) unseen(c choice, s *Step) {
+func (w *writer) unseen(c choice, s *PlanStep) {
 	sit := w.m.Situation
 	mark := func(is bool, what, command string) {
 		if !is {

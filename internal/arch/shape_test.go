@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
@@ -38,6 +39,7 @@ func engines() []engine {
 		{name: "eviction", step: eviction.Step, newRunner: eviction.NewRunner, kinds: kinds(eviction.State{}.Kinds())},
 		{name: "cvo", step: cvo.Step, newRunner: cvo.NewRunner, kinds: kinds(cvo.State{}.Kinds())},
 		{name: "rollout", step: rollout.Step, newRunner: rollout.NewRunner, kinds: kinds(rollout.State{}.Kinds())},
+		{name: "plan", step: plan.Step, newRunner: plan.NewRunner, kinds: kinds(plan.State{}.Kinds())},
 		{name: "install", step: install.Step, newRunner: install.NewRunner, kinds: kinds(install.State{}.Kinds()),
 			exempt: "*install.World.Resolution", why: "the resolver's answer points into catalogs that are read when they are needed"},
 	}

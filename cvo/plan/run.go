@@ -1,0 +1,41 @@
+package plan
+
+import (
+	"context"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// Backend is the cluster, as the engine needs it. Its methods may be called from
+// several goroutines, for different clusters.
+type Backend interface {
+	// Observe returns the world of a cluster, see World. The runner owns it.
+	Observe(ctx context.Context, cluster string) (*World, error)
+
+	// Apply carries out one action, see Action.
+	Apply(ctx context.Context, cluster string, action Action) error
+}
+
+// Runner carries plans out: it drives [Step], as [fairlead.RunnerOptions] says.
+// Objects are named by their cluster.
+type Runner = fairlead.Runner[State, *World, Action, fairlead.Block]
+
+// NewRunner returns a Runner. Nil policy and options mean the zero ones. The error is
+// that of Policy.Check.
+func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*Runner, error) {
+	if err := policy.Check(); err != nil {
+		return nil, err
+	}
+	return fairlead.NewRunner(fairlead.Engine[State, *World, Action, fairlead.Block]{
+		Name:    "plan",
+		Version: StateVersion,
+		Upgrade: upgradeState,
+		Step:    func(state State, w *World, now time.Time) Decision { return Step(state, w, now, policy) },
+		Backend: backend,
+		Outcomes: func(w *World, outcomes []fairlead.Outcome) *World {
+			w.Outcomes = outcomes
+			return w
+		},
+	}, opts)
+}

@@ -1,0 +1,274 @@
+package plan
+
+import (
+	"context"
+	"errors"
+
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
+
+// Step carries a plan out, a step at a time, over as many days as it takes. It is a
+// pure function; nil policy means the zero one. World must not be nil.
+//
+//  1. Steps that are seen to be done leave the plan.
+//  2. What is left must still lead to the goal from where the cluster is, by the
+//     encoding of [Make]; then it is followed, whether something better has come up
+//     or not. Otherwise, and for another goal, a plan is made.
+//  3. The next step begins when it is in a window that is long enough, and rests on
+//     nothing that was not seen, unless the policy says otherwise. Steps that are
+//     for people, and those that others carry out by themselves, are told of.
+//
+// While the cluster is seen to be on its way to a release nothing is begun.
+func Step(state State, w *World, now time.Time, policy *Policy) Decision {
+	if policy == nil {
+		policy = &Policy{}
+	}
+	s := &stepper{Ledger: fairlead.NewLedger(state.Pending, w.Outcomes, now, fairlead.Backoff{Min: 10 * time.Second, Max: 5 * time.Minute}), w: w, now: now, policy: policy}
+	s.state.Steps, s.state.Goal, s.state.Replans = state.Steps, state.Goal, state.Replans
+	s.run()
+	s.state.Pending = s.Pending()
+	return Decision{State: s.state, Actions: s.actions, Blocked: s.Blocked(), Wake: s.Wake()}
+}
+
+// stepper makes a decision.
+type stepper struct {
+	fairlead.Ledger
+	w       *World
+	now     time.Time
+	policy  *Policy
+	state   State
+	actions []Action
+}
+
+const subject = "plan"
+
+func (s *stepper) run() {
+	sit := s.w.Situation
+	sit.At = s.now // what takes place takes place from now on
+	question := &input{&sit, &s.w.Goal, s.policy}
+	if err := question.check(); err != nil {
+		s.Block(fairlead.Block{Subject: subject, Reason: ReasonNotMade, Message: err.Error(), Owner: ownerAdmin, Unblock: "the question is put right"})
+		return
+	}
+	if to, moving := onItsWay(&sit); moving {
+		s.Block(fairlead.Block{Subject: subject, Reason: ReasonUnderWay, Message: "the cluster is on its way to " + to, Owner: "cluster-version operator", Unblock: "history of the ClusterVersion says that " + to + " is Completed"})
+		return
+	}
+	parts, m := s.follow(question)
+	if m == nil {
+		return
+	}
+	if len(s.state.Steps) == 0 {
+		return
+	}
+	s.begin(s.fresh(parts, m))
+}
+
+// onItsWay tells the release that the cluster goes to.
+func onItsWay(sit *Situation) (string, bool) {
+	if h := sit.Cluster.Status.History; len(h) > 1 && h[0].State != "Completed" {
+		return h[0].Version, true
+	}
+	return "", false
+}
+
+// follow drops what is done, and plans again where what is left does not lead to the
+// goal. It returns a nil model when there is no plan.
+func (s *stepper) follow(q *input) ([]*part, *model) {
+	if target := goalOf(s.state.Steps); len(s.state.Steps) > 0 && reflect.DeepEqual(s.state.Goal, s.w.Goal) {
+		if target == "" {
+			target = current(q.Situation.Cluster)
+		}
+		if m, bad := newModel(q, target); bad == nil {
+			s.state.Steps = m.left(s.state.Steps)
+			parts := m.parts()
+			if leads(parts, s.state.Steps, s.policy) {
+				return parts, m
+			}
+		}
+		s.state.Replans++
+	}
+	p, no, err := q.plan(context.Background())
+	if no != nil {
+		err = q.refuse(context.Background(), no)
+	}
+	var none *NoPlanError
+	switch {
+	case errors.As(err, &none):
+		b := fairlead.Block{Subject: subject, Reason: ReasonNoPlan, Message: none.Facts[0], Owner: ownerAdmin, Unblock: "the situation, the goal or the policy changes"}
+		if len(none.Fixes) > 0 {
+			b.Unblock = none.Fixes[0].Do[0]
+		}
+		s.Block(b)
+	case err != nil:
+		s.Block(fairlead.Block{Subject: subject, Reason: ReasonNotMade, Message: err.Error(), Owner: ownerAdmin, Unblock: "the bound in the policy is raised, or the situation changes"})
+	}
+	if err != nil {
+		s.state.Steps, s.state.Goal = nil, Goal{}
+		return nil, nil
+	}
+	s.state.Steps, s.state.Goal = p.Steps, s.w.Goal
+	m, _ := newModel(q, p.To)
+	return m.parts(), m
+}
+
+// goalOf returns the last release that steps lead to.
+func goalOf(steps []PlanStep) (release string) {
+	for _, s := range steps {
+		if s.Kind == MoveCluster || s.Kind == Roll {
+			release = s.To
+		}
+	}
+	return release
+}
+
+// leads reports whether steps are a plan, be it the best one or not.
+func leads(parts []*part, steps []PlanStep, policy *Policy) bool {
+	p := &Plan{Steps: steps}
+	used := 0
+	for _, x := range parts {
+		n, err := x.follow(context.Background(), policy, p, nil)
+		if err != nil {
+			return false
+		}
+		used += n
+	}
+	return used == len(steps)
+}
+
+// fresh writes the next step again, as it is seen now.
+func (s *stepper) fresh(parts []*part, m *model) PlanStep {
+	next := s.state.Steps[0]
+	w := &writer{m: m, p: &Plan{}, release: m.start, e: s.policy.Estimates.complete()}
+	for _, x := range parts {
+		for _, c := range x.choices {
+			if c.is(&next) {
+				w.add(c)
+				return w.p.Steps[0]
+			}
+		}
+	}
+	return next
+}
+
+// left returns the steps that are still to be done. Pools are paused and unpaused in
+// turn, so that of those only the next one can be seen to be done.
+func (m *model) left(steps []PlanStep) (left []PlanStep) {
+	for i := range steps {
+		x := &steps[i]
+		if len(left) > 0 && (x.Kind == Pause || x.Kind == Unpause) || !m.done(x) {
+			left = append(left, *x)
+		}
+	}
+	return left
+}
+
+// done reports whether a step is seen to be done.
+func (m *model) done(x *PlanStep) bool {
+	s := m.Situation
+	switch x.Kind {
+	case MoveCluster:
+		return semverx.Tolerant(m.start).Compare(semverx.Tolerant(x.To)) >= 0
+	case Roll, Pause, Unpause:
+		for _, p := range m.pools {
+			if p.name == x.Subject {
+				return x.Kind == Roll && p.at == x.To || x.Kind == Pause && p.paused || x.Kind == Unpause && !p.paused
+			}
+		}
+		return true
+	case MoveOperator:
+		for _, o := range s.Operators {
+			if o.Package == x.Subject {
+				return o.Installed == x.To
+			}
+		}
+		return true
+	case Acknowledge:
+		return s.Gates == nil || s.Gates.Acks[x.Subject] == "true"
+	case FixBudget:
+		return !slices.ContainsFunc(m.budgets, func(b budget) bool { return b.name == x.Subject })
+	case FreeRoom:
+		return !slices.ContainsFunc(m.pools, func(p pool) bool { return "pool "+p.name == x.Subject && p.need.room }) &&
+			!slices.ContainsFunc(m.drains, func(d drained) bool { return "node "+d.node == x.Subject && d.need.room })
+	case ReplaceMember:
+		return !slices.Contains(m.members, x.Subject)
+	case OutOfService:
+		return empty(s, x.Subject, &m.Policy.Drain)
+	}
+	return true
+}
+
+// empty reports whether a node is out of service.
+func empty(s *Situation, node string, policy *drain.Policy) bool {
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Name == node {
+			plan, err := drain.NewPlan(&drain.PlanRequest{Nodes: s.Nodes, Drain: []string{node}, Pods: s.Pods, Budgets: s.Budgets, Replicas: s.Replicas}, s.At, policy)
+			return err == nil && n.Spec.Unschedulable && plan.Evicted == 0 && plan.Stuck == 0
+		}
+	}
+	return true
+}
+
+// begin takes the next step, or says what it waits for.
+func (s *stepper) begin(x PlanStep) {
+	block := func(reason, message, owner, unblock string, under ...Action) {
+		for _, a := range under {
+			message = s.Because(message, a.Key())
+		}
+		s.Block(fairlead.Block{Subject: subject, Reason: reason, Message: message, Owner: owner, Unblock: unblock})
+	}
+	action := x.act(&s.w.Situation)
+	switch at := s.policy.next(s.now, x.Takes); {
+	case s.w.Paused:
+		block(ReasonPaused, "the next step is to "+x.String()+", and the plan is paused", ownerAdmin, "the plan is resumed")
+		return
+	case len(x.Unseen) > 0 && !s.policy.GoUnseen && action != nil:
+		block(ReasonUnseen, "the next step is to "+x.String()+", and nobody has looked at "+x.Unseen[0].What, ownerAdmin, x.Unseen[0].Command)
+		return
+	case action == nil && x.Kind != Roll:
+		block(ReasonPeople, "the next step is to "+x.String()+": "+x.Why, x.Owner, x.Command)
+		return
+	case at.IsZero() && action != nil:
+		block(ReasonWindow, "the next step is to "+x.String()+", and no window is left that it fits into", ownerAdmin, "allow a window of "+short(x.Takes))
+		return
+	case at.After(s.now) && action != nil:
+		s.At(at)
+		block(ReasonWindow, "the next step is to "+x.String()+", in the window that begins at "+at.UTC().Format(time.RFC3339), "", "time passes")
+		return
+	}
+	if action == nil {
+		block(ReasonUnderWay, "the nodes of pool "+x.Subject+" restart into "+x.To, "machine-config operator", x.After)
+		return
+	}
+	if s.Due(action.Key()) {
+		s.actions = append(s.actions, action)
+	}
+	block(ReasonUnderWay, x.String()+" is under way", "", x.After, action)
+}
+
+// act returns what the engine does for a step; nil where others do all of it.
+func (x *PlanStep) act(sit *Situation) Action {
+	switch x.Kind {
+	case MoveCluster:
+		return SetRelease{x.To}
+	case Pause, Unpause:
+		return SetPaused{x.Subject, x.Kind == Pause}
+	case Acknowledge:
+		return Acknowledged{x.Subject}
+	case OutOfService:
+		return DrainNode{x.Subject}
+	case MoveOperator:
+		for _, o := range sit.Operators {
+			if o.Package == x.Subject {
+				return Approve{o.Namespace, o.Package, x.To}
+			}
+		}
+	}
+	return nil
+}
