@@ -35,9 +35,14 @@ func (c *cdcl) explain(r reason, l Lit) []Lit {
 		c.why = append(c.why, -m.guard)
 	}
 	if l != 0 && l != -m.guard {
-		if want = m.n; want == 1 && m.now == 1 {
-			return append(c.why, -Lit(m.first))
-		}
+		want = m.n
+	}
+	// A limitation of many variables is not looked through for one or two.
+	switch {
+	case want == 1 && (m.now == 1 || m.now == 2 && c.vars[m.first].at < before):
+		return append(c.why, -Lit(m.first))
+	case want == 2 && m.now == 2 && max(c.vars[m.first].at, c.vars[m.second].at) < before:
+		return append(c.why, -Lit(m.first), -Lit(m.second))
 	}
 	for _, v := range m.vars {
 		if want > 0 && c.value(v) > 0 && c.vars[v].at < before {

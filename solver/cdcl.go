@@ -25,6 +25,7 @@ type cdcl struct {
 	limited table[int32]  // by variable: the limitations that list it
 	added   [][]int32     // the same for those that were added later
 	guarded map[Var]int32 // by the variable of a guard: the limitation that it guards
+	lazy    bool          // there are lazy limitations
 	learned int           // how many clauses were
 	kept    int           // how many more may be than at first, see reduce
 
@@ -75,17 +76,19 @@ type limitation struct {
 	n, now int32
 	con    int32
 	first  Var // the one that was counted first
+	second Var // and the one after it
 	guard  Lit // in force where it holds; it fails where the limitation is broken; or 0
+	lazy   bool
 }
 
+// lazyFrom is from how many variables on a limitation is lazy: when it is used up
+// its other variables are not left out one by one, but each when it is about to be
+// picked. Otherwise trying all of n versions would cost n times n steps.
+const lazyFrom = 1000
+
 // side is the index of a literal in a list that has two entries for each
-// variable.
-func side(l Lit) int {
-	if l < 0 {
-		return int(-l)<<1 | 1
-	}
-	return int(l) << 1
-}
+// variable v: 2v, and 2v-1 for its denial. It takes no branch.
+func side(l Lit) int { return int(l<<1 ^ l>>31) }
 
 // newCDCL returns one for the constraints with those IDs. Those for which guard
 // gives a variable are in force only while that is assumed. When ctx ends, it is
@@ -117,8 +120,11 @@ func newCDCL(ctx context.Context, x *index, cons []int32, guards int, guard func
 		switch {
 		case k.role == idle:
 		case k.role == limit:
-			c.limits = append(c.limits, limitation{vars: x.candidates(k), n: k.n, con: id, guard: g.Yes()})
-			members += len(x.candidates(k))
+			vars := x.candidates(k)
+			lazy := len(vars) >= lazyFrom && k.n > 0
+			c.limits = append(c.limits, limitation{vars: vars, n: k.n, con: id, guard: g.Yes(), lazy: lazy})
+			c.lazy = c.lazy || lazy
+			members += len(vars)
 		default:
 			c.state(k, id, g, watched)
 			own := &c.clauses[len(c.clauses)-1]
@@ -382,8 +388,11 @@ func (c *cdcl) tell(l Lit) reason {
 	for _, list := range lists {
 		for _, at := range list {
 			m := &c.limits[at]
-			if m.now++; m.now == 1 {
+			switch m.now++; m.now {
+			case 1:
 				m.first = l.Var()
+			case 2:
+				m.second = l.Var()
 			}
 		}
 	}
@@ -415,10 +424,25 @@ func (c *cdcl) use(at int32) reason {
 		return limitReason(at)
 	case m.now > m.n:
 		c.put(-m.guard, limitReason(at))
-	case on > 0:
+	case on > 0 && !m.lazy:
 		c.close(at)
 	}
 	return free
+}
+
+// full leaves out a variable that is open, where a lazy limitation has no room
+// for it. What follows from that is still to be drawn.
+func (c *cdcl) full(l Lit) bool {
+	if !c.lazy {
+		return false
+	}
+	for _, at := range c.limitsOf(l) {
+		if m := &c.limits[at]; m.lazy && m.now >= m.n && (m.guard == 0 || c.value(m.guard) > 0) {
+			c.put(-l, limitReason(at))
+			return true
+		}
+	}
+	return false
 }
 
 // close leaves out what a limitation that is used up has no room for.
@@ -461,8 +485,11 @@ func (c *cdcl) addLimit(vars []Lit, n int32, guard Lit) {
 	for _, l := range vars {
 		c.added[l] = append(c.added[l], at)
 		if c.value(l) > 0 && int(c.vars[l].at) < c.told {
-			if m.now++; m.now == 1 {
+			switch m.now++; m.now {
+			case 1:
 				m.first = l.Var()
+			case 2:
+				m.second = l.Var()
 			}
 		}
 	}

@@ -8,11 +8,12 @@ import (
 // A Lemma is a clause that follows from the constraints of a problem: in every
 // selection that meets them one of its literals holds.
 //
-// The hints show it by unit propagation: where all its literals fail, each hint
-// in turn forces something, and the last one cannot be met any more. A hint is
-// the ID of a constraint, or -1 for the first lemma of the proof, -2 for the
-// second, and so on: of those before it. A clause forces the one literal that has
-// not failed; a limitation that is used up forces all its other variables out.
+// The hints show it by unit propagation: where all its literals fail, the hints
+// in turn force something, until one cannot be met any more. A hint is the ID of a
+// constraint, or -1 for the first lemma of the proof, -2 for the second, and so on:
+// of those before it. A clause forces the one literal that has not failed; a
+// limitation that is used up forces all its other variables out. A hint that
+// forces nothing is passed over.
 type Lemma struct {
 	// Lits are the literals of the clause, each once, in no particular order.
 	Lits []Lit `json:"lits"`

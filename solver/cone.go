@@ -52,12 +52,11 @@ func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed
 		}
 		first := Var(0)
 		join := func(v Var) {
-			if !reached[v] {
-				return
-			}
-			if first == 0 {
+			switch {
+			case !reached[v] || parent[v] == first: // the second is what mostly is
+			case first == 0:
 				first = find(v)
-			} else {
+			default:
 				parent[find(v)] = first
 			}
 		}

@@ -14,7 +14,7 @@ import (
 )
 
 // allFail makes a problem of one demand with n candidates, of which one may be
-// selected, and that all fail, in one of four ways: none shows by a single
+// selected, and that all fail, in one of five ways: none shows by a single
 // constraint.
 func allFail(n, shape int) *solver.Problem {
 	p := &solver.Problem{}
@@ -48,6 +48,13 @@ func allFail(n, shape int) *solver.Problem {
 			p.Depend(v, []solver.Var{x, y}, nil)
 			p.Depend(x, []solver.Var{all[(i+1)%n]}, nil)
 			p.Depend(y, []solver.Var{all[(i+2)%n]}, nil)
+		case 4: // it needs one of two, and one of two others, and each excludes each
+			z, u := p.Var(fmt.Sprintf("z%d", i)), p.Var(fmt.Sprintf("u%d", i))
+			p.Depend(v, []solver.Var{x, y}, nil)
+			p.Depend(v, []solver.Var{z, u}, nil)
+			for _, pair := range [][2]solver.Var{{x, z}, {x, u}, {y, z}, {y, u}} {
+				p.Exclude(pair[0], pair[1], nil)
+			}
 		}
 	}
 	return p
@@ -56,7 +63,7 @@ func allFail(n, shape int) *solver.Problem {
 // BenchmarkAllFail has the time for each candidate: it does not grow with their
 // number.
 func BenchmarkAllFail(b *testing.B) {
-	for shape := range 4 {
+	for shape := range 5 {
 		for _, n := range []int{10_000, 100_000} {
 			p := allFail(n, shape)
 			b.Run(fmt.Sprintf("shape=%d/n=%d", shape, n), func(b *testing.B) {

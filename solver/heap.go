@@ -50,9 +50,14 @@ func (h *varHeap) put(v Var) {
 	h.up(len(h.items) - 1)
 }
 
+// forgotten is the part of a clash's worth below which a variable is not active
+// any more: that of what took part in a single one, about a hundred clashes ago.
+// Otherwise all that ever clashed would be decided after every clash.
+const forgotten = 0.01
+
 // next takes the most active variable out, or returns 0.
 func (h *varHeap) next() Var {
-	if len(h.items) == 0 {
+	if len(h.items) == 0 || h.activity[h.items[0]] < forgotten*h.by {
 		return 0
 	}
 	top, last := h.items[0], len(h.items)-1

@@ -67,8 +67,8 @@ func TestSetsRefuted(t *testing.T) {
 		{[]int{1, 4}, ""},
 		{[]int{2, 3, 4, 0}, ""},
 		{[]int{2, 3, 0, 4}, ""},
-		{[]int{1, 2, 3, 0}, "hint 3 (0) shows nothing"},
-		{[]int{2, 0, 3}, "hint 1 (0) shows nothing"},
+		{[]int{1, 2, 3, 0}, "the hints do not lead"},
+		{[]int{2, 0, 3}, "the hints do not lead"},
 	} {
 		err := solver.CheckRefutation(context.Background(), p, &solver.Refutation{Lemmas: []solver.Lemma{{Hints: test.hints}}})
 		var wrong *solver.CertificateError

@@ -23,6 +23,9 @@ type ordered struct {
 	given    []Lit    // what is assumed
 	base     int      // where the part's decisions begin in the log
 	settled  int      // how many of them are proven
+	again    bool     // the next demand was found open with the picks there are
+	rank     int      // and so many of its candidates impossible with them
+	probing  bool     // there may be decisions that are no picks
 	model    *bitset  // a selection with those, or nil
 	budget   *budget
 	clashes  int64 // since the last probe
@@ -34,6 +37,7 @@ type mark struct {
 	level          int32 // of the search, with the pick
 	head           int   // the demand's place in the queue
 	queue, counted int
+	rank           int // so many of its candidates are impossible with the picks before
 }
 
 // How many clashes a probe is put off by: at first, and at most.
@@ -108,45 +112,78 @@ func (o *ordered) floor() int32 {
 }
 
 // choose makes the next choice. It reports false when none is left.
+//
+// A demand that comes up again because its pick was taken back is not looked
+// through from the beginning: no pick meets it, and what was impossible with the
+// picks before it still is.
 func (o *ordered) choose() bool {
-	head, queue, counted := 0, 0, len(o.s.counted)
-	con, cands, ok := o.s.next()
-	if !ok {
-		return false
+	s := o.s
+	if !o.again {
+		o.rank = 0
+		if !s.seek() {
+			return false
+		}
 	}
-	head, queue = o.s.head-1, len(o.s.queue)
-	never := 0
-	for i, l := range cands {
-		v := o.c.value(l)
-		if v < 0 {
-			if never == i && o.c.vars[l].level == 0 {
-				never++
+	o.again = false
+	con := s.queue[s.head]
+	cands := s.candidates(con)
+	skip := s.passed[con]
+	for rank := max(o.rank, skip); ; rank = skip {
+		left := len(o.c.trail)
+		for i := rank; i < len(cands); i++ {
+			switch v := o.c.value(cands[i]); {
+			case v < 0 && i == skip && o.c.vars[cands[i]].level == 0:
+				skip++
+			case v < 0 || v == 0 && o.c.full(cands[i]):
+			default:
+				o.c.poll.spend(1 + (i-rank)/4)
+				o.pass(con, skip)
+				if len(o.c.trail) > left {
+					o.again = true
+				} else {
+					o.take(con, cands[i], i)
+				}
+				return true
 			}
-			continue
 		}
-		o.c.poll.spend(1 + i/4)
-		o.pass(con, never)
-		if v == 0 {
-			o.c.decide(l)
+		switch {
+		case len(o.c.trail) > left: // there is something to propagate first
+			o.again = true
+			return true
+		case rank == skip:
+			// Not reached: the demand is a clause, and would have clashed.
+			return false
 		}
-		o.s.take(con, l.Var())
-		o.marks = append(o.marks, mark{o.c.level(), head, queue, counted})
-		return true
+		// A clause that made a candidate fail was thrown away.
 	}
-	// Not reached: the demand is a clause, and would have clashed.
-	return false
 }
 
-// pass notes that the next candidates of a demand can never be picked, so that
+// take picks the candidate of that rank for the demand at the head of the queue.
+func (o *ordered) take(con int32, l Lit, rank int) {
+	s := o.s
+	m := mark{o.c.level(), s.head, len(s.queue), len(s.counted), rank}
+	if o.probing {
+		m.rank = o.rank
+	}
+	if o.c.value(l) == 0 {
+		o.c.decide(l)
+		m.level++
+	}
+	s.head++
+	s.take(con, l.Var())
+	o.marks = append(o.marks, m)
+}
+
+// pass notes that the first candidates of a demand can never be picked, so that
 // they are not looked at each time that it comes up.
 func (o *ordered) pass(con int32, n int) {
-	if n < 32 || int(con) >= len(o.s.x.cons) {
+	if n < o.s.passed[con]+32 {
 		return
 	}
 	if o.s.passed == nil {
 		o.s.passed = make(map[int32]int)
 	}
-	o.s.passed[con] += n
+	o.s.passed[con] = n
 }
 
 // retreat takes back the picks of levels that the search has left, but for the
@@ -165,6 +202,7 @@ func (o *ordered) undo(n int) {
 	for i := len(o.marks) - 1; i >= n; i-- {
 		m := o.marks[i]
 		o.s.untake(m.head, m.queue, m.counted)
+		o.again, o.rank = true, m.rank
 	}
 	o.marks = o.marks[:n]
 }

@@ -1,7 +1,5 @@
 package solver
 
-import "slices"
-
 // A partial is a selection in the making. It follows the documented order: it
 // starts with the demands that nothing triggers, in the order of adding, and each
 // pick appends the demands that it completes.
@@ -27,7 +25,6 @@ type partial struct {
 	// passed is how many of the first candidates of long demands can never be
 	// picked, where a search found that out.
 	passed map[int32]int
-	among  map[int32]*bitset // the candidates of those
 }
 
 // A decision is one choice that was made.
@@ -87,7 +84,6 @@ func (s *partial) done(w *change) {
 	}
 	s.counted, s.queue, s.head = s.counted[:0], s.queue[:0], 0
 	s.log, s.dead, s.required, s.passed = s.log[:0], s.dead[:0], s.required[:0], nil
-	s.among = nil
 	s.x.idle.Put(s)
 }
 
@@ -110,51 +106,37 @@ func (s *partial) candidates(con int32) []Lit {
 	if n := len(s.x.cons); int(con) >= n {
 		return s.required[int(con)-n:][:1]
 	}
-	cands := s.x.candidates(&s.x.cons[con])
-	if s.passed != nil {
-		cands = cands[s.passed[con]:]
-	}
-	return cands
+	return s.x.candidates(&s.x.cons[con])
 }
 
-// next returns the next demand that no pick meets yet, and its candidates.
-func (s *partial) next() (con int32, cands []Lit, ok bool) {
+// seek goes on to the next demand that no pick meets yet, and reports whether
+// there is one.
+func (s *partial) seek() bool {
 search:
-	for s.head < len(s.queue) {
-		con = s.queue[s.head]
-		s.head++
-		cands = s.candidates(con)
-		if s.passed[con] > 0 {
-			if s.meets(con) {
-				continue
-			}
-			return con, cands, true
+	for ; s.head < len(s.queue); s.head++ {
+		con := s.queue[s.head]
+		cands := s.candidates(con)
+		if s.passed != nil {
+			cands = cands[s.passed[con]:]
 		}
 		for _, l := range cands {
 			if s.picked[l] {
 				continue search
 			}
 		}
-		return con, cands, true
+		return true
 	}
-	return 0, nil, false
+	return false
 }
 
-// meets reports whether a pick meets a long demand that comes up again and again:
-// its candidates are looked through once.
-func (s *partial) meets(con int32) bool {
-	in := s.among[con]
-	if in == nil {
-		in = newBitset(len(s.picked))
-		for _, l := range s.x.candidates(&s.x.cons[con]) {
-			in.put(l.Var())
-		}
-		if s.among == nil {
-			s.among = make(map[int32]*bitset)
-		}
-		s.among[con] = in
+// next returns the next demand that no pick meets yet, and its candidates.
+func (s *partial) next() (con int32, cands []Lit, ok bool) {
+	if !s.seek() {
+		return 0, nil, false
 	}
-	return slices.ContainsFunc(s.log, func(d decision) bool { return in.has(d.pick) })
+	con = s.queue[s.head]
+	s.head++
+	return con, s.candidates(con), true
 }
 
 // pick selects v for the demand, and counts it wherever that matters to refuted.

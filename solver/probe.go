@@ -13,7 +13,8 @@ import "slices"
 func (o *ordered) probe(n int) (verdict, []Lit) {
 	c := o.c
 	c.order.wake(len(c.vars))
-	defer c.order.rest()
+	o.probing = true
+	defer func() { c.order.rest(); o.probing = false }()
 	var tried []Lit
 	for _, d := range o.s.log[o.base+o.settled:][:n] {
 		tried = append(tried, d.pick.Yes())

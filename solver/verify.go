@@ -208,24 +208,20 @@ func (v *verifier) refutes(assume func() string, hints []int) (what string) {
 		if v.poll.ended {
 			return ""
 		}
-		over, ok := v.follow(h)
-		switch {
-		case !ok:
-			return fmt.Sprintf("hint %d (%d) shows nothing", i, h)
-		case over:
+		if h >= len(v.p.cons) || h < -len(v.known) {
+			return fmt.Sprintf("hint %d (%d) names nothing", i, h)
+		}
+		if v.follow(h) {
 			return ""
 		}
 	}
 	return "the hints do not lead to a contradiction"
 }
 
-// follow draws what a hint forces. It reports whether it cannot be met any more,
-// and false where it forces nothing.
-func (v *verifier) follow(h int) (over, ok bool) {
-	switch {
-	case h >= len(v.p.cons) || h < -len(v.known):
-		return false, false
-	case h < 0:
+// follow draws what a hint forces, if anything. It reports whether it cannot be
+// met any more.
+func (v *verifier) follow(h int) (over bool) {
+	if h < 0 {
 		return v.clause(0, v.known[-1-h].Lits)
 	}
 	c := &v.p.cons[h]
@@ -238,12 +234,12 @@ func (v *verifier) follow(h int) (over, ok bool) {
 
 // clause draws from a clause: that the subject, if any, is denied, or that one
 // of the literals holds.
-func (v *verifier) clause(subject Var, lits []Lit) (over, ok bool) {
+func (v *verifier) clause(subject Var, lits []Lit) (over bool) {
 	v.poll.spend(1 + len(lits))
 	open := Lit(0)
 	if subject != 0 {
 		if v.value[subject] < 0 {
-			return false, false
+			return false
 		}
 		if v.value[subject] == 0 {
 			open = subject.No()
@@ -252,42 +248,34 @@ func (v *verifier) clause(subject Var, lits []Lit) (over, ok bool) {
 	for _, l := range lits {
 		switch s := v.state(l); {
 		case s > 0, s == 0 && open != 0 && l != open:
-			return false, false
+			return false
 		case s == 0:
 			open = l
 		}
 	}
 	if open == 0 {
-		return true, true
+		return true
 	}
 	v.set(open)
-	return false, true
+	return false
 }
 
 // limitation draws from a limitation.
-func (v *verifier) limitation(vars []Lit, n int) (over, ok bool) {
+func (v *verifier) limitation(vars []Lit, n int) (over bool) {
 	v.poll.spend(1 + len(vars))
-	in, open := 0, 0
+	in := 0
 	for _, l := range vars { // no variable is in it twice
-		switch v.state(l) {
-		case 1:
+		if v.state(l) > 0 {
 			in++
-		case 0:
-			open++
 		}
 	}
-	if in > n {
-		return true, true
-	}
-	if in < n || open == 0 {
-		return false, false
+	if in != n {
+		return in > n
 	}
 	for _, l := range vars {
-		if v.state(l) == 0 {
-			v.set(-l)
-		}
+		v.set(-l)
 	}
-	return false, true
+	return false
 }
 
 func (v *verifier) state(l Lit) int8 {
