@@ -70,22 +70,6 @@ type watch struct {
 	clause  int32 // of a clause of two literals: -1 - its position
 }
 
-// A limitation allows n of its variables.
-type limitation struct {
-	vars   []Lit
-	n, now int32
-	con    int32
-	first  Var // the one that was counted first
-	second Var // and the one after it
-	guard  Lit // in force where it holds; it fails where the limitation is broken; or 0
-	lazy   bool
-}
-
-// lazyFrom is from how many variables on a limitation is lazy: when it is used up
-// its other variables are not left out one by one, but each when it is about to be
-// picked. Otherwise trying all of n versions would cost n times n steps.
-const lazyFrom = 1000
-
 // side is the index of a literal in a list that has two entries for each
 // variable v: 2v, and 2v-1 for its denial. It takes no branch.
 func side(l Lit) int { return int(l<<1 ^ l>>31) }
@@ -193,34 +177,6 @@ func (c *cdcl) attach(i int32) {
 	c.watches[side(lits[1])] = append(c.watches[side(lits[1])], watch{lits[0], ref})
 }
 
-// count finds, for each variable, the limitations that list it.
-func (c *cdcl) count(vars, members int) {
-	if members == 0 {
-		return
-	}
-	c.limited.start = make([]int32, vars+2)
-	for i := range c.limits {
-		for _, l := range c.limits[i].vars {
-			c.limited.count(l.Var())
-		}
-		if g := c.limits[i].guard; g != 0 {
-			if c.guarded == nil {
-				c.guarded = make(map[Var]int32)
-			}
-			c.guarded[g.Var()] = int32(i)
-		}
-	}
-	c.limited.begin()
-	for i := range c.limits {
-		for _, l := range c.limits[i].vars {
-			c.limited.add(l.Var(), int32(i))
-		}
-		if c.limits[i].n == 0 && c.limits[i].guard == 0 {
-			c.close(int32(i)) // nothing is assigned yet
-		}
-	}
-}
-
 func (c *cdcl) value(l Lit) int8 { return c.vals[side(l)] }
 
 func (c *cdcl) level() int32 { return int32(len(c.begin)) }
@@ -267,20 +223,6 @@ func (c *cdcl) back(level int32) {
 	}
 	c.trail, c.begin = c.trail[:start], c.begin[:level]
 	c.done, c.told = min(c.done, start), min(c.told, start)
-}
-
-func (c *cdcl) limitsOf(l Lit) []int32 {
-	if int(l)+1 >= len(c.limited.start) {
-		return nil
-	}
-	return c.limited.of(l.Var())
-}
-
-func (c *cdcl) addedOf(l Lit) []int32 {
-	if c.added == nil {
-		return nil
-	}
-	return c.added[l]
 }
 
 // propagate draws what follows, clauses first: a limitation of many variables is
@@ -378,85 +320,6 @@ func (c *cdcl) rewatch(own *clause, lits []Lit, i int32) bool {
 	return false
 }
 
-// tell counts a selection. All counts are kept right even where one is overrun,
-// since back takes all of them back.
-func (c *cdcl) tell(l Lit) reason {
-	var lists [2][]int32
-	if l > 0 {
-		lists = [2][]int32{c.limitsOf(l), c.addedOf(l)}
-	}
-	for _, list := range lists {
-		for _, at := range list {
-			m := &c.limits[at]
-			switch m.now++; m.now {
-			case 1:
-				m.first = l.Var()
-			case 2:
-				m.second = l.Var()
-			}
-		}
-	}
-	if at, ok := c.guarded[l.Var()]; ok && l == c.limits[at].guard {
-		if r := c.use(at); r != free {
-			return r
-		}
-	}
-	for _, list := range lists {
-		for _, at := range list {
-			if r := c.use(at); r != free {
-				return r
-			}
-		}
-	}
-	return free
-}
-
-// use draws what follows from a limitation.
-func (c *cdcl) use(at int32) reason {
-	m := &c.limits[at]
-	on := int8(1)
-	if m.guard != 0 {
-		on = c.value(m.guard)
-	}
-	switch {
-	case m.now < m.n || on < 0:
-	case m.now > m.n && on > 0:
-		return limitReason(at)
-	case m.now > m.n:
-		c.put(-m.guard, limitReason(at))
-	case on > 0 && !m.lazy:
-		c.close(at)
-	}
-	return free
-}
-
-// full leaves out a variable that is open, where a lazy limitation has no room
-// for it. What follows from that is still to be drawn.
-func (c *cdcl) full(l Lit) bool {
-	if !c.lazy {
-		return false
-	}
-	for _, at := range c.limitsOf(l) {
-		if m := &c.limits[at]; m.lazy && m.now >= m.n && (m.guard == 0 || c.value(m.guard) > 0) {
-			c.put(-l, limitReason(at))
-			return true
-		}
-	}
-	return false
-}
-
-// close leaves out what a limitation that is used up has no room for.
-func (c *cdcl) close(at int32) {
-	r := limitReason(at)
-	m := &c.limits[at]
-	c.poll.spend(len(m.vars))
-	for _, l := range m.vars {
-		if c.vals[side(l)] == 0 {
-			c.put(-l, r)
-		}
-	}
-}
-
 // addVar makes a variable of the cdcl's own.
 func (c *cdcl) addVar() Var {
 	v := Var(len(c.vars))
@@ -469,33 +332,4 @@ func (c *cdcl) addVar() Var {
 	}
 	c.order.grow(len(c.vars))
 	return v
-}
-
-// addLimit adds, on level 0, that at most n of the variables hold where the
-// guard does.
-func (c *cdcl) addLimit(vars []Lit, n int32, guard Lit) {
-	if c.added == nil {
-		c.added = make([][]int32, len(c.vars))
-	}
-	if c.guarded == nil {
-		c.guarded = make(map[Var]int32)
-	}
-	at := int32(len(c.limits))
-	m := limitation{vars: vars, n: n, con: -1, guard: guard}
-	for _, l := range vars {
-		c.added[l] = append(c.added[l], at)
-		if c.value(l) > 0 && int(c.vars[l].at) < c.told {
-			switch m.now++; m.now {
-			case 1:
-				m.first = l.Var()
-			case 2:
-				m.second = l.Var()
-			}
-		}
-	}
-	c.limits = append(c.limits, m)
-	c.guarded[guard.Var()] = at
-	if r := c.use(at); r != free {
-		c.fail(r)
-	}
 }

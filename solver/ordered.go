@@ -46,6 +46,10 @@ const (
 	patienceMax = 5000
 )
 
+// shallow is how many clashes it takes at most to learn of a candidate that fails
+// for good where nothing hard is behind it.
+const shallow = 6
+
 func newOrdered(c *cdcl, s *partial, given []Lit, b *budget) *ordered {
 	return &ordered{c: c, s: s, base: len(s.log), given: given, budget: b, patience: patienceMin}
 }
@@ -55,6 +59,7 @@ func newOrdered(c *cdcl, s *partial, given []Lit, b *budget) *ordered {
 func (o *ordered) run() verdict {
 	c := o.c
 	c.back(0)
+	clashed := int64(0) // since something was learned for good
 	for !c.poll.ended {
 		if c.level() == 0 {
 			if clash, ok := c.assume(o.assumed()); !ok {
@@ -81,8 +86,11 @@ func (o *ordered) run() verdict {
 			o.clashes++
 			c.resolve(r)
 			o.retreat(o.settled)
-			if c.level() <= o.floor() {
-				o.clashes = 0 // what was learned holds for good: it comes to an end by itself
+			if clashed++; c.level() <= o.floor() {
+				if clashed <= shallow {
+					o.clashes -= clashed // it comes to an end by itself
+				}
+				clashed = 0
 			}
 			if o.clashes >= o.patience || o.budget.over() {
 				if v := o.settle(); v != sat {

@@ -36,7 +36,6 @@ func (o *ordered) probe(n int) (verdict, []Lit) {
 // descend searches until so many clashes. With unknown comes nothing.
 func (o *ordered) descend(tried []Lit, clashes int64) (verdict, []Lit) {
 	c := o.c
-	byOrder := false // for now
 	for {
 		r := c.propagate()
 		switch {
@@ -47,7 +46,7 @@ func (o *ordered) descend(tried []Lit, clashes int64) (verdict, []Lit) {
 				return unsat, clash
 			}
 		case r == free:
-			switch l, fails := o.branch(tried, byOrder); {
+			switch l, fails := o.branch(tried); {
 			case fails:
 				return unsat, c.blame(free, l)
 			case l != 0:
@@ -65,7 +64,6 @@ func (o *ordered) descend(tried []Lit, clashes int64) (verdict, []Lit) {
 			clashes--
 			c.resolve(r)
 			o.retreat(o.settled + len(tried))
-			byOrder = c.level() <= o.floor()+int32(len(tried))
 			if c.dead {
 				return unsat, nil
 			}
@@ -78,12 +76,7 @@ func (o *ordered) descend(tried []Lit, clashes int64) (verdict, []Lit) {
 
 // branch returns what to decide next: the first pick to try that is open, and
 // whether it fails; else that an active variable is left out; or 0.
-//
-// Active variables are passed over where the last clash has shown something that
-// holds for as long as the picks to try do: all decisions but those were taken
-// back, and where one candidate after the other fails so, to decide about every
-// variable of the earlier ones again would take quadratic time.
-func (o *ordered) branch(tried []Lit, byOrder bool) (l Lit, fails bool) {
+func (o *ordered) branch(tried []Lit) (l Lit, fails bool) {
 	c := o.c
 	if int(c.level()) <= len(tried)+int(o.floor()) {
 		for _, l := range tried {
@@ -94,9 +87,6 @@ func (o *ordered) branch(tried []Lit, byOrder bool) (l Lit, fails bool) {
 				return l, true
 			}
 		}
-	}
-	if byOrder {
-		return 0, false
 	}
 	for v := c.order.next(); v != 0; v = c.order.next() {
 		if c.value(v.Yes()) == 0 {
