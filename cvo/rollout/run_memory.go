@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/cluster"
 )
 
 // MemBackend is a Backend in memory: pools whose nodes drain and change in the
@@ -20,7 +20,8 @@ import (
 type MemBackend struct {
 	// Clock tells the time. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
-	// DrainTime says how long it takes to drain a node. Nil means no time.
+	// DrainTime says how long it takes to drain a node. Nil means no time; with
+	// Cluster, it means until its pods are gone, which are evicted as budgets allow.
 	DrainTime func(node string) time.Duration
 	// UpdateTime says how long it takes to change and reboot a node, or why that
 	// fails. Nil means no time.
@@ -29,10 +30,25 @@ type MemBackend struct {
 	// must not call the backend's methods.
 	Changed func(pool string, action Action)
 
-	mu       sync.Mutex
-	pools    map[string]*World
-	pending  []pending
-	revision int
+	// Cluster is the cluster that this is a view of; its Clock counts then, and nodes
+	// that a pool's selector picks are nodes of the pool. Nil means a cluster of its
+	// own. See [fairlead.MemCluster].
+	Cluster *fairlead.MemCluster
+
+	once    sync.Once
+	all     *cluster.Cluster
+	pending []pending
+}
+
+// memPool is a pool as it is kept: its nodes by name, for they are the cluster's.
+type memPool struct {
+	fairlead.ObjectMeta
+	world World
+	nodes []string
+}
+
+func pools() cluster.Kind[memPool] {
+	return cluster.Kind[memPool]{Name: "MachineConfigPool", Meta: func(p *memPool) *fairlead.ObjectMeta { return &p.ObjectMeta }}
 }
 
 // pending is a change that a node will make by itself.
@@ -40,60 +56,107 @@ type pending struct {
 	pool, node string
 	at         time.Time
 	drain      string // the wish that is met; "" for an update
+	empties    bool   // the wish is met when the node is empty
 	err        error  // the update fails
+}
+
+// lock takes the lock and brings everything up to the present.
+func (b *MemBackend) lock() {
+	b.once.Do(func() { b.all = cluster.Of(b.Cluster, b.Clock, &cluster.Options{Still: true}) })
+	b.all.Lock()
+	b.all.Run()
+	b.settle()
 }
 
 // World returns what is in a pool now. The caller owns it.
 func (b *MemBackend) World(pool string) *World {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.settle()
-	return clone(b.world(pool))
+	b.lock()
+	defer b.all.Unlock()
+	return b.world(pool)
 }
 
+// world returns a copy of a pool with its nodes.
 func (b *MemBackend) world(pool string) *World {
-	w := b.pools[pool]
-	if w == nil {
-		if b.pools == nil {
-			b.pools = make(map[string]*World)
-		}
-		w = &World{Pool: Pool{ObjectMeta: ObjectMeta{Name: pool}}}
-		b.pools[pool] = w
+	p := cluster.Ref(b.all, pools(), pool)
+	if p == nil {
+		return &World{Pool: Pool{ObjectMeta: ObjectMeta{Name: pool}}}
 	}
+	w := clone(&p.world)
+	for _, name := range b.names(p) {
+		if n := b.node(name); n != nil {
+			w.Nodes = append(w.Nodes, *n)
+		}
+	}
+	w.Nodes = cloneNodes(w.Nodes)
 	return w
+}
+
+func (b *MemBackend) node(name string) *Node { return cluster.Ref(b.all, cluster.Nodes(), name) }
+
+// names returns the names of a pool's nodes: those that were put there, and of the
+// cluster's those that its selector picks.
+func (b *MemBackend) names(p *memPool) []string {
+	if b.Cluster == nil || p.world.Pool.Spec.NodeSelector == nil {
+		return p.nodes
+	}
+	var all []Pool
+	for _, o := range cluster.Refs(b.all, pools()) {
+		all = append(all, o.world.Pool)
+	}
+	names := slices.Clone(p.nodes)
+	for _, n := range cluster.Refs(b.all, cluster.Nodes()) {
+		of, err := PrimaryPool(all, n)
+		if err == nil && of != nil && of.Name == p.Name && !slices.Contains(names, n.Name) {
+			names = append(names, n.Name)
+		}
+	}
+	return names
 }
 
 // Edit changes a pool and its nodes as users and other controllers would: f may
 // do what it likes to the world it is given. What it has changed gets a new
-// revision. An error of f is returned, and then nothing has changed.
+// revision; a node that it takes out is removed. An error of f is returned, and then
+// nothing has changed.
 func (b *MemBackend) Edit(pool string, f func(*World) error) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.settle()
-	old := b.world(pool)
-	next := clone(old)
+	b.lock()
+	defer b.all.Unlock()
+	old, next := b.world(pool), b.world(pool)
 	if err := f(next); err != nil {
 		return err
 	}
 	next.Pool.Name = pool
-	b.touch(&next.Pool.ResourceVersion, &old.Pool, &next.Pool)
+	var names []string
 	for i := range next.Nodes {
 		n := &next.Nodes[i]
-		was := find(old, n.Name)
-		b.touch(&n.ResourceVersion, was, n)
+		names = append(names, n.Name)
+		if was := find(old, n.Name); changed(was, n) || n.ResourceVersion == "" {
+			c := cloneNodes(next.Nodes[i : i+1])[0]
+			cluster.Put(b.all, cluster.Nodes(), &c)
+		}
 	}
-	b.pools[pool] = next
+	for i := range old.Nodes {
+		if name := old.Nodes[i].Name; !slices.Contains(names, name) {
+			b.all.RemoveNode(name)
+		}
+	}
+	next.Nodes = nil
+	b.keep(pool, next, names, changed(&old.Pool, &next.Pool) || next.Pool.ResourceVersion == "")
 	return nil
 }
 
-// touch gives a changed object a new revision.
-func (b *MemBackend) touch(revision *string, old, changed any) {
-	x, _ := json.Marshal(old)
-	y, _ := json.Marshal(changed)
-	if string(x) != string(y) || *revision == "" {
-		b.revision++
-		*revision = strconv.Itoa(b.revision)
+// keep puts a pool back, under a new revision if it has changed.
+func (b *MemBackend) keep(pool string, w *World, nodes []string, changed bool) {
+	p := cluster.Put(b.all, pools(), &memPool{ObjectMeta: fairlead.ObjectMeta{Name: pool}, world: *clone(w), nodes: nodes})
+	if changed {
+		p.world.Pool.ResourceVersion = p.ResourceVersion
 	}
+}
+
+// changed reports whether two objects differ.
+func changed(old, is any) bool {
+	x, _ := json.Marshal(old)
+	y, _ := json.Marshal(is)
+	return string(x) != string(y)
 }
 
 func find(w *World, node string) *Node {
@@ -107,35 +170,55 @@ func find(w *World, node string) *Node {
 // Next returns when the next node is drained or changed, and false if none will
 // be.
 func (b *MemBackend) Next() (at time.Time, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	for i, p := range b.pending {
 		if i == 0 || p.at.Before(at) {
 			at, ok = p.at, true
 		}
 	}
-	return at, ok
-}
-
-func (b *MemBackend) now() time.Time {
-	if b.Clock == nil {
-		return fairlead.SystemClock{}.Now()
+	if t := b.all.Next(); !t.IsZero() && (!ok || t.Before(at)) {
+		return t, true
 	}
-	return b.Clock.Now()
+	return at, ok
 }
 
 // settle lets happen what is due.
 func (b *MemBackend) settle() {
-	now := b.now()
+	now := b.all.Now()
 	slices.SortStableFunc(b.pending, func(x, y pending) int { return x.at.Compare(y.at) })
 	for len(b.pending) > 0 && !b.pending[0].at.After(now) {
 		p := b.pending[0]
 		b.pending = b.pending[1:]
-		if n := find(b.world(p.pool), p.node); n != nil {
-			b.happen(p, n)
-			b.bump(n)
+		n := b.node(p.node)
+		if n == nil {
+			continue
+		}
+		if p.empties && n.Annotations[AnnotationDesiredDrain] == p.drain && !b.empty(n) {
+			p.at = now.Add(5 * time.Second)
+			b.pending = append(b.pending, p)
+			continue
+		}
+		c := cloneNodes([]Node{*n})[0]
+		b.happen(p, &c)
+		cluster.Put(b.all, cluster.Nodes(), &c)
+	}
+}
+
+// empty asks the pods of a node to go, as far as their budgets allow it, and reports
+// whether none is left.
+func (b *MemBackend) empty(n *Node) bool {
+	left := false
+	for _, p := range b.all.PodsOn(n.Name) {
+		if o := p.ControllerOf(); o != nil && o.Kind == "DaemonSet" {
+			continue
+		}
+		left = true
+		if p.DeletionTimestamp == nil {
+			_ = b.all.Evict(p.ObjectMeta.String(), p.UID, nil) // what is refused is tried again
 		}
 	}
+	return !left
 }
 
 func (b *MemBackend) happen(p pending, n *Node) {
@@ -159,43 +242,29 @@ func (b *MemBackend) happen(p pending, n *Node) {
 	}
 }
 
-func (b *MemBackend) bump(n *Node) {
-	b.revision++
-	n.ResourceVersion = strconv.Itoa(b.revision)
-}
-
 // Observe implements Backend. The control plane and the arbiters are peers.
 func (b *MemBackend) Observe(_ context.Context, pool string) (*World, error) {
-	w := b.World(pool)
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	switch arbiters, masters := b.pools[PoolArbiter], b.pools[PoolMaster]; {
-	case pool == PoolMaster && arbiters != nil:
-		w.Peers = cloneNodes(arbiters.Nodes)
-	case pool == PoolArbiter && masters != nil:
-		p := clonePool(&masters.Pool)
-		w.Peers, w.PeerPool = cloneNodes(masters.Nodes), &p
+	b.lock()
+	defer b.all.Unlock()
+	w := b.world(pool)
+	there := func(name string) bool { return cluster.Ref(b.all, pools(), name) != nil }
+	switch {
+	case pool == PoolMaster && there(PoolArbiter):
+		w.Peers = b.world(PoolArbiter).Nodes
+	case pool == PoolArbiter && there(PoolMaster):
+		masters := b.world(PoolMaster)
+		w.Peers, w.PeerPool = masters.Nodes, &masters.Pool
 	}
 	return w, nil
 }
 
 // Apply implements Backend.
 func (b *MemBackend) Apply(_ context.Context, pool string, action Action) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.settle()
+	b.lock()
+	defer b.all.Unlock()
 	w := b.world(pool)
 	if r, ok := action.(Report); ok {
-		if w.Pool.Status.equal(&r.Status) {
-			return nil
-		}
-		if w.Pool.ResourceVersion != r.Revision {
-			return conflict(action, w.Pool.ResourceVersion)
-		}
-		b.revision++
-		w.Pool.Status, w.Pool.ResourceVersion = r.Status, strconv.Itoa(b.revision)
-		b.tell(pool, action)
-		return nil
+		return b.report(pool, w, r)
 	}
 	name, revision := target(action)
 	n := find(w, name)
@@ -214,11 +283,27 @@ func (b *MemBackend) Apply(_ context.Context, pool string, action Action) error 
 	if n.ResourceVersion != revision {
 		return conflict(action, n.ResourceVersion)
 	}
-	*n = next
-	b.bump(n)
-	b.follow(pool, n, action)
+	cluster.Put(b.all, cluster.Nodes(), &next)
+	b.follow(pool, &next, action)
 	b.tell(pool, action)
 	b.settle()
+	return nil
+}
+
+func (b *MemBackend) report(pool string, w *World, r Report) error {
+	if w.Pool.Status.equal(&r.Status) {
+		return nil
+	}
+	if w.Pool.ResourceVersion != r.Revision {
+		return conflict(r, w.Pool.ResourceVersion)
+	}
+	w.Pool.Status, w.Nodes = r.Status, nil
+	var nodes []string
+	if p := cluster.Ref(b.all, pools(), pool); p != nil {
+		nodes = p.nodes
+	}
+	b.keep(pool, w, nodes, true)
+	b.tell(pool, r)
 	return nil
 }
 
@@ -296,10 +381,10 @@ func mark(n *Node, waits bool) []fairlead.Taint {
 
 // follow lets a node do what an action has asked it for.
 func (b *MemBackend) follow(pool string, n *Node, a Action) {
-	p := pending{pool: pool, node: n.Name, at: b.now()}
+	p := pending{pool: pool, node: n.Name, at: b.all.Now()}
 	switch a := a.(type) {
 	case Drain:
-		p.drain = a.Wish
+		p.drain, p.empties = a.Wish, b.Cluster != nil && b.DrainTime == nil
 		if b.DrainTime != nil {
 			p.at = p.at.Add(b.DrainTime(n.Name))
 		}
