@@ -91,7 +91,7 @@ var lattice = map[string][]string{
 	"solver/olm/source":  {".", "internal/object", "internal/semverx", "solver/olm"},
 	"solver/olm/status":  {".", "catalog", "internal/object", "solver/olm"},
 	"solver/olm/install": {
-		".", "internal/durations", "catalog", "catalog/bundle", "internal/object", "internal/semverx",
+		".", "internal/cluster", "internal/durations", "catalog", "catalog/bundle", "internal/object", "internal/semverx",
 		"solver/olm", "solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/group", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status",
 	},

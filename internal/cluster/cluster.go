@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,6 +28,9 @@ type Workload struct {
 	Replicas  int               // how many pods it keeps
 	Template  fairlead.PodSpec  // of its pods
 	Labels    map[string]string // of its pods
+	Owner     string            // who has made it
+
+	serial int // tells it from others that had its name
 }
 
 // Cluster is a cluster in memory. Whoever may share it with others holds its lock
@@ -112,6 +116,48 @@ func (c *Cluster) AddWorkload(w Workload) {
 	c.short = true
 }
 
+// SetWorkload has a number of pods kept from now on, in the place of the workload of
+// its namespace and name: pods of another template go.
+func (c *Cluster) SetWorkload(w Workload) {
+	c.removeWorkload(w.Namespace, w.Name, func(Workload) bool { return true })
+	w.serial = c.Serial()
+	c.AddWorkload(w)
+}
+
+// RemoveWorkload ends a workload and its pods, if it is still its owner's.
+func (c *Cluster) RemoveWorkload(namespace, name, owner string) {
+	c.removeWorkload(namespace, name, func(w Workload) bool { return w.Owner == owner })
+}
+
+func (c *Cluster) removeWorkload(namespace, name string, meant func(Workload) bool) {
+	i := slices.IndexFunc(c.workloads, func(w Workload) bool { return w.Namespace == namespace && w.Name == name && meant(w) })
+	if i < 0 {
+		return
+	}
+	owner := c.workloads[i].owner()
+	c.workloads = slices.Delete(c.workloads, i, i+1)
+	for _, p := range c.PodsIn(namespace) {
+		if o := p.ControllerOf(); o != nil && o.UID == owner.UID && p.DeletionTimestamp == nil {
+			_ = Delete(c, Pods(), p.ObjectMeta.String(), p.UID, nil) // it is there
+		}
+	}
+}
+
+// Ready returns how many pods of a workload are ready, and how many there are to be.
+func (c *Cluster) Ready(namespace, name string) (ready, wanted int) {
+	for i := range c.workloads {
+		if w := &c.workloads[i]; w.Namespace == namespace && w.Name == name {
+			wanted = w.Replicas
+			for _, p := range c.inSpace[namespace] {
+				if o := p.ControllerOf(); o != nil && o.UID == w.owner().UID && p.DeletionTimestamp == nil && p.Ready() {
+					ready++
+				}
+			}
+		}
+	}
+	return ready, wanted
+}
+
 // AddInstance makes an instance of the cloud, on which a node of a name runs.
 func (c *Cluster) AddInstance(id string, node func() string) {
 	if c.instances[id] == nil {
@@ -189,8 +235,15 @@ func (c *Cluster) Evict(name, uid string, grace *int64) error {
 	return Delete(c, Pods(), name, uid, grace)
 }
 
+// workloadUID is what the UIDs of workloads begin with.
+const workloadUID = "workload-"
+
 // owner is what the pods of a workload belong to.
 func (w *Workload) owner() fairlead.OwnerReference {
 	yes := true
-	return fairlead.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: w.Name, UID: fmt.Sprintf("rs-%s-%s", w.Namespace, w.Name), Controller: &yes}
+	uid := fmt.Sprintf("%s%s-%s", workloadUID, w.Namespace, w.Name)
+	if w.serial > 0 {
+		uid += fmt.Sprintf("-%d", w.serial)
+	}
+	return fairlead.OwnerReference{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: w.Name, UID: uid, Controller: &yes}
 }

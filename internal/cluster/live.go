@@ -115,21 +115,10 @@ func (c *Cluster) start(p *fairlead.Pod, now time.Time) {
 	Put(c, Pods(), &q)
 }
 
-// of returns the workload that a pod is of, nil if it is of none.
-func (c *Cluster) of(p *fairlead.Pod) *Workload {
-	o := p.ControllerOf()
-	for i := range c.workloads {
-		if w := &c.workloads[i]; o != nil && w.Namespace == p.Namespace && w.owner().UID == o.UID {
-			return w
-		}
-	}
-	return nil
-}
-
 // replace has the controller of a pod that is gone make another.
 func (c *Cluster) replace(p *fairlead.Pod) {
 	o := p.ControllerOf()
-	if c.options.Still || o == nil || o.Kind == "DaemonSet" || p.Finished() || c.of(p) != nil {
+	if c.options.Still || o == nil || o.Kind == "DaemonSet" || p.Finished() || strings.HasPrefix(o.UID, workloadUID) {
 		return
 	}
 	n := *p

@@ -16,7 +16,7 @@ import (
 // Fork returns a copy of a backend in which each object has a revision that follows
 // from what it is: a copy is the same as another if the objects are.
 func (b *MemBackend) Fork() *MemBackend {
-	n := &MemBackend{Unserved: b.Unserved, Sources: b.Sources, namespaces: maps.Clone(b.namespaces), cluster: b.cluster, generated: slices.Clone(b.generated)}
+	n := &MemBackend{Unserved: b.Unserved, Sources: b.Sources, memState: &memState{namespaces: maps.Clone(b.namespaces), cluster: b.cluster, generated: slices.Clone(b.generated)}}
 	for name, w := range n.namespaces {
 		c := *w
 		revise(reflect.ValueOf(&c).Elem())

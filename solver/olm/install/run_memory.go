@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/cluster"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -22,7 +24,8 @@ import (
 // install modes and one deployment, and a CRD for each API that it provides.
 type MemBackend struct {
 	// Health says how the deployments of a CSV stand, and why. It is asked at
-	// each observation. Nil means that they are ready.
+	// each observation. Nil means that they are ready, or with Cluster as ready as
+	// their pods.
 	Health func(namespace, csv string) (Health, string)
 
 	// Changed is told of each action that has changed something, in order. It
@@ -37,11 +40,39 @@ type MemBackend struct {
 	// deprecations that subscriptions are told of.
 	Sources []olm.Source
 
-	mu         sync.Mutex
+	// Cluster is the cluster that this is a view of: the deployments of operators are pods
+	// on its nodes. Nil means a cluster of its own. See [fairlead.MemCluster].
+	Cluster *fairlead.MemCluster
+
+	once sync.Once
+	all  *cluster.Cluster
+	*memState
+}
+
+// memState is what is in the namespaces of a cluster.
+type memState struct {
 	namespaces map[string]*World // what each has of its own
 	cluster    Cluster
 	generated  []generated // of all namespaces
 	revision   int
+}
+
+// memKey is what a memState is kept under in a MemCluster.
+type memKey struct{}
+
+// lock takes the lock and brings the cluster up to the present.
+func (b *MemBackend) lock() {
+	b.once.Do(func() {
+		b.all = cluster.Of(b.Cluster, nil, &cluster.Options{Still: true})
+		if b.memState == nil {
+			b.memState = new(memState)
+		}
+		if b.Cluster != nil {
+			b.memState = b.Cluster.Part(memKey{}, func() any { return new(memState) }).(*memState)
+		}
+	})
+	b.all.Lock()
+	b.all.Run()
 }
 
 // generated is an object that a WriteObject wrote.
@@ -52,16 +83,16 @@ type generated struct {
 
 // World returns what is in a namespace. The caller owns it.
 func (b *MemBackend) World(namespace string) *World {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	return b.snapshot(namespace)
 }
 
 // Requests returns what to ask the resolver about all other namespaces, by name;
 // see [Across].
 func (b *MemBackend) Requests(_ context.Context, namespace string) ([]*olm.Request, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	var all []*olm.Request
 	for _, name := range slices.Sorted(maps.Keys(b.namespaces)) {
 		if name != namespace {
@@ -76,8 +107,8 @@ func (b *MemBackend) Requests(_ context.Context, namespace string) ([]*olm.Reque
 // it has changed gets a new revision, and with a CSV goes what belongs to it. An
 // error of f is returned, and then nothing has changed.
 func (b *MemBackend) Edit(namespace string, f func(*World) error) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	old := b.snapshot(namespace)
 	text, err := json.Marshal(old)
 	if err != nil {
@@ -94,6 +125,11 @@ func (b *MemBackend) Edit(namespace string, f func(*World) error) error {
 	b.settle(next, old)
 	b.collect(next, old)
 	b.cluster, next.Cluster = next.Cluster, Cluster{}
+	for i := range old.CSVs {
+		if c := &old.CSVs[i]; !c.Copied() && next.csv(c.Name) == nil {
+			b.undeploy(namespace, c)
+		}
+	}
 	b.namespaces[namespace] = next
 	return nil
 }
@@ -213,8 +249,11 @@ func (b *MemBackend) snapshot(name string) *World {
 		if c.Deployed == "" {
 			continue
 		}
-		if c.Deployed, c.Detail = Ready, ""; b.Health != nil {
+		switch c.Deployed, c.Detail = Ready, ""; {
+		case b.Health != nil:
 			c.Deployed, c.Detail = b.Health(name, c.Name)
+		case b.Cluster != nil:
+			c.Deployed, c.Detail = b.running(name, c)
 		}
 	}
 	for _, other := range slices.Sorted(maps.Keys(b.namespaces)) {

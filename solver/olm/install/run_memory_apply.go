@@ -18,8 +18,8 @@ var (
 
 // apply carries out an action and reports whether it has changed something.
 func (b *MemBackend) apply(namespace string, action Action) (changed bool, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	w := b.namespace(namespace)
 	switch a := action.(type) {
 	case Unpack:
@@ -84,11 +84,17 @@ func (b *MemBackend) applyCSV(w *World, action Action) (err error) {
 	case Deploy:
 		return update(w.CSVs, at(a.CSV), a.Revision, func(c *CSV) {
 			c.Deployed, c.DeployedDigest, c.Revision = Progressing, a.Digest, b.next()
+			b.deploy(w.Namespace, c)
 		})
 	case Undeploy:
-		return update(w.CSVs, at(a.CSV), a.Revision, func(c *CSV) { c.Deployed, c.DeployedDigest, c.Revision = "", "", b.next() })
+		return update(w.CSVs, at(a.CSV), a.Revision, func(c *CSV) {
+			b.undeploy(w.Namespace, c)
+			c.Deployed, c.DeployedDigest, c.Revision = "", "", b.next()
+		})
 	case DeleteCSV:
+		gone := w.csv(a.CSV)
 		if w.CSVs, err = remove(w.CSVs, at(a.CSV), a.Revision); err == nil {
+			b.undeploy(w.Namespace, gone)
 			w.Conditions = slices.DeleteFunc(slices.Clone(w.Conditions), func(c OperatorCondition) bool { return c.Name == a.CSV })
 		}
 	}
