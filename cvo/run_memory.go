@@ -1,7 +1,9 @@
 package cvo
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/internal/cluster"
 )
 
 // MemBackend is clusters in memory, for tests and simulations. It behaves like
@@ -21,7 +24,13 @@ import (
 type MemBackend struct {
 	clock fairlead.Clock
 
-	mu       sync.Mutex
+	// Cluster is the cluster that this is a view of: Deployments are pods on its nodes,
+	// and have rolled out when these are ready; its Clock counts. It is set before the
+	// first call. Nil means a cluster of its own. See [fairlead.MemCluster].
+	Cluster *fairlead.MemCluster
+
+	once     sync.Once
+	all      *cluster.Cluster
 	clusters map[string]*memCluster
 	releases map[string]memRelease
 
@@ -78,19 +87,26 @@ func NewMemBackend(clock fairlead.Clock) *MemBackend {
 	return &MemBackend{clock: clock, clusters: map[string]*memCluster{}, releases: map[string]memRelease{}, Operators: map[string]time.Duration{}, Rollouts: map[string]time.Duration{}}
 }
 
+// lock takes the lock and brings the cluster up to the present.
+func (b *MemBackend) lock() {
+	b.once.Do(func() { b.all = cluster.Of(b.Cluster, b.clock, &cluster.Options{Still: true}) })
+	b.all.Lock()
+	b.all.Run()
+}
+
 // SetRelease says what a release image holds, whether its signature is good, and
 // how long it takes to retrieve. A nil payload is an image that is not there.
 func (b *MemBackend) SetRelease(image string, p *payload.Payload, verified bool, takes time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	b.releases[image] = memRelease{p, verified, takes}
 }
 
 // SetCluster creates a cluster, or changes what its administrator asks for. own
 // is the release that the engine of the cluster runs from.
 func (b *MemBackend) SetCluster(name string, spec Spec, own Release) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	c := b.clusters[name]
 	if c == nil {
 		c = &memCluster{fetched: map[string]memFetch{}, resources: map[payload.ID]memResource{}, operators: map[string]*memOperator{}, writes: map[payload.ID]int{}}
@@ -104,8 +120,8 @@ func (b *MemBackend) SetCluster(name string, spec Spec, own Release) {
 // SetStatus sets the status of a cluster's version, such as updates that are
 // available.
 func (b *MemBackend) SetStatus(name string, change func(*Status)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	change(&b.clusters[name].version.Status)
 }
 
@@ -113,16 +129,16 @@ func (b *MemBackend) SetStatus(name string, change func(*Status)) {
 // that a service offers, alerts, gates and what else the backend does not know.
 // Nil ends that. It must not call the backend's methods.
 func (b *MemBackend) Show(name string, show func(*World)) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	b.clusters[name].show = show
 }
 
 // Degrade makes an operator say that it is degraded, or with an empty message
 // that it is not any more.
 func (b *MemBackend) Degrade(name, operator, message string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	if o := b.clusters[name].operators[operator]; o != nil {
 		o.degraded = message
 	}
@@ -131,8 +147,8 @@ func (b *MemBackend) Degrade(name, operator, message string) {
 // Interrupt makes an operator say that it is not available, or with an empty
 // message that it is again. It goes on to the version that it is on its way to.
 func (b *MemBackend) Interrupt(name, operator, message string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	if o := b.clusters[name].operators[operator]; o != nil {
 		o.down = message
 	}
@@ -140,45 +156,45 @@ func (b *MemBackend) Interrupt(name, operator, message string) {
 
 // Finish makes an operator reach the version that it is on its way to, now.
 func (b *MemBackend) Finish(name, operator string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	if o := b.clusters[name].operators[operator]; o != nil {
-		o.have, o.at = o.want, b.clock.Now()
+		o.have, o.at = o.want, b.all.Now()
 	}
 }
 
 // Version returns the ClusterVersion of a cluster.
 func (b *MemBackend) Version(name string) ClusterVersion {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	return b.clusters[name].version
 }
 
 // Writes returns how often resources were changed, by identity: applying what is
 // there already does not count.
 func (b *MemBackend) Writes(name string) map[payload.ID]int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	return maps.Clone(b.clusters[name].writes)
 }
 
 // Has reports whether a resource is there.
 func (b *MemBackend) Has(name string, id payload.ID) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	_, ok := b.clusters[name].resources[id]
 	return ok
 }
 
 // Observe implements [Backend].
 func (b *MemBackend) Observe(_ context.Context, name string) (*World, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	c := b.clusters[name]
 	if c == nil {
 		return &World{}, nil
 	}
-	now := b.clock.Now()
+	now := b.all.Now()
 	version := c.version
 	w := &World{Cluster: &version, Own: c.own}
 	for _, image := range slices.Sorted(maps.Keys(c.fetched)) {
@@ -194,7 +210,7 @@ func (b *MemBackend) Observe(_ context.Context, name string) (*World, error) {
 		w.Operators = append(w.Operators, o.report(operator, now))
 	}
 	for id, r := range c.resources {
-		if now.Before(r.ready) {
+		if now.Before(r.ready) || b.starting(id) {
 			w.Workloads = append(w.Workloads, Workload{ID: id, Waiting: "its pods are not ready"})
 		}
 	}
@@ -209,14 +225,14 @@ func (b *MemBackend) Observe(_ context.Context, name string) (*World, error) {
 // a workload has rolled out, an operator has reached its version. It is zero
 // when nothing will.
 func (b *MemBackend) Next(name string) time.Time {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	c := b.clusters[name]
 	if c == nil {
 		return time.Time{}
 	}
 	var next time.Time
-	now := b.clock.Now()
+	now := b.all.Now()
 	at := func(t time.Time) {
 		if t.After(now) && (next.IsZero() || t.Before(next)) {
 			next = t
@@ -231,7 +247,39 @@ func (b *MemBackend) Next(name string) time.Time {
 	for _, r := range c.resources {
 		at(r.ready)
 	}
+	at(b.all.Next())
 	return next
+}
+
+// starting reports whether pods of a Deployment are not ready.
+func (b *MemBackend) starting(id payload.ID) bool {
+	if b.Cluster == nil || id.Kind != "Deployment" {
+		return false
+	}
+	ready, wanted := b.all.Ready(id.Namespace, id.Name)
+	return ready < wanted
+}
+
+// roll has the pods of a Deployment run on the cluster's nodes.
+func (b *MemBackend) roll(m *payload.Manifest) {
+	if b.Cluster == nil || m.ID.Kind != "Deployment" {
+		return
+	}
+	var is struct {
+		Spec struct {
+			Replicas *int `json:"replicas"`
+			Template struct {
+				Metadata ObjectMeta       `json:"metadata"`
+				Spec     fairlead.PodSpec `json:"spec"`
+			} `json:"template"`
+		} `json:"spec"`
+	}
+	_ = json.Unmarshal(m.JSON, &is) // what it does not say is the default
+	one := 1
+	b.all.SetWorkload(cluster.Workload{
+		Namespace: m.ID.Namespace, Name: m.ID.Name, Replicas: *cmp.Or(is.Spec.Replicas, &one),
+		Labels: is.Spec.Template.Metadata.Labels, Template: is.Spec.Template.Spec,
+	})
 }
 
 // fetched is what came of retrieving an image.
@@ -287,13 +335,13 @@ func (o *memOperator) report(name string, now time.Time) ClusterOperator {
 
 // Apply implements [Backend].
 func (b *MemBackend) Apply(_ context.Context, name string, action Action) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	c := b.clusters[name]
 	if c == nil {
 		return Refuse(ClassNotFound, fmt.Errorf("there is no cluster %q", name))
 	}
-	now := b.clock.Now()
+	now := b.all.Now()
 	switch a := action.(type) {
 	case Retrieve:
 		r := b.releases[a.Release.Image]
@@ -305,6 +353,7 @@ func (b *MemBackend) Apply(_ context.Context, name string, action Action) error 
 	case Delete:
 		if _, ok := c.resources[a.Manifest.ID]; ok {
 			delete(c.resources, a.Manifest.ID)
+			b.all.RemoveWorkload(a.Manifest.ID.Namespace, a.Manifest.ID.Name, "")
 			c.writes[a.Manifest.ID]++
 		}
 	case WriteStatus:
@@ -325,6 +374,7 @@ func (c *memCluster) apply(m *payload.Manifest, b *MemBackend, now time.Time) {
 	}
 	c.resources[m.ID] = memResource{string(m.JSON), ready}
 	c.writes[m.ID]++
+	b.roll(m)
 	if !m.ClusterOperator() {
 		return
 	}

@@ -111,7 +111,7 @@ var lattice = map[string][]string{
 		".", "internal/durations", "internal/object", "lifecycle", "internal/words",
 	},
 	"cvo": {
-		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/durations", "internal/object", "internal/semverx", "internal/words",
+		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/durations", "internal/object", "internal/semverx", "internal/words",
 	},
 
 	"cvo/plan": {
