@@ -1,370 +1,284 @@
 package cluster_test
 
 import (
-	"encoding/json"
+	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/cluster"
 	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
-	"github.com/fairlead/fairlead/lifecycle/drain"
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/install"
 	"github.com/fairlead/fairlead/taints"
 	"github.com/fairlead/fairlead/taints/eviction"
 )
 
-// engine is one engine for one object: it loads, looks, steps, saves and applies,
-// and crashes in between at times.
-type engine[S, A any] struct {
-	x     *cluster.Client
-	saved []byte
-	wake  time.Time
-	step  func(x *cluster.Client, s S, now time.Time) (S, []A, time.Time)
-	apply func(x *cluster.Client, a A) error
-}
-
-func (e *engine[S, A]) turn(s *sim.Sim, now time.Time) error {
-	e.x.Sync()
-	var state S
-	if e.saved != nil {
-		if err := json.Unmarshal(e.saved, &state); err != nil {
-			return err
-		}
-	}
-	next, actions, wake := e.step(e.x, state, now)
-	saved, err := json.Marshal(next)
-	if err != nil {
-		return err
-	}
-	if s.Fault("crash before save", 40) {
-		return nil
-	}
-	e.saved, e.wake = saved, wake
-	for _, a := range actions {
-		if s.Fault("crash before apply", 40) {
-			return nil
-		}
-		err := e.apply(e.x, a)
-		s.Note("%T %v: %v", a, a, err)
-		if rule := new(brokenRule); errors.As(err, &rule) {
-			return rule
-		}
-	}
-	return nil
-}
-
-// brokenRule is an action that must never be sent.
-type brokenRule struct{ rule string }
-
-func (b *brokenRule) Error() string { return b.rule }
-
-func machines() cluster.Kind[lifecycle.Machine] {
-	return cluster.Kind[lifecycle.Machine]{Name: "Machine", Meta: func(m *lifecycle.Machine) *fairlead.ObjectMeta { return &m.ObjectMeta }}
-}
-
-// story is a cluster whose nodes three engines act on: machines are replaced, nodes
-// that fall silent lose their pods, and all nodes get another configuration.
+// story is a cluster on whose nodes and pods four engines act, each by its own
+// MemBackend: machines are replaced, nodes that fall silent lose their pods, all
+// nodes get another configuration, and an operator is updated.
 type story struct {
 	*sim.Sim
-	c       *cluster.Cluster
-	engines map[string]func(time.Time) error
-	order   []string
-	pool    rollout.Pool
-	asked   map[string]bool // instances that were asked to go
+	all       *cluster.Cluster
+	machines  *lifecycle.MemBackend
+	evictions *eviction.MemBackend
+	pools     *rollout.MemBackend
+	operators *install.MemBackend
+	catalogs  [2]*olm.Resolver // before the operator's update is published, and then
+	sources   [2][]olm.Source
+	published int
+	turns     map[string]func(time.Time) error
+	order     []string
+	asked     map[string]bool // machines whose instance was asked to go
 }
 
-const newest = "rendered-2"
+const (
+	newest = "rendered-2"
+	space  = "operators"
+)
 
-func newStory(s *sim.Sim) *story {
-	y := &story{Sim: s, c: cluster.New(s.Clock, nil), engines: map[string]func(time.Time) error{}, asked: map[string]bool{}}
-	one := fairlead.IntOrString{Int: 1}
-	y.pool = rollout.Pool{ObjectMeta: fairlead.ObjectMeta{Name: "worker"}}
-	y.pool.Spec.NodeSelector = &fairlead.LabelSelector{MatchLabels: map[string]string{"role": "worker"}}
-	y.pool.Spec.MaxUnavailable, y.pool.Spec.Configuration.Name = &one, "rendered-1"
-	for i := range 4 {
-		y.machine(fmt.Sprint("n", i))
+func newStory(s *sim.Sim) (*story, error) {
+	shared := &fairlead.MemCluster{Clock: s.Clock}
+	y := &story{
+		Sim: s, all: cluster.Of(shared, nil, nil), machines: &lifecycle.MemBackend{Cluster: shared}, evictions: &eviction.MemBackend{Cluster: shared},
+		pools:     &rollout.MemBackend{Cluster: shared, UpdateTime: func(string, string) (time.Duration, error) { return 20 * time.Second, nil }},
+		operators: &install.MemBackend{Cluster: shared}, turns: map[string]func(time.Time) error{}, asked: map[string]bool{},
 	}
-	two := fairlead.IntOrString{Int: 2}
+	one, two, seconds := fairlead.IntOrString{Int: 1}, fairlead.IntOrString{Int: 2}, int64(60)
 	labels := map[string]string{"app": "web"}
 	b := fairlead.PodDisruptionBudget{ObjectMeta: fairlead.ObjectMeta{Namespace: "shop", Name: "web"}}
 	b.Spec.MinAvailable, b.Spec.Selector = &two, &fairlead.LabelSelector{MatchLabels: labels}
-	must(cluster.Create(y.c, cluster.Budgets(), b))
-	seconds := int64(60)
-	y.c.AddWorkload(cluster.Workload{Namespace: "shop", Name: "web", Replicas: 3, Labels: labels, Template: fairlead.PodSpec{
+	y.all.AddWorkload(cluster.Workload{Namespace: "shop", Name: "web", Replicas: 3, Labels: labels, Template: fairlead.PodSpec{
 		Containers:  []fairlead.Container{{Name: "web", Resources: fairlead.Resources{Requests: map[string]string{"cpu": "3"}}}},
 		Tolerations: []fairlead.Toleration{{Key: taints.KeyUnreachable, Operator: fairlead.TolerationExists, Effect: fairlead.NoExecute, TolerationSeconds: &seconds}},
 	}})
-	y.add("rollout", y.rollout())
-	return y
-}
-
-func must[T any](v T, err error) T {
+	err := errors.Join(y.machines.PutBudget(b), y.stock(), y.pools.Edit(rollout.PoolWorker, func(w *rollout.World) error {
+		w.Pool.Spec.NodeSelector = &fairlead.LabelSelector{MatchLabels: map[string]string{"role": "worker"}}
+		w.Pool.Spec.MaxUnavailable, w.Pool.Spec.Configuration.Name = &one, "rendered-1"
+		return nil
+	}), y.operators.Edit(space, func(w *install.World) error {
+		w.Namespaces = []olm.ObjectMeta{{Name: space}}
+		w.Groups = []install.OperatorGroup{{OperatorGroup: group.OperatorGroup{ObjectMeta: olm.ObjectMeta{Name: "g"}}}}
+		w.Subscriptions = []install.Subscription{{Subscription: olm.Subscription{ObjectMeta: olm.ObjectMeta{Name: "logging"}, Spec: olm.SubscriptionSpec{Package: "logging", Channel: "stable"}}}}
+		return nil
+	}))
 	if err != nil {
-		panic(err)
+		return nil, err
 	}
-	return v
+	for i := range 4 {
+		if err := y.machine(fmt.Sprint("n", i)); err != nil {
+			return nil, err
+		}
+	}
+	add(y, "rollout", rollout.PoolWorker, y.pools, func(s rollout.State, w *rollout.World, now time.Time) rollout.Decision {
+		return rollout.Step(s, w, now, nil)
+	}, nil)
+	add(y, "install", space, y.operators, func(s install.State, w *install.World, now time.Time) install.Decision {
+		return install.Step(s, w, now, nil)
+	}, y.resolve)
+	return y, nil
 }
 
-func (y *story) add(name string, turn func(time.Time) error) {
-	if y.engines[name] == nil {
+// stock makes the catalogs.
+func (y *story) stock() error {
+	for i, channel := range []string{`{"name":"logging.v1"}`, `{"name":"logging.v1"},{"name":"logging.v2","replaces":"logging.v1"}`} {
+		text := `{"schema":"olm.package","name":"logging","defaultChannel":"stable"}
+{"schema":"olm.channel","package":"logging","name":"stable","entries":[` + channel + `]}
+`
+		for v := range i + 1 {
+			text += fmt.Sprintf(`{"schema":"olm.bundle","package":"logging","name":"logging.v%d","image":"example.com/logging","properties":[{"type":"olm.package","value":{"packageName":"logging","version":"%d.0.0"}}]}`+"\n", v+1, v+1)
+		}
+		held, err := catalog.Open(context.Background(), fstest.MapFS{"catalog.json": {Data: []byte(text)}}, nil)
+		if err != nil {
+			return err
+		}
+		y.sources[i] = []olm.Source{{SourceKey: olm.SourceKey{Name: "shelf"}, Catalog: held}}
+		if y.catalogs[i], err = olm.NewResolver(y.sources[i], nil); err != nil {
+			return err
+		}
+	}
+	y.operators.Sources = y.sources[0]
+	return nil
+}
+
+// resolve adds the resolver's answer to what is seen.
+func (y *story) resolve(w *install.World) error {
+	var err error
+	w.Resolution, err = y.catalogs[y.published].Resolve(context.Background(), w.Request())
+	return err
+}
+
+// backend is the side of an engine that the story goes between.
+type backend[W, A any] interface {
+	Observe(ctx context.Context, name string) (W, error)
+	Apply(ctx context.Context, name string, action A) error
+}
+
+// add has an engine look after an object: it loads, looks, steps, saves and applies,
+// and crashes in between at times. What it sees may be old, but all of it of one time;
+// calls fail, and answers are lost.
+func add[S any, W any, A fairlead.Action, B fairlead.Blocker](y *story, name, object string, b backend[W, A], step func(S, W, time.Time) fairlead.Decision[S, A, B], complete func(W) error) {
+	var saved S
+	var past []W
+	ctx := context.Background()
+	turn := func(now time.Time) error {
+		if y.Fault("no connection", 25) {
+			return nil
+		}
+		w, err := b.Observe(ctx, object)
+		if err != nil {
+			return err
+		}
+		past = append(past, w)[max(0, len(past)-4):]
+		if y.Fault("stale", 4) {
+			w = past[y.IntN(len(past))]
+		}
+		if complete != nil {
+			if err := complete(w); err != nil {
+				return err
+			}
+		}
+		d := step(saved, w, now)
+		if y.Fault("crash before save", 40) {
+			return nil
+		}
+		saved = d.State
+		for _, a := range d.Actions {
+			if y.Fault("crash before apply", 40) {
+				return nil
+			}
+			if err := y.allowed(object, a); err != nil {
+				return err
+			}
+			if y.Fault("call fails", 20) {
+				continue
+			}
+			err := b.Apply(ctx, object, a)
+			y.Note("%s: %v: %v", name, a, err)
+			if y.Fault("applied again", 30) {
+				_ = b.Apply(ctx, object, a)
+			}
+		}
+		return nil
+	}
+	if y.turns[name] == nil {
 		y.order = append(y.order, name)
 	}
-	y.engines[name] = turn
+	y.turns[name] = turn
 }
 
-func (y *story) client() *cluster.Client {
-	return y.c.Client(y.Uint64(), cluster.Faults{Stale: 4, Fail: 20, Lost: 20, Conflict: 20})
-}
-
-// machine makes a machine with its instance and its node, and the engines for both.
-func (y *story) machine(name string) {
-	y.c.AddInstance("cloud:///"+name, func() string { return name })
-	n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: name, Labels: map[string]string{"role": "worker"}}, Spec: fairlead.NodeSpec{ProviderID: "cloud:///" + name}}
-	n.Annotations = map[string]string{rollout.AnnotationCurrent: "rendered-1", rollout.AnnotationDesired: "rendered-1", rollout.AnnotationState: rollout.StateDone}
-	if err := y.c.Join(n); err != nil {
-		panic(err)
+// allowed says which rule an action breaks: no instance is deleted under pods that
+// were never asked to end.
+func (y *story) allowed(machine string, action fairlead.Action) error {
+	if _, ok := action.(lifecycle.DeleteInstance); !ok {
+		return nil
 	}
-	n, _ = cluster.Get(y.c, cluster.Nodes(), name)
-	m := lifecycle.Machine{ObjectMeta: fairlead.ObjectMeta{Namespace: "m", Name: name, Finalizers: []string{lifecycle.Finalizer}}}
-	m.Spec.ProviderID = "cloud:///" + name
-	m.Status.Phase, m.Status.NodeRef = lifecycle.PhaseRunning, &lifecycle.NodeRef{Kind: "Node", Name: name, UID: n.UID}
-	must(cluster.Create(y.c, machines(), m))
-	y.add("machine "+name, y.lifecycle(name))
-	y.add("node "+name, y.taints(name))
-}
-
-// podsOn returns the pods of a node as a client sees them.
-func podsOn(x *cluster.Client, node string) (all []fairlead.Pod) {
-	for _, p := range cluster.CachedList(x, cluster.Pods()) {
-		if p.Spec.NodeName == node {
-			all = append(all, p)
+	m := y.machines.Machine(machine)
+	if m == nil || y.asked[machine] {
+		return nil
+	}
+	y.asked[machine] = true
+	for _, p := range y.machines.PodsOn(m.Name) {
+		if p.DeletionTimestamp == nil {
+			return fmt.Errorf("the instance of %s is deleted under pod %s", machine, p.Name)
 		}
-	}
-	return all
-}
-
-func (y *story) lifecycle(name string) func(time.Time) error {
-	e := &engine[lifecycle.State, lifecycle.Action]{x: y.client()}
-	e.step = func(x *cluster.Client, s lifecycle.State, now time.Time) (lifecycle.State, []lifecycle.Action, time.Time) {
-		w := &lifecycle.World{Instance: lifecycle.InstanceGone}
-		if m, ok := cluster.Cached(x, machines(), "m/"+name); ok {
-			w.Machine = &m
-		}
-		if y.c.HasInstance("cloud:///" + name) {
-			w.Instance = lifecycle.InstanceExists
-		}
-		if n, ok := cluster.Cached(x, cluster.Nodes(), name); ok {
-			w.Node, w.Pods = &n, podsOn(x, name)
-		}
-		d := lifecycle.Step(s, w, now, nil)
-		return d.State, d.Actions, d.Wake
-	}
-	e.apply = func(x *cluster.Client, a lifecycle.Action) error { return y.machineAction(x, name, a) }
-	return func(now time.Time) error { return e.turn(y.Sim, now) }
-}
-
-func (y *story) machineAction(x *cluster.Client, name string, action lifecycle.Action) error {
-	switch a := action.(type) {
-	case lifecycle.UpdateStatus:
-		return cluster.Change(x, machines(), "m/"+name, "", func(m *lifecycle.Machine) bool {
-			if m.ResourceVersion != a.Revision {
-				return false
-			}
-			m.Status.Phase, m.Status.Conditions = a.Phase, a.Conditions
-			return true
-		})
-	case drain.Cordon:
-		return cluster.Change(x, cluster.Nodes(), a.Node, a.UID, func(n *fairlead.Node) bool {
-			was := n.Spec.Unschedulable
-			n.Spec.Unschedulable = true
-			return !was
-		})
-	case drain.Evict:
-		return x.Do(func(c *cluster.Cluster) error { return c.Evict(a.Namespace+"/"+a.Name, a.UID, a.GracePeriodSeconds) })
-	case lifecycle.DeleteInstance:
-		return x.Do(func(c *cluster.Cluster) error {
-			for _, p := range cluster.List(c, cluster.Pods()) {
-				if p.Spec.NodeName == name && p.DeletionTimestamp == nil && !y.asked[name] {
-					return &brokenRule{"the instance of " + name + " is deleted under pod " + p.Name}
-				}
-			}
-			y.asked[name] = true
-			c.DeleteInstance("cloud:///"+name, 0)
-			return nil
-		})
-	case lifecycle.DeleteNode:
-		return x.Do(func(c *cluster.Cluster) error { return cluster.Delete(c, cluster.Nodes(), a.Name, a.UID, nil) })
-	case lifecycle.RemoveFinalizer:
-		return cluster.Change(x, machines(), "m/"+name, "", func(m *lifecycle.Machine) bool {
-			m.Finalizers = slices.DeleteFunc(slices.Clone(m.Finalizers), func(f string) bool { return f == a.Finalizer })
-			return true
-		})
-	}
-	return nil // events
-}
-
-func (y *story) taints(name string) func(time.Time) error {
-	e := &engine[eviction.State, eviction.Action]{x: y.client()}
-	e.step = func(x *cluster.Client, s eviction.State, now time.Time) (eviction.State, []eviction.Action, time.Time) {
-		w := &eviction.World{Name: name}
-		if n, ok := cluster.Cached(x, cluster.Nodes(), name); ok {
-			w.Node, w.Pods = &n, podsOn(x, name)
-		}
-		d := eviction.Step(s, w, now, nil)
-		return d.State, d.Actions, d.Wake
-	}
-	e.apply = func(x *cluster.Client, action eviction.Action) error {
-		a, ok := action.(eviction.Evict)
-		if !ok {
-			return fmt.Errorf("there is no action %T", action)
-		}
-		return x.Do(func(c *cluster.Cluster) error {
-			return cluster.Delete(c, cluster.Pods(), a.Pod.Namespace+"/"+a.Pod.Name, a.Pod.UID, nil)
-		})
-	}
-	return func(now time.Time) error { return e.turn(y.Sim, now) }
-}
-
-func (y *story) rollout() func(time.Time) error {
-	e := &engine[rollout.State, rollout.Action]{x: y.client()}
-	e.step = func(x *cluster.Client, s rollout.State, now time.Time) (rollout.State, []rollout.Action, time.Time) {
-		d := rollout.Step(s, &rollout.World{Pool: y.pool, Nodes: cluster.CachedList(x, cluster.Nodes())}, now, nil)
-		return d.State, d.Actions, d.Wake
-	}
-	e.apply = y.nodeAction
-	return func(now time.Time) error { return e.turn(y.Sim, now) }
-}
-
-func (y *story) nodeAction(x *cluster.Client, action rollout.Action) error {
-	change := func(node, revision string, do func(n *fairlead.Node)) error {
-		return cluster.Change(x, cluster.Nodes(), node, "", func(n *fairlead.Node) bool {
-			if n.ResourceVersion != revision {
-				return false
-			}
-			n.Annotations, n.Spec.Taints = maps.Clone(n.Annotations), slices.Clone(n.Spec.Taints)
-			do(n)
-			return true
-		})
-	}
-	mark := func(n *fairlead.Node, waits bool) {
-		n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == rollout.TaintUpdate })
-		if waits {
-			n.Spec.Taints = append(n.Spec.Taints, fairlead.Taint{Key: rollout.TaintUpdate, Effect: fairlead.PreferNoSchedule})
-		}
-	}
-	switch a := action.(type) {
-	case rollout.Begin:
-		return change(a.Node, a.Revision, func(n *fairlead.Node) {
-			n.Annotations[rollout.AnnotationDesired] = a.Configuration.Name
-			mark(n, true)
-		})
-	case rollout.Mark:
-		return change(a.Node, a.Revision, func(n *fairlead.Node) { mark(n, a.Waits) })
-	case rollout.Cordon:
-		return change(a.Node, a.Revision, func(n *fairlead.Node) { n.Spec.Unschedulable = true })
-	case rollout.Drain:
-		return change(a.Node, a.Revision, func(n *fairlead.Node) { n.Annotations[rollout.AnnotationDesiredDrain] = a.Wish })
-	case rollout.Update:
-		return change(a.Node, a.Revision, func(n *fairlead.Node) { n.Annotations[rollout.AnnotationState] = rollout.StateWorking })
-	case rollout.Uncordon:
-		return change(a.Node, a.Revision, func(n *fairlead.Node) {
-			n.Spec.Unschedulable = false
-			n.Annotations[rollout.AnnotationDesiredDrain], n.Annotations[rollout.AnnotationLastDrain] = a.Wish, a.Wish
-			mark(n, false)
-		})
-	case rollout.Report:
-		y.pool.Status = a.Status
 	}
 	return nil
 }
 
-// agents are what runs on nodes: it drains on request, and changes what they run.
-func (y *story) agents() {
-	for _, n := range cluster.List(y.c, cluster.Nodes()) {
-		wish := n.Annotations[rollout.AnnotationDesiredDrain]
-		if strings.HasPrefix(wish, "drain-") && n.Annotations[rollout.AnnotationLastDrain] != wish {
-			left := 0
-			for _, p := range cluster.List(y.c, cluster.Pods()) {
-				if p.Spec.NodeName == n.Name {
-					left++
-					_ = y.c.Evict(p.ObjectMeta.String(), p.UID, nil) // its budget may refuse: again later
-				}
-			}
-			if left == 0 {
-				y.annotate(n, rollout.AnnotationLastDrain, wish)
-			}
-			continue
-		}
-		if n.Annotations[rollout.AnnotationState] == rollout.StateWorking {
-			y.annotate(n, rollout.AnnotationState, rollout.StateDone, rollout.AnnotationCurrent, n.Annotations[rollout.AnnotationDesired])
-		}
-	}
-}
-
-func (y *story) annotate(n fairlead.Node, pairs ...string) {
-	n.Annotations = maps.Clone(n.Annotations)
-	for i := 0; i < len(pairs); i += 2 {
-		n.Annotations[pairs[i]] = pairs[i+1]
-	}
-	must(cluster.Update(y.c, cluster.Nodes(), n))
+// machine makes a machine with its node, and the engines for both.
+func (y *story) machine(name string) error {
+	n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: name, Labels: map[string]string{"role": "worker"}}, Spec: fairlead.NodeSpec{ProviderID: "cloud:///" + name}}
+	n.Annotations = map[string]string{rollout.AnnotationCurrent: "rendered-1", rollout.AnnotationDesired: "rendered-1", rollout.AnnotationState: rollout.StateDone}
+	n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: fairlead.ConditionTrue, LastTransitionTime: y.Clock.Now()}}
+	n.Status.Allocatable = map[string]string{"cpu": "8", "memory": "32Gi", "pods": "110"}
+	y.machines.PutNode(n)
+	m := lifecycle.Machine{ObjectMeta: fairlead.ObjectMeta{Namespace: "m", Name: name}}
+	m.Spec.ProviderID, m.Spec.ProviderSpec = n.Spec.ProviderID, []byte(`{}`)
+	m.Status.Phase, m.Status.NodeRef = lifecycle.PhaseRunning, &lifecycle.NodeRef{Kind: "Node", Name: name, UID: y.machines.Node(name).UID}
+	add(y, "machine "+name, "m/"+name, y.machines, func(s lifecycle.State, w *lifecycle.World, now time.Time) lifecycle.Decision {
+		return lifecycle.Step(s, w, now, nil)
+	}, nil)
+	add(y, "node "+name, name, y.evictions, func(s eviction.State, w *eviction.World, now time.Time) eviction.Decision {
+		return eviction.Step(s, w, now, nil)
+	}, nil)
+	return y.machines.PutMachine(m)
 }
 
 // happen lets one thing happen that nobody has planned.
-func (y *story) happen() {
-	nodes := cluster.List(y.c, cluster.Nodes())
-	switch n := nodes[y.IntN(len(nodes))]; y.IntN(40) {
+func (y *story) happen() error {
+	all := y.machines.List()
+	m := all[y.IntN(len(all))]
+	switch y.IntN(40) {
 	case 0:
-		if y.pool.Spec.Configuration.Name != newest {
-			y.Note("the pool is to run %s", newest)
-			y.pool.Spec.Configuration.Name = newest
-			y.pool.Generation++
-		}
+		y.publish()
+		return y.aim()
 	case 1:
-		m, ok := cluster.Get(y.c, machines(), "m/"+n.Name)
-		if ok && m.DeletionTimestamp == nil && len(y.asked)+len(cluster.List(y.c, machines())) < 7 {
-			y.Note("machine %s is replaced", n.Name)
+		if !m.Deleting() && len(all) < 7 {
+			y.Note("machine %s is replaced", m.Name)
 			y.Reach("machine replaced")
-			y.machine(fmt.Sprint("r", len(y.order)))
-			if err := cluster.Delete(y.c, machines(), "m/"+n.Name, "", nil); err != nil {
-				panic(err)
-			}
+			return errors.Join(y.machine(fmt.Sprint("r", len(y.order))), y.machines.Delete("m/"+m.Name))
 		}
 	case 2:
-		if len(n.Spec.Taints) == 0 {
+		if n := y.machines.Node(m.Name); n != nil && len(n.Spec.Taints) == 0 {
 			y.Note("node %s falls silent", n.Name)
 			y.Reach("node silent")
 			y.silence(n, true)
 		}
 	case 3:
 		y.wake()
+	case 4:
+		y.publish()
+	case 5:
+		if pods := y.machines.PodsOn(m.Name); len(pods) > 0 {
+			y.Note("pod %s is gone", pods[0].Name)
+			y.Reach("pod gone")
+			y.machines.RemovePod(pods[0].UID)
+		}
 	}
+	return nil
 }
 
-func (y *story) silence(n fairlead.Node, is bool) {
-	now := y.Clock.Now()
-	y.c.Silence(n.Name, is)
+// publish has the catalog hold the operator's update.
+func (y *story) publish() {
+	y.published, y.operators.Sources = 1, y.sources[1]
+}
+
+// aim has the pool run the newest configuration.
+func (y *story) aim() error {
+	return y.pools.Edit(rollout.PoolWorker, func(w *rollout.World) error {
+		w.Pool.Spec.Configuration.Name = newest
+		return nil
+	})
+}
+
+// silence is what becomes of a node that stops to report, or reports again.
+func (y *story) silence(n *fairlead.Node, is bool) {
+	now, q := y.Clock.Now(), *n
 	ready := fairlead.NodeCondition{Type: "Ready", Status: fairlead.ConditionTrue, LastTransitionTime: now}
-	n.Spec.Taints = slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t fairlead.Taint) bool { return t.Key == taints.KeyUnreachable })
+	q.Spec.Taints = slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t fairlead.Taint) bool { return t.Key == taints.KeyUnreachable })
 	if is {
 		ready.Status = fairlead.ConditionUnknown
-		n.Spec.Taints = append(n.Spec.Taints, fairlead.Taint{Key: taints.KeyUnreachable, Effect: fairlead.NoExecute, TimeAdded: &now})
+		q.Spec.Taints = append(q.Spec.Taints, fairlead.Taint{Key: taints.KeyUnreachable, Effect: fairlead.NoExecute, TimeAdded: &now})
 	}
-	n.Status.Conditions = []fairlead.NodeCondition{ready}
-	must(cluster.Update(y.c, cluster.Nodes(), n))
+	q.Status.Conditions = []fairlead.NodeCondition{ready}
+	y.evictions.PutNode(q)
 }
 
 // wake lets all silent nodes whose instance is there report again.
 func (y *story) wake() {
-	for _, n := range cluster.List(y.c, cluster.Nodes()) {
-		if y.c.HasInstance(n.Spec.ProviderID) && slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == taints.KeyUnreachable }) {
+	for _, m := range y.machines.List() {
+		n := y.machines.Node(m.Name)
+		if n != nil && !y.asked["m/"+m.Name] && slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == taints.KeyUnreachable }) {
 			y.silence(n, false)
 		}
 	}
@@ -373,27 +287,31 @@ func (y *story) wake() {
 // rest says what is not as it is to be in the end.
 func (y *story) rest() error {
 	var errs []error
-	for _, m := range cluster.List(y.c, machines()) {
-		if m.DeletionTimestamp != nil {
+	for _, m := range y.machines.List() {
+		if m.Deleting() {
 			errs = append(errs, fmt.Errorf("machine %s is still being deleted", m.Name))
 		}
 	}
-	for _, n := range cluster.List(y.c, cluster.Nodes()) {
-		if to := y.pool.Spec.Configuration.Name; n.Annotations[rollout.AnnotationCurrent] != to || n.Spec.Unschedulable {
-			errs = append(errs, fmt.Errorf("node %s runs %s, and %s is wanted (unschedulable %v)", n.Name, n.Annotations[rollout.AnnotationCurrent], to, n.Spec.Unschedulable))
+	for _, n := range y.pools.World(rollout.PoolWorker).Nodes {
+		if n.Annotations[rollout.AnnotationCurrent] != newest || n.Spec.Unschedulable {
+			errs = append(errs, fmt.Errorf("node %s runs %s, and %s is wanted (unschedulable %v)", n.Name, n.Annotations[rollout.AnnotationCurrent], newest, n.Spec.Unschedulable))
 		}
 	}
-	if n := ready(y.c); n != 3 {
+	o := y.operators.World(space)
+	if c := o.CSVs; len(c) != 1 || c[0].Name != "logging.v2" || c[0].Status.Phase != olm.PhaseSucceeded {
+		errs = append(errs, fmt.Errorf("the operator is not updated: %d CSVs, subscription %+v", len(c), o.Subscriptions[0].Status))
+	}
+	y.all.Lock()
+	defer y.all.Unlock()
+	if n, _ := y.all.Ready("shop", "web"); n != 3 {
 		errs = append(errs, fmt.Errorf("%d pods are ready, and three are wanted", n))
 	}
 	return errors.Join(errs...)
 }
 
 func (y *story) round() error {
-	y.c.Run()
-	y.agents()
 	for _, name := range y.order {
-		if err := y.engines[name](y.Clock.Now()); err != nil {
+		if err := y.turns[name](y.Clock.Now()); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -402,22 +320,28 @@ func (y *story) round() error {
 }
 
 // TestStory plays an update of all nodes with drains, evictions from nodes that fall
-// silent, and replacements of machines, on the same nodes and pods, with faults; once
-// these are over, all comes to its end.
+// silent, replacements of machines and the update of an operator, on the same nodes
+// and pods, with faults; once these are over, all comes to its end.
 func TestStory(t *testing.T) {
-	counts := sim.Run(t, long.N(30, 1000), func(s *sim.Sim) error {
-		y := newStory(s)
+	counts := sim.Run(t, long.N(20, 1000), func(s *sim.Sim) error {
+		y, err := newStory(s)
+		if err != nil {
+			return err
+		}
 		for range 150 {
 			if s.OneIn(2) {
-				y.happen()
+				err = y.happen()
 			}
-			if err := y.round(); err != nil {
+			if err := errors.Join(err, y.round()); err != nil {
 				return err
 			}
 		}
 		s.Heal()
 		y.wake()
-		y.pool.Spec.Configuration.Name = newest
+		y.publish()
+		if err := y.aim(); err != nil {
+			return err
+		}
 		for range 1500 {
 			if err := y.round(); err != nil {
 				return err
@@ -429,7 +353,7 @@ func TestStory(t *testing.T) {
 		return y.rest()
 	})
 	t.Log(counts)
-	for _, name := range []string{"machine replaced", "node silent"} {
+	for _, name := range []string{"machine replaced", "node silent", "pod gone", "stale", "call fails", "applied again", "no connection"} {
 		if counts[name] == 0 {
 			t.Errorf("no %s in any seed", name)
 		}
