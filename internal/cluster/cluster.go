@@ -43,7 +43,7 @@ type Cluster struct {
 	revision  int
 	serial    int
 	tables    map[string]map[string]*entry
-	log       []event // from when there was a client
+	log       []Event // from when there was a watch
 	watched   bool
 	workloads []Workload
 	short     bool                 // a workload may have too few pods

@@ -1,7 +1,10 @@
 package cluster_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -157,48 +160,81 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// TestClient: a cache is behind or not, but never mixed; calls fail before or after
-// they took effect; and the same seed has the same faults.
-func TestClient(t *testing.T) {
-	run := func(seed uint64) (failed, lost, behind int) {
-		c, _ := start(t, "a")
-		x := c.Client(seed, cluster.Faults{Stale: 2, Fail: 4, Lost: 4, Conflict: 6})
+// counter is a backend that counts.
+type counter struct{ n int }
+
+func (c *counter) Observe(context.Context, string) (int, error)    { return c.n, nil }
+func (c *counter) Apply(_ context.Context, _ string, by int) error { c.n += by; return nil }
+
+// TestFaults: observations are old or not, and never from ahead; calls fail before or
+// after they took effect, and arrive twice; and the same seed has the same faults.
+func TestFaults(t *testing.T) {
+	run := func(seed uint64) (failed, lost, twice, old int) {
+		b := new(counter)
+		x := cluster.Through(b, seed, cluster.Faults{Stale: 2, Fail: 4, Lost: 4, Conflict: 6, Twice: 6})
 		for range 200 {
-			before, _ := cluster.Get(c, cluster.Nodes(), "a")
-			err := cluster.Change(x, cluster.Nodes(), "a", "", func(n *fairlead.Node) bool {
-				n.Spec.Unschedulable = !n.Spec.Unschedulable
-				return true
-			})
-			after, _ := cluster.Get(c, cluster.Nodes(), "a")
-			switch done := before.ResourceVersion != after.ResourceVersion; {
-			case err == nil && !done:
+			before := b.n
+			err := x.Apply(t.Context(), "a", 1)
+			switch done := b.n - before; {
+			case err == nil && done == 0:
 				t.Fatal("nothing was done, and nobody says so")
-			case err != nil && done:
+			case err != nil && done > 0:
 				lost++
 			case err != nil:
 				failed++
+			case done == 2:
+				twice++
 			}
-			x.Sync()
-			if x.Behind() > 0 {
-				behind++
+			if n, err := x.Observe(t.Context(), "a"); err == nil && n != b.n {
+				if old++; n > b.n || !x.Old() {
+					t.Fatalf("%d is seen, and %d is there", n, b.n)
+				}
 			}
-		}
-		x.Heal()
-		x.Sync()
-		if n, ok := cluster.Cached(x, cluster.Nodes(), "a"); !ok || x.Behind() != 0 {
-			t.Fatal("the cache does not catch up", n)
-		} else if now, _ := cluster.Get(c, cluster.Nodes(), "a"); now.ResourceVersion != n.ResourceVersion {
-			t.Fatal("the cache is wrong")
 		}
 		x.Outage(true)
-		if err := x.Do(func(*cluster.Cluster) error { return nil }); code(err) != 503 {
+		if err := x.Apply(t.Context(), "a", 1); code(err) != 503 {
 			t.Fatal(err)
 		}
-		return failed, lost, behind
+		x.Heal()
+		if n, err := x.Observe(t.Context(), "a"); err != nil || n != b.n {
+			t.Fatal("healed, it sees", n, err)
+		}
+		return failed, lost, twice, old
 	}
-	a, b, d := run(1)
-	e, f, g := run(1)
-	if a == 0 || b == 0 || d == 0 || a != e || b != f || d != g {
-		t.Errorf("failed %d, lost %d, behind %d; and then %d, %d, %d", a, b, d, e, f, g)
+	a, b, c, d := run(1)
+	e, f, g, h := run(1)
+	if a*b*c*d == 0 || a != e || b != f || c != g || d != h {
+		t.Errorf("failed %d, lost %d, twice %d, old %d; and then %d, %d, %d, %d", a, b, c, d, e, f, g, h)
+	}
+}
+
+// TestWatch: events come late, in another order and again, and none is lost.
+func TestWatch(t *testing.T) {
+	c, _ := start(t)
+	w := c.Watch(1, cluster.Faults{Late: 3, Again: 3})
+	told, order := map[string]int{}, []string{}
+	take := func() {
+		for _, e := range w.Take() {
+			told[e.Name]++
+			order = append(order, e.Name)
+		}
+	}
+	for i := range 50 {
+		n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: fmt.Sprintf("%02d", i)}}
+		if err := c.Join(n); err != nil {
+			t.Fatal(err)
+		}
+		take()
+	}
+	w.Heal()
+	take()
+	again := 0
+	for _, n := range told {
+		if n > 1 {
+			again++
+		}
+	}
+	if len(told) != 50 || again == 0 || slices.IsSorted(order) {
+		t.Errorf("%d nodes are told of, %d of them again, in the order %v", len(told), again, order)
 	}
 }

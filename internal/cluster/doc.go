@@ -8,9 +8,11 @@
 // instances. Time passes by its clock: whatever takes time has happened when Run is
 // called at or after its instant.
 //
-// What goes wrong is asked of a [Client] by its Faults: stale reads, calls that fail,
-// answers that are lost, conflicts. Everything is drawn from a seed, and the same
-// calls come to the same each time.
+// What goes wrong is an option: [Through] puts [Faults] before any Backend (old
+// observations, calls that fail, answers that are lost, conflicts, outages), and a
+// [Watch] tells of events late, in another order and again. Everything is drawn from
+// a seed, and the same calls come to the same each time. Clocks jump when they are
+// set, and others change what they like through any view.
 //
 // It knows no engine.
 package cluster

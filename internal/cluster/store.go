@@ -39,12 +39,6 @@ type entry struct {
 	meta  *fairlead.ObjectMeta
 }
 
-// event is a change of an object; entry is nil when it went.
-type event struct {
-	kind, name string
-	entry      *entry
-}
-
 // table returns the objects of a kind, by "namespace/name".
 func (c *Cluster) table(kind string) map[string]*entry {
 	t := c.tables[kind]
@@ -80,7 +74,7 @@ func Drop[T any](c *Cluster, k Kind[T], name string) {
 // tell lets everything follow a change.
 func (c *Cluster) tell(kind, name string, old, is *entry) {
 	if c.watched {
-		c.log = append(c.log, event{kind, name, is})
+		c.log = append(c.log, Event{kind, name})
 	}
 	switch kind {
 	case "Pod":

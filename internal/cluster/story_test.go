@@ -39,6 +39,10 @@ type story struct {
 	turns     map[string]func(time.Time) error
 	order     []string
 	asked     map[string]bool // machines whose instance was asked to go
+	watch     *cluster.Watch
+	dirty     map[string]bool // engines that an event concerns, by name
+	heal      []func()
+	hits      []map[string]int
 }
 
 const (
@@ -51,8 +55,9 @@ func newStory(s *sim.Sim) (*story, error) {
 	y := &story{
 		Sim: s, all: cluster.Of(shared, nil, nil), machines: &lifecycle.MemBackend{Cluster: shared}, evictions: &eviction.MemBackend{Cluster: shared},
 		pools:     &rollout.MemBackend{Cluster: shared, UpdateTime: func(string, string) (time.Duration, error) { return 20 * time.Second, nil }},
-		operators: &install.MemBackend{Cluster: shared}, turns: map[string]func(time.Time) error{}, asked: map[string]bool{},
+		operators: &install.MemBackend{Cluster: shared}, turns: map[string]func(time.Time) error{}, asked: map[string]bool{}, dirty: map[string]bool{},
 	}
+	y.watch = y.all.Watch(s.Uint64(), cluster.Faults{Late: 5, Again: 10})
 	one, two, seconds := fairlead.IntOrString{Int: 1}, fairlead.IntOrString{Int: 2}, int64(60)
 	labels := map[string]string{"app": "web"}
 	b := fairlead.PodDisruptionBudget{ObjectMeta: fairlead.ObjectMeta{Namespace: "shop", Name: "web"}}
@@ -117,30 +122,22 @@ func (y *story) resolve(w *install.World) error {
 	return err
 }
 
-// backend is the side of an engine that the story goes between.
-type backend[W, A any] interface {
-	Observe(ctx context.Context, name string) (W, error)
-	Apply(ctx context.Context, name string, action A) error
-}
-
 // add has an engine look after an object: it loads, looks, steps, saves and applies,
-// and crashes in between at times. What it sees may be old, but all of it of one time;
-// calls fail, and answers are lost.
-func add[S any, W any, A fairlead.Action, B fairlead.Blocker](y *story, name, object string, b backend[W, A], step func(S, W, time.Time) fairlead.Decision[S, A, B], complete func(W) error) {
+// and crashes in between at times; and it does so only when an event tells it to, or
+// its time to wake has come.
+func add[S any, W any, A fairlead.Action, B fairlead.Blocker](y *story, name, object string, b cluster.Backend[W, A], step func(S, W, time.Time) fairlead.Decision[S, A, B], complete func(W) error) {
 	var saved S
-	var past []W
+	var wake time.Time
+	x := cluster.Through(b, y.Uint64(), cluster.Faults{Stale: 4, Fail: 20, Lost: 20, Conflict: 20, Twice: 30})
 	ctx := context.Background()
 	turn := func(now time.Time) error {
-		if y.Fault("no connection", 25) {
+		if !y.dirty[name] && (wake.IsZero() || now.Before(wake)) {
 			return nil
 		}
-		w, err := b.Observe(ctx, object)
+		w, err := x.Observe(ctx, object)
+		y.dirty[name] = err != nil || x.Old() // the events of what was not seen will come
 		if err != nil {
-			return err
-		}
-		past = append(past, w)[max(0, len(past)-4):]
-		if y.Fault("stale", 4) {
-			w = past[y.IntN(len(past))]
+			return nil
 		}
 		if complete != nil {
 			if err := complete(w); err != nil {
@@ -149,31 +146,34 @@ func add[S any, W any, A fairlead.Action, B fairlead.Blocker](y *story, name, ob
 		}
 		d := step(saved, w, now)
 		if y.Fault("crash before save", 40) {
+			y.dirty[name] = true
+			x.Restart()
 			return nil
 		}
-		saved = d.State
+		saved, wake = d.State, d.Wake
 		for _, a := range d.Actions {
 			if y.Fault("crash before apply", 40) {
+				y.dirty[name] = true
+				x.Restart()
 				return nil
 			}
 			if err := y.allowed(object, a); err != nil {
 				return err
 			}
-			if y.Fault("call fails", 20) {
-				continue
-			}
-			err := b.Apply(ctx, object, a)
+			err := x.Apply(ctx, object, a)
 			y.Note("%s: %v: %v", name, a, err)
-			if y.Fault("applied again", 30) {
-				_ = b.Apply(ctx, object, a)
-			}
+		}
+		if len(d.Actions) > 0 && name == "install" {
+			y.dirty[name] = true // what it changes there are no events of
 		}
 		return nil
 	}
 	if y.turns[name] == nil {
 		y.order = append(y.order, name)
 	}
-	y.turns[name] = turn
+	y.turns[name], y.dirty[name] = turn, true
+	y.heal = append(y.heal, x.Heal)
+	y.hits = append(y.hits, x.Hits())
 }
 
 // allowed says which rule an action breaks: no instance is deleted under pods that
@@ -250,7 +250,7 @@ func (y *story) happen() error {
 
 // publish has the catalog hold the operator's update.
 func (y *story) publish() {
-	y.published, y.operators.Sources = 1, y.sources[1]
+	y.published, y.operators.Sources, y.dirty["install"] = 1, y.sources[1], true
 }
 
 // aim has the pool run the newest configuration.
@@ -309,7 +309,30 @@ func (y *story) rest() error {
 	return errors.Join(errs...)
 }
 
+// tell marks the engines that events concern: those of the node, and those that see
+// all nodes.
+func (y *story) tell() {
+	y.all.Lock()
+	defer y.all.Unlock()
+	y.all.Run()
+	for _, e := range y.watch.Take() {
+		switch e.Kind {
+		case "Machine":
+			y.dirty["machine "+e.Name[2:]] = true
+		case "Node":
+			y.dirty["machine "+e.Name], y.dirty["node "+e.Name], y.dirty["rollout"] = true, true, true
+		case "MachineConfigPool":
+			y.dirty["rollout"] = true
+		default: // pods have come, or gone from where nobody knows any more
+			for _, name := range y.order {
+				y.dirty[name] = true
+			}
+		}
+	}
+}
+
 func (y *story) round() error {
+	y.tell()
 	for _, name := range y.order {
 		if err := y.turns[name](y.Clock.Now()); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -337,6 +360,15 @@ func TestStory(t *testing.T) {
 			}
 		}
 		s.Heal()
+		y.watch.Heal()
+		for i, heal := range y.heal {
+			heal()
+			for name, n := range y.hits[i] {
+				for range n {
+					s.Reach(name)
+				}
+			}
+		}
 		y.wake()
 		y.publish()
 		if err := y.aim(); err != nil {
@@ -353,7 +385,7 @@ func TestStory(t *testing.T) {
 		return y.rest()
 	})
 	t.Log(counts)
-	for _, name := range []string{"machine replaced", "node silent", "pod gone", "stale", "call fails", "applied again", "no connection"} {
+	for _, name := range []string{"machine replaced", "node silent", "pod gone", "stale", "fail", "lost", "conflict", "twice"} {
 		if counts[name] == 0 {
 			t.Errorf("no %s in any seed", name)
 		}
