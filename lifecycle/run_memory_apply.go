@@ -3,6 +3,7 @@ package lifecycle
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -44,9 +45,9 @@ func (b *MemBackend) apply(machine string, action Action, now time.Time) (change
 	case DeleteNode:
 		return b.deleteNode(a)
 	case drain.Cordon:
-		return b.cordon(a.Node, a.UID, true)
+		return b.cordon(a.Node, a.UID, true, a.Mark)
 	case drain.Uncordon:
-		return b.cordon(a.Node, a.UID, false)
+		return b.cordon(a.Node, a.UID, false, "")
 	case drain.Evict:
 		return b.end(a.UID, a.Namespace, a.Name, a.GracePeriodSeconds, now, true)
 	case drain.DeletePod:
@@ -81,7 +82,8 @@ func (b *MemBackend) removeFinalizer(machine string, a RemoveFinalizer) (bool, e
 	return true, nil
 }
 
-func (b *MemBackend) cordon(node, uid string, is bool) (bool, error) {
+// cordon has a node take no pods, or take them again, and notes whose doing it is.
+func (b *MemBackend) cordon(node, uid string, is bool, mark string) (bool, error) {
 	n := cluster.Ref(b.all, cluster.Nodes(), node)
 	if n == nil || n.UID != uid {
 		return false, &fairlead.RefusedError{Code: 404, Message: "there is no node " + node + " with UID " + uid}
@@ -91,6 +93,14 @@ func (b *MemBackend) cordon(node, uid string, is bool) (bool, error) {
 	}
 	c := *n
 	c.Spec.Unschedulable = is
+	c.Annotations = maps.Clone(n.Annotations)
+	delete(c.Annotations, drain.CordonAnnotation)
+	if mark != "" {
+		if c.Annotations == nil {
+			c.Annotations = map[string]string{}
+		}
+		c.Annotations[drain.CordonAnnotation] = mark
+	}
 	cluster.Put(b.all, cluster.Nodes(), &c)
 	return true, nil
 }

@@ -15,6 +15,7 @@ import (
 type config[W, S, A any] struct {
 	world   W
 	saved   []byte // the engine's state; nil before the first save
+	read    *read[S]
 	now     time.Time
 	offset  time.Duration // of the runner's clock
 	wake    time.Time     // by the runner's clock; zero without one
@@ -101,28 +102,31 @@ var attempts = []byte(`"attempts":`)
 // cut off at the horizon.
 func (m *Model[W, S, A]) relative(to, text []byte, now time.Time) []byte {
 	const shortest = len(`2026-03-01T12:00:00Z"`)
-	for i := 0; i < len(text); i++ {
-		if rest, ok := bytes.CutPrefix(text[i:], attempts); ok {
+	for {
+		i := bytes.IndexByte(text, '"')
+		if i < 0 {
+			return append(to, text...)
+		}
+		to = append(to, text[:i]...)
+		text = text[i:]
+		if rest, ok := bytes.CutPrefix(text, attempts); ok {
 			n := 0
 			for len(rest) > n && rest[n] >= '0' && rest[n] <= '9' {
 				n++
 			}
 			count, _ := strconv.Atoi(string(rest[:n]))
 			to = strconv.AppendInt(append(to, attempts...), int64(min(count, manyAttempts)), 10)
-			i += len(attempts) + n - 1
+			text = rest[n:]
 			continue
 		}
-		if text[i] != '"' || len(text)-i <= shortest || text[i+1] < '0' || text[i+1] > '9' || text[i+5] != '-' || text[i+11] != 'T' {
-			to = append(to, text[i])
+		if len(text) <= shortest || text[1] < '0' || text[1] > '9' || text[5] != '-' || text[11] != 'T' {
+			to, text = append(to, '"'), text[1:]
 			continue
 		}
-		end := i + 1
-		for end < len(text) && text[end] != '"' {
-			end++
-		}
-		t, err := time.Parse(time.RFC3339Nano, string(text[i+1:end]))
+		end := 1 + bytes.IndexByte(text[1:], '"')
+		t, err := time.Parse(time.RFC3339Nano, string(text[1:max(1, end)]))
 		if err != nil {
-			to = append(to, text[i])
+			to, text = append(to, '"'), text[1:]
 			continue
 		}
 		ago := max(now.Sub(t), -m.horizon()-back)
@@ -131,9 +135,8 @@ func (m *Model[W, S, A]) relative(to, text []byte, now time.Time) []byte {
 		} else {
 			to = strconv.AppendInt(append(to, '@'), int64(ago), 10)
 		}
-		i = end
+		text = text[end+1:]
 	}
-	return to
 }
 
 // clone returns a copy whose world may be changed.
@@ -152,12 +155,23 @@ func (m *Model[W, S, A]) clone(c *config[W, S, A]) *config[W, S, A] {
 // idle reports whether no decision is on its way.
 func (c *config[W, S, A]) idle() bool { return c.flights[0] == nil && c.flights[1] == nil }
 
-// state returns the saved state.
+// state returns the saved state, which is read once and shared: nobody changes it.
 func (c *config[W, S, A]) state() (S, error) {
 	var s S
 	if c.saved == nil {
 		return s, nil
 	}
-	err := json.Unmarshal(c.saved, &s)
-	return s, err
+	if c.read == nil || &c.read.text[0] != &c.saved[0] {
+		if err := json.Unmarshal(c.saved, &s); err != nil {
+			return s, err
+		}
+		c.read = &read[S]{c.saved, s}
+	}
+	return c.read.state, nil
+}
+
+// read is a state with the text that it was read from.
+type read[S any] struct {
+	text  []byte
+	state S
 }

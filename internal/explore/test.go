@@ -1,11 +1,17 @@
 package explore
 
 import (
+	"os"
+	"strconv"
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/golden"
 	"github.com/fairlead/fairlead/internal/long"
 )
+
+// statesVariable is the environment variable that says how many states of each model
+// are visited at most, whatever the size of the run.
+const statesVariable = "FAIRLEAD_STATES"
 
 // Test explores models, and fails with a script for each rule that is broken. In
 // a short run each kind of fault is explored by itself, so that all states are
@@ -21,6 +27,9 @@ func Test[W, S, A any](t *testing.T, longest int, models ...*Model[W, S, A]) {
 			one := *m
 			one.Faults = faults
 			one.Max = long.N(m.Max, longest)
+			if n, err := strconv.Atoi(os.Getenv(statesVariable)); err == nil && n > 0 {
+				one.Max = n
+			}
 			r, err := Run(&one)
 			if err != nil {
 				t.Fatal(err)
