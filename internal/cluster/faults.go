@@ -18,8 +18,8 @@ type Faults struct {
 
 // Backend is the side of an engine that a [Faulty] goes before.
 type Backend[W, A any] interface {
-	Observe(ctx context.Context, name string) (W, error)
-	Apply(ctx context.Context, name string, action A) error
+	Observe(ctx context.Context, name string) (W, error)    // the world of an object
+	Apply(ctx context.Context, name string, action A) error // carries an action out
 }
 
 // Faulty is a Backend whose calls go wrong. It is for one goroutine.
