@@ -13,19 +13,13 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// FieldError is one thing that is wrong with a ClusterVersion.
-type FieldError struct {
-	Field   string // such as spec.desiredUpdate.version
-	Value   string // what stands there
-	Message string // what is wrong, and what to write
-}
-
-// Error returns field, value and message in one line.
-func (e *FieldError) Error() string {
-	if e.Value == "" {
-		return e.Field + ": " + e.Message
+// invalid is something that is wrong with a field of a ClusterVersion, in the words
+// of an API server.
+func invalid(path, value, message string) *fairlead.FieldError {
+	if value != "" {
+		message = fmt.Sprintf("Invalid value: %q: %s", value, message)
 	}
-	return fmt.Sprintf("%s: Invalid value: %q: %s", e.Field, e.Value, e.Message)
+	return &fairlead.FieldError{Path: path, Problem: message}
 }
 
 // uuid is a UUID of version 4.
@@ -36,10 +30,10 @@ var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[8
 // by a field that is at fault, but for a capability that does not exist: it counts
 // as enabled, as in the reference, and will be when a release brings it. known are the capabilities that there are; nil
 // means KnownCapabilities.
-func Validate(cv *ClusterVersion, known *CapabilitySets) []*FieldError {
-	var found []*FieldError
+func Validate(cv *ClusterVersion, known *CapabilitySets) fairlead.FieldErrors {
+	var found fairlead.FieldErrors
 	report := func(field, value, message string) {
-		found = append(found, &FieldError{field, value, message})
+		found = append(found, invalid(field, value, message))
 	}
 	if u := cv.Spec.Upstream; u != "" {
 		if parsed, err := url.Parse(u); err != nil || !parsed.IsAbs() {
@@ -64,60 +58,60 @@ func Validate(cv *ClusterVersion, known *CapabilitySets) []*FieldError {
 }
 
 // validate tells which sets and capabilities do not exist.
-func (k *CapabilitySets) validate(c *CapabilitiesSpec) []*FieldError {
-	var found []*FieldError
+func (k *CapabilitySets) validate(c *CapabilitiesSpec) fairlead.FieldErrors {
+	var found fairlead.FieldErrors
 	if set := c.BaselineCapabilitySet; set != "" && set != "vCurrent" && set != "None" && k.Sets[set] == nil {
 		sets := slices.Sorted(maps.Keys(k.Sets))
-		found = append(found, &FieldError{"spec.capabilities.baselineCapabilitySet", set, "there is no such set of capabilities; there are " + list(append(sets, "None", "vCurrent"))})
+		found = append(found, invalid("spec.capabilities.baselineCapabilitySet", set, "there is no such set of capabilities; there are "+list(append(sets, "None", "vCurrent"))))
 	}
 	for i, name := range c.AdditionalEnabledCapabilities {
 		if !slices.Contains(k.Known, name) {
 			field := fmt.Sprintf("spec.capabilities.additionalEnabledCapabilities[%d]", i)
-			found = append(found, &FieldError{field, name, "there is no such capability; there are " + list(k.Known)})
+			found = append(found, invalid(field, name, "there is no such capability; there are "+list(k.Known)))
 		}
 	}
 	return found
 }
 
-func validateUpdate(cv *ClusterVersion) []*FieldError {
+func validateUpdate(cv *ClusterVersion) fairlead.FieldErrors {
 	u := cv.Spec.DesiredUpdate
 	if u == nil {
 		return nil
 	}
 	const field = "spec.desiredUpdate"
 	if u.Architecture != "" && u.Architecture != graph.ArchitectureMulti {
-		return []*FieldError{{field + ".architecture", u.Architecture, `must be "Multi" or empty`}}
+		return fairlead.FieldErrors{invalid(field+".architecture", u.Architecture, `must be "Multi" or empty`)}
 	}
 	if u.Version == "" && u.Image == "" {
 		if u.Architecture != "" {
-			return []*FieldError{{field + ".version", "", "must be given together with an architecture"}}
+			return fairlead.FieldErrors{invalid(field+".version", "", "must be given together with an architecture")}
 		}
 		if len(u.AcceptRisks) == 0 {
-			return []*FieldError{{field, "", "needs a version, an image, or risks to accept"}}
+			return fairlead.FieldErrors{invalid(field, "", "needs a version, an image, or risks to accept")}
 		}
 		return nil
 	}
 	if u.Architecture != "" && u.Image != "" {
-		return []*FieldError{{field + ".image", u.Image, "cannot be given together with an architecture; give the version"}}
+		return fairlead.FieldErrors{invalid(field+".image", u.Image, "cannot be given together with an architecture; give the version")}
 	}
 	if u.Version != "" {
 		if _, err := semverx.Parse(u.Version); err != nil {
-			return []*FieldError{{field + ".version", u.Version, err.Error()}}
+			return fairlead.FieldErrors{invalid(field+".version", u.Version, err.Error())}
 		}
 	}
 	if u.Image != "" {
 		return nil
 	}
 	if migrates(cv) && u.Version != cv.Status.Desired.Version {
-		return []*FieldError{{field + ".version", u.Version, fmt.Sprintf("an update changes the version or the architecture, not both; ask for %s to change the architecture, and for another version after that", cv.Status.Desired.Version)}}
+		return fairlead.FieldErrors{invalid(field+".version", u.Version, fmt.Sprintf("an update changes the version or the architecture, not both; ask for %s to change the architecture, and for another version after that", cv.Status.Desired.Version))}
 	}
 	switch found := candidates(cv, u.Version); {
 	case len(found) == 0 && conditionalOf(cv, u.Version) != nil:
-		return []*FieldError{{field + ".version", u.Version, conditionalOf(cv, u.Version).refusal(cv)}}
+		return fairlead.FieldErrors{invalid(field+".version", u.Version, conditionalOf(cv, u.Version).refusal(cv))}
 	case len(found) == 0:
-		return []*FieldError{{field + ".version", u.Version, "when image is empty the update must be an available update, one from the history, or the current version"}}
+		return fairlead.FieldErrors{invalid(field+".version", u.Version, "when image is empty the update must be an available update, one from the history, or the current version")}
 	case len(found) > 1:
-		return []*FieldError{{field + ".version", u.Version, "there are multiple possible payloads for this version, specify the exact image"}}
+		return fairlead.FieldErrors{invalid(field+".version", u.Version, "there are multiple possible payloads for this version, specify the exact image")}
 	}
 	return nil
 }

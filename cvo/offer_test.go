@@ -82,7 +82,7 @@ func TestMigration(t *testing.T) {
 		r, _ := cvo.Desire(cv, cv.Status.Desired)
 		bad := ""
 		for _, e := range cvo.Validate(cv, nil) {
-			bad += e.Message
+			bad += strings.TrimPrefix(e.Problem, fmt.Sprintf("Invalid value: %q: ", c.ask.Version))
 		}
 		if r.Image != c.want || !strings.HasPrefix(bad, c.bad) || (bad == "") != (c.bad == "") {
 			t.Errorf("%s: %s, fault %q", c.name, r.Image, bad)

@@ -180,14 +180,14 @@ func TestDesire(t *testing.T) {
 		r, _ := cvo.Desire(cv, current)
 		field := ""
 		if found := cvo.Validate(cv, nil); len(found) > 0 {
-			field = found[0].Field
+			field = found[0].Path
 		}
 		if r.Image != c.want || field != c.bad {
 			t.Errorf("%s: %s, fault in %q", c.name, r.Image, field)
 		}
 	}
 	bad := &cvo.ClusterVersion{Spec: cvo.Spec{ClusterID: "x", Upstream: "::", Overrides: []payload.Override{{}}}}
-	if found := cvo.Validate(bad, nil); len(found) != 3 || found[0].Field != "spec.upstream" {
+	if found := cvo.Validate(bad, nil); len(found) != 3 || found[0].Path != "spec.upstream" {
 		t.Errorf("found %v", found)
 	}
 }

@@ -112,7 +112,7 @@ func (s *step) setInvalid(list []Condition) []Condition {
 	var messages []string
 	for _, e := range s.invalid {
 		messages = append(messages, e.Error())
-		s.Block(fairlead.Block{Subject: e.Field, Reason: invalidReason, Message: e.Error(), Owner: "administrator", Unblock: "correct the field, or remove it"})
+		s.Block(fairlead.Block{Subject: e.Path, Reason: invalidReason, Message: e.Error(), Owner: "administrator", Unblock: "correct the field, or remove it"})
 	}
 	message := "The cluster version is invalid: " + messages[0]
 	if len(messages) > 1 {

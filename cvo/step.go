@@ -88,7 +88,7 @@ type step struct {
 	policy *Policy
 
 	actions []Action
-	invalid []*FieldError
+	invalid fairlead.FieldErrors
 	prep    *Prepared            // of the work; nil while its payload is not at hand
 	started map[string]time.Time // since when ClusterOperators are waited for, by name
 	errors  []*TaskError         // what keeps tasks, in their order

@@ -54,8 +54,8 @@ func TestUnknownCapabilities(t *testing.T) {
 		cv := &cvo.ClusterVersion{Spec: cvo.Spec{Capabilities: &cvo.CapabilitiesSpec{BaselineCapabilitySet: c.set, AdditionalEnabledCapabilities: strings.Fields(c.more)}}}
 		var got []string
 		for _, e := range cvo.Validate(cv, nil) {
-			got = append(got, e.Field)
-			if !strings.Contains(e.Message, "v4.18") && !strings.Contains(e.Message, "Build") {
+			got = append(got, e.Path)
+			if !strings.Contains(e.Problem, "v4.18") && !strings.Contains(e.Problem, "Build") {
 				t.Errorf("%v: it does not say what there is", e)
 			}
 		}

@@ -20,7 +20,9 @@
 //	Done
 //
 // A drain is skipped for a machine that is excluded from it, has no node or no
-// XX//
+// instance, or whose cluster goes; hooks are honoured all the same. Stages may be
+// bounded by policy, or by the machine.
+//
 // # Hooks
 //
 // A hook is waited for until it is gone; [Deadline] says what is done about one
@@ -52,4 +54,25 @@
 //
 // This rests on backends that refuse an action on a machine at another revision,
 // and on a node or pod of another UID. See [Action].
+//
+// # What you write
+//
+//	runner, err := lifecycle.NewRunner(backend, policy, &fairlead.RunnerOptions{Store: store})
+//	go runner.Run(ctx) // makes passes when they are due
+//	runner.Trigger("ns/worker-1") // something has changed: from your watches
+//	d, err := runner.Reconcile(ctx, "ns/worker-1") // or one pass, in a reconciler of yours: requeue at d.Wake
+//
+// Your duties, as the owner of the Backend:
+//
+//  1. Observe returns the machine, its node, and the node's pods with their
+//     budgets, of which none is older than another. What is not known is left
+//     out: an Instance that is unknown never counts as gone.
+//  2. Apply refuses an action about a machine at another revision, and about a
+//     node or pod of another UID. What is done already is a success.
+//  3. What an API refuses is returned as a [*fairlead.RefusedError]: its status,
+//     its message and the wait that it asks for reach the next Step.
+//  4. New machines get the finalizer, and changes of machines pass [Admit]: from
+//     your admission webhook.
+//  5. Trigger the machine when it, its node, the node's pods, their budgets or
+//     its instance have changed. A lost trigger costs Policy.Resync, no more.
 package lifecycle

@@ -38,9 +38,11 @@ type clockTrial struct {
 
 // clockWorld is one engine in one world.
 type clockWorld struct {
-	clock  fairlead.ManualClock
-	refuse bool // every action is refused
-	pass   func() clockPass
+	clock     fairlead.ManualClock
+	store     fairlead.MemStore
+	refuse    bool // every action is refused
+	reconcile func() (clockPass, error)
+	pass      func() clockPass // reconcile, in which nothing fails but what is refused
 }
 
 // clockPass is what one pass has decided.
@@ -75,19 +77,23 @@ func drive[S, W any, A fairlead.Action, B fairlead.Blocker](t *testing.T, w *clo
 	runner func(fairlead.Backend[W, A], *fairlead.RunnerOptions) (reconcile[S, A, B], error),
 ) {
 	t.Helper()
-	r, err := runner(refusing[W, A]{backend, &w.refuse}, &fairlead.RunnerOptions{Clock: &w.clock})
+	r, err := runner(refusing[W, A]{backend, &w.refuse}, &fairlead.RunnerOptions{Clock: &w.clock, Store: &w.store})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.pass = func() clockPass {
+	w.reconcile = func() (clockPass, error) {
 		d, err := r(t.Context(), name)
-		var refused *fairlead.RefusedError
-		if err != nil && !errors.As(err, &refused) {
-			t.Fatalf("at %s: %v", w.clock.Now(), err)
-		}
 		p := clockPass{blocked: d.Blocks(), wake: d.Wake}
 		for _, a := range d.Actions {
 			p.actions = append(p.actions, a)
+		}
+		return p, err
+	}
+	w.pass = func() clockPass {
+		p, err := w.reconcile()
+		var refused *fairlead.RefusedError
+		if err != nil && !errors.As(err, &refused) {
+			t.Fatalf("at %s: %v", w.clock.Now(), err)
 		}
 		return p
 	}

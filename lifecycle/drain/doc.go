@@ -8,16 +8,7 @@
 // maintenance, a reboot or its removal, makes a [Request], and ends it when the
 // work is done. There may be several for one node; the last one to end gives the
 // node back. A request can be paused and resumed. A [Runner] drives it, on a
-// [Backend] that you write:
-//
-//	runner, err := drain.NewRunner(backend, nil, &fairlead.RunnerOptions{Store: store})
-//	...
-//	go runner.Run(ctx)
-//	runner.Trigger("node-1") // something has changed about node-1 or its requests
-//
-// What a Backend owes: (1) Observe returns what belongs together; (2) Apply refuses
-// what is about another UID; (3) it triggers the Runner when a request, a node, its
-// pods or their budgets change.
+// [Backend] that you write.
 //
 // [Admit] bounds how many nodes are out of service at the same time: by number or
 // percentage, of a pool or zone, in order of priority, with replacements first where
@@ -30,4 +21,24 @@
 // double, and what it said is kept. One pod that cannot go holds up no other of
 // its order. No pod is deleted by force on a guess: only where its instance is
 // known not to run, and policy says so.
+//
+// # What you write
+//
+//	runner, err := drain.NewRunner(backend, policy, &fairlead.RunnerOptions{Store: store})
+//	go runner.Run(ctx) // makes passes when they are due
+//	runner.Trigger("node-1") // something has changed: from your watches
+//	d, err := runner.Reconcile(ctx, "node-1") // or one pass, in a reconciler of yours: requeue at d.Wake
+//
+// Your duties, as the owner of the Backend:
+//
+//  1. Observe returns the node with all of its pods, their budgets, and every
+//     request for it, of which none is older than another.
+//  2. Apply refuses an action about a node, a pod or a request of another UID,
+//     and evicts by the eviction API, which heeds budgets.
+//  3. A Cordon keeps its mark with the node, and an Uncordon takes back only what
+//     carries one: what others have cordoned stays so.
+//  4. World.Fenced is said on evidence alone: that the machine is off, or cut off
+//     from storage and network.
+//  5. Trigger the node when a request, the node, its pods or their budgets have
+//     changed. A lost trigger costs some minutes, no more.
 package drain

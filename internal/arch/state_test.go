@@ -1,0 +1,94 @@
+package arch_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// TestOldStates gives every engine the state that the first version of it has
+// saved, as it stood in the Store: it is read, and what is told of the present
+// world is saved in the present version. State of a later version is refused, with
+// both versions named, and stays as it is.
+func TestOldStates(t *testing.T) {
+	for engine, c := range map[string]struct {
+		file    string // in testdata/states, if it is not named as the engine is
+		key     string // as it was and is
+		version int    // the present one
+		kept    string // of the old state, in what is saved
+	}{
+		"lifecycle": {key: "lifecycle.m", version: 2, kept: `"stage":"Drain","at":"2026-03-01T12:00:00Z"`},
+		"drain":     {key: "drain.n", version: 1},     // there is no older one
+		"quorum":    {key: "quorum.etcd", version: 2}, // all of it is seen again
+		"eviction":  {key: "taints.n", version: 2, kept: `{"key":"x"`},
+		"zones":     {key: "taintzones._2a", version: 2, kept: `"since":"2026-03-01T12:00:00Z"`},
+		"cvo":       {file: "../../../../cvo/testdata/state/v1.json", key: "cvo.c", version: 2, kept: `"startedTime":"2026-05-01T13:00:00Z"`},
+		"rollout":   {file: "../../../../cvo/rollout/testdata/state/v1.json", key: "rollout.worker", version: 2},
+		"install":   {key: "install.harbour", version: 2, kept: `"generation":1`},
+	} {
+		world := func(t *testing.T, saved []byte) *clockWorld {
+			w := new(clockWorld)
+			w.clock.Set(noon)
+			for _, trial := range clockTrials() {
+				if trial.name == engine {
+					trial.open(t, w)
+				}
+			}
+			w.clock.Set(noon.Add(time.Minute))
+			if _, err := w.store.Put(t.Context(), c.key, saved, ""); err != nil {
+				t.Fatal(err)
+			}
+			return w
+		}
+		saved := func(t *testing.T, w *clockWorld) string {
+			record, err := w.store.Get(t.Context(), c.key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(record.Value)
+		}
+		t.Run(engine+"/older", func(t *testing.T) {
+			if c.version == 1 {
+				t.Skip("there is no older version")
+			}
+			old, err := os.ReadFile("testdata/states/" + cmp.Or(c.file, engine+".json"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := world(t, old)
+			if _, err := w.reconcile(); err != nil {
+				t.Fatal(err)
+			}
+			var now struct{ Version int }
+			text := saved(t, w)
+			if err := json.Unmarshal([]byte(text), &now); err != nil || now.Version != c.version || !strings.Contains(text, c.kept) {
+				t.Errorf("%v: saved is\n%s\nwant version %d with %s", err, text, c.version, c.kept)
+			}
+		})
+		t.Run(engine+"/newer", func(t *testing.T) {
+			_, name, _ := strings.Cut(c.key, ".")
+			if engine == "zones" {
+				name = "*"
+			}
+			newer, err := json.Marshal(map[string]any{"version": 9, "name": name, "state": map[string]any{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := world(t, newer)
+			_, err = w.reconcile()
+			var version *fairlead.VersionError
+			if !errors.As(err, &version) || version.Version != 9 || version.Known != c.version {
+				t.Errorf("%v: want an error that names versions 9 and %d", err, c.version)
+			}
+			if text := saved(t, w); text != string(newer) {
+				t.Errorf("it became\n%s", text)
+			}
+		})
+	}
+}
