@@ -29,6 +29,10 @@ type Report struct {
 	opm      opmVerdict
 	counts   Counts
 	fixes    []Fix
+
+	of         *catalog.Catalog // what was judged
+	flaws      map[*catalog.Document]*bundleFlaws
+	deprecated map[*catalog.Document][]catalog.Deprecation // what the documents say
 }
 
 // Counts say how much was judged.
@@ -80,7 +84,7 @@ func Open(ctx context.Context, fsys fs.FS, opts *catalog.Options) (*catalog.Cata
 	if c == nil {
 		return nil, nil, err
 	}
-	return c, judge(c, k.all()), nil
+	return c, judge(c, k.all(), nil), nil
 }
 
 // Catalog judges a catalog by the rules that every reader of catalogs
@@ -113,12 +117,13 @@ func Catalog(ctx context.Context, c *catalog.Catalog, opts *Options) (*Report, e
 	if err != nil {
 		return nil, err
 	}
-	return judge(c, flaws), nil
+	return judge(c, flaws, nil), nil
 }
 
-// judge goes through the documents. flaws are those of bundles that have any.
-func judge(c *catalog.Catalog, flaws map[*catalog.Document]*bundleFlaws) *Report {
-	v := &validator{c: c, flaws: flaws, packages: map[string]*packageState{}}
+// judge goes through the documents. flaws are those of bundles that have any,
+// and deprecated is what is known already of olm.deprecations documents.
+func judge(c *catalog.Catalog, flaws map[*catalog.Document]*bundleFlaws, deprecated map[*catalog.Document][]catalog.Deprecation) *Report {
+	v := &validator{c: c, flaws: flaws, before: deprecated, deprecated: map[*catalog.Document][]catalog.Deprecation{}, packages: map[string]*packageState{}}
 	v.loadFaults()
 	v.addPackages()
 	v.addUnread()

@@ -45,10 +45,13 @@ func (v *validator) deprecations(d *catalog.Document, index int) {
 	var list struct {
 		Entries []catalog.Deprecation `json:"entries"`
 	}
-	if err := d.Decode(&list); err != nil { // the document was decoded before: the file has changed
+	if known, ok := v.before[d]; ok {
+		list.Entries = known
+	} else if err := d.Decode(&list); err != nil { // the document was decoded before: the file has changed
 		v.add(catalog.CodeRead, d, nil, packageSubject(d.Package())+", deprecations", "cannot be read again: "+err.Error(), "open the catalog anew")
 		return
 	}
+	v.deprecated[d] = list.Entries
 	for i, e := range list.Entries {
 		v.deprecation(p, &deprecation{e, d, i})
 	}

@@ -22,6 +22,9 @@ type validator struct {
 	flaws    map[*catalog.Document]*bundleFlaws
 	packages map[string]*packageState
 	findings []finding
+
+	before     map[*catalog.Document][]catalog.Deprecation // what documents say, as far as it is known
+	deprecated map[*catalog.Document][]catalog.Deprecation // the same for all documents
 }
 
 // packageState is what the documents say of one package.
@@ -128,7 +131,8 @@ func (v *validator) loadFaults() {
 // report looks up positions and sorts.
 func (v *validator) report() *Report {
 	findings := placed(v.findings)
-	return &Report{findings: findings, opm: judgeOPM(v.findings), counts: countsOf(v.c), fixes: fixesOf(v.findings)}
+	return &Report{findings: findings, opm: judgeOPM(v.findings), counts: countsOf(v.c), fixes: fixesOf(v.findings),
+		of: v.c, flaws: v.flaws, deprecated: v.deprecated}
 }
 
 // placed returns the diagnostics of findings with their positions, sorted. It

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/fairlead/fairlead/catalog"
-	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Measures of the picture, in pixels.
@@ -25,7 +24,10 @@ const (
 	svgLegendH  = 44
 	svgChar     = 7  // width of a character, by estimate
 	svgMaxLabel = 24 // characters of a label, longer ones are cut
-	svgPort     = 7  // how far from a node's middle lines leave and arrive
+	svgMinLabel = 14 // where there are many columns
+	svgMaxWidth = 2000
+	svgWide     = 1200 // from which lanes have their names at both ends
+	svgPort     = 7    // how far from a node's middle lines leave and arrive
 )
 
 // svgStyle dresses the classes used below.
@@ -69,6 +71,7 @@ type svgLine struct {
 type svgLayout struct {
 	*packageView
 	labelW, nodeW int
+	label         int // characters of a label
 	width, height int
 	lanes         []*svgLane
 }
@@ -112,13 +115,17 @@ func svgColour(kind catalog.EdgeKind) string {
 
 // layoutSVG finds a place for everything.
 func layoutSVG(view *packageView) *svgLayout {
-	l := &svgLayout{packageView: view, labelW: 80, nodeW: 40}
-	for _, c := range view.columns {
-		l.nodeW = max(l.nodeW, svgChar*utf8.RuneCountInString(words.Shorten(c, svgMaxLabel))+14)
+	l := &svgLayout{packageView: view, label: svgMaxLabel}
+	l.measure()
+	if l.width > svgMaxWidth {
+		l.label = svgMinLabel
+		l.measure()
 	}
-	for _, lane := range view.lanes {
-		l.labelW = max(l.labelW, svgChar*utf8.RuneCountInString(words.Shorten(lane.name, svgMaxLabel))+2*svgPad, svgChar*len(lane.note)+svgPad)
+	for most := len(view.columns) - 1; l.width > svgMaxWidth; most = len(l.columns) - 1 {
+		l.packageView = view.collapse(most)
+		l.measure()
 	}
+	view = l.packageView
 	y := svgMargin + svgTitleH
 	for i := range view.lanes {
 		lane := &svgLane{laneView: &view.lanes[i], y: y}
@@ -135,9 +142,26 @@ func layoutSVG(view *packageView) *svgLayout {
 		y += lane.height + svgPad/2
 		l.lanes = append(l.lanes, lane)
 	}
-	l.width = max(2*svgMargin+l.labelW+len(view.columns)*(l.nodeW+svgGapX)+svgPad, 640)
 	l.height = y + svgLegendH
 	return l
+}
+
+// measure finds the widths of things.
+func (l *svgLayout) measure() {
+	l.labelW, l.nodeW = 80, 40
+	for _, c := range l.columns {
+		l.nodeW = max(l.nodeW, svgChar*utf8.RuneCountInString(shorten(c, l.label))+14)
+	}
+	for _, lane := range l.packageView.lanes {
+		for _, n := range lane.nodes {
+			l.nodeW = max(l.nodeW, svgChar*utf8.RuneCountInString(shorten(n.label, l.label))+14)
+		}
+		l.labelW = max(l.labelW, svgChar*utf8.RuneCountInString(shorten(lane.name, svgMaxLabel))+2*svgPad, svgChar*len(lane.note)+svgPad)
+	}
+	l.width = max(2*svgMargin+l.labelW+len(l.columns)*(l.nodeW+svgGapX)+svgPad, 640)
+	if l.width > svgWide {
+		l.width += l.labelW
+	}
 }
 
 // route gives each edge of the lane a line: a straight one between neighbours,
@@ -220,7 +244,10 @@ func (l *svgLayout) writeLane(out *svgWriter, lane *svgLane) {
 	}
 	out.printf(`<g><title>%s</title>`+"\n", out.text(lane.describe))
 	out.printf(`<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="6"/>`+"\n", class, svgMargin, lane.y, l.width-2*svgMargin, lane.height)
-	out.printf(`<text class="name" x="%d" y="%d">%s</text>`+"\n", svgMargin+svgPad, lane.middle+4, out.text(words.Shorten(lane.name, svgMaxLabel)))
+	out.printf(`<text class="name" x="%d" y="%d">%s</text>`+"\n", svgMargin+svgPad, lane.middle+4, out.text(shorten(lane.name, svgMaxLabel)))
+	if l.width > svgWide {
+		out.printf(`<text class="name" x="%d" y="%d" text-anchor="end">%s</text>`+"\n", l.width-svgMargin-svgPad, lane.middle+4, out.text(shorten(lane.name, svgMaxLabel)))
+	}
 	if lane.note != "" {
 		out.printf(`<text class="small" x="%d" y="%d">%s</text>`+"\n", svgMargin+svgPad, lane.middle+18, out.text(lane.note))
 	}
@@ -239,7 +266,7 @@ func (l *svgLayout) writeLane(out *svgWriter, lane *svgLane) {
 		}
 		x := l.x(n.column)
 		out.printf(`<g><title>%s</title><rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="5"/>`, out.text(n.describe), class, x-l.nodeW/2, lane.middle-svgNodeH/2, l.nodeW, svgNodeH)
-		out.printf(`<text x="%d" y="%d" text-anchor="middle">%s</text></g>`+"\n", x, lane.middle+4, out.text(words.Shorten(n.label, svgMaxLabel)))
+		out.printf(`<text x="%d" y="%d" text-anchor="middle">%s</text></g>`+"\n", x, lane.middle+4, out.text(shorten(n.label, l.label)))
 	}
 }
 
@@ -308,6 +335,16 @@ func (l *svgLayout) writeLegend(out *svgWriter) {
 		out.printf(`<text class="small" x="%d" y="%d">%s</text>`+"\n", x+32, y, class)
 		x += 32 + svgChar*len(class) + 16
 	}
+}
+
+// shorten cuts a label that is too long in the middle: versions and names differ
+// at both ends.
+func shorten(s string, most int) string {
+	r := []rune(s)
+	if len(r) <= most {
+		return s
+	}
+	return string(r[:most/2]) + "…" + string(r[len(r)-(most-1)/2:])
 }
 
 func abs(n int) int { return max(n, -n) }

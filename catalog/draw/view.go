@@ -65,6 +65,7 @@ func view(p *catalog.Package, opts *Options) (*packageView, error) {
 			}
 		}
 	}
+	slices.SortStableFunc(channels, func(a, b *catalog.Channel) int { return byVersion(a.Name(), b.Name()) })
 	deprecations, err := p.Deprecations()
 	if err != nil {
 		return nil, err
@@ -203,8 +204,12 @@ func (n *nodeView) classes() []string {
 // bundle stands at the same place in every lane. Heads have a bold border,
 // skipped bundles a dashed one, deprecated ones are orange. Solid arrows are
 // replaces; dashed ones are skips, dotted ones skipRange, with a stem from
-// every bundle that they cover. What is longer than its place is cut; names,
-// ranges and messages of deprecations show when the pointer rests on a part.
+// every bundle that they cover. Lanes stand in the order of the versions in
+// their names. What is longer than its place is cut in the middle; names, ranges
+// and messages of deprecations show when the pointer rests on a part.
+//
+// The image is at most 2,000 pixels wide: of a package with more versions,
+// those in a line become one box ("12 versions") that tells their names.
 //
 // Equal catalogs give equal images. What is deprecated is read from the files.
 func SVG(w io.Writer, p *catalog.Package, opts *Options) error {

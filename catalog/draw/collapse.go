@@ -1,0 +1,240 @@
+package draw
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// shortestRun is how many versions in a line are drawn as one when there is not
+// room for all.
+const shortestRun = 3
+
+// collapse returns the view with at most most columns, unless it has no more
+// anyway: first, runs of versions that say no more than their number become
+// one column each; if that is not enough, neighbouring columns are joined, those
+// without heads and of few versions first.
+func (v *packageView) collapse(most int) *packageView {
+	if len(v.columns) <= most {
+		return v
+	}
+	groups := v.runs()
+	for len(groups) > most {
+		best, bestCost := 0, -1
+		for i := 0; i+1 < len(groups); i++ {
+			cost := len(groups[i]) + len(groups[i+1]) + len(v.columns)*(v.heads(groups[i])+v.heads(groups[i+1]))
+			if bestCost < 0 || cost < bestCost {
+				best, bestCost = i, cost
+			}
+		}
+		groups[best] = append(groups[best], groups[best+1]...)
+		groups = slices.Delete(groups, best+1, best+2)
+	}
+	return v.grouped(groups)
+}
+
+// heads counts the lanes that have a head in the columns.
+func (v *packageView) heads(columns []int) (n int) {
+	for _, lane := range v.lanes {
+		for _, node := range lane.nodes {
+			if node.head && slices.Contains(columns, node.column) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// runs returns the columns in groups: those of a run together, others alone.
+func (v *packageView) runs() [][]int {
+	var groups [][]int
+	for c := range v.columns {
+		last := len(groups) - 1
+		if last >= 0 && v.joined(c-1, c) {
+			groups[last] = append(groups[last], c)
+		} else {
+			groups = append(groups, []int{c})
+		}
+	}
+	var list [][]int
+	for _, g := range groups {
+		if len(g) >= shortestRun {
+			list = append(list, g)
+			continue
+		}
+		for _, c := range g {
+			list = append(list, []int{c})
+		}
+	}
+	return list
+}
+
+// joined reports whether two neighbouring columns can be drawn as one: the same
+// lanes have them, no head among them, in each the second updates the first,
+// and what else updates one of them updates both.
+func (v *packageView) joined(a, b int) bool {
+	for i := range v.lanes {
+		lane := &v.lanes[i]
+		x, y := lane.at(a), lane.at(b)
+		if (x < 0) != (y < 0) {
+			return false
+		}
+		if x < 0 {
+			continue
+		}
+		m, n := lane.nodes[x], lane.nodes[y]
+		if m.head || n.head || m.skipped != n.skipped || m.deprecated != n.deprecated {
+			return false
+		}
+		follows := false
+		for _, e := range lane.edges {
+			first, second := slices.Contains(e.from, x), slices.Contains(e.from, y)
+			switch {
+			case e.to == y && first && e.kind == catalog.EdgeReplaces:
+				follows = true
+			case e.to == x || e.to == y:
+			case first != second && (e.kind != catalog.EdgeReplaces || first):
+				return false
+			}
+		}
+		if !follows && !m.skipped {
+			return false
+		}
+	}
+	return true
+}
+
+// at returns the index of the lane's node in a column, -1 if there is none.
+func (lane *laneView) at(column int) int {
+	return slices.IndexFunc(lane.nodes, func(n nodeView) bool { return n.column == column })
+}
+
+// grouped returns the view with one column for each group of columns.
+func (v *packageView) grouped(groups [][]int) *packageView {
+	to := make([]int, len(v.columns))
+	small := &packageView{name: v.name, deprecated: v.deprecated}
+	for i, g := range groups {
+		for _, c := range g {
+			to[c] = i
+		}
+		label := v.columns[g[0]]
+		if len(g) > 1 {
+			label = versions(len(g))
+		}
+		small.columns = append(small.columns, label)
+	}
+	for i := range v.lanes {
+		small.lanes = append(small.lanes, v.lanes[i].grouped(to))
+	}
+	return small
+}
+
+func versions(n int) string { return strconv.Itoa(n) + " versions" }
+
+// grouped returns the lane with the nodes of a column as one node, and each
+// update between columns once.
+func (lane *laneView) grouped(to []int) laneView {
+	small := *lane
+	small.nodes, small.edges = nil, nil
+	index := make([]int, len(lane.nodes))
+	members := [][]nodeView{}
+	for i, n := range lane.nodes {
+		if k := len(small.nodes); k > 0 && small.nodes[k-1].column == to[n.column] {
+			members[k-1] = append(members[k-1], n)
+		} else {
+			single := n
+			single.column = to[n.column]
+			small.nodes, members = append(small.nodes, single), append(members, []nodeView{n})
+		}
+		index[i] = len(small.nodes) - 1
+	}
+	for k, list := range members {
+		if len(list) > 1 {
+			small.nodes[k] = joinNodes(list, small.nodes[k].column)
+		}
+	}
+	seen := map[string]int{}
+	for _, e := range lane.edges {
+		edge := edgeView{kind: e.kind, to: index[e.to], describe: e.describe}
+		for _, i := range e.from {
+			if f := index[i]; f != edge.to && !slices.Contains(edge.from, f) {
+				edge.from = append(edge.from, f)
+			}
+		}
+		if len(edge.from) == 0 && (len(e.from) > 0 || len(members[edge.to]) > 1) {
+			continue // it is within the column
+		}
+		key := fmt.Sprint(edge.kind, edge.to)
+		if edge.kind == catalog.EdgeReplaces {
+			key += fmt.Sprint(edge.from)
+		}
+		if at, ok := seen[key]; ok {
+			for _, f := range edge.from {
+				if old := &small.edges[at]; !slices.Contains(old.from, f) {
+					old.from = append(old.from, f)
+				}
+			}
+			small.edges[at].describe += "; " + edge.describe
+			continue
+		}
+		seen[key] = len(small.edges)
+		small.edges = append(small.edges, edge)
+	}
+	for i := range small.edges {
+		e := &small.edges[i]
+		slices.Sort(e.from)
+		e.describe = words.Shorten(e.describe, 400)
+	}
+	return small
+}
+
+// joinNodes returns one node for several.
+func joinNodes(list []nodeView, column int) nodeView {
+	one := nodeView{name: list[0].name, label: versions(len(list)), column: column, skipped: true, deprecated: true}
+	var names []string
+	for _, n := range list {
+		names = append(names, n.name)
+		one.head = one.head || n.head
+		one.skipped = one.skipped && n.skipped
+		one.deprecated = one.deprecated && n.deprecated
+	}
+	one.describe = versions(len(list)) + ": " + words.First(names, 40)
+	return one
+}
+
+// byVersion compares names so that the numbers in them count as numbers: 3.6
+// comes before 3.10.
+func byVersion(a, b string) int {
+	for a != "" && b != "" {
+		x, y := digits(a), digits(b)
+		switch {
+		case x > 0 && y > 0:
+			m, n := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
+			if len(m) != len(n) {
+				return len(m) - len(n)
+			}
+			if c := strings.Compare(m, n); c != 0 {
+				return c
+			}
+			a, b = a[x:], b[y:]
+		case a[0] != b[0]:
+			return int(a[0]) - int(b[0])
+		default:
+			a, b = a[1:], b[1:]
+		}
+	}
+	return len(a) - len(b)
+}
+
+// digits returns how many digits a text begins with.
+func digits(s string) int {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return n
+}

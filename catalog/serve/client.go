@@ -1,0 +1,100 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+)
+
+// Client reads a catalog service.
+type Client struct {
+	// URL is the address of one catalog, up to /api, such as
+	// https://catalogd.example/catalogs/community.
+	URL string
+	// HTTP makes the requests. Default http.DefaultClient.
+	HTTP *http.Client
+	// Options are the limits of documents; nil is the default.
+	Options *catalog.Options
+}
+
+// StatusError is an answer that is not the one asked for.
+type StatusError struct {
+	URL    string // that was asked
+	Status string // such as "404 Not Found"
+}
+
+// Error says what was asked and answered.
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("catalog: %s answers %s: is it the address of a catalog, up to /api?", e.URL, e.Status)
+}
+
+// Metas returns the documents that have a schema, package and name, of which
+// empty ones stand for any, as the service sends them: errors are as those of
+// [catalog.Decode], or a *StatusError.
+func (c *Client) Metas(ctx context.Context, schema, pkg, name string) iter.Seq2[*catalog.Document, error] {
+	values := url.Values{}
+	for key, value := range map[string]string{"schema": schema, "package": pkg, "name": name} {
+		if value != "" {
+			values.Set(key, value)
+		}
+	}
+	path := "/api/v1/metas"
+	if len(values) > 0 {
+		path += "?" + values.Encode()
+	}
+	return c.stream(ctx, path)
+}
+
+// Catalog reads the whole catalog into memory. Faults of documents are the
+// [catalog.Diagnostics] that come with the catalog of those that have none.
+func (c *Client) Catalog(ctx context.Context) (*catalog.Catalog, error) {
+	var documents []*catalog.Document
+	var faults catalog.Diagnostics
+	for d, err := range c.stream(ctx, "/api/v1/all") {
+		fault, ok := err.(*catalog.Diagnostic) //nolint:errorlint // Decode yields them as they are
+		switch {
+		case ok:
+			faults = append(faults, fault)
+		case err != nil:
+			return nil, err
+		default:
+			documents = append(documents, d)
+		}
+	}
+	return catalog.New(documents), faults.Sorted().Err()
+}
+
+func (c *Client) stream(ctx context.Context, path string) iter.Seq2[*catalog.Document, error] {
+	return func(yield func(*catalog.Document, error) bool) {
+		address := strings.TrimSuffix(c.URL, "/") + path
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		client := c.HTTP
+		if client == nil {
+			client = http.DefaultClient
+		}
+		answer, err := client.Do(request)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			yield(nil, &StatusError{address, answer.Status})
+			return
+		}
+		for d, err := range catalog.Decode(answer.Body, c.Options) {
+			if !yield(d, err) {
+				return
+			}
+		}
+	}
+}
