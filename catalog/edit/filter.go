@@ -22,6 +22,10 @@ type Selection struct {
 	// ">=1.2.0 <2.0.0"; empty means all. Of each channel the entries in it stay,
 	// and those on the way of updates between them.
 	Versions string
+	// Newest, if set, is how many entries of each channel stay at most, counted
+	// from the head along its chain of replaces: 1 keeps heads alone. Versions
+	// may leave out some of them.
+	Newest int
 	// DefaultChannel is the new default channel, needed when the old one is
 	// left out; empty chooses the one with the highest version.
 	DefaultChannel string
@@ -216,22 +220,29 @@ func (f *filter) selectPackage(s Selection) error {
 		if len(s.Channels) > 0 && !slices.Contains(s.Channels, ch.Name()) {
 			continue
 		}
-		f.selectEntries(k, ch, versions)
+		f.selectEntries(k, ch, versions, s.Newest)
 	}
 	return nil
 }
 
-// selectEntries keeps the entries of a channel whose version is in the range,
-// and what has to stay with them.
-func (f *filter) selectEntries(k *keptPackage, ch *catalog.Channel, versions *semverx.Range) {
-	wanted := map[string]bool{}
+// selectEntries keeps the newest entries of a channel, those whose version is in
+// the range, and what has to stay with them.
+func (f *filter) selectEntries(k *keptPackage, ch *catalog.Channel, versions *semverx.Range, newest int) {
+	wanted, chain := map[string]bool{}, newLine(ch).chain
 	for _, e := range ch.Entries() {
+		if newest > 0 && !slices.Contains(chain[:min(newest, len(chain))], e.Name) {
+			continue
+		}
 		if v := semverx.Tolerant(ch.Package().Version(e.Name)); versions == nil || !v.IsZero() && versions.Contains(v) {
 			wanted[e.Name] = true
 		}
 	}
 	if len(wanted) == 0 {
-		f.drop(ch, "", "no entry has a version in the range")
+		why := "no entry has a version in the range"
+		if newest > 0 {
+			why = "none of its newest entries has a version in the range"
+		}
+		f.drop(ch, "", why)
 		return
 	}
 	f.add(k, ch, wanted, "")

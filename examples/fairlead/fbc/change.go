@@ -42,10 +42,14 @@ func (o output) write(c *call, cat *catalog.Catalog) error {
 
 func filter(c *call) error {
 	packages, defaults := c.Words("package"), c.Words("default")
+	newest := c.Flags.Int("newest", 0, "")
 	alone := c.Flags.Bool("no-dependencies", false, "")
 	out := c.output()
 	if err := c.Parse(1, 1); err != nil {
 		return err
+	}
+	if *newest < 0 || len(*packages) == 0 && *newest == 0 {
+		return &args.UsageError{Text: "say by -package what to keep, or by -newest how many versions of each channel"}
 	}
 	selections, err := selectionsOf(*packages, *defaults)
 	if err != nil {
@@ -54,6 +58,14 @@ func filter(c *call) error {
 	cat, err := c.openSound(c.Arg(0))
 	if err != nil {
 		return err
+	}
+	if len(selections) == 0 { // of every package the newest
+		for p := range cat.Packages() {
+			selections = append(selections, edit.Selection{Package: p.Name()})
+		}
+	}
+	for i := range selections {
+		selections[i].Newest = *newest
 	}
 	part, report, err := edit.Filter(c.Context, cat, selections, &edit.FilterOptions{NoDependencies: *alone})
 	if err != nil {
@@ -99,9 +111,6 @@ func selectionsOf(packages, defaults []string) ([]edit.Selection, error) {
 		delete(channelOf, name)
 		list = append(list, s)
 	}
-	if len(list) == 0 {
-		return nil, &args.UsageError{Text: "say by -package what to keep"}
-	}
 	if left := slices.Sorted(maps.Keys(channelOf)); len(left) > 0 {
 		return nil, &args.UsageError{Text: fmt.Sprintf("-default %s=%s: no -package names %[1]s", left[0], channelOf[left[0]])}
 	}
@@ -110,9 +119,18 @@ func selectionsOf(packages, defaults []string) ([]edit.Selection, error) {
 
 func merge(c *call) error {
 	prefer := c.Choice("prefer", "none", "first", "last")
+	base := c.Flags.String("base", "", "")
+	show := c.Flags.Bool("n", false, "")
 	out := c.output()
 	if err := c.Parse(1, 1000); err != nil {
 		return err
+	}
+	opts := &edit.MergeOptions{Prefer: map[string]edit.Preference{"first": edit.PreferFirst, "last": edit.PreferLast}[*prefer]}
+	if *base != "" {
+		if len(c.Args) != 2 {
+			return &args.UsageError{Text: "with -base it takes two catalogs: the one that is changed, and the one whose changes are brought in"}
+		}
+		return c.pull(*base, c.Arg(0), c.Arg(1), opts, *show)
 	}
 	var catalogs []*catalog.Catalog
 	for _, path := range c.Args {
@@ -122,7 +140,6 @@ func merge(c *call) error {
 		}
 		catalogs = append(catalogs, cat)
 	}
-	opts := &edit.MergeOptions{Prefer: map[string]edit.Preference{"first": edit.PreferFirst, "last": edit.PreferLast}[*prefer]}
 	all, conflicts, err := edit.Merge(c.Context, opts, catalogs...)
 	var disagree *edit.ConflictError
 	if errors.As(err, &disagree) {

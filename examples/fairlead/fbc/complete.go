@@ -18,7 +18,7 @@ func packagesThen(c *args.Call) []string {
 func whatIsListed(c *args.Call) []string {
 	switch len(c.Args) {
 	case 0:
-		return []string{"bundles", "channels", "packages"}
+		return []string{"bundles", "channels", "packages", "sizes"}
 	case 1:
 		return nil
 	case 2:

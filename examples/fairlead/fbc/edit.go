@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/bundle"
@@ -183,6 +182,14 @@ func (c *call) fixed(path string, fsys fs.FS, show bool) (fs.FS, error) {
 	return after, c.apply(path, fsys, done.Patch, show)
 }
 
+// findingsIf returns the error for findings that have been printed, or err.
+func findingsIf(printed bool, err error) error {
+	if printed {
+		return args.ErrFindings
+	}
+	return err
+}
+
 // bundle reads the bundle at path: a directory, an archive or an image layout.
 func (c *call) bundle(path string, opts *bundle.Options) (*bundle.Bundle, error) {
 	src, err := source.OpenBundle(c.Context, path, nil)
@@ -190,8 +197,5 @@ func (c *call) bundle(path string, opts *bundle.Options) (*bundle.Bundle, error)
 		return nil, err
 	}
 	c.opened = append(c.opened, src)
-	if entries, err := fs.ReadDir(src, "."); err == nil && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "manifests" }) {
-		return nil, fmt.Errorf("%s has no directory manifests: it is not a bundle", path)
-	}
 	return bundle.Read(c.Context, src, opts)
 }

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/edit"
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
@@ -15,9 +16,9 @@ func list(c *call) error {
 	if err := c.Parse(2, 3); err != nil {
 		return err
 	}
-	rows := map[string]func(io.Writer, *catalog.Package) error{"packages": packageRow, "channels": channelRows, "bundles": bundleRows}[c.Arg(0)]
+	rows := map[string]func(io.Writer, *catalog.Package) error{"packages": packageRow, "channels": channelRows, "bundles": bundleRows, "sizes": sizeRow(c)}[c.Arg(0)]
 	if rows == nil {
-		return &args.UsageError{Text: fmt.Sprintf("it lists packages, channels or bundles, not %q", c.Arg(0))}
+		return &args.UsageError{Text: fmt.Sprintf("it lists packages, channels, bundles or sizes, not %q", c.Arg(0))}
 	}
 	cat, err := c.openSound(c.Arg(1))
 	if err != nil {
@@ -35,6 +36,7 @@ func list(c *call) error {
 	fmt.Fprintln(w, map[string]string{
 		"packages": "NAME\tDISPLAY NAME\tDEFAULT CHANNEL", "channels": "PACKAGE\tCHANNEL\tHEAD",
 		"bundles": "PACKAGE\tCHANNEL\tBUNDLE\tREPLACES\tSKIPS\tSKIP RANGE\tIMAGE",
+		"sizes":   "PACKAGE\tBUNDLES\tBYTES\tMANIFESTS\tCSV METADATA\tICON",
 	}[c.Arg(0)])
 	for p := range packages {
 		if err := rows(w, p); err != nil {
@@ -67,6 +69,17 @@ func packageRow(w io.Writer, p *catalog.Package) error {
 	}
 	fmt.Fprintf(w, "%s\t%s\t%s\n", p.Name(), display, p.DefaultChannel())
 	return nil
+}
+
+// sizeRow shows what a package costs.
+func sizeRow(c *call) func(io.Writer, *catalog.Package) error {
+	return func(w io.Writer, p *catalog.Package) error {
+		s, err := edit.SizeOf(c.Context, p)
+		if err == nil {
+			fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\n", s.Package, s.Bundles, s.Bytes, s.Objects, s.Metadata, s.Icon)
+		}
+		return err
+	}
 }
 
 func channelRows(w io.Writer, p *catalog.Package) error {

@@ -1,11 +1,11 @@
 package fbc
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,14 +31,9 @@ func render(c *call) error {
 	return d.WriteJSON(c.Stdout)
 }
 
-// renderBundle renders a bundle directory, and prints what the rendering lacks.
+// renderBundle renders a bundle, and prints what the rendering lacks.
 func (c *call) renderBundle(dir string, opts *bundle.RenderOptions) (*bundle.Document, error) {
-	if info, err := os.Stat(dir); err != nil {
-		return nil, err
-	} else if !info.IsDir() {
-		return nil, &fs.PathError{Op: "open", Path: dir, Err: errors.New("it is no directory")}
-	}
-	b, err := bundle.Read(c.Context, os.DirFS(dir), &bundle.Options{Lenient: c.lenient != nil && *c.lenient})
+	b, err := c.bundle(dir, &bundle.Options{Lenient: c.lenient != nil && *c.lenient})
 	if err != nil {
 		return nil, err
 	}
@@ -76,19 +71,23 @@ func expand(c *call) error {
 	metadata := c.Flags.Bool("csv-metadata", false, "")
 	c.lenient = c.Flags.Bool("lenient", false, "")
 	bundles := c.Words("bundle")
-	if err := c.Parse(2, 2); err != nil {
+	known := c.Flags.String("catalog", "", "")
+	format := c.Choice("o", "json", "yaml")
+	if err := c.Parse(1, 2); err != nil {
 		return err
 	}
-	kinds := []string{"semver", "basic", "substitutes"}
-	if !slices.Contains(kinds, c.Arg(0)) {
-		return &args.UsageError{Text: fmt.Sprintf("there is no template type %q; there are %s", c.Arg(0), strings.Join(kinds, ", "))}
+	kind, file := "", c.Arg(0)
+	if c.Arg(1) != "" {
+		kind, file = file, c.Arg(1)
+		if !slices.Contains(template.Types(), kind) {
+			return &args.UsageError{Text: fmt.Sprintf("there is no template type %q; there are %s", kind, strings.Join(template.Types(), ", "))}
+		}
 	}
-	file := c.Arg(1)
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	t, err := template.Parse(data, &template.Options{File: filepath.Base(file), Type: c.Arg(0)})
+	t, err := template.Parse(data, &template.Options{File: filepath.Base(file), Type: kind})
 	if err != nil {
 		return c.reported(err)
 	}
@@ -100,7 +99,7 @@ func expand(c *call) error {
 		}
 		dirs[ref] = dir
 	}
-	result, err := t.Render(c.Context, func(_ context.Context, ref string) ([]template.Bundle, error) {
+	renderer := template.Renderer(func(_ context.Context, ref string) ([]template.Bundle, error) {
 		opts := &bundle.RenderOptions{Image: ref, CSVMetadata: *metadata}
 		dir, ok := dirs[ref]
 		if !ok { // the reference is a directory, seen from the template
@@ -113,11 +112,50 @@ func expand(c *call) error {
 		text, err := json.Marshal(d)
 		return []template.Bundle{{JSON: text, CSV: d.CSV}}, err
 	})
+	if *known != "" {
+		cat, err := c.open(*known)
+		if err != nil {
+			return err
+		}
+		renderer = template.FromBundles(cat, renderer)
+	}
+	result, err := t.Render(c.Context, renderer)
 	if err != nil {
 		return c.reported(err)
 	}
 	for _, w := range result.Warnings {
 		fmt.Fprintln(c.Stderr, w)
 	}
+	if *format == "yaml" {
+		return result.WriteYAML(c.Stdout)
+	}
 	return result.WriteJSON(c.Stdout)
+}
+
+// untemplate turns a catalog back into a template.
+func untemplate(c *call) error {
+	format := c.Choice("o", "json", "yaml")
+	if err := c.Parse(1, 1); err != nil {
+		return err
+	}
+	cat, err := c.open(c.Arg(0))
+	if err != nil {
+		return err
+	}
+	text, err := template.FromCatalog(cat)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if *format == "yaml" {
+		text, err = catalog.YAML(text)
+		out.Write(text)
+	} else {
+		err = json.Indent(&out, text, "", "    ")
+		out.WriteByte('\n')
+	}
+	if err == nil {
+		_, err = c.Stdout.Write(out.Bytes())
+	}
+	return err
 }

@@ -56,6 +56,9 @@ func path(c *call) error {
 			return sound(cat, p.Name())
 		}
 	}
+	if *only == "" && c.across(p, rules()) {
+		return sound(cat, p.Name())
+	}
 	// That a channel lacks the goal goes without saying if another one has it.
 	lacks := func(ch *catalog.Channel) bool {
 		g := ch.Graph(rules())
@@ -69,6 +72,32 @@ func path(c *call) error {
 		fmt.Fprintf(c.Stdout, "in channel %s: %s\n", ch.Name(), ch.Graph(rules()).WhyNot(c.Arg(2), c.Arg(3)))
 	}
 	return args.ErrFindings
+}
+
+// across prints the way with the fewest changes of channel, if there is one.
+func (c *call) across(p *catalog.Package, rules catalog.Rules) bool {
+	find := func(text string) string {
+		for ch := range p.Channels() {
+			if name, ok := ch.Graph(rules).Find(text); ok {
+				return name
+			}
+		}
+		return text
+	}
+	from := find(c.Arg(2))
+	way, ok := p.Route(rules, "", from, find(c.Arg(3)))
+	in := ""
+	for i, h := range way {
+		if h.Channel != in {
+			fmt.Fprintf(c.Stdout, "%s %s:\n", map[bool]string{true: "in channel", false: "change to channel"}[i == 0], h.Channel)
+			in = h.Channel
+		}
+		if i == 0 {
+			fmt.Fprintf(c.Stdout, "  %s\n", from)
+		}
+		fmt.Fprintf(c.Stdout, "  -> %s (%s)\n", h.To, h.Kind)
+	}
+	return ok
 }
 
 // rules adds the flag -rules, and returns what it says.

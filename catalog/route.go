@@ -1,0 +1,126 @@
+package catalog
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+)
+
+// Hop is one update of a [Package.Route], and the channel that offers it.
+type Hop struct {
+	Channel string `json:"channel"` // to be followed for this update
+	Edge
+}
+
+// Route returns a way of updates between two bundles of a package that may
+// change the channel, and whether there is one: the way with the fewest changes
+// of channel, and among those one with the fewest updates. It begins in the
+// channel given, or in any if that is empty. Where several channels would do,
+// the one with the first name is followed. Whoever goes the way sets the channel
+// of the hop before each update.
+//
+// The time is proportional to the updates of all channels, times the changes.
+func (p *Package) Route(rules Rules, channel, from, to string) ([]Hop, bool) {
+	s := &routes{rules: rules, reached: map[string]*arrival{from: {}}}
+	level := []string{from} // bundles that were reached first with this many changes
+	channels := p.channels
+	if channel != "" {
+		ch, ok := p.Channel(channel)
+		if !ok {
+			return nil, false
+		}
+		channels = []*Channel{ch}
+	}
+	for len(level) > 0 {
+		if _, ok := s.reached[to]; ok {
+			return s.way(from, to), true
+		}
+		level = s.step(channels, level)
+		if len(channels) < len(p.channels) { // so far only one was followed
+			level, channels = append(level, from), p.channels
+		}
+	}
+	return nil, false
+}
+
+// arrival is the best way to a bundle.
+type arrival struct {
+	updates int
+	hop     Hop // the last one
+}
+
+// routes is a search for ways by the number of changes.
+type routes struct {
+	rules   Rules
+	reached map[string]*arrival
+}
+
+// step goes on from bundles within each of the channels, and returns the bundles
+// that are reached now and were not before, by name.
+func (s *routes) step(channels []*Channel, from []string) []string {
+	found := map[string]*arrival{}
+	for _, ch := range channels {
+		for name, a := range s.within(ch, from) {
+			if old := found[name]; old == nil || a.updates < old.updates {
+				found[name] = a
+			}
+		}
+	}
+	var names []string
+	for name, a := range found {
+		s.reached[name] = a
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// within searches one channel breadth first, from bundles that took different
+// numbers of updates, and yields what was not reached before.
+func (s *routes) within(ch *Channel, from []string) iter.Seq2[string, *arrival] {
+	g := ch.Graph(s.rules)
+	best := map[string]*arrival{}
+	byUpdates := slices.Clone(from)
+	slices.SortStableFunc(byUpdates, func(a, b string) int { return cmp.Compare(s.reached[a].updates, s.reached[b].updates) })
+	var order, queue []string
+	updates := func(name string) int {
+		if a := best[name]; a != nil {
+			return a.updates
+		}
+		return s.reached[name].updates
+	}
+	for len(byUpdates) > 0 || len(queue) > 0 {
+		var at string
+		if len(queue) == 0 || len(byUpdates) > 0 && updates(byUpdates[0]) <= updates(queue[0]) {
+			at, byUpdates = byUpdates[0], byUpdates[1:]
+		} else {
+			at, queue = queue[0], queue[1:]
+		}
+		for e := range g.Successors(at) {
+			if s.reached[e.To] != nil || best[e.To] != nil {
+				continue
+			}
+			best[e.To] = &arrival{updates(at) + 1, Hop{ch.Name(), e}}
+			order, queue = append(order, e.To), append(queue, e.To)
+		}
+	}
+	return func(yield func(string, *arrival) bool) {
+		for _, name := range order {
+			if !yield(name, best[name]) {
+				return
+			}
+		}
+	}
+}
+
+// way goes back from the goal.
+func (s *routes) way(from, to string) []Hop {
+	var hops []Hop
+	for at := to; at != from; {
+		hop := s.reached[at].hop
+		hops = append(hops, hop)
+		at = hop.From
+	}
+	slices.Reverse(hops)
+	return hops
+}

@@ -1,0 +1,124 @@
+package fbc
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/bundle"
+	"github.com/fairlead/fairlead/catalog/check"
+	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/solver/rule"
+)
+
+// bundles are the commands about one bundle.
+func bundles() *args.Command {
+	return &args.Command{
+		Name: "bundle", About: "judge a bundle, or begin one",
+		Help: "BUNDLE is a directory, an archive of one, or an OCI image layout.",
+		Commands: []*args.Command{
+			{Name: "validate", Usage: "BUNDLE [-v1] [-kube-version VERSION] [-lint] [-lenient] [-o text|json|sarif]", About: "judge a bundle by the rules of registries and of OLM v0, with -v1 by those of v1, too; -lint adds advice", Run: with(validateBundle)},
+			{Name: "generate", Usage: "DIR -package NAME -channel NAME... [-default NAME]", About: "write metadata/annotations.yaml and bundle.Dockerfile for the manifests in DIR/manifests", Run: with(generateBundle)},
+		},
+	}
+}
+
+func validateBundle(c *call) error {
+	v1 := c.Flags.Bool("v1", false, "")
+	kube := c.Flags.String("kube-version", "", "")
+	lint := c.Flags.Bool("lint", false, "")
+	lenient := c.Flags.Bool("lenient", false, "")
+	format := c.Choice("o", "text", "json", "sarif")
+	if err := c.Parse(1, 1); err != nil {
+		return err
+	}
+	b, err := c.bundle(c.Arg(0), &bundle.Options{Lenient: *lenient})
+	if err != nil {
+		return c.reported(err)
+	}
+	opts := &bundle.ValidateOptions{V1: *v1, KubeVersion: *kube, CompileRule: func(text string) error { _, err := rule.Compile(text, nil); return err }}
+	faults := b.Validate(opts)
+	var advice catalog.Diagnostics
+	if *lint {
+		advice = b.Lint(opts)
+	}
+	switch *format {
+	case "json":
+		err = doc.WriteIndented(c.Stdout, struct {
+			Valid    bool                `json:"valid"`
+			Findings catalog.Diagnostics `json:"findings"`
+			Warnings catalog.Diagnostics `json:"warnings,omitempty"`
+		}{len(faults) == 0, append(catalog.Diagnostics{}, faults...), advice})
+	case "sarif":
+		err = check.WriteSARIF(c.Stdout, faults, advice)
+	default:
+		err = writeFindings(c.Stdout, faults, advice)
+	}
+	if err == nil && len(faults) > 0 {
+		err = args.ErrFindings
+	}
+	return err
+}
+
+func writeFindings(w io.Writer, faults, advice catalog.Diagnostics) error {
+	var b strings.Builder
+	for _, d := range faults {
+		fmt.Fprintf(&b, "%s [%s]\n", d.Error(), d.Code)
+	}
+	for _, d := range advice {
+		fmt.Fprintf(&b, "%s [warning: %s]\n", d.Error(), d.Code)
+	}
+	switch n := len(faults); {
+	case n > 0:
+		fmt.Fprintf(&b, "not valid: %s\n", words.Count(n, "finding", "findings"))
+	case len(advice) > 0:
+		fmt.Fprintf(&b, "valid, with %s\n", words.Count(len(advice), "warning", "warnings"))
+	default:
+		b.WriteString("valid\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func generateBundle(c *call) error {
+	pkg := c.Flags.String("package", "", "")
+	channels := c.Words("channel")
+	name := c.Flags.String("default", "", "")
+	if err := c.Parse(1, 1); err != nil {
+		return err
+	}
+	dir := c.Arg(0)
+	if info, err := os.Stat(filepath.Join(dir, "manifests")); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s has no directory manifests", dir)
+	}
+	made, err := bundle.Generate(bundle.GenerateOptions{Package: *pkg, Channels: *channels, DefaultChannel: *name})
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "metadata"), 0o755); err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		name string
+		text []byte
+	}{{filepath.Join(dir, "metadata", "annotations.yaml"), made.Annotations}, {filepath.Join(dir, "bundle.Dockerfile"), made.Dockerfile}} {
+		out, err := os.OpenFile(f.name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil {
+			return err
+		}
+		if _, err := out.Write(f.text); err != nil {
+			out.Close()
+			return err
+		}
+		if err := out.Close(); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.Stdout, f.name)
+	}
+	return nil
+}

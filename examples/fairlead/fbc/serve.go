@@ -1,0 +1,69 @@
+package fbc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/edit"
+	"github.com/fairlead/fairlead/catalog/serve"
+)
+
+func serveCatalog(c *call) error {
+	address := c.Flags.String("addr", "localhost:8080", "")
+	if err := c.Parse(1, 1); err != nil {
+		return err
+	}
+	cat, err := c.open(c.Arg(0))
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", *address)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(c.Stdout, "http://%s/api/v1/all\n", listener.Addr())
+	server := &http.Server{Handler: serve.NewHandler(cat, nil), ReadHeaderTimeout: 10 * time.Second}
+	stop := context.AfterFunc(c.Context, func() { server.Close() })
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// pull merges what another catalog changed of a base into a catalog.
+func (c *call) pull(base, ours, theirs string, opts *edit.MergeOptions, show bool) error {
+	var catalogs [2]*catalog.Catalog
+	for i, path := range []string{base, theirs} {
+		cat, err := c.open(path)
+		if err != nil {
+			return err
+		}
+		catalogs[i] = cat
+	}
+	src, err := c.source(ours)
+	if err != nil {
+		return err
+	}
+	e, err := edit.Open(c.Context, src)
+	if err != nil {
+		return c.reported(err)
+	}
+	p, conflicts, err := e.Pull(c.Context, catalogs[0], catalogs[1], opts)
+	var disagree *edit.ConflictError
+	if errors.As(err, &disagree) {
+		conflicts = disagree.Conflicts
+	}
+	for _, conflict := range conflicts {
+		fmt.Fprintln(c.Stderr, conflict)
+	}
+	if err != nil {
+		return findingsIf(disagree != nil, err)
+	}
+	return c.apply(ours, src, p, show)
+}
