@@ -353,3 +353,32 @@ func TestFiltersOracle(t *testing.T) {
 		t.Errorf("only %v came up", fates)
 	}
 }
+
+// TestForceStopped: only where the instance is known not to run budgets do not count,
+// and pods have no grace.
+func TestForceStopped(t *testing.T) {
+	own := int64(45)
+	policy := &Policy{ForceStopped: true, GracePeriodSeconds: &own}
+	for _, stopped := range []bool{false, true} {
+		c := newCluster()
+		c.node.Spec.Unschedulable, c.stopped = true, stopped
+		c.pod("a", map[string]string{"rs": "a"}, func(string) bool { return false })
+		w := c.world()
+		d := Pods(Progress{}, &w, nil, c.now, policy)
+		if len(d.Actions) != 1 {
+			t.Fatalf("stopped %v: %v", stopped, d.Actions)
+		}
+		switch a := d.Actions[0].(type) {
+		case Evict:
+			if stopped || *a.GracePeriodSeconds != own {
+				t.Errorf("stopped %v: %+v", stopped, a)
+			}
+		case DeletePod:
+			if !stopped || *a.GracePeriodSeconds != 0 {
+				t.Errorf("stopped %v: %+v", stopped, a)
+			}
+		default:
+			t.Errorf("stopped %v: %v", stopped, a)
+		}
+	}
+}
