@@ -22,6 +22,7 @@ type tinyDrain struct {
 	Requests  map[string]drain.Request
 	Outcomes  map[string][]fairlead.Outcome // by node
 	Serial    int                           // of pods
+	Wanted    int                           // how many pods the workload keeps
 	Tightens  int                           // how often the budget may allow nothing for a while
 	Silences  int                           // how often node a may fall silent
 	Again     int                           // how often node a may register again, under a new UID
@@ -33,7 +34,7 @@ type tinyDrain struct {
 }
 
 func newTinyDrain() *tinyDrain {
-	w := &tinyDrain{Nodes: map[string]drain.Node{}, Boots: map[string]string{}, Requests: map[string]drain.Request{}, Outcomes: map[string][]fairlead.Outcome{}, Least: 1}
+	w := &tinyDrain{Nodes: map[string]drain.Node{}, Boots: map[string]string{}, Requests: map[string]drain.Request{}, Outcomes: map[string][]fairlead.Outcome{}, Least: 1, Wanted: 2}
 	for _, name := range []string{"a", "b"} {
 		n := drain.Node{ObjectMeta: drain.ObjectMeta{Name: name, UID: "node-" + name}}
 		n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: fairlead.ConditionTrue}}
@@ -177,9 +178,11 @@ func (w *tinyDrain) apply(on onNode, now time.Time) error {
 	}
 	switch a := on.Action.(type) {
 	case drain.Cordon:
-		return node(a.Node, a.UID, func(n *drain.Node) { n.Spec.Unschedulable = true })
+		return node(a.Node, a.UID, func(n *drain.Node) {
+			n.Spec.Unschedulable, n.Annotations = true, map[string]string{drain.CordonAnnotation: a.Mark}
+		})
 	case drain.Uncordon:
-		return node(a.Node, a.UID, func(n *drain.Node) { n.Spec.Unschedulable = false })
+		return node(a.Node, a.UID, func(n *drain.Node) { n.Spec.Unschedulable, n.Annotations = false, nil })
 	case drain.Evict:
 		i := slices.IndexFunc(w.Pods, func(p drain.Pod) bool { return p.UID == a.UID })
 		switch {
@@ -326,7 +329,7 @@ func (w *tinyDrain) next(time.Time) (next time.Time) {
 
 // rest: nobody asks for anything, both nodes take pods, and all pods are ready.
 func (w *tinyDrain) rest() bool {
-	return len(w.Requests) == 0 && !w.Nodes["a"].Spec.Unschedulable && !w.Nodes["b"].Spec.Unschedulable && w.healthy() == 2 && len(w.Pods) == 2
+	return len(w.Requests) == 0 && !w.Nodes["a"].Spec.Unschedulable && !w.Nodes["b"].Spec.Unschedulable && w.healthy() == w.Wanted && len(w.Pods) == w.Wanted
 }
 
 func (w *tinyDrain) answer(on onNode, err error, now time.Time) {
@@ -345,6 +348,10 @@ func exploreModels() []*drainModel {
 		name string
 		set  func(*tinyDrain)
 	}{
+		{"bare", func(w *tinyDrain) { // small enough to be visited whole
+			delete(w.Requests, "a")
+			w.Pods, w.Wanted = nil, 0
+		}},
 		{"plain", func(*tinyDrain) {}},
 		{"budget", func(w *tinyDrain) { w.Tightens = 1 }},
 		{"silent", func(w *tinyDrain) { w.Silences = 1 }},
@@ -370,7 +377,7 @@ func exploreModels() []*drainModel {
 				return others && slices.ContainsFunc(blocked, func(b fairlead.Block) bool { return b.Unblock != "" })
 			},
 			Faults: explore.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1},
-			Ends:   true, Patience: 6 * time.Minute, Horizon: 15 * time.Minute, Max: 350,
+			Ends:   true, Patience: 6 * time.Minute, Horizon: 15 * time.Minute, Max: map[bool]int{true: 2_000, false: 200}[o.name == "bare"],
 		})
 	}
 	return models

@@ -429,3 +429,22 @@ func TestModes(t *testing.T) {
 		t.Errorf("tokens for nothing: %v", d.Actions)
 	}
 }
+
+// TestListedTwice: a pod that is listed twice is the same as one that is listed once.
+func TestListedTwice(t *testing.T) {
+	n := &fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: "n", UID: "u"}}
+	added := start
+	n.Spec.Taints = []fairlead.Taint{{Key: "k", Effect: fairlead.NoExecute, TimeAdded: &added}}
+	pod := fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Namespace: "d", Name: "p", UID: "pod"}, Spec: fairlead.PodSpec{NodeName: "n"}}
+	once := &eviction.World{Name: "n", Node: n, Pods: []fairlead.Pod{pod}}
+	twice := &eviction.World{Name: "n", Node: n, Pods: []fairlead.Pod{pod, pod}}
+	var states [2]eviction.State
+	for i := range 4 { // evicted, waited for, evicted again
+		now := start.Add(time.Duration(i) * time.Second)
+		a, b := eviction.Step(states[0], once, now, nil), eviction.Step(states[1], twice, now, nil)
+		if !reflect.DeepEqual(a, b) {
+			t.Fatalf("listed once: %+v\nlisted twice: %+v", a, b)
+		}
+		states[0], states[1] = a.State, b.State
+	}
+}
