@@ -155,8 +155,9 @@ func exploreModels() []*taintsModel {
 				d := eviction.Step(s, &eviction.World{Name: "n1", Node: w.Node, Pods: w.Pods}, now, nil)
 				return explore.Decision[eviction.State, eviction.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocked, Wake: d.Wake, Broken: w.broken(d.Actions, now)}
 			},
-			Faults:   explore.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1},
-			Patience: patient, Horizon: 15 * time.Minute, Max: 30_000,
+			Faults: explore.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1},
+			// A clock that is set back costs what was waited for once more.
+			Patience: 2*patient + time.Minute, Horizon: 15 * time.Minute, Max: 30_000,
 		})
 	}
 	return models
