@@ -91,6 +91,9 @@ var lattice = map[string][]string{
 	"solver/olm/scope":   {".", "internal/object", "solver/olm/group"},
 	"solver/olm/source":  {".", "internal/object", "internal/semverx", "solver/olm"},
 	"solver/olm/status":  {".", "catalog", "internal/object", "solver/olm"},
+	"solver/olm/extension": {
+		".", "solver/olm", "solver/olm/config", "solver/olm/crd", "solver/olm/group", "solver/olm/scope",
+	},
 	"solver/olm/install": {
 		".", "internal/cluster", "internal/durations", "catalog", "catalog/bundle", "internal/object", "internal/semverx",
 		"solver/olm", "solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/group", "solver/olm/removal",
@@ -124,7 +127,7 @@ var lattice = map[string][]string{
 	"examples/*": {
 		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/release", "catalog/serve", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/plan", "cvo/rollout",
 		"internal/archive", "internal/diagram", "internal/doc", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
-		"solver/olm/config", "solver/olm/crd", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/reach", "solver/olm/removal",
+		"solver/olm/config", "solver/olm/crd", "solver/olm/extension", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/reach", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif", "internal/words",
 	},
 	"examples/fairlead": { // the tool, of which each verb has a package
@@ -235,10 +238,13 @@ var cores = map[string]purity{
 	"solver/olm/source":  pure,
 	"solver/olm/status":  pure,
 	"solver/olm/install": pure,
-	"taints":             pure,
-	"taints/eviction":    pure,
-	"taints/fleet":       calm,
-	"taints/whatif":      pure,
+
+	"solver/olm/extension": pure,
+
+	"taints":          pure,
+	"taints/eviction": pure,
+	"taints/fleet":    calm,
+	"taints/whatif":   pure,
 }
 
 // clockFiles are the files that may read the machine's clock: SystemClock does

@@ -66,6 +66,9 @@ type ExtensionError struct {
 	// are in the channels, InRange how many of those in the range of versions,
 	// and Successors how many of those may follow what is installed.
 	Bundles, InChannels, InRange, Successors int
+	// Next are the bundles that may follow what is installed, whatever the range
+	// and the channels, the highest version first.
+	Next []string
 	// Catalogs are the names of the catalogs between which nothing decides, in
 	// order.
 	Catalogs []string
@@ -100,6 +103,15 @@ func (e *ExtensionError) Error() string {
 		fmt.Fprintf(&b, "; bundles in the range: 0 of %d", e.InChannels)
 	default:
 		fmt.Fprintf(&b, "; bundles that are successors of what is installed: 0 of %d in the range", e.InRange)
+	}
+	switch next := e.Next; {
+	case x.Installed == nil || x.SelfCertified || len(e.Catalogs) > 0 || e.Bundles == 0:
+	case len(next) == 0:
+		fmt.Fprintf(&b, "; no channel leads on from %s", x.Installed.Name)
+	case len(next) > 5:
+		fmt.Fprintf(&b, "; what may follow %s: %s and %d more", x.Installed.Name, strings.Join(next[:5], ", "), len(next)-5)
+	default:
+		fmt.Fprintf(&b, "; what may follow %s: %s", x.Installed.Name, strings.Join(next, ", "))
 	}
 	return b.String()
 }
@@ -169,6 +181,13 @@ type extensionQuery struct {
 	versions  *semverx.Constraint // nil for any
 	installed release
 	failure   *ExtensionError // counts as it goes
+	next      []successor
+}
+
+// successor is a bundle that may follow what is installed.
+type successor struct {
+	name    string
+	release release
 }
 
 // contender is a bundle that passed.
@@ -230,6 +249,10 @@ func (c *contender) beats(o *contender) bool {
 func (q *extensionQuery) passes(p *catalog.Package, b *catalog.Bundle) (release, bool) {
 	q.failure.Bundles++
 	rel, err := q.releaseOf(b)
+	follows := q.Installed != nil && q.follows(p, b.Name())
+	if follows && !slices.ContainsFunc(q.next, func(s successor) bool { return s.name == b.Name() }) {
+		q.next = append(q.next, successor{b.Name(), rel})
+	}
 	if len(q.Channels) > 0 && !slices.ContainsFunc(q.Channels, func(name string) bool {
 		ch, ok := p.Channel(name)
 		return ok && slices.ContainsFunc(ch.Entries(), func(e catalog.Entry) bool { return e.Name == b.Name() })
@@ -243,7 +266,7 @@ func (q *extensionQuery) passes(p *catalog.Package, b *catalog.Bundle) (release,
 	q.failure.InRange++
 	if q.Installed != nil && !q.SelfCertified {
 		same := err == nil && rel.compare(q.installed) == 0
-		if !same && !q.follows(p, b.Name()) {
+		if !same && !follows {
 			return release{}, false
 		}
 	}
@@ -300,6 +323,10 @@ func (q *extensionQuery) decide(best []*contender) (*contender, error) {
 		best = slices.DeleteFunc(best, func(c *contender) bool { return c.deprecated })
 	}
 	if len(best) == 0 {
+		slices.SortStableFunc(q.next, func(a, b successor) int { return b.release.compare(a.release) })
+		for _, s := range q.next {
+			q.failure.Next = append(q.failure.Next, s.name)
+		}
 		return nil, q.failure
 	}
 	slices.SortStableFunc(best, func(a, b *contender) int { return cmp.Compare(b.priority, a.priority) })

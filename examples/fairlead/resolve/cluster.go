@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead/internal/doc"
 	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/extension"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
 	"github.com/fairlead/fairlead/solver/olm/source"
@@ -26,6 +27,10 @@ type cluster struct {
 	groups        []group.OperatorGroup
 	catalogs      []source.CatalogSource
 	namespaces    []olm.ObjectMeta
+
+	extensions      []extension.ClusterExtension
+	clusterCatalogs []extension.ClusterCatalog
+	given           []olm.Source // what -catalog names
 }
 
 // readCluster reads objects in JSON or YAML: single ones, and lists as kubectl get
@@ -55,8 +60,8 @@ func readCluster(path string, stdin io.Reader) (*cluster, error) {
 			return nil, fmt.Errorf("-cluster: %s: %w", document.Start, err)
 		}
 	}
-	if len(c.subscriptions) == 0 {
-		return nil, fmt.Errorf("-cluster: %s: there is no Subscription; dump them with: %s", name, dumpCommand)
+	if len(c.subscriptions)+len(c.extensions) == 0 {
+		return nil, fmt.Errorf("-cluster: %s: there is neither a Subscription nor a ClusterExtension; dump them with: %s", name, dumpCommand)
 	}
 	return c, nil
 }
@@ -87,6 +92,10 @@ func (c *cluster) add(raw json.RawMessage, path string) error {
 		err = decode(raw, &c.groups)
 	case head.Kind == "CatalogSource":
 		err = decode(raw, &c.catalogs)
+	case head.Kind == "ClusterExtension":
+		err = decode(raw, &c.extensions)
+	case head.Kind == "ClusterCatalog":
+		err = decode(raw, &c.clusterCatalogs)
 	case head.Kind == "Namespace":
 		c.namespaces = append(c.namespaces, head.Metadata)
 	}

@@ -90,7 +90,15 @@ func (c *command) clusterQuestion(ctx context.Context, r *olm.Resolver, stdout, 
 		}
 		return c.answer(ctx, r, reqs[at], stdout, stderr)
 	}
-	return c.runNamespaces(ctx, r, reqs, names, stdout, stderr)
+	text := stdout
+	if c.format == "json" {
+		text = stderr
+	}
+	status, err := c.runNamespaces(ctx, r, reqs, names, stdout, stderr)
+	if c.clusterFlags.namespace != "" {
+		return status, err // extensions belong to no namespace
+	}
+	return c.extensionsToo(status, err, text)
 }
 
 // manifestList is what kubectl apply takes.

@@ -36,7 +36,8 @@ const help = `  PACKAGE     a package to install and keep up to date, in order o
               priorities of catalogs, as this prints them:
                 ` + dumpCommand + `
               -catalog then gives what a CatalogSource of that name holds, and
-              -o json prints install plans that kubectl apply takes
+              -o json prints install plans that kubectl apply takes; for OLM v1
+              add clusterextensions,clustercatalogs to what is printed
   -namespace  the only namespace of the cluster to tell of
   -global     the namespace whose catalogs all see, if it is not the one that
               most catalogs are in

@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/source"
@@ -188,6 +189,7 @@ func (c *command) open(ctx context.Context, stderr io.Writer) (r *olm.Resolver, 
 	progress(stderr, "")
 	opts := &olm.Options{KeepOrder: true}
 	if c.held != nil {
+		c.held.given = slices.Clone(sources)
 		sources = append(sources, c.held.absent(sources)...)
 		opts = &olm.Options{GlobalNamespace: c.global, TolerateUnhealthy: true}
 	}

@@ -1,0 +1,104 @@
+package resolve
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/extension"
+)
+
+// extensionAnswer is what one ClusterExtension gets.
+type extensionAnswer struct {
+	Extension string         // its name
+	Installed string         // the bundle that it has, or ""
+	Bundle    *olm.Candidate // what it gets, or nil
+	Problem   string         // why nothing
+}
+
+// runExtensions answers about the ClusterExtensions of a cluster, by the catalogs
+// given, with the labels and priorities of its ClusterCatalogs.
+func (c *command) runExtensions(given []olm.Source) ([]extensionAnswer, error) {
+	var sources []olm.Source
+	for _, s := range given {
+		if s.Catalog == nil {
+			continue
+		}
+		own := olm.Source{SourceKey: olm.SourceKey{Name: s.Name}, Priority: s.Priority}
+		for i := range c.held.clusterCatalogs {
+			if c.held.clusterCatalogs[i].Name == s.Name {
+				own = c.held.clusterCatalogs[i].Source()
+			}
+		}
+		own.Catalog = s.Catalog
+		sources = append(sources, own)
+	}
+	r, err := olm.NewResolver(sources, nil)
+	if err != nil {
+		return nil, err
+	}
+	var all []extensionAnswer
+	for i := range c.held.extensions {
+		all = append(all, answerExtension(r, &c.held.extensions[i]))
+	}
+	return all, nil
+}
+
+func answerExtension(r *olm.Resolver, x *extension.ClusterExtension) extensionAnswer {
+	a := extensionAnswer{Extension: x.Name}
+	if x.Status.Install != nil {
+		a.Installed = x.Status.Install.Bundle.Name
+	}
+	q, err := x.Question()
+	if err != nil {
+		a.Problem = err.Error()
+		return a
+	}
+	choice, err := r.ResolveExtension(q)
+	if err != nil {
+		a.Problem = err.Error()
+		return a
+	}
+	a.Bundle = &choice.Candidate
+	return a
+}
+
+// printExtensions prints answers, and reports whether all extensions have a bundle.
+func printExtensions(w io.Writer, all []extensionAnswer) (fine bool, err error) {
+	var b strings.Builder
+	fine = true
+	for _, a := range all {
+		fmt.Fprintf(&b, "clusterextension %s\n", a.Extension)
+		switch {
+		case a.Problem != "":
+			fine = false
+			fmt.Fprintf(&b, "  %s\n", a.Problem)
+		case a.Bundle.Name == a.Installed:
+			fmt.Fprintf(&b, "  %s, as installed\n", a.Installed)
+		default:
+			fmt.Fprintf(&b, "  %s from catalog %s\n", a.Bundle.Name, a.Bundle.Source)
+			if a.Installed != "" {
+				fmt.Fprintf(&b, "  updates %s\n", a.Installed)
+			}
+		}
+	}
+	_, err = io.WriteString(w, b.String())
+	return fine, err
+}
+
+// extensionsToo adds the answers about extensions to a status.
+func (c *command) extensionsToo(status int, err error, text io.Writer) (int, error) {
+	if err != nil || len(c.held.extensions) == 0 {
+		return status, err
+	}
+	all, err := c.runExtensions(c.held.given)
+	if err != nil {
+		return 0, err
+	}
+	fine, err := printExtensions(text, all)
+	if !fine {
+		status = statusNoSolution
+	}
+	return status, err
+}

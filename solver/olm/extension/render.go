@@ -1,0 +1,210 @@
+package extension
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/config"
+	"github.com/fairlead/fairlead/solver/olm/group"
+)
+
+// Settings are what the config of an extension says. Unknown members are an error.
+type Settings struct {
+	// Watch is the namespace that the operator watches; see Bundle.Targets.
+	Watch *string `json:"watchNamespace,omitempty"`
+	// Deployments is how its deployments are changed, as for a subscription.
+	Deployments *config.Config `json:"deploymentConfig,omitempty"`
+}
+
+// ReadSettings reads the config of an extension; nil means none.
+func ReadSettings(c *BundleConfig) (Settings, error) {
+	var s Settings
+	switch {
+	case c == nil:
+		return s, nil
+	case c.ConfigType != "Inline":
+		return s, fmt.Errorf("spec.config.configType is %q; the only one is Inline", c.ConfigType)
+	}
+	d := json.NewDecoder(strings.NewReader(string(c.Inline)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&s); err != nil {
+		return s, fmt.Errorf("spec.config.inline: %w; it has watchNamespace and deploymentConfig", err)
+	}
+	return s, nil
+}
+
+// Object is an object that a bundle becomes.
+type Object struct {
+	Group     string          `json:"group,omitempty"`     // its API group, "" is the core group
+	Kind      string          `json:"kind"`                // its kind
+	Namespace string          `json:"namespace,omitempty"` // empty for what is of the cluster
+	Name      string          `json:"name"`                // its name
+	Manifest  json.RawMessage `json:"manifest"`            // the object
+}
+
+// String returns "Kind namespace/name".
+func (o Object) String() string {
+	return o.Kind + " " + fairlead.ObjectMeta{Name: o.Name, Namespace: o.Namespace}.String()
+}
+
+// Render makes the objects of a bundle that is installed in a namespace:
+//
+//  1. A service account for each that the CSV names, but for "default".
+//  2. Roles and bindings for its permissions in each namespace that it watches.
+//     Where that is all of them they are cluster roles, and it may read
+//     namespaces besides. Cluster permissions are cluster roles in any case.
+//  3. Its CRDs, then the other objects of the bundle; what has a namespace is put
+//     into that of the extension.
+//  4. Its deployments, changed as the settings say. Their pods learn by
+//     annotations what they watch, and have those of the CSV.
+//
+// Roles are named after the CSV, the account and what they allow, so that they
+// stand beside those of another version. Equal input gives equal output.
+func (b *Bundle) Render(namespace string, s Settings) ([]Object, error) {
+	targets, err := b.Targets(namespace, s.Watch)
+	if err != nil {
+		return nil, err
+	}
+	r := &rendering{b: b, namespace: namespace}
+	spec := &b.CSV.Spec.Install.Spec
+	var accounts []string
+	for _, p := range slices.Concat(spec.Permissions, spec.ClusterPermissions) {
+		accounts = append(accounts, account(p))
+	}
+	slices.Sort(accounts)
+	for _, name := range slices.Compact(accounts) {
+		if name != "default" {
+			r.add("", "v1", "ServiceAccount", namespace, name, nil)
+		}
+	}
+	for _, p := range spec.ClusterPermissions {
+		r.permit(p, group.AllNamespaces)
+	}
+	for _, target := range targets {
+		for _, p := range spec.Permissions {
+			if target == group.AllNamespaces {
+				p.Rules = append(slices.Clip(p.Rules), fairlead.PolicyRule{Verbs: []string{"get", "list", "watch"}, APIGroups: []string{""}, Resources: []string{"namespaces"}})
+			}
+			r.permit(p, target)
+		}
+	}
+	for _, o := range slices.Concat(b.crds, b.others) {
+		r.object(o)
+	}
+	for i := range spec.Deployments {
+		if err := r.deployment(&spec.Deployments[i], targets, s.Deployments); err != nil {
+			return nil, err
+		}
+	}
+	return r.out, nil
+}
+
+func account(p group.Permission) string {
+	if p.ServiceAccountName == "" {
+		return "default"
+	}
+	return p.ServiceAccountName
+}
+
+// rendering is one call of Render.
+type rendering struct {
+	b         *Bundle
+	namespace string
+	out       []Object
+}
+
+// add adds an object of members beside apiVersion, kind and metadata.
+func (r *rendering) add(apiGroup, version, kind, namespace, name string, members map[string]any) {
+	whole := map[string]any{"apiVersion": strings.TrimPrefix(apiGroup+"/"+version, "/"), "kind": kind}
+	maps.Copy(whole, members)
+	meta, _ := whole["metadata"].(map[string]any)
+	if meta == nil {
+		meta = make(map[string]any)
+	}
+	meta["name"] = name
+	if namespace != "" {
+		meta["namespace"] = namespace
+	}
+	whole["metadata"] = meta
+	text, _ := json.Marshal(whole) // what was decoded from JSON, and strings: cannot fail
+	r.out = append(r.out, Object{Group: apiGroup, Kind: kind, Namespace: namespace, Name: name, Manifest: text})
+}
+
+const rbac = "rbac.authorization.k8s.io"
+
+// permit gives an account what a permission says, in a namespace or, with "", in
+// the cluster.
+func (r *rendering) permit(p group.Permission, namespace string) {
+	role, binding := "Role", "RoleBinding"
+	if namespace == "" {
+		role, binding = "ClusterRole", "ClusterRoleBinding"
+	}
+	text, _ := json.Marshal(p) // strings: cannot fail
+	sum := sha256.Sum256(append([]byte(r.namespace+"\x00"), text...))
+	name := r.b.CSV.Name + "-" + account(p) + "-" + hex.EncodeToString(sum[:5])
+	r.add(rbac, "v1", role, namespace, name, map[string]any{"rules": p.Rules})
+	r.add(rbac, "v1", binding, namespace, name, map[string]any{
+		"roleRef":  map[string]any{"apiGroup": rbac, "kind": role, "name": name},
+		"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": account(p), "namespace": r.namespace}},
+	})
+}
+
+// ofCluster are the kinds of bundles that live in no namespace.
+var ofCluster = []string{
+	"CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "PriorityClass",
+	"ConsoleCLIDownload", "ConsoleLink", "ConsolePlugin", "ConsoleQuickStart", "ConsoleYAMLSample", "ConsoleYamlSample",
+}
+
+// object adds an object of the bundle.
+func (r *rendering) object(o fields) {
+	apiGroup, version, ok := strings.Cut(o.text("apiVersion"), "/")
+	if !ok {
+		apiGroup, version = "", apiGroup
+	}
+	members := maps.Clone(o)
+	meta := maps.Clone(o.child("metadata"))
+	delete(meta, "namespace")
+	members["metadata"] = map[string]any(meta)
+	namespace := r.namespace
+	if slices.Contains(ofCluster, o.text("kind")) {
+		namespace = ""
+	}
+	r.add(apiGroup, version, o.text("kind"), namespace, meta.text("name"), members)
+}
+
+// deployment adds one of the CSV.
+func (r *rendering) deployment(d *olm.StrategyDeployment, targets []string, settings *config.Config) error {
+	var spec fields
+	if err := json.Unmarshal(d.Spec, &spec); err != nil || spec == nil {
+		return fmt.Errorf("deployment %s has no spec", d.Name)
+	}
+	meta := spec.child("template").child("metadata")
+	notes := make(map[string]any)
+	for key, value := range r.b.CSV.Annotations {
+		notes[key] = value
+	}
+	maps.Copy(notes, meta.child("annotations"))
+	notes[group.TargetsAnnotation] = strings.Join(targets, ",")
+	notes[group.NamespaceAnnotation] = r.namespace
+	meta["annotations"] = notes
+	spec["revisionHistoryLimit"] = 1
+	members := map[string]any{"spec": map[string]any(spec)}
+	if len(d.Label) > 0 {
+		members["metadata"] = map[string]any{"labels": d.Label}
+	}
+	r.add("apps", "v1", "Deployment", r.namespace, d.Name, members)
+	if settings == nil {
+		return nil
+	}
+	last := &r.out[len(r.out)-1]
+	changed, err := config.Apply(last.Manifest, settings, nil, "")
+	last.Manifest = changed
+	return err
+}
