@@ -114,6 +114,7 @@ var lattice = map[string][]string{
 	"lifecycle/quorum": {
 		".", "internal/durations", "internal/object", "lifecycle", "internal/words",
 	},
+	"lifecycle/eviction": {"."},
 	"cvo": {
 		".", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/durations", "internal/object", "internal/semverx", "internal/words",
 	},
@@ -225,6 +226,7 @@ var cores = map[string]purity{
 	"internal/wheel":     pure,
 	"lifecycle":          pure,
 	"lifecycle/drain":    pure,
+	"lifecycle/eviction": pure,
 	"lifecycle/fleet":    pure,
 	"lifecycle/quorum":   pure,
 	"solver/olm/config":  pure,
