@@ -63,8 +63,11 @@ func (p *play) settle() error {
 	p.delete(name(0))
 	p.force = p.crashes == 0
 	for k := 0; p.crashes == 0 && p.wrong == nil; k++ {
-		if k > 1000 {
+		switch {
+		case k > 1000:
 			return fmt.Errorf("no action was decided on for %s", name(0))
+		case k == 500: // a budget or a silent node may keep it until then
+			p.mend(0)
 		}
 		p.pass(0, name(0))
 		p.release(name(0))

@@ -92,7 +92,9 @@ func (b *MemBackend) Members() []Member {
 func (b *MemBackend) observed() []Member {
 	var all []Member
 	catchUp := cmp.Or(max(b.CatchUp, 0), 2*time.Minute)
-	for _, m := range b.members {
+	for i := range b.members {
+		b.members[i].added = fairlead.Past(b.members[i].added, b.now()) // data is copied whatever the clock says
+		m := b.members[i]
 		m.Healthy = b.Machines.Reachable(m.Name)
 		m.CaughtUp = m.Healthy && m.Learner && !b.now().Before(m.added.Add(catchUp))
 		all = append(all, m.Member)
