@@ -53,6 +53,16 @@ type HealthCheckSpec struct {
 	UnhealthyConditions []UnhealthyCondition    `json:"unhealthyConditions"`          // any of which makes a machine unhealthy
 	MaxUnhealthy        *lifecycle.IntOrString  `json:"maxUnhealthy,omitempty"`       // with more of them nothing is replaced; nil means 100%
 	NodeStartupTimeout  *Duration               `json:"nodeStartupTimeout,omitempty"` // how long a machine may have no node; nil means 10m, 0 for ever
+	// UnhealthyRange, as in "[3-5]", has machines replaced only while so many are
+	// unhealthy. MaxUnhealthy does not count then.
+	UnhealthyRange string `json:"unhealthyRange,omitempty"`
+	// UnhealthyMachineConditions are conditions of a machine that make it unhealthy,
+	// whatever its node says.
+	UnhealthyMachineConditions []UnhealthyCondition `json:"unhealthyMachineConditions,omitempty"`
+	// MaxInFlight is how many machines may be replaced at a time: a number, or a share
+	// of the machines, rounded up. Nil bounds nothing. In the Cluster API it is
+	// spec.remediation.maxInFlight of a MachineDeployment.
+	MaxInFlight *lifecycle.IntOrString `json:"maxInFlight,omitempty"`
 	// RemediationTemplate is of whoever remedies instead of a deletion. Nil means
 	// that machines are deleted.
 	RemediationTemplate *TemplateRef `json:"remediationTemplate,omitempty"`
@@ -92,6 +102,9 @@ type Health struct {
 // HealthReport is what a check decides.
 type HealthReport struct {
 	Targets []Health `json:"targets"` // by namespace and name
+	// Skipped are machines that the check passes over because of an annotation, which
+	// Why names. They do not count.
+	Skipped []Health `json:"skipped,omitempty"`
 	Total   int      `json:"total"`   // machines that the check selects
 	Healthy int      `json:"healthy"` // of them; neither unhealthy, nor about to be, nor being deleted
 	Max     int      `json:"max"`     // how many may be unhealthy; -1 if that cannot be told
@@ -105,7 +118,8 @@ type HealthReport struct {
 }
 
 // Check returns what is wrong with the check as fairlead.FieldErrors, or nil. A
-// MaxUnhealthy that is no number is not: it blocks remediation, see Judge.
+// MaxUnhealthy or UnhealthyRange that cannot be read is not: it blocks remediation,
+// see Judge.
 func (h *HealthCheck) Check() error {
 	var errs fairlead.FieldErrors
 	if err := h.Spec.Selector.Check(); err != nil {
@@ -120,6 +134,18 @@ func (h *HealthCheck) Check() error {
 			errs = append(errs, &fairlead.FieldError{Path: path + ".type", Problem: "is empty; name the condition of the node"})
 		}
 	}
+	for i, c := range h.Spec.UnhealthyMachineConditions {
+		if path := fmt.Sprintf("spec.unhealthyMachineConditions[%d]", i); c.Timeout < 0 {
+			errs.Add(path+".timeout", "%v is negative", time.Duration(c.Timeout))
+		} else if c.Type == "" {
+			errs.Add(path+".type", "is empty; name the condition of the machine")
+		}
+	}
+	if h.Spec.MaxInFlight != nil {
+		if _, err := h.Spec.MaxInFlight.Scale(1, true); err != nil {
+			errs.Add("spec.maxInFlight", "%v", err)
+		}
+	}
 	if t := h.Spec.NodeStartupTimeout; t != nil && *t < 0 {
 		errs = append(errs, &fairlead.FieldError{Path: "spec.nodeStartupTimeout", Problem: fmt.Sprintf("%v is negative; 0 turns it off", time.Duration(*t))})
 	}
@@ -130,18 +156,23 @@ func (h *HealthCheck) Check() error {
 }
 
 // Judge decides which machines are to be replaced. Targets that the check does
-// not select are passed over.
+// not select are passed over, and those with [SkipRemediationAnnotation] or
+// [PausedAnnotation], which are told.
 //
-//  1. Unhealthy is a machine that has failed, whose node is gone, that has had no
-//     node for longer than the startup timeout since its status was written, or
-//     whose node has had one of the conditions for longer than its timeout.
+//  1. Unhealthy is a machine that has failed or has [RemediateAnnotation], whose node
+//     is gone, that has had no node for longer than the startup timeout since its
+//     status was written, or that has had one of the conditions, or its node, for
+//     longer than its timeout.
 //  2. A machine counts as healthy if it is not unhealthy, will not be by the mere
 //     passing of time, and is not being deleted.
 //  3. If more do not count than MaxUnhealthy allows (a share is rounded down), none
 //     is replaced: that many at once are a fault of something else. The Block
 //     names the machines. Nothing is replaced either where MaxUnhealthy is no
-//     number, or the check is paused.
+//     number, or the check is paused. Where there is an UnhealthyRange it must be in
+//     that instead.
 //  4. A machine without a controller is not replaced, as nobody would.
+//  5. Of the others MaxInFlight are replaced at a time: first those with
+//     [RemediateAnnotation], then the newest. Remediate names them by name.
 //
 // The error is that of Check.
 func (h *HealthCheck) Judge(targets []Target, now time.Time) (*HealthReport, error) {
@@ -149,13 +180,17 @@ func (h *HealthCheck) Judge(targets []Target, now time.Time) (*HealthReport, err
 		return nil, err
 	}
 	r := &HealthReport{}
-	var sick []Target
+	var sick, owned []Target
 	var names []string
 	chosen := slices.DeleteFunc(slices.Clone(targets), func(t Target) bool {
 		return t.Machine.Namespace != h.Namespace || !h.Spec.Selector.Matches(t.Machine.Labels)
 	})
 	slices.SortFunc(chosen, func(a, b Target) int { return byName(a.Machine, b.Machine) })
 	for _, t := range chosen {
+		if why := skipped(t.Machine); why != "" {
+			r.Skipped = append(r.Skipped, Health{Machine: t.Machine.ObjectMeta.String(), Why: why, Deleting: t.Machine.Deleting()})
+			continue
+		}
 		v := h.look(t, now)
 		r.Targets = append(r.Targets, v)
 		r.Total++
@@ -190,8 +225,12 @@ func (h *HealthCheck) Judge(targets []Target, now time.Time) (*HealthReport, err
 			})
 			continue
 		}
-		r.Remediate = append(r.Remediate, names[i])
+		owned = append(owned, t)
 	}
+	for _, t := range h.limit(r, owned) {
+		r.Remediate = append(r.Remediate, t.Machine.ObjectMeta.String())
+	}
+	slices.Sort(r.Remediate)
 	return r, nil
 }
 
@@ -213,12 +252,27 @@ func (h *HealthCheck) restrained(r *HealthReport) (reason, message, unblock stri
 		return "InvalidMaxUnhealthy", "spec.maxUnhealthy: " + err.Error(), "correct spec.maxUnhealthy"
 	}
 	r.Max = most
+	least := 0
+	if h.Spec.UnhealthyRange != "" {
+		if least, r.Max, err = unhealthyRange(h.Spec.UnhealthyRange); err != nil {
+			r.Max = -1
+			return "InvalidUnhealthyRange", "spec.unhealthyRange: " + err.Error(), "correct spec.unhealthyRange"
+		}
+	}
 	if _, paused := h.Annotations[PausedAnnotation]; paused {
 		return "Paused", "it is paused", "remove annotation " + PausedAnnotation
 	}
-	if r.Total-r.Healthy > most {
-		return "TooManyUnhealthy", fmt.Sprintf("%d of %d machines are not healthy, and at most %d may be", r.Total-r.Healthy, r.Total, most),
-			"find out what they have in common, or raise spec.maxUnhealthy"
+	field := "spec.maxUnhealthy"
+	if h.Spec.UnhealthyRange != "" {
+		field = "spec.unhealthyRange"
+	}
+	switch n := r.Total - r.Healthy; {
+	case n > r.Max:
+		return "TooManyUnhealthy", fmt.Sprintf("%d of %d machines are not healthy, and at most %d may be", n, r.Total, r.Max),
+			"find out what they have in common, or raise " + field
+	case n < least:
+		return "TooFewUnhealthy", fmt.Sprintf("%d of %d machines are not healthy, and none is replaced below %d", n, r.Total, least),
+			"lower the beginning of " + field + ""
 	}
 	return "", "", ""
 }
@@ -230,7 +284,12 @@ func (h *HealthCheck) look(t Target, now time.Time) Health {
 	if m.Status.NodeRef != nil {
 		v.Node = m.Status.NodeRef.Name
 	}
+	_, marked := m.Annotations[RemediateAnnotation]
+	h.machineConditions(&v, m, now)
 	switch {
+	case v.Unhealthy:
+	case marked:
+		v.Unhealthy, v.Why = true, "it has annotation "+RemediateAnnotation
 	case m.Status.Phase == lifecycle.PhaseFailed:
 		v.Unhealthy, v.Why = true, "it has failed"
 	case m.Status.NodeRef == nil:
@@ -242,6 +301,21 @@ func (h *HealthCheck) look(t Target, now time.Time) Health {
 	}
 	v.Counts = !v.Unhealthy && v.Next.IsZero() && !v.Deleting
 	return v
+}
+
+// machineConditions judges a machine by its own conditions.
+func (h *HealthCheck) machineConditions(v *Health, m *lifecycle.Machine, now time.Time) {
+	for _, c := range h.Spec.UnhealthyMachineConditions {
+		is := lifecycle.FindCondition(m.Status.Conditions, c.Type)
+		if is == nil || is.Status != c.Status {
+			continue
+		}
+		limit := time.Duration(c.Timeout)
+		h.past(v, fmt.Sprintf("its condition %s is %s for more than %v", c.Type, c.Status, limit), is.LastTransitionTime, limit, now)
+		if v.Unhealthy {
+			return
+		}
+	}
 }
 
 // starting judges a machine without a node.

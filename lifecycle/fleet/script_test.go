@@ -26,7 +26,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // and the commands
 //
 //	scale-down N [policy=P] [api=ClusterAPI]
-//	check [max=N] [startup=D] [paused] [cond=TYPE:STATUS:TIMEOUT,...]
+//	check [max=N] [startup=D] [paused] [cond=TYPE:STATUS:TIMEOUT,...] [own=TYPE:STATUS:TIMEOUT,...] [range=R] [flight=N]
 //	replace replicas=N strategy=S [unmanaged=NAME]  lines are NAME INDEX [age=D] [outdated] [ready] [deleting] [failed=T] [owner=T]
 //	why [set=REPLICAS/MACHINES] [replaced] [cluster] [startup=D] [cond=...]
 func TestScripts(t *testing.T) {
@@ -104,7 +104,7 @@ func target(line string) fleet.Target {
 		m.OwnerReferences = []lifecycle.OwnerReference{{Kind: kind, Name: owner, UID: owner, Controller: &yes}}
 	}
 	if v, ok := opts["false"]; ok {
-		m.Status.Conditions = []lifecycle.Condition{{Type: v, Status: "False"}}
+		m.Status.Conditions = []lifecycle.Condition{{Type: v, Status: "False", LastTransitionTime: noon.Add(-time.Hour)}}
 	}
 	if k, v, ok := strings.Cut(opts["key"], ":"); ok {
 		m.Annotations = map[string]string{k: v}
@@ -186,6 +186,14 @@ func healthCheck(c *golden.Command) *fleet.HealthCheck {
 	if v := c.Value("select"); v != "" {
 		h.Spec.Selector.MatchLabels = map[string]string{"pool": v}
 	}
+	h.Spec.UnhealthyRange = c.Value("range")
+	h.Spec.UnhealthyMachineConditions = conditions(strings.Join(c.Values("own"), ","))
+	if v := c.Value("flight"); v != "" {
+		h.Spec.MaxInFlight = new(lifecycle.IntOrString)
+		if err := json.Unmarshal([]byte(v), h.Spec.MaxInFlight); err != nil {
+			_ = json.Unmarshal([]byte(strconv.Quote(v)), h.Spec.MaxInFlight)
+		}
+	}
 	if c.Has("paused") {
 		h.Annotations = map[string]string{fleet.PausedAnnotation: ""}
 	}
@@ -212,6 +220,9 @@ func (s *script) check(c *golden.Command) {
 			fmt.Fprintf(s, " perhaps in %v", v.Next.Sub(noon))
 		}
 		s.WriteByte('\n')
+	}
+	for _, v := range r.Skipped {
+		fmt.Fprintf(s, "%s: passed over: %s\n", v.Machine, v.Why)
 	}
 	fmt.Fprintf(s, "%d of %d healthy, %d may not be\n", r.Healthy, r.Total, r.Max)
 	for _, name := range r.Remediate {
