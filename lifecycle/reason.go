@@ -44,9 +44,9 @@ func (w *Wait) words() (message, unblock string) {
 	case ReasonVolumeAttached:
 		return "volume " + w.Name + " is attached to the node", "the attach-detach controller detaches it; look at the pods that mount it"
 	case ReasonInstanceUnknown:
-		return "it is not known whether its instance exists", "the cloud answers"
+		return "it is not known whether its instance exists, so nothing is done about it", "the cloud answers: look at its credentials, and at whether its API is reached"
 	case ReasonInstanceGoing:
-		return "its instance is being deleted", "the cloud has deleted it"
+		return "its instance is being deleted", "the cloud has deleted it; if that takes long, look at the instance there: spec.providerID names it"
 	case ReasonNodeGoing:
 		return "node " + w.Name + " is being removed", "the node object is gone; look at its finalizers if it stays"
 	case ReasonFinalizer:

@@ -258,7 +258,10 @@ func (p *play) saved(value []byte) {
 	}
 	if e.State.Stage != r.stage && !e.State.Stage.Past(r.stage) {
 		notes := e.State.Notes
-		if e.State.Stage == lifecycle.StageDrain && len(notes) > 0 && notes[len(notes)-1].Reason == "DrainAgain" {
+		drains := slices.ContainsFunc(e.State.Began, func(b lifecycle.Beginning) bool { // now, even if that is over at once
+			return b.Stage == lifecycle.StageDrain && b.At.Equal(p.Clock.Now())
+		})
+		if drains && len(notes) > 0 && notes[len(notes)-1].Reason == "DrainAgain" {
 			p.Reach("drained again")
 			r.stage = e.State.Stage
 			return

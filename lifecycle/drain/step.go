@@ -250,7 +250,11 @@ func (s *stepper) empty(r *Request) {
 	if r.Purpose == Reboot && s.BootID != "" && s.known(r).Boot == "" {
 		s.requests.Add(RequestState{UID: r.UID, Boot: s.BootID})
 	}
-	s.waits.add(Wait{Reason: ReasonRequesterActs, Name: r.Name, Owner: r.Requester, Detail: r.Why})
+	w := Wait{Reason: ReasonRequesterActs, Name: r.Name, Owner: r.Requester, Detail: r.Why}
+	if _, silent := Silence(s.Node); silent && !s.Fenced && !s.Stopped {
+		w.Reason = ReasonSilentActs
+	}
+	s.waits.add(w)
 }
 
 // fence has a node that is known not to run tainted.

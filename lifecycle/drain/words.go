@@ -7,35 +7,36 @@ import (
 
 // Reasons of the Waits of drains.
 const (
-	ReasonPolicyInvalid    = "PolicyInvalid"    // the policy of the drain is wrong
-	ReasonNodeMissing      = "NodeMissing"      // there is no node of that name
-	ReasonRequestPaused    = "RequestPaused"    // a request is paused
-	ReasonSlotTaken        = "SlotTaken"        // others are out of service first
-	ReasonReplacementDue   = "ReplacementDue"   // a node is to come first that takes its place
-	ReasonRequesterActs    = "RequesterActs"    // the node is empty, and it is the requester's turn
-	ReasonUncordoning      = "Uncordoning"      // the node is being given back
-	ReasonBeingTainted     = "BeingTainted"     // the node is fenced, and is being tainted out-of-service
-	ReasonStillTainted     = "StillTainted"     // the node was tainted out-of-service here, and is not back
-	ReasonBeingUntainted   = "BeingUntainted"   // the node is back, and the taint out-of-service is being taken back
-	ReasonNodeSilent       = "NodeSilent"       // nothing is heard of the node
-	ReasonNotCordoned      = "NotCordoned"      // the node is being cordoned
-	ReasonPodPending       = "PodPending"       // a pod's eviction was asked for, and is not seen yet
-	ReasonPodTerminating   = "PodTerminating"   // a pod is being deleted
-	ReasonPodRuns          = "PodRuns"          // a pod is waited for until it has run to its end
-	ReasonPodProtected     = "PodProtected"     // the policy keeps a pod
-	ReasonPodInvalid       = "PodInvalid"       // a pod cannot be told from others of its name
-	ReasonLaterOrder       = "LaterOrder"       // pods are to go after those of a lower order
-	ReasonBudgetSpent      = "BudgetSpent"      // a budget allows no disruption at the moment
-	ReasonBudgetInUse      = "BudgetInUse"      // other pods of the budget are being evicted first
-	ReasonBudgetNever      = "BudgetNever"      // a budget allows no disruption even when all its pods are healthy
-	ReasonBudgetUnhealthy  = "BudgetUnhealthy"  // a budget keeps a pod that is not ready
-	ReasonBudgetNodeSilent = "BudgetNodeSilent" // a budget keeps a pod that is not ready because its node is silent
-	ReasonPodStranded      = "PodStranded"      // a pod should have ended, and its node is silent
-	ReasonBudgetUnobserved = "BudgetUnobserved" // a budget has changed, and its numbers are not computed yet
-	ReasonBudgetBroken     = "BudgetBroken"     // the numbers of a budget are impossible
-	ReasonManyBudgets      = "ManyBudgets"      // more than one budget selects a pod, which the API cannot evict then
-	ReasonEvictionRefused  = "EvictionRefused"  // the API has refused an eviction for the moment
-	ReasonEvictionFailed   = "EvictionFailed"   // the API has answered an eviction with an error
+	ReasonPolicyInvalid    = "PolicyInvalid"       // the policy of the drain is wrong
+	ReasonNodeMissing      = "NodeMissing"         // there is no node of that name
+	ReasonRequestPaused    = "RequestPaused"       // a request is paused
+	ReasonSlotTaken        = "SlotTaken"           // others are out of service first
+	ReasonReplacementDue   = "ReplacementDue"      // a node is to come first that takes its place
+	ReasonRequesterActs    = "RequesterActs"       // the node is empty, and it is the requester's turn
+	ReasonSilentActs       = "RequesterActsSilent" // the same, and nobody knows whether its pods have ended
+	ReasonUncordoning      = "Uncordoning"         // the node is being given back
+	ReasonBeingTainted     = "BeingTainted"        // the node is fenced, and is being tainted out-of-service
+	ReasonStillTainted     = "StillTainted"        // the node was tainted out-of-service here, and is not back
+	ReasonBeingUntainted   = "BeingUntainted"      // the node is back, and the taint out-of-service is being taken back
+	ReasonNodeSilent       = "NodeSilent"          // nothing is heard of the node
+	ReasonNotCordoned      = "NotCordoned"         // the node is being cordoned
+	ReasonPodPending       = "PodPending"          // a pod's eviction was asked for, and is not seen yet
+	ReasonPodTerminating   = "PodTerminating"      // a pod is being deleted
+	ReasonPodRuns          = "PodRuns"             // a pod is waited for until it has run to its end
+	ReasonPodProtected     = "PodProtected"        // the policy keeps a pod
+	ReasonPodInvalid       = "PodInvalid"          // a pod cannot be told from others of its name
+	ReasonLaterOrder       = "LaterOrder"          // pods are to go after those of a lower order
+	ReasonBudgetSpent      = "BudgetSpent"         // a budget allows no disruption at the moment
+	ReasonBudgetInUse      = "BudgetInUse"         // other pods of the budget are being evicted first
+	ReasonBudgetNever      = "BudgetNever"         // a budget allows no disruption even when all its pods are healthy
+	ReasonBudgetUnhealthy  = "BudgetUnhealthy"     // a budget keeps a pod that is not ready
+	ReasonBudgetNodeSilent = "BudgetNodeSilent"    // a budget keeps a pod that is not ready because its node is silent
+	ReasonPodStranded      = "PodStranded"         // a pod should have ended, and its node is silent
+	ReasonBudgetUnobserved = "BudgetUnobserved"    // a budget has changed, and its numbers are not computed yet
+	ReasonBudgetBroken     = "BudgetBroken"        // the numbers of a budget are impossible
+	ReasonManyBudgets      = "ManyBudgets"         // more than one budget selects a pod, which the API cannot evict then
+	ReasonEvictionRefused  = "EvictionRefused"     // the API has refused an eviction for the moment
+	ReasonEvictionFailed   = "EvictionFailed"      // the API has answered an eviction with an error
 )
 
 // Words returns what the wait means, and what would end it.
@@ -54,6 +55,8 @@ func (w Wait) Words() (message, unblock string) {
 		return "its replacement is to come first, by limit " + w.Name, "a node takes its place and is ready, or its requests do not ask for a replacement any more"
 	case ReasonRequesterActs:
 		return "it is out of service for request " + w.Name, "its requester does what it is for, and ends the request"
+	case ReasonSilentActs:
+		return "it is out of service for request " + w.Name + ", but nothing is heard of it: pods that were asked to end may still run there", "its requester makes sure that it is powered off before it relies on that, and ends the request when its work is done"
 	case ReasonUncordoning:
 		return "no request is left, and it is being uncordoned", "the node is seen schedulable"
 	case ReasonBeingTainted:
@@ -65,10 +68,13 @@ func (w Wait) Words() (message, unblock string) {
 	case ReasonNodeSilent:
 		return "nothing is heard of node " + w.Name + ", so its pods cannot be seen to end", "the node is repaired; or it is fenced, that is, known to be powered off: then taint it node.kubernetes.io/out-of-service=nodeshutdown:NoExecute, or report the instance as stopped"
 	case ReasonNotCordoned:
-		return "node " + w.Name + " is being cordoned", "the node is seen unschedulable"
+		return "node " + w.Name + " is being cordoned", "the node is seen unschedulable; if that takes long, look at what the API server says"
 	case ReasonPodPending:
 		return pod + " is being removed", "the pod is seen to end"
 	case ReasonPodTerminating:
+		if w.Owner != "" && w.Owner != "kubelet" {
+			return pod + " is ending", "whoever has set finalizer " + w.Owner + " does its work and removes it; look at that controller"
+		}
 		return pod + " is ending", "it ends; if it never does, look at its finalizers and at the kubelet of its node"
 	case ReasonPodRuns:
 		return pod + " is waited for until it has run to its end", "it succeeds or fails; or delete it, or take back the rule or label that says wait-completed"
@@ -99,7 +105,7 @@ func (w Wait) Words() (message, unblock string) {
 	case ReasonEvictionRefused:
 		return pod + " may not be evicted at present", "what the API server says has passed; it is asked again"
 	case ReasonEvictionFailed:
-		return pod + " could not be evicted", "it is asked again; look at what the API server says"
+		return pod + " could not be evicted", "it is asked again; what the API server says names who refuses: look there"
 	}
 	return w.Reason + " " + w.Name, "it passes"
 }

@@ -19,7 +19,7 @@ import (
 // what always holds. At last all is well, and every machine that is being
 // deleted must lose its hook.
 func TestSimulation(t *testing.T) {
-	n := long.N(60, 5_000)
+	n := long.N(60, 10_000)
 	counts := sim.Run(t, n, func(s *sim.Sim) error { return newPlay(t, s).run() })
 	for _, name := range []string{
 		"crash", "delay", "again", "stale", "observe fails", "unconfirmed", "refused", "other runner", "node falls silent", "put fails",

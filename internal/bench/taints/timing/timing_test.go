@@ -100,6 +100,62 @@ func newHistory(seed uint64) *history {
 	return h
 }
 
+// first returns when Kubernetes' controller evicts a pod, by its rule in a few
+// lines: where tolerations end, the wait that was begun first counts, whatever
+// taints and tolerations change meanwhile, until no taint is left, all are tolerated
+// for good, or one is not tolerated at all.
+func (h *history) first(pod string) (at time.Duration, gone bool) {
+	list, taints := h.pods[pod], []fairlead.Taint(nil)
+	now, begun, due, waits := time.Duration(0), time.Duration(0), time.Duration(0), false
+	for _, e := range h.events {
+		now += e.after
+		if waits && due <= now {
+			return due, true
+		}
+		if e.pod != "" {
+			if e.pod != pod {
+				continue
+			}
+			list = e.tolerations
+		} else {
+			taints = e.taints
+		}
+		least, ends := time.Duration(-1), false
+		tolerated, used := true, 0
+		for i := range taints {
+			j := slices.IndexFunc(list, func(o fairlead.Toleration) bool {
+				return (o.Key == "" || o.Key == taints[i].Key) && (o.Operator == fairlead.TolerationExists || o.Value == taints[i].Value) && (o.Effect == "" || o.Effect == taints[i].Effect)
+			})
+			if j < 0 {
+				tolerated = false
+				break
+			}
+			used++
+			if n := list[j].TolerationSeconds; n != nil {
+				if d := time.Duration(max(0, *n)) * time.Second; !ends || d < least {
+					least, ends = d, true
+				}
+			}
+		}
+		switch {
+		case len(taints) == 0:
+			waits = false
+		case !tolerated:
+			return now, true
+		case !ends:
+			waits = false
+		case waits && begun+least < now+least:
+			// the wait that was begun first goes on
+		default:
+			begun, due, waits = now, now+least, true
+			if least == 0 {
+				return now, true
+			}
+		}
+	}
+	return due, waits
+}
+
 const settle = 3 * time.Minute // longer than any toleration
 
 func theirTaints(list []fairlead.Taint) (out []v1.Taint) {
@@ -241,16 +297,23 @@ func (h *history) ours() map[string]time.Duration {
 }
 
 // TestTimes: on plain histories each pod leaves at the same instant. On the others
-// a pod that leaves at another one, or with one of the two alone, is counted: what
-// happens in them is what docs/compatibility.md names.
+// Kubernetes evicts by the rule of first, which is checked for each pod, and we by
+// another one: each taint by its own time. Pods that leave at another instant, or
+// with one of the two alone, are those that docs/compatibility.md names with that
+// rule; they are counted.
 func TestTimes(t *testing.T) {
-	plain, pods, same, earlier, later, onlyTheirs, onlyOurs := 0, 0, 0, 0, 0, 0, 0
+	plain, pods, same, earlier, later, onlyTheirs, onlyOurs, unexplained := 0, 0, 0, 0, 0, 0, 0, 0
 	for seed := range uint64(long.N(300, 10_000)) {
 		h := newHistory(seed)
 		theirs, ours := h.theirs(t), h.ours()
 		for name := range h.pods {
 			a, left := theirs[name]
 			b, leaves := ours[name]
+			if rule, goes := h.first(name); goes != left || goes && (rule-a).Abs() >= time.Second {
+				if unexplained++; unexplained <= 5 {
+					t.Errorf("seed %d: %s tolerates %v, %+v: Kubernetes evicts it after %s (%v), by its rule after %s (%v)", seed, name, h.pods[name], h.events, a, left, rule, goes)
+				}
+			}
 			equal := left == leaves && (!left || (a-b).Abs() < time.Second)
 			if h.plain {
 				plain++
@@ -274,8 +337,8 @@ func TestTimes(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d pods in plain histories, all the same; %d in others: %d the same, %d earlier and %d later than Kubernetes, %d that it alone evicts, %d that we alone evict",
-		plain, pods, same, earlier, later, onlyTheirs, onlyOurs)
+	t.Logf("%d pods in plain histories, all the same; %d in others: %d the same, %d earlier and %d later than Kubernetes, %d that it alone evicts, %d that we alone evict; %d that Kubernetes does not evict by the rule of first",
+		plain, pods, same, earlier, later, onlyTheirs, onlyOurs, unexplained)
 	if plain == 0 || same*2 < pods {
 		t.Error("too few are the same")
 	}
