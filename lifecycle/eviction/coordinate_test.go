@@ -465,3 +465,15 @@ func ExampleCoordinate() {
 	// pod d/web: ResponderActive: responder acme.io/database-operator is to evict it; it has shown no sign of life yet (owner acme.io/database-operator, since 2026-03-01T12:00:00Z); to unblock: it is done, or the next one gets its turn at 2026-03-01T12:20:00Z if it stays silent
 	// imperative-eviction.k8s.io/evictor
 }
+
+// The last requester withdraws, and the responder that is at work is told to stop.
+func ExampleCoordinate_withdrawn() {
+	s := open("acme.io/database-operator").ask("drain-1", "acme.io/drainer").settle()
+	s.intent("drain-1", eviction.IntentWithdrawn)
+	d := eviction.Coordinate(&s.w, s.now)
+	fmt.Println(d.Update.Status.TargetResponders[0])
+	fmt.Println(fairlead.FindCondition(d.Requests[0].Status.Conditions, eviction.ConditionFailed).Reason)
+	// Output:
+	// {acme.io/database-operator Canceled}
+	// CanceledDueToNoRequesters
+}
