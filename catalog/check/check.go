@@ -25,6 +25,7 @@ type Options struct {
 // Report is what validation found. It never changes.
 type Report struct {
 	findings catalog.Diagnostics // sorted
+	hidden   catalog.Diagnostics // sorted
 	warnings catalog.Diagnostics // sorted
 	opm      opmVerdict
 	counts   Counts
@@ -64,6 +65,10 @@ func (r *Report) Valid() bool { return len(r.findings) == 0 }
 
 // Findings returns what makes the catalog invalid, sorted by position.
 func (r *Report) Findings() catalog.Diagnostics { return slices.Clone(r.findings) }
+
+// Hidden returns findings that were left out because they likely follow from one
+// of [Report.Findings]: one fault is told once. They are sorted by position.
+func (r *Report) Hidden() catalog.Diagnostics { return slices.Clone(r.hidden) }
 
 // Warnings returns the advice of the lints that were asked for, sorted by
 // position.
@@ -134,6 +139,7 @@ func judge(c *catalog.Catalog, flaws map[*catalog.Document]*bundleFlaws, depreca
 	for _, p := range v.sortedPackages() {
 		v.checkPackage(p)
 	}
+	v.quiet()
 	return v.report()
 }
 

@@ -80,9 +80,8 @@ func ExampleReport_WriteText() {
 		fmt.Println(err)
 	}
 	// Output:
-	// etcd.json:1:1: package "etcd": it has no default channel; add a channel and name it as the default [default-channel]
 	// etcd.json:1:35: package "etcd": it has no channel; add an olm.channel document of the package [no-channel]
-	// not valid: 2 findings in 1 package, 0 channels, 0 bundles
+	// not valid: 1 finding in 1 package, 0 channels, 0 bundles
 }
 
 // Lints find what is allowed but likely a mistake.

@@ -62,6 +62,8 @@ type finding struct {
 	path []any // names and indexes that lead to the place in doc
 	opm  []opmNote
 	fix  *Fix // nil unless the hint leaves no choice
+
+	hidden bool // it follows from another one
 }
 
 // add notes a finding at a place in a document.
@@ -130,8 +132,15 @@ func (v *validator) loadFaults() {
 
 // report looks up positions and sorts.
 func (v *validator) report() *Report {
-	findings := placed(v.findings)
-	return &Report{findings: findings, opm: judgeOPM(v.findings), counts: countsOf(v.c), fixes: fixesOf(v.findings),
+	var shown, hidden []finding
+	for _, f := range v.findings {
+		if f.hidden {
+			hidden = append(hidden, f)
+		} else {
+			shown = append(shown, f)
+		}
+	}
+	return &Report{findings: placed(shown), hidden: placed(hidden), opm: judgeOPM(v.findings), counts: countsOf(v.c), fixes: fixesOf(shown),
 		of: v.c, flaws: v.flaws, deprecated: v.deprecated}
 }
 

@@ -39,7 +39,7 @@ func Open(ctx context.Context, fsys fs.FS) (*Editor, error) {
 		return nil, err
 	}
 	e := &Editor{fsys: fsys, c: c, before: map[string]bool{}}
-	for _, d := range report.Findings() {
+	for _, d := range append(report.Findings(), report.Hidden()...) {
 		e.before[complaint(d)] = true
 	}
 	return e, nil

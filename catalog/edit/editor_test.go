@@ -146,7 +146,7 @@ func TestRandomEdits(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}
-		for range long.N(6, 15) {
+		for range edits(t, fsys) {
 			what, p, err := randomEdit(r, e)
 			if err != nil {
 				i := slices.IndexFunc(expected, func(why string) bool { return strings.Contains(err.Error(), why) })
@@ -165,6 +165,30 @@ func TestRandomEdits(t *testing.T) {
 	if made == 0 {
 		t.Error("no edit was made")
 	}
+}
+
+// edits returns how many edits are made of a package: an edit of a large one
+// takes long.
+func edits(t *testing.T, fsys fs.FS) int {
+	t.Helper()
+	if !long.Enabled() {
+		return 6
+	}
+	size := int64(1)
+	err := fs.WalkDir(fsys, ".", func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			size += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return int(min(60, max(28, 4_000_000/size)))
 }
 
 // checkEdit holds a patch against the files, without the help of the editor.

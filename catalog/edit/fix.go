@@ -112,7 +112,7 @@ func (y try) helps(was, is *catalog.Catalog, before, after *check.Report) bool {
 		return true
 	}
 	left := map[string]int{}
-	for _, d := range before.Findings() {
+	for _, d := range append(before.Findings(), before.Hidden()...) {
 		left[complaint(d)]++
 	}
 	if left[complaint(y.finding)]--; y.hides && len(after.Findings()) > len(before.Findings()) {

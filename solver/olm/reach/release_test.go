@@ -1,0 +1,238 @@
+package reach_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/release"
+	"github.com/fairlead/fairlead/internal/archive"
+	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/solver/olm/reach"
+)
+
+// smallPackages visits real packages, of which the resolver can be asked for
+// every user in little time.
+func smallPackages(t *testing.T, visit func(where string, c *catalog.Catalog)) {
+	t.Helper()
+	data := os.Getenv("FAIRLEAD_DATA")
+	if data == "" {
+		data = filepath.Join("..", "..", "..", "..", "shared", "data")
+	}
+	f, err := os.Open(filepath.Join(data, "catalog", "published.tar.gz"))
+	if err != nil {
+		t.Skipf("no real catalogs here: %v", err)
+	}
+	defer f.Close()
+	files, err := archive.Read(t.Context(), f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs, err := fs.Glob(files, "*/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, dir := range dirs {
+		if !long.Enabled() && i%40 != 0 {
+			continue
+		}
+		sub, err := fs.Sub(files, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := catalog.Open(t.Context(), sub, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for p := range c.Packages() {
+			for ch := range p.Channels() {
+				n += len(ch.Entries())
+			}
+		}
+		if n > 1 && n < 40 {
+			visit(dir, c)
+		}
+	}
+}
+
+// changed returns the next version of a package as a careless author may make
+// it: entries go, lose what they replace or skip, or a new head comes that leads
+// from somewhere.
+func changed(r *rand.Rand, c *catalog.Catalog) fstest.MapFS {
+	var text strings.Builder
+	write := func(v any) {
+		line, err := json.Marshal(v)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintf(&text, "%s\n", line)
+	}
+	gone := map[string]bool{}
+	for p := range c.Packages() {
+		fresh := p.Name() + ".v999.0.0"
+		write(map[string]any{"schema": catalog.SchemaPackage, "name": p.Name(), "defaultChannel": p.DefaultChannel()})
+		for b := range p.Bundles() {
+			if r.IntN(8) == 0 {
+				gone[b.Name()] = true
+			}
+		}
+		used := map[string]bool{}
+		added := false
+		for ch := range p.Channels() {
+			var entries []catalog.Entry
+			for _, e := range ch.Entries() {
+				switch {
+				case gone[e.Name]:
+					continue
+				case r.IntN(12) == 0:
+					e.Replaces = ""
+				case r.IntN(12) == 0:
+					e.SkipRange, e.Skips = "", nil
+				}
+				entries = append(entries, e)
+				used[e.Name] = true
+			}
+			if heads := catalog.Heads(entries); len(heads) > 0 && r.IntN(2) == 0 {
+				e := catalog.Entry{Name: fresh, Replaces: heads[0], Skips: heads[1:]}
+				if r.IntN(3) == 0 { // the faulty case of authors: what is skipped is not installed
+					e.Replaces, e.Skips = "", heads
+				}
+				entries, added = append(entries, e), true
+			}
+			if len(entries) > 0 {
+				write(map[string]any{"schema": catalog.SchemaChannel, "package": p.Name(), "name": ch.Name(), "entries": entries})
+			}
+		}
+		bundle := func(name, version string, facts []catalog.Property) {
+			properties := []catalog.Property{{Type: catalog.PropertyPackage, Value: json.RawMessage(fmt.Sprintf(`{"packageName": %q, "version": %q}`, p.Name(), version))}}
+			for _, f := range facts {
+				if f.Type != catalog.PropertyPackage {
+					properties = append(properties, f)
+				}
+			}
+			write(map[string]any{"schema": catalog.SchemaBundle, "package": p.Name(), "name": name, "image": "r.io/x:1", "properties": properties})
+		}
+		for b := range p.Bundles() {
+			if facts, err := b.Facts(); err == nil && used[b.Name()] {
+				bundle(b.Name(), b.Version(), facts)
+			}
+		}
+		if added {
+			bundle(fresh, "999.0.0", nil)
+		}
+	}
+	return fstest.MapFS{"catalog.json": {Data: []byte(text.String())}}
+}
+
+// lost asks the resolver for every user of the old catalog. Besides those who do
+// not reach the head any more it returns those who did.
+func lost(ctx context.Context, t *testing.T, r *reach.Resolver, before, now *catalog.Catalog) (list []string, did map[string]bool) {
+	t.Helper()
+	did = map[string]bool{}
+	for p := range before.Packages() {
+		for ch := range p.Channels() {
+			for _, e := range ch.Entries() {
+				from := catalog.Installed{Name: e.Name, Version: p.Version(e.Name)}
+				was, err := r.Reach(ctx, before, p.Name(), ch.Name(), from)
+				if err != nil {
+					t.Fatal(err)
+				}
+				is, err := r.Reach(ctx, now, p.Name(), ch.Name(), from)
+				if err != nil {
+					t.Fatal(err)
+				}
+				name := ch.Name() + " " + e.Name
+				if did[name] = was == ""; did[name] && is != "" {
+					list = append(list, name)
+				}
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list), did
+}
+
+// TestReleases: of random releases of real packages the gate says what asking
+// the resolver for every user says, by the rules of v0; and a patch that is
+// offered helps all but those that it says it does not. (Who does not get what
+// the operators require from the old catalog alone is told by the graph, and
+// cannot be asked for.)
+func TestReleases(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	ctx := t.Context()
+	done, stranding, patched := 0, 0, 0
+	smallPackages(t, func(where string, before *catalog.Catalog) {
+		for range long.N(2, 5) {
+			if done >= 2_000 {
+				return
+			}
+			files := changed(r, before)
+			report, err := release.Judge(ctx, before, files, &release.Options{Resolver: &reach.Resolver{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			now, err := catalog.Open(ctx, files, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, did := lost(ctx, t, &reach.Resolver{}, before, now)
+			var got []string
+			for _, p := range report.Diff.Packages {
+				for _, s := range p.Stranded {
+					if slices.Contains(s.Rules, catalog.OLMv0) {
+						got = append(got, s.Channel+" "+s.Bundle)
+					}
+				}
+			}
+			for _, u := range report.Unresolved {
+				got = append(got, u.Channel+" "+u.Bundle)
+			}
+			slices.Sort(got)
+			got = slices.DeleteFunc(got, func(name string) bool { return !did[name] })
+			if got = slices.Compact(got); !slices.Equal(got, want) {
+				t.Fatalf("%s: the gate says %q, the resolver %q\n%s", where, got, want, files["catalog.json"].Data)
+			}
+			done++
+			if len(want) > 0 {
+				stranding++
+			}
+			if report.Patch == nil {
+				continue
+			}
+			patched++
+			after, err := report.Patch.Patched(files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fixed, err := catalog.Open(ctx, after, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			left, _ := lost(ctx, t, &reach.Resolver{}, before, fixed)
+			for _, name := range left {
+				ch, bundle, _ := strings.Cut(name, " ")
+				told := slices.ContainsFunc(report.Left, func(l string) bool { return strings.Contains(l, "channel "+ch+": who has "+bundle+":") })
+				if !told && len(report.Unresolved) == 0 {
+					t.Fatalf("%s: %s is stranded with the patch, and the report does not say so\n%s", where, name, files["catalog.json"].Data)
+				}
+			}
+			if len(left) > len(want) {
+				t.Fatalf("%s: with the patch %d are stranded, without it %d", where, len(left), len(want))
+			}
+		}
+	})
+	t.Logf("%d releases, %d strand somebody, %d with a patch", done, stranding, patched)
+	if stranding == 0 || patched == 0 {
+		t.Errorf("%d strand somebody, %d have a patch", stranding, patched)
+	}
+}
