@@ -138,7 +138,7 @@ func (c *clusterReader) list(d *json.Decoder, kind string) error {
 		return nil
 	}
 	if open != json.Delim('[') {
-		return &ReadError{"the document", "items", "it is no list"}
+		return &ReadError{"the document", "items", "it is not a list"}
 	}
 	for d.More() {
 		var item json.RawMessage
@@ -220,6 +220,6 @@ func syntax(d *json.Decoder, err error) error {
 
 // misfit returns the first field that does not decode, by its path.
 func misfit(data []byte, into any, title string) error {
-	field, problem := object.Misfit(bytes.TrimSpace(data), into)
+	field, problem := object.Mismatch(bytes.TrimSpace(data), into)
 	return &ReadError{title, field, problem}
 }

@@ -100,9 +100,9 @@ func RestrictionOf(namespace fairlead.ObjectMeta, cluster Restriction) (Restrict
 			continue
 		}
 		if err := json.Unmarshal([]byte(text), a.list); err != nil {
-			field, problem := object.Misfit([]byte(text), a.list)
+			field, problem := object.Mismatch([]byte(text), a.list)
 			if problem == "" {
-				problem = "it is no list of tolerations in JSON"
+				problem = "it is not a list of tolerations in JSON"
 			}
 			return Restriction{}, &ReadError{"namespace/" + namespace.Name, "metadata.annotations[" + a.name + "]" + field, problem}
 		}

@@ -12,16 +12,16 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Misfit returns the path of the first value in a JSON document that does not
+// Mismatch returns the path of the first value in a JSON document that does not
 // decode into a variable of the type of the one that into points to, such as
 // spec.taints[0].key, and what is wrong with it. The path is that of the JSON;
 // both are empty if everything decodes. It is for messages: json.Unmarshal
 // names the type, but not which element of a list it was.
-func Misfit(data []byte, into any) (path, problem string) {
-	return misfit("", data, reflect.TypeOf(into).Elem())
+func Mismatch(data []byte, into any) (path, problem string) {
+	return mismatch("", data, reflect.TypeOf(into).Elem())
 }
 
-func misfit(path string, data []byte, t reflect.Type) (string, string) {
+func mismatch(path string, data []byte, t reflect.Type) (string, string) {
 	if string(data) == "null" {
 		return "", ""
 	}
@@ -37,10 +37,10 @@ func misfit(path string, data []byte, t reflect.Type) (string, string) {
 	case reflect.Slice:
 		var list []json.RawMessage
 		if json.Unmarshal(data, &list) != nil {
-			return path, "it is no list"
+			return path, "it is not a list"
 		}
 		for i, element := range list {
-			if p, problem := misfit(fmt.Sprintf("%s[%d]", path, i), element, t.Elem()); problem != "" {
+			if p, problem := mismatch(fmt.Sprintf("%s[%d]", path, i), element, t.Elem()); problem != "" {
 				return p, problem
 			}
 		}
@@ -59,7 +59,7 @@ func custom(t reflect.Type) bool {
 func members(path string, data []byte, t reflect.Type) (string, string) {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(data, &object) != nil {
-		return path, "it is no object"
+		return path, "it is not an object"
 	}
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
@@ -67,7 +67,7 @@ func members(path string, data []byte, t reflect.Type) (string, string) {
 		if !there || name == "" {
 			continue
 		}
-		if p, problem := misfit(words.Field(path, name), value, t.Field(i).Type); problem != "" {
+		if p, problem := mismatch(words.Field(path, name), value, t.Field(i).Type); problem != "" {
 			return p, problem
 		}
 	}
@@ -77,7 +77,7 @@ func members(path string, data []byte, t reflect.Type) (string, string) {
 func entries(path string, data []byte, t reflect.Type) (string, string) {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(data, &object) != nil {
-		return path, "it is no object"
+		return path, "it is not an object"
 	}
 	names := make([]string, 0, len(object))
 	for name := range object {
@@ -85,7 +85,7 @@ func entries(path string, data []byte, t reflect.Type) (string, string) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if p, problem := misfit(words.Field(path, name), object[name], t.Elem()); problem != "" {
+		if p, problem := mismatch(words.Field(path, name), object[name], t.Elem()); problem != "" {
 			return p, problem
 		}
 	}
