@@ -1,6 +1,8 @@
 // Command bench solves the same problems with fairlead and with its peers,
 // judges the answers, and prints what they cost as Markdown tables: those named
-// by the arguments, or those that take no real catalogs and little time.
+// by the arguments, or those that take no real catalogs and little time. With
+// "update" and files it writes the tables of documents from what benchmarks printed
+// into those files.
 package main
 
 import (
@@ -17,6 +19,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bench/duel"
 	"github.com/fairlead/fairlead/internal/bench/registry"
 	"github.com/fairlead/fairlead/internal/bench/resolution"
+	"github.com/fairlead/fairlead/internal/bench/table"
 	"github.com/fairlead/fairlead/internal/bench/taints"
 )
 
@@ -26,6 +29,9 @@ func main() {
 	if child, err := cost.Child(ctx, append(registry.Tasks(), resolution.Tasks()...)...); child {
 		exit(err)
 	}
+	if len(os.Args) > 1 && os.Args[1] == "update" {
+		exit(update(os.Args[2:]))
+	}
 	out := bufio.NewWriter(os.Stdout)
 	err := report(ctx, out, os.Args[1:])
 	if flushErr := out.Flush(); err == nil {
@@ -34,17 +40,46 @@ func main() {
 	exit(err)
 }
 
-// table is one that can be asked for.
-type table struct {
+// update writes the tables of both READMEs from the output of benchmarks.
+func update(files []string) error {
+	var output []io.Reader
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		output = append(output, f)
+	}
+	results, err := table.Read(io.MultiReader(output...))
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"README.md", "../../README.md"} {
+		old, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		doc, err := results.Update(string(old))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := os.WriteFile(name, []byte(doc), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A reporter writes a table that can be asked for.
+type reporter struct {
 	name  string
 	write func(context.Context, io.Writer) error
 	named bool // made only when it is named
 }
 
-func tables() []table {
-	return []table{
-		{"single", duel.ReportSingle, false},
-		{"graphs", duel.ReportGraphs, false},
+func reporters() []reporter {
+	return []reporter{
 		{"whatif", duel.ReportWhatIf, false},
 		{"cancel", duel.ReportCancel, false},
 		{"catalog", registry.Report, true},
@@ -58,7 +93,7 @@ func tables() []table {
 // report writes the tables of the names given.
 func report(ctx context.Context, w io.Writer, names []string) error {
 	var known []string
-	for _, t := range tables() {
+	for _, t := range reporters() {
 		known = append(known, t.name)
 	}
 	for _, name := range names {
@@ -66,7 +101,7 @@ func report(ctx context.Context, w io.Writer, names []string) error {
 			return fmt.Errorf("there is no table %q: there are %s", name, strings.Join(known, ", "))
 		}
 	}
-	for _, t := range tables() {
+	for _, t := range reporters() {
 		if slices.Contains(names, t.name) || len(names) == 0 && !t.named {
 			if err := t.write(ctx, w); err != nil {
 				return err

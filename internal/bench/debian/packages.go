@@ -190,7 +190,9 @@ type offer struct {
 // State states the problem: package i is the variable i+1. A dependency prefers
 // its alternatives in the order given, of each the packages of that name, then
 // those that provide it, in the order of the list.
-func (f *Fields) State() *solver.Problem {
+func (f *Fields) State() *solver.Problem { return f.statement().p }
+
+func (f *Fields) statement() *statement {
 	s := &statement{Fields: f, p: &solver.Problem{}, named: make([][]solver.Var, f.Names), provided: make([][]offer, f.Names),
 		meeting: make([][]solver.Var, len(f.Relations)), known: make([]bool, len(f.Relations))}
 	s.p.Grow(len(f.Packages), 5*len(f.Packages), 6*len(f.Packages))
@@ -231,7 +233,7 @@ func (f *Fields) State() *solver.Problem {
 			s.p.Limit(1, own, nil)
 		}
 	}
-	return s.p
+	return s
 }
 
 // meets returns the packages that meet a relation.

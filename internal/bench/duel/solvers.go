@@ -42,11 +42,28 @@ func prepareOurs(p *Problem) func(context.Context) (Answer, error) {
 }
 
 // state states a problem in our terms. The variable of index i is i+1: they
-// are counted from 1.
+// are counted from 1, and names are told apart already.
 func state(p *Problem) *solver.Problem {
 	problem := &solver.Problem{}
+	constraints, literals := len(p.Limits), 0
 	for _, v := range p.Vars {
-		problem.Var(v.Name)
+		constraints += 1 + len(v.Needs) + len(v.Conflicts)
+		for _, candidates := range v.Needs {
+			literals += 1 + len(candidates)
+		}
+		literals += 2 * len(v.Conflicts)
+		if v.Required {
+			literals++
+		} else {
+			constraints--
+		}
+	}
+	for _, limit := range p.Limits {
+		literals += len(limit)
+	}
+	problem.Grow(len(p.Vars), constraints, literals)
+	for _, v := range p.Vars {
+		problem.NewVar(v.Name)
 	}
 	var buffer []solver.Var
 	list := func(indexes []int) []solver.Var {

@@ -1,0 +1,187 @@
+// Package table writes tables of documents from the output of Go benchmarks.
+package table
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/bench/cost"
+)
+
+// Results are what a run of benchmarks printed.
+type Results struct {
+	names  []string                        // in the order of the output
+	values map[string]map[string][]float64 // by name and unit: one for each run
+}
+
+// Read reads the output of "go test -bench". Lines that are no results are passed
+// over.
+func Read(r io.Reader) (*Results, error) {
+	all := &Results{values: make(map[string]map[string][]float64)}
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		words := strings.Fields(lines.Text())
+		if len(words) < 4 || !strings.HasPrefix(words[0], "Benchmark") {
+			continue
+		}
+		name := strings.TrimPrefix(words[0], "Benchmark")
+		if at := strings.LastIndexByte(name, '-'); at > 0 { // how many processors
+			if _, err := strconv.Atoi(name[at+1:]); err == nil {
+				name = name[:at]
+			}
+		}
+		if all.values[name] == nil {
+			all.values[name] = make(map[string][]float64)
+			all.names = append(all.names, name)
+		}
+		for i := 2; i+1 < len(words); i += 2 {
+			v, err := strconv.ParseFloat(words[i], 64)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %q is not a number", name, words[i])
+			}
+			all.values[name][words[i+1]] = append(all.values[name][words[i+1]], v)
+		}
+	}
+	return all, lines.Err()
+}
+
+// value returns the median of what was measured.
+func (r *Results) value(name, unit string) (v float64, ok bool) {
+	all := slices.Sorted(slices.Values(r.values[name][unit]))
+	if len(all) == 0 {
+		return 0, false
+	}
+	return all[len(all)/2], true
+}
+
+// Table writes what a benchmark measured whose names are
+// BENCHMARK/SOLVER/WORKLOAD: a row for each workload, with the time of the
+// processors of each solver, bytes and allocations, how many answers of a peer are
+// wrong, and how many times the time of the first one it takes.
+func (r *Results) Table(benchmark string) string {
+	var solvers, workloads []string
+	for _, name := range r.names {
+		parts := strings.SplitN(name, "/", 3)
+		if len(parts) < 3 || parts[0] != benchmark {
+			continue
+		}
+		if !slices.Contains(solvers, parts[1]) {
+			solvers = append(solvers, parts[1])
+		}
+		if !slices.Contains(workloads, parts[2]) {
+			workloads = append(workloads, parts[2])
+		}
+	}
+	if len(solvers) == 0 {
+		return ""
+	}
+	var out strings.Builder
+	head := append([]string{strings.ToLower(benchmark)}, solvers...)
+	for _, peer := range solvers[1:] {
+		head = append(head, peer+" takes")
+	}
+	cost.Head(&out, head...)
+	for _, w := range workloads {
+		row := []string{w}
+		for _, s := range solvers {
+			row = append(row, r.cell(benchmark+"/"+s+"/"+w))
+		}
+		own, _ := r.value(benchmark+"/"+solvers[0]+"/"+w, "cpu-ns/op")
+		for _, peer := range solvers[1:] {
+			theirs, _ := r.value(benchmark+"/"+peer+"/"+w, "cpu-ns/op")
+			ratio := cost.Ratio(time.Duration(theirs), time.Duration(own))
+			if ratio != "" {
+				ratio += " x"
+			}
+			row = append(row, ratio)
+		}
+		cost.Row(&out, row...)
+	}
+	return out.String()
+}
+
+func (r *Results) cell(name string) string {
+	t, ok := r.value(name, "cpu-ns/op")
+	if !ok {
+		return ""
+	}
+	words := []string{cost.Duration(time.Duration(t))}
+	if bytes, ok := r.value(name, "B/op"); ok {
+		allocs, _ := r.value(name, "allocs/op")
+		words = append(words, cost.Size(uint64(bytes)), fmt.Sprintf("%.0f allocs", allocs))
+	}
+	for _, unit := range []string{"packages", "questions", "requests", "broken", "worse"} {
+		if v, ok := r.value(name, unit); ok && v > 0 {
+			words = append(words, fmt.Sprintf("%.0f %s", v, unit))
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// Short writes one line: how many times that of the first solver is the time of
+// the second one.
+func (r *Results) Short(benchmark string) string {
+	var own, peer string
+	var ratios []string
+	for _, name := range r.names {
+		parts := strings.SplitN(name, "/", 3)
+		if len(parts) < 3 || parts[0] != benchmark {
+			continue
+		}
+		switch parts[1] {
+		case cmp.Or(own, parts[1]):
+			own = parts[1]
+			continue
+		case cmp.Or(peer, parts[1]):
+			peer = parts[1]
+		default:
+			continue
+		}
+		a, _ := r.value(name, "cpu-ns/op")
+		b, _ := r.value(benchmark+"/"+own+"/"+parts[2], "cpu-ns/op")
+		if ratio := cost.Ratio(time.Duration(a), time.Duration(b)); ratio != "" {
+			ratios = append(ratios, parts[2]+" "+ratio)
+		}
+	}
+	if ratios == nil {
+		return ""
+	}
+	return fmt.Sprintf("- %s's time by that of %s: %s\n", peer, own, strings.Join(ratios, " · "))
+}
+
+// Update replaces, in a document, what stands between the lines
+// "<!-- table NAME -->" and "<!-- end of table -->", for every name that there are
+// results of. Instead of a name, "short NAME, NAME" gives a line for each.
+func (r *Results) Update(doc string) (string, error) {
+	const begin, end = "<!-- table ", "<!-- end of table -->"
+	var out strings.Builder
+	for {
+		before, rest, found := strings.Cut(doc, begin)
+		out.WriteString(before)
+		if !found {
+			return out.String(), nil
+		}
+		name, rest, ok := strings.Cut(rest, " -->\n")
+		old, rest, ends := strings.Cut(rest, end)
+		if !ok || !ends || strings.Contains(old, begin) {
+			return "", fmt.Errorf("table %q does not end: put %s on a line after it", name, end)
+		}
+		var text string
+		if names, short := strings.CutPrefix(name, "short "); short {
+			for name := range strings.SplitSeq(names, ", ") {
+				text += r.Short(name)
+			}
+		} else if text = r.Table(name); text != "" {
+			text = "\n" + text + "\n"
+		}
+		old = cmp.Or(text, old)
+		fmt.Fprintf(&out, "%s%s -->\n%s%s", begin, name, old, end)
+		doc = rest
+	}
+}

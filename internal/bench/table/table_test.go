@@ -1,0 +1,61 @@
+package table_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/bench/table"
+)
+
+const output = `goos: linux
+BenchmarkSolve/ours/small-2     100   2000 ns/op   1500 cpu-ns/op   2048 B/op  3 allocs/op
+BenchmarkSolve/ours/small-2     100   2000 ns/op   1000 cpu-ns/op   2048 B/op  3 allocs/op
+BenchmarkSolve/ours/small-2     100   2000 ns/op   9000 cpu-ns/op   2048 B/op  3 allocs/op
+BenchmarkSolve/ours/only-2      100   2000 ns/op   2000 cpu-ns/op
+BenchmarkSolve/peer/small-2     100   2000 ns/op   3000 cpu-ns/op   4096 B/op  9 allocs/op  2 broken
+BenchmarkOther-2                100   2000 ns/op
+ok  	example	1.0s
+`
+
+func TestUpdate(t *testing.T) {
+	results, err := table.Read(strings.NewReader(output))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := "before\n<!-- table Solve -->\nold\n<!-- end of table -->\nbetween\n<!-- table short Solve, None -->\n<!-- end of table -->\n" +
+		"<!-- table None -->\nkept\n<!-- end of table -->\nafter\n"
+	want := `before
+<!-- table Solve -->
+
+| solve | ours | peer | peer takes |
+|---|---|---|---|
+| small | 1.5 us, 2.05 kB, 3 allocs | 3 us, 4.1 kB, 9 allocs, 2 broken | 2.0 x |
+| only | 2 us |  |  |
+
+<!-- end of table -->
+between
+<!-- table short Solve, None -->
+- peer's time by that of ours: small 2.0
+<!-- end of table -->
+<!-- table None -->
+kept
+<!-- end of table -->
+after
+`
+	got, err := results.Update(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != want {
+		t.Errorf("got\n%s", got)
+	}
+	if again, err := results.Update(got); err != nil || again != got {
+		t.Errorf("the second time: %v\n%s", err, again)
+	}
+	if _, err := results.Update("<!-- table Solve -->\n"); err == nil {
+		t.Error("a table without an end")
+	}
+	if _, err := table.Read(strings.NewReader("BenchmarkA 1 x ns/op")); err == nil {
+		t.Error("a number that is none")
+	}
+}
