@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,11 +14,11 @@ import (
 
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/payload"
-	"github.com/fairlead/fairlead/examples/kubernetes/config"
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/operator"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/clusterversion"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -202,19 +203,9 @@ func (u *upgrade) prepare() {
 			u.Fatal(err)
 		}
 	}
-	for _, file := range []string{"crd/clusterversions.yaml", "crd/clusteroperators.yaml"} {
-		data, err := fs.ReadFile(config.Files, file)
-		if err != nil {
-			u.Fatal(err)
-		}
-		objects, err := operator.Decode(data)
-		if err != nil {
-			u.Fatal(err)
-		}
-		for _, o := range objects {
-			operator.Apply(u.T, u.admin, o)
-		}
-	}
+	u.definitions(
+		"config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusterversions-Default.crd.yaml",
+		"config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml")
 	releases := u.TempDir()
 	u.tasks = map[string][]*payload.Manifest{}
 	for version, digest := range map[string]string{oldVersion: oldDigest, newVersion: newDigest} {
@@ -228,15 +219,42 @@ func (u *upgrade) prepare() {
 	}
 	u.flags = []string{
 		"-controllers=clusterversion", "-leader-elect=false", "-clusterversion-own-image=" + releaseImage + oldDigest, "-clusterversion-own-version=" + oldVersion,
-		"-clusterversion-releases=" + releases, "-clusterversion-trusted=" + newDigest, "-clusterversion-retry=1s",
+		"-clusterversion-pod=operator-0", "-clusterversion-releases=" + releases, "-clusterversion-trusted=" + newDigest, "-clusterversion-retry=1s",
 	}
-	u.eventually("the kinds of config/crd are served", func() string {
+	u.eventually("the kinds are served", func() string {
 		cv := object("config.openshift.io/v1", "ClusterVersion", "version")
 		cv.Object["spec"] = map[string]any{"channel": "stable-1", "clusterID": "5ec312f9-f729-429d-a454-61d4906896ca"}
 		return problem(u.admin.Create(u.Context(), cv))
 	})
 	operator.Install(u.T, u.Cluster, "rbac-clusterversion.yaml")
 	u.grant()
+	u.eventually("the operator has a pod", func() string { // which is what it takes its own release from
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: operator.Namespace, Name: "operator-0"}}
+		pod.Spec.NodeName, pod.Spec.Containers = "n1", []corev1.Container{{Name: "operator", Image: releaseImage + oldDigest}}
+		return problem(u.admin.Create(u.Context(), pod))
+	})
+}
+
+// definitions installs definitions of OpenShift's own API, from its Go module.
+func (w *world) definitions(files ...string) {
+	w.Helper()
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api").Output()
+	if err != nil {
+		w.Fatalf("where the definitions of OpenShift are: %v", err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(dir)), file))
+		if err != nil {
+			w.Fatal(err)
+		}
+		objects, err := operator.Decode(data)
+		if err != nil {
+			w.Fatal(err)
+		}
+		for _, o := range objects {
+			operator.Apply(w.T, w.admin, o)
+		}
+	}
 }
 
 // write writes a release to disk.

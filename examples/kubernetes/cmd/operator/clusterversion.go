@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ type clusterVersionController struct {
 	trusted      string
 	architecture string
 	prometheus   string
+	pod          string
 	token, ca    string
 	force        bool
 	interval     time.Duration
@@ -40,7 +42,8 @@ func (c *clusterVersionController) define(flags *flag.FlagSet) {
 	flags.StringVar(&c.releases, "clusterversion-releases", "/var/lib/fairlead/releases", "`directory` of releases: algorithm/hex of the digest, or the version")
 	flags.StringVar(&c.trusted, "clusterversion-trusted", "", "`digests` of the releases that may be trusted, with commas, and no others; empty trusts those that are signed as the own release says")
 	flags.StringVar(&c.architecture, "clusterversion-architecture", "", "`architecture` to ask the update service for, such as amd64; empty asks nobody")
-	flags.StringVar(&c.prometheus, "clusterversion-prometheus", "", "`URL` of the Prometheus that evaluates the risks of updates; empty for none")
+	flags.StringVar(&c.prometheus, "clusterversion-prometheus", "", "`URL` of the Prometheus that evaluates the risks of updates and has the cluster's alerts; empty for none")
+	flags.StringVar(&c.pod, "clusterversion-pod", os.Getenv("POD_NAME"), "`name` of the pod that this program runs in, in -namespace: its image is the own one; the default is $POD_NAME")
 	flags.StringVar(&c.token, "clusterversion-prometheus-token", "", "`file` of the bearer token for it")
 	flags.StringVar(&c.ca, "clusterversion-prometheus-ca", "", "`file` of the certificate authorities for it")
 	flags.BoolVar(&c.force, "clusterversion-force", false, "take fields over from other field managers")
@@ -64,8 +67,11 @@ func (c *clusterVersionController) setup(ctx context.Context, mgr ctrl.Manager, 
 		Trace:    s.metrics.Trace("cvo"),
 		Registry: metrics.Registry,
 	}
-	if opts.Updates, err = c.updates(); err != nil {
+	if opts.Updates, opts.Alerts, err = c.updates(); err != nil {
 		return err
+	}
+	if c.pod != "" {
+		opts.Pod = &clusterversion.Pod{Namespace: s.namespace, Name: c.pod}
 	}
 	return clusterversion.SetupWithManager(mgr, opts)
 }
@@ -118,18 +124,22 @@ func (n nobody) Verify(_ context.Context, digest string) error {
 	return fmt.Errorf("unable to verify %q: %w; mend that, or list the digest in -clusterversion-trusted", digest, n.why)
 }
 
-// updates says how the update service is asked; nil for nobody.
-func (c *clusterVersionController) updates() (*clusterversion.Updates, error) {
-	if c.architecture == "" {
-		return nil, nil
+// updates says how the update service is asked, and where alerts are; nil for
+// nobody.
+func (c *clusterVersionController) updates() (*clusterversion.Updates, clusterversion.Alerts, error) {
+	var out *clusterversion.Updates
+	if c.architecture != "" {
+		out = &clusterversion.Updates{Architecture: c.architecture}
 	}
-	out := &clusterversion.Updates{Architecture: c.architecture}
-	if c.prometheus != "" {
-		by, err := promql.New(c.prometheus, &promql.Options{TokenFile: c.token, CAFile: c.ca})
-		if err != nil {
-			return nil, fmt.Errorf("-clusterversion-prometheus: %w", err)
-		}
+	if c.prometheus == "" {
+		return out, nil, nil
+	}
+	by, err := promql.New(c.prometheus, &promql.Options{TokenFile: c.token, CAFile: c.ca})
+	if err != nil {
+		return nil, nil, fmt.Errorf("-clusterversion-prometheus: %w", err)
+	}
+	if out != nil {
 		out.Evaluator = by
 	}
-	return out, nil
+	return out, by, nil
 }

@@ -33,6 +33,7 @@ type Backend struct {
 	deleting deleting
 	releases releases
 	updates  updates
+	alerts   alerts
 	seen     seen
 }
 
@@ -76,7 +77,10 @@ func (b *Backend) Observe(ctx context.Context, name string) (*cvo.World, error) 
 		b.seen.set(nil, nil, nil)
 		return &cvo.World{}, err
 	}
-	w := &cvo.World{Cluster: version, Own: b.opts.Own}
+	w := &cvo.World{Cluster: version}
+	if w.Own, err = b.own(ctx); err != nil {
+		return nil, err
+	}
 	if w.Operators, err = b.operators(ctx); err != nil {
 		return nil, err
 	}
@@ -91,6 +95,7 @@ func (b *Backend) Observe(ctx context.Context, name string) (*cvo.World, error) 
 		return nil, err
 	}
 	b.tellUpdates(w)
+	b.tellAlerts(ctx, w)
 	b.seen.set(object, version, w.Operators)
 	return w, nil
 }

@@ -29,12 +29,18 @@ type Options struct {
 	// Own is the release that the engine is part of, see cvo.World: the first one
 	// that the cluster is to run, which needs no verification.
 	Own cvo.Release
+	// Pod is the pod that this process runs in; its image is what Own is then, for
+	// that is what runs. Nil means that Own says it.
+	Pod *Pod
 	// Source brings the files of releases. Nil means that none can be had.
 	Source Source
 	// Verifier vouches for release images. Nil vouches for none.
 	Verifier cvo.Verifier
 	// Updates says how to ask for updates. Nil means that nobody is asked.
 	Updates *Updates
+	// Alerts is where the cluster's alerts are asked for, every half minute at most.
+	// Nil means that they are not known.
+	Alerts Alerts
 	// Policy is the engine's; nil means the zero one. New reads its
 	// RetrieveTimeout and the profile of its Filter.
 	Policy *cvo.Policy

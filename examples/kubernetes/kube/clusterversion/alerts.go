@@ -1,0 +1,58 @@
+package clusterversion
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/fairlead/fairlead/cvo"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// Alerts is where the cluster's alerts are asked for; promql.Evaluator is one.
+type Alerts interface {
+	// Alerts returns the alerts, pending ones included. An empty list means that
+	// there are none; what is not known is an error.
+	Alerts(ctx context.Context) ([]cvo.Alert, error)
+}
+
+// How often alerts are asked for, how long an answer counts when there is no
+// newer one, and how long one may take.
+const (
+	alertsEvery = 30 * time.Second
+	alertsHold  = 5 * time.Minute
+	alertsTime  = 10 * time.Second
+)
+
+// alerts keeps the last answer.
+type alerts struct {
+	mu     sync.Mutex
+	asked  time.Time
+	at     time.Time // of the answer
+	answer []cvo.Alert
+}
+
+// tellAlerts adds the alerts of the cluster: those of the last answer. A server
+// that does not answer holds up nothing; its alerts are forgotten after a while.
+func (b *Backend) tellAlerts(ctx context.Context, w *cvo.World) {
+	if b.opts.Alerts == nil {
+		return
+	}
+	a, now := &b.alerts, b.opts.Clock.Now()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if since := now.Sub(a.asked); a.asked.IsZero() || since < 0 || since >= alertsEvery {
+		a.asked = now
+		ctx, cancel := context.WithTimeout(ctx, alertsTime)
+		answer, err := b.opts.Alerts.Alerts(ctx)
+		cancel()
+		if err == nil {
+			a.at, a.answer = now, answer
+		} else {
+			log.FromContext(ctx).Info("alerts are not known", "error", err.Error())
+		}
+	}
+	if held := now.Sub(a.at); !a.at.IsZero() && held >= 0 && held < alertsHold {
+		w.Alerts = a.answer
+	}
+}

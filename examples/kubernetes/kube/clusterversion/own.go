@@ -1,0 +1,57 @@
+package clusterversion
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/cvo"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Pod names the pod that the controller runs in.
+type Pod struct {
+	Namespace, Name string
+	Container       string // empty means its first one
+}
+
+// own is the release that runs here: what the pod of this process runs, where
+// that is known, and not what somebody once wrote into its arguments.
+func (b *Backend) own(ctx context.Context) (cvo.Release, error) {
+	p := b.opts.Pod
+	if p == nil {
+		return b.opts.Own, nil
+	}
+	var pod corev1.Pod
+	if err := b.client.Get(ctx, client.ObjectKey{Namespace: p.Namespace, Name: p.Name}, &pod); err != nil {
+		return cvo.Release{}, fmt.Errorf("pod %s/%s, which this process is said to run in: %w", p.Namespace, p.Name, err)
+	}
+	i := slices.IndexFunc(pod.Spec.Containers, func(c corev1.Container) bool { return p.Container == "" || c.Name == p.Container })
+	if i < 0 {
+		return cvo.Release{}, fmt.Errorf("pod %s/%s has no container %q: name the one that this process runs in", p.Namespace, p.Name, p.Container)
+	}
+	image := pod.Spec.Containers[i].Image
+	for _, s := range pod.Status.ContainerStatuses {
+		if s.Name == pod.Spec.Containers[i].Name && !strings.Contains(image, "@") {
+			image = pulled(s.ImageID, image)
+		}
+	}
+	if cvo.SameImage(image, b.opts.Own.Image) {
+		return b.opts.Own, nil
+	}
+	return cvo.Release{Image: image}, nil // its version is that of its payload
+}
+
+// pulled is the image that a runtime says it has pulled, by digest; what was asked
+// for if it does not say.
+func pulled(id, asked string) string {
+	if _, rest, found := strings.Cut(id, "://"); found {
+		id = rest // docker-pullable://...
+	}
+	if strings.Contains(id, "@") {
+		return id
+	}
+	return asked
+}
