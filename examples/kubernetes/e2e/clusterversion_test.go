@@ -205,7 +205,8 @@ func (u *upgrade) prepare() {
 	}
 	u.definitions(
 		"config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusterversions-Default.crd.yaml",
-		"config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml")
+		"config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml",
+		"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_featuregates.crd.yaml")
 	releases := u.TempDir()
 	u.tasks = map[string][]*payload.Manifest{}
 	for version, digest := range map[string]string{oldVersion: oldDigest, newVersion: newDigest} {

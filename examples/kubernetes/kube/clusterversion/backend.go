@@ -34,6 +34,8 @@ type Backend struct {
 	releases releases
 	updates  updates
 	alerts   alerts
+	gates    gates
+	runs     runs
 	seen     seen
 }
 

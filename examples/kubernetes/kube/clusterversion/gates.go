@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
@@ -23,10 +25,39 @@ var (
 	kindConfig  = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 )
 
-// tellGates adds what administrators are to acknowledge, and the feature gates. A
-// cluster that has neither object has no gates; one whose objects cannot be read
-// may have any, and is told so.
+// gatesEvery is how often gates are read: passes follow each other closely while a
+// release is applied, and gates change by hand.
+const gatesEvery = 10 * time.Second
+
+// gates keeps what was read last.
+type gates struct {
+	mu      sync.Mutex
+	at      time.Time
+	version string // of the release that the feature gates are of
+	world   cvo.World
+}
+
+// tellGates adds what administrators are to acknowledge, and the feature gates, as
+// they were read a moment ago.
 func (b *Backend) tellGates(ctx context.Context, w *cvo.World) error {
+	g, now := &b.gates, b.opts.Clock.Now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	version := w.Cluster.Status.Desired.Version
+	if since := now.Sub(g.at); g.at.IsZero() || since < 0 || since >= gatesEvery || g.version != version {
+		read := cvo.World{Cluster: w.Cluster}
+		if err := b.readGates(ctx, &read); err != nil {
+			return err
+		}
+		g.at, g.version, g.world = now, version, read
+	}
+	w.AdminGates, w.FeatureSet, w.Gates = g.world.AdminGates, g.world.FeatureSet, g.world.Gates
+	return nil
+}
+
+// readGates reads them. A cluster that has neither object has no gates; one whose
+// objects cannot be read may have any, and is told so.
+func (b *Backend) readGates(ctx context.Context, w *cvo.World) error {
 	gates, err := b.config(ctx, adminGates)
 	acks, failed := b.config(ctx, adminAcks)
 	switch {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fairlead/fairlead/cvo"
 	corev1 "k8s.io/api/core/v1"
@@ -17,13 +18,32 @@ type Pod struct {
 	Container       string // empty means its first one
 }
 
+// runs keeps what the pod runs: that stays while the process does, but for what a
+// runtime tells late.
+type runs struct {
+	mu    sync.Mutex
+	known bool
+	is    cvo.Release
+}
+
 // own is the release that runs here: what the pod of this process runs, where
 // that is known, and not what somebody once wrote into its arguments.
 func (b *Backend) own(ctx context.Context) (cvo.Release, error) {
-	p := b.opts.Pod
-	if p == nil {
+	if b.opts.Pod == nil {
 		return b.opts.Own, nil
 	}
+	b.runs.mu.Lock()
+	defer b.runs.mu.Unlock()
+	if b.runs.known {
+		return b.runs.is, nil
+	}
+	is, err := b.look(ctx, b.opts.Pod)
+	b.runs.is, b.runs.known = is, err == nil && strings.Contains(is.Image, "@")
+	return is, err
+}
+
+// look reads what the pod runs.
+func (b *Backend) look(ctx context.Context, p *Pod) (cvo.Release, error) {
 	var pod corev1.Pod
 	if err := b.client.Get(ctx, client.ObjectKey{Namespace: p.Namespace, Name: p.Name}, &pod); err != nil {
 		return cvo.Release{}, fmt.Errorf("pod %s/%s, which this process is said to run in: %w", p.Namespace, p.Name, err)

@@ -1,0 +1,369 @@
+package kubectldrain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/nodes"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+)
+
+// NeverError says that pods cannot be evicted however long one waits. Nothing was
+// evicted.
+type NeverError struct {
+	Blocks []fairlead.Block // one for each pod: why, who can change that, and how
+}
+
+// Error names the pods, why they stay, and the way out.
+func (e *NeverError) Error() string {
+	var texts []string
+	for _, b := range e.Blocks {
+		texts = append(texts, b.Message+"; to unblock: "+b.Unblock)
+	}
+	return fmt.Sprintf("the node cannot be drained, and waiting does not help; no pod was evicted: %s", strings.Join(texts, ". "))
+}
+
+// interval is how often the pods of a node are listed.
+const interval = time.Second
+
+// DeleteOrEvictPods evicts pods, or deletes them where the server has no evictions
+// or the Helper says so, and returns when they are gone. The errors of pods that
+// cannot go are collected; the others are evicted all the same.
+func (d *Helper) DeleteOrEvictPods(pods []corev1.Pod) error {
+	if len(pods) == 0 || d.dryRun() == DryRunClient {
+		return nil
+	}
+	r := &run{Helper: d, begin: time.Now(), nodes: map[string]*node{}, started: map[string]bool{}}
+	if !d.DisableEviction {
+		var err error
+		if r.version, err = CheckEvictionSupport(d.Client); err != nil {
+			return err
+		}
+	}
+	if d.dryRun() == DryRunServer {
+		return r.try(pods)
+	}
+	for _, pod := range pods {
+		n := r.nodes[pod.Spec.NodeName]
+		if n == nil {
+			n = &node{left: map[string]corev1.Pod{}}
+			r.nodes[pod.Spec.NodeName] = n
+		}
+		n.left[keyOf(&pod)] = pod
+	}
+	r.total = len(pods)
+	return r.drain()
+}
+
+// keyOf tells pods apart. Those that were made up have no UID.
+func keyOf(pod *corev1.Pod) string {
+	if pod.UID != "" {
+		return string(pod.UID)
+	}
+	return pod.Namespace + "/" + pod.Name
+}
+
+// run is one call of DeleteOrEvictPods.
+type run struct {
+	*Helper
+	begin   time.Time
+	version schema.GroupVersion // of evictions; empty if pods are deleted
+	nodes   map[string]*node    // by name
+	started map[string]bool     // pods that were told to go, by key
+	total   int
+	errs    []error
+	told    string // what was said last of how far it is
+}
+
+// node is one of the nodes of the pods.
+type node struct {
+	left     map[string]corev1.Pod // that are to go, by key
+	progress drain.Progress
+	outcomes []fairlead.Outcome
+}
+
+func (r *run) evicts() bool { return !r.version.Empty() }
+
+// try asks the server what it would do.
+func (r *run) try(pods []corev1.Pod) error {
+	for i := range pods {
+		r.start(&pods[i])
+		if err := r.remove(&pods[i]); err != nil && !apierrors.IsNotFound(err) {
+			r.errs = append(r.errs, r.problem(&pods[i], err))
+		}
+	}
+	return utilerrors.NewAggregate(r.errs)
+}
+
+// drain goes on until no pod is left.
+func (r *run) drain() error {
+	ctx := r.context()
+	if r.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
+		defer cancel()
+	}
+	for first := true; ; first = false {
+		waits, done, err := r.pass(ctx, first)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			return err
+		case err == nil && done:
+			return utilerrors.NewAggregate(r.errs)
+		case err == nil:
+			r.report(waits)
+		}
+		select {
+		case <-time.After(interval):
+		case <-ctx.Done():
+			return r.stopped(ctx)
+		}
+	}
+}
+
+// stopped says why it was given up.
+func (r *run) stopped(ctx context.Context) error {
+	err := ctx.Err()
+	if r.context().Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("global timeout reached: %v", r.Timeout)
+	}
+	if r.told != "" {
+		err = fmt.Errorf("%w: %s", err, r.told)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.nodes)) {
+		for _, pod := range r.sorted(name) {
+			r.finish(&pod, err)
+		}
+	}
+	return utilerrors.NewAggregate(append(r.errs, err))
+}
+
+// pass looks at all nodes once. Before anything is done in the first pass it must
+// be known that nothing stays for good.
+func (r *run) pass(ctx context.Context, first bool) (waits []drain.Wait, done bool, err error) {
+	var actions []drain.Action
+	var never []fairlead.Block
+	done = true
+	now := time.Now()
+	for _, name := range slices.Sorted(maps.Keys(r.nodes)) {
+		n := r.nodes[name]
+		if len(n.left) == 0 {
+			continue
+		}
+		view, err := r.look(ctx, name, n)
+		if err != nil {
+			return nil, false, err
+		}
+		if len(n.left) == 0 {
+			continue
+		}
+		decision := drain.Pods(n.progress, view, nil, now, r.policy())
+		n.progress, n.outcomes = decision.Progress, nil
+		done = false
+		actions = append(actions, decision.Actions...)
+		for _, w := range decision.Progress.Waits {
+			if w.Reason == drain.ReasonBudgetNever || w.Reason == drain.ReasonManyBudgets {
+				never = append(never, w.Block())
+			}
+		}
+		waits = append(waits, decision.Progress.Waits...)
+	}
+	if first && len(never) > 0 && r.evicts() && !r.TryNever {
+		return nil, false, &NeverError{never}
+	}
+	for _, a := range actions {
+		r.do(a)
+	}
+	for _, n := range r.nodes {
+		done = done && len(n.left) == 0
+	}
+	return waits, done, nil
+}
+
+// policy is what the engine is told. What the filters have said of pods is done:
+// those that are here go.
+func (r *run) policy() *drain.Policy {
+	p := &drain.Policy{
+		DisableEviction: !r.evicts(), UnreachableGraceSeconds: -1, SkipWaitForDeleteTimeoutSeconds: int64(max(0, r.SkipWaitForDeleteTimeoutSeconds)),
+		MinBackoff: r.EvictErrorRetryDelay,
+	}
+	p.MaxBackoff = max(time.Minute, p.MinBackoff)
+	return p
+}
+
+// look reads what is left of the pods of a node, and finishes those that are gone.
+func (r *run) look(ctx context.Context, name string, n *node) (*drain.View, error) {
+	bounded := *r.Helper
+	bounded.Ctx = ctx
+	pods, err := bounded.list(name, labels.Everything())
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]*corev1.Pod{}
+	for i := range pods {
+		there[keyOf(&pods[i])] = &pods[i]
+	}
+	view := &drain.View{Node: &drain.Node{}, DaemonSetsListed: true, Outcomes: n.outcomes}
+	view.Node.Name, view.Node.UID, view.Node.Spec.Unschedulable = name, name, true
+	namespaces := map[string]bool{}
+	for _, pod := range r.sorted(name) {
+		now := there[keyOf(&pod)]
+		if now == nil || r.endless(now, time.Now()) {
+			r.finish(&pod, nil)
+			delete(n.left, keyOf(&pod))
+			continue
+		}
+		p := kube.Pod(now)
+		p.UID, p.Spec.NodeName = keyOf(now), name
+		p.Labels, p.Annotations = maps.Clone(p.Labels), maps.Clone(p.Annotations)
+		delete(p.Labels, drain.Label)                 // not kubectl's
+		delete(p.Annotations, drain.MirrorAnnotation) // the filters have judged it
+		view.Pods = append(view.Pods, p)
+		if !namespaces[p.Namespace] && r.evicts() {
+			namespaces[p.Namespace] = true
+			r.budgets(ctx, p.Namespace, view)
+		}
+	}
+	return view, nil
+}
+
+// budgets adds those of a namespace. Who may not read them goes by the server's
+// answers.
+func (r *run) budgets(ctx context.Context, namespace string, view *drain.View) {
+	all, err := r.Client.PolicyV1().PodDisruptionBudgets(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return
+	}
+	for i := range all.Items {
+		view.Budgets = append(view.Budgets, kube.Budget(&all.Items[i]))
+	}
+}
+
+// sorted are the pods that are left on a node.
+func (r *run) sorted(name string) []corev1.Pod {
+	return slices.SortedFunc(maps.Values(r.nodes[name].left), func(a, b corev1.Pod) int {
+		return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)
+	})
+}
+
+// do carries out one action, and keeps what came of it.
+func (r *run) do(a drain.Action) {
+	var name, key string
+	switch a := a.(type) {
+	case drain.Evict:
+		name, key = a.Node, a.UID
+	case drain.DeletePod:
+		name, key = a.Node, a.UID
+	default:
+		return
+	}
+	n := r.nodes[name]
+	pod, there := n.left[key]
+	if !there {
+		return
+	}
+	r.start(&pod)
+	err := r.remove(&pod)
+	switch {
+	case err == nil || apierrors.IsNotFound(err):
+		return
+	case !passing(err):
+		err = r.problem(&pod, err)
+		r.errs = append(r.errs, err)
+		r.finish(&pod, err)
+		delete(n.left, key)
+		return
+	}
+	o := fairlead.Outcome{Key: a.Key(), At: time.Now(), Failed: true, Message: err.Error()}
+	if refused := new(fairlead.RefusedError); errors.As(nodes.Refused(err), &refused) {
+		o.Code, o.Message, o.RetryAfter = refused.Code, refused.Message, refused.RetryAfter
+	}
+	n.outcomes = append(n.outcomes, o)
+}
+
+// passing reports whether what a request failed with may be otherwise later: a
+// budget, a server that is busy, a namespace that is going, a pod that has
+// changed.
+func passing(err error) bool {
+	return apierrors.IsTooManyRequests(err) || apierrors.IsConflict(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
+		apierrors.IsServiceUnavailable(err) || apierrors.IsForbidden(err) && apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}
+
+func (r *run) remove(pod *corev1.Pod) error {
+	if r.evicts() {
+		return r.EvictPod(*pod, r.version)
+	}
+	return r.DeletePod(*pod)
+}
+
+func (r *run) problem(pod *corev1.Pod, err error) error {
+	what := "deleting"
+	if r.evicts() {
+		what = "evicting"
+	}
+	return fmt.Errorf("error when %s pods/%q -n %q: %w", what, pod.Name, pod.Namespace, err)
+}
+
+// start tells that a pod is told to go, once.
+func (r *run) start(pod *corev1.Pod) {
+	if r.started[keyOf(pod)] {
+		return
+	}
+	r.started[keyOf(pod)] = true
+	what, suffix := "deleting", ""
+	if r.evicts() {
+		what = "evicting"
+	}
+	if r.dryRun() == DryRunServer {
+		suffix = " (server dry run)"
+	}
+	r.tell("%s pod %s/%s%s", what, pod.Namespace, pod.Name, suffix)
+	if r.OnPodDeletionOrEvictionStarted != nil {
+		r.OnPodDeletionOrEvictionStarted(pod, r.evicts())
+	}
+}
+
+// finish tells that a pod is gone, or will not go.
+func (r *run) finish(pod *corev1.Pod, err error) {
+	switch {
+	case r.OnPodDeletionOrEvictionFinished != nil:
+		r.OnPodDeletionOrEvictionFinished(pod, r.evicts(), err)
+	case err == nil && r.OnPodDeletedOrEvicted != nil:
+		r.OnPodDeletedOrEvicted(pod, r.evicts())
+	}
+}
+
+// report says how far it is, when that has changed.
+func (r *run) report(waits []drain.Wait) {
+	left := 0
+	for _, n := range r.nodes {
+		left += len(n.left)
+	}
+	text := fmt.Sprintf("%d of %d pods are left", left, r.total)
+	const most = 3
+	for i, w := range waits {
+		if i == most {
+			text += fmt.Sprintf("; and %d more", len(waits)-most)
+			break
+		}
+		message, _ := w.Words()
+		text += "; " + message
+	}
+	if text != r.told {
+		r.told = text
+		r.tell("%s", text)
+	}
+}
