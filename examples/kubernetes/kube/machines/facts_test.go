@@ -43,7 +43,7 @@ func TestFacts(t *testing.T) {
 	c.backend.Cloud, c.backend.Volumes, c.backend.Namespaces = &stopped{cloud{there: lifecycle.InstanceExists}}, true, true
 	c.backend.Owners = func(context.Context, []string) ([]lifecycle.Owner, error) { return []lifecycle.Owner{{Name: "x"}}, nil }
 	c.backend.Facts = func(_ context.Context, w *lifecycle.World) error {
-		w.Slots, w.Cluster, w.ClusterLabels = []lifecycle.TakenSlot{{Limit: "one"}}, &lifecycle.Cluster{ControlPlanes: 3}, map[string]string{"a": "b"}
+		w.Slots, w.Cluster, w.ClusterLabels = []drain.TakenSlot{{Limit: "one"}}, &lifecycle.Cluster{ControlPlanes: 3}, map[string]string{"a": "b"}
 		w.Own = []drain.OwnFate{{UID: "u-p", Fate: drain.FateEvict}}
 		return nil
 	}
