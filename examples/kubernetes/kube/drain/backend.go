@@ -29,8 +29,8 @@ type Backend struct {
 	// Namespaces is whether the policy has rules that go by labels of namespaces;
 	// they are observed for these alone.
 	Namespaces bool
-	// Facts adds to a World what only you know: Slots, Stopped, ClusterLabels and
-	// Own. Nil means nothing.
+	// Facts adds to a World what only you know: Slots (as a drain.Gate gives them),
+	// Replacement, Stopped, ClusterLabels and Own. Nil means nothing.
 	Facts func(ctx context.Context, w *drain.World) error
 }
 

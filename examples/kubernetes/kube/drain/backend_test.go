@@ -147,11 +147,12 @@ func TestFacts(t *testing.T) {
 		&appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "agent"}},
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"tier": "front"}}},
 		&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}},
-		request("r1", map[string]any{"purpose": "Reboot", "why": "a new kernel", "until": "2026-03-01T13:00:00Z", "nodeUID": "uid-n1", "paused": true, "fenced": true}),
+		request("r1", map[string]any{"purpose": "Reboot", "why": "a new kernel", "until": "2026-03-01T13:00:00Z", "nodeUID": "uid-n1", "paused": true, "fenced": true, "priority": int64(2), "replaceFirst": true}),
 		request("elsewhere", map[string]any{"nodeName": "n2"}))
 	w.backend.Namespaces = true
 	w.backend.Facts = func(_ context.Context, v *engine.World) error {
 		v.Slots, v.Stopped, v.ClusterLabels = []engine.TakenSlot{{Limit: "one"}}, true, map[string]string{"a": "b"}
+		v.Replacement = engine.ReplacementComing
 		v.Own = []engine.OwnFate{{UID: "uid-web-1", Fate: engine.FateEvict}}
 		return nil
 	}
@@ -165,7 +166,7 @@ func TestFacts(t *testing.T) {
 		t.Errorf("observed: %+v", got)
 	}
 	want := engine.Request{Name: "r1", UID: "uid-r1", Requester: "jane", Why: "a new kernel", Purpose: engine.Reboot, NodeUID: "uid-n1",
-		Asked: time.Date(2026, 3, 1, 11, 0, 0, 0, time.UTC), Until: time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC), Paused: true}
+		Asked: time.Date(2026, 3, 1, 11, 0, 0, 0, time.UTC), Until: time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC), Paused: true, Priority: 2, ReplaceFirst: true}
 	got.Requests[0].Asked, got.Requests[0].Until = got.Requests[0].Asked.UTC(), got.Requests[0].Until.UTC()
 	if got.Requests[0] != want {
 		t.Errorf("request %+v, want %+v", got.Requests[0], want)

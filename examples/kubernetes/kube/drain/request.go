@@ -23,6 +23,11 @@ type Spec struct {
 	Until     *time.Time    `json:"until,omitempty"`     // when it ends by itself
 	Paused    bool          `json:"paused,omitempty"`    // nothing more is done for it, and nothing undone
 	Cancelled bool          `json:"cancelled,omitempty"` // it is taken back; to delete it does the same
+	// Priority has it get slots before requests with a lower one.
+	Priority int `json:"priority,omitempty"`
+	// ReplaceFirst has the node replaced before it is drained, where that can be;
+	// see drain.Request.
+	ReplaceFirst bool `json:"replaceFirst,omitempty"`
 	// Fenced vouches that the node is powered off, or cut off from storage and
 	// network, and stays so.
 	Fenced bool `json:"fenced,omitempty"`
@@ -40,6 +45,7 @@ func requestOf(u *unstructured.Unstructured) (drain.Request, Spec, error) {
 	r := drain.Request{
 		Name: u.GetName(), UID: string(u.GetUID()), Requester: held.Spec.Requester, Why: held.Spec.Why, Purpose: held.Spec.Purpose,
 		NodeUID: held.Spec.NodeUID, Asked: u.GetCreationTimestamp().Time, Paused: held.Spec.Paused,
+		Priority: held.Spec.Priority, ReplaceFirst: held.Spec.ReplaceFirst,
 		Cancelled: held.Spec.Cancelled || u.GetDeletionTimestamp() != nil, Status: held.Status,
 	}
 	if r.Purpose == "" {

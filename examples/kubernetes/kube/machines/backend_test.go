@@ -179,8 +179,8 @@ func TestApply(t *testing.T) {
 		want   []string
 		err    string
 	}{
-		{drain.Cordon{Node: "n", UID: "nu"}, []string{`patch n {"metadata":{"uid":"nu"},"spec":{"unschedulable":true}}`}, ""},
-		{drain.Uncordon{Node: "n", UID: "nu"}, []string{`patch n {"metadata":{"uid":"nu"},"spec":{"unschedulable":false}}`}, ""},
+		{drain.Cordon{Node: "n", UID: "nu", Mark: "m"}, []string{`patch n {"metadata":{"annotations":{"fairlead.io/cordon":"m"},"resourceVersion":"999","uid":"nu"},"spec":{"unschedulable":true}}`}, ""},
+		{drain.Uncordon{Node: "n", UID: "nu"}, []string{`patch n {"metadata":{"annotations":{"fairlead.io/cordon":null},"uid":"nu"},"spec":{"unschedulable":false}}`}, ""},
 		{drain.Evict{Namespace: "shop", Name: "p", UID: "u-p", GracePeriodSeconds: &grace}, []string{"create p/eviction uid=u-p grace=5"}, ""},
 		{drain.DeletePod{Namespace: "shop", Name: "p", UID: "u-p"}, []string{"delete p uid=u-p grace=<nil>"}, ""},
 		{drain.DeletePod{Namespace: "shop", Name: "gone", UID: "u"}, []string{"delete gone uid=u grace=<nil>"}, "404: "},

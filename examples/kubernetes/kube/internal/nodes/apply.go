@@ -23,9 +23,12 @@ import (
 func Apply(ctx context.Context, c client.Client, action fairlead.Action) (known bool, err error) {
 	switch a := action.(type) {
 	case drain.Cordon:
-		err = cordon(ctx, c, a.Node, a.UID, true)
+		err = cordon(ctx, c, a)
 	case drain.Uncordon:
-		err = cordon(ctx, c, a.Node, a.UID, false)
+		err = patch(ctx, c, a.Node, a.UID, map[string]any{
+			"metadata": map[string]any{"uid": a.UID, "annotations": map[string]any{drain.CordonAnnotation: nil}},
+			"spec":     map[string]any{"unschedulable": false},
+		})
 	case drain.Evict:
 		err = evict(ctx, c, a)
 	case drain.DeletePod:
@@ -40,15 +43,25 @@ func Apply(ctx context.Context, c client.Client, action fairlead.Action) (known 
 	return true, Refused(err)
 }
 
-// cordon marks a node. The UID in the patch makes the server refuse it for
-// another node of the name.
-func cordon(ctx context.Context, c client.Client, node, uid string, is bool) error {
-	return patch(ctx, c, node, uid, map[string]any{
-		"metadata": map[string]any{"uid": uid},
-		"spec":     map[string]any{"unschedulable": is},
-	})
+// cordon marks a node, and notes whose mark that is, unless somebody else was
+// quicker.
+func cordon(ctx context.Context, c client.Client, a drain.Cordon) error {
+	var n corev1.Node
+	if err := c.Get(ctx, client.ObjectKey{Name: a.Node}, &n); err != nil {
+		return err
+	}
+	if n.Spec.Unschedulable && string(n.UID) == a.UID {
+		return nil
+	}
+	meta := map[string]any{"uid": a.UID, "resourceVersion": n.ResourceVersion}
+	if a.Mark != "" {
+		meta["annotations"] = map[string]any{drain.CordonAnnotation: a.Mark}
+	}
+	return patch(ctx, c, a.Node, a.UID, map[string]any{"metadata": meta, "spec": map[string]any{"unschedulable": true}})
 }
 
+// patch changes a node. The UID in the change makes the server refuse it for another
+// node of the name.
 func patch(ctx context.Context, c client.Client, node, uid string, change any) error {
 	data, err := json.Marshal(change)
 	if err != nil {
