@@ -14,8 +14,9 @@ import (
 
 // Pod names the pod that the controller runs in.
 type Pod struct {
-	Namespace, Name string
-	Container       string // empty means its first one
+	Namespace string // the pod's
+	Name      string // the pod's
+	Container string // of the pod; empty means its first one
 }
 
 // runs keeps what the pod runs: that stays while the process does, but for what a

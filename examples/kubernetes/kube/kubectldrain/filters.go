@@ -23,8 +23,8 @@ const (
 
 // PodDelete is a pod, and what becomes of it.
 type PodDelete struct {
-	Pod    corev1.Pod
-	Status PodDeleteStatus
+	Pod    corev1.Pod      // as it was read
+	Status PodDeleteStatus // what becomes of it
 }
 
 // PodDeleteList are the pods of a node with what becomes of them.
