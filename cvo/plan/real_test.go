@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -135,6 +136,9 @@ func operatorsOf(tb testing.TB, r *rand.Rand, n int) []plan.Operator {
 
 // On real data there is a plan over two minor versions, and its proof holds.
 func TestReal(t *testing.T) {
+	if !long.Enabled() {
+		t.Skip("it takes seconds to read the catalog: set FAIRLEAD_LONG=1")
+	}
 	s := real(t, 1)
 	goal := &plan.Goal{Minor: "4.9", PauseWorkers: true}
 	p, err := plan.Make(t.Context(), s, goal, nil)

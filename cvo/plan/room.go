@@ -173,7 +173,7 @@ func (d *drains) budget(name string, plan *drain.Plan) int {
 			text = fmt.Sprintf("the budget %s asks for %d of %d pods, %d of which are healthy, and so lets none go", name, x.Desired, x.Expected, x.Healthy)
 			if x.Expected == 1 {
 				b.advice = "raise the replicas of the pods of " + name + " to 2"
-				b.command = fmt.Sprintf("oc -n %s scale --replicas=2 on what its pods belong to (oc -n %[1]s get pdb %s -o yaml names them)", namespace, short)
+				b.command = fmt.Sprintf("oc -n %s scale --replicas=2 %s", namespace, d.owner(name))
 			}
 		}
 	}
@@ -181,6 +181,29 @@ func (d *drains) budget(name string, plan *drain.Plan) int {
 	d.index[name] = len(d.m.budgets)
 	d.m.budgets = append(d.m.budgets, b)
 	return d.index[name]
+}
+
+// owner names what the pods of a budget belong to, as oc takes it.
+func (d *drains) owner(budget string) string {
+	for i := range d.m.Situation.Budgets {
+		b := &d.m.Situation.Budgets[i]
+		if b.Namespace+"/"+b.Name != budget {
+			continue
+		}
+		for k := range d.m.Situation.Pods {
+			p := &d.m.Situation.Pods[k]
+			if !b.Selects(p) {
+				continue
+			}
+			for _, o := range p.OwnerReferences {
+				if hash := p.Labels["pod-template-hash"]; o.Kind == "ReplicaSet" && hash != "" {
+					return "deployment/" + strings.TrimSuffix(o.Name, "-"+hash)
+				}
+				return strings.ToLower(o.Kind) + "/" + o.Name
+			}
+		}
+	}
+	return "what its pods belong to"
 }
 
 // loosen has a budget let one pod go.

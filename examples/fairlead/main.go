@@ -10,6 +10,7 @@ package main
 import (
 	"github.com/fairlead/fairlead/examples/fairlead/fbc"
 	"github.com/fairlead/fairlead/examples/fairlead/machine"
+	"github.com/fairlead/fairlead/examples/fairlead/plan"
 	"github.com/fairlead/fairlead/examples/fairlead/resolve"
 	"github.com/fairlead/fairlead/examples/fairlead/taint"
 	"github.com/fairlead/fairlead/examples/fairlead/update"
@@ -34,6 +35,7 @@ func tool() *args.Command {
 			taint.Command(),
 			machine.Command(),
 			update.Command(),
+			plan.Command(),
 			args.Version(),
 		},
 	}

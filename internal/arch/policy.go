@@ -132,7 +132,7 @@ var lattice = map[string][]string{
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif", "internal/words",
 	},
 	"examples/fairlead": { // the tool, of which each verb has a package
-		"examples/fairlead/fbc", "examples/fairlead/machine", "examples/fairlead/resolve", "examples/fairlead/taint", "examples/fairlead/update",
+		"examples/fairlead/fbc", "examples/fairlead/machine", "examples/fairlead/plan", "examples/fairlead/resolve", "examples/fairlead/taint", "examples/fairlead/update",
 	},
 	"examples/internal/script": {"internal/golden"}, // for their tests
 }

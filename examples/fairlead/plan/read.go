@@ -1,0 +1,289 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/source"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+	"github.com/fairlead/fairlead/solver/olm"
+)
+
+// dumpCommand prints what a plan is made of.
+const dumpCommand = "oc get clusterversions,clusteroperators,mcp,mc,nodes,pods,pdb,replicasets,statefulsets,subscriptions,csv,cm -A -o yaml"
+
+// situation is what was read.
+type situation struct {
+	plan.Situation
+	subscriptions []olm.Subscription
+	csvs          []olm.ClusterServiceVersion
+}
+
+// readSituation reads objects in JSON or YAML, single ones and lists.
+func readSituation(src io.Reader, file, at string) (*situation, error) {
+	s := &situation{}
+	if at != "" {
+		when, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			return nil, &args.UsageError{Text: "-at " + at + ": write it as in 2026-01-02T15:04:05Z"}
+		}
+		s.At = when
+	}
+	r := doc.NewReader(src, file, doc.Limits{Size: 256 << 20, Nodes: 16 << 20})
+	r.YAML11()
+	for {
+		document, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := s.add(document.JSON); err != nil {
+			return nil, fmt.Errorf("%s: %w", document.Start, err)
+		}
+	}
+	if s.Cluster == nil {
+		return nil, fmt.Errorf("%s: it holds no ClusterVersion; print one with: %s", file, dumpCommand)
+	}
+	s.members()
+	s.offered()
+	s.risks()
+	return s, nil
+}
+
+// add takes an object, or the items of a list.
+func (s *situation) add(raw json.RawMessage) error {
+	var head struct {
+		Kind     string              `json:"kind"`
+		Metadata fairlead.ObjectMeta `json:"metadata"`
+		Items    []json.RawMessage   `json:"items"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return err
+	}
+	if strings.HasSuffix(head.Kind, "List") {
+		for i, item := range head.Items {
+			if err := s.add(item); err != nil {
+				return fmt.Errorf("items[%d]: %w", i, err)
+			}
+		}
+		return nil
+	}
+	if err := s.object(head.Kind, head.Metadata, raw); err != nil {
+		return fmt.Errorf("%s %s: %w", head.Kind, head.Metadata, err)
+	}
+	return nil
+}
+
+// object takes one object; kinds that do not matter are passed over.
+func (s *situation) object(kind string, meta fairlead.ObjectMeta, raw json.RawMessage) error {
+	switch kind {
+	case "ClusterVersion":
+		s.Cluster = new(cvo.ClusterVersion)
+		return json.Unmarshal(raw, s.Cluster)
+	case "ClusterOperator":
+		return decode(raw, &s.ClusterOperators)
+	case "MachineConfigPool":
+		return decode(raw, &s.Pools)
+	case "MachineConfig":
+		if s.Configs == nil {
+			s.Configs = map[string]string{}
+		}
+		if v := meta.Annotations["machineconfiguration.openshift.io/release-image-version"]; v != "" {
+			s.Configs[meta.Name] = v
+		}
+	case "Node":
+		return decode(raw, &s.Nodes)
+	case "Pod":
+		return decode(raw, &s.Pods)
+	case "PodDisruptionBudget":
+		return decode(raw, &s.Budgets)
+	case "ReplicaSet", "StatefulSet", "ReplicationController":
+		var x struct {
+			Spec struct {
+				Replicas *int `json:"replicas"`
+			} `json:"spec"`
+		}
+		if err := json.Unmarshal(raw, &x); err != nil {
+			return err
+		}
+		r := drain.Replicas{Namespace: meta.Namespace, Kind: kind, Name: meta.Name, Count: 1}
+		if x.Spec.Replicas != nil {
+			r.Count = *x.Spec.Replicas
+		}
+		s.Replicas = append(s.Replicas, r)
+	case "Subscription":
+		return decode(raw, &s.subscriptions)
+	case "ClusterServiceVersion":
+		return decode(raw, &s.csvs)
+	case "ConfigMap":
+		return s.gates(meta, raw)
+	}
+	return nil
+}
+
+// decode adds an object to a list.
+func decode[T any](raw json.RawMessage, list *[]T) error {
+	var v T
+	if err := json.Unmarshal(raw, &v); err != nil {
+		return err
+	}
+	*list = append(*list, v)
+	return nil
+}
+
+// gates reads the two ConfigMaps of administrators' acknowledgements.
+func (s *situation) gates(meta fairlead.ObjectMeta, raw json.RawMessage) error {
+	var x struct {
+		Data map[string]string `json:"data"`
+	}
+	if meta.Name != "admin-gates" && meta.Name != "admin-acks" {
+		return nil
+	}
+	if err := json.Unmarshal(raw, &x); err != nil {
+		return err
+	}
+	if s.Gates == nil {
+		s.Gates = &cvo.AdminGates{}
+	}
+	if meta.Name == "admin-gates" {
+		s.Gates.Gates = x.Data
+	} else {
+		s.Gates.Acks = x.Data
+	}
+	return nil
+}
+
+// members takes the members of etcd from their pods.
+func (s *situation) members() {
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if p.Namespace != "openshift-etcd" || p.Labels["app"] != "etcd" {
+			continue
+		}
+		m := plan.Member{Name: p.Name, Node: p.Spec.NodeName, Healthy: fairlead.ConditionFalse}
+		if p.Ready() {
+			m.Healthy = fairlead.ConditionTrue
+		}
+		s.Members = append(s.Members, m)
+	}
+}
+
+// operators finds where the installed operators can go, by catalogs that are named
+// [MINOR=]PATH.
+func (s *situation) operators(ctx context.Context, named []string) error {
+	if s.subscriptions == nil && s.csvs == nil {
+		return nil
+	}
+	catalogs := map[string]*catalog.Catalog{}
+	for _, n := range named {
+		minor, path, ok := strings.Cut(n, "=")
+		if !ok {
+			minor, path = "", n
+		}
+		src, err := source.Open(ctx, path, nil)
+		if err != nil {
+			return err
+		}
+		defer src.Close()
+		if catalogs[minor], err = catalog.Open(ctx, src, nil); err != nil {
+			return err
+		}
+	}
+	var err error
+	s.Operators, err = plan.ReadOperators(catalogs, s.subscriptions, s.csvs)
+	return err
+}
+
+// none says of kinds that there are none.
+func (s *situation) none(kinds []string) error {
+	for _, k := range kinds {
+		switch k {
+		case "gates":
+			s.Gates = &cvo.AdminGates{}
+		case "pods":
+			s.Pods = []fairlead.Pod{}
+		case "budgets":
+			s.Budgets = []fairlead.PodDisruptionBudget{}
+		case "operators":
+			s.Operators = []plan.Operator{}
+		case "members":
+			s.Members = []plan.Member{}
+		default:
+			return &args.UsageError{Text: "-none " + k + ": it is one of gates, pods, budgets, operators, members"}
+		}
+	}
+	return nil
+}
+
+// offered takes the updates that the ClusterVersion tells.
+func (s *situation) offered() {
+	status := &s.Cluster.Status
+	if status.AvailableUpdates == nil && status.ConditionalUpdates == nil {
+		return
+	}
+	s.Moves = []plan.Move{}
+	for _, r := range status.AvailableUpdates {
+		s.Moves = append(s.Moves, plan.Move{From: status.Desired.Version, To: r.Version})
+	}
+	for _, u := range status.ConditionalUpdates {
+		m := plan.Move{From: status.Desired.Version, To: u.Release.Version}
+		for _, r := range u.Risks {
+			m.Risks = append(m.Risks, r.Name)
+		}
+		s.Moves = append(s.Moves, m)
+	}
+}
+
+// risks takes what the ClusterVersion tells of risks: by name, or of an update as a
+// whole where it has one risk, or none that applies.
+func (s *situation) risks() {
+	known := map[string]fairlead.ConditionStatus{}
+	for _, u := range s.Cluster.Status.ConditionalUpdates {
+		c := fairlead.FindCondition(u.Conditions, "Recommended")
+		if c == nil {
+			continue
+		}
+		for _, r := range u.Risks {
+			switch {
+			case c.Status == fairlead.ConditionTrue:
+				known[r.Name] = fairlead.ConditionFalse
+			case c.Status == fairlead.ConditionFalse && len(u.Risks) == 1:
+				known[r.Name] = fairlead.ConditionTrue
+			}
+			s.message(r.Name, r.Message)
+		}
+	}
+	for _, r := range s.Cluster.Status.ConditionalUpdateRisks {
+		if c := fairlead.FindCondition(r.Conditions, "Applies"); c != nil {
+			known[r.Name] = c.Status
+		}
+	}
+	for i := range s.Risks {
+		if is, ok := known[s.Risks[i].Name]; ok {
+			s.Risks[i].Applies = is
+		}
+	}
+}
+
+// message makes sure that a risk is listed.
+func (s *situation) message(name, text string) {
+	for i := range s.Risks {
+		if s.Risks[i].Name == name {
+			return
+		}
+	}
+	s.Risks = append(s.Risks, plan.Risk{Name: name, Message: text, Applies: fairlead.ConditionUnknown})
+}
