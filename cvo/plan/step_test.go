@@ -191,7 +191,7 @@ func TestStepCarriesOut(t *testing.T) {
 // impossible.
 func TestStepIsDisturbed(t *testing.T) {
 	reached, replanned := 0, 0
-	for seed := range uint64(long.N(60, 1000)) {
+	for seed := range uint64(long.N(100, 1000)) {
 		r := rand.New(rand.NewPCG(22, seed))
 		w := draw(r)
 		x, policy := newScene(w)
