@@ -66,6 +66,7 @@
 //     returns an error otherwise.
 //  3. Somebody drains a node that an action has told to be drained, and
 //     changes the node that an action has told to be updated; both report by
-//     annotations.
+//     annotations. Pods of the package lifecycle/drain decides what a drain does
+//     next, and is Done when AnnotationLastDrain may be set.
 //  4. Trigger a pool when it or one of its nodes has changed.
 package rollout
