@@ -30,7 +30,6 @@ func played(t *testing.T, seed uint64, faults bool) {
 	y := newStage(t, seed, faults)
 	for range 12 * 30 { // it begins with a cluster at rest
 		y.c.Run()
-		y.x.Sync()
 		y.release()
 		y.machineConfigs()
 		y.agents()

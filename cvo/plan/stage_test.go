@@ -27,7 +27,7 @@ type stage struct {
 	r        *rand.Rand
 	clock    *fairlead.ManualClock
 	c        *cluster.Cluster
-	x        *cluster.Client
+	seen     []fairlead.Node // as they were looked at last
 	releases *cvo.MemBackend
 	state    cvo.State
 	outcomes []fairlead.Outcome
@@ -61,11 +61,6 @@ func newStage(t *testing.T, seed uint64, faults bool) *stage {
 	}
 	y.clock.Set(time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC))
 	y.c = cluster.New(y.clock, nil)
-	f := cluster.Faults{}
-	if faults {
-		f = cluster.Faults{Stale: 4, Fail: 20, Lost: 20, Conflict: 20}
-	}
-	y.x = y.c.Client(seed, f)
 	y.releases = cvo.NewMemBackend(y.clock)
 	y.releases.Operators["b"] = 20 * time.Minute
 	for _, v := range stageReleases {
@@ -148,7 +143,6 @@ func (y *stage) fault(n int) bool { return y.faults && y.r.IntN(n) == 0 }
 // round lets all act once, and ten seconds pass.
 func (y *stage) round() plan.Decision {
 	y.c.Run()
-	y.x.Sync()
 	y.release()
 	y.machineConfigs()
 	y.agents()
@@ -200,6 +194,9 @@ func (y *stage) release() {
 // machineConfigs gives pools what the release has, and is a pass of cvo/rollout.
 func (y *stage) machineConfigs() {
 	cv := y.releases.Version("version")
+	if y.seen == nil || !y.fault(4) { // else what is seen is old
+		y.seen = cluster.List(y.c, cluster.Nodes())
+	}
 	for i := range y.pools {
 		p := &y.pools[i]
 		if h := cv.Status.History; len(h) > 0 && h[0].State == cvo.Completed {
@@ -207,7 +204,7 @@ func (y *stage) machineConfigs() {
 			y.configs[p.Spec.Configuration.Name] = h[0].Version
 		}
 		w := &rollout.World{Pool: *p}
-		for _, n := range cluster.CachedList(y.x, cluster.Nodes()) {
+		for _, n := range y.seen {
 			if n.Labels["pool"] == p.Name {
 				w.Nodes = append(w.Nodes, n)
 			}
@@ -220,13 +217,22 @@ func (y *stage) machineConfigs() {
 	}
 }
 
+// edit changes a node; a call that fails, or that somebody else was quicker than,
+// changes nothing.
+func (y *stage) edit(name string, change func(*fairlead.Node) bool) {
+	n, ok := cluster.Get(y.c, cluster.Nodes(), name)
+	n.Annotations = maps.Clone(n.Annotations)
+	if ok && change(&n) && !y.fault(20) {
+		_, _ = cluster.Update(y.c, cluster.Nodes(), n)
+	}
+}
+
 func (y *stage) nodeAction(p *cvo.Pool, action rollout.Action) {
 	change := func(node, revision string, do func(n *fairlead.Node)) {
-		_ = cluster.Change(y.x, cluster.Nodes(), node, "", func(n *fairlead.Node) bool { // what fails is tried again
+		y.edit(node, func(n *fairlead.Node) bool {
 			if n.ResourceVersion != revision {
 				return false
 			}
-			n.Annotations = maps.Clone(n.Annotations)
 			do(n)
 			return true
 		})
@@ -255,8 +261,7 @@ func (y *stage) agents() {
 	for _, n := range cluster.List(y.c, cluster.Nodes()) {
 		wish := n.Annotations[rollout.AnnotationDesiredDrain]
 		set := func(pairs ...string) {
-			_ = cluster.Change(y.x, cluster.Nodes(), n.Name, "", func(n *fairlead.Node) bool {
-				n.Annotations = maps.Clone(n.Annotations)
+			y.edit(n.Name, func(n *fairlead.Node) bool {
 				for i := 0; i < len(pairs); i += 2 {
 					n.Annotations[pairs[i]] = pairs[i+1]
 				}
@@ -274,8 +279,8 @@ func (y *stage) agents() {
 			d := drain.Pods(y.drains[n.Name], &drain.View{Node: &n, Pods: pods, Budgets: y.c.Measured()}, nil, y.clock.Now(), &y.policy.Drain)
 			y.drains[n.Name] = d.Progress
 			for _, a := range d.Actions {
-				if e, ok := a.(drain.Evict); ok {
-					_ = y.x.Do(func(c *cluster.Cluster) error { return c.Evict(e.Namespace+"/"+e.Name, e.UID, e.GracePeriodSeconds) })
+				if e, ok := a.(drain.Evict); ok && !y.fault(20) {
+					_ = y.c.Evict(e.Namespace+"/"+e.Name, e.UID, e.GracePeriodSeconds) // a budget may refuse
 				}
 			}
 			if d.Done {
