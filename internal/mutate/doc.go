@@ -22,6 +22,7 @@
 // comparison, a logical operator, a negation or a constant can be changed.
 //
 // Nothing is written into the tree: go test is given the changed file as an
-// overlay. For each mutant a line says whether it was killed, is ALIVE, or does
-// not build; the exit status is 1 if a chosen one is alive or does not build.
+// overlay. For each mutant a line says whether it was killed, is ALIVE, does
+// not build, or took too long on a busy machine; the exit status is 1 if a chosen
+// one was not killed.
 package main

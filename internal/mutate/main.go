@@ -40,6 +40,7 @@ const (
 	killed verdict = "killed"
 	alive  verdict = "ALIVE"
 	unfit  verdict = "does not build"
+	late   verdict = "took too long" // to build and to test: nobody knows
 )
 
 // run tries the mutants of packages and prints a line for each. It reports
@@ -67,6 +68,9 @@ func run(ctx context.Context, patterns []string, sample int, seed uint64, timeou
 				continue
 			}
 			v, err := try(ctx, dir, m, timeout)
+			if err == nil {
+				err = ctx.Err()
+			}
 			if err != nil {
 				return false, err
 			}
@@ -75,7 +79,7 @@ func run(ctx context.Context, patterns []string, sample int, seed uint64, timeou
 			fmt.Printf("%-14s  %s: %s\n", v, m.where, m.rule)
 		}
 		if len(counts) > 0 {
-			fmt.Printf("%s: %d killed, %d alive, %d do not build, in %.0f s\n", dir, counts[killed], counts[alive], counts[unfit], clock.Now().Sub(start).Seconds())
+			fmt.Printf("%s: %d killed, %d alive, %d do not build, %d took too long, in %.0f s\n", dir, counts[killed], counts[alive], counts[unfit], counts[late], clock.Now().Sub(start).Seconds())
 		}
 	}
 	return failed, nil
@@ -125,7 +129,7 @@ func try(ctx context.Context, dir string, m mutant, timeout time.Duration) (verd
 	case strings.Contains(string(out), "[build failed]"), strings.Contains(string(out), "[setup failed]"):
 		return unfit, nil
 	case ctx.Err() != nil && !strings.Contains(string(out), "FAIL"):
-		return "", fmt.Errorf("%s: %w", m.rule, ctx.Err())
+		return late, nil
 	}
 	return killed, nil
 }
