@@ -2,6 +2,7 @@ package debian
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"strings"
 
@@ -213,14 +214,14 @@ func (f *Fields) statement() *statement {
 				if !has[r] {
 					stored[r], has[r] = s.p.Set(s.meets(r)), true
 				}
-				s.p.DependOn(self, stored[r], nil)
+				s.p.DependOn(self, stored[r], s.missing(i, clause, len(s.meets(r))))
 				continue
 			}
 			candidates = candidates[:0]
 			for _, r := range clause {
 				candidates = append(candidates, s.meets(r)...)
 			}
-			s.p.Depend(self, candidates, nil)
+			s.p.Depend(self, candidates, s.missing(i, clause, len(candidates)))
 		}
 		for _, r := range f.Bars[i] {
 			for _, other := range s.meets(r) {
@@ -234,6 +235,22 @@ func (f *Fields) statement() *statement {
 		}
 	}
 	return s
+}
+
+// missing returns a reason that names what nothing meets; nil where something does:
+// the names say it then.
+func (s *statement) missing(pkg int, clause []int32, candidates int) fmt.Stringer {
+	if candidates > 0 {
+		return nil
+	}
+	var all []string
+	for _, number := range clause {
+		r := s.Relations[number]
+		if all = append(all, r.Name); r.Op != "" {
+			all[len(all)-1] += " (" + r.Op + " " + r.Version + ")"
+		}
+	}
+	return solver.Text(s.Packages[pkg].Name + " needs " + strings.Join(all, " or "))
 }
 
 // meets returns the packages that meet a relation.
