@@ -34,7 +34,7 @@ type Policy struct {
 	// nothing is chosen, and it is asked again. Zero means a minute.
 	ResolveTimeout time.Duration `json:"resolveTimeout,omitempty"`
 	// KeepUnneeded is how long the operator of a subscription that was made for a
-	// dependency is kept when no operator of the namespace requires it any more;
+	// dependency (known by its name, PACKAGE-CHANNEL-SOURCE) is kept when no operator of the namespace requires it any more;
 	// then it is uninstalled. Zero means for ever. One of whose CRDs there are
 	// objects stays.
 	KeepUnneeded time.Duration `json:"keepUnneeded,omitempty"`
