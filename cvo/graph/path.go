@@ -212,7 +212,6 @@ func (s *search) measure() error {
 	for i := range s.left {
 		s.left[i] = unreachable
 	}
-	s.nexts = make([][]end, len(s.g.releases))
 	s.left[s.target] = cost{}
 	queue := &ends{{cost{}, s.target}}
 	for queue.Len() > 0 {
@@ -240,6 +239,9 @@ func (s *search) measure() error {
 // next returns the updates from a release that lead to the target, cheapest
 // first, then the newest.
 func (s *search) next(from int32) []end {
+	if s.nexts == nil {
+		s.nexts = make([][]end, len(s.g.releases))
+	}
 	if s.nexts[from] != nil {
 		return s.nexts[from]
 	}
