@@ -44,6 +44,10 @@ func (p *play) check(machine string, a lifecycle.Action) {
 	case lifecycle.DeleteInstance:
 		r.terminated = true
 		drained := lifecycle.FindCondition(m.Status.Conditions, lifecycle.ConditionDrained)
+		if p.arrives && drained != nil && drained.Reason == "DrainAgain" {
+			p.Reach("order overtaken") // a node that joins after the order was given cannot take it back
+			return
+		}
 		if len(m.Spec.LifecycleHooks.PreTerminate) > 0 || drained == nil || drained.Status != "True" {
 			p.fail("I2: %s has hooks %v and condition %v, and its instance is deleted", machine, m.Spec.LifecycleHooks.PreTerminate, drained)
 		}
@@ -82,10 +86,11 @@ func (p *play) settle() error {
 	for i := range p.size {
 		p.mend(i)
 	}
+	p.arrives = true
 	for _, a := range p.late { // whatever is still on its way arrives
 		_ = p.put(a.machine, a.action)
 	}
-	p.late = nil
+	p.late, p.arrives = nil, false
 	end := p.Clock.Now().Add(12 * time.Hour)
 	for k := 1; p.Clock.Now().Before(end) && p.wrong == nil; k++ {
 		p.tick()

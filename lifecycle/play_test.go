@@ -33,6 +33,7 @@ type play struct {
 	wakes   wheel.Timers[string]
 	wakeID  map[string]wheel.ID
 	late    []act                         // what is on its way to the backend
+	arrives bool                          // such a one arrives now
 	past    map[string][]*lifecycle.World // what was to be seen lately
 	seen    map[string]*lifecycle.World   // what was last seen
 	records map[string]*record
@@ -387,9 +388,11 @@ func (p *play) deliver() {
 		a := p.late[i]
 		p.late = slices.Delete(p.late, i, i+1)
 		p.Note("late: %s %s", a.machine, describe(a.action))
+		p.arrives = true
 		if err := p.put(a.machine, a.action); err != nil {
 			p.Reach("too late")
 		}
+		p.arrives = false
 	}
 }
 
