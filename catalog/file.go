@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -48,16 +49,75 @@ func (f *fileIndex) read(offset int64, length int) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() != f.size || !info.ModTime().Equal(f.modTime) {
-		return nil, &Diagnostic{
-			Pos: Position{File: f.path}, Code: CodeChanged,
-			Message: "the file has changed since the catalog was opened", Hint: "reopen the catalog",
-		}
+		return nil, f.changed("since the catalog was opened")
 	}
 	data := make([]byte, length)
 	if err := readAt(file, data, offset); err != nil {
 		return nil, fmt.Errorf("%s: reading %d bytes at %d: %w", f.path, length, offset, err)
 	}
 	return data, nil
+}
+
+// changed is the finding that the file is not what it was.
+func (f *fileIndex) changed(when string) *Diagnostic {
+	return &Diagnostic{Pos: Position{File: f.path}, Code: CodeChanged, Message: "the file has changed " + when, Hint: "reopen the catalog"}
+}
+
+// unsized is how much is read of a file that says it is empty, as those of
+// /proc do.
+const unsized = 16 << 20
+
+// measured reads a file to the size that it has when it is opened, so that what
+// grows does not keep anybody waiting, and until a context ends.
+type measured struct {
+	ctx  context.Context
+	file fs.File
+	info fs.FileInfo // nil if the file does not tell
+	left int64
+	grew bool
+}
+
+// measure begins to read f, and notes what the open file says of itself: it may
+// be another one than was listed.
+func measure(ctx context.Context, file fs.File, f *fileIndex) *measured {
+	m := &measured{ctx: ctx, file: file}
+	if info, err := file.Stat(); err == nil {
+		m.info, f.size, f.modTime = info, info.Size(), info.ModTime()
+	}
+	if m.left = f.size; m.left == 0 {
+		m.left = unsized
+	}
+	return m
+}
+
+// Read implements [io.Reader].
+func (m *measured) Read(p []byte) (int, error) {
+	switch {
+	case m.ctx.Err() != nil:
+		return 0, context.Cause(m.ctx)
+	case m.left == 0:
+		var one [1]byte
+		n, err := m.file.Read(one[:])
+		if m.grew = n > 0; m.grew {
+			err = io.ErrUnexpectedEOF
+		}
+		return 0, err
+	}
+	if int64(len(p)) > m.left {
+		p = p[:m.left]
+	}
+	n, err := m.file.Read(p)
+	m.left -= int64(n)
+	return n, err
+}
+
+// same reports whether the file is still as it was when it was opened.
+func (m *measured) same() bool {
+	if m.grew || m.info == nil {
+		return !m.grew
+	}
+	now, err := m.file.Stat()
+	return err != nil || now.Size() == m.info.Size() && now.ModTime().Equal(m.info.ModTime())
 }
 
 // readAt fills data from an offset of a file in the cheapest way the file has.

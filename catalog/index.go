@@ -67,13 +67,22 @@ func (x *indexer) index(ctx context.Context, f *fileIndex, count func() error) e
 	}
 	defer file.Close()
 	x.file = f
-	x.reader.Reset(file, f.path, f.size)
+	m := measure(ctx, file, f)
+	x.reader.Reset(m, f.path, f.size)
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		d, err := x.reader.Next()
-		if err == io.EOF {
+		if err == io.EOF && m.same() {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil && !m.same() {
+			f.faults = append(f.faults, f.changed("while it was read"))
+			f.broken = append(f.broken, Broken{File: f.path})
 			return nil
 		}
 		if fault := (*doc.Error)(nil); errors.As(err, &fault) {
