@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -181,20 +182,20 @@ func (d *decoder) fields(v *Value, to reflect.Value) {
 		d.fault(v, "object")
 		return
 	}
-	fields := fieldsOf(to)
+	fields := fieldsOf(to.Type())
 	for i := range v.Members {
 		m := &v.Members[i]
 		at, folded := d.find(v, m.Key, fields)
 		d.within(m.Key, func() {
 			switch {
 			case at >= 0 && (!folded || d.mode&Exact == 0):
-				d.value(m, fields[at].value)
+				d.value(m, to.FieldByIndex(fields.list[at].index))
 			case at >= 0:
-				d.unknown(m, fields[at].name)
+				d.unknown(m, fields.list[at].name)
 			case d.mode&Strict != 0:
-				names := make([]string, len(fields))
-				for f := range fields {
-					names[f] = fields[f].name
+				names := make([]string, len(fields.list))
+				for f := range fields.list {
+					names[f] = fields.list[f].name
 				}
 				d.unknown(m, words.Nearest(m.Key, names))
 			}
@@ -204,13 +205,13 @@ func (d *decoder) fields(v *Value, to reflect.Value) {
 
 // find returns the index of the field that the member key of v goes into, or
 // -1, and whether it is spelt in another case.
-func (d *decoder) find(v *Value, key string, fields []field) (at int, folded bool) {
+func (d *decoder) find(v *Value, key string, fields *fields) (at int, folded bool) {
+	if at, ok := fields.byName[key]; ok {
+		return at, false
+	}
 	at = -1
-	for f := range fields {
-		switch {
-		case fields[f].name == key:
-			return f, false
-		case strings.EqualFold(fields[f].name, key) && v.member(fields[f].name) == nil:
+	for f := range fields.list {
+		if name := fields.list[f].name; strings.EqualFold(name, key) && v.member(name) == nil {
 			at = f
 		}
 	}
@@ -223,21 +224,45 @@ func (d *decoder) unknown(m *Value, meant string) {
 
 type field struct {
 	name  string
-	value reflect.Value
+	index []int // see [reflect.Value.FieldByIndex]
 }
+
+// fields are those of a struct type that decoding knows.
+type fields struct {
+	list   []field
+	byName map[string]int // the first of each name
+}
+
+// knownFields holds the *fields of each type that was decoded: a type never
+// changes, and looking at one takes longer than decoding most values.
+var knownFields sync.Map
 
 // fieldsOf lists the fields of a struct with their JSON names, those of
 // embedded structs among them.
-func fieldsOf(to reflect.Value) []field {
+func fieldsOf(t reflect.Type) *fields {
+	if known, ok := knownFields.Load(t); ok {
+		return known.(*fields)
+	}
+	all := &fields{list: listFields(t, nil), byName: map[string]int{}}
+	for i, f := range all.list {
+		if _, ok := all.byName[f.name]; !ok {
+			all.byName[f.name] = i
+		}
+	}
+	knownFields.Store(t, all)
+	return all
+}
+
+func listFields(t reflect.Type, outer []int) []field {
 	var all []field
-	for i := range to.NumField() {
-		f := to.Type().Field(i)
+	for i := range t.NumField() {
+		f, index := t.Field(i), append(slices.Clip(outer), i)
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "":
-			all = append(all, fieldsOf(to.Field(i))...)
+			all = append(all, listFields(f.Type, index)...)
 		case name != "-" && name != "" && f.IsExported():
-			all = append(all, field{name, to.Field(i)})
+			all = append(all, field{name, index})
 		}
 	}
 	return all
