@@ -114,8 +114,9 @@ func (in *input) plan(ctx context.Context) (*Plan, *noPlan, error) {
 	return nil, first, nil
 }
 
-// maxTargets is how many releases are tried.
-const maxTargets = 20
+// maxTargets is how many releases are tried: those that an update leads to which has
+// no risk that applies. Where there are none all others are.
+const maxTargets = 5
 
 // targets returns the releases that would do, the best one first.
 func (in *input) targets() []string {
@@ -134,10 +135,22 @@ func (in *input) targets() []string {
 		}
 		seen[name] = true
 	}
-	for _, x := range in.Situation.Moves {
-		add(x.To)
+	risky := func(m Move) bool {
+		return slices.ContainsFunc(in.Situation.Risks, func(r Risk) bool {
+			return r.Applies == fairlead.ConditionTrue && slices.Contains(m.Risks, r.Name) && !slices.Contains(in.Policy.Accept, r.Name)
+		})
 	}
-	if x, ok := parseMinor(start); ok && x == want {
+	for _, x := range in.Situation.Moves {
+		if !risky(x) {
+			add(x.To)
+		}
+	}
+	if len(list) == 0 {
+		for _, x := range in.Situation.Moves {
+			add(x.To)
+		}
+	}
+	if x, ok := parseMinor(start); ok && len(list) == 0 && in.Situation.Moves != nil && (x == want || g.Newest) {
 		list = append(list, start)
 	}
 	slices.SortFunc(list, func(a, b string) int { return semverx.Tolerant(b).Compare(semverx.Tolerant(a)) })

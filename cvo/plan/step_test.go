@@ -155,7 +155,7 @@ func (x *scene) play(t *testing.T, policy *plan.Policy, disturb func(round int, 
 // is no plan it says so.
 func TestStepCarriesOut(t *testing.T) {
 	carried := 0
-	for seed := range uint64(long.N(70, 5000)) {
+	for seed := range uint64(long.N(70, 2000)) {
 		w := draw(rand.New(rand.NewPCG(21, seed)))
 		x, policy := newScene(w)
 		p, err := plan.Make(t.Context(), &x.w.Situation, &x.w.Goal, policy)
