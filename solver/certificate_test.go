@@ -102,6 +102,8 @@ func TestRefutation(t *testing.T) {
 		{`{"lemmas":[{"lits":[],"hints":[0,0,2,3,1]}]}`, ""},
 		{`{"lemmas":[{"lits":[],"hints":[0,2,2,3,1]}]}`, ""},
 		{`{"lemmas":[{"lits":[],"hints":[0,1]}]}`, "lemma 0: the hints do not lead"},
+		{`{"lemmas":[{"lits":[],"hints":[0,0]}]}`, "lemma 0: the hints do not lead"},
+		{`{"lemmas":[{"lits":[-1,3],"hints":[2,1]},{"lits":[],"hints":[-1]}]}`, "lemma 1: the hints do not lead"},
 		{`{"lemmas":[{"lits":[],"hints":[0,5]}]}`, "lemma 0: hint 1 (5) names nothing"},
 		{`{"lemmas":[{"lits":[],"hints":[-1]}]}`, "lemma 0: hint 0 (-1) names nothing"},
 		{`{"lemmas":[{"lits":[5],"hints":[0]},{"lits":[],"hints":[-1]}]}`, "lemma 0: it names what is not"},
