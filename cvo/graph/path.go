@@ -236,15 +236,20 @@ func (s *search) measure() error {
 	return s.ctx.Err()
 }
 
-// next returns the updates from a release that lead to the target, cheapest
-// first, then the newest.
+// next returns what sorted does, which it remembers.
 func (s *search) next(from int32) []end {
 	if s.nexts == nil {
 		s.nexts = make([][]end, len(s.g.releases))
 	}
-	if s.nexts[from] != nil {
-		return s.nexts[from]
+	if s.nexts[from] == nil {
+		s.nexts[from] = s.sorted(from)
 	}
+	return s.nexts[from]
+}
+
+// sorted returns the updates from a release that lead to the target, cheapest
+// first, then the newest.
+func (s *search) sorted(from int32) []end {
 	list := []end{}
 	for _, e := range s.g.out[from] {
 		if price, ok := s.price(from, e); ok && s.left[e.to] != unreachable {
@@ -254,7 +259,6 @@ func (s *search) next(from int32) []end {
 	slices.SortFunc(list, func(a, b end) int {
 		return cmp.Or(a.cost.plus(s.left[a.node]).compare(b.cost.plus(s.left[b.node])), s.g.newest(a.node, b.node))
 	})
-	s.nexts[from] = list
 	return list
 }
 
@@ -262,7 +266,7 @@ func (s *search) next(from int32) []end {
 func (s *search) best(start int32) []int32 {
 	nodes := []int32{start}
 	for at := start; at != s.target; {
-		at = s.next(at)[0].node
+		at = s.sorted(at)[0].node
 		nodes = append(nodes, at)
 	}
 	return nodes
