@@ -200,7 +200,11 @@ func TestStepIsDisturbed(t *testing.T) {
 		}
 		d := x.play(t, policy, func(round int, state *plan.State) {
 			s := &x.w.Situation
-			if round > 30 || r.IntN(4) > 0 {
+			if round > 30 {
+				x.w.Paused = false // and they leave it alone
+				return
+			}
+			if r.IntN(4) > 0 {
 				return
 			}
 			switch r.IntN(5) {
@@ -222,9 +226,6 @@ func TestStepIsDisturbed(t *testing.T) {
 				}
 			case 4:
 				x.w.Paused = r.IntN(2) == 0
-			}
-			if round > 25 {
-				x.w.Paused = false
 			}
 		})
 		reached++
