@@ -36,7 +36,8 @@ func (e *NeverError) Error() string {
 	return fmt.Sprintf("the node cannot be drained, and waiting does not help; no pod was evicted: %s", strings.Join(texts, ". "))
 }
 
-// interval is how often the pods of a node are listed.
+// interval is how often the pods of a node are listed, but for the first times: pods
+// that end at once are seen at once.
 const interval = time.Second
 
 // DeleteOrEvictPods evicts pods, or deletes them where the server has no evictions
@@ -116,6 +117,7 @@ func (r *run) drain() error {
 		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
 		defer cancel()
 	}
+	pause := interval / 20
 	for first := true; ; first = false {
 		waits, done, err := r.pass(ctx, first)
 		switch {
@@ -127,7 +129,8 @@ func (r *run) drain() error {
 			r.report(waits)
 		}
 		select {
-		case <-time.After(interval):
+		case <-time.After(pause):
+			pause = min(2*pause, interval)
 		case <-ctx.Done():
 			return r.stopped(ctx)
 		}
