@@ -33,7 +33,7 @@ func (p *Package) Route(rules Rules, channel, from, to string) ([]Hop, bool) {
 	}
 	for len(level) > 0 {
 		if _, ok := s.reached[to]; ok {
-			return s.way(from, to), true
+			return s.reached[to].way(), true
 		}
 		level = s.step(channels, level)
 		if len(channels) < len(p.channels) { // so far only one was followed
@@ -46,7 +46,8 @@ func (p *Package) Route(rules Rules, channel, from, to string) ([]Hop, bool) {
 // arrival is the best way to a bundle.
 type arrival struct {
 	updates int
-	hop     Hop // the last one
+	hop     Hop      // the last one
+	before  *arrival // in the same channel, as far as that was followed; nil at the beginning
 }
 
 // routes is a search for ways by the number of changes.
@@ -83,12 +84,13 @@ func (s *routes) within(ch *Channel, from []string) iter.Seq2[string, *arrival] 
 	byUpdates := slices.Clone(from)
 	slices.SortStableFunc(byUpdates, func(a, b string) int { return cmp.Compare(s.reached[a].updates, s.reached[b].updates) })
 	var order, queue []string
-	updates := func(name string) int {
+	arrived := func(name string) *arrival {
 		if a := best[name]; a != nil {
-			return a.updates
+			return a
 		}
-		return s.reached[name].updates
+		return s.reached[name]
 	}
+	updates := func(name string) int { return arrived(name).updates }
 	for len(byUpdates) > 0 || len(queue) > 0 {
 		var at string
 		if len(queue) == 0 || len(byUpdates) > 0 && updates(byUpdates[0]) <= updates(queue[0]) {
@@ -97,11 +99,15 @@ func (s *routes) within(ch *Channel, from []string) iter.Seq2[string, *arrival] 
 			at, queue = queue[0], queue[1:]
 		}
 		for e := range g.Successors(at) {
-			if s.reached[e.To] != nil || best[e.To] != nil {
+			// What was reached with fewer changes may be passed here with fewer updates.
+			if known := s.reached[e.To]; best[e.To] != nil || known != nil && known.updates <= updates(at)+1 {
 				continue
 			}
-			best[e.To] = &arrival{updates(at) + 1, Hop{ch.Name(), e}}
-			order, queue = append(order, e.To), append(queue, e.To)
+			best[e.To] = &arrival{updates(at) + 1, Hop{ch.Name(), e}, arrived(at)}
+			queue = append(queue, e.To)
+			if s.reached[e.To] == nil {
+				order = append(order, e.To)
+			}
 		}
 	}
 	return func(yield func(string, *arrival) bool) {
@@ -113,13 +119,11 @@ func (s *routes) within(ch *Channel, from []string) iter.Seq2[string, *arrival] 
 	}
 }
 
-// way goes back from the goal.
-func (s *routes) way(from, to string) []Hop {
+// way returns the updates that lead here.
+func (a *arrival) way() []Hop {
 	var hops []Hop
-	for at := to; at != from; {
-		hop := s.reached[at].hop
-		hops = append(hops, hop)
-		at = hop.From
+	for ; a.before != nil; a = a.before {
+		hops = append(hops, a.hop)
 	}
 	slices.Reverse(hops)
 	return hops
