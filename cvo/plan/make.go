@@ -92,7 +92,6 @@ func (in *input) check() error {
 type noPlan struct {
 	target string
 	facts  []*fact
-	proof  *Bound
 }
 
 // plan makes the plan for the target of the goal, or for the first of several that

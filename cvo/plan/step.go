@@ -253,20 +253,20 @@ func (s *stepper) begin(x PlanStep) {
 }
 
 // act returns what the engine does for a step; nil where others do all of it.
-func (x *PlanStep) act(sit *Situation) Action {
-	switch x.Kind {
+func (s *PlanStep) act(sit *Situation) Action {
+	switch s.Kind {
 	case MoveCluster:
-		return SetRelease{x.To}
+		return SetRelease{s.To}
 	case Pause, Unpause:
-		return SetPaused{x.Subject, x.Kind == Pause}
+		return SetPaused{s.Subject, s.Kind == Pause}
 	case Acknowledge:
-		return Acknowledged{x.Subject}
+		return Acknowledged{s.Subject}
 	case OutOfService:
-		return DrainNode{x.Subject}
+		return DrainNode{s.Subject}
 	case MoveOperator:
 		for _, o := range sit.Operators {
-			if o.Package == x.Subject {
-				return Approve{o.Namespace, o.Package, x.To}
+			if o.Package == s.Subject {
+				return Approve{o.Namespace, o.Package, s.To}
 			}
 		}
 	}

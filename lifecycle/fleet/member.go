@@ -34,13 +34,15 @@ func Members(machines []lifecycle.Machine) []drain.Member {
 // heldBy names the hook that a machine waits for.
 func heldBy(m *lifecycle.Machine) string {
 	for _, p := range [...]lifecycle.Point{lifecycle.PreDrain, lifecycle.PreTerminate} {
-		for _, h := range m.Spec.LifecycleHooks.At(p) {
-			text := fmt.Sprintf("%s hook %s", p, h.Name)
-			if h.Owner != "" {
-				text += " of " + h.Owner
-			}
-			return text
+		hooks := m.Spec.LifecycleHooks.At(p)
+		if len(hooks) == 0 {
+			continue
 		}
+		text := fmt.Sprintf("%s hook %s", p, hooks[0].Name)
+		if owner := hooks[0].Owner; owner != "" {
+			text += " of " + owner
+		}
+		return text
 	}
 	return ""
 }

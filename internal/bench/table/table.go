@@ -124,11 +124,13 @@ func (r *Results) cell(name string) string {
 	return strings.Join(words, ", ")
 }
 
-// Short writes one line: how many times that of the first solver is the time of
-// the second one.
+// Short writes one line: how many times as long as the first solver the second one
+// takes, from the least to the most of the workloads of a kind, which is the part
+// of their names before "=".
 func (r *Results) Short(benchmark string) string {
 	var own, peer string
-	var ratios []string
+	var kinds []string
+	least, most := map[string]float64{}, map[string]float64{}
 	for _, name := range r.names {
 		parts := strings.SplitN(name, "/", 3)
 		if len(parts) < 3 || parts[0] != benchmark {
@@ -145,14 +147,35 @@ func (r *Results) Short(benchmark string) string {
 		}
 		a, _ := r.value(name, "cpu-ns/op")
 		b, _ := r.value(benchmark+"/"+own+"/"+parts[2], "cpu-ns/op")
-		if ratio := cost.Ratio(time.Duration(a), time.Duration(b)); ratio != "" {
-			ratios = append(ratios, parts[2]+" "+ratio)
+		if a <= 0 || b <= 0 {
+			continue
 		}
+		kind, _, _ := strings.Cut(parts[2], "=")
+		if _, known := least[kind]; !known {
+			kinds = append(kinds, kind)
+			least[kind] = a / b
+		}
+		least[kind], most[kind] = min(least[kind], a/b), max(most[kind], a/b)
 	}
-	if ratios == nil {
+	if kinds == nil {
 		return ""
 	}
-	return fmt.Sprintf("- %s's time by that of %s: %s\n", peer, own, strings.Join(ratios, " · "))
+	for i, kind := range kinds {
+		from, to := times(least[kind]), times(most[kind])
+		if from != to {
+			from += " to " + to
+		}
+		kinds[i] = from + " (" + kind + ")"
+	}
+	return fmt.Sprintf("- %s takes %s times as long as %s\n", peer, strings.Join(kinds, ", "), own)
+}
+
+// times writes a ratio with two digits at least.
+func times(x float64) string {
+	if x < 10 {
+		return fmt.Sprintf("%.1f", x)
+	}
+	return fmt.Sprintf("%.0f", x)
 }
 
 // Update replaces, in a document, what stands between the lines

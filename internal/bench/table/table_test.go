@@ -35,7 +35,7 @@ func TestUpdate(t *testing.T) {
 <!-- end of table -->
 between
 <!-- table short Solve, None -->
-- peer's time by that of ours: small 2.0
+- peer takes 2.0 (small) times as long as ours
 <!-- end of table -->
 <!-- table None -->
 kept
