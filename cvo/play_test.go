@@ -79,7 +79,7 @@ var errDown = errors.New("connection refused")
 // and checks at the backend, after each change, what always holds. At last all
 // is well again, and the cluster must come to its release.
 func TestSimulation(t *testing.T) {
-	counts := sim.Run(t, long.N(200, 10_000), func(s *sim.Sim) error { return newPlay(t, s).run() })
+	counts := sim.Run(t, long.N(100, 10_000), func(s *sim.Sim) error { return newPlay(t, s).run() })
 	t.Logf("%v", counts)
 	for _, name := range []string{
 		"crash", "apply fails", "apply is not confirmed", "observe fails", "other runner", "degraded", "unavailable", "held by an outage alone", "never finishes", "recovers",

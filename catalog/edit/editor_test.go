@@ -133,7 +133,7 @@ var expected = []string{"would make the catalog invalid", "changes nothing", "he
 // and every comment as it was, and their inverse undoes them to the byte.
 func TestRandomEdits(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
-	made, turn, every := 0, 0, 12
+	made, turn, every := 0, 0, 30
 	refused := map[string]int{}
 	if long.Enabled() {
 		every = 1

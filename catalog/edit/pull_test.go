@@ -21,7 +21,7 @@ import (
 // whoever pulls, or the merge says where they are in each other's way.
 func TestPull(t *testing.T) {
 	r := rand.New(rand.NewPCG(61, 62))
-	merged, conflicts, invalid, turn, every := 0, 0, 0, 0, 16
+	merged, conflicts, invalid, turn, every := 0, 0, 0, 0, 64
 	if long.Enabled() {
 		every = 2
 	}
