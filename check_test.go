@@ -262,7 +262,7 @@ func (s *flawedStore) Close() error {
 	switch s.flaw {
 	case "keeps nothing":
 		clear(s.recs)
-	case "counts anew after a restart":
+	case "counts again after a restart":
 		s.last = 0
 	case "counts from the highest at a restart":
 		s.last = 0
@@ -321,7 +321,7 @@ func TestCheckStoreFinds(t *testing.T) {
 		{"looks, then leaps", `concurrency: of 80 Puts that succeeded while they raced only 1`},
 		{"ignores the context", `context: Get with a canceled context returned error <nil>, want "context canceled"`},
 		{"keeps nothing", `durability: Get("key1") after the store was closed and opened again: key not found`},
-		{"counts anew after a restart", `durability: revision "1" of a deleted key came back: the key had it after opening 2, and again after opening 3`},
+		{"counts again after a restart", `durability: revision "1" of a deleted key came back: the key had it after opening 2, and again after opening 3`},
 		{"counts from the highest", `revisions: revision "1" came back at creation 2`},
 		{"counts from the highest at a restart", `durability: revision "22`},
 		{"restarts with what was deleted", `durability: Get("gone") after it was deleted, and the store closed and opened again returned value "x"`},

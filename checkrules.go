@@ -371,7 +371,7 @@ func ruleDurability(p *storeProbe) {
 	seen := make(map[Revision]int)
 	var rev, gone Revision
 	for opening := 1; opening <= 3; opening++ {
-		churn := func() { // first and last, where a counter that is not kept begins anew
+		churn := func() { // first and last, where a counter that is not kept begins again
 			for range 3 {
 				gone = p.put("gone", "x", "")
 				if at, ok := seen[gone]; ok {

@@ -215,7 +215,7 @@ func (l *Ledger) Blocked() []Block { return l.blocked }
 // Wake returns the earliest instant that was asked for, zero for none.
 func (l *Ledger) Wake() time.Time { return l.wake }
 
-// Unchanged builds a list anew and compares it with what it was: as long as what
+// Unchanged builds a list again and compares it with what it was: as long as what
 // is added is what the list held before, it makes no list of its own. So a Step in
 // which nothing has changed allocates nothing. Old is not changed; the zero value
 // is an empty list.

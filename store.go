@@ -16,7 +16,7 @@ import (
 var ErrNotFound = errors.New("key not found")
 
 // ErrConflict is returned by Put and Delete for a key that is not at the
-// revision the caller named: somebody else changed it. Get it and decide anew.
+// revision the caller named: somebody else changed it. Get it and decide again.
 // Match it with [errors.Is].
 var ErrConflict = errors.New("key changed since it was read")
 
@@ -94,7 +94,7 @@ type Store interface {
 // the last, and the same record may be yielded again; but the last thing
 // yielded of a key is, in the end, how it is. The sequence ends with an error,
 // ctx.Err() among them, or when the caller leaves the loop. Each range begins
-// anew.
+// again.
 type Watcher interface {
 	Store
 	Watch(ctx context.Context, prefix string) iter.Seq2[Record, error]

@@ -140,7 +140,7 @@ func bundleDamages() []damage {
 		add("API that is a text", check.CodeProperty, object{"type": "olm.gvk", "value": "x"}),
 		add("API whose group is a number", check.CodeProperty, object{"type": "olm.gvk.required", "value": object{"group": 1}}),
 		add("requirement that is a list", check.CodeProperty, object{"type": "olm.package.required", "value": []any{}}),
-		add("payload that is no base64", check.CodeProperty, object{"type": "olm.bundle.object", "value": object{"data": "###"}}),
+		add("payload that is not base64", check.CodeProperty, object{"type": "olm.bundle.object", "value": object{"data": "###"}}),
 		add("annotation that is a number", check.CodeProperty, object{"type": "olm.csv.metadata", "value": object{"annotations": object{"a": 1}}}),
 		add("described API whose name is a list", check.CodeProperty, object{"type": "olm.csv.metadata", "value": object{"crdDescriptions": object{"owned": []any{object{"name": []any{}}}}}}),
 	}

@@ -33,7 +33,7 @@ func (r ImageRef) String() string {
 	return s
 }
 
-// ImageRefError says why a string is no image reference.
+// ImageRefError says why a string is not an image reference.
 type ImageRefError struct {
 	Ref    string // the string as given
 	Reason string // what is wrong with which part of it
@@ -84,7 +84,7 @@ func ParseImageRef(s string) (ImageRef, error) {
 		return ref, nil
 	}
 	// What fails only for its upper-case letters is told apart, because the
-	// mend is another one.
+	// fix is another one.
 	if full := domain + "/" + rest; err.OPM == invalidFormat && strings.ToLower(full) != full {
 		if _, lower := parseFullRef(s, strings.ToLower(domain), strings.ToLower(rest)); lower == nil || lower.OPM != invalidFormat {
 			err.OPM = "repository name must be lowercase"

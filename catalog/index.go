@@ -119,7 +119,7 @@ func contentFault(e *doc.Error) *Diagnostic {
 	d := Diagnose(e)
 	switch d.Code {
 	case CodeNotObject, CodeEncoding:
-		d.Hint += ", or name the file in .indexignore if it is no part of the catalog"
+		d.Hint += ", or name the file in .indexignore if it is not part of the catalog"
 	case CodeLimit:
 		if limit := (*LimitError)(nil); errors.As(e, &limit) && limitOptions[limit.What] != "" {
 			d.Hint = "raise Options." + limitOptions[limit.What] + " if the document is meant to be like this"

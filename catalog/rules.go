@@ -16,7 +16,7 @@ const (
 	// AsWritten counts every update that an entry of the channel states.
 	AsWritten Rules = iota
 	// OLMv0 counts those of Operator Lifecycle Manager with subscriptions. What
-	// it installs anew or as an update is on the chain of the channel: from its
+	// it installs again or as an update is on the chain of the channel: from its
 	// only head along replaces, through entries that some entry skips but
 	// without them. Entries of which the catalog has no bundle are not there.
 	// A channel with no head, several, or a circle offers nothing.

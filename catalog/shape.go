@@ -33,7 +33,7 @@ func (x *indexer) check(n doc.Node, want *shape.Shape) {
 		return
 	}
 	if want.Kind == shape.Base64 && !shape.IsBase64(x.doc.Value(n)) {
-		x.fault(CodeType, n, x.place()+" is no base64", "encode the data in base64")
+		x.fault(CodeType, n, x.place()+" is not base64", "encode the data in base64")
 		return
 	}
 	i := 0

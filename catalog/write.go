@@ -87,7 +87,7 @@ func schemaRank(schema string) int {
 // written, keys stay in their order and numbers keep their digits. A document
 // that is in the format already is written byte for byte, in YAML with its
 // comments; in lines, white space between the parts is left out. (Only a number
-// too large for a float64, such as 1e400, is no number in YAML.) One document
+// too large for a float64, such as 1e400, is not a number in YAML.) One document
 // at a time is in memory.
 func (c *Catalog) Write(w io.Writer, format Format) error {
 	out := bufio.NewWriter(w)
@@ -110,7 +110,7 @@ func (c *Catalog) WriteTree(format Format, create func(path string) (io.WriteClo
 		file := "catalog." + format.String()
 		if _, known := c.byName[d.Package()]; known {
 			if file = d.Package() + "/" + file; !fs.ValidPath(file) || strings.Count(file, "/") != 1 || strings.Contains(file, `\`) {
-				return fmt.Errorf("catalog: %s of %s: the name %q of the package is no name of a directory; rename the package", d.Subject(), d.start, d.Package())
+				return fmt.Errorf("catalog: %s of %s: the name %q of the package is not a name of a directory; rename the package", d.Subject(), d.start, d.Package())
 			}
 		}
 		if byFile[file] == nil {

@@ -114,7 +114,7 @@ func TestPruneParts(t *testing.T) {
 }
 
 // The rows of Test_sameMinorVersion, Test_sameZStreamVersion and
-// TestGetEffectiveMinor. The major version counts here, and what is no number is
+// TestGetEffectiveMinor. The major version counts here, and what is not a number is
 // none.
 func TestMinorOf(t *testing.T) {
 	for _, c := range [][2]string{

@@ -104,7 +104,7 @@ func (s *step) lastCompleted() string {
 }
 
 // setInvalid tells what is wrong with what is asked for. Without a fault there
-// is no condition.
+// is not a condition.
 func (s *step) setInvalid(list []Condition) []Condition {
 	if len(s.invalid) == 0 {
 		return without(list, "Invalid")

@@ -41,7 +41,7 @@ type Digests []string
 func (d Digests) Verify(_ context.Context, digest string) error {
 	switch {
 	case !IsDigest(digest):
-		return &DigestError{digest, "it is no digest; name the image by one, as in registry/name@sha256:…"}
+		return &DigestError{digest, "it is not a digest; name the image by one, as in registry/name@sha256:…"}
 	case !slices.Contains(d, digest):
 		return &DigestError{digest, "it is not among the digests that are trusted"}
 	}

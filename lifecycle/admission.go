@@ -24,7 +24,7 @@ const (
 //  1. A new machine is looked at in full: its name, providerSpec, hooks and
 //     timeouts.
 //  2. Of a machine that nobody deletes, what was changed is looked at. What was
-//     wrong before may stay so, or else nobody could mend it bit by bit.
+//     wrong before may stay so, or else nobody could fix it bit by bit.
 //  3. Once deletion has begun, hooks may be removed, and neither added nor
 //     changed, at each point. Nothing else is looked at, so that no machine can
 //     be too wrong to be deleted: finalizers may go, one by one or all.
@@ -128,7 +128,7 @@ func (h Hook) nameProblem() string {
 		prefix, name = "a", h.Name
 	}
 	if !dns(prefix) || !qualified(name) {
-		return fmt.Sprintf("%q is no hook name: letters, digits, '-', '_' and '.' with a letter or digit at both ends, and before that a DNS name in small letters and '/' if you like", h.Name)
+		return fmt.Sprintf("%q is not a hook name: letters, digits, '-', '_' and '.' with a letter or digit at both ends, and before that a DNS name in small letters and '/' if you like", h.Name)
 	}
 	return ""
 }

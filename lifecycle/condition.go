@@ -13,7 +13,7 @@ type Severity string
 const (
 	SeverityError   Severity = "Error"   // somebody must act
 	SeverityWarning Severity = "Warning" // it may pass by itself
-	SeverityInfo    Severity = "Info"    // it is no problem
+	SeverityInfo    Severity = "Info"    // it is not a problem
 )
 
 // The types of conditions that the engine writes.

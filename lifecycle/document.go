@@ -104,7 +104,7 @@ func (d *Document) readClusterAPI() error {
 			length, err = time.ParseDuration(text)
 		}
 		if err != nil || length/time.Second > 1<<31-1 || length/time.Second < -1<<31 {
-			return &fairlead.FieldError{Path: "spec." + f.name, Problem: fmt.Sprintf("%s is no duration such as \"10m\"", old.Spec[f.name])}
+			return &fairlead.FieldError{Path: "spec." + f.name, Problem: fmt.Sprintf("%s is not a duration such as \"10m\"", old.Spec[f.name])}
 		}
 		seconds := int32(length / time.Second)
 		*f.to = &seconds
@@ -259,7 +259,7 @@ func put(top map[string]json.RawMessage, name string, fields map[string]any) err
 	object := map[string]json.RawMessage{}
 	if old, there := top[name]; there {
 		if err := json.Unmarshal(old, &object); err != nil {
-			return &fairlead.FieldError{Path: name, Problem: "it is no object: " + err.Error()}
+			return &fairlead.FieldError{Path: name, Problem: "it is not an object: " + err.Error()}
 		}
 	}
 	for key, value := range fields {

@@ -71,7 +71,7 @@ func (p *play) settle() error {
 		case k > 1000:
 			return fmt.Errorf("no action was decided on for %s", name(0))
 		case k == 500: // a budget or a silent node may keep it until then
-			p.mend(0)
+			p.fix(0)
 		}
 		p.pass(0, name(0))
 		p.release(name(0))
@@ -84,7 +84,7 @@ func (p *play) settle() error {
 		}
 	}
 	for i := range p.size {
-		p.mend(i)
+		p.fix(i)
 	}
 	p.arrives = true
 	for _, a := range p.late { // whatever is still on its way arrives
@@ -104,9 +104,9 @@ func (p *play) settle() error {
 	return p.wrong
 }
 
-// mend takes away what would keep a deletion for good: a silent node, a budget
+// fix takes away what would keep a deletion for good: a silent node, a budget
 // that allows nothing.
-func (p *play) mend(i int) {
+func (p *play) fix(i int) {
 	if n := p.backend.Node(fmt.Sprint("n", i)); n != nil && p.backend.Machine(name(i)) != nil {
 		c := *n
 		c.Status.Conditions = nil

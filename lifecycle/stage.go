@@ -50,7 +50,7 @@ func (s *stepper) enter(stage Stage) {
 	s.state.Began = append(s.state.before(stage), Beginning{stage, s.now})
 }
 
-// hold has the time of the stage begin anew behind what holds it up.
+// hold has the time of the stage begin again behind what holds it up.
 func (s *stepper) hold() {
 	if !s.state.since(s.state.Stage).IsZero() {
 		s.state.Began = s.state.before(s.state.Stage)
@@ -188,7 +188,7 @@ func (s *stepper) skipped() string {
 }
 
 // drain empties the node. A hook that is set meanwhile is asked first, and the
-// time of the drain begins anew behind it.
+// time of the drain begins again behind it.
 func (s *stepper) drain() bool {
 	if !s.drainHooks() {
 		s.hold()

@@ -125,7 +125,7 @@ func (s *State) began(now time.Time) []Beginning {
 }
 
 // upgrade reads a state of version 1: without retries, and with the waits of the
-// drain among the others, which begin anew. A node that was drained by it is not
+// drain among the others, which begin again. A node that was drained by it is not
 // drained again.
 func upgrade(_ int, data []byte) (State, error) {
 	var s State

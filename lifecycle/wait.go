@@ -50,7 +50,7 @@ func (s *stepper) waitsSince(w *Wait) time.Time {
 	return s.now
 }
 
-// name returns the machine's, without making it anew each time.
+// name returns the machine's, without making it again each time.
 func (s *stepper) name() string {
 	if s.state.Machine == "" {
 		s.state.Machine = s.World.Machine.String()

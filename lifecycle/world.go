@@ -19,7 +19,7 @@ type World struct {
 	// Cluster is what the machine belongs to. Nil means one that is not being
 	// deleted, with a control plane that works.
 	Cluster *Cluster `json:"cluster,omitempty"`
-	// Owners are those of hooks, as far as their life signs are known.
+	// Owners are those of hooks, as far as their heartbeats are known.
 	Owners []Owner `json:"owners,omitempty"`
 	// Attachments are those of volumes to the node; they matter with
 	// Policy.WaitForVolumes.

@@ -84,7 +84,7 @@ func (d *dimacs) read(words []string) error {
 		n, err := strconv.ParseInt(w, 10, 64)
 		switch {
 		case err != nil:
-			return d.wrong(fmt.Sprintf("%q is no number", w))
+			return d.wrong(fmt.Sprintf("%q is not a number", w))
 		case n == 0:
 			d.p.Any(d.clause, nil)
 			d.clause = d.clause[:0]

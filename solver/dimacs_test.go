@@ -43,7 +43,7 @@ func TestReadDIMACSErrors(t *testing.T) {
 		"p cnf 3 2\n1 2 0\n":        "line 3: 1 clauses, but the header says 2",
 		"p cnf 3 1\n1 4 0\n":        "line 2: variable 4: the header announces 3",
 		"p cnf 3 1\n1 -4 0\n":       "line 2: variable -4: the header announces 3",
-		"p cnf 3 1\n1 two 0\n":      `line 2: "two" is no number`,
+		"p cnf 3 1\n1 two 0\n":      `line 2: "two" is not a number`,
 		"p cnf 3 1\n1 2147483650 0": "line 2: variable 2147483650",
 	} {
 		_, err := solver.ReadDIMACS(strings.NewReader(text))

@@ -86,7 +86,7 @@ type Mismatch struct {
 	Alike    bool   `json:"alike,omitempty"` // the two differ in a few letters: it may be a slip
 	Problem  string `json:"problem"`         // what is wrong, without keys and values
 	operator fairlead.TolerationOperator
-	// unreadable is set if a value is no number and ought to be one.
+	// unreadable is set if a value is not a number and ought to be one.
 	unreadable bool
 }
 
@@ -213,12 +213,12 @@ func operatorMismatch(t *fairlead.Toleration, taint *fairlead.Taint, numbers boo
 	}
 	if _, err := decimal.Parse(t.Value); err != nil {
 		value.unreadable = true
-		value.Problem = "the toleration's value is no number to compare with: " + err.Error()
+		value.Problem = "the toleration's value is not a number to compare with: " + err.Error()
 		return value
 	}
 	if _, err := decimal.Parse(taint.Value); err != nil {
 		value.unreadable = true
-		value.Problem = "the taint's value is no number to compare: " + err.Error()
+		value.Problem = "the taint's value is not a number to compare: " + err.Error()
 		return value
 	}
 	if !(&fairlead.Toleration{Operator: t.Operator, Value: t.Value}).Matches(taint, true) {

@@ -39,8 +39,8 @@ const (
 	CodeCSVField       catalog.Code = "csv-field"        // a required field is missing
 	CodeCSVVersion     catalog.Code = "csv-version"      // a version that is none
 	CodeCSVRelease     catalog.Code = "csv-release"      // a release that is none, or beside substitutesFor
-	CodeCSVKubeVersion catalog.Code = "csv-kube-version" // minKubeVersion is no version
-	CodeCSVSkipRange   catalog.Code = "csv-skip-range"   // olm.skipRange is no range
+	CodeCSVKubeVersion catalog.Code = "csv-kube-version" // minKubeVersion is not a version
+	CodeCSVSkipRange   catalog.Code = "csv-skip-range"   // olm.skipRange is not a range
 	CodeCSVInstallMode catalog.Code = "csv-install-mode" // install modes are missing, double or none supported
 	CodeCSVExample     catalog.Code = "csv-example"      // alm-examples do not match the owned APIs
 	CodeCSVAnnotation  catalog.Code = "csv-annotation"   // an annotation in the wrong case or place

@@ -81,7 +81,7 @@ func (cl *claim) conditionOf(v *doc.Value, path string) {
 			cl.faultAt(v, path+" has no rule", "write rule: below cel:")
 		} else if compile := cl.c.opts.CompileRule; compile != nil {
 			if err := compile(cel.Rule); err != nil {
-				cl.faultAt(v.At("rule"), path+".rule does not compile: "+err.Error(), "mend the rule").Err = err
+				cl.faultAt(v.At("rule"), path+".rule does not compile: "+err.Error(), "fix the rule").Err = err
 			}
 		}
 	case "package":

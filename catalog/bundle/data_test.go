@@ -26,7 +26,7 @@ import (
 // documents were rendered with.
 const realImage = "quay.io/community-operator-pipeline-prod/{{.Package}}:{{.Version}}"
 
-// dataDir returns the directory of the real data, which is no part of the
+// dataDir returns the directory of the real data, which is not part of the
 // module.
 func dataDir() string {
 	if dir := os.Getenv("FAIRLEAD_DATA"); dir != "" {

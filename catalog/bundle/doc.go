@@ -31,7 +31,7 @@
 // Validate tells faults: by the rules of registries, of opm alpha bundle
 // validate and, with [ValidateOptions.V1], of the newer installer. Lint tells
 // advice. Every finding is a [catalog.Diagnostic] with a stable code, listed
-// as constants below, and a hint that mends it.
+// as constants below, and a hint that fixes it.
 //
 // # Facts for authors
 //

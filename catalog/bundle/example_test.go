@@ -115,7 +115,7 @@ func ExampleBundle_Validate() {
 	}
 	// Output:
 	// metadata/dependencies.yaml:5:14 (bundle-dependency-range)
-	// dependency of type "olm.package": "^1.0.0" is no range of versions: unknown operator "^"
+	// dependency of type "olm.package": "^1.0.0" is not a range of versions: unknown operator "^"
 	// -> write ">=1.0.0 <2.0.0-0"
 }
 

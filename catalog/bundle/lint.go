@@ -83,7 +83,7 @@ func (c *checker) hubPeople() {
 		if m.Name == "" || m.Email == "" {
 			c.csvAdvice(CodeHub, fmt.Sprintf("spec.maintainers[%d] lacks name or email", i), "state both", path...)
 		} else if !mailAddress.MatchString(m.Email) {
-			c.csvAdvice(CodeHub, fmt.Sprintf("spec.maintainers[%d]: %q is no e-mail address", i, m.Email), "write name@example.com", append(path, "email")...)
+			c.csvAdvice(CodeHub, fmt.Sprintf("spec.maintainers[%d]: %q is not an e-mail address", i, m.Email), "write name@example.com", append(path, "email")...)
 		}
 	}
 	for i, l := range spec.Links {
@@ -91,7 +91,7 @@ func (c *checker) hubPeople() {
 		if l.Name == "" || l.URL == "" {
 			c.csvAdvice(CodeHub, fmt.Sprintf("spec.links[%d] lacks name or url", i), "state both", path...)
 		} else if _, err := url.ParseRequestURI(l.URL); err != nil {
-			c.csvAdvice(CodeHub, fmt.Sprintf("spec.links[%d]: %q is no address", i, l.URL), "write https:// and so on", append(path, "url")...)
+			c.csvAdvice(CodeHub, fmt.Sprintf("spec.links[%d]: %q is not an address", i, l.URL), "write https:// and so on", append(path, "url")...)
 		}
 	}
 }

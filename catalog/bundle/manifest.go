@@ -85,7 +85,7 @@ func (r *reader) object(src *source) {
 	}
 	if strings.Count(m.APIVersion, "/") > 1 {
 		r.found.fault(CodeNoKind, src.position("apiVersion"), m.subject(),
-			fmt.Sprintf("%q is no apiVersion, so catalog tools cannot tell the kind and leave the object out", m.APIVersion),
+			fmt.Sprintf("%q is not an apiVersion, so catalog tools cannot tell the kind and leave the object out", m.APIVersion),
 			"write it as group/version")
 		return
 	}
@@ -135,7 +135,7 @@ func (r *reader) crd(m *Manifest) {
 	version := m.APIVersion[strings.LastIndexByte(m.APIVersion, '/')+1:]
 	if version != "v1" && version != "v1beta1" {
 		r.found.fault(CodeCRD, m.At("apiVersion"), m.subject(),
-			fmt.Sprintf("%q is no version of CustomResourceDefinitions, so its APIs do not count as provided", m.APIVersion),
+			fmt.Sprintf("%q is not a version of CustomResourceDefinitions, so its APIs do not count as provided", m.APIVersion),
 			"write apiextensions.k8s.io/v1")
 		return
 	}

@@ -46,7 +46,7 @@ func (r *reader) metadata(f *file) {
 	}
 	if !known {
 		r.found.advice(CodeIgnoredFile, src.doc.Start, "",
-			"the file holds neither annotations nor dependencies nor properties, so tools make nothing of it"+r.nearRole(src), "delete or mend it")
+			"the file holds neither annotations nor dependencies nor properties, so tools make nothing of it"+r.nearRole(src), "delete or fix it")
 	}
 }
 

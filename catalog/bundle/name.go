@@ -45,7 +45,7 @@ func labelFault(name string, letter bool) string {
 	return ""
 }
 
-// labelValueFault says why name is no value of a label, or "". The name of a
+// labelValueFault says why name is not a value of a label, or "". The name of a
 // CSV becomes one.
 func labelValueFault(name string) string {
 	if len(name) > 63 {
@@ -65,7 +65,7 @@ func csvNameFault(name string) string {
 	return labelValueFault(name)
 }
 
-// qualifiedFault says why name is no qualified name, [domain/]name, as labels
+// qualifiedFault says why name is not a qualified name, [domain/]name, as labels
 // and annotations have, or "".
 func qualifiedFault(name string) string {
 	prefix, rest, ok := strings.Cut(name, "/")
@@ -76,7 +76,7 @@ func qualifiedFault(name string) string {
 	case ok && prefix == "":
 		return "the part before the slash is empty"
 	case ok && subdomainFault(prefix) != "":
-		return "the part before the slash is no domain: " + subdomainFault(prefix)
+		return "the part before the slash is not a domain: " + subdomainFault(prefix)
 	case rest == "":
 		return "it is empty"
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// imageFault says why ref is no reference of an image and what to do about
+// imageFault says why ref is not a reference of an image and what to do about
 // it, or "".
 func imageFault(ref string) (reason, hint string) {
 	var bad *catalog.ImageRefError

@@ -67,7 +67,7 @@ func (d *Document) WriteJSON(w io.Writer) error {
 //
 // A bundle that the reference refuses, too, is refused with [catalog.Diagnostics]
 // of what stands in the way; see [Bundle.Validate] for everything that is wrong
-// with it. An Image that is no template is an error of its own.
+// with it. An Image that is not a template is an error of its own.
 func (b *Bundle) Render(opts *RenderOptions) (*Document, error) {
 	if opts == nil {
 		opts = &RenderOptions{}
@@ -125,7 +125,7 @@ func partPayload(props []catalog.Property) (others, payload []catalog.Property) 
 func (b *Bundle) image(text string, s *synthesis) (string, error) {
 	t, err := template.New("image").Parse(text)
 	if err != nil {
-		return "", fmt.Errorf("bundle: the image %q is no template: %w; write it as in quay.io/example/{{.Package}}:{{.Version}}", text, err)
+		return "", fmt.Errorf("bundle: the image %q is not a template: %w; write it as in quay.io/example/{{.Package}}:{{.Version}}", text, err)
 	}
 	data := struct{ Package, Name, Version string }{Package: b.Package(), Name: b.Name()}
 	if s.first != nil {

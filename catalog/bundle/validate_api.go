@@ -93,7 +93,7 @@ func (c *checker) image(what, ref string, path []any) {
 		return
 	}
 	if reason, hint := imageFault(ref); reason != "" {
-		c.csvFault(CodeCSVImage, fmt.Sprintf("%s: %q is no reference of an image: %s", what, ref, reason), hint, path...)
+		c.csvFault(CodeCSVImage, fmt.Sprintf("%s: %q is not a reference of an image: %s", what, ref, reason), hint, path...)
 	}
 }
 

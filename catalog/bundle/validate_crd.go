@@ -50,7 +50,7 @@ func (k *crdCheck) names() {
 		k.fault(fmt.Sprintf("the name %q is not made of plural and group", k.crd.Metadata.Name), "name it "+want, "metadata", "name")
 	}
 	if why := subdomainFault(spec.Group); why != "" {
-		k.fault(fmt.Sprintf("spec.group: %q is no group: %s", spec.Group, why), "write a domain such as example.com", "spec", "group")
+		k.fault(fmt.Sprintf("spec.group: %q is not a group: %s", spec.Group, why), "write a domain such as example.com", "spec", "group")
 	} else if !strings.Contains(spec.Group, ".") {
 		k.fault(fmt.Sprintf("spec.group: %q has no dot, and only groups of Kubernetes itself may have none", spec.Group), "write a domain such as "+spec.Group+".example.com", "spec", "group")
 	}
@@ -65,7 +65,7 @@ func (k *crdCheck) names() {
 		{"plural", names.Plural}, {"singular", cmp.Or(names.Singular, kind)}, {"kind", kind}, {"listKind", strings.ToLower(list)},
 	} {
 		if why := labelFault(n.value, true); why != "" {
-			k.fault(fmt.Sprintf("spec.names.%s: %q is no name: %s", n.field, n.value, why), "write letters, digits and hyphens", "spec", "names", n.field)
+			k.fault(fmt.Sprintf("spec.names.%s: %q is not a name: %s", n.field, n.value, why), "write letters, digits and hyphens", "spec", "names", n.field)
 		}
 	}
 	if names.Kind != "" && list == names.Kind {
@@ -77,7 +77,7 @@ func (k *crdCheck) names() {
 	}{{"shortNames", names.ShortNames}, {"categories", names.Categories}} {
 		for i, name := range n.list {
 			if why := labelFault(name, true); why != "" {
-				k.fault(fmt.Sprintf("spec.names.%s[%d]: %q is no name: %s", n.field, i, name, why), "write lower-case letters, digits and hyphens", "spec", "names", n.field, i)
+				k.fault(fmt.Sprintf("spec.names.%s[%d]: %q is not a name: %s", n.field, i, name, why), "write lower-case letters, digits and hyphens", "spec", "names", n.field, i)
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func (k *crdCheck) versions() {
 	for i, v := range versions {
 		path := []any{"spec", "versions", i}
 		if why := labelFault(v.Name, true); why != "" {
-			k.fault(fmt.Sprintf("spec.versions[%d]: %q is no version: %s", i, v.Name, why), "write a version such as v1alpha1", append(path, "name")...)
+			k.fault(fmt.Sprintf("spec.versions[%d]: %q is not a version: %s", i, v.Name, why), "write a version such as v1alpha1", append(path, "name")...)
 		}
 		if slices.ContainsFunc(versions[:i], func(o CRDVersion) bool { return o.Name == v.Name }) {
 			k.fault(fmt.Sprintf("spec.versions: version %q is listed twice, and names of versions have to be unique", v.Name), "delete or rename one of the two", append(path, "name")...)

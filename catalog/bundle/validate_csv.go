@@ -49,7 +49,7 @@ func (c *checker) csvFields() {
 	}
 	missing(m.APIVersion == "", "apiVersion", "write "+apiVersionCSV)
 	if m.APIVersion != "" && m.APIVersion != apiVersionCSV {
-		c.csvFault(CodeCSVField, fmt.Sprintf("%q is no version of ClusterServiceVersions", m.APIVersion), "write "+apiVersionCSV, "apiVersion")
+		c.csvFault(CodeCSVField, fmt.Sprintf("%q is not a version of ClusterServiceVersions", m.APIVersion), "write "+apiVersionCSV, "apiVersion")
 	}
 	if m.src.tree.Get("spec").Null() {
 		return // told when it was read
@@ -75,7 +75,7 @@ func (c *checker) csvVersions() {
 	if err != nil && len(csv.faults) == 0 {
 		message := "the required field spec.version is missing"
 		if csv.Spec.Version != "" {
-			message = fmt.Sprintf("spec.version: %q is no semantic version", csv.Spec.Version)
+			message = fmt.Sprintf("spec.version: %q is not a semantic version", csv.Spec.Version)
 		}
 		c.csvFault(CodeCSVVersion, message, versionHint(csv.Spec.Version), "spec", "version")
 	}
@@ -83,7 +83,7 @@ func (c *checker) csvVersions() {
 		c.csvAdvice(CodeCSVKubeVersion, "spec.minKubeVersion is missing, so any version of Kubernetes will do",
 			"state the oldest version that the operator was tested with", "spec", "minKubeVersion")
 	} else if _, err := semverx.Parse(min); err != nil {
-		c.csvFault(CodeCSVKubeVersion, fmt.Sprintf("spec.minKubeVersion: %q is no semantic version", min), versionHint(min), "spec", "minKubeVersion")
+		c.csvFault(CodeCSVKubeVersion, fmt.Sprintf("spec.minKubeVersion: %q is not a semantic version", min), versionHint(min), "spec", "minKubeVersion")
 	}
 	c.release()
 	c.skipRange(version)
@@ -106,7 +106,7 @@ func (c *checker) release() {
 	if len(release) > 20 {
 		c.csvFault(CodeCSVRelease, fmt.Sprintf("the release %q has %d characters, and 20 are allowed", release, len(release)), "shorten it", path...)
 	} else if _, err := semverx.Parse("0.0.0-" + release); err != nil {
-		c.csvFault(CodeCSVRelease, fmt.Sprintf("%q is no release", release),
+		c.csvFault(CodeCSVRelease, fmt.Sprintf("%q is not a release", release),
 			"write identifiers of letters, digits and hyphens parted by dots, numbers without leading zeros", path...)
 	}
 	if other := c.b.CSV.Metadata.Annotations[annotationSubstitutesFor]; other != "" {
@@ -125,7 +125,7 @@ func (c *checker) skipRange(version semverx.Version) {
 	if err != nil {
 		message, hint := err.Error(), "write it as in \">=1.0.0 <1.2.0\""
 		if bad := (*semverx.RangeError)(nil); errors.As(err, &bad) {
-			message = fmt.Sprintf("%s: %q is no range of versions: %s", annotationSkipRange, text, bad.Reason)
+			message = fmt.Sprintf("%s: %q is not a range of versions: %s", annotationSkipRange, text, bad.Reason)
 			if bad.Hint != "" {
 				hint = bad.Hint
 			}

@@ -296,7 +296,7 @@ func (cl *claim) versions(text string, path ...any) {
 	if err != nil {
 		message, hint := err.Error(), "write it as in \">=1.2.0 <2.0.0\""
 		if bad := (*semverx.RangeError)(nil); errors.As(err, &bad) {
-			message = fmt.Sprintf("%q is no range of versions: %s", text, bad.Reason)
+			message = fmt.Sprintf("%q is not a range of versions: %s", text, bad.Reason)
 			if bad.Hint != "" {
 				hint = bad.Hint
 			}
@@ -345,7 +345,7 @@ func (cl *claim) maxOpenShift() {
 	}
 	v, err := semverx.ParseTolerant(text)
 	if err != nil {
-		cl.fault(fmt.Sprintf("%q is no version of OpenShift", text), `write major and minor, as in "4.15"`)
+		cl.fault(fmt.Sprintf("%q is not a version of OpenShift", text), `write major and minor, as in "4.15"`)
 	} else if strings.Count(text, ".") != 1 || strings.HasPrefix(text, "v") {
 		cl.fault(fmt.Sprintf("only major and minor of %q count", text), fmt.Sprintf("write \"%d.%d\"", v.Major(), v.Minor())).lint = true
 	}

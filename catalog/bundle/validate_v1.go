@@ -47,7 +47,7 @@ func (c *checker) v1Deployments() {
 }
 
 // v1Webhooks: webhooks have names of their own, run in a deployment of the CSV
-// and leave the cluster able to mend itself.
+// and leave the cluster able to fix itself.
 func (c *checker) v1Webhooks() {
 	webhooks := c.b.CSV.Spec.Webhooks
 	for i, w := range webhooks {

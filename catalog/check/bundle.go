@@ -136,7 +136,7 @@ func (v *validator) version(b *bundleState, property packageValue, i int) {
 			hint = "write " + meant.String()
 		}
 		v.add(CodeVersion, r, at("properties", i, "value", "version"), subject,
-			fmt.Sprintf("%q is no semantic version: %s", property.Version, reason), hint,
+			fmt.Sprintf("%q is not a semantic version: %s", property.Version, reason), hint,
 			opmStop("error parsing bundle %q version %q: %v", r.Name(), property.Version, opm.VersionError(property.Version)))
 		if far == nil {
 			v.fix(at("properties", i, "value", "version"), meant.String())
@@ -198,7 +198,7 @@ func (v *validator) checkEntries() {
 				}
 				place := []string{p.name(), ch.doc.Name(), e.Name}
 				v.add(CodeMissingBundle, ch.doc, at("entries", i, "name"), channelSubject(p.name(), ch.doc.Name()),
-					fmt.Sprintf("the entry %q is no bundle of the package", e.Name), hint,
+					fmt.Sprintf("the entry %q is not a bundle of the package", e.Name), hint,
 					opmLeaf(place, "must be exactly one property with type %q", catalog.PropertyPackage),
 					opmLeaf(place, "bundle image must be set"))
 				if nearest != "" && ch.byName[nearest] == nil {

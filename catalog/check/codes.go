@@ -25,7 +25,7 @@ const (
 	CodeReplacesCycle  catalog.Code = "replaces-cycle"  // the chain of replaces comes back to an entry that it has passed
 	CodeStrandedBundle catalog.Code = "stranded-bundle" // from an entry no chain of updates leads to the channel's head
 	CodeEmptySkip      catalog.Code = "empty-skip"      // an entry skips a bundle without a name
-	CodeSkipRange      catalog.Code = "skip-range"      // a skipRange is no range of versions
+	CodeSkipRange      catalog.Code = "skip-range"      // a skipRange is not a range of versions
 )
 
 // The codes of findings about bundles.

@@ -48,7 +48,7 @@ func (v *validator) deprecations(d *catalog.Document, index int) {
 	if known, ok := v.before[d]; ok {
 		list.Entries = known
 	} else if err := d.Decode(&list); err != nil { // the document was decoded before: the file has changed
-		v.add(catalog.CodeRead, d, nil, packageSubject(d.Package())+", deprecations", "cannot be read again: "+err.Error(), "open the catalog anew")
+		v.add(catalog.CodeRead, d, nil, packageSubject(d.Package())+", deprecations", "cannot be read again: "+err.Error(), "open the catalog again")
 		return
 	}
 	v.deprecated[d] = list.Entries

@@ -147,7 +147,7 @@ func (k *bundleChecker) image(n doc.Node, field string) {
 	if errors.As(err, &bad) {
 		k.found.images = append(k.found.images, flaw{
 			code: CodeImage, pos: k.doc.Position(n.Start),
-			message: fmt.Sprintf("%s %q is no image reference: %s", field, text, bad.Reason),
+			message: fmt.Sprintf("%s %q is not an image reference: %s", field, text, bad.Reason),
 			hint:    bad.Hint,
 			opm:     fmt.Sprintf("%s: invalid image pull spec %q: %s", field, text, bad.OPM),
 		})

@@ -97,7 +97,7 @@ func (l *linter) packageRequired(b *catalog.Bundle, i int, value json.RawMessage
 	d := b.Document()
 	r, err := semverx.ParseRange(want.VersionRange)
 	if err != nil {
-		l.add(LintRequirement, d, at("properties", i, "value", "versionRange"), fmt.Sprintf("the versionRange %q is no range of versions: %s", want.VersionRange, rangeReason(err)), rangeHint(err))
+		l.add(LintRequirement, d, at("properties", i, "value", "versionRange"), fmt.Sprintf("the versionRange %q is not a range of versions: %s", want.VersionRange, rangeReason(err)), rangeHint(err))
 		return
 	}
 	for _, text := range r.Lints() {
@@ -125,7 +125,7 @@ func constraintProblem(value json.RawMessage, depth int) string {
 		return "it is nested too deep"
 	}
 	if !fits(value, &fields) || fields == nil {
-		return "it is no object"
+		return "it is not an object"
 	}
 	kinds := 0
 	for _, name := range []string{"cel", "package", "gvk", "all", "any", "not"} {

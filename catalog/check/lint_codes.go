@@ -15,7 +15,7 @@ const (
 	LintSkipRange         catalog.Code = "skip-range-reach"   // a skipRange holds nothing, its own version, or later ones
 	LintRedundantSkip     catalog.Code = "redundant-skip"     // an entry skips what it replaces, or itself
 	LintDeprecatedDefault catalog.Code = "deprecated-default" // the default channel, or its head, is deprecated
-	LintIcon              catalog.Code = "icon"               // an icon is no image, or of another type than it says
+	LintIcon              catalog.Code = "icon"               // an icon is not an image, or of another type than it says
 )
 
 // The codes of lints about bundles.
@@ -24,7 +24,7 @@ const (
 	LintAPI              catalog.Code = "odd-api"                // an API lacks group, version or kind, or properties and descriptions of APIs differ
 	LintDependency       catalog.Code = "unmet-dependency"       // nothing in the catalog provides what a bundle requires
 	LintRequirement      catalog.Code = "odd-requirement"        // a range or constraint of a bundle's requirements is malformed
-	LintMaxOpenShift     catalog.Code = "max-openshift"          // the highest OpenShift version is no version, or there are several
+	LintMaxOpenShift     catalog.Code = "max-openshift"          // the highest OpenShift version is not a version, or there are several
 	LintPayload          catalog.Code = "odd-payload"            // a bundle carries its payload twice, or manifests that cannot be read
 	LintImageTag         catalog.Code = "image-tag"              // an image is named by a tag, which may move
 	LintImageReuse       catalog.Code = "image-reuse"            // two bundles have the same image

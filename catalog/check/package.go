@@ -149,7 +149,7 @@ func (v *validator) checkEntry(p *packageState, ch *channelState, i int) {
 	}
 	if e.SkipRange != "" {
 		if _, err := semverx.ParseRange(e.SkipRange); err != nil {
-			add(CodeSkipRange, at("skipRange"), fmt.Sprintf("the skipRange of %q is no range of versions: %s", e.Name, rangeReason(err)), rangeHint(err),
+			add(CodeSkipRange, at("skipRange"), fmt.Sprintf("the skipRange of %q is not a range of versions: %s", e.Name, rangeReason(err)), rangeHint(err),
 				opmLeaf(place, "invalid skipRange %q: %v", e.SkipRange, opm.RangeError(e.SkipRange)))
 		}
 	}

@@ -215,7 +215,7 @@ func (v *validator) addPackages() {
 		}
 		if why, hint := names.Label(name); why != "" {
 			v.add(CodePackageName, r, at("name"), packageSubject(name),
-				"the name is no DNS-1123 label: "+why, hint,
+				"the name is not a DNS-1123 label: "+why, hint,
 				opmStop("invalid package name %q: %v", name, opm.LabelErrors(name)))
 		}
 		v.packages[name] = &packageState{pkg: name, doc: r, bundles: map[string]*bundleState{}}

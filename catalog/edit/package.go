@@ -23,7 +23,7 @@ type PackageTemplate struct {
 // The media type of the icon is found from its content.
 func NewPackage(p PackageTemplate) ([]byte, error) {
 	if why, hint := names.Label(p.Name); why != "" {
-		return nil, fmt.Errorf("catalog: package name %q is no DNS-1123 label: %s: %s", p.Name, why, hint)
+		return nil, fmt.Errorf("catalog: package name %q is not a DNS-1123 label: %s: %s", p.Name, why, hint)
 	}
 	type icon struct {
 		Data      string `json:"base64data"`

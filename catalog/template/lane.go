@@ -74,7 +74,7 @@ func (l *lane) entries() json.RawMessage {
 }
 
 // json returns the entry: as it stands in the template if it did not change,
-// else with its updates written anew and all other fields as they are.
+// else with its updates written again and all other fields as they are.
 func (s *step) json() json.RawMessage {
 	switch {
 	case !s.changed:

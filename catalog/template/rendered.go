@@ -162,7 +162,7 @@ func (r *rendered) versions() (fault, hint string) {
 		if near, err := semverx.ParseTolerant(p.Version); err == nil {
 			hint = fmt.Sprintf("write %q in the bundle", near)
 		}
-		return fmt.Sprintf("bundle %q has version %q, which is no semantic version", r.name, p.Version), hint
+		return fmt.Sprintf("bundle %q has version %q, which is not a semantic version", r.name, p.Version), hint
 	}
 	r.version, r.versionText, r.release = v, p.Version, p.Release
 	// Before there were releases, build metadata told them for bundles that

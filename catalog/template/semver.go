@@ -179,7 +179,7 @@ func (s *semver) packageDocument(x *expansion, pkg string, channels []*channel) 
 	picture, fault := head.icon()
 	if fault != "" {
 		x.warnings = append(x.warnings, &catalog.Diagnostic{
-			Pos: x.src.Start, Code: CodeBundle, Message: fmt.Sprintf("the package gets no icon: that of bundle %q cannot be read: %s", head.name, fault), Hint: "mend the icon of the bundle",
+			Pos: x.src.Start, Code: CodeBundle, Message: fmt.Sprintf("the package gets no icon: that of bundle %q cannot be read: %s", head.name, fault), Hint: "fix the icon of the bundle",
 		})
 	}
 	return marshal(struct {

@@ -139,7 +139,7 @@ func (x *expansion) load(entries []entry) *substituted {
 		case catalog.SchemaBundle:
 			b, fault := read(Bundle{JSON: e.value.JSON()})
 			if fault != "" {
-				x.fault(CodeBundle, e.value, "the bundle cannot be used: "+fault, "mend it")
+				x.fault(CodeBundle, e.value, "the bundle cannot be used: "+fault, "fix it")
 				continue
 			}
 			c.bundles = append(c.bundles, b)

@@ -23,7 +23,7 @@ const (
 
 // The codes of findings about templates.
 const (
-	CodeSchema       catalog.Code = "template-schema"       // a document that is no template, or of an unknown kind
+	CodeSchema       catalog.Code = "template-schema"       // a document that is not a template, or of an unknown kind
 	CodeField        catalog.Code = "template-field"        // a field that is not known, missing, or has a wrong value
 	CodeBundle       catalog.Code = "template-bundle"       // a bundle that cannot be rendered or used
 	CodeVersion      catalog.Code = "template-version"      // versions that cannot be read or ordered
@@ -289,7 +289,7 @@ func (x *expansion) render(render Renderer, r reference) error {
 	for _, b := range bundles {
 		facts, fault := read(b)
 		if fault != "" {
-			x.fault(CodeBundle, r.at, fmt.Sprintf("%q renders to what is no bundle: %s", r.ref, fault), "mend the bundle")
+			x.fault(CodeBundle, r.at, fmt.Sprintf("%q renders to what is not a bundle: %s", r.ref, fault), "fix the bundle")
 			continue
 		}
 		x.bundles[r.ref] = append(x.bundles[r.ref], facts)

@@ -33,7 +33,7 @@ const (
 	NoChannel             FetchFailure = "NoChannel"             // there is no channel to ask for
 	NoArchitecture        FetchFailure = "NoArchitecture"        // nobody has said which architecture the cluster has
 	NoCurrentVersion      FetchFailure = "NoCurrentVersion"      // the cluster has no version
-	InvalidCurrentVersion FetchFailure = "InvalidCurrentVersion" // its version is no semantic version
+	InvalidCurrentVersion FetchFailure = "InvalidCurrentVersion" // its version is not a semantic version
 	InvalidID             FetchFailure = "InvalidID"             // its identity is no UUID
 	InvalidURI            FetchFailure = "InvalidURI"            // the address of the service cannot be read
 )

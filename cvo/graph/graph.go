@@ -62,7 +62,7 @@ func (g *Graph) Release(version string) (Release, bool) {
 type VersionError struct {
 	Version string // what was asked for
 	Near    string // a version that may be meant, or the nearest there is; may be empty
-	Err     error  // why it is no version; nil if it is one
+	Err     error  // why it is not a version; nil if it is one
 }
 
 // Error returns the message on one line.

@@ -185,7 +185,7 @@ func (p *parser) edge(v *doc.Value, k int) (from, to int32, ok bool) {
 		m := &v.Members[i]
 		n, err := strconv.Atoi(string(m.Raw))
 		if m.Kind != '0' || err != nil || n < 0 || n >= len(p.index) {
-			p.report(m, CodeEdge, subject, fmt.Sprintf("%s is no index of a node: there are %d; the edge is left out", m.Raw, len(p.index)), "")
+			p.report(m, CodeEdge, subject, fmt.Sprintf("%s is not an index of a node: there are %d; the edge is left out", m.Raw, len(p.index)), "")
 			return 0, 0, false
 		}
 		if p.index[n] == none {

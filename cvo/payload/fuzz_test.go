@@ -57,7 +57,7 @@ func FuzzManifests(f *testing.F) {
 		all, err := payload.ReadManifests("release-manifests/"+name, []byte(text), nil)
 		var found payload.Diagnostics
 		if err != nil && (!errors.As(err, &found) || len(found) == 0) {
-			t.Fatalf("%v is no list of findings", err)
+			t.Fatalf("%v is not a list of findings", err)
 		}
 		for _, d := range found {
 			if d.Message == "" || d.Code == "" || d.Pos.File == "" {

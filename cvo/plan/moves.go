@@ -121,15 +121,15 @@ func (m *model) prune() {
 	if len(m.moves) <= maxMoves {
 		return
 	}
-	const far = 1 << 40
+	const far int64 = 1 << 40
 	n := len(m.releases)
-	cost := func(e *move) int {
+	cost := func(e *move) int64 {
 		if len(e.risky) > 0 {
 			return far
 		}
-		return len(e.unknown)<<20 + 1
+		return int64(len(e.unknown))<<20 + 1
 	}
-	from, to := make([]int, n), make([]int, n)
+	from, to := make([]int64, n), make([]int64, n)
 	for i := range n {
 		from[i], to[i] = far, far
 	}

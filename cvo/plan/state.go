@@ -15,7 +15,7 @@ type State struct {
 	fairlead.Pending // since when what waits does, and actions whose effect was not seen yet
 	// Steps are what is left of the plan, the next one first.
 	Steps []PlanStep `json:"steps,omitempty"`
-	// Goal is what they lead to; another goal is planned anew.
+	// Goal is what they lead to; another goal is planned again.
 	Goal Goal `json:"goal,omitzero"`
 	// Replans is how often the plan was made again because the cluster did not allow
 	// the one that was followed.

@@ -68,6 +68,7 @@ func Rules() []Rule {
 		{"function-size", functionSize},
 		{"unfinished", unfinished},
 		{"machine-path", machinePath},
+		{"plain-words", plainWords},
 		{"readme-size", readmeSize},
 		{"snippets", snippets},
 		{"links", links},

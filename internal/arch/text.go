@@ -88,6 +88,18 @@ func machinePath(t *Tree) []Finding {
 		"names %s, a place on one machine: use a relative path or an environment variable")
 }
 
+// oddWords read as if translated. Instead of them stand: again, fix, heartbeat,
+// "is not a version".
+var oddWords = regexp.MustCompile(`\b(anew|mend(?:s|ed|ing)?|life signs?|[^ \n]*[^eE \n] is no (?:version|semantic version|range|release|number|name|digest|flag|directory|object))\b`)
+
+// plainWords: texts are plain English. The scripts that test this rule, and what
+// other projects wrote, are excepted.
+func plainWords(t *Tree) []Finding {
+	return grep(t, oddWords, func(name string) bool {
+		return !inTestdata(name) && !strings.HasPrefix(name, "internal/arch/") && (strings.HasSuffix(name, ".go") || strings.HasSuffix(name, ".md")) && name != "CHANGELOG.md"
+	}, "says %q: plainer words are again, fix, heartbeat, \"is not a version\"")
+}
+
 // grep finds the lines of the chosen text files that match. The format takes
 // the last thing that the expression captures.
 func grep(t *Tree, expr *regexp.Regexp, chosen func(name string) bool, format string) []Finding {

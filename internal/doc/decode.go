@@ -49,7 +49,7 @@ func (m *Mismatch) Error() string {
 	return path + " is " + m.Value.Describe() + ", not " + article(m.Want)
 }
 
-// Hint says how to mend it, or "" where that is unknown.
+// Hint says how to fix it, or "" where that is unknown.
 func (m *Mismatch) Hint() string {
 	switch {
 	case m.Want == "" && m.Near != "":

@@ -363,7 +363,7 @@ func (w *yamlWriter) scalar(n *yaml.Node) error {
 	case "!!bool":
 		var b bool
 		if err := n.Decode(&b); err != nil {
-			return w.unsupported(n, fmt.Sprintf("%q is no truth value", n.Value), "write true or false")
+			return w.unsupported(n, fmt.Sprintf("%q is not a truth value", n.Value), "write true or false")
 		}
 		w.out = strconv.AppendBool(w.out, b)
 		return nil

@@ -40,7 +40,7 @@ func (c *Constraint) Contains(v Version) bool {
 // String returns the constraint as it was written.
 func (c *Constraint) String() string { return c.text }
 
-// ConstraintError tells that a text is no constraint.
+// ConstraintError tells that a text is not a constraint.
 type ConstraintError struct {
 	Text string // what was read
 	Err  error  // what is wrong with it

@@ -76,7 +76,7 @@ func hintSpan(op, version string) string {
 	return fmt.Sprintf(`write ">=%s <%s"`, v, end)
 }
 
-// hintVersion is for an operator of the grammar before what is no version.
+// hintVersion is for an operator of the grammar before what is not a version.
 func hintVersion(op, version string) string {
 	numbers := strings.Split(version, ".")
 	for i, n := range numbers {

@@ -22,7 +22,7 @@ func (p *parser) lintWildcard(t token, op, version string) {
 	parts := strings.Split(version, ".")
 	switch {
 	case !known:
-		p.lint(t.start, "%q before %s is dropped: it is no operator", op, version)
+		p.lint(t.start, "%q before %s is dropped: it is not an operator", op, version)
 	case (op == "!" || op == "!=") && parts[len(parts)-1] == "x":
 		floor := wildcardFloor(version)
 		p.lint(t.start, `%q contradicts itself; write "<%s || >=%s"`, t.text, floor, wildcardCeiling(version, floor))

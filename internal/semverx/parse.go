@@ -45,7 +45,7 @@ type token struct {
 
 // tokens cuts the text at spaces. A space after <, > or = does not cut, so
 // that "> 1.0.0" is one token. A token of one character is dropped: that is
-// how the grammar reads "-" and "*", and why the digit 1 alone is no version.
+// how the grammar reads "-" and "*", and why the digit 1 alone is not a version.
 func (p *parser) tokens() []token {
 	var all []token
 	start := 0
@@ -176,7 +176,7 @@ func (p *parser) add(t token, op operator, version string) error {
 	if err != nil {
 		reason, _, limit := diagnoseVersion(version)
 		if limit == nil {
-			reason = fmt.Sprintf("%s is no version: %s", quote(version), reason)
+			reason = fmt.Sprintf("%s is not a version: %s", quote(version), reason)
 		}
 		return p.fail(t, reason, err)
 	}

@@ -164,7 +164,7 @@ func containsVersion(vs []Version, v Version) bool {
 	return false
 }
 
-// RangeError tells why a text is no range.
+// RangeError tells why a text is not a range.
 type RangeError struct {
 	Text   string // the range as given
 	Offset int    // the byte in it at which the trouble begins

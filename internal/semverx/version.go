@@ -14,7 +14,7 @@ import (
 // longer one is a [*LimitError].
 const MaxVersionLen = 256
 
-// Version is a semantic version. The zero Version is no version at all: it is
+// Version is a semantic version. The zero Version is not a version at all: it is
 // what [Version.IsZero] reports, and differs from 0.0.0.
 //
 // Use [Version.Compare], not ==, to order: == also tells build metadata apart.
@@ -246,7 +246,7 @@ func fits64(digits string) bool {
 	return err == nil
 }
 
-// VersionError tells why a text is no version.
+// VersionError tells why a text is not a version.
 type VersionError struct {
 	Text   string // the text as given
 	Reason string // what is wrong with it

@@ -21,7 +21,7 @@ import (
 // later, only notes so in its slot: no search in the heap, and no access to
 // memory that is not at hand. An entry of the heap whose instant is not that of
 // its slot is put right when it comes out; when such entries are a third of the
-// heap, it is built anew from the slots. Hence a pending deadline takes at most
+// heap, it is built again from the slots. Hence a pending deadline takes at most
 // 40 bytes beside its identity, and what append sets aside.
 type Timers[K cmp.Ordered] struct {
 	heap []entry // four children to each: half as deep as with two, and side by side in memory
@@ -191,7 +191,7 @@ func (t *Timers[K]) release(n uint32) {
 	t.free = n + 1
 }
 
-// tidy builds the heap anew when too many of its entries stand for nothing:
+// tidy builds the heap again when too many of its entries stand for nothing:
 // one entry for each pending deadline.
 func (t *Timers[K]) tidy() {
 	const few = 64

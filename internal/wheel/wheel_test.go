@@ -50,7 +50,7 @@ func ExampleTimers_Pop() {
 	// 0 false
 }
 
-// deadline is one line of the oracle: a list, sorted anew for every question.
+// deadline is one line of the oracle: a list, sorted again for every question.
 type deadline struct {
 	id    int
 	at    time.Time
@@ -66,7 +66,7 @@ func TestAgainstList(t *testing.T) {
 		var list []deadline
 		var old []wheel.ID // no longer valid
 		next := 0
-		for range rnd.IntN(300) { // large enough to be built anew at times
+		for range rnd.IntN(300) { // large enough to be built again at times
 			at := start.Add(time.Duration(rnd.IntN(20)) * time.Second)
 			next = (next + 7919) % 10007 // identities in no order
 			list = append(list, deadline{next, at, timers.Add(next, at)})

@@ -214,7 +214,7 @@ func playAdmit(r *rand.Rand) error {
 	}
 }
 
-// bounded checks the limits by counting anew, from what the fleet looks like.
+// bounded checks the limits by counting again, from what the fleet looks like.
 func bounded(members []drain.Member, limits []drain.Limit, a *drain.Admission) error {
 	for _, l := range limits {
 		counts := map[string]*[4]int{} // in all; going without replacement; down besides; going with one

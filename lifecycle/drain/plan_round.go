@@ -199,7 +199,7 @@ func (p *planner) evicted(l *leftPod, counted bool) {
 }
 
 // settle ends a round: replacements serve, and the disruption controller has
-// counted anew.
+// counted again.
 func (p *planner) settle() {
 	for _, at := range p.spent {
 		s := &p.ledger.budgets[at].Status

@@ -144,7 +144,7 @@ func (c *coordinator) relevant() *Eviction {
 	return all[0]
 }
 
-// again reports whether somebody asks anew since an Eviction has failed: a request
+// again reports whether somebody asks again since an Eviction has failed: a request
 // that it does not know, or whose intent was changed since.
 func (c *coordinator) again(e *Eviction) bool {
 	return slices.ContainsFunc(c.requests, func(r Request) bool {

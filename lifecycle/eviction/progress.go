@@ -27,7 +27,7 @@ func (c *coordinator) progress(old *Eviction) {
 	}
 }
 
-// step decides about an Eviction that is not over. Its lists are made anew.
+// step decides about an Eviction that is not over. Its lists are made again.
 func (c *coordinator) step(e *Eviction) {
 	s := &e.Status
 	s.ObservedGeneration = e.Generation

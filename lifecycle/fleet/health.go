@@ -30,11 +30,11 @@ func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Durat
 func (d *Duration) UnmarshalJSON(data []byte) error {
 	var text string
 	if err := json.Unmarshal(data, &text); err != nil {
-		return fmt.Errorf("%s is no duration such as \"5m\"", data)
+		return fmt.Errorf("%s is not a duration such as \"5m\"", data)
 	}
 	span, err := time.ParseDuration(text)
 	if err != nil {
-		return fmt.Errorf("%q is no duration such as \"5m\"", text)
+		return fmt.Errorf("%q is not a duration such as \"5m\"", text)
 	}
 	*d = Duration(span)
 	return nil

@@ -9,7 +9,7 @@ import (
 
 // Action is something to do, one of
 //
-//   - [SetHook], which gives a machine the hook, or mends its owner;
+//   - [SetHook], which gives a machine the hook, or fixes its owner;
 //   - [RemoveHook], which lets the deletion of a machine go on;
 //   - [AddLearner], [Promote] and [RemoveMember], which change the membership;
 //   - [DeleteGuard], which removes a guard pod.

@@ -20,7 +20,7 @@ type ChannelError struct {
 	Cycle string
 }
 
-// Error names the channel, says what is wrong with its edges, and how to mend
+// Error names the channel, says what is wrong with its edges, and how to fix
 // it.
 func (e *ChannelError) Error() string {
 	where := fmt.Sprintf("channel %q of package %q in catalog %s", e.Channel, e.Package, e.Source)

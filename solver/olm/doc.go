@@ -41,7 +41,7 @@
 //     catalog, in order of preference, each with its own channels.
 //   - Subscriptions are served before the requirements of installed operators
 //     that no subscription refers to; there the order is random.
-//   - An update to a bundle of the installed name is no update.
+//   - An update to a bundle of the installed name is not an update.
 //
 // [Options] has what else the documents promise or users ask for: updates from
 // other catalogs, unusable catalogs that nobody refers to, namespaces in which

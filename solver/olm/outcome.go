@@ -53,7 +53,7 @@ func (a *answer) outcome(ctx context.Context, s *subscription) (Outcome, error) 
 	case pick == nil && len(rejected) == 0:
 		o.Why = append(o.Why, whyNoUpdate(s, ch))
 	case pick != nil && len(rejected) == 0 && o.Head != o.Operator:
-		o.Why = append(o.Why, fmt.Sprintf("%s is no direct update of %s; of those that are, %s comes first", o.Head, s.current.name, o.Operator))
+		o.Why = append(o.Why, fmt.Sprintf("%s is not a direct update of %s; of those that are, %s comes first", o.Head, s.current.name, o.Operator))
 	}
 	return o, err
 }

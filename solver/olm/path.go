@@ -121,7 +121,7 @@ func (q *query) goal(t Target) (goal, error) {
 	case t.Version != "":
 		var err error
 		if g.version, err = semverx.ParseTolerant(t.Version); err != nil {
-			return g, fmt.Errorf("target %s: %q is no version; write one such as 1.2.3, or the name of a bundle", t, t.Version)
+			return g, fmt.Errorf("target %s: %q is not a version; write one such as 1.2.3, or the name of a bundle", t, t.Version)
 		}
 		return g, nil
 	}

@@ -83,8 +83,8 @@ func askWhatIf(r *olm.Resolver, s *scenario, _ []string) (string, error) {
 	for _, o := range e.Subscriptions {
 		fmt.Fprintf(&b, "subscription %s: %q -> %q\n", o.Subscription, o.Before, o.After)
 	}
-	if e.Mends {
-		b.WriteString("mends it\n")
+	if e.Fixes {
+		b.WriteString("fixes it\n")
 	}
 	if e.Breaks {
 		b.WriteString("breaks it\n")

@@ -18,7 +18,7 @@ type release struct {
 
 // parseRelease reads a version and, if explicit is not nil, the release beside
 // it. Otherwise build metadata that has the form of a release is one, as bundles
-// of registry+v1 mean it; other build metadata is no release.
+// of registry+v1 mean it; other build metadata is not a release.
 func parseRelease(version string, explicit *string) (release, error) {
 	v, err := semverx.Parse(version)
 	if err != nil {

@@ -47,9 +47,9 @@ type Effect struct {
 	// Unsat says why there is no answer under the supposition, or is nil.
 	Unsat *UnsatError `json:"-"`
 	// Breaks tells that there is no answer, though there is one to the request as
-	// it is; Mends tells the opposite.
+	// it is; Fixes tells the opposite.
 	Breaks bool `json:"breaks,omitempty"`
-	Mends  bool `json:"mends,omitempty"` // see Breaks
+	Fixes  bool `json:"fixes,omitempty"` // see Breaks
 	// Diff is what is chosen otherwise. Where there is no answer, nothing is
 	// chosen.
 	Diff
@@ -149,7 +149,7 @@ func (b *Base) WhatIf(ctx context.Context, s *Supposition) (*Effect, error) {
 	if e.Resolution, e.Unsat, err = q.answer(ctx); err != nil {
 		return nil, err
 	}
-	e.Breaks, e.Mends = b.unsat == nil && e.Unsat != nil, b.unsat != nil && e.Unsat == nil
+	e.Breaks, e.Fixes = b.unsat == nil && e.Unsat != nil, b.unsat != nil && e.Unsat == nil
 	e.Diff = *b.res.Diff(e.Resolution)
 	return e, nil
 }
@@ -262,7 +262,7 @@ func (s *Supposition) bars() (*bars, error) {
 		if p.Name == "" {
 			var err error
 			if version, err = semverx.ParseTolerant(p.Version); err != nil {
-				return nil, fmt.Errorf("pin of package %s: %q is no version; write one such as 1.2.3, or set Name to a bundle's name", p.Package, p.Version)
+				return nil, fmt.Errorf("pin of package %s: %q is not a version; write one such as 1.2.3, or set Name to a bundle's name", p.Package, p.Version)
 			}
 		}
 		b.pins[p.Package] = pin{p.Name, version}

@@ -77,7 +77,7 @@ func (g *guess) bars(pkg, name string, version int, installed bool) bool {
 func TestWhatIf(t *testing.T) {
 	n := long.N(150, 200_000)
 	rnd := rand.New(rand.NewPCG(8, 8))
-	breaks, mends, differ := 0, 0, 0
+	breaks, fixes, differ := 0, 0, 0
 	for b := range batches(t, n) {
 		r, err := olm.NewResolver(b.sources, nil)
 		if err != nil {
@@ -98,20 +98,20 @@ func TestWhatIf(t *testing.T) {
 				if e.Breaks {
 					breaks++
 				}
-				if e.Mends {
-					mends++
+				if e.Fixes {
+					fixes++
 				}
 				if !e.Empty() {
 					differ++
 				}
 			}
-			if e, err := base.WhatIf(context.Background(), nil); err != nil || !e.Empty() || e.Breaks || e.Mends {
+			if e, err := base.WhatIf(context.Background(), nil); err != nil || !e.Empty() || e.Breaks || e.Fixes {
 				t.Fatalf("nothing is supposed, but %+v, %v\n%s", e, err, w)
 			}
 		}
 	}
-	t.Logf("%d questions: %d break, %d mend, %d choose otherwise", 3*n, breaks, mends, differ)
-	if breaks*100 < n || mends*50 < n || differ*10 < n {
+	t.Logf("%d questions: %d break, %d fix, %d choose otherwise", 3*n, breaks, fixes, differ)
+	if breaks*100 < n || fixes*50 < n || differ*10 < n {
 		t.Error("too few of a kind to mean something")
 	}
 }

@@ -20,7 +20,7 @@ type Rejection struct {
 
 // WhyNot tells of every place where the visible catalogs offer a bundle of that
 // name why the request does not resolve to it: that no subscription asks for
-// it there, that its channel does not offer it, that it is no direct update,
+// it there, that its channel does not offer it, that it is not a direct update,
 // what it lacks, what it excludes, or which choice was preferred to it. The
 // reasons are found by trying. The places are in the order of preference; there
 // is none if no catalog has the bundle.
@@ -142,7 +142,7 @@ func whyNoCandidate(s *subscription, e *entry) string {
 	case s.current != nil && s.current.name == e.name:
 		return "is installed"
 	case s.current != nil:
-		return fmt.Sprintf("is no direct update of %s: none of its replaces, skips and skipRange names that", s.current.name)
+		return fmt.Sprintf("is not a direct update of %s: none of its replaces, skips and skipRange names that", s.current.name)
 	}
 	return "cannot serve subscription " + s.Name
 }

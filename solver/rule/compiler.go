@@ -7,7 +7,7 @@ import (
 )
 
 // maxCached bounds how many texts a Compiler remembers; past it, it forgets
-// all of them and begins anew.
+// all of them and begins again.
 const maxCached = 4096
 
 // Compiler compiles rules and parses constraints with one set of options, and

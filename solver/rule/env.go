@@ -139,7 +139,7 @@ func semverCompare(a, b ref.Val) ref.Val {
 func version(v ref.Val) (semverx.Version, error) {
 	s, ok := v.ConvertToType(types.StringType).(types.String)
 	if !ok {
-		return semverx.Version{}, fmt.Errorf("semver_compare: a %s is no version", v.Type().TypeName())
+		return semverx.Version{}, fmt.Errorf("semver_compare: a %s is not a version", v.Type().TypeName())
 	}
 	parsed, err := semverx.ParseTolerant(string(s))
 	if err != nil {

@@ -32,7 +32,7 @@ type memoKey[K comparable] struct {
 }
 
 // NewMemo returns a Memo of at most max results; past that it forgets all of
-// them and begins anew. 0 or less means [DefaultMemo].
+// them and begins again. 0 or less means [DefaultMemo].
 func NewMemo[K comparable](max int) *Memo[K] {
 	if max <= 0 {
 		max = DefaultMemo

@@ -73,7 +73,7 @@ func checkVariable(name string) string {
 	for i, c := range name {
 		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 		if !letter && (i == 0 || c < '0' || c > '9') {
-			return "is no identifier: letters, digits and underscores, the first no digit"
+			return "is not an identifier: letters, digits and underscores, the first no digit"
 		}
 	}
 	switch {

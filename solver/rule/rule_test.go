@@ -124,7 +124,7 @@ func TestDiagnostics(t *testing.T) {
 		{`properties[9].type == 'x'`, "rule at 1:14: index out of bounds: 9"},
 		{`properties.all(p, p.type != 'z')`, "rule at 1:20: no such key: type"},
 		{`semver_compare(properties[1].value, '1.0.0') == 0`, `rule at 1:15: semver_compare: version "x": major "x" is not a number`},
-		{`semver_compare(properties, '1.0.0') == 0`, `rule at 1:15: semver_compare: a list is no version`},
+		{`semver_compare(properties, '1.0.0') == 0`, `rule at 1:15: semver_compare: a list is not a version`},
 		{`1 / (size(properties) - 3) == 1`, "rule at 1:3: division by zero"},
 		{`properties[0].value + 1 == 1`, "rule at 1:21: no such overload: _+_"},
 	}

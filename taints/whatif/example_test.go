@@ -50,14 +50,14 @@ func ExamplePredict() {
 	//       +50s  node worker-b + node.kubernetes.io/unreachable:NoSchedule
 	//       +50s  zone "/b": FullDisruption
 	//       +50s  node worker-b + node.kubernetes.io/unreachable:NoExecute
-	//     +5m50s  evict shop/web-0 from worker-b for node.kubernetes.io/unreachable:NoExecute, tolerated for 300 s; nobody makes it anew
+	//     +5m50s  evict shop/web-0 from worker-b for node.kubernetes.io/unreachable:NoExecute, tolerated for 300 s; not managed by a controller
 	//     +12m0s  node worker-b Ready is True
 	//     +12m0s  node worker-b - node.kubernetes.io/unreachable:NoSchedule
 	//     +12m0s  node worker-b - node.kubernetes.io/unreachable:NoExecute
 	//     +12m0s  zone "/b": Normal
 	//
 	// 1 pod is evicted, the last after 5m50s
-	// nobody makes anew 1 of them: shop/web-0
+	// 1 of them not managed by a controller: shop/web-0
 }
 
 // Questions are written as people write them.

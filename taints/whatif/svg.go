@@ -24,7 +24,7 @@ const (
 // WriteSVG draws the prediction: a lane for each node that something happens to,
 // in the order in which it does, 60 at most; bars for taints of effect NoExecute,
 // dots for evictions, filled where the pod has nowhere to go or nobody makes it
-// anew; lines for events and for zones that change. Pointing at a mark tells what
+// again; lines for events and for zones that change. Pointing at a mark tells what
 // it is. The error is that of w.
 func (p *Prediction) WriteSVG(w io.Writer) error {
 	d := &drawing{Prediction: p, out: bufio.NewWriter(w), lanes: map[string]int{}, bars: map[string]time.Time{}}

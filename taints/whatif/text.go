@@ -107,7 +107,7 @@ func line(entries []Entry) string {
 }
 
 var fateWords = map[Fate]string{
-	FateStranded: "no node takes it", FateLost: "nobody makes it anew", FateBound: "it belongs to its node",
+	FateStranded: "no node takes it", FateLost: "not managed by a controller", FateBound: "it belongs to its node",
 }
 
 // summary says what it comes to, a line for each matter.
@@ -119,9 +119,9 @@ func (p *Prediction) summary() []string {
 	for _, m := range []struct {
 		pods []eviction.PodRef
 		what string
-	}{{p.Stranded, "no node takes"}, {p.Lost, "nobody makes anew"}} {
+	}{{p.Stranded, "no node takes %d of them: %s"}, {p.Lost, "%d of them not managed by a controller: %s"}} {
 		if len(m.pods) > 0 {
-			lines = append(lines, fmt.Sprintf("%s %d of them: %s", m.what, len(m.pods), podNames(m.pods)))
+			lines = append(lines, fmt.Sprintf(m.what, len(m.pods), podNames(m.pods)))
 		}
 	}
 	if p.Violations > 0 {

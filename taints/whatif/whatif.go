@@ -77,7 +77,7 @@ type Prediction struct {
 	Last time.Time `json:"last,omitzero"`
 	// Stranded are the evicted pods with nowhere to go, in the order of Entries.
 	Stranded []eviction.PodRef `json:"stranded,omitempty"`
-	// Lost are the evicted pods that nobody makes anew, in the order of Entries.
+	// Lost are the evicted pods that no controller manages, in the order of Entries.
 	Lost []eviction.PodRef `json:"lost,omitempty"`
 	// Violations is how many evictions a disruption budget would have refused.
 	Violations int `json:"violations"`
@@ -102,7 +102,7 @@ type Fate string
 // The fates.
 const (
 	FateElsewhere Fate = "Elsewhere"      // its controller makes another one, which has somewhere to go
-	FateStranded  Fate = "NowhereToGo"    // it is made anew, and no node will take it
+	FateStranded  Fate = "NowhereToGo"    // it is made again, and no node will take it
 	FateLost      Fate = "NobodyMakesIt"  // it has no controller
 	FateBound     Fate = "BoundToItsNode" // it belongs to its node, as the pods of a DaemonSet do
 )

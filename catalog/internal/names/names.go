@@ -28,7 +28,7 @@ func IsSubdomain(s string) bool {
 	return true
 }
 
-// Label says why s is no DNS-1123 label, and what would fix it. Both
+// Label says why s is not a DNS-1123 label, and what would fix it. Both
 // are empty if it is one.
 func Label(s string) (why, hint string) {
 	switch {
@@ -64,7 +64,7 @@ func labelSuggestion(s string) string {
 // IsIdentifier reports whether b may stand in a pre-release identifier.
 func IsIdentifier(b byte) bool { return IsAlnum(b) || b == '-' }
 
-// Release says why s is no release: at most 20 characters, identifiers
+// Release says why s is not a release: at most 20 characters, identifiers
 // as in a SemVer pre-release, parted by dots. It is empty for a good one.
 func Release(s string) (why, hint string) {
 	if len(s) > MaxRelease {

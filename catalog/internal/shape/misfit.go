@@ -21,7 +21,7 @@ type Misfit struct {
 }
 
 // Misfit returns the part of a value that opm finds at fault, nil if it takes
-// the value. opm writes objects anew with their members sorted before it
+// the value. opm writes objects again with their members sorted before it
 // decodes them, and reports the first.
 func (s *Shape) Misfit(v *doc.Value) *Misfit {
 	return s.find(v, &Misfit{})

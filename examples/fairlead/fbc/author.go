@@ -61,7 +61,7 @@ func dockerfile(c *call) error {
 	if info, err := os.Stat(dir); err != nil {
 		return err
 	} else if !info.IsDir() {
-		return fmt.Errorf("%s is no directory", dir)
+		return fmt.Errorf("%s is not a directory", dir)
 	}
 	text, err := source.Dockerfile(source.ImageTemplate{Directory: filepath.Base(dir), Base: *base, Builder: *builder})
 	if err != nil {

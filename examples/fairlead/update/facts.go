@@ -38,7 +38,7 @@ func readFacts(name string) (*facts, error) {
 	}
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(d.JSON, &values); err != nil || values == nil {
-		return nil, fmt.Errorf("%s: it is no object; write one, such as {\"nodes\": 5}", d.Start)
+		return nil, fmt.Errorf("%s: it is not an object; write one, such as {\"nodes\": 5}", d.Start)
 	}
 	names := slices.Sorted(maps.Keys(values))
 	out := &facts{known: rule.Prepare(nil)}

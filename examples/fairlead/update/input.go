@@ -26,7 +26,7 @@ func isDir(name, want string) error {
 		return unread(err, name, want)
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s: it is no directory; %s", name, want)
+		return fmt.Errorf("%s: it is not a directory; %s", name, want)
 	}
 	return nil
 }

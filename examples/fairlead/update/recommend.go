@@ -169,5 +169,5 @@ func recommendTo(w io.Writer, a *cvo.Advice, to string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%s is no update of %s in channel %s; %s", to, a.Current, a.Channel, a.Why)
+	return fmt.Errorf("%s is not an update of %s in channel %s; %s", to, a.Current, a.Channel, a.Why)
 }

@@ -4,8 +4,8 @@ package args
 
 import "flag"
 
-// Parse parses all of args with flags, and returns what is no flag, in order.
-// What follows the argument "--" is no flag. The error is that of flags.
+// Parse parses all of args with flags, and returns what is not a flag, in order.
+// What follows the argument "--" is not a flag. The error is that of flags.
 func Parse(flags *flag.FlagSet, args []string) (rest []string, err error) {
 	for {
 		if err := flags.Parse(args); err != nil {

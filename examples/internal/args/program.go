@@ -43,7 +43,7 @@ type Call struct {
 	Usage   string          // of the command
 	Context context.Context // ends when the user wants it to
 	Flags   *flag.FlagSet   // for the command to declare its flags on
-	Args    []string        // what stands behind the command's name; after Parse, what is no flag
+	Args    []string        // what stands behind the command's name; after Parse, what is not a flag
 	Stdin   io.Reader       // what is read when an argument is "-"
 	Stdout  io.Writer       // for results
 	Stderr  io.Writer       // for everything else

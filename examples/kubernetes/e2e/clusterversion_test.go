@@ -155,7 +155,7 @@ func definedBy(m *payload.Manifest) (group, kind string) {
 
 // run installs the first release and updates to the second: an operator is
 // degraded, another one slow, the API server is away for ten seconds, and the
-// manager is killed and begins anew.
+// manager is killed and begins again.
 func (u *upgrade) run() {
 	u.Helper()
 	u.prepare()

@@ -136,7 +136,7 @@ func (w *world) evictedOnce(pods map[string]types.UID, ofThem ...string) {
 }
 
 // Pods leave a tainted node at their deadlines: not before, not twice, not late
-// unless nobody could act. Meanwhile the operator is killed and begins anew, and
+// unless nobody could act. Meanwhile the operator is killed and begins again, and
 // the API server is away for ten seconds.
 func TestEviction(t *testing.T) {
 	w := newWorld(t, nil)
@@ -201,7 +201,7 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// A taint that goes in time leaves the pods alone, and the next one counts anew.
+// A taint that goes in time leaves the pods alone, and the next one counts again.
 func TestEvictionIsCalledOff(t *testing.T) {
 	w := newWorld(t, nil)
 	operator.Install(t, w.Cluster, "rbac-eviction.yaml")

@@ -15,7 +15,7 @@ import (
 //
 //   - fairlead_passes_total{engine,result}: passes that ended, result ok or error
 //   - fairlead_actions_total{engine,action,result}: actions applied, by type
-//   - fairlead_conflicts_total{engine}: passes begun anew because another runner
+//   - fairlead_conflicts_total{engine}: passes begun again because another runner
 //     had changed the state
 //   - fairlead_saves_total{engine}: states written or deleted
 //   - fairlead_blocked{engine,reason}: waits that the last passes told of, by
@@ -38,7 +38,7 @@ func NewMetrics() *Metrics {
 	return &Metrics{
 		passes:    counter("passes_total", "Passes that ended.", "engine", "result"),
 		actions:   counter("actions_total", "Actions applied.", "engine", "action", "result"),
-		conflicts: counter("conflicts_total", "Passes begun anew because another runner had changed the state.", "engine"),
+		conflicts: counter("conflicts_total", "Passes begun again because another runner had changed the state.", "engine"),
 		saves:     counter("saves_total", "States written or deleted.", "engine"),
 		blocked: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: "fairlead", Name: "blocked", Help: "Waits that the last passes over all objects told of.",

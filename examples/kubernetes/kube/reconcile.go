@@ -27,7 +27,7 @@ type Pass func(ctx context.Context, name string) fairlead.Pass
 //     was done is looked at.
 //  3. A pass that failed is repeated as the controller's rate limiter says, see
 //     [Options]; what is due meanwhile waits for that. A [*fairlead.VersionError],
-//     which no repetition mends, is not repeated.
+//     which no repetition fixes, is not repeated.
 //  4. Report is told of each pass.
 //
 // It has no state. Controller-runtime turns a panic into an error.

@@ -130,7 +130,7 @@ fairlead_actions_total{action="Block",engine="taints",result="ok"} 1
 # HELP fairlead_blocked Waits that the last passes over all objects told of.
 # TYPE fairlead_blocked gauge
 fairlead_blocked{engine="taints",reason="TolerationLasts"} 2
-# HELP fairlead_conflicts_total Passes begun anew because another runner had changed the state.
+# HELP fairlead_conflicts_total Passes begun again because another runner had changed the state.
 # TYPE fairlead_conflicts_total counter
 fairlead_conflicts_total{engine="taints"} 1
 # HELP fairlead_passes_total Passes that ended.

@@ -100,7 +100,7 @@ func TestNewStoreRefuses(t *testing.T) {
 	}
 }
 
-// A watch that the server ends goes on; one whose history is gone begins anew
+// A watch that the server ends goes on; one whose history is gone begins again
 // and tells of what was deleted meanwhile, and of nothing twice.
 func TestWatchGoesOn(t *testing.T) {
 	for _, history := range []bool{false, true} {

@@ -35,7 +35,7 @@ func (s *Store) Watch(ctx context.Context, prefix string) iter.Seq2[fairlead.Rec
 			switch {
 			case err == errLeft:
 				return
-			case apierrors.IsResourceExpired(err), apierrors.IsGone(err): // list anew
+			case apierrors.IsResourceExpired(err), apierrors.IsGone(err): // list again
 				if err = pause(ctx); err == nil {
 					continue
 				}

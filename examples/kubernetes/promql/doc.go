@@ -31,7 +31,7 @@
 //  2. An answer has at most Options.MaxAnswer bytes, unpacked.
 //  3. Redirects are not followed, since the bearer token would go along.
 //
-// The files of the token and of the certificate authorities are read anew for
+// The files of the token and of the certificate authorities are read again for
 // each query, since clusters renew both.
 //
 // The rules are those of OpenShift's enhancement on targeted update edge

@@ -229,7 +229,7 @@ func write(tb testing.TB, file, text string) {
 	}
 }
 
-// The server is trusted through the CA file alone, which is read anew.
+// The server is trusted through the CA file alone, which is read again.
 func TestCAReadAnew(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, vector("1")) }))
 	server.Config.ErrorLog = quiet(t)

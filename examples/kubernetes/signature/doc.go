@@ -43,7 +43,7 @@
 // time that its context leaves, so that a caller who goes on without a
 // signature still has the other half.
 //
-// What was found for the last images is kept in memory and verified anew, so
+// What was found for the last images is kept in memory and verified again, so
 // that asking again costs no requests and no expiry is missed.
 //
 // The format of statements is that of containers/image; keyrings, stores and

@@ -84,7 +84,7 @@ func Example() {
 	// Output:
 	// signed: <nil>
 	// another: [release-team] Missing
-	// by its tag: unable to verify "": it is no digest; name the image by one, as in registry/name@sha256:…
+	// by its tag: unable to verify "": it is not a digest; name the image by one, as in registry/name@sha256:…
 }
 
 // Keyrings and stores as the payload of the running release names them.

@@ -209,7 +209,7 @@ func split(data []byte) ([]*packetGroup, error) {
 			return groups, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("it is no list of OpenPGP packets: %w", err)
+			return nil, fmt.Errorf("it is not a list of OpenPGP packets: %w", err)
 		}
 		switch {
 		case p.Tag == tagSecret || p.Tag == tagSecretSub:
@@ -222,7 +222,7 @@ func split(data []byte) ([]*packetGroup, error) {
 		}
 		var b bytes.Buffer
 		if err := p.Serialize(&b); err != nil {
-			return nil, fmt.Errorf("it is no list of OpenPGP packets: %w", err)
+			return nil, fmt.Errorf("it is not a list of OpenPGP packets: %w", err)
 		}
 		last := groups[len(groups)-1]
 		last.raw = append(last.raw, b.Bytes()...)

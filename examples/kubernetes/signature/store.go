@@ -122,7 +122,7 @@ func Open(address string, opts *HTTPOptions) (Store, error) {
 	return s, nil
 }
 
-// readFile reads a signature from a file. What is no regular file, such as a
+// readFile reads a signature from a file. What is not a regular file, such as a
 // pipe, is not opened, for that may take for ever.
 func readFile(name string) ([]byte, error) {
 	info, err := os.Stat(name)
@@ -133,7 +133,7 @@ func readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file", name)
+		return nil, fmt.Errorf("%s is not a regular file", name)
 	}
 	f, err := os.Open(name)
 	if err != nil {

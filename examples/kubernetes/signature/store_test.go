@@ -334,7 +334,7 @@ func TestFileStore(t *testing.T) {
 	if err := os.Symlink(os.DevNull, filepath.Join(dir, "signature-1")); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Verify(t.Context(), digest); !slices.Equal(reasons(t, err), []signature.Reason{signature.Unreachable}) || !strings.Contains(err.Error(), "signature-1 is no regular file") {
+	if err := v.Verify(t.Context(), digest); !slices.Equal(reasons(t, err), []signature.Reason{signature.Unreachable}) || !strings.Contains(err.Error(), "signature-1 is not a regular file") {
 		t.Errorf("a device: %v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "signature-1")); err != nil {

@@ -85,7 +85,7 @@ func New(keyrings []*Keyring, stores []Store, opts *Options) (*Verifier, error) 
 // *Error, which also holds the error of a ctx that ended.
 func (v *Verifier) Verify(ctx context.Context, digest string) error {
 	if !cvo.IsDigest(digest) {
-		return &Error{Digest: digest, Err: errors.New("it is no digest; name the image by one, as in registry/name@sha256:…")}
+		return &Error{Digest: digest, Err: errors.New("it is not a digest; name the image by one, as in registry/name@sha256:…")}
 	}
 	now := v.opts.Clock.Now()
 	s := v.search(digest, now)

@@ -346,7 +346,7 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// What is no digest is refused before anybody is asked.
+// What is not a digest is refused before anybody is asked.
 func TestNoDigest(t *testing.T) {
 	store := hold("memory")
 	v := verifier(t, []*signature.Keyring{keyring(t, "ours", newKey(t, "maker", days(-1), 0))}, nil, store)

@@ -106,7 +106,7 @@ func TestPeersAgreeOnVerdicts(t *testing.T) {
 
 // TestKnownDefect is the smallest problem known on which the peers break a
 // constraint without an error. Should it pass with a later version of theirs,
-// the tables have to be made anew.
+// the tables have to be made again.
 func TestKnownDefect(t *testing.T) {
 	p := &duel.Problem{}
 	index := map[string]int{}

@@ -22,7 +22,7 @@ func graphs() []Graph {
 }
 
 // ReportWhatIf writes what asking again under a supposition costs ours, against solving
-// anew.
+// again.
 func ReportWhatIf(ctx context.Context, w io.Writer) error {
 	cost.Head(w, "graphs, each pick forbidden in turn", "suppositions", "Solve, mean", "Session.Solve, mean", "Solve takes")
 	for _, g := range graphs() {

@@ -32,7 +32,7 @@ func Solvers() []Solver {
 }
 
 // prepareOurs states the problem, as the peers' own benchmark finds theirs
-// stated. A problem keeps nothing of a solve: every one begins anew.
+// stated. A problem keeps nothing of a solve: every one begins again.
 func prepareOurs(p *Problem) func(context.Context) (Answer, error) {
 	problem := state(p)
 	return func(ctx context.Context) (Answer, error) {

@@ -17,7 +17,7 @@ type Suppositions struct {
 }
 
 // RunWhatIf supposes of each graph with an answer, for each thing picked in
-// turn, that it is not there, and has a session answer and Solve anew. The
+// turn, that it is not there, and has a session answer and Solve fresh. The
 // answers must be equal. Stating the problem is not measured.
 func RunWhatIf(ctx context.Context, g Graph) (Suppositions, error) {
 	var sum Suppositions
@@ -51,10 +51,10 @@ func (s *Suppositions) add(ctx context.Context, p *Problem) error {
 		if err != nil {
 			return err
 		}
-		anew := state(p)
-		anew.Forbid(solver.Var(i+1), nil)
+		fresh := state(p)
+		fresh.Forbid(solver.Var(i+1), nil)
 		start = cost.CPU()
-		solution, err = solver.Solve(ctx, anew, nil)
+		solution, err = solver.Solve(ctx, fresh, nil)
 		cold := cost.CPU() - start
 		want, err := ourAnswer(p, solution, err)
 		if err != nil {

@@ -157,7 +157,7 @@ func TestRead(t *testing.T) {
 }
 
 // BenchmarkPubgrub states the problem and asks all questions, as one that begins
-// anew each time does; "asking" with a new session of a problem that is stated.
+// again each time does; "asking" with a new session of a problem that is stated.
 func BenchmarkPubgrub(b *testing.B) {
 	all := load(b)
 	p := state(all)

@@ -51,7 +51,7 @@ func list(d object, key string) []any {
 	return l
 }
 
-// field returns a member of v, nil if there is none or v is no object.
+// field returns a member of v, nil if there is none or v is not an object.
 func field(v any, key string) any {
 	o, _ := v.(object)
 	return o[key]

@@ -22,12 +22,12 @@ func packageHarms() []harm {
 		put(pkgs, "without a name", "name"),
 		put(pkgs, "with an empty name", "name", ""),
 		put(pkgs, "with a bad name", "name", "A", "a.b", "-a", "a_b", strings.Repeat("a", 64), "a/b", "é", "a b"),
-		put(pkgs, "whose name is no text", "name", 1, true),
-		put(pkgs, "whose description is no text", "description", 1, []any{}),
+		put(pkgs, "whose name is not a text", "name", 1, true),
+		put(pkgs, "whose description is not a text", "description", 1, []any{}),
 		put(pkgs, "with a dangling default channel", "defaultChannel", "no-such"),
 		put(pkgs, "without a default channel", "defaultChannel"),
-		put(pkgs, "whose default channel is no text", "defaultChannel", 1, object{}),
-		put(pkgs, "whose icon is no base64", "icon", object{"base64data": "#", "mediatype": "image/svg+xml"}),
+		put(pkgs, "whose default channel is not a text", "defaultChannel", 1, object{}),
+		put(pkgs, "whose icon is not base64", "icon", object{"base64data": "#", "mediatype": "image/svg+xml"}),
 		put(pkgs, "whose icon has no type", "icon", object{"base64data": "AAAA"}),
 		put(pkgs, "whose icon is a text", "icon", "x"),
 		again(pkgs),
@@ -49,13 +49,13 @@ func channelHarms() []harm {
 	return []harm{
 		put(channels, "without a name", "name"),
 		put(channels, "renamed", "name", "other"),
-		put(channels, "whose name is no text", "name", 1, true),
+		put(channels, "whose name is not a text", "name", 1, true),
 		put(channels, "of an unknown package", "package", "no-such"),
 		put(channels, "of no package", "package"),
 		put(channels, "without entries", "entries"),
 		put(channels, "with no entry", "entries", []any{}),
 		put(channels, "whose entries are no list", "entries", object{}, "x", 1),
-		put(channels, "with an entry that is no object", "entries", []any{"x"}, []any{1}, []any{[]any{}}),
+		put(channels, "with an entry that is not an object", "entries", []any{"x"}, []any{1}, []any{[]any{}}),
 		put(channels, "with an entry that is null", "entries", []any{nil}),
 		put(channels, "whose properties are wrong", "properties", "x", []any{object{"type": 1}}, []any{"x"}),
 		again(channels),
@@ -109,12 +109,12 @@ func entryHarms() []harm {
 	return []harm{
 		entry("entry renamed", func(r *rand.Rand, e object, _ []any) bool { e["name"] = "no-such"; return true }),
 		entry("entry without a name", func(r *rand.Rand, e object, _ []any) bool { delete(e, "name"); return true }),
-		entry("entry whose name is no text", func(r *rand.Rand, e object, _ []any) bool { e["name"] = 1; return true }),
+		entry("entry whose name is not a text", func(r *rand.Rand, e object, _ []any) bool { e["name"] = 1; return true }),
 		entry("entry with a bad range", func(r *rand.Rand, e object, _ []any) bool {
 			e["skipRange"] = pick(r, []any{"^1.0.0", ">=1.0.0,<2.0.0", "v1.0.0", ">=1", "||", ">1.00.0", "~1.2.0", "*", "x", ">=1.0.0 ||", "<>1.0.0", ">= 1.0.0 < v2.0.0", " ", "1", ">1.x.1"})
 			return true
 		}),
-		entry("entry with a range that is no text", func(r *rand.Rand, e object, _ []any) bool { e["skipRange"] = 1; return true }),
+		entry("entry with a range that is not a text", func(r *rand.Rand, e object, _ []any) bool { e["skipRange"] = 1; return true }),
 		entry("entry that skips nothing", func(r *rand.Rand, e object, _ []any) bool { e["skips"] = append(list(e, "skips"), ""); return true }),
 		entry("entry that skips itself", func(r *rand.Rand, e object, _ []any) bool {
 			e["skips"] = append(list(e, "skips"), e["name"])
@@ -132,7 +132,7 @@ func entryHarms() []harm {
 		}),
 		entry("entry that replaces what is not there", func(r *rand.Rand, e object, _ []any) bool { e["replaces"] = "no-such"; return true }),
 		entry("entry that replaces nothing", func(r *rand.Rand, e object, _ []any) bool { return set(r, e, "replaces", nil) }),
-		entry("entry whose replaces is no text", func(r *rand.Rand, e object, _ []any) bool { e["replaces"] = []any{}; return true }),
+		entry("entry whose replaces is not a text", func(r *rand.Rand, e object, _ []any) bool { e["replaces"] = []any{}; return true }),
 	}
 }
 
@@ -140,19 +140,19 @@ func bundleHarms() []harm {
 	return []harm{
 		put(bundles, "without a name", "name"),
 		put(bundles, "renamed", "name", "other"),
-		put(bundles, "whose name is no text", "name", 1, true),
+		put(bundles, "whose name is not a text", "name", 1, true),
 		put(bundles, "of an unknown package", "package", "no-such"),
 		put(bundles, "of no package", "package"),
 		put(bundles, "without an image", "image"),
 		put(bundles, "with a bad image", "image", "UPPER/case", "a@", "a@md5:"+strings.Repeat("0", 32), "a@sha256:00", "a b", "a:", ":a", "r.io/x:"+strings.Repeat("t", 129), strings.Repeat("0", 64), "http://a/b", "a//b", " a"),
-		put(bundles, "whose image is no text", "image", 1, []any{}),
+		put(bundles, "whose image is not a text", "image", 1, []any{}),
 		put(bundles, "with a bad related image", "relatedImages", []any{object{"name": "x", "image": "r.io/X"}}),
 		put(bundles, "with an empty related image", "relatedImages", []any{object{"name": "x", "image": ""}}, []any{object{}}),
 		put(bundles, "whose related images are no list", "relatedImages", "x", object{}, []any{"x"}),
 		put(bundles, "without properties", "properties"),
 		put(bundles, "with no property", "properties", []any{}),
 		put(bundles, "whose properties are no list", "properties", "x", object{}, 1),
-		put(bundles, "with a property that is no object", "properties", []any{"x"}, []any{1}),
+		put(bundles, "with a property that is not an object", "properties", []any{"x"}, []any{1}),
 		again(bundles),
 		without(bundles),
 		{name: "bundles of one package, one the other's version", do: func(r *rand.Rand, c *docs) bool {
@@ -178,13 +178,13 @@ func packagePropertyHarms() []harm {
 	return []harm{
 		inValue("with the property of another package", "packageName", "no-such"),
 		inValue("whose property names no package", "packageName"),
-		inValue("whose property's package is no text", "packageName", 1, []any{}),
-		inValue("whose version is no text", "version", 1, object{}),
+		inValue("whose property's package is not a text", "packageName", 1, []any{}),
+		inValue("whose version is not a text", "version", 1, object{}),
 		inValue("without a version", "version"),
 		inValue("with a bad version", "version", "", "v1.0.0", "1.5", "1", "1.05.0", "1.0.0-", "1.0.0-01", "1.0.0+", "1.0.0 ", "a.b.c", "1.0.0.0", "99999999999999999999.0.0", "1.0.0-é", "1.0.0+b..c", "-1.0.0"),
 		inValue("with a bad release", "release", "01", "a..b", "é", strings.Repeat("a", 21), "a_b", ".", "99999999999999999999"),
 		inValue("with a release that its name lacks", "release", "1"),
-		inValue("whose release is no text", "release", 1),
+		inValue("whose release is not a text", "release", 1),
 		inValue("with a property of unknown keys", "other", 1),
 		on(bundles, "with build metadata and a release", func(_ *rand.Rand, d object) bool {
 			v := packageValue(d)
@@ -216,7 +216,7 @@ func propertyHarms() []harm {
 	return []harm{
 		property("property without a type", object{"value": 1}),
 		property("property of an empty type", object{"type": "", "value": 1}),
-		property("property whose type is no text", object{"type": 1, "value": 1}),
+		property("property whose type is not a text", object{"type": 1, "value": 1}),
 		property("property without a value", object{"type": "x"}, object{"type": "olm.gvk"}),
 		property("property of value null", object{"type": "x", "value": nil}, object{"type": "olm.gvk", "value": nil}),
 		property("property of unknown type", wrong("x", 1, "x", []any{}, object{})...),
@@ -228,7 +228,7 @@ func propertyHarms() []harm {
 		property("required package of a bad range", wrong("olm.package.required", object{"packageName": "a", "versionRange": "^1"}, object{"versionRange": ""})...),
 		property("payload of wrong form", wrong("olm.bundle.object", "x", object{"data": "###"}, object{"data": 1}, object{"data": object{}})...),
 		property("payload that is a list", wrong("olm.bundle.object", object{"data": []any{}}, object{"data": []any{123, 125}})...),
-		property("payload that is no object", wrong("olm.bundle.object", object{"data": "eA=="}, object{"data": ""}, object{})...),
+		property("payload that is not an object", wrong("olm.bundle.object", object{"data": "eA=="}, object{"data": ""}, object{})...),
 		property("CSV of wrong form", wrong("olm.csv.metadata", "x", []any{}, object{"annotations": object{"a": 1}}, object{"crdDescriptions": object{"owned": []any{object{"name": []any{}}}}}, object{"keywords": "x"}, object{"maintainers": object{}})...),
 		property("constraint of wrong form", wrong("olm.constraint", "x", 1, object{"cel": 1})...),
 		property("old channel of wrong form", wrong("olm.channel", "x", object{"name": 1}, object{"priority": "x"})...),
@@ -244,7 +244,7 @@ func deprecationHarms() []harm {
 		reference("of a package by name", object{"schema": pkgs, "name": "no-such"}),
 		reference("of an unknown schema", object{"schema": "x"}, object{"schema": "x", "name": "y"}),
 		reference("of nothing", object{}, object{"name": "x"}),
-		reference("whose reference is no object", "x", 1, []any{}),
+		reference("whose reference is not an object", "x", 1, []any{}),
 		deprecated("twice", func(r *rand.Rand, c docs, pkg any) []any {
 			e := object{"reference": object{"schema": pkgs}, "message": "old"}
 			return []any{e, e}
@@ -252,7 +252,7 @@ func deprecationHarms() []harm {
 		deprecated("without a message", func(*rand.Rand, docs, any) []any {
 			return []any{object{"reference": object{"schema": pkgs}}}
 		}),
-		deprecated("whose message is no text", func(*rand.Rand, docs, any) []any {
+		deprecated("whose message is not a text", func(*rand.Rand, docs, any) []any {
 			return []any{object{"reference": object{"schema": pkgs}, "message": 1}}
 		}),
 		deprecated("of a bundle without a message", func(r *rand.Rand, c docs, _ any) []any {
@@ -262,7 +262,7 @@ func deprecationHarms() []harm {
 			return []any{object{"reference": object{"schema": channels, "name": pick(r, c.of(channels))["name"]}}}
 		}),
 		deprecated("of nothing at all", func(*rand.Rand, docs, any) []any { return []any{} }),
-		deprecated("that is no object", func(*rand.Rand, docs, any) []any { return []any{"x"} }),
+		deprecated("that is not an object", func(*rand.Rand, docs, any) []any { return []any{"x"} }),
 		{name: "deprecations of an unknown package", do: func(_ *rand.Rand, c *docs) bool {
 			*c = append(*c, object{"schema": deprecations, "package": "no-such"})
 			return true
@@ -290,8 +290,8 @@ func textHarms() []harm {
 		end("document without a schema", `{"name":"x"}`, `{}`),
 		end("document of an empty schema", `{"schema":""}`),
 		end("document of an unknown schema", `{"schema":"x"}`, `{"schema":"x","name":"y","package":"z"}`),
-		end("document whose schema is no text", `{"schema":1}`, `{"schema":["olm.package"]}`),
-		end("document that is no object", `[]`, `"x"`, `1`, `true`),
+		end("document whose schema is not a text", `{"schema":1}`, `{"schema":["olm.package"]}`),
+		end("document that is not an object", `[]`, `"x"`, `1`, `true`),
 		end("text behind the documents", "}", "x", "]", "{"),
 		end("space behind the documents", " \n\t", "\n\n"),
 		{name: "file cut short", text: func(r *rand.Rand, s string) string { return strings.TrimRight(s, "}\n") }},

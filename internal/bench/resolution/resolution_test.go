@@ -24,7 +24,7 @@ func TestAgainstOLM(t *testing.T) {
 
 // TestDeepConflict: on this task OLM's resolver breaks a rule without an error,
 // now and then; ours never. Should it no longer do so with a later version, the
-// tables have to be made anew.
+// tables have to be made again.
 func TestDeepConflict(t *testing.T) {
 	ctx := context.Background()
 	task, err := resolution.DeepConflict(ctx)

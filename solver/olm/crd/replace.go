@@ -88,7 +88,7 @@ func (v *Verdict) String() string {
 //  2. With several owners, every version that is served must stay served.
 //  3. Every existing object must be valid under the new schema of each version
 //     that is served before and after. If the new definition converts by
-//     webhook an invalid object is only a warning, since the webhook may mend
+//     webhook an invalid object is only a warning, since the webhook may fix
 //     it.
 //
 // An old one that is nil does not exist: there is nothing to lose. World and
@@ -125,7 +125,7 @@ func (r *replacement) stored() {
 	for _, name := range r.old.Status.StoredVersions {
 		if _, ok := r.new.version(name); !ok {
 			r.refuse(Problem{Rule: StoredVersionRemoved, Version: name},
-				"the new one lacks version %s, in which objects may be stored; keep it, or store every object anew in another version and take %s out of status.storedVersions", name, name)
+				"the new one lacks version %s, in which objects may be stored; keep it, or store every object again in another version and take %s out of status.storedVersions", name, name)
 		}
 	}
 }
@@ -166,7 +166,7 @@ func (r *replacement) invalid(version string, o Object, err error) {
 	name := ObjectMeta{Name: o.Name, Namespace: o.Namespace}.String()
 	p := Problem{Rule: ObjectInvalid, Version: version, Object: name, Err: err}
 	if r.new.convertsByWebhook() {
-		p.Text = fmt.Sprintf("CRD %s: %s is not valid in the new version %s, unless the webhook mends it: %v", r.old.Name, name, version, err)
+		p.Text = fmt.Sprintf("CRD %s: %s is not valid in the new version %s, unless the webhook fixes it: %v", r.old.Name, name, version, err)
 		r.verdict.Warnings = append(r.verdict.Warnings, p)
 		return
 	}

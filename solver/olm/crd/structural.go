@@ -233,7 +233,7 @@ func checkNumber(path string, value json.Number, rules map[string]any) error {
 		return wrong(path, "is %s, and the maximum is %s", value, rules["maximum"])
 	}
 	if b := bound("multipleOf"); b != nil && b.Sign() != 0 && !new(big.Rat).Quo(v, b).IsInt() {
-		return wrong(path, "is %s, which is no multiple of %s", value, rules["multipleOf"])
+		return wrong(path, "is %s, which is not a multiple of %s", value, rules["multipleOf"])
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ func TestStructural(t *testing.T) {
 		{`{"pattern":"^a+$"}`, `"aa"`, `"b"`, `is "b", which does not match ^a+$`},
 		{`{"minimum":1,"exclusiveMinimum":true}`, `1.1`, `1`, "the minimum is 1"},
 		{`{"maximum":9007199254740993}`, `9007199254740993`, `9007199254740994`, "the maximum is 9007199254740993"},
-		{`{"multipleOf":0.1}`, `0.3`, `0.35`, "no multiple of 0.1"},
+		{`{"multipleOf":0.1}`, `0.3`, `0.35`, "not a multiple of 0.1"},
 		{`{"allOf":[{"minimum":1},{"maximum":2}]}`, `2`, `3`, "the maximum is 2"},
 		{`{"anyOf":[{"type":"string"},{"minimum":5}]}`, `5`, `4`, "valid under none of 2 schemas"},
 		{`{"oneOf":[{"minimum":1},{"minimum":5}]}`, `2`, `6`, "valid under 2 of 2 schemas"},

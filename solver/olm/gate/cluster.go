@@ -71,7 +71,7 @@ func readMax(value string) (string, error) {
 	}
 	v, err := semverx.ParseTolerant(text)
 	if err != nil || v.Major() == 0 {
-		return "", fmt.Errorf(`property %s is %q, which is no version; write one such as "4.19"`, MaxOpenShiftProperty, text)
+		return "", fmt.Errorf(`property %s is %q, which is not a version; write one such as "4.19"`, MaxOpenShiftProperty, text)
 	}
 	return fmt.Sprintf("%d.%d", v.Major(), v.Minor()), nil
 }

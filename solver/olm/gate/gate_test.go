@@ -118,7 +118,7 @@ func TestMaxOpenShift(t *testing.T) {
 		{[]string{`4.15`}, "4.15", ""},
 		{[]string{`4.1`}, "", "4.10 prints as, too"},
 		{[]string{`4.2`}, "", "4.20 prints as, too"},
-		{[]string{`"soon"`}, "", "is no version"},
+		{[]string{`"soon"`}, "", "is not a version"},
 		{[]string{`{}`}, "", "write a version in quotes"},
 		{[]string{`"4.9"`, `"4.9"`}, "", "there 2 times"},
 	} {

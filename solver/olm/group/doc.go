@@ -6,7 +6,7 @@
 // An [OperatorGroup] selects namespaces ([OperatorGroup.Targets]); the operators
 // installed in its own namespace are to watch those. [Judge] says what that
 // means for one [Operator]: whether it fails, for which [Reason] and how that is
-// mended, and what becomes of the group's list of APIs. [OperatorGroup.Sync]
+// fixed, and what becomes of the group's list of APIs. [OperatorGroup.Sync]
 // clears that list when operators go.
 //
 // Types have the API's JSON names. Every function is pure, changes nothing that

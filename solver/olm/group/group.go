@@ -40,7 +40,7 @@ type UpgradeStrategy string
 
 // The strategies of the API. Empty counts as UpgradeDefault.
 const (
-	// UpgradeDefault leaves a failed update alone until someone mends it.
+	// UpgradeDefault leaves a failed update alone until someone fixes it.
 	UpgradeDefault UpgradeStrategy = "Default"
 	// UpgradeFailForward lets a newer version replace one that failed.
 	UpgradeFailForward UpgradeStrategy = "TechPreviewUnsafeFailForward"

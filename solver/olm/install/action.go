@@ -105,7 +105,7 @@ type Annotate struct {
 }
 
 // Deploy carries out the install strategy of a CSV: creates or updates its
-// deployments, makes those anew that are broken, and removes those of the CSV
+// deployments, makes those again that are broken, and removes those of the CSV
 // that are not among them. The backend keeps Digest with the CSV, and reports
 // it as DeployedDigest.
 type Deploy struct {
@@ -203,7 +203,7 @@ type SetConversion struct {
 	Versions []string `json:"versions"`
 }
 
-// ServeCatalog runs the pod of a catalog, or runs it anew with a newer image
+// ServeCatalog runs the pod of a catalog, or runs it again with a newer image
 // behind the same name.
 type ServeCatalog struct {
 	Name      string           `json:"name"`      // the catalog source's

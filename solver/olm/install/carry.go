@@ -17,7 +17,7 @@ func (s *stepper) carry(current bool) {
 	switch {
 	case seen == nil:
 		since := s.block(planSubject(p), ReasonPlanMissing, "it has gone while it was carried out", "whoever deleted it",
-			"it comes back; otherwise what remains is planned anew")
+			"it comes back; otherwise what remains is planned again")
 		if limit := since.Add(s.policy.MissingPlanTimeout); s.now.Before(limit) {
 			s.At(limit)
 		} else {
@@ -30,7 +30,7 @@ func (s *stepper) carry(current bool) {
 			"whoever may approve install plans", "its spec.approved is true")
 		return
 	case !s.faithful(seen):
-		s.block(planSubject(p), ReasonPlanChanged, "its steps are not those that were planned", "whoever changed it", "it is deleted; then it is planned anew")
+		s.block(planSubject(p), ReasonPlanChanged, "its steps are not those that were planned", "whoever changed it", "it is deleted; then it is planned again")
 		return
 	case !current, !p.Started && !s.permitted(seen):
 		return

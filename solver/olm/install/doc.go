@@ -27,8 +27,8 @@
 //  6. What a plan has brought and somebody deletes is brought again by a plan.
 //
 // A plan that has failed is not made again while it is there: delete it when its
-// cause is mended, and what remains is planned anew. A newer version takes its
-// place where the operator group fails forward, and [RemovalRefresh] begins anew.
+// cause is fixed, and what remains is planned again. A newer version takes its
+// place where the operator group fails forward, and [RemovalRefresh] begins again.
 //
 // # Phases of a CSV
 //

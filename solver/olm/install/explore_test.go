@@ -18,7 +18,7 @@ import (
 )
 
 // tinyShop is a namespace with two subscriptions; b requires what a provides. Both
-// have an update, once the catalog is published anew.
+// have an update, once the catalog is published again.
 type tinyShop struct {
 	Cluster   *install.MemBackend
 	Outcomes  []fairlead.Outcome
@@ -33,7 +33,7 @@ type tinyShop struct {
 	Moves     int                       // how often a may be moved to the other channel
 }
 
-// shelves are the catalog before it is published anew, and then.
+// shelves are the catalog before it is published again, and then.
 var shelves = [2]string{`
 a/stable a.v1
 a/fast a.v1

@@ -31,7 +31,7 @@ const (
 	ReasonComponentFailed     = "InstallComponentFailed"    // they will not become ready
 	ReasonInstallTimeout      = "InstallCheckFailed"        // they took too long
 	ReasonUnhealthy           = "ComponentUnhealthy"        // they were ready and are no more
-	ReasonNeedsReinstall      = "NeedsReinstall"            // after a failure it begins anew
+	ReasonNeedsReinstall      = "NeedsReinstall"            // after a failure it begins again
 	ReasonBeingReplaced       = "BeingReplaced"             // a newer one is being installed
 	ReasonReplaced            = "Replaced"                  // a newer one is installed
 	ReasonFailed              = "Failed"                    // it has failed, and is tried again later
@@ -240,7 +240,7 @@ func (s *stepper) failed(c *CSV) {
 		return
 	}
 	if r := group.Reason(c.Status.Reason); r.Failure() || r == ReasonInvalidCRDName {
-		s.move(c, PhasePending, ReasonNeedsReinstall, "what its operator group was about is mended")
+		s.move(c, PhasePending, ReasonNeedsReinstall, "what its operator group was about is fixed")
 		return
 	}
 	if c.Status.Reason == ReasonRequirementsNotMet && len(s.missingAPIs(c)) == 0 && s.unavailable(c) == "" {

@@ -242,7 +242,7 @@ func (p *InstallPlan) memory(current []Current) *Plan {
 	return m
 }
 
-// currents returns the subscriptions that a resolution serves anew, by name.
+// currents returns the subscriptions that a resolution serves again, by name.
 func currents(res *olm.Resolution) []Current {
 	var all []Current
 	for i := range res.Chosen {

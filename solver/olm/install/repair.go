@@ -86,7 +86,7 @@ func stepsOf(w *World, x *index, c *CSV) []PlanStep {
 				whole = whole || s.Resource.stage() == 0
 			}
 		}
-		if whole { // earlier plans brought it before it was installed anew
+		if whole { // earlier plans brought it before it was installed again
 			return steps
 		}
 	}

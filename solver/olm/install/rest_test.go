@@ -32,7 +32,7 @@ func (p *play) settle() error {
 	rests := 0
 	for range 2000 {
 		p.approve()
-		p.mend()
+		p.fix()
 		p.migrate()
 		d, err := p.runners[0].Reconcile(p.t.Context(), ns)
 		if p.wrong != nil {

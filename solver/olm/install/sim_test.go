@@ -19,7 +19,7 @@ import (
 )
 
 // TestSimulation lets operators be published, subscribed to, approved, broken
-// and mended, while whatever can go wrong does, and checks at the backend, after
+// and fixed, while whatever can go wrong does, and checks at the backend, after
 // each change, what always holds. At last all is well again, and everything
 // must come to rest where it should.
 func TestSimulation(t *testing.T) {
@@ -265,9 +265,9 @@ func (p *play) approve() {
 	})
 }
 
-// mend deletes plans that have failed, as one does to have what remains planned
-// anew.
-func (p *play) mend() {
+// fix deletes plans that have failed, as one does to have what remains planned
+// again.
+func (p *play) fix() {
 	failed := func(x install.InstallPlan) bool { return x.Status.Phase == install.PlanFailed }
 	if slices.ContainsFunc(p.backend.World(ns).Plans, failed) {
 		p.Reach("failed plan deleted")

@@ -43,7 +43,7 @@ func (p *play) stored(name string, served *[]int) string {
 func (p *play) user() {
 	switch p.IntN(9) {
 	case 0:
-		p.mend()
+		p.fix()
 	case 1:
 		p.migrate()
 	case 2:

@@ -8,7 +8,7 @@
 // catalog as resolution sees it: packages, channels, edges, and the properties and
 // images of bundles; descriptions and icons do not count.
 //
-// [Lock.Verify] resolves anew and compares. It says what differs, and whether
+// [Lock.Verify] resolves again and compares. It says what differs, and whether
 // that is a matter of the inputs alone: then a catalog has changed without any
 // effect on the answer. [Lock.Diff] compares two locks.
 //

@@ -69,5 +69,5 @@ func ExampleParse() {
 	_, err := lock.Parse("shop.lock", []byte("{\n  \"lockVersion\": 7\n}\n"))
 	fmt.Println(err)
 	// Output:
-	// shop.lock:2:3: lockVersion is 7; this program reads version 1: write the lock anew, or use a program that knows its version
+	// shop.lock:2:3: lockVersion is 7; this program reads version 1: write the lock again, or use a program that knows its version
 }

@@ -190,20 +190,20 @@ func TestParseErrors(t *testing.T) {
 	r := open(t, shop, nil)
 	good := string(newLock(t, r, request(t, r)).Format())
 	tests := []struct{ old, new, want string }{
-		{good, "", "f: the file is empty: write the lock anew"},
+		{good, "", "f: the file is empty: write the lock again"},
 		{"{\n", "[\n", "f:1:1: not a lock: it does not begin with {"},
-		{`"lockVersion": 1`, `"lockVersion": 2`, "f:2:3: lockVersion is 2; this program reads version 1: write the lock anew, or use a program that knows its version"},
+		{`"lockVersion": 1`, `"lockVersion": 2`, "f:2:3: lockVersion is 2; this program reads version 1: write the lock again, or use a program that knows its version"},
 		{`"lockVersion": 1`, `"lockVersion": "1"`, `f:2:3: lockVersion is "1"; this program reads version 1`},
 		{"  \"lockVersion\": 1,\n", "", "f:1:1: there is no lockVersion; this program reads version 1"},
 		{`"namespace": "ns",`, `"namespace": 5,`, "f:3:3: namespace is a number, not a string"},
 		{`"namespace"`, `"nameSpace"`, "f:3:3: there is no field nameSpace; write namespace"},
 		{`"priority": 0`, `"priority": 1.5`, "f:10:9: inputs.catalogs[0].priority is a number"},
-		{`"priority": 0`, `"priority": 1`, "f:5:5: the digest is not that of the inputs: they were changed by hand; write the lock anew"},
+		{`"priority": 0`, `"priority": 1`, "f:5:5: the digest is not that of the inputs: they were changed by hand; write the lock again"},
 		{`"name": "shop"`, `"name": "shop`, "f:"},
 		{`"served": [`, `"served":  [`, "f:"},
 		{"\n}\n", "\n}\n{}\n", "f:79:1: something stands behind the lock: remove it"},
 		{"\n}\n", "\n}", "f:78:1: this line is not in the form that locks are written in"},
-		{`"subscription": "shop"`, `"subscription": "database"`, "database is listed twice in answer.served: write the lock anew"},
+		{`"subscription": "shop"`, `"subscription": "database"`, "database is listed twice in answer.served: write the lock again"},
 		{`"namespace": "ns",`, `"namespace": "ns", "namespace": "ns",`, "f:"},
 	}
 	for _, test := range tests {

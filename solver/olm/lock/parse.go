@@ -55,7 +55,7 @@ func Parse(file string, text []byte) (*Lock, error) {
 		if version != nil {
 			what = fmt.Sprintf("lockVersion is %s", words.Clip(string(version.Raw), 40))
 		}
-		return nil, failAt(at(version), "%s; this program reads version %d: write the lock anew, or use a program that knows its version", what, FormatVersion)
+		return nil, failAt(at(version), "%s; this program reads version %d: write the lock again, or use a program that knows its version", what, FormatVersion)
 	}
 	l := &Lock{}
 	if faults := doc.Decode(tree, l, doc.Strict|doc.Exact); len(faults) > 0 {
@@ -70,13 +70,13 @@ func Parse(file string, text []byte) (*Lock, error) {
 		seen := make(map[string]bool, len(list.names))
 		for i, name := range list.names {
 			if seen[name] {
-				return nil, failAt(at(&tree.Get(list.path...).Members[i]), "%s is listed twice in %s: write the lock anew", words.Clip(name, 40), strings.Join(list.path, "."))
+				return nil, failAt(at(&tree.Get(list.path...).Members[i]), "%s is listed twice in %s: write the lock again", words.Clip(name, 40), strings.Join(list.path, "."))
 			}
 			seen[name] = true
 		}
 	}
 	if l.Inputs.Digest != l.inputDigest() {
-		return nil, failAt(at(tree.Get("inputs", "digest")), "the digest is not that of the inputs: they were changed by hand; write the lock anew")
+		return nil, failAt(at(tree.Get("inputs", "digest")), "the digest is not that of the inputs: they were changed by hand; write the lock again")
 	}
 	if err := canonical(file, text, l.Format()); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func read(file string, text []byte) (*doc.Value, *doc.Document, error) {
 	var fault *doc.Error
 	switch {
 	case err == io.EOF:
-		return nil, nil, failAt(doc.Position{File: file}, "the file is empty: write the lock anew")
+		return nil, nil, failAt(doc.Position{File: file}, "the file is empty: write the lock again")
 	case errors.As(err, &fault):
 		return nil, nil, failAt(fault.Pos, "%s", fault.Message)
 	case err != nil:
@@ -174,5 +174,5 @@ func canonical(file string, text, want []byte) error {
 		line = i + 2
 	}
 	line = min(line, len(got))
-	return failAt(doc.Position{File: file, Line: line, Column: 1}, "this line is not in the form that locks are written in (order, spaces, line ends); write the lock anew")
+	return failAt(doc.Position{File: file, Line: line, Column: 1}, "this line is not in the form that locks are written in (order, spaces, line ends); write the lock again")
 }

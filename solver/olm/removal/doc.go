@@ -3,7 +3,7 @@
 // the operator.
 //
 // [Uninstall] takes an operator away for good, [Refresh] takes it away so that
-// its subscription can begin anew, and [Replace] says what becomes of the
+// its subscription can begin again, and [Replace] says what becomes of the
 // objects of a bundle when another takes its place. A plan is only a list: every
 // function is pure.
 package removal

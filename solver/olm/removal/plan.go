@@ -152,7 +152,7 @@ func Uninstall(w *World, subscription string) (*Plan, error) {
 	return p, nil
 }
 
-// Refresh plans to begin a failed subscription anew: as Uninstall, then the jobs
+// Refresh plans to begin a failed subscription again: as Uninstall, then the jobs
 // and config maps of failed attempts to fetch its bundles go, so that those are
 // fetched again, and last the subscription is made again as it was asked for,
 // without status. The error is a *NotFoundError.

@@ -6,7 +6,7 @@ package removal
 //  1. What the new bundle has under the same name is updated, and what it has
 //     besides is created, in the order of the new bundle.
 //  2. What only the old one has is deleted, in the order of the old bundle. An
-//     object that changes its name is therefore made anew.
+//     object that changes its name is therefore made again.
 //
 // With no new objects all go, as with the CSV. CRDs are passed over: they stay.
 func Replace(old, new []Object) []Step {

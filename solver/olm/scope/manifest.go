@@ -8,7 +8,7 @@ import (
 
 // StepOf returns the step that applies a manifest, one JSON object. An object
 // without a namespace of its own lives in the given one, unless that is "" too.
-// The resource is what Plural makes of the kind. A text that is no object with
+// The resource is what Plural makes of the kind. A text that is not an object with
 // apiVersion, kind and name is an error.
 func StepOf(manifest []byte, namespace string, exists bool) (Step, error) {
 	var o struct {

@@ -88,7 +88,7 @@ func (u *update) catalogs(sub *olm.Subscription, facts *Facts) {
 			"the namespace sees no catalog; create one in it or in the global namespace")
 	case ill != nil:
 		u.set(CatalogSourcesUnhealthy, fairlead.ConditionTrue, ReasonUnhealthyCatalog,
-			fmt.Sprintf("unhealthy: %s; mend or delete them: nothing is installed or updated before", strings.Join(ill, ", ")))
+			fmt.Sprintf("unhealthy: %s; fix or delete them: nothing is installed or updated before", strings.Join(ill, ", ")))
 	default:
 		u.set(CatalogSourcesUnhealthy, fairlead.ConditionFalse, healthReason(old, seen), textAllHealthy)
 	}

@@ -121,7 +121,7 @@ type nobody struct{ why error }
 
 // Verify says why.
 func (n nobody) Verify(_ context.Context, digest string) error {
-	return fmt.Errorf("unable to verify %q: %w; mend that, or list the digest in -clusterversion-trusted", digest, n.why)
+	return fmt.Errorf("unable to verify %q: %w; fix that, or list the digest in -clusterversion-trusted", digest, n.why)
 }
 
 // updates says how the update service is asked, and where alerts are; nil for

@@ -80,7 +80,7 @@ const byNode = "node"
 func nodeOf(object any) ([]string, error) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {
-		return nil, fmt.Errorf("%T is no pod", object)
+		return nil, fmt.Errorf("%T is not a pod", object)
 	}
 	return []string{pod.Spec.NodeName}, nil
 }

@@ -25,7 +25,7 @@ func (k *Kubelets) look(ctx context.Context, key string) (time.Duration, error) 
 	}
 	pod, ok := object.(*corev1.Pod)
 	if !ok {
-		return 0, fmt.Errorf("%T is no pod", object)
+		return 0, fmt.Errorf("%T is not a pod", object)
 	}
 	if pod.Spec.NodeName == "" {
 		return 0, k.schedule(ctx, pod)

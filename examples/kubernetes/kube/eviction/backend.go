@@ -31,9 +31,9 @@ const leaseNamespace = "kube-node-lease"
 //     deletion; one where the condition is there already. Both name the UID. With
 //     budgets the second goes to the eviction subresource.
 //  3. Taints and conditions of nodes are written with the resourceVersion they
-//     were read at, read anew from the server when that was old.
+//     were read at, read again from the server when that was old.
 type Backend struct {
-	// Client writes, and reads what a write needs to be decided on anew. It must
+	// Client writes, and reads what a write needs to be decided on again. It must
 	// not read from a cache.
 	Client client.Client
 	// Reader observes. Its pods must be indexed by NodeIndex.

@@ -204,7 +204,7 @@ func TestEditTaints(t *testing.T) {
 	c.apply(t, edit, "")
 }
 
-// A write that meets a conflict is decided anew on what is there now, once.
+// A write that meets a conflict is decided again on what is there now, once.
 func TestEditTaintsConflict(t *testing.T) {
 	edit := engine.EditTaints{Node: "n", UID: "u", Add: []fairlead.Taint{{Key: "c", Effect: fairlead.NoExecute}}}
 	for conflicts, want := range map[int]string{1: "", 2: "node n: change its taints: "} {

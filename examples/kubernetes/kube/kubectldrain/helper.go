@@ -34,7 +34,7 @@ type Helper struct {
 	Ctx    context.Context      // nil means the background
 	Client kubernetes.Interface // must not be nil
 	Force  bool                 // evict pods that no controller replaces, too
-	// GracePeriodSeconds is how long each pod may take to end. 0 is no time at all;
+	// GracePeriodSeconds is how long each pod may take to end. 0 is not a time at all;
 	// a negative number means the pod's own.
 	GracePeriodSeconds  int
 	IgnoreAllDaemonSets bool          // leave pods of DaemonSets alone; or else they are an error

@@ -28,7 +28,7 @@ type Options struct {
 	Store fairlead.Store
 	// Cloud has the instances. It must not be nil.
 	Cloud Cloud
-	// Owners are the life signs of owners of hooks; see [Backend].
+	// Owners are the heartbeats of owners of hooks; see [Backend].
 	Owners func(ctx context.Context, names []string) ([]lifecycle.Owner, error)
 	// Clock tells the time. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock

@@ -82,7 +82,7 @@ func (b *Backend) deploy(ctx context.Context, namespace string, a install.Deploy
 	return nil
 }
 
-// deployOne applies one deployment, and makes it anew if it is broken.
+// deployOne applies one deployment, and makes it again if it is broken.
 func (b *Backend) deployOne(ctx context.Context, csv *metav1.PartialObjectMetadata, manifest json.RawMessage, digest string, old []appsv1.Deployment) (name string, err error) {
 	o := &unstructured.Unstructured{}
 	if err := o.UnmarshalJSON(manifest); err != nil {

@@ -273,7 +273,7 @@ func read(ctx context.Context, open func(context.Context) (fs.FS, error)) (*cata
 	return c, nil
 }
 
-// resolve makes the resolver anew if any catalog has changed.
+// resolve makes the resolver again if any catalog has changed.
 func (s *shelf) resolve(all []install.Catalog) {
 	var made []olm.Source
 	var key strings.Builder

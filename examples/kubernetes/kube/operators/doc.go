@@ -33,7 +33,7 @@
 //
 //   - Each write carries the resourceVersion that the decision was made on, and
 //     what is created must not exist; deletions carry the UID, too. Of two
-//     writers one gets a [*ChangedError], and decides anew.
+//     writers one gets a [*ChangedError], and decides again.
 //   - The objects of plans, those that follow from operator groups, and
 //     Deployments are applied by the server (server-side apply) with the field
 //     manager [FieldManager], never by force: fields that somebody else keeps

@@ -15,7 +15,7 @@ import (
 )
 
 // ChangedError says that an action came too late: its object is no longer what
-// the decision was made on. Nothing was written; the next pass decides anew.
+// the decision was made on. Nothing was written; the next pass decides again.
 type ChangedError struct {
 	Object  install.Ref // what was to be changed
 	Problem string      // what became of it
@@ -23,7 +23,7 @@ type ChangedError struct {
 
 // Error names the object and what became of it.
 func (e *ChangedError) Error() string {
-	return fmt.Sprintf("%s: %s; nothing was written, and it is decided anew", e.Object, e.Problem)
+	return fmt.Sprintf("%s: %s; nothing was written, and it is decided again", e.Object, e.Problem)
 }
 
 // TakenError says that somebody else keeps fields of an object that were to be
@@ -35,7 +35,7 @@ type TakenError struct {
 
 // Error names the fields and the way out.
 func (e *TakenError) Error() string {
-	return fmt.Sprintf("%s: other writers keep fields of it: %s; let them give these up, or delete the object so that it is made anew",
+	return fmt.Sprintf("%s: other writers keep fields of it: %s; let them give these up, or delete the object so that it is made again",
 		e.Object, strings.Join(e.Fields, "; "))
 }
 

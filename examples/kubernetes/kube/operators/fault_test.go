@@ -249,7 +249,7 @@ func (w *world) dump() string {
 	return b.String()
 }
 
-// TestBarePlan writes a plan anew whose creation was cut short.
+// TestBarePlan writes a plan again whose creation was cut short.
 func TestBarePlan(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Automatic", onlyPipes())

@@ -30,7 +30,7 @@ type Directory string
 func (d Directory) Open(ctx context.Context, image string) (fs.FS, error) {
 	local := filepath.FromSlash(image)
 	if !filepath.IsLocal(local) {
-		return nil, fmt.Errorf("image %q: is no name of an image below %s", image, string(d))
+		return nil, fmt.Errorf("image %q: is not a name of an image below %s", image, string(d))
 	}
 	found, err := source.Open(ctx, filepath.Join(string(d), local), nil)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -151,7 +151,7 @@ func (o *observation) upgradeable() error {
 		return fmt.Errorf("the report of whether operators hold up updates: %w", err)
 	}
 	var c olm.Condition
-	if json.Unmarshal([]byte(m.Data[reportField]), &c) == nil { // or else it is written anew
+	if json.Unmarshal([]byte(m.Data[reportField]), &c) == nil { // or else it is written again
 		o.w.Upgradeable = &c
 	}
 	return nil

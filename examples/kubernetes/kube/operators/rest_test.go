@@ -101,7 +101,7 @@ func write(t *testing.T, file, text string) {
 // TestDirectoryStaysInside refuses names that lead out of the directory.
 func TestDirectoryStaysInside(t *testing.T) {
 	for _, image := range []string{"../secret", "/etc/passwd", "", "a/../../b"} {
-		if _, err := operators.Directory(t.TempDir()).Open(t.Context(), image); err == nil || !strings.Contains(err.Error(), "is no name of an image") {
+		if _, err := operators.Directory(t.TempDir()).Open(t.Context(), image); err == nil || !strings.Contains(err.Error(), "is not a name of an image") {
 			t.Errorf("%q: %v", image, err)
 		}
 	}
@@ -118,10 +118,10 @@ func TestCopies(t *testing.T) {
 	group := w.get(groupKind, ns, "plumbing")
 	w.must(unstructured.SetNestedStringSlice(group.Object, []string{ns, other}, "spec", "targetNamespaces"))
 	w.must(w.client.Update(t.Context(), group))
-	cut := map[bool]bool{} // of a copy that is made, and of one that is written anew
+	cut := map[bool]bool{} // of a copy that is made, and of one that is written again
 	w.fail = func(verb string, o client.Object) (error, bool) {
-		if anew := w.succeeded("pipes.v1.0.0"); verb == "patch status" && o.GetNamespace() == other && !cut[anew] {
-			cut[anew] = true
+		if renewed := w.succeeded("pipes.v1.0.0"); verb == "patch status" && o.GetNamespace() == other && !cut[renewed] {
+			cut[renewed] = true
 			seen, err := w.backend.Observe(context.WithoutCancel(t.Context()), other)
 			if err != nil || len(seen.CSVs) != 1 || !seen.CSVs[0].Copied() {
 				t.Errorf("half a copy is seen as %v, %v", seen, err)
@@ -129,7 +129,7 @@ func TestCopies(t *testing.T) {
 			seen, err = w.backend.Observe(context.WithoutCancel(t.Context()), ns)
 			w.must(err)
 			for _, o := range seen.Generated {
-				if o.Kind == csvKind.Kind && !anew && o.Digest != "" {
+				if o.Kind == csvKind.Kind && !renewed && o.Digest != "" {
 					t.Errorf("half a copy counts as written: %v", o)
 				}
 			}
@@ -173,7 +173,7 @@ func (w *world) succeeded(csv string) bool {
 	return phase == "Succeeded"
 }
 
-// TestRepair brings back what is deleted, and deploys anew.
+// TestRepair brings back what is deleted, and deploys again.
 func TestRepair(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Automatic", onlyPipes())
@@ -187,7 +187,7 @@ func TestRepair(t *testing.T) {
 }
 
 // TestDeploy carries out install strategies: what is not in one any more goes,
-// what is broken is made anew, and a strategy may be empty.
+// what is broken is made again, and a strategy may be empty.
 func TestDeploy(t *testing.T) {
 	w := newWorld(t, nil)
 	csv := object(csvKind, ns, "tap.v1")
@@ -256,7 +256,7 @@ func TestDeploy(t *testing.T) {
 	}
 }
 
-// TestCatalogChanges plans anew what has other content under the same name.
+// TestCatalogChanges plans again what has other content under the same name.
 func TestCatalogChanges(t *testing.T) {
 	w := newWorld(t, nil)
 	w.stock("Manual", onlyPipes())

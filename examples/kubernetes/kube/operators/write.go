@@ -63,7 +63,7 @@ func (b *Backend) apply(ctx context.Context, o *unstructured.Unstructured, revis
 		case sameDigest(found, o):
 			return found.ResourceVersion, nil
 		}
-		o.SetUID(found.UID) // or else it would be made anew if it has gone
+		o.SetUID(found.UID) // or else it would be made again if it has gone
 		o.SetResourceVersion(revision)
 	}
 	applied := o.DeepCopy()
