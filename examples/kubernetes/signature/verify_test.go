@@ -351,7 +351,7 @@ func TestNoDigest(t *testing.T) {
 	store := hold("memory")
 	v := verifier(t, []*signature.Keyring{keyring(t, "ours", newKey(t, "maker", days(-1), 0))}, nil, store)
 	for _, d := range []string{"", "latest", "sha256:", ":abc", "sha256:a/../b", "sha256:a b", "SHA256:ab", "sha256:ab:cd", "sha256:ab\n", "../x:ab", "a..b:c"} {
-		if err := v.Verify(t.Context(), d); err == nil || !strings.Contains(err.Error(), "no digest") {
+		if err := v.Verify(t.Context(), d); err == nil || !strings.Contains(err.Error(), "not a digest") {
 			t.Errorf("%q: %v", d, err)
 		}
 	}
