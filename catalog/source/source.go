@@ -74,14 +74,20 @@ func (s *Source) Close() error {
 // Open opens the catalog at path, which may be any of what the package comment
 // lists. Errors name the path; a limit that is exceeded is a *LimitError.
 func Open(ctx context.Context, path string, opts *Options) (*Source, error) {
-	if opts == nil {
-		opts = &Options{}
-	}
-	s, err := open(ctx, path, opts)
-	if err != nil {
-		return nil, fmt.Errorf("catalog %s: %w", path, plain(err))
-	}
-	return s, nil
+	return open(ctx, path, opts, &content{
+		kind:     catalogImage,
+		unpacked: func(files fs.FS) (*Source, error) { return &Source{FS: files}, nil },
+		file: func(path string) (*Source, error) {
+			return &Source{FS: &oneFile{os.DirFS(filepath.Dir(path)), filepath.Base(path)}}, nil
+		},
+	})
+}
+
+// content is what is opened, a catalog or a bundle.
+type content struct {
+	kind
+	file     func(path string) (*Source, error) // what a file is that is not an archive
+	unpacked func(files fs.FS) (*Source, error) // where it is among the files of an archive
 }
 
 // plain leaves out what the name of the catalog says already.
@@ -92,14 +98,25 @@ func plain(err error) error {
 	return err
 }
 
-func open(ctx context.Context, path string, o *Options) (*Source, error) {
+func open(ctx context.Context, path string, o *Options, what *content) (*Source, error) {
+	if o == nil {
+		o = &Options{}
+	}
+	s, err := what.open(ctx, path, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", what.name, path, plain(err))
+	}
+	return s, nil
+}
+
+func (c *content) open(ctx context.Context, path string, o *Options) (*Source, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if info.IsDir() {
 		if isLayout(os.DirFS(path)) {
-			return openLayout(os.DirFS(path), o, catalogImage)
+			return openLayout(os.DirFS(path), o, c.kind)
 		}
 		return &Source{FS: os.DirFS(path)}, nil
 	}
@@ -116,7 +133,7 @@ func open(ctx context.Context, path string, o *Options) (*Source, error) {
 		return nil, err
 	}
 	if !isArchive {
-		return &Source{FS: &oneFile{os.DirFS(filepath.Dir(path)), filepath.Base(path)}}, nil
+		return c.file(path)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -127,9 +144,9 @@ func open(ctx context.Context, path string, o *Options) (*Source, error) {
 	case err != nil:
 		return nil, err
 	case isLayout(files):
-		return openLayout(files, o, catalogImage)
+		return openLayout(files, o, c.kind)
 	}
-	return &Source{FS: files}, nil
+	return c.unpacked(files)
 }
 
 // oneFile is a directory of which one file is seen.
