@@ -1,20 +1,17 @@
 package machine
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"strings"
 
-	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/examples/internal/dump"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
 )
 
-// dump is what a cluster has printed of itself.
-type dump struct {
+// dumped is what a cluster has printed of itself.
+type dumped struct {
 	machines   []*lifecycle.Document
 	sets       []machineSet
 	nodes      []lifecycle.Node
@@ -39,21 +36,10 @@ type machineSet struct {
 
 // readDump reads objects in JSON or YAML: single ones, and lists as kubectl get
 // prints them. Kinds that do not matter here are passed over.
-func readDump(src io.Reader, file string) (*dump, error) {
-	r := doc.NewReader(src, file, doc.Limits{Size: 256 << 20, Nodes: 16 << 20})
-	r.YAML11()
-	d := &dump{}
-	for {
-		document, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := d.add(document.JSON, ""); err != nil {
-			return nil, fmt.Errorf("%s: %w", document.Start, err)
-		}
+func readDump(src io.Reader, file string) (*dumped, error) {
+	d := &dumped{}
+	if err := dump.Read(src, file, d.object); err != nil {
+		return nil, err
 	}
 	if len(d.machines)+len(d.nodes) == 0 {
 		return nil, fmt.Errorf("%s: there is neither a Machine nor a Node; dump them with: %s", file, dumpCommand)
@@ -61,100 +47,50 @@ func readDump(src io.Reader, file string) (*dump, error) {
 	return d, nil
 }
 
-// add takes an object, or the items of a list; path leads to it.
-func (d *dump) add(raw json.RawMessage, path string) error {
-	var head struct {
-		Kind     string          `json:"kind"`
-		Metadata json.RawMessage `json:"metadata"`
-	}
-	if err := json.Unmarshal(raw, &head); err != nil {
-		return fmt.Errorf("%s%w", path, err)
-	}
-	if strings.HasSuffix(head.Kind, "List") {
-		var list struct {
-			Items []json.RawMessage `json:"items"`
-		}
-		if err := json.Unmarshal(raw, &list); err != nil {
-			return fmt.Errorf("%s%w", path, err)
-		}
-		for i, item := range list.Items {
-			if err := d.add(item, fmt.Sprintf("%sitems[%d]: ", path, i)); err != nil {
-				return err
-			}
-		}
-		d.listed = d.listed || head.Kind == "DaemonSetList"
-		return nil
-	}
-	var meta lifecycle.ObjectMeta
-	var err error
-	if head.Metadata != nil {
-		err = json.Unmarshal(head.Metadata, &meta)
-	}
-	if err == nil {
-		err = d.object(head.Kind, meta, raw)
-	}
-	if err != nil {
-		return fmt.Errorf("%s%s %s: %w", path, head.Kind, meta, err)
-	}
-	return nil
-}
-
 // object takes one object.
-func (d *dump) object(kind string, meta lifecycle.ObjectMeta, raw json.RawMessage) error {
-	switch kind {
+func (d *dumped) object(o dump.Object) error {
+	switch o.Kind {
 	case "Machine":
-		m, err := lifecycle.ReadDocument(raw)
+		m, err := lifecycle.ReadDocument(o.JSON)
 		if err == nil {
 			d.machines = append(d.machines, m)
 		}
 		return err
 	case "MachineSet":
-		return decode(raw, &d.sets)
+		return dump.Append(o, &d.sets)
 	case "MachineHealthCheck":
-		return decode(raw, &d.checks)
+		return dump.Append(o, &d.checks)
 	case "MachineDrainRule":
-		return decode(raw, &d.rules)
+		return dump.Append(o, &d.rules)
 	case "Node":
-		return decode(raw, &d.nodes)
+		return dump.Append(o, &d.nodes)
 	case "Pod":
-		return decode(raw, &d.pods)
+		return dump.Append(o, &d.pods)
 	case "PodDisruptionBudget":
-		return decode(raw, &d.budgets)
+		return dump.Append(o, &d.budgets)
 	case "Namespace":
-		d.namespaces = append(d.namespaces, meta)
+		d.namespaces = append(d.namespaces, o.Meta)
 	case "Cluster":
-		d.clusters = append(d.clusters, meta)
+		d.clusters = append(d.clusters, o.Meta)
 	case "DaemonSet":
-		d.daemonSets, d.listed = append(d.daemonSets, meta), true
+		d.daemonSets, d.listed = append(d.daemonSets, o.Meta), true
+	case "DaemonSetList":
+		d.listed = true
 	case "ReplicaSet", "StatefulSet", "ReplicationController":
-		var o machineSet
-		if err := json.Unmarshal(raw, &o); err != nil {
+		r, err := dump.Replicas(o)
+		if err != nil {
 			return err
 		}
-		count := 1
-		if o.Spec.Replicas != nil {
-			count = int(*o.Spec.Replicas)
-		}
-		d.replicas = append(d.replicas, drain.Replicas{Namespace: meta.Namespace, Kind: kind, Name: meta.Name, Count: count})
+		d.replicas = append(d.replicas, r)
 	}
-	return nil
-}
-
-// decode adds an object to a list.
-func decode[T any](raw json.RawMessage, to *[]T) error {
-	var v T
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return err
-	}
-	*to = append(*to, v)
 	return nil
 }
 
 // node returns the node of a machine; nil if it was not dumped.
-func (d *dump) node(m *lifecycle.Machine) *lifecycle.Node { return lifecycle.NodeOf(m, d.nodes) }
+func (d *dumped) node(m *lifecycle.Machine) *lifecycle.Node { return lifecycle.NodeOf(m, d.nodes) }
 
 // drainWorld returns what a drain of a machine's node looks at.
-func (d *dump) drainWorld(n *lifecycle.Node) drain.View {
+func (d *dumped) drainWorld(n *lifecycle.Node) drain.View {
 	w := drain.View{Node: n, Budgets: d.budgets, DaemonSets: d.daemonSets, DaemonSetsListed: d.listed, Namespaces: d.namespaces}
 	if n != nil {
 		for _, p := range d.pods {
@@ -170,7 +106,7 @@ func (d *dump) drainWorld(n *lifecycle.Node) drain.View {
 }
 
 // set returns how the set of a machine stands, or nil.
-func (d *dump) set(m *lifecycle.Machine) *fleet.SetScene {
+func (d *dumped) set(m *lifecycle.Machine) *fleet.SetScene {
 	owner := m.ControllerOf()
 	if owner == nil || owner.Kind != "MachineSet" {
 		return nil
@@ -189,12 +125,4 @@ func (d *dump) set(m *lifecycle.Machine) *fleet.SetScene {
 		return scene
 	}
 	return nil
-}
-
-// writeJSON prints v.
-func writeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
 }

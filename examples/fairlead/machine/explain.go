@@ -91,7 +91,7 @@ func (o *options) named(name string) bool { return o.order == nil || slices.Cont
 
 // readArguments reads arguments, and the file that they name; names is the flag
 // that names machines or nodes.
-func readArguments(c *args.Call, names string) (*dump, *options, error) {
+func readArguments(c *args.Call, names string) (*dumped, *options, error) {
 	o := &options{at: time.Now().UTC().Truncate(time.Second)}
 	form := c.Choice("o", "text", "json")
 	c.Flags.Func("at", "", func(text string) (err error) {
@@ -113,7 +113,7 @@ func readArguments(c *args.Call, names string) (*dump, *options, error) {
 }
 
 // deleting reports whether any machine is being deleted.
-func (d *dump) deleting() bool {
+func (d *dumped) deleting() bool {
 	for _, m := range d.machines {
 		if m.Machine.Deleting() {
 			return true
@@ -124,7 +124,7 @@ func (d *dump) deleting() bool {
 
 // explain asks the engine what it would do about a machine, and why not more.
 // What the engine would write and see at once is supposed to be done.
-func (d *dump) explain(document *lifecycle.Document, now time.Time, policy *lifecycle.Policy) (*explanation, error) {
+func (d *dumped) explain(document *lifecycle.Document, now time.Time, policy *lifecycle.Policy) (*explanation, error) {
 	m := document.Machine
 	node := d.node(&m)
 	x := &explanation{Machine: m.ObjectMeta.String()}

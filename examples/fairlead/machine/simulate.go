@@ -36,8 +36,11 @@ func simulate(c *args.Call) error {
 	if err != nil {
 		return err
 	}
+	if *form == "json" {
+		return findings(c.JSON(t), len(t.Stuck) > 0)
+	}
 	write := map[string]func(*timeline, io.Writer) error{
-		"text": (*timeline).text, "json": (*timeline).json, "svg": (*timeline).svg, "mermaid": (*timeline).mermaid,
+		"text": (*timeline).text, "svg": (*timeline).svg, "mermaid": (*timeline).mermaid,
 	}[*form]
 	return findings(write(t, c.Stdout), len(t.Stuck) > 0)
 }

@@ -155,10 +155,6 @@ func (t *timeline) text(w io.Writer) error {
 	return out.Flush()
 }
 
-func (t *timeline) json(w io.Writer) error {
-	return writeJSON(w, t)
-}
-
 // mermaid writes the stages of each machine as a Gantt chart.
 func (t *timeline) mermaid(w io.Writer) error {
 	out := bufio.NewWriter(w)

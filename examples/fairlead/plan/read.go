@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -15,8 +14,7 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/examples/internal/args"
-	"github.com/fairlead/fairlead/internal/doc"
-	"github.com/fairlead/fairlead/lifecycle/drain"
+	"github.com/fairlead/fairlead/examples/internal/dump"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -40,19 +38,8 @@ func readSituation(src io.Reader, file, at string) (*situation, error) {
 		}
 		s.At = when
 	}
-	r := doc.NewReader(src, file, doc.Limits{Size: 256 << 20, Nodes: 16 << 20})
-	r.YAML11()
-	for {
-		document, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if err := s.add(document.JSON); err != nil {
-			return nil, fmt.Errorf("%s: %w", document.Start, err)
-		}
+	if err := dump.Read(src, file, s.object); err != nil {
+		return nil, err
 	}
 	if s.Cluster == nil {
 		return nil, fmt.Errorf("%s: it holds no ClusterVersion; print one with: %s", file, dumpCommand)
@@ -63,102 +50,60 @@ func readSituation(src io.Reader, file, at string) (*situation, error) {
 	return s, nil
 }
 
-// add takes an object, or the items of a list.
-func (s *situation) add(raw json.RawMessage) error {
-	var head struct {
-		Kind     string              `json:"kind"`
-		Metadata fairlead.ObjectMeta `json:"metadata"`
-		Items    []json.RawMessage   `json:"items"`
-	}
-	if err := json.Unmarshal(raw, &head); err != nil {
-		return err
-	}
-	if strings.HasSuffix(head.Kind, "List") {
-		for i, item := range head.Items {
-			if err := s.add(item); err != nil {
-				return fmt.Errorf("items[%d]: %w", i, err)
-			}
-		}
-		return nil
-	}
-	if err := s.object(head.Kind, head.Metadata, raw); err != nil {
-		return fmt.Errorf("%s %s: %w", head.Kind, head.Metadata, err)
-	}
-	return nil
-}
-
 // object takes one object; kinds that do not matter are passed over.
-func (s *situation) object(kind string, meta fairlead.ObjectMeta, raw json.RawMessage) error {
-	switch kind {
+func (s *situation) object(o dump.Object) error {
+	switch o.Kind {
 	case "ClusterVersion":
 		s.Cluster = new(cvo.ClusterVersion)
-		return json.Unmarshal(raw, s.Cluster)
+		return json.Unmarshal(o.JSON, s.Cluster)
 	case "ClusterOperator":
-		return decode(raw, &s.ClusterOperators)
+		return dump.Append(o, &s.ClusterOperators)
 	case "MachineConfigPool":
-		return decode(raw, &s.Pools)
+		return dump.Append(o, &s.Pools)
 	case "MachineConfig":
 		if s.Configs == nil {
 			s.Configs = map[string]string{}
 		}
-		if v := meta.Annotations["machineconfiguration.openshift.io/release-image-version"]; v != "" {
-			s.Configs[meta.Name] = v
+		if v := o.Meta.Annotations["machineconfiguration.openshift.io/release-image-version"]; v != "" {
+			s.Configs[o.Meta.Name] = v
 		}
 	case "Node":
-		return decode(raw, &s.Nodes)
+		return dump.Append(o, &s.Nodes)
 	case "Pod":
-		return decode(raw, &s.Pods)
+		return dump.Append(o, &s.Pods)
 	case "PodDisruptionBudget":
-		return decode(raw, &s.Budgets)
+		return dump.Append(o, &s.Budgets)
 	case "ReplicaSet", "StatefulSet", "ReplicationController":
-		var x struct {
-			Spec struct {
-				Replicas *int `json:"replicas"`
-			} `json:"spec"`
-		}
-		if err := json.Unmarshal(raw, &x); err != nil {
+		r, err := dump.Replicas(o)
+		if err != nil {
 			return err
-		}
-		r := drain.Replicas{Namespace: meta.Namespace, Kind: kind, Name: meta.Name, Count: 1}
-		if x.Spec.Replicas != nil {
-			r.Count = *x.Spec.Replicas
 		}
 		s.Replicas = append(s.Replicas, r)
 	case "Subscription":
-		return decode(raw, &s.subscriptions)
+		return dump.Append(o, &s.subscriptions)
 	case "ClusterServiceVersion":
-		return decode(raw, &s.csvs)
+		return dump.Append(o, &s.csvs)
 	case "ConfigMap":
-		return s.gates(meta, raw)
+		return s.gates(o)
 	}
-	return nil
-}
-
-// decode adds an object to a list.
-func decode[T any](raw json.RawMessage, list *[]T) error {
-	var v T
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return err
-	}
-	*list = append(*list, v)
 	return nil
 }
 
 // gates reads the two ConfigMaps of administrators' acknowledgements.
-func (s *situation) gates(meta fairlead.ObjectMeta, raw json.RawMessage) error {
+func (s *situation) gates(o dump.Object) error {
 	var x struct {
 		Data map[string]string `json:"data"`
 	}
-	if meta.Name != "admin-gates" && meta.Name != "admin-acks" {
+	if o.Meta.Name != "admin-gates" && o.Meta.Name != "admin-acks" {
 		return nil
 	}
-	if err := json.Unmarshal(raw, &x); err != nil {
+	if err := json.Unmarshal(o.JSON, &x); err != nil {
 		return err
 	}
 	if s.Gates == nil {
 		s.Gates = &cvo.AdminGates{}
 	}
-	if meta.Name == "admin-gates" {
+	if o.Meta.Name == "admin-gates" {
 		s.Gates.Gates = x.Data
 	} else {
 		s.Gates.Acks = x.Data

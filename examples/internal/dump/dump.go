@@ -1,0 +1,100 @@
+// Package dump reads what kubectl get prints.
+package dump
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
+
+// Object is one object of a dump.
+type Object struct {
+	Kind string              // as its document says
+	Meta fairlead.ObjectMeta // of a list: nothing
+	JSON json.RawMessage     // all of it
+}
+
+// Read hands over the objects of JSON or YAML documents, single ones and those of
+// lists, in their order. A list is handed over behind its objects, too, for an empty
+// one tells that there are none. Errors name the file, the document's place and the
+// object.
+func Read(src io.Reader, file string, take func(Object) error) error {
+	r := doc.NewReader(src, file, doc.Limits{Size: 256 << 20, Nodes: 16 << 20})
+	r.YAML11()
+	for {
+		document, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := each(document.JSON, take); err != nil {
+			return fmt.Errorf("%s: %w", document.Start, err)
+		}
+	}
+}
+
+// each takes an object, or the items of a list.
+func each(raw json.RawMessage, take func(Object) error) error {
+	var head struct {
+		Kind     string            `json:"kind"`
+		Metadata json.RawMessage   `json:"metadata"`
+		Items    []json.RawMessage `json:"items"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return err
+	}
+	o := Object{Kind: head.Kind, JSON: raw}
+	if strings.HasSuffix(head.Kind, "List") {
+		for i, item := range head.Items {
+			if err := each(item, take); err != nil {
+				return fmt.Errorf("items[%d]: %w", i, err)
+			}
+		}
+		return take(o)
+	}
+	var err error
+	if head.Metadata != nil {
+		err = json.Unmarshal(head.Metadata, &o.Meta)
+	}
+	if err == nil {
+		err = take(o)
+	}
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", o.Kind, o.Meta, err)
+	}
+	return nil
+}
+
+// Append decodes an object and adds it to a list.
+func Append[T any](o Object, list *[]T) error {
+	var v T
+	if err := json.Unmarshal(o.JSON, &v); err != nil {
+		return err
+	}
+	*list = append(*list, v)
+	return nil
+}
+
+// Replicas returns how many replicas the owner of pods asks for; 1 where it does not
+// say.
+func Replicas(o Object) (drain.Replicas, error) {
+	var x struct {
+		Spec struct {
+			Replicas *int `json:"replicas"`
+		} `json:"spec"`
+	}
+	err := json.Unmarshal(o.JSON, &x)
+	r := drain.Replicas{Namespace: o.Meta.Namespace, Kind: o.Kind, Name: o.Meta.Name, Count: 1}
+	if x.Spec.Replicas != nil {
+		r.Count = *x.Spec.Replicas
+	}
+	return r, err
+}
