@@ -1,15 +1,13 @@
 package resolve
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/examples/internal/dump"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/extension"
 	"github.com/fairlead/fairlead/solver/olm/group"
@@ -45,20 +43,9 @@ func readCluster(path string, stdin io.Reader) (*cluster, error) {
 		defer f.Close()
 		src, name = f, path
 	}
-	r := doc.NewReader(src, name, doc.Limits{Size: 256 << 20, Nodes: 16 << 20})
-	r.YAML11()
 	c := &cluster{}
-	for {
-		document, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("-cluster: %w", err)
-		}
-		if err := c.add(document.JSON, ""); err != nil {
-			return nil, fmt.Errorf("-cluster: %s: %w", document.Start, err)
-		}
+	if err := dump.Read(src, name, c.add); err != nil {
+		return nil, fmt.Errorf("-cluster: %w", err)
 	}
 	if len(c.subscriptions)+len(c.extensions) == 0 {
 		return nil, fmt.Errorf("-cluster: %s: there is neither a Subscription nor a ClusterExtension; dump them with: %s", name, dumpCommand)
@@ -66,51 +53,24 @@ func readCluster(path string, stdin io.Reader) (*cluster, error) {
 	return c, nil
 }
 
-// add takes an object, or the items of a list; path leads to it.
-func (c *cluster) add(raw json.RawMessage, path string) error {
-	var head struct {
-		Kind     string            `json:"kind"`
-		Metadata olm.ObjectMeta    `json:"metadata"`
-		Items    []json.RawMessage `json:"items"`
+// add takes an object.
+func (c *cluster) add(o dump.Object) error {
+	switch o.Kind {
+	case "Subscription":
+		return dump.Append(o, &c.subscriptions)
+	case "ClusterServiceVersion":
+		return dump.Append(o, &c.csvs)
+	case "OperatorGroup":
+		return dump.Append(o, &c.groups)
+	case "CatalogSource":
+		return dump.Append(o, &c.catalogs)
+	case "ClusterExtension":
+		return dump.Append(o, &c.extensions)
+	case "ClusterCatalog":
+		return dump.Append(o, &c.clusterCatalogs)
+	case "Namespace":
+		c.namespaces = append(c.namespaces, o.Meta)
 	}
-	if err := json.Unmarshal(raw, &head); err != nil {
-		return fmt.Errorf("%s%w", path, err)
-	}
-	var err error
-	switch {
-	case strings.HasSuffix(head.Kind, "List"):
-		for i, item := range head.Items {
-			if err := c.add(item, fmt.Sprintf("%sitems[%d]: ", path, i)); err != nil {
-				return err
-			}
-		}
-	case head.Kind == "Subscription":
-		err = decode(raw, &c.subscriptions)
-	case head.Kind == "ClusterServiceVersion":
-		err = decode(raw, &c.csvs)
-	case head.Kind == "OperatorGroup":
-		err = decode(raw, &c.groups)
-	case head.Kind == "CatalogSource":
-		err = decode(raw, &c.catalogs)
-	case head.Kind == "ClusterExtension":
-		err = decode(raw, &c.extensions)
-	case head.Kind == "ClusterCatalog":
-		err = decode(raw, &c.clusterCatalogs)
-	case head.Kind == "Namespace":
-		c.namespaces = append(c.namespaces, head.Metadata)
-	}
-	if err != nil {
-		return fmt.Errorf("%s%s %s: %w", path, head.Kind, head.Metadata, err)
-	}
-	return nil
-}
-
-func decode[T any](raw json.RawMessage, list *[]T) error {
-	var item T
-	if err := json.Unmarshal(raw, &item); err != nil {
-		return err
-	}
-	*list = append(*list, item)
 	return nil
 }
 
