@@ -3,17 +3,13 @@ package update
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/page"
-	"github.com/fairlead/fairlead/internal/doc"
 )
 
 func recommendCommand() *args.Command {
@@ -59,29 +55,6 @@ func recommend(c *args.Call) error {
 		return args.ErrFindings
 	}
 	return err
-}
-
-// readAlerts reads what Prometheus answers: nil without a file.
-func readAlerts(name string) ([]cvo.Alert, error) {
-	text, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var answer struct {
-		Data struct {
-			Alerts []cvo.Alert `json:"alerts"`
-		} `json:"data"`
-	}
-	if err == nil {
-		_, err = doc.Parse(text, doc.Limits{})
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &answer)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return append([]cvo.Alert{}, answer.Data.Alerts...), nil
 }
 
 func printAdvice(w io.Writer, a *cvo.Advice, all bool) {

@@ -18,6 +18,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/dump"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/doc"
 	"github.com/fairlead/fairlead/internal/words"
@@ -134,7 +135,7 @@ func readDump(name string) (*cvo.Dump, error) {
 		return nil, fmt.Errorf("%s-cv.yaml: it holds no ClusterVersion; write what kubectl get clusterversion version -o yaml prints", name)
 	}
 	var err error
-	d.Alerts, err = readAlerts(name + "-alerts.json")
+	d.Alerts, err = dump.Alerts(name + "-alerts.json")
 	return d, err
 }
 
@@ -152,7 +153,7 @@ func readDirectory(dir string) (*cvo.Dump, error) {
 		case entry.IsDir(), !entry.Type().IsRegular():
 			return nil
 		case entry.Name() == "alerts.json":
-			d.Alerts, err = readAlerts(name)
+			d.Alerts, err = dump.Alerts(name)
 			return err
 		case ext != ".yaml" && ext != ".yml" && ext != ".json":
 			return nil

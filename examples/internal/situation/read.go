@@ -1,10 +1,11 @@
-package plan
+package situation
 
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -12,46 +13,71 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/source"
 	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/dump"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// dumpCommand prints what a plan is made of.
-const dumpCommand = "oc get clusterversions,clusteroperators,mcp,mc,nodes,pods,pdb,replicasets,statefulsets,subscriptions,csv,cm -A -o yaml"
+// DumpCommand prints what a situation is read from.
+const DumpCommand = "oc get clusterversions,clusteroperators,mcp,mc,nodes,pods,pdb,replicasets,statefulsets,subscriptions,csv,cm -A -o yaml"
 
-// situation is what was read.
-type situation struct {
+// Situation is a cluster as it was dumped.
+type Situation struct {
 	plan.Situation
+	Alerts        []cvo.Alert           // of the cluster's monitoring; nil: nobody has looked
+	Graph         *graph.Graph          // of the update service; nil without one
+	DaemonSets    []fairlead.ObjectMeta // see Listed
+	Listed        bool                  // whether DaemonSets were dumped
 	subscriptions []olm.Subscription
 	csvs          []olm.ClusterServiceVersion
 }
 
-// readSituation reads objects in JSON or YAML, single ones and lists.
-func readSituation(src io.Reader, file, at string) (*situation, error) {
-	s := &situation{}
-	if at != "" {
-		when, err := time.Parse(time.RFC3339, at)
+// readAt reads the instant of a dump.
+func readAt(at string) (when time.Time, err error) {
+	if at == "" {
+		return when, nil
+	}
+	if when, err = time.Parse(time.RFC3339, at); err != nil {
+		return when, &args.UsageError{Text: "-at " + at + ": write it as in 2026-01-02T15:04:05Z"}
+	}
+	return when, nil
+}
+
+// read reads objects in JSON or YAML, single ones and lists, from a file or all files
+// of a directory.
+func (s *Situation) read(c *args.Call, name string) error {
+	if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
+		src, err := c.Open(name)
 		if err != nil {
-			return nil, &args.UsageError{Text: "-at " + at + ": write it as in 2026-01-02T15:04:05Z"}
+			return err
 		}
-		s.At = when
+		defer src.Close()
+		return dump.Read(src, name, s.object)
 	}
-	if err := dump.Read(src, file, s.object); err != nil {
-		return nil, err
-	}
-	if s.Cluster == nil {
-		return nil, fmt.Errorf("%s: it holds no ClusterVersion; print one with: %s", file, dumpCommand)
-	}
-	s.members()
-	s.offered()
-	s.risks()
-	return s, nil
+	return filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		switch ext := filepath.Ext(path); {
+		case entry.Name() == "alerts.json":
+			s.Alerts, err = dump.Alerts(path)
+			return err
+		case ext != ".yaml" && ext != ".yml" && ext != ".json":
+			return nil
+		}
+		src, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer src.Close()
+		return dump.Read(src, path, s.object)
+	})
 }
 
 // object takes one object; kinds that do not matter are passed over.
-func (s *situation) object(o dump.Object) error {
+func (s *Situation) object(o dump.Object) error {
 	switch o.Kind {
 	case "ClusterVersion":
 		s.Cluster = new(cvo.ClusterVersion)
@@ -79,6 +105,20 @@ func (s *situation) object(o dump.Object) error {
 			return err
 		}
 		s.Replicas = append(s.Replicas, r)
+	case "ClusterOperatorList":
+		s.ClusterOperators = looked(s.ClusterOperators)
+	case "MachineConfigPoolList":
+		s.Pools = looked(s.Pools)
+	case "NodeList":
+		s.Nodes = looked(s.Nodes)
+	case "PodList":
+		s.Pods = looked(s.Pods)
+	case "PodDisruptionBudgetList":
+		s.Budgets = looked(s.Budgets)
+	case "DaemonSet":
+		s.DaemonSets, s.Listed = append(s.DaemonSets, o.Meta), true
+	case "DaemonSetList":
+		s.Listed = true
 	case "Subscription":
 		return dump.Append(o, &s.subscriptions)
 	case "ClusterServiceVersion":
@@ -89,8 +129,16 @@ func (s *situation) object(o dump.Object) error {
 	return nil
 }
 
+// looked returns a list that is known, though it may be empty.
+func looked[T any](list []T) []T {
+	if list == nil {
+		list = []T{}
+	}
+	return list
+}
+
 // gates reads the two ConfigMaps of administrators' acknowledgements.
-func (s *situation) gates(o dump.Object) error {
+func (s *Situation) gates(o dump.Object) error {
 	var x struct {
 		Data map[string]string `json:"data"`
 	}
@@ -112,7 +160,7 @@ func (s *situation) gates(o dump.Object) error {
 }
 
 // members takes the members of etcd from their pods.
-func (s *situation) members() {
+func (s *Situation) members() {
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		if p.Namespace != "openshift-etcd" || p.Labels["app"] != "etcd" {
@@ -128,7 +176,7 @@ func (s *situation) members() {
 
 // operators finds where the installed operators can go, by catalogs that are named
 // [MINOR=]PATH.
-func (s *situation) operators(ctx context.Context, named []string) error {
+func (s *Situation) operators(ctx context.Context, named []string) error {
 	if s.subscriptions == nil && s.csvs == nil {
 		return nil
 	}
@@ -153,7 +201,7 @@ func (s *situation) operators(ctx context.Context, named []string) error {
 }
 
 // none says of kinds that there are none.
-func (s *situation) none(kinds []string) error {
+func (s *Situation) none(kinds []string) error {
 	for _, k := range kinds {
 		switch k {
 		case "gates":
@@ -174,7 +222,7 @@ func (s *situation) none(kinds []string) error {
 }
 
 // offered takes the updates that the ClusterVersion tells.
-func (s *situation) offered() {
+func (s *Situation) offered() {
 	status := &s.Cluster.Status
 	if status.AvailableUpdates == nil && status.ConditionalUpdates == nil {
 		return
@@ -194,7 +242,7 @@ func (s *situation) offered() {
 
 // risks takes what the ClusterVersion tells of risks: by name, or of an update as a
 // whole where it has one risk, or none that applies.
-func (s *situation) risks() {
+func (s *Situation) risks() {
 	known := map[string]fairlead.ConditionStatus{}
 	for _, u := range s.Cluster.Status.ConditionalUpdates {
 		c := fairlead.FindCondition(u.Conditions, "Recommended")
@@ -224,7 +272,7 @@ func (s *situation) risks() {
 }
 
 // message makes sure that a risk is listed.
-func (s *situation) message(name, text string) {
+func (s *Situation) message(name, text string) {
 	for i := range s.Risks {
 		if s.Risks[i].Name == name {
 			return

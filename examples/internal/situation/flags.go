@@ -1,0 +1,139 @@
+// Package situation reads what a whole cluster looks like from what kubectl get has
+// printed, and what is asked about it, for the verbs that answer for a whole cluster.
+package situation
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/fairlead/fairlead/cvo/graph"
+	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/examples/internal/args"
+)
+
+// Usage and Help tell of the flags that Declare declares.
+const (
+	Usage = "[-to V] [-pause-workers] [-operator PACKAGE=VERSION]... [-out NODE]... [-graph FILE] [-catalog [MINOR=]PATH]... [-none KIND]... [-accept RISK]... [-keep THING]... [-least-disruption] [-at TIME]"
+	Help  = `  -to V                  a release (4.20.3), a minor version (4.20: its newest release), or newest
+  -pause-workers         pools but the control plane restart once, at the end
+  -operator P=V          an installed operator is to be at a version
+  -out NODE              a node is to be out of service
+  -graph FILE            the update graph, as the update service answers; without it what the
+                         ClusterVersion tells counts, which is one update far
+  -catalog [MINOR=]PATH  the catalog that the installed operators are updated from, while the
+                         cluster is at that minor version
+  -none KIND             there are none: gates, pods, budgets, operators, members
+  -accept RISK           take that risk
+  -keep THING            leave alone: budgets, nodes, members, data, or the package of an operator
+  -least-disruption      fewer restarts of nodes before fewer steps
+  -at TIME               when it was printed, as in 2026-01-02T15:04:05Z`
+)
+
+// Flags are what is asked about a situation.
+type Flags struct {
+	to, graph, at                                *string
+	pause, least                                 *bool
+	operators, out, none, accept, keep, catalogs *[]string
+}
+
+// Declare declares the flags of a call.
+func Declare(c *args.Call) *Flags {
+	return &Flags{
+		to: c.Flags.String("to", "", ""), graph: c.Flags.String("graph", "", ""), at: c.Flags.String("at", "", ""),
+		pause: c.Flags.Bool("pause-workers", false, ""), least: c.Flags.Bool("least-disruption", false, ""),
+		operators: c.Words("operator"), out: c.Words("out"), none: c.Words("none"),
+		accept: c.Words("accept"), keep: c.Words("keep"), catalogs: c.Words("catalog"),
+	}
+}
+
+// Asked reports whether the flags ask for anything to come about.
+func (f *Flags) Asked() bool { return *f.to != "" || len(*f.operators)+len(*f.out) > 0 }
+
+// Question is what the flags ask for, and what may be done about it.
+func (f *Flags) Question() (*plan.Goal, *plan.Policy, error) {
+	goal := &plan.Goal{PauseWorkers: *f.pause, Nodes: *f.out}
+	switch {
+	case *f.to == "newest":
+		goal.Newest = true
+	case strings.Count(*f.to, ".") == 1:
+		goal.Minor = *f.to
+	default:
+		goal.Release = *f.to
+	}
+	for _, o := range *f.operators {
+		name, version, ok := strings.Cut(o, "=")
+		if !ok {
+			return nil, nil, &args.UsageError{Text: "-operator " + o + ": write PACKAGE=VERSION"}
+		}
+		goal.Operators = append(goal.Operators, plan.OperatorGoal{Package: name, Version: version})
+	}
+	policy := &plan.Policy{Accept: *f.accept}
+	if *f.least {
+		policy.Prefer = plan.LeastDisruption
+	}
+	for _, k := range *f.keep {
+		switch k {
+		case "budgets":
+			policy.KeepBudgets = true
+		case "nodes":
+			policy.KeepNodes = true
+		case "members":
+			policy.KeepMembers = true
+		case "data":
+			policy.Drain.KeepLocalStorage, policy.Drain.KeepUnmanaged = true, true
+		default:
+			policy.KeepOperators = append(policy.KeepOperators, k)
+		}
+	}
+	return goal, policy, nil
+}
+
+// Read reads a situation from a file, from standard input for "-", or from all files of
+// a directory.
+func (f *Flags) Read(c *args.Call, name string) (*Situation, error) {
+	s := &Situation{}
+	var err error
+	if s.At, err = readAt(*f.at); err != nil {
+		return nil, err
+	}
+	if err := s.read(c, name); err != nil {
+		return nil, err
+	}
+	s.members()
+	if s.Cluster != nil {
+		s.offered()
+		s.risks()
+	}
+	if err := s.operators(c.Context, *f.catalogs); err != nil {
+		return nil, err
+	}
+	if err := s.none(*f.none); err != nil {
+		return nil, err
+	}
+	return s, s.readGraph(*f.graph)
+}
+
+// readGraph reads the update graph of a file, if one is named.
+func (s *Situation) readGraph(file string) error {
+	if file == "" {
+		return nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	g, found := graph.Parse(text, &graph.Options{File: file})
+	if g == nil {
+		return found.Err()
+	}
+	if s.Cluster == nil {
+		return fmt.Errorf("-graph %s: there is no ClusterVersion, which would say where in the graph the cluster is; print one with: %s", file, DumpCommand)
+	}
+	s.Graph = g
+	if s.Moves, s.Risks, err = plan.FromGraph(g, s.Cluster.Status.Desired.Version, nil, graph.Evaluations{}); err != nil {
+		return err
+	}
+	s.risks()
+	return nil
+}
