@@ -1,0 +1,416 @@
+package solver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// A Source tells of candidates when it is asked, for registries in which nobody
+// knows all that there is. See [Lazy].
+//
+// Needs and candidates go by texts of the source's own, such as "libc >= 2" and
+// "libc 2.36"; equal texts are the same thing. Each method is asked about several
+// things at once, and returns as many answers in the same order. It must tell the
+// same of the same thing as long as the Lazy lives.
+type Source interface {
+	// Candidates returns, for each need, what meets it: the most wanted first,
+	// none where nothing does.
+	Candidates(ctx context.Context, needs []string) ([][]Candidate, error)
+	// Requirements returns what each of the candidates asks for.
+	Requirements(ctx context.Context, candidates []string) ([]Requirements, error)
+}
+
+// A Candidate is something that a [Source] offers.
+type Candidate struct {
+	// Name is what it goes by, with the source and in answers.
+	Name string
+	// Slot is what it takes up: of all candidates with the same one, such as the
+	// versions of a package, at most one is selected. It is "" where there is no
+	// such bound, and a candidate has the same one wherever it is named.
+	Slot string
+}
+
+// Requirements are what a candidate asks for.
+type Requirements struct {
+	// Needs must all be met where the candidate is selected.
+	Needs []string
+	// Excludes are needs that nothing else that is selected may meet.
+	Excludes []string
+}
+
+// Asked counts what a [Source] was asked.
+type Asked struct {
+	Calls      int // of both methods
+	Needs      int // whose candidates were told
+	Candidates int // whose requirements were told
+}
+
+// A Lazy answers what is to be selected to meet needs, and asks its [Source] for
+// what that takes only. It remembers what it was told. It is not safe for
+// concurrent use.
+type Lazy struct {
+	source     Source
+	needs      map[string]*need
+	candidates map[string]*offered
+	asked      Asked
+}
+
+// A need is one as far as it is known.
+type need struct {
+	text  string
+	known bool
+	meets []*offered
+}
+
+// An offered is a candidate as far as it is known.
+type offered struct {
+	Candidate
+	known           bool // what it asks for
+	needs, excludes []*need
+}
+
+// complete reports whether all is known of what it asks for.
+func (o *offered) complete() bool {
+	unknown := func(n *need) bool { return !n.known }
+	return o.known && !slices.ContainsFunc(o.needs, unknown) && !slices.ContainsFunc(o.excludes, unknown)
+}
+
+// NewLazy returns one that knows nothing yet.
+func NewLazy(source Source) *Lazy {
+	return &Lazy{source: source, needs: make(map[string]*need), candidates: make(map[string]*offered)}
+}
+
+// Asked returns what the source was asked so far.
+func (l *Lazy) Asked() Asked { return l.asked }
+
+// LazyOptions say how [Lazy.Solve] asks. The zero value, like nil, asks for the
+// least.
+type LazyOptions struct {
+	// Options bound the search: MaxConflicts each of its runs, Timeout all of it
+	// with what the source takes.
+	Options
+	// Ahead asks at once about everything that the best selection so far holds.
+	// That takes fewer calls, and tells of some candidates that are not selected in
+	// the end. Without it, each call is about what every selection holds that meets
+	// the needs as far as is known, and about the first choice that is not known.
+	Ahead bool
+}
+
+// Solve returns the best selection that meets the needs: that which [Solve] would
+// return for a problem that states all that the source has to tell, with the
+// needs required in their order, and the needs of each candidate in theirs.
+// [Solution.Problem] states what is known of it.
+//
+// It solves what is known; what is not known is taken for asking nothing. Where
+// that has no answer there is none. Where the best answer selects nothing of which
+// something is not known it is the best of all: no candidate that was passed over
+// becomes possible by knowing more. Else it asks, and solves again.
+//
+// The errors are those of [Solve], and those of the source, wrapped. An
+// [*UnsatError] tells of what is known: its conflicts hold, but its fixes may meet
+// with what is not known yet; those of [Lazy.Explain] do not.
+//
+// Cost: a search in what is known for each call of the source, which ends with ctx
+// at the latest: a source may have no end.
+func (l *Lazy) Solve(ctx context.Context, needs []string, opts *LazyOptions) (*Solution, error) {
+	if opts == nil {
+		opts = &LazyOptions{}
+	}
+	ctx, cancel := bounded(ctx, &opts.Options)
+	defer cancel()
+	roots, err := l.wanted(ctx, needs)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		k := l.state(roots)
+		s, err := Solve(ctx, k.p, &Options{MaxConflicts: opts.MaxConflicts})
+		if err != nil {
+			return nil, err
+		}
+		open := k.open(s, opts.Ahead)
+		if len(open) == 0 {
+			return s, nil
+		}
+		if err := l.learn(ctx, open); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Explain works out why the needs cannot be met, and what would help. It asks
+// the source until every fix is known to hold, and no conflict is left that does
+// not show yet. It differs from what [UnsatError.Explain] tells where all is
+// stated in this only: where several conflicts, or several fixes of equal effort,
+// are equally good, it may name others.
+//
+// The error is that of Solve, or says that the needs can be met.
+func (l *Lazy) Explain(ctx context.Context, needs []string, options *ExplainOptions) (*Explanation, error) {
+	roots, err := l.wanted(ctx, needs)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		if _, err := l.Solve(ctx, needs, nil); err == nil {
+			return nil, errors.New("solver: nothing to explain: the needs can be met")
+		} else if !errors.As(err, new(*UnsatError)) {
+			return nil, err
+		}
+		k := l.state(roots)
+		x, err := newUnsatError(k.p, nil, func(Var) bool { return true }).Explain(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		var open []*offered
+		var told change
+		for _, c := range x.Conflicts {
+			for _, k := range c.Core {
+				told.drop = append(told.drop, int32(k.ID))
+			}
+		}
+		slices.Sort(told.drop)
+		rest, err := Solve(ctx, k.p.with(&told), nil)
+		switch {
+		case err == nil:
+			open = k.open(rest, true)
+		case !errors.As(err, new(*UnsatError)): // there are more conflicts than were asked for
+			return nil, err
+		}
+		for _, f := range x.Fixes {
+			open = append(open, k.open(f.Solution, true)...)
+		}
+		if len(open) == 0 {
+			return x, nil
+		}
+		if err := l.learn(ctx, open); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Everything asks the source for all that the needs can come to, and states it.
+func (l *Lazy) Everything(ctx context.Context, needs []string) (*Problem, error) {
+	roots, err := l.wanted(ctx, needs)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		k := l.state(roots)
+		open := slices.DeleteFunc(slices.Clone(k.vars), (*offered).complete)
+		if len(open) == 0 {
+			return k.p, nil
+		}
+		if err := l.learn(ctx, open); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// wanted returns the needs, with their candidates.
+func (l *Lazy) wanted(ctx context.Context, texts []string) ([]*need, error) {
+	needs := l.find(texts)
+	return needs, l.meet(ctx, needs)
+}
+
+// find returns the needs of those texts.
+func (l *Lazy) find(texts []string) []*need {
+	all := make([]*need, len(texts))
+	for i, text := range texts {
+		if l.needs[text] == nil {
+			l.needs[text] = &need{text: text}
+		}
+		all[i] = l.needs[text]
+	}
+	return all
+}
+
+// learn asks what the candidates ask for, and what meets that.
+func (l *Lazy) learn(ctx context.Context, open []*offered) error {
+	var ask []*offered
+	var names []string
+	in := make(map[*offered]bool)
+	for _, o := range open {
+		if !o.known && !in[o] {
+			in[o] = true
+			ask, names = append(ask, o), append(names, o.Name)
+		}
+	}
+	if len(ask) > 0 {
+		l.asked.Calls++
+		l.asked.Candidates += len(ask)
+		all, err := l.source.Requirements(ctx, names)
+		if err := answered(ctx, "requirements", names, len(all), err); err != nil {
+			return err
+		}
+		for i, o := range ask {
+			o.known, o.needs, o.excludes = true, l.find(all[i].Needs), l.find(all[i].Excludes)
+		}
+	}
+	var needs []*need
+	for _, o := range open {
+		needs = append(append(needs, o.needs...), o.excludes...)
+	}
+	return l.meet(ctx, needs)
+}
+
+// meet asks for the candidates of the needs that are not known yet.
+func (l *Lazy) meet(ctx context.Context, needs []*need) error {
+	var ask []*need
+	var texts []string
+	in := make(map[*need]bool)
+	for _, n := range needs {
+		if !n.known && !in[n] {
+			in[n] = true
+			ask, texts = append(ask, n), append(texts, n.text)
+		}
+	}
+	if len(ask) == 0 {
+		return nil
+	}
+	l.asked.Calls++
+	l.asked.Needs += len(ask)
+	all, err := l.source.Candidates(ctx, texts)
+	if err := answered(ctx, "candidates", texts, len(all), err); err != nil {
+		return err
+	}
+	for i, n := range ask {
+		var meets []*offered
+		for _, c := range all[i] {
+			o := l.candidates[c.Name]
+			if o == nil {
+				o = &offered{Candidate: c}
+				l.candidates[c.Name] = o
+			}
+			if o.Slot != c.Slot {
+				return fmt.Errorf("solver: the source says that %q takes up %q, and before that it takes up %q: it must say the same each time", c.Name, c.Slot, o.Slot)
+			}
+			meets = append(meets, o)
+		}
+		n.known, n.meets = true, meets
+	}
+	return nil
+}
+
+// answered returns the error of a call of the source.
+func answered(ctx context.Context, what string, of []string, n int, err error) error {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return &IncompleteError{Err: ctx.Err()}
+	case err != nil:
+		return fmt.Errorf("solver: asking for the %s of %q: %w", what, of, err)
+	case n != len(of):
+		return fmt.Errorf("solver: the source was asked for the %s of %d things, and told those of %d", what, len(of), n)
+	}
+	return nil
+}
+
+// A known is what a Lazy knows of some needs, as a problem.
+type known struct {
+	p    *Problem
+	vars []*offered // by variable, from 1
+	by   map[*offered]Var
+	sets map[*need]Set
+}
+
+// state states what is known: breadth first, what asks for something before what
+// it asks for.
+func (l *Lazy) state(roots []*need) *known {
+	k := &known{p: &Problem{}, by: make(map[*offered]Var), sets: make(map[*need]Set)}
+	for _, n := range roots {
+		var lits []Lit
+		for _, v := range k.meeting(n) {
+			lits = append(lits, v.Yes())
+		}
+		k.p.Any(lits, wanted(n.text))
+	}
+	for at := 0; at < len(k.vars); at++ {
+		o := k.vars[at]
+		for _, n := range o.needs {
+			if !n.known {
+				continue
+			}
+			if k.sets[n] == 0 {
+				k.sets[n] = k.p.Set(k.meeting(n))
+			}
+			k.p.DependOn(Var(at+1), k.sets[n], sourced{o, n})
+		}
+	}
+	k.bars()
+	return k
+}
+
+// bars states what cannot be selected together, of what can be reached.
+func (k *known) bars() {
+	slots := make(map[string][]Var)
+	var names []string
+	for i, o := range k.vars {
+		for _, n := range o.excludes {
+			for _, other := range n.meets {
+				if v := k.by[other]; v != 0 && other != o {
+					k.p.Exclude(Var(i+1), v, nil)
+				}
+			}
+		}
+		if o.Slot == "" {
+			continue
+		}
+		if slots[o.Slot] == nil {
+			names = append(names, o.Slot)
+		}
+		slots[o.Slot] = append(slots[o.Slot], Var(i+1))
+	}
+	for _, name := range names {
+		if len(slots[name]) > 1 {
+			k.p.Limit(1, slots[name], nil)
+		}
+	}
+}
+
+// meeting returns the variables of what meets a need, which are made where there
+// are none.
+func (k *known) meeting(n *need) []Var {
+	vars := make([]Var, len(n.meets))
+	for i, o := range n.meets {
+		if k.by[o] == 0 {
+			k.by[o] = k.p.NewVar(o.Name)
+			k.vars = append(k.vars, o)
+		}
+		vars[i] = k.by[o]
+	}
+	return vars
+}
+
+// open returns what of a selection is to be asked about: nothing where all of it
+// is known.
+func (k *known) open(s *Solution, ahead bool) []*offered {
+	var open []*offered
+	sure := make(map[Var]bool) // in every answer to what is known
+	for _, step := range s.Steps() {
+		lits := step.Demand.Lits
+		if !lits[0].Selects() {
+			sure[step.Pick] = len(lits) == 2 && sure[lits[0].Var()]
+		} else {
+			sure[step.Pick] = len(lits) == 1
+		}
+		if o := k.vars[step.Pick-1]; !o.complete() && (ahead || sure[step.Pick] || len(open) == 0) {
+			open = append(open, o)
+		}
+	}
+	return open
+}
+
+// wanted is the reason why something must meet a need.
+type wanted string
+
+func (w wanted) String() string        { return string(w) + " is wanted" }
+func (w wanted) Advice() (string, int) { return "do without " + string(w), effortForgo }
+
+// sourced is the reason of what a candidate needs.
+type sourced struct {
+	of   *offered
+	need *need
+}
+
+func (s sourced) String() string { return s.of.Name + " needs " + s.need.text }
