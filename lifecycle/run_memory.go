@@ -41,6 +41,7 @@ type MemBackend struct {
 	Cluster *fairlead.MemCluster
 
 	once   sync.Once
+	view   *fairlead.MemCluster // Cluster, or its own
 	all    *cluster.Cluster
 	owners map[string]time.Time
 	events map[string][]RecordEvent
@@ -54,7 +55,10 @@ func machines() cluster.Kind[Machine] {
 // lock takes the lock and brings the cluster up to the present.
 func (b *MemBackend) lock() time.Time {
 	b.once.Do(func() {
-		b.all = cluster.Of(b.Cluster, b.Clock, &cluster.Options{PodStartup: b.PodStartup})
+		if b.view = b.Cluster; b.view == nil {
+			b.view = cluster.Own(b.Clock, &cluster.Options{PodStartup: b.PodStartup})
+		}
+		b.all = cluster.Of(b.view, nil, nil)
 		b.owners, b.events = make(map[string]time.Time), make(map[string][]RecordEvent)
 	})
 	b.all.Lock()
@@ -344,20 +348,7 @@ func (b *MemBackend) Observe(ctx context.Context, machine string) (*World, error
 	if w.Node == nil {
 		return w, nil
 	}
-	spaces := make(map[string]bool, 4)
-	budgets := cluster.Refs(b.all, cluster.Budgets())
-	for _, p := range b.all.PodsOn(w.Node.Name) {
-		w.Pods = append(w.Pods, *p)
-		if spaces[p.Namespace] {
-			continue
-		}
-		spaces[p.Namespace] = true
-		for _, budget := range budgets {
-			if budget.Namespace == p.Namespace {
-				w.Budgets = append(w.Budgets, *b.all.Measure(budget))
-			}
-		}
-	}
+	w.Pods, w.Budgets = b.all.View(w.Node.Name)
 	return w, nil
 }
 

@@ -3,12 +3,9 @@ package lifecycle
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
-	"time"
 
 	"github.com/fairlead/fairlead/internal/cluster"
-	"github.com/fairlead/fairlead/internal/object"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/lifecycle/drain"
@@ -19,16 +16,26 @@ func (b *MemBackend) Apply(ctx context.Context, machine string, action Action) e
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	now := b.lock()
+	if a, ok := action.(drain.Action); ok {
+		node := drain.MemBackend{Cluster: b.view, Changed: func(_ string, a drain.Action) { b.tell(machine, a) }}
+		return node.Apply(ctx, "", a)
+	}
+	b.lock()
 	defer b.unlock()
-	changed, err := b.apply(machine, action, now)
-	if changed && b.Changed != nil {
-		b.Changed(machine, action)
+	changed, err := b.apply(machine, action)
+	if changed {
+		b.tell(machine, action)
 	}
 	return err
 }
 
-func (b *MemBackend) apply(machine string, action Action, now time.Time) (changed bool, err error) {
+func (b *MemBackend) tell(machine string, action Action) {
+	if b.Changed != nil {
+		b.Changed(machine, action)
+	}
+}
+
+func (b *MemBackend) apply(machine string, action Action) (changed bool, err error) {
 	switch a := action.(type) {
 	case UpdateStatus:
 		return b.updateStatus(machine, a)
@@ -44,14 +51,6 @@ func (b *MemBackend) apply(machine string, action Action, now time.Time) (change
 		return b.all.DeleteInstance(machine, b.InstanceDelay), nil
 	case DeleteNode:
 		return b.deleteNode(a)
-	case drain.Cordon:
-		return b.cordon(a.Node, a.UID, true, a.Mark)
-	case drain.Uncordon:
-		return b.cordon(a.Node, a.UID, false, "")
-	case drain.Evict:
-		return b.end(a.UID, a.Namespace, a.Name, a.GracePeriodSeconds, now, true)
-	case drain.DeletePod:
-		return b.end(a.UID, a.Namespace, a.Name, a.GracePeriodSeconds, now, false)
 	}
 	return false, fmt.Errorf("action %T is not known", action)
 }
@@ -82,29 +81,6 @@ func (b *MemBackend) removeFinalizer(machine string, a RemoveFinalizer) (bool, e
 	return true, nil
 }
 
-// cordon has a node take no pods, or take them again, and notes whose doing it is.
-func (b *MemBackend) cordon(node, uid string, is bool, mark string) (bool, error) {
-	n := cluster.Ref(b.all, cluster.Nodes(), node)
-	if n == nil || n.UID != uid {
-		return false, &fairlead.RefusedError{Code: 404, Message: "there is no node " + node + " with UID " + uid}
-	}
-	if n.Spec.Unschedulable == is {
-		return false, nil
-	}
-	c := *n
-	c.Spec.Unschedulable = is
-	c.Annotations = maps.Clone(n.Annotations)
-	delete(c.Annotations, drain.CordonAnnotation)
-	if mark != "" {
-		if c.Annotations == nil {
-			c.Annotations = map[string]string{}
-		}
-		c.Annotations[drain.CordonAnnotation] = mark
-	}
-	cluster.Put(b.all, cluster.Nodes(), &c)
-	return true, nil
-}
-
 // deleteNode removes a node; the pods that were on it are gone.
 func (b *MemBackend) deleteNode(a DeleteNode) (bool, error) {
 	n := cluster.Ref(b.all, cluster.Nodes(), a.Name)
@@ -116,32 +92,4 @@ func (b *MemBackend) deleteNode(a DeleteNode) (bool, error) {
 	}
 	b.all.RemoveNode(a.Name)
 	return true, nil
-}
-
-// end asks a pod to end, if its budgets allow it, should they be asked.
-func (b *MemBackend) end(uid, namespace, name string, grace *int64, now time.Time, evict bool) (bool, error) {
-	p := b.all.PodOf(uid)
-	if p == nil || p.Namespace != namespace || p.Name != name {
-		return false, &fairlead.RefusedError{Code: 404, Message: "there is no pod " + namespace + "/" + name + " with UID " + uid}
-	}
-	if evict {
-		if err := b.judge(p); err != nil {
-			return false, err
-		}
-	}
-	seconds := cluster.Grace(p, grace)
-	return b.all.End(p, now.Add(time.Duration(seconds)*time.Second).Truncate(time.Second), seconds, nil), nil
-}
-
-// judge asks the budgets of a pod whether it may be evicted.
-func (b *MemBackend) judge(p *Pod) error {
-	switch budgets, verdict := b.all.Guards(p); verdict {
-	case object.EvictionUnguarded, object.EvictionAllowed:
-		return nil
-	case object.EvictionUnsupported:
-		return &fairlead.RefusedError{Code: 500, Message: "the pod has more than one disruption budget, and the API knows what to do with one"}
-	default:
-		s := budgets[0].Status
-		return &fairlead.RefusedError{Code: 429, Message: fmt.Sprintf("disruption budget %s needs %d healthy pods and has %d", budgets[0].Name, s.DesiredHealthy, s.CurrentHealthy)}
-	}
 }

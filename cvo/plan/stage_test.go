@@ -280,7 +280,7 @@ func (y *stage) agents() {
 			y.drains[n.Name] = d.Progress
 			for _, a := range d.Actions {
 				if e, ok := a.(drain.Evict); ok && !y.fault(20) {
-					_ = y.c.Evict(e.Namespace+"/"+e.Name, e.UID, e.GracePeriodSeconds) // a budget may refuse
+					_, _ = y.c.EndPod(e.Namespace, e.Name, e.UID, e.GracePeriodSeconds, true) // a budget may refuse
 				}
 			}
 			if d.Done {

@@ -215,7 +215,7 @@ func (b *MemBackend) empty(n *Node) bool {
 		}
 		left = true
 		if p.DeletionTimestamp == nil {
-			_ = b.all.Evict(p.ObjectMeta.String(), p.UID, nil) // what is refused is tried again
+			_, _ = b.all.EndPod(p.Namespace, p.Name, p.UID, nil, true) // what is refused is tried again
 		}
 	}
 	return !left
@@ -232,6 +232,7 @@ func (b *MemBackend) happen(p pending, n *Node) {
 	case p.err != nil:
 		a[AnnotationState], a[AnnotationReason] = StateDegraded, p.err.Error()
 	default:
+		b.all.Boot(n.Name)
 		a[AnnotationState] = StateDone
 		a[AnnotationCurrent] = a[AnnotationDesired]
 		delete(a, AnnotationReason)

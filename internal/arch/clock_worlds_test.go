@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -98,34 +97,17 @@ func machineWorld(hooked bool) func(*testing.T, *clockWorld) {
 	}
 }
 
-// drained is a node that a request takes out of service, until the evening.
-type drained struct{ drain.World }
-
-func (d *drained) Observe(context.Context, string) (*drain.World, error) {
-	w, node := d.World, *d.Node
-	w.Node, w.Pods, w.Requests = &node, slices.Clone(d.Pods), slices.Clone(d.Requests)
-	return &w, nil
-}
-
-func (d *drained) Apply(_ context.Context, _ string, a drain.Action) error {
-	switch a := a.(type) {
-	case drain.Cordon:
-		d.Node.Spec.Unschedulable, d.Node.Annotations = true, map[string]string{drain.CordonAnnotation: a.Mark}
-	case drain.Uncordon:
-		d.Node.Spec.Unschedulable, d.Node.Annotations = false, nil
-	case drain.Report:
-		d.Requests[0].Status = a.Status
-	}
-	return nil
-}
-
+// drainWorld is a node that a request takes out of service, until the evening.
 func drainWorld(t *testing.T, w *clockWorld) {
-	d := new(drained)
+	b := &drain.MemBackend{Clock: &w.clock}
 	pod, budget := guarded()
-	d.Name, d.Node = "n", &fairlead.Node{ObjectMeta: object("n")}
-	d.Pods, d.Budgets = []fairlead.Pod{pod}, []fairlead.PodDisruptionBudget{budget}
-	d.Requests = []drain.Request{{Name: "r", UID: "r", Requester: "jane", Purpose: drain.Maintenance, Asked: noon, Until: noon.Add(6 * time.Hour)}}
-	drive(t, w, "n", d, func(b fairlead.Backend[*drain.World, drain.Action], o *fairlead.RunnerOptions) (reconcile[drain.State, drain.Action, drain.Wait], error) {
+	b.PutNode(fairlead.Node{ObjectMeta: object("n")})
+	b.PutPod(pod)
+	if err := b.PutBudget(budget); err != nil {
+		t.Fatal(err)
+	}
+	b.PutRequest("n", drain.Request{Name: "r", UID: "r", Requester: "jane", Purpose: drain.Maintenance, Asked: noon, Until: noon.Add(6 * time.Hour)})
+	drive(t, w, "n", b, func(b fairlead.Backend[*drain.World, drain.Action], o *fairlead.RunnerOptions) (reconcile[drain.State, drain.Action, drain.Wait], error) {
 		return on(drain.NewRunner(b, nil, o))
 	})
 }

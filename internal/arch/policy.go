@@ -102,7 +102,7 @@ var lattice = map[string][]string{
 
 	// Controllers.
 	"lifecycle":       {".", "internal/cluster", "internal/durations", "internal/diagram", "internal/words", "internal/object", "lifecycle/drain"},
-	"lifecycle/drain": {".", "internal/durations", "internal/words", "internal/object", "internal/placement"},
+	"lifecycle/drain": {".", "internal/cluster", "internal/durations", "internal/words", "internal/object", "internal/placement"},
 	"taints":          {".", "internal/decimal", "internal/words", "internal/object"},
 	"taints/eviction": {".", "internal/cluster", "internal/durations", "internal/object", "taints", "internal/words"},
 	"taints/fleet":    {".", "internal/decimal", "taints"},
@@ -112,7 +112,7 @@ var lattice = map[string][]string{
 	"cvo/rollout":     {".", "internal/cluster", "internal/durations", "internal/object", "internal/words"},
 	"lifecycle/fleet": {".", "internal/durations", "internal/object", "lifecycle", "lifecycle/drain", "internal/words"},
 	"lifecycle/quorum": {
-		".", "internal/durations", "internal/object", "lifecycle", "internal/words",
+		".", "internal/cluster", "internal/durations", "internal/object", "lifecycle", "internal/words",
 	},
 	"lifecycle/eviction": {"."},
 	"cvo": {

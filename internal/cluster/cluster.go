@@ -49,6 +49,8 @@ type Cluster struct {
 	short     bool                 // a workload may have too few pods
 	bound     map[string]time.Time // by UID of the pod: when the scheduler has bound it
 	silent    map[string]bool      // nodes whose agent does nothing
+	fenced    map[string]bool      // nodes that are proven to be off, by UID
+	boots     map[string]int       // how often a node has booted again, by name
 	instances map[string]*instance
 	due       wheel.Timers[string]
 
@@ -73,7 +75,7 @@ func New(clock fairlead.Clock, o *Options) *Cluster {
 		clock = fairlead.SystemClock{}
 	}
 	c := &Cluster{
-		clock: clock, tables: map[string]map[string]*entry{}, bound: map[string]time.Time{}, silent: map[string]bool{}, instances: map[string]*instance{},
+		clock: clock, tables: map[string]map[string]*entry{}, bound: map[string]time.Time{}, silent: map[string]bool{}, fenced: map[string]bool{}, boots: map[string]int{}, instances: map[string]*instance{},
 		onNode: map[string]map[string]*fairlead.Pod{}, inSpace: map[string]map[string]*fairlead.Pod{}, byUID: map[string]*fairlead.Pod{}, provided: map[string]string{},
 	}
 	if o != nil {
@@ -92,6 +94,13 @@ func Of(m *fairlead.MemCluster, clock fairlead.Clock, o *Options) *Cluster {
 		return New(clock, o)
 	}
 	return m.Part(key{}, func() any { return New(m.Clock, nil) }).(*Cluster)
+}
+
+// Own returns a cluster for several views that behaves as the options say.
+func Own(clock fairlead.Clock, o *Options) *fairlead.MemCluster {
+	m := &fairlead.MemCluster{Clock: clock}
+	m.Part(key{}, func() any { return New(clock, o) })
+	return m
 }
 
 // Now returns the time by the cluster's clock.
@@ -220,19 +229,6 @@ func (c *Cluster) NodeFor(providerID string) *fairlead.Node {
 		return n
 	}
 	return nil
-}
-
-// Evict asks the eviction API to end a pod. The error is a *fairlead.RefusedError:
-// 404 if it is not there, 429 if a budget does not allow it, 500 if two guard it.
-func (c *Cluster) Evict(name, uid string, grace *int64) error {
-	p, ok := Get(c, Pods(), name)
-	if !ok || uid != "" && p.UID != uid {
-		return refused(404, "NotFound", "there is no pod %s with UID %q", name, uid)
-	}
-	if err := c.judge(&p); err != nil {
-		return err
-	}
-	return Delete(c, Pods(), name, uid, grace)
 }
 
 // workloadUID is what the UIDs of workloads begin with.

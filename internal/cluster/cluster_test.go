@@ -69,13 +69,13 @@ func TestEviction(t *testing.T) {
 		t.Fatal(cluster.List(c, cluster.Pods()))
 	}
 	pods := cluster.List(c, cluster.Pods())
-	if err := c.Evict("shop/"+pods[0].Name, pods[0].UID, nil); err != nil {
+	if _, err := c.EndPod("shop", pods[0].Name, pods[0].UID, nil, true); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Evict("shop/"+pods[1].Name, pods[1].UID, nil); code(err) != 429 {
+	if _, err := c.EndPod("shop", pods[1].Name, pods[1].UID, nil, true); code(err) != 429 {
 		t.Errorf("the budget is spent, and the answer is %v", err)
 	}
-	if err := c.Evict("shop/"+pods[1].Name, "other", nil); code(err) != 404 {
+	if _, err := c.EndPod("shop", pods[1].Name, "other", nil, true); code(err) != 404 {
 		t.Errorf("another pod is meant, and the answer is %v", err)
 	}
 	c.Run()

@@ -29,6 +29,8 @@ func (c *Cluster) Run() {
 			if n := Ref(c, Nodes(), id); n != nil && c.mute(n) {
 				c.RemoveNode(id)
 			}
+		case "out":
+			c.dropPods(id)
 		case "place":
 			if p := Ref(c, Pods(), id); p != nil {
 				c.place(p, now)
@@ -250,6 +252,9 @@ func (c *Cluster) nodeChanged(name string, old, is *fairlead.Node) {
 	if c.room != nil && is != old {
 		_ = c.room.SetNode(is)
 	}
+	if outOfService(is) {
+		c.due.Add("out "+name, c.Now())
+	}
 	mute := c.mute(is)
 	c.takesPods(name, !is.Spec.Unschedulable && !mute && is.DeletionTimestamp == nil)
 	if mute || len(c.onNode[name]) == 0 {
@@ -327,16 +332,4 @@ func (c *Cluster) Guards(p *fairlead.Pod) ([]*fairlead.PodDisruptionBudget, obje
 		}
 	}
 	return of, object.JudgeEviction(p, of...)
-}
-
-// judge asks the budgets of a pod whether it may be evicted.
-func (c *Cluster) judge(p *fairlead.Pod) error {
-	switch of, v := c.Guards(p); {
-	case v.Allows():
-		return nil
-	case v == object.EvictionUnsupported:
-		return refused(500, "InternalError", "pod %s has more than one disruption budget", p.ObjectMeta)
-	default:
-		return refused(429, "TooManyRequests", "pod %s: disruption budget %s does not allow it: %s", p.ObjectMeta, of[0].ObjectMeta, v)
-	}
 }

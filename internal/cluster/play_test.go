@@ -104,7 +104,7 @@ func newStage(s *scenario) (*stage, error) {
 		machines: &lifecycle.MemBackend{Cluster: shared}, evictions: &eviction.MemBackend{Cluster: shared},
 		pools: &rollout.MemBackend{Cluster: shared, UpdateTime: func(string, string) (time.Duration, error) { return 3 * time.Minute, nil }},
 	}
-	p.members = &quorum.MemBackend{Machines: p.machines, Clock: clock, Desired: s.Spec.Voters}
+	p.members = &quorum.MemBackend{Cluster: shared, Desired: s.Spec.Voters}
 	o := &fairlead.RunnerOptions{Clock: clock}
 	var errs [4]error
 	p.lifecycle, errs[0] = lifecycle.NewRunner(p.machines, nil, o)

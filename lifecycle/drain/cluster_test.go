@@ -11,9 +11,9 @@ import (
 	"github.com/fairlead/fairlead/internal/object"
 )
 
-// cluster is a small cluster in virtual time: one node is drained, and evicted
+// testCluster is a small cluster in virtual time: one node is drained, and evicted
 // pods come back elsewhere, not ready for a while.
-type cluster struct {
+type testCluster struct {
 	now, wake  time.Time
 	node       Node
 	stopped    bool
@@ -32,13 +32,13 @@ type cluster struct {
 	replaced   int
 }
 
-func newCluster() *cluster {
-	c := &cluster{now: drainStart, allowed: map[string]int{}, replicas: map[string]int{}, failing: map[string]fairlead.Outcome{}}
+func newCluster() *testCluster {
+	c := &testCluster{now: drainStart, allowed: map[string]int{}, replicas: map[string]int{}, failing: map[string]fairlead.Outcome{}}
 	c.node.Name, c.node.UID = "n", "node"
 	return c
 }
 
-func (c *cluster) world() View {
+func (c *testCluster) world() View {
 	w := View{
 		Node: &c.node, Stopped: c.stopped, Namespaces: c.namespaces, DaemonSets: c.sets, DaemonSetsListed: c.setsKnown,
 		Outcomes: slices.Clone(c.failures),
@@ -51,7 +51,7 @@ func (c *cluster) world() View {
 }
 
 // line reads one line of a cluster.
-func (c *cluster) line(text string) error {
+func (c *testCluster) line(text string) error {
 	words := strings.Fields(text)
 	if len(words) == 0 {
 		return nil
@@ -106,7 +106,7 @@ func pairs(text string) map[string]string {
 	return labels
 }
 
-func (c *cluster) pod(name string, opts map[string]string, has func(string) bool) {
+func (c *testCluster) pod(name string, opts map[string]string, has func(string) bool) {
 	p := Pod{ObjectMeta: ObjectMeta{Namespace: "d", Name: name, UID: "uid-" + name, Labels: pairs(opts["labels"])}}
 	if ns := opts["ns"]; ns != "" {
 		p.Namespace = ns
@@ -156,7 +156,7 @@ func (c *cluster) pod(name string, opts map[string]string, has func(string) bool
 	c.pods = append(c.pods, p)
 }
 
-func (c *cluster) budget(name string, opts map[string]string, has func(string) bool) error {
+func (c *testCluster) budget(name string, opts map[string]string, has func(string) bool) error {
 	b := PodDisruptionBudget{ObjectMeta: ObjectMeta{Namespace: "d", Name: name}}
 	if ns := opts["ns"]; ns != "" {
 		b.Namespace = ns
@@ -198,7 +198,7 @@ func readyCondition() []fairlead.Condition {
 }
 
 // control computes the numbers of budgets, as the disruption controller does.
-func (c *cluster) control() {
+func (c *testCluster) control() {
 	var pods []*Pod
 	for i := range c.pods {
 		pods = append(pods, &c.pods[i])
@@ -219,7 +219,7 @@ func (c *cluster) control() {
 }
 
 // apply carries an action out as an API server does.
-func (c *cluster) apply(a Action) {
+func (c *testCluster) apply(a Action) {
 	switch a := a.(type) {
 	case Cordon:
 		if a.UID == c.node.UID && !c.fails(a, "cordon/"+a.Node) {
@@ -246,7 +246,7 @@ func (c *cluster) apply(a Action) {
 	c.control()
 }
 
-func (c *cluster) find(uid string) *Pod {
+func (c *testCluster) find(uid string) *Pod {
 	for i := range c.pods {
 		if c.pods[i].UID == uid {
 			return &c.pods[i]
@@ -255,7 +255,7 @@ func (c *cluster) find(uid string) *Pod {
 	return nil
 }
 
-func (c *cluster) fails(a Action, key string) bool {
+func (c *testCluster) fails(a Action, key string) bool {
 	f, is := c.failing[key]
 	if is {
 		c.failed(a, f.Code, f.Message)
@@ -263,13 +263,13 @@ func (c *cluster) fails(a Action, key string) bool {
 	return is
 }
 
-func (c *cluster) failed(a Action, code int, message string) {
+func (c *testCluster) failed(a Action, code int, message string) {
 	c.failures = slices.DeleteFunc(c.failures, func(f fairlead.Outcome) bool { return f.Key == a.Key() })
 	c.failures = append(c.failures, fairlead.Outcome{Failed: true, Key: a.Key(), Code: code, Message: message, At: c.now})
 }
 
 // remove begins the deletion of a pod.
-func (c *cluster) remove(p *Pod, grace *int64) {
+func (c *testCluster) remove(p *Pod, grace *int64) {
 	if p.DeletionTimestamp != nil {
 		return
 	}
@@ -285,7 +285,7 @@ func (c *cluster) remove(p *Pod, grace *int64) {
 }
 
 // next returns when something happens next.
-func (c *cluster) next() time.Time {
+func (c *testCluster) next() time.Time {
 	next := c.wake
 	for i := range c.pods {
 		p := &c.pods[i]
@@ -299,7 +299,7 @@ func (c *cluster) next() time.Time {
 }
 
 // to lets the time pass: pods end, replacements begin to serve.
-func (c *cluster) to(t time.Time) {
+func (c *testCluster) to(t time.Time) {
 	c.now = t
 	var stay []Pod
 	for _, p := range c.pods {

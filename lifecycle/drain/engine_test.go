@@ -3,7 +3,6 @@ package drain_test
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -14,30 +13,36 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// site is a node with its pods and the requests about it.
+// site is a node in a cluster in memory, and those who change it.
 type site struct {
 	*rand.Rand
-	clock    *fairlead.ManualClock
-	node     *drain.Node
-	pods     []drain.Pod
-	requests []drain.Request
-	admin    bool // the node was cordoned by somebody else from the beginning
-	fenced   bool
-	boot     int
-	serial   int
-	wrong    error
-	seen     map[string]int // what was done, by kind
+	*drain.MemBackend
+	clock  *fairlead.ManualClock
+	admin  bool // the node was cordoned by somebody else from the beginning
+	serial int
+	wrong  error
+	seen   map[string]int // what was done, by kind
 }
 
 func openSite(r *rand.Rand, clock *fairlead.ManualClock) *site {
-	s := &site{Rand: r, clock: clock, seen: map[string]int{}}
+	s := &site{Rand: r, clock: clock, MemBackend: &drain.MemBackend{Clock: clock}, seen: map[string]int{}}
+	s.Changed = s.did
 	s.join()
 	s.admin = r.IntN(4) == 0
-	s.node.Spec.Unschedulable = s.admin
+	s.edit(func(n *drain.Node) { n.Spec.Unschedulable = s.admin })
 	for range r.IntN(4) {
 		s.pod()
 	}
 	return s
+}
+
+// edit changes the node, if it is there.
+func (s *site) edit(change func(*drain.Node)) {
+	if n := s.Node("n"); n != nil {
+		c := *n
+		change(&c)
+		s.PutNode(c)
+	}
 }
 
 func (s *site) next(prefix string) string {
@@ -48,180 +53,110 @@ func (s *site) next(prefix string) string {
 func (s *site) join() {
 	n := drain.Node{ObjectMeta: drain.ObjectMeta{Name: "n", UID: s.next("node-")}}
 	n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: "True", LastTransitionTime: s.clock.Now()}}
-	s.node, s.admin, s.fenced = &n, false, false
+	s.PutNode(n)
+	s.admin = false
 }
 
 func (s *site) pod() {
 	yes := true
-	p := drain.Pod{ObjectMeta: drain.ObjectMeta{Namespace: "d", Name: s.next("p"), UID: s.next("pod-"), Labels: map[string]string{"app": "a"}}}
+	p := drain.Pod{ObjectMeta: drain.ObjectMeta{Namespace: "d", Name: s.next("p"), Labels: map[string]string{"app": "a"}}}
 	p.OwnerReferences = []drain.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "r", UID: "r", Controller: &yes}}
 	p.Spec.NodeName = "n"
 	p.Status.Phase = "Running"
 	p.Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: "True"}}
-	s.pods = append(s.pods, p)
+	s.PutPod(p)
 }
 
 // Change implements fairlead.Trial.
 func (s *site) Change() {
-	r := func() *drain.Request {
-		if len(s.requests) == 0 {
-			return &drain.Request{}
+	n, requests := s.Node("n"), s.Requests("n")
+	change := func(do func(*drain.Request)) {
+		if len(requests) > 0 {
+			q := requests[s.IntN(len(requests))]
+			do(&q)
+			s.PutRequest("n", q)
 		}
-		return &s.requests[s.IntN(len(s.requests))]
 	}
 	switch s.IntN(14) {
 	case 0, 1:
-		if len(s.requests) < 3 {
+		if len(requests) < 3 {
 			q := drain.Request{
-				Name: s.next("r"), UID: s.next("request-"), Requester: "somebody", Asked: s.clock.Now(),
+				Name: s.next("r"), Requester: "somebody",
 				Purpose: []drain.Purpose{drain.Maintenance, drain.Reboot, drain.Removal}[s.IntN(3)],
 			}
 			if s.IntN(4) == 0 {
 				q.Until = s.clock.Now().Add(time.Duration(s.IntN(3600)) * time.Second)
 			}
-			s.requests = append(s.requests, q)
+			s.PutRequest("n", q)
 		}
 	case 2, 3:
-		r().Cancelled = true
+		change(func(q *drain.Request) { q.Cancelled = true })
 	case 4:
-		q := r()
-		q.Paused = !q.Paused
+		change(func(q *drain.Request) { q.Paused = !q.Paused })
 	case 5:
-		s.requests = slices.DeleteFunc(s.requests, func(q drain.Request) bool { return q.Cancelled || q.Status.Phase == drain.PhaseOver })
+		for _, q := range requests {
+			if q.Cancelled || q.Status.Phase == drain.PhaseOver {
+				s.RemoveRequest("n", q.Name)
+			}
+		}
 	case 6:
-		if s.node != nil && s.IntN(3) == 0 {
+		if n != nil && s.IntN(3) == 0 {
 			s.join() // registered again
 		}
 	case 7:
-		if s.node != nil && s.IntN(4) == 0 {
-			s.node, s.pods = nil, nil
-		} else if s.node == nil {
+		if n != nil && s.IntN(4) == 0 {
+			s.RemoveNode("n")
+		} else if n == nil {
 			s.join()
 		}
 	case 8:
-		s.boot++
+		s.Boot("n")
 	case 9:
 		s.ready([]fairlead.ConditionStatus{"True", "Unknown", "False"}[s.IntN(3)])
 	case 10:
-		if s.node != nil {
-			_, silent := drain.Silence(s.node)
-			s.fenced = silent && !s.fenced
+		if n != nil {
+			_, silent := drain.Silence(n)
+			w, _ := s.Observe(context.Background(), "n")
+			s.Fence("n", silent && !w.Fenced)
 		}
 	case 11:
-		if s.node != nil && !s.node.Spec.Unschedulable {
+		if n != nil && !n.Spec.Unschedulable {
 			s.pod()
 		}
 	case 12:
-		if s.node != nil && !s.admin {
-			s.node.Spec.Unschedulable = false // somebody lets pods on again
+		if n != nil && !s.admin {
+			s.edit(func(n *drain.Node) { n.Spec.Unschedulable = false }) // somebody lets pods on again
 		}
 	case 13:
 		// Perhaps while our own cordon is on its way. One that was lifted and set again
 		// without a look between cannot be told from ours.
-		if s.node != nil && !s.node.Spec.Unschedulable && s.node.Annotations == nil {
-			n := *s.node
-			n.Spec.Unschedulable = true
-			s.node, s.admin = &n, true
+		if n != nil && !n.Spec.Unschedulable && n.Annotations[drain.CordonAnnotation] == "" {
+			s.edit(func(n *drain.Node) { n.Spec.Unschedulable = true })
+			s.admin = true
 		}
 	}
-	s.kubelet()
 }
 
 func (s *site) ready(is fairlead.ConditionStatus) {
-	if s.node == nil {
-		return
-	}
-	n := *s.node
-	n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: is, LastTransitionTime: s.clock.Now()}}
-	s.node = &n
-	if is != "Unknown" {
-		s.fenced = false
-	}
-}
-
-// kubelet ends pods whose grace is over, if it is alive; those of a node that is
-// out of service go by force.
-func (s *site) kubelet() {
-	if s.node == nil {
-		return
-	}
-	out := s.tainted()
-	s.pods = slices.DeleteFunc(s.pods, func(p drain.Pod) bool {
-		over := p.DeletionTimestamp != nil && !p.DeletionTimestamp.After(s.clock.Now())
-		return over && !drain.Unreachable(s.node) || out
+	s.edit(func(n *drain.Node) {
+		n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: is, LastTransitionTime: s.clock.Now()}}
 	})
-}
-
-func (s *site) tainted() bool {
-	return slices.ContainsFunc(s.node.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == drain.OutOfServiceTaint })
-}
-
-// Observe implements drain.Backend.
-func (s *site) Observe(context.Context, string) (*drain.World, error) {
-	s.kubelet()
-	w := &drain.World{Name: "n", Requests: slices.Clone(s.requests), Fenced: s.fenced, BootID: fmt.Sprint("boot-", s.boot)}
-	if s.node != nil {
-		n := *s.node
-		w.Node, w.Pods = &n, slices.Clone(s.pods)
+	if is != "Unknown" {
+		s.Fence("n", false)
 	}
-	return w, nil
 }
 
-// Apply implements drain.Backend.
-func (s *site) Apply(_ context.Context, _ string, action drain.Action) error {
+// did notes what was done to the node.
+func (s *site) did(_ string, action drain.Action) {
 	s.seen[action.Key().Kind]++
-	refused := func(uid string) error {
-		if s.node == nil || s.node.UID != uid {
-			return &fairlead.RefusedError{Code: 409, Message: "it is another node"}
-		}
-		n := *s.node
-		n.Spec.Taints, n.Annotations = slices.Clone(n.Spec.Taints), maps.Clone(n.Annotations)
-		s.node = &n
-		return nil
-	}
 	switch a := action.(type) {
-	case drain.Cordon:
-		if err := refused(a.UID); err != nil {
-			return err
-		}
-		if !s.node.Spec.Unschedulable {
-			s.node.Spec.Unschedulable, s.node.Annotations = true, map[string]string{drain.CordonAnnotation: a.Mark}
-		}
 	case drain.Uncordon:
-		if err := refused(a.UID); err != nil {
-			return err
-		}
 		if s.admin {
 			s.wrong = fmt.Errorf("the node was cordoned by somebody else, and is uncordoned")
 		}
-		s.node.Spec.Unschedulable, s.node.Annotations = false, nil
-	case drain.TaintOutOfService:
-		if err := refused(a.UID); err != nil {
-			return err
-		}
-		s.node.Spec.Taints = append(s.node.Spec.Taints, fairlead.Taint{Key: drain.OutOfServiceTaint, Value: "nodeshutdown", Effect: "NoExecute"})
-	case drain.UntaintOutOfService:
-		if err := refused(a.UID); err != nil {
-			return err
-		}
-		s.node.Spec.Taints = nil
-	case drain.Evict:
-		for i := range s.pods {
-			if p := &s.pods[i]; p.UID == a.UID && p.DeletionTimestamp == nil {
-				at := s.clock.Now().Add(10 * time.Second).Truncate(time.Second)
-				p.DeletionTimestamp = &at
-			}
-		}
 	case drain.DeletePod:
 		s.wrong = fmt.Errorf("pod %s is deleted by force", a.Name)
-	case drain.Report:
-		for i := range s.requests {
-			if s.requests[i].UID == a.UID {
-				s.requests[i].Status = a.Status
-			}
-		}
 	}
-	return nil
 }
 
 // Check implements fairlead.Trial.
@@ -229,15 +164,15 @@ func (s *site) Check() error { return s.wrong }
 
 // Settled implements fairlead.Trial.
 func (s *site) Settled(string) error {
-	s.kubelet()
-	if s.node == nil {
-		return nil
+	w, err := s.Observe(context.Background(), "n")
+	if err != nil || w.Node == nil {
+		return err
 	}
-	if drain.Unreachable(s.node) {
+	if drain.Unreachable(w.Node) {
 		s.ready("True") // it comes back in the end
 	}
 	active := false
-	for _, q := range s.requests {
+	for _, q := range w.Requests {
 		switch {
 		case q.Cancelled && q.Status.Phase != drain.PhaseOver:
 			return fmt.Errorf("request %s was cancelled, and is told to be %s", q.Name, q.Status.Phase)
@@ -251,12 +186,13 @@ func (s *site) Settled(string) error {
 			}
 		}
 	}
+	tainted := slices.ContainsFunc(w.Node.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == drain.OutOfServiceTaint })
 	switch {
-	case active && (len(s.pods) > 0 || !s.node.Spec.Unschedulable):
-		return fmt.Errorf("a request is there, the node is unschedulable: %v, pods: %d", s.node.Spec.Unschedulable, len(s.pods))
-	case !active && s.node.Spec.Unschedulable != s.admin:
-		return fmt.Errorf("no request is left, and the node is unschedulable: %v; somebody else has cordoned it: %v", s.node.Spec.Unschedulable, s.admin)
-	case !active && s.tainted():
+	case active && (len(w.Pods) > 0 || !w.Node.Spec.Unschedulable):
+		return fmt.Errorf("a request is there, the node is unschedulable: %v, pods: %d", w.Node.Spec.Unschedulable, len(w.Pods))
+	case !active && w.Node.Spec.Unschedulable != s.admin:
+		return fmt.Errorf("no request is left, and the node is unschedulable: %v; somebody else has cordoned it: %v", w.Node.Spec.Unschedulable, s.admin)
+	case !active && tainted:
 		return fmt.Errorf("no request is left, the node is back, and it is tainted")
 	}
 	return nil

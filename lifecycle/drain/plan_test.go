@@ -78,14 +78,14 @@ func terminating(req *PlanRequest, uid string) bool {
 	return false
 }
 
-func dump(c *cluster, plan *Plan) string {
+func dump(c *testCluster, plan *Plan) string {
 	a, _ := json.Marshal(plan)
 	b, _ := json.Marshal(c.budgets)
 	return string(a) + "\n" + string(b)
 }
 
 // randomCluster draws a node with pods, budgets and rules.
-func randomCluster(r *rand.Rand) (*cluster, *Policy) {
+func randomCluster(r *rand.Rand) (*testCluster, *Policy) {
 	c := newCluster()
 	c.node.Spec.Unschedulable = r.IntN(2) == 0
 	apps := []string{"a", "b", "c"}
@@ -161,7 +161,7 @@ func randomCluster(r *rand.Rand) (*cluster, *Policy) {
 
 // drainFully drains until nothing has moved for an hour. It returns when each pod
 // was first asked for, and of the pods left why they are.
-func drainFully(t *testing.T, c *cluster, policy *Policy, limit time.Duration) (asked map[string]time.Time, left map[string]string) {
+func drainFully(t *testing.T, c *testCluster, policy *Policy, limit time.Duration) (asked map[string]time.Time, left map[string]string) {
 	asked, left = map[string]time.Time{}, map[string]string{}
 	var state Progress
 	quiet := c.now

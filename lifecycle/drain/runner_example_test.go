@@ -3,70 +3,40 @@ package drain_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// cluster is a backend in memory: one node, its pods, a request about it.
-type cluster struct {
-	node    drain.Node
-	pods    []drain.Pod
-	request drain.Request
-	done    context.CancelFunc
-}
-
-func (c *cluster) Observe(context.Context, string) (*drain.World, error) {
-	w := &drain.World{Name: c.node.Name, Requests: []drain.Request{c.request}}
-	node := c.node
-	w.Node, w.Pods = &node, slices.Clone(c.pods)
-	return w, nil
-}
-
-func (c *cluster) Apply(_ context.Context, _ string, action drain.Action) error {
-	fmt.Println(action)
-	switch a := action.(type) {
-	case drain.Cordon:
-		if !c.node.Spec.Unschedulable {
-			c.node.Spec.Unschedulable, c.node.Annotations = true, map[string]string{drain.CordonAnnotation: a.Mark}
-		}
-	case drain.Evict:
-		c.pods = slices.DeleteFunc(c.pods, func(p drain.Pod) bool { return p.UID == a.UID })
-	case drain.Report:
-		c.request.Status = a.Status
-		if a.Status.Phase == drain.PhaseDrained { // the requester does its work, and ends its request
-			c.request.Cancelled = true
-		}
-	case drain.Uncordon:
-		c.node.Spec.Unschedulable, c.node.Annotations = false, nil
-		c.done()
-	}
-	return nil
-}
-
 // A node is emptied for maintenance, and takes pods again when that is over.
 func ExampleRunner() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	c := &cluster{done: cancel}
-	c.node.Name, c.node.UID = "node-1", "n1"
-	pod := drain.Pod{ObjectMeta: drain.ObjectMeta{Namespace: "shop", Name: "web-1", UID: "p1"}}
+	ctx := context.Background()
+	clock := new(fairlead.ManualClock)
+	clock.Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	request := drain.Request{Name: "firmware", UID: "r1", Requester: "jane@example.com", Why: "new firmware", Purpose: drain.Maintenance}
+	b := &drain.MemBackend{Clock: clock, Changed: func(_ string, action drain.Action) { fmt.Println(action) }}
+	b.PutNode(drain.Node{ObjectMeta: drain.ObjectMeta{Name: "node-1"}})
+	pod := drain.Pod{ObjectMeta: drain.ObjectMeta{Namespace: "shop", Name: "web-1"}}
 	pod.Spec.NodeName, pod.Status.Phase = "node-1", "Running"
-	c.pods = []drain.Pod{pod}
-	c.request = drain.Request{Name: "firmware", UID: "r1", Requester: "jane@example.com", Why: "new firmware", Purpose: drain.Maintenance}
+	b.PutPod(pod)
+	b.PutRequest("node-1", request)
 
-	runner, err := drain.NewRunner(c, nil, &fairlead.RunnerOptions{Store: new(fairlead.MemStore)})
+	runner, err := drain.NewRunner(b, nil, &fairlead.RunnerOptions{Clock: clock, Store: new(fairlead.MemStore)})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for ctx.Err() == nil { // as a reconciler does; runner.Run(ctx) does it by itself
+	for range 20 { // as a reconciler does; runner.Run(ctx) does it by itself
 		if _, err := runner.Reconcile(ctx, "node-1"); err != nil {
 			fmt.Println(err)
 			return
 		}
+		if r := b.Requests("node-1")[0]; r.Status.Phase == drain.PhaseDrained { // the requester does its work, and ends its request
+			r.Cancelled = true
+			b.PutRequest("node-1", r)
+		}
+		clock.Set(clock.Now().Add(10 * time.Second))
 	}
 	// Output:
 	// cordon node node-1

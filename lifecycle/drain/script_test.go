@@ -43,7 +43,7 @@ func TestDrainScripts(t *testing.T) {
 
 type drainScript struct {
 	t      *testing.T
-	c      *cluster
+	c      *testCluster
 	policy Policy
 	state  Progress
 	out    strings.Builder
@@ -199,7 +199,7 @@ func act(a Action) string {
 var drainStart = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // judgeNow is what the eviction API of the cluster answers.
-func (c *cluster) judgeNow(p *Pod) (object.EvictionVerdict, *PodDisruptionBudget) {
+func (c *testCluster) judgeNow(p *Pod) (object.EvictionVerdict, *PodDisruptionBudget) {
 	l := ledger{budgets: c.budgets}
 	verdict, at := l.judge(p, nil)
 	if len(at) == 0 {

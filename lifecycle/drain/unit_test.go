@@ -44,7 +44,7 @@ func TestBackoff(t *testing.T) {
 }
 
 // step drains once in a cluster and applies.
-func (c *cluster) step(state *Progress, policy *Policy) NodeDecision {
+func (c *testCluster) step(state *Progress, policy *Policy) NodeDecision {
 	w := c.world()
 	d := Pods(*state, &w, c.labels, c.now, policy)
 	for _, a := range d.Actions {

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/cluster"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
@@ -20,12 +20,16 @@ import (
 const RoleLabel = "machine.openshift.io/cluster-api-machine-role"
 
 // MemBackend is a Backend in memory: the members of one control plane whose
-// machines are those of role master in Machines. A process runs on each of their
-// nodes and waits to be added; a learner takes its time to catch up; a member is
-// healthy while its node is heard of. It refuses, as etcd does, what would cost
-// its quorum. Its methods may be called from several goroutines.
+// machines are those of role master. A process runs on each of their nodes and
+// waits to be added; a learner takes its time to catch up; a member is healthy
+// while its node is heard of. It refuses, as etcd does, what would cost its
+// quorum. Its methods may be called from several goroutines.
 type MemBackend struct {
-	// Machines holds machines and nodes. It must not be nil.
+	// Cluster is the cluster that this is a view of: members are there, and machines
+	// and nodes. Its Clock counts. Nil means that of Machines. See [fairlead.MemCluster].
+	Cluster *fairlead.MemCluster
+	// Machines holds machines and nodes. Nil means those of Cluster; one of the two
+	// must be given.
 	Machines *lifecycle.MemBackend
 	// Clock tells the time. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
@@ -38,10 +42,15 @@ type MemBackend struct {
 	// not change anything.
 	Changed func(action Action)
 
-	mu       sync.Mutex
-	members  []member
-	revision int
-	serial   int
+	once  sync.Once
+	all   *cluster.Cluster
+	heard map[string]bool // nodes of members, while the lock is held
+}
+
+// membership is the members as they are kept, in the order in which they were added.
+type membership struct {
+	fairlead.ObjectMeta
+	members []member
 }
 
 // member is a member with when it was added.
@@ -50,53 +59,90 @@ type member struct {
 	added time.Time
 }
 
+func memberships() cluster.Kind[membership] {
+	return cluster.Kind[membership]{Name: "Etcd", Meta: func(m *membership) *fairlead.ObjectMeta { return &m.ObjectMeta }}
+}
+
+// lock takes the lock.
+func (b *MemBackend) lock() {
+	b.once.Do(func() {
+		if b.Machines == nil {
+			b.Machines = &lifecycle.MemBackend{Cluster: b.Cluster}
+		}
+		b.all = cluster.Of(b.Cluster, b.Clock, &cluster.Options{Still: true})
+	})
+	b.all.Lock()
+	of := b.members()
+	b.all.Unlock()
+	heard := make(map[string]bool, len(of))
+	for _, m := range of { // machines have a lock of their own, or the same
+		heard[m.Name] = b.Machines.Reachable(m.Name)
+	}
+	b.all.Lock()
+	b.heard = heard
+}
+
+// members returns the members as they are kept. They must not be changed.
+func (b *MemBackend) members() []member {
+	if m := cluster.Ref(b.all, memberships(), "etcd"); m != nil {
+		return m.members
+	}
+	return nil
+}
+
+// keep keeps members, under a new revision.
+func (b *MemBackend) keep(members []member) {
+	cluster.Put(b.all, memberships(), &membership{fairlead.ObjectMeta{Name: "etcd"}, members})
+}
+
+// revision tells memberships apart.
+func (b *MemBackend) revision() string {
+	if m := cluster.Ref(b.all, memberships(), "etcd"); m != nil {
+		return m.ResourceVersion
+	}
+	return "0"
+}
+
 // errRevision says that the membership is not the one that was decided on.
 var errRevision = errors.New("the membership has changed since it was observed")
 
 // AddVoter makes the process on a machine's node a voter, as a bootstrap does.
 // It refuses a machine that is not there or has no internal address.
 func (b *MemBackend) AddVoter(machine string) error {
+	b.lock()
+	b.all.Unlock()
 	m := b.Machines.Machine(machine)
 	if m == nil || len(internal(m)) == 0 || m.Status.NodeRef == nil {
 		return fmt.Errorf("machine %s: it must be there, with a node and an InternalIP, to have a member", machine)
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	b.add(m.Status.NodeRef.Name, internal(m), false)
 	return nil
 }
 
-func (b *MemBackend) now() time.Time {
-	if b.Clock == nil {
-		return fairlead.SystemClock{}.Now()
-	}
-	return b.Clock.Now()
-}
-
 func (b *MemBackend) add(name string, addresses []string, learner bool) {
-	b.serial++
-	b.revision++
-	b.members = append(b.members, member{
-		Member{ID: "member-" + strconv.Itoa(b.serial), Name: name, Addresses: addresses, Learner: learner}, b.now(),
-	})
+	m := Member{ID: b.all.UID("Member"), Name: name, Addresses: addresses, Learner: learner}
+	b.keep(append(slices.Clone(b.members()), member{m, b.all.Now()}))
 }
 
 // Members returns the members as they are now, in the order in which they were
 // added.
 func (b *MemBackend) Members() []Member {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	return b.observed()
 }
 
 func (b *MemBackend) observed() []Member {
 	var all []Member
 	catchUp := cmp.Or(max(b.CatchUp, 0), 2*time.Minute)
-	for i := range b.members {
-		b.members[i].added = fairlead.Past(b.members[i].added, b.now()) // data is copied whatever the clock says
-		m := b.members[i]
-		m.Healthy = b.Machines.Reachable(m.Name)
-		m.CaughtUp = m.Healthy && m.Learner && !b.now().Before(m.added.Add(catchUp))
+	now, members := b.all.Now(), b.members()
+	for i := range members {
+		members[i].added = fairlead.Past(members[i].added, now) // data is copied whatever the clock says
+		m := members[i]
+		m.Healthy = b.heard[m.Name]
+		m.CaughtUp = m.Healthy && m.Learner && !now.Before(m.added.Add(catchUp))
 		all = append(all, m.Member)
 	}
 	return all
@@ -107,11 +153,10 @@ func (b *MemBackend) Observe(ctx context.Context, _ string) (*World, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	machines := b.Machines.List()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	w := &World{Revision: strconv.Itoa(b.revision), Members: b.observed(), Desired: b.desired()}
-	for _, m := range machines {
+	b.lock()
+	w := &World{Revision: b.revision(), Members: b.observed(), Desired: b.desired()}
+	b.all.Unlock()
+	for _, m := range b.Machines.List() {
 		if m.Labels[RoleLabel] != "master" {
 			continue
 		}
@@ -144,10 +189,13 @@ func (b *MemBackend) Apply(ctx context.Context, _ string, action Action) error {
 }
 
 func (b *MemBackend) apply(action Action) (changed bool, err error) {
+	b.lock()
 	switch a := action.(type) {
 	case SetHook:
+		b.all.Unlock()
 		return b.setHook(a)
 	case RemoveHook:
+		b.all.Unlock()
 		m := b.Machines.Machine(a.Machine)
 		if m == nil || hook(m) == nil {
 			return false, nil
@@ -155,8 +203,7 @@ func (b *MemBackend) apply(action Action) (changed bool, err error) {
 		err = b.Machines.Release(a.Machine, lifecycle.PreDrain, a.Hook.Name, a.Hook.Owner)
 		return err == nil, err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	defer b.all.Unlock()
 	switch a := action.(type) {
 	case AddLearner:
 		return b.addLearner(a)
@@ -186,10 +233,10 @@ func (b *MemBackend) setHook(a SetHook) (changed bool, err error) {
 }
 
 func (b *MemBackend) addLearner(a AddLearner) (bool, error) {
-	if a.Revision != strconv.Itoa(b.revision) {
+	if a.Revision != b.revision() {
 		return false, errRevision
 	}
-	if slices.ContainsFunc(b.members, func(m member) bool { return m.Learner }) {
+	if slices.ContainsFunc(b.members(), func(m member) bool { return m.Learner }) {
 		return false, errors.New("there is a learner already, and one is allowed")
 	}
 	address := strings.Trim(strings.TrimSuffix(strings.TrimPrefix(a.PeerURL, "https://"), ":2380"), "[]")
@@ -200,15 +247,15 @@ func (b *MemBackend) addLearner(a AddLearner) (bool, error) {
 // change changes a member, or removes it if f says not to keep it; but not if
 // the voters have no quorum, or would have none then.
 func (b *MemBackend) change(revision, id string, f func(*member) (keep bool, err error)) (bool, error) {
-	if revision != strconv.Itoa(b.revision) {
+	if revision != b.revision() {
 		return false, errRevision
 	}
-	before := b.observed()
-	i := slices.IndexFunc(b.members, func(m member) bool { return m.ID == id })
+	before, members := b.observed(), b.members()
+	i := slices.IndexFunc(members, func(m member) bool { return m.ID == id })
 	if i < 0 {
 		return false, nil
 	}
-	m := b.members[i]
+	m := members[i]
 	m.Member = before[i]
 	keep, err := f(&m)
 	if err != nil {
@@ -221,11 +268,11 @@ func (b *MemBackend) change(revision, id string, f func(*member) (keep bool, err
 	if !quorate(before) || !quorate(after) {
 		return false, fmt.Errorf("member %s: re-configuration failed due to not enough started members", m.Name)
 	}
-	b.revision++
-	b.members = slices.Delete(b.members, i, i+1)
+	members = slices.Delete(slices.Clone(members), i, i+1)
 	if keep {
-		b.members = slices.Insert(b.members, i, m)
+		members = slices.Insert(members, i, m)
 	}
+	b.keep(members)
 	return true, nil
 }
 

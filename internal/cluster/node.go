@@ -1,0 +1,147 @@
+package cluster
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/object"
+)
+
+// OutOfService is the key of the taint of nodes that are known not to run: their pods
+// go at once.
+const OutOfService = "node.kubernetes.io/out-of-service"
+
+// Cordon has a node take no pods, or take them again, and sets an annotation in the
+// same write, or removes it if it has no value. It reports whether anything changed. The
+// error is a *fairlead.RefusedError with code 404 if the node is not there.
+func (c *Cluster) Cordon(node, uid string, is bool, annotation, value string) (changed bool, err error) {
+	n, err := c.meant(node, uid)
+	if err != nil || n.Spec.Unschedulable == is {
+		return false, err
+	}
+	q := *n
+	q.Spec.Unschedulable = is
+	q.Annotations = maps.Clone(n.Annotations)
+	delete(q.Annotations, annotation)
+	if value != "" {
+		if q.Annotations == nil {
+			q.Annotations = map[string]string{}
+		}
+		q.Annotations[annotation] = value
+	}
+	Put(c, Nodes(), &q)
+	return true, nil
+}
+
+// meant returns the node of a name and UID.
+func (c *Cluster) meant(node, uid string) (*fairlead.Node, error) {
+	if n := Ref(c, Nodes(), node); n != nil && n.UID == uid {
+		return n, nil
+	}
+	return nil, refused(404, "NotFound", "there is no node %s with UID %s", node, uid)
+}
+
+// Taint puts a taint on a node, or takes it off. It reports whether anything changed.
+// The error is that of Cordon.
+func (c *Cluster) Taint(node, uid string, t fairlead.Taint, is bool) (changed bool, err error) {
+	n, err := c.meant(node, uid)
+	if err != nil {
+		return false, err
+	}
+	at := slices.IndexFunc(n.Spec.Taints, func(o fairlead.Taint) bool { return o.Key == t.Key && o.Effect == t.Effect })
+	if at >= 0 == is {
+		return false, nil
+	}
+	q := *n
+	if is {
+		q.Spec.Taints = append(slices.Clone(n.Spec.Taints), t)
+	} else {
+		q.Spec.Taints = slices.Delete(slices.Clone(n.Spec.Taints), at, at+1)
+	}
+	Put(c, Nodes(), &q)
+	return true, nil
+}
+
+// Boot has a node be one that has booted again.
+func (c *Cluster) Boot(node string) { c.boots[node]++ }
+
+// BootID tells the boots of a node apart.
+func (c *Cluster) BootID(node string) string { return "boot-" + strconv.Itoa(c.boots[node]) }
+
+// Fence has it be proven that a node is powered off, or ends that.
+func (c *Cluster) Fence(uid string, is bool) {
+	if c.fenced[uid] = is; !is {
+		delete(c.fenced, uid)
+	}
+}
+
+// Fenced reports whether a node is proven to be powered off.
+func (c *Cluster) Fenced(uid string) bool { return c.fenced[uid] }
+
+func outOfService(n *fairlead.Node) bool {
+	return slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == OutOfService })
+}
+
+// dropPods ends the pods of a node that is out of service.
+func (c *Cluster) dropPods(node string) {
+	if n := Ref(c, Nodes(), node); n == nil || !outOfService(n) {
+		return
+	}
+	for _, p := range c.PodsOn(node) {
+		c.vanish(p)
+	}
+}
+
+// EndPod asks a pod to end, within so many seconds; nil means its own grace. Its
+// budgets are asked first if it is guarded. It reports whether anything changed. The
+// error is a *fairlead.RefusedError: 404 if the pod is not there, 429 if a budget does
+// not allow it, 500 if two guard it.
+func (c *Cluster) EndPod(namespace, name, uid string, grace *int64, guarded bool) (changed bool, err error) {
+	p := c.PodOf(uid)
+	if p == nil || p.Namespace != namespace || p.Name != name {
+		return false, refused(404, "NotFound", "there is no pod %s/%s with UID %s", namespace, name, uid)
+	}
+	if guarded {
+		if err := c.judge(p); err != nil {
+			return false, err
+		}
+	}
+	seconds := Grace(p, grace)
+	return c.End(p, c.Now().Add(time.Duration(seconds)*time.Second).Truncate(time.Second), seconds, nil), nil
+}
+
+// judge asks the budgets of a pod whether it may be evicted.
+func (c *Cluster) judge(p *fairlead.Pod) error {
+	switch of, v := c.Guards(p); {
+	case v.Allows():
+		return nil
+	case v == object.EvictionUnsupported:
+		return refused(500, "InternalError", "the pod has more than one disruption budget, and the API knows what to do with one")
+	default:
+		s := of[0].Status
+		return refused(429, "TooManyRequests", "disruption budget %s needs %d healthy pods and has %d", of[0].Name, s.DesiredHealthy, s.CurrentHealthy)
+	}
+}
+
+// View returns the pods of a node and the budgets of their namespaces, with their present
+// numbers. The caller owns the lists.
+func (c *Cluster) View(node string) (pods []fairlead.Pod, budgets []fairlead.PodDisruptionBudget) {
+	spaces := make(map[string]bool, 4)
+	all := Refs(c, Budgets())
+	for _, p := range c.PodsOn(node) {
+		pods = append(pods, *p)
+		if spaces[p.Namespace] {
+			continue
+		}
+		spaces[p.Namespace] = true
+		for _, b := range all {
+			if b.Namespace == p.Namespace {
+				budgets = append(budgets, *c.Measure(b))
+			}
+		}
+	}
+	return pods, budgets
+}
