@@ -90,7 +90,9 @@ func (g *Graph) Title(n *Node) string {
 // critical path in orange.
 func (p *Plan) WriteSVG(w io.Writer) error {
 	critical := p.critical()
-	chart := diagram.Gantt{Title: fmt.Sprintf("%d tasks, %d at a time, in about %s", len(p.Graph.Tasks), p.Schedule.Workers, p.Schedule.Total.Round(1e9))}
+	chart := diagram.Gantt{Title: fmt.Sprintf("%d tasks, %d at a time, in about %s", len(p.Graph.Tasks), p.Schedule.Workers, p.Schedule.Total.Round(1e9)), Keys: []diagram.Key{
+		{Label: "manifest", Tone: 0}, {Label: "operator that is waited for", Tone: 1}, {Label: "on the critical path", Marked: true},
+	}}
 	slots := make([]Slot, len(p.Graph.Tasks))
 	for _, s := range p.Schedule.Slots {
 		slots[s.Task] = s

@@ -2,11 +2,11 @@ package diagram
 
 import (
 	"bufio"
-	"encoding/xml"
 	"fmt"
 	"io"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // A Gantt shows what happens when: a row for each thing, with bars for what it
@@ -18,6 +18,11 @@ type Gantt struct {
 	Rows []Row
 	// Marks are instants that are drawn across all rows.
 	Marks []Mark
+	// Keys are what the tones of bars mean: the legend, in this order.
+	Keys []Key
+	// Start is when the chart begins: below the rows, the axis tells the time of day,
+	// in UTC. Zero means that nobody knows.
+	Start time.Time
 }
 
 // A Row is one line of a Gantt.
@@ -32,8 +37,11 @@ type Row struct {
 type Bar struct {
 	// Start and End count from the beginning. An End before Start counts as it.
 	Start, End time.Duration
-	// Label is shown when one points at the bar.
-	Label string
+	// Label is shown when one points at the bar, and Text in the bar where there is
+	// room for it.
+	Label, Text string
+	// ID is what a page finds the bar by; it may be empty.
+	ID string
 	// Tone chooses one of eight colours; tones that differ by eight are alike.
 	Tone int
 	// Marked draws the bar in orange: what stands out.
@@ -46,60 +54,112 @@ type Mark struct {
 	Label string        // what happens then
 }
 
-// The sizes of a Gantt, in pixels.
-const (
-	ganttLeft   = 260 // of the bars
-	ganttWidth  = 900 // of the bars
-	ganttRow    = 16
-	ganttTop    = 50
-	ganttLetter = 40 // letters of a label at the most
-)
+// layout is where the parts of a Gantt are.
+type layout struct {
+	end                     time.Duration
+	left, top, row, letters int // of the bars; letters of a label at the most
+}
 
-var tones = [...]string{"#4e79a7", "#59a14f", "#9c755f", "#76b7b2", "#b07aa1", "#8cd17d", "#499894", "#79706e"}
-
-// WriteSVG writes the chart as an SVG image. Equal charts are equal texts. The
-// error is that of w.
-func (g *Gantt) WriteSVG(w io.Writer) error {
-	out := bufio.NewWriter(w)
-	end := time.Duration(0)
+// measure finds a place for everything: rows are the lower the more there are.
+func (g *Gantt) measure() layout {
+	l := layout{top: 34, row: 24}
+	longest := 0
 	for _, row := range g.Rows {
+		longest = max(longest, utf8.RuneCountInString(row.Label))
 		for _, b := range row.Bars {
-			end = max(end, b.Start, b.End)
+			l.end = max(l.end, b.Start, b.End)
 		}
 	}
 	for _, m := range g.Marks {
-		end = max(end, m.At)
+		l.end = max(l.end, m.At)
 	}
-	scale := func(d time.Duration) float64 {
-		if end == 0 {
-			return ganttLeft
-		}
-		return ganttLeft + float64(max(d, 0))/float64(end)*ganttWidth
+	if len(g.Rows) > 60 {
+		l.row = 16
 	}
-	bottom := ganttTop + ganttRow*len(g.Rows)
-	fmt.Fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" font-size=\"11\">\n", ganttLeft+ganttWidth+40, bottom+20)
-	fmt.Fprintf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"8\" y=\"18\" font-size=\"14\">%s</text>\n", xmlText(g.Title))
-	for _, at := range ticks(end) {
-		fmt.Fprintf(out, "<path d=\"M%.1f %dV%d\" stroke=\"#ddd\"/><text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\" fill=\"#555\">%s</text>\n", scale(at), ganttTop-6, bottom, scale(at), ganttTop-10, span(at))
+	l.letters = min(longest, 44)
+	l.left = svgMargin + 12 + int(svgChar*float64(l.letters))
+	return l
+}
+
+// x returns where an instant is.
+func (l *layout) x(d time.Duration) float64 {
+	if l.end == 0 {
+		return float64(l.left)
 	}
+	return float64(l.left) + float64(max(d, 0))/float64(l.end)*float64(svgWidth-l.left-svgMargin-16)
+}
+
+// WriteSVG writes the chart as an SVG image of its own: with an axis of durations above,
+// and of times of day below where the start is known, and a legend. Where the rows are
+// many, the axis is repeated between them. Equal charts are equal texts. The error is that of w.
+func (g *Gantt) WriteSVG(w io.Writer) error { return g.write(writer(w, true)) }
+
+// WriteInline writes the chart as an SVG element for a page that has Style.
+func (g *Gantt) WriteInline(w io.Writer) error { return g.write(writer(w, false)) }
+
+func (g *Gantt) write(out *svg) error {
+	l := g.measure()
+	if g.Title == "" {
+		l.top = 8
+	}
+	// How high the legend is, is known when it is written: it is written twice.
+	top := (&svg{bufio.NewWriter(io.Discard), false}).legend(g.Keys, svgMargin, l.top) + 22
+	bottom := top + l.row*len(g.Rows)
+	out.open(svgWidth, bottom+28, g.Title)
+	if g.Title != "" {
+		fmt.Fprintf(out, `<text class="h" x="%d" y="22">%s</text>`+"\n", svgMargin, xmlText(shorten(g.Title, 130)))
+	}
+	out.legend(g.Keys, svgMargin, l.top)
+	for i := 1; i < len(g.Rows); i += 2 {
+		fmt.Fprintf(out, `<rect class="band" x="%d" y="%d" width="%d" height="%d"/>`+"\n", svgMargin, top+l.row*i, svgWidth-2*svgMargin, l.row)
+	}
+	g.axis(out, &l, top, bottom)
 	for i, row := range g.Rows {
-		y := ganttTop + ganttRow*i
-		fmt.Fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", ganttLeft-8, y+12, xmlText(shorten(row.Label)))
-		for _, b := range row.Bars {
-			fill := tones[uint(b.Tone)%uint(len(tones))]
-			if b.Marked {
-				fill = "orange"
-			}
-			x := scale(b.Start)
-			fmt.Fprintf(out, "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" fill=\"%s\"><title>%s</title></rect>\n",
-				x, y+2, max(scale(b.End)-x, 0.4), ganttRow-4, fill, xmlText(fmt.Sprintf("%s\n%s to %s", b.Label, span(b.Start), span(b.End))))
-		}
+		g.row(out, &l, row, top+l.row*i)
 	}
 	for _, m := range g.Marks {
-		fmt.Fprintf(out, "<path d=\"M%.1f %dV%d\" stroke=\"#c00\"><title>%s</title></path>\n", scale(m.At), ganttTop-4, bottom, xmlText(m.Label+"\n"+span(m.At)))
+		fmt.Fprintf(out, `<path class="n" d="M%.1f %dV%d">%s</path>`+"\n", l.x(m.At), top-4, bottom, title(m.Label+"\n"+span(m.At)))
 	}
-	out.WriteString("</svg>\n")
-	return out.Flush()
+	return out.close()
+}
+
+// axis writes the lines of instants, and what they are.
+func (g *Gantt) axis(out *svg, l *layout, top, bottom int) {
+	const repeat = 40 // rows between two axes
+	form := "15:04"
+	switch {
+	case l.end > 48*time.Hour:
+		form = "Jan 2 15:04"
+	case l.end < 5*time.Minute:
+		form = "15:04:05"
+	}
+	for _, at := range ticks(l.end) {
+		x := l.x(at)
+		fmt.Fprintf(out, `<path class="g" d="M%.1f %dV%d"/>`, x, top-4, bottom)
+		for y := top; y < bottom-repeat*l.row/2 || y == top; y += repeat * l.row {
+			fmt.Fprintf(out, `<text class="d m" x="%.1f" y="%d">%s</text>`, x, y-8, span(at))
+		}
+		if !g.Start.IsZero() {
+			fmt.Fprintf(out, `<text class="d m" x="%.1f" y="%d">%s</text>`, x, bottom+16, g.Start.Add(at).UTC().Format(form))
+		}
+		out.WriteString("\n")
+	}
+}
+
+// row writes a row at a height.
+func (g *Gantt) row(out *svg, l *layout, row Row, y int) {
+	base := y + l.row/2 + 4
+	fmt.Fprintf(out, `<text class="e" x="%d" y="%d">%s%s</text>`+"\n", l.left-8, base, title(row.Label), xmlText(shorten(row.Label, l.letters)))
+	for _, b := range row.Bars {
+		x := l.x(b.Start)
+		wide := max(l.x(b.End)-x, 1.5)
+		fmt.Fprintf(out, `<rect class="b %s" x="%.1f" y="%d" width="%.1f" height="%d" rx="2"%s>%s</rect>`,
+			fill(b.Tone, b.Marked), x, y+2, wide, l.row-4, id(b.ID), title(fmt.Sprintf("%s\n%s to %s", b.Label, span(b.Start), span(b.End))))
+		if b.Text != "" && wide > svgChar*float64(utf8.RuneCountInString(b.Text))+8 {
+			fmt.Fprintf(out, `<text x="%.1f" y="%d" pointer-events="none">%s</text>`, x+4, base, xmlText(b.Text))
+		}
+		out.WriteString("\n")
+	}
 }
 
 // ticks returns up to about ten round instants.
@@ -131,19 +191,4 @@ func span(d time.Duration) string {
 		text = strings.TrimSuffix(text, "0m")
 	}
 	return text
-}
-
-// shorten leaves out the middle of a long label.
-func shorten(s string) string {
-	r := []rune(strings.ToValidUTF8(s, "\uFFFD"))
-	if len(r) <= ganttLetter {
-		return string(r)
-	}
-	return string(r[:ganttLetter-13]) + "…" + string(r[len(r)-12:])
-}
-
-func xmlText(s string) string {
-	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder takes all
-	return b.String()
 }

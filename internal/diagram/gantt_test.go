@@ -14,31 +14,35 @@ import (
 func ExampleGantt() {
 	g := &diagram.Gantt{
 		Title: "an update",
+		Start: time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC),
+		Keys:  []diagram.Key{{Label: "apply"}, {Marked: true, Label: "wait"}},
 		Rows: []diagram.Row{
 			{Label: "etcd", Bars: []diagram.Bar{{End: time.Minute, Label: "applied"}, {Start: time.Minute, End: 3 * time.Minute, Label: "levels", Marked: true}}},
 			{Label: "dns", Bars: []diagram.Bar{{Start: 3 * time.Minute, End: 4 * time.Minute, Label: "applied", Tone: 1}}},
 		},
 		Marks: []diagram.Mark{{At: 3 * time.Minute, Label: "runlevel 20"}},
 	}
-	if err := g.WriteSVG(os.Stdout); err != nil {
+	if err := g.WriteInline(os.Stdout); err != nil {
 		panic(err)
 	}
 
 	// Output:
-	// <svg xmlns="http://www.w3.org/2000/svg" width="1200" height="102" font-family="sans-serif" font-size="11">
-	// <rect width="100%" height="100%" fill="white"/>
-	// <text x="8" y="18" font-size="14">an update</text>
-	// <path d="M260.0 44V82" stroke="#ddd"/><text x="260.0" y="40" text-anchor="middle" fill="#555">0s</text>
-	// <path d="M485.0 44V82" stroke="#ddd"/><text x="485.0" y="40" text-anchor="middle" fill="#555">1m</text>
-	// <path d="M710.0 44V82" stroke="#ddd"/><text x="710.0" y="40" text-anchor="middle" fill="#555">2m</text>
-	// <path d="M935.0 44V82" stroke="#ddd"/><text x="935.0" y="40" text-anchor="middle" fill="#555">3m</text>
-	// <path d="M1160.0 44V82" stroke="#ddd"/><text x="1160.0" y="40" text-anchor="middle" fill="#555">4m</text>
-	// <text x="252" y="62" text-anchor="end">etcd</text>
-	// <rect x="260.0" y="52" width="225.0" height="12" fill="#4e79a7"><title>applied&#xA;0s to 1m</title></rect>
-	// <rect x="485.0" y="52" width="450.0" height="12" fill="orange"><title>levels&#xA;1m to 3m</title></rect>
-	// <text x="252" y="78" text-anchor="end">dns</text>
-	// <rect x="935.0" y="68" width="225.0" height="12" fill="#59a14f"><title>applied&#xA;3m to 4m</title></rect>
-	// <path d="M935.0 46V82" stroke="#c00"><title>runlevel 20&#xA;3m</title></path>
+	// <svg class="fd" viewBox="0 0 1160 152" width="1160" height="152" role="group" aria-label="an update">
+	// <text class="h" x="12" y="22">an update</text>
+	// <rect class="b t0" x="12" y="34" width="14" height="12" rx="2"/><text class="d" x="31" y="44">apply</text>
+	// <rect class="b hot" x="73" y="34" width="14" height="12" rx="2"/><text class="d" x="92" y="44">wait</text>
+	// <rect class="band" x="12" y="100" width="1136" height="24"/>
+	// <path class="g" d="M49.0 72V124"/><text class="d m" x="49.0" y="68">0s</text><text class="d m" x="49.0" y="140">08:00:00</text>
+	// <path class="g" d="M319.8 72V124"/><text class="d m" x="319.8" y="68">1m</text><text class="d m" x="319.8" y="140">08:01:00</text>
+	// <path class="g" d="M590.5 72V124"/><text class="d m" x="590.5" y="68">2m</text><text class="d m" x="590.5" y="140">08:02:00</text>
+	// <path class="g" d="M861.2 72V124"/><text class="d m" x="861.2" y="68">3m</text><text class="d m" x="861.2" y="140">08:03:00</text>
+	// <path class="g" d="M1132.0 72V124"/><text class="d m" x="1132.0" y="68">4m</text><text class="d m" x="1132.0" y="140">08:04:00</text>
+	// <text class="e" x="41" y="92"><title>etcd</title>etcd</text>
+	// <rect class="b t0" x="49.0" y="78" width="270.8" height="20" rx="2"><title>applied&#xA;0s to 1m</title></rect>
+	// <rect class="b hot" x="319.8" y="78" width="541.5" height="20" rx="2"><title>levels&#xA;1m to 3m</title></rect>
+	// <text class="e" x="41" y="116"><title>dns</title>dns</text>
+	// <rect class="b t1" x="861.2" y="102" width="270.8" height="20" rx="2"><title>applied&#xA;3m to 4m</title></rect>
+	// <path class="n" d="M861.2 72V124"><title>runlevel 20&#xA;3m</title></path>
 	// </svg>
 }
 
@@ -54,7 +58,7 @@ func TestGanttIsXML(t *testing.T) {
 			if err := g.WriteSVG(&out); err != nil {
 				t.Fatal(err)
 			}
-			if n := strings.Count(out.String(), "\n"); n > 60 {
+			if n := strings.Count(out.String(), "\n"); n > 80 {
 				t.Errorf("%v: %d lines", end, n)
 			}
 			d := xml.NewDecoder(strings.NewReader(out.String()))

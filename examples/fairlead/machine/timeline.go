@@ -3,13 +3,13 @@ package machine
 import (
 	"bufio"
 	"fmt"
-	"html"
 	"io"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/fairlead/fairlead/examples/internal/page"
+	"github.com/fairlead/fairlead/internal/diagram"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/quorum"
@@ -156,28 +156,45 @@ func (t *timeline) text(w io.Writer) error {
 }
 
 // mermaid writes the stages of each machine as a Gantt chart.
-func (t *timeline) mermaid(w io.Writer) error {
-	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "gantt\n    title %s\n    dateFormat X\n    axisFormat %%H:%%M:%%S\n", plain(t.Title))
+func (t *timeline) mermaid(w io.Writer) error { return t.chart().WriteMermaid(w, t.Start) }
+
+// svg draws a bar for each stage, a row a machine.
+func (t *timeline) svg(w io.Writer) error { return t.chart().WriteSVG(w) }
+
+// chart has a row for each machine, and a bar for each of its stages.
+func (t *timeline) chart() *diagram.Gantt {
+	g := &diagram.Gantt{Title: t.Title, Start: t.Start, Keys: []diagram.Key{
+		{Label: "waits for a hook", Marked: true}, {Label: "drains", Tone: 0}, {Label: "waits for volumes", Tone: 1}, {Label: "terminates", Tone: 7}, {Label: "other", Tone: 6},
+	}}
 	for _, name := range t.names() {
-		fmt.Fprintf(out, "    section %s\n", plain(name))
+		row := diagram.Row{Label: name}
 		for _, s := range t.Spans {
-			if s.Machine == name && s.Stage != lifecycle.StageDone && s.To.After(s.From) {
-				fmt.Fprintf(out, "    %s :%d, %d\n", s.Stage, s.From.Unix(), max(s.To.Unix(), s.From.Unix()+1))
+			if s.Machine != name || s.Stage == lifecycle.StageDone || !s.To.After(s.From) {
+				continue
 			}
+			tone, hook := tone(s.Stage)
+			row.Bars = append(row.Bars, diagram.Bar{
+				Start: s.From.Sub(t.Start), End: s.To.Sub(t.Start), Tone: tone, Marked: hook, Label: name + " " + string(s.Stage), Text: string(s.Stage),
+			})
 		}
+		g.Rows = append(g.Rows, row)
 	}
-	return out.Flush()
+	return g
 }
 
-// plain keeps what a title of Mermaid may hold.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune(":;#,\n\r", r) {
-			return ' '
-		}
-		return r
-	}, s)
+// tone is the colour of a stage, and whether the owner of a hook is waited for.
+func tone(s lifecycle.Stage) (tone int, hook bool) {
+	switch s {
+	case lifecycle.StagePreDrain, lifecycle.StagePreTerminate:
+		return 0, true
+	case lifecycle.StageDrain:
+		return 0, false
+	case lifecycle.StageVolumes:
+		return 1, false
+	case lifecycle.StageTerminate:
+		return 7, false
+	}
+	return 6, false
 }
 
 // names returns the machines with stages, in order of their first.
@@ -191,62 +208,4 @@ func (t *timeline) names() []string {
 		}
 	}
 	return all
-}
-
-// The measures of the picture, in pixels, and the colours of stages.
-const (
-	svgWidth  = 1000
-	svgLabel  = 160
-	svgRow    = 36
-	svgMargin = 20
-)
-
-func colour(s lifecycle.Stage) string {
-	switch s {
-	case lifecycle.StagePreDrain, lifecycle.StagePreTerminate:
-		return "#f2b134"
-	case lifecycle.StageDrain:
-		return "#4e9bd1"
-	case lifecycle.StageVolumes:
-		return "#7fbf7b"
-	case lifecycle.StageTerminate:
-		return "#c0504d"
-	}
-	return "#999999"
-}
-
-// svg draws a bar for each stage, a row a machine.
-func (t *timeline) svg(w io.Writer) error {
-	out := bufio.NewWriter(w)
-	names := t.names()
-	end := t.Start.Add(time.Second)
-	for _, s := range t.Spans {
-		if s.To.After(end) {
-			end = s.To
-		}
-	}
-	scale := float64(svgWidth-svgLabel-2*svgMargin) / end.Sub(t.Start).Seconds()
-	x := func(at time.Time) float64 { return svgMargin + svgLabel + at.Sub(t.Start).Seconds()*scale }
-	height := 2*svgMargin + svgRow*(len(names)+2)
-	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", svgWidth, height)
-	fmt.Fprintf(out, `<rect width="100%%" height="100%%" fill="white"/>`+"\n")
-	fmt.Fprintf(out, `<text x="%d" y="%d" font-size="16">%s</text>`+"\n", svgMargin, svgMargin+16, html.EscapeString(t.Title))
-	for row, name := range names {
-		y := svgMargin + svgRow*(row+1)
-		fmt.Fprintf(out, `<text x="%d" y="%d">%s</text>`+"\n", svgMargin, y+20, html.EscapeString(name))
-		for _, s := range t.Spans {
-			if s.Machine != name || s.Stage == lifecycle.StageDone || !s.To.After(s.From) {
-				continue
-			}
-			fmt.Fprintf(out, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"><title>%s %s to %s</title></rect>`+"\n",
-				x(s.From), y+6, max(1, x(s.To)-x(s.From)), svgRow-12, colour(s.Stage), s.Stage, s.From.Sub(t.Start), s.To.Sub(t.Start))
-			if x(s.To)-x(s.From) > float64(7*len(s.Stage)) {
-				fmt.Fprintf(out, `<text x="%.1f" y="%d">%s</text>`+"\n", x(s.From)+3, y+22, s.Stage)
-			}
-		}
-	}
-	y := svgMargin + svgRow*(len(names)+1) + 20
-	fmt.Fprintf(out, `<text x="%d" y="%d">%s</text>`+"\n", svgMargin+svgLabel, y, t.Start.Format(time.TimeOnly))
-	fmt.Fprintf(out, `<text x="%d" y="%d" text-anchor="end">%s</text>`+"\n</svg>\n", svgWidth-svgMargin, y, end.Format(time.TimeOnly))
-	return out.Flush()
 }

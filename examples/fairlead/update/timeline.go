@@ -176,17 +176,16 @@ func (t *timeline) svg(w io.Writer) error { return t.chart().WriteSVG(w) }
 
 func (t *timeline) mermaid(w io.Writer) error { return t.chart().WriteMermaid(w, t.Start) }
 
-// tone is the colour of what is done, and whether it stands out as trouble.
-func tone(what string) (tone int, trouble bool) {
-	i := slices.Index([]string{"applies", "updates", "drains", "changes", "tolerates", "terminates"}, what)
-	return max(i, 0), i < 0
+// busy are what is done without trouble; each has a colour.
+func busy() []string {
+	return []string{"applies", "updates", "drains", "changes", "tolerates", "terminates"}
 }
 
 // chart has a row for each runlevel, operator, node and pod, in the order in
 // which they began.
 func (t *timeline) chart() *diagram.Gantt {
-	g := &diagram.Gantt{Title: fmt.Sprintf("%s: %s to %s", t.Title, t.From, t.To)}
-	rows := map[string]int{}
+	g := &diagram.Gantt{Title: fmt.Sprintf("%s: %s to %s", t.Title, t.From, t.To), Start: t.Start}
+	rows, seen, trouble := map[string]int{}, map[string]bool{}, false
 	for _, s := range t.Spans {
 		i, known := rows[s.Subject]
 		if !known {
@@ -194,10 +193,19 @@ func (t *timeline) chart() *diagram.Gantt {
 			rows[s.Subject] = i
 			g.Rows = append(g.Rows, diagram.Row{Label: s.Subject})
 		}
-		tone, trouble := tone(s.What)
+		tone := slices.Index(busy(), s.What)
+		seen[s.What], trouble = true, trouble || tone < 0
 		g.Rows[i].Bars = append(g.Rows[i].Bars, diagram.Bar{
-			Start: s.From.Sub(t.Start), End: s.To.Sub(t.Start), Tone: tone, Marked: trouble, Label: s.Subject + " " + s.What,
+			Start: s.From.Sub(t.Start), End: s.To.Sub(t.Start), Tone: max(tone, 0), Marked: tone < 0, Label: s.Subject + " " + s.What, Text: s.What,
 		})
+	}
+	for i, what := range busy() {
+		if seen[what] {
+			g.Keys = append(g.Keys, diagram.Key{Tone: i, Label: what})
+		}
+	}
+	if trouble {
+		g.Keys = append(g.Keys, diagram.Key{Marked: true, Label: "in trouble"})
 	}
 	return g
 }
