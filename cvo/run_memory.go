@@ -25,8 +25,10 @@ type MemBackend struct {
 	clock fairlead.Clock
 
 	// Cluster is the cluster that this is a view of: Deployments are pods on its nodes,
-	// and have rolled out when these are ready; its Clock counts. It is set before the
-	// first call. Nil means a cluster of its own. See [fairlead.MemCluster].
+	// and have rolled out when these are ready. Operators follow the pods of the
+	// Deployments of their component: they reach a version when these have rolled out,
+	// are not available while none is ready, and degraded when some are missing for ten
+	// minutes. Its Clock counts. It is set before the first call. Nil means a cluster of its own. See [fairlead.MemCluster].
 	Cluster *fairlead.MemCluster
 
 	once     sync.Once
@@ -66,8 +68,9 @@ type memFetch struct {
 }
 
 type memResource struct {
-	content string
-	ready   time.Time // when it has rolled out
+	content   string
+	component string
+	ready     time.Time // when it has rolled out
 }
 
 // memOperator is an operator on its way to versions.
@@ -76,8 +79,13 @@ type memOperator struct {
 	at         time.Time // when it reaches them
 	degraded   string    // what troubles it; empty for nothing
 	down       string    // why it is not available; empty while it is
+	component  string    // whose Deployments are its own
+	short      time.Time // since when pods are missing; zero while none is
 	conditions []Condition
 }
+
+// missing is after how long an operator without all of its pods is degraded.
+const missing = 10 * time.Minute
 
 // NewMemBackend returns a backend without clusters. A nil clock is the system's.
 func NewMemBackend(clock fairlead.Clock) *MemBackend {
@@ -206,8 +214,8 @@ func (b *MemBackend) Observe(_ context.Context, name string) (*World, error) {
 	}
 	for _, operator := range slices.Sorted(maps.Keys(c.operators)) {
 		o := c.operators[operator]
-		o.reach(now)
-		w.Operators = append(w.Operators, o.report(operator, now))
+		b.follow(c, o, now)
+		w.Operators = append(w.Operators, o.report(operator, now, b.serving(c, o)))
 	}
 	for id, r := range c.resources {
 		if now.Before(r.ready) || b.starting(id) {
@@ -243,6 +251,9 @@ func (b *MemBackend) Next(name string) time.Time {
 	}
 	for _, o := range c.operators {
 		at(o.at)
+		if !o.short.IsZero() {
+			at(o.short.Add(missing))
+		}
 	}
 	for _, r := range c.resources {
 		at(r.ready)
@@ -300,30 +311,57 @@ func (b *MemBackend) fetched(image string, f memFetch) Retrieved {
 	return out
 }
 
-// reach brings an operator to its versions when it is time. It stays there, also
-// when the clock goes back.
-func (o *memOperator) reach(now time.Time) {
-	if !now.Before(o.at) {
-		o.have = o.want
+// follow brings an operator to its versions when it is time and its Deployments have
+// rolled out. It stays there, also when the clock goes back.
+func (b *MemBackend) follow(c *memCluster, o *memOperator, now time.Time) {
+	short := false
+	for id, r := range c.resources {
+		short = short || r.component == o.component && b.starting(id)
 	}
+	switch {
+	case !short:
+		o.short = time.Time{}
+		if !now.Before(o.at) {
+			o.have = o.want
+		}
+	case o.short.IsZero():
+		o.short = now
+	}
+	o.short = fairlead.Past(o.short, now)
+}
+
+// serving reports whether each Deployment of an operator has a pod that is ready.
+func (b *MemBackend) serving(c *memCluster, o *memOperator) bool {
+	for id, r := range c.resources {
+		if r.component == o.component && b.starting(id) && b.all.Serving(id.Namespace, id.Name) == 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // report is what an operator says. A condition that changes does so when it is
 // looked at.
-func (o *memOperator) report(name string, now time.Time) ClusterOperator {
+func (o *memOperator) report(name string, now time.Time, serving bool) ClusterOperator {
 	c := ClusterOperator{ObjectMeta: ObjectMeta{Name: name}}
 	progressing := False
-	if !slices.Equal(o.have, o.want) {
+	if !slices.Equal(o.have, o.want) || !o.short.IsZero() {
 		progressing = True
 	}
 	c.Status.Versions = o.have
 	degraded := Condition{Type: "Degraded", Status: False}
-	if o.degraded != "" {
+	switch {
+	case o.degraded != "":
 		degraded = Condition{Type: "Degraded", Status: True, Reason: "Trouble", Message: o.degraded}
+	case !o.short.IsZero() && !now.Before(o.short.Add(missing)):
+		degraded = Condition{Type: "Degraded", Status: True, Reason: "PodsMissing", Message: "pods are missing since " + o.short.Format(time.RFC3339)}
 	}
 	available := Condition{Type: "Available", Status: True}
-	if o.down != "" {
+	switch {
+	case o.down != "":
 		available = Condition{Type: "Available", Status: False, Reason: "Outage", Message: o.down}
+	case !serving && len(o.have) > 0: // it has been there before
+		available = Condition{Type: "Available", Status: False, Reason: "NoPods", Message: "none of its pods is ready"}
 	}
 	for _, x := range []Condition{available, {Type: "Progressing", Status: progressing}, degraded} {
 		x.LastTransitionTime = now.UTC().Truncate(time.Second)
@@ -372,7 +410,7 @@ func (c *memCluster) apply(m *payload.Manifest, b *MemBackend, now time.Time) {
 	if m.ID.Kind == "Deployment" || m.ID.Kind == "DaemonSet" {
 		ready = now.Add(b.Rollouts[m.ID.Name])
 	}
-	c.resources[m.ID] = memResource{string(m.JSON), ready}
+	c.resources[m.ID] = memResource{string(m.JSON), m.Name.Component, ready}
 	c.writes[m.ID]++
 	b.roll(m)
 	if !m.ClusterOperator() {
@@ -383,6 +421,7 @@ func (c *memCluster) apply(m *payload.Manifest, b *MemBackend, now time.Time) {
 		o = &memOperator{}
 		c.operators[m.ID.Name] = o
 	}
-	o.reach(now)
+	o.component = m.Name.Component
+	b.follow(c, o, now)
 	o.want, o.at = wanted(m), now.Add(b.Operators[m.ID.Name])
 }

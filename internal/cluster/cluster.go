@@ -30,7 +30,8 @@ type Workload struct {
 	Labels    map[string]string // of its pods
 	Owner     string            // who has made it
 
-	serial int // tells it from others that had its name
+	serial int      // tells it from others that had its name
+	before []string // UIDs of the owners whose pods go when its own are ready
 }
 
 // Cluster is a cluster in memory. Whoever may share it with others holds its lock
@@ -126,27 +127,37 @@ func (c *Cluster) AddWorkload(w Workload) {
 }
 
 // SetWorkload has a number of pods kept from now on, in the place of the workload of
-// its namespace and name: pods of another template go.
+// its namespace and name: those of that one go when the new ones are ready.
 func (c *Cluster) SetWorkload(w Workload) {
-	c.removeWorkload(w.Namespace, w.Name, func(Workload) bool { return true })
 	w.serial = c.Serial()
+	if i := c.workload(w.Namespace, w.Name); i >= 0 {
+		old := &c.workloads[i]
+		w.before = append(slices.Clone(old.before), old.owner().UID)
+		c.workloads = slices.Delete(c.workloads, i, i+1)
+	}
 	c.AddWorkload(w)
+}
+
+// workload returns the index of a workload, -1 if there is none.
+func (c *Cluster) workload(namespace, name string) int {
+	return slices.IndexFunc(c.workloads, func(w Workload) bool { return w.Namespace == namespace && w.Name == name })
 }
 
 // RemoveWorkload ends a workload and its pods, if it is still its owner's.
 func (c *Cluster) RemoveWorkload(namespace, name, owner string) {
-	c.removeWorkload(namespace, name, func(w Workload) bool { return w.Owner == owner })
-}
-
-func (c *Cluster) removeWorkload(namespace, name string, meant func(Workload) bool) {
-	i := slices.IndexFunc(c.workloads, func(w Workload) bool { return w.Namespace == namespace && w.Name == name && meant(w) })
-	if i < 0 {
+	i := c.workload(namespace, name)
+	if i < 0 || c.workloads[i].Owner != owner {
 		return
 	}
-	owner := c.workloads[i].owner()
+	w := c.workloads[i]
 	c.workloads = slices.Delete(c.workloads, i, i+1)
+	c.endPods(namespace, append(w.before, w.owner().UID))
+}
+
+// endPods ends the pods of owners.
+func (c *Cluster) endPods(namespace string, owners []string) {
 	for _, p := range c.PodsIn(namespace) {
-		if o := p.ControllerOf(); o != nil && o.UID == owner.UID && p.DeletionTimestamp == nil {
+		if o := p.ControllerOf(); o != nil && slices.Contains(owners, o.UID) && p.DeletionTimestamp == nil {
 			_ = Delete(c, Pods(), p.ObjectMeta.String(), p.UID, nil) // it is there
 		}
 	}
@@ -154,17 +165,31 @@ func (c *Cluster) removeWorkload(namespace, name string, meant func(Workload) bo
 
 // Ready returns how many pods of a workload are ready, and how many there are to be.
 func (c *Cluster) Ready(namespace, name string) (ready, wanted int) {
-	for i := range c.workloads {
-		if w := &c.workloads[i]; w.Namespace == namespace && w.Name == name {
-			wanted = w.Replicas
-			for _, p := range c.inSpace[namespace] {
-				if o := p.ControllerOf(); o != nil && o.UID == w.owner().UID && p.DeletionTimestamp == nil && p.Ready() {
-					ready++
-				}
-			}
+	if i := c.workload(namespace, name); i >= 0 {
+		w := &c.workloads[i]
+		return c.ready(namespace, []string{w.owner().UID}), w.Replicas
+	}
+	return 0, 0
+}
+
+// Serving returns how many pods of a workload are ready, those included whose place
+// others take.
+func (c *Cluster) Serving(namespace, name string) int {
+	if i := c.workload(namespace, name); i >= 0 {
+		w := &c.workloads[i]
+		return c.ready(namespace, append(slices.Clone(w.before), w.owner().UID))
+	}
+	return 0
+}
+
+// ready counts the pods of owners that are ready.
+func (c *Cluster) ready(namespace string, owners []string) (n int) {
+	for _, p := range c.inSpace[namespace] {
+		if o := p.ControllerOf(); o != nil && slices.Contains(owners, o.UID) && p.DeletionTimestamp == nil && p.Ready() {
+			n++
 		}
 	}
-	return ready, wanted
+	return n
 }
 
 // AddInstance makes an instance of the cloud, on which a node of a name runs.

@@ -134,7 +134,8 @@ func (c *Cluster) replace(p *fairlead.Pod) {
 	Put(c, Pods(), &n)
 }
 
-// controllers make the pods that workloads are short of.
+// controllers make the pods that workloads are short of, and end those whose place
+// others have taken.
 func (c *Cluster) controllers() {
 	if !c.short {
 		return
@@ -143,6 +144,11 @@ func (c *Cluster) controllers() {
 	for i := range c.workloads {
 		w := &c.workloads[i]
 		owner, have := w.owner(), 0
+		if len(w.before) > 0 && c.ready(w.Namespace, []string{owner.UID}) >= w.Replicas {
+			before := w.before
+			w.before = nil
+			c.endPods(w.Namespace, before)
+		}
 		for _, p := range c.inSpace[w.Namespace] {
 			if o := p.ControllerOf(); o != nil && o.UID == owner.UID && p.DeletionTimestamp == nil && !p.Finished() {
 				have++
@@ -315,8 +321,12 @@ func (c *Cluster) Measure(b *fairlead.PodDisruptionBudget) *fairlead.PodDisrupti
 // scale is how many pods a workload is to have.
 func (c *Cluster) scale(namespace string, o *fairlead.OwnerReference) (int, bool) {
 	for i := range c.workloads {
-		if w := &c.workloads[i]; w.Namespace == namespace && w.owner().UID == o.UID {
+		switch w := &c.workloads[i]; {
+		case w.Namespace != namespace:
+		case w.owner().UID == o.UID:
 			return w.Replicas, true
+		case slices.Contains(w.before, o.UID):
+			return 0, true
 		}
 	}
 	return 0, false
