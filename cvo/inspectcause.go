@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -243,14 +242,4 @@ func allTold(cv *ClusterVersion, operators []OperatorReport, told []string) bool
 		}
 	}
 	return true
-}
-
-// condition returns the condition of a node, or nil.
-func condition(n *fairlead.Node, kind string) *fairlead.NodeCondition {
-	for k := range n.Status.Conditions {
-		if n.Status.Conditions[k].Type == kind {
-			return &n.Status.Conditions[k]
-		}
-	}
-	return nil
 }

@@ -73,7 +73,7 @@ func (i *inspection) pool(p *Pool, nodes []*fairlead.Node) {
 			r.Draining++
 		case "degraded":
 			r.Degraded++
-			if draining(n) {
+			if rollout.Draining(n) {
 				r.Draining++
 			}
 		}
@@ -130,21 +130,21 @@ func urgency(n NodeReport) int {
 func (i *inspection) node(n *fairlead.Node, p *Pool) NodeReport {
 	current, desired, state := n.Annotations[rollout.AnnotationCurrent], n.Annotations[rollout.AnnotationDesired], n.Annotations[rollout.AnnotationState]
 	r := NodeReport{Name: n.Name, Pool: p.Name, Version: i.d.Configs[current]}
-	if c := condition(n, "Ready"); c != nil && c.Status != True {
+	if c := n.Condition("Ready"); c != nil && c.Status != True {
 		r.Since = c.LastTransitionTime
 	}
 	r.Message = down(n)
 	switch {
 	case rollout.Updated(p, n) && r.Version != "" && r.Version == i.out.Target:
 		r.State = "updated"
-	case state == "Degraded" || state == "Unreconcilable":
+	case state == rollout.StateDegraded || state == rollout.StateUnreconcilable:
 		r.State = "degraded"
 		r.Message = cmp.Or(n.Annotations[rollout.AnnotationReason], r.Message)
-	case draining(n):
+	case rollout.Draining(n):
 		r.State = "draining"
 	case current == "":
 		r.State, r.Message = "updating", cmp.Or(r.Message, "the machine config daemon has not reported yet")
-	case current != desired || state != "Done" && state != "":
+	case current != desired || state != rollout.StateDone && state != "":
 		r.State = "updating"
 	case rollout.Updated(p, n) && (r.Version == "" || i.out.Target == ""):
 		r.State = "unknown" // nobody says of which release that is
@@ -153,33 +153,25 @@ func (i *inspection) node(n *fairlead.Node, p *Pool) NodeReport {
 	default:
 		r.State = "pending"
 	}
-	if r.Message == "" && state == "Working" && r.State != "draining" {
+	if r.Message == "" && state == rollout.StateWorking && r.State != "draining" {
 		r.Message = "the machine config daemon works on it"
 	}
 	r.Down = down(n) != "" || current == ""
 	return r
 }
 
-// draining reports whether a node is asked to drain and has not done so.
-func draining(n *fairlead.Node) bool {
-	want := n.Annotations[rollout.AnnotationDesiredDrain]
-	return strings.HasPrefix(want, "drain-") && want != n.Annotations[rollout.AnnotationLastDrain]
-}
-
 // down says why no pods are placed on a node; empty when some may be.
 func down(n *fairlead.Node) string {
-	if c := condition(n, "Ready"); c != nil && c.Status != True {
-		return "not ready: " + cmp.Or(c.Message, c.Reason, "it does not say why")
-	}
-	for _, kind := range []string{"DiskPressure", "NetworkUnavailable"} {
-		if c := condition(n, kind); c != nil && c.Status != False {
-			return kind + ": " + cmp.Or(c.Message, c.Reason)
-		}
-	}
-	if n.Spec.Unschedulable {
+	switch c := rollout.Against(n); {
+	case rollout.Ready(n):
+		return ""
+	case c == nil:
 		return "marked unschedulable"
+	case c.Type == "Ready":
+		return "not ready: " + cmp.Or(c.Message, c.Reason, "it does not say why")
+	default:
+		return c.Type + ": " + cmp.Or(c.Message, c.Reason)
 	}
-	return ""
 }
 
 // nodeFinding tells of a node that holds the update of its pool up.

@@ -12,18 +12,18 @@ import (
 //   - [Mark], which puts the taint of those that wait on a node;
 //   - [Cordon], which keeps new pods off it;
 //   - [Drain], which asks for its pods to be moved away;
+//   - [drain.Evict] and [drain.DeletePod], which remove a pod, and [Drained], which
+//     notes that none is left: where the engine drains nodes itself, see World.Pods;
 //   - [Update], which asks for its configuration to be changed, and a reboot;
 //   - [Uncordon], which lets pods come back;
 //   - [Report], which writes the status of the pool.
 //
-// An action changes a node only if it is still at the action's Revision, the
+// Pods are removed as the package lifecycle/drain says. An action changes a node only if it is still at the action's Revision, the
 // metadata.resourceVersion that the decision was made on. Otherwise a backend
 // returns an error and changes nothing, or nil if all is as the action wants it
 // already. So no action takes place twice, or too late.
 type Action interface {
 	fairlead.Action
-
-	action()
 }
 
 // Begin sets the annotations AnnotationDesired and AnnotationDesiredImage, and
@@ -49,8 +49,16 @@ type Cordon struct {
 }
 
 // Drain sets the annotation AnnotationDesiredDrain to Wish. Whoever drains sets
-// AnnotationLastDrain to the same when the pods are gone.
+// AnnotationLastDrain to the same when the pods are gone: the engine does, where it
+// drains the node itself.
 type Drain struct {
+	Node     string `json:"node"`     // its name
+	Revision string `json:"revision"` // see Action
+	Wish     string `json:"wish"`     // "drain-" and a configuration
+}
+
+// Drained sets the annotation AnnotationLastDrain to Wish: the pods are gone.
+type Drained struct {
 	Node     string `json:"node"`     // its name
 	Revision string `json:"revision"` // see Action
 	Wish     string `json:"wish"`     // "drain-" and a configuration
@@ -79,14 +87,6 @@ type Report struct {
 	Status   PoolStatus `json:"status"`   // the new one
 }
 
-func (Begin) action()    {}
-func (Mark) action()     {}
-func (Cordon) action()   {}
-func (Drain) action()    {}
-func (Update) action()   {}
-func (Uncordon) action() {}
-func (Report) action()   {}
-
 // Key names the node and what it is told to run.
 func (a Begin) Key() fairlead.Key {
 	return fairlead.Key{Kind: "Begin", ID: a.Node + " " + a.Configuration.Name}
@@ -100,6 +100,9 @@ func (a Cordon) Key() fairlead.Key { return fairlead.Key{Kind: "Cordon", ID: a.N
 
 // Key names the node.
 func (a Drain) Key() fairlead.Key { return fairlead.Key{Kind: "Drain", ID: a.Node} }
+
+// Key names the node.
+func (a Drained) Key() fairlead.Key { return fairlead.Key{Kind: "Drained", ID: a.Node} }
 
 // Key names the node.
 func (a Update) Key() fairlead.Key { return fairlead.Key{Kind: "Update", ID: a.Node} }
@@ -128,6 +131,9 @@ func (a Cordon) String() string { return "cordon " + a.Node }
 
 // String says what is done.
 func (a Drain) String() string { return "drain " + a.Node }
+
+// String says what is done.
+func (a Drained) String() string { return "drained " + a.Node }
 
 // String says what is done.
 func (a Update) String() string { return "update " + a.Node }

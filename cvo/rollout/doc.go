@@ -64,9 +64,8 @@
 //  1. Observe returns the pool and all of its nodes, as they are.
 //  2. Apply changes a node only at the revision that the action names, and
 //     returns an error otherwise.
-//  3. Somebody drains a node that an action has told to be drained, and
-//     changes the node that an action has told to be updated; both report by
-//     annotations. Pods of the package lifecycle/drain decides what a drain does
-//     next, and is Done when AnnotationLastDrain may be set.
+//  3. Somebody changes the node that an action has told to be updated, and reports
+//     by annotations. Nodes that are to be drained are drained by the engine where
+//     World.Pods has their pods, and by somebody else where it has not.
 //  4. Trigger a pool when it or one of its nodes has changed.
 package rollout

@@ -11,22 +11,36 @@ func Ready(n *Node) bool { return unready(n) == "" }
 // cordoned is why a node takes no pods that somebody has marked so.
 const cordoned = "it is cordoned"
 
-// unready returns why a node takes no pods, or "".
-func unready(n *Node) string {
-	if n.Spec.Unschedulable {
-		return cordoned
-	}
-	for _, c := range n.Status.Conditions {
-		switch {
-		case c.Type == "Ready" && c.Status != fairlead.ConditionTrue:
-			return "it is not ready"
-		case c.Type == "DiskPressure" && c.Status != fairlead.ConditionFalse:
-			return "its disk is full"
-		case c.Type == "NetworkUnavailable" && c.Status != fairlead.ConditionFalse:
-			return "it has no network"
+// Against returns the condition because of which a node takes no pods, nil if
+// there is none: Ready first, then DiskPressure, then NetworkUnavailable. It
+// points into the node.
+func Against(n *Node) *fairlead.NodeCondition {
+	for _, kind := range [...]string{"Ready", "DiskPressure", "NetworkUnavailable"} {
+		well := fairlead.ConditionFalse
+		if kind == "Ready" {
+			well = fairlead.ConditionTrue
+		}
+		if c := n.Condition(kind); c != nil && c.Status != well {
+			return c
 		}
 	}
-	return ""
+	return nil
+}
+
+// unready returns why a node takes no pods, or "".
+func unready(n *Node) string {
+	c := Against(n)
+	switch {
+	case n.Spec.Unschedulable:
+		return cordoned
+	case c == nil:
+		return ""
+	case c.Type == "Ready":
+		return "it is not ready"
+	case c.Type == "DiskPressure":
+		return "its disk is full"
+	}
+	return "it has no network"
 }
 
 // Done reports whether a node runs what it was told to run.

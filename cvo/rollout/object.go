@@ -108,6 +108,10 @@ type World struct {
 	// control plane for arbiters. Nil when there is no such order. One that is
 	// paused is not waited for.
 	PeerPool *Pool
+	// Pods are those on nodes that are to be drained, see [Draining], where the engine
+	// drains them itself, by the rules of the package lifecycle/drain. Leave a node
+	// out that somebody else drains.
+	Pods []NodePods
 	// Outcomes are what became of actions that this process has applied. A Runner
 	// fills them in.
 	Outcomes []fairlead.Outcome

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/durations"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // Policy is how the engine decides. The zero value is useful, and nil counts
@@ -21,6 +22,9 @@ type Policy struct {
 	// SlowUpdate is how long a change of configuration and a reboot may take,
 	// likewise. Zero means half an hour.
 	SlowUpdate time.Duration `json:"slowUpdate,omitempty"`
+	// Drain is how pods are judged and evicted on nodes that the engine drains
+	// itself, see World.Pods.
+	Drain drain.Policy `json:"drain,omitzero"`
 }
 
 func (p *Policy) complete() Policy {
@@ -62,6 +66,11 @@ func (p *Policy) Check() error {
 	}
 	if p.MaxBackoff > 0 && p.MaxBackoff < p.MinBackoff {
 		found.Add("maxBackoff", "%s is less than minBackoff, %s", p.MaxBackoff, p.MinBackoff)
+	}
+	if err, bad := p.Drain.Check().(fairlead.FieldErrors); bad {
+		for _, e := range err {
+			found.Add("drain."+e.Path, "%s", e.Problem)
+		}
 	}
 	return found.Err()
 }

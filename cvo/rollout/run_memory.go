@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/cluster"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // MemBackend is a Backend in memory: pools whose nodes drain and change in the
@@ -21,7 +22,7 @@ type MemBackend struct {
 	// Clock tells the time. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
 	// DrainTime says how long it takes to drain a node. Nil means no time; with
-	// Cluster, it means until its pods are gone, which are evicted as budgets allow.
+	// Cluster, it means that the engine drains it, see World.Pods.
 	DrainTime func(node string) time.Duration
 	// UpdateTime says how long it takes to change and reboot a node, or why that
 	// fails. Nil means no time.
@@ -56,7 +57,6 @@ type pending struct {
 	pool, node string
 	at         time.Time
 	drain      string // the wish that is met; "" for an update
-	empties    bool   // the wish is met when the node is empty
 	err        error  // the update fails
 }
 
@@ -194,31 +194,10 @@ func (b *MemBackend) settle() {
 		if n == nil {
 			continue
 		}
-		if p.empties && n.Annotations[AnnotationDesiredDrain] == p.drain && !b.empty(n) {
-			p.at = now.Add(5 * time.Second)
-			b.pending = append(b.pending, p)
-			continue
-		}
 		c := cloneNodes([]Node{*n})[0]
 		b.happen(p, &c)
 		cluster.Put(b.all, cluster.Nodes(), &c)
 	}
-}
-
-// empty asks the pods of a node to go, as far as their budgets allow it, and reports
-// whether none is left.
-func (b *MemBackend) empty(n *Node) bool {
-	left := false
-	for _, p := range b.all.PodsOn(n.Name) {
-		if o := p.ControllerOf(); o != nil && o.Kind == "DaemonSet" {
-			continue
-		}
-		left = true
-		if p.DeletionTimestamp == nil {
-			_, _ = b.all.EndPod(p.Namespace, p.Name, p.UID, nil, true) // what is refused is tried again
-		}
-	}
-	return !left
 }
 
 func (b *MemBackend) happen(p pending, n *Node) {
@@ -248,6 +227,9 @@ func (b *MemBackend) Observe(_ context.Context, pool string) (*World, error) {
 	b.lock()
 	defer b.all.Unlock()
 	w := b.world(pool)
+	if b.drains() {
+		w.Pods = b.podsOf(w.Nodes)
+	}
 	there := func(name string) bool { return cluster.Ref(b.all, pools(), name) != nil }
 	switch {
 	case pool == PoolMaster && there(PoolArbiter):
@@ -264,8 +246,11 @@ func (b *MemBackend) Apply(_ context.Context, pool string, action Action) error 
 	b.lock()
 	defer b.all.Unlock()
 	w := b.world(pool)
-	if r, ok := action.(Report); ok {
-		return b.report(pool, w, r)
+	switch a := action.(type) {
+	case Report:
+		return b.report(pool, w, a)
+	case drain.Evict, drain.DeletePod:
+		return b.remove(pool, action)
 	}
 	name, revision := target(action)
 	n := find(w, name)
@@ -329,6 +314,8 @@ func target(a Action) (node, revision string) {
 		return a.Node, a.Revision
 	case Drain:
 		return a.Node, a.Revision
+	case Drained:
+		return a.Node, a.Revision
 	case Update:
 		return a.Node, a.Revision
 	case Uncordon:
@@ -357,6 +344,8 @@ func change(n *Node, a Action) {
 		n.Spec.Unschedulable = true
 	case Drain:
 		n.Annotations[AnnotationDesiredDrain] = a.Wish
+	case Drained:
+		n.Annotations[AnnotationLastDrain] = a.Wish
 	case Update:
 		n.Annotations[AnnotationState] = StateWorking
 	case Uncordon:
@@ -385,7 +374,10 @@ func (b *MemBackend) follow(pool string, n *Node, a Action) {
 	p := pending{pool: pool, node: n.Name, at: b.all.Now()}
 	switch a := a.(type) {
 	case Drain:
-		p.drain, p.empties = a.Wish, b.Cluster != nil && b.DrainTime == nil
+		if b.drains() {
+			return
+		}
+		p.drain = a.Wish
 		if b.DrainTime != nil {
 			p.at = p.at.Add(b.DrainTime(n.Name))
 		}

@@ -36,6 +36,8 @@ func Stage(n *Node) NodeStage {
 		return StageNone // nobody has looked after it yet
 	case moves && degraded(n):
 		return StageDegraded
+	case n.Spec.Unschedulable && moves && Draining(n):
+		return StageDrain // also while the reference's agent says Working
 	case moves && a[AnnotationState] == StateWorking:
 		return StageUpdate
 	case moves && !n.Spec.Unschedulable:
@@ -65,7 +67,7 @@ func (s *stepper) advance() {
 			s.do(a)
 			s.block("node "+n.Name, ReasonCordon, "it is being cordoned", "", "it is unschedulable", a)
 		case StageDrain:
-			s.drain(n)
+			s.drain(b, n)
 		case StageUpdate:
 			s.update(n)
 		case StageDegraded:
@@ -127,16 +129,6 @@ func (s *stepper) untold(b Begun, n *Node, room *int) {
 		s.state.find(n.Name).Configuration = s.Pool.Spec.Configuration
 		s.tell(n, s.Pool.Spec.Configuration)
 	}
-}
-
-func (s *stepper) drain(n *Node) {
-	wish := wishDrain + n.Annotations[AnnotationDesired]
-	a := Drain{Node: n.Name, Revision: n.ResourceVersion, Wish: wish}
-	if n.Annotations[AnnotationDesiredDrain] != wish {
-		s.do(a)
-	}
-	s.slow("node "+n.Name, ReasonDraining, "its pods are being moved away", s.policy.SlowDrain,
-		"whoever drains nodes", "its annotation "+AnnotationLastDrain+" says "+wish+"; a disruption budget that allows nothing is what mostly delays that", a)
 }
 
 func (s *stepper) update(n *Node) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // StateVersion is the version of the form of State. In version 1 retries had
@@ -21,7 +22,7 @@ type State struct {
 
 // Kinds returns one action of each kind.
 func (State) Kinds() []Action {
-	return []Action{Begin{}, Mark{}, Cordon{}, Drain{}, Update{}, Uncordon{}, Report{}}
+	return []Action{Begin{}, Mark{}, Cordon{}, Drain{}, drain.Evict{}, drain.DeletePod{}, Drained{}, Update{}, Uncordon{}, Report{}}
 }
 
 // upgradeState reads a state of an older version. Its retries are forgotten: what
@@ -45,6 +46,8 @@ type Begun struct {
 	Configuration Configuration `json:"configuration"`  // what it is to run
 	Since         time.Time     `json:"since"`          // when that was decided
 	Told          bool          `json:"told,omitempty"` // whether it was seen to know
+	// Drain is where its drain stands, if the engine drains it itself.
+	Drain drain.Progress `json:"drain,omitzero"`
 }
 
 // isZero reports whether nothing need be remembered.

@@ -31,7 +31,7 @@ func Step(state State, w *World, now time.Time, policy *Policy) Decision {
 	s.begin()
 	s.report()
 	s.state.Pending = s.Pending()
-	blocked := s.Blocked()
+	blocked := append(s.Blocked(), s.told...)
 	slices.SortStableFunc(blocked, func(a, b fairlead.Block) int {
 		return cmp.Or(order(strings.HasPrefix(a.Subject, "node "), strings.HasPrefix(b.Subject, "node ")), strings.Compare(a.Subject, b.Subject))
 	})
@@ -48,6 +48,7 @@ type stepper struct {
 	policy  Policy
 	nodes   map[string]*Node
 	actions []Action
+	told    []fairlead.Block // of drains, which remember by themselves since when
 }
 
 // remember carries over the nodes that were begun, less those that are through

@@ -109,7 +109,7 @@ var lattice = map[string][]string{
 	"taints/whatif":   {".", "internal/durations", "internal/words", "internal/object", "internal/placement", "taints", "taints/eviction"},
 	"cvo/graph":       {".", "internal/diagram", "internal/doc", "internal/words", "internal/object", "internal/semverx"},
 	"cvo/payload":     {".", "internal/diagram", "internal/doc", "internal/words", "internal/object", "internal/semverx"},
-	"cvo/rollout":     {".", "internal/cluster", "internal/durations", "internal/object", "internal/words"},
+	"cvo/rollout":     {".", "internal/cluster", "internal/durations", "internal/object", "internal/words", "lifecycle/drain"},
 	"lifecycle/fleet": {".", "internal/durations", "internal/object", "lifecycle", "lifecycle/drain", "internal/words"},
 	"lifecycle/quorum": {
 		".", "internal/cluster", "internal/durations", "internal/object", "lifecycle", "internal/words",

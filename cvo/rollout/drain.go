@@ -1,0 +1,68 @@
+package rollout
+
+import (
+	"strings"
+
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
+
+// NodePods is what is known of the pods of a node that is to be drained.
+type NodePods struct {
+	Name string `json:"name"` // the node's
+	// View is what the drain looks at. Its Node and Outcomes are those of the World
+	// that this is part of.
+	drain.View
+}
+
+// Draining reports whether a node is asked to have its pods moved away, and does
+// not say that they are gone.
+func Draining(n *Node) bool {
+	wish := n.Annotations[AnnotationDesiredDrain]
+	return strings.HasPrefix(wish, wishDrain) && n.Annotations[AnnotationLastDrain] != wish
+}
+
+// drain asks for the pods of a node to be moved away, and moves them where World
+// has them.
+func (s *stepper) drain(b Begun, n *Node) {
+	wish := wishDrain + n.Annotations[AnnotationDesired]
+	a := Drain{Node: n.Name, Revision: n.ResourceVersion, Wish: wish}
+	asked := n.Annotations[AnnotationDesiredDrain] == wish
+	if !asked {
+		s.do(a)
+	}
+	pods := s.pods(n)
+	if pods == nil || !asked {
+		s.slow("node "+n.Name, ReasonDraining, "its pods are being moved away", s.policy.SlowDrain,
+			"whoever drains nodes", "its annotation "+AnnotationLastDrain+" says "+wish+"; a disruption budget that allows nothing is what mostly delays that", a)
+		return
+	}
+	view := pods.View
+	view.Node, view.Outcomes = n, s.Outcomes
+	d := drain.Pods(b.Drain, &view, nil, s.now, &s.policy.Drain)
+	s.state.find(n.Name).Drain = d.Progress
+	for _, x := range d.Actions {
+		s.actions = append(s.actions, x)
+	}
+	s.At(d.Wake)
+	if d.Done {
+		done := Drained{Node: n.Name, Revision: n.ResourceVersion, Wish: wish}
+		s.do(done)
+		s.block("node "+n.Name, ReasonDraining, "its pods are gone, and that is being noted", "", "its annotation "+AnnotationLastDrain+" says "+wish, done)
+		return
+	}
+	s.slow("node "+n.Name, ReasonDraining, "its pods are being moved away", s.policy.SlowDrain, "", "its pods are gone", a)
+	for _, w := range d.Progress.Waits {
+		s.told = append(s.told, w.Block())
+	}
+}
+
+// pods returns what is known of the pods of a node; nil where somebody else looks
+// after them.
+func (s *stepper) pods(n *Node) *NodePods {
+	for i := range s.Pods {
+		if s.Pods[i].Name == n.Name {
+			return &s.Pods[i]
+		}
+	}
+	return nil
+}
