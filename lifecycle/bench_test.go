@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/deadlines"
 	"github.com/fairlead/fairlead/internal/sim"
-	"github.com/fairlead/fairlead/internal/wheel"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
@@ -124,7 +124,7 @@ func fleet(t testing.TB, n int, durable bool) (passes, acts int) {
 		}
 		pass = runner.Reconcile
 	}
-	var due wheel.Timers[string]
+	var due deadlines.Queue[string]
 	for i := range n {
 		if err := backend.Delete(name(i)); err != nil {
 			t.Fatal(err)

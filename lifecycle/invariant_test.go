@@ -131,7 +131,7 @@ func (p *play) tick() {
 		p.Clock.Set(next)
 	}
 	for p.wrong == nil {
-		machine, ok := p.wakes.Pop(p.Clock.Now())
+		machine, ok := p.due()
 		if !ok {
 			return
 		}

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/deadlines"
 	"github.com/fairlead/fairlead/internal/sim"
-	"github.com/fairlead/fairlead/internal/wheel"
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
@@ -30,8 +30,8 @@ type play struct {
 	two     bool            // whether there are two runners
 	dead    map[string]bool // owners of hooks that do nothing
 	unfair  string          // the owner that never does anything, empty if there is none
-	wakes   wheel.Timers[string]
-	wakeID  map[string]wheel.ID
+	wakes   deadlines.Queue[string]
+	planned map[string]time.Time          // when each machine is looked at next
 	late    []act                         // what is on its way to the backend
 	arrives bool                          // such a one arrives now
 	past    map[string][]*lifecycle.World // what was to be seen lately
@@ -76,7 +76,7 @@ func space(i int) string { return fmt.Sprintf("space%d", i/10) }
 func newPlay(t *testing.T, s *sim.Sim, size int) *play {
 	p := &play{
 		Sim: s, t: t, store: new(fairlead.MemStore), size: size, two: s.OneIn(3), dead: map[string]bool{},
-		wakeID: map[string]wheel.ID{}, past: map[string][]*lifecycle.World{}, seen: map[string]*lifecycle.World{}, records: map[string]*record{},
+		planned: map[string]time.Time{}, past: map[string][]*lifecycle.World{}, seen: map[string]*lifecycle.World{}, records: map[string]*record{},
 		policy: &lifecycle.Policy{WaitForVolumes: s.OneIn(2), Resync: 3 * time.Minute},
 	}
 	if s.OneIn(3) {
@@ -257,20 +257,32 @@ func (p *play) nudge(machine string) {
 
 // plan has a machine looked at at an instant, unless it is earlier.
 func (p *play) plan(machine string, at time.Time) {
-	id := p.wakeID[machine]
-	if old, ok := p.wakes.At(id); ok {
-		if !old.After(at) {
-			return
-		}
-		p.wakes.Cancel(id)
+	if next, ok := p.planned[machine]; ok && !next.After(at) {
+		return
 	}
-	p.wakeID[machine] = p.wakes.Add(machine, at)
+	p.planned[machine] = at
+	p.wakes.Add(machine, at)
+}
+
+// due takes the next machine to look at by now, and returns false when there is
+// none.
+func (p *play) due() (machine string, ok bool) {
+	for {
+		machine, ok := p.wakes.Pop(p.Clock.Now())
+		if !ok {
+			return "", false
+		}
+		if at, ok := p.planned[machine]; ok && !at.After(p.Clock.Now()) {
+			delete(p.planned, machine)
+			return machine, true
+		}
+	}
 }
 
 // wake makes the passes that are due, at most so many.
 func (p *play) wake(most int) {
 	for range most {
-		machine, ok := p.wakes.Pop(p.Clock.Now())
+		machine, ok := p.due()
 		if !ok {
 			return
 		}

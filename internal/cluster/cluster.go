@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/deadlines"
 	"github.com/fairlead/fairlead/internal/placement"
-	"github.com/fairlead/fairlead/internal/wheel"
 )
 
 // Options are how a cluster behaves. Nil stands for the zero value.
@@ -53,7 +53,7 @@ type Cluster struct {
 	fenced    map[string]bool      // nodes that are proven to be off, by UID
 	boots     map[string]int       // how often a node has booted again, by name
 	instances map[string]*instance
-	due       wheel.Timers[string]
+	due       deadlines.Queue[string]
 
 	onNode   map[string]map[string]*fairlead.Pod // by node, then name; "" for those that wait for one
 	inSpace  map[string]map[string]*fairlead.Pod // by namespace, then name
