@@ -125,11 +125,15 @@ func (ds Diagnostics) Sorted() Diagnostics {
 // InputLimitError is a limit that an input exceeds. Packages return it for input
 // that is larger than they are willing to read; find it with errors.As.
 type InputLimitError struct {
-	What string // what is limited, such as "document size in bytes"
+	What string // what is limited, with its unit, such as "document size in bytes"
+	Size int64  // how much there is, 0 where reading stopped at the limit
 	Max  int64  // the limit
 }
 
-// Error names the limit and its value.
+// Error names the limit, its value and, where it is known, what there is.
 func (e *InputLimitError) Error() string {
+	if e.Size > 0 {
+		return fmt.Sprintf("limit exceeded: %s is %d, more than %d", e.What, e.Size, e.Max)
+	}
 	return fmt.Sprintf("limit exceeded: %s is more than %d", e.What, e.Max)
 }

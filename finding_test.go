@@ -37,3 +37,14 @@ func TestPosition(t *testing.T) {
 		t.Error("positions are not ordered by line")
 	}
 }
+
+func TestInputLimitError(t *testing.T) {
+	for want, err := range map[string]*fairlead.InputLimitError{
+		"limit exceeded: document size in bytes is more than 20":               {What: "document size in bytes", Max: 20},
+		"limit exceeded: length of the version in bytes is 300, more than 256": {What: "length of the version in bytes", Size: 300, Max: 256},
+	} {
+		if got := err.Error(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -14,7 +14,7 @@ const ManifestsLabel = "operators.operatorframework.io.bundle.manifests.v1"
 // manifests and metadata, an archive of one (which may hold it in a directory),
 // or an OCI image layout, as a directory or archive, of which the first image
 // with the label of bundles counts. The root of the result is the bundle
-// directory. Errors name the path; a limit that is exceeded is a *LimitError.
+// directory. Errors name the path; a limit that is exceeded is a *fairlead.InputLimitError.
 func OpenBundle(ctx context.Context, path string, opts *Options) (*Source, error) {
 	return open(ctx, path, opts, &content{
 		kind: bundleImage, unpacked: bundleIn,

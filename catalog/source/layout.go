@@ -13,6 +13,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/fairlead/fairlead"
 )
 
 // Limits of the documents of a layout.
@@ -98,7 +100,7 @@ type layout struct {
 // list them. It returns where in the image the files lie.
 func (l *layout) find(data []byte, name string) (image *manifest, dir string, err error) {
 	if l.looked++; l.looked > maxManifests {
-		return nil, "", &LimitError{What: "the number of manifests in the layout", Max: maxManifests}
+		return nil, "", &fairlead.InputLimitError{What: "number of manifests in the layout", Max: maxManifests}
 	}
 	var m manifest
 	if err := json.Unmarshal(data, &m); err != nil {
@@ -217,7 +219,7 @@ func readAll(fsys fs.FS, name string) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
 	if err == nil && len(data) > maxManifest {
-		err = &LimitError{What: "the size of " + name, Max: maxManifest}
+		err = &fairlead.InputLimitError{What: "size in bytes of " + name, Max: maxManifest}
 	}
 	return data, err
 }

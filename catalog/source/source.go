@@ -42,9 +42,6 @@ func (o *Options) limits() archive.Options {
 	return (&archive.Options{MaxSize: o.MaxSize, MaxFiles: o.MaxFiles}).WithDefaults()
 }
 
-// LimitError is a limit that an archive exceeds: What is limited, and Max.
-type LimitError = archive.LimitError
-
 // Source is an opened catalog. Close it when the catalog is not read any more.
 type Source struct {
 	fs.FS
@@ -72,7 +69,7 @@ func (s *Source) Close() error {
 }
 
 // Open opens the catalog at path, which may be any of what the package comment
-// lists. Errors name the path; a limit that is exceeded is a *LimitError.
+// lists. Errors name the path; a limit that is exceeded is a *fairlead.InputLimitError.
 func Open(ctx context.Context, path string, opts *Options) (*Source, error) {
 	return open(ctx, path, opts, &content{
 		kind:     catalogImage,

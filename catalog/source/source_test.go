@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/catalog/source"
 )
 
@@ -143,8 +144,8 @@ func TestOpenFails(t *testing.T) {
 		{"g.gz", "its gzip data is malformed", []byte("\x1f\x8b...."), nil},
 		{"cut.tar", "the archive is cut off", big[:600], nil},
 		{"cut.tar.gz", "unexpected EOF", zipped(t, big)[:100], nil},
-		{"big.tar", `entry "b": size of all files in bytes is more than the limit of 8000`, big, &source.Options{MaxSize: 8000}},
-		{"many.tar", "number of files and directories is more than the limit of 1", big, &source.Options{MaxFiles: 1}},
+		{"big.tar", `entry "b": limit exceeded: size of all files in bytes is more than 8000`, big, &source.Options{MaxSize: 8000}},
+		{"many.tar", "limit exceeded: number of files and directories is more than 1", big, &source.Options{MaxFiles: 1}},
 		{"out.tar", "leads out of the archive", archive(t, member{name: "../../escaped", text: "1"}), nil},
 		{"leads-out.tar", "leads out of the archive", archive(t, member{name: "l", link: "/etc/hostname"}), nil},
 		{"through.tar", "leads out of the archive", archive(t, member{name: "l", link: ".."}, member{name: "l/x", text: "1"}), nil},
@@ -157,7 +158,7 @@ func TestOpenFails(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		var limit *source.LimitError
+		var limit *fairlead.InputLimitError
 		if c.opts != nil && !errors.As(err, &limit) {
 			t.Errorf("%s: not a LimitError: %v", c.name, err)
 		}
@@ -276,7 +277,7 @@ func TestLayoutFails(t *testing.T) {
 			write(t, filepath.Join(i.dir, "blobs", "sha256", name), data)
 			return i.index(d)
 		}},
-		{"many", "the number of manifests in the layout is more than the limit", func(i *image) string {
+		{"many", "limit exceeded: number of manifests in the layout is more than 1000", func(i *image) string {
 			d := i.json(object{})
 			var many []object
 			for range 2000 {

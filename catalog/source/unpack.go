@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/archive"
 )
 
@@ -116,7 +117,7 @@ func (u *unpacker) unpack(r io.Reader, dir string) error {
 		}
 		u.found = true
 		if u.files++; u.files > u.MaxFiles {
-			return &LimitError{What: "the number of files in the archive", Max: int64(u.MaxFiles)}
+			return &fairlead.InputLimitError{What: "number of files in the archive", Max: int64(u.MaxFiles)}
 		}
 		if err := u.entry(t, h, name); err != nil {
 			return fmt.Errorf("%s: %w", h.Name, err)
@@ -170,7 +171,7 @@ func (u *unpacker) write(r io.Reader, name string) error {
 	n, err := io.Copy(f, io.LimitReader(r, u.MaxSize-u.size+1))
 	u.size += n
 	if err == nil && u.size > u.MaxSize {
-		err = &LimitError{What: "the size of the unpacked files", Max: u.MaxSize}
+		err = &fairlead.InputLimitError{What: "size of the unpacked files in bytes", Max: u.MaxSize}
 	}
 	return errors.Join(err, f.Close())
 }

@@ -31,9 +31,9 @@ var lattice = map[string][]string{
 	"internal/object":    {".", "internal/decimal", "internal/words"},
 	"internal/deadlines": {},
 	"internal/diagram":   {},
-	"internal/semverx":   {},
+	"internal/semverx":   {"."},
 	"internal/doc":       {".", "internal/words"},
-	"internal/archive":   {},
+	"internal/archive":   {"."},
 	"internal/arch":      {},
 	"internal/golden":    {},
 	"internal/long":      {},
@@ -47,7 +47,7 @@ var lattice = map[string][]string{
 	// Solving.
 	"solver":      {"internal/diagram", "internal/words"},
 	"solver/cudf": {"solver"},
-	"solver/rule": {"internal/semverx", "internal/words"},
+	"solver/rule": {".", "internal/semverx", "internal/words"},
 
 	// Catalogs.
 	"catalog/internal/csv":     {"internal/doc"},
@@ -73,7 +73,7 @@ var lattice = map[string][]string{
 	"catalog/release":  {"catalog", "catalog/check", "catalog/diff", "catalog/edit", "internal/doc"},
 	"catalog/bundle":   {"catalog", "catalog/internal/regular", "internal/doc", "internal/words", "internal/semverx"},
 	"catalog/serve":    {"catalog"},
-	"catalog/source":   {"catalog", "internal/archive"},
+	"catalog/source":   {".", "catalog", "internal/archive"},
 	"catalog/template": {"catalog", "catalog/check", "internal/doc", "internal/words", "internal/semverx"},
 
 	// The one place where catalogs and the solver meet.

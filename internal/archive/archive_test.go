@@ -15,6 +15,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/archive"
 )
 
@@ -164,9 +165,9 @@ func TestFaults(t *testing.T) {
 		{"file as directory", one(file("x/y")), nil, "both a file and a directory"},
 		{"directory as file", pack(t, true, []tar.Header{file("x/y"), file("x")}, nil), nil, "both a file and a directory"},
 		{"root as file", one(file(".")), nil, "both a file and a directory"},
-		{"size", good, &archive.Options{MaxSize: 1000}, "entry \"a/one\": size of all files in bytes is more than the limit of 1000"},
+		{"size", good, &archive.Options{MaxSize: 1000}, "entry \"a/one\": limit exceeded: size of all files in bytes is more than 1000"},
 		{"memory", good, &archive.Options{MaxMemory: 1000}, "compressed size in memory"},
-		{"files", good, &archive.Options{MaxFiles: 1}, "number of files and directories is more than the limit of 1"},
+		{"files", good, &archive.Options{MaxFiles: 1}, "limit exceeded: number of files and directories is more than 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			fsys, err := read(c.data, c.opts)
@@ -177,7 +178,7 @@ func TestFaults(t *testing.T) {
 			if !errors.As(err, &typed) {
 				t.Errorf("%T", err)
 			}
-			var limit *archive.LimitError
+			var limit *fairlead.InputLimitError
 			if c.opts != nil && !errors.As(err, &limit) {
 				t.Errorf("%v is no LimitError", err)
 			}

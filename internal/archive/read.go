@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/fairlead/fairlead"
 )
 
 // Options are the limits of an archive. The zero value, and nil, are the
@@ -71,17 +73,6 @@ func (e *Error) Error() string {
 
 // Unwrap returns what lies under the error, or nil.
 func (e *Error) Unwrap() error { return e.Err }
-
-// LimitError is a limit that an archive exceeds.
-type LimitError struct {
-	What string // what is limited
-	Max  int64  // the limit
-}
-
-// Error names the limit and its value.
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("%s is more than the limit of %d", e.What, e.Max)
-}
 
 // Read reads a tar archive, compressed with gzip or not, up to its end, and
 // returns the files in it. Of entries with one name the last counts. Links to
@@ -149,7 +140,7 @@ func (in *input) explain(entry string, err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		return err
 	}
-	if e := (*LimitError)(nil); errors.As(err, &e) {
+	if e := (*fairlead.InputLimitError)(nil); errors.As(err, &e) {
 		return &Error{Entry: entry, Err: e}
 	}
 	message := "the archive is damaged"
@@ -207,14 +198,14 @@ func (a *reader) entries(t *tar.Reader, store *store) (string, error) {
 			return h.Name, err
 		}
 		if a.entry++; max(a.entry, len(a.fsys.nodes)) > a.opts.MaxFiles {
-			return name, &LimitError{What: "number of files and directories", Max: int64(a.opts.MaxFiles)}
+			return name, &fairlead.InputLimitError{What: "number of files and directories", Max: int64(a.opts.MaxFiles)}
 		}
 		switch h.Typeflag {
 		case tar.TypeDir:
 			err = a.fsys.addDir(name, h.ModTime)
 		case tar.TypeReg:
 			if a.size += h.Size; a.size > a.opts.MaxSize {
-				return name, &LimitError{What: "size of all files in bytes", Max: a.opts.MaxSize}
+				return name, &fairlead.InputLimitError{What: "size of all files in bytes", Max: a.opts.MaxSize}
 			}
 			f := &content{size: h.Size}
 			if f.blocks, err = store.add(t, h.Size); err == nil {
@@ -280,7 +271,7 @@ const maxName = 1024
 // clean returns the name of an entry as file systems have it.
 func clean(name string) (string, error) {
 	if len(name) > maxName {
-		return "", &LimitError{What: "length of a name in bytes", Max: maxName}
+		return "", &fairlead.InputLimitError{What: "length of a name in bytes", Max: maxName}
 	}
 	cleaned := path.Clean(strings.TrimSuffix(name, "/"))
 	if path.IsAbs(name) || !fs.ValidPath(cleaned) || strings.ContainsAny(cleaned, "\\\x00") {

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+
+	"github.com/fairlead/fairlead"
 )
 
 // blockSize is how much of a file is compressed together. Larger blocks take
@@ -70,7 +72,7 @@ func (s *store) add(r io.Reader, size int64) ([]*block, error) {
 	var blocks []*block
 	for size > 0 {
 		if s.used.Load() > s.max {
-			return nil, &LimitError{What: "compressed size in memory, in bytes,", Max: s.max}
+			return nil, &fairlead.InputLimitError{What: "compressed size in memory, in bytes,", Max: s.max}
 		}
 		b := &block{size: int(min(size, blockSize)), plain: s.buffers.Get().(*[]byte)}
 		if _, err := io.ReadFull(r, (*b.plain)[:b.size]); err != nil {
@@ -88,7 +90,7 @@ func (s *store) close() error {
 	close(s.work)
 	s.workers.Wait()
 	if s.used.Load() > s.max {
-		return &LimitError{What: "compressed size in memory, in bytes,", Max: s.max}
+		return &fairlead.InputLimitError{What: "compressed size in memory, in bytes,", Max: s.max}
 	}
 	return nil
 }

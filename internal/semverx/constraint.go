@@ -7,7 +7,7 @@ import (
 )
 
 // MaxConstraintLen is the length in bytes of the longest constraint that is
-// read. A longer one is a [*LimitError].
+// read. A longer one is a [*fairlead.InputLimitError].
 const MaxConstraintLen = 4096
 
 // Constraint is a condition on versions as users pin them: a version, ranges
@@ -22,7 +22,7 @@ type Constraint struct {
 // ParseConstraint reads a constraint. An error is a [*ConstraintError].
 func ParseConstraint(s string) (*Constraint, error) {
 	if len(s) > MaxConstraintLen {
-		return nil, &ConstraintError{Text: s[:64] + "...", Err: &LimitError{What: "version constraint", Size: len(s), Max: MaxConstraintLen}}
+		return nil, &ConstraintError{Text: s[:64] + "...", Err: tooLong("version constraint", s, MaxConstraintLen)}
 	}
 	parsed, err := semver.NewConstraint(s)
 	if err != nil {

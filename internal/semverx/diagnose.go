@@ -18,7 +18,7 @@ func diagnoseVersion(s string) (reason, hint string, err error) {
 		return "empty", "write MAJOR.MINOR.PATCH, such as 1.0.0", nil
 	}
 	if len(s) > MaxVersionLen {
-		limit := &LimitError{What: "version", Size: len(s), Max: MaxVersionLen}
+		limit := tooLong("version", s, MaxVersionLen)
 		return limit.Error(), "", limit
 	}
 	if rest := strings.TrimLeft(s, "vV"); rest != s && startsWithDigit(rest) {

@@ -11,7 +11,7 @@ import (
 // [*RangeError]. The cost is linear in the length of s.
 func ParseRange(s string) (*Range, error) {
 	if len(s) > MaxRangeLen {
-		limit := &LimitError{What: "version range", Size: len(s), Max: MaxRangeLen}
+		limit := tooLong("version range", s, MaxRangeLen)
 		return nil, &RangeError{Text: s, Reason: limit.Error(), Err: limit}
 	}
 	p := &parser{text: s, start: -1}

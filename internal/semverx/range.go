@@ -6,7 +6,7 @@ import (
 )
 
 // MaxRangeLen is the length in bytes of the longest range that is read. A
-// longer one is a [*LimitError].
+// longer one is a [*fairlead.InputLimitError].
 const MaxRangeLen = 64 << 10
 
 // Range is a set of versions, as [ParseRange] reads it. It is immutable. The
@@ -170,7 +170,7 @@ type RangeError struct {
 	Offset int    // the byte in it at which the trouble begins
 	Reason string // what is wrong there
 	Hint   string // what to write instead, or ""
-	Err    error  // the *VersionError or *LimitError that caused it, or nil
+	Err    error  // the *VersionError or *fairlead.InputLimitError that caused it, or nil
 }
 
 // Error returns the message on one line.

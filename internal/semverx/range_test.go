@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
@@ -175,7 +176,7 @@ func TestRangeLimit(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := semverx.ParseRange(longest + " ")
-	var limit *semverx.LimitError
+	var limit *fairlead.InputLimitError
 	if !errors.As(err, &limit) || limit.Max != semverx.MaxRangeLen {
 		t.Errorf("one byte too long: %v", err)
 	}

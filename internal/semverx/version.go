@@ -2,16 +2,17 @@ package semverx
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+
+	"github.com/fairlead/fairlead"
 )
 
 // MaxVersionLen is the length in bytes of the longest version that is read. A
-// longer one is a [*LimitError].
+// longer one is a [*fairlead.InputLimitError].
 const MaxVersionLen = 256
 
 // Version is a semantic version. The zero Version is not a version at all: it is
@@ -29,7 +30,7 @@ type Version struct {
 // a prerelease, must fit in 64 bits.
 //
 // An error is a [*VersionError]; where a limit is exceeded it wraps a
-// [*LimitError].
+// [*fairlead.InputLimitError].
 func Parse(s string) (Version, error) { return parse(s, s) }
 
 // parse reads text; errors speak of written.
@@ -251,7 +252,7 @@ type VersionError struct {
 	Text   string // the text as given
 	Reason string // what is wrong with it
 	Hint   string // what to write instead, or ""
-	Err    error  // a *LimitError where a limit is exceeded, or nil
+	Err    error  // a *fairlead.InputLimitError where a limit is exceeded, or nil
 }
 
 // Error returns the message on one line.
@@ -266,16 +267,8 @@ func (e *VersionError) Error() string {
 // Unwrap returns the error that caused this one, or nil.
 func (e *VersionError) Unwrap() error { return e.Err }
 
-// LimitError tells that a text exceeds a limit.
-type LimitError struct {
-	What string // what was measured, such as "version"
-	Size int    // its size in bytes
-	Max  int    // the limit in bytes
-}
-
-// Error returns the message on one line.
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("%s of %d bytes exceeds the limit of %d", e.What, e.Size, e.Max)
+func tooLong(what, s string, limit int) error {
+	return &fairlead.InputLimitError{What: "length of the " + what + " in bytes", Size: int64(len(s)), Max: int64(limit)}
 }
 
 // quote quotes s for a message, cut where it is very long.

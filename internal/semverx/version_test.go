@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
@@ -67,7 +68,7 @@ func TestVersionLimit(t *testing.T) {
 	longest := "1.0.0-" + strings.Repeat("a", semverx.MaxVersionLen-6)
 	mustVersion(t, longest)
 	_, err := semverx.Parse(longest + "a")
-	var limit *semverx.LimitError
+	var limit *fairlead.InputLimitError
 	if !errors.As(err, &limit) || limit.Size != semverx.MaxVersionLen+1 || limit.Max != semverx.MaxVersionLen {
 		t.Errorf("one byte too long: %v", err)
 	}

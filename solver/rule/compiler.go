@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"github.com/google/cel-go/cel"
+
+	"github.com/fairlead/fairlead"
 )
 
 // maxCached bounds how many texts a Compiler remembers; past it, it forgets
@@ -45,11 +47,11 @@ func Compile(src string, opts *Options) (*Rule, error) {
 }
 
 // Compile checks a rule and makes it ready to evaluate. The same text gives
-// the same *Rule again. Errors are [*SyntaxError] and [*LimitError]. A first
+// the same *Rule again. Errors are [*SyntaxError] and [*fairlead.InputLimitError]. A first
 // compilation takes about 0.1 ms.
 func (c *Compiler) Compile(src string) (*Rule, error) {
 	if len(src) > c.opts.MaxSource {
-		return nil, &LimitError{What: "rule", Size: len(src), Max: c.opts.MaxSource, Unit: "bytes"}
+		return nil, &fairlead.InputLimitError{What: "size of the rule in bytes", Size: int64(len(src)), Max: int64(c.opts.MaxSource)}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

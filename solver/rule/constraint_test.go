@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
@@ -138,7 +139,7 @@ func TestParseConstraintErrors(t *testing.T) {
 		{`{"all":{"constraints":[` + gvkFoo + `,{"any":{"constraints":[{"not":{"constraint":[]}}]}}]}}`,
 			`olm.constraint at all.constraints[1].any.constraints[0].not (byte 114): unknown key "constraint"; write "constraints"`},
 		{gvkFoo[:len(gvkFoo)-1] + "," + celFoo[1:], "olm.constraint (byte 59): both gvk and cel at once; put them under all, or part them into two constraints"},
-		{deep, "olm.constraint (byte 23000): constraint: 1001 levels exceed the limit of 1000"},
+		{deep, "olm.constraint (byte 23000): limit exceeded: nesting depth of the constraint is 1001, more than 1000"},
 	}
 	for _, tt := range tests {
 		_, err := rule.ParseConstraint([]byte(tt.data), nil)
@@ -155,11 +156,11 @@ func TestConstraintSize(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := rule.ParseConstraint(pad(131073), nil)
-	var limit *rule.LimitError
+	var limit *fairlead.InputLimitError
 	if !errors.As(err, &limit) || limit.Size != 131073 || limit.Max != 131072 {
 		t.Error(err)
 	}
-	want := "olm.constraint (byte 131072): constraint: 131073 bytes exceed the limit of 131072"
+	want := "olm.constraint (byte 131072): limit exceeded: size of the constraint in bytes is 131073, more than 131072"
 	if err == nil || err.Error() != want {
 		t.Errorf("\n got %v\nwant %s", err, want)
 	}

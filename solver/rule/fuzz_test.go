@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
@@ -49,7 +50,7 @@ func FuzzCompile(f *testing.F) {
 func checkCompileError(t *testing.T, src string, err error) {
 	t.Helper()
 	var syntax *rule.SyntaxError
-	var limit *rule.LimitError
+	var limit *fairlead.InputLimitError
 	switch {
 	case errors.As(err, &limit):
 	case errors.As(err, &syntax):

@@ -98,16 +98,3 @@ type VariableError struct {
 func (e *VariableError) Error() string {
 	return fmt.Sprintf("variable %q %s", e.Name, e.Reason)
 }
-
-// LimitError tells that an input exceeds a limit.
-type LimitError struct {
-	What string // what was measured
-	Size int    // how much there is
-	Max  int    // how much there may be
-	Unit string // of both, in the plural
-}
-
-// Error returns the message on one line.
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("%s: %d %s exceed the limit of %d", e.What, e.Size, e.Unit, e.Max)
-}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/semverx"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -18,7 +19,7 @@ type ConstraintError struct {
 	Path   string // where that is in the constraint, such as all.constraints[1].cel; "" at the top
 	Reason string // what is wrong there
 	Hint   string // what to write instead, or ""
-	Err    error  // the *SyntaxError, *LimitError or JSON error that caused it, or nil
+	Err    error  // the *SyntaxError, *fairlead.InputLimitError or JSON error that caused it, or nil
 }
 
 // Error returns the message on one line.
@@ -62,7 +63,7 @@ func ParseConstraint(data []byte, opts *Options) (*Constraint, error) {
 // and a compilation for each distinct rule.
 func (c *Compiler) ParseConstraint(data []byte) (*Constraint, error) {
 	if len(data) > c.opts.MaxConstraint {
-		limit := &LimitError{What: "constraint", Size: len(data), Max: c.opts.MaxConstraint, Unit: "bytes"}
+		limit := &fairlead.InputLimitError{What: "size of the constraint in bytes", Size: int64(len(data)), Max: int64(c.opts.MaxConstraint)}
 		return nil, &ConstraintError{Offset: c.opts.MaxConstraint, Reason: limit.Error(), Err: limit}
 	}
 	p := &constraintParser{compiler: c, data: data, dec: json.NewDecoder(bytes.NewReader(data))}
@@ -175,7 +176,7 @@ func (p *constraintParser) constraint(path string, depth int) (Constraint, error
 	var kinds []string
 	start := p.next()
 	if depth > MaxDepth {
-		limit := &LimitError{What: "constraint", Size: depth, Max: MaxDepth, Unit: "levels"}
+		limit := &fairlead.InputLimitError{What: "nesting depth of the constraint", Size: int64(depth), Max: MaxDepth}
 		return c, p.fail(start, "", limit.Error(), "", limit)
 	}
 	_, err := p.object(path, constraintKeys, func(key string, at int) error {

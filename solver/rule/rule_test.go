@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/rule"
 )
 
@@ -237,7 +238,7 @@ func TestCompileOnce(t *testing.T) {
 
 func TestSourceLimit(t *testing.T) {
 	_, err := rule.Compile("true  ", &rule.Options{MaxSource: 5})
-	var limit *rule.LimitError
+	var limit *fairlead.InputLimitError
 	if !errors.As(err, &limit) || limit.Size != 6 || limit.Max != 5 {
 		t.Errorf("%v", err)
 	}
