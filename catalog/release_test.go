@@ -20,7 +20,7 @@ func TestReleaseOfRandomCatalogs(t *testing.T) {
 		before, after := newSynth(r), newSynth(r)
 		a := openText(t, before.text())
 		files := fstest.MapFS{"catalog.json": {Data: []byte(after.text())}}
-		report, err := release.Judge(t.Context(), a, files, nil)
+		report, err := release.Evaluate(t.Context(), a, files, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

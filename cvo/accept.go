@@ -253,7 +253,7 @@ func (s *step) judge(r *Retrieved) {
 		return
 	}
 	if !local && s.installed() {
-		text, blocked := Judge(Preconditions(s.seen(), release), n.Force)
+		text, blocked := Evaluate(Preconditions(s.seen(), release), n.Force)
 		if blocked {
 			s.refuse(AcceptConditions, causeConditions, text)
 			return

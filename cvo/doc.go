@@ -9,7 +9,7 @@
 // [MemBackend] is clusters in memory, to try that on.
 //
 // The parts of the decision are functions of their own: [Validate] and [Desire]
-// for what is asked for, [Preconditions] and [Judge] for what speaks against
+// for what is asked for, [Preconditions] and [Evaluate] for what speaks against
 // it, [Gate] for the report of an operator, [Summarize] for errors, [Record] and
 // [Prune] for the history, [Offers] for the lists of updates, [Explain] for what
 // keeps a release as a tree. A [Fetcher] retrieves releases for a Backend, and

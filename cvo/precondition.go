@@ -195,10 +195,10 @@ func recommended(cv *ClusterVersion, target Release) []Precondition {
 	}
 }
 
-// Judge joins what preconditions found. blocked says whether the update may not
+// Evaluate joins what preconditions found. blocked says whether the update may not
 // begin; forced lets it. The text is empty when nothing was found; what an
 // update begins in spite of goes into its history.
-func Judge(found []Precondition, force bool) (text string, blocked bool) {
+func Evaluate(found []Precondition, force bool) (text string, blocked bool) {
 	var list []string
 	for _, p := range found {
 		list = append(list, p.String())

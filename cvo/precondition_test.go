@@ -115,7 +115,7 @@ func TestRecommendedPrecondition(t *testing.T) {
 }
 
 // The rows of TestSummarize.
-func TestJudge(t *testing.T) {
+func TestEvaluate(t *testing.T) {
 	block := cvo.Precondition{Name: "A", Reason: "Bad", Message: "x"}
 	warn := cvo.Precondition{Name: "B", Reason: "Odd", Message: "y", Warning: true}
 	const a, b = `Precondition "A" failed because of "Bad": x`, `Precondition "B" failed because of "Odd": y`
@@ -134,7 +134,7 @@ func TestJudge(t *testing.T) {
 		{[]cvo.Precondition{block, warn}, false, "Multiple precondition checks failed:\n* " + a + "\n* " + b, true},
 		{[]cvo.Precondition{block, warn}, true, "Forced through blocking failures: Multiple precondition checks failed:\n* " + a + "\n* " + b, false},
 	} {
-		if text, blocked := cvo.Judge(c.found, c.force); text != c.text || blocked != c.blocked {
+		if text, blocked := cvo.Evaluate(c.found, c.force); text != c.text || blocked != c.blocked {
 			t.Errorf("%v %v: %q %v", c.found, c.force, text, blocked)
 		}
 	}

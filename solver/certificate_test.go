@@ -11,7 +11,7 @@ import (
 )
 
 // TestJudge shows the judge certificates that are wrong in one respect each.
-func TestJudge(t *testing.T) {
+func TestEvaluate(t *testing.T) {
 	// x(1) y(2) x2(3) x1(4) y2(5) y1(6)
 	const choices = `require x
 require y

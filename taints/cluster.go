@@ -167,7 +167,7 @@ func (c *clusterReader) object(data []byte, kind, title string) error {
 		} `json:"metadata"`
 	}
 	if err := json.Unmarshal(data, &head); err != nil {
-		return misfit(data, &head, title)
+		return typeError(data, &head, title)
 	}
 	if head.Kind == "" {
 		head.Kind = kind
@@ -200,7 +200,7 @@ func (c *clusterReader) take(data []byte, into any, title, prefix string, name f
 	}
 	c.seen[title] = true
 	if json.Unmarshal(data, into) != nil {
-		return misfit(data, into, title)
+		return typeError(data, into, title)
 	}
 	return nil
 }
@@ -218,8 +218,8 @@ func syntax(d *json.Decoder, err error) error {
 	return err
 }
 
-// misfit returns the first field that does not decode, by its path.
-func misfit(data []byte, into any, title string) error {
+// typeError returns the first field that does not decode, by its path.
+func typeError(data []byte, into any, title string) error {
 	field, problem := object.Mismatch(bytes.TrimSpace(data), into)
 	return &ReadError{title, field, problem}
 }

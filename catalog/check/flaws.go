@@ -87,7 +87,7 @@ func (k *bundleChecker) property(i int, n doc.Node) {
 		if tree := doc.Tree(value); tree == nil {
 			k.malformed(i, v, 0, typ, "it is nested too deep", "flatten the value", "exceeded max depth")
 			return
-		} else if bad := want.Misfit(tree); bad != nil {
+		} else if bad := want.Mismatch(tree); bad != nil {
 			k.malformed(i, v, bad.At.Offset, typ, bad.String(), bad.Hint(), bad.OPM())
 			return
 		}

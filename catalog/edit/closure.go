@@ -160,7 +160,7 @@ func (f *filter) meet(b *catalog.Bundle, r *requirement) bool {
 	if provider == nil {
 		return false
 	}
-	wanted := map[string]bool{provider.Name(): true, newLine(ch).top(): true}
+	wanted := map[string]bool{provider.Name(): true, newChain(ch).top(): true}
 	f.add(f.keep(provider.Package()), ch, wanted, fmt.Sprintf("%s of %s requires %s", b.Name(), b.Package().Name(), r))
 	return true
 }
@@ -232,7 +232,7 @@ func (f *filter) provider(r *requirement) (best *catalog.Bundle, in *catalog.Cha
 		channels = append([]*catalog.Channel{ch}, channels...)
 	}
 	for _, ch := range channels {
-		l := newLine(ch)
+		l := newChain(ch)
 		for _, b := range fits {
 			if l.entries[b.Name()] != nil && (best == nil || l.compare(b.Name(), best.Name()) > 0) {
 				best = b

@@ -151,7 +151,7 @@ func (k *keptPackage) bundle(name string) bool {
 // add keeps entries of a channel, and what has to stay with those it keeps
 // now. why tells what is new in the report.
 func (f *filter) add(k *keptPackage, ch *catalog.Channel, wanted map[string]bool, why string) {
-	l := newLine(ch)
+	l := newChain(ch)
 	before := k.channels[ch.Name()]
 	union := maps.Clone(wanted)
 	for name := range before {
@@ -228,7 +228,7 @@ func (f *filter) selectPackage(s Selection) error {
 // selectEntries keeps the newest entries of a channel, those whose version is in
 // the range, and what has to stay with them.
 func (f *filter) selectEntries(k *keptPackage, ch *catalog.Channel, versions *semverx.Range, newest int) {
-	wanted, chain := map[string]bool{}, newLine(ch).chain
+	wanted, chain := map[string]bool{}, newChain(ch).chain
 	for _, e := range ch.Entries() {
 		if newest > 0 && !slices.Contains(chain[:min(newest, len(chain))], e.Name) {
 			continue

@@ -117,7 +117,7 @@ func (k *keptPackage) highestChannel() string {
 		if len(entries) == 0 {
 			continue
 		}
-		if _, v := newLine(ch).head(entries); best == "" || v.Compare(bestVersion) > 0 {
+		if _, v := newChain(ch).head(entries); best == "" || v.Compare(bestVersion) > 0 {
 			best, bestVersion = ch.Name(), v
 		}
 	}

@@ -20,14 +20,14 @@ func kiln(entries string, versions ...string) fstest.MapFS {
 }
 
 // OLM v0 never installs a bundle that is skipped, so who has 1.0.0 is stuck.
-func ExampleJudge() {
+func ExampleEvaluate() {
 	before, err := catalog.Open(context.Background(), kiln("- name: kiln.v1.0.0\n- name: kiln.v1.1.0\n  replaces: kiln.v1.0.0\n", "1.0.0", "1.1.0"), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	after := kiln("- name: kiln.v1.1.0\n  replaces: kiln.v1.0.0\n- name: kiln.v1.2.0\n  skips: [kiln.v1.1.0]\n", "1.1.0", "1.2.0")
-	report, err := release.Judge(context.Background(), before, after, nil)
+	report, err := release.Evaluate(context.Background(), before, after, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -52,7 +52,7 @@ func ExampleReport_WriteMarkdown() {
 		return
 	}
 	after := kiln("- name: kiln.v1.0.0\n- name: kiln.v1.1.0\n  replaces: kiln.v1.0.0\n", "1.0.0", "1.1.0")
-	report, err := release.Judge(context.Background(), before, after, nil)
+	report, err := release.Evaluate(context.Background(), before, after, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -84,7 +84,7 @@ type Resolver interface {
 // nobody is stranded.
 func (r *Report) Passes() bool { return len(r.Findings) == 0 }
 
-// Judge compares the catalog in after with the one before. The users are the
+// Evaluate compares the catalog in after with the one before. The users are the
 // entries of every channel of the old catalog from which updates lead to the
 // head; each must reach the head of its channel in the new one, by the rules of
 // OLM v0 and by those of v1. With a resolver, users of packages whose bundles
@@ -93,7 +93,7 @@ func (r *Report) Passes() bool { return len(r.Findings) == 0 }
 //
 // The error is that of ctx or of reading. A catalog of which documents cannot
 // be read is judged by the rest, and does not pass.
-func Judge(ctx context.Context, before *catalog.Catalog, after fs.FS, opts *Options) (*Report, error) {
+func Evaluate(ctx context.Context, before *catalog.Catalog, after fs.FS, opts *Options) (*Report, error) {
 	now, judged, err := check.Open(ctx, after, nil)
 	if err != nil {
 		return nil, err

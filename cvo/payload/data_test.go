@@ -85,7 +85,7 @@ func TestRealInclusion(t *testing.T) {
 			if path.Base(m.File) != want[0] || fmt.Sprint(m.Document) != want[1] || m.ID.String() != want[2] {
 				t.Fatalf("manifest %d is %s %d %s, want %v", i, m.File, m.Document, m.ID, want)
 			}
-			got := f.Judge(m).Reason
+			got := f.Evaluate(m).Reason
 			if got == "" {
 				got = "-"
 				in++

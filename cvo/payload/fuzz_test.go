@@ -68,7 +68,7 @@ func FuzzManifests(f *testing.F) {
 			if m.ID.Kind == "" || m.ID.Name == "" || !json.Valid(m.JSON) {
 				t.Errorf("%+v", m)
 			}
-			payload.NewFilter().Judge(m)
+			payload.NewFilter().Evaluate(m)
 		}
 		payload.Hash(all)
 		use(t, all)

@@ -167,7 +167,7 @@ func judge(c *golden.Command) string {
 	}
 	var out strings.Builder
 	for _, m := range all {
-		x := f.Judge(m)
+		x := f.Evaluate(m)
 		if x.Rule == payload.RuleNone {
 			x.Reason = "in"
 		}

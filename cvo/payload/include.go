@@ -75,10 +75,10 @@ type Exclusion struct {
 // featureSets are the feature sets there are.
 const featureSets = "CustomNoUpgrade,Default,DevPreviewNoUpgrade,OKD,TechPreviewNoUpgrade"
 
-// Judge decides whether a manifest belongs to the cluster. With RuleNone in the
+// Evaluate decides whether a manifest belongs to the cluster. With RuleNone in the
 // result it does. A nil filter looks at nothing but whether there are
 // annotations.
-func (f *Filter) Judge(m *Manifest) Exclusion {
+func (f *Filter) Evaluate(m *Manifest) Exclusion {
 	if m.Annotations == nil {
 		return Exclusion{RuleNoMarks, "no annotations"}
 	}

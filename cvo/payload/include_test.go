@@ -26,7 +26,7 @@ func pointer[T any](v T) *T { return &v }
 // none mean that it is in.
 func judged(t *testing.T, row string, f payload.Filter, m *payload.Manifest, want string) {
 	t.Helper()
-	if got := f.Judge(m); got.Reason != want || (got.Rule == payload.RuleNone) != (want == "") {
+	if got := f.Evaluate(m); got.Reason != want || (got.Rule == payload.RuleNone) != (want == "") {
 		t.Errorf("%s: %s: %q, want %q", row, got.Rule, got.Reason, want)
 	}
 }

@@ -24,5 +24,5 @@ func (p *Payload) Profiles() []string {
 // Select would return a task. It ends at the first one.
 func (f *Filter) Any(p *Payload) bool {
 	f = p.filter(f)
-	return slices.ContainsFunc(p.Manifests, func(m *Manifest) bool { return f.Judge(m).Rule == RuleNone })
+	return slices.ContainsFunc(p.Manifests, func(m *Manifest) bool { return f.Evaluate(m).Rule == RuleNone })
 }

@@ -28,7 +28,7 @@ func (p *Payload) Select(f *Filter) *Selection {
 	f = p.filter(f)
 	s := &Selection{Payload: p, Tasks: make([]*Manifest, 0, len(p.Manifests))}
 	for _, m := range p.Manifests {
-		if x := f.Judge(m); x.Rule != RuleNone {
+		if x := f.Evaluate(m); x.Rule != RuleNone {
 			s.Excluded = append(s.Excluded, Excluded{m, x})
 		} else {
 			s.Tasks = append(s.Tasks, m)

@@ -341,5 +341,5 @@ func (c *Cluster) Guards(p *fairlead.Pod) ([]*fairlead.PodDisruptionBudget, obje
 			of = append(of, c.Measure(b))
 		}
 	}
-	return of, object.JudgeEviction(p, of...)
+	return of, object.EvaluateEviction(p, of...)
 }

@@ -229,8 +229,8 @@ func plain(b *fairlead.PodDisruptionBudget, pods []*fairlead.Pod, scales map[str
 	return s
 }
 
-// TestJudgeEviction holds the answers of the eviction API.
-func TestJudgeEviction(t *testing.T) {
+// TestEvaluateEviction holds the answers of the eviction API.
+func TestEvaluateEviction(t *testing.T) {
 	ready := func(p *fairlead.Pod) {
 		p.Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: fairlead.ConditionTrue}}
 	}
@@ -277,10 +277,10 @@ func TestJudgeEviction(t *testing.T) {
 		if test.pod != nil {
 			test.pod(p)
 		}
-		if got := object.JudgeEviction(p, test.budgets...); got != test.want {
+		if got := object.EvaluateEviction(p, test.budgets...); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
-		if got := object.JudgeEviction(p, test.budgets...); got.Allows() != (got == object.EvictionAllowed || got == object.EvictionUnguarded) {
+		if got := object.EvaluateEviction(p, test.budgets...); got.Allows() != (got == object.EvictionAllowed || got == object.EvictionUnguarded) {
 			t.Errorf("%s: allows %v", test.name, got.Allows())
 		}
 	}

@@ -48,7 +48,7 @@ func (v EvictionVerdict) String() string {
 	return names[v]
 }
 
-// JudgeEviction returns what the eviction API of Kubernetes 1.36 answers about
+// EvaluateEviction returns what the eviction API of Kubernetes 1.36 answers about
 // a pod, given the budgets that select it with their present numbers. The order
 // of its questions:
 //
@@ -59,7 +59,7 @@ func (v EvictionVerdict) String() string {
 //     else if the budget is healthy: it desires at least one pod and has as many.
 //  4. Numbers of an older generation, then numbers that are broken, refuse.
 //  5. The rest is a matter of DisruptionsAllowed.
-func JudgeEviction(p *fairlead.Pod, budgets ...*fairlead.PodDisruptionBudget) EvictionVerdict {
+func EvaluateEviction(p *fairlead.Pod, budgets ...*fairlead.PodDisruptionBudget) EvictionVerdict {
 	if p.Finished() || p.Status.Phase == fairlead.PodPending || p.DeletionTimestamp != nil || len(budgets) == 0 {
 		return EvictionUnguarded
 	}

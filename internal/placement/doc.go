@@ -10,7 +10,7 @@
 //	c.SetNode(node)            // for each node
 //	c.Add(pod)                 // for each pod that is bound
 //	c.Remove(evicted)
-//	why := c.Judge(evicted, "node-2") // empty: it fits there
+//	why := c.Evaluate(evicted, "node-2") // empty: it fits there
 //
 // What is not looked at: volumes, devices that a claim asks for, images,
 // preferences, and sizes of running pods that differ from their spec because

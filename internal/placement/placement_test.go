@@ -205,7 +205,7 @@ func TestAgainstOracle(t *testing.T) {
 			d.happen(o, c, i)
 			p := d.pod(100 + i)
 			for _, n := range o.nodes {
-				want, got := o.fits(p, n), c.Judge(p, n.Name)
+				want, got := o.fits(p, n), c.Evaluate(p, n.Name)
 				if len(want) == 0 {
 					fit++
 				}
@@ -318,7 +318,7 @@ func TestUntold(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := c.Fits(p, "n"); got != untold {
-			t.Errorf("room untold %v: fits is %v (%v)", untold, got, c.Judge(p, "n"))
+			t.Errorf("room untold %v: fits is %v (%v)", untold, got, c.Evaluate(p, "n"))
 		}
 	}
 	c := placement.New(nil)
@@ -327,11 +327,11 @@ func TestUntold(t *testing.T) {
 		t.Error(err)
 	}
 	p.Spec.Containers = []fairlead.Container{{Resources: fairlead.Resources{Requests: map[string]string{"cpu": "1x"}}}}
-	why := c.Judge(p, "n")
+	why := c.Evaluate(p, "n")
 	if len(why) != 1 || why[0].Filter != placement.Invalid || c.Fits(p, "n") {
 		t.Error(why)
 	}
-	if why := c.Judge(p, "other"); len(why) != 1 || c.Fits(p, "other") {
+	if why := c.Evaluate(p, "other"); len(why) != 1 || c.Fits(p, "other") {
 		t.Error(why)
 	}
 }

@@ -34,17 +34,17 @@ func (l *ledger) judge(p *Pod, dst []int32) (verdict object.EvictionVerdict, pos
 func (l *ledger) verdict(p *Pod, positions []int32) object.EvictionVerdict {
 	switch len(positions) {
 	case 0:
-		return object.JudgeEviction(p)
+		return object.EvaluateEviction(p)
 	case 1:
 		b := &l.budgets[positions[0]]
 		if l.used != nil && l.used[positions[0]] > 0 {
 			less := *b
 			less.Status.DisruptionsAllowed -= min(max(0, b.Status.DisruptionsAllowed), l.used[positions[0]])
-			return object.JudgeEviction(p, &less)
+			return object.EvaluateEviction(p, &less)
 		}
-		return object.JudgeEviction(p, b)
+		return object.EvaluateEviction(p, b)
 	}
-	return object.JudgeEviction(p, &l.budgets[positions[0]], &l.budgets[positions[1]])
+	return object.EvaluateEviction(p, &l.budgets[positions[0]], &l.budgets[positions[1]])
 }
 
 // reserve takes the eviction of a pod into account.

@@ -237,7 +237,7 @@ func (f *finder) why(p *Pod, from string) []string {
 	counts := map[placement.Filter]int{}
 	for i := range f.req.Nodes {
 		if name := f.req.Nodes[i].Name; name != from {
-			if misfits := f.cluster.Judge(p, name); len(misfits) > 0 {
+			if misfits := f.cluster.Evaluate(p, name); len(misfits) > 0 {
 				counts[misfits[0].Filter]++
 			}
 		}

@@ -3,7 +3,7 @@
 // the matter of package lifecycle.
 //
 //   - [ScaleDown] picks the machines that a set gives up.
-//   - [HealthCheck.Judge] finds the machines that are to be replaced because they
+//   - [HealthCheck.Evaluate] finds the machines that are to be replaced because they
 //     are not healthy, unless too many are.
 //   - [Replace] takes a control plane to new machines, one at a time.
 //   - [Members] has drain.Admit bound how many machines are on their way out at the

@@ -119,7 +119,7 @@ type HealthReport struct {
 
 // Check returns what is wrong with the check as fairlead.FieldErrors, or nil. A
 // MaxUnhealthy or UnhealthyRange that cannot be read is not: it blocks remediation,
-// see Judge.
+// see Evaluate.
 func (h *HealthCheck) Check() error {
 	var errs fairlead.FieldErrors
 	if err := h.Spec.Selector.Check(); err != nil {
@@ -155,7 +155,7 @@ func (h *HealthCheck) Check() error {
 	return errs
 }
 
-// Judge decides which machines are to be replaced. Targets that the check does
+// Evaluate decides which machines are to be replaced. Targets that the check does
 // not select are passed over, and those with [SkipRemediationAnnotation] or
 // [PausedAnnotation], which are told.
 //
@@ -175,7 +175,7 @@ func (h *HealthCheck) Check() error {
 //     [RemediateAnnotation], then the newest. Remediate names them by name.
 //
 // The error is that of Check.
-func (h *HealthCheck) Judge(targets []Target, now time.Time) (*HealthReport, error) {
+func (h *HealthCheck) Evaluate(targets []Target, now time.Time) (*HealthReport, error) {
 	if err := h.Check(); err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func TestHealthCheckNamespace(t *testing.T) {
 	}
 	h := fleet.HealthCheck{ObjectMeta: lifecycle.ObjectMeta{Namespace: "mine", Name: "h"}}
 	h.Spec.Selector.MatchLabels = map[string]string{"role": "worker"}
-	r, err := h.Judge([]fleet.Target{machine("mine", "a"), machine("other", "b")}, noon)
+	r, err := h.Evaluate([]fleet.Target{machine("mine", "a"), machine("other", "b")}, noon)
 	if err != nil {
 		t.Fatal(err)
 	}

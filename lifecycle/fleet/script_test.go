@@ -201,7 +201,7 @@ func healthCheck(c *golden.Command) *fleet.HealthCheck {
 }
 
 func (s *script) check(c *golden.Command) {
-	r, err := healthCheck(c).Judge(targets(c.Input), noon)
+	r, err := healthCheck(c).Evaluate(targets(c.Input), noon)
 	if err != nil {
 		s.WriteString(err.Error())
 		return

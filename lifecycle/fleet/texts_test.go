@@ -270,7 +270,7 @@ func situations() map[string]tale {
 		"too-many-unhealthy": func() (fairlead.Block, time.Time) {
 			h := fleet.HealthCheck{ObjectMeta: lifecycle.ObjectMeta{Namespace: "m", Name: "workers"}}
 			h.Spec.MaxUnhealthy = &lifecycle.IntOrString{Int: 1}
-			r, err := h.Judge([]fleet.Target{target("a owner=MachineSet/s phase=Failed"), target("b owner=MachineSet/s gone")}, noon)
+			r, err := h.Evaluate([]fleet.Target{target("a owner=MachineSet/s phase=Failed"), target("b owner=MachineSet/s gone")}, noon)
 			if err != nil {
 				return fairlead.Block{}, noon
 			}

@@ -169,7 +169,7 @@ func (a *advisor) try(all []change) (then string, left *UnsatError, err error) {
 	if t.shown != nil {
 		r = &Resolver{opts: r.opts, sources: slices.Concat(r.sources, t.shown), needs: r.needs}
 	}
-	q := &query{Resolver: r, req: &t.req, bars: a.q.bars, waived: t.waived}
+	q := &query{Resolver: r, req: &t.req, exclusions: a.q.exclusions, waived: t.waived}
 	if err := q.read(a.ctx); err != nil {
 		return "", nil, a.ctx.Err()
 	}

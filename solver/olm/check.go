@@ -80,7 +80,7 @@ func (j *judge) allowed() error {
 		if slices.ContainsFunc(e.facts().props, func(p rule.Property) bool { return p.Type == propertyDeprecated }) {
 			return fmt.Errorf("%s is deprecated", e.id)
 		}
-		if text := j.bars.against(e); text != "" {
+		if text := j.exclusions.against(e); text != "" {
 			return fmt.Errorf("%s %s", e.id, text)
 		}
 		if e.source == nil {

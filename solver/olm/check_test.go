@@ -32,7 +32,7 @@ func TestCheckerAgainstOracle(t *testing.T) {
 				for _, x := range selected {
 					ids = append(ids, x.id())
 				}
-				err := r.Judge(context.Background(), w.request(), ids)
+				err := r.Evaluate(context.Background(), w.request(), ids)
 				if want := o.valid(selected); want != (err == nil) {
 					t.Fatalf("%v: oracle says %v, checker says %v\n%s", ids, want, err, w)
 				}
@@ -147,7 +147,7 @@ func TestCheckerRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range tests {
-		err := r.Judge(context.Background(), s.request, strings.Fields(test.selected))
+		err := r.Evaluate(context.Background(), s.request, strings.Fields(test.selected))
 		if got := errorText(err); test.want == "" && err != nil || !strings.HasPrefix(got, test.want) {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}

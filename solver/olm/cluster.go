@@ -246,7 +246,7 @@ func (c *cluster) tryWithout(ctx context.Context, all []holder) (string, error) 
 		if h.entry.isInstalled() {
 			continue
 		}
-		q := &query{Resolver: c.Resolver, req: h.space.req, bars: &bars{banned: map[string]bool{h.entry.name: true}}}
+		q := &query{Resolver: c.Resolver, req: h.space.req, exclusions: &exclusions{banned: map[string]bool{h.entry.name: true}}}
 		if err := q.read(ctx); err != nil {
 			return "", err
 		}

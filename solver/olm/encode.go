@@ -161,7 +161,7 @@ func (q *query) refusal(e *entry) string {
 			return "may not be chosen: " + text
 		}
 	}
-	return q.bars.against(e)
+	return q.exclusions.against(e)
 }
 
 // candidatesFor lists what can meet a requirement of e, the most wanted first:

@@ -12,14 +12,14 @@ import (
 
 // explainer turns the constraints of a core into findings.
 type explainer struct {
-	ctx    context.Context
-	q      *query
-	needs  map[*entry][]*bundleNeeds
-	bars   map[*entry]string   // why an operator is refused by itself
-	unique []solver.Constraint // which operators cannot stand together
-	askers map[*entry][]any    // the constraints of the core that an operator would serve
-	told   map[*entry]bool
-	brief  bool // leave out what excludes what: it is told of apart
+	ctx        context.Context
+	q          *query
+	needs      map[*entry][]*bundleNeeds
+	exclusions map[*entry]string   // why an operator is refused by itself
+	unique     []solver.Constraint // which operators cannot stand together
+	askers     map[*entry][]any    // the constraints of the core that an operator would serve
+	told       map[*entry]bool
+	brief      bool // leave out what excludes what: it is told of apart
 }
 
 // inQuestion asks for the operator that an explanation is about, chosenBefore
@@ -30,7 +30,7 @@ type (
 )
 
 func newExplainer(ctx context.Context, q *query, core []solver.Constraint) *explainer {
-	x := &explainer{ctx: ctx, q: q, needs: make(map[*entry][]*bundleNeeds), bars: make(map[*entry]string),
+	x := &explainer{ctx: ctx, q: q, needs: make(map[*entry][]*bundleNeeds), exclusions: make(map[*entry]string),
 		askers: make(map[*entry][]any), told: make(map[*entry]bool)}
 	ask := func(why any, entries ...*entry) {
 		for _, e := range entries {
@@ -47,7 +47,7 @@ func newExplainer(ctx context.Context, q *query, core []solver.Constraint) *expl
 			x.needs[why.by] = append(x.needs[why.by], why)
 			ask(why, why.candidates...)
 		case *refused:
-			x.bars[why.entry] = why.text
+			x.exclusions[why.entry] = why.text
 		case *onePackage, *oneProvider, *replacement, *exclusion:
 			x.unique = append(x.unique, c)
 		}
@@ -134,7 +134,7 @@ func (x *explainer) describe(e *entry, asker any) []Finding {
 	}
 	x.told[e] = true
 	var out []Finding
-	if text, ok := x.bars[e]; ok {
+	if text, ok := x.exclusions[e]; ok {
 		out = append(out, Finding{Text: text})
 	}
 	for _, n := range x.needs[e] {

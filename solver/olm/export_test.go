@@ -24,8 +24,8 @@ func (r *Resolver) Selection(ctx context.Context, req *Request) ([]string, error
 	return ids, nil
 }
 
-// Judge runs the checker on a selection given by ids.
-func (r *Resolver) Judge(ctx context.Context, req *Request, ids []string) error {
+// Evaluate runs the checker on a selection given by ids.
+func (r *Resolver) Evaluate(ctx context.Context, req *Request, ids []string) error {
 	q, err := r.begin(ctx, req)
 	if err != nil {
 		return err

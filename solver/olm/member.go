@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/group"
 )
 
-// Member returns the operator as its group sees it, see [group.Judge]. The APIs
+// Member returns the operator as its group sees it, see [group.Evaluate]. The APIs
 // that it owns are those of its spec: CRDs, then API services. A CRD whose name
 // is not PLURAL.GROUP is an error.
 func (c *ClusterServiceVersion) Member() (group.Operator, error) {

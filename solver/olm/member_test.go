@@ -26,11 +26,11 @@ func TestMember(t *testing.T) {
 		ObjectMeta: group.ObjectMeta{Name: "g", Namespace: "ops"},
 		Status:     group.Status{Namespaces: []string{group.AllNamespaces}},
 	}}
-	if v := group.Judge(&op, groups); v.Reason != group.ReasonUnsupportedOperatorGroup {
+	if v := group.Evaluate(&op, groups); v.Reason != group.ReasonUnsupportedOperatorGroup {
 		t.Errorf("all namespaces: %+v", v)
 	}
 	groups[0].Status.Namespaces = []string{"ops"}
-	if v := group.Judge(&op, groups); v.Phase != "Pending" {
+	if v := group.Evaluate(&op, groups); v.Phase != "Pending" {
 		t.Errorf("its own namespace: %+v", v)
 	}
 	csv.Spec.CustomResourceDefinitions.Owned[0].Name = "eagles"

@@ -212,7 +212,7 @@ func (n *encoding) parts() []*query {
 	part := func(v solver.Var) *query {
 		p := byRoot[find(v)]
 		if p == nil || v == 0 { // 0: a subscription that nothing can serve
-			p = &query{Resolver: n.q.Resolver, req: n.q.req, sources: n.q.sources, bars: n.q.bars, named: n.q.named, known: n.q.known, left: n.q.left}
+			p = &query{Resolver: n.q.Resolver, req: n.q.req, sources: n.q.sources, exclusions: n.q.exclusions, named: n.q.named, known: n.q.known, left: n.q.left}
 			byRoot[find(v)] = p
 			parts = append(parts, p)
 		}

@@ -13,17 +13,17 @@ import (
 // query is one resolution under way.
 type query struct {
 	*Resolver
-	req       *Request
-	sources   []*source // in order of preference
-	installed []*entry  // by name
-	subs      []*subscription
-	warnings  []Warning
-	bars      *bars                  // what a question bars, or nil
-	left      map[*ChannelError]bool // channels without an order that were left out
-	named     map[string]bool        // packages that alone should move, or nil: all
-	spare     bool                   // whether subscriptions may be left out, see serveMost
-	waived    map[*need]bool         // requirements that are taken for met, for a trial
-	known     map[string]*entry      // installed operators, by name, that were read before, or nil
+	req        *Request
+	sources    []*source // in order of preference
+	installed  []*entry  // by name
+	subs       []*subscription
+	warnings   []Warning
+	exclusions *exclusions            // what a question exclusions, or nil
+	left       map[*ChannelError]bool // channels without an order that were left out
+	named      map[string]bool        // packages that alone should move, or nil: all
+	spare      bool                   // whether subscriptions may be left out, see serveMost
+	waived     map[*need]bool         // requirements that are taken for met, for a trial
+	known      map[string]*entry      // installed operators, by name, that were read before, or nil
 }
 
 // subscription is a subscription with what it may be served by.

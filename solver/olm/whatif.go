@@ -137,11 +137,11 @@ func (b *Base) WhatIf(ctx context.Context, s *Supposition) (*Effect, error) {
 	if err != nil {
 		return nil, err
 	}
-	bars, err := s.bars()
+	exclusions, err := s.exclusions()
 	if err != nil {
 		return nil, err
 	}
-	q := &query{Resolver: r, req: req, bars: bars, known: b.known}
+	q := &query{Resolver: r, req: req, exclusions: exclusions, known: b.known}
 	if err := q.read(ctx); err != nil {
 		return nil, err
 	}
@@ -245,9 +245,9 @@ func (r *Resolver) with(catalogs []Source, without []SourceKey) (*Resolver, erro
 	return &Resolver{opts: r.opts, sources: all, needs: r.needs}, nil
 }
 
-// bars returns what a supposition takes out of the choice.
-func (s *Supposition) bars() (*bars, error) {
-	b := &bars{banned: make(map[string]bool), pins: make(map[string]pin)}
+// exclusions returns what a supposition takes out of the choice.
+func (s *Supposition) exclusions() (*exclusions, error) {
+	b := &exclusions{banned: make(map[string]bool), pins: make(map[string]pin)}
 	for _, name := range s.Ban {
 		b.banned[name] = true
 	}

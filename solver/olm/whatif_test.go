@@ -66,8 +66,8 @@ func drawGuess(b *batch, w *world, rnd *rand.Rand) *guess {
 	return g
 }
 
-// bars reports whether the guess forbids a bundle.
-func (g *guess) bars(pkg, name string, version int, installed bool) bool {
+// exclusions reports whether the guess forbids a bundle.
+func (g *guess) exclusions(pkg, name string, version int, installed bool) bool {
 	v, pinned := g.pins[pkg]
 	return slices.Contains(g.bans, name) && !installed || pinned && v != version
 }
@@ -119,7 +119,7 @@ func TestWhatIf(t *testing.T) {
 func (g *guess) compare(t *testing.T, e *olm.Effect) {
 	t.Helper()
 	o := newOracle(g.w)
-	o.bar = func(x *option) bool { return g.bars(x.pkgName, x.bundle.name, x.bundle.version, x.entry == nil) }
+	o.bar = func(x *option) bool { return g.exclusions(x.pkgName, x.bundle.name, x.bundle.version, x.entry == nil) }
 	selected, ok := o.best()
 	got := []string{}
 	if e.Resolution != nil {
@@ -134,7 +134,7 @@ func (g *guess) compare(t *testing.T, e *olm.Effect) {
 		return // a pin concerns what is installed, too, and no option does that
 	}
 	cold, err := olm.Resolve(context.Background(), g.sources, g.w.request(), &olm.Options{Forbid: func(c olm.Candidate) string {
-		if g.bars(c.Package, c.Name, 0, false) {
+		if g.exclusions(c.Package, c.Name, 0, false) {
 			return "the question bans it"
 		}
 		return ""

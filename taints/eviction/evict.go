@@ -124,7 +124,7 @@ func (e *evictor) allowed(d *due) bool {
 	for _, i := range e.index.Of(d.pod, nil) {
 		of = append(of, e.index.At(i))
 	}
-	verdict := object.JudgeEviction(d.pod, of...)
+	verdict := object.EvaluateEviction(d.pod, of...)
 	if verdict == object.EvictionAllowed {
 		of[0].Status.DisruptionsAllowed--
 	}

@@ -102,7 +102,7 @@ func (b *storyBudgets) refuse(p *fairlead.Pod) []string {
 		of = append(of, b.index.At(i))
 		names = append(names, b.index.At(i).ObjectMeta.String())
 	}
-	if object.JudgeEviction(p, of...).Allows() {
+	if object.EvaluateEviction(p, of...).Allows() {
 		return nil
 	}
 	return names

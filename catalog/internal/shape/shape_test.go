@@ -79,5 +79,5 @@ func TestForms(t *testing.T) {
 func conforms(typ string, value []byte) (quick, careful bool) {
 	s := shape.Properties()[typ]
 	tree := doc.Tree(value)
-	return s.Conforms(value), tree != nil && s.Misfit(tree) == nil
+	return s.Conforms(value), tree != nil && s.Mismatch(tree) == nil
 }

@@ -166,7 +166,7 @@ func (c *call) helpStranded(before *catalog.Catalog, show bool) error {
 	if err != nil {
 		return err
 	}
-	report, err := release.Judge(c.Context, before, after, &release.Options{Resolver: &reach.Resolver{}})
+	report, err := release.Evaluate(c.Context, before, after, &release.Options{Resolver: &reach.Resolver{}})
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func releaseGate(c *call) error {
 	if err != nil {
 		return err
 	}
-	report, err := release.Judge(c.Context, before, after, &release.Options{Resolver: &reach.Resolver{}})
+	report, err := release.Evaluate(c.Context, before, after, &release.Options{Resolver: &reach.Resolver{}})
 	if err != nil {
 		return err
 	}

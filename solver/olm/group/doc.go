@@ -4,7 +4,7 @@
 // it: annotations, cluster roles, copies of its CSV.
 //
 // An [OperatorGroup] selects namespaces ([OperatorGroup.Targets]); the operators
-// installed in its own namespace are to watch those. [Judge] says what that
+// installed in its own namespace are to watch those. [Evaluate] says what that
 // means for one [Operator]: whether it fails, for which [Reason] and how that is
 // fixed, and what becomes of the group's list of APIs. [OperatorGroup.Sync]
 // clears that list when operators go.

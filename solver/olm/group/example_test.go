@@ -30,7 +30,7 @@ func ExampleOperatorGroup_Targets() {
 
 // Two groups watch the same namespace; the second operator fails, and hears
 // what would help.
-func ExampleJudge() {
+func ExampleEvaluate() {
 	groups := []group.OperatorGroup{
 		{
 			ObjectMeta: group.ObjectMeta{Name: "global", Namespace: "operators", Annotations: map[string]string{
@@ -50,7 +50,7 @@ func ExampleJudge() {
 			Plural: "prometheuses",
 		}},
 	}
-	v := group.Judge(&prometheus, groups)
+	v := group.Evaluate(&prometheus, groups)
 	fmt.Println(v.Phase, v.Reason)
 	fmt.Println(v.Message)
 	// Output:

@@ -43,7 +43,7 @@ func TestScripts(t *testing.T) {
 				if c.Has("until") {
 					return w.settle()
 				}
-				return printVerdict(group.Judge(&w.operators[0], w.groups))
+				return printVerdict(group.Evaluate(&w.operators[0], w.groups))
 			case "annotations":
 				return pairs(w.groups[0].MemberAnnotations(&w.operators[0]))
 			case "copies":
@@ -207,7 +207,7 @@ func (w *world) settle() string {
 		changed := false
 		for i := range w.operators {
 			op := &w.operators[i]
-			v := group.Judge(op, w.groups)
+			v := group.Evaluate(op, w.groups)
 			if v.Annotate {
 				v.Group.Annotations[group.ProvidedAPIsAnnotation] = v.Annotation.String()
 				changed = true

@@ -44,7 +44,7 @@ func (s *stepper) judge(c *CSV) group.Verdict {
 	if err != nil {
 		return group.Verdict{Reason: ReasonInvalidCRDName, Message: err.Error()}
 	}
-	v := group.Judge(&op, s.groups)
+	v := group.Evaluate(&op, s.groups)
 	if v.Annotate {
 		setProvided(v.Group, v.Annotation)
 	}

@@ -54,7 +54,7 @@ func ExampleResolver_Reach() {
 
 // A release that takes away what others require does not pass.
 func ExampleResolver() {
-	report, err := release.Judge(context.Background(), open(shop+till), files(shop), &release.Options{Resolver: &reach.Resolver{}})
+	report, err := release.Evaluate(context.Background(), open(shop+till), files(shop), &release.Options{Resolver: &reach.Resolver{}})
 	if err != nil {
 		fmt.Println(err)
 		return

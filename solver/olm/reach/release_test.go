@@ -177,7 +177,7 @@ func TestReleases(t *testing.T) {
 				return
 			}
 			files := changed(r, before)
-			report, err := release.Judge(ctx, before, files, &release.Options{Resolver: &reach.Resolver{}})
+			report, err := release.Evaluate(ctx, before, files, &release.Options{Resolver: &reach.Resolver{}})
 			if err != nil {
 				t.Fatal(err)
 			}

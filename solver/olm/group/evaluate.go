@@ -103,7 +103,7 @@ type Verdict struct {
 	Phase string
 }
 
-// Judge says what the groups of a cluster mean for an operator:
+// Evaluate says what the groups of a cluster mean for an operator:
 //
 //  1. A copy is left alone.
 //  2. Its namespace must have exactly one group.
@@ -117,7 +117,7 @@ type Verdict struct {
 //
 // The group's status.namespaces must hold what Targets gives. Nothing that is
 // passed in is changed.
-func Judge(op *Operator, groups []OperatorGroup) Verdict {
+func Evaluate(op *Operator, groups []OperatorGroup) Verdict {
 	if op.Copied() {
 		return Verdict{}
 	}

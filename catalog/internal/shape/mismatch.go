@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// Misfit is a part of a value that is not of its shape.
-type Misfit struct {
+// Mismatch is a part of a value that is not of its shape.
+type Mismatch struct {
 	At     *doc.Value // the part
 	path   []string   // names of the fields that lead to it
 	want   *Shape
@@ -20,15 +20,15 @@ type Misfit struct {
 	text   string // a fault that is not one of type
 }
 
-// Misfit returns the part of a value that opm finds at fault, nil if it takes
+// Mismatch returns the part of a value that opm finds at fault, nil if it takes
 // the value. opm writes objects again with their members sorted before it
 // decodes them, and reports the first.
-func (s *Shape) Misfit(v *doc.Value) *Misfit {
-	return s.find(v, &Misfit{})
+func (s *Shape) Mismatch(v *doc.Value) *Mismatch {
+	return s.find(v, &Mismatch{})
 }
 
-func (s *Shape) find(v *doc.Value, m *Misfit) *Misfit {
-	here := &Misfit{At: v, path: m.path, want: s, within: m.within}
+func (s *Shape) find(v *doc.Value, m *Mismatch) *Mismatch {
+	here := &Mismatch{At: v, path: m.path, want: s, within: m.within}
 	if s.Kind == Any || v.Kind == 'n' {
 		return nil
 	}
@@ -62,7 +62,7 @@ func (s *Shape) find(v *doc.Value, m *Misfit) *Misfit {
 	return nil
 }
 
-func (s *Shape) findMember(v *doc.Value, m *Misfit) *Misfit {
+func (s *Shape) findMember(v *doc.Value, m *Mismatch) *Mismatch {
 	members := make([]*doc.Value, len(v.Members))
 	for i := range v.Members {
 		members[i] = &v.Members[i]
@@ -73,7 +73,7 @@ func (s *Shape) findMember(v *doc.Value, m *Misfit) *Misfit {
 		if s.Kind == Object {
 			field := s.Field([]byte(c.Key))
 			_, within, _ := strings.Cut(s.Name, ".")
-			elem, inner = field.Shape, &Misfit{path: append(slices.Clone(m.path), cmp.Or(field.Name, c.Key)), within: within}
+			elem, inner = field.Shape, &Mismatch{path: append(slices.Clone(m.path), cmp.Or(field.Name, c.Key)), within: within}
 		}
 		if bad := elem.find(c, inner); bad != nil {
 			return bad
@@ -109,7 +109,7 @@ func (s *Shape) goName() string {
 }
 
 // OPM returns the words of the decoder that opm uses.
-func (m *Misfit) OPM() string {
+func (m *Mismatch) OPM() string {
 	if m.text != "" {
 		return m.text
 	}
@@ -127,7 +127,7 @@ func (m *Misfit) OPM() string {
 }
 
 // String returns our words.
-func (m *Misfit) String() string {
+func (m *Mismatch) String() string {
 	what := strings.Join(m.path, ".")
 	if m.text != "" {
 		return what + ": " + m.text
@@ -140,7 +140,7 @@ func (m *Misfit) String() string {
 }
 
 // Hint says how to fix it.
-func (m *Misfit) Hint() string {
+func (m *Mismatch) Hint() string {
 	switch {
 	case m.text != "":
 		return "encode the manifest again, in base64"

@@ -7,17 +7,17 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// line is the entries of a channel as validation sees them: a chain of
+// chain is the entries of a channel as validation sees them: a chain of
 // replaces from the head, and entries that others skip.
-type line struct {
+type chain struct {
 	ch      *catalog.Channel
 	entries map[string]*catalog.Entry
 	order   []string // names of entries as they are written
 	chain   []string // entries on the chain from the head, head first
 }
 
-func newLine(ch *catalog.Channel) *line {
-	l := &line{ch: ch, entries: map[string]*catalog.Entry{}}
+func newChain(ch *catalog.Channel) *chain {
+	l := &chain{ch: ch, entries: map[string]*catalog.Entry{}}
 	for i := range ch.Entries() {
 		e := &ch.Entries()[i]
 		if l.entries[e.Name] == nil {
@@ -31,7 +31,7 @@ func newLine(ch *catalog.Channel) *line {
 	return l
 }
 
-func (l *line) all() map[string]bool {
+func (l *chain) all() map[string]bool {
 	all := map[string]bool{}
 	for name := range l.entries {
 		all[name] = true
@@ -43,7 +43,7 @@ func (l *line) all() map[string]bool {
 // chain, all between the highest wanted one, or the head if that is wanted,
 // and the lowest; and of each skipped entry one that skips it, which lies
 // higher.
-func (l *line) close(wanted map[string]bool) map[string]bool {
+func (l *chain) close(wanted map[string]bool) map[string]bool {
 	kept := map[string]bool{}
 	first, last := -1, -1
 	var keep func(name string)
@@ -81,7 +81,7 @@ func (l *line) close(wanted map[string]bool) map[string]bool {
 }
 
 // top returns the head of the channel.
-func (l *line) top() string {
+func (l *chain) top() string {
 	if len(l.chain) == 0 {
 		return ""
 	}
@@ -90,7 +90,7 @@ func (l *line) top() string {
 
 // settle removes from kept what keeps it from being a valid channel, and
 // returns what it removed and why. Each turn removes at least one entry.
-func (l *line) settle(kept map[string]bool) map[string]string {
+func (l *chain) settle(kept map[string]bool) map[string]string {
 	removed := map[string]string{}
 	remove := func(name, why string) {
 		delete(kept, name)
@@ -135,12 +135,12 @@ func (l *line) settle(kept map[string]bool) map[string]string {
 	return removed
 }
 
-func (l *line) compare(a, b string) int {
+func (l *chain) compare(a, b string) int {
 	return semverx.Tolerant(l.ch.Package().Version(a)).Compare(semverx.Tolerant(l.ch.Package().Version(b)))
 }
 
 // part returns the entries in set, in their order.
-func (l *line) part(set map[string]bool) []catalog.Entry {
+func (l *chain) part(set map[string]bool) []catalog.Entry {
 	var list []catalog.Entry
 	for _, name := range l.order {
 		if set[name] {
@@ -152,7 +152,7 @@ func (l *line) part(set map[string]bool) []catalog.Entry {
 
 // chainOf returns the entries in set on the chain of replaces from head, and
 // whether it runs in a circle.
-func (l *line) chainOf(set map[string]bool, head string) (chain []string, circle bool) {
+func (l *chain) chainOf(set map[string]bool, head string) (chain []string, circle bool) {
 	names, round := catalog.Chain(l.part(set), head)
 	for _, name := range names {
 		if set[name] {
@@ -163,7 +163,7 @@ func (l *line) chainOf(set map[string]bool, head string) (chain []string, circle
 }
 
 // head returns the highest of the heads in set.
-func (l *line) head(set map[string]bool) (string, semverx.Version) {
+func (l *chain) head(set map[string]bool) (string, semverx.Version) {
 	heads := catalog.Heads(l.part(set))
 	if len(heads) == 0 {
 		return "", semverx.Version{}

@@ -23,29 +23,29 @@ const (
 	Invalid           Filter = "Invalid"           // the pod's demands cannot be read, so it fits nowhere
 )
 
-// Misfit is one reason why a pod does not fit on a node.
-type Misfit struct {
+// Reason is one reason why a pod does not fit on a node.
+type Reason struct {
 	Filter  Filter `json:"filter"`  // which question was answered no
 	Message string `json:"message"` // why, in words
 }
 
-// Judge returns why a pod like this one does not fit on a node now: for each
+// Evaluate returns why a pod like this one does not fit on a node now: for each
 // filter that says no its first reason, in the order of the filters. It is empty
 // if the pod fits. If the pod itself is in the cluster it counts as there, so take
 // it out first. A node that is not there takes nothing.
 //
 // The cost is that of Fits, plus that of the words.
-func (c *Cluster) Judge(p *fairlead.Pod, name string) []Misfit {
+func (c *Cluster) Evaluate(p *fairlead.Pod, name string) []Reason {
 	at, ok := c.byName[name]
 	if !ok {
-		return []Misfit{{Invalid, "there is no node " + name}}
+		return []Reason{{Invalid, "there is no node " + name}}
 	}
 	k, n := c.classOf(p), c.nodes[at]
 	if k.err != nil {
-		return []Misfit{{Invalid, k.err.Error()}}
+		return []Reason{{Invalid, k.err.Error()}}
 	}
-	var all []Misfit
-	no := func(f Filter, format string, args ...any) { all = append(all, Misfit{f, fmt.Sprintf(format, args...)}) }
+	var all []Reason
+	no := func(f Filter, format string, args ...any) { all = append(all, Reason{f, fmt.Sprintf(format, args...)}) }
 	if closed(k.spec, n.Node, c.options.ComparisonOperators) {
 		no(NodeUnschedulable, "the node is cordoned")
 	}
@@ -71,7 +71,7 @@ func (c *Cluster) Judge(p *fairlead.Pod, name string) []Misfit {
 	return all
 }
 
-// Fits reports whether a pod like this one fits on a node now: whether Judge
+// Fits reports whether a pod like this one fits on a node now: whether Evaluate
 // finds nothing. The first question about pods that ask the same, after nodes
 // have changed, goes through all pods if they have demands on each other;
 // later ones cost what has changed since.

@@ -14,7 +14,7 @@ type part struct {
 // a constraint that cannot be broken by what is reached joins nothing. When ctx
 // ends, the parts are of no use.
 func parts(ctx context.Context, x *index) []part {
-	reached := cone(ctx, x)
+	reached := reachable(ctx, x)
 	return cut(ctx, x, reached, func(k *indexed) bool { return matters(x, k, reached) })
 }
 
@@ -137,8 +137,8 @@ func (x *index) anyReached(k *indexed, reached []bool) Var {
 	return 0
 }
 
-// cone finds the variables that can come to be selected.
-func cone(ctx context.Context, x *index) (reached []bool) {
+// reachable finds the variables that can come to be selected.
+func reachable(ctx context.Context, x *index) (reached []bool) {
 	reached = make([]bool, len(x.banned))
 	left := make([]int32, len(x.cons)) // denials reached
 	var found []Var

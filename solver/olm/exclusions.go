@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// bars are what a question takes out of the choice. A nil *bars takes nothing.
-type bars struct {
+// exclusions are what a question takes out of the choice. A nil *exclusions takes nothing.
+type exclusions struct {
 	banned map[string]bool // names of bundles
 	pins   map[string]pin  // by package
 }
@@ -36,7 +36,7 @@ func (p pin) allows(e *entry) bool {
 
 // against says, after the name of an operator, what a question has against it,
 // or "". A ban does not concern what is installed already, a pin does.
-func (b *bars) against(e *entry) string {
+func (b *exclusions) against(e *entry) string {
 	if b == nil {
 		return ""
 	}
