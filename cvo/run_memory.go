@@ -125,6 +125,27 @@ func (b *MemBackend) SetCluster(name string, spec Spec, own Release) {
 	c.version.Spec, c.own = spec, own
 }
 
+// Ask has an administrator ask a cluster for the release of a version, whose image was
+// told by SetRelease.
+func (b *MemBackend) Ask(name, version string) error {
+	b.lock()
+	defer b.all.Unlock()
+	c := b.clusters[name]
+	if c == nil {
+		return Refuse(ClassNotFound, fmt.Errorf("there is no cluster %q", name))
+	}
+	for _, image := range slices.Sorted(maps.Keys(b.releases)) {
+		if p := b.releases[image].payload; p != nil && p.Release.Version == version {
+			if old := c.version.Spec.DesiredUpdate; old == nil || old.Version != version || old.Image != image {
+				c.version.Generation++
+				c.version.Spec.DesiredUpdate = &Update{Version: version, Image: image}
+			}
+			return nil
+		}
+	}
+	return Refuse(ClassNotFound, fmt.Errorf("no image of release %s is known", version))
+}
+
 // SetStatus sets the status of a cluster's version, such as updates that are
 // available.
 func (b *MemBackend) SetStatus(name string, change func(*Status)) {

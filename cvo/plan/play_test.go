@@ -29,10 +29,7 @@ func TestPlayedWithFaults(t *testing.T) {
 func played(t *testing.T, seed uint64, faults bool) {
 	y := newStage(t, seed, faults)
 	for range 12 * 30 { // it begins with a cluster at rest
-		y.c.Run()
-		y.release()
-		y.machineConfigs()
-		y.agents()
+		y.cluster()
 		y.clock.Set(y.clock.Now().Add(10 * time.Second))
 	}
 	y.goal = plan.Goal{Release: "4.20.3", PauseWorkers: true}
@@ -71,7 +68,7 @@ func played(t *testing.T, seed uint64, faults bool) {
 	if h := cv.Status.History[0]; h.Version != "4.20.3" || h.State != cvo.Completed {
 		t.Errorf("the cluster runs %s, %s", h.Version, h.State)
 	}
-	for _, pool := range y.pools {
+	for _, pool := range y.pools.List() {
 		if y.configs[pool.Status.Configuration.Name] != "4.20.3" || pool.Spec.Paused {
 			t.Errorf("pool %s runs %s, paused: %v", pool.Name, pool.Status.Configuration.Name, pool.Spec.Paused)
 		}

@@ -75,6 +75,17 @@ func (b *MemBackend) World(pool string) *World {
 	return b.world(pool)
 }
 
+// List returns the pools, by name. The caller owns them.
+func (b *MemBackend) List() []Pool {
+	b.lock()
+	defer b.all.Unlock()
+	var all []Pool
+	for _, p := range cluster.Refs(b.all, pools()) {
+		all = append(all, clone(&p.world).Pool)
+	}
+	return all
+}
+
 // world returns a copy of a pool with its nodes.
 func (b *MemBackend) world(pool string) *World {
 	p := cluster.Ref(b.all, pools(), pool)
