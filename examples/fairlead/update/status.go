@@ -2,25 +2,18 @@ package update
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/examples/internal/args"
-	"github.com/fairlead/fairlead/examples/internal/dump"
 	"github.com/fairlead/fairlead/examples/internal/page"
-	"github.com/fairlead/fairlead/internal/doc"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -34,17 +27,6 @@ func statusCommand() *args.Command {
 		Run: status,
 	}
 }
-
-// dumpHelp says what a dump is.
-const dumpHelp = `DIR is a must-gather as it is unpacked, or a directory with what kubectl get -o yaml prints of
-ClusterVersions, ClusterOperators, MachineConfigPools, MachineConfigs and Nodes, and a file alerts.json.
-PREFIX stands for files of a cluster:
-  PREFIX-cv.yaml     the ClusterVersion; the others may be missing
-  PREFIX-co.yaml     the ClusterOperators
-  PREFIX-mcp.yaml    the MachineConfigPools, and -mc.yaml the MachineConfigs
-  PREFIX-node.yaml   the Nodes
-  PREFIX-alerts.json what Prometheus answers to /api/v1/alerts
-`
 
 func status(c *args.Call) error {
 	form := c.Choice("o", "text", "json")
@@ -76,164 +58,6 @@ func status(c *args.Call) error {
 		return args.ErrFindings
 	}
 	return err
-}
-
-// parts of a dump: the kinds, the files of a prefix, and how they are read.
-func parts(d *cvo.Dump) []part {
-	return []part{
-		{"cv", "ClusterVersion", func() {}, func(m json.RawMessage) error {
-			d.Version = new(cvo.ClusterVersion)
-			return json.Unmarshal(m, d.Version)
-		}},
-		{"co", "ClusterOperator", func() { d.Operators = append([]cvo.ClusterOperator{}, d.Operators...) }, add(&d.Operators)},
-		{"mcp", "MachineConfigPool", func() { d.Pools = append([]cvo.Pool{}, d.Pools...) }, add(&d.Pools)},
-		{"node", "Node", func() { d.Nodes = append([]fairlead.Node{}, d.Nodes...) }, add(&d.Nodes)},
-		{"mc", "MachineConfig", func() {
-			if d.Configs == nil {
-				d.Configs = map[string]string{}
-			}
-		}, func(m json.RawMessage) error {
-			var config struct {
-				Metadata cvo.ObjectMeta `json:"metadata"`
-			}
-			err := json.Unmarshal(m, &config)
-			d.Configs[config.Metadata.Name] = config.Metadata.Annotations["machineconfiguration.openshift.io/release-image-version"]
-			return err
-		}},
-	}
-}
-
-type part struct {
-	suffix, kind string
-	begin        func() // notes that the part was looked at
-	read         func(json.RawMessage) error
-}
-
-// readDump reads what was written down of a cluster.
-func readDump(name string) (*cvo.Dump, error) {
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return readDirectory(name)
-	}
-	d := &cvo.Dump{}
-	for _, p := range parts(d) {
-		file := name + "-" + p.suffix + ".yaml"
-		err := readItems(file, func(kind string) (*part, error) {
-			if kind != p.kind && kind != "" {
-				return nil, fmt.Errorf("it holds an object of kind %q; only such of kind %s belong there", kind, p.kind)
-			}
-			return &p, nil
-		})
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && p.suffix != "cv":
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, unread(err, file, "PREFIX stands for the files PREFIX-cv.yaml with the ClusterVersion, and if they are there PREFIX-co.yaml, -mcp.yaml, -mc.yaml, -node.yaml and -alerts.json; or name a directory")
-		case err != nil:
-			return nil, err
-		}
-	}
-	if d.Version == nil {
-		return nil, fmt.Errorf("%s-cv.yaml: it holds no ClusterVersion; write what kubectl get clusterversion version -o yaml prints", name)
-	}
-	var err error
-	d.Alerts, err = dump.Alerts(name + "-alerts.json")
-	return d, err
-}
-
-// readDirectory reads all objects of the kinds of a dump below a directory, but
-// for what is in namespaces: a must-gather holds much there.
-func readDirectory(dir string) (*cvo.Dump, error) {
-	d := &cvo.Dump{}
-	all, found := parts(d), 0
-	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
-		switch ext := filepath.Ext(name); {
-		case err != nil:
-			return err
-		case entry.IsDir() && entry.Name() == "namespaces":
-			return filepath.SkipDir
-		case entry.IsDir(), !entry.Type().IsRegular():
-			return nil
-		case entry.Name() == "alerts.json":
-			d.Alerts, err = dump.Alerts(name)
-			return err
-		case ext != ".yaml" && ext != ".yml" && ext != ".json":
-			return nil
-		}
-		return readItems(name, func(kind string) (*part, error) {
-			for k := range all {
-				if all[k].kind == kind {
-					found++
-					return &all[k], nil
-				}
-			}
-			return nil, nil
-		})
-	})
-	if err == nil && found == 0 {
-		err = fmt.Errorf("%s: no file below it holds a ClusterVersion, ClusterOperator, MachineConfigPool, MachineConfig or Node", dir)
-	}
-	return d, err
-}
-
-func add[T any](list *[]T) func(json.RawMessage) error {
-	return func(m json.RawMessage) error {
-		var item T
-		err := json.Unmarshal(m, &item)
-		*list = append(*list, item)
-		return err
-	}
-}
-
-// readItems reads the objects of a file, taking lists apart, by the part that is
-// found for their kind; nil leaves them out. Items of lists may lack a kind.
-func readItems(name string, of func(kind string) (*part, error)) error {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	in := doc.NewReader(bytes.NewReader(text), name, doc.Limits{})
-	in.YAML11()
-	for {
-		d, err := in.Next()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		var list struct {
-			Kind  string            `json:"kind"`
-			Items []json.RawMessage `json:"items"`
-		}
-		if err := json.Unmarshal(d.JSON, &list); err != nil {
-			return fmt.Errorf("%s: %w", d.Start, err)
-		}
-		items, kindOf := list.Items, strings.TrimSuffix(list.Kind, "List")
-		if list.Kind == "" || !strings.HasSuffix(list.Kind, "List") {
-			items = []json.RawMessage{d.JSON}
-		} else if p, err := of(kindOf); err == nil && p != nil {
-			p.begin() // the list may be empty
-		}
-		for _, item := range items {
-			var is struct {
-				Kind string `json:"kind"`
-			}
-			err := json.Unmarshal(item, &is)
-			if err != nil || is.Kind == "" && list.Kind == "" {
-				return fmt.Errorf("%s: it holds an object of kind %q; write what kubectl get -o yaml prints", d.Start, is.Kind)
-			}
-			p, err := of(cmp.Or(is.Kind, kindOf))
-			if err != nil {
-				return fmt.Errorf("%s: %w", d.Start, err)
-			}
-			if p == nil {
-				continue
-			}
-			p.begin()
-			if err := p.read(item); err != nil {
-				return fmt.Errorf("%s: %w", d.Start, err)
-			}
-		}
-	}
 }
 
 // The most that is printed without -v.

@@ -11,16 +11,25 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// Alerts reads what Prometheus answers to /api/v1/alerts. Where there is no such file the
-// list is nil: nobody has looked. Errors name the file.
+// Alerts reads what Prometheus answers to /api/v1/alerts, or to /api/v1/rules, which a
+// must-gather has. Where there is no such file the list is nil: nobody has looked. An
+// answer that is an error, or has neither alerts nor rules, is no list either. Errors
+// name the file.
 func Alerts(name string) ([]cvo.Alert, error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	var answer struct {
-		Data struct {
+		Status string `json:"status"`
+		Error  string `json:"error"`
+		Data   *struct {
 			Alerts []cvo.Alert `json:"alerts"`
+			Groups []struct {
+				Rules []struct {
+					Alerts []cvo.Alert `json:"alerts"`
+				} `json:"rules"`
+			} `json:"groups"`
 		} `json:"data"`
 	}
 	if err == nil {
@@ -29,8 +38,19 @@ func Alerts(name string) ([]cvo.Alert, error) {
 	if err == nil {
 		err = json.Unmarshal(text, &answer)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
+	case answer.Status == "error":
+		return nil, fmt.Errorf("%s: Prometheus answered with an error, %q; ask it once more, or remove the file", name, answer.Error)
+	case answer.Data == nil || answer.Data.Alerts == nil && answer.Data.Groups == nil:
+		return nil, fmt.Errorf("%s: it holds neither data.alerts nor data.groups; write what Prometheus answers to /api/v1/alerts, or remove the file", name)
 	}
-	return append([]cvo.Alert{}, answer.Data.Alerts...), nil
+	all := append([]cvo.Alert{}, answer.Data.Alerts...)
+	for _, group := range answer.Data.Groups {
+		for _, rule := range group.Rules {
+			all = append(all, rule.Alerts...)
+		}
+	}
+	return all, nil
 }

@@ -2,6 +2,7 @@
 package dump
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,8 +22,9 @@ type Object struct {
 }
 
 // Read hands over the objects of JSON or YAML documents, single ones and those of
-// lists, in their order. A list is handed over behind its objects, too, for an empty
-// one tells that there are none. Errors name the file, the document's place and the
+// lists, in their order. Items of a PodList that do not say what they are, are Pods. A
+// list is handed over behind its objects, too, for an empty one tells that there are
+// none. Errors name the file, the document's place and the
 // object.
 func Read(src io.Reader, file string, take func(Object) error) error {
 	r := doc.NewReader(src, file, doc.Limits{Size: 256 << 20, Nodes: 16 << 20})
@@ -35,14 +37,15 @@ func Read(src io.Reader, file string, take func(Object) error) error {
 		if err != nil {
 			return err
 		}
-		if err := each(document.JSON, take); err != nil {
+		if err := each(document.JSON, "", take); err != nil {
 			return fmt.Errorf("%s: %w", document.Start, err)
 		}
 	}
 }
 
-// each takes an object, or the items of a list.
-func each(raw json.RawMessage, take func(Object) error) error {
+// each takes an object, which is of a kind unless it says otherwise, or the items of
+// a list.
+func each(raw json.RawMessage, kind string, take func(Object) error) error {
 	var head struct {
 		Kind     string            `json:"kind"`
 		Metadata json.RawMessage   `json:"metadata"`
@@ -51,10 +54,10 @@ func each(raw json.RawMessage, take func(Object) error) error {
 	if err := json.Unmarshal(raw, &head); err != nil {
 		return err
 	}
-	o := Object{Kind: head.Kind, JSON: raw}
+	o := Object{Kind: cmp.Or(head.Kind, kind), JSON: raw}
 	if strings.HasSuffix(head.Kind, "List") {
 		for i, item := range head.Items {
-			if err := each(item, take); err != nil {
+			if err := each(item, strings.TrimSuffix(head.Kind, "List"), take); err != nil {
 				return fmt.Errorf("items[%d]: %w", i, err)
 			}
 		}

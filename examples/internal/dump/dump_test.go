@@ -17,6 +17,7 @@ kind: List
 items:
 - {kind: Pod, metadata: {namespace: shop, name: p}}
 - {kind: DaemonSetList, items: []}
+- {kind: PodList, items: [{metadata: {name: q}}]}
 `
 	var got []string
 	if err := dump.Read(strings.NewReader(text), "f", func(o dump.Object) error {
@@ -25,7 +26,7 @@ items:
 	}); err != nil {
 		t.Fatal(err)
 	}
-	if want := "Node n|Pod shop/p|DaemonSetList |List "; strings.Join(got, "|") != want {
+	if want := "Node n|Pod shop/p|DaemonSetList |Pod q|PodList |List "; strings.Join(got, "|") != want {
 		t.Errorf("%q, want %q", strings.Join(got, "|"), want)
 	}
 	var pods []fairlead.Pod

@@ -1,0 +1,239 @@
+package update
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/examples/internal/dump"
+)
+
+// dumpHelp says what a dump is.
+const dumpHelp = `DIR is a must-gather as it is unpacked, or a directory with what kubectl get -o yaml prints of
+ClusterVersions, ClusterOperators, MachineConfigPools, MachineConfigs and Nodes, and a file alerts.json.
+PREFIX stands for files of a cluster:
+  PREFIX-cv.yaml     the ClusterVersion; the others may be missing
+  PREFIX-co.yaml     the ClusterOperators
+  PREFIX-mcp.yaml    the MachineConfigPools, and -mc.yaml the MachineConfigs
+  PREFIX-node.yaml   the Nodes
+  PREFIX-alerts.json what Prometheus answers to /api/v1/alerts
+`
+
+// gathering is a dump that is being read.
+type gathering struct {
+	out   cvo.Dump
+	seen  map[string]origin // objects, by kind and name
+	parts []part
+
+	mentions *regexp.Regexp // finds the kinds of a dump in a text
+}
+
+// origin is where an object was read.
+type origin struct {
+	file, uid, version string
+	at                 int // its place in the list of its kind
+}
+
+// part is one kind of objects of a dump.
+type part struct {
+	suffix, kind string
+	put          func(o dump.Object, at int) error // at is the length of the list, or the place of what it replaces
+	length       func() int
+	begin        func() // notes that the part was looked at
+}
+
+func newGathering() *gathering {
+	g := &gathering{seen: map[string]origin{}}
+	d := &g.out
+	g.parts = []part{
+		{"cv", "ClusterVersion", func(o dump.Object, _ int) error {
+			d.Version = new(cvo.ClusterVersion)
+			return json.Unmarshal(o.JSON, d.Version)
+		}, func() int { return 0 }, func() {}},
+		listOf("co", "ClusterOperator", &d.Operators),
+		listOf("mcp", "MachineConfigPool", &d.Pools),
+		listOf("node", "Node", &d.Nodes),
+		{"mc", "MachineConfig", func(o dump.Object, _ int) error {
+			d.Configs[o.Meta.Name] = o.Meta.Annotations["machineconfiguration.openshift.io/release-image-version"]
+			return nil
+		}, func() int { return 0 }, func() {
+			if d.Configs == nil {
+				d.Configs = map[string]string{}
+			}
+		}},
+	}
+	var kinds []string
+	for _, p := range g.parts {
+		kinds = append(kinds, p.kind)
+	}
+	g.mentions = regexp.MustCompile(`\bkind["']?\s*:\s*["']?(` + strings.Join(kinds, "|") + `)(List)?\b`)
+	return g
+}
+
+// listOf is the part of a list.
+func listOf[T any](suffix, kind string, list *[]T) part {
+	return part{suffix, kind, func(o dump.Object, at int) error {
+		var item T
+		err := json.Unmarshal(o.JSON, &item)
+		*list = append((*list)[:at], append([]T{item}, (*list)[min(at+1, len(*list)):]...)...)
+		return err
+	}, func() int { return len(*list) }, func() {
+		if *list == nil {
+			*list = []T{}
+		}
+	}}
+}
+
+// readDump reads what was written down of a cluster.
+func readDump(name string) (*cvo.Dump, error) {
+	g := newGathering()
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return &g.out, g.directory(name)
+	}
+	for _, p := range g.parts {
+		file := name + "-" + p.suffix + ".yaml"
+		text, err := os.ReadFile(file)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && p.suffix != "cv":
+			continue
+		case err != nil:
+			return nil, unread(err, file, "PREFIX stands for the files PREFIX-cv.yaml with the ClusterVersion, and if they are there PREFIX-co.yaml, -mcp.yaml, -mc.yaml, -node.yaml and -alerts.json; or name a directory")
+		}
+		if err := g.read(text, file, p.kind); err != nil {
+			return nil, err
+		}
+	}
+	if g.out.Version == nil {
+		return nil, fmt.Errorf("%s-cv.yaml: it holds no ClusterVersion; write what kubectl get clusterversion version -o yaml prints", name)
+	}
+	return &g.out, g.alerts(name + "-alerts.json")
+}
+
+// mostOfFile is how large a file of a directory may be that is looked into.
+const mostOfFile = 256 << 20
+
+// directory reads all objects of the kinds of a dump below a directory, but for what
+// is in namespaces: a must-gather holds much there. A file that mentions none of the
+// kinds is no part of the dump.
+func (g *gathering) directory(dir string) error {
+	files := 0
+	var closed error // the first part of the directory that must not be read
+	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		switch ext := filepath.Ext(name); {
+		case errors.Is(err, fs.ErrPermission) && name != dir:
+			closed = cmp.Or(closed, err)
+			return fs.SkipDir
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == "namespaces":
+			return filepath.SkipDir
+		case entry.IsDir(), !entry.Type().IsRegular(), ext != ".yaml" && ext != ".yml" && ext != ".json":
+			return nil
+		}
+		if info, err := entry.Info(); err != nil || info.Size() > mostOfFile {
+			return err
+		}
+		files++
+		if is := entry.Name(); is == "alerts.json" || is == "rules.json" && filepath.Base(filepath.Dir(name)) == "prometheus" {
+			return g.alerts(name)
+		}
+		text, err := os.ReadFile(name)
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			closed = cmp.Or(closed, err)
+			return nil
+		case err != nil:
+			return err
+		}
+		if !g.mentions.Match(text) {
+			return nil
+		}
+		return g.read(text, name, "")
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(g.seen) == 0:
+		return fmt.Errorf("%s: looked for a ClusterVersion, ClusterOperator, MachineConfigPool, MachineConfig or Node in the files .yaml, .yml and .json below it (%d) and found none; name a must-gather as it is unpacked, "+
+			"or a directory with what kubectl get -o yaml prints: kubectl get clusterversion version -o yaml > DIR/cv.yaml, and so on", dir, files)
+	case closed != nil:
+		return unread(closed, dir, "let all of the dump be read, for what is missing may be what matters")
+	}
+	return nil
+}
+
+// read reads a file: only objects of a kind, or with an empty one all that belong to a
+// dump. What stands in several files, as in a must-gather, counts once.
+func (g *gathering) read(text []byte, file, only string) error {
+	return dump.Read(bytes.NewReader(text), file, func(o dump.Object) error {
+		o.Kind = cmp.Or(o.Kind, only) // items of a List may lack it
+		kind := strings.TrimSuffix(o.Kind, "List")
+		for _, p := range g.parts {
+			if p.kind == kind && (only == "" || only == kind) {
+				p.begin() // the list may be empty
+				if kind != o.Kind {
+					return nil
+				}
+				return g.take(&p, o, file)
+			}
+		}
+		if only == "" || o.Kind == "List" {
+			return nil
+		}
+		return fmt.Errorf("it holds an object of kind %q; only such of kind %s belong there", o.Kind, only)
+	})
+}
+
+// take takes an object, the newer one where it was read before.
+func (g *gathering) take(p *part, o dump.Object, file string) error {
+	is := origin{file, o.Meta.UID, o.Meta.ResourceVersion, p.length()}
+	key := p.kind + "/" + o.Meta.Name
+	before, known := g.seen[key]
+	if known {
+		if before.uid != is.uid && before.uid != "" && is.uid != "" {
+			return fmt.Errorf("there is another one of that name in %s, with another UID; name the directory of one cluster", before.file)
+		}
+		if is.at = before.at; !newer(is.version, before.version) {
+			return nil
+		}
+	}
+	g.seen[key] = is
+	return p.put(o, is.at)
+}
+
+// newer compares versions of one object, which are numbers.
+func newer(a, b string) bool {
+	x, err := strconv.ParseUint(a, 10, 64)
+	y, failed := strconv.ParseUint(b, 10, 64)
+	return err == nil && failed == nil && x > y
+}
+
+// alerts reads alerts; what two files tell of counts once.
+func (g *gathering) alerts(file string) error {
+	list, err := dump.Alerts(file)
+	if err != nil || list == nil {
+		return err
+	}
+	if g.out.Alerts == nil {
+		g.out.Alerts = []cvo.Alert{}
+	}
+	for _, a := range list {
+		if !slices.ContainsFunc(g.out.Alerts, func(b cvo.Alert) bool {
+			return maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations) && a.ActiveAt.Equal(b.ActiveAt)
+		}) {
+			g.out.Alerts = append(g.out.Alerts, a)
+		}
+	}
+	return nil
+}
