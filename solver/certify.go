@@ -23,7 +23,11 @@ func (s *Solution) Certificate(ctx context.Context) (*Certificate, error) {
 	if ctx.Err() != nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
-	return f.certify(s)
+	cert, err := f.certify(s)
+	if err == nil {
+		cert.Lemmas, _ = trim(f.cdcl.proof, nil, cert.Steps)
+	}
+	return cert, err
 }
 
 // A certifier replays the picks of a solution in a cdcl that logs what it
@@ -35,9 +39,8 @@ type certifier struct {
 	of    []int32 // by variable: 1 + its part
 	log   []decision
 	cdcl  *cdcl
-	proof *proofLog
 	steps map[Var]int // by pick
-	picks []Lit       // of the parts that the cdcl holds, so far
+	picks []Lit       // of the parts that the cdcl holds, so far, after what is proven to hold
 }
 
 func (f *certifier) certify(s *Solution) (*Certificate, error) {
@@ -51,15 +54,16 @@ func (f *certifier) certify(s *Solution) (*Certificate, error) {
 			needed[f.of[d.pick]] = true
 		}
 	}
-	var cons []int32
-	for i, q := range f.parts {
-		if needed[int32(i+1)] {
-			cons = append(cons, q.cons...)
+	if f.cdcl == nil {
+		var cons []int32
+		for i, q := range f.parts {
+			if needed[int32(i+1)] {
+				cons = append(cons, q.cons...)
+			}
 		}
+		f.cdcl = newCDCL(f.ctx, f.x, cons, 0, nil)
+		f.cdcl.proof = newProofLog()
 	}
-	f.cdcl = newCDCL(f.ctx, f.x, cons, 0, nil)
-	f.proof = &proofLog{facts: make(map[Var]int32)}
-	f.cdcl.proof = f.proof
 	f.steps = make(map[Var]int, len(f.log))
 	for i, d := range f.log {
 		if f.steps[d.pick] = i; !needed[f.of[d.pick]] {
@@ -74,7 +78,6 @@ func (f *certifier) certify(s *Solution) (*Certificate, error) {
 		}
 		f.picks = append(f.picks, d.pick.Yes())
 	}
-	cert.trim(f.proof)
 	return cert, nil
 }
 
@@ -97,10 +100,12 @@ func (f *certifier) refuse(l Lit) (CertifiedRefusal, error) {
 		}
 	}
 	clause := c.blame(free, l)
-	r := CertifiedRefusal{Var: l.Var(), Hints: f.proof.hints(c)}
+	r := CertifiedRefusal{Var: l.Var(), Hints: c.proof.hints(c)}
 	c.unmark()
 	for _, m := range clause[1:] {
-		r.Given = append(r.Given, f.steps[m.Var()])
+		if at, ok := f.steps[m.Var()]; ok {
+			r.Given = append(r.Given, at)
+		}
 	}
 	slices.Sort(r.Given)
 	return r, nil
@@ -169,7 +174,7 @@ func (p *Problem) Refute(ctx context.Context, ids ...int) (*Refutation, error) {
 		}
 	}
 	c := newCDCL(ctx, x, cons, 0, nil)
-	c.proof = &proofLog{facts: make(map[Var]int32)}
+	c.proof = newProofLog()
 	own := x.ask(&w)
 	defer own.done(&w)
 	own.begin()
@@ -185,33 +190,20 @@ func (p *Problem) Refute(ctx context.Context, ids ...int) (*Refutation, error) {
 	}
 	last := c.proof.refute(c)
 	r := &Refutation{}
-	r.Lemmas, _ = trim(c.proof, []int32{-1 - last})
+	r.Lemmas, _ = trim(c.proof, []int32{-1 - last}, nil)
 	return r, nil
 }
 
-// trim gives the certificate the lemmas that it rests on, and renumbers its
-// hints.
-func (cert *Certificate) trim(g *proofLog) {
-	var used []int32
-	for _, step := range cert.Steps {
+// trim returns the lemmas that the hints and the steps rest on, in order, and by
+// number of a lemma its place among those, by which it renumbers the steps' hints.
+func trim(g *proofLog, used []int32, steps []CertifiedStep) ([]Lemma, []int) {
+	for _, step := range steps {
 		for _, r := range step.Refused {
 			for _, h := range r.Hints {
 				used = append(used, int32(h))
 			}
 		}
 	}
-	lemmas, number := trim(g, used)
-	cert.Lemmas = lemmas
-	for _, step := range cert.Steps {
-		for _, r := range step.Refused {
-			rename(r.Hints, number)
-		}
-	}
-}
-
-// trim returns the lemmas that the hints rest on, in order, and by number of a
-// lemma its place among those.
-func trim(g *proofLog, used []int32) ([]Lemma, []int) {
 	number := make([]int, len(g.lemmas))
 	need := make([]bool, len(g.lemmas))
 	mark := func(hints []int32) {
@@ -239,6 +231,11 @@ func trim(g *proofLog, used []int32) ([]Lemma, []int) {
 		}
 		rename(own.Hints, number)
 		all = append(all, own)
+	}
+	for _, step := range steps {
+		for _, r := range step.Refused {
+			rename(r.Hints, number)
+		}
 	}
 	return all, number
 }

@@ -140,8 +140,8 @@ func (c *cdcl) close(at int32) {
 }
 
 // addLimit adds, on level 0, that at most n of the variables hold where the
-// guard does.
-func (c *cdcl) addLimit(vars []Lit, n int32, guard Lit) {
+// guard does; to a proof it is the constraint with that ID.
+func (c *cdcl) addLimit(vars []Lit, n int32, guard Lit, id int32) {
 	if c.added == nil {
 		c.added = make([][]int32, len(c.vars))
 	}
@@ -149,7 +149,7 @@ func (c *cdcl) addLimit(vars []Lit, n int32, guard Lit) {
 		c.guarded = make(map[Var]int32)
 	}
 	at := int32(len(c.limits))
-	m := limitation{vars: vars, n: n, con: -1, guard: guard}
+	m := limitation{vars: vars, n: n, con: id, guard: guard}
 	for _, l := range vars {
 		c.added[l] = append(c.added[l], at)
 		if c.value(l) > 0 && int(c.vars[l].at) < c.told {

@@ -35,6 +35,9 @@ type Optimum struct {
 	// bounds, none costs less. They are equal to Costs unless the search was
 	// ended.
 	Bounds []int64
+
+	given    *Problem
+	criteria []Criterion
 }
 
 // Minimize returns the best selection that meets all constraints of p and costs
@@ -63,11 +66,11 @@ func Minimize(ctx context.Context, p *Problem, criteria []Criterion, opts *Optio
 	if ctx.Err() != nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
-	z := &minimization{ctx: ctx, criteria: criteria, budget: &budget{limit: opts.MaxConflicts}, absent: make(map[Var]Var)}
-	if err := z.state(p); err != nil {
-		return nil, err
-	}
-	return z.run(p)
+	return newMinimization(ctx, criteria, opts.MaxConflicts).run(p)
+}
+
+func newMinimization(ctx context.Context, criteria []Criterion, conflicts int64) *minimization {
+	return &minimization{ctx: ctx, criteria: criteria, budget: &budget{limit: conflicts}, out: make(map[Var]bool)}
 }
 
 // A minimization looks for an optimum. What is counted are variables: of a term
@@ -82,7 +85,10 @@ type minimization struct {
 	x    *index
 	c    *cdcl
 	o    *ordered
-	hard []Lit // what holds in every selection that is optimal so far
+	hard []Lit        // what holds in every selection that is optimal so far
+	out  map[Var]bool // what does not hold in any
+	// proof is what is claimed, where a certificate is asked for.
+	proof *OptimumCertificate
 
 	// Of the criterion in hand.
 	soft    []Var         // what is counted, in the order of its coming up
@@ -97,13 +103,15 @@ type sum struct {
 	vars []Lit
 	n    int32 // exceeded says that more than n hold
 	next Var   // says that more than n+1 hold, once there is need
+	paid int   // the payment of the proof that it comes from
 }
 
-// state adds the variables for what is wanted.
-func (z *minimization) state(p *Problem) error {
-	z.p = p.with(nil)
+// stateCriteria returns the problem with variables for what is wanted to be
+// selected: by variable, the one that is selected where that is not.
+func stateCriteria(p *Problem, criteria []Criterion) (q *Problem, absent map[Var]Var, err error) {
+	q, absent = p.with(nil), make(map[Var]Var)
 	var flaws []Flaw
-	for i, k := range z.criteria {
+	for i, k := range criteria {
 		for _, t := range k.Terms {
 			v := t.Lit.Var()
 			switch {
@@ -111,16 +119,16 @@ func (z *minimization) state(p *Problem) error {
 				flaws = append(flaws, Flaw{Constraint: -1, What: fmt.Sprintf("criterion %d (%s): variable %d is not one of the problem's %d", i, k.Name, v, p.vars)})
 			case t.Weight < 0:
 				flaws = append(flaws, Flaw{Constraint: -1, What: fmt.Sprintf("criterion %d (%s): weight %d of %s: the least weight is 0", i, k.Name, t.Weight, p.Name(v))})
-			case !t.Lit.Selects() && z.absent[v] == 0:
-				z.absent[v] = z.p.NewVars(1)
-				z.p.Any([]Lit{v.Yes(), z.absent[v].Yes()}, nil)
+			case !t.Lit.Selects() && absent[v] == 0:
+				absent[v] = q.NewVars(1)
+				q.Any([]Lit{v.Yes(), absent[v].Yes()}, nil)
 			}
 		}
 	}
 	if flaws != nil {
-		return &ProblemError{Flaws: flaws}
+		return nil, nil, &ProblemError{Flaws: flaws}
 	}
-	return z.p.malformed()
+	return q, absent, q.malformed()
 }
 
 // counted returns the variable that a term counts.
@@ -132,8 +140,12 @@ func (z *minimization) counted(l Lit) Var {
 }
 
 func (z *minimization) run(given *Problem) (*Optimum, error) {
-	z.x = indexOf(z.ctx, z.p)
-	if z.x == nil {
+	var err error
+	if z.p, z.absent, err = stateCriteria(given, z.criteria); err != nil {
+		return nil, err
+	}
+	z.optimum.given, z.optimum.criteria = given, z.criteria
+	if z.x = indexOf(z.ctx, z.p); z.x == nil {
 		return nil, &IncompleteError{Err: z.ctx.Err()}
 	}
 	var cons []int32
@@ -143,6 +155,9 @@ func (z *minimization) run(given *Problem) (*Optimum, error) {
 	slices.Sort(cons)
 	if z.c = newCDCL(z.ctx, z.x, cons, 0, nil); z.c.poll.ended {
 		return nil, &IncompleteError{Err: z.ctx.Err()}
+	}
+	if z.proof != nil {
+		z.c.proof = newProofLog()
 	}
 	if err := z.settle(); err != nil {
 		if err == errUnsat {
@@ -156,6 +171,9 @@ func (z *minimization) run(given *Problem) (*Optimum, error) {
 	own.begin()
 	z.o = newOrdered(z.c, own, nil, z.budget)
 	for i := range z.criteria {
+		if z.proof != nil {
+			z.proof.Payments = append(z.proof.Payments, nil)
+		}
 		v := z.minimize(&z.criteria[i])
 		z.optimum.Bounds[i] = z.bound
 		if v == unknown {
@@ -192,15 +210,21 @@ func (z *minimization) settle() error {
 	if err != nil {
 		return err
 	}
-	z.optimum.Solution, z.optimum.Costs = s, make([]int64, len(z.criteria))
-	for i, k := range z.criteria {
+	z.optimum.Solution, z.optimum.Costs = s, costs(z.criteria, s.Has)
+	return nil
+}
+
+// costs returns what a selection costs, by criterion.
+func costs(criteria []Criterion, has func(Var) bool) []int64 {
+	all := make([]int64, len(criteria))
+	for i, k := range criteria {
 		for _, t := range k.Terms {
-			if s.Has(t.Lit.Var()) == t.Lit.Selects() {
-				z.optimum.Costs[i] += t.Weight
+			if has(t.Lit.Var()) == t.Lit.Selects() {
+				all[i] += t.Weight
 			}
 		}
 	}
-	return nil
+	return all
 }
 
 // minimize finds the least cost by one criterion: assuming that nothing that
@@ -234,12 +258,13 @@ func (z *minimization) minimize(k *Criterion) verdict {
 		case len(core) == 0:
 			return unsat
 		default:
-			z.pay(core)
+			z.pay(core, z.owe())
 		}
 	}
 	for _, v := range z.soft {
 		if z.weight[v] > 0 {
 			z.hard = append(z.hard, v.No())
+			z.out[v] = true
 		}
 	}
 	return sat
@@ -247,7 +272,7 @@ func (z *minimization) minimize(k *Criterion) verdict {
 
 // count makes a variable count more.
 func (z *minimization) count(v Var, weight int64) {
-	if weight == 0 {
+	if weight == 0 || z.out[v] {
 		return
 	}
 	if _, known := z.weight[v]; !known {
@@ -267,6 +292,7 @@ func (z *minimization) payForced() bool {
 	}
 	for _, v := range z.soft {
 		if z.c.value(v.Yes()) > 0 {
+			z.claim(v)
 			z.bound += z.weight[v]
 			z.weight[v] = 0
 		}
@@ -298,32 +324,67 @@ func (z *minimization) core(clash []Lit) []Lit {
 	return core
 }
 
+// owe notes that the lemma that was derived last says that something must be paid
+// for, and returns the place of that payment.
+func (z *minimization) owe() int {
+	if z.proof == nil {
+		return 0
+	}
+	own := &z.proof.Payments[len(z.proof.Payments)-1]
+	*own = append(*own, Payment{Lemma: len(z.c.proof.lemmas) - 1})
+	return len(*own) - 1
+}
+
+// claim notes that a variable which holds in any case is paid for.
+func (z *minimization) claim(v Var) {
+	if z.proof == nil {
+		return
+	}
+	clause := z.c.blame(free, v.No())
+	z.c.proof.derive(z.c, clause)
+	z.c.unmark()
+	z.proof.Payments[len(z.proof.Payments)-1][z.owe()].Weight = z.weight[v]
+}
+
 // pay pays for one of the core.
-func (z *minimization) pay(core []Lit) {
+func (z *minimization) pay(core []Lit, at int) {
 	least := z.weight[core[0].Var()]
 	for _, l := range core {
 		least = min(least, z.weight[l.Var()])
 	}
 	z.bound += least
+	if z.proof != nil {
+		z.proof.Payments[len(z.proof.Payments)-1][at].Weight = least
+	}
 	for _, l := range core {
 		v := l.Var()
 		z.weight[v] -= least
 		if s := z.sums[v]; s != nil && int(s.n)+1 < len(s.vars) {
 			if s.next == 0 {
-				s.next = z.exceeds(s.vars, s.n+1)
+				s.next = z.exceeds(s.vars, s.n+1, s.paid)
 			}
 			z.count(s.next, least)
 		}
 	}
 	if len(core) > 1 {
-		z.count(z.exceeds(core, 1), least)
+		z.count(z.exceeds(core, 1, at), least)
 	}
 }
 
 // exceeds returns a variable that holds where more than n of those do.
-func (z *minimization) exceeds(vars []Lit, n int32) Var {
+// It comes from that payment.
+func (z *minimization) exceeds(vars []Lit, n int32, paid int) Var {
 	v := z.c.addVar()
-	z.c.addLimit(vars, n, v.No())
-	z.sums[v] = &sum{vars: vars, n: n}
+	z.c.addLimit(vars, n, v.No(), int32(len(z.p.cons)+int(v)-z.p.vars-1))
+	z.sums[v] = &sum{vars: vars, n: n, paid: paid}
+	if z.proof != nil {
+		own := Sum{More: int(n)}
+		for _, l := range vars {
+			own.Vars = append(own.Vars, l.Var())
+		}
+		payment := &z.proof.Payments[len(z.proof.Payments)-1][paid]
+		payment.Sums = append(payment.Sums, len(z.proof.Sums))
+		z.proof.Sums = append(z.proof.Sums, own)
+	}
 	return v
 }

@@ -46,7 +46,7 @@ func costs(criteria []solver.Criterion, set uint32) []int64 {
 
 // compareOptimum compares an optimum with what trying all selections finds:
 // the costs, and the choice by the rule.
-func compareOptimum(t *testing.T, p *solver.Problem, criteria []solver.Criterion) {
+func compareOptimum(t *testing.T, draw source, p *solver.Problem, criteria []solver.Criterion) {
 	got, err := solver.Minimize(context.Background(), p, criteria, nil)
 	sets := allowed(p, func(int) bool { return true })
 	var unsat *solver.UnsatError
@@ -68,6 +68,7 @@ func compareOptimum(t *testing.T, p *solver.Problem, criteria []solver.Criterion
 	if !slices.Equal(got.Costs, least) || !slices.Equal(got.Bounds, least) {
 		t.Fatalf("costs %v, bounds %v, want %v\n%+v\n%s", got.Costs, got.Bounds, least, criteria, describe(p))
 	}
+	compareOptimumCertificate(t, draw, p, criteria, got)
 	q := got.Solution.Problem()
 	if q.NumVars() > 18 {
 		return
@@ -92,7 +93,7 @@ func TestMinimizeAgainstBruteForce(t *testing.T) {
 			make = tangle
 		}
 		p := make(draw, 11)
-		compareOptimum(t, p, criteria(draw, p))
+		compareOptimum(t, draw, p, criteria(draw, p))
 	}
 }
 

@@ -13,6 +13,8 @@ type proofLog struct {
 	read   int           // how much of level 0 is in facts
 }
 
+func newProofLog() *proofLog { return &proofLog{facts: make(map[Var]int32)} }
+
 // A lemma is a clause that follows: where all its literals fail, the hints, one
 // after the other, each force a literal, and the last one clashes. A hint is a
 // constraint, or -1 - an earlier lemma.

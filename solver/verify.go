@@ -24,6 +24,19 @@ func Check(ctx context.Context, p *Problem, cert *Certificate) error {
 	if cert == nil {
 		return &CertificateError{-1, -1, "there is none"}
 	}
+	if err := checkSelection(ctx, p, cert); err != nil {
+		return err
+	}
+	v := newVerifier(ctx, p)
+	if err := v.lemmas(cert.Lemmas); err != nil {
+		return err
+	}
+	return v.choices(cert)
+}
+
+// checkSelection verifies that the steps are a selection that meets all
+// constraints, and the demands that come up.
+func checkSelection(ctx context.Context, p *Problem, cert *Certificate) error {
 	var picks []decision
 	for i, step := range cert.Steps {
 		if !p.has(step.Pick) || step.Demand < 0 || step.Demand >= len(p.cons) {
@@ -34,19 +47,7 @@ func Check(ctx context.Context, p *Problem, cert *Certificate) error {
 	if bad := examine(ctx, p, nil, nil, picks); bad != "" {
 		return &CertificateError{-1, -1, "the selection breaks " + bad}
 	}
-	if err := checkOrder(ctx, p, cert); err != nil {
-		return err
-	}
-	v := newVerifier(ctx, p)
-	if err := v.lemmas(cert.Lemmas); err != nil {
-		return err
-	}
-	for i, step := range cert.Steps {
-		if err := v.refusals(cert, i, step); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
+	return checkOrder(ctx, p, cert)
 }
 
 // CheckRefutation verifies that a refutation shows that constraints of p cannot
@@ -120,6 +121,7 @@ func checkOrder(ctx context.Context, p *Problem, cert *Certificate) error {
 // A verifier follows hints.
 type verifier struct {
 	p     *Problem
+	sums  []Sum   // variables and constraints after those of p
 	known []Lemma // those verified
 	value []int8  // by variable: 1 selected, -1 not; 0 open
 	trail []Var
@@ -135,7 +137,7 @@ func (v *verifier) lemmas(all []Lemma) error {
 	for i, m := range all {
 		what := v.refutes(func() string {
 			for _, l := range m.Lits {
-				if l == -l || !v.p.has(l.Var()) { // 0 and the least integer are their own denials
+				if l == -l || int(l.Var()) >= len(v.value) { // 0 and the least integer are their own denials
 					return "it names what is not in the problem"
 				}
 				v.set(-l)
@@ -153,6 +155,16 @@ func (v *verifier) lemmas(all []Lemma) error {
 	return nil
 }
 
+// choices verifies all refusals.
+func (v *verifier) choices(cert *Certificate) error {
+	for i, step := range cert.Steps {
+		if err := v.refusals(cert, i, step); err != nil {
+			return err
+		}
+	}
+	return v.poll.ctx.Err()
+}
+
 // refusals verifies that each better candidate is impossible.
 func (v *verifier) refusals(cert *Certificate, i int, step CertifiedStep) error {
 	c := &v.p.cons[step.Demand]
@@ -168,6 +180,10 @@ func (v *verifier) refusals(cert *Certificate, i int, step CertifiedStep) error 
 			return &CertificateError{-1, i, fmt.Sprintf("refusal %d is not of candidate %s", refused, v.p.Name(l.Var()))}
 		}
 		r := &step.Refused[refused]
+		refused++
+		if v.state(l) < 0 { // it is in no optimal selection
+			continue
+		}
 		what := v.refutes(func() string {
 			v.set(l)
 			for _, at := range r.Given {
@@ -182,9 +198,8 @@ func (v *verifier) refusals(cert *Certificate, i int, step CertifiedStep) error 
 			return v.poll.ctx.Err()
 		}
 		if what != "" {
-			return &CertificateError{-1, i, fmt.Sprintf("refusal %d, of %s: %s", refused, v.p.Name(l.Var()), what)}
+			return &CertificateError{-1, i, fmt.Sprintf("refusal %d, of %s: %s", refused-1, v.p.Name(l.Var()), what)}
 		}
-		refused++
 	}
 	if refused < len(step.Refused) {
 		return &CertificateError{-1, i, fmt.Sprintf("%d better candidates, %d refusals", refused, len(step.Refused))}
@@ -208,7 +223,7 @@ func (v *verifier) refutes(assume func() string, hints []int) (what string) {
 		if v.poll.ended {
 			return ""
 		}
-		if h >= len(v.p.cons) || h < -len(v.known) {
+		if h >= len(v.p.cons)+len(v.sums) || h < -len(v.known) {
 			return fmt.Sprintf("hint %d (%d) names nothing", i, h)
 		}
 		if v.follow(h) {
@@ -223,6 +238,9 @@ func (v *verifier) refutes(assume func() string, hints []int) (what string) {
 func (v *verifier) follow(h int) (over bool) {
 	if h < 0 {
 		return v.clause(0, v.known[-1-h].Lits)
+	}
+	if n := len(v.p.cons); h >= n {
+		return v.sum(h - n)
 	}
 	c := &v.p.cons[h]
 	lits := v.p.lits[c.start:c.end]

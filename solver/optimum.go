@@ -1,0 +1,238 @@
+package solver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// An OptimumCertificate is a proof that a selection costs the least, and is the
+// best one of those. It holds nothing but numbers, and can be stored and sent as
+// JSON; [CheckOptimum] verifies it.
+//
+// It speaks of the problem of [Optimum.Solution], and of sums after its variables:
+// the first sum is the variable after the last.
+type OptimumCertificate struct {
+	// Sums are variables that hold where more than some of others do. As a hint, a
+	// sum goes by the number of constraints plus its position.
+	Sums []Sum `json:"sums,omitempty"`
+	// Lemmas follow from the constraints, and from what the sums are.
+	Lemmas []Lemma `json:"lemmas,omitempty"`
+	// Payments show, by criterion, that it costs so much at least.
+	Payments [][]Payment `json:"payments"`
+	// Steps are the choices, in their order. Their refusals may rest on what was
+	// not paid for, too.
+	Steps []CertifiedStep `json:"steps"`
+}
+
+// A Sum is a variable that holds where more than a number of others do.
+type Sum struct {
+	// Vars are the others, each once: of the problem, or sums before this one.
+	Vars []Var `json:"vars"`
+	// More is that number.
+	More int `json:"more"`
+}
+
+// A Payment says that one of several things that cost something must hold.
+//
+// To begin with, each variable has the weight that the criterion's terms give it.
+// At a payment, the literals of the lemma that are not proven to fail have at
+// least its weight left; they lose it, since one of them holds. Where more than one
+// does that costs again: its sums gain the weight. At the end, what has weight
+// left fails in all selections that are optimal by the criteria up to this one.
+type Payment struct {
+	// Lemma is the position of the clause.
+	Lemma int `json:"lemma"`
+	// Weight is what is paid, more than 0.
+	Weight int64 `json:"weight"`
+	// Sums are the positions of those over the clause.
+	Sums []int `json:"sums,omitempty"`
+}
+
+// Certificate works out the proof that nothing costs less than o, and that its
+// selection is the best one of those that cost no more.
+//
+// Cost: that of [Minimize] without bounds, and of a [Solution.Certificate]. The
+// error is [*IncompleteError] when ctx ended first.
+func (o *Optimum) Certificate(ctx context.Context) (*OptimumCertificate, error) {
+	z := newMinimization(ctx, o.criteria, 0)
+	z.proof = &OptimumCertificate{Payments: [][]Payment{}}
+	best, err := z.run(o.given)
+	if err != nil {
+		return nil, err
+	}
+	whole := part{}
+	for id := range z.x.cons {
+		whole.cons = append(whole.cons, int32(id))
+	}
+	of := make([]int32, len(z.c.vars)) // all are of one part: of the sums, too
+	for v := range of {
+		of[v] = 1
+	}
+	z.c.back(0)
+	f := &certifier{ctx: ctx, x: z.x, parts: []part{whole}, of: of, log: best.Solution.log, cdcl: z.c, picks: z.hard}
+	choices, err := f.certify(best.Solution)
+	if err != nil {
+		return nil, err
+	}
+	cert := z.proof
+	cert.Steps = choices.Steps
+	var used []int32
+	for _, own := range cert.Payments {
+		for _, p := range own {
+			used = append(used, int32(-1-p.Lemma))
+		}
+	}
+	var number []int
+	cert.Lemmas, number = trim(z.c.proof, used, cert.Steps)
+	for _, own := range cert.Payments {
+		for i := range own {
+			own[i].Lemma = number[own[i].Lemma]
+		}
+	}
+	return cert, nil
+}
+
+// CheckOptimum verifies that the selection of the certificate meets all
+// constraints of p, that none costs less by the criteria, and that it is the best
+// of those that cost the same by the rule of [Minimize]; it returns what it costs.
+// It uses nothing of what found the selection.
+//
+// Cost: linear in the size of the problem, of the certificate, and of the
+// constraints that its hints name. The error is [*CertificateError] when something
+// is wrong, [*ProblemError] when p or a criterion is malformed, or that of ctx.
+func CheckOptimum(ctx context.Context, p *Problem, criteria []Criterion, cert *OptimumCertificate) (costs []int64, err error) {
+	if err := p.malformed(); err != nil {
+		return nil, err
+	}
+	q, absent, err := stateCriteria(p, criteria)
+	if err != nil {
+		return nil, err
+	}
+	if cert == nil {
+		return nil, &CertificateError{-1, -1, "there is none"}
+	}
+	choices := &Certificate{Steps: cert.Steps}
+	if err := checkSelection(ctx, q, choices); err != nil {
+		return nil, err
+	}
+	v := newVerifier(ctx, q)
+	if err := v.define(cert.Sums); err != nil {
+		return nil, err
+	}
+	if err := v.lemmas(cert.Lemmas); err != nil {
+		return nil, err
+	}
+	if len(cert.Payments) != len(criteria) {
+		return nil, &CertificateError{-1, -1, fmt.Sprintf("it has payments of %d criteria, not of %d", len(cert.Payments), len(criteria))}
+	}
+	selected := newBitset(q.vars)
+	for _, step := range cert.Steps {
+		selected.put(step.Pick)
+	}
+	for i, k := range criteria {
+		cost, weight := int64(0), make(map[Var]int64)
+		for _, t := range k.Terms {
+			if selected.has(t.Lit.Var()) == t.Lit.Selects() {
+				cost += t.Weight
+			}
+			if t.Lit.Selects() {
+				weight[t.Lit.Var()] += t.Weight
+			} else {
+				weight[absent[t.Lit.Var()]] += t.Weight
+			}
+		}
+		bound, err := v.payments(cert.Payments[i], weight)
+		if err != nil {
+			return nil, &CertificateError{-1, -1, fmt.Sprintf("criterion %d (%s): %v", i, k.Name, err)}
+		}
+		if bound != cost {
+			return nil, &CertificateError{-1, -1, fmt.Sprintf("criterion %d (%s): the selection costs %d, %d is paid for", i, k.Name, cost, bound)}
+		}
+		costs = append(costs, cost)
+	}
+	return costs, v.choices(choices)
+}
+
+// define adds the sums.
+func (v *verifier) define(sums []Sum) error {
+	for i, s := range sums {
+		known := make(map[Var]bool)
+		for _, own := range s.Vars {
+			if own < 1 || int(own) > v.p.vars+i || known[own] || s.More < 0 {
+				return &CertificateError{-1, -1, fmt.Sprintf("sum %d is of what is not before it, or of something twice, or more than %d", i, s.More)}
+			}
+			known[own] = true
+		}
+	}
+	v.sums = sums
+	v.value = append(v.value, make([]int8, len(sums))...)
+	return nil
+}
+
+// payments returns how much the payments show that is to be paid, and takes for
+// failing what has weight left.
+func (v *verifier) payments(all []Payment, weight map[Var]int64) (bound int64, err error) {
+	for i, p := range all {
+		if p.Lemma < 0 || p.Lemma >= len(v.known) || p.Weight <= 0 {
+			return 0, fmt.Errorf("payment %d is of lemma %d and of weight %d", i, p.Lemma, p.Weight)
+		}
+		var core []Var
+		for _, l := range v.known[p.Lemma].Lits {
+			if v.state(l) < 0 {
+				continue
+			}
+			if !l.Selects() || weight[l.Var()] < p.Weight {
+				return 0, fmt.Errorf("payment %d: literal %d has not that much weight left", i, l)
+			}
+			weight[l.Var()] -= p.Weight
+			core = append(core, l.Var())
+		}
+		bound += p.Weight
+		slices.Sort(core)
+		counted := make(map[int]bool)
+		for _, at := range p.Sums {
+			if at < 0 || at >= len(v.sums) {
+				return 0, fmt.Errorf("payment %d: there is no sum %d", i, at)
+			}
+			s := v.sums[at]
+			if s.More < 1 || counted[s.More] || !slices.Equal(slices.Sorted(slices.Values(s.Vars)), core) {
+				return 0, fmt.Errorf("payment %d: sum %d is not one of its clause, or counts twice", i, at)
+			}
+			counted[s.More] = true
+			weight[Var(v.p.vars+1+at)] += p.Weight
+		}
+	}
+	for own, w := range weight {
+		if w > 0 {
+			v.value[own] = -1
+		}
+	}
+	return bound, nil
+}
+
+// sum draws from what a sum is: it holds, or no more than that many of its
+// variables do.
+func (v *verifier) sum(at int) (over bool) {
+	s, own := v.sums[at], Var(v.p.vars+1+at).Yes()
+	v.poll.spend(1 + len(s.Vars))
+	in := 0
+	for _, k := range s.Vars {
+		if v.value[k] > 0 {
+			in++
+		}
+	}
+	switch {
+	case v.state(own) > 0 || in < s.More:
+		return false
+	case in > s.More && v.state(own) < 0:
+		return true
+	case in > s.More:
+		v.set(own)
+	case v.state(own) < 0:
+		for _, k := range s.Vars {
+			v.set(k.No())
+		}
+	}
+	return false
+}
