@@ -17,6 +17,7 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/quorum"
 	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/extension"
 	"github.com/fairlead/fairlead/solver/olm/install"
 	"github.com/fairlead/fairlead/taints/eviction"
 )
@@ -33,6 +34,7 @@ func clockTrials() []clockTrial {
 		{name: "cvo", open: clusterWorld(0), backoff: 10 * time.Second, rest: clusterWorld(0), interval: 3 * time.Minute,
 			deadline: clusterWorld(1000 * time.Hour), missed: "could not be retrieved"},
 		{name: "rollout", open: poolWorld, backoff: 5 * time.Second, rest: poolWorld, interval: time.Hour, deadline: poolWorld, missed: "which is slow"},
+		{name: "extension", open: extensionWorld, backoff: time.Second, rest: extensionWorld, interval: 10 * time.Minute, deadline: extensionWorld, missed: "has not rolled out"},
 		{name: "install", open: namespaceWorld, backoff: time.Second, rest: namespaceWorld, interval: 5 * time.Minute, deadline: namespaceWorld, missed: "Failed"},
 	}
 }
@@ -256,5 +258,20 @@ func namespaceWorld(t *testing.T, w *clockWorld) {
 	}
 	drive(t, w, "harbour", b, func(b fairlead.Backend[*install.World, install.Action], o *fairlead.RunnerOptions) (reconcile[install.State, install.Action, fairlead.Block], error) {
 		return on(install.NewRunner(b, resolver.Resolve, nil, o))
+	})
+}
+
+// extensionWorld is a cluster extension whose deployment does not become ready.
+func extensionWorld(t *testing.T, w *clockWorld) {
+	csv := json.RawMessage(`{"kind":"ClusterServiceVersion","metadata":{"name":"ferry.v1"},"spec":{"installModes":[{"type":"AllNamespaces","supported":true}],"install":{"spec":{"deployments":[{"name":"ferry","spec":{"template":{}}}]}}}}`)
+	b := &extension.MemBackend{Bundles: map[string][]json.RawMessage{"ferry.v1": {csv}}, Health: func(extension.Ref) (bool, string) { return false, "pulling" }}
+	x := extension.ClusterExtension{ObjectMeta: object("ferry")}
+	x.Spec = extension.Spec{Namespace: "harbour", ProgressLimit: 10, Source: extension.SourceConfig{SourceType: "Catalog", Catalog: &extension.CatalogFilter{Package: "ferry"}}}
+	b.PutExtension(x)
+	resolve := func(context.Context, *extension.ClusterExtension) (*extension.Answer, error) {
+		return &extension.Answer{Choice: &extension.Choice{BundleName: extension.BundleName{Name: "ferry.v1", Version: "1.0.0"}, Package: "ferry"}, Catalogs: 1}, nil
+	}
+	drive(t, w, "ferry", b, func(b fairlead.Backend[*extension.World, extension.Action], o *fairlead.RunnerOptions) (reconcile[extension.State, extension.Action, fairlead.Block], error) {
+		return on(extension.NewRunner(b, resolve, nil, o))
 	})
 }

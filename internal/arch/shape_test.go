@@ -16,6 +16,7 @@ import (
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/quorum"
+	"github.com/fairlead/fairlead/solver/olm/extension"
 	"github.com/fairlead/fairlead/solver/olm/install"
 	"github.com/fairlead/fairlead/taints/eviction"
 )
@@ -40,6 +41,7 @@ func engines() []engine {
 		{name: "cvo", step: cvo.Step, newRunner: cvo.NewRunner, kinds: kinds(cvo.State{}.Kinds())},
 		{name: "rollout", step: rollout.Step, newRunner: rollout.NewRunner, kinds: kinds(rollout.State{}.Kinds())},
 		{name: "plan", step: plan.Step, newRunner: plan.NewRunner, kinds: kinds(plan.State{}.Kinds())},
+		{name: "extension", step: extension.Step, newRunner: extension.NewRunner, kinds: kinds(extension.State{}.Kinds())},
 		{name: "install", step: install.Step, newRunner: install.NewRunner, kinds: kinds(install.State{}.Kinds()),
 			exempt: "*install.World.Resolution", why: "the resolver's answer points into catalogs that are read when they are needed"},
 	}

@@ -30,6 +30,7 @@ func TestOldStates(t *testing.T) {
 		"zones":     {key: "taintzones._2a", version: 2, kept: `"since":"2026-03-01T12:00:00Z"`},
 		"cvo":       {file: "../../../../cvo/testdata/state/v1.json", key: "cvo.c", version: 2, kept: `"startedTime":"2026-05-01T13:00:00Z"`},
 		"rollout":   {file: "../../../../cvo/rollout/testdata/state/v1.json", key: "rollout.worker", version: 2},
+		"extension": {key: "extension.ferry", version: 1}, // there is no older one
 		"install":   {key: "install.harbour", version: 2, kept: `"generation":1`},
 	} {
 		world := func(t *testing.T, saved []byte) *clockWorld {

@@ -175,6 +175,27 @@ func (r *Resolver) ResolveExtension(x *Extension) (*ExtensionChoice, error) {
 	}, nil
 }
 
+// Deprecations returns what the catalogs that an Extension looks at, disabled ones
+// included, say of its package: catalog by catalog, in the order written. Known
+// tells that one of them has the package and could be read.
+func (r *Resolver) Deprecations(x *Extension) (list []catalog.Deprecation, catalogs int, known bool) {
+	for _, s := range r.sources {
+		if x.Catalogs != nil && !x.Catalogs(&s.Source) {
+			continue
+		}
+		catalogs++
+		if s.Disabled || s.Err != nil {
+			continue
+		}
+		if p, ok := s.Catalog.Package(x.Package); ok {
+			if stated, err := p.Deprecations(); err == nil {
+				list, known = append(list, stated...), true
+			}
+		}
+	}
+	return list, catalogs, known
+}
+
 // extensionQuery is the resolution of one Extension.
 type extensionQuery struct {
 	*Extension

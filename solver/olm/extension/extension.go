@@ -73,18 +73,27 @@ type BundleConfig struct {
 
 // Status is what came of an extension.
 type Status struct {
-	Conditions []fairlead.Condition `json:"conditions,omitempty"` // as the cluster reports them
-	Install    *Installed           `json:"install,omitempty"`    // what is installed, nil for nothing
+	Conditions      []fairlead.Condition `json:"conditions,omitempty"`      // see TypeInstalled and those after it
+	Install         *Installed           `json:"install,omitempty"`         // what is installed, nil for nothing
+	ActiveRevisions []ActiveRevision     `json:"activeRevisions,omitempty"` // what is installed, then what is rolling out
 }
 
 // Installed is what an extension has.
 type Installed struct {
-	// Bundle names it.
-	Bundle struct {
-		Name    string  `json:"name"`              // the bundle's
-		Version string  `json:"version"`           // its version
-		Release *string `json:"release,omitempty"` // its release, if it is known apart from the version
-	} `json:"bundle"`
+	Bundle BundleName `json:"bundle"` // which bundle
+}
+
+// BundleName says which bundle of a package.
+type BundleName struct {
+	Name    string  `json:"name"`              // the bundle's
+	Version string  `json:"version"`           // its version
+	Release *string `json:"release,omitempty"` // its release, if it is known apart from the version
+}
+
+// ActiveRevision is a revision that is not archived.
+type ActiveRevision struct {
+	Name       string               `json:"name"`                 // the revision's
+	Conditions []fairlead.Condition `json:"conditions,omitempty"` // as far as it is rolling out
 }
 
 // ClusterCatalog is a catalog of OLM v1.

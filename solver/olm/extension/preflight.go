@@ -16,8 +16,15 @@ type Cluster struct {
 	Accounts []scope.Account  // service accounts
 	Access   scope.Access     // what they may do
 	Existing []Object         // those of the objects that exist; Manifest is not read
-	// Objects are the custom resources of the CRDs; nil means that there are none.
-	Objects crd.World
+	// Resources are the custom resources of the CRDs, as they read in each served version.
+	Resources []Resource
+}
+
+// Resource is an object of a CRD in one of its versions.
+type Resource struct {
+	CRD     string `json:"crd"`     // the name of its definition
+	Version string `json:"version"` // the version
+	crd.Object
 }
 
 // Preflight returns what stands against applying objects, in words: a CRD in use
@@ -25,23 +32,17 @@ type Cluster struct {
 // its service account may not do. Without an account nothing limits the extension.
 // The error is that of an object that cannot be read.
 func Preflight(x *ClusterExtension, objects []Object, c *Cluster) (problems []string, err error) {
-	strict := x.Spec.Install == nil || x.Spec.Install.Preflight.CRDUpgradeSafety.Enforcement != "None"
 	var steps []scope.Step
 	for _, o := range objects {
 		exists := c.has(o)
-		if strict && o.Kind == "CustomResourceDefinition" {
+		if o.Kind == kindCRD {
 			var next crd.Definition
 			if err := json.Unmarshal(o.Manifest, &next); err != nil {
 				return nil, err
 			}
-			for i := range c.CRDs {
-				if c.CRDs[i].Name != next.Name {
-					continue
-				}
-				exists = true
-				for _, p := range crd.Replace(&c.CRDs[i], &next, 1, c.world(), crd.Structural{}, nil).Problems {
-					problems = append(problems, p.Text)
-				}
+			exists = exists || c.definition(next.Name) != nil
+			if x.strict() {
+				problems = append(problems, c.breaks(&next)...)
 			}
 		}
 		step, err := scope.StepOf(o.Manifest, o.Namespace, exists)
@@ -74,15 +75,41 @@ func (c *Cluster) has(o Object) bool {
 	return false
 }
 
-func (c *Cluster) world() crd.World {
-	if c.Objects != nil {
-		return c.Objects
-	}
-	return nothing{}
+// strict reports whether CRDs in use are to be kept from breaking.
+func (x *ClusterExtension) strict() bool {
+	return x.Spec.Install == nil || x.Spec.Install.Preflight.CRDUpgradeSafety.Enforcement != "None"
 }
 
-// nothing is a world without custom resources.
-type nothing struct{}
+func (c *Cluster) definition(name string) *crd.Definition {
+	for i := range c.CRDs {
+		if c.CRDs[i].Name == name {
+			return &c.CRDs[i]
+		}
+	}
+	return nil
+}
+
+// breaks says what a CRD would break, in the place of the one of its name.
+func (c *Cluster) breaks(next *crd.Definition) (problems []string) {
+	is := c.definition(next.Name)
+	if is == nil {
+		return nil
+	}
+	for _, p := range crd.Replace(is, next, 1, resources(c.Resources), crd.Structural{}, nil).Problems {
+		problems = append(problems, p.Text)
+	}
+	return problems
+}
+
+// resources are custom resources, as package crd asks for them.
+type resources []Resource
 
 // Objects implements crd.World.
-func (nothing) Objects(string, string) ([]crd.Object, error) { return nil, nil }
+func (r resources) Objects(definition, version string) (found []crd.Object, err error) {
+	for i := range r {
+		if r[i].CRD == definition && r[i].Version == version {
+			found = append(found, r[i].Object)
+		}
+	}
+	return found, nil
+}

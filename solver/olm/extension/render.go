@@ -40,20 +40,6 @@ func ReadSettings(c *BundleConfig) (Settings, error) {
 	return s, nil
 }
 
-// Object is an object that a bundle becomes.
-type Object struct {
-	Group     string          `json:"group,omitempty"`     // its API group, "" is the core group
-	Kind      string          `json:"kind"`                // its kind
-	Namespace string          `json:"namespace,omitempty"` // empty for what is of the cluster
-	Name      string          `json:"name"`                // its name
-	Manifest  json.RawMessage `json:"manifest"`            // the object
-}
-
-// String returns "Kind namespace/name".
-func (o Object) String() string {
-	return o.Kind + " " + fairlead.ObjectMeta{Name: o.Name, Namespace: o.Namespace}.String()
-}
-
 // Render makes the objects of a bundle that is installed in a namespace:
 //
 //  1. A service account for each that the CSV names, but for "default".
@@ -134,7 +120,7 @@ func (r *rendering) add(apiGroup, version, kind, namespace, name string, members
 	}
 	whole["metadata"] = meta
 	text, _ := json.Marshal(whole) // what was decoded from JSON, and strings: cannot fail
-	r.out = append(r.out, Object{Group: apiGroup, Kind: kind, Namespace: namespace, Name: name, Manifest: text})
+	r.out = append(r.out, Object{Ref{Group: apiGroup, Kind: kind, Namespace: namespace, Name: name}, text})
 }
 
 const rbac = "rbac.authorization.k8s.io"

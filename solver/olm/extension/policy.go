@@ -1,0 +1,90 @@
+package extension
+
+import (
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/durations"
+)
+
+// Policy is how the engine decides. The zero value is useful, and nil counts as
+// that. In JSON durations are written as in "5m0s".
+type Policy struct {
+	// MinBackoff is the time from an action that had no effect to the first
+	// repetition; it doubles with each. Zero means a second.
+	MinBackoff time.Duration `json:"minBackoff,omitempty"`
+	// MaxBackoff is the longest such time. Zero means a minute.
+	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
+	// KeepRevisions is how many archived revisions are kept, the newest, to go back
+	// to. Zero means five.
+	KeepRevisions int `json:"keepRevisions,omitempty"`
+	// Adopt takes over objects that exist, and that no controller and no other
+	// extension has. Otherwise they are in the way.
+	Adopt bool `json:"adopt,omitempty"`
+	// RemoveUsedCRDs has CRDs go of which there are objects, and these with them, when
+	// the extension is deleted. Otherwise the deletion waits for them to be gone.
+	RemoveUsedCRDs bool `json:"removeUsedCRDs,omitempty"`
+}
+
+// MarshalJSON writes durations as text, such as 5m0s.
+func (p Policy) MarshalJSON() ([]byte, error) { return durations.Marshal(p) }
+
+// UnmarshalJSON reads what MarshalJSON has written.
+func (p *Policy) UnmarshalJSON(data []byte) error { return durations.Unmarshal(data, p) }
+
+// Check says what is wrong with a policy: the error is [fairlead.FieldErrors].
+func (p *Policy) Check() error {
+	if p == nil {
+		return nil
+	}
+	var errs fairlead.FieldErrors
+	if p.MinBackoff < 0 {
+		errs.Add("minBackoff", "%v is negative: a time from zero on is wanted, and zero means a second", p.MinBackoff)
+	}
+	if p.MaxBackoff < 0 {
+		errs.Add("maxBackoff", "%v is negative: a time from zero on is wanted, and zero means a minute", p.MaxBackoff)
+	}
+	if p.MaxBackoff > 0 && p.MinBackoff > p.MaxBackoff {
+		errs.Add("maxBackoff", "%v is less than minBackoff, %v", p.MaxBackoff, p.MinBackoff)
+	}
+	if p.KeepRevisions < 0 {
+		errs.Add("keepRevisions", "%d is negative: zero means five", p.KeepRevisions)
+	}
+	return errs.Err()
+}
+
+func (p *Policy) complete() Policy {
+	var q Policy
+	if p != nil {
+		q = *p
+	}
+	if q.KeepRevisions <= 0 {
+		q.KeepRevisions = 5
+	}
+	return q
+}
+
+// Decision is what [Step] returns. Blocked says why nothing more happens: the
+// removal, or what is asked for, the rollout, what stays of earlier revisions.
+type Decision = fairlead.Decision[State, Action, fairlead.Block]
+
+// Reasons of Blocks.
+const (
+	ReasonPending      = "ActionPending"            // an action has not shown its effect yet
+	ReasonInvalid      = "InvalidConfiguration"     // the extension asks for what cannot be
+	ReasonUnsolved     = "ResolutionFailed"         // no bundle can be chosen
+	ReasonNoCatalog    = "NoCatalog"                // what is installed stays, and nothing is known of updates
+	ReasonUnpacking    = "Unpacking"                // the content of the bundle is not there yet
+	ReasonUnsupported  = "BundleUnsupported"        // the bundle cannot be installed
+	ReasonPreflight    = "PreflightFailed"          // a CRD in use would break, or the service account may not
+	ReasonHeld         = "RolloutFirst"             // there is another bundle, when the rollout is over
+	ReasonRolledBack   = "RolledBack"               // the extension is kept at an earlier revision
+	ReasonNoRevision   = "NoSuchRevision"           // the revision to go back to is not there
+	ReasonCollision    = "Collision"                // an object is there that belongs to somebody else
+	ReasonRollingOut   = "RollingOut"               // an object is not ready
+	ReasonDeadline     = "ProgressDeadlineExceeded" // and that for longer than the extension allows
+	ReasonTeardown     = "Teardown"                 // objects go that are not wanted any more
+	ReasonUsedCRD      = "CRDInUse"                 // a CRD would go of which there are objects
+	theBackend         = "the backend"
+	whoeverOwnsTheSpec = "whoever owns the extension"
+)

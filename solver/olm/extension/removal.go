@@ -1,0 +1,124 @@
+package extension
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+const kindCRD = "CustomResourceDefinition"
+
+// used returns how many objects there are of a CRD.
+func (s *stepper) used(o *Observed) int {
+	n := 0
+	for i := range s.Cluster.Resources {
+		if o.Kind == kindCRD && s.Cluster.Resources[i].CRD == o.Name {
+			n++
+		}
+	}
+	return n
+}
+
+// usedCRD says that a CRD stays because there are objects of it.
+func (s *stepper) usedCRD(o *Observed, n int, why string) {
+	s.wait(s.subject(), ReasonUsedCRD, fmt.Sprintf("%s %s, and %s of it", o.Ref, why, words.Count(n, "object is there", "objects are there")), "whoever owns the objects", "they are deleted; with the CRD they would be lost")
+}
+
+// drop removes an object, and says that it goes.
+func (s *stepper) drop(o *Observed) {
+	if o.Deleting {
+		s.wait(s.subject(), ReasonTeardown, o.Ref.String()+" is being deleted", "whoever holds its finalizers", "it is gone")
+		return
+	}
+	s.wait(s.subject(), ReasonTeardown, s.doing(DeleteObject{o.Ref, o.UID, o.ResourceVersion}, o.Ref.String()+" is to go"), theBackend, "it is gone")
+}
+
+// cleanup removes what earlier revisions have left, once the newest has taken their
+// place, and revisions that are too many.
+func (s *stepper) cleanup() {
+	r := s.latest
+	objects, err := r.objects()
+	if err != nil || !r.is(TypeSucceeded) {
+		return
+	}
+	controls := map[string]bool{}
+	for i := range s.Objects {
+		o := &s.Objects[i]
+		if o.Owner != s.x.Name {
+			continue
+		}
+		controls[o.Controller] = true
+		if slices.ContainsFunc(objects, func(w Object) bool { return w.Ref == o.Ref }) {
+			continue
+		}
+		if n := s.used(o); n > 0 {
+			s.usedCRD(o, n, "is not in "+r.bundle().Name+" any more")
+			continue
+		}
+		s.drop(o)
+	}
+	var old []*Revision
+	for _, o := range byNumber(s.Revisions) {
+		if o.Spec.Lifecycle == Archived {
+			old = append(old, o)
+		}
+	}
+	for i, o := range old {
+		if i < len(old)-s.policy.KeepRevisions && !controls[o.Name] && s.x.Annotations[RollbackAnnotation] != fmt.Sprint(o.Spec.Revision) {
+			s.wait("revision "+o.Name, ReasonPending, s.doing(DeleteRevision{o.Name, o.ResourceVersion}, "it is too old to be kept"), theBackend, "it is gone")
+		}
+	}
+}
+
+// remove takes everything back that the extension has, and lets it go then:
+// nothing as long as that would lose objects of its CRDs; then the objects of its
+// revisions, the last phase first; then the revisions; then its finalizer.
+func (s *stepper) remove() {
+	var last []*Observed
+	at := -1
+	inUse := false
+	for i := range s.Objects {
+		o := &s.Objects[i]
+		if o.Owner != s.x.Name {
+			continue
+		}
+		if n := s.used(o); n > 0 && !s.policy.RemoveUsedCRDs {
+			s.usedCRD(o, n, "goes with the extension")
+			inUse = true
+		}
+		switch n := slices.Index(phaseNames(), phaseOf(o.Ref)); {
+		case n > at:
+			at, last = n, []*Observed{o}
+		case n == at:
+			last = append(last, o)
+		}
+	}
+	if inUse {
+		s.trouble = &trouble{final: true, reason: "Blocked", message: "it is to be deleted, and there are objects of its CRDs"}
+		s.report()
+		return
+	}
+	ready := true
+	for _, r := range byNumber(s.Revisions) {
+		if r.Spec.Lifecycle != Archived {
+			ready = false
+			s.wait("revision "+r.Name, ReasonPending, s.doing(ArchiveRevision{r.Name, r.ResourceVersion}, "its objects are to go"), theBackend, "it is seen as archived")
+		}
+	}
+	if !ready {
+		return // nothing may make objects again while they go
+	}
+	for _, o := range last {
+		s.drop(o)
+	}
+	if last != nil {
+		return
+	}
+	for _, r := range byNumber(s.Revisions) {
+		s.wait("revision "+r.Name, ReasonPending, s.doing(DeleteRevision{r.Name, r.ResourceVersion}, "its objects are gone"), theBackend, "it is gone")
+	}
+	if len(s.Revisions) == 0 {
+		s.wait(s.subject(), ReasonPending, s.doing(SetFinalizer{ResourceVersion: s.x.ResourceVersion}, "nothing of it is left"), theBackend, "the extension is gone")
+	}
+}

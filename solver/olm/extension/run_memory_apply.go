@@ -1,0 +1,136 @@
+package extension
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+var (
+	errChanged = errors.New("it has changed since it was observed")
+	errGone    = errors.New("it does not exist")
+	errThere   = errors.New("it exists already")
+	errLate    = errors.New("its owner is gone or archived")
+)
+
+// apply carries out an action.
+func (b *MemBackend) apply(name string, action Action) error {
+	switch a := action.(type) {
+	case Unpack:
+		if b.unpacked == nil {
+			b.unpacked = map[string]string{}
+		}
+		b.unpacked[a.Choice.Name] = a.Choice.Reference
+		if b.Bundles[a.Choice.Name] == nil {
+			return fmt.Errorf("bundle %s: %w", a.Choice.Name, errGone)
+		}
+		return nil
+	case SetFinalizer, UpdateStatus:
+		return b.applyExtension(name, action)
+	case CreateRevision, ArchiveRevision, ReportRevision, DeleteRevision:
+		return b.applyRevision(name, action)
+	case ApplyObject:
+		return b.applyObject(name, a)
+	case DeleteObject:
+		o, ok := b.objects[a.Ref]
+		switch {
+		case !ok:
+			return nil
+		case o.UID != a.UID || o.ResourceVersion != a.ResourceVersion:
+			return errChanged
+		}
+		delete(b.objects, a.Ref)
+	}
+	return nil
+}
+
+func (b *MemBackend) applyExtension(name string, action Action) error {
+	x, ok := b.extensions[name]
+	if !ok {
+		return errGone
+	}
+	version := ""
+	switch a := action.(type) {
+	case SetFinalizer:
+		version = a.ResourceVersion
+		x.Finalizers = slices.DeleteFunc(slices.Clone(x.Finalizers), func(f string) bool { return f == Finalizer })
+		if a.Present {
+			x.Finalizers = append(x.Finalizers, Finalizer)
+		}
+	case UpdateStatus:
+		version, x.Status = a.ResourceVersion, a.Status
+	}
+	if x.ResourceVersion != version {
+		return errChanged
+	}
+	x.ResourceVersion = b.next()
+	b.extensions[name] = x
+	return nil
+}
+
+func (b *MemBackend) applyRevision(name string, action Action) error {
+	if a, ok := action.(CreateRevision); ok {
+		is, there := b.revisions[a.Revision.Name]
+		x, owned := b.extensions[name]
+		switch {
+		case there && equal(is.Spec.Phases, a.Revision.Spec.Phases):
+			return nil
+		case there:
+			return errThere
+		case !owned || x.DeletionTimestamp != nil || x.UID != a.Revision.OwnerReferences[0].UID:
+			return errLate
+		}
+		if b.revisions == nil {
+			b.revisions = map[string]Revision{}
+		}
+		r := a.Revision
+		r.ResourceVersion = b.next()
+		b.revisions[r.Name] = r
+		return nil
+	}
+	var key, version string
+	change := func(*Revision) {}
+	switch a := action.(type) {
+	case ArchiveRevision:
+		key, version, change = a.Name, a.ResourceVersion, func(r *Revision) { r.Spec.Lifecycle = Archived }
+	case ReportRevision:
+		key, version, change = a.Name, a.ResourceVersion, func(r *Revision) { r.Status = a.Status }
+	case DeleteRevision:
+		key, version = a.Name, a.ResourceVersion
+	}
+	r, ok := b.revisions[key]
+	_, remove := action.(DeleteRevision)
+	switch {
+	case !ok && remove:
+		return nil
+	case !ok:
+		return errGone
+	case r.ResourceVersion != version:
+		return errChanged
+	case remove:
+		delete(b.revisions, key)
+		return nil
+	}
+	change(&r)
+	r.ResourceVersion = b.next()
+	b.revisions[key] = r
+	return nil
+}
+
+func (b *MemBackend) applyObject(name string, a ApplyObject) error {
+	o, there := b.objects[a.Ref]
+	r, ok := b.revisions[a.Revision]
+	switch {
+	case there && o.Digest == a.Digest && o.Controller == a.Revision:
+		return nil
+	case there && a.ResourceVersion == "":
+		return errThere
+	case !there && a.ResourceVersion != "", there && o.ResourceVersion != a.ResourceVersion:
+		return errChanged
+	case !ok || r.Spec.Lifecycle == Archived:
+		return errLate
+	}
+	o.Ref, o.Owner, o.Controller, o.Digest, o.manifest = a.Ref, name, a.Revision, a.Digest, a.Manifest
+	b.put(o)
+	return nil
+}
