@@ -33,6 +33,7 @@ var lattice = map[string][]string{
 	"internal/diagram":   {},
 	"internal/semverx":   {"."},
 	"internal/doc":       {".", "internal/words"},
+	"internal/scene":     {".", "internal/doc"},
 	"internal/archive":   {"."},
 	"internal/arch":      {},
 	"internal/golden":    {},
@@ -127,7 +128,7 @@ var lattice = map[string][]string{
 	// they share below examples/internal.
 	"examples/*": {
 		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/release", "catalog/serve", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/plan", "cvo/rollout",
-		"internal/archive", "internal/diagram", "internal/doc", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
+		"internal/archive", "internal/diagram", "internal/doc", "internal/scene", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/extension", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/reach", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif", "internal/words",
 	},
@@ -210,6 +211,7 @@ var cores = map[string]purity{
 	"internal/archive":   calm,
 	"internal/diagram":   calm,
 	"internal/doc":       calm,
+	"internal/scene":     calm,
 	"internal/words":     pure,
 	"internal/semverx":   calm,
 	"solver":             calm,

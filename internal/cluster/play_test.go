@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
@@ -17,67 +16,29 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/cluster"
-	"github.com/fairlead/fairlead/internal/doc"
 	"github.com/fairlead/fairlead/internal/golden"
+	"github.com/fairlead/fairlead/internal/scene"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/quorum"
 	"github.com/fairlead/fairlead/taints/eviction"
 )
 
-// scenario is what a file in testdata/scenarios says: what there is, and what happens.
-// It is a stream of documents, one of them of kind Scenario; the others are objects as
-// the API has them: Node, Pod, PodDisruptionBudget, Machine, MachineConfigPool, and
-// Workload for a controller that keeps a number of pods.
-type scenario struct {
-	Metadata struct {
-		Name string `json:"name"`
-	} `json:"metadata"`
-	Spec struct {
-		For    string `json:"for"`    // how long it is played
-		Voters int    `json:"voters"` // of etcd, on machines with the role master; 0 if it is not played
-		Owners []struct {
-			Name  string `json:"name"`
-			Takes string `json:"takes"` // how long after a deletion has reached its hooks it removes them
-		} `json:"owners"`
-		Events []struct {
-			At         string            `json:"at"`         // since the beginning
-			Put        []json.RawMessage `json:"put"`        // objects that come, or change
-			Delete     string            `json:"delete"`     // a machine
-			Silence    string            `json:"silence"`    // a node that reports no more
-			Hear       string            `json:"hear"`       // a node that reports again
-			DropBudget string            `json:"dropBudget"` // namespace/name
-			Update     string            `json:"update"`     // the configuration that all pools are to run
-		} `json:"events"`
-	} `json:"spec"`
-	objects []json.RawMessage
-}
-
-func readScenario(file string) (*scenario, error) {
+// readScenario reads a file in testdata/scenarios. Objects are as the API has them: Node,
+// Pod, PodDisruptionBudget, Machine, MachineConfigPool; and Workload for a controller
+// that keeps a number of pods.
+func readScenario(file string) (*scene.File, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	s := new(scenario)
-	for r := doc.NewReader(f, file, doc.Limits{}); ; {
-		d, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return s, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if kind, _ := doc.Tree(d.JSON).Get("kind").Text(); kind != "Scenario" {
-			s.objects = append(s.objects, slices.Clone(d.JSON))
-		} else if err := json.Unmarshal(d.JSON, s); err != nil {
-			return nil, err
-		}
-	}
+	return scene.Read(f, file, "the test of all engines", "objects", "for", "voters", "catchUp", "owners", "events")
 }
 
 // stage is a scenario that is played: all engines act on one cluster.
 type stage struct {
-	*scenario
+	*scene.File
 	out       strings.Builder
 	clock     *fairlead.ManualClock
 	begin     time.Time
@@ -86,6 +47,7 @@ type stage struct {
 	evictions *eviction.MemBackend
 	pools     *rollout.MemBackend
 	members   *quorum.MemBackend
+	requests  *drain.MemBackend
 	silent    map[string]bool
 	waits     map[string]string    // what engines wait for, by engine and object
 	hooked    map[string]time.Time // since when a machine is being deleted
@@ -93,26 +55,29 @@ type stage struct {
 	eviction  *eviction.Runner
 	rollout   *rollout.Runner
 	quorum    *quorum.Runner
+	drain     *drain.Runner
 }
 
-func newStage(s *scenario) (*stage, error) {
+func newStage(s *scene.File) (*stage, error) {
 	clock := new(fairlead.ManualClock)
-	clock.Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	clock.Set(s.Start())
 	shared := &fairlead.MemCluster{Clock: clock}
 	p := &stage{
-		scenario: s, clock: clock, begin: clock.Now(), all: cluster.Of(shared, nil, nil), silent: map[string]bool{}, waits: map[string]string{}, hooked: map[string]time.Time{},
+		File: s, clock: clock, begin: clock.Now(), all: cluster.Of(shared, nil, nil), silent: map[string]bool{}, waits: map[string]string{}, hooked: map[string]time.Time{},
 		machines: &lifecycle.MemBackend{Cluster: shared}, evictions: &eviction.MemBackend{Cluster: shared},
 		pools: &rollout.MemBackend{Cluster: shared, UpdateTime: func(string, string) (time.Duration, error) { return 3 * time.Minute, nil }},
 	}
-	p.members = &quorum.MemBackend{Cluster: shared, Desired: s.Spec.Voters}
+	p.members = &quorum.MemBackend{Cluster: shared, Desired: s.Spec.Voters, CatchUp: s.Duration(s.Spec.CatchUp, 0, "catchUp")}
+	p.requests = &drain.MemBackend{Cluster: shared}
 	o := &fairlead.RunnerOptions{Clock: clock}
-	var errs [4]error
+	var errs [5]error
 	p.lifecycle, errs[0] = lifecycle.NewRunner(p.machines, nil, o)
 	p.eviction, errs[1] = eviction.NewRunner(p.evictions, &eviction.Policy{NodeLifecycle: &eviction.NodeLifecycle{}}, o)
 	p.rollout, errs[2] = rollout.NewRunner(p.pools, nil, o)
 	p.quorum, errs[3] = quorum.NewRunner(p.members, nil, o)
-	for _, object := range s.objects {
-		errs[0] = errors.Join(errs[0], p.put(object))
+	p.drain, errs[4] = drain.NewRunner(p.requests, nil, o)
+	for _, object := range s.Objects {
+		errs[0] = errors.Join(errs[0], p.put(object.JSON))
 	}
 	if s.Spec.Voters > 0 {
 		for _, m := range p.machines.List() {
@@ -179,20 +144,12 @@ func (p *stage) say(format string, args ...any) {
 
 // play plays the scenario to its end.
 func (p *stage) play() error {
-	length, err := time.ParseDuration(p.Spec.For)
-	if err != nil {
-		return err
+	end, at, done := p.begin.Add(p.Duration(p.Spec.For, time.Hour, "for")), p.Times(), 0
+	if p.Err() != nil {
+		return p.Err()
 	}
-	done := 0
-	for ; !p.clock.Now().After(p.begin.Add(length)); p.clock.Set(p.clock.Now().Add(5 * time.Second)) {
-		for ; done < len(p.Spec.Events); done++ {
-			at, err := time.ParseDuration(p.Spec.Events[done].At)
-			if err != nil {
-				return err
-			}
-			if p.clock.Now().Before(p.begin.Add(at)) {
-				break
-			}
+	for ; !p.clock.Now().After(end); p.clock.Set(p.clock.Now().Add(5 * time.Second)) {
+		for ; done < len(at) && !p.clock.Now().Before(p.begin.Add(at[done])); done++ {
 			if err := p.event(done); err != nil {
 				return err
 			}
@@ -248,6 +205,12 @@ func (p *stage) event(i int) error {
 		p.say("somebody deletes the budget %s", e.DropBudget)
 		namespace, name, _ := strings.Cut(e.DropBudget, "/")
 		p.machines.RemoveBudget(namespace, name)
+	case e.Drain != "":
+		p.say("somebody asks for node %s", e.Drain)
+		p.requests.PutRequest(e.Drain, drain.Request{Name: "maintenance", Requester: "somebody", Purpose: drain.Maintenance})
+	case e.Undrain != "":
+		p.say("somebody gives node %s back", e.Undrain)
+		p.requests.PutRequest(e.Undrain, drain.Request{Name: "maintenance", Requester: "somebody", Purpose: drain.Maintenance, Cancelled: true})
 	case e.Update != "":
 		p.say("all pools are to run %s", e.Update)
 		return p.pools.Edit(rollout.PoolWorker, func(w *rollout.World) error {
@@ -311,6 +274,9 @@ func (p *stage) steps() {
 	}
 	for _, n := range p.nodes(false) {
 		tell(p, "taints", n, p.eviction.Reconcile)
+		if len(p.requests.Requests(n)) > 0 {
+			tell(p, "drain "+n, n, p.drain.Reconcile)
+		}
 	}
 	zones := func(ctx context.Context, _ string) (eviction.ZoneDecision, error) {
 		return p.eviction.ReconcileZones(ctx)

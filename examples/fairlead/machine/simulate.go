@@ -79,8 +79,8 @@ func (s *scenario) play(ctx context.Context) (*timeline, error) {
 		return nil, fmt.Errorf("spec.policy: %w", err)
 	}
 	for _, o := range s.objects {
-		if err := p.put(o.raw); err != nil {
-			return nil, fmt.Errorf("%s: %w", o.at, err)
+		if err := p.put(o.JSON); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.At, err)
 		}
 	}
 	if s.desired > 0 {
@@ -292,18 +292,18 @@ func (p *stage) next() (next time.Time, ok bool) {
 
 // happen carries out an event.
 func (p *stage) happen(e *event) error {
-	if e.delete != "" {
-		p.tell("administrator", e.delete, "deletes machine "+e.delete)
-		if err := p.cluster.Delete(e.delete); err != nil {
+	if e.Delete != "" {
+		p.tell("administrator", e.Delete, "deletes machine "+e.Delete)
+		if err := p.cluster.Delete(e.Delete); err != nil {
 			return err
 		}
 	}
-	for _, o := range e.put {
+	for _, o := range e.Put {
 		if err := p.put(o); err != nil {
 			return err
 		}
 	}
-	for _, s := range []struct{ node, status, text string }{{e.silence, "Unknown", "is not heard of any more"}, {e.hear, "True", "is heard again"}} {
+	for _, s := range []struct{ node, status, text string }{{e.Silence, "Unknown", "is not heard of any more"}, {e.Hear, "True", "is heard again"}} {
 		if s.node == "" {
 			continue
 		}
@@ -314,14 +314,14 @@ func (p *stage) happen(e *event) error {
 		p.tell("node "+s.node, "", s.text)
 		p.cluster.PutNode(ready(*n, s.status))
 	}
-	if namespace, name, ok := strings.Cut(e.drop, "/"); ok {
-		p.tell("administrator", "", "removes disruption budget "+e.drop)
+	if namespace, name, ok := strings.Cut(e.DropBudget, "/"); ok {
+		p.tell("administrator", "", "removes disruption budget "+e.DropBudget)
 		p.cluster.RemoveBudget(namespace, name)
 	}
-	if e.skip != nil {
-		p.tell("administrator", e.skip.Machine, "says to go on without hook "+e.skip.Hook)
-		return p.cluster.Edit(e.skip.Machine, func(m *lifecycle.Machine) {
-			m.Annotations = map[string]string{lifecycle.SkipHookAnnotation: e.skip.Hook}
+	if e.Skip != nil {
+		p.tell("administrator", e.Skip.Machine, "says to go on without hook "+e.Skip.Hook)
+		return p.cluster.Edit(e.Skip.Machine, func(m *lifecycle.Machine) {
+			m.Annotations = map[string]string{lifecycle.SkipHookAnnotation: e.Skip.Hook}
 		})
 	}
 	return nil

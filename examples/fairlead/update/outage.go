@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/scene"
 	"github.com/fairlead/fairlead/taints"
 )
 
@@ -19,20 +20,12 @@ type outage struct {
 	notReady    bool
 }
 
-type outageFile struct {
-	After    string   `json:"after"`
-	For      string   `json:"for"` // for good if it is missing
-	Nodes    []string `json:"nodes"`
-	Zone     string   `json:"zone"`     // all of its nodes
-	NotReady bool     `json:"notReady"` // they say so, instead of being silent
-}
-
 // outages reads what befalls nodes.
 func (r *scenarioReader) outages(pools []pool) []outage {
 	var list []outage
-	for i, f := range r.file.Spec.Outages {
+	for i, f := range r.Spec.Outages {
 		at := []any{"spec", "outages", i}
-		o := outage{after: r.duration(f.After, 0, "outages", i, "after"), last: r.duration(f.For, 0, "outages", i, "for"), notReady: f.NotReady}
+		o := outage{after: r.Duration(f.After, 0, "outages", i, "after"), last: r.Duration(f.For, 0, "outages", i, "for"), notReady: f.NotReady}
 		var names, zones []string
 		for _, q := range pools {
 			for _, n := range q.nodes {
@@ -47,14 +40,14 @@ func (r *scenarioReader) outages(pools []pool) []outage {
 		}
 		for k, name := range f.Nodes {
 			if !slices.Contains(names, name) {
-				r.fault("%s.nodes[%d] is %q, and no pool has such a node; there are %s", append(at, "nodes", k), pathText(at), k, name, listed(names))
+				r.Fault("%s.nodes[%d] is %q, and no pool has such a node; there are %s", append(at, "nodes", k), scene.Path(at), k, name, listed(names))
 			}
 		}
 		switch {
 		case f.Zone != "" && !slices.Contains(zones, f.Zone):
-			r.fault("%s.zone is %q, and no node is there; the zones are %s", append(at, "zone"), pathText(at), f.Zone, listed(zones))
+			r.Fault("%s.zone is %q, and no node is there; the zones are %s", append(at, "zone"), scene.Path(at), f.Zone, listed(zones))
 		case len(o.nodes) == 0:
-			r.fault("%s: it befalls no node; name nodes, or a zone", at, pathText(at))
+			r.Fault("%s: it befalls no node; name nodes, or a zone", at, scene.Path(at))
 		}
 		list = append(list, o)
 	}
@@ -63,17 +56,17 @@ func (r *scenarioReader) outages(pools []pool) []outage {
 
 // tolerations reads what the pods of a workload tolerate, and adds what the
 // control plane does.
-func (r *scenarioReader) tolerations(f *workFile, path []any) []fairlead.Toleration {
+func (r *scenarioReader) tolerations(f *scene.Workload, path []any) []fairlead.Toleration {
 	var wrong taints.FieldErrors
 	if err := taints.ValidateTolerations(f.Tolerations, nil); errors.As(err, &wrong) {
 		field := strings.TrimPrefix(wrong[0].Field, "spec.tolerations") // begins with the index
-		list, i := pathText(path), 0
+		list, i := scene.Path(path), 0
 		if _, err := fmt.Sscanf(field, "[%d]", &i); err == nil {
 			path = append(path, i)
 		}
 		why := *wrong[0]
 		why.Field = list + field
-		r.fault("%w", path, &why)
+		r.Fault("%w", path, &why)
 	}
 	if f.Daemon {
 		return taints.DaemonSetTolerations(f.Tolerations, false)

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/internal/scene"
 )
 
 // makeRelease writes the payload of a release that is made of components, and
 // loads it.
-func makeRelease(version string, components []componentFile) (*payload.Payload, error) {
+func makeRelease(version string, components []scene.Component) (*payload.Payload, error) {
 	var text bytes.Buffer
 	files := zip.NewWriter(&text)
 	put := func(name, content string) error {
@@ -29,7 +30,7 @@ func makeRelease(version string, components []componentFile) (*payload.Payload, 
 		err = put("release-manifests/image-references", fmt.Sprintf(`{"kind":"ImageStream","apiVersion":"image.openshift.io/v1","metadata":{"name":%q}}`, version))
 	}
 	for _, c := range components {
-		for _, m := range c.manifests(version) {
+		for _, m := range manifestsOf(&c, version) {
 			if err == nil {
 				err = put(m.file, m.text)
 			}
@@ -51,9 +52,9 @@ func makeRelease(version string, components []componentFile) (*payload.Payload, 
 // manifestFile is one file of a payload.
 type manifestFile struct{ file, text string }
 
-// manifests returns the files of a component: ConfigMaps, and for an operator a
+// manifestsOf returns the files of a component: ConfigMaps, and for an operator a
 // Deployment and a ClusterOperator at the end.
-func (c *componentFile) manifests(version string) []manifestFile {
+func manifestsOf(c *scene.Component, version string) []manifestFile {
 	var list []manifestFile
 	add := func(n int, kind, api, name, namespace, rest string) {
 		list = append(list, manifestFile{

@@ -3,9 +3,6 @@ package update
 import (
 	"bytes"
 	"cmp"
-	"errors"
-	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -15,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/internal/scene"
 )
 
 // scenario is what a file says: two releases, how long operators and nodes take,
@@ -80,90 +77,12 @@ type node struct {
 const machineConfig = "machine-config"
 
 // never is longer than any scenario.
-const never = 20 * 365 * 24 * time.Hour
-
-// scenarioFile is the form of a scenario in a file.
-type scenarioFile struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Metadata   struct {
-		Name string `json:"name"`
-	} `json:"metadata"`
-	Spec struct {
-		Start      string            `json:"start"`      // an instant; 2026-03-01T12:00:00Z if it is missing
-		For        string            `json:"for"`        // a duration; a day if it is missing
-		Retrieve   string            `json:"retrieve"`   // how long the new release takes to retrieve
-		PodStartup string            `json:"podStartup"` // how long a pod takes that takes the place of another
-		From       releaseFile       `json:"from"`       // what the cluster runs
-		To         releaseFile       `json:"to"`         // what it is to run
-		Components []componentFile   `json:"components"` // of releases without a directory
-		Operators  []operatorFile    `json:"operators"`
-		Rollouts   map[string]string `json:"rollouts"` // how long Deployments and DaemonSets take, by name
-		Pools      []poolFile        `json:"pools"`
-		Outages    []outageFile      `json:"outages"`
-	} `json:"spec"`
-}
-
-type releaseFile struct {
-	Version string `json:"version"` // of a release that is made of the components
-	Payload string `json:"payload"` // a directory, from that of the scenario
-}
-
-type componentFile struct {
-	Runlevel int    `json:"runlevel"`
-	Name     string `json:"name"`
-	Objects  int    `json:"objects"`  // ConfigMaps
-	Operator bool   `json:"operator"` // a Deployment and a ClusterOperator as well
-}
-
-type operatorFile struct {
-	Name        string       `json:"name"`
-	Takes       string       `json:"takes"` // a duration, or never
-	Degraded    *troubleFile `json:"degraded"`
-	Unavailable *troubleFile `json:"unavailable"`
-}
-
-type troubleFile struct {
-	After   string `json:"after"`
-	For     string `json:"for"` // for good if it is missing
-	Message string `json:"message"`
-}
-
-type poolFile struct {
-	Name           string     `json:"name"`
-	Required       bool       `json:"required"`
-	Paused         bool       `json:"paused"`
-	MaxUnavailable *doc.Value `json:"maxUnavailable"`
-	Drain          string     `json:"drain"`  // of nodes that do not say
-	Update         string     `json:"update"` // of nodes that do not say
-	Reboot         string     `json:"reboot"` // of nodes that do not say
-	Nodes          []nodeFile `json:"nodes"`
-	Workloads      []workFile `json:"workloads"`
-}
-
-type workFile struct {
-	Name         string                `json:"name"`
-	Replicas     int                   `json:"replicas"`
-	Daemon       bool                  `json:"daemon"`       // one pod on each node, which drains leave there
-	MinAvailable *doc.Value            `json:"minAvailable"` // of its disruption budget; without, there is none
-	Tolerations  []fairlead.Toleration `json:"tolerations"`
-}
-
-type nodeFile struct {
-	Name   string `json:"name"`
-	Zone   string `json:"zone"`
-	Drain  string `json:"drain"`  // a duration, or never
-	Update string `json:"update"` // a duration, or fails
-	Reboot string `json:"reboot"` // a duration, or never
-}
+const never = 2 * scene.Longest
 
 // scenarioReader turns the file into a scenario. Its first complaint counts.
 type scenarioReader struct {
-	file scenarioFile
-	doc  *doc.Document
-	tree *doc.Value
-	dir  string
-	err  error
+	*scene.File
+	dir string
 }
 
 // readScenario reads a file that holds one document of kind Scenario.
@@ -172,95 +91,33 @@ func readScenario(name string) (*scenario, error) {
 	if err != nil {
 		return nil, unread(err, name, "name a scenario, such as one of examples/fairlead/update/scenarios")
 	}
-	src := doc.NewReader(bytes.NewReader(text), name, doc.Limits{})
-	d, err := src.Next()
-	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: it is empty; write a document of kind Scenario", name)
-	} else if err != nil {
+	f, err := scene.Read(bytes.NewReader(text), name, "update simulate",
+		"for", "retrieve", "podStartup", "from", "to", "components", "operators", "rollouts", "pools", "outages")
+	if err != nil {
 		return nil, err
 	}
-	r := &scenarioReader{doc: d.Clone(), dir: filepath.Dir(name)}
-	if next, err := src.Next(); err == nil {
-		return nil, fmt.Errorf("%s: a scenario is one document, and this is another; take it out", next.Start)
-	} else if !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	r.tree = doc.Tree(r.doc.JSON)
-	if wrong := doc.Decode(r.tree, &r.file, doc.Strict); len(wrong) > 0 {
-		m := wrong[0]
-		hint := m.Hint()
-		if hint != "" {
-			hint = "; " + hint
-		}
-		return nil, fmt.Errorf("%s: %w%s", r.doc.Position(m.Value.KeyOffset), m, hint)
-	}
-	if r.file.Kind != "Scenario" {
-		r.fault("kind is %q; write Scenario", []any{"kind"}, r.file.Kind)
-	}
+	r := &scenarioReader{f, filepath.Dir(name)}
 	s := r.scenario()
-	return s, r.err
-}
-
-// fault complains of what stands at a path.
-func (r *scenarioReader) fault(format string, path []any, values ...any) {
-	if r.err == nil {
-		r.err = fmt.Errorf("%s: %w", r.doc.Position(r.tree.At(path...).KeyOffset), fmt.Errorf(format, values...))
-	}
-}
-
-// pathText writes a path as people do.
-func pathText(path []any) string {
-	var b strings.Builder
-	for i, step := range path {
-		switch step := step.(type) {
-		case int:
-			fmt.Fprintf(&b, "[%d]", step)
-		default:
-			if i > 0 {
-				b.WriteByte('.')
-			}
-			fmt.Fprint(&b, step)
-		}
-	}
-	return b.String()
-}
-
-// duration reads a duration at a path below spec.
-func (r *scenarioReader) duration(text string, otherwise time.Duration, path ...any) time.Duration {
-	if text == "" {
-		return otherwise
-	}
-	d, err := time.ParseDuration(text)
-	if path = append([]any{"spec"}, path...); err != nil || d < 0 || d > never/2 {
-		r.fault("%s is %q; write a duration such as 90s or 1h30m", path, pathText(path), text)
-		return 0
-	}
-	return d
+	return s, r.Err()
 }
 
 func (r *scenarioReader) scenario() *scenario {
-	spec := &r.file.Spec
-	s := &scenario{title: r.file.Metadata.Name, start: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), rollouts: map[string]time.Duration{}}
-	if spec.Start != "" {
-		var err error
-		if s.start, err = time.Parse(time.RFC3339, spec.Start); err != nil {
-			r.fault("spec.start is %q; write an instant such as 2026-03-01T12:00:00Z", []any{"spec", "start"}, spec.Start)
-		}
-	}
-	s.limit = r.duration(spec.For, 24*time.Hour, "for")
-	s.retrieve = r.duration(spec.Retrieve, time.Minute, "retrieve")
-	s.startup = r.duration(spec.PodStartup, 10*time.Second, "podStartup")
+	spec := &r.Spec
+	s := &scenario{title: r.Title, start: r.Start(), rollouts: map[string]time.Duration{}}
+	s.limit = r.Duration(spec.For, 24*time.Hour, "for")
+	s.retrieve = r.Duration(spec.Retrieve, time.Minute, "retrieve")
+	s.startup = r.Duration(spec.PodStartup, 10*time.Second, "podStartup")
 	s.from = r.release(&spec.From, "from")
 	s.to = r.release(&spec.To, "to")
-	if r.err != nil {
+	if r.Err() != nil {
 		return nil
 	}
 	if s.from.Release.Version == s.to.Release.Version {
-		r.fault("spec.to is %s, as spec.from; there is nothing to update", []any{"spec", "to"}, s.to.Release.Version)
+		r.Fault("spec.to is %s, as spec.from; there is nothing to update", []any{"spec", "to"}, s.to.Release.Version)
 	}
 	s.operators = r.operators(s.to)
 	for _, name := range slices.Sorted(maps.Keys(spec.Rollouts)) {
-		s.rollouts[name] = r.duration(spec.Rollouts[name], 0, "rollouts", name)
+		s.rollouts[name] = r.Duration(spec.Rollouts[name], 0, "rollouts", name)
 	}
 	s.pools = r.pools(s.to)
 	s.silences = r.outages(s.pools)
@@ -271,26 +128,26 @@ func (r *scenarioReader) scenario() *scenario {
 func (r *scenarioReader) operators(p *payload.Payload) []operator {
 	names := operatorNames(p)
 	var list []operator
-	for i, o := range r.file.Spec.Operators {
+	for i, o := range r.Spec.Operators {
 		at := []any{"spec", "operators", i, "name"}
 		switch {
 		case !slices.Contains(names, o.Name):
-			r.fault("%s is %q, and release %s has no such operator; it has %s", at, pathText(at), o.Name, p.Release.Version, listed(names))
+			r.Fault("%s is %q, and release %s has no such operator; it has %s", at, scene.Path(at), o.Name, p.Release.Version, listed(names))
 		case slices.ContainsFunc(list, func(x operator) bool { return x.name == o.Name }):
-			r.fault("%s: there is an entry for %s above; join the two", at, pathText(at), o.Name)
+			r.Fault("%s: there is an entry for %s above; join the two", at, scene.Path(at), o.Name)
 		}
 		op := operator{name: o.Name, never: o.Takes == "never"}
 		if !op.never {
-			op.takes = r.duration(o.Takes, 0, "operators", i, "takes")
+			op.takes = r.Duration(o.Takes, 0, "operators", i, "takes")
 		}
-		for k, t := range []*troubleFile{o.Degraded, o.Unavailable} {
+		for k, t := range []*scene.Trouble{o.Degraded, o.Unavailable} {
 			if t == nil {
 				continue
 			}
 			what := []string{degraded, unavailable}[k]
 			op.troubles = append(op.troubles, trouble{
 				what: what, message: cmp.Or(t.Message, "its pods crash"),
-				after: r.duration(t.After, 0, "operators", i, what, "after"), last: r.duration(t.For, 0, "operators", i, what, "for"),
+				after: r.Duration(t.After, 0, "operators", i, what, "after"), last: r.Duration(t.For, 0, "operators", i, what, "for"),
 			})
 		}
 		list = append(list, op)
@@ -323,44 +180,44 @@ func listed(names []string) string {
 }
 
 func (r *scenarioReader) pools(p *payload.Payload) []pool {
-	if len(r.file.Spec.Pools) > 0 && !slices.Contains(operatorNames(p), machineConfig) {
-		r.fault("spec.pools: release %s has no operator %s, which brings nodes to a release; add a component of that name with operator: true, or take the pools out",
+	if len(r.Spec.Pools) > 0 && !slices.Contains(operatorNames(p), machineConfig) {
+		r.Fault("spec.pools: release %s has no operator %s, which brings nodes to a release; add a component of that name with operator: true, or take the pools out",
 			[]any{"spec", "pools"}, p.Release.Version, machineConfig)
 	}
 	var list []pool
 	seen := map[string]bool{}
-	for i, f := range r.file.Spec.Pools {
+	for i, f := range r.Spec.Pools {
 		q := pool{name: f.Name, required: f.Required, paused: f.Paused}
 		at := []any{"spec", "pools", i, "name"}
 		switch {
 		case f.Name == "":
-			r.fault("%s is missing; name the pool, such as worker", at, pathText(at))
+			r.Fault("%s is missing; name the pool, such as worker", at, scene.Path(at))
 		case seen["pool "+f.Name]:
-			r.fault("%s is %q, as one above; give each pool a name of its own", at, pathText(at), f.Name)
+			r.Fault("%s is %q, as one above; give each pool a name of its own", at, scene.Path(at), f.Name)
 		}
 		seen["pool "+f.Name] = true
 		if f.MaxUnavailable != nil {
 			q.unavailable = r.share(f.MaxUnavailable, len(f.Nodes), "nodes", "spec", "pools", i, "maxUnavailable")
 		}
-		drain, update := r.duration(f.Drain, time.Minute, "pools", i, "drain"), r.duration(f.Update, 5*time.Minute, "pools", i, "update")
-		reboot := r.duration(f.Reboot, 2*time.Minute, "pools", i, "reboot")
+		drain, update := r.Duration(f.Drain, time.Minute, "pools", i, "drain"), r.Duration(f.Update, 5*time.Minute, "pools", i, "update")
+		reboot := r.Duration(f.Reboot, 2*time.Minute, "pools", i, "reboot")
 		for k, n := range f.Nodes {
 			at := []any{"spec", "pools", i, "nodes", k, "name"}
 			if n.Name == "" || seen["node "+n.Name] {
-				r.fault("%s is %q; give each node a name of its own", at, pathText(at), n.Name)
+				r.Fault("%s is %q; give each node a name of its own", at, scene.Path(at), n.Name)
 			}
 			seen["node "+n.Name] = true
 			x := node{name: n.Name, zone: n.Zone, fails: n.Update == "fails", neverUp: n.Drain == "never", drain: drain, update: update}
 			if x.drain = never; !x.neverUp {
-				x.drain = r.duration(n.Drain, drain, "pools", i, "nodes", k, "drain")
+				x.drain = r.Duration(n.Drain, drain, "pools", i, "nodes", k, "drain")
 			}
 			if !x.fails {
-				x.update = r.duration(n.Update, update, "pools", i, "nodes", k, "update")
+				x.update = r.Duration(n.Update, update, "pools", i, "nodes", k, "update")
 			}
 			if x.lost = n.Reboot == "never"; x.lost {
 				n.Reboot = ""
 			}
-			x.reboot = min(x.update, r.duration(n.Reboot, reboot, "pools", i, "nodes", k, "reboot"))
+			x.reboot = min(x.update, r.Duration(n.Reboot, reboot, "pools", i, "nodes", k, "reboot"))
 			q.nodes = append(q.nodes, x)
 		}
 		q.workloads = r.workloads(f.Workloads, len(f.Nodes), "spec", "pools", i, "workloads")
@@ -370,20 +227,20 @@ func (r *scenarioReader) pools(p *payload.Payload) []pool {
 }
 
 // workloads reads what runs on the nodes of a pool.
-func (r *scenarioReader) workloads(files []workFile, nodes int, path ...any) []workload {
+func (r *scenarioReader) workloads(files []scene.Workload, nodes int, path ...any) []workload {
 	var list []workload
 	seen := map[string]bool{}
 	for i, f := range files {
 		at := append(slices.Clone(path), i)
 		switch {
 		case !componentName.MatchString(f.Name) || seen[f.Name]:
-			r.fault("%s.name is %q; give each workload a name of its own, of letters, digits and dashes", append(at, "name"), pathText(at), f.Name)
+			r.Fault("%s.name is %q; give each workload a name of its own, of letters, digits and dashes", append(at, "name"), scene.Path(at), f.Name)
 		case f.Daemon && f.Replicas != 0:
-			r.fault("%s.replicas is %d, and a daemon has one pod on each node; take one of the two out", append(at, "replicas"), pathText(at), f.Replicas)
+			r.Fault("%s.replicas is %d, and a daemon has one pod on each node; take one of the two out", append(at, "replicas"), scene.Path(at), f.Replicas)
 		case !f.Daemon && (f.Replicas < 1 || f.Replicas > 10_000):
-			r.fault("%s.replicas is %d; it may be 1 to 10000", append(at, "replicas"), pathText(at), f.Replicas)
+			r.Fault("%s.replicas is %d; it may be 1 to 10000", append(at, "replicas"), scene.Path(at), f.Replicas)
 		case nodes == 0:
-			r.fault("%s: the pool has no nodes for it; list some", at, pathText(at))
+			r.Fault("%s: the pool has no nodes for it; list some", at, scene.Path(at))
 		}
 		seen[f.Name] = true
 		w := workload{name: f.Name, replicas: f.Replicas, daemon: f.Daemon, tolerations: r.tolerations(&f, append(at, "tolerations"))}
@@ -406,7 +263,7 @@ func (r *scenarioReader) share(v *doc.Value, total int, things string, path ...a
 		out = &rollout.IntOrString{Int: n}
 	}
 	if n, err := out.Scale(total, false); err != nil || n < 0 {
-		r.fault("%s is %s; write a number of %s, or a percentage such as \"30%%\"", path, pathText(path), v.Raw, things)
+		r.Fault("%s is %s; write a number of %s, or a percentage such as \"30%%\"", path, scene.Path(path), v.Raw, things)
 	}
 	return out
 }
@@ -414,11 +271,11 @@ func (r *scenarioReader) share(v *doc.Value, total int, things string, path ...a
 var componentName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // release loads a release from its directory, or makes it of the components.
-func (r *scenarioReader) release(f *releaseFile, key string) *payload.Payload {
+func (r *scenarioReader) release(f *scene.Release, key string) *payload.Payload {
 	at := []any{"spec", key}
 	switch {
 	case f.Payload != "" && f.Version != "":
-		r.fault("spec.%s has a payload and a version; a payload has its own", at, key)
+		r.Fault("spec.%s has a payload and a version; a payload has its own", at, key)
 	case f.Payload != "":
 		dir := filepath.FromSlash(f.Payload)
 		if !filepath.IsAbs(dir) {
@@ -426,32 +283,32 @@ func (r *scenarioReader) release(f *releaseFile, key string) *payload.Payload {
 		}
 		p, err := payload.Load(os.DirFS(dir), nil)
 		if err != nil {
-			r.fault("spec.%s.payload: %s: %w", append(at, "payload"), key, dir, err)
+			r.Fault("spec.%s.payload: %s: %w", append(at, "payload"), key, dir, err)
 		}
 		return p
 	case f.Version == "":
-		r.fault("spec.%s: name a version, or a payload directory", at, key)
+		r.Fault("spec.%s: name a version, or a payload directory", at, key)
 	}
-	if len(r.file.Spec.Components) == 0 {
-		r.fault("spec.%s: a release without a payload is made of spec.components, and there are none", at, key)
+	if len(r.Spec.Components) == 0 {
+		r.Fault("spec.%s: a release without a payload is made of spec.components, and there are none", at, key)
 	}
-	for i, c := range r.file.Spec.Components {
+	for i, c := range r.Spec.Components {
 		at := []any{"spec", "components", i}
 		switch {
 		case !componentName.MatchString(c.Name):
-			r.fault("%s.name is %q; write letters, digits and dashes, such as machine-config", append(at, "name"), pathText(at), c.Name)
+			r.Fault("%s.name is %q; write letters, digits and dashes, such as machine-config", append(at, "name"), scene.Path(at), c.Name)
 		case c.Runlevel < 0 || c.Runlevel > 99:
-			r.fault("%s.runlevel is %d; runlevels are 0 to 99", append(at, "runlevel"), pathText(at), c.Runlevel)
+			r.Fault("%s.runlevel is %d; runlevels are 0 to 99", append(at, "runlevel"), scene.Path(at), c.Runlevel)
 		case c.Objects < 0 || c.Objects > 1000:
-			r.fault("%s.objects is %d; it may be 0 to 1000", append(at, "objects"), pathText(at), c.Objects)
+			r.Fault("%s.objects is %d; it may be 0 to 1000", append(at, "objects"), scene.Path(at), c.Objects)
 		}
 	}
-	if r.err != nil {
+	if r.Err() != nil {
 		return nil
 	}
-	p, err := makeRelease(f.Version, r.file.Spec.Components)
+	p, err := makeRelease(f.Version, r.Spec.Components)
 	if err != nil {
-		r.fault("spec.%s: %w", at, key, err)
+		r.Fault("spec.%s: %w", at, key, err)
 	}
 	return p
 }
