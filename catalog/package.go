@@ -36,18 +36,6 @@ func (p *Package) Bundles() iter.Seq[*Bundle] { return slices.Values(p.bundles) 
 // Bundle returns the bundle of that name.
 func (p *Package) Bundle(name string) (*Bundle, bool) { return find(p.bundles, name) }
 
-// BundlesByVersion returns the bundles whose olm.package property has exactly
-// this version, by name. A valid catalog has at most one.
-func (p *Package) BundlesByVersion(version string) iter.Seq[*Bundle] {
-	return func(yield func(*Bundle) bool) {
-		for _, b := range p.bundles {
-			if b.doc.record.version == version && !yield(b) {
-				return
-			}
-		}
-	}
-}
-
 // Version returns the version of the bundle of that name, as [Bundle.Version]
 // does, or "" if there is no such bundle.
 func (p *Package) Version(bundle string) string {

@@ -8,7 +8,7 @@
 // [Compile] checks a rule once and reports mistakes with line, column and
 // caret ([*SyntaxError]); [Rule.Match] evaluates it on the properties that
 // [Prepare] decoded once. Where many rules are read, a [Compiler] compiles each
-// distinct text once, and a [Memo] remembers results by keys of the caller's.
+// distinct text once.
 //
 // A [Constraint] is the compound that operator catalogs know as
 // olm.constraint: all, any and not of further constraints, a required API, a
