@@ -88,13 +88,27 @@ func newStory(c *taints.Cluster, q *Question, policy *eviction.Policy) *story {
 		s.nodes[i].index, s.nodes[i].node = i, &s.fleet.Nodes[i]
 		s.wakeNode(i, s.now)
 	}
-	for _, p := range c.Pods {
+	counts, bound := make([]int, len(s.nodes)), 0
+	for i := range c.Pods {
+		if n, ok := at[c.Pods[i].Spec.NodeName]; ok {
+			counts[n]++
+			bound++
+		}
+	}
+	pods := make([]fairlead.Pod, bound) // of all nodes, those of one side by side
+	for i, n := range counts {
+		s.nodes[i].pods, pods = pods[:0:n], pods[n:]
+	}
+	for i := range c.Pods {
+		n, ok := at[c.Pods[i].Spec.NodeName]
+		if !ok {
+			continue
+		}
+		p := c.Pods[i]
 		if p.UID == "" { // the story has no later pod of its name
 			p.UID = p.ObjectMeta.String()
 		}
-		if i, ok := at[p.Spec.NodeName]; ok {
-			s.nodes[i].pods = append(s.nodes[i].pods, p)
-		}
+		s.nodes[n].pods = append(s.nodes[n].pods, p)
 	}
 	s.budgets.init(c, s.now)
 	s.places.nodes = s.nodes
