@@ -411,7 +411,7 @@ func TestEveryState(t *testing.T) {
 		stale, long     bool
 	}{
 		{1, 1, false, false}, {1, 2, false, false}, {1, 1, true, false}, {1, 2, true, false},
-		{3, 1, false, false}, {3, 2, false, false}, {5, 1, false, false},
+		{3, 1, false, false}, {3, 2, false, true}, {5, 1, false, true},
 		{3, 1, true, true}, {3, 2, true, true}, {5, 2, false, true}, {5, 1, true, true},
 	} {
 		if tt.long && !long.Enabled() {

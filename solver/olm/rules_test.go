@@ -69,7 +69,7 @@ func TestRulesOnRealCatalogs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for p := range c.Packages() {
-			if packages++; !long.Enabled() && packages%12 != 0 {
+			if packages++; !long.Enabled() && packages%40 != 0 {
 				continue
 			}
 			index := r.sources[0].pkg(p.Name())
@@ -141,7 +141,7 @@ func checkSuccessorsV1(t *testing.T, where string, p *catalog.Package, b *catalo
 // or none, where the operators require nothing.
 func TestRulesAndUpgradePath(t *testing.T) {
 	found, none := 0, 0
-	every := 307 // of the pairs
+	every := 1009 // of the pairs
 	if long.Enabled() {
 		every = 1
 	}

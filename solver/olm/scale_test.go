@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// TestManySubscriptions resolves ten thousand subscriptions at once, of which
+// TestManySubscriptions resolves thousands of subscriptions at once, of which
 // every third brings another package.
 func TestManySubscriptions(t *testing.T) {
-	const n = 10_000
+	n := long.N(2_000, 10_000)
 	w := &wCatalog{name: "c"}
 	var c olm.Case
 	for i := range n {
@@ -47,7 +48,7 @@ func TestManySubscriptions(t *testing.T) {
 	askMany(t, r, req, len(res.Chosen))
 }
 
-// askMany asks every question of ten thousand subscriptions.
+// askMany asks every question of so many subscriptions.
 func askMany(t *testing.T, r *olm.Resolver, req *olm.Request, chosen int) {
 	t.Helper()
 	ctx := context.Background()
