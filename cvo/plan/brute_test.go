@@ -18,7 +18,8 @@ type spot struct {
 	release  int
 	at       [3]int // of pools: the release, -1 for an older one
 	paused   [3]bool
-	ops      [2]int
+	ops      [3]int
+	changed  bool // clients use another API
 	acked    [2]bool
 	budget   [3]bool
 	room     [3]bool
@@ -47,18 +48,20 @@ func (w *world) brute() (best price, ok bool) {
 		first.at[i], first.paused[i] = p.At, p.Paused
 	}
 	dist := map[spot]price{first: {}}
-	queue := []spot{first}
+	queue := map[price][]spot{{}: {first}}
+	prices := []price{{}} // of the queue, the best one last
 	done := map[spot]bool{}
-	for len(queue) > 0 {
-		k := 0
-		for i := range queue {
-			if w.less(dist[queue[i]], dist[queue[k]]) < 0 {
-				k = i
-			}
+	for len(prices) > 0 {
+		at := prices[len(prices)-1]
+		list := queue[at]
+		if len(list) == 0 {
+			prices = prices[:len(prices)-1]
+			delete(queue, at)
+			continue
 		}
-		x := queue[k]
-		queue = slices.Delete(queue, k, k+1)
-		if done[x] {
+		x := list[len(list)-1]
+		queue[at] = list[:len(list)-1]
+		if done[x] || dist[x] != at {
 			continue
 		}
 		done[x] = true
@@ -66,10 +69,14 @@ func (w *world) brute() (best price, ok bool) {
 			return dist[x], true
 		}
 		w.next(x, target, func(y spot, cost price) {
-			total := price{dist[x].unknown + cost.unknown, dist[x].steps + 1, dist[x].restarts + cost.restarts}
+			total := price{dist[x].unknown + cost.unknown, dist[x].steps + 1 + cost.steps, dist[x].restarts + cost.restarts}
 			if old, there := dist[y]; !there || w.less(total, old) < 0 {
 				dist[y] = total
-				queue = append(queue, y)
+				if _, there := queue[total]; !there {
+					i, _ := slices.BinarySearchFunc(prices, total, func(a, b price) int { return w.less(b, a) })
+					prices = slices.Insert(prices, i, total)
+				}
+				queue[total] = append(queue[total], y)
 			}
 		})
 	}
@@ -104,14 +111,11 @@ func (w *world) next(x spot, target int, take func(spot, price)) {
 			take(y, price{})
 		}
 	}
-	for i, o := range w.Ops {
-		for _, h := range o.Hops {
-			if h.From == x.ops[i] && !o.Keep && (h.Minor == 0 || h.Minor == minor) && (o.Max[h.To] == 0 || o.Max[h.To] >= minor) && o.Min[h.To] <= minor {
-				y := x
-				y.ops[i] = h.To
-				take(y, price{})
-			}
-		}
+	w.hops(x, minor, 0, x.ops, -1, take)
+	if goes && w.leaves() && w.Clients && !x.changed {
+		y := x
+		y.changed = true
+		take(y, price{})
 	}
 	for i, p := range w.Pools {
 		if p.Budget && !x.budget[i] && !w.KeepBudgets {
@@ -148,6 +152,53 @@ func (w *world) next(x spot, target int, take func(spot, price)) {
 	if goes {
 		w.nextRelease(x, target, take)
 	}
+}
+
+// leaves reports whether the API "old" goes away on the way.
+func (w *world) leaves() bool { return w.Gone > 18 }
+
+// hops tells where install plans lead that move one operator or several, from the
+// i-th on. More is how many hops there are besides the first.
+func (w *world) hops(x spot, minor, i int, at [3]int, more int, take func(spot, price)) {
+	if i == len(w.Ops) {
+		if more >= 0 && w.satisfied(at) {
+			y := x
+			y.ops = at
+			take(y, price{steps: more})
+		}
+		return
+	}
+	w.hops(x, minor, i+1, at, more, take)
+	o := w.Ops[i]
+	for _, h := range o.Hops {
+		gone := o.Uses[h.To] && w.leaves() && minor >= w.Gone && minorOf(w.Releases[len(w.Releases)-1]) >= w.Gone
+		if h.From == x.ops[i] && !o.Keep && !gone && (h.Minor == 0 || h.Minor == minor) && (o.Max[h.To] == 0 || o.Max[h.To] >= minor) && o.Min[h.To] <= minor {
+			next := at
+			next[i] = h.To
+			w.hops(x, minor, i+1, next, more+1, take)
+		}
+	}
+}
+
+// satisfied reports whether each operator has what it requires; what is installed goes
+// on without what it lacks at first.
+func (w *world) satisfied(at [3]int) bool {
+	has := func(i int, n worldNeed, at [3]int) bool {
+		for k, o := range w.Ops {
+			if n.API == "" && k == n.Op && k != i && at[k] >= n.Lo && at[k] <= n.Top || n.API != "" && slices.Contains(o.Gives[at[k]], n.API) {
+				return true
+			}
+		}
+		return false
+	}
+	for i, o := range w.Ops {
+		for _, n := range o.Needs[at[i]] {
+			if !has(i, n, at) && (at[i] > 0 || has(i, n, [3]int{})) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // nextRelease tells the steps of pools and of the cluster.
@@ -209,8 +260,11 @@ func (w *world) blocked(x spot, e worldEdge) bool {
 	if from == 18 && (w.Upgrade || slices.Contains(x.acked[:len(w.Gates)], false)) {
 		return true
 	}
+	if from < w.Gone && to >= w.Gone && w.Clients && !x.changed {
+		return true
+	}
 	for i, o := range w.Ops {
-		if limit := o.Max[x.ops[i]]; limit > 0 && limit < to {
+		if limit := o.Max[x.ops[i]]; limit > 0 && limit < to || o.Uses[x.ops[i]] && w.leaves() && to >= w.Gone {
 			return true
 		}
 	}
@@ -257,7 +311,7 @@ func TestBruteForce(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d worlds have a plan; steps: %v", planned, n, kinds)
-	if planned < n/4 || len(kinds) < 10 {
+	if planned < n/4 || len(kinds) < 11 {
 		t.Errorf("%d of %d have a plan, with steps %v", planned, n, kinds)
 	}
 }
@@ -274,6 +328,9 @@ func (w *world) walk(p *plan.Plan) error {
 	}
 	for k, s := range p.Steps {
 		want := x
+		if k > 0 && len(p.Steps[k-1].With) > 0 && slices.Contains(s.With, p.Steps[k-1].To) {
+			continue // of the same install plan
+		}
 		pool := slices.IndexFunc(w.Pools, func(p worldPool) bool {
 			return p.Name == s.Subject || "pool "+p.Name == s.Subject || "shop/"+p.Name == s.Subject
 		})
@@ -301,9 +358,13 @@ func (w *world) walk(p *plan.Plan) error {
 		case plan.Acknowledge:
 			want.acked[slices.Index(w.Gates, s.Subject)] = true
 		case plan.MoveOperator:
-			i := slices.IndexFunc(w.Ops, func(o worldOperator) bool { return o.Name == s.Subject })
-			fmt.Sscanf(s.To, s.Subject+".v%d", &want.ops[i])
-			want.ops[i]--
+			for _, csv := range append(s.With, s.To) {
+				var i, v int
+				fmt.Sscanf(csv, "op%d.v%d", &i, &v)
+				want.ops[i] = v - 1
+			}
+		case plan.ChangeClients:
+			want.changed = true
 		}
 		ok := false
 		w.next(x, target, func(y spot, _ price) { ok = ok || y == want })

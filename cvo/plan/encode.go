@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/fairlead/fairlead/solver"
@@ -14,7 +15,7 @@ import (
 //
 // The problem falls into parts that share no choice, so that each is minimised and
 // proven by itself and the costs add up: the way of the cluster with its pools, and
-// each operator. What they have in common is the list of minor versions that the
+// each operator, or those together that require something of each other. What they have in common is the list of minor versions that the
 // cluster passes, which follows from the goal: none is left out and none is passed
 // twice.
 //
@@ -43,6 +44,8 @@ import (
 //	has(s,k)          ->  leaves(s-1,k), or a hop(s,h) into k; at first it is at what is installed
 //	leaves(s,k)       ->  has(s,k), and k supports the next minor version
 //	hop(s,h)          ->  has(s,from)
+//
+// Operators that require something of each other: see together.go.
 
 // choice is a step that a plan may have.
 type choice struct {
@@ -55,6 +58,8 @@ type choice struct {
 	stage    int
 	restarts int
 	v        solver.Var
+	turn     int      // of a hop: how many of its part and stage come before it
+	with     []string // of a hop: what goes with it
 }
 
 // part is an independent part of the problem.
@@ -67,6 +72,7 @@ type part struct {
 	chosen  []choice
 	cost    []int
 	proof   []*solver.Refutation
+	clocks  []*clocks // of each stage, where operators wait for each other
 }
 
 func newPart(name string, build func() *part) *part {
@@ -107,8 +113,8 @@ func (x *part) forbid(v solver.Var, facts []*fact) {
 // parts encodes the model.
 func (m *model) parts() []*part {
 	list := []*part{m.way()}
-	for i := range m.operators {
-		list = append(list, m.operatorPart(i))
+	for _, group := range m.groups {
+		list = append(list, m.operatorsPart(group))
 	}
 	return list
 }
@@ -171,6 +177,11 @@ func (w *wayPart) crossings() {
 		for i, g := range w.m.gates {
 			if g.stage == s {
 				w.imply(v, w.step(choice{kind: Acknowledge, subject: g.name, index: i, stage: s, release: -1}))
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(w.m.removed)) {
+			if a := w.m.removed[name]; a.stage == s+1 && len(a.clients) > 0 {
+				w.imply(v, w.step(choice{kind: ChangeClients, subject: name, stage: s, release: -1}))
 			}
 		}
 	}
@@ -330,65 +341,6 @@ func (w *wayPart) replaced() []solver.Var {
 		}
 	}
 	return w.members
-}
-
-// operatorPart encodes an operator.
-func (m *model) operatorPart(i int) *part {
-	o := &m.operators[i]
-	x := newPart("operator "+o.Package, func() *part { return m.operatorPart(i) })
-	var before []solver.Var
-	for s, at := range m.stages {
-		has, leaves, into := x.p.NewVars(len(o.max)), x.p.NewVars(len(o.max)), make([][]solver.Var, len(o.max))
-		crossed := x.p.NewVars(1)
-		x.p.Require(crossed, m.goal)
-		var any []solver.Var
-		for k := range o.max {
-			h, l := has+solver.Var(k), leaves+solver.Var(k)
-			any = append(any, l)
-			x.imply(l, h)
-			if s+1 < len(m.stages) && o.max[k] != (minor{}) && o.max[k].compare(m.stages[s+1]) < 0 {
-				x.p.Exclude(crossed, l, m.supports(o, k, s+1))
-			}
-			if before != nil {
-				into[k] = append(into[k], before[k])
-			}
-		}
-		for _, h := range o.hops {
-			if h.minors != nil && !slices.Contains(h.minors, at) {
-				continue
-			}
-			runs := (o.max[h.to] == minor{} || o.max[h.to].compare(at) >= 0) && (at.kube() == minor{} || o.kube[h.to].compare(at.kube()) <= 0)
-			if !runs {
-				continue
-			}
-			v := x.step(choice{kind: MoveOperator, subject: o.Package, index: i, from: o.Versions[h.from].Name, to: o.Versions[h.to].Name, stage: s, name: at.String(), release: -1})
-			x.imply(v, has+solver.Var(h.from))
-			into[h.to] = append(into[h.to], v)
-			if o.kept {
-				x.p.Forbid(v, m.keptOperator(o))
-			}
-		}
-		for k := range o.max {
-			if s == 0 && k == o.installed {
-				continue
-			}
-			x.p.Depend(has+solver.Var(k), into[k], m.offers(o))
-		}
-		x.p.Limit(1, any, nil)
-		if s == len(m.stages)-1 && o.want != nil {
-			var wanted []solver.Var
-			for k := range o.max {
-				if o.want[k] {
-					wanted = append(wanted, any[k])
-				}
-			}
-			x.p.Any(yes(wanted), m.wanted(o))
-		}
-		// Where nothing forbids it, it stays as far back as it is.
-		x.p.Any(yes(any), m.runs(o))
-		before = any
-	}
-	return x
 }
 
 func yes(list []solver.Var) []solver.Lit {

@@ -32,6 +32,7 @@ func shop() *plan.Situation {
 		Configs: map[string]string{"rendered-master": "4.18.1", "rendered-worker": "4.18.1"},
 		Nodes:   []fairlead.Node{node("m0", "master"), node("w0", "worker"), node("w1", "worker")},
 		Pods:    []fairlead.Pod{}, Budgets: []fairlead.PodDisruptionBudget{}, Members: []plan.Member{},
+		Removed: []plan.RemovedAPI{},
 		Operators: []plan.Operator{{
 			Package: "queue", Namespace: "shop", Subscription: "queue", Channel: "stable", Installed: "queue.v1",
 			Versions: []plan.OperatorVersion{{Name: "queue.v1", Version: "1.0.0", MaxOpenShift: "4.19"}, {Name: "queue.v2", Version: "2.0.0"}},

@@ -65,14 +65,3 @@ func moveOperator(name string) fix {
 		in.Policy.KeepOperators = slices.DeleteFunc(in.Policy.KeepOperators, func(x string) bool { return x == name })
 	}, costLeave}
 }
-
-func removeOperator(o *Operator) fix {
-	what := "remove the operator " + o.Package
-	if o.Subscription != "" {
-		what = "remove the subscription " + o.Namespace + "/" + o.Subscription + " and its operator " + o.Package
-	}
-	return fix{what + ", if nothing needs it", func(in *input) {
-		in.Situation.Operators = slices.DeleteFunc(in.Situation.Operators, func(x Operator) bool { return x.Package == o.Package && x.Namespace == o.Namespace })
-		in.Goal.Operators = slices.DeleteFunc(in.Goal.Operators, func(x OperatorGoal) bool { return x.Package == o.Package })
-	}, costLoss}
-}

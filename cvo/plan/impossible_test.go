@@ -131,6 +131,37 @@ func (q *question) change(word []string) error {
 		default:
 			q.policy.KeepOperators = append(q.policy.KeepOperators, arg(1))
 		}
+	case "install": // install NAME HIGHEST: versions 1 to HIGHEST, each a hop from the one before
+		n, err := strconv.Atoi(arg(2))
+		o := plan.Operator{Package: arg(1), Namespace: "shop", Subscription: arg(1), Installed: arg(1) + ".v1"}
+		for v := 1; v <= n; v++ {
+			o.Versions = append(o.Versions, plan.OperatorVersion{Name: fmt.Sprintf("%s.v%d", arg(1), v), Version: fmt.Sprintf("%d.0.0", v)})
+			if v > 1 {
+				o.Updates = append(o.Updates, plan.OperatorUpdate{From: fmt.Sprintf("%s.v%d", arg(1), v-1), To: fmt.Sprintf("%s.v%d", arg(1), v)})
+			}
+		}
+		s.Operators = append(s.Operators, o)
+		return err
+	case "csv": // csv NAME requires|api|provides|uses|max WHAT
+		each(s.Operators, func(o *plan.Operator) {
+			each(o.Versions, func(v *plan.OperatorVersion) {
+				switch {
+				case v.Name != arg(1):
+				case arg(2) == "requires":
+					v.Requires = append(v.Requires, plan.Requirement{Package: arg(3), Range: rest(4)})
+				case arg(2) == "api":
+					v.Requires = append(v.Requires, plan.Requirement{API: arg(3)})
+				case arg(2) == "provides":
+					v.Provides = append(v.Provides, arg(3))
+				case arg(2) == "uses":
+					v.Uses = append(v.Uses, arg(3))
+				case arg(2) == "max":
+					v.MaxOpenShift = arg(3)
+				}
+			})
+		})
+	case "gone":
+		s.Removed = append(s.Removed, plan.RemovedAPI{API: arg(1), In: arg(2), Users: word[3:]})
 	case "sick":
 		n, err := strconv.Atoi(arg(1))
 		for i := range n {

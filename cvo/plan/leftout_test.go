@@ -50,6 +50,31 @@ func TestNothingIsLeftOut(t *testing.T) {
 		"what operators need": func(s *plan.Situation, _ *plan.Goal, _ *plan.Policy) {
 			versions(s, func(v *plan.OperatorVersion) { v.MinKube = "" })
 		},
+		"what operators require": func(s *plan.Situation, _ *plan.Goal, _ *plan.Policy) {
+			versions(s, func(v *plan.OperatorVersion) { v.Requires = nil })
+		},
+		"ranges of packages": func(s *plan.Situation, _ *plan.Goal, _ *plan.Policy) {
+			versions(s, func(v *plan.OperatorVersion) {
+				each(v.Requires, func(r *plan.Requirement) { r.Range = "" })
+			})
+		},
+		"APIs that operators provide": func(s *plan.Situation, _ *plan.Goal, _ *plan.Policy) {
+			versions(s, func(v *plan.OperatorVersion) { v.Provides = nil })
+		},
+		"namespaces of operators": func(s *plan.Situation, _ *plan.Goal, _ *plan.Policy) {
+			for i := range s.Operators {
+				s.Operators[i].Namespace += s.Operators[i].Package
+			}
+		},
+		"APIs that operators use": func(s *plan.Situation, _ *plan.Goal, _ *plan.Policy) {
+			versions(s, func(v *plan.OperatorVersion) { v.Uses = nil })
+		},
+		"clients of removed APIs": func(s *plan.Situation, _ *plan.Goal, _ *plan.Policy) {
+			each(s.Removed, func(a *plan.RemovedAPI) { a.Users = nil })
+		},
+		"when APIs go away": func(s *plan.Situation, _ *plan.Goal, _ *plan.Policy) {
+			each(s.Removed, func(a *plan.RemovedAPI) { a.In = "1.99" })
+		},
 		"catalogs of minor versions": func(s *plan.Situation, _ *plan.Goal, _ *plan.Policy) {
 			each(s.Operators, func(o *plan.Operator) { each(o.Updates, func(u *plan.OperatorUpdate) { u.Minors = nil }) })
 		},

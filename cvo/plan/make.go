@@ -25,17 +25,19 @@ import (
 //  1. what people have to do, and what does no harm early, comes first: members of
 //     etcd, budgets, room; then nodes that go out of service;
 //  2. at each release the control plane restarts first and then the other pools by
-//     name; then operators move, gates are acknowledged, and pools are paused;
+//     name; then operators move, clients use other APIs, gates are acknowledged, and
+//     pools are paused;
 //  3. then the cluster moves.
 //
 // Where there is no plan the error is a [*NoPlanError]. It is a
-// [fairlead.FieldErrors] for a bad policy or goal, that of the context, or a
-// [*solver.IncompleteError] when a bound was met. Nil goal and policy are the
+// [fairlead.FieldErrors] for a bad policy or goal, that of the context, a
+// [*LimitError], or a [*solver.IncompleteError] when a bound was met. Nil goal and policy are the
 // zero ones. Equal questions have equal answers.
 //
 // Cost: drains are planned and room is looked for pool by pool; the encoding is
 // linear in the updates times the pools, and in the versions of operators times
-// the minor versions that the cluster passes.
+// the minor versions that the cluster passes; of operators that require something of
+// each other, in the products of the versions of each three.
 func Make(ctx context.Context, s *Situation, goal *Goal, policy *Policy) (*Plan, error) {
 	in := &input{s, goal, policy}
 	if err := in.check(); err != nil {
@@ -162,6 +164,9 @@ func (in *input) planTo(ctx context.Context, target string) (*Plan, *noPlan, err
 	if bad != nil {
 		return nil, &noPlan{target: target, facts: bad}, nil
 	}
+	if err := m.tooMany(); err != nil {
+		return nil, nil, err
+	}
 	parts := m.parts()
 	var no *noPlan
 	for _, x := range parts {
@@ -233,6 +238,7 @@ func (x *part) solve(ctx context.Context, policy *Policy) ([]*fact, error) {
 			x.chosen = append(x.chosen, c)
 		}
 	}
+	x.turns(best.Solution)
 	for _, c := range best.Costs {
 		x.cost = append(x.cost, int(c))
 	}

@@ -62,6 +62,8 @@ type model struct {
 	master        []*fact  // what forbids every restart of the control plane
 	members       []string // that are to be replaced first
 	operators     []operator
+	groups        [][]int             // of operators that require something of each other
+	removed       map[string]*removed // by API
 	drains        []drained
 	facts         map[string]*fact // by text, see once
 	budgets       []budget         // those that never let a pod go
@@ -133,7 +135,9 @@ type operator struct {
 	kube      []minor // of each: the first of Kubernetes; zero for any
 	hops      []hop
 	goal      string
-	want      []bool // of each: whether it meets the goal; nil without one
+	want      []bool          // of each: whether it meets the goal; nil without one
+	byVersion []int           // the versions, the lowest first
+	requires  [][]requirement // of each
 }
 
 type hop struct {
@@ -170,6 +174,11 @@ func newModel(in *input, target string) (*model, []*fact) {
 		m.releases = []release{{name: m.start, v: semverx.Tolerant(m.start)}}
 	}
 	bad = append(bad, m.readOperators()...)
+	if len(bad) > 0 {
+		return nil, bad
+	}
+	m.readRequirements()
+	m.readRemoved()
 	bad = append(bad, m.readNodes()...)
 	m.readMembers()
 	if len(bad) > 0 {

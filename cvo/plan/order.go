@@ -32,6 +32,9 @@ func (m *model) order(parts []*part) (*Plan, []*fact) {
 	})
 	slices.SortFunc(moves, func(a, b choice) int { return cmp.Compare(a.release, b.release) })
 	w := &writer{m: m, p: p, release: m.start, e: m.Policy.Estimates.complete()}
+	for i := range m.operators {
+		w.where = append(w.where, m.operators[i].installed)
+	}
 	for _, c := range early {
 		w.add(c)
 	}
@@ -55,6 +58,7 @@ type writer struct {
 	release string
 	e       Estimates
 	late    []*fact // why a step fits into no window
+	where   []int   // the version of each operator
 }
 
 func (w *writer) place() int {
@@ -97,20 +101,44 @@ func (w *writer) stay(rest []choice, stage int, last bool) {
 				hops = append(hops, c)
 			}
 		}
-		slices.SortStableFunc(hops, func(a, b choice) int {
-			return cmp.Or(cmp.Compare(a.index, b.index), w.m.version(a).Compare(w.m.version(b)))
-		})
-		for _, c := range hops {
-			w.add(c)
-		}
-		for _, c := range rest {
-			if c.kind == Acknowledge && c.stage == stage {
-				w.add(c)
+		w.hops(hops)
+		for _, kind := range []Kind{ChangeClients, Acknowledge} {
+			for _, c := range rest {
+				if c.kind == kind && c.stage == stage {
+					w.add(c)
+				}
 			}
 		}
 	}
 	for _, c := range at(Pause) {
 		w.add(c)
+	}
+}
+
+// hops writes the hops of operators: group by group, and turn by turn.
+func (w *writer) hops(hops []choice) {
+	group := func(c choice) int {
+		return slices.IndexFunc(w.m.groups, func(g []int) bool { return slices.Contains(g, c.index) })
+	}
+	slices.SortStableFunc(hops, func(a, b choice) int {
+		return cmp.Or(cmp.Compare(group(a), group(b)), cmp.Compare(a.turn, b.turn), cmp.Compare(a.index, b.index), w.m.version(a).Compare(w.m.version(b)))
+	})
+	for len(hops) > 0 {
+		n := 1
+		for n < len(hops) && len(w.m.groups[group(hops[0])]) > 1 && group(hops[n]) == group(hops[0]) && hops[n].turn == hops[0].turn {
+			n++
+		}
+		for _, together := range w.m.untie(hops[:n], w.where) {
+			for i, c := range together {
+				for k, other := range together {
+					if k != i {
+						c.with = append(c.with, other.to)
+					}
+				}
+				w.add(c)
+			}
+		}
+		hops = hops[n:]
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver"
 )
 
@@ -20,8 +21,9 @@ const (
 	Unpause       Kind = "Unpause"       // a pool may restart its nodes again
 	Roll          Kind = "Roll"          // the nodes of a pool restart into the release
 	MoveOperator  Kind = "UpdateOperator"
-	Acknowledge   Kind = "Acknowledge" // the administrator says that a change is known
-	Pause         Kind = "Pause"       // a pool keeps its nodes as they are
+	ChangeClients Kind = "ChangeClients" // clients of an API that goes away use another one
+	Acknowledge   Kind = "Acknowledge"   // the administrator says that a change is known
+	Pause         Kind = "Pause"         // a pool keeps its nodes as they are
 	MoveCluster   Kind = "UpdateCluster"
 )
 
@@ -47,10 +49,13 @@ type Cost struct {
 // PlanStep is one step of a plan.
 type PlanStep struct {
 	Kind    Kind   `json:"kind"`              // what it does
-	Subject string `json:"subject,omitempty"` // of what: a pool, an operator's package, a gate, namespace/name of a budget, a member, a node
+	Subject string `json:"subject,omitempty"` // of what: a pool, an operator's package, an API, a gate, namespace/name of a budget, a member, a node
 	From    string `json:"from,omitempty"`    // the release, or the CSV, that it leads from
 	To      string `json:"to,omitempty"`      // the one that it leads to
-	Release string `json:"release"`           // the release that the cluster runs when it is done
+	// With are the CSVs that the same install plan installs: of operators none of which
+	// can go alone.
+	With    []string `json:"with,omitempty"`
+	Release string   `json:"release"` // the release that the cluster runs when it is done
 	// Why says what asks for it, Before what must hold when it begins, After how one
 	// sees that it is done, and Back how to take it back.
 	Why    string `json:"why"`
@@ -132,7 +137,13 @@ func (s PlanStep) String() string {
 	case Roll:
 		return fmt.Sprintf("restart the nodes of pool %s into %s", s.Subject, s.To)
 	case MoveOperator:
-		return fmt.Sprintf("update the operator %s to %s", s.Subject, s.To)
+		text := fmt.Sprintf("update the operator %s to %s", s.Subject, s.To)
+		if len(s.With) > 0 {
+			text += " together with " + words.List(s.With, "and", 2)
+		}
+		return text
+	case ChangeClients:
+		return "have the clients of " + s.Subject + " use another API"
 	case Acknowledge:
 		return "acknowledge " + s.Subject
 	default:

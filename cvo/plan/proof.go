@@ -62,6 +62,9 @@ func Check(ctx context.Context, s *Situation, goal *Goal, policy *Policy, p *Pla
 	if bad != nil {
 		return fmt.Errorf("there is no plan to %s: %s", p.To, bad[0])
 	}
+	if err := m.tooMany(); err != nil {
+		return err
+	}
 	parts := m.parts()
 	if len(p.Proof) != len(parts) {
 		return fmt.Errorf("the plan has proofs for %d parts, and the problem has %d", len(p.Proof), len(parts))

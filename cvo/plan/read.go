@@ -105,23 +105,24 @@ func csvVersion(csv *olm.ClusterServiceVersion) (OperatorVersion, error) {
 		if err != nil {
 			return v, fmt.Errorf("%s/%s: %w", csv.Namespace, csv.Name, err)
 		}
-		v.MaxOpenShift = maxOpenShift(props)
+		return v, v.properties(props)
+	}
+	crds, apis := &csv.Spec.CustomResourceDefinitions, &csv.Spec.APIServiceDefinitions
+	for _, d := range crds.Owned {
+		_, group, _ := strings.Cut(d.Name, ".")
+		v.Provides = append(v.Provides, catalog.GVK{Group: group, Version: d.Version, Kind: d.Kind}.String())
+	}
+	for _, d := range apis.Owned {
+		v.Provides = append(v.Provides, catalog.GVK{Group: d.Group, Version: d.Version, Kind: d.Kind}.String())
+	}
+	for _, d := range crds.Required {
+		_, group, _ := strings.Cut(d.Name, ".")
+		v.Requires = append(v.Requires, Requirement{API: catalog.GVK{Group: group, Version: d.Version, Kind: d.Kind}.String()})
+	}
+	for _, d := range apis.Required {
+		v.Requires = append(v.Requires, Requirement{API: catalog.GVK{Group: d.Group, Version: d.Version, Kind: d.Kind}.String()})
 	}
 	return v, nil
-}
-
-// maxOpenShift reads the property; it may be written as text or as a number.
-func maxOpenShift(props []catalog.Property) string {
-	for _, p := range props {
-		if p.Type == catalog.PropertyMaxOpenShift {
-			var text string
-			if json.Unmarshal(p.Value, &text) != nil {
-				text = string(p.Value)
-			}
-			return strings.TrimSpace(text)
-		}
-	}
-	return ""
 }
 
 // operatorReader collects where an operator can go.
@@ -178,7 +179,9 @@ func bundleVersion(b *catalog.Bundle) (OperatorVersion, error) {
 	if err != nil {
 		return v, err
 	}
-	v.MaxOpenShift = maxOpenShift(facts)
+	if err := v.properties(facts); err != nil {
+		return v, fmt.Errorf("%s: %w", b.Name(), err)
+	}
 	props, err := b.Properties()
 	if err != nil {
 		return v, err
@@ -186,12 +189,16 @@ func bundleVersion(b *catalog.Bundle) (OperatorVersion, error) {
 	for _, p := range props {
 		if p.Type == catalog.PropertyCSVMetadata {
 			var meta struct {
-				MinKubeVersion string `json:"minKubeVersion"`
+				MinKubeVersion string        `json:"minKubeVersion"`
+				NativeAPIs     []catalog.GVK `json:"nativeAPIs"`
 			}
 			if err := json.Unmarshal(p.Value, &meta); err != nil {
 				return v, fmt.Errorf("%s: %w", b.Name(), err)
 			}
 			v.MinKube = meta.MinKubeVersion
+			for _, api := range meta.NativeAPIs {
+				v.Uses = append(v.Uses, resource(api))
+			}
 		}
 	}
 	return v, nil

@@ -45,6 +45,20 @@ type Situation struct {
 	// Operators are those that were installed besides the release, by the Operator
 	// Lifecycle Manager; see ReadOperators.
 	Operators []Operator `json:"operators"`
+	// Removed are the APIs that a later version of Kubernetes no longer serves; see
+	// ReadRemoved.
+	Removed []RemovedAPI `json:"removed"`
+}
+
+// RemovedAPI is an API that a version of Kubernetes no longer serves.
+type RemovedAPI struct {
+	// API is a resource, as in flowschemas.v1beta3.flowcontrol.apiserver.k8s.io: the
+	// name of its APIRequestCount.
+	API string `json:"api"`
+	In  string `json:"in"` // the first minor version of Kubernetes without it, as in 1.32
+	// Users are those who asked for it lately, by the name that they go by at the API
+	// server.
+	Users []string `json:"users,omitempty"`
 }
 
 // Move is one update of the cluster that the update service knows.
@@ -91,6 +105,22 @@ type OperatorVersion struct {
 	MaxOpenShift string `json:"maxOpenShift,omitempty"`
 	// MinKube is the first version of Kubernetes that it runs on; empty for any.
 	MinKube string `json:"minKube,omitempty"`
+	// Requires is what it needs of other operators in its namespace, all of it, and
+	// Provides the APIs that it serves, as in group/version/kind.
+	Requires []Requirement `json:"requires,omitempty"`
+	Provides []string      `json:"provides,omitempty"` // see Requires
+	// Uses are the APIs of Kubernetes that it needs; see RemovedAPI.
+	Uses []string `json:"uses,omitempty"`
+	// Unread are rules of its that were not understood, and so are not known to hold.
+	Unread []string `json:"unread,omitempty"`
+}
+
+// Requirement is something that an operator needs of another one: a package, or an
+// API.
+type Requirement struct {
+	Package string `json:"package,omitempty"` // by its name
+	Range   string `json:"range,omitempty"`   // which of its versions; empty for any
+	API     string `json:"api,omitempty"`     // as in group/version/kind
 }
 
 // OperatorUpdate is one hop of an operator.

@@ -85,7 +85,7 @@ func (s *stepper) follow(q *input) ([]*part, *model) {
 		if target == "" {
 			target = current(q.Situation.Cluster)
 		}
-		if m, bad := newModel(q, target); bad == nil {
+		if m, bad := newModel(q, target); bad == nil && m.tooMany() == nil {
 			s.state.Steps = m.left(s.state.Steps)
 			parts := m.parts()
 			if leads(parts, s.state.Steps, s.policy) {
@@ -189,6 +189,9 @@ func (m *model) done(x *PlanStep) bool {
 			}
 		}
 		return true
+	case ChangeClients:
+		a := m.removed[x.Subject]
+		return a == nil || len(a.clients) == 0
 	case Acknowledge:
 		return s.Gates == nil || s.Gates.Acks[x.Subject] == "true"
 	case FixBudget:

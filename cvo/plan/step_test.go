@@ -102,6 +102,8 @@ func (x *scene) work(step plan.PlanStep) {
 		n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: fmt.Sprint("new-", len(s.Nodes))}}
 		n.Status.Allocatable = map[string]string{"cpu": "10", "memory": "16Gi", "pods": "100"}
 		s.Nodes = append(s.Nodes, n)
+	case plan.ChangeClients:
+		each(s.Removed, func(a *plan.RemovedAPI) { a.Users = nil })
 	case plan.ReplaceMember:
 		for i := range s.Members {
 			if s.Members[i].Name == step.Subject {

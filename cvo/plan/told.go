@@ -23,11 +23,11 @@ func (m *model) once(text string, fixes ...fix) *fact {
 }
 
 func (m *model) supports(o *operator, k, stage int) *fact {
-	return m.once(fmt.Sprintf("%s supports OpenShift up to %s, and the cluster is to be at %s", o.Versions[k].Name, o.Versions[k].MaxOpenShift, m.stages[stage]), removeOperator(o.Operator))
+	return m.once(fmt.Sprintf("%s supports OpenShift up to %s, and the cluster is to be at %s", o.Versions[k].Name, o.Versions[k].MaxOpenShift, m.stages[stage]), m.removal(o.Operator))
 }
 
 func (m *model) keptOperator(o *operator) *fact {
-	return m.once("the operator "+o.Package+" must not move", moveOperator(o.Package), removeOperator(o.Operator))
+	return m.once("the operator "+o.Package+" must not move", moveOperator(o.Package), m.removal(o.Operator))
 }
 
 func (m *model) offers(o *operator) *fact {
@@ -39,7 +39,7 @@ func (m *model) offers(o *operator) *fact {
 	if n := len(m.stages); n > 1 {
 		between = fmt.Sprintf("catalogs of %s to %s", m.stages[0], m.stages[n-1])
 	}
-	return m.once(fmt.Sprintf("in the %s, %s of the operator %s offers no other way from %s", between, channel, o.Package, o.Installed), removeOperator(o.Operator))
+	return m.once(fmt.Sprintf("in the %s, %s of the operator %s offers no other way from %s", between, channel, o.Package, o.Installed), m.removal(o.Operator))
 }
 
 func (m *model) wanted(o *operator) *fact {
@@ -49,7 +49,7 @@ func (m *model) wanted(o *operator) *fact {
 }
 
 func (m *model) runs(o *operator) *fact {
-	f := m.once(fmt.Sprintf("the operator %s is installed, at %s", o.Package, o.Installed), removeOperator(o.Operator))
+	f := m.once(fmt.Sprintf("the operator %s is installed, at %s", o.Package, o.Installed), m.removal(o.Operator))
 	f.plain = true
 	return f
 }

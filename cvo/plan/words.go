@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/internal/semverx"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // Who does steps.
@@ -28,7 +29,7 @@ func (m *model) version(c choice) semverx.Version {
 
 // add writes a step.
 func (w *writer) add(c choice) {
-	s := PlanStep{Kind: c.kind, Subject: c.subject, From: c.from, To: c.to, Release: w.release, Owner: ownerAdmin, Before: "the steps before it are done", Restarts: c.restarts}
+	s := PlanStep{Kind: c.kind, Subject: c.subject, From: c.from, To: c.to, With: c.with, Release: w.release, Owner: ownerAdmin, Before: "the steps before it are done", Restarts: c.restarts}
 	w.p.Cost.Restarts += c.restarts
 	switch c.kind {
 	case ReplaceMember:
@@ -86,9 +87,19 @@ func (w *writer) fill(c choice, s *PlanStep) {
 		o := w.m.operators[c.index]
 		s.Why = w.m.whyOperator(&o, c)
 		s.After = "its CSV " + c.to + " has the phase Succeeded"
+		if len(c.with) > 0 {
+			s.Before = "the install plan installs " + words.List(c.with, "and", 3) + ", too"
+		}
 		s.Command = fmt.Sprintf("oc -n %s patch installplan NAME --type merge -p '{\"spec\":{\"approved\":true}}', the one that installs %s", o.Namespace, c.to)
 		s.Back = "none: operators do not go back by themselves"
 		s.Takes, s.Basis = w.e.Operator, "a default for one install plan"
+	case ChangeClients:
+		a := w.m.removed[c.subject]
+		s.Why = fmt.Sprintf("OpenShift %s no longer serves it, and %s asked for it lately", w.m.stages[a.stage], words.List(a.clients, "and", 3))
+		s.After = "none of them is in the APIRequestCount " + c.subject + " of the last day"
+		s.Command, s.Owner = "oc get apirequestcount "+c.subject+" -o yaml tells who asks and with which program; change those, or the objects that they write", "owner of the clients"
+		s.Back = "none is needed: the other API is served now, too"
+		s.Takes, s.Basis = w.e.Owner, "a default for what people do"
 	case Acknowledge:
 		s.Why = clip(w.m.gates[c.index].text, 200)
 		s.After = "the gate is \"true\" in the ConfigMap openshift-config/admin-acks"
@@ -158,10 +169,27 @@ func (m *model) whyOperator(o *operator, c choice) string {
 			}
 		}
 	}
+	for _, f := range m.laterLimits(o, c.stage) {
+		return f.text
+	}
 	if o.goal != "" {
 		return "the goal is " + o.goal
 	}
+	if slices.ContainsFunc(m.groups, func(g []int) bool { return len(g) > 1 && slices.Contains(g, c.index) }) {
+		return "a later hop needs it, or an operator that requires something of it"
+	}
 	return "a later hop needs it"
+}
+
+// laterLimits tells what keeps the installed version of an operator from a minor
+// version after a stage.
+func (m *model) laterLimits(o *operator, stage int) []*fact {
+	for s := stage + 1; s < len(m.stages); s++ {
+		if list := m.limits(o, o.installed, s); len(list) > 0 {
+			return list
+		}
+	}
+	return nil
 }
 
 // unseen marks what the step rests on that nobody has looked at.
@@ -196,6 +224,7 @@ func (w *writer) unseen(c choice, s *PlanStep) {
 			mark(sit.Gates == nil && a.stage == 0, "what is to be acknowledged", "oc -n openshift-config-managed get cm admin-gates -o yaml")
 			mark(a.stage > 0, "what "+w.m.stages[a.stage].String()+" asks to be acknowledged", "when "+a.name+" runs: oc -n openshift-config-managed get cm admin-gates -o yaml")
 			mark(a.stage > 0, "whether an operator of "+w.m.stages[a.stage].String()+" keeps the minor version", "when "+a.name+" runs: oc get clusteroperators -o yaml")
+			mark(sit.Removed == nil, "which APIs that "+w.m.stages[b.stage].String()+" no longer serves are in use", "oc get apirequestcounts -o yaml")
 			mark(sit.Operators == nil, "whether installed operators support "+w.m.stages[b.stage].String(), "oc get subscriptions,csv -A -o yaml")
 		}
 	case Roll:
@@ -210,6 +239,12 @@ func (w *writer) unseen(c choice, s *PlanStep) {
 			}
 		}
 		mark(p.unknown, "which release the nodes of "+p.name+" run", "oc get machineconfigs -o yaml")
+	case MoveOperator:
+		for _, v := range w.m.operators[c.index].Versions {
+			for _, rule := range v.Unread {
+				mark(v.Name == c.to, "whether it holds what "+v.Name+" asks of its surroundings: "+clip(rule, 120), "fairlead resolve, with its catalog and subscriptions")
+			}
+		}
 	case OutOfService:
 		mark(sit.Pods == nil, "whether its pods can be evicted, and have room", "oc get pods -A -o yaml")
 		mark(sit.Budgets == nil, "whether budgets let its pods go", "oc get pdb -A -o yaml")

@@ -22,6 +22,8 @@ type world struct {
 	Sick     int // members of etcd, of three, that do not answer
 	Ops      []worldOperator
 	Nodes    []string // to be out of service
+	Gone     int      // the minor version without the API "old"; 0 for none
+	Clients  bool     // somebody besides operators asks for it
 
 	Accept                                     []string
 	PauseWorkers, NoPause                      bool
@@ -48,6 +50,17 @@ type worldOperator struct {
 	Hops []worldHop
 	Keep bool
 	Goal int // version; -1 for none
+
+	Needs [][]worldNeed // by version
+	Gives [][]string    // by version: APIs
+	Uses  []bool        // by version: the API "old"
+}
+
+// worldNeed is an API, or versions of another operator; -1 is one that is not
+// installed.
+type worldNeed struct {
+	API         string
+	Op, Lo, Top int
 }
 
 type worldHop struct {
@@ -85,11 +98,18 @@ func draw(r *rand.Rand) *world {
 			w.Edges = append(w.Edges, e)
 		}
 	}
+	alone := r.IntN(2) == 0 // operators, and little else
 	for range r.IntN(3) {
+		if alone {
+			break
+		}
 		w.Gates = append(w.Gates, fmt.Sprintf("ack-4.18-x%d-in-4.19", len(w.Gates)))
 	}
 	w.Upgrade = r.IntN(12) == 0
 	for i, name := range []string{"master", "worker", "infra"}[:r.IntN(4)] {
+		if alone {
+			break
+		}
 		p := worldPool{Name: name, Nodes: 1 + r.IntN(2), Budget: r.IntN(4) == 0, NoRoom: r.IntN(6) == 0}
 		if i > 0 {
 			p.Paused = r.IntN(4) == 0
@@ -99,10 +119,14 @@ func draw(r *rand.Rand) *world {
 		}
 		w.Pools = append(w.Pools, p)
 	}
-	if r.IntN(4) == 0 {
+	if r.IntN(4) == 0 && !alone {
 		w.Sick = 1 + r.IntN(2)
 	}
-	for i := range r.IntN(3) {
+	operators := r.IntN(3)
+	if alone {
+		operators = 2 + r.IntN(2)
+	}
+	for i := range operators {
 		o := worldOperator{Name: fmt.Sprint("op", i), Keep: r.IntN(8) == 0, Goal: -1}
 		n := 1 + r.IntN(4)
 		for k := range n {
@@ -120,11 +144,12 @@ func draw(r *rand.Rand) *world {
 				}
 			}
 		}
-		if r.IntN(4) == 0 {
+		if r.IntN(4) == 0 || alone && r.IntN(2) == 0 {
 			o.Goal = r.IntN(n)
 		}
 		w.Ops = append(w.Ops, o)
 	}
+	w.dependencies(r)
 	if len(w.Pools) > 1 && r.IntN(5) == 0 {
 		w.Nodes = []string{"worker-0"}
 	}
@@ -135,6 +160,40 @@ func draw(r *rand.Rand) *world {
 	w.PauseWorkers, w.NoPause = yes(5), yes(6)
 	w.KeepBudgets, w.KeepNodes, w.KeepMembers, w.Least = yes(6), yes(6), yes(6), yes(2)
 	return w
+}
+
+// dependencies has operators require something of each other, and use an API that goes
+// away.
+func (w *world) dependencies(r *rand.Rand) {
+	if r.IntN(4) == 0 {
+		w.Gone, w.Clients = 18+r.IntN(3), r.IntN(2) == 0
+	}
+	for i := range w.Ops {
+		o := &w.Ops[i]
+		for range o.Max {
+			var needs []worldNeed
+			var gives []string
+			switch r.IntN(8) {
+			case 0:
+				needs = append(needs, worldNeed{API: []string{"x", "y"}[r.IntN(2)]})
+			case 1, 2:
+				k := r.IntN(len(w.Ops)+1) - 1
+				if r.IntN(3) > 0 {
+					k = (i + 1) % len(w.Ops)
+				}
+				lo := r.IntN(4)
+				if k != i {
+					needs = append(needs, worldNeed{Op: k, Lo: lo, Top: lo + r.IntN(3)})
+				}
+			}
+			for _, api := range []string{"x", "y"} {
+				if r.IntN(2) == 0 {
+					gives = append(gives, api)
+				}
+			}
+			o.Needs, o.Gives, o.Uses = append(o.Needs, needs), append(o.Gives, gives), append(o.Uses, w.Gone > 0 && r.IntN(3) == 0)
+		}
+	}
 }
 
 // situation writes a world down as objects of the API.
@@ -182,6 +241,14 @@ func (w *world) situation() (*plan.Situation, *plan.Goal, *plan.Policy) {
 	for _, o := range w.Ops {
 		s.Operators = append(s.Operators, o.object())
 	}
+	s.Removed = []plan.RemovedAPI{}
+	if w.Gone > 0 {
+		a := plan.RemovedAPI{API: "olds.v1.example.com", In: fmt.Sprintf("1.%d", w.Gone+13)}
+		if w.Clients {
+			a.Users = []string{"system:serviceaccount:shop:web"}
+		}
+		s.Removed = append(s.Removed, a)
+	}
 	goal := &plan.Goal{Release: w.Releases[len(w.Releases)-1], PauseWorkers: w.PauseWorkers, Nodes: w.Nodes}
 	if w.Stay {
 		goal.Release = ""
@@ -210,6 +277,17 @@ func (o worldOperator) object() plan.Operator {
 		}
 		if o.Min[k] > 0 {
 			v.MinKube = fmt.Sprintf("1.%d.0", o.Min[k]+13)
+		}
+		for _, n := range o.Needs[k] {
+			q := plan.Requirement{API: n.API}
+			if n.API == "" {
+				q = plan.Requirement{Package: fmt.Sprint("op", n.Op), Range: fmt.Sprintf(">=%d.0.0 <=%d.0.0", n.Lo+1, n.Top+1)}
+			}
+			v.Requires = append(v.Requires, q)
+		}
+		v.Provides = o.Gives[k]
+		if o.Uses[k] {
+			v.Uses = []string{"olds.v1.example.com"}
 		}
 		x.Versions = append(x.Versions, v)
 	}

@@ -31,9 +31,6 @@ func run(c *args.Call) error {
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
-	if !flags.Asked() {
-		return &args.UsageError{Text: "say what is to come about: -to, -operator or -out"}
-	}
 	goal, policy, err := flags.Question()
 	if err != nil {
 		return err
@@ -41,6 +38,9 @@ func run(c *args.Call) error {
 	s, err := flags.Read(c, c.Args[0])
 	if err != nil {
 		return err
+	}
+	if !flags.Asked() {
+		return &args.UsageError{Text: "say what is to come about: -to, -operator or -out"}
 	}
 	if s.Cluster == nil {
 		return fmt.Errorf("%s: it holds no ClusterVersion; print one with: %s", c.Args[0], situation.DumpCommand)

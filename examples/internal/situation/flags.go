@@ -23,7 +23,8 @@ const (
                          ClusterVersion tells counts, which is one update far
   -catalog [MINOR=]PATH  the catalog that the installed operators are updated from, while the
                          cluster is at that minor version
-  -none KIND             there are none: gates, pods, budgets, operators, members
+  -none KIND             there are none: gates, pods, budgets, operators, members, apis (that go
+                         away and are in use)
   -accept RISK           take that risk
   -keep THING            leave alone: budgets, nodes, members, data, or the package of an operator
   -least-disruption      fewer restarts of nodes before fewer steps
@@ -99,6 +100,9 @@ func (f *Flags) Read(c *args.Call, name string) (*Situation, error) {
 	}
 	if err := s.read(c, name); err != nil {
 		return nil, err
+	}
+	if s.requests != nil {
+		s.Removed = plan.ReadRemoved(s.requests)
 	}
 	s.members()
 	if s.Cluster != nil {

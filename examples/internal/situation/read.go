@@ -21,7 +21,7 @@ import (
 )
 
 // DumpCommand prints what a situation is read from.
-const DumpCommand = "oc get clusterversions,clusteroperators,mcp,mc,nodes,pods,pdb,replicasets,statefulsets,subscriptions,csv,cm -A -o yaml"
+const DumpCommand = "oc get clusterversions,clusteroperators,mcp,mc,nodes,pods,pdb,replicasets,statefulsets,subscriptions,csv,cm,apirequestcounts -A -o yaml"
 
 // Situation is a cluster as it was dumped.
 type Situation struct {
@@ -32,6 +32,7 @@ type Situation struct {
 	Listed        bool                  // whether DaemonSets were dumped
 	subscriptions []olm.Subscription
 	csvs          []olm.ClusterServiceVersion
+	requests      []plan.APIRequestCount
 }
 
 // readAt reads the instant of a dump.
@@ -123,6 +124,8 @@ func (s *Situation) object(o dump.Object) error {
 		return dump.Append(o, &s.subscriptions)
 	case "ClusterServiceVersion":
 		return dump.Append(o, &s.csvs)
+	case "APIRequestCount":
+		return dump.Append(o, &s.requests)
 	case "ConfigMap":
 		return s.gates(o)
 	}
@@ -214,8 +217,10 @@ func (s *Situation) none(kinds []string) error {
 			s.Operators = []plan.Operator{}
 		case "members":
 			s.Members = []plan.Member{}
+		case "apis":
+			s.Removed = []plan.RemovedAPI{}
 		default:
-			return &args.UsageError{Text: "-none " + k + ": it is one of gates, pods, budgets, operators, members"}
+			return &args.UsageError{Text: "-none " + k + ": it is one of gates, pods, budgets, operators, members, apis"}
 		}
 	}
 	return nil
