@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/examples/fairlead/fbc"
 	"github.com/fairlead/fairlead/examples/fairlead/machine"
 	"github.com/fairlead/fairlead/examples/fairlead/plan"
+	"github.com/fairlead/fairlead/examples/fairlead/report"
 	"github.com/fairlead/fairlead/examples/fairlead/resolve"
 	"github.com/fairlead/fairlead/examples/fairlead/taint"
 	"github.com/fairlead/fairlead/examples/fairlead/update"
@@ -36,6 +37,7 @@ func tool() *args.Command {
 			machine.Command(),
 			update.Command(),
 			plan.Command(),
+			report.Command(),
 			args.Version(),
 		},
 	}

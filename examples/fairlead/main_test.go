@@ -96,7 +96,7 @@ func TestCompletion(t *testing.T) {
 		line []string
 		want string
 	}{
-		{[]string{""}, "resolve catalog taints machine update plan version completion"},
+		{[]string{""}, "resolve catalog taints machine update plan report version completion"},
 		{[]string{"ma"}, "machine"},
 		{[]string{"machine", "s"}, "simulate"},
 		{[]string{"machine", "simulate", "-o", ""}, "text json svg mermaid"},

@@ -30,7 +30,7 @@ var lattice = map[string][]string{
 	"internal/durations": {},
 	"internal/object":    {".", "internal/decimal", "internal/words"},
 	"internal/deadlines": {},
-	"internal/diagram":   {},
+	"internal/diagram":   {"internal/words"},
 	"internal/semverx":   {"."},
 	"internal/doc":       {".", "internal/words"},
 	"internal/scene":     {".", "internal/doc"},
@@ -133,13 +133,17 @@ var lattice = map[string][]string{
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif", "internal/words",
 	},
 	"examples/fairlead": { // the tool, of which each verb has a package
-		"examples/fairlead/fbc", "examples/fairlead/machine", "examples/fairlead/plan", "examples/fairlead/resolve", "examples/fairlead/taint", "examples/fairlead/update",
+		"examples/fairlead/fbc", "examples/fairlead/machine", "examples/fairlead/plan", "examples/fairlead/report", "examples/fairlead/resolve", "examples/fairlead/taint", "examples/fairlead/update",
 	},
-	"examples/internal/script": {"internal/golden"}, // for their tests
+	"examples/internal/report": {
+		".", "cvo", "cvo/plan", "cvo/rollout", "internal/diagram", "internal/semverx", "internal/words", "lifecycle/drain", "taints",
+	},
+	"examples/internal/sample": {".", "cvo", "cvo/plan"}, // for their tests
+	"examples/internal/script": {"internal/golden"},      // likewise
 }
 
 // testOnly are the packages that exist for tests: no other code imports them.
-var testOnly = []string{"examples/internal/script", "internal/arch", "internal/explore", "internal/golden", "internal/long", "internal/sim"}
+var testOnly = []string{"examples/internal/sample", "examples/internal/script", "internal/arch", "internal/explore", "internal/golden", "internal/long", "internal/sim"}
 
 // arrows returns what the package in dir may import; known is false when the
 // lattice does not list it.

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // The sizes of pictures, in pixels.
@@ -136,7 +138,7 @@ func shorten(s string, most int) string {
 
 func xmlText(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder takes all
+	_ = xml.EscapeText(&b, []byte(words.Visible(s))) // a strings.Builder takes all
 	return b.String()
 }
 

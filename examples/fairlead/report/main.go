@@ -1,0 +1,87 @@
+// Package report is the verb report: one page of what is known of a cluster.
+package report
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/report"
+	"github.com/fairlead/fairlead/examples/internal/situation"
+)
+
+// Command is the verb.
+func Command() *args.Command {
+	return &args.Command{
+		Name:  "report",
+		Usage: "FILE|DIR -o FILE.html|html|json " + situation.Usage,
+		About: "write one page of a whole cluster: what to do first, the plan, updates, operators, nodes, drains, taints and findings",
+		Help: `FILE is what ` + situation.DumpCommand + ` prints;
+DIR is a directory of such files, or a must-gather. FILE may be - for standard input. A kind that is not in it
+counts as one that nobody has looked at, and the page says so.
+  -o FILE.html           the page: one file, which loads nothing, for any browser
+  -o html, -o json       the page, or its data, on standard output
+` + situation.Help + `
+exit status: 0 the report is written, 2 bad input`,
+		Examples: `fairlead report all.yaml -to 4.20 -graph GRAPH.json -o report.html
+			fairlead report MUST-GATHER -o report.html`,
+		Run: run,
+	}
+}
+
+func run(c *args.Call) error {
+	out := c.Flags.String("o", "", "")
+	flags := situation.Declare(c)
+	if err := c.Parse(1, 1); err != nil {
+		return err
+	}
+	if *out == "" {
+		return &args.UsageError{Text: "say where to write the page: -o report.html"}
+	}
+	goal, policy, err := flags.Question()
+	if err != nil {
+		return err
+	}
+	if !flags.Asked() {
+		goal = nil
+	}
+	s, err := flags.Read(c, c.Args[0])
+	if err != nil {
+		return err
+	}
+	if s.Cluster == nil && s.Nodes == nil {
+		return fmt.Errorf("%s: it holds neither a ClusterVersion nor nodes; print them with: %s", c.Args[0], situation.DumpCommand)
+	}
+	r, err := report.Make(c.Context, &report.Input{
+		Source: filepath.Base(c.Args[0]), Situation: &s.Situation, Goal: goal, Policy: policy, Alerts: s.Alerts, DaemonSets: s.DaemonSets, Listed: s.Listed,
+	})
+	if err != nil {
+		return err
+	}
+	switch *out {
+	case "json":
+		return c.JSON(r)
+	case "html", "-":
+		return r.WriteHTML(c.Stdout)
+	}
+	return write(*out, r.WriteHTML)
+}
+
+// write writes a file, and leaves none behind that is not whole.
+func write(name string, to func(io.Writer) error) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	if err = to(f); err == nil {
+		err = f.Close()
+	} else {
+		f.Close()
+	}
+	if err != nil {
+		os.Remove(name)
+	}
+	return err
+}

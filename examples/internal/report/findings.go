@@ -1,0 +1,277 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+	"github.com/fairlead/fairlead/taints"
+)
+
+// Group is one cause, with all that comes of it.
+type Group struct {
+	Tone    Tone   `json:"tone"`              // how bad it is
+	Title   string `json:"title"`             // what is the matter
+	Owner   string `json:"owner,omitempty"`   // who can do something about it
+	Next    string `json:"next,omitempty"`    // what to do
+	Command string `json:"command,omitempty"` // by which command
+	Count   int    `json:"count"`             // of what comes of it, and 1 at least
+	Items   []Item `json:"items,omitempty"`   // the first of that
+
+	planned bool // a plan has steps for it, where there is one
+}
+
+// Item is something that comes of a cause.
+type Item struct {
+	Subject string `json:"subject"` // what it is about
+	Text    string `json:"text"`    // what is the matter
+}
+
+// mostItems is how many items of a group are told.
+const mostItems = 100
+
+// add adds an item, if there is room for it.
+func (g *Group) add(subject, text string) {
+	g.Count++
+	if len(g.Items) < mostItems {
+		g.Items = append(g.Items, Item{subject, text})
+	}
+}
+
+// TaintClass are nodes with the same taints.
+type TaintClass struct {
+	Taints []string `json:"taints"`
+	Nodes  int      `json:"nodes"`
+	First  []string `json:"first"`          // some of them
+	Kept   int      `json:"kept"`           // workloads whose pods cannot be placed there
+	Runs   int      `json:"runs,omitempty"` // pods that run there and would have to leave, or would not be placed there again
+}
+
+// findings groups what is wrong by its cause, worst first.
+func (r *Report) findings(s *plan.Situation, status *cvo.Report) {
+	for i := range status.Findings {
+		f := &status.Findings[i]
+		g := Group{Tone: toneOf(f.Severity), Title: f.Message, Owner: f.Owner, Next: f.Next}
+		for _, x := range f.Explains {
+			g.add(x.Subject, x.Message)
+		}
+		g.Count = max(g.Count, 1)
+		r.Findings = append(r.Findings, g)
+	}
+	if s.Cluster != nil {
+		r.Gaps = status.Gaps
+	}
+	r.blocked()
+	r.lint(s)
+	slices.SortStableFunc(r.Findings, func(a, b Group) int { return cmp.Compare(severity(b.Tone), severity(a.Tone)) })
+}
+
+func toneOf(s cvo.Severity) Tone {
+	switch s {
+	case cvo.SeverityError:
+		return Bad
+	case cvo.SeverityWarning:
+		return Warning
+	}
+	return Note
+}
+
+// blocked tells what keeps drains from their end: budgets that never let a pod go, and the
+// nodes that are stuck for other reasons.
+func (r *Report) blocked() {
+	never := Group{planned: true, Tone: Bad, Owner: "the owners of the pods", Next: "run one replica more than the budget wants, or change the budget"}
+	for _, b := range r.Budgets {
+		if b.Never {
+			never.add(b.Namespace+"/"+b.Name, fmt.Sprintf("it wants %d of %d healthy, so none may go", b.Desired, b.Expected))
+		}
+	}
+	if never.Count > 0 {
+		never.Title = words.Count(never.Count, "disruption budget never lets a pod go: no node that runs its pods can be drained",
+			"disruption budgets never let a pod go: no node that runs their pods can be drained")
+		r.Findings = append(r.Findings, never)
+	}
+	if r.Nodes == nil || len(r.Nodes.Stuck) == 0 {
+		return
+	}
+	byWhy := map[string]*Group{}
+	var order []string
+	for i, k := range r.Nodes.Stuck {
+		text := r.Nodes.Stucks[k]
+		why := r.Nodes.why[i]
+		if why == "" || why == drain.ReasonBudgetNever {
+			continue
+		}
+		g := byWhy[why]
+		if g == nil {
+			g = &Group{Tone: Warning, Next: help(why)}
+			byWhy[why] = g
+			order = append(order, why)
+		}
+		g.add(r.Nodes.Name[i], text)
+	}
+	for _, why := range order {
+		g := byWhy[why]
+		g.Title = fmt.Sprintf("%s: %s", words.Count(g.Count, "node cannot be drained", "nodes cannot be drained"), plainReason(why))
+		r.Findings = append(r.Findings, *g)
+	}
+}
+
+// plainReason puts a reason of a drain into words.
+func plainReason(why string) string {
+	switch why {
+	case drain.ReasonBudgetNever:
+		return "a disruption budget never lets a healthy pod go"
+	case drain.ReasonBudgetSpent, drain.ReasonBudgetInUse:
+		return "a disruption budget lets no pod go at present"
+	case drain.ReasonBudgetUnhealthy, drain.ReasonBudgetNodeSilent:
+		return "a disruption budget keeps pods that are not ready"
+	case drain.ReasonManyBudgets:
+		return "more than one disruption budget selects a pod, and the API evicts no such pod"
+	case drain.ReasonPodProtected:
+		return "the policy protects pods"
+	case drain.ReasonPodStranded:
+		return "pods should have ended, and nothing is heard of their node"
+	case drain.ReasonLaterOrder:
+		return "pods that are to go before them are stuck"
+	case drain.ReasonPodTerminating:
+		return "pods do not end"
+	}
+	return why
+}
+
+// help says what to do about a reason.
+func help(why string) string {
+	switch why {
+	case drain.ReasonBudgetSpent, drain.ReasonBudgetInUse, drain.ReasonBudgetUnhealthy:
+		return "find out why pods of the budget are not ready; budgets with unhealthyPodEvictionPolicy AlwaysAllow let those go"
+	case drain.ReasonManyBudgets:
+		return "change the selectors, so that one budget selects each pod"
+	case drain.ReasonPodProtected:
+		return "move what nobody replaces, or say that it may be lost"
+	case drain.ReasonPodStranded, drain.ReasonBudgetNodeSilent:
+		return "make sure that the machine is off, and taint the node node.kubernetes.io/out-of-service"
+	}
+	return ""
+}
+
+// lint tells of taints and tolerations that are likely not meant.
+func (r *Report) lint(s *plan.Situation) {
+	byCode := map[string]*Group{}
+	var order []string
+	for _, f := range taints.Lint(&taints.Cluster{Nodes: s.Nodes, Pods: s.Pods}, nil) {
+		g := byCode[f.Code]
+		if g == nil {
+			g = &Group{Tone: Note, Next: f.Fix}
+			byCode[f.Code] = g
+			order = append(order, f.Code)
+		}
+		text := f.Field + ": " + f.Problem
+		if f.Also > 0 {
+			text += " (and " + words.Count(f.Also, "more pod of its controller", "more pods of its controller") + ")"
+		}
+		g.add(f.Object, text)
+	}
+	for _, code := range order {
+		g := byCode[code]
+		if code == taints.LintLoop {
+			g.Tone = Warning
+		}
+		g.Title = lintTitle(code)
+		r.Findings = append(r.Findings, *g)
+	}
+}
+
+func lintTitle(code string) string {
+	switch code {
+	case taints.LintInvalid:
+		return "Taints or tolerations that the API refuses"
+	case taints.LintSeconds:
+		return "tolerationSeconds where they have no effect"
+	case taints.LintDead:
+		return "Tolerations that match no taint of this cluster"
+	case taints.LintDominated:
+		return "Tolerations that another one makes superfluous"
+	case taints.LintOrder:
+		return "Pods that stay for a time that depends on the order of their tolerations"
+	case taints.LintWildcard:
+		return "Pods that never leave a node that has failed"
+	case taints.LintNumber:
+		return "Values that are compared, and are not numbers"
+	case taints.LintLoop:
+		return "Pods that are evicted after a time, and may be placed on the same node again"
+	case taints.LintMaster:
+		return "Nodes of the control plane without the taint of their role"
+	}
+	return "Too many tolerations to compare all of them"
+}
+
+// classes groups nodes by their taints; order is that of Nodes.
+func (r *Report) classes(s *plan.Situation, order []int) {
+	var keys numbers
+	for _, i := range order {
+		n := &s.Nodes[i]
+		list := n.Spec.Taints
+		if n.Spec.Unschedulable && taints.Find(list, "node.kubernetes.io/unschedulable", fairlead.NoSchedule) == nil {
+			list = append(slices.Clip(list), fairlead.Taint{Key: "node.kubernetes.io/unschedulable", Effect: fairlead.NoSchedule})
+		}
+		if len(list) == 0 {
+			r.Nodes.Taints = append(r.Nodes.Taints, -1)
+			continue
+		}
+		var of []string
+		for _, t := range list {
+			of = append(of, t.String())
+		}
+		slices.Sort(of)
+		k := keys.number(strings.Join(of, "\n"))
+		if k == len(r.Taints) {
+			r.Taints = append(r.Taints, TaintClass{Taints: of})
+		}
+		c := &r.Taints[k]
+		c.Nodes++
+		if len(c.First) < 5 {
+			c.First = append(c.First, n.Name)
+		}
+		r.Nodes.Taints = append(r.Nodes.Taints, k)
+	}
+}
+
+// taintsOf counts for each class what its taints mean for the workloads.
+func (r *Report) taintsOf(s *plan.Situation) {
+	if len(r.Taints) == 0 || s.Pods == nil {
+		return
+	}
+	classOf := make(map[string]int, len(s.Nodes))
+	for i, name := range r.Nodes.Name {
+		classOf[name] = r.Nodes.Taints[i]
+	}
+	node := make([]*fairlead.Node, len(r.Taints))
+	for i := range s.Nodes {
+		if k, ok := classOf[s.Nodes[i].Name]; ok && k >= 0 && node[k] == nil {
+			node[k] = &s.Nodes[i]
+		}
+	}
+	judged := map[workload]bool{}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if k, ok := classOf[p.Spec.NodeName]; ok && k >= 0 && !taints.Evaluate(p, node[k], nil).Schedulable() {
+			r.Taints[k].Runs++
+		}
+		w := workloadOf(p)
+		if judged[w] || w.kind == "DaemonSet" {
+			continue
+		}
+		judged[w] = true
+		for k := range r.Taints {
+			if !taints.Evaluate(p, node[k], nil).Schedulable() {
+				r.Taints[k].Kept++
+			}
+		}
+	}
+}

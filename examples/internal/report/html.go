@@ -1,0 +1,147 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the page
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/diagram"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.js
+var pageJS string
+
+// section is a part of the page.
+type section struct {
+	ID, Name, Count string
+}
+
+// page is what the template is given.
+type page struct {
+	Title                         string
+	Policy                        string
+	Style                         template.CSS
+	Script, Data                  template.JS
+	Sections                      []section
+	R                             *Report
+	Timeline, Releases, Operators template.HTML
+}
+
+// WriteHTML writes the report as a page: one file, which loads nothing, and whose policy
+// lets nothing be loaded and no script run but its own. Equal reports are equal texts. The
+// error is that of w.
+func (r *Report) WriteHTML(w io.Writer) error {
+	data, err := json.Marshal(r) // escapes what HTML reads
+	if err != nil {
+		return err
+	}
+	shown := &Report{}
+	if err := json.Unmarshal([]byte(words.Visible(string(data))), shown); err != nil {
+		return err
+	}
+	style := pageCSS + diagram.Style
+	p := &page{
+		Title: "fairlead report", Style: template.CSS(style), Script: template.JS(pageJS), Data: template.JS(ascii(data)),
+		Policy:   "default-src 'none'; script-src '" + hash(pageJS) + "'; style-src '" + hash(style) + "'; base-uri 'none'; form-action 'none'",
+		Sections: shown.sections(), R: shown,
+		Timeline: template.HTML(r.timeline), Releases: template.HTML(r.releases), Operators: template.HTML(r.operators),
+	}
+	t, err := template.New("page").Funcs(template.FuncMap{
+		"time":   func(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 UTC") },
+		"span":   span,
+		"number": number,
+		"list":   func(l []string) string { return words.List(l, "and", 6) },
+		"more": func(count int, items []Item) string {
+			if count <= len(items) || len(items) == 0 {
+				return ""
+			}
+			return number(count - len(items))
+		},
+		"tone": func(t Tone) string {
+			return map[Tone]string{Bad: "error", Warning: "warning", Note: "note", Good: "good"}[t]
+		},
+		"applies": func(s fairlead.ConditionStatus) string {
+			switch s {
+			case fairlead.ConditionTrue:
+				return "yes"
+			case fairlead.ConditionFalse:
+				return "no"
+			}
+			return "not known"
+		},
+	}).Parse(pageHTML)
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, p); err != nil {
+		return err
+	}
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+// hash is how a policy names a text that may stand in the page.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// ascii writes hidden characters of JSON as escapes.
+func ascii(data []byte) string {
+	var b strings.Builder
+	for _, r := range string(data) {
+		if words.Hidden(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// sections lists the parts that there are.
+func (r *Report) sections() []section {
+	all := []section{{ID: "top", Name: "Overview"}}
+	add := func(is bool, id, name string, count int) {
+		if !is {
+			return
+		}
+		s := section{ID: id, Name: name}
+		if count > 0 {
+			s.Count = number(count)
+		}
+		all = append(all, s)
+	}
+	add(len(r.Findings) > 0, "findings", "Findings", len(r.Findings))
+	if r.Plan != nil {
+		add(true, "plan", "Plan", len(r.Plan.Steps))
+	}
+	add(r.Update != nil, "update", "Updates", 0)
+	add(len(r.Operators) > 0, "operators", "Operators", len(r.Operators))
+	if r.Nodes != nil {
+		add(true, "nodes", "Nodes", len(r.Nodes.Name))
+	}
+	if r.Workloads != nil {
+		add(true, "workloads", "Workloads", len(r.Workloads.Name))
+	}
+	add(len(r.Budgets) > 0, "budgets", "Drains, budgets", len(r.Budgets))
+	add(len(r.Taints) > 0, "taints", "Taints", len(r.Taints))
+	add(len(r.Gaps) > 0, "gaps", "Not known", len(r.Gaps))
+	return all
+}

@@ -1,0 +1,414 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
+
+// Pool is a pool of nodes, with how many of them are in which state.
+type Pool struct {
+	Name   string         `json:"name"` // empty: the nodes that are in none
+	State  string         `json:"state,omitempty"`
+	Paused bool           `json:"paused,omitempty"`         // no node is begun
+	Most   string         `json:"maxUnavailable,omitempty"` // how many may be down at once
+	Nodes  int            `json:"nodes"`
+	States map[string]int `json:"states,omitempty"` // nodes by state
+	Stuck  int            `json:"stuck,omitempty"`  // nodes that cannot be drained
+}
+
+// Nodes are the nodes, by pool and name: a list for each property, with an element for each
+// node. Numbers refer to the lists of what is often the same.
+type Nodes struct {
+	States   []string `json:"states"`   // of nodes
+	Versions []string `json:"versions"` // that nodes run; "" for one that is not known
+	Messages []string `json:"messages"` // "" first
+	Stucks   []string `json:"stucks"`   // why drains do not end; "" first
+
+	Name    []string `json:"name"`
+	Pool    []int    `json:"pool"`    // of Report.Pools
+	State   []int    `json:"state"`   // of States
+	Version []int    `json:"version"` // of Versions
+	Message []int    `json:"message"` // why it is down or cannot go on
+	Stuck   []int    `json:"stuck"`   // of Stucks
+	Rounds  []int    `json:"rounds"`  // of its drain, if it were drained alone
+	Taints  []int    `json:"taints"`  // of Report.Taints; -1 for none
+	// Pods are the workloads of a node and how many pods of each: pairs, as in "3 12:2 40", of
+	// numbers of workloads, each less the one before it, with a count where that is not 1.
+	Pods []string `json:"pods"`
+
+	why []string // the first reason of Stuck, as package drain has it
+}
+
+// Workloads are what pods belong to, by namespace, name and kind.
+type Workloads struct {
+	Namespaces []string `json:"namespaces"` // of workloads
+	Kinds      []string `json:"kinds"`      // of workloads
+	Name       []string `json:"name"`
+	Namespace  []int    `json:"namespace"`
+	Kind       []int    `json:"kind"`
+	Pods       []int    `json:"pods"`   // how many
+	Ready      []int    `json:"ready"`  // how many of them are
+	Budget     []int    `json:"budget"` // of Report.Budgets; -1 for none
+
+	pods int
+}
+
+// Budget is a disruption budget, with what drains ask of it.
+type Budget struct {
+	drain.BudgetPlan
+	Says string `json:"says"` // what it means for drains
+	Tone Tone   `json:"tone"` // how bad that is
+}
+
+// numbers gives out numbers for texts, from 0, in the order in which they come first.
+type numbers struct {
+	of   map[string]int
+	list []string
+}
+
+func (n *numbers) number(text string) int {
+	if i, ok := n.of[text]; ok {
+		return i
+	}
+	if n.of == nil {
+		n.of = map[string]int{}
+	}
+	n.of[text] = len(n.list)
+	n.list = append(n.list, text)
+	return len(n.list) - 1
+}
+
+// nodes fills in pools, nodes, workloads and budgets.
+func (r *Report) nodes(in *Input, status *cvo.Report) error {
+	s := in.Situation
+	if s.Nodes == nil {
+		return nil
+	}
+	drains, err := r.drains(in)
+	if err != nil {
+		return err
+	}
+	told := map[string]*cvo.NodeReport{}
+	for i := range status.Nodes {
+		told[status.Nodes[i].Name] = &status.Nodes[i]
+	}
+	r.pools(s, status)
+	order := make([]int, len(s.Nodes))
+	pool := make([]int, len(s.Nodes))
+	for i := range s.Nodes {
+		order[i], pool[i] = i, r.poolOf(s, &s.Nodes[i])
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(pool[a], pool[b]), cmp.Compare(s.Nodes[a].Name, s.Nodes[b].Name))
+	})
+	byNode := r.workloads(s)
+	var states, versions, messages, stucks numbers
+	messages.number("")
+	stucks.number("")
+	n := &Nodes{}
+	for _, i := range order {
+		node := &s.Nodes[i]
+		p := &r.Pools[pool[i]]
+		state, version, message := condition(node)
+		if t := told[node.Name]; t != nil && len(s.Pools) > 0 {
+			state, version, message = t.State, t.Version, cmp.Or(t.Message, message)
+			if t.Down && (state == "updated" || state == "pending") {
+				state = "down"
+			}
+		}
+		if s.Pods != nil {
+			d := drains[node.Name]
+			n.Stuck = append(n.Stuck, stucks.number(stuck(d)))
+			n.why = append(n.why, firstWhy(d))
+			rounds := 0
+			if d.First > 0 {
+				rounds = d.Last - d.First + 1
+			}
+			n.Rounds = append(n.Rounds, rounds)
+			if d.Stuck > 0 {
+				p.Stuck++
+			}
+			n.Pods = append(n.Pods, byNode[node.Name])
+		}
+		n.Name = append(n.Name, node.Name)
+		n.Pool = append(n.Pool, pool[i])
+		n.State = append(n.State, states.number(state))
+		n.Version = append(n.Version, versions.number(version))
+		n.Message = append(n.Message, messages.number(message))
+		p.Nodes++
+		p.States[state]++
+	}
+	n.States, n.Versions, n.Messages, n.Stucks = states.list, versions.list, messages.list, stucks.list
+	r.Nodes = n
+	r.classes(s, order)
+	return nil
+}
+
+// condition tells the state of a node of which no pool tells.
+func condition(n *fairlead.Node) (state, version, message string) {
+	state, version = "ready", n.Status.NodeInfo.KubeletVersion
+	if n.Spec.Unschedulable {
+		state = "cordoned"
+	}
+	c := n.Condition("Ready")
+	switch {
+	case c == nil:
+		state, message = "unknown", "it does not say whether it is ready"
+	case c.Status != fairlead.ConditionTrue:
+		state, message = "down", c.Message
+	}
+	return state, version, message
+}
+
+// pools lists the pools, and one for the nodes that are in none.
+func (r *Report) pools(s *plan.Situation, status *cvo.Report) {
+	told := map[string]string{}
+	for _, p := range status.Pools {
+		told[p.Name] = p.State
+	}
+	for i := range s.Pools {
+		p := &s.Pools[i]
+		most := "1"
+		if m := p.Spec.MaxUnavailable; m != nil {
+			most = m.Text
+			if most == "" {
+				most = strconv.Itoa(int(m.Int))
+			}
+		}
+		r.Pools = append(r.Pools, Pool{Name: p.Name, State: told[p.Name], Paused: p.Spec.Paused, Most: most, States: map[string]int{}})
+	}
+	slices.SortStableFunc(r.Pools, func(a, b Pool) int {
+		return cmp.Or(cmp.Compare(rank(a.Name), rank(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+	for i := range s.Nodes {
+		if r.poolOf(s, &s.Nodes[i]) == len(r.Pools) {
+			r.Pools = append(r.Pools, Pool{States: map[string]int{}})
+			break
+		}
+	}
+}
+
+// rank puts the control plane first.
+func rank(pool string) int {
+	if pool == "master" {
+		return 0
+	}
+	return 1
+}
+
+// poolOf returns the number of the pool of a node; that behind the pools for none.
+func (r *Report) poolOf(s *plan.Situation, n *fairlead.Node) int {
+	p, err := rollout.PrimaryPool(s.Pools, n)
+	if err == nil && p != nil {
+		return slices.IndexFunc(r.Pools, func(q Pool) bool { return q.Name == p.Name })
+	}
+	return len(s.Pools)
+}
+
+// drains asks how each node would be drained, one after the other.
+func (r *Report) drains(in *Input) (map[string]*drain.NodePlan, error) {
+	s := in.Situation
+	if s.Pods == nil {
+		return nil, nil
+	}
+	p, err := drain.NewPlan(&drain.PlanRequest{
+		Nodes: s.Nodes, Pods: s.Pods, Budgets: s.Budgets, Replicas: s.Replicas, DaemonSets: in.DaemonSets, DaemonSetsListed: in.Listed,
+	}, r.At, r.policy)
+	if err != nil {
+		return nil, err
+	}
+	of := make(map[string]*drain.NodePlan, len(p.Nodes))
+	for i := range p.Nodes {
+		of[p.Nodes[i].Node] = &p.Nodes[i]
+	}
+	for _, b := range p.Budgets {
+		r.Budgets = append(r.Budgets, judge(b))
+	}
+	slices.SortStableFunc(r.Budgets, func(a, b Budget) int { return cmp.Compare(severity(b.Tone), severity(a.Tone)) })
+	return of, nil
+}
+
+// judge says what a budget means for drains.
+func judge(b drain.BudgetPlan) Budget {
+	out := Budget{BudgetPlan: b, Tone: Good, Says: fmt.Sprintf("lets %d go at a time", b.Allowed)}
+	switch {
+	case b.Never:
+		out.Tone, out.Says = Bad, "never lets a healthy pod go: run more replicas, or allow a disruption"
+	case b.Allowed == 0 && b.Healthy < b.Expected:
+		out.Tone, out.Says = Warning, fmt.Sprintf("lets none go until %d more are healthy", max(1, b.Desired+1-b.Healthy))
+	case b.Allowed == 0:
+		out.Tone, out.Says = Warning, "lets none go at present"
+	case b.Unmanaged > 0:
+		out.Tone, out.Says = Warning, fmt.Sprintf("nobody replaces %d of its pods", b.Unmanaged)
+	}
+	return out
+}
+
+func severity(t Tone) int { return slices.Index([]Tone{Good, Note, Warning, Bad}, t) }
+
+// firstWhy is the first reason for which a drain does not end; "" if it does.
+func firstWhy(d *drain.NodePlan) string {
+	if d == nil {
+		return ""
+	}
+	for i := range d.Pods {
+		if d.Pods[i].Why != "" {
+			return d.Pods[i].Why
+		}
+	}
+	return ""
+}
+
+// stuck says in a few words why a drain does not end; "" if it does.
+func stuck(d *drain.NodePlan) string {
+	if d == nil || d.Stuck == 0 {
+		return ""
+	}
+	var of numbers
+	count := []int{}
+	for i := range d.Pods {
+		p := &d.Pods[i]
+		if p.Why == "" {
+			continue
+		}
+		text := plainReason(p.Why)
+		if len(p.Budgets) > 0 {
+			text += " (" + strings.Join(p.Budgets, ", ") + ")"
+		}
+		k := of.number(text)
+		if k == len(count) {
+			count = append(count, 0)
+		}
+		count[k]++
+	}
+	var list []string
+	for k, text := range of.list {
+		if k == 4 {
+			list = append(list, fmt.Sprintf("and %d more reasons", len(of.list)-k))
+			break
+		}
+		list = append(list, words.Count(count[k], "pod", "pods")+": "+text)
+	}
+	return strings.Join(list, "; ")
+}
+
+// workload is what a pod belongs to.
+type workload struct{ namespace, kind, name string }
+
+// workloadOf returns what a pod belongs to: its controller, the Deployment behind a
+// ReplicaSet, or itself.
+func workloadOf(p *fairlead.Pod) workload {
+	c := p.ControllerOf()
+	if c == nil {
+		return workload{p.Namespace, "Pod", p.Name}
+	}
+	if hash := p.Labels["pod-template-hash"]; c.Kind == "ReplicaSet" && hash != "" && strings.HasSuffix(c.Name, "-"+hash) {
+		return workload{p.Namespace, "Deployment", strings.TrimSuffix(c.Name, "-"+hash)}
+	}
+	return workload{p.Namespace, c.Kind, c.Name}
+}
+
+// workloads sums pods up by workload, and by workload and node; what is returned is
+// Nodes.Pods by name of the node.
+func (r *Report) workloads(s *plan.Situation) map[string]string {
+	if s.Pods == nil {
+		return nil
+	}
+	number := map[workload]int{}
+	var list []workload
+	for i := range s.Pods {
+		w := workloadOf(&s.Pods[i])
+		if _, ok := number[w]; !ok {
+			number[w] = 0
+			list = append(list, w)
+		}
+	}
+	slices.SortFunc(list, func(a, b workload) int {
+		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name), cmp.Compare(a.kind, b.kind))
+	})
+	var namespaces, kinds numbers
+	out := &Workloads{pods: len(s.Pods), Pods: make([]int, len(list)), Ready: make([]int, len(list))}
+	for i, w := range list {
+		number[w] = i
+		out.Name = append(out.Name, w.name)
+		out.Namespace = append(out.Namespace, namespaces.number(w.namespace))
+		out.Kind = append(out.Kind, kinds.number(w.kind))
+		out.Budget = append(out.Budget, -1)
+	}
+	out.Namespaces, out.Kinds = namespaces.list, kinds.list
+	byNode := map[string]map[int]int{}
+	sample := make([]*fairlead.Pod, len(list))
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		w := number[workloadOf(p)]
+		out.Pods[w]++
+		if p.Ready() {
+			out.Ready[w]++
+		}
+		sample[w] = p
+		if byNode[p.Spec.NodeName] == nil {
+			byNode[p.Spec.NodeName] = map[int]int{}
+		}
+		byNode[p.Spec.NodeName][w]++
+	}
+	r.budgetsOf(s, out, sample)
+	r.Workloads = out
+	texts := make(map[string]string, len(byNode))
+	for node, counts := range byNode {
+		texts[node] = encode(counts)
+	}
+	return texts
+}
+
+// budgetsOf finds the budget of each workload, by one of its pods.
+func (r *Report) budgetsOf(s *plan.Situation, out *Workloads, sample []*fairlead.Pod) {
+	at := map[string]int{}
+	for i, b := range r.Budgets {
+		at[b.Namespace+"/"+b.Name] = i
+	}
+	byNamespace := map[string][]*fairlead.PodDisruptionBudget{}
+	for i := range s.Budgets {
+		b := &s.Budgets[i]
+		byNamespace[b.Namespace] = append(byNamespace[b.Namespace], b)
+	}
+	for w, p := range sample {
+		for _, b := range byNamespace[p.Namespace] {
+			if i, ok := at[b.Namespace+"/"+b.Name]; ok && b.Selects(p) {
+				out.Budget[w] = i
+			}
+		}
+	}
+}
+
+// encode writes workloads and counts as Nodes.Pods says.
+func encode(counts map[int]int) string {
+	keys := make([]int, 0, len(counts))
+	for k := range counts {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	var b []byte
+	last := 0
+	for i, k := range keys {
+		if i > 0 {
+			b = append(b, ' ')
+		}
+		b = strconv.AppendInt(b, int64(k-last), 10)
+		if counts[k] > 1 {
+			b = append(b, ':')
+			b = strconv.AppendInt(b, int64(counts[k]), 10)
+		}
+		last = k
+	}
+	return string(b)
+}

@@ -1,0 +1,218 @@
+"use strict";
+(() => {
+const R = JSON.parse(document.getElementById("data").textContent);
+const $ = id => document.getElementById(id);
+// Marks that turn text around, or hide, are shown for what they are.
+const vis = s => String(s ?? "").replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, c => c === "\n" ? " " : "⟨U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩");
+const el = (tag, cls, ...kids) => { const e = document.createElement(tag); if (cls) e.className = cls; for (const k of kids) e.append(k instanceof Node ? k : vis(k)); return e; };
+const num = n => n.toLocaleString("en-US");
+const many = (n, one, more) => num(n) + " " + (n === 1 ? one : more);
+const span = ns => { const m = Math.round(ns / 6e10), h = Math.floor(m / 60); return h ? h + "h" + (m % 60 ? String(m % 60).padStart(2, "0") + "m" : "") : m + "m"; };
+const N = R.nodes, W = R.workloads, U = R.update, B = R.budgets || [], P = R.pools || [], T = R.taints || [];
+const collator = new Intl.Collator("en", {numeric: true});
+
+// Theme: what the system says, until somebody switches.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+let chosen = "";
+const theme = () => document.documentElement.dataset.theme = chosen || (dark.matches ? "dark" : "light");
+dark.addEventListener("change", theme); theme();
+const swap = () => { chosen = document.documentElement.dataset.theme === "dark" ? "light" : "dark"; theme(); };
+
+// What a node's list of pods says, see Nodes.Pods.
+const podsOf = i => { let w = 0; return !N.pods || !N.pods[i] ? [] : N.pods[i].split(" ").map(x => { const [d, c] = x.split(":"); w += +d; return [w, c ? +c : 1]; }); };
+const work = w => (W.namespaces[W.namespace[w]] ? W.namespaces[W.namespace[w]] + "/" : "") + W.name[w];
+const state = i => N.states[N.state[i]];
+const tone = s => ({updated: 0, ready: 0, updating: 1, draining: 1, pending: 2, paused: 2, cordoned: 2, degraded: 3, down: 4})[s] ?? 5;
+
+// Why: what is told of a mark, as a title and pairs.
+const go = (k, text) => { const b = el("button", "go", text); b.type = "button"; b.dataset.k = k; return b; };
+const cmd = text => el("code", "cmd", text);
+const list = (items, most = 60) => { const u = el("ul"); items.slice(0, most).forEach(x => u.append(el("li", "", x))); if (items.length > most) u.append(el("li", "dim", "and " + num(items.length - most) + " more")); return u; };
+const tellers = {
+  step(i) { const s = R.plan.steps[i]; return ["Step " + (i + 1) + ": " + s.kind + " " + (s.subject || ""), [["Why", s.why], ["From, to", s.from && s.from + " to " + s.to], ["Who", s.owner], ["Do", cmd(s.command)], ["Before", s.before], ["Done when", s.after], ["Way back", s.back], ["Takes", span(s.takes) + ", from " + s.basis], ["Restarts", s.restarts && many(s.restarts, "node", "nodes")], ...(s.unseen || []).map(u => ["Not seen", el("div", "", u.what, cmd(u.command))])]]; },
+  rel(i) {
+    const here = U.releases.indexOf(U.current), names = {here: "the cluster runs it", plan: "the plan goes there", offered: "offered now, without a risk that is known to apply", risky: "offered now, under a risk", later: "not offered now; it can be reached by another release"};
+    const direct = U.moves.find(m => m[0] === here && m[1] === i), risk = k => { const r = U.risks[k]; return el("div", "", el("b", "", r.name), " " + ({True: "applies", False: "does not apply"}[r.applies] || "nobody knows whether it applies") + ": ", r.message || "", r.query ? cmd(r.query) : ""); };
+    const rel = (f, t) => U.moves.filter(m => m[f] === i).map(m => go("rel:" + m[t], U.releases[m[t]] + (m.length > 2 ? ", with a risk" : "")));
+    return [U.releases[i], [["Place", names[U.state[i]]], ["From here", i === here ? "" : direct ? "in one update" : "not in one update"], ...(direct ? direct.slice(2).map(k => ["Risk", risk(k)]) : []), ["Leads to", list(rel(0, 1))], ["Comes from", list(rel(1, 0))]]];
+  },
+  op(i, k) {
+    const o = R.operators[i], hop = (f, t) => o.hops.filter(h => h[f] === k).map(h => go("op:" + i + ":" + h[t], o.versions[h[t]]));
+    return [o.versions[k], [["Operator", o.package + (o.namespace ? " in " + o.namespace : "")], ["Channel", o.channel], ["Place", o.versions[k] === o.installed ? "installed" : (o.path || []).includes(k) ? "the plan takes the operator here" : "in the channel"], ["Supports", o.versions[k] === o.installed && o.maxOpenShift && "OpenShift up to " + o.maxOpenShift], ["Updates to", list(hop(0, 1))], ["Comes from", list(hop(1, 0))]]];
+  },
+  node(i) {
+    const t = N.taints[i], pods = podsOf(i), drain = N.stuck && N.stucks[N.stuck[i]];
+    return ["Node " + N.name[i], [["Pool", P[N.pool[i]].name || "none"], ["State", state(i)], ["Runs", N.versions[N.version[i]]], ["Why", N.messages[N.message[i]]],
+      ["Drain", !N.stuck ? "" : drain ? "does not end: " + drain : N.rounds[i] ? "ends after " + many(N.rounds[i], "round", "rounds") + " of evictions" : "nothing to evict"],
+      ["Taints", t < 0 ? "none" : go("taint:" + t, T[t].taints.join(", "))], ["Pods", N.pods && num(pods.reduce((s, p) => s + p[1], 0))],
+      ["Of", list(pods.map(([w, c]) => el("span", "", c > 1 ? c + "× " : "", go("work:" + w, work(w)), " " + W.kinds[W.kind[w]])), 200)]]];
+  },
+  work(w) {
+    const on = []; let n = 0;
+    if (N && N.pods) N.name.forEach((name, i) => { const p = podsOf(i).find(p => p[0] === w); if (p) { n += p[1]; on.push(el("span", "", p[1] > 1 ? p[1] + "× " : "", go("node:" + i, name))); } });
+    return [work(w), [["Kind", W.kinds[W.kind[w]]], ["Pods", num(W.pods[w]) + ", of which " + num(W.ready[w]) + " are ready"], ["No node", W.pods[w] > n && many(W.pods[w] - n, "pod waits for one", "pods wait for one")], ["Budget", W.budget[w] >= 0 ? go("budget:" + W.budget[w], B[W.budget[w]].name) : "none"], ["Nodes", list(on, 200)]]];
+  },
+  budget(i) { const b = B[i]; return ["Budget " + b.namespace + "/" + b.name, [["Means", b.says], ["Healthy", b.healthy + " of " + b.expected + "; it wants " + b.desired], ["May go", num(b.allowed) + " at a time" + (b.computed ? " (computed from the pods)" : "")], ["Drains", num(b.evicted || 0) + " of " + many(b.pods, "pod goes", "pods go") + " in " + many(b.rounds || 0, "round", "rounds")], ["Unmanaged", b.unmanaged && many(b.unmanaged, "pod that nobody replaces", "pods that nobody replaces")], ["Workloads", W ? list(W.budget.flatMap((x, w) => x === i ? [go("work:" + w, work(w))] : [])) : ""]]]; },
+  taint(i) { const t = T[i]; return [many(t.nodes, "node", "nodes") + " with these taints", [["Taints", list(t.taints)], ["Keeps off", many(t.kept, "workload", "workloads")], ["There", t.runs ? many(t.runs, "pod runs", "pods run") + " there without tolerating them: not placed there again, or evicted" : "all pods that run there tolerate them"], ["Nodes", N ? list(N.taints.flatMap((x, n) => x === i ? [go("node:" + n, N.name[n])] : [])) : ""]]]; },
+};
+let from = null;
+const why = k => {
+  const [kind, ...at] = k.split(":");
+  if (!tellers[kind]) return;
+  const [head, pairs] = tellers[kind](...at.map(Number)), d = el("dl");
+  for (const [label, value] of pairs) {
+    if (!value && value !== 0 || value instanceof Node && value.tagName === "UL" && !value.childElementCount) continue;
+    d.append(el("dt", "", label), el("dd", "", value));
+  }
+  if ($("why").hidden) from = document.activeElement;
+  $("whytext").replaceChildren(el("h2", "", head), d);
+  $("why").hidden = false; $("why").scrollTop = 0; $("whytext").focus({preventScroll: true});
+};
+const close = () => { if ($("why").hidden) return false; $("why").hidden = true; if (from && from.isConnected) from.focus({preventScroll: true}); return true; };
+document.addEventListener("click", e => { const k = e.target.closest("[data-k]"); if (k) why(k.dataset.k); });
+
+// Lists of many rows: only those that are seen are in the page.
+const lists = [];
+const makeList = (box, label, columns, count, key, text) => {
+  if (!box) return;
+  const high = 30, grid = columns.map(c => c.wide || "1fr").join(" ");
+  const head = el("div", "lhead"), body = el("div", "lbody"), room = el("div");
+  body.tabIndex = 0; body.setAttribute("role", "listbox"); body.setAttribute("aria-label", label);
+  head.style.gridTemplateColumns = grid; room.style.position = "relative"; body.append(room);
+  let rows = [...Array(count).keys()], at = -1, sorted = -1, up = true;
+  const self = {
+    filter(words, keep) {
+      rows = []; for (let i = 0; i < count; i++) if ((!keep || keep(i)) && words.every(w => text(i).includes(w))) rows.push(i);
+      if (sorted >= 0) order(); at = -1; body.scrollTop = 0; self.draw(); return rows.length;
+    },
+    draw(all) {
+      room.style.height = Math.max(rows.length, 1) * high + "px";
+      const first = all ? 0 : Math.max(0, Math.floor(body.scrollTop / high) - 5), end = all ? Math.min(rows.length, 1000) : Math.min(rows.length, first + 30), part = [];
+      if (all) room.style.height = end * high + "px";
+      for (let r = first; r < end; r++) {
+        const e = el("div", "lrow" + (r === at ? " on" : ""));
+        e.id = box.id + "-" + r; e.style.top = r * high + "px"; e.style.gridTemplateColumns = grid; e.dataset.k = key + ":" + rows[r];
+        e.setAttribute("role", "option"); e.setAttribute("aria-selected", r === at); e.setAttribute("aria-setsize", rows.length); e.setAttribute("aria-posinset", r + 1);
+        for (const c of columns) { const v = c.of(rows[r]); const s = el("span", (c.num ? "num " : "") + (c.cls ? c.cls(rows[r]) : ""), typeof v === "number" ? num(v) : v); s.title = vis(v); e.append(s); }
+        part.push(e);
+      }
+      if (!rows.length) part.push(el("div", "empty", "none"));
+      room.replaceChildren(...part);
+    },
+  };
+  const order = () => { const c = columns[sorted]; rows.sort((a, b) => { const x = c.of(a), y = c.of(b), o = typeof x === "number" ? x - y : collator.compare(x, y); return (up ? o : -o) || a - b; }); };
+  columns.forEach((c, i) => { const b = el("button", "", c.name); b.type = "button"; b.title = "Sort by " + c.name; b.addEventListener("click", () => { up = sorted === i ? !up : !c.num; sorted = i; order(); self.draw(); }); head.append(el("span", c.num ? "num" : "", b)); });
+  let due = false;
+  body.addEventListener("scroll", () => { if (!due) { due = true; requestAnimationFrame(() => { due = false; self.draw(); }); } }, {passive: true});
+  body.addEventListener("keydown", e => {
+    const step = {ArrowDown: 1, ArrowUp: -1, PageDown: 12, PageUp: -12, Home: -1e9, End: 1e9}[e.key];
+    if (step) { at = Math.max(0, Math.min(rows.length - 1, at + step)); body.scrollTop = Math.min(Math.max(body.scrollTop, (at + 1) * high - body.clientHeight), at * high); self.draw(); body.setAttribute("aria-activedescendant", box.id + "-" + at); e.preventDefault(); }
+    else if (e.key === "Enter" && at >= 0) { why(key + ":" + rows[at]); e.preventDefault(); }
+  });
+  box.append(head, body); body.style.height = Math.min(count, 13) * high + 2 + "px"; self.draw(); lists.push(self); self.box = box; return self;
+};
+const texts = new Map();
+const cache = (kind, i, f) => { const k = kind + i; let t = texts.get(k); if (t === undefined) texts.set(k, t = f().toLowerCase()); return t; };
+const nodeText = i => cache("n", i, () => [N.name[i], P[N.pool[i]].name, state(i), N.versions[N.version[i]], N.messages[N.message[i]], N.stuck ? N.stucks[N.stuck[i]] : "", N.taints[i] < 0 ? "" : T[N.taints[i]].taints.join(" ")].join(" "));
+const workText = w => cache("w", w, () => work(w) + " " + W.kinds[W.kind[w]]);
+const budgetText = i => cache("b", i, () => B[i].namespace + "/" + B[i].name + " " + B[i].says);
+const nodeList = N && makeList($("nodelist"), "All nodes", [
+  {name: "node", wide: "minmax(9rem,2fr)", of: i => N.name[i]}, {name: "pool", of: i => P[N.pool[i]].name}, {name: "state", of: i => state(i), cls: i => ["degraded", "down"].includes(state(i)) ? "s-bad" : ""}, {name: "runs", of: i => N.versions[N.version[i]]},
+  ...(N.pods ? [{name: "pods", num: true, wide: "4rem", of: i => podsOf(i).reduce((s, p) => s + p[1], 0)}, {name: "drain", wide: "minmax(6rem,2fr)", of: i => N.stucks[N.stuck[i]] || (N.rounds[i] ? many(N.rounds[i], "round", "rounds") : "nothing to evict"), cls: i => N.stuck[i] ? "s-warning" : ""}] : []),
+], N.name.length, "node", nodeText);
+const workList = W && makeList($("worklist"), "Workloads", [
+  {name: "namespace", of: w => W.namespaces[W.namespace[w]]}, {name: "workload", wide: "minmax(9rem,2fr)", of: w => W.name[w]}, {name: "kind", of: w => W.kinds[W.kind[w]]}, {name: "pods", num: true, wide: "5rem", of: w => W.pods[w]}, {name: "ready", num: true, wide: "5rem", of: w => W.ready[w], cls: w => W.ready[w] < W.pods[w] ? "s-warning" : ""}, {name: "budget", of: w => W.budget[w] < 0 ? "" : B[W.budget[w]].name},
+], W.name.length, "work", workText);
+const budgetList = makeList($("budgetlist"), "Budgets", [
+  {name: "namespace", of: i => B[i].namespace}, {name: "budget", of: i => B[i].name}, {name: "healthy", num: true, wide: "5rem", of: i => B[i].healthy}, {name: "wanted", num: true, wide: "5rem", of: i => B[i].desired}, {name: "may go", num: true, wide: "5rem", of: i => B[i].allowed}, {name: "rounds", num: true, wide: "5rem", of: i => B[i].rounds || 0}, {name: "what it means", wide: "minmax(8rem,3fr)", of: i => B[i].says, cls: i => "s-" + B[i].tone},
+], B.length, "budget", budgetText);
+
+// The map of nodes: a square each, by pool.
+let only = "", cells = [], columns = 1, active = -1;
+const svg = (tag, attrs) => { const e = document.createElementNS("http://www.w3.org/2000/svg", tag); for (const k in attrs) e.setAttribute(k, attrs[k]); return e; };
+const drawMap = () => {
+  const size = N.name.length > 1500 ? 11 : N.name.length > 300 ? 15 : 22, gap = 2, wide = 1160, left = 12;
+  columns = Math.floor((wide - 2 * left) / (size + gap));
+  const root = svg("svg", {class: "fd", role: "group", "aria-label": "Nodes by pool", tabindex: 0});
+  let y = 8, p = -1, k = 0;
+  for (let i = 0; i < N.name.length; i++) {
+    if (N.pool[i] !== p) { if (p >= 0) y += Math.ceil(k / columns) * (size + gap) + 10; p = N.pool[i]; k = 0; const t = svg("text", {x: left, y: y + 12}); t.textContent = vis((P[p].name || "in no pool") + ", " + many(P[p].nodes, "node", "nodes")); root.append(t); y += 20; }
+    const c = svg("rect", {class: "b f" + tone(state(i)), x: left + k % columns * (size + gap), y: y + Math.floor(k / columns) * (size + gap), width: size, height: size, rx: 2, "data-k": "node:" + i, id: "cell-" + i});
+    if (N.stuck && N.stuck[i]) { c.setAttribute("stroke-width", 2); c.setAttribute("class", c.getAttribute("class") + " stuck"); }
+    root.append(c); cells.push(c); k++;
+  }
+  y += Math.ceil(k / columns) * (size + gap) + 10;
+  root.setAttribute("viewBox", "0 0 " + wide + " " + y);
+  root.addEventListener("mouseover", e => { const c = e.target.closest("rect"); if (c && !c.firstChild) { const t = svg("title", {}), i = +c.id.slice(5); t.textContent = vis(N.name[i] + ": " + state(i) + (N.stuck && N.stuck[i] ? "; drain stuck: " + N.stucks[N.stuck[i]] : "")); c.append(t); } });
+  root.addEventListener("keydown", e => {
+    const step = {ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns, ArrowUp: -columns, Home: -1e9, End: 1e9}[e.key];
+    if (step) { if (active >= 0) cells[active].classList.remove("here"); active = Math.max(0, Math.min(cells.length - 1, active + step)); cells[active].classList.add("here"); cells[active].scrollIntoView({block: "nearest", inline: "nearest"}); root.setAttribute("aria-activedescendant", "cell-" + active); cells[active].setAttribute("role", "img"); cells[active].setAttribute("aria-label", N.name[active] + ": " + state(active)); e.preventDefault(); }
+    else if (e.key === "Enter" && active >= 0) { why("node:" + active); e.preventDefault(); }
+  });
+  $("map").append(root);
+  const counts = {}; N.state.forEach(s => counts[N.states[s]] = (counts[N.states[s]] || 0) + 1);
+  const chip = (name, n, cls) => { const b = el("button", "", el("span", "sw " + cls), name + " ", el("span", "count", num(n))); b.type = "button"; b.setAttribute("aria-pressed", false); b.addEventListener("click", () => { only = only === name ? "" : name; $("legend").querySelectorAll("button").forEach(x => x.setAttribute("aria-pressed", x === b && only === name)); search(); }); $("legend").append(b); };
+  Object.keys(counts).sort((a, b) => tone(b) - tone(a)).forEach(s => chip(s, counts[s], "b" + tone(s)));
+  if (N.stuck) { const n = N.stuck.filter(x => x).length; if (n) chip("drain stuck", n, "bstuck"); }
+};
+const kept = i => !only || (only === "drain stuck" ? N.stuck[i] : state(i) === only);
+if (N) drawMap();
+
+// Search goes through everything: rows, lists, and marks of pictures.
+const marks = [...document.querySelectorAll(".pic:not(#map) [data-k]")];
+const markText = m => (m.textContent + " " + (m.nextElementSibling?.tagName === "text" ? m.nextElementSibling.textContent : "")).toLowerCase();
+const said = [...document.querySelectorAll("[data-s]")].map(e => [e, null]);
+const search = () => {
+  const words = $("find").value.toLowerCase().split(/\s+/).filter(Boolean);
+  let n = 0;
+  for (const s of said) { const hit = !words.length || words.every(w => (s[1] ??= s[0].textContent.toLowerCase()).includes(w)); s[0].hidden = !hit; if (hit && words.length) n++; }
+  for (const m of marks) { const hit = !words.length || words.every(w => markText(m).includes(w)); m.classList.toggle("off", !hit); }
+  if (nodeList) { n += nodeList.filter(words, kept); cells.forEach((c, i) => c.classList.toggle("off", !(kept(i) && words.every(w => nodeText(i).includes(w))))); }
+  if (workList) n += workList.filter(words);
+  if (budgetList) n += budgetList.filter(words);
+  $("found").textContent = words.length ? many(n, "match", "matches") : "";
+};
+let timer = 0;
+$("find").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(search, 80); });
+
+// Pictures: zoom by buttons, keys and the wheel with Ctrl; marks by Tab and Enter.
+for (const pic of document.querySelectorAll(".pic")) {
+  const s = pic.querySelector("svg"); if (!s) continue;
+  let zoom = 1;
+  const set = z => { zoom = Math.max(.5, Math.min(6, z)); s.style.width = zoom === 1 ? "" : zoom * 100 + "%"; s.style.minWidth = zoom === 1 ? "" : 46 * zoom + "rem"; };
+  const tools = el("div", "tools", el("div", ""));
+  for (const [t, label, z] of [["+", "Zoom in", () => zoom * 1.4], ["−", "Zoom out", () => zoom / 1.4], ["⤢", "Fit", () => 1]]) { const b = el("button", "", t); b.type = "button"; b.title = label; b.setAttribute("aria-label", label); b.addEventListener("click", () => set(z())); tools.firstChild.append(b); }
+  pic.prepend(tools); pic.tabIndex = 0; pic.setAttribute("role", "group");
+  pic.addEventListener("wheel", e => { if (e.ctrlKey) { set(zoom * (e.deltaY < 0 ? 1.15 : 1 / 1.15)); e.preventDefault(); } }, {passive: false});
+  pic.addEventListener("keydown", e => {
+    if (e.key === "+" || e.key === "=") set(zoom * 1.4); else if (e.key === "-") set(zoom / 1.4); else if (e.key === "0") set(1); else return;
+    e.preventDefault();
+  });
+}
+for (const m of marks) { if (m.tagName !== "path") { m.setAttribute("tabindex", 0); m.setAttribute("role", "button"); m.setAttribute("aria-label", vis(m.textContent)); } }
+document.addEventListener("keydown", e => {
+  if (e.key === "Escape") { if (!close() && $("find").value) { $("find").value = ""; search(); } return; }
+  if (e.target.closest("input") || e.ctrlKey || e.metaKey || e.altKey) return;
+  if (e.key === "Enter" && e.target.dataset && e.target.dataset.k && e.target.tagName !== "BUTTON") { why(e.target.dataset.k); e.preventDefault(); }
+  else if (e.key === "/") { $("find").focus(); $("find").select(); e.preventDefault(); }
+  else if (e.key === "t") swap();
+  else if (e.key === "?") $("help").showModal();
+  else if (e.key === "n" || e.key === "p") {
+    const all = [...document.querySelectorAll("main section")], i = all.findLastIndex(s => s.getBoundingClientRect().top < 90), to = all[Math.max(0, Math.min(all.length - 1, e.key === "n" ? i + 1 : i - 1))];
+    to.scrollIntoView(); to.tabIndex = -1; to.focus({preventScroll: true});
+  }
+});
+$("theme").addEventListener("click", swap);
+$("keys").addEventListener("click", () => $("help").showModal());
+$("close").addEventListener("click", close);
+
+// Where one is.
+const links = new Map([...document.querySelectorAll("nav a")].map(a => [a.getAttribute("href").slice(1), a]));
+const seen = new IntersectionObserver(entries => entries.forEach(e => { if (e.isIntersecting) links.forEach((a, id) => { a.classList.toggle("on", id === e.target.id); if (id === e.target.id) a.setAttribute("aria-current", "true"); else a.removeAttribute("aria-current"); }); }), {rootMargin: "-20% 0px -75% 0px"});
+document.querySelectorAll("main section").forEach(s => seen.observe(s));
+
+// On paper everything is open, and lists have their first thousand rows.
+let shut = [];
+addEventListener("beforeprint", () => { shut = [...document.querySelectorAll("details:not([open])")]; shut.forEach(d => d.open = true); lists.forEach(l => { l.box.lastChild.style.height = "auto"; l.draw(true); }); document.documentElement.dataset.theme = "light"; });
+addEventListener("afterprint", () => { shut.forEach(d => d.open = false); lists.forEach(l => { l.box.lastChild.style.height = ""; l.draw(); }); theme(); });
+})();

@@ -1,0 +1,301 @@
+// Package report makes one page of what is known of a cluster: what to do first, the plan,
+// the updates that are offered, operators, nodes, drains, taints, and findings by their
+// causes. The page is one file, which links to nothing and holds its data as JSON.
+package report
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+)
+
+// Input is what a report is made of.
+type Input struct {
+	Source     string                // where it was read, for the page
+	Situation  *plan.Situation       // the cluster; Cluster may be nil: it is not one of OpenShift, or nobody has looked
+	Goal       *plan.Goal            // what is planned; nil plans nothing
+	Policy     *plan.Policy          // how
+	Alerts     []cvo.Alert           // of the cluster's monitoring; nil: nobody has looked
+	DaemonSets []fairlead.ObjectMeta // see Listed
+	Listed     bool                  // whether DaemonSets are known
+}
+
+// Report is what is known of a cluster. Its JSON is the data of the page.
+type Report struct {
+	Format    int          `json:"format"`              // of this document: 1
+	Source    string       `json:"source"`              // where it was read
+	Name      string       `json:"name,omitempty"`      // the cluster's identity
+	At        time.Time    `json:"at,omitzero"`         // when the cluster was looked at
+	Headline  string       `json:"headline"`            // the most important, in a sentence
+	Tone      Tone         `json:"tone"`                // of the headline
+	First     []Advice     `json:"first,omitempty"`     // what to do first, at most five
+	Facts     []Fact       `json:"facts"`               // the cluster in figures
+	Plan      *Plan        `json:"plan,omitempty"`      // nil: nothing was asked for
+	Update    *Update      `json:"update,omitempty"`    // nil: no ClusterVersion
+	Operators []Operator   `json:"operators,omitempty"` // that were installed besides the release
+	Pools     []Pool       `json:"pools,omitempty"`     // the control plane first
+	Nodes     *Nodes       `json:"nodes,omitempty"`     // nil: nobody has looked
+	Workloads *Workloads   `json:"workloads,omitempty"` // likewise
+	Budgets   []Budget     `json:"budgets,omitempty"`   // those that concern drains, worst first
+	Taints    []TaintClass `json:"taints,omitempty"`    // the sets of taints that nodes have
+	Findings  []Group      `json:"findings,omitempty"`  // by cause, worst first
+	Gaps      []cvo.Gap    `json:"gaps,omitempty"`      // what is not known, and how to know it
+	policy    *drain.Policy
+	timeline  string // pictures
+	releases  string
+	operators string
+}
+
+// Tone is how good or bad something is.
+type Tone string
+
+// The tones.
+const (
+	Good    Tone = "good"
+	Note    Tone = "note"
+	Warning Tone = "warning"
+	Bad     Tone = "bad"
+)
+
+// Advice is something to do.
+type Advice struct {
+	Text    string `json:"text"`              // what to do
+	Why     string `json:"why,omitempty"`     // why
+	Command string `json:"command,omitempty"` // by which command
+	Section string `json:"section"`           // of the page, where more is told
+}
+
+// Fact is a figure.
+type Fact struct {
+	Label   string `json:"label"`             // of what
+	Value   string `json:"value"`             // how many, or which
+	Section string `json:"section,omitempty"` // of the page, where more is told
+}
+
+// Plan is what is done to reach the goal, or why that cannot be.
+type Plan struct {
+	From      string            `json:"from"` // the release that runs
+	To        string            `json:"to"`
+	Steps     []plan.PlanStep   `json:"steps,omitempty"`     // in their order
+	Cost      plan.Cost         `json:"cost"`                // what was minimised
+	Takes     string            `json:"takes,omitempty"`     // about
+	Unseen    []plan.Unseen     `json:"unseen,omitempty"`    // what steps rest on and nobody has looked at
+	None      *plan.NoPlanError `json:"none,omitempty"`      // there is no plan
+	Undecided string            `json:"undecided,omitempty"` // the search was given up: why
+}
+
+// Make makes a report. Equal inputs have equal reports. The error is that of ctx, or says
+// what of the input makes no sense.
+func Make(ctx context.Context, in *Input) (*Report, error) {
+	s := in.Situation
+	r := &Report{Format: 1, Source: in.Source, At: s.At, policy: &drain.Policy{}}
+	if in.Policy != nil {
+		r.policy = &in.Policy.Drain
+	}
+	if r.At.IsZero() {
+		r.At = latest(s)
+	}
+	status := cvo.Inspect(&cvo.Dump{Version: s.Cluster, Operators: s.ClusterOperators, Pools: s.Pools, Nodes: s.Nodes, Configs: s.Configs, Alerts: in.Alerts}, r.At)
+	if err := r.plan(ctx, in); err != nil {
+		return nil, err
+	}
+	r.update(s, status)
+	if err := r.nodes(in, status); err != nil {
+		return nil, err
+	}
+	r.operatorsOf(s)
+	r.taintsOf(s)
+	r.findings(s, status)
+	r.head(s, status)
+	return r, r.draw()
+}
+
+// plan makes the plan for the goal.
+func (r *Report) plan(ctx context.Context, in *Input) error {
+	if in.Goal == nil || in.Situation.Cluster == nil {
+		return nil
+	}
+	p, err := plan.Make(ctx, in.Situation, in.Goal, in.Policy)
+	var none *plan.NoPlanError
+	var fields fairlead.FieldErrors
+	switch {
+	case errors.As(err, &none):
+		r.Plan = &Plan{From: none.From, To: none.To, None: none}
+	case err != nil && (ctx.Err() != nil || errors.As(err, &fields)):
+		return err
+	case err != nil:
+		r.Plan = &Plan{From: in.Situation.Cluster.Status.Desired.Version, Undecided: err.Error()}
+	default:
+		r.Plan = &Plan{From: p.From, To: p.To, Steps: p.Steps, Cost: p.Cost, Takes: span(p.Takes), Unseen: p.Unseen}
+	}
+	return nil
+}
+
+// latest is the latest instant that a situation speaks of.
+func latest(s *plan.Situation) (at time.Time) {
+	see := func(t time.Time) {
+		if t.After(at) {
+			at = t
+		}
+	}
+	for i := range s.Nodes {
+		for _, c := range s.Nodes[i].Status.Conditions {
+			see(c.LastTransitionTime)
+			see(c.LastHeartbeatTime)
+		}
+	}
+	for i := range s.Pods {
+		see(s.Pods[i].CreationTimestamp)
+	}
+	for i := range s.ClusterOperators {
+		for _, c := range s.ClusterOperators[i].Status.Conditions {
+			see(c.LastTransitionTime)
+		}
+	}
+	if s.Cluster != nil {
+		for _, h := range s.Cluster.Status.History {
+			see(h.StartedTime)
+			if h.CompletionTime != nil {
+				see(*h.CompletionTime)
+			}
+		}
+	}
+	return at.UTC()
+}
+
+// span writes a duration without what is zero at its end.
+func span(d time.Duration) string {
+	d = d.Round(time.Minute)
+	switch h, m := d/time.Hour, d%time.Hour/time.Minute; {
+	case h == 0:
+		return fmt.Sprintf("%dm", m)
+	case m == 0:
+		return fmt.Sprintf("%dh", h)
+	default:
+		return fmt.Sprintf("%dh%02dm", h, m)
+	}
+}
+
+// head writes the headline, what to do first, and the figures.
+func (r *Report) head(s *plan.Situation, status *cvo.Report) {
+	if s.Cluster != nil {
+		r.Name = string(s.Cluster.Spec.ClusterID)
+	}
+	r.headline(s, status)
+	if first, size := utf8.DecodeRuneInString(r.Headline); size > 0 {
+		r.Headline = string(unicode.ToUpper(first)) + r.Headline[size:]
+	}
+	r.first()
+	fact := func(label, value, section string) {
+		r.Facts = append(r.Facts, Fact{label, value, section})
+	}
+	counted := func(n int, one, many, section string) { fact(words.Plural(n, one, many), number(n), section) }
+	if r.Update != nil {
+		fact("release", r.Update.Current, "update")
+	}
+	if p := r.Plan; p != nil {
+		switch {
+		case p.None != nil:
+			fact("plan", "none", "plan")
+		case p.Undecided == "":
+			fact("plan", words.Count(len(p.Steps), "step", "steps")+", "+p.Takes, "plan")
+			counted(p.Cost.Restarts, "restart", "restarts", "plan")
+		}
+	}
+	if r.Nodes != nil {
+		counted(len(r.Nodes.Name), "node", "nodes", "nodes")
+	}
+	if r.Workloads != nil {
+		counted(r.Workloads.pods, "pod", "pods", "workloads")
+		counted(len(r.Workloads.Name), "workload", "workloads", "workloads")
+	}
+	if s.Operators != nil {
+		counted(len(r.Operators), "operator", "operators", "operators")
+	}
+	n := 0
+	for _, g := range r.Findings {
+		n += g.Count
+	}
+	if len(r.Findings) > 0 {
+		fact(words.Plural(n, "finding", "findings")+" of "+words.Count(len(r.Findings), "cause", "causes"), number(n), "findings")
+	}
+}
+
+// number writes thousands apart.
+func number(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", number(n/1000), n%1000)
+}
+
+// headline says the most important in a sentence: what is wrong, or else the plan.
+func (r *Report) headline(s *plan.Situation, status *cvo.Report) {
+	r.Tone = Good
+	if len(r.Findings) > 0 {
+		r.Tone = r.Findings[0].Tone
+	}
+	switch p := r.Plan; {
+	case s.Cluster != nil && !status.Well() && len(status.Findings) > 0:
+		r.Headline = status.Headline
+	case p != nil && p.None != nil:
+		r.Headline, r.Tone = fmt.Sprintf("No plan leads from %s to %s: %s", p.None.From, cmp.Or(p.None.To, "the goal"), words.Count(len(p.None.Facts), "fact excludes it", "facts exclude it")), Bad
+	case p != nil && p.Undecided != "":
+		r.Headline, r.Tone = "Whether there is a plan could not be decided: "+p.Undecided, Warning
+	case p != nil && p.From != p.To:
+		r.Headline = fmt.Sprintf("%s to %s: %s, about %s, %s", p.From, p.To, words.Count(len(p.Steps), "step", "steps"), p.Takes, words.Count(p.Cost.Restarts, "restart of a node", "restarts of nodes"))
+	case p != nil:
+		r.Headline = fmt.Sprintf("%s at %s, about %s", words.Count(len(p.Steps), "step", "steps"), p.From, p.Takes)
+	case s.Cluster != nil:
+		r.Headline = status.Headline
+	default:
+		n := 0
+		if r.Nodes != nil {
+			n = len(r.Nodes.Name)
+		}
+		r.Headline = words.Count(n, "node", "nodes") + ", " + words.Count(len(r.Findings), "cause of trouble", "causes of trouble")
+	}
+}
+
+// first picks what to do first: what is broken, then what excludes a plan, and then the
+// steps of the plan that people take.
+func (r *Report) first() {
+	add := func(a Advice) {
+		if len(r.First) < 5 && !slices.Contains(r.First, a) {
+			r.First = append(r.First, a)
+		}
+	}
+	fixed := r.Plan != nil && slices.ContainsFunc(r.Plan.Steps, func(s plan.PlanStep) bool { return s.Kind == plan.FixBudget })
+	for _, g := range r.Findings {
+		if g.Tone == Bad && g.Next != "" && !(g.planned && fixed) {
+			add(Advice{Text: g.Next, Why: g.Title, Command: g.Command, Section: "findings"})
+		}
+	}
+	p := r.Plan
+	if p == nil {
+		return
+	}
+	if p.None != nil {
+		for _, f := range p.None.Fixes {
+			add(Advice{Text: words.List(f.Do, "and", 4), Why: fmt.Sprintf("then there is a plan: %s, about %s", words.Count(f.Steps, "step", "steps"), f.Takes), Section: "plan"})
+		}
+		return
+	}
+	for i := range p.Steps {
+		for _, u := range p.Steps[i].Unseen {
+			add(Advice{Text: "find out " + u.What, Why: "the next step rests on it, and nobody has looked", Command: u.Command, Section: "plan"})
+		}
+		add(Advice{Text: p.Steps[i].String(), Why: p.Steps[i].Why, Command: p.Steps[i].Command, Section: "plan"})
+	}
+}

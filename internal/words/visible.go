@@ -1,0 +1,33 @@
+package words
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Hidden reports whether a character is not seen, but changes how others are: marks that
+// turn the direction of text, joiners, and spaces without width. Line breaks and tabs are
+// not among them.
+func Hidden(r rune) bool {
+	switch {
+	case r == 0x061c, r >= 0x200b && r <= 0x200f, r >= 0x2028 && r <= 0x202e, r >= 0x2060 && r <= 0x2069, r == 0xfeff:
+		return true
+	}
+	return false
+}
+
+// Visible writes hidden characters as what they are: ⟨U+202E⟩.
+func Visible(s string) string {
+	if !strings.ContainsFunc(s, Hidden) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if Hidden(r) {
+			fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
