@@ -13,6 +13,7 @@ import (
 //   - [drain.Evict] and [drain.DeletePod], which remove a pod;
 //   - [RemoveHook], which removes a hook whose time is over, where policy says so;
 //   - [DeleteInstance], which has the cloud delete the instance;
+//   - [DeleteObject], which deletes an object of a provider of the Cluster API;
 //   - [DeleteNode], which removes the node object;
 //   - [RemoveFinalizer], which ends the deletion.
 //
@@ -127,6 +128,6 @@ func (a RemoveFinalizer) String() string { return "remove finalizer " + a.Finali
 // Kinds returns one action of each kind: how a Decision is read from JSON.
 func (State) Kinds() []Action {
 	return []Action{
-		UpdateStatus{}, RecordEvent{}, drain.Cordon{}, drain.Evict{}, drain.DeletePod{}, RemoveHook{}, DeleteInstance{}, DeleteNode{}, RemoveFinalizer{},
+		UpdateStatus{}, RecordEvent{}, drain.Cordon{}, drain.Evict{}, drain.DeletePod{}, RemoveHook{}, DeleteInstance{}, DeleteObject{}, DeleteNode{}, RemoveFinalizer{},
 	}
 }

@@ -21,10 +21,11 @@ type smallWorld struct {
 	Asked    bool     // the cloud was asked to delete the instance
 	Evicted  []string // UIDs of pods that were asked to end
 	Versions int
-	Stuck    bool // nobody releases hooks
-	Joins    int  // how often a node may join, under a new UID each time
-	Nodes    int  // how many have joined
-	Hooks    int  // how many hooks may be added late
+	Stuck    bool               // nobody releases hooks
+	Joins    int                // how often a node may join, under a new UID each time
+	Nodes    int                // how many have joined
+	Hooks    int                // how many hooks may be added late
+	Objects  []lifecycle.Object // of providers; the first stands for the instance
 }
 
 func (w *smallWorld) changed() {
@@ -66,6 +67,21 @@ func newSmallWorld(node bool, joins, late int, hooks lifecycle.LifecycleHooks) *
 	w.changed()
 	if node {
 		w.join()
+	}
+	return w
+}
+
+// newProviderWorld makes a machine of the Cluster API, whose instance an object of
+// its provider stands for.
+func newProviderWorld(late int, hooks lifecycle.LifecycleHooks) *smallWorld {
+	w := newSmallWorld(true, 0, late, hooks)
+	m := w.Machine
+	m.APIVersion, m.Finalizers = "cluster.x-k8s.io/v1beta2", []string{lifecycle.FinalizerClusterAPI}
+	m.Spec.InfrastructureRef = &lifecycle.ObjectRef{Kind: "DockerMachine", Name: "infra"}
+	m.Spec.Bootstrap = &lifecycle.Bootstrap{ConfigRef: &lifecycle.ObjectRef{Kind: "KubeadmConfig", Name: "config"}}
+	w.Objects = []lifecycle.Object{
+		{Kind: "DockerMachine", ObjectMeta: lifecycle.ObjectMeta{Name: "infra", UID: "infra"}, State: lifecycle.InstanceExists},
+		{Kind: "KubeadmConfig", ObjectMeta: lifecycle.ObjectMeta{Name: "config", UID: "config"}, State: lifecycle.InstanceExists},
 	}
 	return w
 }
@@ -114,6 +130,21 @@ func (w *smallWorld) apply(a lifecycle.Action, now time.Time) error {
 		}
 	case lifecycle.DeleteInstance:
 		return w.deleteInstance()
+	case lifecycle.DeleteObject:
+		i := slices.IndexFunc(w.Objects, func(o lifecycle.Object) bool { return o.UID == a.UID })
+		switch {
+		case i < 0 || w.Objects[i].State == lifecycle.InstanceGone:
+			return refused
+		case i == 0:
+			if err := w.deleteInstance(); err != nil {
+				return err
+			}
+		case w.Objects[0].State != lifecycle.InstanceGone:
+			return &explore.Broken{Rule: "the configuration is deleted, and the infrastructure is there"}
+		}
+		if w.Objects[i].DeletionTimestamp == nil {
+			w.Objects[i].DeletionTimestamp = &now
+		}
 	case lifecycle.DeleteNode:
 		if w.Node == nil || w.Node.UID != a.UID {
 			return refused
@@ -122,6 +153,9 @@ func (w *smallWorld) apply(a lifecycle.Action, now time.Time) error {
 	case lifecycle.RemoveFinalizer:
 		if w.Node != nil {
 			return &explore.Broken{Rule: "the machine goes, and the object of its node stays"}
+		}
+		if slices.ContainsFunc(w.Objects, func(o lifecycle.Object) bool { return o.State != lifecycle.InstanceGone }) {
+			return &explore.Broken{Rule: "the machine goes, and an object of a provider stays"}
 		}
 		w.Machine = nil
 	default:
@@ -145,7 +179,11 @@ func (w *smallWorld) deleteInstance() error {
 // broken returns the rule that is broken by deciding to delete the instance, given
 // what is there.
 func (w *smallWorld) broken(actions []lifecycle.Action) string {
-	if !slices.ContainsFunc(actions, func(a lifecycle.Action) bool { _, is := a.(lifecycle.DeleteInstance); return is }) {
+	if !slices.ContainsFunc(actions, func(a lifecycle.Action) bool {
+		o, object := a.(lifecycle.DeleteObject)
+		_, is := a.(lifecycle.DeleteInstance)
+		return is || object && o.UID == "infra"
+	}) {
 		return ""
 	}
 	for _, p := range w.Pods {
@@ -170,7 +208,15 @@ func (w *smallWorld) moves(time.Time) (all []explore.Move[*smallWorld]) {
 		add("release preTerminate", true, func(w *smallWorld) { w.Machine.Spec.LifecycleHooks.PreTerminate = nil; w.changed() })
 	}
 	if w.Asked && w.Instance == lifecycle.InstanceExists {
-		add("instance goes", true, func(w *smallWorld) { w.Instance, w.Pods = lifecycle.InstanceGone, nil })
+		add("instance goes", true, func(w *smallWorld) {
+			w.Instance, w.Pods = lifecycle.InstanceGone, nil
+			if len(w.Objects) > 0 {
+				w.Objects[0].State = lifecycle.InstanceGone
+			}
+		})
+	}
+	if len(w.Objects) > 1 && w.Objects[1].DeletionTimestamp != nil && w.Objects[1].State == lifecycle.InstanceExists {
+		add("configuration goes", true, func(w *smallWorld) { w.Objects[1].State = lifecycle.InstanceGone })
 	}
 	if w.Joins > 0 && w.Instance == lifecycle.InstanceExists && !w.Asked && w.Machine != nil {
 		add("node joins", false, func(w *smallWorld) { w.Joins--; w.join() })
@@ -209,7 +255,7 @@ func (w *smallWorld) clone() *smallWorld {
 		node := *w.Node
 		n.Node = &node
 	}
-	n.Pods, n.Evicted = slices.Clone(w.Pods), slices.Clone(w.Evicted)
+	n.Pods, n.Evicted, n.Objects = slices.Clone(w.Pods), slices.Clone(w.Evicted), slices.Clone(w.Objects)
 	return &n
 }
 
@@ -227,17 +273,21 @@ func exploreModels() []*lifecycleModel {
 	}
 	stuck := newSmallWorld(true, 0, 0, both)
 	stuck.Stuck = true
-	worlds = append(worlds, []*smallWorld{stuck})
+	worlds = append(worlds, []*smallWorld{stuck}, []*smallWorld{newProviderWorld(1, both), newProviderWorld(0, lifecycle.LifecycleHooks{PreTerminate: hook})})
 	var models []*lifecycleModel
 	for i, list := range worlds {
 		models = append(models, &lifecycleModel{
-			Name: []string{"plain", "hooks", "joins", "again", "stuck"}[i], Worlds: list, Clone: (*smallWorld).clone, Apply: (*smallWorld).apply, Moves: (*smallWorld).moves, Tick: (*smallWorld).pass, Next: (*smallWorld).next,
+			Name: []string{"plain", "hooks", "joins", "again", "stuck", "provider"}[i], Worlds: list, Clone: (*smallWorld).clone, Apply: (*smallWorld).apply, Moves: (*smallWorld).moves, Tick: (*smallWorld).pass, Next: (*smallWorld).next,
 			Step: func(s lifecycle.State, w *smallWorld, now time.Time) explore.Decision[lifecycle.State, lifecycle.Action] {
 				policy := &lifecycle.Policy{}
 				if list[0].Stuck {
 					policy.Deadlines = []lifecycle.Deadline{{Hard: 8 * time.Minute, Then: lifecycle.EscalateSkip}}
 				}
-				d := lifecycle.Step(s, &lifecycle.World{Machine: w.Machine, Instance: w.Instance, View: drain.View{Node: w.Node, Pods: w.Pods}}, now, policy)
+				world := &lifecycle.World{Machine: w.Machine, Instance: w.Instance, Objects: w.Objects, View: drain.View{Node: w.Node, Pods: w.Pods}}
+				if len(w.Objects) > 0 {
+					world.Instance = "" // the object stands for it
+				}
+				d := lifecycle.Step(s, world, now, policy)
 				return explore.Decision[lifecycle.State, lifecycle.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocks(), Wake: d.Wake, Broken: w.broken(d.Actions)}
 			},
 			Rest:     func(w *smallWorld) bool { return w.Machine == nil },

@@ -41,16 +41,16 @@ func (p *play) check(machine string, a lifecycle.Action) {
 			p.fail("%s: hook %s of %s is removed in its owner's stead", machine, a.Name, a.Owner)
 		}
 		p.Reach("hook skipped")
-	case lifecycle.DeleteInstance:
-		r.terminated = true
-		drained := lifecycle.FindCondition(m.Status.Conditions, lifecycle.ConditionDrained)
-		if p.arrives && drained != nil && drained.Reason == "DrainAgain" {
-			p.Reach("order overtaken") // a node that joins after the order was given cannot take it back
+	case lifecycle.DeleteObject:
+		if a.Kind == "KubeadmConfig" {
+			if !r.terminated {
+				p.fail("%s: %s, and the infrastructure is there", machine, a)
+			}
 			return
 		}
-		if len(m.Spec.LifecycleHooks.PreTerminate) > 0 || drained == nil || drained.Status != "True" {
-			p.fail("I2: %s has hooks %v and condition %v, and its instance is deleted", machine, m.Spec.LifecycleHooks.PreTerminate, drained)
-		}
+		p.ends(machine, m, r)
+	case lifecycle.DeleteInstance:
+		p.ends(machine, m, r)
 	case lifecycle.DeleteNode:
 		if !r.terminated || !r.nodes[a.UID] {
 			p.fail("%s: node %s (%s) is deleted, and its own are %v, its instance deleted: %v", machine, a.Name, a.UID, r.nodes, r.terminated)
@@ -59,6 +59,19 @@ func (p *play) check(machine string, a lifecycle.Action) {
 		if r.finalized++; r.finalized > 1 || !r.terminated {
 			p.fail("I6: the finalizer of %s is removed %d times, its instance deleted: %v", machine, r.finalized, r.terminated)
 		}
+	}
+}
+
+// ends: I2, whatever ends the instance.
+func (p *play) ends(machine string, m *lifecycle.Machine, r *record) {
+	r.terminated = true
+	drained := lifecycle.FindCondition(m.Status.Conditions, lifecycle.ConditionDrained)
+	if p.arrives && drained != nil && drained.Reason == "DrainAgain" {
+		p.Reach("order overtaken") // a node that joins after the order was given cannot take it back
+		return
+	}
+	if len(m.Spec.LifecycleHooks.PreTerminate) > 0 || drained == nil || drained.Status != "True" {
+		p.fail("I2: %s has hooks %v and condition %v, and its instance is deleted", machine, m.Spec.LifecycleHooks.PreTerminate, drained)
 	}
 }
 

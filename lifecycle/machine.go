@@ -71,6 +71,10 @@ type MachineSpec struct {
 	// ProviderSpec is what the cloud needs to make the instance. It matters for
 	// making one only: a deletion never looks at it.
 	ProviderSpec json.RawMessage `json:"providerSpec,omitempty"`
+	// InfrastructureRef is the object that stands for the instance, and Bootstrap what
+	// the machine was set up by: in the Cluster API only.
+	InfrastructureRef *ObjectRef `json:"infrastructureRef,omitempty"`
+	Bootstrap         *Bootstrap `json:"bootstrap,omitempty"` // see InfrastructureRef
 	// Deletion bounds the stages of the deletion. Nil means the policy's bounds.
 	Deletion *MachineDeletion `json:"deletion,omitempty"`
 }

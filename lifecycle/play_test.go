@@ -122,6 +122,12 @@ func (p *play) addMachine(i int) {
 		m.Status.NodeRef = &lifecycle.NodeRef{Kind: "Node", Name: n.Name, UID: n.UID}
 	}
 	p.records[name(i)] = r
+	if p.OneIn(3) {
+		m.APIVersion, m.Spec.InfrastructureRef = "cluster.x-k8s.io/v1beta2", &lifecycle.ObjectRef{Kind: "DockerMachine", Name: m.Name}
+		if p.OneIn(2) {
+			m.Spec.Bootstrap = &lifecycle.Bootstrap{ConfigRef: &lifecycle.ObjectRef{Kind: "KubeadmConfig", Name: m.Name}}
+		}
+	}
 	if err := p.backend.PutMachine(m); err != nil {
 		p.t.Fatal(err)
 	}

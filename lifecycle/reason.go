@@ -20,6 +20,12 @@ const (
 	ReasonVolumeAttached   = "VolumeAttached"   // a volume is attached to the node
 	ReasonInstanceUnknown  = "InstanceUnknown"  // nobody knows whether there is an instance
 	ReasonInstanceGoing    = "InstanceGoing"    // the cloud is deleting the instance
+	ReasonObjectUnknown    = "ObjectUnknown"    // nobody knows whether an object of a provider exists
+	ReasonObjectGoing      = "ObjectGoing"      // an object of a provider is being deleted
+	ReasonInPlaceAsked     = "InPlaceAsked"     // an update in place is asked for, and has not begun
+	ReasonInPlace          = "InPlace"          // the machine is updated in place
+	ReasonInPlaceFailed    = "InPlaceFailed"    // its update in place has failed
+	ReasonInPlaceEnding    = "InPlaceEnding"    // its update in place is over, and that is being noted
 	ReasonNodeGoing        = "NodeGoing"        // the node object is being removed
 	ReasonFinalizer        = "Finalizer"        // the finalizer is being removed
 	ReasonOtherFinalizer   = "OtherFinalizer"   // somebody else's finalizer is left
@@ -47,6 +53,18 @@ func (w *Wait) words() (message, unblock string) {
 		return "it is not known whether its instance exists, so nothing is done about it", "the cloud answers: look at its credentials, and at whether its API is reached"
 	case ReasonInstanceGoing:
 		return "its instance is being deleted", "the cloud has deleted it; if that takes long, look at the instance there: spec.providerID names it"
+	case ReasonObjectUnknown:
+		return "it is not known whether " + w.Name + " exists, so nothing is done about it", "the API server answers; see that its CustomResourceDefinition is there and that its conversion webhook runs"
+	case ReasonObjectGoing:
+		return w.Name + " is being deleted", "its provider's controller lets it go: look at the conditions of " + w.Name + " and at that controller. Do not remove its finalizer by hand: what it stands for stays, and is paid for"
+	case ReasonInPlaceAsked:
+		return "it is to be updated in place, and that has not begun", "its owner marks it (" + updateMachine + " in annotation " + pendingHooks + "): look at the controller of its owner"
+	case ReasonInPlace:
+		return "it is being updated in place; its node may restart", "the extension says that it is done; condition " + conditionUpdating + " tells how far it is"
+	case ReasonInPlaceFailed:
+		return "its update in place has failed, and is tried again", "look at the extension (kubectl get extensionconfigs; exactly one may serve " + updateMachine + ") and at its logs; or delete the machine: it is drained, and its owner makes another"
+	case ReasonInPlaceEnding:
+		return "its update in place is over, and that is being noted", "annotation " + pendingHooks + " does not name " + updateMachine + " any more"
 	case ReasonNodeGoing:
 		return "node " + w.Name + " is being removed", "the node object is gone; look at its finalizers if it stays"
 	case ReasonFinalizer:

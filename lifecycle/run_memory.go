@@ -40,11 +40,12 @@ type MemBackend struct {
 	// PodStartup does not. Nil means a cluster of its own. See [fairlead.MemCluster].
 	Cluster *fairlead.MemCluster
 
-	once   sync.Once
-	view   *fairlead.MemCluster // Cluster, or its own
-	all    *cluster.Cluster
-	owners map[string]time.Time
-	events map[string][]RecordEvent
+	once    sync.Once
+	view    *fairlead.MemCluster // Cluster, or its own
+	all     *cluster.Cluster
+	owners  map[string]time.Time
+	objects map[string][]Object // by machine
+	events  map[string][]RecordEvent
 }
 
 // machines are the kind of machines.
@@ -59,7 +60,7 @@ func (b *MemBackend) lock() time.Time {
 			b.view = cluster.Own(b.Clock, &cluster.Options{PodStartup: b.PodStartup})
 		}
 		b.all = cluster.Of(b.view, nil, nil)
-		b.owners, b.events = make(map[string]time.Time), make(map[string][]RecordEvent)
+		b.owners, b.events, b.objects = make(map[string]time.Time), make(map[string][]RecordEvent), make(map[string][]Object)
 	})
 	b.all.Lock()
 	b.all.Run()
@@ -99,13 +100,14 @@ func (b *MemBackend) keep(old *Machine, m Machine) {
 		m.UID = b.all.UID("Machine")
 	}
 	if old == nil {
-		if !slices.Contains(m.Finalizers, Finalizer) {
-			m.Finalizers = append(slices.Clone(m.Finalizers), Finalizer)
+		if name := defaults.finalizer(&m); !slices.Contains(m.Finalizers, name) {
+			m.Finalizers = append(slices.Clone(m.Finalizers), name)
 		}
 		if m.Status.Phase != PhaseProvisioning {
 			b.addInstance(name)
 		}
 	}
+	b.addObjects(&m)
 	cluster.Put(b.all, machines(), &m)
 	if m.Deleting() && len(m.Finalizers) == 0 {
 		b.forget(name)
@@ -125,6 +127,7 @@ func (b *MemBackend) addInstance(machine string) {
 func (b *MemBackend) forget(name string) {
 	cluster.Drop(b.all, machines(), name)
 	b.all.DropInstance(name)
+	delete(b.objects, name)
 }
 
 var (
@@ -338,6 +341,9 @@ func (b *MemBackend) Observe(ctx context.Context, machine string) (*World, error
 	w.Instance = InstanceGone
 	if b.all.HasInstance(machine) {
 		w.Instance = InstanceExists
+	}
+	if w.Objects = b.objectsOf(m); w.infrastructure() != nil {
+		w.Instance = "" // the object stands for it
 	}
 	for _, h := range slices.Concat(m.Spec.LifecycleHooks.PreDrain, m.Spec.LifecycleHooks.PreTerminate) {
 		if at, ok := b.owners[h.Owner]; ok {

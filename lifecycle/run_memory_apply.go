@@ -49,6 +49,8 @@ func (b *MemBackend) apply(machine string, action Action) (changed bool, err err
 		return b.removeFinalizer(machine, a)
 	case DeleteInstance:
 		return b.all.DeleteInstance(machine, b.InstanceDelay), nil
+	case DeleteObject:
+		return b.deleteObject(machine, a)
 	case DeleteNode:
 		return b.deleteNode(a)
 	}

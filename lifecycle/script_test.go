@@ -23,7 +23,7 @@ import (
 //	    [node=D] [silent=D] [order=NAME:AFTER] [skip=KEY:VALUE]
 //	               an empty cluster, and the policy from here on
 //	machine NAME [preDrain=(HOOK:OWNER,...)] [preTerminate=(...)] [nonode] [drained]
-//	    [annotation=KEY] [finalizer=NAME] [provider=ID] [failed] [timeout=SECONDS]
+//	    [infra=KIND] [bootstrap=KIND] [annotation=KEY] [finalizer=NAME] [provider=ID] [failed] [timeout=SECONDS]
 //	               a machine, with a node of the name n-NAME
 //	json           a machine as JSON, with a node of the name n-NAME; not admitted
 //	pod NODE NAME [max=N] [daemonset] [claim=NAME] [label=KEY:VALUE]
@@ -32,7 +32,10 @@ import (
 //	node NAME [ready=True|False|Unknown] [uid=UID] [provider=ID] [uncordoned]
 //	               changes a node, or lets it join; one of another UID is another object
 //	ref NAME NODE [uid=UID]   status.nodeRef of a machine; - for none
+//	object NAME KIND [finalizers=(NAME,...)] [unknown] [known] [gone] [deleting]   of a provider
 //	cluster [deleting] [paused] [controlplane=N]
+//	mark NAME KEY[:VALUE]...   sets the annotations of a machine
+//	condition NAME TYPE STATUS REASON   reported by somebody else; the input is its message
 //	delete NAME
 //	release NAME POINT HOOK OWNER     % is the empty owner
 //	add NAME POINT HOOK OWNER     tries to add a hook
@@ -202,6 +205,13 @@ func (s *script) machine(c *golden.Command, name string) {
 	if c.Has("failed") {
 		m.Status.Phase, m.Status.ErrorReason, m.Status.ErrorMessage = lifecycle.PhaseFailed, "CreateError", "no quota"
 	}
+	if c.Has("infra") {
+		m.APIVersion = "cluster.x-k8s.io/v1beta2"
+		m.Spec.InfrastructureRef = &lifecycle.ObjectRef{Kind: c.Value("infra"), Name: name}
+	}
+	if c.Has("bootstrap") {
+		m.Spec.Bootstrap = &lifecycle.Bootstrap{ConfigRef: &lifecycle.ObjectRef{Kind: c.Value("bootstrap"), Name: name}}
+	}
 	m.Finalizers = c.Values("finalizer")
 	if c.Has("drained") {
 		m.Status.Conditions = []lifecycle.Condition{{Type: lifecycle.ConditionDrained, Status: "True"}}
@@ -323,6 +333,35 @@ func (s *script) user(c *golden.Command, words []string) error {
 				m.Annotations = map[string]string{key: value}
 			}
 		})
+	case "object":
+		return s.backend.EditObject(words[0], words[1], func(o *lifecycle.Object) {
+			o.Finalizers = c.Values("finalizers")
+			if c.Has("unknown") {
+				o.State = ""
+			} else if c.Has("known") {
+				o.State = lifecycle.InstanceExists
+			} else if c.Has("gone") {
+				o.State = lifecycle.InstanceGone
+			}
+			if c.Has("deleting") {
+				at := s.clock.Now()
+				o.DeletionTimestamp = &at
+			}
+		})
+	case "mark":
+		m := *s.backend.Machine(words[0])
+		m.Annotations = map[string]string{}
+		for _, word := range words[1:] {
+			key, value, _ := strings.Cut(word, ":")
+			m.Annotations[key] = value
+		}
+		s.backend.Restore(m, false)
+	case "condition":
+		m := *s.backend.Machine(words[0])
+		at := s.clock.Now()
+		one := lifecycle.Condition{Type: words[1], Status: lifecycle.ConditionStatus(words[2]), LastTransitionTime: at, Reason: words[3], Message: strings.TrimSpace(c.Input)}
+		m.Status.Conditions = append(slices.DeleteFunc(slices.Clone(m.Status.Conditions), func(o lifecycle.Condition) bool { return o.Type == one.Type }), one)
+		s.backend.Restore(m, false)
 	case "cloud":
 		s.silent = words[0] == "silent"
 	case "owner":

@@ -39,7 +39,7 @@ func faults() []string {
 	return []string{
 		"crash", "delay", "again", "stale", "observe fails", "unconfirmed", "409", "429", "500",
 		"event lost", "event twice", "owner dies", "node flaps", "node reborn", "touch", "clock jumps ahead", "clock jumps back",
-		"put fails", "drained again", "put is not confirmed", "finished", "late hook", "act: Evict", "act: DeleteInstance",
+		"put fails", "drained again", "put is not confirmed", "finished", "late hook", "act: Evict", "act: DeleteInstance", "act: DeleteObject",
 		"act: DeleteNode", "act: RemoveFinalizer", "act: Cordon", "act: UpdateStatus",
 	}
 }
@@ -135,7 +135,8 @@ func (p *play) checkDecision(machine string, d *lifecycle.Decision) {
 		p.fail("I8: %s: the same again and again decides on %v", machine, last)
 	}
 	for _, a := range d.Actions {
-		if _, is := a.(lifecycle.DeleteInstance); is && w.Node != nil && d.State.DrainedNode != w.Node.UID {
+		o, object := a.(lifecycle.DeleteObject)
+		if _, is := a.(lifecycle.DeleteInstance); (is || object && o.Kind == "DockerMachine") && w.Node != nil && d.State.DrainedNode != w.Node.UID {
 			p.fail("I2: %s: the instance is deleted, and node %s (%s) is not drained: %q was", machine, w.Node.Name, w.Node.UID, d.State.DrainedNode)
 		}
 	}

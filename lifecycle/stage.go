@@ -33,6 +33,7 @@ func (s *stepper) delete() {
 // drain, unless its node takes pods. That was not drained.
 func (s *stepper) begin() {
 	s.fresh = true
+	s.abandoned()
 	first := StagePreDrain
 	c := FindCondition(s.Machine.Status.Conditions, ConditionDrained)
 	if c != nil && c.Status == "True" && (s.skipped() != "" || s.Node.Spec.Unschedulable) {
@@ -181,7 +182,7 @@ func (s *stepper) skipped() string {
 		return s.leave()
 	case s.node == absent:
 		return "the node is gone"
-	case s.Instance == InstanceGone:
+	case s.instanceGone():
 		return "the instance is gone"
 	}
 	return ""
@@ -239,8 +240,21 @@ func (s *stepper) deletion() *MachineDeletion {
 // unbounded is what a machine says that says nothing. Nothing changes it.
 var unbounded MachineDeletion
 
-// terminate has the instance deleted.
+// terminate has the instance deleted, and then what the machine was set up by. An
+// object of a provider that stands for the instance is deleted in its stead; where
+// the cloud is asked as well, its answer counts, too.
 func (s *stepper) terminate() bool {
+	infrastructure, configuration := s.infrastructure(), s.configuration()
+	if infrastructure != nil && !s.remove(infrastructure, true) {
+		return false
+	}
+	if (infrastructure == nil || s.Instance != "") && !s.deleteInstance() {
+		return false
+	}
+	return configuration == nil || s.remove(configuration, false)
+}
+
+func (s *stepper) deleteInstance() (gone bool) {
 	key := keyDeleteInstance
 	switch s.Instance {
 	case InstanceGone:
@@ -252,11 +266,8 @@ func (s *stepper) terminate() bool {
 		s.ledger.At(s.now.Add(s.policy.longest().After(1)))
 		return false
 	}
-	if s.ledger.Attempts(key) == 0 || s.refused(key) { // what a cloud has taken cannot be taken back
-		if late := !s.hooks(PreTerminate); late || !s.told() {
-			s.ledger.Keep(key)
-			return false
-		}
+	if s.guarded(key) {
+		return false
 	}
 	backoff := s.policy.longest() // a cloud that has taken an order is left alone for longer
 	if s.refused(key) {

@@ -10,7 +10,8 @@ import (
 // Step decides what to do next about a machine.
 //
 //  1. A machine that nobody has asked to delete gets conditions that tell of its
-//     hooks, and nothing else.
+//     hooks, and nothing else. That it is updated in place is told; a deletion does
+//     not wait for the end of that.
 //  2. A deletion goes through its [Stage]s in order, as many in one Step as are
 //     over. A stage that is over comes back in one case: the machine has a node
 //     that was not drained, because it joined late, was registered again, or was
@@ -47,6 +48,8 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	}
 	if world.Machine.Deleting() {
 		s.delete()
+	} else {
+		s.inPlace()
 	}
 	if s.state.Stage != StageDone {
 		s.status()

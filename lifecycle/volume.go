@@ -63,7 +63,7 @@ func (s *stepper) volumes() bool {
 	if _, excluded := s.Machine.Annotations[excludeVolumesCAPI]; excluded {
 		return true
 	}
-	if s.node != own || s.Instance == InstanceGone || s.leave() != "" || drain.Unreachable(s.Node) {
+	if s.node != own || s.instanceGone() || s.leave() != "" || drain.Unreachable(s.Node) {
 		return true
 	}
 	if s.expired(limit(s.deletion().NodeVolumeDetachTimeoutSeconds, s.policy.VolumeDetachTimeout)) {

@@ -16,6 +16,11 @@ type World struct {
 	Machine *Machine `json:"machine,omitempty"`
 	// Instance is whether the cloud has an instance for the machine.
 	Instance Instance `json:"instance,omitempty"`
+	// Objects are those that the machine's spec refers to, as far as the engine is to
+	// delete them: the infrastructure object, which stands for the instance, and
+	// behind it the bootstrap configuration. Leave out those that the Backend deletes
+	// by itself. Where Instance is empty the infrastructure object's State counts.
+	Objects []Object `json:"objects,omitempty"`
 	// Cluster is what the machine belongs to. Nil means one that is not being
 	// deleted, with a control plane that works.
 	Cluster *Cluster `json:"cluster,omitempty"`
@@ -88,6 +93,17 @@ func (w *World) Check() error {
 	case "", InstanceExists, InstanceGone:
 	default:
 		errs.Add("instance", "there is no such thing as %q; say Exists, Gone, or nothing if nobody knows", w.Instance)
+	}
+	for i := range w.Objects {
+		o, path := &w.Objects[i], fmt.Sprintf("objects[%d]", i)
+		if o.Kind == "" || o.Name == "" {
+			errs.Add(path, "it has no kind or no name; observe the objects that spec.infrastructureRef and spec.bootstrap.configRef name")
+		}
+		switch o.State {
+		case "", InstanceExists, InstanceGone:
+		default:
+			errs.Add(path+".state", "there is no such thing as %q; say Exists, Gone, or nothing if nobody knows", o.State)
+		}
 	}
 	return errs.Err()
 }

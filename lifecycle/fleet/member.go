@@ -13,13 +13,20 @@ import (
 // a hook which nobody removes holds up nobody else. Whose drain has begun keeps its
 // slots, and tells in Held which hook it waits for.
 //
-// Whether the nodes of machines are down, and whether replacements can come first,
-// is for the caller to fill in.
+// One that is updated in place is down: its node may restart at any time. Whether the
+// nodes of others are down, and whether replacements can come first, is for the
+// caller to fill in.
 func Members(machines []lifecycle.Machine) []drain.Member {
 	all := make([]drain.Member, 0, len(machines))
 	for i := range machines {
 		m := &machines[i]
 		k := drain.Member{Kind: "machine", Name: m.ObjectMeta.String(), UID: m.UID, Labels: m.Labels}
+		if m.UpdatingInPlace() {
+			k.Down = "updated in place"
+			if c := lifecycle.FindCondition(m.Status.Conditions, "Updating"); c != nil && c.Status == "True" {
+				k.DownSince = c.LastTransitionTime
+			}
+		}
 		if m.Deleting() {
 			k.Begun = m.DrainExcluded() || lifecycle.FindCondition(m.Status.Conditions, lifecycle.ConditionDrained) != nil
 			if k.Begun || len(m.Spec.LifecycleHooks.PreDrain) == 0 {

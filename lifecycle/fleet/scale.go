@@ -18,7 +18,7 @@ const (
 	DeleteAnnotationLegacy = "machine.openshift.io/cluster-api-delete-machine" // Machine API, likewise
 	DeleteAnnotationCAPI   = "cluster.x-k8s.io/delete-machine"                 // Cluster API: with any value
 	// UpdatingAnnotationCAPI marks a machine that is being updated in place.
-	UpdatingAnnotationCAPI = "in-place-updates.internal.cluster.x-k8s.io/update-in-progress"
+	UpdatingAnnotationCAPI = lifecycle.UpdatingAnnotation
 )
 
 // API says whose rules count.
@@ -125,7 +125,7 @@ func classify(m *lifecycle.Machine, policy DeletePolicy, api API) (class, string
 		return marked, "it has annotation " + key
 	}
 	if api == ClusterAPI {
-		if _, is := m.Annotations[UpdatingAnnotationCAPI]; is {
+		if m.UpdatingInPlace() {
 			return updating, "it is being updated in place"
 		}
 		for _, kind := range [...]string{"NodeHealthy", "HealthCheckSucceeded"} {

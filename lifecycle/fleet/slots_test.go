@@ -97,3 +97,30 @@ func TestHookHoldsNobodyUp(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// TestMembersInPlace: a machine that is updated in place takes room, from when that
+// is asked for until its end is noted.
+func TestMembersInPlace(t *testing.T) {
+	since := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		annotations map[string]string
+		down        bool
+	}{
+		{map[string]string{lifecycle.UpdatingAnnotation: ""}, true},
+		{map[string]string{"runtime.cluster.x-k8s.io/pending-hooks": "AfterUpgrade,UpdateMachine"}, true},
+		{map[string]string{"runtime.cluster.x-k8s.io/pending-hooks": "AfterUpgrade"}, false},
+		{nil, false},
+	} {
+		m := lifecycle.Machine{ObjectMeta: lifecycle.ObjectMeta{Name: "a", Annotations: c.annotations}}
+		m.Status.NodeRef = &lifecycle.NodeRef{Name: "n"}
+		m.Status.Conditions = []lifecycle.Condition{{Type: "Updating", Status: "True", LastTransitionTime: since}}
+		k := fleet.Members([]lifecycle.Machine{m})[0]
+		if (k.Down != "") != c.down || k.DownSince.Equal(since) != c.down {
+			t.Errorf("%v: down %q since %s", c.annotations, k.Down, k.DownSince)
+		}
+		picks, err := fleet.ScaleDown([]lifecycle.Machine{m}, 1, fleet.DeleteOldest, fleet.ClusterAPI, since)
+		if err != nil || strings.Contains(picks[0].Why, "updated in place") != c.down {
+			t.Errorf("%v: %v, %v", c.annotations, picks, err)
+		}
+	}
+}

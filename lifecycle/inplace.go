@@ -1,0 +1,85 @@
+package lifecycle
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// UpdatingAnnotation marks a machine of the Cluster API that is updated in place:
+// its owner sets it, and its controller removes it at the end.
+const UpdatingAnnotation = "in-place-updates.internal.cluster.x-k8s.io/update-in-progress"
+
+// pendingHooks lists, by commas, the hooks of extensions that are still to be called
+// for an object; updateMachine is the one that updates a machine in place.
+const (
+	pendingHooks  = "runtime.cluster.x-k8s.io/pending-hooks"
+	updateMachine = "UpdateMachine"
+)
+
+// The condition that tells of updates in place, and its reason when one has failed.
+const (
+	conditionUpdating = "Updating"
+	updateFailed      = "InPlaceUpdateFailed"
+)
+
+// UpdatingInPlace reports whether a machine of the Cluster API is being updated in
+// place, from when that is asked for until the end of it is noted. Such a machine
+// takes room among those that may be down: its node may restart at any time.
+func (m *Machine) UpdatingInPlace() bool {
+	asked, pending := m.updating()
+	return asked || pending
+}
+
+// updating tells whether the machine is to be updated in place, and whether the
+// extension that does it is to be called.
+func (m *Machine) updating() (asked, pending bool) {
+	_, asked = m.Annotations[UpdatingAnnotation]
+	hooks := m.Annotations[pendingHooks]
+	return asked, hooks != "" && slices.Contains(strings.Split(hooks, ","), updateMachine)
+}
+
+// inPlace tells of an update in place, and how far it is. Nothing is done about it:
+// that is for others.
+func (s *stepper) inPlace() {
+	asked, pending := s.Machine.updating()
+	if !asked && !pending {
+		return
+	}
+	var since time.Time
+	c := FindCondition(s.Machine.Status.Conditions, conditionUpdating)
+	if c != nil && c.Status == "True" {
+		since = c.LastTransitionTime
+	}
+	switch {
+	case !asked:
+		s.wait(Wait{Reason: ReasonInPlaceEnding, Owner: "the Cluster API's machine controller", Since: since})
+	case !pending:
+		s.wait(Wait{Reason: ReasonInPlaceAsked, Owner: s.controller(), Since: since})
+	case c != nil && c.Reason == updateFailed:
+		s.wait(Wait{Reason: ReasonInPlaceFailed, Owner: "the extension that updates machines", Detail: c.Message, Since: since})
+	default:
+		w := Wait{Reason: ReasonInPlace, Owner: "the extension that updates machines", Since: since}
+		if c != nil {
+			w.Detail = c.Message
+		}
+		s.wait(w)
+	}
+}
+
+// abandoned tells, when a deletion begins, that it ends an update in place.
+func (s *stepper) abandoned() {
+	if s.Machine.UpdatingInPlace() {
+		s.note("InPlaceUpdateAbandoned", "the machine is deleted while it is updated in place: nobody waits for the end of that")
+	}
+}
+
+// controller names what owns the machine.
+func (s *stepper) controller() string {
+	for i := range s.Machine.OwnerReferences {
+		if o := &s.Machine.OwnerReferences[i]; o.Controller != nil && *o.Controller {
+			return o.Kind + " " + o.Name
+		}
+	}
+	return ""
+}
