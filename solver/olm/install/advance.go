@@ -51,6 +51,9 @@ func (s *stepper) adopt() bool {
 		return false
 	}
 	memory := fresh.memory(current)
+	if stays := s.partial(len(memory.Steps) > 0); stays && settled {
+		return false
+	}
 	if len(memory.Steps) == 0 && !settled {
 		if p != nil {
 			s.block(planSubject(p), ReasonPlanHeld, "it does not begin while it is not known whether it is still what is wanted", s.namespaceSubject(), "it is known what to install")

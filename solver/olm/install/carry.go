@@ -25,9 +25,12 @@ func (s *stepper) carry(current bool) {
 			s.At(s.now)
 		}
 		return
-	case !seen.Spec.Approved:
-		s.block(planSubject(p), ReasonApproval, "it waits for approval: it brings "+strings.Join(seen.Spec.ClusterServiceVersionNames, ", "),
-			"whoever may approve install plans", "its spec.approved is true")
+	case !seen.approved():
+		message := "it waits for approval: it brings " + strings.Join(seen.Spec.ClusterServiceVersionNames, ", ")
+		if names := namesIn(seen.Annotations[ApproveAnnotation]); len(names) > 0 {
+			message += "; approved is " + strings.Join(names, ", ")
+		}
+		s.block(planSubject(p), ReasonApproval, message, "whoever may approve install plans", "its spec.approved is true")
 		return
 	case !s.faithful(seen):
 		s.block(planSubject(p), ReasonPlanChanged, "its steps are not those that were planned", "whoever changed it", "it is deleted; then it is planned again")
@@ -70,7 +73,7 @@ func (s *stepper) writePhase(seen *InstallPlan, phase PlanPhase) {
 	}
 	p := s.state.Plan
 	next := *seen
-	next.Status.Phase = phase
+	next.Spec.Approved, next.Status.Phase = true, phase
 	next.Status.Plan = slices.Clone(seen.Status.Plan)
 	for i := range next.Status.Plan {
 		if p.Steps[i].Done {

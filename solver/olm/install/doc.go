@@ -13,7 +13,9 @@
 //  2. An [InstallPlan] lists the objects that this takes ([NewInstallPlan]). It
 //     waits for approval if any subscription of the namespace is manual. Until
 //     it begins it gives way to a better plan, which has a generation more and
-//     needs an approval of its own.
+//     needs an approval of its own. It may be approved in part, operator by
+//     operator ([ApproveAnnotation]): what goes without the rest is brought by a
+//     plan of its own, the rest is planned again after it; a Block says what is held.
 //  3. It begins when it is approved, the namespace has one operator group, the
 //     service account of that may make every step (see scope), and no step would
 //     break a CRD that is in use (see crd). Otherwise nothing of it is applied.

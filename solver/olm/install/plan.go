@@ -116,7 +116,8 @@ func (e *ContentError) Unwrap() error { return e.Err }
 //     brings these again and nothing else; not those of operators that are on
 //     their way out, or whose plan has failed, nor subscriptions.
 //  6. Approval is Manual if any subscription of the namespace is; otherwise the
-//     plan is approved.
+//     plan is approved. So is one that brings nothing but what was approved of
+//     another one that is under way ([ApproveAnnotation]).
 //
 // The error is a *ContentError: a bundle that is not unpacked, has no CSV of
 // its name, holds an object without a name or kind, or writes an object of
@@ -145,6 +146,7 @@ func newPlan(w *World, x *index, res *olm.Resolution, generation int) (p *Instal
 		}
 		current = currents(res)
 	}
+	p.approve(w)
 	slices.SortStableFunc(p.Status.Plan, func(a, b PlanStep) int { return a.Resource.stage() - b.Resource.stage() })
 	for i := range p.Status.Plan {
 		p.Status.CatalogSources = append(p.Status.CatalogSources, p.Status.Plan[i].Resource.SourceName)

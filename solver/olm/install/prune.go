@@ -10,6 +10,9 @@ func (s *stepper) prune() {
 		under := s.state.Plan != nil && s.state.Plan.Name == p.Name || s.state.Removal != nil && s.state.Removal.Generation == p.Spec.Generation
 		dead := p.Status.Phase != PlanComplete && p.Status.Phase != PlanFailed
 		old := i >= s.policy.KeepPlans || p.Status.Phase == PlanFailed
+		if part, _ := s.part(); part == p && s.state.Plan != nil && s.plan(s.state.Plan.Name) == nil {
+			continue // it says what was approved, until the plan of that is seen
+		}
 		if !under && (dead || old && !s.unmended(p) && !s.brings(p)) {
 			s.do(DeletePlan{Name: p.Name, Revision: p.Revision})
 		}

@@ -19,6 +19,8 @@ import (
 //  4. Where the operator group fails forward, an operator that has failed counts
 //     like one that has succeeded, and so does one whose plan has failed.
 //  5. A subscription whose operator is to be taken away is left out.
+//  6. As long as a plan is approved in part ([ApproveAnnotation]), the subscriptions
+//     are left out whose current CSV is not named: what they have stays.
 //
 // Subscriptions and CSVs are listed by name.
 func (w *World) Request() *olm.Request {
@@ -43,9 +45,10 @@ func (w *World) Request() *olm.Request {
 		}
 		req.Installed = append(req.Installed, csv)
 	}
+	part, approved := w.part()
 	for _, s := range w.Subscriptions {
 		sub := s.Subscription
-		if sub.Annotations[RemovalAnnotation] != "" {
+		if sub.Annotations[RemovalAnnotation] != "" || part != nil && !slices.Contains(approved, sub.Status.CurrentCSV) {
 			continue
 		}
 		sub.Status = x.installed(&sub, sub.Status)

@@ -2,6 +2,7 @@ package install_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/fairlead/fairlead/internal/golden"
 	"github.com/fairlead/fairlead/solver/olm/install"
@@ -36,4 +37,23 @@ func (s *script) ask(c *golden.Command) bool {
 		return false
 	}
 	return true
+}
+
+// approve approves a plan, or a part of it.
+func (s *script) approve(c *golden.Command) {
+	var part []string
+	for _, a := range c.Args[1:] {
+		part = append(part, a.Key)
+	}
+	s.edit(func(w *install.World) {
+		for i := range w.Plans {
+			switch p := &w.Plans[i]; {
+			case p.Name != c.Args[0].Key:
+			case part != nil:
+				p.Annotations = map[string]string{install.ApproveAnnotation: strings.Join(part, ", ")}
+			default:
+				p.Spec.Approved = true
+			}
+		}
+	})
 }

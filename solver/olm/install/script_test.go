@@ -39,7 +39,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	subscribe PACKAGE[/CHANNEL] [manual] [starting=NAME] [name=NAME] [source=CATALOG]
 //	remove SUBSCRIPTION uninstall|refresh    asks for a removal
 //	unsubscribe NAME
-//	approve PLAN
+//	approve PLAN [CSV...]       all of it, or a part
 //	health CSV=HEALTH...        how deployments stand from here on
 //	condition CSV [TEXT...]     whether it may be replaced: not if there is text
 //	groups none|one|two         how many operator groups there are
@@ -281,13 +281,7 @@ func (s *script) user(c *golden.Command) bool {
 			}
 		})
 	case "approve":
-		s.edit(func(w *install.World) {
-			for i := range w.Plans {
-				if w.Plans[i].Name == c.Args[0].Key {
-					w.Plans[i].Spec.Approved = true
-				}
-			}
-		})
+		s.approve(c)
 	case "health":
 		for _, a := range c.Args {
 			s.health[a.Key] = install.Health(a.Values[0])

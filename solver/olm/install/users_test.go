@@ -29,10 +29,14 @@ func TestUsers(t *testing.T) {
 	if os.Getenv(sim.SeedVariable) != "" {
 		return // one seed need not come by everything
 	}
-	for _, name := range []string{
+	must := []string{
 		"made again", "pinned", "moved", "approved", "csv deleted", "csv edited", "plan deleted", "catalog changed", "group changed",
 		"uninstall", "crd deleted", "plan", "update", "waits for approval", "waits unsatisfied", "left out", "csv waits",
-	} {
+	}
+	if long.Enabled() {
+		must = append(must, "approved in part")
+	}
+	for _, name := range must {
 		if counts[name] == 0 {
 			t.Errorf("there was no %q: %v", name, counts)
 		}
@@ -385,7 +389,15 @@ func (u *users) change(team string) {
 func (u *users) approve(team string) {
 	u.edit(team, func(w *install.World) {
 		for i := range w.Plans {
-			if p := &w.Plans[i]; !p.Spec.Approved {
+			p := &w.Plans[i]
+			if names := p.Spec.ClusterServiceVersionNames; !p.Spec.Approved && len(names) > 1 && u.IntN(4) > 0 {
+				u.Reach("approved in part")
+				part := names[u.IntN(len(names))]
+				u.Note("%s: approve %s of %s", team, part, p.Name)
+				p.Annotations = map[string]string{install.ApproveAnnotation: part}
+				continue
+			}
+			if !p.Spec.Approved {
 				u.Reach("approved")
 				u.Note("%s: approve %s", team, p.Name)
 				p.Spec.Approved = true

@@ -132,6 +132,7 @@ func (b *Backend) writePlan(ctx context.Context, namespace string, a install.Wri
 		}
 	}
 	o := stub(plans, namespace, p.Name)
+	o.SetAnnotations(p.Annotations)
 	if o.Object["spec"], err = plain(p.Spec); err != nil {
 		return &ObjectError{ref, err}
 	}

@@ -1,0 +1,89 @@
+package install
+
+import (
+	"slices"
+	"strings"
+)
+
+// Annotations of install plans.
+const (
+	// ApproveAnnotation on a plan that waits for approval approves a part of it: the
+	// CSVs that it names, parted by commas or spaces. See [World.Request] and
+	// [NewInstallPlan].
+	ApproveAnnotation = "fairlead.github.io/approve"
+	// HeldAnnotation on a plan of such a part names the CSVs that were left out.
+	HeldAnnotation = "fairlead.github.io/held"
+)
+
+func namesIn(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
+}
+
+// part returns the newest plan under way that is approved in part, and the CSVs
+// that are; nil where there is none, or all of it is approved by now.
+func (w *World) part() (plan *InstallPlan, approved []string) {
+	for i := range w.Plans {
+		p := &w.Plans[i]
+		names := namesIn(p.Annotations[ApproveAnnotation])
+		if p.Spec.Approved && p.Annotations[HeldAnnotation] != "" {
+			names = p.Spec.ClusterServiceVersionNames // what the part needs was approved, too
+		}
+		switch {
+		case len(names) == 0, p.Status.Phase == PlanComplete, p.Status.Phase == PlanFailed:
+		case p.Spec.Approved && !covers(names, p.Spec.ClusterServiceVersionNames):
+		case plan == nil || p.Spec.Generation > plan.Spec.Generation:
+			plan, approved = p, names
+		}
+	}
+	return plan, approved
+}
+
+// covers reports whether all of some names are among others.
+func covers(all, names []string) bool {
+	return !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(all, n) })
+}
+
+// approved reports whether all that a plan brings is: by its spec, or name by name.
+func (p *InstallPlan) approved() bool {
+	names := namesIn(p.Annotations[ApproveAnnotation])
+	return p.Spec.Approved || len(names) > 0 && len(p.Spec.ClusterServiceVersionNames) > 0 && covers(names, p.Spec.ClusterServiceVersionNames)
+}
+
+// approve has a plan of nothing but what was approved in part be approved.
+func (p *InstallPlan) approve(w *World) {
+	from, approved := w.part()
+	if from == nil || p.Spec.Approved || len(p.Spec.ClusterServiceVersionNames) == 0 {
+		return
+	}
+	held := from.Annotations[HeldAnnotation]
+	if left := slices.DeleteFunc(slices.Clone(from.Spec.ClusterServiceVersionNames), func(n string) bool { return slices.Contains(approved, n) }); len(left) > 0 {
+		held = strings.Join(left, ",")
+	}
+	p.Annotations = map[string]string{ApproveAnnotation: from.Annotations[ApproveAnnotation]}
+	if held != "" {
+		p.Annotations[HeldAnnotation] = held
+	}
+	if p.Spec.Approved = p.approved(); p.Spec.Approved {
+		p.Status.Phase = PlanInstalling
+	}
+}
+
+// partial says what an approval of a part holds back, and reports whether the part
+// cannot be planned by itself: then the plan stays.
+func (s *stepper) partial(planned bool) (stays bool) {
+	p, approved := s.part()
+	if p == nil {
+		return false
+	}
+	subject, names := "installplan "+p.Name, strings.Join(approved, ", ")
+	if !planned {
+		s.block(subject, ReasonApproval, "it is approved for "+names+", which cannot be brought without the rest of "+strings.Join(p.Spec.ClusterServiceVersionNames, ", "),
+			"whoever may approve install plans", "its spec.approved is true, or annotation "+ApproveAnnotation+" names what they need, too")
+		return true
+	}
+	if held := namesIn(p.Annotations[HeldAnnotation]); len(held) > 0 && p.Spec.Approved {
+		s.block(subject, ReasonApproval, "it was approved for "+names+"; held is "+strings.Join(held, ", "),
+			"whoever may approve install plans", "it is planned again when this plan is done, and is approved then")
+	}
+	return false
+}
