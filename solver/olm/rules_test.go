@@ -163,7 +163,7 @@ func TestRulesAndUpgradePath(t *testing.T) {
 						if way, ok := ch.Graph(catalog.OLMv0).Path(b.Name(), head); ok {
 							length = len(way)
 						}
-						got := hops(t, r, p, b, ch.Name(), head)
+						got := hops(t, r, p, catalog.Installed{Name: b.Name(), Version: b.Version()}, ch.Name(), head)
 						if got != length {
 							t.Errorf("%s: channel %s of %s: from %s to %s: %d hops, by the graph %d", where, ch.Name(), p.Name(), b.Name(), head, got, length)
 						}
@@ -181,15 +181,15 @@ func TestRulesAndUpgradePath(t *testing.T) {
 }
 
 // hops asks for a path; -1 if there is none.
-func hops(t *testing.T, r *Resolver, p *catalog.Package, b *catalog.Bundle, channel, head string) int {
+func hops(t *testing.T, r *Resolver, p *catalog.Package, from catalog.Installed, channel, head string) int {
 	t.Helper()
 	installed := ClusterServiceVersion{}
-	installed.Name, installed.Namespace = b.Name(), "ns"
-	installed.Spec.Version = b.Version()
+	installed.Name, installed.Namespace = from.Name, "ns"
+	installed.Spec.Version = from.Version
 	sub := Subscription{}
 	sub.Name, sub.Namespace = "s", "ns"
 	sub.Spec.Package, sub.Spec.Channel = p.Name(), channel
-	sub.Status.InstalledCSV = b.Name()
+	sub.Status.InstalledCSV = from.Name
 	req := &Request{Namespace: "ns", Installed: []ClusterServiceVersion{installed}, Subscriptions: []Subscription{sub}}
 	path, err := r.UpgradePath(context.Background(), req, []Target{{Package: p.Name(), Name: head}}, nil)
 	var no *PathError
@@ -197,7 +197,7 @@ func hops(t *testing.T, r *Resolver, p *catalog.Package, b *catalog.Bundle, chan
 	case errors.As(err, &no):
 		return -1
 	case err != nil:
-		t.Fatalf("from %s to %s in %s: %v", b.Name(), head, channel, err)
+		t.Fatalf("from %s to %s in %s: %v", from.Name, head, channel, err)
 	}
 	return len(path.Hops)
 }

@@ -172,7 +172,7 @@ func TestReleases(t *testing.T) {
 	ctx := t.Context()
 	done, stranding, patched := 0, 0, 0
 	smallPackages(t, func(where string, before *catalog.Catalog) {
-		for range long.N(2, 5) {
+		for range long.N(2, 24) {
 			if done >= 2_000 {
 				return
 			}
