@@ -8,4 +8,7 @@
 // Both answer HEAD, compress on request, and take If-None-Match and
 // If-Modified-Since; all takes ranges, too. The handler holds no document: it
 // reads from the files what it sends.
+//
+// [NewPackages] offers the packages of catalogs as OLM's package server does, to
+// kubectl and consoles.
 package serve

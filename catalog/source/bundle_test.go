@@ -72,7 +72,7 @@ func TestDecoders(t *testing.T) {
 	}
 	image := newImage(t)
 	dir := image.index(image.manifest(labels, packed.Bytes()))
-	if _, err := contents(t, dir, nil); err == nil || !strings.Contains(err.Error(), "give Options.Decoders one that reads it") {
+	if _, err := contents(t, dir, nil); err == nil || !strings.Contains(err.Error(), "or give Options.Decoders one that reads it") {
 		t.Error(err)
 	}
 	open := 0
@@ -86,6 +86,15 @@ func TestDecoders(t *testing.T) {
 	}}
 	if got, err := contents(t, dir, &source.Options{Decoders: []source.Decoder{decoder}}); err != nil || got != "x=1" || open != 0 {
 		t.Errorf("%q, %v, %d left open", got, err, open)
+	}
+	whole := filepath.Join(t.TempDir(), "x.tar.zst")
+	if err := os.WriteFile(whole, packed.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := source.Open(t.Context(), whole, &source.Options{Decoders: []source.Decoder{decoder}}); err != nil || open != 0 {
+		t.Errorf("an archive: %v, %d left open", err, open)
+	} else if text, err := fs.ReadFile(s, "configs/x"); err != nil || string(text) != "1" {
+		t.Errorf("an archive: %q, %v", text, err)
 	}
 	broken := source.Decoder{Magic: source.MagicZstd, Open: func(io.Reader) (io.ReadCloser, error) { return nil, errors.New("no") }}
 	if _, err := contents(t, dir, &source.Options{Decoders: []source.Decoder{broken}}); err == nil || !strings.Contains(err.Error(), "malformed: no") {

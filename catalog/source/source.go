@@ -23,8 +23,9 @@ type Options struct {
 	MaxFiles int
 	// TempDir is where image layers are unpacked. Default os.TempDir().
 	TempDir string
-	// Decoders read layers that are compressed in other ways than with gzip.
-	// The standard library has no zstd, so that such layers need one.
+	// Decoders read archives and layers that are compressed in other ways than
+	// with gzip. The standard library has no zstd, so that such ones need one;
+	// examples/kubernetes/zstd has it.
 	Decoders []Decoder
 }
 
@@ -125,18 +126,18 @@ func (c *content) open(ctx context.Context, path string, o *Options) (*Source, e
 		return nil, err
 	}
 	defer f.Close()
-	_, isArchive, err := decompress(f, nil)
+	plain, isArchive, err := decompress(f, o.Decoders)
 	if err != nil {
 		return nil, err
+	}
+	if c, ok := plain.(io.Closer); ok {
+		defer c.Close()
 	}
 	if !isArchive {
 		return c.file(path)
 	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
 	limits := o.limits()
-	files, err := archive.Read(ctx, f, &limits)
+	files, err := archive.Read(ctx, plain, &limits)
 	switch {
 	case err != nil:
 		return nil, err

@@ -42,7 +42,7 @@ func decompress(r io.Reader, decoders []Decoder) (plain io.Reader, archive bool,
 		}
 		b = bufio.NewReaderSize(z, 64<<10)
 	case bytes.HasPrefix(head, []byte(MagicZstd)):
-		return nil, false, errors.New("it is compressed with zstd: give Options.Decoders one that reads it, decompress it first, or use gzip")
+		return nil, false, errors.New("it is compressed with zstd, which the standard library does not read: decompress it (zstd -d), pack it with gzip, or give Options.Decoders one that reads it, such as that of examples/kubernetes/zstd")
 	}
 	// The magic of every tar since 1988 stands at byte 257 of its first header.
 	head, err = b.Peek(262)

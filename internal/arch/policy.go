@@ -73,7 +73,8 @@ var lattice = map[string][]string{
 	},
 	"catalog/release":  {"catalog", "catalog/check", "catalog/diff", "catalog/edit", "internal/doc"},
 	"catalog/bundle":   {"catalog", "catalog/internal/regular", "internal/doc", "internal/words", "internal/semverx"},
-	"catalog/serve":    {"catalog"},
+	"catalog/packages": {".", "catalog", "catalog/internal/csv", "internal/doc", "internal/semverx", "internal/words"},
+	"catalog/serve":    {".", "catalog", "catalog/packages"},
 	"catalog/source":   {".", "catalog", "internal/archive"},
 	"catalog/template": {"catalog", "catalog/check", "internal/doc", "internal/words", "internal/semverx"},
 
@@ -127,7 +128,7 @@ var lattice = map[string][]string{
 	// Programs: the public packages, what they read their input with, and what
 	// they share below examples/internal.
 	"examples/*": {
-		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/release", "catalog/serve", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/plan", "cvo/rollout",
+		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/packages", "catalog/release", "catalog/serve", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/plan", "cvo/rollout",
 		"internal/archive", "internal/diagram", "internal/doc", "internal/scene", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/extension", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/reach", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif", "internal/words",

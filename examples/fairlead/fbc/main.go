@@ -48,7 +48,7 @@ func Command() *args.Command {
 			fairlead catalog path PATH etcd 0.9.0 0.9.4
 			fairlead catalog release OLD NEW -o markdown`,
 		Commands: []*args.Command{
-			{Name: "validate", Usage: "PATH [-o text|json|sarif|opm] [-lint all|CODE,...] [-fix] [-n]", About: "judge a catalog by the rules that all readers rely on; -fix first applies the hints that leave no choice, -n shows what that would change", Run: with(validate)},
+			{Name: "validate", Usage: "PATH [-o text|json|sarif|opm] [-lint all|CODE,...] [-fix] [-n]", About: "judge a catalog by the rules that all readers rely on; -fix first applies the hints that leave no choice, -n shows what that would change; a catalog without any document is the wrong directory, and bad input", Run: with(validate)},
 			{Name: "list", Complete: whatIsListed, Usage: "packages|channels|bundles|sizes PATH [PACKAGE]", About: "list what a catalog has, or what its packages cost in bytes", Run: with(list)},
 			{Name: "graph", Complete: packagesThen, Usage: "PATH PACKAGE [-o mermaid|dot|svg] [-channel NAME]...", About: "draw the updates of a package", Run: with(graph)},
 			{Name: "path", Complete: packagesThen, Usage: "PATH PACKAGE FROM TO [-channel NAME] [-rules v0|v1]", About: "find the updates from one bundle or version to another by the rules of OLM v0 or v1, with as few changes of channel as possible, or say why there are none", Run: with(path)},
@@ -61,7 +61,8 @@ func Command() *args.Command {
 			{Name: "template", Usage: "[semver|basic|substitutes] FILE [-bundle REFERENCE=BUNDLE]... [-catalog PATH] [-image TEMPLATE] [-csv-metadata] [-lenient] [-o json|yaml]", About: "expand a template; its bundles are in a catalog that is there, or directories, archives or image layouts, named by -bundle or seen from FILE", Run: with(expand)},
 			{Name: "untemplate", Usage: "PATH [-o json|yaml]", About: "turn a catalog back into a basic template", Run: with(untemplate)},
 			bundles(),
-			{Name: "serve", Usage: "PATH [-addr ADDRESS]", About: "serve a catalog by the API of catalogd", Run: with(serveCatalog)},
+			{Name: "packagemanifest", Complete: packagesThen, Usage: "PATH [PACKAGE] [-name NAME] [-namespace NS] [-o text|json|yaml]", About: "show packages as kubectl get packagemanifest does on a cluster that has the catalog by that name; findings are channels that a cluster does not show", Run: with(packageManifest)},
+			{Name: "serve", Usage: "PATH [-addr ADDRESS] [-name NAME] [-namespace NS]", About: "serve a catalog by the API of catalogd, and its packages by that of OLM's package server as a catalog of that name", Run: with(serveCatalog)},
 			{Name: "add", Usage: "PATH BUNDLE [-channel NAME]... [-image TEMPLATE] [-csv-metadata] [-n]", About: "add a bundle (a directory, an archive or an OCI image layout) to channels, by default those of its annotations; what it replaces and skips is in its CSV, or is the head; -n shows the change", Run: with(add)},
 			{Name: "remove", Usage: "PATH PACKAGE BUNDLE [-n]", About: "remove a bundle; who has it is updated as before", Run: with(remove)},
 			{Name: "deprecate", Usage: "PATH PACKAGE [CHANNEL|BUNDLE] -message TEXT | -undo [-n]", About: "say that something should not be used any more, or take that back", Run: with(deprecate)},

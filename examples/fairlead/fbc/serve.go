@@ -15,6 +15,7 @@ import (
 
 func serveCatalog(c *call) error {
 	address := c.Flags.String("addr", "localhost:8080", "")
+	from := c.sourceFlags()
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
@@ -27,7 +28,10 @@ func serveCatalog(c *call) error {
 		return err
 	}
 	fmt.Fprintf(c.Stdout, "http://%s/api/v1/all\n", listener.Addr())
-	server := &http.Server{Handler: serve.NewHandler(cat, nil), ReadHeaderTimeout: 10 * time.Second}
+	mux := http.NewServeMux()
+	mux.Handle("/", serve.NewHandler(cat, nil))
+	mux.Handle("/apis/", serve.NewPackages([]serve.Shelf{{Source: *from, Catalog: cat}}, nil))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	stop := context.AfterFunc(c.Context, func() { server.Close() })
 	defer stop()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {

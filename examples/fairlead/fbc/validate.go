@@ -45,6 +45,9 @@ func validate(c *call) error {
 		report = report.WithWarnings(lints)
 	}
 	valid := report.Valid()
+	if valid && *format != "opm" && !holdsAny(cat) {
+		return fmt.Errorf("catalog %s: there is no document in it, so nothing was judged; name the directory that holds the catalog", c.Arg(0))
+	}
 	switch *format {
 	case "text":
 		err = report.WriteText(c.Stdout)
@@ -60,6 +63,15 @@ func validate(c *call) error {
 		err = args.ErrFindings
 	}
 	return err
+}
+
+// holdsAny reports whether a catalog has a document: one that has none is not
+// judged, and who names the wrong directory must not be told that all is well.
+func holdsAny(cat *catalog.Catalog) bool {
+	for range cat.Documents() {
+		return true
+	}
+	return false
 }
 
 // lintCodes reads the list of lints that are asked for.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/fairlead/fairlead/catalog/source"
+	"github.com/fairlead/fairlead/examples/kubernetes/zstd"
 )
 
 // Images gives the content of images. Implement it with a client of your
@@ -32,7 +33,7 @@ func (d Directory) Open(ctx context.Context, image string) (fs.FS, error) {
 	if !filepath.IsLocal(local) {
 		return nil, fmt.Errorf("image %q: is not a name of an image below %s", image, string(d))
 	}
-	found, err := source.Open(ctx, filepath.Join(string(d), local), nil)
+	found, err := source.Open(ctx, filepath.Join(string(d), local), &source.Options{Decoders: []source.Decoder{zstd.Decoder()}})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("image %q: there is none below %s; put it there", image, string(d))
 	}

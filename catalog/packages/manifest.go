@@ -1,0 +1,170 @@
+package packages
+
+import (
+	"encoding/json"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/catalog"
+)
+
+// The API of the views.
+const (
+	Group   = "packages.operators.coreos.com" // its group
+	Version = "v1"                            // its version
+	Kind    = "PackageManifest"               // of a view
+)
+
+// PackageManifest is a package as a cluster shows it. Its JSON names are those of
+// the API.
+type PackageManifest struct {
+	fairlead.TypeMeta
+	fairlead.ObjectMeta `json:"metadata"`
+
+	Status Status `json:"status"` // the whole content
+}
+
+// PackageManifestList is what a request for all packages answers.
+type PackageManifestList struct {
+	fairlead.TypeMeta
+	Metadata struct{}          `json:"metadata"` // empty
+	Items    []PackageManifest `json:"items"`    // by name, then as the catalogs are given
+}
+
+// Status is what a package offers.
+type Status struct {
+	CatalogSource            string       `json:"catalogSource"`            // name of the catalog
+	CatalogSourceDisplayName string       `json:"catalogSourceDisplayName"` // the catalog's, for people
+	CatalogSourcePublisher   string       `json:"catalogSourcePublisher"`   // the catalog's, for people
+	CatalogSourceNamespace   string       `json:"catalogSourceNamespace"`   // of the catalog
+	Provider                 Link         `json:"provider"`                 // as the head of the default channel says
+	PackageName              string       `json:"packageName"`              // as in the catalog
+	Deprecation              *Deprecation `json:"deprecation,omitempty"`    // of the package as a whole
+	Channels                 []Channel    `json:"channels"`                 // by name
+	DefaultChannel           string       `json:"defaultChannel"`           // of those that are shown
+}
+
+// Deprecation says that something should not be used any more.
+type Deprecation struct {
+	Message string `json:"message"` // for people
+}
+
+// Channel is a channel of a package.
+type Channel struct {
+	Name           string       `json:"name"`                  // as in the catalog
+	CurrentCSV     string       `json:"currentCSV"`            // name of the CSV of its head
+	CurrentCSVDesc Description  `json:"currentCSVDesc"`        // what that CSV says
+	Deprecation    *Deprecation `json:"deprecation,omitempty"` // of the channel
+	Entries        []Entry      `json:"entries"`               // by version, the highest first, then by name
+}
+
+// Entry is a bundle of a channel.
+type Entry struct {
+	Name        string       `json:"name"`                  // of the bundle
+	Version     string       `json:"version,omitempty"`     // of its olm.package property
+	Deprecation *Deprecation `json:"deprecation,omitempty"` // of the bundle
+}
+
+// Description is what a CSV says of an operator. The fields are those of a CSV,
+// where the documentation of bundles explains them.
+type Description struct {
+	DisplayName    string            `json:"displayName,omitempty"`     // of the operator
+	Icon           []catalog.Icon    `json:"icon,omitempty"`            // consoles show the first
+	Version        string            `json:"version"`                   // "0.0.0" where the CSV has none
+	Provider       Link              `json:"provider"`                  // who publishes it
+	Annotations    map[string]string `json:"annotations,omitempty"`     // of the CSV
+	Keywords       []string          `json:"keywords,omitempty"`        // for searches
+	Links          []Link            `json:"links,omitempty"`           // where to read on
+	Maintainers    []Maintainer      `json:"maintainers,omitempty"`     // whom to ask
+	Maturity       string            `json:"maturity,omitempty"`        // such as alpha or stable
+	Description    string            `json:"description,omitempty"`     // long; Markdown
+	InstallModes   []InstallMode     `json:"installModes,omitempty"`    // which kinds of operator groups it fits
+	CRDs           CRDs              `json:"customresourcedefinitions"` // custom resources
+	APIServices    APIServices       `json:"apiservicedefinitions"`     // aggregated APIs
+	NativeAPIs     []GVK             `json:"nativeApis,omitempty"`      // that the cluster must have
+	MinKubeVersion string            `json:"minKubeVersion,omitempty"`  // that the cluster must have, at least
+	// RelatedImages are the images that the CSV lists or its deployments run,
+	// sorted, each once.
+	RelatedImages []string `json:"relatedImages,omitempty"`
+}
+
+// Link is an address with a name.
+type Link struct {
+	Name string `json:"name,omitempty"` // for people
+	URL  string `json:"url,omitempty"`  // as the CSV writes it, not checked
+}
+
+// Maintainer is somebody who maintains an operator.
+type Maintainer struct {
+	Name  string `json:"name,omitempty"`  // of a person or team
+	Email string `json:"email,omitempty"` // as the CSV writes it, not checked
+}
+
+// InstallMode says of one way to install an operator whether it is supported.
+type InstallMode struct {
+	Type      string `json:"type"`      // such as AllNamespaces
+	Supported bool   `json:"supported"` // by the operator
+}
+
+// GVK names an API.
+type GVK struct {
+	Group   string `json:"group"`   // empty for the core group
+	Version string `json:"version"` // such as v1
+	Kind    string `json:"kind"`    // such as Deployment
+}
+
+// CRDs are the custom resources of an operator.
+type CRDs struct {
+	Owned    []CRD `json:"owned,omitempty"`    // that it brings
+	Required []CRD `json:"required,omitempty"` // that it needs
+}
+
+// CRD describes a custom resource.
+type CRD struct {
+	Name    string `json:"name"`    // PLURAL.GROUP
+	Version string `json:"version"` // such as v1
+	Kind    string `json:"kind"`    // of the objects
+	Details
+}
+
+// APIServices are the aggregated APIs of an operator.
+type APIServices struct {
+	Owned    []APIService `json:"owned,omitempty"`    // that it brings
+	Required []APIService `json:"required,omitempty"` // that it needs
+}
+
+// APIService describes an aggregated API.
+type APIService struct {
+	Name           string `json:"name"`                     // plural
+	Group          string `json:"group"`                    // of the API
+	Version        string `json:"version"`                  // such as v1
+	Kind           string `json:"kind"`                     // of the objects
+	DeploymentName string `json:"deploymentName,omitempty"` // of the deployment that serves it
+	ContainerPort  int32  `json:"containerPort,omitempty"`  // where that listens
+	Details
+}
+
+// Details describe an API to people and consoles.
+type Details struct {
+	DisplayName       string       `json:"displayName,omitempty"`       // of the kind
+	Description       string       `json:"description,omitempty"`       // of the kind
+	Resources         []Resource   `json:"resources,omitempty"`         // that objects of the kind bring about
+	StatusDescriptors []Descriptor `json:"statusDescriptors,omitempty"` // fields of the status
+	SpecDescriptors   []Descriptor `json:"specDescriptors,omitempty"`   // fields of the spec
+	ActionDescriptors []Descriptor `json:"actionDescriptors,omitempty"` // what can be done with objects
+}
+
+// Resource is a kind of objects.
+type Resource struct {
+	Name    string `json:"name"`    // plural; empty for what is no custom resource
+	Kind    string `json:"kind"`    // of the objects
+	Version string `json:"version"` // of the API
+}
+
+// Descriptor describes a field of a kind.
+type Descriptor struct {
+	Path         string          `json:"path"`                    // of the field
+	DisplayName  string          `json:"displayName,omitempty"`   // for people
+	Description  string          `json:"description,omitempty"`   // for people
+	XDescriptors []string        `json:"x-descriptors,omitempty"` // how consoles show it
+	Value        json.RawMessage `json:"value,omitempty"`         // of the field, if it is always the same
+}
