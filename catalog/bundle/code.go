@@ -55,5 +55,7 @@ const (
 	CodeTokenAuth      catalog.Code = "token-auth"       // token authentication is claimed and cannot work
 	CodePractice       catalog.Code = "practice"         // against the advice to authors
 	CodeHub            catalog.Code = "hub"              // what OperatorHub asks for
+	CodeCommunity      catalog.Code = "community"        // what the community catalogs ask for
+	CodePlatform       catalog.Code = "platform"         // labels, images and affinity disagree on what is supported
 	CodeObjectRule     catalog.Code = "object-rule"      // objects that endanger the cluster's stability
 )

@@ -3,6 +3,7 @@ package bundle
 import (
 	"encoding/json"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/catalog"
 )
 
@@ -129,6 +130,12 @@ type PodSpec struct {
 	Containers     []Container `json:"containers"`         // run together
 	InitContainers []Container `json:"initContainers"`     // run one after the other, before the others
 	Volumes        []Volume    `json:"volumes"`            // what containers may mount
+	Affinity       Affinity    `json:"affinity"`           // where it may run
+}
+
+// Affinity is where a pod may run, as far as rules look at it.
+type Affinity struct {
+	NodeAffinity *fairlead.NodeAffinity `json:"nodeAffinity"` // by labels of nodes; nil asks nothing
 }
 
 // Container is one container of a pod.

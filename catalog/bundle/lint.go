@@ -69,29 +69,36 @@ func (c *checker) practices() {
 	}
 }
 
-// mailAddress matches addresses of mail well enough to find slips.
-var mailAddress = regexp.MustCompile(`^(?:[^<>@]*<[^<>@\s]+@[^<>@\s]+\.[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+\.[^<>@\s]+)$`)
+// mailAddress matches addresses of mail, with or without a name before them, well
+// enough to find slips.
+var mailAddress = regexp.MustCompile(`^(?:[^<>@]*<[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$`)
+
+// hubFinding adds what OperatorHub asks for: advice, unless the bundle is held to
+// its suite.
+func (c *checker) hubFinding(message, hint string, path ...any) {
+	c.csvFault(CodeHub, message, hint, path...).lint = !c.hub
+}
 
 // hubPeople: users see who is behind an operator and where to read on.
 func (c *checker) hubPeople() {
 	spec := &c.b.CSV.Spec
 	if strings.TrimSpace(spec.Provider.Name) == "" {
-		c.csvAdvice(CodeHub, "spec.provider.name is missing", "name who publishes the operator", "spec", "provider")
+		c.hubFinding("spec.provider.name is missing", "name who publishes the operator", "spec", "provider")
 	}
 	for i, m := range spec.Maintainers {
 		path := []any{"spec", "maintainers", i}
 		if m.Name == "" || m.Email == "" {
-			c.csvAdvice(CodeHub, fmt.Sprintf("spec.maintainers[%d] lacks name or email", i), "state both", path...)
+			c.hubFinding(fmt.Sprintf("spec.maintainers[%d] lacks name or email", i), "state both", path...)
 		} else if !mailAddress.MatchString(m.Email) {
-			c.csvAdvice(CodeHub, fmt.Sprintf("spec.maintainers[%d]: %q is not an e-mail address", i, m.Email), "write name@example.com", append(path, "email")...)
+			c.hubFinding(fmt.Sprintf("spec.maintainers[%d]: %q is not an e-mail address", i, m.Email), "write name@example.com", append(path, "email")...)
 		}
 	}
 	for i, l := range spec.Links {
 		path := []any{"spec", "links", i}
 		if l.Name == "" || l.URL == "" {
-			c.csvAdvice(CodeHub, fmt.Sprintf("spec.links[%d] lacks name or url", i), "state both", path...)
+			c.hubFinding(fmt.Sprintf("spec.links[%d] lacks name or url", i), "state both", path...)
 		} else if _, err := url.ParseRequestURI(l.URL); err != nil {
-			c.csvAdvice(CodeHub, fmt.Sprintf("spec.links[%d]: %q is not an address", i, l.URL), "write https:// and so on", append(path, "url")...)
+			c.hubFinding(fmt.Sprintf("spec.links[%d]: %q is not an address", i, l.URL), "write https:// and so on", append(path, "url")...)
 		}
 	}
 }
@@ -107,15 +114,15 @@ func (c *checker) hubIcon() {
 		return
 	case 1:
 	default:
-		c.csvAdvice(CodeHub, "spec.icon has more than one picture, and consoles show the first", "keep one", append(path, 1)...)
+		c.hubFinding("spec.icon has more than one picture, and consoles show the first", "keep one", append(path, 1)...)
 	}
 	icon := icons[0]
 	if icon.Data == "" || icon.MediaType == "" {
-		c.csvAdvice(CodeHub, "spec.icon[0] lacks base64data or mediatype", "state both", append(path, 0)...)
+		c.hubFinding("spec.icon[0] lacks base64data or mediatype", "state both", append(path, 0)...)
 		return
 	}
 	if !slices.Contains(iconTypes, icon.MediaType) {
-		c.csvAdvice(CodeHub, fmt.Sprintf("spec.icon[0]: consoles show no pictures of type %q", icon.MediaType), "use one of "+strings.Join(iconTypes, ", "), append(path, 0, "mediatype")...)
+		c.hubFinding(fmt.Sprintf("spec.icon[0]: consoles show no pictures of type %q", icon.MediaType), "use one of "+strings.Join(iconTypes, ", "), append(path, 0, "mediatype")...)
 	}
 	if _, err := base64.StdEncoding.DecodeString(icon.Data); err != nil {
 		c.csvAdvice(CodeHub, "spec.icon[0].base64data is not base64: "+err.Error(), "encode the picture again", append(path, 0, "base64data")...)
@@ -139,7 +146,7 @@ func (c *checker) hubAnnotations() {
 		if nearest := words.Nearest(value, known); nearest != "" {
 			hint = "is " + nearest + " meant?"
 		}
-		c.csvAdvice(CodeHub, fmt.Sprintf("the annotation %s: %q is not known", key, value), hint, "metadata", "annotations", key)
+		c.hubFinding(fmt.Sprintf("the annotation %s: %q is not known", key, value), hint, "metadata", "annotations", key)
 	}
 	if level, ok := annotations["capabilities"]; ok && !slices.Contains(capabilities, level) {
 		unknown("capabilities", level, capabilities)

@@ -46,16 +46,22 @@ var removals = []removal{
 func (c *checker) removedAPIs() {
 	target := c.kubeVersion()
 	for _, m := range c.b.Manifests {
-		for _, r := range removals {
-			if m.APIVersion != r.apiVersion || !slices.Contains(r.kinds, m.Kind) {
-				continue
-			}
+		if r := removalOf(m); r != nil {
 			f := c.found.fault(CodeRemovedAPI, m.At("apiVersion"), m.subject(),
 				fmt.Sprintf("Kubernetes 1.%d removed %s of %s", r.minor, m.Kind, r.apiVersion), "use "+r.use)
 			f.lint = target.IsZero() || target.Major() < 1 || target.Major() == 1 && target.Minor() < r.minor
 		}
 	}
 	c.removedPermissions()
+}
+
+// removalOf returns how the API of a manifest was removed, nil if it was not.
+func removalOf(m *Manifest) *removal {
+	i := slices.IndexFunc(removals, func(r removal) bool { return r.apiVersion == m.APIVersion && slices.Contains(r.kinds, m.Kind) })
+	if i < 0 {
+		return nil
+	}
+	return &removals[i]
 }
 
 // kubeVersion returns the version of Kubernetes that the bundle is to run on,

@@ -2,6 +2,7 @@ package bundle_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -104,6 +105,9 @@ func TestScripts(t *testing.T) {
 				return list(b.Validate(opts))
 			case "lint":
 				return list(b.Lint(opts))
+			case "suite":
+				faults, warnings := b.Suite(bundle.Suite(c.Value("name")), suiteOptions(c))
+				return "faults:\n" + strings.TrimSuffix(list(faults), "\n") + "\nwarnings:\n" + list(warnings)
 			case "render":
 				return rendering(b, c)
 			case "facts":
@@ -113,6 +117,28 @@ func TestScripts(t *testing.T) {
 			return ""
 		}
 	})
+}
+
+// suiteOptions are the label of an image, and the platforms of every image; one
+// called nowhere cannot be inspected.
+func suiteOptions(c *golden.Command) *bundle.SuiteOptions {
+	opts := &bundle.SuiteOptions{}
+	if c.Has("label") {
+		opts.Dockerfile = []byte("FROM scratch\nLABEL " + c.Value("label") + "\n")
+	}
+	if c.Has("runs") {
+		opts.Platforms = func(image string) (list []bundle.Platform, err error) {
+			if strings.Contains(image, "nowhere") {
+				return nil, errors.New("it is not there")
+			}
+			for name := range strings.SplitSeq(c.Value("runs"), ",") {
+				os, arch, _ := strings.Cut(name, "/")
+				list = append(list, bundle.Platform{OS: os, Architecture: arch})
+			}
+			return list, nil
+		}
+	}
+	return opts
 }
 
 func list(ds catalog.Diagnostics) string {

@@ -62,6 +62,7 @@ func (b *Bundle) faults(opts *ValidateOptions) findings {
 type checker struct {
 	b     *Bundle
 	opts  ValidateOptions
+	hub   bool // what OperatorHub asks for is a fault
 	found findings
 }
 

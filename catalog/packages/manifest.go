@@ -1,8 +1,6 @@
 package packages
 
 import (
-	"encoding/json"
-
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/catalog"
 )
@@ -118,12 +116,13 @@ type CRDs struct {
 	Required []CRD `json:"required,omitempty"` // that it needs
 }
 
-// CRD describes a custom resource.
+// CRD describes a custom resource; how its fields are shown is left out.
 type CRD struct {
-	Name    string `json:"name"`    // PLURAL.GROUP
-	Version string `json:"version"` // such as v1
-	Kind    string `json:"kind"`    // of the objects
-	Details
+	Name        string `json:"name"`                  // PLURAL.GROUP
+	Version     string `json:"version"`               // such as v1
+	Kind        string `json:"kind"`                  // of the objects
+	DisplayName string `json:"displayName,omitempty"` // of the kind
+	Description string `json:"description,omitempty"` // of the kind
 }
 
 // APIServices are the aggregated APIs of an operator.
@@ -132,39 +131,13 @@ type APIServices struct {
 	Required []APIService `json:"required,omitempty"` // that it needs
 }
 
-// APIService describes an aggregated API.
+// APIService describes an aggregated API; how its fields are shown, and what
+// serves it, is left out.
 type APIService struct {
-	Name           string `json:"name"`                     // plural
-	Group          string `json:"group"`                    // of the API
-	Version        string `json:"version"`                  // such as v1
-	Kind           string `json:"kind"`                     // of the objects
-	DeploymentName string `json:"deploymentName,omitempty"` // of the deployment that serves it
-	ContainerPort  int32  `json:"containerPort,omitempty"`  // where that listens
-	Details
-}
-
-// Details describe an API to people and consoles.
-type Details struct {
-	DisplayName       string       `json:"displayName,omitempty"`       // of the kind
-	Description       string       `json:"description,omitempty"`       // of the kind
-	Resources         []Resource   `json:"resources,omitempty"`         // that objects of the kind bring about
-	StatusDescriptors []Descriptor `json:"statusDescriptors,omitempty"` // fields of the status
-	SpecDescriptors   []Descriptor `json:"specDescriptors,omitempty"`   // fields of the spec
-	ActionDescriptors []Descriptor `json:"actionDescriptors,omitempty"` // what can be done with objects
-}
-
-// Resource is a kind of objects.
-type Resource struct {
-	Name    string `json:"name"`    // plural; empty for what is no custom resource
-	Kind    string `json:"kind"`    // of the objects
-	Version string `json:"version"` // of the API
-}
-
-// Descriptor describes a field of a kind.
-type Descriptor struct {
-	Path         string          `json:"path"`                    // of the field
-	DisplayName  string          `json:"displayName,omitempty"`   // for people
-	Description  string          `json:"description,omitempty"`   // for people
-	XDescriptors []string        `json:"x-descriptors,omitempty"` // how consoles show it
-	Value        json.RawMessage `json:"value,omitempty"`         // of the field, if it is always the same
+	Name        string `json:"name"`                  // plural
+	Group       string `json:"group"`                 // of the API
+	Version     string `json:"version"`               // such as v1
+	Kind        string `json:"kind"`                  // of the objects
+	DisplayName string `json:"displayName,omitempty"` // of the kind
+	Description string `json:"description,omitempty"` // of the kind
 }

@@ -175,15 +175,7 @@ func TestView(t *testing.T) {
        {
         "name": "tills.shop.io",
         "version": "v1",
-        "kind": "Till",
-        "specDescriptors": [
-         {
-          "path": "size",
-          "x-descriptors": [
-           "a"
-          ]
-         }
-        ]
+        "kind": "Till"
        }
       ]
      },

@@ -13,12 +13,20 @@ import (
 	"github.com/fairlead/fairlead/catalog/edit"
 )
 
+// helper looks for an edit of the new catalog, which is in the files after.
+type helper struct {
+	*Report
+	before, now *catalog.Catalog
+	after       fs.FS
+	resolver    Resolver // may be nil
+}
+
 // help looks for the edit that lets stranded users go on, and tries it.
 // findings is how many there are without them.
-func (r *Report) help(ctx context.Context, before, now *catalog.Catalog, after fs.FS, findings int) error {
-	fsys, patch, fixes := after, &edit.Patch{}, []Fix(nil)
+func (r *helper) help(ctx context.Context, findings int) error {
+	fsys, patch, fixes := r.after, &edit.Patch{}, []Fix(nil)
 	for _, p := range r.Diff.Packages {
-		listed, ok := now.Package(p.Name)
+		listed, ok := r.now.Package(p.Name)
 		if !ok {
 			continue
 		}
@@ -29,7 +37,7 @@ func (r *Report) help(ctx context.Context, before, now *catalog.Catalog, after f
 					names = append(names, s.Bundle)
 				}
 			}
-			fix, err := smallest(before, now, ch, names)
+			fix, err := smallest(r.before, r.now, ch, names)
 			if err != nil {
 				return err
 			}
@@ -59,13 +67,56 @@ func (r *Report) help(ctx context.Context, before, now *catalog.Catalog, after f
 	if err != nil {
 		return err
 	}
-	d, err := diff.Compare(ctx, before, c, nil)
-	if err != nil || d.Stranded() >= r.Diff.Stranded() || len(judged.Findings()) > findings {
+	d, err := diff.Compare(ctx, r.before, c, nil)
+	if err != nil {
+		return err
+	}
+	needy, helped, err := r.asked(ctx, c, d)
+	if err != nil || helped == 0 || d.Stranded() >= r.Diff.Stranded() || len(judged.Findings()) > findings {
 		return err
 	}
 	r.Patch, r.Fixes = patch, fixes
 	r.leave(d)
+	r.Left = append(r.Left, needy...)
 	return nil
+}
+
+// asked asks the resolver for the users whom the graph of the edited catalog
+// strands no more: which of them do not reach the head by the rules of v0, because
+// something that is required is missing, and how many are helped all the same, or
+// by the rules of v1.
+func (r *helper) asked(ctx context.Context, edited *catalog.Catalog, left *diff.Diff) (needy []string, helped int, err error) {
+	still := map[[3]string]bool{}
+	for _, p := range left.Packages {
+		for _, s := range p.Stranded {
+			still[[3]string{p.Name, s.Channel, s.Bundle}] = true
+		}
+	}
+	for _, p := range r.Diff.Packages {
+		old, _ := r.before.Package(p.Name)
+		for _, s := range p.Stranded {
+			if still[[3]string{p.Name, s.Channel, s.Bundle}] {
+				continue
+			}
+			helped++
+			if r.resolver == nil || !slices.Contains(s.Rules, catalog.OLMv0) {
+				continue
+			}
+			r.Resolved++
+			why, err := r.resolver.Reach(ctx, edited, p.Name, s.Channel, catalog.Installed{Name: s.Bundle, Version: old.Version(s.Bundle)})
+			if err != nil {
+				return nil, 0, err
+			}
+			if why == "" {
+				continue
+			}
+			needy = append(needy, fmt.Sprintf("package %s, channel %s: who has %s: by OLM v0: %s", p.Name, s.Channel, s.Bundle, why))
+			if len(s.Rules) == 1 {
+				helped--
+			}
+		}
+	}
+	return needy, helped, nil
 }
 
 // applied makes the patch of a fix; nil if it cannot be written there.

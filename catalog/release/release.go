@@ -38,7 +38,9 @@ type Report struct {
 	// Patch is the edit of the new catalog after which nobody is stranded any
 	// more whom an edit can help; nil if there is nobody, or nothing helps.
 	Patch *edit.Patch `json:"patch,omitempty"`
-	// Left are users whom the patch does not help, by package.
+	// Left are users whom the patch does not help, by package; with a resolver
+	// also those whom it helps by the graph alone, while what is required by the
+	// rules of OLM v0 is missing.
 	Left []string `json:"left,omitempty"`
 }
 
@@ -80,6 +82,13 @@ type Resolver interface {
 	Reach(ctx context.Context, c *catalog.Catalog, pkg, channel string, from catalog.Installed) (why string, err error)
 }
 
+func (o *Options) resolver() Resolver {
+	if o == nil {
+		return nil
+	}
+	return o.Resolver
+}
+
 // Passes reports whether the new catalog may be released: it is valid, and
 // nobody is stranded.
 func (r *Report) Passes() bool { return len(r.Findings) == 0 }
@@ -107,14 +116,15 @@ func Evaluate(ctx context.Context, before *catalog.Catalog, after fs.FS, opts *O
 			r.Findings = append(r.Findings, finding(now, p.Name, s))
 		}
 	}
-	if opts != nil && opts.Resolver != nil {
-		if err := r.resolve(ctx, before, now, opts.Resolver); err != nil {
+	if resolver := opts.resolver(); resolver != nil {
+		if err := r.resolve(ctx, before, now, resolver); err != nil {
 			return nil, err
 		}
 	}
 	r.Findings = r.Findings.Sorted()
 	if r.Diff.Stranded() > 0 && len(now.Faults()) == 0 {
-		if err := r.help(ctx, before, now, after, len(judged.Findings())); err != nil {
+		h := &helper{r, before, now, after, opts.resolver()}
+		if err := h.help(ctx, len(judged.Findings())); err != nil {
 			return nil, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
@@ -22,7 +23,7 @@ func bundles() *args.Command {
 		Name: "bundle", About: "judge a bundle, or begin one",
 		Help: "BUNDLE is a directory, an archive of one, or an OCI image layout.",
 		Commands: []*args.Command{
-			{Name: "validate", Usage: "BUNDLE [-v1] [-kube-version VERSION] [-lint] [-lenient] [-o text|json|sarif]", About: "judge a bundle by the rules of registries and of OLM v0, with -v1 by those of v1, too; -lint adds advice", Run: with(validateBundle)},
+			{Name: "validate", Usage: "BUNDLE [-v1] [-kube-version VERSION] [-lint] [-suite NAME]... [-dockerfile FILE] [-platforms FILE] [-lenient] [-o text|json|sarif]", About: "judge a bundle by the rules of registries and of OLM v0, with -v1 by those of v1, too; -lint adds advice; -suite adds the rules of community (with -dockerfile, the labels of its image), multiarch (with -platforms, a JSON object of the platforms of images, as in {\"IMAGE\": [\"linux/amd64\"]}) or operatorhub", Run: with(validateBundle)},
 			{Name: "generate", Usage: "DIR -package NAME -channel NAME... [-default NAME]", About: "write metadata/annotations.yaml and bundle.Dockerfile for the manifests in DIR/manifests", Run: with(generateBundle)},
 		},
 	}
@@ -34,6 +35,7 @@ func validateBundle(c *call) error {
 	lint := c.Flags.Bool("lint", false, "")
 	lenient := c.Flags.Bool("lenient", false, "")
 	format := c.Choice("o", "text", "json", "sarif")
+	suites := c.suiteFlags()
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
@@ -47,6 +49,14 @@ func validateBundle(c *call) error {
 	if *lint {
 		advice = b.Lint(opts)
 	}
+	found, warned, err := suites.of(b)
+	if err != nil {
+		return err
+	}
+	faults, advice = append(faults, found...).Sorted(), append(advice, warned...).Sorted()
+	advice = slices.DeleteFunc(advice, func(a *catalog.Diagnostic) bool { // a suite may ask for what is advice else
+		return slices.ContainsFunc(faults, func(f *catalog.Diagnostic) bool { return *a == *f })
+	})
 	switch *format {
 	case "json":
 		err = doc.WriteIndented(c.Stdout, struct {

@@ -1,0 +1,96 @@
+package fbc
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/bundle"
+	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// suites are the suites that a bundle is judged by, and what they are given.
+type suites struct {
+	names                 *[]string
+	dockerfile, platforms *string
+}
+
+func (c *call) suiteFlags() *suites {
+	return &suites{c.Words("suite"), c.Flags.String("dockerfile", "", ""), c.Flags.String("platforms", "", "")}
+}
+
+// of judges a bundle.
+func (s *suites) of(b *bundle.Bundle) (faults, warnings catalog.Diagnostics, err error) {
+	opts := &bundle.SuiteOptions{}
+	if *s.dockerfile != "" {
+		if opts.Dockerfile, err = readRegular(*s.dockerfile); err != nil {
+			return nil, nil, err
+		}
+	}
+	if *s.platforms != "" {
+		if opts.Platforms, err = readPlatforms(*s.platforms); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, name := range *s.names {
+		if !slices.Contains(bundle.Suites(), bundle.Suite(name)) {
+			var known []string
+			for _, k := range bundle.Suites() {
+				known = append(known, string(k))
+			}
+			return nil, nil, &args.UsageError{Text: fmt.Sprintf("there is no suite %q: it is one of %s", name, words.List(known, "or", 9))}
+		}
+		f, w := b.Suite(bundle.Suite(name), opts)
+		faults, warnings = append(faults, f...), append(warnings, w...)
+	}
+	return faults, warnings, nil
+}
+
+// maxSmall is the largest file that flags name, in bytes.
+const maxSmall = 16 << 20
+
+// readRegular reads a file that a flag names; what is no regular file is not
+// opened.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	case info.Size() > maxSmall:
+		return nil, fmt.Errorf("%s has %d bytes, and may have %d", path, info.Size(), maxSmall)
+	}
+	return os.ReadFile(path)
+}
+
+// readPlatforms reads on which platforms images run.
+func readPlatforms(path string) (func(image string) ([]bundle.Platform, error), error) {
+	text, err := readRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	var known map[string][]string
+	if err := json.Unmarshal(text, &known); err != nil {
+		return nil, fmt.Errorf(`%s: %w; write {"IMAGE": ["linux/amd64"]}`, path, err)
+	}
+	return func(image string) ([]bundle.Platform, error) {
+		names, ok := known[image]
+		if !ok {
+			return nil, fmt.Errorf("%s does not name it", path)
+		}
+		var list []bundle.Platform
+		for _, name := range names {
+			os, arch, ok := strings.Cut(name, "/")
+			if !ok {
+				return nil, fmt.Errorf("%s: %q is not SYSTEM/ARCHITECTURE", path, name)
+			}
+			list = append(list, bundle.Platform{OS: os, Architecture: arch})
+		}
+		return list, nil
+	}, nil
+}
