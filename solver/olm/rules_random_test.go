@@ -178,7 +178,7 @@ func TestRandomCatalogsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := desk.Judge(t.Context(), catalogs[0], files[1], nil)
+		report, err := desk.Evaluate(t.Context(), catalogs[0], files[1], nil)
 		if err != nil {
 			t.Fatal(err)
 		}

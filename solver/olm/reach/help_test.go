@@ -21,7 +21,7 @@ func TestPatchAsksTheResolver(t *testing.T) {
 		after  string
 		helped bool
 	}{{shop, false}, {shop + till, true}} {
-		report, err := release.Judge(t.Context(), open(newest), files(c.after), &release.Options{Resolver: &reach.Resolver{}})
+		report, err := release.Evaluate(t.Context(), open(newest), files(c.after), &release.Options{Resolver: &reach.Resolver{}})
 		if err != nil {
 			t.Fatal(err)
 		}
