@@ -4,6 +4,7 @@
 //
 //	go run ./internal/mutate ./taints ./lifecycle
 //	go run ./internal/mutate -sample 100 -seed 1 ./taints
+//	go run ./internal/mutate -match "clock was set back" -run TestExplore ./lifecycle
 //
 // Chosen mutants stand beside the code, in testdata/mutants/rows.txt of each package,
 // one in each block:

@@ -20,10 +20,11 @@ func main() {
 	seed := flag.Uint64("seed", 1, "what they are drawn from")
 	timeout := flag.Duration("timeout", 2*time.Minute, "for the tests of one mutant")
 	match := flag.String("match", "", "only those whose rule has this text in it")
+	tests := flag.String("run", "", "only the tests of this pattern, as go test has it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	failed, err := run(ctx, flag.Args(), *sample, *seed, *timeout, *match)
+	failed, err := run(ctx, flag.Args(), *sample, *seed, *timeout, *match, *tests)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(2)
@@ -45,7 +46,7 @@ const (
 
 // run tries the mutants of packages and prints a line for each. It reports
 // whether a chosen one was not killed.
-func run(ctx context.Context, patterns []string, sample int, seed uint64, timeout time.Duration, match string) (failed bool, err error) {
+func run(ctx context.Context, patterns []string, sample int, seed uint64, timeout time.Duration, match, tests string) (failed bool, err error) {
 	dirs, err := packages(patterns)
 	if err != nil {
 		return false, err
@@ -67,7 +68,7 @@ func run(ctx context.Context, patterns []string, sample int, seed uint64, timeou
 			if !strings.Contains(m.rule, match) {
 				continue
 			}
-			v, err := try(ctx, dir, m, timeout)
+			v, err := try(ctx, dir, m, timeout, tests)
 			if err == nil {
 				err = ctx.Err()
 			}
@@ -98,8 +99,8 @@ func packages(patterns []string) ([]string, error) {
 	return strings.Fields(string(out)), nil
 }
 
-// try runs the tests of a package with a mutant in it.
-func try(ctx context.Context, dir string, m mutant, timeout time.Duration) (verdict, error) {
+// try runs the tests of a package, those of a pattern, with a mutant in it.
+func try(ctx context.Context, dir string, m mutant, timeout time.Duration, tests string) (verdict, error) {
 	temp, err := os.MkdirTemp("", "mutant")
 	if err != nil {
 		return "", err
@@ -120,7 +121,7 @@ func try(ctx context.Context, dir string, m mutant, timeout time.Duration) (verd
 	ctx, cancel := context.WithTimeout(ctx, timeout+time.Minute)
 	defer cancel()
 	// A mutant may loop for ever: the time limit of go test counts as noticed.
-	c := exec.CommandContext(ctx, "go", "test", "-overlay", list, "-failfast", "-timeout", timeout.String(), ".")
+	c := exec.CommandContext(ctx, "go", "test", "-overlay", list, "-failfast", "-timeout", timeout.String(), "-run", tests, ".")
 	c.Dir = dir
 	out, err := c.CombinedOutput()
 	switch {

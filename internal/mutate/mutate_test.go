@@ -58,7 +58,7 @@ func TestVerdicts(t *testing.T) {
 		t.Fatal(all)
 	}
 	for i, m := range all {
-		if got, err := try(t.Context(), dir, m, time.Minute); err != nil || got != want[i] {
+		if got, err := try(t.Context(), dir, m, time.Minute, ""); err != nil || got != want[i] {
 			t.Errorf("%s: got %s, %v; want %s", m.rule, got, err, want[i])
 		}
 	}
