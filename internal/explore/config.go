@@ -13,7 +13,9 @@ import (
 // config is one state of the exploration: the world, what is saved, and the
 // runners at work.
 type config[W, S, A any] struct {
-	world   W
+	world   W      // shared with other states until own is called
+	text    []byte // the world's JSON; nil if it is not known
+	mine    bool   // the world is this state's own
 	saved   []byte // the engine's state; nil before the first save
 	read    *read[S]
 	now     time.Time
@@ -33,7 +35,9 @@ type flight[S, A any] struct {
 	Saved    bool
 	Read     []byte // the saved state that it was decided on
 	Decision *Decision[S, A]
-	Done     int // actions that were sent
+	Done     int      // actions that were sent
+	State    []byte   // the decision's state as JSON
+	Actions  [][]byte // its actions likewise, with their types
 }
 
 // text writes an action: as it writes itself, or else its type and its JSON.
@@ -51,12 +55,11 @@ func text[A any](a A) string {
 
 // key returns a hash of what makes two states the same.
 func (m *Model[W, S, A]) key(c *config[W, S, A]) ([16]byte, error) {
-	world, err := json.Marshal(c.world)
-	if err != nil {
-		return [16]byte{}, fmt.Errorf("the world does not become JSON: %w", err)
+	if err := c.write(); err != nil {
+		return [16]byte{}, err
 	}
-	b := make([]byte, 0, 2*len(world)+len(c.saved)+256)
-	b = m.relative(b, world, c.now)
+	b := make([]byte, 0, 2*len(c.text)+len(c.saved)+256)
+	b = m.relative(b, c.text, c.now)
 	b = append(b, '\n')
 	b = m.relative(b, c.saved, c.now)
 	wake := ""
@@ -71,25 +74,27 @@ func (m *Model[W, S, A]) key(c *config[W, S, A]) ([16]byte, error) {
 		}
 		b = fmt.Appendf(b, "\n%v %d ", f.Saved, f.Done)
 		b = m.relative(b, f.Read, c.now)
-		state, err := json.Marshal(f.Decision.State)
-		if err != nil {
-			return [16]byte{}, fmt.Errorf("the state does not become JSON: %w", err)
-		}
-		b = m.relative(b, state, c.now)
+		b = m.relative(b, f.State, c.now)
 		if !f.Decision.Wake.IsZero() {
 			b = append(b, f.Decision.Wake.Sub(c.now).String()...)
 		}
-		for _, a := range f.Decision.Actions[f.Done:] {
-			action, err := json.Marshal(a)
-			if err != nil {
-				return [16]byte{}, fmt.Errorf("action %s does not become JSON: %w", text(a), err)
-			}
-			b = fmt.Appendf(b, " %T", a)
+		for _, action := range f.Actions[f.Done:] {
 			b = m.relative(b, action, c.now)
 		}
 	}
 	sum := sha256.Sum256(b)
 	return [16]byte(sum[:16]), nil
+}
+
+// write makes the text of the world.
+func (c *config[W, S, A]) write() (err error) {
+	if c.text != nil {
+		return nil
+	}
+	if c.text, err = json.Marshal(c.world); err != nil {
+		return fmt.Errorf("the world does not become JSON: %w", err)
+	}
+	return nil
 }
 
 // Attempts are counted up to so many: then the time between them does not grow any
@@ -139,10 +144,36 @@ func (m *Model[W, S, A]) relative(to, text []byte, now time.Time) []byte {
 	}
 }
 
-// clone returns a copy whose world may be changed.
+// newFlight returns a decision on its way.
+func newFlight[S, A any](read []byte, d *Decision[S, A]) (*flight[S, A], error) {
+	f := &flight[S, A]{Read: read, Decision: d}
+	var err error
+	if f.State, err = json.Marshal(d.State); err != nil {
+		return nil, fmt.Errorf("the state cannot be written: %w", err)
+	}
+	for _, a := range d.Actions {
+		action, err := json.Marshal(a)
+		if err != nil {
+			return nil, fmt.Errorf("action %s does not become JSON: %w", text(a), err)
+		}
+		f.Actions = append(f.Actions, append(fmt.Appendf(nil, " %T", a), action...))
+	}
+	return f, nil
+}
+
+// own returns the world to change it.
+func (m *Model[W, S, A]) own(c *config[W, S, A]) W {
+	if !c.mine {
+		c.world, c.mine = m.Clone(c.world), true
+	}
+	c.text = nil
+	return c.world
+}
+
+// clone returns a copy, which shares the world.
 func (m *Model[W, S, A]) clone(c *config[W, S, A]) *config[W, S, A] {
 	n := *c
-	n.world = m.Clone(c.world)
+	n.mine = false
 	for i, f := range c.flights {
 		if f != nil {
 			g := *f

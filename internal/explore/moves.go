@@ -2,7 +2,6 @@ package explore
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -48,7 +47,7 @@ func (m *Model[W, S, A]) edges(c *config[W, S, A]) []edge[W, S, A] {
 			if mv.Sure {
 				k = sure
 			}
-			add(mv.Name, k, func(c *config[W, S, A]) { mv.Do(c.world); c.dirty, c.quiet = true, 0 })
+			add(mv.Name, k, func(c *config[W, S, A]) { mv.Do(m.own(c)); c.dirty, c.quiet = true, 0 })
 		}
 	}
 	if c.idle() && !c.dirty {
@@ -58,7 +57,7 @@ func (m *Model[W, S, A]) edges(c *config[W, S, A]) []edge[W, S, A] {
 				c.now = next
 				c.dirty = true
 				if m.Tick != nil {
-					m.Tick(c.world, c.now)
+					m.Tick(m.own(c), c.now)
 				}
 			})
 		}
@@ -109,7 +108,7 @@ func (m *Model[W, S, A]) flightEdges(c *config[W, S, A], i int, who string, add 
 			c.flights[i] = nil
 			c.dirty = true
 			if m.Forget != nil {
-				m.Forget(c.world)
+				m.Forget(m.own(c))
 			}
 		})
 	}
@@ -127,7 +126,10 @@ func (m *Model[W, S, A]) look(c *config[W, S, A], i int) {
 		c.spoiled, c.last = &Broken{d.Broken}, &d
 		return
 	}
-	c.flights[i] = &flight[S, A]{Read: c.saved, Decision: &d}
+	if c.flights[i], err = newFlight(c.saved, &d); err != nil {
+		c.spoiled = err
+		return
+	}
 	if i == 0 {
 		c.dirty = false
 	}
@@ -145,12 +147,7 @@ func (m *Model[W, S, A]) save(c *config[W, S, A], i int) {
 		c.dirty = true
 		return
 	}
-	saved, err := json.Marshal(f.Decision.State)
-	if err != nil {
-		c.spoiled = fmt.Errorf("the state cannot be written: %w", err)
-		return
-	}
-	c.saved, f.Saved, c.last = saved, true, f.Decision
+	c.saved, f.Saved, c.last = f.State, true, f.Decision
 	c.blocked = m.told(c.world, f.Decision.Blocked)
 	if i == 0 {
 		c.wake = f.Decision.Wake
@@ -172,7 +169,7 @@ func (m *Model[W, S, A]) apply(c *config[W, S, A], i int, answer error, effect b
 	f.Done++
 	err := errors.New("it failed")
 	if effect {
-		err = m.Apply(c.world, a, c.now)
+		err = m.Apply(m.own(c), a, c.now)
 		var broken *Broken
 		if errors.As(err, &broken) {
 			c.spoiled = broken
@@ -183,7 +180,7 @@ func (m *Model[W, S, A]) apply(c *config[W, S, A], i int, answer error, effect b
 		}
 	}
 	if m.Answer != nil {
-		m.Answer(c.world, a, err, c.now.Add(c.offset))
+		m.Answer(m.own(c), a, err, c.now.Add(c.offset))
 	}
 	c.dirty, c.quiet = true, 0
 	m.land(c, i)

@@ -128,6 +128,9 @@ func (x *search[W, S, A]) expand(c *config[W, S, A], at int32) error {
 	if len(edges) > 255 {
 		return fmt.Errorf("%s: there are %d moves from one state, and 255 can be told apart", x.m.Name, len(edges))
 	}
+	if err := c.write(); err != nil { // once for all moves that leave the world as it is
+		return err
+	}
 	for i, e := range edges {
 		n := x.m.clone(c)
 		e.do(n)
@@ -159,6 +162,7 @@ func (x *search[W, S, A]) visit(c *config[W, S, A], parent int32, move uint8) (i
 	x.seen[key] = at
 	x.nodes = append(x.nodes, node{parent, move, x.m.flagsOf(c)})
 	x.arcs = append(x.arcs, nil)
+	c.text = nil // it would fill the memory
 	x.queue = append(x.queue, c)
 	if x.nodes[at].flags&atRest != 0 {
 		x.r.Rest++
