@@ -47,6 +47,9 @@ func (b *MemBackend) Fork() *MemBackend {
 	return n
 }
 
+// DigestOf returns the digest of a revision.
+func DigestOf(r *Revision) string { return r.digest() }
+
 // MarshalJSON writes everything that is in the cluster.
 func (b *MemBackend) MarshalJSON() ([]byte, error) {
 	objects := map[string]Observed{}
