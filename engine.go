@@ -46,7 +46,8 @@ type Engine[S, W any, A Action, B Blocker] struct {
 	Backend Backend[W, A]
 
 	// Outcomes puts what the last attempts at actions came to into a world that
-	// was observed, and returns it. Nil means that Step does not want to know.
+	// was observed, and returns it. The list stays the Runner's, which hands it out
+	// until it changes. Nil means that Step does not want to know.
 	Outcomes func(world W, outcomes []Outcome) W
 
 	// MaxOutcomes is how many outcomes are remembered of an object, the latest.

@@ -21,7 +21,8 @@ type Runner[S, W any, A Action, B Blocker] struct {
 	runs    atomic.Bool // Run is under way
 
 	mu       sync.Mutex
-	outcomes map[string]outcomes // by object
+	outcomes map[string]outcomes  // by object
+	told     map[string][]Outcome // copies of them, until they change
 }
 
 // NewRunner returns a Runner of the engine. Nil options mean the zero ones. The
@@ -53,7 +54,7 @@ func NewRunner[S, W any, A Action, B Blocker](engine Engine[S, W, A, B], options
 	if o.Grace == 0 {
 		o.Grace = 30 * time.Second
 	}
-	r := &Runner[S, W, A, B]{engine: engine, options: o, queue: newQueue(&o), outcomes: make(map[string]outcomes)}
+	r := &Runner[S, W, A, B]{engine: engine, options: o, queue: newQueue(&o), outcomes: make(map[string]outcomes), told: make(map[string][]Outcome)}
 	r.batch, _ = engine.Backend.(BatchBackend[W, A])
 	return r, nil
 }
@@ -149,7 +150,11 @@ func (r *Runner[S, W, A, B]) decide(ctx context.Context, name string, call *stri
 	}
 	if f := r.engine.Outcomes; f != nil {
 		r.mu.Lock()
-		known := slices.Clone([]Outcome(r.outcomes[name]))
+		known, ok := r.told[name]
+		if list := r.outcomes[name]; !ok && len(list) > 0 {
+			known = slices.Clone([]Outcome(list))
+			r.told[name] = known
+		}
 		r.mu.Unlock()
 		world = f(world, known)
 	}
@@ -235,6 +240,7 @@ func (r *Runner[S, W, A, B]) applied(name string, action A, err error) {
 		if r.outcomes[name] = list; len(list) == 0 {
 			delete(r.outcomes, name)
 		}
+		delete(r.told, name)
 		r.mu.Unlock()
 	}
 	if f := r.options.Trace.Applied; f != nil {

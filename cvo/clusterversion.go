@@ -76,7 +76,8 @@ type Status struct {
 	ConditionalUpdates []ConditionalUpdate `json:"conditionalUpdates,omitempty"` // updates with risks
 
 	// ConditionalUpdateRisks are the risks of ConditionalUpdates, each once, by
-	// name, with what is known of them.
+	// name, with what is known of them. They and RiskNames are left out where the
+	// feature gates are known and ClusterUpdateAcceptRisks is not enabled.
 	ConditionalUpdateRisks []ConditionalUpdateRisk `json:"conditionalUpdateRisks,omitempty"`
 }
 

@@ -97,7 +97,18 @@ func (s *step) offer(out, old *Status) {
 	}
 	out.AvailableUpdates, out.ConditionalUpdates = Offers(u, s.w.Evaluations, accepts(s.w.Cluster), old, stamp(s.now))
 	out.ConditionalUpdateRisks = riskList(u, seen, s.w.Evaluations, old, stamp(s.now))
+	if s.w.Gates != nil && !slices.Contains(s.w.Gates, gateAcceptRisks) {
+		out.ConditionalUpdateRisks = nil
+		for i := range out.ConditionalUpdates {
+			out.ConditionalUpdates[i].RiskNames = nil
+		}
+	}
 }
+
+// gateAcceptRisks is the feature gate with which the definition of ClusterVersions has
+// the fields conditionalUpdateRisks and riskNames. Without it a server drops them, and
+// would be sent them in each pass.
+const gateAcceptRisks = "ClusterUpdateAcceptRisks"
 
 // Offers returns the lists of the status for the updates that a graph offers:
 // available ones, which are recommended whatever the cluster or because none of

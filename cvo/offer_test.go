@@ -228,6 +228,30 @@ func TestAcceptRisksAlone(t *testing.T) {
 	}
 }
 
+// What the definition of ClusterVersions does not have without its feature gate is not
+// written where the gates are known.
+func TestRisksWithoutTheirGate(t *testing.T) {
+	for _, c := range []struct {
+		gates []string
+		want  bool
+	}{{nil, true}, {[]string{"Other", "ClusterUpdateAcceptRisks"}, true}, {[]string{"Other"}, false}, {[]string{}, false}} {
+		s := updatedStage(t)
+		s.policy.ClusterRisks = true
+		s.restart()
+		s.backend.Show("c", func(w *cvo.World) { w.Alerts = []cvo.Alert{alert("DiskSlow", "critical", "", noon)} })
+		s.backend.gates = c.gates
+		s.backend.updates = &graph.Updates{Available: []graph.Update{{Release: graph.Release{Version: "4.18.1", Payload: "r@4.18.1"}}}}
+		s.run(time.Hour)
+		list := s.backend.Version("c").Status
+		if len(list.ConditionalUpdates) != 1 || len(list.ConditionalUpdates[0].Risks) != 1 {
+			t.Fatalf("gates %v: %+v", c.gates, list.ConditionalUpdates)
+		}
+		if got := len(list.ConditionalUpdateRisks) == 1 && len(list.ConditionalUpdates[0].RiskNames) == 1; got != c.want || !got && len(list.ConditionalUpdateRisks)+len(list.ConditionalUpdates[0].RiskNames) > 0 {
+			t.Errorf("gates %v: %v, %v", c.gates, list.ConditionalUpdateRisks, list.ConditionalUpdates[0].RiskNames)
+		}
+	}
+}
+
 // A whole story: an update is offered, an alert makes it conditional so that it
 // cannot be asked for by its version, the administrator accepts the alert's risk,
 // and the cluster goes to it; the history has what was accepted. The gate of an

@@ -2,12 +2,13 @@ package graph
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/binheap"
 )
 
 // Preference says which of two paths is better, among those with as few risks
@@ -213,12 +214,12 @@ func (s *search) measure() error {
 		s.left[i] = unreachable
 	}
 	s.left[s.target] = cost{}
-	queue := &ends{{cost{}, s.target}}
-	for queue.Len() > 0 {
+	queue := binheap.Heap[end]{Items: []end{{cost{}, s.target}}, Less: cheaper}
+	for len(queue.Items) > 0 {
 		if err := s.ended(); err != nil {
 			return err
 		}
-		at := heap.Pop(queue).(end)
+		at := queue.Pop()
 		if at.cost.compare(s.left[at.node]) > 0 {
 			continue
 		}
@@ -229,7 +230,7 @@ func (s *search) measure() error {
 			}
 			if total := at.cost.plus(price); total.compare(s.left[e.to]) < 0 {
 				s.left[e.to] = total
-				heap.Push(queue, end{total, e.to})
+				queue.Push(end{total, e.to})
 			}
 		}
 	}
@@ -251,22 +252,40 @@ func (s *search) next(from int32) []end {
 // first, then the newest.
 func (s *search) sorted(from int32) []end {
 	list := []end{}
-	for _, e := range s.g.out[from] {
-		if price, ok := s.price(from, e); ok && s.left[e.to] != unreachable {
-			list = append(list, end{price, e.to})
+	for e := range s.ends(from) {
+		list = append(list, e)
+	}
+	slices.SortFunc(list, s.nearer)
+	return list
+}
+
+// ends yields the updates from a release that lead to the target.
+func (s *search) ends(from int32) iter.Seq[end] {
+	return func(yield func(end) bool) {
+		for _, e := range s.g.out[from] {
+			if price, ok := s.price(from, e); ok && s.left[e.to] != unreachable && !yield(end{price, e.to}) {
+				return
+			}
 		}
 	}
-	slices.SortFunc(list, func(a, b end) int {
-		return cmp.Or(a.cost.plus(s.left[a.node]).compare(b.cost.plus(s.left[b.node])), s.g.newest(a.node, b.node))
-	})
-	return list
+}
+
+// nearer orders the updates from a release.
+func (s *search) nearer(a, b end) int {
+	return cmp.Or(a.cost.plus(s.left[a.node]).compare(b.cost.plus(s.left[b.node])), s.g.newest(a.node, b.node))
 }
 
 // best goes along the least costs.
 func (s *search) best(start int32) []int32 {
 	nodes := []int32{start}
 	for at := start; at != s.target; {
-		at = s.sorted(at)[0].node
+		first, any := end{}, false
+		for e := range s.ends(at) {
+			if !any || s.nearer(e, first) < 0 {
+				first, any = e, true
+			}
+		}
+		at = first.node
 		nodes = append(nodes, at)
 	}
 	return nodes
@@ -279,16 +298,16 @@ func (s *search) all(start int32) ([][]int32, error) {
 		steps = 1_000_000
 	}
 	var found [][]int32
-	queue := &partials{{at: &place{node: start}, total: s.left[start]}}
+	queue := binheap.Heap[partial]{Items: []partial{{at: &place{node: start}, total: s.left[start]}}, Less: promising}
 	count := 1
-	for n := 0; queue.Len() > 0 && len(found) < s.opts.Max; n++ {
+	for n := 0; len(queue.Items) > 0 && len(found) < s.opts.Max; n++ {
 		if n == steps {
 			return found, &PathLimitError{Steps: steps, Found: len(found)}
 		}
 		if err := s.ended(); err != nil {
 			return found, err
 		}
-		p := heap.Pop(queue).(partial)
+		p := queue.Pop()
 		if p.at.node == s.target {
 			found = append(found, p.at.path())
 			continue
@@ -298,7 +317,7 @@ func (s *search) all(start int32) ([][]int32, error) {
 				continue
 			}
 			spent := p.spent.plus(e.cost)
-			heap.Push(queue, partial{at: &place{e.node, p.at}, spent: spent, total: spent.plus(s.left[e.node]), number: count})
+			queue.Push(partial{at: &place{e.node, p.at}, spent: spent, total: spent.plus(s.left[e.node]), number: count})
 			count++
 		}
 	}
@@ -337,23 +356,9 @@ type end struct {
 	node int32
 }
 
-// ends is a heap, cheapest first.
-type ends []end
-
-func (h ends) Len() int { return len(h) }
-func (h ends) Less(i, j int) bool {
-	return cmp.Or(h[i].cost.compare(h[j].cost), cmp.Compare(h[i].node, h[j].node)) < 0
-}
-func (h ends) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-
-// Push implements heap.Interface.
-func (h *ends) Push(x any) { *h = append(*h, x.(end)) }
-
-// Pop implements heap.Interface.
-func (h *ends) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
+// cheaper orders ends.
+func cheaper(a, b end) bool {
+	return cmp.Or(a.cost.compare(b.cost), cmp.Compare(a.node, b.node)) < 0
 }
 
 // partial is the beginning of a path.
@@ -364,24 +369,8 @@ type partial struct {
 	number int  // when it was added
 }
 
-// partials is a heap, cheapest first; of equal ones the last that was added, so
+// promising orders partials, cheapest first; of equal ones the last that was added, so
 // that paths of equal cost are found one after the other, and not all at once.
-type partials []partial
-
-func (h partials) Len() int { return len(h) }
-func (h partials) Less(i, j int) bool {
-	a, b := &h[i], &h[j]
+func promising(a, b partial) bool {
 	return cmp.Or(a.total.compare(b.total), cmp.Compare(b.number, a.number)) < 0
-}
-func (h partials) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-
-// Push implements heap.Interface.
-func (h *partials) Push(x any) { *h = append(*h, x.(partial)) }
-
-// Pop implements heap.Interface.
-func (h *partials) Pop() any {
-	last := (*h)[len(*h)-1]
-	(*h)[len(*h)-1] = partial{}
-	*h = (*h)[:len(*h)-1]
-	return last
 }

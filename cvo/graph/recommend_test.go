@@ -168,7 +168,7 @@ func TestEvaluate(t *testing.T) {
 	clock.Set(noon.Add(2 * time.Hour))
 	by.fail = true
 	e, wake = e.Evaluate(ctx, by, updateWith("a"), clock, policy)
-	if len(by.asked) != 4 || !wake.IsZero() || e.Recommend(updateWith("a")[0], nil).Reason != graph.ReasonEvaluation {
+	if len(by.asked) != 4 || !wake.Equal(noon.Add(2*time.Hour+time.Minute)) || e.Recommend(updateWith("a")[0], nil).Reason != graph.ReasonEvaluation {
 		t.Fatalf("asked %v, wake %v", by.asked, wake)
 	}
 	clock.Set(noon.Add(2*time.Hour + time.Minute))

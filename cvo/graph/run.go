@@ -39,5 +39,12 @@ func (e Evaluations) Evaluate(ctx context.Context, by Evaluator, updates []Updat
 	for i, rule := range due {
 		next = next.With(rule, answers[i].match, answers[i].err, now)
 	}
+	if len(due) == 0 {
+		return next, wake
+	}
+	_, more, wake := next.Due(updates, now, policy) // what was evaluated is due again some day
+	if len(more) > 0 {
+		wake = now
+	}
 	return next, wake
 }

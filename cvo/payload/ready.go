@@ -3,6 +3,8 @@ package payload
 import (
 	"slices"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/binheap"
 )
 
 // RunOptions say how a graph is gone through. The zero value is useful.
@@ -28,10 +30,10 @@ type RunOptions struct {
 type Run struct {
 	graph   *Graph
 	workers int
-	tails   []time.Duration // by task: the longest way from its beginning to the end; nil for the order of nodes
-	nodes   []progress      // by node
-	of      []int32         // by task: its node
-	ready   heap[int32]     // nodes whose next task may begin
+	tails   []time.Duration     // by task: the longest way from its beginning to the end; nil for the order of nodes
+	nodes   []progress          // by node
+	of      []int32             // by task: its node
+	ready   binheap.Heap[int32] // nodes whose next task may begin
 	running int
 	left    int // tasks that are not done
 }
@@ -61,7 +63,7 @@ func (g *Graph) Start(opts *RunOptions) *Run {
 		graph: g, workers: opts.Workers, nodes: make([]progress, len(g.Nodes)), of: make([]int32, len(g.Tasks)),
 		left: len(g.Tasks),
 	}
-	r.ready = heap[int32]{make([]int32, 0, len(g.Nodes)), r.before}
+	r.ready = binheap.Heap[int32]{Items: make([]int32, 0, len(g.Nodes)), Less: r.before}
 	if r.workers <= 0 {
 		r.workers = len(g.Tasks)
 	}
@@ -98,7 +100,7 @@ func (r *Run) enter(i int) {
 		return
 	}
 	if int(p.next) < n.First+n.Count {
-		r.ready.push(int32(i))
+		r.ready.Push(int32(i))
 		return
 	}
 	p.state = nodeDone
@@ -113,10 +115,10 @@ func (r *Run) enter(i int) {
 // Next returns the task to begin now, by its index in the graph. It returns
 // false when none is ready, or as many are under way as may be.
 func (r *Run) Next() (task int, ok bool) {
-	if len(r.ready.items) == 0 || r.running >= r.workers {
+	if len(r.ready.Items) == 0 || r.running >= r.workers {
 		return 0, false
 	}
-	i := r.ready.pop()
+	i := r.ready.Pop()
 	r.nodes[i].state = nodeRuns
 	r.running++
 	return int(r.nodes[i].next), true
@@ -167,7 +169,7 @@ func (r *Run) Running() int { return r.running }
 func (r *Run) Left() int { return r.left }
 
 // Over reports whether nothing is under way and nothing can begin.
-func (r *Run) Over() bool { return r.running == 0 && len(r.ready.items) == 0 }
+func (r *Run) Over() bool { return r.running == 0 && len(r.ready.Items) == 0 }
 
 // Incomplete returns the nodes that are not done, ascending. Nodes without
 // tasks are left out.

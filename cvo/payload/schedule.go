@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/binheap"
 )
 
 // Slot is when one task is carried out.
@@ -71,22 +73,22 @@ func (g *Graph) Schedule(durations []time.Duration, workers int) *Schedule {
 // list carries out a run in virtual time.
 func list(r *Run, durations []time.Duration, workers int) []Slot {
 	slots := make([]Slot, 0, r.left)
-	under := heap[int]{less: func(a, b int) bool { return slots[a].End < slots[b].End }}
-	idle := heap[int]{less: func(a, b int) bool { return a < b }}
+	under := binheap.Heap[int]{Less: func(a, b int) bool { return slots[a].End < slots[b].End }}
+	idle := binheap.Heap[int]{Less: func(a, b int) bool { return a < b }}
 	for w := range workers {
-		idle.push(w)
+		idle.Push(w)
 	}
 	for now := time.Duration(0); ; {
 		for task, ok := r.Next(); ok; task, ok = r.Next() {
-			slots = append(slots, Slot{Task: task, Worker: idle.pop(), Start: now, End: now + durations[task]})
-			under.push(len(slots) - 1)
+			slots = append(slots, Slot{Task: task, Worker: idle.Pop(), Start: now, End: now + durations[task]})
+			under.Push(len(slots) - 1)
 		}
-		if len(under.items) == 0 {
+		if len(under.Items) == 0 {
 			break
 		}
-		for now = slots[under.items[0]].End; len(under.items) > 0 && slots[under.items[0]].End == now; {
-			slot := slots[under.pop()]
-			idle.push(slot.Worker)
+		for now = slots[under.Items[0]].End; len(under.Items) > 0 && slots[under.Items[0]].End == now; {
+			slot := slots[under.Pop()]
+			idle.Push(slot.Worker)
 			r.Done(slot.Task)
 		}
 	}

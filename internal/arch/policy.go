@@ -37,6 +37,7 @@ var lattice = map[string][]string{
 	"internal/archive":   {"."},
 	"internal/arch":      {},
 	"internal/golden":    {},
+	"internal/binheap":   {},
 	"internal/long":      {},
 	"internal/mutate":    {"."},
 	"internal/words":     {},
@@ -109,8 +110,8 @@ var lattice = map[string][]string{
 	"taints/eviction": {".", "internal/cluster", "internal/durations", "internal/object", "taints", "internal/words"},
 	"taints/fleet":    {".", "internal/decimal", "taints"},
 	"taints/whatif":   {".", "internal/durations", "internal/words", "internal/object", "internal/placement", "taints", "taints/eviction"},
-	"cvo/graph":       {".", "internal/diagram", "internal/doc", "internal/words", "internal/object", "internal/semverx"},
-	"cvo/payload":     {".", "internal/diagram", "internal/doc", "internal/words", "internal/object", "internal/semverx"},
+	"cvo/graph":       {".", "internal/diagram", "internal/doc", "internal/binheap", "internal/words", "internal/object", "internal/semverx"},
+	"cvo/payload":     {".", "internal/diagram", "internal/doc", "internal/binheap", "internal/words", "internal/object", "internal/semverx"},
 	"cvo/rollout":     {".", "internal/cluster", "internal/durations", "internal/object", "internal/words", "lifecycle/drain"},
 	"lifecycle/fleet": {".", "internal/durations", "internal/object", "lifecycle", "lifecycle/drain", "internal/words"},
 	"lifecycle/quorum": {
