@@ -216,7 +216,7 @@ func (w *world) nextRelease(x spot, target int, take func(spot, price)) {
 			take(y, price{})
 		}
 		quorum := !control || w.Sick == 0 || w.Sick == 1 && x.replaced[0]
-		if !x.paused[i] && x.at[i] != x.release && quorum && (!p.Budget || x.budget[i]) && (!p.NoRoom || x.room[i]) {
+		if !x.paused[i] && x.at[i] != x.release && quorum && !p.Cordoned && (!p.Budget || x.budget[i]) && (!p.NoRoom || x.room[i]) {
 			y := x
 			y.at[i] = x.release
 			take(y, price{restarts: p.Nodes})

@@ -204,6 +204,8 @@ func (q *question) changePods(what string, arg func(int) string, rest func(int) 
 		b.Spec.MinAvailable, b.Spec.Selector = &fairlead.IntOrString{Int: n}, &fairlead.LabelSelector{MatchLabels: map[string]string{"app": arg(2)}}
 		s.Budgets = append(s.Budgets, b)
 		return err
+	case "cordon":
+		each(s.Nodes, func(n *fairlead.Node) { n.Spec.Unschedulable = n.Spec.Unschedulable || n.Name == arg(1) })
 	case "degraded":
 		for i := range s.Nodes {
 			if n := &s.Nodes[i]; n.Name == arg(1) {

@@ -43,6 +43,9 @@ func TestNothingIsLeftOut(t *testing.T) {
 				n.Status.Allocatable = map[string]string{"cpu": "99", "memory": "99Gi", "pods": "99"}
 			})
 		},
+		"cordoned nodes": func(s *plan.Situation, _ *plan.Goal, _ *plan.Policy) {
+			each(s.Nodes, func(n *fairlead.Node) { n.Spec.Unschedulable = false })
+		},
 		"members": func(s *plan.Situation, _ *plan.Goal, _ *plan.Policy) { s.Members = []plan.Member{} },
 		"what operators support": func(s *plan.Situation, _ *plan.Goal, _ *plan.Policy) {
 			versions(s, func(v *plan.OperatorVersion) { v.MaxOpenShift = "" })

@@ -23,15 +23,17 @@ import (
 // before it are done:
 //
 //  1. what people have to do, and what does no harm early, comes first: members of
-//     etcd, budgets, room; then nodes that go out of service;
+//     etcd, budgets, room;
 //  2. at each release the control plane restarts first and then the other pools by
 //     name; then operators move, clients use other APIs, gates are acknowledged, and
 //     pools are paused;
-//  3. then the cluster moves.
+//  3. then the cluster moves;
+//  4. at last nodes go out of service: one that is cordoned counts as down while its
+//     pool restarts.
 //
 // Where there is no plan the error is a [*NoPlanError]. It is a
 // [fairlead.FieldErrors] for a bad policy or goal, that of the context, a
-// [*LimitError], or a [*solver.IncompleteError] when a bound was met. Nil goal and policy are the
+// [*fairlead.InputLimitError], or a [*solver.IncompleteError] when a bound was met. Nil goal and policy are the
 // zero ones. Equal questions have equal answers.
 //
 // Cost: drains are planned and room is looked for pool by pool; the encoding is

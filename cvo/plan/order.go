@@ -12,12 +12,14 @@ import (
 // step what there is to say. The facts are of steps that fit into no window.
 func (m *model) order(parts []*part) (*Plan, []*fact) {
 	p := &Plan{From: m.start, To: m.target}
-	var early, moves, rest []choice
+	var early, moves, rest, last []choice
 	for _, x := range parts {
 		for _, c := range x.chosen {
 			switch c.kind {
-			case ReplaceMember, FixBudget, FreeRoom, OutOfService:
+			case ReplaceMember, FixBudget, FreeRoom:
 				early = append(early, c)
+			case OutOfService:
+				last = append(last, c)
 			case MoveCluster:
 				moves = append(moves, c)
 			default:
@@ -26,7 +28,7 @@ func (m *model) order(parts []*part) (*Plan, []*fact) {
 		}
 		p.Cost.Unknown += x.cost[0]
 	}
-	before := []Kind{ReplaceMember, FixBudget, FreeRoom, OutOfService}
+	before := []Kind{ReplaceMember, FixBudget, FreeRoom}
 	slices.SortFunc(early, func(a, b choice) int {
 		return cmp.Or(cmp.Compare(slices.Index(before, a.kind), slices.Index(before, b.kind)), strings.Compare(a.subject, b.subject))
 	})
@@ -43,8 +45,11 @@ func (m *model) order(parts []*part) (*Plan, []*fact) {
 		w.add(c)
 		w.release = c.to
 		stage := m.releases[c.release].stage
-		last := i+1 == len(moves) || m.releases[moves[i+1].release].stage > stage
-		w.stay(rest, stage, last)
+		w.stay(rest, stage, i+1 == len(moves) || m.releases[moves[i+1].release].stage > stage)
+	}
+	slices.SortFunc(last, func(a, b choice) int { return strings.Compare(a.subject, b.subject) })
+	for _, c := range last { // a node that is cordoned counts as down while its pool restarts
+		w.add(c)
 	}
 	p.Cost.Steps = len(p.Steps)
 	w.times()

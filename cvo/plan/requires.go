@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/semverx"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -191,22 +192,11 @@ func (m *model) tooMany() error {
 				}
 			}
 			if pairs+triples > maxTimes {
-				return &LimitError{What: fmt.Sprintf("versions of %s that require something of each other", words.Count(len(group), "operator", "operators")), Max: maxTimes}
+				return &fairlead.InputLimitError{What: fmt.Sprintf("constraints on %s that require something of each other", words.Count(len(group), "operator", "operators")), Max: maxTimes}
 			}
 		}
 	}
 	return nil
-}
-
-// LimitError says that a question is greater than can be weighed.
-type LimitError struct {
-	What string // what there is too much of
-	Max  int    // how many constraints it may make
-}
-
-// Error says what there is too much of, and the way out.
-func (e *LimitError) Error() string {
-	return fmt.Sprintf("the plan has too many %s: they make more than %d constraints; leave out versions that do not matter", e.What, e.Max)
 }
 
 // untie tells, of hops of one install plan, an order in which they can be taken one by

@@ -8,6 +8,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
@@ -24,7 +25,7 @@ func (m *model) readNodes() (bad []*fact) {
 			members[p.Name] = append(members[p.Name], n.Name)
 		}
 	}
-	d := &drains{m: m, index: map[string]int{}}
+	d := &drains{m: m, index: map[string]int{}, nodes: back(s.Nodes)}
 	for _, name := range m.Goal.Nodes {
 		if s.Nodes != nil && !known[name] {
 			bad = append(bad, &fact{text: fmt.Sprintf("the node %s, which is to be out of service, does not exist", name)})
@@ -60,6 +61,7 @@ func (m *model) readNodes() (bad []*fact) {
 		x.size = size
 		x.need, x.broken, x.rounds = d.look(x.nodes, size)
 		x.broken = append(x.broken, m.failing(p, x.nodes)...)
+		x.broken = append(x.broken, m.held(p, x.nodes, size)...)
 		m.pools = append(m.pools, x)
 	}
 	return bad
@@ -79,11 +81,52 @@ func (m *model) failing(p *cvo.Pool, nodes []string) (facts []*fact) {
 	return facts
 }
 
+// held tells of nodes that somebody has cordoned: they count as down, and where as many
+// are down as may be, none of the pool's nodes restarts.
+func (m *model) held(p *cvo.Pool, nodes []string, size int) []*fact {
+	var down []int
+	var names []string
+	for i := range m.Situation.Nodes {
+		n := &m.Situation.Nodes[i]
+		if slices.Contains(nodes, n.Name) && n.Spec.Unschedulable && resting(n) {
+			down, names = append(down, i), append(names, n.Name)
+		}
+	}
+	if len(down) == 0 || len(down) < size {
+		return nil
+	}
+	return []*fact{m.once(fmt.Sprintf("of pool %s %s down at a time, and %s cordoned: no node of it restarts", p.Name, words.Count(size, "node may be", "nodes may be"), words.List(names, "and", 3)+" "+words.Plural(len(names), "is", "are")),
+		fix{"uncordon " + words.List(names[:len(names)-size+1], "and", 3), func(in *input) {
+			for _, i := range down[:len(down)-size+1] {
+				in.Situation.Nodes[i].Spec.Unschedulable = false
+			}
+		}, costWork})}
+}
+
+// resting reports whether nobody is about to update a node, or to uncordon it again.
+func resting(n *fairlead.Node) bool {
+	a := n.Annotations
+	return (a[rollout.AnnotationCurrent] == "" || rollout.Done(n)) && !strings.HasPrefix(a[rollout.AnnotationDesiredDrain], "drain-")
+}
+
+// back returns nodes as they are when those that restart at present have come back.
+func back(nodes []fairlead.Node) []fairlead.Node {
+	list := slices.Clone(nodes)
+	for i := range list {
+		if n := &list[i]; n.Spec.Unschedulable && !resting(n) {
+			n.Spec.Unschedulable = false
+			n.Spec.Taints = slices.DeleteFunc(slices.Clone(n.Spec.Taints), func(t fairlead.Taint) bool { return t.Key == "node.kubernetes.io/unschedulable" })
+		}
+	}
+	return list
+}
+
 // drains finds what stands in the way of drains, by the code that drains.
 type drains struct {
 	m     *model
 	index map[string]int // of budgets in the model, by name
-	cares *bool          // whether some pod cares which others are near; nil while nobody has asked
+	nodes []fairlead.Node
+	cares *bool // whether some pod cares which others are near; nil while nobody has asked
 }
 
 // plain reports whether no pod asks for others, or to be apart from them.
@@ -99,7 +142,7 @@ func (d *drains) plain() bool {
 
 func (d *drains) request(nodes []string, atOnce int) *drain.PlanRequest {
 	s := d.m.Situation
-	return &drain.PlanRequest{Nodes: s.Nodes, Drain: nodes, AtOnce: atOnce, Pods: s.Pods, Budgets: s.Budgets, Replicas: s.Replicas}
+	return &drain.PlanRequest{Nodes: d.nodes, Drain: nodes, AtOnce: atOnce, Pods: s.Pods, Budgets: s.Budgets, Replicas: s.Replicas}
 }
 
 // look returns what must be done before nodes go, so many at a time, what forbids

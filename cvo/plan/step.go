@@ -158,11 +158,12 @@ func (s *stepper) fresh(parts []*part, m *model) PlanStep {
 }
 
 // left returns the steps that are still to be done. Pools are paused and unpaused in
-// turn, so that of those only the next one can be seen to be done.
+// turn, so that of those only the next one can be seen to be done; so are nodes out of
+// service, for a node is empty when it restarts, too.
 func (m *model) left(steps []PlanStep) (left []PlanStep) {
 	for i := range steps {
 		x := &steps[i]
-		if len(left) > 0 && (x.Kind == Pause || x.Kind == Unpause) || !m.done(x) {
+		if len(left) > 0 && (x.Kind == Pause || x.Kind == Unpause || x.Kind == OutOfService) || !m.done(x) {
 			left = append(left, *x)
 		}
 	}
@@ -212,7 +213,7 @@ func empty(s *Situation, node string, policy *drain.Policy) bool {
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Name == node {
 			plan, err := drain.NewPlan(&drain.PlanRequest{Nodes: s.Nodes, Drain: []string{node}, Pods: s.Pods, Budgets: s.Budgets, Replicas: s.Replicas}, s.At, policy)
-			return err == nil && n.Spec.Unschedulable && plan.Evicted == 0 && plan.Stuck == 0
+			return err == nil && n.Spec.Unschedulable && resting(n) && plan.Evicted == 0 && plan.Stuck == 0
 		}
 	}
 	return true

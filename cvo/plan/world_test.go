@@ -41,6 +41,7 @@ type worldPool struct {
 	Paused         bool
 	At             int // release that its nodes run; -1 for one before all
 	Budget, NoRoom bool
+	Cordoned       bool // its first node is
 }
 
 type worldOperator struct {
@@ -116,6 +117,7 @@ func draw(r *rand.Rand) *world {
 			if r.IntN(4) == 0 {
 				p.At = -1
 			}
+			p.Cordoned = r.IntN(12) == 0
 		}
 		w.Pools = append(w.Pools, p)
 	}
@@ -328,6 +330,7 @@ func (w *world) poolObjects(s *plan.Situation, p worldPool) {
 		n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: fmt.Sprintf("%s-%d", p.Name, k), UID: fmt.Sprintf("%s-%d", p.Name, k), Labels: map[string]string{"pool": p.Name}}}
 		n.Status.Allocatable = map[string]string{"cpu": "4", "memory": "16Gi", "pods": "100"}
 		n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: fairlead.ConditionTrue}}
+		n.Spec.Unschedulable = p.Cordoned && k == 0
 		if p.NoRoom && k == 0 {
 			n.Status.Allocatable["cpu"] = "10"
 			add("big-"+p.Name, n.Name, "9", map[string]string{"app": "big"})

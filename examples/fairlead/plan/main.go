@@ -14,19 +14,24 @@ import (
 func Command() *args.Command {
 	return &args.Command{
 		Name:  "plan",
-		Usage: "FILE|DIR " + situation.Usage + " [-o text|json]",
+		Usage: "FILE|DIR " + situation.Usage + " [-play] [-faults SEED] [-o text|json|mermaid]",
 		About: "tell what is done to a whole cluster to take it to a release, proven best, or what stands in the way",
 		Help: `FILE is what ` + situation.DumpCommand + ` prints;
 DIR is a directory of such files. FILE may be - for standard input. A kind that is not in it counts as one that nobody has
 looked at, unless -none says that there are none: the steps that rest on it say so.
 ` + situation.Help + `
-exit status: 0 there is a plan, 1 there is none, 2 bad input`,
+  -play                  carry the plan out on a cluster in memory, by the engines themselves, and tell what came about,
+                         beside what was planned, and which workloads had fewer pods ready; -o mermaid draws that
+  -faults SEED           with -play: calls fail, processes die and states get lost, as the number draws it
+exit status: 0 there is a plan (and it was played to its end), 1 there is none, 2 bad input`,
 		Run: run,
 	}
 }
 
 func run(c *args.Call) error {
-	form := c.Choice("o", "text", "json")
+	form := c.Choice("o", "text", "json", "mermaid")
+	play := c.Flags.Bool("play", false, "")
+	faults := c.Flags.Uint64("faults", 0, "")
 	flags := situation.Declare(c)
 	if err := c.Parse(1, 1); err != nil {
 		return err
@@ -45,29 +50,58 @@ func run(c *args.Call) error {
 	if s.Cluster == nil {
 		return fmt.Errorf("%s: it holds no ClusterVersion; print one with: %s", c.Args[0], situation.DumpCommand)
 	}
-	return answer(c, &s.Situation, goal, policy, *form == "json")
-}
-
-// answer prints the plan, or why there is none.
-func answer(c *args.Call, s *plan.Situation, goal *plan.Goal, policy *plan.Policy, asJSON bool) error {
-	p, err := plan.Make(c.Context, s, goal, policy)
+	if !*play && (*faults > 0 || *form == "mermaid") {
+		return &args.UsageError{Text: "-faults and -o mermaid are about a plan that is played: say -play"}
+	}
+	p, err := plan.Make(c.Context, &s.Situation, goal, policy)
 	if no, ok := err.(*plan.NoPlanError); ok {
-		if asJSON {
-			err = c.JSON(no)
-		} else {
-			_, err = fmt.Fprintln(c.Stdout, no)
-		}
-		if err == nil {
-			err = args.ErrFindings
-		}
-		return err
+		return refuse(c, no, *form == "json")
 	}
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if *play {
+		return playOut(c, &s.Situation, goal, policy, p, &plan.PlayOptions{Faults: *faults > 0, Seed: *faults}, *form)
+	}
+	if *form == "json" {
 		return c.JSON(p)
 	}
 	_, err = fmt.Fprint(c.Stdout, p)
+	return err
+}
+
+// refuse prints why there is no plan.
+func refuse(c *args.Call, no *plan.NoPlanError, asJSON bool) (err error) {
+	if asJSON {
+		err = c.JSON(no)
+	} else {
+		_, err = fmt.Fprintln(c.Stdout, no)
+	}
+	if err != nil {
+		return err
+	}
+	return args.ErrFindings
+}
+
+// playOut plays a plan, and prints what came about.
+func playOut(c *args.Call, s *plan.Situation, goal *plan.Goal, policy *plan.Policy, p *plan.Plan, opts *plan.PlayOptions, form string) error {
+	played, err := plan.Play(c.Context, s, goal, policy, p, opts)
+	if err != nil {
+		return err
+	}
+	switch form {
+	case "json":
+		err = c.JSON(struct {
+			Plan   *plan.Plan   `json:"plan"`
+			Played *plan.Played `json:"played"`
+		}{p, played})
+	case "mermaid":
+		err = played.WriteMermaid(c.Stdout)
+	default:
+		_, err = fmt.Fprintf(c.Stdout, "%v\n%v", p, played)
+	}
+	if err == nil && !played.Done {
+		err = args.ErrFindings
+	}
 	return err
 }

@@ -1,0 +1,136 @@
+package plan
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/diagram"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// Played is what came about when a plan was played; see Play.
+type Played struct {
+	Began   time.Time     `json:"began"`             // when the first step might have begun
+	Ended   time.Time     `json:"ended"`             // when nothing was left to do, or it was given up
+	Planned time.Duration `json:"planned"`           // from Began until the end, as planned
+	Done    bool          `json:"done"`              // whether the goal was reached
+	Stuck   string        `json:"stuck,omitempty"`   // why not
+	Replans int           `json:"replans,omitempty"` // how often another plan was made on the way
+	Faults  int           `json:"faults,omitempty"`  // calls that failed, were lost or told something old
+	// Steps are in the order in which they were over; those that were planned and never
+	// taken are last.
+	Steps []PlayedStep `json:"steps"`
+	// Restarts are of nodes, by when they began.
+	Restarts []PlayedRestart `json:"restarts,omitempty"`
+	// Disruptions are of workloads that had fewer pods ready than before, by namespace
+	// and name.
+	Disruptions []Disruption `json:"disruptions,omitempty"`
+}
+
+// PlayedStep is one step as it was planned, and as it came about. Zero times are of steps
+// that were not planned, or not taken.
+type PlayedStep struct {
+	Step         PlanStep  `json:"step"`                  // as it was planned
+	PlannedBegin time.Time `json:"plannedBegin,omitzero"` // as planned
+	PlannedEnd   time.Time `json:"plannedEnd,omitzero"`   // likewise
+	Began        time.Time `json:"began,omitzero"`        // when it was the next one
+	Ended        time.Time `json:"ended,omitzero"`        // when it was seen to be done
+}
+
+// PlayedRestart is a node that was taken out of service and came back.
+type PlayedRestart struct {
+	Node  string    `json:"node"`           // its name
+	From  time.Time `json:"from"`           // when it was cordoned
+	Until time.Time `json:"until,omitzero"` // when it took pods again; zero: it stays away
+}
+
+// Disruption is what became of the pods of a workload.
+type Disruption struct {
+	Namespace string        `json:"namespace,omitempty"` // of the workload
+	Workload  string        `json:"workload"`            // its kind and name
+	Wanted    int           `json:"wanted"`              // pods that were ready at first
+	Least     int           `json:"least"`               // the fewest that were ready at a time
+	Short     time.Duration `json:"short"`               // how long there were fewer than wanted
+	Longest   time.Duration `json:"longest"`             // how long at a stretch
+	None      time.Duration `json:"none,omitempty"`      // how long none was ready
+	Times     int           `json:"times"`               // how often
+}
+
+// Took is how long it took.
+func (p *Played) Took() time.Duration { return p.Ended.Sub(p.Began) }
+
+// String tells what came about, beside what was planned.
+func (p *Played) String() string {
+	var b strings.Builder
+	if p.Done {
+		fmt.Fprintf(&b, "played to its end: planned %s, took %s", short(p.Planned), short(p.Took()))
+	} else {
+		fmt.Fprintf(&b, "played for %s, and not to its end: %s", short(p.Took()), p.Stuck)
+	}
+	if p.Faults > 0 {
+		fmt.Fprintf(&b, "; %s, planned again %s", words.Count(p.Faults, "fault", "faults"), words.Count(p.Replans, "time", "times"))
+	}
+	b.WriteString("\n   planned     came about\n")
+	span := func(from, until time.Time) string {
+		if from.IsZero() || until.IsZero() {
+			return "-          "
+		}
+		return fmt.Sprintf("%s %s", clock(from.Sub(p.Began)), clock(until.Sub(p.Began)))
+	}
+	for _, s := range p.Steps {
+		fmt.Fprintf(&b, "   %-11s %-11s  %s\n", span(s.PlannedBegin, s.PlannedEnd), span(s.Began, s.Ended), s.Step)
+	}
+	if len(p.Disruptions) == 0 {
+		b.WriteString("no workload had fewer pods ready than before\n")
+	}
+	for _, d := range p.Disruptions {
+		fmt.Fprintf(&b, "%s/%s: at least %d of %d ready; fewer than %d %s, for %s together, %s at a stretch", d.Namespace, d.Workload, d.Least, d.Wanted, d.Wanted,
+			words.Count(d.Times, "time", "times"), d.Short, d.Longest)
+		if d.None > 0 {
+			fmt.Fprintf(&b, "; none for %s", d.None)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// clock writes hours and minutes.
+func clock(d time.Duration) string {
+	d = d.Round(time.Minute)
+	return fmt.Sprintf("%02d:%02d", int(d/time.Hour), int(d%time.Hour/time.Minute))
+}
+
+// WriteMermaid writes a Mermaid Gantt chart: each step as it was planned and as it came
+// about, and the nodes that restarted.
+func (p *Played) WriteMermaid(w io.Writer) error {
+	g := &diagram.Gantt{Title: "planned, and what came about"}
+	bar := func(from, until time.Time, label string, marked bool) diagram.Bar {
+		if until.IsZero() {
+			until = p.Ended
+		}
+		return diagram.Bar{Start: from.Sub(p.Began), End: until.Sub(p.Began), Label: label, Text: label, Marked: marked}
+	}
+	for _, s := range p.Steps {
+		row := diagram.Row{Label: s.Step.String()}
+		if !s.PlannedBegin.IsZero() {
+			row.Bars = append(row.Bars, bar(s.PlannedBegin, s.PlannedEnd, "planned", false))
+		}
+		if !s.Began.IsZero() {
+			row.Bars = append(row.Bars, bar(s.Began, s.Ended, "came about", true))
+		}
+		g.Rows = append(g.Rows, row)
+	}
+	nodes := map[string]int{}
+	for _, r := range p.Restarts {
+		i, there := nodes[r.Node]
+		if !there {
+			i = len(g.Rows)
+			nodes[r.Node] = i
+			g.Rows = append(g.Rows, diagram.Row{Label: "node " + r.Node})
+		}
+		g.Rows[i].Bars = append(g.Rows[i].Bars, bar(r.From, r.Until, "out of service", true))
+	}
+	return g.WriteMermaid(w, p.Began)
+}

@@ -1,0 +1,312 @@
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/internal/cluster"
+)
+
+// PlayOptions are how a plan is played. Nil means the zero ones.
+type PlayOptions struct {
+	// Payload returns the payload of a release. Nil, and nil of it, mean one whose
+	// operators together take as long as the plan says.
+	Payload func(release string) *payload.Payload
+	// Faults has calls fail, get lost and tell something old, processes die before they
+	// save, and states get lost, as Seed draws it.
+	Faults bool
+	Seed   uint64 // see Faults
+	// Limit is after how long the play is given up. Zero means three times what the plan
+	// takes, windows included, and a day.
+	Limit time.Duration
+}
+
+// Play carries a plan out on a cluster in memory, from the situation as it is: cvo takes
+// the cluster to releases, cvo/rollout takes nodes through their pools, lifecycle/drain
+// empties them, controllers and a scheduler put pods elsewhere, and [Step] asks for one
+// thing after the other. Each decides as it would on a cluster.
+//
+//  1. Reboots take what the policy's estimates say, and so does what people do, and an
+//     install plan; a node that people add is like one of its pool.
+//  2. What nobody has looked at turns out well, and a risk of which nobody knows whether it
+//     applies does no harm.
+//  3. A plan that cannot be carried out is a result, and no error: Played.Stuck says why.
+//
+// The error is that of the context, or says what of the situation a cluster cannot be made
+// of. The situation is not changed. Equal questions have equal answers.
+func Play(ctx context.Context, s *Situation, goal *Goal, policy *Policy, p *Plan, opts *PlayOptions) (*Played, error) {
+	if opts == nil {
+		opts = &PlayOptions{}
+	}
+	in := &input{s, goal, policy}
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	y, err := newPlayer(ctx, in, p, opts)
+	if err != nil {
+		return nil, err
+	}
+	limit := cmp.Or(opts.Limit, 3*max(p.Takes, y.out.Planned)+24*time.Hour)
+	for y.clock.Now().Sub(y.out.Began) < limit {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		over, err := y.round(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if over {
+			return y.result(), nil
+		}
+		y.pass()
+	}
+	y.out.Stuck = fmt.Sprintf("it is given up after %s", short(limit))
+	if len(y.saved.Steps) > 0 {
+		y.out.Stuck += "; the next step is to " + y.saved.Steps[0].String()
+	}
+	return y.result(), nil
+}
+
+// round lets all act once. It reports whether the play is over.
+func (y *player) round(ctx context.Context) (over bool, err error) {
+	y.duties()
+	if err := y.release(ctx); err != nil {
+		return false, err
+	}
+	for _, p := range y.pools.List() {
+		if err := y.rollout(ctx, p.Name); err != nil {
+			return false, err
+		}
+	}
+	for _, node := range y.input.Goal.Nodes {
+		_, _ = y.drains.Reconcile(ctx, node) // what fails is tried again
+	}
+	y.look()
+	return y.plan(ctx)
+}
+
+// plan lets the plan's engine act, where something has changed or time has come.
+func (y *player) plan(ctx context.Context) (over bool, err error) {
+	now := y.clock.Now()
+	if y.fault(60) {
+		y.saved, y.seen = State{}, "" // it begins again
+	}
+	if seen := y.signature(); seen == y.seen && now.Before(y.wake) {
+		return false, nil
+	} else {
+		y.seen = seen
+	}
+	w, err := y.asked.Observe(ctx, "version")
+	if err != nil {
+		y.seen = ""
+		return false, nil // it is looked again
+	}
+	d := Step(y.saved, w, now, y.policy)
+	y.wake = now.Add(10 * time.Minute)
+	if !d.Wake.IsZero() && d.Wake.Before(y.wake) {
+		y.wake = d.Wake
+	}
+	if y.fault(40) {
+		y.seen = ""
+		return false, nil // it dies before it saves
+	}
+	y.note(d.State.Steps, now)
+	y.out.Replans += max(0, d.State.Replans-y.saved.Replans)
+	y.saved = d.State
+	y.busy = y.busy || len(d.Actions) > 0
+	for _, a := range d.Actions {
+		if err := y.asked.Apply(ctx, "version", a); err != nil {
+			y.seen = "" // it is tried again
+		}
+	}
+	for _, b := range d.Blocked {
+		switch {
+		case b.Reason == ReasonNoPlan || b.Reason == ReasonNotMade:
+			y.out.Stuck = b.Message
+			return true, nil
+		case b.Reason == ReasonPeople && len(d.State.Steps) > 0:
+			step := d.State.Steps[0]
+			y.later("people "+step.String(), step.Takes, func() { y.people(&step) })
+		}
+	}
+	if len(d.State.Steps) == 0 && len(d.Blocked) == 0 {
+		y.out.Done = true
+		return true, nil
+	}
+	return false, nil
+}
+
+// pass lets time pass until something happens, or somebody looks again.
+func (y *player) pass() {
+	now := y.clock.Now()
+	next := now.Add(time.Minute)
+	if y.busy { // who has acted looks what came of it
+		next = now.Add(10 * time.Second)
+	}
+	y.busy = false
+	earlier := func(at time.Time) {
+		if !at.IsZero() && at.Before(next) {
+			next = at
+		}
+	}
+	if at, ok := y.pools.Next(); ok {
+		earlier(at)
+	}
+	earlier(y.releases.Next("version"))
+	earlier(y.wake)
+	for _, d := range y.due {
+		earlier(d.at)
+	}
+	if least := now.Add(5 * time.Second); next.Before(least) {
+		next = least
+	}
+	y.clock.Set(next)
+}
+
+// note keeps when steps began and ended.
+func (y *player) note(left []PlanStep, now time.Time) {
+	open := func(key string) int {
+		return slices.IndexFunc(y.out.Steps, func(s PlayedStep) bool { return s.Step.String() == key && s.Ended.IsZero() })
+	}
+	stays := map[string]bool{}
+	for _, s := range left {
+		stays[s.String()] = true
+	}
+	for i := range y.out.Steps {
+		if s := &y.out.Steps[i]; s.Ended.IsZero() && !s.Began.IsZero() && !stays[s.Step.String()] {
+			s.Ended = now
+		}
+	}
+	if len(left) == 0 {
+		for i := range y.out.Steps {
+			if s := &y.out.Steps[i]; s.Ended.IsZero() && s.Began.IsZero() && y.passed(s.Step.String()) {
+				s.Began, s.Ended = now, now
+			}
+		}
+		return
+	}
+	for _, s := range y.last { // what left the plan without being seen as the next step
+		if i := open(s.String()); i >= 0 && !stays[s.String()] {
+			y.out.Steps[i].Began, y.out.Steps[i].Ended = now, now
+		}
+	}
+	y.last = slices.Clone(left)
+	i := open(left[0].String())
+	if i < 0 {
+		y.out.Steps = append(y.out.Steps, PlayedStep{Step: left[0]})
+		i = len(y.out.Steps) - 1
+	}
+	if s := &y.out.Steps[i]; s.Began.IsZero() {
+		s.Began = now
+	}
+	for _, s := range left[1:] { // pools restart side by side
+		if left[0].Kind != Roll || s.Kind != Roll || s.To != left[0].To {
+			break
+		}
+		if i := open(s.String()); i >= 0 && y.out.Steps[i].Began.IsZero() {
+			y.out.Steps[i].Began = now
+		}
+	}
+}
+
+// passed reports whether a step was left of the plan when it was looked at last.
+func (y *player) passed(key string) bool {
+	return slices.ContainsFunc(y.last, func(s PlanStep) bool { return s.String() == key })
+}
+
+// look keeps what nodes are away, and how many pods of workloads are ready.
+func (y *player) look() {
+	now := y.clock.Now()
+	for _, n := range cluster.List(y.all, cluster.Nodes()) {
+		i, away := y.away[n.Name]
+		switch {
+		case n.Spec.Unschedulable && !away && !y.cordoned[n.Name]:
+			y.away[n.Name] = len(y.out.Restarts)
+			y.out.Restarts = append(y.out.Restarts, PlayedRestart{Node: n.Name, From: now})
+		case !n.Spec.Unschedulable && away:
+			y.out.Restarts[i].Until = now
+			delete(y.away, n.Name)
+		}
+	}
+	ready := map[string]int{}
+	for _, p := range cluster.List(y.all, cluster.Pods()) {
+		if o := p.ControllerOf(); o != nil && p.Ready() && p.DeletionTimestamp == nil {
+			ready[o.UID]++
+		}
+	}
+	since := now.Sub(y.looked)
+	y.looked = now
+	for uid, w := range y.workloads {
+		w.look(ready[uid], now, since)
+	}
+}
+
+// workload is what is kept of a workload.
+type workload struct {
+	Disruption
+	ready int
+	since time.Time // when it fell short; zero while it does not
+}
+
+func (w *workload) look(ready int, now time.Time, since time.Duration) {
+	if w.ready < w.Wanted {
+		w.Short += since
+		w.Longest = max(w.Longest, now.Sub(w.since))
+	}
+	if w.ready == 0 {
+		w.None += since
+	}
+	if ready < w.Wanted && w.ready >= w.Wanted {
+		w.Times++
+		w.since = now
+	}
+	w.ready, w.Least = ready, min(w.Least, ready)
+}
+
+// result completes what came about.
+func (y *player) result() *Played {
+	y.out.Ended = y.clock.Now()
+	for _, x := range []map[string]int{y.calls.Hits(), y.asked.Hits(), y.served.Hits()} {
+		for _, n := range x {
+			y.out.Faults += n
+		}
+	}
+	for _, w := range y.workloads {
+		if w.Times > 0 {
+			y.out.Disruptions = append(y.out.Disruptions, w.Disruption)
+		}
+	}
+	slices.SortFunc(y.out.Disruptions, func(a, b Disruption) int {
+		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Workload, b.Workload))
+	})
+	slices.SortStableFunc(y.out.Steps, func(a, b PlayedStep) int {
+		if a.Ended.IsZero() != b.Ended.IsZero() {
+			if a.Ended.IsZero() {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Or(a.Ended.Compare(b.Ended), a.PlannedBegin.Compare(b.PlannedBegin))
+	})
+	return y.out
+}
+
+// signature is what the next step may wait for, as far as it is cheap to tell.
+func (y *player) signature() string {
+	var b strings.Builder
+	cv := y.releases.Version("version")
+	if len(cv.Status.History) > 0 {
+		fmt.Fprint(&b, cv.Status.History[0].Version, cv.Status.History[0].State, fairlead.FindCondition(cv.Status.Conditions, "Failing"))
+	}
+	for _, p := range y.pools.List() {
+		fmt.Fprint(&b, p.Name, p.Spec.Paused, p.Spec.Configuration.Name, p.Status.Configuration.Name)
+	}
+	fmt.Fprint(&b, y.changes, len(y.away), len(cluster.Refs(y.all, cluster.Nodes())))
+	return b.String()
+}
