@@ -47,4 +47,6 @@
 //
 // It asks for things (a release, a pool that is paused, an install plan that is approved,
 // a node that is drained) and leaves them to the engines and people that do them.
+// [Play] plays that in memory, from a situation, before anybody acts: what came about stands
+// beside what was planned.
 package plan

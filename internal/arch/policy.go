@@ -123,7 +123,7 @@ var lattice = map[string][]string{
 	},
 
 	"cvo/plan": {
-		".", "catalog", "cvo", "cvo/graph", "cvo/rollout", "internal/cluster", "internal/diagram", "internal/durations", "internal/semverx", "internal/words", "lifecycle/drain", "solver", "solver/olm",
+		".", "catalog", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/diagram", "internal/durations", "internal/semverx", "internal/words", "lifecycle/drain", "solver", "solver/olm",
 	},
 
 	// Programs: the public packages, what they read their input with, and what
