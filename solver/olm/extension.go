@@ -132,34 +132,13 @@ func (e *ExtensionError) Error() string {
 // not usable, others for a malformed Extension or a choice that may not be
 // installed. There is no second choice.
 func (r *Resolver) ResolveExtension(x *Extension) (*ExtensionChoice, error) {
-	q := &extensionQuery{Extension: x, failure: &ExtensionError{Extension: x}}
-	if x.Version != "" {
-		var err error
-		if q.versions, err = semverx.ParseConstraint(x.Version); err != nil {
-			return nil, err
-		}
-	}
-	if x.Installed != nil {
-		var err error
-		if q.installed, err = parseRelease(x.Installed.Version, x.Installed.Release); err != nil {
-			return nil, fmt.Errorf("installed bundle %s: %w", x.Installed.Name, err)
-		}
+	q, all, err := r.contenders(x)
+	if err != nil {
+		return nil, err
 	}
 	var best []*contender
-	for _, s := range r.sources {
-		if s.Disabled || x.Catalogs != nil && !x.Catalogs(&s.Source) {
-			continue
-		}
-		if s.Err != nil {
-			return nil, &SourceError{s.SourceKey, s.Err}
-		}
-		c, err := q.bestOf(s)
-		if err != nil {
-			return nil, err
-		}
-		if c != nil {
-			best = append(best, c)
-		}
+	for _, list := range all {
+		best = append(best, list[0])
 	}
 	winner, err := q.decide(best)
 	if err != nil {
@@ -168,11 +147,15 @@ func (r *Resolver) ResolveExtension(x *Extension) (*ExtensionChoice, error) {
 	if n := requirements(winner.Bundle); n > 0 && !x.AllowRequirements {
 		return nil, fmt.Errorf("validating bundle %q: it requires other bundles (%d properties), which nothing would see to; pin a version without", winner.Name, n)
 	}
+	return q.choice(winner), nil
+}
+
+func (q *extensionQuery) choice(c *contender) *ExtensionChoice {
 	return &ExtensionChoice{
-		Candidate:    winner.Candidate,
-		Installed:    x.Installed != nil && winner.Name == x.Installed.Name && winner.release.compare(q.installed) == 0,
-		Deprecations: winner.deprecations,
-	}, nil
+		Candidate:    c.Candidate,
+		Installed:    q.Installed != nil && c.Name == q.Installed.Name && c.release.compare(q.installed) == 0,
+		Deprecations: c.deprecations,
+	}
 }
 
 // Deprecations returns what the catalogs that an Extension looks at, disabled ones
@@ -220,8 +203,44 @@ type contender struct {
 	deprecations []catalog.Deprecation
 }
 
-// bestOf returns the best bundle of a catalog, or nil.
-func (q *extensionQuery) bestOf(s *source) (*contender, error) {
+// contenders returns the bundles that an Extension may have: of each catalog that
+// has some a list, the best first.
+func (r *Resolver) contenders(x *Extension) (*extensionQuery, [][]*contender, error) {
+	q := &extensionQuery{Extension: x, failure: &ExtensionError{Extension: x}}
+	if x.Version != "" {
+		var err error
+		if q.versions, err = semverx.ParseConstraint(x.Version); err != nil {
+			return nil, nil, err
+		}
+	}
+	if x.Installed != nil {
+		var err error
+		if q.installed, err = parseRelease(x.Installed.Version, x.Installed.Release); err != nil {
+			return nil, nil, fmt.Errorf("installed bundle %s: %w", x.Installed.Name, err)
+		}
+	}
+	var all [][]*contender
+	for _, s := range r.sources {
+		if s.Disabled || x.Catalogs != nil && !x.Catalogs(&s.Source) {
+			continue
+		}
+		if s.Err != nil {
+			return nil, nil, &SourceError{s.SourceKey, s.Err}
+		}
+		list, err := q.of(s)
+		if err != nil {
+			return nil, nil, err
+		}
+		if list != nil {
+			all = append(all, list)
+		}
+	}
+	return q, all, nil
+}
+
+// of returns the bundles of a catalog that pass, the best first; of equals the
+// first by name.
+func (q *extensionQuery) of(s *source) ([]*contender, error) {
 	p, ok := s.Catalog.Package(q.Package)
 	if !ok {
 		return nil, nil
@@ -236,27 +255,33 @@ func (q *extensionQuery) bestOf(s *source) (*contender, error) {
 			deprecated[d.Reference.Name] = true
 		}
 	}
-	var best *contender
+	var list []*contender
 	for b := range p.Bundles() {
 		rel, ok := q.passes(p, b)
 		if !ok {
 			continue
 		}
-		c := &contender{
+		list = append(list, &contender{
 			Candidate:    Candidate{Package: p.Name(), Name: b.Name(), Version: b.Version(), Source: s.SourceKey, Bundle: b},
 			release:      rel,
 			deprecated:   deprecated[b.Name()],
 			priority:     s.Priority,
 			deprecations: deprecations,
-		}
-		if best == nil || c.beats(best) {
-			best = c
-		}
+		})
 	}
-	return best, nil
+	slices.SortStableFunc(list, func(a, b *contender) int {
+		switch {
+		case a.beats(b):
+			return -1
+		case b.beats(a):
+			return 1
+		}
+		return 0
+	})
+	return list, nil
 }
 
-// beats orders the bundles of one catalog; of equals the first by name stays.
+// beats orders the bundles of one catalog.
 func (c *contender) beats(o *contender) bool {
 	if c.deprecated != o.deprecated {
 		return o.deprecated

@@ -7,7 +7,8 @@
 //
 //  1. A finalizer is added: nothing is made before it is seen.
 //  2. The resolver is asked which bundle it is to be ([ClusterExtension.Question],
-//     [Alone]), and the content of that is unpacked.
+//     [Alone]), and the content of that is unpacked. [Together] asks for all
+//     extensions together, with what their bundles require.
 //  3. The bundle becomes objects ([Bundle.Render]), in phases ([Phases]).
 //  4. If these are not those of the newest revision, a [Revision] is made of them,
 //     with a number more, unless something stands against it ([Preflight]): a CRD in
@@ -56,6 +57,7 @@
 //   - CRDs of which there are objects are kept; there the objects go with them.
 //   - What keeps an extension is told by Blocks, one for each reason, too.
 //   - The service account limits what is made; there it is ignored.
+//   - Bundles that require others can be had, with [Together].
 //   - Bundles with webhooks and API services are refused.
 //
 // # What you write
