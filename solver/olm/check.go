@@ -92,12 +92,47 @@ func (j *judge) allowed() error {
 		if j.opts.Forbid != nil && j.opts.Forbid(candidateOf(e)) != "" {
 			return fmt.Errorf("%s is forbidden", e.id)
 		}
+		if err := j.steady(e); err != nil {
+			return err
+		}
 		if !slices.ContainsFunc(j.sources, func(s *source) bool { return s.SourceKey == e.source.SourceKey }) {
 			return fmt.Errorf("%s: the namespace does not see catalog %s", e.id, e.source.SourceKey)
 		}
 		j.chained[e] = inChain(e)
 		if !j.chained[e] && !starting[[2]string{e.pkg, e.name}] {
 			return fmt.Errorf("%s is not in the chain of its channel", e.id)
+		}
+	}
+	return nil
+}
+
+// steady refuses a bundle that goes back, or to another channel, where that is not
+// wanted.
+func (j *judge) steady(e *entry) error {
+	for _, c := range j.query.installed {
+		if c.pkg != e.pkg {
+			continue
+		}
+		now, then := c.facts().version, e.facts().version
+		if j.opts.NoDowngrades && !now.IsZero() && !then.IsZero() && then.Compare(now) < 0 {
+			return fmt.Errorf("%s takes %s back from version %s to %s", e.id, c.name, now, then)
+		}
+		if !j.opts.StayOnChannel {
+			continue
+		}
+		listed, same := false, false
+		for _, ch := range e.source.pkg(e.pkg).channels {
+			for _, other := range ch.entries {
+				if other.name == c.name {
+					listed, same = true, same || ch == e.channel
+				}
+			}
+		}
+		for _, s := range j.subs {
+			same = same || s.Spec.Package == e.pkg && s.Spec.Channel == e.channel.name
+		}
+		if listed && !same {
+			return fmt.Errorf("%s is of another channel than %s", e.id, c.name)
 		}
 	}
 	return nil

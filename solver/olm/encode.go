@@ -161,6 +161,11 @@ func (q *query) refusal(e *entry) string {
 			return "may not be chosen: " + text
 		}
 	}
+	if !e.isInstalled() {
+		if text := q.holdsBack(e); text != "" {
+			return text
+		}
+	}
 	return q.exclusions.against(e)
 }
 

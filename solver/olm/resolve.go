@@ -29,6 +29,8 @@ import (
 //     priority, those of the own namespace, the others by name; within a catalog
 //     default channels first, then by package and channel, each from its head.
 //
+// Options.Objectives come before that.
+//
 // The rules: every requirement of what is chosen or stays is met, no two
 // operators are of one package, no two provide one API, nothing deprecated,
 // malformed or forbidden is chosen, and an update takes the place of what it
@@ -76,7 +78,7 @@ func (q *query) solve(ctx context.Context) ([]*entry, error) {
 
 // decide solves the query's problem, and has the answer judged.
 func (q *query) decide(ctx context.Context, n *encoding) ([]*entry, error) {
-	solution, err := solver.Solve(ctx, &n.problem, q.opts.Solver)
+	solution, err := q.best(ctx, n)
 	var unsat *solver.UnsatError
 	if errors.As(err, &unsat) {
 		return nil, &UnsatError{Namespace: q.req.Namespace, problem: n, conflict: unsat}

@@ -40,6 +40,22 @@ type Options struct {
 	// from another one when the named catalog offers no satisfiable update.
 	CrossCatalogUpdates bool
 
+	// Objectives come before the order of preference, the first one first: of all
+	// answers those count that have the least of it. What serves most subscriptions
+	// (PartialOK, where not all can be served) and UpdateOnly have an order of
+	// their own, and do without.
+	Objectives []Objective
+
+	// NoDowngrades refuses bundles of a version below that of the installed
+	// operator of their package: an update by a skipRange, or to another channel,
+	// could lead there. Versions that cannot be read are not compared.
+	NoDowngrades bool
+
+	// StayOnChannel refuses bundles of channels that do not list the installed
+	// operator of their package, unless a subscription names the channel. Where no
+	// channel of the catalog lists it, all are open.
+	StayOnChannel bool
+
 	// Forbid is asked for every bundle that may be chosen; a text that is not
 	// empty forbids it and is shown to users. It must be a pure function, and
 	// safe for concurrent use. Installed operators are not asked about.
@@ -114,11 +130,15 @@ type Resolver struct {
 
 // NewResolver returns a Resolver for these catalogs, whose order does not
 // matter. Two of one name and namespace are an error, and so are one with
-// neither Catalog nor Err, and options for rules that rule.NewCompiler refuses.
+// neither Catalog nor Err, objectives that there are not, and options for rules that
+// rule.NewCompiler refuses.
 func NewResolver(sources []Source, opts *Options) (*Resolver, error) {
 	r := &Resolver{}
 	if opts != nil {
 		r.opts = *opts
+	}
+	if err := r.opts.check(); err != nil {
+		return nil, err
 	}
 	var err error
 	if r.needs, err = newNeedTable(&r.opts); err != nil {
