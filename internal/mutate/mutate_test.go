@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,5 +100,24 @@ func TestDraw(t *testing.T) {
 	}
 	if one, err := draw(dir, 1, 2); err != nil || len(one) != 1 {
 		t.Error(one, err)
+	}
+}
+
+// TestRows has every chosen mutant of the module fit the code as it is.
+func TestRows(t *testing.T) {
+	n := 0
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(filepath.ToSlash(path), "/"+rowsFile) {
+			return err
+		}
+		all, err := chosen(strings.TrimSuffix(filepath.ToSlash(path), "/"+rowsFile))
+		n += len(all)
+		if err != nil {
+			t.Error(err)
+		}
+		return nil
+	})
+	if err != nil || n == 0 {
+		t.Errorf("%d rows: %v", n, err)
 	}
 }

@@ -352,6 +352,10 @@ func exploreModels() []*drainModel {
 			delete(w.Requests, "a")
 			w.Pods, w.Wanted = nil, 0
 		}},
+		{"refused", func(w *tinyDrain) { // one pod, whose eviction fails: deep enough to see when it is tried again
+			delete(w.Requests, "b")
+			w.Pods, w.Wanted, w.Least = w.Pods[:1], 1, 0
+		}},
 		{"plain", func(*tinyDrain) {}},
 		{"budget", func(w *tinyDrain) { w.Tightens = 1 }},
 		{"silent", func(w *tinyDrain) { w.Silences = 1 }},
@@ -377,7 +381,7 @@ func exploreModels() []*drainModel {
 				return others && slices.ContainsFunc(blocked, func(b fairlead.Block) bool { return b.Unblock != "" })
 			},
 			Faults: explore.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1},
-			Ends:   true, Patience: 6 * time.Minute, Horizon: 15 * time.Minute, Max: map[bool]int{true: 2_000, false: 200}[o.name == "bare"],
+			Ends:   true, Patience: 6 * time.Minute, Horizon: 15 * time.Minute, Max: map[bool]int{true: 2_000, false: 200}[o.name == "bare" || o.name == "refused"],
 		})
 	}
 	return models
