@@ -61,6 +61,9 @@ type stepper struct {
 //  4. A node that is silent is told as such. Only one that is fenced is tainted
 //     out-of-service, so that the cluster lets its pods go; the taint is taken back
 //     when the node is heard of again.
+//     Pods on a silent node that should have ended may still run: a request for
+//     Maintenance is not told Drained as long as they are there. One for a Reboot or
+//     Removal is, for that ends them.
 //  5. A node that is registered again under another UID is drained again.
 //
 // It is a pure function; nil policy means the zero one. World must not be nil.
@@ -209,12 +212,33 @@ func (s *stepper) drain(active []*Request) {
 	} else if bad {
 		status.Reason = firstTrouble(d.Progress.Waits)
 	}
+	stranded := d.Done && s.stranded()
 	for _, r := range working {
-		s.report(r, status)
-		if d.Done {
-			s.empty(r)
+		switch {
+		case stranded && (r.Purpose == "" || r.Purpose == Maintenance):
+			s.report(r, Status{PhaseDraining, ReasonPodStranded})
+		default:
+			s.report(r, status)
+			if d.Done {
+				s.empty(r)
+			}
 		}
 	}
+}
+
+// stranded tells of the pods that should have ended, and may still run because
+// nothing is heard of their node. It reports whether there are any.
+func (s *stepper) stranded() bool {
+	if _, silent := Silence(s.Node); !silent || s.Fenced || s.Stopped {
+		return false
+	}
+	f := newFilter(s.policy, &s.View, nil, s.Now())
+	f.patience = 0
+	left := slices.DeleteFunc(f.survey(nil), func(o sighting) bool { return o.pod.Finished() })
+	for i := range left {
+		s.waits.add(Wait{Reason: ReasonPodStranded, Name: left[i].pod.String(), Owner: "kubelet"})
+	}
+	return len(left) > 0
 }
 
 // hold has requests wait for the slots of the node.

@@ -150,15 +150,30 @@ func (r *Runner) Trigger(node string) {
 }
 
 // Reconcile is one pass over a node, now. It returns the decision that was
-// saved, and the errors of all actions that failed, joined.
+// saved, and the errors of all actions that failed, joined. AllZones is no node:
+// the error is a *fairlead.FieldError then.
 func (r *Runner) Reconcile(ctx context.Context, node string) (Decision, error) {
+	if err := noNode(node); err != nil {
+		return Decision{}, err
+	}
 	return r.nodes.Reconcile(ctx, node)
 }
 
 // Preview returns what a pass over a node would decide now. It saves and applies
-// nothing.
+// nothing. AllZones is refused as by Reconcile.
 func (r *Runner) Preview(ctx context.Context, node string) (Decision, error) {
+	if err := noNode(node); err != nil {
+		return Decision{}, err
+	}
 	return r.nodes.Preview(ctx, node)
+}
+
+// noNode says so when a name is not that of a node.
+func noNode(name string) error {
+	if name != AllZones {
+		return nil
+	}
+	return &fairlead.FieldError{Path: "node", Problem: "\"" + AllZones + "\" stands for all zones and is no node; call ReconcileZones for a pass over them"}
 }
 
 // ReconcileZones is one pass over all zones, now. Without Policy.NodeLifecycle it

@@ -448,3 +448,24 @@ func TestListedTwice(t *testing.T) {
 		states[0], states[1] = a.State, b.State
 	}
 }
+
+// TestAllZonesIsNoNode: whoever has one pass over all zones made by the name that
+// stands for them is told which method does that, and nothing is done.
+func TestAllZonesIsNoNode(t *testing.T) {
+	store := new(fairlead.MemStore)
+	for _, p := range []*eviction.Policy{nil, {NodeLifecycle: &eviction.NodeLifecycle{}}} {
+		runner, err := eviction.NewRunner(new(eviction.MemBackend), p, &fairlead.RunnerOptions{Store: store})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, call := range map[string]func(context.Context, string) (eviction.Decision, error){"Reconcile": runner.Reconcile, "Preview": runner.Preview} {
+			var field *fairlead.FieldError
+			if _, err := call(t.Context(), eviction.AllZones); !errors.As(err, &field) || !strings.Contains(err.Error(), "ReconcileZones") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	for r, err := range store.List(t.Context(), "") {
+		t.Errorf("something is saved: %v, %v", r, err)
+	}
+}

@@ -1,0 +1,3 @@
+// Package placement compares internal/placement with the filter plugins of
+// kube-scheduler, on drawn clusters.
+package placement
