@@ -169,7 +169,8 @@ func (r *Report) Well() bool {
 // latest instant that the dump mentions.
 //
 //  1. What the dump does not tell is a gap, with the way to get it; it is never
-//     taken for good news.
+//     taken for good news. That counts for nodes that a pool counts and operators
+//     that the ClusterVersion names, too.
 //  2. The operators that count are those that a release brings: they have an
 //     annotation include.release.openshift.io/… or exclude.release.openshift.io/….
 //  3. Whether a node is updated is the rule of rollout.Updated; besides its
@@ -187,6 +188,7 @@ func Inspect(d *Dump, now time.Time) *Report {
 	i.version()
 	i.operators()
 	i.pools()
+	i.missing()
 	i.conditions()
 	i.alerts()
 	i.estimate()

@@ -122,6 +122,39 @@ func TestInspectFindings(t *testing.T) {
 	}
 }
 
+// What a dump speaks of and does not have is a gap, and keeps all from being well.
+func TestInspectMissing(t *testing.T) {
+	for _, c := range []struct {
+		change func(*cvo.Dump)
+		want   string
+	}{
+		{func(d *cvo.Dump) { d.Pools[0].Status.MachineCount = 3 }, ""},
+		{func(d *cvo.Dump) { d.Pools[0].Status.MachineCount = 5 }, "2 nodes of pool worker, which counts 5"},
+		{func(d *cvo.Dump) { d.Pools = []cvo.Pool{} }, "the pool of 3 nodes"},
+		{func(d *cvo.Dump) { d.Pools = []cvo.Pool{}; d.Nodes = d.Nodes[:0] }, ""},
+		{func(d *cvo.Dump) {
+			d.Version.Status.Conditions = append(d.Version.Status.Conditions, cvo.Condition{Type: "Progressing", Status: cvo.True, Message: "Working towards 4.19.0: 2 of 4 done (50% complete), waiting up to 40 minutes on console, waiting on dns, network"})
+		}, "how console and network fares, which the ClusterVersion names"},
+		{func(d *cvo.Dump) {
+			d.Version.Status.Conditions = append(d.Version.Status.Conditions, cvo.Condition{Type: "Progressing", Status: cvo.True, Message: "Unable to apply 4.19.0: some cluster operators are not available"})
+		}, ""},
+		{func(d *cvo.Dump) {
+			d.Version.Status.Conditions = append(d.Version.Status.Conditions, cvo.Condition{Type: "Progressing", Status: cvo.True, Message: "Unable to apply 4.19.0: wait has exceeded 40 minutes for these operators: etcd, storage"})
+		}, "how storage fares, which the ClusterVersion names"},
+	} {
+		d := dumpOf()
+		c.change(d)
+		r := cvo.Inspect(d, noon.Add(time.Hour))
+		var gaps []string
+		for _, g := range r.Gaps {
+			gaps = append(gaps, g.What)
+		}
+		if got := strings.Join(gaps, "; "); got != c.want || r.Well() != (c.want == "") {
+			t.Errorf("%q, not %q; well %v", got, c.want, r.Well())
+		}
+	}
+}
+
 // Many symptoms with one cause are one finding.
 func TestInspectCauses(t *testing.T) {
 	down := "NodeControllerDegraded: The master nodes not ready: node \"m-1\" not ready since 2026-05-01 12:00:00 +0000 UTC because KubeletNotReady (container runtime network not ready: no CNI configuration)"

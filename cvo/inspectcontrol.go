@@ -222,7 +222,7 @@ func (i *inspection) assess() {
 		r.Assessment = AssessUnknown
 	case r.Updating:
 		r.Assessment = AssessProgressing
-	case i.d.Pools == nil || i.d.Nodes == nil || slices.ContainsFunc(r.Pools, func(p PoolReport) bool { return p.State == "unknown" }):
+	case i.d.Pools == nil || i.d.Nodes == nil || i.stray() > 0 || slices.ContainsFunc(r.Pools, func(p PoolReport) bool { return p.State == "unknown" }):
 		r.Assessment = AssessUnknown
 	case pools:
 		r.Assessment = AssessCompleted

@@ -1,8 +1,12 @@
 package update
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +16,8 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/examples/internal/dump"
+	"github.com/fairlead/fairlead/internal/long"
 )
 
 // recorded returns the recorded clusters by the files of what was told of them.
@@ -35,11 +41,11 @@ func TestRecordedStatus(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dump, err := readDump(strings.TrimSuffix(file, ".output"))
+			d, err := readDump(strings.TrimSuffix(file, ".output"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := cvo.Inspect(dump, time.Time{})
+			r := cvo.Inspect(d, time.Time{})
 			compare(t, string(text), r)
 			var out strings.Builder
 			if err := printStatus(&out, r, false); err != nil {
@@ -116,6 +122,116 @@ func TestMissingEvidence(t *testing.T) {
 	}
 }
 
+// unpacked writes a recorded cluster as a must-gather has it, each object in a file of
+// its own, and returns the files with what they hold.
+func unpacked(t *testing.T, prefix, dir string) map[string]dump.Object {
+	files := map[string]dump.Object{}
+	for _, suffix := range []string{"cv", "co", "mcp", "node", "mc"} {
+		text, err := os.ReadFile(prefix + "-" + suffix + ".yaml")
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := dump.Read(bytes.NewReader(text), prefix, func(o dump.Object) error {
+			if strings.HasSuffix(o.Kind, "List") {
+				return nil
+			}
+			file := filepath.Join(dir, "cluster-scoped-resources", strings.ToLower(o.Kind)+"s", o.Meta.Name+".yaml")
+			files[file] = o
+			return errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, o.JSON, 0o600))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := os.ReadFile(prefix + "-alerts.json"); err == nil {
+		file := filepath.Join(dir, "alerts.json")
+		files[file] = dump.Object{Kind: "Alerts"}
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// Of each recorded cluster the must-gather tells what the lists tell, and without any
+// one of its files nothing better of what is left: the files are taken away one after
+// the other, and the last report is compared with those before.
+func TestDeletedFiles(t *testing.T) {
+	severity := map[cvo.Severity]int{cvo.SeverityInfo: 0, cvo.SeverityWarning: 1, cvo.SeverityError: 2}
+	for _, file := range recorded(t) {
+		prefix, dir := strings.TrimSuffix(file, ".output"), t.TempDir()
+		files := unpacked(t, prefix, dir)
+		whole, err := readDump(prefix)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := latest(whole)
+		inspect := func() *cvo.Report {
+			d, err := readDump(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return cvo.Inspect(d, now)
+		}
+		full := inspect()
+		if a, b := fmt.Sprintf("%+v", full.Completion), fmt.Sprintf("%+v", cvo.Inspect(whole, now).Completion); a != b || full.Assessment != cvo.Inspect(whole, now).Assessment {
+			t.Errorf("%s: as a must-gather %s, as lists %s", prefix, a, b)
+		}
+		names := slices.Sorted(maps.Keys(files))
+		random := rand.New(rand.NewPCG(7, uint64(len(names))))
+		for _, single := range []bool{true, false}[1-long.N(0, 1):] { // each file alone, and then one after the other
+			random.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+			before := full
+			for k, name := range names[:len(names)-1] {
+				text, err := os.ReadFile(name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Remove(name); err != nil {
+					t.Fatal(err)
+				}
+				r, o := inspect(), files[name]
+				at := fmt.Sprintf("%s: without %s %s, file %d", filepath.Base(prefix), o.Kind, o.Meta.Name, k)
+				if r.Well() && !before.Well() && !(o.Kind == "ClusterOperator" || o.Kind == "Node") {
+					t.Errorf("%s: all is well", at)
+				}
+				if r.Completion.Updated > before.Completion.Updated || r.Completion.Healthy > before.Completion.Healthy {
+					t.Errorf("%s: %+v, and was %+v", at, r.Completion, before.Completion)
+				}
+				if before.Updating && !r.Updating || before.Assessment != r.Assessment && (r.Assessment == cvo.AssessNotUpdating || r.Assessment == cvo.AssessCompleted) {
+					t.Errorf("%s: %s becomes %s, updating %v", at, before.Assessment, r.Assessment, r.Updating)
+				}
+				if o.Kind == "Node" && len(r.Pools) > 0 && len(r.Gaps) <= len(before.Gaps) && !slices.ContainsFunc(before.Gaps, func(g cvo.Gap) bool {
+					return strings.Contains(g.What, " which counts ") || strings.HasPrefix(g.What, "the nodes")
+				}) {
+					t.Errorf("%s: nothing more is unknown: %v", at, r.Gaps)
+				}
+				for _, p := range r.Pools {
+					i := slices.IndexFunc(before.Pools, func(b cvo.PoolReport) bool { return b.Name == p.Name })
+					if was := before.Pools[i]; p.Updated > was.Updated || p.State == "updated" && was.State != "updated" {
+						t.Errorf("%s: pool %+v, and was %+v", at, p, was)
+					}
+				}
+				was := told(before)
+				for subject, s := range told(r) {
+					if b, ok := was[subject]; ok && severity[s] < severity[b] {
+						t.Errorf("%s: %s is %s, and was %s", at, subject, s, b)
+					}
+				}
+				if single {
+					if err := os.WriteFile(name, text, 0o600); err != nil {
+						t.Fatal(err)
+					}
+				} else {
+					before = r
+				}
+			}
+		}
+	}
+}
+
 // latest is an instant at which a whole dump was written, so that parts of it are
 // judged at the same.
 func latest(d *cvo.Dump) time.Time {
@@ -173,11 +289,11 @@ func TestRecordedRecommendations(t *testing.T) {
 			t.Fatal(err)
 		}
 		prefix := strings.TrimSuffix(file, suffix)
-		dump, err := readDump(prefix)
+		d, err := readDump(prefix)
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := cvo.Advise(dump.Version, nil, nil)
+		a := cvo.Advise(d.Version, nil, nil)
 		lines := line.FindAllStringSubmatch(string(text), -1)
 		if len(lines) != len(a.Choices) {
 			t.Errorf("%s: %d updates, not %d", prefix, len(a.Choices), len(lines))
