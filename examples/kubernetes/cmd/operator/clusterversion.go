@@ -8,13 +8,14 @@ import (
 	"strings"
 	"time"
 
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/clusterversion"
 	"github.com/fairlead/fairlead/examples/kubernetes/promql"
 	"github.com/fairlead/fairlead/examples/kubernetes/signature"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
 // clusterVersionController takes the cluster from one release to the next.
@@ -39,7 +40,7 @@ func (c *clusterVersionController) define(flags *flag.FlagSet) {
 	flags.StringVar(&c.object, "clusterversion-name", "version", "`name` of the ClusterVersion that counts")
 	flags.StringVar(&c.image, "clusterversion-own-image", "", "pull `specification` of the release that this operator is part of")
 	flags.StringVar(&c.version, "clusterversion-own-version", "", "`version` of that release")
-	flags.StringVar(&c.releases, "clusterversion-releases", "/var/lib/fairlead/releases", "`directory` of releases: algorithm/hex of the digest, or the version")
+	flags.StringVar(&c.releases, "clusterversion-releases", "/var/lib/fairlead/releases", "`directory` of releases: algorithm/hex of the digest, or the version; empty means that they come from registries (-registry-cache)")
 	flags.StringVar(&c.trusted, "clusterversion-trusted", "", "`digests` of the releases that may be trusted, with commas, and no others; empty trusts those that are signed as the own release says")
 	flags.StringVar(&c.architecture, "clusterversion-architecture", "", "`architecture` to ask the update service for, such as amd64; empty asks nobody")
 	flags.StringVar(&c.prometheus, "clusterversion-prometheus", "", "`URL` of the Prometheus that evaluates the risks of updates and has the cluster's alerts; empty for none")
@@ -66,6 +67,9 @@ func (c *clusterVersionController) setup(ctx context.Context, mgr ctrl.Manager, 
 		Store:    store,
 		Trace:    s.metrics.Trace("cvo"),
 		Registry: metrics.Registry,
+	}
+	if c.releases == "" && s.registry != nil {
+		opts.Source = clusterversion.SourceFunc(s.registry.OpenRelease)
 	}
 	if opts.Updates, opts.Alerts, err = c.updates(); err != nil {
 		return err

@@ -5,9 +5,11 @@ import (
 	"flag"
 	"strings"
 
+	ctrl "sigs.k8s.io/controller-runtime"
+
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
-	ctrl "sigs.k8s.io/controller-runtime"
+	"github.com/fairlead/fairlead/examples/kubernetes/registry"
 )
 
 // controller is one that the operator can run.
@@ -30,6 +32,7 @@ type shared struct {
 	workers   int
 	namespace string // of the operator's own objects
 	metrics   *kube.Metrics
+	registry  *registry.Client // nil if images are on disk alone
 	// store returns the store of an engine, for the term as leader that begins.
 	store func(engine string) (fairlead.Store, error)
 }

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"time"
 
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/install"
-	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
 // operatorsController installs operators from catalogs and keeps them up to
@@ -27,7 +28,7 @@ type operatorsController struct {
 func (*operatorsController) name() string { return "operators" }
 
 func (c *operatorsController) define(flags *flag.FlagSet) {
-	flags.StringVar(&c.images, "operators-images", "", "`directory` with images of catalogs and bundles under their names; empty means that catalogs are ConfigMaps and bundles inline")
+	flags.StringVar(&c.images, "operators-images", "", "`directory` with images of catalogs and bundles under their names; empty means that they come from registries (-registry-cache), or else that catalogs are ConfigMaps and bundles inline")
 	flags.StringVar(&c.global, "operators-global-namespace", "", "`namespace` whose catalogs all namespaces see; empty for none")
 	flags.BoolVar(&c.across, "operators-across", false, "keep operators of different namespaces out of each other's way, at the price of reading all namespaces in each pass")
 	flags.StringVar(&c.cluster, "operators-cluster-version", "", "`version` of the cluster's distribution, for reports of whether operators hold up its next one; empty for none")
@@ -46,8 +47,11 @@ func (c *operatorsController) setup(_ context.Context, mgr ctrl.Manager, s *shar
 		Policy: &install.Policy{CertificateLifetime: c.lifetime},
 		Store:  store, Trace: s.metrics.Trace("install"), Metrics: operators.NewMetrics(), Workers: s.workers,
 	}
-	if c.images != "" {
+	switch {
+	case c.images != "":
 		opts.Images = operators.Directory(c.images)
+	case s.registry != nil:
+		opts.Images = s.registry
 	}
 	if err := metrics.Registry.Register(opts.Metrics); err != nil {
 		return fmt.Errorf("metrics: %w", err)

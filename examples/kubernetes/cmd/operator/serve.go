@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -17,6 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 )
 
 // serve runs the controllers until ctx ends, or the lease is lost.
@@ -40,7 +41,12 @@ func serve(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
+	images, err := s.registry.client()
+	if err != nil {
+		return err
+	}
 	common := &shared{
+		registry:  images,
 		workers:   s.workers,
 		namespace: s.namespace,
 		metrics:   kube.NewMetrics(),

@@ -24,6 +24,8 @@ type settings struct {
 	renewDeadline time.Duration
 	retryPeriod   time.Duration
 
+	registry registrySettings
+
 	all []controller // those that -controllers chooses of
 }
 
@@ -41,6 +43,7 @@ func newSettings(flags *flag.FlagSet) *settings {
 	flags.DurationVar(&s.leaseDuration, "lease-duration", 60*time.Second, "after how long without a sign of the leader another may lead")
 	flags.DurationVar(&s.renewDeadline, "renew-deadline", 40*time.Second, "after how long without an answer of the server the leader gives up and ends; less than -lease-duration")
 	flags.DurationVar(&s.retryPeriod, "retry-period", 5*time.Second, "time between attempts to renew or to get the Lease")
+	s.registry.define(flags)
 	for _, c := range s.all {
 		c.define(flags)
 	}

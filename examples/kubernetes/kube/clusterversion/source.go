@@ -61,3 +61,12 @@ func directoryOf(r cvo.Release) (string, error) {
 	}
 	return name, nil
 }
+
+// SourceFunc is a function that is a [Source], such as Client.OpenRelease of
+// package registry.
+type SourceFunc func(ctx context.Context, release cvo.Release) (fs.FS, error)
+
+// Open implements [Source].
+func (f SourceFunc) Open(ctx context.Context, release cvo.Release) (fs.FS, error) {
+	return f(ctx, release)
+}
