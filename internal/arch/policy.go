@@ -125,6 +125,7 @@ var lattice = map[string][]string{
 	"cvo/plan": {
 		".", "catalog", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/diagram", "internal/durations", "internal/semverx", "internal/words", "lifecycle/drain", "solver", "solver/olm",
 	},
+	"cvo/plan/fleet": {".", "cvo/plan", "internal/words"},
 
 	// Programs: the public packages, what they read their input with, and what
 	// they share below examples/internal.
@@ -228,6 +229,7 @@ var cores = map[string]purity{
 	"cvo/graph":          calm,
 	"cvo/payload":        pure,
 	"cvo/plan":           calm,
+	"cvo/plan/fleet":     calm,
 	"cvo/rollout":        pure,
 	"internal/object":    pure,
 	"internal/placement": pure,

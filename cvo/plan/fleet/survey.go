@@ -1,0 +1,254 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/cvo/plan"
+)
+
+// Member is a cluster of a fleet. Situations may share lists: those that do share one
+// list in memory, and it is looked at once.
+type Member struct {
+	Name      string
+	Situation *plan.Situation
+}
+
+// Report tells which clusters of a fleet can go.
+type Report struct {
+	// Groups are those that stand alike: those that can go first, by how many steps it
+	// takes, and then the others, the greatest group first.
+	Groups []Standing `json:"groups"`
+	// Asked is how many plans were looked for: alike situations are planned once.
+	Asked int `json:"asked"`
+}
+
+// Standing is what clusters have in common.
+type Standing struct {
+	Facts    []string      `json:"facts,omitempty"`  // what excludes every plan; none where there is one
+	Fixes    []plan.Fix    `json:"fixes,omitempty"`  // what would help, tried on the first of them
+	Error    string        `json:"error,omitempty"`  // why it is not known whether there is a plan
+	To       string        `json:"to,omitempty"`     // the release that the plan leads to
+	Steps    int           `json:"steps,omitempty"`  // of the plan
+	Takes    time.Duration `json:"takes,omitempty"`  // of the plan, about
+	Unseen   int           `json:"unseen,omitempty"` // how much nobody has looked at that the plan rests on
+	Clusters []string      `json:"clusters"`         // by name
+}
+
+// Goes reports whether there is a plan.
+func (s *Standing) Goes() bool { return len(s.Facts) == 0 && s.Error == "" }
+
+// Survey plans all clusters of a fleet for one goal. Clusters whose situations are alike
+// but for when they were observed, and for the names and histories of the clusters
+// themselves, are planned once; with windows the time counts, too. The error is that of
+// the context, or a bad goal or policy; what is wrong with one cluster is told of it.
+//
+// Memory grows with what differs: of a situation a digest is kept.
+func Survey(ctx context.Context, members []Member, goal *plan.Goal, policy *plan.Policy) (*Report, error) {
+	if err := policy.Check(); err != nil {
+		return nil, err
+	}
+	d := &digests{of: map[place][sha256.Size]byte{}}
+	out := &Report{}
+	known := map[[sha256.Size]byte]*Standing{} // by situation
+	same := map[string]*Standing{}             // by what is said
+	for _, m := range members {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		key := d.situation(m.Situation, policy != nil && len(policy.Windows) > 0)
+		s := known[key]
+		if s == nil {
+			out.Asked++
+			found, err := ask(ctx, m.Situation, goal, policy)
+			if err != nil {
+				return nil, err
+			}
+			said := found.key()
+			if same[said] == nil {
+				same[said] = found
+			}
+			s = same[said]
+			known[key] = s
+		}
+		s.Clusters = append(s.Clusters, m.Name)
+	}
+	for _, s := range same {
+		slices.Sort(s.Clusters)
+		out.Groups = append(out.Groups, *s)
+	}
+	slices.SortFunc(out.Groups, func(a, b Standing) int {
+		if a.Goes() != b.Goes() {
+			if a.Goes() {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(a.Steps, b.Steps), cmp.Compare(len(b.Clusters), len(a.Clusters)), strings.Compare(a.key(), b.key()))
+	})
+	return out, nil
+}
+
+// ask plans for one cluster.
+func ask(ctx context.Context, s *plan.Situation, goal *plan.Goal, policy *plan.Policy) (*Standing, error) {
+	p, err := plan.Make(ctx, s, goal, policy)
+	var no *plan.NoPlanError
+	switch {
+	case err == nil:
+		return &Standing{To: p.To, Steps: len(p.Steps), Takes: p.Takes, Unseen: len(p.Unseen)}, nil
+	case errors.As(err, &no):
+		return &Standing{Facts: no.Facts, Fixes: no.Fixes}, nil
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	}
+	return &Standing{Error: err.Error()}, nil
+}
+
+// key is what is said of the clusters, but for which they are.
+func (s *Standing) key() string {
+	return fmt.Sprintf("%q %s %s %d %s %d", s.Facts, s.Error, s.To, s.Steps, s.Takes, s.Unseen)
+}
+
+// place is where a list lies in memory.
+type place struct {
+	first any // a pointer to its first element
+	len   int
+}
+
+// digests tells situations apart, and looks at each list once.
+type digests struct {
+	of map[place][sha256.Size]byte
+}
+
+func (d *digests) situation(s *plan.Situation, timed bool) [sha256.Size]byte {
+	h := sha256.New()
+	if s == nil {
+		return [sha256.Size]byte(h.Sum(nil))
+	}
+	if timed {
+		fmt.Fprintln(h, s.At)
+	}
+	if c := s.Cluster; c != nil {
+		write(h, c.Spec.Overrides)
+		write(h, c.Status.Conditions)
+		write(h, c.Status.Desired.Version)
+		for _, x := range c.Status.History {
+			var took time.Duration
+			if x.CompletionTime != nil {
+				took = x.CompletionTime.Sub(x.StartedTime)
+			}
+			write(h, []any{x.State, x.Version, took})
+		}
+	}
+	write(h, s.Gates)
+	write(h, s.Configs)
+	list(d, h, s.ClusterOperators)
+	list(d, h, s.Moves)
+	list(d, h, s.Risks)
+	list(d, h, s.Pools)
+	list(d, h, s.Nodes)
+	list(d, h, s.Pods)
+	list(d, h, s.Budgets)
+	list(d, h, s.Replicas)
+	list(d, h, s.Members)
+	list(d, h, s.Operators)
+	list(d, h, s.Removed)
+	return [sha256.Size]byte(h.Sum(nil))
+}
+
+// write takes a value up as JSON, which tells null from an empty list.
+func write(h hash.Hash, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // unreachable: plain data
+	}
+	fmt.Fprintf(h, "%d ", len(text))
+	h.Write(text)
+}
+
+// list takes a list up, which is looked at where it was not yet.
+func list[T any](d *digests, h hash.Hash, values []T) {
+	if len(values) == 0 {
+		write(h, values)
+		return
+	}
+	at := place{&values[0], len(values)}
+	sum, there := d.of[at]
+	if !there {
+		one := sha256.New()
+		write(one, values)
+		sum = [sha256.Size]byte(one.Sum(nil))
+		d.of[at] = sum
+	}
+	h.Write(sum[:])
+}
+
+// Change is what becomes of clusters by a change.
+type Change struct {
+	Before   *Standing `json:"before,omitempty"` // nil for clusters that were not there
+	After    *Standing `json:"after,omitempty"`  // nil for those that are not there any more
+	Clusters []string  `json:"clusters"`         // by name
+}
+
+// Compare tells which clusters stand otherwise in a second report: what a change, of a
+// catalog, a graph or a policy, would do to all of them. Those that could go and cannot
+// any more come first, then those that can now, then the others; of each the greatest
+// group first.
+func Compare(before, after *Report) []Change {
+	of := func(r *Report) map[string]*Standing {
+		m := map[string]*Standing{}
+		for i := range r.Groups {
+			for _, name := range r.Groups[i].Clusters {
+				m[name] = &r.Groups[i]
+			}
+		}
+		return m
+	}
+	old, now := of(before), of(after)
+	found := map[[2]*Standing]*Change{}
+	add := func(name string, a, b *Standing) {
+		if a != nil && b != nil && a.key() == b.key() {
+			return
+		}
+		pair := [2]*Standing{a, b}
+		if found[pair] == nil {
+			found[pair] = &Change{Before: a, After: b}
+		}
+		found[pair].Clusters = append(found[pair].Clusters, name)
+	}
+	for name, a := range old {
+		add(name, a, now[name])
+	}
+	for name, b := range now {
+		if old[name] == nil {
+			add(name, nil, b)
+		}
+	}
+	var list []Change
+	for _, c := range found {
+		slices.Sort(c.Clusters)
+		list = append(list, *c)
+	}
+	rank := func(c *Change) int {
+		goes := func(s *Standing) bool { return s != nil && s.Goes() }
+		switch {
+		case goes(c.Before) && !goes(c.After):
+			return 0
+		case !goes(c.Before) && goes(c.After):
+			return 1
+		}
+		return 2
+	}
+	slices.SortFunc(list, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(len(b.Clusters), len(a.Clusters)), strings.Compare(a.Clusters[0], b.Clusters[0]))
+	})
+	return list
+}

@@ -1,0 +1,33 @@
+package fleet
+
+import (
+	"fmt"
+
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// some names a few of many.
+func some(names []string) string { return words.List(names, "and", 3) }
+
+// String tells what is due, in a line.
+func (c *Choice) String() string {
+	var begin, under []string
+	for _, t := range c.Go {
+		if t.Status == ToApply {
+			begin = append(begin, t.Cluster)
+		} else {
+			under = append(under, t.Cluster)
+		}
+	}
+	text := "nothing is to be begun"
+	if len(begin) > 0 {
+		text = fmt.Sprintf("begin %s", some(begin))
+	}
+	if len(under) > 0 {
+		text += fmt.Sprintf("; under way or soaking: %s", some(under))
+	}
+	if c.Stopped {
+		text += fmt.Sprintf("; stopped: %s failed, and at most %d may", some(c.failed), c.tolerate)
+	}
+	return text
+}
