@@ -8,5 +8,7 @@
 // release for all, with a limit at a time, a time to soak, a deadline, and a stop where
 // too many have failed. [Why] tells of a cluster why it is not yet due. The rules are those
 // of the rollout strategies of Open Cluster Management (sdk-go,
-// pkg/apis/cluster/v1alpha1/rollout.go at 3ea63fb).
+// pkg/apis/cluster/v1alpha1/rollout.go at 3ea63fb), but for one: there, once the first
+// groups are over, nothing more is begun until all that is under way elsewhere has ended,
+// too; here the limit at a time holds then.
 package fleet

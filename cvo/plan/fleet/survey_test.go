@@ -192,7 +192,7 @@ func BenchmarkChoose(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		c, err := fleet.Choose(w, s, now)
-		if err != nil || len(c.Go) != 500 {
+		if err != nil || len(c.Go) != 500 { // 300 under way, and 200 more
 			b.Fatal(len(c.Go), err)
 		}
 	}

@@ -171,8 +171,9 @@ func (c *chooser) choose(groups []Group) *Choice {
 		}
 	}
 	if len(first) > 0 {
-		if out := c.perGroup(first, fairlead.IntOrString{}); len(out.Go)+len(out.TimedOut) > 0 {
-			return out
+		out := c.perGroup(first, fairlead.IntOrString{})
+		if slices.ContainsFunc(slices.Concat(out.Go, out.TimedOut), func(t Turn) bool { return slices.Contains(c.s.First, groups[c.of[t.Cluster]].Name) }) {
+			return out // others that are under way hold nothing up once these are over
 		}
 	}
 	if c.s.Order == PerGroup {
