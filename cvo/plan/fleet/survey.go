@@ -18,8 +18,8 @@ import (
 // Member is a cluster of a fleet. Situations may share lists: those that do share one
 // list in memory, and it is looked at once.
 type Member struct {
-	Name      string
-	Situation *plan.Situation
+	Name      string          // by which it is told of
+	Situation *plan.Situation // as it was seen; it is not changed
 }
 
 // Report tells which clusters of a fleet can go.

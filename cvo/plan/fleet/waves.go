@@ -38,7 +38,7 @@ const (
 // Strategy is how clusters are taken to what is wanted. The zero value takes all at
 // once, and stops at the first failure.
 type Strategy struct {
-	Order Order `json:"order,omitempty"`
+	Order Order `json:"order,omitempty"` // one of the above
 	// First are the groups that go before all others, each as a whole, in this order,
 	// and of which none may fail: the canaries. All does not heed them.
 	First []string `json:"first,omitempty"`

@@ -77,9 +77,9 @@ func read(t *testing.T, c *golden.Command) (*fleet.World, *fleet.Strategy) {
 }
 
 // TestRollout gives Choose what the RolloutHandler of Open Cluster Management is given by
-// its own tests, and expects what they do.
+// its own tests, and expects what they do; past.txt holds what differs from it.
 func TestRollout(t *testing.T) {
-	golden.Run(t, "testdata/rollout.txt", func(t *testing.T) golden.Handler {
+	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		return func(c *golden.Command) string {
 			w, s := read(t, c)
 			got, err := fleet.Choose(w, s, now)
