@@ -131,6 +131,8 @@ func (g *gathering) directory(dir string) error {
 	var closed error // the first part of the directory that must not be read
 	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
 		switch ext := filepath.Ext(name); {
+		case errors.Is(err, fs.ErrNotExist) && name != dir:
+			return nil // it went while the directory was read
 		case errors.Is(err, fs.ErrPermission) && name != dir:
 			closed = cmp.Or(closed, err)
 			return fs.SkipDir
@@ -142,6 +144,9 @@ func (g *gathering) directory(dir string) error {
 			return nil
 		}
 		if info, err := entry.Info(); err != nil || info.Size() > mostOfFile {
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil
+			}
 			return err
 		}
 		files++
@@ -150,6 +155,8 @@ func (g *gathering) directory(dir string) error {
 		}
 		text, err := os.ReadFile(name)
 		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
 		case errors.Is(err, fs.ErrPermission):
 			closed = cmp.Or(closed, err)
 			return nil

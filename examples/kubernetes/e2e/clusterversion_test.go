@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	oldVersion, newVersion = "1.0.0", "1.1.0"
+	oldVersion, newVersion = "4.18.0", "4.19.0"
 	oldDigest, newDigest   = "sha256:0a", "sha256:0b"
 	releaseImage           = "registry.example/release@"
 )
@@ -37,6 +37,7 @@ type upgrade struct {
 	text     map[string]string // manifests by file name; VERSION and DASHED stand for that of the release
 	degraded string            // the operator that is degraded for a while
 	slow     string            // the operator that stays at its version for a while
+	trouble  *trouble          // what stands against the update; nil for nothing
 
 	tasks     map[string][]*payload.Manifest // by version
 	operators *reporters
@@ -45,8 +46,9 @@ type upgrade struct {
 }
 
 // A release of our own: every kind that is waited for, a custom resource of the
-// release's own definition, a Job between runlevels, what is only created, and
-// what the next release removes.
+// release's own definition, a Job between runlevels, what is only created, what is
+// there with a capability only, and what the next release removes. The update has a
+// risk that is evaluated, and a gate.
 func TestClusterVersion(t *testing.T) {
 	text := map[string]string{}
 	files := os.DirFS("testdata/release")
@@ -62,13 +64,14 @@ func TestClusterVersion(t *testing.T) {
 		text[e.Name()] = string(data)
 	}
 	u := &upgrade{world: newWorld(t, nil), text: text, degraded: "api", slow: "web"}
+	u.trouble = newTrouble(t)
 	u.run()
 	var unused []string
 	if len(u.requests(cluster.Filter{User: operator.User, Verb: "patch", Resource: "events"})) == 0 {
 		unused = append(unused, "patch events.k8s.io/events") // needed when an event comes again
 	}
 	u.rightsUsed([]string{"rbac-clusterversion.yaml"}, unused...)
-	if got := u.get("v1", "ConfigMap", "shop/settings").Object["data"]; fmt.Sprint(got) != "map[greeting:hello of 1.0.0]" {
+	if got := u.get("v1", "ConfigMap", "shop/settings").Object["data"]; fmt.Sprint(got) != "map[greeting:hello of 4.18.0]" {
 		t.Errorf("what is only created was changed to %v", got)
 	}
 	if u.get("v1", "ConfigMap", "shop/legacy") != nil {
@@ -164,13 +167,21 @@ func (u *upgrade) run() {
 	u.operators = u.report()
 	u.reaches(oldVersion)
 	u.Logf("installed in %v: %s", time.Since(begin).Round(time.Second), summary(u.written(begin)))
+	if u.trouble != nil {
+		u.enable()
+	}
 	u.quiet()
 
 	changes := u.watchAll()
 	begin = time.Now()
 	u.operators.hold(u.degraded, true)
 	u.operators.hold(u.slow, false)
-	u.ask(newVersion)
+	if u.trouble != nil {
+		u.atRisk()
+		u.gated()
+	} else {
+		u.ask(newVersion)
+	}
 	u.tells("Progressing", "Working towards "+newVersion, "waiting up to 40 minutes on "+u.degraded)
 	u.outage(10 * time.Second)
 	u.manager.Kill()
@@ -179,6 +190,9 @@ func (u *upgrade) run() {
 	u.manager.Ready()
 	u.operators.release(u.degraded)
 	u.tells("Progressing", "Working towards "+newVersion, "waiting on "+u.slow)
+	if u.trouble != nil {
+		u.flaps(u.degraded, 20, 0)
+	}
 	held := changes.newest()
 	u.operators.release(u.slow)
 	u.reaches(newVersion)
@@ -189,6 +203,13 @@ func (u *upgrade) run() {
 	u.inOrder(changes, held)
 	u.onceEach(changes)
 	u.politely(begin)
+	if u.trouble != nil {
+		u.flaps(u.degraded, 20, 6) // it comes, goes, and has come back twice before it counts as coming and going
+		u.tells("Failing", u.degraded, "it comes and goes since")
+	}
+	for _, r := range u.requests(cluster.Filter{User: operator.User, Where: func(r *cluster.Request) bool { return r.Idle }}) {
+		u.Errorf("a status was written that was there already: %s at %v", r.URI, r.Received)
+	}
 	if err := u.manager.Stop(); err != nil {
 		u.Errorf("the operator, told to end: %v", err)
 	}
@@ -224,9 +245,12 @@ func (u *upgrade) prepare() {
 	}
 	u.eventually("the kinds are served", func() string {
 		cv := object("config.openshift.io/v1", "ClusterVersion", "version")
-		cv.Object["spec"] = map[string]any{"channel": "stable-1", "clusterID": "5ec312f9-f729-429d-a454-61d4906896ca"}
+		cv.Object["spec"] = map[string]any{"channel": "stable-4.18", "clusterID": "5ec312f9-f729-429d-a454-61d4906896ca"}
 		return problem(u.admin.Create(u.Context(), cv))
 	})
+	if u.trouble != nil {
+		u.trouble.prepare(u)
+	}
 	operator.Install(u.T, u.Cluster, "rbac-clusterversion.yaml")
 	u.grant()
 	u.eventually("the operator has a pod", func() string { // which is what it takes its own release from
@@ -345,7 +369,12 @@ func (w *world) cv() (*cvo.ClusterVersion, error) {
 func (u *upgrade) ask(version string) {
 	u.Helper()
 	digest := map[string]string{oldVersion: oldDigest, newVersion: newDigest}[version]
-	patch := fmt.Sprintf(`{"spec": {"desiredUpdate": {"image": %q}}}`, releaseImage+digest)
+	u.patch(fmt.Sprintf(`{"spec": {"desiredUpdate": {"image": %q}}}`, releaseImage+digest))
+}
+
+// patch changes the ClusterVersion.
+func (u *upgrade) patch(patch string) {
+	u.Helper()
 	o := object("config.openshift.io/v1", "ClusterVersion", "version")
 	if err := u.admin.Patch(u.Context(), o, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
 		u.Fatal(err)
@@ -390,7 +419,7 @@ func (u *upgrade) quiet() {
 	before := -1
 	u.within(time.Minute, "the operator rests", func() string {
 		time.Sleep(time.Second)
-		n := len(u.requests(cluster.Filter{User: operator.User}))
+		n := len(u.requests(cluster.Filter{User: operator.User, Where: writes}))
 		defer func() { before = n }()
 		if n != before {
 			return fmt.Sprintf("%d requests", n-before)

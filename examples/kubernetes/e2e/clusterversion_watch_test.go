@@ -27,13 +27,14 @@ import (
 type reporters struct {
 	u    *upgrade
 	mu   sync.Mutex
-	held map[string]bool // the operators that stay at the old version; true for those that are degraded, too
+	held map[string]bool // the operators that stay at the old version
+	sick map[string]bool // those that are degraded
 }
 
 // report begins to play.
 func (u *upgrade) report() *reporters {
 	u.Helper()
-	r := &reporters{u: u, held: map[string]bool{}}
+	r := &reporters{u: u, held: map[string]bool{}, sick: map[string]bool{}}
 	ctx, cancel := context.WithCancel(u.Context())
 	var playing sync.WaitGroup
 	u.Cleanup(playing.Wait)
@@ -50,13 +51,21 @@ func (u *upgrade) report() *reporters {
 func (r *reporters) hold(name string, degraded bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.held[name] = degraded
+	r.held[name], r.sick[name] = true, degraded
+}
+
+// degrade lets an operator be degraded or well, at whichever version it is.
+func (r *reporters) degrade(name string, is bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sick[name] = is
 }
 
 func (r *reporters) release(name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.held, name)
+	delete(r.sick, name)
 }
 
 // play brings all reports up to date. What fails for want of a server or by a
@@ -77,7 +86,7 @@ func (r *reporters) play(ctx context.Context) {
 	for i := range list.Items {
 		o := &list.Items[i]
 		r.mu.Lock()
-		degraded, held := r.held[o.GetName()]
+		degraded, held := r.sick[o.GetName()], r.held[o.GetName()]
 		r.mu.Unlock()
 		at := version
 		if held {

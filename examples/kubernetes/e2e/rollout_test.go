@@ -166,6 +166,9 @@ func TestMachineConfigPools(t *testing.T) {
 		if r.Code >= 400 && r.Code != 409 && r.Code < 500 {
 			t.Errorf("a status was refused: %d", r.Code)
 		}
+		if r.Idle {
+			t.Errorf("a status was written that was there already: %s at %v", r.URI, r.Received)
+		}
 	}
 	evicted := w.evictions()
 	if n := len(slices.Compact(slices.Clone(evicted))); n != len(evicted) {

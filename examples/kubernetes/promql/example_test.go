@@ -11,8 +11,8 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/promql"
 )
 
-// prometheus answers two queries, and no other.
-func prometheus() *httptest.Server {
+// recorded answers two queries, and no other.
+func recorded() *httptest.Server {
 	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		const answer = `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1700000000,"%s"]}]}}`
 		switch r.FormValue("query") {
@@ -28,7 +28,7 @@ func prometheus() *httptest.Server {
 
 // One rule, asked directly.
 func Example() {
-	server := prometheus()
+	server := recorded()
 	defer server.Close()
 	by, err := promql.New(server.URL, nil)
 	if err != nil {
@@ -51,7 +51,7 @@ func Example() {
 
 // Which updates are recommended for the cluster that the server watches?
 func ExampleEvaluator() {
-	server := prometheus()
+	server := recorded()
 	defer server.Close()
 	g, findings := graph.Parse([]byte(`{
 	  "nodes": [{"version": "4.18.20"}, {"version": "4.19.1"}, {"version": "4.19.3"}],

@@ -14,6 +14,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/graph"
+	"github.com/fairlead/fairlead/examples/kubernetes/e2e/promserver"
 	"github.com/fairlead/fairlead/examples/kubernetes/promql"
 )
 
@@ -23,9 +24,9 @@ import (
 // back, rules decide again.
 func TestRealServer(t *testing.T) {
 	const metrics = "risky{node=\"a\"} %s\nrisky{node=\"b\"} 0\nodd 7\nnot_a_number NaN\n"
-	url, set := target(t, fmt.Sprintf(metrics, "0"))
-	s := startServer(t, url)
-	e := evaluator(t, s.url, nil)
+	url, set := promserver.Target(t, fmt.Sprintf(metrics, "0"))
+	s := promserver.Start(t, url)
+	e := evaluator(t, s.URL, nil)
 	ask := func(e *promql.Evaluator, query string) string {
 		match, err := e.Evaluate(t.Context(), graph.Rule{Type: graph.RulePromQL, Query: query})
 		var failed *promql.Error
@@ -37,9 +38,9 @@ func TestRealServer(t *testing.T) {
 		}
 		return fmt.Sprint(match)
 	}
-	s.until("the first scrape is there", func() bool { return ask(e, "max(risky)") == "false" })
+	s.Until("the first scrape is there", func() bool { return ask(e, "max(risky)") == "false" })
 	set(fmt.Sprintf(metrics, "1"))
-	s.until("the new value is there", func() bool { return ask(e, "max(risky)") == "true" })
+	s.Until("the new value is there", func() bool { return ask(e, "max(risky)") == "true" })
 	for query, want := range map[string]string{
 		"min(risky)":                          "false",
 		"count(risky) == bool 2":              "true",
@@ -59,7 +60,7 @@ func TestRealServer(t *testing.T) {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
-	hurried := evaluator(t, s.url, &promql.Options{Timeout: 50 * time.Millisecond})
+	hurried := evaluator(t, s.URL, &promql.Options{Timeout: 50 * time.Millisecond})
 	begun := time.Now()
 	if got := ask(hurried, "max_over_time(vector(1)[4000s:1ms])"); got != "Timeout" {
 		t.Errorf("a query that takes long: %s, want Timeout", got)
@@ -67,7 +68,7 @@ func TestRealServer(t *testing.T) {
 	if took := time.Since(begun); took > 5*time.Second {
 		t.Errorf("a query that may take 50ms took %s", took)
 	}
-	if got := ask(evaluator(t, s.url, &promql.Options{MaxAnswer: 100}), `{__name__=~".+"}`); got != "Limit" {
+	if got := ask(evaluator(t, s.URL, &promql.Options{MaxAnswer: 100}), `{__name__=~".+"}`); got != "Limit" {
 		t.Errorf("a large answer: %s, want Limit", got)
 	}
 	clock := new(fairlead.ManualClock)
@@ -84,7 +85,7 @@ func TestRealServer(t *testing.T) {
 	if got, want := recommended(before), []string{"False SlowDisks", "True NotExposedToRisks"}; !slices.Equal(got, want) {
 		t.Errorf("recommended: %v, want %v", got, want)
 	}
-	s.stop()
+	s.Stop()
 	clock.Advance(time.Hour)
 	gone, wake := before.Evaluate(t.Context(), e, list, clock, nil)
 	if got, want := recommended(gone), []string{"Unknown EvaluationFailed", "Unknown EvaluationFailed"}; !slices.Equal(got, want) {
@@ -93,8 +94,8 @@ func TestRealServer(t *testing.T) {
 	if message := gone.Recommend(list[0], nil).Message; !strings.Contains(message, "connection refused") {
 		t.Errorf("the message without the server is %q", message)
 	}
-	s.start()
-	s.until("a scrape after the restart is there", func() bool { return ask(e, "max(risky)") == "true" })
+	s.Start()
+	s.Until("a scrape after the restart is there", func() bool { return ask(e, "max(risky)") == "true" })
 	clock.Advance(time.Minute)
 	back, _ := gone.Evaluate(t.Context(), e, list, clock, nil)
 	if got, want := recommended(back), recommended(before); !slices.Equal(got, want) {
@@ -172,13 +173,13 @@ func realRules(t *testing.T) map[graph.Rule]string {
 // report what the query needs, it decides nothing.
 func TestRealRisks(t *testing.T) {
 	rules := realRules(t)
-	url, _ := target(t, clusterMetrics)
-	s := startServer(t, url)
+	url, _ := promserver.Target(t, clusterMetrics)
+	s := promserver.Start(t, url)
 	of := map[string]*promql.Evaluator{}
 	for _, id := range []string{"aws", "azure", "bare"} {
-		of[id] = evaluator(t, s.url, &promql.Options{ClusterID: id})
+		of[id] = evaluator(t, s.URL, &promql.Options{ClusterID: id})
 	}
-	s.until("the first scrape is there", func() bool {
+	s.Until("the first scrape is there", func() bool {
 		match, err := of["bare"].Evaluate(t.Context(), graph.Rule{Type: graph.RulePromQL, Query: `group(cluster_operator_conditions{_id=""})`})
 		return err == nil && match
 	})

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/clusterversion"
 	"github.com/fairlead/fairlead/examples/kubernetes/promql"
@@ -32,6 +33,7 @@ type clusterVersionController struct {
 	force        bool
 	interval     time.Duration
 	retry        time.Duration
+	evaluate     time.Duration
 }
 
 func (*clusterVersionController) name() string { return "clusterversion" }
@@ -50,6 +52,7 @@ func (c *clusterVersionController) define(flags *flag.FlagSet) {
 	flags.BoolVar(&c.force, "clusterversion-force", false, "take fields over from other field managers")
 	flags.DurationVar(&c.interval, "clusterversion-interval", 0, "time between two passes at a release that was reached; 0 for three minutes")
 	flags.DurationVar(&c.retry, "clusterversion-retry", 0, "time after a first failed attempt; 0 for ten seconds")
+	flags.DurationVar(&c.evaluate, "clusterversion-evaluate", 0, "time that the result of a risk's rule holds; 0 for an hour")
 }
 
 func (c *clusterVersionController) setup(ctx context.Context, mgr ctrl.Manager, s *shared) error {
@@ -63,7 +66,7 @@ func (c *clusterVersionController) setup(ctx context.Context, mgr ctrl.Manager, 
 		Source:   clusterversion.Directory(c.releases),
 		Verifier: c.verifier(ctx),
 		Force:    c.force,
-		Policy:   &cvo.Policy{Interval: c.interval, Retry: c.retry},
+		Policy:   &cvo.Policy{Interval: c.interval, Retry: c.retry, Capabilities: cvo.KnownCapabilities()},
 		Store:    store,
 		Trace:    s.metrics.Trace("cvo"),
 		Registry: metrics.Registry,
@@ -133,7 +136,7 @@ func (n nobody) Verify(_ context.Context, digest string) error {
 func (c *clusterVersionController) updates() (*clusterversion.Updates, clusterversion.Alerts, error) {
 	var out *clusterversion.Updates
 	if c.architecture != "" {
-		out = &clusterversion.Updates{Architecture: c.architecture}
+		out = &clusterversion.Updates{Architecture: c.architecture, Evaluation: &graph.EvaluationPolicy{Every: c.evaluate}}
 	}
 	if c.prometheus == "" {
 		return out, nil, nil

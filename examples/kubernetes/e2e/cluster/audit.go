@@ -17,7 +17,8 @@ import (
 )
 
 // auditPolicy logs every request: what was asked, by whom, and the answer. Of
-// deletions and evictions it logs what was sent, too, for the preconditions.
+// deletions and evictions it logs what was sent, too, for the preconditions; of
+// statuses that are written, what was sent and what came of it.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -27,6 +28,11 @@ rules:
 - level: Request
   verbs: [create]
   resources: [{group: "", resources: [pods/eviction]}]
+- level: RequestResponse
+  verbs: [update]
+  resources:
+  - {group: config.openshift.io, resources: [clusterversions/status]}
+  - {group: machineconfiguration.openshift.io, resources: [machineconfigpools/status]}
 - level: Metadata
 `
 
@@ -56,6 +62,9 @@ type Request struct {
 	// Delete are the options that came with a deletion or an eviction; nil with
 	// other requests and if none came.
 	Delete *metav1.DeleteOptions
+	// Idle says that a status was written that the object had already. It is told
+	// of the statuses that the audit's policy names.
+	Idle bool
 }
 
 // PreconditionUID returns the UID that the object of a deletion or an eviction
@@ -178,6 +187,7 @@ type event struct {
 
 	ResponseStatus           struct{ Code int }
 	RequestObject            json.RawMessage
+	ResponseObject           json.RawMessage
 	RequestReceivedTimestamp time.Time
 	StageTimestamp           time.Time
 }
@@ -189,6 +199,10 @@ func (l *auditLog) add(line []byte) error {
 		return err
 	}
 	options, err := e.deleteOptions()
+	if err != nil {
+		return err
+	}
+	idle, err := e.idle()
 	if err != nil {
 		return err
 	}
@@ -207,6 +221,7 @@ func (l *auditLog) add(line []byte) error {
 		Received:    e.RequestReceivedTimestamp,
 		Answered:    e.StageTimestamp,
 		Delete:      options,
+		Idle:        idle,
 	}
 	if l.places == nil {
 		l.places = map[string]int{}
@@ -220,9 +235,23 @@ func (l *auditLog) add(line []byte) error {
 	return nil
 }
 
+// idle reports whether a write was answered with the version that it was sent on.
+func (e *event) idle() (bool, error) {
+	if e.Verb != "update" || e.ResponseStatus.Code != 200 || e.RequestObject == nil || e.ResponseObject == nil {
+		return false, nil
+	}
+	var sent, got struct {
+		Metadata struct{ ResourceVersion string }
+	}
+	if err := errors.Join(json.Unmarshal(e.RequestObject, &sent), json.Unmarshal(e.ResponseObject, &got)); err != nil {
+		return false, fmt.Errorf("the bodies of request %s: %w", e.AuditID, err)
+	}
+	return sent.Metadata.ResourceVersion == got.Metadata.ResourceVersion, nil
+}
+
 // deleteOptions returns what was sent with a deletion or inside an eviction.
 func (e *event) deleteOptions() (*metav1.DeleteOptions, error) {
-	if e.RequestObject == nil {
+	if e.RequestObject == nil || e.Verb == "update" {
 		return nil, nil
 	}
 	if e.ObjectRef.Subresource == "eviction" {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -112,11 +113,24 @@ func TestRequestDetails(t *testing.T) {
 	}
 }
 
+// TestIdleWrites tells statuses that an object had already from others.
+func TestIdleWrites(t *testing.T) {
+	line := func(verb, sent, got string, code int) string {
+		return fmt.Sprintf(`{"auditID":"%s-%s-%d","verb":%q,"objectRef":{"resource":"clusterversions","subresource":"status"},"responseStatus":{"code":%[3]d},`+
+			`"requestObject":{"metadata":{"resourceVersion":%[1]q}},"responseObject":{"metadata":{"resourceVersion":%[2]q}}}`, sent, got, code, verb)
+	}
+	c := auditedCluster(t, strings.Join([]string{line("update", "6", "7", 200), line("update", "7", "7", 200), line("update", "7", "7", 409)}, "\n")+"\n")
+	if got := ids(t, c, Filter{Where: func(r *Request) bool { return r.Idle }}); got != "7-7-200" {
+		t.Errorf("idle writes: %s", got)
+	}
+}
+
 // TestAuditLogBroken has a line in the log that is none of an audit log.
 func TestAuditLogBroken(t *testing.T) {
 	for _, line := range []string{
 		"not JSON",
 		`{"auditID":"6","requestObject":{"preconditions":"none"}}`,
+		`{"auditID":"6","verb":"update","responseStatus":{"code":200},"requestObject":{"metadata":1},"responseObject":{}}`,
 		`{"auditID":"6","objectRef":{"subresource":"eviction"},"requestObject":{"deleteOptions":1}}`,
 	} {
 		c := auditedCluster(t, auditLines[0]+"\n"+line+"\n")

@@ -144,7 +144,26 @@ func (b *Backend) writeStatus(ctx context.Context, s *cvo.Status) error {
 	delete(status.Object, "kind")
 	u := object.DeepCopy()
 	u.Object["status"] = status.Object
-	return told(b.client.Status().Update(ctx, u, client.FieldOwner(FieldManager)), "write the status of ClusterVersion %s", b.opts.Name)
+	if err := b.client.Status().Update(ctx, u, client.FieldOwner(FieldManager)); err != nil {
+		return told(err, "write the status of ClusterVersion %s", b.opts.Name)
+	}
+	b.wrote.Store(&wrote{string(u.GetUID()), u.GetResourceVersion(), s})
+	return nil
+}
+
+// wrote is a status that was written, and the version that the object had then. A
+// server drops fields that its definition of the kind does not have; what it has
+// dropped it has been told, and is not told again until the object changes.
+type wrote struct {
+	uid, version string
+	status       *cvo.Status
+}
+
+// tell puts back what the server has dropped.
+func (w *wrote) tell(v *cvo.ClusterVersion) {
+	if w != nil && v.UID == w.uid && v.ResourceVersion == w.version {
+		v.Status = *w.status
+	}
 }
 
 // applied remembers how new a report on a resource must be.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
@@ -37,6 +38,7 @@ type Backend struct {
 	gates    gates
 	runs     runs
 	seen     seen
+	wrote    atomic.Pointer[wrote]
 }
 
 var _ cvo.BatchBackend = (*Backend)(nil)
@@ -79,6 +81,7 @@ func (b *Backend) Observe(ctx context.Context, name string) (*cvo.World, error) 
 		b.seen.set(nil, nil, nil)
 		return &cvo.World{}, err
 	}
+	b.wrote.Load().tell(version)
 	w := &cvo.World{Cluster: version}
 	if w.Own, err = b.own(ctx); err != nil {
 		return nil, err

@@ -51,6 +51,7 @@ type cluster struct {
 
 	mu    sync.Mutex
 	asked []string
+	drops string                  // the field of a status that the server does not know
 	fail  func(call string) error // before a write takes place
 	lost  func(call string) error // after it
 }
@@ -126,6 +127,9 @@ func newCluster(t *testing.T, opts clusterversion.Options, objects ...client.Obj
 					}
 					if live.GetResourceVersion() != o.GetResourceVersion() { // the fake client looks the other way
 						return apierrors.NewConflict(schema.GroupResource{Group: "config.openshift.io", Resource: "x"}, o.GetName(), errors.New("it was modified"))
+					}
+					if c.drops != "" { // as a server does with fields that a definition does not have
+						unstructured.RemoveNestedField(o.(*unstructured.Unstructured).Object, strings.Split(c.drops, ".")...)
 					}
 					return next.SubResource(sub).Update(ctx, o, opts...)
 				})
