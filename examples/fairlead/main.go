@@ -25,7 +25,11 @@ func tool() *args.Command {
 	return &args.Command{
 		Name:  "fairlead",
 		About: "answers questions about the software of clusters, from what lies in files",
-		Help:  "exit status: 0 all is well, 1 findings or no solution, 2 bad arguments or input",
+		Help: `exit status of every command:
+  0  all is well
+  1  there are findings, or there is no solution; they were printed
+  2  the arguments are wrong, or something cannot be read
+Flags may stand anywhere; - stands for standard input; -o yaml prints what -o json does.`,
 		Examples: `kubectl get machines,nodes,pods,pdb -A -o yaml | fairlead machine explain -
 			fairlead update status MUST-GATHER
 			fairlead catalog validate PATH

@@ -99,7 +99,7 @@ func TestCompletion(t *testing.T) {
 		{[]string{""}, "resolve catalog taints machine update plan report version completion"},
 		{[]string{"ma"}, "machine"},
 		{[]string{"machine", "s"}, "simulate"},
-		{[]string{"machine", "simulate", "-o", ""}, "text json svg mermaid"},
+		{[]string{"machine", "simulate", "-o", ""}, "text json yaml svg mermaid"},
 		{[]string{"machine", "simulate", "-o", "s"}, "svg"},
 		{[]string{"machine", "plan", "--keep"}, "-keep-local-storage -keep-unmanaged"},
 		{[]string{"machine", "plan", ""}, ""},

@@ -19,19 +19,19 @@ exit status: 0 done, 1 a deletion did not finish, or something is in its way, 2 
 			fairlead machine simulate examples/fairlead/machine/scenarios/etcd-replacement.yaml`,
 		Commands: []*args.Command{
 			{
-				Name: "explain", Usage: "FILE [-machine NAME]... [-at TIME] [-o text|json]",
+				Name: "explain", Usage: "FILE [-machine NAME]... [-at TIME] [-o text|json|yaml]",
 				About: "tell why a machine is being deleted and what keeps it from going: who, since when, and what would end that",
 				Help:  "  -at TIME  when the dump was made, as in 2026-01-02T15:04:05Z; now if it is not given",
 				Run:   explain,
 			},
 			{
-				Name: "plan", Usage: "FILE [-node NAME]... [-at-once N] [-at TIME] [-keep-unmanaged] [-keep-local-storage] [-disable-eviction] [-o text|json]",
+				Name: "plan", Usage: "FILE [-node NAME]... [-at-once N] [-at TIME] [-keep-unmanaged] [-keep-local-storage] [-disable-eviction] [-o text|json|yaml]",
 				About: "tell how the drain of nodes would go: those of machines that are being deleted, else all; which pods in which round, and what budgets allow",
 				Help:  "  -at TIME  when the dump was made, as in 2026-01-02T15:04:05Z; now if it is not given",
 				Run:   plan,
 			},
 			{
-				Name: "simulate", Usage: "FILE [-o text|json|svg|mermaid]",
+				Name: "simulate", Usage: "FILE [-o text|json|yaml|svg|mermaid]",
 				About: "play a scenario in virtual time: a YAML file with machines, nodes, pods and budgets, and a Scenario that says what happens when",
 				Help:  "Scenarios to begin with are in examples/fairlead/machine/scenarios.",
 				Run:   simulate,

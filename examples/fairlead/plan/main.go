@@ -14,7 +14,7 @@ import (
 func Command() *args.Command {
 	return &args.Command{
 		Name:  "plan",
-		Usage: "FILE|DIR " + situation.Usage + " [-play] [-faults SEED] [-o text|json|mermaid]",
+		Usage: "FILE|DIR " + situation.Usage + " [-play] [-faults SEED] [-o text|json|yaml|mermaid]",
 		About: "tell what is done to a whole cluster to take it to a release, proven best, or what stands in the way",
 		Help: `FILE is what ` + situation.DumpCommand + ` prints;
 DIR is a directory of such files. FILE may be - for standard input. A kind that is not in it counts as one that nobody has

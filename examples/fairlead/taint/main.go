@@ -28,22 +28,22 @@ exit status: 0 good, 1 not placed (explain) or something found (lint), 2 bad inp
 			fairlead taints parse key=value:NoSchedule other-`,
 		Commands: []*args.Command{
 			{
-				Name: "explain", Usage: "[FILE] [-pod [NAMESPACE/]NAME] [-node NAME] [-redact] [-numbers] [-o text|json]",
+				Name: "explain", Usage: "[FILE] [-pod [NAMESPACE/]NAME] [-node NAME] [-redact] [-numbers] [-o text|json|yaml]",
 				About: "tell what the taints of a node mean for a pod, and what would change it; without -pod and -node each pod on its node, or, if it has none, on every node",
 				Help:  "  -redact  hide keys and values",
 				Run:   func(c *args.Call) error { return explain(c, now()) },
 			},
-			{Name: "matrix", Usage: "[FILE] [-numbers] [-o text|json]", About: "tell which pods can be placed on which nodes; those that are alike together", Run: placements},
-			{Name: "lint", Usage: "[FILE] [-numbers] [-o text|json]", About: "tell which taints and tolerations are likely not meant", Run: lint},
+			{Name: "matrix", Usage: "[FILE] [-numbers] [-o text|json|yaml]", About: "tell which pods can be placed on which nodes; those that are alike together", Run: placements},
+			{Name: "lint", Usage: "[FILE] [-numbers] [-o text|json|yaml]", About: "tell which taints and tolerations are likely not meant", Run: lint},
 			{
-				Name: "whatif", Usage: "[FILE] -event EVENT... [-start TIME] [-horizon D] [-replacement D] [-respect-budgets] [-numbers] [-o text|json|svg]",
+				Name: "whatif", Usage: "[FILE] -event EVENT... [-start TIME] [-horizon D] [-replacement D] [-respect-budgets] [-numbers] [-o text|json|yaml|svg]",
 				About: "tell which pods would be evicted, and when, if something happened",
 				Help: `  EVENT  words like nodes=n1,n2 zone=b taint=key=value:NoExecute taint=key:NoExecute-
          dark=12m after=5m; a taint that ends in "-" is taken off`,
 				Run: whatIf,
 			},
 			{
-				Name: "parse", Usage: "CHANGE... [-f FILE -node NAME [-kubectl] [-overwrite]] [-o text|json]",
+				Name: "parse", Usage: "CHANGE... [-f FILE -node NAME [-kubectl] [-overwrite]] [-o text|json|yaml]",
 				About: `read what "kubectl taint" takes; with -node show the change`,
 				Help: `  CHANGE      key=value:Effect, key:Effect, key:Effect- or key-
   -kubectl    change as the command does: setting what is there, or removing what

@@ -14,7 +14,7 @@ import (
 func diffCommand() *args.Command {
 	return &args.Command{
 		Name:  "diff",
-		Usage: "OLDDIR NEWDIR [-o text|json] [-profile P] [-feature-set F] [-gates A,B] [-major N]",
+		Usage: "OLDDIR NEWDIR [-o text|json|yaml] [-profile P] [-feature-set F] [-gates A,B] [-major N]",
 		About: "tell what changes from one release to the next; findings are changes that may go wrong",
 		Help: `OLDDIR and NEWDIR are payload directories, as for plan.
   -profile P         the cluster profile (self-managed-high-availability)

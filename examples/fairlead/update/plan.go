@@ -20,7 +20,7 @@ import (
 func planCommand() *args.Command {
 	return &args.Command{
 		Name:  "plan",
-		Usage: "PAYLOADDIR [-o text|json|dot|mermaid|svg] [-profile P] [-feature-set F] [-gates A,B] [-major N] [-workers N] [-flatten] [-lint] [-v]",
+		Usage: "PAYLOADDIR [-o text|json|yaml|dot|mermaid|svg] [-profile P] [-feature-set F] [-gates A,B] [-major N] [-workers N] [-flatten] [-lint] [-v]",
 		About: "tell which manifests of a release apply, in which order, and about how long that takes",
 		Help: `PAYLOADDIR holds manifests and release-manifests, as a release image does.
   -profile P         the cluster profile (self-managed-high-availability)

@@ -15,7 +15,7 @@ import (
 func recommendCommand() *args.Command {
 	return &args.Command{
 		Name:  "recommend",
-		Usage: "PREFIX|DIR [-to V] [-accept NAME]... [-all] [-o text|json]",
+		Usage: "PREFIX|DIR [-to V] [-accept NAME]... [-all] [-o text|json|yaml]",
 		About: "tell which update a dumped cluster should take, and why not the others",
 		Help: dumpHelp + `  -to V              tell about that update alone
   -accept NAME       take that risk, alert or reason

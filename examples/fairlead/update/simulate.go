@@ -16,7 +16,7 @@ import (
 func simulateCommand() *args.Command {
 	return &args.Command{
 		Name:  "simulate",
-		Usage: "SCENARIO [-o text|json|svg|mermaid]",
+		Usage: "SCENARIO [-o text|json|yaml|svg|mermaid]",
 		About: "play the update of a whole cluster, operators, nodes and pods, in virtual time; examples/fairlead/update/scenarios has files to begin with",
 		Help: `SCENARIO is a YAML file; examples/fairlead/update/scenarios/README.md tells what it may hold.
   -o text            a line for each thing that happens; findings are what is not finished

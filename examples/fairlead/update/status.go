@@ -20,7 +20,7 @@ import (
 func statusCommand() *args.Command {
 	return &args.Command{
 		Name:  "status",
-		Usage: "PREFIX|DIR [-now TIME] [-v] [-o text|json]",
+		Usage: "PREFIX|DIR [-now TIME] [-v] [-o text|json|yaml]",
 		About: "tell how far the update of a dumped cluster is, what stands in its way, and what is not known",
 		Help: dumpHelp + `  -now TIME          when the files were written; without, the latest instant in them
   -v                 all operators that are not done, all nodes, and what each finding explains`,

@@ -1,6 +1,7 @@
 package args
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -50,6 +52,8 @@ type Call struct {
 
 	choices map[string][]string // the values of flags that have few
 	declare bool                // Parse is to end the call: only the flags are asked for
+	json    *bytes.Buffer       // what is printed as JSON and becomes YAML; nil where nothing does
+	out     io.Writer           // where that goes
 }
 
 // ErrFindings says that there are findings, which have been printed.
@@ -87,6 +91,11 @@ func (c *Command) run(call *Call) int {
 	call.Flags = flag.NewFlagSet(c.Name, flag.ContinueOnError)
 	call.Flags.SetOutput(io.Discard)
 	err := c.Run(call)
+	if call.json != nil && (err == nil || errors.Is(err, ErrFindings)) {
+		if failed := call.yaml(); failed != nil {
+			err = failed
+		}
+	}
 	var usage *UsageError
 	switch {
 	case err == nil:
@@ -211,21 +220,53 @@ func (c *Call) Arg(i int) string {
 	return ""
 }
 
-// Choice declares a flag with a few values, of which the first is the default.
+// Choice declares a flag with a few values, of which the first is the default. Whatever
+// can be printed as JSON (-o json) can be printed as YAML, too.
 func (c *Call) Choice(name string, values ...string) *string {
 	value := values[0]
 	if c.choices == nil {
 		c.choices = map[string][]string{}
+	}
+	convert := name == "o" && slices.Contains(values, "json") && !slices.Contains(values, "yaml")
+	if convert {
+		i := slices.Index(values, "json") + 1
+		values = slices.Insert(slices.Clone(values), i, "yaml")
 	}
 	c.choices[name] = values
 	c.Flags.Func(name, "", func(s string) error {
 		if !slices.Contains(values, s) {
 			return fmt.Errorf("it is one of %s", strings.Join(values, ", "))
 		}
-		value = s
+		if value = s; convert && s == "yaml" {
+			value, c.json = "json", &bytes.Buffer{}
+			c.out, c.Stdout = c.Stdout, c.json
+		}
 		return nil
 	})
 	return &value
+}
+
+// yaml prints what was printed as JSON, each document as one of YAML.
+func (c *Call) yaml() error {
+	d := json.NewDecoder(c.json)
+	for n := 0; ; n++ {
+		var document json.RawMessage
+		if err := d.Decode(&document); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		text, err := catalog.YAML(document)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			fmt.Fprintln(c.out, "---")
+		}
+		if _, err := c.out.Write(text); err != nil {
+			return err
+		}
+	}
 }
 
 // Words declares a flag that may be given several times.

@@ -8,7 +8,7 @@ import (
 // Version is a command that tells of what the program was built.
 func Version() *Command {
 	return &Command{
-		Name: "version", Usage: "[-o text|json]", About: "tell which version this is, of which commit, and by which Go it was built",
+		Name: "version", Usage: "[-o text|json|yaml]", About: "tell which version this is, of which commit, and by which Go it was built",
 		Run: func(c *Call) error {
 			format := c.Choice("o", "text", "json")
 			if err := c.Parse(0, 0); err != nil {

@@ -66,8 +66,8 @@ type Workloads struct {
 // Budget is a disruption budget, with what drains ask of it.
 type Budget struct {
 	drain.BudgetPlan
-	Says string `json:"says"` // what it means for drains
-	Tone Tone   `json:"tone"` // how bad that is
+	Says string `json:"says,omitempty"` // what it means for drains, if they have to wait
+	Tone Tone   `json:"tone,omitempty"` // how bad that is; empty if it is not
 }
 
 // numbers gives out numbers for texts, from 0, in the order in which they come first.
@@ -240,7 +240,7 @@ func (r *Report) drains(in *Input) (map[string]*drain.NodePlan, error) {
 
 // judge says what a budget means for drains.
 func judge(b drain.BudgetPlan) Budget {
-	out := Budget{BudgetPlan: b, Tone: Good, Says: fmt.Sprintf("lets %d go at a time", b.Allowed)}
+	out := Budget{BudgetPlan: b}
 	switch {
 	case b.Never:
 		out.Tone, out.Says = Bad, "never lets a healthy pod go: run more replicas, or allow a disruption"
@@ -254,7 +254,7 @@ func judge(b drain.BudgetPlan) Budget {
 	return out
 }
 
-func severity(t Tone) int { return slices.Index([]Tone{Good, Note, Warning, Bad}, t) }
+func severity(t Tone) int { return slices.Index([]Tone{"", Good, Note, Warning, Bad}, t) }
 
 // firstWhy is the first reason for which a drain does not end; "" if it does.
 func firstWhy(d *drain.NodePlan) string {

@@ -9,6 +9,7 @@ const num = n => n.toLocaleString("en-US");
 const many = (n, one, more) => num(n) + " " + (n === 1 ? one : more);
 const span = ns => { const m = Math.round(ns / 6e10), h = Math.floor(m / 60); return h ? h + "h" + (m % 60 ? String(m % 60).padStart(2, "0") + "m" : "") : m + "m"; };
 const N = R.nodes, W = R.workloads, U = R.update, B = R.budgets || [], P = R.pools || [], T = R.taints || [];
+const says = b => b.says || "lets " + num(b.allowed) + " go at a time";
 const collator = new Intl.Collator("en", {numeric: true});
 
 // Theme: what the system says, until somebody switches.
@@ -52,7 +53,7 @@ const tellers = {
     if (N && N.pods) N.name.forEach((name, i) => { const p = podsOf(i).find(p => p[0] === w); if (p) { n += p[1]; on.push(el("span", "", p[1] > 1 ? p[1] + "× " : "", go("node:" + i, name))); } });
     return [work(w), [["Kind", W.kinds[W.kind[w]]], ["Pods", num(W.pods[w]) + ", of which " + num(W.ready[w]) + " are ready"], ["No node", W.pods[w] > n && many(W.pods[w] - n, "pod waits for one", "pods wait for one")], ["Budget", W.budget[w] >= 0 ? go("budget:" + W.budget[w], B[W.budget[w]].name) : "none"], ["Nodes", list(on, 200)]]];
   },
-  budget(i) { const b = B[i]; return ["Budget " + b.namespace + "/" + b.name, [["Means", b.says], ["Healthy", b.healthy + " of " + b.expected + "; it wants " + b.desired], ["May go", num(b.allowed) + " at a time" + (b.computed ? " (computed from the pods)" : "")], ["Drains", num(b.evicted || 0) + " of " + many(b.pods, "pod goes", "pods go") + " in " + many(b.rounds || 0, "round", "rounds")], ["Unmanaged", b.unmanaged && many(b.unmanaged, "pod that nobody replaces", "pods that nobody replaces")], ["Workloads", W ? list(W.budget.flatMap((x, w) => x === i ? [go("work:" + w, work(w))] : [])) : ""]]]; },
+  budget(i) { const b = B[i]; return ["Budget " + b.namespace + "/" + b.name, [["Means", says(b)], ["Healthy", b.healthy + " of " + b.expected + "; it wants " + b.desired], ["May go", num(b.allowed) + " at a time" + (b.computed ? " (computed from the pods)" : "")], ["Drains", num(b.evicted || 0) + " of " + many(b.pods, "pod goes", "pods go") + " in " + many(b.rounds || 0, "round", "rounds")], ["Unmanaged", b.unmanaged && many(b.unmanaged, "pod that nobody replaces", "pods that nobody replaces")], ["Workloads", W ? list(W.budget.flatMap((x, w) => x === i ? [go("work:" + w, work(w))] : [])) : ""]]]; },
   taint(i) { const t = T[i]; return [many(t.nodes, "node", "nodes") + " with these taints", [["Taints", list(t.taints)], ["Keeps off", many(t.kept, "workload", "workloads")], ["There", t.runs ? many(t.runs, "pod runs", "pods run") + " there without tolerating them: not placed there again, or evicted" : "all pods that run there tolerate them"], ["Nodes", N ? list(N.taints.flatMap((x, n) => x === i ? [go("node:" + n, N.name[n])] : [])) : ""]]]; },
 };
 let from = null;
@@ -115,7 +116,7 @@ const texts = new Map();
 const cache = (kind, i, f) => { const k = kind + i; let t = texts.get(k); if (t === undefined) texts.set(k, t = f().toLowerCase()); return t; };
 const nodeText = i => cache("n", i, () => [N.name[i], P[N.pool[i]].name, state(i), N.versions[N.version[i]], N.messages[N.message[i]], N.stuck ? N.stucks[N.stuck[i]] : "", N.taints[i] < 0 ? "" : T[N.taints[i]].taints.join(" ")].join(" "));
 const workText = w => cache("w", w, () => work(w) + " " + W.kinds[W.kind[w]]);
-const budgetText = i => cache("b", i, () => B[i].namespace + "/" + B[i].name + " " + B[i].says);
+const budgetText = i => cache("b", i, () => B[i].namespace + "/" + B[i].name + " " + says(B[i]));
 const nodeList = N && makeList($("nodelist"), "All nodes", [
   {name: "node", wide: "minmax(9rem,2fr)", of: i => N.name[i]}, {name: "pool", of: i => P[N.pool[i]].name}, {name: "state", of: i => state(i), cls: i => ["degraded", "down"].includes(state(i)) ? "s-bad" : ""}, {name: "runs", of: i => N.versions[N.version[i]]},
   ...(N.pods ? [{name: "pods", num: true, wide: "4rem", of: i => podsOf(i).reduce((s, p) => s + p[1], 0)}, {name: "drain", wide: "minmax(6rem,2fr)", of: i => N.stucks[N.stuck[i]] || (N.rounds[i] ? many(N.rounds[i], "round", "rounds") : "nothing to evict"), cls: i => N.stuck[i] ? "s-warning" : ""}] : []),
@@ -124,7 +125,7 @@ const workList = W && makeList($("worklist"), "Workloads", [
   {name: "namespace", of: w => W.namespaces[W.namespace[w]]}, {name: "workload", wide: "minmax(9rem,2fr)", of: w => W.name[w]}, {name: "kind", of: w => W.kinds[W.kind[w]]}, {name: "pods", num: true, wide: "5rem", of: w => W.pods[w]}, {name: "ready", num: true, wide: "5rem", of: w => W.ready[w], cls: w => W.ready[w] < W.pods[w] ? "s-warning" : ""}, {name: "budget", of: w => W.budget[w] < 0 ? "" : B[W.budget[w]].name},
 ], W.name.length, "work", workText);
 const budgetList = makeList($("budgetlist"), "Budgets", [
-  {name: "namespace", of: i => B[i].namespace}, {name: "budget", of: i => B[i].name}, {name: "healthy", num: true, wide: "5rem", of: i => B[i].healthy}, {name: "wanted", num: true, wide: "5rem", of: i => B[i].desired}, {name: "may go", num: true, wide: "5rem", of: i => B[i].allowed}, {name: "rounds", num: true, wide: "5rem", of: i => B[i].rounds || 0}, {name: "what it means", wide: "minmax(8rem,3fr)", of: i => B[i].says, cls: i => "s-" + B[i].tone},
+  {name: "namespace", of: i => B[i].namespace}, {name: "budget", of: i => B[i].name}, {name: "healthy", num: true, wide: "5rem", of: i => B[i].healthy}, {name: "wanted", num: true, wide: "5rem", of: i => B[i].desired}, {name: "may go", num: true, wide: "5rem", of: i => B[i].allowed}, {name: "rounds", num: true, wide: "5rem", of: i => B[i].rounds || 0}, {name: "what it means", wide: "minmax(8rem,3fr)", of: i => says(B[i]), cls: i => "s-" + (B[i].tone || "good")},
 ], B.length, "budget", budgetText);
 
 // The map of nodes: a square each, by pool.

@@ -248,7 +248,7 @@ func (r *Report) headline(s *plan.Situation, status *cvo.Report) {
 	}
 	switch p := r.Plan; {
 	case s.Cluster != nil && !status.Well() && len(status.Findings) > 0:
-		r.Headline = status.Headline
+		r.Headline = words.Shorten(status.Headline, 180)
 	case p != nil && p.None != nil:
 		r.Headline, r.Tone = fmt.Sprintf("No plan leads from %s to %s: %s", p.None.From, cmp.Or(p.None.To, "the goal"), words.Count(len(p.None.Facts), "fact excludes it", "facts exclude it")), Bad
 	case p != nil && p.Undecided != "":

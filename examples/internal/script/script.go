@@ -42,18 +42,6 @@ func Run(t *testing.T, name string, program args.Program) {
 	})
 }
 
-// Lines runs the scripts of testdata: the input of each command is the
-// arguments of the program, and what is printed ends with the exit status.
-func Lines(t *testing.T, program args.Program) {
-	t.Helper()
-	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
-		return func(c *golden.Command) string {
-			out, status := output(t, program, strings.Fields(c.Input))
-			return fmt.Sprintf("%sexit status %d", out, status)
-		}
-	})
-}
-
 // output runs a program, and returns what it prints, complaints at the end.
 func output(t *testing.T, program args.Program, words []string) (string, int) {
 	var stdout, stderr strings.Builder

@@ -1,0 +1,292 @@
+// Package browser tests pages in a real browser. The tests are skipped, and say so, where
+// there is no Chromium or Chrome.
+package browser
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/examples/internal/report"
+	"github.com/fairlead/fairlead/examples/internal/sample"
+)
+
+// binary returns the browser.
+func binary(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("no Chromium is installed (Debian: apt-get install chromium): the page is not tried in a browser")
+	return ""
+}
+
+// tab is a page that is open in a browser, with what went wrong there.
+type tab struct {
+	*testing.T
+	ctx context.Context
+
+	mu      sync.Mutex
+	trouble []string
+}
+
+// open makes a report of a cluster and opens it in a window.
+func open(t *testing.T, size sample.Size, width, height int64) *tab {
+	t.Helper()
+	path := binary(t)
+	r, err := report.Make(t.Context(), &report.Input{Source: "sample", Situation: sample.Cluster(size), Goal: &plan.Goal{Minor: "4.20", PauseWorkers: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(2*time.Minute))...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 4*time.Minute)
+	t.Cleanup(cancel)
+	at := (&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String()
+	p := &tab{T: t, ctx: ctx}
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			p.bad("exception: " + e.ExceptionDetails.Error())
+		case *runtime.EventConsoleAPICalled:
+			p.bad("console: " + string(e.Type))
+		case *network.EventRequestWillBeSent:
+			if e.Request.URL != at {
+				p.bad("request: " + e.Request.URL)
+			}
+		case *page.EventJavascriptDialogOpening:
+			p.bad("dialog: " + e.Message)
+		}
+	})
+	// What a policy refuses is told to the console's log, which is asked for in the page.
+	watch := `addEventListener("securitypolicyviolation", e => (window.refused ??= []).push(e.violatedDirective + " " + e.blockedURI + " " + e.sample))`
+	p.run(network.Enable(), runtime.Enable(), emulation.SetDeviceMetricsOverride(width, height, 1, false),
+		chromedp.ActionFunc(func(ctx context.Context) error {
+			_, err := page.AddScriptToEvaluateOnNewDocument(watch).Do(ctx)
+			return err
+		}), chromedp.Navigate(at), chromedp.WaitReady("#map rect"))
+	t.Cleanup(func() {
+		if refused := p.text(`(window.refused || []).join("; ")`); refused != "" {
+			t.Error("the page's own policy refuses: ", refused)
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if len(p.trouble) > 0 {
+			t.Error(strings.Join(p.trouble, "\n"))
+		}
+	})
+	return p
+}
+
+func (p *tab) bad(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.trouble = append(p.trouble, text)
+}
+
+// run does things in the browser.
+func (p *tab) run(actions ...chromedp.Action) {
+	p.Helper()
+	if err := chromedp.Run(p.ctx, actions...); err != nil {
+		p.Fatal(err)
+	}
+}
+
+// text evaluates an expression, which is a text.
+func (p *tab) text(script string) (s string) {
+	p.Helper()
+	p.run(chromedp.Evaluate("String("+script+")", &s))
+	return s
+}
+
+// is fails where an expression is not true.
+func (p *tab) is(script, what string) {
+	p.Helper()
+	if got := p.text(script); got != "true" {
+		p.Errorf("%s: %s is %s", what, script, got)
+	}
+}
+
+// keys presses keys.
+func (p *tab) keys(keys string) {
+	p.Helper()
+	p.run(chromedp.KeyEvent(keys))
+}
+
+// Every kind of mark says why when it is clicked.
+func TestClicks(t *testing.T) {
+	p := open(t, sample.Size{Nodes: 60, Pods: 700, Operators: 6, Hostile: true}, 1280, 900)
+	for kind, want := range map[string]string{
+		"step:0": "Done when", "rel:49": "Leads to", "op:0:3": "Updates to", "node:1": "Pool", "work:0": "Kind", "budget:0": "Healthy", "taint:0": "Keeps off",
+	} {
+		var told string
+		p.run(chromedp.Evaluate(`document.querySelector('[data-k="`+kind+`"]').dispatchEvent(new MouseEvent("click",{bubbles:true}))`, nil),
+			chromedp.Evaluate(`document.getElementById("whytext").innerText`, &told))
+		if !strings.Contains(told, want) {
+			t.Errorf("%s: %q is not told:\n%s", kind, want, told)
+		}
+	}
+	// A click of the pointer, on what is seen.
+	var at []float64
+	p.run(chromedp.Evaluate(`document.getElementById("close").click()`, nil), chromedp.Evaluate(`(() => { const e = document.getElementById("cell-" + JSON.parse(document.getElementById("data").textContent).nodes.name.findIndex(n => n.startsWith("worker-0001"))); e.scrollIntoView({block: "center", behavior: "instant"}); const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`, &at))
+	p.run(chromedp.MouseClickXY(at[0], at[1]))
+	p.is(`document.querySelector("#whytext h2").textContent.startsWith("Node worker-0001")`, "a click on the map")
+	p.is(`document.querySelector("#whytext h2").textContent.includes("</script>")`, "hostile names are text")
+	p.is(`document.querySelector("#whytext h2").textContent.includes("⟨U+202E⟩")`, "marks that turn text around are shown")
+	p.is(`document.querySelectorAll("img, iframe, object, a:not([href^='#'])").length === 0`, "nothing was made of names")
+	p.keys(kb.Escape)
+	p.is(`document.getElementById("why").hidden`, "Escape closes")
+}
+
+// Search finds nodes, workloads and versions, and says how many.
+func TestSearch(t *testing.T) {
+	p := open(t, sample.Size{Nodes: 60, Pods: 700, Operators: 6}, 1280, 900)
+	p.keys("/")
+	p.is(`document.activeElement.id === "find"`, "/ goes to the search")
+	p.run(chromedp.Evaluate(`document.getElementById("find").value = ""`, nil)) // the driver types the key that the page has taken
+	p.keys("worker-0040")
+	p.run(chromedp.Poll(`document.querySelectorAll("#nodelist .lrow").length === 1`, nil))
+	p.is(`/^\d+ match(es)?$/.test(document.getElementById("found").textContent)`, "how many there are")
+	p.is(`document.querySelectorAll("#map rect:not(.off)").length === 1`, "the map")
+	p.keys(kb.Escape)
+	p.is(`document.querySelectorAll("#map rect.off").length === 0 && document.querySelectorAll("[data-s][hidden]").length === 0`, "Escape ends the search")
+	p.keys("4.19.6")
+	p.run(chromedp.Poll(`document.querySelectorAll(".pic .off").length > 10`, nil))
+	p.is(`!document.querySelector('[data-k="rel:`+p.text(`JSON.parse(document.getElementById("data").textContent).update.releases.indexOf("4.19.6")`)+`"]').classList.contains("off")`, "a release")
+	p.keys(kb.Escape)
+	// Only nodes that are down.
+	p.run(chromedp.Poll(`document.querySelectorAll(".pic .off").length === 0`, nil), chromedp.Evaluate(`[...document.querySelectorAll("#legend button")].find(b => b.textContent.startsWith("down")).click()`, nil))
+	p.is(`document.querySelectorAll("#map rect:not(.off)").length >= 1 && document.querySelectorAll("#map rect:not(.off)").length < 5`, "nodes that are down")
+}
+
+// Everything is reached by keys.
+func TestKeys(t *testing.T) {
+	p := open(t, sample.Size{Nodes: 60, Pods: 700, Operators: 6}, 1280, 900)
+	was := p.text(`document.documentElement.dataset.theme`)
+	p.keys("t")
+	p.is(`document.documentElement.dataset.theme !== "`+was+`"`, "t switches the theme")
+	p.keys("?")
+	p.is(`document.getElementById("help").open`, "? shows the keys")
+	p.keys(kb.Escape)
+	p.is(`!document.getElementById("help").open`, "Escape closes them")
+	p.keys("n")
+	p.is(`document.activeElement.id === "findings"`, "n goes to the next section")
+	p.run(chromedp.Focus("#nodelist .lbody"))
+	p.keys(kb.ArrowDown + kb.ArrowDown + kb.Enter)
+	p.is(`document.querySelector("#whytext h2").textContent === "Node "+JSON.parse(document.getElementById("data").textContent).nodes.name[1]`, "Enter on a row says why")
+	p.keys(kb.Escape)
+	p.is(`document.activeElement.className === "lbody"`, "the focus comes back")
+	p.run(chromedp.Focus("#map svg"))
+	p.keys(kb.ArrowRight + kb.ArrowRight + kb.ArrowRight + kb.Enter)
+	p.is(`document.querySelector("#whytext h2").textContent === "Node "+JSON.parse(document.getElementById("data").textContent).nodes.name[2]`, "arrows and Enter on the map")
+	p.keys(kb.Escape)
+	p.run(chromedp.Focus(`#plan .pic [data-k="step:1"]`))
+	p.keys(kb.Enter)
+	p.is(`document.querySelector("#whytext h2").textContent.startsWith("Step 2")`, "Enter on a mark of a picture")
+	p.keys(kb.Escape)
+	before := p.text(`document.querySelector("#plan svg").getBoundingClientRect().width`)
+	p.run(chromedp.Focus("#plan .pic"))
+	p.keys("+")
+	p.is(`document.querySelector("#plan svg").getBoundingClientRect().width > `+before+`*1.3`, "+ zooms")
+	p.keys("0")
+	p.is(`Math.abs(document.querySelector("#plan svg").getBoundingClientRect().width - `+before+`) < 1`, "0 fits")
+	// Tab visits nothing that has no name.
+	p.is(`[...document.querySelectorAll("button, input, [tabindex='0']")].every(e => e.textContent.trim() || e.getAttribute("aria-label") || e.labels && e.labels.length)`, "names")
+}
+
+// contrast lists texts that are hard to read on what is behind them.
+const contrast = `(() => {
+  const rgb = s => { const m = s.match(/[\d.]+/g).map(Number); return m.length < 4 ? [...m, 1] : m; };
+  const lum = c => { const f = c.slice(0, 3).map(v => (v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4); return .2126 * f[0] + .7152 * f[1] + .0722 * f[2]; };
+  const ratio = (a, b) => { const [x, y] = [lum(a), lum(b)].sort((p, q) => q - p); return (x + .05) / (y + .05); };
+  const ground = e => { for (; e; e = e.parentElement) { const c = rgb(getComputedStyle(e).backgroundColor); if (c[3] > .9) return c; } return [255, 255, 255, 1]; };
+  const bad = new Set();
+  for (const e of document.querySelectorAll("body *")) {
+    if (e.namespaceURI.endsWith("svg")) {
+      if (e.tagName !== "text") continue;
+      let behind = ground(e);
+      const r = e.previousElementSibling;
+      if (r && r.tagName === "rect" && e.getAttribute("pointer-events") === "none") behind = rgb(getComputedStyle(r).fill);
+      if (ratio(rgb(getComputedStyle(e).fill), behind) < 4.5) bad.add("svg " + e.getAttribute("class") + " " + e.textContent);
+    } else if ([...e.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()) && e.checkVisibility() && !["SCRIPT", "STYLE"].includes(e.tagName)) {
+      if (ratio(rgb(getComputedStyle(e).color), ground(e)) < 4.5) bad.add(e.tagName + "." + e.className + " " + e.textContent.slice(0, 30));
+    }
+  }
+  return [...bad].join("; ");
+})()`
+
+// Texts can be read in both themes: a contrast of 4.5 at least.
+func TestContrast(t *testing.T) {
+	p := open(t, sample.Size{Nodes: 60, Pods: 700, Operators: 6}, 1280, 900)
+	for _, theme := range []string{"light", "dark"} {
+		p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
+		p.run(chromedp.Poll(`document.documentElement.dataset.theme === "`+theme+`"`, nil)) // it follows the system
+		p.run(chromedp.Evaluate(`document.querySelectorAll("details").forEach(d => d.open = true); document.querySelector('[data-k="node:1"]').dispatchEvent(new MouseEvent("click",{bubbles:true}))`, nil))
+		if bad := p.text(contrast); bad != "" {
+			t.Errorf("%s: hard to read: %s", theme, bad)
+		}
+	}
+}
+
+// A narrow window has no text that is cut off: nothing is wider than it but what scrolls by
+// itself. On paper all is open, and no button is left.
+func TestNarrowAndPaper(t *testing.T) {
+	p := open(t, sample.Size{Nodes: 60, Pods: 700, Operators: 6, Hostile: true}, 390, 800)
+	p.is(`document.documentElement.scrollWidth <= 390`, "a telephone")
+	p.run(chromedp.Evaluate(`dispatchEvent(new Event("beforeprint"))`, nil), emulation.SetEmulatedMedia().WithMedia("print"))
+	p.is(`document.querySelectorAll("details:not([open])").length === 0`, "details are open")
+	p.is(`[...document.querySelectorAll("header, nav, .tools, #legend")].every(e => !e.checkVisibility())`, "no buttons")
+	p.is(`document.querySelectorAll("#nodelist .lrow").length === JSON.parse(document.getElementById("data").textContent).nodes.name.length`, "all nodes are there")
+	p.run(chromedp.Evaluate(`dispatchEvent(new Event("afterprint"))`, nil))
+}
+
+// axe-core, where it is installed (npm install --no-save axe-core in this directory), finds
+// nothing that keeps people out.
+func TestAxe(t *testing.T) {
+	axe, err := os.ReadFile(filepath.Join("node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Skip("axe-core is not installed (npm install --no-save axe-core here): accessibility is judged by the other tests alone")
+	}
+	p := open(t, sample.Size{Nodes: 60, Pods: 700, Operators: 6}, 1280, 900)
+	for _, theme := range []string{"light", "dark"} {
+		var found string
+		p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
+			chromedp.Evaluate(string(axe)+";0", nil),
+			chromedp.Evaluate(`axe.run().then(r => JSON.stringify(r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 120)).join(" | "))))`, &found, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+		var list []string
+		if err := json.Unmarshal([]byte(found), &list); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range list {
+			t.Errorf("%s: %s", theme, v)
+		}
+	}
+}
