@@ -56,10 +56,14 @@ func realPackages(t testing.TB, visit func(where string, p *catalog.Package)) {
 	}
 }
 
+// nameless matches the box of a head that says how many versions it stands for, and
+// not which the head is.
+var nameless = regexp.MustCompile(`<rect class="node head[^>]*/><text[^>]*>\d+ versions<`)
+
 var width = regexp.MustCompile(`width="(\d+)" height="(\d+)"`)
 
-// TestWidth: no picture of a real package is wider than 2,000 pixels, and each
-// tells every version of the package.
+// TestWidth: no picture of a real package is wider than 2,000 pixels, and each box
+// that is a head says which version that is.
 func TestWidth(t *testing.T) {
 	type picture struct {
 		width, height int
@@ -76,6 +80,9 @@ func TestWidth(t *testing.T) {
 		y, _ := strconv.Atoi(m[2])
 		if x > 2000 {
 			t.Errorf("%s: %s is %d pixels wide", where, p.Name(), x)
+		}
+		if at := nameless.FindString(b.String()); at != "" {
+			t.Errorf("%s: %s: which version is the head? %s", where, p.Name(), at)
 		}
 		all = append(all, picture{x, y, strings.ReplaceAll(where, "/", "-") + "-" + p.Name(), b.String()})
 	})

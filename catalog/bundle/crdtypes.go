@@ -155,6 +155,7 @@ func schemaFaults(tree *doc.Value) []*doc.Mismatch {
 type schemaChecker struct {
 	path   []any
 	faults []*doc.Mismatch
+	look   func(*doc.Value, *schemaFields, *schemaParts) // at each schema; nil looks at types alone
 }
 
 // decode fills into from v and adds what does not fit.
@@ -169,12 +170,16 @@ func (s *schemaChecker) schema(v *doc.Value) {
 	if v.Null() {
 		return
 	}
-	s.decode(v, new(schemaFields))
+	var fields schemaFields
+	s.decode(v, &fields)
 	if v.Kind != '{' {
 		return
 	}
 	var parts schemaParts
 	s.decode(v, &parts)
+	if s.look != nil {
+		s.look(v, &fields, &parts)
+	}
 	for i := range v.Members {
 		m := &v.Members[i]
 		s.within(m.Key, func() { s.part(m) })

@@ -23,7 +23,7 @@ func (r *reader) manifest(f *file) {
 		*r.found = append(*r.found, lost(f.fault, "no more than a warning"))
 		return
 	case len(f.docs) == 0:
-		r.found.advice(CodeEmptyDocument, at, "", "the file is empty", "delete it")
+		r.found.fault(CodeEmptyDocument, at, "", "the file is empty, and registries refuse it", "delete it")
 		return
 	case f.hollow && !r.options.EveryDocument:
 		r.found.fault(CodeEmptyDocument, f.docs[0].doc.Start, describe(f.docs[0]),

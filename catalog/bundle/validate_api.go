@@ -28,7 +28,7 @@ func (c *checker) apis() {
 			c.csvFault(CodeCSVAPI, fmt.Sprintf("the owned CRD %s version %s kind %s is not in the bundle", d.Name, d.Version, d.Kind), c.ownedHint(d), path...).stops = true
 		}
 		if key := d.Name + "/" + d.Version; seen[key] {
-			c.csvAdvice(CodeCSVAPI, fmt.Sprintf("the CRD %s version %s is owned twice", d.Name, d.Version), "delete one of the two", path...)
+			c.csvFault(CodeCSVAPI, fmt.Sprintf("the CRD %s version %s is owned twice", d.Name, d.Version), "delete one of the two", path...)
 		} else {
 			seen[key] = true
 		}

@@ -23,6 +23,7 @@ func (k *crdCheck) served() {
 	if k.crd.Spec.Conversion != nil {
 		k.conversion(&t)
 	}
+	k.schemas(&t)
 }
 
 // approvalAnnotation says where the API of a protected group was approved.

@@ -198,6 +198,9 @@ func joinNodes(list []nodeView, column int) nodeView {
 	var names []string
 	for _, n := range list {
 		names = append(names, n.name)
+		if n.head { // users want to know which
+			one.label = n.label + " +" + strconv.Itoa(len(list)-1)
+		}
 		one.head = one.head || n.head
 		one.skipped = one.skipped && n.skipped
 		one.deprecated = one.deprecated && n.deprecated
