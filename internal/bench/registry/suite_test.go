@@ -10,7 +10,7 @@ import (
 
 	"github.com/operator-framework/api/pkg/manifests"
 	"github.com/operator-framework/api/pkg/validation"
-	"github.com/operator-framework/api/pkg/validation/interfaces"
+	validator "github.com/operator-framework/api/pkg/validation/interfaces"
 
 	"github.com/fairlead/fairlead/catalog/bundle"
 	"github.com/fairlead/fairlead/internal/long"
@@ -43,7 +43,7 @@ func hubHarms() []bundleHarm {
 }
 
 // TestSuites: real bundles, whole and broken, keep to a suite here if and only if
-// they do by the validators of operator-framework/api, and are warned of likewise.
+// they do by the validators of operator-framework/api.
 func TestSuites(t *testing.T) {
 	originals, r := realBundles(t, long.N(5, 64)), source(t.Name())
 	n, refused := 0, 0
@@ -71,7 +71,7 @@ func TestSuites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for suite, list := range map[bundle.Suite]interfaces.Validators{
+			for suite, list := range map[bundle.Suite]validator.Validators{
 				bundle.SuiteOperatorHub: {validation.OperatorHubV2Validator, validation.StandardCapabilitiesValidator, validation.StandardCategoriesValidator},
 				bundle.SuiteCommunity:   {validation.CommunityOperatorValidator},
 			} {
