@@ -1,9 +1,15 @@
 package olm_test
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,12 +91,12 @@ type realJudge struct {
 	r                            *olm.Resolver
 	asked, impossible, installed int
 	advised, carried, longest    int
-	last                         bool // whether the last was impossible
+	last                         bool   // whether the last was impossible
+	text                         string // what was explained last
 }
 
 func (j *realJudge) ask(c *olm.Case, installed []string) {
-	j.asked++
-	build := func() *olm.Request {
+	j.judge(fmt.Sprintf("%v beside %v", c.Subscriptions, installed), func() *olm.Request {
 		with := *c
 		with.Installed = installed
 		req, err := j.r.Request("ns", &with)
@@ -98,7 +104,12 @@ func (j *realJudge) ask(c *olm.Case, installed []string) {
 			j.t.Fatal(err)
 		}
 		return req
-	}
+	})
+}
+
+// judge asks a question, which build makes each time.
+func (j *realJudge) judge(what string, build func() *olm.Request) {
+	j.asked++
 	_, err := j.r.Resolve(j.t.Context(), build())
 	var unsat *olm.UnsatError
 	if j.last = errors.As(err, &unsat); !j.last {
@@ -114,14 +125,15 @@ func (j *realJudge) ask(c *olm.Case, installed []string) {
 	}
 	lines := strings.Count(x.String(), "\n") + 1
 	if j.longest = max(j.longest, lines); lines > olm.ExplanationLines {
-		j.t.Errorf("%v beside %v: %d lines", c.Subscriptions, installed, lines)
+		j.t.Errorf("%s: %d lines", what, lines)
 	}
 	if len(x.Advice) == 0 && x.None == "" {
-		j.t.Errorf("%v beside %v: neither advice nor that there is none", c.Subscriptions, installed)
+		j.t.Errorf("%s: neither advice nor that there is none", what)
 	}
 	if len(x.Advice) > 0 {
 		j.advised++
 	}
+	j.text = x.String()
 	for _, text := range x.Advice {
 		req := build()
 		done, err := carryOut(req, text)
@@ -133,7 +145,132 @@ func (j *realJudge) ask(c *olm.Case, installed []string) {
 		}
 		j.carried++
 		if _, err := j.r.Resolve(j.t.Context(), req); err != nil {
-			j.t.Errorf("%v beside %v: %q does not help: %v", c.Subscriptions, installed, text, err)
+			j.t.Errorf("%s: %q does not help: %v", what, text, err)
+		}
+	}
+}
+
+// TestAdviceOnInstalled makes impossible requests of a real catalog over operators
+// that are installed, in five ways, and judges them as TestAdviceOnRealPairs does.
+func TestAdviceOnInstalled(t *testing.T) {
+	held := slimCatalog(t)
+	r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: held}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packages []*catalog.Package
+	var requiring []*catalog.Bundle                  // those that require a package by name
+	providers := map[catalog.GVK][]*catalog.Bundle{} // one of each package, its last bundle that has the API
+	for p := range held.Packages() {
+		packages = append(packages, p)
+		last := map[catalog.GVK]*catalog.Bundle{}
+		for b := range p.Bundles() {
+			for api := range b.Provides() {
+				last[api] = b
+			}
+			for range required(t, b) {
+				requiring = append(requiring, b)
+				break
+			}
+		}
+		for api, b := range last {
+			providers[api] = append(providers[api], b)
+		}
+	}
+	var clashes [][2]*catalog.Bundle
+	for _, list := range providers {
+		for i, a := range list {
+			for _, b := range list[i+1:] {
+				clashes = append(clashes, [2]*catalog.Bundle{a, b}, [2]*catalog.Bundle{b, a})
+			}
+		}
+	}
+	slices.SortFunc(clashes, func(a, b [2]*catalog.Bundle) int {
+		return cmp.Or(strings.Compare(a[0].Name(), b[0].Name()), strings.Compare(a[1].Name(), b[1].Name()))
+	})
+	clashes = slices.CompactFunc(clashes, func(a, b [2]*catalog.Bundle) bool { return a == b })
+	chance := rand.New(rand.NewPCG(18, 1))
+	bundle := func(p *catalog.Package) *catalog.Bundle {
+		all := slices.Collect(p.Bundles())
+		return all[chance.IntN(len(all))]
+	}
+	j := &realJudge{t: t, r: r}
+	ways := map[string]int{}
+	for tries := 0; j.impossible < long.N(15, 100) && tries < 5000; tries++ {
+		p, other := packages[chance.IntN(len(packages))], packages[chance.IntN(len(packages))]
+		c := &olm.Case{Subscriptions: []string{p.Name()}}
+		installed := []string{bundle(other).Name()}
+		way := []string{"two providers", "nobody's operator", "requirement", "channel", "name"}[tries%5]
+		change := func(*olm.Request) {}
+		switch way {
+		case "two providers":
+			pair := clashes[chance.IntN(len(clashes))]
+			c.Subscriptions, installed = []string{pair[1].Package().Name()}, []string{pair[0].Name()}
+			if chance.IntN(2) == 0 {
+				c.Subscriptions = append(c.Subscriptions, pair[0].Package().Name())
+			}
+			change = func(req *olm.Request) { req.Subscriptions[0].Spec.StartingCSV = pair[1].Name() }
+		case "nobody's operator":
+			installed = append(installed, bundle(p).Name())
+			pin := bundle(p).Name()
+			change = func(req *olm.Request) {
+				req.Subscriptions[0].Status.InstalledCSV, req.Subscriptions[0].Status.CurrentCSV = "", ""
+				if pin != installed[1] {
+					req.Subscriptions[0].Spec.StartingCSV = pin
+				}
+			}
+		case "requirement":
+			b := requiring[chance.IntN(len(requiring))]
+			needs := slices.Collect(required(t, b))
+			c.Subscriptions = []string{b.Package().Name()}
+			q, ok := held.Package(needs[chance.IntN(len(needs))])
+			if !ok {
+				continue
+			}
+			installed = []string{bundle(q).Name()}
+			change = func(req *olm.Request) { req.Subscriptions[0].Spec.StartingCSV = b.Name() }
+		case "channel":
+			c.Subscriptions = []string{p.Name() + "/stabel"}
+		case "name":
+			c.Subscriptions = []string{p.Name() + "x", other.Name()}
+		}
+		before := j.impossible
+		j.judge(fmt.Sprintf("%s: %v beside %v", way, c.Subscriptions, installed), func() *olm.Request {
+			with := *c
+			with.Installed = installed
+			req, err := r.Request("ns", &with)
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(req)
+			return req
+		})
+		if j.impossible > before {
+			if ways[way]++; ways[way] <= 4 {
+				t.Logf("%s: %v beside %v\n%s", way, c.Subscriptions, installed, j.text)
+			}
+		}
+	}
+	t.Logf("%d requests, %d impossible %v, %d advised, %d pieces carried out; %d lines at most", j.asked, j.impossible, ways, j.advised, j.carried, j.longest)
+	if j.impossible < long.N(15, 100) || len(ways) < long.N(4, 5) {
+		t.Error("the generator does not find enough")
+	}
+}
+
+// required returns the packages that a bundle requires by name.
+func required(t *testing.T, b *catalog.Bundle) iter.Seq[string] {
+	facts, err := b.Facts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(yield func(string) bool) {
+		for _, p := range facts {
+			var v struct {
+				PackageName string `json:"packageName"`
+			}
+			if p.Type == "olm.package.required" && json.Unmarshal(p.Value, &v) == nil && !yield(v.PackageName) {
+				return
+			}
 		}
 	}
 }

@@ -64,6 +64,7 @@ var (
 	adviceRemove  = regexp.MustCompile(`^remove subscription (\S+)$`)
 	adviceDelete  = regexp.MustCompile(`^delete csv (\S+)$`)
 	adviceChannel = regexp.MustCompile(`^let subscription (\S+) follow channel (\S+)$`)
+	adviceName    = regexp.MustCompile(`^let subscription (\S+) ask for package (\S+)$`)
 	adviceCatalog = regexp.MustCompile(`^let subscription (\S+) use catalog (\S+)$`)
 	advicePin     = regexp.MustCompile(`^take startingCSV \S+ off subscription (\S+)$`)
 	adviceTake    = regexp.MustCompile(`^set startingCSV (\S+) on subscription (\S+), so that it takes over what is installed$`)
@@ -88,6 +89,8 @@ func carryOut(req *olm.Request, text string) (bool, error) {
 			req.Installed = slices.DeleteFunc(req.Installed, func(c olm.ClusterServiceVersion) bool { return c.Name == words(adviceDelete)[1] })
 		case words(adviceChannel) != nil:
 			subscription(words(adviceChannel)[1]).Spec.Channel = words(adviceChannel)[2]
+		case words(adviceName) != nil:
+			subscription(words(adviceName)[1]).Spec.Package = words(adviceName)[2]
 		case words(adviceCatalog) != nil:
 			s := subscription(words(adviceCatalog)[1])
 			s.Spec.SourceNamespace, s.Spec.Source = "", words(adviceCatalog)[2]

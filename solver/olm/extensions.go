@@ -187,7 +187,6 @@ func (t *together) encode(ctx context.Context) (*encoded, error) {
 			case m.of != i:
 			case m.stays:
 				p.Any([]solver.Lit{p.wants[i].Yes(), m.v.Yes()}, solver.Text(m.contender.Name+" is installed, and stays if nothing takes its place"))
-				p.Exclude(p.wants[i], m.v, solver.Text("what is chosen takes the place of "+m.contender.Name))
 			default:
 				candidates = append(candidates, m.v)
 			}

@@ -74,11 +74,16 @@ func (t *trial) judge(w *extension.World, action extension.Action) {
 		}
 	case extension.DeleteObject:
 		o := object(a.Ref)
-		if o == nil || o.ResourceVersion != a.ResourceVersion {
+		if o == nil || o.ResourceVersion != a.ResourceVersion || w.Extension == nil {
 			return
 		}
 		if o.Owner != "a" {
 			t.wrong = fmt.Errorf("%s of somebody else is deleted", a.Ref)
+		}
+		for i := range w.Revisions {
+			if w.Extension.DeletionTimestamp != nil && w.Revisions[i].Spec.Lifecycle != extension.Archived {
+				t.wrong = fmt.Errorf("%s is deleted, and %s may make it again", a.Ref, w.Revisions[i].Name)
+			}
 		}
 		if a.Ref == theDeployment && w.Extension != nil && w.Extension.DeletionTimestamp == nil {
 			t.wrong = fmt.Errorf("%s is deleted, and every version has it", a.Ref)
