@@ -2,11 +2,13 @@
 package report
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
+	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/report"
 	"github.com/fairlead/fairlead/examples/internal/situation"
@@ -16,13 +18,13 @@ import (
 func Command() *args.Command {
 	return &args.Command{
 		Name:  "report",
-		Usage: "FILE|DIR -o FILE.html|html|json " + situation.Usage,
+		Usage: "FILE|DIR -o FILE.html|html|json|yaml " + situation.Usage,
 		About: "write one page of a whole cluster: what to do first, the plan, updates, operators, nodes, drains, taints and findings",
 		Help: `FILE is what ` + situation.DumpCommand + ` prints;
 DIR is a directory of such files, or a must-gather. FILE may be - for standard input. A kind that is not in it
 counts as one that nobody has looked at, and the page says so.
   -o FILE.html           the page: one file, which loads nothing, for any browser
-  -o html, -o json       the page, or its data, on standard output
+  -o html, json, yaml    the page, or its data, on standard output
 ` + situation.Help + `
 exit status: 0 the report is written, 2 bad input`,
 		Examples: `fairlead report all.yaml -to 4.20 -graph GRAPH.json -o report.html
@@ -61,8 +63,15 @@ func run(c *args.Call) error {
 		return err
 	}
 	switch *out {
-	case "json":
-		return c.JSON(r)
+	case "json", "yaml":
+		text, err := json.Marshal(r)
+		if err == nil && *out == "yaml" {
+			text, err = catalog.YAML(text)
+		}
+		if err == nil {
+			_, err = c.Stdout.Write(text)
+		}
+		return err
 	case "html", "-":
 		return r.WriteHTML(c.Stdout)
 	}
