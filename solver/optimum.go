@@ -223,7 +223,7 @@ func (v *verifier) sum(at int) (over bool) {
 		}
 	}
 	switch {
-	case v.state(own) > 0 || in < s.More:
+	case in < s.More:
 		return false
 	case in > s.More && v.state(own) < 0:
 		return true

@@ -155,6 +155,8 @@ func TestOptimumJudge(t *testing.T) {
 		{"", "", ""},
 		{`"lemmas":[{"lits":[1,2],"hints":[0]}`, `"lemmas":[{"lits":[1],"hints":[0]}`, "lemma 0: the hints do not lead"},
 		{`"hints":[1,2,3]`, `"hints":[1,2]`, "lemma 1: the hints do not lead"},
+		{`"hints":[1,2,3]`, `"hints":[3,1,2]`, "lemma 1: the hints do not lead"}, // the sum has room
+		{`"vars":[1,2],"more":1`, `"vars":[1,2],"more":0`, "payment 0: sum 0 is not one of its clause"},
 		{`"hints":[1,2,3]`, `"hints":[1,2,5]`, "lemma 1: hint 2 (5) names nothing"},
 		{`"vars":[1,2],"more":1`, `"vars":[1,2],"more":2`, "lemma 1: the hints do not lead"},
 		{`"vars":[1,2],"more":1`, `"vars":[1,1],"more":1`, "sum 0 is of"},

@@ -46,7 +46,11 @@ func (d *Document) numbers() []string {
 
 func (p *Package) write(out *bufio.Writer) {
 	fmt.Fprintf(out, "package: %s\nversion: %d\n", p.Name, p.Version)
-	field(out, "depends", formula(p.Depends))
+	depends := p.Depends
+	if slices.ContainsFunc(depends, func(c Clause) bool { return len(c) == 0 }) {
+		depends = []Clause{{}} // nothing meets them; others read that only where it stands alone
+	}
+	field(out, "depends", formula(depends))
 	field(out, "conflicts", relations(p.Conflicts, ", "))
 	field(out, "provides", relations(p.Provides, ", "))
 	field(out, "recommends", formula(p.Recommends))
