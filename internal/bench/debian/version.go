@@ -6,15 +6,15 @@ import "strings"
 func compare(a, b string) int {
 	ea, a := epoch(a)
 	eb, b := epoch(b)
-	if c := part(ea, eb); c != 0 {
+	if c := CompareRuns(ea, eb); c != 0 {
 		return c
 	}
 	ua, ra := revision(a)
 	ub, rb := revision(b)
-	if c := part(ua, ub); c != 0 {
+	if c := CompareRuns(ua, ub); c != 0 {
 		return c
 	}
-	return part(ra, rb)
+	return CompareRuns(ra, rb)
 }
 
 func epoch(v string) (epoch, rest string) {
@@ -31,8 +31,9 @@ func revision(v string) (upstream, revision string) {
 	return v, "0"
 }
 
-// part compares runs of text and of digits in turn.
-func part(a, b string) int {
+// CompareRuns compares runs of text and of digits in turn, as for the parts of a
+// version, or for versions of opam: -1, 0 or 1.
+func CompareRuns(a, b string) int {
 	for a != "" || b != "" {
 		for a != "" && !digit(a[0]) || b != "" && !digit(b[0]) {
 			x, y := order(a), order(b)
