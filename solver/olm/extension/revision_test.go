@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/catalog"
@@ -234,5 +235,36 @@ func TestLongMessage(t *testing.T) {
 		if len(c.Message) != want {
 			t.Errorf("of %d bytes there are %d, want %d", n, len(c.Message), want)
 		}
+	}
+}
+
+// TestCreateAgain: a revision that cannot be made is tried again after a while, under
+// the number that it has; another one gets the next.
+func TestCreateAgain(t *testing.T) {
+	w := world("")
+	choose := func(bundle string) {
+		w.Answer = &extension.Answer{Catalogs: 1, Choice: &extension.Choice{BundleName: extension.BundleName{Name: bundle}}}
+		w.Contents = []extension.Content{{Bundle: bundle, Manifests: contents()[bundle]}}
+	}
+	choose("a.v1")
+	var state extension.State
+	step := func(now time.Time) string {
+		d := extension.Step(state, w, now, nil)
+		state = d.State
+		for _, a := range d.Actions {
+			if a, ok := a.(extension.CreateRevision); ok {
+				return a.Revision.Name
+			}
+		}
+		return ""
+	}
+	var got []string
+	for _, wait := range []time.Duration{0, 0, time.Second, time.Second, 2 * time.Second} {
+		got = append(got, step(noon.Add(wait)))
+	}
+	choose("a.v2")
+	got = append(got, step(noon.Add(3*time.Second)), step(noon.Add(3*time.Second)), step(noon.Add(5*time.Second)))
+	if text := fmt.Sprintf("%q", got); text != `["a-1" "" "a-1" "" "" "a-2" "" "a-2"]` {
+		t.Errorf("got %s", text)
 	}
 }

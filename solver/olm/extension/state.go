@@ -14,6 +14,7 @@ const StateVersion = 1
 type State struct {
 	UID      string  `json:"uid,omitempty"`      // of the extension that it is about
 	Revision int64   `json:"revision,omitempty"` // the highest number that was given to a revision
+	Digest   string  `json:"digest,omitempty"`   // of that revision, as long as it is not seen
 	Rollout  Rollout `json:"rollout,omitzero"`   // the one under way
 	fairlead.Pending
 }

@@ -26,11 +26,13 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 		World:  world,
 		Ledger: fairlead.NewLedger(state.Pending, world.Outcomes, now, fairlead.Backoff{Min: own.MinBackoff, Max: own.MaxBackoff}),
 		x:      x, policy: own,
-		state: State{UID: state.UID, Revision: state.Revision, Rollout: state.Rollout},
+		state: State{UID: state.UID, Revision: state.Revision, Digest: state.Digest, Rollout: state.Rollout},
 	}
 	s.installed, s.rolling = Current(world.Revisions)
 	for _, r := range byNumber(world.Revisions) {
-		s.state.Revision = max(s.state.Revision, r.Spec.Revision)
+		if r.Spec.Revision >= s.state.Revision {
+			s.state.Revision, s.state.Digest = r.Spec.Revision, ""
+		}
 		if r.Spec.Lifecycle != Archived {
 			s.latest = r
 		}

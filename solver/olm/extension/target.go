@@ -138,8 +138,12 @@ func (s *stepper) revision(t *target, number int64) Revision {
 // something stands against it.
 func (s *stepper) begin(t *target) {
 	next := s.revision(t, s.state.Revision+1)
+	sum := next.digest()
+	if s.state.Digest == sum {
+		next = s.revision(t, s.state.Revision) // it was decided on, and is not seen
+	}
 	if r := s.latest; r != nil {
-		if r.digest() == next.digest() && r.bundle().Name == t.bundle.Name {
+		if r.digest() == sum && r.bundle().Name == t.bundle.Name {
 			return
 		}
 		if len(s.rolling) > 0 && !t.back && r.Annotations[GenerationAnnotation] == next.Annotations[GenerationAnnotation] && !s.late(r) {
@@ -171,7 +175,7 @@ func (s *stepper) begin(t *target) {
 	if taken || len(problems) > 0 {
 		return
 	}
-	s.state.Revision = next.Spec.Revision
+	s.state.Revision, s.state.Digest = next.Spec.Revision, sum
 	message := s.doing(CreateRevision{next}, "revision "+next.Name+" of bundle "+t.bundle.Name+" is not seen yet")
 	s.wait(s.subject(), ReasonPending, message, theBackend, "the revision is seen")
 }
