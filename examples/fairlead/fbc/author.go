@@ -20,14 +20,14 @@ func initPackage(c *call) error {
 	}
 	t := edit.PackageTemplate{Name: c.Arg(0), DefaultChannel: *channel}
 	if *description != "" {
-		text, err := os.ReadFile(*description)
+		text, err := readRegular(*description)
 		if err != nil {
 			return err
 		}
 		t.Description = string(text)
 	}
 	if *icon != "" {
-		image, err := os.ReadFile(*icon)
+		image, err := readRegular(*icon)
 		if err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -83,7 +82,7 @@ func expand(c *call) error {
 			return &args.UsageError{Text: fmt.Sprintf("there is no template type %q; there are %s", kind, strings.Join(template.Types(), ", "))}
 		}
 	}
-	data, err := os.ReadFile(file)
+	data, err := readRegular(file)
 	if err != nil {
 		return err
 	}

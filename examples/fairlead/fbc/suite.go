@@ -3,7 +3,6 @@ package fbc
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -48,24 +47,6 @@ func (s *suites) of(b *bundle.Bundle) (faults, warnings catalog.Diagnostics, err
 		faults, warnings = append(faults, f...), append(warnings, w...)
 	}
 	return faults, warnings, nil
-}
-
-// maxSmall is the largest file that flags name, in bytes.
-const maxSmall = 16 << 20
-
-// readRegular reads a file that a flag names; what is no regular file is not
-// opened.
-func readRegular(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	case info.Size() > maxSmall:
-		return nil, fmt.Errorf("%s has %d bytes, and may have %d", path, info.Size(), maxSmall)
-	}
-	return os.ReadFile(path)
 }
 
 // readPlatforms reads on which platforms images run.
