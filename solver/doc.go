@@ -16,7 +16,9 @@
 // A [Solution] says of what is selected why, and of what is not why not. Its
 // [Certificate] proves that it is the best one to [Check], which trusts nothing
 // that found it. A [Session] answers what-if questions about one problem, with
-// what it learned from the ones before.
+// what it learned from the ones before. [Minimize] puts criteria before the rule,
+// and its [Optimum] has a certificate for [CheckOptimum]. A [Lazy] solves what a
+// [Source] tells only when it is asked.
 //
 // Selections are found by picking greedily, with unit propagation to refuse what
 // cannot be; a SAT solver is asked only where that ends in a dead end, and only
