@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,6 +114,25 @@ func (s *shop) world(approval olm.Approval) *tinyShop {
 	return w.clone()
 }
 
+// settled returns a world in which what the catalog has is installed.
+func (s *shop) settled(t *testing.T) *tinyShop {
+	w := s.world("")
+	var state install.State
+	for now := explore.Begin().Add(-time.Hour); !w.rest(); now = now.Add(time.Second) {
+		if now.After(explore.Begin()) {
+			t.Fatal("the first versions are not installed within an hour")
+		}
+		d := s.step(state, w, now)
+		state = d.State
+		for _, a := range d.Actions {
+			if err := s.apply(w, a, now); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return w
+}
+
 func (w *tinyShop) clone() *tinyShop {
 	n := *w
 	n.Cluster, n.Health = w.Cluster.Fork(), maps.Clone(w.Health)
@@ -132,11 +152,20 @@ func (s *shop) step(state install.State, w *tinyShop, now time.Time) explore.Dec
 	return explore.Decision[install.State, install.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocked, Wake: d.Wake, Broken: broken(seen, d.Actions)}
 }
 
-// broken returns the rule that a decision breaks: an operator goes only when the one
-// in its place runs, and nothing is set to Succeeded whose pods are not ready.
+// broken returns the rule that a decision breaks: nothing is applied that nobody has
+// approved; an operator goes only when the one in its place runs, and nothing is set to
+// Succeeded whose pods are not ready.
 func broken(w *install.World, actions []install.Action) string {
 	for _, action := range actions {
 		switch a := action.(type) {
+		case install.ApplyStep:
+			i := slices.IndexFunc(w.Plans, func(p install.InstallPlan) bool { return p.Name == a.Plan })
+			switch {
+			case i < 0:
+				return "a step of plan " + a.Plan + " is applied, which is not there"
+			case !w.Plans[i].Spec.Approved:
+				return "a step of plan " + a.Plan + " is applied, which nobody has approved"
+			}
 		case install.DeleteCSV:
 			if !slices.ContainsFunc(w.CSVs, func(c install.CSV) bool { return c.Spec.Replaces == a.CSV && c.Status.Phase == olm.PhaseSucceeded }) {
 				return "csv " + a.CSV + " is deleted, and nothing runs in its place"
@@ -150,10 +179,44 @@ func broken(w *install.World, actions []install.Action) string {
 	return ""
 }
 
-// check: plans are not written for ever.
+// check: plans are not written for ever; and of two CSVs that own an API one takes the
+// place of the other.
 func (w *tinyShop) check(s install.State, _ *explore.Decision[install.State, install.Action]) error {
 	if s.Generation > 8 {
 		return fmt.Errorf("%d plans were made for a handful of events", s.Generation)
+	}
+	owner := map[string]*install.CSV{}
+	o := w.Cluster.World(ns)
+	for i := range o.CSVs {
+		c := &o.CSVs[i]
+		for _, d := range c.Spec.CustomResourceDefinitions.Owned {
+			if other := owner[d.Name]; other != nil && c.Spec.Replaces != other.Name && other.Spec.Replaces != c.Name {
+				return fmt.Errorf("CRD %s is owned by %s and by %s", d.Name, other.Name, c.Name)
+			}
+			owner[d.Name] = c
+		}
+	}
+	return nil
+}
+
+// owed: while nothing is done, a CSV that has not come to its end, and a plan that waits
+// for approval, have a Block.
+func (w *tinyShop) owed(_ time.Time, d *explore.Decision[install.State, install.Action]) error {
+	o := w.Cluster.World(ns)
+	told := func(subject string) bool {
+		return d != nil && slices.ContainsFunc(d.Blocked, func(b fairlead.Block) bool {
+			return b.Unblock != "" && strings.Contains(b.Subject+" "+b.Message, subject)
+		})
+	}
+	for i := range o.CSVs {
+		if c := &o.CSVs[i]; (c.Status.Phase == install.PhasePending || c.Status.Phase == install.PhaseInstalling) && !told(c.Name) {
+			return fmt.Errorf("csv %s is %s, nothing is done, and no Block says why", c.Name, c.Status.Phase)
+		}
+	}
+	for i := range o.Plans {
+		if p := &o.Plans[i]; p.Status.Phase == install.PlanRequiresApproval && !p.Spec.Approved && !told(p.Name) {
+			return fmt.Errorf("plan %s waits for approval, and no Block says so", p.Name)
+		}
 	}
 	return nil
 }
@@ -268,6 +331,7 @@ func exploreModels(t *testing.T) []*installModel {
 	}{
 		{"plain", "", func(*tinyShop) {}},
 		{"update", "", func(w *tinyShop) { w.Publishes = 1 }},
+		{"from v1", "", func(w *tinyShop) { w.Publishes = 1 }}, // the first versions are there
 		{"manual", olm.ApprovalManual, func(w *tinyShop) { w.Publishes = 1 }},
 		{"made again", "", func(w *tinyShop) { w.Deletes = 1 }},
 		{"flaps", "", func(w *tinyShop) { w.Flaps = 1 }},
@@ -278,9 +342,12 @@ func exploreModels(t *testing.T) []*installModel {
 	var models []*installModel
 	for _, o := range worlds {
 		w := s.world(o.approval)
+		if o.name == "from v1" {
+			w = s.settled(t)
+		}
 		o.set(w)
 		models = append(models, &installModel{
-			Name: o.name, Worlds: []*tinyShop{w}, Clone: (*tinyShop).clone, Moves: (*tinyShop).moves, Rest: (*tinyShop).rest, Answer: (*tinyShop).answer, Check: (*tinyShop).check,
+			Name: o.name, Worlds: []*tinyShop{w}, Clone: (*tinyShop).clone, Moves: (*tinyShop).moves, Rest: (*tinyShop).rest, Answer: (*tinyShop).answer, Check: (*tinyShop).check, Owed: (*tinyShop).owed,
 			Forget: func(w *tinyShop) { w.Outcomes = nil },
 			Apply:  s.apply,
 			Step:   s.step,
