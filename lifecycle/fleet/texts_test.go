@@ -241,7 +241,12 @@ func situations() map[string]tale {
 			p.DeletionTimestamp = &at
 		}),
 		"drained-and-silent": drainTale(drain.ReasonSilentActs, nil, func(w *drain.World, p *drain.Pod) { silent(w); p.UID = "" }),
-		"cordon":             drainTale(drain.ReasonNotCordoned, nil, func(w *drain.World, _ *drain.Pod) { w.Node.Spec.Unschedulable = false }),
+		"stranded-in-maintenance": drainTale(drain.ReasonPodStranded, nil, func(w *drain.World, p *drain.Pod) {
+			silent(w)
+			at := noon.Add(-time.Minute)
+			p.DeletionTimestamp = &at
+		}),
+		"cordon": drainTale(drain.ReasonNotCordoned, nil, func(w *drain.World, _ *drain.Pod) { w.Node.Spec.Unschedulable = false }),
 		// Machines.
 		"hook-of-etcd":    machineTale(lifecycle.ReasonHookPending, nil, hook(lifecycle.PreDrain, quorum.Hook())),
 		"hook-kcp":        machineTale(lifecycle.ReasonHookPending, nil, hook(lifecycle.PreTerminate, lifecycle.Hook{Name: "kcp-cleanup"})),
@@ -252,6 +257,18 @@ func situations() map[string]tale {
 		}),
 		"unknown-cloud": machineTale(lifecycle.ReasonInstanceUnknown, nil, func(w *lifecycle.World, _ *lifecycle.Machine) { w.Instance = "" }),
 		"slow-cloud":    machineTale(lifecycle.ReasonInstanceGoing, nil, func(*lifecycle.World, *lifecycle.Machine) {}),
+		"slow-provider": machineTale(lifecycle.ReasonObjectGoing, nil, func(w *lifecycle.World, m *lifecycle.Machine) {
+			w.Instance, m.APIVersion, m.Finalizers = "", "cluster.x-k8s.io/v1beta2", []string{lifecycle.FinalizerClusterAPI}
+			m.Spec.InfrastructureRef = &lifecycle.ObjectRef{Kind: "AWSMachine", Name: m.Name}
+			o := lifecycle.Object{Kind: "AWSMachine", State: lifecycle.InstanceExists}
+			o.Namespace, o.Name, o.UID, o.DeletionTimestamp, o.Finalizers = m.Namespace, m.Name, "aws", &noon, []string{"awsmachine.infrastructure.cluster.x-k8s.io"}
+			w.Objects = []lifecycle.Object{o}
+		}),
+		"update-in-place-failed": machineTale(lifecycle.ReasonInPlaceFailed, nil, func(_ *lifecycle.World, m *lifecycle.Machine) {
+			m.APIVersion, m.DeletionTimestamp = "cluster.x-k8s.io/v1beta2", nil
+			m.Annotations = map[string]string{lifecycle.UpdatingAnnotation: "", "runtime.cluster.x-k8s.io/pending-hooks": "UpdateMachine"}
+			m.Status.Conditions = append(m.Status.Conditions, lifecycle.Condition{Type: "Updating", Status: "True", Reason: "InPlaceUpdateFailed", Message: "UpdateMachine hook failed", LastTransitionTime: noon})
+		}),
 		"finalizer-of-machine": machineTale(lifecycle.ReasonOtherFinalizer, nil, func(w *lifecycle.World, m *lifecycle.Machine) {
 			w.Instance, m.Finalizers = lifecycle.InstanceGone, append(m.Finalizers, "example.com/inventory")
 		}),

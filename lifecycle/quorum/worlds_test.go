@@ -230,6 +230,7 @@ func quorumModels() []*quorumModel {
 	all := small.Faults{Crash: 1, Lost: 1, Fail: 1, Late: 1, Second: 1, Back: 1}
 	add("three", all, newPanel(3, 1, 0, 1), newPanel(3, 1, 1, 1).dead("a"))
 	add("spare", small.Faults{}, newPanel(3, 2, 1, 2))
+	add("late", small.Faults{Late: 2}, newPanel(5, 1, 0, 1), newPanel(5, 2, 1, 2).dead("a"))
 	add("five", all, newPanel(5, 2, 0, 2).dead("a", "b"))
 	return models
 }
