@@ -274,7 +274,7 @@ func (w *world) blocked(x spot, e worldEdge) bool {
 // Plans of random small worlds are as good as the best of all orders, and there is
 // one whenever there is any. Each proof is checked.
 func TestBruteForce(t *testing.T) {
-	n := long.N(200, 20_000)
+	n := long.N(150, 20_000)
 	planned, kinds := 0, map[plan.Kind]int{}
 	for seed := range uint64(n) {
 		w := draw(rand.New(rand.NewPCG(20, seed)))
