@@ -77,7 +77,7 @@ entries:
 `
 
 const csv = `{"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterServiceVersion",
- "metadata": {"name": "shop.v1.10.0", "annotations": {"a": "b"}},
+ "metadata": {"name": "shop.v1.10.0", "annotations": {"a": "b"}, "labels": {"operatorframework.io/os.windows": "supported"}},
  "spec": {"displayName": "Shop", "version": "1.10", "description": "Sells more.", "icon": [{"base64data": "eA==", "mediatype": "image/png"}],
   "relatedImages": [{"name": "x", "image": "quay.io/x:1"}], "provider": {"name": "Example"},
   "install": {"strategy": "deployment", "spec": {"deployments": [{"name": "d", "spec": {"template": {"spec": {
@@ -125,7 +125,7 @@ func TestView(t *testing.T) {
    "catalog": "community",
    "catalog-namespace": "olm",
    "operatorframework.io/arch.amd64": "supported",
-   "operatorframework.io/os.linux": "supported",
+   "operatorframework.io/os.windows": "supported",
    "provider": "Example",
    "provider-url": "",
    "tier": "1"
