@@ -83,16 +83,21 @@ func (s *openapi) check(spec map[string]any, status any) error {
 	return nil
 }
 
+// situations is how many are tried.
+func situations() int {
+	if os.Getenv("FAIRLEAD_LONG") != "" {
+		return 10_000
+	}
+	return 1000
+}
+
 // Statuses of random situations are what the schema of OpenShift asks for: those
 // of ClusterVersions that are written, and those of ClusterOperators as they are
 // read and kept.
 func TestStatusesAreValid(t *testing.T) {
 	s := definition(t, "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusterversions-CustomNoUpgrade.crd.yaml")
 	operator := definition(t, "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml")
-	want := 1000
-	if os.Getenv("FAIRLEAD_LONG") != "" {
-		want = 10_000
-	}
+	want := situations()
 	checked, operators, conditions := 0, 0, map[string]int{}
 	for seed := uint64(0); checked < want || operators < want; seed++ {
 		r := rand.New(rand.NewPCG(1, seed))
@@ -219,7 +224,7 @@ func situation(r *rand.Rand, b *cvo.MemBackend, images []string) {
 // Statuses of pools are what the schema of MachineConfigPools asks for.
 func TestPoolStatusesAreValid(t *testing.T) {
 	s := definition(t, "machineconfiguration/v1/zz_generated.crd-manifests/0000_80_machine-config_01_machineconfigpools-Default.crd.yaml")
-	for seed := range uint64(1000) {
+	for seed := range uint64(situations()) {
 		r := rand.New(rand.NewPCG(2, seed))
 		w := &rollout.World{}
 		w.Pool.Name, w.Pool.Spec.Configuration.Name, w.Pool.Spec.Paused = "worker", "new", r.IntN(4) == 0
