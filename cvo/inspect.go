@@ -104,7 +104,7 @@ type PoolReport struct {
 	Draining int    `json:"draining"` // nodes that are being drained
 	Degraded int    `json:"degraded"` // nodes that cannot go on
 	Down     int    `json:"down"`     // nodes that are not available, for whatever reason
-	Unknown  int    `json:"unknown"`  // nodes of which the release is not known
+	Unknown  int    `json:"unknown"`  // nodes of which the release is not known, those that are not in the dump among them
 }
 
 // NodeReport is the state of one node.

@@ -59,7 +59,11 @@ func (i *inspection) missing() {
 // stray counts the nodes that have a machine configuration and belong to no pool.
 func (i *inspection) stray() (n int) {
 	for _, r := range i.out.Nodes {
-		if at := slices.IndexFunc(i.d.Nodes, func(d fairlead.Node) bool { return d.Name == r.Name }); r.Pool == "" && i.d.Nodes[at].Annotations[rollout.AnnotationCurrent] != "" {
+		if r.Pool != "" {
+			continue
+		}
+		at := slices.IndexFunc(i.d.Nodes, func(d fairlead.Node) bool { return d.Name == r.Name })
+		if i.d.Nodes[at].Annotations[rollout.AnnotationCurrent] != "" {
 			n++
 		}
 	}
