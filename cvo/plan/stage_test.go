@@ -138,15 +138,6 @@ func (y *stage) show(s *plan.Situation) {
 	s.Gates, s.Configs, s.Members, s.Operators = &cvo.AdminGates{}, y.configs, []plan.Member{}, []plan.Operator{}
 }
 
-// situation is what is seen of the cluster.
-func (y *stage) situation() plan.Situation {
-	w, err := y.backend.Observe(y.t.Context(), "version")
-	if err != nil {
-		y.t.Fatal(err)
-	}
-	return w.Situation
-}
-
 // fault draws whether something goes wrong, once in so many times.
 func (y *stage) fault(n int) bool { return y.faults && y.r.IntN(n) == 0 }
 

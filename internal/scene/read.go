@@ -82,7 +82,8 @@ func decode(d *doc.Document, player string, plays []string) (*File, error) {
 		} `json:"metadata"`
 		Spec Spec `json:"spec"`
 	}
-	for _, m := range doc.Decode(f.tree, &form, doc.Strict) {
+	if found := doc.Decode(f.tree, &form, doc.Strict); len(found) > 0 {
+		m := found[0]
 		err := fmt.Errorf("%s: %w", d.Position(m.Value.KeyOffset), m)
 		if hint := m.Hint(); hint != "" {
 			err = fmt.Errorf("%w; %s", err, hint)
