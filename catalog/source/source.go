@@ -130,14 +130,22 @@ func (c *content) open(ctx context.Context, path string, o *Options) (*Source, e
 	if err != nil {
 		return nil, err
 	}
-	if c, ok := plain.(io.Closer); ok {
-		defer c.Close()
+	in := io.Reader(f)
+	decoder, decoded := plain.(io.Closer)
+	if decoded {
+		defer decoder.Close()
+		in = plain
 	}
 	if !isArchive {
 		return c.file(path)
 	}
+	if !decoded { // archive knows gzip, and what to say of an archive that is cut off
+		if _, err := f.Seek(0, io.SeekStart); err != nil {
+			return nil, err
+		}
+	}
 	limits := o.limits()
-	files, err := archive.Read(ctx, plain, &limits)
+	files, err := archive.Read(ctx, in, &limits)
 	switch {
 	case err != nil:
 		return nil, err
