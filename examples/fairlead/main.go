@@ -8,6 +8,8 @@
 package main
 
 import (
+	"os"
+
 	"github.com/fairlead/fairlead/examples/fairlead/fbc"
 	"github.com/fairlead/fairlead/examples/fairlead/machine"
 	"github.com/fairlead/fairlead/examples/fairlead/plan"
@@ -18,11 +20,22 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
 
-func main() { args.Main(tool().WithCompletion()) }
+func main() {
+	t := tool()
+	t.Settings.Getenv = os.Getenv
+	args.Main(t.WithCompletion())
+}
 
 // tool is the program.
 func tool() *args.Command {
+	settings := &args.Settings{List: []args.Setting{
+		{Flag: "catalog", Many: true, Example: []string{"community=/srv/catalogs/community", "certified=/srv/catalogs/certified,priority=10"}, About: "of resolve: the catalogs"},
+		{Flag: "global", Example: []string{"openshift-marketplace"}, About: "of resolve -cluster: the namespace whose catalogs all see"},
+		{Flag: "graph", Example: []string{"/srv/graph.json"}, About: "of plan and report: the update graph"},
+	}}
 	return &args.Command{
+		Settings: settings,
+
 		Name:  "fairlead",
 		About: "answers questions about the software of clusters, from what lies in files",
 		Help: `exit status of every command:
@@ -42,6 +55,7 @@ Flags may stand anywhere; - stands for standard input; -o yaml prints what -o js
 			update.Command(),
 			plan.Command(),
 			report.Command(),
+			settings.Command(),
 			args.Version(),
 		},
 	}

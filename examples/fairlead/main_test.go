@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +61,36 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// What a command says the settings give, they give; and each is of some command.
+func TestSettings(t *testing.T) {
+	used := map[string]bool{}
+	each(nil, tool(), func(words []string, c *args.Command) {
+		flags, _, _ := output(t, append(append([]string{"__complete"}, words...), "-")...)
+		for _, flag := range c.Configured {
+			used[flag] = true
+			if !slices.Contains(strings.Fields(flags), "-"+flag) {
+				t.Errorf("%s has no flag -%s", words, flag)
+			}
+		}
+	})
+	for _, s := range tool().Settings.List {
+		if !used[s.Flag] {
+			t.Errorf("no command takes -%s of the settings", s.Flag)
+		}
+		delete(used, s.Flag)
+	}
+	if len(used) > 0 {
+		t.Errorf("these are not in the settings: %v", used)
+	}
+	variables := map[string]string{"FAIRLEAD_CONFIG": os.DevNull, "FAIRLEAD_CATALOG": "shop=" + filepath.Join("resolve", "testdata", "shop"), "FAIRLEAD_GLOBAL": "elsewhere"}
+	program := tool()
+	program.Settings.Getenv = func(name string) string { return variables[name] }
+	var out, errs bytes.Buffer
+	if status := program.WithCompletion()(t.Context(), []string{"resolve", "shop"}, strings.NewReader(""), &out, &errs); status != 0 || !strings.Contains(out.String(), "shop.v") {
+		t.Errorf("exit status %d\n%s%s", status, &out, &errs)
+	}
+}
+
 // Help goes to standard output when it is asked for, complaints to standard error.
 func TestBadCalls(t *testing.T) {
 	for line, want := range map[string]struct {
@@ -96,7 +128,7 @@ func TestCompletion(t *testing.T) {
 		line []string
 		want string
 	}{
-		{[]string{""}, "resolve catalog taints machine update plan report version completion"},
+		{[]string{""}, "resolve catalog taints machine update plan report config version completion"},
 		{[]string{"ma"}, "machine"},
 		{[]string{"machine", "s"}, "simulate"},
 		{[]string{"machine", "simulate", "-o", ""}, "text json yaml svg mermaid"},

@@ -24,7 +24,8 @@ looked at, unless -none says that there are none: the steps that rest on it say 
                          beside what was planned, and which workloads had fewer pods ready; -o mermaid draws that
   -faults SEED           with -play: calls fail, processes die and states get lost, as the number draws it
 exit status: 0 there is a plan (and it was played to its end), 1 there is none, 2 bad input`,
-		Run: run,
+		Configured: []string{"graph"},
+		Run:        run,
 	}
 }
 

@@ -29,7 +29,8 @@ counts as one that nobody has looked at, and the page says so.
 exit status: 0 the report is written, 2 bad input`,
 		Examples: `fairlead report all.yaml -to 4.20 -graph GRAPH.json -o report.html
 			fairlead report MUST-GATHER -o report.html`,
-		Run: run,
+		Configured: []string{"graph"},
+		Run:        run,
 	}
 }
 

@@ -89,6 +89,9 @@ func parse(call *args.Call) (*command, error) {
 	if err := call.Parse(0, math.MaxInt); err != nil {
 		return nil, err
 	}
+	if c.file == "" && !call.Given("global") {
+		c.global = "" // it is set for questions about clusters, and this is not one
+	}
 	c.format = *format
 	c.Subscriptions = append(c.Subscriptions, call.Args...)
 	if err := c.check(); err != nil {

@@ -39,7 +39,8 @@ func Command() *args.Command {
 		Examples: `fairlead resolve -catalog community=PATH -subscribe etcd/stable
 			fairlead resolve -catalog community=PATH -subscribe etcd -installed etcd.v0.9.0 -path etcd
 			fairlead resolve -catalog community=PATH -subscribe etcd -why-not etcd.v0.9.4`,
-		Run: run,
+		Configured: []string{"catalog", "global"},
+		Run:        run,
 	}
 }
 

@@ -37,6 +37,10 @@ type Command struct {
 	// Complete returns what may stand as the next argument, for the completion of
 	// shells, where that is no file. It may be nil.
 	Complete func(*Call) []string
+	// Configured are the flags that the Settings of the program give, too.
+	Configured []string
+	// Settings are those of the program, for it and all commands below; nil for none.
+	Settings *Settings
 }
 
 // Call is a command with its arguments.
@@ -50,10 +54,13 @@ type Call struct {
 	Stdout  io.Writer       // for results
 	Stderr  io.Writer       // for everything else
 
-	choices map[string][]string // the values of flags that have few
-	declare bool                // Parse is to end the call: only the flags are asked for
-	json    *bytes.Buffer       // what is printed as JSON and becomes YAML; nil where nothing does
-	out     io.Writer           // where that goes
+	choices    map[string][]string // the values of flags that have few
+	settings   *Settings           // of the program; nil for none
+	configured []string            // the flags that they give
+	given      map[string]bool     // the flags that the command line gives
+	declare    bool                // Parse is to end the call: only the flags are asked for
+	json       *bytes.Buffer       // what is printed as JSON and becomes YAML; nil where nothing does
+	out        io.Writer           // where that goes
 }
 
 // ErrFindings says that there are findings, which have been printed.
@@ -84,7 +91,10 @@ var asksForHelp = []string{"help", "-h", "-help", "--help"}
 
 // run executes a call of the command and returns the exit status.
 func (c *Command) run(call *Call) int {
-	call.Usage = c.Usage
+	call.Usage, call.configured = c.Usage, c.Configured
+	if c.Settings != nil {
+		call.settings = c.Settings
+	}
 	if len(c.Commands) > 0 {
 		return c.dispatch(call)
 	}
@@ -179,6 +189,14 @@ func (c *Command) help(w io.Writer, name string) {
 	if c.Help != "" {
 		fmt.Fprintf(w, "\n%s\n", strings.Trim(c.Help, "\n"))
 	}
+	if len(c.Configured) > 0 {
+		var list []string
+		for _, flag := range c.Configured {
+			list = append(list, variable(flag)+" gives -"+flag)
+		}
+		program, _, _ := strings.Cut(name, " ")
+		fmt.Fprintf(w, "\n%s where it is left out; a file can, too: %s help config\n", words.List(list, "and", len(list)), program)
+	}
 	if c.Examples != "" {
 		fmt.Fprintf(w, "\nexamples:\n")
 		for line := range strings.Lines(strings.TrimSpace(c.Examples)) {
@@ -200,6 +218,9 @@ func (c *Call) Parse(least, most int) error {
 		return &UsageError{err.Error()}
 	}
 	c.Args = rest
+	if err := c.configure(); err != nil {
+		return err
+	}
 	switch {
 	case len(rest) < least:
 		if names := strings.Fields(c.Usage); len(rest) < len(names) {

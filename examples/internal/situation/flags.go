@@ -115,6 +115,9 @@ func (f *Flags) Read(c *args.Call, name string) (*Situation, error) {
 	if err := s.none(*f.none); err != nil {
 		return nil, err
 	}
+	if s.Cluster == nil && !c.Given("graph") {
+		return s, nil // a graph that is set for all clusters is not about this one
+	}
 	return s, s.readGraph(*f.graph)
 }
 
