@@ -155,6 +155,55 @@ func check(t *testing.T, d *cudf.Document, criteria []cudf.Criterion, got *cudf.
 			t.Fatalf("%v: %d, said to be %d\n%s", c, v, got.Values[i], text(t, d))
 		}
 	}
+	checkCertificate(t, d, criteria, got)
+}
+
+// checkCertificate wants the certificate of the upgrade to show it, and no changed
+// one to show anything.
+func checkCertificate(t *testing.T, d *cudf.Document, criteria []cudf.Criterion, got *cudf.Result) {
+	t.Helper()
+	ctx := context.Background()
+	cert, err := got.Certificate(ctx)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text(t, d))
+	}
+	shown, err := d.Check(ctx, criteria, cert)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text(t, d))
+	}
+	if !slices.Equal(shown.Installed, got.Installed) || !slices.Equal(shown.Values, got.Values) || !shown.Proven {
+		t.Fatalf("shown is %v at %v, found %v at %v\n%s", shown.Installed, shown.Values, got.Installed, got.Values, text(t, d))
+	}
+	refused := func(what string) {
+		if _, err := d.Check(ctx, criteria, cert); !errors.As(err, new(*solver.CertificateError)) {
+			t.Fatalf("with %s it passes: %v\n%s", what, err, text(t, d))
+		}
+	}
+	for i := range cert.Payments {
+		if own := cert.Payments[i]; len(own) > 0 {
+			own[0].Weight++
+			refused("more paid")
+			own[0].Weight--
+		}
+	}
+	if n := len(cert.Steps); n > 0 {
+		cert.Steps = cert.Steps[:n-1]
+		refused("a choice left out")
+	}
+}
+
+// TestNoCertificate wants none of what is not proven, nor of nothing.
+func TestNoCertificate(t *testing.T) {
+	if _, err := (&cudf.Result{}).Certificate(context.Background()); err == nil {
+		t.Error("an upgrade that is not proven has a certificate")
+	}
+	d := &cudf.Document{}
+	if _, err := d.Check(context.Background(), nil, nil); err == nil {
+		t.Error("no certificate passes")
+	}
+	if _, err := d.Check(context.Background(), []cudf.Criterion{{Measure: "size"}}, nil); err == nil {
+		t.Error("a criterion passes that is none")
+	}
 }
 
 // TestSolveBesideAspcud compares the values of bigger documents with those of

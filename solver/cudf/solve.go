@@ -3,6 +3,8 @@ package cudf
 import (
 	"context"
 	"errors"
+	"iter"
+	"slices"
 
 	"github.com/fairlead/fairlead/solver"
 )
@@ -16,6 +18,8 @@ type Result struct {
 	Values []int64
 	// Proven says that no other upgrade is better by the criteria.
 	Proven bool
+
+	optimum *solver.Optimum
 }
 
 // Solve returns the best upgrade by the criteria, of which earlier ones count
@@ -27,28 +31,81 @@ type Result struct {
 // The errors are those of [solver.Minimize]. With a [*solver.IncompleteError]
 // comes the best upgrade that was found, if there is one.
 func (d *Document) Solve(ctx context.Context, criteria []Criterion, opts *solver.Options) (*Result, error) {
+	p, all, err := d.question(criteria)
+	if err != nil {
+		return nil, err
+	}
+	best, err := solver.Minimize(ctx, p, all, opts)
+	var incomplete *solver.IncompleteError
+	if best == nil || err != nil && !errors.As(err, &incomplete) {
+		return nil, err
+	}
+	r := d.result(criteria, all, best.Solution.Selected(), best.Costs)
+	r.Proven, r.optimum = err == nil, best
+	return r, err
+}
+
+// Certificate works out the proof that no other upgrade is better, for
+// [Document.Check].
+//
+// Cost and errors are those of [solver.Optimum.Certificate]; an upgrade that is
+// not Proven, or was not returned by [Document.Solve], has none.
+func (r *Result) Certificate(ctx context.Context) (*solver.OptimumCertificate, error) {
+	if !r.Proven || r.optimum == nil {
+		return nil, errors.New("cudf: the upgrade has no certificate, because it is not proven to be the best: solve with larger bounds")
+	}
+	return r.optimum.Certificate(ctx)
+}
+
+// Check verifies that a certificate shows the best upgrade of d by the criteria,
+// and returns that upgrade. It uses nothing of the search, but it states document
+// and criteria in constraints as [Document.Solve] does.
+//
+// Cost and errors are those of [solver.CheckOptimum]; a criterion that d cannot be
+// measured by is an error, too.
+func (d *Document) Check(ctx context.Context, criteria []Criterion, cert *solver.OptimumCertificate) (*Result, error) {
+	p, all, err := d.question(criteria)
+	if err != nil {
+		return nil, err
+	}
+	costs, err := solver.CheckOptimum(ctx, p, all, cert)
+	if err != nil {
+		return nil, err
+	}
+	picks := make([]solver.Var, len(cert.Steps))
+	for i, step := range cert.Steps {
+		picks[i] = step.Pick
+	}
+	slices.Sort(picks)
+	r := d.result(criteria, all, slices.Values(picks), costs)
+	r.Proven = true
+	return r, nil
+}
+
+// question states the document, and the criteria.
+func (d *Document) question(criteria []Criterion) (*solver.Problem, []solver.Criterion, error) {
 	u := d.state()
 	var all []solver.Criterion
 	for _, c := range criteria {
 		k, err := u.criterion(c)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		all = append(all, k)
 	}
-	best, err := solver.Minimize(ctx, u.p, all, opts)
-	var incomplete *solver.IncompleteError
-	if best == nil || err != nil && !errors.As(err, &incomplete) {
-		return nil, err
-	}
-	r := &Result{Proven: err == nil}
-	for v := range best.Solution.Selected() {
+	return u.p, all, nil
+}
+
+// result is the upgrade with what is selected, ascending, at those costs.
+func (d *Document) result(criteria []Criterion, all []solver.Criterion, selected iter.Seq[solver.Var], costs []int64) *Result {
+	r := &Result{}
+	for v := range selected {
 		if int(v) <= len(d.Packages) {
 			r.Installed = append(r.Installed, int(v)-1)
 		}
 	}
 	for i, k := range all {
-		value := best.Costs[i]
+		value := costs[i]
 		if criteria[i].Much { // what does not hold was counted
 			value = -value
 			for _, t := range k.Terms {
@@ -57,5 +114,5 @@ func (d *Document) Solve(ctx context.Context, criteria []Criterion, opts *solver
 		}
 		r.Values = append(r.Values, value)
 	}
-	return r, err
+	return r
 }
