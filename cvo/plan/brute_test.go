@@ -161,7 +161,7 @@ func (w *world) leaves() bool { return w.Gone > 18 }
 // i-th on. More is how many hops there are besides the first.
 func (w *world) hops(x spot, minor, i int, at [3]int, more int, take func(spot, price)) {
 	if i == len(w.Ops) {
-		if more >= 0 && w.satisfied(at) {
+		if more >= 0 && w.satisfied(x.ops, at) {
 			y := x
 			y.ops = at
 			take(y, price{steps: more})
@@ -180,9 +180,9 @@ func (w *world) hops(x spot, minor, i int, at [3]int, more int, take func(spot, 
 	}
 }
 
-// satisfied reports whether each operator has what it requires; what is installed goes
-// on without what it lacks at first.
-func (w *world) satisfied(at [3]int) bool {
+// satisfied reports whether each operator has what it requires after an install plan:
+// one that does not move may go on without what it lacked before.
+func (w *world) satisfied(before, at [3]int) bool {
 	has := func(i int, n worldNeed, at [3]int) bool {
 		for k, o := range w.Ops {
 			if n.API == "" && k == n.Op && k != i && at[k] >= n.Lo && at[k] <= n.Top || n.API != "" && slices.Contains(o.Gives[at[k]], n.API) {
@@ -193,7 +193,7 @@ func (w *world) satisfied(at [3]int) bool {
 	}
 	for i, o := range w.Ops {
 		for _, n := range o.Needs[at[i]] {
-			if !has(i, n, at) && (at[i] > 0 || has(i, n, [3]int{})) {
+			if !has(i, n, at) && (at[i] != before[i] || has(i, n, before)) {
 				return false
 			}
 		}

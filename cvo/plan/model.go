@@ -140,6 +140,11 @@ type operator struct {
 	requires  [][]requirement // of each
 }
 
+// version is the index of a version by its name.
+func (o *operator) version(name string) int {
+	return slices.IndexFunc(o.Versions, func(v OperatorVersion) bool { return v.Name == name })
+}
+
 type hop struct {
 	from, to int
 	minors   []minor // nil: all

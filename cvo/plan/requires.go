@@ -16,9 +16,10 @@ import (
 // the versions of each other operator of its namespace that do, by its index.
 type requirement struct {
 	Requirement
-	text string
-	bad  bool // it cannot be read
-	by   map[int][]bool
+	text    string
+	bad     bool // it cannot be read
+	lacking bool // what is installed has it, and nobody provides it now
+	by      map[int][]bool
 }
 
 // removed is an API that is gone from a stage on.
@@ -80,11 +81,12 @@ func (m *model) readRequirements() {
 		o.requires = make([][]requirement, len(o.Versions))
 		for k, v := range o.Versions {
 			for _, r := range v.Requires {
-				q := m.requirement(i, &r)
-				own := r.API != "" && slices.Contains(v.Provides, r.API)
-				if !own && (k != o.installed || q.met(at)) {
-					o.requires[k] = append(o.requires[k], q)
+				if r.API != "" && slices.Contains(v.Provides, r.API) {
+					continue // its own
 				}
+				q := m.requirement(i, &r)
+				q.lacking = k == o.installed && !q.met(at)
+				o.requires[k] = append(o.requires[k], q)
 			}
 		}
 	}
@@ -202,14 +204,12 @@ func (m *model) tooMany() error {
 // untie tells, of hops of one install plan, an order in which they can be taken one by
 // one, as far as there is one; what is left goes together. At is where operators are.
 func (m *model) untie(hops []choice, at []int) (groups [][]choice) {
-	index := func(h choice) int {
-		return slices.IndexFunc(m.operators[h.index].Versions, func(v OperatorVersion) bool { return v.Name == h.to })
-	}
+	index := func(h choice) int { return m.operators[h.index].version(h.to) }
 	for len(hops) > 1 {
 		i := slices.IndexFunc(hops, func(h choice) bool {
 			next := slices.Clone(at)
 			next[h.index] = index(h)
-			return m.consistent(next)
+			return m.allowed(at, next)
 		})
 		if i < 0 {
 			break
@@ -224,11 +224,13 @@ func (m *model) untie(hops []choice, at []int) (groups [][]choice) {
 	return append(groups, hops)
 }
 
-// consistent reports whether operators at versions have what they require.
-func (m *model) consistent(at []int) bool {
+// allowed reports whether operators may go from where they are to other versions in
+// one install plan: those that move have what they require then, and those that stay
+// lose nothing of it.
+func (m *model) allowed(at, next []int) bool {
 	for i := range m.operators {
-		for _, q := range m.operators[i].requires[at[i]] {
-			if !q.met(at) {
+		for _, q := range m.operators[i].requires[next[i]] {
+			if !q.met(next) && (at[i] != next[i] || q.met(at)) {
 				return false
 			}
 		}
@@ -252,7 +254,7 @@ func (m *model) removal(o *Operator) fix {
 			for _, q := range m.operators[i].requires[at[i]] {
 				left := maps.Clone(q.by)
 				maps.DeleteFunc(left, func(k int, _ []bool) bool { return gone[k] })
-				if !gone[i] && !(&requirement{by: left}).met(at) {
+				if !gone[i] && !q.lacking && !(&requirement{by: left}).met(at) {
 					gone[i], more = true, true
 				}
 			}

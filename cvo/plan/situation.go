@@ -106,7 +106,8 @@ type OperatorVersion struct {
 	// MinKube is the first version of Kubernetes that it runs on; empty for any.
 	MinKube string `json:"minKube,omitempty"`
 	// Requires is what it needs of other operators in its namespace, all of it, and
-	// Provides the APIs that it serves, as in group/version/kind.
+	// Provides the APIs that it serves, as in group/version/kind. What is installed may
+	// go on without what it lacks; once that is provided, no step takes it away again.
 	Requires []Requirement `json:"requires,omitempty"`
 	Provides []string      `json:"provides,omitempty"` // see Requires
 	// Uses are the APIs of Kubernetes that it needs; see RemovedAPI.

@@ -32,7 +32,10 @@ import (
 //	has(a,k)                            ->  in(b,g,(a,k)), of some b and g that provide it
 //	has(a,k), has(b,j) that does not    ->  le(a,k+1,b,j), or not le(a,k,b,j), or in(c,g,(b,j)) of another c
 //
-// What the installed version lacks now, it goes on lacking.
+// What the installed version lacks now it may go on lacking, until it is provided: the
+// first is not asked of it, and in the second a hop to j from a version that provides it
+// takes the place of has(b,j). So a plan that is made again on the way is what is left
+// of the first.
 
 // clocks are the variables le of a part and stage.
 type clocks struct {
@@ -41,6 +44,7 @@ type clocks struct {
 	has   []solver.Var
 	base  [][]solver.Var // by operator and operator
 	in    map[[4]int]solver.Var
+	hops  [][]choice // by operator
 }
 
 // event is an operator of the group, by its place there, that comes to a version, by
@@ -64,7 +68,13 @@ func (c *clocks) at(e event) solver.Var {
 // together encodes what operators of a group require of each other while the cluster
 // is at a minor version. It leaves the one before, and this one, at versions.
 func (m *model) together(x *part, group []int, stage int, has []solver.Var, before, leaves [][]solver.Var) {
-	c := &clocks{m: m, group: group, has: has, in: map[[4]int]solver.Var{}}
+	c := &clocks{m: m, group: group, has: has, in: map[[4]int]solver.Var{}, hops: make([][]choice, len(group))}
+	for _, h := range x.choices {
+		if h.stage == stage {
+			a := slices.Index(group, h.index)
+			c.hops[a] = append(c.hops[a], h)
+		}
+	}
 	if len(group) > 1 {
 		x.clocks = append(x.clocks, c)
 		for a := range group {
@@ -75,7 +85,7 @@ func (m *model) together(x *part, group []int, stage int, has []solver.Var, befo
 				}
 			}
 		}
-		c.way(x, stage, leaves)
+		c.way(x, leaves)
 		c.order(x, before)
 	}
 	for a := range group {
@@ -103,14 +113,12 @@ func (c *clocks) pairs(yield func(a int, y event)) {
 
 // way has each operator take one way, to its end: it goes on from each version by one
 // hop, and leaves the minor version at the last one.
-func (c *clocks) way(x *part, stage int, leaves [][]solver.Var) {
-	for a, i := range c.group {
+func (c *clocks) way(x *part, leaves [][]solver.Var) {
+	for a := range c.group {
 		o := c.operator(a)
 		out := map[string][]solver.Var{}
-		for _, h := range x.choices {
-			if h.index == i && h.stage == stage {
-				out[h.from] = append(out[h.from], h.v)
-			}
+		for _, h := range c.hops[a] {
+			out[h.from] = append(out[h.from], h.v)
 		}
 		for j, from := range o.byVersion {
 			x.p.Limit(1, out[o.Versions[from].Name], nil)
@@ -160,7 +168,9 @@ func (c *clocks) order(x *part, before [][]solver.Var) {
 // require has something be provided while an operator is at a version.
 func (c *clocks) require(x *part, e event, q *requirement) {
 	why := c.m.requires(c.operator(e.who), c.operator(e.who).byVersion[e.rank], q)
-	x.p.Any(append(c.provided(x, e, q, e.who), c.at(e).No()), why)
+	if !q.lacking {
+		x.p.Any(append(c.provided(x, e, q, e.who), c.at(e).No()), why)
+	}
 	for b, i := range c.group {
 		good := q.by[i]
 		if good == nil {
@@ -171,13 +181,36 @@ func (c *clocks) require(x *part, e event, q *requirement) {
 				continue
 			}
 			y := event{b, rank}
-			lits := append(c.provided(x, y, q, e.who), c.at(e).No(), c.at(y).No(), c.le(e, y).No())
-			if e.rank+1 < c.size(e.who) {
-				lits = append(lits, c.le(event{e.who, e.rank + 1}, y).Yes())
+			for _, comes := range c.comes(y, q) {
+				lits := append(c.provided(x, y, q, e.who), c.at(e).No(), comes.No(), c.le(e, y).No())
+				if e.rank+1 < c.size(e.who) {
+					lits = append(lits, c.le(event{e.who, e.rank + 1}, y).Yes())
+				}
+				x.p.Any(lits, why)
 			}
-			x.p.Any(lits, why)
 		}
 	}
+}
+
+// comes returns variables of which one holds where an operator comes to a version that
+// does not provide something: of what is lacking, only from one that does.
+func (c *clocks) comes(e event, q *requirement) (list []solver.Var) {
+	if !q.lacking {
+		return []solver.Var{c.at(e)}
+	}
+	for _, h := range c.hops[e.who] {
+		from := c.place(e.who, h.from)
+		if good := q.by[c.group[e.who]]; good[c.operator(e.who).byVersion[from.rank]] && c.place(e.who, h.to) == e {
+			list = append(list, h.v)
+		}
+	}
+	return list
+}
+
+// place is the event that an operator comes to a version, by the name of it.
+func (c *clocks) place(who int, name string) event {
+	o := c.operator(who)
+	return event{who, slices.Index(o.byVersion, o.version(name))}
 }
 
 // provided returns literals of which one holds where operators but one, and but that
@@ -226,12 +259,7 @@ func (x *part) sooner(sol *solver.Solution, a, b *choice) bool {
 		return false
 	}
 	c := x.clocks[a.stage]
-	at := func(h *choice) event {
-		o := &c.m.operators[h.index]
-		k := slices.IndexFunc(o.Versions, func(v OperatorVersion) bool { return v.Name == h.to })
-		return event{slices.Index(c.group, h.index), slices.Index(o.byVersion, k)}
-	}
-	x1, x2 := at(a), at(b)
+	x1, x2 := c.place(slices.Index(c.group, a.index), a.to), c.place(slices.Index(c.group, b.index), b.to)
 	if x1.who == x2.who {
 		return x1.rank < x2.rank
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/fairlead/fairlead/cvo/plan"
@@ -50,9 +51,10 @@ func drawTogether(r *rand.Rand) *world {
 }
 
 // Plans for operators that require something of each other are as good as the best of
-// all orders, and their hops can be taken as they stand.
+// all orders, and their hops can be taken as they stand. One that is made again after
+// each hop is what is left of the first.
 func TestTogether(t *testing.T) {
-	planned, joint := 0, 0
+	planned, joint, again := 0, 0, 0
 	for seed := range uint64(long.N(300, 20_000)) {
 		w := drawTogether(rand.New(rand.NewPCG(23, seed)))
 		s, goal, policy := w.situation()
@@ -75,14 +77,29 @@ func TestTogether(t *testing.T) {
 		if err := w.walk(p); err != nil {
 			t.Fatalf("seed %d: %v\n%v%+v", seed, err, p, w)
 		}
-		for _, x := range p.Steps {
+		for i, x := range p.Steps {
 			if len(x.With) > 0 {
 				joint++
 			}
+			if !w.Stay {
+				continue
+			}
+			each(s.Operators, func(o *plan.Operator) {
+				if o.Package == x.Subject {
+					o.Installed = x.To
+				}
+			})
+			if i+1 < len(p.Steps) && slices.Contains(x.With, p.Steps[i+1].To) {
+				continue // of the same install plan
+			}
+			if rest, err := plan.Make(t.Context(), s, goal, policy); err != nil || rest.Cost.Steps != len(p.Steps)-i-1 {
+				t.Fatalf("seed %d: after %s: %v, %v\n%v%+v", seed, x, rest, err, p, w)
+			}
+			again++
 		}
 	}
-	t.Logf("%d have a plan, %d hops go together", planned, joint)
-	if planned < 50 || joint < 5 {
-		t.Errorf("%d have a plan, %d hops go together", planned, joint)
+	t.Logf("%d have a plan, %d hops go together, %d are planned again", planned, joint, again)
+	if planned < 50 || joint < 5 || again < 20 {
+		t.Errorf("%d have a plan, %d hops go together, %d are planned again", planned, joint, again)
 	}
 }

@@ -19,12 +19,8 @@ const (
 
 // version is the version that a hop leads to.
 func (m *model) version(c choice) semverx.Version {
-	for _, v := range m.operators[c.index].Versions {
-		if v.Name == c.to {
-			return semverx.Tolerant(v.Version)
-		}
-	}
-	return semverx.Version{}
+	o := &m.operators[c.index]
+	return semverx.Tolerant(o.Versions[o.version(c.to)].Version)
 }
 
 // add writes a step.
