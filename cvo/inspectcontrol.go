@@ -243,7 +243,7 @@ func (i *inspection) headline() {
 	case r.Updating && r.MultiArch:
 		what = "the cluster goes to " + r.Target + " for several architectures"
 	case r.Updating:
-		what = fmt.Sprintf("the cluster is updated to %s", r.Target)
+		what = fmt.Sprintf("the cluster is being updated to %s", r.Target)
 	default:
 		what = "the control plane is at " + r.Target
 	}
@@ -254,7 +254,7 @@ func (i *inspection) headline() {
 	switch {
 	case bad >= 0:
 		f := &r.Findings[bad]
-		what += "; " + words.Shorten(f.Message, 160)
+		what += "; " + words.Shorten(f.Message, 120)
 		if n := len(f.Explains); n > 1 {
 			what += fmt.Sprintf(" (this explains %d other reports)", n)
 		}

@@ -18,16 +18,17 @@ import (
 
 // Update is where the cluster is among releases, and where it can go.
 type Update struct {
-	Current    string               `json:"current"`           // the release that runs
-	From       string               `json:"from,omitempty"`    // of the update under way
-	Target     string               `json:"target,omitempty"`  // likewise
-	Channel    string               `json:"channel,omitempty"` // of updates
-	Completion cvo.Completion       `json:"completion"`        // of the operators of the release
-	Unwell     []cvo.OperatorReport `json:"unwell,omitempty"`  // operators of the release that are not done or not well
-	Releases   []string             `json:"releases"`          // that can be reached, the newest minor version first, each in order
-	State      []string             `json:"state"`             // of each release: here, plan, offered, risky, later
-	Risks      []plan.Risk          `json:"risks,omitempty"`   // of updates
-	Moves      [][]int              `json:"moves"`             // from, to (of Releases), and the numbers of its risks
+	Current    string               `json:"current"`            // the release that runs, or that the cluster goes to
+	Updating   bool                 `json:"updating,omitempty"` // whether it is not there yet
+	From       string               `json:"from,omitempty"`     // of the update under way
+	Target     string               `json:"target,omitempty"`   // likewise
+	Channel    string               `json:"channel,omitempty"`  // of updates
+	Completion cvo.Completion       `json:"completion"`         // of the operators of the release
+	Unwell     []cvo.OperatorReport `json:"unwell,omitempty"`   // operators of the release that are not done or not well
+	Releases   []string             `json:"releases"`           // that can be reached, the newest minor version first, each in order
+	State      []string             `json:"state"`              // of each release: here, plan, offered, risky, later
+	Risks      []plan.Risk          `json:"risks,omitempty"`    // of updates
+	Moves      [][]int              `json:"moves"`              // from, to (of Releases), and the numbers of its risks
 }
 
 // Operator is an installed operator and the versions that it can go to.
@@ -47,7 +48,7 @@ func (r *Report) update(s *plan.Situation, status *cvo.Report) {
 	if s.Cluster == nil {
 		return
 	}
-	u := &Update{Current: s.Cluster.Status.Desired.Version, From: status.From, Target: status.Target, Channel: s.Cluster.Spec.Channel, Completion: status.Completion, Risks: s.Risks}
+	u := &Update{Current: s.Cluster.Status.Desired.Version, Updating: status.Updating, From: status.From, Target: status.Target, Channel: s.Cluster.Spec.Channel, Completion: status.Completion, Risks: s.Risks}
 	for _, o := range status.Operators {
 		if o.State != "updated" || o.Health != "healthy" {
 			u.Unwell = append(u.Unwell, o)
