@@ -13,7 +13,7 @@ import (
 // TestMemDrain has a plan ask for a node by a request, for which the engine of drains takes
 // it out of service on the same cluster; then nothing is left of the plan.
 func TestMemDrain(t *testing.T) {
-	y := newStage(t, 1, false)
+	y := newStage(t)
 	drains := &drain.MemBackend{Cluster: y.backend.Cluster}
 	runner, err := drain.NewRunner(drains, nil, &fairlead.RunnerOptions{Clock: y.clock})
 	if err != nil {
@@ -45,7 +45,7 @@ func TestMemDrain(t *testing.T) {
 // TestMemPause has a plan pause a pool that cvo/rollout sees, and refuses what nobody
 // carries out.
 func TestMemPause(t *testing.T) {
-	y := newStage(t, 1, false)
+	y := newStage(t)
 	for _, is := range []bool{true, false} {
 		if err := y.backend.Apply(t.Context(), "version", plan.SetPaused{Pool: rollout.PoolWorker, Paused: is}); err != nil || y.pools.World(rollout.PoolWorker).Pool.Spec.Paused != is {
 			t.Errorf("paused: %v is not seen: %v", is, err)

@@ -2,7 +2,6 @@ package plan_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -21,27 +20,18 @@ import (
 // tells them what is wanted.
 type stage struct {
 	t        *testing.T
-	r        *rand.Rand
 	clock    *fairlead.ManualClock
 	c        *cluster.Cluster
 	releases *cvo.MemBackend
 	state    cvo.State
 	outcomes []fairlead.Outcome
 	pools    *rollout.MemBackend
-	calls    *cluster.Faulty[*rollout.World, rollout.Action] // of the pools' engine
 	rollouts map[string]rollout.State
 	configs  map[string]string
 	backend  *plan.MemBackend
-	asked    *cluster.Faulty[*plan.World, plan.Action] // calls of the plan's engine
 	goal     plan.Goal
 	policy   plan.Policy
 	saved    plan.State
-	faults   bool
-
-	ready map[string]int           // replicas wanted, by app
-	least map[string]int           // the fewest that were ready
-	short map[string]time.Duration // how long there were fewer than wanted
-	moved bool                     // what people were asked for is done
 }
 
 var stageReleases = []string{"4.18.1", "4.19.2", "4.20.3"}
@@ -50,15 +40,14 @@ func imageOf(version string) string {
 	return "r@sha256:" + strings.Repeat(fmt.Sprint(minorOf(version)%10), 64)
 }
 
-func newStage(t *testing.T, seed uint64, faults bool) *stage {
+func newStage(t *testing.T) *stage {
 	clock := new(fairlead.ManualClock)
 	clock.Set(time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC))
 	shared := &fairlead.MemCluster{Clock: clock}
 	y := &stage{
-		t: t, r: rand.New(rand.NewPCG(30, seed)), clock: clock, faults: faults, configs: map[string]string{},
+		t: t, clock: clock, configs: map[string]string{},
 		c: cluster.Of(shared, nil, nil), releases: cvo.NewMemBackend(clock), rollouts: map[string]rollout.State{},
 		pools: &rollout.MemBackend{Cluster: shared, UpdateTime: func(string, string) (time.Duration, error) { return 8 * time.Minute, nil }},
-		ready: map[string]int{"web": 4, "db": 1}, least: map[string]int{"web": 99, "db": 99}, short: map[string]time.Duration{},
 	}
 	y.releases.Cluster = shared
 	y.releases.Operators["b"] = 20 * time.Minute
@@ -70,11 +59,6 @@ func newStage(t *testing.T, seed uint64, faults bool) *stage {
 		t.Errorf("nobody has asked for %s", a)
 		return nil
 	}}
-	var wrong, lost cluster.Faults
-	if faults {
-		wrong, lost = cluster.Faults{Stale: 4, Fail: 20, Lost: 20, Conflict: 20}, cluster.Faults{Fail: 10, Lost: 20, Twice: 20}
-	}
-	y.calls, y.asked = cluster.Through(y.pools, seed, wrong), cluster.Through(y.backend, seed+1, lost)
 	for name, size := range map[string]int{rollout.PoolMaster: 3, rollout.PoolWorker: 4} {
 		for i := range size {
 			n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: fmt.Sprintf("%s-%d", name, i), Labels: map[string]string{"pool": name}}}
@@ -98,17 +82,15 @@ func newStage(t *testing.T, seed uint64, faults bool) *stage {
 			t.Fatal(err)
 		}
 	}
-	for app, least := range map[string]int{"web": 3, "db": 1} {
-		labels := map[string]string{"app": app}
-		b := fairlead.PodDisruptionBudget{ObjectMeta: fairlead.ObjectMeta{Namespace: "shop", Name: app}}
-		b.Spec.MinAvailable, b.Spec.Selector = &fairlead.IntOrString{Int: least}, &fairlead.LabelSelector{MatchLabels: labels}
-		if _, err := cluster.Create(y.c, cluster.Budgets(), b); err != nil {
-			t.Fatal(err)
-		}
-		y.c.AddWorkload(cluster.Workload{Namespace: "shop", Name: app, Replicas: y.ready[app], Labels: labels, Template: fairlead.PodSpec{
-			Containers: []fairlead.Container{{Name: "c", Resources: fairlead.Resources{Requests: map[string]string{"cpu": "1"}}}},
-		}})
+	labels := map[string]string{"app": "web"}
+	b := fairlead.PodDisruptionBudget{ObjectMeta: fairlead.ObjectMeta{Namespace: "shop", Name: "web"}}
+	b.Spec.MinAvailable, b.Spec.Selector = &fairlead.IntOrString{Int: 3}, &fairlead.LabelSelector{MatchLabels: labels}
+	if _, err := cluster.Create(y.c, cluster.Budgets(), b); err != nil {
+		t.Fatal(err)
 	}
+	y.c.AddWorkload(cluster.Workload{Namespace: "shop", Name: "web", Replicas: 4, Labels: labels, Template: fairlead.PodSpec{
+		Containers: []fairlead.Container{{Name: "c", Resources: fairlead.Resources{Requests: map[string]string{"cpu": "1"}}}},
+	}})
 	return y
 }
 
@@ -138,9 +120,6 @@ func (y *stage) show(s *plan.Situation) {
 	s.Gates, s.Configs, s.Members, s.Operators = &cvo.AdminGates{}, y.configs, []plan.Member{}, []plan.Operator{}
 }
 
-// fault draws whether something goes wrong, once in so many times.
-func (y *stage) fault(n int) bool { return y.faults && y.r.IntN(n) == 0 }
-
 // cluster lets all but the plan's engine act once.
 func (y *stage) cluster() {
 	y.release()
@@ -152,37 +131,15 @@ func (y *stage) cluster() {
 // round lets all act once, and ten seconds pass.
 func (y *stage) round() plan.Decision {
 	y.cluster()
-	if y.fault(60) {
-		y.saved = plan.State{}
-	}
 	y.backend.Ask(y.goal, false)
-	var d plan.Decision
-	for {
-		w, err := y.asked.Observe(y.t.Context(), "version")
-		if err != nil {
-			continue
-		}
-		d = plan.Step(y.saved, w, y.clock.Now(), &y.policy)
-		break
+	w, err := y.backend.Observe(y.t.Context(), "version")
+	if err != nil {
+		y.t.Fatal(err)
 	}
-	if !y.fault(40) { // else it dies before it saves
-		y.saved = d.State
-		for _, a := range d.Actions {
-			_ = y.asked.Apply(y.t.Context(), "version", a) // what fails is tried again
-		}
-	}
-	y.people(&d)
-	for app, want := range y.ready {
-		n := 0
-		for _, p := range cluster.List(y.c, cluster.Pods()) {
-			if p.Labels["app"] == app && p.Ready() && p.DeletionTimestamp == nil {
-				n++
-			}
-		}
-		y.least[app] = min(y.least[app], n)
-		if n < want {
-			y.short[app] += 10 * time.Second
-		}
+	d := plan.Step(y.saved, w, y.clock.Now(), &y.policy)
+	y.saved = d.State
+	for _, a := range d.Actions {
+		_ = y.backend.Apply(y.t.Context(), "version", a) // what fails is tried again
 	}
 	y.clock.Set(y.clock.Now().Add(10 * time.Second))
 	return d
@@ -215,28 +172,13 @@ func (y *stage) rollout(pool string) {
 			y.t.Fatal(err)
 		}
 	}
-	w, err := y.calls.Observe(y.t.Context(), pool)
+	w, err := y.pools.Observe(y.t.Context(), pool)
 	if err != nil {
 		return
 	}
 	d := rollout.Step(y.rollouts[pool], w, y.clock.Now(), nil)
 	y.rollouts[pool] = d.State
 	for _, a := range d.Actions {
-		_ = y.calls.Apply(y.t.Context(), pool, a) // what fails is tried again
-	}
-}
-
-// people change a budget when they are told to.
-func (y *stage) people(d *plan.Decision) {
-	for _, b := range d.Blocked {
-		if b.Reason != plan.ReasonPeople || y.moved || len(d.State.Steps) == 0 || d.State.Steps[0].Subject != "shop/db" {
-			continue
-		}
-		budget, _ := cluster.Get(y.c, cluster.Budgets(), "shop/db")
-		budget.Spec.MinAvailable, budget.Spec.MaxUnavailable = nil, &fairlead.IntOrString{Int: 1}
-		if _, err := cluster.Update(y.c, cluster.Budgets(), budget); err != nil {
-			y.t.Fatal(err)
-		}
-		y.moved = true
+		_ = y.pools.Apply(y.t.Context(), pool, a) // what fails is tried again
 	}
 }
