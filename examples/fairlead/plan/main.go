@@ -41,18 +41,22 @@ func run(c *args.Call) error {
 	if err != nil {
 		return err
 	}
+	if !*play && (*faults > 0 || *form == "mermaid") {
+		return &args.UsageError{Text: "-faults and -o mermaid are about a plan that is played: say -play"}
+	}
+	unasked := &args.UsageError{Text: "say what is to come about: -to, -operator or -out"}
+	if c.Args[0] == "-" && !flags.Asked() {
+		return unasked // before somebody types in a cluster for nothing
+	}
 	s, err := flags.Read(c, c.Args[0])
 	if err != nil {
 		return err
 	}
 	if !flags.Asked() {
-		return &args.UsageError{Text: "say what is to come about: -to, -operator or -out"}
+		return unasked
 	}
 	if s.Cluster == nil {
 		return fmt.Errorf("%s: it holds no ClusterVersion; print one with: %s", c.Args[0], situation.DumpCommand)
-	}
-	if !*play && (*faults > 0 || *form == "mermaid") {
-		return &args.UsageError{Text: "-faults and -o mermaid are about a plan that is played: say -play"}
 	}
 	p, err := plan.Make(c.Context, &s.Situation, goal, policy)
 	if no, ok := err.(*plan.NoPlanError); ok {

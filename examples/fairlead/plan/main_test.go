@@ -1,10 +1,22 @@
 package plan
 
 import (
+	"io"
+	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/fairlead/fairlead/examples/internal/script"
 )
 
 // TestScripts runs the verb as the scripts of testdata say.
 func TestScripts(t *testing.T) { script.Run(t, "plan", Command().Program("fairlead plan")) }
+
+// The goal is asked for before standard input is read.
+func TestAsksFirst(t *testing.T) {
+	var out strings.Builder
+	status := Command().Program("fairlead plan")(t.Context(), []string{"-"}, iotest.ErrReader(io.ErrUnexpectedEOF), io.Discard, &out)
+	if status != 2 || !strings.Contains(out.String(), "say what is to come about") {
+		t.Errorf("status %d: %s", status, out.String())
+	}
+}
