@@ -160,7 +160,10 @@ func unpacked(t *testing.T, prefix, dir string) map[string]dump.Object {
 // the other, and the last report is compared with those before.
 func TestDeletedFiles(t *testing.T) {
 	severity := map[cvo.Severity]int{cvo.SeverityInfo: 0, cvo.SeverityWarning: 1, cvo.SeverityError: 2}
-	for _, file := range recorded(t) {
+	for i, file := range recorded(t) {
+		if i >= long.N(2, 1000) {
+			break
+		}
 		prefix, dir := strings.TrimSuffix(file, ".output"), t.TempDir()
 		files := unpacked(t, prefix, dir)
 		whole, err := readDump(prefix)

@@ -35,7 +35,7 @@ func made(t *testing.T, size sample.Size) (*report.Report, string) {
 
 // Equal clusters have equal pages, byte for byte.
 func TestSame(t *testing.T) {
-	size := sample.Size{Nodes: 60, Pods: 700, Operators: 6}
+	size := sample.Size{Nodes: 20, Pods: 200, Operators: 3}
 	_, first := made(t, size)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	if _, second := made(t, size); first != second {
