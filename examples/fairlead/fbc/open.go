@@ -49,6 +49,7 @@ func sound(cat *catalog.Catalog, pkg string) error {
 
 // source opens the place of a catalog.
 func (c *call) source(path string) (*source.Source, error) {
+	c.Doing("reading " + path)
 	src, err := source.Open(c.Context, path, nil)
 	if err == nil {
 		c.opened = append(c.opened, src)

@@ -144,6 +144,7 @@ func compare(c *call) error {
 	if err != nil {
 		return err
 	}
+	c.Doing("comparing")
 	d, err := diff.Compare(c.Context, before, after, nil)
 	if err != nil {
 		return err
@@ -166,6 +167,7 @@ func (c *call) helpStranded(before *catalog.Catalog, show bool) error {
 	if err != nil {
 		return err
 	}
+	c.Doing("judging updates")
 	report, err := release.Evaluate(c.Context, before, after, &release.Options{Resolver: &reach.Resolver{}})
 	if err != nil {
 		return err
@@ -200,6 +202,7 @@ func releaseGate(c *call) error {
 	if err != nil {
 		return err
 	}
+	c.Doing("judging updates")
 	report, err := release.Evaluate(c.Context, before, after, &release.Options{Resolver: &reach.Resolver{}})
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package fbc
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"io/fs"
@@ -34,6 +35,7 @@ func validate(c *call) error {
 		return err
 	}
 	if *lint != "" {
+		c.Doing("looking for what could be better")
 		codes, err := lintCodes(*lint)
 		if err != nil {
 			return err
@@ -50,7 +52,7 @@ func validate(c *call) error {
 	}
 	switch *format {
 	case "text":
-		err = report.WriteText(c.Stdout)
+		err = report.WriteText(c.Painted(severity))
 	case "json":
 		err = report.WriteJSON(c.Stdout)
 	case "sarif":
@@ -63,6 +65,28 @@ func validate(c *call) error {
 		err = args.ErrFindings
 	}
 	return err
+}
+
+// severity paints the verdict and what kind each finding is of.
+func severity(line []byte) (from, to int, colour args.Colour) {
+	if colon := bytes.IndexByte(line, ':'); colon > 0 {
+		switch verdict := string(line[:colon]); {
+		case verdict == "not valid":
+			return 0, colon, args.Bad
+		case verdict == "valid":
+			return 0, colon, args.Good
+		case strings.HasPrefix(verdict, "valid, with "):
+			return 0, colon, args.Warning
+		}
+	}
+	from, to = bytes.LastIndex(line, []byte(" [")), len(line)
+	switch {
+	case from < 0:
+		return 0, 0, ""
+	case bytes.HasPrefix(line[from:], []byte(" [warning: ")):
+		return from + 1, to, args.Warning
+	}
+	return from + 1, to, args.Bad
 }
 
 // holdsAny reports whether a catalog has a document: one that has none is not

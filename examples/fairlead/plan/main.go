@@ -58,6 +58,7 @@ func run(c *args.Call) error {
 	if s.Cluster == nil {
 		return fmt.Errorf("%s: it holds no ClusterVersion; print one with: %s", c.Args[0], situation.DumpCommand)
 	}
+	c.Doing("planning")
 	p, err := plan.Make(c.Context, &s.Situation, goal, policy)
 	if no, ok := err.(*plan.NoPlanError); ok {
 		return refuse(c, no, *form == "json")
@@ -90,6 +91,7 @@ func refuse(c *args.Call, no *plan.NoPlanError, asJSON bool) (err error) {
 
 // playOut plays a plan, and prints what came about.
 func playOut(c *args.Call, s *plan.Situation, goal *plan.Goal, policy *plan.Policy, p *plan.Plan, opts *plan.PlayOptions, form string) error {
+	c.Doing("playing the plan")
 	played, err := plan.Play(c.Context, s, goal, policy, p, opts)
 	if err != nil {
 		return err

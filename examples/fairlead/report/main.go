@@ -57,6 +57,7 @@ func run(c *args.Call) error {
 	if s.Cluster == nil && s.Nodes == nil {
 		return fmt.Errorf("%s: it holds neither a ClusterVersion nor nodes; print them with: %s", c.Args[0], situation.DumpCommand)
 	}
+	c.Doing("making the report")
 	r, err := report.Make(c.Context, &report.Input{
 		Source: filepath.Base(c.Args[0]), Situation: &s.Situation, Goal: goal, Policy: policy, Alerts: s.Alerts, DaemonSets: s.DaemonSets, Listed: s.Listed,
 	})

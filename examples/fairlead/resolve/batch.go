@@ -14,7 +14,7 @@ import (
 )
 
 // runBatch answers the cases of a file, in order, each on a line.
-func (c *command) runBatch(ctx context.Context, r *olm.Resolver, stdout, stderr io.Writer) (int, error) {
+func (c *command) runBatch(ctx context.Context, r *olm.Resolver, stdout io.Writer) (int, error) {
 	f, err := os.Open(c.batch)
 	if err != nil {
 		return 0, fmt.Errorf("-batch: %w", err)
@@ -41,10 +41,9 @@ func (c *command) runBatch(ctx context.Context, r *olm.Resolver, stdout, stderr 
 			return 0, errors.Join(out.Flush(), batchError(c.batch, n, err))
 		}
 		if n%500 == 0 {
-			progress(stderr, "%d cases", n)
+			c.doing(fmt.Sprintf("answered %d cases", n))
 		}
 	}
-	progress(stderr, "")
 	return statusResolved, out.Flush()
 }
 

@@ -77,7 +77,7 @@ func (c *command) clusterQuestion(ctx context.Context, r *olm.Resolver, stdout, 
 		reqs = append(reqs, req)
 	}
 	if c.impact != nil {
-		return c.runImpact(ctx, r, reqs, stdout, stderr)
+		return c.runImpact(ctx, r, reqs, stdout)
 	}
 	single := len(c.only) > 0 || len(c.targets) > 0 || c.whyNot != "" || c.explain || c.lock != "" || c.drawn() || c.adopt != ""
 	if single && len(names) != 1 {
@@ -206,7 +206,7 @@ func (c *command) runAdopt(ctx context.Context, r *olm.Resolver, req *olm.Reques
 }
 
 // runImpact tells what another content of a catalog does to the namespaces.
-func (c *command) runImpact(ctx context.Context, r *olm.Resolver, reqs []*olm.Request, stdout, stderr io.Writer) (status int, err error) {
+func (c *command) runImpact(ctx context.Context, r *olm.Resolver, reqs []*olm.Request, stdout io.Writer) (status int, err error) {
 	other := *c
 	other.catalogs = slices.Clone(c.catalogs)
 	at := slices.IndexFunc(other.catalogs, func(f catalogFlag) bool { return f.name == c.impact.name })
@@ -214,7 +214,7 @@ func (c *command) runImpact(ctx context.Context, r *olm.Resolver, reqs []*olm.Re
 		return 0, fmt.Errorf("-impact %s: there is no -catalog of that name to compare with", c.impact.name)
 	}
 	other.catalogs[at].path = c.impact.path
-	after, closeAll, err := other.open(ctx, stderr)
+	after, closeAll, err := other.open(ctx)
 	defer func() { err = errors.Join(err, closeAll()) }()
 	if err != nil {
 		return 0, err

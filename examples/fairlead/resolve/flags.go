@@ -59,6 +59,7 @@ type command struct {
 	explain  bool
 	lock     string
 	relock   bool
+	doing    func(string) // says what is done
 	clusterFlags
 }
 
@@ -69,7 +70,7 @@ type catalogFlag struct {
 
 // parse reads the command line.
 func parse(call *args.Call) (*command, error) {
-	c := &command{}
+	c := &command{doing: call.Doing}
 	for name, add := range map[string]func(string) error{
 		"catalog": c.addCatalog, "subscribe": c.addSubscription, "installed": c.addInstalled, "only": c.addOnly, "path": c.addTarget,
 	} {

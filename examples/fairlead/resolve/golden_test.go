@@ -34,9 +34,8 @@ func TestGolden(t *testing.T) {
 	if _, err := os.Stat(cases); err != nil {
 		t.Skipf("no real data here, FAIRLEAD_DATA names no directory that has it: %v", err)
 	}
-	c := &command{catalogs: []catalogFlag{{name: "community", path: filepath.Join(dir, "slim.tar.gz")}}, batch: cases}
-	var problems bytes.Buffer
-	r, closeAll, err := c.open(context.Background(), &problems)
+	c := &command{doing: func(string) {}, catalogs: []catalogFlag{{name: "community", path: filepath.Join(dir, "slim.tar.gz")}}, batch: cases}
+	r, closeAll, err := c.open(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +43,7 @@ func TestGolden(t *testing.T) {
 	answers := func(processors int) string {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
 		var out bytes.Buffer
-		if status, err := c.runBatch(context.Background(), r, &out, &problems); status != statusResolved || err != nil {
+		if status, err := c.runBatch(context.Background(), r, &out); status != statusResolved || err != nil {
 			t.Fatalf("status %d, %v", status, err)
 		}
 		return out.String()

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -65,13 +64,13 @@ func run(call *args.Call) error {
 }
 
 func (c *command) run(ctx context.Context, stdout, stderr io.Writer) (status int, err error) {
-	r, closeAll, err := c.open(ctx, stderr)
+	r, closeAll, err := c.open(ctx)
 	defer func() { err = errors.Join(err, closeAll()) }()
 	if err != nil {
 		return 0, err
 	}
 	if c.batch != "" {
-		return c.runBatch(ctx, r, stdout, stderr)
+		return c.runBatch(ctx, r, stdout)
 	}
 	if c.held != nil {
 		return c.clusterQuestion(ctx, r, stdout, stderr)
@@ -158,7 +157,7 @@ func (c *command) runWhyNot(ctx context.Context, r *olm.Resolver, req *olm.Reque
 }
 
 // open opens the catalogs. They are to be closed even if there is an error.
-func (c *command) open(ctx context.Context, stderr io.Writer) (r *olm.Resolver, closeAll func() error, err error) {
+func (c *command) open(ctx context.Context) (r *olm.Resolver, closeAll func() error, err error) {
 	var opened []*source.Source
 	closeAll = func() error {
 		var errs []error
@@ -169,7 +168,7 @@ func (c *command) open(ctx context.Context, stderr io.Writer) (r *olm.Resolver, 
 	}
 	var sources []olm.Source
 	for _, f := range c.catalogs {
-		progress(stderr, "opening catalog %s", f.name)
+		c.doing("opening catalog " + f.name)
 		s, err := source.Open(ctx, f.path, nil)
 		if err != nil {
 			return nil, closeAll, fmt.Errorf("-catalog %s: %w", f.name, err)
@@ -187,7 +186,7 @@ func (c *command) open(ctx context.Context, stderr io.Writer) (r *olm.Resolver, 
 		}
 		sources = append(sources, olm.Source{SourceKey: key, Priority: priority, Catalog: held})
 	}
-	progress(stderr, "")
+	c.doing("resolving")
 	opts := &olm.Options{KeepOrder: true}
 	if c.held != nil {
 		c.held.given = slices.Clone(sources)
@@ -214,16 +213,4 @@ func openCatalog(ctx context.Context, path string, s *source.Source) (*catalog.C
 		return held, nil
 	}
 	return nil, fmt.Errorf("%s: not a catalog: it holds no olm.package document", path)
-}
-
-// progress overwrites the last line of a terminal; elsewhere it is silent.
-func progress(stderr io.Writer, format string, args ...any) {
-	f, ok := stderr.(*os.File)
-	if !ok {
-		return
-	}
-	if info, err := f.Stat(); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return
-	}
-	fmt.Fprint(f, "\r\x1b[K"+fmt.Sprintf(format, args...))
 }

@@ -34,6 +34,7 @@ func simulate(c *args.Call) error {
 	if err != nil {
 		return err
 	}
+	c.Doing("playing " + c.Args[0])
 	t, err := s.play(c.Context)
 	if err != nil {
 		return err

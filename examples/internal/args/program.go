@@ -58,6 +58,7 @@ type Call struct {
 	settings   *Settings           // of the program; nil for none
 	configured []string            // the flags that they give
 	given      map[string]bool     // the flags that the command line gives
+	progress   *progress           // what is said on a terminal; nil where nobody looks
 	declare    bool                // Parse is to end the call: only the flags are asked for
 	json       *bytes.Buffer       // what is printed as JSON and becomes YAML; nil where nothing does
 	out        io.Writer           // where that goes
@@ -100,12 +101,14 @@ func (c *Command) run(call *Call) int {
 	}
 	call.Flags = flag.NewFlagSet(c.Name, flag.ContinueOnError)
 	call.Flags.SetOutput(io.Discard)
+	end := call.watched()
 	err := c.Run(call)
 	if call.json != nil && (err == nil || errors.Is(err, ErrFindings)) {
 		if failed := call.yaml(); failed != nil {
 			err = failed
 		}
 	}
+	end()
 	var usage *UsageError
 	switch {
 	case err == nil:

@@ -98,6 +98,7 @@ func (f *Flags) Read(c *args.Call, name string) (*Situation, error) {
 	if s.At, err = readAt(*f.at); err != nil {
 		return nil, err
 	}
+	c.Doing("reading " + name)
 	if err := s.read(c, name); err != nil {
 		return nil, err
 	}

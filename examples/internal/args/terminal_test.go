@@ -1,0 +1,106 @@
+package args_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fairlead/fairlead/examples/internal/args"
+)
+
+// screen is a terminal, or only a file.
+type screen struct {
+	bytes.Buffer
+	terminal bool
+}
+
+func (s *screen) IsTerminal() bool { return s.terminal }
+
+// worker is a program that takes its time.
+func worker(env map[string]string) args.Program {
+	return (&args.Command{
+		Name: "worker", Settings: &args.Settings{Getenv: func(name string) string { return env[name] }},
+		Run: func(c *args.Call) error {
+			if err := c.Parse(0, 0); err != nil {
+				return err
+			}
+			c.Doing("waking")
+			time.Sleep(500 * time.Millisecond)
+			c.Doing("reading a\x1b[2Jb")
+			time.Sleep(2200 * time.Millisecond)
+			out := c.Painted(func(line []byte) (int, int, args.Colour) {
+				if bytes.HasPrefix(line, []byte("bad: ")) {
+					return 0, 3, args.Bad
+				}
+				return 0, 0, ""
+			})
+			if _, err := io.WriteString(out, "one\nbad: two\n"); err != nil {
+				return err
+			}
+			time.Sleep(5 * time.Second) // nothing is said while the result is there
+			c.Doing("cleaning up")
+			time.Sleep(1500 * time.Millisecond)
+			return nil
+		},
+	}).Program("worker")
+}
+
+// work runs the worker; what it writes to a terminal comes in order.
+func work(t *testing.T, env map[string]string, stdout, stderr bool) (out, errs string) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		o, e := &screen{terminal: stdout}, &screen{terminal: stderr}
+		if status := worker(env)(context.Background(), nil, strings.NewReader(""), o, e); status != 0 {
+			t.Errorf("exit status %d: %s", status, e)
+		}
+		out, errs = o.String(), e.String()
+	})
+	return out, errs
+}
+
+// On a terminal what takes over a second is told, and erased; in a pipe it is not.
+func TestProgress(t *testing.T) {
+	const erase = "\r\x1b[K"
+	said := erase + "reading a\uFFFD[2Jb (1s)" + erase + "reading a\uFFFD[2Jb (2s)"
+	last := erase + "cleaning up (8s)" + erase + "cleaning up (9s)"
+	for _, c := range []struct {
+		stdout, stderr bool
+		errs           string
+	}{
+		{false, false, ""},
+		{true, false, ""},
+		{true, true, said + erase + last + erase},
+		{false, true, said + erase + last + erase},
+	} {
+		out, errs := work(t, map[string]string{"NO_COLOR": "1"}, c.stdout, c.stderr)
+		if out != "one\nbad: two\n" || errs != c.errs {
+			t.Errorf("standard output a terminal: %t, standard error: %t\n%q\n%q, want\n%q", c.stdout, c.stderr, out, errs, c.errs)
+		}
+	}
+}
+
+// Colour is for terminals alone, and for those who want it.
+func TestColour(t *testing.T) {
+	plain, painted := "one\nbad: two\n", "one\n\x1b[31mbad\x1b[0m: two\n"
+	for _, c := range []struct {
+		env      string
+		terminal bool
+		want     string
+	}{
+		{"", true, painted},
+		{"", false, plain},
+		{"NO_COLOR=1", true, plain},
+		{"NO_COLOR=", true, painted}, // as if it were not there, says no-color.org
+		{"TERM=dumb", true, plain},
+		{"TERM=xterm", true, painted},
+	} {
+		name, value, _ := strings.Cut(c.env, "=")
+		if out, _ := work(t, map[string]string{name: value}, c.terminal, false); out != c.want {
+			t.Errorf("%s on a terminal %t: %q, want %q", c.env, c.terminal, out, c.want)
+		}
+	}
+}
