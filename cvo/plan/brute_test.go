@@ -316,7 +316,8 @@ func TestBruteForce(t *testing.T) {
 	}
 }
 
-// walk takes the steps of a plan in their order: each must be possible.
+// walk takes the steps of a plan in their order: each must be possible, and of hops that
+// go together none alone.
 func (w *world) walk(p *plan.Plan) error {
 	target := len(w.Releases) - 1
 	if w.Stay {
@@ -366,8 +367,18 @@ func (w *world) walk(p *plan.Plan) error {
 		case plan.ChangeClients:
 			want.changed = true
 		}
-		ok := false
-		w.next(x, target, func(y spot, _ price) { ok = ok || y == want })
+		ok, alone := false, false
+		w.next(x, target, func(y spot, _ price) {
+			ok = ok || y == want
+			for i := range x.ops {
+				one := x
+				one.ops[i] = want.ops[i]
+				alone = alone || len(s.With) > 0 && y == one
+			}
+		})
+		if alone {
+			return fmt.Errorf("step %d, %s: one of these can go alone", k+1, s)
+		}
 		if !ok {
 			return fmt.Errorf("step %d, %s, is not possible where it stands", k+1, s)
 		}
