@@ -44,6 +44,7 @@ func (c *cdcl) explain(r reason, l Lit) []Lit {
 	case want == 2 && m.now == 2 && max(c.vars[m.first].at, c.vars[m.second].at) < before:
 		return append(c.why, -Lit(m.first), -Lit(m.second))
 	}
+	c.poll.spend(len(m.vars))
 	for _, v := range m.vars {
 		if want > 0 && c.value(v) > 0 && c.vars[v].at < before {
 			c.why = append(c.why, -v)
@@ -94,8 +95,10 @@ func (c *cdcl) analyze(r reason) []Lit {
 				learned = append(learned, m)
 			}
 		}
+		before := at
 		for at--; !c.seen[c.trail[at].Var()]; at-- {
 		}
+		c.poll.spend(before - at)
 		l = c.trail[at]
 		if open--; open == 0 {
 			break
@@ -146,27 +149,36 @@ func (c *cdcl) shorten(learned []Lit) []Lit {
 func (c *cdcl) blame(r reason, l Lit) []Lit {
 	c.used = c.used[:0]
 	var learned []Lit
+	open := 0 // how many are marked and not met yet on the way down the trail
+	mark := func(l Lit) {
+		if c.mark(l) {
+			open++
+		}
+	}
 	if l != 0 {
 		learned = append(learned, -l)
-		c.mark(l)
+		mark(l)
 	} else {
 		c.rest(r, 0)
 		for _, m := range c.explain(r, 0) {
-			c.mark(m)
+			mark(m)
 		}
 	}
-	for at := len(c.trail) - 1; at >= 0; at-- {
+	for at := len(c.trail) - 1; open > 0; at-- {
+		c.poll.spend(1)
 		m := c.trail[at]
 		own := c.vars[m.Var()]
 		switch {
 		case !c.seen[m.Var()] || own.level == 0:
 		case own.reason == free:
+			open--
 			learned = append(learned, -m)
 		default:
+			open--
 			c.rest(own.reason, m)
 			for _, k := range c.explain(own.reason, m) {
 				if k != m {
-					c.mark(k)
+					mark(k)
 				}
 			}
 		}

@@ -225,26 +225,40 @@ func pigeons(pigeons, holes int) *solver.Problem {
 }
 
 // BenchmarkCancel reports how long after the end of its context Solve returns,
-// in the midst of php(10,9).
+// and how often it was ended: in the midst of php(10,9), of upstream's problem,
+// and of one with 60,000 candidates of which only the last can be had.
 func BenchmarkCancel(b *testing.B) {
-	p := pigeons(10, 9)
-	var late []time.Duration
-	for i := 0; b.Loop(); i++ {
-		ctx, cancel := context.WithCancel(context.Background())
-		var end time.Time
-		time.AfterFunc(time.Duration(10+i%50)*time.Millisecond, func() {
-			end = time.Now()
-			cancel()
+	for _, size := range []struct {
+		name  string
+		make  func() *solver.Problem
+		after time.Duration // at most
+	}{
+		{"pigeons", func() *solver.Problem { return pigeons(10, 9) }, 60 * time.Millisecond},
+		{"upstream/n=256", upstream(256, 1), 50 * time.Microsecond},
+		{"candidates/n=60000", func() *solver.Problem { return lastOf(60_000) }, 60 * time.Millisecond},
+	} {
+		b.Run(size.name, func(b *testing.B) {
+			late := []time.Duration{0}
+			for i := 0; b.Loop(); i++ {
+				p := size.make()
+				ctx, cancel := context.WithCancel(context.Background())
+				ended := make(chan time.Time, 1)
+				time.AfterFunc(size.after*time.Duration(i%50)/50, func() {
+					ended <- time.Now()
+					cancel()
+				})
+				_, err := solver.Solve(ctx, p, nil)
+				if returned := time.Now(); errors.Is(err, context.Canceled) {
+					late = append(late, returned.Sub(<-ended))
+				}
+				cancel()
+			}
+			slices.Sort(late)
+			b.ReportMetric(float64(late[len(late)*99/100].Nanoseconds()), "p99-ns-late")
+			b.ReportMetric(float64(late[len(late)/2].Nanoseconds()), "median-ns-late")
+			b.ReportMetric(float64(len(late)-1), "ended")
 		})
-		_, err := solver.Solve(ctx, p, nil)
-		if !errors.Is(err, context.Canceled) {
-			b.Fatal(err)
-		}
-		late = append(late, time.Since(end))
 	}
-	slices.Sort(late)
-	b.ReportMetric(float64(late[len(late)*99/100].Nanoseconds()), "p99-ns-late")
-	b.ReportMetric(float64(late[len(late)/2].Nanoseconds()), "median-ns-late")
 }
 
 // BenchmarkWhatIf asks, of graphs that are hard, what if each pick of the best

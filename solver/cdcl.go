@@ -86,6 +86,7 @@ func newCDCL(ctx context.Context, x *index, cons []int32, guards int, guard func
 	watched := make([]int32, 2*n) // how often, to make room at once
 	room := 0
 	for _, id := range cons {
+		c.poll.spend(1)
 		if k := &x.cons[id]; k.role != limit {
 			room += int(k.end-k.lits) + 2
 		}
@@ -93,7 +94,7 @@ func newCDCL(ctx context.Context, x *index, cons []int32, guards int, guard func
 	c.clauses, c.lits = make([]clause, 0, len(cons)), make([]Lit, 0, room)
 	total, members := 0, 0
 	for _, id := range cons {
-		if c.poll.over() {
+		if c.poll.spend(4 + int(x.cons[id].end-x.cons[id].lits)) {
 			return c
 		}
 		g := Var(0)
@@ -124,8 +125,12 @@ func newCDCL(ctx context.Context, x *index, cons []int32, guards int, guard func
 			}
 		}
 	}
-	c.watch(watched, total)
-	c.count(n, members)
+	if c.watch(watched, total); !c.poll.ended {
+		c.count(n, members)
+	}
+	if c.poll.ended {
+		return c
+	}
 	for i, l := range units {
 		if !c.assert(l, reason(from[i])) {
 			c.fail(reason(from[i]))
@@ -158,6 +163,9 @@ func (c *cdcl) watch(watched []int32, total int) {
 		c.watches[s], room = room[:0:n], room[n:]
 	}
 	for i := range c.clauses {
+		if c.poll.over() {
+			return
+		}
 		c.attach(int32(i))
 	}
 }

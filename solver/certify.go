@@ -133,9 +133,8 @@ func (f *certifier) search(given []Lit) verdict {
 	own := f.x.ask(nil)
 	defer own.done(nil)
 	given = slices.DeleteFunc(given, func(l Lit) bool { return f.of[l.Var()] != last })
-	q := &f.parts[last-1]
-	for _, id := range q.cons {
-		if f.x.cons[id].role == root {
+	for _, id := range f.x.roots {
+		if k := &f.x.cons[id]; k.cand < k.end && f.of[f.x.lits[k.cand].Var()] == last {
 			own.queue = append(own.queue, id)
 		}
 	}

@@ -38,22 +38,29 @@ func (s bitset) put(v Var)      { s[v/64] |= 1 << (v % 64) }
 func (s bitset) drop(v Var)     { s[v/64] &^= 1 << (v % 64) }
 
 // judge returns the judge of p; nil at first: for one answer it is not worth
-// making.
-func (p *Problem) judge() *judge {
+// making. It is nil, too, when ctx ended.
+func (p *Problem) judge(ctx context.Context) *judge {
 	if j := p.judged.Load(); j != nil && len(j.start) == p.vars+2 && j.cons == len(p.cons) {
 		return j
 	}
 	if p.answers.Add(1) == 1 {
 		return nil
 	}
-	j := newJudge(p)
-	p.judged.Store(j)
+	j := newJudge(ctx, p)
+	if j != nil {
+		p.judged.Store(j)
+	}
 	return j
 }
 
-func newJudge(p *Problem) *judge {
+// newJudge is nil when ctx ended.
+func newJudge(ctx context.Context, p *Problem) *judge {
+	poll := poll{ctx: ctx}
 	j := &judge{cons: len(p.cons), start: make([]int32, p.vars+2)}
 	for id := range p.cons {
+		if poll.spend(4 + 2*int(p.cons[id].end-p.cons[id].start)) {
+			return nil
+		}
 		deniesNothing := true
 		eachTouch(p, id, func(v Var) {
 			deniesNothing = false
@@ -69,6 +76,9 @@ func newJudge(p *Problem) *judge {
 	j.touched = make([]int32, j.start[p.vars+1])
 	next := slices.Clone(j.start)
 	for id := range p.cons {
+		if poll.spend(4 + 2*int(p.cons[id].end-p.cons[id].start)) {
+			return nil
+		}
 		eachTouch(p, id, func(v Var) {
 			j.touched[next[v]] = int32(id)
 			next[v]++

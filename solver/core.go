@@ -164,6 +164,9 @@ func newMinimizer(ctx context.Context, p *Problem, q *part, lits []elit, b *budg
 	}
 	m := &minimizer{encoding: e, cons: q.cons, at: make(map[elit]int)}
 	for i, id := range q.cons {
+		if m.poll.over() {
+			break
+		}
 		m.guard = m.engine.fresh()
 		m.switches = append(m.switches, m.guard)
 		m.at[m.guard] = i

@@ -35,8 +35,13 @@ func (c *cdcl) count(vars, members int) {
 			c.guarded[g.Var()] = int32(i)
 		}
 	}
-	c.limited.begin()
+	if c.limited.begin(&c.poll); c.poll.ended {
+		return
+	}
 	for i := range c.limits {
+		if c.poll.spend(len(c.limits[i].vars)) {
+			return
+		}
 		for _, l := range c.limits[i].vars {
 			c.limited.add(l.Var(), int32(i))
 		}

@@ -39,6 +39,9 @@ func newEncoding(ctx context.Context, p *Problem, q *part, lits []elit, extra in
 	}
 	e.engine = engine
 	for _, v := range q.vars {
+		if e.poll.over() {
+			return nil, ctx.Err()
+		}
 		e.lits[v] = e.engine.fresh()
 		e.size = int(e.lits[v]) + 1
 	}
@@ -75,7 +78,7 @@ func (e *encoding) helpers(q *part) int {
 
 // add adds a clause, unless the context has ended.
 func (e *encoding) add(lits ...elit) {
-	if e.poll.over() {
+	if e.poll.spend(4 + len(lits)) {
 		return
 	}
 	if e.guard != 0 {
@@ -86,6 +89,9 @@ func (e *encoding) add(lits ...elit) {
 
 func (e *encoding) constraint(c *con) {
 	var lits []elit
+	if e.poll.spend(int(c.end - c.start)) {
+		return
+	}
 	for _, l := range e.p.litsOf(c) {
 		if m := e.of(l); m != 0 { // a limitation may list what stays unselected
 			lits = append(lits, m)

@@ -67,7 +67,7 @@ func SolveByTrials(ctx context.Context, p *Problem, runs *int) (*Solution, error
 func Broken(p *Problem, picks []Var, touched bool) string {
 	var j *judge
 	if touched {
-		j = newJudge(p)
+		j = newJudge(context.Background(), p)
 	}
 	var log []decision
 	for _, v := range picks {

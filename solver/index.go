@@ -73,7 +73,10 @@ func (t *table[T]) of(v Var) []T { return t.items[t.start[v]:t.start[v+1]] }
 func (t *table[T]) count(v Var) { t.start[v+2]++ }
 
 // begin makes the lists, all empty, with room for what was counted.
-func (t *table[T]) begin() {
+func (t *table[T]) begin(poll *poll) {
+	if poll.spend(len(t.start)) {
+		return
+	}
 	total := int32(0)
 	for i := range t.start {
 		total += t.start[i]
@@ -114,18 +117,18 @@ func newIndex(ctx context.Context, p *Problem) *index {
 	x.demands.start, x.pairs.start, x.bars.start, x.limits.start, x.banned = cut(n), cut(n), cut(n), cut(n), cut(p.vars+1)
 	poll := poll{ctx: ctx}
 	for i := range p.cons {
-		if poll.over() {
+		if poll.spend(4 + 2*int(p.cons[i].end-p.cons[i].start)) {
 			return nil
 		}
 		x.read(int32(i))
 		x.each(int32(i), func(v Var, t *table[int32]) { t.count(v) }, func(v, _ Var) { x.pairs.count(v) })
 	}
-	x.demands.begin()
-	x.pairs.begin()
-	x.bars.begin()
-	x.limits.begin()
+	x.demands.begin(&poll)
+	x.pairs.begin(&poll)
+	x.bars.begin(&poll)
+	x.limits.begin(&poll)
 	for i := range p.cons {
-		if poll.over() {
+		if poll.spend(4 + 2*int(p.cons[i].end-p.cons[i].start)) {
 			return nil
 		}
 		id := int32(i)

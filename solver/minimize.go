@@ -108,11 +108,16 @@ type sum struct {
 
 // stateCriteria returns the problem with variables for what is wanted to be
 // selected: by variable, the one that is selected where that is not.
-func stateCriteria(p *Problem, criteria []Criterion) (q *Problem, absent map[Var]Var, err error) {
+// The error is *ProblemError, or that of ctx.
+func stateCriteria(ctx context.Context, p *Problem, criteria []Criterion) (q *Problem, absent map[Var]Var, err error) {
 	q, absent = p.with(nil), make(map[Var]Var)
 	var flaws []Flaw
+	poll := poll{ctx: ctx}
 	for i, k := range criteria {
 		for _, t := range k.Terms {
+			if poll.over() {
+				return nil, nil, ctx.Err()
+			}
 			v := t.Lit.Var()
 			switch {
 			case !p.has(v) || t.Lit == -t.Lit:
@@ -141,7 +146,10 @@ func (z *minimization) counted(l Lit) Var {
 
 func (z *minimization) run(given *Problem) (*Optimum, error) {
 	var err error
-	if z.p, z.absent, err = stateCriteria(given, z.criteria); err != nil {
+	if z.p, z.absent, err = stateCriteria(z.ctx, given, z.criteria); err != nil {
+		if z.ctx.Err() != nil {
+			err = &IncompleteError{Err: z.ctx.Err()}
+		}
 		return nil, err
 	}
 	z.optimum.given, z.optimum.criteria = given, z.criteria

@@ -105,7 +105,7 @@ func CheckOptimum(ctx context.Context, p *Problem, criteria []Criterion, cert *O
 	if err := p.malformed(); err != nil {
 		return nil, err
 	}
-	q, absent, err := stateCriteria(p, criteria)
+	q, absent, err := stateCriteria(ctx, p, criteria)
 	if err != nil {
 		return nil, err
 	}

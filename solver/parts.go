@@ -29,6 +29,10 @@ func wholeParts(ctx context.Context, x *index) []part {
 
 // cut joins the reached variables by the active constraints.
 func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed) bool) []part {
+	poll := poll{ctx: ctx}
+	if poll.spend(len(reached)) {
+		return nil
+	}
 	parent := make([]Var, len(reached))
 	for v := range parent {
 		parent[v] = Var(v)
@@ -41,7 +45,6 @@ func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed
 		return v
 	}
 	active := make([]bool, len(x.cons))
-	poll := poll{ctx: ctx}
 	for i := range x.cons {
 		k := &x.cons[i]
 		if poll.spend(1 + int(k.end-k.lits)) {
@@ -67,7 +70,7 @@ func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed
 			join(l.Var())
 		}
 	}
-	return collect(x, reached, active, find)
+	return collect(x, reached, active, find, &poll)
 }
 
 // matters reports whether the constraint can be broken by reached variables.
@@ -94,7 +97,7 @@ func matters(x *index, k *indexed, reached []bool) bool {
 	return true
 }
 
-func collect(x *index, reached, active []bool, find func(Var) Var) []part {
+func collect(x *index, reached, active []bool, find func(Var) Var, poll *poll) []part {
 	number := make([]int32, len(reached)) // by root: 1 + its part
 	var all []part
 	of := func(v Var) *part {
@@ -106,6 +109,9 @@ func collect(x *index, reached, active []bool, find func(Var) Var) []part {
 		return &all[number[root]-1]
 	}
 	for i := range x.cons {
+		if poll.over() {
+			return nil
+		}
 		if !active[i] {
 			continue
 		}
@@ -116,7 +122,7 @@ func collect(x *index, reached, active []bool, find func(Var) Var) []part {
 			all = append(all, part{cons: []int32{int32(i)}})
 		}
 	}
-	for v := 1; v < len(reached); v++ {
+	for v := 1; v < len(reached) && !poll.over(); v++ {
 		if reached[v] {
 			q := of(Var(v))
 			q.vars = append(q.vars, Var(v))
@@ -142,7 +148,9 @@ func reachable(ctx context.Context, x *index) (reached []bool) {
 	reached = make([]bool, len(x.banned))
 	left := make([]int32, len(x.cons)) // denials reached
 	var found []Var
+	poll := poll{ctx: ctx}
 	reach := func(k *indexed) {
+		poll.spend(len(x.candidates(k)))
 		for _, l := range x.candidates(k) {
 			if !reached[l] {
 				reached[l] = true
@@ -153,8 +161,7 @@ func reachable(ctx context.Context, x *index) (reached []bool) {
 	for _, id := range x.roots {
 		reach(&x.cons[id])
 	}
-	poll := poll{ctx: ctx}
-	for at := 0; at < len(found) && !poll.over(); at++ {
+	for at := 0; at < len(found) && !poll.spend(4+len(x.demands.of(found[at]))); at++ {
 		for _, id := range x.demands.of(found[at]) {
 			k := &x.cons[id]
 			if left[id]++; left[id] == k.n {

@@ -130,7 +130,7 @@ func newSearch(ctx context.Context, x *index, dead []int32, b *budget) *search {
 // newSolution makes the choices the solution of the changed problem, once they
 // are checked.
 func newSolution(ctx context.Context, p *Problem, w *change, log []decision) (*Solution, error) {
-	bad := examine(ctx, p, p.judge(), w, log)
+	bad := examine(ctx, p, p.judge(ctx), w, log)
 	if ctx.Err() != nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}

@@ -68,7 +68,10 @@ func CheckRefutation(ctx context.Context, p *Problem, r *Refutation) error {
 
 // checkOrder verifies that the steps are the demands that come up, in order.
 func checkOrder(ctx context.Context, p *Problem, cert *Certificate) error {
-	j := newJudge(p)
+	j := newJudge(ctx, p)
+	if j == nil {
+		return ctx.Err()
+	}
 	picked := make([]bool, p.vars+1)
 	met := func(l Lit) bool { return l.Selects() && picked[l] }
 	selects := func(id int32) bool { // it has a candidate

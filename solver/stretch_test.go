@@ -1,0 +1,323 @@
+package solver_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/solver"
+)
+
+// stretchMax is how much work may lie between two looks at the context, in turns
+// of loops and calls: what takes about a millisecond. Most stretches are of some
+// thousand; the longest go once over the 300,000 variables of a problem.
+const stretchMax = 750_000
+
+// TestStretch holds how long the package works without a look at the context. It
+// has a copy of the package tested in which every turn of a loop and every call of
+// a function is counted, by statements that it puts in: what counts is what is
+// done, not what the package says that it does.
+func TestStretch(t *testing.T) {
+	if solver.Units() != nil {
+		measureStretches(t)
+		return
+	}
+	dir, files := t.TempDir(), make(map[string]string)
+	put := func(name, text string) {
+		at, err := filepath.Abs(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[at] = filepath.Join(dir, name)
+		if err := os.WriteFile(files[at], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sources, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range sources {
+		if !strings.HasSuffix(name, "_test.go") && name != "poll.go" {
+			put(name, withUnits(t, name))
+		}
+	}
+	put("units.go", "package solver\n\nimport \"sync/atomic\"\n\nvar workDone atomic.Int64\n")
+	put("units_test.go", "package solver\n\nimport \"sync/atomic\"\n\nfunc Units() *atomic.Int64 { return &workDone }\n")
+	list, err := json.Marshal(map[string]map[string]string{"Replace": files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(overlay, list, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("go", "test", "-vet=off", "-overlay", overlay, "-run", "^TestStretch$", "-v", ".").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	t.Logf("%s", out)
+}
+
+// withUnits returns the text of a file that counts what it does.
+func withUnits(t *testing.T, name string) string {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, name, text, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var after []int
+	ast.Inspect(file, func(n ast.Node) bool {
+		var body *ast.BlockStmt
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			body = n.Body
+		case *ast.FuncLit:
+			body = n.Body
+		case *ast.ForStmt:
+			body = n.Body
+		case *ast.RangeStmt:
+			body = n.Body
+		}
+		if body != nil {
+			after = append(after, fset.Position(body.Lbrace).Offset+1)
+		}
+		return true
+	})
+	slices.Sort(after)
+	for _, at := range slices.Backward(after) {
+		text = slices.Insert(text, at, []byte("workDone.Add(1);")...)
+	}
+	return string(text)
+}
+
+// A watched context notes the longest stretches of work between two looks at it,
+// by where they end. It ends at the look with that number, or never with 0.
+type watched struct {
+	context.Context
+	cancel  context.CancelFunc
+	end     int
+	looks   int
+	before  int64
+	longest map[string]int64
+}
+
+func (w *watched) look() {
+	w.looks++
+	if w.looks == w.end {
+		w.cancel()
+	}
+	w.note()
+}
+
+func (w *watched) note() {
+	now := solver.Units().Load()
+	n := now - w.before
+	w.before = now
+	if n < stretchMax {
+		return
+	}
+	var callers [12]uintptr
+	frames := runtime.CallersFrames(callers[:runtime.Callers(3, callers[:])])
+	var where []string
+	for len(where) < 5 {
+		f, more := frames.Next()
+		where = append(where, fmt.Sprintf("%s:%d", filepath.Base(f.File), f.Line))
+		if !more {
+			break
+		}
+	}
+	at := strings.Join(where, " < ")
+	w.longest[at] = max(w.longest[at], n)
+}
+
+func (w *watched) Err() error {
+	w.look()
+	return w.Context.Err()
+}
+
+func (w *watched) Done() <-chan struct{} {
+	w.look()
+	return w.Context.Done()
+}
+
+// measureStretches goes through every kind of work, to its end or for some time,
+// and ended in its midst.
+func measureStretches(t *testing.T) {
+	most := long.N(150, 20_000)
+	for _, w := range works() {
+		longest := make(map[string]int64)
+		looks := 0
+		run := func(end int) {
+			do := w.begin()
+			if do == nil {
+				return
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			own := &watched{Context: ctx, cancel: cancel, end: end, before: solver.Units().Load(), longest: longest}
+			err := do(own)
+			own.note()
+			if ended := errors.Is(err, context.Canceled); ended != (own.looks >= end) {
+				t.Errorf("%s: to be ended at look %d, made %d, but got %v", w.name, end, own.looks, err)
+			}
+			looks = max(looks, own.looks)
+		}
+		run(most)
+		run(1 + looks/2)
+		t.Logf("%s: %d looks", w.name, looks)
+		for at, n := range longest {
+			t.Errorf("%s: %d units up to %s", w.name, n, at)
+		}
+	}
+}
+
+// A work is something that looks at a context. What is done before it begins does
+// not count; nil says that there is nothing to do.
+type work struct {
+	name  string
+	begin func() (do func(ctx context.Context) error)
+}
+
+// works has every entry, on random problems and on large ones.
+func works() []work {
+	n := long.N(60_000, 200_000)
+	all := slices.Concat(
+		worksOn("upstream", upstream(256, 1)),
+		worksOn("the last of many", func() *solver.Problem { return lastOf(n) }),
+		worksOn("pigeons", func() *solver.Problem { return pigeons(10, 9) }),
+		worksOn("everything", func() *solver.Problem {
+			p := distribution(n)()
+			for v := range n {
+				p.Require(solver.Var(v+1), nil)
+			}
+			return p
+		}),
+	)
+	for shape := range long.N(1, 5) {
+		all = append(all, worksOn(fmt.Sprint("all fail ", shape), func() *solver.Problem { return allFail(n, shape) })...)
+	}
+	for seed := range uint64(long.N(10, 300)) {
+		p := build(randomly(rand.New(rand.NewPCG(seed, 17))), 12)
+		all = append(all, worksOn(fmt.Sprint("random ", seed), func() *solver.Problem { return p })...)
+	}
+	return all
+}
+
+// worksOn has what can be asked about a problem.
+func worksOn(name string, make func() *solver.Problem) []work {
+	solved := sync.OnceValues(func() (*solver.Solution, error) {
+		return solver.Solve(context.Background(), make(), &solver.Options{MaxConflicts: 20_000})
+	})
+	certified := sync.OnceValues(func() (*solver.Certificate, error) {
+		s, err := solved()
+		if err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		return s.Certificate(ctx)
+	})
+	var all []work
+	add := func(what string, begin func() func(context.Context) error) {
+		all = append(all, work{name + ", " + what, begin})
+	}
+	ask := func(what string, do func(ctx context.Context, p *solver.Problem) error) {
+		add(what, func() func(context.Context) error {
+			p := make()
+			return func(ctx context.Context) error { return do(ctx, p) }
+		})
+	}
+	of := func(what string, do func(ctx context.Context, s *solver.Solution) error) {
+		add(what, func() func(context.Context) error {
+			s, err := solved()
+			if err != nil {
+				return nil
+			}
+			return func(ctx context.Context) error { return do(ctx, s) }
+		})
+	}
+	ask("Solve", func(ctx context.Context, p *solver.Problem) error { _, err := solver.Solve(ctx, p, nil); return err })
+	ask("Refute", func(ctx context.Context, p *solver.Problem) error { _, err := p.Refute(ctx); return err })
+	ask("Minimize", func(ctx context.Context, p *solver.Problem) error {
+		_, err := solver.Minimize(ctx, p, everything(p), nil)
+		return err
+	})
+	add("Session", func() func(context.Context) error {
+		s, err := solver.NewSession(make(), nil)
+		return func(ctx context.Context) error {
+			if err != nil {
+				return err
+			}
+			_, err := s.Solve(ctx, &solver.WhatIf{Drop: []int{0}})
+			return err
+		}
+	})
+	add("Explain", func() func(context.Context) error {
+		_, err := solved()
+		var unsat *solver.UnsatError
+		if !errors.As(err, &unsat) {
+			return nil
+		}
+		return func(ctx context.Context) error { _, err := unsat.Explain(ctx, nil); return err }
+	})
+	of("Certificate", func(ctx context.Context, s *solver.Solution) error { _, err := s.Certificate(ctx); return err })
+	of("WhyNot", func(ctx context.Context, s *solver.Solution) error { _, err := s.WhyNot(ctx, 2, nil); return err })
+	add("Check", func() func(context.Context) error {
+		cert, err := certified()
+		if err != nil {
+			return nil
+		}
+		s, _ := solved()
+		return func(ctx context.Context) error { return solver.Check(ctx, s.Problem(), cert) }
+	})
+	return all
+}
+
+// everything counts what is selected.
+func everything(p *solver.Problem) []solver.Criterion {
+	k := solver.Criterion{Name: "selected"}
+	for v := range p.NumVars() {
+		k.Terms = append(k.Terms, solver.Term{Lit: solver.Var(v + 1).Yes(), Weight: int64(1 + v%3)})
+	}
+	return []solver.Criterion{k}
+}
+
+// lastOf has one demand with n candidates, of which only the last one can be had.
+func lastOf(n int) *solver.Problem {
+	p := &solver.Problem{}
+	s := p.NewVars(1)
+	all := make([]solver.Var, n)
+	for i := range all {
+		all[i] = p.NewVars(1)
+	}
+	p.Require(s, nil)
+	p.Depend(s, all, nil)
+	p.Limit(1, all, nil)
+	for _, v := range all[:n-1] {
+		x, y := p.NewVars(1), p.NewVars(1)
+		p.Depend(v, []solver.Var{x, y}, nil)
+		p.Exclude(x, s, nil)
+		p.Exclude(y, s, nil)
+	}
+	return p
+}
