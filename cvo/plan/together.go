@@ -193,7 +193,7 @@ func (c *clocks) require(x *part, e event, q *requirement) {
 }
 
 // comes returns variables of which one holds where an operator comes to a version that
-// does not provide something: of what is lacking, only from one that does.
+// does not provide something. Of what is lacking, only hops from one that does count.
 func (c *clocks) comes(e event, q *requirement) (list []solver.Var) {
 	if !q.lacking {
 		return []solver.Var{c.at(e)}
