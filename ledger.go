@@ -97,7 +97,7 @@ func (l *Ledger) Keep(key Key) {
 	}
 }
 
-// retry returns what the Step before remembered, with times put right.
+// retry returns what the Step before remembered, with times corrected.
 func (l *Ledger) retry(key Key) Retry {
 	if old := find(l.retries.Old, key, l.retries.n); old != nil {
 		r := *old

@@ -209,16 +209,16 @@ func (s *step) refuse(step, cause, why string) {
 	}
 	s.accepted(False, step, fmt.Sprintf(refused[step], version, n.Release.Image, why))
 	s.Accepted.Cause = cause
-	unblock := "remove the cause, ask for another release, or take spec.desiredUpdate back"
+	unblock := "fix the cause, ask for another release, or remove spec.desiredUpdate"
 	if !s.w.Cluster.Spec.DesiredUpdate.asks() {
-		unblock = "nothing need be done, " + name(s.desired()) + " is applied; to go back ask for the image of " + version
+		unblock = "no action is needed: " + name(s.desired()) + " is being applied; to return to " + version + ", ask for its image"
 	}
 	switch {
 	case n.Force:
 	case step == AcceptRetrieve:
 		unblock += "; what cannot be verified is accepted only with spec.desiredUpdate.force"
 	case step == AcceptConditions:
-		unblock += "; spec.desiredUpdate.force goes on in spite of it"
+		unblock += "; spec.desiredUpdate.force overrides it"
 	}
 	s.waitFor(step, s.Accepted.Since, oneLine(why), unblock)
 }

@@ -93,7 +93,7 @@ func (s *step) steadied(failing, progressing Condition) (Condition, Condition) {
 	if !bad {
 		s.Block(fairlead.Block{
 			Subject: "clusterversion", Reason: "Flapping", Owner: "cluster", Since: f.Since, Message: oneLine(f.text()),
-			Unblock: "it stays away for " + s.policy.Calm.String(),
+			Unblock: "wait until it has not come back for " + s.policy.Calm.String(),
 		})
 	}
 	return failing, progressing

@@ -74,7 +74,7 @@ func (s *step) reload(r *Retrieved) {
 	s.keepWaits()
 	s.Block(fairlead.Block{
 		Subject: "release " + name(w.Release), Reason: AcceptRetrieve, Owner: "cluster", Since: w.Begun,
-		Message: "its payload is not at hand" + why, Unblock: "it is being retrieved; the image must stay where it is",
+		Message: "its payload is not available" + why, Unblock: "wait for the retrieval, and keep the image in its registry",
 	})
 }
 
@@ -165,7 +165,7 @@ func (s *step) held(m *payload.Manifest) bool {
 	if !slices.ContainsFunc(s.Blocked(), func(b fairlead.Block) bool { return b.Reason == "Paused" }) {
 		s.Block(fairlead.Block{
 			Subject: "release " + name(s.Work.Release), Reason: "Paused", Owner: "policy", Since: s.Work.Begun,
-			Message: "the update stops before runlevel " + stop, Unblock: "take StopBefore out of the policy",
+			Message: "the update stops before runlevel " + stop, Unblock: "remove StopBefore from the policy",
 		})
 	}
 	return true

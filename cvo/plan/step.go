@@ -53,7 +53,7 @@ func (s *stepper) run() {
 	sit.At = s.now // what takes place takes place from now on
 	question := &input{&sit, &s.w.Goal, s.policy}
 	if err := question.check(); err != nil {
-		s.Block(fairlead.Block{Subject: subject, Reason: ReasonNotMade, Message: err.Error(), Owner: ownerAdmin, Unblock: "the question is put right"})
+		s.Block(fairlead.Block{Subject: subject, Reason: ReasonNotMade, Message: err.Error(), Owner: ownerAdmin, Unblock: "correct the goal, the policy or the situation as the message says"})
 		return
 	}
 	if to, moving := onItsWay(&sit); moving {
@@ -101,13 +101,13 @@ func (s *stepper) follow(q *input) ([]*part, *model) {
 	var none *NoPlanError
 	switch {
 	case errors.As(err, &none):
-		b := fairlead.Block{Subject: subject, Reason: ReasonNoPlan, Message: none.Facts[0], Owner: ownerAdmin, Unblock: "the situation, the goal or the policy changes"}
+		b := fairlead.Block{Subject: subject, Reason: ReasonNoPlan, Message: none.Facts[0], Owner: ownerAdmin, Unblock: "change what the message names, or the goal, or the policy"}
 		if len(none.Fixes) > 0 {
 			b.Unblock = none.Fixes[0].Do[0]
 		}
 		s.Block(b)
 	case err != nil:
-		s.Block(fairlead.Block{Subject: subject, Reason: ReasonNotMade, Message: err.Error(), Owner: ownerAdmin, Unblock: "the bound in the policy is raised, or the situation changes"})
+		s.Block(fairlead.Block{Subject: subject, Reason: ReasonNotMade, Message: err.Error(), Owner: ownerAdmin, Unblock: "raise the limit that the message names, or choose a nearer goal"})
 	}
 	if err != nil {
 		s.state.Steps, s.state.Goal = nil, Goal{}
@@ -233,13 +233,13 @@ func (s *stepper) begin(x PlanStep) {
 		block(ReasonPaused, "the next step is to "+x.String()+", and the plan is paused", ownerAdmin, "the plan is resumed")
 		return
 	case len(x.Unseen) > 0 && !s.policy.GoUnseen && action != nil:
-		block(ReasonUnseen, "the next step is to "+x.String()+", and nobody has looked at "+x.Unseen[0].What, ownerAdmin, x.Unseen[0].Command)
+		block(ReasonUnseen, "the next step is to "+x.String()+", but this is not known: "+x.Unseen[0].What, ownerAdmin, x.Unseen[0].Command)
 		return
 	case action == nil && x.Kind != Roll:
 		block(ReasonPeople, "the next step is to "+x.String()+": "+x.Why, x.Owner, x.Command)
 		return
 	case at.IsZero() && action != nil:
-		block(ReasonWindow, "the next step is to "+x.String()+", and no window is left that it fits into", ownerAdmin, "allow a window of "+short(x.Takes))
+		block(ReasonWindow, "the next step is to "+x.String()+", but no window that is left is long enough", ownerAdmin, "allow a window of "+short(x.Takes))
 		return
 	case at.After(s.now) && action != nil:
 		s.At(at)

@@ -119,11 +119,11 @@ func (s *stepper) untold(b Begun, n *Node, room *int) {
 	case s.Pool.Spec.Paused:
 		s.block(subject, ReasonPaused, "it was chosen for the update, and the pool is paused", "whoever has paused it", "set spec.paused to false")
 	case *room <= 0:
-		s.block(subject, ReasonBudget, "it was chosen for the update, and as many nodes are down as may be by now", "", "one of them comes back, or spec.maxUnavailable is raised")
+		s.block(subject, ReasonBudget, "it was selected for the update, but as many nodes are already down as spec.maxUnavailable allows", "", "wait until one of them is back, or raise spec.maxUnavailable")
 	case s.Build.awaited(&s.Pool):
-		s.block(subject, ReasonBuild, "it was chosen for the update, and "+s.Build.String(), "", "the image is built, and spec.configuration.image names it")
+		s.block(subject, ReasonBuild, "it was chosen for the update, and "+s.Build.String(), "", "wait until the image is built and spec.configuration.image names it")
 	case len(s.peersUnready()) > 0:
-		s.block(subject, ReasonPeers, "it was chosen for the update, and "+waitFor(s.peersUnready()), "", "they are through, and take pods")
+		s.block(subject, ReasonPeers, "it was chosen for the update, and "+waitFor(s.peersUnready()), "", "wait until those nodes are updated and take pods")
 	case s.Pool.Spec.Configuration.Name != "":
 		*room--
 		s.state.find(n.Name).Configuration = s.Pool.Spec.Configuration

@@ -87,7 +87,7 @@ func (s *stepper) begin() {
 	p := &s.Pool
 	subject := "pool " + p.Name
 	if p.Spec.Configuration.Name == "" {
-		s.block(subject, ReasonNoTarget, "nobody has said what its nodes are to run", "", "set spec.configuration.name")
+		s.block(subject, ReasonNoTarget, "it has no target configuration", "", "set spec.configuration.name")
 		return
 	}
 	c, err := Choose(s.World, s.state.names())
@@ -133,15 +133,15 @@ func (s *stepper) explain(c *Choice) {
 	if n := len(c.Waiting) + len(c.Held); n > 0 && s.Pool.Spec.Paused {
 		s.block(subject, ReasonPaused, fmt.Sprintf("it is paused, and %s not run %s", words.Count(n, "node does", "nodes do"), target), "whoever has paused it", "set spec.paused to false")
 	} else if len(c.Waiting) > 0 && s.Build.awaited(&s.Pool) {
-		s.block(subject, ReasonBuild, fmt.Sprintf("%s, and %s", words.Count(len(c.Waiting), "node waits for an update", "nodes wait for an update"), s.Build), "", "the image is built, and spec.configuration.image names it")
+		s.block(subject, ReasonBuild, fmt.Sprintf("%s, and %s", words.Count(len(c.Waiting), "node waits for an update", "nodes wait for an update"), s.Build), "", "wait until the image is built and spec.configuration.image names it")
 	} else if len(c.Waiting) > 0 && len(c.Peers) > 0 {
-		s.block(subject, ReasonPeers, fmt.Sprintf("%s for an update: %s", words.Count(len(c.Waiting), "node waits", "nodes wait"), waitFor(c.Peers)), "", "they are through, and take pods")
+		s.block(subject, ReasonPeers, fmt.Sprintf("%s for an update: %s", words.Count(len(c.Waiting), "node waits", "nodes wait"), waitFor(c.Peers)), "", "wait until those nodes are updated and take pods")
 	} else if len(c.Waiting) > 0 {
 		down := slices.Concat(c.Unavailable, c.Failing, c.Candidates)
 		slices.Sort(down)
 		s.block(subject, ReasonBudget, fmt.Sprintf("%s for an update: of %d that may be down, %s (%s)",
 			words.Count(len(c.Waiting), "node waits", "nodes wait"), c.MaxUnavailable, words.Count(len(down), "is", "are"), strings.Join(down, ", ")),
-			"", "one of them comes back, or spec.maxUnavailable is raised")
+			"", "wait until one of them is back, or raise spec.maxUnavailable")
 	}
 	if n, err := asked(&s.Pool, len(s.Nodes)); err == nil && n > c.MaxUnavailable {
 		s.block(subject, ReasonQuorum, fmt.Sprintf("spec.maxUnavailable asks for %d nodes at a time, which would take the quorum of a control plane of %d; %d counts", n, len(s.Nodes), c.MaxUnavailable),
@@ -181,14 +181,14 @@ func (s *stepper) outside(c *Choice) {
 			owner, unblock = "whoever has cordoned it", "uncordon it"
 		}
 		if len(list) == 1 {
-			message := "it takes room in the budget of the update: " + of.why
+			message := "it counts against maxUnavailable of the pool: " + of.why
 			if of.reason == ReasonHeld {
-				message = "it needs the update, and is not begun while it takes no pods: " + of.why + "; it takes room in the budget"
+				message = "it needs the update, which does not start while the node takes no pods: " + of.why + "; it counts against maxUnavailable"
 			}
 			s.block("node "+list[0], of.reason, message, owner, unblock)
 			continue
 		}
-		message := fmt.Sprintf("%d of its %d nodes take room in the budget of the update, each because %s: %s", len(list), len(s.Nodes), of.why, strings.Join(list, ", "))
+		message := fmt.Sprintf("%d of its %d nodes count against maxUnavailable, each because %s: %s", len(list), len(s.Nodes), of.why, strings.Join(list, ", "))
 		if of.reason == ReasonHeld {
 			message = fmt.Sprintf("%d of its %d nodes need the update, and are not begun while they take no pods, each because %s: %s", len(list), len(s.Nodes), of.why, strings.Join(list, ", "))
 		}

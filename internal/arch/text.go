@@ -89,15 +89,16 @@ func machinePath(t *Tree) []Finding {
 }
 
 // oddWords read as if translated. Instead of them stand: again, fix, heartbeat,
-// "is not a version".
-var oddWords = regexp.MustCompile(`\b(anew|mend(?:s|ed|ing)?|life signs?|[^ \n]*[^eE \n] is no (?:version|semantic version|range|release|number|name|digest|flag|directory|object))\b`)
+// stopped reporting, corrected, "as they should be", "is not a version", and what
+// to do in the place of "what the message says".
+var oddWords = regexp.MustCompile(`\b(anew|mend(?:s|ed|ing)?|life signs?|stopped to report|put right|as they shall be|what the message says|[^ \n]*[^eE \n] is no (?:version|semantic version|range|release|number|name|digest|flag|directory|object))\b`)
 
 // plainWords: texts are plain English. The scripts that test this rule, and what
 // other projects wrote, are excepted.
 func plainWords(t *Tree) []Finding {
 	return grep(t, oddWords, func(name string) bool {
 		return !inTestdata(name) && !strings.HasPrefix(name, "internal/arch/") && (strings.HasSuffix(name, ".go") || strings.HasSuffix(name, ".md")) && name != "CHANGELOG.md"
-	}, "says %q: plainer words are again, fix, heartbeat, \"is not a version\"")
+	}, "says %q: plainer words are again, fix, heartbeat, stopped reporting, corrected, \"as they should be\", \"is not a version\", and what to do")
 }
 
 // grep finds the lines of the chosen text files that match. The format takes

@@ -322,7 +322,7 @@ func (d *drainer) enter(p *Pod) PodProgress {
 	return e
 }
 
-// known returns what is remembered of a pod, with times put right.
+// known returns what is remembered of a pod, with times corrected.
 func (d *drainer) known(p *Pod) PodProgress {
 	if old := d.pods.find(p.UID); old != nil {
 		e := *old

@@ -100,7 +100,7 @@ func (s *stepper) unknown() []fairlead.NodeCondition {
 	for _, kind := range silenced {
 		c := fairlead.NodeCondition{
 			Type: kind, Status: fairlead.ConditionUnknown, LastTransitionTime: s.Now(),
-			Reason: "NodeStatusUnknown", Message: "the node has stopped to report",
+			Reason: "NodeStatusUnknown", Message: "the node has stopped reporting",
 		}
 		if old := s.Node.Condition(kind); old == nil {
 			c.Reason, c.Message = "NodeStatusNeverUpdated", "the node has never reported"

@@ -49,7 +49,7 @@ func (s *stepper) evictAll(pods []due) {
 		s.block(fairlead.Block{
 			Subject: "node " + s.Name, Reason: ReasonThrottled, Since: e.since,
 			Message: fmt.Sprintf("%s to be evicted until some of the %d on their way out are gone", words.Count(e.throttled, "pod waits", "pods wait"), e.inFlight),
-			Unblock: "evicted pods terminate, or maxInFlight of the policy is raised",
+			Unblock: "wait until evicted pods have terminated, or raise maxInFlight in the policy",
 		})
 	}
 }
@@ -60,7 +60,7 @@ func (e *evictor) evict(d *due) {
 	if problem := ref.problem(); problem != "" {
 		e.block(fairlead.Block{
 			Subject: "pod " + words.Clip(ref.String(), 80), Reason: ReasonNoUID, Since: d.At,
-			Message: "it is due and not evicted: " + problem, Unblock: "the pod is listed as the API lists it",
+			Message: "it should be evicted, but cannot be: " + problem, Unblock: "fix the backend: it must list the pod as the API does",
 		})
 		return
 	}
@@ -93,7 +93,7 @@ func (e *evictor) mayGo(d *due, key fairlead.Key, force bool) bool {
 		e.block(fairlead.Block{
 			Subject: "pod " + RefOf(d.pod).String(), Reason: ReasonGivenUp, Since: began(&e.Ledger, key),
 			Message: e.Because(fmt.Sprintf("its eviction was given up after %d attempts", attempts), key),
-			Unblock: "the pod is deleted by hand, is not due any more, or maxAttempts of the policy is raised",
+			Unblock: "delete the pod by hand, remove the taint, or raise maxAttempts in the policy",
 		})
 		return false
 	case !force && !e.allowed(d):

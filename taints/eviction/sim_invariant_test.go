@@ -307,7 +307,7 @@ func (p *fleetPlay) settle() error {
 	p.lateNow = false
 	p.late = nil
 	if before := p.Clock.Now(); p.highest.After(before) {
-		p.Clock.Set(p.highest) // the clock is put right
+		p.Clock.Set(p.highest) // the clock is corrected
 		p.moved(before)
 	}
 	p.rest(p.Clock.Now().Add(12 * time.Minute))

@@ -28,7 +28,7 @@ func (s *stepper) begin() {
 			s.block(fairlead.Block{
 				Subject: "node " + s.Name, Reason: ReasonDisrupted, Since: fairlead.Past(s.Zones.Since, s.Now()), Owner: "the nodes of all zones",
 				Message: fmt.Sprintf("nobody is evicted for taint %s, since no node of any zone is ready", t.Key),
-				Unblock: "one node of any zone is ready",
+				Unblock: "make at least one node ready, in any zone",
 			})
 			continue
 		}
@@ -38,7 +38,7 @@ func (s *stepper) begin() {
 	if dropped > 0 {
 		s.block(fairlead.Block{
 			Subject: "node " + s.Name, Reason: ReasonTaints,
-			Message: fmt.Sprintf("for %d NoExecute taints it is not kept when they began: there are more than %d, or their keys have more than %d bytes or their values more than %d", dropped, maxStarts, maxKey, maxValue),
+			Message: fmt.Sprintf("the start of %d NoExecute taints is not recorded: there are more than %d, or their keys have more than %d bytes or their values more than %d", dropped, maxStarts, maxKey, maxValue),
 			Unblock: "remove taints, or give them timeAdded",
 		})
 	}

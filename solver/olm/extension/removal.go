@@ -22,7 +22,7 @@ func (s *stepper) used(o *Observed) int {
 
 // usedCRD says that a CRD stays because there are objects of it.
 func (s *stepper) usedCRD(o *Observed, n int, why string) {
-	s.wait(s.subject(), ReasonUsedCRD, fmt.Sprintf("%s %s, and %s of it", o.Ref, why, words.Count(n, "object is there", "objects are there")), "whoever owns the objects", "they are deleted; with the CRD they would be lost")
+	s.wait(s.subject(), ReasonUsedCRD, fmt.Sprintf("%s %s, and %s of it", o.Ref, why, words.Count(n, "object is there", "objects are there")), "whoever owns the objects", "delete these objects first: they would be lost with the CRD")
 }
 
 // drop removes an object, and says that it goes.

@@ -109,7 +109,7 @@ func (s *stepper) ensure(r *Revision, o Object, p *progress) {
 		p.missing = true
 		if text := s.unsafe(o, is); text != "" {
 			p.unready = append(p.unready, text)
-			s.hold(ReasonPreflight, text, "whoever owns the objects of the CRD", "what the message says; until then it is not applied", trouble{})
+			s.hold(ReasonPreflight, text, "whoever owns the objects of the CRD", "fix what the message names; it is not applied until then", trouble{})
 			return
 		}
 		a := ApplyObject{Ref: o.Ref, Revision: r.Name, Manifest: o.Manifest, Digest: sum}

@@ -81,7 +81,7 @@ func (s *stepper) chosen() *Choice {
 	case a.Choice != nil:
 		return a.Choice
 	case a.Catalogs == 0 && s.satisfied():
-		s.wait(s.subject(), ReasonNoCatalog, "there is no catalog that it selects: what is installed stays, and nothing is known of updates", "whoever owns the catalogs", "a catalog is there that spec.source.catalog.selector selects")
+		s.wait(s.subject(), ReasonNoCatalog, "no catalog matches its selector: what is installed stays, and updates are unknown", "whoever owns the catalogs", "add a catalog that matches spec.source.catalog.selector, or correct the selector")
 	default:
 		if a.Again {
 			s.At(s.Now().Add(fairlead.Backoff{Min: s.policy.MinBackoff, Max: s.policy.MaxBackoff}.After(1 << 10)))
@@ -170,7 +170,7 @@ func (s *stepper) begin(t *target) {
 		problems = append(problems, err.Error())
 	}
 	for _, p := range problems {
-		s.hold(ReasonPreflight, p, whoeverOwnsTheSpec, "what the message says; nothing of "+t.bundle.Name+" is applied before", trouble{message: s.about(t.bundle, p)})
+		s.hold(ReasonPreflight, p, whoeverOwnsTheSpec, "fix what the message names; nothing of "+t.bundle.Name+" is applied until then", trouble{message: s.about(t.bundle, p)})
 	}
 	if taken || len(problems) > 0 {
 		return

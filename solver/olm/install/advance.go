@@ -47,7 +47,7 @@ func (s *stepper) adopt() bool {
 	fresh, current, err := newPlan(s.World, s.index, res, s.nextGeneration())
 	if err != nil {
 		s.state.Plan = nil
-		s.block(s.namespaceSubject(), ReasonContentInvalid, err.Error(), "the authors of the bundle", "the catalog offers a sound bundle")
+		s.block(s.namespaceSubject(), ReasonContentInvalid, err.Error(), "the authors of the bundle", "publish a corrected bundle in the catalog")
 		return false
 	}
 	memory := fresh.memory(current)
@@ -56,7 +56,7 @@ func (s *stepper) adopt() bool {
 	}
 	if len(memory.Steps) == 0 && !settled {
 		if p != nil {
-			s.block(planSubject(p), ReasonPlanHeld, "it does not begin while it is not known whether it is still what is wanted", s.namespaceSubject(), "it is known what to install")
+			s.block(planSubject(p), ReasonPlanHeld, "it does not start until the resolver confirms that it is still wanted", s.namespaceSubject(), "see the other blocks of the namespace: it must be resolved, and its bundles unpacked")
 		}
 		return false
 	}
@@ -80,7 +80,7 @@ func (s *stepper) adopt() bool {
 func (s *stepper) usable() (res *olm.Resolution, settled bool) {
 	s.conflicts()
 	if r := s.Refusal; r != nil {
-		s.block(s.namespaceSubject(), r.Reason, r.Message, "whoever owns the subscriptions and catalogs", "the subscriptions, the operators or the catalogs change")
+		s.block(s.namespaceSubject(), r.Reason, r.Message, "whoever owns the subscriptions and catalogs", "change the subscriptions or the installed operators, or update the catalogs")
 		if r.Again {
 			s.At(s.now.Add(time.Minute))
 		}

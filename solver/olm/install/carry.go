@@ -16,8 +16,8 @@ func (s *stepper) carry(current bool) {
 	seen := s.plan(p.Name)
 	switch {
 	case seen == nil:
-		since := s.block(planSubject(p), ReasonPlanMissing, "it has gone while it was carried out", "whoever deleted it",
-			"it comes back; otherwise what remains is planned again")
+		since := s.block(planSubject(p), ReasonPlanMissing, "it was deleted while it was being applied", "whoever deleted it",
+			"restore it, or wait: what remains is then planned again")
 		if limit := since.Add(s.policy.MissingPlanTimeout); s.now.Before(limit) {
 			s.At(limit)
 		} else {
@@ -26,14 +26,14 @@ func (s *stepper) carry(current bool) {
 		}
 		return
 	case !seen.approved():
-		message := "it waits for approval: it brings " + strings.Join(seen.Spec.ClusterServiceVersionNames, ", ")
+		message := "it requires approval: it installs " + strings.Join(seen.Spec.ClusterServiceVersionNames, ", ")
 		if names := namesIn(seen.Annotations[ApproveAnnotation]); len(names) > 0 {
 			message += "; approved is " + strings.Join(names, ", ")
 		}
-		s.block(planSubject(p), ReasonApproval, message, "whoever may approve install plans", "its spec.approved is true")
+		s.block(planSubject(p), ReasonApproval, message, "whoever may approve install plans", "set spec.approved to true")
 		return
 	case !s.faithful(seen):
-		s.block(planSubject(p), ReasonPlanChanged, "its steps are not those that were planned", "whoever changed it", "it is deleted; then it is planned again")
+		s.block(planSubject(p), ReasonPlanChanged, "its steps were changed after it was made, so it is not applied", "whoever changed it", "delete it: a new plan is then made")
 		return
 	case !current, !p.Started && !s.permitted(seen):
 		return

@@ -15,7 +15,7 @@ func (s *stepper) catalogs() {
 			s.observed(c, subject)
 		}
 		if err := c.Err(); err != nil {
-			s.block(subject, ReasonCatalog, err.Error(), "whoever owns the catalog", "what the message says")
+			s.block(subject, ReasonCatalog, err.Error(), "whoever owns the catalog", "correct the CatalogSource as the message says")
 		}
 	}
 }
@@ -28,7 +28,7 @@ func (s *stepper) served(c *Catalog, subject string) bool {
 	}
 	image, _, err := c.CatalogSource.Image(s.KubeVersion)
 	if err != nil {
-		s.block(subject, ReasonCatalog, err.Error(), "whoever owns the catalog", "what the message says; until then it runs as before")
+		s.block(subject, ReasonCatalog, err.Error(), "whoever owns the catalog", "correct the CatalogSource as the message says; until then it runs as before")
 		return false
 	}
 	place, ok := c.CatalogSource.Placement()

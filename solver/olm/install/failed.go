@@ -20,7 +20,7 @@ func (s *stepper) failures() {
 			message = c.Message
 		}
 		s.block("installplan "+p.Name, ReasonPlanFailed, message, "whoever owns the subscriptions of "+strings.Join(p.Spec.ClusterServiceVersionNames, ", "),
-			"its cause is fixed and the plan deleted: then what remains is planned again; or the catalog offers another version")
+			"fix the cause and delete the plan, so that the rest is planned again; or publish another version in the catalog")
 	}
 }
 

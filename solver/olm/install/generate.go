@@ -50,7 +50,7 @@ func (s *stepper) generate() {
 		}
 	}
 	if len(pending) > 0 {
-		s.block(s.namespaceSubject(), ReasonGenerated, fmt.Sprintf("of the roles and copies that follow from the operator group %d are not as they shall be; the first: %s", len(pending), pending[0]),
+		s.block(s.namespaceSubject(), ReasonGenerated, fmt.Sprintf("%d of the roles and copies made for the operator group are not up to date; the first: %s", len(pending), pending[0]),
 			theBackend, "they are seen so")
 	}
 }
@@ -58,8 +58,8 @@ func (s *stepper) generate() {
 // taken says that an object is not written, since another namespace has one of
 // that name there.
 func (s *stepper) taken(o *Object) {
-	s.block(s.namespaceSubject(), ReasonNameTaken, fmt.Sprintf("%s is not written: what stands there belongs to namespace %s", o.Ref, o.Owner),
-		"whoever owns the operator groups", "what stands there is gone, or the operator group selects namespace "+o.Ref.Namespace+" no more")
+	s.block(s.namespaceSubject(), ReasonNameTaken, fmt.Sprintf("%s cannot be written: the object of that name belongs to namespace %s", o.Ref, o.Owner),
+		"whoever owns the operator groups", "delete that object, or remove namespace "+o.Ref.Namespace+" from the targets of the operator group")
 }
 
 // derived is an object that follows from the group and its members. Most are as

@@ -27,7 +27,7 @@ func (s *stepper) selectTargets() {
 		g.Annotations = maps.Clone(g.Annotations)
 		targets, err := g.Targets(s.Namespaces)
 		if err != nil {
-			s.block(groupSubject(g), ReasonGroupInvalid, err.Error(), "whoever owns the operator group", "what the message says")
+			s.block(groupSubject(g), ReasonGroupInvalid, err.Error(), "whoever owns the operator group", "correct spec.selector of the operator group")
 			continue
 		}
 		g.Status.Namespaces = targets

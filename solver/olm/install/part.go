@@ -77,13 +77,13 @@ func (s *stepper) partial(planned bool) (stays bool) {
 	}
 	subject, names := "installplan "+p.Name, strings.Join(approved, ", ")
 	if !planned {
-		s.block(subject, ReasonApproval, "it is approved for "+names+", which cannot be brought without the rest of "+strings.Join(p.Spec.ClusterServiceVersionNames, ", "),
-			"whoever may approve install plans", "its spec.approved is true, or annotation "+ApproveAnnotation+" names what they need, too")
+		s.block(subject, ReasonApproval, "it is approved for "+names+", which cannot be installed without the rest of "+strings.Join(p.Spec.ClusterServiceVersionNames, ", "),
+			"whoever may approve install plans", "set spec.approved to true, or add what they need to annotation "+ApproveAnnotation)
 		return true
 	}
 	if held := namesIn(p.Annotations[HeldAnnotation]); len(held) > 0 && p.Spec.Approved {
-		s.block(subject, ReasonApproval, "it was approved for "+names+"; held is "+strings.Join(held, ", "),
-			"whoever may approve install plans", "it is planned again when this plan is done, and is approved then")
+		s.block(subject, ReasonApproval, "it was approved for "+names+"; still held back: "+strings.Join(held, ", "),
+			"whoever may approve install plans", "wait until this plan is complete: a plan for the rest follows, and can be approved")
 	}
 	return false
 }

@@ -27,7 +27,7 @@ func (s *stepper) permitted(seen *InstallPlan) bool {
 		case errors.As(err, &account):
 			reason = group.ServiceAccountMissing
 		}
-		s.block(planSubject(s.state.Plan), reason, err.Error(), owner, "what the message says; nothing of the plan is applied before")
+		s.block(planSubject(s.state.Plan), reason, err.Error(), owner, "fix what the message names; nothing of the plan is applied until then")
 		ok = false
 	}
 	for i := range seen.Status.Plan {
@@ -41,7 +41,7 @@ func (s *stepper) permitted(seen *InstallPlan) bool {
 
 func (s *stepper) unsafeBlock(ref Ref, text string) {
 	s.block(planSubject(s.state.Plan)+" step "+ref.String(), ReasonUnsafeCRD, text, "whoever owns the objects of the CRD",
-		"what the message says; until then the step is not applied")
+		"fix what the message names; the step is not applied until then")
 }
 
 // scoped returns what a plan does, as its permissions are judged: its steps, and

@@ -72,7 +72,7 @@ func (s *stepper) phase(c *CSV) {
 	case phase == olm.PhaseFailed:
 		s.failed(c)
 	default:
-		s.block(csvSubject(c), ReasonUnknownPhase, fmt.Sprintf("its phase is %q", phase), "whoever wrote it", "a phase that is known")
+		s.block(csvSubject(c), ReasonUnknownPhase, fmt.Sprintf("its phase is %q", phase), "whoever wrote it", "set status.phase to a known phase")
 	}
 }
 
@@ -229,7 +229,7 @@ func (s *stepper) succeeded(c *CSV) {
 		return
 	}
 	if _, err := s.deployment(c); err != nil {
-		s.block(csvSubject(c), ReasonConfigInvalid, err.Error(), "whoever owns its subscription", "spec.config of the subscription is corrected; until then it runs as before")
+		s.block(csvSubject(c), ReasonConfigInvalid, err.Error(), "whoever owns its subscription", "correct spec.config of the subscription; until then the operator runs with the config it has")
 	}
 }
 
@@ -279,7 +279,7 @@ func (s *stepper) excluded(c *CSV, v group.Verdict) {
 	if !s.noted(c, nil) {
 		return
 	}
-	s.block(csvSubject(c), string(v.Reason), v.Message, "whoever owns the operator groups", "what the message says")
+	s.block(csvSubject(c), string(v.Reason), v.Message, "whoever owns the operator groups", "correct the operator groups as the message says")
 }
 
 // updateOf returns what the resolver has chosen to take the place of a CSV, or

@@ -128,7 +128,7 @@ const (
 	ReasonPlanPending     = "InstallPlanPending"        // the plan is not seen in the cluster yet
 	ReasonPlanHeld        = "InstallPlanHeld"           // it is not known whether the plan is still wanted
 	ReasonPlanMissing     = "InstallPlanMissing"        // the plan has gone while it was carried out
-	ReasonPlanChanged     = "InstallPlanChanged"        // its steps are not those that were planned
+	ReasonPlanChanged     = "InstallPlanChanged"        // its steps were changed after it was made, so it is not applied
 	ReasonApproval        = "RequiresApproval"          // nobody has approved the plan
 	ReasonStatusPending   = "SubscriptionUpdatePending" // a subscription's status is not seen yet
 	ReasonStepPending     = "StepPending"               // an object is not seen as the plan wants it

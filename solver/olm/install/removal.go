@@ -135,11 +135,11 @@ func (s *stepper) mayGo(name, kind string) bool {
 	subject := "subscription " + name
 	if kind != RemovalUninstall && kind != RemovalRefresh {
 		s.block(subject, ReasonRemovalUnknown, fmt.Sprintf("its annotation %s asks for %q", RemovalAnnotation, kind),
-			"whoever owns the subscription", fmt.Sprintf("the annotation is %s or %s", RemovalUninstall, RemovalRefresh))
+			"whoever owns the subscription", fmt.Sprintf("set the annotation to %s or %s", RemovalUninstall, RemovalRefresh))
 		return false
 	}
 	if p := s.state.Plan; p != nil && p.Started {
-		s.block(subject, ReasonRemovalWaits, "its operator is to go, after "+p.Name+" has been carried out", planSubject(p), p.Name+" is complete, or has failed")
+		s.block(subject, ReasonRemovalWaits, "its operator is removed after "+p.Name+" has finished", planSubject(p), "wait until "+p.Name+" is complete or has failed")
 		return false
 	}
 	p, err := removal.Uninstall(s.removable(), name)
@@ -150,8 +150,8 @@ func (s *stepper) mayGo(name, kind string) bool {
 	for i, d := range p.Dependents {
 		texts[i] = fmt.Sprintf("%s requires %s", d.Operator, strings.Join(d.Requires, ", "))
 	}
-	s.block(subject, ReasonStillNeeded, "its operator is to go, and others need it: "+strings.Join(texts, "; "),
-		"csv "+p.Dependents[0].Operator, "those operators are removed, or something else provides that")
+	s.block(subject, ReasonStillNeeded, "its operator cannot be removed while others need it: "+strings.Join(texts, "; "),
+		"csv "+p.Dependents[0].Operator, "remove those operators first, or install another provider of what they require")
 	return false
 }
 

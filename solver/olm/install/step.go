@@ -65,7 +65,7 @@ type stepper struct {
 	old     State
 	now     time.Time
 	policy  Policy
-	groups  []group.OperatorGroup // as they shall be, in the order of World.Groups
+	groups  []group.OperatorGroup // as they should be, in the order of World.Groups
 	own     *group.OperatorGroup  // the one of the namespace among groups, nil if there is not exactly one
 	state   State
 	actions []Action

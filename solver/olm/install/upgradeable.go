@@ -39,13 +39,13 @@ func (s *stepper) reportUpgradeable() {
 	}
 	v, _, err := gate.NextMinor(s.Version, csvs)
 	if err != nil {
-		s.block("cluster", gate.ReasonIncompatible, err.Error(), "whoever reports the cluster's version", "it is a version")
+		s.block("cluster", gate.ReasonIncompatible, err.Error(), "whoever reports the cluster's version", "report a semantic version, such as 4.18.3")
 		return
 	}
 	want := olm.Condition{Type: gate.UpgradeableCondition, Status: fairlead.ConditionTrue, LastTransitionTime: s.now}
 	if !v.Open {
 		want.Status, want.Reason, want.Message = fairlead.ConditionFalse, v.Reason, v.Message
-		s.block("cluster", v.Reason, v.Message, "whoever owns the operators", "what the message says")
+		s.block("cluster", v.Reason, v.Message, "whoever owns the operators", "update or remove the operators that the message names")
 	}
 	if old := s.Upgradeable; old != nil && old.Status == want.Status {
 		want.LastTransitionTime = old.LastTransitionTime

@@ -234,7 +234,7 @@ func (b *Backend) deleteObject(ctx context.Context, namespace string, a install.
 }
 
 // updateGroup writes the annotation of a group, and its status, where they are
-// not as they shall be.
+// not as they should be.
 func (b *Backend) updateGroup(ctx context.Context, namespace string, a install.UpdateGroup) error {
 	found, err := b.at(ctx, groups, namespace, a.Name, a.Revision)
 	if err != nil {
