@@ -204,6 +204,7 @@ func TestRetries(t *testing.T) {
 			f.inner.ServeHTTP(whole, r)
 			w.Header().Set("Content-Length", fmt.Sprint(whole.Body.Len()))
 			_, _ = w.Write(whole.Body.Bytes()[:whole.Body.Len()/2])
+			_ = http.NewResponseController(w).Flush() // the client has it, and then the connection ends
 			panic(http.ErrAbortHandler)
 		}
 		return false
@@ -317,6 +318,39 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestHardLinks has a file that is a link to another of the catalog.
+func TestHardLinks(t *testing.T) {
+	f := newFake(t)
+	var data bytes.Buffer
+	w := tar.NewWriter(&data)
+	for _, h := range []tar.Header{
+		{Name: "configs/shop/catalog.json", Typeflag: tar.TypeReg, Size: 1, Mode: 0o644},
+		{Name: "configs/again.json", Typeflag: tar.TypeLink, Linkname: "configs/shop/catalog.json"},
+	} {
+		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		if h.Size > 0 {
+			_, _ = io.WriteString(w, "1")
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data.Bytes())), nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.push("acme/shelf", catalogLabels, l)
+	fsys, err := client(t, nil).Open(t.Context(), f.host+"/acme/shelf:v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := content(t, fsys), "again.json=1 shop/catalog.json=1"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestPaths has layers whose members lead out of the image.
 func TestPaths(t *testing.T) {
 	f := newFake(t)
@@ -362,6 +396,27 @@ func TestCacheLimit(t *testing.T) {
 		if _, err := c.Open(t.Context(), f.host+"/"+repository+":v1"); err != nil {
 			t.Fatal(err)
 		}
+	}
+	// What a writer that died has left goes, once it is old; what is being written stays.
+	old, young := filepath.Join(cache, ".partial-old"), filepath.Join(cache, ".partial-young")
+	for _, path := range []string{old, young} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := time.Now().Add(-25 * time.Hour)
+	if err := os.Chtimes(old, long, long); err != nil {
+		t.Fatal(err)
+	}
+	f.push("acme/last", catalogLabels, layer(t, map[string]string{"configs/catalog.json": "last"}))
+	if _, err := c.Open(t.Context(), f.host+"/acme/last:v1"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(old); err == nil {
+		t.Error("what a writer left a day ago is still there")
+	}
+	if err := os.Remove(young); err != nil {
+		t.Error("what was being written is gone")
 	}
 	var size int64
 	entries, _ := os.ReadDir(cache)
@@ -450,6 +505,31 @@ items:
 	_, err = c.Open(t.Context(), "registry.example/acme/shelf@sha256:"+strings.Repeat("0", 64))
 	if err == nil || strings.Contains(err.Error(), "registry.example") {
 		t.Errorf("the source was asked, though its mirror set forbids it: %v", err)
+	}
+	// The longest source counts, and sets of tags say nothing of digests.
+	for _, tt := range []struct {
+		mirrors []registry.Mirror
+		found   bool
+	}{
+		{[]registry.Mirror{{Source: "registry.example/acme", Mirrors: []string{f.host + "/mirror/acme"}, NeverContactSource: true}}, true},
+		{[]registry.Mirror{
+			{Source: "registry.example", Mirrors: []string{f.host + "/mirror"}, NeverContactSource: true},
+			{Source: "registry.example/acme", Mirrors: []string{f.host + "/none"}, NeverContactSource: true},
+		}, false},
+		{[]registry.Mirror{
+			{Source: "registry.example/acme", Mirrors: []string{f.host + "/none"}, NeverContactSource: true},
+			{Source: "registry.example", Mirrors: []string{f.host + "/mirror"}, NeverContactSource: true},
+		}, false},
+		{[]registry.Mirror{
+			{Source: "registry.example/acme", Mirrors: []string{f.host + "/mirror/acme"}, NeverContactSource: true},
+			{Source: "registry.example/acme/shelf", Mirrors: []string{f.host + "/none"}, NeverContactSource: true, Tags: true},
+		}, true},
+		{[]registry.Mirror{{Source: "registry.example/ac", Mirrors: []string{f.host + "/mirror/ac"}, NeverContactSource: true}, {Source: "registry.example", Mirrors: []string{f.host + "/none"}, NeverContactSource: true}}, false},
+	} {
+		c := client(t, func(o *registry.Options) { o.Mirrors = tt.mirrors })
+		if _, err := c.Open(t.Context(), "registry.example/acme/shelf@"+digest); (err == nil) != tt.found {
+			t.Errorf("with the mirrors %v: %v", tt.mirrors, err)
+		}
 	}
 	for _, bad := range []string{`kind: Pod`, `kind: ImageDigestMirrorSet
 spec: {imageDigestMirrors: [{source: a, mirrorSourcePolicy: Sometimes}]}`, `kind: ImageTagMirrorSet
