@@ -62,16 +62,23 @@ func clean(dir string) string { return path.Join(".", path.Clean("/" + dir)[1:])
 // open returns the files below directories of an image: choose says which, by
 // the labels.
 func (c *Client) open(ctx context.Context, image string, choose func(labels map[string]string) (root string, below []string, err error)) (*Image, error) {
-	img, err := c.find(ctx, image)
+	var img *found
+	var config *v1.ConfigFile
+	// After a transfer that was cut the image is asked for again, for the library
+	// keeps what it has read of a configuration, and takes it for the whole.
+	err := c.again(ctx, func() (err error) {
+		if img, err = c.find(ctx, image); err != nil {
+			return err
+		}
+		if config, err = img.ConfigFile(); err != nil {
+			return fmt.Errorf("image %q: its configuration: %w", img.at.Name(), err)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, err
 	}
 	fail := func(err error) (*Image, error) { return nil, fmt.Errorf("image %q: %w", img.at.Name(), err) }
-	var config *v1.ConfigFile
-	err = c.again(ctx, func() (err error) { config, err = img.ConfigFile(); return err })
-	if err != nil {
-		return fail(fmt.Errorf("its configuration: %w", err))
-	}
 	root, below, err := choose(config.Config.Labels)
 	if err != nil {
 		return fail(err)
