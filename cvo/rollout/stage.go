@@ -113,9 +113,9 @@ func (s *stepper) untold(b Begun, n *Node, room *int) {
 	subject := "node " + n.Name
 	switch why := unready(n); {
 	case b.Told:
-		s.block(subject, ReasonUncordon, "it runs "+b.Configuration.Name+", and takes no pods: "+why, "", "it takes pods again")
+		s.block(subject, ReasonUncordon, "it runs "+b.Configuration.Name+", and takes no pods: "+why, "", "make it ready and schedulable again")
 	case why != "":
-		s.block(subject, ReasonHeld, "it was chosen for the update, and is not begun while it takes no pods: "+why, "", "it takes pods again")
+		s.block(subject, ReasonHeld, "it was chosen for the update, and is not begun while it takes no pods: "+why, "", "make it ready and schedulable again")
 	case s.Pool.Spec.Paused:
 		s.block(subject, ReasonPaused, "it was chosen for the update, and the pool is paused", "whoever has paused it", "set spec.paused to false")
 	case *room <= 0:

@@ -176,7 +176,7 @@ func (s *stepper) outside(c *Choice) {
 	}
 	for _, of := range causes {
 		list := names[of]
-		owner, unblock := "whoever runs the nodes", "it takes pods again"
+		owner, unblock := "whoever runs the nodes", "make it ready and schedulable again"
 		if of.why == cordoned {
 			owner, unblock = "whoever has cordoned it", "uncordon it"
 		}

@@ -116,7 +116,7 @@ func (s *stepper) ensure(r *Revision, o Object, p *progress) {
 		if is != nil {
 			a.ResourceVersion = is.ResourceVersion
 		}
-		s.wait(subject, ReasonPending, s.doing(a, o.Ref.String()+" is not seen as it should be"), theBackend, "it is seen so")
+		s.wait(subject, ReasonPending, s.doing(a, o.Ref.String()+" is not seen as it should be"), theBackend, "wait until it is written")
 	case !is.Ready:
 		text := strings.TrimSuffix(o.Ref.String()+" is not ready: "+is.Detail, ": ")
 		p.unready = append(p.unready, text)

@@ -51,7 +51,7 @@ func (s *stepper) generate() {
 	}
 	if len(pending) > 0 {
 		s.block(s.namespaceSubject(), ReasonGenerated, fmt.Sprintf("%d of the roles and copies made for the operator group are not up to date; the first: %s", len(pending), pending[0]),
-			theBackend, "they are seen so")
+			theBackend, "wait until they are written")
 	}
 }
 
