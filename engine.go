@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -100,22 +101,33 @@ func (e *Engine[S, W, A, B]) check() error {
 }
 
 // outcomes remembers what attempts came to, for one object.
-type outcomes []Outcome
+type outcomes struct {
+	list   []Outcome
+	shared bool // by someone who reads it: what stands in it must not change
+}
+
+// share returns the list as it is, to be read only.
+func (l *outcomes) share() []Outcome {
+	l.shared = true
+	return slices.Clip(l.list)
+}
 
 // add notes the latest outcome of an action in place of the one before, and
-// keeps at most so many.
-func (l outcomes) add(o Outcome, keep bool, most int) outcomes {
-	for i := range l {
-		if l[i].Key == o.Key {
-			l = append(l[:i], l[i+1:]...)
-			break
-		}
+// keeps at most so many. What is shared is copied before it changes; what is
+// only appended to does not change for those who read it.
+func (l *outcomes) add(o Outcome, keep bool, most int) {
+	at := slices.IndexFunc(l.list, func(x Outcome) bool { return x.Key == o.Key })
+	full := at < 0 && keep && len(l.list) >= most
+	if l.shared && (at >= 0 || full) {
+		l.list, l.shared = slices.Clone(l.list), false
+	}
+	switch {
+	case at >= 0:
+		l.list = slices.Delete(l.list, at, at+1)
+	case full:
+		l.list = slices.Delete(l.list, 0, len(l.list)-most+1)
 	}
 	if keep {
-		l = append(l, o)
+		l.list = append(l.list, o)
 	}
-	if len(l) > most {
-		l = append(l[:0], l[len(l)-most:]...)
-	}
-	return l
 }

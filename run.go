@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,8 +20,7 @@ type Runner[S, W any, A Action, B Blocker] struct {
 	runs    atomic.Bool // Run is under way
 
 	mu       sync.Mutex
-	outcomes map[string]outcomes  // by object
-	told     map[string][]Outcome // copies of them, until they change
+	outcomes map[string]*outcomes // by object
 }
 
 // NewRunner returns a Runner of the engine. Nil options mean the zero ones. The
@@ -54,7 +52,7 @@ func NewRunner[S, W any, A Action, B Blocker](engine Engine[S, W, A, B], options
 	if o.Grace == 0 {
 		o.Grace = 30 * time.Second
 	}
-	r := &Runner[S, W, A, B]{engine: engine, options: o, queue: newQueue(&o), outcomes: make(map[string]outcomes), told: make(map[string][]Outcome)}
+	r := &Runner[S, W, A, B]{engine: engine, options: o, queue: newQueue(&o), outcomes: make(map[string]*outcomes)}
 	r.batch, _ = engine.Backend.(BatchBackend[W, A])
 	return r, nil
 }
@@ -149,11 +147,10 @@ func (r *Runner[S, W, A, B]) decide(ctx context.Context, name string, call *stri
 		return p, err
 	}
 	if f := r.engine.Outcomes; f != nil {
+		var known []Outcome
 		r.mu.Lock()
-		known, ok := r.told[name]
-		if list := r.outcomes[name]; !ok && len(list) > 0 {
-			known = slices.Clone([]Outcome(list))
-			r.told[name] = known
+		if all := r.outcomes[name]; all != nil {
+			known = all.share()
 		}
 		r.mu.Unlock()
 		world = f(world, known)
@@ -236,11 +233,14 @@ func (r *Runner[S, W, A, B]) applied(name string, action A, err error) {
 	if r.engine.Outcomes != nil {
 		o := OutcomeOf(action.Key(), err, r.now())
 		r.mu.Lock()
-		list := r.outcomes[name].add(o, o.Failed || r.engine.Successes, r.engine.MaxOutcomes)
-		if r.outcomes[name] = list; len(list) == 0 {
+		all := r.outcomes[name]
+		if all == nil {
+			all = new(outcomes)
+			r.outcomes[name] = all
+		}
+		if all.add(o, o.Failed || r.engine.Successes, r.engine.MaxOutcomes); len(all.list) == 0 {
 			delete(r.outcomes, name)
 		}
-		delete(r.told, name)
 		r.mu.Unlock()
 	}
 	if f := r.options.Trace.Applied; f != nil {

@@ -84,8 +84,8 @@ type memOperator struct {
 	conditions []Condition
 }
 
-// missing is after how long an operator without all of its pods is degraded.
-const missing = 10 * time.Minute
+// missingLong is after how long an operator without all of its pods is degraded.
+const missingLong = 10 * time.Minute
 
 // NewMemBackend returns a backend without clusters. A nil clock is the system's.
 func NewMemBackend(clock fairlead.Clock) *MemBackend {
@@ -233,10 +233,12 @@ func (b *MemBackend) Observe(_ context.Context, name string) (*World, error) {
 			w.Retrieved = append(w.Retrieved, b.fetched(image, f))
 		}
 	}
+	missing := b.missingPods(c)
 	for _, operator := range slices.Sorted(maps.Keys(c.operators)) {
 		o := c.operators[operator]
-		b.follow(c, o, now)
-		w.Operators = append(w.Operators, o.report(operator, now, b.serving(c, o)))
+		pods := missing[o.component]
+		o.follow(pods.some, now)
+		w.Operators = append(w.Operators, o.report(operator, now, !pods.all))
 	}
 	for id, r := range c.resources {
 		if now.Before(r.ready) || b.starting(id) {
@@ -273,7 +275,7 @@ func (b *MemBackend) Next(name string) time.Time {
 	for _, o := range c.operators {
 		at(o.at)
 		if !o.short.IsZero() {
-			at(o.short.Add(missing))
+			at(o.short.Add(missingLong))
 		}
 	}
 	for _, r := range c.resources {
@@ -332,13 +334,31 @@ func (b *MemBackend) fetched(image string, f memFetch) Retrieved {
 	return out
 }
 
+// memMissing is what Deployments of a component lack.
+type memMissing struct {
+	some bool // one of them does not have all its pods
+	all  bool // one of them has no pod that is ready
+}
+
+// missingPods returns, by component, whose Deployments lack pods.
+func (b *MemBackend) missingPods(c *memCluster) map[string]memMissing {
+	if b.Cluster == nil {
+		return nil
+	}
+	all := make(map[string]memMissing)
+	for id, r := range c.resources {
+		if b.starting(id) {
+			m := all[r.component]
+			m.some, m.all = true, m.all || b.all.Serving(id.Namespace, id.Name) == 0
+			all[r.component] = m
+		}
+	}
+	return all
+}
+
 // follow brings an operator to its versions when it is time and its Deployments have
 // rolled out. It stays there, also when the clock goes back.
-func (b *MemBackend) follow(c *memCluster, o *memOperator, now time.Time) {
-	short := false
-	for id, r := range c.resources {
-		short = short || r.component == o.component && b.starting(id)
-	}
+func (o *memOperator) follow(short bool, now time.Time) {
 	switch {
 	case !short:
 		o.short = time.Time{}
@@ -349,16 +369,6 @@ func (b *MemBackend) follow(c *memCluster, o *memOperator, now time.Time) {
 		o.short = now
 	}
 	o.short = fairlead.Past(o.short, now)
-}
-
-// serving reports whether each Deployment of an operator has a pod that is ready.
-func (b *MemBackend) serving(c *memCluster, o *memOperator) bool {
-	for id, r := range c.resources {
-		if r.component == o.component && b.starting(id) && b.all.Serving(id.Namespace, id.Name) == 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // report is what an operator says. A condition that changes does so when it is
@@ -374,7 +384,7 @@ func (o *memOperator) report(name string, now time.Time, serving bool) ClusterOp
 	switch {
 	case o.degraded != "":
 		degraded = Condition{Type: "Degraded", Status: True, Reason: "Trouble", Message: o.degraded}
-	case !o.short.IsZero() && !now.Before(o.short.Add(missing)):
+	case !o.short.IsZero() && !now.Before(o.short.Add(missingLong)):
 		degraded = Condition{Type: "Degraded", Status: True, Reason: "PodsMissing", Message: "pods are missing since " + o.short.Format(time.RFC3339)}
 	}
 	available := Condition{Type: "Available", Status: True}
@@ -443,6 +453,6 @@ func (c *memCluster) apply(m *payload.Manifest, b *MemBackend, now time.Time) {
 		c.operators[m.ID.Name] = o
 	}
 	o.component = m.Name.Component
-	b.follow(c, o, now)
+	o.follow(b.missingPods(c)[o.component].some, now)
 	o.want, o.at = wanted(m), now.Add(b.Operators[m.ID.Name])
 }
