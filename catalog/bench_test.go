@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // BenchmarkOpen opens and indexes the real catalogs from a directory.
 func BenchmarkOpen(b *testing.B) {
 	for _, name := range []string{"slim", "published", "full-sample"} {
 		b.Run(name, func(b *testing.B) {
-			fsys := os.DirFS(unpack(b, realData(b, name+".tar.gz")))
+			fsys := os.DirFS(unpack(b, samples.Data(b, "catalog", name+".tar.gz")))
 			size := 0
 			for d := range mustOpen(b, fsys, nil).Documents() {
 				size += d.Size()
@@ -31,7 +32,7 @@ func BenchmarkOpen(b *testing.B) {
 
 // BenchmarkQueries is what a resolver asks of an open catalog.
 func BenchmarkQueries(b *testing.B) {
-	c := openArchive(b, "slim.tar.gz")
+	c := samples.Open(b, samples.Archive(b, "slim"))
 	b.Run("facts", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/catalog/edit"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 func payload(manifest string) string {
@@ -62,7 +63,7 @@ spec:
 // TestConvertRealCatalog converts a real catalog: it stays valid, and what a
 // resolver weighs stays the same.
 func TestConvertRealCatalog(t *testing.T) {
-	c, err := catalog.Open(context.Background(), os.DirFS(unpack(t, realData(t, "full-sample.tar.gz"))), nil)
+	c, err := catalog.Open(context.Background(), os.DirFS(unpack(t, samples.Data(t, "catalog", "full-sample.tar.gz"))), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

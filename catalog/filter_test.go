@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/catalog/edit"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // randomSelections chooses parts of a catalog.
@@ -241,7 +242,7 @@ func TestFilterFails(t *testing.T) {
 
 // TestFilterRealCatalog takes parts of a real catalog.
 func TestFilterRealCatalog(t *testing.T) {
-	dir := unpack(t, realData(t, "full-sample.tar.gz"))
+	dir := unpack(t, samples.Data(t, "catalog", "full-sample.tar.gz"))
 	c, err := catalog.Open(context.Background(), os.DirFS(dir), nil)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/internal/golden"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // TestLintScripts runs the scripts of lints; each lint is in one of them.
@@ -50,7 +51,7 @@ func TestLintScripts(t *testing.T) {
 // TestLintRealCatalog keeps the lints quiet on what real catalogs do all the
 // time: beside images by tag there is little to say.
 func TestLintRealCatalog(t *testing.T) {
-	dir := unpack(t, realData(t, "full-sample.tar.gz"))
+	dir := unpack(t, samples.Data(t, "catalog", "full-sample.tar.gz"))
 	c, err := catalog.Open(context.Background(), os.DirFS(dir), nil)
 	if err != nil {
 		t.Fatal(err)

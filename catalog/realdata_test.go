@@ -15,22 +15,8 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/catalog/check"
+	"github.com/fairlead/fairlead/internal/samples"
 )
-
-// realData returns the path of a file of the real catalogs, and skips the test
-// where they are absent.
-func realData(t testing.TB, name string) string {
-	t.Helper()
-	root := os.Getenv("FAIRLEAD_DATA")
-	if root == "" {
-		root = "../../shared/data"
-	}
-	path := filepath.Join(root, "catalog", name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("needs the real catalogs: %v", err)
-	}
-	return path
-}
 
 // unpack extracts a .tar.gz into a directory of the test. With names, it takes
 // only members below them.
@@ -87,7 +73,7 @@ func judge(t testing.TB, dir string) *check.Report {
 // TestInvalidCatalogs compares verdict and messages with those of opm on real
 // catalogs that it refuses.
 func TestInvalidCatalogs(t *testing.T) {
-	dir := unpack(t, realData(t, "invalid.tar.gz"))
+	dir := unpack(t, samples.Data(t, "catalog", "invalid.tar.gz"))
 	f, err := os.Open(filepath.Join(dir, "expected.jsonl"))
 	if err != nil {
 		t.Fatal(err)
@@ -132,8 +118,8 @@ func treeLines(tree string) []string {
 
 // TestValidCatalogs validates real catalogs that opm takes.
 func TestValidCatalogs(t *testing.T) {
-	dirs := []string{unpack(t, realData(t, "full-sample.tar.gz"))}
-	published := unpack(t, realData(t, "published.tar.gz"), "v4.17/d", "v4.17/m")
+	dirs := []string{unpack(t, samples.Data(t, "catalog", "full-sample.tar.gz"))}
+	published := unpack(t, samples.Data(t, "catalog", "published.tar.gz"), "v4.17/d", "v4.17/m")
 	dirs = append(dirs, filepath.Join(published, "v4.17"))
 	for _, dir := range dirs {
 		if report := judge(t, dir); !report.Valid() || report.OPM() != "" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // TestReopenJudgement: after any changes of files, what is judged again is the
@@ -76,7 +77,7 @@ func told(t *testing.T, r *check.Report) string {
 // BenchmarkReopenJudged is what judging a published catalog costs after one of its
 // files changed, and from scratch.
 func BenchmarkReopenJudged(b *testing.B) {
-	dir := filepath.Join(unpack(b, realData(b, "published.tar.gz"), "v4.20"), "v4.20")
+	dir := filepath.Join(unpack(b, samples.Data(b, "catalog", "published.tar.gz"), "v4.20"), "v4.20")
 	one := filepath.Join(dir, "3scale-community-operator", "catalog.yaml")
 	if list, err := filepath.Glob(filepath.Join(dir, "*", "catalog.yaml")); err != nil || len(list) == 0 {
 		b.Fatal(err)

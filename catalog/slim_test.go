@@ -1,33 +1,16 @@
 package catalog_test
 
 import (
-	"context"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/fairlead/fairlead/catalog"
-	"github.com/fairlead/fairlead/internal/archive"
+	"github.com/fairlead/fairlead/internal/samples"
 )
-
-// openArchive opens a real catalog without unpacking it.
-func openArchive(t testing.TB, name string) *catalog.Catalog {
-	t.Helper()
-	f, err := os.Open(realData(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	fsys, err := archive.Read(context.Background(), f, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return mustOpen(t, fsys, nil)
-}
 
 // The figures of the real catalog, counted by other means.
 func TestRealCatalogFigures(t *testing.T) {
-	c := openArchive(t, "slim.tar.gz")
+	c := samples.Open(t, samples.Archive(t, "slim"))
 	got := map[string]int{}
 	for p := range c.Packages() {
 		got["packages"]++

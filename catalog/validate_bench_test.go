@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/catalog/diff"
 	"github.com/fairlead/fairlead/catalog/edit"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // large returns a catalog of many packages, each in a file of its own.
@@ -45,7 +46,7 @@ func BenchmarkCheck(b *testing.B) {
 
 // BenchmarkCheckReal opens and validates the real catalog of 163 MB.
 func BenchmarkCheckReal(b *testing.B) {
-	dir := unpack(b, realData(b, "slim.tar.gz"))
+	dir := unpack(b, samples.Data(b, "catalog", "slim.tar.gz"))
 	b.SetBytes(treeSize(b, dir))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -4,7 +4,6 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,43 +14,23 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/draw"
-	"github.com/fairlead/fairlead/internal/archive"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // realPackages visits the packages of real catalogs.
 func realPackages(t testing.TB, visit func(where string, p *catalog.Package)) {
 	t.Helper()
-	for _, name := range []string{"published", "full-sample", "slim"} {
-		if name == "slim" && !long.Enabled() {
+	archives := []string{"published", "full-sample"}
+	if long.Enabled() {
+		archives = append(archives, "slim")
+	}
+	for where, fsys := range samples.Catalogs(t, archives...) {
+		if !long.Enabled() && strings.HasPrefix(where, "published/") && where != "published/v4.17" {
 			continue
 		}
-		f, err := os.Open(realData(t, name+".tar.gz"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files, err := archive.Read(t.Context(), f, nil)
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		dirs := []string{"."}
-		if name == "published" {
-			if dirs, err = fs.Glob(files, "*"); err != nil {
-				t.Fatal(err)
-			}
-			if !long.Enabled() {
-				dirs = dirs[:1]
-			}
-		}
-		for _, dir := range dirs {
-			sub, err := fs.Sub(files, dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for p := range mustOpen(t, sub, nil).Packages() {
-				visit(name+"/"+dir, p)
-			}
+		for p := range samples.Open(t, fsys).Packages() {
+			visit(where, p)
 		}
 	}
 }

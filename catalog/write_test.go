@@ -16,6 +16,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // mustOpen opens a catalog of one file.
@@ -289,7 +290,7 @@ func TestWriteFails(t *testing.T) {
 
 // TestWriteRealCatalogs writes real catalogs and reads them again.
 func TestWriteRealCatalogs(t *testing.T) {
-	published := unpack(t, realData(t, "published.tar.gz"), "v4.17/a", "v4.17/c", "v4.17/k")
+	published := unpack(t, samples.Data(t, "catalog", "published.tar.gz"), "v4.17/a", "v4.17/c", "v4.17/k")
 	c, err := catalog.Open(context.Background(), os.DirFS(published), nil)
 	if err != nil {
 		t.Fatal(err)

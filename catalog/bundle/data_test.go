@@ -20,24 +20,16 @@ import (
 	"testing/fstest"
 
 	"github.com/fairlead/fairlead/catalog/bundle"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // realImage is the template of the image references that the expected
 // documents were rendered with.
 const realImage = "quay.io/community-operator-pipeline-prod/{{.Package}}:{{.Version}}"
 
-// dataDir returns the directory of the real data, which is not part of the
-// module.
-func dataDir() string {
-	if dir := os.Getenv("FAIRLEAD_DATA"); dir != "" {
-		return dir
-	}
-	return filepath.Join("..", "..", "..", "shared", "data")
-}
-
 // realFiles returns the content of the archive of real bundle directories.
 var realFiles = sync.OnceValues(func() (fstest.MapFS, error) {
-	return untar(filepath.Join(dataDir(), "bundles", "bundles.tar.gz"), func(string) bool { return true })
+	return untar(filepath.Join(samples.Root(), "bundles", "bundles.tar.gz"), func(string) bool { return true })
 })
 
 // untar returns the files of an archive that want says.

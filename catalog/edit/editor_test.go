@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -17,44 +15,9 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/catalog/edit"
-	"github.com/fairlead/fairlead/internal/archive"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 )
-
-// packages calls visit with directories of real packages, in YAML and JSON.
-func packages(t *testing.T, visit func(name string, fsys fs.FS)) {
-	t.Helper()
-	data := os.Getenv("FAIRLEAD_DATA")
-	if data == "" {
-		data = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	for _, name := range []string{"published", "full-sample"} {
-		f, err := os.Open(filepath.Join(data, "catalog", name+".tar.gz"))
-		if err != nil {
-			t.Skipf("no real catalogs here: %v", err)
-		}
-		files, err := archive.Read(context.Background(), f, nil)
-		f.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		pattern := "*"
-		if name == "published" {
-			pattern = "*/*"
-		}
-		dirs, err := fs.Glob(files, pattern)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, dir := range dirs {
-			sub, err := fs.Sub(files, dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			visit(name+"/"+dir, sub)
-		}
-	}
-}
 
 // randomEdit makes an edit of a package.
 func randomEdit(r *rand.Rand, e *edit.Editor) (what string, p *edit.Patch, err error) {
@@ -138,14 +101,15 @@ func TestRandomEdits(t *testing.T) {
 	if long.Enabled() {
 		every = 1
 	}
-	packages(t, func(where string, fsys fs.FS) {
+	for where, fsys := range samples.Packages(t, "published", "full-sample") {
 		if turn++; turn%every != 0 {
-			return
+			continue
 		}
 		e, err := edit.Open(context.Background(), fsys)
 		if err != nil {
 			t.Fatalf("%s: %v", where, err)
 		}
+		was := asOpened(t, fsys)
 		for range edits(t, fsys) {
 			what, p, err := randomEdit(r, e)
 			if err != nil {
@@ -158,9 +122,9 @@ func TestRandomEdits(t *testing.T) {
 				continue
 			}
 			made++
-			checkEdit(t, where+": "+what, e, fsys, p)
+			was.check(t, where+": "+what, p)
 		}
-	})
+	}
 	t.Logf("%d edits made, refused: %v", made, refused)
 	if made == 0 {
 		t.Error("no edit was made")
@@ -191,10 +155,39 @@ func edits(t *testing.T, fsys fs.FS) int {
 	return int(min(60, max(28, 4_000_000/size)))
 }
 
-// checkEdit holds a patch against the files, without the help of the editor.
-func checkEdit(t *testing.T, what string, e *edit.Editor, fsys fs.FS, p *edit.Patch) {
+// opened is a catalog before it is edited.
+type opened struct {
+	fsys     fs.FS
+	findings int
+	texts    []string // of the documents
+}
+
+func asOpened(t *testing.T, fsys fs.FS) *opened {
 	t.Helper()
-	after, err := p.Patched(fsys)
+	c, report, err := check.Open(t.Context(), fsys, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &opened{fsys, len(report.Findings()), texts(t, c)}
+}
+
+// texts returns the documents of a catalog as they are written.
+func texts(t *testing.T, c *catalog.Catalog) (list []string) {
+	t.Helper()
+	for d := range c.Documents() {
+		raw, err := d.Raw()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, string(bytes.TrimSpace(raw)))
+	}
+	return list
+}
+
+// check holds a patch against the files, without the help of the editor.
+func (o *opened) check(t *testing.T, what string, p *edit.Patch) {
+	t.Helper()
+	after, err := p.Patched(o.fsys)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -204,7 +197,7 @@ func checkEdit(t *testing.T, what string, e *edit.Editor, fsys fs.FS, p *edit.Pa
 	}
 	removes := strings.Contains(what, ": remove") || strings.Contains(what, ": undeprecate") || strings.Contains(what, ": move")
 	for path, text := range back {
-		was, err := fs.ReadFile(fsys, path)
+		was, err := fs.ReadFile(o.fsys, path)
 		if err != nil || !bytes.Equal(was, text) {
 			t.Fatalf("%s: %s is not undone (%v)", what, path, err)
 		}
@@ -216,32 +209,17 @@ func checkEdit(t *testing.T, what string, e *edit.Editor, fsys fs.FS, p *edit.Pa
 			t.Fatalf("%s: comments of %s are lost", what, path)
 		}
 	}
-	c, err := catalog.Open(t.Context(), after, nil)
-	if err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
-	_, was, err := check.Open(t.Context(), fsys, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if report, err := check.Catalog(t.Context(), c, nil); err != nil || len(report.Findings()) > len(was.Findings()) {
+	c, report, err := check.Open(t.Context(), after, nil)
+	if err != nil || len(report.Findings()) > o.findings {
 		t.Fatalf("%s: %v, %v", what, err, report.Findings())
 	}
-	now := map[string]int{} // texts of documents
-	for d := range c.Documents() {
-		raw, err := d.Raw()
-		if err != nil {
-			t.Fatal(err)
-		}
-		now[string(bytes.TrimSpace(raw))]++
+	now := map[string]int{}
+	for _, text := range texts(t, c) {
+		now[text]++
 	}
 	changed := 0
-	for d := range e.Catalog().Documents() {
-		raw, err := d.Raw()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if now[string(bytes.TrimSpace(raw))]--; now[string(bytes.TrimSpace(raw))] < 0 {
+	for _, text := range o.texts {
+		if now[text]--; now[text] < 0 {
 			changed++
 		}
 	}
@@ -250,7 +228,7 @@ func checkEdit(t *testing.T, what string, e *edit.Editor, fsys fs.FS, p *edit.Pa
 	case strings.Contains(what, ": rename"):
 		most = 3
 	case strings.Contains(what, ": remove"):
-		most = len(slices.Collect(e.Catalog().Documents())) // the channels, the bundle, the deprecations
+		most = len(o.texts) // the channels, the bundle, the deprecations
 	}
 	if changed > most {
 		t.Fatalf("%s: %d documents changed", what, changed)

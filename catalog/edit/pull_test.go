@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/diff"
 	"github.com/fairlead/fairlead/catalog/edit"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // TestPull: what two teams changed of one base is merged to the same catalog
@@ -26,16 +27,10 @@ func TestPull(t *testing.T) {
 		every = 2
 	}
 	ctx := t.Context()
-	open := func(fsys fs.FS) *catalog.Catalog {
-		c, err := catalog.Open(ctx, fsys, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	packages(t, func(where string, fsys fs.FS) {
+	open := func(fsys fs.FS) *catalog.Catalog { return samples.Open(t, fsys) }
+	for where, fsys := range samples.Packages(t, "published", "full-sample") {
 		if turn++; turn%every != 0 {
-			return
+			continue
 		}
 		e, err := edit.Open(ctx, fsys)
 		if err != nil {
@@ -91,7 +86,7 @@ func TestPull(t *testing.T) {
 			}
 			merged++
 		}
-	})
+	}
 	t.Logf("%d merged, %d in conflict, %d would be invalid", merged, conflicts, invalid)
 	if merged == 0 {
 		t.Error("nothing was merged")

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/packages"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 const shop = `schema: olm.package
@@ -83,13 +83,11 @@ const csv = `{"apiVersion": "operators.coreos.com/v1alpha1", "kind": "ClusterSer
   "install": {"strategy": "deployment", "spec": {"deployments": [{"name": "d", "spec": {"template": {"spec": {
    "containers": [{"name": "c", "image": "quay.io/shop:run"}], "initContainers": [{"name": "i", "image": "quay.io/x:1"}]}}}}]}}}}`
 
+// open opens a catalog of which a bundle holds the CSV above.
 func open(t testing.TB, text string) *catalog.Catalog {
+	t.Helper()
 	text = strings.ReplaceAll(text, "data: CSV", "data: "+base64.StdEncoding.EncodeToString([]byte(csv)))
-	c, err := catalog.Open(context.Background(), fstest.MapFS{"shop.yaml": {Data: []byte(text)}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return samples.Text(t, text)
 }
 
 func community() *packages.Source {

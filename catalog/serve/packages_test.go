@@ -1,18 +1,16 @@
 package serve_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/packages"
 	"github.com/fairlead/fairlead/catalog/serve"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // shelf returns a catalog of packages that have nothing but names.
@@ -25,11 +23,7 @@ func shelf(t testing.TB, source, namespace, icon string, names ...string) serve.
  {"type": "olm.package", "value": {"packageName": %q, "version": "1.0.0"}}, {"type": "olm.csv.metadata", "value": {"displayName": "X"}}]}
 `, name, icon, name, name, name, name, name)
 	}
-	c, err := catalog.Open(context.Background(), fstest.MapFS{"catalog.json": {Data: []byte(text.String())}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return serve.Shelf{Source: packages.Source{ObjectMeta: fairlead.ObjectMeta{Name: source, Namespace: namespace, Labels: map[string]string{"tier": source}}}, Catalog: c}
+	return serve.Shelf{Source: packages.Source{ObjectMeta: fairlead.ObjectMeta{Name: source, Namespace: namespace, Labels: map[string]string{"tier": source}}}, Catalog: samples.Text(t, text.String())}
 }
 
 // TestPackages: what is seen from where, and what is refused.

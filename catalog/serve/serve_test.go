@@ -15,6 +15,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/serve"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 const shop = `schema: olm.package
@@ -37,15 +38,6 @@ name: bank
 defaultChannel: stable
 `
 
-func open(t testing.TB) *catalog.Catalog {
-	t.Helper()
-	c, err := catalog.Open(context.Background(), fstest.MapFS{"shop.yaml": {Data: []byte(shop)}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 // ask makes a request; headers are as "Name: value".
 func ask(h http.Handler, method, path string, headers ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
@@ -60,7 +52,7 @@ func ask(h http.Handler, method, path string, headers ...string) *httptest.Respo
 
 // TestAPI: the cases of catalogd's own tests.
 func TestAPI(t *testing.T) {
-	h := serve.NewHandler(open(t), nil)
+	h := serve.NewHandler(samples.Text(t, shop), nil)
 	for _, c := range []struct {
 		method, path string
 		status       int
@@ -100,7 +92,7 @@ func TestAPI(t *testing.T) {
 			t.Errorf("%s %s: %q of type %s", c.method, c.path, got, w.Header().Get("Content-Type"))
 		}
 	}
-	with := serve.NewHandler(open(t), &serve.Options{WithPackage: true})
+	with := serve.NewHandler(samples.Text(t, shop), &serve.Options{WithPackage: true})
 	if w := ask(with, "GET", "/api/v1/metas?package=shop"); strings.Count(w.Body.String(), "\n") != 3 {
 		t.Errorf("with the package: %s", w.Body)
 	}
@@ -109,7 +101,7 @@ func TestAPI(t *testing.T) {
 // TestConditional: who has an answer is not sent it again.
 func TestConditional(t *testing.T) {
 	modified := time.Date(2026, 5, 1, 12, 0, 0, 500, time.UTC)
-	h := serve.NewHandler(open(t), &serve.Options{Modified: modified})
+	h := serve.NewHandler(samples.Text(t, shop), &serve.Options{Modified: modified})
 	plain := ask(h, "GET", "/api/v1/all")
 	tag := plain.Header().Get("ETag")
 	for _, c := range []struct {
@@ -153,7 +145,7 @@ func TestConditional(t *testing.T) {
 
 // TestClient: what the client reads is what is served.
 func TestClient(t *testing.T) {
-	s := httptest.NewServer(serve.NewHandler(open(t), nil))
+	s := httptest.NewServer(serve.NewHandler(samples.Text(t, shop), nil))
 	defer s.Close()
 	c, err := (&serve.Client{URL: s.URL + "/"}).Catalog(t.Context())
 	if err != nil {

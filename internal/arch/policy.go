@@ -46,6 +46,8 @@ var lattice = map[string][]string{
 	"internal/sim":       {".", "internal/object"},
 	"internal/placement": {".", "internal/object"},
 
+	"internal/samples": {"catalog", "internal/archive"},
+
 	// Solving.
 	"solver":      {"internal/diagram", "internal/words"},
 	"solver/cudf": {"solver"},
@@ -146,7 +148,7 @@ var lattice = map[string][]string{
 }
 
 // testOnly are the packages that exist for tests: no other code imports them.
-var testOnly = []string{"examples/internal/sample", "examples/internal/script", "internal/arch", "internal/explore", "internal/golden", "internal/long", "internal/sim"}
+var testOnly = []string{"examples/internal/sample", "examples/internal/script", "internal/arch", "internal/explore", "internal/golden", "internal/long", "internal/samples", "internal/sim"}
 
 // arrows returns what the package in dir may import; known is false when the
 // lattice does not list it.

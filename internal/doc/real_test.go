@@ -7,24 +7,20 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/doc"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // eachRealFile calls f with the files of a real archive, as far as the size.
 func eachRealFile(t testing.TB, name string, size int, f func(name string, text []byte)) {
 	t.Helper()
-	root := os.Getenv("FAIRLEAD_DATA")
-	if root == "" {
-		root = "../../../shared/data"
-	}
-	archive, err := os.Open(filepath.Join(root, "catalog", name))
+	archive, err := os.Open(samples.Data(t, "catalog", name))
 	if err != nil {
-		t.Skipf("needs the real catalogs: %v", err)
+		t.Fatal(err)
 	}
 	defer archive.Close()
 	z, err := gzip.NewReader(archive)

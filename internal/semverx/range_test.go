@@ -7,12 +7,12 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
@@ -249,13 +249,9 @@ func TestSkipRangesOfTheCatalog(t *testing.T) {
 }
 
 func skipRanges(t *testing.T) []string {
-	dir := os.Getenv("FAIRLEAD_DATA")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	f, err := os.Open(filepath.Join(dir, "catalog", "slim.tar.gz"))
+	f, err := os.Open(samples.Data(t, "catalog", "slim.tar.gz"))
 	if err != nil {
-		t.Skipf("no real catalog at hand: %v", err)
+		t.Fatal(err)
 	}
 	defer f.Close()
 	zip, err := gzip.NewReader(f)

@@ -7,15 +7,13 @@ import (
 	"fmt"
 	"iter"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead/catalog"
-	"github.com/fairlead/fairlead/internal/archive"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -24,7 +22,7 @@ import (
 // impossible the explanation has at most ExplanationLines lines, and each piece of
 // advice helps when it is carried out.
 func TestAdviceOnRealPairs(t *testing.T) {
-	held := slimCatalog(t)
+	held := samples.Open(t, samples.Archive(t, "slim"))
 	r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: held}}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -60,29 +58,6 @@ func TestAdviceOnRealPairs(t *testing.T) {
 	}
 	t.Logf("%d packages, %d requests, %d impossible, %d with an operator installed, %d advised, %d pieces carried out; %d lines at most",
 		len(names), j.asked, j.impossible, j.installed, j.advised, j.carried, j.longest)
-}
-
-// slimCatalog opens a real catalog, or skips the test.
-func slimCatalog(t *testing.T) *catalog.Catalog {
-	t.Helper()
-	data := os.Getenv("FAIRLEAD_DATA")
-	if data == "" {
-		data = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	f, err := os.Open(filepath.Join(data, "catalog", "slim.tar.gz"))
-	if err != nil {
-		t.Skipf("no real catalog here: %v", err)
-	}
-	defer f.Close()
-	files, err := archive.Read(t.Context(), f, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	held, err := catalog.Open(t.Context(), files, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return held
 }
 
 // realJudge asks, and checks what is explained.
@@ -153,7 +128,7 @@ func (j *realJudge) judge(what string, build func() *olm.Request) {
 // TestAdviceOnInstalled makes impossible requests of a real catalog over operators
 // that are installed, in five ways, and judges them as TestAdviceOnRealPairs does.
 func TestAdviceOnInstalled(t *testing.T) {
-	held := slimCatalog(t)
+	held := samples.Open(t, samples.Archive(t, "slim"))
 	r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: held}}, nil)
 	if err != nil {
 		t.Fatal(err)

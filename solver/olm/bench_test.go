@@ -3,11 +3,9 @@ package olm_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -15,7 +13,7 @@ import (
 // depend on another, from first opened (cold) and again (warm).
 func BenchmarkResolve(b *testing.B) {
 	text := chainedPackages(300, 30)
-	held := openCatalog(b, text)
+	held := samples.Text(b, text)
 	sources := []olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: held}}
 	ctx := context.Background()
 	for _, n := range []int{1, 20, 100} {
@@ -53,7 +51,7 @@ func BenchmarkResolve(b *testing.B) {
 // BenchmarkReal resolves real catalogs' packages, warm: each operation is one
 // subscription, all packages in turn, or fifty at once.
 func BenchmarkReal(b *testing.B) {
-	held := realCatalog(b)
+	held := samples.Open(b, samples.Archive(b, "slim"))
 	r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: held}}, nil)
 	if err != nil {
 		b.Fatal(err)
@@ -91,24 +89,6 @@ func BenchmarkReal(b *testing.B) {
 		run(b, sets)
 	})
 	b.Run("fifty", func(b *testing.B) { run(b, [][]string{names[:50]}) })
-}
-
-// realCatalog opens the unpacked real catalog, or skips.
-func realCatalog(t testing.TB) *catalog.Catalog {
-	t.Helper()
-	data := os.Getenv("FAIRLEAD_DATA")
-	if data == "" {
-		data = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	dir := filepath.Join(data, "catalog", "slim")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no real catalog here: %v; unpack slim.tar.gz there", err)
-	}
-	held, err := catalog.Open(context.Background(), os.DirFS(dir), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return held
 }
 
 // chainedPackages writes a catalog of packages with versions in one channel;

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/rule"
 )
@@ -32,7 +33,7 @@ func TestRuleBudget(t *testing.T) {
 	for i := range 500 {
 		fmt.Fprintf(&b, `{"schema":"olm.bundle","package":"a","name":"a.v%d","image":"x","properties":[{"type":"olm.package","value":{"packageName":"a","version":"%d.0.0"}},{"type":"olm.constraint","value":{"failureMessage":"x","cel":{"rule":%q}}}]}`+"\n", i, i, nasty)
 	}
-	sources := []olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: openCatalog(t, b.String())}}
+	sources := []olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: samples.Text(t, b.String())}}
 	r, err := olm.NewResolver(sources, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -243,7 +244,7 @@ func TestImpactConcurrently(t *testing.T) {
 // BenchmarkImpact assesses a fleet of five thousand members, each different.
 func BenchmarkImpact(b *testing.B) {
 	open := func(versions int) *olm.Resolver {
-		held := openCatalog(b, chainedPackages(300, versions))
+		held := samples.Text(b, chainedPackages(300, versions))
 		r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: held}}, nil)
 		if err != nil {
 			b.Fatal(err)

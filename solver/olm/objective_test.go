@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -164,7 +165,7 @@ func TestStayOnChannel(t *testing.T) {
 			installed: []*wCSV{{one, "shop"}},
 			subs:      []*wSub{{name: "shop", pkg: "shop", channel: test.channel, installed: "shop.v1"}},
 		}
-		r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c", Namespace: testNamespace}, Catalog: openCatalog(t, w.catalogs[0].json())}}, &olm.Options{StayOnChannel: test.stay})
+		r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c", Namespace: testNamespace}, Catalog: samples.Text(t, w.catalogs[0].json())}}, &olm.Options{StayOnChannel: test.stay})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -73,7 +74,7 @@ func drawBatchOf(t *testing.T, seed uint64, change func(d *drawer)) *batch {
 		b.sources = append(b.sources, olm.Source{
 			SourceKey: olm.SourceKey{Name: c.name, Namespace: c.namespace},
 			Priority:  c.priority,
-			Catalog:   openCatalog(t, texts[i]),
+			Catalog:   samples.Text(t, texts[i]),
 		})
 	}
 	return b

@@ -3,59 +3,22 @@ package olm
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead/catalog"
-	"github.com/fairlead/fairlead/internal/archive"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// realCatalogs opens the real catalogs that are at hand: those of the
-// directories of an archive that a catalog stands for each.
+// realCatalogs visits the real catalogs that are at hand.
 func realCatalogs(t *testing.T, visit func(name string, c *catalog.Catalog)) {
 	t.Helper()
-	data := os.Getenv("FAIRLEAD_DATA")
-	if data == "" {
-		data = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	for _, name := range []string{"published", "full-sample", "slim"} {
-		f, err := os.Open(filepath.Join(data, "catalog", name+".tar.gz"))
-		if err != nil {
-			t.Skipf("no real catalogs here: %v", err)
-		}
-		defer f.Close()
-		files, err := archive.Read(context.Background(), f, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		dirs := []string{"."}
-		if name == "published" {
-			dirs = nil
-			list, err := fs.ReadDir(files, ".")
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, d := range list {
-				dirs = append(dirs, d.Name())
-			}
-		}
-		for _, dir := range dirs {
-			sub, err := fs.Sub(files, dir)
-			if err != nil {
-				t.Fatal(err)
-			}
-			c, err := catalog.Open(context.Background(), sub, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			visit(name+"/"+dir, c)
-		}
+	for name, fsys := range samples.Catalogs(t, "published", "full-sample", "slim") {
+		visit(name, samples.Open(t, fsys))
 	}
 }
 

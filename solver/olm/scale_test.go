@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -30,7 +31,7 @@ func TestManySubscriptions(t *testing.T) {
 		w.packages = append(w.packages, p)
 		c.Subscriptions = append(c.Subscriptions, p.name)
 	}
-	r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: openCatalog(t, w.json())}}, nil)
+	r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: samples.Text(t, w.json())}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -80,7 +81,7 @@ func parseScenario(t testing.TB, text string) *scenario {
 	}
 	for _, c := range s.catalogs {
 		if c.Err == nil {
-			c.Catalog = openCatalog(t, c.text())
+			c.Catalog = samples.Text(t, c.text())
 		}
 		if c.supposed {
 			s.supposed.Catalogs = append(s.supposed.Catalogs, c.Source)

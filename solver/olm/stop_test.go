@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -45,8 +46,8 @@ func deadEnds(n int) string {
 // was done before; how late is logged, and must not be seconds on any machine.
 func TestEndsAtRandom(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
-	dead := openCatalog(t, deadEnds(long.N(1000, 10_000)))
-	chained := openCatalog(t, chainedPackages(120, 20))
+	dead := samples.Text(t, deadEnds(long.N(1000, 10_000)))
+	chained := samples.Text(t, chainedPackages(120, 20))
 	fresh := func(ends bool) (*olm.Resolver, *olm.Request) {
 		held, c := chained, &olm.Case{}
 		for i := range 40 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -170,7 +171,7 @@ func TestTenants(t *testing.T) {
 	waiting, several, fits := 0, 0, 0
 	for seed := range uint64(n) {
 		w := drawTenants(seed)
-		r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: openCatalog(t, w.text)}}, nil)
+		r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: samples.Text(t, w.text)}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

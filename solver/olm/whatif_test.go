@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -165,7 +166,7 @@ func TestWhatIfConcurrently(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := openCatalog(t, "")
+	other := samples.Text(t, "")
 	rnd := rand.New(rand.NewPCG(4, 4))
 	var guesses []*guess
 	var want []string
@@ -228,7 +229,7 @@ func TestWhatIfOtherCatalogs(t *testing.T) {
 // TestDiffImage: a bundle of the same name with another image is another.
 func TestDiffImage(t *testing.T) {
 	open := func(text string) []olm.Source {
-		return []olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: openCatalog(t, text)}}
+		return []olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: samples.Text(t, text)}}
 	}
 	r, err := olm.NewResolver(open(shop), nil)
 	if err != nil {

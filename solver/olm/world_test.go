@@ -1,14 +1,10 @@
 package olm_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
-	"testing"
-	"testing/fstest"
 
-	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -182,15 +178,6 @@ func (c *wCatalog) json() string {
 }
 
 // openCatalog opens a catalog that is written in the file format.
-func openCatalog(t testing.TB, text string) *catalog.Catalog {
-	t.Helper()
-	c, err := catalog.Open(context.Background(), fstest.MapFS{"c.json": {Data: []byte(text)}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 func (w *world) request() *olm.Request {
 	req := &olm.Request{Namespace: testNamespace}
 	for _, s := range w.subs {

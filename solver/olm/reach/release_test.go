@@ -4,10 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,8 +12,8 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/release"
-	"github.com/fairlead/fairlead/internal/archive"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm/reach"
 )
 
@@ -24,35 +21,12 @@ import (
 // every user in little time.
 func smallPackages(t *testing.T, visit func(where string, c *catalog.Catalog)) {
 	t.Helper()
-	data := os.Getenv("FAIRLEAD_DATA")
-	if data == "" {
-		data = filepath.Join("..", "..", "..", "..", "shared", "data")
-	}
-	f, err := os.Open(filepath.Join(data, "catalog", "published.tar.gz"))
-	if err != nil {
-		t.Skipf("no real catalogs here: %v", err)
-	}
-	defer f.Close()
-	files, err := archive.Read(t.Context(), f, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dirs, err := fs.Glob(files, "*/*")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, dir := range dirs {
-		if !long.Enabled() && i%40 != 0 {
+	turn := -1
+	for dir, sub := range samples.Packages(t, "published") {
+		if turn++; !long.Enabled() && turn%40 != 0 {
 			continue
 		}
-		sub, err := fs.Sub(files, dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := catalog.Open(t.Context(), sub, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := samples.Open(t, sub)
 		n := 0
 		for p := range c.Packages() {
 			for ch := range p.Channels() {

@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/internal/golden"
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/status"
 )
@@ -27,14 +26,6 @@ const world = `
   {"reference":{"schema":"olm.channel","name":"alpha"},"message":"use stable"},
   {"reference":{"schema":"olm.bundle","name":"eagle.v1"},"message":"use eagle.v2"}]}
 `
-
-func open(t *testing.T) *catalog.Catalog {
-	held, err := catalog.Open(context.Background(), fstest.MapFS{"catalog.json": {Data: []byte(world)}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return held
-}
 
 // TestScripts runs the scenarios of testdata: each command is one Update at
 // second 200, of a status of which the conditions began at second 100. Its
@@ -118,7 +109,7 @@ func parse(t *testing.T, c *golden.Command) (*olm.Subscription, *status.Facts) {
 		case "next":
 			facts.Next = words[1]
 		case "deprecations":
-			pkg, _ := open(t).Package("eagle")
+			pkg, _ := samples.Text(t, world).Package("eagle")
 			var err error
 			if facts.Deprecations, err = status.Deprecations(sub, pkg); err != nil {
 				t.Fatal(err)
@@ -127,7 +118,7 @@ func parse(t *testing.T, c *golden.Command) (*olm.Subscription, *status.Facts) {
 			facts.Resolution = &status.Refusal{Reason: status.ReasonErrorPrevented, Message: rest(1)}
 		case "unsat":
 			_, err := olm.Resolve(context.Background(),
-				[]olm.Source{{SourceKey: olm.SourceKey{Name: "birds", Namespace: "ops"}, Catalog: open(t)}},
+				[]olm.Source{{SourceKey: olm.SourceKey{Name: "birds", Namespace: "ops"}, Catalog: samples.Text(t, world)}},
 				&olm.Request{Namespace: "ops", Subscriptions: []olm.Subscription{*sub}}, nil)
 			facts.Resolution = &status.Refusal{Reason: status.ReasonNotSatisfiable, Message: err.Error()}
 		default:
