@@ -11,10 +11,11 @@ import (
 
 // mutant is a file with a change in it.
 type mutant struct {
-	rule  string // what the change breaks
-	where string // for people
-	file  string // the path of the file that is changed
-	text  []byte // the whole file with the change
+	rule  string   // what the change breaks
+	where string   // for people
+	file  string   // the path of the file that is changed
+	text  []byte   // the whole file with the change
+	tests []string // that are likely to notice, nil if nobody knows
 }
 
 // rowsFile is where the chosen mutants of a package stand.
@@ -45,7 +46,7 @@ func chosen(dir string) ([]mutant, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %s: %w", filepath.Join(dir, rowsFile), r.line, r.file, err)
 		}
-		all = append(all, mutant{rule: r.rule, where: r.file, file: file, text: []byte(text)})
+		all = append(all, mutant{rule: r.rule, where: r.file, file: file, text: []byte(text), tests: r.tests})
 	}
 	return all, nil
 }
@@ -53,6 +54,7 @@ func chosen(dir string) ([]mutant, error) {
 // row is one block of a file of mutants.
 type row struct {
 	rule, file string
+	tests      []string
 	old, new   []string // lines without indentation
 	line       int      // of the block
 }
@@ -90,12 +92,14 @@ func parse(text string) ([]row, error) {
 			r.rule = strings.TrimSpace(r.rule + " " + rest)
 		case "file":
 			r.file = rest
+		case "test":
+			r.tests = append(r.tests, rest)
 		case "-":
 			r.old = append(r.old, rest)
 		case "+":
 			r.new = append(r.new, rest)
 		default:
-			return nil, fmt.Errorf("line %d: %q begins with none of #, file, - and +", i+1, line)
+			return nil, fmt.Errorf("line %d: %q begins with none of #, file, test, - and +", i+1, line)
 		}
 	}
 	return all, end()

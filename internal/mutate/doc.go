@@ -11,19 +11,22 @@
 //
 //	# The rule that must notice it.
 //	file match.go
+//	test TestMatch
 //	- if t.Key == "" {
 //	+ if t.Key != "" {
 //
 // The lines after "-" must stand in the file exactly once, indentation aside, and
 // those after "+" take their place. Files are named as from the package's
 // directory. Whoever moves code moves the rows along: a row that does not fit any
-// more is an error.
+// more is an error. The tests named after "test" are run first; most often they notice, and
+// then no other is run. Otherwise the package's tests are run as they are, once, to see how
+// long each takes, and then with the mutant, the quickest first, until one fails.
 //
 // With -sample so many mutants are drawn from all places where an operator of a
 // comparison, a logical operator, a negation or a constant can be changed.
 //
 // Nothing is written into the tree: go test is given the changed file as an
-// overlay. For each mutant a line says whether it was killed, is ALIVE, does
-// not build, or took too long on a busy machine; the exit status is 1 if a chosen
-// one was not killed.
+// overlay. For each mutant a line says whether it was killed, and by which test, is
+// ALIVE, does not build, or took too long: more than twenty times what the tests take
+// without it. The exit status is 1 if a chosen one was not killed.
 package main

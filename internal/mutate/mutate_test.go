@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -58,10 +59,41 @@ func TestVerdicts(t *testing.T) {
 	if len(all) != len(want) || all[2].rule != "What does not build is no mutant." {
 		t.Fatal(all)
 	}
+	s := &suite{dir: dir, timeout: time.Minute}
 	for i, m := range all {
-		if got, err := try(t.Context(), dir, m, time.Minute, ""); err != nil || got != want[i] {
-			t.Errorf("%s: got %s, %v; want %s", m.rule, got, err, want[i])
+		got, by, err := s.try(t.Context(), m)
+		if err != nil || got != want[i] || by != map[verdict]string{killed: "TestAge"}[got] {
+			t.Errorf("%s: got %s by %q, %v; want %s", m.rule, got, by, err, want[i])
 		}
+	}
+}
+
+// TestNamed runs the test that a row names, and the others if it notices nothing.
+func TestNamed(t *testing.T) {
+	dir := small(t, strings.Replace(rows, "file small.go\n", "file small.go\ntest TestAge\n", 1))
+	all, err := chosen(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &suite{dir: dir, timeout: time.Minute}
+	if v, by, err := s.try(t.Context(), all[0]); v != killed || by != "TestAge" || err != nil || s.groups != nil {
+		t.Errorf("%s by %q, %v; all tests were measured: %v", v, by, err, s.groups)
+	}
+	all[0].tests = []string{"TestNone"}
+	if v, by, err := s.try(t.Context(), all[0]); v != killed || by != "TestAge" || err != nil || len(s.groups) != 1 {
+		t.Errorf("%s by %q, %v, in %v", v, by, err, s.groups)
+	}
+}
+
+// TestGroups: who is quick goes first, and who is slow goes alone.
+func TestGroups(t *testing.T) {
+	got, err := groups("=== RUN A\n--- PASS: TestSlow (3.00s)\n    --- PASS: TestSlow/part (2.00s)\n--- PASS: TestA (0.00s)\n--- SKIP: TestB (0.05s)\n--- PASS: TestSlower (4.00s)\n--- PASS: TestC (0.20s)\nPASS\n")
+	want := []group{{"^(TestA|TestB)$", 21 * time.Second}, {"^(TestC)$", 24 * time.Second}, {"^(TestSlow)$", 80 * time.Second}, {"^(TestSlower)$", 100 * time.Second}}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := groups("--- PASS: TestA (soon)\n"); err == nil {
+		t.Error("that is no time")
 	}
 }
 
@@ -103,17 +135,37 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// TestRows has every chosen mutant of the module fit the code as it is.
+// declared reports whether a package has a test of a name.
+func declared(t *testing.T, dir, name string) bool {
+	files, err := filepath.Glob(dir + "/*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(files, func(file string) bool {
+		text, err := os.ReadFile(file)
+		return err == nil && strings.Contains(string(text), "\nfunc "+name+"(")
+	})
+}
+
+// TestRows has every chosen mutant of the module fit the code as it is, and name tests that are there.
 func TestRows(t *testing.T) {
 	n := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(filepath.ToSlash(path), "/"+rowsFile) {
 			return err
 		}
-		all, err := chosen(strings.TrimSuffix(filepath.ToSlash(path), "/"+rowsFile))
+		dir := strings.TrimSuffix(filepath.ToSlash(path), "/"+rowsFile)
+		all, err := chosen(dir)
 		n += len(all)
 		if err != nil {
 			t.Error(err)
+		}
+		for _, m := range all {
+			for _, name := range m.tests {
+				if !declared(t, dir, name) {
+					t.Errorf("%s: %s: there is no test %s", dir, m.rule, name)
+				}
+			}
 		}
 		return nil
 	})
