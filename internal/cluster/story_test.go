@@ -4,18 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/internal/cluster"
 	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
@@ -23,9 +29,10 @@ import (
 	"github.com/fairlead/fairlead/taints/eviction"
 )
 
-// story is a cluster on whose nodes and pods four engines act, each by its own
-// MemBackend: machines are replaced, nodes that fall silent lose their pods, all
-// nodes get another configuration, and an operator is updated.
+// story is a cluster on whose nodes and pods seven engines act, each by its own
+// MemBackend: machines are replaced, nodes that fall silent lose their pods, an operator
+// is updated, people ask for nodes, and a plan takes the cluster to another release, all
+// nodes to its configuration and one of them out of service.
 type story struct {
 	*sim.Sim
 	all       *cluster.Cluster
@@ -33,29 +40,33 @@ type story struct {
 	evictions *eviction.MemBackend
 	pools     *rollout.MemBackend
 	operators *install.MemBackend
+	requests  *drain.MemBackend
+	releases  *cvo.MemBackend
+	plans     *plan.MemBackend
 	catalogs  [2]*olm.Resolver // before the operator's update is published, and then
 	sources   [2][]olm.Source
 	published int
+	config    string // of the pool
 	turns     map[string]func(time.Time) error
 	order     []string
-	asked     map[string]bool // machines whose instance was asked to go
+	every     map[string]time.Duration // engines that look by themselves, for want of events
+	asked     map[string]bool          // machines whose instance was asked to go
 	watch     *cluster.Watch
-	dirty     map[string]bool // engines that an event concerns, by name
+	dirty     map[string]bool   // engines that an event concerns, by name
+	waits     map[string]string // what engines wait for, by name
 	heal      []func()
 	hits      []map[string]int
 }
 
-const (
-	newest = "rendered-2"
-	space  = "operators"
-)
+const space = "operators"
 
-func newStory(s *sim.Sim) (*story, error) {
+func newStory(s *sim.Sim, releases map[string]*payload.Payload) (*story, error) {
 	shared := &fairlead.MemCluster{Clock: s.Clock}
 	y := &story{
 		Sim: s, all: cluster.Of(shared, nil, nil), machines: &lifecycle.MemBackend{Cluster: shared}, evictions: &eviction.MemBackend{Cluster: shared},
 		pools:     &rollout.MemBackend{Cluster: shared, UpdateTime: func(string, string) (time.Duration, error) { return 20 * time.Second, nil }},
-		operators: &install.MemBackend{Cluster: shared}, turns: map[string]func(time.Time) error{}, asked: map[string]bool{}, dirty: map[string]bool{},
+		operators: &install.MemBackend{Cluster: shared}, requests: &drain.MemBackend{Cluster: shared}, turns: map[string]func(time.Time) error{},
+		every: map[string]time.Duration{"release": 5 * time.Second, "plan": time.Minute}, asked: map[string]bool{}, dirty: map[string]bool{}, waits: map[string]string{},
 	}
 	y.watch = y.all.Watch(s.Uint64(), cluster.Faults{Late: 5, Again: 10})
 	one, two, seconds := fairlead.IntOrString{Int: 1}, fairlead.IntOrString{Int: 2}, int64(60)
@@ -68,7 +79,7 @@ func newStory(s *sim.Sim) (*story, error) {
 	}})
 	err := errors.Join(y.machines.PutBudget(b), y.stock(), y.pools.Edit(rollout.PoolWorker, func(w *rollout.World) error {
 		w.Pool.Spec.NodeSelector = &fairlead.LabelSelector{MatchLabels: map[string]string{"role": "worker"}}
-		w.Pool.Spec.MaxUnavailable, w.Pool.Spec.Configuration.Name = &one, "rendered-1"
+		w.Pool.Spec.MaxUnavailable, w.Pool.Spec.Configuration.Name = &one, rendered(oldRelease)
 		return nil
 	}), y.operators.Edit(space, func(w *install.World) error {
 		w.Namespaces = []olm.ObjectMeta{{Name: space}}
@@ -84,12 +95,19 @@ func newStory(s *sim.Sim) (*story, error) {
 			return nil, err
 		}
 	}
-	add(y, "rollout", rollout.PoolWorker, y.pools, func(s rollout.State, w *rollout.World, now time.Time) rollout.Decision {
-		return rollout.Step(s, w, now, nil)
-	}, nil)
-	add(y, "install", space, y.operators, func(s install.State, w *install.World, now time.Time) install.Decision {
-		return install.Step(s, w, now, nil)
-	}, y.resolve)
+	for _, name := range plain() {
+		y.node(name, "")
+	}
+	add(y, "rollout", rollout.PoolWorker, y.pools, func(s rollout.State, w *rollout.World, o []fairlead.Outcome, now time.Time) (rollout.Decision, error) {
+		w.Outcomes = o
+		return rollout.Step(s, w, now, nil), nil
+	})
+	add(y, "install", space, y.operators, func(s install.State, w *install.World, o []fairlead.Outcome, now time.Time) (install.Decision, error) {
+		w.Outcomes = o
+		err := y.resolve(w)
+		return install.Step(s, w, now, nil), err
+	})
+	y.release(shared, releases)
 	return y, nil
 }
 
@@ -124,43 +142,57 @@ func (y *story) resolve(w *install.World) error {
 
 // add has an engine look after an object: it loads, looks, steps, saves and applies,
 // and crashes in between at times; and it does so only when an event tells it to, or
-// its time to wake has come.
-func add[S any, W any, A fairlead.Action, B fairlead.Blocker](y *story, name, object string, b cluster.Backend[W, A], step func(S, W, time.Time) fairlead.Decision[S, A, B], complete func(W) error) {
+// its time to wake has come, or as often as it looks by itself.
+func add[S, W any, A fairlead.Action, B fairlead.Blocker](y *story, name, object string, b cluster.Backend[*W, A], step func(S, *W, []fairlead.Outcome, time.Time) (fairlead.Decision[S, A, B], error)) {
 	var saved S
 	var wake time.Time
+	var outcomes []fairlead.Outcome
 	x := cluster.Through(b, y.Uint64(), cluster.Faults{Stale: 4, Fail: 20, Lost: 20, Conflict: 20, Twice: 30})
 	ctx := context.Background()
+	crash := func(when string) bool {
+		if !y.Fault("crash before "+when, 40) {
+			return false
+		}
+		y.dirty[name], outcomes = true, nil
+		x.Restart()
+		return true
+	}
 	turn := func(now time.Time) error {
 		if !y.dirty[name] && (wake.IsZero() || now.Before(wake)) {
 			return nil
+		}
+		if y.every[name] > 0 {
+			wake = now.Add(y.every[name])
 		}
 		w, err := x.Observe(ctx, object)
 		y.dirty[name] = err != nil || x.Old() // the events of what was not seen will come
 		if err != nil {
 			return nil
 		}
-		if complete != nil {
-			if err := complete(w); err != nil {
-				return err
-			}
+		seen := *w
+		d, err := step(saved, &seen, outcomes, now)
+		if err != nil {
+			return err
 		}
-		d := step(saved, w, now)
-		if y.Fault("crash before save", 40) {
-			y.dirty[name] = true
-			x.Restart()
+		if crash("save") {
 			return nil
 		}
-		saved, wake = d.State, d.Wake
+		saved, outcomes = d.State, nil
+		if y.every[name] == 0 {
+			wake = d.Wake
+		}
+		if y.waits[name] = ""; len(d.Blocked) > 0 {
+			y.waits[name] = fmt.Sprintf("%s waits: %s", name, d.Blocked[0].Block())
+		}
 		for _, a := range d.Actions {
-			if y.Fault("crash before apply", 40) {
-				y.dirty[name] = true
-				x.Restart()
+			if crash("apply") {
 				return nil
 			}
 			if err := y.allowed(object, a); err != nil {
 				return err
 			}
 			err := x.Apply(ctx, object, a)
+			outcomes = append(outcomes, fairlead.OutcomeOf(a.Key(), err, now))
 			y.Note("%s: %v: %v", name, a, err)
 		}
 		if len(d.Actions) > 0 && name == "install" {
@@ -197,31 +229,47 @@ func (y *story) allowed(machine string, action fairlead.Action) error {
 
 // machine makes a machine with its node, and the engines for both.
 func (y *story) machine(name string) error {
-	n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: name, Labels: map[string]string{"role": "worker"}}, Spec: fairlead.NodeSpec{ProviderID: "cloud:///" + name}}
-	n.Annotations = map[string]string{rollout.AnnotationCurrent: "rendered-1", rollout.AnnotationDesired: "rendered-1", rollout.AnnotationState: rollout.StateDone}
+	m := lifecycle.Machine{ObjectMeta: lifecycle.ObjectMeta{Namespace: "m", Name: name}}
+	m.Spec.ProviderID, m.Spec.ProviderSpec = "cloud:///"+name, []byte(`{}`)
+	y.node(name, m.Spec.ProviderID)
+	m.Status.Phase, m.Status.NodeRef = lifecycle.PhaseRunning, &lifecycle.NodeRef{Kind: "Node", Name: name, UID: y.machines.Node(name).UID}
+	add(y, "machine "+name, "m/"+name, y.machines, func(s lifecycle.State, w *lifecycle.World, o []fairlead.Outcome, now time.Time) (lifecycle.Decision, error) {
+		w.Outcomes = o
+		return lifecycle.Step(s, w, now, nil), nil
+	})
+	return y.machines.PutMachine(m)
+}
+
+// node makes a node, and the engines for it.
+func (y *story) node(name, providerID string) {
+	n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: name, Labels: map[string]string{"role": "worker"}}, Spec: fairlead.NodeSpec{ProviderID: providerID}}
+	n.Annotations = map[string]string{rollout.AnnotationCurrent: rendered(oldRelease), rollout.AnnotationDesired: rendered(oldRelease), rollout.AnnotationState: rollout.StateDone}
 	n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: fairlead.ConditionTrue, LastTransitionTime: y.Clock.Now()}}
 	n.Status.Allocatable = map[string]string{"cpu": "8", "memory": "32Gi", "pods": "110"}
 	y.machines.PutNode(n)
-	m := lifecycle.Machine{ObjectMeta: fairlead.ObjectMeta{Namespace: "m", Name: name}}
-	m.Spec.ProviderID, m.Spec.ProviderSpec = n.Spec.ProviderID, []byte(`{}`)
-	m.Status.Phase, m.Status.NodeRef = lifecycle.PhaseRunning, &lifecycle.NodeRef{Kind: "Node", Name: name, UID: y.machines.Node(name).UID}
-	add(y, "machine "+name, "m/"+name, y.machines, func(s lifecycle.State, w *lifecycle.World, now time.Time) lifecycle.Decision {
-		return lifecycle.Step(s, w, now, nil)
-	}, nil)
-	add(y, "node "+name, name, y.evictions, func(s eviction.State, w *eviction.World, now time.Time) eviction.Decision {
-		return eviction.Step(s, w, now, nil)
-	}, nil)
-	return y.machines.PutMachine(m)
+	add(y, "node "+name, name, y.evictions, func(s eviction.State, w *eviction.World, o []fairlead.Outcome, now time.Time) (eviction.Decision, error) {
+		w.Outcomes = o
+		return eviction.Step(s, w, now, nil), nil
+	})
+	add(y, "requests "+name, name, y.requests, func(s drain.State, w *drain.World, o []fairlead.Outcome, now time.Time) (drain.Decision, error) {
+		w.Outcomes = o
+		return drain.Step(s, w, now, nil), nil
+	})
 }
 
 // happen lets one thing happen that nobody has planned.
 func (y *story) happen() error {
 	all := y.machines.List()
 	m := all[y.IntN(len(all))]
+	names := plain()
+	for _, m := range all {
+		names = append(names, m.Name)
+	}
+	node := names[y.IntN(len(names))]
 	switch y.IntN(40) {
 	case 0:
 		y.publish()
-		return y.aim()
+		y.aim()
 	case 1:
 		if !m.Deleting() && len(all) < 7 {
 			y.Note("machine %s is replaced", m.Name)
@@ -229,7 +277,7 @@ func (y *story) happen() error {
 			return errors.Join(y.machine(fmt.Sprint("r", len(y.order))), y.machines.Delete("m/"+m.Name))
 		}
 	case 2:
-		if n := y.machines.Node(m.Name); n != nil && len(n.Spec.Taints) == 0 {
+		if n := y.machines.Node(node); n != nil && len(n.Spec.Taints) == 0 {
 			y.Note("node %s falls silent", n.Name)
 			y.Reach("node silent")
 			y.silence(n, true)
@@ -239,11 +287,15 @@ func (y *story) happen() error {
 	case 4:
 		y.publish()
 	case 5:
-		if pods := y.machines.PodsOn(m.Name); len(pods) > 0 {
+		if pods := y.machines.PodsOn(node); len(pods) > 0 {
 			y.Note("pod %s is gone", pods[0].Name)
 			y.Reach("pod gone")
 			y.machines.RemovePod(pods[0].UID)
 		}
+	case 6:
+		y.ask(node)
+	case 7:
+		y.giveBack(false)
 	}
 	return nil
 }
@@ -251,14 +303,6 @@ func (y *story) happen() error {
 // publish has the catalog hold the operator's update.
 func (y *story) publish() {
 	y.published, y.operators.Sources, y.dirty["install"] = 1, y.sources[1], true
-}
-
-// aim has the pool run the newest configuration.
-func (y *story) aim() error {
-	return y.pools.Edit(rollout.PoolWorker, func(w *rollout.World) error {
-		w.Pool.Spec.Configuration.Name = newest
-		return nil
-	})
 }
 
 // silence is what becomes of a node that stops to report, or reports again.
@@ -276,9 +320,15 @@ func (y *story) silence(n *fairlead.Node, is bool) {
 
 // wake lets all silent nodes whose instance is there report again.
 func (y *story) wake() {
+	names := plain()
 	for _, m := range y.machines.List() {
-		n := y.machines.Node(m.Name)
-		if n != nil && !y.asked["m/"+m.Name] && slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == taints.KeyUnreachable }) {
+		if !y.asked["m/"+m.Name] {
+			names = append(names, m.Name)
+		}
+	}
+	for _, name := range names {
+		n := y.machines.Node(name)
+		if n != nil && slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Key == taints.KeyUnreachable }) {
 			y.silence(n, false)
 		}
 	}
@@ -292,11 +342,7 @@ func (y *story) rest() error {
 			errs = append(errs, fmt.Errorf("machine %s is still being deleted", m.Name))
 		}
 	}
-	for _, n := range y.pools.World(rollout.PoolWorker).Nodes {
-		if n.Annotations[rollout.AnnotationCurrent] != newest || n.Spec.Unschedulable {
-			errs = append(errs, fmt.Errorf("node %s runs %s, and %s is wanted (unschedulable %v)", n.Name, n.Annotations[rollout.AnnotationCurrent], newest, n.Spec.Unschedulable))
-		}
-	}
+	errs = append(errs, y.reached())
 	o := y.operators.World(space)
 	if c := o.CSVs; len(c) != 1 || c[0].Name != "logging.v2" || c[0].Status.Phase != olm.PhaseSucceeded {
 		errs = append(errs, fmt.Errorf("the operator is not updated: %d CSVs, subscription %+v", len(c), o.Subscriptions[0].Status))
@@ -320,12 +366,12 @@ func (y *story) tell() {
 		case "Machine":
 			y.dirty["machine "+e.Name[2:]] = true
 		case "Node":
-			y.dirty["machine "+e.Name], y.dirty["node "+e.Name], y.dirty["rollout"] = true, true, true
+			y.dirty["machine "+e.Name], y.dirty["node "+e.Name], y.dirty["requests "+e.Name], y.dirty["rollout"] = true, true, true, true
 		case "MachineConfigPool":
 			y.dirty["rollout"] = true
 		default: // pods have come, or gone from where nobody knows any more
 			for _, name := range y.order {
-				y.dirty[name] = true
+				y.dirty[name] = y.dirty[name] || y.every[name] == 0
 			}
 		}
 	}
@@ -333,6 +379,9 @@ func (y *story) tell() {
 
 func (y *story) round() error {
 	y.tell()
+	if err := y.configure(); err != nil {
+		return err
+	}
 	for _, name := range y.order {
 		if err := y.turns[name](y.Clock.Now()); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -342,12 +391,14 @@ func (y *story) round() error {
 	return nil
 }
 
-// TestStory plays an update of all nodes with drains, evictions from nodes that fall
-// silent, replacements of machines and the update of an operator, on the same nodes
-// and pods, with faults; once these are over, all comes to its end.
+// TestStory plays an update of a cluster by a plan, with its operators, all nodes with
+// their drains, and one that goes out of service; requests of people for nodes, evictions
+// from nodes that fall silent, replacements of machines and the update of an operator, on
+// the same nodes and pods, with faults; once these are over, all comes to its end.
 func TestStory(t *testing.T) {
-	counts := sim.Run(t, long.N(20, 1000), func(s *sim.Sim) error {
-		y, err := newStory(s)
+	releases := storyReleases(t)
+	counts := sim.Run(t, long.N(10, 1000), func(s *sim.Sim) error {
+		y, err := newStory(s, releases)
 		if err != nil {
 			return err
 		}
@@ -371,10 +422,9 @@ func TestStory(t *testing.T) {
 		}
 		y.wake()
 		y.publish()
-		if err := y.aim(); err != nil {
-			return err
-		}
+		y.aim()
 		for range 1500 {
+			y.giveBack(true)
 			if err := y.round(); err != nil {
 				return err
 			}
@@ -382,10 +432,10 @@ func TestStory(t *testing.T) {
 				return nil
 			}
 		}
-		return y.rest()
+		return errors.Join(y.rest(), errors.New(strings.Join(slices.Sorted(maps.Values(y.waits)), "\n")))
 	})
 	t.Log(counts)
-	for _, name := range []string{"machine replaced", "node silent", "pod gone", "stale", "fail", "lost", "conflict", "twice"} {
+	for _, name := range []string{"machine replaced", "node silent", "pod gone", "node asked for", "stale", "fail", "lost", "conflict", "twice"} {
 		if counts[name] == 0 {
 			t.Errorf("no %s in any seed", name)
 		}

@@ -173,7 +173,7 @@ func (d *drainer) cordon(end *Progress) {
 	end.Pods = d.old.Pods
 	end.CordonAsked = fairlead.Past(end.CordonAsked, d.now)
 	lifted := node.Annotations[CordonAnnotation] == d.old.CordonMark // it was cordoned, and somebody has lifted that
-	if end.CordonMark = d.old.CordonMark; d.old.Cordoned != node.UID || end.CordonAttempts == 0 || lifted {
+	if end.CordonMark = d.old.CordonMark; !d.old.lately(node, d.now) || lifted {
 		end.CordonMark = d.now.UTC().Format(time.RFC3339Nano)
 	}
 	action := Cordon{Node: node.Name, UID: node.UID, Mark: end.CordonMark}
@@ -200,6 +200,20 @@ func (s *Progress) Uncordon(node *Node) (a Uncordon, ok bool) {
 		return Uncordon{}, false
 	}
 	return Uncordon{Node: node.Name, UID: node.UID}, true
+}
+
+// unseen is for how long after it was asked for a cordon may be missing from what is
+// observed: until then nobody can tell whether it was lifted, or what is seen is older.
+const unseen = 30 * time.Minute
+
+// lately reports whether a node was cordoned here not long ago, by the mark, or will be
+// as soon as what was asked for takes effect.
+func (s *Progress) lately(node *Node, now time.Time) bool {
+	if s.Cordoned == "" || s.Cordoned != node.UID {
+		return false
+	}
+	at, err := time.Parse(time.RFC3339Nano, s.CordonMark)
+	return err == nil && now.Before(fairlead.Past(at, now).Add(unseen))
 }
 
 // survey judges the pods of the node and returns those that are not to be passed

@@ -325,15 +325,16 @@ func (s *stepper) do(a Action, w Wait) {
 }
 
 // giveBack lets pods onto the node again, as far as it was taken out of service
-// here.
+// here. That it was is not forgotten because of a view from before that.
 func (s *stepper) giveBack() {
 	s.unfence()
 	p := s.state.Progress
 	a, ours := p.Uncordon(s.Node)
-	if !ours {
-		s.state.Progress, s.state.Begun = Progress{}, false
+	if s.state.Progress = (Progress{Cordoned: p.Cordoned, CordonMark: p.CordonMark}); !ours {
+		if s.state.Begun = false; !p.lately(s.Node, s.Now()) {
+			s.state.Progress = Progress{}
+		}
 		return
 	}
-	s.state.Progress = Progress{Cordoned: p.Cordoned, CordonMark: p.CordonMark}
 	s.do(a, Wait{Reason: ReasonUncordoning, Name: s.Node.Name})
 }
