@@ -6,9 +6,6 @@
 //
 //	FAIRLEAD_LONG=1 go test -timeout 0 ./...
 //
-// With go test -short they run at a quarter of the plain size: for a second run
-// that looks for something else than mistakes of logic, as the race detector's.
-//
 // A test does not skip itself in a short run. It asks for a size:
 //
 //	for seed := range long.N(2_000, 1_000_000) {
@@ -19,7 +16,6 @@ package long
 import (
 	"os"
 	"strings"
-	"testing"
 )
 
 // Variable is the name of the environment variable that asks for long runs.
@@ -35,14 +31,10 @@ func Enabled() bool {
 	return true
 }
 
-// N returns long where long runs were asked for, else plain, or with -short a
-// quarter of it, and at least 1 unless plain is 0.
-func N(plain, long int) int {
-	switch {
-	case Enabled():
+// N returns long where long runs were asked for, else short.
+func N(short, long int) int {
+	if Enabled() {
 		return long
-	case testing.Short():
-		return (plain + 3) / 4
 	}
-	return plain
+	return short
 }
