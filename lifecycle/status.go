@@ -58,7 +58,7 @@ func (s *stepper) current() bool {
 	if s.Machine.Deleting() && st.Phase != PhaseDeleting {
 		return false
 	}
-	if s.failed != "" && st.ErrorReason == "" {
+	if s.failed != "" && st.ErrorReason == "" && !s.Machine.clusterAPI() {
 		return false
 	}
 	return s.says(ConditionDrainable, drainBlocked, hooks.PreDrain) &&
@@ -73,9 +73,11 @@ func (s *stepper) says(kind, begin string, hooks []Hook) bool {
 		return false
 	}
 	if len(hooks) == 0 {
-		return c.Status == "True" && c.Severity == "" && c.Reason == "" && c.Message == ""
+		want := s.form(Condition{Type: kind, Status: "True"})
+		return c.Status == "True" && c.Severity == "" && c.Reason == want.Reason && c.Message == ""
 	}
 	severity, reason := s.grade()
+	severity = s.form(Condition{Severity: severity}).Severity
 	if c.Status != "False" || c.Severity != severity || c.Reason != reason {
 		return false
 	}
@@ -91,6 +93,14 @@ func (s *stepper) says(kind, begin string, hooks []Hook) bool {
 		}
 	}
 	return ok && rest == "]"
+}
+
+// form returns a condition as machines of this version have it.
+func (s *stepper) form(c Condition) Condition {
+	if s.Machine.APIVersion == versionMetaConditions {
+		return c.meta()
+	}
+	return c
 }
 
 // grade returns how bad it is that hooks are left.
@@ -121,7 +131,7 @@ func (s *stepper) update() UpdateStatus {
 	if m.Deleting() {
 		u.Phase = PhaseDeleting
 	}
-	if s.failed != "" && u.ErrorReason == "" {
+	if s.failed != "" && u.ErrorReason == "" && !m.clusterAPI() { // which tells by conditions alone
 		u.ErrorReason, u.ErrorMessage = hookDeadline, s.failed+" is past its hard deadline"
 	}
 	at := s.now.Truncate(time.Second)
@@ -138,19 +148,19 @@ func (s *stepper) update() UpdateStatus {
 			c.Status, c.Message = "False", x.begin+strings.TrimPrefix(listed(x.hooks), "[")
 			c.Severity, c.Reason = s.grade()
 		}
-		all = setCondition(all, c)
+		all = setCondition(all, s.form(c))
 	}
 	switch {
 	case s.state.Drained != "":
-		all = setCondition(all, Condition{Type: ConditionDrained, Status: "True", LastTransitionTime: at, Message: s.state.Drained})
+		all = setCondition(all, s.form(Condition{Type: ConditionDrained, Status: "True", LastTransitionTime: at, Message: s.state.Drained}))
 	case s.failure != "":
-		all = setCondition(all, Condition{
+		all = setCondition(all, s.form(Condition{
 			Type: ConditionDrained, Status: "False", Severity: SeverityWarning, LastTransitionTime: at, Reason: drainError, Message: s.failure,
-		})
+		}))
 	case shows(all, ConditionDrained, true) && (s.state.Stage == StagePreDrain || s.state.Stage == StageDrain):
-		all = setCondition(all, Condition{
+		all = setCondition(all, s.form(Condition{
 			Type: ConditionDrained, Status: "False", Severity: SeverityInfo, LastTransitionTime: at, Reason: drainAgain, Message: "the node is not the one that was drained, or takes pods again",
-		})
+		}))
 	}
 	u.Conditions = all
 	return u

@@ -23,22 +23,18 @@ func Draining(n *Node) bool {
 
 // drain asks for the pods of a node to be moved away, and moves them where World
 // has them.
-func (s *stepper) drain(b Begun, n *Node) {
+func (s *stepper) drain(n *Node) {
 	wish := wishDrain + n.Annotations[AnnotationDesired]
 	a := Drain{Node: n.Name, Revision: n.ResourceVersion, Wish: wish}
-	asked := n.Annotations[AnnotationDesiredDrain] == wish
-	if !asked {
+	if n.Annotations[AnnotationDesiredDrain] != wish {
 		s.do(a)
 	}
-	pods := s.pods(n)
-	if pods == nil || !asked {
+	d, ours := s.drains[n.Name]
+	if !ours {
 		s.slow("node "+n.Name, ReasonDraining, "its pods are being moved away", s.policy.SlowDrain,
 			"whoever drains nodes", "its annotation "+AnnotationLastDrain+" says "+wish+"; a disruption budget that allows nothing is what mostly delays that", a)
 		return
 	}
-	view := pods.View
-	view.Node, view.Outcomes = n, s.Outcomes
-	d := drain.Pods(b.Drain, &view, nil, s.now, &s.policy.Drain)
 	s.state.find(n.Name).Drain = d.Progress
 	for _, x := range d.Actions {
 		s.actions = append(s.actions, x)
@@ -53,6 +49,30 @@ func (s *stepper) drain(b Begun, n *Node) {
 	s.slow("node "+n.Name, ReasonDraining, "its pods are being moved away", s.policy.SlowDrain, "", "its pods are gone", a)
 	for _, w := range d.Progress.Waits {
 		s.told = append(s.told, w.Block())
+	}
+}
+
+// empty decides about the pods of all nodes that are asked to be drained: together,
+// for they share what disruption budgets allow.
+func (s *stepper) empty() {
+	var nodes []drain.Draining
+	var names []string
+	for _, b := range s.state.Begun {
+		n := s.nodes[b.Node]
+		pods := s.pods(n)
+		if pods == nil || Stage(n) != StageDrain || n.Annotations[AnnotationDesiredDrain] != wishDrain+n.Annotations[AnnotationDesired] {
+			continue
+		}
+		view := pods.View
+		view.Node, view.Outcomes = n, s.Outcomes
+		nodes, names = append(nodes, drain.Draining{Progress: b.Drain, View: &view}), append(names, n.Name)
+	}
+	if len(nodes) == 0 {
+		return
+	}
+	s.drains = make(map[string]drain.NodeDecision, len(nodes))
+	for i, d := range drain.Together(nodes, s.now, &s.policy.Drain) {
+		s.drains[names[i]] = d
 	}
 }
 

@@ -162,6 +162,44 @@ func TestDrainTold(t *testing.T) {
 	t.Errorf("the node is empty, and nobody notes it: %v", done.Actions)
 }
 
+// TestDrainsShareBudgets: of two nodes that are drained at the same time one pod is
+// asked for where a budget allows one, and no other before that one is seen to go.
+func TestDrainsShareBudgets(t *testing.T) {
+	w := workers()
+	w.Pool.Spec.Configuration.Name = "v1"
+	w.Pool.Spec.MaxUnavailable = &fairlead.IntOrString{Int: 2}
+	labels := map[string]string{"app": "db"}
+	budget := fairlead.PodDisruptionBudget{ObjectMeta: fairlead.ObjectMeta{Namespace: "shop", Name: "db"}}
+	budget.Spec.MaxUnavailable, budget.Spec.Selector = &fairlead.IntOrString{Int: 1}, &fairlead.LabelSelector{MatchLabels: labels}
+	budget.Status.DesiredHealthy, budget.Status.CurrentHealthy, budget.Status.ExpectedPods, budget.Status.DisruptionsAllowed = 1, 2, 2, 1
+	for i := range 2 {
+		n := &w.Nodes[i]
+		n.Spec.Unschedulable = true
+		n.Annotations[rollout.AnnotationDesired], n.Annotations[rollout.AnnotationDesiredDrain] = "v1", "drain-v1"
+		p := fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Namespace: "shop", Name: "db-" + n.Name, UID: "db-" + n.Name, Labels: labels}}
+		p.OwnerReferences = []fairlead.OwnerReference{{Kind: "StatefulSet", Name: "db", Controller: new(true)}}
+		p.Spec.NodeName, p.Status.Phase = n.Name, "Running"
+		p.Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: fairlead.ConditionTrue}}
+		w.Pods = append(w.Pods, rollout.NodePods{Name: n.Name, View: drain.View{Pods: []fairlead.Pod{p}, Budgets: []fairlead.PodDisruptionBudget{budget}}})
+	}
+	evicted := func(d rollout.Decision) (names []string) {
+		for _, a := range d.Actions {
+			if e, ok := a.(drain.Evict); ok {
+				names = append(names, e.Name)
+			}
+		}
+		return names
+	}
+	d := rollout.Step(rollout.State{}, w, start, nil)
+	first := evicted(d)
+	if len(first) != 1 {
+		t.Fatalf("evicts %v, and the budget allows one", first)
+	}
+	if later := rollout.Step(d.State, w, start.Add(time.Second), nil); len(evicted(later)) > 0 {
+		t.Errorf("a second later %v is not seen to go, and %v is asked for", first, evicted(later))
+	}
+}
+
 // TestDraining: the agent of the reference says Working before it has a node
 // drained. Such a node is being drained, and not updated yet.
 func TestDraining(t *testing.T) {

@@ -57,6 +57,7 @@ func Stage(n *Node) NodeStage {
 // advance takes each node that is on its way one stage further.
 func (s *stepper) advance() {
 	room := s.room()
+	s.empty()
 	for _, b := range s.state.Begun {
 		n := s.nodes[b.Node]
 		switch Stage(n) {
@@ -67,7 +68,7 @@ func (s *stepper) advance() {
 			s.do(a)
 			s.block("node "+n.Name, ReasonCordon, "it is being cordoned", "", "it is unschedulable", a)
 		case StageDrain:
-			s.drain(b, n)
+			s.drain(n)
 		case StageUpdate:
 			s.update(n)
 		case StageDegraded:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
 // Step decides what comes next in a pool, at the instant now. A nil policy is
@@ -48,7 +49,8 @@ type stepper struct {
 	policy  Policy
 	nodes   map[string]*Node
 	actions []Action
-	told    []fairlead.Block // of drains, which remember by themselves since when
+	told    []fairlead.Block              // of drains, which remember by themselves since when
+	drains  map[string]drain.NodeDecision // by node, of those that are drained here
 }
 
 // remember carries over the nodes that were begun, less those that are through

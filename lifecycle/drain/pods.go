@@ -2,6 +2,7 @@ package drain
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,7 +100,9 @@ type drainer struct {
 	grace   *int64
 	actions []Action
 	wake    time.Time
-	asked   int // evictions of this call
+	asked   int      // evictions of this call
+	new     Progress // Waits are added at the end
+	done    bool     // nothing is left to remove
 	trouble bool
 }
 
@@ -128,42 +131,54 @@ func Pods(progress Progress, view *View, labels map[string]string, now time.Time
 
 // decide is Pods, but for the words: bad is whether there is a Failure.
 func decide(progress Progress, view *View, labels map[string]string, now time.Time, policy *Policy) (decision NodeDecision, bad bool) {
-	if policy == nil {
-		policy = &zeroPolicy
-	}
-	d := drainer{
-		old: progress, pods: podList{Unchanged: fairlead.Unchanged[PodProgress]{Old: progress.Pods}}, ledger: ledger{budgets: view.Budgets},
-		waits: waitList{Unchanged: fairlead.Unchanged[Wait]{Old: progress.Waits}, now: now, node: view.Node.Name},
-	}
-	if !policy.sound() {
-		d.waits.add(Wait{Reason: ReasonPolicyInvalid, Name: view.Node.Name, Detail: policy.problem()})
-		progress.Waits = d.waits.All()
-		return NodeDecision{Progress: progress}, true
-	}
-	d.filter = newFilter(policy, view, labels, now)
-	d.grace = policy.grace(view)
-	if since, silent := Silence(view.Node); silent && !view.Stopped {
-		d.waits.add(Wait{Reason: ReasonNodeSilent, Name: view.Node.Name, Owner: "kubelet", Since: since})
-	}
-	end := Progress{Cordoned: progress.Cordoned, CordonMark: progress.CordonMark}
-	if !view.Node.Spec.Unschedulable {
-		d.cordon(&end)
-		return d.end(end, false)
+	d := begin(progress, view, now, policy)
+	if !d.opened(labels) {
+		return d.end()
 	}
 	var space [128]sighting
 	seen := d.survey(space[:0])
-	left := d.turn(seen)
-	if left == 0 {
-		d.waits = waitList{Unchanged: fairlead.Unchanged[Wait]{Old: progress.Waits}}
+	d.reserve(seen)
+	d.turn(seen)
+	return d.end()
+}
+
+func begin(progress Progress, view *View, now time.Time, policy *Policy) drainer {
+	if policy == nil {
+		policy = &zeroPolicy
 	}
-	end.Pods = d.pods.All()
-	return d.end(end, left == 0)
+	return drainer{
+		filter: filter{policy: policy, view: view, now: now},
+		old:    progress, pods: podList{Unchanged: fairlead.Unchanged[PodProgress]{Old: progress.Pods}}, ledger: ledger{budgets: view.Budgets},
+		waits: waitList{Unchanged: fairlead.Unchanged[Wait]{Old: progress.Waits}, now: now, node: view.Node.Name},
+	}
+}
+
+// opened reports whether the pods are looked at: the policy is sound, and the node is
+// cordoned.
+func (d *drainer) opened(labels map[string]string) bool {
+	node := d.view.Node
+	if !d.policy.sound() {
+		d.waits.add(Wait{Reason: ReasonPolicyInvalid, Name: node.Name, Detail: d.policy.problem()})
+		d.new, d.trouble = d.old, true
+		return false
+	}
+	d.filter = newFilter(d.policy, d.view, labels, d.now)
+	d.grace = d.policy.grace(d.view)
+	if since, silent := Silence(node); silent && !d.view.Stopped {
+		d.waits.add(Wait{Reason: ReasonNodeSilent, Name: node.Name, Owner: "kubelet", Since: since})
+	}
+	d.new = Progress{Cordoned: d.old.Cordoned, CordonMark: d.old.CordonMark}
+	if !node.Spec.Unschedulable {
+		d.cordon(&d.new)
+		return false
+	}
+	return true
 }
 
 // end makes the decision.
-func (d *drainer) end(progress Progress, done bool) (NodeDecision, bool) {
-	progress.Waits = d.waits.All()
-	return NodeDecision{Progress: progress, Actions: d.actions, Wake: d.wake, Done: done}, d.trouble
+func (d *drainer) end() (NodeDecision, bool) {
+	d.new.Waits = d.waits.All()
+	return NodeDecision{Progress: d.new, Actions: d.actions, Wake: d.wake, Done: d.done}, d.trouble
 }
 
 // cordon has the node cordoned, and forgets what was tried about pods.
@@ -244,20 +259,26 @@ func comparePods(a, b *Pod) int {
 	return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name), strings.Compare(a.UID, b.UID))
 }
 
-// turn goes through the pods on turn, and returns how many pods are left in all.
-func (d *drainer) turn(seen []sighting) (left int) {
-	if len(seen) == 0 {
-		return 0
-	}
+// reserve takes into account what was asked for and is not seen yet, which comes
+// before anything new.
+func (d *drainer) reserve(seen []sighting) {
 	order := lowest(seen)
-	later := 0
-	for i := range seen { // what was asked for and is not seen yet counts first
+	for i := range seen {
 		if s := &seen[i]; s.order == order && s.fate == FateEvict && s.pod.DeletionTimestamp == nil {
 			if _, _, unseen := d.last(s.pod); unseen {
 				d.ledger.reserve(s.pod)
 			}
 		}
 	}
+}
+
+// turn goes through the pods on turn.
+func (d *drainer) turn(seen []sighting) {
+	if d.done = len(seen) == 0; d.done {
+		d.waits = waitList{Unchanged: fairlead.Unchanged[Wait]{Old: d.old.Waits}}
+	}
+	order := lowest(seen)
+	later := 0
 	for i := range seen {
 		s := &seen[i]
 		switch {
@@ -276,12 +297,12 @@ func (d *drainer) turn(seen []sighting) (left int) {
 	if later > 0 {
 		d.waits.add(Wait{Reason: ReasonLaterOrder, Name: d.view.Node.Name, Detail: strconv.Itoa(later) + " of them"})
 	}
-	return len(seen)
+	d.new.Pods = d.pods.All()
 }
 
 // lowest returns the lowest order of pods that are there.
 func lowest(seen []sighting) int32 {
-	order := seen[0].order
+	order := int32(math.MaxInt32)
 	for i := range seen {
 		order = min(order, seen[i].order)
 	}

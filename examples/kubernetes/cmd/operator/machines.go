@@ -4,41 +4,58 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"time"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 // machinesController takes machines through their deletion.
 type machinesController struct {
+	api          string
 	cloud        string
 	drainTimeout time.Duration
 	volumes      bool
+	most         int
 }
 
 func (*machinesController) name() string { return "machines" }
 
 func (c *machinesController) define(flags *flag.FlagSet) {
-	flags.StringVar(&c.cloud, "machines-cloud", "", "`program` that is called as PROGRAM exists|delete PROVIDER-ID NAMESPACE/NAME, and prints yes or no for the first")
+	flags.StringVar(&c.api, "machines-api", "MachineAPI", "whose machines: MachineAPI (machine.openshift.io/v1beta1) or ClusterAPI (cluster.x-k8s.io/v1beta2)")
+	flags.IntVar(&c.most, "machines-at-a-time", 0, "how many machines may be on their way out at a time; 0 bounds nothing")
+	flags.StringVar(&c.cloud, "machines-cloud", "", "`program` that is called as PROGRAM exists|delete PROVIDER-ID NAMESPACE/NAME, and prints yes or no for the first; not needed for ClusterAPI")
 	flags.DurationVar(&c.drainTimeout, "machines-drain-timeout", 0, "how long a drain may take until it is given up, unless the machine says; 0 means for ever")
 	flags.BoolVar(&c.volumes, "machines-wait-for-volumes", false, "wait until volumes are detached from the node")
 }
 
 func (c *machinesController) setup(ctx context.Context, mgr ctrl.Manager, s *shared) error {
-	if c.cloud == "" {
+	opts := machines.Options{Workers: s.workers, Trace: s.metrics.Trace("lifecycle"), Policy: &lifecycle.Policy{DrainTimeout: c.drainTimeout, WaitForVolumes: c.volumes}}
+	switch c.api {
+	case "MachineAPI":
+	case "ClusterAPI":
+		opts.Kind = machines.KindClusterAPI
+	default:
+		return fmt.Errorf("-machines-api: there is no %q; write MachineAPI or ClusterAPI", c.api)
+	}
+	switch {
+	case c.cloud != "":
+		opts.Cloud = &machines.Program{Path: c.cloud}
+	case opts.Kind.Empty():
 		return errors.New("-machines-cloud: name the program that knows the instances, or leave the controller out of -controllers")
+	}
+	if c.most < 0 {
+		return fmt.Errorf("-machines-at-a-time: %d is negative; write 0 to bound nothing", c.most)
+	} else if c.most > 0 {
+		opts.Limits = []drain.Limit{{Name: "machines-at-a-time", Max: lifecycle.IntOrString{Int: c.most}}}
 	}
 	store, err := s.store("lifecycle")
 	if err != nil {
 		return err
 	}
-	return machines.SetupWithManager(ctx, mgr, machines.Options{
-		Policy:  &lifecycle.Policy{DrainTimeout: c.drainTimeout, WaitForVolumes: c.volumes},
-		Store:   store,
-		Cloud:   &machines.Program{Path: c.cloud},
-		Trace:   s.metrics.Trace("lifecycle"),
-		Workers: s.workers,
-	})
+	opts.Store = store
+	return machines.SetupWithManager(ctx, mgr, opts)
 }

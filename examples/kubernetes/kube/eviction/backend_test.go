@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/eviction"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/worlds"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -108,6 +110,30 @@ func (c *cluster) apply(t *testing.T, a engine.Action, wantErr string, want ...s
 	}
 	if !slices.Equal(c.asked, want) {
 		t.Errorf("asked %q, want %q", c.asked, want)
+	}
+}
+
+// TestFacts fills in every field of the engine's Worlds.
+func TestFacts(t *testing.T) {
+	renewed := metav1.NewMicroTime(noon)
+	c := newCluster(t, pod("p", "1"), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}},
+		&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "b"}},
+		&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-node-lease", Name: "n"}, Spec: coordinationv1.LeaseSpec{RenewTime: &renewed}})
+	c.backend.Budgets = true
+	w, err := c.backend.Observe(t.Context(), "n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Heard, Zones and Outcomes are the Runner's.
+	if unset := worlds.Unset(w); !slices.Equal(unset, []string{"Heard", "Outcomes", "Zones"}) {
+		t.Errorf("nobody sets %q", unset)
+	}
+	zones, err := c.backend.ObserveZones(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unset := worlds.Unset(zones); !slices.Equal(unset, []string{"Outcomes"}) {
+		t.Errorf("of zones: nobody sets %q", unset)
 	}
 }
 

@@ -159,7 +159,8 @@ func (r *run) stopped(ctx context.Context) error {
 func (r *run) pass(ctx context.Context, first bool) (waits []drain.Wait, done bool, err error) {
 	var actions []drain.Action
 	var never []fairlead.Block
-	done = true
+	var left []*node
+	var draining []drain.Draining
 	now := time.Now()
 	for _, name := range slices.Sorted(maps.Keys(r.nodes)) {
 		n := r.nodes[name]
@@ -170,12 +171,12 @@ func (r *run) pass(ctx context.Context, first bool) (waits []drain.Wait, done bo
 		if err != nil {
 			return nil, false, err
 		}
-		if len(n.left) == 0 {
-			continue
+		if len(n.left) > 0 {
+			left, draining = append(left, n), append(draining, drain.Draining{Progress: n.progress, View: view})
 		}
-		decision := drain.Pods(n.progress, view, nil, now, r.policy())
-		n.progress, n.outcomes = decision.Progress, nil
-		done = false
+	}
+	for i, decision := range drain.Together(draining, now, r.policy()) {
+		left[i].progress, left[i].outcomes = decision.Progress, nil
 		actions = append(actions, decision.Actions...)
 		for _, w := range decision.Progress.Waits {
 			if w.Reason == drain.ReasonBudgetNever || w.Reason == drain.ReasonManyBudgets {
@@ -190,10 +191,7 @@ func (r *run) pass(ctx context.Context, first bool) (waits []drain.Wait, done bo
 	for _, a := range actions {
 		r.do(a)
 	}
-	for _, n := range r.nodes {
-		done = done && len(n.left) == 0
-	}
-	return waits, done, nil
+	return waits, len(left) == 0, nil
 }
 
 // policy is what the engine is told. What the filters have said of pods is done:

@@ -3,6 +3,7 @@ package machines
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -30,6 +31,8 @@ func (b *Backend) Apply(ctx context.Context, machine string, action lifecycle.Ac
 		return nodes.Refused(b.removeHook(ctx, machine, a))
 	case lifecycle.DeleteInstance:
 		return b.deleteInstance(ctx, machine)
+	case lifecycle.DeleteObject:
+		return nodes.Refused(b.deleteObject(ctx, machine, a))
 	case lifecycle.DeleteNode:
 		return nodes.Refused(b.deleteNode(ctx, a))
 	case lifecycle.RemoveFinalizer:
@@ -45,6 +48,9 @@ func (b *Backend) Apply(ctx context.Context, machine string, action lifecycle.Ac
 // The resourceVersion in the patch makes the server refuse it when the machine
 // has changed.
 func (b *Backend) updateStatus(ctx context.Context, machine string, a lifecycle.UpdateStatus) error {
+	if b.clusterAPI() { // whose conditions have fields that the engine does not know
+		return b.mergeStatus(ctx, machine, a)
+	}
 	word := func(s string) any {
 		if s == "" {
 			return nil // takes it away
@@ -62,7 +68,7 @@ func (b *Backend) updateStatus(ctx context.Context, machine string, a lifecycle.
 		return err
 	}
 	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(Kind)
+	u.SetGroupVersionKind(b.kind())
 	namespace, name := kube.SplitName(machine)
 	u.SetNamespace(namespace)
 	u.SetName(name)
@@ -81,32 +87,62 @@ func (b *Backend) record(ctx context.Context, machine string, a lifecycle.Record
 	return nil
 }
 
-// removeHook removes a hook in its owner's stead.
-func (b *Backend) removeHook(ctx context.Context, machine string, a lifecycle.RemoveHook) error {
-	list := "preDrain"
-	if a.Point == lifecycle.PreTerminate {
-		list = "preTerminate"
+// mergeStatus writes the status into the one that is there.
+func (b *Backend) mergeStatus(ctx context.Context, machine string, a lifecycle.UpdateStatus) error {
+	u, err := b.object(ctx, b.Client, machine)
+	if err != nil {
+		return err
 	}
-	return b.change(ctx, machine, func(u *unstructured.Unstructured) (bool, error) {
-		hooks, _, err := unstructured.NestedSlice(u.Object, "spec", "lifecycleHooks", list)
-		if err != nil {
-			return false, err
-		}
-		i := slices.IndexFunc(hooks, func(h any) bool { return field(h, "name") == a.Name })
-		if i < 0 {
-			return false, nil
-		}
-		if owner := field(hooks[i], "owner"); owner != a.Owner {
-			return false, &fairlead.RefusedError{Code: 409, Message: fmt.Sprintf("hook %s belongs to %s and not to %s", a.Name, owner, a.Owner)}
-		}
-		return true, unstructured.SetNestedSlice(u.Object, slices.Delete(hooks, i, i+1), "spec", "lifecycleHooks", list)
-	})
+	if u.GetResourceVersion() != a.Revision {
+		return &fairlead.RefusedError{Code: 409, Message: "machine " + machine + " has changed since it was observed"}
+	}
+	after, err := edited(u, func(m *lifecycle.Machine) { m.Status.Phase, m.Status.Conditions = a.Phase, a.Conditions })
+	if err != nil {
+		return err
+	}
+	return b.Client.Status().Patch(ctx, after, client.MergeFromWithOptions(u, client.MergeFromWithOptimisticLock{}))
 }
 
-func field(object any, name string) string {
-	m, _ := object.(map[string]any)
-	s, _ := m[name].(string)
-	return s
+// edited returns a machine with what edit changes of it.
+func edited(u *unstructured.Unstructured, edit func(*lifecycle.Machine)) (*unstructured.Unstructured, error) {
+	d, err := document(u)
+	if err != nil {
+		return nil, err
+	}
+	edit(&d.Machine)
+	data, err := d.JSON()
+	if err != nil {
+		return nil, err
+	}
+	after := &unstructured.Unstructured{}
+	return after, after.UnmarshalJSON(data)
+}
+
+// removeHook removes a hook in its owner's stead.
+func (b *Backend) removeHook(ctx context.Context, machine string, a lifecycle.RemoveHook) error {
+	return b.change(ctx, machine, func(u *unstructured.Unstructured) (bool, error) {
+		var removed bool
+		var refused error
+		after, err := edited(u, func(m *lifecycle.Machine) {
+			list := &m.Spec.LifecycleHooks.PreDrain
+			if a.Point == lifecycle.PreTerminate {
+				list = &m.Spec.LifecycleHooks.PreTerminate
+			}
+			i := slices.IndexFunc(*list, func(h lifecycle.Hook) bool { return h.Name == a.Name })
+			switch {
+			case i < 0:
+			case (*list)[i].Owner != a.Owner:
+				refused = &fairlead.RefusedError{Code: 409, Message: fmt.Sprintf("hook %s belongs to %s and not to %s", a.Name, (*list)[i].Owner, a.Owner)}
+			default:
+				*list, removed = slices.Delete(*list, i, i+1), true
+			}
+		})
+		if err != nil || refused != nil || !removed {
+			return false, errors.Join(err, refused)
+		}
+		u.Object = after.Object
+		return true, nil
+	})
 }
 
 func (b *Backend) removeFinalizer(ctx context.Context, machine string, a lifecycle.RemoveFinalizer) error {
@@ -135,14 +171,23 @@ func (b *Backend) change(ctx context.Context, machine string, edit func(*unstruc
 }
 
 func (b *Backend) deleteInstance(ctx context.Context, machine string) error {
-	m, err := b.machine(ctx, b.Client, machine)
+	m, err := b.deleting(ctx, machine)
 	if err != nil || m == nil {
 		return err
 	}
-	if !m.Deleting() {
-		return &fairlead.RefusedError{Code: 409, Message: "the machine is not being deleted: it is another one of its name"}
+	if b.Cloud == nil {
+		return fmt.Errorf("machine %s: nobody can delete its instance: it refers to no object of the infrastructure, and there is no Cloud", machine)
 	}
 	return b.Cloud.Delete(ctx, m)
+}
+
+// deleting reads a machine whose deletion was decided on; nil if it is gone.
+func (b *Backend) deleting(ctx context.Context, machine string) (*lifecycle.Machine, error) {
+	m, err := b.machine(ctx, b.Client, machine)
+	if err == nil && m != nil && !m.Deleting() {
+		return nil, &fairlead.RefusedError{Code: 409, Message: "the machine is not being deleted: it is another one of its name"}
+	}
+	return m, err
 }
 
 func (b *Backend) deleteNode(ctx context.Context, a lifecycle.DeleteNode) error {

@@ -2,12 +2,15 @@ package machines
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/nodes"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -34,8 +37,19 @@ var Kind = schema.GroupVersionKind{Group: "machine.openshift.io", Version: "v1be
 //  3. The finalizer is removed alone, by a patch on the resourceVersion.
 type Backend struct {
 	Client client.Client // reads and writes, without a cache
-	Cache  client.Reader // a cache of machines, disruption budgets, DaemonSets and namespaces
-	Cloud  Cloud
+	Cache  client.Reader // a cache of machines, nodes, disruption budgets, DaemonSets and namespaces
+	// Kind is that of the machines; empty means [Kind]. Those of the Cluster API, see
+	// [KindClusterAPI], are observed with their cluster and the objects of providers
+	// that they refer to, which are deleted in the place of an instance.
+	Kind schema.GroupVersionKind
+	// Cloud has the instances. It may be nil in the Cluster API, where the object of
+	// the infrastructure stands for the instance.
+	Cloud Cloud
+	// Gate bounds how many machines are drained at a time, by their labels; nil bounds
+	// nothing.
+	Gate *drain.Gate
+	// Clock tells the Gate the time; nil means [fairlead.SystemClock].
+	Clock fairlead.Clock
 	// Recorder tells of events on machines. Nil tells nobody.
 	Recorder events.EventRecorder
 	// Owners returns the last signs of life of owners of hooks, as far as they are
@@ -45,7 +59,8 @@ type Backend struct {
 	// namespaces; they are observed for these alone.
 	Namespaces bool
 	// Facts adds to the World of a machine that is being deleted what only you
-	// know: Slots, Cluster, ClusterLabels and Own. Nil means nothing.
+	// know: Own, and for machines of the Machine API Cluster and ClusterLabels. Nil
+	// means nothing.
 	Facts func(ctx context.Context, w *lifecycle.World) error
 	// Volumes is whether the policy waits for volumes; they are observed for it
 	// alone.
@@ -63,8 +78,18 @@ func (b *Backend) Observe(ctx context.Context, machine string) (*lifecycle.World
 	if w.Machine, err = b.machine(ctx, b.Client, machine); err != nil || w.Machine == nil || !w.Machine.Deleting() {
 		return w, err
 	}
-	if w.Instance, err = b.Cloud.Instance(ctx, w.Machine); err != nil {
-		return nil, fmt.Errorf("machine %s: its instance: %w", machine, err)
+	if b.Cloud != nil {
+		if w.Instance, err = b.Cloud.Instance(ctx, w.Machine); err != nil {
+			return nil, fmt.Errorf("machine %s: its instance: %w", machine, err)
+		}
+	}
+	if b.clusterAPI() {
+		if err := errors.Join(b.provided(ctx, w), b.cluster(ctx, w)); err != nil {
+			return nil, fmt.Errorf("machine %s: %w", machine, err)
+		}
+	}
+	if err := b.slots(ctx, w); err != nil {
+		return nil, fmt.Errorf("machine %s: %w", machine, err)
 	}
 	if b.Owners != nil {
 		if w.Owners, err = b.Owners(ctx, owners(w.Machine)); err != nil {
@@ -105,13 +130,41 @@ func (b *Backend) machine(ctx context.Context, from client.Reader, name string) 
 	if err != nil {
 		return nil, err
 	}
-	m := new(lifecycle.Machine)
-	return m, kube.Decode(u, m)
+	d, err := document(u)
+	if err != nil {
+		return nil, err
+	}
+	return &d.Machine, nil
+}
+
+// document reads a machine with what the engine does not know of it.
+func document(u *unstructured.Unstructured) (*lifecycle.Document, error) {
+	data, err := u.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	d, err := lifecycle.ReadDocument(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: is not of the form that is expected: %w", u.GetKind(), kube.NameOf(u), err)
+	}
+	return d, nil
+}
+
+// kind is that of the machines.
+func (b *Backend) kind() schema.GroupVersionKind {
+	if b.Kind.Empty() {
+		return Kind
+	}
+	return b.Kind
+}
+
+func (b *Backend) listKind() schema.GroupVersionKind {
+	return b.kind().GroupVersion().WithKind(b.kind().Kind + "List")
 }
 
 func (b *Backend) object(ctx context.Context, from client.Reader, name string) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(Kind)
+	u.SetGroupVersionKind(b.kind())
 	namespace, short := kube.SplitName(name)
 	if err := from.Get(ctx, client.ObjectKey{Namespace: namespace, Name: short}, u); err != nil {
 		return nil, fmt.Errorf("machine %s: get: %w", name, err)

@@ -8,13 +8,16 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/nodes"
 	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -26,8 +29,12 @@ type Options struct {
 	Policy *lifecycle.Policy
 	// Store keeps the state; see [kube.Store]. It must not be nil.
 	Store fairlead.Store
-	// Cloud has the instances. It must not be nil.
+	// Kind is that of the machines; empty means [Kind]. See [KindClusterAPI].
+	Kind schema.GroupVersionKind
+	// Cloud has the instances. It may be nil for machines of the Cluster API alone.
 	Cloud Cloud
+	// Limits bound how many machines are drained at a time. Nil bounds nothing.
+	Limits []drain.Limit
 	// Owners are the heartbeats of owners of hooks; see [Backend].
 	Owners func(ctx context.Context, names []string) ([]lifecycle.Owner, error)
 	// Clock tells the time. Nil means [fairlead.SystemClock].
@@ -58,7 +65,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 	switch {
 	case opts.Store == nil:
 		return fmt.Errorf("kube/machines: no Store: give it one that outlives the process, such as a kube.Store")
-	case opts.Cloud == nil:
+	case opts.Cloud == nil && opts.Kind.Group != KindClusterAPI.Group:
 		return fmt.Errorf("kube/machines: no Cloud: it has to say which instances exist, and to delete them; a Program can")
 	}
 	if opts.Client == nil {
@@ -69,7 +76,16 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 		opts.Client = c
 	}
 	recorder := mgr.GetEventRecorder("fairlead-machines")
-	backend := &Backend{Client: opts.Client, Cache: mgr.GetCache(), Cloud: opts.Cloud, Recorder: recorder, Owners: opts.Owners, Facts: opts.Facts}
+	backend := &Backend{
+		Client: opts.Client, Cache: mgr.GetCache(), Kind: opts.Kind, Cloud: opts.Cloud, Clock: opts.Clock, Recorder: recorder, Owners: opts.Owners, Facts: opts.Facts,
+	}
+	if len(opts.Limits) > 0 {
+		gate, err := drain.NewGate(opts.Store, slotsKey, opts.Limits)
+		if err != nil {
+			return err
+		}
+		backend.Gate = gate
+	}
 	if opts.Policy != nil {
 		backend.Volumes, backend.Namespaces = opts.Policy.WaitForVolumes, nodes.NeedsNamespaces(&opts.Policy.Drain)
 	}
@@ -78,7 +94,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 		return err
 	}
 	machine := &unstructured.Unstructured{}
-	machine.SetGroupVersionKind(Kind)
+	machine.SetGroupVersionKind(backend.kind())
 	if err := mgr.GetFieldIndexer().IndexField(ctx, machine, deletingOn, nodesOfDeleting); err != nil {
 		return err
 	}
@@ -93,12 +109,15 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 		}
 		return u
 	}}
-	enqueue := &enqueuer{machines: mgr.GetCache()}
+	enqueue := &enqueuer{machines: mgr.GetCache(), kind: backend.listKind()}
 	return ctrl.NewControllerManagedBy(mgr).Named("fairlead-machines").
 		For(machine).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofNode), builder.WithPredicates(predicate.Funcs{UpdateFunc: nodes.NodeMatters})).
 		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofPod), builder.WithPredicates(predicate.Funcs{UpdateFunc: nodes.PodMatters})).
 		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(enqueue.all)).
+		Watches(machine, handler.EnqueueRequestsFromMapFunc(enqueue.all), builder.WithPredicates(predicate.Funcs{ // its slot is free
+			CreateFunc: never[event.CreateEvent], UpdateFunc: never[event.UpdateEvent], GenericFunc: never[event.GenericEvent],
+		})).
 		WithOptions(kube.Options(workers)).
 		Complete(&kube.Reconciler{
 			Clock:  opts.Clock,
@@ -109,6 +128,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 			},
 		})
 }
+
+func never[E any](E) bool { return false }
 
 // nodesOfDeleting is the index of machines that are being deleted.
 func nodesOfDeleting(o client.Object) []string {
@@ -127,6 +148,7 @@ func nodesOfDeleting(o client.Object) []string {
 // enqueuer finds the machines that an event concerns.
 type enqueuer struct {
 	machines client.Reader
+	kind     schema.GroupVersionKind // of lists of them
 }
 
 func (e *enqueuer) ofNode(ctx context.Context, o client.Object) []reconcile.Request {
@@ -146,7 +168,7 @@ func (e *enqueuer) all(ctx context.Context, _ client.Object) []reconcile.Request
 
 func (e *enqueuer) on(ctx context.Context, node string) []reconcile.Request {
 	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(Kind.GroupVersion().WithKind(Kind.Kind + "List"))
+	list.SetGroupVersionKind(e.kind)
 	if err := e.machines.List(ctx, list, client.MatchingFields{deletingOn: node}); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "machines on the node", "node", node)
 		return nil

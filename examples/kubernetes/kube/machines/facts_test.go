@@ -51,7 +51,8 @@ func TestFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Outcomes are the Runner's; Objects are left out, for the Cloud deletes them.
+	// Outcomes are the Runner's; Objects are those of the Cluster API: see
+	// TestFactsClusterAPI.
 	if unset := worlds.Unset(w); !slices.Equal(unset, []string{"Objects", "Outcomes"}) {
 		t.Errorf("nobody sets %q", unset)
 	}

@@ -1,7 +1,13 @@
 package worlds
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -21,5 +27,49 @@ func TestUnset(t *testing.T) {
 	one, two := &world{part: part{A: 1}, d: 1}, &world{C: []string{}}
 	if got := Unset(one, two); !slices.Equal(got, []string{"B", "Part"}) {
 		t.Errorf("of two: %q", got)
+	}
+}
+
+// TestEveryAdapter: each package that observes the World of an engine has a test
+// which compares what it fills in with what there is to fill in.
+func TestEveryAdapter(t *testing.T) {
+	dirs, err := filepath.Glob("../../*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	adapters := 0
+	for _, dir := range dirs {
+		files, err := filepath.Glob(dir + "/*.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		observes, compared := false, false
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(name, "_test.go") {
+				compared = compared || strings.Contains(string(text), "worlds.Unset(")
+				continue
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), name, text, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range f.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				observes = observes || ok && fn.Recv != nil && strings.HasPrefix(fn.Name.Name, "Observe")
+			}
+		}
+		if observes {
+			adapters++
+		}
+		if observes && !compared {
+			t.Errorf("%s observes a World, and no test of it asks worlds.Unset what nobody sets", filepath.Base(dir))
+		}
+	}
+	if adapters < 6 {
+		t.Errorf("%d adapters are seen; the test looks in the wrong place", adapters)
 	}
 }

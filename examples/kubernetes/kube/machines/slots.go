@@ -1,0 +1,69 @@
+package machines
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/drain"
+	"github.com/fairlead/fairlead/lifecycle/fleet"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// slotsKey is where the controller keeps the slots of its limits.
+const slotsKey = "slots"
+
+// slots fills in what the machine waits for of the limits. Machines are read from
+// the server, for one that is missing gives its slots back; whether their nodes are
+// down, from the cache. One whose drain has begun has its slots.
+func (b *Backend) slots(ctx context.Context, w *lifecycle.World) error {
+	if b.Gate == nil || lifecycle.FindCondition(w.Machine.Status.Conditions, lifecycle.ConditionDrained) != nil {
+		return nil
+	}
+	var list unstructured.UnstructuredList
+	list.SetGroupVersionKind(b.listKind())
+	if err := b.Client.List(ctx, &list); err != nil {
+		return fmt.Errorf("list machines: %w", err)
+	}
+	all := []lifecycle.Machine{*w.Machine} // as it is decided on
+	for i := range list.Items {
+		d, err := document(&list.Items[i])
+		if err != nil {
+			return err
+		}
+		if d.Machine.UID != w.Machine.UID {
+			all = append(all, d.Machine)
+		}
+	}
+	var found corev1.NodeList
+	if err := b.Cache.List(ctx, &found); err != nil {
+		return fmt.Errorf("list nodes: %w", err)
+	}
+	clock := b.Clock
+	if clock == nil {
+		clock = fairlead.SystemClock{}
+	}
+	down := map[string]drain.Member{}
+	for i := range found.Items {
+		n := kube.Node(&found.Items[i])
+		if m, _ := drain.MemberOf(&drain.World{View: drain.View{Node: &n}}, clock.Now()); m.Down != "" {
+			down[n.Name] = m
+		}
+	}
+	members := fleet.Members(all)
+	for i := range members {
+		m := &members[i]
+		if ref := all[i].Status.NodeRef; ref != nil && m.Down == "" {
+			m.Down, m.DownSince = down[ref.Name].Down, down[ref.Name].DownSince
+		}
+	}
+	a, err := b.Gate.Admit(ctx, members, clock.Now())
+	if err != nil {
+		return err
+	}
+	w.Slots = a.SlotsOf(w.Machine.ObjectMeta.String())
+	return nil
+}
