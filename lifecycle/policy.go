@@ -92,7 +92,7 @@ const (
 
 // SkipHookAnnotation is how a person answers [EscalateAsk]: its value names the
 // hooks to go on without, as POINT/NAME, parted by commas.
-const SkipHookAnnotation = "lifecycle.fairlead.dev/skip-hooks"
+const SkipHookAnnotation = "fairlead.io/skip-hooks"
 
 // HookOrder says that a hook comes after others of its point: while any of them
 // is there it is not in turn.

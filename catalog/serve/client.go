@@ -47,35 +47,57 @@ func (c *Client) Metas(ctx context.Context, schema, pkg, name string) iter.Seq2[
 	if len(values) > 0 {
 		path += "?" + values.Encode()
 	}
-	return c.stream(ctx, path)
+	return c.stream(ctx, path, nil, "")
 }
 
 // Catalog reads the whole catalog into memory. Faults of documents are the
 // [catalog.Diagnostics] that come with the catalog of those that have none.
 func (c *Client) Catalog(ctx context.Context) (*catalog.Catalog, error) {
+	read, _, err := c.Changed(ctx, "")
+	return read, err
+}
+
+// Changed is [Client.Catalog] if the catalog is another one than that of a tag,
+// which a call before has returned; "" is that of none. If it is the same, it is
+// not sent, and nil.
+func (c *Client) Changed(ctx context.Context, tag string) (changed *catalog.Catalog, next string, err error) {
 	var documents []*catalog.Document
 	var faults catalog.Diagnostics
-	for d, err := range c.stream(ctx, "/api/v1/all") {
+	for d, err := range c.stream(ctx, "/api/v1/all", func(answer *http.Response) { next = answer.Header.Get("ETag") }, tag) {
 		fault, ok := err.(*catalog.Diagnostic) //nolint:errorlint // Decode yields them as they are
 		switch {
 		case ok:
 			faults = append(faults, fault)
+		case err == errUnchanged:
+			return nil, tag, nil
 		case err != nil:
-			return nil, err
+			return nil, "", err
 		default:
 			documents = append(documents, d)
 		}
 	}
-	return catalog.New(documents), faults.Sorted().Err()
+	return catalog.New(documents), next, faults.Sorted().Err()
 }
 
-func (c *Client) stream(ctx context.Context, path string) iter.Seq2[*catalog.Document, error] {
+// unchanged says that the catalog is that of the tag.
+type unchanged struct{}
+
+func (unchanged) Error() string { return "the catalog is unchanged" }
+
+var errUnchanged error = unchanged{}
+
+// stream yields the documents of a path; or errUnchanged, if they are those of a
+// tag that is not "". begun is told of the answer, unless it is nil.
+func (c *Client) stream(ctx context.Context, path string, begun func(*http.Response), tag string) iter.Seq2[*catalog.Document, error] {
 	return func(yield func(*catalog.Document, error) bool) {
 		address := strings.TrimSuffix(c.URL, "/") + path
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
 			yield(nil, err)
 			return
+		}
+		if tag != "" {
+			request.Header.Set("If-None-Match", tag)
 		}
 		client := c.HTTP
 		if client == nil {
@@ -87,9 +109,16 @@ func (c *Client) stream(ctx context.Context, path string) iter.Seq2[*catalog.Doc
 			return
 		}
 		defer answer.Body.Close()
+		if tag != "" && answer.StatusCode == http.StatusNotModified {
+			yield(nil, errUnchanged)
+			return
+		}
 		if answer.StatusCode != http.StatusOK {
 			yield(nil, &StatusError{address, answer.Status})
 			return
+		}
+		if begun != nil {
+			begun(answer)
 		}
 		for d, err := range catalog.Decode(answer.Body, c.Options) {
 			if !yield(d, err) {

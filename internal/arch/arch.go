@@ -69,6 +69,7 @@ func Rules() []Rule {
 		{"unfinished", unfinished},
 		{"machine-path", machinePath},
 		{"plain-words", plainWords},
+		{"one-domain", oneDomain},
 		{"readme-size", readmeSize},
 		{"snippets", snippets},
 		{"links", links},

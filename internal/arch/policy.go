@@ -194,8 +194,9 @@ const goVersion = "1.26.0"
 
 // goVersions holds the modules, by directory, that must state another one, and
 // only modules that nobody requires may be here: the comparison with
-// operator-registry needs what operator-registry needs.
-var goVersions = map[string]string{"internal/bench": "1.26.3"}
+// operator-registry, and the catalog service of the end-to-end tests, need what
+// operator-registry needs.
+var goVersions = map[string]string{"internal/bench": "1.26.3", "examples/kubernetes/e2e/parts": "1.26.3"}
 
 // purity says what the core files of a package may not touch.
 type purity int

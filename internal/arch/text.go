@@ -101,6 +101,17 @@ func plainWords(t *Tree) []Finding {
 	}, "says %q: plainer words are again, fix, heartbeat, stopped reporting, corrected, \"as they should be\", \"is not a version\", and what to do")
 }
 
+// otherDomains are what annotations, labels, finalizers and API groups of ours
+// would be of if there were more domains than fairlead.io.
+var otherDomains = regexp.MustCompile(`\b((?:[a-z0-9-]+\.)*fairlead\.(?:com|dev|github\.io|net|org)|(?:[a-z0-9-]+\.)+fairlead\.io/[a-z])`)
+
+// oneDomain: all that we name in the API of a cluster is of one domain. CRDs are
+// named after what they define, which has no slash.
+func oneDomain(t *Tree) []Finding {
+	return grep(t, otherDomains, func(name string) bool { return !strings.HasPrefix(name, "internal/arch/") },
+		"says %s: annotations, labels, finalizers and API groups are of fairlead.io")
+}
+
 // grep finds the lines of the chosen text files that match. The format takes
 // the last thing that the expression captures.
 func grep(t *Tree, expr *regexp.Regexp, chosen func(name string) bool, format string) []Finding {

@@ -258,7 +258,7 @@ func TestServing(t *testing.T) {
 	}
 	w.installed("pipes.v1.0.0")
 
-	w.merge("v1alpha1", "Subscription", "pipes", `{"metadata":{"annotations":{"fairlead.github.io/removal":"uninstall"}}}`)
+	w.merge("v1alpha1", "Subscription", "pipes", `{"metadata":{"annotations":{"fairlead.io/removal":"uninstall"}}}`)
 	w.installed()
 	w.eventually("nothing is left", func() string { return strings.Join(w.leftovers(), ", ") })
 	if err := w.admin.Create(t.Context(), pipe("v1", "free", "0")); err != nil {

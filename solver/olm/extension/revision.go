@@ -23,10 +23,10 @@ const (
 
 	// GenerationAnnotation is, on a revision, the generation of the extension that
 	// it was made for.
-	GenerationAnnotation = "fairlead.github.io/generation"
+	GenerationAnnotation = "fairlead.io/generation"
 	// RollbackAnnotation on an extension asks for the objects of an earlier
 	// revision, by its number. As long as it is there the extension stays at these.
-	RollbackAnnotation = "fairlead.github.io/rollback"
+	RollbackAnnotation = "fairlead.io/rollback"
 )
 
 // Lifecycle says whether the objects of a revision are looked after.

@@ -54,7 +54,7 @@ func FuzzStep(f *testing.F) {
 	cluster := new(install.MemBackend)
 	err := cluster.Edit(ns, func(w *install.World) error {
 		return patch(w, `{"groups":[{"metadata":{"name":"g"},"spec":{"serviceAccountName":"s","selector":{"matchExpressions":[{"key":"a","operator":"In"}]}}}],
-			"subscriptions":[{"metadata":{"name":"a","annotations":{"fairlead.github.io/removal":"refresh"}},"spec":{"name":"a","config":{"volumeMounts":[{"name":"x"}]}},"status":{"installedCSV":"a.v1"}}],
+			"subscriptions":[{"metadata":{"name":"a","annotations":{"fairlead.io/removal":"refresh"}},"spec":{"name":"a","config":{"volumeMounts":[{"name":"x"}]}},"status":{"installedCSV":"a.v1"}}],
 			"csvs":[{"metadata":{"name":"a.v1"},"spec":{"replaces":"a.v1","customresourcedefinitions":{"owned":[{"name":"as","kind":"A"}]},"install":{"spec":{"deployments":[{"name":"d","spec":{"template":{"spec":{}}}}]}}},"status":{"phase":"Succeeded"},"deployed":"Ready"}],
 			"plans":[{"metadata":{"name":"install-1"},"spec":{"approved":true,"generation":1,"clusterServiceVersionNames":["a.v1"]},"status":{"phase":"Installing","plan":[{"resolving":"a.v1","resource":{"group":"apiextensions.k8s.io","kind":"CustomResourceDefinition","name":"as.g","manifest":"{"}}]}}],
 			"crds":[{"metadata":{"name":"as.g"},"spec":{"version":"v1"},"status":{"storedVersions":["v0"]}}],

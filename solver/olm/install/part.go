@@ -10,9 +10,9 @@ const (
 	// ApproveAnnotation on a plan that waits for approval approves a part of it: the
 	// CSVs that it names, parted by commas or spaces. See [World.Request] and
 	// [NewInstallPlan].
-	ApproveAnnotation = "fairlead.github.io/approve"
+	ApproveAnnotation = "fairlead.io/approve"
 	// HeldAnnotation on a plan of such a part names the CSVs that were left out.
-	HeldAnnotation = "fairlead.github.io/held"
+	HeldAnnotation = "fairlead.io/held"
 )
 
 func namesIn(text string) []string {

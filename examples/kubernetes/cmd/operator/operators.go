@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
+	"github.com/fairlead/fairlead/examples/kubernetes/served"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
@@ -42,7 +43,8 @@ func (c *operatorsController) setup(_ context.Context, mgr ctrl.Manager, s *shar
 	}
 	opts := operators.Options{
 		BackendOptions: operators.BackendOptions{
-			Resolve: &olm.Options{GlobalNamespace: c.global}, Across: c.across, ClusterVersion: c.cluster, ReportNamespace: s.namespace,
+			Services: served.New(nil),
+			Resolve:  &olm.Options{GlobalNamespace: c.global}, Across: c.across, ClusterVersion: c.cluster, ReportNamespace: s.namespace,
 		},
 		Policy: &install.Policy{CertificateLifetime: c.lifetime},
 		Store:  store, Trace: s.metrics.Trace("install"), Metrics: operators.NewMetrics(), Workers: s.workers,

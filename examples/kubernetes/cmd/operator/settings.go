@@ -11,7 +11,7 @@ import (
 // settings are what the flags say.
 type settings struct {
 	kubeconfig  string
-	controllers string
+	controllers list
 	namespace   string
 	health      string
 	metrics     string
@@ -32,7 +32,7 @@ type settings struct {
 func newSettings(flags *flag.FlagSet) *settings {
 	s := &settings{all: newControllers()}
 	flags.StringVar(&s.kubeconfig, "kubeconfig", "", "`file` that says where the cluster is; empty means $KUBECONFIG, then ~/.kube/config, then the pod's service account")
-	flags.StringVar(&s.controllers, "controllers", names(s.all), "which controllers to run, a `list` with commas")
+	flags.Var(&s.controllers, "controllers", "which controllers to run, a `list` with commas; given several times, those of all lists; not given, all")
 	flags.StringVar(&s.namespace, "namespace", "fairlead", "`namespace` of the operator's own ConfigMaps and Lease")
 	flags.StringVar(&s.health, "health-address", ":8081", "`address` of /healthz and /readyz; 0 for none")
 	flags.StringVar(&s.metrics, "metrics-address", ":8080", "`address` of /metrics; 0 for none")
@@ -50,9 +50,22 @@ func newSettings(flags *flag.FlagSet) *settings {
 	return s
 }
 
+// list is a flag of lists, which may be given several times.
+type list []string
+
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+func (l *list) Set(text string) error {
+	*l = append(*l, strings.Split(text, ",")...)
+	return nil
+}
+
 // chosen returns the controllers to run.
 func (s *settings) chosen() ([]controller, error) {
-	wanted := strings.Split(s.controllers, ",")
+	wanted := s.controllers
+	if wanted == nil {
+		return s.all, nil
+	}
 	var out []controller
 	for _, c := range s.all {
 		if slices.Contains(wanted, c.name()) {

@@ -21,6 +21,8 @@ type BackendOptions struct {
 	// Images gives the content of images: of catalogs and of bundles. Nil means
 	// that there is none: catalogs are ConfigMaps, bundles are inline.
 	Images Images
+	// Services gives the catalogs of services. Nil means that none is asked.
+	Services Services
 	// Resolve says how to resolve. Nil means the zero options.
 	Resolve *olm.Options
 	// Across keeps namespaces out of each other's way, see [install.Across]. Each

@@ -47,9 +47,10 @@ type shelf struct {
 // loaded is one catalog as it was read.
 type loaded struct {
 	revision string // of what it was read from
+	tag      string // of a service: what names the catalog that it had
 	catalog  *catalog.Catalog
 	err      error
-	at       time.Time
+	again    time.Time // when to look again, though nothing about it changes; zero for never
 }
 
 // served is what ServedAnnotation holds.
@@ -81,17 +82,14 @@ func (s *shelf) holds(m client.Object) bool {
 	return s.maps[client.ObjectKeyFromObject(m)]
 }
 
-// retry is when to look again at catalogs that could not be read: the given
-// instant, or an earlier one.
+// retry is when to look again at catalogs that could not be read, and at those of
+// services: the given instant, or an earlier one.
 func (s *shelf) retry(wake time.Time) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, l := range s.loaded {
-		if l == nil || l.err == nil {
-			continue
-		}
-		if at := l.at.Add(retryCatalog); wake.IsZero() || at.Before(wake) {
-			wake = at
+		if l != nil && !l.again.IsZero() && (wake.IsZero() || l.again.Before(wake)) {
+			wake = l.again
 		}
 	}
 	return wake
@@ -199,23 +197,30 @@ func (s *shelf) load(ctx context.Context, c *seen) (*loaded, error) {
 		return nil, nil
 	}
 	now := s.backend.now()
-	revision, open, err := s.content(ctx, c)
-	if old != nil && err == nil && old.revision == revision && (old.err == nil || now.Before(old.at.Add(retryCatalog))) {
+	revision, read, err := s.content(ctx, c)
+	if old != nil && err == nil && old.revision == revision && (old.again.IsZero() || now.Before(old.again)) {
 		return old, nil
 	}
-	l := &loaded{revision: revision, err: err, at: now}
+	l := &loaded{err: err}
 	if err == nil {
-		l.catalog, l.err = read(ctx, open)
+		l = read(ctx, old)
 	}
+	l.revision = revision
 	if ended := ctx.Err(); ended != nil {
 		return nil, ended
 	}
-	s.backend.forget(c.Key())
+	if l.err != nil {
+		l.again = now.Add(retryCatalog)
+	}
+	if old == nil || l.catalog != old.catalog {
+		s.backend.forget(c.Key())
+	}
 	return l, nil
 }
 
-// content returns what to read, and what names its present form.
-func (s *shelf) content(ctx context.Context, c *seen) (revision string, open func(context.Context) (fs.FS, error), err error) {
+// content returns what names the present form of what a catalog source holds, and
+// how to read that, given what was read before.
+func (s *shelf) content(ctx context.Context, c *seen) (revision string, read func(ctx context.Context, old *loaded) *loaded, err error) {
 	b, name := s.backend, c.Spec.ConfigMap
 	switch {
 	case strings.HasPrefix(c.from(), "configmap/"):
@@ -226,14 +231,25 @@ func (s *shelf) content(ctx context.Context, c *seen) (revision string, open fun
 		if h == nil {
 			return "", nil, fmt.Errorf("config map %s/%s does not exist; make it, with the files of a catalog as its data", c.Namespace, name)
 		}
-		return c.from() + " " + h.ResourceVersion, func(ctx context.Context) (fs.FS, error) { return b.configMap(ctx, c.Namespace, name) }, nil
+		return c.from() + " " + h.ResourceVersion, files(func(ctx context.Context) (fs.FS, error) { return b.configMap(ctx, c.Namespace, name) }), nil
+	case c.Image == "" && b.opts.Services == nil:
+		return "", nil, fmt.Errorf("the catalog is served at %s, and nothing here asks services: give the controller a Services, or set spec.image, or make the catalog a ConfigMap", c.Spec.Address)
 	case c.Image == "":
-		return "", nil, fmt.Errorf("the catalog is served at %s by gRPC, which is not spoken here; set spec.image, or make it a ConfigMap", c.Spec.Address)
+		return c.from(), b.service(c), nil
 	case b.opts.Images == nil:
 		return "", nil, fmt.Errorf("the catalog is in image %s, and nothing here opens images: give the controller an Images, or make the catalog a ConfigMap", c.Image)
 	}
 	polled := c.Status.LatestImageRegistryPoll.UTC().Format(time.RFC3339Nano)
-	return c.Image + " " + polled, func(ctx context.Context) (fs.FS, error) { return b.opts.Images.Open(ctx, c.Image) }, nil
+	return c.Image + " " + polled, files(func(ctx context.Context) (fs.FS, error) { return b.opts.Images.Open(ctx, c.Image) }), nil
+}
+
+// files reads a catalog of files.
+func files(open func(context.Context) (fs.FS, error)) func(context.Context, *loaded) *loaded {
+	return func(ctx context.Context, _ *loaded) *loaded {
+		l := &loaded{}
+		l.catalog, l.err = read(ctx, open)
+		return l
+	}
 }
 
 // configMap is the data of a ConfigMap as files.

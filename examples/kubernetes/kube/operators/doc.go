@@ -15,10 +15,13 @@
 //   - A CatalogSource of sourceType configmap (or internal) names a ConfigMap of
 //     its namespace whose data and binaryData are the files of a file-based
 //     catalog.
-//   - One of sourceType grpc names an image, which [Images] opens: an interface
-//     that you implement with a client of your registry. [Directory] is one on
-//     the manager's disk. No pod is run, and nothing is served by gRPC: an
-//     address without an image cannot be used.
+//   - One of sourceType grpc names an image, which [Images] opens: the Client of
+//     package registry, [Directory] on the manager's disk, or one of yours. No
+//     pod is run for it.
+//   - One of sourceType grpc with an address and no image is asked by [Services]:
+//     HOST:PORT of a catalog pod, or the URL of a catalog of catalogd. It is asked
+//     again as often as spec.updateStrategy says, every quarter of an hour by
+//     default.
 //   - The objects of a bundle are those of its olm.bundle.object properties, or
 //     else those of its image, a registry+v1 bundle directory, by Images.
 //
