@@ -16,12 +16,12 @@ import (
 
 // addBundles takes in the olm.bundle documents.
 func (v *validator) addBundles() {
-	for r := range documents(v.c, catalog.SchemaBundle) {
+	for r := range v.documents(catalog.SchemaBundle) {
 		if flaws := v.flaws[r]; flaws != nil {
 			v.objectFlaws(r, flaws)
 		}
 	}
-	for r := range documents(v.c, catalog.SchemaBundle) {
+	for r := range v.documents(catalog.SchemaBundle) {
 		v.bundle(r)
 	}
 }
@@ -35,6 +35,7 @@ func (v *validator) objectFlaws(r *catalog.Document, flaws *bundleFlaws) {
 
 func (v *validator) flaw(r *catalog.Document, f flaw, note opmNote) {
 	v.findings = append(v.findings, finding{
+		pkg: r.Package(),
 		d:   &catalog.Diagnostic{Pos: f.pos, Code: f.code, Subject: bundleSubject(r.Package(), r.Name()), Message: f.message, Hint: f.hint},
 		opm: []opmNote{note},
 	})
@@ -177,7 +178,7 @@ func (v *validator) checkEntries() {
 		// Of a package's channels opm looks for such entries in the last only.
 		if missing := p.missing(p.channels[len(p.channels)-1]); len(missing) > 0 {
 			slices.Sort(missing)
-			v.onlyOPM(opmStop("no olm.bundle blobs found in package %q for olm.channel entries %s", p.name(), missing))
+			v.onlyOPM(p, opmStop("no olm.bundle blobs found in package %q for olm.channel entries %s", p.name(), missing))
 		}
 	}
 	for _, p := range v.sortedPackages() {

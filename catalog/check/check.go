@@ -31,9 +31,9 @@ type Report struct {
 	counts   Counts
 	fixes    []Fix
 
-	of         *catalog.Catalog // what was judged
-	flaws      map[*catalog.Document]*bundleFlaws
-	deprecated map[*catalog.Document][]catalog.Deprecation // what the documents say
+	of    *catalog.Catalog // what was judged
+	sound map[string]bool  // packages of which there is nothing to say
+	flaws map[*catalog.Document]*bundleFlaws
 }
 
 // Counts say how much was judged.
@@ -89,7 +89,7 @@ func Open(ctx context.Context, fsys fs.FS, opts *catalog.Options) (*catalog.Cata
 	if c == nil {
 		return nil, nil, err
 	}
-	return c, judge(c, k.all(), nil), nil
+	return c, judge(c, k.all(), &Report{}), nil
 }
 
 // Catalog judges a catalog by the rules that every reader of catalogs
@@ -122,13 +122,13 @@ func Catalog(ctx context.Context, c *catalog.Catalog, opts *Options) (*Report, e
 	if err != nil {
 		return nil, err
 	}
-	return judge(c, flaws, nil), nil
+	return judge(c, flaws, &Report{}), nil
 }
 
 // judge goes through the documents. flaws are those of bundles that have any,
-// and deprecated is what is known already of olm.deprecations documents.
-func judge(c *catalog.Catalog, flaws map[*catalog.Document]*bundleFlaws, deprecated map[*catalog.Document][]catalog.Deprecation) *Report {
-	v := &validator{c: c, flaws: flaws, before: deprecated, deprecated: map[*catalog.Document][]catalog.Deprecation{}, packages: map[string]*packageState{}}
+// and before is what is known already.
+func judge(c *catalog.Catalog, flaws map[*catalog.Document]*bundleFlaws, before *Report) *Report {
+	v := &validator{c: c, flaws: flaws, settled: settled(c, before), packages: map[string]*packageState{}}
 	v.loadFaults()
 	v.addPackages()
 	v.addUnread()
@@ -173,7 +173,12 @@ func (b *bundleFaults) all() map[*catalog.Document]*bundleFlaws {
 
 // checkBundles returns the flaws of the bundles that have any. It reads them.
 func checkBundles(ctx context.Context, c *catalog.Catalog, workers int) (map[*catalog.Document]*bundleFlaws, error) {
-	pending := slices.Collect(documents(c, catalog.SchemaBundle))
+	var pending []*catalog.Document
+	for d := range c.Documents() {
+		if d.Schema() == catalog.SchemaBundle {
+			pending = append(pending, d)
+		}
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	found := make([]*bundleFlaws, len(pending))

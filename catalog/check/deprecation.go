@@ -21,8 +21,13 @@ func (e *deprecation) place(steps ...any) []any { return append(at("entries", e.
 // checkDeprecations takes in the olm.deprecations documents.
 func (v *validator) checkDeprecations() {
 	i := 0
-	for d := range documents(v.c, catalog.SchemaDeprecations) {
-		v.deprecations(d, i)
+	for d := range v.c.Documents() {
+		if d.Schema() != catalog.SchemaDeprecations {
+			continue
+		}
+		if !v.settled[d.Package()] {
+			v.deprecations(d, i)
+		}
 		i++
 	}
 }
@@ -45,13 +50,10 @@ func (v *validator) deprecations(d *catalog.Document, index int) {
 	var list struct {
 		Entries []catalog.Deprecation `json:"entries"`
 	}
-	if known, ok := v.before[d]; ok {
-		list.Entries = known
-	} else if err := d.Decode(&list); err != nil { // the document was decoded before: the file has changed
+	if err := d.Decode(&list); err != nil { // the document was decoded before: the file has changed
 		v.add(catalog.CodeRead, d, nil, packageSubject(d.Package())+", deprecations", "cannot be read again: "+err.Error(), "open the catalog again")
 		return
 	}
-	v.deprecated[d] = list.Entries
 	for i, e := range list.Entries {
 		v.deprecation(p, &deprecation{e, d, i})
 	}

@@ -103,7 +103,7 @@ func (v *validator) checkVersions(p *packageState) {
 		for i, g := range groups {
 			_, groups[i], _ = strings.Cut(g, "\x00")
 		}
-		v.onlyOPM(opmLeaf([]string{p.name()}, "duplicate versions found in bundles: %v", groups))
+		v.onlyOPM(p, opmLeaf([]string{p.name()}, "duplicate versions found in bundles: %v", groups))
 	}
 	for _, b := range p.order {
 		if same := byVersion[b.full()]; len(same) > 1 && same[0] != b {

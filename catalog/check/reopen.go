@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"maps"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/internal/inspect"
@@ -9,7 +10,8 @@ import (
 
 // Reopen opens a catalog again, as [catalog.Catalog.Reopen] does, and judges it
 // as [Open] would, with what its report already knows: only files that changed
-// are read, so that it costs little to look again after every change. before is the report of c, from
+// are read, and only packages of which documents changed, or that had findings, are
+// judged, so that it costs little to look again after every change. before is the report of c, from
 // whichever function of this package; one of another catalog is of no use, and
 // costs a full judgement.
 func Reopen(ctx context.Context, c *catalog.Catalog, before *Report) (*catalog.Catalog, *Report, error) {
@@ -28,5 +30,59 @@ func Reopen(ctx context.Context, c *catalog.Catalog, before *Report) (*catalog.C
 			flaws[d] = f
 		}
 	}
-	return now, judge(now, flaws, before.deprecated), nil
+	return now, judge(now, flaws, before), nil
+}
+
+// settled returns the packages that were judged before, and found sound, and of
+// which no document has come, gone or changed since: what is said of a package
+// follows from its documents. (Others that cannot be read only keep findings back.)
+func settled(c *catalog.Catalog, before *Report) map[string]bool {
+	if before.of == nil {
+		return nil
+	}
+	old, gone := map[*catalog.Document]bool{}, map[string]int{}
+	for d := range before.of.Documents() {
+		if before.sound[d.Package()] {
+			old[d] = true
+			gone[d.Package()]++
+		}
+	}
+	same := maps.Clone(before.sound)
+	for d := range c.Documents() {
+		if old[d] {
+			gone[d.Package()]--
+		} else {
+			delete(same, d.Package())
+		}
+	}
+	maps.DeleteFunc(same, func(name string, _ bool) bool { return gone[name] > 0 })
+	return same
+}
+
+// sound returns the packages of which there is nothing to say, and would not be if
+// everything could be read.
+func (v *validator) sound() map[string]bool {
+	sound := maps.Clone(v.settled)
+	if sound == nil {
+		sound = map[string]bool{}
+	}
+	for name, p := range v.packages {
+		sound[name] = p.doc != nil && !mayMiss(v.c, name)
+	}
+	for _, f := range v.findings {
+		sound[f.pkg] = false
+	}
+	maps.DeleteFunc(sound, func(_ string, is bool) bool { return !is })
+	return sound
+}
+
+// mayMiss reports whether documents of a package may be among those that cannot
+// be read.
+func mayMiss(c *catalog.Catalog, name string) bool {
+	for _, schema := range []string{catalog.SchemaPackage, catalog.SchemaChannel, catalog.SchemaBundle, catalog.SchemaDeprecations} {
+		if c.MayMiss(schema, name, "") {
+			return true
+		}
+	}
+	return false
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -22,9 +23,7 @@ type validator struct {
 	flaws    map[*catalog.Document]*bundleFlaws
 	packages map[string]*packageState
 	findings []finding
-
-	before     map[*catalog.Document][]catalog.Deprecation // what documents say, as far as it is known
-	deprecated map[*catalog.Document][]catalog.Deprecation // the same for all documents
+	settled  map[string]bool // packages that need no second look, see the function
 }
 
 // packageState is what the documents say of one package.
@@ -57,6 +56,7 @@ type bundleState struct {
 // finding is a diagnostic whose position may still have to be looked up, and
 // what opm says of the matter.
 type finding struct {
+	pkg  string              // of which it is, "" if that is not known
 	d    *catalog.Diagnostic // nil for what only opm says
 	doc  *catalog.Document
 	path []any // names and indexes that lead to the place in doc
@@ -70,13 +70,13 @@ type finding struct {
 func (v *validator) add(code catalog.Code, at *catalog.Document, path []any, subject, message, hint string, opm ...opmNote) {
 	v.findings = append(v.findings, finding{
 		d:   &catalog.Diagnostic{Pos: at.Start(), Code: code, Subject: subject, Message: message, Hint: hint},
-		doc: at, path: path, opm: opm,
+		pkg: at.Package(), doc: at, path: path, opm: opm,
 	})
 }
 
 // onlyOPM notes what opm says of a matter that is reported otherwise.
-func (v *validator) onlyOPM(notes ...opmNote) {
-	v.findings = append(v.findings, finding{opm: notes})
+func (v *validator) onlyOPM(p *packageState, notes ...opmNote) {
+	v.findings = append(v.findings, finding{pkg: p.name(), opm: notes})
 }
 
 func at(steps ...any) []any { return steps }
@@ -91,17 +91,19 @@ func bundleSubject(pkg, name string) string {
 	return packageSubject(pkg) + ", bundle " + strconv.Quote(name)
 }
 
-// documents returns the documents of a schema, by path and place.
-func documents(c *catalog.Catalog, schema string) iter.Seq[*catalog.Document] {
+// documents returns the documents of a schema that are to be judged, by path and
+// place.
+func (v *validator) documents(schema string) iter.Seq[*catalog.Document] {
 	return func(yield func(*catalog.Document) bool) {
-		for d := range c.Documents() {
-			if d.Schema() == schema && !yield(d) {
+		for d := range v.c.Documents() {
+			if d.Schema() == schema && !v.settled[d.Package()] && !yield(d) {
 				return
 			}
 		}
 	}
 }
 
+// sortedPackages returns the packages that are to be judged.
 func (v *validator) sortedPackages() []*packageState {
 	list := make([]*packageState, 0, len(v.packages))
 	for _, p := range v.packages {
@@ -141,7 +143,7 @@ func (v *validator) report() *Report {
 		}
 	}
 	return &Report{findings: placed(shown), hidden: placed(hidden), opm: judgeOPM(v.findings), counts: countsOf(v.c), fixes: fixesOf(shown),
-		of: v.c, flaws: v.flaws, deprecated: v.deprecated}
+		of: v.c, sound: v.sound(), flaws: v.flaws}
 }
 
 // placed returns the diagnostics of findings with their positions, sorted. It
@@ -200,7 +202,7 @@ func offsetOf(d *doc.Document, path []any) int {
 
 // addPackages takes in the olm.package documents.
 func (v *validator) addPackages() {
-	for r := range documents(v.c, catalog.SchemaPackage) {
+	for r := range v.documents(catalog.SchemaPackage) {
 		name := r.Name()
 		if name == "" {
 			v.add(CodePackageName, r, nil, "", "a package has no name", "add a name field",
@@ -227,7 +229,7 @@ func (v *validator) addPackages() {
 func (v *validator) addUnread() {
 	for d := range v.c.Documents() {
 		switch name := d.Package(); {
-		case d.Schema() == catalog.SchemaPackage || shape.Schema(d.Schema()) == nil || name == "" || v.packages[name] != nil:
+		case d.Schema() == catalog.SchemaPackage || shape.Schema(d.Schema()) == nil || name == "" || v.packages[name] != nil || v.settled[name]:
 		case v.c.MayMiss(catalog.SchemaPackage, name, name):
 			v.packages[name] = &packageState{pkg: name, bundles: map[string]*bundleState{}}
 		}
@@ -252,16 +254,17 @@ func (v *validator) unknownPackage(d *catalog.Document, subject string, note opm
 }
 
 func (v *validator) packageNames() []string {
-	var names []string
-	for _, p := range v.sortedPackages() {
+	names := slices.Collect(maps.Keys(v.settled))
+	for _, p := range v.packages {
 		names = append(names, p.name())
 	}
+	slices.Sort(names)
 	return names
 }
 
 // addChannels takes in the olm.channel documents.
 func (v *validator) addChannels() {
-	for r := range documents(v.c, catalog.SchemaChannel) {
+	for r := range v.documents(catalog.SchemaChannel) {
 		name, pkg := r.Name(), r.Package()
 		p := v.packages[pkg]
 		if p == nil {

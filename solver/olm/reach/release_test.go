@@ -1,7 +1,6 @@
 package reach_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -18,7 +17,7 @@ import (
 )
 
 // smallPackages visits real packages, of which the resolver can be asked for
-// every user in little time.
+// every user in little time: their updates, versions and what they require.
 func smallPackages(t *testing.T, visit func(where string, c *catalog.Catalog)) {
 	t.Helper()
 	turn := -1
@@ -34,14 +33,14 @@ func smallPackages(t *testing.T, visit func(where string, c *catalog.Catalog)) {
 			}
 		}
 		if n > 1 && n < 40 {
-			visit(dir, c)
+			visit(dir, samples.Open(t, changed(nil, c)))
 		}
 	}
 }
 
 // changed returns the next version of a package as a careless author may make
 // it: entries go, lose what they replace or skip, or a new head comes that leads
-// from somewhere.
+// from somewhere. Without chance nothing changes.
 func changed(r *rand.Rand, c *catalog.Catalog) fstest.MapFS {
 	var text strings.Builder
 	write := func(v any) {
@@ -51,12 +50,13 @@ func changed(r *rand.Rand, c *catalog.Catalog) fstest.MapFS {
 		}
 		fmt.Fprintf(&text, "%s\n", line)
 	}
+	one := func(in int) bool { return r != nil && r.IntN(in) == 0 }
 	gone := map[string]bool{}
 	for p := range c.Packages() {
 		fresh := p.Name() + ".v999.0.0"
 		write(map[string]any{"schema": catalog.SchemaPackage, "name": p.Name(), "defaultChannel": p.DefaultChannel()})
 		for b := range p.Bundles() {
-			if r.IntN(8) == 0 {
+			if one(8) {
 				gone[b.Name()] = true
 			}
 		}
@@ -68,17 +68,17 @@ func changed(r *rand.Rand, c *catalog.Catalog) fstest.MapFS {
 				switch {
 				case gone[e.Name]:
 					continue
-				case r.IntN(12) == 0:
+				case one(12):
 					e.Replaces = ""
-				case r.IntN(12) == 0:
+				case one(12):
 					e.SkipRange, e.Skips = "", nil
 				}
 				entries = append(entries, e)
 				used[e.Name] = true
 			}
-			if heads := catalog.Heads(entries); len(heads) > 0 && r.IntN(2) == 0 {
+			if heads := catalog.Heads(entries); len(heads) > 0 && one(2) {
 				e := catalog.Entry{Name: fresh, Replaces: heads[0], Skips: heads[1:]}
-				if r.IntN(3) == 0 { // the faulty case of authors: what is skipped is not installed
+				if one(3) { // the faulty case of authors: what is skipped is not installed
 					e.Replaces, e.Skips = "", heads
 				}
 				entries, added = append(entries, e), true
@@ -108,32 +108,45 @@ func changed(r *rand.Rand, c *catalog.Catalog) fstest.MapFS {
 	return fstest.MapFS{"catalog.json": {Data: []byte(text.String())}}
 }
 
-// lost asks the resolver for every user of the old catalog. Besides those who do
-// not reach the head any more it returns those who did.
-func lost(ctx context.Context, t *testing.T, r *reach.Resolver, before, now *catalog.Catalog) (list []string, did map[string]bool) {
+// user is somebody who has a bundle of a package and follows a channel.
+type user struct {
+	pkg, channel string
+	from         catalog.Installed
+}
+
+func (u user) String() string { return u.channel + " " + u.from.Name }
+
+// reaching asks the resolver who of the users of a catalog reaches the head of the
+// channel.
+func reaching(t *testing.T, c *catalog.Catalog) (all []user) {
 	t.Helper()
-	did = map[string]bool{}
-	for p := range before.Packages() {
+	for p := range c.Packages() {
 		for ch := range p.Channels() {
 			for _, e := range ch.Entries() {
-				from := catalog.Installed{Name: e.Name, Version: p.Version(e.Name)}
-				was, err := r.Reach(ctx, before, p.Name(), ch.Name(), from)
-				if err != nil {
-					t.Fatal(err)
-				}
-				is, err := r.Reach(ctx, now, p.Name(), ch.Name(), from)
-				if err != nil {
-					t.Fatal(err)
-				}
-				name := ch.Name() + " " + e.Name
-				if did[name] = was == ""; did[name] && is != "" {
-					list = append(list, name)
-				}
+				all = append(all, user{p.Name(), ch.Name(), catalog.Installed{Name: e.Name, Version: p.Version(e.Name)}})
 			}
 		}
 	}
+	left := lost(t, c, all)
+	return slices.DeleteFunc(all, func(u user) bool { return slices.Contains(left, u.String()) })
+}
+
+// lost asks the resolver which of the users do not reach the head in a catalog,
+// sorted.
+func lost(t *testing.T, c *catalog.Catalog, users []user) (list []string) {
+	t.Helper()
+	r := &reach.Resolver{}
+	for _, u := range users {
+		why, err := r.Reach(t.Context(), c, u.pkg, u.channel, u.from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if why != "" {
+			list = append(list, u.String())
+		}
+	}
 	slices.Sort(list)
-	return slices.Compact(list), did
+	return slices.Compact(list)
 }
 
 // TestReleases: of random releases of real packages the gate says what asking
@@ -146,20 +159,18 @@ func TestReleases(t *testing.T) {
 	ctx := t.Context()
 	done, stranding, patched := 0, 0, 0
 	smallPackages(t, func(where string, before *catalog.Catalog) {
+		users := reaching(t, before)
+		asked := &reach.Resolver{} // which keeps what it knows of before
 		for range long.N(2, 24) {
 			if done >= 2_000 {
 				return
 			}
 			files := changed(r, before)
-			report, err := release.Evaluate(ctx, before, files, &release.Options{Resolver: &reach.Resolver{}})
+			report, err := release.Evaluate(ctx, before, files, &release.Options{Resolver: asked})
 			if err != nil {
 				t.Fatal(err)
 			}
-			now, err := catalog.Open(ctx, files, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, did := lost(ctx, t, &reach.Resolver{}, before, now)
+			want := lost(t, samples.Open(t, files), users)
 			var got []string
 			for _, p := range report.Diff.Packages {
 				for _, s := range p.Stranded {
@@ -172,7 +183,9 @@ func TestReleases(t *testing.T) {
 				got = append(got, u.Channel+" "+u.Bundle)
 			}
 			slices.Sort(got)
-			got = slices.DeleteFunc(got, func(name string) bool { return !did[name] })
+			got = slices.DeleteFunc(got, func(name string) bool {
+				return !slices.ContainsFunc(users, func(u user) bool { return u.String() == name })
+			})
 			if got = slices.Compact(got); !slices.Equal(got, want) {
 				t.Fatalf("%s: the gate says %q, the resolver %q\n%s", where, got, want, files["catalog.json"].Data)
 			}
@@ -188,11 +201,7 @@ func TestReleases(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fixed, err := catalog.Open(ctx, after, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			left, _ := lost(ctx, t, &reach.Resolver{}, before, fixed)
+			left := lost(t, samples.Open(t, after), users)
 			for _, name := range left {
 				ch, bundle, _ := strings.Cut(name, " ")
 				told := slices.ContainsFunc(report.Left, func(l string) bool { return strings.Contains(l, "channel "+ch+": who has "+bundle+":") })
