@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -49,34 +51,52 @@ func run(ctx context.Context, patterns []string, sample int, seed uint64, timeou
 		if err != nil {
 			return false, err
 		}
-		var clock fairlead.SystemClock
-		counts := map[verdict]int{}
-		own := &suite{dir: dir, timeout: timeout}
-		if tests != "" {
-			own.groups = []group{{tests, timeout}}
+		all = slices.DeleteFunc(all, func(m mutant) bool { return !strings.Contains(m.rule, match) })
+		if len(all) == 0 {
+			continue
 		}
-		start := clock.Now()
-		for _, m := range all {
-			if !strings.Contains(m.rule, match) {
-				continue
-			}
-			if tests != "" {
-				m.tests = nil
-			}
-			began := clock.Now()
-			v, by, err := own.try(ctx, m)
-			if err != nil {
-				return false, err
-			}
-			counts[v]++
-			failed = failed || v != killed && sample == 0
-			fmt.Printf("%-14s %5.1f s  %s: %s  %s\n", v, clock.Now().Sub(began).Seconds(), m.where, m.rule, by)
+		survived, err := judge(ctx, dir, all, timeout, tests)
+		if err != nil {
+			return false, err
 		}
-		if len(counts) > 0 {
-			fmt.Printf("%s: %d killed, %d alive, %d do not build, %d took too long, in %.0f s\n", dir, counts[killed], counts[alive], counts[unfit], counts[late], clock.Now().Sub(start).Seconds())
-		}
+		failed = failed || survived && sample == 0
 	}
 	return failed, nil
+}
+
+// judge tries the mutants of a package, and prints a line for each. It reports whether one
+// was not killed.
+func judge(ctx context.Context, dir string, all []mutant, timeout time.Duration, tests string) (survived bool, err error) {
+	temp, err := os.MkdirTemp("", "mutants")
+	if err != nil {
+		return false, err
+	}
+	defer os.RemoveAll(temp)
+	var clock fairlead.SystemClock
+	start := clock.Now()
+	s, err := newSuite(ctx, dir, all, temp, timeout)
+	if err != nil {
+		return false, err
+	}
+	if tests != "" {
+		s.groups = []group{{tests, timeout}}
+	}
+	counts := map[verdict]int{}
+	for i, m := range all {
+		if tests != "" {
+			m.tests = []string{"none"}
+		}
+		began := clock.Now()
+		v, by, err := s.try(ctx, strconv.Itoa(i+1), &m)
+		if err != nil {
+			return false, err
+		}
+		counts[v]++
+		survived = survived || v != killed
+		fmt.Printf("%-14s %5.1f s  %s: %s  %s\n", v, clock.Now().Sub(began).Seconds(), m.where, m.rule, by)
+	}
+	fmt.Printf("%s: %d killed, %d alive, %d do not build, %d took too long, in %.0f s\n", dir, counts[killed], counts[alive], counts[unfit], counts[late], clock.Now().Sub(start).Seconds())
+	return survived, nil
 }
 
 // packages returns the directories of packages, those with chosen mutants if none

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -59,9 +60,12 @@ func TestVerdicts(t *testing.T) {
 	if len(all) != len(want) || all[2].rule != "What does not build is no mutant." {
 		t.Fatal(all)
 	}
-	s := &suite{dir: dir, timeout: time.Minute}
+	s, err := newSuite(t.Context(), dir, all, t.TempDir(), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, m := range all {
-		got, by, err := s.try(t.Context(), m)
+		got, by, err := s.try(t.Context(), strconv.Itoa(i+1), &m)
 		if err != nil || got != want[i] || by != map[verdict]string{killed: "TestAge"}[got] {
 			t.Errorf("%s: got %s by %q, %v; want %s", m.rule, got, by, err, want[i])
 		}
@@ -75,12 +79,15 @@ func TestNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &suite{dir: dir, timeout: time.Minute}
-	if v, by, err := s.try(t.Context(), all[0]); v != killed || by != "TestAge" || err != nil || s.groups != nil {
+	s, err := newSuite(t.Context(), dir, all[:1], t.TempDir(), time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, by, err := s.try(t.Context(), "1", &all[0]); v != killed || by != "TestAge" || err != nil || s.groups != nil {
 		t.Errorf("%s by %q, %v; all tests were measured: %v", v, by, err, s.groups)
 	}
 	all[0].tests = []string{"TestNone"}
-	if v, by, err := s.try(t.Context(), all[0]); v != killed || by != "TestAge" || err != nil || len(s.groups) != 1 {
+	if v, by, err := s.try(t.Context(), "1", &all[0]); v != killed || by != "TestAge" || err != nil || len(s.groups) != 1 {
 		t.Errorf("%s by %q, %v, in %v", v, by, err, s.groups)
 	}
 }

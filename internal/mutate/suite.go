@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -17,8 +19,11 @@ import (
 // mutant soon keeps the others from being run at all.
 type suite struct {
 	dir     string
-	timeout time.Duration // for the tests whose own time is not known
-	groups  []group       // nil until they were measured
+	temp    string            // for what is built
+	timeout time.Duration     // for the tests whose own time is not known
+	groups  []group           // nil until they were measured
+	binary  string            // of the batch
+	own     map[string]string // binaries of mutants that are not in the batch, by number; "" if they do not build
 }
 
 // group is tests that are run together.
@@ -40,22 +45,80 @@ const (
 // patience is how much longer than without a mutant tests may take on a busy machine.
 func patience(d time.Duration) time.Duration { return 20*time.Second + 20*d }
 
-// try runs the tests with a mutant in the package, first those that its row names, until
-// one fails. It returns that test.
-func (s *suite) try(ctx context.Context, m mutant) (v verdict, by string, err error) {
-	temp, err := os.MkdirTemp("", "mutant")
+// newSuite builds the tests of a package with mutants in it, which are numbered from 1.
+func newSuite(ctx context.Context, dir string, mutants []mutant, temp string, timeout time.Duration) (*suite, error) {
+	s := &suite{dir: dir, temp: temp, timeout: timeout, own: map[string]string{}}
+	together := map[string]mutant{}
+	for i, m := range mutants {
+		together[strconv.Itoa(i+1)] = m
+	}
+	b, err := newBatch(together, os.ReadFile)
 	if err != nil {
-		return "", "", err
+		return nil, err
 	}
-	defer os.RemoveAll(temp)
-	binary, err := s.build(ctx, temp, &m)
-	if err != nil || binary == "" {
-		return unfit, "", err
-	}
-	if len(m.tests) > 0 {
-		if v, by = s.run(ctx, binary, group{"^(" + strings.Join(m.tests, "|") + ")$", s.timeout}); v != alive {
-			return v, by, ctx.Err()
+	in := map[string]bool{}
+	for _, lines := range b.lines {
+		for _, number := range lines {
+			in[number] = true
 		}
+	}
+	for number, m := range together {
+		if in[number] {
+			continue
+		}
+		delete(together, number)
+		if s.own[number], _, err = s.build(ctx, "alone"+number, map[string][]byte{m.file: m.text}); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		var out []byte
+		if s.binary, out, err = s.build(ctx, "batch", b.files); err != nil || s.binary != "" {
+			return s, err
+		}
+		bad := b.blame(out)
+		if len(bad) == 0 {
+			return nil, fmt.Errorf("the tests of %s do not build: %s", dir, out)
+		}
+		for _, number := range bad {
+			s.own[number] = ""
+			delete(together, number)
+		}
+		if b, err = newBatch(together, os.ReadFile); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// blame returns the mutants that a compiler complains of.
+func (b *batch) blame(out []byte) (numbers []string) {
+	files := slices.Sorted(maps.Keys(b.files))
+	for _, m := range regexp.MustCompile(`(?m)\bbatch-(\d+)\.go:(\d+):`).FindAllSubmatch(out, -1) {
+		at, _ := strconv.Atoi(string(m[1]))
+		line, _ := strconv.Atoi(string(m[2]))
+		if number := b.lines[files[at]][line]; number != "" && !slices.Contains(numbers, number) {
+			numbers = append(numbers, number)
+		}
+	}
+	return numbers
+}
+
+// try runs the tests with a mutant at work, first those that its row names, or scripts,
+// until one fails. It returns that test.
+func (s *suite) try(ctx context.Context, number string, m *mutant) (v verdict, by string, err error) {
+	binary := s.binary
+	if own, is := s.own[number]; is {
+		binary = own
+	}
+	if binary == "" {
+		return unfit, "", nil
+	}
+	first := "Script"
+	if len(m.tests) > 0 {
+		first = "^(" + strings.Join(m.tests, "|") + ")$"
+	}
+	if v, by = s.run(ctx, binary, number, group{first, s.timeout}); v != alive {
+		return v, by, ctx.Err()
 	}
 	if s.groups == nil {
 		if s.groups, err = s.measure(ctx); err != nil {
@@ -63,43 +126,38 @@ func (s *suite) try(ctx context.Context, m mutant) (v verdict, by string, err er
 		}
 	}
 	for _, g := range s.groups {
-		if v, by = s.run(ctx, binary, g); v != alive {
+		if v, by = s.run(ctx, binary, number, g); v != alive {
 			return v, by, ctx.Err()
 		}
 	}
 	return alive, "", ctx.Err()
 }
 
-// build builds the tests with a mutant, or as they are, and returns the binary; "" if they
-// do not build with the mutant.
-func (s *suite) build(ctx context.Context, temp string, m *mutant) (string, error) {
-	binary := filepath.Join(temp, "package.test")
-	args := []string{"test", "-c", "-ldflags=-s -w", "-o", binary}
-	if m != nil {
-		changed, list := filepath.Join(temp, "changed.go"), filepath.Join(temp, "overlay.json")
-		overlay, err := json.Marshal(map[string]map[string]string{"Replace": {m.file: changed}})
-		if err != nil {
-			return "", err
+// build builds the tests with other texts in the place of files, and returns the binary;
+// or "" and what the compiler says.
+func (s *suite) build(ctx context.Context, name string, files map[string][]byte) (string, []byte, error) {
+	overlay := map[string]string{}
+	for i, file := range slices.Sorted(maps.Keys(files)) {
+		path := filepath.Join(s.temp, fmt.Sprintf("%s-%d.go", name, i))
+		if err := os.WriteFile(path, files[file], 0o600); err != nil {
+			return "", nil, err
 		}
-		if err := os.WriteFile(changed, m.text, 0o600); err != nil {
-			return "", err
-		}
-		if err := os.WriteFile(list, overlay, 0o600); err != nil {
-			return "", err
-		}
-		args = append(args, "-overlay", list)
+		overlay[file] = path
 	}
-	c := exec.CommandContext(ctx, "go", append(args, ".")...)
+	data, err := json.Marshal(map[string]any{"Replace": overlay})
+	if err != nil {
+		return "", nil, err
+	}
+	list, binary := filepath.Join(s.temp, name+".json"), filepath.Join(s.temp, name+".test")
+	if err := os.WriteFile(list, data, 0o600); err != nil {
+		return "", nil, err
+	}
+	c := exec.CommandContext(ctx, "go", "test", "-c", "-ldflags=-s -w", "-overlay", list, "-o", binary, ".")
 	c.Dir = s.dir
-	switch out, err := c.CombinedOutput(); {
-	case ctx.Err() != nil:
-		return "", ctx.Err()
-	case err != nil && m == nil:
-		return "", fmt.Errorf("the tests of %s do not build: %s", s.dir, out)
-	case err != nil:
-		return "", nil
+	if out, err := c.CombinedOutput(); err != nil {
+		return "", out, ctx.Err()
 	}
-	return binary, nil
+	return binary, nil, nil
 }
 
 // Lines of a test's output: what ended, and what has failed.
@@ -109,8 +167,8 @@ const (
 )
 
 // run runs a group of tests. A mutant with which none fails is alive.
-func (s *suite) run(ctx context.Context, binary string, g group) (v verdict, by string) {
-	out, err := s.start(ctx, binary, "-test.failfast", "-test.timeout="+g.limit.String(), "-test.run="+g.pattern)
+func (s *suite) run(ctx context.Context, binary, number string, g group) (v verdict, by string) {
+	out, err := s.start(ctx, binary, number, "-test.failfast", "-test.timeout="+g.limit.String(), "-test.run="+g.pattern)
 	switch by := regexp.MustCompile(failLine).FindSubmatch(out); {
 	case err == nil:
 		return alive, ""
@@ -122,29 +180,29 @@ func (s *suite) run(ctx context.Context, binary string, g group) (v verdict, by 
 	return killed, "a crash"
 }
 
-func (s *suite) start(ctx context.Context, binary string, args ...string) ([]byte, error) {
+func (s *suite) start(ctx context.Context, binary, number string, args ...string) ([]byte, error) {
 	c := exec.CommandContext(ctx, binary, args...)
-	c.Dir = s.dir
+	c.Dir, c.Env = s.dir, append(os.Environ(), numberVariable+"="+number)
 	return c.CombinedOutput()
 }
 
-// measure runs all tests as they are, and puts them into groups, the quickest first.
+// measure runs all tests with no mutant at work, and puts them into groups, the quickest
+// first. Those that fail are left out: a test that counts allocations may, for functions
+// that choose a mutant are not built into others.
 func (s *suite) measure(ctx context.Context) ([]group, error) {
-	temp, err := os.MkdirTemp("", "mutant")
-	if err != nil {
-		return nil, err
+	binary := s.binary
+	if len(s.own) > 0 && binary == "" {
+		return nil, fmt.Errorf("there is no build of %s without a mutant", s.dir)
 	}
-	defer os.RemoveAll(temp)
-	binary, err := s.build(ctx, temp, nil)
+	out, err := s.start(ctx, binary, "0", "-test.v", "-test.timeout=20m")
 	if err != nil {
-		return nil, err
+		fmt.Fprintf(os.Stderr, "mutate: %s: left out, since they fail without a mutant: %s\n", s.dir, regexp.MustCompile(failLine).FindAll(out, -1))
 	}
-	out, err := s.start(ctx, binary, "-test.v", "-test.timeout=20m")
-	if err != nil {
-		fails := regexp.MustCompile(failLine).FindAll(out, -1)
-		return nil, fmt.Errorf("the tests of %s fail without a mutant, so that nothing can be said of mutants: %s %w", s.dir, fails, err)
+	all, bad := groups(string(out))
+	if bad == nil && len(all) == 0 && err != nil {
+		bad = fmt.Errorf("the tests of %s fail without a mutant, so that nothing can be said of mutants: %w", s.dir, err)
 	}
-	return groups(string(out))
+	return all, bad
 }
 
 // groups puts the tests that an output tells of into groups: those that take no time,
