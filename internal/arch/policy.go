@@ -133,7 +133,7 @@ var lattice = map[string][]string{
 	// they share below examples/internal.
 	"examples/*": {
 		".", "catalog", "catalog/bundle", "catalog/check", "catalog/diff", "catalog/draw", "catalog/edit", "catalog/packages", "catalog/release", "catalog/serve", "catalog/source", "catalog/template", "cvo", "cvo/graph", "cvo/payload", "cvo/plan", "cvo/rollout",
-		"internal/archive", "internal/diagram", "internal/doc", "internal/scene", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
+		"internal/archive", "internal/cluster", "internal/diagram", "internal/doc", "internal/scene", "lifecycle", "lifecycle/drain", "lifecycle/fleet", "lifecycle/quorum", "solver", "solver/cudf", "solver/olm", "solver/olm/group",
 		"solver/olm/config", "solver/olm/crd", "solver/olm/extension", "solver/olm/gate", "solver/olm/install", "solver/olm/lock", "solver/olm/reach", "solver/olm/removal",
 		"solver/olm/scope", "solver/olm/source", "solver/olm/status", "solver/rule", "taints", "taints/eviction", "taints/fleet", "taints/whatif", "internal/words",
 	},

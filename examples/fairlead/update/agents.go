@@ -9,42 +9,32 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/cvo/rollout"
-	"github.com/fairlead/fairlead/lifecycle"
-	"github.com/fairlead/fairlead/lifecycle/drain"
+	"github.com/fairlead/fairlead/taints"
 	"github.com/fairlead/fairlead/taints/eviction"
 )
 
 // agents is what is heard of the nodes, and the engine of taints that judges it:
 // a node that is silent, or not ready, is tainted, and its pods are evicted when
-// they do not tolerate that any longer. The nodes are in the memory of taints;
-// the pods are those that drains know. What becomes of a node is shown to the
-// other engines, which count on it.
+// they do not tolerate that any longer.
 type agents struct {
+	*eviction.MemBackend
 	play   *play
-	nodes  *eviction.MemBackend
 	runner *eviction.Runner
 	silent map[string]int // by node: for how many reasons nothing is heard of it
 	unwell map[string]int // by node: for how many reasons it says that it is not ready
 	busy   map[string]bool
 	modes  map[string]eviction.ZoneMode
 	marked map[string]bool // by UID: pods that were said not to be ready
-	serial int
 }
 
 func newAgents(p *play) (*agents, error) {
 	a := &agents{
-		play: p, nodes: &eviction.MemBackend{Clock: p.clock}, silent: map[string]int{}, unwell: map[string]int{}, busy: map[string]bool{},
+		MemBackend: &eviction.MemBackend{Cluster: p.shared}, play: p, silent: map[string]int{}, unwell: map[string]int{}, busy: map[string]bool{},
 		modes: map[string]eviction.ZoneMode{}, marked: map[string]bool{},
 	}
 	for _, q := range p.pools {
 		for _, n := range q.nodes {
-			x := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: n.name, UID: n.name, CreationTimestamp: p.start}}
-			if n.zone != "" {
-				x.Labels = map[string]string{eviction.LabelZone: n.zone}
-			}
-			a.nodes.PutNode(x)
-			a.nodes.Report(n.name, true)
+			a.Report(n.name, true)
 		}
 	}
 	var err error
@@ -65,9 +55,9 @@ func (a *agents) trouble(node string, notReady bool, why string) {
 	}
 	a.play.tell("node "+node, why)
 	a.busy[node] = true
-	a.nodes.Report(node, a.unwell[node] == 0) // the last that is heard, or the first of it
+	a.Report(node, a.unwell[node] == 0) // the last that is heard, or the first of it
+	a.play.silence(node, a.silent[node] > 0)
 	a.play.open("agent of "+node, what)
-	a.show(node)
 }
 
 // better ends one trouble of a node.
@@ -80,8 +70,8 @@ func (a *agents) better(node string, notReady bool) {
 		return
 	}
 	ready := a.unwell[node] == 0
-	a.nodes.Report(node, ready)
-	a.show(node)
+	a.play.silence(node, false)
+	a.Report(node, ready)
 	if !ready {
 		a.play.tell("node "+node, "is heard of again, and is not ready")
 		a.play.open("agent of "+node, "not ready")
@@ -89,13 +79,14 @@ func (a *agents) better(node string, notReady bool) {
 	}
 	a.play.tell("node "+node, "is ready again")
 	a.play.end("agent of " + node)
-	for _, pod := range a.pods(node) {
+	for _, pod := range a.Pods(node) {
 		switch {
 		case pod.DeletionTimestamp != nil: // its agent ends it now
 			a.play.end("pod " + pod.ObjectMeta.String())
 		case a.marked[pod.UID]:
 			delete(a.marked, pod.UID)
-			a.setReady(pod, "True")
+			pod.Status.Conditions = fairlead.SetCondition(pod.Status.Conditions, fairlead.Condition{Type: "Ready", Status: fairlead.ConditionTrue, LastTransitionTime: a.play.clock.Now()})
+			a.PutPod(pod)
 		}
 	}
 }
@@ -122,7 +113,7 @@ func (a *agents) pass(ctx context.Context) (acted bool, blocked []fairlead.Block
 				continue
 			}
 			if a.silent[n.name] == 0 {
-				a.nodes.Report(n.name, a.unwell[n.name] == 0)
+				a.Report(n.name, a.unwell[n.name] == 0)
 			}
 			d, err := a.runner.Reconcile(ctx, n.name)
 			if err != nil {
@@ -133,7 +124,7 @@ func (a *agents) pass(ctx context.Context) (acted bool, blocked []fairlead.Block
 				d.Wake = time.Time{} // it reports before it would count as silent
 			}
 			a.wake("agent of "+n.name, d.Wake)
-			if x, _ := a.nodes.Node(n.name); a.silent[n.name]+a.unwell[n.name]+len(x.Spec.Taints)+len(d.Actions) == 0 {
+			if x, _ := a.Node(n.name); a.silent[n.name]+a.unwell[n.name]+len(x.Spec.Taints)+len(d.Actions) == 0 {
 				delete(a.busy, n.name)
 			}
 		}
@@ -175,53 +166,31 @@ func zoneName(name string) string {
 	return "zone " + strings.TrimPrefix(name, "/")
 }
 
-// Observe implements eviction.Backend.
-func (a *agents) Observe(ctx context.Context, node string) (*eviction.World, error) {
-	w, err := a.nodes.Observe(ctx, node)
-	if err == nil {
-		for _, p := range a.pods(node) {
-			w.Pods = append(w.Pods, *p)
-		}
-	}
-	return w, err
-}
-
-// ObserveZones implements eviction.ZoneBackend.
-func (a *agents) ObserveZones(ctx context.Context) (*eviction.ZoneWorld, error) {
-	return a.nodes.ObserveZones(ctx)
-}
-
 // Apply implements eviction.Backend.
 func (a *agents) Apply(ctx context.Context, node string, action eviction.Action) error {
 	switch x := action.(type) {
 	case eviction.Evict:
-		return a.evict(ctx, &x)
+		a.evict(&x)
 	case eviction.MarkNotReady:
-		for _, p := range a.pods(node) {
-			if p.UID == x.Pod.UID {
-				a.marked[p.UID] = true
-				a.setReady(p, "False")
-			}
-		}
-		return nil
+		a.marked[x.Pod.UID] = true
 	case eviction.SetConditions:
 		a.play.tell("node "+x.Node, "was not heard of for too long: Ready is Unknown")
 	}
-	if err := a.nodes.Apply(ctx, node, action); err != nil {
-		return err
-	}
-	if x, ok := action.(eviction.EditTaints); ok {
+	err := a.MemBackend.Apply(ctx, node, action)
+	if x, ok := action.(eviction.EditTaints); ok && err == nil {
 		a.edited(&x)
-		node = x.Node
 	}
-	a.show(node)
-	return nil
+	return err
 }
 
-// edited tells of taints that come and go, and what that means for pods.
+// edited tells of taints that come and go, and what that means for pods; but for the one
+// that says that a node is cordoned, which was told.
 func (a *agents) edited(e *eviction.EditTaints) {
 	var come, gone []string
 	for _, t := range e.Add {
+		if t.Key == taints.KeyUnschedulable {
+			continue
+		}
 		come = append(come, taintName(&t))
 		a.play.said[e.Node+" "+taintName(&t)] = "has"
 	}
@@ -241,8 +210,8 @@ func (a *agents) edited(e *eviction.EditTaints) {
 			a.follow(e.Node, &t)
 		}
 	}
-	if node, _ := a.nodes.Node(e.Node); !slices.ContainsFunc(node.Spec.Taints, func(t fairlead.Taint) bool { return t.Effect == fairlead.NoExecute }) {
-		for _, p := range a.pods(e.Node) {
+	if node, _ := a.Node(e.Node); !slices.ContainsFunc(node.Spec.Taints, func(t fairlead.Taint) bool { return t.Effect == fairlead.NoExecute }) {
+		for _, p := range a.Pods(e.Node) {
 			if p.DeletionTimestamp == nil && a.play.isOpen("pod "+p.ObjectMeta.String()) {
 				a.play.tell("pod "+p.ObjectMeta.String(), "stays on node "+e.Node+": the taint is gone")
 				a.play.end("pod " + p.ObjectMeta.String())
@@ -264,12 +233,12 @@ func taintName(t *fairlead.Taint) string { return t.Key + ":" + string(t.Effect)
 // follow tells how long each pod of a node tolerates a taint that evicts.
 func (a *agents) follow(node string, t *fairlead.Taint) {
 	now := a.play.clock.Now()
-	for _, p := range a.pods(node) {
+	for _, p := range a.Pods(node) {
 		if p.DeletionTimestamp != nil {
 			continue
 		}
 		subject := "pod " + p.ObjectMeta.String()
-		switch d := eviction.EvictAt(p, []eviction.Started{{Taint: *t, Since: now}}, nil); {
+		switch d := eviction.EvictAt(&p, []eviction.Started{{Taint: *t, Since: now}}, nil); {
 		case !d.Evict():
 			a.play.tell(subject, "stays on node "+node+" for good: it tolerates "+taintName(t))
 		case d.At.After(now):
@@ -279,90 +248,22 @@ func (a *agents) follow(node string, t *fairlead.Taint) {
 	}
 }
 
-// evict deletes a pod. The agent of a node that is silent does not end it: it
-// stays as it is, and its controller makes another meanwhile.
-func (a *agents) evict(ctx context.Context, e *eviction.Evict) error {
-	d := a.play.emptying(e.Node)
-	for _, p := range a.pods(e.Node) {
-		if p.UID != e.Pod.UID || p.DeletionTimestamp != nil {
-			continue
-		}
-		subject, text := "pod "+p.ObjectMeta.String(), "is evicted from node "+e.Node+" for taint "+taintName(&e.Taint)
-		if e.Toleration == nil {
-			text += ", which it does not tolerate"
-		}
-		if a.silent[e.Node] == 0 {
-			a.play.tell(subject, text)
-			a.play.end(subject)
-			return d.pods.Apply(ctx, "", drain.DeletePod{Namespace: p.Namespace, Name: p.Name, UID: p.UID, Node: e.Node})
-		}
-		a.play.tell(subject, text+"; it ends when the node is heard of")
-		a.play.open(subject, "terminates")
-		a.leave(d, p)
-	}
-	return nil
-}
-
-// leave lets a pod terminate on a node that does not answer, and makes the one
-// that takes its place.
-func (a *agents) leave(d *drains, p *lifecycle.Pod) {
-	next, end := *p, a.play.clock.Now().Add(30*time.Second)
-	p = new(*p)
-	p.DeletionTimestamp = &end
-	owner := p.ControllerOf()
-	p.OwnerReferences = nil // it has its successor
-	d.pods.PutPod(*p)
-	if owner == nil || owner.Kind == "DaemonSet" {
+// evict tells of a pod that is evicted. The agent of a node that is silent does not end
+// it: it stays as it is, and its controller makes another meanwhile.
+func (a *agents) evict(e *eviction.Evict) {
+	p, there := a.Pod(e.Pod.Namespace, e.Pod.Name)
+	if !there || p.UID != e.Pod.UID || p.DeletionTimestamp != nil {
 		return
 	}
-	a.serial++
-	base, _, _ := strings.Cut(next.Name, "~")
-	next.Name, next.UID = base+"~e"+strconv.Itoa(a.serial), "evicted-"+strconv.Itoa(a.serial)
-	next.Spec.NodeName, next.Status.Phase, next.Status.Conditions = "", "Pending", nil
-	d.pods.PutPod(next)
-}
-
-// pods returns those of a node.
-func (a *agents) pods(node string) []*lifecycle.Pod {
-	if d := a.play.emptying(node); d != nil {
-		return d.pods.PodsOn(node)
+	subject, text := "pod "+p.ObjectMeta.String(), "is evicted from node "+e.Node+" for taint "+taintName(&e.Taint)
+	if e.Toleration == nil {
+		text += ", which it does not tolerate"
 	}
-	return nil
-}
-
-// setReady says of a pod whether it is ready.
-func (a *agents) setReady(p *lifecycle.Pod, is lifecycle.ConditionStatus) {
-	x := *p
-	x.Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: is, LastTransitionTime: a.play.clock.Now()}}
-	a.play.emptying(p.Spec.NodeName).pods.PutPod(x)
-}
-
-// show lets the other engines see a node as it is: whether it is ready, and that
-// no pods are placed on it while it has taints.
-func (a *agents) show(node string) {
-	x, _ := a.nodes.Node(node)
-	cordoned := false
-	_ = a.play.nodes.Edit(a.play.poolOf(node), func(w *rollout.World) error {
-		for i := range w.Nodes {
-			if n := &w.Nodes[i]; n.Name == node {
-				n.Status.Conditions, cordoned = x.Status.Conditions, n.Spec.Unschedulable
-			}
-		}
-		return nil
-	})
-	if d := a.play.emptying(node); d != nil {
-		n := *d.pods.Node(node)
-		n.Status.Conditions, n.Spec.Unschedulable = x.Status.Conditions, cordoned || len(x.Spec.Taints) > 0
-		d.pods.PutNode(n)
+	if a.silent[e.Node] == 0 {
+		a.play.tell(subject, text)
+		a.play.end(subject)
+		return
 	}
-}
-
-// poolOf returns the pool of a node.
-func (p *play) poolOf(name string) string {
-	for _, q := range p.pools {
-		if slices.ContainsFunc(q.nodes, func(n node) bool { return n.name == name }) {
-			return q.name
-		}
-	}
-	return ""
+	a.play.tell(subject, text+"; it ends when the node is heard of")
+	a.play.open(subject, "terminates")
 }

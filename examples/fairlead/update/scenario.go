@@ -220,20 +220,19 @@ func (r *scenarioReader) pools(p *payload.Payload) []pool {
 			x.reboot = min(x.update, r.Duration(n.Reboot, reboot, "pools", i, "nodes", k, "reboot"))
 			q.nodes = append(q.nodes, x)
 		}
-		q.workloads = r.workloads(f.Workloads, len(f.Nodes), "spec", "pools", i, "workloads")
+		q.workloads = r.workloads(f.Workloads, seen, len(f.Nodes), "spec", "pools", i, "workloads")
 		list = append(list, q)
 	}
 	return list
 }
 
 // workloads reads what runs on the nodes of a pool.
-func (r *scenarioReader) workloads(files []scene.Workload, nodes int, path ...any) []workload {
+func (r *scenarioReader) workloads(files []scene.Workload, seen map[string]bool, nodes int, path ...any) []workload {
 	var list []workload
-	seen := map[string]bool{}
 	for i, f := range files {
 		at := append(slices.Clone(path), i)
 		switch {
-		case !componentName.MatchString(f.Name) || seen[f.Name]:
+		case !componentName.MatchString(f.Name) || seen["workload "+f.Name]:
 			r.Fault("%s.name is %q; give each workload a name of its own, of letters, digits and dashes", append(at, "name"), scene.Path(at), f.Name)
 		case f.Daemon && f.Replicas != 0:
 			r.Fault("%s.replicas is %d, and a daemon has one pod on each node; take one of the two out", append(at, "replicas"), scene.Path(at), f.Replicas)
@@ -242,7 +241,7 @@ func (r *scenarioReader) workloads(files []scene.Workload, nodes int, path ...an
 		case nodes == 0:
 			r.Fault("%s: the pool has no nodes for it; list some", at, scene.Path(at))
 		}
-		seen[f.Name] = true
+		seen["workload "+f.Name] = true
 		w := workload{name: f.Name, replicas: f.Replicas, daemon: f.Daemon, tolerations: r.tolerations(&f, append(at, "tolerations"))}
 		if f.Daemon {
 			w.replicas = nodes

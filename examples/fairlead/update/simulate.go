@@ -2,6 +2,7 @@ package update
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/rollout"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	memory "github.com/fairlead/fairlead/internal/cluster"
 )
 
 func simulateCommand() *args.Command {
@@ -56,17 +58,18 @@ const (
 	newOne  = "registry/release@sha256:to"
 )
 
-// play is a scenario at work: four engines, that of versions, of rollouts, of
-// drains and of taints, each with its cluster in memory.
+// play is a scenario at work: the engine of versions, and on one cluster in memory those
+// of rollouts, which drains nodes, and of taints.
 type play struct {
 	*scenario
 	*timeline
 	clock    *fairlead.ManualClock
 	versions *cvo.MemBackend
-	nodes    *rollout.MemBackend
 	update   *cvo.Runner
-	rollout  *rollout.Runner
-	drains   []*drains // of the pools with workloads
+	shared   *fairlead.MemCluster
+	all      *memory.Cluster // that is shared
+	timed    view            // of pools whose nodes say how long a drain takes
+	drained  view            // of the others
 	agents   *agents
 	wakes    map[string]time.Time            // by pool, or by what else is waited for; "" is the cluster's
 	due      []change                        // by instant
@@ -86,10 +89,11 @@ func (s *scenario) play(ctx context.Context) (*timeline, error) {
 	clock := new(fairlead.ManualClock)
 	clock.Set(s.start)
 	p := &play{
-		scenario: s, clock: clock, versions: cvo.NewMemBackend(clock), nodes: &rollout.MemBackend{Clock: clock},
+		scenario: s, clock: clock, versions: cvo.NewMemBackend(clock), shared: memory.Own(clock, &memory.Options{PodStartup: s.startup}),
 		timeline: &timeline{Title: s.title, From: s.from.Release.Version, To: s.to.Release.Version, Start: s.start},
 		wakes:    map[string]time.Time{}, said: map[string]string{}, operates: map[string]*cvo.ClusterOperator{},
 	}
+	p.all = memory.Of(p.shared, nil, nil)
 	p.versions.SetRelease(oldOne, s.from, true, 0)
 	p.versions.SetRelease(newOne, s.to, true, s.retrieve)
 	if err := p.install(ctx); err != nil {
@@ -144,38 +148,10 @@ func (p *play) prepare() error {
 	for name, d := range p.rollouts {
 		p.versions.Rollouts[name] = d
 	}
-	p.nodes.DrainTime = func(name string) time.Duration {
-		if p.emptying(name) != nil {
-			return never // until its pods are gone
-		}
-		return p.node(name).drain
-	}
-	p.nodes.UpdateTime = func(name, _ string) (time.Duration, error) {
-		switch n := p.node(name); {
-		case n.fails:
-			return n.update, fmt.Errorf("its configuration cannot be applied")
-		case n.lost:
-			return never, nil
-		default:
-			return n.update, nil
-		}
-	}
-	p.nodes.Changed = p.nodeActed
-	var err error
-	if p.rollout, err = rollout.NewRunner(p.nodes, nil, &fairlead.RunnerOptions{Clock: p.clock}); err != nil {
+	if err := p.stage(); err != nil {
 		return err
 	}
-	for i := range p.pools {
-		q := &p.pools[i]
-		p.setPool(q)
-		if len(q.workloads) > 0 {
-			d, err := newDrains(p, q)
-			if err != nil {
-				return err
-			}
-			p.drains = append(p.drains, d)
-		}
-	}
+	var err error
 	if p.agents, err = newAgents(p); err != nil {
 		return err
 	}
@@ -190,23 +166,6 @@ func (p *play) prepare() error {
 
 // rendered names the configuration of a pool for a release.
 func rendered(pool, version string) string { return "rendered-" + pool + "-" + version }
-
-// setPool makes a pool whose nodes run the old release.
-func (p *play) setPool(q *pool) {
-	_ = p.nodes.Edit(q.name, func(w *rollout.World) error {
-		w.Pool.Spec = rollout.PoolSpec{MaxUnavailable: q.unavailable, Paused: q.paused, Configuration: rollout.Configuration{Name: rendered(q.name, p.From)}}
-		for _, n := range q.nodes {
-			x := rollout.Node{ObjectMeta: rollout.ObjectMeta{Name: n.name, Annotations: map[string]string{
-				rollout.AnnotationCurrent: rendered(q.name, p.From), rollout.AnnotationDesired: rendered(q.name, p.From), rollout.AnnotationState: rollout.StateDone,
-			}}}
-			if n.zone != "" {
-				x.Labels = map[string]string{rollout.LabelZone: n.zone}
-			}
-			w.Nodes = append(w.Nodes, x)
-		}
-		return nil
-	})
-}
 
 func (p *play) node(name string) *node {
 	for i := range p.pools {
@@ -278,19 +237,13 @@ func (p *play) settle(ctx context.Context) error {
 		acted, blocked = acted || more, append(blocked, why...)
 		for i := range p.pools {
 			name := p.pools[i].name
-			r, err := p.rollout.Reconcile(ctx, name)
-			if err != nil {
+			r, err := p.view(&p.pools[i]).runner.Reconcile(ctx, name)
+			var refused *fairlead.RefusedError // by a disruption budget
+			if err != nil && !errors.As(err, &refused) {
 				return err
 			}
 			acted, p.wakes[name] = acted || len(r.Actions) > 0, r.Wake
 			blocked = append(blocked, r.Blocked...)
-		}
-		for _, drain := range p.drains {
-			more, why, err := drain.pass(ctx)
-			if err != nil {
-				return err
-			}
-			acted, blocked = acted || more, append(blocked, why...)
 		}
 		if acted {
 			continue
@@ -326,7 +279,7 @@ func (p *play) poolsDone() bool {
 		}
 	}
 	for _, q := range p.pools {
-		if q.required && p.updated(q.name) < len(q.nodes) {
+		if q.required && p.updated(&q) < len(q.nodes) {
 			return false
 		}
 	}
@@ -336,10 +289,10 @@ func (p *play) poolsDone() bool {
 }
 
 // updated returns how many nodes of a pool run the new release and take pods.
-func (p *play) updated(name string) (n int) {
-	w := p.nodes.World(name)
+func (p *play) updated(q *pool) (n int) {
+	w := p.view(q).World(q.name)
 	for i := range w.Nodes {
-		if rollout.Updated(&w.Pool, &w.Nodes[i]) && rollout.Ready(&w.Nodes[i]) && w.Pool.Spec.Configuration.Name == rendered(name, p.To) {
+		if rollout.Updated(&w.Pool, &w.Nodes[i]) && rollout.Ready(&w.Nodes[i]) && w.Pool.Spec.Configuration.Name == rendered(q.name, p.To) {
 			n++
 		}
 	}
@@ -355,14 +308,7 @@ func (p *play) completed() bool {
 // over reports whether nothing is left to happen: the release is reached, and no
 // node is on its way or will be.
 func (p *play) over() bool {
-	at, busy := p.nodes.Next()
-	for _, d := range p.drains {
-		if len(d.machine) > 0 {
-			return false
-		}
-	}
-	busy = busy && at.Before(p.start.Add(never)) // later ones are drains that pods end
-	return p.completed() && !busy && len(p.due) == 0 && !p.agents.waiting()
+	return p.completed() && len(p.due) == 0 && !p.agents.waiting() && !p.working()
 }
 
 // next returns the next instant at which something happens; zero for none.
@@ -380,9 +326,10 @@ func (p *play) next() time.Time {
 		at(p.due[0].at)
 	}
 	at(p.versions.Next(cluster))
-	at(p.nextPod())
-	if t, ok := p.nodes.Next(); ok {
-		at(t)
+	for _, v := range []*view{&p.timed, &p.drained} {
+		if t, ok := v.Next(); ok {
+			at(t)
+		}
 	}
 	for _, o := range p.operators {
 		if o.name == machineConfig && p.operates[machineConfig] != nil {

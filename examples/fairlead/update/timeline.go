@@ -112,7 +112,7 @@ func (p *play) finish() {
 		p.Unfinished = append(p.Unfinished, "the cluster is not at release "+p.To)
 	}
 	for _, q := range p.pools {
-		switch updated := p.updated(q.name); {
+		switch updated := p.updated(&q); {
 		case !p.begun:
 			p.Unfinished = append(p.Unfinished, fmt.Sprintf("pool %s: it was not told to go to %s, for operator %s was not", q.name, p.To, machineConfig))
 		case updated < len(q.nodes):

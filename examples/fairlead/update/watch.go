@@ -58,7 +58,7 @@ func (p *play) applied(m *payload.Manifest) {
 			q := &p.pools[i]
 			p.at(0, func() {
 				p.tell("pool "+q.name, "is to run "+rendered(q.name, p.To))
-				_ = p.nodes.Edit(q.name, func(w *rollout.World) error {
+				_ = p.view(q).Edit(q.name, func(w *rollout.World) error {
 					w.Pool.Spec.Configuration.Name = rendered(q.name, p.To)
 					return nil
 				})
@@ -173,10 +173,8 @@ func (p *play) nodeActed(_ string, a rollout.Action) {
 	case rollout.Cordon:
 		p.tell("node "+a.Node, "is cordoned and drained")
 		p.open("node "+a.Node, "drains")
-	case rollout.Drain:
-		if d := p.emptying(a.Node); d != nil {
-			d.begin(a.Node)
-		}
+	case drain.Evict:
+		p.tell("node "+a.Node, "evicts pod "+a.Namespace+"/"+a.Name)
 	case rollout.Update:
 		p.tell("node "+a.Node, "is drained, and changed and rebooted")
 		p.end("node " + a.Node)
@@ -185,8 +183,5 @@ func (p *play) nodeActed(_ string, a rollout.Action) {
 	case rollout.Uncordon:
 		p.tell("node "+a.Node, "is done and takes pods again")
 		p.end("node " + a.Node)
-		if d := p.emptying(a.Node); d != nil {
-			d.uncordon(a.Node)
-		}
 	}
 }
