@@ -126,18 +126,6 @@ type drains struct {
 	m     *model
 	index map[string]int // of budgets in the model, by name
 	nodes []fairlead.Node
-	cares *bool // whether some pod cares which others are near; nil while nobody has asked
-}
-
-// plain reports whether no pod asks for others, or to be apart from them.
-func (d *drains) plain() bool {
-	if d.cares == nil {
-		cares := slices.ContainsFunc(d.m.Situation.Pods, func(p fairlead.Pod) bool {
-			return p.Spec.Affinity != nil || len(p.Spec.TopologySpreadConstraints) > 0
-		})
-		d.cares = &cares
-	}
-	return !*d.cares
 }
 
 func (d *drains) request(nodes []string, atOnce int) *drain.PlanRequest {
@@ -198,27 +186,9 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 		}
 	}
 	slices.Sort(need.budgets)
-	need.room = !d.fits(nodes, atOnce)
+	short, err := drain.FindRoomInTurn(d.request(nodes, atOnce), s.At, &d.m.Policy.Drain)
+	need.room = err != nil || short != nil
 	return need, broken, plan.Rounds
-}
-
-// fits reports whether the pods of nodes find places while so many of them are
-// down. Where no pod cares which others are near, and all of the nodes could go
-// together, so can any of them: that is asked first, for it is one question.
-func (d *drains) fits(nodes []string, atOnce int) bool {
-	if atOnce < len(nodes) && d.plain() {
-		room, err := drain.FindRoom(d.request(nodes, len(nodes)), d.m.Situation.At, &d.m.Policy.Drain)
-		if err == nil && len(room.Together) == len(nodes) {
-			return true
-		}
-	}
-	for batch := range slices.Chunk(nodes, max(atOnce, 1)) {
-		room, err := drain.FindRoom(d.request(batch, len(batch)), d.m.Situation.At, &d.m.Policy.Drain)
-		if err != nil || len(room.Together) < len(batch) {
-			return false
-		}
-	}
-	return true
 }
 
 // budget returns the index of a budget in the model.

@@ -98,13 +98,14 @@ type finder struct {
 	cluster *placement.Cluster
 	order   []*Node           // to be drained, in the order in which they are tried
 	pods    map[string][]*Pod // by node, by namespace, name and UID
+	gone    map[string]bool   // the nodes that are out of service
 	room    *Room
 }
 
 // newFinder fills the cluster: nodes that stay come first, then those that are
 // tried last.
 func newFinder(req *PlanRequest, now time.Time, policy *Policy, order []int) *finder {
-	f := &finder{req: req, policy: policy, now: now, cluster: placement.New(nil), room: &Room{}, pods: make(map[string][]*Pod, len(req.Nodes))}
+	f := &finder{req: req, policy: policy, now: now, cluster: placement.New(nil), gone: map[string]bool{}, room: &Room{}, pods: make(map[string][]*Pod, len(req.Nodes))}
 	for i := range req.Pods {
 		p := &req.Pods[i]
 		f.pods[p.Spec.NodeName] = append(f.pods[p.Spec.NodeName], p)
@@ -187,15 +188,12 @@ func (f *finder) try(n *Node) {
 		if !replaced(p) {
 			continue
 		}
-		to, ok := f.cluster.First(p, func(o *Node) bool { return o.Name != n.Name })
+		to, ok := f.cluster.First(p, func(o *Node) bool { return !f.gone[o.Name] })
 		if !ok {
 			homeless = p
 			break
 		}
-		c := *p
-		c.Spec.NodeName, c.DeletionTimestamp = to.Name, nil
-		_ = f.cluster.Add(&c)
-		moved = append(moved, &c)
+		moved = append(moved, f.put(p, to.Name))
 	}
 	if homeless == nil {
 		f.room.Together = append(f.room.Together, n.Name)
@@ -212,18 +210,31 @@ func (f *finder) try(n *Node) {
 	for _, p := range moved {
 		f.cluster.Remove(p)
 	}
-	for _, p := range left {
-		_ = f.cluster.Add(p)
-	}
-	_ = f.cluster.SetNode(n)
+	f.restore([]*Node{n}, left)
 	f.room.Kept = append(f.room.Kept, k)
 }
 
-// close cordons a node in the cluster.
+// put places what replaces a pod on a node.
+func (f *finder) put(p *Pod, node string) *Pod {
+	c := *p
+	c.Spec.NodeName, c.DeletionTimestamp = node, nil
+	_ = f.cluster.Add(&c) // what cannot be read was noted
+	return &c
+}
+
+// close cordons a node in the cluster and lets no pod onto it, not even one that
+// tolerates that.
 func (f *finder) close(n *Node) {
 	closed := *n
 	closed.Spec.Unschedulable = true
-	_ = f.cluster.SetNode(&closed) // what cannot be read was noted
+	_ = f.cluster.SetNode(&closed)
+	f.gone[n.Name] = true
+}
+
+// open undoes close.
+func (f *finder) open(n *Node) {
+	_ = f.cluster.SetNode(n)
+	delete(f.gone, n.Name)
 }
 
 // replaced reports whether a controller makes another pod somewhere in its stead.

@@ -74,14 +74,17 @@ func (f *finder) larger() *finder {
 		return nil
 	}
 	budget := maxPlacements
+	var g *finder
 	for size := f.room.AtMost; size > len(f.room.Together); size-- {
 		for set := range uint(1) << n {
 			if bits.OnesCount(set) != size {
 				continue
 			}
-			g := newFinder(f.req, f.now, f.policy, f.positions())
-			g.room.AtMost = f.room.AtMost
-			if g.together(set, &budget) {
+			if g == nil {
+				g = newFinder(f.req, f.now, f.policy, f.positions())
+				g.room.AtMost = f.room.AtMost
+			}
+			if g.exactly(set, &budget) {
 				for i, n := range g.order {
 					if set&(1<<i) == 0 {
 						g.try(n)
@@ -112,30 +115,26 @@ func (f *finder) positions() []int {
 	return all
 }
 
-// together takes a set of nodes, by their positions in the order, out of service at
+// exactly takes a set of nodes, by their positions in the order, out of service at
 // once, if there is a way to place their pods within the budget.
-func (f *finder) together(set uint, budget *int) bool {
-	var move []*Pod
+func (f *finder) exactly(set uint, budget *int) bool {
+	var batch []*Node
+	f.room.Together = nil
 	for i, n := range f.order {
-		if set&(1<<i) == 0 {
-			continue
+		if set&(1<<i) != 0 {
+			batch = append(batch, n)
+			f.room.Together = append(f.room.Together, n.Name)
 		}
-		f.close(n)
-		judge := f.judge(n)
-		for _, p := range f.pods[n.Name] {
-			if !leaves(&judge, p) {
-				continue
-			}
-			f.cluster.Remove(p)
-			if replaced(p) {
-				move = append(move, p)
-			}
-		}
-		f.room.Together = append(f.room.Together, n.Name)
 	}
+	left := f.vacate(batch)
+	move := slices.DeleteFunc(slices.Clone(left), func(p *Pod) bool { return !replaced(p) })
 	slices.SortFunc(move, comparePods)
 	f.room.Moved = len(move)
-	return f.place(move, budget)
+	if f.place(move, budget) {
+		return true
+	}
+	f.restore(batch, left)
+	return false
 }
 
 // place puts pods onto nodes that stay, in every way until one fits all.
@@ -146,20 +145,18 @@ func (f *finder) place(pods []*Pod, budget *int) bool {
 	p := pods[0]
 	for i := range f.req.Nodes {
 		name := f.req.Nodes[i].Name
-		if slices.Contains(f.room.Together, name) || !f.cluster.Fits(p, name) {
+		if f.gone[name] || !f.cluster.Fits(p, name) {
 			continue
 		}
 		if *budget--; *budget < 0 {
 			return false
 		}
-		c := *p
-		c.Spec.NodeName, c.DeletionTimestamp = name, nil
-		_ = f.cluster.Add(&c)
+		c := f.put(p, name)
 		if f.place(pods[1:], budget) {
-			f.pods[name] = append(f.pods[name], &c)
+			f.pods[name] = append(f.pods[name], c)
 			return true
 		}
-		f.cluster.Remove(&c)
+		f.cluster.Remove(c)
 	}
 	return false
 }

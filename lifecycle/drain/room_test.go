@@ -145,39 +145,14 @@ func TestFindRoomLargest(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	r := rand.New(rand.NewPCG(7, 8))
 	for range long.N(300, 5_000) {
-		const size = 10
-		asks := map[string][]int{}
-		var names []string
-		for i := range 3 + r.IntN(3) {
-			var list []int
-			for free := size; len(list) < 4 && free > 0 && r.IntN(5) > 0; {
-				ask := 1 + r.IntN(min(free, 6))
-				list = append(list, ask)
-				free -= ask
-			}
-			names = append(names, fmt.Sprint("n", i))
-			asks[names[i]] = list
-		}
+		asks, names := randomCrowd(r)
 		want := 0
 		for set := range 1 << len(names) {
-			var move []int
-			var free []int
-			for i, name := range names {
-				if set&(1<<i) != 0 {
-					move = append(move, asks[name]...)
-					continue
-				}
-				left := size
-				for _, a := range asks[name] {
-					left -= a
-				}
-				free = append(free, left)
-			}
-			if n := bits.OnesCount(uint(set)); n > want && packs(move, free) {
+			if n := bits.OnesCount(uint(set)); n > want && canGo(asks, names, set) {
 				want = n
 			}
 		}
-		req := crowd(size, asks)
+		req := crowd(crowdSize, asks)
 		room, err := drain.FindRoom(req, now, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -189,6 +164,107 @@ func TestFindRoomLargest(t *testing.T) {
 		if room, err = drain.FindRoom(req, now, nil); err != nil || len(room.Together) != want {
 			t.Fatalf("%v: %d can go together; %+v, %v", asks, want, room, err)
 		}
+	}
+}
+
+// crowdSize is how much each node of a random crowd can hold.
+const crowdSize = 10
+
+// randomCrowd returns what the pods of some nodes ask for, and the nodes' names.
+func randomCrowd(r *rand.Rand) (asks map[string][]int, names []string) {
+	asks = map[string][]int{}
+	for i := range 3 + r.IntN(3) {
+		var list []int
+		for free := crowdSize; len(list) < 4 && free > 0 && r.IntN(5) > 0; {
+			ask := 1 + r.IntN(min(free, 6))
+			list = append(list, ask)
+			free -= ask
+		}
+		names = append(names, fmt.Sprint("n", i))
+		asks[names[i]] = list
+	}
+	return asks, names
+}
+
+// canGo reports whether a set of nodes can go together, by trying all ways to
+// place their pods.
+func canGo(asks map[string][]int, names []string, set int) bool {
+	var move, free []int
+	for i, name := range names {
+		if set&(1<<i) != 0 {
+			move = append(move, asks[name]...)
+			continue
+		}
+		left := crowdSize
+		for _, a := range asks[name] {
+			left -= a
+		}
+		free = append(free, left)
+	}
+	return packs(move, free)
+}
+
+// Nodes go in turn exactly if each batch of them can go, whatever went before.
+func TestFindRoomInTurn(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	r := rand.New(rand.NewPCG(9, 10))
+	fits, short := 0, 0
+	for range long.N(300, 5_000) {
+		asks, names := randomCrowd(r)
+		req := crowd(crowdSize, asks)
+		req.Drain = slices.Clone(names)
+		r.Shuffle(len(names), func(i, j int) { req.Drain[i], req.Drain[j] = req.Drain[j], req.Drain[i] })
+		req.AtOnce = r.IntN(3)
+		var want []string // the first batch that cannot go
+		for batch := range slices.Chunk(req.Drain, max(req.AtOnce, 1)) {
+			set := 0
+			for _, name := range batch {
+				set |= 1 << slices.Index(names, name)
+			}
+			if !canGo(asks, names, set) {
+				want = batch
+				break
+			}
+		}
+		room, err := drain.FindRoomInTurn(req, now, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			fits++
+			if room != nil {
+				t.Fatalf("%v, %d at once: all can go in turn; %+v", asks, req.AtOnce, room)
+			}
+			continue
+		}
+		short++
+		if room == nil {
+			t.Fatalf("%v, %d at once: %v cannot go", asks, req.AtOnce, want)
+		}
+		got := slices.Clone(room.Together)
+		for _, k := range room.Kept {
+			got = append(got, k.Node)
+		}
+		slices.Sort(got)
+		if slices.Sort(want); !slices.Equal(got, want) {
+			t.Fatalf("%v, %d at once: %v cannot go, not %v", asks, req.AtOnce, want, got)
+		}
+	}
+	if fits < 50 || short < 50 {
+		t.Errorf("%d fit and %d do not: the test shows little", fits, short)
+	}
+}
+
+// A node that goes takes no pod, not even one that tolerates that it is cordoned.
+func TestFindRoomTolerates(t *testing.T) {
+	req := crowd(4, map[string][]int{"a": {2}, "b": {2}, "c": {4}})
+	for i := range req.Pods {
+		req.Pods[i].Spec.Tolerations = []fairlead.Toleration{{Key: "node.kubernetes.io/unschedulable", Operator: "Exists"}}
+	}
+	req.Drain = []string{"a", "b"}
+	room, err := drain.FindRoom(req, time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), nil)
+	if err != nil || len(room.Together) != 1 {
+		t.Errorf("a pod has no place but on a node that goes: %+v, %v", room, err)
 	}
 }
 
