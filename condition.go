@@ -1,6 +1,9 @@
 package fairlead
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // ConditionStatus is whether a condition holds.
 type ConditionStatus string
@@ -35,17 +38,23 @@ func FindCondition(conditions []Condition, kind string) *Condition {
 
 // SetCondition returns conditions with c in the place of the one of its type,
 // or behind them all. The instant of c is that of the one it replaces while the
-// status stays the same. The argument is not changed.
+// status stays the same. The argument is not changed; where nothing changes the
+// result is the argument, and nothing is copied. Who changes what is returned
+// clones it first.
 func SetCondition(conditions []Condition, c Condition) []Condition {
-	out := append([]Condition(nil), conditions...)
-	old := FindCondition(out, c.Type)
+	conditions = slices.Clip(conditions) // so that nobody appends to what others hold
+	old := FindCondition(conditions, c.Type)
 	if old == nil {
-		return append(out, c)
+		return append(conditions, c)
 	}
 	if old.Status == c.Status {
 		c.LastTransitionTime = old.LastTransitionTime
 	}
-	*old = c
+	if *old == c {
+		return conditions
+	}
+	out := slices.Clone(conditions)
+	*FindCondition(out, c.Type) = c
 	return out
 }
 
