@@ -27,7 +27,7 @@ func graphCommand() *args.Command {
 		About: "tell what an update graph offers, the paths to a release, and why not",
 		Help: `FILE is the JSON of an update graph, DIR one with a raw graph and graph data.
   -from V            the release that the cluster runs
-  -to V              tell the paths to that release, or why there is none
+  -to V              tell the paths to that release, or why there is none; it is a finding if none is recommended
   -channel C         only releases of that channel; -arch A of that architecture
   -prefer P          which paths come first: shortest, fewest risks, or fewest minor versions
   -avoid RISK        no path by an update with that risk
@@ -85,14 +85,25 @@ func showGraph(c *args.Call) error {
 	}
 	switch *form {
 	case "json":
-		return a.writeJSON(c.Stdout)
+		err = a.writeJSON(c.Stdout)
 	case "mermaid":
-		return a.drawing.WriteMermaid(c.Stdout)
+		err = a.drawing.WriteMermaid(c.Stdout)
 	case "dot":
-		return a.drawing.WriteDOT(c.Stdout)
+		err = a.drawing.WriteDOT(c.Stdout)
+	default:
+		a.print(c.Stdout)
 	}
-	a.print(c.Stdout)
-	return nil
+	if err == nil && q.to != "" && q.to != q.from && !slices.ContainsFunc(a.paths, a.clear) {
+		return args.ErrFindings
+	}
+	return err
+}
+
+// clear reports whether every update of a path is recommended.
+func (a *answers) clear(p *graph.Path) bool {
+	return !slices.ContainsFunc(p.Updates, func(u graph.Update) bool {
+		return a.cluster.Evaluations.Recommend(u, a.cluster.Accepted).Status != cvo.True
+	})
 }
 
 // openGraph reads a graph, or puts it together from a directory that holds a
@@ -141,7 +152,7 @@ func readGraphData(c *args.Call) (g *graph.Graph, data *graph.Data, err error) {
 		return nil, nil, found
 	}
 	for _, d := range found {
-		fmt.Fprintln(c.Stderr, "warning:", d)
+		c.Warn("%v", d)
 	}
 	return g, data, nil
 }

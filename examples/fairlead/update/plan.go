@@ -56,7 +56,7 @@ func plan(c *args.Call) error {
 	p := payload.NewPlan(selection.Tasks, &opts)
 	if *lint {
 		for _, d := range selection.Lint(p.Graph) {
-			fmt.Fprintln(c.Stderr, "warning:", d)
+			c.Warn("%v", d)
 		}
 	}
 	switch *form {
@@ -103,7 +103,7 @@ func load(c *args.Call, dir string, filter *payload.Filter) (*payload.Selection,
 			fmt.Fprintf(c.Stderr, "%s/%v\n", filepath.Clean(dir), d)
 		}
 		for _, d := range p.Warnings {
-			fmt.Fprintf(c.Stderr, "warning: %s/%v\n", filepath.Clean(dir), d)
+			c.Warn("%s/%v", filepath.Clean(dir), d)
 		}
 		return nil, fmt.Errorf("%s: the payload has %s", dir, words.Count(len(found), "error", "errors"))
 	} else if err != nil {
@@ -112,7 +112,7 @@ func load(c *args.Call, dir string, filter *payload.Filter) (*payload.Selection,
 	s := p.Select(filter)
 	for _, list := range []payload.Diagnostics{p.Warnings, s.Warnings} {
 		for _, d := range list {
-			fmt.Fprintf(c.Stderr, "warning: %s/%v\n", filepath.Clean(dir), d)
+			c.Warn("%s/%v", filepath.Clean(dir), d)
 		}
 	}
 	return s, known(c, p, filter)
@@ -142,11 +142,11 @@ func known(c *args.Call, p *payload.Payload, filter *payload.Filter) error {
 		return fmt.Errorf("-profile %s: no manifest of the payload is for that profile; there are %s", *filter.Profile, listed(slices.Sorted(maps.Keys(profiles))))
 	}
 	if set := *filter.FeatureSet; set != "" && set != "Default" && !sets[set] {
-		fmt.Fprintf(c.Stderr, "warning: -feature-set %s: no manifest mentions it; they mention %s\n", set, listed(slices.Sorted(maps.Keys(sets))))
+		c.Warn("-feature-set %s: no manifest mentions it; they mention %s", set, listed(slices.Sorted(maps.Keys(sets))))
 	}
 	for _, g := range filter.Gates {
 		if !gates[g] {
-			fmt.Fprintf(c.Stderr, "warning: -gates %s: no manifest mentions it; they mention %s\n", g, listed(slices.Sorted(maps.Keys(gates))))
+			c.Warn("-gates %s: no manifest mentions it; they mention %s", g, listed(slices.Sorted(maps.Keys(gates))))
 		}
 	}
 	return nil

@@ -62,7 +62,7 @@ func serve(c *args.Call) error {
 				return
 			case <-tick.C:
 				if err := loadService(c, service); err != nil {
-					fmt.Fprintln(c.Stderr, "warning: the last graph stays:", err)
+					c.Warn("the last graph stays: %v", err)
 				}
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/examples/internal/page"
@@ -62,6 +63,14 @@ type Call struct {
 	declare    bool                // Parse is to end the call: only the flags are asked for
 	json       *bytes.Buffer       // what is printed as JSON and becomes YAML; nil where nothing does
 	out        io.Writer           // where that goes
+	warned     atomic.Bool         // Warn was called
+}
+
+// Warn prints a warning, which is a finding: the command ends with StatusFindings
+// where nothing worse comes of it. It may be called from several goroutines.
+func (c *Call) Warn(format string, values ...any) {
+	c.warned.Store(true)
+	fmt.Fprintf(c.Stderr, "warning: "+format+"\n", values...)
 }
 
 // ErrFindings says that there are findings, which have been printed.
@@ -111,9 +120,9 @@ func (c *Command) run(call *Call) int {
 	end()
 	var usage *UsageError
 	switch {
-	case err == nil:
+	case err == nil && !call.warned.Load():
 		return StatusFine
-	case errors.Is(err, ErrFindings):
+	case err == nil, errors.Is(err, ErrFindings):
 		return StatusFindings
 	case errors.Is(err, flag.ErrHelp):
 		c.help(call.Stdout, call.Name)
