@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"sync"
 	"time"
 
@@ -144,11 +145,24 @@ func (b *Backend) writeStatus(ctx context.Context, s *cvo.Status) error {
 	delete(status.Object, "kind")
 	u := object.DeepCopy()
 	u.Object["status"] = status.Object
+	if b.wrote.Load() == nil && b.dropped(ctx, u, object.Object["status"]) {
+		b.wrote.Store(&wrote{string(u.GetUID()), u.GetResourceVersion(), s})
+		return nil
+	}
 	if err := b.client.Status().Update(ctx, u, client.FieldOwner(FieldManager)); err != nil {
 		return told(err, "write the status of ClusterVersion %s", b.opts.Name)
 	}
 	b.wrote.Store(&wrote{string(u.GetUID()), u.GetResourceVersion(), s})
 	return nil
+}
+
+// dropped reports whether a status that differs from what there is would not once the
+// server has dropped what it does not know. It is asked before the first write, when
+// it is not known yet what that is.
+func (b *Backend) dropped(ctx context.Context, u *unstructured.Unstructured, there any) bool {
+	tried := u.DeepCopy()
+	err := b.client.Status().Update(ctx, tried, client.FieldOwner(FieldManager), client.DryRunAll)
+	return err == nil && reflect.DeepEqual(tried.Object["status"], there) // the write itself tells of errors
 }
 
 // wrote is a status that was written, and the version that the object had then. A

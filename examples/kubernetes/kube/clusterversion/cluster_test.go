@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -48,6 +49,7 @@ type cluster struct {
 	changed chan struct{}
 	source  source
 	backend *clusterversion.Backend
+	opts    clusterversion.Options
 
 	mu    sync.Mutex
 	asked []string
@@ -119,7 +121,13 @@ func newCluster(t *testing.T, opts clusterversion.Options, objects ...client.Obj
 				return c.write(fmt.Sprintf("delete %s/%s uid=%s", kindOf(o), o.GetName(), uid), func() error { return next.Delete(ctx, o, opts...) })
 			},
 			SubResourceUpdate: func(ctx context.Context, next client.Client, sub string, o client.Object, opts ...client.SubResourceUpdateOption) error {
-				return c.write("update "+kindOf(o)+"/"+sub, func() error {
+				given := client.SubResourceUpdateOptions{}
+				given.ApplyOptions(opts)
+				write := c.write
+				if len(given.DryRun) > 0 {
+					write = func(_ string, do func() error) error { return do() }
+				}
+				return write("update "+kindOf(o)+"/"+sub, func() error {
 					live := &unstructured.Unstructured{}
 					live.SetGroupVersionKind(o.GetObjectKind().GroupVersionKind())
 					if err := next.Get(ctx, client.ObjectKeyFromObject(o), live); err != nil {
@@ -130,6 +138,9 @@ func newCluster(t *testing.T, opts clusterversion.Options, objects ...client.Obj
 					}
 					if c.drops != "" { // as a server does with fields that a definition does not have
 						unstructured.RemoveNestedField(o.(*unstructured.Unstructured).Object, strings.Split(c.drops, ".")...)
+					}
+					if sent, ok := o.(*unstructured.Unstructured); ok && len(given.DryRun) == 0 && reflect.DeepEqual(sent.Object["status"], live.Object["status"]) {
+						t.Errorf("a status is written that is there already: %v", live.Object["status"])
 					}
 					return next.SubResource(sub).Update(ctx, o, opts...)
 				})
@@ -143,13 +154,21 @@ func newCluster(t *testing.T, opts clusterversion.Options, objects ...client.Obj
 		opts.Source = c.source
 	}
 	opts.Changed = func() { c.changed <- struct{}{} }
+	c.opts = opts
+	c.restart()
+	return c
+}
+
+// restart gives the cluster a backend that knows nothing of what was done before.
+func (c *cluster) restart() {
+	c.t.Helper()
+	opts := c.opts
 	b, err := clusterversion.New(c, &opts)
 	if err != nil {
-		t.Fatal(err)
+		c.t.Fatal(err)
 	}
-	t.Cleanup(b.Close)
+	c.t.Cleanup(b.Close)
 	c.backend = b
-	return c
 }
 
 func kindOf(o client.Object) string { return o.GetObjectKind().GroupVersionKind().Kind }
