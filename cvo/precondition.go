@@ -39,10 +39,10 @@ func Preconditions(cv *ClusterVersion, target Release) []Precondition {
 	to, errTo := semverx.Parse(target.Version)
 	check := func(name string, f func() []Precondition) {
 		switch {
-		case errTo != nil:
-			found = append(found, Precondition{Name: name, Reason: "InvalidDesiredVersion", Message: fmt.Sprintf("the version of the update, %q, cannot be read: %v", target.Version, errTo)})
 		case err != nil:
 			found = append(found, Precondition{Name: name, Reason: "InvalidCurrentVersion", Message: fmt.Sprintf("the current version, %q, cannot be read: %v", cv.Status.Desired.Version, err), Warning: true})
+		case errTo != nil:
+			found = append(found, Precondition{Name: name, Reason: "InvalidDesiredVersion", Message: fmt.Sprintf("the version of the update, %q, cannot be read: %v", target.Version, errTo)})
 		default:
 			for _, p := range f() {
 				p.Name = name
@@ -52,7 +52,9 @@ func Preconditions(cv *ClusterVersion, target Release) []Precondition {
 	}
 	check(CheckRollback, func() []Precondition { return rollback(cv, current, to, target) })
 	check(CheckGiantHop, func() []Precondition { return giantHop(current, to) })
-	check(CheckUpgradeable, func() []Precondition { return upgradeable(cv, current, to) })
+	if c := fairlead.FindCondition(cv.Status.Conditions, "Upgradeable"); c != nil && c.Status == False {
+		check(CheckUpgradeable, func() []Precondition { return upgradeable(cv, current, to) })
+	}
 	found = append(found, recommended(cv, target)...)
 	return found
 }
@@ -93,23 +95,18 @@ func giantHop(current, to semverx.Version) []Precondition {
 	return nil
 }
 
-// upgradeable asks whether somebody says that the minor version must not
-// change.
+// upgradeable asks whether somebody says that the minor version must not change.
+// It is asked only where somebody does, as in the reference.
 func upgradeable(cv *ClusterVersion, current, to semverx.Version) []Precondition {
-	forward := to.Compare(current) > 0
-	minor := to.Major() > current.Major() || to.Major() == current.Major() && to.Minor() > current.Minor()
 	c := fairlead.FindCondition(cv.Status.Conditions, "Upgradeable")
-	if forward && minor {
-		if c != nil && c.Status == False {
-			return []Precondition{{Reason: c.Reason, Message: fmt.Sprintf("%s to %s changes the minor or major version, and the cluster is not ready for that: %s", current, to, c.Message)}}
-		}
-		return nil
-	}
-	if p := between(cv, current, to); p != nil {
-		return []Precondition{*p}
-	}
-	if to.Compare(current) != 0 && c != nil && c.Status == False && hasOverrides(cv) {
+	patch := to.Major() == current.Major() && to.Minor() == current.Minor()
+	switch {
+	case to.Compare(current) > 0 && !patch:
+		return []Precondition{{Reason: c.Reason, Message: fmt.Sprintf("%s to %s changes the minor or major version, and the cluster is not ready for that: %s", current, to, c.Message)}}
+	case hasOverrides(cv):
 		return []Precondition{{Reason: "ClusterVersionOverridesSet", Message: "spec.overrides keeps resources from being updated; remove it before the next minor version", Warning: true}}
+	case patch:
+		return between(cv, current, to)
 	}
 	return nil
 }
@@ -123,34 +120,34 @@ func hasOverrides(cv *ClusterVersion) bool {
 	return false
 }
 
-// between tells when the target is changed while a change of the minor or major
-// version is under way.
-func between(cv *ClusterVersion, current, to semverx.Version) *Precondition {
+// between tells when the target is changed within its minor version while a change
+// of the minor or major version is under way.
+func between(cv *ClusterVersion, current, to semverx.Version) []Precondition {
 	h := cv.Status.History
-	if len(h) == 0 || h[0].State != Partial || to.Compare(current) == 0 {
+	if len(h) == 0 || h[0].State != Partial {
 		return nil
 	}
-	i := newestCompleted(h)
-	if i < 0 {
-		return nil
+	before := h[len(h)-1].Version // what was installed, where nothing was ever completed
+	if i := newestCompleted(h); i >= 0 {
+		before = h[i].Version
 	}
-	from, err := semverx.Parse(h[i].Version)
+	from, err := semverx.Parse(before)
 	if err != nil {
 		return nil
 	}
 	kind := ""
 	switch {
-	case from.Major() != current.Major():
+	case from.Major() < current.Major():
 		kind = "Major"
-	case from.Minor() != current.Minor():
+	case from.Major() == current.Major() && from.Minor() < current.Minor():
 		kind = "Minor"
 	default:
 		return nil
 	}
-	return &Precondition{
+	return []Precondition{{
 		Reason:  kind + "VersionClusterUpdateInProgress",
-		Message: fmt.Sprintf("the target becomes %s while a %s version update from %s to %s is under way", to, strings.ToLower(kind), h[i].Version, current), Warning: true,
-	}
+		Message: fmt.Sprintf("the target becomes %s while a %s version update from %s to %s is under way", to, strings.ToLower(kind), before, current), Warning: true,
+	}}
 }
 
 // recommended warns of updates that are not recommended.
@@ -163,6 +160,9 @@ func recommended(cv *ClusterVersion, target Release) []Precondition {
 	}
 	warn := func(reason, message string) []Precondition {
 		return []Precondition{{Name: CheckRecommended, Reason: reason, Message: message, Warning: true}}
+	}
+	if slices.ContainsFunc(cv.Status.AvailableUpdates, same) {
+		return nil
 	}
 	for _, c := range cv.Status.ConditionalUpdates {
 		if !same(c.Release) {
@@ -178,9 +178,6 @@ func recommended(cv *ClusterVersion, target Release) []Precondition {
 		default:
 			return warn(r.Reason, fmt.Sprintf("of the update from %s to %s it is known only that %s=%s: %s: %s", cv.Status.Desired.Version, target.Version, r.Type, r.Status, r.Reason, r.Message))
 		}
-	}
-	if slices.ContainsFunc(cv.Status.AvailableUpdates, same) {
-		return nil
 	}
 	if cv.Spec.Channel == "" {
 		return warn("NoChannel", fmt.Sprintf("no channel is set, so it is not known whether the update from %s to %s is recommended; set spec.channel", cv.Status.Desired.Version, target.Version))

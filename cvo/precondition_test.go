@@ -39,8 +39,8 @@ func TestPreconditions(t *testing.T) {
 		{"a major version, not upgradeable", "4.22.0", "5.0.0", "4.22.0", cvo.False, false, "Because"},
 		{"another patch on the way to a minor version", "4.2.0", "4.2.1", "4.2.0p 4.1.0", cvo.False, false, "[MinorVersionClusterUpdateInProgress]"},
 		{"another patch on the way to a patch", "4.2.1", "4.2.2", "4.2.1p 4.2.0", cvo.False, false, ""},
-		{"a target that is not a version", "4.2.1", "four", "4.2.1", "", false, "InvalidDesiredVersion InvalidDesiredVersion InvalidDesiredVersion"},
-		{"a current version that is none", "four", "4.2.1", "four", "", false, "[InvalidCurrentVersion] [InvalidCurrentVersion] [InvalidCurrentVersion]"},
+		{"a target that is not a version", "4.2.1", "four", "4.2.1", "", false, "InvalidDesiredVersion InvalidDesiredVersion"},
+		{"a current version that is none", "four", "4.2.1", "four", "", false, "[InvalidCurrentVersion] [InvalidCurrentVersion]"},
 	} {
 		cv := &cvo.ClusterVersion{}
 		cv.Status.Desired = cvo.Release{Version: c.current, Image: "image-" + c.current}
