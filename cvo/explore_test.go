@@ -155,16 +155,25 @@ type cvoModel = explore.Model[*tiny, cvo.State, cvo.Action]
 
 func exploreModels() []*cvoModel {
 	var models []*cvoModel
+	prepared := map[string]*cvo.Prepared{} // by image, as a runner keeps them
 	for i, w := range []*tiny{newTiny(0, 0), newTiny(1, 0), newTiny(0, 1)} {
 		m := &cvoModel{
 			Name: []string{"update", "flaps", "back"}[i], Worlds: []*tiny{w}, Clone: (*tiny).clone, Apply: (*tiny).apply, Moves: (*tiny).moves, Rest: (*tiny).rest, Answer: (*tiny).answer,
 			Forget: func(w *tiny) { w.Outcomes = nil },
 			Step: func(s cvo.State, w *tiny, now time.Time) explore.Decision[cvo.State, cvo.Action] {
-				d := cvo.Step(s, w.world(), now, nil)
+				world, image := w.world(), ""
+				if s.Work != nil {
+					image = s.Work.Release.Image
+				}
+				world.Prepared = prepared[image]
+				if p := cvo.Prepare(s, world, nil); p != nil {
+					world.Prepared, prepared[image] = p, p
+				}
+				d := cvo.Step(s, world, now, nil)
 				return explore.Decision[cvo.State, cvo.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocked, Wake: d.Wake, Broken: w.broken(d.Actions)}
 			},
 			Told: func(*tiny, []fairlead.Block) bool { return false }, // nobody else has to act
-			Ends: true, Patience: 30 * time.Minute, Horizon: 3 * time.Hour, Max: []int{6_000, 1_000, 1_000}[i],
+			Ends: true, Patience: 30 * time.Minute, Horizon: 3 * time.Hour, Max: []int{4_200, 1_000, 1_000}[i],
 			Faults: []explore.Faults{{Fail: 1, Back: 1}, {Crash: 1, Lost: 1}, {Late: 1}}[i],
 		}
 		models = append(models, m)

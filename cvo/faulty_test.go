@@ -2,7 +2,6 @@ package cvo_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -81,11 +80,10 @@ func (f *faulty) Apply(ctx context.Context, name string, a cvo.Action) error {
 // rules are those of Gate, written once more. Another release that is applied in
 // between begins again.
 func (f *faulty) see(w *cvo.World) {
-	for image, tasks := range f.p.tasks {
-		for _, m := range tasks {
-			var want cvo.ClusterOperator
-			live := find(w, m.ID.Name)
-			if !m.ClusterOperator() || live == nil || json.Unmarshal(m.JSON, &want) != nil {
+	for image, operators := range f.p.wants {
+		for _, want := range operators {
+			live := find(w, want.Name)
+			if live == nil {
 				continue
 			}
 			there := !slices.ContainsFunc(want.Status.Versions, func(o cvo.Operand) bool { return !slices.Contains(live.Status.Versions, o) })
@@ -93,7 +91,7 @@ func (f *faulty) see(w *cvo.World) {
 			for _, c := range live.Status.Conditions {
 				says[c.Type] = c.Status
 			}
-			key := image + " " + m.ID.Name
+			key := image + " " + want.Name
 			switch {
 			case there && says["Available"] == cvo.True && says["Degraded"] == cvo.False:
 				f.passed[key] = true

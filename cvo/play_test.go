@@ -2,6 +2,7 @@ package cvo_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -79,7 +80,7 @@ var errDown = errors.New("connection refused")
 // and checks at the backend, after each change, what always holds. At last all
 // is well again, and the cluster must come to its release.
 func TestSimulation(t *testing.T) {
-	counts := sim.Run(t, long.N(100, 10_000), func(s *sim.Sim) error { return newPlay(t, s).run() })
+	counts := sim.Run(t, long.N(40, 10_000), func(s *sim.Sim) error { return newPlay(t, s).run() })
 	t.Logf("%v", counts)
 	for _, name := range []string{
 		"crash", "apply fails", "apply is not confirmed", "observe fails", "other runner", "degraded", "unavailable", "held by an outage alone", "never finishes", "recovers",
@@ -102,8 +103,9 @@ type play struct {
 	at       int // the runner at work
 	runners  []*cvo.Runner
 	releases map[string]*payload.Payload
-	tasks    map[string][]*payload.Manifest // by image: what belongs to the cluster
-	most     int                            // passes in which it must come to its release
+	tasks    map[string][]*payload.Manifest   // by image: what belongs to the cluster
+	wants    map[string][]cvo.ClusterOperator // by image: what is waited for
+	most     int                              // passes in which it must come to its release
 	parts    []part
 	history  []cvo.History
 	effects  map[string]int // changes by release and resource
@@ -145,9 +147,15 @@ func playOf(t *testing.T, s *sim.Sim, parts []part, load func(version string) *p
 		p.backend.Operators[part.component] = time.Duration(s.IntN(20)) * time.Minute
 		p.backend.Rollouts[part.component] = time.Duration(s.IntN(90)) * time.Second
 	}
-	p.tasks = map[string][]*payload.Manifest{}
+	p.tasks, p.wants = map[string][]*payload.Manifest{}, map[string][]cvo.ClusterOperator{}
 	for image, r := range p.releases {
 		p.tasks[image] = r.Select(payload.NewFilter()).Tasks
+		for _, m := range p.tasks[image] {
+			var want cvo.ClusterOperator
+			if m.ClusterOperator() && json.Unmarshal(m.JSON, &want) == nil {
+				p.wants[image] = append(p.wants[image], want)
+			}
+		}
 	}
 	p.faulty = &faulty{p: p, passed: map[string]bool{}}
 	p.runners = []*cvo.Runner{p.runner(), p.runner()}
