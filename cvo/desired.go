@@ -126,13 +126,15 @@ func conditionalOf(cv *ClusterVersion, version string) *ConditionalUpdate {
 }
 
 // refusal says why an update that is not recommended cannot be asked for by its
-// version, and how to get it.
+// version, and how to get it. A status that does not list risks by themselves is
+// of a definition without acceptRisks (see gateAcceptRisks), which is not advised then.
 func (c *ConditionalUpdate) refusal(cv *ClusterVersion) string {
 	var names []string
+	listed := cv.Status.ConditionalUpdateRisks
 	for _, r := range c.Risks {
-		k := slices.IndexFunc(cv.Status.ConditionalUpdateRisks, func(o ConditionalUpdateRisk) bool { return o.Name == r.Name })
+		k := slices.IndexFunc(listed, func(o ConditionalUpdateRisk) bool { return o.Name == r.Name })
 		if k >= 0 {
-			if a := fairlead.FindCondition(cv.Status.ConditionalUpdateRisks[k].Conditions, "Applies"); a != nil && a.Status == False {
+			if a := fairlead.FindCondition(listed[k].Conditions, "Applies"); a != nil && a.Status == False {
 				continue
 			}
 		}
@@ -140,11 +142,14 @@ func (c *ConditionalUpdate) refusal(cv *ClusterVersion) string {
 			names = append(names, r.Name)
 		}
 	}
-	if len(names) == 0 {
+	if r := fairlead.FindCondition(c.Conditions, "Recommended"); len(names) == 0 || len(listed) == 0 && (r == nil || r.Status != False) {
 		return "it is a conditional update, and it is not known yet whether it is recommended; wait for that, or ask for its image " + c.Release.Image
 	}
-	risks := strings.Join(names, ", ")
-	return fmt.Sprintf("it is a conditional update that is not recommended for this cluster, because of %s; to take it all the same name %s in spec.desiredUpdate.acceptRisks, or ask for its image %s", risks, risks, c.Release.Image)
+	risks, accept := strings.Join(names, ", "), ""
+	if len(listed) > 0 {
+		accept = fmt.Sprintf("name %s in spec.desiredUpdate.acceptRisks, or ", risks)
+	}
+	return fmt.Sprintf("it is a conditional update that is not recommended for this cluster, because of %s; to take it all the same %sask for its image %s", risks, accept, c.Release.Image)
 }
 
 // migrates reports whether a cluster is asked to change from one architecture to

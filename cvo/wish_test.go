@@ -42,6 +42,32 @@ func TestConditionalByVersion(t *testing.T) {
 	}
 }
 
+// A status that lists no risks by themselves is of a definition that has no
+// acceptRisks: the server would drop it, so nobody is told to set it.
+func TestConditionalWithoutAcceptRisks(t *testing.T) {
+	for status, parts := range map[cvo.ConditionStatus][]string{
+		cvo.False:   {"not recommended for this cluster, because of SlowDisks, Leaks; to take it all the same ask for its image r@sha256:5"},
+		cvo.Unknown: {"not known yet whether it is recommended", "r@sha256:5"},
+	} {
+		cv := &cvo.ClusterVersion{Spec: cvo.Spec{DesiredUpdate: &cvo.Update{Version: "4.18.5"}}}
+		cv.Status.Desired = cvo.Release{Version: "4.18.0", Image: "r@sha256:0"}
+		cv.Status.ConditionalUpdates = []cvo.ConditionalUpdate{{
+			Release:    cvo.Release{Version: "4.18.5", Image: "r@sha256:5"},
+			Risks:      []graph.Risk{{Name: "SlowDisks"}, {Name: "Leaks"}},
+			Conditions: []cvo.Condition{{Type: "Recommended", Status: status}},
+		}}
+		message := cvo.Validate(cv, nil).Error()
+		for _, part := range parts {
+			if !strings.Contains(message, part) {
+				t.Errorf("%s: it does not say %s", message, part)
+			}
+		}
+		if strings.Contains(message, "acceptRisks") {
+			t.Errorf("%s: the field is not there", message)
+		}
+	}
+}
+
 // Sets of capabilities and capabilities that nobody knows are refused, and ask
 // for nothing.
 func TestUnknownCapabilities(t *testing.T) {
