@@ -8,6 +8,9 @@ type analysis struct {
 	clear []Var  // those that are seen
 	why   []Lit  // of explain
 	used  []step // what the clash rests on, where there is a proof
+
+	spanned []int64 // by level: the last clause that was found to span it
+	spans   int64   // how many clauses were looked at
 }
 
 // A step is one thing that a clash rests on, and where on the trail what it
@@ -44,8 +47,8 @@ func (c *cdcl) explain(r reason, l Lit) []Lit {
 	case want == 2 && m.now == 2 && max(c.vars[m.first].at, c.vars[m.second].at) < before:
 		return append(c.why, -Lit(m.first), -Lit(m.second))
 	}
-	c.poll.spend(len(m.vars))
 	for _, v := range m.vars {
+		c.poll.spend(1)
 		if want > 0 && c.value(v) > 0 && c.vars[v].at < before {
 			c.why = append(c.why, -v)
 			want--
@@ -124,6 +127,7 @@ func (c *cdcl) analyze(r reason) []Lit {
 func (c *cdcl) shorten(learned []Lit) []Lit {
 	kept := learned[:1]
 	for _, m := range learned[1:] {
+		c.poll.spend(1)
 		r := c.vars[m.Var()].reason
 		if r == free || slices.ContainsFunc(c.explain(r, -m), func(l Lit) bool {
 			return l != -m && !c.seen[l.Var()] && c.vars[l.Var()].level > 0
@@ -218,10 +222,15 @@ func (c *cdcl) learn(lits []Lit, lbd int32) (unit bool, r reason) {
 
 // span returns how many levels the literals are of.
 func (c *cdcl) span(lits []Lit) int32 {
+	c.spans++
 	n := int32(0)
-	for i, l := range lits {
-		level := c.vars[l.Var()].level
-		if !slices.ContainsFunc(lits[:min(i, 64)], func(m Lit) bool { return c.vars[m.Var()].level == level }) {
+	for _, l := range lits {
+		level := int(c.vars[l.Var()].level)
+		for len(c.spanned) <= level {
+			c.spanned = append(c.spanned, 0)
+		}
+		if c.spanned[level] != c.spans {
+			c.spanned[level] = c.spans
 			n++
 		}
 	}

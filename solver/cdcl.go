@@ -26,6 +26,7 @@ type cdcl struct {
 	added   [][]int32     // the same for those that were added later
 	guarded map[Var]int32 // by the variable of a guard: the limitation that it guards
 	lazy    bool          // there are lazy limitations
+	stated  int32         // how many of the clauses are constraints: those that were learned come after them
 	learned int           // how many clauses were
 	kept    int           // how many more may be than at first, see reduce
 
@@ -86,7 +87,9 @@ func newCDCL(ctx context.Context, x *index, cons []int32, guards int, guard func
 	watched := make([]int32, 2*n) // how often, to make room at once
 	room := 0
 	for _, id := range cons {
-		c.poll.spend(1)
+		if c.poll.spend(1) {
+			return c
+		}
 		if k := &x.cons[id]; k.role != limit {
 			room += int(k.end-k.lits) + 2
 		}
@@ -125,6 +128,7 @@ func newCDCL(ctx context.Context, x *index, cons []int32, guards int, guard func
 			}
 		}
 	}
+	c.stated = int32(len(c.clauses))
 	if c.watch(watched, total); !c.poll.ended {
 		c.count(n, members)
 	}
@@ -160,6 +164,9 @@ func (c *cdcl) state(k *indexed, id int32, guard Var, watched []int32) {
 func (c *cdcl) watch(watched []int32, total int) {
 	room := make([]watch, total)
 	for s, n := range watched {
+		if c.poll.spend(1) {
+			return
+		}
 		c.watches[s], room = room[:0:n], room[n:]
 	}
 	for i := range c.clauses {
@@ -210,13 +217,18 @@ func (c *cdcl) assert(l Lit, r reason) bool {
 	return true
 }
 
-// back takes back all levels above that one.
+// back takes back all levels above that one, or fewer when the poll is over: to go
+// on, it is called again.
 func (c *cdcl) back(level int32) {
 	if c.level() <= level {
 		return
 	}
-	start := int(c.begin[level])
-	for i := len(c.trail) - 1; i >= start; i-- {
+	end := int(c.begin[level])
+	for i := len(c.trail) - 1; i >= end; i-- {
+		if c.poll.spend(1) {
+			end = i + 1
+			break
+		}
 		l := c.trail[i]
 		c.vals[side(l)], c.vals[side(-l)] = 0, 0
 		if l > 0 && i < c.told {
@@ -229,8 +241,11 @@ func (c *cdcl) back(level int32) {
 		}
 		c.order.put(l.Var())
 	}
-	c.trail, c.begin = c.trail[:start], c.begin[:level]
-	c.done, c.told = min(c.done, start), min(c.told, start)
+	c.trail = c.trail[:end]
+	for c.level() > level && int(c.begin[c.level()-1]) >= end {
+		c.begin = c.begin[:c.level()-1]
+	}
+	c.done, c.told = min(c.done, end), min(c.told, end)
 }
 
 // propagate draws what follows, clauses first: a limitation of many variables is
@@ -239,11 +254,12 @@ func (c *cdcl) propagate() reason {
 	for !c.poll.ended {
 		for c.done < len(c.trail) {
 			l := c.trail[c.done]
-			if c.poll.spend(1 + len(c.watches[side(-l)])) {
-				return free
+			c.poll.spend(1 + len(c.watches[side(-l)])%watchesAtOnce)
+			r := c.visit(-l)
+			if c.poll.ended {
+				return free // the rest of what watches l is still to be seen
 			}
-			c.done++
-			if r := c.visit(-l); r != free {
+			if c.done++; r != free {
 				return r
 			}
 		}
@@ -259,12 +275,19 @@ func (c *cdcl) propagate() reason {
 	return free
 }
 
+// watchesAtOnce is how many watches are visited between two looks at the poll.
+const watchesAtOnce = 256
+
 // visit looks at the clauses that watch l, which failed.
 func (c *cdcl) visit(l Lit) reason {
 	s := side(l)
 	watching := c.watches[s]
 	kept := 0
 	for i := 0; i < len(watching); i++ {
+		if i%watchesAtOnce == watchesAtOnce-1 && c.poll.spend(watchesAtOnce) {
+			kept += copy(watching[kept:], watching[i:])
+			break
+		}
 		w := watching[i]
 		val := c.value(w.blocker)
 		if val > 0 {

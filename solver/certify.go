@@ -19,15 +19,19 @@ func (s *Solution) Certificate(ctx context.Context) (*Certificate, error) {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
 	f := &certifier{ctx: ctx, x: x, parts: parts(ctx, x), log: s.log}
-	f.of = numbered(x, f.parts)
+	f.of = numbered(ctx, x, f.parts)
 	if ctx.Err() != nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
 	}
 	cert, err := f.certify(s)
-	if err == nil {
-		cert.Lemmas, _ = trim(f.cdcl.proof, nil, cert.Steps)
+	if err != nil {
+		return nil, err
 	}
-	return cert, err
+	cert.Lemmas, _ = trim(&f.cdcl.poll, f.cdcl.proof, nil, cert.Steps)
+	if f.cdcl.poll.ended {
+		return nil, &IncompleteError{Err: ctx.Err()}
+	}
+	return cert, nil
 }
 
 // A certifier replays the picks of a solution in a cdcl that logs what it
@@ -41,13 +45,21 @@ type certifier struct {
 	cdcl  *cdcl
 	steps map[Var]int // by pick
 	picks []Lit       // of the parts that the cdcl holds, so far, after what is proven to hold
+
+	asked  int32         // the part that was searched last
+	roots  []int32       // its demands that nothing triggers
+	passed map[int32]int // what searches found out of long demands
 }
 
 func (f *certifier) certify(s *Solution) (*Certificate, error) {
 	cert := &Certificate{Steps: make([]CertifiedStep, len(f.log))}
 	needed := make(map[int32]bool)
 	ranks := make([]int, len(f.log))
+	poll := poll{ctx: f.ctx}
 	for i, d := range f.log {
+		if poll.spend(64) {
+			return nil, &IncompleteError{Err: f.ctx.Err()}
+		}
 		cert.Steps[i] = CertifiedStep{Demand: int(d.con), Pick: d.pick}
 		cands := f.x.candidates(&f.x.cons[d.con])
 		if ranks[i] = slices.Index(cands, d.pick.Yes()); ranks[i] > 0 {
@@ -66,6 +78,9 @@ func (f *certifier) certify(s *Solution) (*Certificate, error) {
 	}
 	f.steps = make(map[Var]int, len(f.log))
 	for i, d := range f.log {
+		if poll.spend(64) {
+			return nil, &IncompleteError{Err: f.ctx.Err()}
+		}
 		if f.steps[d.pick] = i; !needed[f.of[d.pick]] {
 			continue
 		}
@@ -133,12 +148,18 @@ func (f *certifier) search(given []Lit) verdict {
 	own := f.x.ask(nil)
 	defer own.done(nil)
 	given = slices.DeleteFunc(given, func(l Lit) bool { return f.of[l.Var()] != last })
-	for _, id := range f.x.roots {
-		if k := &f.x.cons[id]; k.cand < k.end && f.of[f.x.lits[k.cand].Var()] == last {
-			own.queue = append(own.queue, id)
+	if f.asked != last {
+		f.asked, f.roots = last, nil
+		for _, id := range f.x.roots {
+			if k := &f.x.cons[id]; !f.cdcl.poll.over() && k.cand < k.end && f.of[f.x.lits[k.cand].Var()] == last {
+				f.roots = append(f.roots, id)
+			}
 		}
 	}
-	return newOrdered(f.cdcl, own, given, &budget{}).run()
+	own.queue, own.passed = append(own.queue, f.roots...), f.passed
+	v := newOrdered(f.cdcl, own, given, &budget{}).run()
+	f.passed = own.passed
+	return v
 }
 
 // Refute works out a proof that the constraints with these IDs cannot be met
@@ -165,7 +186,11 @@ func (p *Problem) Refute(ctx context.Context, ids ...int) (*Refutation, error) {
 	}
 	var w change
 	var cons []int32
+	poll := poll{ctx: ctx}
 	for id := range in {
+		if poll.over() {
+			return nil, &IncompleteError{Err: ctx.Err()}
+		}
 		if in[id] || ids == nil {
 			cons = append(cons, int32(id))
 		} else {
@@ -189,37 +214,46 @@ func (p *Problem) Refute(ctx context.Context, ids ...int) (*Refutation, error) {
 	}
 	last := c.proof.refute(c)
 	r := &Refutation{}
-	r.Lemmas, _ = trim(c.proof, []int32{-1 - last}, nil)
+	r.Lemmas, _ = trim(&c.poll, c.proof, []int32{-1 - last}, nil)
+	if c.poll.ended {
+		return nil, &IncompleteError{Err: ctx.Err()}
+	}
 	return r, nil
 }
 
 // trim returns the lemmas that the hints and the steps rest on, in order, and by
 // number of a lemma its place among those, by which it renumbers the steps' hints.
-func trim(g *proofLog, used []int32, steps []CertifiedStep) ([]Lemma, []int) {
-	for _, step := range steps {
-		for _, r := range step.Refused {
-			for _, h := range r.Hints {
-				used = append(used, int32(h))
-			}
-		}
-	}
+// When the poll is over they are of no use.
+func trim(poll *poll, g *proofLog, used []int32, steps []CertifiedStep) ([]Lemma, []int) {
 	number := make([]int, len(g.lemmas))
 	need := make([]bool, len(g.lemmas))
 	mark := func(hints []int32) {
 		for _, h := range hints {
-			if h < 0 {
+			if h < 0 && !poll.spend(1) {
 				need[-1-h] = true
 			}
 		}
 	}
 	mark(used)
-	for i := len(g.lemmas) - 1; i >= 0; i-- {
+	for _, step := range steps {
+		for _, r := range step.Refused {
+			for _, h := range r.Hints {
+				if h < 0 && !poll.spend(1) {
+					need[-1-h] = true
+				}
+			}
+		}
+	}
+	for i := len(g.lemmas) - 1; i >= 0 && !poll.spend(1); i-- {
 		if need[i] {
 			mark(g.lemmas[i].hints)
 		}
 	}
 	var all []Lemma
 	for i, m := range g.lemmas {
+		if poll.spend(1) {
+			return nil, nil
+		}
 		if !need[i] {
 			continue
 		}
@@ -228,20 +262,20 @@ func trim(g *proofLog, used []int32, steps []CertifiedStep) ([]Lemma, []int) {
 		for k, h := range m.hints {
 			own.Hints[k] = int(h)
 		}
-		rename(own.Hints, number)
+		rename(poll, own.Hints, number)
 		all = append(all, own)
 	}
 	for _, step := range steps {
 		for _, r := range step.Refused {
-			rename(r.Hints, number)
+			rename(poll, r.Hints, number)
 		}
 	}
 	return all, number
 }
 
-func rename(hints []int, number []int) {
+func rename(poll *poll, hints []int, number []int) {
 	for i, h := range hints {
-		if h < 0 {
+		if h < 0 && !poll.spend(1) {
 			hints[i] = -1 - number[-1-h]
 		}
 	}

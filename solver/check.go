@@ -71,6 +71,9 @@ func newJudge(ctx context.Context, p *Problem) *judge {
 		}
 	}
 	for v := range j.start[1:] {
+		if poll.spend(1) {
+			return nil
+		}
 		j.start[v+1] += j.start[v]
 	}
 	j.touched = make([]int32, j.start[p.vars+1])

@@ -243,8 +243,11 @@ func (m *minimizer) core(ctx context.Context, on []bool, order []int) ([]int, er
 // refute returns which of the constraints that are on a refutation used, or nil
 // when they can be met.
 func (m *minimizer) refute(ctx context.Context, on []bool) (used []bool, err error) {
-	var assumptions []elit
+	assumptions := make([]elit, 0, len(m.switches))
 	for i, s := range m.switches {
+		if m.poll.spend(1) {
+			return nil, &IncompleteError{Err: ctx.Err()}
+		}
 		if on[i] {
 			assumptions = append(assumptions, s)
 		}

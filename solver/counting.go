@@ -26,6 +26,7 @@ func (c *cdcl) count(vars, members int) {
 	c.limited.start = make([]int32, vars+2)
 	for i := range c.limits {
 		for _, l := range c.limits[i].vars {
+			c.poll.spend(1)
 			c.limited.count(l.Var())
 		}
 		if g := c.limits[i].guard; g != 0 {
@@ -39,10 +40,10 @@ func (c *cdcl) count(vars, members int) {
 		return
 	}
 	for i := range c.limits {
-		if c.poll.spend(len(c.limits[i].vars)) {
-			return
-		}
 		for _, l := range c.limits[i].vars {
+			if c.poll.spend(1) {
+				return
+			}
 			c.limited.add(l.Var(), int32(i))
 		}
 		if c.limits[i].n == 0 && c.limits[i].guard == 0 {

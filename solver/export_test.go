@@ -49,7 +49,8 @@ func SolveByTrials(ctx context.Context, p *Problem, runs *int) (*Solution, error
 	}
 	s := x.ask(nil)
 	s.begin()
-	for con, cands, ok := s.next(); ok; con, cands, ok = s.next() {
+	poll := poll{ctx: ctx}
+	for con, cands, ok := s.next(&poll); ok; con, cands, ok = s.next(&poll) {
 		for _, l := range cands {
 			*runs++
 			if e.engine.solve(ctx, e.of(l)) == sat {

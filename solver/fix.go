@@ -40,7 +40,11 @@ func fixes(ctx context.Context, parts []part, name namer, limit int) ([]Fix, err
 	var fixes []Fix
 	for _, set := range sets {
 		slices.Sort(set.ids)
-		s, err := Solve(ctx, name.p.with(&change{drop: set.ids}), nil)
+		p := name.p.changed(&poll{ctx: ctx}, &change{drop: set.ids})
+		if p == nil {
+			return nil, &IncompleteError{Err: ctx.Err()}
+		}
+		s, err := Solve(ctx, p, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -125,6 +129,9 @@ func newFixer(ctx context.Context, p *Problem, q *part, lits []elit, name namer)
 	}
 	f := &fixer{minimizer: m, effort: make([]int, len(q.cons)), seen: make(map[string]bool)}
 	for i, id := range q.cons {
+		if m.poll.spend(16) {
+			return nil, &IncompleteError{Err: ctx.Err()}
+		}
 		_, effort := name.advice(p.Constraint(int(id)))
 		f.effort[i] = max(0, effort)
 		if effort > 0 {

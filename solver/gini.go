@@ -108,7 +108,11 @@ func (e *giniEngine) solve(ctx context.Context, assumptions ...elit) verdict {
 	if e.refuted {
 		e.reset()
 	}
+	poll := poll{ctx: ctx}
 	for _, l := range assumptions {
+		if poll.spend(16) {
+			return unknown
+		}
 		e.g.Assume(e.lit(l))
 	}
 	result, ok := e.run(ctx)

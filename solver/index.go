@@ -74,11 +74,11 @@ func (t *table[T]) count(v Var) { t.start[v+2]++ }
 
 // begin makes the lists, all empty, with room for what was counted.
 func (t *table[T]) begin(poll *poll) {
-	if poll.spend(len(t.start)) {
-		return
-	}
 	total := int32(0)
 	for i := range t.start {
+		if poll.spend(1) {
+			return
+		}
 		total += t.start[i]
 		t.start[i] = total
 	}
@@ -128,7 +128,7 @@ func newIndex(ctx context.Context, p *Problem) *index {
 	x.bars.begin(&poll)
 	x.limits.begin(&poll)
 	for i := range p.cons {
-		if poll.spend(4 + 2*int(p.cons[i].end-p.cons[i].start)) {
+		if poll.ended || poll.spend(4 + 2*int(p.cons[i].end-p.cons[i].start)) {
 			return nil
 		}
 		id := int32(i)

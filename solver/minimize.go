@@ -70,7 +70,7 @@ func Minimize(ctx context.Context, p *Problem, criteria []Criterion, opts *Optio
 }
 
 func newMinimization(ctx context.Context, criteria []Criterion, conflicts int64) *minimization {
-	return &minimization{ctx: ctx, criteria: criteria, budget: &budget{limit: conflicts}, out: make(map[Var]bool)}
+	return &minimization{ctx: ctx, criteria: criteria, budget: &budget{limit: conflicts}}
 }
 
 // A minimization looks for an optimum. What is counted are variables: of a term
@@ -85,15 +85,15 @@ type minimization struct {
 	x    *index
 	c    *cdcl
 	o    *ordered
-	hard []Lit        // what holds in every selection that is optimal so far
-	out  map[Var]bool // what does not hold in any
+	hard []Lit  // what holds in every selection that is optimal so far
+	out  []bool // by variable: it does not hold in any; shorter where the rest can
 	// proof is what is claimed, where a certificate is asked for.
 	proof *OptimumCertificate
 
 	// Of the criterion in hand.
-	soft    []Var         // what is counted, in the order of its coming up
-	weight  map[Var]int64 // what it still counts
-	sums    map[Var]*sum  // by what counts that a sum is exceeded
+	soft    []Var        // what is counted, in the order of its coming up
+	weight  []int64      // by variable: what it still counts; -1 of what is not in soft
+	sums    map[Var]*sum // by what counts that a sum is exceeded
 	bound   int64
 	optimum Optimum
 }
@@ -110,9 +110,11 @@ type sum struct {
 // selected: by variable, the one that is selected where that is not.
 // The error is *ProblemError, or that of ctx.
 func stateCriteria(ctx context.Context, p *Problem, criteria []Criterion) (q *Problem, absent map[Var]Var, err error) {
-	q, absent = p.with(nil), make(map[Var]Var)
-	var flaws []Flaw
 	poll := poll{ctx: ctx}
+	if q, absent = p.changed(&poll, nil), make(map[Var]Var); q == nil {
+		return nil, nil, ctx.Err()
+	}
+	var flaws []Flaw
 	for i, k := range criteria {
 		for _, t := range k.Terms {
 			if poll.over() {
@@ -156,11 +158,10 @@ func (z *minimization) run(given *Problem) (*Optimum, error) {
 	if z.x = indexOf(z.ctx, z.p); z.x == nil {
 		return nil, &IncompleteError{Err: z.ctx.Err()}
 	}
-	var cons []int32
-	for _, q := range parts(z.ctx, z.x) {
-		cons = append(cons, q.cons...)
+	cons := constraintsOf(z.ctx, z.x, parts(z.ctx, z.x))
+	if z.ctx.Err() != nil {
+		return nil, &IncompleteError{Err: z.ctx.Err()}
 	}
-	slices.Sort(cons)
 	if z.c = newCDCL(z.ctx, z.x, cons, 0, nil); z.c.poll.ended {
 		return nil, &IncompleteError{Err: z.ctx.Err()}
 	}
@@ -218,29 +219,35 @@ func (z *minimization) settle() error {
 	if err != nil {
 		return err
 	}
-	z.optimum.Solution, z.optimum.Costs = s, costs(z.criteria, s.Has)
-	return nil
-}
-
-// costs returns what a selection costs, by criterion.
-func costs(criteria []Criterion, has func(Var) bool) []int64 {
-	all := make([]int64, len(criteria))
-	for i, k := range criteria {
+	costs := make([]int64, len(z.criteria))
+	for i, k := range z.criteria {
 		for _, t := range k.Terms {
-			if has(t.Lit.Var()) == t.Lit.Selects() {
-				all[i] += t.Weight
+			if z.c.poll.spend(1) {
+				return &IncompleteError{Best: z.optimum.Solution, Err: z.ctx.Err()}
+			}
+			if own.picked[t.Lit.Var()] == t.Lit.Selects() {
+				costs[i] += t.Weight
 			}
 		}
 	}
-	return all
+	z.optimum.Solution, z.optimum.Costs = s, costs
+	return nil
 }
 
 // minimize finds the least cost by one criterion: assuming that nothing that
 // counts holds, it learns why that is impossible, core by core. Of each, one must
 // hold and is paid for; that more than one does is counted in their place.
 func (z *minimization) minimize(k *Criterion) verdict {
-	z.soft, z.weight, z.sums, z.bound = nil, make(map[Var]int64), make(map[Var]*sum), 0
+	for _, v := range z.soft {
+		z.c.poll.spend(1)
+		z.weight[v] = -1
+	}
+	z.soft, z.sums, z.bound = nil, make(map[Var]*sum), 0
+	z.room()
 	for _, t := range k.Terms {
+		if z.c.poll.over() {
+			return unknown
+		}
 		z.count(z.counted(t.Lit), t.Weight)
 	}
 	if !z.payForced() {
@@ -249,6 +256,9 @@ func (z *minimization) minimize(k *Criterion) verdict {
 	for level := z.heaviest(1<<62 - 1); level > 0; {
 		assumed := z.hard[:len(z.hard):len(z.hard)]
 		for _, v := range z.soft {
+			if z.c.poll.spend(1) {
+				return unknown
+			}
 			if z.weight[v] >= level {
 				assumed = append(assumed, v.No())
 			}
@@ -270,6 +280,9 @@ func (z *minimization) minimize(k *Criterion) verdict {
 		}
 	}
 	for _, v := range z.soft {
+		if z.c.poll.spend(1) {
+			return unknown
+		}
 		if z.weight[v] > 0 {
 			z.hard = append(z.hard, v.No())
 			z.out[v] = true
@@ -283,10 +296,19 @@ func (z *minimization) count(v Var, weight int64) {
 	if weight == 0 || z.out[v] {
 		return
 	}
-	if _, known := z.weight[v]; !known {
+	if z.weight[v] < 0 {
 		z.soft = append(z.soft, v)
+		z.weight[v] = 0
 	}
 	z.weight[v] += weight
+}
+
+// room makes room for all variables that there are.
+func (z *minimization) room() {
+	if more := len(z.c.vars) - len(z.weight); more > 0 {
+		z.weight = append(z.weight, slices.Repeat([]int64{-1}, more)...)
+		z.out = append(z.out, make([]bool, more)...)
+	}
 }
 
 // payForced pays for what holds in any case. It reports false where what is
@@ -299,6 +321,9 @@ func (z *minimization) payForced() bool {
 		return false
 	}
 	for _, v := range z.soft {
+		if z.c.poll.spend(1) {
+			return true
+		}
 		if z.c.value(v.Yes()) > 0 {
 			z.claim(v)
 			z.bound += z.weight[v]
@@ -313,6 +338,7 @@ func (z *minimization) payForced() bool {
 func (z *minimization) heaviest(most int64) int64 {
 	best := int64(0)
 	for _, v := range z.soft {
+		z.c.poll.spend(1)
 		if w := z.weight[v]; w <= most {
 			best = max(best, w)
 		}
@@ -383,6 +409,7 @@ func (z *minimization) pay(core []Lit, at int) {
 // It comes from that payment.
 func (z *minimization) exceeds(vars []Lit, n int32, paid int) Var {
 	v := z.c.addVar()
+	z.room()
 	z.c.addLimit(vars, n, v.No(), int32(len(z.p.cons)+int(v)-z.p.vars-1))
 	z.sums[v] = &sum{vars: vars, n: n, paid: paid}
 	if z.proof != nil {

@@ -1,7 +1,6 @@
 package solver
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -56,9 +55,7 @@ func (t *nameTable) put(name string, v Var) {
 	t.hashed = len(t.names)
 }
 
-// copyTo gives another table the same names.
+// copyTo gives another table the same names. It hashes them once it is asked.
 func (t *nameTable) copyTo(u *nameTable) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	u.names, u.byName, u.hashed = slices.Clip(t.names), maps.Clone(t.byName), t.hashed
+	u.names = slices.Clip(t.names)
 }

@@ -61,16 +61,12 @@ func (o *Optimum) Certificate(ctx context.Context) (*OptimumCertificate, error) 
 	if err != nil {
 		return nil, err
 	}
-	whole := part{}
-	for id := range z.x.cons {
-		whole.cons = append(whole.cons, int32(id))
-	}
 	of := make([]int32, len(z.c.vars)) // all are of one part: of the sums, too
 	for v := range of {
 		of[v] = 1
 	}
 	z.c.back(0)
-	f := &certifier{ctx: ctx, x: z.x, parts: []part{whole}, of: of, log: best.Solution.log, cdcl: z.c, picks: z.hard}
+	f := &certifier{ctx: ctx, x: z.x, of: of, log: best.Solution.log, cdcl: z.c, picks: z.hard}
 	choices, err := f.certify(best.Solution)
 	if err != nil {
 		return nil, err
@@ -84,7 +80,10 @@ func (o *Optimum) Certificate(ctx context.Context) (*OptimumCertificate, error) 
 		}
 	}
 	var number []int
-	cert.Lemmas, number = trim(z.c.proof, used, cert.Steps)
+	cert.Lemmas, number = trim(&z.c.poll, z.c.proof, used, cert.Steps)
+	if z.c.poll.ended {
+		return nil, &IncompleteError{Err: ctx.Err()}
+	}
 	for _, own := range cert.Payments {
 		for i := range own {
 			own[i].Lemma = number[own[i].Lemma]

@@ -119,7 +119,8 @@ func (o *ordered) floor() int32 {
 	return 0
 }
 
-// choose makes the next choice. It reports false when none is left.
+// choose makes the next choice, unless the poll is over. It reports false when
+// none is left.
 //
 // A demand that comes up again because its pick was taken back is not looked
 // through from the beginning: no pick meets it, and what was impossible with the
@@ -128,8 +129,8 @@ func (o *ordered) choose() bool {
 	s := o.s
 	if !o.again {
 		o.rank = 0
-		if !s.seek() {
-			return false
+		if !s.seek(&o.c.poll) {
+			return o.c.poll.ended
 		}
 	}
 	o.again = false
@@ -139,12 +140,15 @@ func (o *ordered) choose() bool {
 	for rank := max(o.rank, skip); ; rank = skip {
 		left := len(o.c.trail)
 		for i := rank; i < len(cands); i++ {
+			if o.c.poll.spend(1) {
+				o.rank, o.again = rank, true
+				return true
+			}
 			switch v := o.c.value(cands[i]); {
 			case v < 0 && i == skip && o.c.vars[cands[i]].level == 0:
 				skip++
 			case v < 0 || v == 0 && o.c.full(cands[i]):
 			default:
-				o.c.poll.spend(1 + (i-rank)/4)
 				o.pass(con, skip)
 				if len(o.c.trail) > left {
 					o.again = true
@@ -205,9 +209,13 @@ func (o *ordered) retreat(keep int) {
 	o.undo(n)
 }
 
-// undo takes back all picks but the first n.
+// undo takes back all picks but the first n, or fewer when the poll is over.
 func (o *ordered) undo(n int) {
 	for i := len(o.marks) - 1; i >= n; i-- {
+		if o.c.poll.over() {
+			n = i + 1
+			break
+		}
 		m := o.marks[i]
 		o.s.untake(m.head, m.queue, m.counted)
 		o.again, o.rank = true, m.rank

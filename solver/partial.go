@@ -91,9 +91,13 @@ func (s *partial) dropped(con int32) bool { return s.off != nil && s.off[con] }
 
 // begin queues the demands that nothing triggers.
 func (s *partial) begin() {
-	for _, id := range s.x.roots {
-		if !s.dropped(id) {
-			s.queue = append(s.queue, id)
+	if s.off == nil {
+		s.queue = append(s.queue, s.x.roots...)
+	} else {
+		for _, id := range s.x.roots {
+			if !s.off[id] {
+				s.queue = append(s.queue, id)
+			}
 		}
 	}
 	for i := range s.required {
@@ -110,14 +114,17 @@ func (s *partial) candidates(con int32) []Lit {
 }
 
 // seek goes on to the next demand that no pick meets yet, and reports whether
-// there is one.
-func (s *partial) seek() bool {
+// there is one, and the poll is not over.
+func (s *partial) seek(poll *poll) bool {
 search:
 	for ; s.head < len(s.queue); s.head++ {
 		con := s.queue[s.head]
 		cands := s.candidates(con)
 		if s.passed != nil {
 			cands = cands[s.passed[con]:]
+		}
+		if poll.spend(1 + len(cands)/4) {
+			return false
 		}
 		for _, l := range cands {
 			if s.picked[l] {
@@ -130,8 +137,8 @@ search:
 }
 
 // next returns the next demand that no pick meets yet, and its candidates.
-func (s *partial) next() (con int32, cands []Lit, ok bool) {
-	if !s.seek() {
+func (s *partial) next(poll *poll) (con int32, cands []Lit, ok bool) {
+	if !s.seek(poll) {
 		return 0, nil, false
 	}
 	con = s.queue[s.head]
@@ -221,7 +228,7 @@ func (s *partial) refuted(v Var) bool {
 // When the poll is over it returns early.
 func (s *partial) greedy(poll *poll) {
 next:
-	for con, cands, ok := s.next(); ok && !poll.ended; con, cands, ok = s.next() {
+	for con, cands, ok := s.next(poll); ok && !poll.ended; con, cands, ok = s.next(poll) {
 		for _, l := range cands {
 			v := l.Var()
 			if poll.spend(1 + len(s.x.pairs.of(v)) + len(s.x.limits.of(v))) {
@@ -237,9 +244,10 @@ next:
 }
 
 // replay takes, for every demand that is left, the first candidate that is in
-// the answer.
-func (s *partial) replay(in func(Var) bool) {
-	for con, cands, ok := s.next(); ok; con, cands, ok = s.next() {
+// the answer. When the poll is over it returns early.
+func (s *partial) replay(poll *poll, in func(Var) bool) {
+	for con, cands, ok := s.next(poll); ok; con, cands, ok = s.next(poll) {
+		poll.spend(len(cands) / 4)
 		for _, l := range cands {
 			if in(l.Var()) {
 				s.pick(con, l.Var())

@@ -30,11 +30,11 @@ func wholeParts(ctx context.Context, x *index) []part {
 // cut joins the reached variables by the active constraints.
 func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed) bool) []part {
 	poll := poll{ctx: ctx}
-	if poll.spend(len(reached)) {
-		return nil
-	}
 	parent := make([]Var, len(reached))
 	for v := range parent {
+		if poll.spend(1) {
+			return nil
+		}
 		parent[v] = Var(v)
 	}
 	find := func(v Var) Var {
@@ -172,11 +172,42 @@ func reachable(ctx context.Context, x *index) (reached []bool) {
 	return reached
 }
 
-// numbered returns, by variable, 1 + its part, or 0.
-func numbered(x *index, parts []part) []int32 {
+// constraintsOf returns the constraints of all parts, ascending. When ctx ends, they
+// are of no use.
+func constraintsOf(ctx context.Context, x *index, parts []part) []int32 {
+	poll := poll{ctx: ctx}
+	in := make([]bool, len(x.cons))
+	n := 0
+	for _, q := range parts {
+		n += len(q.cons)
+		for _, id := range q.cons {
+			if poll.spend(1) {
+				return nil
+			}
+			in[id] = true
+		}
+	}
+	all := make([]int32, 0, n)
+	for id := range in {
+		if poll.spend(1) {
+			return nil
+		}
+		if in[id] {
+			all = append(all, int32(id))
+		}
+	}
+	return all
+}
+
+// numbered returns, by variable, 1 + its part, or 0. When ctx ends, it is of no use.
+func numbered(ctx context.Context, x *index, parts []part) []int32 {
 	of := make([]int32, len(x.banned))
+	poll := poll{ctx: ctx}
 	for i := range parts {
 		for _, v := range parts[i].vars {
+			if poll.spend(1) {
+				return of
+			}
 			of[v] = int32(i + 1)
 		}
 	}

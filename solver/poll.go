@@ -1,6 +1,9 @@
 package solver
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // A poll looks at the context after some thousand steps: often enough where a
 // step is short, and at no cost that shows.
@@ -21,8 +24,25 @@ func (p *poll) over() bool { return p.spend(4) }
 // spend counts steps.
 func (p *poll) spend(steps int) bool {
 	if p.steps += steps; p.steps >= pollSteps {
-		p.steps = 0
-		p.ended = p.ended || p.ctx.Err() != nil
+		p.look()
 	}
 	return p.ended
+}
+
+func (p *poll) look() {
+	p.steps = 0
+	p.ended = p.ended || p.ctx.Err() != nil
+}
+
+// cloned returns a copy of all, with room for that many more: not all of it when
+// the context has ended.
+func cloned[T any](p *poll, all []T, more int) []T {
+	own := make([]T, 0, len(all)+more)
+	for part := range slices.Chunk(all, pollSteps) {
+		if p.spend(pollSteps) {
+			break
+		}
+		own = append(own, part...)
+	}
+	return own
 }

@@ -21,7 +21,9 @@ func (o *ordered) probe(n int) (verdict, []Lit) {
 	}
 	for round := int64(1); ; round++ {
 		c.back(0)
-		o.undo(o.settled + n)
+		if o.undo(o.settled + n); c.poll.ended {
+			return unknown, nil
+		}
 		if clash, ok := c.assume(o.assumed()); !ok {
 			return unsat, clash
 		}
@@ -111,6 +113,7 @@ func (c *cdcl) assume(given []Lit) (clash []Lit, ok bool) {
 	}
 	c.begin = append(c.begin, int32(len(c.trail)))
 	for _, l := range given {
+		c.poll.spend(1)
 		switch v := c.value(l); {
 		case v == 0:
 			c.put(l, free)
@@ -131,14 +134,20 @@ func (c *cdcl) resolve(r reason) {
 	learned := c.analyze(r)
 	lbd := c.span(learned)
 	if len(learned) == 1 {
-		c.back(0)
+		if c.back(0); c.poll.ended {
+			c.unmark()
+			return
+		}
 		c.learn(learned, lbd)
 		if !c.assert(learned[0], reason(len(c.clauses)-1)) {
 			c.fail(reason(len(c.clauses) - 1))
 		}
 		return
 	}
-	c.back(c.vars[learned[1].Var()].level)
+	if c.back(c.vars[learned[1].Var()].level); c.poll.ended {
+		c.unmark()
+		return
+	}
 	_, why := c.learn(learned, lbd)
 	c.put(learned[0], why)
 }
@@ -146,7 +155,7 @@ func (c *cdcl) resolve(r reason) {
 // record keeps a clause that blame returned, on level 0.
 func (c *cdcl) record(clash []Lit) {
 	c.back(0)
-	if len(clash) == 0 {
+	if len(clash) == 0 || c.poll.ended {
 		c.unmark()
 		return
 	}
@@ -178,74 +187,83 @@ const reduceFrom = 4000
 
 // reduce throws half of the learned clauses away, those that span the most
 // levels (Audemard and Simon 2009). It must be called on a level where they are
-// not reasons: it takes all levels back.
+// not reasons: it takes all levels back. What it costs depends on what was learned.
 func (c *cdcl) reduce() {
 	if c.learned < reduceFrom+c.kept {
 		return
 	}
-	c.back(0)
-	var spans []int32
-	for i := range c.clauses {
-		if own := &c.clauses[i]; own.lbd > 0 {
-			spans = append(spans, own.lbd)
-		}
+	if c.back(0); c.poll.ended {
+		return
+	}
+	learned := c.clauses[c.stated:]
+	spans := make([]int32, len(learned))
+	for i := range learned {
+		spans[i] = learned[i].lbd
 	}
 	slices.Sort(spans)
 	worst := max(2, spans[len(spans)/2])
 	reasons := make(map[int32]bool) // of level 0
 	for _, l := range c.trail {
-		if r := c.vars[l.Var()].reason; r >= 0 {
-			reasons[int32(r)] = true
+		if r := int32(c.vars[l.Var()].reason) - c.stated; r >= 0 {
+			reasons[r] = true
 		}
 	}
-	gone := make([]bool, len(c.clauses))
-	for i := range c.clauses {
-		own := &c.clauses[i]
+	gone := make([]bool, len(learned))
+	for i := range learned {
+		own := &learned[i]
 		if own.lbd > worst && own.end-own.start > 2 && !reasons[int32(i)] {
 			gone[i] = true
 			c.learned--
 		}
 	}
-	for s, watching := range c.watches {
-		c.watches[s] = slices.DeleteFunc(watching, func(w watch) bool { return w.clause >= 0 && gone[w.clause] })
-	}
-	c.compact(gone)
+	c.compact(learned, gone)
 	c.kept += 1000
 }
 
-// compact closes the gaps that clauses leave.
-func (c *cdcl) compact(gone []bool) {
-	renamed := make([]int32, len(c.clauses))
-	n, lits := 0, int32(0)
-	for i := range c.clauses {
-		own := c.clauses[i]
-		renamed[i] = int32(n)
-		if gone[i] {
+// compact takes the learned clauses that are gone out of everything, and closes
+// the gaps that they leave.
+func (c *cdcl) compact(learned []clause, gone []bool) {
+	renamed := make([]int32, len(learned))
+	watched := make(map[int]bool) // by side: it may have watches to rename
+	n, lits := int32(0), learned[0].start
+	for i, own := range learned {
+		for _, l := range c.lits[own.start:min(own.end, own.start+2)] {
+			watched[side(l)] = true
+		}
+		if renamed[i] = c.stated + n; gone[i] {
+			renamed[i] = -1
 			continue
 		}
 		size := own.end - own.start
 		copy(c.lits[lits:], c.lits[own.start:own.end])
 		own.start, own.end = lits, lits+size
 		lits += size
-		c.clauses[n] = own
+		learned[n] = own
 		n++
 	}
-	c.clauses, c.lits = c.clauses[:n], c.lits[:lits]
-	for _, watching := range c.watches {
-		for i, w := range watching {
-			if w.clause >= 0 {
-				watching[i].clause = renamed[w.clause]
-			} else {
-				watching[i].clause = -1 - renamed[-1-w.clause]
+	c.clauses, c.lits = c.clauses[:c.stated+n], c.lits[:lits]
+	for s := range watched {
+		kept := c.watches[s][:0]
+		for _, w := range c.watches[s] {
+			switch i := max(w.clause, -1-w.clause); {
+			case i < c.stated:
+			case renamed[i-c.stated] < 0:
+				continue
+			case w.clause < 0:
+				w.clause = -1 - renamed[i-c.stated]
+			default:
+				w.clause = renamed[i-c.stated]
 			}
+			kept = append(kept, w)
 		}
+		c.watches[s] = kept
 	}
 	for _, l := range c.trail {
-		if r := c.vars[l.Var()].reason; r >= 0 {
-			c.vars[l.Var()].reason = reason(renamed[r])
+		if r := &c.vars[l.Var()].reason; int32(*r) >= c.stated {
+			*r = reason(renamed[int32(*r)-c.stated])
 		}
 	}
-	if c.dead && c.clash >= 0 {
-		c.clash = reason(renamed[c.clash])
+	if c.dead && int32(c.clash) >= c.stated {
+		c.clash = reason(renamed[int32(c.clash)-c.stated])
 	}
 }

@@ -44,10 +44,11 @@ func (g *proofLog) because(c *cdcl) []int32 {
 	g.settle(c)
 	var hints []int32
 	for _, v := range c.clear {
-		if c.vars[v].level == 0 {
+		if c.poll.spend(4); c.vars[v].level == 0 {
 			hints = append(hints, g.facts[v])
 		}
 	}
+	slices.Reverse(c.used) // in order but for what was left out: found from the last to the first
 	slices.SortStableFunc(c.used, func(a, b step) int { return cmp.Compare(a.at, b.at) })
 	limits := make(map[int32]bool)
 	for i, u := range c.used {
@@ -71,13 +72,14 @@ func (c *cdcl) from(r reason) int32 {
 	return c.clauses[r].from
 }
 
-// settle finds what says what holds on level 0.
+// settle finds what says what holds on level 0. When the poll is over it finds
+// less, and what is logged then is of no use.
 func (g *proofLog) settle(c *cdcl) {
 	end := len(c.trail)
 	if c.level() > 0 {
 		end = int(c.begin[0])
 	}
-	for ; g.read < end; g.read++ {
+	for ; g.read < end && !c.poll.over(); g.read++ {
 		l := c.trail[g.read]
 		r := c.vars[l.Var()].reason
 		if _, ok := r.limit(); !ok && c.clauses[r].end-c.clauses[r].start == 1 {
@@ -94,7 +96,7 @@ func (g *proofLog) settle(c *cdcl) {
 func (g *proofLog) forced(c *cdcl, r reason, l Lit) []int32 {
 	var hints []int32
 	for _, m := range c.explain(r, l) {
-		if m != l && !slices.Contains(hints, g.facts[m.Var()]) {
+		if c.poll.spend(16); m != l {
 			hints = append(hints, g.facts[m.Var()])
 		}
 	}

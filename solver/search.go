@@ -44,7 +44,9 @@ func (s *search) partOfDemand(con int32) int32 {
 // find sets what is unsettled.
 func (s *search) find(dead []int32) {
 	for _, con := range dead {
-		s.unsettled = append(s.unsettled, s.partOfDemand(con))
+		if q := s.partOfDemand(con); len(s.unsettled) == 0 || s.unsettled[len(s.unsettled)-1] != q {
+			s.unsettled = append(s.unsettled, q)
+		}
 	}
 	slices.Sort(s.unsettled)
 	s.unsettled = slices.Compact(s.unsettled)
@@ -59,10 +61,14 @@ func (s *search) isUnsettled(v Var) bool {
 }
 
 // roots returns the demands that nothing triggers of each unsettled part.
-func (s *search) roots() [][]int32 {
+// When the poll is over it returns early.
+func (s *search) roots(poll *poll) [][]int32 {
 	all := make([][]int32, len(s.unsettled))
 	n := int32(len(s.x.cons))
 	add := func(con int32) {
+		if poll.over() {
+			return
+		}
 		if at, in := slices.BinarySearch(s.unsettled, s.partOfDemand(con)); in {
 			all[at] = append(all[at], con)
 		}
@@ -83,10 +89,15 @@ func (s *search) roots() [][]int32 {
 // solve finishes what the greedy picks, which it is given, began. The error is
 // errUnsat or *IncompleteError.
 func (s *search) solve(ctx context.Context, greedy *partial) (*Solution, error) {
-	s.cdcl.poll = poll{ctx: ctx}
+	poll := poll{ctx: ctx}
+	s.cdcl.poll = poll
 	own := s.x.ask(s.w)
 	defer own.done(s.w)
-	for i, roots := range s.roots() {
+	all := s.roots(&poll)
+	if poll.ended {
+		return nil, &IncompleteError{Err: ctx.Err()}
+	}
+	for i, roots := range all {
 		own.queue = append(own.queue, roots...)
 		q := s.unsettled[i]
 		o := newOrdered(s.cdcl, own, s.given(q), s.budget)
@@ -97,11 +108,11 @@ func (s *search) solve(ctx context.Context, greedy *partial) (*Solution, error) 
 			return nil, s.incomplete(ctx, greedy, own, o, q)
 		}
 	}
-	all := s.x.ask(s.w)
-	defer all.done(s.w)
-	all.begin()
-	all.replay(func(v Var) bool { return own.picked[v] || greedy.picked[v] && !s.isUnsettled(v) })
-	return newSolution(ctx, s.x.p, s.w, all.log)
+	answer := s.x.ask(s.w)
+	defer answer.done(s.w)
+	answer.begin()
+	answer.replay(&poll, func(v Var) bool { return own.picked[v] || greedy.picked[v] && !s.isUnsettled(v) })
+	return newSolution(ctx, s.x.p, s.w, answer.log)
 }
 
 // promptMax is up to how many literals a selection is still put together and
@@ -118,7 +129,8 @@ func (s *search) incomplete(ctx context.Context, greedy, own *partial, stopped *
 	all := s.x.ask(s.w)
 	defer all.done(s.w)
 	all.begin()
-	all.replay(func(v Var) bool {
+	ctx = context.WithoutCancel(ctx)
+	all.replay(&poll{ctx: ctx}, func(v Var) bool {
 		switch {
 		case s.of[v]-1 == part:
 			return stopped.model.has(v)
@@ -127,7 +139,7 @@ func (s *search) incomplete(ctx context.Context, greedy, own *partial, stopped *
 		}
 		return greedy.picked[v]
 	})
-	best, err := newSolution(context.WithoutCancel(ctx), s.x.p, s.w, all.log)
+	best, err := newSolution(ctx, s.x.p, s.w, all.log)
 	if err != nil {
 		return err
 	}

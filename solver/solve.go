@@ -111,7 +111,7 @@ func straight(ctx context.Context, x *index, w *change) (greedy *partial, sol *S
 // reach. It is nil when ctx ended.
 func newSearch(ctx context.Context, x *index, dead []int32, b *budget) *search {
 	s := &search{x: x, parts: parts(ctx, x), given: func(int32) []Lit { return nil }, budget: b}
-	s.of = numbered(x, s.parts)
+	s.of = numbered(ctx, x, s.parts)
 	if ctx.Err() != nil { // the parts may not be whole
 		return nil
 	}

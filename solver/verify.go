@@ -79,12 +79,15 @@ func checkOrder(ctx context.Context, p *Problem, cert *Certificate) error {
 		return c.kind != Limitation && slices.ContainsFunc(p.lits[c.start:c.end], Lit.Selects)
 	}
 	var queue []int32
+	poll := poll{ctx: ctx}
 	for _, id := range j.always {
+		if poll.over() {
+			return ctx.Err()
+		}
 		if selects(id) {
 			queue = append(queue, id)
 		}
 	}
-	poll := poll{ctx: ctx}
 	next := 0
 	for at := 0; at < len(queue); at++ {
 		c := &p.cons[queue[at]]
@@ -161,6 +164,7 @@ func (v *verifier) lemmas(all []Lemma) error {
 // choices verifies all refusals.
 func (v *verifier) choices(cert *Certificate) error {
 	for i, step := range cert.Steps {
+		v.poll.spend(1)
 		if err := v.refusals(cert, i, step); err != nil {
 			return err
 		}

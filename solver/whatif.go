@@ -64,14 +64,19 @@ func (c *change) drops(id int32) bool {
 
 // with returns p with the change made. IDs stay: what is dropped is replaced by
 // a constraint that says nothing, what is added comes last.
-func (p *Problem) with(w *change) *Problem {
+func (p *Problem) with(w *change) *Problem { return p.changed(&poll{ctx: context.Background()}, w) }
+
+// changed is with, and returns nil when the poll is over.
+func (p *Problem) changed(poll *poll, w *change) *Problem {
 	q := &Problem{vars: p.vars, lits: slices.Clip(p.lits), whys: slices.Clip(p.whys), sets: slices.Clip(p.sets), flaws: slices.Clip(p.flaws)}
 	p.names.copyTo(&q.names)
 	more := 0
 	if w != nil {
 		more = len(w.require) + len(w.forbid)
 	}
-	q.cons = append(make([]con, 0, len(p.cons)+more), p.cons...)
+	if q.cons = cloned(poll, p.cons, more); poll.ended {
+		return nil
+	}
 	if w == nil {
 		return q
 	}
@@ -166,11 +171,11 @@ func (s *Session) Solve(ctx context.Context, w *WhatIf) (*Solution, error) {
 // search prepares the search for an answer. It is nil when ctx ended.
 func (s *Session) search(ctx context.Context, w *change, dead []int32) *search {
 	if s.parts == nil {
-		if s.parts = wholeParts(ctx, s.x); ctx.Err() != nil {
+		s.parts = wholeParts(ctx, s.x)
+		if s.of = numbered(ctx, s.x, s.parts); ctx.Err() != nil {
 			s.parts = nil
 			return nil
 		}
-		s.of = numbered(s.x, s.parts)
 	}
 	if w != nil {
 		s.guard(w.drop)
@@ -204,7 +209,9 @@ func (s *Session) guard(drop []int32) {
 func (s *Session) encode(ctx context.Context) *cdcl {
 	var cons []int32
 	s.required = s.required[:0]
+	poll := poll{ctx: ctx}
 	for i := range s.x.cons {
+		poll.over()
 		if s.x.p.cons[i].kind == Requirement {
 			s.required = append(s.required, int32(i))
 		} else {

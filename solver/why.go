@@ -138,40 +138,65 @@ func (r *Refusal) String() string {
 //
 // The error is [*IncompleteError] when ctx ended first.
 func (s *Solution) WhyNot(ctx context.Context, v Var, options *ExplainOptions) (*Refusal, error) {
-	if s.Has(v) {
+	poll := poll{ctx: ctx}
+	p := s.Problem()
+	selected := newBitset(p.vars)
+	for _, d := range s.log {
+		poll.spend(1)
+		selected.put(d.pick)
+	}
+	if selected.has(v) {
 		return nil, nil
 	}
 	opts := options.withDefaults()
-	r := &Refusal{Var: v, Kind: NotAsked, name: namer{s.Problem(), opts.Name}}
-	for i := range s.log {
-		if rank := s.rank(i, v); rank >= 0 && rank < s.step(i).Rank {
-			r.Kind, r.Demand, r.Instead = Impossible, s.step(i).Demand, s.log[i].pick
+	r := &Refusal{Var: v, Kind: NotAsked, name: namer{p, opts.Name}}
+	for i, d := range s.log {
+		if s.preferred(&poll, v, d) {
+			r.Kind, r.Demand, r.Instead = Impossible, p.Constraint(int(d.con)), d.pick
 			return r, s.refuse(ctx, r, i)
 		}
 	}
-	for id := range s.Problem().cons {
-		c := s.Problem().Constraint(id)
-		if c.Kind == Limitation || !slices.Contains(c.Lits, v.Yes()) || !s.triggered(c) {
+	for id := range p.cons {
+		if poll.spend(4) {
+			break
+		}
+		c := &p.cons[id]
+		if c.kind == Limitation || !contains(&poll, p.lits[c.start:c.end], v.Yes()) {
 			continue
 		}
-		r.Kind, r.Demand = NotNeeded, c
-		for _, d := range s.log {
-			if r.Instead == 0 && slices.Contains(c.Lits, d.pick.Yes()) {
-				r.Instead = d.pick
-			}
+		own := p.Constraint(id)
+		if slices.ContainsFunc(own.Lits, func(l Lit) bool { return !l.Selects() && !selected.has(l.Var()) }) {
+			continue
 		}
+		r.Kind, r.Demand = NotNeeded, own
+		at := slices.IndexFunc(s.log, func(d decision) bool { return poll.ended || contains(&poll, own.Lits, d.pick.Yes()) })
+		r.Instead = s.log[at].pick
 		break
+	}
+	if poll.ended {
+		return nil, &IncompleteError{Err: ctx.Err()}
 	}
 	return r, nil
 }
 
-// rank returns the place of v among the candidates of the choice, or -1.
-func (s *Solution) rank(i int, v Var) int {
-	return slices.Index(candidates(s.step(i).Demand), v)
+// preferred reports whether v is a candidate of the choice, and before its pick.
+func (s *Solution) preferred(poll *poll, v Var, d decision) bool {
+	p := s.Problem()
+	c := &p.cons[d.con]
+	for _, l := range p.lits[c.start:c.end] {
+		switch {
+		case l == d.pick.Yes() || poll.spend(1):
+			return false
+		case l == v.Yes():
+			return true
+		}
+	}
+	return false
 }
 
-func (s *Solution) triggered(c Constraint) bool {
-	return !slices.ContainsFunc(c.Lits, func(l Lit) bool { return !l.Selects() && !s.Has(l.Var()) })
+func contains(poll *poll, lits []Lit, l Lit) bool {
+	poll.spend(len(lits) / 4)
+	return slices.Contains(lits, l)
 }
 
 // refuse works out the reason of a refusal at the choice.
@@ -184,7 +209,10 @@ func (s *Solution) refuse(ctx context.Context, r *Refusal, i int) error {
 	if err != nil {
 		return err
 	}
-	p := s.Problem().with(nil) // with the picks as requirements
+	p := s.Problem().changed(&q.poll, nil) // with the picks as requirements
+	if p == nil {
+		return &IncompleteError{Err: ctx.Err()}
+	}
 	for _, id := range cons {
 		r.Core = append(r.Core, s.Problem().Constraint(int(id)))
 		r.Core[len(r.Core)-1].problem = p
@@ -236,15 +264,9 @@ func (s *Solution) refuser(ctx context.Context, v Var) (*refuser, error) {
 
 // why returns a minimal reason why v cannot be selected with the earlier picks:
 // constraints, ascending, and those of the picks that are needed, in their
-// order.
+// order. It can be asked once.
 func (r *refuser) why(ctx context.Context, picks []Var, v Var) (cons []int32, given []Var, err error) {
-	n := len(r.cons)
-	m := *r.minimizer
-	m.switches = slices.Clip(m.switches)
-	m.at = make(map[elit]int, len(m.at)+len(picks)+1)
-	for l, i := range r.at {
-		m.at[l] = i
-	}
+	m, n := r.minimizer, len(r.cons)
 	var own []Var
 	for _, pick := range append(slices.Clip(picks), v) {
 		if _, in := slices.BinarySearch(m.vars, pick); !in {
