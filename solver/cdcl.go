@@ -80,11 +80,12 @@ func side(l Lit) int { return int(l<<1 ^ l>>31) }
 // of no use.
 func newCDCL(ctx context.Context, x *index, cons []int32, guards int, guard func(con int32) Var) *cdcl {
 	n := len(x.banned) + guards
-	c := &cdcl{x: x, vals: make([]int8, 2*n), vars: make([]assigned, n), watches: make([][]watch, 2*n), poll: poll{ctx: ctx}}
-	c.seen = make([]bool, n)
+	c := &cdcl{x: x, poll: poll{ctx: ctx}}
+	c.vals, c.vars, c.seen = list[int8](&c.poll, 2*n), list[assigned](&c.poll, n), list[bool](&c.poll, n)
+	c.watches = list[[]watch](&c.poll, 2*n)
 	var units []Lit
 	var from []int32
-	watched := make([]int32, 2*n) // how often, to make room at once
+	watched := list[int32](&c.poll, 2*n) // how often, to make room at once
 	room := 0
 	for _, id := range cons {
 		if c.poll.spend(1) {
@@ -94,7 +95,8 @@ func newCDCL(ctx context.Context, x *index, cons []int32, guards int, guard func
 			room += int(k.end-k.lits) + 2
 		}
 	}
-	c.clauses, c.lits = make([]clause, 0, len(cons)), make([]Lit, 0, room)
+	c.clauses = list[clause](&c.poll, len(cons)+len(cons)/8)[:0] // with room for what is learned
+	c.lits = list[Lit](&c.poll, room+room/8)[:0]
 	total, members := 0, 0
 	for _, id := range cons {
 		if c.poll.spend(4 + int(x.cons[id].end-x.cons[id].lits)) {
@@ -162,7 +164,7 @@ func (c *cdcl) state(k *indexed, id int32, guard Var, watched []int32) {
 
 // watch makes the lists of watches.
 func (c *cdcl) watch(watched []int32, total int) {
-	room := make([]watch, total)
+	room := list[watch](&c.poll, total)
 	for s, n := range watched {
 		if c.poll.spend(1) {
 			return
@@ -268,6 +270,7 @@ func (c *cdcl) propagate() reason {
 		}
 		l := c.trail[c.told]
 		c.told++
+		c.poll.spend(1)
 		if r := c.tell(l); r != free {
 			return r
 		}

@@ -225,8 +225,8 @@ func (p *Problem) Refute(ctx context.Context, ids ...int) (*Refutation, error) {
 // number of a lemma its place among those, by which it renumbers the steps' hints.
 // When the poll is over they are of no use.
 func trim(poll *poll, g *proofLog, used []int32, steps []CertifiedStep) ([]Lemma, []int) {
-	number := make([]int, len(g.lemmas))
-	need := make([]bool, len(g.lemmas))
+	number := list[int](poll, g.size)
+	need := list[bool](poll, g.size)
 	mark := func(hints []int32) {
 		for _, h := range hints {
 			if h < 0 && !poll.spend(1) {
@@ -244,19 +244,26 @@ func trim(poll *poll, g *proofLog, used []int32, steps []CertifiedStep) ([]Lemma
 			}
 		}
 	}
-	for i := len(g.lemmas) - 1; i >= 0 && !poll.spend(1); i-- {
+	n := 0
+	for i := g.size - 1; i >= 0 && !poll.spend(1); i-- {
 		if need[i] {
-			mark(g.lemmas[i].hints)
+			n++
+			mark(g.of(i).hints)
 		}
 	}
-	var all []Lemma
-	for i, m := range g.lemmas {
+	if poll.ended {
+		return nil, nil
+	}
+	poll.spend(n)
+	all := slices.Grow([]Lemma(nil), n)
+	for i := range need {
 		if poll.spend(1) {
 			return nil, nil
 		}
 		if !need[i] {
 			continue
 		}
+		m := g.of(i)
 		number[i] = len(all)
 		own := Lemma{Lits: m.lits, Hints: make([]int, len(m.hints))}
 		for k, h := range m.hints {

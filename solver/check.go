@@ -56,7 +56,7 @@ func (p *Problem) judge(ctx context.Context) *judge {
 // newJudge is nil when ctx ended.
 func newJudge(ctx context.Context, p *Problem) *judge {
 	poll := poll{ctx: ctx}
-	j := &judge{cons: len(p.cons), start: make([]int32, p.vars+2)}
+	j := &judge{cons: len(p.cons), start: list[int32](&poll, p.vars+2)}
 	for id := range p.cons {
 		if poll.spend(4 + 2*int(p.cons[id].end-p.cons[id].start)) {
 			return nil
@@ -76,10 +76,10 @@ func newJudge(ctx context.Context, p *Problem) *judge {
 		}
 		j.start[v+1] += j.start[v]
 	}
-	j.touched = make([]int32, j.start[p.vars+1])
-	next := slices.Clone(j.start)
+	j.touched = list[int32](&poll, int(j.start[p.vars+1]))
+	next := cloned(&poll, j.start, 0)
 	for id := range p.cons {
-		if poll.spend(4 + 2*int(p.cons[id].end-p.cons[id].start)) {
+		if poll.ended || poll.spend(4+2*int(p.cons[id].end-p.cons[id].start)) {
 			return nil
 		}
 		eachTouch(p, id, func(v Var) {

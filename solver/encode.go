@@ -33,7 +33,8 @@ func encode(ctx context.Context, p *Problem, q *part, lits []elit, b *budget) (*
 // of different parts; extra is how many more variables there will be.
 func newEncoding(ctx context.Context, p *Problem, q *part, lits []elit, extra int, b *budget) (*encoding, error) {
 	e := &encoding{p: p, vars: q.vars, lits: lits, poll: poll{ctx: ctx}}
-	engine, err := newEngine(ctx, len(q.vars)+extra+e.helpers(q), len(q.cons), b)
+	helpers, clauses := e.room(q)
+	engine, err := newEngine(ctx, len(q.vars)+extra+helpers, clauses, b)
 	if err != nil {
 		return nil, err
 	}
@@ -65,15 +66,19 @@ func (e *encoding) of(l Lit) elit {
 	return e.lits[l]
 }
 
-// helpers counts the variables that the limitations of the part will need.
-func (e *encoding) helpers(q *part) int {
-	n := 0
+// room counts the variables that the limitations of the part will need, and the
+// clauses of all its constraints.
+func (e *encoding) room(q *part) (helpers, clauses int) {
+	clauses = len(q.cons)
 	for _, id := range q.cons {
+		e.poll.spend(1)
 		if c := &e.p.cons[id]; c.kind == Limitation {
-			n += limitHelpers(int(c.end-c.start), int(c.n))
+			size, n := int(c.end-c.start), int(c.n)
+			helpers += limitHelpers(size, n)
+			clauses += limitClauses(size, n)
 		}
 	}
-	return n
+	return helpers, clauses
 }
 
 // add adds a clause, unless the context has ended.

@@ -82,7 +82,7 @@ func (t *table[T]) begin(poll *poll) {
 		total += t.start[i]
 		t.start[i] = total
 	}
-	t.items = make([]T, total)
+	t.items = list[T](poll, int(total))
 }
 
 // add appends to a list.
@@ -106,16 +106,16 @@ func indexOf(ctx context.Context, p *Problem) *index {
 }
 
 func newIndex(ctx context.Context, p *Problem) *index {
+	poll := poll{ctx: ctx}
 	n := p.vars + 3
-	ints := make([]int32, 4*n+p.vars+1)
+	ints := list[int32](&poll, 4*n+p.vars+1)
 	cut := func(n int) []int32 {
 		own := ints[:n:n]
 		ints = ints[n:]
 		return own
 	}
-	x := &index{p: p, cons: make([]indexed, len(p.cons)), lits: p.lits[:len(p.lits):len(p.lits)]}
+	x := &index{p: p, cons: list[indexed](&poll, len(p.cons)), lits: p.lits[:len(p.lits):len(p.lits)]}
 	x.demands.start, x.pairs.start, x.bars.start, x.limits.start, x.banned = cut(n), cut(n), cut(n), cut(n), cut(p.vars+1)
-	poll := poll{ctx: ctx}
 	for i := range p.cons {
 		if poll.spend(4 + 2*int(p.cons[i].end-p.cons[i].start)) {
 			return nil
@@ -128,7 +128,7 @@ func newIndex(ctx context.Context, p *Problem) *index {
 	x.bars.begin(&poll)
 	x.limits.begin(&poll)
 	for i := range p.cons {
-		if poll.ended || poll.spend(4 + 2*int(p.cons[i].end-p.cons[i].start)) {
+		if poll.ended || poll.spend(4+2*int(p.cons[i].end-p.cons[i].start)) {
 			return nil
 		}
 		id := int32(i)

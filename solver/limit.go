@@ -20,6 +20,21 @@ func limitHelpers(size, n int) int {
 	return 2 * comparators(size, n+1)
 }
 
+// limitClauses is about how many clauses atMost adds for a set of that size.
+func limitClauses(size, n int) int {
+	switch {
+	case n == 0:
+		return size
+	case n >= size:
+		return 0
+	case n == 1 && size <= pairwiseMax:
+		return size * (size - 1) / 2
+	case n == 1:
+		return size * bits.Len(uint(size-1))
+	}
+	return 2*limitHelpers(size, n) + size
+}
+
 // counts reports whether a counter is smaller than a sorting network.
 func counts(size, n int) bool { return (size-1)*n <= 2*comparators(size, n+1) }
 

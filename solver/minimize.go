@@ -306,7 +306,9 @@ func (z *minimization) count(v Var, weight int64) {
 // room makes room for all variables that there are.
 func (z *minimization) room() {
 	if more := len(z.c.vars) - len(z.weight); more > 0 {
+		z.c.poll.spend(more)
 		z.weight = append(z.weight, slices.Repeat([]int64{-1}, more)...)
+		z.c.poll.spend(more)
 		z.out = append(z.out, make([]bool, more)...)
 	}
 }
@@ -365,7 +367,7 @@ func (z *minimization) owe() int {
 		return 0
 	}
 	own := &z.proof.Payments[len(z.proof.Payments)-1]
-	*own = append(*own, Payment{Lemma: len(z.c.proof.lemmas) - 1})
+	*own = append(*own, Payment{Lemma: z.c.proof.size - 1})
 	return len(*own) - 1
 }
 

@@ -30,7 +30,7 @@ func wholeParts(ctx context.Context, x *index) []part {
 // cut joins the reached variables by the active constraints.
 func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed) bool) []part {
 	poll := poll{ctx: ctx}
-	parent := make([]Var, len(reached))
+	parent := list[Var](&poll, len(reached))
 	for v := range parent {
 		if poll.spend(1) {
 			return nil
@@ -44,7 +44,7 @@ func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed
 		}
 		return v
 	}
-	active := make([]bool, len(x.cons))
+	active := list[bool](&poll, len(x.cons))
 	for i := range x.cons {
 		k := &x.cons[i]
 		if poll.spend(1 + int(k.end-k.lits)) {
@@ -98,7 +98,7 @@ func matters(x *index, k *indexed, reached []bool) bool {
 }
 
 func collect(x *index, reached, active []bool, find func(Var) Var, poll *poll) []part {
-	number := make([]int32, len(reached)) // by root: 1 + its part
+	number := list[int32](poll, len(reached)) // by root: 1 + its part
 	var all []part
 	of := func(v Var) *part {
 		root := find(v)
@@ -145,10 +145,10 @@ func (x *index) anyReached(k *indexed, reached []bool) Var {
 
 // reachable finds the variables that can come to be selected.
 func reachable(ctx context.Context, x *index) (reached []bool) {
-	reached = make([]bool, len(x.banned))
-	left := make([]int32, len(x.cons)) // denials reached
-	var found []Var
 	poll := poll{ctx: ctx}
+	reached = list[bool](&poll, len(x.banned))
+	left := list[int32](&poll, len(x.cons)) // denials reached
+	var found []Var
 	reach := func(k *indexed) {
 		poll.spend(len(x.candidates(k)))
 		for _, l := range x.candidates(k) {
@@ -176,7 +176,7 @@ func reachable(ctx context.Context, x *index) (reached []bool) {
 // are of no use.
 func constraintsOf(ctx context.Context, x *index, parts []part) []int32 {
 	poll := poll{ctx: ctx}
-	in := make([]bool, len(x.cons))
+	in := list[bool](&poll, len(x.cons))
 	n := 0
 	for _, q := range parts {
 		n += len(q.cons)
@@ -201,8 +201,8 @@ func constraintsOf(ctx context.Context, x *index, parts []part) []int32 {
 
 // numbered returns, by variable, 1 + its part, or 0. When ctx ends, it is of no use.
 func numbered(ctx context.Context, x *index, parts []part) []int32 {
-	of := make([]int32, len(x.banned))
 	poll := poll{ctx: ctx}
+	of := list[int32](&poll, len(x.banned))
 	for i := range parts {
 		for _, v := range parts[i].vars {
 			if poll.spend(1) {

@@ -34,6 +34,13 @@ func (p *poll) look() {
 	p.ended = p.ended || p.ctx.Err() != nil
 }
 
+// list makes a slice. A large one takes as long as many steps, with what the
+// garbage collector asks for it.
+func list[T any](p *poll, n int) []T {
+	p.spend(n / 8)
+	return make([]T, n)
+}
+
 // cloned returns a copy of all, with room for that many more: not all of it when
 // the context has ended.
 func cloned[T any](p *poll, all []T, more int) []T {

@@ -8,9 +8,10 @@ import (
 // A proofLog holds the clauses that a cdcl derived, each with what it follows
 // from, in the order in which unit propagation needs them.
 type proofLog struct {
-	lemmas []lemma
-	facts  map[Var]int32 // by variable of level 0: what says so: a constraint, or -1 - a lemma
-	read   int           // how much of level 0 is in facts
+	pages [][]lemma // of lemmasAtOnce each: one list would be copied whenever it grows
+	size  int
+	facts map[Var]int32 // by variable of level 0: what says so: a constraint, or -1 - a lemma
+	read  int           // how much of level 0 is in facts
 }
 
 func newProofLog() *proofLog { return &proofLog{facts: make(map[Var]int32)} }
@@ -25,10 +26,25 @@ type lemma struct {
 
 // derive logs a clause that c has just found, and returns its number.
 func (g *proofLog) derive(c *cdcl, lits []Lit) int32 {
-	hints := g.because(c)
-	g.lemmas = append(g.lemmas, lemma{slices.Clone(lits), hints})
-	return int32(len(g.lemmas) - 1)
+	return g.add(slices.Clone(lits), g.because(c))
 }
+
+// lemmasAtOnce is for how many lemmas there is room made at once.
+const lemmasAtOnce = 1024
+
+// add logs a lemma, and returns its number.
+func (g *proofLog) add(lits []Lit, hints []int32) int32 {
+	if g.size%lemmasAtOnce == 0 {
+		g.pages = append(g.pages, nil)
+	}
+	last := &g.pages[g.size/lemmasAtOnce]
+	*last = append(*last, lemma{lits, hints})
+	g.size++
+	return int32(g.size - 1)
+}
+
+// of returns the lemma of that number.
+func (g *proofLog) of(i int) *lemma { return &g.pages[i/lemmasAtOnce][i%lemmasAtOnce] }
 
 // hints returns those of a clause that c has just found.
 func (g *proofLog) hints(c *cdcl) []int {
@@ -87,8 +103,7 @@ func (g *proofLog) settle(c *cdcl) {
 			continue
 		}
 		hints := g.forced(c, r, l)
-		g.lemmas = append(g.lemmas, lemma{[]Lit{l}, hints})
-		g.facts[l.Var()] = -int32(len(g.lemmas))
+		g.facts[l.Var()] = -1 - g.add([]Lit{l}, hints)
 	}
 }
 
@@ -107,6 +122,5 @@ func (g *proofLog) forced(c *cdcl, r reason, l Lit) []int32 {
 func (g *proofLog) refute(c *cdcl) int32 {
 	c.back(0)
 	g.settle(c)
-	g.lemmas = append(g.lemmas, lemma{nil, g.forced(c, c.clash, 0)})
-	return int32(len(g.lemmas) - 1)
+	return g.add(nil, g.forced(c, c.clash, 0))
 }

@@ -24,13 +24,12 @@ import (
 )
 
 // candidates is how many the large problems have.
-func candidates() int { return long.N(12_000, 60_000) }
+func candidates() int { return long.N(3_000, 60_000) }
 
 // stretchMax is how much work may lie between two looks at the context, in turns
-// of loops and calls: it grows with the problem, by so much for a candidate. That
-// is more than two milliseconds at 60,000 candidates: the longest is the end of a
-// certificate, the next the choice among so many.
-func stretchMax() int64 { return 200 * int64(candidates()) }
+// of loops and calls: what takes some tenths of a millisecond, and to go through
+// one long list, which takes less.
+func stretchMax() int64 { return 120_000 + 10*int64(candidates()) }
 
 // TestStretch holds how long the package works without a look at the context. It
 // has a copy of the package tested in which every turn of a loop and every call of
@@ -167,7 +166,7 @@ func (w *watched) Done() <-chan struct{} {
 // measureStretches goes through every kind of work, to its end or for some time,
 // and ended in its midst.
 func measureStretches(t *testing.T) {
-	most := long.N(3_000, 20_000)
+	most := long.N(1_000, 20_000)
 	for _, w := range works() {
 		longest := make(map[string]int64)
 		looks := 0
@@ -220,7 +219,7 @@ func works() []work {
 	for shape := range long.N(0, 5) {
 		all = append(all, worksOn(fmt.Sprint("all fail ", shape), func() *solver.Problem { return allFail(n, shape) })...)
 	}
-	for seed := range uint64(long.N(10, 300)) {
+	for seed := range uint64(long.N(4, 300)) {
 		p := build(randomly(rand.New(rand.NewPCG(seed, 17))), 12)
 		all = append(all, worksOn(fmt.Sprint("random ", seed), func() *solver.Problem { return p })...)
 	}
