@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"os"
 	"strings"
 	"testing"
 
@@ -63,10 +62,7 @@ spec:
 // TestConvertRealCatalog converts a real catalog: it stays valid, and what a
 // resolver weighs stays the same.
 func TestConvertRealCatalog(t *testing.T) {
-	c, err := catalog.Open(context.Background(), os.DirFS(unpack(t, samples.Data(t, "catalog", "full-sample.tar.gz"))), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := samples.Open(t, samples.Archive(t, "full-sample"))
 	got, kept, err := edit.ConvertObjects(context.Background(), c)
 	if err != nil || len(kept) > 0 {
 		t.Fatal(err, kept)

@@ -44,7 +44,7 @@ func TestDiffScripts(t *testing.T) {
 // and order; what came one way went the other; and what is filtered shows.
 func TestDiffProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
-	for range long.N(80, 20_000) {
+	for range long.N(40, 20_000) {
 		s := newSynth(r)
 		c := openText(t, s.text())
 		for _, format := range formats {
@@ -130,7 +130,7 @@ func swap(d *diff.Diff) string {
 func TestStranded(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	found := 0
-	for range long.N(300, 20_000) {
+	for range long.N(150, 20_000) {
 		before, after := newSynth(r), newSynth(r)
 		a, b := openText(t, before.text()), openText(t, after.text())
 		want := map[string]bool{}

@@ -59,7 +59,8 @@ func (s sized) Size() int64 { return s.size }
 
 // TestEndless: a file that never ends is read to its size, and is at fault.
 func TestEndless(t *testing.T) {
-	for _, text := range []string{`{"schema": "x"}` + "\n", "a", "\x00", " ", "---\nschema: x\n", `{"a": [`} {
+	filler := strings.Repeat("y", 2000)
+	for _, text := range []string{`{"schema": "x", "name": "` + filler + `"}` + "\n", "a", "\x00", " ", "---\nschema: x\nname: " + filler + "\n", `{"a": [`} {
 		for _, size := range []int64{0, 1, 100, 1 << 20} {
 			done := make(chan error, 1)
 			go func() {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -242,11 +241,7 @@ func TestFilterFails(t *testing.T) {
 
 // TestFilterRealCatalog takes parts of a real catalog.
 func TestFilterRealCatalog(t *testing.T) {
-	dir := unpack(t, samples.Data(t, "catalog", "full-sample.tar.gz"))
-	c, err := catalog.Open(context.Background(), os.DirFS(dir), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := samples.Open(t, samples.Archive(t, "full-sample"))
 	r := rand.New(rand.NewPCG(9, 10))
 	for range long.N(6, 100) {
 		selections := randomSelections(r, c)

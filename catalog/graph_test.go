@@ -128,7 +128,7 @@ func dumbEdges(entries []catalog.Entry, versions map[string]int, rules catalog.R
 // The graph agrees with all-pairs shortest paths over the definition.
 func TestGraphAgainstAllPairs(t *testing.T) {
 	const far = 1000
-	for seed := range long.N(600, 50_000) {
+	for seed := range long.N(300, 50_000) {
 		entries, versions := randomChannel(rand.New(rand.NewPCG(7, uint64(seed))))
 		ch := channelOf(t, entries, versions)
 		rules := []catalog.Rules{catalog.AsWritten, catalog.OLMv0, catalog.OLMv1}[seed%3]

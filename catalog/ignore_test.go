@@ -98,7 +98,7 @@ func TestIgnoreAgainstGit(t *testing.T) {
 		t.Skip("needs git")
 	}
 	hits, more := 0, 0
-	for seed := range long.N(16, 2000) {
+	for seed := range long.N(8, 2000) {
 		r := rand.New(rand.NewPCG(5, uint64(seed)))
 		paths := randomPaths(r)
 		ignore := map[string]string{".indexignore": randomIgnore(r, seed%2 == 1)}

@@ -3,7 +3,6 @@ package catalog_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -51,11 +50,7 @@ func TestLintScripts(t *testing.T) {
 // TestLintRealCatalog keeps the lints quiet on what real catalogs do all the
 // time: beside images by tag there is little to say.
 func TestLintRealCatalog(t *testing.T) {
-	dir := unpack(t, samples.Data(t, "catalog", "full-sample.tar.gz"))
-	c, err := catalog.Open(context.Background(), os.DirFS(dir), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := samples.Open(t, samples.Archive(t, "full-sample"))
 	codes := slices.DeleteFunc(check.Lints(), func(c catalog.Code) bool {
 		return c == check.LintImageTag || c == check.LintDependency
 	})

@@ -17,7 +17,7 @@ import (
 // in any order; merging with itself changes nothing.
 func TestMergeProperties(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 16))
-	for range long.N(150, 10_000) {
+	for range long.N(75, 10_000) {
 		text := newSynth(r).text()
 		whole := openText(t, text)
 		want := inFormat(t, whole, catalog.FormatLines)

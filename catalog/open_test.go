@@ -286,9 +286,10 @@ func (c *cancelling) Open(name string) (fs.File, error) {
 }
 
 func TestCancelWhileReading(t *testing.T) {
+	files := generated(40)
 	for n := 1; n < 60; n++ {
 		ctx, cancel := context.WithCancelCause(context.Background())
-		c, err := catalog.Open(ctx, &cancelling{FS: generated(40), n: n, cancel: cancel}, nil)
+		c, err := catalog.Open(ctx, &cancelling{FS: files, n: n, cancel: cancel}, nil)
 		if err == nil || err.Error() != "enough" || c != nil {
 			t.Fatalf("at %d: %v", n, err)
 		}

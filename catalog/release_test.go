@@ -16,7 +16,7 @@ import (
 func TestReleaseOfRandomCatalogs(t *testing.T) {
 	r := rand.New(rand.NewPCG(61, 62))
 	passed, patched, all := 0, 0, 0
-	for range long.N(60, 20_000) {
+	for range long.N(30, 20_000) {
 		before, after := newSynth(r), newSynth(r)
 		a := openText(t, before.text())
 		files := fstest.MapFS{"catalog.json": {Data: []byte(after.text())}}

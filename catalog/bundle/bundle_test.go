@@ -16,6 +16,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/bundle"
+	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/internal/samples"
 )
 
@@ -23,11 +24,12 @@ import (
 // published catalog, which has a bundle for every real directory.
 func TestRealCSVMetadata(t *testing.T) {
 	bundles := realBundles(t)
+	bundles = bundles[:long.N(12, len(bundles))]
 	packages := map[string]bool{}
 	for _, real := range bundles {
 		packages[path.Dir(real.name)] = true
 	}
-	archive, err := untar(samples.Data(t, "catalog", "slim.tar.gz"), func(name string) bool { return packages[path.Base(path.Dir(name))] })
+	archive, err := samples.Unpack(samples.Data(t, "catalog", "slim.tar.gz"), func(name string) bool { return packages[path.Base(path.Dir(name))] })
 	if err != nil {
 		t.Fatal(err)
 	}

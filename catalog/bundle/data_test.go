@@ -1,16 +1,12 @@
 package bundle_test
 
 import (
-	"archive/tar"
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -29,39 +25,8 @@ const realImage = "quay.io/community-operator-pipeline-prod/{{.Package}}:{{.Vers
 
 // realFiles returns the content of the archive of real bundle directories.
 var realFiles = sync.OnceValues(func() (fstest.MapFS, error) {
-	return untar(filepath.Join(samples.Root(), "bundles", "bundles.tar.gz"), func(string) bool { return true })
+	return samples.Unpack(filepath.Join(samples.Root(), "bundles", "bundles.tar.gz"), nil)
 })
-
-// untar returns the files of an archive that want says.
-func untar(name string, want func(string) bool) (fstest.MapFS, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	unzipped, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	files := fstest.MapFS{}
-	for r := tar.NewReader(unzipped); ; {
-		h, err := r.Next()
-		if err == io.EOF {
-			return files, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if h.Typeflag != tar.TypeReg || !want(h.Name) {
-			continue
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			return nil, err
-		}
-		files[path.Clean(h.Name)] = &fstest.MapFile{Data: data}
-	}
-}
 
 // realBundle is one directory of the real data.
 type realBundle struct {

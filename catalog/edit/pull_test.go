@@ -22,13 +22,13 @@ import (
 // whoever pulls, or the merge says where they are in each other's way.
 func TestPull(t *testing.T) {
 	r := rand.New(rand.NewPCG(61, 62))
-	merged, conflicts, invalid, turn, every := 0, 0, 0, 0, 64
+	merged, conflicts, invalid, turn, every := 0, 0, 0, 0, 50
 	if long.Enabled() {
 		every = 2
 	}
 	ctx := t.Context()
 	open := func(fsys fs.FS) *catalog.Catalog { return samples.Open(t, fsys) }
-	for where, fsys := range samples.Packages(t, "published", "full-sample") {
+	for where, fsys := range samples.Packages(t, "published") {
 		if turn++; turn%every != 0 {
 			continue
 		}

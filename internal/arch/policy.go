@@ -46,7 +46,7 @@ var lattice = map[string][]string{
 	"internal/sim":       {".", "internal/object"},
 	"internal/placement": {".", "internal/object"},
 
-	"internal/samples": {"catalog", "internal/archive"},
+	"internal/samples": {"catalog"},
 
 	// Solving.
 	"solver":      {"internal/diagram", "internal/words"},

@@ -9,16 +9,19 @@
 package samples
 
 import (
+	"archive/tar"
+	"compress/gzip"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"testing"
 	"testing/fstest"
 
 	"github.com/fairlead/fairlead/catalog"
-	"github.com/fairlead/fairlead/internal/archive"
 )
 
 // Text opens a catalog that is written in the test. A test of the one file's
@@ -42,11 +45,11 @@ func Open(t testing.TB, fsys fs.FS) *catalog.Catalog {
 // test where it is absent.
 func Data(t testing.TB, elem ...string) string {
 	t.Helper()
-	path := filepath.Join(append([]string{Root()}, elem...)...)
-	if _, err := os.Stat(path); err != nil {
+	name := filepath.Join(append([]string{Root()}, elem...)...)
+	if _, err := os.Stat(name); err != nil {
 		t.Skipf("needs the real data, whose directory FAIRLEAD_DATA names: %v", err)
 	}
-	return path
+	return name
 }
 
 // Root returns the directory of the real data, which may be absent. A test runs
@@ -65,20 +68,47 @@ func Root() string {
 	return data
 }
 
-// Archive opens an archive of real catalogs: slim, full-sample, published or
-// invalid.
-func Archive(t testing.TB, name string) *archive.FS {
+// Archive returns the files of an archive of real catalogs: slim, full-sample,
+// published or invalid. They are in memory: slim takes 160 MB.
+func Archive(t testing.TB, name string) fstest.MapFS {
 	t.Helper()
-	f, err := os.Open(Data(t, "catalog", name+".tar.gz"))
+	files, err := Unpack(Data(t, "catalog", name+".tar.gz"), nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return files
+}
+
+// Unpack returns the files of a .tar.gz that want takes; nil takes all.
+func Unpack(name string, want func(name string) bool) (fstest.MapFS, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
 	}
 	defer f.Close()
-	fsys, err := archive.Read(t.Context(), f, nil)
+	plain, err := gzip.NewReader(f)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	return fsys
+	files := fstest.MapFS{}
+	for r := tar.NewReader(plain); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return files, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		name := path.Clean(h.Name)
+		if h.Typeflag != tar.TypeReg || want != nil && !want(name) {
+			continue
+		}
+		text := make([]byte, h.Size)
+		if _, err := io.ReadFull(r, text); err != nil {
+			return nil, err
+		}
+		files[name] = &fstest.MapFile{Data: text, ModTime: h.ModTime}
+	}
 }
 
 // Catalogs returns the real catalogs of archives, by name: an archive is one, but

@@ -41,7 +41,7 @@ func TestForms(t *testing.T) {
 		return scalars[r.IntN(len(scalars))]
 	}
 	both := map[bool]int{}
-	for range long.N(20_000, 2_000_000) {
+	for range long.N(8_000, 2_000_000) {
 		typ, text := types[r.IntN(len(types))], value(0)
 		if !json.Valid([]byte(text)) {
 			t.Fatal(text)
