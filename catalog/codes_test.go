@@ -76,7 +76,7 @@ func comment(v *ast.ValueSpec) string {
 // has it. Run with -update to write it.
 func TestCodes(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("# Codes of findings\n\nThis index is made from the source (`go test ./catalog -run TestCodes -update`).\nCodes are stable: scripts may compare them.\n")
+	b.WriteString("# Codes of findings\n\nAll codes of findings and errors. Codes are stable, so scripts may compare them. This index is generated from\nthe source: `go test ./catalog -run TestCodes -update`.\n")
 	seen := map[string]string{}
 	for _, dir := range []string{"internal/doc", "catalog", "catalog/check", "catalog/release", "catalog/bundle", "catalog/template", "cvo/graph", "cvo/payload"} {
 		codes := codesIn(t, filepath.Join("..", filepath.FromSlash(dir)))

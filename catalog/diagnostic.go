@@ -20,14 +20,14 @@ type Code = fairlead.Code
 // catalogs is looked at.
 const (
 	CodeRead         = doc.CodeRead         // a file or directory cannot be read
-	CodeChanged      = doc.CodeChanged      // a file is not as it was when the catalog was opened
+	CodeChanged      = doc.CodeChanged      // a file has changed since the catalog was opened
 	CodeSyntax       = doc.CodeSyntax       // neither JSON nor YAML
-	CodeEncoding     = doc.CodeEncoding     // no text in UTF-8
-	CodeDuplicateKey = doc.CodeDuplicateKey // a key twice in one object
+	CodeEncoding     = doc.CodeEncoding     // not UTF-8 text
+	CodeDuplicateKey = doc.CodeDuplicateKey // an object has the same key twice
 	CodeLimit        = doc.CodeLimit        // larger than Options allows; wraps a *LimitError
-	CodeNotObject    = doc.CodeNotObject    // a document that is a list or a single value
+	CodeNotObject    = doc.CodeNotObject    // a document that is not an object
 	CodeYAML         = doc.CodeYAML         // YAML that has no JSON form
-	CodeNoSchema     = doc.CodeNoSchema     // a document that does not say what it is
+	CodeNoSchema     = doc.CodeNoSchema     // a document without a schema
 	CodeType         = doc.CodeType         // a field's value has the wrong type
 )
 

@@ -6,11 +6,11 @@ import (
 
 // The codes of findings about packages.
 const (
-	CodePackageName     catalog.Code = "package-name"     // a package has no name, or one that is no DNS label
-	CodeDuplicate       catalog.Code = "duplicate"        // a package, channel, channel entry, bundle or deprecation is there twice
-	CodeUnknownPackage  catalog.Code = "unknown-package"  // a channel, bundle or deprecation is of a package that the catalog does not have
+	CodePackageName     catalog.Code = "package-name"     // a package has no name, or one that is not a DNS label
+	CodeDuplicate       catalog.Code = "duplicate"        // a package, channel, channel entry, bundle or deprecation is defined twice
+	CodeUnknownPackage  catalog.Code = "unknown-package"  // a channel, bundle or deprecation belongs to a package that the catalog does not have
 	CodeNoChannel       catalog.Code = "no-channel"       // a package has no channel
-	CodeDefaultChannel  catalog.Code = "default-channel"  // a package's default channel is not set or not there
+	CodeDefaultChannel  catalog.Code = "default-channel"  // a package's default channel is not set or does not exist
 	CodeVersionConflict catalog.Code = "version-conflict" // two bundles of a package have the same version
 )
 
@@ -22,8 +22,8 @@ const (
 	CodeMissingBundle  catalog.Code = "missing-bundle"  // a channel entry names a bundle that the package does not have
 	CodeNoHead         catalog.Code = "no-head"         // every entry of a channel is replaced or skipped by another
 	CodeMultipleHeads  catalog.Code = "multiple-heads"  // more than one entry of a channel is neither replaced nor skipped
-	CodeReplacesCycle  catalog.Code = "replaces-cycle"  // the chain of replaces comes back to an entry that it has passed
-	CodeStrandedBundle catalog.Code = "stranded-bundle" // from an entry no chain of updates leads to the channel's head
+	CodeReplacesCycle  catalog.Code = "replaces-cycle"  // the chain of replaces is a cycle
+	CodeStrandedBundle catalog.Code = "stranded-bundle" // no chain of updates leads from an entry to the channel's head
 	CodeEmptySkip      catalog.Code = "empty-skip"      // an entry skips a bundle without a name
 	CodeSkipRange      catalog.Code = "skip-range"      // a skipRange is not a range of versions
 )
@@ -41,5 +41,5 @@ const (
 
 // The codes of findings about deprecations.
 const (
-	CodeDeprecation catalog.Code = "deprecation" // a deprecation has no message, or what it refers to is not said, not known or not there
+	CodeDeprecation catalog.Code = "deprecation" // a deprecation has no message, or refers to nothing, or to something unknown or missing
 )

@@ -7,11 +7,11 @@ import (
 // The codes of lints about packages and channels.
 const (
 	LintBundleNaming      catalog.Code = "bundle-naming"      // a bundle is not named <name>.v<version> as the book asks
-	LintName              catalog.Code = "name"               // the name of a channel or bundle has characters that tools trip over
-	LintSameVersion       catalog.Code = "same-version"       // versions of bundles differ in build metadata only, which nothing orders
+	LintName              catalog.Code = "name"               // the name of a channel or bundle has characters that break some tools
+	LintSameVersion       catalog.Code = "same-version"       // versions of bundles differ only in build metadata, which has no order
 	LintDowngrade         catalog.Code = "downgrade"          // an update leads to a lower version
-	LintUpdateCycle       catalog.Code = "update-cycle"       // updates lead in a circle
-	LintStuck             catalog.Code = "stuck-bundle"       // from an entry no update leads to the head by the rules of OLM v0
+	LintUpdateCycle       catalog.Code = "update-cycle"       // updates form a cycle
+	LintStuck             catalog.Code = "stuck-bundle"       // under the rules of OLM v0, no updates lead from an entry to the head
 	LintSkipRange         catalog.Code = "skip-range-reach"   // a skipRange holds nothing, its own version, or later ones
 	LintRedundantSkip     catalog.Code = "redundant-skip"     // an entry skips what it replaces, or itself
 	LintDeprecatedDefault catalog.Code = "deprecated-default" // the default channel, or its head, is deprecated
@@ -38,7 +38,7 @@ const (
 const (
 	LintField  catalog.Code = "unknown-field"   // a document has a field that its schema does not know
 	LintSchema catalog.Code = "unknown-schema"  // a schema of the reserved olm.* names is not known
-	LintOrphan catalog.Code = "orphan-document" // a document of another schema is of a package that is not there
+	LintOrphan catalog.Code = "orphan-document" // a document of another schema belongs to a package that does not exist
 )
 
 // Lints returns the codes of all lints, sorted.

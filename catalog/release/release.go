@@ -14,8 +14,8 @@ import (
 
 // The codes of findings.
 const (
-	CodeStranded   catalog.Code = "stranded-users"   // users of the old catalog get no updates from the new one
-	CodeUnresolved catalog.Code = "unresolved-users" // the new catalog does not have what their updates require
+	CodeStranded   catalog.Code = "stranded-users"   // installations from the old catalog would lose their upgrade path
+	CodeUnresolved catalog.Code = "unresolved-users" // the new catalog lacks what their updates require
 )
 
 // Report is what a new version of a catalog does to the users of the old one.

@@ -21,13 +21,13 @@ type LimitError = fairlead.InputLimitError
 // The codes of findings.
 const (
 	CodeField       Code = "graph-field"       // a field is missing, unknown, or has a wrong value
-	CodeFormat      Code = "graph-format"      // the document is of a version of the format that is not known
+	CodeFormat      Code = "graph-format"      // the document has an unknown format version
 	CodeVersion     Code = "graph-version"     // a release has no semantic version, or two have the same
-	CodeEdge        Code = "graph-edge"        // an update leads from or to a release that is not there, or to itself
-	CodeRisk        Code = "graph-risk"        // a risk lacks its name or its rules, or has rules that are not known
+	CodeEdge        Code = "graph-edge"        // an update leads from or to a release that does not exist, or to itself
+	CodeRisk        Code = "graph-risk"        // a risk lacks its name or rules, or has unknown rules
 	CodeMetadata    Code = "graph-metadata"    // a release's metadata cannot be read
-	CodeCycle       Code = "graph-cycle"       // updates lead in a circle
+	CodeCycle       Code = "graph-cycle"       // updates form a cycle
 	CodeChannel     Code = "graph-channel"     // a channel file has another name than its channel, or lists a release twice
-	CodeFile        Code = "graph-file"        // a file of graph data has a name of another kind
+	CodeFile        Code = "graph-file"        // the name of a file of graph data is not of any known kind
 	CodeBlockedEdge Code = "graph-blockededge" // a file of blocked edges cannot be used
 )

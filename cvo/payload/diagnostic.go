@@ -22,10 +22,10 @@ type Code = fairlead.Code
 const (
 	CodeRead         = doc.CodeRead         // a file or directory cannot be read
 	CodeSyntax       = doc.CodeSyntax       // neither JSON nor YAML
-	CodeEncoding     = doc.CodeEncoding     // no text in UTF-8
-	CodeDuplicateKey = doc.CodeDuplicateKey // a key twice in one object
+	CodeEncoding     = doc.CodeEncoding     // not UTF-8 text
+	CodeDuplicateKey = doc.CodeDuplicateKey // an object has the same key twice
 	CodeLimit        = doc.CodeLimit        // larger than Options allows; wraps a *LimitError
-	CodeNotObject    = doc.CodeNotObject    // a document that is a list or a single value
+	CodeNotObject    = doc.CodeNotObject    // a document that is not an object
 	CodeYAML         = doc.CodeYAML         // YAML that has no JSON form
 	CodeType         = doc.CodeType         // a field's value has the wrong type
 )
@@ -34,15 +34,15 @@ const (
 const (
 	CodeMissing     Code = "missing"            // a manifest without kind or name
 	CodeVersion     Code = "api-version"        // an apiVersion that is neither group/version nor version
-	CodeList        Code = "list"               // a List, which nothing takes apart
+	CodeList        Code = "list"               // a List, which is not split into its items
 	CodeDuplicate   Code = "duplicate-resource" // a resource more than once in one file
 	LintTwice       Code = "resource-twice"     // several tasks are about one resource
 	LintFileName    Code = "file-name"          // a file name outside of the grammar, see FileName
-	LintTemplate    Code = "template"           // a template that asks for what is not known; the file is left out
-	CodeMetadata    Code = "metadata"           // release-metadata says what it must not, or not what it must
-	CodeReferences  Code = "references"         // image-references, likewise
+	LintTemplate    Code = "template"           // a template that uses an unknown value; the file is left out
+	CodeMetadata    Code = "metadata"           // release-metadata has invalid fields, or lacks required ones
+	CodeReferences  Code = "references"         // image-references has invalid fields, or lacks required ones
 	CodeMixed       Code = "mixed"              // release-metadata and image-references are of two versions
-	CodeAnnotation  Code = "annotation"         // an annotation of the release has a value that it must not have
+	CodeAnnotation  Code = "annotation"         // an annotation of the release has an invalid value
 	LintUnknownKind Code = "unknown-kind"       // a kind that neither Kubernetes nor this payload defines
 	LintOrder       Code = "order"              // a resource may be applied before what defines its kind
 )

@@ -10,8 +10,8 @@ type Kind uint8
 // The kinds of errors.
 const (
 	Syntax       Kind = iota + 1 // neither JSON nor YAML
-	Encoding                     // no text in UTF-8
-	DuplicateKey                 // a key twice in one object
+	Encoding                     // not UTF-8 text
+	DuplicateKey                 // an object has the same key twice
 	Limit                        // larger than the limits allow; Err is a *LimitError
 	NotObject                    // valid, but an array or a scalar
 	Unsupported                  // YAML that has no JSON form

@@ -19,14 +19,14 @@ type (
 // catalogs is looked at.
 const (
 	CodeRead         Code = "read"          // a file or directory cannot be read
-	CodeChanged      Code = "changed"       // a file is not as it was when the catalog was opened
+	CodeChanged      Code = "changed"       // a file has changed since the catalog was opened
 	CodeSyntax       Code = "syntax"        // neither JSON nor YAML
-	CodeEncoding     Code = "encoding"      // no text in UTF-8
-	CodeDuplicateKey Code = "duplicate-key" // a key twice in one object
+	CodeEncoding     Code = "encoding"      // not UTF-8 text
+	CodeDuplicateKey Code = "duplicate-key" // an object has the same key twice
 	CodeLimit        Code = "limit"         // larger than Options allows; wraps a *LimitError
-	CodeNotObject    Code = "not-object"    // a document that is a list or a single value
+	CodeNotObject    Code = "not-object"    // a document that is not an object
 	CodeYAML         Code = "yaml"          // YAML that has no JSON form
-	CodeNoSchema     Code = "no-schema"     // a document that does not say what it is
+	CodeNoSchema     Code = "no-schema"     // a document without a schema
 	CodeType         Code = "type"          // a field's value has the wrong type
 )
 
