@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/document"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/nodes"
 	"github.com/fairlead/fairlead/lifecycle"
 	corev1 "k8s.io/api/core/v1"
@@ -96,26 +97,11 @@ func (b *Backend) mergeStatus(ctx context.Context, machine string, a lifecycle.U
 	if u.GetResourceVersion() != a.Revision {
 		return &fairlead.RefusedError{Code: 409, Message: "machine " + machine + " has changed since it was observed"}
 	}
-	after, err := edited(u, func(m *lifecycle.Machine) { m.Status.Phase, m.Status.Conditions = a.Phase, a.Conditions })
+	after, err := document.Edit(u, func(m *lifecycle.Machine) { m.Status.Phase, m.Status.Conditions = a.Phase, a.Conditions })
 	if err != nil {
 		return err
 	}
 	return b.Client.Status().Patch(ctx, after, client.MergeFromWithOptions(u, client.MergeFromWithOptimisticLock{}))
-}
-
-// edited returns a machine with what edit changes of it.
-func edited(u *unstructured.Unstructured, edit func(*lifecycle.Machine)) (*unstructured.Unstructured, error) {
-	d, err := document(u)
-	if err != nil {
-		return nil, err
-	}
-	edit(&d.Machine)
-	data, err := d.JSON()
-	if err != nil {
-		return nil, err
-	}
-	after := &unstructured.Unstructured{}
-	return after, after.UnmarshalJSON(data)
 }
 
 // removeHook removes a hook in its owner's stead.
@@ -123,7 +109,7 @@ func (b *Backend) removeHook(ctx context.Context, machine string, a lifecycle.Re
 	return b.change(ctx, machine, func(u *unstructured.Unstructured) (bool, error) {
 		var removed bool
 		var refused error
-		after, err := edited(u, func(m *lifecycle.Machine) {
+		after, err := document.Edit(u, func(m *lifecycle.Machine) {
 			list := &m.Spec.LifecycleHooks.PreDrain
 			if a.Point == lifecycle.PreTerminate {
 				list = &m.Spec.LifecycleHooks.PreTerminate

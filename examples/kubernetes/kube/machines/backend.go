@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/document"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/nodes"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
@@ -130,24 +131,11 @@ func (b *Backend) machine(ctx context.Context, from client.Reader, name string) 
 	if err != nil {
 		return nil, err
 	}
-	d, err := document(u)
+	d, err := document.Read(u)
 	if err != nil {
 		return nil, err
 	}
 	return &d.Machine, nil
-}
-
-// document reads a machine with what the engine does not know of it.
-func document(u *unstructured.Unstructured) (*lifecycle.Document, error) {
-	data, err := u.MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
-	d, err := lifecycle.ReadDocument(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s %s: is not of the form that is expected: %w", u.GetKind(), kube.NameOf(u), err)
-	}
-	return d, nil
 }
 
 // kind is that of the machines.

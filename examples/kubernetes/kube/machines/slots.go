@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/document"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
@@ -30,7 +31,7 @@ func (b *Backend) slots(ctx context.Context, w *lifecycle.World) error {
 	}
 	all := []lifecycle.Machine{*w.Machine} // as it is decided on
 	for i := range list.Items {
-		d, err := document(&list.Items[i])
+		d, err := document.Read(&list.Items[i])
 		if err != nil {
 			return err
 		}

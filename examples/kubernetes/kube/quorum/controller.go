@@ -1,0 +1,109 @@
+package quorum
+
+import (
+	"context"
+	"errors"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/lifecycle/quorum"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// Options say how the controller works.
+type Options struct {
+	// Backend is the control plane. Its Client may be nil: then it is one that
+	// SetupWithManager makes from the manager's configuration.
+	Backend Backend
+	// Name is that of the control plane in what is told and saved. Empty means
+	// "control-plane".
+	Name string
+	// Policy is how the engine decides; nil means the zero one. Its Resync is how
+	// often the members are asked how they are: etcd tells nobody.
+	Policy *quorum.Policy
+	// Store keeps the state; see [kube.Store]. Losing it is harmless. Nil means one in
+	// memory.
+	Store fairlead.Store
+	// Clock tells the time; nil means [fairlead.SystemClock].
+	Clock fairlead.Clock
+	// Trace is told of what happens, nil for nobody; see [kube.Metrics].
+	Trace *fairlead.Trace
+}
+
+// SetupWithManager adds the controller to a manager. It runs while the manager leads.
+// The control plane gets a pass when a machine, a node or a pod of it changes. What is
+// waited for is told by events on its machines' namespace. The error of Policy.Check
+// is returned.
+func SetupWithManager(mgr ctrl.Manager, opts Options) error {
+	b := opts.Backend
+	switch {
+	case b.Etcd == nil || len(b.Etcd.Endpoints) == 0:
+		return errors.New("kube/quorum: no etcd: name the client URLs of its members in Backend.Etcd.Endpoints")
+	case b.Desired < 1:
+		return errors.New("kube/quorum: Backend.Desired says how many voters there are to be; write a number from 1")
+	}
+	if b.Client == nil {
+		c, err := kube.Direct(mgr)
+		if err != nil {
+			return err
+		}
+		b.Client = c
+	}
+	name := opts.Name
+	if name == "" {
+		name = "control-plane"
+	}
+	runner, err := quorum.NewRunner(&b, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
+	if err != nil {
+		return err
+	}
+	told := &kube.Events{Recorder: mgr.GetEventRecorder("fairlead-quorum"), Action: "GuardQuorum", Object: func(context.Context, string) runtime.Object {
+		if b.Namespace == "" {
+			return nil
+		}
+		ns := &corev1.Namespace{}
+		ns.APIVersion, ns.Kind, ns.Name = "v1", "Namespace", b.Namespace
+		return ns
+	}}
+	all := handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
+		return []reconcile.Request{kube.RequestOf(name)}
+	})
+	controller := ctrl.NewControllerManagedBy(mgr).Named("fairlead-quorum").
+		Watches(&corev1.Node{}, all, builder.WithPredicates(selected(b.Nodes, ""))).
+		Watches(&corev1.Pod{}, all, builder.WithPredicates(predicate.Or(selected(b.Pods.Selector, b.Pods.Namespace), selected(b.Guards.Selector, b.Guards.Namespace))))
+	if b.Machines != nil {
+		machine := &unstructured.Unstructured{}
+		machine.SetGroupVersionKind(b.kind())
+		controller = controller.Watches(machine, all, builder.WithPredicates(selected(b.Machines, b.Namespace)))
+	}
+	return controller.WithOptions(kube.Options(1)).Complete(&kube.Reconciler{
+		Clock:  opts.Clock,
+		Report: told.Report,
+		Pass: func(ctx context.Context, name string) fairlead.Pass {
+			d, err := runner.Reconcile(ctx, name)
+			return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocked, Wake: d.Wake, Err: err}
+		},
+	})
+}
+
+// selected passes events of objects with some labels, in a namespace if it is given.
+// A nil selector is that of nodes of the control plane, or of no pods.
+func selected(s labels.Selector, namespace string) predicate.Predicate {
+	return predicate.NewPredicateFuncs(func(o client.Object) bool {
+		if s == nil {
+			_, is := o.GetLabels()[labelControlPlane]
+			_, node := o.(*corev1.Node)
+			return is && node
+		}
+		return (namespace == "" || o.GetNamespace() == namespace) && s.Matches(labels.Set(o.GetLabels()))
+	})
+}
