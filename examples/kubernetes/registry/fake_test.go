@@ -35,7 +35,7 @@ type fake struct {
 }
 
 func newFake(t *testing.T) *fake {
-	f := &fake{t: t, inner: served.New(served.Logger(log.New(io.Discard, "", 0)))}
+	f := &fake{t: t, inner: served.New(served.WithReferrersSupport(true), served.Logger(log.New(io.Discard, "", 0)))}
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/blobs/") {
 			f.asked.Add(1)

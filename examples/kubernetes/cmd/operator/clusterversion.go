@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -16,6 +18,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/clusterversion"
 	"github.com/fairlead/fairlead/examples/kubernetes/promql"
+	"github.com/fairlead/fairlead/examples/kubernetes/registry"
 	"github.com/fairlead/fairlead/examples/kubernetes/signature"
 )
 
@@ -26,6 +29,8 @@ type clusterVersionController struct {
 	version      string
 	releases     string
 	trusted      string
+	keys         string
+	signedIn     string
 	architecture string
 	prometheus   string
 	pod          string
@@ -44,6 +49,8 @@ func (c *clusterVersionController) define(flags *flag.FlagSet) {
 	flags.StringVar(&c.version, "clusterversion-own-version", "", "`version` of that release")
 	flags.StringVar(&c.releases, "clusterversion-releases", "/var/lib/fairlead/releases", "`directory` of releases: algorithm/hex of the digest, or the version; empty means that they come from registries (-registry-cache)")
 	flags.StringVar(&c.trusted, "clusterversion-trusted", "", "`digests` of the releases that may be trusted, with commas, and no others; empty trusts those that are signed as the own release says")
+	flags.StringVar(&c.keys, "clusterversion-keys", "", "`file` of public keys as PEM: releases are trusted that one of them has signed with cosign, and no others; wants -registry-cache")
+	flags.StringVar(&c.signedIn, "clusterversion-signed-in", "", "`repositories` where such signatures lie and that they may name, with commas")
 	flags.StringVar(&c.architecture, "clusterversion-architecture", "", "`architecture` to ask the update service for, such as amd64; empty asks nobody")
 	flags.StringVar(&c.prometheus, "clusterversion-prometheus", "", "`URL` of the Prometheus that evaluates the risks of updates and has the cluster's alerts; empty for none")
 	flags.StringVar(&c.pod, "clusterversion-pod", os.Getenv("POD_NAME"), "`name` of the pod that this program runs in, in -namespace: its image is the own one; the default is $POD_NAME")
@@ -63,8 +70,7 @@ func (c *clusterVersionController) setup(ctx context.Context, mgr ctrl.Manager, 
 	opts := &clusterversion.Options{
 		Name:     c.object,
 		Own:      cvo.Release{Image: c.image, Version: c.version},
-		Source:   clusterversion.Directory(c.releases),
-		Verifier: c.verifier(ctx),
+		Source:   clusterversion.Source(clusterversion.Directory(c.releases)),
 		Force:    c.force,
 		Policy:   &cvo.Policy{Interval: c.interval, Retry: c.retry, Capabilities: cvo.KnownCapabilities()},
 		Store:    store,
@@ -73,6 +79,9 @@ func (c *clusterVersionController) setup(ctx context.Context, mgr ctrl.Manager, 
 	}
 	if c.releases == "" && s.registry != nil {
 		opts.Source = clusterversion.SourceFunc(s.registry.OpenRelease)
+	}
+	if opts.Verifier, err = c.verifier(opts.Source, s.registry); err != nil {
+		return err
 	}
 	if opts.Updates, opts.Alerts, err = c.updates(); err != nil {
 		return err
@@ -83,29 +92,45 @@ func (c *clusterVersionController) setup(ctx context.Context, mgr ctrl.Manager, 
 	return clusterversion.SetupWithManager(mgr, opts)
 }
 
-// verifier trusts the digests that the flags list, or else what is signed as the
-// payload of the own release says. Where that cannot be told, no release is
-// trusted, and each refusal says why; the operator runs all the same.
-func (c *clusterVersionController) verifier(ctx context.Context) cvo.Verifier {
-	var digests cvo.Digests
-	for d := range strings.SplitSeq(c.trusted, ",") {
-		if d = strings.TrimSpace(d); d != "" {
-			digests = append(digests, d)
+// verifier trusts the digests that the flags list, or else what the keys have
+// signed that the flags name, or else what is signed as the payload of the own
+// release says. Where that cannot be told, no release is trusted, and each refusal
+// says why; the operator runs all the same.
+func (c *clusterVersionController) verifier(source clusterversion.Source, images *registry.Client) (cvo.Verifier, error) {
+	if digests := split(c.trusted); len(digests) > 0 {
+		return cvo.Digests(digests), nil
+	}
+	if c.keys != "" {
+		if images == nil {
+			return nil, errors.New("-clusterversion-keys wants -registry-cache: the signatures are in registries")
+		}
+		keys, err := os.ReadFile(c.keys)
+		if err != nil {
+			return nil, fmt.Errorf("-clusterversion-keys: %w", err)
+		}
+		v, err := signature.NewKeys(keys, split(c.signedIn), images)
+		if err != nil {
+			return nil, fmt.Errorf("-clusterversion-keys, -clusterversion-signed-in: %w", err)
+		}
+		return v, nil
+	}
+	return &own{read: func(ctx context.Context) (cvo.Verifier, error) { return c.signed(ctx, source) }}, nil
+}
+
+// split takes a list with commas apart; what is empty is left out.
+func split(list string) []string {
+	var out []string
+	for part := range strings.SplitSeq(list, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
 		}
 	}
-	if len(digests) > 0 {
-		return digests
-	}
-	v, err := c.signed(ctx)
-	if err != nil {
-		return nobody{err}
-	}
-	return v
+	return out
 }
 
 // signed reads keyrings and stores from the payload of the own release.
-func (c *clusterVersionController) signed(ctx context.Context) (cvo.Verifier, error) {
-	files, err := clusterversion.Directory(c.releases).Open(ctx, cvo.Release{Image: c.image, Version: c.version})
+func (c *clusterVersionController) signed(ctx context.Context, source clusterversion.Source) (cvo.Verifier, error) {
+	files, err := source.Open(ctx, cvo.Release{Image: c.image, Version: c.version})
 	if err != nil {
 		return nil, err
 	}
@@ -123,12 +148,27 @@ func (c *clusterVersionController) signed(ctx context.Context) (cvo.Verifier, er
 	return signature.New(trust.Keyrings, trust.Stores, nil)
 }
 
-// nobody vouches for no release.
-type nobody struct{ why error }
+// own is the verifier that the own release tells of. It is read when it is needed,
+// and again until that works: a registry may be away for a while.
+type own struct {
+	read func(context.Context) (cvo.Verifier, error)
+	mu   sync.Mutex
+	told cvo.Verifier // nil until it was read
+}
 
-// Verify says why.
-func (n nobody) Verify(_ context.Context, digest string) error {
-	return fmt.Errorf("unable to verify %q: %w; fix that, or list the digest in -clusterversion-trusted", digest, n.why)
+// Verify implements [cvo.Verifier]. As long as nobody can vouch for a release, the
+// error says why.
+func (o *own) Verify(ctx context.Context, digest string) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.told == nil {
+		told, err := o.read(ctx)
+		if err != nil {
+			return fmt.Errorf("unable to verify %q: %w; fix that, list the digest in -clusterversion-trusted, or give -clusterversion-keys", digest, err)
+		}
+		o.told = told
+	}
+	return o.told.Verify(ctx, digest)
 }
 
 // updates says how the update service is asked, and where alerts are; nil for

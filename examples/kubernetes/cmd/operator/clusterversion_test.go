@@ -11,6 +11,9 @@ import (
 
 	"github.com/ProtonMail/go-crypto/openpgp/armor"
 	openpgp "github.com/ProtonMail/go-crypto/openpgp/v2"
+
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/clusterversion"
+	"github.com/fairlead/fairlead/examples/kubernetes/registry"
 )
 
 // The operator trusts what the payload of its own release says how to verify,
@@ -48,6 +51,7 @@ func TestVerifier(t *testing.T) {
 		write(t, releases, "sha256/"+dir+"/release-manifests/release-metadata", `{"kind":"cincinnati-metadata-v0","version":"1.0.0"}`)
 		write(t, releases, "sha256/"+dir+"/release-manifests/image-references", `{"kind":"ImageStream","apiVersion":"image.openshift.io/v1","metadata":{"name":"1.0.0"}}`)
 	}
+	source := clusterversion.Directory(releases)
 	for _, c := range []struct{ own, trusted, digest, want string }{
 		{"aa", "", good, ""},
 		{"aa", "", other, "unable to verify"},
@@ -56,10 +60,52 @@ func TestVerifier(t *testing.T) {
 		{"bb", "", good, "does not say how releases are verified"},
 		{"cc", "", good, "not among those on disk"},
 	} {
-		v := (&clusterVersionController{releases: releases, image: "r@sha256:" + c.own, trusted: c.trusted}).verifier(t.Context())
-		err := v.Verify(t.Context(), "sha256:"+c.digest)
+		v, err := (&clusterVersionController{image: "r@sha256:" + c.own, trusted: c.trusted}).verifier(source, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = v.Verify(t.Context(), "sha256:"+c.digest)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}
+
+// What the own release tells is read again until it is there. Keys need a registry
+// and repositories.
+func TestVerifierFlags(t *testing.T) {
+	releases := t.TempDir()
+	v, err := (&clusterVersionController{image: "r@sha256:aa"}).verifier(clusterversion.Directory(releases), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := "sha256:" + strings.Repeat("ab", 32)
+	if err := v.Verify(t.Context(), digest); err == nil || !strings.Contains(err.Error(), "not among those on disk") {
+		t.Error(err)
+	}
+	write(t, releases, "sha256/aa/manifests/README", "none")
+	write(t, releases, "sha256/aa/release-manifests/release-metadata", `{"kind":"cincinnati-metadata-v0","version":"1.0.0"}`)
+	write(t, releases, "sha256/aa/release-manifests/image-references", `{"kind":"ImageStream","apiVersion":"image.openshift.io/v1","metadata":{"name":"1.0.0"}}`)
+	if err := v.Verify(t.Context(), digest); err == nil || !strings.Contains(err.Error(), "does not say how releases are verified") {
+		t.Error(err)
+	}
+	images, err := registry.New(registry.Options{Cache: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, releases, "keys.pem", "none")
+	for _, c := range []struct {
+		keys   string
+		images *registry.Client
+		want   string
+	}{
+		{"keys.pem", nil, "wants -registry-cache"},
+		{"other.pem", images, "no such file"},
+		{"keys.pem", images, "-clusterversion-keys, -clusterversion-signed-in: the public keys are not PEM"},
+	} {
+		_, err := (&clusterVersionController{keys: filepath.Join(releases, c.keys)}).verifier(nil, c.images)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.keys, err, c.want)
 		}
 	}
 }

@@ -54,10 +54,22 @@ func Servers() (string, error) {
 	return dir, checkServers(dir)
 }
 
+// Program returns the path of a program that stands beside the servers: kubectl,
+// registry or opm. The error is a *[MissingServersError] if it is not there.
+func Program(name string) (string, error) {
+	dir, err := Servers()
+	if err == nil {
+		err = checkPrograms(dir, name)
+	}
+	return filepath.Join(dir, name), err
+}
+
 // checkServers says which programs dir lacks.
-func checkServers(dir string) error {
+func checkServers(dir string) error { return checkPrograms(dir, etcdName, apiName, managerName) }
+
+func checkPrograms(dir string, names ...string) error {
 	var missing []string
-	for _, name := range []string{etcdName, apiName, managerName} {
+	for _, name := range names {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
 			missing = append(missing, name)

@@ -31,3 +31,17 @@ func ForTest(t testing.TB, opts *Options) *Cluster {
 	})
 	return c
 }
+
+// ProgramForTest is [Program] for a test, which is skipped where the program was
+// not built, and told how to build it.
+func ProgramForTest(t testing.TB, name string) string {
+	t.Helper()
+	path, err := Program(name)
+	if missing := (*MissingServersError)(nil); errors.As(err, &missing) {
+		t.Skip(missing)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

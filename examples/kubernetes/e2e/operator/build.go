@@ -2,6 +2,7 @@ package operator
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -19,7 +20,9 @@ var program = sync.OnceValues(func() (string, error) {
 		return "", fmt.Errorf("where the module %s is: %w", module, err)
 	}
 	file := filepath.Join(strings.TrimSpace(string(dir)), ".cache", "operator")
-	out, err := exec.Command("go", "build", "-o", file, module+"/cmd/operator").CombinedOutput()
+	build := exec.Command("go", "build", "-o", file, module+"/cmd/operator")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in its image, which has no libraries
+	out, err := build.CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("go build cmd/operator: %w\n%s", err, out)
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -38,6 +39,39 @@ type Process struct {
 // itself before fails the test. [Install] must have been called.
 func Start(t testing.TB, c *cluster.Cluster, flags ...string) *Process {
 	t.Helper()
+	return start(t, c, func(*exec.Cmd, string) {}, flags)
+}
+
+// StartConfined is [Start] for the operator as in its image: in a file system that
+// has nothing but the program and its kubeconfig, by a user who may write nowhere
+// in it. The test is skipped where that is not allowed.
+func StartConfined(t testing.TB, c *cluster.Cluster, flags ...string) *Process {
+	t.Helper()
+	if os.Getuid() != 0 || runtime.GOOS != "linux" {
+		t.Skip("only root of a Linux machine may give a program a file system of its own")
+	}
+	root := t.TempDir()
+	if err := os.Chmod(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return start(t, c, func(cmd *exec.Cmd, kubeconfig string) {
+		for from, to := range map[string]string{cmd.Path: "operator", kubeconfig: "kubeconfig"} {
+			data, err := os.ReadFile(from)
+			if err == nil {
+				err = os.WriteFile(filepath.Join(root, to), data, 0o555)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		cmd.Path, cmd.Args[0], cmd.Args[2], cmd.Dir = "/operator", "/operator", "/kubeconfig", "/"
+		confine(cmd, root)
+	}, flags)
+}
+
+// start runs the operator. change is given its command, and the kubeconfig.
+func start(t testing.TB, c *cluster.Cluster, change func(cmd *exec.Cmd, kubeconfig string), flags []string) *Process {
+	t.Helper()
 	program := build(t)
 	config, err := c.ConfigForServiceAccount(t.Context(), Namespace, Account)
 	if err != nil {
@@ -58,6 +92,7 @@ func Start(t testing.TB, c *cluster.Cluster, flags ...string) *Process {
 	defer out.Close()
 	p.cmd = exec.Command(program, append([]string{"-kubeconfig", kubeconfig, "-health-address", health, "-metrics-address", metrics}, flags...)...)
 	p.cmd.Stdout, p.cmd.Stderr = out, out
+	change(p.cmd, kubeconfig)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,13 @@
+//go:build unix
+
+package operator
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// confine makes a command run as the user of the image, with another root.
+func confine(cmd *exec.Cmd, root string) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
+}
