@@ -1,0 +1,267 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/document"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/nodes"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
+	"github.com/fairlead/fairlead/lifecycle"
+	"github.com/fairlead/fairlead/lifecycle/fleet"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The kinds that are read, of the group of machines.
+var (
+	HealthCheckKind = machines.Kind.GroupVersion().WithKind("MachineHealthCheck") // of health checks
+	SetKind         = machines.Kind.GroupVersion().WithKind("MachineSet")         // of sets
+)
+
+// Backend is the machines of a cluster. Its methods may be called from several
+// goroutines, for different objects.
+//
+// All is read from the server: that a machine is not healthy, or that few are, must
+// not be concluded from what is old. A deletion names the UID that it was decided on,
+// other writes the resourceVersion. What the server refuses is returned as a
+// [*fairlead.RefusedError].
+type Backend struct {
+	Client client.Client // reads and writes, without a cache
+}
+
+// Check evaluates a health check, "namespace/name", at an instant; it has machines
+// replaced as that says, and writes its status where it has changed. The report is nil
+// if there is none of the name. Machines that cannot be deleted do not keep the others;
+// the errors are joined.
+func (b *Backend) Check(ctx context.Context, name string, now time.Time) (*fleet.HealthReport, error) {
+	u, err := b.get(ctx, HealthCheckKind, name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var check fleet.HealthCheck
+	if err := kube.Decode(u, &check); err != nil {
+		return nil, err
+	}
+	targets, err := b.targets(ctx, u.GetNamespace())
+	if err != nil {
+		return nil, err
+	}
+	report, err := check.Evaluate(targets, now)
+	if err != nil {
+		return nil, fmt.Errorf("health check %s: %w", name, err)
+	}
+	var all []error
+	for i := range targets {
+		m := targets[i].Machine
+		for _, sick := range report.Remediate {
+			if sick == m.ObjectMeta.String() {
+				all = append(all, nodes.Refused(b.remedy(ctx, &check, m)))
+			}
+		}
+	}
+	all = append(all, nodes.Refused(b.status(ctx, u, report, now)))
+	return report, errors.Join(all...)
+}
+
+func (b *Backend) get(ctx context.Context, kind schema.GroupVersionKind, name string) (*unstructured.Unstructured, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(kind)
+	namespace, short := kube.SplitName(name)
+	if err := b.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: short}, u); err != nil {
+		return nil, fmt.Errorf("%s %s: get: %w", kind.Kind, name, err)
+	}
+	return u, nil
+}
+
+// machines reads those of a namespace.
+func (b *Backend) machines(ctx context.Context, namespace string) ([]lifecycle.Machine, error) {
+	var list unstructured.UnstructuredList
+	list.SetGroupVersionKind(machines.Kind.GroupVersion().WithKind("MachineList"))
+	if err := b.Client.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("list machines: %w", err)
+	}
+	all := make([]lifecycle.Machine, len(list.Items))
+	for i := range list.Items {
+		d, err := document.Read(&list.Items[i])
+		if err != nil {
+			return nil, err
+		}
+		all[i] = d.Machine
+	}
+	return all, nil
+}
+
+// targets are the machines of a namespace with their nodes. Machines are read first,
+// so that the node of each is there if it exists.
+func (b *Backend) targets(ctx context.Context, namespace string) ([]fleet.Target, error) {
+	all, err := b.machines(ctx, namespace)
+	if err != nil {
+		return nil, err
+	}
+	var list corev1.NodeList
+	if err := b.Client.List(ctx, &list); err != nil {
+		return nil, fmt.Errorf("list nodes: %w", err)
+	}
+	named := make(map[string]*lifecycle.Node, len(list.Items))
+	for i := range list.Items {
+		n := kube.Node(&list.Items[i])
+		named[n.Name] = &n
+	}
+	targets := make([]fleet.Target, len(all))
+	for i := range all {
+		targets[i].Machine = &all[i]
+		if ref := all[i].Status.NodeRef; ref != nil {
+			targets[i].Node = named[ref.Name]
+		}
+	}
+	return targets, nil
+}
+
+// remedy deletes a machine, or makes the remediation that a template asks for.
+func (b *Backend) remedy(ctx context.Context, check *fleet.HealthCheck, m *lifecycle.Machine) error {
+	template := check.Spec.RemediationTemplate
+	if template == nil {
+		gone := object(machines.Kind, m.Namespace, m.Name)
+		return client.IgnoreNotFound(b.Client.Delete(ctx, gone, preconditions(m)))
+	}
+	kind := schema.FromAPIVersionAndKind(template.APIVersion, template.Kind)
+	from, err := b.get(ctx, kind, m.Namespace+"/"+template.Name)
+	if err != nil {
+		return err
+	}
+	kind.Kind = strings.TrimSuffix(kind.Kind, "Template")
+	u := object(kind, m.Namespace, m.Name)
+	spec, _, err := unstructured.NestedFieldCopy(from.Object, "spec", "template", "spec")
+	if err != nil {
+		return fmt.Errorf("%s %s/%s: %w", template.Kind, m.Namespace, template.Name, err)
+	}
+	if spec != nil {
+		u.Object["spec"] = spec
+	}
+	u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: machines.Kind.GroupVersion().String(), Kind: machines.Kind.Kind, Name: m.Name, UID: *preconditions(m).UID}})
+	return client.IgnoreAlreadyExists(b.Client.Create(ctx, u))
+}
+
+// remediationAllowed is the condition that says whether machines may be replaced.
+const remediationAllowed = "RemediationAllowed"
+
+// status writes what a report says, if the check does not have it yet.
+func (b *Backend) status(ctx context.Context, u *unstructured.Unstructured, r *fleet.HealthReport, now time.Time) error {
+	condition := map[string]any{"type": remediationAllowed, "status": "True", "lastTransitionTime": now.UTC().Format(time.RFC3339)}
+	for _, k := range r.Blocked {
+		if strings.HasPrefix(k.Subject, "health check ") && k.Reason != "RemediationDeferred" {
+			condition["status"], condition["severity"], condition["reason"], condition["message"] = "False", "Warning", k.Reason, k.Message
+		}
+	}
+	after := u.DeepCopy()
+	conditions, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+	kept := []any{condition}
+	for _, c := range conditions {
+		if c, ok := c.(map[string]any); !ok || c["type"] != remediationAllowed {
+			kept = append(kept, c)
+		} else if c["status"] == condition["status"] {
+			condition["lastTransitionTime"] = c["lastTransitionTime"]
+		}
+	}
+	status, _, _ := unstructured.NestedMap(u.Object, "status")
+	if status == nil {
+		status = map[string]any{}
+	}
+	status["expectedMachines"], status["currentHealthy"] = int64(r.Total), int64(r.Healthy)
+	status["remediationsAllowed"] = int64(max(0, r.Max-(r.Total-r.Healthy)))
+	status["conditions"] = kept
+	after.Object["status"] = status
+	if equality.Semantic.DeepEqual(u.Object, after.Object) {
+		return nil
+	}
+	return b.Client.Status().Patch(ctx, after, client.MergeFromWithOptions(u, client.MergeFromWithOptimisticLock{}))
+}
+
+// ScaleDown has a MachineSet, "namespace/name", give up n machines, chosen as
+// fleet.ScaleDown says. They are marked by an annotation first, then the set is asked
+// for n machines less; if it has changed since it was read, that is refused, and the
+// marks stay: they delete nothing. The picks are those of the whole call, in order.
+func (b *Backend) ScaleDown(ctx context.Context, set string, n int, now time.Time) ([]fleet.Pick, error) {
+	u, err := b.get(ctx, SetKind, set)
+	if err != nil {
+		return nil, err
+	}
+	var is struct {
+		Spec struct {
+			Replicas     *int               `json:"replicas"`
+			DeletePolicy fleet.DeletePolicy `json:"deletePolicy"`
+		} `json:"spec"`
+	}
+	if err := kube.Decode(u, &is); err != nil {
+		return nil, err
+	}
+	replicas := 1 // of a set that does not say
+	if is.Spec.Replicas != nil {
+		replicas = *is.Spec.Replicas
+	}
+	if n < 1 || n > replicas {
+		return nil, fmt.Errorf("MachineSet %s: it cannot give up %d of %d machines", set, n, replicas)
+	}
+	all, err := b.machines(ctx, u.GetNamespace())
+	if err != nil {
+		return nil, err
+	}
+	var own []lifecycle.Machine
+	for i := range all {
+		if c := all[i].ControllerOf(); c != nil && c.UID == string(u.GetUID()) {
+			own = append(own, all[i])
+		}
+	}
+	picks, err := fleet.ScaleDown(own, len(own)-(replicas-n), is.Spec.DeletePolicy, fleet.MachineAPI, now)
+	if err != nil {
+		return nil, fmt.Errorf("MachineSet %s: %w", set, err)
+	}
+	for _, p := range picks {
+		if p.Machine.Deleting() || p.Machine.Annotations[fleet.DeleteAnnotation] != "" {
+			continue
+		}
+		data, err := json.Marshal(map[string]any{"metadata": map[string]any{
+			"uid": p.Machine.UID, "resourceVersion": p.Machine.ResourceVersion, "annotations": map[string]any{fleet.DeleteAnnotation: "true"},
+		}})
+		if err != nil {
+			return nil, err
+		}
+		if err := b.Client.Patch(ctx, object(machines.Kind, p.Machine.Namespace, p.Machine.Name), client.RawPatch(types.MergePatchType, data)); err != nil {
+			return picks, nodes.Refused(err)
+		}
+	}
+	after := u.DeepCopy()
+	if err := unstructured.SetNestedField(after.Object, int64(replicas-n), "spec", "replicas"); err != nil {
+		return picks, err
+	}
+	return picks, nodes.Refused(b.Client.Patch(ctx, after, client.MergeFromWithOptions(u, client.MergeFromWithOptimisticLock{})))
+}
+
+func object(kind schema.GroupVersionKind, namespace, name string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(kind)
+	u.SetNamespace(namespace)
+	u.SetName(name)
+	return u
+}
+
+// preconditions are that it is the same machine as was looked at.
+func preconditions(m *lifecycle.Machine) client.Preconditions {
+	uid := types.UID(m.UID)
+	return client.Preconditions{UID: &uid, ResourceVersion: &m.ResourceVersion}
+}

@@ -1,0 +1,105 @@
+package fleet
+
+import (
+	"context"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// Options say how the controller works.
+type Options struct {
+	// Client reads and writes, without a cache. Nil means one that SetupWithManager
+	// makes from the manager's configuration.
+	Client client.Client
+	// Clock tells the time; nil means [fairlead.SystemClock].
+	Clock fairlead.Clock
+	// Workers is how many health checks are looked at at a time. Zero means 1.
+	Workers int
+}
+
+// SetupWithManager adds the controller of MachineHealthChecks to a manager. It runs
+// while the manager leads. A check is looked at when it changes, when a machine of its
+// namespace does or the readiness of any node, and when time makes a machine unhealthy.
+// Why machines are not replaced is told by events on the check.
+func SetupWithManager(mgr ctrl.Manager, opts Options) error {
+	b := &Backend{Client: opts.Client}
+	if b.Client == nil {
+		c, err := kube.Direct(mgr)
+		if err != nil {
+			return err
+		}
+		b.Client = c
+	}
+	if opts.Clock == nil {
+		opts.Clock = fairlead.SystemClock{}
+	}
+	cache := mgr.GetCache()
+	checks := func(ctx context.Context, namespace string) []reconcile.Request {
+		var list unstructured.UnstructuredList
+		list.SetGroupVersionKind(HealthCheckKind.GroupVersion().WithKind(HealthCheckKind.Kind + "List"))
+		if err := cache.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+			ctrl.LoggerFrom(ctx).Error(err, "health checks", "namespace", namespace)
+			return nil
+		}
+		var all []reconcile.Request
+		for i := range list.Items {
+			all = append(all, kube.RequestOf(kube.NameOf(&list.Items[i])))
+		}
+		return all
+	}
+	told := &kube.Events{Recorder: mgr.GetEventRecorder("fairlead-fleet"), Action: "Replace", Object: func(ctx context.Context, name string) runtime.Object {
+		u := object(HealthCheckKind, "", "")
+		namespace, short := kube.SplitName(name)
+		if cache.Get(ctx, client.ObjectKey{Namespace: namespace, Name: short}, u) != nil {
+			return nil
+		}
+		return u
+	}}
+	return ctrl.NewControllerManagedBy(mgr).Named("fairlead-fleet").
+		For(object(HealthCheckKind, "", ""), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+		Watches(object(machines.Kind, "", ""), handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+			return checks(ctx, o.GetNamespace())
+		})).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request {
+			return checks(ctx, "")
+		}), builder.WithPredicates(predicate.Funcs{UpdateFunc: conditionsChanged})).
+		WithOptions(kube.Options(max(1, opts.Workers))).
+		Complete(&kube.Reconciler{
+			Clock:  opts.Clock,
+			Report: told.Report,
+			Pass: func(ctx context.Context, name string) fairlead.Pass {
+				r, err := b.Check(ctx, name, opts.Clock.Now())
+				if r == nil {
+					return fairlead.Pass{Err: err}
+				}
+				return fairlead.Pass{Actions: len(r.Remediate), Blocked: r.Blocked, Wake: r.Wake, Err: err}
+			},
+		})
+}
+
+// conditionsChanged reports whether a condition of a node has: heartbeats alone say
+// nothing.
+func conditionsChanged(e event.UpdateEvent) bool {
+	o, n := e.ObjectOld.(*corev1.Node), e.ObjectNew.(*corev1.Node)
+	if o.UID != n.UID || len(o.Status.Conditions) != len(n.Status.Conditions) {
+		return true
+	}
+	for i := range o.Status.Conditions {
+		if a, b := &o.Status.Conditions[i], &n.Status.Conditions[i]; a.Type != b.Type || a.Status != b.Status {
+			return true
+		}
+	}
+	return false
+}

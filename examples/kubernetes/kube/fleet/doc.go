@@ -1,0 +1,10 @@
+// Package fleet runs the decisions of package lifecycle/fleet on a Kubernetes API
+// server, for machines of the Machine API (machine.openshift.io/v1beta1):
+//
+//   - MachineHealthChecks have machines replaced that are not healthy, unless too many
+//     are: [SetupWithManager], or [Backend.Check] for one of them.
+//   - [Backend.ScaleDown] has a MachineSet give up machines, and chooses which: it marks
+//     them, and the set's own controller deletes those first.
+//
+// What rights it needs stands in config/rbac-fleet.yaml.
+package fleet
