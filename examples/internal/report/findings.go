@@ -86,9 +86,11 @@ func toneOf(s cvo.Severity) Tone {
 // nodes that are stuck for other reasons.
 func (r *Report) blocked() {
 	never := Group{planned: true, Tone: Bad, Owner: "the owners of the pods", Next: "run one replica more than the budget wants, or change the budget"}
-	for _, b := range r.Budgets {
-		if b.Never {
-			never.add(b.Namespace+"/"+b.Name, fmt.Sprintf("it wants %d of %d healthy, so none may go", b.Desired, b.Expected))
+	if b := r.Budgets; b != nil {
+		for i, is := range b.Never {
+			if is {
+				never.add(b.Namespace[i]+"/"+b.Name[i], fmt.Sprintf("it wants %d of %d healthy, so none may go", b.Desired[i], b.Expected[i]))
+			}
 		}
 	}
 	if never.Count > 0 {

@@ -140,7 +140,9 @@ func (r *Report) sections() []section {
 	if r.Workloads != nil {
 		add(true, "workloads", "Workloads", len(r.Workloads.Name))
 	}
-	add(len(r.Budgets) > 0, "budgets", "Drains, budgets", len(r.Budgets))
+	if b := r.Budgets; b != nil {
+		add(true, "budgets", "Drains, budgets", len(b.Name))
+	}
 	add(len(r.Taints) > 0, "taints", "Taints", len(r.Taints))
 	add(len(r.Gaps) > 0, "gaps", "Not known", len(r.Gaps))
 	return all

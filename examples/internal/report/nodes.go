@@ -63,11 +63,23 @@ type Workloads struct {
 	pods int
 }
 
-// Budget is a disruption budget, with what drains ask of it.
-type Budget struct {
-	drain.BudgetPlan
-	Says string `json:"says,omitempty"` // what it means for drains, if they have to wait
-	Tone Tone   `json:"tone,omitempty"` // how bad that is; empty if it is not
+// Budgets are disruption budgets, with what drains ask of them, worst first.
+type Budgets struct {
+	Texts     []string `json:"texts"`     // that Says has the numbers of
+	Namespace []string `json:"namespace"` // of each budget, as in all of the following
+	Name      []string `json:"name"`      // the budget's
+	Expected  []int    `json:"expected"`  // its numbers of pods: all of them
+	Desired   []int    `json:"desired"`   // those that must be healthy
+	Healthy   []int    `json:"healthy"`   // those that are
+	Allowed   []int    `json:"allowed"`   // how many may go
+	Computed  []bool   `json:"computed"`  // whether the numbers were computed from the pods
+	Never     []bool   `json:"never"`     // whether it never lets a healthy pod go
+	Pods      []int    `json:"pods"`      // of its pods, those to be evicted
+	Evicted   []int    `json:"evicted"`   // of those, the ones that go
+	Rounds    []int    `json:"rounds"`    // in which it lets some go
+	Unmanaged []int    `json:"unmanaged"` // of the evicted, those that nobody replaces
+	Says      []int    `json:"says"`      // what it means for drains, if they have to wait
+	Tone      []Tone   `json:"tone"`      // how bad that is; empty if it is not
 }
 
 // numbers gives out numbers for texts, from 0, in the order in which they come first.
@@ -231,27 +243,51 @@ func (r *Report) drains(in *Input) (map[string]*drain.NodePlan, error) {
 	for i := range p.Nodes {
 		of[p.Nodes[i].Node] = &p.Nodes[i]
 	}
-	for _, b := range p.Budgets {
-		r.Budgets = append(r.Budgets, judge(b))
-	}
-	slices.SortStableFunc(r.Budgets, func(a, b Budget) int { return cmp.Compare(severity(b.Tone), severity(a.Tone)) })
+	r.Budgets = newBudgets(p.Budgets)
 	return of, nil
 }
 
+// newBudgets returns nil for no budgets.
+func newBudgets(all []drain.BudgetPlan) *Budgets {
+	if len(all) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(all, func(a, b drain.BudgetPlan) int {
+		x, _ := judge(&a)
+		y, _ := judge(&b)
+		return cmp.Compare(severity(y), severity(x))
+	})
+	out := &Budgets{}
+	var texts numbers
+	texts.number("")
+	for i := range all {
+		b := &all[i]
+		tone, says := judge(b)
+		out.Namespace, out.Name = append(out.Namespace, b.Namespace), append(out.Name, b.Name)
+		out.Expected, out.Desired = append(out.Expected, b.Expected), append(out.Desired, b.Desired)
+		out.Healthy, out.Allowed = append(out.Healthy, b.Healthy), append(out.Allowed, b.Allowed)
+		out.Computed, out.Never = append(out.Computed, b.Computed), append(out.Never, b.Never)
+		out.Pods, out.Evicted = append(out.Pods, b.Pods), append(out.Evicted, b.Evicted)
+		out.Rounds, out.Unmanaged = append(out.Rounds, b.Rounds), append(out.Unmanaged, b.Unmanaged)
+		out.Says, out.Tone = append(out.Says, texts.number(says)), append(out.Tone, tone)
+	}
+	out.Texts = texts.list
+	return out
+}
+
 // judge says what a budget means for drains.
-func judge(b drain.BudgetPlan) Budget {
-	out := Budget{BudgetPlan: b}
+func judge(b *drain.BudgetPlan) (Tone, string) {
 	switch {
 	case b.Never:
-		out.Tone, out.Says = Bad, "never lets a healthy pod go: run more replicas, or allow a disruption"
+		return Bad, "never lets a healthy pod go: run more replicas, or allow a disruption"
 	case b.Allowed == 0 && b.Healthy < b.Expected:
-		out.Tone, out.Says = Warning, fmt.Sprintf("lets none go until %d more are healthy", max(1, b.Desired+1-b.Healthy))
+		return Warning, fmt.Sprintf("lets none go until %d more are healthy", max(1, b.Desired+1-b.Healthy))
 	case b.Allowed == 0:
-		out.Tone, out.Says = Warning, "lets none go at present"
+		return Warning, "lets none go at present"
 	case b.Unmanaged > 0:
-		out.Tone, out.Says = Warning, fmt.Sprintf("nobody replaces %d of its pods", b.Unmanaged)
+		return Warning, fmt.Sprintf("nobody replaces %d of its pods", b.Unmanaged)
 	}
-	return out
+	return "", ""
 }
 
 func severity(t Tone) int { return slices.Index([]Tone{"", Good, Note, Warning, Bad}, t) }
@@ -372,9 +408,12 @@ func (r *Report) workloads(s *plan.Situation) map[string]string {
 
 // budgetsOf finds the budget of each workload, by one of its pods.
 func (r *Report) budgetsOf(s *plan.Situation, out *Workloads, sample []*fairlead.Pod) {
+	if r.Budgets == nil {
+		return
+	}
 	at := map[string]int{}
-	for i, b := range r.Budgets {
-		at[b.Namespace+"/"+b.Name] = i
+	for i, name := range r.Budgets.Name {
+		at[r.Budgets.Namespace[i]+"/"+name] = i
 	}
 	byNamespace := map[string][]*fairlead.PodDisruptionBudget{}
 	for i := range s.Budgets {

@@ -8,7 +8,8 @@ const el = (tag, cls, ...kids) => { const e = document.createElement(tag); if (c
 const num = n => n.toLocaleString("en-US");
 const many = (n, one, more) => num(n) + " " + (n === 1 ? one : more);
 const span = ns => { const m = Math.round(ns / 6e10), h = Math.floor(m / 60); return h ? h + "h" + (m % 60 ? String(m % 60).padStart(2, "0") + "m" : "") : m + "m"; };
-const N = R.nodes, W = R.workloads, U = R.update, B = R.budgets || [], P = R.pools || [], T = R.taints || [];
+const rows = b => b ? b.name.map((_, i) => Object.assign(Object.fromEntries(Object.entries(b).map(([k, v]) => [k, v[i]])), {says: b.texts[b.says[i]]})) : []; // of a list of each field
+const N = R.nodes, W = R.workloads, U = R.update, B = rows(R.budgets), P = R.pools || [], T = R.taints || [];
 const says = b => b.says || "lets " + num(b.allowed) + " go at a time";
 const collator = new Intl.Collator("en", {numeric: true});
 

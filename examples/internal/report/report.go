@@ -47,7 +47,7 @@ type Report struct {
 	Pools     []Pool       `json:"pools,omitempty"`     // the control plane first
 	Nodes     *Nodes       `json:"nodes,omitempty"`     // nil: nobody has looked
 	Workloads *Workloads   `json:"workloads,omitempty"` // likewise
-	Budgets   []Budget     `json:"budgets,omitempty"`   // those that concern drains, worst first
+	Budgets   *Budgets     `json:"budgets,omitempty"`   // likewise; those that concern drains
 	Taints    []TaintClass `json:"taints,omitempty"`    // the sets of taints that nodes have
 	Findings  []Group      `json:"findings,omitempty"`  // by cause, worst first
 	Gaps      []cvo.Gap    `json:"gaps,omitempty"`      // what is not known, and how to know it
