@@ -1,44 +1,43 @@
-// Package cvo takes a cluster from one release to the next, as OpenShift's
-// cluster version operator does: it resolves what the administrator asks for to
-// a release, accepts it when it is genuine and nothing speaks against it,
-// applies its manifests runlevel by runlevel, waits for the operators, keeps the
-// history, and says at every moment what it waits for.
+// Package cvo updates a cluster from one release to the next, as OpenShift's cluster
+// version operator does. It resolves what the administrator asks for to a release,
+// accepts the release if it is genuine and all preconditions hold, applies its
+// manifests runlevel by runlevel, waits for the operators, keeps the history, and
+// says at every moment what it waits for.
 //
-// [Step] decides, and is a pure function. [Runner] drives it: it observes a
-// cluster through a [Backend], saves what is decided, and applies it. A
-// [MemBackend] is clusters in memory, to try that on.
+// [Step] decides, and is a pure function. A [Runner] drives it: it observes a cluster
+// through a [Backend], saves each decision, and applies it. [MemBackend] simulates
+// clusters in memory.
 //
-// The parts of the decision are functions of their own: [Validate] and [Desire]
-// for what is asked for, [Preconditions] and [Evaluate] for what speaks against
-// it, [Gate] for the report of an operator, [Summarize] for errors, [Record] and
-// [Prune] for the history, [Offers] for the lists of updates, [Explain] for what
-// keeps a release as a tree. A [Fetcher] retrieves releases for a Backend, and
-// asks a [Verifier] about them. The order of manifests is that of package
-// payload, the update graph that of package graph, and nodes are for package
-// rollout.
+// The parts of a decision are functions of their own: [Validate] and [Desire] for the
+// request, [Preconditions] and [Evaluate] for what speaks against a release, [Gate]
+// for the report of an operator, [Summarize] for errors, [Record] and [Prune] for the
+// history, [Offers] for the lists of updates, and [Explain] for a tree of what holds a
+// release up. A [Fetcher] retrieves releases for a Backend and asks a [Verifier] about
+// them. Package payload orders the manifests, package graph reads the update graph,
+// and package rollout updates nodes.
 //
-// Where documents and the reference system differ, and where both are not
-// followed, docs/compatibility.md says so.
+// docs/compatibility.md lists where the documents and the reference system differ,
+// and where this package follows neither.
 //
 // # What you write
 //
 //	runner, err := cvo.NewRunner(backend, policy, &fairlead.RunnerOptions{Store: store})
-//	go runner.Run(ctx) // makes passes when they are due
-//	runner.Trigger("version") // something has changed: from your watches
-//	d, err := runner.Reconcile(ctx, "version") // or one pass, in a reconciler of yours: requeue at d.Wake
+//	go runner.Run(ctx) // reconciles each object when it is due
+//	runner.Trigger("version") // from your watches: something has changed
+//	d, err := runner.Reconcile(ctx, "version") // or one pass, in a reconciler of your own: requeue at d.Wake
 //
 // Your duties, as the owner of the Backend:
 //
 //  1. Observe fills in what you know of the World, and leaves out what you do
-//     not: what is missing counts as unknown, never as good.
-//  2. Apply is idempotent. A manifest that is there as it is wanted already is
-//     a success; a Delete of what is gone, too.
-//  3. What an API server refuses is returned as a *fairlead.RefusedError, with
-//     its reason: it decides how soon the attempt is repeated, and what people
+//     not: what is missing counts as unknown, never as healthy.
+//  2. Apply is idempotent. It returns success for a manifest that is already
+//     applied, and for a Delete of what is already gone.
+//  3. Return what an API server refuses as a *fairlead.RefusedError, with its
+//     reason: the reason decides how soon the action is retried, and what people
 //     are told. See Refuse.
-//  4. A Retrieve begins to fetch a release and returns; what came of it is
-//     seen in World.Retrieved, and survives no restart.
+//  4. Retrieve starts to fetch a release and returns; the result appears in
+//     World.Retrieved, and need not survive a restart.
 //  5. Trigger the cluster when its ClusterVersion, an operator or a retrieval
-//     has changed. A lost trigger costs an interval, no more.
-//  6. Two runners may work on one Store; only the one that saves acts.
+//     has changed. A lost trigger only costs one interval.
+//  6. Two runners may share one Store; only the one that saves acts.
 package cvo

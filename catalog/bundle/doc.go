@@ -1,10 +1,10 @@
-// Package bundle reads registry+v1 bundle directories, judges them, and
+// Package bundle reads registry+v1 bundle directories, validates them, and
 // renders them to olm.bundle documents of a catalog.
 //
 // A bundle is one version of an operator: a directory manifests with a
 // ClusterServiceVersion (CSV), the CustomResourceDefinitions that it owns and
 // other objects, and a directory metadata with annotations, dependencies and
-// properties. [Read] takes it in from any [io/fs.FS]. Everything in it has a
+// properties. [Read] reads it from any [io/fs.FS]. Everything in it has a
 // position: file, line and column.
 //
 //	b, err := bundle.Read(os.DirFS("my-operator/1.2.0"), nil)
@@ -16,26 +16,25 @@
 //
 // # Reading as catalog tools do
 //
-// The reference, opm, passes over much without a word: documents after the
-// first of a file, files that it cannot parse, a dependencies file of a wrong
-// form. [Bundle.Render] gives the document that opm gives, so it passes over
-// the same; [Bundle.Validate] tells every such loss. Where opm's answer rests
-// on chance or on content that cannot be meant (a key that is there twice, a
-// bundle without a package), Render refuses.
+// The reference, opm, silently ignores a lot: documents after the first in a
+// file, files that it cannot parse, a malformed dependencies file. [Bundle.Render]
+// returns the same document as opm, so it ignores the same; [Bundle.Validate]
+// reports every such loss. Where opm's answer depends on chance or on obvious
+// mistakes (a duplicate key, a bundle without a package), Render returns an error.
 //
 // YAML is read as YAML 1.1, as Kubernetes' tools read it: yes, on and y are
-// truth values. [Bundle.Lint] lists such words.
+// booleans. [Bundle.Lint] lists such words.
 //
-// # Judging
+// # Validation
 //
-// Validate tells faults: by the rules of registries, of opm alpha bundle
-// validate and, with [ValidateOptions.V1], of the newer installer. Lint tells
+// Validate reports errors: by the rules of registries, of opm alpha bundle
+// validate and, with [ValidateOptions.V1], of the newer installer. Lint gives
 // advice. Every finding is a [catalog.Diagnostic] with a stable code, listed
-// as constants below, and a hint that fixes it.
+// as constants below, and a hint how to fix it.
 //
 // # Facts for authors
 //
-// [CSV.Features] and [CSV.TokenAuth] answer which infrastructure features a
-// CSV claims, and what is missing for authentication by short-lived tokens of
-// AWS, Azure and GCP.
+// [CSV.Features] lists the infrastructure features that a CSV claims, and
+// [CSV.TokenAuth] what it lacks to authenticate with short-lived tokens of AWS,
+// Azure and GCP.
 package bundle

@@ -1,5 +1,5 @@
-// Package diff compares catalogs by what they say: [Compare] tells what changed
-// from one catalog to another, package by package, and which users of the old
-// one find no way on in the new one. Where documents lie, in which format and
-// order, plays no role.
+// Package diff compares the content of catalogs: [Compare] reports what changed from
+// one catalog to another, package by package, and which installations from the old one
+// lose their upgrade path in the new one. Files, formats and the order of documents do
+// not matter.
 package diff

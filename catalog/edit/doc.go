@@ -1,9 +1,8 @@
-// Package edit makes catalogs from catalogs: [Filter] takes a part of one that
-// is valid by itself, [Merge] joins several, [ConvertObjects] makes bundles
-// smaller, and [NewPackage] begins a package. What is not changed stays byte for
-// byte, and is not read.
+// Package edit changes catalogs. [Filter] extracts a valid part of one, [Merge] merges
+// several, [ConvertObjects] makes bundles smaller, and [NewPackage] creates a package.
+// What does not change stays the same, byte for byte, and is not read.
 //
-// An [Editor] changes the files that authors keep: it adds and removes bundles,
-// sets entries of channels and deprecates. It returns a [Patch] of the files,
-// which leaves all else as it is, has been tried, and can be undone.
+// An [Editor] changes the files that authors keep: it adds, removes and deprecates
+// bundles, and sets entries of channels. It returns a [Patch] of the files, which keeps
+// everything else, has been tried, and can be undone.
 package edit

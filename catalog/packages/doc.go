@@ -1,6 +1,6 @@
-// Package packages shows a catalog as a cluster does where OLM's package server
-// runs: a PackageManifest for each package ([Of], [List]), which is what consoles
-// list and what "kubectl get packagemanifests" prints.
+// Package packages shows a catalog as a cluster with OLM's package server would: as a
+// PackageManifest for each package ([Of], [List]), which consoles list and "kubectl get
+// packagemanifests" prints.
 //
-// A view is computed from what the catalog says. Nothing of it is stored.
+// A view is computed from the catalog. Nothing is stored.
 package packages

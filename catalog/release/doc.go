@@ -1,5 +1,5 @@
-// Package release is a gate before a new version of a catalog: [Evaluate] goes
-// through every user that the old one may have, by the rules of OLM v0 and v1,
-// and says who would be left without updates by the new one, and which edit of
-// it would help. What it offers has been tried.
+// Package release decides whether a new version of a catalog can be released.
+// [Evaluate] checks every possible installation from the old catalog, by the rules of
+// OLM v0 and v1. It reports who would lose the upgrade path, and which edit of the new
+// catalog would fix that. Each edit that it suggests has been tried.
 package release

@@ -15,22 +15,23 @@
 //  2. A lower runlevel comes before a higher one. Runlevels have two digits, and
 //     are compared as text.
 //  3. Within a runlevel, components do not wait for each other.
-//  4. Within a component, manifests go in the order of their names.
-//  5. A batch Job waits for all before it, and all behind it wait for it.
+//  4. Within a component, manifests are applied in the order of their names.
+//  5. A batch Job waits for everything before it, and everything after it waits
+//     for the Job.
 //
-// To install or to reconcile a cluster the order of runlevels is given up
+// To install or reconcile a cluster, the order of runlevels is ignored
 // ([GraphOptions].Flatten).
 //
-// # Carrying it out
+// # Applying
 //
-// This package applies nothing. A [Run] tells which tasks may begin, and is told
-// of those that end; no worker waits while a task is ready. [Graph.Schedule]
-// does the same in virtual time, and [NewPlan] tells what takes long: the
-// critical path, and who works on what when.
+// This package applies nothing. A [Run] says which tasks may start, and is told when
+// they end; no worker is idle while a task is ready. [Graph.Schedule] does the
+// same in virtual time, and [NewPlan] shows what takes long: the critical path, and
+// which worker does what when.
 //
 // # Costs
 //
-// Load holds one file at a time, beside the manifests as JSON. Everything else
-// takes time in proportion to the number of manifests; a hundred thousand take
+// Load keeps one file in memory at a time, and the manifests as JSON. Everything
+// else takes time proportional to the number of manifests; a hundred thousand take
 // less than a second.
 package payload

@@ -1,44 +1,43 @@
 // Package drain takes nodes out of service without killing what runs on them.
 //
-// [Pods] decides what comes next about the pods of one node; packages that have
-// reasons of their own to empty a node call it. [NewPlan] tells beforehand how
-// drains would go, by the same code.
+// [Pods] decides what comes next for the pods of one node. Packages that drain nodes
+// for reasons of their own call it. [NewPlan] predicts drains with the same code.
 //
-// [Step] is an engine of requests: whoever needs a node out of service, for
-// maintenance, a reboot or its removal, makes a [Request], and ends it when the
-// work is done. There may be several for one node; the last one to end gives the
-// node back. A request can be paused and resumed. A [Runner] drives it, on a
-// [Backend] that you write.
+// [Step] is an engine for requests: whoever needs a node out of service, for
+// maintenance, a reboot or removal, creates a [Request] and ends it when the work is
+// done. A node may have several requests; it is uncordoned when the last one ends.
+// Requests can be paused and resumed. A [Runner] drives Step, on a [Backend] that you
+// write.
 //
-// [Admit] bounds how many nodes are out of service at the same time: by number or
-// percentage, of a pool or zone, in order of priority, with replacements first where
-// they can come first. A [Gate] keeps its slots in a store. What it says of a node is
-// World.Slots.
+// [Admit] limits how many nodes are out of service at the same time: by number or
+// percentage, per pool or zone, in order of priority, and with replacements first
+// where that is possible. A [Gate] keeps its slots in a store. World.Slots is what it
+// says about a node.
 //
-// A drain cordons the node, judges each pod by its [Filter]s, and evicts those on
-// turn: by order, where a [Rule] gives one. A disruption budget that is known to
-// refuse is not asked; what the API refuses is asked for again after times that
-// double, and what it said is kept. One pod that cannot go holds up no other of
-// its order. No pod is deleted by force on a guess: only where its instance is
-// known not to run, and policy says so.
+// A drain cordons the node, evaluates each pod with its [Filter]s, and evicts the
+// pods that are due, in the order that [Rule]s give. It does not ask for an eviction
+// that a disruption budget is known to refuse. When the API refuses one, the drain
+// retries with exponential backoff and keeps the message. One pod that cannot be
+// evicted does not hold up others of the same order. Pods are deleted by force only
+// if their instance is known not to run and the policy allows it.
 //
 // # What you write
 //
 //	runner, err := drain.NewRunner(backend, policy, &fairlead.RunnerOptions{Store: store})
-//	go runner.Run(ctx) // makes passes when they are due
-//	runner.Trigger("node-1") // something has changed: from your watches
-//	d, err := runner.Reconcile(ctx, "node-1") // or one pass, in a reconciler of yours: requeue at d.Wake
+//	go runner.Run(ctx) // reconciles each object when it is due
+//	runner.Trigger("node-1") // from your watches: something has changed
+//	d, err := runner.Reconcile(ctx, "node-1") // or one pass, in a reconciler of your own: requeue at d.Wake
 //
 // Your duties, as the owner of the Backend:
 //
 //  1. Observe returns the node with all of its pods, their budgets, and every
-//     request for it, of which none is older than another.
-//  2. Apply refuses an action about a node, a pod or a request of another UID,
-//     and evicts by the eviction API, which heeds budgets.
-//  3. A Cordon keeps its mark with the node, and an Uncordon takes back only what
-//     carries one: what others have cordoned stays so.
-//  4. World.Fenced is said on evidence alone: that the machine is off, or cut off
-//     from storage and network.
+//     request for it, all of the same age.
+//  2. Apply refuses an action on a node, a pod or a request with another UID, and
+//     evicts through the eviction API, which respects budgets.
+//  3. Cordon leaves its mark on the node, and Uncordon only uncordons a node with
+//     that mark: a cordon that somebody else set stays.
+//  4. Set World.Fenced only on evidence that the machine is off, or cut off from
+//     storage and network.
 //  5. Trigger the node when a request, the node, its pods or their budgets have
-//     changed. A lost trigger costs some minutes, no more.
+//     changed. A lost trigger only costs some minutes.
 package drain

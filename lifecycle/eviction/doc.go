@@ -4,10 +4,10 @@
 //
 // A requester makes an EvictionRequest for a pod. All requests for one pod share one
 // Eviction, which goes through the responders that the pod names, one after the
-// other, and last the one that calls the eviction API. Who is active shows that it
-// works by a heartbeat; whoever shows none for twenty minutes is passed over. If
-// all requesters withdraw, the Eviction is canceled.
+// other, and finally the one that calls the eviction API. The active responder sends
+// heartbeats; one that sends none for twenty minutes is skipped. If all requesters
+// withdraw, the Eviction is canceled.
 //
-// [Coordinate] takes what is there and returns how it is to be. Its types decode
-// what `kubectl get evictionrequests,evictions,pods -o json` prints.
+// [Coordinate] takes the current objects and returns the desired ones. Its types
+// decode the output of `kubectl get evictionrequests,evictions,pods -o json`.
 package eviction

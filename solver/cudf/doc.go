@@ -3,7 +3,7 @@
 // of criteria, such as the fewest packages removed and then the fewest changed.
 //
 // [Read] reads a document, [Document.Solve] solves it with package solver, and
-// [Document.Write] writes the packages that are installed then. [Document.Check]
+// [Document.Write] writes the packages that are installed afterwards. [Document.Check]
 // verifies the proof that no upgrade is better ([Result.Certificate]). Criteria are
 // those of the Mancoosi competitions (MISC), see [ParseCriteria].
 //

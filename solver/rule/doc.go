@@ -17,35 +17,34 @@
 //
 // # Language
 //
-// Beside the language's standard functions and macros there is
+// In addition to the language's standard functions and macros there is
 //
 //	semver_compare(a, b) int
 //
-// which reads both arguments as versions, tolerantly (v1.0 and 1 are fine), and
-// returns -1, 0 or 1; build metadata is ignored. The result of a rule must be
-// bool by its static type. Numbers in properties are float64. Maps are walked
-// in the order of their keys, so that equal input gives equal results.
+// which parses both arguments as versions, leniently (v1.0 and 1 are accepted),
+// and returns -1, 0 or 1; build metadata is ignored. The static type of a rule
+// must be bool. Numbers in properties are float64. Maps are iterated in the order
+// of their keys, so that equal input gives equal results.
 //
-// A regular expression, duration or timestamp that is written in the rule and
-// malformed is a mistake of the rule, found when it is compiled.
+// A malformed regular expression, duration or timestamp literal in a rule is found
+// when the rule is compiled.
 //
 // # Limits
 //
-// Rules come from catalogs that others wrote, so none may take all time or all
-// memory. [Options] bounds the length of a rule and of a constraint, and the
-// cost of an evaluation. The language counts steps, whatever a step does;
-// here comparing nested values, reading long texts and matching are counted by
-// what they take, and + makes no list of more than 262,144 elements and no text
-// of more than 4 MiB. A regular expression has at most 1,024 bytes, and is
-// matched with texts that it can be done with in some milliseconds. The context
-// is looked at all the while.
+// Rules come from catalogs that others wrote, so their time and memory are limited.
+// [Options] limits the length of a rule and of a constraint, and the cost of an
+// evaluation. The language counts steps, whatever a step does; this package also
+// counts the actual cost of comparing nested values, reading long texts and
+// matching. + makes no list of more than 262,144 elements and no text of more than
+// 4 MiB. A regular expression has at most 1,024 bytes, and is matched only with
+// texts that take a few milliseconds. The context is checked throughout.
 //
 // # Errors while evaluating
 //
-// A rule that fails on some properties, say because a key is missing, does
-// not hold for them: that is false with a diagnostic ([Result]), not an error.
-// The same is true of a rule that exceeds its cost limit. Only the end of the
-// context leaves the question open, and is an error.
+// A rule that fails on some properties, because a key is missing for example, does
+// not hold for them: the result is false with a diagnostic ([Result]), not an
+// error. The same is true for a rule that exceeds its cost limit. Only the end of
+// the context is an error, because it leaves the question open.
 //
 // # Concurrency
 //

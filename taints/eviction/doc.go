@@ -1,47 +1,47 @@
-// Package eviction makes pods leave nodes with NoExecute taints when the time that
-// they tolerate them is over, and puts taints on nodes that are not ready.
+// Package eviction evicts pods from nodes with NoExecute taints when their
+// tolerations expire, and taints nodes that are not ready.
 //
-// [EvictAt] says when a pod must leave its node. [Step] decides for a node what
-// to do about it, [ZoneStep] for all zones which nodes are tainted for not being
-// ready. A [Runner] drives both, on a [Backend] that you write, or on
-// [MemBackend].
+// [EvictAt] says when a pod must leave its node. [Step] decides what to do about a
+// node, [ZoneStep] which nodes of all zones are tainted because they are not ready. A
+// [Runner] drives both, on a [Backend] that you write, or on [MemBackend].
 //
 // # What always holds
 //
-// Whatever crashes, comes late or comes twice, and with several runners at work:
+// Whatever crashes, arrives late or arrives twice, and with several runners at work:
 //
-//  1. No pod is evicted before its deadline by the taints that were seen, and
-//     none that was seen to have finished or to terminate.
-//  2. A pod that is due is evicted once, however often it takes; what keeps it
-//     is told by a Block.
-//  3. Another pod of the same name has a deadline of its own.
-//  4. No more nodes of a zone are tainted for not being ready than its rate
-//     allows; none has both of the taints for that.
-//  5. When no node of any zone is ready, nobody is evicted for it.
-//  6. A node whose taints come in each other's place, as not-ready and unreachable
-//     do, keeps no pod longer than the longest of its tolerations of them.
+//  1. No pod is evicted before its deadline by the observed taints, and none that
+//     was observed to have finished or to terminate.
+//  2. A pod that is due is evicted, however many attempts that takes; a Block says
+//     what prevents it.
+//  3. Another pod of the same name has its own deadline.
+//  4. Nodes of a zone are not tainted faster than its rate allows, and no node has
+//     both taints for not being ready.
+//  5. When no node of any zone is ready, no pod is evicted for it.
+//  6. When one taint replaces another, as not-ready and unreachable do, no pod
+//     stays longer than the longest of its tolerations of them.
 //
-// What is seen may be old: a pod that has come to tolerate a taint, or whose node
-// has lost it, is still evicted by a decision made just before. A taint that goes
-// and comes back while nobody looks is another one only if its timeAdded is.
+// The view may be stale: a pod that has just got a toleration, or whose node has just
+// lost the taint, is still evicted by a decision made before. A taint that was removed
+// and added again between two observations counts as new only if its timeAdded
+// differs.
 //
 // # What you write
 //
 //	runner, err := eviction.NewRunner(backend, policy, &fairlead.RunnerOptions{Store: store})
-//	go runner.Run(ctx) // makes passes when they are due
-//	runner.Trigger("node-1") // something has changed: from your watches
-//	d, err := runner.Reconcile(ctx, "node-1") // or one pass, in a reconciler of yours: requeue at d.Wake
+//	go runner.Run(ctx) // reconciles each object when it is due
+//	runner.Trigger("node-1") // from your watches: something has changed
+//	d, err := runner.Reconcile(ctx, "node-1") // or one pass, in a reconciler of your own: requeue at d.Wake
 //
 // Your duties, as the owner of the Backend:
 //
-//  1. Observe shows a node with all pods that are bound to it. It may be late, but
-//     what it shows of one object was true at one time.
-//  2. Apply acts on the UID that it is given, and does nothing where another object
-//     has the name.
-//  3. Trigger the node when it, a pod on it or a budget has changed. A trigger that
-//     is lost delays what follows from it until the node is looked at again.
-//  4. The Store is kept: without it taints that do not say when they were added
-//     count as added when they are seen first.
+//  1. Observe returns a node with all pods that are bound to it. The view may be
+//     stale, but each object must be as it was at one time.
+//  2. Apply acts only on the UID that it is given, and does nothing if another
+//     object has taken the name.
+//  3. Trigger the node when it, a pod on it or a budget has changed. A lost trigger
+//     delays the consequences until the next look at the node.
+//  4. Keep the Store: without it, a taint without timeAdded counts from when it is
+//     first observed.
 //  5. With Policy.NodeLifecycle the Backend is a [ZoneBackend], whose ObserveZones
-//     shows every node.
+//     returns every node.
 package eviction

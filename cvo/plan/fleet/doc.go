@@ -1,14 +1,14 @@
 // Package fleet answers for many clusters what package plan answers for one.
 //
-// [Survey] plans them all, those that are alike once, and tells which can go and what
-// stands in the way of the others, by reason. [Compare] tells what a change, of a catalog
-// for one, would do to all of them.
+// [Survey] plans all clusters, equal situations only once, and lists which can be
+// updated and what prevents the others, by reason. [Compare] shows what a change, of a
+// catalog for example, would do to all of them.
 //
-// [Choose] tells which clusters are due now: by waves of which the first ones prove the
-// release for all, with a limit at a time, a time to soak, a deadline, and a stop where
-// too many have failed. [Why] tells of a cluster why it is not yet due. The rules are those
-// of the rollout strategies of Open Cluster Management (sdk-go,
-// pkg/apis/cluster/v1alpha1/rollout.go at 3ea63fb), but for one: there, once the first
-// groups are over, nothing more is begun until all that is under way elsewhere has ended,
-// too; here the limit at a time holds then.
+// [Choose] selects the clusters that are due now: in waves, of which the first must
+// succeed before the rest, with a limit at a time, a soak time, a deadline, and a stop
+// when too many fail. [Why] explains why a cluster is not due. The rules are those of
+// the rollout strategies of Open Cluster Management (sdk-go,
+// pkg/apis/cluster/v1alpha1/rollout.go at 3ea63fb), with one exception: there, once the
+// first groups have finished, nothing more starts until everything under way elsewhere
+// has ended, too; here only the limit at a time holds then.
 package fleet

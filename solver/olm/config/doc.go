@@ -2,7 +2,7 @@
 // deployments of its operator: environment, proxy, volumes, placement,
 // resources.
 //
-// [Apply] takes a deployment as JSON and returns it changed. What it does not
-// know it keeps, so that nothing of a manifest is lost. It is pure, and equal
-// inputs give equal bytes.
+// [Apply] takes a deployment as JSON and returns it changed. It keeps unknown
+// fields, so that nothing of a manifest is lost. It is a pure function: equal inputs
+// give equal bytes.
 package config

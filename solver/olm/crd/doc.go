@@ -4,8 +4,8 @@
 // [Replace] knows the rules of the Operator Lifecycle Manager: stored versions
 // must stay, served versions must stay where several operators own the
 // definition, and existing objects must be valid under the new schemas, which
-// users judge with a [Validator] of theirs. [Compare] needs no objects: it tells
-// what of a new schema could make an object invalid that was valid before.
+// users check with a [Validator] of their own. [Compare] needs no objects: it lists
+// changes of a schema that could make valid objects invalid.
 //
 // Every function is pure.
 package crd

@@ -1,83 +1,84 @@
-// Package extension is Operator Lifecycle Manager v1: it takes a ClusterExtension,
-// which asks for one package, to installed objects, and from one version to the
-// next. [Step] decides what comes next; a [Runner] drives it, on a [Backend] that you
-// write, or on [MemBackend].
+// Package extension is Operator Lifecycle Manager v1: it installs a ClusterExtension,
+// which asks for one package, and updates it. [Step] decides what comes next; a
+// [Runner] drives it, on a [Backend] that you write, or on [MemBackend].
 //
 // # From an extension to its objects
 //
-//  1. A finalizer is added: nothing is made before it is seen.
-//  2. The resolver is asked which bundle it is to be ([ClusterExtension.Question],
-//     [Alone]), and the content of that is unpacked. [Together] asks for all
-//     extensions together, with what their bundles require.
-//  3. The bundle becomes objects ([Bundle.Render]), in phases ([Phases]).
-//  4. If these are not those of the newest revision, a [Revision] is made of them,
-//     with a number more, unless something stands against it ([Preflight]): a CRD in
-//     use would break, the service account may not make an object, an object is
-//     there that belongs to somebody else. Nothing is applied then.
-//  5. The revision rolls out: a phase begins when all objects before it are ready
-//     ([Probe]). What the revision before has, and the newest has not come to, is
-//     looked after all the time.
-//  6. When all is ready the revision has succeeded, and those before it are archived:
-//     what it has not taken over goes, but no CRD of which there are objects.
+//  1. A finalizer is added; nothing is created before it is observed.
+//  2. The resolver is asked for the bundle ([ClusterExtension.Question], [Alone]), and
+//     its content is unpacked. [Together] resolves all extensions at once, including
+//     what their bundles require.
+//  3. The bundle is rendered to objects ([Bundle.Render]), in phases ([Phases]).
+//  4. If these differ from the objects of the newest revision, a [Revision] with the
+//     next number is created, unless [Preflight] finds an obstacle: a CRD in use
+//     would break, the service account may not create an object, or an object belongs
+//     to somebody else. Then nothing is applied.
+//  5. The revision rolls out: a phase starts when all objects of earlier phases are
+//     ready ([Probe]). Meanwhile, the objects of the previous revision that the newest
+//     has not reached yet are still reconciled.
+//  6. When all objects are ready, the revision has succeeded and the earlier ones are
+//     archived. Objects that it has not taken over are deleted, except CRDs that have
+//     objects.
 //
-// A rollout is finished before the next begins, unless it misses its progress
-// deadline or the extension asks for something else. Objects that somebody deletes
-// or changes are made again.
+// A rollout finishes before the next one starts, unless it misses its progress
+// deadline or the extension asks for something else. Objects that somebody deletes or
+// changes are restored.
 //
-// # Going back
+// # Rolling back
 //
-// Archived revisions are kept, Policy.KeepRevisions of them. [RollbackAnnotation]
-// on an extension asks for what one of them has had: a new revision is made of it,
-// by the same checks, and no update is looked for as long as the annotation is
-// there. [World.Rollback] says before what stands against it.
+// Archived revisions are kept, Policy.KeepRevisions of them. [RollbackAnnotation] on an
+// extension asks for the content of one of them: a new revision is created from it,
+// with the same checks, and no updates are resolved while the annotation is present.
+// [World.Rollback] says beforehand what prevents a rollback.
 //
-// # Taking an extension away
+// # Removing an extension
 //
-// When the extension is deleted its objects go, the last phase first, then its
-// revisions, then its finalizer. As long as there are objects of its CRDs, nothing
-// goes (see Policy.RemoveUsedCRDs): the operator may be needed to see them off.
+// When the extension is deleted, its objects are deleted, the last phase first, then
+// its revisions, then its finalizer. While its CRDs have objects, nothing is deleted
+// (see Policy.RemoveUsedCRDs): the operator may be needed to clean them up.
 //
 // # What always holds
 //
-// Whatever crashes, comes late or comes twice, and with several runners at work:
-// nothing is applied before its revision was saved and checked; no object that
-// belongs to somebody else is written or deleted; no number of a revision is given
-// twice while an extension lives; no CRD is deleted of which there are objects; an
-// extension goes when nothing of it is left. This rests on one rule that backends
-// keep: an action changes an object only at the resource version that it was decided
-// on, and revisions that are gone or archived write nothing. See [Action].
+// Whatever crashes, arrives late or arrives twice, and with several runners at work:
+// nothing is applied before its revision was saved and checked; no object that belongs
+// to somebody else is written or deleted; revision numbers are not reused while an
+// extension lives; no CRD that has objects is deleted; an extension goes away only when
+// nothing of it is left. This relies on one rule for backends: an action changes an
+// object only at the resource version that it was decided on, and revisions that are
+// gone or archived write nothing. See [Action].
 //
 // # Differences from the reference
 //
 // The reference is operator-controller, at df2c201d.
 //
 //   - An extension that asks for something else during a rollout gets it; there it
-//     has to wait for the rollout, also for one that never ends.
-//   - Going back is an operation; there it is a lower version and SelfCertified.
-//   - CRDs of which there are objects are kept; there the objects go with them.
-//   - What keeps an extension is told by Blocks, one for each reason, too.
-//   - The service account limits what is made; there it is ignored.
-//   - Bundles that require others can be had, with [Together].
+//     has to wait for the rollout, even for one that never ends.
+//   - A rollback is an operation; there it is a lower version and SelfCertified.
+//   - CRDs that have objects are kept; there the objects are deleted with them.
+//   - Blocks name what holds an extension up, one for each reason.
+//   - The service account limits what is created; there it is ignored.
+//   - Bundles that require others can be installed, with [Together].
 //   - Bundles with webhooks and API services are refused.
 //
 // # What you write
 //
 //	runner, err := extension.NewRunner(backend, extension.Alone(resolver), policy, &fairlead.RunnerOptions{Store: store})
-//	go runner.Run(ctx)       // makes passes when they are due
-//	runner.Trigger("argocd") // something has changed: from your watches
-//	d, err := runner.Reconcile(ctx, "argocd") // or one pass, in a reconciler of yours: requeue at d.Wake
+//	go runner.Run(ctx) // reconciles each object when it is due
+//	runner.Trigger("argocd") // from your watches: something has changed
+//	d, err := runner.Reconcile(ctx, "argocd") // or one pass, in a reconciler of your own: requeue at d.Wake
 //
 // Your duties, as the owner of the Backend:
 //
-//  1. Observe returns all that the World asks for; Answer is the runner's.
+//  1. Observe returns everything that the World asks for, except Answer, which the
+//     runner fills in.
 //  2. Apply changes an object only at the resource version that the action names, and
-//     is idempotent. See [ApplyObject] and [CreateRevision] for what is refused.
-//  3. Keep the digest that ApplyObject names with the object, and stop reporting it
-//     when somebody has changed what the manifest says.
-//  4. Say by [Probe], or rules of your own, whether objects are ready.
-//  5. Revisions hold all manifests in line: where they are too large for one object
-//     of the API, keep them apart (in Secrets, as OLM v1 does) and put them together
+//     is idempotent. See [ApplyObject] and [CreateRevision] for what it must refuse.
+//  3. Store the digest that ApplyObject names with the object, and stop reporting it
+//     once somebody has changed what the manifest sets.
+//  4. Decide with [Probe], or rules of your own, whether objects are ready.
+//  5. Revisions hold all manifests inline. If they are too large for one object of
+//     the API, store them separately (in Secrets, as OLM v1 does) and assemble them
 //     in Observe.
-//  6. Trigger an extension when it, a revision or an object of it has changed, and
-//     all of them when catalogs have.
+//  6. Trigger an extension when it, one of its revisions or objects has changed, and
+//     all extensions when catalogs have.
 package extension

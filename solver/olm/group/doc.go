@@ -4,13 +4,13 @@
 // it: annotations, cluster roles, copies of its CSV.
 //
 // An [OperatorGroup] selects namespaces ([OperatorGroup.Targets]); the operators
-// installed in its own namespace are to watch those. [Evaluate] says what that
-// means for one [Operator]: whether it fails, for which [Reason] and how that is
-// fixed, and what becomes of the group's list of APIs. [OperatorGroup.Sync]
+// installed in its own namespace watch those. [Evaluate] says what that
+// means for one [Operator]: whether it fails, for which [Reason] and how to fix
+// it, and how the group's list of APIs changes. [OperatorGroup.Sync]
 // clears that list when operators go.
 //
-// Types have the API's JSON names. Every function is pure, changes nothing that
-// it is given, and has an answer that depends on its arguments alone.
+// Types have the API's JSON names. Every function is pure and does not modify its
+// arguments.
 //
 // The rules are those of chapter 2.4.5 of the OpenShift documentation on
 // operators.

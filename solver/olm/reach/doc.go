@@ -1,4 +1,4 @@
-// Package reach asks the resolver whether a user gets from an installed bundle
-// to the head of a channel, with everything that the bundles on the way require
-// of others. It fits where catalog/release wants a resolver.
+// Package reach asks the resolver whether an installed bundle can be updated to the
+// head of a channel, including everything that the bundles on the path require. It
+// is the resolver for catalog/release.
 package reach

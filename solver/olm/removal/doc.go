@@ -1,9 +1,7 @@
-// Package removal plans what goes when an operator goes: what is deleted and in
-// which order, what stays behind and how it would be deleted, and who depends on
-// the operator.
+// Package removal plans the removal of an operator: what to delete and in which order,
+// what stays and how to delete that, and who depends on the operator.
 //
-// [Uninstall] takes an operator away for good, [Refresh] takes it away so that
-// its subscription can begin again, and [Replace] says what becomes of the
-// objects of a bundle when another takes its place. A plan is only a list: every
-// function is pure.
+// [Uninstall] removes an operator for good, [Refresh] removes it so that its
+// subscription can start over, and [Replace] says what happens to the objects of a
+// bundle when another takes its place. A plan is only a list: every function is pure.
 package removal
