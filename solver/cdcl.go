@@ -30,6 +30,8 @@ type cdcl struct {
 	learned int           // how many clauses were
 	kept    int           // how many more may be than at first, see reduce
 
+	cone *cone // what can be selected, or nil where that is not known
+
 	dead  bool   // refuted, whatever is assumed
 	clash reason // by what, on level 0
 	poll  poll
@@ -281,10 +283,15 @@ func (c *cdcl) propagate() reason {
 // watchesAtOnce is how many watches are visited between two looks at the poll.
 const watchesAtOnce = 256
 
-// visit looks at the clauses that watch l, which failed.
+// visit looks at the clauses that watch l, which failed, but for those that deny
+// what cannot be selected anyway: they hold.
 func (c *cdcl) visit(l Lit) reason {
 	s := side(l)
 	watching := c.watches[s]
+	var aside *cone
+	if c.level() > 0 { // what is found on level 0 holds for other questions, too
+		aside = c.cone
+	}
 	kept := 0
 	for i := 0; i < len(watching); i++ {
 		if i%watchesAtOnce == watchesAtOnce-1 && c.poll.spend(watchesAtOnce) {
@@ -293,7 +300,7 @@ func (c *cdcl) visit(l Lit) reason {
 		}
 		w := watching[i]
 		val := c.value(w.blocker)
-		if val > 0 {
+		if val > 0 || val == 0 && aside != nil && aside.lacks(w.blocker) {
 			watching[kept] = w
 			kept++
 			continue

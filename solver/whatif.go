@@ -115,6 +115,7 @@ type Session struct {
 	required []int32 // the requirements
 	guarded  []int32 // constraints that were dropped at some time, and are no requirements
 	guards   map[int32]Var
+	cone     *cone
 }
 
 // NewSession returns a session for p. The bounds of opts are those of each
@@ -186,6 +187,14 @@ func (s *Session) search(ctx context.Context, w *change, dead []int32) *search {
 			return nil
 		}
 		s.cdcl = c
+	}
+	if s.cone == nil {
+		s.cone = newCone(s.x)
+	}
+	poll := poll{ctx: ctx}
+	s.cone.fill(&poll, s.x, w)
+	if s.cdcl.cone = s.cone; poll.ended {
+		return nil
 	}
 	found := &search{x: s.x, w: w, parts: s.parts, of: s.of, cdcl: s.cdcl, budget: &budget{limit: s.opts.MaxConflicts}}
 	found.given = func(part int32) []Lit { return s.given(found, part) }

@@ -1,0 +1,58 @@
+package solver
+
+// A cone is what a question can come to select: the candidates of the demands that
+// nothing triggers, what those can ask for, and so on. All else stays out of every
+// answer, so a search need not find out what follows for it. Answers do not depend on
+// that: what is selected all the same has its constraints looked at then.
+type cone struct {
+	round int32
+	vars  []int32 // by variable: the last round in which it was reached
+	lists []int32 // by literal: the last round in which the candidates that begin there were
+	found []Var
+}
+
+func newCone(x *index) *cone {
+	return &cone{vars: make([]int32, len(x.banned)), lists: make([]int32, len(x.lits)+1)}
+}
+
+// lacks reports whether l denies what is outside of the cone.
+func (c *cone) lacks(l Lit) bool {
+	return l < 0 && int(-l) < len(c.vars) && c.vars[-l] != c.round
+}
+
+// fill finds the cone of a question. Cost: what is in it. It may find more, where a
+// clause has several denials. When the poll is over it is of no use.
+func (c *cone) fill(poll *poll, x *index, w *change) {
+	c.round++
+	c.found = c.found[:0]
+	reach := func(v Var) {
+		if c.vars[v] != c.round {
+			c.vars[v] = c.round
+			c.found = append(c.found, v)
+		}
+	}
+	meet := func(id int32) {
+		k := &x.cons[id]
+		if k.cand == k.end || c.lists[k.cand] == c.round {
+			return
+		}
+		c.lists[k.cand] = c.round
+		poll.spend(len(x.candidates(k)))
+		for _, l := range x.candidates(k) {
+			reach(l.Var())
+		}
+	}
+	for _, id := range x.roots {
+		meet(id)
+	}
+	if w != nil {
+		for _, v := range w.require {
+			reach(v)
+		}
+	}
+	for at := 0; at < len(c.found) && !poll.spend(4); at++ {
+		for _, id := range x.demands.of(c.found[at]) {
+			meet(id)
+		}
+	}
+}
