@@ -2,9 +2,8 @@ package fairlead
 
 import "time"
 
-// Backoff says how long what has shown no effect is left alone before it is
-// tried again. The zero Backoff means a second, doubled each time, up to a
-// minute.
+// Backoff is the delay before an action that has shown no effect is retried.
+// The zero Backoff means a second, doubled each time, up to a minute.
 type Backoff struct {
 	Min    time.Duration // after the first attempt; zero means a second
 	Max    time.Duration // the longest; zero means a minute, and less than Min means Min

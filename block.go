@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Block says why something does not happen (yet). Every engine reports its
-// waits as Blocks: a wait without one is a defect of the engine. It is a plain
-// value; engines document the order in which they list them.
+// Block says why something does not happen (yet). Engines report every wait as
+// a Block: a wait without one is a bug. It is a plain value; engines document
+// the order in which they list them.
 type Block struct {
 	// Subject is what waits: its kind and name, as in "machine worker-1".
 	Subject string `json:"subject"`

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// CheckStore examines a [Store] against its contract and returns nil, or an
+// CheckStore tests a [Store] against its contract and returns nil, or an
 // error that lists every rule that was broken, in the order of the rules. It is
 // to stores what testing/fstest.TestFS is to file systems.
 //

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// Trial is a small world in which [CheckEngine] plays an engine. It is the
+// Trial is a small world in which [CheckEngine] runs an engine. It is the
 // engine's Backend, and used by one goroutine at a time.
 type Trial[W any, A Action] interface {
 	Backend[W, A]
 
-	// Change lets something happen that the engine has not asked for, or nothing,
-	// drawn from the source of chance that the trial was made with.
+	// Change makes something happen that the engine has not asked for, or
+	// nothing, at random, from the source that the trial was made with.
 	Change()
 
 	// Check returns an error when something is true of the world that must never
@@ -43,10 +43,10 @@ type TrialOptions struct {
 	Names []string
 }
 
-// CheckEngine plays an engine in simulated worlds with faults, and returns nil, or
-// an error that names the seed, what went wrong and the last things that
-// happened. It is to engines what [CheckStore] is to stores. Open makes the world
-// of a run; the engine's Backend is not used.
+// CheckEngine runs an engine in simulated worlds with faults, and returns nil,
+// or an error that names the seed, what went wrong and the last events. It is
+// to engines what [CheckStore] is to stores. Open creates the world of a run;
+// the engine's Backend is not used.
 //
 // Faults are: calls of store and backend that fail before or after they took
 // effect, a process that dies at any of them, a second process on the same store,

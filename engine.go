@@ -14,7 +14,8 @@ import (
 // World that is observed for it, A the interface of actions, B what says why
 // nothing more happens.
 //
-// What an engine owes in return for the promises of [RunnerOptions]:
+// In return for the guarantees at [RunnerOptions], an engine follows these
+// rules:
 //
 //  1. Step is pure: it reads no clock, does no I/O, calls nothing that its
 //     arguments hold, and leaves them as they are. Time comes to it in UTC, and
@@ -22,14 +23,14 @@ import (
 //  2. Each action of a decision is valid by itself on the saved State, whether
 //     those before it succeed or fail, and may be applied again.
 //  3. State survives encoding/json: what is decoded is what was encoded.
-//  4. Whoever changes the form of State raises Version, and reads the older ones
-//     in Upgrade.
+//  4. When the format of State changes, Version is raised, and Upgrade reads
+//     the older ones.
 //  5. Recorded times that lie ahead of now count as now: see [Past].
 type Engine[S, W any, A Action, B Blocker] struct {
 	// Name begins the keys of the states in the Store. Lower-case letters only.
 	Name string
 
-	// Version is that of the form of S, 1 or more.
+	// Version is the version of the format of S, 1 or more.
 	Version int
 
 	// Upgrade reads state of an older version. It is needed from version 2 on.
@@ -46,16 +47,16 @@ type Engine[S, W any, A Action, B Blocker] struct {
 	// Backend is the world. It may be a [BatchBackend].
 	Backend Backend[W, A]
 
-	// Outcomes puts what the last attempts at actions came to into a world that
-	// was observed, and returns it. The list stays the Runner's, which hands it out
-	// until it changes. Nil means that Step does not want to know.
+	// Outcomes adds the results of the last attempts at actions to an observed
+	// world, and returns it. The Runner owns the list and passes the same one
+	// until it changes. Nil means that Step does not need them.
 	Outcomes func(world W, outcomes []Outcome) W
 
-	// MaxOutcomes is how many outcomes are remembered of an object, the latest.
+	// MaxOutcomes is how many of the latest outcomes are kept for an object.
 	// Zero means 500.
 	MaxOutcomes int
 
-	// Successes has successes remembered, too, and not failures alone.
+	// Successes keeps the outcomes of successes, too, not only of failures.
 	Successes bool
 }
 
@@ -67,8 +68,8 @@ type Backend[W any, A Action] interface {
 	// it gets.
 	Observe(ctx context.Context, name string) (W, error)
 
-	// Apply carries out one action that was decided on for the named object. What
-	// an API has refused is best returned as a [*RefusedError].
+	// Apply carries out one action that was decided on for the named object.
+	// Return what an API has refused as a [*RefusedError].
 	Apply(ctx context.Context, name string, action A) error
 }
 

@@ -27,9 +27,9 @@ type Retry struct {
 	Last     time.Time `json:"last"`     // when it was decided on last
 }
 
-// Ledger keeps the account of one Step: which actions are due again, what they
-// failed with, what is waited for since when, and when to look again. An engine
-// embeds one in the struct that makes its decision:
+// Ledger tracks the attempts and waits of one Step: which actions are due
+// again, what they failed with, what is waited for since when, and when to look
+// again. An engine embeds one in the struct that makes its decision:
 //
 //	l := fairlead.NewLedger(state.Pending, world.Outcomes, now, policy.backoff())
 //	if l.Due(evict.Key()) {
@@ -40,10 +40,11 @@ type Retry struct {
 //	state.Pending = l.Pending()
 //	return Decision{State: state, Actions: actions, Blocked: l.Blocked(), Wake: l.Wake()}
 //
-// What is asked for in this Step is kept, and what is not is forgotten: an action
-// whose effect was seen, a wait that is over. Times ahead of now follow [Past].
-// When everything is as it was in the Step before, and nothing is blocked, it
-// allocates nothing. It is for one goroutine.
+// What this Step asks for is kept for the next; the rest is forgotten, such as
+// an action whose effect was observed or a wait that is over. Times ahead of
+// now are handled as in [Past]. If nothing has changed since the Step before
+// and nothing is blocked, it allocates nothing. It must not be shared by
+// goroutines.
 type Ledger struct {
 	now      time.Time
 	backoff  Backoff

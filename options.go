@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// RunnerOptions are what the Runners of all engines have in common. The zero
-// value is useful. A Runner keeps these promises:
+// RunnerOptions configure a Runner, of any engine. The zero value is usable. A
+// Runner guarantees:
 //
 //  1. A pass over one object loads its state, observes the world, steps, saves
 //     the new state, and only then applies the actions, in order. Nothing is
@@ -15,27 +15,28 @@ import (
 //  2. One object is never in two passes at a time; different objects are, in up
 //     to Workers. Triggers of an object that is waiting or in a pass become
 //     one pass, which begins after the last of them.
-//  3. The next pass begins at the decision's Wake or when it is triggered. After actions
-//     were applied and no Wake was set, and for a Wake that is not in the
-//     future, it begins MinRetry later: what an action did is always looked at,
-//     and no object spins.
-//  4. A pass that fails is repeated after MinRetry, then after twice as long
+//  3. The next pass begins at the decision's Wake or when it is triggered.
+//     After actions were applied and no Wake was set, and for a Wake that is
+//     not in the future, it begins MinRetry later: the effect of an action is
+//     always observed, and no object spins.
+//  4. A pass that fails is retried after MinRetry, then after twice as long
 //     each time, up to MaxRetry, without jitter. A trigger, and the Wake of a
-//     decision of which only actions failed, bring the repetition forward, but
-//     not before MinRetry. A panic of a backend is a failure, a [*PanicError].
+//     decision of which only actions failed, bring the retry forward, but not
+//     before MinRetry. A panic of a backend is a failure, a [*PanicError].
 //  5. When Run's context ends, no pass begins and no further action is applied.
-//     What a backend or the store is doing is left to end, for as long as Grace;
-//     then its context ends too. Run returns when all of it has returned.
+//     Calls of the backend or the store that are under way may finish, for up
+//     to Grace; then their context ends too. Run returns when all of it has
+//     returned.
 //  6. Several runners may share a Store, in one process or in many. When two
 //     have decided on the same state one of them saves; the other reads the new
 //     state and decides again. Both may apply the same action: actions are
 //     idempotent.
-//  7. State carries the version of its form. A newer runner reads what an older
-//     one has saved; an older one refuses what a newer one has, with a
+//  7. State carries the version of its format. A newer runner reads what an
+//     older one has saved; an older one refuses what a newer one has, with a
 //     [*VersionError], and applies nothing.
 //  8. When Run begins, every object that has state in the Store gets a pass.
-//  9. What the attempts at actions came to is remembered in memory, and told to
-//     the next Step of their object if the engine wants to know: see [Outcome].
+//  9. The results of attempts at actions are kept in memory, and passed to the
+//     next Step of the object if the engine asks for them: see [Outcome].
 type RunnerOptions struct {
 	// Store keeps the state of all objects. Nil means a [MemStore]: then nothing
 	// outlives the process.
@@ -49,11 +50,11 @@ type RunnerOptions struct {
 	// Workers is how many passes run at a time. Zero means 4.
 	Workers int
 
-	// MinRetry is the time from a failure to the first repetition. Zero means a
-	// second.
+	// MinRetry is the delay before the first retry after a failure. Zero means
+	// a second.
 	MinRetry time.Duration
 
-	// MaxRetry is the longest time to a repetition. Zero means a minute.
+	// MaxRetry is the longest such delay. Zero means a minute.
 	MaxRetry time.Duration
 
 	// Interval is the mean time between the beginnings of two passes, whatever
@@ -68,7 +69,7 @@ type RunnerOptions struct {
 	// 30 seconds; a negative Grace ends them at once.
 	Grace time.Duration
 
-	// Trace is told of what happens. Nil means nobody is.
+	// Trace receives what happens. Nil means that nothing is traced.
 	Trace *Trace
 }
 

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Outcome is what the last attempt at an action came to, as far as this process
-// knows: a restart forgets it, and nothing may rest on it but when to repeat and
+// Outcome is the result of the last attempt at an action, as far as this
+// process knows. A restart forgets it, so it may only decide when to retry and
 // what to tell people.
 type Outcome struct {
 	Key        Key           `json:"key"`                  // the action's

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Runner drives an [Engine], and keeps the promises of [RunnerOptions]. Its
+// Runner drives an [Engine], with the guarantees listed at [RunnerOptions]. Its
 // methods may be called from several goroutines.
 type Runner[S, W any, A Action, B Blocker] struct {
 	engine  Engine[S, W, A, B]

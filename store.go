@@ -43,8 +43,8 @@ type Record struct {
 	Revision Revision
 }
 
-// Store keeps small durable state as bytes, by compare-and-swap. A store of
-// your own keeps these rules, which [CheckStore] examines:
+// Store keeps small durable state as bytes, by compare-and-swap. An
+// implementation follows these rules, which [CheckStore] tests:
 //
 //  1. Keys have 1 to [MaxKeySize] bytes out of a-z, A-Z, 0-9, '-', '_' and '.',
 //     are not "." and do not begin with "..". Case matters. Values have at most
@@ -61,11 +61,11 @@ type Record struct {
 //     deletion and a new creation, not after a restart.
 //  5. Of several Puts and Deletes at one revision, exactly one succeeds, whatever
 //     goroutine, process or machine they come from.
-//  6. What Put and Delete have returned nil for is durable, and what Get and
-//     List return is too: no crash takes it back.
+//  6. What Put and Delete have returned nil for is durable, and so is what Get
+//     and List return: no crash undoes it.
 //  7. Any other error, a canceled context among them, leaves it open whether
 //     the write took place: the key is at its old or at its new value, never in
-//     between. Get tells.
+//     between. Get shows which.
 //  8. Get returns the record, or [ErrNotFound].
 //  9. List yields the records whose key begins with prefix in ascending order of
 //     their bytes. It is not a snapshot: each record was current at some moment

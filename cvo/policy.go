@@ -26,8 +26,8 @@ type Policy struct {
 	// 16. While reconciling it is 2, while installing there is no limit. Waiting
 	// for an operator takes no worker.
 	Workers int `json:"workers,omitempty"`
-	// Retry is the time after a failed attempt; default 10 seconds. It grows by
-	// 1.3 each time, up to Interval.
+	// Retry is the delay after a failed attempt; default 10 seconds. It grows
+	// by 1.3 each time, up to Interval.
 	Retry time.Duration `json:"retry,omitempty"`
 	// Attempts is how often a task is tried before what the API server says counts
 	// as a failure; default 3. It is tried on after that, too.
@@ -46,8 +46,8 @@ type Policy struct {
 	// Degraded is how long an operator may be degraded before that is a failure;
 	// default 40 minutes.
 	Degraded time.Duration `json:"degraded,omitempty"`
-	// Calm is how long trouble that comes and goes must have stayed away before it
-	// is no longer told of; default 2 minutes.
+	// Calm is how long intermittent trouble must be gone before it is no longer
+	// reported; default 2 minutes.
 	Calm time.Duration `json:"calm,omitempty"`
 	// StatusInterval is the least time between two writes of the status in which
 	// nothing but messages has changed; default 15 seconds.

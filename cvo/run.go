@@ -14,8 +14,8 @@ type Backend interface {
 	// Observe returns the world of a cluster, see World. The runner owns it.
 	Observe(ctx context.Context, cluster string) (*World, error)
 
-	// Apply carries out one action, see Action. An error of the API server is
-	// best told by Refuse.
+	// Apply carries out one action, see Action. Wrap errors of the API server
+	// with Refuse.
 	Apply(ctx context.Context, cluster string, action Action) error
 }
 

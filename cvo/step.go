@@ -25,10 +25,10 @@ type Decision = fairlead.Decision[State, Action, fairlead.Block]
 //     being installed no other release is accepted.
 //  3. An accepted release is applied, in the order of payload.Graph: installing
 //     and reconciling without regard to runlevels, updating runlevel by
-//     runlevel. A task is done when its manifest was applied and its resource is
-//     where it should be; a ClusterOperator when Gate lets it pass. A failed
-//     task is tried again after a while, and does not hold up what does not
-//     depend on it; it counts as a failure after Policy.Attempts.
+//     runlevel. A task is done when its manifest was applied and its resource
+//     is where it should be; a ClusterOperator when Gate lets it pass. A failed
+//     task is retried, and does not hold up tasks that do not depend on it; it
+//     counts as a failure after Policy.Attempts.
 //  4. What is done stays done, over restarts of the engine, until the pass is
 //     over. Another selection of tasks (overrides, capabilities) begins a new
 //     pass.

@@ -14,9 +14,9 @@ type World struct {
 	// Cluster is the ClusterVersion; nil when there is none, and then nothing is
 	// done.
 	Cluster *ClusterVersion
-	// Own is the release that the engine is part of, if it is of any: the one that
-	// a cluster is to run that was never at it. A cluster that is on the way to the
-	// release of its engine does not go back when the request is taken back.
+	// Own is the release that the engine is part of, if any: a cluster without
+	// history gets it. A cluster that is being updated to it does not go back
+	// when the request is withdrawn.
 	Own Release
 	// Retrieved are the releases whose payloads are at hand, or could not be had.
 	Retrieved []Retrieved
@@ -46,8 +46,8 @@ type World struct {
 	// Deleting are resources that were deleted because a release asks for it, and
 	// that are still there, in any order.
 	Deleting []payload.ID
-	// Outcomes are what became of actions that this process has applied. A Runner
-	// fills them in.
+	// Outcomes are the results of actions that this process has applied. A
+	// Runner fills them in.
 	Outcomes []fairlead.Outcome
 	// Prepared is the payload of the release that is applied, as Prepare returns it:
 	// it spares Step the work. One that does not fit is not used. A Runner fills it

@@ -9,9 +9,9 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// Policy is how the engine decides. The zero value is useful, and nil counts
-// as that: hooks are waited for without end, and nothing is skipped that was
-// not asked to be. Check it once; Step takes it as it is.
+// Policy is how the engine decides. The zero value is usable, and nil means the
+// same: hooks are waited for without end, and nothing is skipped that was not
+// asked to be. Check it once; Step takes it as it is.
 type Policy struct {
 	// Drain is how nodes are drained.
 	Drain drain.Policy `json:"drain,omitzero"`
@@ -26,35 +26,35 @@ type Policy struct {
 	Deadlines []Deadline `json:"deadlines,omitempty"`
 	// Order says which hooks come after which.
 	Order []HookOrder `json:"order,omitempty"`
-	// OwnerTimeout is how long an owner of hooks may show no sign of life until
-	// that is told, see World.Owners. Zero means that nobody looks.
+	// OwnerTimeout is how long an owner of hooks may send no heartbeat until
+	// that is reported, see World.Owners. Zero means that it is not checked.
 	OwnerTimeout time.Duration `json:"ownerTimeout,omitempty"`
 
-	// ExcludedSkipsHooks has preDrain hooks ignored where the drain is skipped
-	// because of [ExcludeDrainAnnotation] or because the machine has no node.
-	// The Machine API does so; it lets one annotation defeat the protection of a
-	// quorum, hence it is told in an event and a Note.
+	// ExcludedSkipsHooks ignores preDrain hooks if the drain is skipped because
+	// of [ExcludeDrainAnnotation] or because the machine has no node. The
+	// Machine API does so; it lets one annotation defeat the protection of a
+	// quorum, so it is reported by an event and a Note.
 	ExcludedSkipsHooks bool `json:"excludedSkipsHooks,omitempty"`
-	// DrainTimeout is how long a drain may take until it is given up, unless the
-	// machine says. Zero means for ever.
+	// DrainTimeout is how long a drain may take until it is given up, unless
+	// the machine says. Zero means no limit.
 	DrainTimeout time.Duration `json:"drainTimeout,omitempty"`
-	// WaitForVolumes has volumes detached from the node before preTerminate hooks
-	// are looked at, as the Cluster API does.
+	// WaitForVolumes waits until volumes are detached from the node before
+	// preTerminate hooks, as the Cluster API does.
 	WaitForVolumes bool `json:"waitForVolumes,omitempty"`
-	// VolumeDetachTimeout is how long volumes are waited for, unless the machine
-	// says. Zero means for ever.
+	// VolumeDetachTimeout is how long volumes are waited for, unless the
+	// machine says. Zero means no limit.
 	VolumeDetachTimeout time.Duration `json:"volumeDetachTimeout,omitempty"`
 	// NodeDeletionTimeout is how long the removal of the node object is tried,
-	// unless the machine says. Zero means for ever.
+	// unless the machine says. Zero means no limit.
 	NodeDeletionTimeout time.Duration `json:"nodeDeletionTimeout,omitempty"`
 
-	// MinBackoff is the time from an action that had no effect to the first
-	// repetition; it doubles with each. Zero means a second.
+	// MinBackoff is the delay before the first retry of an action that had no
+	// effect; it doubles with each retry. Zero means a second.
 	MinBackoff time.Duration `json:"minBackoff,omitempty"`
-	// MaxBackoff is the longest such time. Zero means thirty seconds.
+	// MaxBackoff is the longest such delay. Zero means thirty seconds.
 	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
-	// Resync is after how long a machine that waits is looked at again even if
-	// nothing was heard, because events get lost. Zero means five minutes.
+	// Resync is how often a waiting machine is reconciled even without events,
+	// because events get lost. Zero means five minutes.
 	Resync time.Duration `json:"resync,omitempty"`
 }
 

@@ -17,8 +17,8 @@ import (
 // MemBackend is a Backend in memory that behaves like a cluster: evictions ask
 // disruption budgets, pods take their grace to end, controllers replace what
 // they have lost, instances take their time to go, and changes of machines pass
-// [Admit]. Test the embedding of the engine with it, or try out what would
-// become of a machine. The zero value is an empty cluster. Its methods may be
+// [Admit]. Use it to test an embedding of the engine, or to try out what would
+// happen to a machine. The zero value is an empty cluster. Its methods may be
 // called from several goroutines.
 //
 // What it returns is shared and must not be changed; what it is given belongs to
@@ -33,7 +33,7 @@ type MemBackend struct {
 	// PodStartup is how long the replacement of a pod takes until it is ready.
 	// Zero means ten seconds.
 	PodStartup time.Duration
-	// Changed is told of each action that has changed something, in order. It
+	// Changed is called for each action that changed something, in order. It
 	// must not call the backend.
 	Changed func(machine string, action Action)
 	// Cluster is the cluster that this is a view of; its Clock counts then, and

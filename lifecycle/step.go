@@ -9,17 +9,16 @@ import (
 
 // Step decides what to do next about a machine.
 //
-//  1. A machine that nobody has asked to delete gets conditions that tell of its
-//     hooks, and nothing else. That it is updated in place is told; a deletion does
-//     not wait for the end of that.
-//  2. A deletion goes through its [Stage]s in order, as many in one Step as are
-//     over. A stage that is over comes back in one case: the machine has a node
-//     that was not drained, because it joined late, was registered again, or was
-//     uncordoned. As long as the instance may be there, that node is drained.
-//  3. Before the node is touched, and before the instance is, the machine must
-//     be seen with the conditions that say so: whoever waits for a condition
-//     sees it in time.
-//  4. What shows no effect is repeated, after times that double.
+//  1. A machine that is not being deleted only gets conditions about its hooks.
+//     An update in place is reported, but a deletion does not wait for it.
+//  2. A deletion goes through its [Stage]s in order; one Step may complete
+//     several. A completed stage comes back in one case: the machine has a node
+//     that was not drained, because it joined late, was registered again, or
+//     was uncordoned. While the instance may exist, that node is drained.
+//  3. The conditions that announce it must be observed on the machine before
+//     its node or instance is touched: whoever waits for a condition sees it in
+//     time.
+//  4. Actions that show no effect are retried with exponential backoff.
 //  5. A machine whose spec would not be admitted is deleted like any other.
 //  6. A machine that is paused, or whose cluster is, is left alone.
 //

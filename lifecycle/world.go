@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// World is what is observed of one machine and what it concerns. What it holds
-// may be old, but no part of it may be older than another. Lists may be in any
+// World is what is observed of one machine and what it concerns. It may be
+// stale, but all of its parts must be of the same age. Lists may be in any
 // order. Step does not change it.
 type World struct {
 	// Machine is nil when it is gone.

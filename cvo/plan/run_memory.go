@@ -12,9 +12,10 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// MemBackend is a Backend in memory: a cluster whose release, pools and nodes are those
-// that other engines act on. Test the embedding of the engine with it, or try a plan out.
-// Its methods may be called from several goroutines.
+// MemBackend is a Backend in memory: a cluster whose release, pools and nodes
+// are those that other engines act on. Use it to test an embedding of the
+// engine, or to try a plan out. Its methods may be called from several
+// goroutines.
 type MemBackend struct {
 	// Cluster is the cluster that this is a view of: it holds nodes, pods, budgets, pools
 	// (of cvo/rollout) and requests for nodes (of lifecycle/drain). It must not be nil.
@@ -28,7 +29,7 @@ type MemBackend struct {
 	// Others carries out what the backend cannot: Acknowledged and Approve. Nil refuses
 	// them.
 	Others func(Action) error
-	// Changed is told of each action that was carried out, in order.
+	// Changed is called for each action that was carried out, in order.
 	Changed func(action Action)
 
 	mu     sync.Mutex

@@ -37,8 +37,8 @@ type World struct {
 	Situation Situation `json:"situation"` // the cluster
 	Goal      Goal      `json:"goal"`      // what it is to become
 	Paused    bool      `json:"paused"`    // nothing more is begun; what was begun goes on by itself
-	// Outcomes are what became of actions that this process has applied. A Runner
-	// fills them in.
+	// Outcomes are the results of actions that this process has applied. A
+	// Runner fills them in.
 	Outcomes []fairlead.Outcome `json:"outcomes,omitempty"`
 }
 
@@ -64,8 +64,8 @@ const (
 //   - [Approve], which approves the install plan of an operator's next version;
 //   - [DrainNode], which asks for a node to be taken out of service.
 //
-// They change what asks for things, and do nothing that the engines do which are
-// asked. Each may be applied again.
+// They only make requests; other engines do the work. Each may be applied
+// again.
 type Action interface {
 	fairlead.Action
 

@@ -16,15 +16,16 @@ import (
 // Step carries a plan out, a step at a time, over as many days as it takes. It is a
 // pure function; nil policy means the zero one. World must not be nil.
 //
-//  1. Steps that are seen to be done leave the plan.
-//  2. What is left must still lead to the goal from where the cluster is, by the
-//     encoding of [Make]; then it is followed, whether something better has come up
-//     or not. Otherwise, and for another goal, a plan is made.
-//  3. The next step begins when it is in a window that is long enough, and rests on
-//     nothing that was not seen, unless the policy says otherwise. Steps that are
-//     for people, and those that others carry out by themselves, are told of.
+//  1. Steps that are observed to be done leave the plan.
+//  2. The rest is followed as long as it leads from the current situation to
+//     the goal, by the encoding of [Make], even if a better plan exists by now.
+//     Otherwise, and for another goal, a new plan is made.
+//  3. The next step begins when it is in a window that is long enough, and
+//     rests on nothing that was not seen, unless the policy says otherwise.
+//     Steps for people, and those that others carry out by themselves, are
+//     reported.
 //
-// While the cluster is seen to be on its way to a release nothing is begun.
+// Nothing is started while the cluster is being updated.
 func Step(state State, w *World, now time.Time, policy *Policy) Decision {
 	if policy == nil {
 		policy = &Policy{}

@@ -8,8 +8,8 @@ import (
 
 // Action is something to do, one of
 //
-//   - [Begin], which tells a node what it is to run;
-//   - [Mark], which puts the taint of those that wait on a node;
+//   - [Begin], which sets a node's desired configuration;
+//   - [Mark], which taints a node that waits for an update;
 //   - [Cordon], which keeps new pods off it;
 //   - [Drain], which asks for its pods to be moved away;
 //   - [drain.Evict] and [drain.DeletePod], which remove a pod, and [Drained], which
@@ -18,10 +18,11 @@ import (
 //   - [Uncordon], which lets pods come back;
 //   - [Report], which writes the status of the pool.
 //
-// Pods are removed as the package lifecycle/drain says. An action changes a node only if it is still at the action's Revision, the
+// Pods are removed as the package lifecycle/drain says. An action changes a
+// node only if it is still at the action's Revision, the
 // metadata.resourceVersion that the decision was made on. Otherwise a backend
-// returns an error and changes nothing, or nil if all is as the action wants it
-// already. So no action takes place twice, or too late.
+// returns an error and changes nothing, or returns nil if the action is already
+// done. So no action takes place twice, or too late.
 type Action interface {
 	fairlead.Action
 }

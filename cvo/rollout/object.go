@@ -112,8 +112,8 @@ type World struct {
 	// drains them itself, by the rules of the package lifecycle/drain. Leave a node
 	// out that somebody else drains.
 	Pods []NodePods
-	// Outcomes are what became of actions that this process has applied. A Runner
-	// fills them in.
+	// Outcomes are the results of actions that this process has applied. A
+	// Runner fills them in.
 	Outcomes []fairlead.Outcome
 }
 

@@ -8,13 +8,13 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// Policy is how the engine decides. The zero value is useful, and nil counts
-// as that.
+// Policy is how the engine decides. The zero value is usable, and nil means the
+// same.
 type Policy struct {
-	// MinBackoff is the time from an action that had no effect to the first
-	// repetition; it doubles with each. Zero means five seconds.
+	// MinBackoff is the delay before the first retry of an action that had no
+	// effect; it doubles with each retry. Zero means five seconds.
 	MinBackoff time.Duration `json:"minBackoff,omitempty"`
-	// MaxBackoff is the longest such time. Zero means a minute.
+	// MaxBackoff is the longest such delay. Zero means a minute.
 	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
 	// SlowDrain is how long a drain may take before the Block says that it is
 	// slow. Zero means an hour.

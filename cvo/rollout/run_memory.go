@@ -15,19 +15,19 @@ import (
 )
 
 // MemBackend is a Backend in memory: pools whose nodes drain and change in the
-// time that DrainTime and UpdateTime say. Test the embedding of the engine with
-// it, or try out what would become of a pool. The zero value has no pools. Its
-// methods may be called from several goroutines.
+// time that DrainTime and UpdateTime say. Use it to test an embedding of the
+// engine, or to try out what would happen to a pool. The zero value has no
+// pools. Its methods may be called from several goroutines.
 type MemBackend struct {
 	// Clock tells the time. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
 	// DrainTime says how long it takes to drain a node. Nil means no time; with
-	// Cluster, it means that the engine drains it, see World.Pods.
+	// Cluster, the engine drains it, see World.Pods.
 	DrainTime func(node string) time.Duration
 	// UpdateTime says how long it takes to change and reboot a node, or why that
 	// fails. Nil means no time.
 	UpdateTime func(node, configuration string) (time.Duration, error)
-	// Changed is told of each action that has changed something, in order. It
+	// Changed is called for each action that changed something, in order. It
 	// must not call the backend's methods.
 	Changed func(pool string, action Action)
 

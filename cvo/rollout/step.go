@@ -16,10 +16,10 @@ import (
 // the zero one. Its arguments stay as they are, and equal ones give equal
 // decisions.
 //
-//  1. Nodes that are on their way go on, each by itself, whatever the pool is to
-//     run by now and also while it is paused: see [Stage].
-//  2. Of the nodes that run something else than the pool is to run, those are
-//     begun that [Choose] picks.
+//  1. Nodes under way continue, each on its own, even if the pool's
+//     configuration has changed or the pool is paused: see [Stage].
+//  2. Of the nodes that do not run the pool's configuration yet, those that
+//     [Choose] picks are started.
 //  3. The status of the pool is kept up to date.
 func Step(state State, w *World, now time.Time, policy *Policy) Decision {
 	p := policy.complete()

@@ -36,7 +36,7 @@ type View struct {
 	// Own are what a filter of your own says of pods, run behind those for
 	// unmanaged pods and before labels and rules.
 	Own []OwnFate `json:"own,omitempty"`
-	// Outcomes are what the last attempts came to; the Runner fills them in.
+	// Outcomes are the results of the last attempts; the Runner fills them in.
 	Outcomes []fairlead.Outcome `json:"failures,omitempty"`
 }
 

@@ -64,8 +64,8 @@ const (
 	OverGone      = "NodeGone"  // the node is gone, or another one
 )
 
-// World is what is observed of a node that requests are about. What it holds may
-// be old, but no part of it may be older than another. Lists may be in any order.
+// World is what is observed of a node with requests. It may be stale, but all
+// of its parts must be of the same age. Lists may be in any order.
 type World struct {
 	Name     string    `json:"name"`               // the node's
 	Requests []Request `json:"requests,omitempty"` // for the node

@@ -15,8 +15,8 @@ type Backend interface {
 	// which is no error.
 	Observe(ctx context.Context, node string) (*World, error)
 
-	// Apply carries out one action, see Action. What an API has refused is best
-	// returned as a [*fairlead.RefusedError].
+	// Apply carries out one action, see Action. Return what an API has refused
+	// as a [*fairlead.RefusedError].
 	Apply(ctx context.Context, node string, action Action) error
 }
 

@@ -11,11 +11,11 @@ import (
 	"github.com/fairlead/fairlead/internal/cluster"
 )
 
-// MemBackend is a Backend in memory: nodes with their pods and budgets, and requests
-// for them. Evictions ask budgets, pods take their grace to end, and stay on nodes that
-// are silent; a node that is out of service loses its pods. Test the embedding of the
-// engine with it. The zero value is an empty cluster. Its methods may be called from
-// several goroutines.
+// MemBackend is a Backend in memory: nodes with their pods and budgets, and
+// requests for them. Evictions ask budgets, pods take their grace to end, and
+// stay on nodes that are silent; a node that is out of service loses its pods.
+// Use it to test an embedding of the engine. The zero value is an empty
+// cluster. Its methods may be called from several goroutines.
 //
 // What it is given belongs to it.
 type MemBackend struct {
@@ -25,8 +25,8 @@ type MemBackend struct {
 	// controllers replace pods that are gone. Nil means a cluster of its own. See
 	// [fairlead.MemCluster].
 	Cluster *fairlead.MemCluster
-	// Changed is told of each action that has changed something, in order. It must
-	// not call the backend.
+	// Changed is called for each action that changed something, in order. It
+	// must not call the backend.
 	Changed func(node string, action Action)
 	// Show completes what is observed of a node by what the backend does not know, such
 	// as Slots. Nil completes nothing. It must not call the backend.

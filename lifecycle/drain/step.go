@@ -12,7 +12,7 @@ import (
 // StateVersion is the version of the form of [State].
 const StateVersion = 1
 
-// State is what is remembered of a node that requests are about. The zero State
+// State is what the engine remembers of a node with requests. The zero State
 // knows nothing. It survives encoding/json.
 type State struct {
 	Progress Progress         `json:"progress,omitzero"`  // where the drain stands
@@ -49,21 +49,20 @@ type stepper struct {
 	actions  []Action
 }
 
-// Step decides what comes next about a node that requests are about.
+// Step decides what comes next for a node with requests.
 //
 //  1. A request is over once it is cancelled, its Until has passed, or its Purpose
 //     is served; and stays so.
-//  2. While any request is neither over nor paused the node is drained, as [Pods]
-//     says, after it has got its slots; what is drained is kept empty. While all
-//     are paused nothing is done, and nothing undone.
-//  3. When the last one is over the node is uncordoned, if it was cordoned here:
-//     what somebody else has cordoned stays so.
-//  4. A node that is silent is told as such. Only one that is fenced is tainted
-//     out-of-service, so that the cluster lets its pods go; the taint is taken back
-//     when the node is heard of again.
-//     Pods on a silent node that should have ended may still run: a request for
-//     Maintenance is not told Drained as long as they are there. One for a Reboot or
-//     Removal is, for that ends them.
+//  2. While any request is neither over nor paused, the node is drained as
+//     [Pods] says, once it has its slots, and kept empty. While all are paused,
+//     nothing is done or undone.
+//  3. When the last one is over, the node is uncordoned, but only if this
+//     engine cordoned it.
+//  4. A silent node is reported. Only a fenced one is tainted out-of-service,
+//     so that the cluster releases its pods; the taint is removed when the node
+//     reports again. Pods on a silent node that should have ended may still
+//     run, so a Maintenance request does not become Drained while they exist. A
+//     Reboot or Removal request does, because it ends them.
 //  5. A node that is registered again under another UID is drained again.
 //
 // It is a pure function; nil policy means the zero one. World must not be nil.

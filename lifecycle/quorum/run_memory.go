@@ -38,8 +38,8 @@ type MemBackend struct {
 	// CatchUp is how long a learner takes until it has all data. Zero means two
 	// minutes.
 	CatchUp time.Duration
-	// Changed is told of each action that has changed something, in order. It must
-	// not change anything.
+	// Changed is called for each action that changed something, in order. It
+	// must not change anything.
 	Changed func(action Action)
 
 	once  sync.Once

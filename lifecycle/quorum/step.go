@@ -20,16 +20,16 @@ type State struct {
 	fairlead.Pending
 }
 
-// Policy is how the guard decides. The zero value is useful, and nil counts as
-// that.
+// Policy is how the guard decides. The zero value is usable, and nil means the
+// same.
 type Policy struct {
-	// MinBackoff is the time from an action that had no effect to the first
-	// repetition; it doubles with each. Zero means a second.
+	// MinBackoff is the delay before the first retry of an action that had no
+	// effect; it doubles with each retry. Zero means a second.
 	MinBackoff time.Duration `json:"minBackoff,omitempty"`
-	// MaxBackoff is the longest such time. Zero means thirty seconds.
+	// MaxBackoff is the longest such delay. Zero means thirty seconds.
 	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
-	// Resync is after how long everything is looked at again even if nothing was
-	// heard. Zero means a minute.
+	// Resync is how often everything is reconciled even without events. Zero
+	// means a minute.
 	Resync time.Duration `json:"resync,omitempty"`
 }
 

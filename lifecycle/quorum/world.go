@@ -44,7 +44,7 @@ type World struct {
 	// Endpoints are the addresses of voters that clients have been given. Nil means
 	// that nobody looks.
 	Endpoints []string `json:"endpoints,omitempty"`
-	// Outcomes are what the last attempts came to; the Runner fills them in.
+	// Outcomes are the results of the last attempts; the Runner fills them in.
 	Outcomes []fairlead.Outcome `json:"outcomes,omitempty"`
 }
 

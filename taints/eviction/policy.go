@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/taints"
 )
 
-// Policy is how the engine decides. The zero value is useful, and nil counts
-// as that. In JSON durations are written as in "5m0s".
+// Policy is how the engine decides. The zero value is usable, and nil means the
+// same. In JSON durations are written as in "5m0s".
 type Policy struct {
 	// Options say how tolerations are matched; see there.
 	Options *taints.Options `json:"options,omitempty"`
@@ -20,13 +20,13 @@ type Policy struct {
 	// results go with them. Those that are being deleted are left alone in any
 	// case.
 	EvictFinished bool `json:"evictFinished,omitempty"`
-	// MinBackoff is the time from an action without effect to the first
-	// repetition; it doubles with each. Zero means a second.
+	// MinBackoff is the delay before the first retry of an action that had no
+	// effect; it doubles with each retry. Zero means a second.
 	MinBackoff time.Duration `json:"minBackoff,omitempty"`
-	// MaxBackoff is the longest such time. Zero means five minutes.
+	// MaxBackoff is the longest such delay. Zero means five minutes.
 	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
-	// MaxAttempts is after how many attempts to evict a pod it is given up, until it
-	// is not due any more; a Block tells. Zero means that it never is.
+	// MaxAttempts is after how many attempts the eviction of a pod is given up,
+	// which a Block reports, until the pod is no longer due. Zero means never.
 	MaxAttempts int `json:"maxAttempts,omitempty"`
 	// MaxInFlight is how many pods of one node may be on their way out at a time:
 	// evicted, and not seen to terminate, or given up. Zero means 500; it is 1,000 at most.
@@ -36,7 +36,7 @@ type Policy struct {
 	// does not look at budgets.
 	RespectBudgets bool `json:"respectBudgets,omitempty"`
 	// BudgetTimeout is how long a budget can hold up an eviction. Zero means 10
-	// minutes; less than zero means for ever.
+	// minutes; a negative one means no limit.
 	BudgetTimeout time.Duration `json:"budgetTimeout,omitempty"`
 	// NodeLifecycle makes the engine put taints on nodes by their conditions, and
 	// take them off. Nil leaves that to others.

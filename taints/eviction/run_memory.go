@@ -22,7 +22,7 @@ type MemBackend struct {
 	// Clock tells the time of the cluster. Nil means the machine's.
 	Clock fairlead.Clock
 
-	// Changed is told of each action that has changed something, in order. It
+	// Changed is called for each action that changed something, in order. It
 	// must not call the backend's methods.
 	Changed func(action Action)
 

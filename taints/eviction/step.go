@@ -17,18 +17,19 @@ type Decision = fairlead.Decision[State, Action, fairlead.Block]
 
 // Step decides what to do next on a node:
 //
-//  1. With Policy.NodeLifecycle the node's conditions count as unknown when it has
-//     been silent for too long, and its taints follow its conditions. A NoExecute
-//     taint that it has not got yet is the affair of [ZoneStep].
-//  2. It is noted when each taint of effect NoExecute began.
-//  3. Pods whose deadline has come, see [EvictAt], are evicted: those that are
-//     due longest first. Pods that have finished or are being deleted are left
+//  1. With Policy.NodeLifecycle the node's conditions count as unknown when it
+//     has been silent for too long, and its taints follow its conditions.
+//     Missing NoExecute taints are added by [ZoneStep].
+//  2. It records when each NoExecute taint began.
+//  3. Pods whose deadline has passed, see [EvictAt], are evicted, the longest
+//     overdue first. Pods that have finished or are being deleted are left
 //     alone, and so are all of a node that is gone.
-//  4. An eviction that shows no effect is repeated, after times that double, as
-//     is every other action.
+//  4. Evictions and other actions that show no effect are retried with
+//     exponential backoff.
 //
 // It is a pure function; nil policy means the zero one. World must not be nil.
-// It takes time in proportion to the pods, and about 100 ns for each that waits.
+// Its time is proportional to the number of pods, about 100 ns for each that
+// waits.
 func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	if world.Node == nil {
 		return Decision{}

@@ -28,7 +28,8 @@ type World struct {
 	Heard time.Time `json:"heard,omitzero"`
 	// Zones is what was decided for all zones. A Runner fills it in.
 	Zones Disruption `json:"zones,omitzero"`
-	// Outcomes are what the last attempts at actions came to. A Runner fills them in.
+	// Outcomes are the results of the last attempts at actions. A Runner fills
+	// them in.
 	Outcomes []fairlead.Outcome `json:"outcomes,omitempty"`
 }
 

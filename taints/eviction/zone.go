@@ -10,7 +10,8 @@ import (
 type ZoneWorld struct {
 	// Nodes are all nodes of the cluster, in any order.
 	Nodes []fairlead.Node `json:"nodes"`
-	// Outcomes are what the last attempts at actions came to. A Runner fills them in.
+	// Outcomes are the results of the last attempts at actions. A Runner fills
+	// them in.
 	Outcomes []fairlead.Outcome `json:"outcomes,omitempty"`
 }
 

@@ -17,9 +17,10 @@ import (
 //   - [ApplyObject] and [DeleteObject], which write and remove what they consist of;
 //   - [UpdateStatus], which writes the status of the extension.
 //
-// An action changes an object only if it is still at the action's ResourceVersion,
-// and creates one only if there is none. Otherwise a backend returns an error and
-// changes nothing, or nil if the object is as the action wants it already.
+// An action changes an object only if it is still at the action's
+// ResourceVersion, and creates one only if there is none. Otherwise a backend
+// returns an error and changes nothing, or returns nil if the action is already
+// done.
 type Action interface {
 	fairlead.Action
 	action() // one of this package

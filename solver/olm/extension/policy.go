@@ -7,13 +7,13 @@ import (
 	"github.com/fairlead/fairlead/internal/durations"
 )
 
-// Policy is how the engine decides. The zero value is useful, and nil counts as
-// that. In JSON durations are written as in "5m0s".
+// Policy is how the engine decides. The zero value is usable, and nil means the
+// same. In JSON durations are written as in "5m0s".
 type Policy struct {
-	// MinBackoff is the time from an action that had no effect to the first
-	// repetition; it doubles with each. Zero means a second.
+	// MinBackoff is the delay before the first retry of an action that had no
+	// effect; it doubles with each retry. Zero means a second.
 	MinBackoff time.Duration `json:"minBackoff,omitempty"`
-	// MaxBackoff is the longest such time. Zero means a minute.
+	// MaxBackoff is the longest such delay. Zero means a minute.
 	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
 	// KeepRevisions is how many archived revisions are kept, the newest, to go back
 	// to. Zero means five.

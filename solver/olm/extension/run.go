@@ -17,8 +17,8 @@ type Backend interface {
 	// World.Extension is nil, which is no error.
 	Observe(ctx context.Context, name string) (*World, error)
 
-	// Apply carries out one action, see Action. What an API has refused is best
-	// returned as a [*fairlead.RefusedError].
+	// Apply carries out one action, see Action. Return what an API has refused
+	// as a [*fairlead.RefusedError].
 	Apply(ctx context.Context, name string, action Action) error
 }
 

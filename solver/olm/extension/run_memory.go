@@ -12,9 +12,10 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/crd"
 )
 
-// MemBackend is a Backend in memory: a cluster in which objects are ready at once,
-// unless Health says otherwise. Test the embedding of the engine with it. The zero
-// value is an empty cluster. Its methods may be called from several goroutines.
+// MemBackend is a Backend in memory: a cluster in which objects are ready at
+// once, unless Health says otherwise. Use it to test an embedding of the
+// engine. The zero value is an empty cluster. Its methods may be called from
+// several goroutines.
 type MemBackend struct {
 	// Bundles are the manifests of bundles, by name.
 	Bundles map[string][]json.RawMessage
@@ -22,8 +23,8 @@ type MemBackend struct {
 	// Health says whether an object is ready, and if not, why. Nil means that all are.
 	Health func(Ref) (ready bool, detail string)
 
-	// Changed is told of each action that has changed something, in order. It must
-	// not call methods of the backend.
+	// Changed is called for each action that changed something, in order. It
+	// must not call methods of the backend.
 	Changed func(name string, a Action)
 
 	mu sync.Mutex

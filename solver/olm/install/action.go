@@ -30,11 +30,11 @@ import (
 //   - [ServeCatalog] and [UpdateCatalog], which keep the catalogs of a namespace;
 //   - [ReportUpgradeable], which holds up updates of the cluster.
 //
-// An action changes an object only if it is still at the action's Revision,
-// the one that the decision was made on; with the empty Revision only if it
-// does not exist. Otherwise a backend returns an error and changes nothing,
-// or nil if the object is as the action wants it already. So no action can
-// take place twice, or too late.
+// An action changes an object only if it is still at the action's Revision, the
+// one that the decision was made on; with the empty Revision only if it does
+// not exist. Otherwise a backend returns an error and changes nothing, or
+// returns nil if the action is already done. So no action can take place twice,
+// or too late.
 type Action interface {
 	fairlead.Action
 	action() // one of this package

@@ -7,13 +7,13 @@ import (
 	"github.com/fairlead/fairlead/internal/durations"
 )
 
-// Policy is how the engine decides. The zero value is useful, and nil counts
-// as that. In JSON durations are written as in "5m0s".
+// Policy is how the engine decides. The zero value is usable, and nil means the
+// same. In JSON durations are written as in "5m0s".
 type Policy struct {
-	// MinBackoff is the time from an action that had no effect to the first
-	// repetition; it doubles with each. Zero means a second.
+	// MinBackoff is the delay before the first retry of an action that had no
+	// effect; it doubles with each retry. Zero means a second.
 	MinBackoff time.Duration `json:"minBackoff,omitempty"`
-	// MaxBackoff is the longest such time. Zero means a minute.
+	// MaxBackoff is the longest such delay. Zero means a minute.
 	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
 	// InstallTimeout is how long deployments may take to become ready. After
 	// that the CSV has failed, and is tried again. Zero means five minutes.
@@ -33,10 +33,10 @@ type Policy struct {
 	// ResolveTimeout is how long the resolver may take for a namespace; after that
 	// nothing is chosen, and it is asked again. Zero means a minute.
 	ResolveTimeout time.Duration `json:"resolveTimeout,omitempty"`
-	// KeepUnneeded is how long the operator of a subscription that was made for a
-	// dependency (known by its name, PACKAGE-CHANNEL-SOURCE) is kept when no operator of the namespace requires it any more;
-	// then it is uninstalled. Zero means for ever. One of whose CRDs there are
-	// objects stays.
+	// KeepUnneeded is how long the operator of a subscription that was made for
+	// a dependency (known by its name, PACKAGE-CHANNEL-SOURCE) is kept when no
+	// operator of the namespace requires it any more; then it is uninstalled.
+	// Zero means no limit. One of whose CRDs there are objects stays.
 	KeepUnneeded time.Duration `json:"keepUnneeded,omitempty"`
 	// KeepPlans is how many plans are kept, the newest. Zero means five. Besides
 	// them those are kept that brought an operator which is there, and those that

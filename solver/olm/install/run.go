@@ -15,8 +15,8 @@ type Backend interface {
 	// Observe returns the world of a namespace, see World. The runner owns it.
 	Observe(ctx context.Context, namespace string) (*World, error)
 
-	// Apply carries out one action, see Action. What an API has refused is best
-	// returned as a [*fairlead.RefusedError].
+	// Apply carries out one action, see Action. Return what an API has refused
+	// as a [*fairlead.RefusedError].
 	Apply(ctx context.Context, namespace string, action Action) error
 }
 

@@ -15,9 +15,9 @@ import (
 )
 
 // MemBackend is a Backend in memory: a cluster whose deployments are ready at
-// once, unless Health says otherwise. Test the embedding of the engine with it,
-// or try out what would become of a namespace. The zero value is an empty
-// cluster. Its methods may be called from several goroutines.
+// once, unless Health says otherwise. Use it to test an embedding of the
+// engine, or to try out what would happen to a namespace. The zero value is an
+// empty cluster. Its methods may be called from several goroutines.
 //
 // The content of a bundle is what its olm.bundle.object properties hold. A
 // bundle without gets one made up, of a CSV with the APIs of its properties, all
@@ -28,7 +28,7 @@ type MemBackend struct {
 	// their pods.
 	Health func(namespace, csv string) (Health, string)
 
-	// Changed is told of each action that has changed something, in order. It
+	// Changed is called for each action that changed something, in order. It
 	// must not call the backend's methods other than World.
 	Changed func(namespace string, action Action)
 

@@ -26,8 +26,8 @@ import (
 //  7. Roles, copies, the status of subscriptions and of catalogs, and what
 //     updates of the cluster are told, follow from all that.
 //
-// Whatever shows no effect is repeated, after times that double. It is a pure
-// function; nil policy means the zero one. World must not be nil.
+// Actions that show no effect are retried with exponential backoff. It is a
+// pure function; nil policy means the zero one. World must not be nil.
 func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	complete := policy.complete()
 	s := &stepper{

@@ -15,8 +15,8 @@ import (
 // World is what is observed of one namespace. A backend fills in all but the
 // answer of the resolver and the failures, which a [Runner] adds.
 //
-// What it holds may be old, but no part of it may be older than another. Lists
-// may be in any order. Step does not change it.
+// It may be stale, but all of its parts must be of the same age. Lists may be
+// in any order. Step does not change it.
 type World struct {
 	Namespace     string              `json:"namespace"`
 	Groups        []OperatorGroup     `json:"groups,omitempty"`        // of the namespace, and of all others whose targets may meet its own

@@ -16,7 +16,7 @@ import (
 )
 
 // BackendOptions say what a [Backend] knows besides the API server. The zero
-// value is useful, and nil counts as that.
+// value is usable, and nil means the same.
 type BackendOptions struct {
 	// Images gives the content of images: of catalogs and of bundles. Nil means
 	// that there is none: catalogs are ConfigMaps, bundles are inline.
