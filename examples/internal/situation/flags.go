@@ -102,15 +102,7 @@ func (f *Flags) Read(c *args.Call, name string) (*Situation, error) {
 	if err := s.read(c, name); err != nil {
 		return nil, err
 	}
-	if s.requests != nil {
-		s.Removed = plan.ReadRemoved(s.requests)
-	}
-	s.members()
-	if s.Cluster != nil {
-		s.offered()
-		s.risks()
-	}
-	if err := s.operators(c.Context, *f.catalogs); err != nil {
+	if err := s.complete(c.Context, *f.catalogs); err != nil {
 		return nil, err
 	}
 	if err := s.none(*f.none); err != nil {

@@ -3,6 +3,7 @@ package situation
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -33,6 +34,29 @@ type Situation struct {
 	subscriptions []olm.Subscription
 	csvs          []olm.ClusterServiceVersion
 	requests      []plan.APIRequestCount
+}
+
+// From reads a situation from objects in JSON or YAML, single ones and lists, as an API
+// server answers them. Its updates are those that the ClusterVersion tells.
+func From(ctx context.Context, src io.Reader, name string) (*Situation, error) {
+	s := &Situation{}
+	if err := dump.Read(src, name, s.object); err != nil {
+		return nil, err
+	}
+	return s, s.complete(ctx, nil)
+}
+
+// complete makes of the objects that were read what a plan is made from.
+func (s *Situation) complete(ctx context.Context, catalogs []string) error {
+	if s.requests != nil {
+		s.Removed = plan.ReadRemoved(s.requests)
+	}
+	s.members()
+	if s.Cluster != nil {
+		s.offered()
+		s.risks()
+	}
+	return s.operators(ctx, catalogs)
 }
 
 // readAt reads the instant of a dump.
@@ -122,10 +146,14 @@ func (s *Situation) object(o dump.Object) error {
 		s.Listed = true
 	case "Subscription":
 		return dump.Append(o, &s.subscriptions)
+	case "SubscriptionList":
+		s.subscriptions = looked(s.subscriptions)
 	case "ClusterServiceVersion":
 		return dump.Append(o, &s.csvs)
 	case "APIRequestCount":
 		return dump.Append(o, &s.requests)
+	case "APIRequestCountList":
+		s.requests = looked(s.requests)
 	case "ConfigMap":
 		return s.gates(o)
 	}
