@@ -17,7 +17,7 @@ import (
 
 // answersVariable is the environment variable that names the program of
 // testdata/reference, as built inside of the reference's repository: its answers are
-// recorded anew then.
+// recorded again then.
 const answersVariable = "FAIRLEAD_ANSWERS"
 
 // preconditionAnswers are the recorded answers to the situations of seed 1.

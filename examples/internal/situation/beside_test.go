@@ -23,7 +23,7 @@ import (
 var rewrite = flag.Bool("update", false, "write the table of docs/plan.md")
 
 // answersVariable names the program of cvo/testdata/reference: the answers of the
-// readiness checks are recorded anew then.
+// readiness checks are recorded again then.
 const answersVariable = "FAIRLEAD_ANSWERS"
 
 const (
