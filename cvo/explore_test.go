@@ -24,6 +24,7 @@ type tiny struct {
 	Down      bool              // it is not available
 	Flaps     int               // how often it may be down
 	Changes   int               // how often the request may be taken back
+	Spoils    int               // how often somebody may change what was applied
 	Outcomes  []fairlead.Outcome
 }
 
@@ -46,6 +47,17 @@ func newTiny(flaps, changes int) *tiny {
 	w.Cluster.Status.History = []cvo.History{{State: cvo.Completed, Version: "4.18.0", Image: imageOne, StartedTime: began, CompletionTime: &ended, Verified: true}}
 	return w
 }
+
+// newKept makes a cluster that has its release, where somebody may change what was applied.
+func newKept() *tiny {
+	w := newTiny(0, 0)
+	w.Spoils = 1
+	w.Cluster.Spec.DesiredUpdate = &cvo.Update{Version: "4.18.0", Image: imageOne}
+	return w
+}
+
+// spoilt is the release of what somebody has changed.
+const spoilt = "somebody's"
 
 func (w *tiny) clone() *tiny {
 	n := *w
@@ -129,6 +141,9 @@ func (w *tiny) moves(time.Time) (all []explore.Move[*tiny]) {
 	} else if w.Flaps > 0 {
 		add("operator goes down", false, func(w *tiny) { w.Flaps--; w.Down = true })
 	}
+	if labels := slices.Sorted(maps.Keys(w.Applied)); w.Spoils > 0 && len(labels) > 0 {
+		add("somebody changes "+labels[0], false, func(w *tiny) { w.Spoils--; w.Applied[labels[0]] = spoilt })
+	}
 	if w.Changes > 0 {
 		add("request is taken back", false, func(w *tiny) {
 			w.Changes--
@@ -145,9 +160,15 @@ func (w *tiny) answer(a cvo.Action, err error, now time.Time) {
 	w.Outcomes = append(w.Outcomes, fairlead.OutcomeOf(key, err, now))
 }
 
-// rest: the release that is asked for is the one that was completed last.
+// rest: the release that is asked for is the one that was completed last, and all is as
+// it was applied.
 func (w *tiny) rest() bool {
 	h := w.Cluster.Status.History
+	for _, release := range w.Applied {
+		if release == spoilt {
+			return false
+		}
+	}
 	return len(h) > 0 && h[0].State == cvo.Completed && h[0].Image == w.Cluster.Spec.DesiredUpdate.Image && w.Version == h[0].Version && !w.Down
 }
 
@@ -156,9 +177,9 @@ type cvoModel = explore.Model[*tiny, cvo.State, cvo.Action]
 func exploreModels() []*cvoModel {
 	var models []*cvoModel
 	prepared := map[string]*cvo.Prepared{} // by image, as a runner keeps them
-	for i, w := range []*tiny{newTiny(0, 0), newTiny(1, 0), newTiny(0, 1)} {
+	for i, w := range []*tiny{newTiny(0, 0), newTiny(1, 0), newTiny(0, 1), newKept()} {
 		m := &cvoModel{
-			Name: []string{"update", "flaps", "back"}[i], Worlds: []*tiny{w}, Clone: (*tiny).clone, Apply: (*tiny).apply, Moves: (*tiny).moves, Rest: (*tiny).rest, Answer: (*tiny).answer,
+			Name: []string{"update", "flaps", "back", "kept"}[i], Worlds: []*tiny{w}, Clone: (*tiny).clone, Apply: (*tiny).apply, Moves: (*tiny).moves, Rest: (*tiny).rest, Answer: (*tiny).answer,
 			Forget: func(w *tiny) { w.Outcomes = nil },
 			Step: func(s cvo.State, w *tiny, now time.Time) explore.Decision[cvo.State, cvo.Action] {
 				world, image := w.world(), ""
@@ -173,8 +194,8 @@ func exploreModels() []*cvoModel {
 				return explore.Decision[cvo.State, cvo.Action]{State: d.State, Actions: d.Actions, Blocked: d.Blocked, Wake: d.Wake, Broken: w.broken(d.Actions)}
 			},
 			Told: func(*tiny, []fairlead.Block) bool { return false }, // nobody else has to act
-			Ends: true, Patience: 30 * time.Minute, Horizon: 3 * time.Hour, Max: []int{4_200, 1_000, 1_000}[i],
-			Faults: []explore.Faults{{Fail: 1, Back: 1}, {Crash: 1, Lost: 1}, {Late: 1}}[i],
+			Ends: w.Spoils == 0, Patience: 30 * time.Minute, Horizon: 3 * time.Hour, Max: []int{4_200, 1_000, 1_000, 700}[i],
+			Faults: []explore.Faults{{Fail: 1, Back: 1}, {Crash: 1, Lost: 1}, {Late: 1}, {Back: 1}}[i],
 		}
 		models = append(models, m)
 	}

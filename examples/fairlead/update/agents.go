@@ -56,7 +56,6 @@ func (a *agents) trouble(node string, notReady bool, why string) {
 	a.play.tell("node "+node, why)
 	a.busy[node] = true
 	a.Report(node, a.unwell[node] == 0) // the last that is heard, or the first of it
-	a.play.silence(node, a.silent[node] > 0)
 	a.play.open("agent of "+node, what)
 }
 
@@ -70,7 +69,6 @@ func (a *agents) better(node string, notReady bool) {
 		return
 	}
 	ready := a.unwell[node] == 0
-	a.play.silence(node, false)
 	a.Report(node, ready)
 	if !ready {
 		a.play.tell("node "+node, "is heard of again, and is not ready")

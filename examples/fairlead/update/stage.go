@@ -123,13 +123,6 @@ func (p *play) run(q *pool, w *workload) {
 	}
 }
 
-// silence has nothing be heard of a node, or something again.
-func (p *play) silence(node string, is bool) {
-	p.all.Lock()
-	defer p.all.Unlock()
-	p.all.Silence(node, is)
-}
-
 // working reports whether a node is being drained or changed, and will be done some day.
 func (p *play) working() bool {
 	for i := range p.pools {
