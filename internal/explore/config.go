@@ -3,6 +3,7 @@ package explore
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -14,9 +15,10 @@ import (
 // runners at work.
 type config[W, S, A any] struct {
 	world   W      // shared with other states until own is called
-	text    []byte // the world's JSON; nil if it is not known
+	shown   *sum   // of the world's JSON; nil if it is not known
 	mine    bool   // the world is this state's own
 	saved   []byte // the engine's state; nil before the first save
+	kept    *sum   // of what is saved; nil if it is not known
 	read    *read[S]
 	now     time.Time
 	offset  time.Duration // of the runner's clock
@@ -30,14 +32,17 @@ type config[W, S, A any] struct {
 	spoiled error // a rule that a move has broken
 }
 
-// flight is a decision on its way.
+// sum is a hash of JSON in which times are relative to the present of a state.
+type sum [16]byte
+
+// flight is a decision on its way. No time passes meanwhile.
 type flight[S, A any] struct {
 	Saved    bool
 	Read     []byte // the saved state that it was decided on
 	Decision *Decision[S, A]
-	Done     int      // actions that were sent
-	State    []byte   // the decision's state as JSON
-	Actions  [][]byte // its actions likewise, with their types
+	Done     int    // actions that were sent
+	State    []byte // the decision's state as JSON
+	Sums     []sum  // of the decision with what is left of its actions, by Done
 }
 
 // text writes an action: as it writes itself, or else its type and its JSON.
@@ -53,48 +58,60 @@ func text[A any](a A) string {
 	return name[strings.LastIndexByte(name, '.')+1:] + " " + string(data)
 }
 
-// key returns a hash of what makes two states the same.
-func (m *Model[W, S, A]) key(c *config[W, S, A]) ([16]byte, error) {
-	if err := c.write(); err != nil {
-		return [16]byte{}, err
+// key returns a hash of what makes two states the same. What a move leaves as it is was
+// hashed before.
+func (m *Model[W, S, A]) key(c *config[W, S, A]) (sum, error) {
+	if c.shown == nil {
+		text, err := json.Marshal(c.world)
+		if err != nil {
+			return sum{}, fmt.Errorf("the world does not become JSON: %w", err)
+		}
+		c.shown = m.sum(text, c.now)
 	}
-	b := make([]byte, 0, 2*len(c.text)+len(c.saved)+256)
-	b = m.relative(b, c.text, c.now)
-	b = append(b, '\n')
-	b = m.relative(b, c.saved, c.now)
-	wake := ""
-	if !c.wake.IsZero() {
-		wake = c.wake.Sub(c.now.Add(c.offset)).String()
+	if c.kept == nil {
+		c.kept = m.sum(c.saved, c.now)
 	}
-	b = fmt.Appendf(b, "\n%s %s %v %v %v %s", c.offset, wake, c.dirty, c.blocked, c.left, c.quiet)
+	var space [256]byte
+	b := append(append(space[:0], c.shown[:]...), c.kept[:]...)
+	number := func(n time.Duration) { b = binary.AppendVarint(b, int64(n)) }
+	flag := func(is bool) {
+		if is {
+			b = append(b, 1)
+		} else {
+			b = append(b, 0)
+		}
+	}
+	number(c.offset)
+	number(c.quiet)
+	if flag(c.wake.IsZero()); !c.wake.IsZero() {
+		number(c.wake.Sub(c.now.Add(c.offset)))
+	}
+	flag(c.dirty)
+	flag(c.blocked)
+	for _, n := range [...]int{c.left.Crash, c.left.Lost, c.left.Fail, c.left.Late, c.left.Second, c.left.Back} {
+		number(time.Duration(n))
+	}
 	for _, f := range c.flights {
-		if f == nil {
-			b = append(b, "\n-"...)
-			continue
-		}
-		b = fmt.Appendf(b, "\n%v %d ", f.Saved, f.Done)
-		b = m.relative(b, f.Read, c.now)
-		b = m.relative(b, f.State, c.now)
-		if !f.Decision.Wake.IsZero() {
-			b = append(b, f.Decision.Wake.Sub(c.now).String()...)
-		}
-		for _, action := range f.Actions[f.Done:] {
-			b = m.relative(b, action, c.now)
+		if flag(f == nil); f != nil {
+			flag(f.Saved)
+			number(time.Duration(f.Done))
+			b = append(b, f.Sums[f.Done][:]...)
 		}
 	}
-	sum := sha256.Sum256(b)
-	return [16]byte(sum[:16]), nil
+	return short(b), nil
 }
 
-// write makes the text of the world.
-func (c *config[W, S, A]) write() (err error) {
-	if c.text != nil {
-		return nil
-	}
-	if c.text, err = json.Marshal(c.world); err != nil {
-		return fmt.Errorf("the world does not become JSON: %w", err)
-	}
-	return nil
+// short returns the beginning of a hash.
+func short(b []byte) sum {
+	all := sha256.Sum256(b)
+	return sum(all[:16])
+}
+
+// sum hashes JSON.
+func (m *Model[W, S, A]) sum(text []byte, now time.Time) *sum {
+	m.space = m.relative(m.space[:0], text, now)
+	s := short(m.space)
+	return &s
 }
 
 // Attempts are counted up to so many: then the time between them does not grow any
@@ -145,19 +162,29 @@ func (m *Model[W, S, A]) relative(to, text []byte, now time.Time) []byte {
 }
 
 // newFlight returns a decision on its way.
-func newFlight[S, A any](read []byte, d *Decision[S, A]) (*flight[S, A], error) {
-	f := &flight[S, A]{Read: read, Decision: d}
+func (m *Model[W, S, A]) newFlight(c *config[W, S, A], d *Decision[S, A]) (*flight[S, A], error) {
+	f := &flight[S, A]{Read: c.saved, Decision: d, Sums: make([]sum, len(d.Actions)+1)}
 	var err error
 	if f.State, err = json.Marshal(d.State); err != nil {
 		return nil, fmt.Errorf("the state cannot be written: %w", err)
 	}
-	for _, a := range d.Actions {
+	b := m.relative(m.space[:0], f.Read, c.now)
+	b = m.relative(append(b, '\n'), f.State, c.now)
+	if b = append(b, '\n'); !d.Wake.IsZero() {
+		b = append(b, d.Wake.Sub(c.now).String()...)
+	}
+	f.Sums[len(d.Actions)] = short(b)
+	for i := len(d.Actions) - 1; i >= 0; i-- {
+		a := d.Actions[i]
 		action, err := json.Marshal(a)
 		if err != nil {
 			return nil, fmt.Errorf("action %s does not become JSON: %w", text(a), err)
 		}
-		f.Actions = append(f.Actions, append(fmt.Appendf(nil, " %T", a), action...))
+		b = append(append(b[:0], f.Sums[i+1][:]...), fmt.Sprintf(" %T", a)...)
+		b = m.relative(b, action, c.now)
+		f.Sums[i] = short(b)
 	}
+	m.space = b
 	return f, nil
 }
 
@@ -166,7 +193,7 @@ func (m *Model[W, S, A]) own(c *config[W, S, A]) W {
 	if !c.mine {
 		c.world, c.mine = m.Clone(c.world), true
 	}
-	c.text = nil
+	c.shown = nil
 	return c.world
 }
 

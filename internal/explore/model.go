@@ -59,6 +59,8 @@ type Model[W, S, A any] struct {
 	Patience time.Duration // the longest sleep while something is owed; 0 means a day
 	Horizon  time.Duration // what is older counts as old; 0 means two days
 	Max      int           // states that are visited at most; 0 means 100,000
+
+	space []byte // for what is hashed
 }
 
 // singles returns the faults one kind at a time.

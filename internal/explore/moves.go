@@ -54,7 +54,7 @@ func (m *Model[W, S, A]) edges(c *config[W, S, A]) []edge[W, S, A] {
 		if next := m.next(c); !next.IsZero() {
 			add("wait", pass, func(c *config[W, S, A]) {
 				c.quiet = min(c.quiet+next.Sub(c.now), m.patience()+time.Second)
-				c.now = next
+				c.now, c.shown, c.kept = next, nil, nil
 				c.dirty = true
 				if m.Tick != nil {
 					m.Tick(m.own(c), c.now)
@@ -126,7 +126,7 @@ func (m *Model[W, S, A]) look(c *config[W, S, A], i int) {
 		c.spoiled, c.last = &Broken{d.Broken}, &d
 		return
 	}
-	if c.flights[i], err = newFlight(c.saved, &d); err != nil {
+	if c.flights[i], err = m.newFlight(c, &d); err != nil {
 		c.spoiled = err
 		return
 	}
@@ -147,7 +147,7 @@ func (m *Model[W, S, A]) save(c *config[W, S, A], i int) {
 		c.dirty = true
 		return
 	}
-	c.saved, f.Saved, c.last = f.State, true, f.Decision
+	c.saved, c.kept, f.Saved, c.last = f.State, nil, true, f.Decision
 	c.blocked = m.told(c.world, f.Decision.Blocked)
 	if i == 0 {
 		c.wake = f.Decision.Wake

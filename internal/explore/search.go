@@ -69,7 +69,7 @@ type arc struct {
 // search is an exploration under way.
 type search[W, S, A any] struct {
 	m     *Model[W, S, A]
-	seen  map[[16]byte]int32
+	seen  map[sum]int32
 	nodes []node
 	arcs  [][]arc
 	queue []*config[W, S, A]
@@ -81,7 +81,7 @@ type search[W, S, A any] struct {
 // visited. Where not all states were visited, liveness is judged for those from
 // which all moves were followed.
 func Run[W, S, A any](m *Model[W, S, A]) (*Result, error) {
-	x := &search[W, S, A]{m: m, seen: map[[16]byte]int32{}, roots: map[int32]int{}, r: &Result{Moves: map[string]int{}}}
+	x := &search[W, S, A]{m: m, seen: map[sum]int32{}, roots: map[int32]int{}, r: &Result{Moves: map[string]int{}}}
 	limit := m.Max
 	if limit == 0 {
 		limit = 100_000
@@ -128,9 +128,6 @@ func (x *search[W, S, A]) expand(c *config[W, S, A], at int32) error {
 	if len(edges) > 255 {
 		return fmt.Errorf("%s: there are %d moves from one state, and 255 can be told apart", x.m.Name, len(edges))
 	}
-	if err := c.write(); err != nil { // once for all moves that leave the world as it is
-		return err
-	}
 	for i, e := range edges {
 		n := x.m.clone(c)
 		e.do(n)
@@ -162,7 +159,6 @@ func (x *search[W, S, A]) visit(c *config[W, S, A], parent int32, move uint8) (i
 	x.seen[key] = at
 	x.nodes = append(x.nodes, node{parent, move, x.m.flagsOf(c)})
 	x.arcs = append(x.arcs, nil)
-	c.text = nil // it would fill the memory
 	x.queue = append(x.queue, c)
 	if x.nodes[at].flags&atRest != 0 {
 		x.r.Rest++
