@@ -143,7 +143,7 @@ func (c *storeCheck) run(ctx context.Context, rule func(*storeProbe)) error {
 		return p.err
 	case <-ruleCtx.Done():
 	}
-	// A store that heeds its context ends now; give it the time to.
+	// A store that respects its context ends now; give it the time to.
 	select {
 	case <-done:
 	case <-time.After(time.Second):

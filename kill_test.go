@@ -93,7 +93,7 @@ func TestFileStoreKill(t *testing.T) {
 				continue
 			}
 			last[key] = count
-			if n++; n == 10+7*round { // in the midst of one of the next writes
+			if n++; n == 10+7*round { // during one of the next writes
 				if err := cmd.Process.Kill(); err != nil {
 					t.Fatal(err)
 				}

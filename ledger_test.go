@@ -16,7 +16,8 @@ func ask(p fairlead.Pending, outcomes []fairlead.Outcome, now time.Time) (due bo
 	return due, l.Pending(), l.Wake()
 }
 
-// An action without effect is repeated after times that double, up to the most.
+// An action without effect is retried with exponential backoff, up to the
+// maximum.
 func TestLedgerRepeats(t *testing.T) {
 	var p fairlead.Pending
 	now := noon

@@ -51,7 +51,7 @@ func TestConflict(t *testing.T) {
 	}
 }
 
-// Who never gets to save fails in the end, instead of trying for ever.
+// Who never gets to save fails in the end, instead of trying forever.
 func TestConflictWithoutEnd(t *testing.T) {
 	store := new(fairlead.MemStore)
 	l := newLadders(t, store, 3)

@@ -74,7 +74,7 @@ func TestEndless(t *testing.T) {
 					t.Errorf("%q of %d bytes: %v", text, size, err)
 				}
 			case <-time.After(time.Minute):
-				t.Fatalf("%q of %d bytes is read for ever", text, size)
+				t.Fatalf("%q of %d bytes is read forever", text, size)
 			}
 		}
 	}

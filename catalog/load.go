@@ -18,10 +18,10 @@ import (
 //  1. All files are read once, through windows; see [Options] for the limits.
 //     Every document's syntax is checked, and the types of the fields of the
 //     known schemas.
-//  2. When there are faults, all of them are returned as [Diagnostics], and
-//     with them the catalog of the documents that have none. A file or
-//     directory that cannot be read is such a fault, too. Of one file at most
-//     100 faults are reported.
+//  2. Errors in the content are all returned, as [Diagnostics], together with
+//     the catalog of the documents that have none. A file or directory that
+//     cannot be read is such an error, too. At most 100 errors are reported per
+//     file.
 //  3. Any other error comes without a catalog: fsys is nil or has no root, ctx
 //     ended (its cause is returned), or there are more files or documents than
 //     the limits allow (a [*LimitError]).

@@ -102,7 +102,7 @@ func taskFailed(label string, o *fairlead.Outcome) *TaskError {
 	return &TaskError{Reason: of[0], Message: message, Detail: o.Message, Effect: EffectFail, Retry: true}
 }
 
-// ReasonMultiple is the reason of several errors that are told as one.
+// ReasonMultiple is the reason of several errors that are reported as one.
 const ReasonMultiple = "MultipleErrors"
 
 // Summarize joins the errors of a pass into one, or nil:
@@ -155,7 +155,7 @@ func condense(errs []*TaskError) []*TaskError {
 	return list
 }
 
-// kinds parts errors into those that are told as one: each that is about no
+// kinds parts errors into those that are reported as one: each that is about no
 // ClusterOperator, then the others by reason.
 func kinds(errs []*TaskError) [][]*TaskError {
 	var list [][]*TaskError

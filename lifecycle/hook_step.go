@@ -81,7 +81,7 @@ func (s *stepper) met(p Point) time.Time {
 	return fairlead.Past(since, s.now)
 }
 
-// silent reports whether an owner shows no sign of life.
+// silent reports whether an owner sends no heartbeats.
 func (s *stepper) silent(owner string) bool {
 	if s.policy.OwnerTimeout <= 0 {
 		return false

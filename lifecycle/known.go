@@ -92,7 +92,7 @@ func (w *Wait) hookWords() (message, unblock string) {
 	case ReasonHookOverdue:
 		return hook + " is not removed, and is overdue", "its owner does its work and removes the hook; look at why it does not" + emergency
 	case ReasonHookOwnerSilent:
-		return hook + " is not removed, and its owner shows no sign of life", "start its owner again" + emergency
+		return hook + " is not removed, and its owner sends no heartbeats", "start its owner again" + emergency
 	case ReasonHookOwnerUnknown:
 		return hook + " is not removed, and does not name its owner", "its owner removes it: who set it is told by " + ownersTold(where) + "; what it protects only its owner knows, so find that out before anybody removes it from " + where
 	case ReasonHookApproval:

@@ -71,7 +71,7 @@ type Deadline struct {
 	Point Point  `json:"point,omitempty"` // of the hook
 	Name  string `json:"name,omitempty"`  // the hook's
 	Owner string `json:"owner,omitempty"` // the hook's
-	// Soft is after how long the wait is told as overdue. Zero means never.
+	// Soft is after how long the wait is reported as overdue. Zero means never.
 	Soft time.Duration `json:"soft,omitempty"`
 	// Hard is after how long Then is done. Zero means never.
 	Hard time.Duration `json:"hard,omitempty"`

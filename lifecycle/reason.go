@@ -7,7 +7,7 @@ const (
 	ReasonHookPending      = "HookPending"      // the owner of a hook is to act
 	ReasonHookNotInTurn    = "HookNotInTurn"    // another hook comes first, by Policy.Order
 	ReasonHookOverdue      = "HookOverdue"      // the hook is there for longer than its soft deadline
-	ReasonHookOwnerSilent  = "HookOwnerSilent"  // the owner shows no sign of life
+	ReasonHookOwnerSilent  = "HookOwnerSilent"  // the owner sends no heartbeats
 	ReasonHookOwnerUnknown = "HookOwnerUnknown" // the hook names no owner, and none is known
 	ReasonHookApproval     = "HookApproval"     // its hard deadline is over; a person is to decide
 	ReasonHookFailed       = "HookFailed"       // its hard deadline is over; the deletion has failed

@@ -302,7 +302,7 @@ func (b *MemBackend) RemoveBudget(namespace, name string) {
 	cluster.Drop(b.all, cluster.Budgets(), namespace+"/"+name)
 }
 
-// SetOwner notes a sign of life of an owner of hooks.
+// SetOwner records a heartbeat of an owner of hooks.
 func (b *MemBackend) SetOwner(name string) {
 	now := b.lock()
 	defer b.unlock()

@@ -42,7 +42,7 @@ import (
 //	force NAME POINT HOOK OWNER   adds a hook that nobody admits
 //	edit NAME finalizers|undelete|annotation=KEY:VALUE|skip=(POINT/HOOK,...)
 //	cloud silent|answers
-//	owner NAME     a sign of life
+//	owner NAME     a heartbeat
 //	fail VERB [CODE]   actions fail from here on; none if there is no verb
 //	jump DURATION  sets the clock ahead, or back
 //	run [for=D]    makes passes until nothing more happens, or for so long, and

@@ -116,7 +116,7 @@ func (s *stepper) elapsed() time.Duration {
 }
 
 // expired reports whether the stage takes longer than it may; zero means that
-// it may take for ever.
+// it may take forever.
 func (s *stepper) expired(limit time.Duration) bool {
 	if limit <= 0 {
 		return false

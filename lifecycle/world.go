@@ -61,7 +61,7 @@ type Cluster struct {
 	ControlPlanes int `json:"controlPlanes"`
 }
 
-// Owner is an owner of hooks with its last sign of life.
+// Owner is an owner of hooks with its last heartbeat.
 type Owner struct {
 	Name     string    `json:"name"`     // as hooks name it
 	LastSeen time.Time `json:"lastSeen"` // when it last renewed its lease

@@ -48,10 +48,10 @@ func (f Finding) String() string {
 // maxCompared is how many tolerations of a pod are compared with each other.
 const maxCompared = 200
 
-// Lint looks for taints and tolerations that are likely not meant: nodes first,
-// then pods, in the order of the cluster, and each by field. Pods of one
-// controller with the same tolerations are told once. A toleration is called dead
-// only if there are nodes.
+// Lint looks for taints and tolerations that are probably mistakes: nodes
+// first, then pods, in the order of the cluster, and each by field. Pods of one
+// controller with the same tolerations are reported once. A toleration is
+// called dead only if there are nodes.
 func Lint(c *Cluster, o *Options) []Finding {
 	l := &linter{cluster: c, options: o, known: map[fairlead.Taint]bool{}, judged: map[fairlead.Toleration]death{}}
 	alike := map[string]bool{} // nodes with the same taints

@@ -14,7 +14,7 @@ type FieldError struct {
 	Object  string `json:"object,omitempty"` // such as node/n1 or pod/shop/web-0; empty if only a list was judged
 	Field   string `json:"field"`            // path in the object, such as spec.taints[0].effect
 	Code    string `json:"code"`             // Required, Invalid, NotSupported, Duplicate or Forbidden, as in the API
-	Value   string `json:"value,omitempty"`  // what stands there
+	Value   string `json:"value,omitempty"`  // the current value
 	Problem string `json:"problem"`          // what is wrong with it
 	Fix     string `json:"fix,omitempty"`    // the way out; empty where Problem says it
 }

@@ -77,12 +77,12 @@ func (r *Report) Warnings() catalog.Diagnostics { return slices.Clone(r.warnings
 // Err returns the findings as an error, nil if there are none.
 func (r *Report) Err() error { return r.Findings().Err() }
 
-// Open opens the catalog in fsys and judges it in one go, which spares the
-// second look that [Catalog] takes at the bundles.
+// Open opens the catalog in fsys and checks it in one pass, which saves the
+// second read of the bundles that [Catalog] needs.
 //
-// Faults of files are part of the report, and judging goes on with the
-// documents that have none. The error is one of opening that comes without a
-// catalog, see [catalog.Open].
+// Errors in files are part of the report; documents without errors are still
+// checked. The error is one of opening that comes without a catalog, see
+// [catalog.Open].
 func Open(ctx context.Context, fsys fs.FS, opts *catalog.Options) (*catalog.Catalog, *Report, error) {
 	k := &bundleFaults{}
 	c, err := catalog.Open(inspect.With(ctx, k.start), fsys, opts)
@@ -92,7 +92,7 @@ func Open(ctx context.Context, fsys fs.FS, opts *catalog.Options) (*catalog.Cata
 	return c, judge(c, k.all(), &Report{}), nil
 }
 
-// Catalog judges a catalog by the rules that every reader of catalogs
+// Catalog checks a catalog against the rules that every reader of catalogs
 // relies on, and reports all findings at once:
 //
 //  1. names: packages are named by DNS labels; packages, the channels and

@@ -14,7 +14,7 @@ import (
 type Replacement struct {
 	Path   string `json:"path"`   // of the file in the catalog
 	Offset int    `json:"offset"` // in bytes, in the file as it is before the patch
-	Old    string `json:"old"`    // what stands there
+	Old    string `json:"old"`    // the current value
 	New    string `json:"new"`    // what is to stand there
 }
 

@@ -70,7 +70,7 @@ const (
 //
 // The findings are all that is wrong, and what is at fault is left out. Data is
 // nil only when the directory cannot be read; a file of blocked edges that
-// cannot be read is a finding to heed, for its updates are not blocked then.
+// cannot be read is a finding, because its updates are then not blocked.
 func ReadData(fsys fs.FS) (*Data, Diagnostics) {
 	r := &dataReader{fsys: fsys, data: &Data{}}
 	if _, err := fs.ReadDir(fsys, "."); err != nil {

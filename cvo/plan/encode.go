@@ -67,7 +67,7 @@ type part struct {
 	name    string
 	p       *solver.Problem
 	choices []choice
-	unknown []solver.Var // each holds where a risk is taken of which nobody knows whether it applies
+	unknown []solver.Var // each holds where a risk is taken that nobody has evaluated
 	build   func() *part // makes the part again
 	chosen  []choice
 	cost    []int

@@ -33,7 +33,7 @@ type OperatorGoal struct {
 }
 
 // Preference says which of two plans is better, among those that go by as few
-// risks of which nobody knows whether they apply.
+// risks that nobody has evaluated.
 type Preference string
 
 // The preferences.

@@ -15,12 +15,12 @@ import (
 // Make returns the best plan that takes the cluster to the goal, with a proof that
 // none is better.
 //
-// The best plan takes as few risks as possible of which nobody knows whether they
-// apply; a risk that is known to apply is taken only if the policy accepts it. Of
-// those it has the fewest steps, and of those the fewest restarts of nodes; with
+// The best plan takes as few risks as possible that nobody has evaluated; a
+// risk that is known to apply is taken only if the policy accepts it. Of those
+// it has the fewest steps, and of those the fewest restarts of nodes; with
 // LeastDisruption it is the other way round. Of those that are equal it goes by
-// the newest releases. Steps stand in an order in which each may begin when those
-// before it are done:
+// the newest releases. Steps stand in an order in which each may begin when
+// those before it are done:
 //
 //  1. what people have to do, and what does no harm early, comes first: members of
 //     etcd, budgets, room;

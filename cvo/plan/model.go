@@ -79,7 +79,7 @@ type release struct {
 // move is an update of the cluster between two releases, by their index.
 type move struct {
 	from, to int
-	unknown  []string // risks of which nobody knows whether they apply
+	unknown  []string // risks that nobody has evaluated
 	risky    []*fact  // risks that apply and are not accepted
 }
 

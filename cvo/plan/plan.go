@@ -41,7 +41,7 @@ type Plan struct {
 
 // Cost is what plans are compared by; see Preference.
 type Cost struct {
-	Unknown  int `json:"unknown"`  // risks of which nobody knows whether they apply
+	Unknown  int `json:"unknown"`  // risks that nobody has evaluated
 	Steps    int `json:"steps"`    // steps
 	Restarts int `json:"restarts"` // nodes that restart or go out of service, each as often as it does
 }

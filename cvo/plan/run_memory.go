@@ -22,9 +22,9 @@ type MemBackend struct {
 	Cluster *fairlead.MemCluster
 	// Releases holds the ClusterVersion, and the reports of operators. It must not be nil.
 	Releases *cvo.MemBackend
-	// Show completes what is observed by what the backend does not know: moves, risks,
-	// gates, configurations, members of etcd and operators, of which nobody has looked at
-	// any otherwise. Nil completes nothing.
+	// Show completes what is observed by what the backend does not know: moves,
+	// risks, gates, configurations, members of etcd and operators, which are
+	// unknown otherwise. Nil completes nothing.
 	Show func(*Situation)
 	// Others carries out what the backend cannot: Acknowledged and Approve. Nil refuses
 	// them.

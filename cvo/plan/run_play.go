@@ -34,8 +34,8 @@ type PlayOptions struct {
 //
 //  1. Reboots take what the policy's estimates say, and so does what people do, and an
 //     install plan; a node that people add is like one of its pool.
-//  2. What nobody has looked at turns out well, and a risk of which nobody knows whether it
-//     applies does no harm.
+//  2. What nobody has looked at turns out well, and a risk that nobody has
+//     evaluated does no harm.
 //  3. A plan that cannot be carried out is a result, and no error: Played.Stuck says why.
 //
 // The error is that of the context, or says what of the situation a cluster cannot be made

@@ -10,7 +10,7 @@ import (
 // BudgetError tells that spec.maxUnavailable of a pool means nothing.
 type BudgetError struct {
 	Pool   string // the pool's name
-	Value  string // what stands there
+	Value  string // the current value
 	Reason string // what is wrong with it
 }
 
@@ -62,17 +62,17 @@ type Choice struct {
 	Peers          []string `json:"peers,omitempty"`      // the peers that are waited for, by name, see World.Peers
 }
 
-// Choose says which nodes of a pool may be begun now. What is in begun counts
-// as on its way, whatever the nodes say.
+// Choose says which nodes of a pool may start now. Nodes in begun count as
+// under way, whatever they report.
 //
 //  1. There is room for MaxUnavailable nodes, less those that are unavailable
 //     for any reason, also one that has nothing to do with the update.
-//  2. Nodes that were told to run what the pool is to run, and could not, take
-//     room, too: a configuration that breaks nodes breaks no more than that.
-//  3. Nodes that run anything else, and take pods, may be begun: first the zones
+//  2. Nodes that failed to update to the pool's configuration count, too: a
+//     configuration that breaks nodes breaks no more than that.
+//  3. Nodes that run anything else, and take pods, may start: first the zones
 //     in the order of their names, within a zone the oldest node, nodes without
-//     a zone behind them all, and World.Last at the very end. So may nodes that
-//     nobody has told anything yet.
+//     a zone behind them all, and World.Last at the very end. So may nodes
+//     without a desired configuration.
 //
 // A pool that is paused, or waits for its image or for its peers (see World), has
 // no candidates. The error is a [*BudgetError].

@@ -170,7 +170,7 @@ func uniqueKeys(stream []byte) bool {
 	}
 }
 
-// endless yields the same bytes for ever, and counts them.
+// endless yields the same bytes forever, and counts them.
 type endless struct {
 	text string
 	n    int64

@@ -11,7 +11,7 @@ func (x *search[W, S, A]) live() {
 		}
 	}
 	if at := x.silentCircle(); at >= 0 {
-		v := x.violation("something is owed, and it can go round for ever without a word of what would end it", at)
+		v := x.violation("something is owed, and it can go round forever without a word of what would end it", at)
 		loop := x.circle(at)
 		_, moves := x.way(at)
 		v.Trace, v.Loop = x.names(v.World, append(moves, loop...)), len(loop)
@@ -53,7 +53,7 @@ func (x *search[W, S, A]) ends() []bool {
 func (x *search[W, S, A]) silent(at int32) bool { return x.nodes[at].flags&(atRest|told) == 0 }
 
 // moving reports whether the world is about to do something that happens sooner
-// or later: nobody waits there for ever.
+// or later: nobody waits there forever.
 func (x *search[W, S, A]) moving(at int32) bool {
 	for _, a := range x.arcs[at] {
 		if a.kind == sure {

@@ -11,29 +11,30 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Admit decides who of those that are asked to go may be drained. A member needs a
-// slot of every limit that bounds it, and gets all of them or none.
+// Admit decides which of the members that are asked to go may be drained. A
+// member needs a slot of every limit that bounds it, and gets all of them or
+// none.
 //
-//  1. Who has slots keeps them until it is not asked to go any more, that is, until
-//     it is back in service or gone: a slot is never taken away. Who has begun gets
-//     its slots also where they were lost. Slots of a limit that is gone do not
-//     count.
-//  2. What is down takes a place of Max, whoever is the reason. A member that is
-//     down itself makes nothing worse: it comes first, and waits for those that hold
-//     slots only, not for others that are down.
+//  1. A member keeps its slots until it is no longer asked to go, that is,
+//     until it is back in service or gone: a slot is never taken away. A member
+//     that has begun gets its slots back if they were lost. Slots of a deleted
+//     limit do not count.
+//  2. Every member that is down counts against Max, whatever the reason.
+//     Draining a member that is down makes nothing worse: it comes first, and
+//     waits only for those that hold slots, not for others that are down.
 //  3. The others take turns by priority, then by the time at which they were asked,
 //     then by name.
 //  4. For the first in turn of those that wait for a full limit, a slot of each
-//     other limit that it needs is kept free. So nobody waits for ever while
-//     younger ones of the same priority come, and those behind it hold up nobody
+//     other limit that it needs is kept free. So nobody starves while later
+//     ones of the same priority arrive, and those behind it hold up nobody
 //     else.
 //  5. Where a replacement can come first, and the limit has a Surge, the slot is one
 //     of Surge. Its holder is to be replaced, and then admitted.
 //
-// Members must be all that the limits count: percentages are of them, and who is
-// missing gives its slots back. The result does not depend on their order. The
-// error is of type fairlead.FieldErrors; nothing is decided then. It takes time in
-// proportion to members times limits.
+// Members must be all that the limits count: percentages refer to them, and a
+// missing member gives its slots back. The result does not depend on their
+// order. The error is of type fairlead.FieldErrors; nothing is decided then. It
+// takes time in proportion to members times limits.
 func Admit(slots []Slot, members []Member, limits []Limit, now time.Time) (*Admission, error) {
 	var errs fairlead.FieldErrors
 	checkLimits(limits, &errs)

@@ -172,7 +172,7 @@ func playAdmit(r *rand.Rand) error {
 			return nil
 		}
 		if round > 200 {
-			return fmt.Errorf("they wait for ever: %+v", members)
+			return fmt.Errorf("they wait forever: %+v", members)
 		}
 		a, err := drain.Admit(slots, members, limits, now)
 		if err != nil {
@@ -270,7 +270,7 @@ func TestAdmitStarvesNobody(t *testing.T) {
 		}
 		for round := 0; ; round++ {
 			if round > 30 {
-				t.Fatalf("seed %d: it waits for ever", seed)
+				t.Fatalf("seed %d: it waits forever", seed)
 			}
 			w := memberOf(fmt.Sprint("w", round, " role=worker"))
 			w.Asked = noon.Add(time.Duration(round) * time.Second)

@@ -53,7 +53,7 @@ func TestOldView(t *testing.T) {
 		b.PutRequest("n", r)
 		step(see())
 		if n := b.Node("n"); n.Spec.Unschedulable {
-			t.Errorf("after a view from %s the node stays cordoned for ever: %+v", which, state)
+			t.Errorf("after a view from %s the node stays cordoned forever: %+v", which, state)
 		}
 		clock.Set(clock.Now().Add(time.Hour))
 		b.RemoveRequest("n", "r")

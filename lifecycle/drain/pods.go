@@ -109,15 +109,16 @@ type drainer struct {
 // Pods decides what to do next about the pods of a node. labels are those of the
 // machine of the node, for rules that go by them; nil for none.
 //
-//  1. While the node is not cordoned, that is all that is done: a pod evicted
-//     before could come straight back.
+//  1. A node that is not cordoned is only cordoned: a pod evicted before that
+//     could come straight back.
 //  2. The filters judge each pod.
-//  3. Of the pods that it removes or waits for, those of the lowest order are on
-//     turn. The others wait until these are gone. Refused pods take part: an
-//     order is a promise.
-//  4. A pod on turn is evicted, unless it is being deleted already. A budget that
-//     is known to refuse, now or for good, is not asked. What is refused is asked
-//     for again after a backoff; no other pod waits for that.
+//  3. Of the pods to remove or wait for, those of the lowest order are next.
+//     The others wait until these are gone. Refused pods take part: an order is
+//     a promise.
+//  4. A pod whose turn it is is evicted, unless it is already being deleted. An
+//     eviction that a budget is known to refuse, now or for good, is not
+//     attempted. A refused one is retried with backoff; no other pod waits for
+//     that.
 //
 // Why it is not done yet stands in the Progress. It is a pure function; nil policy
 // means the zero one. view.Node must not be nil.

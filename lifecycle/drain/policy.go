@@ -10,7 +10,7 @@ import (
 
 // Policy is how nodes are drained. The zero value removes what a machine's
 // deletion has to remove: pods without controller and with local storage, too;
-// it leaves the pods of DaemonSets alone, and heeds every disruption budget.
+// it leaves the pods of DaemonSets alone, and respects every disruption budget.
 type Policy struct {
 	// KeepUnmanaged refuses pods that no controller replaces: kubectl drain
 	// without --force.

@@ -150,6 +150,6 @@ const (
 // Evictor is the responder that comes last, by default: it calls the eviction API.
 const Evictor = "imperative-eviction.k8s.io/evictor"
 
-// HeartbeatTimeout is after how long without a sign of life the next responder gets
-// its turn.
+// HeartbeatTimeout is after how long without a heartbeat the next responder
+// gets its turn.
 const HeartbeatTimeout = 20 * time.Minute

@@ -155,9 +155,9 @@ func (c *coordinator) wait(r *ResponderStatus, due time.Time) {
 	if r.Message != "" {
 		message += ": " + r.Message
 	}
-	sign := "it has shown no sign of life yet"
+	sign := "it has sent no heartbeat yet"
 	if !r.HeartbeatTime.IsZero() {
-		sign = "its last sign of life was at " + r.HeartbeatTime.UTC().Format(time.RFC3339)
+		sign = "its last heartbeat was at " + r.HeartbeatTime.UTC().Format(time.RFC3339)
 	}
 	c.block("ResponderActive", message+"; "+sign, r.Name, r.StartTime, fmt.Sprintf("it is done, or the next one gets its turn at %s if it stays silent", due.UTC().Format(time.RFC3339)))
 }

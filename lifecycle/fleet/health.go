@@ -52,7 +52,7 @@ type HealthCheckSpec struct {
 	Selector            lifecycle.LabelSelector `json:"selector"`                     // whose machines
 	UnhealthyConditions []UnhealthyCondition    `json:"unhealthyConditions"`          // any of which makes a machine unhealthy
 	MaxUnhealthy        *lifecycle.IntOrString  `json:"maxUnhealthy,omitempty"`       // with more of them nothing is replaced; nil means 100%
-	NodeStartupTimeout  *Duration               `json:"nodeStartupTimeout,omitempty"` // how long a machine may have no node; nil means 10m, 0 for ever
+	NodeStartupTimeout  *Duration               `json:"nodeStartupTimeout,omitempty"` // how long a machine may have no node; nil means 10m, 0 forever
 	// UnhealthyRange, as in "[3-5]", has machines replaced only while so many are
 	// unhealthy. MaxUnhealthy does not count then.
 	UnhealthyRange string `json:"unhealthyRange,omitempty"`

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
-// The annotations of machines that health checks of the Cluster API heed, whatever
-// their values.
+// The annotations of machines that health checks of the Cluster API honour,
+// whatever their values.
 const (
 	SkipRemediationAnnotation = "cluster.x-k8s.io/skip-remediation"  // the check passes the machine over
 	RemediateAnnotation       = "cluster.x-k8s.io/remediate-machine" // it counts as unhealthy, and goes first

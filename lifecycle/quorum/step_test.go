@@ -221,7 +221,7 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// An action that shows no effect is repeated after times that double, and what
+// An action that shows no effect is retried with exponential backoff, and what
 // it failed with is told.
 func TestRepetition(t *testing.T) {
 	w := plane(t, "a:deleting b c d")

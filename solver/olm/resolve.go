@@ -19,7 +19,7 @@ import (
 //
 //  1. Installed operators that no subscription refers to stay, in any case.
 //  2. Subscriptions are served in order (see Options.KeepOrder), each by the
-//     first of its candidates that leaves the earlier choices standing: the
+//     first of its candidates that is compatible with the earlier choices: the
 //     default channel before the others, which come by name; within a channel
 //     from the head down its chain of replacement. What is installed is the
 //     last resort.

@@ -60,7 +60,7 @@ func (d Deadline) Evict() bool { return d.Taint != nil }
 //  4. A taint in the place of others (Started.Before) is due at the latest when as
 //     much time has passed since the first of them as the pod tolerates that of
 //     them which it tolerates longest. Hence a node that is not ready and
-//     unreachable by turns does not keep its pods for ever, and no taint is due
+//     unreachable by turns does not keep its pods forever, and no taint is due
 //     before its own time or theirs.
 //  5. The earliest instant counts. One after the year 9999 never comes.
 //

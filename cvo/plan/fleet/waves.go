@@ -39,8 +39,8 @@ const (
 // once, and stops at the first failure.
 type Strategy struct {
 	Order Order `json:"order,omitempty"` // one of the above
-	// First are the groups that go before all others, each as a whole, in this order,
-	// and of which none may fail: the canaries. All does not heed them.
+	// First are the groups that go before all others, each as a whole, in this
+	// order, and of which none may fail: the canaries. All ignores them.
 	First []string `json:"first,omitempty"`
 	// Concurrency is how many may be under way at a time, or soak, in Progressive; a
 	// percentage is of those that are not in First, rounded up. Zero means all.
@@ -49,7 +49,7 @@ type Strategy struct {
 	// rounded up, in PerGroup of each group. Zero means none.
 	Failures fairlead.IntOrString `json:"failures,omitzero"`
 	// Soak is how long a cluster that is done holds its place. Deadline is how long one
-	// may be under way or failing until it is given up; zero means for ever, and less
+	// may be under way or failing until it is given up; zero means forever, and less
 	// than zero not at all.
 	Soak     time.Duration `json:"soak,omitempty"`
 	Deadline time.Duration `json:"deadline,omitempty"` // see Soak
@@ -89,7 +89,7 @@ type Cluster struct {
 // World is a fleet as it is seen.
 type World struct {
 	Groups   []Group   `json:"groups"`   // in their order
-	Clusters []Cluster `json:"clusters"` // in any order; those of no group are told as Removed
+	Clusters []Cluster `json:"clusters"` // in any order; those of no group are reported as Removed
 }
 
 // Turn is a cluster whose turn it is.

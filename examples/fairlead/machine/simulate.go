@@ -277,7 +277,7 @@ func (p *stage) next() (next time.Time, ok bool) {
 		busy = busy || m.Deleting()
 	}
 	for name, t := range p.wakes {
-		if name != "" || busy { // the guard alone would look for ever
+		if name != "" || busy { // the guard alone would look forever
 			at(t)
 		}
 	}

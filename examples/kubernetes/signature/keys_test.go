@@ -26,7 +26,7 @@ func at(t time.Time) *packet.Config {
 	return &packet.Config{Time: func() time.Time { return t }, Algorithm: packet.PubKeyAlgoEdDSA, DefaultHash: crypto.SHA256}
 }
 
-// newKey makes a key. Its lifetime is in days; 0 is for ever.
+// newKey makes a key. Its lifetime is in days; 0 is forever.
 func newKey(tb testing.TB, name string, made time.Time, lifetime int) *openpgp.Entity {
 	tb.Helper()
 	config := at(made)

@@ -123,7 +123,7 @@ func Open(address string, opts *HTTPOptions) (Store, error) {
 }
 
 // readFile reads a signature from a file. What is not a regular file, such as a
-// pipe, is not opened, for that may take for ever.
+// pipe, is not opened, for that may take forever.
 func readFile(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -32,7 +32,7 @@ func (c Change) String() string {
 // scope; stored versions that go; and in each version of both, fields that go,
 // fields that become required, other types, defaults that come, go or change,
 // values that are not allowed any more, bounds that are tighter, and any other
-// change of validation, of which nobody knows. Descriptions do not count.
+// change of validation, which is unknown. Descriptions do not count.
 //
 // The order is that of the versions of the old definition, then of the paths. A
 // schema that is no JSON object is an error.

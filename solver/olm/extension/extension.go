@@ -23,7 +23,7 @@ type Spec struct {
 	Source         SourceConfig   `json:"source"`                            // what to install
 	Install        *InstallConfig `json:"install,omitempty"`                 // how strict preflights are
 	Config         *BundleConfig  `json:"config,omitempty"`                  // how the bundle is configured
-	ProgressLimit  int32          `json:"progressDeadlineMinutes,omitempty"` // how long a rollout may take, in minutes; 0 means for ever
+	ProgressLimit  int32          `json:"progressDeadlineMinutes,omitempty"` // how long a rollout may take, in minutes; 0 means forever
 }
 
 // AccountName names a service account.

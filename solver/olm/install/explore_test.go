@@ -179,7 +179,7 @@ func broken(w *install.World, actions []install.Action) string {
 	return ""
 }
 
-// check: plans are not written for ever; and of two CSVs that own an API one takes the
+// check: plans are not written forever; and of two CSVs that own an API one takes the
 // place of the other.
 func (w *tinyShop) check(s install.State, _ *explore.Decision[install.State, install.Action]) error {
 	if s.Generation > 8 {

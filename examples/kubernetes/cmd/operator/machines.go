@@ -28,7 +28,7 @@ func (c *machinesController) define(flags *flag.FlagSet) {
 	flags.StringVar(&c.api, "machines-api", "MachineAPI", "whose machines: MachineAPI (machine.openshift.io/v1beta1) or ClusterAPI (cluster.x-k8s.io/v1beta2)")
 	flags.IntVar(&c.most, "machines-at-a-time", 0, "how many machines may be on their way out at a time; 0 bounds nothing")
 	flags.StringVar(&c.cloud, "machines-cloud", "", "`program` that is called as PROGRAM exists|delete PROVIDER-ID NAMESPACE/NAME, and prints yes or no for the first; not needed for ClusterAPI")
-	flags.DurationVar(&c.drainTimeout, "machines-drain-timeout", 0, "how long a drain may take until it is given up, unless the machine says; 0 means for ever")
+	flags.DurationVar(&c.drainTimeout, "machines-drain-timeout", 0, "how long a drain may take until it is given up, unless the machine says; 0 means forever")
 	flags.BoolVar(&c.volumes, "machines-wait-for-volumes", false, "wait until volumes are detached from the node")
 }
 

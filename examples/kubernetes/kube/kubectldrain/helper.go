@@ -38,14 +38,14 @@ type Helper struct {
 	// a negative number means the pod's own.
 	GracePeriodSeconds  int
 	IgnoreAllDaemonSets bool          // leave pods of DaemonSets alone; or else they are an error
-	Timeout             time.Duration // how long it may take in all; 0 means for ever
+	Timeout             time.Duration // how long it may take in all; 0 means forever
 	DeleteEmptyDirData  bool          // evict pods with an emptyDir, too
 	Selector            string        // of nodes; for the caller
 	PodSelector         string        // of pods, by their labels; the others stay
 	ChunkSize           int64         // how many objects a list may have; 0 means all
 	DisableEviction     bool          // delete pods instead, whatever their budgets say
 	// SkipWaitForDeleteTimeoutSeconds is how long after its deletion timestamp a pod
-	// is waited for; 0 means for ever.
+	// is waited for; 0 means forever.
 	SkipWaitForDeleteTimeoutSeconds int
 	// EvictErrorRetryDelay is how long after an eviction that was refused it is asked
 	// for again first. 0 means five seconds.
