@@ -46,6 +46,11 @@
 // What was found for the last images is kept in memory and verified again, so
 // that asking again costs no requests and no expiry is missed.
 //
+// # Signatures in registries
+//
+// [Keys] is the other Verifier: of signatures that cosign puts beside an image in
+// its registry, made with a key of one's own.
+//
 // The format of statements is that of containers/image; keyrings, stores and
 // the config map are those that OpenShift's cluster-version operator documents.
 package signature

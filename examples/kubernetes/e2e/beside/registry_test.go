@@ -200,27 +200,29 @@ func TestRegistry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if files, err := fresh.OpenRelease(t.Context(), cvo.Release{Image: image}); err == nil {
-		t.Errorf("a registry with other content for a digest was believed: %v", files)
-	} else {
-		t.Logf("a spoilt registry: %v", err)
+	if _, err := fresh.OpenRelease(t.Context(), cvo.Release{Image: image}); err == nil || !strings.Contains(err.Error(), "sha256") {
+		t.Errorf("a layer with other content than its digest: %v", err)
 	}
-	if _, err := client.OpenRelease(t.Context(), cvo.Release{Image: image}); err == nil {
-		t.Error("a spoilt manifest was believed, because its layers are in the cache")
+	// What was verified before is in the cache.
+	if _, err := client.OpenRelease(t.Context(), cvo.Release{Image: image}); err != nil {
+		t.Errorf("the release from the cache: %v", err)
 	}
 }
 
-// spoil changes the last byte of every blob on the registry's disk.
+// spoil changes the last byte of every layer on the registry's disk.
 func (s *shelf) spoil() {
 	s.t.Helper()
 	blobs, err := filepath.Glob(filepath.Join(s.dir, "docker", "registry", "v2", "blobs", "sha256", "*", "*", "data"))
-	if err != nil || len(blobs) < 6 {
-		s.t.Fatalf("%d blobs, %v", len(blobs), err)
+	if err != nil {
+		s.t.Fatal(err)
 	}
 	for _, file := range blobs {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			s.t.Fatal(err)
+		}
+		if data[0] == '{' {
+			continue // a manifest or a configuration
 		}
 		data[len(data)-1] ^= 1
 		if err := os.WriteFile(file, data, 0o644); err != nil {
