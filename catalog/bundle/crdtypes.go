@@ -83,10 +83,10 @@ type schemaFields struct {
 	ID               string       `json:"id"`
 	Schema           string       `json:"$schema"`
 	Ref              *string      `json:"$ref"`
-	Description      string       `json:"description"`
+	Description      doc.AnyText  `json:"description"`
 	Type             string       `json:"type"`
 	Format           string       `json:"format"`
-	Title            string       `json:"title"`
+	Title            doc.AnyText  `json:"title"`
 	Maximum          *float64     `json:"maximum"`
 	ExclusiveMaximum bool         `json:"exclusiveMaximum"`
 	Minimum          *float64     `json:"minimum"`
@@ -170,15 +170,16 @@ func (s *schemaChecker) schema(v *doc.Value) {
 	if v.Null() {
 		return
 	}
-	var fields schemaFields
-	s.decode(v, &fields)
+	var all struct {
+		schemaFields
+		schemaParts
+	}
+	s.decode(v, &all)
 	if v.Kind != '{' {
 		return
 	}
-	var parts schemaParts
-	s.decode(v, &parts)
 	if s.look != nil {
-		s.look(v, &fields, &parts)
+		s.look(v, &all.schemaFields, &all.schemaParts)
 	}
 	for i := range v.Members {
 		m := &v.Members[i]

@@ -26,6 +26,9 @@ func exercise(t *testing.T, fsys fs.FS) {
 	}
 	opts := &bundle.ValidateOptions{V1: true, KubeVersion: "1.31"}
 	faults := b.Validate(opts)
+	if looked, all := b.Stopping(); looked != all {
+		t.Errorf("%d findings keep it from being rendered, and %d of them are looked for", all, looked)
+	}
 	for _, d := range append(faults, b.Lint(opts)...) {
 		if d.Code == "" || d.Message == "" || d.Hint == "" && d.Code != catalog.CodeSyntax || strings.ContainsAny(d.Pos.File, "\n") || d.Pos.File == "" {
 			t.Errorf("a finding that says too little: %+v", d)

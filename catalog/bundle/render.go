@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
@@ -72,7 +73,7 @@ func (b *Bundle) Render(opts *RenderOptions) (*Document, error) {
 	if opts == nil {
 		opts = &RenderOptions{}
 	}
-	found := b.faults(nil)
+	found := b.stopping()
 	if ds := found.sorted(func(f finding) bool { return f.stops }); len(ds) > 0 {
 		return nil, ds
 	}
@@ -88,13 +89,13 @@ func (b *Bundle) Render(opts *RenderOptions) (*Document, error) {
 	var payload []catalog.Property
 	d.Properties, payload = partPayload(s.props)
 	for _, m := range b.Manifests {
-		data := base64.StdEncoding.EncodeToString(m.JSON)
-		payload = append(payload, catalog.Property{
-			Type: catalog.PropertyBundleObject, Value: json.RawMessage(`{"data":"` + data + `"}`),
-		})
+		const before, after = `{"data":"`, `"}`
+		value := make(json.RawMessage, 0, len(before)+base64.StdEncoding.EncodedLen(len(m.JSON))+len(after))
+		value = append(base64.StdEncoding.AppendEncode(append(value, before...), m.JSON), after...)
+		payload = append(payload, catalog.Property{Type: catalog.PropertyBundleObject, Value: value})
 	}
 	slices.SortFunc(payload, func(a, b catalog.Property) int {
-		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(string(a.Value), string(b.Value)))
+		return cmp.Or(cmp.Compare(a.Type, b.Type), bytes.Compare(a.Value, b.Value))
 	})
 	if opts.CSVMetadata && d.Image != "" && !slices.ContainsFunc(payload, isCSVMetadata) {
 		value, err := b.csvMetadata()

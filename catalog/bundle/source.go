@@ -133,7 +133,8 @@ func hollow(before []byte) bool {
 
 // readFile reads a file within the limits of the directory.
 func (r *reader) readFile(name string, e fs.DirEntry) ([]byte, error) {
-	if _, err := regular.Info(r.fsys, name, e); err != nil {
+	info, err := regular.Info(r.fsys, name, e)
+	if err != nil {
 		return nil, err
 	}
 	f, err := r.fsys.Open(name)
@@ -142,15 +143,16 @@ func (r *reader) readFile(name string, e fs.DirEntry) ([]byte, error) {
 	}
 	defer f.Close()
 	left := r.maxBytes - r.bytes
-	data, err := io.ReadAll(io.LimitReader(f, left+1))
-	if err != nil {
+	var data bytes.Buffer
+	data.Grow(int(min(max(info.Size(), 0), left)) + bytes.MinRead) // what it says: it may be another size
+	if _, err := data.ReadFrom(io.LimitReader(f, left+1)); err != nil {
 		return nil, err
 	}
-	if int64(len(data)) > left {
+	if int64(data.Len()) > left {
 		return nil, r.limit(name, "size of the bundle directory in bytes", r.maxBytes)
 	}
-	r.bytes += int64(len(data))
-	return data, nil
+	r.bytes += int64(data.Len())
+	return data.Bytes(), nil
 }
 
 // limit makes the error of a directory that exceeds a limit.

@@ -74,23 +74,32 @@ func newChecker(b *Bundle, opts *ValidateOptions) *checker {
 	return c
 }
 
+// stopping returns what was found, with what keeps the bundle from being
+// rendered among it.
+func (b *Bundle) stopping() findings {
+	c := newChecker(b, nil)
+	c.run(slices.DeleteFunc(slices.Clone(rules), func(r rule) bool { return !r.stops }))
+	return append(slices.Clone(b.found), c.found...)
+}
+
 // rule is a group of rules about one thing. Those about the CSV are left out
 // where there is none.
 type rule struct {
 	csv, v1 bool
+	stops   bool // some of its findings keep the bundle from being rendered
 	check   func(*checker)
 }
 
 var rules = []rule{
-	{check: (*checker).annotations},
-	{check: (*checker).dependencies},
-	{check: (*checker).properties},
+	{stops: true, check: (*checker).annotations},
+	{stops: true, check: (*checker).dependencies},
+	{stops: true, check: (*checker).properties},
 	{check: (*checker).objects},
 	{check: (*checker).accounts},
 	{check: (*checker).crds},
 	{check: (*checker).size},
 	{check: (*checker).truths},
-	{csv: true, check: (*checker).annotatedProperties},
+	{csv: true, stops: true, check: (*checker).annotatedProperties},
 	{csv: true, check: (*checker).csvNames},
 	{csv: true, check: (*checker).csvFields},
 	{csv: true, check: (*checker).csvVersions},
@@ -98,7 +107,7 @@ var rules = []rule{
 	{csv: true, check: (*checker).examples},
 	{csv: true, check: (*checker).installModes},
 	{csv: true, check: (*checker).images},
-	{csv: true, check: (*checker).apis},
+	{csv: true, stops: true, check: (*checker).apis},
 	{csv: true, check: (*checker).containers},
 	{csv: true, check: (*checker).quantities},
 	{csv: true, check: (*checker).removedAPIs},

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -72,7 +73,7 @@ func (m *Mismatch) Hint() string {
 //     and the member is left out.
 //   - null leaves a field as it is.
 //   - A field of type json.RawMessage takes a copy of the text, one of type
-//     *Value the value itself.
+//     *Value the value itself, and one of type [AnyText] nothing.
 //   - With [Strict], members of objects that no field takes are returned as
 //     well, with an empty Want.
 //   - With [Loose], numbers and truth values are taken for text where text is
@@ -97,15 +98,43 @@ const (
 	Loose                   // a number or truth value may stand where text belongs
 )
 
+// AnyText is the type of a field where text belongs that nobody wants to know.
+type AnyText struct{}
+
 type decoder struct {
 	mode   Mode
-	path   []any
+	path   []decoderStep
 	faults []*Mismatch
 }
+
+// decoderStep is a key, or an index where there is none. (Steps are boxed only when
+// there is a fault.)
+type decoderStep struct {
+	key   string
+	index int // -1 for a key
+}
+
+func (d *decoder) steps() []any {
+	if len(d.path) == 0 {
+		return nil
+	}
+	list := make([]any, len(d.path))
+	for i, s := range d.path {
+		if list[i] = s.key; s.index >= 0 {
+			list[i] = s.index
+		}
+	}
+	return list
+}
+
+func (d *decoder) enter(key string) { d.path = append(d.path, decoderStep{key, -1}) }
+func (d *decoder) enterIndex(i int) { d.path = append(d.path, decoderStep{"", i}) }
+func (d *decoder) leave()           { d.path = d.path[:len(d.path)-1] }
 
 var (
 	rawType   = reflect.TypeFor[json.RawMessage]()
 	valueType = reflect.TypeFor[*Value]()
+	textType  = reflect.TypeFor[AnyText]()
 )
 
 func (d *decoder) value(v *Value, to reflect.Value) {
@@ -118,6 +147,12 @@ func (d *decoder) value(v *Value, to reflect.Value) {
 		return
 	}
 	if v.Kind == 'n' {
+		return
+	}
+	if to.Type() == textType {
+		if v.Kind != '"' && (d.mode&Loose == 0 || v.Kind == '{' || v.Kind == '[') {
+			d.fault(v, "string")
+		}
 		return
 	}
 	switch to.Kind() {
@@ -167,14 +202,7 @@ func (d *decoder) value(v *Value, to reflect.Value) {
 }
 
 func (d *decoder) fault(v *Value, want string) {
-	d.faults = append(d.faults, &Mismatch{Value: v, Steps: slices.Clone(d.path), Want: want})
-}
-
-// within runs f with one more step on the path.
-func (d *decoder) within(step any, f func()) {
-	d.path = append(d.path, step)
-	f()
-	d.path = d.path[:len(d.path)-1]
+	d.faults = append(d.faults, &Mismatch{Value: v, Steps: d.steps(), Want: want})
 }
 
 func (d *decoder) fields(v *Value, to reflect.Value) {
@@ -186,20 +214,20 @@ func (d *decoder) fields(v *Value, to reflect.Value) {
 	for i := range v.Members {
 		m := &v.Members[i]
 		at, folded := d.find(v, m.Key, fields)
-		d.within(m.Key, func() {
-			switch {
-			case at >= 0 && (!folded || d.mode&Exact == 0):
-				d.value(m, to.FieldByIndex(fields.list[at].index))
-			case at >= 0:
-				d.unknown(m, fields.list[at].name)
-			case d.mode&Strict != 0:
-				names := make([]string, len(fields.list))
-				for f := range fields.list {
-					names[f] = fields.list[f].name
-				}
-				d.unknown(m, words.Nearest(m.Key, names))
+		d.enter(m.Key)
+		switch {
+		case at >= 0 && (!folded || d.mode&Exact == 0):
+			d.value(m, to.FieldByIndex(fields.list[at].index))
+		case at >= 0:
+			d.unknown(m, fields.list[at].name)
+		case d.mode&Strict != 0:
+			names := make([]string, len(fields.list))
+			for f := range fields.list {
+				names[f] = fields.list[f].name
 			}
-		})
+			d.unknown(m, words.Nearest(m.Key, names))
+		}
+		d.leave()
 	}
 }
 
@@ -210,8 +238,8 @@ func (d *decoder) find(v *Value, key string, fields *fields) (at int, folded boo
 		return at, false
 	}
 	at = -1
-	for f := range fields.list {
-		if name := fields.list[f].name; strings.EqualFold(name, key) && v.member(name) == nil {
+	for _, f := range fields.byFold[fold(key)] {
+		if v.member(fields.list[f].name) == nil {
 			at = f
 		}
 	}
@@ -219,7 +247,7 @@ func (d *decoder) find(v *Value, key string, fields *fields) (at int, folded boo
 }
 
 func (d *decoder) unknown(m *Value, meant string) {
-	d.faults = append(d.faults, &Mismatch{Value: m, Steps: slices.Clone(d.path), Near: meant})
+	d.faults = append(d.faults, &Mismatch{Value: m, Steps: d.steps(), Near: meant})
 }
 
 type field struct {
@@ -230,7 +258,20 @@ type field struct {
 // fields are those of a struct type that decoding knows.
 type fields struct {
 	list   []field
-	byName map[string]int // the first of each name
+	byName map[string]int   // the first of each name
+	byFold map[string][]int // those of names that differ in the case of letters alone
+}
+
+// fold returns the text that stands for all that [strings.EqualFold] takes for s. It
+// is s itself if that is lower case.
+func fold(s string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return unicode.ToLower(least)
+	}, s)
 }
 
 // knownFields holds the *fields of each type that was decoded: a type never
@@ -243,11 +284,12 @@ func fieldsOf(t reflect.Type) *fields {
 	if known, ok := knownFields.Load(t); ok {
 		return known.(*fields)
 	}
-	all := &fields{list: listFields(t, nil), byName: map[string]int{}}
+	all := &fields{list: listFields(t, nil), byName: map[string]int{}, byFold: map[string][]int{}}
 	for i, f := range all.list {
 		if _, ok := all.byName[f.name]; !ok {
 			all.byName[f.name] = i
 		}
+		all.byFold[fold(f.name)] = append(all.byFold[fold(f.name)], i)
 	}
 	knownFields.Store(t, all)
 	return all
@@ -278,13 +320,13 @@ func (d *decoder) entries(v *Value, to reflect.Value) {
 	}
 	for i := range v.Members {
 		m := &v.Members[i]
-		d.within(m.Key, func() {
-			faults := len(d.faults)
-			e := reflect.New(to.Type().Elem()).Elem()
-			if d.value(m, e); len(d.faults) == faults {
-				to.SetMapIndex(reflect.ValueOf(m.Key).Convert(to.Type().Key()), e)
-			}
-		})
+		d.enter(m.Key)
+		faults := len(d.faults)
+		e := reflect.New(to.Type().Elem()).Elem()
+		if d.value(m, e); len(d.faults) == faults {
+			to.SetMapIndex(reflect.ValueOf(m.Key).Convert(to.Type().Key()), e)
+		}
+		d.leave()
 	}
 }
 
@@ -295,6 +337,8 @@ func (d *decoder) elements(v *Value, to reflect.Value) {
 	}
 	to.Set(reflect.MakeSlice(to.Type(), len(v.Members), len(v.Members)))
 	for i := range v.Members {
-		d.within(i, func() { d.value(&v.Members[i], to.Index(i)) })
+		d.enterIndex(i)
+		d.value(&v.Members[i], to.Index(i))
+		d.leave()
 	}
 }
