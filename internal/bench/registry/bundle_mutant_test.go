@@ -45,7 +45,7 @@ var bundleExceptions = map[string]string{
 }
 
 // realBundles returns the files of real bundles that both call valid, by name.
-func realBundles(t *testing.T, most int) []map[string]string {
+func realBundles(t testing.TB, most int) []map[string]string {
 	t.Helper()
 	archive := filepath.Join(filepath.Dir(filepath.Dir(registry.DataPath("x"))), "bundles", "bundles.tar.gz")
 	if _, err := os.Stat(archive); err != nil {
@@ -78,7 +78,7 @@ func realBundles(t *testing.T, most int) []map[string]string {
 }
 
 // ourBundle returns the findings about a bundle, a line each.
-func ourBundle(t *testing.T, files map[string]string) string {
+func ourBundle(t testing.TB, files map[string]string) string {
 	t.Helper()
 	fsys := fstest.MapFS{}
 	for name, text := range files {
@@ -100,7 +100,7 @@ func ourBundle(t *testing.T, files map[string]string) string {
 
 // theirBundle returns what opm alpha bundle validate says of a bundle, and of its
 // CRDs the validation of the API server.
-func theirBundle(t *testing.T, files map[string]string) string {
+func theirBundle(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
