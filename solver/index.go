@@ -76,7 +76,7 @@ func (t *table[T]) count(v Var) { t.start[v+2]++ }
 func (t *table[T]) begin(poll *poll) {
 	total := int32(0)
 	for i := range t.start {
-		if poll.spend(1) {
+		if i%pollSteps == pollSteps-1 && poll.spend(pollSteps) {
 			return
 		}
 		total += t.start[i]

@@ -12,7 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/fairlead/fairlead/internal/bench/cost"
 	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/solver"
 	"github.com/fairlead/fairlead/solver/cudf"
@@ -151,7 +153,7 @@ func requests(t testing.TB, n int) (all []*cudf.Document, files []string) {
 }
 
 // upgrade reads a document and solves it; nil where there is no upgrade.
-func upgrade(t testing.TB, file string) []int64 {
+func upgrade(t testing.TB, file string) *cudf.Result {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +173,34 @@ func upgrade(t testing.TB, file string) []int64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return result.Values
+	return result
+}
+
+// values are what an upgrade measures by the criteria, or nil where there is none.
+func values(r *cudf.Result) []int64 {
+	if r == nil {
+		return nil
+	}
+	return r.Values
+}
+
+// certified verifies the proof that an upgrade is the best.
+func certified(t testing.TB, d *cudf.Document, r *cudf.Result) {
+	cert, err := r.Certificate(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	criteria, err := cudf.ParseCriteria(threeCriteria)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := d.Check(context.Background(), criteria, cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(shown.Values, r.Values) || !slices.Equal(shown.Installed, r.Installed) {
+		t.Errorf("the certificate is of another upgrade: %v, not %v", shown.Values, r.Values)
+	}
 }
 
 func tool(t testing.TB) string {
@@ -182,21 +211,30 @@ func tool(t testing.TB) string {
 	return path
 }
 
-// TestUpgrades compares the optimum of requests with that of aspcud.
+// TestUpgrades compares the optimum of requests with that of aspcud, and has the
+// proofs of all of them verified.
 func TestUpgrades(t *testing.T) {
 	path := tool(t)
 	all, files := requests(t, long.N(3, 1000))
 	met := 0
+	var ours time.Duration
+	before := childCPU
 	for i, d := range all {
-		own, theirs := upgrade(t, files[i]), aspcud(t, path, files[i], d)
-		if !slices.Equal(own, theirs) {
-			t.Errorf("request %d: %v, aspcud %v", i, own, theirs)
+		start := cost.CPU()
+		own := upgrade(t, files[i])
+		ours += cost.CPU() - start
+		if theirs := aspcud(t, path, files[i], d); !slices.Equal(values(own), theirs) {
+			t.Errorf("request %d: %v, aspcud %v", i, values(own), theirs)
 		}
 		if own != nil {
 			met++
+			certified(t, d, own)
+		}
+		if n := i + 1; n%50 == 0 || n == len(all) {
+			t.Logf("%d requests, %d of them met and certified, the optimum of %s compared with aspcud's: %v of the processors, aspcud %v",
+				n, met, threeCriteria, ours, childCPU-before)
 		}
 	}
-	t.Logf("%d of %d requests met, the optimum of %s is that of aspcud; %v of aspcud's time", met, len(all), threeCriteria, childCPU)
 }
 
 // BenchmarkCUDF finds the best upgrade for requests made of the release, with
@@ -205,7 +243,7 @@ func BenchmarkCUDF(b *testing.B) {
 	path := tool(b)
 	all, files := requests(b, 10)
 	for i, d := range all {
-		if own, theirs := upgrade(b, files[i]), aspcud(b, path, files[i], d); !slices.Equal(own, theirs) {
+		if own, theirs := values(upgrade(b, files[i])), aspcud(b, path, files[i], d); !slices.Equal(own, theirs) {
 			b.Fatalf("request %d: %v, aspcud %v", i, own, theirs)
 		}
 	}

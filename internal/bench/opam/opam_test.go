@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/fairlead/fairlead/internal/bench/cost"
 	"github.com/fairlead/fairlead/internal/long"
 	"github.com/fairlead/fairlead/solver"
+	"github.com/fairlead/fairlead/solver/cudf"
 )
 
 var repository = sync.OnceValues(func() (*Repository, error) {
@@ -59,71 +59,138 @@ func broken(t testing.TB, p *solver.Problem, ask []solver.Var) []solver.Var {
 	return bad
 }
 
-// TestBroken compares which packages can be installed in their newest version with
-// what dose-distcheck says: of all that cannot, and of every twentieth or, long, all.
+// paragraphs writes a document as two Packages files of Debian: one of the packages
+// that are asked about, and one of the others.
+func paragraphs(d *cudf.Document, asked func(i int) bool) [2][]byte {
+	var files [2]bytes.Buffer
+	list := func(relations []cudf.Relation, between string) string {
+		var all []string
+		for _, r := range relations {
+			text := r.Name
+			if r.Op != "" {
+				text += fmt.Sprintf(" (%s %d)", r.Op, r.Version)
+			}
+			all = append(all, text)
+		}
+		return strings.Join(all, between)
+	}
+	for i, p := range d.Packages {
+		out := &files[1]
+		if asked(i) {
+			out = &files[0]
+		}
+		fmt.Fprintf(out, "Package: %s\nVersion: %d\nArchitecture: amd64\n", p.Name, p.Version)
+		var needs []string
+		for _, clause := range p.Depends {
+			if len(clause) == 0 {
+				clause = cudf.Clause{{Name: "what-nothing-offers"}}
+			}
+			needs = append(needs, list(clause, " | "))
+		}
+		if needs != nil {
+			fmt.Fprintf(out, "Depends: %s\n", strings.Join(needs, ", "))
+		}
+		if own := slices.DeleteFunc(slices.Clone(p.Conflicts), func(r cudf.Relation) bool { return r.Name == p.Name }); len(own) > 0 {
+			fmt.Fprintf(out, "Conflicts: %s\n", list(own, ", "))
+		}
+		if len(p.Provides) > 0 {
+			fmt.Fprintf(out, "Provides: %s\n", list(p.Provides, ", "))
+		}
+		out.WriteString("\n")
+	}
+	return [2][]byte{files[0].Bytes(), files[1].Bytes()}
+}
+
+// TestBroken compares which packages can be installed with what libsolv's
+// installcheck says: in their newest version or, long, in all versions.
 func TestBroken(t *testing.T) {
 	r := load(t)
-	path, err := exec.LookPath("dose-distcheck")
-	if err != nil {
-		t.Skipf("%v: apt-get install dose-distcheck", err)
-	}
 	p := r.State()
-	start := cost.CPU()
-	own := broken(t, p, r.Newest())
-	t.Logf("%d files, %d available versions; of the newest of %d packages %d cannot be installed: %v of the processors",
-		r.Files, len(r.Packages), len(r.Newest()), len(own), cost.CPU()-start)
-	d := r.Document(func(int) bool { return true })
-	var text bytes.Buffer
-	if err := d.Write(&text); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "all.cudf")
-	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var ask []string
-	asked := make(map[solver.Var]bool)
-	for i, v := range r.Newest() {
-		if i%long.N(20, 1) == 0 || slices.Contains(own, v) {
-			pkg := d.Packages[v-1]
-			ask = append(ask, fmt.Sprintf("%s (= %d)", pkg.Name, pkg.Version))
-			asked[v] = true
+	ask := r.Newest()
+	if long.Enabled() {
+		ask = ask[:0]
+		for i := range r.Packages {
+			ask = append(ask, solver.Var(i+1))
 		}
 	}
-	command := exec.Command(path, "-t", "cudf", "--failures", "--checkonly="+strings.Join(ask, ","), file)
-	out, err := command.Output() // fails where something is broken
-	if !strings.Contains(string(out), "broken-packages") {
-		t.Fatalf("dose-distcheck says nothing: %v", err)
+	start := cost.CPU()
+	own := broken(t, p, ask)
+	t.Logf("%d files, %d available versions; of %d that were asked about %d cannot be installed: %v of the processors",
+		r.Files, len(r.Packages), len(ask), len(own), cost.CPU()-start)
+	path, err := exec.LookPath("installcheck")
+	if err != nil {
+		t.Skipf("%v: apt-get install libsolv-tools", err)
 	}
+	d := r.Document(func(int) bool { return true })
+	dir := t.TempDir()
+	args := []string{"amd64"}
+	for i, text := range paragraphs(d, func(i int) bool { return slices.Contains(ask, solver.Var(i+1)) }) {
+		file := filepath.Join(dir, fmt.Sprint(i, ".Packages"))
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			args = append(args, "--nocheck")
+		}
+		args = append(args, file)
+	}
+	command := exec.Command(path, args...)
+	out, _ := command.Output() // fails where something is broken
 	at := make(map[string]solver.Var)
 	for i, pkg := range d.Packages {
-		at[fmt.Sprint(pkg.Name, " ", pkg.Version)] = solver.Var(i + 1)
+		at[fmt.Sprintf("%s-%d.amd64", pkg.Name, pkg.Version)] = solver.Var(i + 1)
 	}
-	var theirs []solver.Var
-	name := ""
+	theirs := make(map[solver.Var]bool)
 	for line := range strings.Lines(string(out)) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		switch key {
-		case "package":
-			name = value
-		case "version":
-			if _, err := strconv.Atoi(value); err != nil || at[name+" "+value] == 0 {
-				t.Fatalf("dose-distcheck names %s %s", name, value)
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "can't install "); ok {
+			v := at[strings.TrimSuffix(name, ":")]
+			if v == 0 {
+				t.Fatalf("installcheck names %s", name)
 			}
-			theirs = append(theirs, at[name+" "+value])
+			theirs[v] = true
 		}
 	}
-	slices.Sort(theirs)
-	theirs = slices.Compact(theirs)
-	t.Logf("dose-distcheck was asked about %d: %d cannot be installed, %v of its time", len(asked), len(theirs), command.ProcessState.UserTime())
-	for _, v := range own {
-		if asked[v] && !slices.Contains(theirs, v) {
-			t.Errorf("dose-distcheck can install %s", p.Name(v))
-		}
-	}
-	for _, v := range theirs {
-		if !slices.Contains(own, v) {
-			t.Errorf("dose-distcheck cannot install %s", p.Name(v))
+	t.Logf("installcheck: %d cannot be installed, %v of its time", len(theirs), command.ProcessState.UserTime())
+	for _, v := range ask {
+		if bad := slices.Contains(own, v); bad != theirs[v] {
+			t.Errorf("%s: cannot be installed: %t, installcheck %t", p.Name(v), bad, theirs[v])
 		}
 	}
 }
+
+// TestExplanations explains packages whose newest version cannot be installed, in
+// few lines that name it.
+func TestExplanations(t *testing.T) {
+	r := load(t)
+	p := r.State()
+	session, err := solver.NewSession(p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := make(map[int]int)
+	for _, v := range broken(t, p, r.Newest()) {
+		_, err := session.Solve(context.Background(), &solver.WhatIf{Require: []solver.Var{v}})
+		var unsat *solver.UnsatError
+		if !errors.As(err, &unsat) {
+			t.Fatal(err)
+		}
+		e, err := unsat.Explain(context.Background(), &solver.ExplainOptions{MaxConflicts: 1, MaxFixes: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.TrimSpace(e.String())
+		n := strings.Count(text, "\n") + 1
+		if lines[n]++; n > explanationLines {
+			t.Errorf("%s: %d lines:\n%s", p.Name(v), n, text)
+		}
+		if !strings.Contains(text, p.Name(v)) {
+			t.Errorf("%s is not named:\n%s", p.Name(v), text)
+		}
+		t.Log(text)
+	}
+	t.Logf("explanations by their lines: %v", lines)
+}
+
+// explanationLines is how many lines tell at most why a package cannot be
+// installed.
+const explanationLines = 12
