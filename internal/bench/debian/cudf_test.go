@@ -128,8 +128,8 @@ func aspcud(t testing.TB, path, file string, d *cudf.Document) []int64 {
 	return values
 }
 
-// requests makes so many, with their files.
-func requests(t testing.TB, n int) (all []*cudf.Document, files []string) {
+// requests returns what makes them, by number, each with its file.
+func requests(t testing.TB) (next func(i int) (*cudf.Document, string)) {
 	_, f := read(t)
 	s := f.statement()
 	session, err := solver.NewSession(f.State(), nil)
@@ -137,7 +137,7 @@ func requests(t testing.TB, n int) (all []*cudf.Document, files []string) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	for i := range n {
+	return func(i int) (*cudf.Document, string) {
 		d := request(t, s, session, rand.New(rand.NewPCG(uint64(i), 63440)))
 		var text bytes.Buffer
 		if err := d.Write(&text); err != nil {
@@ -147,9 +147,8 @@ func requests(t testing.TB, n int) (all []*cudf.Document, files []string) {
 		if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		all, files = append(all, d), append(files, file)
+		return d, file
 	}
-	return all, files
 }
 
 // upgrade reads a document and solves it; nil where there is no upgrade.
@@ -215,22 +214,23 @@ func tool(t testing.TB) string {
 // proofs of all of them verified.
 func TestUpgrades(t *testing.T) {
 	path := tool(t)
-	all, files := requests(t, long.N(3, 1000))
+	next, count := requests(t), long.N(3, 1000)
 	met := 0
 	var ours time.Duration
 	before := childCPU
-	for i, d := range all {
+	for i := range count {
+		d, file := next(i)
 		start := cost.CPU()
-		own := upgrade(t, files[i])
+		own := upgrade(t, file)
 		ours += cost.CPU() - start
-		if theirs := aspcud(t, path, files[i], d); !slices.Equal(values(own), theirs) {
+		if theirs := aspcud(t, path, file, d); !slices.Equal(values(own), theirs) {
 			t.Errorf("request %d: %v, aspcud %v", i, values(own), theirs)
 		}
 		if own != nil {
 			met++
 			certified(t, d, own)
 		}
-		if n := i + 1; n%50 == 0 || n == len(all) {
+		if n := i + 1; n%50 == 0 || n == count {
 			t.Logf("%d requests, %d of them met and certified, the optimum of %s compared with aspcud's: %v of the processors, aspcud %v",
 				n, met, threeCriteria, ours, childCPU-before)
 		}
@@ -241,8 +241,12 @@ func TestUpgrades(t *testing.T) {
 // reading them.
 func BenchmarkCUDF(b *testing.B) {
 	path := tool(b)
-	all, files := requests(b, 10)
-	for i, d := range all {
+	var all []*cudf.Document
+	var files []string
+	next := requests(b)
+	for i := range 10 {
+		d, file := next(i)
+		all, files = append(all, d), append(files, file)
 		if own, theirs := values(upgrade(b, files[i])), aspcud(b, path, files[i], d); !slices.Equal(own, theirs) {
 			b.Fatalf("request %d: %v, aspcud %v", i, own, theirs)
 		}
