@@ -317,8 +317,10 @@ func (p *fleetPlay) settle() error {
 	return p.wrong
 }
 
-// rest lets everybody look when it is time to, until the end.
+// rest lets everybody look when it is time to, until the end, or as long again
+// after the last node of a large fleet was tainted at the rate that is allowed.
 func (p *fleetPlay) rest(end time.Time) {
+	least := end.Sub(p.Clock.Now())
 	wakes := make([]time.Time, len(p.nodes)) // when to look at a node; zero for now
 	looked := func(name string, actions int, err error) (acted bool) {
 		if err != nil && !strings.Contains(err.Error(), "budget") {
@@ -348,7 +350,9 @@ func (p *fleetPlay) rest(end time.Time) {
 			next = earlier(next, wakes[i])
 		}
 		d, err := p.runners[0].ReconcileZones(p.t.Context())
-		acted = looked("zones", len(d.Actions), err) || acted
+		if looked("zones", len(d.Actions), err) {
+			acted, end = true, later(end, p.Clock.Now().Add(least))
+		}
 		if !d.Wake.IsZero() {
 			next = earlier(next, d.Wake)
 		}
@@ -373,6 +377,13 @@ func (p *fleetPlay) rest(end time.Time) {
 
 func earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
 		return b
 	}
 	return a
