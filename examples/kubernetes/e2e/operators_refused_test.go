@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/operator"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators/shelf"
 	"github.com/fairlead/fairlead/solver/olm/install"
@@ -76,7 +77,7 @@ func TestOperatorsRefused(t *testing.T) {
 		install.DeleteObject{Ref: account, Owner: "pipes.v1.0.0", Revision: old},
 		step, at, definition,
 	} {
-		var changed *operators.ChangedError
+		var changed *kube.ChangedError
 		if err := backend.Apply(t.Context(), plumbing, a); !errors.As(err, &changed) {
 			t.Errorf("%s: %v, want a ChangedError", a, err)
 		}
@@ -105,7 +106,7 @@ func TestOperatorsRefused(t *testing.T) {
 	err = backend.Apply(t.Context(), plumbing, install.ApplyStep{Plan: "install-1", Generation: 1, Resolving: "pipes.v1.0.0", Digest: "other",
 		Ref: install.Ref{Kind: "Service", Namespace: plumbing, Name: "pipes-metrics"}, Revision: service.GetResourceVersion(),
 		Manifest: []byte(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"pipes-metrics","namespace":"plumbing"},"spec":{"selector":{"app":"pipes"}}}`)})
-	var taken *operators.TakenError
+	var taken *kube.TakenError
 	if !errors.As(err, &taken) || !strings.Contains(err.Error(), "e2e") {
 		t.Errorf("a field of another writer: %v, want a TakenError that names it", err)
 	}

@@ -36,6 +36,9 @@ type Object struct {
 	Manifest json.RawMessage `json:"manifest"` // the object
 }
 
+// Digest names what the object is to be: that of the [ApplyObject] of it.
+func (o *Object) Digest() string { return digest(o.Manifest) }
+
 // refOf reads what an object is.
 func refOf(manifest json.RawMessage) (Ref, error) {
 	var o struct {

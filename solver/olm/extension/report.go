@@ -13,8 +13,7 @@ func (s *stepper) report() {
 	is := &s.x.Status
 	next := Status{Conditions: is.Conditions}
 	if r := s.installed; r != nil {
-		b := r.bundle()
-		next.Install = &Installed{Bundle: b}
+		next.Install = &Installed{Bundle: r.bundle()}
 		next.ActiveRevisions = append(next.ActiveRevisions, ActiveRevision{Name: r.Name})
 	}
 	for _, r := range s.rolling {

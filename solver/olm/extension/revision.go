@@ -136,6 +136,15 @@ func byNumber(list []Revision) []*Revision {
 	return all
 }
 
+// InstalledOf returns what an extension with these revisions has installed, as its
+// status says it; nil for nothing.
+func InstalledOf(revisions []Revision) *Installed {
+	if r, _ := Current(revisions); r != nil {
+		return &Installed{Bundle: r.bundle()}
+	}
+	return nil
+}
+
 // Current returns what an extension has: the newest revision of those that are
 // active and have succeeded, nil for none, and those after it that are rolling
 // out, the oldest first.

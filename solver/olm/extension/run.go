@@ -83,10 +83,7 @@ func (a asking) Observe(ctx context.Context, name string) (*World, error) {
 		return w, nil // Step says so
 	}
 	asked := *x
-	asked.Status.Install = nil // the revisions know better what is installed
-	if r, _ := Current(w.Revisions); r != nil {
-		asked.Status.Install = &Installed{Bundle: r.bundle()}
-	}
+	asked.Status.Install = InstalledOf(w.Revisions) // they know better than the status
 	w.Answer, err = a.resolve(ctx, &asked)
 	return w, err
 }

@@ -5,6 +5,7 @@
 //   - machines: machines are deleted by their hooks, drained, and terminated
 //   - clusterversion: the cluster goes from one release to the next
 //   - operators: operators are installed and updated from catalogs
+//   - extensions: the same for cluster extensions, those of OLM v1
 //
 // It finds the cluster as every program on controller-runtime does: by -kubeconfig,
 // by KUBECONFIG, by the service account of its pod. One replica leads and acts; the

@@ -6,15 +6,18 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Apply implements [install.Backend]. The errors that tell something about the
-// object are a [*ChangedError], a [*TakenError], an [*UnclearError] and an
-// [*ObjectError]. A step that the server has warned of is an [*install.Warned],
+// object are a [*kube.ChangedError], a [*kube.TakenError], an [*kube.UnclearError] and an
+// [*kube.ObjectError]. A step that the server has warned of is an [*install.Warned],
 // where the client's configuration has [Warnings] as its handler.
 func (b *Backend) Apply(ctx context.Context, namespace string, action install.Action) error {
 	if err := ctx.Err(); err != nil {
@@ -27,7 +30,7 @@ func (b *Backend) Apply(ctx context.Context, namespace string, action install.Ac
 	case install.WritePlan:
 		return b.writePlan(ctx, namespace, a)
 	case install.DeletePlan:
-		return b.removeAt(ctx, plans, namespace, a.Name, a.Revision)
+		return b.api.RemoveAt(ctx, plans, namespace, a.Name, a.Revision)
 	case install.ApplyStep:
 		return warned(ctx, func(ctx context.Context) error { return b.applyStep(ctx, namespace, a) })
 	case install.WriteObject:
@@ -39,7 +42,7 @@ func (b *Backend) Apply(ctx context.Context, namespace string, action install.Ac
 	case install.CreateSubscription:
 		return b.createSubscription(ctx, namespace, a)
 	case install.DeleteSubscription:
-		return b.removeAt(ctx, subscriptions, namespace, a.Name, a.Revision)
+		return b.api.RemoveAt(ctx, subscriptions, namespace, a.Name, a.Revision)
 	case install.WriteCondition:
 		return b.writeCondition(ctx, namespace, a)
 	case install.UpdateGroup:
@@ -63,18 +66,18 @@ func (b *Backend) applyStep(ctx context.Context, namespace string, a install.App
 	if err := b.timely(ctx, namespace, a); err != nil {
 		return err
 	}
-	o, err := b.object(a.Manifest, a.Ref)
+	o, err := b.api.Read(a.Manifest, kube.Ref(a.Ref))
 	if err != nil {
 		return err
 	}
 	if o.GetNamespace() != "" && o.GroupVersionKind().Group != groupOLM {
 		// A subscription outlives the CSV that it begins with, and a CSV has no owner.
-		csv, err := b.head(ctx, csvs, namespace, a.Resolving)
+		csv, err := b.api.Head(ctx, csvs, namespace, a.Resolving)
 		if err != nil {
 			return outcome(a.Ref, err)
 		}
 		if csv == nil {
-			return &ChangedError{a.Ref, "the CSV " + a.Resolving + " that it belongs to is gone"}
+			return &kube.ChangedError{Object: kube.Ref(a.Ref), Problem: "the CSV " + a.Resolving + " that it belongs to is gone"}
 		}
 		owned(o, csv)
 	}
@@ -84,7 +87,7 @@ func (b *Backend) applyStep(ctx context.Context, namespace string, a install.App
 		}
 	}
 	mark(o, namespace, "csv/"+a.Resolving, a.Digest)
-	if _, err := b.apply(ctx, o, a.Revision); err != nil {
+	if _, err := b.api.Apply(ctx, o, a.Revision); err != nil {
 		return err
 	}
 	if o.GroupVersionKind() == crds {
@@ -103,12 +106,12 @@ func (b *Backend) timely(ctx context.Context, namespace string, a install.ApplyS
 	for i := range all {
 		p := &all[i]
 		if p.Spec.Generation > a.Generation {
-			return &ChangedError{a.Ref, fmt.Sprintf("its plan %s has given way to %s", a.Plan, p.Name)}
+			return &kube.ChangedError{Object: kube.Ref(a.Ref), Problem: fmt.Sprintf("its plan %s has given way to %s", a.Plan, p.Name)}
 		}
 		there = there || p.Name == a.Plan && p.Status.Phase != install.PlanFailed
 	}
 	if !there {
-		return &ChangedError{a.Ref, fmt.Sprintf("its plan %s is gone, or has failed", a.Plan)}
+		return &kube.ChangedError{Object: kube.Ref(a.Ref), Problem: fmt.Sprintf("its plan %s is gone, or has failed", a.Plan)}
 	}
 	return nil
 }
@@ -128,13 +131,13 @@ func (b *Backend) writePlan(ctx context.Context, namespace string, a install.Wri
 	}
 	for i := range all {
 		if all[i].Spec.Generation > p.Spec.Generation {
-			return &ChangedError{ref, all[i].Name + " is newer"}
+			return &kube.ChangedError{Object: kube.Ref(ref), Problem: all[i].Name + " is newer"}
 		}
 	}
-	o := stub(plans, namespace, p.Name)
+	o := kube.Stub(plans, namespace, p.Name)
 	o.SetAnnotations(p.Annotations)
 	if o.Object["spec"], err = plain(p.Spec); err != nil {
-		return &ObjectError{ref, err}
+		return &kube.ObjectError{Object: kube.Ref(ref), Err: err}
 	}
 	err = b.client.Create(ctx, o, client.FieldOwner(FieldManager))
 	if apierrors.IsAlreadyExists(err) {
@@ -150,12 +153,12 @@ func (b *Backend) writePlan(ctx context.Context, namespace string, a install.Wri
 
 // createSubscription makes a subscription again.
 func (b *Backend) createSubscription(ctx context.Context, namespace string, a install.CreateSubscription) error {
-	o := stub(subscriptions, namespace, a.Subscription.Name)
+	o := kube.Stub(subscriptions, namespace, a.Subscription.Name)
 	o.SetLabels(a.Subscription.Labels)
 	o.SetAnnotations(a.Subscription.Annotations)
 	spec, err := plain(a.Subscription.Spec)
 	if err != nil {
-		return &ObjectError{refOf(subscriptions, namespace, o.GetName()), err}
+		return &kube.ObjectError{Object: kube.Ref(refOf(subscriptions, namespace, o.GetName())), Err: err}
 	}
 	o.Object["spec"] = spec
 	return outcome(refOf(subscriptions, namespace, o.GetName()), b.client.Create(ctx, o, client.FieldOwner(FieldManager)))
@@ -176,26 +179,32 @@ func plain(from any) (map[string]any, error) {
 // second, and until then the copy counts as not written; later it comes first,
 // and the digest, which says that all is done, second.
 func (b *Backend) writeObject(ctx context.Context, namespace string, a install.WriteObject) error {
-	o, err := b.object(a.Manifest, a.Ref)
+	o, err := b.api.Read(a.Manifest, kube.Ref(a.Ref))
 	if err != nil {
 		return err
 	}
 	mark(o, namespace, "namespace/"+a.Owner, a.Digest)
 	if o.GroupVersionKind() != csvs {
-		_, err := b.apply(ctx, o, a.Revision)
+		_, err := b.api.Apply(ctx, o, a.Revision)
 		return err
 	}
 	var held struct {
 		Status csvStatus `json:"status"`
 	}
 	if err := json.Unmarshal(a.Manifest, &held); err != nil {
-		return &ObjectError{a.Ref, err}
+		return &kube.ObjectError{Object: kube.Ref(a.Ref), Err: err}
 	}
 	held.Status.LastUpdateTime = b.now()
 	status := func(revision string) (string, error) {
-		return b.replaceStatus(ctx, csvs, o.GetNamespace(), o.GetName(), revision, held.Status)
+		return b.api.ReplaceStatus(ctx, csvs, o.GetNamespace(), o.GetName(), revision, held.Status)
 	}
-	first, second := status, func(revision string) (string, error) { return b.apply(ctx, o, revision) }
+	first, second := status, func(revision string) (string, error) {
+		applied, err := b.api.Apply(ctx, o, revision)
+		if err != nil {
+			return "", err
+		}
+		return applied.GetResourceVersion(), nil
+	}
 	if a.Revision == "" {
 		first, second = second, first
 	}
@@ -208,7 +217,7 @@ func (b *Backend) writeObject(ctx context.Context, namespace string, a install.W
 
 // deleteObject deletes an object unless it belongs to another by now.
 func (b *Backend) deleteObject(ctx context.Context, namespace string, a install.DeleteObject) error {
-	gvk, namespaced, err := b.kindOf(a.Ref)
+	gvk, namespaced, err := b.api.KindOf(kube.Ref(a.Ref))
 	if err != nil {
 		return outcome(a.Ref, err)
 	}
@@ -216,7 +225,7 @@ func (b *Backend) deleteObject(ctx context.Context, namespace string, a install.
 	if !namespaced {
 		in = ""
 	}
-	found, err := b.head(ctx, gvk, in, a.Ref.Name)
+	found, err := b.api.Head(ctx, gvk, in, a.Ref.Name)
 	if err != nil {
 		return outcome(a.Ref, err)
 	}
@@ -226,17 +235,17 @@ func (b *Backend) deleteObject(ctx context.Context, namespace string, a install.
 	note := found.Annotations[OwnerAnnotation]
 	switch mine := found.Labels[NamespaceLabel] == namespace && (note == "csv/"+a.Owner || note == "namespace/"+a.Owner); {
 	case !mine:
-		return &ChangedError{a.Ref, fmt.Sprintf("it belongs to %q, and not to %s", note, a.Owner)}
+		return &kube.ChangedError{Object: kube.Ref(a.Ref), Problem: fmt.Sprintf("it belongs to %q, and not to %s", note, a.Owner)}
 	case found.ResourceVersion != a.Revision:
-		return &ChangedError{a.Ref, "it has changed since it was observed"}
+		return &kube.ChangedError{Object: kube.Ref(a.Ref), Problem: "it has changed since it was observed"}
 	}
-	return b.remove(ctx, gvk, found)
+	return b.api.Remove(ctx, gvk, found)
 }
 
 // updateGroup writes the annotation of a group, and its status, where they are
 // not as they should be.
 func (b *Backend) updateGroup(ctx context.Context, namespace string, a install.UpdateGroup) error {
-	found, err := b.at(ctx, groups, namespace, a.Name, a.Revision)
+	found, err := b.api.At(ctx, groups, namespace, a.Name, a.Revision)
 	if err != nil {
 		return err
 	}
@@ -246,7 +255,7 @@ func (b *Backend) updateGroup(ctx context.Context, namespace string, a install.U
 		if want != "" {
 			note[group.ProvidedAPIsAnnotation] = want
 		}
-		if revision, err = b.annotate(ctx, groups, namespace, a.Name, revision, note); err != nil {
+		if revision, err = b.api.Annotate(ctx, groups, namespace, a.Name, revision, note); err != nil {
 			return err
 		}
 	}
@@ -260,14 +269,14 @@ func (b *Backend) writeCondition(ctx context.Context, namespace string, a instal
 		return b.patchStatus(ctx, conditions, namespace, a.Name, a.Revision, a.Status)
 	}
 	ref := refOf(conditions, namespace, a.Name)
-	csv, err := b.head(ctx, csvs, namespace, a.Name)
+	csv, err := b.api.Head(ctx, csvs, namespace, a.Name)
 	if err != nil {
 		return outcome(ref, err)
 	}
 	if csv == nil {
-		return &ChangedError{ref, "the CSV that it is of is gone"}
+		return &kube.ChangedError{Object: kube.Ref(ref), Problem: "the CSV that it is of is gone"}
 	}
-	o := stub(conditions, namespace, a.Name)
+	o := kube.Stub(conditions, namespace, a.Name)
 	o.Object["spec"] = map[string]any{}
 	owned(o, csv)
 	return outcome(ref, b.client.Create(ctx, o, client.FieldOwner(FieldManager)))
@@ -278,16 +287,41 @@ func (b *Backend) writeCondition(ctx context.Context, namespace string, a instal
 func (b *Backend) serveCatalog(ctx context.Context, namespace string, a install.ServeCatalog) error {
 	note, err := json.Marshal(served{Image: a.Image, Placement: &a.Placement})
 	if err != nil {
-		return &ObjectError{refOf(catalogs, namespace, a.Name), err}
+		return &kube.ObjectError{Object: kube.Ref(refOf(catalogs, namespace, a.Name)), Err: err}
 	}
-	revision, err := b.annotate(ctx, catalogs, namespace, a.Name, a.Revision, map[string]any{ServedAnnotation: string(note)})
+	revision, err := b.api.Annotate(ctx, catalogs, namespace, a.Name, a.Revision, map[string]any{ServedAnnotation: string(note)})
 	if err != nil {
 		return err
 	}
 	found, err := b.catalog(ctx, namespace, a.Name)
 	if err != nil || found.Revision != revision {
-		return errors.Join(err, &ChangedError{refOf(catalogs, namespace, a.Name), "it has changed while it was written"})
+		return errors.Join(err, &kube.ChangedError{Object: kube.Ref(refOf(catalogs, namespace, a.Name)), Problem: "it has changed while it was written"})
 	}
 	found.Status.LatestImageRegistryPoll = a.Polled
 	return b.patchStatus(ctx, catalogs, namespace, a.Name, revision, found.Status)
 }
+
+// patchStatus replaces the status of a custom resource that is at a revision.
+func (b *Backend) patchStatus(ctx context.Context, gvk schema.GroupVersionKind, namespace, name, revision string, status any) error {
+	_, err := b.api.ReplaceStatus(ctx, gvk, namespace, name, revision, status)
+	return err
+}
+
+// mark puts on an object what tells whose it is, and what was written.
+func mark(o *unstructured.Unstructured, namespace, owner, digest string) {
+	labels := o.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[NamespaceLabel] = namespace
+	o.SetLabels(labels)
+	notes := o.GetAnnotations()
+	if notes == nil {
+		notes = map[string]string{}
+	}
+	notes[OwnerAnnotation], notes[DigestAnnotation] = owner, digest
+	o.SetAnnotations(notes)
+}
+
+// outcome is [kube.Outcome] about an object.
+func outcome(object install.Ref, err error) error { return kube.Outcome(kube.Ref(object), err) }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
@@ -36,14 +37,14 @@ func (b *Backend) applyCSV(ctx context.Context, namespace string, action install
 		for key, value := range a.Annotations {
 			notes[key] = value
 		}
-		_, err := b.annotate(ctx, csvs, namespace, a.CSV, a.Revision, notes)
+		_, err := b.api.Annotate(ctx, csvs, namespace, a.CSV, a.Revision, notes)
 		return err
 	case install.Deploy:
 		return b.deploy(ctx, namespace, a)
 	case install.Undeploy:
 		return b.undeploy(ctx, namespace, a)
 	case install.DeleteCSV:
-		return b.removeAt(ctx, csvs, namespace, a.CSV, a.Revision) // what it owns goes with it
+		return b.api.RemoveAt(ctx, csvs, namespace, a.CSV, a.Revision) // what it owns goes with it
 	}
 	return fmt.Errorf("kube/operators: an action of type %T is not known: the engine is newer than its backend", action)
 }
@@ -51,12 +52,12 @@ func (b *Backend) applyCSV(ctx context.Context, namespace string, action install
 // deploy carries out an install strategy. The CSV is written first, at the
 // revision that the decision was made on, so that of two writers one deploys.
 func (b *Backend) deploy(ctx context.Context, namespace string, a install.Deploy) error {
-	csv, err := b.at(ctx, csvs, namespace, a.CSV, a.Revision)
+	csv, err := b.api.At(ctx, csvs, namespace, a.CSV, a.Revision)
 	if err != nil {
 		return err
 	}
 	if note, there := csv.Annotations[DeployedAnnotation]; !there || note != a.Digest {
-		if _, err := b.annotate(ctx, csvs, namespace, a.CSV, a.Revision, map[string]any{DeployedAnnotation: a.Digest}); err != nil {
+		if _, err := b.api.Annotate(ctx, csvs, namespace, a.CSV, a.Revision, map[string]any{DeployedAnnotation: a.Digest}); err != nil {
 			return err
 		}
 	}
@@ -74,7 +75,7 @@ func (b *Backend) deploy(ctx context.Context, namespace string, a install.Deploy
 	}
 	for i := range old {
 		if d := &old[i]; d.Labels[group.OwnerLabel] == a.CSV && !slices.Contains(wanted, d.Name) {
-			if err := b.remove(ctx, deployments, d); err != nil {
+			if err := b.api.Remove(ctx, deployments, d); err != nil {
 				return err
 			}
 		}
@@ -86,7 +87,7 @@ func (b *Backend) deploy(ctx context.Context, namespace string, a install.Deploy
 func (b *Backend) deployOne(ctx context.Context, csv *metav1.PartialObjectMetadata, manifest json.RawMessage, digest string, old []appsv1.Deployment) (name string, err error) {
 	o := &unstructured.Unstructured{}
 	if err := o.UnmarshalJSON(manifest); err != nil {
-		return "", &ObjectError{refOf(deployments, csv.Namespace, csv.Name), err}
+		return "", &kube.ObjectError{Object: kube.Ref(refOf(deployments, csv.Namespace, csv.Name)), Err: err}
 	}
 	revision := ""
 	for i := range old {
@@ -95,7 +96,7 @@ func (b *Backend) deployOne(ctx context.Context, csv *metav1.PartialObjectMetada
 			continue
 		}
 		if health, _ := healthOf(d); health == install.Broken {
-			if err := b.remove(ctx, deployments, d); err != nil {
+			if err := b.api.Remove(ctx, deployments, d); err != nil {
 				return "", err
 			}
 			continue
@@ -106,18 +107,18 @@ func (b *Backend) deployOne(ctx context.Context, csv *metav1.PartialObjectMetada
 	unstructured.RemoveNestedField(o.Object, "metadata", "creationTimestamp")
 	owned(o, csv)
 	mark(o, csv.Namespace, "csv/"+csv.Name, digest)
-	_, err = b.apply(ctx, o, revision)
+	_, err = b.api.Apply(ctx, o, revision)
 	return o.GetName(), err
 }
 
 // undeploy deletes the deployments of a CSV.
 func (b *Backend) undeploy(ctx context.Context, namespace string, a install.Undeploy) error {
-	csv, err := b.at(ctx, csvs, namespace, a.CSV, a.Revision)
+	csv, err := b.api.At(ctx, csvs, namespace, a.CSV, a.Revision)
 	if err != nil {
 		return err
 	}
 	if _, there := csv.Annotations[DeployedAnnotation]; there {
-		if _, err := b.annotate(ctx, csvs, namespace, a.CSV, a.Revision, map[string]any{DeployedAnnotation: nil}); err != nil {
+		if _, err := b.api.Annotate(ctx, csvs, namespace, a.CSV, a.Revision, map[string]any{DeployedAnnotation: nil}); err != nil {
 			return err
 		}
 	}
@@ -127,7 +128,7 @@ func (b *Backend) undeploy(ctx context.Context, namespace string, a install.Unde
 	}
 	for i := range old {
 		if old[i].Labels[group.OwnerLabel] == a.CSV {
-			if err := b.remove(ctx, deployments, &old[i]); err != nil {
+			if err := b.api.Remove(ctx, deployments, &old[i]); err != nil {
 				return err
 			}
 		}

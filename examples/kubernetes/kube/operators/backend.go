@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/config"
 	"github.com/fairlead/fairlead/solver/olm/group"
@@ -51,6 +52,7 @@ type BackendOptions struct {
 // unpacked; all else is on the server.
 type Backend struct {
 	client client.Client
+	api    *kube.Objects // writes and reads by client
 	opts   BackendOptions
 	shelf  *shelf
 
@@ -65,7 +67,7 @@ type Backend struct {
 // [client.New] without a cache do: the one of a manager does not.
 func New(c client.Client, opts *BackendOptions) (*Backend, error) {
 	b := &Backend{
-		client: c, contents: map[string][]install.Content{}, faults: map[string][]fairlead.Block{}, defined: map[string]map[string]bool{}, written: map[step]string{},
+		client: c, api: &kube.Objects{Client: c, Manager: FieldManager}, contents: map[string][]install.Content{}, faults: map[string][]fairlead.Block{}, defined: map[string]map[string]bool{}, written: map[step]string{},
 	}
 	if opts != nil {
 		b.opts = *opts

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/install"
 	"github.com/fairlead/fairlead/solver/olm/source"
@@ -37,7 +38,7 @@ type shelf struct {
 	mu       sync.Mutex
 	loaded   map[olm.SourceKey]*loaded
 	maps     map[client.ObjectKey]bool // the ConfigMaps that they name
-	unread   []*ObjectError            // catalog sources that are passed over
+	unread   []*kube.ObjectError       // catalog sources that are passed over
 	all      []olm.Source              // what resolver was made of
 	key      string                    // names that
 	resolver *olm.Resolver
@@ -97,10 +98,10 @@ func (s *shelf) retry(wake time.Time) time.Time {
 
 // passedOver are the catalog sources that cannot be read, as far as they matter
 // to a namespace.
-func (s *shelf) passedOver(namespace string) []*ObjectError {
+func (s *shelf) passedOver(namespace string) []*kube.ObjectError {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var all []*ObjectError
+	var all []*kube.ObjectError
 	for _, e := range s.unread {
 		if in := e.Object.Namespace; in == namespace || in == s.backend.opts.Resolve.GlobalNamespace {
 			all = append(all, e)
@@ -112,7 +113,7 @@ func (s *shelf) passedOver(namespace string) []*ObjectError {
 // refresh reads the catalog sources, and again what has changed of what they
 // hold. It returns them by namespace and name.
 func (s *shelf) refresh(ctx context.Context) ([]install.Catalog, error) {
-	items, err := s.backend.list(ctx, catalogs, "")
+	items, err := s.backend.api.List(ctx, catalogs, "")
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +125,7 @@ func (s *shelf) refresh(ctx context.Context) ([]install.Catalog, error) {
 	for i := range items {
 		c, err := catalogOf(&items[i])
 		if err != nil {
-			s.unread = append(s.unread, err.(*ObjectError))
+			s.unread = append(s.unread, err.(*kube.ObjectError))
 			continue
 		}
 		if c.Spec.ConfigMap != "" {
@@ -149,7 +150,7 @@ type seen struct{ install.Catalog }
 // catalogOf reads a catalog source.
 func catalogOf(from *unstructured.Unstructured) (*seen, error) {
 	c := &seen{Catalog: install.Catalog{Mark: markOf(from)}}
-	if err := decode(from, &c.CatalogSource); err != nil {
+	if err := kube.DecodeObject(from, &c.CatalogSource); err != nil {
 		return nil, err
 	}
 	var use served
@@ -224,7 +225,7 @@ func (s *shelf) content(ctx context.Context, c *seen) (revision string, read fun
 	b, name := s.backend, c.Spec.ConfigMap
 	switch {
 	case strings.HasPrefix(c.from(), "configmap/"):
-		h, err := b.head(ctx, configMaps, c.Namespace, name)
+		h, err := b.api.Head(ctx, configMaps, c.Namespace, name)
 		if err != nil {
 			return "", nil, err
 		}
@@ -247,7 +248,7 @@ func (s *shelf) content(ctx context.Context, c *seen) (revision string, read fun
 func files(open func(context.Context) (fs.FS, error)) func(context.Context, *loaded) *loaded {
 	return func(ctx context.Context, _ *loaded) *loaded {
 		l := &loaded{}
-		l.catalog, l.err = read(ctx, open)
+		l.catalog, l.err = ReadCatalog(ctx, open)
 		return l
 	}
 }
@@ -271,9 +272,9 @@ func (b *Backend) configMap(ctx context.Context, namespace, name string) (fs.FS,
 	return files, nil
 }
 
-// read reads a catalog. One with faults is not used: what is wrong in it may be
+// ReadCatalog reads a catalog. One with faults is not used: what is wrong in it may be
 // what keeps an update away. Its files are closed when nobody uses it any more.
-func read(ctx context.Context, open func(context.Context) (fs.FS, error)) (*catalog.Catalog, error) {
+func ReadCatalog(ctx context.Context, open func(context.Context) (fs.FS, error)) (*catalog.Catalog, error) {
 	fsys, err := open(ctx)
 	if err != nil {
 		return nil, err
@@ -319,7 +320,7 @@ func (s *shelf) resolve(all []install.Catalog) {
 
 // catalog reads one catalog source.
 func (b *Backend) catalog(ctx context.Context, namespace, name string) (*seen, error) {
-	o := stub(catalogs, namespace, name)
+	o := kube.Stub(catalogs, namespace, name)
 	if err := b.client.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
 		return nil, outcome(refOf(catalogs, namespace, name), err)
 	}

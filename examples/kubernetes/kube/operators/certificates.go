@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/solver/olm/install"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -79,14 +80,14 @@ func (b *Backend) issue(ctx context.Context, namespace string, a install.IssueCe
 	ref := install.Ref{Kind: secrets.Kind, Namespace: namespace, Name: a.Name}
 	data, err := newCertificate(a)
 	if err != nil {
-		return &ObjectError{ref, err}
+		return &kube.ObjectError{Object: kube.Ref(ref), Err: err}
 	}
 	if a.Revision == "" {
 		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: a.Name}, Type: corev1.SecretTypeTLS, Data: data}
 		s.Labels, s.Annotations = map[string]string{NamespaceLabel: namespace}, map[string]string{OwnerAnnotation: "namespace/" + namespace}
 		err := b.client.Create(ctx, s, client.FieldOwner(FieldManager))
 		if apierrors.IsAlreadyExists(err) {
-			if found, failed := b.head(ctx, secrets, namespace, a.Name); failed == nil && found != nil && !issuedFor(found, namespace) {
+			if found, failed := b.api.Head(ctx, secrets, namespace, a.Name); failed == nil && found != nil && !issuedFor(found, namespace) {
 				return fmt.Errorf("%s: there is one that was not issued here; delete it if nobody needs it", ref)
 			}
 		}
@@ -94,9 +95,9 @@ func (b *Backend) issue(ctx context.Context, namespace string, a install.IssueCe
 	}
 	text, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": a.Revision}, "data": data})
 	if err != nil {
-		return &ObjectError{ref, err}
+		return &kube.ObjectError{Object: kube.Ref(ref), Err: err}
 	}
-	return outcome(ref, b.client.Patch(ctx, stub(secrets, namespace, a.Name), client.RawPatch(types.MergePatchType, text), client.FieldOwner(FieldManager)))
+	return outcome(ref, b.client.Patch(ctx, kube.Stub(secrets, namespace, a.Name), client.RawPatch(types.MergePatchType, text), client.FieldOwner(FieldManager)))
 }
 
 // newCertificate makes an authority, which signs one certificate and whose key is
@@ -175,9 +176,9 @@ func (b *Backend) convert(ctx context.Context, a install.SetConversion) error {
 		"metadata": map[string]any{"resourceVersion": a.Revision, "annotations": note}, "spec": map[string]any{"conversion": conversion},
 	})
 	if err != nil {
-		return &ObjectError{ref, err}
+		return &kube.ObjectError{Object: kube.Ref(ref), Err: err}
 	}
-	return outcome(ref, b.client.Patch(ctx, stub(crds, "", a.CRD), client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager)))
+	return outcome(ref, b.client.Patch(ctx, kube.Stub(crds, "", a.CRD), client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager)))
 }
 
 // conversionOf returns the digest of the conversion of a CRD that was set last,
@@ -194,7 +195,7 @@ func (b *Backend) keepConversion(ctx context.Context, crd *unstructured.Unstruct
 	if _, brings, _ := unstructured.NestedMap(crd.Object, "spec", "conversion"); !brings {
 		return nil
 	}
-	found, err := b.head(ctx, crds, "", crd.GetName())
+	found, err := b.api.Head(ctx, crds, "", crd.GetName())
 	if err == nil && found != nil && found.Annotations[ConversionAnnotation] != "" {
 		unstructured.RemoveNestedField(crd.Object, "spec", "conversion")
 	}

@@ -36,12 +36,12 @@
 //
 //   - Each write carries the resourceVersion that the decision was made on, and
 //     what is created must not exist; deletions carry the UID, too. Of two
-//     writers one gets a [*ChangedError], and decides again.
+//     writers one gets a [*kube.ChangedError], and decides again.
 //   - The objects of plans, those that follow from operator groups, and
 //     Deployments are applied by the server (server-side apply) with the field
 //     manager [FieldManager], never by force: fields that somebody else keeps
-//     are an error that names them, see [*TakenError].
-//   - Nothing is written twice in one call. After an [*UnclearError] (a timeout,
+//     are an error that names them, see [*kube.TakenError].
+//   - Nothing is written twice in one call. After an [*kube.UnclearError] (a timeout,
 //     a connection that broke) the next pass looks what became of it.
 //   - Objects of plans that have a namespace are owned by their CSV, so that they
 //     go with it if somebody deletes that by hand. ClusterRoles and the like

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators/shelf"
 	"github.com/fairlead/fairlead/solver/olm/install"
@@ -49,7 +50,7 @@ func TestUnclearAnswers(t *testing.T) {
 		}
 		_, errs := w.run(80)
 		w.wantPhases(map[string]string{"pipes.v1.0.0": "Succeeded"})
-		var unclear *operators.UnclearError
+		var unclear *kube.UnclearError
 		if len(errs) == 0 || !errors.As(errs[0], &unclear) {
 			t.Errorf("errors %v, want an UnclearError", errs)
 		}
@@ -86,7 +87,7 @@ func TestConflicts(t *testing.T) {
 	}
 	_, errs := w.run(80)
 	w.wantPhases(map[string]string{"pipes.v1.0.0": "Succeeded"})
-	var changed *operators.ChangedError
+	var changed *kube.ChangedError
 	if len(errs) == 0 || !errors.As(errs[0], &changed) {
 		t.Errorf("errors %v, want a ChangedError", errs)
 	}
@@ -126,7 +127,7 @@ func TestTakenFields(t *testing.T) {
 	other.Object["spec"] = map[string]any{"selector": map[string]any{"app": "something-else"}}
 	w.must(w.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(other), client.FieldOwner("somebody")))
 	w.stock("Automatic", onlyPipes())
-	var taken *operators.TakenError
+	var taken *kube.TakenError
 	for range 20 {
 		if _, err := w.pass(); errors.As(err, &taken) {
 			break
@@ -196,7 +197,7 @@ func TestLateActions(t *testing.T) {
 		step, gone, older,
 		install.ApplyStep{Plan: "install-1", Generation: 1, Resolving: "absent.v1.0.0", Ref: step.Ref, Manifest: account, Digest: "other"},
 	} {
-		var changed *operators.ChangedError
+		var changed *kube.ChangedError
 		if err := w.backend.Apply(t.Context(), ns, a); !errors.As(err, &changed) {
 			t.Errorf("%s: %v, want a ChangedError", a, err)
 		}
@@ -228,7 +229,7 @@ func TestFailedPlan(t *testing.T) {
 		Plan: "install-1", Generation: 1, Resolving: "pipes.v1.0.0", Ref: install.Ref{Kind: "ServiceAccount", Namespace: ns, Name: "extra"},
 		Manifest: []byte(`{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"extra","namespace":"plumbing"}}`), Digest: "x",
 	})
-	var changed *operators.ChangedError
+	var changed *kube.ChangedError
 	if !errors.As(err, &changed) {
 		t.Errorf("%v, want a ChangedError", err)
 	}
@@ -290,7 +291,7 @@ func TestBadObjects(t *testing.T) {
 	broken.Object["spec"] = map[string]any{"installModes": "no list"}
 	w.create(broken)
 	_, err := w.pass()
-	var invalid *operators.ObjectError
+	var invalid *kube.ObjectError
 	if !errors.As(err, &invalid) || invalid.Object.Name != "broken.v1.0.0" {
 		t.Errorf("error %v, want an ObjectError", err)
 	}

@@ -3,6 +3,7 @@ package operators
 import (
 	"strings"
 
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/solver/olm/install"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -15,9 +16,9 @@ const (
 	// from an operator group: the namespace that it is there for.
 	NamespaceLabel = "fairlead.io/namespace"
 	// OwnerAnnotation is on the same objects: "csv/NAME" or "namespace/NAME".
-	OwnerAnnotation = "fairlead.io/owner"
+	OwnerAnnotation = kube.OwnerAnnotation
 	// DigestAnnotation names what was written: install.Mark.Digest.
-	DigestAnnotation = "fairlead.io/digest"
+	DigestAnnotation = kube.DigestAnnotation
 	// DeployedAnnotation is on CSVs whose install strategy was carried out: the
 	// digest of the deployments.
 	DeployedAnnotation = "fairlead.io/deployed"

@@ -1,9 +1,7 @@
 package operators
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,7 +13,6 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -60,7 +57,7 @@ type observation struct {
 }
 
 // passOver notes an object that is left out because it cannot be read.
-func (o *observation) passOver(err *ObjectError) {
+func (o *observation) passOver(err *kube.ObjectError) {
 	subject := strings.ToLower(err.Object.Kind) + " " + err.Object.Name
 	if err.Object.Namespace != o.w.Namespace {
 		subject = strings.ToLower(err.Object.Kind) + " " + err.Object.Namespace + "/" + err.Object.Name
@@ -71,30 +68,6 @@ func (o *observation) passOver(err *ObjectError) {
 	})
 }
 
-// list reads custom resources; those of all namespaces if none is given.
-func (b *Backend) list(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts ...client.ListOption) ([]unstructured.Unstructured, error) {
-	var all unstructured.UnstructuredList
-	all.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-	if err := b.client.List(ctx, &all, append(opts, client.InNamespace(namespace))...); err != nil {
-		return nil, fmt.Errorf("%s: %w", gvk.Kind, err)
-	}
-	slices.SortFunc(all.Items, func(x, y unstructured.Unstructured) int {
-		return cmp.Or(strings.Compare(x.GetNamespace(), y.GetNamespace()), strings.Compare(x.GetName(), y.GetName()))
-	})
-	return all.Items, nil
-}
-
-// decode reads one object. The error is an *ObjectError.
-func decode(from *unstructured.Unstructured, into any) error {
-	if err := kube.Decode(from, into); err != nil {
-		if cause := errors.Unwrap(err); cause != nil {
-			err = cause
-		}
-		return &ObjectError{refOf(from.GroupVersionKind(), from.GetNamespace(), from.GetName()), err}
-	}
-	return nil
-}
-
 func markOf(o client.Object) install.Mark {
 	return install.Mark{Revision: o.GetResourceVersion(), Digest: o.GetAnnotations()[DigestAnnotation]}
 }
@@ -103,7 +76,7 @@ func markOf(o client.Object) install.Mark {
 // created: it is left out, so that it is written again, unless a newer one is
 // there, and it is in the way.
 func (b *Backend) plans(ctx context.Context, namespace string) ([]install.InstallPlan, error) {
-	items, err := b.list(ctx, plans, namespace)
+	items, err := b.api.List(ctx, plans, namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +84,7 @@ func (b *Backend) plans(ctx context.Context, namespace string) ([]install.Instal
 	newest := 0
 	for i := range items {
 		var p install.InstallPlan
-		if err := decode(&items[i], &p); err != nil {
+		if err := kube.DecodeObject(&items[i], &p); err != nil {
 			return nil, err
 		}
 		p.Revision = items[i].GetResourceVersion()
@@ -125,16 +98,16 @@ func (b *Backend) plans(ctx context.Context, namespace string) ([]install.Instal
 // written, and returns it.
 func (b *Backend) bare(ctx context.Context, namespace string, p install.InstallPlan) (*unstructured.Unstructured, error) {
 	ref := refOf(plans, namespace, p.Name)
-	o := stub(plans, namespace, p.Name)
+	o := kube.Stub(plans, namespace, p.Name)
 	if err := b.client.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
 		return nil, outcome(ref, err)
 	}
 	if phase, _, _ := unstructured.NestedString(o.Object, "status", "phase"); phase != "" {
-		return nil, &ChangedError{ref, "it has come to exist since"}
+		return nil, &kube.ChangedError{Object: kube.Ref(ref), Problem: "it has come to exist since"}
 	}
 	spec, err := plain(p.Spec)
 	if err != nil {
-		return nil, &ObjectError{ref, err}
+		return nil, &kube.ObjectError{Object: kube.Ref(ref), Err: err}
 	}
 	if equalJSON(o.Object["spec"], spec) {
 		return o, nil
@@ -149,14 +122,14 @@ func (o *observation) plans() (err error) {
 }
 
 func (o *observation) subscriptions() error {
-	items, err := o.list(o.ctx, subscriptions, o.w.Namespace)
+	items, err := o.api.List(o.ctx, subscriptions, o.w.Namespace)
 	if err != nil {
 		return err
 	}
 	for i := range items {
 		s := install.Subscription{Mark: markOf(&items[i])}
-		if err := decode(&items[i], &s.Subscription); err != nil {
-			o.passOver(err.(*ObjectError))
+		if err := kube.DecodeObject(&items[i], &s.Subscription); err != nil {
+			o.passOver(err.(*kube.ObjectError))
 			continue
 		}
 		o.w.Subscriptions = append(o.w.Subscriptions, s)
@@ -165,7 +138,7 @@ func (o *observation) subscriptions() error {
 }
 
 func (o *observation) csvs() error {
-	items, err := o.list(o.ctx, csvs, o.w.Namespace)
+	items, err := o.api.List(o.ctx, csvs, o.w.Namespace)
 	if err != nil {
 		return err
 	}
@@ -183,7 +156,7 @@ func (o *observation) csvs() error {
 // second write, and without it a copy would be taken for an operator.
 func csvOf(from *unstructured.Unstructured) (install.CSV, error) {
 	c := install.CSV{Mark: markOf(from)}
-	if err := decode(from, &c.ClusterServiceVersion); err != nil {
+	if err := kube.DecodeObject(from, &c.ClusterServiceVersion); err != nil {
 		return c, err
 	}
 	if strings.HasPrefix(from.GetAnnotations()[OwnerAnnotation], "namespace/") {
@@ -194,17 +167,17 @@ func csvOf(from *unstructured.Unstructured) (install.CSV, error) {
 
 // groups reads the operator groups of all namespaces.
 func (o *observation) groups() error {
-	items, err := o.list(o.ctx, groups, "")
+	items, err := o.api.List(o.ctx, groups, "")
 	if err != nil {
 		return err
 	}
 	for i := range items {
 		g := install.OperatorGroup{Mark: markOf(&items[i])}
-		if err := decode(&items[i], &g.OperatorGroup); err != nil {
+		if err := kube.DecodeObject(&items[i], &g.OperatorGroup); err != nil {
 			if items[i].GetNamespace() == o.w.Namespace {
 				return err
 			}
-			o.passOver(err.(*ObjectError))
+			o.passOver(err.(*kube.ObjectError))
 			continue
 		}
 		o.w.Groups = append(o.w.Groups, g)
@@ -213,13 +186,13 @@ func (o *observation) groups() error {
 }
 
 func (o *observation) conditions() error {
-	items, err := o.list(o.ctx, conditions, o.w.Namespace)
+	items, err := o.api.List(o.ctx, conditions, o.w.Namespace)
 	if err != nil {
 		return err
 	}
 	for i := range items {
 		c := install.OperatorCondition{Mark: markOf(&items[i])}
-		if err := decode(&items[i], &c.OperatorCondition); err != nil {
+		if err := kube.DecodeObject(&items[i], &c.OperatorCondition); err != nil {
 			return err // it may say that its operator must not be updated
 		}
 		o.w.Conditions = append(o.w.Conditions, c)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
@@ -93,7 +94,7 @@ func (o *observation) access() error {
 		return nil
 	}
 	for _, name := range named {
-		h, err := o.head(o.ctx, accounts, o.w.Namespace, name)
+		h, err := o.api.Head(o.ctx, accounts, o.w.Namespace, name)
 		if err != nil {
 			return err
 		}
@@ -101,35 +102,31 @@ func (o *observation) access() error {
 			o.w.Accounts = append(o.w.Accounts, scope.Account{Namespace: o.w.Namespace, Name: name})
 		}
 	}
-	for _, gvk := range []schema.GroupVersionKind{roles, clusterRoles} {
-		err := each(o, gvk, func(r scope.Role) { o.w.Access.Roles = append(o.w.Access.Roles, r) })
-		if err != nil {
-			return err
-		}
-	}
-	for _, gvk := range []schema.GroupVersionKind{roleBindings, clusterRoleBindings} {
-		err := each(o, gvk, func(r scope.Binding) { o.w.Access.Bindings = append(o.w.Access.Bindings, r) })
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return o.readAccess()
 }
 
-// each reads all objects of a kind.
-func each[T any](o *observation, gvk schema.GroupVersionKind, take func(T)) error {
-	all, err := o.list(o.ctx, gvk, "")
-	if err != nil {
-		return err
-	}
-	for i := range all {
-		var held T
-		if err := decode(&all[i], &held); err != nil {
-			return err
+func (o *observation) readAccess() (err error) {
+	o.w.Access, err = Access(o.ctx, o.api)
+	return err
+}
+
+// Access reads who may do what: all roles and bindings of both kinds.
+func Access(ctx context.Context, api *kube.Objects) (a scope.Access, err error) {
+	for _, gvk := range []schema.GroupVersionKind{roles, clusterRoles} {
+		found, err := kube.DecodeAll[scope.Role](ctx, api, gvk)
+		if err != nil {
+			return a, err
 		}
-		take(held)
+		a.Roles = append(a.Roles, found...)
 	}
-	return nil
+	for _, gvk := range []schema.GroupVersionKind{roleBindings, clusterRoleBindings} {
+		found, err := kube.DecodeAll[scope.Binding](ctx, api, gvk)
+		if err != nil {
+			return a, err
+		}
+		a.Bindings = append(a.Bindings, found...)
+	}
+	return a, nil
 }
 
 // reportName is the ConfigMap with what was reported of a namespace.
@@ -162,9 +159,9 @@ func (b *Backend) report(ctx context.Context, namespace string, a install.Report
 	ref := refOf(configMaps, b.opts.ReportNamespace, reportName(namespace))
 	text, err := json.Marshal(a.Condition)
 	if err != nil {
-		return &ObjectError{ref, err}
+		return &kube.ObjectError{Object: kube.Ref(ref), Err: err}
 	}
-	o := stub(configMaps, ref.Namespace, ref.Name)
+	o := kube.Stub(configMaps, ref.Namespace, ref.Name)
 	_ = unstructured.SetNestedField(o.Object, string(text), "data", reportField)
 	return outcome(ref, b.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(o), client.FieldOwner(FieldManager), client.ForceOwnership))
 }

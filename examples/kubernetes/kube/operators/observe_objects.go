@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
@@ -47,7 +48,7 @@ func (o *observation) objects() error {
 	}
 	seen := map[install.Ref]bool{}
 	for _, gvk := range sortedKinds(byKind) {
-		_, namespaced, err := o.kindOf(refOf(gvk, "", ""), gvk.Version)
+		_, namespaced, err := o.api.KindOf(kube.Ref(refOf(gvk, "", "")), gvk.Version)
 		if err != nil {
 			if meta.IsNoMatchError(err) {
 				continue // then none of it exists; to apply it says so
@@ -102,7 +103,7 @@ func (o *observation) byName(gvk schema.GroupVersionKind, name string, namespace
 	if seen[refOf(gvk, in, name)] {
 		return nil
 	}
-	h, err := o.head(o.ctx, gvk, in, name)
+	h, err := o.api.Head(o.ctx, gvk, in, name)
 	if err != nil || h == nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func sortedKinds(m map[schema.GroupVersionKind][]string) []schema.GroupVersionKi
 // copies are the CSVs that tell other namespaces of the operators of this one.
 // One without its status is not written yet.
 func (o *observation) copies() error {
-	items, err := o.list(o.ctx, csvs, "", client.MatchingLabels{NamespaceLabel: o.w.Namespace, group.CopiedFromLabel: o.w.Namespace})
+	items, err := o.api.List(o.ctx, csvs, "", client.MatchingLabels{NamespaceLabel: o.w.Namespace, group.CopiedFromLabel: o.w.Namespace})
 	if err != nil {
 		return err
 	}
@@ -219,7 +220,7 @@ func (o *observation) definitions() error {
 
 // definition reads one CRD; nil if there is none.
 func (o *observation) definition(name string) (*install.CRD, error) {
-	found := stub(crds, "", name)
+	found := kube.Stub(crds, "", name)
 	err := o.client.Get(o.ctx, client.ObjectKey{Name: name}, found)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
@@ -228,7 +229,7 @@ func (o *observation) definition(name string) (*install.CRD, error) {
 		return nil, fmt.Errorf("CRD %s: %w", name, err)
 	}
 	d := &install.CRD{Mark: markOf(found)}
-	if err := decode(found, &d.Definition); err != nil {
+	if err := kube.DecodeObject(found, &d.Definition); err != nil {
 		return nil, err
 	}
 	d.Established, d.Conversion = conditionTrue(found, "Established"), conversionOf(found)
@@ -241,7 +242,7 @@ func (o *observation) resources(d *install.CRD) error {
 		return nil
 	}
 	for _, version := range d.Served() {
-		all, err := o.list(o.ctx, schema.GroupVersionKind{Group: d.Spec.Group, Version: version, Kind: d.Spec.Names.Kind}, "")
+		all, err := o.api.List(o.ctx, schema.GroupVersionKind{Group: d.Spec.Group, Version: version, Kind: d.Spec.Names.Kind}, "")
 		if err != nil {
 			return err
 		}
@@ -262,7 +263,7 @@ func (o *observation) resources(d *install.CRD) error {
 func (o *observation) apis(names []string) error {
 	for _, name := range names {
 		o.named[name] = true
-		found := stub(apiServices, "", name)
+		found := kube.Stub(apiServices, "", name)
 		switch err := o.client.Get(o.ctx, client.ObjectKey{Name: name}, found); {
 		case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
 		case err != nil:

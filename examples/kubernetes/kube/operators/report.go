@@ -104,14 +104,14 @@ func (r *reporter) object(ctx context.Context, name string) runtime.Object {
 		if gvk.Kind != ref.Kind || gvk.Group != ref.Group {
 			continue
 		}
-		if h, err := r.backend.head(ctx, gvk, ref.Namespace, ref.Name); err == nil && h != nil {
+		if h, err := r.backend.api.Head(ctx, gvk, ref.Namespace, ref.Name); err == nil && h != nil {
 			return reference(gvk, h)
 		}
 	}
 	if all, err := r.backend.heads(ctx, groups, namespace); err == nil && len(all) > 0 {
 		return reference(groups, &all[0])
 	}
-	if h, err := r.backend.head(ctx, namespaces, "", namespace); err == nil && h != nil {
+	if h, err := r.backend.api.Head(ctx, namespaces, "", namespace); err == nil && h != nil {
 		return reference(namespaces, h)
 	}
 	return nil

@@ -3,6 +3,7 @@ package operators
 import (
 	"context"
 
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/install"
 )
@@ -18,18 +19,18 @@ func (b *Backend) Requests(ctx context.Context, but string) ([]*olm.Request, err
 		}
 		return worlds[namespace]
 	}
-	subs, err := b.list(ctx, subscriptions, "")
+	subs, err := b.api.List(ctx, subscriptions, "")
 	if err != nil {
 		return nil, err
 	}
 	for i := range subs {
 		var s install.Subscription
-		if decode(&subs[i], &s.Subscription) == nil && s.Namespace != but {
+		if kube.DecodeObject(&subs[i], &s.Subscription) == nil && s.Namespace != but {
 			w := in(s.Namespace)
 			w.Subscriptions = append(w.Subscriptions, s)
 		}
 	}
-	all, err := b.list(ctx, csvs, "")
+	all, err := b.api.List(ctx, csvs, "")
 	if err != nil {
 		return nil, err
 	}
@@ -39,23 +40,23 @@ func (b *Backend) Requests(ctx context.Context, but string) ([]*olm.Request, err
 			w.CSVs = append(w.CSVs, c)
 		}
 	}
-	made, err := b.list(ctx, plans, "")
+	made, err := b.api.List(ctx, plans, "")
 	if err != nil {
 		return nil, err
 	}
 	for i := range made {
 		var p install.InstallPlan
-		if w := worlds[made[i].GetNamespace()]; w != nil && decode(&made[i], &p) == nil {
+		if w := worlds[made[i].GetNamespace()]; w != nil && kube.DecodeObject(&made[i], &p) == nil {
 			w.Plans = append(w.Plans, p)
 		}
 	}
-	found, err := b.list(ctx, groups, "")
+	found, err := b.api.List(ctx, groups, "")
 	if err != nil {
 		return nil, err
 	}
 	for i := range found {
 		var g install.OperatorGroup
-		if w := worlds[found[i].GetNamespace()]; w != nil && decode(&found[i], &g.OperatorGroup) == nil {
+		if w := worlds[found[i].GetNamespace()]; w != nil && kube.DecodeObject(&found[i], &g.OperatorGroup) == nil {
 			w.Groups = append(w.Groups, g)
 		}
 	}

@@ -21,7 +21,7 @@ func (b *Backend) unpack(ctx context.Context, namespace string, a install.Unpack
 		c.Properties, err = held.Facts()
 	}
 	if err == nil {
-		c.Manifests, err = b.manifests(ctx, held)
+		c.Manifests, err = Manifests(ctx, held, b.opts.Images)
 	}
 	if err != nil {
 		c.Error = err.Error()
@@ -29,8 +29,9 @@ func (b *Backend) unpack(ctx context.Context, namespace string, a install.Unpack
 	b.keep(namespace, c)
 }
 
-// manifests are those in the catalog, or else in the bundle's image.
-func (b *Backend) manifests(ctx context.Context, held *catalog.Bundle) ([]json.RawMessage, error) {
+// Manifests returns the objects of a bundle: those in the catalog, or else those in
+// its image. Images may be nil.
+func Manifests(ctx context.Context, held *catalog.Bundle, images Images) ([]json.RawMessage, error) {
 	inline, err := install.Inline(held)
 	if err != nil || len(inline) > 0 {
 		return inline, err
@@ -39,10 +40,10 @@ func (b *Backend) manifests(ctx context.Context, held *catalog.Bundle) ([]json.R
 	switch {
 	case image == "":
 		return nil, errors.New("it has neither olm.bundle.object properties nor an image; the catalog's authors have to give it one of them")
-	case b.opts.Images == nil:
+	case images == nil:
 		return nil, fmt.Errorf("it is in image %s, and nothing here opens images: put its objects into the catalog, or give the controller an Images", image)
 	}
-	fsys, err := b.opts.Images.Open(ctx, image)
+	fsys, err := images.Open(ctx, image)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package operators
+package kube
 
 import (
 	"context"
@@ -7,8 +7,6 @@ import (
 	"net"
 	"strings"
 
-	"github.com/fairlead/fairlead/examples/kubernetes/kube"
-	"github.com/fairlead/fairlead/solver/olm/install"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -17,8 +15,8 @@ import (
 // ChangedError says that an action came too late: its object is no longer what
 // the decision was made on. Nothing was written; the next pass decides again.
 type ChangedError struct {
-	Object  install.Ref // what was to be changed
-	Problem string      // what became of it
+	Object  Ref    // what was to be changed
+	Problem string // what became of it
 }
 
 // Error names the object and what became of it.
@@ -29,8 +27,8 @@ func (e *ChangedError) Error() string {
 // TakenError says that somebody else keeps fields of an object that were to be
 // written. Nothing was written.
 type TakenError struct {
-	Object install.Ref // what was to be changed
-	Fields []string    // the fields, with who keeps them, as the server tells
+	Object Ref      // what was to be changed
+	Fields []string // the fields, with who keeps them, as the server tells
 }
 
 // Error names the fields and the way out.
@@ -42,8 +40,8 @@ func (e *TakenError) Error() string {
 // UnclearError says that a request got no answer that tells whether it was
 // carried out. The next pass looks.
 type UnclearError struct {
-	Object install.Ref // what was to be changed
-	Err    error       // what happened
+	Object Ref   // what was to be changed
+	Err    error // what happened
 }
 
 // Error states what happened.
@@ -56,8 +54,8 @@ func (e *UnclearError) Unwrap() error { return e.Err }
 
 // ObjectError says that an object cannot be read as what it claims to be.
 type ObjectError struct {
-	Object install.Ref // the object
-	Err    error       // what is wrong with it
+	Object Ref   // the object
+	Err    error // what is wrong with it
 }
 
 // Error names the object and what is wrong.
@@ -68,9 +66,9 @@ func (e *ObjectError) Error() string {
 // Unwrap returns the cause.
 func (e *ObjectError) Unwrap() error { return e.Err }
 
-// outcome tells of a write that failed in the terms above; nil stays nil.
-func outcome(object install.Ref, err error) error {
-	keepers := kube.Keepers(err)
+// Outcome tells of a write that failed in the terms above; nil stays nil.
+func Outcome(object Ref, err error) error {
+	keepers := Keepers(err)
 	switch {
 	case err == nil:
 		return nil
@@ -82,10 +80,10 @@ func outcome(object install.Ref, err error) error {
 		return &ChangedError{object, "it has changed since it was observed"}
 	case unclear(err):
 		return &UnclearError{object, err}
-	case apierrors.IsNotFound(err) && !kube.NamespaceMissing(err):
+	case apierrors.IsNotFound(err) && !NamespaceMissing(err):
 		return &ChangedError{object, "it is gone"}
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("%s: the controller may not do this: %w; grant it (config/rbac-operators.yaml has what is needed)", object, err)
+		return fmt.Errorf("%s: the controller may not do this: %w; grant it (the files config/rbac-*.yaml have what each controller needs)", object, err)
 	case meta.IsNoMatchError(err):
 		return fmt.Errorf("%s: the cluster has no such kind: %w; install its definition", object, err)
 	}

@@ -1,0 +1,237 @@
+package extension
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
+	"github.com/fairlead/fairlead/solver/olm/extension"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Apply implements [extension.Backend]. Errors that tell something about the
+// object are those of [kube.Outcome].
+func (b *Backend) Apply(ctx context.Context, name string, action extension.Action) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	switch a := action.(type) {
+	case extension.Unpack:
+		return b.unpack(ctx, name, &a.Choice)
+	case extension.SetFinalizer:
+		return b.setFinalizer(ctx, name, a)
+	case extension.UpdateStatus:
+		return b.status(ctx, extensions, name, a.ResourceVersion, a.Status)
+	case extension.CreateRevision:
+		return b.createRevision(ctx, name, a)
+	case extension.ArchiveRevision:
+		return b.merge(ctx, revisions, a.Name, a.ResourceVersion, "spec", map[string]any{"lifecycleState": extension.Archived})
+	case extension.ReportRevision:
+		return b.status(ctx, revisions, a.Name, a.ResourceVersion, a.Status)
+	case extension.DeleteRevision:
+		return b.api.RemoveAt(ctx, revisions, "", a.Name, a.ResourceVersion)
+	case extension.ApplyObject:
+		return b.applyObject(ctx, name, a)
+	case extension.DeleteObject:
+		return b.deleteObject(ctx, a)
+	}
+	return fmt.Errorf("kube/extension: an action of type %T is not known: the engine is newer than its backend", action)
+}
+
+// unpack keeps the objects of a bundle, or why they cannot be had.
+func (b *Backend) unpack(ctx context.Context, name string, c *extension.Choice) error {
+	content := extension.Content{Bundle: c.Name, Reference: c.Reference}
+	held, err := b.shelf.bundle(c)
+	if err == nil {
+		content.Manifests, err = operators.Manifests(ctx, held, b.opts.Images)
+	}
+	if err != nil {
+		content.Error = err.Error()
+	}
+	b.keep(name, content)
+	return err
+}
+
+func (b *Backend) status(ctx context.Context, gvk schema.GroupVersionKind, name, revision string, status any) error {
+	_, err := b.api.ReplaceStatus(ctx, gvk, "", name, revision, status)
+	return err
+}
+
+// merge changes members of an object that is at a revision.
+func (b *Backend) merge(ctx context.Context, gvk schema.GroupVersionKind, name, revision, member string, value map[string]any) error {
+	ref := kube.RefOf(gvk, "", name)
+	patch := map[string]any{member: value}
+	if member == "metadata" {
+		value["resourceVersion"] = revision
+	} else {
+		patch["metadata"] = map[string]any{"resourceVersion": revision}
+	}
+	data, err := json.Marshal(patch)
+	if err != nil {
+		return kube.Outcome(ref, err)
+	}
+	return kube.Outcome(ref, b.api.Client.Patch(ctx, kube.Stub(gvk, "", name), client.RawPatch(types.MergePatchType, data), client.FieldOwner(FieldManager)))
+}
+
+func (b *Backend) setFinalizer(ctx context.Context, name string, a extension.SetFinalizer) error {
+	found, err := b.api.At(ctx, extensions, "", name, a.ResourceVersion)
+	if err != nil {
+		return err
+	}
+	all := slices.DeleteFunc(slices.Clone(found.Finalizers), func(f string) bool { return f == extension.Finalizer })
+	if a.Present {
+		all = append(all, extension.Finalizer)
+	}
+	return b.merge(ctx, extensions, name, a.ResourceVersion, "metadata", map[string]any{"finalizers": all})
+}
+
+// mostRevision is how large a revision may be, as JSON: objects of the API that
+// are larger than a megabyte and a half are refused by etcd.
+const mostRevision = 1 << 20
+
+// createRevision makes a revision, unless its extension is gone or on its way out,
+// or one of its name is there already: then it has to have the same objects.
+func (b *Backend) createRevision(ctx context.Context, name string, a extension.CreateRevision) error {
+	r := a.Revision
+	ref := kube.RefOf(revisions, "", r.Name)
+	owner, err := b.api.Head(ctx, extensions, "", name)
+	switch {
+	case err != nil:
+		return kube.Outcome(ref, err)
+	case owner == nil || owner.DeletionTimestamp != nil || string(owner.UID) != r.OwnerReferences[0].UID:
+		return &kube.ChangedError{Object: ref, Problem: "its cluster extension is gone, or is being deleted"}
+	}
+	u, err := kube.Encode(r, revisions.GroupVersion().String(), revisions.Kind)
+	if err != nil {
+		return &kube.ObjectError{Object: ref, Err: err}
+	}
+	delete(u.Object, "status")
+	if data, err := u.MarshalJSON(); err != nil || len(data) > mostRevision {
+		return fmt.Errorf("%s has %d bytes, and objects of the API may have %d: its bundle is too large to be kept in one; ask for a version with fewer or smaller objects", ref, len(data), mostRevision)
+	}
+	err = b.api.Client.Create(ctx, u, client.FieldOwner(FieldManager))
+	if apierrors.IsAlreadyExists(err) {
+		is := kube.Stub(revisions, "", r.Name)
+		if failed := b.api.Client.Get(ctx, client.ObjectKeyFromObject(is), is); failed == nil && equal(is.Object["spec"], u.Object["spec"]) {
+			return nil
+		}
+	}
+	return kube.Outcome(ref, err)
+}
+
+func equal(x, y any) bool {
+	a, errA := json.Marshal(x)
+	c, errC := json.Marshal(y)
+	return errA == nil && errC == nil && string(a) == string(c)
+}
+
+// applyObject has the server apply an object for a revision that is active.
+func (b *Backend) applyObject(ctx context.Context, name string, a extension.ApplyObject) error {
+	set, err := b.activeRevision(ctx, a)
+	if err != nil {
+		return err
+	}
+	yes := true
+	owner := metav1.OwnerReference{APIVersion: revisions.GroupVersion().String(), Kind: revisions.Kind, Name: set.Name, UID: set.UID, Controller: &yes, BlockOwnerDeletion: &yes}
+	u, err := b.prepare(name, a.Ref, a.Revision, []metav1.OwnerReference{owner}, a.Manifest)
+	if err != nil {
+		return err
+	}
+	var applied metav1.Object
+	if a.ResourceVersion == "" {
+		applied, err = b.api.Apply(ctx, u, "")
+	} else {
+		applied, err = b.restore(ctx, name, u, a)
+	}
+	if err == nil {
+		b.remember(applied.GetUID(), shape(applied, a.Digest))
+	}
+	return err
+}
+
+// restore applies an object that exists. Fields that others keep are taken from
+// them if the object belongs to the extension already.
+func (b *Backend) restore(ctx context.Context, name string, u *unstructured.Unstructured, a extension.ApplyObject) (metav1.Object, error) {
+	found, err := b.api.At(ctx, u.GroupVersionKind(), u.GetNamespace(), u.GetName(), a.ResourceVersion)
+	if err != nil {
+		return nil, err
+	}
+	if found.Labels[extension.OwnerNameLabel] != name {
+		return b.api.Apply(ctx, u, a.ResourceVersion)
+	}
+	return b.api.Restore(ctx, u, found.UID, a.ResourceVersion)
+}
+
+// activeRevision returns the metadata of the revision that an object is applied
+// for. All of it is read only if it has changed since it was seen to be active.
+func (b *Backend) activeRevision(ctx context.Context, a extension.ApplyObject) (*metav1.PartialObjectMetadata, error) {
+	late := &kube.ChangedError{Object: toRef(a.Ref), Problem: "its revision " + a.Revision + " is gone or archived"}
+	set, err := b.api.Head(ctx, revisions, "", a.Revision)
+	switch {
+	case err != nil:
+		return nil, kube.Outcome(toRef(a.Ref), err)
+	case set == nil:
+		return nil, late
+	}
+	b.mu.Lock()
+	seen := b.active[a.Revision]
+	b.mu.Unlock()
+	if seen == set.ResourceVersion {
+		return set, nil
+	}
+	u := kube.Stub(revisions, "", a.Revision)
+	if err := b.api.Client.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
+		return nil, kube.Outcome(toRef(a.Ref), err)
+	}
+	if state, _, _ := unstructured.NestedString(u.Object, "spec", "lifecycleState"); state == string(extension.Archived) {
+		return nil, late
+	}
+	return set, nil
+}
+
+// prepare makes of a manifest what is applied for a revision.
+func (b *Backend) prepare(name string, ref extension.Ref, revision string, owners []metav1.OwnerReference, manifest json.RawMessage) (*unstructured.Unstructured, error) {
+	u, err := b.api.Read(manifest, toRef(ref))
+	if err != nil {
+		return nil, err
+	}
+	labels, notes := u.GetLabels(), u.GetAnnotations()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	if notes == nil {
+		notes = map[string]string{}
+	}
+	labels[extension.OwnerKindLabel], labels[extension.OwnerNameLabel] = extensions.Kind, name
+	notes[kube.OwnerAnnotation], notes[kube.DigestAnnotation] = "revision/"+revision, (&extension.Object{Ref: ref, Manifest: manifest}).Digest()
+	u.SetLabels(labels)
+	u.SetAnnotations(notes)
+	u.SetOwnerReferences(owners)
+	return u, nil
+}
+
+func (b *Backend) deleteObject(ctx context.Context, a extension.DeleteObject) error {
+	gvk, namespaced, err := b.api.KindOf(toRef(a.Ref))
+	if err != nil {
+		return kube.Outcome(toRef(a.Ref), err)
+	}
+	in := a.Ref.Namespace
+	if !namespaced {
+		in = ""
+	}
+	if err := b.api.RemoveAt(ctx, gvk, in, a.Ref.Name, a.ResourceVersion); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.intact, types.UID(a.UID))
+	return nil
+}

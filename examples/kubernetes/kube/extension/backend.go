@@ -1,0 +1,140 @@
+package extension
+
+import (
+	"context"
+	"sync"
+
+	"net/http"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/extension"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// BackendOptions say what a [Backend] knows besides the API server. The zero
+// value is useful, and nil counts as that.
+type BackendOptions struct {
+	// Images gives the content of images: of bundles, and of catalogs that nobody
+	// serves. Nil means that catalogs are served, and bundles inline.
+	Images operators.Images
+	// HTTP asks services for catalogs. Nil means [http.DefaultClient].
+	HTTP *http.Client
+	// Resolve says how to resolve. Nil means the zero options.
+	Resolve *olm.Options
+	// Together resolves all extensions jointly, with what their bundles require; see
+	// [extension.Together]. Each pass then reads all extensions and their revisions.
+	Together bool
+	// Clock tells when catalogs were read. Nil means [fairlead.SystemClock].
+	Clock fairlead.Clock
+}
+
+// Backend is an [extension.Backend] on an API server, and answers what an
+// extension is to have ([Backend.Resolve]) from the catalogs that are there. Its
+// methods may be called from several goroutines. What it keeps in memory are
+// catalogs, what was unpacked, and which objects it knows to be as they were
+// applied; all else is on the server.
+type Backend struct {
+	api     *kube.Objects
+	opts    BackendOptions
+	shelf   *shelf
+	resolve extension.Resolve
+
+	mu       sync.Mutex
+	contents map[string][]extension.Content // by extension, the newest last
+	intact   map[types.UID]string           // objects whose fields are as they were applied; see shape
+	active   map[string]string              // by revision: the resourceVersion at which it was active
+}
+
+// New returns a Backend. The client must read from the server, as those of
+// [kube.Direct] do: the one of a manager does not.
+func New(c client.Client, opts *BackendOptions) *Backend {
+	b := &Backend{
+		api:      &kube.Objects{Client: c, Manager: FieldManager},
+		contents: map[string][]extension.Content{}, intact: map[types.UID]string{}, active: map[string]string{},
+	}
+	if opts != nil {
+		b.opts = *opts
+	}
+	if b.opts.Clock == nil {
+		b.opts.Clock = fairlead.SystemClock{}
+	}
+	b.shelf = &shelf{backend: b, loaded: map[string]*loaded{}}
+	b.resolve = extension.Alone(b.shelf.current)
+	if b.opts.Together {
+		b.resolve = extension.Together(b.shelf.current, b.others)
+	}
+	return b
+}
+
+// Resolve implements [extension.Resolve] on the catalogs as they are.
+func (b *Backend) Resolve(ctx context.Context, x *extension.ClusterExtension) (*extension.Answer, error) {
+	if err := b.shelf.refresh(ctx); err != nil {
+		return nil, err
+	}
+	return b.resolve(ctx, x)
+}
+
+// others are all extensions but one, with what their revisions say is installed.
+func (b *Backend) others(ctx context.Context, name string) ([]extension.ClusterExtension, error) {
+	all, err := kube.DecodeAll[extension.ClusterExtension](ctx, b.api, extensions)
+	if err != nil {
+		return nil, err
+	}
+	sets, err := kube.DecodeAll[extension.Revision](ctx, b.api, revisions)
+	if err != nil {
+		return nil, err
+	}
+	var others []extension.ClusterExtension
+	for _, x := range all {
+		if x.Name == name || x.DeletionTimestamp != nil {
+			continue
+		}
+		var mine []extension.Revision
+		for _, r := range sets {
+			if r.Labels[extension.OwnerNameLabel] == x.Name {
+				mine = append(mine, r)
+			}
+		}
+		x.Status.Install = extension.InstalledOf(mine)
+		others = append(others, x)
+	}
+	return others, nil
+}
+
+// mostContents is how many bundles are kept unpacked for an extension: the one
+// that it has, the next, and one that somebody tries.
+const mostContents = 3
+
+// keep puts a content into the place of the one that is known of its bundle.
+func (b *Backend) keep(name string, c extension.Content) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var all []extension.Content
+	for _, old := range b.contents[name] {
+		if old.Bundle != c.Bundle || old.Reference != c.Reference {
+			all = append(all, old)
+		}
+	}
+	if len(all) >= mostContents {
+		all = all[1:]
+	}
+	b.contents[name] = append(all, c)
+}
+
+// held is what was unpacked for an extension.
+func (b *Backend) held(name string) []extension.Content {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]extension.Content(nil), b.contents[name]...)
+}
+
+// forget drops what is kept of an extension.
+func (b *Backend) forget(name string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.contents, name)
+}

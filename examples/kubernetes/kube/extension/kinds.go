@@ -1,0 +1,42 @@
+package extension
+
+import (
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/solver/olm/extension"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// FieldManager is the name under which fields are written.
+const FieldManager = "fairlead-extensions"
+
+const groupOLM = "olm.operatorframework.io"
+
+var (
+	extensions = schema.GroupVersionKind{Group: groupOLM, Version: "v1", Kind: "ClusterExtension"}
+	catalogs   = schema.GroupVersionKind{Group: groupOLM, Version: "v1", Kind: "ClusterCatalog"}
+	revisions  = schema.GroupVersionKind{Group: groupOLM, Version: "v1", Kind: "ClusterObjectSet"}
+
+	crds     = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+	accounts = schema.GroupVersionKind{Version: "v1", Kind: "ServiceAccount"}
+)
+
+// usual are the kinds of the objects that bundles become. Their objects are
+// found by their label, also where no revision names them any more.
+func usual() []schema.GroupVersionKind {
+	const rbac = "rbac.authorization.k8s.io"
+	return []schema.GroupVersionKind{
+		crds, accounts, {Version: "v1", Kind: "Service"}, {Version: "v1", Kind: "ConfigMap"}, {Version: "v1", Kind: "Secret"},
+		{Group: "apps", Version: "v1", Kind: "Deployment"},
+		{Group: rbac, Version: "v1", Kind: "Role"}, {Group: rbac, Version: "v1", Kind: "RoleBinding"},
+		{Group: rbac, Version: "v1", Kind: "ClusterRole"}, {Group: rbac, Version: "v1", Kind: "ClusterRoleBinding"},
+	}
+}
+
+// toRef is the name that package kube has for an object.
+func toRef(r extension.Ref) kube.Ref { return kube.Ref(r) }
+
+// refOf is the engine's name for an object.
+func refOf(u *unstructured.Unstructured) extension.Ref {
+	return extension.Ref(kube.RefOf(u.GroupVersionKind(), u.GetNamespace(), u.GetName()))
+}

@@ -1,0 +1,274 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+const (
+	// OwnerAnnotation is on objects that are applied by [Objects]: what they belong
+	// to, in the words of the package that applies them.
+	OwnerAnnotation = "fairlead.io/owner"
+	// DigestAnnotation is on the same objects, and names what was applied.
+	DigestAnnotation = "fairlead.io/digest"
+)
+
+// Objects reads and writes objects of kinds that are known at run time only, each
+// on the resourceVersion that was decided on. Its errors are those of [Outcome].
+type Objects struct {
+	Client  client.Client // reads and writes, without a cache
+	Manager string        // the name under which fields are written
+}
+
+// Ref names an object.
+type Ref struct {
+	Group     string // its API group, "" is the core group
+	Kind      string // its kind
+	Namespace string // empty for what lives in none
+	Name      string // its name
+}
+
+// String returns "Kind namespace/name".
+func (r Ref) String() string {
+	return r.Kind + " " + fairlead.ObjectMeta{Name: r.Name, Namespace: r.Namespace}.String()
+}
+
+// RefOf names an object of a kind.
+func RefOf(gvk schema.GroupVersionKind, namespace, name string) Ref {
+	return Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: namespace, Name: name}
+}
+
+// Stub is an object of which only the name is known.
+func Stub(gvk schema.GroupVersionKind, namespace, name string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	u.SetNamespace(namespace)
+	u.SetName(name)
+	return u
+}
+
+// DecodeObject is [Decode] with an [*ObjectError].
+func DecodeObject(from *unstructured.Unstructured, into any) error {
+	err := Decode(from, into)
+	if err == nil {
+		return nil
+	}
+	if cause := errors.Unwrap(err); cause != nil {
+		err = cause
+	}
+	return &ObjectError{RefOf(from.GroupVersionKind(), from.GetNamespace(), from.GetName()), err}
+}
+
+// absent is a resourceVersion that no object has. An object that is applied with
+// it is created if there is none of its name, and is a conflict otherwise: the
+// server compares it with an object that exists, and ignores it for a new one.
+var absent = strconv.Itoa(math.MaxInt64)
+
+// List reads the objects of a kind, by namespace and name; those of all namespaces
+// if none is given.
+func (o *Objects) List(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts ...client.ListOption) ([]unstructured.Unstructured, error) {
+	var all unstructured.UnstructuredList
+	all.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	if err := o.Client.List(ctx, &all, append(opts, client.InNamespace(namespace))...); err != nil {
+		return nil, fmt.Errorf("%s: %w", gvk.Kind, err)
+	}
+	slices.SortFunc(all.Items, func(x, y unstructured.Unstructured) int {
+		return cmp.Or(strings.Compare(x.GetNamespace(), y.GetNamespace()), strings.Compare(x.GetName(), y.GetName()))
+	})
+	return all.Items, nil
+}
+
+// DecodeAll reads all objects of a kind, of all namespaces.
+func DecodeAll[T any](ctx context.Context, o *Objects, gvk schema.GroupVersionKind) ([]T, error) {
+	items, err := o.List(ctx, gvk, "")
+	if err != nil {
+		return nil, err
+	}
+	all := make([]T, len(items))
+	for i := range items {
+		if err := DecodeObject(&items[i], &all[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// Head reads the metadata of an object; nil if there is none, or no such kind.
+func (o *Objects) Head(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (*metav1.PartialObjectMetadata, error) {
+	found := &metav1.PartialObjectMetadata{}
+	found.SetGroupVersionKind(gvk)
+	err := o.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, found)
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return nil, nil
+	}
+	return found, err
+}
+
+// At reads the metadata of an object and sees to it that it is at a revision.
+func (o *Objects) At(ctx context.Context, gvk schema.GroupVersionKind, namespace, name, revision string) (*metav1.PartialObjectMetadata, error) {
+	ref := RefOf(gvk, namespace, name)
+	found, err := o.Head(ctx, gvk, namespace, name)
+	switch {
+	case err != nil:
+		return nil, Outcome(ref, err)
+	case found == nil:
+		return nil, &ChangedError{ref, "it is gone"}
+	case found.ResourceVersion != revision:
+		return nil, &ChangedError{ref, "it has changed since it was observed"}
+	}
+	return found, nil
+}
+
+// Apply has the server apply an object as it shall be at a revision; "" means
+// that it must not exist. The object carries a digest: if what exists has it
+// too, there is nothing to do. Fields that others keep are a [*TakenError]. It
+// returns the object as it is then, or its metadata.
+func (o *Objects) Apply(ctx context.Context, u *unstructured.Unstructured, revision string) (metav1.Object, error) {
+	gvk, ref := u.GroupVersionKind(), RefOf(u.GroupVersionKind(), u.GetNamespace(), u.GetName())
+	u.SetResourceVersion(absent)
+	if revision != "" {
+		found, err := o.Head(ctx, gvk, u.GetNamespace(), u.GetName())
+		switch {
+		case err != nil:
+			return nil, Outcome(ref, err)
+		case found == nil:
+			return nil, &ChangedError{ref, "it is gone"}
+		case sameDigest(found, u):
+			return found, nil
+		}
+		u.SetUID(found.UID) // or else it would be made again if it has gone
+		u.SetResourceVersion(revision)
+	}
+	applied, err := o.apply(ctx, u)
+	if apierrors.IsConflict(err) && revision == "" {
+		if found, failed := o.Head(ctx, gvk, u.GetNamespace(), u.GetName()); failed == nil && found != nil && sameDigest(found, u) {
+			return found, nil
+		}
+	}
+	return applied, Outcome(ref, err)
+}
+
+// Restore is [Objects.Apply] for an object that exists and that others may have
+// changed: it is applied whatever its digest is, and fields that others keep are
+// taken from them. It returns the object as it is then.
+func (o *Objects) Restore(ctx context.Context, u *unstructured.Unstructured, uid types.UID, revision string, opts ...client.ApplyOption) (*unstructured.Unstructured, error) {
+	u.SetUID(uid)
+	u.SetResourceVersion(revision)
+	applied, err := o.apply(ctx, u, append(opts, client.ForceOwnership)...)
+	return applied, Outcome(RefOf(u.GroupVersionKind(), u.GetNamespace(), u.GetName()), err)
+}
+
+func (o *Objects) apply(ctx context.Context, u *unstructured.Unstructured, opts ...client.ApplyOption) (*unstructured.Unstructured, error) {
+	applied := u.DeepCopy()
+	err := o.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), append(opts, client.FieldOwner(o.Manager))...)
+	return applied, err
+}
+
+// sameDigest reports whether what exists is what is to be written, for the same
+// owner.
+func sameDigest(found, u metav1.Object) bool {
+	return found.GetAnnotations()[DigestAnnotation] == u.GetAnnotations()[DigestAnnotation] &&
+		found.GetAnnotations()[OwnerAnnotation] == u.GetAnnotations()[OwnerAnnotation]
+}
+
+// ReplaceStatus replaces the status of a custom resource that is at a revision, and
+// returns the new revision.
+func (o *Objects) ReplaceStatus(ctx context.Context, gvk schema.GroupVersionKind, namespace, name, revision string, status any) (string, error) {
+	ref := RefOf(gvk, namespace, name)
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": revision},
+		{"op": "add", "path": "/status", "value": status},
+	})
+	if err != nil {
+		return "", Outcome(ref, err)
+	}
+	u := Stub(gvk, namespace, name)
+	err = o.Client.Status().Patch(ctx, u, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(o.Manager))
+	return u.GetResourceVersion(), Outcome(ref, err)
+}
+
+// Annotate sets annotations of an object that is at a revision; nil takes one
+// away. It returns the new revision.
+func (o *Objects) Annotate(ctx context.Context, gvk schema.GroupVersionKind, namespace, name, revision string, notes map[string]any) (string, error) {
+	ref := RefOf(gvk, namespace, name)
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": revision, "annotations": notes}})
+	if err != nil {
+		return "", Outcome(ref, err)
+	}
+	u := Stub(gvk, namespace, name)
+	err = o.Client.Patch(ctx, u, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(o.Manager))
+	return u.GetResourceVersion(), Outcome(ref, err)
+}
+
+// Remove deletes an object that was read. That it is gone already is fine.
+func (o *Objects) Remove(ctx context.Context, gvk schema.GroupVersionKind, found metav1.Object) error {
+	uid, revision := found.GetUID(), found.GetResourceVersion()
+	err := o.Client.Delete(ctx, Stub(gvk, found.GetNamespace(), found.GetName()), client.Preconditions{UID: &uid, ResourceVersion: &revision},
+		client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return Outcome(RefOf(gvk, found.GetNamespace(), found.GetName()), err)
+}
+
+// RemoveAt deletes an object that is at a revision.
+func (o *Objects) RemoveAt(ctx context.Context, gvk schema.GroupVersionKind, namespace, name, revision string) error {
+	found, err := o.Head(ctx, gvk, namespace, name)
+	switch ref := RefOf(gvk, namespace, name); {
+	case err != nil:
+		return Outcome(ref, err)
+	case found == nil:
+		return nil
+	case found.ResourceVersion != revision:
+		return &ChangedError{ref, "it has changed since it was observed"}
+	}
+	return o.Remove(ctx, gvk, found)
+}
+
+// KindOf returns the kind of a reference in a version, or else in the one that
+// the server prefers, and whether its objects have a namespace.
+func (o *Objects) KindOf(r Ref, version ...string) (gvk schema.GroupVersionKind, namespaced bool, err error) {
+	m, err := o.Client.RESTMapper().RESTMapping(schema.GroupKind{Group: r.Group, Kind: r.Kind}, version...)
+	if err != nil {
+		return gvk, false, err
+	}
+	return m.GroupVersionKind, m.Scope.Name() == meta.RESTScopeNameNamespace, nil
+}
+
+// Read reads a manifest for [Objects.Apply]: without what the server fills in, and
+// without a namespace where its kind has none.
+func (o *Objects) Read(manifest []byte, ref Ref) (*unstructured.Unstructured, error) {
+	u := &unstructured.Unstructured{}
+	if err := u.UnmarshalJSON(manifest); err != nil {
+		return nil, &ObjectError{ref, err}
+	}
+	_, namespaced, err := o.KindOf(ref, u.GroupVersionKind().Version)
+	if err != nil {
+		return nil, Outcome(ref, err)
+	}
+	if !namespaced {
+		u.SetNamespace("")
+	}
+	unstructured.RemoveNestedField(u.Object, "status")
+	unstructured.RemoveNestedField(u.Object, "metadata", "creationTimestamp")
+	if _, aggregated, _ := unstructured.NestedMap(u.Object, "aggregationRule"); aggregated || u.Object["rules"] == nil {
+		delete(u.Object, "rules") // the cluster fills them in
+	}
+	return u, nil
+}
