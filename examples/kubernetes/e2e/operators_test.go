@@ -359,7 +359,7 @@ func (w *world) told(kind, reason string) {
 	w.Helper()
 	w.eventually("an event "+reason, func() string {
 		var all eventsv1.EventList
-		if err := w.admin.List(w.Context(), &all, client.InNamespace(plumbing)); err != nil {
+		if err := w.admin.List(w.Context(), &all); err != nil {
 			return err.Error()
 		}
 		var got []string

@@ -11,5 +11,7 @@
 //
 // The backends stand in packages of their own, so that who embeds one engine
 // does not link the others: kube/machines (lifecycle), kube/eviction (taints),
-// kube/clusterversion (cvo) and kube/operators (solver/olm/install).
+// kube/clusterversion (cvo), kube/operators (solver/olm/install), kube/extension
+// (solver/olm/extension) and others. [Objects] reads and writes for those that
+// know the kinds of their objects at run time only.
 package kube

@@ -155,10 +155,13 @@ func Phases(objects []Object) []Phase {
 // Probe judges an object as the cluster has it, with its status: whether what a
 // phase waits for is there, and if not, why. A CRD is established, a deployment
 // or stateful set available with all replicas of its newest form, a claim bound, a
-// namespace active, a certificate or issuer ready; all else is by being there.
+// namespace active, a certificate or issuer ready; all else is by being there. A
+// status that is older than the spec, by status.observedGeneration, is not believed.
 func Probe(object json.RawMessage) (ready bool, detail string) {
 	var o struct {
-		Status struct {
+		Metadata fairlead.ObjectMeta `json:"metadata"`
+		Status   struct {
+			Seen            *int64               `json:"observedGeneration"`
 			Phase           string               `json:"phase"`
 			Replicas        int                  `json:"replicas"`
 			UpdatedReplicas int                  `json:"updatedReplicas"`
@@ -171,6 +174,9 @@ func Probe(object json.RawMessage) (ready bool, detail string) {
 	}
 	if err != nil {
 		return false, err.Error()
+	}
+	if seen := o.Status.Seen; seen != nil && *seen < o.Metadata.Generation {
+		return false, fmt.Sprintf("its status is of generation %d, and its spec of %d", *seen, o.Metadata.Generation)
 	}
 	wantCondition := func(kind string) (bool, string) {
 		c := fairlead.FindCondition(o.Status.Conditions, kind)

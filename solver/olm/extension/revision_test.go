@@ -76,6 +76,8 @@ func TestProbe(t *testing.T) {
 		{`{"kind":"Deployment","apiVersion":"apps/v1","status":{"replicas":2,"updatedReplicas":1}}`, "false 1 of 2 replicas are updated"},
 		{`{"kind":"Deployment","apiVersion":"apps/v1","status":{"replicas":2,"updatedReplicas":2}}`, "false condition Available is not reported"},
 		{`{"kind":"Deployment","apiVersion":"apps/v1","status":{"conditions":[{"type":"Available","status":"False","message":"no pods"}]}}`, "false condition Available is False: no pods"},
+		{`{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"generation":3},"status":{"observedGeneration":2,"conditions":[{"type":"Available","status":"True"}]}}`, "false its status is of generation 2, and its spec of 3"},
+		{`{"kind":"Deployment","apiVersion":"apps/v1","metadata":{"generation":3},"status":{"observedGeneration":3,"conditions":[{"type":"Available","status":"True"}]}}`, "true "},
 		{`{"kind":"StatefulSet","apiVersion":"apps/v1","status":{"conditions":[{"type":"Available","status":"True"}]}}`, "true "},
 		{`{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1"}`, "false condition Established is not reported"},
 		{`{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1","status":{"conditions":[{"type":"Established","status":"True"}]}}`, "true "},

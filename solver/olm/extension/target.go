@@ -45,13 +45,21 @@ func (s *stepper) target() *target {
 	if c == nil {
 		return nil
 	}
+	has := s.latest != nil && s.latest.bundle().Name == c.Name && s.latest.Annotations[ReferenceAnnotation] == c.Reference
+	if has && s.latest.Annotations[GenerationAnnotation] == strconv.FormatInt(s.x.Generation, 10) {
+		return nil // it was made of that, for just this spec
+	}
 	content := s.content(c)
 	if content == nil || content.Manifests == nil {
 		message := s.doing(Unpack{*c}, "the content of bundle "+c.Name+" is not there yet")
 		if content != nil && content.Error != "" {
 			message = "bundle " + c.Name + " could not be unpacked: " + content.Error
 		}
-		return s.hold(ReasonUnpacking, message, theBackend, "the content is seen", trouble{message: s.about(c.BundleName, message)})
+		s.wait(s.subject(), ReasonUnpacking, message, theBackend, "the content is seen")
+		if !has || content != nil && content.Error != "" {
+			s.trouble = &trouble{message: s.about(c.BundleName, message)}
+		}
+		return nil
 	}
 	b, err := ReadBundle(content.Manifests)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/extension"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
+	"github.com/fairlead/fairlead/examples/kubernetes/served"
 	engine "github.com/fairlead/fairlead/solver/olm/extension"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
@@ -32,7 +33,7 @@ func (c *extensionsController) setup(_ context.Context, mgr ctrl.Manager, s *sha
 		return err
 	}
 	opts := extension.Options{
-		BackendOptions: extension.BackendOptions{Together: c.together},
+		BackendOptions: extension.BackendOptions{Services: served.New(nil), Together: c.together},
 		Policy:         &c.policy, Store: store, Trace: s.metrics.Trace("extension"), Workers: s.workers,
 	}
 	switch {

@@ -140,7 +140,7 @@ func (b *Backend) applyObject(ctx context.Context, name string, a extension.Appl
 		return err
 	}
 	yes := true
-	owner := metav1.OwnerReference{APIVersion: revisions.GroupVersion().String(), Kind: revisions.Kind, Name: set.Name, UID: set.UID, Controller: &yes, BlockOwnerDeletion: &yes}
+	owner := metav1.OwnerReference{APIVersion: revisions.GroupVersion().String(), Kind: revisions.Kind, Name: set.Name, UID: set.UID, Controller: &yes}
 	u, err := b.prepare(name, a.Ref, a.Revision, []metav1.OwnerReference{owner}, a.Manifest)
 	if err != nil {
 		return err

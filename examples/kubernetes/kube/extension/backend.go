@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"net/http"
-
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
@@ -21,8 +19,9 @@ type BackendOptions struct {
 	// Images gives the content of images: of bundles, and of catalogs that nobody
 	// serves. Nil means that catalogs are served, and bundles inline.
 	Images operators.Images
-	// HTTP asks services for catalogs. Nil means [http.DefaultClient].
-	HTTP *http.Client
+	// Services gives the catalogs of services, such as catalogd's: the Client of
+	// package served is one. Nil means that catalogs are images.
+	Services operators.Services
 	// Resolve says how to resolve. Nil means the zero options.
 	Resolve *olm.Options
 	// Together resolves all extensions jointly, with what their bundles require; see

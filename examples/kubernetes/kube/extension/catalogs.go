@@ -1,6 +1,7 @@
 package extension
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/catalog"
-	"github.com/fairlead/fairlead/catalog/serve"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
 	"github.com/fairlead/fairlead/solver/olm"
@@ -60,6 +60,7 @@ type shelf struct {
 // loaded is one catalog as it was read.
 type loaded struct {
 	form    string // names the form of the content
+	tag     string // what a service calls it
 	catalog *catalog.Catalog
 	err     error
 	at      time.Time
@@ -141,36 +142,47 @@ func (s *shelf) load(ctx context.Context, name string, c *place) *loaded {
 			return old
 		}
 	}
-	l := &loaded{form: form, at: now}
-	if l.catalog, l.err = read(ctx); l.err != nil {
+	l := &loaded{}
+	if old := s.loaded[name]; old != nil && old.err == nil {
+		*l = *old
+	}
+	read(ctx, l)
+	if l.form, l.at = form, now; l.err != nil {
 		l.catalog = nil // what is wrong in it may be what keeps an update away
 	}
 	return l
 }
 
-// content returns what names the form of a catalog, and how to read it: from the
-// service that its status names, or else from its image.
-func (s *shelf) content(c *place) (form string, read func(context.Context) (*catalog.Catalog, error)) {
-	fail := func(err error) func(context.Context) (*catalog.Catalog, error) {
-		return func(context.Context) (*catalog.Catalog, error) { return nil, err }
-	}
+// content returns what names the form of a catalog, and what reads it over one that
+// was read before: from the service that its status names, or else from its image.
+func (s *shelf) content(c *place) (form string, read func(context.Context, *loaded)) {
 	opts, base := &s.backend.opts, c.Status.URLs.Base
-	image := c.Status.ResolvedSource.Image.Ref
-	if image == "" {
-		image = c.Spec.Source.Image.Ref
-	}
+	image := cmp.Or(c.Status.ResolvedSource.Image.Ref, c.Spec.Source.Image.Ref)
 	form = base + " " + image + " " + c.Status.LastUnpacked
 	switch {
-	case base != "":
-		return form, (&serve.Client{URL: base, HTTP: opts.HTTP}).Catalog
+	case base != "" && opts.Services != nil:
+		return form, func(ctx context.Context, l *loaded) {
+			var changed *catalog.Catalog
+			if !strings.HasPrefix(l.form, base+" ") {
+				l.tag = "" // it is another service's
+			}
+			if changed, l.tag, l.err = opts.Services.Catalog(ctx, base, l.tag); changed != nil {
+				l.catalog = changed
+			}
+		}
 	case opts.Images != nil && image != "":
-		return form, func(ctx context.Context) (*catalog.Catalog, error) {
-			return operators.ReadCatalog(ctx, func(ctx context.Context) (fs.FS, error) { return opts.Images.Open(ctx, image) })
+		return form, func(ctx context.Context, l *loaded) {
+			l.tag = ""
+			l.catalog, l.err = operators.ReadCatalog(ctx, func(ctx context.Context) (fs.FS, error) { return opts.Images.Open(ctx, image) })
 		}
 	case image == "":
-		return form, fail(errors.New("spec.source.image.ref is missing; name the image of the catalog"))
+		return form, func(_ context.Context, l *loaded) {
+			l.err = errors.New("spec.source.image.ref is missing; name the image of the catalog")
+		}
 	}
-	return form, fail(fmt.Errorf("nothing serves it (status.urls.base is empty), and nothing here opens its image %s: run catalogd, or give the controller an Images", image))
+	return form, func(_ context.Context, l *loaded) {
+		l.err = fmt.Errorf("nothing serves it (status.urls.base is empty), and nothing here opens its image %s: run catalogd, or give the controller an Images", image)
+	}
 }
 
 // bundle returns a bundle that was chosen.

@@ -12,8 +12,9 @@
 // # Where catalogs and bundles come from
 //
 //   - The content of a ClusterCatalog is asked of the service that its
-//     status.urls.base names, which is catalogd's. Where there is none, its image is
-//     opened by [operators.Images]: a client of a registry, or a directory.
+//     status.urls.base names, which is catalogd's, by [operators.Services]. Where there
+//     is none, its image is opened by [operators.Images]: a client of a registry, or a
+//     directory.
 //   - The objects of a bundle are those of its olm.bundle.object properties, or else
 //     those of its image, by the same Images.
 //   - A catalog that cannot be read fails those extensions that see it, which say so.
