@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-const usage = "[PACKAGE[/CHANNEL]]... -catalog NAME=PATH[,priority=N]... [-installed CSVNAME]... [-only PACKAGE | -path TARGET | -why-not CSVNAME] [-explain] [-lock FILE [-relock]] [-batch FILE] [-cluster FILE [-namespace NAME] [-impact NAME=PATH | -adopt CSVNAME]] [-o text|json|mermaid|dot]"
+const usage = "[PACKAGE[/CHANNEL]]... -catalog NAME=PATH[,priority=N]... [-installed CSVNAME]... [-only PACKAGE | -path TARGET | -why-not CSVNAME] [-explain] [-prefer OBJECTIVE]... [-no-downgrades] [-stay-on-channel] [-lock FILE [-relock]] [-batch FILE] [-cluster FILE [-namespace NAME] [-impact NAME=PATH | -adopt CSVNAME]] [-o text|json|mermaid|dot]"
 
 const help = `  PACKAGE     a package to install and keep up to date, in order of preference
   -catalog    a catalog: a name for it and the directory, or .tar.gz of one,
@@ -25,6 +25,11 @@ const help = `  PACKAGE     a package to install and keep up to date, in order o
               the head of its channel, PACKAGE=VERSION or PACKAGE=CSVNAME
   -why-not    tell why this is not what is chosen, instead of what is
   -explain    tell why it is what it is, in full
+  -prefer     what comes before the order of preference: fewest-changes,
+              fewest-updates or fewest-additions; of several the first counts most
+  -no-downgrades    refuse versions below the one that is installed
+  -stay-on-channel  refuse channels that do not list what is installed, unless a
+              subscription names one
   -lock       a file that holds what is chosen, and from what: it is written if
               it is not there, and verified if it is
   -relock     tell in what the lock file differs, and write it again
@@ -59,6 +64,7 @@ type command struct {
 	explain  bool
 	lock     string
 	relock   bool
+	rules    olm.Options  // how to choose, as far as flags say
 	doing    func(string) // says what is done
 	clusterFlags
 }
@@ -72,11 +78,13 @@ type catalogFlag struct {
 func parse(call *args.Call) (*command, error) {
 	c := &command{doing: call.Doing}
 	for name, add := range map[string]func(string) error{
-		"catalog": c.addCatalog, "subscribe": c.addSubscription, "installed": c.addInstalled, "only": c.addOnly, "path": c.addTarget,
+		"catalog": c.addCatalog, "subscribe": c.addSubscription, "installed": c.addInstalled, "only": c.addOnly, "path": c.addTarget, "prefer": c.addObjective,
 	} {
 		call.Flags.Func(name, "", add)
 	}
 	call.Flags.BoolVar(&c.explain, "explain", false, "")
+	call.Flags.BoolVar(&c.rules.NoDowngrades, "no-downgrades", false, "")
+	call.Flags.BoolVar(&c.rules.StayOnChannel, "stay-on-channel", false, "")
 	call.Flags.StringVar(&c.lock, "lock", "", "")
 	call.Flags.BoolVar(&c.relock, "relock", false, "")
 	format := call.Choice("o", "text", "json", "mermaid", "dot")
@@ -112,7 +120,8 @@ func (c *command) check() error {
 			questions = append(questions, q.flag)
 		}
 	}
-	other := c.explain || c.lock != "" || c.relock || c.format != "text" || len(questions) > 0
+	ruled := len(c.rules.Objectives) > 0 || c.rules.NoDowngrades || c.rules.StayOnChannel
+	other := ruled || c.explain || c.lock != "" || c.relock || c.format != "text" || len(questions) > 0
 	switch {
 	case len(c.catalogs) == 0:
 		return errors.New("no -catalog: name at least one NAME=PATH")
@@ -160,6 +169,12 @@ func (c *command) addTarget(word string) error {
 		t.Name = to
 	}
 	c.targets = append(c.targets, t)
+	return nil
+}
+
+// addObjective adds one; which there are is the resolver's to say.
+func (c *command) addObjective(word string) error {
+	c.rules.Objectives = append(c.rules.Objectives, olm.Objective(word))
 	return nil
 }
 

@@ -187,13 +187,14 @@ func (c *command) open(ctx context.Context) (r *olm.Resolver, closeAll func() er
 		sources = append(sources, olm.Source{SourceKey: key, Priority: priority, Catalog: held})
 	}
 	c.doing("resolving")
-	opts := &olm.Options{KeepOrder: true}
+	opts := c.rules
+	opts.KeepOrder = c.held == nil
 	if c.held != nil {
 		c.held.given = slices.Clone(sources)
 		sources = append(sources, c.held.absent(sources)...)
-		opts = &olm.Options{GlobalNamespace: c.global, TolerateUnhealthy: true}
+		opts.GlobalNamespace, opts.TolerateUnhealthy = c.global, true
 	}
-	r, err = olm.NewResolver(sources, opts)
+	r, err = olm.NewResolver(sources, &opts)
 	return r, closeAll, err
 }
 

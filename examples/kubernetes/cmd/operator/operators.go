@@ -22,6 +22,7 @@ type operatorsController struct {
 	global  string
 	across  bool
 	cluster string
+	rules   olm.Options // how to choose
 	// lifetime is that of certificates; zero is the engine's default.
 	lifetime time.Duration
 }
@@ -33,10 +34,17 @@ func (c *operatorsController) define(flags *flag.FlagSet) {
 	flags.StringVar(&c.global, "operators-global-namespace", "", "`namespace` whose catalogs all namespaces see; empty for none")
 	flags.BoolVar(&c.across, "operators-across", false, "keep operators of different namespaces out of each other's way, at the price of reading all namespaces in each pass")
 	flags.StringVar(&c.cluster, "operators-cluster-version", "", "`version` of the cluster's distribution, for reports of whether operators hold up its next one; empty for none")
+	flags.Func("operators-prefer", "what comes before the order of preference: `objective` fewest-changes, fewest-updates or fewest-additions; may be given several times", func(word string) error {
+		c.rules.Objectives = append(c.rules.Objectives, olm.Objective(word))
+		return nil
+	})
+	flags.BoolVar(&c.rules.NoDowngrades, "operators-no-downgrades", false, "refuse versions below the one that is installed")
+	flags.BoolVar(&c.rules.StayOnChannel, "operators-stay-on-channel", false, "refuse channels that do not list what is installed, unless a subscription names one")
 	flags.DurationVar(&c.lifetime, "operators-certificate-lifetime", 0, "`duration` of the certificates of webhooks and API services, which are renewed when two thirds of it are over; 0 means two years")
 }
 
 func (c *operatorsController) setup(_ context.Context, mgr ctrl.Manager, s *shared) error {
+	c.rules.GlobalNamespace = c.global
 	store, err := s.store("install")
 	if err != nil {
 		return err
@@ -44,7 +52,7 @@ func (c *operatorsController) setup(_ context.Context, mgr ctrl.Manager, s *shar
 	opts := operators.Options{
 		BackendOptions: operators.BackendOptions{
 			Services: served.New(nil),
-			Resolve:  &olm.Options{GlobalNamespace: c.global}, Across: c.across, ClusterVersion: c.cluster, ReportNamespace: s.namespace,
+			Resolve:  &c.rules, Across: c.across, ClusterVersion: c.cluster, ReportNamespace: s.namespace,
 		},
 		Policy: &install.Policy{CertificateLifetime: c.lifetime},
 		Store:  store, Trace: s.metrics.Trace("install"), Metrics: operators.NewMetrics(), Workers: s.workers,
