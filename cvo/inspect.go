@@ -82,6 +82,7 @@ type Completion struct {
 	Healthy     int  `json:"healthy"`     // available and not degraded
 	Unavailable int  `json:"unavailable"` // that do not say they are available
 	Degraded    int  `json:"degraded"`    // available, but degraded
+	Absent      int  `json:"absent"`      // that the cluster must have, and the dump does not; they count as not updated
 }
 
 // OperatorReport is the state of one operator.
@@ -170,7 +171,8 @@ func (r *Report) Well() bool {
 //
 //  1. What the dump does not tell is a gap, with the way to get it; it is never
 //     taken for good news. That counts for nodes that a pool counts and operators
-//     that the ClusterVersion names, too.
+//     that the ClusterVersion names, or that a cluster with a control plane of its
+//     own has by its capabilities, too.
 //  2. The operators that count are those that a release brings: they have an
 //     annotation include.release.openshift.io/… or exclude.release.openshift.io/….
 //  3. Whether a node is updated is the rule of rollout.Updated; besides its

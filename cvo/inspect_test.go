@@ -122,6 +122,20 @@ func TestInspectFindings(t *testing.T) {
 	}
 }
 
+// own gives a dump all operators of a cluster with its own control plane, but for some.
+func own(d *cvo.Dump, but ...string) {
+	for name := range strings.FieldsSeq("authentication config-operator kube-apiserver kube-controller-manager kube-scheduler kube-storage-version-migrator " +
+		"machine-approver machine-config monitoring network openshift-apiserver openshift-controller-manager service-ca baremetal marketplace openshift-samples " +
+		"console insights cluster-autoscaler control-plane-machine-set machine-api storage csi-snapshot-controller node-tuning image-registry cloud-credential ingress " +
+		"operator-lifecycle-manager operator-lifecycle-manager-catalog operator-lifecycle-manager-packageserver cloud-controller-manager olm") {
+		if !slices.Contains(but, name) {
+			o := d.Operators[0]
+			o.Name = name
+			d.Operators = append(d.Operators, o)
+		}
+	}
+}
+
 // What a dump speaks of and does not have is a gap, and keeps all from being well.
 func TestInspectMissing(t *testing.T) {
 	for _, c := range []struct {
@@ -141,6 +155,17 @@ func TestInspectMissing(t *testing.T) {
 		{func(d *cvo.Dump) {
 			d.Version.Status.Conditions = append(d.Version.Status.Conditions, cvo.Condition{Type: "Progressing", Status: cvo.True, Message: "Unable to apply 4.19.0: wait has exceeded 40 minutes for these operators: etcd, storage"})
 		}, "how storage fares, which the ClusterVersion names"},
+		{func(d *cvo.Dump) { d.Nodes[0].Labels["node-role.kubernetes.io/control-plane"] = ""; own(d) }, ""},
+		{func(d *cvo.Dump) {
+			d.Nodes[0].Labels["node-role.kubernetes.io/master"] = ""
+			own(d, "network", "kube-scheduler")
+		}, "how kube-scheduler and network fares, which a cluster like this has"},
+		{func(d *cvo.Dump) {
+			d.Nodes[0].Labels["node-role.kubernetes.io/master"] = ""
+			own(d, "storage", "ingress", "insights", "olm")
+			d.Version.Status.Capabilities.KnownCapabilities = []string{"Insights", "Storage", "Console", "OperatorLifecycleManagerV1"} // not Ingress: it is not optional
+			d.Version.Status.Capabilities.EnabledCapabilities = []string{"Storage"}
+		}, "how ingress and storage fares, which a cluster like this has"},
 	} {
 		d := dumpOf()
 		c.change(d)

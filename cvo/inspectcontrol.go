@@ -30,7 +30,9 @@ func (i *inspection) operators() {
 		return
 	}
 	if c.Known = i.out.Target != ""; c.Known {
-		c.Percent = (200*c.Updated + n) / (2 * n)
+		c.Absent = len(i.absent())
+		all := n + c.Absent
+		c.Percent = (200*c.Updated + all) / (2 * all)
 	}
 	if !i.out.Updating && c.Known && c.Updated < n {
 		i.find(Finding{

@@ -15,8 +15,8 @@ import (
 var waitedFor = regexp.MustCompile(`(?:waiting (?:up to \S+ \S+ )?on|[Cc]luster operators?|for these operators:) ((?:[a-z0-9][-a-z0-9]*, )*[a-z0-9][-a-z0-9]*)`)
 
 // missing tells of what a dump speaks of and does not have: nodes that a pool counts,
-// and operators that the ClusterVersion names. A dump from which files were lost says
-// less, and nothing better.
+// and operators that the ClusterVersion names or that the cluster must have. A dump from
+// which files were lost says less, and nothing better.
 func (i *inspection) missing() {
 	if i.d.Nodes != nil && i.d.Pools != nil {
 		if n := i.stray(); n > 0 {
@@ -54,6 +54,67 @@ func (i *inspection) missing() {
 	if len(lost) > 0 {
 		i.gap("how "+words.List(lost, "and", 10)+" fares, which the ClusterVersion names", "oc get clusteroperators -o yaml")
 	}
+	absent := slices.DeleteFunc(i.absent(), func(name string) bool { return slices.Contains(lost, name) })
+	if len(absent) > 0 {
+		i.gap("how "+words.List(absent, "and", 6)+" fares, which a cluster like this has", "oc get clusteroperators -o yaml")
+	}
+}
+
+// always are the operators that releases from 4.14 on bring to a cluster with a control
+// plane of its own: their manifests ask for no capability.
+const always = "authentication config-operator dns etcd kube-apiserver kube-controller-manager kube-scheduler kube-storage-version-migrator " +
+	"machine-approver machine-config monitoring network openshift-apiserver openshift-controller-manager service-ca"
+
+// newOperators is the one capability that came with an operator; the others have made
+// operators optional that were always there.
+const newOperators = "OperatorLifecycleManagerV1"
+
+// optional returns the operators that capabilities bring.
+func optional() map[string]string {
+	return map[string]string{
+		"baremetal": "baremetal", "marketplace": "marketplace", "openshift-samples": "openshift-samples", "Console": "console", "Insights": "insights",
+		"MachineAPI": "cluster-autoscaler control-plane-machine-set machine-api", "Storage": "storage", "CSISnapshot": "csi-snapshot-controller",
+		"NodeTuning": "node-tuning", "ImageRegistry": "image-registry", "CloudCredential": "cloud-credential", "Ingress": "ingress",
+		"OperatorLifecycleManager": "operator-lifecycle-manager operator-lifecycle-manager-catalog operator-lifecycle-manager-packageserver",
+		"CloudControllerManager":   "cloud-controller-manager", newOperators: "olm",
+	}
+}
+
+// absent returns the operators that a cluster with a control plane of its own must have
+// and that are not in the dump, sorted: those of every cluster, and those of capabilities
+// that are enabled, or that its release does not know yet. While a cluster is installed
+// they come one by one.
+func (i *inspection) absent() []string {
+	v := i.d.Version
+	if v == nil || len(v.Status.History) == 0 || i.out.Install && i.out.Updating ||
+		!slices.ContainsFunc(i.d.Nodes, controls) && !slices.ContainsFunc(i.d.Pools, func(p Pool) bool { return p.Name == "master" }) {
+		return nil
+	}
+	names := strings.Fields(always)
+	known, enabled := v.Status.Capabilities.KnownCapabilities, v.Status.Capabilities.EnabledCapabilities
+	for c, operators := range optional() {
+		is := slices.Contains(enabled, c)
+		switch {
+		case c == newOperators:
+			is = is && !i.out.Updating
+		case len(known) > 0:
+			is = is || !slices.Contains(known, c)
+		}
+		if is {
+			names = append(names, strings.Fields(operators)...)
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(i.d.Operators, func(o ClusterOperator) bool { return o.Name == name })
+	})
+}
+
+// controls reports whether a node is one of a control plane.
+func controls(n fairlead.Node) bool {
+	_, is := n.Labels["node-role.kubernetes.io/control-plane"]
+	_, was := n.Labels["node-role.kubernetes.io/master"]
+	return is || was
 }
 
 // stray counts the nodes that have a machine configuration and belong to no pool.
