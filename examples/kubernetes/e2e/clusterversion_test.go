@@ -255,7 +255,12 @@ func (u *upgrade) prepare() {
 	u.grant()
 	u.eventually("the operator has a pod", func() string { // which is what it takes its own release from
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: operator.Namespace, Name: "operator-0"}}
-		pod.Spec.NodeName, pod.Spec.Containers = "n1", []corev1.Container{{Name: "operator", Image: releaseImage + oldDigest}}
+		no, yes := false, true // as the operator's namespace enforces
+		pod.Spec.SecurityContext = &corev1.PodSecurityContext{RunAsNonRoot: &yes, SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
+		pod.Spec.NodeName, pod.Spec.Containers = "n1", []corev1.Container{{
+			Name: "operator", Image: releaseImage + oldDigest,
+			SecurityContext: &corev1.SecurityContext{AllowPrivilegeEscalation: &no, Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}},
+		}}
 		return problem(u.admin.Create(u.Context(), pod))
 	})
 }
