@@ -61,16 +61,38 @@ func (s *stepper) name() string {
 // Block puts the wait into words.
 func (w Wait) Block() fairlead.Block {
 	message, unblock := w.words()
-	owner := w.Owner
-	if owner == "" {
-		k, _ := Lookup(KnownHook, w.Name)
-		if w.Point == "" {
-			k, _ = Lookup(KnownFinalizer, w.Name)
-		}
-		owner = k.Owner
-	}
 	if w.Detail != "" {
 		message += ": " + w.Detail
 	}
-	return fairlead.Block{Subject: "machine " + w.Machine, Reason: w.Reason, Message: message, Owner: owner, Since: w.Since, Unblock: unblock}
+	return fairlead.Block{Subject: "machine " + w.Machine, Reason: w.Reason, Message: message, Owner: w.who(), Since: w.Since, Unblock: unblock}
+}
+
+// who says who can end the wait: whom it names, or who is known, or at least what to
+// look for.
+func (w *Wait) who() string {
+	if w.Owner != "" {
+		return w.Owner
+	}
+	kind := KnownHook
+	if w.Point == "" {
+		kind = KnownFinalizer
+	}
+	if k, is := Lookup(kind, w.Name); is {
+		return k.Owner
+	}
+	switch w.Reason {
+	case ReasonHookOwnerUnknown, ReasonOtherFinalizer:
+		return "whoever set it"
+	case ReasonPaused:
+		return "whoever paused it"
+	case ReasonForeignNode, ReasonDoubtfulNode:
+		return "an administrator"
+	case ReasonInstanceUnknown, ReasonInstanceGoing:
+		return "the cloud"
+	case ReasonObjectUnknown:
+		return "the API server"
+	case ReasonVolumeAttached:
+		return "the attach-detach controller"
+	}
+	return ""
 }

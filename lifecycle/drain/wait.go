@@ -23,7 +23,20 @@ func (w Wait) Block() fairlead.Block {
 	if w.Detail != "" {
 		message += ": " + w.Detail
 	}
-	return fairlead.Block{Subject: "node " + w.Node, Reason: w.Reason, Message: message, Owner: w.Owner, Since: w.Since, Unblock: unblock}
+	return fairlead.Block{Subject: "node " + w.Node, Reason: w.Reason, Message: message, Owner: w.who(), Since: w.Since, Unblock: unblock}
+}
+
+// who says who can end the wait.
+func (w *Wait) who() string {
+	switch {
+	case w.Owner == "" && w.Reason == ReasonReplacementDue:
+		return "whoever makes nodes"
+	case w.Reason != ReasonPodRuns && w.Reason != ReasonPodProtected && w.Reason != ReasonPodInvalid:
+		return w.Owner
+	case w.Owner == "":
+		return "whoever made the pod"
+	}
+	return "its controller, " + w.Owner
 }
 
 // same reports whether two waits are about the same thing, so that the later

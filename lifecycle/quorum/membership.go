@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // membership decides on at most one change of it, the first that is possible:
@@ -106,7 +108,8 @@ func (s *stepper) removable(v *Member) (reason, message, unblock string) {
 	case !safe(len(s.voters), s.healthy):
 		return ReasonQuorumAtRisk, fmt.Sprintf("%d of %d voters are healthy", s.healthy, len(s.voters)), "members recover: " + listed(s.sick) + "; else restore the quorum, see the control plane"
 	case v.Healthy && len(s.sick) > 0:
-		return ReasonUnhealthy, "members " + listed(s.sick) + " are unhealthy, and their machines are not being deleted", "these members recover, or their machines are deleted"
+		return ReasonUnhealthy, counted("member", s.sick) + words.Plural(len(s.sick), " is not healthy, and its machine is not being deleted", " are not healthy, and their machines are not being deleted"),
+			words.Plural(len(s.sick), "it recovers: look at its node and pod; or its machine is deleted", "they recover: look at their nodes and pods; or their machines are deleted")
 	case v.Healthy && len(s.voters) < s.Desired:
 		return ReasonReplacement, fmt.Sprintf("there are %d voters, and %d are desired", len(s.voters), s.Desired), "other machines join the control plane"
 	case v.Healthy && len(s.voters) == s.Desired:

@@ -257,10 +257,10 @@ func TestPlaneBlocks(t *testing.T) {
 		{"a b c d:learner", ""},
 		{"desired=2 a b:sick", "QuorumLost: 1 of 2 voters is healthy, and 2 are needed: etcd takes no writes, and no member can be added or removed"},
 		{"a:sick b:sick c", "QuorumLost: 1 of 3 voters is healthy, and 2 are needed: etcd takes no writes, and no member can be added or removed"},
-		{"a b c:sick", "UnhealthyMembers: voter c is not healthy; the cluster of 3 survives the loss of 0 more, and no member can be added"},
+		{"a b c:sick", "UnhealthyMembers: voter c is not healthy; the cluster of 3 survives no further loss, and no member can be added"},
 		{"desired=5 a b c d e:sick", "UnhealthyMembers: voter e is not healthy; the cluster of 5 survives the loss of 1 more, and no member can be added"},
 		{"a b c d:behind:sick", "WaitingForLearnerToRun: member d was added as a learner and does not answer, so no other member can be added"},
-		{"a b", "TooFewVoters: there are 2 voters, and 3 are desired; the cluster survives the loss of 0 more"},
+		{"a b", "TooFewVoters: there are 2 voters, and 3 are desired; the cluster survives no further loss"},
 		{"desired=5 a b c d", "TooFewVoters: there are 4 voters, and 5 are desired; the cluster survives the loss of 1 more"},
 		{"a b c:behind", "LearnerBehind: there are 2 voters, and 3 are desired: member c has not caught up with the leader"},
 		{"a b d:nomember", ""}, // it is being added

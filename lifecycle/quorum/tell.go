@@ -86,7 +86,7 @@ func (s *stepper) plane() {
 	case s.change != nil:
 		return
 	case len(down) > 0:
-		s.tellPlane(ReasonUnhealthy, fmt.Sprintf("%s %s not healthy; the cluster of %d survives the loss of %d more, and no member can be added", counted("voter", down), words.Plural(len(down), "is", "are"), n, spare),
+		s.tellPlane(ReasonUnhealthy, fmt.Sprintf("%s %s not healthy; the cluster of %d survives %s, and no member can be added", counted("voter", down), words.Plural(len(down), "is", "are"), n, losses(spare)),
 			"look at their nodes and pods; what does not recover is replaced by deleting its machine")
 	}
 	for _, l := range s.learners {
@@ -98,9 +98,17 @@ func (s *stepper) plane() {
 		}
 	}
 	if n < s.Desired && len(s.learners) == 0 && len(s.sick) == 0 {
-		s.tellPlane(ReasonTooFewVoters, fmt.Sprintf("there are %d voters, and %d are desired; the cluster survives the loss of %d more", n, s.Desired, spare),
+		s.tellPlane(ReasonTooFewVoters, fmt.Sprintf("there %s %s, and %d are desired; the cluster survives %s", words.Plural(n, "is", "are"), words.Count(n, "voter", "voters"), s.Desired, losses(spare)),
 			"another machine joins the control plane, and etcd runs on its node")
 	}
+}
+
+// losses says how many more voters may be lost.
+func losses(spare int) string {
+	if spare == 0 {
+		return "no further loss"
+	}
+	return fmt.Sprintf("the loss of %d more", spare)
 }
 
 func counted(noun string, names []string) string {
