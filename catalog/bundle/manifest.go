@@ -94,7 +94,7 @@ func (r *reader) object(src *source) {
 			"a bundle has one ClusterServiceVersion, and this one is left out for that of "+r.b.CSV.Position().String(), "delete one of the two")
 		return
 	}
-	m.JSON = doc.AppendCanonical(nil, src.tree, doc.NumbersOfObject)
+	m.JSON = doc.AppendCanonical(make([]byte, 0, len(src.doc.JSON)), src.tree, doc.NumbersOfObject)
 	r.b.Manifests = append(r.b.Manifests, m)
 	if v := src.tree.Get("apiVersion"); !v.Null() && v.Kind != '"' {
 		f := r.found.fault(catalog.CodeType, src.at(v), m.subject(), "apiVersion is "+v.Describe()+", not a string", "write it as in v1 or group/v1")

@@ -39,8 +39,9 @@ func Tree(text []byte) *Value {
 // valueReader builds Values. It checks no more than it needs to stay inside
 // the text.
 type valueReader struct {
-	text []byte
-	pos  int
+	text    []byte
+	pos     int
+	pending []Value // members of what is not closed yet
 }
 
 // maxTree bounds the recursion for a caller that did not check the text.
@@ -90,6 +91,7 @@ func (r *valueReader) members(v *Value, depth int) bool {
 		r.pos++
 		return true
 	}
+	first := len(r.pending)
 	for {
 		key := r.pos
 		if v.Kind == '{' {
@@ -110,13 +112,15 @@ func (r *valueReader) members(v *Value, depth int) bool {
 			_, end := stringEnd(r.text, key+1)
 			m.Key, m.KeyOffset = string(unescaped(r.text[key+1:end])), key
 		}
-		v.Members = append(v.Members, m)
+		r.pending = append(r.pending, m)
 		if r.space(); r.pos >= len(r.text) {
 			return false
 		}
 		c := r.text[r.pos]
 		r.pos++
 		if c == closing {
+			v.Members = slices.Clone(r.pending[first:])
+			r.pending = r.pending[:first]
 			return true
 		}
 		if c != ',' {
