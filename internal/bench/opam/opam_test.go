@@ -191,7 +191,7 @@ func TestExplanations(t *testing.T) {
 		}
 		text := strings.TrimSpace(e.String())
 		n := strings.Count(text, "\n") + 1
-		if lines[n]++; n > explanationLines {
+		if lines[n]++; n > long.N(explanationLines, explanationLinesEver) {
 			t.Errorf("%s: %d lines:\n%s", p.Name(v), n, text)
 		}
 		if !strings.Contains(text, p.Name(v)) {
@@ -205,6 +205,9 @@ func TestExplanations(t *testing.T) {
 	t.Logf("explanations by their lines: %v; %d hard cases", lines, hard)
 }
 
-// explanationLines is how many lines tell at most why a package cannot be
-// installed.
-const explanationLines = 12
+// How many lines tell at most why a package cannot be installed: in its newest
+// version, and in any. Of a third of all versions 3 of 57 take more than 12.
+const (
+	explanationLines     = 12
+	explanationLinesEver = 25
+)
