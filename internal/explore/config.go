@@ -19,7 +19,6 @@ type config[W, S, A any] struct {
 	mine    bool   // the world is this state's own
 	saved   []byte // the engine's state; nil before the first save
 	kept    *sum   // of what is saved; nil if it is not known
-	read    *read[S]
 	now     time.Time
 	offset  time.Duration // of the runner's clock
 	wake    time.Time     // by the runner's clock; zero without one
@@ -42,6 +41,7 @@ type flight[S, A any] struct {
 	Decision *Decision[S, A]
 	Done     int    // actions that were sent
 	State    []byte // the decision's state as JSON
+	Kept     *sum   // of State
 	Sums     []sum  // of the decision with what is left of its actions, by Done
 }
 
@@ -168,6 +168,7 @@ func (m *Model[W, S, A]) newFlight(c *config[W, S, A], d *Decision[S, A]) (*flig
 	if f.State, err = json.Marshal(d.State); err != nil {
 		return nil, fmt.Errorf("the state cannot be written: %w", err)
 	}
+	f.Kept = m.sum(f.State, c.now)
 	b := m.relative(m.space[:0], f.Read, c.now)
 	b = m.relative(append(b, '\n'), f.State, c.now)
 	if b = append(b, '\n'); !d.Wake.IsZero() {
@@ -213,23 +214,19 @@ func (m *Model[W, S, A]) clone(c *config[W, S, A]) *config[W, S, A] {
 // idle reports whether no decision is on its way.
 func (c *config[W, S, A]) idle() bool { return c.flights[0] == nil && c.flights[1] == nil }
 
-// state returns the saved state, which is read once and shared: nobody changes it.
-func (c *config[W, S, A]) state() (S, error) {
-	var s S
+// state returns the saved state of a state, which is read once and shared: nobody changes it.
+func (m *Model[W, S, A]) state(c *config[W, S, A]) (s S, err error) {
 	if c.saved == nil {
 		return s, nil
 	}
-	if c.read == nil || &c.read.text[0] != &c.saved[0] {
-		if err := json.Unmarshal(c.saved, &s); err != nil {
-			return s, err
-		}
-		c.read = &read[S]{c.saved, s}
+	if s, ok := m.reads[&c.saved[0]]; ok {
+		return s, nil
 	}
-	return c.read.state, nil
-}
-
-// read is a state with the text that it was read from.
-type read[S any] struct {
-	text  []byte
-	state S
+	if err := json.Unmarshal(c.saved, &s); err != nil {
+		return s, err
+	}
+	if m.reads != nil {
+		m.reads[&c.saved[0]] = s
+	}
+	return s, nil
 }

@@ -60,7 +60,9 @@ type Model[W, S, A any] struct {
 	Horizon  time.Duration // what is older counts as old; 0 means two days
 	Max      int           // states that are visited at most; 0 means 100,000
 
-	space []byte // for what is hashed
+	space []byte                  // for what is hashed
+	looks map[asked]*flight[S, A] // what was decided; nil remembers nothing
+	reads map[*byte]S             // states by where their text lies; likewise
 }
 
 // singles returns the faults one kind at a time.

@@ -114,9 +114,28 @@ func (m *Model[W, S, A]) flightEdges(c *config[W, S, A], i int, who string, add 
 	}
 }
 
-// look lets a runner load the state and see the world, and decide.
+// asked is all that a decision rests on.
+type asked struct {
+	world  instant
+	kept   sum
+	offset time.Duration // of the runner's clock
+}
+
+// look lets a runner load the state and see the world, and decide. For an engine is a pure
+// function, what it has decided before is remembered.
 func (m *Model[W, S, A]) look(c *config[W, S, A], i int) {
-	s, err := c.state()
+	var k asked
+	again := m.looks != nil && c.shown != nil && c.kept != nil
+	if again {
+		k = asked{instant{*c.shown, c.now.UnixNano()}, *c.kept, c.offset}
+		if f := m.looks[k]; f != nil {
+			g := *f
+			g.Read, c.flights[i] = c.saved, &g
+			c.dirty = c.dirty && i > 0
+			return
+		}
+	}
+	s, err := m.state(c)
 	if err != nil {
 		c.spoiled = fmt.Errorf("the saved state cannot be read: %w", err)
 		return
@@ -130,9 +149,11 @@ func (m *Model[W, S, A]) look(c *config[W, S, A], i int) {
 		c.spoiled = err
 		return
 	}
-	if i == 0 {
-		c.dirty = false
+	if again {
+		f := *c.flights[i]
+		m.looks[k] = &f
 	}
+	c.dirty = c.dirty && i > 0
 }
 
 // save writes the state of a decision, unless another one was written since: then
@@ -147,7 +168,7 @@ func (m *Model[W, S, A]) save(c *config[W, S, A], i int) {
 		c.dirty = true
 		return
 	}
-	c.saved, c.kept, f.Saved, c.last = f.State, nil, true, f.Decision
+	c.saved, c.kept, f.Saved, c.last = f.State, f.Kept, true, f.Decision
 	c.blocked = m.told(c.world, f.Decision.Blocked)
 	if i == 0 {
 		c.wake = f.Decision.Wake

@@ -66,6 +66,12 @@ type arc struct {
 	kind kind
 }
 
+// instant is a world at a time.
+type instant struct {
+	shown sum
+	now   int64
+}
+
 // search is an exploration under way.
 type search[W, S, A any] struct {
 	m     *Model[W, S, A]
@@ -73,6 +79,7 @@ type search[W, S, A any] struct {
 	nodes []node
 	arcs  [][]arc
 	queue []*config[W, S, A]
+	once  map[instant]W // worlds that states share
 	roots map[int32]int // the world of each node without parent
 	r     *Result
 }
@@ -81,7 +88,9 @@ type search[W, S, A any] struct {
 // visited. Where not all states were visited, liveness is judged for those from
 // which all moves were followed.
 func Run[W, S, A any](m *Model[W, S, A]) (*Result, error) {
-	x := &search[W, S, A]{m: m, seen: map[sum]int32{}, roots: map[int32]int{}, r: &Result{Moves: map[string]int{}}}
+	x := &search[W, S, A]{m: m, seen: map[sum]int32{}, once: map[instant]W{}, roots: map[int32]int{}, r: &Result{Moves: map[string]int{}}}
+	m.looks, m.reads = map[asked]*flight[S, A]{}, map[*byte]S{}
+	defer func() { m.looks, m.reads = nil, nil }()
 	limit := m.Max
 	if limit == 0 {
 		limit = 100_000
@@ -110,7 +119,7 @@ func Run[W, S, A any](m *Model[W, S, A]) (*Result, error) {
 			return nil, err
 		}
 	}
-	x.queue = nil
+	x.queue, x.once = nil, nil
 	if x.r.Violation == nil {
 		x.live()
 	}
@@ -155,6 +164,12 @@ func (x *search[W, S, A]) visit(c *config[W, S, A], parent int32, move uint8) (i
 	if at, ok := x.seen[key]; ok && c.spoiled == nil {
 		return at, nil
 	}
+	is := instant{*c.shown, c.now.UnixNano()}
+	if w, ok := x.once[is]; ok {
+		c.world, c.mine = w, false
+	} else {
+		x.once[is] = c.world
+	}
 	at := int32(len(x.nodes))
 	x.seen[key] = at
 	x.nodes = append(x.nodes, node{parent, move, x.m.flagsOf(c)})
@@ -191,7 +206,7 @@ func (m *Model[W, S, A]) judge(c *config[W, S, A]) error {
 	if c.spoiled != nil {
 		return c.spoiled
 	}
-	s, err := c.state()
+	s, err := m.state(c)
 	if err != nil {
 		return fmt.Errorf("the saved state cannot be read: %w", err)
 	}
