@@ -24,8 +24,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// Text opens a catalog that is written in the test. A test of the one file's
-// name may refer to it as catalog.yaml.
+// Text opens a catalog that is written in the test, as its one file catalog.yaml.
 func Text(t testing.TB, text string) *catalog.Catalog {
 	t.Helper()
 	return Open(t, fstest.MapFS{"catalog.yaml": {Data: []byte(text)}})
