@@ -241,7 +241,7 @@ func (s *step) judge(r *Retrieved) {
 	local := s.trusted(n.Release)
 	risks := ""
 	if !r.Verified && (!local || r.VerifyError != "" && !s.underWay(n.Release)) {
-		risks = "The update cannot be verified: " + cmp.Or(r.VerifyError, "nobody has looked at its signature")
+		risks = "The update cannot be verified: " + cmp.Or(r.VerifyError, "its signature was not verified")
 		if !local && !n.Force {
 			s.again(AcceptRetrieve, causeVerification, risks)
 			return

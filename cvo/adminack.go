@@ -40,10 +40,10 @@ var link = regexp.MustCompile(`https://\S*`)
 func (a *AdminGates) open(version string) []gate {
 	v, err := semverx.Parse(version)
 	if err != nil {
-		return []gate{{RiskAdminAck + "Unknown", "it cannot be told what is to be acknowledged: " + err.Error(), manual}}
+		return []gate{{RiskAdminAck + "Unknown", "it is unknown what must be acknowledged: " + err.Error(), manual}}
 	}
 	if a.Error != "" {
-		return []gate{{RiskAdminAck + "Unknown", "it cannot be told what is to be acknowledged: " + a.Error, manual}}
+		return []gate{{RiskAdminAck + "Unknown", "it is unknown what must be acknowledged: " + a.Error, manual}}
 	}
 	var list []gate
 	for _, name := range slices.Sorted(maps.Keys(a.Gates)) {
@@ -70,7 +70,7 @@ func (a *AdminGates) check(name string, v semverx.Version) (g gate, open bool) {
 		return g, false
 	}
 	if text == "" {
-		g.message = fmt.Sprintf("the gate %s of the ConfigMap admin-gates does not say what is to be acknowledged", name)
+		g.message = fmt.Sprintf("the gate %s of the ConfigMap admin-gates does not say what must be acknowledged", name)
 		return g, true
 	}
 	for _, found := range link.FindAllString(text, -1) {

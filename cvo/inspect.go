@@ -300,9 +300,9 @@ func (i *inspection) conditions() {
 		}
 		switch {
 		case c.Type == "Failing" && c.Status == Unknown:
-			f.Message, f.Next = "the update is slower than usual: "+f.Message, "look at the operators that are waited for; nothing has failed"
+			f.Message, f.Next = "the update is slower than usual: "+f.Message, "check the operators that it waits for; nothing has failed"
 		case c.Type == "Failing" && c.Status != False:
-			f.Message, f.Next = "the cluster version fails: "+f.Message, "remove the cause that is told; the update goes on by itself then"
+			f.Message, f.Next = "the cluster version fails: "+f.Message, "fix the reported cause; the update then continues by itself"
 		case c.Type == "ReleaseAccepted" && c.Status == False, c.Type == "Invalid" && c.Status == True:
 		case c.Type == "RetrievedUpdates" && c.Status != True:
 			f.Severity, f.Message, f.Next = SeverityInfo, "the list of updates may be old: "+f.Message, "see to it that the update service can be reached"

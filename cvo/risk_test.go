@@ -46,19 +46,19 @@ func TestAdminGates(t *testing.T) {
 		want        string
 	}{
 		{"admin ack gate does not apply to version", []string{"ack-4.8-test=Testing"}, nil, "", ""},
-		{"admin-gates configmap gate does not have value", []string{"ack-4.21-test="}, nil, "", "AdminAck-ack-4.21-test: the gate ack-4.21-test of the ConfigMap admin-gates does not say what is to be acknowledged"},
+		{"admin-gates configmap gate does not have value", []string{"ack-4.21-test="}, nil, "", "AdminAck-ack-4.21-test: the gate ack-4.21-test of the ConfigMap admin-gates does not say what must be acknowledged"},
 		{"admin ack required", []string{"ack-4.21-test=Description."}, nil, "", "AdminAck-ack-4.21-test: Description."},
 		{"admin ack required and admin ack gate does not apply to version", []string{"ack-4.21-test=A.", "ack-4.22-test=B."}, nil, "", "AdminAck-ack-4.21-test: A."},
 		{
 			"admin ack required and configmap gate does not have value", []string{"ack-4.21-without=", "ack-4.21-with=A."}, nil, "",
-			"AdminAck-ack-4.21-with: A.|AdminAck-ack-4.21-without: the gate ack-4.21-without of the ConfigMap admin-gates does not say what is to be acknowledged",
+			"AdminAck-ack-4.21-with: A.|AdminAck-ack-4.21-without: the gate ack-4.21-without of the ConfigMap admin-gates does not say what must be acknowledged",
 		},
 		{"multiple admin acks required", []string{"ack-4.21-b=2", "ack-4.21-a=1", "ack-4.21-c=3"}, nil, "", "AdminAck-ack-4.21-a: 1|AdminAck-ack-4.21-b: 2|AdminAck-ack-4.21-c: 3"},
 		{"admin ack found", []string{"ack-4.21-test=A."}, []string{"ack-4.21-test=true"}, "", ""},
 		{"admin ack 2 of 3 found", []string{"ack-4.21-b=2", "ack-4.21-a=1", "ack-4.21-c=3"}, []string{"ack-4.21-a=true", "ack-4.21-c=true"}, "", "AdminAck-ack-4.21-b: 2"},
 		{"multiple admin acks found", []string{"ack-4.21-b=2", "ack-4.21-a=1"}, []string{"ack-4.21-a=true", "ack-4.21-b=true"}, "", ""},
-		{"admin-acks configmap not found", []string{"ack-4.21-a=1"}, nil, "there is no ConfigMap admin-acks", "AdminAckUnknown: it cannot be told what is to be acknowledged: there is no ConfigMap admin-acks"},
-		{"admin-gates configmap not found", nil, nil, "there is no ConfigMap admin-gates", "AdminAckUnknown: it cannot be told what is to be acknowledged: there is no ConfigMap admin-gates"},
+		{"admin-acks configmap not found", []string{"ack-4.21-a=1"}, nil, "there is no ConfigMap admin-acks", "AdminAckUnknown: it is unknown what must be acknowledged: there is no ConfigMap admin-acks"},
+		{"admin-gates configmap not found", nil, nil, "there is no ConfigMap admin-gates", "AdminAckUnknown: it is unknown what must be acknowledged: there is no ConfigMap admin-gates"},
 		{"an acknowledgement must be the word true", []string{"ack-4.21-a=1"}, []string{"ack-4.21-a=True"}, "", "AdminAck-ack-4.21-a: 1"},
 	} {
 		w := at("4.21.0")

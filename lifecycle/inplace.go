@@ -70,7 +70,7 @@ func (s *stepper) inPlace() {
 // abandoned tells, when a deletion begins, that it ends an update in place.
 func (s *stepper) abandoned() {
 	if s.Machine.UpdatingInPlace() {
-		s.note("InPlaceUpdateAbandoned", "the machine is deleted while it is updated in place: nobody waits for the end of that")
+		s.note("InPlaceUpdateAbandoned", "the machine is deleted during an update in place, which is not waited for")
 	}
 }
 

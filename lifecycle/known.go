@@ -79,28 +79,28 @@ func (w *Wait) hookWords() (message, unblock string) {
 		}
 		where = "annotation " + annotation(prefix, w.Name)
 	}
-	emergency := "; in an emergency an administrator removes it from " + where
+	emergency := "; in an emergency, remove it from " + where
 	k, is := Lookup(KnownHook, w.Name)
 	if is {
 		emergency = "; it protects " + k.Protects + ": " + k.Way
 	}
 	switch w.Reason {
 	case ReasonHookPending:
-		return hook + " is not removed", "its owner does its work and removes the hook" + emergency
+		return hook + " is not removed", "ask its owner to finish and remove the hook" + emergency
 	case ReasonHookNotInTurn:
-		return hook + " is not removed, and is not in turn", "the hooks before it are removed, then its owner removes it"
+		return hook + " is not removed, because it is not its turn", "wait until the hooks before it are removed; then its owner removes it"
 	case ReasonHookOverdue:
-		return hook + " is not removed, and is overdue", "its owner does its work and removes the hook; look at why it does not" + emergency
+		return hook + " is not removed, and is overdue", "ask its owner why, and to finish and remove the hook" + emergency
 	case ReasonHookOwnerSilent:
-		return hook + " is not removed, and its owner sends no heartbeats", "start its owner again" + emergency
+		return hook + " is not removed, and its owner sends no heartbeats", "restart its owner" + emergency
 	case ReasonHookOwnerUnknown:
-		return hook + " is not removed, and does not name its owner", "its owner removes it: who set it is told by " + ownersTold(where) + "; what it protects only its owner knows, so find that out before anybody removes it from " + where
+		return hook + " is not removed, and does not name its owner", "find its owner, who must remove it, in " + ownersTold(where) + "; only its owner knows what it protects, so find that out before you remove it from " + where
 	case ReasonHookApproval:
 		return hook + " is past its hard deadline", "a person decides: set annotation " + SkipHookAnnotation + "=" + string(w.Point) + "/" + w.Name + " to go on without it, or have its owner remove it" + protects(k)
 	case ReasonHookFailed:
-		return hook + " is past its hard deadline, so the deletion has failed", "its owner or an administrator removes the hook" + protects(k)
+		return hook + " is past its hard deadline, so the deletion has failed", "ask its owner to remove the hook, or remove it yourself" + protects(k)
 	}
-	return hook + " is being removed in its owner's stead", "the machine is seen without it"
+	return hook + " is being removed on behalf of its owner", "wait until it is gone"
 }
 
 // ownersTold says where to look for who has set a hook.

@@ -11,7 +11,7 @@ const (
 	ReasonHookOwnerUnknown = "HookOwnerUnknown" // the hook names no owner, and none is known
 	ReasonHookApproval     = "HookApproval"     // its hard deadline is over; a person is to decide
 	ReasonHookFailed       = "HookFailed"       // its hard deadline is over; the deletion has failed
-	ReasonHookRemoval      = "HookRemoval"      // it is being removed in its owner's stead
+	ReasonHookRemoval      = "HookRemoval"      // it is being removed on behalf of its owner
 	ReasonPaused           = "Paused"           // the machine or its cluster is paused
 	ReasonStatusPending    = "StatusPending"    // the machine's conditions are not seen as they are to be
 	ReasonForeignNode      = "ForeignNode"      // the node that the machine names is of another machine
@@ -56,9 +56,9 @@ func (w *Wait) words() (message, unblock string) {
 	case ReasonObjectUnknown:
 		return "it is not known whether " + w.Name + " exists, so nothing is done about it", "the API server answers; see that its CustomResourceDefinition is there and that its conversion webhook runs"
 	case ReasonObjectGoing:
-		return w.Name + " is being deleted", "its provider's controller lets it go: look at the conditions of " + w.Name + " and at that controller. Do not remove its finalizer by hand: what it stands for stays, and is paid for"
+		return w.Name + " is being deleted", "its provider's controller must release it: check the conditions of " + w.Name + " and at that controller. Do not remove its finalizer by hand: what it stands for stays, and is paid for"
 	case ReasonInPlaceAsked:
-		return "it is to be updated in place, and that has not begun", "its owner marks it (" + updateMachine + " in annotation " + pendingHooks + "): look at the controller of its owner"
+		return "its update in place has not started", "its owner marks it (" + updateMachine + " in annotation " + pendingHooks + "): look at the controller of its owner"
 	case ReasonInPlace:
 		return "it is being updated in place; its node may restart", "the extension says that it is done; condition " + conditionUpdating + " tells how far it is"
 	case ReasonInPlaceFailed:
@@ -68,7 +68,7 @@ func (w *Wait) words() (message, unblock string) {
 	case ReasonNodeGoing:
 		return "node " + w.Name + " is being removed", "the node object is gone; look at its finalizers if it stays"
 	case ReasonFinalizer:
-		return "its finalizer is being removed", "the machine is seen without it"
+		return "its finalizer is being removed", "wait until it is gone"
 	case ReasonOtherFinalizer:
 		if k, is := Lookup(KnownFinalizer, w.Name); is {
 			return "finalizer " + w.Name + " is left, which protects " + k.Protects, k.Way

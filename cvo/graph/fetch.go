@@ -31,7 +31,7 @@ const (
 	ResponseInvalid       FetchFailure = "ResponseInvalid"       // it answers with no graph
 	VersionNotFound       FetchFailure = "VersionNotFound"       // its graph lacks the cluster's version
 	NoChannel             FetchFailure = "NoChannel"             // there is no channel to ask for
-	NoArchitecture        FetchFailure = "NoArchitecture"        // nobody has said which architecture the cluster has
+	NoArchitecture        FetchFailure = "NoArchitecture"        // the architecture of the cluster is unknown
 	NoCurrentVersion      FetchFailure = "NoCurrentVersion"      // the cluster has no version
 	InvalidCurrentVersion FetchFailure = "InvalidCurrentVersion" // its version is not a semantic version
 	InvalidID             FetchFailure = "InvalidID"             // its identity is no UUID

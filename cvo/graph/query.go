@@ -53,7 +53,7 @@ func (q *Query) URL() (string, error) {
 	case !isUUID(q.Cluster):
 		return fail(InvalidID, fmt.Sprintf("the cluster is to say who it is by a UUID, and %q is none; set spec.clusterID", q.Cluster), nil)
 	case q.Architecture == "":
-		return fail(NoArchitecture, "nobody has said which architecture the cluster has", nil)
+		return fail(NoArchitecture, "the architecture of the cluster is unknown", nil)
 	case q.Version == "":
 		return fail(NoCurrentVersion, "the cluster has no version yet, so nothing is known to lead on from it", nil)
 	case q.Channel == "":

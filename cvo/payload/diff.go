@@ -93,7 +93,7 @@ func Diff(old, new *Selection) *Difference {
 			continue
 		}
 		c := Change{ID: m.ID, Kind: Abandoned, From: &Place{m.File, i + 1}}
-		c.Risk = "the resource stays in the cluster, and nobody looks after it: the new release has no manifest that deletes it"
+		c.Risk = "the resource stays in the cluster but is no longer managed: the new release has no manifest that deletes it"
 		if x := excluded[m.ID]; x != nil {
 			c.Kind, c.To, c.Reason = LeftOut, &Place{File: x.File}, x.Reason
 			c.Risk = "the resource stays in the cluster as it is: the new release has it for other clusters only"

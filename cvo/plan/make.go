@@ -68,7 +68,7 @@ func (in *input) check() error {
 	}
 	var found fairlead.FieldErrors
 	if in.Situation == nil || in.Situation.Cluster == nil {
-		found.Add("cluster", "nothing is known of the cluster; give its ClusterVersion: oc get clusterversion version -o yaml")
+		found.Add("cluster", "there is no ClusterVersion; get it with: oc get clusterversion version -o yaml")
 		return found.Err()
 	}
 	if len(in.Policy.Windows) > 0 && in.Situation.At.IsZero() {
@@ -81,7 +81,7 @@ func (in *input) check() error {
 		}
 	}
 	if asked > 1 {
-		found.Add("goal", "it asks for a release in more than one way; leave one of release, minor and newest")
+		found.Add("goal", "it names a release in more than one way; set one of release, minor and newest")
 	}
 	if in.Goal.Minor != "" {
 		if _, ok := parseMinor(in.Goal.Minor); !ok {
@@ -112,7 +112,7 @@ func (in *input) plan(ctx context.Context) (*Plan, *noPlan, error) {
 		}
 	}
 	if first == nil {
-		first = &noPlan{target: in.Goal.Minor, facts: []*fact{{text: "no update is offered to any release of " + cmp.Or(in.Goal.Minor, "a newer version") + " that is free of risks which apply"}}}
+		first = &noPlan{target: in.Goal.Minor, facts: []*fact{{text: "no update is offered to any release of " + cmp.Or(in.Goal.Minor, "a newer version") + " without risks that apply"}}}
 	}
 	return nil, first, nil
 }

@@ -233,7 +233,7 @@ func cured(operator, reason string) bool {
 func (m *model) readClusterOperators() {
 	cv := m.Situation.Cluster
 	if c := fairlead.FindCondition(cv.Status.Conditions, "Failing"); c != nil && c.Status == fairlead.ConditionTrue {
-		m.broken = append(m.broken, m.once("the cluster fails already: "+clip(c.Message, 140), fix{"end that first", func(in *input) { set(in.Situation.Cluster.Status.Conditions, "Failing", fairlead.ConditionFalse) }, costWork}))
+		m.broken = append(m.broken, m.once("the cluster is already failing: "+clip(c.Message, 140), fix{"end that first", func(in *input) { set(in.Situation.Cluster.Status.Conditions, "Failing", fairlead.ConditionFalse) }, costWork}))
 	}
 	for i := range m.Situation.ClusterOperators {
 		o := &m.Situation.ClusterOperators[i]
@@ -250,7 +250,7 @@ func (m *model) readClusterOperators() {
 	if len(cv.Spec.Overrides) > 0 {
 		for _, x := range cv.Spec.Overrides {
 			if x.Unmanaged && len(m.stages) > 1 {
-				m.crossings[0] = append(m.crossings[0], m.once(fmt.Sprintf("spec.overrides leaves %s %s unmanaged, and so the minor version cannot change", x.Kind, x.Name), fix{"take spec.overrides away", func(in *input) { in.Situation.Cluster.Spec.Overrides = nil }, costWork}))
+				m.crossings[0] = append(m.crossings[0], m.once(fmt.Sprintf("spec.overrides leaves %s %s unmanaged, so the minor version cannot change", x.Kind, x.Name), fix{"remove spec.overrides", func(in *input) { in.Situation.Cluster.Spec.Overrides = nil }, costWork}))
 				break
 			}
 		}

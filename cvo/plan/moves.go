@@ -14,7 +14,7 @@ import (
 func (m *model) readMoves() []*fact {
 	s := m.Situation
 	if s.Moves == nil {
-		return []*fact{{text: "nobody has looked at which updates are offered; look: oc get clusterversion version -o yaml, or the update service"}}
+		return []*fact{{text: "the offered updates are unknown; get them with: oc get clusterversion version -o yaml, or from the update service"}}
 	}
 	applies := map[string]Risk{}
 	for _, r := range s.Risks {
@@ -90,7 +90,7 @@ func (m *model) readMove(x *Move, index map[string]int, applies map[string]Risk)
 // noPath says why the graph has no way to the target, with the nearest that it
 // has.
 func (m *model) noPath(out, in map[string][]string, forward map[string]bool) *fact {
-	f := &fact{text: fmt.Sprintf("no sequence of updates that is offered leads from %s to %s", m.start, m.target)}
+	f := &fact{text: fmt.Sprintf("no sequence of offered updates leads from %s to %s", m.start, m.target)}
 	if in[m.target] == nil {
 		f.text = fmt.Sprintf("no update to %s is offered from any release", m.target)
 	} else if out[m.start] == nil {

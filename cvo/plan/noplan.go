@@ -43,10 +43,10 @@ func (e *NoPlanError) Error() string {
 		fmt.Fprintf(&b, "\n- %s", f)
 	}
 	if len(e.Fixes) == 0 {
-		b.WriteString("\nNothing that was tried helps.")
+		b.WriteString("\nNothing that was tried leads to a plan.")
 		return b.String()
 	}
-	b.WriteString("\nTried, and each of these helps:")
+	b.WriteString("\nEach of these was tried and leads to a plan:")
 	for _, f := range e.Fixes {
 		fmt.Fprintf(&b, "\n- %s (then %s, about %s)", strings.Join(f.Do, "; and "), count(f.Steps, "step"), f.Takes)
 	}

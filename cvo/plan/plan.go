@@ -100,7 +100,7 @@ func (p *Plan) String() string {
 	var b strings.Builder
 	switch {
 	case len(p.Steps) == 0:
-		return "nothing is to be done: the cluster is as the goal asks\n"
+		return "nothing to do: the cluster already meets the goal\n"
 	case p.From == p.To:
 		fmt.Fprintf(&b, "%s at %s, about %s", count(len(p.Steps), "step"), p.From, short(p.Takes))
 	default:
@@ -111,9 +111,9 @@ func (p *Plan) String() string {
 	}
 	b.WriteString("; no plan is better\n")
 	for i, s := range p.Steps {
-		fmt.Fprintf(&b, "%3d. %s (%s)\n     why: %s\n     do: %s\n     done when: %s\n     back: %s\n", i+1, s, short(s.Takes), s.Why, s.Command, s.After, s.Back)
+		fmt.Fprintf(&b, "%3d. %s (%s)\n     why: %s\n     do: %s\n     done when: %s\n     undo: %s\n", i+1, s, short(s.Takes), s.Why, s.Command, s.After, s.Back)
 		for _, u := range s.Unseen {
-			fmt.Fprintf(&b, "     not seen: %s; look: %s\n", u.What, u.Command)
+			fmt.Fprintf(&b, "     unknown: %s; to find out: %s\n", u.What, u.Command)
 		}
 	}
 	return b.String()
@@ -125,7 +125,7 @@ func (s PlanStep) String() string {
 	case ReplaceMember:
 		return "replace the etcd member " + s.Subject
 	case FixBudget:
-		return "have the budget " + s.Subject + " let one pod go"
+		return "let the budget " + s.Subject + " allow one disruption"
 	case FreeRoom:
 		return "make room for the pods of " + s.Subject
 	case OutOfService:
@@ -143,7 +143,7 @@ func (s PlanStep) String() string {
 		}
 		return text
 	case ChangeClients:
-		return "have the clients of " + s.Subject + " use another API"
+		return "move the clients of " + s.Subject + " to another API"
 	case Acknowledge:
 		return "acknowledge " + s.Subject
 	default:

@@ -65,14 +65,14 @@ func (p *Played) Took() time.Duration { return p.Ended.Sub(p.Began) }
 func (p *Played) String() string {
 	var b strings.Builder
 	if p.Done {
-		fmt.Fprintf(&b, "played to its end: planned %s, took %s", short(p.Planned), short(p.Took()))
+		fmt.Fprintf(&b, "finished: planned %s, took %s", short(p.Planned), short(p.Took()))
 	} else {
-		fmt.Fprintf(&b, "played for %s, and not to its end: %s", short(p.Took()), p.Stuck)
+		fmt.Fprintf(&b, "played for %s and did not finish: %s", short(p.Took()), p.Stuck)
 	}
 	if p.Faults > 0 {
 		fmt.Fprintf(&b, "; %s, planned again %s", words.Count(p.Faults, "fault", "faults"), words.Count(p.Replans, "time", "times"))
 	}
-	b.WriteString("\n   planned     came about\n")
+	b.WriteString("\n   planned     actual\n")
 	span := func(from, until time.Time) string {
 		if from.IsZero() || until.IsZero() {
 			return "-          "
@@ -86,7 +86,7 @@ func (p *Played) String() string {
 		b.WriteString("no workload had fewer pods ready than before\n")
 	}
 	for _, d := range p.Disruptions {
-		fmt.Fprintf(&b, "%s/%s: at least %d of %d ready; fewer than %d %s, for %s together, %s at a stretch", d.Namespace, d.Workload, d.Least, d.Wanted, d.Wanted,
+		fmt.Fprintf(&b, "%s/%s: at least %d of %d ready; fewer than %d %s, for %s in total, %s at a stretch", d.Namespace, d.Workload, d.Least, d.Wanted, d.Wanted,
 			words.Count(d.Times, "time", "times"), d.Short, d.Longest)
 		if d.None > 0 {
 			fmt.Fprintf(&b, "; none for %s", d.None)

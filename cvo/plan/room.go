@@ -163,7 +163,7 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 				text := fmt.Sprintf("the pod %s/%s on %s cannot be evicted: %s", p.Namespace, p.Name, n.Node, clip(why, 140))
 				f := &fact{text: text}
 				if len(p.Budgets) > 1 {
-					f.text = fmt.Sprintf("the pod %s/%s on %s is guarded by several budgets, and so is never evicted: %s", p.Namespace, p.Name, n.Node, strings.Join(p.Budgets, ", "))
+					f.text = fmt.Sprintf("the pod %s/%s on %s matches several budgets, so it is never evicted: %s", p.Namespace, p.Name, n.Node, strings.Join(p.Budgets, ", "))
 					drop := p.Budgets[len(p.Budgets)-1]
 					f.fixes = []fix{{"delete the budget " + drop, func(in *input) {
 						in.Situation.Budgets = slices.DeleteFunc(in.Situation.Budgets, func(b fairlead.PodDisruptionBudget) bool { return b.Namespace+"/"+b.Name == drop })
@@ -197,12 +197,12 @@ func (d *drains) budget(name string, plan *drain.Plan) int {
 		return i
 	}
 	namespace, short, _ := strings.Cut(name, "/")
-	b := budget{name: name, advice: "have the budget " + name + " let one pod go"}
+	b := budget{name: name, advice: "let the budget " + name + " allow one disruption"}
 	b.command = fmt.Sprintf("oc -n %s patch pdb %s --type merge -p '{\"spec\":{\"minAvailable\":null,\"maxUnavailable\":1}}'", namespace, short)
 	text := "the budget " + name + " never lets a pod go"
 	for _, x := range plan.Budgets {
 		if x.Namespace+"/"+x.Name == name {
-			text = fmt.Sprintf("the budget %s asks for %d of %d pods, %d of which are healthy, and so lets none go", name, x.Desired, x.Expected, x.Healthy)
+			text = fmt.Sprintf("the budget %s needs %d of %d pods, %d of which are healthy, so it allows no eviction", name, x.Desired, x.Expected, x.Healthy)
 			if x.Expected == 1 {
 				b.advice = "raise the replicas of the pods of " + name + " to 2"
 				b.command = fmt.Sprintf("oc -n %s scale --replicas=2 %s", namespace, d.owner(name))
@@ -238,7 +238,7 @@ func (d *drains) owner(budget string) string {
 	return "what its pods belong to"
 }
 
-// loosen has a budget let one pod go.
+// loosen makes a budget allow one disruption.
 func loosen(s *Situation, name string) {
 	for i := range s.Budgets {
 		if b := &s.Budgets[i]; b.Namespace+"/"+b.Name == name {

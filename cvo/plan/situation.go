@@ -56,7 +56,7 @@ type RemovedAPI struct {
 	// name of its APIRequestCount.
 	API string `json:"api"`
 	In  string `json:"in"` // the first minor version of Kubernetes without it, as in 1.32
-	// Users are those who asked for it lately, by the name that they go by at the API
+	// Users are those who used it recently, by the name that they go by at the API
 	// server.
 	Users []string `json:"users,omitempty"`
 }

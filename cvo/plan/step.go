@@ -58,7 +58,7 @@ func (s *stepper) run() {
 		return
 	}
 	if to, moving := onItsWay(&sit); moving {
-		s.Block(fairlead.Block{Subject: subject, Reason: ReasonUnderWay, Message: "the cluster is on its way to " + to, Owner: "cluster-version operator", Unblock: "history of the ClusterVersion says that " + to + " is Completed"})
+		s.Block(fairlead.Block{Subject: subject, Reason: ReasonUnderWay, Message: "the cluster is being updated to " + to, Owner: "cluster-version operator", Unblock: "history of the ClusterVersion says that " + to + " is Completed"})
 		return
 	}
 	parts, m := s.follow(question)

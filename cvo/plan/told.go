@@ -69,7 +69,7 @@ func (m *model) keptMember(name string) *fact {
 // lacksRoom is why a pool, or a node, cannot be emptied. Fixes add a node like the
 // greatest one.
 func (m *model) lacksRoom(what string) *fact {
-	f := m.once("the pods of " + what + " find no place on other nodes while its nodes restart, and no node may be added")
+	f := m.once("the pods of " + what + " do not fit on other nodes while its nodes restart, and no node may be added")
 	if f.fixes != nil {
 		return f
 	}

@@ -32,17 +32,17 @@ func (w *writer) add(c choice) {
 		s.Why = "it does not answer, and while a node of the control plane restarts etcd needs all others"
 		s.After = "oc -n openshift-etcd get etcd cluster -o yaml names all members as available"
 		s.Command = "oc -n openshift-machine-api delete machine of its node, and wait for the new one; without machines: replace it by hand"
-		s.Back = "none: the old member does not come back, and need not"
+		s.Back = "not needed: the new member replaces the old one"
 		s.Takes, s.Basis = w.e.Owner, "a default for what people do"
 	case FixBudget:
 		b := &w.m.budgets[c.index]
-		s.Why = "it never lets a pod go, and so would hold every drain of their nodes for good"
+		s.Why = "it never allows an eviction, so every drain of their nodes would hang"
 		s.After = "status.disruptionsAllowed of the budget is at least 1"
 		s.Command, s.Owner = b.command, ownerPods
-		s.Back = "put back what spec was, when the nodes have restarted"
+		s.Back = "restore the old spec when the nodes have restarted"
 		s.Takes, s.Basis = w.e.Owner, "a default for what people do"
 	case FreeRoom:
-		s.Why = "its pods find no place on other nodes while some are drained"
+		s.Why = "its pods do not fit on other nodes while some are drained"
 		s.After = "a new node is Ready and empty"
 		s.Command = "oc -n openshift-machine-api scale machineset NAME --replicas=N+1"
 		s.Back = "scale the machine set back when all is done"
@@ -87,20 +87,20 @@ func (w *writer) fill(c choice, s *PlanStep) {
 			s.Before = "the install plan installs " + words.List(c.with, "and", 3) + ", too"
 		}
 		s.Command = fmt.Sprintf("oc -n %s patch installplan NAME --type merge -p '{\"spec\":{\"approved\":true}}', the one that installs %s", o.Namespace, c.to)
-		s.Back = "none: operators do not go back by themselves"
+		s.Back = "not possible: operators are not downgraded"
 		s.Takes, s.Basis = w.e.Operator, "a default for one install plan"
 	case ChangeClients:
 		a := w.m.removed[c.subject]
-		s.Why = fmt.Sprintf("OpenShift %s no longer serves it, and %s asked for it lately", w.m.stages[a.stage], words.List(a.clients, "and", 3))
+		s.Why = fmt.Sprintf("OpenShift %s no longer serves it, and %s used it recently", w.m.stages[a.stage], words.List(a.clients, "and", 3))
 		s.After = "none of them is in the APIRequestCount " + c.subject + " of the last day"
-		s.Command, s.Owner = "oc get apirequestcount "+c.subject+" -o yaml tells who asks and with which program; change those, or the objects that they write", "owner of the clients"
-		s.Back = "none is needed: the other API is served now, too"
+		s.Command, s.Owner = "oc get apirequestcount "+c.subject+" -o yaml shows the clients; update them, or the objects that they write", "owner of the clients"
+		s.Back = "not needed: the other API is already served"
 		s.Takes, s.Basis = w.e.Owner, "a default for what people do"
 	case Acknowledge:
 		s.Why = clip(w.m.gates[c.index].text, 200)
 		s.After = "the gate is \"true\" in the ConfigMap openshift-config/admin-acks"
 		s.Command = "oc -n openshift-config patch cm admin-acks --type merge -p '{\"data\":{\"" + c.subject + "\":\"true\"}}'"
-		s.Back = "set it to \"false\": the minor version does not change then"
+		s.Back = "set it to \"false\", which blocks the minor update again"
 		s.Takes, s.Basis = w.e.Owner, "a default for what people read and do"
 	case MoveCluster:
 		s.Release = c.to
@@ -111,7 +111,7 @@ func (w *writer) fill(c choice, s *PlanStep) {
 		s.Before = "pools that are not paused run " + c.from + ", operators support " + c.to + ", gates are acknowledged"
 		s.After = "history of the ClusterVersion begins with " + c.to + ", Completed"
 		s.Command = "oc adm upgrade --to=" + c.to
-		s.Back = "none: a cluster does not go back to an older release"
+		s.Back = "not possible: a cluster cannot go back to an older release"
 		s.Takes, s.Basis = w.moves()
 	}
 }
@@ -122,11 +122,11 @@ func (w *writer) roll(c choice, s *PlanStep) {
 	s.Rounds = p.rounds
 	s.Why = "the nodes of " + c.subject + " are to run " + c.to
 	if p.control {
-		s.Why = "the control plane is to run " + c.to + " before the cluster goes on"
+		s.Why = "the control plane must run " + c.to + " before the next update"
 	}
 	s.Before = "the pool is not paused, its pods can be evicted, and have room elsewhere"
 	s.After = "the pool " + c.subject + " is Updated: all of its nodes run " + c.to
-	s.Command = "none: the machine-config operator does it; watch with oc get mcp " + c.subject
+	s.Command = "nothing: the machine-config operator does it; watch with oc get mcp " + c.subject
 	s.Back = "oc patch mcp " + c.subject + " --type merge -p '{\"spec\":{\"paused\":true}}' stops it between two nodes"
 	if p.control {
 		s.Back = "none"

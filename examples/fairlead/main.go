@@ -29,20 +29,20 @@ func main() {
 // tool is the program.
 func tool() *args.Command {
 	settings := &args.Settings{List: []args.Setting{
-		{Flag: "catalog", Many: true, Example: []string{"community=/srv/catalogs/community", "certified=/srv/catalogs/certified,priority=10"}, About: "of resolve: the catalogs"},
-		{Flag: "global", Example: []string{"openshift-marketplace"}, About: "of resolve -cluster: the namespace whose catalogs all see"},
-		{Flag: "graph", Example: []string{"/srv/graph.json"}, About: "of plan and report: the update graph"},
+		{Flag: "catalog", Many: true, Example: []string{"community=/srv/catalogs/community", "certified=/srv/catalogs/certified,priority=10"}, About: "for resolve: the catalogs"},
+		{Flag: "global", Example: []string{"openshift-marketplace"}, About: "for resolve -cluster: the namespace of the global catalogs"},
+		{Flag: "graph", Example: []string{"/srv/graph.json"}, About: "for plan and report: the update graph"},
 	}}
 	return &args.Command{
 		Settings: settings,
 
 		Name:  "fairlead",
-		About: "answers questions about the software of clusters, from what lies in files",
+		About: "answers questions about the software of clusters, from files",
 		Help: `exit status of every command:
-  0  all is well
-  1  there are findings, or there is no solution; they were printed
-  2  the arguments are wrong, or something cannot be read
-Flags may stand anywhere; - stands for standard input; -o yaml prints what -o json does.`,
+  0  success
+  1  findings, or no solution; they were printed
+  2  wrong arguments or unreadable input
+Flags may stand anywhere; - is standard input; -o yaml prints the same data as -o json.`,
 		Examples: `kubectl get machines,nodes,pods,pdb -A -o yaml | fairlead machine explain -
 			fairlead update status MUST-GATHER
 			fairlead catalog validate PATH

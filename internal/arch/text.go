@@ -88,17 +88,36 @@ func machinePath(t *Tree) []Finding {
 		"names %s, a place on one machine: use a relative path or an environment variable")
 }
 
-// oddWords read as if translated. Instead of them stand: again, fix, heartbeat,
-// stopped reporting, corrected, "as they should be", "is not a version", and what
-// to do in the place of "what the message says".
-var oddWords = regexp.MustCompile(`\b(anew|mend(?:s|ed|ing)?|life signs?|stopped to report|put right|as they shall be|what the message says|[^ \n]*[^eE \n] is no (?:version|semantic version|range|release|number|name|digest|flag|directory|object))\b`)
+// oddWords read as if translated. Each has a plainer one that stands instead.
+var oddWords = []struct {
+	expr   *regexp.Regexp
+	better string
+}{
+	{regexp.MustCompile(`\b(anew)\b`), "again"},
+	{regexp.MustCompile(`\b(mend(?:s|ed|ing)?)\b`), "fix"},
+	{regexp.MustCompile(`\b(life signs?|signs? of life)\b`), "heartbeat"},
+	{regexp.MustCompile(`\b(stopped to report)\b`), "stopped reporting"},
+	{regexp.MustCompile(`\b(put right)\b`), "corrected"},
+	{regexp.MustCompile(`\b(as they shall be)\b`), "as they should be"},
+	{regexp.MustCompile(`\b(what the message says)\b`), "what to do"},
+	{regexp.MustCompile(`\b(for ever)\b`), "forever, or no limit"},
+	{regexp.MustCompile(`\b(heeds?)\b`), "respect"},
+	{regexp.MustCompile(`\b(times that double)\b`), "exponential backoff"},
+	{regexp.MustCompile(`\b(lets? (?:none|no pods?) go)\b`), "allows no eviction"},
+	{regexp.MustCompile(`\b([^ \n]*[^eE \n] is no (?:version|semantic version|range|release|number|name|digest|flag|directory|object))\b`), "is not a version, and so on"},
+}
 
 // plainWords: texts are plain English. The scripts that test this rule, and what
 // other projects wrote, are excepted.
 func plainWords(t *Tree) []Finding {
-	return grep(t, oddWords, func(name string) bool {
+	ours := func(name string) bool {
 		return !inTestdata(name) && !strings.HasPrefix(name, "internal/arch/") && (strings.HasSuffix(name, ".go") || strings.HasSuffix(name, ".md")) && name != "CHANGELOG.md"
-	}, "says %q: plainer words are again, fix, heartbeat, stopped reporting, corrected, \"as they should be\", \"is not a version\", and what to do")
+	}
+	var found []Finding
+	for _, w := range oddWords {
+		found = append(found, grep(t, w.expr, ours, "says %q: plainer is "+w.better)...)
+	}
+	return found
 }
 
 // otherDomains are what annotations, labels, finalizers and API groups of ours

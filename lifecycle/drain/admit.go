@@ -230,7 +230,7 @@ func (q *turns) admit(m *Member) {
 		return
 	}
 	b := fairlead.Block{
-		Subject: m.subject(), Reason: ReasonReplacementDue, Message: "its replacement is to come first, by limit " + w.Slots[0].Limit,
+		Subject: m.subject(), Reason: ReasonReplacementDue, Message: "its replacement must come first, by limit " + w.Slots[0].Limit,
 		Unblock: "a node takes its place and is ready",
 	}
 	if m.Replacement == ReplacementPossible {
@@ -315,7 +315,7 @@ func (q *turns) block(m *Member, g *group) fairlead.Block {
 	if g.Per != "" {
 		what += " of " + g.Per + "=" + g.domain
 	}
-	b := fairlead.Block{Subject: m.subject(), Reason: ReasonSlotTaken, Unblock: "one of them is back in service or gone"}
+	b := fairlead.Block{Subject: m.subject(), Reason: ReasonSlotTaken, Unblock: "wait until one of them is back in service or gone"}
 	kind := g.kind(m)
 	h := q.holders(m, g, kind)
 	most := [2]int{g.max, g.surge}[kind]

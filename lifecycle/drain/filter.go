@@ -99,7 +99,7 @@ var findings = [...]PodReason{
 	{FilterLabel, FateSkip, "its label " + Label + " says skip", ""},
 	{FilterLabel, FateWait, "its label " + Label + " says wait-completed", ""},
 	{FilterRule, "", "", ""}, // in the sighting
-	{FilterRule, FateRefuse, "a rule goes by the labels of its namespace, and those are not known", ""},
+	{FilterRule, FateRefuse, "a rule depends on the labels of its namespace, which are unknown", ""},
 }
 
 // sighting is a pod with what the filters found.

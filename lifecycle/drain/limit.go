@@ -19,7 +19,7 @@ type Limit struct {
 	Per string `json:"per,omitempty"`
 	// Max is how many of the nodes that are counted together: a number, or a
 	// percentage, which is rounded down but stands for one node at least. 0 and 0%
-	// let none go.
+	// allow no disruption.
 	Max IntOrString `json:"max"`
 	// Surge is how many may have a replacement beside them at the same time, as
 	// Max. Where it is not 0, a node that can be replaced first is; it takes a place

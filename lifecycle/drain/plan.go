@@ -122,7 +122,7 @@ type BudgetPlan struct {
 //     next round all that were evicted have ended, and what their controllers
 //     made in their stead serves, elsewhere. Nobody replaces a pod without a
 //     controller, or one of a Job.
-//  3. A pod that is waited for until it has run to its end does so in its round.
+//  3. A pod that is allowed to complete does so in its round.
 //     Pods that are being deleted end in theirs.
 //  4. What is wrong with other pods of a budget stays so.
 //

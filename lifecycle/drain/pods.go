@@ -339,12 +339,12 @@ func (d *drainer) terminating(p *Pod) {
 	if p.DeletionTimestamp.After(d.now) {
 		d.at(*p.DeletionTimestamp)
 	} else {
-		w.Detail = "its grace is over, and its node does not say that it has ended"
+		w.Detail = "its grace period is over, but its node does not report that it has ended"
 		switch {
 		case Unreachable(d.view.Node):
 			w.Reason, w.Detail = ReasonPodStranded, ""
 		case len(p.Finalizers) > 0:
-			w.Owner, w.Detail = p.Finalizers[0], "its grace is over, and its finalizer keeps it"
+			w.Owner, w.Detail = p.Finalizers[0], "its grace period is over, but its finalizer blocks it"
 		}
 		d.trouble = true
 	}

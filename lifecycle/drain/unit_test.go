@@ -235,7 +235,7 @@ func TestUncordon(t *testing.T) {
 	}
 	state = Progress{Cordoned: "node", CordonMark: "2026-03-01T12:00:00Z"}
 	if _, ok := state.Uncordon(&c.node); ok {
-		t.Error("somebody else has cordoned it while our own cordon was on its way")
+		t.Error("somebody else cordoned it at the same time")
 	}
 	c.node.Annotations = map[string]string{CordonAnnotation: "2026-03-01T12:00:00Z"}
 	if _, ok := state.Uncordon(&c.node); !ok {

@@ -22,7 +22,7 @@ const (
 	ReasonNotCordoned      = "NotCordoned"         // the node is being cordoned
 	ReasonPodPending       = "PodPending"          // a pod's eviction was asked for, and is not seen yet
 	ReasonPodTerminating   = "PodTerminating"      // a pod is being deleted
-	ReasonPodRuns          = "PodRuns"             // a pod is waited for until it has run to its end
+	ReasonPodRuns          = "PodRuns"             // a pod is allowed to complete
 	ReasonPodProtected     = "PodProtected"        // the policy keeps a pod
 	ReasonPodInvalid       = "PodInvalid"          // a pod cannot be told from others of its name
 	ReasonLaterOrder       = "LaterOrder"          // pods are to go after those of a lower order
@@ -44,68 +44,68 @@ func (w Wait) Words() (message, unblock string) {
 	pod := "pod " + w.Name
 	switch w.Reason {
 	case ReasonPolicyInvalid:
-		return "the drain policy is wrong, so node " + w.Name + " is not drained", "correct the policy"
+		return "the drain policy is invalid, so node " + w.Name + " is not drained", "correct the policy"
 	case ReasonNodeMissing:
-		return "there is no such node, and request " + w.Name + " is about it", "the node joins, or its requester cancels the request"
+		return "there is no such node, and request " + w.Name + " is about it", "wait until the node joins, or cancel the request"
 	case ReasonRequestPaused:
-		return "request " + w.Name + " is paused: nothing is done for it, and nothing undone", "its requester resumes or cancels it"
+		return "request " + w.Name + " is paused: nothing is done or undone for it", "resume or cancel the request"
 	case ReasonSlotTaken:
-		return "it waits for a slot of limit " + w.Name, "what holds the slot is back in service, or gone"
+		return "it waits for a slot of limit " + w.Name, "wait until the holder of the slot is back in service or gone"
 	case ReasonReplacementDue:
-		return "its replacement is to come first, by limit " + w.Name, "a node takes its place and is ready, or its requests do not ask for a replacement any more"
+		return "its replacement must come first, by limit " + w.Name, "wait until another node takes its place and is ready, or stop asking for a replacement"
 	case ReasonRequesterActs:
-		return "it is out of service for request " + w.Name, "its requester does what it is for, and ends the request"
+		return "it is out of service for request " + w.Name, "its requester does the work and ends the request"
 	case ReasonSilentActs:
-		return "it is out of service for request " + w.Name + ", but nothing is heard of it: pods that were asked to end may still run there", "its requester makes sure that it is powered off before it relies on that, and ends the request when its work is done"
+		return "it is out of service for request " + w.Name + ", but it does not report: pods that were asked to end may still run there", "its requester makes sure that the node is powered off, does the work and ends the request"
 	case ReasonUncordoning:
-		return "no request is left, and it is being uncordoned", "the node is seen schedulable"
+		return "no request is left, so it is being uncordoned", "wait until the node is schedulable"
 	case ReasonBeingTainted:
-		return "it is fenced, and is being tainted " + OutOfServiceTaint, "the node is seen with the taint; the cluster then lets its pods go"
+		return "it is fenced, and is being tainted " + OutOfServiceTaint, "wait until the node has the taint; the cluster then releases its pods"
 	case ReasonStillTainted:
-		return "it is tainted " + OutOfServiceTaint + ", and not back yet", "the node is heard of again and is not fenced any more; then the taint is taken back"
+		return "it is tainted " + OutOfServiceTaint + ", and not back yet", "wait until the node reports again and is no longer fenced; then the taint is removed"
 	case ReasonBeingUntainted:
-		return "it is back, and the taint " + OutOfServiceTaint + " is being taken from it", "the node is seen without the taint"
+		return "it is back, so the taint " + OutOfServiceTaint + " is being removed", "wait until the taint is gone"
 	case ReasonNodeSilent:
-		return "nothing is heard of node " + w.Name + ", so its pods cannot be seen to end", "the node is repaired; or it is fenced, that is, known to be powered off: then taint it node.kubernetes.io/out-of-service=nodeshutdown:NoExecute, or report the instance as stopped"
+		return "no reports from node " + w.Name + ", so it is unknown whether its pods have ended", "repair the node; or, if it is known to be powered off, taint it node.kubernetes.io/out-of-service=nodeshutdown:NoExecute, or report the instance as stopped"
 	case ReasonNotCordoned:
-		return "node " + w.Name + " is being cordoned", "the node is seen unschedulable; if that takes long, look at what the API server says"
+		return "node " + w.Name + " is being cordoned", "wait until the node is unschedulable; if that takes long, check the errors of the API server"
 	case ReasonPodPending:
-		return pod + " is being removed", "the pod is seen to end"
+		return pod + " is being removed", "wait until the pod has ended"
 	case ReasonPodTerminating:
 		if w.Owner != "" && w.Owner != "kubelet" {
-			return pod + " is ending", "whoever has set finalizer " + w.Owner + " does its work and removes it; look at that controller"
+			return pod + " is terminating", "the controller that owns finalizer " + w.Owner + " must finish and remove it: check that controller"
 		}
-		return pod + " is ending", "it ends; if it never does, look at its finalizers and at the kubelet of its node"
+		return pod + " is terminating", "wait until it has ended; if it never does, check its finalizers and the kubelet of its node"
 	case ReasonPodRuns:
-		return pod + " is waited for until it has run to its end", "it succeeds or fails; or delete it, or take back the rule or label that says wait-completed"
+		return pod + " is allowed to complete", "wait until it succeeds or fails; or delete it, or remove the rule or label that says wait-completed"
 	case ReasonPodProtected:
 		return pod + " may not be removed", "move or delete it, or allow it in the drain policy"
 	case ReasonPodInvalid:
 		return pod + " is left alone", "delete it yourself"
 	case ReasonLaterOrder:
-		return "pods of node " + w.Name + " wait for pods of a lower order", "the pods before them are gone"
+		return "pods of node " + w.Name + " wait for pods of a lower order", "wait until those pods are gone"
 	case ReasonBudgetSpent:
-		return pod + " may not be evicted at present", "another pod of the budget gets healthy, or the budget allows more to be unavailable"
+		return pod + " may not be evicted at present", "make another pod of the budget healthy, or change the budget to allow more disruptions"
 	case ReasonBudgetInUse:
-		return pod + " waits until other pods of its budget are replaced", "those are replaced and healthy"
+		return pod + " waits until other pods of its budget are replaced", "wait until those are replaced and healthy"
 	case ReasonBudgetNever:
-		return pod + " may never be evicted, even while every pod of its budget is healthy", "run more replicas, or lower minAvailable or raise maxUnavailable of the budget"
+		return pod + " can never be evicted, even when every pod of its budget is healthy", "run more replicas, or lower minAvailable or raise maxUnavailable of the budget"
 	case ReasonBudgetUnhealthy:
-		return pod + " is not ready, and its budget guards such pods, too", "the pod gets ready, or set unhealthyPodEvictionPolicy: AlwaysAllow in the budget, or delete the pod"
+		return pod + " is not ready, but its budget protects such pods, too", "make the pod ready, or set unhealthyPodEvictionPolicy: AlwaysAllow in the budget, or delete the pod"
 	case ReasonBudgetNodeSilent:
-		return pod + " is not ready because its node is silent, and its budget guards it", "the node is repaired; or fence it and report its instance as stopped; or set unhealthyPodEvictionPolicy: AlwaysAllow in the budget"
+		return pod + " is not ready because its node is silent, but its budget protects it", "repair the node; or fence it and report its instance as stopped; or set unhealthyPodEvictionPolicy: AlwaysAllow in the budget"
 	case ReasonPodStranded:
-		return pod + " should have ended, and its node, which is silent, does not say so", "the node is repaired; or, once it is known to be powered off, taint it node.kubernetes.io/out-of-service=nodeshutdown:NoExecute: then the pod is deleted and its volumes are detached. While it may still run, a forced deletion risks two writers on one volume"
+		return pod + " should have ended, but its node is silent", "repair the node; or, once it is known to be powered off, taint it node.kubernetes.io/out-of-service=nodeshutdown:NoExecute: then the pod is deleted and its volumes are detached. While it may still run, a forced deletion risks two writers on one volume"
 	case ReasonBudgetUnobserved:
-		return pod + " waits for its budget, which was just changed", "the disruption controller computes its numbers; look at that controller if it does not"
+		return pod + " waits for its budget, which was just changed", "wait until the disruption controller has updated its status; if that takes long, check that controller"
 	case ReasonBudgetBroken:
-		return pod + " may not be evicted: the numbers of its budget are impossible", "look at the disruption controller, and at status.disruptedPods of the budget"
+		return pod + " may not be evicted: the numbers of its budget are impossible", "check the disruption controller, and status.disruptedPods of the budget"
 	case ReasonManyBudgets:
-		return pod + " is selected by more than one budget, and such pods cannot be evicted", "change the selectors so that one budget is left, or delete the pod"
+		return pod + " is selected by more than one budget, so it cannot be evicted", "change the selectors so that one budget is left, or delete the pod"
 	case ReasonEvictionRefused:
-		return pod + " may not be evicted at present", "what the API server says has passed; it is asked again"
+		return pod + " may not be evicted at present", "wait: the eviction is retried"
 	case ReasonEvictionFailed:
-		return pod + " could not be evicted", "it is asked again; what the API server says names who refuses: look there"
+		return pod + " could not be evicted", "fix what refuses it, as named by the API server; the eviction is retried"
 	}
 	return w.Reason + " " + w.Name, "it passes"
 }

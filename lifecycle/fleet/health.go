@@ -220,7 +220,7 @@ func (h *HealthCheck) Evaluate(targets []Target, now time.Time) (*HealthReport, 
 	for i, t := range sick {
 		if t.Machine.ControllerOf() == nil {
 			r.Blocked = append(r.Blocked, fairlead.Block{
-				Subject: "machine " + names[i], Reason: "NoController", Message: "it is unhealthy and belongs to no set, so nobody would replace it",
+				Subject: "machine " + names[i], Reason: "NoController", Message: "it is unhealthy but belongs to no set, so nothing would replace it",
 				Unblock: "replace it by hand",
 			})
 			continue

@@ -104,7 +104,7 @@ func Why(s *Scene, now time.Time) []Cause {
 		}
 	}
 	return append([]Cause{{
-		Trigger: TriggerRequest, Text: "nothing else has it deleted, so somebody has: the audit log says who", Since: requested(m), Deletes: true,
+		Trigger: TriggerRequest, Text: "nothing else explains it, so somebody deleted it: the audit log shows who", Since: requested(m), Deletes: true,
 	}}, all...)
 }
 
@@ -120,7 +120,7 @@ func requested(m *lifecycle.Machine) time.Time {
 func (s *Scene) annotation() *Cause {
 	for _, api := range [...]API{MachineAPI, ClusterAPI} {
 		if key := markedBy(s.Machine, api); key != "" {
-			return &Cause{Trigger: TriggerAnnotation, Text: "it has annotation " + key + ", so it goes first when its set gives up a machine", Sure: true}
+			return &Cause{Trigger: TriggerAnnotation, Text: "it has annotation " + key + ", so it is deleted first when its set scales down", Sure: true}
 		}
 	}
 	return nil
@@ -133,7 +133,7 @@ func (s *Scene) scaleDown() *Cause {
 	}
 	return &Cause{
 		Trigger: TriggerScaleDown, Deletes: true, Sure: false,
-		Text: fmt.Sprintf("MachineSet %s is to have %d machines and has %d", set.Name, set.Replicas, set.Machines),
+		Text: fmt.Sprintf("MachineSet %s should have %d machines and has %d", set.Name, set.Replicas, set.Machines),
 	}
 }
 

@@ -235,7 +235,7 @@ func (c *cluster) tryTogether(ctx context.Context, all []holder) (string, error)
 	for _, choice := range res.Chosen {
 		chosen = append(chosen, choice.Name)
 	}
-	return fmt.Sprintf("install the operators of namespaces %s in one namespace; there nothing stands against %s",
+	return fmt.Sprintf("install the operators of namespaces %s in one namespace; there nothing prevents %s",
 		listNames(names), listNames(chosen)), nil
 }
 

@@ -37,7 +37,7 @@ type TogetherError struct {
 
 // Error implements error.
 func (e *TogetherError) Error() string {
-	return "package " + e.Package + " cannot be had together with the other extensions:\n" + e.Text
+	return "package " + e.Package + " cannot be installed together with the other extensions:\n" + e.Text
 }
 
 // ResolveExtensions chooses bundles for several Extensions, with what bundles

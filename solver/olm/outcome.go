@@ -75,7 +75,7 @@ func (s *subscription) lint(e *entry) string {
 	was, is := s.current.facts().version, e.facts().version
 	switch {
 	case e.name == s.current.name:
-		return fmt.Sprintf("%s is its own update: its skipRange %s contains its own version; nothing is to be done", e.name, e.skipRange)
+		return fmt.Sprintf("%s is its own update: its skipRange %s contains its own version; nothing to do", e.name, e.skipRange)
 	case !was.IsZero() && !is.IsZero() && is.Compare(was) < 0:
 		return fmt.Sprintf("%s, version %s, is an update of %s, version %s: the channel goes back", e.name, is, s.current.name, was)
 	case e.rank > 0 && e.replaces != s.current.name && !slices.Contains(e.skips, s.current.name):

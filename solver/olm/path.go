@@ -227,7 +227,7 @@ func (e *PathError) Error() string {
 		}
 		fmt.Fprintf(&b, "no path leads to %s: %s", d.Target, d.Why)
 		if d.Reached != "" {
-			fmt.Fprintf(&b, " (the nearest that can be reached is %s)", d.Reached)
+			fmt.Fprintf(&b, " (the nearest reachable one is %s)", d.Reached)
 		}
 	}
 	return b.String()

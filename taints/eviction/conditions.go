@@ -171,7 +171,7 @@ func (s *stepper) podsUnready() {
 			s.block(fairlead.Block{
 				Subject: "node " + s.Name, Reason: ReasonThrottled,
 				Message: fmt.Sprintf("some of its pods are to be marked as not ready after the %d that are being marked", maxMarks),
-				Unblock: "the changes are seen",
+				Unblock: "wait until the changes are observed",
 			})
 			return
 		}

@@ -79,7 +79,7 @@ func (e *evictor) evict(d *due) {
 	}
 	e.block(fairlead.Block{
 		Subject: "pod " + ref.String(), Reason: ReasonEvicting, Since: began(&e.Ledger, key),
-		Message: e.Because(message, key), Unblock: "the pod terminates, or the taint is removed",
+		Message: e.Because(message, key), Unblock: "wait until the pod has terminated, or remove the taint",
 	})
 }
 
@@ -134,7 +134,7 @@ func (e *evictor) allowed(d *due) bool {
 	b := fairlead.Block{
 		Subject: "pod " + d.pod.ObjectMeta.String(), Reason: ReasonBudget, Since: d.At,
 		Owner:   "budget " + of[0].ObjectMeta.String(),
-		Message: fmt.Sprintf("it is due for taint %s, and its disruption budget does not let it go: %s", d.Taint.Key, verdict),
+		Message: fmt.Sprintf("it is due for taint %s, but its disruption budget does not allow that: %s", d.Taint.Key, verdict),
 		Unblock: "the budget allows a disruption",
 	}
 	if e.policy.BudgetTimeout >= 0 {

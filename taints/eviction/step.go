@@ -169,7 +169,7 @@ func (s *stepper) wait(n int, next *due) {
 		Subject: "node " + s.Name, Reason: ReasonTolerating, Since: since,
 		Message: fmt.Sprintf("%s while tolerated; the next to leave is %s/%s at %s, for taint %s",
 			words.Count(n, "pod stays", "pods stay"), next.pod.Namespace, next.pod.Name, next.At.Format(time.RFC3339), next.Taint.Key),
-		Unblock: "time passes, or the taint is removed",
+		Unblock: "wait, or remove the taint",
 	}
 	if !s.ahead.IsZero() {
 		b.Reason = ReasonClock
@@ -188,7 +188,7 @@ func (s *stepper) do(a Action, why string) {
 	}
 	s.block(fairlead.Block{
 		Subject: "node " + s.Name, Reason: ReasonWrite, Since: began(&s.Ledger, key), Message: s.Because(why, key),
-		Unblock: "the change is seen",
+		Unblock: "wait until the change is observed",
 	})
 }
 

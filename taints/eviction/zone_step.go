@@ -303,7 +303,7 @@ func (s *zoneStepper) taint(g Grant, n *fairlead.Node) {
 	s.state.Granted = append(s.state.Granted, g)
 	s.blocked = append(s.blocked, fairlead.Block{
 		Subject: "node " + n.Name, Reason: ReasonWrite, Since: g.Since,
-		Message: s.Because(fmt.Sprintf("its taint %s is being written", want), key), Unblock: "the taint is seen",
+		Message: s.Because(fmt.Sprintf("its taint %s is being written", want), key), Unblock: "wait until the taint is observed",
 	})
 }
 

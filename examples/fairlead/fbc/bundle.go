@@ -20,10 +20,10 @@ import (
 // bundles are the commands about one bundle.
 func bundles() *args.Command {
 	return &args.Command{
-		Name: "bundle", About: "judge a bundle, or begin one",
+		Name: "bundle", About: "check a bundle, or create its metadata",
 		Help: "BUNDLE is a directory, an archive of one, or an OCI image layout.",
 		Commands: []*args.Command{
-			{Name: "validate", Usage: "BUNDLE [-v1] [-kube-version VERSION] [-lint] [-suite NAME]... [-dockerfile FILE] [-platforms FILE] [-lenient] [-o text|json|yaml|sarif]", About: "judge a bundle by the rules of registries and of OLM v0, with -v1 by those of v1, too; -lint adds advice; -suite adds the rules of community (with -dockerfile, the labels of its image), multiarch (with -platforms, a JSON object of the platforms of images, as in {\"IMAGE\": [\"linux/amd64\"]}) or operatorhub", Run: with(validateBundle)},
+			{Name: "validate", Usage: "BUNDLE [-v1] [-kube-version VERSION] [-lint] [-suite NAME]... [-dockerfile FILE] [-platforms FILE] [-lenient] [-o text|json|yaml|sarif]", About: "check a bundle against the rules of registries and OLM v0, and with -v1 of OLM v1; -lint adds advice; -suite adds the rules of community (with -dockerfile, also the image's labels), multiarch (with -platforms, a JSON object with the platforms of images, such as {\"IMAGE\": [\"linux/amd64\"]}) or operatorhub", Run: with(validateBundle)},
 			{Name: "generate", Usage: "DIR -package NAME -channel NAME... [-default NAME]", About: "write metadata/annotations.yaml and bundle.Dockerfile for the manifests in DIR/manifests", Run: with(generateBundle)},
 		},
 	}

@@ -49,7 +49,7 @@ func filter(c *call) error {
 		return err
 	}
 	if *newest < 0 || len(*packages) == 0 && *newest == 0 {
-		return &args.UsageError{Text: "say by -package what to keep, or by -newest how many versions of each channel"}
+		return &args.UsageError{Text: "choose what to keep: packages with -package, or the number of versions per channel with -newest"}
 	}
 	selections, err := selectionsOf(*packages, *defaults)
 	if err != nil {
@@ -128,7 +128,7 @@ func merge(c *call) error {
 	opts := &edit.MergeOptions{Prefer: map[string]edit.Preference{"first": edit.PreferFirst, "last": edit.PreferLast}[*prefer]}
 	if *base != "" {
 		if len(c.Args) != 2 {
-			return &args.UsageError{Text: "with -base it takes two catalogs: the one that is changed, and the one whose changes are brought in"}
+			return &args.UsageError{Text: "-base needs two catalogs: the one to change, and the one whose changes to apply"}
 		}
 		return c.pull(*base, c.Arg(0), c.Arg(1), opts, *show)
 	}

@@ -64,10 +64,10 @@ func (c *call) apply(path string, fsys fs.FS, p *edit.Patch, show bool) error {
 	} else if !info.IsDir() {
 		dir = filepath.Dir(path)
 		if _, ok := files[filepath.Base(path)]; !ok {
-			return fmt.Errorf("%s is an archive or image, which is not written: unpack it first, or see the change with -n", path)
+			return fmt.Errorf("%s is an archive or image, which cannot be edited: unpack it first, or see the change with -n", path)
 		}
 	} else if _, err := os.Stat(filepath.Join(path, "oci-layout")); err == nil {
-		return fmt.Errorf("%s is an image, which is not written: unpack it first, or see the change with -n", path)
+		return fmt.Errorf("%s is an image, which cannot be edited: unpack it first, or see the change with -n", path)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -136,7 +136,7 @@ func deprecate(c *call) error {
 		return e.make(e.Undeprecate(c.Context, c.Arg(1), what))
 	}
 	if *message == "" {
-		return &args.UsageError{Text: "say by -message what users should do instead"}
+		return &args.UsageError{Text: "-message is missing: say what users should do instead"}
 	}
 	return e.make(e.Deprecate(c.Context, c.Arg(1), what, *message))
 }

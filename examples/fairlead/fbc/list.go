@@ -18,7 +18,7 @@ func list(c *call) error {
 	}
 	rows := map[string]func(io.Writer, *catalog.Package) error{"packages": packageRow, "channels": channelRows, "bundles": bundleRows, "sizes": sizeRow(c)}[c.Arg(0)]
 	if rows == nil {
-		return &args.UsageError{Text: fmt.Sprintf("it lists packages, channels, bundles or sizes, not %q", c.Arg(0))}
+		return &args.UsageError{Text: fmt.Sprintf("list packages, channels, bundles or sizes, not %q", c.Arg(0))}
 	}
 	cat, err := c.openSound(c.Arg(1))
 	if err != nil {

@@ -79,7 +79,7 @@ func expand(c *call) error {
 	if c.Arg(1) != "" {
 		kind, file = file, c.Arg(1)
 		if !slices.Contains(template.Types(), kind) {
-			return &args.UsageError{Text: fmt.Sprintf("there is no template type %q; there are %s", kind, strings.Join(template.Types(), ", "))}
+			return &args.UsageError{Text: fmt.Sprintf("unknown template type %q; choose one of %s", kind, strings.Join(template.Types(), ", "))}
 		}
 	}
 	data, err := readRegular(file)

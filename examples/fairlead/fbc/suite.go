@@ -41,7 +41,7 @@ func (s *suites) of(b *bundle.Bundle) (faults, warnings catalog.Diagnostics, err
 			for _, k := range bundle.Suites() {
 				known = append(known, string(k))
 			}
-			return nil, nil, &args.UsageError{Text: fmt.Sprintf("there is no suite %q: it is one of %s", name, words.List(known, "or", 9))}
+			return nil, nil, &args.UsageError{Text: fmt.Sprintf("unknown suite %q: choose one of %s", name, words.List(known, "or", 9))}
 		}
 		f, w := b.Suite(bundle.Suite(name), opts)
 		faults, warnings = append(faults, f...), append(warnings, w...)

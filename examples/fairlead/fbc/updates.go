@@ -167,7 +167,7 @@ func (c *call) helpStranded(before *catalog.Catalog, show bool) error {
 	if err != nil {
 		return err
 	}
-	c.Doing("judging updates")
+	c.Doing("checking updates")
 	report, err := release.Evaluate(c.Context, before, after, &release.Options{Resolver: &reach.Resolver{}})
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ func releaseGate(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.Doing("judging updates")
+	c.Doing("checking updates")
 	report, err := release.Evaluate(c.Context, before, after, &release.Options{Resolver: &reach.Resolver{}})
 	if err != nil {
 		return err

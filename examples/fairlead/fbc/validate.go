@@ -35,7 +35,7 @@ func validate(c *call) error {
 		return err
 	}
 	if *lint != "" {
-		c.Doing("looking for what could be better")
+		c.Doing("linting")
 		codes, err := lintCodes(*lint)
 		if err != nil {
 			return err
@@ -48,7 +48,7 @@ func validate(c *call) error {
 	}
 	valid := report.Valid()
 	if valid && *format != "opm" && !holdsAny(cat) {
-		return fmt.Errorf("catalog %s: there is no document in it, so nothing was judged; name the directory that holds the catalog", c.Arg(0))
+		return fmt.Errorf("catalog %s: there is no document in it, so nothing was checked; name the directory that holds the catalog", c.Arg(0))
 	}
 	switch *format {
 	case "text":
@@ -106,7 +106,7 @@ func lintCodes(list string) ([]catalog.Code, error) {
 	var codes []catalog.Code
 	for name := range strings.SplitSeq(list, ",") {
 		if !slices.Contains(check.Lints(), catalog.Code(name)) {
-			return nil, &args.UsageError{Text: fmt.Sprintf("there is no lint %q; docs/diagnostics.md lists them", name)}
+			return nil, &args.UsageError{Text: fmt.Sprintf("unknown lint %q; docs/diagnostics.md lists them", name)}
 		}
 		codes = append(codes, catalog.Code(name))
 	}

@@ -300,6 +300,6 @@ func (x *explanation) text(w io.Writer, now time.Time) {
 		page.Fold(w, "  note   ", u)
 	}
 	if len(x.Blocked) == 0 && len(x.Next) == 0 && !x.Deleting.IsZero() {
-		fmt.Fprintln(w, "  nothing is in its way")
+		fmt.Fprintln(w, "  nothing blocks it")
 	}
 }

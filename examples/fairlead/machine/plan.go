@@ -76,12 +76,12 @@ func planText(w io.Writer, p *drain.Plan, atOnce int) {
 		text += fmt.Sprintf("; %d of %s evicted in %s", b.Evicted, words.Count(b.Pods, "pod", "pods"), words.Count(b.Rounds, "round", "rounds"))
 		switch {
 		case b.Never:
-			text += "; it never lets a healthy pod go: run more replicas, or change the budget"
+			text += "; it never allows an eviction: run more replicas, or change the budget"
 		case b.Evicted < b.Pods && b.Healthy <= b.Desired:
 			text += fmt.Sprintf("; it takes %d more healthy", b.Desired+1-b.Healthy)
 		}
 		if b.Unmanaged > 0 {
-			text += fmt.Sprintf("; nobody replaces %d of these", b.Unmanaged)
+			text += fmt.Sprintf("; no controller replaces %d of these", b.Unmanaged)
 		}
 		page.Fold(w, "  "+b.Namespace+"/"+b.Name+"  ", text)
 	}
@@ -117,7 +117,7 @@ func nodeText(w io.Writer, n *drain.NodePlan) {
 		because := strings.Join(notes, "; ")
 		switch {
 		case p.Why == drain.ReasonLaterOrder:
-			page.Fold(w, name, fmt.Sprintf("stuck: it is of order %d, and pods before it are stuck", p.Order))
+			page.Fold(w, name, fmt.Sprintf("stuck: it has order %d, and pods before it are stuck", p.Order))
 		case p.Why != "":
 			text := "stuck: " + p.Why
 			if len(p.Budgets) > 0 {
@@ -132,7 +132,7 @@ func nodeText(w io.Writer, n *drain.NodePlan) {
 				text += fmt.Sprintf(", order %d", p.Order)
 			}
 			if p.Fate == drain.FateWait {
-				text += ", waited for until it has run to its end"
+				text += ", waits until it has completed"
 			}
 			page.Fold(w, name, joined(text, because))
 		}

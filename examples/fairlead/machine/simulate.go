@@ -303,7 +303,7 @@ func (p *stage) happen(e *event) error {
 			return err
 		}
 	}
-	for _, s := range []struct{ node, status, text string }{{e.Silence, "Unknown", "is not heard of any more"}, {e.Hear, "True", "is heard again"}} {
+	for _, s := range []struct{ node, status, text string }{{e.Silence, "Unknown", "stops reporting"}, {e.Hear, "True", "reports again"}} {
 		if s.node == "" {
 			continue
 		}
@@ -398,7 +398,7 @@ func (p *stage) put(object json.RawMessage) error {
 		}
 		return fail(p.cluster.PutBudget(b))
 	default:
-		return fmt.Errorf("%s %s: this kind is not played; give machines, nodes, pods and disruption budgets", head.Kind, head.Metadata)
+		return fmt.Errorf("%s %s: this kind cannot be simulated; give machines, nodes, pods and disruption budgets", head.Kind, head.Metadata)
 	}
 	return nil
 }

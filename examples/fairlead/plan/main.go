@@ -15,15 +15,15 @@ func Command() *args.Command {
 	return &args.Command{
 		Name:  "plan",
 		Usage: "FILE|DIR " + situation.Usage + " [-play] [-faults SEED] [-o text|json|yaml|mermaid]",
-		About: "tell what is done to a whole cluster to take it to a release, proven best, or what stands in the way",
-		Help: `FILE is what ` + situation.DumpCommand + ` prints;
-DIR is a directory of such files. FILE may be - for standard input. A kind that is not in it counts as one that nobody has
-looked at, unless -none says that there are none: the steps that rest on it say so.
+		About: "plan the update of a whole cluster to a release, with a proof that no plan is better, or explain what prevents it",
+		Help: `FILE is the output of ` + situation.DumpCommand + `;
+DIR is a directory of such files. FILE may be - for standard input. A kind that is missing counts as unknown, and the steps
+that depend on it say so, unless -none says that there are none.
 ` + situation.Help + `
-  -play                  carry the plan out on a cluster in memory, by the engines themselves, and tell what came about,
-                         beside what was planned, and which workloads had fewer pods ready; -o mermaid draws that
-  -faults SEED           with -play: calls fail, processes die and states get lost, as the number draws it
-exit status: 0 there is a plan (and it was played to its end), 1 there is none, 2 bad input`,
+  -play                  run the plan on a cluster in memory, with the real engines, and compare the result with the plan,
+                         including workloads that had fewer pods ready; -o mermaid draws it
+  -faults SEED           with -play: make calls fail, processes die and states get lost, at random from this seed
+exit status: 0 there is a plan (and -play completed it), 1 there is none, 2 bad input`,
 		Configured: []string{"graph"},
 		Run:        run,
 	}
@@ -42,9 +42,9 @@ func run(c *args.Call) error {
 		return err
 	}
 	if !*play && (*faults > 0 || *form == "mermaid") {
-		return &args.UsageError{Text: "-faults and -o mermaid are about a plan that is played: say -play"}
+		return &args.UsageError{Text: "-faults and -o mermaid need -play"}
 	}
-	unasked := &args.UsageError{Text: "say what is to come about: -to, -operator or -out"}
+	unasked := &args.UsageError{Text: "name a goal: -to, -operator or -out"}
 	if c.Args[0] == "-" && !flags.Asked() {
 		return unasked // before somebody types in a cluster for nothing
 	}

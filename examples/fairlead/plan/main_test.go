@@ -16,7 +16,7 @@ func TestScripts(t *testing.T) { script.Run(t, "plan", Command().Program("fairle
 func TestAsksFirst(t *testing.T) {
 	var out strings.Builder
 	status := Command().Program("fairlead plan")(t.Context(), []string{"-"}, iotest.ErrReader(io.ErrUnexpectedEOF), io.Discard, &out)
-	if status != 2 || !strings.Contains(out.String(), "say what is to come about") {
+	if status != 2 || !strings.Contains(out.String(), "name a goal") {
 		t.Errorf("status %d: %s", status, out.String())
 	}
 }

@@ -19,14 +19,14 @@ func Command() *args.Command {
 	return &args.Command{
 		Name:  "report",
 		Usage: "FILE|DIR -o FILE.html|html|json|yaml " + situation.Usage,
-		About: "write one page of a whole cluster: what to do first, the plan, updates, operators, nodes, drains, taints and findings",
-		Help: `FILE is what ` + situation.DumpCommand + ` prints;
-DIR is a directory of such files, or a must-gather. FILE may be - for standard input. A kind that is not in it
-counts as one that nobody has looked at, and the page says so.
-  -o FILE.html           the page: one file, which loads nothing, for any browser
-  -o html, json, yaml    the page, or its data, on standard output
+		About: "write a page about a whole cluster: what to do first, the plan, updates, operators, nodes, drains, taints and findings",
+		Help: `FILE is the output of ` + situation.DumpCommand + `;
+DIR is a directory of such files, or a must-gather. FILE may be - for standard input. A kind that is
+missing counts as unknown, and the page says so.
+  -o FILE.html           write the page to a file: self-contained, for any browser
+  -o html, json, yaml    print the page, or its data
 ` + situation.Help + `
-exit status: 0 the report is written, 2 bad input`,
+exit status: 0 the report was written, 2 bad input`,
 		Examples: `fairlead report all.yaml -to 4.20 -graph GRAPH.json -o report.html
 			fairlead report MUST-GATHER -o report.html`,
 		Configured: []string{"graph"},
@@ -41,7 +41,7 @@ func run(c *args.Call) error {
 		return err
 	}
 	if *out == "" {
-		return &args.UsageError{Text: "say where to write the page: -o report.html"}
+		return &args.UsageError{Text: "name the output: -o report.html"}
 	}
 	goal, policy, err := flags.Question()
 	if err != nil {

@@ -112,7 +112,7 @@ func (c *cluster) request(namespace string) (req *olm.Request, waits []string) {
 	req = w.Request()
 	for _, s := range w.Subscriptions {
 		if !slices.ContainsFunc(req.Subscriptions, func(o olm.Subscription) bool { return o.Name == s.Name }) {
-			waits = append(waits, fmt.Sprintf("subscription %s in namespace %s is not asked about: its operator %s has not succeeded, or is to be removed", s.Name, namespace, s.Status.InstalledCSV))
+			waits = append(waits, fmt.Sprintf("subscription %s in namespace %s is skipped: its operator %s has not succeeded, or is being removed", s.Name, namespace, s.Status.InstalledCSV))
 		}
 	}
 	return req, waits
@@ -171,7 +171,7 @@ func (c *cluster) absent(given []olm.Source) []olm.Source {
 		if key.Name == "" || slices.ContainsFunc(given, known) || slices.ContainsFunc(all, known) {
 			continue
 		}
-		all = append(all, olm.Source{SourceKey: key, Err: fmt.Errorf("what it holds is not given: add -catalog %s=PATH", key.Name)})
+		all = append(all, olm.Source{SourceKey: key, Err: fmt.Errorf("its content is missing: add -catalog %s=PATH", key.Name)})
 	}
 	return all
 }

@@ -45,7 +45,7 @@ func (c *command) checkCluster(questions []string) error {
 	}
 	switch {
 	case len(questions) > 1:
-		return fmt.Errorf("%s: ask for one of them at a time", strings.Join(questions, " and "))
+		return fmt.Errorf("%s: use only one of them", strings.Join(questions, " and "))
 	case c.relock && c.lock == "":
 		return errors.New("-relock: name the file with -lock FILE")
 	case len(questions) > 0 && (c.lock != "" || c.explain):
@@ -180,7 +180,7 @@ func (c *command) runNamespaces(ctx context.Context, r *olm.Resolver, reqs []*ol
 		if c.format == "json" {
 			to = stderr
 		}
-		fmt.Fprintf(to, "namespaces that wait: %s\n  %s\n", strings.Join(conflict.Wait, ", "), conflict.Text)
+		fmt.Fprintf(to, "waiting namespaces: %s\n  %s\n", strings.Join(conflict.Wait, ", "), conflict.Text)
 		if conflict.Advice != "" {
 			fmt.Fprintf(to, "To do: %s\n", conflict.Advice)
 		}

@@ -14,43 +14,43 @@ import (
 const usage = "[PACKAGE[/CHANNEL]]... -catalog NAME=PATH[,priority=N]... [-installed CSVNAME]... [-only PACKAGE | -path TARGET | -why-not CSVNAME] [-explain] [-prefer OBJECTIVE]... [-no-downgrades] [-stay-on-channel] [-lock FILE [-relock]] [-batch FILE] [-cluster FILE [-namespace NAME] [-impact NAME=PATH | -adopt CSVNAME]] [-o text|json|mermaid|dot]"
 
 const help = `  PACKAGE     a package to install and keep up to date, in order of preference
-  -catalog    a catalog: a name for it and the directory, or .tar.gz of one,
-              that holds it; of two that offer the same, the one of higher
-              priority is preferred
+  -catalog    a catalog: a name for it, and the directory or .tar.gz that holds
+              it; if two offer the same, the one of higher priority wins
   -subscribe  another way to name a PACKAGE[/CHANNEL]
-  -installed  the name of a CSV that is installed; it belongs to the subscription
-              of its package, if there is one
-  -only       a package to update: others move only if it cannot be avoided
-  -path       where to take a package, in as few hops as possible: PACKAGE for
-              the head of its channel, PACKAGE=VERSION or PACKAGE=CSVNAME
-  -why-not    tell why this is not what is chosen, instead of what is
-  -explain    tell why it is what it is, in full
-  -prefer     what comes before the order of preference: fewest-changes,
-              fewest-updates or fewest-additions; of several the first counts most
-  -no-downgrades    refuse versions below the one that is installed
-  -stay-on-channel  refuse channels that do not list what is installed, unless a
+  -installed  the name of an installed CSV; it belongs to the subscription of its
+              package, if there is one
+  -only       update only this package, and others only where it requires that
+  -path       show the fewest hops to a target: PACKAGE for the head of its
+              channel, PACKAGE=VERSION or PACKAGE=CSVNAME
+  -why-not    explain why this CSV is not selected
+  -explain    explain each selection in full
+  -prefer     an objective before the order of preference: fewest-changes,
+              fewest-updates or fewest-additions; the first one counts most
+  -no-downgrades    reject versions below the installed one
+  -stay-on-channel  reject channels that do not list the installed CSV, unless a
               subscription names one
-  -lock       a file that holds what is chosen, and from what: it is written if
-              it is not there, and verified if it is
-  -relock     tell in what the lock file differs, and write it again
-  -o          how to print the answer: text (the default), json, and of what is
-              chosen, its explanation or a path also mermaid or dot
-  -batch      cases to answer, as JSON lines; may be compressed with gzip
-  -cluster    the objects of a cluster, - for standard input: subscriptions with
-              startingCSV and source, what is installed, operator groups, the
-              priorities of catalogs, as this prints them:
+  -lock       a lock file with the selection and its sources: created if it does
+              not exist, verified if it does
+  -relock     show how the lock file differs, and rewrite it
+  -o          output format: text (default) or json; for a selection, its
+              explanation or a path also mermaid or dot
+  -batch      a file of cases as JSON lines, optionally gzip-compressed
+  -cluster    a file with objects of a cluster, or - for standard input:
+              subscriptions, installed CSVs, operator groups and catalog
+              priorities, as printed by
                 ` + dumpCommand + `
-              -catalog then gives what a CatalogSource of that name holds, and
-              -o json prints install plans that kubectl apply takes; for OLM v1
-              add clusterextensions,clustercatalogs to what is printed
-  -namespace  the only namespace of the cluster to tell of
-  -global     the namespace whose catalogs all see, if it is not the one that
-              most catalogs are in
-  -impact     what the namespaces would lose and get if a catalog held this
-  -adopt      print the subscription by which an operator without one is updated
+              -catalog then gives the content of the CatalogSource of that name,
+              and -o json prints install plans for kubectl apply; for OLM v1
+              also dump clusterextensions,clustercatalogs
+  -namespace  look at this namespace only
+  -global     the namespace of the global catalogs (default: the one with most
+              catalogs)
+  -impact     show what namespaces would lose and gain with another content of
+              a catalog
+  -adopt      print a subscription for an operator that has none
 
-Flags that name one thing may be given several times, for several.
-exit status: 0 resolved, 1 no solution, no path, or the lock does not hold, 2 bad input`
+Flags that name one thing may be repeated.
+exit status: 0 resolved, 1 no solution, no path, or the lock does not match, 2 bad input`
 
 // command is the command line.
 type command struct {
@@ -128,15 +128,15 @@ func (c *command) check() error {
 	case c.file == "" && (c.clusterFlags.namespace != "" || c.global != "" || c.adopt != "" || c.impact != nil):
 		return errors.New("-namespace, -global, -adopt and -impact: name the objects with -cluster FILE")
 	case c.file != "" && (single || c.batch != ""):
-		return errors.New("-cluster: has the subscriptions and what is installed; leave out PACKAGE, -subscribe, -installed and -batch")
+		return errors.New("-cluster: the file has the subscriptions and installed CSVs; leave out PACKAGE, -subscribe, -installed and -batch")
 	case c.file != "":
 		return c.checkCluster(questions)
 	case c.batch != "" && (single || other):
-		return errors.New("-batch: goes with no other flag but -catalog; each case of the file says its own")
+		return errors.New("-batch: only -catalog goes with it; each case in the file has its own settings")
 	case c.batch == "" && len(c.Subscriptions) == 0:
 		return errors.New("no -subscribe: name at least one PACKAGE or PACKAGE/CHANNEL")
 	case len(questions) > 1:
-		return fmt.Errorf("%s: ask for one of them at a time", strings.Join(questions, " and "))
+		return fmt.Errorf("%s: use only one of them", strings.Join(questions, " and "))
 	case c.relock && c.lock == "":
 		return errors.New("-relock: name the file with -lock FILE")
 	case len(questions) > 0 && (c.lock != "" || c.explain):

@@ -37,7 +37,7 @@ func (c *command) keepLock(ctx context.Context, r *olm.Resolver, req *olm.Reques
 	}
 	differences := held.Diff(now)
 	if len(differences) == 0 {
-		fmt.Fprintf(stderr, "lock %s holds\n", c.lock)
+		fmt.Fprintf(stderr, "lock %s matches\n", c.lock)
 		return statusResolved, nil
 	}
 	if c.relock {

@@ -33,7 +33,7 @@ func Command() *args.Command {
 	return &args.Command{
 		Name:  "resolve",
 		Usage: usage,
-		About: "say which operators a set of subscriptions would install or update, or why nothing would do",
+		About: "show which operators a set of subscriptions would install or update, or why there is no solution",
 		Help:  help,
 		Examples: `fairlead resolve -catalog community=PATH -subscribe etcd/stable
 			fairlead resolve -catalog community=PATH -subscribe etcd -installed etcd.v0.9.0 -path etcd

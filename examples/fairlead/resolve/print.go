@@ -107,7 +107,7 @@ func (c *command) printDeadEnd(w io.Writer, e *olm.PathError) error {
 		for _, d := range e.Dead {
 			fmt.Fprintf(b, "no path leads to %s\n  %s\n", d.Target, d.Why)
 			if d.Reached != "" {
-				fmt.Fprintf(b, "  the nearest that can be reached is %s\n", d.Reached)
+				fmt.Fprintf(b, "  the nearest reachable one is %s\n", d.Reached)
 			}
 		}
 		printHops(b, e.Nearest)

@@ -29,7 +29,7 @@ func lint(c *args.Call) error {
 		fmt.Fprintln(c.Stdout, f)
 	}
 	if len(found) == 0 {
-		fmt.Fprintf(c.Stdout, "nodes: %d, pods: %d; nothing to say\n", len(cluster.Nodes), len(cluster.Pods))
+		fmt.Fprintf(c.Stdout, "nodes: %d, pods: %d; no findings\n", len(cluster.Nodes), len(cluster.Pods))
 	}
 	return findings(nil, len(found) > 0)
 }

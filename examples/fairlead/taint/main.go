@@ -17,11 +17,11 @@ func Command() *args.Command { return verb(time.Now) }
 func verb(now func() time.Time) *args.Command {
 	return &args.Command{
 		Name:  "taints",
-		About: "what taints mean for pods: where they go, when they must leave, what is odd",
-		Help: `FILE is what "kubectl get nodes,pods,pdb -A -o json" prints; standard input if it
-is not given. -f FILE says the same. -numbers lets tolerations compare numbers with
+		About: "explain where pods can be placed, when they are evicted, and which taints look wrong",
+		Help: `FILE is the output of "kubectl get nodes,pods,pdb -A -o json" (default: standard
+input). -f FILE does the same. -numbers allows tolerations that compare numbers with
 Lt and Gt.
-exit status: 0 good, 1 not placed (explain) or something found (lint), 2 bad input`,
+exit status: 0 no findings, 1 a pod cannot be placed (explain) or findings (lint), 2 bad input`,
 		Examples: `kubectl get nodes,pods,pdb -A -o json | fairlead taints explain -pod shop/web-0
 			kubectl get nodes,pods,pdb -A -o json | fairlead taints lint
 			fairlead taints whatif CLUSTER.json -event "nodes=n1 dark=12m"
@@ -29,25 +29,25 @@ exit status: 0 good, 1 not placed (explain) or something found (lint), 2 bad inp
 		Commands: []*args.Command{
 			{
 				Name: "explain", Usage: "[FILE] [-pod [NAMESPACE/]NAME] [-node NAME] [-redact] [-numbers] [-o text|json|yaml]",
-				About: "tell what the taints of a node mean for a pod, and what would change it; without -pod and -node each pod on its node, or, if it has none, on every node",
+				About: "explain what the taints of a node mean for a pod, and what would change that; by default each pod on its own node, or on every node if it has none",
 				Help:  "  -redact  hide keys and values",
 				Run:   func(c *args.Call) error { return explain(c, now()) },
 			},
-			{Name: "matrix", Usage: "[FILE] [-numbers] [-o text|json|yaml]", About: "tell which pods can be placed on which nodes; those that are alike together", Run: placements},
-			{Name: "lint", Usage: "[FILE] [-numbers] [-o text|json|yaml]", About: "tell which taints and tolerations are likely not meant", Run: lint},
+			{Name: "matrix", Usage: "[FILE] [-numbers] [-o text|json|yaml]", About: "show which pods can be placed on which nodes, with similar pods and nodes grouped", Run: placements},
+			{Name: "lint", Usage: "[FILE] [-numbers] [-o text|json|yaml]", About: "report taints and tolerations that are probably mistakes", Run: lint},
 			{
 				Name: "whatif", Usage: "[FILE] -event EVENT... [-start TIME] [-horizon D] [-replacement D] [-respect-budgets] [-numbers] [-o text|json|yaml|svg]",
-				About: "tell which pods would be evicted, and when, if something happened",
-				Help: `  EVENT  words like nodes=n1,n2 zone=b taint=key=value:NoExecute taint=key:NoExecute-
-         dark=12m after=5m; a taint that ends in "-" is taken off`,
+				About: "predict which pods an event would evict, and when",
+				Help: `  EVENT  words such as nodes=n1,n2 zone=b taint=key=value:NoExecute taint=key:NoExecute-
+         dark=12m after=5m; a taint that ends in "-" is removed`,
 				Run: whatIf,
 			},
 			{
 				Name: "parse", Usage: "CHANGE... [-f FILE -node NAME [-kubectl] [-overwrite]] [-o text|json|yaml]",
-				About: `read what "kubectl taint" takes; with -node show the change`,
+				About: `parse the arguments of "kubectl taint"; with -node, show the change`,
 				Help: `  CHANGE      key=value:Effect, key:Effect, key:Effect- or key-
-  -kubectl    change as the command does: setting what is there, or removing what
-              is not, is an error; -overwrite allows the first`,
+  -kubectl    behave like kubectl: adding an existing taint or removing a missing
+              one is an error; -overwrite allows the former`,
 				Run: parse,
 			},
 		},

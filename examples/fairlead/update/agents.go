@@ -71,7 +71,7 @@ func (a *agents) better(node string, notReady bool) {
 	ready := a.unwell[node] == 0
 	a.Report(node, ready)
 	if !ready {
-		a.play.tell("node "+node, "is heard of again, and is not ready")
+		a.play.tell("node "+node, "reports again, and is not ready")
 		a.play.open("agent of "+node, "not ready")
 		return
 	}
@@ -172,7 +172,7 @@ func (a *agents) Apply(ctx context.Context, node string, action eviction.Action)
 	case eviction.MarkNotReady:
 		a.marked[x.Pod.UID] = true
 	case eviction.SetConditions:
-		a.play.tell("node "+x.Node, "was not heard of for too long: Ready is Unknown")
+		a.play.tell("node "+x.Node, "has not reported for too long: Ready is Unknown")
 	}
 	err := a.MemBackend.Apply(ctx, node, action)
 	if x, ok := action.(eviction.EditTaints); ok && err == nil {
@@ -240,7 +240,7 @@ func (a *agents) follow(node string, t *fairlead.Taint) {
 		case !d.Evict():
 			a.play.tell(subject, "stays on node "+node+" for good: it tolerates "+taintName(t))
 		case d.At.After(now):
-			a.play.tell(subject, fmt.Sprintf("stays on node %s for %s: so long it tolerates %s", node, d.At.Sub(now), taintName(t)))
+			a.play.tell(subject, fmt.Sprintf("stays on node %s for %s, as long as it tolerates %s", node, d.At.Sub(now), taintName(t)))
 			a.play.open(subject, "tolerates")
 		}
 	}
@@ -262,6 +262,6 @@ func (a *agents) evict(e *eviction.Evict) {
 		a.play.end(subject)
 		return
 	}
-	a.play.tell(subject, text+"; it ends when the node is heard of")
+	a.play.tell(subject, text+"; it ends when the node reports again")
 	a.play.open(subject, "terminates")
 }

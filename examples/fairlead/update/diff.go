@@ -15,11 +15,11 @@ func diffCommand() *args.Command {
 	return &args.Command{
 		Name:  "diff",
 		Usage: "OLDDIR NEWDIR [-o text|json|yaml] [-profile P] [-feature-set F] [-gates A,B] [-major N]",
-		About: "tell what changes from one release to the next; findings are changes that may go wrong",
+		About: "compare two releases, and report changes that may go wrong",
 		Help: `OLDDIR and NEWDIR are payload directories, as for plan.
   -profile P         the cluster profile (self-managed-high-availability)
   -feature-set F     the feature set (Default)
-  -gates A,B         the feature gates that are on
+  -gates A,B         the enabled feature gates
   -major N           the major version of the cluster`,
 		Run: diff,
 	}

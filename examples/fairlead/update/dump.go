@@ -20,14 +20,14 @@ import (
 )
 
 // dumpHelp says what a dump is.
-const dumpHelp = `DIR is a must-gather as it is unpacked, or a directory with what kubectl get -o yaml prints of
-ClusterVersions, ClusterOperators, MachineConfigPools, MachineConfigs and Nodes, and a file alerts.json.
-PREFIX stands for files of a cluster:
-  PREFIX-cv.yaml     the ClusterVersion; the others may be missing
+const dumpHelp = `DIR is an unpacked must-gather, or a directory with the output of kubectl get -o yaml for ClusterVersions,
+ClusterOperators, MachineConfigPools, MachineConfigs and Nodes, and a file alerts.json.
+PREFIX is the common beginning of these files:
+  PREFIX-cv.yaml     the ClusterVersion; the others are optional
   PREFIX-co.yaml     the ClusterOperators
   PREFIX-mcp.yaml    the MachineConfigPools, and -mc.yaml the MachineConfigs
   PREFIX-node.yaml   the Nodes
-  PREFIX-alerts.json what Prometheus answers to /api/v1/alerts
+  PREFIX-alerts.json the answer of Prometheus to /api/v1/alerts
 `
 
 // gathering is a dump that is being read.
@@ -108,7 +108,7 @@ func readDump(name string) (*cvo.Dump, error) {
 		case errors.Is(err, fs.ErrNotExist) && p.suffix != "cv":
 			continue
 		case err != nil:
-			return nil, unread(err, file, "PREFIX stands for the files PREFIX-cv.yaml with the ClusterVersion, and if they are there PREFIX-co.yaml, -mcp.yaml, -mc.yaml, -node.yaml and -alerts.json; or name a directory")
+			return nil, unread(err, file, "PREFIX names the files PREFIX-cv.yaml with the ClusterVersion and, if they exist, PREFIX-co.yaml, -mcp.yaml, -mc.yaml, -node.yaml and -alerts.json; or name a directory")
 		}
 		if err := g.read(text, file, p.kind); err != nil {
 			return nil, err

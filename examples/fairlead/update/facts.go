@@ -58,7 +58,7 @@ func readFacts(name string) (*facts, error) {
 // known then.
 func (f *facts) Evaluate(ctx context.Context, r graph.Rule) (bool, error) {
 	if r.Type != graph.RuleCEL {
-		return false, fmt.Errorf("facts tell nothing about rules of type %s", r.Type)
+		return false, fmt.Errorf("facts cannot evaluate rules of type %s", r.Type)
 	}
 	compiled, err := f.compiler.Compile(r.Query)
 	if err != nil {

@@ -24,17 +24,17 @@ func graphCommand() *args.Command {
 		Name: "graph",
 		Usage: "FILE|DIR -from V [-to V] [-channel C] [-arch A] [-prefer shortest|risks|minors] [-avoid RISK]... [-max N] " +
 			"[-exposed RISK]... [-not-exposed RISK]... [-accept RISK]... [-facts FILE] [-o text|json|mermaid|dot]",
-		About: "tell what an update graph offers, the paths to a release, and why not",
-		Help: `FILE is the JSON of an update graph, DIR one with a raw graph and graph data.
+		About: "show the updates in a graph, the paths to a release, or why there is none",
+		Help: `FILE is an update graph in JSON; DIR holds a raw graph and graph data.
   -from V            the release that the cluster runs
-  -to V              tell the paths to that release, or why there is none; it is a finding if none is recommended
-  -channel C         only releases of that channel; -arch A of that architecture
+  -to V              show the paths to this release, or why there is none; it is a finding if none is recommended
+  -channel C         only releases in this channel; -arch A: for this architecture
   -prefer P          which paths come first: shortest, fewest risks, or fewest minor versions
-  -avoid RISK        no path by an update with that risk
-  -max N             how many paths to tell (3)
-  -exposed RISK      the cluster is exposed to that risk; -not-exposed RISK: it is not
-  -accept RISK       the administrator accepts that risk
-  -facts FILE        a JSON object that rules of type CEL are evaluated on`,
+  -avoid RISK        leave out updates with this risk
+  -max N             show at most N paths (3)
+  -exposed RISK      the cluster is exposed to this risk; -not-exposed RISK: it is not
+  -accept RISK       accept this risk
+  -facts FILE        a JSON object on which CEL rules are evaluated`,
 		Run: showGraph,
 	}
 }

@@ -12,8 +12,8 @@ import "github.com/fairlead/fairlead/examples/internal/args"
 func Command() *args.Command {
 	return &args.Command{
 		Name:  "update",
-		About: "which update to take, how far one is, what a release holds, updates played and served",
-		Help:  "exit status: 0 all is well, 1 findings, 2 bad arguments or input",
+		About: "choose an update, follow one, look into releases, simulate and serve updates",
+		Help:  "exit status: 0 success, 1 findings, 2 bad arguments or input",
 		Examples: `fairlead update status MUST-GATHER
 			fairlead update graph GRAPH.json -from 4.18.20 -to 4.19.3
 			fairlead update plan PAYLOAD -o svg >plan.svg

@@ -47,7 +47,7 @@ func (r *scenarioReader) outages(pools []pool) []outage {
 		case f.Zone != "" && !slices.Contains(zones, f.Zone):
 			r.Fault("%s.zone is %q, and no node is there; the zones are %s", append(at, "zone"), scene.Path(at), f.Zone, listed(zones))
 		case len(o.nodes) == 0:
-			r.Fault("%s: it befalls no node; name nodes, or a zone", at, scene.Path(at))
+			r.Fault("%s: it affects no node; name nodes, or a zone", at, scene.Path(at))
 		}
 		list = append(list, o)
 	}
@@ -78,9 +78,9 @@ func (r *scenarioReader) tolerations(f *scene.Workload, path []any) []fairlead.T
 func (p *play) outages() {
 	for _, o := range p.silences {
 		for _, name := range o.nodes {
-			why := "nothing is heard of it any more"
+			why := "it has stopped reporting"
 			if o.notReady {
-				why = "says that it is not ready"
+				why = "reports that it is not ready"
 			}
 			p.at(o.after, func() { p.agents.trouble(name, o.notReady, why) })
 			if o.last > 0 {

@@ -21,15 +21,15 @@ func planCommand() *args.Command {
 	return &args.Command{
 		Name:  "plan",
 		Usage: "PAYLOADDIR [-o text|json|yaml|dot|mermaid|svg] [-profile P] [-feature-set F] [-gates A,B] [-major N] [-workers N] [-flatten] [-lint] [-v]",
-		About: "tell which manifests of a release apply, in which order, and about how long that takes",
-		Help: `PAYLOADDIR holds manifests and release-manifests, as a release image does.
+		About: "show which manifests of a release are applied, in which order, and about how long that takes",
+		Help: `PAYLOADDIR holds manifests and release-manifests, as in a release image.
   -profile P         the cluster profile (self-managed-high-availability)
   -feature-set F     the feature set (Default)
-  -gates A,B         the feature gates that are on
+  -gates A,B         the enabled feature gates
   -major N           the major version of the cluster
   -workers N         how many manifests are applied at a time
-  -flatten           order as for keeping a cluster at its release, not for an update
-  -lint              warn of what is odd about the order
+  -flatten           use the order for reconciling a cluster at its release, not for an update
+  -lint              warn about problems of the order
   -v                 list every manifest`,
 		Run: plan,
 	}

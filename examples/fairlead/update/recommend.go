@@ -16,9 +16,9 @@ func recommendCommand() *args.Command {
 	return &args.Command{
 		Name:  "recommend",
 		Usage: "PREFIX|DIR [-to V] [-accept NAME]... [-all] [-o text|json|yaml]",
-		About: "tell which update a dumped cluster should take, and why not the others",
-		Help: dumpHelp + `  -to V              tell about that update alone
-  -accept NAME       take that risk, alert or reason
+		About: "recommend an update for a dumped cluster, and say why not the others",
+		Help: dumpHelp + `  -to V              assess only this update
+  -accept NAME       accept this risk, alert or reason
   -all               list older updates, too`,
 		Run: recommend,
 	}
@@ -110,7 +110,7 @@ func verdict(c *cvo.Choice) string {
 	case c.Recommended == cvo.True:
 		return "no known issues; note " + strings.Join(c.Reasons, ", ")
 	case c.Recommended == cvo.Unknown:
-		return "not known whether its risks apply: " + strings.Join(c.Reasons, ", ")
+		return "unknown whether its risks apply: " + strings.Join(c.Reasons, ", ")
 	}
 	return "not recommended: " + strings.Join(c.Reasons, ", ")
 }

@@ -17,11 +17,11 @@ func serveCommand() *args.Command {
 	return &args.Command{
 		Name:  "serve",
 		Usage: "DIR [-listen ADDRESS] [-reload TIME]",
-		About: "answer clusters that ask for updates, from a raw graph and graph data",
-		Help: `DIR holds a raw graph in JSON, with what release images say of themselves, and graph data (channels,
-blocked-edges) at any depth. A ClusterVersion asks here with spec.upstream: http://ADDRESS/graph
-  -listen ADDRESS    where to listen (localhost:8080); /metrics there tells what was done
-  -reload TIME       how often DIR is read again (1m); what cannot be read leaves the last graph in place`,
+		About: "run an update service for clusters, from a raw graph and graph data",
+		Help: `DIR holds a raw graph in JSON (the metadata of release images) and graph data (channels,
+blocked-edges) at any depth. To use it, set spec.upstream of the ClusterVersion to http://ADDRESS/graph
+  -listen ADDRESS    where to listen (localhost:8080); metrics are at /metrics
+  -reload TIME       how often to read DIR again (1m); if that fails, the last graph is kept`,
 		Run: serve,
 	}
 }
@@ -62,7 +62,7 @@ func serve(c *args.Call) error {
 				return
 			case <-tick.C:
 				if err := loadService(c, service); err != nil {
-					c.Warn("the last graph stays: %v", err)
+					c.Warn("keeping the last graph: %v", err)
 				}
 			}
 		}

@@ -19,10 +19,10 @@ func simulateCommand() *args.Command {
 	return &args.Command{
 		Name:  "simulate",
 		Usage: "SCENARIO [-o text|json|yaml|svg|mermaid]",
-		About: "play the update of a whole cluster, operators, nodes and pods, in virtual time; examples/fairlead/update/scenarios has files to begin with",
-		Help: `SCENARIO is a YAML file; examples/fairlead/update/scenarios/README.md tells what it may hold.
-  -o text            a line for each thing that happens; findings are what is not finished
-  -o json            the same as data; -o svg and -o mermaid draw who is busy when`,
+		About: "simulate the update of a whole cluster, with operators, nodes and pods, in virtual time; examples are in examples/fairlead/update/scenarios",
+		Help: `SCENARIO is a YAML file, documented in examples/fairlead/update/scenarios/README.md.
+  -o text            one line per event; what did not finish is a finding
+  -o json            the same as data; -o svg and -o mermaid draw a timeline`,
 		Run: simulate,
 	}
 }

@@ -97,10 +97,10 @@ func (t *timeline) check(level map[string]string, budget, nodes int) error {
 			if len(all) > budget {
 				return fmt.Errorf("%d nodes are down at %s, and %d may be", len(all), m.At, budget)
 			}
-		case m.Text == "is done and takes pods again":
+		case m.Text == "is done and uncordoned":
 			delete(down, m.Subject)
 			done++
-		case strings.HasSuffix(m.Text, ": Ready is Unknown"), m.Text == "says that it is not ready", m.Text == "is heard of again, and is not ready":
+		case strings.HasSuffix(m.Text, ": Ready is Unknown"), m.Text == "reports that it is not ready", m.Text == "reports again, and is not ready":
 			unready[m.Subject] = true
 		case m.Text == "is ready again":
 			delete(unready, m.Subject)

@@ -21,9 +21,9 @@ func statusCommand() *args.Command {
 	return &args.Command{
 		Name:  "status",
 		Usage: "PREFIX|DIR [-now TIME] [-v] [-o text|json|yaml]",
-		About: "tell how far the update of a dumped cluster is, what stands in its way, and what is not known",
-		Help: dumpHelp + `  -now TIME          when the files were written; without, the latest instant in them
-  -v                 all operators that are not done, all nodes, and what each finding explains`,
+		About: "show how far the update of a dumped cluster is, what blocks it, and what is unknown",
+		Help: dumpHelp + `  -now TIME          when the files were written (default: the latest time in them)
+  -v                 show all operators that are not done, all nodes, and what each finding explains`,
 		Run: status,
 	}
 }
@@ -106,11 +106,11 @@ func printStatus(to io.Writer, r *cvo.Report, all bool) error {
 		for _, g := range r.Gaps {
 			what = append(what, g.What)
 		}
-		fmt.Fprintf(w, "Not known: %s (-v tells how to get it)\n", words.Shorten(strings.Join(what, "; "), 160))
+		fmt.Fprintf(w, "Unknown: %s (-v shows how to get it)\n", words.Shorten(strings.Join(what, "; "), 160))
 	}
 	for _, g := range r.Gaps {
 		if all {
-			fmt.Fprintf(w, "Not known: %s\n  get it: %s\n", g.What, g.How)
+			fmt.Fprintf(w, "Unknown: %s\n  get it: %s\n", g.What, g.How)
 		}
 	}
 	return w.Flush()
@@ -136,9 +136,9 @@ func duration(r *cvo.Report) string {
 	case !r.Updating && r.Until != nil:
 		return text + ", over since " + r.Until.UTC().Format(time.RFC3339)
 	case r.Remaining == nil:
-		return text + " (what remains cannot be told)"
+		return text + " (remaining time unknown)"
 	case *r.Remaining < -10*time.Minute:
-		return fmt.Sprintf("%s (%s were to be expected)", text, (r.Duration + *r.Remaining).Truncate(time.Minute))
+		return fmt.Sprintf("%s (%s expected)", text, (r.Duration + *r.Remaining).Truncate(time.Minute))
 	case *r.Remaining < 10*time.Minute:
 		return text + " (less than 10m remain, as estimated)"
 	}

@@ -114,7 +114,7 @@ func (p *play) finish() {
 	for _, q := range p.pools {
 		switch updated := p.updated(&q); {
 		case !p.begun:
-			p.Unfinished = append(p.Unfinished, fmt.Sprintf("pool %s: it was not told to go to %s, for operator %s was not", q.name, p.To, machineConfig))
+			p.Unfinished = append(p.Unfinished, fmt.Sprintf("pool %s: it was not asked to update to %s, because operator %s was not", q.name, p.To, machineConfig))
 		case updated < len(q.nodes):
 			p.Unfinished = append(p.Unfinished, fmt.Sprintf("pool %s: %d of %d nodes are updated", q.name, updated, len(q.nodes)))
 		}
@@ -155,7 +155,7 @@ func (t *timeline) text(w io.Writer) error {
 		page.Fold(out, fmt.Sprintf("%-10s %-*s  ", now, subjects, m.Subject), m.Text)
 	}
 	if len(t.Unfinished) == 0 {
-		fmt.Fprintf(out, "\nAll is at %s after %s.\n", t.To, t.End.Sub(t.Start))
+		fmt.Fprintf(out, "\nEverything is at %s after %s.\n", t.To, t.End.Sub(t.Start))
 		return out.Flush()
 	}
 	fmt.Fprintf(out, "\nNothing more happens after %s, and this is not finished:\n", t.End.Sub(t.Start))

@@ -46,7 +46,7 @@ func (p *play) applied(m *payload.Manifest) {
 		p.operates[m.ID.Name] = want
 	}
 	p.open("operator "+m.ID.Name, "updates")
-	p.tell("operator "+m.ID.Name, "is told to go to "+p.To)
+	p.tell("operator "+m.ID.Name, "is asked to update to "+p.To)
 	for _, o := range p.operators {
 		if o.name == m.ID.Name {
 			p.suffer(&o)
@@ -181,7 +181,7 @@ func (p *play) nodeActed(_ string, a rollout.Action) {
 		p.open("node "+a.Node, "changes")
 		p.reboots(p.node(a.Node))
 	case rollout.Uncordon:
-		p.tell("node "+a.Node, "is done and takes pods again")
+		p.tell("node "+a.Node, "is done and uncordoned")
 		p.end("node " + a.Node)
 	}
 }

@@ -83,7 +83,7 @@ const completeWord = "__complete"
 func (c *Command) WithCompletion() Program {
 	run := c.Program(c.Name)
 	c.Commands = append(c.Commands, &Command{
-		Name: "completion", Usage: "bash|zsh|fish", About: "print what makes a shell complete commands, flags, and names in catalogs",
+		Name: "completion", Usage: "bash|zsh|fish", About: "print a shell script that completes commands, flags, and names in catalogs",
 		Help: "bash:  source <(" + c.Name + " completion bash)\n" +
 			"zsh:   source <(" + c.Name + " completion zsh)\n" +
 			"fish:  " + c.Name + " completion fish | source",
@@ -94,7 +94,7 @@ func (c *Command) WithCompletion() Program {
 			}
 			script, ok := shells[call.Arg(0)]
 			if !ok {
-				return &UsageError{fmt.Sprintf("there is no completion for %q; there is for bash, zsh and fish", call.Arg(0))}
+				return &UsageError{fmt.Sprintf("there is no completion for %q; choose bash, zsh or fish", call.Arg(0))}
 			}
 			_, err := io.WriteString(call.Stdout, strings.ReplaceAll(script, "NAME", c.Name))
 			return err

@@ -128,7 +128,7 @@ func (c *Command) run(call *Call) int {
 		c.help(call.Stdout, call.Name)
 		return StatusFine
 	case errors.As(err, &usage):
-		fmt.Fprintf(call.Stderr, "%s: %v; %[1]s -h tells how it is called\n", call.Name, err)
+		fmt.Fprintf(call.Stderr, "%s: %v; see %[1]s -h\n", call.Name, err)
 	default:
 		fmt.Fprintf(call.Stderr, "%s: %v\n", call.Name, err)
 	}
@@ -155,7 +155,7 @@ func (c *Command) dispatch(call *Call) int {
 		if best := closest(first, c.Commands); best != "" {
 			text = fmt.Sprintf("; did you mean %s?", best)
 		}
-		fmt.Fprintf(call.Stderr, "%s: there is no command %q%s (%[1]s help lists them)\n", call.Name, first, text)
+		fmt.Fprintf(call.Stderr, "%s: unknown command %q%s (%[1]s help lists them)\n", call.Name, first, text)
 		return StatusBad
 	}
 	call.Name += " " + first
@@ -196,7 +196,7 @@ func (c *Command) help(w io.Writer, name string) {
 		for _, sub := range c.Commands {
 			page.Fold(w, fmt.Sprintf("  %-*s  ", width, sub.Name), sub.About)
 		}
-		fmt.Fprintf(w, "\n%s help COMMAND tells more.\n", name)
+		fmt.Fprintf(w, "\nRun %s help COMMAND for details.\n", name)
 	}
 	if c.Help != "" {
 		fmt.Fprintf(w, "\n%s\n", strings.Trim(c.Help, "\n"))
@@ -204,10 +204,10 @@ func (c *Command) help(w io.Writer, name string) {
 	if len(c.Configured) > 0 {
 		var list []string
 		for _, flag := range c.Configured {
-			list = append(list, variable(flag)+" gives -"+flag)
+			list = append(list, variable(flag)+" sets -"+flag)
 		}
 		program, _, _ := strings.Cut(name, " ")
-		fmt.Fprintf(w, "\n%s where it is left out; a file can, too: %s help config\n", words.List(list, "and", len(list)), program)
+		fmt.Fprintf(w, "\n%s by default; so can a file: see %s help config\n", words.List(list, "and", len(list)), program)
 	}
 	if c.Examples != "" {
 		fmt.Fprintf(w, "\nexamples:\n")
@@ -236,11 +236,11 @@ func (c *Call) Parse(least, most int) error {
 	switch {
 	case len(rest) < least:
 		if names := strings.Fields(c.Usage); len(rest) < len(names) {
-			return &UsageError{"the argument " + names[len(rest)] + " is missing"}
+			return &UsageError{"missing argument " + names[len(rest)]}
 		}
-		return &UsageError{"an argument is missing"}
+		return &UsageError{"missing argument"}
 	case len(rest) > most:
-		return &UsageError{"the argument " + rest[most] + " is one too many"}
+		return &UsageError{"unexpected argument " + rest[most]}
 	}
 	return nil
 }
@@ -268,7 +268,7 @@ func (c *Call) Choice(name string, values ...string) *string {
 	c.choices[name] = values
 	c.Flags.Func(name, "", func(s string) error {
 		if !slices.Contains(values, s) {
-			return fmt.Errorf("it is one of %s", strings.Join(values, ", "))
+			return fmt.Errorf("choose one of %s", strings.Join(values, ", "))
 		}
 		if value = s; convert && s == "yaml" {
 			value, c.json = "json", &bytes.Buffer{}

@@ -124,7 +124,7 @@ func (s *Settings) readFile(into []given) error {
 			if near := words.Nearest(m.Key, keys); near != "" {
 				hint = "did you mean " + near + "?"
 			}
-			return fmt.Errorf("%s: there is no setting %q; %s", at(m.KeyOffset), m.Key, hint)
+			return fmt.Errorf("%s: unknown setting %q; %s", at(m.KeyOffset), m.Key, hint)
 		}
 		into[k].From = at(m.KeyOffset)
 		list := []doc.Value{*m}
@@ -140,7 +140,7 @@ func (s *Settings) readFile(into []given) error {
 		}
 	}
 	if _, err := r.Next(); err != io.EOF {
-		return fmt.Errorf("%s: it holds more than one document; settings are one", name)
+		return fmt.Errorf("%s: it holds more than one document; write all settings in one", name)
 	}
 	return nil
 }
@@ -176,15 +176,15 @@ func (c *Call) Given(flag string) bool { return c.given[flag] }
 // Command is a command that tells which settings there are, and who gives them.
 func (s *Settings) Command() *Command {
 	var help strings.Builder
-	help.WriteString("A flag that would be repeated every day can be given by a variable, or by a file:\n\n")
+	help.WriteString("Flags that you repeat every day can be set by an environment variable or in a file:\n\n")
 	for _, x := range s.List {
 		fmt.Fprintf(&help, "  -%-8s  %-17s  %s\n", x.Flag, variable(x.Flag), x.About)
 	}
 	help.WriteString(`
-The command line counts before the variable, and the variable before the file; the first that gives
-a flag gives all of its values. Several values of a variable are separated as in PATH: by ":", on
-Windows by ";". The file is the one that ` + fileVariable + ` names, or else fairlead/config.yaml where
-the system keeps configuration (~/.config, ~/Library/Application Support, %AppData%). For example:
+The command line overrides the variable, and the variable overrides the file; all values of a flag
+come from one of them. Separate several values of a variable as in PATH: by ":", on Windows by ";".
+The file is ` + fileVariable + `, or else fairlead/config.yaml in the configuration directory of
+the system (~/.config, ~/Library/Application Support, %AppData%). For example:
 
 `)
 	for _, x := range s.List {
@@ -198,7 +198,7 @@ the system keeps configuration (~/.config, ~/Library/Application Support, %AppDa
 		}
 	}
 	return &Command{
-		Name: "config", Usage: "[-o text|json|yaml]", About: "tell which flags are given by the environment or the configuration file, and where",
+		Name: "config", Usage: "[-o text|json|yaml]", About: "show which flags are set by the environment or the configuration file, and where",
 		Help: help.String(), Run: s.tell,
 	}
 }

@@ -110,7 +110,7 @@ func TestSettings(t *testing.T) {
 	if got, status := output(t, shopkeeper(map[string]string{"FAIRLEAD_CONFIG": missing}), "deep show"); status != 2 || !strings.Contains(got, "FAIRLEAD_CONFIG: ") || !strings.Contains(got, missing) {
 		t.Errorf("a file that is named and missing: exit status %d\n%s", status, got)
 	}
-	if got, _ := output(t, shopkeeper(nil), "help deep show"); !strings.Contains(got, "FAIRLEAD_SHOP gives -shop and FAIRLEAD_TIME_ZONE gives -time-zone") {
+	if got, _ := output(t, shopkeeper(nil), "help deep show"); !strings.Contains(got, "FAIRLEAD_SHOP sets -shop and FAIRLEAD_TIME_ZONE sets -time-zone") {
 		t.Errorf("the help does not name the variables:\n%s", got)
 	}
 	if got, _ := output(t, shopkeeper(nil), "help config"); !strings.Contains(got, "\n  shop:\n  - a\n  - b\n  time-zone: UTC\n") {

@@ -8,7 +8,7 @@ import (
 // Version is a command that tells of what the program was built.
 func Version() *Command {
 	return &Command{
-		Name: "version", Usage: "[-o text|json|yaml]", About: "tell which version this is, of which commit, and by which Go it was built",
+		Name: "version", Usage: "[-o text|json|yaml]", About: "show the version, the commit and the Go version of this build",
 		Run: func(c *Call) error {
 			format := c.Choice("o", "text", "json")
 			if err := c.Parse(0, 0); err != nil {
@@ -16,7 +16,7 @@ func Version() *Command {
 			}
 			built, ok := debug.ReadBuildInfo()
 			if !ok {
-				return fmt.Errorf("the program was built without build information")
+				return fmt.Errorf("this program was built without build information")
 			}
 			v := struct {
 				Version  string `json:"version"`
@@ -42,7 +42,7 @@ func Version() *Command {
 			if v.Commit != "" {
 				text := v.Commit + " of " + v.Time
 				if v.Modified {
-					text += ", and changes that are not committed"
+					text += ", with uncommitted changes"
 				}
 				fmt.Fprintf(c.Stdout, "commit   %s\n", text)
 			}

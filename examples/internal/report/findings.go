@@ -85,7 +85,7 @@ func toneOf(s cvo.Severity) Tone {
 // blocked tells what keeps drains from their end: budgets that never let a pod go, and the
 // nodes that are stuck for other reasons.
 func (r *Report) blocked() {
-	never := Group{planned: true, Tone: Bad, Owner: "the owners of the pods", Next: "run one replica more than the budget wants, or change the budget"}
+	never := Group{planned: true, Tone: Bad, Owner: "the owners of the pods", Next: "run one more replica than the budget requires, or change the budget"}
 	if b := r.Budgets; b != nil {
 		for i, is := range b.Never {
 			if is {
@@ -94,8 +94,8 @@ func (r *Report) blocked() {
 		}
 	}
 	if never.Count > 0 {
-		never.Title = words.Count(never.Count, "disruption budget never lets a pod go: no node that runs its pods can be drained",
-			"disruption budgets never let a pod go: no node that runs their pods can be drained")
+		never.Title = words.Count(never.Count, "disruption budget never allows an eviction: nodes that run its pods cannot be drained",
+			"disruption budgets never allow an eviction: nodes that run their pods cannot be drained")
 		r.Findings = append(r.Findings, never)
 	}
 	if r.Nodes == nil || len(r.Nodes.Stuck) == 0 {
@@ -128,19 +128,19 @@ func (r *Report) blocked() {
 func plainReason(why string) string {
 	switch why {
 	case drain.ReasonBudgetNever:
-		return "a disruption budget never lets a healthy pod go"
+		return "a disruption budget never allows an eviction"
 	case drain.ReasonBudgetSpent, drain.ReasonBudgetInUse:
-		return "a disruption budget lets no pod go at present"
+		return "a disruption budget allows no eviction at present"
 	case drain.ReasonBudgetUnhealthy, drain.ReasonBudgetNodeSilent:
-		return "a disruption budget keeps pods that are not ready"
+		return "a disruption budget protects pods that are not ready"
 	case drain.ReasonManyBudgets:
-		return "more than one disruption budget selects a pod, and the API evicts no such pod"
+		return "more than one disruption budget selects a pod, which the API then never evicts"
 	case drain.ReasonPodProtected:
 		return "the policy protects pods"
 	case drain.ReasonPodStranded:
-		return "pods should have ended, and nothing is heard of their node"
+		return "pods should have ended, but their node has stopped reporting"
 	case drain.ReasonLaterOrder:
-		return "pods that are to go before them are stuck"
+		return "pods that must go first are stuck"
 	case drain.ReasonPodTerminating:
 		return "pods do not end"
 	}
@@ -151,11 +151,11 @@ func plainReason(why string) string {
 func help(why string) string {
 	switch why {
 	case drain.ReasonBudgetSpent, drain.ReasonBudgetInUse, drain.ReasonBudgetUnhealthy:
-		return "find out why pods of the budget are not ready; budgets with unhealthyPodEvictionPolicy AlwaysAllow let those go"
+		return "find out why pods of the budget are not ready; with unhealthyPodEvictionPolicy AlwaysAllow those can be evicted"
 	case drain.ReasonManyBudgets:
 		return "change the selectors, so that one budget selects each pod"
 	case drain.ReasonPodProtected:
-		return "move what nobody replaces, or say that it may be lost"
+		return "move the pods that no controller replaces, or allow them to be lost"
 	case drain.ReasonPodStranded, drain.ReasonBudgetNodeSilent:
 		return "make sure that the machine is off, and taint the node node.kubernetes.io/out-of-service"
 	}
@@ -194,17 +194,17 @@ func lintTitle(code string) string {
 	case taints.LintInvalid:
 		return "Taints or tolerations that the API refuses"
 	case taints.LintSeconds:
-		return "tolerationSeconds where they have no effect"
+		return "tolerationSeconds without effect"
 	case taints.LintDead:
 		return "Tolerations that match no taint of this cluster"
 	case taints.LintDominated:
-		return "Tolerations that another one makes superfluous"
+		return "Redundant tolerations"
 	case taints.LintOrder:
-		return "Pods that stay for a time that depends on the order of their tolerations"
+		return "Pods whose eviction time depends on the order of their tolerations"
 	case taints.LintWildcard:
 		return "Pods that never leave a node that has failed"
 	case taints.LintNumber:
-		return "Values that are compared, and are not numbers"
+		return "Values that are compared as numbers but are not numbers"
 	case taints.LintLoop:
 		return "Pods that are evicted after a time, and may be placed on the same node again"
 	case taints.LintMaster:

@@ -175,7 +175,7 @@ func condition(n *fairlead.Node) (state, version, message string) {
 	c := n.Condition("Ready")
 	switch {
 	case c == nil:
-		state, message = "unknown", "it does not say whether it is ready"
+		state, message = "unknown", "it does not report whether it is ready"
 	case c.Status != fairlead.ConditionTrue:
 		state, message = "down", c.Message
 	}
@@ -279,13 +279,13 @@ func newBudgets(all []drain.BudgetPlan) *Budgets {
 func judge(b *drain.BudgetPlan) (Tone, string) {
 	switch {
 	case b.Never:
-		return Bad, "never lets a healthy pod go: run more replicas, or allow a disruption"
+		return Bad, "never allows an eviction: run more replicas, or allow a disruption"
 	case b.Allowed == 0 && b.Healthy < b.Expected:
-		return Warning, fmt.Sprintf("lets none go until %d more are healthy", max(1, b.Desired+1-b.Healthy))
+		return Warning, fmt.Sprintf("allows no eviction until %d more are healthy", max(1, b.Desired+1-b.Healthy))
 	case b.Allowed == 0:
-		return Warning, "lets none go at present"
+		return Warning, "allows no eviction at present"
 	case b.Unmanaged > 0:
-		return Warning, fmt.Sprintf("nobody replaces %d of its pods", b.Unmanaged)
+		return Warning, fmt.Sprintf("no controller replaces %d of its pods", b.Unmanaged)
 	}
 	return "", ""
 }

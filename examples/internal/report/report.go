@@ -250,7 +250,7 @@ func (r *Report) headline(s *plan.Situation, status *cvo.Report) {
 	case s.Cluster != nil && !status.Well() && len(status.Findings) > 0:
 		r.Headline = words.Shorten(status.Headline, 180)
 	case p != nil && p.None != nil:
-		r.Headline, r.Tone = fmt.Sprintf("No plan leads from %s to %s: %s", p.None.From, cmp.Or(p.None.To, "the goal"), words.Count(len(p.None.Facts), "fact excludes it", "facts exclude it")), Bad
+		r.Headline, r.Tone = fmt.Sprintf("No plan leads from %s to %s: %s", p.None.From, cmp.Or(p.None.To, "the goal"), words.Count(len(p.None.Facts), "fact rules it out", "facts rule it out")), Bad
 	case p != nil && p.Undecided != "":
 		r.Headline, r.Tone = "Whether there is a plan could not be decided: "+p.Undecided, Warning
 	case p != nil && p.From != p.To:
@@ -294,7 +294,7 @@ func (r *Report) first() {
 	}
 	for i := range p.Steps {
 		for _, u := range p.Steps[i].Unseen {
-			add(Advice{Text: "find out " + u.What, Why: "the next step rests on it, and nobody has looked", Command: u.Command, Section: "plan"})
+			add(Advice{Text: "find out " + u.What, Why: "the next step depends on it", Command: u.Command, Section: "plan"})
 		}
 		add(Advice{Text: p.Steps[i].String(), Why: p.Steps[i].Why, Command: p.Steps[i].Command, Section: "plan"})
 	}

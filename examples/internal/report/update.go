@@ -260,7 +260,7 @@ func (r *Report) drawReleases(b *bytes.Buffer) error {
 		return nil
 	}
 	g := &diagram.Lanes{Keys: []diagram.Key{
-		{Tone: 0, Label: "runs now"}, {Tone: 4, Label: "on the way of the plan"}, {Tone: 1, Label: "offered now"}, {Marked: true, Label: "offered now, with a risk"}, {Tone: 6, Label: "can be reached later"},
+		{Tone: 0, Label: "runs now"}, {Tone: 4, Label: "on the path of the plan"}, {Tone: 1, Label: "offered now"}, {Marked: true, Label: "offered now, with a risk"}, {Tone: 6, Label: "can be reached later"},
 	}}
 	tones := map[string]int{"here": 0, "plan": 4, "offered": 1, "later": 6}
 	risks := map[int]string{}
@@ -280,7 +280,7 @@ func (r *Report) drawReleases(b *bytes.Buffer) error {
 		}
 		lane := &g.Lanes[len(g.Lanes)-1]
 		state := u.State[i]
-		title := v + ": " + map[string]string{"here": "runs now", "plan": "the plan goes there", "offered": "offered now", "risky": "offered now, with a risk", "later": "can be reached later"}[state]
+		title := v + ": " + map[string]string{"here": "runs now", "plan": "the goal of the plan", "offered": "offered now", "risky": "offered now, with a risk", "later": "can be reached later"}[state]
 		if risks[i] != "" {
 			title += "; risks: " + risks[i]
 		}
@@ -305,7 +305,7 @@ func (r *Report) drawOperators(b *bytes.Buffer) error {
 	if len(r.Operators) == 0 {
 		return nil
 	}
-	g := &diagram.Lanes{Keys: []diagram.Key{{Tone: 0, Label: "installed"}, {Tone: 4, Label: "on the way of the plan"}, {Tone: 6, Label: "in the channel"}}}
+	g := &diagram.Lanes{Keys: []diagram.Key{{Tone: 0, Label: "installed"}, {Tone: 4, Label: "on the path of the plan"}, {Tone: 6, Label: "in the channel"}}}
 	for i := range r.Operators {
 		o := &r.Operators[i]
 		lane := diagram.Lane{Label: o.Package}

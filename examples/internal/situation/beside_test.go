@@ -69,10 +69,10 @@ func besides() []beside {
 			networkIs + well, networkIs + `[{type: Available, status: "True"}, {type: Degraded, status: "False"}, {type: Upgradeable, status: "False", reason: OldPlugin, message: migrate the plugin first}]`,
 			retrieved, retrieved + "\n" + `  - {type: Upgradeable, status: "False", reason: OldPlugin, message: "Cluster operator network should not be upgraded between minor versions: migrate the plugin first"}`,
 		}},
-		{name: "a budget never lets its pods go", goal: next, changes: []string{
+		{name: "a budget never allows an eviction", goal: next, changes: []string{
 			budgetIs, "spec: {minAvailable: 2, selector: {matchLabels: {app: db}}}\nstatus: {currentHealthy: 2, desiredHealthy: 2, disruptionsAllowed: 0, expectedPods: 2}",
 		}},
-		{name: "a budget lets no pod go for the moment: one of two is not ready", goal: next, changes: []string{
+		{name: "a budget allows no eviction for the moment: one of two is not ready", goal: next, changes: []string{
 			budgetIs, "spec: {minAvailable: 1, selector: {matchLabels: {app: db}}}\nstatus: {currentHealthy: 1, desiredHealthy: 1, disruptionsAllowed: 0, expectedPods: 2}",
 			"spec: {nodeName: worker-1, containers: [{name: c, resources: {requests: {cpu: 500m}}}]}\nstatus: {phase: Running, conditions: [{type: Ready, status: \"True\"}]}",
 			"spec: {nodeName: worker-1, containers: [{name: c, resources: {requests: {cpu: 500m}}}]}\nstatus: {phase: Running, conditions: [{type: Ready, status: \"False\"}]}",

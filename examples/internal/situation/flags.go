@@ -16,19 +16,19 @@ import (
 const (
 	Usage = "[-to V] [-pause-workers] [-operator PACKAGE=VERSION]... [-out NODE]... [-graph FILE] [-catalog [MINOR=]PATH]... [-none KIND]... [-accept RISK]... [-keep THING]... [-least-disruption] [-at TIME]"
 	Help  = `  -to V                  a release (4.20.3), a minor version (4.20: its newest release), or newest
-  -pause-workers         pools but the control plane restart once, at the end
-  -operator P=V          an installed operator is to be at a version
-  -out NODE              a node is to be out of service
-  -graph FILE            the update graph, as the update service answers; without it what the
-                         ClusterVersion tells counts, which is one update far
-  -catalog [MINOR=]PATH  the catalog that the installed operators are updated from, while the
-                         cluster is at that minor version
-  -none KIND             there are none: gates, pods, budgets, operators, members, apis (that go
-                         away and are in use)
-  -accept RISK           take that risk
-  -keep THING            leave alone: budgets, nodes, members, data, or the package of an operator
-  -least-disruption      fewer restarts of nodes before fewer steps
-  -at TIME               when it was printed, as in 2026-01-02T15:04:05Z`
+  -pause-workers         restart pools other than the control plane only once, at the end
+  -operator P=V          also update an installed operator to a version
+  -out NODE              also take a node out of service
+  -graph FILE            the update graph, as the update service returns it; default: the updates in the
+                         ClusterVersion, which reach one hop
+  -catalog [MINOR=]PATH  the catalog that installed operators are updated from while the cluster
+                         is at that minor version
+  -none KIND             the cluster has none of: gates, pods, budgets, operators, members, apis
+                         (removed APIs in use)
+  -accept RISK           accept this risk
+  -keep THING            do not change: budgets, nodes, members, data, or the package of an operator
+  -least-disruption      prefer fewer node restarts to fewer steps
+  -at TIME               when the dump was made, such as 2026-01-02T15:04:05Z`
 )
 
 // Flags are what is asked about a situation.

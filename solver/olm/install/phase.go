@@ -167,7 +167,7 @@ func (s *stepper) installReady(c *CSV) {
 func (s *stepper) installing(c *CSV) {
 	s.Keep(failedKey(c))
 	if s.reconfigured(c) {
-		s.move(c, PhasePending, ReasonNeedsReinstall, "its deployments are to be configured otherwise")
+		s.move(c, PhasePending, ReasonNeedsReinstall, "its deployments need another configuration")
 		return
 	}
 	switch c.Deployed {
@@ -225,7 +225,7 @@ func (s *stepper) succeeded(c *CSV) {
 		return
 	}
 	if s.reconfigured(c) {
-		s.move(c, PhasePending, ReasonNeedsReinstall, "its deployments are to be configured otherwise")
+		s.move(c, PhasePending, ReasonNeedsReinstall, "its deployments need another configuration")
 		return
 	}
 	if _, err := s.deployment(c); err != nil {

@@ -246,14 +246,14 @@ func (p *Plan) definitions(w *World, gone []*olm.ClusterServiceVersion) {
 	for _, name := range names {
 		p.Stays = append(p.Stays, Remnant{
 			Object: Object{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: name},
-			Why:    "the objects that users made of it would go with it; delete it once nobody needs them",
+			Why:    "deleting it also deletes the objects that users created; delete it once nobody needs them",
 		})
 	}
 	for _, name := range names {
 		if n := w.Resources[name]; n > 0 {
 			p.Stays = append(p.Stays, Remnant{
 				Object: Object{Kind: "custom resources of", Name: name},
-				Why:    fmt.Sprintf("there are %d, which nobody serves any more; delete them before the operator where it has to clean up behind them", n),
+				Why:    fmt.Sprintf("there are %d, which no operator serves any more; delete them before the operator if it has to clean up after them", n),
 			})
 		}
 	}

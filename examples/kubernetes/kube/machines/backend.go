@@ -53,7 +53,7 @@ type Backend struct {
 	Clock fairlead.Clock
 	// Recorder tells of events on machines. Nil tells nobody.
 	Recorder events.EventRecorder
-	// Owners returns the last signs of life of owners of hooks, as far as they are
+	// Owners returns the last heartbeats of owners of hooks, as far as they are
 	// known; see lifecycle.Policy.OwnerTimeout. Nil means that none is.
 	Owners func(ctx context.Context, names []string) ([]lifecycle.Owner, error)
 	// Namespaces is whether the policy has drain rules that go by labels of
