@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -235,9 +236,10 @@ func (l *auditLog) add(line []byte) error {
 	return nil
 }
 
-// idle reports whether a write was answered with the version that it was sent on.
+// idle reports whether a write was answered with the version that it was sent on. A dry
+// run writes nothing.
 func (e *event) idle() (bool, error) {
-	if e.Verb != "update" || e.ResponseStatus.Code != 200 || e.RequestObject == nil || e.ResponseObject == nil {
+	if e.Verb != "update" || strings.Contains(e.RequestURI, "dryRun=All") || e.ResponseStatus.Code != 200 || e.RequestObject == nil || e.ResponseObject == nil {
 		return false, nil
 	}
 	var sent, got struct {
