@@ -78,8 +78,10 @@ func TestInstall(t *testing.T) {
 	w := newWorld(t, nil)
 	kubectl := w.kubectl()
 	w.namespace("shop")
-	if err := w.kubelets.AddNode(t.Context(), "n1", nil); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"n1", "n2"} { // the operator's own pods need one that is not drained
+		if err := w.kubelets.AddNode(t.Context(), name, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 	w.pod("shop", "web", "n1", func(p *corev1.Pod) { p.Labels = map[string]string{"app": "web"} })
 	all := intstr.FromString("100%")
