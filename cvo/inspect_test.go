@@ -148,24 +148,24 @@ func TestInspectMissing(t *testing.T) {
 		{func(d *cvo.Dump) { d.Pools = []cvo.Pool{}; d.Nodes = d.Nodes[:0] }, ""},
 		{func(d *cvo.Dump) {
 			d.Version.Status.Conditions = append(d.Version.Status.Conditions, cvo.Condition{Type: "Progressing", Status: cvo.True, Message: "Working towards 4.19.0: 2 of 4 done (50% complete), waiting up to 40 minutes on console, waiting on dns, network"})
-		}, "how console and network fares, which the ClusterVersion names"},
+		}, "operators console and network, which the ClusterVersion names"},
 		{func(d *cvo.Dump) {
 			d.Version.Status.Conditions = append(d.Version.Status.Conditions, cvo.Condition{Type: "Progressing", Status: cvo.True, Message: "Unable to apply 4.19.0: some cluster operators are not available"})
 		}, ""},
 		{func(d *cvo.Dump) {
 			d.Version.Status.Conditions = append(d.Version.Status.Conditions, cvo.Condition{Type: "Progressing", Status: cvo.True, Message: "Unable to apply 4.19.0: wait has exceeded 40 minutes for these operators: etcd, storage"})
-		}, "how storage fares, which the ClusterVersion names"},
+		}, "operator storage, which the ClusterVersion names"},
 		{func(d *cvo.Dump) { d.Nodes[0].Labels["node-role.kubernetes.io/control-plane"] = ""; own(d) }, ""},
 		{func(d *cvo.Dump) {
 			d.Nodes[0].Labels["node-role.kubernetes.io/master"] = ""
 			own(d, "network", "kube-scheduler")
-		}, "how kube-scheduler and network fares, which a cluster like this has"},
+		}, "operators kube-scheduler and network, which a cluster like this has"},
 		{func(d *cvo.Dump) {
 			d.Nodes[0].Labels["node-role.kubernetes.io/master"] = ""
 			own(d, "storage", "ingress", "insights", "olm")
 			d.Version.Status.Capabilities.KnownCapabilities = []string{"Insights", "Storage", "Console", "OperatorLifecycleManagerV1"} // not Ingress: it is not optional
 			d.Version.Status.Capabilities.EnabledCapabilities = []string{"Storage"}
-		}, "how ingress and storage fares, which a cluster like this has"},
+		}, "operators ingress and storage, which a cluster like this has"},
 	} {
 		d := dumpOf()
 		c.change(d)

@@ -52,11 +52,11 @@ func (i *inspection) missing() {
 		}
 	}
 	if len(lost) > 0 {
-		i.gap("how "+words.List(lost, "and", 10)+" fares, which the ClusterVersion names", "oc get clusteroperators -o yaml")
+		i.gap(words.Plural(len(lost), "operator ", "operators ")+words.List(lost, "and", 10)+", which the ClusterVersion names", "oc get clusteroperators -o yaml")
 	}
 	absent := slices.DeleteFunc(i.absent(), func(name string) bool { return slices.Contains(lost, name) })
 	if len(absent) > 0 {
-		i.gap("how "+words.List(absent, "and", 6)+" fares, which a cluster like this has", "oc get clusteroperators -o yaml")
+		i.gap(words.Plural(len(absent), "operator ", "operators ")+words.List(absent, "and", 6)+", which a cluster like this has", "oc get clusteroperators -o yaml")
 	}
 }
 

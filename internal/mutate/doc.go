@@ -25,8 +25,9 @@
 // With -sample so many mutants are drawn from all places where an operator of a
 // comparison, a logical operator, a negation or a constant can be changed.
 //
-// Nothing is written into the tree: go test is given the changed file as an
-// overlay. For each mutant a line says whether it was killed, and by which test, is
+// Nothing is written into the tree: go test is given the changed files as an
+// overlay. All mutants of a package are in one build, and an environment variable
+// says which of them is at work. For each mutant a line says whether it was killed, and by which test, is
 // ALIVE, does not build, or took too long: more than twenty times what the tests take
 // without it. The exit status is 1 if a chosen one was not killed.
 package main

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -220,7 +221,7 @@ func groups(out string) ([]group, error) {
 		}
 		tests = append(tests, test{line[1], takes})
 	}
-	slices.SortStableFunc(tests, func(a, b test) int { return int(a.takes - b.takes) })
+	slices.SortStableFunc(tests, func(a, b test) int { return cmp.Compare(a.takes, b.takes) })
 	all := []group{}
 	var names []string
 	var sum time.Duration

@@ -15,7 +15,7 @@ type ZoneWorld struct {
 	Outcomes []fairlead.Outcome `json:"outcomes,omitempty"`
 }
 
-// ZoneMode is how a zone fares.
+// ZoneMode is the state of a zone.
 type ZoneMode string
 
 // The modes of Kubernetes.
@@ -68,7 +68,7 @@ func (ZoneState) Kinds() []Action { return kinds() }
 // Zone is what is remembered of one zone.
 type Zone struct {
 	Name  string    `json:"name"`           // see ZoneOf
-	Mode  ZoneMode  `json:"mode,omitempty"` // how it fares
+	Mode  ZoneMode  `json:"mode,omitempty"` // its state
 	Since time.Time `json:"since"`          // when that changed last
 	Rate  float64   `json:"rate,omitempty"` // nodes per second that may be tainted; 0 for none
 	// Empty is since when the zone has had no token, until 1/Rate seconds have passed;

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"runtime"
 	"slices"
 	"time"
@@ -34,7 +35,7 @@ func MeasureAll(rounds int, runs ...func() error) ([]Cost, error) {
 	}
 	medians := make([]Cost, len(runs))
 	for i, all := range costs {
-		slices.SortFunc(all, func(a, b Cost) int { return int(a.Time - b.Time) })
+		slices.SortFunc(all, func(a, b Cost) int { return cmp.Compare(a.Time, b.Time) })
 		medians[i] = all[len(all)/2]
 	}
 	return medians, nil

@@ -1,6 +1,7 @@
 package extension_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -186,7 +187,7 @@ func (s *engineScript) show(what string) string {
 		}
 		return b.String()
 	}
-	slices.SortFunc(w.Revisions, func(x, y extension.Revision) int { return int(x.Spec.Revision - y.Spec.Revision) })
+	slices.SortFunc(w.Revisions, func(x, y extension.Revision) int { return cmp.Compare(x.Spec.Revision, y.Spec.Revision) })
 	for _, r := range w.Revisions {
 		fmt.Fprintf(&b, "%s %s %s", r.Name, r.Annotations[extension.BundleAnnotation], r.Spec.Lifecycle)
 		for _, c := range r.Status.Conditions {
