@@ -188,8 +188,9 @@ func (d *drainer) cordon(end *Progress) {
 	end.Cordoned, end.CordonAsked, end.CordonAttempts = node.UID, d.old.CordonAsked, d.old.CordonAttempts
 	end.Pods = d.old.Pods
 	end.CordonAsked = fairlead.Past(end.CordonAsked, d.now)
+	end.CordonMark = d.old.CordonMark
 	lifted := node.Annotations[CordonAnnotation] == d.old.CordonMark // it was cordoned, and somebody has lifted that
-	if end.CordonMark = d.old.CordonMark; !d.old.lately(node, d.now) || lifted {
+	if _, lately := d.old.lately(node, d.now); lifted || !lately {
 		end.CordonMark = d.now.UTC().Format(time.RFC3339Nano)
 	}
 	action := Cordon{Node: node.Name, UID: node.UID, Mark: end.CordonMark}
@@ -223,13 +224,14 @@ func (s *Progress) Uncordon(node *Node) (a Uncordon, ok bool) {
 const unseen = 30 * time.Minute
 
 // lately reports whether a node was cordoned here not long ago, by the mark, or will be
-// as soon as what was asked for takes effect.
-func (s *Progress) lately(node *Node, now time.Time) bool {
+// as soon as what was asked for takes effect; and until when that counts.
+func (s *Progress) lately(node *Node, now time.Time) (until time.Time, is bool) {
 	if s.Cordoned == "" || s.Cordoned != node.UID {
-		return false
+		return until, false
 	}
 	at, err := time.Parse(time.RFC3339Nano, s.CordonMark)
-	return err == nil && now.Before(fairlead.Past(at, now).Add(unseen))
+	until = fairlead.Past(at, now).Add(unseen)
+	return until, err == nil && now.Before(until)
 }
 
 // survey judges the pods of the node and returns those that are not to be passed

@@ -329,11 +329,15 @@ func (s *stepper) giveBack() {
 	s.unfence()
 	p := s.state.Progress
 	a, ours := p.Uncordon(s.Node)
-	if s.state.Progress = (Progress{Cordoned: p.Cordoned, CordonMark: p.CordonMark}); !ours {
-		if s.state.Begun = false; !p.lately(s.Node, s.Now()) {
-			s.state.Progress = Progress{}
-		}
+	s.state.Progress = Progress{Cordoned: p.Cordoned, CordonMark: p.CordonMark}
+	if ours {
+		s.do(a, Wait{Reason: ReasonUncordoning, Name: s.Node.Name})
 		return
 	}
-	s.do(a, Wait{Reason: ReasonUncordoning, Name: s.Node.Name})
+	s.state.Begun = false
+	if until, lately := p.lately(s.Node, s.Now()); lately {
+		s.At(s.Now().Add(min(resync, until.Sub(s.Now())))) // to forget it in time
+	} else {
+		s.state.Progress = Progress{}
+	}
 }
