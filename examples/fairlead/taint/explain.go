@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/taints"
 )
 
-// dump is how what the program reads is got.
-const dump = "kubectl get nodes,pods,pdb -A -o json"
+// dumpCommand prints what the verb reads.
+const dumpCommand = "kubectl get nodes,pods,pdb -A -o json"
 
 // explain explains what nodes' taints mean for pods.
 func explain(c *args.Call, now time.Time) error {
@@ -49,10 +49,10 @@ func explain(c *args.Call, now time.Time) error {
 		}
 	}
 	if len(all) == 0 {
-		return fmt.Errorf("the input has %d nodes and %d pods, and no pod with a node to look at; dump both: %s", len(cluster.Nodes), len(cluster.Pods), dump)
+		return fmt.Errorf("the input has %d nodes and %d pods, and no pod with a node to look at; dump both: %s", len(cluster.Nodes), len(cluster.Pods), dumpCommand)
 	}
 	if len(missing) > 0 {
-		fmt.Fprintf(c.Stderr, "%s: the nodes of %s are not in the input; dump them, too: %s\n", c.Name, some(missing, "pod"), dump)
+		fmt.Fprintf(c.Stderr, "%s: the nodes of %s are not in the input; dump them, too: %s\n", c.Name, some(missing, "pod"), dumpCommand)
 	}
 	if *format == "json" {
 		return findings(c.JSON(all), refused)
@@ -81,7 +81,7 @@ func (e *question) pods(cluster *taints.Cluster) ([]*fairlead.Pod, error) {
 	case e.pod == "":
 		return found, nil
 	case len(found) == 0:
-		return nil, fmt.Errorf("-pod %s: there is no such pod in the input, which has %d pods; dump it: %s", e.pod, len(cluster.Pods), dump)
+		return nil, fmt.Errorf("-pod %s: there is no such pod in the input, which has %d pods; dump it: %s", e.pod, len(cluster.Pods), dumpCommand)
 	case len(found) > 1:
 		return nil, fmt.Errorf("-pod %s: there are several: %s; name one with its namespace", e.pod, strings.Join(names, ", "))
 	}
@@ -101,7 +101,7 @@ func (e *question) nodes(cluster *taints.Cluster, p *fairlead.Pod) ([]*fairlead.
 		}
 	}
 	if len(found) == 0 && e.node != "" {
-		return nil, fmt.Errorf("-node %s: there is no such node in the input, which has %d nodes; dump it: %s", e.node, len(cluster.Nodes), dump)
+		return nil, fmt.Errorf("-node %s: there is no such node in the input, which has %d nodes; dump it: %s", e.node, len(cluster.Nodes), dumpCommand)
 	}
 	return found, nil
 }

@@ -3,10 +3,13 @@
 package taint
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/examples/internal/dump"
 	"github.com/fairlead/fairlead/taints"
 )
 
@@ -18,8 +21,8 @@ func verb(now func() time.Time) *args.Command {
 	return &args.Command{
 		Name:  "taints",
 		About: "explain where pods can be placed, when they are evicted, and which taints look wrong",
-		Help: `FILE is the output of "kubectl get nodes,pods,pdb -A -o json" (default: standard
-input). -f FILE does the same. -numbers allows tolerations that compare numbers with
+		Help: `FILE is the output of "kubectl get nodes,pods,pdb -A -o json" or "-o yaml" (default:
+standard input). -f FILE does the same. -numbers allows tolerations that compare numbers with
 Lt and Gt.
 exit status: 0 no findings, 1 a pod cannot be placed (explain) or findings (lint), 2 bad input`,
 		Examples: `kubectl get nodes,pods,pdb -A -o json | fairlead taints explain -pod shop/web-0
@@ -87,19 +90,27 @@ func (in *input) options() *taints.Options {
 	return &taints.Options{ComparisonOperators: in.numbers}
 }
 
-// cluster reads the file.
+// cluster reads the file, JSON or YAML.
 func (in *input) cluster() (*taints.Cluster, error) {
 	f, err := in.Open(in.file)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	cluster, err := taints.ReadCluster(f)
+	name := in.file
+	if name == "-" {
+		name = "standard input"
+	}
+	var documents bytes.Buffer
+	err = dump.Documents(f, name, func(document json.RawMessage) error {
+		documents.Write(document)
+		return nil
+	})
 	if err != nil {
-		name := in.file
-		if name == "-" {
-			name = "standard input"
-		}
+		return nil, err
+	}
+	cluster, err := taints.ReadCluster(&documents)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return cluster, nil

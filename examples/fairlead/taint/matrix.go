@@ -64,7 +64,7 @@ func placements(c *args.Call) error {
 		return err
 	}
 	if len(cluster.Nodes) == 0 || len(cluster.Pods) == 0 {
-		return fmt.Errorf("the input has %d nodes and %d pods, and both are needed; dump them: %s", len(cluster.Nodes), len(cluster.Pods), dump)
+		return fmt.Errorf("the input has %d nodes and %d pods, and both are needed; dump them: %s", len(cluster.Nodes), len(cluster.Pods), dumpCommand)
 	}
 	x := newMatrix(cluster, in.options())
 	if *format == "json" {

@@ -73,7 +73,7 @@ func whatIf(c *args.Call) error {
 		return err
 	}
 	if len(cluster.Nodes) == 0 {
-		return fmt.Errorf("the input has no nodes; dump them: %s", dump)
+		return fmt.Errorf("the input has no nodes; dump them: %s", dumpCommand)
 	}
 	policy.Options = in.options()
 	p, err := whatif.Predict(cluster, &question, &policy)

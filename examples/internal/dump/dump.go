@@ -27,6 +27,12 @@ type Object struct {
 // none. Errors name the file, the document's place and the
 // object.
 func Read(src io.Reader, file string, take func(Object) error) error {
+	return Documents(src, file, func(document json.RawMessage) error { return each(document, "", take) })
+}
+
+// Documents hands over JSON or YAML documents as JSON, in their order. Errors name
+// the file and the document's place.
+func Documents(src io.Reader, file string, take func(json.RawMessage) error) error {
 	r := doc.NewReader(src, file, doc.Limits{Size: 256 << 20, Nodes: 16 << 20})
 	r.YAML11()
 	for {
@@ -37,7 +43,7 @@ func Read(src io.Reader, file string, take func(Object) error) error {
 		if err != nil {
 			return err
 		}
-		if err := each(document.JSON, "", take); err != nil {
+		if err := take(document.JSON); err != nil {
 			return fmt.Errorf("%s: %w", document.Start, err)
 		}
 	}
