@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,7 +131,8 @@ func TestInstall(t *testing.T) {
 		t.Fatal(err)
 	}
 	flags = w.deployed().Spec.Template.Spec.Containers[0].Args
-	if got := strings.Join(flags, " "); got != "-namespace=fairlead -controllers=drain -controllers=rollout" {
+	slices.Sort(flags)
+	if got := strings.Join(flags, " "); got != "-controllers=drain -controllers=rollout -namespace=fairlead" {
 		t.Errorf("the next version runs with %q", got)
 	}
 	manager = operator.StartConfined(t, w.Cluster, "-controllers=drain") // pools are another cluster's
