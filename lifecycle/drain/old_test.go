@@ -62,3 +62,51 @@ func TestOldView(t *testing.T) {
 		}
 	}
 }
+
+// Of a node that was given back nothing is remembered in the end, though nobody
+// asks about it any more.
+func TestForgets(t *testing.T) {
+	clock := new(fairlead.ManualClock)
+	clock.Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+	b := &drain.MemBackend{Clock: clock}
+	n := drain.Node{ObjectMeta: drain.ObjectMeta{Name: "n"}}
+	n.Status.Conditions = []fairlead.NodeCondition{{Type: "Ready", Status: "True"}}
+	b.PutNode(n)
+	b.PutRequest("n", drain.Request{Name: "r", Requester: "jane"})
+	var d drain.Decision
+	step := func() {
+		w, err := b.Observe(t.Context(), "n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d = drain.Step(d.State, w, clock.Now(), nil)
+		for _, a := range d.Actions {
+			if err := b.Apply(t.Context(), "n", a); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for range 5 {
+		step()
+		clock.Advance(time.Second)
+	}
+	b.RemoveRequest("n", "r")
+	for range 5 {
+		step()
+		clock.Advance(time.Second)
+	}
+	if b.Node("n").Spec.Unschedulable {
+		t.Fatal("the node was not given back")
+	}
+	for range 10 {
+		if d.State.Done() {
+			return
+		}
+		if d.Wake.IsZero() {
+			break
+		}
+		clock.Set(d.Wake)
+		step()
+	}
+	t.Errorf("it is still remembered at %v, to be looked at again at %v: %+v", clock.Now(), d.Wake, d.State)
+}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,16 @@ func TestSize(t *testing.T) {
 		if err := os.WriteFile(out, []byte(page), 0o600); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// The budgets that hinder drains most come first.
+func TestBudgets(t *testing.T) {
+	r, _ := made(t, sample.Size{Nodes: 40, Pods: 600, Operators: 3})
+	worst := []report.Tone{report.Bad, report.Warning, ""}
+	tones := r.Budgets.Tone
+	if !slices.IsSortedFunc(tones, func(a, b report.Tone) int { return slices.Index(worst, a) - slices.Index(worst, b) }) || tones[0] == tones[len(tones)-1] {
+		t.Errorf("in this order: %q", tones)
 	}
 }
 
