@@ -11,19 +11,13 @@ import (
 
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/internal/sim"
 )
 
 // realFiles reads the files of the real payload, or skips the test.
 func realFiles(t *testing.T) fstest.MapFS {
-	root := os.Getenv("FAIRLEAD_DATA")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared", "data")
-	}
-	root = filepath.Join(root, "payload")
-	if _, err := os.Stat(filepath.Join(root, "release-manifests")); err != nil {
-		t.Skipf("there is no real payload here, FAIRLEAD_DATA names no directory that has one: %v", err)
-	}
+	root := filepath.Dir(samples.Data(t, "payload", "release-manifests"))
 	files := fstest.MapFS{}
 	for _, dir := range []string{"manifests", "release-manifests"} {
 		err := fs.WalkDir(os.DirFS(root), dir, func(name string, d fs.DirEntry, err error) error {

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/cvo/graph"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // The largest recorded graph: 1,085 releases and 19,478 updates.
 func largest(b *testing.B) []byte {
-	text, err := os.ReadFile(filepath.Join(dataDir(b), "cincinnati-fixtures", "20211124.083150", "graph-gb-raw.json"))
+	text, err := os.ReadFile(filepath.Join(samples.Data(b, "graph"), "cincinnati-fixtures", "20211124.083150", "graph-gb-raw.json"))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -71,7 +72,7 @@ func BenchmarkWhyNot(b *testing.B) {
 
 func BenchmarkAssemble(b *testing.B) {
 	raw, _ := graph.Parse(largest(b), nil)
-	data, _ := graph.ReadData(os.DirFS(filepath.Join(dataDir(b), "cincinnati-fixtures", "20211124.083150", "cincinnati-graph-data")))
+	data, _ := graph.ReadData(os.DirFS(filepath.Join(samples.Data(b, "graph"), "cincinnati-fixtures", "20211124.083150", "cincinnati-graph-data")))
 	for b.Loop() {
 		data.Assemble(raw, &graph.AssembleOptions{Channel: "stable-4.8", Architecture: "amd64"})
 	}

@@ -13,21 +13,8 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/cvo/graph"
+	"github.com/fairlead/fairlead/internal/samples"
 )
-
-// dataDir returns the directory of update graphs, or skips the test.
-func dataDir(tb testing.TB) string {
-	tb.Helper()
-	root := os.Getenv("FAIRLEAD_DATA")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	dir := filepath.Join(root, "graph")
-	if _, err := os.Stat(dir); err != nil {
-		tb.Skipf("no recorded update graphs: %v", err)
-	}
-	return dir
-}
 
 func parseFile(tb testing.TB, path string) *graph.Graph {
 	tb.Helper()
@@ -45,7 +32,7 @@ func parseFile(tb testing.TB, path string) *graph.Graph {
 // For each version of the recorded answers, the updates are those that the
 // reference computes, in its order.
 func TestRecordedUpdates(t *testing.T) {
-	dir := filepath.Join(dataDir(t), "answers")
+	dir := filepath.Join(samples.Data(t, "graph"), "answers")
 	file, err := os.Open(filepath.Join(dir, "getupdates.tsv"))
 	if err != nil {
 		t.Fatal(err)
@@ -149,7 +136,7 @@ func TestRecordedMetadata(t *testing.T) {
 		// TestRecordedRemovals.
 		{"20200319.204124", []string{"io.openshift.upgrades.graph.previous.remove", "io.openshift.upgrades.graph.previous.remove_regex"}},
 	} {
-		dir := filepath.Join(dataDir(t), "cincinnati-fixtures", c.name)
+		dir := filepath.Join(samples.Data(t, "graph"), "cincinnati-fixtures", c.name)
 		raw := parseFile(t, filepath.Join(dir, "graph-gb-raw.json"))
 		want := parseFile(t, filepath.Join(dir, "graph-gb-with-quay-metadata.json"))
 		data, found := graph.ReadData(os.DirFS(filepath.Join(dir, "cincinnati-graph-data")))
@@ -172,7 +159,7 @@ func TestRecordedMetadata(t *testing.T) {
 // Blocked edges remove the same updates as the older way to tell them, by lists
 // in the metadata of releases, did.
 func TestRecordedRemovals(t *testing.T) {
-	dir := filepath.Join(dataDir(t), "cincinnati-fixtures", "20200319.204124")
+	dir := filepath.Join(samples.Data(t, "graph"), "cincinnati-fixtures", "20200319.204124")
 	data, _ := graph.ReadData(os.DirFS(filepath.Join(dir, "cincinnati-graph-data")))
 	got := data.Assemble(parseFile(t, filepath.Join(dir, "graph-gb-raw.json")), nil)
 	old := &graph.Data{}
@@ -277,7 +264,7 @@ func (n *naive) updates(from string) []string {
 // offered is what the naive reading of the data says.
 func TestAssembleAgainstOracle(t *testing.T) {
 	for _, name := range []string{"20200319.204124", "20211124.083150"} {
-		dir := filepath.Join(dataDir(t), "cincinnati-fixtures", name)
+		dir := filepath.Join(samples.Data(t, "graph"), "cincinnati-fixtures", name)
 		oracle := readNaive(t, dir)
 		data, found := graph.ReadData(os.DirFS(filepath.Join(dir, "cincinnati-graph-data")))
 		if err := found.Err(); err != nil {
@@ -304,7 +291,7 @@ func TestAssembleAgainstOracle(t *testing.T) {
 // The data of the newest minors loads whole, and the broken one tells what is
 // broken.
 func TestRecordedData(t *testing.T) {
-	dir := dataDir(t)
+	dir := samples.Data(t, "graph")
 	data, found := graph.ReadData(os.DirFS(filepath.Join(dir, "graph-data")))
 	if err := found.Err(); err != nil {
 		t.Error(err)

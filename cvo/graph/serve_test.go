@@ -18,6 +18,7 @@ import (
 	"testing/fstest"
 
 	"github.com/fairlead/fairlead/cvo/graph"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // ask asks a service.
@@ -174,7 +175,7 @@ func TestServiceKeepsFew(t *testing.T) {
 
 // The recorded raw graph and graph data, through the service.
 func TestServiceOnRecordedData(t *testing.T) {
-	dir := filepath.Join(dataDir(t), "cincinnati-fixtures", "20211124.083150")
+	dir := filepath.Join(samples.Data(t, "graph"), "cincinnati-fixtures", "20211124.083150")
 	text, err := os.ReadFile(filepath.Join(dir, "graph-gb-raw.json"))
 	if err != nil {
 		t.Skip(err)
@@ -198,7 +199,7 @@ func TestServiceOnRecordedData(t *testing.T) {
 // The recorded answers of the update service come out again, as they were
 // recorded, of one raw graph in which the releases of all architectures are.
 func TestServiceAnswersAsRecorded(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(dataDir(t), "answers", "*_v1.json"))
+	files, err := filepath.Glob(filepath.Join(samples.Data(t, "graph"), "answers", "*_v1.json"))
 	if err != nil || len(files) < 3 {
 		t.Fatalf("%v, %v", files, err)
 	}
@@ -371,7 +372,7 @@ func (s *sink) Write(b []byte) (int, error) { s.n += len(b); return len(b), nil 
 // compressed one, a plain one, and one that is made.
 func BenchmarkService(b *testing.B) {
 	raw, _ := graph.Parse(largest(b), nil)
-	data, _ := graph.ReadData(os.DirFS(filepath.Join(dataDir(b), "cincinnati-fixtures", "20211124.083150", "cincinnati-graph-data")))
+	data, _ := graph.ReadData(os.DirFS(filepath.Join(samples.Data(b, "graph"), "cincinnati-fixtures", "20211124.083150", "cincinnati-graph-data")))
 	for _, c := range []struct {
 		name   string
 		header []string

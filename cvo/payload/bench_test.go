@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // level makes tasks of some runlevels with some components each, one manifest a
@@ -88,7 +89,7 @@ func BenchmarkPlan(b *testing.B) {
 
 // BenchmarkLoad reads the real payload, and picks what belongs to a cluster.
 func BenchmarkLoad(b *testing.B) {
-	fsys := os.DirFS(dataDir(b))
+	fsys := os.DirFS(samples.Data(b, "payload"))
 	b.ReportAllocs()
 	for b.Loop() {
 		p, err := payload.Load(fsys, nil)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // TestImplicitRows is TestGetImplicitlyEnabledCapabilities with its fixtures,
@@ -31,7 +32,7 @@ func TestImplicitRows(t *testing.T) {
 		{"no current manifests", "test9", "cap1", "cap1", "cap1", "cap1"},
 		{"duplicate manifests", "test10", "cap1 cap2", "cap1", "", "cap2"},
 	} {
-		dir := dataDir(t, "cvo-testdata", "pkg_cvo_testdata", "payloadcapabilitytest", c.dir)
+		dir := samples.Data(t, "payload", "cvo-testdata", "pkg_cvo_testdata", "payloadcapabilitytest", c.dir)
 		update, current := &payload.Payload{Manifests: read(t, dir, "update")}, &payload.Payload{Manifests: read(t, dir, "current")}
 		if c.row == "duplicate manifests" {
 			update.Manifests = append(update.Manifests, update.Manifests[0])

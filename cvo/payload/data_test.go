@@ -9,24 +9,11 @@ import (
 	"testing"
 
 	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // collected is the release image that the answers beside the real data are for.
 const collected = "quay.io/example/release@sha256:0000"
-
-// dataDir returns a directory of the real data, or skips the test.
-func dataDir(t testing.TB, elem ...string) string {
-	t.Helper()
-	root := os.Getenv("FAIRLEAD_DATA")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	dir := filepath.Join(append([]string{root, "payload"}, elem...)...)
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no real payloads here, FAIRLEAD_DATA names no directory that has them: %v", err)
-	}
-	return dir
-}
 
 // rows returns the fields of the lines of a table.
 func rows(t testing.TB, file string) [][]string {
@@ -46,7 +33,7 @@ func rows(t testing.TB, file string) [][]string {
 
 func loadData(t testing.TB, elem ...string) *payload.Payload {
 	t.Helper()
-	p, err := payload.Load(os.DirFS(dataDir(t, elem...)), &payload.Options{ReleaseImage: collected})
+	p, err := payload.Load(os.DirFS(samples.Data(t, append([]string{"payload"}, elem...)...)), &payload.Options{ReleaseImage: collected})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +60,7 @@ func filters() map[string]*payload.Filter {
 // with what the reference says, for four clusters.
 func TestRealInclusion(t *testing.T) {
 	p := loadData(t)
-	table := rows(t, filepath.Join(dataDir(t, "expected"), "collected-include.tsv"))
+	table := rows(t, filepath.Join(samples.Data(t, "payload", "expected"), "collected-include.tsv"))
 	head, table := table[0], table[1:]
 	if len(table) != len(p.Manifests) {
 		t.Fatalf("%d manifests, want %d", len(p.Manifests), len(table))
@@ -105,7 +92,7 @@ func TestRealInclusion(t *testing.T) {
 // all.
 func TestRealGraphs(t *testing.T) {
 	tasks := loadData(t).Select(filters()["default"]).Tasks
-	file := filepath.Join(dataDir(t, "expected"), "collected-graphs.tsv")
+	file := filepath.Join(samples.Data(t, "payload", "expected"), "collected-graphs.tsv")
 	table := rows(t, file)
 	text, _ := os.ReadFile(file)
 	if head, _, _ := strings.Cut(string(text), "\n"); !strings.HasSuffix(head, " hash "+payload.Hash(tasks)) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // names returns what manifests are called, in their order.
@@ -122,7 +123,7 @@ func TestRealShapes(t *testing.T) {
 		"4.1-tasks-by-number-and-component.tsv":    {344, 45, 113},
 		"4.15.0-tasks-by-number-and-component.tsv": {862, 77, 323},
 	} {
-		g := shape(t, filepath.Join(dataDir(t, "task-graphs"), name))
+		g := shape(t, filepath.Join(samples.Data(t, "payload", "task-graphs"), name))
 		tasks, _ := g.CriticalPath(seconds(len(g.Tasks)))
 		if len(g.Tasks) != want.tasks || len(g.Nodes) != want.nodes || len(tasks) != want.path {
 			t.Errorf("%s: %d tasks, %d nodes, %d on the critical path, want %v", name, len(g.Tasks), len(g.Nodes), len(tasks), want)

@@ -8,17 +8,18 @@ import (
 	"testing/fstest"
 
 	"github.com/fairlead/fairlead/cvo/payload"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // TestRender is TestRenderManifest: the operator's own deployment, with the
 // release image and the profile filled in.
 func TestRender(t *testing.T) {
 	const file = "manifests/0000_00_cluster-version-operator_30_deployment.yaml"
-	p, err := payload.Load(os.DirFS(dataDir(t)), &payload.Options{ReleaseImage: "quay.io/cvo/release:latest", Profile: "some-profile"})
+	p, err := payload.Load(os.DirFS(samples.Data(t, "payload")), &payload.Options{ReleaseImage: "quay.io/cvo/release:latest", Profile: "some-profile"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(dataDir(t, "cvo-testdata", "pkg_payload_testdata"), "TestRenderManifest_expected_cvo_deployment.yaml"))
+	text, err := os.ReadFile(filepath.Join(samples.Data(t, "payload", "cvo-testdata", "pkg_payload_testdata"), "TestRenderManifest_expected_cvo_deployment.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,25 +15,14 @@ import (
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm"
 )
-
-func dataDir(tb testing.TB) string {
-	tb.Helper()
-	root := os.Getenv("FAIRLEAD_DATA")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "data")
-	}
-	if _, err := os.Stat(root); err != nil {
-		tb.Skipf("no recorded data: %v", err)
-	}
-	return root
-}
 
 // real is a situation on the recorded graph of 4.7 to 4.9 and operators of the real
 // catalog, with five pools, 200 nodes, and pods and budgets.
 func real(tb testing.TB, seed uint64, operators int) *plan.Situation {
-	dir := filepath.Join(dataDir(tb), "graph", "cincinnati-fixtures", "20211124.083150")
+	dir := samples.Data(tb, "graph", "cincinnati-fixtures", "20211124.083150")
 	text, err := os.ReadFile(filepath.Join(dir, "graph-gb-raw.json"))
 	if err != nil {
 		tb.Skip(err)
@@ -102,7 +91,7 @@ func real(tb testing.TB, seed uint64, operators int) *plan.Situation {
 // operatorsOf installs operators of the real catalog, each somewhere on the way to
 // the head of its default channel.
 func operatorsOf(tb testing.TB, r *rand.Rand, n int) []plan.Operator {
-	src, err := source.Open(tb.Context(), filepath.Join(dataDir(tb), "catalog", "slim.tar.gz"), nil)
+	src, err := source.Open(tb.Context(), samples.Data(tb, "catalog", "slim.tar.gz"), nil)
 	if err != nil {
 		tb.Skip(err)
 	}

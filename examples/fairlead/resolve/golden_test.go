@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead/internal/samples"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -25,15 +26,8 @@ type goldenCase struct {
 // TestGolden answers every case for which the reference's answer on a real
 // catalog is known, on one processor and on two, and compares.
 func TestGolden(t *testing.T) {
-	data := os.Getenv("FAIRLEAD_DATA")
-	if data == "" {
-		data = filepath.Join("..", "..", "..", "..", "shared", "data")
-	}
-	dir := filepath.Join(data, "catalog")
-	cases := filepath.Join(dir, "olm-golden.jsonl.gz")
-	if _, err := os.Stat(cases); err != nil {
-		t.Skipf("no real data here, FAIRLEAD_DATA names no directory that has it: %v", err)
-	}
+	cases := samples.Data(t, "catalog", "olm-golden.jsonl.gz")
+	dir := filepath.Dir(cases)
 	c := &command{doing: func(string) {}, catalogs: []catalogFlag{{name: "community", path: filepath.Join(dir, "slim.tar.gz")}}, batch: cases}
 	r, closeAll, err := c.open(context.Background())
 	if err != nil {

@@ -20,17 +20,15 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/examples/internal/dump"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
 )
 
 // recorded returns the recorded clusters by the files of what was told of them.
 func recorded(t *testing.T) []string {
-	root := os.Getenv("FAIRLEAD_DATA")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "..", "shared", "data")
-	}
-	files, _ := filepath.Glob(filepath.Join(root, "updates", "status", "*.output"))
+	dir := samples.Data(t, "updates", "status")
+	files, _ := filepath.Glob(filepath.Join(dir, "*.output"))
 	if len(files) == 0 {
-		t.Skip("no recorded clusters: " + root)
+		t.Skip("no recorded clusters: " + dir)
 	}
 	return files
 }
@@ -287,13 +285,10 @@ func told(r *cvo.Report) map[string]cvo.Severity {
 // and not the others, for the same reason.
 func TestRecordedRecommendations(t *testing.T) {
 	const suffix = ".show-outdated-releases-output"
-	root := os.Getenv("FAIRLEAD_DATA")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "..", "shared", "data")
-	}
-	files, _ := filepath.Glob(filepath.Join(root, "updates", "recommend", "*"+suffix))
+	dir := samples.Data(t, "updates", "recommend")
+	files, _ := filepath.Glob(filepath.Join(dir, "*"+suffix))
 	if len(files) == 0 {
-		t.Skip("no recorded clusters: " + root)
+		t.Skip("no recorded clusters: " + dir)
 	}
 	line := regexp.MustCompile(`(?m)^  (\d\S+) +(\S.*)$`)
 	for _, file := range files {
