@@ -252,24 +252,28 @@ func newBudgets(all []drain.BudgetPlan) *Budgets {
 	if len(all) == 0 {
 		return nil
 	}
-	slices.SortStableFunc(all, func(a, b drain.BudgetPlan) int {
-		x, _ := judge(&a)
-		y, _ := judge(&b)
-		return cmp.Compare(severity(y), severity(x))
-	})
+	type judged struct {
+		*drain.BudgetPlan
+		tone Tone
+		says string
+	}
+	list := make([]judged, len(all))
+	for i := range all {
+		tone, says := judge(&all[i])
+		list[i] = judged{&all[i], tone, says}
+	}
+	slices.SortStableFunc(list, func(a, b judged) int { return cmp.Compare(severity(b.tone), severity(a.tone)) })
 	out := &Budgets{}
 	var texts numbers
 	texts.number("")
-	for i := range all {
-		b := &all[i]
-		tone, says := judge(b)
+	for _, b := range list {
 		out.Namespace, out.Name = append(out.Namespace, b.Namespace), append(out.Name, b.Name)
 		out.Expected, out.Desired = append(out.Expected, b.Expected), append(out.Desired, b.Desired)
 		out.Healthy, out.Allowed = append(out.Healthy, b.Healthy), append(out.Allowed, b.Allowed)
 		out.Computed, out.Never = append(out.Computed, b.Computed), append(out.Never, b.Never)
 		out.Pods, out.Evicted = append(out.Pods, b.Pods), append(out.Evicted, b.Evicted)
 		out.Rounds, out.Unmanaged = append(out.Rounds, b.Rounds), append(out.Unmanaged, b.Unmanaged)
-		out.Says, out.Tone = append(out.Says, texts.number(says)), append(out.Tone, tone)
+		out.Says, out.Tone = append(out.Says, texts.number(b.says)), append(out.Tone, b.tone)
 	}
 	out.Texts = texts.list
 	return out
