@@ -254,7 +254,7 @@ func (i *inspection) gap(what, how string) { i.out.Gaps = append(i.out.Gaps, Gap
 // version reads the history.
 func (i *inspection) version() {
 	if i.d.Version == nil || len(i.d.Version.Status.History) == 0 {
-		i.gap("which release the cluster goes to, and since when", "oc get clusterversion version -o yaml")
+		i.gap("the target release, and when the update began", "oc get clusterversion version -o yaml")
 		i.out.Updating = true
 		return
 	}

@@ -113,7 +113,7 @@ func TestInspectFindings(t *testing.T) {
 		if len(r.Findings) != 1 || string(r.Findings[0].Severity)+" "+r.Findings[0].Subject != who || !strings.Contains(r.Findings[0].Message, message) || !strings.Contains(r.Findings[0].Next, next) {
 			t.Errorf("%s: %+v", c.name, r.Findings)
 		}
-		if info := strings.HasPrefix(c.want, "info"); r.Well() != info || !info && strings.Contains(r.Headline, "proceeds well") {
+		if info := strings.HasPrefix(c.want, "info"); r.Well() != info || !info && strings.Contains(r.Headline, "proceeding well") {
 			t.Errorf("%s: well %v: %s", c.name, r.Well(), r.Headline)
 		}
 		if back := again(t, r); !reflect.DeepEqual(back, r) {

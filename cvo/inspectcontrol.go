@@ -239,11 +239,11 @@ func (i *inspection) headline() {
 	var what string
 	switch {
 	case r.Target == "":
-		what = "it is not known which release the cluster goes to"
+		what = "the target release is unknown"
 	case r.Updating && r.Install:
 		what = "the cluster is being installed with " + r.Target
 	case r.Updating && r.MultiArch:
-		what = "the cluster goes to " + r.Target + " for several architectures"
+		what = "the cluster is being updated to " + r.Target + " for several architectures"
 	case r.Updating:
 		what = fmt.Sprintf("the cluster is being updated to %s", r.Target)
 	default:
@@ -261,13 +261,13 @@ func (i *inspection) headline() {
 			what += fmt.Sprintf(" (this explains %d other reports)", n)
 		}
 	case len(r.Gaps) > 0:
-		what += "; nothing else is known to be wrong, and not all is known"
+		what += "; no problem was found, but information is missing"
 	case r.Updating && r.Completion.Updating > 0:
-		what += fmt.Sprintf(", and proceeds well: %s at work", list(i.updating()))
+		what += fmt.Sprintf(", and is proceeding well: %s at work", list(i.updating()))
 	case r.Updating:
-		what += ", and proceeds well"
+		what += ", and is proceeding well"
 	case r.Assessment == AssessCompleted:
-		what += "; the update of its nodes goes on"
+		what += "; its nodes are still being updated"
 	default:
 		what += ", and all is well"
 	}
