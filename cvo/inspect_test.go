@@ -177,6 +177,9 @@ func TestInspectMissing(t *testing.T) {
 		if got := strings.Join(gaps, "; "); got != c.want || r.Well() != (c.want == "") {
 			t.Errorf("%q, not %q; well %v", got, c.want, r.Well())
 		}
+		if missing := strings.Contains(r.Headline, "information is missing"); missing != (c.want != "" && len(r.Findings) == 0) {
+			t.Errorf("%q is missing, and the headline is %q", c.want, r.Headline)
+		}
 	}
 }
 
