@@ -56,7 +56,7 @@ func (b *Backend) unpack(ctx context.Context, name string, c *extension.Choice) 
 	if err != nil {
 		content.Error = err.Error()
 	}
-	b.keep(name, content)
+	b.contents.Keep(name, content)
 	return err
 }
 

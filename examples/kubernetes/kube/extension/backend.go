@@ -6,6 +6,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/unpacked"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/extension"
@@ -42,10 +43,11 @@ type Backend struct {
 	shelf   *shelf
 	resolve extension.Resolve
 
-	mu       sync.Mutex
-	contents map[string][]extension.Content // by extension, the newest last
-	intact   map[types.UID]string           // objects whose fields are as they were applied; see shape
-	active   map[string]string              // by revision: the resourceVersion at which it was active
+	contents *unpacked.Contents[extension.Content] // by extension
+
+	mu     sync.Mutex
+	intact map[types.UID]string // objects whose fields are as they were applied; see shape
+	active map[string]string    // by revision: the resourceVersion at which it was active
 }
 
 // New returns a Backend. The client must read from the server, as those of
@@ -53,7 +55,8 @@ type Backend struct {
 func New(c client.Client, opts *BackendOptions) *Backend {
 	b := &Backend{
 		api:      &kube.Objects{Client: c, Manager: FieldManager},
-		contents: map[string][]extension.Content{}, intact: map[types.UID]string{}, active: map[string]string{},
+		contents: unpacked.New(mostContents, func(x, y *extension.Content) bool { return x.Bundle == y.Bundle && x.Reference == y.Reference }),
+		intact:   map[types.UID]string{}, active: map[string]string{},
 	}
 	if opts != nil {
 		b.opts = *opts
@@ -107,33 +110,3 @@ func (b *Backend) others(ctx context.Context, name string) ([]extension.ClusterE
 // mostContents is how many bundles are kept unpacked for an extension: the one
 // that it has, the next, and one that somebody tries.
 const mostContents = 3
-
-// keep puts a content into the place of the one that is known of its bundle.
-func (b *Backend) keep(name string, c extension.Content) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var all []extension.Content
-	for _, old := range b.contents[name] {
-		if old.Bundle != c.Bundle || old.Reference != c.Reference {
-			all = append(all, old)
-		}
-	}
-	if len(all) >= mostContents {
-		all = all[1:]
-	}
-	b.contents[name] = append(all, c)
-}
-
-// held is what was unpacked for an extension.
-func (b *Backend) held(name string) []extension.Content {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return append([]extension.Content(nil), b.contents[name]...)
-}
-
-// forget drops what is kept of an extension.
-func (b *Backend) forget(name string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.contents, name)
-}

@@ -32,7 +32,7 @@ func (b *Backend) Observe(ctx context.Context, name string) (*extension.World, e
 			return nil, fmt.Errorf("observing cluster extension %s: %w", name, err)
 		}
 		if o.w.Extension == nil {
-			b.forget(name)
+			b.contents.Forget(name)
 			break
 		}
 	}
@@ -121,7 +121,7 @@ func (o *observation) want(x extension.Object, gvk schema.GroupVersionKind, revi
 // looked for, too: one of somebody else may be in the way. What keeps a bundle
 // from becoming objects is for the engine to say.
 func (o *observation) contents() error {
-	o.w.Contents = o.held(o.name)
+	o.w.Contents = o.Backend.contents.Of(o.name)
 	settings, err := extension.ReadSettings(o.w.Extension.Spec.Config)
 	if err != nil {
 		return nil

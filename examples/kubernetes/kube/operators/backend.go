@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/unpacked"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/config"
 	"github.com/fairlead/fairlead/solver/olm/group"
@@ -56,18 +57,20 @@ type Backend struct {
 	opts   BackendOptions
 	shelf  *shelf
 
-	mu       sync.Mutex
-	contents map[string][]install.Content // by namespace, the newest last
-	faults   map[string][]fairlead.Block  // by namespace: what was passed over
-	defined  map[string]map[string]bool   // by namespace: the CRDs and API services that it speaks of
-	written  map[step]string              // the digests that steps of plans under way have left
+	contents *unpacked.Contents[install.Content] // by namespace
+
+	mu      sync.Mutex
+	faults  map[string][]fairlead.Block // by namespace: what was passed over
+	defined map[string]map[string]bool  // by namespace: the CRDs and API services that it speaks of
+	written map[step]string             // the digests that steps of plans under way have left
 }
 
 // New returns a Backend. The client must read from the server, as those of
 // [client.New] without a cache do: the one of a manager does not.
 func New(c client.Client, opts *BackendOptions) (*Backend, error) {
 	b := &Backend{
-		client: c, api: &kube.Objects{Client: c, Manager: FieldManager}, contents: map[string][]install.Content{}, faults: map[string][]fairlead.Block{}, defined: map[string]map[string]bool{}, written: map[step]string{},
+		client: c, api: &kube.Objects{Client: c, Manager: FieldManager}, contents: unpacked.New(mostContents, func(x, y *install.Content) bool { return x.Source == y.Source && x.Bundle == y.Bundle }),
+		faults: map[string][]fairlead.Block{}, defined: map[string]map[string]bool{}, written: map[step]string{},
 	}
 	if opts != nil {
 		b.opts = *opts
@@ -154,44 +157,6 @@ func (b *Backend) forgetSteps(namespace string, but func(plan string) bool) {
 
 func (b *Backend) now() time.Time { return b.opts.Clock.Now().UTC() }
 
-// held returns what was unpacked for a namespace.
-func (b *Backend) held(namespace string) []install.Content {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return append([]install.Content(nil), b.contents[namespace]...)
-}
-
 // mostContents is how many bundles are kept unpacked for a namespace. A plan
 // needs all of its own at once.
 const mostContents = 256
-
-// keep puts a content into the place of the one that is known of its bundle.
-func (b *Backend) keep(namespace string, c install.Content) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var all []install.Content
-	for _, old := range b.contents[namespace] {
-		if old.Source != c.Source || old.Bundle != c.Bundle {
-			all = append(all, old)
-		}
-	}
-	if len(all) >= mostContents {
-		all = all[1:]
-	}
-	b.contents[namespace] = append(all, c)
-}
-
-// forget drops what was unpacked from a catalog, which has changed.
-func (b *Backend) forget(source olm.SourceKey) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for namespace, old := range maps.Clone(b.contents) {
-		var all []install.Content
-		for _, c := range old {
-			if c.Source != source {
-				all = append(all, c)
-			}
-		}
-		b.contents[namespace] = all
-	}
-}

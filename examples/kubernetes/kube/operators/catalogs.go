@@ -214,7 +214,7 @@ func (s *shelf) load(ctx context.Context, c *seen) (*loaded, error) {
 		l.again = now.Add(retryCatalog)
 	}
 	if old == nil || l.catalog != old.catalog {
-		s.backend.forget(c.Key())
+		s.backend.contents.Drop(func(x *install.Content) bool { return x.Source == c.Key() })
 	}
 	return l, nil
 }

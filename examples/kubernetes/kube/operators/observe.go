@@ -33,14 +33,14 @@ func (b *Backend) Observe(ctx context.Context, namespace string) (*install.World
 			return nil, fmt.Errorf("observing namespace %s: %w", namespace, err)
 		}
 	}
-	o.w.Contents = b.held(namespace)
+	o.w.Contents = b.contents.Of(namespace)
 	o.w.Deprecations = install.Deprecations(o.w.Subscriptions, b.shelf.sources())
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if w := o.w; len(w.Plans)+len(w.Subscriptions)+len(w.CSVs)+len(o.faults) == 0 && !o.hasGroup() {
 		delete(b.faults, namespace)
 		delete(b.defined, namespace)
-		delete(b.contents, namespace)
+		b.contents.Forget(namespace)
 		return w, nil
 	}
 	b.faults[namespace], b.defined[namespace] = o.faults, o.named

@@ -26,7 +26,7 @@ func (b *Backend) unpack(ctx context.Context, namespace string, a install.Unpack
 	if err != nil {
 		c.Error = err.Error()
 	}
-	b.keep(namespace, c)
+	b.contents.Keep(namespace, c)
 }
 
 // Manifests returns the objects of a bundle: those in the catalog, or else those in
