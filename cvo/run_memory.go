@@ -84,8 +84,8 @@ type memOperator struct {
 	conditions []Condition
 }
 
-// missingLong is after how long an operator without all of its pods is degraded.
-const missingLong = 10 * time.Minute
+// degradedAfter is after how long an operator without all of its pods is degraded.
+const degradedAfter = 10 * time.Minute
 
 // NewMemBackend returns a backend without clusters. A nil clock is the system's.
 func NewMemBackend(clock fairlead.Clock) *MemBackend {
@@ -275,7 +275,7 @@ func (b *MemBackend) Next(name string) time.Time {
 	for _, o := range c.operators {
 		at(o.at)
 		if !o.short.IsZero() {
-			at(o.short.Add(missingLong))
+			at(o.short.Add(degradedAfter))
 		}
 	}
 	for _, r := range c.resources {
@@ -384,7 +384,7 @@ func (o *memOperator) report(name string, now time.Time, serving bool) ClusterOp
 	switch {
 	case o.degraded != "":
 		degraded = Condition{Type: "Degraded", Status: True, Reason: "Trouble", Message: o.degraded}
-	case !o.short.IsZero() && !now.Before(o.short.Add(missingLong)):
+	case !o.short.IsZero() && !now.Before(o.short.Add(degradedAfter)):
 		degraded = Condition{Type: "Degraded", Status: True, Reason: "PodsMissing", Message: "pods are missing since " + o.short.Format(time.RFC3339)}
 	}
 	available := Condition{Type: "Available", Status: True}
