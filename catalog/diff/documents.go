@@ -15,14 +15,15 @@ import (
 // entries, properties and related images plays no role. It reads both
 // documents.
 func Fields(a, b *catalog.Document) ([]string, error) {
-	old, err := valuesOf(a)
+	before, err := a.JSON()
 	if err != nil {
 		return nil, err
 	}
-	now, err := valuesOf(b)
-	if err != nil {
+	after, err := b.JSON()
+	if err != nil || bytes.Equal(before, after) {
 		return nil, err
 	}
+	old, now := valuesOf(before), valuesOf(after)
 	var names []string
 	for name := range now {
 		if _, ok := old[name]; !ok {
@@ -38,13 +39,9 @@ func Fields(a, b *catalog.Document) ([]string, error) {
 	return names, nil
 }
 
-// valuesOf returns the document's fields, each in a form that is equal for equal
-// values.
-func valuesOf(d *catalog.Document) (map[string][]byte, error) {
-	text, err := d.JSON()
-	if err != nil {
-		return nil, err
-	}
+// valuesOf returns the fields of a document, each in a form that is equal for
+// equal values.
+func valuesOf(text []byte) map[string][]byte {
 	values := map[string][]byte{}
 	tree := doc.Tree(text)
 	for i := range tree.Members {
@@ -54,7 +51,7 @@ func valuesOf(d *catalog.Document) (map[string][]byte, error) {
 			values[m.Key] = appendSet(nil, m)
 		}
 	}
-	return values, nil
+	return values
 }
 
 // isSet reports whether the order of a field's elements means nothing.

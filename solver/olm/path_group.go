@@ -14,13 +14,14 @@ type future struct {
 	*query
 	group map[*entry]*entry // another one of the same group, towards its root
 	order []*entry          // as they were reached
+	chain map[*channel]bool // whose entries are in one group
 	apart bool              // false if something excludes others: then all are one group
 }
 
 // foresee follows the channels of subscriptions, and of what their operators
 // may require.
 func (q *query) foresee(ctx context.Context) (*future, error) {
-	f := &future{query: q, group: make(map[*entry]*entry), apart: true}
+	f := &future{query: q, group: make(map[*entry]*entry), chain: make(map[*channel]bool), apart: true}
 	for _, e := range q.installed {
 		f.reach(e)
 	}
@@ -44,9 +45,7 @@ func (q *query) foresee(ctx context.Context) (*future, error) {
 			}
 			f.join(append([]*entry{e}, candidates...))
 			for _, c := range candidates {
-				if c.channel != nil {
-					f.join(append([]*entry{c}, c.channel.chain...))
-				}
+				f.follow(c)
 			}
 		}
 	}
@@ -75,6 +74,18 @@ func (f *future) root(e *entry) *entry {
 		e = f.group[e]
 	}
 	return e
+}
+
+// follow puts an entry into the group of its channel.
+func (f *future) follow(e *entry) {
+	if e.channel == nil || len(e.channel.chain) == 0 {
+		return
+	}
+	if !f.chain[e.channel] {
+		f.chain[e.channel] = true
+		f.join(e.channel.chain)
+	}
+	f.join([]*entry{e.channel.chain[0], e})
 }
 
 // joinRivals puts together what is of one package or provides one API.

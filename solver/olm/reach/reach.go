@@ -12,11 +12,17 @@ import (
 )
 
 // Resolver answers by the rules of OLM v0. The zero value is ready, and may be
-// used by many goroutines. It keeps a resolver for each catalog that it was
-// asked about.
+// used by many goroutines. It keeps what it knows of the two catalogs that it was
+// asked about last, as a release has two.
 type Resolver struct {
 	mu    sync.Mutex
-	known map[*catalog.Catalog]*olm.Resolver
+	known [2]known // the last one first
+}
+
+// known is a catalog with its resolver.
+type known struct {
+	catalog  *catalog.Catalog
+	resolver *olm.Resolver
 }
 
 const namespace = "default"
@@ -74,16 +80,17 @@ func (r *Resolver) Reach(ctx context.Context, c *catalog.Catalog, pkg, channel s
 func (r *Resolver) of(c *catalog.Catalog) (*olm.Resolver, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if known := r.known[c]; known != nil {
-		return known, nil
+	last, other := r.known[0], r.known[1]
+	if last.catalog == c {
+		return last.resolver, nil
 	}
-	made, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "catalog", Namespace: namespace}, Catalog: c}}, nil)
-	if err != nil {
-		return nil, err
+	if other.catalog != c {
+		made, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "catalog", Namespace: namespace}, Catalog: c}}, nil)
+		if err != nil {
+			return nil, err
+		}
+		other = known{c, made}
 	}
-	if r.known == nil {
-		r.known = map[*catalog.Catalog]*olm.Resolver{}
-	}
-	r.known[c] = made
-	return made, nil
+	r.known = [2]known{other, last}
+	return other.resolver, nil
 }
