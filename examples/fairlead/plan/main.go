@@ -30,11 +30,22 @@ exit status: 0 there is a plan (and -play completed it), 1 there is none, 2 bad 
 }
 
 func run(c *args.Call) error {
+	return Run(c, 1, func(flags *situation.Flags) (*situation.Situation, error) {
+		s, err := flags.Read(c, c.Args[0])
+		if err == nil && s.Cluster == nil {
+			err = fmt.Errorf("%s: it holds no ClusterVersion; print one with: %s", c.Args[0], situation.DumpCommand)
+		}
+		return s, err
+	})
+}
+
+// Run plans for the situation that read reads. The call must have so many arguments.
+func Run(c *args.Call, arguments int, read func(*situation.Flags) (*situation.Situation, error)) error {
 	form := c.Choice("o", "text", "json", "mermaid")
 	play := c.Flags.Bool("play", false, "")
 	faults := c.Flags.Uint64("faults", 0, "")
 	flags := situation.Declare(c)
-	if err := c.Parse(1, 1); err != nil {
+	if err := c.Parse(arguments, arguments); err != nil {
 		return err
 	}
 	goal, policy, err := flags.Question()
@@ -44,19 +55,12 @@ func run(c *args.Call) error {
 	if !*play && (*faults > 0 || *form == "mermaid") {
 		return &args.UsageError{Text: "-faults and -o mermaid need -play"}
 	}
-	unasked := &args.UsageError{Text: "name a goal: -to, -operator or -out"}
-	if c.Args[0] == "-" && !flags.Asked() {
-		return unasked // before somebody types in a cluster for nothing
+	if !flags.Asked() {
+		return &args.UsageError{Text: "name a goal: -to, -operator or -out"}
 	}
-	s, err := flags.Read(c, c.Args[0])
+	s, err := read(flags)
 	if err != nil {
 		return err
-	}
-	if !flags.Asked() {
-		return unasked
-	}
-	if s.Cluster == nil {
-		return fmt.Errorf("%s: it holds no ClusterVersion; print one with: %s", c.Args[0], situation.DumpCommand)
 	}
 	c.Doing("planning")
 	p, err := plan.Make(c.Context, &s.Situation, goal, policy)

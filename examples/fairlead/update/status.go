@@ -3,7 +3,6 @@ package update
 import (
 	"bufio"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -45,14 +44,16 @@ func status(c *args.Call) error {
 	if err != nil {
 		return err
 	}
-	r := cvo.Inspect(dump, now)
-	if *form == "json" {
-		enc := json.NewEncoder(c.Stdout)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		err = enc.Encode(r)
+	return ShowStatus(c, cvo.Inspect(dump, now), *form, *all)
+}
+
+// ShowStatus prints a report in a form, text or json, with all that it tells or the most
+// important of it. The error is args.ErrFindings where not all is well.
+func ShowStatus(c *args.Call, r *cvo.Report, form string, all bool) (err error) {
+	if form == "json" {
+		err = c.JSON(r)
 	} else {
-		err = printStatus(c.Stdout, r, *all)
+		err = printStatus(c.Stdout, r, all)
 	}
 	if err == nil && !r.Well() {
 		return args.ErrFindings

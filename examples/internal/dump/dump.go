@@ -27,7 +27,7 @@ type Object struct {
 // none. Errors name the file, the document's place and the
 // object.
 func Read(src io.Reader, file string, take func(Object) error) error {
-	return Documents(src, file, func(document json.RawMessage) error { return each(document, "", take) })
+	return Documents(src, file, func(document json.RawMessage) error { return Each(document, "", take) })
 }
 
 // Documents hands over JSON or YAML documents as JSON, in their order. Errors name
@@ -49,9 +49,9 @@ func Documents(src io.Reader, file string, take func(json.RawMessage) error) err
 	}
 }
 
-// each takes an object, which is of a kind unless it says otherwise, or the items of
-// a list.
-func each(raw json.RawMessage, kind string, take func(Object) error) error {
+// Each hands over an object, which is of a kind unless it says otherwise, or those of a
+// list.
+func Each(raw json.RawMessage, kind string, take func(Object) error) error {
 	var head struct {
 		Kind     string            `json:"kind"`
 		Metadata json.RawMessage   `json:"metadata"`
@@ -63,7 +63,7 @@ func each(raw json.RawMessage, kind string, take func(Object) error) error {
 	o := Object{Kind: cmp.Or(head.Kind, kind), JSON: raw}
 	if strings.HasSuffix(head.Kind, "List") {
 		for i, item := range head.Items {
-			if err := each(item, strings.TrimSuffix(head.Kind, "List"), take); err != nil {
+			if err := Each(item, strings.TrimSuffix(head.Kind, "List"), take); err != nil {
 				return fmt.Errorf("items[%d]: %w", i, err)
 			}
 		}

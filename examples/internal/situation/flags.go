@@ -102,17 +102,26 @@ func (f *Flags) Read(c *args.Call, name string) (*Situation, error) {
 	if err := s.read(c, name); err != nil {
 		return nil, err
 	}
-	if err := s.complete(c.Context, *f.catalogs); err != nil {
+	if err := s.Complete(c.Context, *f.catalogs); err != nil {
 		return nil, err
 	}
+	return s, f.Add(c, s)
+}
+
+// Add adds what the flags say of the cluster besides: kinds that it has none of, and the
+// update graph.
+func (f *Flags) Add(c *args.Call, s *Situation) error {
 	if err := s.none(*f.none); err != nil {
-		return nil, err
+		return err
 	}
 	if s.Cluster == nil && !c.Given("graph") {
-		return s, nil // a graph that is set for all clusters is not about this one
+		return nil // a graph that is set for all clusters is not about this one
 	}
-	return s, s.readGraph(*f.graph)
+	return s.readGraph(*f.graph)
 }
+
+// Catalogs are those that operators are updated from, named [MINOR=]PATH.
+func (f *Flags) Catalogs() []string { return *f.catalogs }
 
 // readGraph reads the update graph of a file, if one is named.
 func (s *Situation) readGraph(file string) error {

@@ -3,7 +3,6 @@ package situation
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -34,20 +33,13 @@ type Situation struct {
 	subscriptions []olm.Subscription
 	csvs          []olm.ClusterServiceVersion
 	requests      []plan.APIRequestCount
+	acks          map[string]string // of the administrator
 }
 
-// From reads a situation from objects in JSON or YAML, single ones and lists, as an API
-// server answers them. Its updates are those that the ClusterVersion tells.
-func From(ctx context.Context, src io.Reader, name string) (*Situation, error) {
-	s := &Situation{}
-	if err := dump.Read(src, name, s.object); err != nil {
-		return nil, err
-	}
-	return s, s.complete(ctx, nil)
-}
-
-// complete makes of the objects that were read what a plan is made from.
-func (s *Situation) complete(ctx context.Context, catalogs []string) error {
+// Complete makes of the objects that were added what a plan is made from. Updates are
+// those that the ClusterVersion lists; catalogs, named [MINOR=]PATH, say where the
+// installed operators can go.
+func (s *Situation) Complete(ctx context.Context, catalogs []string) error {
 	if s.requests != nil {
 		s.Removed = plan.ReadRemoved(s.requests)
 	}
@@ -79,7 +71,7 @@ func (s *Situation) read(c *args.Call, name string) error {
 			return err
 		}
 		defer src.Close()
-		return dump.Read(src, name, s.object)
+		return dump.Read(src, name, s.Add)
 	}
 	return filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
@@ -97,12 +89,13 @@ func (s *Situation) read(c *args.Call, name string) error {
 			return err
 		}
 		defer src.Close()
-		return dump.Read(src, path, s.object)
+		return dump.Read(src, path, s.Add)
 	})
 }
 
-// object takes one object; kinds that do not matter are passed over.
-func (s *Situation) object(o dump.Object) error {
+// Add takes one object; kinds that do not matter are passed over. A list without its
+// items says that its kind was looked at.
+func (s *Situation) Add(o dump.Object) error {
 	switch o.Kind {
 	case "ClusterVersion":
 		s.Cluster = new(cvo.ClusterVersion)
@@ -111,7 +104,7 @@ func (s *Situation) object(o dump.Object) error {
 		return dump.Append(o, &s.ClusterOperators)
 	case "MachineConfigPool":
 		return dump.Append(o, &s.Pools)
-	case "MachineConfig":
+	case "MachineConfig", "MachineConfigList":
 		if s.Configs == nil {
 			s.Configs = map[string]string{}
 		}
@@ -168,7 +161,8 @@ func looked[T any](list []T) []T {
 	return list
 }
 
-// gates reads the two ConfigMaps of administrators' acknowledgements.
+// gates reads the two ConfigMaps of administrators' acknowledgements. Which gates there
+// are is known from the first one only.
 func (s *Situation) gates(o dump.Object) error {
 	var x struct {
 		Data map[string]string `json:"data"`
@@ -179,13 +173,13 @@ func (s *Situation) gates(o dump.Object) error {
 	if err := json.Unmarshal(o.JSON, &x); err != nil {
 		return err
 	}
-	if s.Gates == nil {
-		s.Gates = &cvo.AdminGates{}
-	}
-	if o.Meta.Name == "admin-gates" {
-		s.Gates.Gates = x.Data
-	} else {
-		s.Gates.Acks = x.Data
+	switch o.Meta.Name {
+	case "admin-gates":
+		s.Gates = &cvo.AdminGates{Gates: x.Data, Acks: s.acks}
+	case "admin-acks":
+		if s.acks = x.Data; s.Gates != nil {
+			s.Gates.Acks = x.Data
+		}
 	}
 	return nil
 }

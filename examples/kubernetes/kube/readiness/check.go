@@ -11,21 +11,19 @@
 package readiness
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead/cvo/plan"
-	"github.com/fairlead/fairlead/examples/internal/situation"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/live"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Check is a readiness check that plans the update. The zero value is ready. It may be
@@ -43,46 +41,21 @@ type Check struct {
 // Name is what the answer is listed by.
 func (c *Check) Name() string { return "fairlead_plan" }
 
-// kinds are what a plan is made from. Those that a cluster may be without are optional.
-var kinds = []struct {
-	schema.GroupVersionResource
-	kind     string
-	optional bool
-}{
-	{schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "clusterversions"}, "ClusterVersion", false},
-	{schema.GroupVersionResource{Group: "config.openshift.io", Version: "v1", Resource: "clusteroperators"}, "ClusterOperator", false},
-	{schema.GroupVersionResource{Group: "machineconfiguration.openshift.io", Version: "v1", Resource: "machineconfigpools"}, "MachineConfigPool", false},
-	{schema.GroupVersionResource{Group: "machineconfiguration.openshift.io", Version: "v1", Resource: "machineconfigs"}, "MachineConfig", false},
-	{schema.GroupVersionResource{Version: "v1", Resource: "nodes"}, "Node", false},
-	{schema.GroupVersionResource{Version: "v1", Resource: "pods"}, "Pod", false},
-	{schema.GroupVersionResource{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"}, "PodDisruptionBudget", false},
-	{schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "replicasets"}, "ReplicaSet", false},
-	{schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}, "StatefulSet", false},
-	{schema.GroupVersionResource{Group: "operators.coreos.com", Version: "v1alpha1", Resource: "subscriptions"}, "Subscription", true},
-	{schema.GroupVersionResource{Group: "operators.coreos.com", Version: "v1alpha1", Resource: "clusterserviceversions"}, "ClusterServiceVersion", true},
-	{schema.GroupVersionResource{Group: "apiserver.openshift.io", Version: "v1", Resource: "apirequestcounts"}, "APIRequestCount", false},
-}
-
-// configMaps are those of administrators' acknowledgements.
-var configMaps = []struct{ namespace, name string }{{"openshift-config-managed", "admin-gates"}, {"openshift-config", "admin-acks"}}
-
 // Run plans the update to a release. The answer has verdict ("plan" or "no plan"); of a
 // plan steps, takes and unseen; of none facts and fixes, each of which was tried; and
 // not_seen, what could not be read.
 func (c *Check) Run(ctx context.Context, client dynamic.Interface, _, target string) (map[string]any, error) {
-	objects, unread := c.read(ctx, client)
-	text, err := json.Marshal(map[string]any{"kind": "List", "items": objects})
+	s, err := live.Read(ctx, &reader{client}, nil, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	s, err := situation.From(ctx, bytes.NewReader(text), "the API server")
-	if err != nil {
-		return nil, err
+	unread := []string{}
+	for _, g := range s.Gaps {
+		unread = append(unread, g.What+"; "+g.How)
 	}
 	if s.Cluster == nil {
 		return nil, errors.New("there is no ClusterVersion, or it cannot be read: " + fmt.Sprint(unread))
 	}
-	s.At = time.Now()
 	if c.Complete != nil {
 		if err := c.Complete(ctx, &s.Situation); err != nil {
 			return nil, err
@@ -106,43 +79,38 @@ func (c *Check) Run(ctx context.Context, client dynamic.Interface, _, target str
 	return out, nil
 }
 
-// read lists all objects, and tells what could not be read.
-func (c *Check) read(ctx context.Context, client dynamic.Interface) (lists []any, unread []string) {
-	unread = []string{}
-	for _, k := range kinds {
-		items, err := all(ctx, client.Resource(k.GroupVersionResource))
-		missing := apierrors.IsNotFound(err) || meta.IsNoMatchError(err)
-		if err != nil && !(missing && k.optional) {
-			unread = append(unread, fmt.Sprintf("%s: %v", k.Resource, err))
-			continue
-		}
-		lists = append(lists, map[string]any{"kind": k.kind + "List", "items": items})
+// reader reads by a dynamic client.
+type reader struct{ client dynamic.Interface }
+
+// Get implements client.Reader for ConfigMaps.
+func (r *reader) Get(ctx context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	found, err := r.client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace(key.Namespace).Get(ctx, key.Name, metav1.GetOptions{})
+	if err != nil {
+		return err
 	}
-	for _, m := range configMaps {
-		o, err := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Namespace(m.namespace).Get(ctx, m.name, metav1.GetOptions{})
-		switch {
-		case apierrors.IsNotFound(err):
-			lists = append(lists, map[string]any{"kind": "ConfigMap", "metadata": map[string]any{"name": m.name, "namespace": m.namespace}})
-		case err != nil:
-			unread = append(unread, fmt.Sprintf("configmap %s/%s: %v", m.namespace, m.name, err))
-		default:
-			lists = append(lists, o.Object)
-		}
-	}
-	return lists, unread
+	return copied(found, into)
 }
 
-// all lists the objects of a resource, some hundred at a time.
-func all(ctx context.Context, r dynamic.NamespaceableResourceInterface) ([]unstructured.Unstructured, error) {
-	items := []unstructured.Unstructured{}
-	for token := ""; ; {
-		list, err := r.List(ctx, metav1.ListOptions{Limit: 500, Continue: token})
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, list.Items...)
-		if token = list.GetContinue(); token == "" {
-			return items, nil
-		}
+// List implements client.Reader for the kinds that are read.
+func (r *reader) List(ctx context.Context, into client.ObjectList, opts ...client.ListOption) error {
+	gvk := into.GetObjectKind().GroupVersionKind()
+	kinds := live.Kinds()
+	i := slices.IndexFunc(kinds, func(k live.Kind) bool { return k.Group == gvk.Group && k.Kind+"List" == gvk.Kind })
+	if i < 0 {
+		return fmt.Errorf("%s is not read", gvk)
 	}
+	list, err := r.client.Resource(gvk.GroupVersion().WithResource(kinds[i].Resource)).List(ctx, *(&client.ListOptions{}).ApplyOptions(opts).AsListOptions())
+	if err != nil {
+		return err
+	}
+	return copied(list, into)
+}
+
+// copied copies what was read by its JSON: metadata alone is read so, too.
+func copied(from json.Marshaler, into any) error {
+	text, err := from.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
 }

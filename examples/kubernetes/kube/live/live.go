@@ -1,0 +1,66 @@
+package live
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/examples/internal/situation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Cluster is what was read of a cluster.
+type Cluster struct {
+	plan.Situation
+	Gaps []cvo.Gap // what could not be read: why, and how to get it; in the order of reading
+}
+
+// Read reads what a plan is made from. Its updates are those that the ClusterVersion
+// lists; catalogs, named [MINOR=]PATH, say where the installed operators can go. The
+// error is that of ctx, of a server that does not answer, or of a catalog. It takes a
+// request for every 500 objects of each of [Kinds].
+func Read(ctx context.Context, c client.Reader, catalogs []string, now time.Time) (*Cluster, error) {
+	r := &reader{client: c, into: &situation.Situation{}}
+	err := r.read(ctx, Kinds())
+	if err == nil {
+		err = r.gates(ctx)
+	}
+	if err == nil {
+		err = r.into.Complete(ctx, catalogs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.into.At = now
+	return &Cluster{r.into.Situation, r.gaps}, nil
+}
+
+// Alerts returns the alerts of a cluster's monitoring, as promql.Evaluator.Alerts does.
+type Alerts func(context.Context) ([]cvo.Alert, error)
+
+// Inspect reads how far the update of a cluster is, and what stands in its way, by
+// cvo.Inspect. Without alerts, and where they cannot be had, they are unknown. The error
+// is that of ctx, or of a server that does not answer.
+func Inspect(ctx context.Context, c client.Reader, alerts Alerts, now time.Time) (*cvo.Report, error) {
+	r := &reader{client: c, into: &situation.Situation{}}
+	if err := r.read(ctx, statusKinds()); err != nil {
+		return nil, err
+	}
+	s := r.into
+	d := &cvo.Dump{Version: s.Cluster, Operators: s.ClusterOperators, Pools: s.Pools, Nodes: s.Nodes, Configs: s.Configs}
+	if alerts != nil {
+		var err error
+		if d.Alerts, err = alerts(ctx); err != nil {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			d.Alerts = nil
+			r.gaps = append(r.gaps, cvo.Gap{What: err.Error(), How: "see to it that the Prometheus can be reached and asked, or look at the console's page of alerts"})
+		}
+	}
+	report := cvo.Inspect(d, now)
+	report.Gaps = slices.Insert(report.Gaps, 0, r.gaps...)
+	return report, nil
+}

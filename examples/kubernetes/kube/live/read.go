@@ -1,0 +1,218 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/examples/internal/dump"
+	"github.com/fairlead/fairlead/examples/internal/situation"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Kind is a kind of objects that is read.
+type Kind struct {
+	schema.GroupVersionKind
+	Resource string // as requests name it
+	heads    bool   // only metadata is read: the rest is large, and nothing asks for it
+	optional bool   // a cluster without the kind has none of it
+}
+
+// statusKinds are those that a status is made from.
+func statusKinds() []Kind {
+	config := schema.GroupVersion{Group: "config.openshift.io", Version: "v1"}
+	machine := schema.GroupVersion{Group: "machineconfiguration.openshift.io", Version: "v1"}
+	return []Kind{
+		{config.WithKind("ClusterVersion"), "clusterversions", false, false},
+		{config.WithKind("ClusterOperator"), "clusteroperators", false, false},
+		{machine.WithKind("MachineConfigPool"), "machineconfigpools", false, false},
+		{machine.WithKind("MachineConfig"), "machineconfigs", true, false},
+		{corev1.SchemeGroupVersion.WithKind("Node"), "nodes", false, false},
+	}
+}
+
+// Kinds returns those that a plan is made from, in the order in which they are read.
+func Kinds() []Kind {
+	apps := schema.GroupVersion{Group: "apps", Version: "v1"}
+	olm := schema.GroupVersion{Group: "operators.coreos.com", Version: "v1alpha1"}
+	return append(statusKinds(), []Kind{
+		{corev1.SchemeGroupVersion.WithKind("Pod"), "pods", false, false},
+		{schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"}, "poddisruptionbudgets", false, false},
+		{apps.WithKind("ReplicaSet"), "replicasets", false, false},
+		{apps.WithKind("StatefulSet"), "statefulsets", false, false},
+		{olm.WithKind("Subscription"), "subscriptions", false, true},
+		{olm.WithKind("ClusterServiceVersion"), "clusterserviceversions", false, true},
+		{schema.GroupVersionKind{Group: "apiserver.openshift.io", Version: "v1", Kind: "APIRequestCount"}, "apirequestcounts", false, false},
+	}...)
+}
+
+// configMaps are those of gates and their acknowledgements.
+func configMaps() []client.ObjectKey {
+	return []client.ObjectKey{{Namespace: "openshift-config-managed", Name: "admin-gates"}, {Namespace: "openshift-config", Name: "admin-acks"}}
+}
+
+// reader reads a cluster.
+type reader struct {
+	client client.Reader
+	into   *situation.Situation
+	gaps   []cvo.Gap // what could not be read
+}
+
+// pageSize is how many objects are asked for at a time.
+const pageSize = 500
+
+// read reads kinds. What the server refuses is a gap; the error is one that the rest
+// would meet, too.
+func (r *reader) read(ctx context.Context, kinds []Kind) error {
+	for _, k := range kinds {
+		before := *r.into
+		err := r.pages(ctx, k, pageSize)
+		if apierrors.IsResourceExpired(err) { // the server forgot the list between two pages
+			*r.into = before
+			err = r.pages(ctx, k, 0)
+		}
+		if k.optional && unknown(err) {
+			err = r.into.Add(dump.Object{Kind: k.Kind + "List"})
+		}
+		if err == nil {
+			continue
+		}
+		*r.into = before // half a list would look like all of it
+		if err := r.miss(ctx, k.Resource, "oc get "+k.resource()+" -A -o yaml", err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resource names a kind for commands.
+func (k Kind) resource() string { return strings.TrimSuffix(k.Resource+"."+k.Group, ".") }
+
+// unknown reports whether the server has no such kind.
+func unknown(err error) bool {
+	return meta.IsNoMatchError(err) || apierrors.IsNotFound(err)
+}
+
+// pages reads all objects of a kind.
+func (r *reader) pages(ctx context.Context, k Kind, size int64) error {
+	for token := ""; ; {
+		next, err := r.page(ctx, k, client.Limit(size), client.Continue(token))
+		if err != nil {
+			return err
+		}
+		if token = next; token == "" {
+			return r.into.Add(dump.Object{Kind: k.Kind + "List"})
+		}
+	}
+}
+
+// page reads a part of a list. It returns where the next one begins.
+func (r *reader) page(ctx context.Context, k Kind, opts ...client.ListOption) (next string, err error) {
+	gvk := k.GroupVersion().WithKind(k.Kind + "List")
+	if k.heads {
+		var list metav1.PartialObjectMetadataList
+		list.SetGroupVersionKind(gvk)
+		if err := r.client.List(ctx, &list, opts...); err != nil {
+			return "", err
+		}
+		for i := range list.Items {
+			list.Items[i].ManagedFields = nil
+			if err := r.take(k.Kind, &list.Items[i]); err != nil {
+				return "", err
+			}
+		}
+		return list.Continue, nil
+	}
+	var list unstructured.UnstructuredList
+	list.SetGroupVersionKind(gvk)
+	if err := r.client.List(ctx, &list, opts...); err != nil {
+		return "", err
+	}
+	for i := range list.Items {
+		list.Items[i].SetManagedFields(nil)
+		if err := r.take(k.Kind, list.Items[i].Object); err != nil {
+			return "", err
+		}
+	}
+	return list.GetContinue(), nil
+}
+
+// take adds an object.
+func (r *reader) take(kind string, object any) error {
+	text, err := json.Marshal(object)
+	if err == nil {
+		err = dump.Each(text, kind, r.into.Add)
+	}
+	if err != nil {
+		return &contentError{err}
+	}
+	return nil
+}
+
+// contentError is an object that cannot be read as what it claims to be.
+type contentError struct{ error }
+
+func (e *contentError) Unwrap() error { return e.error }
+
+// gates reads gates and acknowledgements. A ConfigMap that is not there has none.
+func (r *reader) gates(ctx context.Context) error {
+	for _, key := range configMaps() {
+		var m unstructured.Unstructured
+		m.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+		err := r.client.Get(ctx, key, &m)
+		if apierrors.IsNotFound(err) {
+			err = nil
+			m.SetNamespace(key.Namespace)
+			m.SetName(key.Name)
+		}
+		if err == nil {
+			err = r.take("ConfigMap", m.Object)
+		}
+		if err := r.miss(ctx, "configmap "+key.String(), "oc -n "+key.Namespace+" get configmap "+key.Name+" -o yaml", err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// miss notes what could not be read. It returns an error that everything else would
+// meet, too: the context's, or that of a server that does not answer.
+func (r *reader) miss(ctx context.Context, what, command string, err error) error {
+	var content *contentError
+	g := cvo.Gap{What: fmt.Sprintf("%s: %v", what, err)}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case apierrors.IsForbidden(err):
+		g.How = "have somebody who may read it run " + command + ", or grant the right to get and list it (the ClusterRole cluster-reader of OpenShift has it)"
+	case unknown(err):
+		g.How = "the server does not have this kind; read a cluster of OpenShift, or see what serves it: oc get apiservices"
+	case errors.As(err, &content):
+		g.How = "see what is wrong with the object: " + command
+	case unreachable(err):
+		return fmt.Errorf("%s: %w", what, err)
+	default:
+		g.How = "try again, or run " + command
+	}
+	r.gaps = append(r.gaps, g)
+	return nil
+}
+
+// unreachable reports whether there was no answer.
+func unreachable(err error) bool {
+	var answer apierrors.APIStatus
+	var network net.Error
+	return !errors.As(err, &answer) && errors.As(err, &network)
+}
