@@ -78,35 +78,47 @@ func (l *Ledger) DueWith(key Key, b Backoff) bool {
 	if find(l.retries.All(), key, 0) != nil {
 		return false
 	}
-	r := l.retry(key)
-	due := r.Attempts == 0 || !l.next(&r, b).After(l.now)
-	if due {
-		r.Attempts++
-		r.Last = l.now
+	old := l.known(key)
+	if old != nil {
+		if next := l.next(old, b); next.After(l.now) {
+			l.remember(old)
+			l.At(next)
+			return false
+		}
 	}
+	r := Retry{Key: key, Since: l.now}
+	if old != nil {
+		r.Attempts, r.Since = old.Attempts, Past(old.Since, l.now)
+	}
+	r.Attempts++
+	r.Last = l.now
 	l.retries.Add(r)
 	l.At(l.next(&r, b))
-	return due
+	return true
 }
 
 // Keep remembers an action that is neither repeated now nor known to be through,
 // because nobody can tell at the moment. It has no effect on an action that was
 // never decided on.
 func (l *Ledger) Keep(key Key) {
-	if r := l.retry(key); r.Attempts > 0 && find(l.retries.All(), key, 0) == nil {
-		l.retries.Add(r)
+	if old := l.known(key); old != nil && old.Attempts > 0 && find(l.retries.All(), key, 0) == nil {
+		l.remember(old)
 	}
 }
 
-// retry returns what the Step before remembered, with times corrected.
-func (l *Ledger) retry(key Key) Retry {
-	if old := find(l.retries.Old, key, l.retries.n); old != nil {
-		r := *old
-		r.Since = Past(r.Since, l.now)
-		return r
+// remember adds what the Step before remembered, with its time corrected.
+func (l *Ledger) remember(old *Retry) {
+	if !old.Since.After(l.now) {
+		l.retries.keep(old)
+		return
 	}
-	return Retry{Key: key, Since: l.now}
+	r := *old
+	r.Since = l.now
+	l.retries.Add(r)
 }
+
+// known returns what the Step before remembered, as it is there; nil if nothing.
+func (l *Ledger) known(key Key) *Retry { return find(l.retries.Old, key, l.retries.n) }
 
 // find returns the retry of a key, or nil. It begins where that is expected.
 func find(list []Retry, key Key, begin int) *Retry {
@@ -127,7 +139,7 @@ func find(list []Retry, key Key, begin int) *Retry {
 // next returns when an action is due again. One that was decided on in the
 // future, by a clock that was set back since, is due now.
 func (l *Ledger) next(r *Retry, b Backoff) time.Time {
-	if last := Past(r.Last, l.now); !last.Equal(r.Last) {
+	if r.Last.After(l.now) {
 		return l.now
 	}
 	next := r.Last.Add(b.After(r.Attempts))
@@ -142,10 +154,14 @@ func (l *Ledger) next(r *Retry, b Backoff) time.Time {
 // Attempts returns how often an action was decided on, this Step included, since
 // it was last through.
 func (l *Ledger) Attempts(key Key) int {
-	if r := find(l.retries.All(), key, 0); r != nil {
-		return r.Attempts
+	r := find(l.retries.All(), key, 0)
+	if r == nil {
+		r = l.known(key)
 	}
-	return l.retry(key).Attempts
+	if r == nil {
+		return 0
+	}
+	return r.Attempts
 }
 
 // Outcome returns what the last attempt at an action came to, nil when nothing is
@@ -237,6 +253,15 @@ func (u *Unchanged[T]) Add(v T) {
 	}
 	u.list = append(u.list, v)
 	u.n++
+}
+
+// keep adds what v points to, an element of Old, behind the others.
+func (u *Unchanged[T]) keep(v *T) {
+	if u.list == nil && u.n < len(u.Old) && v == &u.Old[u.n] {
+		u.n++
+		return
+	}
+	u.Add(*v)
 }
 
 // All returns what was added, in order; nil if nothing was.

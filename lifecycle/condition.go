@@ -77,7 +77,7 @@ func (c Condition) meta() Condition {
 		case c.Type == ConditionDrained && c.Status == "True":
 			c.Reason = "DrainOver"
 		case c.Status == "True":
-			c.Reason = "NoHooks"
+			c.Reason = noHooks
 		default:
 			c.Reason = "NoReason"
 		}

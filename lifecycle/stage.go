@@ -70,7 +70,7 @@ func (s *stepper) drained(how string) {
 // drained: it has joined, or was registered again, or takes pods once more
 // because somebody has uncordoned it.
 func (s *stepper) drainAgain() {
-	if !s.state.Stage.Past(StageDrain) || s.state.Stage.Past(StageTerminate) || s.node != own && s.node != doubtful || s.skipped() != "" {
+	if s.node != own && s.node != doubtful || !s.state.Stage.Past(StageDrain) || s.state.Stage.Past(StageTerminate) || s.skipped() != "" {
 		return
 	}
 	var why string

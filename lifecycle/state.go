@@ -94,7 +94,7 @@ func (s *State) Done() bool { return s.Stage == "" && len(s.Retries)+len(s.Waits
 
 // since returns when a stage was entered; zero if it never was.
 func (s *State) since(stage Stage) time.Time {
-	for i := range s.Began {
+	for i := len(s.Began) - 1; i >= 0; i-- { // the last is asked for, mostly
 		if s.Began[i].Stage == stage {
 			return s.Began[i].At
 		}
@@ -109,19 +109,17 @@ func (s *State) before(stage Stage) []Beginning {
 }
 
 // began returns the beginnings of the stages. One that lies ahead stems from a
-// clock that was set back since, and counts as now.
+// clock that was set back since, and counts as now; none lies further ahead than
+// the last.
 func (s *State) began(now time.Time) []Beginning {
-	for i := range s.Began {
-		if !s.Began[i].At.After(now) {
-			continue
-		}
-		all := slices.Clone(s.Began)
-		for j := range all {
-			all[j].At = fairlead.Past(all[j].At, now)
-		}
-		return all
+	if n := len(s.Began); n == 0 || !s.Began[n-1].At.After(now) {
+		return s.Began
 	}
-	return s.Began
+	all := slices.Clone(s.Began)
+	for i := range all {
+		all[i].At = fairlead.Past(all[i].At, now)
+	}
+	return all
 }
 
 // upgrade reads a state of version 1: without retries, and with the waits of the

@@ -6,8 +6,10 @@ import (
 )
 
 // hookPresent is the reason of Drainable and Terminable while hooks are left;
-// hookDeadline once one of them has failed the deletion.
+// hookDeadline once one of them has failed the deletion; noHooks, where each
+// condition has a reason, once none is left.
 const (
+	noHooks      = "NoHooks"
 	hookPresent  = "HookPresent"
 	hookDeadline = "HookDeadlineExceeded"
 	drainError   = "DrainError"
@@ -54,30 +56,38 @@ func shows(all []Condition, kind string, is bool) bool {
 // current reports whether nothing of the status is to change.
 func (s *stepper) current() bool {
 	st := &s.Machine.Status
-	hooks := &s.Machine.Spec.LifecycleHooks
 	if s.Machine.Deleting() && st.Phase != PhaseDeleting {
 		return false
 	}
 	if s.failed != "" && st.ErrorReason == "" && !s.Machine.clusterAPI() {
 		return false
 	}
-	return s.says(ConditionDrainable, drainBlocked, hooks.PreDrain) &&
-		s.says(ConditionTerminable, terminateBlocked, hooks.PreTerminate) && s.saysDrained()
+	return s.Machine.tells(s.failed != "") && s.saysDrained()
+}
+
+// tells reports whether the machine has its conditions on hooks, given whether one
+// of them has failed the deletion.
+func (m *Machine) tells(failed bool) bool {
+	hooks := &m.Spec.LifecycleHooks
+	return m.says(ConditionDrainable, drainBlocked, hooks.PreDrain, failed) &&
+		m.says(ConditionTerminable, terminateBlocked, hooks.PreTerminate, failed)
 }
 
 // says compares a condition on hooks with what it is to be, without putting
 // that together.
-func (s *stepper) says(kind, begin string, hooks []Hook) bool {
-	c := FindCondition(s.Machine.Status.Conditions, kind)
+func (m *Machine) says(kind, begin string, hooks []Hook, failed bool) bool {
+	c := FindCondition(m.Status.Conditions, kind)
 	if c == nil {
 		return false
 	}
+	meta := m.APIVersion == versionMetaConditions
 	if len(hooks) == 0 {
-		want := s.form(Condition{Type: kind, Status: "True"})
-		return c.Status == "True" && c.Severity == "" && c.Reason == want.Reason && c.Message == ""
+		return c.Status == "True" && c.Severity == "" && c.Message == "" && (!meta && c.Reason == "" || meta && c.Reason == noHooks)
 	}
-	severity, reason := s.grade()
-	severity = s.form(Condition{Severity: severity}).Severity
+	severity, reason := grade(failed)
+	if meta {
+		severity = ""
+	}
 	if c.Status != "False" || c.Severity != severity || c.Reason != reason {
 		return false
 	}
@@ -95,17 +105,18 @@ func (s *stepper) says(kind, begin string, hooks []Hook) bool {
 	return ok && rest == "]"
 }
 
-// form returns a condition as machines of this version have it.
-func (s *stepper) form(c Condition) Condition {
-	if s.Machine.APIVersion == versionMetaConditions {
+// form returns a condition as machines of the machine's version have it.
+func (m *Machine) form(c Condition) Condition {
+	if m.APIVersion == versionMetaConditions {
 		return c.meta()
 	}
 	return c
 }
 
-// grade returns how bad it is that hooks are left.
-func (s *stepper) grade() (Severity, string) {
-	if s.failed != "" {
+// grade returns how bad it is that hooks are left, given whether one of them has
+// failed the deletion.
+func grade(failed bool) (Severity, string) {
+	if failed {
 		return SeverityError, hookDeadline
 	}
 	return SeverityWarning, hookPresent
@@ -146,19 +157,19 @@ func (s *stepper) update() UpdateStatus {
 		c := Condition{Type: x.kind, Status: "True", LastTransitionTime: at}
 		if len(x.hooks) > 0 {
 			c.Status, c.Message = "False", x.begin+strings.TrimPrefix(listed(x.hooks), "[")
-			c.Severity, c.Reason = s.grade()
+			c.Severity, c.Reason = grade(s.failed != "")
 		}
-		all = setCondition(all, s.form(c))
+		all = setCondition(all, m.form(c))
 	}
 	switch {
 	case s.state.Drained != "":
-		all = setCondition(all, s.form(Condition{Type: ConditionDrained, Status: "True", LastTransitionTime: at, Message: s.state.Drained}))
+		all = setCondition(all, m.form(Condition{Type: ConditionDrained, Status: "True", LastTransitionTime: at, Message: s.state.Drained}))
 	case s.failure != "":
-		all = setCondition(all, s.form(Condition{
+		all = setCondition(all, m.form(Condition{
 			Type: ConditionDrained, Status: "False", Severity: SeverityWarning, LastTransitionTime: at, Reason: drainError, Message: s.failure,
 		}))
 	case shows(all, ConditionDrained, true) && (s.state.Stage == StagePreDrain || s.state.Stage == StageDrain):
-		all = setCondition(all, s.form(Condition{
+		all = setCondition(all, m.form(Condition{
 			Type: ConditionDrained, Status: "False", Severity: SeverityInfo, LastTransitionTime: at, Reason: drainAgain, Message: "the node is not the one that was drained, or takes pods again",
 		}))
 	}

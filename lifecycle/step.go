@@ -28,24 +28,41 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	if world.Machine == nil {
 		return Decision{}
 	}
-	s := stepper{World: world, policy: policy, now: now, state: state}
+	if state.Done() && world.Machine.rests() {
+		return Decision{}
+	}
 	if policy == nil {
-		s.policy = &defaults
+		policy = &defaults
 	}
 	if state.UID != world.Machine.UID {
-		s.state = State{UID: world.Machine.UID}
+		state = State{UID: world.Machine.UID}
 	} else if state.Stage != "" && !world.Machine.Deleting() {
 		// What is seen is from before the deletion.
-		return Decision{State: state, Wake: now.Add(cmp.Or(max(s.policy.MinBackoff, 0), time.Second))}
+		return Decision{State: state, Wake: now.Add(cmp.Or(max(policy.MinBackoff, 0), time.Second))}
 	}
-	s.state.Began = s.state.began(now)
-	s.ledger = fairlead.NewLedger(fairlead.Pending{Retries: s.state.Retries}, world.Outcomes, now, s.policy.backoff())
-	s.waits.Old, s.hookStates.Old = s.state.Waits, s.state.Hooks
+	var s stepper // filled in place: it is large
+	s.World, s.policy, s.now, s.state = world, policy, now, state
+	s.state.Began = state.began(now)
+	s.ledger = fairlead.NewLedger(fairlead.Pending{Retries: state.Retries}, world.Outcomes, now, policy.backoff())
+	s.waits.Old, s.hookStates.Old = state.Waits, state.Hooks
 	if what := s.paused(); what != "" {
 		s.pause(what)
-		return s.end()
+	} else {
+		s.decide()
 	}
-	if world.Machine.Deleting() {
+	blocked := s.end()
+	return Decision{State: s.state, Actions: s.actions, Blocked: blocked, Wake: s.ledger.Wake()}
+}
+
+// rests reports whether there is nothing to decide about a machine of which
+// nothing is remembered. So it is with most machines, most of the time.
+func (m *Machine) rests() bool {
+	return !m.Deleting() && !m.UpdatingInPlace() && m.tells(false)
+}
+
+// decide takes a machine that is not paused as far as it goes now.
+func (s *stepper) decide() {
+	if s.Machine.Deleting() {
 		s.delete()
 	} else {
 		s.inPlace()
@@ -53,7 +70,6 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	if s.state.Stage != StageDone {
 		s.status()
 	}
-	return s.end()
 }
 
 // defaults is the policy that nil means. Nothing changes it.
@@ -103,14 +119,15 @@ func (s *stepper) pause(what string) {
 	}
 }
 
-func (s *stepper) end() Decision {
+// end writes what is to be remembered, and returns why nothing more happens.
+func (s *stepper) end() (blocked []Wait) {
 	s.state.Waits = s.waits.All()
 	s.state.Retries = s.ledger.Pending().Retries
 	s.state.Hooks = s.hookStates.All()
 	if !s.looked { // the drain is not what it waits for
 		s.state.Drain.Waits = nil
 	}
-	blocked := s.state.Waits
+	blocked = s.state.Waits
 	if n := len(s.state.Drain.Waits); n > 0 {
 		blocked = append(make([]Wait, 0, len(blocked)+n), blocked...)
 		for _, w := range s.state.Drain.Waits {
@@ -123,7 +140,7 @@ func (s *stepper) end() Decision {
 	if s.state.Done() {
 		s.state = State{}
 	}
-	return Decision{State: s.state, Actions: s.actions, Blocked: blocked, Wake: s.ledger.Wake()}
+	return blocked
 }
 
 // refused reports whether the last attempt at an action failed.
@@ -139,7 +156,7 @@ func (s *stepper) attempted(w Wait, key fairlead.Key) {
 	if o := s.ledger.Outcome(key); o != nil && o.Failed {
 		w.Detail = o.Message
 	}
-	s.wait(w)
+	s.addWait(&w)
 }
 
 // event tells people that something has happened.

@@ -27,24 +27,26 @@ func (w *Wait) same(o *Wait) bool {
 
 // wait adds a wait. If its Since is zero, or ahead of the clock, it is filled in:
 // when the wait was first added.
-func (s *stepper) wait(w Wait) {
+func (s *stepper) wait(w Wait) { s.addWait(&w) }
+
+func (s *stepper) addWait(w *Wait) {
 	w.Machine = s.name()
 	if w.Since.IsZero() || w.Since.After(s.now) {
-		w.Since = s.waitsSince(&w)
+		w.Since = s.waitsSince(w)
 	}
-	s.waits.Add(w)
+	s.waits.Add(*w)
 	s.waited++
 }
 
 // waitsSince returns when a wait was first added.
 func (s *stepper) waitsSince(w *Wait) time.Time {
 	old := s.waits.Old
-	begin := min(s.waited, len(old)) // where it stood the last time, mostly
-	for _, part := range [2][]Wait{old[begin:], old[:begin]} {
-		for i := range part {
-			if o := &part[i]; o.same(w) {
-				return fairlead.Past(o.Since, s.now)
-			}
+	if i := s.waited; i < len(old) && old[i].same(w) { // where it stood the last time, mostly
+		return fairlead.Past(old[i].Since, s.now)
+	}
+	for i := range old {
+		if old[i].same(w) {
+			return fairlead.Past(old[i].Since, s.now)
 		}
 	}
 	return s.now

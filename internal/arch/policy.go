@@ -29,7 +29,7 @@ var lattice = map[string][]string{
 	"internal/decimal":   {},
 	"internal/durations": {},
 	"internal/object":    {".", "internal/decimal", "internal/words"},
-	"internal/deadlines": {},
+	"internal/deadlines": {"internal/binheap"},
 	"internal/diagram":   {"internal/words"},
 	"internal/semverx":   {"."},
 	"internal/doc":       {".", "internal/words"},

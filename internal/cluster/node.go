@@ -129,9 +129,14 @@ func (c *Cluster) judge(p *fairlead.Pod) error {
 // View returns the pods of a node and the budgets of their namespaces, with their present
 // numbers. The caller owns the lists.
 func (c *Cluster) View(node string) (pods []fairlead.Pod, budgets []fairlead.PodDisruptionBudget) {
+	on := c.PodsOn(node)
+	if len(on) == 0 {
+		return nil, nil
+	}
 	spaces := make(map[string]bool, 4)
 	all := Refs(c, Budgets())
-	for _, p := range c.PodsOn(node) {
+	pods = make([]fairlead.Pod, 0, len(on))
+	for _, p := range on {
 		pods = append(pods, *p)
 		if spaces[p.Namespace] {
 			continue
