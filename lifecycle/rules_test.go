@@ -119,13 +119,12 @@ func TestSlotsAreForDrains(t *testing.T) {
 	}
 }
 
-// A volume is that of a pod which stays only where the pod uses that very claim,
-// in its namespace.
-func TestVolumeOfAnotherNamespace(t *testing.T) {
+// A volume is not waited for only where a pod that the drain leaves on the node uses
+// that very claim, in its namespace.
+func TestVolumesThatStay(t *testing.T) {
 	w := draining()
 	w.Machine.Status.Conditions = append(w.Machine.Status.Conditions, lifecycle.Condition{Type: "Drained", Status: "True"})
 	stays := &w.Pods[0]
-	stays.OwnerReferences[0].Kind = "DaemonSet"
 	stays.Spec.Volumes = []lifecycle.Volume{{Name: "v", PersistentVolumeClaim: &fairlead.ClaimSource{ClaimName: "data"}}}
 	var pv lifecycle.PersistentVolume
 	pv.Name = "pv"
@@ -133,14 +132,18 @@ func TestVolumeOfAnotherNamespace(t *testing.T) {
 	a := &w.Attachments[0]
 	a.Spec.NodeName, a.Spec.Source.PersistentVolumeName, a.Status.Attached = "n", "pv", true
 	for _, tt := range []struct {
-		namespace, claim, node string
-		waits                  bool
+		namespace, claim, node, owner string
+		waits                         bool
 	}{
-		{"d", "data", "n", false}, {"other", "data", "n", true}, {"d", "other", "n", true}, {"d", "data", "elsewhere", true},
+		{"d", "data", "n", "DaemonSet", false},
+		{"other", "data", "n", "DaemonSet", true},
+		{"d", "other", "n", "DaemonSet", true},
+		{"d", "data", "elsewhere", "DaemonSet", true},
+		{"d", "data", "n", "ReplicaSet", true}, // the drain was given up before it was evicted
 	} {
 		pv.Spec.ClaimRef = &lifecycle.ClaimRef{Namespace: tt.namespace, Name: tt.claim}
 		w.PersistentVolumes = []lifecycle.PersistentVolume{pv}
-		stays.Spec.NodeName = tt.node
+		stays.Spec.NodeName, stays.OwnerReferences[0].Kind = tt.node, tt.owner
 		d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), &lifecycle.Policy{WaitForVolumes: true})
 		if waits := d.State.Stage == lifecycle.StageVolumes; waits != tt.waits {
 			t.Errorf("%+v: it is at %s", tt, d.State.Stage)
