@@ -36,7 +36,7 @@ func (c *cdcl) count(vars, members int) {
 			c.guarded[g.Var()] = int32(i)
 		}
 	}
-	if c.limited.begin(&c.poll); c.poll.ended {
+	if c.limited.begin(&c.poll, list[int32](&c.poll, members)); c.poll.ended {
 		return
 	}
 	for i := range c.limits {
@@ -84,9 +84,11 @@ func (c *cdcl) tell(l Lit) reason {
 			}
 		}
 	}
-	if at, ok := c.guarded[l.Var()]; ok && l == c.limits[at].guard {
-		if r := c.use(at); r != free {
-			return r
+	if len(c.guarded) > 0 {
+		if at, ok := c.guarded[l.Var()]; ok && l == c.limits[at].guard {
+			if r := c.use(at); r != free {
+				return r
+			}
 		}
 	}
 	for _, list := range lists {

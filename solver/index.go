@@ -2,6 +2,7 @@ package solver
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -67,22 +68,29 @@ type table[T any] struct {
 	items []T
 }
 
-func (t *table[T]) of(v Var) []T { return t.items[t.start[v]:t.start[v+1]] }
+func (t *table[T]) of(v Var) []T {
+	if len(t.items) == 0 {
+		return nil
+	}
+	return t.items[t.start[v]:t.start[v+1]]
+}
 
 // count makes room for one more item of the list.
 func (t *table[T]) count(v Var) { t.start[v+2]++ }
 
-// begin makes the lists, all empty, with room for what was counted.
-func (t *table[T]) begin(poll *poll) {
+// begin makes the lists, all empty, with room for what was counted: items.
+func (t *table[T]) begin(poll *poll, items []T) {
 	total := int32(0)
-	for i := range t.start {
-		if i%pollSteps == pollSteps-1 && poll.spend(pollSteps) {
+	for part := range slices.Chunk(t.start, pollSteps) {
+		if poll.spend(len(part)) {
 			return
 		}
-		total += t.start[i]
-		t.start[i] = total
+		for i := range part {
+			total += part[i]
+			part[i] = total
+		}
 	}
-	t.items = list[T](poll, int(total))
+	t.items = items
 }
 
 // add appends to a list.
@@ -107,38 +115,82 @@ func indexOf(ctx context.Context, p *Problem) *index {
 
 func newIndex(ctx context.Context, p *Problem) *index {
 	poll := poll{ctx: ctx}
-	n := p.vars + 3
-	ints := list[int32](&poll, 4*n+p.vars+1)
+	x := &index{p: p, cons: list[indexed](&poll, len(p.cons)), lits: p.lits[:len(p.lits):len(p.lits)]}
+	var of [limit + 1]int    // by role: how many constraints there are
+	var items [limit + 1]int // and how many times a table lists one
+	for i := range p.cons {
+		if poll.spend(4 + int(p.cons[i].end-p.cons[i].start)) {
+			return nil
+		}
+		k := x.read(int32(i))
+		of[k.role]++
+		if items[k.role] += int(k.n); k.role == limit {
+			items[limit] += int(k.end-k.cand) - int(k.n)
+		}
+	}
+	x.makeTables(&poll, &of, &items)
+	for i := range p.cons {
+		if poll.spend(4 + int(p.cons[i].end-p.cons[i].start)) {
+			return nil
+		}
+		x.each(int32(i), func(v Var, t *table[int32]) { t.add(v, int32(i)) }, func(v, other Var) { x.pairs.add(v, pair{other, int32(i)}) })
+	}
+	return x
+}
+
+// makeTables makes the lists, all empty, with the room that they need. Those
+// that nothing is in are not made: most problems have no bars.
+func (x *index) makeTables(poll *poll, of, items *[limit + 1]int) {
+	start := x.p.vars + 3
+	room := x.p.vars + 1 + of[root] + of[ban]
+	for _, r := range [...]role{exact, demand, bar, limit} {
+		if of[r] > 0 {
+			room += start
+		}
+		if r != exact {
+			room += items[r]
+		}
+	}
+	ints := list[int32](poll, room)
 	cut := func(n int) []int32 {
 		own := ints[:n:n]
 		ints = ints[n:]
 		return own
 	}
-	x := &index{p: p, cons: list[indexed](&poll, len(p.cons)), lits: p.lits[:len(p.lits):len(p.lits)]}
-	x.demands.start, x.pairs.start, x.bars.start, x.limits.start, x.banned = cut(n), cut(n), cut(n), cut(n), cut(p.vars+1)
-	for i := range p.cons {
-		if poll.spend(4 + 2*int(p.cons[i].end-p.cons[i].start)) {
-			return nil
+	x.banned, x.roots, x.bans = cut(x.p.vars+1), cut(of[root])[:0], cut(of[ban])[:0]
+	byRole := [limit + 1]*table[int32]{demand: &x.demands, bar: &x.bars, limit: &x.limits}
+	for r, t := range byRole {
+		if t != nil && of[r] > 0 {
+			t.start = cut(start)
 		}
-		x.read(int32(i))
-		x.each(int32(i), func(v Var, t *table[int32]) { t.count(v) }, func(v, _ Var) { x.pairs.count(v) })
 	}
-	x.demands.begin(&poll)
-	x.pairs.begin(&poll)
-	x.bars.begin(&poll)
-	x.limits.begin(&poll)
-	for i := range p.cons {
-		if poll.ended || poll.spend(4+2*int(p.cons[i].end-p.cons[i].start)) {
-			return nil
+	if of[exact] > 0 {
+		x.pairs.start = cut(start)
+	}
+	for i := range x.cons {
+		id, k := int32(i), &x.cons[i]
+		if poll.spend(4 + int(k.end-k.lits)) {
+			return
 		}
-		id := int32(i)
-		x.each(id, func(v Var, t *table[int32]) { t.add(v, id) }, func(v, other Var) { x.pairs.add(v, pair{other, id}) })
+		switch k.role {
+		case root:
+			x.roots = append(x.roots, id)
+		case ban:
+			x.bans = append(x.bans, id)
+			x.banned[x.denials(k)[0].Var()]++
+		}
+		x.each(id, func(v Var, t *table[int32]) { t.count(v) }, func(v, _ Var) { x.pairs.count(v) })
 	}
-	return x
+	for r, t := range byRole {
+		if t != nil {
+			t.begin(poll, cut(items[r]))
+		}
+	}
+	x.pairs.begin(poll, list[pair](poll, 2*of[exact]))
 }
 
 // read classifies a constraint.
-func (x *index) read(id int32) {
+func (x *index) read(id int32) *indexed {
 	c := &x.p.cons[id]
 	k := &x.cons[id]
 	*k = indexed{lits: c.start, cand: c.start, end: c.end, n: c.n}
@@ -147,7 +199,7 @@ func (x *index) read(id int32) {
 		if c.n < c.end-c.start {
 			k.role = limit
 		}
-		return
+		return k
 	case Requirement:
 		k.n = 0
 	case Dependency:
@@ -160,7 +212,7 @@ func (x *index) read(id int32) {
 		}
 		for _, l := range x.lits[k.cand:k.end] {
 			if l.Var() == v { // it meets its own need
-				return
+				return k
 			}
 		}
 	case Prohibition:
@@ -171,24 +223,22 @@ func (x *index) read(id int32) {
 		}
 	default:
 		if !x.order(k) {
-			return
+			return k
 		}
 	}
 	switch {
 	case k.n == 0:
 		k.role = root
-		x.roots = append(x.roots, id)
 	case k.cand < k.end:
 		k.role = demand
 	case k.n == 1:
 		k.role = ban
-		x.bans = append(x.bans, id)
-		x.banned[x.denials(k)[0].Var()]++
 	case k.n == 2:
 		k.role = exact
 	default:
 		k.role = bar
 	}
+	return k
 }
 
 // order puts the denials of a clause before its candidates, each once. It

@@ -1,19 +1,30 @@
 package solver
 
 import (
+	"hash/maphash"
 	"slices"
 	"strconv"
 	"sync"
 )
 
 // A nameTable holds the names of variables. Names are hashed once somebody asks
-// for a variable by its name.
+// for a variable by its name, into a table of numbers: one that holds no strings
+// is grown without hashing again, and the garbage collector does not read it.
 type nameTable struct {
 	names []string // by variable, from 0; shorter where the rest has no name
 
 	mu     sync.Mutex // Lookup reads, but hashes
-	byName map[string]Var
-	hashed int // how many of names are in byName
+	seed   maphash.Seed
+	slots  []nameSlot // none or a power of two, at most three quarters of them taken
+	taken  int
+	hashed int // how many of names are in slots
+}
+
+// A nameSlot is free where v is 0. A name is in the first slot that was free from
+// its hash on.
+type nameSlot struct {
+	hash uint32
+	v    Var
 }
 
 func (t *nameTable) grow(n int) { t.names = slices.Grow(t.names, n) }
@@ -33,26 +44,67 @@ func (t *nameTable) set(v Var, name string) {
 	t.names = append(t.names, name)
 }
 
-func (t *nameTable) lookup(name string) (Var, bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.byName == nil {
-		t.byName = make(map[string]Var, max(cap(t.names), 16))
+// lookup returns the first variable of that name, or 0, and the hash to put it
+// in with.
+func (t *nameTable) lookup(name string) (Var, uint32) {
+	if t.slots == nil {
+		t.seed = maphash.MakeSeed()
+		t.resize(max(cap(t.names), 16))
 	}
 	for ; t.hashed < len(t.names); t.hashed++ {
-		own := t.names[t.hashed]
-		if _, known := t.byName[own]; !known && own != "" {
-			t.byName[own] = Var(t.hashed + 1)
+		if own := t.names[t.hashed]; own != "" {
+			hash := t.hash(own)
+			if at := t.find(own, hash); t.slots[at].v == 0 {
+				t.enter(at, hash, Var(t.hashed+1))
+			}
 		}
 	}
-	v, ok := t.byName[name]
-	return v, ok
+	hash := t.hash(name)
+	return t.slots[t.find(name, hash)].v, hash
 }
 
 // put enters the name of the variable that was made last, and is not known yet.
-func (t *nameTable) put(name string, v Var) {
-	t.byName[name] = v
+func (t *nameTable) put(name string, hash uint32, v Var) {
+	t.enter(t.find(name, hash), hash, v)
 	t.hashed = len(t.names)
+}
+
+func (t *nameTable) hash(name string) uint32 { return uint32(maphash.String(t.seed, name)) }
+
+// find returns the slot that holds the name, or the free one where it belongs.
+func (t *nameTable) find(name string, hash uint32) int {
+	for at := int(hash); ; at++ {
+		at &= len(t.slots) - 1
+		if s := t.slots[at]; s.v == 0 || s.hash == hash && t.names[s.v-1] == name {
+			return at
+		}
+	}
+}
+
+func (t *nameTable) enter(at int, hash uint32, v Var) {
+	t.slots[at] = nameSlot{hash, v}
+	if t.taken++; t.taken > len(t.slots)/4*3 {
+		t.resize(t.taken * 2)
+	}
+}
+
+// resize makes room for that many names.
+func (t *nameTable) resize(names int) {
+	size := 16
+	for size/4*3 < names {
+		size *= 2
+	}
+	old := t.slots
+	t.slots = make([]nameSlot, size)
+	for _, s := range old {
+		if s.v == 0 {
+			continue
+		}
+		at := int(s.hash)
+		for at &= size - 1; t.slots[at].v != 0; at = (at + 1) & (size - 1) {
+		}
+		t.slots[at] = s
+	}
 }
 
 // copyTo gives another table the same names. It hashes them once it is asked.

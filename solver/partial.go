@@ -38,6 +38,7 @@ func (x *index) ask(w *change) *partial {
 	s, _ := x.idle.Get().(*partial)
 	if s == nil {
 		s = &partial{x: x, picked: make([]bool, len(x.banned)), count: make([]int32, len(x.cons)), banned: x.banned}
+		s.queue, s.log = make([]int32, 0, len(x.roots)+32), make([]decision, 0, len(x.roots)+32)
 	}
 	if w == nil {
 		return s

@@ -21,17 +21,19 @@ const pollSteps = 4096
 // was looked at.
 func (p *poll) over() bool { return p.spend(4) }
 
-// spend counts steps.
+// spend counts steps. It is short enough to be put where it is called.
 func (p *poll) spend(steps int) bool {
-	if p.steps += steps; p.steps >= pollSteps {
-		p.look()
+	if p.steps += steps; p.steps < pollSteps {
+		return p.ended
 	}
-	return p.ended
+	return p.look()
 }
 
-func (p *poll) look() {
+//go:noinline
+func (p *poll) look() bool {
 	p.steps = 0
 	p.ended = p.ended || p.ctx.Err() != nil
+	return p.ended
 }
 
 // list makes a slice. A large one takes as long as many steps, with what the

@@ -101,11 +101,12 @@ func (p *Problem) Grow(vars, constraints, literals int) {
 
 // Var returns the variable of that name, which is made if there is none.
 func (p *Problem) Var(name string) Var {
-	if v, ok := p.names.lookup(name); ok {
-		return v
+	known, hash := p.names.lookup(name)
+	if known != 0 {
+		return known
 	}
 	v := p.NewVar(name)
-	p.names.put(name, v)
+	p.names.put(name, hash, v)
 	return v
 }
 
@@ -131,7 +132,12 @@ func (p *Problem) NewVars(n int) Var {
 }
 
 // Lookup returns the variable of that name, if there is one.
-func (p *Problem) Lookup(name string) (v Var, ok bool) { return p.names.lookup(name) }
+func (p *Problem) Lookup(name string) (v Var, ok bool) {
+	p.names.mu.Lock()
+	defer p.names.mu.Unlock()
+	v, _ = p.names.lookup(name)
+	return v, v != 0
+}
 
 // Name returns the name that v was made with, or "variable 7" where it is the
 // seventh and was made without one. It is "" when v is not a variable of p.
