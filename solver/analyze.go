@@ -43,9 +43,11 @@ func (c *cdcl) explain(r reason, l Lit) []Lit {
 	// A limitation of many variables is not looked through for one or two.
 	switch {
 	case want == 1 && (m.now == 1 || m.now == 2 && c.vars[m.first].at < before):
-		return append(c.why, -Lit(m.first))
+		c.why = append(c.why, -Lit(m.first))
+		return c.why
 	case want == 2 && m.now == 2 && max(c.vars[m.first].at, c.vars[m.second].at) < before:
-		return append(c.why, -Lit(m.first), -Lit(m.second))
+		c.why = append(c.why, -Lit(m.first), -Lit(m.second))
+		return c.why
 	}
 	for _, v := range m.vars {
 		c.poll.spend(1)

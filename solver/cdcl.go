@@ -21,6 +21,7 @@ type cdcl struct {
 	lits    []Lit // of the clauses, one after the other
 	clauses []clause
 	watches [][]watch // by side: clauses to look at when it fails
+	room    []watch   // for watches to grow into
 	limits  []limitation
 	limited table[int32]  // by variable: the limitations that list it
 	added   [][]int32     // the same for those that were added later
@@ -192,8 +193,8 @@ func (c *cdcl) attach(i int32) {
 	if len(lits) == 2 {
 		ref = -1 - i
 	}
-	c.watches[side(lits[0])] = append(c.watches[side(lits[0])], watch{lits[1], ref})
-	c.watches[side(lits[1])] = append(c.watches[side(lits[1])], watch{lits[0], ref})
+	c.watchToo(side(lits[0]), watch{lits[1], ref})
+	c.watchToo(side(lits[1]), watch{lits[0], ref})
 }
 
 func (c *cdcl) value(l Lit) int8 { return c.vals[side(l)] }
@@ -352,13 +353,27 @@ func (c *cdcl) rewatch(own *clause, lits []Lit, i int32) bool {
 		}
 		if l := lits[k]; c.value(l) >= 0 {
 			lits[1], lits[k] = l, lits[1]
-			c.watches[side(l)] = append(c.watches[side(l)], watch{lits[0], i})
+			c.watchToo(side(l), watch{lits[0], i})
 			own.next = int32(k)
 			return true
 		}
 	}
 	c.poll.spend(len(lits) >> 2)
 	return false
+}
+
+// watchToo adds a watch to a list. Lists grow into room that they share: there are
+// many of them, and most stay short.
+func (c *cdcl) watchToo(s int, w watch) {
+	all := c.watches[s]
+	if n := len(all); n == cap(all) {
+		size := max(4, 2*n)
+		if len(c.room) < size {
+			c.room = make([]watch, max(size, 1024))
+		}
+		all, c.room = append(c.room[:0:size], all...), c.room[size:]
+	}
+	c.watches[s] = append(all, w)
 }
 
 // addVar makes a variable of the cdcl's own.

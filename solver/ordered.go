@@ -40,10 +40,12 @@ type mark struct {
 	rank           int // so many of its candidates are impossible with the picks before
 }
 
-// How many clashes a probe is put off by: at first, and at most.
+// How many clashes a probe is put off by: at first, from 20 in a small problem to
+// 100 in one of thousands of variables, where it costs more; and at most.
 const (
-	patienceMin = 20
-	patienceMax = 5000
+	patienceMin   = 20
+	patienceFirst = 100
+	patienceMax   = 5000
 )
 
 // shallow is how many clashes it takes at most to learn of a candidate that fails
@@ -51,7 +53,8 @@ const (
 const shallow = 6
 
 func newOrdered(c *cdcl, s *partial, given []Lit, b *budget) *ordered {
-	return &ordered{c: c, s: s, base: len(s.log), given: given, budget: b, patience: patienceMin}
+	patience := min(max(int64(len(c.vars))/64, patienceMin), patienceFirst)
+	return &ordered{c: c, s: s, base: len(s.log), given: given, budget: b, patience: patience}
 }
 
 // run makes all choices: sat, when the log of the partial holds them. With

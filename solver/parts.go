@@ -44,30 +44,34 @@ func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed
 		}
 		return v
 	}
+	pieces := 0 // so far; once there is one, nothing is left to join
+	for _, in := range reached {
+		if in {
+			pieces++
+		}
+	}
 	active := list[bool](&poll, len(x.cons))
 	for i := range x.cons {
 		k := &x.cons[i]
 		if poll.spend(1 + int(k.end-k.lits)) {
 			return nil
 		}
-		if active[i] = isActive(k); !active[i] {
+		if active[i] = isActive(k); !active[i] || pieces <= 1 {
 			continue
 		}
-		first := Var(0)
-		join := func(v Var) {
-			switch {
-			case !reached[v] || parent[v] == first: // the second is what mostly is
-			case first == 0:
-				first = find(v)
-			default:
-				parent[find(v)] = first
-			}
-		}
-		if k.head != 0 {
-			join(k.head)
+		first := x.anyReached(k, reached)
+		if first = find(first); first == 0 {
+			continue
 		}
 		for _, l := range x.lits[k.lits:k.end] {
-			join(l.Var())
+			v := l.Var()
+			if parent[v] == first || !reached[v] { // the former is what mostly is
+				continue
+			}
+			if root := find(v); root != first {
+				parent[root] = first
+				pieces--
+			}
 		}
 	}
 	return collect(x, reached, active, find, &poll)
