@@ -42,7 +42,7 @@ func prepareOurs(p *Problem) func(context.Context) (Answer, error) {
 }
 
 // state states a problem in our terms. The variable of index i is i+1: they
-// are counted from 1, and names are told apart already.
+// are counted from 1. They have no names: whoever holds a Problem has those.
 func state(p *Problem) *solver.Problem {
 	problem := &solver.Problem{}
 	constraints, literals := len(p.Limits), 0
@@ -61,10 +61,8 @@ func state(p *Problem) *solver.Problem {
 	for _, limit := range p.Limits {
 		literals += len(limit)
 	}
-	problem.Grow(len(p.Vars), constraints, literals)
-	for _, v := range p.Vars {
-		problem.NewVar(v.Name)
-	}
+	problem.Grow(0, constraints, literals)
+	problem.NewVars(len(p.Vars))
 	var buffer []solver.Var
 	list := func(indexes []int) []solver.Var {
 		buffer = buffer[:0]
