@@ -85,7 +85,7 @@ func newCDCL(ctx context.Context, x *index, cons []int32, guards int, guard func
 	n := len(x.banned) + guards
 	c := &cdcl{x: x, poll: poll{ctx: ctx}}
 	c.vals, c.vars, c.seen = list[int8](&c.poll, 2*n), list[assigned](&c.poll, n), list[bool](&c.poll, n)
-	c.watches = list[[]watch](&c.poll, 2*n)
+	c.watches, c.trail = list[[]watch](&c.poll, 2*n), make([]Lit, 0, min(n, pollSteps))
 	var units []Lit
 	var from []int32
 	watched := list[int32](&c.poll, 2*n) // how often, to make room at once
@@ -369,7 +369,7 @@ func (c *cdcl) watchToo(s int, w watch) {
 	if n := len(all); n == cap(all) {
 		size := max(4, 2*n)
 		if len(c.room) < size {
-			c.room = make([]watch, max(size, 1024))
+			c.room = make([]watch, max(size, min(len(c.watches)/4, 2048)))
 		}
 		all, c.room = append(c.room[:0:size], all...), c.room[size:]
 	}

@@ -152,7 +152,7 @@ func reachable(ctx context.Context, x *index) (reached []bool) {
 	poll := poll{ctx: ctx}
 	reached = list[bool](&poll, len(x.banned))
 	left := list[int32](&poll, len(x.cons)) // denials reached
-	var found []Var
+	found := make([]Var, 0, min(len(reached), pollSteps))
 	reach := func(k *indexed) {
 		poll.spend(len(x.candidates(k)))
 		for _, l := range x.candidates(k) {
