@@ -12,8 +12,8 @@
 // # Why you can trust a plan
 //
 //   - It is the best plan by a documented preference, with a proof: [Check] encodes
-//     the question again, follows the steps, and verifies refutations of everything
-//     that would be better.
+//     the question again, follows the steps, and verifies the certificate that nothing
+//     costs less.
 //   - What nobody has looked at never counts as good news: a step that depends on it
 //     names the command that tells (PlanStep.Unseen).
 //   - Drains and free room are computed by the code that drains (lifecycle/drain), and

@@ -68,16 +68,12 @@ type part struct {
 	p       *solver.Problem
 	choices []choice
 	unknown []solver.Var // each holds where a risk is taken that nobody has evaluated
-	build   func() *part // makes the part again
 	chosen  []choice
-	cost    []int
-	proof   []*solver.Refutation
+	best    *solver.Optimum
 	clocks  []*clocks // of each stage, where operators wait for each other
 }
 
-func newPart(name string, build func() *part) *part {
-	return &part{name: name, p: new(solver.Problem), build: build}
-}
+func newPart(name string) *part { return &part{name: name, p: new(solver.Problem)} }
 
 // is reports whether a step of a plan is the choice.
 func (c *choice) is(s *PlanStep) bool {
@@ -121,7 +117,7 @@ func (m *model) parts() []*part {
 
 // way encodes the way of the cluster with its pools.
 func (m *model) way() *part {
-	x := newPart("cluster", m.way)
+	x := newPart("cluster")
 	w := &wayPart{part: x, m: m, at: make([]solver.Var, len(m.releases)), into: make([][]solver.Var, len(m.releases)), out: make([][]solver.Var, len(m.releases))}
 	for i := range m.releases {
 		w.at[i] = x.p.NewVars(1)

@@ -188,10 +188,11 @@ func (in *input) planTo(ctx context.Context, target string) (*Plan, *noPlan, err
 		return nil, &noPlan{target: m.target, facts: late}, nil
 	}
 	for _, x := range parts {
-		if err := x.prove(ctx, in.Policy); err != nil {
-			return nil, nil, err
+		cert, err := x.best.Certificate(ctx)
+		if err != nil {
+			return nil, nil, fmt.Errorf("that no plan of the part %q is better was not proven: %w", x.name, err)
 		}
-		p.Proof = append(p.Proof, Bound{Part: x.name, Cost: x.cost, Refutations: x.proof})
+		p.Proof = append(p.Proof, Bound{x.name, cert})
 	}
 	return p, nil, nil
 }
@@ -241,9 +242,7 @@ func (x *part) solve(ctx context.Context, policy *Policy) ([]*fact, error) {
 		}
 	}
 	x.turns(best.Solution)
-	for _, c := range best.Costs {
-		x.cost = append(x.cost, int(c))
-	}
+	x.best = best
 	return nil, nil
 }
 

@@ -18,7 +18,7 @@ func (m *model) operatorsPart(group []int) *part {
 	if len(names) > 1 {
 		name = "operators "
 	}
-	x := newPart(name+strings.Join(names, ", "), func() *part { return m.operatorsPart(group) })
+	x := newPart(name + strings.Join(names, ", "))
 	leaves := make([][]solver.Var, len(group)) // by operator and version, of the stage before
 	for s := range m.stages {
 		has, now := make([]solver.Var, len(group)), make([][]solver.Var, len(group))

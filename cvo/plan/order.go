@@ -26,7 +26,7 @@ func (m *model) order(parts []*part) (*Plan, []*fact) {
 				rest = append(rest, c)
 			}
 		}
-		p.Cost.Unknown += x.cost[0]
+		p.Cost.Unknown += int(x.best.Costs[0])
 	}
 	before := []Kind{ReplaceMember, FixBudget, FreeRoom}
 	slices.SortFunc(early, func(a, b choice) int {

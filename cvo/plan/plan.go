@@ -84,15 +84,12 @@ type Unseen struct {
 }
 
 // Bound is a proof for one independent part of the problem: that nothing meets
-// its constraints and costs less, or that nothing meets them at all.
+// its constraints and costs less.
 type Bound struct {
 	Part string `json:"part"` // which
-	// Cost are the costs of the part by criterion, in the order of the preference;
-	// nil where there is no plan.
-	Cost []int `json:"cost"`
-	// Refutations show for each criterion that with those before at their cost, less
-	// is impossible; where Cost is nil there is one, that the part is.
-	Refutations []*solver.Refutation `json:"refutations"`
+	// Certificate proves what the part costs at least by each criterion, in the order
+	// of the preference.
+	Certificate *solver.OptimumCertificate `json:"certificate"`
 }
 
 // String writes the plan as a list that can be followed.

@@ -8,51 +8,10 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// prove works out the proofs that nothing is better: for each criterion, that with
-// those before at their cost less than its own is impossible.
-func (x *part) prove(ctx context.Context, policy *Policy) error {
-	for i, cost := range x.cost {
-		if cost == 0 {
-			x.proof = append(x.proof, nil)
-			continue
-		}
-		p := x.better(policy, x.cost, i)
-		r, err := p.Refute(ctx)
-		if err != nil {
-			return fmt.Errorf("that no plan of the part %q is better was not proven: %w", x.name, err)
-		}
-		x.proof = append(x.proof, r)
-	}
-	return nil
-}
-
-// better returns the problem of a part with the demand that it costs less by one
-// criterion, and no more by those before. It adds to the problem of the part.
-func (x *part) better(policy *Policy, cost []int, i int) *solver.Problem {
-	fresh := x.build()
-	for k, c := range fresh.criteria(policy)[:i+1] {
-		most := cost[k]
-		if k == i {
-			most--
-		}
-		var list []solver.Var
-		for _, t := range c.Terms {
-			list = append(list, t.Lit.Var())
-			for range t.Weight - 1 { // as many that hold with it
-				v := fresh.p.NewVars(1)
-				fresh.imply(t.Lit.Var(), v)
-				list = append(list, v)
-			}
-		}
-		fresh.p.Limit(most, list, nil)
-	}
-	return fresh.p
-}
-
 // Check verifies that a plan is one for the question, and that none is better: it
-// encodes the question again, follows the plan's steps in it, and goes through the
-// proofs with [solver.CheckRefutation], which uses nothing of what found them. The
-// error says what is wrong.
+// encodes the question again, goes through the proofs with [solver.CheckOptimum],
+// which uses nothing of what found them, and follows the plan's steps in what was
+// encoded. The error says what is wrong.
 func Check(ctx context.Context, s *Situation, goal *Goal, policy *Policy, p *Plan) error {
 	in := &input{s, goal, policy}
 	if err := in.check(); err != nil {
@@ -73,25 +32,20 @@ func Check(ctx context.Context, s *Situation, goal *Goal, policy *Policy, p *Pla
 	used := 0
 	for i, x := range parts {
 		b := &p.Proof[i]
-		if b.Part != x.name || len(b.Cost) != 3 || len(b.Refutations) != 3 {
+		if b.Part != x.name {
 			return fmt.Errorf("proof %d is about %q and not about %q", i+1, b.Part, x.name)
 		}
-		n, err := x.follow(ctx, in.Policy, p, b.Cost)
+		least, err := solver.CheckOptimum(ctx, x.p, x.criteria(in.Policy), b.Certificate)
+		if err != nil {
+			return fmt.Errorf("that %s cannot do with less is not proven: %w", x.name, err)
+		}
+		n, err := x.follow(ctx, in.Policy, p, least)
 		if err != nil {
 			return err
 		}
 		used += n
-		for k, cost := range b.Cost {
-			sum[k] += cost
-			if cost == 0 {
-				continue
-			}
-			if b.Refutations[k] == nil {
-				return fmt.Errorf("that %s cannot do with less is not proven", x.name)
-			}
-			if err := solver.CheckRefutation(ctx, x.better(in.Policy, b.Cost, k), b.Refutations[k]); err != nil {
-				return fmt.Errorf("that %s cannot do with less is not proven: %w", x.name, err)
-			}
+		for k, cost := range least {
+			sum[k] += int(cost)
 		}
 	}
 	cost := []int{p.Cost.Unknown, p.Cost.Steps, p.Cost.Restarts}
@@ -104,43 +58,37 @@ func Check(ctx context.Context, s *Situation, goal *Goal, policy *Policy, p *Pla
 	return nil
 }
 
-// follow has the steps of a plan in the problem of a part, and no others: that must
-// be possible at the costs stated. It returns how many of the steps are of the part.
-func (x *part) follow(ctx context.Context, policy *Policy, p *Plan, cost []int) (int, error) {
-	fresh := x.build()
+// follow leaves a part the steps of a plan, and no others: that must be possible at
+// the costs stated, or, where there are none, at any. It returns how many of the
+// steps are of the part, which is of no use for another plan then.
+func (x *part) follow(ctx context.Context, policy *Policy, p *Plan, costs []int64) (int, error) {
 	n, taken := 0, map[solver.Var]bool{}
-	for _, c := range fresh.choices {
+	for _, c := range x.choices {
 		if !slices.ContainsFunc(p.Steps, func(s PlanStep) bool { return c.is(&s) }) {
-			fresh.p.Forbid(c.v, nil)
+			x.p.Forbid(c.v, nil)
 			continue
 		}
 		n++
 		taken[c.v] = true
-		fresh.p.Require(c.v, nil)
+		x.p.Require(c.v, nil)
 	}
-	for k, c := range fresh.criteria(policy) {
-		if cost == nil {
-			break // any cost will do
-		}
-		if k == 0 {
-			var list []solver.Var
-			for _, t := range c.Terms {
-				list = append(list, t.Lit.Var())
-			}
-			fresh.p.Limit(cost[0], list, nil)
+	for k, cost := range costs {
+		c := x.criteria(policy)[k]
+		if k == 0 { // what is counted are no steps
+			x.p.Limit(int(cost), x.unknown, nil)
 			continue
 		}
-		total := 0
+		total := int64(0)
 		for _, t := range c.Terms {
 			if taken[t.Lit.Var()] {
-				total += int(t.Weight)
+				total += t.Weight
 			}
 		}
-		if total != cost[k] {
-			return 0, fmt.Errorf("the steps of %s cost %d by %s, and not %d", x.name, total, c.Name, cost[k])
+		if total != cost {
+			return 0, fmt.Errorf("the steps of %s cost %d by %s, and not %d", x.name, total, c.Name, cost)
 		}
 	}
-	if _, err := solver.Solve(ctx, fresh.p, bounds(policy)); err != nil {
+	if _, err := solver.Solve(ctx, x.p, bounds(policy)); err != nil {
 		return 0, fmt.Errorf("the steps of %s do not lead to the goal: %w", x.name, err)
 	}
 	return n, nil
