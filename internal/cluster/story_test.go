@@ -22,6 +22,7 @@ import (
 	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
+	"github.com/fairlead/fairlead/lifecycle/quorum"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
@@ -29,10 +30,11 @@ import (
 	"github.com/fairlead/fairlead/taints/eviction"
 )
 
-// story is a cluster on whose nodes and pods seven engines act, each by its own
-// MemBackend: machines are replaced, nodes that fall silent lose their pods, an operator
-// is updated, people ask for nodes, and a plan takes the cluster to another release, all
-// nodes to its configuration and one of them out of service.
+// story is a cluster on whose nodes and pods eight engines act, each by its own
+// MemBackend: machines are replaced, those of the control plane with their voters, nodes
+// that fall silent lose their pods, an operator is updated, people ask for nodes, and a
+// plan takes the cluster to another release, all nodes to its configuration and one of
+// them out of service.
 type story struct {
 	*sim.Sim
 	all       *cluster.Cluster
@@ -41,6 +43,7 @@ type story struct {
 	pools     *rollout.MemBackend
 	operators *install.MemBackend
 	requests  *drain.MemBackend
+	etcd      *quorum.MemBackend
 	releases  *cvo.MemBackend
 	plans     *plan.MemBackend
 	catalogs  [2]*olm.Resolver // before the operator's update is published, and then
@@ -68,6 +71,7 @@ func newStory(s *sim.Sim, releases map[string]*payload.Payload) (*story, error) 
 		operators: &install.MemBackend{Cluster: shared}, requests: &drain.MemBackend{Cluster: shared}, turns: map[string]func(time.Time) error{},
 		every: map[string]time.Duration{"release": 5 * time.Second, "plan": time.Minute}, asked: map[string]bool{}, dirty: map[string]bool{}, waits: map[string]string{},
 	}
+	y.etcd = &quorum.MemBackend{Cluster: shared, Machines: y.machines, Desired: voters}
 	y.watch = y.all.Watch(s.Uint64(), cluster.Faults{Late: 5, Again: 10})
 	one, two, seconds := fairlead.IntOrString{Int: 1}, fairlead.IntOrString{Int: 2}, int64(60)
 	labels := map[string]string{"app": "web"}
@@ -90,10 +94,13 @@ func newStory(s *sim.Sim, releases map[string]*payload.Payload) (*story, error) 
 	if err != nil {
 		return nil, err
 	}
-	for i := range 4 {
-		if err := y.machine(fmt.Sprint("n", i)); err != nil {
+	for i, role := range []string{master, master, master, worker} {
+		if err := y.machine(fmt.Sprint("n", i), role); err != nil {
 			return nil, err
 		}
+	}
+	if err := y.vote(); err != nil {
+		return nil, err
 	}
 	for _, name := range plain() {
 		y.node(name, "")
@@ -209,8 +216,11 @@ func add[S, W any, A fairlead.Action, B fairlead.Blocker](y *story, name, object
 }
 
 // allowed says which rule an action breaks: no instance is deleted under pods that
-// were never asked to end.
+// were never asked to end, or while its member votes.
 func (y *story) allowed(machine string, action fairlead.Action) error {
+	if _, ok := action.(quorum.Promote); ok {
+		y.Reach("learner promoted")
+	}
 	if _, ok := action.(lifecycle.DeleteInstance); !ok {
 		return nil
 	}
@@ -219,6 +229,9 @@ func (y *story) allowed(machine string, action fairlead.Action) error {
 		return nil
 	}
 	y.asked[machine] = true
+	if x := y.voter(m); x != nil {
+		return fmt.Errorf("the instance of %s is deleted, and member %s votes", machine, x.ID)
+	}
 	for _, p := range y.machines.PodsOn(m.Name) {
 		if p.DeletionTimestamp == nil {
 			return fmt.Errorf("the instance of %s is deleted under pod %s", machine, p.Name)
@@ -228,8 +241,9 @@ func (y *story) allowed(machine string, action fairlead.Action) error {
 }
 
 // machine makes a machine with its node, and the engines for both.
-func (y *story) machine(name string) error {
-	m := lifecycle.Machine{ObjectMeta: lifecycle.ObjectMeta{Namespace: "m", Name: name}}
+func (y *story) machine(name, role string) error {
+	m := lifecycle.Machine{ObjectMeta: lifecycle.ObjectMeta{Namespace: "m", Name: name, Labels: map[string]string{quorum.RoleLabel: role}}}
+	m.Status.Addresses = []lifecycle.NodeAddress{{Type: "InternalIP", Address: fmt.Sprint("10.0.0.", len(y.order))}}
 	m.Spec.ProviderID, m.Spec.ProviderSpec = "cloud:///"+name, []byte(`{}`)
 	y.node(name, m.Spec.ProviderID)
 	m.Status.Phase, m.Status.NodeRef = lifecycle.PhaseRunning, &lifecycle.NodeRef{Kind: "Node", Name: name, UID: y.machines.Node(name).UID}
@@ -271,10 +285,10 @@ func (y *story) happen() error {
 		y.publish()
 		y.aim()
 	case 1:
-		if !m.Deleting() && len(all) < 7 {
+		if y.replaceable(m) && len(all) < 7 {
 			y.Note("machine %s is replaced", m.Name)
 			y.Reach("machine replaced")
-			return errors.Join(y.machine(fmt.Sprint("r", len(y.order))), y.machines.Delete("m/"+m.Name))
+			return errors.Join(y.machine(fmt.Sprint("r", len(y.order)), m.Labels[quorum.RoleLabel]), y.machines.Delete("m/"+m.Name))
 		}
 	case 2:
 		if n := y.machines.Node(node); n != nil && len(n.Spec.Taints) == 0 {
@@ -342,7 +356,7 @@ func (y *story) rest() error {
 			errs = append(errs, fmt.Errorf("machine %s is still being deleted", m.Name))
 		}
 	}
-	errs = append(errs, y.reached())
+	errs = append(errs, y.reached(), y.quorate())
 	o := y.operators.World(space)
 	if c := o.CSVs; len(c) != 1 || c[0].Name != "logging.v2" || c[0].Status.Phase != olm.PhaseSucceeded {
 		errs = append(errs, fmt.Errorf("the operator is not updated: %d CSVs, subscription %+v", len(c), o.Subscriptions[0].Status))
@@ -364,9 +378,12 @@ func (y *story) tell() {
 	for _, e := range y.watch.Take() {
 		switch e.Kind {
 		case "Machine":
-			y.dirty["machine "+e.Name[2:]] = true
+			y.dirty["machine "+e.Name[2:]], y.dirty["quorum"] = true, true
+		case "Etcd":
+			y.dirty["quorum"] = true
 		case "Node":
-			y.dirty["machine "+e.Name], y.dirty["node "+e.Name], y.dirty["requests "+e.Name], y.dirty["rollout"] = true, true, true, true
+			y.dirty["machine "+e.Name], y.dirty["node "+e.Name], y.dirty["requests "+e.Name] = true, true, true
+			y.dirty["rollout"], y.dirty["quorum"] = true, true
 		case "MachineConfigPool":
 			y.dirty["rollout"] = true
 		default: // pods have come, or gone from where nobody knows any more
@@ -393,8 +410,9 @@ func (y *story) round() error {
 
 // TestStory plays an update of a cluster by a plan, with its operators, all nodes with
 // their drains, and one that goes out of service; requests of people for nodes, evictions
-// from nodes that fall silent, replacements of machines and the update of an operator, on
-// the same nodes and pods, with faults; once these are over, all comes to its end.
+// from nodes that fall silent, replacements of machines and of the voters on them, and
+// the update of an operator, on the same nodes and pods, with faults; once these are
+// over, all comes to its end.
 func TestStory(t *testing.T) {
 	releases := storyReleases(t)
 	counts := sim.Run(t, long.N(10, 1000), func(s *sim.Sim) error {
@@ -435,7 +453,7 @@ func TestStory(t *testing.T) {
 		return errors.Join(y.rest(), errors.New(strings.Join(slices.Sorted(maps.Values(y.waits)), "\n")))
 	})
 	t.Log(counts)
-	for _, name := range []string{"machine replaced", "node silent", "pod gone", "node asked for", "stale", "fail", "lost", "conflict", "twice"} {
+	for _, name := range []string{"machine replaced", "node silent", "pod gone", "node asked for", "learner promoted", "stale", "fail", "lost", "conflict", "twice"} {
 		if counts[name] == 0 {
 			t.Errorf("no %s in any seed", name)
 		}
