@@ -190,6 +190,14 @@ func playAdmit(r *rand.Rand) error {
 			if len(w.Slots) == 0 || a.Blocked[i].Message == "" || a.Blocked[i].Subject != "node "+w.Name || slices.Contains(before, w.Name) {
 				return fmt.Errorf("%s waits, and was let go before: %v: %+v", w.Name, before, a)
 			}
+			if told := a.SlotsOf(w.Name); !slices.Equal(told, w.Slots) {
+				return fmt.Errorf("%s waits for %v, and is told %v", w.Name, w.Slots, told)
+			}
+		}
+		for _, name := range a.Admitted {
+			if told := a.SlotsOf(name); told != nil {
+				return fmt.Errorf("%s is admitted, and told to wait for %v", name, told)
+			}
 		}
 		if err := bounded(members, limits, a); err != nil {
 			return err

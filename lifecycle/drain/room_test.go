@@ -63,7 +63,7 @@ func TestFindRoom(t *testing.T) {
 	req = crowd(4, map[string][]int{"a": {4}, "b": {4}})
 	req.Pods[0].OwnerReferences[0].Kind = "DaemonSet"
 	req.Pods[1].OwnerReferences = nil
-	if room, err = drain.FindRoom(req, now, nil); err != nil || len(room.Together) != 2 {
+	if room, err = drain.FindRoom(req, now, nil); err != nil || len(room.Together) != 2 || room.AtMost != 2 {
 		t.Errorf("%v: %+v", err, room)
 	}
 	req.Drain = []string{"nobody"}

@@ -2,20 +2,25 @@ package whatif
 
 import (
 	"cmp"
-	"container/heap"
 	"time"
+
+	"github.com/fairlead/fairlead/internal/binheap"
 )
 
 // agenda is what happens next, by instant; at one instant by number. Each number
 // is on it once at most.
 type agenda struct {
-	entries entries
+	entries binheap.Heap[entry]
 	at      map[int32]time.Time // when each number is due
 }
 
 type entry struct {
 	at     time.Time
 	number int32
+}
+
+func (e entry) before(o entry) bool {
+	return cmp.Or(e.at.Compare(o.at), cmp.Compare(e.number, o.number)) < 0
 }
 
 // set puts a number on the agenda, or moves it to another instant.
@@ -27,33 +32,18 @@ func (a *agenda) set(number int32, at time.Time) {
 		a.at = make(map[int32]time.Time)
 	}
 	a.at[number] = at
-	heap.Push(&a.entries, entry{at, number})
+	a.entries.Less = entry.before
+	a.entries.Push(entry{at, number})
 }
 
 // next takes the first number off the agenda; ok is false if there is none.
 func (a *agenda) next() (number int32, at time.Time, ok bool) {
-	for len(a.entries) > 0 {
-		e := heap.Pop(&a.entries).(entry)
+	for len(a.entries.Items) > 0 {
+		e := a.entries.Pop()
 		if now, there := a.at[e.number]; there && now.Equal(e.at) { // it was not moved since
 			delete(a.at, e.number)
 			return e.number, e.at, true
 		}
 	}
 	return 0, time.Time{}, false
-}
-
-// entries is a heap.
-type entries []entry
-
-func (e entries) Len() int { return len(e) }
-func (e entries) Less(i, j int) bool {
-	return cmp.Or(e[i].at.Compare(e[j].at), cmp.Compare(e[i].number, e[j].number)) < 0
-}
-func (e entries) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *entries) Push(x any)   { *e = append(*e, x.(entry)) }
-func (e *entries) Pop() any {
-	last := len(*e) - 1
-	x := (*e)[last]
-	*e = (*e)[:last]
-	return x
 }

@@ -29,7 +29,8 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 //	  budget NAME app=A min=N   a disruption budget
 //	whatif [zone=Z] [nodes=(N,...)] [taint=KEY:EFFECT] [untaint=KEY[:EFFECT]]
 //	       [dark=DURATION] [after=DURATION] [replacement=DURATION] [svg|json]
-//	                            predicts; more events stand in the input
+//	                            predicts; more events stand in the input. What is
+//	                            predicted is played in a cluster in memory, too
 func TestScripts(t *testing.T) {
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
 		s := &script{t: t, cluster: new(taints.Cluster)}
@@ -165,6 +166,9 @@ func (s *script) whatIf(c *golden.Command) string {
 	}
 	var out strings.Builder
 	p, err := whatif.Predict(s.cluster, q, s.policy)
+	if err == nil {
+		play(s.t, s.cluster, q, s.policy, p)
+	}
 	switch {
 	case err != nil:
 		return err.Error()
