@@ -32,6 +32,7 @@ func tool() *args.Command {
 		{Flag: "catalog", Many: true, Example: []string{"community=/srv/catalogs/community", "certified=/srv/catalogs/certified,priority=10"}, About: "for resolve: the catalogs"},
 		{Flag: "global", Example: []string{"openshift-marketplace"}, About: "for resolve -cluster: the namespace of the global catalogs"},
 		{Flag: "graph", Example: []string{"/srv/graph.json"}, About: "for plan and report: the update graph"},
+		{Flag: "wasm", Example: []string{"/usr/share/fairlead/fairlead.wasm"}, About: "for report -live: the engines"},
 	}}
 	return &args.Command{
 		Settings: settings,

@@ -18,30 +18,39 @@ import (
 func Command() *args.Command {
 	return &args.Command{
 		Name:  "report",
-		Usage: "FILE|DIR -o FILE.html|html|json|yaml " + situation.Usage,
+		Usage: "FILE|DIR -o FILE.html|html|json|yaml [-live] [-wasm FILE] " + situation.Usage,
 		About: "write a page about a whole cluster: what to do first, the plan, updates, operators, nodes, drains, taints and findings",
 		Help: `FILE is the output of ` + situation.DumpCommand + `;
 DIR is a directory of such files, or a must-gather. FILE may be - for standard input. A kind that is
 missing counts as unknown, and the page says so.
   -o FILE.html           write the page to a file: self-contained, for any browser
   -o html, json, yaml    print the page, or its data
+  -live                  add the engines, as WebAssembly: what if this risk were accepted, or that node
+                         drained? The page answers offline; it has at most 10 MB
+  -wasm FILE             the engines of -live; default: fairlead.wasm beside the program, as in releases,
+                         or else built by the go command
 ` + situation.Help + `
 exit status: 0 the report was written, 2 bad input`,
 		Examples: `fairlead report all.yaml -to 4.20 -graph GRAPH.json -o report.html
-			fairlead report MUST-GATHER -o report.html`,
-		Configured: []string{"graph"},
+			fairlead report MUST-GATHER -o report.html
+			fairlead report all.yaml -to newest -graph GRAPH.json -live -o report.html`,
+		Configured: []string{"graph", "wasm"},
 		Run:        run,
 	}
 }
 
 func run(c *args.Call) error {
 	out := c.Flags.String("o", "", "")
+	live, wasm := c.Flags.Bool("live", false, ""), c.Flags.String("wasm", "", "")
 	flags := situation.Declare(c)
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
 	if *out == "" {
 		return &args.UsageError{Text: "name the output: -o report.html"}
+	}
+	if *live && (*out == "json" || *out == "yaml") {
+		return &args.UsageError{Text: "-live makes a page: write it with -o report.html"}
 	}
 	goal, policy, err := flags.Question()
 	if err != nil {
@@ -58,11 +67,20 @@ func run(c *args.Call) error {
 		return fmt.Errorf("%s: it holds neither a ClusterVersion nor nodes; print them with: %s", c.Args[0], situation.DumpCommand)
 	}
 	c.Doing("making the report")
-	r, err := report.Make(c.Context, &report.Input{
+	in := &report.Input{
 		Source: filepath.Base(c.Args[0]), Situation: &s.Situation, Goal: goal, Policy: policy, Alerts: s.Alerts, DaemonSets: s.DaemonSets, Listed: s.Listed,
-	})
+	}
+	r, err := report.Make(c.Context, in)
 	if err != nil {
 		return err
+	}
+	page := r.WriteHTML
+	if *live {
+		engines, err := engines(c, *wasm)
+		if err != nil {
+			return err
+		}
+		page = func(w io.Writer) error { return r.WriteLive(w, in, engines) }
 	}
 	switch *out {
 	case "json", "yaml":
@@ -75,9 +93,9 @@ func run(c *args.Call) error {
 		}
 		return err
 	case "html", "-":
-		return r.WriteHTML(c.Stdout)
+		return page(c.Stdout)
 	}
-	return write(*out, r.WriteHTML)
+	return write(*out, page)
 }
 
 // write writes a file, and leaves none behind that is not whole.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	_ "embed" // the page
 	"encoding/base64"
@@ -26,6 +27,12 @@ var pageCSS string
 //go:embed page.js
 var pageJS string
 
+//go:embed live.js
+var liveJS string // beside page.js, on live pages
+
+//go:embed system.js
+var systemJS string // in the worker of live pages
+
 // section is a part of the page.
 type section struct {
 	ID, Name, Count string
@@ -40,12 +47,63 @@ type page struct {
 	Sections                      []section
 	R                             *Report
 	Timeline, Releases, Operators template.HTML
+	Live                          *live // nil: no what-if
+}
+
+// live is what a page needs to answer what-if questions.
+type live struct {
+	Script                template.JS   // of the page
+	System, Engine, Input template.HTML // the script of the worker, and what it runs, as gzip in base64; empty in answers
+}
+
+// MaxLive is the size of the largest live page, in bytes.
+const MaxLive = 10_000_000
+
+// WriteLive writes a page that also answers what-if questions: it holds the engines, which
+// are the program examples/internal/live built for WASI, and what the report was made of.
+// The policy of the page lets it run them, in a worker, and still lets nothing be loaded. The
+// error is that of w, or says that the page would be larger than MaxLive.
+func (r *Report) WriteLive(w io.Writer, in *Input, engine []byte) error {
+	input, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	l := &live{System: template.HTML(systemJS)}
+	if l.Engine, err = pack(engine); err != nil {
+		return err
+	}
+	if l.Input, err = pack(input); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := r.write(&b, l); err != nil {
+		return err
+	}
+	if b.Len() > MaxLive {
+		return fmt.Errorf("the page would have %s bytes, %s of them the engines and %s the cluster; a live page has at most %s: leave -live out, or read fewer pods",
+			number(b.Len()), number(len(l.Engine)), number(len(l.Input)), number(MaxLive))
+	}
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+// pack compresses data and writes it as text.
+func pack(data []byte) (template.HTML, error) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write(data)
+	if err == nil {
+		err = z.Close()
+	}
+	return template.HTML(base64.StdEncoding.EncodeToString(b.Bytes())), err
 }
 
 // WriteHTML writes the report as a page: one file, which loads nothing, and whose policy
 // lets nothing be loaded and no script run but its own. Equal reports are equal texts. The
 // error is that of w.
-func (r *Report) WriteHTML(w io.Writer) error {
+func (r *Report) WriteHTML(w io.Writer) error { return r.write(w, nil) }
+
+func (r *Report) write(w io.Writer, live *live) error {
 	data, err := json.Marshal(r) // escapes what HTML reads
 	if err != nil {
 		return err
@@ -57,8 +115,8 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	style := pageCSS + diagram.Style
 	p := &page{
 		Title: "fairlead report", Style: template.CSS(style), Script: template.JS(pageJS), Data: template.JS(ascii(data)),
-		Policy:   "default-src 'none'; script-src '" + hash(pageJS) + "'; style-src '" + hash(style) + "'; base-uri 'none'; form-action 'none'",
-		Sections: shown.sections(), R: shown,
+		Policy:   "default-src 'none'; script-src '" + hash(pageJS) + "'" + live.policy() + "; style-src '" + hash(style) + "'; base-uri 'none'; form-action 'none'",
+		Sections: shown.sections(live != nil), R: shown, Live: live,
 		Timeline: template.HTML(r.timeline), Releases: template.HTML(r.releases), Operators: template.HTML(r.operators),
 	}
 	t, err := template.New("page").Funcs(template.FuncMap{
@@ -96,6 +154,16 @@ func (r *Report) WriteHTML(w io.Writer) error {
 	return err
 }
 
+// policy is what the policy of a live page allows more than that of another one: the second
+// script, WebAssembly, and a worker that the page makes.
+func (l *live) policy() string {
+	if l == nil {
+		return ""
+	}
+	l.Script = template.JS(liveJS)
+	return " '" + hash(liveJS) + "' 'wasm-unsafe-eval'; worker-src blob:"
+}
+
 // hash is how a policy names a text that may stand in the page.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
@@ -116,7 +184,7 @@ func ascii(data []byte) string {
 }
 
 // sections lists the parts that there are.
-func (r *Report) sections() []section {
+func (r *Report) sections(live bool) []section {
 	all := []section{{ID: "top", Name: "Overview"}}
 	add := func(is bool, id, name string, count int) {
 		if !is {
@@ -128,6 +196,7 @@ func (r *Report) sections() []section {
 		}
 		all = append(all, s)
 	}
+	add(live, "whatif", "What if", 0)
 	add(len(r.Findings) > 0, "findings", "Findings", len(r.Findings))
 	if r.Plan != nil {
 		add(true, "plan", "Plan", len(r.Plan.Steps))

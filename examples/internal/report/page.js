@@ -1,10 +1,22 @@
 "use strict";
-(() => {
-const R = JSON.parse(document.getElementById("data").textContent);
+const page = (() => {
 const $ = id => document.getElementById(id);
 // Marks that turn text around, or hide, are shown for what they are.
 const vis = s => String(s ?? "").replace(/[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, c => c === "\n" ? " " : "⟨U+" + c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩");
 const el = (tag, cls, ...kids) => { const e = document.createElement(tag); if (cls) e.className = cls; for (const k of kids) e.append(k instanceof Node ? k : vis(k)); return e; };
+// Theme: what the system says, until somebody switches.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+let chosen = "";
+const theme = () => document.documentElement.dataset.theme = chosen || (dark.matches ? "dark" : "light");
+dark.addEventListener("change", theme); theme();
+const swap = () => { chosen = document.documentElement.dataset.theme === "dark" ? "light" : "dark"; theme(); };
+
+// show makes a page of what is there: once, and again when what is there was replaced.
+let stop;
+const show = () => {
+stop?.abort(); stop = new AbortController();
+const on = (target, event, f) => target.addEventListener(event, f, {signal: stop.signal});
+const R = JSON.parse($("data").textContent);
 const num = n => n.toLocaleString("en-US");
 const many = (n, one, more) => num(n) + " " + (n === 1 ? one : more);
 const span = ns => { const m = Math.round(ns / 6e10), h = Math.floor(m / 60); return h ? h + "h" + (m % 60 ? String(m % 60).padStart(2, "0") + "m" : "") : m + "m"; };
@@ -12,13 +24,6 @@ const rows = b => b ? b.name.map((_, i) => Object.assign(Object.fromEntries(Obje
 const N = R.nodes, W = R.workloads, U = R.update, B = rows(R.budgets), P = R.pools || [], T = R.taints || [];
 const says = b => b.says || "lets " + num(b.allowed) + " go at a time";
 const collator = new Intl.Collator("en", {numeric: true});
-
-// Theme: what the system says, until somebody switches.
-const dark = matchMedia("(prefers-color-scheme: dark)");
-let chosen = "";
-const theme = () => document.documentElement.dataset.theme = chosen || (dark.matches ? "dark" : "light");
-dark.addEventListener("change", theme); theme();
-const swap = () => { chosen = document.documentElement.dataset.theme === "dark" ? "light" : "dark"; theme(); };
 
 // What a node's list of pods says, see Nodes.Pods.
 const podsOf = i => { let w = 0; return !N.pods || !N.pods[i] ? [] : N.pods[i].split(" ").map(x => { const [d, c] = x.split(":"); w += +d; return [w, c ? +c : 1]; }); };
@@ -28,6 +33,7 @@ const tone = s => ({updated: 0, ready: 0, updating: 1, draining: 1, pending: 2, 
 
 // Why: what is told of a mark, as a title and pairs.
 const go = (k, text) => { const b = el("button", "go", text); b.type = "button"; b.dataset.k = k; return b; };
+const test = (kind, name, text) => { if (!$("whatif")) return ""; const b = el("button", "go", text); b.type = "button"; b.dataset.what = kind; b.dataset.name = name; return b; }; // see live.js
 const cmd = text => el("code", "cmd", text);
 const list = (items, most = 60) => { const u = el("ul"); items.slice(0, most).forEach(x => u.append(el("li", "", x))); if (items.length > most) u.append(el("li", "dim", "and " + num(items.length - most) + " more")); return u; };
 const tellers = {
@@ -36,8 +42,9 @@ const tellers = {
     const here = U.releases.indexOf(U.current), names = {here: "the cluster runs it", plan: "the plan goes there", offered: "offered now, without a risk that is known to apply", risky: "offered now, under a risk", later: "not offered now; it can be reached by another release"};
     const direct = U.moves.find(m => m[0] === here && m[1] === i), risk = k => { const r = U.risks[k]; return el("div", "", el("b", "", r.name), " " + ({True: "applies", False: "does not apply"}[r.applies] || "nobody knows whether it applies") + ": ", r.message || "", r.query ? cmd(r.query) : ""); };
     const rel = (f, t) => U.moves.filter(m => m[f] === i).map(m => go("rel:" + m[t], U.releases[m[t]] + (m.length > 2 ? ", with a risk" : "")));
-    return [U.releases[i], [["Place", names[U.state[i]]], ["From here", i === here ? "" : direct ? "in one update" : "not in one update"], ...(direct ? direct.slice(2).map(k => ["Risk", risk(k)]) : []), ["Leads to", list(rel(0, 1))], ["Comes from", list(rel(1, 0))]]];
+    return [U.releases[i], [["Place", names[U.state[i]]], ["From here", i === here ? "" : direct ? "in one update" : "not in one update"], ...(direct ? direct.slice(2).map(k => ["Risk", risk(k)]) : []), ["Leads to", list(rel(0, 1))], ["Comes from", list(rel(1, 0))], ["What if", i === here ? "" : test("to", U.releases[i], "the cluster went there?")]]];
   },
+  risk(k) { const r = U.risks[k]; return ["Risk " + r.name, [["Applies", {True: "yes", False: "no"}[r.applies] || "nobody knows"], ["Means", r.message], ["Query", r.query && cmd(r.query)], ["What if", test("accept", r.name, "it were accepted?")]]]; },
   op(i, k) {
     const o = R.operators[i], hop = (f, t) => o.hops.filter(h => h[f] === k).map(h => go("op:" + i + ":" + h[t], o.versions[h[t]]));
     return [o.versions[k], [["Operator", o.package + (o.namespace ? " in " + o.namespace : "")], ["Channel", o.channel], ["Place", o.versions[k] === o.installed ? "installed" : (o.path || []).includes(k) ? "the plan takes the operator here" : "in the channel"], ["Supports", o.versions[k] === o.installed && o.maxOpenShift && "OpenShift up to " + o.maxOpenShift], ["Updates to", list(hop(0, 1))], ["Comes from", list(hop(1, 0))]]];
@@ -47,7 +54,7 @@ const tellers = {
     return ["Node " + N.name[i], [["Pool", P[N.pool[i]].name || "none"], ["State", state(i)], ["Runs", N.versions[N.version[i]]], ["Why", N.messages[N.message[i]]],
       ["Drain", !N.stuck ? "" : drain ? "does not end: " + drain : N.rounds[i] ? "ends after " + many(N.rounds[i], "round", "rounds") + " of evictions" : "nothing to evict"],
       ["Taints", t < 0 ? "none" : go("taint:" + t, T[t].taints.join(", "))], ["Pods", N.pods && num(pods.reduce((s, p) => s + p[1], 0))],
-      ["Of", list(pods.map(([w, c]) => el("span", "", c > 1 ? c + "× " : "", go("work:" + w, work(w)), " " + W.kinds[W.kind[w]])), 200)]]];
+      ["Of", list(pods.map(([w, c]) => el("span", "", c > 1 ? c + "× " : "", go("work:" + w, work(w)), " " + W.kinds[W.kind[w]])), 200)], ["What if", test("drain", N.name[i], "it were drained?")]]];
   },
   work(w) {
     const on = []; let n = 0;
@@ -71,7 +78,7 @@ const why = k => {
   $("why").hidden = false; $("why").scrollTop = 0; $("whytext").focus({preventScroll: true});
 };
 const close = () => { if ($("why").hidden) return false; $("why").hidden = true; if (from && from.isConnected) from.focus({preventScroll: true}); return true; };
-document.addEventListener("click", e => { const k = e.target.closest("[data-k]"); if (k) why(k.dataset.k); });
+on(document, "click", e => { const k = e.target.closest("[data-k]"); if (k) why(k.dataset.k); });
 
 // Lists of many rows: only those that are seen are in the page.
 const lists = [];
@@ -175,7 +182,7 @@ const search = () => {
   $("found").textContent = words.length ? many(n, "match", "matches") : "";
 };
 let timer = 0;
-$("find").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(search, 80); });
+on($("find"), "input", () => { clearTimeout(timer); timer = setTimeout(search, 80); });
 
 // Pictures: zoom by buttons, keys and the wheel with Ctrl; marks by Tab and Enter.
 for (const pic of document.querySelectorAll(".pic")) {
@@ -192,7 +199,7 @@ for (const pic of document.querySelectorAll(".pic")) {
   });
 }
 for (const m of marks) { if (m.tagName !== "path") { m.setAttribute("tabindex", 0); m.setAttribute("role", "button"); m.setAttribute("aria-label", vis(m.textContent)); } }
-document.addEventListener("keydown", e => {
+on(document, "keydown", e => {
   if (e.key === "Escape") { if (!close() && $("find").value) { $("find").value = ""; search(); } return; }
   if (e.target.closest("input") || e.ctrlKey || e.metaKey || e.altKey) return;
   if (e.key === "Enter" && e.target.dataset && e.target.dataset.k && e.target.tagName !== "BUTTON") { why(e.target.dataset.k); e.preventDefault(); }
@@ -204,17 +211,22 @@ document.addEventListener("keydown", e => {
     to.scrollIntoView(); to.tabIndex = -1; to.focus({preventScroll: true});
   }
 });
-$("theme").addEventListener("click", swap);
-$("keys").addEventListener("click", () => $("help").showModal());
-$("close").addEventListener("click", close);
+on($("theme"), "click", swap);
+on($("keys"), "click", () => $("help").showModal());
+on($("close"), "click", close);
 
 // Where one is.
 const links = new Map([...document.querySelectorAll("nav a")].map(a => [a.getAttribute("href").slice(1), a]));
 const seen = new IntersectionObserver(entries => entries.forEach(e => { if (e.isIntersecting) links.forEach((a, id) => { a.classList.toggle("on", id === e.target.id); if (id === e.target.id) a.setAttribute("aria-current", "true"); else a.removeAttribute("aria-current"); }); }), {rootMargin: "-20% 0px -75% 0px"});
 document.querySelectorAll("main section").forEach(s => seen.observe(s));
+stop.signal.addEventListener("abort", () => seen.disconnect());
 
 // On paper everything is open, and lists have their first thousand rows.
 let shut = [];
-addEventListener("beforeprint", () => { shut = [...document.querySelectorAll("details:not([open])")]; shut.forEach(d => d.open = true); lists.forEach(l => { l.box.lastChild.style.height = "auto"; l.draw(true); }); document.documentElement.dataset.theme = "light"; });
-addEventListener("afterprint", () => { shut.forEach(d => d.open = false); lists.forEach(l => { l.box.lastChild.style.height = ""; l.draw(); }); theme(); });
+on(window, "beforeprint", () => { shut = [...document.querySelectorAll("details:not([open])")]; shut.forEach(d => d.open = true); lists.forEach(l => { l.box.lastChild.style.height = "auto"; l.draw(true); }); document.documentElement.dataset.theme = "light"; });
+on(window, "afterprint", () => { shut.forEach(d => d.open = false); lists.forEach(l => { l.box.lastChild.style.height = ""; l.draw(); }); theme(); });
+if ($("find").value) search();
+};
+show();
+return {$, el, show};
 })();

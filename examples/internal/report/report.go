@@ -20,15 +20,15 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// Input is what a report is made of.
+// Input is what a report is made of. Live pages hold it as JSON.
 type Input struct {
-	Source     string                // where it was read, for the page
-	Situation  *plan.Situation       // the cluster; Cluster may be nil: it is not one of OpenShift, or nobody has looked
-	Goal       *plan.Goal            // what is planned; nil plans nothing
-	Policy     *plan.Policy          // how
-	Alerts     []cvo.Alert           // of the cluster's monitoring; nil: nobody has looked
-	DaemonSets []fairlead.ObjectMeta // see Listed
-	Listed     bool                  // whether DaemonSets are known
+	Source     string                `json:"source"`               // where it was read, for the page
+	Situation  *plan.Situation       `json:"situation"`            // the cluster; Cluster may be nil: it is not one of OpenShift, or nobody has looked
+	Goal       *plan.Goal            `json:"goal,omitempty"`       // what is planned; nil plans nothing
+	Policy     *plan.Policy          `json:"policy,omitempty"`     // how
+	Alerts     []cvo.Alert           `json:"alerts"`               // of the cluster's monitoring; nil: nobody has looked
+	DaemonSets []fairlead.ObjectMeta `json:"daemonSets,omitempty"` // see Listed
+	Listed     bool                  `json:"listed,omitempty"`     // whether DaemonSets are known
 }
 
 // Report is what is known of a cluster. Its JSON is the data of the page.

@@ -1,0 +1,23 @@
+// Live answers the what-if questions of a live report. It is built for WASI, and the page runs
+// it in the browser:
+//
+//	GOOS=wasip1 GOARCH=wasm go build -ldflags='-s -w' -o fairlead.wasm ./examples/internal/live
+//
+// It reads a question from standard input and writes the answer to standard output, both in
+// JSON; so it works the same wherever it is built for.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/fairlead/fairlead/examples/internal/report"
+)
+
+func main() {
+	if err := report.Reply(context.Background(), os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}

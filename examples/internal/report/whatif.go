@@ -1,0 +1,204 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// Change is what a reader of a page would like to try.
+type Change struct {
+	To     string   `json:"to,omitempty"`     // the release to plan for; empty for that of the page
+	Accept []string `json:"accept,omitempty"` // risks, by name
+	Drain  []string `json:"drain,omitempty"`  // nodes to take out of service, by name
+}
+
+// Question is what a live page asks its engines.
+type Question struct {
+	Input  *Input  `json:"input"`  // what the page was made of
+	Before *Report `json:"before"` // the report of that
+	Change Change  `json:"change"` // to be tried
+}
+
+// Answer is what they answer.
+type Answer struct {
+	HTML string `json:"html"` // the page of the changed situation
+	Says []Said `json:"says"` // what is different there, the most important first
+}
+
+// Said is a sentence.
+type Said struct {
+	Tone Tone   `json:"tone"` // whether that is good or bad
+	Text string `json:"text"` // the sentence
+}
+
+// Reply reads a Question as JSON and writes the Answer.
+func Reply(ctx context.Context, from io.Reader, to io.Writer) error {
+	q := &Question{}
+	if err := json.NewDecoder(from).Decode(q); err != nil {
+		return fmt.Errorf("question: %w", err)
+	}
+	a, err := q.answer(ctx)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(to).Encode(a)
+}
+
+func (q *Question) answer(ctx context.Context) (*Answer, error) {
+	if q.Input == nil || q.Input.Situation == nil || q.Before == nil {
+		return nil, fmt.Errorf("question: it has no situation, or no report of it")
+	}
+	in, err := q.Change.apply(q.Input)
+	if err != nil {
+		return nil, err
+	}
+	after, err := Make(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	var page strings.Builder
+	if err := after.write(&page, &live{}); err != nil {
+		return nil, err
+	}
+	return &Answer{HTML: page.String(), Says: append(after.since(q.Before), after.drained(q.Change.Drain)...)}, nil
+}
+
+// apply returns the changed input, which shares with the old what does not change.
+func (c *Change) apply(old *Input) (*Input, error) {
+	in := *old
+	for _, name := range c.Drain {
+		if !slices.ContainsFunc(in.Situation.Nodes, func(n fairlead.Node) bool { return n.Name == name }) {
+			return nil, fmt.Errorf("node %s: there is no such node", name)
+		}
+	}
+	policy := plan.Policy{}
+	if in.Policy != nil {
+		policy = *in.Policy
+	}
+	policy.Accept = append(slices.Clip(policy.Accept), c.Accept...)
+	in.Policy = &policy
+	if c.To == "" && len(c.Drain) == 0 {
+		return &in, nil
+	}
+	goal := plan.Goal{}
+	if in.Goal != nil {
+		goal = *in.Goal
+	}
+	if c.To != "" {
+		goal.Release, goal.Minor, goal.Newest = c.To, "", false
+	}
+	goal.Nodes = append(slices.Clip(goal.Nodes), c.Drain...)
+	in.Goal = &goal
+	return &in, nil
+}
+
+// since says what is different from an earlier report.
+func (r *Report) since(before *Report) (says []Said) {
+	say := func(tone Tone, format string, args ...any) {
+		says = append(says, Said{tone, fmt.Sprintf(format, args...)})
+	}
+	was, is := before.Plan.summary(), r.Plan.summary()
+	if was != is {
+		tone := Note
+		if r.Plan != nil && r.Plan.None != nil {
+			tone = Bad
+		} else if before.Plan != nil && before.Plan.None != nil {
+			tone = Good
+		}
+		say(tone, "Before: %s. Now: %s.", was, is)
+	}
+	gone, came := difference(before.Plan.lines(), r.Plan.lines())
+	for _, s := range came {
+		say(Note, "The plan also has: %s", s)
+	}
+	for _, s := range gone {
+		say(Note, "The plan no longer has: %s", s)
+	}
+	gone, came = difference(before.titles(), r.titles())
+	for _, s := range came {
+		say(Warning, "A new finding: %s", s)
+	}
+	for _, s := range gone {
+		say(Good, "No longer a finding: %s", s)
+	}
+	return says
+}
+
+// drained says how the drains of nodes go.
+func (r *Report) drained(nodes []string) (says []Said) {
+	if r.Nodes == nil || len(r.Nodes.Stuck) == 0 {
+		return nil
+	}
+	for _, name := range nodes {
+		switch i := slices.Index(r.Nodes.Name, name); {
+		case r.Nodes.Stuck[i] > 0:
+			says = append(says, Said{Bad, fmt.Sprintf("The drain of %s does not end: %s", name, r.Nodes.Stucks[r.Nodes.Stuck[i]])})
+		case r.Nodes.Rounds[i] > 0:
+			says = append(says, Said{Good, fmt.Sprintf("The drain of %s ends after %s of evictions", name, words.Count(r.Nodes.Rounds[i], "round", "rounds"))})
+		default:
+			says = append(says, Said{Good, fmt.Sprintf("The drain of %s has nothing to evict", name)})
+		}
+	}
+	return says
+}
+
+// summary says what a plan comes to.
+func (p *Plan) summary() string {
+	switch {
+	case p == nil:
+		return "nothing is planned"
+	case p.None != nil:
+		return "there is no plan, because " + words.List(p.lines(), "and", 3)
+	case p.Undecided != "":
+		return "whether there is a plan could not be decided: " + p.Undecided
+	case len(p.Steps) == 0:
+		return "nothing has to be done"
+	}
+	return fmt.Sprintf("%s to %s, about %s, %s of nodes", words.Count(len(p.Steps), "step", "steps"), p.To, p.Takes, words.Count(p.Cost.Restarts, "restart", "restarts"))
+}
+
+// lines are the steps of a plan, or the facts that exclude one.
+func (p *Plan) lines() (list []string) {
+	switch {
+	case p == nil:
+	case p.None != nil:
+		return p.None.Facts
+	default:
+		for i := range p.Steps {
+			list = append(list, p.Steps[i].String())
+		}
+	}
+	return list
+}
+
+func (r *Report) titles() (list []string) {
+	for i := range r.Findings {
+		list = append(list, r.Findings[i].Title)
+	}
+	return list
+}
+
+// difference tells what only the one list has, and what only the other.
+func difference(before, after []string) (gone, came []string) {
+	missing := func(from, in []string) (list []string) {
+		have := map[string]bool{}
+		for _, s := range in {
+			have[s] = true
+		}
+		for _, s := range from {
+			if !have[s] {
+				list = append(list, s)
+			}
+		}
+		return list
+	}
+	return missing(before, after), missing(after, before)
+}

@@ -1,0 +1,95 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/examples/internal/report"
+	"github.com/fairlead/fairlead/examples/internal/sample"
+)
+
+// A live page holds what it was made of, which answers questions after a round trip: a risk
+// that is accepted, a node that is drained and another release change the plan, and the page
+// of the answer has the steps that it speaks of.
+func TestWhatIf(t *testing.T) {
+	in := &report.Input{Source: "sample", Situation: sample.Cluster(sample.Size{Nodes: 20, Pods: 200, Operators: 3}), Goal: &plan.Goal{Release: "4.19.15", PauseWorkers: true}}
+	before, err := report.Make(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		change report.Change
+		says   []string // expressions
+		page   string
+	}{
+		"nothing": {},
+		"accept":  {report.Change{Accept: []string{"NoGPU"}}, []string{`^Before: \d+ steps to 4.19.15, .* Now: \d+ steps to 4.19.15`, `^The plan no longer has: update the cluster from 4.19.\d+ to 4.19.15`}, "cluster to 4.19.15"},
+		"drain":   {report.Change{To: "4.19.6", Drain: []string{"worker-0002"}}, []string{`The plan also has: update the cluster from 4.18.20 to 4.19.6`, `The plan also has: .*worker-0002`, `^The drain of worker-0002 ends`}, "drain worker-0002"},
+		"no node": {report.Change{Drain: []string{"worker-9999"}}, []string{`^node worker-9999: there is no such node$`}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			question, err := json.Marshal(report.Question{Input: in, Before: before, Change: test.change})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			answer := &report.Answer{}
+			if err := report.Reply(t.Context(), bytes.NewReader(question), &out); err != nil {
+				answer.Says = []report.Said{{Text: err.Error()}}
+			} else if err := json.Unmarshal(out.Bytes(), answer); err != nil {
+				t.Fatal(err)
+			}
+			var lines []string
+			for _, s := range answer.Says {
+				lines = append(lines, s.Text)
+			}
+			said := strings.Join(lines, "\n")
+			for _, want := range test.says {
+				if !regexp.MustCompile("(?m)" + want).MatchString(said) {
+					t.Errorf("%q is not said in\n%s", want, said)
+				}
+			}
+			if len(test.says) == 0 && said != "" {
+				t.Errorf("nothing was changed, and this is said:\n%s", said)
+			}
+			if !strings.Contains(answer.HTML, test.page) {
+				t.Errorf("the page does not show %q", test.page)
+			}
+		})
+	}
+}
+
+// The policy of a live page allows WebAssembly and a worker of its own, and no more; one that
+// would be too large is refused with what it is made of.
+func TestLive(t *testing.T) {
+	in := &report.Input{Situation: sample.Cluster(sample.Size{Nodes: 20, Pods: 200, Operators: 3})}
+	r, err := report.Make(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := r.WriteLive(&b, in, []byte("engines")); err != nil {
+		t.Fatal(err)
+	}
+	page := b.String()
+	policy := regexp.MustCompile(`^default-src 'none'; script-src 'sha256-\S+' 'sha256-\S+' 'wasm-unsafe-eval'; worker-src blob:; style-src 'sha256-\S+'; base-uri 'none'; form-action 'none'$`)
+	if got := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(page); got == nil || !policy.MatchString(strings.NewReplacer("&#39;", "'", "&#43;", "+").Replace(got[1])) {
+		t.Errorf("policy %q", got)
+	}
+	if n := strings.Count(page, "</script>"); n != 6 {
+		t.Errorf("%d scripts end in the page; it has six", n)
+	}
+	noise := make([]byte, 8_000_000)
+	for i, x := 0, uint32(1); i < len(noise); i++ {
+		x = x*1664525 + 1013904223
+		noise[i] = byte(x >> 24)
+	}
+	b.Reset()
+	if err := r.WriteLive(&b, in, noise); err == nil || !strings.Contains(err.Error(), "at most 10,000,000") || b.Len() > 0 {
+		t.Errorf("a page of over %d bytes: %v, and %d bytes were written", report.MaxLive, err, b.Len())
+	}
+}
