@@ -141,7 +141,7 @@ var lattice = map[string][]string{
 		"examples/fairlead/fbc", "examples/fairlead/machine", "examples/fairlead/plan", "examples/fairlead/report", "examples/fairlead/resolve", "examples/fairlead/taint", "examples/fairlead/update",
 	},
 	"examples/internal/report": {
-		".", "cvo", "cvo/plan", "cvo/rollout", "internal/diagram", "internal/semverx", "internal/words", "lifecycle/drain", "taints",
+		".", "catalog", "cvo", "cvo/plan", "cvo/rollout", "internal/diagram", "internal/semverx", "internal/words", "lifecycle/drain", "solver/olm", "taints",
 	},
 	"examples/internal/sample": {".", "cvo", "cvo/plan"}, // for their tests
 	"examples/internal/script": {"internal/golden"},      // likewise

@@ -33,7 +33,7 @@ func engines(c *args.Call, file string) ([]byte, error) {
 			return wasm, err
 		}
 	}
-	dir, err := source(c.Context)
+	dir, err := clone(c.Context)
 	if err != nil {
 		return nil, noEngines(err)
 	}
@@ -59,9 +59,9 @@ func checked(file string) ([]byte, error) {
 	return wasm, err
 }
 
-// source finds the source of this program: the clone that it is called in, or else its version
+// clone finds the source of this program: the clone that it is called in, or else its version
 // in the module cache, where the go command puts it if need be.
-func source(ctx context.Context) (string, error) {
+func clone(ctx context.Context) (string, error) {
 	if list, err := command(ctx, "", "list", "-m", "-f", "{{.Dir}}", module); err == nil && len(bytes.TrimSpace(list)) > 0 {
 		return string(bytes.TrimSpace(list)), nil
 	} else if errors.Is(err, exec.ErrNotFound) {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/source"
 	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/report"
 	"github.com/fairlead/fairlead/examples/internal/situation"
@@ -25,8 +26,8 @@ DIR is a directory of such files, or a must-gather. FILE may be - for standard i
 missing counts as unknown, and the page says so.
   -o FILE.html           write the page to a file: self-contained, for any browser
   -o html, json, yaml    print the page, or its data
-  -live                  add the engines, as WebAssembly: what if this risk were accepted, or that node
-                         drained? The page answers offline; it has at most 10 MB
+  -live                  add the engines, as WebAssembly: what if this risk were accepted, that node drained,
+                         or an operator of -catalog installed? The page answers offline; it has at most 10 MB
   -wasm FILE             the engines of -live; default: fairlead.wasm beside the program, as in releases,
                          or else built by the go command
 ` + situation.Help + `
@@ -80,6 +81,12 @@ func run(c *args.Call) error {
 		if err != nil {
 			return err
 		}
+		in.Installed = s.Installed
+		if s.Cluster != nil {
+			if in.Catalog, err = slim(c, flags.Catalog(s.Cluster.Status.Desired.Version)); err != nil {
+				return err
+			}
+		}
 		page = func(w io.Writer) error { return r.WriteLive(w, in, engines) }
 	}
 	switch *out {
@@ -96,6 +103,23 @@ func run(c *args.Call) error {
 		return page(c.Stdout)
 	}
 	return write(*out, page)
+}
+
+// slim reads what a live page needs of a catalog; nothing without one.
+func slim(c *args.Call, path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	src, err := source.Open(c.Context, path, nil)
+	if err != nil {
+		return "", err
+	}
+	defer src.Close()
+	all, err := catalog.Open(c.Context, src, nil)
+	if err != nil {
+		return "", err
+	}
+	return report.Slim(all)
 }
 
 // write writes a file, and leaves none behind that is not whole.

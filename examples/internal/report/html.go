@@ -53,6 +53,7 @@ type page struct {
 // live is what a page needs to answer what-if questions.
 type live struct {
 	Script                template.JS   // of the page
+	Packages              template.JS   // that can be subscribed to
 	System, Engine, Input template.HTML // the script of the worker, and what it runs, as gzip in base64; empty in answers
 }
 
@@ -75,12 +76,21 @@ func (r *Report) WriteLive(w io.Writer, in *Input, engine []byte) error {
 	if l.Input, err = pack(input); err != nil {
 		return err
 	}
+	packages, err := in.packages()
+	if err != nil {
+		return err
+	}
+	list, err := json.Marshal(packages)
+	if err != nil {
+		return err
+	}
+	l.Packages = template.JS(ascii(list))
 	var b bytes.Buffer
 	if err := r.write(&b, l); err != nil {
 		return err
 	}
 	if b.Len() > MaxLive {
-		return fmt.Errorf("the page would have %s bytes, %s of them the engines and %s the cluster; a live page has at most %s: leave -live out, or read fewer pods",
+		return fmt.Errorf("the page would have %s bytes, %s of them the engines and %s the cluster with its catalog; a live page has at most %s: leave -live or -catalog out, or read fewer pods",
 			number(b.Len()), number(len(l.Engine)), number(len(l.Input)), number(MaxLive))
 	}
 	_, err = w.Write(b.Bytes())

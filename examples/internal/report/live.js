@@ -8,6 +8,7 @@ const kinds = { // what can be tried: in words, and of what there is
   to: ["the cluster went to", (R.update?.releases || []).filter(r => r !== R.update.current)],
   accept: ["this risk were accepted:", (R.update?.risks || []).map(r => r.name)],
   drain: ["this node were drained:", R.nodes?.name || []],
+  subscribe: ["this operator were installed:", JSON.parse($("packages").textContent) || []],
 };
 let tried = []; // pairs of a kind and a name
 let worker, busy = 0;
@@ -38,7 +39,7 @@ const ask = () => {
   if (busy) { clearInterval(busy); worker.terminate(); worker = null; }
   if (!worker) begin();
   const names = kind => tried.filter(t => t[0] === kind).map(t => t[1]), since = Date.now();
-  worker.postMessage({change: {to: names("to")[0], accept: names("accept"), drain: names("drain")}});
+  worker.postMessage({change: {to: names("to")[0], accept: names("accept"), drain: names("drain"), subscribe: names("subscribe")}});
   const wait = () => say([{tone: "note", text: "Working … " + Math.round((Date.now() - since) / 1000) + " s"}]);
   busy = setInterval(wait, 1000); wait();
 };

@@ -18,6 +18,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle/drain"
+	"github.com/fairlead/fairlead/solver/olm"
 )
 
 // Input is what a report is made of. Live pages hold it as JSON.
@@ -29,6 +30,10 @@ type Input struct {
 	Alerts     []cvo.Alert           `json:"alerts"`               // of the cluster's monitoring; nil: nobody has looked
 	DaemonSets []fairlead.ObjectMeta `json:"daemonSets,omitempty"` // see Listed
 	Listed     bool                  `json:"listed,omitempty"`     // whether DaemonSets are known
+	// Catalog is what can be subscribed to, see [Slim]; empty for nothing. Installed are the
+	// CSVs of the cluster. Only what-if questions need them.
+	Catalog   string                      `json:"catalog,omitempty"`
+	Installed []olm.ClusterServiceVersion `json:"installed,omitempty"` // see Catalog
 }
 
 // Report is what is known of a cluster. Its JSON is the data of the page.

@@ -18,6 +18,8 @@ type Change struct {
 	To     string   `json:"to,omitempty"`     // the release to plan for; empty for that of the page
 	Accept []string `json:"accept,omitempty"` // risks, by name
 	Drain  []string `json:"drain,omitempty"`  // nodes to take out of service, by name
+	// Subscribe are packages to install, as in etcd or, with a channel, etcd/stable.
+	Subscribe []string `json:"subscribe,omitempty"`
 }
 
 // Question is what a live page asks its engines.
@@ -60,6 +62,10 @@ func (q *Question) answer(ctx context.Context) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	says, err := in.subscribe(ctx, q.Change.Subscribe)
+	if err != nil {
+		return nil, err
+	}
 	after, err := Make(ctx, in)
 	if err != nil {
 		return nil, err
@@ -68,7 +74,7 @@ func (q *Question) answer(ctx context.Context) (*Answer, error) {
 	if err := after.write(&page, &live{}); err != nil {
 		return nil, err
 	}
-	return &Answer{HTML: page.String(), Says: append(after.since(q.Before), after.drained(q.Change.Drain)...)}, nil
+	return &Answer{HTML: page.String(), Says: slices.Concat(says, after.since(q.Before), after.drained(q.Change.Drain))}, nil
 }
 
 // apply returns the changed input, which shares with the old what does not change.

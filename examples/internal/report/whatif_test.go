@@ -3,10 +3,12 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/examples/internal/report"
 	"github.com/fairlead/fairlead/examples/internal/sample"
@@ -16,7 +18,7 @@ import (
 // that is accepted, a node that is drained and another release change the plan, and the page
 // of the answer has the steps that it speaks of.
 func TestWhatIf(t *testing.T) {
-	in := &report.Input{Source: "sample", Situation: sample.Cluster(sample.Size{Nodes: 20, Pods: 200, Operators: 3}), Goal: &plan.Goal{Release: "4.19.15", PauseWorkers: true}}
+	in := &report.Input{Source: "sample", Situation: sample.Cluster(sample.Size{Nodes: 20, Pods: 200, Operators: 3}), Goal: &plan.Goal{Release: "4.19.15", PauseWorkers: true}, Catalog: shop(t)}
 	before, err := report.Make(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
@@ -26,10 +28,12 @@ func TestWhatIf(t *testing.T) {
 		says   []string // expressions
 		page   string
 	}{
-		"nothing": {},
-		"accept":  {report.Change{Accept: []string{"NoGPU"}}, []string{`^Before: \d+ steps to 4.19.15, .* Now: \d+ steps to 4.19.15`, `^The plan no longer has: update the cluster from 4.19.\d+ to 4.19.15`}, "cluster to 4.19.15"},
-		"drain":   {report.Change{To: "4.19.6", Drain: []string{"worker-0002"}}, []string{`The plan also has: update the cluster from 4.18.20 to 4.19.6`, `The plan also has: .*worker-0002`, `^The drain of worker-0002 ends`}, "drain worker-0002"},
-		"no node": {report.Change{Drain: []string{"worker-9999"}}, []string{`^node worker-9999: there is no such node$`}, ""},
+		"nothing":   {},
+		"accept":    {report.Change{Accept: []string{"NoGPU"}}, []string{`^Before: \d+ steps to 4.19.15, .* Now: \d+ steps to 4.19.15`, `^The plan no longer has: update the cluster from 4.19.\d+ to 4.19.15`}, "cluster to 4.19.15"},
+		"drain":     {report.Change{To: "4.19.6", Drain: []string{"worker-0002"}}, []string{`The plan also has: update the cluster from 4.18.20 to 4.19.6`, `The plan also has: .*worker-0002`, `^The drain of worker-0002 ends`}, "drain worker-0002"},
+		"subscribe": {report.Change{Subscribe: []string{"shop/stable"}}, []string{`^Installs shop.v1.0.0 from channel stable`, `^Installs database.v4.2.0 .*because`}, "shop.v1.0.0"},
+		"cannot":    {report.Change{Subscribe: []string{"shop/none"}}, []string{`^shop/none cannot be installed: (?s:.*)`}, ""},
+		"no node":   {report.Change{Drain: []string{"worker-9999"}}, []string{`^node worker-9999: there is no such node$`}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			question, err := json.Marshal(report.Question{Input: in, Before: before, Change: test.change})
@@ -63,6 +67,20 @@ func TestWhatIf(t *testing.T) {
 	}
 }
 
+// shop is the catalog of the README.
+func shop(t *testing.T) string {
+	t.Helper()
+	c, err := catalog.Open(t.Context(), os.DirFS("../../testdata/shop"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := report.Slim(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
 // The policy of a live page allows WebAssembly and a worker of its own, and no more; one that
 // would be too large is refused with what it is made of.
 func TestLive(t *testing.T) {
@@ -80,8 +98,8 @@ func TestLive(t *testing.T) {
 	if got := regexp.MustCompile(`Content-Security-Policy" content="([^"]*)"`).FindStringSubmatch(page); got == nil || !policy.MatchString(strings.NewReplacer("&#39;", "'", "&#43;", "+").Replace(got[1])) {
 		t.Errorf("policy %q", got)
 	}
-	if n := strings.Count(page, "</script>"); n != 6 {
-		t.Errorf("%d scripts end in the page; it has six", n)
+	if n := strings.Count(page, "</script>"); n != 7 {
+		t.Errorf("%d scripts end in the page; it has seven", n)
 	}
 	noise := make([]byte, 8_000_000)
 	for i, x := 0, uint32(1); i < len(noise); i++ {

@@ -51,6 +51,19 @@ func Declare(c *args.Call) *Flags {
 // Asked reports whether the flags ask for anything to come about.
 func (f *Flags) Asked() bool { return *f.to != "" || len(*f.operators)+len(*f.out) > 0 }
 
+// Catalog returns the path of the catalog for a cluster at a release; "" for none.
+func (f *Flags) Catalog(release string) (path string) {
+	for _, named := range *f.catalogs {
+		switch minor, at, ok := strings.Cut(named, "="); {
+		case !ok:
+			path = named
+		case strings.HasPrefix(release, minor+"."):
+			return at
+		}
+	}
+	return path
+}
+
 // Question is what the flags ask for, and what may be done about it.
 func (f *Flags) Question() (*plan.Goal, *plan.Policy, error) {
 	goal := &plan.Goal{PauseWorkers: *f.pause, Nodes: *f.out}

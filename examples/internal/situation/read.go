@@ -26,12 +26,13 @@ const DumpCommand = "oc get clusterversions,clusteroperators,mcp,mc,nodes,pods,p
 // Situation is a cluster as it was dumped.
 type Situation struct {
 	plan.Situation
-	Alerts        []cvo.Alert           // of the cluster's monitoring; nil: nobody has looked
-	Graph         *graph.Graph          // of the update service; nil without one
-	DaemonSets    []fairlead.ObjectMeta // see Listed
-	Listed        bool                  // whether DaemonSets were dumped
+	Alerts     []cvo.Alert                 // of the cluster's monitoring; nil: nobody has looked
+	Graph      *graph.Graph                // of the update service; nil without one
+	DaemonSets []fairlead.ObjectMeta       // see Listed
+	Listed     bool                        // whether DaemonSets were dumped
+	Installed  []olm.ClusterServiceVersion // the CSVs; nil: nobody has looked
+
 	subscriptions []olm.Subscription
-	csvs          []olm.ClusterServiceVersion
 	requests      []plan.APIRequestCount
 	acks          map[string]string // of the administrator
 }
@@ -142,7 +143,7 @@ func (s *Situation) Add(o dump.Object) error {
 	case "SubscriptionList":
 		s.subscriptions = looked(s.subscriptions)
 	case "ClusterServiceVersion":
-		return dump.Append(o, &s.csvs)
+		return dump.Append(o, &s.Installed)
 	case "APIRequestCount":
 		return dump.Append(o, &s.requests)
 	case "APIRequestCountList":
@@ -202,7 +203,7 @@ func (s *Situation) members() {
 // operators finds where the installed operators can go, by catalogs that are named
 // [MINOR=]PATH.
 func (s *Situation) operators(ctx context.Context, named []string) error {
-	if s.subscriptions == nil && s.csvs == nil {
+	if s.subscriptions == nil && s.Installed == nil {
 		return nil
 	}
 	catalogs := map[string]*catalog.Catalog{}
@@ -221,7 +222,7 @@ func (s *Situation) operators(ctx context.Context, named []string) error {
 		}
 	}
 	var err error
-	s.Operators, err = plan.ReadOperators(catalogs, s.subscriptions, s.csvs)
+	s.Operators, err = plan.ReadOperators(catalogs, s.subscriptions, s.Installed)
 	return err
 }
 
