@@ -1,7 +1,9 @@
 package plan_test
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -280,7 +282,11 @@ func TestBruteForce(t *testing.T) {
 		w := draw(rand.New(rand.NewPCG(20, seed)))
 		s, goal, policy := w.situation()
 		want, ok := w.brute()
+		question, _ := json.Marshal([]any{s, goal, policy})
 		p, err := plan.Make(t.Context(), s, goal, policy)
+		if after, _ := json.Marshal([]any{s, goal, policy}); !bytes.Equal(question, after) {
+			t.Fatalf("seed %d: the question was changed:\n%s\n%s", seed, question, after)
+		}
 		var no *plan.NoPlanError
 		if err != nil && !errors.As(err, &no) {
 			t.Fatalf("seed %d: %v", seed, err)

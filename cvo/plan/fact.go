@@ -10,6 +10,8 @@ type input struct {
 	Situation *Situation
 	Goal      *Goal
 	Policy    *Policy
+
+	rooms map[roomKey]bool // what was found, here and in variants
 }
 
 // clone returns a copy that shares nothing.
@@ -22,6 +24,18 @@ func (in *input) clone() *input {
 	if err := json.Unmarshal(text, out); err != nil {
 		panic(err) // unreachable: it was written so
 	}
+	return out
+}
+
+// variant returns a copy to try fixes on. It shares nodes, pods, budgets and replicas,
+// which may be many: a fix that changes one of these lists puts a new one in its place.
+func (in *input) variant() *input {
+	s := *in.Situation
+	s.Nodes, s.Pods, s.Budgets, s.Replicas = nil, nil, nil, nil
+	out := (&input{Situation: &s, Goal: in.Goal, Policy: in.Policy}).clone()
+	own := out.Situation
+	own.Nodes, own.Pods, own.Budgets, own.Replicas = in.Situation.Nodes, in.Situation.Pods, in.Situation.Budgets, in.Situation.Replicas
+	out.rooms = in.rooms
 	return out
 }
 

@@ -76,7 +76,7 @@ func (in *input) refuse(ctx context.Context, no *noPlan) error {
 	tries := 0
 	attempt := func(fixes []fix) (*Plan, *noPlan, error) {
 		tries++
-		other := in.clone()
+		other := in.variant()
 		for _, f := range fixes {
 			f.apply(other)
 		}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,14 +72,22 @@ func (m *model) readNodes() (bad []*fact) {
 func (m *model) failing(p *cvo.Pool, nodes []string) (facts []*fact) {
 	for i := range m.Situation.Nodes {
 		n := &m.Situation.Nodes[i]
-		if slices.Contains(nodes, n.Name) && rollout.Failing(n) {
+		if rollout.Failing(n) && contains(nodes, n.Name) {
 			why := n.Annotations[rollout.AnnotationReason]
 			facts = append(facts, m.once(fmt.Sprintf("the node %s of pool %s could not be updated: %s", n.Name, p.Name, clip(why, 120)), fix{"repair the node " + n.Name, func(in *input) {
-				in.Situation.Nodes[i].Annotations[rollout.AnnotationDesired] = in.Situation.Nodes[i].Annotations[rollout.AnnotationCurrent]
+				in.Situation.Nodes = slices.Clone(in.Situation.Nodes)
+				own := &in.Situation.Nodes[i]
+				own.Annotations = maps.Clone(own.Annotations)
+				own.Annotations[rollout.AnnotationDesired] = own.Annotations[rollout.AnnotationCurrent]
 			}, costWork}))
 		}
 	}
 	return facts
+}
+
+func contains(sorted []string, name string) bool {
+	_, ok := slices.BinarySearch(sorted, name)
+	return ok
 }
 
 // held tells of nodes that somebody has cordoned: they count as down, and where as many
@@ -88,7 +97,7 @@ func (m *model) held(p *cvo.Pool, nodes []string, size int) []*fact {
 	var names []string
 	for i := range m.Situation.Nodes {
 		n := &m.Situation.Nodes[i]
-		if slices.Contains(nodes, n.Name) && n.Spec.Unschedulable && resting(n) {
+		if n.Spec.Unschedulable && resting(n) && contains(nodes, n.Name) {
 			down, names = append(down, i), append(names, n.Name)
 		}
 	}
@@ -97,6 +106,7 @@ func (m *model) held(p *cvo.Pool, nodes []string, size int) []*fact {
 	}
 	return []*fact{m.once(fmt.Sprintf("of pool %s %s down at a time, and %s cordoned: no node of it restarts", p.Name, words.Count(size, "node may be", "nodes may be"), words.List(names, "and", 3)+" "+words.Plural(len(names), "is", "are")),
 		fix{"uncordon " + words.List(names[:len(names)-size+1], "and", 3), func(in *input) {
+			in.Situation.Nodes = slices.Clone(in.Situation.Nodes)
 			for _, i := range down[:len(down)-size+1] {
 				in.Situation.Nodes[i].Spec.Unschedulable = false
 			}
@@ -166,11 +176,11 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 					f.text = fmt.Sprintf("the pod %s/%s on %s matches several budgets, so it is never evicted: %s", p.Namespace, p.Name, n.Node, strings.Join(p.Budgets, ", "))
 					drop := p.Budgets[len(p.Budgets)-1]
 					f.fixes = []fix{{"delete the budget " + drop, func(in *input) {
-						in.Situation.Budgets = slices.DeleteFunc(in.Situation.Budgets, func(b fairlead.PodDisruptionBudget) bool { return b.Namespace+"/"+b.Name == drop })
+						in.Situation.Budgets = slices.DeleteFunc(slices.Clone(in.Situation.Budgets), func(b fairlead.PodDisruptionBudget) bool { return b.Namespace+"/"+b.Name == drop })
 					}, costWork}}
 				} else {
 					f.fixes = []fix{{fmt.Sprintf("move the data of %s/%s, and delete the pod", p.Namespace, p.Name), func(in *input) {
-						in.Situation.Pods = slices.DeleteFunc(in.Situation.Pods, func(x fairlead.Pod) bool { return x.Namespace == p.Namespace && x.Name == p.Name })
+						in.Situation.Pods = slices.DeleteFunc(slices.Clone(in.Situation.Pods), func(x fairlead.Pod) bool { return x.Namespace == p.Namespace && x.Name == p.Name })
 					}, costLoss}}
 				}
 				if !told[f.text] {
@@ -186,9 +196,41 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 		}
 	}
 	slices.Sort(need.budgets)
-	short, err := drain.FindRoomInTurn(d.request(nodes, atOnce), s.At, &d.m.Policy.Drain)
-	need.room = err != nil || short != nil
+	need.room = d.lacksRoom(nodes, atOnce)
 	return need, broken, plan.Rounds
+}
+
+// roomKey is what room depends on: the lists, of which none is changed in place, and
+// which nodes go, so many at a time.
+type roomKey struct {
+	nodes *fairlead.Node
+	pods  *fairlead.Pod
+	sizes [2]int
+	going string
+}
+
+func first[T any](list []T) *T {
+	if len(list) == 0 {
+		return nil
+	}
+	return &list[0]
+}
+
+// lacksRoom reports whether pods of the nodes do not fit elsewhere. That costs more
+// than anything else here, and few fixes bear on it.
+func (d *drains) lacksRoom(nodes []string, atOnce int) bool {
+	s := d.m.Situation
+	k := roomKey{first(s.Nodes), first(s.Pods), [2]int{len(s.Nodes), len(s.Pods)}, fmt.Sprint(atOnce, nodes)}
+	lacks, ok := d.m.rooms[k]
+	if !ok {
+		short, err := drain.FindRoomInTurn(d.request(nodes, atOnce), s.At, &d.m.Policy.Drain)
+		lacks = err != nil || short != nil
+		if d.m.rooms == nil {
+			d.m.rooms = map[roomKey]bool{}
+		}
+		d.m.rooms[k] = lacks
+	}
+	return lacks
 }
 
 // budget returns the index of a budget in the model.
@@ -240,6 +282,7 @@ func (d *drains) owner(budget string) string {
 
 // loosen makes a budget allow one disruption.
 func loosen(s *Situation, name string) {
+	s.Budgets = slices.Clone(s.Budgets)
 	for i := range s.Budgets {
 		if b := &s.Budgets[i]; b.Namespace+"/"+b.Name == name {
 			b.Spec.MinAvailable, b.Spec.MaxUnavailable = nil, &fairlead.IntOrString{Int: 1}

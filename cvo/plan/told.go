@@ -98,6 +98,7 @@ func (m *model) example(what string) *fairlead.Node {
 
 // addNode adds empty nodes like one that there is.
 func addNode(s *Situation, like *fairlead.Node, count int) {
+	s.Nodes = slices.Clip(s.Nodes)
 	for i := range count {
 		n := *like
 		n.Name = fmt.Sprintf("%s-new-%d", like.Name, i+1)
