@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,6 +58,62 @@ type Disruption struct {
 	Longest   time.Duration `json:"longest"`             // how long at a stretch
 	None      time.Duration `json:"none,omitempty"`      // how long none was ready
 	Times     int           `json:"times"`               // how often
+}
+
+// NewPlayed returns what was planned, of which nothing was done yet. Steps that do not say
+// when they begin follow the one before.
+func NewPlayed(steps []PlanStep, began time.Time) *Played {
+	p := &Played{Began: began}
+	at := began
+	for _, s := range steps {
+		if !s.Begins.IsZero() {
+			at = s.Begins
+		}
+		p.Steps = append(p.Steps, PlayedStep{Step: s, PlannedBegin: at, PlannedEnd: at.Add(s.Takes)})
+		at = at.Add(s.Takes)
+	}
+	p.Planned = at.Sub(began)
+	return p
+}
+
+// Follow notes what is left of the plan, as State.Steps says it: steps that are no longer
+// left are over, the next one has begun, and is added where it was not planned. Call it
+// whenever something may have changed.
+func (p *Played) Follow(left []PlanStep, now time.Time) {
+	open := func(key string) int {
+		return slices.IndexFunc(p.Steps, func(s PlayedStep) bool { return s.Ended.IsZero() && s.Step.String() == key })
+	}
+	stays := map[string]bool{}
+	for _, s := range left {
+		stays[s.String()] = true
+	}
+	for i := range p.Steps {
+		if s := &p.Steps[i]; s.Ended.IsZero() && !stays[s.Step.String()] {
+			s.Ended = now
+			if s.Began.IsZero() { // it was over before it was the next one
+				s.Began = now
+			}
+		}
+	}
+	for k, s := range left {
+		if k > 0 && (left[0].Kind != Roll || s.Kind != Roll || s.To != left[0].To) {
+			break // pools restart side by side, and nothing else does
+		}
+		if i := open(s.String()); i < 0 {
+			p.Steps = append(p.Steps, PlayedStep{Step: s, Began: now})
+		} else if p.Steps[i].Began.IsZero() {
+			p.Steps[i].Began = now
+		}
+	}
+	slices.SortStableFunc(p.Steps, func(a, b PlayedStep) int {
+		if a.Ended.IsZero() != b.Ended.IsZero() {
+			if a.Ended.IsZero() {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Or(a.Ended.Compare(b.Ended), a.PlannedBegin.Compare(b.PlannedBegin))
+	})
 }
 
 // Took is how long it took.

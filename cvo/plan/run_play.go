@@ -116,7 +116,7 @@ func (y *player) plan(ctx context.Context) (over bool, err error) {
 		y.seen = ""
 		return false, nil // it dies before it saves
 	}
-	y.note(d.State.Steps, now)
+	y.out.Follow(d.State.Steps, now)
 	y.out.Replans += max(0, d.State.Replans-y.saved.Replans)
 	y.saved = d.State
 	y.busy = y.busy || len(d.Actions) > 0
@@ -167,57 +167,6 @@ func (y *player) pass() {
 		next = least
 	}
 	y.clock.Set(next)
-}
-
-// note keeps when steps began and ended.
-func (y *player) note(left []PlanStep, now time.Time) {
-	open := func(key string) int {
-		return slices.IndexFunc(y.out.Steps, func(s PlayedStep) bool { return s.Step.String() == key && s.Ended.IsZero() })
-	}
-	stays := map[string]bool{}
-	for _, s := range left {
-		stays[s.String()] = true
-	}
-	for i := range y.out.Steps {
-		if s := &y.out.Steps[i]; s.Ended.IsZero() && !s.Began.IsZero() && !stays[s.Step.String()] {
-			s.Ended = now
-		}
-	}
-	if len(left) == 0 {
-		for i := range y.out.Steps {
-			if s := &y.out.Steps[i]; s.Ended.IsZero() && s.Began.IsZero() && y.passed(s.Step.String()) {
-				s.Began, s.Ended = now, now
-			}
-		}
-		return
-	}
-	for _, s := range y.last { // what left the plan without being seen as the next step
-		if i := open(s.String()); i >= 0 && !stays[s.String()] {
-			y.out.Steps[i].Began, y.out.Steps[i].Ended = now, now
-		}
-	}
-	y.last = slices.Clone(left)
-	i := open(left[0].String())
-	if i < 0 {
-		y.out.Steps = append(y.out.Steps, PlayedStep{Step: left[0]})
-		i = len(y.out.Steps) - 1
-	}
-	if s := &y.out.Steps[i]; s.Began.IsZero() {
-		s.Began = now
-	}
-	for _, s := range left[1:] { // pools restart side by side
-		if left[0].Kind != Roll || s.Kind != Roll || s.To != left[0].To {
-			break
-		}
-		if i := open(s.String()); i >= 0 && y.out.Steps[i].Began.IsZero() {
-			y.out.Steps[i].Began = now
-		}
-	}
-}
-
-// passed reports whether a step was left of the plan when it was looked at last.
-func (y *player) passed(key string) bool {
-	return slices.ContainsFunc(y.last, func(s PlanStep) bool { return s.String() == key })
 }
 
 // look keeps what nodes are away, and how many pods of workloads are ready.
@@ -284,15 +233,6 @@ func (y *player) result() *Played {
 	}
 	slices.SortFunc(y.out.Disruptions, func(a, b Disruption) int {
 		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Workload, b.Workload))
-	})
-	slices.SortStableFunc(y.out.Steps, func(a, b PlayedStep) int {
-		if a.Ended.IsZero() != b.Ended.IsZero() {
-			if a.Ended.IsZero() {
-				return 1
-			}
-			return -1
-		}
-		return cmp.Or(a.Ended.Compare(b.Ended), a.PlannedBegin.Compare(b.PlannedBegin))
 	})
 	return y.out
 }

@@ -49,7 +49,6 @@ type player struct {
 	busy    bool            // somebody has acted in this round
 	changes int             // of what neither nodes nor pools tell
 
-	last      []PlanStep // what was left of the plan
 	away      map[string]int
 	cordoned  map[string]bool // nodes that take no pods anyway
 	workloads map[string]*workload
@@ -88,7 +87,7 @@ func newPlayer(ctx context.Context, in *input, p *Plan, opts *PlayOptions) (*pla
 		input: own, policy: own.Policy, model: m, start: m.start, clock: clock, all: cluster.Of(shared, nil, nil), r: rand.New(rand.NewPCG(opts.Seed, 20)), faulty: opts.Faults,
 		releases: cvo.NewMemBackend(clock), rollouts: map[string]rollout.State{}, due: map[string]duty{},
 		pools: &rollout.MemBackend{Cluster: shared, UpdateTime: func(string, string) (time.Duration, error) { return e.Reboot, nil }},
-		away:  map[string]int{}, cordoned: map[string]bool{}, workloads: map[string]*workload{}, out: &Played{Began: began},
+		away:  map[string]int{}, cordoned: map[string]bool{}, workloads: map[string]*workload{}, out: NewPlayed(p.Steps, began),
 	}
 	y.releases.Cluster = shared
 	y.backend = &MemBackend{Cluster: shared, Releases: y.releases, Show: y.show, Others: y.others}
@@ -111,7 +110,6 @@ func newPlayer(ctx context.Context, in *input, p *Plan, opts *PlayOptions) (*pla
 		y.calls = cluster.Through(y.pools, opts.Seed, cluster.Faults{Stale: 4, Fail: 20, Lost: 20, Conflict: 20})
 		y.asked = cluster.Through(y.backend, opts.Seed+1, cluster.Faults{Fail: 10, Lost: 20, Twice: 20})
 	}
-	y.expect(p)
 	return y, nil
 }
 
@@ -277,19 +275,6 @@ func (y *player) settle(ctx context.Context, move time.Duration) error {
 		y.clock.Set(y.clock.Now().Add(10 * time.Second))
 	}
 	return fmt.Errorf("the release %s does not come to rest", y.start)
-}
-
-// expect notes what was planned.
-func (y *player) expect(p *Plan) {
-	at := y.out.Began
-	for _, s := range p.Steps {
-		if !s.Begins.IsZero() {
-			at = s.Begins
-		}
-		y.out.Steps = append(y.out.Steps, PlayedStep{Step: s, PlannedBegin: at, PlannedEnd: at.Add(s.Takes)})
-		at = at.Add(s.Takes)
-	}
-	y.out.Planned = at.Sub(y.out.Began)
 }
 
 // fault draws whether something goes wrong, once in so many times.

@@ -121,6 +121,9 @@ func (b *Backend) prepare(m *payload.Manifest) (*unstructured.Unstructured, erro
 	}
 	labels[Label] = b.opts.Name
 	u.SetLabels(labels)
+	if m.ClusterOperator() && u.Object["spec"] == nil {
+		u.Object["spec"] = map[string]any{} // the kind requires it, and some manifests of releases lack it
+	}
 	return u, nil
 }
 

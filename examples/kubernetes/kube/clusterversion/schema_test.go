@@ -16,6 +16,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/clusterversion"
 	configv1 "github.com/openshift/api/config/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -219,6 +220,19 @@ func situation(r *rand.Rand, b *cvo.MemBackend, images []string) {
 			w.Alerts = []cvo.Alert{{Labels: map[string]string{"alertname": alert, "severity": "warning"}, State: "firing", ActiveAt: noon, Annotations: map[string]string{"summary": "odd"}}}
 		}
 	})
+}
+
+// A ClusterOperator is made as its schema asks for, also of a manifest without a spec, as
+// releases of OpenShift have them (service-ca).
+func TestClusterOperatorsAreValid(t *testing.T) {
+	s := definition(t, "config/v1/zz_generated.crd-manifests/0000_00_cluster-version-operator_01_clusteroperators.crd.yaml")
+	c := newCluster(t, clusterversion.Options{})
+	c.wants(cvo.Apply{Manifest: manifest(t, `{apiVersion: config.openshift.io/v1, kind: ClusterOperator, metadata: {name: service-ca}, status: {versions: [{name: operator, version: "1"}]}}`)},
+		"create ClusterOperator/service-ca")
+	made := c.read("config.openshift.io/v1", "ClusterOperator", "service-ca")
+	if errs := validation.ValidateCustomResource(nil, made.Object, s.validator); len(errs) > 0 {
+		t.Error(errs.ToAggregate())
+	}
 }
 
 // Statuses of pools are what the schema of MachineConfigPools asks for.
