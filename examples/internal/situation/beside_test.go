@@ -148,7 +148,7 @@ func TestBesideOthers(t *testing.T) {
 		s := &situation.Situation{}
 		err := dump.Read(strings.NewReader(b.text(t)), b.name, s.Add)
 		if err == nil {
-			err = s.Complete(t.Context(), nil)
+			err = s.Complete(nil)
 		}
 		if err != nil {
 			t.Fatal(err)

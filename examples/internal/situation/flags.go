@@ -115,26 +115,25 @@ func (f *Flags) Read(c *args.Call, name string) (*Situation, error) {
 	if err := s.read(c, name); err != nil {
 		return nil, err
 	}
-	if err := s.Complete(c.Context, *f.catalogs); err != nil {
-		return nil, err
-	}
-	return s, f.Add(c, s)
+	return s, f.Complete(c, s)
 }
 
-// Add adds what the flags say of the cluster besides: kinds that it has none of, and the
-// update graph.
-func (f *Flags) Add(c *args.Call, s *Situation) error {
-	if err := s.none(*f.none); err != nil {
-		return err
+// Complete completes what was read by what the flags say: catalogs, kinds that the cluster
+// has none of, and the update graph.
+func (f *Flags) Complete(c *args.Call, s *Situation) error {
+	catalogs, shut, err := OpenCatalogs(c.Context, *f.catalogs)
+	defer shut()
+	if err == nil {
+		err = s.Complete(catalogs)
 	}
-	if s.Cluster == nil && !c.Given("graph") {
-		return nil // a graph that is set for all clusters is not about this one
+	if err == nil {
+		err = s.none(*f.none)
+	}
+	if err != nil || s.Cluster == nil && !c.Given("graph") {
+		return err // a graph that is set for all clusters is not about this one
 	}
 	return s.readGraph(*f.graph)
 }
-
-// Catalogs are those that operators are updated from, named [MINOR=]PATH.
-func (f *Flags) Catalogs() []string { return *f.catalogs }
 
 // readGraph reads the update graph of a file, if one is named.
 func (s *Situation) readGraph(file string) error {
@@ -152,10 +151,5 @@ func (s *Situation) readGraph(file string) error {
 	if s.Cluster == nil {
 		return fmt.Errorf("-graph %s: there is no ClusterVersion, which would say where in the graph the cluster is; print one with: %s", file, DumpCommand)
 	}
-	s.Graph = g
-	if s.Moves, s.Risks, err = plan.FromGraph(g, s.Cluster.Status.Desired.Version, nil, graph.Evaluations{}); err != nil {
-		return err
-	}
-	s.risks()
-	return nil
+	return s.UseGraph(g)
 }

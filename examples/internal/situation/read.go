@@ -38,9 +38,9 @@ type Situation struct {
 }
 
 // Complete makes of the objects that were added what a plan is made from. Updates are
-// those that the ClusterVersion lists; catalogs, named [MINOR=]PATH, say where the
-// installed operators can go.
-func (s *Situation) Complete(ctx context.Context, catalogs []string) error {
+// those that the ClusterVersion lists; catalogs, by minor version of the cluster, say
+// where the installed operators can go.
+func (s *Situation) Complete(catalogs map[string]*catalog.Catalog) (err error) {
 	if s.requests != nil {
 		s.Removed = plan.ReadRemoved(s.requests)
 	}
@@ -49,7 +49,37 @@ func (s *Situation) Complete(ctx context.Context, catalogs []string) error {
 		s.offered()
 		s.risks()
 	}
-	return s.operators(ctx, catalogs)
+	if s.subscriptions != nil || s.Installed != nil {
+		s.Operators, err = plan.ReadOperators(catalogs, s.subscriptions, s.Installed)
+	}
+	return err
+}
+
+// OpenCatalogs opens catalogs that are named [MINOR=]PATH. They can be used until shut is
+// called, which is never nil.
+func OpenCatalogs(ctx context.Context, named []string) (catalogs map[string]*catalog.Catalog, shut func(), err error) {
+	catalogs = map[string]*catalog.Catalog{}
+	var sources []*source.Source
+	shut = func() {
+		for _, s := range sources {
+			s.Close()
+		}
+	}
+	for _, n := range named {
+		minor, path, ok := strings.Cut(n, "=")
+		if !ok {
+			minor, path = "", n
+		}
+		src, err := source.Open(ctx, path, nil)
+		if err != nil {
+			return nil, shut, err
+		}
+		sources = append(sources, src)
+		if catalogs[minor], err = catalog.Open(ctx, src, nil); err != nil {
+			return nil, shut, err
+		}
+	}
+	return catalogs, shut, nil
 }
 
 // readAt reads the instant of a dump.
@@ -200,32 +230,6 @@ func (s *Situation) members() {
 	}
 }
 
-// operators finds where the installed operators can go, by catalogs that are named
-// [MINOR=]PATH.
-func (s *Situation) operators(ctx context.Context, named []string) error {
-	if s.subscriptions == nil && s.Installed == nil {
-		return nil
-	}
-	catalogs := map[string]*catalog.Catalog{}
-	for _, n := range named {
-		minor, path, ok := strings.Cut(n, "=")
-		if !ok {
-			minor, path = "", n
-		}
-		src, err := source.Open(ctx, path, nil)
-		if err != nil {
-			return err
-		}
-		defer src.Close()
-		if catalogs[minor], err = catalog.Open(ctx, src, nil); err != nil {
-			return err
-		}
-	}
-	var err error
-	s.Operators, err = plan.ReadOperators(catalogs, s.subscriptions, s.Installed)
-	return err
-}
-
 // none says of kinds that there are none.
 func (s *Situation) none(kinds []string) error {
 	for _, k := range kinds {
@@ -266,6 +270,16 @@ func (s *Situation) offered() {
 		}
 		s.Moves = append(s.Moves, m)
 	}
+}
+
+// UseGraph takes the updates of an update graph in the place of those that the
+// ClusterVersion lists. Cluster must be known.
+func (s *Situation) UseGraph(g *graph.Graph) (err error) {
+	s.Graph = g
+	if s.Moves, s.Risks, err = plan.FromGraph(g, s.Cluster.Status.Desired.Version, nil, graph.Evaluations{}); err == nil {
+		s.risks()
+	}
+	return err
 }
 
 // risks takes what the ClusterVersion tells of risks: by name, or of an update as a

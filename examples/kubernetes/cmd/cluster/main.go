@@ -122,18 +122,18 @@ func read(c *args.Call, config string, flags *situation.Flags) (*situation.Situa
 		return nil, err
 	}
 	c.Doing("reading the cluster")
-	seen, err := live.Read(c.Context, from, flags.Catalogs(), time.Now())
+	s, missing, err := live.Objects(c.Context, from)
 	if err != nil {
 		return nil, err
 	}
 	var gaps []string
-	for _, g := range seen.Gaps {
+	for _, g := range missing {
 		gaps = append(gaps, fmt.Sprintf("unknown: %s\n  get it: %s\n", g.What, g.How))
 	}
-	if seen.Cluster == nil {
+	if s.Cluster == nil {
 		return nil, errors.New("there is no ClusterVersion to plan for\n" + strings.Join(gaps, ""))
 	}
 	fmt.Fprint(c.Stderr, strings.Join(gaps, ""))
-	s := &situation.Situation{Situation: seen.Situation}
-	return s, flags.Add(c, s)
+	s.At = time.Now()
+	return s, flags.Complete(c, s)
 }

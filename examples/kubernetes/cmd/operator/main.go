@@ -6,6 +6,7 @@
 //   - clusterversion: the cluster goes from one release to the next
 //   - operators: operators are installed and updated from catalogs
 //   - extensions: the same for cluster extensions, those of OLM v1
+//   - plan: a plan for the whole cluster is carried out
 //
 // It finds the cluster as every program on controller-runtime does: by -kubeconfig,
 // by KUBECONFIG, by the service account of its pod. One replica leads and acts; the

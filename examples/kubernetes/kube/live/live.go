@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/examples/internal/situation"
@@ -18,23 +19,29 @@ type Cluster struct {
 }
 
 // Read reads what a plan is made from. Its updates are those that the ClusterVersion
-// lists; catalogs, named [MINOR=]PATH, say where the installed operators can go. The
-// error is that of ctx, of a server that does not answer, or of a catalog. It takes a
-// request for every 500 objects of each of [Kinds].
-func Read(ctx context.Context, c client.Reader, catalogs []string, now time.Time) (*Cluster, error) {
+// lists; catalogs, by minor version of the cluster, say where the installed operators can
+// go. The error is that of ctx, of a server that does not answer, or of a catalog. It takes
+// a request for every 500 objects of each of [Kinds].
+func Read(ctx context.Context, c client.Reader, catalogs map[string]*catalog.Catalog, now time.Time) (*Cluster, error) {
+	s, gaps, err := Objects(ctx, c)
+	if err == nil {
+		err = s.Complete(catalogs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.At = now
+	return &Cluster{s.Situation, gaps}, nil
+}
+
+// Objects reads what Read reads, for whoever completes it in another way.
+func Objects(ctx context.Context, c client.Reader) (*situation.Situation, []cvo.Gap, error) {
 	r := &reader{client: c, into: &situation.Situation{}}
 	err := r.read(ctx, Kinds())
 	if err == nil {
 		err = r.gates(ctx)
 	}
-	if err == nil {
-		err = r.into.Complete(ctx, catalogs)
-	}
-	if err != nil {
-		return nil, err
-	}
-	r.into.At = now
-	return &Cluster{r.into.Situation, r.gaps}, nil
+	return r.into, r.gaps, err
 }
 
 // Alerts returns the alerts of a cluster's monitoring, as promql.Evaluator.Alerts does.

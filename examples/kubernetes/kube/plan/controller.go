@@ -1,0 +1,178 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/cvo/graph"
+	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/internal/words"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+)
+
+// Options say how the controller works.
+type Options struct {
+	// Policy is what may be done; nil means the zero one.
+	Policy *plan.Policy
+	// Catalogs and Graph are what the API server does not tell; see [Backend].
+	Catalogs map[string]*catalog.Catalog
+	Graph    func(context.Context) (*graph.Graph, error) // see Catalogs
+	// Every is how often the cluster is read while steps are left; zero means a minute.
+	// Changes of the ClusterPlan, the ClusterVersion and pools are seen at once.
+	Every time.Duration
+	// Store keeps the state; see [kube.Store]. It must not be nil: the plan that is
+	// followed must outlive the process.
+	Store fairlead.Store
+	// Trace is told of what happens, nil for nobody; see [kube.Metrics].
+	Trace *fairlead.Trace
+	// Clock tells the time; nil means [fairlead.SystemClock].
+	Clock fairlead.Clock
+	// Client reads and writes, without a cache. Nil means one that
+	// SetupWithManager makes from the manager's configuration.
+	Client client.Client
+}
+
+// SetupWithManager adds the controller to a manager. It runs while the manager leads. The
+// error of Policy.Check is returned.
+func SetupWithManager(mgr ctrl.Manager, opts Options) error {
+	if opts.Client == nil {
+		c, err := kube.Direct(mgr)
+		if err != nil {
+			return err
+		}
+		opts.Client = c
+	}
+	c, err := newController(&opts)
+	if err != nil {
+		return err
+	}
+	told := &kube.Events{Recorder: mgr.GetEventRecorder("fairlead-plan"), Action: "Plan", Object: func(ctx context.Context, name string) runtime.Object {
+		u := kube.Stub(Kind, "", name)
+		if opts.Client.Get(ctx, client.ObjectKey{Name: name}, u) != nil {
+			return nil
+		}
+		return u
+	}}
+	build := ctrl.NewControllerManagedBy(mgr).Named("fairlead-plan").WithOptions(kube.Options(1))
+	for _, kind := range []schema.GroupVersionKind{Kind, kindVersion, kindPool} {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(kind)
+		build = build.Watches(u, handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
+			return []reconcile.Request{kube.RequestOf(Name)}
+		}))
+	}
+	return build.Complete(&kube.Reconciler{Pass: c.pass, Report: told.Report, Clock: opts.Clock})
+}
+
+// controller carries plans out, and tells of it.
+type controller struct {
+	*Backend
+	runner *plan.Runner
+	every  time.Duration
+}
+
+func newController(opts *Options) (*controller, error) {
+	if opts.Store == nil {
+		return nil, fmt.Errorf("kube/plan: no Store: give it one that outlives the process, such as a kube.Store")
+	}
+	if opts.Clock == nil {
+		opts.Clock = fairlead.SystemClock{}
+	}
+	c := &controller{Backend: &Backend{Client: opts.Client, Clock: opts.Clock, Catalogs: opts.Catalogs, Graph: opts.Graph}, every: opts.Every}
+	if opts.Policy != nil {
+		c.Accept = opts.Policy.Accept
+	}
+	if c.every <= 0 {
+		c.every = time.Minute
+	}
+	var err error
+	c.runner, err = plan.NewRunner(c.Backend, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
+	return c, err
+}
+
+// pass is one pass: a step of the plan, and the status.
+func (c *controller) pass(ctx context.Context, name string) fairlead.Pass {
+	p, err := c.read(ctx, name)
+	if apierrors.IsNotFound(err) {
+		return fairlead.Pass{Err: c.GiveBack(ctx, &plan.Goal{})}
+	}
+	if err != nil {
+		return fairlead.Pass{Err: err}
+	}
+	d, err := c.runner.Reconcile(ctx, name)
+	out := fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocked, Wake: d.Wake, Err: err}
+	if err != nil && len(d.Actions) == 0 {
+		return out // nothing was decided
+	}
+	if soon := c.Clock.Now().Add(c.every); len(d.Blocked) > 0 && (out.Wake.IsZero() || soon.Before(out.Wake)) {
+		out.Wake = soon
+	}
+	if failed := c.GiveBack(ctx, &p.Spec.Goal); out.Err == nil {
+		out.Err = failed
+	}
+	if failed := c.tell(ctx, p, &d); out.Err == nil {
+		out.Err = failed
+	}
+	return out
+}
+
+// tell writes the status, where it changes.
+func (c *controller) tell(ctx context.Context, p *ClusterPlan, d *plan.Decision) error {
+	now := c.Clock.Now()
+	s := p.Status.next(p, d, now)
+	if reflect.DeepEqual(s, p.Status) {
+		return nil
+	}
+	objects := &kube.Objects{Client: c.Client, Manager: "fairlead-plan"}
+	_, err := objects.ReplaceStatus(ctx, Kind, "", p.Name, p.ResourceVersion, s)
+	return err
+}
+
+// next is the status after a decision.
+func (s Status) next(p *ClusterPlan, d *plan.Decision, now time.Time) Status {
+	if !reflect.DeepEqual(s.Goal, p.Spec.Goal) {
+		s = Status{Conditions: s.Conditions}
+	}
+	s.Goal, s.ObservedGeneration = p.Spec.Goal, p.Generation
+	if left := d.State.Steps; len(left) > 0 || len(s.Steps) > 0 && len(d.Blocked) == 0 { // or else nothing is known of what is left
+		played := s.Played()
+		if len(s.Steps) == 0 {
+			played = plan.NewPlayed(left, now)
+		}
+		played.Follow(left, now)
+		s.take(played)
+	}
+	done := fairlead.Condition{Type: Completed, Status: fairlead.ConditionTrue, Reason: "GoalMet", Message: "the cluster meets the goal"}
+	going := fairlead.Condition{Type: Progressing, Status: fairlead.ConditionFalse, Reason: "GoalMet", Message: done.Message}
+	if len(d.Blocked) > 0 || len(d.State.Steps) > 0 {
+		done.Status, done.Reason, done.Message = fairlead.ConditionFalse, "StepsLeft", words.Count(len(d.State.Steps), "step is", "steps are")+" left"
+		going.Reason, going.Message = "Begins", "the first step begins"
+	}
+	if len(d.Blocked) > 0 {
+		b := &d.Blocked[0]
+		if b.Reason == plan.ReasonUnderWay {
+			going.Status = fairlead.ConditionTrue
+		}
+		going.Reason, going.Message = b.Reason, b.Message
+		if b.Unblock != "" {
+			going.Message += "; what ends the wait: " + b.Unblock
+		}
+	}
+	for _, c := range []fairlead.Condition{done, going} {
+		c.ObservedGeneration, c.LastTransitionTime = p.Generation, now.UTC().Truncate(time.Second)
+		s.Conditions = fairlead.SetCondition(s.Conditions, c)
+	}
+	return s
+}
