@@ -38,12 +38,12 @@ var (
 
 // Backend is a cluster of OpenShift. It may be used by several goroutines.
 type Backend struct {
-	Client client.Client // reads and writes, without a cache
-	Clock  fairlead.Clock
+	Client client.Client  // reads and writes, without a cache
+	Clock  fairlead.Clock // tells when the cluster was looked at
 	// Catalogs are those that operators are updated from, by minor version of the
 	// cluster; "" serves all. See plan.ReadOperators.
 	Catalogs map[string]*catalog.Catalog
-	// Graph is the update graph, read anew for each look; nil means the updates that the
+	// Graph is the update graph, read again for each look; nil means the updates that the
 	// ClusterVersion lists, which reach one hop.
 	Graph func(context.Context) (*graph.Graph, error)
 	// Accept are the risks that the policy accepts: they are named in desiredUpdate
