@@ -97,7 +97,7 @@ var lattice = map[string][]string{
 	"solver/olm/source":  {".", "internal/object", "internal/semverx", "solver/olm"},
 	"solver/olm/status":  {".", "catalog", "internal/object", "solver/olm"},
 	"solver/olm/extension": {
-		".", "catalog", "internal/durations", "internal/words", "solver/olm", "solver/olm/config", "solver/olm/crd", "solver/olm/group", "solver/olm/scope",
+		".", "catalog", "internal/cluster", "internal/durations", "internal/words", "solver/olm", "solver/olm/config", "solver/olm/crd", "solver/olm/group", "solver/olm/scope",
 	},
 	"solver/olm/install": {
 		".", "internal/cluster", "internal/durations", "catalog", "catalog/bundle", "internal/object", "internal/semverx",

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -136,6 +138,34 @@ func (c *Cluster) SetWorkload(w Workload) {
 		c.workloads = slices.Delete(c.workloads, i, i+1)
 	}
 	c.AddWorkload(w)
+}
+
+// Deploy has the pods of a Deployment with this spec run, in the place of those that
+// ran by another; what the spec does not say is the default.
+func (c *Cluster) Deploy(namespace, name, owner string, spec json.RawMessage) {
+	var is struct {
+		Replicas *int `json:"replicas"`
+		Template struct {
+			Metadata struct {
+				Labels map[string]string `json:"labels"`
+			} `json:"metadata"`
+			Spec fairlead.PodSpec `json:"spec"`
+		} `json:"template"`
+	}
+	_ = json.Unmarshal(spec, &is) // see above
+	one := 1
+	c.SetWorkload(Workload{
+		Namespace: namespace, Name: name, Replicas: *cmp.Or(is.Replicas, &one),
+		Owner: owner, Labels: is.Template.Metadata.Labels, Template: is.Template.Spec,
+	})
+}
+
+// Unready says which pods of a Deployment are not ready, "" if all are.
+func (c *Cluster) Unready(namespace, name string) string {
+	if ready, wanted := c.Ready(namespace, name); ready < wanted {
+		return fmt.Sprintf("%d of %d pods of deployment %s are ready", ready, wanted, name)
+	}
+	return ""
 }
 
 // workload returns the index of a workload, -1 if there is none.

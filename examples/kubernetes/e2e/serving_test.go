@@ -31,7 +31,8 @@ import (
 // first connection came, as if the Secret had been mounted then and never read
 // again.
 type podServers struct {
-	admin client.Client
+	admin  client.Client
+	answer http.HandlerFunc
 
 	mu   sync.Mutex
 	byID map[types.UID]*httptest.Server
@@ -73,7 +74,7 @@ func (p *podServers) server(ctx context.Context, pod *corev1.Pod) (*httptest.Ser
 			p.asked[r.URL.Path]++
 			p.served[id] = true
 			p.mu.Unlock()
-			answer(w, r)
+			p.answer(w, r)
 		}))
 		s.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
 		s.StartTLS()
@@ -81,6 +82,17 @@ func (p *podServers) server(ctx context.Context, pod *corev1.Pod) (*httptest.Ser
 		return s, nil
 	}
 	return nil, fmt.Errorf("pod %s has no certificate", pod.Name)
+}
+
+// servePods plays the pods' processes, which answer as the handler does.
+func (w *world) servePods(answer http.HandlerFunc) *podServers {
+	w.Helper()
+	p := &podServers{admin: w.admin, answer: answer, byID: map[types.UID]*httptest.Server{}, asked: map[string]int{}, served: map[types.UID]bool{}}
+	w.Cleanup(p.close)
+	if err := w.kubelets.ServePods(w.Context(), w.Cluster, p.dial); err != nil {
+		w.Fatal(err)
+	}
+	return p
 }
 
 func (p *podServers) close() {
@@ -99,9 +111,9 @@ func (p *podServers) count(path string) (asked, pods int) {
 	return p.asked[path], len(p.served)
 }
 
-// answer is the operator's own code: pipes of no length are refused, all are
+// shelfAnswer is the operator's own code: pipes of no length are refused, all are
 // labelled, and a version's objects are those of another with a note.
-func answer(w http.ResponseWriter, r *http.Request) {
+func shelfAnswer(w http.ResponseWriter, r *http.Request) {
 	write := func(v any) {
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(v)
@@ -185,11 +197,7 @@ func pipe(version, name, length string) *unstructured.Unstructured {
 // crash of the manager, and not any more when it is removed.
 func TestServing(t *testing.T) {
 	w := newWorld(t, nil)
-	pods := &podServers{admin: w.admin, byID: map[types.UID]*httptest.Server{}, asked: map[string]int{}, served: map[types.UID]bool{}}
-	t.Cleanup(pods.close)
-	if err := w.kubelets.ServePods(t.Context(), w.Cluster, pods.dial); err != nil {
-		t.Fatal(err)
-	}
+	pods := w.servePods(shelfAnswer)
 	w.installOperators("Automatic", *meters())
 	w.merge("v1", "OperatorGroup", plumbing, `{"spec":{"targetNamespaces":null}}`)
 	flags := []string{"-controllers=operators", "-leader-elect=false", "-operators-certificate-lifetime=45s"}

@@ -16,7 +16,9 @@ func Look(ctx context.Context, b Backend, resolve Resolve, name string) (*World,
 // Fork returns a copy of a backend in which each object has a resource version that
 // follows from what it is: a copy is the same as another if the objects are.
 func (b *MemBackend) Fork() *MemBackend {
-	n := &MemBackend{Bundles: b.Bundles, memState: memState{
+	b.lock()
+	defer b.all.Unlock()
+	n := &MemBackend{Bundles: b.Bundles, memState: &memState{
 		extensions: maps.Clone(b.extensions), revisions: maps.Clone(b.revisions), objects: maps.Clone(b.objects), unpacked: maps.Clone(b.unpacked),
 		cluster: b.cluster,
 	}}
@@ -52,6 +54,8 @@ func DigestOf(r *Revision) string { return r.digest() }
 
 // MarshalJSON writes everything that is in the cluster.
 func (b *MemBackend) MarshalJSON() ([]byte, error) {
+	b.lock()
+	defer b.all.Unlock()
 	objects := map[string]Observed{}
 	for r, o := range b.objects {
 		objects[r.String()] = o.Observed

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/internal/cluster"
 	"github.com/fairlead/fairlead/solver/olm/crd"
 )
 
@@ -20,15 +22,39 @@ type MemBackend struct {
 	// Bundles are the manifests of bundles, by name.
 	Bundles map[string][]json.RawMessage
 
-	// Health says whether an object is ready, and if not, why. Nil means that all are.
+	// Health says whether an object is ready, and if not, why. Nil means that all are,
+	// but with Cluster deployments are as ready as their pods.
 	Health func(Ref) (ready bool, detail string)
 
 	// Changed is called for each action that changed something, in order. It
 	// must not call methods of the backend.
 	Changed func(name string, a Action)
 
-	mu sync.Mutex
-	memState
+	// Cluster is the cluster that this is a view of: deployments are pods on its
+	// nodes. Nil means a cluster of its own. See [fairlead.MemCluster].
+	Cluster *fairlead.MemCluster
+
+	once sync.Once
+	all  *cluster.Cluster
+	*memState
+}
+
+// memKey is what a memState is kept under in a MemCluster.
+type memKey struct{}
+
+// lock takes the lock and brings the cluster up to the present.
+func (b *MemBackend) lock() {
+	b.once.Do(func() {
+		b.all = cluster.Of(b.Cluster, nil, &cluster.Options{Still: true})
+		if b.memState == nil {
+			b.memState = new(memState)
+		}
+		if b.Cluster != nil {
+			b.memState = b.Cluster.Part(memKey{}, func() any { return new(memState) }).(*memState)
+		}
+	})
+	b.all.Lock()
+	b.all.Run()
 }
 
 // memState is what is in the cluster.
@@ -54,8 +80,8 @@ func (b *MemBackend) next() string {
 
 // PutExtension creates an extension, or changes what one asks for, as a user would.
 func (b *MemBackend) PutExtension(x ClusterExtension) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	if b.extensions == nil {
 		b.extensions = map[string]ClusterExtension{}
 	}
@@ -73,8 +99,8 @@ func (b *MemBackend) PutExtension(x ClusterExtension) {
 
 // DeleteExtension asks for an extension to go, as a user would.
 func (b *MemBackend) DeleteExtension(name string, now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	x, ok := b.extensions[name]
 	if !ok {
 		return
@@ -91,31 +117,31 @@ func (b *MemBackend) PutObject(manifest json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	o := b.objects[r]
-	o.Ref, o.Digest, o.manifest = r, "", manifest
-	b.put(o)
+	o.Ref, o.Digest = r, ""
+	b.put(o, manifest)
 	return nil
 }
 
 // DeleteObject removes an object by hand.
 func (b *MemBackend) DeleteObject(r Ref) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.objects, r)
+	b.lock()
+	defer b.all.Unlock()
+	b.drop(r)
 }
 
 // SetCluster says who may do what, and which custom resources there are; the CRDs
 // are those among the objects.
 func (b *MemBackend) SetCluster(c Cluster) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	b.cluster = c
 }
 
-// put stores an object with a new resource version.
-func (b *MemBackend) put(o memObject) {
+// put stores an object that is to be as a manifest says, with a new resource version.
+func (b *MemBackend) put(o memObject, manifest json.RawMessage) {
 	if b.objects == nil {
 		b.objects = map[Ref]memObject{}
 	}
@@ -123,7 +149,33 @@ func (b *MemBackend) put(o memObject) {
 		o.UID = "uid-" + b.next()
 	}
 	o.ResourceVersion = b.next()
+	if b.runs(o.Ref) && !equal(podsOf(o.manifest), podsOf(manifest)) {
+		b.all.Deploy(o.Namespace, o.Name, o.UID, podsOf(manifest))
+	}
+	o.manifest = manifest
 	b.objects[o.Ref] = o
+}
+
+// drop removes an object, with its pods.
+func (b *MemBackend) drop(r Ref) {
+	if b.runs(r) {
+		b.all.RemoveWorkload(r.Namespace, r.Name, b.objects[r].UID)
+	}
+	delete(b.objects, r)
+}
+
+// runs reports whether an object is pods on the nodes of the cluster.
+func (b *MemBackend) runs(r Ref) bool {
+	return b.Cluster != nil && r.Group == "apps" && r.Kind == "Deployment"
+}
+
+// podsOf is what a deployment says of its pods, nil if there is none.
+func podsOf(manifest json.RawMessage) json.RawMessage {
+	var d struct {
+		Spec json.RawMessage `json:"spec"`
+	}
+	_ = json.Unmarshal(manifest, &d) // it was read before
+	return d.Spec
 }
 
 // collect removes extensions that nobody keeps, as the API server does, and what
@@ -136,16 +188,18 @@ func (b *MemBackend) collect() {
 		x, ok := b.extensions[r.Labels[OwnerNameLabel]]
 		return !ok || x.UID != r.OwnerReferences[0].UID
 	})
-	maps.DeleteFunc(b.objects, func(_ Ref, o memObject) bool {
-		_, ok := b.revisions[o.Controller]
-		return o.Controller != "" && !ok
-	})
+	for _, r := range slices.SortedFunc(maps.Keys(b.objects), Ref.compare) {
+		controller := b.objects[r].Controller
+		if _, ok := b.revisions[controller]; controller != "" && !ok {
+			b.drop(r)
+		}
+	}
 }
 
 // World returns what there is of an extension. The caller owns it.
 func (b *MemBackend) World(name string) *World {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	w := &World{Cluster: b.cluster}
 	x, ok := b.extensions[name]
 	if !ok {
@@ -160,9 +214,12 @@ func (b *MemBackend) World(name string) *World {
 	w.Cluster.CRDs = nil
 	for _, key := range slices.SortedFunc(maps.Keys(b.objects), Ref.compare) {
 		o := b.objects[key]
-		o.Ready = true
-		if b.Health != nil {
+		switch o.Ready = true; {
+		case b.Health != nil:
 			o.Ready, o.Detail = b.Health(key)
+		case b.runs(key):
+			o.Detail = b.all.Unready(key.Namespace, key.Name)
+			o.Ready = o.Detail == ""
 		}
 		w.Objects = append(w.Objects, o.Observed)
 		var d crd.Definition
@@ -193,8 +250,8 @@ func (b *MemBackend) Apply(ctx context.Context, name string, action Action) erro
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	b.lock()
+	defer b.all.Unlock()
 	err := b.apply(name, action)
 	if err == nil {
 		b.collect()

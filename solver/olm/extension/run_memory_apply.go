@@ -39,7 +39,7 @@ func (b *MemBackend) apply(name string, action Action) error {
 		case o.UID != a.UID || o.ResourceVersion != a.ResourceVersion:
 			return errChanged
 		}
-		delete(b.objects, a.Ref)
+		b.drop(a.Ref)
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (b *MemBackend) applyObject(name string, a ApplyObject) error {
 	case !ok || r.Spec.Lifecycle == Archived:
 		return errLate
 	}
-	o.Ref, o.Owner, o.Controller, o.Digest, o.manifest = a.Ref, name, a.Revision, a.Digest, a.Manifest
-	b.put(o)
+	o.Ref, o.Owner, o.Controller, o.Digest = a.Ref, name, a.Revision, a.Digest
+	b.put(o, a.Manifest)
 	return nil
 }

@@ -25,6 +25,8 @@ type operatorsController struct {
 	rules   olm.Options // how to choose
 	// lifetime is that of certificates; zero is the engine's default.
 	lifetime time.Duration
+	// patience is how long a plan may take; likewise.
+	patience time.Duration
 }
 
 func (*operatorsController) name() string { return "operators" }
@@ -41,6 +43,7 @@ func (c *operatorsController) define(flags *flag.FlagSet) {
 	flags.BoolVar(&c.rules.NoDowngrades, "operators-no-downgrades", false, "refuse versions below the one that is installed")
 	flags.BoolVar(&c.rules.StayOnChannel, "operators-stay-on-channel", false, "refuse channels that do not list what is installed, unless a subscription names one")
 	flags.DurationVar(&c.lifetime, "operators-certificate-lifetime", 0, "`duration` of the certificates of webhooks and API services, which are renewed when two thirds of it are over; 0 means two years")
+	flags.DurationVar(&c.patience, "operators-plan-timeout", 0, "`duration` that an install plan may take until it has failed; 0 means ten minutes, a negative one no limit")
 }
 
 func (c *operatorsController) setup(_ context.Context, mgr ctrl.Manager, s *shared) error {
@@ -54,7 +57,7 @@ func (c *operatorsController) setup(_ context.Context, mgr ctrl.Manager, s *shar
 			Services: served.New(nil),
 			Resolve:  &c.rules, Across: c.across, ClusterVersion: c.cluster, ReportNamespace: s.namespace,
 		},
-		Policy: &install.Policy{CertificateLifetime: c.lifetime},
+		Policy: &install.Policy{CertificateLifetime: c.lifetime, PlanTimeout: c.patience},
 		Store:  store, Trace: s.metrics.Trace("install"), Metrics: operators.NewMetrics(), Workers: s.workers,
 	}
 	switch {

@@ -1,0 +1,372 @@
+package e2e_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+
+	"github.com/fairlead/fairlead/catalog/bundle"
+	"github.com/fairlead/fairlead/examples/kubernetes/e2e/operator"
+	"github.com/fairlead/fairlead/internal/long"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// bundleSample are the bundles of a short run: one that is plain, one with
+// webhooks, one that needs other packages and has webhooks, one with kinds that
+// the cluster does not know, and one whose CRDs no server takes any more.
+func bundleSample() []string {
+	return []string{
+		"cat-facts-operator/1.1.1", "gitlab-operator-kubernetes/3.2.4", "cluster-aas-operator/0.1.4",
+		"community-windows-machine-config-operator/7.0.0", "hyperfoil-bundle/0.5.2",
+	}
+}
+
+// The operators of the data are installed as far as the cluster has what they
+// need, say what they wait for and go on when they get it, are called for their
+// webhooks, updated to the next version, and removed with all that they brought but
+// CRDs. A short run takes a few of them.
+func TestBundles(t *testing.T) {
+	root := t.TempDir()
+	all := realBundles(t, root)
+	w := newWorld(t, nil)
+	pods := w.servePods(allow)
+	w.installKinds()
+	if err := w.kubelets.AddNode(t.Context(), "control", map[string]string{
+		"node-role.kubernetes.io/control-plane": "", "node-role.kubernetes.io/master": "", "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w.grantKinds()
+	manager := operator.Start(t, w.Cluster, "-controllers=operators", "-leader-elect=false", "-operators-images="+root, "-operators-plan-timeout=15s")
+	manager.Ready()
+
+	var table strings.Builder
+	columns := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(columns, "bundle\tinstalled\twaited for\twebhooks\tupdated\tremoved")
+	n := 0
+	for _, versions := range all {
+		for _, b := range versions {
+			if !long.Enabled() && !slices.Contains(bundleSample(), b.at) {
+				continue
+			}
+			n++
+			t.Run(b.at, func(t *testing.T) {
+				e := &episode{world: w.with(t), root: root, namespace: fmt.Sprintf("bundle-%d", n), bundle: b, next: b.next(versions), pods: pods}
+				e.play()
+				fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\t%s\n", b.at, e.installed, strings.Join(e.waited, ", "), e.called, e.updated, e.removed)
+			})
+		}
+	}
+	columns.Flush()
+	t.Logf("%d bundles:\n%s", n, table.String())
+	if used, refused := w.rights(); len(refused) > 0 {
+		for right, uri := range refused {
+			if !used[right] {
+				t.Errorf("the operator has no right to %s: %s", right, uri)
+			}
+		}
+	}
+}
+
+// grantKinds lets the operator make objects of kinds that bundles of the data hold
+// and its manifest does not name.
+func (w *world) grantKinds() {
+	w.Helper()
+	verbs := []string{"get", "list", "watch", "create", "patch", "delete"}
+	w.create(&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "kinds-of-bundles"}, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"priorityclasses"}, Verbs: verbs},
+		{APIGroups: []string{"policy"}, Resources: []string{"poddisruptionbudgets"}, Verbs: verbs},
+		{APIGroups: []string{"monitoring.coreos.com"}, Resources: []string{"servicemonitors", "prometheusrules"}, Verbs: verbs},
+	}})
+	w.create(&rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "kinds-of-bundles"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "kinds-of-bundles"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: operator.Namespace, Name: operator.Account}},
+	})
+}
+
+// An episode is what one bundle goes through, in a namespace of its own.
+type episode struct {
+	*world
+	root, namespace string
+	bundle, next    *realBundle
+	pods            *podServers
+
+	// What came of it, for the table.
+	installed, called, updated, removed string
+	waited                              []string
+}
+
+func (e *episode) play() {
+	e.Helper()
+	both := []*realBundle{e.bundle}
+	if e.next != nil {
+		both = append(both, e.next)
+	}
+	others, kinds := e.bundle.needs()
+	for _, b := range both[1:] {
+		o, k := b.needs()
+		others, kinds = union(others, o), union(kinds, k)
+	}
+	e.installed, e.called, e.updated = "no", "-", "-"
+	ownOthers, ownKinds := e.bundle.needs()
+	e.begin(stock(e.T, e.root, "catalogs/"+e.namespace+"-alone", both[:1], nil))
+	before := e.objects()
+	subscription := e.object("v1alpha1", "Subscription", e.bundle.Package(), map[string]any{
+		"name": e.bundle.Package(), "channel": "all", "source": "data", "sourceNamespace": e.namespace, "installPlanApproval": "Automatic",
+	})
+	e.create(subscription)
+
+	if lacks := ownOthers; len(lacks) > 0 {
+		e.waits(lacks)
+	}
+	if len(others) > 0 { // of the next version, too
+		e.catalog(stock(e.T, e.root, "catalogs/"+e.namespace+"-helped", both[:1], others))
+	}
+	if lacks := ownKinds; len(lacks) > 0 {
+		e.waits(lacks)
+		e.failed()
+	}
+	e.define(kinds)
+	if len(ownKinds) > 0 {
+		e.forgive()
+	}
+	if e.bundle.outdated() {
+		e.tells("v1beta1")
+		e.waited = append(e.waited, "CRDs of v1beta1")
+		e.failed()
+	} else {
+		e.succeeded(e.bundle)
+		e.installed = "yes"
+		e.called = e.call()
+		if e.next != nil {
+			e.catalog(stock(e.T, e.root, "catalogs/"+e.namespace+"-next", both, others))
+			e.succeeded(e.next)
+			e.updated = e.next.Version()
+		}
+	}
+	e.remove(before, others, kinds)
+	e.removed = "yes"
+}
+
+// union are the outsiders of two lists.
+func union(a, b []outsider) []outsider {
+	return append(slices.Clone(a), slices.DeleteFunc(slices.Clone(b), func(o outsider) bool { return slices.Contains(a, o) })...)
+}
+
+// outdated reports whether a CRD of the bundle is of a version that servers take
+// no more.
+func (b *realBundle) outdated() bool {
+	return slices.ContainsFunc(b.CRDs, func(c *bundle.CRD) bool { return c.Manifest().APIVersion == "apiextensions.k8s.io/v1beta1" })
+}
+
+// object is an object of the episode's namespace.
+func (e *episode) object(version, kind, name string, spec map[string]any) *unstructured.Unstructured {
+	o := olmObject(version, kind, name, spec)
+	o.SetNamespace(e.namespace)
+	return o
+}
+
+// begin makes the namespace, with a catalog and a group that both bundles can be in.
+func (e *episode) begin(image string) {
+	e.Helper()
+	e.world.namespace(e.namespace)
+	e.create(e.object("v1alpha1", "CatalogSource", "data", map[string]any{"sourceType": "grpc", "image": image}))
+	group := map[string]any{}
+	if e.bundle.supports("OwnNamespace") && (e.next == nil || e.next.supports("OwnNamespace")) {
+		group["targetNamespaces"] = []any{e.namespace}
+	}
+	e.create(e.object("v1", "OperatorGroup", "group", group))
+}
+
+// catalog gives the catalog another image.
+func (e *episode) catalog(image string) {
+	e.Helper()
+	e.patch("v1alpha1", "CatalogSource", "data", `{"spec":{"image":"`+image+`"}}`)
+}
+
+func (e *episode) patch(version, kind, name, patch string) {
+	e.Helper()
+	if err := e.admin.Patch(e.Context(), e.object(version, kind, name, nil), client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+		e.Fatal(err)
+	}
+}
+
+// list are the objects of a kind in the namespace.
+func (e *episode) list(version, kind string) []unstructured.Unstructured {
+	e.Helper()
+	var list unstructured.UnstructuredList
+	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "operators.coreos.com", Version: version, Kind: kind + "List"})
+	if err := e.admin.List(e.Context(), &list, client.InNamespace(e.namespace)); err != nil {
+		e.Fatal(err)
+	}
+	return list.Items
+}
+
+// succeeded waits until the CSV of the bundle has, and none before it is left.
+func (e *episode) succeeded(b *realBundle) {
+	e.Helper()
+	e.eventually(b.Name()+" has succeeded", func() string {
+		phases := map[string]string{}
+		for _, o := range e.list("v1alpha1", "ClusterServiceVersion") {
+			phases[o.GetName()], _, _ = unstructured.NestedString(o.Object, "status", "phase")
+		}
+		for name, phase := range phases {
+			if phase != "Succeeded" || name == e.bundle.Name() && name != b.Name() {
+				return e.told()
+			}
+		}
+		if phases[b.Name()] == "" {
+			return e.told()
+		}
+		return ""
+	})
+}
+
+// tells waits until the namespace says something.
+func (e *episode) tells(what string) {
+	e.Helper()
+	e.eventually("something is said of "+what, func() string {
+		if text := e.told(); !strings.Contains(text, what) {
+			return text
+		}
+		return ""
+	})
+}
+
+// waits checks that the bundle is not installed and says that it lacks something.
+func (e *episode) waits(lacks []outsider) {
+	e.Helper()
+	words := map[string]bool{}
+	for _, o := range lacks {
+		if o.kind != "" {
+			words[o.kind] = true
+		} else {
+			words[o.pkg] = true
+		}
+	}
+	var found string
+	e.eventually("what is lacking is told", func() string {
+		text := e.told()
+		for _, word := range slices.Sorted(maps.Keys(words)) {
+			if strings.Contains(text, word) {
+				found = word
+				return ""
+			}
+		}
+		return text
+	})
+	e.waited = append(e.waited, found)
+	for _, o := range e.list("v1alpha1", "ClusterServiceVersion") {
+		if phase, _, _ := unstructured.NestedString(o.Object, "status", "phase"); phase == "Succeeded" && o.GetName() == e.bundle.Name() {
+			e.Errorf("%s has succeeded without %s", o.GetName(), found)
+		}
+	}
+}
+
+// failed waits until the newest plan has.
+func (e *episode) failed() {
+	e.Helper()
+	e.eventually("the plan has failed", func() string {
+		for _, o := range e.list("v1alpha1", "InstallPlan") {
+			if phase, _, _ := unstructured.NestedString(o.Object, "status", "phase"); phase == "Failed" {
+				return ""
+			}
+		}
+		return e.told()
+	})
+}
+
+// forgive deletes the plans that have failed, as one does when the cause is gone.
+func (e *episode) forgive() {
+	e.Helper()
+	for _, o := range e.list("v1alpha1", "InstallPlan") {
+		if phase, _, _ := unstructured.NestedString(o.Object, "status", "phase"); phase == "Failed" {
+			if err := e.admin.Delete(e.Context(), &o); err != nil {
+				e.Fatal(err)
+			}
+		}
+	}
+}
+
+// define defines kinds that are no operator's.
+func (e *episode) define(kinds []outsider) {
+	e.Helper()
+	for _, o := range kinds {
+		e.create(&unstructured.Unstructured{Object: o.crd()})
+	}
+}
+
+// remove asks for the removal of all operators of the namespace, waits until
+// nothing of them is left but CRDs and plans, and takes these away.
+func (e *episode) remove(before map[string]bool, others, kinds []outsider) {
+	e.Helper()
+	for _, o := range e.list("v1alpha1", "Subscription") {
+		e.patch("v1alpha1", "Subscription", o.GetName(), `{"metadata":{"annotations":{"fairlead.io/removal":"uninstall"}}}`)
+	}
+	e.eventually("the operators are gone", func() string {
+		if n := len(e.list("v1alpha1", "Subscription")) + len(e.list("v1alpha1", "ClusterServiceVersion")); n > 0 {
+			return fmt.Sprintf("%d are there: %s", n, e.told())
+		}
+		return ""
+	})
+	definitions := map[string]bool{}
+	for _, b := range []*realBundle{e.bundle, e.next} {
+		if b != nil {
+			for _, c := range b.CRDs {
+				definitions[c.Metadata.Name] = true
+			}
+		}
+	}
+	for _, o := range append(others, kinds...) {
+		definitions[o.plural+"."+o.group] = true
+	}
+	const prefix = "apiextensions.k8s.io/customresourcedefinitions "
+	e.eventually("no object is left", func() string {
+		var left []string
+		for name := range e.objects() {
+			if definition, is := strings.CutPrefix(name, prefix); !before[name] && (!is || !definitions[definition]) {
+				left = append(left, name)
+			}
+		}
+		slices.Sort(left)
+		return strings.Join(left, ", ")
+	})
+	for name := range definitions {
+		o := &unstructured.Unstructured{}
+		o.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+		o.SetName(name)
+		if err := e.admin.Delete(e.Context(), o); client.IgnoreNotFound(err) != nil {
+			e.Error(err)
+		}
+	}
+	if err := e.admin.Delete(e.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: e.namespace}}); err != nil {
+		e.Fatal(err)
+	}
+	e.eventually("the namespace is gone", func() string {
+		err := e.admin.Get(e.Context(), client.ObjectKey{Name: e.namespace}, &corev1.Namespace{})
+		return expect(fmt.Sprint(apierrors.IsNotFound(err)), "true")
+	})
+	e.eventually("the definitions are gone", func() string {
+		for name := range e.objects() {
+			if definition, is := strings.CutPrefix(name, prefix); is && definitions[definition] {
+				return definition
+			}
+		}
+		return ""
+	})
+}
+
+// with is the world for a part of the test.
+func (w *world) with(t *testing.T) *world {
+	return &world{t, w.Cluster, w.admin, w.kubelets}
+}
