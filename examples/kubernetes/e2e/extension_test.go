@@ -211,6 +211,13 @@ func TestExtension(t *testing.T) {
 		"get rbac.authorization.k8s.io/rolebindings", "patch rbac.authorization.k8s.io/rolebindings", "delete rbac.authorization.k8s.io/rolebindings",
 		"get /configmaps", "create /configmaps", "patch /configmaps", "delete /configmaps",
 		"get /secrets", "create /secrets", "patch /secrets", "delete /secrets",
+		// It has no webhooks.
+		"get admissionregistration.k8s.io/validatingwebhookconfigurations", "create admissionregistration.k8s.io/validatingwebhookconfigurations",
+		"patch admissionregistration.k8s.io/validatingwebhookconfigurations", "delete admissionregistration.k8s.io/validatingwebhookconfigurations",
+		"get admissionregistration.k8s.io/mutatingwebhookconfigurations", "create admissionregistration.k8s.io/mutatingwebhookconfigurations",
+		"patch admissionregistration.k8s.io/mutatingwebhookconfigurations", "delete admissionregistration.k8s.io/mutatingwebhookconfigurations",
+		"get cert-manager.io/issuers", "list cert-manager.io/issuers", "create cert-manager.io/issuers", "patch cert-manager.io/issuers", "delete cert-manager.io/issuers",
+		"get cert-manager.io/certificates", "list cert-manager.io/certificates", "create cert-manager.io/certificates", "patch cert-manager.io/certificates", "delete cert-manager.io/certificates",
 		"patch events.k8s.io/events",
 	)
 }

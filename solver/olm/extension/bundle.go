@@ -41,8 +41,10 @@ func (f fields) child(key string) fields {
 //  1. There is one CSV, each object has a kind and a name, each CRD is there once.
 //  2. CRDs that the CSV owns are in the bundle.
 //  3. Deployments have names of their own.
-//  4. It brings no API services and webhooks: nothing here issues the certificates
-//     that the API server would trust them by.
+//  4. Webhooks are answered by its deployments, are sent no requests about what could
+//     block them, and have names of their own; each CRD is converted by one at most,
+//     and the CSV owns it.
+//  5. It brings no API services: nothing here registers them.
 func ReadBundle(manifests []json.RawMessage) (*Bundle, error) {
 	b := &Bundle{}
 	var errs []error
@@ -99,11 +101,9 @@ func (b *Bundle) check() []error {
 		}
 		seen[d.Name] = true
 	}
-	if n := len(b.CSV.Spec.WebhookDefinitions); n > 0 {
-		errs = append(errs, fmt.Errorf("the CSV brings webhooks (%d), and nothing here issues certificates for them", n))
-	}
+	errs = append(errs, b.checkWebhooks()...)
 	if n := len(b.CSV.Spec.APIServiceDefinitions.Owned); n > 0 {
-		errs = append(errs, fmt.Errorf("the CSV brings API services (%d), and nothing here issues certificates for them", n))
+		errs = append(errs, fmt.Errorf("the CSV brings API services (%d), and nothing here registers them", n))
 	}
 	return errs
 }

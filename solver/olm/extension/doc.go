@@ -31,6 +31,13 @@
 // with the same checks, and no updates are resolved while the annotation is present.
 // [World.Rollback] says beforehand what prevents a rollback.
 //
+// # Webhooks
+//
+// Certificates of webhooks are issued by what the cluster has for that: cert-manager,
+// or OpenShift's service CA (Policy.Certificates). Bundles with webhooks get services,
+// webhook configurations and conversions of CRDs, and their pods the certificate.
+// Without a provider they are refused, as all bundles with API services are.
+//
 // # Removing an extension
 //
 // When the extension is deleted, its objects are deleted, the last phase first, then
@@ -58,7 +65,6 @@
 //   - Blocks name what holds an extension up, one for each reason.
 //   - The service account limits what is created; there it is ignored.
 //   - Bundles that require others can be installed, with [Together].
-//   - Bundles with webhooks and API services are refused.
 //
 // # What you write
 //

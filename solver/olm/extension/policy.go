@@ -1,6 +1,7 @@
 package extension
 
 import (
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -24,6 +25,9 @@ type Policy struct {
 	// RemoveUsedCRDs has CRDs go of which there are objects, and these with them, when
 	// the extension is deleted. Otherwise the deletion waits for them to be gone.
 	RemoveUsedCRDs bool `json:"removeUsedCRDs,omitempty"`
+	// Certificates is who issues the certificates of webhooks. Nobody by default; then
+	// bundles with webhooks are refused.
+	Certificates CertificateProvider `json:"certificates,omitempty"`
 }
 
 // MarshalJSON writes durations as text, such as 5m0s.
@@ -49,6 +53,9 @@ func (p *Policy) Check() error {
 	}
 	if p.KeepRevisions < 0 {
 		errs.Add("keepRevisions", "%d is negative: zero means five", p.KeepRevisions)
+	}
+	if !slices.Contains(certificateProviders(), p.Certificates) {
+		errs.Add("certificates", "%q issues none that is known: %s and %s do", p.Certificates, CertManager, ServiceCA)
 	}
 	return errs.Err()
 }

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/config"
 	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/internal/calls"
 )
 
 // Settings are what the config of an extension says. Unknown members are an error.
@@ -21,6 +23,9 @@ type Settings struct {
 	Watch *string `json:"watchNamespace,omitempty"`
 	// Deployments is how its deployments are changed, as for a subscription.
 	Deployments *config.Config `json:"deploymentConfig,omitempty"`
+	// Certificates is who issues those of webhooks. It is the Policy's, and not read
+	// from the config.
+	Certificates CertificateProvider `json:"-"`
 }
 
 // ReadSettings reads the config of an extension; nil means none.
@@ -48,8 +53,13 @@ func ReadSettings(c *BundleConfig) (Settings, error) {
 //     namespaces besides. Cluster permissions are cluster roles in any case.
 //  3. Its CRDs, then the other objects of the bundle; what has a namespace is put
 //     into that of the extension.
+//     CRDs that it converts say so.
 //  4. Its deployments, changed as the settings say. Their pods learn by
-//     annotations what they watch, and have those of the CSV.
+//     annotations what they watch, and have those of the CSV. Those that the API
+//     server calls have their certificate mounted.
+//  5. For its webhooks: their configurations, services before the deployments that
+//     answer, and what Settings.Certificates takes to issue certificates and have
+//     the API server trust them. The error says if there is nobody to.
 //
 // Roles are named after the CSV, the account and what they allow, so that they
 // stand beside those of another version. Equal input gives equal output.
@@ -58,7 +68,13 @@ func (b *Bundle) Render(namespace string, s Settings) ([]Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rendering{b: b, namespace: namespace}
+	if err := b.unserved(s.Certificates); err != nil {
+		return nil, err
+	}
+	if text := calls.Misdefined(&b.CSV, targets[0] == group.AllNamespaces); text != "" {
+		return nil, errors.New(text)
+	}
+	r := &rendering{b: b, namespace: namespace, by: s.Certificates}
 	spec := &b.CSV.Spec.Install.Spec
 	var accounts []string
 	for _, p := range slices.Concat(spec.Permissions, spec.ClusterPermissions) {
@@ -81,7 +97,10 @@ func (b *Bundle) Render(namespace string, s Settings) ([]Object, error) {
 			r.permit(p, target)
 		}
 	}
-	for _, o := range slices.Concat(b.crds, b.others) {
+	for _, o := range b.crds {
+		r.object(r.converted(o))
+	}
+	for _, o := range b.others {
 		r.object(o)
 	}
 	for i := range spec.Deployments {
@@ -89,6 +108,7 @@ func (b *Bundle) Render(namespace string, s Settings) ([]Object, error) {
 			return nil, err
 		}
 	}
+	r.webhooks(targets)
 	return r.out, nil
 }
 
@@ -103,6 +123,7 @@ func account(p group.Permission) string {
 type rendering struct {
 	b         *Bundle
 	namespace string
+	by        CertificateProvider
 	out       []Object
 }
 
@@ -181,6 +202,9 @@ func (r *rendering) deployment(d *olm.StrategyDeployment, targets []string, sett
 	notes[group.NamespaceAnnotation] = r.namespace
 	meta["annotations"] = notes
 	spec["revisionHistoryLimit"] = 1
+	if slices.Contains(calls.Deployments(&r.b.CSV), d.Name) {
+		calls.Mount(spec.child("template").child("spec"), calls.Secret(d.Name))
+	}
 	members := map[string]any{"spec": map[string]any(spec)}
 	if len(d.Label) > 0 {
 		members["metadata"] = map[string]any{"labels": d.Label}

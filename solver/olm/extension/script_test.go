@@ -17,7 +17,8 @@ import (
 //	bundle                        what a bundle holds: JSON objects, one a line
 //	modes MODE...                 a bundle with these install modes and nothing else
 //	targets [NAMESPACE|all]       what it would watch, in namespace ns
-//	render [full]                 its objects, with the settings below as JSON; full with what they say
+//	render [full] [certificates=P] its objects, with the settings below as JSON; full with what
+//	                              they say, or with those of the kind that full names
 //	preflight                     what stands against it, with an extension as JSON
 //	crd                           a CRD that exists, JSON
 //	role NAMESPACE|cluster        rules that account "installer" has, JSON
@@ -139,11 +140,15 @@ func (s *script) render(c *golden.Command) string {
 	if err != nil {
 		return err.Error()
 	}
+	settings.Certificates = extension.CertificateProvider(c.Value("certificates"))
 	if s.objects, err = s.bundle.Render("ns", settings); err != nil {
 		return err.Error()
 	}
 	var b strings.Builder
 	for _, o := range s.objects {
+		if only := c.Value("full"); only != "" && only != o.Kind {
+			continue
+		}
 		fmt.Fprintln(&b, o)
 		if c.Has("full") {
 			fmt.Fprintf(&b, "  %s\n", o.Manifest)

@@ -62,6 +62,9 @@ func (s *stepper) target() *target {
 		return nil
 	}
 	b, err := ReadBundle(content.Manifests)
+	if settings.Certificates = s.policy.Certificates; err == nil {
+		err = b.unserved(settings.Certificates)
+	}
 	if err != nil {
 		return s.unusable(c, ReasonUnsupported, "Blocked", fmt.Errorf("bundle %s cannot be installed: %w", c.Name, err), "the authors of the bundle", "another version is asked for")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/config"
 	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/internal/calls"
 )
 
 // deployment returns the action that deploys a CSV: its deployments with the
@@ -27,7 +28,7 @@ func (s *stepper) deployment(c *CSV) (Deploy, error) {
 			return d, err
 		}
 		if name := c.Spec.Install.Spec.Deployments[i].Name; slices.Contains(called, name) {
-			if is := s.certificate(secretOf(name)); is != nil {
+			if is := s.certificate(calls.Secret(name)); is != nil {
 				manifest = mounted(manifest, is.Name, is)
 			}
 		}

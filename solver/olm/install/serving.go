@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/internal/calls"
 )
 
 // Operators bring webhooks and API services: the API server calls their pods, by
@@ -23,75 +24,12 @@ const (
 	kindSecret        = "Secret"
 )
 
-// port is that of the service, where a definition names none.
-func port(named int32) int32 {
-	if named == 0 {
-		return 443
-	}
-	return named
-}
-
 // called are the deployments of a CSV whose pods the API server calls, sorted.
-func (c *CSV) called() []string {
-	var names []string
-	for i := range c.Spec.WebhookDefinitions {
-		names = append(names, c.Spec.WebhookDefinitions[i].DeploymentName)
-	}
-	for i := range c.Spec.APIServiceDefinitions.Owned {
-		names = append(names, c.Spec.APIServiceDefinitions.Owned[i].DeploymentName)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
+func (c *CSV) called() []string { return calls.Deployments(&c.ClusterServiceVersion) }
 
 // misdefined says what is wrong with the webhooks and API services of a CSV, or "".
 func (s *stepper) misdefined(c *CSV) string {
-	deploys := func(name string) bool {
-		return slices.ContainsFunc(c.Spec.Install.Spec.Deployments, func(d olm.StrategyDeployment) bool { return d.Name == name })
-	}
-	for i := range c.Spec.WebhookDefinitions {
-		w := &c.Spec.WebhookDefinitions[i]
-		text := ""
-		switch {
-		case !slices.Contains([]string{olm.WebhookValidating, olm.WebhookMutating, olm.WebhookConversion}, w.Type):
-			text = fmt.Sprintf("its type is %q", w.Type)
-		case !deploys(w.DeploymentName):
-			text = fmt.Sprintf("the CSV has no deployment %q to answer", w.DeploymentName)
-		case w.Type == olm.WebhookConversion && s.own != nil && !group.Namespaces(s.own.Status.Namespaces).All():
-			text = "it converts objects of all namespaces, and the operator group selects some"
-		case w.Type == olm.WebhookConversion:
-			for _, name := range w.ConversionCRDs {
-				if !slices.ContainsFunc(c.Spec.CustomResourceDefinitions.Owned, func(d olm.CRDDescription) bool { return d.Name == name }) {
-					text = "it converts " + name + ", which the CSV does not own"
-				}
-			}
-		}
-		if text != "" {
-			return fmt.Sprintf("webhook %s: %s", w.GenerateName, text)
-		}
-	}
-	for _, d := range c.Spec.APIServiceDefinitions.Owned {
-		if !deploys(d.DeploymentName) {
-			return fmt.Sprintf("API service %s.%s: the CSV has no deployment %q to answer", d.Version, d.Group, d.DeploymentName)
-		}
-	}
-	return ""
-}
-
-// serviceOf names the service before the pods of a deployment, secretOf its
-// certificate.
-func serviceOf(deployment string) string {
-	const most = 63 - len("-service")
-	name := strings.ReplaceAll(deployment, ".", "-")
-	return strings.TrimRight(name[:min(len(name), most)], "-") + "-service"
-}
-
-func secretOf(deployment string) string { return serviceOf(deployment) + "-cert" }
-
-// hosts are the names by which the API server calls a service.
-func (s *stepper) hosts(service string) []string {
-	name := service + "." + s.Namespace
-	return []string{name + ".svc", name + ".svc.cluster.local", name}
+	return calls.Misdefined(&c.ClusterServiceVersion, s.own == nil || group.Namespaces(s.own.Status.Namespaces).All())
 }
 
 func (s *stepper) certificate(name string) *Certificate {
@@ -114,7 +52,7 @@ func (c *Certificate) renewAt() time.Time {
 func (s *stepper) certified(c *CSV) bool {
 	ready, life := true, s.policy.CertificateLifetime
 	for _, deployment := range c.called() {
-		name, hosts := secretOf(deployment), s.hosts(serviceOf(deployment))
+		name, hosts := calls.Secret(deployment), calls.Hosts(calls.Service(deployment), s.Namespace)
 		issue := IssueCertificate{
 			// Clocks differ; but two thirds of a short life must not be over at once.
 			Name: name, Hosts: hosts, NotBefore: s.now.Add(-min(time.Hour, life/10)), NotAfter: s.now.Add(life),
@@ -152,7 +90,7 @@ func (s *stepper) dropCertificates() {
 	for _, c := range s.operators {
 		if s.active(c) || c.Deployed != "" {
 			for _, deployment := range c.called() {
-				needed[secretOf(deployment)] = true
+				needed[calls.Secret(deployment)] = true
 			}
 		}
 	}
@@ -264,13 +202,13 @@ func (s *stepper) conversions(c *CSV) []SetConversion {
 	var all []SetConversion
 	for i := range c.Spec.WebhookDefinitions {
 		w := &c.Spec.WebhookDefinitions[i]
-		is := s.certificate(secretOf(w.DeploymentName))
+		is := s.certificate(calls.Secret(w.DeploymentName))
 		if w.Type != olm.WebhookConversion || is == nil {
 			continue
 		}
 		for _, name := range w.ConversionCRDs {
 			v := SetConversion{
-				CRD: name, Namespace: s.Namespace, Service: serviceOf(w.DeploymentName), Port: port(w.ContainerPort), Path: w.Path,
+				CRD: name, Namespace: s.Namespace, Service: calls.Service(w.DeploymentName), Port: calls.Port(w.ContainerPort), Path: w.Path,
 				Authority: is.Authority, Versions: w.AdmissionReviewVersions,
 			}
 			v.Digest = digestOf(texts(v.Namespace, v.Service, fmt.Sprint(v.Port), v.Path, v.Authority, strings.Join(v.Versions, ",")))

@@ -28,6 +28,9 @@ type BackendOptions struct {
 	// Together resolves all extensions jointly, with what their bundles require; see
 	// [extension.Together]. Each pass then reads all extensions and their revisions.
 	Together bool
+	// Certificates is the one of the Policy, which [SetupWithManager] fills in: it
+	// says what objects a bundle with webhooks becomes.
+	Certificates extension.CertificateProvider
 	// Clock tells when catalogs were read. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
 }

@@ -55,6 +55,9 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 		}
 		opts.Client = c
 	}
+	if opts.Policy != nil {
+		opts.Certificates = opts.Policy.Certificates
+	}
 	backend := New(opts.Client, &opts.BackendOptions)
 	runner, err := extension.NewRunner(backend, backend.Resolve, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
 	if err != nil {

@@ -44,7 +44,8 @@
 // # Limits
 //
 //   - A revision holds its objects in line, and a megabyte at most.
-//   - Bundles with webhooks or API services are refused by the engine.
+//   - Bundles with API services are refused by the engine, and those with webhooks
+//     where no Policy.Certificates says who issues their certificates.
 //   - Objects of kinds that are not watched (see Options.Kinds) are looked after
 //     when something else happens.
 package extension

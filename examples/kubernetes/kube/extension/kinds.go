@@ -24,10 +24,11 @@ var (
 // usual are the kinds of the objects that bundles become. Their objects are
 // found by their label, also where no revision names them any more.
 func usual() []schema.GroupVersionKind {
-	const rbac = "rbac.authorization.k8s.io"
+	const rbac, admission = "rbac.authorization.k8s.io", "admissionregistration.k8s.io"
 	return []schema.GroupVersionKind{
 		crds, accounts, {Version: "v1", Kind: "Service"}, {Version: "v1", Kind: "ConfigMap"}, {Version: "v1", Kind: "Secret"},
 		{Group: "apps", Version: "v1", Kind: "Deployment"},
+		{Group: admission, Version: "v1", Kind: "ValidatingWebhookConfiguration"}, {Group: admission, Version: "v1", Kind: "MutatingWebhookConfiguration"},
 		{Group: rbac, Version: "v1", Kind: "Role"}, {Group: rbac, Version: "v1", Kind: "RoleBinding"},
 		{Group: rbac, Version: "v1", Kind: "ClusterRole"}, {Group: rbac, Version: "v1", Kind: "ClusterRoleBinding"},
 	}

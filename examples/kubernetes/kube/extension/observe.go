@@ -126,6 +126,7 @@ func (o *observation) contents() error {
 	if err != nil {
 		return nil
 	}
+	settings.Certificates = o.opts.Certificates
 	for i := range o.w.Contents {
 		read, err := extension.ReadBundle(o.w.Contents[i].Manifests)
 		if err != nil {

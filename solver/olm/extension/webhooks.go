@@ -1,0 +1,145 @@
+package extension
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/internal/calls"
+)
+
+// CertificateProvider names who issues the certificates by which the API server
+// trusts the webhooks of operators. The objects that a bundle becomes ask it to.
+type CertificateProvider string
+
+// The providers.
+const (
+	NoCertificates CertificateProvider = ""             // nobody: bundles with webhooks are refused
+	CertManager    CertificateProvider = "cert-manager" // cert-manager, by an Issuer and a Certificate in the extension's namespace
+	ServiceCA      CertificateProvider = "service-ca"   // OpenShift's service CA, by annotations
+)
+
+func certificateProviders() []CertificateProvider {
+	return []CertificateProvider{NoCertificates, CertManager, ServiceCA}
+}
+
+// checkWebhooks says what is wrong with the webhooks of the CSV.
+func (b *Bundle) checkWebhooks() []error {
+	var errs []error
+	if text := calls.Misdefined(&b.CSV, true); text != "" {
+		errs = append(errs, errors.New(text))
+	}
+	seen, converted := make(map[string]bool), make(map[string]bool)
+	for i := range b.CSV.Spec.WebhookDefinitions {
+		w := &b.CSV.Spec.WebhookDefinitions[i]
+		if key := w.Type + " " + configurationName(w); seen[key] {
+			errs = append(errs, fmt.Errorf("the CSV has two webhooks of type %s named %s", w.Type, w.GenerateName))
+		} else {
+			seen[key] = true
+		}
+		for _, name := range w.ConversionCRDs {
+			if w.Type == olm.WebhookConversion && converted[name] {
+				errs = append(errs, fmt.Errorf("the CSV has two webhooks that convert %s", name))
+			}
+			converted[name] = true
+		}
+	}
+	for _, c := range b.crds {
+		if unknown, _ := c.child("spec")["preserveUnknownFields"].(bool); unknown && b.converts(c.child("metadata").text("name")) != nil {
+			errs = append(errs, fmt.Errorf("CRD %s preserves unknown fields, and so no webhook can convert it", c.child("metadata").text("name")))
+		}
+	}
+	return errs
+}
+
+// unserved says why the webhooks of the bundle cannot be served, or nil.
+func (b *Bundle) unserved(by CertificateProvider) error {
+	if n := len(b.CSV.Spec.WebhookDefinitions); n > 0 && by == NoCertificates {
+		return fmt.Errorf("the CSV brings webhooks (%d), and nobody issues certificates for them: have the policy name %s or %s, as the cluster has it", n, CertManager, ServiceCA)
+	}
+	return nil
+}
+
+// converts is the webhook that converts a CRD, or nil.
+func (b *Bundle) converts(crd string) *olm.WebhookDescription {
+	for i := range b.CSV.Spec.WebhookDefinitions {
+		if w := &b.CSV.Spec.WebhookDefinitions[i]; w.Type == olm.WebhookConversion && slices.Contains(w.ConversionCRDs, crd) {
+			return w
+		}
+	}
+	return nil
+}
+
+// configurationName is the name of a webhook and of its configuration: the same in
+// each version, so that one revision takes it over from the other.
+func configurationName(w *olm.WebhookDescription) string {
+	return strings.TrimSuffix(w.GenerateName, "-")
+}
+
+// trusts has the provider put into an object what the certificate of a deployment is
+// trusted by.
+func (r *rendering) trusts(meta fields, deployment string) {
+	switch r.by {
+	case CertManager:
+		meta.child("annotations")["cert-manager.io/inject-ca-from"] = r.namespace + "/" + calls.Secret(deployment)
+	case ServiceCA:
+		meta.child("annotations")["service.beta.openshift.io/inject-cabundle"] = "true"
+	}
+}
+
+// converted has a CRD be converted by the operator, if it is to be.
+func (r *rendering) converted(crd fields) fields {
+	w := r.b.converts(crd.child("metadata").text("name"))
+	if w == nil {
+		return crd
+	}
+	var is fields // not the bundle's own
+	text, _ := json.Marshal(crd)
+	_ = json.Unmarshal(text, &is) // what was encoded just now
+	is.child("spec")["conversion"] = map[string]any{"strategy": "Webhook", "webhook": map[string]any{
+		"clientConfig":             map[string]any{"service": calls.ServiceOf(w, r.namespace)},
+		"conversionReviewVersions": w.AdmissionReviewVersions,
+	}}
+	r.trusts(is.child("metadata"), w.DeploymentName)
+	return is
+}
+
+// webhooks adds what the API server calls the operator by: a configuration for each
+// webhook, a service for each deployment that is called, and what the provider
+// issues a certificate by.
+func (r *rendering) webhooks(targets []string) {
+	csv := &r.b.CSV
+	for i := range csv.Spec.WebhookDefinitions {
+		w := &csv.Spec.WebhookDefinitions[i]
+		kind, name := calls.Configuration(w), configurationName(w)
+		if kind == "" {
+			continue
+		}
+		meta := fields{}
+		r.trusts(meta, w.DeploymentName)
+		r.add("admissionregistration.k8s.io", "v1", kind, "", name, map[string]any{
+			"metadata": map[string]any(meta), "webhooks": []any{calls.Hook(w, name, r.namespace, "", targets)},
+		})
+	}
+	for _, deployment := range calls.Deployments(csv) {
+		service, secret := calls.Service(deployment), calls.Secret(deployment)
+		meta := map[string]any{}
+		if r.by == ServiceCA {
+			meta["annotations"] = map[string]any{"service.beta.openshift.io/serving-cert-secret-name": secret}
+		}
+		r.add("", "v1", "Service", r.namespace, service, map[string]any{"metadata": meta, "spec": calls.ServiceSpec(csv, deployment)})
+		if r.by != CertManager {
+			continue
+		}
+		issuer := secret + "-selfsigned-issuer"
+		r.add("cert-manager.io", "v1", "Issuer", r.namespace, issuer, map[string]any{"spec": map[string]any{"selfSigned": map[string]any{}}})
+		r.add("cert-manager.io", "v1", "Certificate", r.namespace, secret, map[string]any{"spec": map[string]any{
+			"secretName": secret, "commonName": service + "." + r.namespace, "dnsNames": calls.Hosts(service, r.namespace),
+			"issuerRef": map[string]any{"name": issuer}, "usages": []any{"server auth"},
+			"duration": "17520h0m0s", "renewBefore": "24h0m0s", // two years, and a day
+		}})
+	}
+}
