@@ -85,3 +85,37 @@ func describePlan(p *install.InstallPlan) string {
 	text, _ := json.Marshal(p) // strings and numbers only: cannot fail
 	return string(text)
 }
+
+// Objects of a plan are in its namespace, whatever their bundle says, and those of
+// the cluster in none.
+func TestPlanNamespaces(t *testing.T) {
+	choice := olm.Choice{}
+	choice.Name = "a.v1"
+	w := &install.World{
+		Namespace:  ns,
+		Resolution: &olm.Resolution{Chosen: []olm.Choice{choice}},
+		Contents: []install.Content{{Bundle: "a.v1", Manifests: []json.RawMessage{
+			[]byte(`{"apiVersion":"operators.coreos.com/v1alpha1","kind":"ClusterServiceVersion","metadata":{"name":"a.v1","namespace":"placeholder"}}`),
+			[]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"far","namespace":"elsewhere"}}`),
+			[]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"near"}}`),
+			[]byte(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"all","namespace":"elsewhere"}}`),
+		}}},
+	}
+	plan, err := install.NewInstallPlan(w, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range plan.Status.Plan {
+		want := ns
+		if s.Resource.Kind == "ClusterRole" {
+			want = ""
+		}
+		var o struct{ Metadata olm.ObjectMeta }
+		if err := json.Unmarshal([]byte(s.Resource.Manifest), &o); err != nil || o.Metadata.Namespace != want {
+			t.Errorf("%s %s is in namespace %q, want %q, %v", s.Resource.Kind, s.Resource.Name, o.Metadata.Namespace, want, err)
+		}
+	}
+	if len(plan.Status.Plan) != 4 {
+		t.Errorf("it has %d steps, want 4", len(plan.Status.Plan))
+	}
+}

@@ -276,7 +276,10 @@ func (s *script) user(c *golden.Command) bool {
 		s.edit(func(w *install.World) {
 			for i := range w.Subscriptions {
 				if w.Subscriptions[i].Name == c.Args[0].Key {
-					w.Subscriptions[i].Annotations = map[string]string{install.RemovalAnnotation: c.Args[1].Key}
+					notes := map[string]string{}
+					maps.Copy(notes, w.Subscriptions[i].Annotations)
+					notes[install.RemovalAnnotation] = c.Args[1].Key
+					w.Subscriptions[i].Annotations = notes
 				}
 			}
 		})

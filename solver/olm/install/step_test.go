@@ -290,3 +290,55 @@ func TestResolveTimeout(t *testing.T) {
 		t.Errorf("blocked %v, wake %v", d.Blocked, d.Wake)
 	}
 }
+
+// A copy of a CSV from another namespace is not what a step of a plan makes: the
+// step is carried out all the same, as what does not exist.
+func TestCopyIsNoStep(t *testing.T) {
+	sources := parseShelf("a/stable a.v1\nbundle a.v1 provides=(A/v1)").sources(t)
+	resolver, err := olm.NewResolver(sources, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster := &install.MemBackend{Sources: sources}
+	err = cluster.Edit(ns, func(w *install.World) error {
+		w.Groups = make([]install.OperatorGroup, 1)
+		w.Subscriptions = make([]install.Subscription, 1)
+		w.Subscriptions[0].Name, w.Subscriptions[0].Spec = "a", olm.SubscriptionSpec{Package: "a"}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state install.State
+	for range 20 {
+		w := cluster.World(ns)
+		if w.Resolution, err = resolver.Resolve(t.Context(), w.Request()); err != nil {
+			t.Fatal(err)
+		}
+		step := func() *install.ApplyStep {
+			for _, a := range install.Step(state, w, start, nil).Actions {
+				if a, ok := a.(install.ApplyStep); ok && a.Ref.Kind == "ClusterServiceVersion" {
+					return &a
+				}
+			}
+			return nil
+		}
+		d := install.Step(state, w, start, nil)
+		if a := step(); a != nil {
+			elsewhere := install.CSV{Mark: install.Mark{Revision: "7", Digest: a.Digest}}
+			elsewhere.Name, elsewhere.Status.Reason = "a.v1", olm.ReasonCopied
+			w.CSVs = append(w.CSVs, elsewhere)
+			if b := step(); b == nil || b.Revision != "" {
+				t.Errorf("beside a copy the step is %+v", b)
+			}
+			return
+		}
+		state = d.State
+		for _, a := range d.Actions {
+			if err := cluster.Apply(t.Context(), ns, a); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Error("the plan has come to no step")
+}
