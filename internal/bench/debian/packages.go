@@ -17,6 +17,7 @@ type Package struct {
 	Depends      []string // the fields Pre-Depends and Depends, in the order of the paragraph
 	Conflicts    []string // the fields Conflicts and Breaks, likewise
 	Provides     string   // the field of that name
+	Recommends   string   // the field of that name
 }
 
 // Read reads a Packages file.
@@ -55,6 +56,8 @@ func Read(r io.Reader) ([]Package, error) {
 			p.Conflicts = append(p.Conflicts, value)
 		case "Provides":
 			p.Provides = value
+		case "Recommends":
+			p.Recommends = value
 		}
 	}
 	end()

@@ -20,6 +20,7 @@ type Package struct {
 	Name    string   // of the package
 	Version string   // as opam orders them
 	Needs   []clause // all of these, in the order of the file
+	Wants   []clause // what it makes use of where it is installed
 	Bars    []atom   // what must not be installed beside it
 	Classes []string // of each at most one package is installed
 }
@@ -87,6 +88,9 @@ func read(name, version string, fields map[string]*node) (p Package, available b
 	}
 	if f := fields["depends"]; f != nil {
 		p.Needs = in.clauses(f)
+	}
+	if f := fields["depopts"]; f != nil {
+		p.Wants = in.clauses(f)
 	}
 	if f := fields["conflicts"]; f != nil {
 		p.Bars = in.atoms(f)
@@ -244,6 +248,17 @@ func (r *Repository) Document(in func(i int) bool) *cudf.Document {
 				clause = append(clause, relation(at))
 			}
 			p.Depends = append(p.Depends, clause)
+		}
+		for _, c := range own.Wants {
+			var clause cudf.Clause
+			for _, at := range r.candidates(c) {
+				if in(at) {
+					clause = append(clause, relation(at))
+				}
+			}
+			if clause != nil {
+				p.Recommends = append(p.Recommends, clause)
+			}
 		}
 		for _, a := range own.Bars {
 			for _, at := range r.meeting(a) {

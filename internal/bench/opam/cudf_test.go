@@ -1,0 +1,96 @@
+package opam
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/fairlead/fairlead/internal/bench/upgrade"
+	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/solver"
+	"github.com/fairlead/fairlead/solver/cudf"
+)
+
+// versionsOffered is how many versions of a package a request holds, the newest
+// first, besides those that are installed.
+const versionsOffered = 2
+
+// request makes an upgrade problem of the repository: some versions are installed,
+// with what they need, and packages are asked for, one of the former perhaps to be
+// newer. It holds what those reach.
+func request(t testing.TB, r *Repository, session *solver.Session, seed int) *cudf.Document {
+	random := rand.New(rand.NewPCG(uint64(seed), 18500))
+	var have *solver.Solution
+	for have == nil {
+		w := &solver.WhatIf{}
+		for range 5 {
+			w.Require = append(w.Require, solver.Var(1+random.IntN(len(r.Packages))))
+		}
+		solution, err := session.Solve(context.Background(), w)
+		if err != nil && !errors.As(err, new(*solver.UnsatError)) {
+			t.Fatal(err)
+		}
+		have = solution
+	}
+	in := make([]bool, len(r.Packages))
+	var queue []int
+	reach := func(i int) {
+		if !in[i] {
+			in[i] = true
+			queue = append(queue, i)
+		}
+	}
+	offer := func(name string) {
+		own := r.named[name]
+		for _, i := range own[:min(len(own), versionsOffered)] {
+			reach(i)
+		}
+	}
+	for v := range have.Selected() {
+		reach(int(v - 1))
+	}
+	var wanted []int
+	for range 2 {
+		i := random.IntN(len(r.Packages))
+		reach(i)
+		wanted = append(wanted, i)
+	}
+	for at := 0; at < len(queue); at++ {
+		own := r.Packages[queue[at]]
+		offer(own.Name)
+		for _, c := range own.Needs {
+			for _, a := range c {
+				offer(a.name)
+			}
+			if found := r.candidates(c); len(found) > 0 {
+				reach(found[0])
+			}
+		}
+	}
+	d := r.Document(func(i int) bool { return in[i] })
+	slices.Sort(queue)
+	for at, i := range queue { // the packages of the document
+		p := &d.Packages[at]
+		p.Installed = have.Has(solver.Var(i + 1))
+		if slices.Contains(wanted, i) {
+			d.Request.Install = append(d.Request.Install, cudf.Relation{Name: p.Name})
+		}
+		if p.Installed && d.Request.Upgrade == nil && random.IntN(100) == 0 {
+			d.Request.Upgrade = []cudf.Relation{{Name: p.Name}}
+		}
+	}
+	return d
+}
+
+// TestUpgrades compares the best upgrades of requests with aspcud's.
+func TestUpgrades(t *testing.T) {
+	upgrade.Tool(t)
+	r := load(t)
+	session, err := solver.NewSession(r.State(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	upgrade.Compare(t, long.N(1, 500), func(i int) *cudf.Document { return request(t, r, session, i) })
+}

@@ -1,0 +1,182 @@
+// Package upgrade compares the best upgrades that solver/cudf finds with those of
+// aspcud, which comes with "apt-get install aspcud".
+package upgrade
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead/internal/bench/cost"
+	"github.com/fairlead/fairlead/solver"
+	"github.com/fairlead/fairlead/solver/cudf"
+)
+
+// Compare finds the best upgrade of each document, by the criteria "paranoid", by
+// "trendy" and by "-removed,-new,-changed": what it measures must be what aspcud's
+// measures, and a certificate must prove it the best. At most one version of a
+// name may be installed in the documents: where there can be several, aspcud counts
+// each.
+func Compare(t *testing.T, count int, document func(i int) *cudf.Document) {
+	path, file := Tool(t), filepath.Join(t.TempDir(), "request.cudf")
+	all := []*tally{{criteria: "paranoid"}, {criteria: "trendy"}, {criteria: "-removed,-new,-changed"}}
+	for i := range count {
+		Save(t, document(i), file)
+		for _, y := range all {
+			if what := y.compare(t, path, file); what != "" {
+				t.Errorf("request %d: %s: %s", i, y.criteria, what)
+			}
+		}
+		if n := i + 1; n%50 == 0 || n == count {
+			for _, y := range all {
+				t.Logf("%d requests, %s: %v", n, y.criteria, y)
+			}
+		}
+	}
+}
+
+// A tally is what came of all requests, by one list of criteria.
+type tally struct {
+	criteria               string
+	met, better            int
+	ours, checking, theirs time.Duration
+}
+
+func (y *tally) String() string {
+	return fmt.Sprintf("%d met and certified, %d of them better than aspcud's; %v of the processors, aspcud %v; making and checking the certificates %v",
+		y.met, y.better, y.ours.Round(time.Millisecond), y.theirs.Round(time.Millisecond), y.checking.Round(time.Millisecond))
+}
+
+// compare solves the request in a file, and says what is wrong, if anything.
+func (y *tally) compare(t *testing.T, path, file string) (what string) {
+	start := cost.CPU()
+	d, own := Solve(t, file, y.criteria)
+	y.ours += cost.CPU() - start
+	other, took := Aspcud(t, path, file, d, y.criteria)
+	y.theirs += took
+	if own == nil || other == nil {
+		if (own == nil) != (other == nil) {
+			return fmt.Sprintf("met %t, by aspcud %t", own != nil, other != nil)
+		}
+		return ""
+	}
+	y.met++
+	start = cost.CPU()
+	certified(t, d, y.criteria, own)
+	y.checking += cost.CPU() - start
+	values, want := Measure(d, y.criteria, own.Installed), Measure(d, y.criteria, other)
+	switch {
+	case !slices.Equal(own.Values, values):
+		return fmt.Sprintf("%v, but what is installed measures %v", own.Values, values)
+	case y.criteria == "trendy" && slices.Compare(values, want) < 0:
+		// aspcud forgets versions that cannot be installed, and takes an older one
+		// for the newest.
+		y.better++
+	case !slices.Equal(values, want):
+		return fmt.Sprintf("%v, aspcud %v", values, want)
+	}
+	return ""
+}
+
+// Tool returns the path of aspcud.
+func Tool(t testing.TB) string {
+	path, err := exec.LookPath("aspcud")
+	if err != nil {
+		t.Skipf("%v: apt-get install aspcud", err)
+	}
+	return path
+}
+
+// Save writes a document to a file.
+func Save(t testing.TB, d *cudf.Document, file string) {
+	var text bytes.Buffer
+	if err := d.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Solve reads a document and solves it; the result is nil where there is no upgrade.
+func Solve(t testing.TB, file, criteria string) (*cudf.Document, *cudf.Result) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := cudf.Read(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := d.Solve(context.Background(), parse(t, criteria), nil)
+	if errors.As(err, new(*solver.UnsatError)) {
+		return d, nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d, result
+}
+
+// Aspcud returns the positions of what aspcud installs, not nil where it finds an
+// upgrade, and what it used of the processors.
+func Aspcud(t testing.TB, path, file string, d *cudf.Document, criteria string) ([]int, time.Duration) {
+	command := exec.Command(path, "-c", criteria, file)
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := command.ProcessState.UserTime() + command.ProcessState.SystemTime()
+	if bytes.Contains(out, []byte("FAIL")) {
+		return nil, took
+	}
+	answer, err := cudf.Read(bytes.NewReader(out))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type version struct {
+		name   string
+		number int
+	}
+	in := make(map[version]bool)
+	for _, p := range answer.Packages {
+		in[version{p.Name, p.Version}] = p.Installed
+	}
+	installed := []int{}
+	for i, p := range d.Packages {
+		if in[version{p.Name, p.Version}] {
+			installed = append(installed, i)
+		}
+	}
+	return installed, took
+}
+
+// certified verifies the proof that an upgrade is the best.
+func certified(t testing.TB, d *cudf.Document, criteria string, r *cudf.Result) {
+	cert, err := r.Certificate(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := d.Check(context.Background(), parse(t, criteria), cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(shown.Values, r.Values) || !slices.Equal(shown.Installed, r.Installed) {
+		t.Errorf("the certificate is of another upgrade: %v, not %v", shown.Values, r.Values)
+	}
+}
+
+func parse(t testing.TB, criteria string) []cudf.Criterion {
+	all, err := cudf.ParseCriteria(criteria)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
