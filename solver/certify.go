@@ -84,6 +84,9 @@ func (f *certifier) certify(s *Solution) (*Certificate, error) {
 		if f.steps[d.pick] = i; !needed[f.of[d.pick]] {
 			continue
 		}
+		if ranks[i] > 0 {
+			cert.Steps[i].Refused = list[CertifiedRefusal](&poll, ranks[i])[:0]
+		}
 		for _, l := range f.x.candidates(&f.x.cons[d.con])[:ranks[i]] {
 			r, err := f.refuse(l)
 			if err != nil {

@@ -34,11 +34,7 @@ func encode(ctx context.Context, p *Problem, q *part, lits []elit, b *budget) (*
 func newEncoding(ctx context.Context, p *Problem, q *part, lits []elit, extra int, b *budget) (*encoding, error) {
 	e := &encoding{p: p, vars: q.vars, lits: lits, poll: poll{ctx: ctx}}
 	helpers, clauses := e.room(q)
-	engine, err := newEngine(ctx, len(q.vars)+extra+helpers, clauses, b)
-	if err != nil {
-		return nil, err
-	}
-	e.engine = engine
+	e.engine = newEngine(len(q.vars)+extra+helpers, clauses, b)
 	for _, v := range q.vars {
 		if e.poll.over() {
 			return nil, ctx.Err()

@@ -7,7 +7,7 @@ import "context"
 // network tells that a sorting network was used.
 func AtMost(n, size int) (allowed func(set uint64) bool, network bool) {
 	e := &encoding{poll: poll{ctx: context.Background()}}
-	e.engine, _ = newEngine(context.Background(), size+limitHelpers(size, n), size*size, &budget{})
+	e.engine = newEngine(size+limitHelpers(size, n), size*size, &budget{})
 	var lits []elit
 	for range size {
 		lits = append(lits, e.engine.fresh())

@@ -20,61 +20,40 @@ import (
 //     conflict, and where that shows that there is no model at all it goes on as
 //     if nothing were wrong, up to a model that breaks clauses and the exit of
 //     the process. Adding any clause forgets the old conflict, so one that says
-//     nothing is added (see reset).
+//     nothing is added.
 //   - Solve once there is no model without assumptions: see dead.
 //   - growth beyond the capacity given at the start: it is slow, and it makes
 //     gini decide variables that nobody asked for.
 type giniEngine struct {
-	g         *gini.Gini
-	truth     z.Lit // always true
-	n         elit
-	budget    *budget
-	counter   reflect.Value // conflicts of g so far
-	counted   int64
-	dead      bool // refuted without assumptions
-	refuted   bool // the last solve was unsat
-	whyFailed []z.Lit
+	g             *gini.Gini    // nil until it is asked for the first time
+	vars, clauses int           // the room that it is made with
+	waiting       [][]elit      // the clauses that it has not got yet, each with a 0 behind it
+	counter       reflect.Value // conflicts of g so far
+	counted       int64
+	n             elit
+	budget        *budget
+	dead          bool // refuted without assumptions
+	refuted       bool // the last solve was unsat
+	whyFailed     []z.Lit
 }
 
-// newEngine returns an engine for about that many variables and clauses. The
-// error is that of ctx.
-func newEngine(ctx context.Context, vars, clauses int, b *budget) (engine, error) {
-	g, err := newGini(ctx, vars, clauses)
-	if err != nil {
-		return nil, err
-	}
-	e := &giniEngine{g: g, budget: b}
-	e.counter = reflect.ValueOf(e.g).Elem().FieldByName("xo").Elem().FieldByName("Driver").Elem().FieldByName("Conflicts")
-	e.truth = e.lit(e.fresh())
-	e.g.Add(e.truth)
-	e.g.Add(z.LitNull)
-	return e, nil
+// newEngine returns an engine for about that many variables and clauses.
+func newEngine(vars, clauses int, b *budget) engine {
+	e := &giniEngine{vars: vars, clauses: clauses, budget: b}
+	e.add(e.fresh())
+	return e
 }
 
-// newGini makes a gini of that capacity. That takes a while for many variables,
-// and cannot be stopped: past the end of the context nobody waits for it.
-func newGini(ctx context.Context, vars, clauses int) (*gini.Gini, error) {
-	const quick = 10_000
-	if vars < quick || ctx.Done() == nil {
-		return gini.NewVc(vars+2, clauses+2), nil
-	}
-	made := make(chan *gini.Gini, 1)
-	go func() { made <- gini.NewVc(vars+2, clauses+2) }()
-	select {
-	case g := <-made:
-		return g, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (e *giniEngine) lit(l elit) z.Lit { return z.Dimacs2Lit(int(l)) }
+// truth is always true.
+const truth elit = 1
 
 func (e *giniEngine) fresh() elit {
 	e.n++
 	return e.n
 }
 
+// add keeps a clause for feed: gini's own lists can take long to grow, and cannot be
+// stopped then.
 func (e *giniEngine) add(lits ...elit) {
 	if e.dead {
 		return
@@ -83,18 +62,44 @@ func (e *giniEngine) add(lits ...elit) {
 		e.dead = true
 		return
 	}
-	for _, l := range lits {
-		e.g.Add(e.lit(l))
+	const first, most = 64, 1 << 14
+	last := len(e.waiting) - 1
+	if last < 0 || cap(e.waiting[last])-len(e.waiting[last]) <= len(lits) {
+		size := first
+		if last >= 0 {
+			size = min(2*cap(e.waiting[last]), most)
+		}
+		e.waiting = append(e.waiting, make([]elit, 0, max(size, len(lits)+1)))
+		last++
 	}
-	e.g.Add(z.LitNull)
+	e.waiting[last] = append(append(e.waiting[last], lits...), 0)
 	e.refuted = false
 }
 
-// reset makes gini forget the conflict of the last solve.
-func (e *giniEngine) reset() {
-	e.g.Add(e.truth)
-	e.g.Add(z.LitNull)
-	e.refuted = false
+// feed gives gini the clauses that are waiting, and what is assumed, unless ctx ends.
+func (e *giniEngine) feed(ctx context.Context, assumptions []elit) bool {
+	if e.g == nil {
+		e.g = gini.NewVc(e.vars+2, e.clauses+2)
+		e.counter = reflect.ValueOf(e.g).Elem().FieldByName("xo").Elem().FieldByName("Driver").Elem().FieldByName("Conflicts")
+	}
+	for i, page := range e.waiting {
+		if ctx.Err() != nil {
+			return false
+		}
+		for _, l := range page {
+			if l == 0 {
+				e.g.Add(z.LitNull)
+			} else {
+				e.g.Add(z.Dimacs2Lit(int(l)))
+			}
+		}
+		e.waiting[i] = nil
+	}
+	e.waiting = nil
+	for _, l := range assumptions {
+		e.g.Assume(z.Dimacs2Lit(int(l)))
+	}
+	return true
 }
 
 func (e *giniEngine) solve(ctx context.Context, assumptions ...elit) verdict {
@@ -106,16 +111,9 @@ func (e *giniEngine) solve(ctx context.Context, assumptions ...elit) verdict {
 		return unsat
 	}
 	if e.refuted {
-		e.reset()
+		e.add(truth)
 	}
-	poll := poll{ctx: ctx}
-	for _, l := range assumptions {
-		if poll.spend(16) {
-			return unknown
-		}
-		e.g.Assume(e.lit(l))
-	}
-	result, ok := e.run(ctx)
+	result, ok := e.run(ctx, assumptions)
 	switch {
 	case !ok:
 		return unknown
@@ -131,8 +129,9 @@ func (e *giniEngine) solve(ctx context.Context, assumptions ...elit) verdict {
 // run calls gini. Where it may have to stop, it waits for the context too, and a
 // watcher looks at the budget at each of gini's ticks (20,000 propagations):
 // gini halts there for whoever waits in Pause.
-func (e *giniEngine) run(ctx context.Context) (result int, ok bool) {
+func (e *giniEngine) run(ctx context.Context, assumptions []elit) (result int, ok bool) {
 	if ctx.Done() == nil && e.budget.limit == 0 {
+		e.feed(ctx, assumptions)
 		result = e.g.Solve()
 		e.budget.spent += e.conflicts()
 		return result, true
@@ -142,14 +141,14 @@ func (e *giniEngine) run(ctx context.Context) (result int, ok bool) {
 		left = e.budget.limit - e.budget.spent
 	}
 	done := make(chan outcome, 1)
-	go e.watch(ctx, left, done)
+	go e.watch(ctx, assumptions, left, done)
 	select {
 	case o := <-done:
 		e.budget.spent += o.conflicts
 		return o.result, o.result != 0
 	case <-ctx.Done():
-		// gini runs on up to its next tick, and nobody waits for it: an
-		// engine that was stopped is not used again.
+		// gini runs on up to its next tick, or the next clauses, and nobody waits
+		// for it: an engine that was stopped is not used again.
 		return 0, false
 	}
 }
@@ -162,7 +161,11 @@ type outcome struct {
 
 // watch runs gini and stops it at the end of the context, or after about that
 // many conflicts.
-func (e *giniEngine) watch(ctx context.Context, left int64, done chan<- outcome) {
+func (e *giniEngine) watch(ctx context.Context, assumptions []elit, left int64, done chan<- outcome) {
+	if !e.feed(ctx, assumptions) {
+		done <- outcome{}
+		return
+	}
 	control := e.g.GoSolve()
 	spent := int64(0)
 	for {
@@ -192,7 +195,7 @@ func (e *giniEngine) conflicts() int64 {
 func (e *giniEngine) charge(b *budget) { e.budget = b }
 
 func (e *giniEngine) value(l elit) bool {
-	m := e.lit(l)
+	m := z.Dimacs2Lit(int(l))
 	if m.Var() > e.g.MaxVar() {
 		return l < 0 // in no clause
 	}

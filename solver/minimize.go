@@ -307,8 +307,11 @@ func (z *minimization) count(v Var, weight int64) {
 func (z *minimization) room() {
 	if more := len(z.c.vars) - len(z.weight); more > 0 {
 		z.c.poll.spend(more)
-		z.weight = append(z.weight, slices.Repeat([]int64{-1}, more)...)
-		z.c.poll.spend(more)
+		z.weight = slices.Grow(z.weight, more)
+		for range more {
+			z.c.poll.spend(1)
+			z.weight = append(z.weight, -1)
+		}
 		z.out = append(z.out, make([]bool, more)...)
 	}
 }

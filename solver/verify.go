@@ -138,7 +138,7 @@ func newVerifier(ctx context.Context, p *Problem) *verifier {
 	return &verifier{p: p, value: make([]int8, p.vars+1), poll: poll{ctx: ctx}}
 }
 
-// lemmas verifies lemmas, one after the other.
+// lemmas verifies lemmas, one after the other. It is called once.
 func (v *verifier) lemmas(all []Lemma) error {
 	for i, m := range all {
 		what := v.refutes(func() string {
@@ -156,7 +156,7 @@ func (v *verifier) lemmas(all []Lemma) error {
 		if what != "" {
 			return &CertificateError{i, -1, what}
 		}
-		v.known = append(v.known, m)
+		v.known = all[:i+1]
 	}
 	return nil
 }
@@ -219,6 +219,7 @@ func (v *verifier) refusals(cert *Certificate, i int, step CertifiedStep) error 
 func (v *verifier) refutes(assume func() string, hints []int) (what string) {
 	defer func() {
 		for _, x := range v.trail {
+			v.poll.spend(1)
 			v.value[x] = 0
 		}
 		v.trail = v.trail[:0]
@@ -287,9 +288,11 @@ func (v *verifier) clause(subject Var, lits []Lit) (over bool) {
 
 // limitation draws from a limitation.
 func (v *verifier) limitation(vars []Lit, n int) (over bool) {
-	v.poll.spend(1 + len(vars))
 	in := 0
 	for _, l := range vars { // no variable is in it twice
+		if v.poll.spend(1) {
+			return false
+		}
 		if v.state(l) > 0 {
 			in++
 		}
@@ -298,6 +301,9 @@ func (v *verifier) limitation(vars []Lit, n int) (over bool) {
 		return in > n
 	}
 	for _, l := range vars {
+		if v.poll.spend(2) {
+			return false
+		}
 		v.set(-l)
 	}
 	return false

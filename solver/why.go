@@ -276,11 +276,10 @@ func (r *refuser) why(ctx context.Context, picks []Var, v Var) (cons []int32, gi
 		m.switches = append(m.switches, m.lits[pick])
 		own = append(own, pick)
 	}
-	on := make([]bool, len(m.switches))
-	var order []int // the last first, v not at all
+	on, order := list[bool](&m.poll, len(m.switches)), list[int](&m.poll, len(m.switches)) // the last first, v not at all
 	for i := range on {
-		on[i] = true
-		order = append(order, len(on)-1-i)
+		m.poll.spend(1)
+		on[i], order[i] = true, len(on)-1-i
 	}
 	core, err := m.core(ctx, on, order[1:])
 	if err != nil {
