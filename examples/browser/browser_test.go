@@ -22,6 +22,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/examples/internal/report"
 	"github.com/fairlead/fairlead/examples/internal/sample"
@@ -51,15 +52,27 @@ type tab struct {
 // open makes a report of a cluster and opens it in a window.
 func open(t *testing.T, size sample.Size, width, height int64) *tab {
 	t.Helper()
+	return openInput(t, &report.Input{Source: "sample", Situation: sample.Cluster(size), Goal: &plan.Goal{Minor: "4.20", PauseWorkers: true}}, nil, width, height)
+}
+
+// openInput opens the report of an input, a live one if there are engines.
+func openInput(t *testing.T, in *report.Input, engines []byte, width, height int64) *tab {
+	t.Helper()
 	path := binary(t)
-	r, err := report.Make(t.Context(), &report.Input{Source: "sample", Situation: sample.Cluster(size), Goal: &plan.Goal{Minor: "4.20", PauseWorkers: true}})
+	r, err := report.Make(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := r.WriteHTML(&b); err != nil {
+	if engines == nil {
+		err = r.WriteHTML(&b)
+	} else {
+		err = r.WriteLive(&b, in, engines)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("the page has %d bytes", b.Len())
 	file := filepath.Join(t.TempDir(), "report.html")
 	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
@@ -79,7 +92,7 @@ func open(t *testing.T, size sample.Size, width, height int64) *tab {
 		case *runtime.EventConsoleAPICalled:
 			p.bad("console: " + string(e.Type))
 		case *network.EventRequestWillBeSent:
-			if e.Request.URL != at {
+			if e.Request.URL != at && !strings.HasPrefix(e.Request.URL, "blob:") { // a blob is made by the page
 				p.bad("request: " + e.Request.URL)
 			}
 		case *page.EventJavascriptDialogOpening:
@@ -185,6 +198,63 @@ func TestSearch(t *testing.T) {
 	// Only nodes that are down.
 	p.run(chromedp.Poll(`document.querySelectorAll(".pic .off").length === 0`, nil), chromedp.Evaluate(`[...document.querySelectorAll("#legend button")].find(b => b.textContent.startsWith("down")).click()`, nil))
 	p.is(`document.querySelectorAll("#map rect:not(.off)").length >= 1 && document.querySelectorAll("#map rect:not(.off)").length < 5`, "nodes that are down")
+}
+
+// A live page answers offline: the engines run in a worker, the whole page shows the changed
+// cluster, and what is taken back is gone.
+func TestLive(t *testing.T) {
+	binary(t)
+	wasm := filepath.Join(t.TempDir(), "fairlead.wasm")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", wasm, "github.com/fairlead/fairlead/examples/internal/live")
+	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	engines, err := os.ReadFile(wasm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &report.Input{Source: "sample", Situation: sample.Cluster(sample.Size{Nodes: 60, Pods: 700, Operators: 6, Hostile: true}), Goal: &plan.Goal{Release: "4.19.15", PauseWorkers: true}}
+	shop, err := catalog.Open(t.Context(), os.DirFS("../testdata/shop"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Catalog, err = report.Slim(shop); err != nil {
+		t.Fatal(err)
+	}
+	p := openInput(t, in, engines, 1280, 900)
+	steps := p.text(`document.querySelectorAll("#plan .steps > li").length`)
+	answered := func(text string) {
+		t.Helper()
+		p.run(chromedp.Poll(`!document.getElementById("answer").innerText.includes("Working") && document.getElementById("answer").innerText.includes("`+text+`")`, nil, chromedp.WithPollingTimeout(2*time.Minute)))
+	}
+	// By the form.
+	p.run(chromedp.SetValue("#kind", "accept"), chromedp.Evaluate(`document.getElementById("kind").dispatchEvent(new Event("change"))`, nil), chromedp.SendKeys("#which", "NoGPU"+kb.Enter))
+	answered("The plan no longer has: update the cluster")
+	p.is(`document.querySelectorAll("#plan .steps > li").length < `+steps, "the plan is shorter")
+	p.is(`document.querySelectorAll("#plan .steps > li").length === JSON.parse(document.getElementById("data").textContent).plan.steps.length`, "the data is that of the changed cluster")
+	// By a mark, on top of it.
+	p.run(chromedp.Evaluate(`document.querySelector('[data-k="node:1"]').dispatchEvent(new MouseEvent("click",{bubbles:true}))`, nil), chromedp.Evaluate(`document.querySelector('#whytext [data-what="drain"]').click()`, nil))
+	answered("The drain of ")
+	p.is(`document.querySelectorAll("#tried button").length === 2`, "both are tried")
+	p.is(`[...document.querySelectorAll("#plan .steps > li")].some(e => e.textContent.includes("out of service"))`, "the plan drains the node")
+	p.is(`document.querySelectorAll("#map rect").length === JSON.parse(document.getElementById("data").textContent).nodes.name.length && document.querySelectorAll("#whatif").length === 1`, "the page is whole, and there once")
+	p.run(chromedp.Evaluate(`document.querySelector('[data-k="node:1"]').dispatchEvent(new MouseEvent("click",{bubbles:true}))`, nil))
+	p.is(`!document.getElementById("why").hidden`, "marks of the new page say why")
+	p.keys(kb.Escape)
+	// An operator, with what it requires.
+	p.run(chromedp.SetValue("#kind", "subscribe"), chromedp.Evaluate(`document.getElementById("kind").dispatchEvent(new Event("change"))`, nil), chromedp.SendKeys("#which", "shop"+kb.Enter))
+	answered("Installs database.v4.2.0")
+	p.is(`document.getElementById("operators").textContent.includes("shop")`, "it is among the operators")
+	// What there is not.
+	p.run(chromedp.SendKeys("#which", "nothing"+kb.Enter))
+	answered("there is nothing of that name")
+	// Taken back.
+	p.run(chromedp.Click("#tried li:first-child button"), chromedp.Click("#tried li:first-child button"), chromedp.Click("#tried li:first-child button"))
+	p.run(chromedp.Poll(`document.getElementById("answer").innerText === "" && document.querySelectorAll("#plan .steps > li").length === `+steps, nil, chromedp.WithPollingTimeout(2*time.Minute)))
+	if bad := p.text(contrast); bad != "" {
+		t.Errorf("hard to read: %s", bad)
+	}
 }
 
 // Everything is reached by keys.
