@@ -382,3 +382,17 @@ func TestForceStopped(t *testing.T) {
 		}
 	}
 }
+
+// A rule has at most 32 machines and 32 pods.
+func TestRuleEntries(t *testing.T) {
+	for n, ok := range map[int]bool{32: true, 33: false} {
+		r := Rule{ObjectMeta: ObjectMeta{Name: "r"}}
+		r.Spec.Drain.Behavior = BehaviorSkip
+		for i := range n {
+			r.Spec.Pods = append(r.Spec.Pods, RulePods{Selector: &LabelSelector{MatchLabels: map[string]string{"app": fmt.Sprint(i)}}})
+		}
+		if err := (&Policy{Rules: []Rule{r}}).Check(); (err == nil) != ok {
+			t.Errorf("%d entries: %v", n, err)
+		}
+	}
+}

@@ -90,14 +90,26 @@ type Target struct {
 
 // Health is what a check finds of a machine.
 type Health struct {
-	Machine   string    `json:"machine"`        // namespace/name
-	Unhealthy bool      `json:"unhealthy"`      // it is to be replaced
-	Counts    bool      `json:"counts"`         // it counts as a healthy one
-	Why       string    `json:"why,omitempty"`  // why not, in words
-	Next      time.Time `json:"next,omitzero"`  // when that may change without an event; zero if not
-	Deleting  bool      `json:"deleting"`       // it is being deleted
-	Node      string    `json:"node,omitempty"` // its node
+	Machine   string    `json:"machine"`          // namespace/name
+	Unhealthy bool      `json:"unhealthy"`        // it is to be replaced
+	Counts    bool      `json:"counts"`           // it counts as a healthy one
+	Reason    string    `json:"reason,omitempty"` // a stable word of why it is unhealthy, see ReasonMarked
+	Why       string    `json:"why,omitempty"`    // why not, in words
+	Next      time.Time `json:"next,omitzero"`    // when that may change without an event; zero if not
+	Deleting  bool      `json:"deleting"`         // it is being deleted
+	Node      string    `json:"node,omitempty"`   // its node
 }
+
+// Reasons of Health: those of the Cluster API's condition HealthCheckSucceeded, and
+// that of a machine that has failed.
+const (
+	ReasonMarked           = "HasRemediateAnnotation" // it has RemediateAnnotation
+	ReasonFailed           = "MachineFailed"          // its phase is Failed
+	ReasonNoNode           = "NodeStartupTimeout"     // it has had no node for too long
+	ReasonNodeGone         = "NodeDeleted"            // its node is gone
+	ReasonUnhealthyNode    = "UnhealthyNode"          // by a condition of its node
+	ReasonUnhealthyMachine = "UnhealthyMachine"       // by a condition of its own
+)
 
 // HealthReport is what a check decides.
 type HealthReport struct {
@@ -289,13 +301,13 @@ func (h *HealthCheck) look(t Target, now time.Time) Health {
 	switch {
 	case v.Unhealthy:
 	case marked:
-		v.Unhealthy, v.Why = true, "it has annotation "+RemediateAnnotation
+		v.Unhealthy, v.Reason, v.Why = true, ReasonMarked, "it has annotation "+RemediateAnnotation
 	case m.Status.Phase == lifecycle.PhaseFailed:
-		v.Unhealthy, v.Why = true, "it has failed"
+		v.Unhealthy, v.Reason, v.Why = true, ReasonFailed, "it has failed"
 	case m.Status.NodeRef == nil:
 		h.starting(&v, m, now)
 	case t.Node == nil:
-		v.Unhealthy, v.Why = true, "its node "+v.Node+" is gone"
+		v.Unhealthy, v.Reason, v.Why = true, ReasonNodeGone, "its node "+v.Node+" is gone"
 	default:
 		h.conditions(&v, t.Node, now)
 	}
@@ -311,7 +323,7 @@ func (h *HealthCheck) machineConditions(v *Health, m *lifecycle.Machine, now tim
 			continue
 		}
 		limit := time.Duration(c.Timeout)
-		h.past(v, fmt.Sprintf("its condition %s is %s for more than %v", c.Type, c.Status, limit), is.LastTransitionTime, limit, now)
+		h.past(v, ReasonUnhealthyMachine, fmt.Sprintf("its condition %s is %s for more than %v", c.Type, c.Status, limit), is.LastTransitionTime, limit, now)
 		if v.Unhealthy {
 			return
 		}
@@ -331,7 +343,7 @@ func (h *HealthCheck) starting(v *Health, m *lifecycle.Machine, now time.Time) {
 	if m.Status.LastUpdated != nil {
 		since = *m.Status.LastUpdated
 	}
-	h.past(v, fmt.Sprintf("it has had no node for more than %v", limit), since, limit, now)
+	h.past(v, ReasonNoNode, fmt.Sprintf("it has had no node for more than %v", limit), since, limit, now)
 }
 
 // conditions judges a machine by the conditions of its node.
@@ -342,7 +354,7 @@ func (h *HealthCheck) conditions(v *Health, n *lifecycle.Node, now time.Time) {
 			continue
 		}
 		limit := time.Duration(c.Timeout)
-		h.past(v, fmt.Sprintf("condition %s of its node is %s for more than %v", c.Type, c.Status, limit), n.Status.Conditions[i].LastTransitionTime, limit, now)
+		h.past(v, ReasonUnhealthyNode, fmt.Sprintf("condition %s of its node is %s for more than %v", c.Type, c.Status, limit), n.Status.Conditions[i].LastTransitionTime, limit, now)
 		if v.Unhealthy {
 			return
 		}
@@ -351,9 +363,9 @@ func (h *HealthCheck) conditions(v *Health, n *lifecycle.Node, now time.Time) {
 
 // past judges by how long something lasts. What is not over yet is looked at
 // again a second after it would be.
-func (h *HealthCheck) past(v *Health, why string, since time.Time, limit time.Duration, now time.Time) {
+func (h *HealthCheck) past(v *Health, reason, why string, since time.Time, limit time.Duration, now time.Time) {
 	if now.Sub(since) > limit {
-		v.Unhealthy, v.Why, v.Next = true, why, time.Time{}
+		v.Unhealthy, v.Reason, v.Why, v.Next = true, reason, why, time.Time{}
 		return
 	}
 	next := now.Add(limit - now.Sub(since) + time.Second)

@@ -17,7 +17,8 @@ import (
 //	                flags change that:
 //	    deleting nohook badhook nomachine nonode nomember sick learner behind
 //	    ready (the process does not wait) gone (neither machine nor node) idle (the
-//	    machine does not run) zone=ZONE v6 twoips noaddress cordoned guard
+//	    machine does not run) zone=ZONE v6 twoips noaddress cordoned guard waits (the
+//	    process waits, member or not) nowhere (its node has no address)
 //
 // and of the plane: desired=N, busy, stale (endpoints), extra (an endpoint of
 // nobody beside all others), unmanaged.
@@ -64,7 +65,11 @@ func plane(t *testing.T, text string) *quorum.World {
 			})
 		}
 		if !has("nonode") && !has("gone") {
-			w.Hosts = append(w.Hosts, quorum.Host{Node: name, Addresses: addresses, Waiting: has("nomember"), Deleting: has("nodedeleting")})
+			host := quorum.Host{Node: name, Addresses: addresses, Waiting: has("nomember") || has("waits"), Deleting: has("nodedeleting")}
+			if has("nowhere") {
+				host.Addresses = nil
+			}
+			w.Hosts = append(w.Hosts, host)
 		}
 		if has("guard") {
 			w.Guards = append(w.Guards, quorum.Guard{Namespace: "etcd", Name: "guard-" + name, UID: "g-" + name, Node: name, Cordoned: has("cordoned")})
@@ -152,6 +157,8 @@ func TestDecisions(t *testing.T) {
 		{"add: no machine", "a b c d:nomember:nomachine", "", ""},
 		{"add: the node is being deleted", "a b c d:nomember:nodedeleting", "", ""},
 		{"add: the process does not wait", "a b c d:ready", "", ""},
+		{"add: a process that waits is a member already", "a:waits b c", "", ""},
+		{"add: the node has no address", "a b c d:nomember:nowhere", "", ""},
 		{"add: enough voters", "a b c d e:nomember", "", ""},
 		{"add: machines are not managed", "unmanaged a b c d:nomember:nomachine", "add learner d", ""},
 		{"add: no machine runs", "a:idle b:idle c:idle d:nomember:idle:nohook", "add learner d", ""},
@@ -161,6 +168,7 @@ func TestDecisions(t *testing.T) {
 		{"promote: its machine is being deleted", "a b c d:learner:deleting", "remove member id-d", "MemberGoing"},
 		{"promote: no hook yet", "a b c d:learner:nohook", "set hook d", ""},
 		{"promote: there is a voter more than desired", "a b c e d:learner", "", ""},
+		{"promote: the second of two", "a b c d:behind e:learner", "promote id-e", ""},
 		{"promote: it does not answer", "a b c d:learner:sick", "", ""},
 		{"promote: machines are not managed", "unmanaged a b c d:learner:nomachine", "promote id-d", ""},
 		// AttemptToScaleDown
@@ -255,6 +263,7 @@ func TestPlaneBlocks(t *testing.T) {
 		{"a b c", ""},
 		{"a b c d:nomember", ""},
 		{"a b c d:learner", ""},
+		{"a b c d:learner:nohook", ""}, // it is promoted once its machine has the hook
 		{"desired=2 a b:sick", "QuorumLost: 1 of 2 voters is healthy, and 2 are needed: etcd takes no writes, and no member can be added or removed"},
 		{"a:sick b:sick c", "QuorumLost: 1 of 3 voters is healthy, and 2 are needed: etcd takes no writes, and no member can be added or removed"},
 		{"a b c:sick", "UnhealthyMembers: voter c is not healthy; the cluster of 3 survives no further loss, and no member can be added"},
@@ -278,6 +287,18 @@ func TestPlaneBlocks(t *testing.T) {
 		}
 		if strings.Join(got, "; ") != tt.want {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.plane, strings.Join(got, "; "), tt.want)
+		}
+	}
+}
+
+// The zero policy is usable, and no duration may be negative.
+func TestPolicyCheck(t *testing.T) {
+	if err := new(quorum.Policy).Check(); err != nil {
+		t.Error(err)
+	}
+	for _, p := range []quorum.Policy{{MinBackoff: -1}, {MaxBackoff: -1}, {Resync: -1}} {
+		if p.Check() == nil {
+			t.Errorf("%+v passes", p)
 		}
 	}
 }

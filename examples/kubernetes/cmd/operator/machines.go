@@ -25,7 +25,7 @@ type machinesController struct {
 func (*machinesController) name() string { return "machines" }
 
 func (c *machinesController) define(flags *flag.FlagSet) {
-	flags.StringVar(&c.api, "machines-api", "MachineAPI", "whose machines: MachineAPI (machine.openshift.io/v1beta1) or ClusterAPI (cluster.x-k8s.io/v1beta2)")
+	flags.StringVar(&c.api, "machines-api", machineAPI, "whose machines: MachineAPI (machine.openshift.io/v1beta1) or ClusterAPI (cluster.x-k8s.io/v1beta2)")
 	flags.IntVar(&c.most, "machines-at-a-time", 0, "how many machines may be on their way out at a time; 0 bounds nothing")
 	flags.StringVar(&c.cloud, "machines-cloud", "", "`program` that is called as PROGRAM exists|delete PROVIDER-ID NAMESPACE/NAME, and prints yes or no for the first; not needed for ClusterAPI")
 	flags.DurationVar(&c.drainTimeout, "machines-drain-timeout", 0, "how long a drain may take until it is given up, unless the machine says; 0 means forever")
@@ -34,17 +34,14 @@ func (c *machinesController) define(flags *flag.FlagSet) {
 
 func (c *machinesController) setup(ctx context.Context, mgr ctrl.Manager, s *shared) error {
 	opts := machines.Options{Workers: s.workers, Trace: s.metrics.Trace("lifecycle"), Policy: &lifecycle.Policy{DrainTimeout: c.drainTimeout, WaitForVolumes: c.volumes}}
-	switch c.api {
-	case "MachineAPI":
-	case "ClusterAPI":
-		opts.Kind = machines.KindClusterAPI
-	default:
-		return fmt.Errorf("-machines-api: there is no %q; write MachineAPI or ClusterAPI", c.api)
+	var err error
+	if opts.Kind, err = machineKind("-machines-api", c.api); err != nil {
+		return err
 	}
 	switch {
 	case c.cloud != "":
 		opts.Cloud = &machines.Program{Path: c.cloud}
-	case opts.Kind.Empty():
+	case c.api == machineAPI:
 		return errors.New("-machines-cloud: name the program that knows the instances, or leave the controller out of -controllers")
 	}
 	if c.most < 0 {

@@ -3,6 +3,10 @@
 //
 //   - eviction: pods leave nodes with NoExecute taints in time
 //   - machines: machines are deleted by their hooks, drained, and terminated
+//   - drain: nodes are taken out of service, and given back, as requests ask for
+//   - fleet: machines are replaced that are not healthy
+//   - quorum: machines of a control plane go only when their etcd member has
+//   - rollout: nodes come to new configurations, pool by pool
 //   - clusterversion: the cluster goes from one release to the next
 //   - operators: operators are installed and updated from catalogs
 //   - extensions: the same for cluster extensions, those of OLM v1

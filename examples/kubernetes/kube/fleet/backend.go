@@ -1,13 +1,16 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/document"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/nodes"
@@ -24,7 +27,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The kinds that are read, of the group of machines.
+// The kinds that are read, of the group of machines. Those of the Cluster API have the
+// same names.
 var (
 	HealthCheckKind = machines.Kind.GroupVersion().WithKind("MachineHealthCheck") // of health checks
 	SetKind         = machines.Kind.GroupVersion().WithKind("MachineSet")         // of sets
@@ -39,6 +43,27 @@ var (
 // [*fairlead.RefusedError].
 type Backend struct {
 	Client client.Client // reads and writes, without a cache
+	// Kind is that of machines; empty means machines.Kind. Those of the Cluster API
+	// ([machines.KindClusterAPI]) are not deleted by a health check: it tells by their
+	// conditions HealthCheckSucceeded and OwnerRemediated that they are to be replaced,
+	// and their owner does.
+	Kind schema.GroupVersionKind
+	// Nodes reads the nodes of the machines, where they are of another cluster. Nil
+	// means Client.
+	Nodes client.Reader
+}
+
+// kind is that of the machines.
+func (b *Backend) kind() schema.GroupVersionKind {
+	if b.Kind.Empty() {
+		return machines.Kind
+	}
+	return b.Kind
+}
+
+// beside is a kind of the same group and version as the machines.
+func (b *Backend) beside(kind schema.GroupVersionKind) schema.GroupVersionKind {
+	return b.kind().GroupVersion().WithKind(kind.Kind)
 }
 
 // Check evaluates a health check, "namespace/name", at an instant; it has machines
@@ -46,16 +71,25 @@ type Backend struct {
 // if there is none of the name. Machines that cannot be deleted do not keep the others;
 // the errors are joined.
 func (b *Backend) Check(ctx context.Context, name string, now time.Time) (*fleet.HealthReport, error) {
-	u, err := b.get(ctx, HealthCheckKind, name)
+	u, err := b.get(ctx, b.beside(HealthCheckKind), name)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	var check fleet.HealthCheck
-	if err := kube.Decode(u, &check); err != nil {
+	check, err := b.read(u)
+	if err != nil {
 		return nil, err
+	}
+	if b.clusterAPI() {
+		if is, err := b.paused(ctx, check); err != nil {
+			return nil, err
+		} else if is {
+			return &fleet.HealthReport{Blocked: []fairlead.Block{{
+				Subject: "health check " + name, Reason: "Paused", Message: "its cluster is paused", Unblock: "set spec.paused of the cluster to false",
+			}}}, nil
+		}
 	}
 	targets, err := b.targets(ctx, u.GetNamespace())
 	if err != nil {
@@ -68,10 +102,13 @@ func (b *Backend) Check(ctx context.Context, name string, now time.Time) (*fleet
 	var all []error
 	for i := range targets {
 		m := targets[i].Machine
-		for _, sick := range report.Remediate {
-			if sick == m.ObjectMeta.String() {
-				all = append(all, nodes.Refused(b.remedy(ctx, &check, m)))
-			}
+		sick := slices.Contains(report.Remediate, m.ObjectMeta.String())
+		external := check.Spec.RemediationTemplate != nil
+		if j := slices.IndexFunc(report.Targets, func(v fleet.Health) bool { return v.Machine == m.ObjectMeta.String() }); b.clusterAPI() && j >= 0 {
+			all = append(all, nodes.Refused(b.mark(ctx, m, &report.Targets[j], sick, external, now)))
+		}
+		if sick && (external || !b.clusterAPI()) {
+			all = append(all, nodes.Refused(b.remedy(ctx, check, m)))
 		}
 	}
 	all = append(all, nodes.Refused(b.status(ctx, u, report, now)))
@@ -88,10 +125,19 @@ func (b *Backend) get(ctx context.Context, kind schema.GroupVersionKind, name st
 	return u, nil
 }
 
+// read reads a health check.
+func (b *Backend) read(u *unstructured.Unstructured) (*fleet.HealthCheck, error) {
+	if b.clusterAPI() {
+		return readCluster(u)
+	}
+	check := new(fleet.HealthCheck)
+	return check, kube.Decode(u, check)
+}
+
 // machines reads those of a namespace.
 func (b *Backend) machines(ctx context.Context, namespace string) ([]lifecycle.Machine, error) {
 	var list unstructured.UnstructuredList
-	list.SetGroupVersionKind(machines.Kind.GroupVersion().WithKind("MachineList"))
+	list.SetGroupVersionKind(b.kind().GroupVersion().WithKind("MachineList"))
 	if err := b.Client.List(ctx, &list, client.InNamespace(namespace)); err != nil {
 		return nil, fmt.Errorf("list machines: %w", err)
 	}
@@ -102,6 +148,9 @@ func (b *Backend) machines(ctx context.Context, namespace string) ([]lifecycle.M
 			return nil, err
 		}
 		all[i] = d.Machine
+		if b.clusterAPI() {
+			waitsForNode(&all[i])
+		}
 	}
 	return all, nil
 }
@@ -114,7 +163,11 @@ func (b *Backend) targets(ctx context.Context, namespace string) ([]fleet.Target
 		return nil, err
 	}
 	var list corev1.NodeList
-	if err := b.Client.List(ctx, &list); err != nil {
+	from := b.Nodes
+	if from == nil {
+		from = b.Client
+	}
+	if err := from.List(ctx, &list); err != nil {
 		return nil, fmt.Errorf("list nodes: %w", err)
 	}
 	named := make(map[string]*lifecycle.Node, len(list.Items))
@@ -136,7 +189,7 @@ func (b *Backend) targets(ctx context.Context, namespace string) ([]fleet.Target
 func (b *Backend) remedy(ctx context.Context, check *fleet.HealthCheck, m *lifecycle.Machine) error {
 	template := check.Spec.RemediationTemplate
 	if template == nil {
-		gone := object(machines.Kind, m.Namespace, m.Name)
+		gone := object(b.kind(), m.Namespace, m.Name)
 		return client.IgnoreNotFound(b.Client.Delete(ctx, gone, preconditions(m)))
 	}
 	kind := schema.FromAPIVersionAndKind(template.APIVersion, template.Kind)
@@ -153,7 +206,7 @@ func (b *Backend) remedy(ctx context.Context, check *fleet.HealthCheck, m *lifec
 	if spec != nil {
 		u.Object["spec"] = spec
 	}
-	u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: machines.Kind.GroupVersion().String(), Kind: machines.Kind.Kind, Name: m.Name, UID: *preconditions(m).UID}})
+	u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: b.kind().GroupVersion().String(), Kind: b.kind().Kind, Name: m.Name, UID: *preconditions(m).UID}})
 	return client.IgnoreAlreadyExists(b.Client.Create(ctx, u))
 }
 
@@ -166,6 +219,12 @@ func (b *Backend) status(ctx context.Context, u *unstructured.Unstructured, r *f
 	for _, k := range r.Blocked {
 		if strings.HasPrefix(k.Subject, "health check ") && k.Reason != "RemediationDeferred" {
 			condition["status"], condition["severity"], condition["reason"], condition["message"] = "False", "Warning", k.Reason, k.Message
+		}
+	}
+	if b.clusterAPI() { // its conditions are those of Kubernetes
+		delete(condition, "severity")
+		if condition["status"] == "True" {
+			condition["reason"], condition["message"] = remediationAllowed, ""
 		}
 	}
 	after := u.DeepCopy()
@@ -185,6 +244,14 @@ func (b *Backend) status(ctx context.Context, u *unstructured.Unstructured, r *f
 	status["expectedMachines"], status["currentHealthy"] = int64(r.Total), int64(r.Healthy)
 	status["remediationsAllowed"] = int64(max(0, r.Max-(r.Total-r.Healthy)))
 	status["conditions"] = kept
+	if b.clusterAPI() {
+		names := []any{}
+		for _, v := range r.Targets {
+			_, name := kube.SplitName(v.Machine)
+			names = append(names, name)
+		}
+		status["targets"], status["observedGeneration"] = names, u.GetGeneration()
+	}
 	after.Object["status"] = status
 	if equality.Semantic.DeepEqual(u.Object, after.Object) {
 		return nil
@@ -194,10 +261,10 @@ func (b *Backend) status(ctx context.Context, u *unstructured.Unstructured, r *f
 
 // ScaleDown has a MachineSet, "namespace/name", give up n machines, chosen as
 // fleet.ScaleDown says. They are marked by an annotation first, then the set is asked
-// for n machines less; if it has changed since it was read, that is refused, and the
+// for n machines fewer; if it has changed since it was read, that is refused, and the
 // marks stay: they delete nothing. The picks are those of the whole call, in order.
 func (b *Backend) ScaleDown(ctx context.Context, set string, n int, now time.Time) ([]fleet.Pick, error) {
-	u, err := b.get(ctx, SetKind, set)
+	u, err := b.get(ctx, b.beside(SetKind), set)
 	if err != nil {
 		return nil, err
 	}
@@ -205,6 +272,9 @@ func (b *Backend) ScaleDown(ctx context.Context, set string, n int, now time.Tim
 		Spec struct {
 			Replicas     *int               `json:"replicas"`
 			DeletePolicy fleet.DeletePolicy `json:"deletePolicy"`
+			Deletion     struct {
+				Order fleet.DeletePolicy `json:"order"`
+			} `json:"deletion"` // of the Cluster API
 		} `json:"spec"`
 	}
 	if err := kube.Decode(u, &is); err != nil {
@@ -227,21 +297,25 @@ func (b *Backend) ScaleDown(ctx context.Context, set string, n int, now time.Tim
 			own = append(own, all[i])
 		}
 	}
-	picks, err := fleet.ScaleDown(own, len(own)-(replicas-n), is.Spec.DeletePolicy, fleet.MachineAPI, now)
+	api, mark := fleet.MachineAPI, fleet.DeleteAnnotation
+	if b.clusterAPI() {
+		api, mark = fleet.ClusterAPI, fleet.DeleteAnnotationCAPI
+	}
+	picks, err := fleet.ScaleDown(own, len(own)-(replicas-n), cmp.Or(is.Spec.Deletion.Order, is.Spec.DeletePolicy), api, now)
 	if err != nil {
 		return nil, fmt.Errorf("MachineSet %s: %w", set, err)
 	}
 	for _, p := range picks {
-		if p.Machine.Deleting() || p.Machine.Annotations[fleet.DeleteAnnotation] != "" {
+		if p.Machine.Deleting() || p.Machine.Annotations[mark] != "" {
 			continue
 		}
 		data, err := json.Marshal(map[string]any{"metadata": map[string]any{
-			"uid": p.Machine.UID, "resourceVersion": p.Machine.ResourceVersion, "annotations": map[string]any{fleet.DeleteAnnotation: "true"},
+			"uid": p.Machine.UID, "resourceVersion": p.Machine.ResourceVersion, "annotations": map[string]any{mark: "true"},
 		}})
 		if err != nil {
 			return nil, err
 		}
-		if err := b.Client.Patch(ctx, object(machines.Kind, p.Machine.Namespace, p.Machine.Name), client.RawPatch(types.MergePatchType, data)); err != nil {
+		if err := b.Client.Patch(ctx, object(b.kind(), p.Machine.Namespace, p.Machine.Name), client.RawPatch(types.MergePatchType, data)); err != nil {
 			return picks, nodes.Refused(err)
 		}
 	}

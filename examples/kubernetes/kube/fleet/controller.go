@@ -2,13 +2,14 @@ package fleet
 
 import (
 	"context"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
-	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,6 +24,11 @@ type Options struct {
 	// Client reads and writes, without a cache. Nil means one that SetupWithManager
 	// makes from the manager's configuration.
 	Client client.Client
+	// Kind is that of machines, see Backend.Kind.
+	Kind schema.GroupVersionKind
+	// Nodes reads the nodes, see Backend.Nodes. Of nodes of another cluster nothing is
+	// heard: then each health check is looked at once a minute.
+	Nodes client.Reader
 	// Clock tells the time; nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
 	// Workers is how many health checks are looked at at a time. Zero means 1.
@@ -34,7 +40,7 @@ type Options struct {
 // namespace does or the readiness of any node, and when time makes a machine unhealthy.
 // Why machines are not replaced is told by events on the check.
 func SetupWithManager(mgr ctrl.Manager, opts Options) error {
-	b := &Backend{Client: opts.Client}
+	b := &Backend{Client: opts.Client, Kind: opts.Kind, Nodes: opts.Nodes}
 	if b.Client == nil {
 		c, err := kube.Direct(mgr)
 		if err != nil {
@@ -48,7 +54,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	cache := mgr.GetCache()
 	checks := func(ctx context.Context, namespace string) []reconcile.Request {
 		var list unstructured.UnstructuredList
-		list.SetGroupVersionKind(HealthCheckKind.GroupVersion().WithKind(HealthCheckKind.Kind + "List"))
+		list.SetGroupVersionKind(b.beside(HealthCheckKind).GroupVersion().WithKind(HealthCheckKind.Kind + "List"))
 		if err := cache.List(ctx, &list, client.InNamespace(namespace)); err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "health checks", "namespace", namespace)
 			return nil
@@ -60,7 +66,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 		return all
 	}
 	told := &kube.Events{Recorder: mgr.GetEventRecorder("fairlead-fleet"), Action: "Replace", Object: func(ctx context.Context, name string) runtime.Object {
-		u := object(HealthCheckKind, "", "")
+		u := object(b.beside(HealthCheckKind), "", "")
 		namespace, short := kube.SplitName(name)
 		if cache.Get(ctx, client.ObjectKey{Namespace: namespace, Name: short}, u) != nil {
 			return nil
@@ -68,8 +74,8 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 		return u
 	}}
 	return ctrl.NewControllerManagedBy(mgr).Named("fairlead-fleet").
-		For(object(HealthCheckKind, "", ""), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
-		Watches(object(machines.Kind, "", ""), handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+		For(object(b.beside(HealthCheckKind), "", ""), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+		Watches(object(b.kind(), "", ""), handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 			return checks(ctx, o.GetNamespace())
 		})).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request {
@@ -84,7 +90,11 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 				if r == nil {
 					return fairlead.Pass{Err: err}
 				}
-				return fairlead.Pass{Actions: len(r.Remediate), Blocked: r.Blocked, Wake: r.Wake, Err: err}
+				wake := r.Wake
+				if soon := opts.Clock.Now().Add(time.Minute); b.Nodes != nil && (wake.IsZero() || soon.Before(wake)) {
+					wake = soon
+				}
+				return fairlead.Pass{Actions: len(r.Remediate), Blocked: r.Blocked, Wake: wake, Err: err}
 			},
 		})
 }

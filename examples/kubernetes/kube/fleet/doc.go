@@ -1,5 +1,6 @@
 // Package fleet runs the decisions of package lifecycle/fleet on a Kubernetes API
-// server, for machines of the Machine API (machine.openshift.io/v1beta1):
+// server, for machines of the Machine API (machine.openshift.io/v1beta1) and of the
+// Cluster API (cluster.x-k8s.io/v1beta2, see [Backend.Kind]):
 //
 //   - MachineHealthChecks have machines replaced that are not healthy, unless too many
 //     are: [SetupWithManager], or [Backend.Check] for one of them.

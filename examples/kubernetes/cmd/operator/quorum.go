@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/quorum"
+	engine "github.com/fairlead/fairlead/lifecycle/quorum"
+	"k8s.io/apimachinery/pkg/labels"
+	ctrl "sigs.k8s.io/controller-runtime"
+)
+
+// quorumController guards the quorum of a control plane whose machines are replaced.
+type quorumController struct {
+	etcd          list
+	ca, cert, key string
+	voters        int
+	policy        engine.Policy
+	api           string
+	machines      string
+	pods, guards  string
+}
+
+func (*quorumController) name() string { return "quorum" }
+
+func (c *quorumController) define(flags *flag.FlagSet) {
+	flags.Var(&c.etcd, "quorum-etcd", "client URLs of members of the etcd, a `list` with commas; one that answers is enough")
+	flags.StringVar(&c.ca, "quorum-etcd-ca", "", "`file` with the certificates of those who sign for the etcd; empty means the system's")
+	flags.StringVar(&c.cert, "quorum-etcd-cert", "", "`file` with the certificate to show to the etcd; read again for each connection")
+	flags.StringVar(&c.key, "quorum-etcd-key", "", "`file` with the key of that certificate")
+	flags.IntVar(&c.voters, "quorum-voters", 3, "how many voters the etcd is to have")
+	flags.DurationVar(&c.policy.Resync, "quorum-resync", time.Minute, "how often the members are asked how they are: etcd tells nobody")
+	flags.StringVar(&c.api, "quorum-api", machineAPI, "whose machines: MachineAPI (machine.openshift.io/v1beta1) or ClusterAPI (cluster.x-k8s.io/v1beta2)")
+	flags.StringVar(&c.machines, "quorum-machines", "", "`namespace/selector` of the machines of the control plane, as in openshift-machine-api/role=master; empty means that nobody manages machines")
+	flags.StringVar(&c.pods, "quorum-pods", "", "`namespace/selector` of the pods of the etcd: those that run and are not ready wait to be added")
+	flags.StringVar(&c.guards, "quorum-guards", "", "`namespace/selector` of the guard pods of the etcd, which a disruption budget counts")
+}
+
+func (c *quorumController) setup(_ context.Context, mgr ctrl.Manager, s *shared) error {
+	if len(c.etcd) == 0 {
+		return errors.New("-quorum-etcd: name the client URLs of the etcd, or leave the controller out of -controllers")
+	}
+	b := quorum.Backend{Desired: c.voters}
+	var err error
+	if b.Kind, err = machineKind("-quorum-api", c.api); err != nil {
+		return err
+	}
+	if b.Namespace, b.Machines, err = selection("-quorum-machines", c.machines); err != nil {
+		return err
+	}
+	if b.Pods.Namespace, b.Pods.Selector, err = selection("-quorum-pods", c.pods); err != nil {
+		return err
+	}
+	if b.Guards.Namespace, b.Guards.Selector, err = selection("-quorum-guards", c.guards); err != nil {
+		return err
+	}
+	client, err := c.client()
+	if err != nil {
+		return err
+	}
+	b.Etcd = &quorum.Etcd{Endpoints: c.etcd, HTTP: client}
+	store, err := s.store("quorum")
+	if err != nil {
+		return err
+	}
+	return quorum.SetupWithManager(mgr, quorum.Options{Backend: b, Policy: &c.policy, Store: store, Trace: s.metrics.Trace("quorum")})
+}
+
+// client makes requests to the etcd with the certificates of the flags.
+func (c *quorumController) client() (*http.Client, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if c.ca != "" {
+		data, err := os.ReadFile(c.ca)
+		if err != nil {
+			return nil, fmt.Errorf("-quorum-etcd-ca: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(data) {
+			return nil, fmt.Errorf("-quorum-etcd-ca: %s has no certificate in PEM", c.ca)
+		}
+	}
+	if (c.cert == "") != (c.key == "") {
+		return nil, errors.New("-quorum-etcd-cert and -quorum-etcd-key: give both, or neither")
+	}
+	if c.cert != "" {
+		pair := func() (*tls.Certificate, error) {
+			pair, err := tls.LoadX509KeyPair(c.cert, c.key)
+			return &pair, err
+		}
+		if _, err := pair(); err != nil {
+			return nil, fmt.Errorf("-quorum-etcd-cert, -quorum-etcd-key: %w", err)
+		}
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return pair() }
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.TLSClientConfig = config
+	return &http.Client{Transport: transport}, nil
+}
+
+// selection reads NAMESPACE/SELECTOR; an empty one selects nothing, by nil.
+func selection(flag, text string) (string, labels.Selector, error) {
+	if text == "" {
+		return "", nil, nil
+	}
+	namespace, rest, ok := strings.Cut(text, "/")
+	if !ok || namespace == "" {
+		return "", nil, fmt.Errorf("%s: %q: write NAMESPACE/SELECTOR, as in openshift-etcd/app=etcd", flag, text)
+	}
+	selector, err := labels.Parse(rest)
+	if err != nil {
+		return "", nil, fmt.Errorf("%s: %q: %w", flag, text, err)
+	}
+	return namespace, selector, nil
+}
