@@ -93,6 +93,7 @@ func (p *play) pass(i int, machine string) {
 		i = 0
 	}
 	d, err := p.runners[i].Reconcile(p.t.Context(), machine)
+	sim.Waited(p.Sim, d.Blocked)
 	p.Note("runner %d, %s: %s, %d actions, %d waits, wake %s, %v", i, machine, d.State.Stage, len(d.Actions), len(d.Blocked), d.Wake.Format(time.TimeOnly), err)
 	switch {
 	case err != nil:

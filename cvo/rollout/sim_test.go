@@ -210,6 +210,7 @@ func (p *play) pass(i int) {
 		i = 0
 	}
 	d, err := p.runners[i].Reconcile(p.t.Context(), pool)
+	sim.Waited(p.Sim, d.Blocked)
 	p.Note("runner %d: %d actions, %d blocks, %v", i, len(d.Actions), len(d.Blocked), err)
 	if err == nil {
 		p.silent(&d)

@@ -181,6 +181,7 @@ func add[S, W any, A fairlead.Action, B fairlead.Blocker](y *story, name, object
 		if err != nil {
 			return err
 		}
+		sim.Waited(y.Sim, d.Blocked)
 		if crash("save") {
 			return nil
 		}

@@ -44,17 +44,21 @@ type Sim struct {
 	notes  []string
 	healed bool
 	counts map[string]int
+	waits  Waits
+	began  map[string]time.Duration // what the clock had jumped by when a wait was first seen
+	jumped time.Duration            // ahead, in all
 }
 
 // New returns the simulation of a seed.
 func New(seed uint64) *Sim {
-	s := &Sim{Rand: rand.New(rand.NewPCG(seed, 1)), Seed: seed, Clock: new(fairlead.ManualClock), counts: make(map[string]int)}
+	s := &Sim{Rand: rand.New(rand.NewPCG(seed, 1)), Seed: seed, Clock: new(fairlead.ManualClock), counts: make(map[string]int), began: make(map[string]time.Duration)}
 	s.Clock.Set(Start())
 	return s
 }
 
 // Run runs the seeds from 1 to n, or those that SeedVariable names, until one
-// fails. It returns how often each fault was injected, and each name reached.
+// fails. It returns how often each fault was injected, and each name reached, and logs
+// the longest waits of which [Waited] was told.
 func Run(t *testing.T, n int, f func(s *Sim) error) (counts map[string]int) {
 	t.Helper()
 	first, last := uint64(1), uint64(n)
@@ -66,6 +70,7 @@ func Run(t *testing.T, n int, f func(s *Sim) error) (counts map[string]int) {
 		last = end
 	}
 	counts = make(map[string]int)
+	var waits Waits
 	for seed := first; seed <= last; seed++ {
 		s := New(seed)
 		if err := f(s); err != nil {
@@ -74,6 +79,10 @@ func Run(t *testing.T, n int, f func(s *Sim) error) (counts map[string]int) {
 		for name, k := range s.counts {
 			counts[name] += k
 		}
+		waits.add(&s.waits)
+	}
+	if len(waits.longest) > 0 {
+		t.Logf("the longest waits:%s", &waits)
 	}
 	return counts
 }
@@ -119,6 +128,7 @@ func (s *Sim) Pass() {
 	switch {
 	case s.Fault("clock jumps ahead", 40):
 		d = time.Duration(s.IntN(3600)) * time.Second
+		s.jumped += d
 	case s.Fault("clock jumps back", 40):
 		d = -time.Duration(s.IntN(3600)) * time.Second
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/sim"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
@@ -208,6 +209,17 @@ func TestEngine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var waits sim.Waits
+	step := engine.Step
+	engine.Step = func(state drain.State, w *drain.World, now time.Time) drain.Decision {
+		d := step(state, w, now)
+		for _, b := range d.Blocks() {
+			if !b.Since.IsZero() {
+				waits.See(b, now.Sub(b.Since), 0)
+			}
+		}
+		return d
+	}
 	open := func(r *rand.Rand, clock *fairlead.ManualClock) fairlead.Trial[*drain.World, drain.Action] {
 		if last != nil {
 			for k, n := range last.seen {
@@ -225,5 +237,5 @@ func TestEngine(t *testing.T) {
 			t.Errorf("there was no %s: %v", kind, seen)
 		}
 	}
-	t.Log(seen)
+	t.Logf("%v; the longest waits, among them hours that pass at once:%s", seen, &waits)
 }

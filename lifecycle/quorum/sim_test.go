@@ -170,6 +170,7 @@ func (p *play) pass(i int) {
 		i = 0
 	}
 	d, err := p.runners[i].Reconcile(p.t.Context(), "etcd")
+	sim.Waited(p.Sim, d.Blocked)
 	p.Note("runner %d: %d actions, %d blocks, %v", i, len(d.Actions), len(d.Blocked), err)
 	if p.crashed {
 		p.crashed = false

@@ -460,6 +460,7 @@ func (p *fleetPlay) runnerPass(name string, i int) {
 		}
 	} else {
 		d, err := p.runners[i].Reconcile(p.t.Context(), name)
+		sim.Waited(p.Sim, d.Blocked)
 		p.Note("  runner %d, %s: %d actions, %d blocks, wake %s, %v", i, name, len(d.Actions), len(d.Blocked), d.Wake.Format(time.TimeOnly), err)
 		if err == nil && p.seen[name] != nil {
 			p.silent(name, &d)

@@ -1,0 +1,26 @@
+package sim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+)
+
+// The longest wait counts, without what the clock has jumped by.
+func TestWaited(t *testing.T) {
+	s := New(1)
+	b := []fairlead.Block{{Subject: "a", Reason: "R", Since: s.Clock.Now()}}
+	Waited(s, b)
+	s.Clock.Advance(time.Hour)
+	s.jumped += time.Hour
+	s.Clock.Advance(time.Minute)
+	Waited(s, b)
+	var all Waits
+	all.See(fairlead.Block{Subject: "b", Reason: "R"}, 2*time.Second, 7)
+	all.See(fairlead.Block{Subject: "b", Reason: "Q"}, 2*time.Second, 7)
+	all.add(&s.waits)
+	if got := all.String(); got != "\n          2s  Q (b, seed 7)\n        1m0s  R (a, seed 1)" {
+		t.Error(got)
+	}
+}
