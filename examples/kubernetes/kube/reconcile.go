@@ -29,6 +29,8 @@ type Pass func(ctx context.Context, name string) fairlead.Pass
 //     [Options]; what is due meanwhile waits for that. A [*fairlead.VersionError],
 //     which no repetition fixes, is not repeated.
 //  4. Report is told of each pass.
+//  5. Where several processes share the objects, a pass is made only over those
+//     that are this process's; see [WithOwner].
 //
 // It has no state. Controller-runtime turns a panic into an error.
 type Reconciler struct {
@@ -45,7 +47,18 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if r.Name != nil {
 		name = r.Name(req)
 	}
+	if o, shared := ctx.Value(ownerKey{}).(Owner); shared {
+		held, done, mine := o.Begin(ctx, name)
+		if !mine {
+			return reconcile.Result{}, nil // whoever owns it watches, too
+		}
+		defer done()
+		ctx = held
+	}
 	p := r.Pass(ctx, name)
+	if errors.Is(context.Cause(ctx), NotOwnerError{}) {
+		return reconcile.Result{}, nil // what failed, failed for that
+	}
 	if r.Report != nil {
 		r.Report(ctx, name, p)
 	}
@@ -57,6 +70,29 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, p.Err
 	}
 	return reconcile.Result{RequeueAfter: r.after(p)}, nil
+}
+
+// Owner says which objects are this process's, where several share them: package
+// kube/shard has one.
+type Owner interface {
+	// Begin returns the context for a pass over the object, which ends with the
+	// cause NotOwnerError before another process may begin one, and what to call at
+	// the end of the pass. mine is false if the object is another process's.
+	Begin(ctx context.Context, name string) (held context.Context, done func(), mine bool)
+}
+
+// NotOwnerError is the cause of a context's end when the object is, or may soon
+// be, another process's.
+type NotOwnerError struct{}
+
+func (NotOwnerError) Error() string { return "the object is another process's by now" }
+
+type ownerKey struct{}
+
+// WithOwner returns a context in which a Reconciler makes passes over the objects
+// of the owner alone.
+func WithOwner(ctx context.Context, o Owner) context.Context {
+	return context.WithValue(ctx, ownerKey{}, o)
 }
 
 // after is how long to wait for the next pass, zero for an event.

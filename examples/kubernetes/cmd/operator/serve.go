@@ -6,18 +6,21 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/shard"
 )
 
 // serve runs the controllers until ctx ends, or the lease is lost.
@@ -45,6 +48,23 @@ func serve(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
+	cached := func(store fairlead.Store) fairlead.Store { return kube.NewCached(store) } // this process leads for one term: then it ends
+	on := mgr
+	if s.shards > 0 {
+		member, err := s.member(direct)
+		if err != nil {
+			return err
+		}
+		if err := mgr.Add(member); err != nil {
+			return err
+		}
+		cached, on = member.Store, member.Manager(mgr)
+		held := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "fairlead_shards_held", Help: "Shards whose objects this replica works on."}, func() float64 { return float64(len(member.Held())) })
+		if err := metrics.Registry.Register(held); err != nil {
+			return fmt.Errorf("metrics: %w", err)
+		}
+		defer metrics.Registry.Unregister(held)
+	}
 	common := &shared{
 		registry:  images,
 		workers:   s.workers,
@@ -55,7 +75,7 @@ func serve(ctx context.Context, s *settings) error {
 			if err != nil {
 				return nil, err
 			}
-			return kube.NewCached(store), nil // this process leads for one term: then it ends
+			return cached(store), nil
 		},
 	}
 	if err := metrics.Registry.Register(common.metrics); err != nil {
@@ -63,12 +83,23 @@ func serve(ctx context.Context, s *settings) error {
 	}
 	defer metrics.Registry.Unregister(common.metrics)
 	for _, c := range chosen {
-		if err := c.setup(ctx, mgr, common); err != nil {
+		if err := c.setup(ctx, on, common); err != nil {
 			return fmt.Errorf("controller %s: %w", c.name(), err)
 		}
 	}
 	return mgr.Start(ctx)
 }
+
+// member makes this replica one of those that share the objects.
+func (s *settings) member(direct client.Client) (*shard.Member, error) {
+	return shard.New(shard.Options{
+		Client: direct, Namespace: s.namespace, Name: leaseName, Shards: s.shards, Duration: s.leaseDuration, Retry: s.retryPeriod,
+	})
+}
+
+// leaseName is that of the Lease of who leads. With shards it is the group's, so
+// that nobody leads while others share, and the other way round.
+const leaseName = "fairlead"
 
 // config says where the cluster is, and how much may be asked of it.
 func (s *settings) config() (*rest.Config, error) {
@@ -100,8 +131,8 @@ func (s *settings) manager(config *rest.Config) (ctrl.Manager, error) {
 		Metrics:                       server.Options{BindAddress: s.metrics},
 		HealthProbeBindAddress:        s.health,
 		GracefulShutdownTimeout:       &s.grace,
-		LeaderElection:                s.elect,
-		LeaderElectionID:              "fairlead",
+		LeaderElection:                s.elect && s.shards == 0,
+		LeaderElectionID:              leaseName,
 		LeaderElectionNamespace:       s.namespace,
 		LeaderElectionReleaseOnCancel: true, // nothing acts after the manager has stopped
 		LeaseDuration:                 &s.leaseDuration,

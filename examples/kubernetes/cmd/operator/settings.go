@@ -19,6 +19,7 @@ type settings struct {
 	workers     int
 	grace       time.Duration
 
+	shards        int
 	elect         bool
 	leaseDuration time.Duration
 	renewDeadline time.Duration
@@ -40,9 +41,10 @@ func newSettings(flags *flag.FlagSet) *settings {
 	flags.IntVar(&s.workers, "workers", 4, "how many objects of each controller are looked at at a time")
 	flags.DurationVar(&s.grace, "grace", 30*time.Second, "how long passes under way may take once it is to stop")
 	flags.BoolVar(&s.elect, "leader-elect", true, "act only while holding the Lease fairlead of the namespace")
-	flags.DurationVar(&s.leaseDuration, "lease-duration", 60*time.Second, "after how long without a sign of the leader another may lead")
+	flags.IntVar(&s.shards, "shards", 0, "by how many Leases the replicas share the objects, the same `number` for all of them; four times as many as replicas is a good choice; 0 means that one of them leads")
+	flags.DurationVar(&s.leaseDuration, "lease-duration", 60*time.Second, "after how long without a sign of the leader, or of who holds a shard, another may take over")
 	flags.DurationVar(&s.renewDeadline, "renew-deadline", 40*time.Second, "after how long without an answer of the server the leader gives up and ends; less than -lease-duration")
-	flags.DurationVar(&s.retryPeriod, "retry-period", 5*time.Second, "time between attempts to renew or to get the Lease")
+	flags.DurationVar(&s.retryPeriod, "retry-period", 5*time.Second, "time between attempts to renew or to get the Lease, or between two looks at those of shards")
 	s.registry.define(flags)
 	for _, c := range s.all {
 		c.define(flags)
@@ -82,8 +84,11 @@ func (s *settings) chosen() ([]controller, error) {
 
 // check returns what is wrong with the flags together.
 func (s *settings) check() error {
-	if s.elect && (s.renewDeadline >= s.leaseDuration || s.retryPeriod >= s.renewDeadline || s.retryPeriod <= 0) {
+	if s.elect && s.shards == 0 && (s.renewDeadline >= s.leaseDuration || s.retryPeriod >= s.renewDeadline || s.retryPeriod <= 0) {
 		return fmt.Errorf("-lease-duration %v, -renew-deadline %v, -retry-period %v: each must be longer than the one after it", s.leaseDuration, s.renewDeadline, s.retryPeriod)
+	}
+	if s.shards < 0 {
+		return fmt.Errorf("-shards %d: must be at least 1, or 0 for one that leads", s.shards)
 	}
 	if s.workers < 1 {
 		return fmt.Errorf("-workers %d: must be at least 1", s.workers)

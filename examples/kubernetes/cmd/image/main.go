@@ -1,0 +1,136 @@
+// Command image builds the operator as a container image, without a container
+// engine, and pushes it or writes it as an OCI layout:
+//
+//	go run ./cmd/image -push registry.example/fairlead-operator:v0.1.0
+//	go run ./cmd/image -layout DIR
+//
+// The image holds the program, linked statically, and the certificates of public
+// authorities, and nothing else. It runs as a user who may write nowhere. The same
+// sources, version of Go and certificates give the same digest, which is printed.
+// Credentials for the registry are docker's or podman's own.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/go-containerregistry/pkg/authn"
+	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintf(os.Stderr, "image: %v\n", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+// run is the program. What it prints is the image by digest.
+func run(ctx context.Context, args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("image", flag.ContinueOnError)
+	push := flags.String("push", "", "`reference` to push the image to, such as registry.example/fairlead-operator:v0.1.0")
+	dir := flags.String("layout", "", "`directory` to write the image to, as an OCI layout; it must not exist")
+	version := flags.String("version", "", "`version` to write on the image; empty means the tag of -push")
+	platforms := flags.String("platforms", "linux/amd64,linux/arm64", "`platforms` of the image, with commas")
+	program := flags.String("program", "", "`file` that is the program already, for a single platform; empty builds cmd/operator")
+	certificates := flags.String("certificates", "/etc/ssl/certs/ca-certificates.crt", "`file` of the certificates of authorities; empty for none, where no registry or update service is asked")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	var to name.Reference
+	switch {
+	case flags.NArg() > 0:
+		return fmt.Errorf("%q: takes no arguments, only flags; -help lists them", flags.Arg(0))
+	case (*push == "") == (*dir == ""):
+		return errors.New("say where to: either -push REFERENCE or -layout DIR")
+	case *push != "":
+		var err error
+		if to, err = name.ParseReference(*push); err != nil {
+			return fmt.Errorf("-push: %w", err)
+		}
+		if tag, ok := to.(name.Tag); ok && *version == "" {
+			*version = tag.TagStr()
+		}
+	default:
+		if _, err := os.Stat(*dir); err == nil {
+			return fmt.Errorf("-layout: %s exists", *dir)
+		}
+	}
+	var trusted []byte
+	if *certificates != "" {
+		var err error
+		if trusted, err = os.ReadFile(*certificates); err != nil {
+			return fmt.Errorf("-certificates: %w", err)
+		}
+	}
+	var images []v1.Image
+	for platform := range strings.SplitSeq(*platforms, ",") {
+		p, err := v1.ParsePlatform(platform)
+		if err != nil || p.OS == "" || p.Architecture == "" {
+			return fmt.Errorf("-platforms: %q is not OS/ARCHITECTURE", platform)
+		}
+		data, err := read(ctx, *program, p)
+		if err != nil {
+			return err
+		}
+		img, err := imageOf(data, trusted, p, *version)
+		if err != nil {
+			return err
+		}
+		images = append(images, img)
+	}
+	if *program != "" && len(images) > 1 {
+		return errors.New("-program is for one platform: name it in -platforms")
+	}
+	index := indexOf(images)
+	digest, err := index.Digest()
+	if err != nil {
+		return err
+	}
+	if to == nil {
+		if _, err := layout.Write(*dir, index); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(out, digest)
+		return err
+	}
+	if err := remote.WriteIndex(to, index, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)); err != nil {
+		return fmt.Errorf("push: %w", err)
+	}
+	_, err = fmt.Fprintln(out, to.Context().Digest(digest.String()))
+	return err
+}
+
+// read returns the program for a platform.
+func read(ctx context.Context, file string, p *v1.Platform) ([]byte, error) {
+	if file != "" {
+		return os.ReadFile(file)
+	}
+	dir, err := os.MkdirTemp("", "image")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file = filepath.Join(dir, "operator")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", file, "github.com/fairlead/fairlead/examples/kubernetes/cmd/operator")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.OS, "GOARCH="+p.Architecture)
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return nil, fmt.Errorf("go build for %s: %w", p, err)
+	}
+	return os.ReadFile(file)
+}
