@@ -85,6 +85,7 @@ type Owner interface {
 // be, another process's.
 type NotOwnerError struct{}
 
+// Error says so.
 func (NotOwnerError) Error() string { return "the object is another process's by now" }
 
 type ownerKey struct{}

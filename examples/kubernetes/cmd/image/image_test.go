@@ -130,15 +130,15 @@ func TestImage(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	here := t.TempDir()
 	for args, want := range map[string]string{
-		"":                                    "either -push REFERENCE or -layout DIR",
-		"-push=a -layout=b":                   "either -push REFERENCE or -layout DIR",
-		"-push=A@b":                           "-push: could not parse reference",
-		"-layout=" + here:                     "exists",
-		"-layout=b x":                         `"x": takes no arguments`,
-		"-layout=b -certificates=/none":       "-certificates: open /none",
-		"-layout=b -platforms=arm64":          `-platforms: "arm64" is not OS/ARCHITECTURE`,
-		"-layout=b -program=/none":            "open /none",
-		"-layout=b -program=" + write(t, "x"): "-program is for one platform",
+		"":                              "either -push REFERENCE or -layout DIR",
+		"-push=a -layout=b":             "either -push REFERENCE or -layout DIR",
+		"-push=A@b":                     "-push: could not parse reference",
+		"-layout=" + here:               "exists",
+		"-layout=b x":                   `"x": takes no arguments`,
+		"-layout=b -certificates=/none": "-certificates: open /none",
+		"-layout=b -platforms=arm64":    `-platforms: "arm64" is not OS/ARCHITECTURE`,
+		"-layout=b -program=/none -platforms=linux/amd64": "open /none",
+		"-layout=b -program=" + write(t, "x"):             "-program is for one platform",
 	} {
 		if !strings.Contains(args, "-certificates") {
 			args = strings.TrimSpace("-certificates= " + args)

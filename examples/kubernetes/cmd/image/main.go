@@ -77,26 +77,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			return fmt.Errorf("-certificates: %w", err)
 		}
 	}
-	var images []v1.Image
-	for platform := range strings.SplitSeq(*platforms, ",") {
-		p, err := v1.ParsePlatform(platform)
-		if err != nil || p.OS == "" || p.Architecture == "" {
-			return fmt.Errorf("-platforms: %q is not OS/ARCHITECTURE", platform)
-		}
-		data, err := read(ctx, *program, p)
-		if err != nil {
-			return err
-		}
-		img, err := imageOf(data, trusted, p, *version)
-		if err != nil {
-			return err
-		}
-		images = append(images, img)
+	index, err := build(ctx, strings.Split(*platforms, ","), *program, trusted, *version)
+	if err != nil {
+		return err
 	}
-	if *program != "" && len(images) > 1 {
-		return errors.New("-program is for one platform: name it in -platforms")
-	}
-	index := indexOf(images)
 	digest, err := index.Digest()
 	if err != nil {
 		return err
@@ -113,6 +97,30 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	_, err = fmt.Fprintln(out, to.Context().Digest(digest.String()))
 	return err
+}
+
+// build makes the image for the platforms.
+func build(ctx context.Context, platforms []string, program string, trusted []byte, version string) (v1.ImageIndex, error) {
+	if program != "" && len(platforms) > 1 {
+		return nil, errors.New("-program is for one platform: name it in -platforms")
+	}
+	var images []v1.Image
+	for _, platform := range platforms {
+		p, err := v1.ParsePlatform(platform)
+		if err != nil || p.OS == "" || p.Architecture == "" {
+			return nil, fmt.Errorf("-platforms: %q is not OS/ARCHITECTURE", platform)
+		}
+		data, err := read(ctx, program, p)
+		if err != nil {
+			return nil, err
+		}
+		img, err := imageOf(data, trusted, p, version)
+		if err != nil {
+			return nil, err
+		}
+		images = append(images, img)
+	}
+	return indexOf(images), nil
 }
 
 // read returns the program for a platform.

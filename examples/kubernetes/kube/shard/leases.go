@@ -51,7 +51,22 @@ func (l *leases) round(ctx context.Context) error {
 	if told != nil { // or else others do not know yet that they are to leave some
 		errs = append(errs, l.balance(ctx, found))
 	}
+	l.tell()
 	return errors.Join(errs...)
+}
+
+// tell has the controllers told of all objects, if a term has begun since: what
+// they were told of before is forgotten where it was another's then.
+func (l *leases) tell() {
+	news := false
+	l.m.mu.Lock()
+	for _, t := range l.m.terms {
+		news, t.told = news || !t.told, true
+	}
+	l.m.mu.Unlock()
+	if news {
+		l.m.subscriptions.replay()
+	}
 }
 
 // do makes a request that does not take longer than a lease can wait.
@@ -309,9 +324,6 @@ func (l *leases) balance(ctx context.Context, found map[string]*coordinationv1.L
 		if l.ours() {
 			errs = append(errs, l.take(ctx, shard, found[l.shardName(shard)]))
 		}
-	}
-	if len(free) > 0 {
-		m.subscriptions.replay()
 	}
 	return errors.Join(errs...)
 }

@@ -72,6 +72,7 @@ type term struct {
 	cancel  context.CancelCauseFunc
 	passes  int  // under way
 	closing bool // no more passes: it is given back
+	told    bool // the controllers were told of all objects since it began
 	caches  map[*store]*kube.Cached
 }
 

@@ -17,6 +17,8 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -40,6 +42,20 @@ type process struct {
 	rate    float64 // of its clock
 	cut     bool    // from the server
 	stalled bool    // its rounds are not run, and nor is its watch
+	told    map[*term]bool
+}
+
+// controller is one that is told of all objects, in the terms that there are then.
+type controller struct {
+	cache.Informer
+	*process
+}
+
+func (c *controller) AddEventHandlerWithOptions(toolscache.ResourceEventHandler, toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
+	for _, t := range c.terms {
+		c.told[t] = true
+	}
+	return nil, nil
 }
 
 const duration, skew, retry = 15 * time.Second, 3 * time.Second, 2 * time.Second
@@ -52,7 +68,7 @@ func newGroup(t *testing.T, seed uint64) *group {
 func (g *group) start(shards int) *process {
 	g.Helper()
 	g.starts++
-	p := &process{begin: time.Unix(g.random.Int64N(1e9), 0), rate: 0.95 + g.random.Float64()/10}
+	p := &process{told: map[*term]bool{}, begin: time.Unix(g.random.Int64N(1e9), 0), rate: 0.95 + g.random.Float64()/10}
 	p.clock.Set(p.begin.Add(time.Duration(float64(g.time) * p.rate)))
 	name := fmt.Sprintf("m%d", g.starts)
 	m, err := New(Options{Client: &wire{nil, g, p}, Namespace: "n", Shards: shards, Identity: name, Duration: duration, Skew: skew, Retry: retry, Clock: &p.clock})
@@ -60,6 +76,7 @@ func (g *group) start(shards int) *process {
 		g.Fatal(err)
 	}
 	p.Member = m
+	m.subscriptions.all = append(m.subscriptions.all, subscription{informer: &controller{nil, p}})
 	g.members[name] = p
 	return p
 }
@@ -213,10 +230,22 @@ func (g *group) step(shards int) {
 	case what < 40:
 		g.pass(time.Duration(g.random.Int64N(int64(4 * time.Second))))
 	case !p.stalled:
-		_ = p.leases.round(g.Context())
-		p.expire()
+		g.round(p)
 	}
 	g.check()
+}
+
+// round is a look of a member at the leases. Whatever has become its own, it has been told
+// of all objects since.
+func (g *group) round(p *process) {
+	g.Helper()
+	_ = p.leases.round(g.Context())
+	for shard, t := range p.terms {
+		if !p.told[t] {
+			g.Fatalf("%s: shard %d was taken over, and the controllers were not told of its objects", p.Identity, shard)
+		}
+	}
+	p.expire()
 }
 
 // settle lets all members work without faults, until all shards are shared evenly.
@@ -228,8 +257,7 @@ func (g *group) settle(shards int) {
 	}
 	for range 40 {
 		for _, name := range slices.Sorted(maps.Keys(g.members)) {
-			_ = g.members[name].leases.round(g.Context())
-			g.members[name].expire()
+			g.round(g.members[name])
 			g.check()
 		}
 		g.pass(retry)
