@@ -9,7 +9,7 @@ const (
 	CodeNoMetadata     catalog.Code = "bundle-no-metadata"      // there is no metadata directory
 	CodeNoAnnotations  catalog.Code = "bundle-no-annotations"   // no file of metadata holds annotations
 	CodeNoCSV          catalog.Code = "bundle-no-csv"           // no manifest is a ClusterServiceVersion
-	CodeSecondCSV      catalog.Code = "bundle-second-csv"       // a ClusterServiceVersion beside the first
+	CodeSecondCSV      catalog.Code = "bundle-second-csv"       // a second ClusterServiceVersion
 	CodeNoKind         catalog.Code = "bundle-no-kind"          // a manifest without apiVersion or kind
 	CodeEmptyDocument  catalog.Code = "bundle-empty-document"   // a file begins with an empty document
 	CodeMoreDocuments  catalog.Code = "bundle-more-documents"   // more than one document in a file: tools ignore the others
@@ -26,10 +26,10 @@ const (
 
 // The codes of findings about dependencies and properties.
 const (
-	CodeDependency      catalog.Code = "bundle-dependency"       // a dependency that means nothing
+	CodeDependency      catalog.Code = "bundle-dependency"       // a dependency without a valid meaning
 	CodeDependencyRange catalog.Code = "bundle-dependency-range" // a dependency whose version range is wrong
 	CodeConstraint      catalog.Code = "bundle-constraint"       // an olm.constraint that cannot be evaluated
-	CodeProperty        catalog.Code = "bundle-property"         // a property that means nothing
+	CodeProperty        catalog.Code = "bundle-property"         // a property without a valid meaning
 	CodePropertyPackage catalog.Code = "bundle-property-package" // properties disagree about package or version
 )
 
@@ -47,8 +47,8 @@ const (
 	CodeCSVImage       catalog.Code = "csv-image"        // an image reference that cannot be parsed
 	CodeCSVAPI         catalog.Code = "csv-api"          // owned APIs and CRDs of the bundle do not match
 	CodeServiceAccount catalog.Code = "csv-account"      // a service account that the CSV creates as well
-	CodeDeployment     catalog.Code = "csv-deployment"   // a deployment that cannot be made
-	CodeWebhook        catalog.Code = "csv-webhook"      // a webhook that cannot be made
+	CodeDeployment     catalog.Code = "csv-deployment"   // a deployment that cannot be created
+	CodeWebhook        catalog.Code = "csv-webhook"      // a webhook that cannot be created
 	CodeCRD            catalog.Code = "crd"              // a CRD that an API server refuses
 	CodeRemovedAPI     catalog.Code = "removed-api"      // an API that Kubernetes removed
 	CodeFeature        catalog.Code = "feature"          // an annotation about infrastructure features is wrong

@@ -27,7 +27,7 @@ const (
 	CodeField        catalog.Code = "template-field"        // a field that is not known, missing, or has a wrong value
 	CodeBundle       catalog.Code = "template-bundle"       // a bundle that cannot be rendered or used
 	CodeVersion      catalog.Code = "template-version"      // versions that cannot be read or ordered
-	CodeSubstitution catalog.Code = "template-substitution" // a substitution that cannot be made
+	CodeSubstitution catalog.Code = "template-substitution" // a substitution that cannot be applied
 	CodeResult       catalog.Code = "template-result"       // the catalog is not valid
 )
 

@@ -37,7 +37,7 @@ const (
 	CodeList        Code = "list"               // a List, which is not split into its items
 	CodeDuplicate   Code = "duplicate-resource" // a resource more than once in one file
 	LintTwice       Code = "resource-twice"     // several tasks are about one resource
-	LintFileName    Code = "file-name"          // a file name outside of the grammar, see FileName
+	LintFileName    Code = "file-name"          // a file name that does not match the grammar, see FileName
 	LintTemplate    Code = "template"           // a template that uses an unknown value; the file is left out
 	CodeMetadata    Code = "metadata"           // release-metadata has invalid fields, or lacks required ones
 	CodeReferences  Code = "references"         // image-references has invalid fields, or lacks required ones

@@ -26,6 +26,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/examples/internal/report"
 	"github.com/fairlead/fairlead/examples/internal/sample"
+	"github.com/fairlead/fairlead/internal/long"
 )
 
 // binary returns the browser.
@@ -255,6 +256,24 @@ func TestLive(t *testing.T) {
 	if bad := p.text(contrast); bad != "" {
 		t.Errorf("hard to read: %s", bad)
 	}
+}
+
+// The largest page: how long it takes to open, to search, and to scroll. Nothing of that is
+// asserted, because it depends on the machine; FAIRLEAD_LONG=1 with -v tells the figures.
+func TestLarge(t *testing.T) {
+	if !long.Enabled() {
+		t.Skip("the largest report is opened with FAIRLEAD_LONG=1 alone")
+	}
+	p := openInput(t, &report.Input{Source: "sample", Situation: sample.Cluster(sample.Size{Nodes: 5000, Pods: 150_000, Operators: 50})}, nil, 1280, 900)
+	p.run(chromedp.Evaluate(`window.tasks = []; new PerformanceObserver(l => l.getEntries().forEach(e => tasks.push(Math.round(e.duration)))).observe({type: "longtask", buffered: true}); 0`, nil), chromedp.Sleep(2*time.Second))
+	t.Logf("open: load event at %s ms; tasks over 50 ms: %s", p.text(`Math.round(performance.getEntriesByType("navigation")[0].loadEventEnd)`), p.text(`tasks.splice(0).join(", ") || "none"`))
+	p.keys("/")
+	p.keys("worker-04")
+	p.run(chromedp.Poll(`document.getElementById("found").textContent !== ""`, nil), chromedp.Sleep(2*time.Second))
+	t.Logf("search: tasks over 50 ms: %s", p.text(`tasks.splice(0).join(", ") || "none"`))
+	p.keys(kb.Escape)
+	p.run(chromedp.Sleep(2*time.Second), chromedp.Evaluate(`tasks.splice(0); window.frames_ = []; let last = performance.now(); const step = n => requestAnimationFrame(t => { frames_.push(t - last); last = t; scrollBy({top: 120, behavior: "instant"}); if (n) step(n - 1); else window.scrolled = true; }); step(120); 0`, nil), chromedp.Poll(`window.scrolled`, nil))
+	t.Logf("scroll: longest frame %s ms; tasks over 50 ms: %s", p.text(`Math.round(Math.max(...frames_))`), p.text(`tasks.splice(0).join(", ") || "none"`))
 }
 
 // Everything is reached by keys.
