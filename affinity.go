@@ -1,7 +1,7 @@
 package fairlead
 
 // Affinity is which nodes a pod is to be on, and which pods it is to be near
-// to, or far from. Of each only what is required is told: preferences change
+// to, or far from. Only what is required is kept: preferences change
 // the order of the nodes that are left, and never which are left.
 type Affinity struct {
 	NodeAffinity    *NodeAffinity `json:"nodeAffinity,omitempty"`    // by the node's labels

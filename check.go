@@ -16,7 +16,7 @@ import (
 // to stores what testing/fstest.TestFS is to file systems.
 //
 // Each call of open returns a Store on the same storage, which must be empty
-// at first and is left empty, as far as the store deletes what it is told to.
+// at first and is left empty, provided that the store's Delete works.
 // CheckStore closes the store, if it is an [io.Closer], before it opens it
 // again. A [Watcher] is also examined as one. What needs a crash, or a failing
 // disk, is not examined.

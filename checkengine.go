@@ -236,7 +236,7 @@ func (p *play[S, W, A, B]) settle(ctx context.Context, r *Runner[S, W, A, B], na
 		}
 	}
 	if len(d.Blocked) > 0 && len(d.Actions) == 0 {
-		return nil // it is told why not
+		return nil // a Block says why not
 	}
 	return fmt.Errorf("%s does not come to rest: %w; the last decision has %d actions, %d blocks, and wakes at %s", name, p.trial.Settled(name), len(d.Actions), len(d.Blocked), d.Wake.Format(time.RFC3339))
 }

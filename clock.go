@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Clock tells the time. Only runners read it: an engine's Step is told the
+// Clock tells the time. Only runners read it: an engine's Step is given the
 // time. The clocks of k8s.io/utils/clock and github.com/benbjohnson/clock fit
 // as they are. Now is called from several goroutines.
 type Clock interface {

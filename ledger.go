@@ -226,7 +226,7 @@ func (l *Ledger) Pending() Pending {
 	return Pending{Waits: l.waits.All(), Retries: l.retries.All()}
 }
 
-// Blocked returns the blocks, in the order in which they were told.
+// Blocked returns the blocks, in the order in which they were added.
 func (l *Ledger) Blocked() []Block { return l.blocked }
 
 // Wake returns the earliest instant that was asked for, zero for none.

@@ -54,7 +54,7 @@ type Resources struct {
 	Requests map[string]string `json:"requests,omitempty"` // what it is promised, by resource
 }
 
-// Volume is storage that a pod mounts. Of its sources those are told that
+// Volume is storage that a pod mounts. Only those of its sources are kept that
 // matter to a drain.
 type Volume struct {
 	Name                  string       `json:"name"`                            // unique in its pod

@@ -248,7 +248,7 @@ func (r *Runner[S, W, A, B]) applied(name string, action A, err error) {
 	}
 }
 
-// now returns the time as engines are told it.
+// now returns the time as engines get it.
 func (r *Runner[S, W, A, B]) now() time.Time { return r.options.Clock.Now().Round(0).UTC() }
 
 // explain turns a panic into an error, and adds to an error what it is about.

@@ -78,7 +78,7 @@ func parseGVK(value json.RawMessage) (gvk GVK, ok bool) {
 type Deprecation struct {
 	// Reference is what is deprecated. The name is empty for the package.
 	Reference Reference `json:"reference"`
-	// Message is told to users as it is.
+	// Message is shown to users unchanged.
 	Message string `json:"message"`
 }
 

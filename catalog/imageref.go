@@ -83,7 +83,7 @@ func ParseImageRef(s string) (ImageRef, error) {
 	if err == nil {
 		return ref, nil
 	}
-	// What fails only for its upper-case letters is told apart, because the
+	// What fails only because of upper-case letters is distinguished, because the
 	// fix is another one.
 	if full := domain + "/" + rest; err.OPM == invalidFormat && strings.ToLower(full) != full {
 		if _, lower := parseFullRef(s, strings.ToLower(domain), strings.ToLower(rest)); lower == nil || lower.OPM != invalidFormat {

@@ -64,7 +64,7 @@ type CapabilitiesSpec struct {
 	AdditionalEnabledCapabilities []string `json:"additionalEnabledCapabilities,omitempty"`
 }
 
-// Status is what is told of a cluster's version.
+// Status is what is reported about a cluster's version.
 type Status struct {
 	Desired            Release             `json:"desired"`                      // the release that the cluster runs or is going to
 	History            []History           `json:"history,omitempty"`            // newest first

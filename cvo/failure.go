@@ -15,7 +15,7 @@ type Effect string
 
 // The effects, weakest first.
 const (
-	EffectReport    Effect = "Report"            // it is told, and the update goes on
+	EffectReport    Effect = "Report"            // it is reported, and the update goes on
 	EffectNone      Effect = "None"              // it is a wait like others
 	EffectFailLater Effect = "FailAfterInterval" // it is a wait for a while, and a failure then
 	EffectFail      Effect = "Fail"              // it is a failure
@@ -73,7 +73,7 @@ var classes = map[Class][2]string{
 }
 
 // Refuse returns an error of the API server as backends best return it from
-// Apply, so that people are told what kind of trouble it is: the class is its
+// Apply, so that people learn what kind of problem it is: the class is its
 // reason.
 func Refuse(class Class, err error) *fairlead.RefusedError {
 	return &fairlead.RefusedError{Reason: string(class), Message: err.Error()}

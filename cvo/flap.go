@@ -27,7 +27,7 @@ const flapTurns = 2
 // flapping reports whether the trouble comes and goes.
 func (f *Flap) flapping() bool { return f != nil && f.Turns >= flapTurns }
 
-// text is what is told of it.
+// text is what is reported about it.
 func (f *Flap) text() string {
 	if !f.flapping() {
 		return f.Message

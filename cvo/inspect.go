@@ -179,7 +179,7 @@ func (r *Report) Well() bool {
 //     configuration must be of the target.
 //  4. Symptoms with one cause are one finding: a node that is not ready and what
 //     operators say of it, one error on several nodes, and a ClusterVersion that
-//     fails because of operators that are told.
+//     fails because of operators that are reported.
 func Inspect(d *Dump, now time.Time) *Report {
 	if now.IsZero() {
 		now = d.latest()

@@ -178,7 +178,7 @@ func (i *inspection) essence(f *Finding) string {
 }
 
 // failing puts what the ClusterVersion says below the causes of it, where all the
-// operators that it names are told of.
+// operators that it names are reported.
 func (i *inspection) failing() {
 	if i.d.Version == nil {
 		return
@@ -234,7 +234,7 @@ func names(cv *ClusterVersion, operator string) bool {
 	return false
 }
 
-// allTold reports whether every operator that Failing names is told of.
+// allTold reports whether every operator that Failing names is reported.
 func allTold(cv *ClusterVersion, operators []OperatorReport, told []string) bool {
 	for _, o := range operators {
 		if names(cv, o.Name) && !slices.Contains(told, o.Name) {

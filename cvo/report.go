@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/graph"
 )
 
-// report writes the status when it is not what is told. Where nothing but
+// report writes the status if it differs from what is reported. Where nothing but
 // messages has changed it waits a while.
 func (s *step) report() {
 	if s.passed && s.Next != nil {
@@ -64,7 +64,7 @@ func (s *step) status() Status {
 }
 
 // conditions are those of the status, those of the engine in the order of the
-// first time they are told.
+// first time they are reported.
 func (s *step) conditions(old []Condition) []Condition {
 	out := old
 	set := func(kind string, status ConditionStatus, reason, message string) {

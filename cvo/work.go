@@ -355,7 +355,7 @@ func (s *step) explain() {
 	}
 }
 
-// operatorBlock completes what is told of an operator.
+// operatorBlock completes what is reported about an operator.
 func (s *step) operatorBlock(b fairlead.Block, task int) fairlead.Block {
 	name := s.prep.graph.Tasks[task].ID.Name
 	b.Subject, b.Owner = operatorSubject(name), "operator "+name
@@ -367,7 +367,7 @@ func (s *step) operatorBlock(b fairlead.Block, task int) fairlead.Block {
 // lapses finds operators that are not as they should be although nothing is to
 // be done about them now: while reconciling all of them, between passes, too; while
 // installing those that are done and degraded, which holds nothing up. So what
-// is told of them does not come and go with the passes.
+// is reported about them does not come and go with the passes.
 func (s *step) lapses() {
 	w := s.Work
 	if w.Mode == Updating {

@@ -103,7 +103,7 @@ func (a UpdateStatus) String() string {
 	return text
 }
 
-// String says what is told.
+// String says what is reported.
 func (a RecordEvent) String() string { return "tell " + a.Reason + ": " + a.Message }
 
 // String says what is done, and why.

@@ -309,7 +309,7 @@ func (b *MemBackend) SetOwner(name string) {
 	b.owners[name] = now
 }
 
-// Events returns what was told of a machine, the latest last, at most 100.
+// Events returns what was reported about a machine, the latest last, at most 100.
 func (b *MemBackend) Events(machine string) []RecordEvent {
 	b.lock()
 	defer b.unlock()

@@ -77,8 +77,8 @@ type HookState struct {
 	Name   string    `json:"name"`             // the hook's
 	Owner  string    `json:"owner"`            // the hook's
 	Since  time.Time `json:"since"`            // when the machine began to wait for it
-	Warned bool      `json:"warned,omitempty"` // its soft deadline was told of
-	Forced bool      `json:"forced,omitempty"` // its hard deadline was told of
+	Warned bool      `json:"warned,omitempty"` // its soft deadline was reported
+	Forced bool      `json:"forced,omitempty"` // its hard deadline was reported
 }
 
 // Note is what was done against the usual: a stage that was skipped, a hook

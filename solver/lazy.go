@@ -43,12 +43,12 @@ type Requirements struct {
 // Asked counts what a [Source] was asked.
 type Asked struct {
 	Calls      int // of both methods
-	Needs      int // whose candidates were told
-	Candidates int // whose requirements were told
+	Needs      int // whose candidates are known
+	Candidates int // whose requirements are known
 }
 
 // A Lazy answers what is to be selected to meet needs, and asks its [Source] for
-// what that takes only. It remembers what it was told. It is not safe for
+// what that takes only. It remembers the answers. It is not safe for
 // concurrent use.
 type Lazy struct {
 	source     Source

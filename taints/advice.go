@@ -35,7 +35,7 @@ type knownTaint struct {
 
 const nodeController = "the node lifecycle controller, by the node's conditions"
 
-// knownTaints are told by their keys.
+// knownTaints are recognized by their keys.
 var knownTaints = []knownTaint{
 	{
 		KeyUnschedulable, "", "the node is cordoned: somebody works on it, or drains it", "whoever cordoned it (kubectl cordon, a drain, an autoscaler)",

@@ -231,7 +231,7 @@ type CRDDescription struct {
 	Details
 }
 
-// Details are what users are told about an API besides its name.
+// Details describe an API to users, besides its name.
 type Details struct {
 	DisplayName       string       `json:"displayName,omitempty"`       // what users see
 	Description       string       `json:"description,omitempty"`       // what it is for

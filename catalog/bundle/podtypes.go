@@ -134,7 +134,7 @@ func deploymentFaults(tree *doc.Value) []*doc.Mismatch {
 		if spec.Null() || spec.Kind != '{' {
 			continue
 		}
-		// What both decode is told twice, and repetitions are dropped.
+		// What both decode is reported twice, and repetitions are dropped.
 		for _, m := range doc.Decode(spec, new(deploymentTypes), 0) {
 			m.Steps = append([]any{"spec", "install", "spec", "deployments", i, "spec"}, m.Steps...)
 			faults = append(faults, m)

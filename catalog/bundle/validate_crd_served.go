@@ -14,7 +14,7 @@ import (
 // approved a protected group, which columns are printed, and who converts.
 func (k *crdCheck) served() {
 	var t crdTypes
-	doc.Decode(k.crd.manifest.src.tree, &t, doc.Exact) // what does not fit is told elsewhere
+	doc.Decode(k.crd.manifest.src.tree, &t, doc.Exact) // what does not fit is reported elsewhere
 	k.approval()
 	k.columns(t.Spec.columns, "spec")
 	for i, v := range t.Spec.Versions {

@@ -48,7 +48,7 @@ func (c *checker) annotations() {
 			fault(CodeAnnotation, key, "the annotation "+key+" is missing", "add it"+usual(key)).stops = key == AnnotationPackage
 		}
 	}
-	// That there is no CSV is told already.
+	// That there is no CSV has been reported already.
 	if got, ok := a.values[AnnotationMediaType]; ok && got != c.b.mediaType() && (c.b.mediaType() != mediaPlain || got != mediaRegistry) {
 		fault(CodeMediaType, AnnotationMediaType, fmt.Sprintf("the media type %q is annotated, but the manifests are of %q", got, c.b.mediaType()),
 			"write "+AnnotationMediaType+": "+c.b.mediaType())
@@ -105,7 +105,7 @@ func (c *checker) channels(fault func(code catalog.Code, key, message, hint stri
 	case named && name == "":
 		fault(CodeChannel, AnnotationDefaultChannel, "the default channel is annotated and empty", "name it, or delete the annotation")
 	case named && listed && !slices.Contains(channels, name):
-		// Other bundles may be in it, so only what looks like a slip is told.
+		// Other bundles may be in it, so only what looks like a mistake is reported.
 		if nearest := words.Nearest(name, channels); nearest != "" {
 			fault(CodeChannel, AnnotationDefaultChannel, fmt.Sprintf("the default channel %q is none of the bundle's channels", name), "is "+nearest+" meant?").lint = true
 		}

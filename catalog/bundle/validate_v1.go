@@ -108,7 +108,7 @@ func (c *checker) v1Conversions() {
 			continue
 		}
 		path := []any{"spec", "webhookdefinitions", i}
-		if len(w.ConversionCRDs) == 0 && !csv.onlyAll() { // with CRDs it is told for every installer
+		if len(w.ConversionCRDs) == 0 && !csv.onlyAll() { // with CRDs it is reported for every installer
 			c.csvFault(CodeWebhook, fmt.Sprintf("webhook %q converts, so %s has to be the only install mode supported", w.GenerateName, modeAll),
 				"support "+modeAll+" and nothing else", path...)
 		}

@@ -67,7 +67,7 @@ func (r *Report) Valid() bool { return len(r.findings) == 0 }
 func (r *Report) Findings() catalog.Diagnostics { return slices.Clone(r.findings) }
 
 // Hidden returns findings that were left out because they likely follow from one
-// of [Report.Findings]: one fault is told once. They are sorted by position.
+// of [Report.Findings]: each fault is reported once. They are sorted by position.
 func (r *Report) Hidden() catalog.Diagnostics { return slices.Clone(r.hidden) }
 
 // Warnings returns the advice of the lints that were asked for, sorted by

@@ -107,7 +107,7 @@ func (q *followers) names(byCode map[catalog.Code][]*finding) {
 	for _, f := range byCode[CodeMissingBundle] {
 		name := f.entry()
 		if named[name] || name == "" {
-			drop([]*finding{f}) // it is told of another channel, or that the entry has no name
+			drop([]*finding{f}) // reported for another channel, or as an entry without a name
 		}
 		named[name] = true
 	}

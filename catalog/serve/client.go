@@ -87,7 +87,7 @@ func (unchanged) Error() string { return "the catalog is unchanged" }
 var errUnchanged error = unchanged{}
 
 // stream yields the documents of a path; or errUnchanged, if they are those of a
-// tag that is not "". begun is told of the answer, unless it is nil.
+// tag that is not "". begun is called with the answer, unless it is nil.
 func (c *Client) stream(ctx context.Context, path string, begun func(*http.Response), tag string) iter.Seq2[*catalog.Document, error] {
 	return func(yield func(*catalog.Document, error) bool) {
 		address := strings.TrimSuffix(c.URL, "/") + path

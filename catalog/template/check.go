@@ -13,7 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// check judges documents as a catalog. What is wrong is told at the places in
+// check validates documents as a catalog. Faults are reported at the places in
 // the template that the documents come from.
 func (x *expansion) check(docs []json.RawMessage, at []*doc.Value, what string) bool {
 	var text bytes.Buffer

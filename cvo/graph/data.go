@@ -65,7 +65,7 @@ const (
 
 // ReadData reads a directory of graph data: channels/, blocked-edges/ and
 // raw/metadata.json, any of which may be absent. Files whose names end in
-// neither .yaml nor .yml are told and left out; hidden ones, those that begin
+// neither .yaml nor .yml are reported and left out; hidden ones, those that begin
 // with an underscore, OWNERS and README are not for the graph.
 //
 // The findings are all that is wrong, and what is at fault is left out. Data is

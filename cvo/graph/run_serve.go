@@ -245,7 +245,7 @@ func parameter(query, name string) string {
 			continue
 		}
 		if strings.ContainsAny(value, "%+") {
-			return strings.ReplaceAll(value, "+", " ") // no channel or architecture has either: it is told
+			return strings.ReplaceAll(value, "+", " ") // no channel or architecture has either: it is reported
 		}
 		return value
 	}

@@ -52,7 +52,7 @@ func NewFilter() *Filter {
 type Rule string
 
 // The rules, in the order in which they are looked at. The first that a
-// manifest breaks is told.
+// manifest breaks is reported.
 const (
 	RuleNone       Rule = ""                // no rule is broken
 	RuleNoMarks    Rule = "no-annotations"  // the manifest has no annotations at all

@@ -36,7 +36,7 @@ type Options struct {
 	MaxManifests int
 }
 
-// DefaultProfile is the cluster profile of a cluster that was told no other.
+// DefaultProfile is the cluster profile of a cluster that was given no other.
 const DefaultProfile = "self-managed-high-availability"
 
 // LimitManifests is what Options.MaxManifests limits, in the words of a

@@ -44,7 +44,7 @@ func (in *input) variant() *input {
 type fact struct {
 	text  string
 	fixes []fix
-	plain bool // it is told anyway, as the goal is
+	plain bool // it is stated anyway, as the goal is
 }
 
 // String implements fmt.Stringer.

@@ -54,7 +54,7 @@ func (e *NoPlanError) Error() string {
 }
 
 const (
-	maxFixes  = 4  // that are told
+	maxFixes  = 4  // that are listed
 	maxTries  = 12 // questions that are asked for them
 	maxChange = 6  // changes that one fix may be made of
 )

@@ -283,7 +283,7 @@ func (m *model) removal(o *Operator) fix {
 	}, costLoss}
 }
 
-// The facts that are told of them.
+// The facts about them.
 
 func (m *model) requires(o *operator, k int, q *requirement) *fact {
 	text := fmt.Sprintf("%s of the operator %s requires %s", o.Versions[k].Name, o.Package, q.text)

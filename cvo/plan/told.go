@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// The facts that are told of operators, members and room. Each is made once, so
+// The facts about operators, members and room. Each is made once, so
 // that constraints of one reason share it.
 
 func (m *model) once(text string, fixes ...fix) *fact {

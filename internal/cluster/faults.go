@@ -12,8 +12,8 @@ type Faults struct {
 	Lost     int // a call takes effect, and its answer is lost
 	Conflict int // a call is refused, as if somebody else had written
 	Twice    int // a call arrives twice
-	Late     int // an event is told after later ones
-	Again    int // an event is told again
+	Late     int // an event is delivered after later ones
+	Again    int // an event is delivered again
 }
 
 // Backend is the side of an engine that a [Faulty] goes before.

@@ -186,7 +186,7 @@ func decodeStruct(data []byte, v reflect.Value, path string) error {
 	for name := range members {
 		names = append(names, name)
 	}
-	slices.Sort(names) // so that of two faults always the same is told
+	slices.Sort(names) // so that always the same of two faults is reported
 	for _, name := range names {
 		i := slices.IndexFunc(known, func(f field) bool { return f.name == name })
 		if i < 0 {

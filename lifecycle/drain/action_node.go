@@ -42,7 +42,7 @@ func (a UntaintOutOfService) Key() fairlead.Key {
 	return fairlead.Key{Kind: "UntaintOutOfService", ID: a.UID}
 }
 
-// String says what is told.
+// String says what is reported.
 func (a Report) String() string {
 	text := "report of request " + a.Request + ": " + string(a.Status.Phase)
 	if a.Status.Reason != "" {

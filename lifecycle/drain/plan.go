@@ -126,7 +126,7 @@ type BudgetPlan struct {
 //     Pods that are being deleted end in theirs.
 //  4. What is wrong with other pods of a budget stays so.
 //
-// Whether there is room elsewhere is told by [FindRoom]. The result does not share
+// [FindRoom] says whether there is room elsewhere. The result does not share
 // memory with the request, but for strings. Equal requests have equal plans.
 // The error is of type fairlead.FieldErrors; there is no plan then. Cost: linear in pods,
 // for each round in the pods left on the nodes drained in it.

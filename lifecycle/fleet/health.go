@@ -169,7 +169,7 @@ func (h *HealthCheck) Check() error {
 
 // Evaluate decides which machines are to be replaced. Targets that the check does
 // not select are passed over, and those with [SkipRemediationAnnotation] or
-// [PausedAnnotation], which are told.
+// [PausedAnnotation], which are reported.
 //
 //  1. Unhealthy is a machine that has failed or has [RemediateAnnotation], whose node
 //     is gone, that has had no node for longer than the startup timeout since its

@@ -72,7 +72,7 @@ type Replacement struct {
 //  4. Places are gone through by index; one is finished before the next begins.
 //  5. With OnDelete only machines that are being deleted are replaced, all at once.
 //
-// An up-to-date machine that has failed is told of, and stops the rest.
+// An up-to-date machine that has failed is reported, and stops the rest.
 func Replace(c *ControlPlane, now time.Time) Replacement {
 	if r := c.unfit(); r.Degraded != "" {
 		return r

@@ -19,10 +19,10 @@ import (
 const (
 	maxTrials   = 150 // resolutions tried for one explanation
 	maxTogether = 3   // changes at once
-	maxAdvice   = 4   // sets of changes that are told
+	maxAdvice   = 4   // sets of changes that are listed
 )
 
-// The efforts of changes: those with less are told first.
+// The efforts of changes: those with less are listed first.
 const (
 	effortPin     = 5  // a pin is taken off
 	effortMove    = 10 // a subscription follows another channel or catalog, or is made for what is installed

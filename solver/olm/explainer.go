@@ -19,7 +19,7 @@ type explainer struct {
 	unique     []solver.Constraint // which operators cannot stand together
 	askers     map[*entry][]any    // the constraints of the core that an operator would serve
 	told       map[*entry]bool
-	brief      bool // leave out what excludes what: it is told of apart
+	brief      bool // leave out what excludes what: it is reported separately
 }
 
 // inQuestion asks for the operator that an explanation is about, chosenBefore

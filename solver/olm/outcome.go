@@ -126,7 +126,7 @@ func whyNoUpdate(s *subscription, ch *channel) string {
 }
 
 // whyRejected tells of candidates that were passed over why each cannot be had.
-// Those with the same reason are told of together.
+// Those with the same reason are reported together.
 func (a *answer) whyRejected(ctx context.Context, rejected []*entry, s *subscription) ([]string, error) {
 	type group struct {
 		names  []string

@@ -98,7 +98,7 @@ func (p *constraintParser) fail(at int, path, reason, hint string, err error) er
 	return &ConstraintError{Offset: at, Path: path, Reason: reason, Hint: hint, Err: err}
 }
 
-// token reads one token. An error in the JSON itself is told where it is.
+// token reads one token. An error in the JSON itself is reported with its position.
 func (p *constraintParser) token(path string) (json.Token, error) {
 	at := p.next()
 	tok, err := p.dec.Token()

@@ -43,7 +43,7 @@ type PropertyProblem struct {
 	Reason string // what is wrong with its value
 }
 
-// Prepare decodes properties. It never fails: what cannot be decoded is told
+// Prepare decodes properties. It never fails: what cannot be decoded is reported
 // by [Properties.Problems]. The values are not kept, and may be reused.
 func Prepare(props []Property) *Properties {
 	p := &Properties{}

@@ -18,7 +18,7 @@ import (
 // Member is a cluster of a fleet. Situations may share lists: those that do share one
 // list in memory, and it is looked at once.
 type Member struct {
-	Name      string          // by which it is told of
+	Name      string          // by which it is reported
 	Situation *plan.Situation // as it was seen; it is not changed
 }
 
@@ -49,7 +49,7 @@ func (s *Standing) Goes() bool { return len(s.Facts) == 0 && s.Error == "" }
 // Survey plans all clusters of a fleet for one goal. Clusters whose situations are alike
 // but for when they were observed, and for the names and histories of the clusters
 // themselves, are planned once; with windows the time counts, too. The error is that of
-// the context, or a bad goal or policy; what is wrong with one cluster is told of it.
+// the context, or a bad goal or policy; what is wrong with one cluster is reported for it.
 //
 // Memory grows with what differs: of a situation a digest is kept.
 func Survey(ctx context.Context, members []Member, goal *plan.Goal, policy *plan.Policy) (*Report, error) {

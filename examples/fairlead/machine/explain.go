@@ -15,7 +15,7 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/fleet"
 )
 
-// explanation is what is told of a machine.
+// explanation is what is said about a machine.
 type explanation struct {
 	Machine  string           `json:"machine"`
 	Node     string           `json:"node,omitempty"`

@@ -56,9 +56,9 @@ type stage struct {
 	guard    *quorum.Runner
 	wakes    map[string]time.Time             // of machines; "" is the guard's
 	work     map[string]time.Time             // when owners are done, by machine, point and hook
-	shown    map[string][]lifecycle.Condition // of each machine, as they were told last
-	phases   map[string]lifecycle.Phase       // of each machine, as it was told last
-	waits    map[string]string                // why somebody waits, as it was told last
+	shown    map[string][]lifecycle.Condition // of each machine, as they were last shown
+	phases   map[string]lifecycle.Phase       // of each machine, as it was last shown
+	waits    map[string]string                // why somebody waits, as it was last shown
 	news     []moment                         // why somebody waits now
 }
 

@@ -45,7 +45,7 @@ func (p *stage) tell(actor, machine, text string) {
 	p.Moments = append(p.Moments, moment{p.clock.Now(), actor, machine, text})
 }
 
-// acted is told of what is done about machines.
+// acted is called with what is done about machines.
 func (p *stage) acted(machine string, a lifecycle.Action) {
 	text := ""
 	switch a := a.(type) {
@@ -76,7 +76,7 @@ func (p *stage) acted(machine string, a lifecycle.Action) {
 	p.tell("machine controller", machine, text)
 }
 
-// guarded is told of what is done about members of etcd.
+// guarded is called with what is done about members of etcd.
 func (p *stage) guarded(a quorum.Action) {
 	text, machine := "", ""
 	switch a := a.(type) {

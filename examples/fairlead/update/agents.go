@@ -182,7 +182,7 @@ func (a *agents) Apply(ctx context.Context, node string, action eviction.Action)
 }
 
 // edited tells of taints that come and go, and what that means for pods; but for the one
-// that says that a node is cordoned, which was told.
+// that says that a node is cordoned, which was reported.
 func (a *agents) edited(e *eviction.EditTaints) {
 	var come, gone []string
 	for _, t := range e.Add {

@@ -73,7 +73,7 @@ type play struct {
 	agents   *agents
 	wakes    map[string]time.Time            // by pool, or by what else is waited for; "" is the cluster's
 	due      []change                        // by instant
-	said     map[string]string               // what was told last, by subject
+	said     map[string]string               // what was last shown, by subject
 	begun    bool                            // nodes were told of the new release
 	operates map[string]*cvo.ClusterOperator // by name: what the new release wants of operators that are not there yet
 }

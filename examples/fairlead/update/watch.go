@@ -30,7 +30,7 @@ func (w *watched) Apply(ctx context.Context, name string, a cvo.Action) error {
 	return err
 }
 
-// applied is told of each manifest of the new release.
+// applied is called with each manifest of the new release.
 func (p *play) applied(m *payload.Manifest) {
 	if level := m.Name.Runlevel; level != "" {
 		if strings.HasPrefix(m.File, "manifests/") { // those of the operator that applies the rest come first
@@ -151,7 +151,7 @@ func waitText(b *fairlead.Block) string {
 	return b.Message + "; to unblock: " + b.Unblock
 }
 
-// news reports whether something differs from what was told last.
+// news reports whether something differs from what was last shown.
 func (p *play) news(subject, what string) bool {
 	old := p.said[subject]
 	p.said[subject] = what
@@ -167,7 +167,7 @@ func condition(list []cvo.Condition, kind string) cvo.Condition {
 	return cvo.Condition{}
 }
 
-// nodeActed is told of what is done about nodes.
+// nodeActed is called with what is done about nodes.
 func (p *play) nodeActed(_ string, a rollout.Action) {
 	switch a := a.(type) {
 	case rollout.Cordon:

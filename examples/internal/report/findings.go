@@ -33,7 +33,7 @@ type Item struct {
 	Text    string `json:"text"`    // what is the matter
 }
 
-// mostItems is how many items of a group are told.
+// mostItems is how many items of a group are listed.
 const mostItems = 100
 
 // add adds an item, if there is room for it.

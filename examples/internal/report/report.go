@@ -78,14 +78,14 @@ type Advice struct {
 	Text    string `json:"text"`              // what to do
 	Why     string `json:"why,omitempty"`     // why
 	Command string `json:"command,omitempty"` // by which command
-	Section string `json:"section"`           // of the page, where more is told
+	Section string `json:"section"`           // of the page, with the details
 }
 
 // Fact is a figure.
 type Fact struct {
 	Label   string `json:"label"`             // of what
 	Value   string `json:"value"`             // how many, or which
-	Section string `json:"section,omitempty"` // of the page, where more is told
+	Section string `json:"section,omitempty"` // of the page, with the details
 }
 
 // Plan is what is done to reach the goal, or why that cannot be.

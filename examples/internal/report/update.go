@@ -292,7 +292,7 @@ func (r *Report) drawReleases(b *bytes.Buffer) error {
 		g.Links = append(g.Links, diagram.Link{From: fmt.Sprintf("rel:%d", slices.Index(u.Releases, way[i-1])), To: fmt.Sprintf("rel:%d", slices.Index(u.Releases, way[i])), Title: way[i-1] + " to " + way[i] + ": the plan", Bold: true})
 	}
 	for _, m := range u.Moves {
-		// Updates within a minor version are told by colour: their lines would hide the dots.
+		// Updates within a minor version are shown by colour: their lines would hide the dots.
 		if m[0] == at && minor(u.Releases[m[1]]) != minor(u.Current) {
 			g.Links = append(g.Links, diagram.Link{From: fmt.Sprintf("rel:%d", at), To: fmt.Sprintf("rel:%d", m[1]), Title: u.Current + " to " + u.Releases[m[1]], Dashed: len(m) > 2})
 		}

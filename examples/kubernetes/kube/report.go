@@ -19,11 +19,11 @@ type Events struct {
 	// Recorder is a manager's: mgr.GetEventRecorder(name).
 	Recorder events.EventRecorder
 	// Object returns the object of a name, which the events are put on; nil when
-	// there is none, and then nothing is told.
+	// there is none, and then nothing is reported.
 	Object func(ctx context.Context, name string) runtime.Object
 	// Action is what the engine does to objects, in a word: "Drain", "Evict".
 	Action string
-	// Most is how many waits of one pass are told, the first ones. Zero means 10.
+	// Most is how many waits of one pass are reported, the first ones. Zero means 10.
 	Most int
 
 	mu   sync.Mutex

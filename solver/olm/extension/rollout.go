@@ -142,7 +142,7 @@ func (s *stepper) unsafe(o Object, is *Observed) string {
 func (s *stepper) maintain(r *Revision, newest *progress) {
 	objects, err := r.objects()
 	if err != nil {
-		return // it is told when it is the newest
+		return // it is reported when it is the newest
 	}
 	for _, o := range objects {
 		if !newest.reached[o.Ref] {

@@ -13,7 +13,7 @@ import (
 
 // RemovalAnnotation on a subscription asks that its operator be taken away:
 // RemovalUninstall for good, RemovalRefresh to begin again after it failed. What
-// goes, what stays and who depends on it is told by [World.Removal].
+// goes, what stays and who depends on it is in [World.Removal].
 const RemovalAnnotation = "fairlead.io/removal"
 
 // The values of RemovalAnnotation.

@@ -37,7 +37,7 @@ type MemBackend struct {
 	Unserved bool
 
 	// Sources are the catalogs of the resolver, with what bundles hold and the
-	// deprecations that subscriptions are told of.
+	// deprecations that are reported to subscriptions.
 	Sources []olm.Source
 
 	// Cluster is the cluster that this is a view of: the deployments of operators are pods

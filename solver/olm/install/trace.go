@@ -12,7 +12,7 @@ import (
 // several namespaces, and must not panic.
 type Trace struct {
 	// CatalogSourceCount is catalog_source_count: how many catalogs the namespace
-	// sees. It is told at each observation.
+	// sees. It is reported at each observation.
 	CatalogSourceCount func(namespace string, n int)
 	// CatalogSourceReady is catalogsource_ready, at each observation.
 	CatalogSourceReady func(catalog olm.SourceKey, ready bool)

@@ -115,7 +115,7 @@ func (e *AccountError) Error() string {
 //     may escalate; for a binding every one of the role that is bound, unless it
 //     may bind that role. A role that the plan brings counts as its step says.
 //
-// All steps that break 4 or 5 are told, in a *RefusedError. Operators that run
+// All steps that break 4 or 5 are reported, in a *RefusedError. Operators that run
 // already are not judged: what changed counts from the next plan on.
 func Check(groups []group.OperatorGroup, namespace string, accounts []Account, access *Access, steps []Step) error {
 	g, err := group.Sole(groups, namespace)

@@ -64,7 +64,7 @@ type Options struct {
 	// Store keeps the engine's state; see kube.Store. SetupWithManager needs one.
 	// Only SetupWithManager reads it, and what follows.
 	Store fairlead.Store
-	// Trace is told of what happens, as by kube.Metrics. Nil means nobody is.
+	// Trace is called as things happen, as by kube.Metrics. Nil means nothing.
 	Trace *fairlead.Trace
 	// Registry takes the metrics of the backend. Nil means none does.
 	Registry prometheus.Registerer

@@ -29,7 +29,7 @@ type Options struct {
 	Store fairlead.Store
 	// Facts adds what only you know; see [Backend].
 	Facts func(ctx context.Context, w *drain.World) error
-	// Trace is told of what happens, nil for nobody; see [kube.Metrics].
+	// Trace is called as things happen; nil for nothing; see [kube.Metrics].
 	Trace *fairlead.Trace
 	// Clock tells the time; nil means [fairlead.SystemClock].
 	Clock fairlead.Clock

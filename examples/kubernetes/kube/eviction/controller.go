@@ -31,7 +31,7 @@ type Options struct {
 	Store fairlead.Store
 	// Clock tells the time. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
-	// Trace is told of what happens, nil for nobody; see [kube.Metrics].
+	// Trace is called as things happen; nil for nothing; see [kube.Metrics].
 	Trace *fairlead.Trace
 	// Workers is how many nodes are looked at at a time. Zero means 4.
 	Workers int

@@ -27,7 +27,7 @@ type Options struct {
 	// Store keeps the state; see [kube.Store]. It must not be nil: which numbers
 	// revisions were given must outlive the process.
 	Store fairlead.Store
-	// Trace is told of what happens, nil for nobody; see [kube.Metrics].
+	// Trace is called as things happen; nil for nothing; see [kube.Metrics].
 	Trace *fairlead.Trace
 	// Workers is how many extensions are looked at at a time. Zero means 4.
 	Workers int

@@ -41,7 +41,7 @@ type Options struct {
 	Clock fairlead.Clock
 	// Facts adds what only you know of a machine; see [Backend].
 	Facts func(ctx context.Context, w *lifecycle.World) error
-	// Trace is told of what happens, nil for nobody; see [kube.Metrics].
+	// Trace is called as things happen; nil for nothing; see [kube.Metrics].
 	Trace *fairlead.Trace
 	// Workers is how many machines are looked at at a time. Zero means 4.
 	Workers int

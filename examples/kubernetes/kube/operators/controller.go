@@ -29,7 +29,7 @@ type Options struct {
 	// Store keeps the state; see [kube.Store]. It must not be nil: that a plan has
 	// begun must outlive the process.
 	Store fairlead.Store
-	// Trace is told of what happens, nil for nobody; see [kube.Metrics].
+	// Trace is called as things happen; nil for nothing; see [kube.Metrics].
 	Trace *fairlead.Trace
 	// Metrics are told of what the Operator Lifecycle Manager publishes; nil for
 	// none.

@@ -35,7 +35,7 @@ type Options struct {
 	// Store keeps the state; see [kube.Store]. It must not be nil: the plan that is
 	// followed must outlive the process.
 	Store fairlead.Store
-	// Trace is told of what happens, nil for nobody; see [kube.Metrics].
+	// Trace is called as things happen; nil for nothing; see [kube.Metrics].
 	Trace *fairlead.Trace
 	// Clock tells the time; nil means [fairlead.SystemClock].
 	Clock fairlead.Clock

@@ -35,7 +35,7 @@ type Options struct {
 	Store fairlead.Store
 	// Clock tells the time; nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
-	// Trace is told of what happens, nil for nobody; see [kube.Metrics].
+	// Trace is called as things happen; nil for nothing; see [kube.Metrics].
 	Trace *fairlead.Trace
 }
 

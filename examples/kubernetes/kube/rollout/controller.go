@@ -28,7 +28,7 @@ type Options struct {
 	Store fairlead.Store
 	// Last is the name of the node that this process runs on; see [Backend].
 	Last string
-	// Trace is told of what happens, nil for nobody; see [kube.Metrics].
+	// Trace is called as things happen; nil for nothing; see [kube.Metrics].
 	Trace *fairlead.Trace
 	// Clock tells the time; nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
