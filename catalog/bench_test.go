@@ -90,7 +90,7 @@ func BenchmarkReopen(b *testing.B) {
 		if err := os.Chtimes(one, time.Unix(int64(i), 0), time.Unix(int64(i), 0)); err != nil {
 			b.Fatal(err)
 		}
-		next, err := c.Reopen(context.Background())
+		next, err := c.Reopen(context.Background(), nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -38,14 +38,18 @@ func Open(ctx context.Context, fsys fs.FS, opts *Options) (*Catalog, error) {
 	return load(ctx, fsys, opts.withDefaults(), nil)
 }
 
-// Reopen returns the catalog as it is now in the same file system. It lists
-// all directories, and reads again only the files whose size or modification
-// time changed, or whose modification time is unknown. (A change that keeps
-// the size, within the same tick of the file system's clock as the last
-// reading, goes unnoticed.) The receiver stays as it is. Errors are those of Open; faults of files that did not change are
-// reported again.
-func (c *Catalog) Reopen(ctx context.Context) (*Catalog, error) {
-	return load(ctx, c.fsys, c.opts, c.files)
+// Reopen returns the catalog as it is now in fsys: the file system of c, which nil
+// stands for, or one with the same files but for some, such as a patched one. It
+// lists all directories, and reads only the files whose size or modification time
+// is not what it was, or whose modification time is unknown. (A change that keeps
+// the size, within the same tick of the file system's clock as the last reading,
+// goes unnoticed.) The receiver stays as it is. Errors are those of Open; faults of
+// files that did not change are reported again.
+func (c *Catalog) Reopen(ctx context.Context, fsys fs.FS) (*Catalog, error) {
+	if fsys == nil {
+		fsys = c.fsys
+	}
+	return load(ctx, fsys, c.opts, c.files)
 }
 
 // load opens a catalog. before are the files of the catalog that is reopened,

@@ -174,7 +174,7 @@ func TestReopen(t *testing.T) {
 	delete(files, "old/catalog.yaml")
 	files["package-005/catalog.json"].ModTime = time.Time{}
 	fsys.opened = map[string]int{}
-	after, err := before.Reopen(context.Background())
+	after, err := before.Reopen(context.Background(), nil)
 	if err == nil || !strings.Contains(err.Error(), "bad/catalog.yaml:1:1") {
 		t.Fatalf("the fault of a file that did not change: %v", err)
 	}

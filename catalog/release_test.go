@@ -1,7 +1,11 @@
 package catalog_test
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -32,8 +36,8 @@ func TestReleaseOfRandomCatalogs(t *testing.T) {
 			passed++
 		}
 		if report.Patch == nil {
-			if n := len(report.Left); n != want {
-				t.Fatalf("%d are left of %d without a patch", n, want)
+			if n := groups(t, report.Diff); n != len(report.Left) {
+				t.Fatalf("%d are left of %d without a patch", len(report.Left), n)
 			}
 			continue
 		}
@@ -50,8 +54,8 @@ func TestReleaseOfRandomCatalogs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d.Stranded() >= want || d.Stranded() != len(report.Left) {
-			t.Fatalf("of %d stranded %d are left, and %d are said to be", want, d.Stranded(), len(report.Left))
+		if n := groups(t, d); d.Stranded() >= want || n != len(report.Left) {
+			t.Fatalf("of %d stranded %d are left, and %d of %d groups are said to be", want, d.Stranded(), len(report.Left), n)
 		}
 		if d.Stranded() == 0 {
 			all++
@@ -59,5 +63,67 @@ func TestReleaseOfRandomCatalogs(t *testing.T) {
 	}
 	if patched == 0 || all == 0 {
 		t.Errorf("%d pass, %d get a patch, %d one that helps everybody", passed, patched, all)
+	}
+}
+
+// groups counts the groups of stranded users, each of whom is in one.
+func groups(t *testing.T, d *diff.Diff) (n int) {
+	t.Helper()
+	for _, p := range d.Packages {
+		var all []string
+		for _, g := range diff.Groups(p.Stranded) {
+			n++
+			for _, name := range g.Bundles {
+				all = append(all, g.Channel+" "+name+fmt.Sprint(g.Rules))
+			}
+		}
+		for _, s := range p.Stranded {
+			at := slices.Index(all, s.Channel+" "+s.Bundle+fmt.Sprint(s.Rules))
+			if at < 0 {
+				t.Fatalf("%v is in no group", s)
+			}
+			all = slices.Delete(all, at, at+1)
+		}
+		if len(all) > 0 {
+			t.Fatalf("groups name %q, who are not stranded", all)
+		}
+	}
+	return n
+}
+
+// An edge that went strands everybody behind it: that is one finding, and the patch
+// brings the edge back.
+func TestLostEdge(t *testing.T) {
+	chain := func(lost int) string {
+		text := `{"schema": "olm.package", "name": "kiln", "defaultChannel": "stable"}` + "\n"
+		var entries []string
+		for i := range 12 {
+			e := fmt.Sprintf(`{"name": "kiln.v1.%d.0"`, i)
+			if i > 0 && i != lost {
+				e += fmt.Sprintf(`, "replaces": "kiln.v1.%d.0", "skipRange": "<0.%d.0", "skips": ["kiln.v1.%d.1"]`, i-1, i, i-1)
+			}
+			entries = append(entries, e+"}")
+			text += fmt.Sprintf(`{"schema": "olm.bundle", "package": "kiln", "name": "kiln.v1.%d.0", "image": "r.io/kiln:%[1]d", "properties": [{"type": "olm.package", "value": {"packageName": "kiln", "version": "1.%[1]d.0"}}]}`, i) + "\n"
+		}
+		return text + `{"schema": "olm.channel", "package": "kiln", "name": "stable", "entries": [` + strings.Join(entries, ", ") + "]}\n"
+	}
+	for _, lost := range []int{5, 11} {
+		report, err := release.Evaluate(t.Context(), openText(t, chain(0)), fstest.MapFS{"catalog.json": {Data: []byte(chain(lost))}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stranded, told := report.Diff.Stranded(), 0
+		for _, f := range report.Findings {
+			if f.Code == release.CodeStranded && strings.Contains(f.Message, fmt.Sprintf("one of %d versions", stranded)) {
+				told++
+			}
+		}
+		if stranded < 4 || told != 1 || len(report.Left) != 0 || report.Patch == nil {
+			t.Fatalf("without the edge of %d, %d are stranded; left: %q; findings: %v", lost, stranded, report.Left, report.Findings)
+		}
+		want := release.Fix{Package: "kiln", Channel: "stable", Entry: fmt.Sprintf("kiln.v1.%d.0", lost), Replaces: fmt.Sprintf("kiln.v1.%d.0", lost-1)}
+		if len(report.Fixes) != 1 || !reflect.DeepEqual(report.Fixes[0], want) {
+			t.Errorf("fixes: %v", report.Fixes)
+		}
 	}
 }

@@ -83,7 +83,7 @@ func TestReopenJudgement(t *testing.T) {
 		}
 		for range 8 {
 			w.change()
-			if c, report, err = check.Reopen(t.Context(), c, report); err != nil && c == nil {
+			if c, report, err = check.Reopen(t.Context(), c, report, nil); err != nil && c == nil {
 				t.Fatal(err)
 			}
 			_, want, err := check.Open(t.Context(), w.files, nil)
@@ -114,12 +114,12 @@ func TestReopenJudgement(t *testing.T) {
 		t.Errorf("%d findings: %v", n, report.Findings())
 	}
 	delete(files, "rest")
-	if _, report, err := check.Reopen(t.Context(), c, report); err != nil || len(report.Findings()) != 1 || report.Findings()[0].Code != check.CodeNotInChannel {
+	if _, report, err := check.Reopen(t.Context(), c, report, nil); err != nil || len(report.Findings()) != 1 || report.Findings()[0].Code != check.CodeNotInChannel {
 		t.Errorf("%v, %v", err, report.Findings())
 	}
 	a, first := mustCheck(t, newSynth(r).text())
 	_, other := mustCheck(t, newSynth(r).text())
-	if _, report, err := check.Reopen(t.Context(), a, other); err != nil || told(t, report) != told(t, first) {
+	if _, report, err := check.Reopen(t.Context(), a, other, nil); err != nil || told(t, report) != told(t, first) {
 		t.Errorf("the report of another catalog is of no use, but: %v", err)
 	}
 }
@@ -166,7 +166,7 @@ func benchmarkReopen(b *testing.B, dir string) {
 			if err := os.WriteFile(one, append(texts[one], strings.Repeat("\n", i%2)...), 0o600); err != nil {
 				b.Fatal(err)
 			}
-			if c, report, err = check.Reopen(b.Context(), c, report); err != nil {
+			if c, report, err = check.Reopen(b.Context(), c, report, nil); err != nil {
 				b.Fatal(err)
 			}
 		}

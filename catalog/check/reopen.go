@@ -2,21 +2,22 @@ package check
 
 import (
 	"context"
+	"io/fs"
 	"maps"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/internal/inspect"
 )
 
-// Reopen opens a catalog again, as [catalog.Catalog.Reopen] does, and judges it
-// as [Open] would, with what its report already knows: only files that changed
+// Reopen opens a catalog again in fsys, as [catalog.Catalog.Reopen] does, and judges
+// it as [Open] would, with what its report already knows: only files that changed
 // are read, and only packages of which documents changed, or that had findings, are
-// judged, so that it costs little to look again after every change. before is the report of c, from
-// whichever function of this package; one of another catalog is of no use, and
-// costs a full judgement.
-func Reopen(ctx context.Context, c *catalog.Catalog, before *Report) (*catalog.Catalog, *Report, error) {
+// judged, so that it costs little to look again after every change. before is the
+// report of c, from whichever function of this package; one of another catalog is of
+// no use, and costs a full judgement.
+func Reopen(ctx context.Context, c *catalog.Catalog, before *Report, fsys fs.FS) (*catalog.Catalog, *Report, error) {
 	k := &bundleFaults{}
-	now, err := c.Reopen(inspect.With(ctx, k.start))
+	now, err := c.Reopen(inspect.With(ctx, k.start), fsys)
 	if now == nil {
 		return nil, nil, err
 	}

@@ -92,6 +92,8 @@ type Stranded struct {
 	Bundle  string          `json:"bundle"`  // that they have
 	Rules   []catalog.Rules `json:"rules"`   // by which they are stranded
 	Why     string          `json:"why"`     // what stands in the way, by the first of the rules
+
+	version string // of the bundle
 }
 
 // Options tune the comparison. The zero value, and nil, are the defaults.

@@ -72,7 +72,7 @@ func (d *PackageDiff) strandedIn(ch, now *catalog.Channel, gone bool, rules cata
 	}
 	for _, x := range installed {
 		if !after[x.Name] {
-			d.Stranded = append(d.Stranded, Stranded{ch.Name(), x.Name, []catalog.Rules{rules}, why(x.Name)})
+			d.Stranded = append(d.Stranded, Stranded{ch.Name(), x.Name, []catalog.Rules{rules}, why(x.Name), x.Version})
 		}
 	}
 }

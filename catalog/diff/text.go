@@ -69,8 +69,8 @@ func (d *PackageDiff) text(b *bytes.Buffer) {
 	for _, c := range d.Bundles {
 		c.text(b)
 	}
-	for _, s := range d.Stranded {
-		fmt.Fprintf(b, "  ! stranded in channel %s by the rules of OLM %s: who has %s: %s\n", s.Channel, joined(s.Rules), s.Bundle, s.Why)
+	for _, g := range Groups(d.Stranded) {
+		fmt.Fprintf(b, "  ! stranded in channel %s by the rules of OLM %s: who has %s: %s\n", g.Channel, joined(g.Rules), g.Who(), g.Why)
 	}
 }
 

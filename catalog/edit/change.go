@@ -311,7 +311,7 @@ func (k *change) patch(ctx context.Context) (*Patch, error) {
 	if err != nil {
 		return nil, err
 	}
-	now, report, err := check.Open(ctx, fsys, nil)
+	now, report, err := check.Reopen(ctx, k.e.c, k.e.report, fsys)
 	if err != nil {
 		return nil, err
 	}

@@ -20,10 +20,12 @@ import (
 // way that cannot be edited without touching something else.
 //
 // An Editor does not change and may be used by many goroutines. Each edit reads
-// the documents that it changes and judges the catalog that it leads to.
+// the documents that it changes, and the files that they are in, and judges the
+// packages that it changes, in the catalog that it leads to.
 type Editor struct {
 	fsys   fs.FS
 	c      *catalog.Catalog
+	report *check.Report
 	before map[string]bool // what is wrong with the catalog already
 }
 
@@ -38,7 +40,7 @@ func Open(ctx context.Context, fsys fs.FS) (*Editor, error) {
 	if err := c.Faults().Err(); err != nil {
 		return nil, err
 	}
-	e := &Editor{fsys: fsys, c: c, before: map[string]bool{}}
+	e := &Editor{fsys: fsys, c: c, report: report, before: map[string]bool{}}
 	for _, d := range append(report.Findings(), report.Hidden()...) {
 		e.before[complaint(d)] = true
 	}

@@ -45,7 +45,7 @@ func Fix(ctx context.Context, fsys fs.FS) (*Fixed, error) {
 			if err != nil {
 				return nil, err
 			}
-			now, judged, err := check.Open(ctx, next, nil)
+			now, judged, err := check.Reopen(ctx, c, report, next)
 			if err != nil {
 				return nil, err
 			}

@@ -24,7 +24,11 @@ type helper struct {
 // help looks for the edit that lets stranded users go on, and tries it.
 // findings is how many there are without them.
 func (r *helper) help(ctx context.Context, findings int) error {
-	fsys, patch, fixes := r.after, &edit.Patch{}, []Fix(nil)
+	patch, fixes := &edit.Patch{}, []Fix(nil)
+	e, err := edit.Open(ctx, r.after)
+	if err != nil {
+		return err
+	}
 	for _, p := range r.Diff.Packages {
 		listed, ok := r.now.Package(p.Name)
 		if !ok {
@@ -37,31 +41,30 @@ func (r *helper) help(ctx context.Context, findings int) error {
 					names = append(names, s.Bundle)
 				}
 			}
-			fix, err := smallest(r.before, r.now, ch, names)
+			list, err := r.fixesOf(ch, names)
 			if err != nil {
 				return err
 			}
-			if fix == nil {
-				continue
+			for _, f := range list {
+				made, err := e.SetEntry(ctx, f.Package, f.Channel, f.apply(ch.Entries()[find(ch, f.Entry)]))
+				switch {
+				case ctx.Err() != nil:
+					return context.Cause(ctx)
+				case err == nil: // otherwise it cannot be written there
+					patch.Changes = append(patch.Changes, made.Changes...)
+					fixes = append(fixes, f)
+				}
 			}
-			made, err := applied(ctx, fsys, fix)
-			if err != nil {
-				return err
-			}
-			if made == nil {
-				continue
-			}
-			next, err := made.Patched(fsys)
-			if err != nil {
-				return err
-			}
-			patch, fsys = patch.Then(made), next
-			fixes = append(fixes, *fix)
 		}
 	}
 	r.leave(r.Diff)
 	if len(fixes) == 0 {
 		return nil
+	}
+	patch = patch.Sorted()
+	fsys, err := patch.Patched(r.after)
+	if err != nil {
+		return err
 	}
 	c, judged, err := check.Open(ctx, fsys, nil)
 	if err != nil {
@@ -119,66 +122,124 @@ func (r *helper) asked(ctx context.Context, edited *catalog.Catalog, left *diff.
 	return needy, helped, nil
 }
 
-// applied makes the patch of a fix; nil if it cannot be written there.
-func applied(ctx context.Context, fsys fs.FS, f *Fix) (*edit.Patch, error) {
-	e, err := edit.Open(ctx, fsys)
-	if err != nil {
-		return nil, err
-	}
-	p, _ := e.Catalog().Package(f.Package)
-	ch, _ := p.Channel(f.Channel)
-	made, err := e.SetEntry(ctx, f.Package, f.Channel, skipping(ch, f))
-	if err != nil {
-		return nil, context.Cause(ctx)
-	}
-	return made, nil
+// find returns the place of the first entry of that name, -1 if there is none.
+func find(ch *catalog.Channel, name string) int {
+	return slices.IndexFunc(ch.Entries(), func(e catalog.Entry) bool { return e.Name == name })
 }
 
-// skipping returns the entry of a channel with what the fix adds.
-func skipping(ch *catalog.Channel, f *Fix) catalog.Entry {
-	at := slices.IndexFunc(ch.Entries(), func(x catalog.Entry) bool { return x.Name == f.Entry })
-	entry := ch.Entries()[at]
-	entry.Skips = append(slices.Clone(entry.Skips), f.Skips...)
-	return entry
-}
-
-// smallest returns the fix of a channel of which no name can be left out, nil if
-// none helps: of the names of stranded users, those that the head has to skip so
-// that no more of them are stranded than if it skipped all.
-func smallest(before, now *catalog.Catalog, ch *catalog.Channel, names []string) (*Fix, error) {
-	heads := ch.Heads()
-	if len(names) == 0 || len(heads) != 1 {
+// fixesOf returns the edits of a channel that help stranded users: entries get back
+// what they have lost, or the head skips what the users have, whichever leaves fewer
+// of them stranded, and then whichever changes less. There are none where neither
+// helps.
+func (r *helper) fixesOf(ch *catalog.Channel, names []string) ([]Fix, error) {
+	if len(names) == 0 {
 		return nil, nil
 	}
-	f := &Fix{Package: ch.Package().Name(), Channel: ch.Name(), Entry: heads[0]}
-	f.Skips = names
-	fewest, err := strandedWith(before, now, ch, f)
-	if err != nil || fewest >= len(names) {
+	back, most, err := r.smallest(ch, r.lost(ch), len(names))
+	if err != nil {
 		return nil, err
 	}
-	best := names
-	for i := 0; i < len(best); {
-		f.Skips = slices.Delete(slices.Clone(best), i, i+1)
-		left, err := strandedWith(before, now, ch, f)
+	skips, left, err := r.smallest(ch, skipped(ch, names), len(names))
+	if err != nil {
+		return nil, err
+	}
+	if back == nil || skips != nil && (left < most || left == most && len(skips) < len(back)) {
+		back = skips
+	}
+	var fixes []Fix
+	for _, f := range back {
+		if at := slices.IndexFunc(fixes, func(x Fix) bool { return x.Entry == f.Entry }); at >= 0 {
+			fixes[at].add(f)
+		} else {
+			fixes = append(fixes, f)
+		}
+	}
+	return fixes, nil
+}
+
+// lost returns what entries of a channel have lost since the old catalog, one by one.
+func (r *helper) lost(ch *catalog.Channel) (list []Fix) {
+	p, ok := r.before.Package(ch.Package().Name())
+	if !ok {
+		return nil
+	}
+	old, ok := p.Channel(ch.Name())
+	if !ok {
+		return nil
+	}
+	fix := Fix{Package: p.Name(), Channel: ch.Name()}
+	for i, e := range ch.Entries() {
+		at := find(old, e.Name)
+		if at < 0 || find(ch, e.Name) < i {
+			continue
+		}
+		fix.Entry = e.Name
+		was := old.Entries()[at]
+		if e.Replaces == "" && was.Replaces != "" {
+			one := fix
+			one.Replaces = was.Replaces
+			list = append(list, one)
+		}
+		if e.SkipRange == "" && was.SkipRange != "" {
+			one := fix
+			one.SkipRange = was.SkipRange
+			list = append(list, one)
+		}
+		for _, name := range was.Skips {
+			if !slices.Contains(e.Skips, name) {
+				one := fix
+				one.Skips = []string{name}
+				list = append(list, one)
+			}
+		}
+	}
+	return list
+}
+
+// skipped returns that the head of a channel skips names, one by one.
+func skipped(ch *catalog.Channel, names []string) (list []Fix) {
+	heads := ch.Heads()
+	if len(heads) != 1 {
+		return nil
+	}
+	for _, name := range names {
+		list = append(list, Fix{Package: ch.Package().Name(), Channel: ch.Name(), Entry: heads[0], Skips: []string{name}})
+	}
+	return list
+}
+
+// smallest returns those of the changes of a channel without which more of its users
+// would be stranded, and how many still are; nil if all changes together help none of
+// that many.
+func (r *helper) smallest(ch *catalog.Channel, changes []Fix, stranded int) ([]Fix, int, error) {
+	fewest, err := r.strandedWith(ch, changes)
+	if err != nil || fewest >= stranded {
+		return nil, stranded, err
+	}
+	for i := 0; i < len(changes); {
+		fewer := slices.Delete(slices.Clone(changes), i, i+1)
+		left, err := r.strandedWith(ch, fewer)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if left <= fewest {
-			best = f.Skips
+			changes = fewer
 		} else {
 			i++
 		}
 	}
-	f.Skips = best
-	return f, nil
+	return changes, fewest, nil
 }
 
-// strandedWith counts the users of a channel that are stranded with a fix.
-func strandedWith(before, now *catalog.Catalog, ch *catalog.Channel, f *Fix) (int, error) {
+// strandedWith counts the users of a channel that are stranded with changes of it.
+func (r *helper) strandedWith(ch *catalog.Channel, changes []Fix) (int, error) {
 	entries := slices.Clone(ch.Entries())
-	at := slices.IndexFunc(entries, func(x catalog.Entry) bool { return x.Name == f.Entry })
-	entries[at] = skipping(ch, f)
-	text, err := json.Marshal(map[string]any{"schema": catalog.SchemaChannel, "package": f.Package, "name": f.Channel, "entries": entries})
+	for _, f := range changes {
+		at := find(ch, f.Entry)
+		entries[at] = f.apply(entries[at])
+	}
+	pkg := ch.Package().Name()
+	text, err := json.Marshal(map[string]any{"schema": catalog.SchemaChannel, "package": pkg, "name": ch.Name(), "entries": entries})
 	if err != nil {
 		return 0, err
 	}
@@ -187,17 +248,17 @@ func strandedWith(before, now *catalog.Catalog, ch *catalog.Channel, f *Fix) (in
 		return 0, err
 	}
 	var documents []*catalog.Document
-	for d := range now.Documents() {
+	for d := range r.now.Documents() {
 		if d == ch.Document() {
 			d = made
 		}
-		if d.Package() == f.Package {
+		if d.Package() == pkg {
 			documents = append(documents, d)
 		}
 	}
 	n := 0
-	for _, s := range diff.StrandedIn(before, catalog.New(documents), f.Package, nil) {
-		if s.Channel == f.Channel {
+	for _, s := range diff.StrandedIn(r.before, catalog.New(documents), pkg, nil) {
+		if s.Channel == ch.Name() {
 			n++
 		}
 	}
@@ -208,8 +269,8 @@ func strandedWith(before, now *catalog.Catalog, ch *catalog.Channel, f *Fix) (in
 func (r *Report) leave(d *diff.Diff) {
 	r.Left = nil
 	for _, p := range d.Packages {
-		for _, s := range p.Stranded {
-			r.Left = append(r.Left, fmt.Sprintf("package %s, channel %s: who has %s: %s", p.Name, s.Channel, s.Bundle, s.Why))
+		for _, g := range diff.Groups(p.Stranded) {
+			r.Left = append(r.Left, fmt.Sprintf("package %s, channel %s: who has %s: %s", p.Name, g.Channel, g.Who(), g.Why))
 		}
 	}
 }

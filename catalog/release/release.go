@@ -1,9 +1,11 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
@@ -44,18 +46,44 @@ type Report struct {
 	Left []string `json:"left,omitempty"`
 }
 
-// Fix is an edit that lets users go on: the head of a channel skips what they
-// have. No name of it can be left out.
+// Fix is an edit of an entry that lets users go on: the head of a channel skips
+// what they have, or an entry gets back what it has lost. Nothing of it can be left
+// out.
 type Fix struct {
-	Package string   `json:"package"` // whose
-	Channel string   `json:"channel"` // of the package
-	Entry   string   `json:"entry"`   // that changes
-	Skips   []string `json:"skips"`   // names that it skips beside those it does
+	Package   string   `json:"package"`             // whose
+	Channel   string   `json:"channel"`             // of the package
+	Entry     string   `json:"entry"`               // that changes
+	Replaces  string   `json:"replaces,omitempty"`  // what it replaces again, as it did in the old catalog
+	SkipRange string   `json:"skipRange,omitempty"` // the range that it skips again, as it did there
+	Skips     []string `json:"skips,omitempty"`     // names that it skips beside those it does
 }
 
 // String returns the edit in one line.
 func (f Fix) String() string {
-	return fmt.Sprintf("package %s, channel %s: %s skips %s", f.Package, f.Channel, f.Entry, strings.Join(f.Skips, ", "))
+	var does []string
+	if f.Replaces != "" {
+		does = append(does, "replaces "+f.Replaces+" again")
+	}
+	if f.SkipRange != "" {
+		does = append(does, fmt.Sprintf("has the skipRange %q again", f.SkipRange))
+	}
+	if len(f.Skips) > 0 {
+		does = append(does, "skips "+strings.Join(f.Skips, ", "))
+	}
+	return fmt.Sprintf("package %s, channel %s: %s %s", f.Package, f.Channel, f.Entry, strings.Join(does, ", and "))
+}
+
+// add puts what another fix of the entry changes into this one.
+func (f *Fix) add(g Fix) {
+	f.Replaces, f.SkipRange = cmp.Or(f.Replaces, g.Replaces), cmp.Or(f.SkipRange, g.SkipRange)
+	f.Skips = append(f.Skips, g.Skips...)
+}
+
+// apply returns the entry with what the fix changes.
+func (f *Fix) apply(e catalog.Entry) catalog.Entry {
+	e.Replaces, e.SkipRange = cmp.Or(f.Replaces, e.Replaces), cmp.Or(f.SkipRange, e.SkipRange)
+	e.Skips = append(slices.Clone(e.Skips), f.Skips...)
+	return e
 }
 
 // Unresolved is a user whose updates fail for what operators require of others.
@@ -112,8 +140,8 @@ func Evaluate(ctx context.Context, before *catalog.Catalog, after fs.FS, opts *O
 		return nil, err
 	}
 	for _, p := range r.Diff.Packages {
-		for _, s := range p.Stranded {
-			r.Findings = append(r.Findings, finding(now, p.Name, s))
+		for _, g := range diff.Groups(p.Stranded) {
+			r.Findings = append(r.Findings, finding(now, p.Name, &g))
 		}
 	}
 	if resolver := opts.resolver(); resolver != nil {
@@ -161,16 +189,21 @@ func following(ch *catalog.Channel, rules catalog.Rules) (names []string) {
 }
 
 // finding tells of users at the place that is to be edited.
-func finding(now *catalog.Catalog, pkg string, s diff.Stranded) *catalog.Diagnostic {
-	rules := make([]string, len(s.Rules))
-	for i, r := range s.Rules {
+func finding(now *catalog.Catalog, pkg string, g *diff.Group) *catalog.Diagnostic {
+	rules := make([]string, len(g.Rules))
+	for i, r := range g.Rules {
 		rules[i] = r.String()
 	}
-	return &catalog.Diagnostic{
-		Pos: place(now, pkg, s.Channel), Code: CodeStranded, Subject: fmt.Sprintf("package %q, channel %q", pkg, s.Channel),
-		Message: fmt.Sprintf("who has %q gets no updates any more from OLM %s: %s", s.Bundle, strings.Join(rules, " and "), s.Why),
-		Hint:    fmt.Sprintf("let the head skip %q, or keep the way that was there", s.Bundle),
+	f := &catalog.Diagnostic{Pos: place(now, pkg, g.Channel), Code: CodeStranded, Subject: fmt.Sprintf("package %q, channel %q", pkg, g.Channel)}
+	by := strings.Join(rules, " and ")
+	if len(g.Bundles) == 1 {
+		f.Message = fmt.Sprintf("who has %q gets no updates any more from OLM %s: %s", g.Bundles[0], by, g.Why)
+		f.Hint = fmt.Sprintf("let the head skip %q, or keep the way that was there", g.Bundles[0])
+	} else {
+		f.Message = fmt.Sprintf("who has one of %d versions gets no updates any more from OLM %s (%s): %s", len(g.Bundles), by, g.Who(), g.Why)
+		f.Hint = "let the head skip them, or keep the way that was there"
 	}
+	return f
 }
 
 // place returns where a channel stands, or its package.
