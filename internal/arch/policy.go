@@ -68,7 +68,7 @@ var lattice = map[string][]string{
 		"catalog", "catalog/internal/csv", "catalog/internal/inspect", "catalog/internal/names", "catalog/internal/opm", "catalog/internal/shape",
 		"internal/doc", "internal/words", "internal/semverx",
 	},
-	"catalog/diff": {"catalog", "internal/doc", "internal/semverx"},
+	"catalog/diff": {"catalog", "internal/doc", "internal/semverx", "internal/words"},
 	"catalog/draw": {"catalog", "internal/diagram", "internal/semverx", "internal/words"},
 	"catalog/edit": {
 		"catalog", "catalog/check", "catalog/diff", "catalog/internal/csv", "catalog/internal/names", "catalog/internal/shape", "internal/doc", "internal/words",
