@@ -245,3 +245,52 @@ func TestNodeOf(t *testing.T) {
 		}
 	}
 }
+
+// What is left in a condition of what it said before is taken away; a machine whose
+// conditions are as they should be is left alone.
+func TestStatusIsCleaned(t *testing.T) {
+	for api, reason := range map[string]string{"machine.openshift.io/v1beta1": "", "cluster.x-k8s.io/v1beta2": "NoHooks"} {
+		for what, leave := range map[string]func(c *lifecycle.Condition){
+			"":         func(*lifecycle.Condition) {},
+			"message":  func(c *lifecycle.Condition) { c.Message = "blocked" },
+			"reason":   func(c *lifecycle.Condition) { c.Reason = "HookPresent" },
+			"severity": func(c *lifecycle.Condition) { c.Severity = lifecycle.SeverityWarning },
+			"status":   func(c *lifecycle.Condition) { c.Status = "Unknown" },
+		} {
+			w := draining()
+			w.Machine.DeletionTimestamp, w.Machine.APIVersion = nil, api
+			for i := range w.Machine.Status.Conditions {
+				w.Machine.Status.Conditions[i].Reason = reason
+			}
+			leave(&w.Machine.Status.Conditions[1])
+			d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil)
+			if written := len(d.Actions) > 0; written != (what != "") {
+				t.Errorf("%s, left %q: %q", api, what, keys(d))
+			}
+		}
+	}
+}
+
+// The condition says why nothing was drained: a node that is gone is something else
+// than no node.
+func TestWhyNothingIsDrained(t *testing.T) {
+	for named, want := range map[bool]string{true: "Node drain skipped: the node is gone", false: "Node drain skipped: the machine has no node"} {
+		w := draining()
+		if w.Node = nil; !named {
+			w.Machine.Status.NodeRef = nil
+		}
+		if d := lifecycle.Step(lifecycle.State{}, w, sim.Start(), nil); d.State.Drained != want {
+			t.Errorf("%q, want %q", d.State.Drained, want)
+		}
+	}
+}
+
+// A deadline is for one of two points, or for both.
+func TestPoints(t *testing.T) {
+	for point, ok := range map[lifecycle.Point]bool{lifecycle.PreDrain: true, lifecycle.PreTerminate: true, "": true, "later": false} {
+		p := &lifecycle.Policy{Deadlines: []lifecycle.Deadline{{Point: point, Soft: time.Hour}}}
+		if err := p.Check(); (err == nil) != ok {
+			t.Errorf("point %q: %v", point, err)
+		}
+	}
+}

@@ -47,6 +47,22 @@ func TestWorldCheck(t *testing.T) {
 	if err := new(lifecycle.World).Check(); err != nil {
 		t.Errorf("a machine that is gone: %v", err)
 	}
+	// A node of another name counts where it runs on the machine's instance; an object
+	// has a kind and a name.
+	for provider, ok := range map[string]bool{"cloud:///1": true, "cloud:///2": false, "": false} {
+		m.Name, m.Spec.ProviderID, w.Instance, w.Pods = "m", "cloud:///1", "", nil
+		w.Node.Spec.ProviderID = provider
+		if err := w.Check(); (err == nil) != ok {
+			t.Errorf("a node on %q: %v", provider, err)
+		}
+	}
+	w.Node = nil
+	for o, ok := range map[[2]string]bool{{"DockerMachine", "m"}: true, {"", "m"}: false, {"DockerMachine", ""}: false} {
+		w.Objects = []lifecycle.Object{{Kind: o[0], ObjectMeta: lifecycle.ObjectMeta{Name: o[1]}}}
+		if err := w.Check(); (err == nil) != ok {
+			t.Errorf("object %q: %v", o, err)
+		}
+	}
 }
 
 // A new machine is looked at in full, an old one for what was changed.

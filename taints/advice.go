@@ -42,12 +42,12 @@ var knownTaints = []knownTaint{
 		"when that work is over: kubectl uncordon NODE",
 	},
 	{
-		KeyNotReady, nodeReady, "the node says that it is not ready", nodeController,
+		KeyNotReady, nodeReady, "the node reports that it is not ready", nodeController,
 		"repair the node, beginning with its kubelet (kubectl describe node NODE); the taint goes when it is ready",
 	},
 	{
-		KeyUnreachable, nodeReady, "nothing is heard of the node", nodeController,
-		"bring the node back; or power it off for certain, and only then say that it is fenced: kubectl taint node NODE " + KeyOutOfService + "=nodeshutdown:NoExecute",
+		KeyUnreachable, nodeReady, "the node has stopped reporting", nodeController,
+		"bring the node back; or make sure that it is powered off, and only then mark it as fenced: kubectl taint node NODE " + KeyOutOfService + "=nodeshutdown:NoExecute",
 	},
 	{
 		KeyMemoryPressure, "MemoryPressure", "the node is short of memory", nodeController,
@@ -58,19 +58,19 @@ var knownTaints = []knownTaint{
 		"free disk space on the node: unused images, logs, volumes of type emptyDir; the taint goes when the node reports enough",
 	},
 	{
-		KeyPIDPressure, "PIDPressure", "the node is short of process numbers", nodeController,
-		"end what has started so many processes on the node; the taint goes when the node reports enough",
+		KeyPIDPressure, "PIDPressure", "the node is running out of process IDs", nodeController,
+		"stop whatever started so many processes on the node; the taint goes when the node reports enough",
 	},
 	{
 		KeyNetworkUnavailable, "NetworkUnavailable", "the network of the node is not set up", nodeController,
-		"see why the network plugin, or the cloud's routes, are not up on NODE; the taint goes when they are",
+		"find out why the network plugin or the cloud's routes are not up on NODE; the taint goes when they are",
 	},
 	{
-		KeyOutOfService, "", "people have said that the node is dead: its pods are deleted by force", "whoever put it there, by hand",
+		KeyOutOfService, "", "somebody has declared the node dead: its pods are deleted by force", "whoever put it there, by hand",
 		"when the node is repaired and runs again: kubectl taint node NODE " + KeyOutOfService + "-",
 	},
 	{
-		KeyUninitialized, "", "the cloud's controller does not know the node yet", "the cloud controller manager",
+		KeyUninitialized, "", "the cloud controller manager has not initialized the node yet", "the cloud controller manager",
 		"wait for it; if it takes long, read its logs",
 	},
 	{
@@ -86,7 +86,7 @@ var knownTaints = []knownTaint{
 		"let the pod run on other nodes: only what belongs to the control plane should tolerate it",
 	},
 	{
-		KeyMachineUninitialized, "", "the node has not got the labels of its machine yet", "Cluster API",
+		KeyMachineUninitialized, "", "the node does not have the labels of its machine yet", "Cluster API",
 		"wait for it; if it takes long, look at the conditions of the node's Machine",
 	},
 	{
@@ -94,7 +94,7 @@ var knownTaints = []knownTaint{
 		"wait for the rollout of its MachineDeployment: nodes of the new revision are preferred",
 	},
 	{
-		"ToBeDeletedByClusterAutoscaler", "", "the node is about to be removed, since it is not needed", "the cluster autoscaler",
+		"ToBeDeletedByClusterAutoscaler", "", "the node is about to be removed because it is not needed", "the cluster autoscaler",
 		"let the pod run on other nodes; the autoscaler adds one if there is no room",
 	},
 	{
@@ -129,7 +129,7 @@ func knownTaintOf(key string) *knownTaint {
 // is what the taint is for, see fixable.
 func adviceOn(t *fairlead.Taint, fix *fairlead.Toleration, n *fairlead.Node, redact bool) Advice {
 	if t.Key == "" || consequence(t.Effect) == harmless {
-		return Advice{Cause: "the API accepts no such taint", Owner: "whoever wrote it", WayOut: "correct the taints of node " + n.Name}
+		return Advice{Cause: "the API does not accept this taint", Owner: "whoever wrote it", WayOut: "correct the taints of node " + n.Name}
 	}
 	k := knownTaintOf(t.Key)
 	if k == nil {
@@ -138,9 +138,9 @@ func adviceOn(t *fairlead.Taint, fix *fairlead.Toleration, n *fairlead.Node, red
 		case fairlead.NoExecute:
 			a.Cause = "the node is being cleared, or kept for pods that tolerate it"
 		case fairlead.PreferNoSchedule:
-			a.Cause = "the node is meant for pods that tolerate it, and for others in need"
+			a.Cause = "the node is meant for pods that tolerate it; others go there only if no other node fits"
 		}
-		a.WayOut = fmt.Sprintf("if the pod belongs there, add to it %s; if the taint does not, kubectl taint node %s %s-", fix, n.Name, t)
+		a.WayOut = fmt.Sprintf("if the pod belongs there, add %s to it; if the taint does not, kubectl taint node %s %s-", fix, n.Name, t)
 		return a
 	}
 	a := Advice{Cause: k.cause, Owner: k.owner, Since: t.TimeAdded, WayOut: strings.ReplaceAll(k.wayOut, "NODE", n.Name)}

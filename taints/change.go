@@ -96,7 +96,7 @@ func (p *changeParser) fail(offset int, problem, fix string) bool {
 func (p *changeParser) effect(taint, effect string, there bool) bool {
 	at := len(taint) + 1
 	if i := strings.IndexByte(effect, ':'); i >= 0 {
-		return p.fail(at+i, "there is a second ':'; it stands before the effect only", "")
+		return p.fail(at+i, "there is a second ':'; only the effect follows one", "")
 	}
 	if !there {
 		if p.change.Remove || taint == "" {

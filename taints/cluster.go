@@ -196,7 +196,7 @@ func (c *clusterReader) take(data []byte, into any, title, prefix string, name f
 	}
 	title = prefix + name.String()
 	if c.seen[title] {
-		return &ReadError{title, "", "it is there twice; the input may be two lists of one cluster"}
+		return &ReadError{title, "", "it appears twice; the input may contain two lists of the same cluster"}
 	}
 	c.seen[title] = true
 	if json.Unmarshal(data, into) != nil {

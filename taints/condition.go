@@ -8,8 +8,8 @@ import (
 
 // Keys of the taints that the control plane puts on nodes.
 const (
-	KeyNotReady           = "node.kubernetes.io/not-ready"           // the node says that it is not ready
-	KeyUnreachable        = "node.kubernetes.io/unreachable"         // nothing is heard of the node
+	KeyNotReady           = "node.kubernetes.io/not-ready"           // the node reports that it is not ready
+	KeyUnreachable        = "node.kubernetes.io/unreachable"         // the node has stopped reporting
 	KeyMemoryPressure     = "node.kubernetes.io/memory-pressure"     // it is short of memory
 	KeyDiskPressure       = "node.kubernetes.io/disk-pressure"       // it is short of disk
 	KeyPIDPressure        = "node.kubernetes.io/pid-pressure"        // it is short of process numbers; OpenShift sets no threshold for it by default

@@ -203,7 +203,7 @@ func operatorMismatch(t *fairlead.Toleration, taint *fairlead.Taint, numbers boo
 		return value
 	case fairlead.TolerationLt, fairlead.TolerationGt:
 		if !numbers {
-			operator.Problem = "comparing numbers is an option that is off"
+			operator.Problem = "comparing numbers is turned off"
 			return operator
 		}
 	default:

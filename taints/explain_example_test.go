@@ -17,7 +17,7 @@ func ExampleExplain() {
 	// pod/shop/web-0 on node/n1: it is not placed there; if it runs there, it stays
 	//   not tolerated: dedicated=gpu:NoSchedule, which keeps new pods off
 	//     cause: the node is kept for pods that tolerate it; owner: whoever put it there
-	//     way out: if the pod belongs there, add to it {key: dedicated, operator: Equal, value: gpu, effect: NoSchedule}; if the taint does not, kubectl taint node n1 dedicated=gpu:NoSchedule-
+	//     way out: if the pod belongs there, add {key: dedicated, operator: Equal, value: gpu, effect: NoSchedule} to it; if the taint does not, kubectl taint node n1 dedicated=gpu:NoSchedule-
 	//     tolerations[0] comes closest: {key: dedicated, operator: Equal, value: web}, but its value is web, not gpu
 }
 

@@ -36,7 +36,7 @@ func (x *Explanation) headline() string {
 	case !x.Schedulable:
 		parts = append(parts, "it is not placed there")
 	case x.Avoided > 0:
-		parts = append(parts, "it is placed there only if no node with fewer taints of PreferNoSchedule will do")
+		parts = append(parts, "it is placed there only if no node with fewer PreferNoSchedule taints fits")
 	default:
 		parts = append(parts, "it can be placed there")
 	}
@@ -100,7 +100,7 @@ func (m Mismatch) String() string {
 		s = fmt.Sprintf("its %s is %s, not %s", m.Part, shown(m.Has), shown(m.Wants))
 	}
 	if m.Alike {
-		s += " (a slip?)"
+		s += " (a typo?)"
 	}
 	return s
 }

@@ -142,7 +142,7 @@ func (l *linter) master(n *fairlead.Node) {
 		role = KeyMaster
 	}
 	want := fairlead.Taint{Key: role, Effect: fairlead.NoSchedule}
-	l.add(LintMaster, taintField(i), fmt.Sprintf("%s is on a node of the control plane that has not %s: pods that tolerate the one come to the control plane", n.Spec.Taints[i], want),
+	l.add(LintMaster, taintField(i), fmt.Sprintf("%s is on a control-plane node that lacks %s: pods that tolerate only the former are placed there", n.Spec.Taints[i], want),
 		"add it: kubectl taint node "+n.Name+" "+want.String())
 }
 
@@ -324,7 +324,7 @@ func (l *linter) loop(p *fairlead.Pod) {
 			if t.Effect != fairlead.NoExecute || at < 0 || p.Spec.Tolerations[at].TolerationSeconds == nil {
 				continue
 			}
-			l.add(LintLoop, tolerationField(at), fmt.Sprintf("node %s has the taint %s and none that keeps the pod off: it is placed there, evicted after %s, and may be placed there again",
+			l.add(LintLoop, tolerationField(at), fmt.Sprintf("node %s has the taint %s, and no taint that keeps the pod off: it is placed there, evicted after %s, and may be placed there again",
 				n.Name, t, lasting(p.Spec.Tolerations[at])), "put "+fairlead.Taint{Key: t.Key, Value: t.Value, Effect: fairlead.NoSchedule}.String()+" on the node, too, or tolerate the taint for good")
 			return
 		}

@@ -275,7 +275,7 @@ func (f *findings) operator(field string, t *fairlead.Toleration, o *Options) {
 		}
 		f.add(field+".operator", CodeNotSupported, string(t.Operator), "there is no such operator; there are "+words.List(known, "and", len(known)), fix)
 	case !o.numbers():
-		f.add(field+".operator", CodeNotSupported, string(t.Operator), "comparing numbers is an option (feature gate TaintTolerationComparisonOperators) that is off", "turn it on, or write Equal or Exists")
+		f.add(field+".operator", CodeNotSupported, string(t.Operator), "comparing numbers (feature gate TaintTolerationComparisonOperators) is turned off", "turn it on, or write Equal or Exists")
 	default:
 		if _, err := decimal.Parse(t.Value); err != nil {
 			f.add(field+".value", CodeInvalid, t.Value, string(t.Operator)+" compares whole numbers: "+err.Error(), "")

@@ -89,7 +89,7 @@ func Silence(n *fairlead.Node) (since time.Time, silent bool) {
 	return time.Time{}, false
 }
 
-// Unreachable reports whether nothing is heard of the node, see [Silence].
+// Unreachable reports whether the node has stopped reporting, see [Silence].
 func Unreachable(n *Node) bool {
 	_, silent := Silence(n)
 	return silent

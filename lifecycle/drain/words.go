@@ -18,7 +18,7 @@ const (
 	ReasonBeingTainted     = "BeingTainted"        // the node is fenced, and is being tainted out-of-service
 	ReasonStillTainted     = "StillTainted"        // the node was tainted out-of-service here, and is not back
 	ReasonBeingUntainted   = "BeingUntainted"      // the node is back, and the taint out-of-service is being taken back
-	ReasonNodeSilent       = "NodeSilent"          // nothing is heard of the node
+	ReasonNodeSilent       = "NodeSilent"          // the node has stopped reporting
 	ReasonNotCordoned      = "NotCordoned"         // the node is being cordoned
 	ReasonPodPending       = "PodPending"          // a pod's eviction was asked for, and is not seen yet
 	ReasonPodTerminating   = "PodTerminating"      // a pod is being deleted

@@ -132,7 +132,7 @@ func (s *stepper) follow() {
 	}
 	s.swap(&a)
 	if a.Add != nil || a.Remove != nil {
-		s.do(a, "its taints are being made to follow its conditions")
+		s.do(a, "its taints are being adjusted to its conditions")
 	}
 }
 
@@ -170,7 +170,7 @@ func (s *stepper) podsUnready() {
 			s.wakeAt(s.Now().Add(s.policy.MinBackoff))
 			s.block(fairlead.Block{
 				Subject: "node " + s.Name, Reason: ReasonThrottled,
-				Message: fmt.Sprintf("some of its pods are to be marked as not ready after the %d that are being marked", maxMarks),
+				Message: fmt.Sprintf("more of its pods will be marked as not ready once the %d under way are", maxMarks),
 				Unblock: "wait until the changes are observed",
 			})
 			return

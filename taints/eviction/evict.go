@@ -73,7 +73,7 @@ func (e *evictor) evict(d *due) {
 	if e.Due(key) {
 		e.actions = append(e.actions, a)
 	}
-	message := fmt.Sprintf("it was evicted for taint %s, and is not seen to terminate", d.Taint.Key)
+	message := fmt.Sprintf("it was evicted for taint %s but does not terminate", d.Taint.Key)
 	if n := e.Attempts(key); n > 1 {
 		message += fmt.Sprintf(", after %d attempts", n)
 	}
@@ -134,7 +134,7 @@ func (e *evictor) allowed(d *due) bool {
 	b := fairlead.Block{
 		Subject: "pod " + d.pod.ObjectMeta.String(), Reason: ReasonBudget, Since: d.At,
 		Owner:   "budget " + of[0].ObjectMeta.String(),
-		Message: fmt.Sprintf("it is due for taint %s, but its disruption budget does not allow that: %s", d.Taint.Key, verdict),
+		Message: fmt.Sprintf("it should be evicted for taint %s, but its disruption budget does not allow that: %s", d.Taint.Key, verdict),
 		Unblock: "the budget allows a disruption",
 	}
 	if e.policy.BudgetTimeout >= 0 {
@@ -151,7 +151,7 @@ func (r PodRef) problem() string {
 	const most = 253
 	switch {
 	case r.UID == "":
-		return "it has no UID, and could not be told from a later pod of its name"
+		return "it has no UID, so it could not be distinguished from a later pod of the same name"
 	case r.Name == "":
 		return "it has no name"
 	case len(r.UID) > most || len(r.Name) > most || len(r.Namespace) > most:

@@ -136,7 +136,7 @@ func (l *NodeLifecycle) check(e *fairlead.FieldErrors) {
 		{"unhealthyZoneThreshold", l.UnhealthyZoneThreshold}, {"recoveryThreshold", l.RecoveryThreshold},
 	} {
 		if math.IsNaN(f.value) || math.IsInf(f.value, 0) {
-			e.Add("nodeLifecycle."+f.name, "%v is not a number to decide by; write a finite one", f.value)
+			e.Add("nodeLifecycle."+f.name, "%v is not a finite number; write one that is", f.value)
 		}
 	}
 	if len(*e) == before {
@@ -219,7 +219,7 @@ const (
 	ReasonBudget       = "DisruptionBudget"      // a budget does not allow an eviction now
 	ReasonThrottled    = "TooManyEvictions"      // MaxInFlight pods are on their way out
 	ReasonNoUID        = "PodWithoutIdentity"    // a pod has no UID, or no name, or one that is too long
-	ReasonClock        = "ClockSetBack"          // pods were bound at times that lie ahead of the clock
+	ReasonClock        = "ClockSetBack"          // pods were bound at times ahead of the clock
 	ReasonTaints       = "TooManyTaints"         // a node has more taints than are kept account of
 	ReasonWrite        = "WritePending"          // a change of a node or a pod is not seen yet
 	ReasonDisrupted    = "ControlPlaneDisrupted" // no node of any zone is ready: nothing is evicted for that

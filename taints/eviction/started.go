@@ -27,7 +27,7 @@ func (s *stepper) begin() {
 		if s.Zones.Disrupted && s.policy.NodeLifecycle != nil && conditional(t) {
 			s.block(fairlead.Block{
 				Subject: "node " + s.Name, Reason: ReasonDisrupted, Since: fairlead.Past(s.Zones.Since, s.Now()), Owner: "the nodes of all zones",
-				Message: fmt.Sprintf("no pod is evicted for taint %s, since no node of any zone is ready", t.Key),
+				Message: fmt.Sprintf("no pod is evicted for taint %s, because no node in any zone is ready", t.Key),
 				Unblock: "make at least one node ready, in any zone",
 			})
 			continue

@@ -258,7 +258,7 @@ func (s *zoneStepper) release() {
 			edits = append(edits, a)
 		}
 	}
-	message := "no node of any zone is ready: nodes get no taint for it, and lose those that they have"
+	message := "no node in any zone is ready: no node is tainted for it, and the taints for it are removed"
 	if len(edits) > 0 {
 		// All edits are one attempt, so that State does not grow with the fleet.
 		if s.Due(fairlead.Key{Kind: EditTaints{}.Key().Kind, ID: AllZones}) {
@@ -324,7 +324,7 @@ func (s *zoneStepper) grant(z *zone) {
 	switch {
 	case z.Rate == 0:
 		b.Reason, b.Unblock = ReasonZoneStopped, "more of its nodes are ready"
-		b.Message = fmt.Sprintf("%s for the NoExecute taint, and none is given in %s with %d of %d nodes not ready", who, z.Mode, z.unready, z.ready+z.unready)
+		b.Message = fmt.Sprintf("%s for the NoExecute taint, which is not set in %s, with %d of %d nodes not ready", who, z.Mode, z.unready, z.ready+z.unready)
 	case z.granted >= maxGranted:
 		b.Reason, b.Unblock = ReasonWritesFailed, "the writes succeed"
 		b.Message = fmt.Sprintf("%s for their turn until some of %d taints are written", who, z.granted)

@@ -101,7 +101,7 @@ func line(entries []Entry) string {
 		text += "; " + words
 	}
 	for _, b := range e.Violates {
-		text += "; against budget " + b
+		text += "; violates budget " + b
 	}
 	return text
 }
@@ -125,7 +125,7 @@ func (p *Prediction) summary() []string {
 		}
 	}
 	if p.Violations > 0 {
-		lines = append(lines, words.Count(p.Violations, "eviction is", "evictions are")+" against a disruption budget")
+		lines = append(lines, words.Count(p.Violations, "eviction violates", "evictions violate")+" a disruption budget")
 	}
 	return append(lines, p.unfinished()...)
 }
@@ -134,7 +134,7 @@ func (p *Prediction) unfinished() []string {
 	if !p.Open {
 		return nil
 	}
-	return []string{fmt.Sprintf("the story goes on after %s, the horizon", p.End.Sub(p.Start))}
+	return []string{fmt.Sprintf("more would happen after %s, the horizon", p.End.Sub(p.Start))}
 }
 
 // podNames names the first pods of a list.

@@ -34,8 +34,8 @@ func (q Question) MarshalJSON() ([]byte, error) { return durations.Marshal(q) }
 // UnmarshalJSON reads durations as in "5m0s". A field that there is not is an error.
 func (q *Question) UnmarshalJSON(data []byte) error { return durations.Unmarshal(data, q) }
 
-// Event is something that happens to nodes: a taint comes or goes, or nothing is
-// heard of them.
+// Event is something that happens to nodes: a taint comes or goes, or they stop
+// reporting.
 type Event struct {
 	// After is how long after the start it happens.
 	After time.Duration `json:"after,omitempty"`
@@ -49,7 +49,7 @@ type Event struct {
 	// Untaint is taken off the nodes: key and effect, or every effect if it has
 	// none.
 	Untaint *fairlead.Taint `json:"untaint,omitempty"`
-	// Dark is for how long nothing is heard of the nodes; less than zero means for
+	// Dark is for how long the nodes do not report; less than zero means for
 	// good.
 	Dark time.Duration `json:"dark,omitempty"`
 }

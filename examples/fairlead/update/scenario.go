@@ -68,7 +68,7 @@ type pool struct {
 type node struct {
 	name, zone     string
 	drain, update  time.Duration
-	reboot         time.Duration // the end of update, in which nothing is heard of the node
+	reboot         time.Duration // the end of update, while the node does not report
 	fails, neverUp bool
 	lost           bool // it does not come back from its reboot
 }
