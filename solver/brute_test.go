@@ -265,7 +265,7 @@ func compareExplanation(t testing.TB, p *solver.Problem, unsat *solver.UnsatErro
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkExplanation(t, x)
+	checkExplanation(t, x, 25)
 	in := make(map[int]bool)
 	for _, c := range x.Conflicts {
 		for _, k := range c.Core {

@@ -16,6 +16,10 @@ type ExplainOptions struct {
 	MaxConflicts int
 	// MaxFixes is how many fixes are looked for. 0 means 3, less than 0 none.
 	MaxFixes int
+	// MaxLines is how many lines the text has at most: trees that do not fit are
+	// cut short, wide ones before deep ones, so that what is left leads to a cause.
+	// A conflict has five lines however many there are. 0 means 25.
+	MaxLines int
 }
 
 func (o *ExplainOptions) withDefaults() ExplainOptions {
@@ -28,6 +32,9 @@ func (o *ExplainOptions) withDefaults() ExplainOptions {
 	}
 	if opts.MaxFixes == 0 {
 		opts.MaxFixes = 3
+	}
+	if opts.MaxLines <= 0 {
+		opts.MaxLines = 25
 	}
 	return opts
 }
@@ -42,7 +49,8 @@ type Explanation struct {
 	// Fixes are what would help, the one that asks for the least first.
 	Fixes []Fix
 
-	problem *Problem
+	problem  *Problem
+	linesMax int
 }
 
 // A Conflict is a set of constraints that cannot be met together.
@@ -90,7 +98,7 @@ func (e *UnsatError) Explain(ctx context.Context, options *ExplainOptions) (*Exp
 	if err != nil {
 		return nil, err
 	}
-	x := &Explanation{problem: p}
+	x := &Explanation{problem: p, linesMax: opts.MaxLines}
 	cores, err := coresOf(ctx, p, parts, opts.MaxConflicts)
 	if err != nil {
 		return nil, err

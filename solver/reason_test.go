@@ -35,7 +35,11 @@ func explain(t *testing.T, p *solver.Problem, opts *solver.ExplainOptions) *solv
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkExplanation(t, x)
+	most := 25
+	if opts != nil && opts.MaxLines > 0 {
+		most = opts.MaxLines
+	}
+	checkExplanation(t, x, most)
 	return x
 }
 
@@ -147,6 +151,12 @@ func TestLongExplanation(t *testing.T) {
 	deep.Forbid(deep.Var("100"), nil)
 	if text := explain(t, deep, nil).String(); !strings.Contains(text, "more lines)") {
 		t.Errorf("not cut:\n%s", text)
+	}
+	for _, most := range []int{5, 12, 40} {
+		x := explain(t, deep, &solver.ExplainOptions{MaxFixes: -1, MaxLines: most})
+		if text := x.String(); strings.Count(text, "\n") != most {
+			t.Errorf("not %d lines:\n%s", most, text)
+		}
 	}
 }
 

@@ -10,17 +10,15 @@ import (
 	"github.com/fairlead/fairlead/internal/diagram"
 )
 
-// linesMax is how many lines WriteText writes at most.
-const linesMax = 25
-
 // linesMin is how many lines a conflict gets where there are many.
 const linesMin = 5
 
-// WriteText writes the explanation for people, in at most 25 lines: deep and
-// wide trees are cut short, and say so. The error is that of w.
+// WriteText writes the explanation for people, in as many lines as the options
+// allow, see [ExplainOptions]: trees that are cut short say so. The error is that
+// of w.
 func (x *Explanation) WriteText(w io.Writer) error {
 	help := x.help()
-	budget := linesMax - len(help)
+	budget := x.linesMax - len(help)
 	var out []string
 	for i, c := range x.Conflicts {
 		left := len(x.Conflicts) - i
@@ -73,7 +71,7 @@ func (c Conflict) text(i, n, budget int) []string {
 
 // tell returns the tree below a headline, as deep and then as wide as fits.
 func tell(head string, tree []*Statement, budget int) []string {
-	for depth := 32; depth >= 0; depth-- {
+	for depth := budget; depth >= 0; depth-- {
 		for _, width := range []int{1 << 30, 12, 6, 3, 2, 1} {
 			if lines := draw(nil, "", tree, depth, width, true); len(lines) < budget {
 				return append([]string{head}, lines...)

@@ -46,7 +46,7 @@ func script(t *testing.T, c *golden.Command) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkExplanation(t, x)
+		checkExplanation(t, x, 25)
 		switch c.Name {
 		case "solve":
 			err = x.WriteText(&out)
@@ -123,10 +123,10 @@ func selected(p *solver.Problem, s *solver.Solution) string {
 }
 
 // checkExplanation checks what holds for every explanation.
-func checkExplanation(t testing.TB, x *solver.Explanation) {
+func checkExplanation(t testing.TB, x *solver.Explanation, linesMax int) {
 	t.Helper()
 	text := x.String()
-	if n := strings.Count(text, "\n"); n > 25 {
+	if n := strings.Count(text, "\n"); n > linesMax {
 		t.Errorf("%d lines:\n%s", n, text)
 	}
 	for _, c := range x.Conflicts {

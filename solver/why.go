@@ -114,17 +114,19 @@ type Refusal struct {
 	// Tree tells Core and Given as an explanation does.
 	Tree []*Statement
 
-	name namer
+	name     namer
+	linesMax int
 }
 
-// String says it in words: one line, or, of the Impossible, at most 25.
+// String says it in words: one line, or, of the Impossible, as many as the options
+// allow.
 func (r *Refusal) String() string {
 	switch r.Kind {
 	case NotNeeded:
 		return fmt.Sprintf("%s is not selected: %s does for this: %s", r.name.of(r.Var), r.name.of(r.Instead), r.Demand)
 	case Impossible:
 		head := fmt.Sprintf("%s would be preferred to %s, but these cannot be met together:", r.name.of(r.Var), r.name.of(r.Instead))
-		return strings.Join(tell(head, r.Tree, linesMax), "\n")
+		return strings.Join(tell(head, r.Tree, r.linesMax), "\n")
 	}
 	return r.name.of(r.Var) + " is not selected: nothing that is selected calls for it"
 }
@@ -133,8 +135,8 @@ func (r *Refusal) String() string {
 // is.
 //
 // Where v was a better candidate than what was picked, the reason is a minimal
-// one: constraints first, and earlier picks only where they are needed. Name of
-// the options is observed.
+// one: constraints first, and earlier picks only where they are needed. Name and
+// MaxLines of the options are observed.
 //
 // The error is [*IncompleteError] when ctx ended first.
 func (s *Solution) WhyNot(ctx context.Context, v Var, options *ExplainOptions) (*Refusal, error) {
@@ -149,7 +151,7 @@ func (s *Solution) WhyNot(ctx context.Context, v Var, options *ExplainOptions) (
 		return nil, nil
 	}
 	opts := options.withDefaults()
-	r := &Refusal{Var: v, Kind: NotAsked, name: namer{p, opts.Name}}
+	r := &Refusal{Var: v, Kind: NotAsked, name: namer{p, opts.Name}, linesMax: opts.MaxLines}
 	for i, d := range s.log {
 		if s.preferred(&poll, v, d) {
 			r.Kind, r.Demand, r.Instead = Impossible, p.Constraint(int(d.con)), d.pick
