@@ -368,7 +368,7 @@ func tangle(draw source, maxVars int) *solver.Problem {
 // variables: whether there is an answer, which, whether the certificate holds,
 // whether the core is one and minimal, whether the fixes are the cheapest.
 func TestRandomAgainstBruteForce(t *testing.T) {
-	for seed := range uint64(long.N(6_000, 1_000_000)) {
+	for seed := range uint64(long.N(3_500, 1_000_000)) {
 		make := build
 		if seed%2 == 0 {
 			make = tangle

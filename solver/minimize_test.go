@@ -86,7 +86,7 @@ func compareOptimum(t *testing.T, draw source, p *solver.Problem, criteria []sol
 }
 
 func TestMinimizeAgainstBruteForce(t *testing.T) {
-	for seed := range uint64(long.N(3_000, 300_000)) {
+	for seed := range uint64(long.N(1_500, 300_000)) {
 		draw := randomly(rand.New(rand.NewPCG(seed, 9)))
 		make := build
 		if seed%2 == 0 {

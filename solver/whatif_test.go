@@ -104,7 +104,7 @@ func compareSession(t testing.TB, draw source, p *solver.Problem, changes int) {
 }
 
 func TestSessionAnswersLikeSolve(t *testing.T) {
-	for seed := range uint64(long.N(1500, 200_000)) {
+	for seed := range uint64(long.N(800, 200_000)) {
 		draw := randomly(rand.New(rand.NewPCG(seed, 2)))
 		compareSession(t, draw, build(draw, 12), 8)
 	}
@@ -133,5 +133,56 @@ func TestSessionRefusesUnknownConstraint(t *testing.T) {
 	}
 	if _, err := s.Solve(context.Background(), nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// A counted context counts how often it is looked at: once for some thousand steps.
+type counted struct {
+	context.Context
+	looks int
+}
+
+func (c *counted) Err() error {
+	c.looks++
+	return c.Context.Err()
+}
+
+// TestQuestionCostsWhatItReaches asks about an app whose first choice of a library
+// fails late. Thousands of packages need the library in the other version, and
+// thousands need those: that none of them can be had then is not to be found out.
+func TestQuestionCostsWhatItReaches(t *testing.T) {
+	p := &solver.Problem{}
+	one := func() solver.Var { return p.NewVars(1) }
+	app, first, second, old, recent := one(), one(), one(), one(), one()
+	p.Depend(app, []solver.Var{first, second}, nil)
+	p.Limit(1, []solver.Var{old, recent}, nil)
+	for range 2_000 {
+		needs := one()
+		p.Depend(needs, []solver.Var{old}, nil)
+		for range 20 {
+			p.Depend(one(), []solver.Var{needs}, nil)
+		}
+	}
+	// The first choice needs both versions, each by a way of its own.
+	left, right := one(), one()
+	p.Depend(first, []solver.Var{left}, nil)
+	p.Depend(first, []solver.Var{right}, nil)
+	p.Depend(left, []solver.Var{old}, nil)
+	p.Depend(right, []solver.Var{recent}, nil)
+	p.Depend(second, []solver.Var{recent}, nil)
+	s, err := solver.NewSession(p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := &counted{Context: context.Background()}
+	for range 3 { // what is made once is made, and what can be learned is
+		ctx.looks = 0
+		solution, err := s.Solve(ctx, &solver.WhatIf{Require: []solver.Var{app}})
+		if err != nil || !solution.Has(second) {
+			t.Fatalf("got %v, %v", solution, err)
+		}
+	}
+	if ctx.looks > 3 {
+		t.Errorf("the context was looked at %d times: the question costs what it does not reach", ctx.looks)
 	}
 }
