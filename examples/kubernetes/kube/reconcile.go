@@ -3,7 +3,9 @@ package kube
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -29,16 +31,22 @@ type Pass func(ctx context.Context, name string) fairlead.Pass
 //     [Options]; what is due meanwhile waits for that. A [*fairlead.VersionError],
 //     which no repetition fixes, is not repeated.
 //  4. Report is told of each pass.
-//  5. Where several processes share the objects, a pass is made only over those
+//  5. Passes over one object are MinInterval apart, from the end of one to the
+//     beginning of the next: what happens meanwhile is looked at together.
+//  6. Where several processes share the objects, a pass is made only over those
 //     that are this process's; see [WithOwner].
 //
-// It has no state. Controller-runtime turns a panic into an error.
+// Controller-runtime turns a panic into an error.
 type Reconciler struct {
-	Pass     Pass                                                    // the engine
-	Name     func(reconcile.Request) string                          // nil means "namespace/name"
-	Report   func(ctx context.Context, name string, p fairlead.Pass) // nil for nobody
-	Clock    fairlead.Clock                                          // nil means [fairlead.SystemClock]
-	MinRetry time.Duration                                           // zero means a second
+	Pass        Pass                                                    // the engine
+	Name        func(reconcile.Request) string                          // nil means "namespace/name"
+	Report      func(ctx context.Context, name string, p fairlead.Pass) // nil for nobody
+	Clock       fairlead.Clock                                          // nil means [fairlead.SystemClock]
+	MinRetry    time.Duration                                           // zero means a second
+	MinInterval time.Duration                                           // zero means that a pass may follow at once
+
+	mu    sync.Mutex
+	ended map[string]time.Time // by object: the last pass, where that was not long ago
 }
 
 // Reconcile is one pass.
@@ -55,7 +63,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		defer done()
 		ctx = held
 	}
+	if early := r.early(name); early > 0 {
+		return reconcile.Result{RequeueAfter: early}, nil
+	}
 	p := r.Pass(ctx, name)
+	r.end(name)
 	if errors.Is(context.Cause(ctx), NotOwnerError{}) {
 		return reconcile.Result{}, nil // what failed, failed for that
 	}
@@ -96,12 +108,46 @@ func WithOwner(ctx context.Context, o Owner) context.Context {
 	return context.WithValue(ctx, ownerKey{}, o)
 }
 
+// now is the time by the clock.
+func (r *Reconciler) now() time.Time {
+	if r.Clock == nil {
+		return fairlead.SystemClock{}.Now()
+	}
+	return r.Clock.Now()
+}
+
+// early is by how much a pass over an object would come too early.
+func (r *Reconciler) early(name string) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last, known := r.ended[name]
+	passed := r.now().Sub(last)
+	if !known || passed < 0 {
+		return 0
+	}
+	return r.MinInterval - passed
+}
+
+// end notes the end of a pass. What is no longer of use is forgotten now and then.
+func (r *Reconciler) end(name string) {
+	if r.MinInterval <= 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	if len(r.ended) >= 1000 {
+		maps.DeleteFunc(r.ended, func(_ string, last time.Time) bool { return now.Sub(last) >= r.MinInterval })
+	}
+	if r.ended == nil {
+		r.ended = map[string]time.Time{}
+	}
+	r.ended[name] = now
+}
+
 // after is how long to wait for the next pass, zero for an event.
 func (r *Reconciler) after(p fairlead.Pass) time.Duration {
-	clock, least := r.Clock, r.MinRetry
-	if clock == nil {
-		clock = fairlead.SystemClock{}
-	}
+	least := r.MinRetry
 	if least == 0 {
 		least = time.Second
 	}
@@ -111,7 +157,7 @@ func (r *Reconciler) after(p fairlead.Pass) time.Duration {
 		}
 		return least
 	}
-	return max(p.Wake.Sub(clock.Now()), least)
+	return max(p.Wake.Sub(r.now()), least)
 }
 
 func requestName(req reconcile.Request) string {
@@ -134,6 +180,13 @@ func SplitName(full string) (namespace, name string) {
 	}
 	return "", full
 }
+
+const (
+	// Settle is the MinInterval of adapters that read from the server in each pass.
+	Settle = time.Second
+	// Patience is that of the Events of adapters.
+	Patience = 10 * time.Second
+)
 
 // Options are the controller's for an engine: workers passes at a time, and a
 // pass that fails is repeated after a second, then after twice as long each

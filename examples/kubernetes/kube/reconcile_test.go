@@ -3,9 +3,11 @@ package kube_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -102,6 +104,69 @@ func TestEventsTellWhatIsNew(t *testing.T) {
 	told("gone", fairlead.Pass{Blocked: []fairlead.Block{wait}})
 	missing = &corev1.Node{}
 	told("gone", fairlead.Pass{Blocked: []fairlead.Block{wait}}, sentence)
+}
+
+// A wait is told once, when it has lasted, and not at all if it ends before; a
+// failure is told at once.
+func TestEventsPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		recorder := events.NewFakeRecorder(10)
+		e := &kube.Events{Recorder: recorder, Patience: 10 * time.Second, Object: func(context.Context, string) runtime.Object { return &corev1.Node{} }}
+		told := func(want ...string) {
+			t.Helper()
+			synctest.Wait()
+			var got []string
+			for len(recorder.Events) > 0 {
+				got = append(got, <-recorder.Events)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("told %q, want %q", got, want)
+			}
+		}
+		long, short := fairlead.Block{Reason: "Budget", Message: "1 left"}, fairlead.Block{Reason: "Moment", Message: "wait"}
+		e.Report(t.Context(), "a", fairlead.Pass{Blocked: []fairlead.Block{long, short}, Err: errors.New("no server")})
+		told("Warning PassFailed no server")
+		time.Sleep(9 * time.Second)
+		long.Message = "2 left"
+		e.Report(t.Context(), "a", fairlead.Pass{Blocked: []fairlead.Block{long}})
+		told()
+		time.Sleep(time.Second) // nobody looks
+		told("Normal Budget 2 left")
+		time.Sleep(time.Minute)
+		e.Report(t.Context(), "a", fairlead.Pass{Blocked: []fairlead.Block{long}})
+		e.Report(t.Context(), "a", fairlead.Pass{})
+		told()
+	})
+}
+
+// What happens soon after a pass is looked at together with what comes next.
+func TestMinInterval(t *testing.T) {
+	clock := new(fairlead.ManualClock)
+	clock.Set(time.Unix(1000, 0))
+	passes := 0
+	r := &kube.Reconciler{Clock: clock, MinInterval: time.Second, Pass: func(context.Context, string) fairlead.Pass {
+		passes++
+		return fairlead.Pass{}
+	}}
+	reconcile := func(name string, want time.Duration, wantPasses int) {
+		t.Helper()
+		got, err := r.Reconcile(t.Context(), kube.RequestOf(name))
+		if err != nil || got.RequeueAfter != want || passes != wantPasses {
+			t.Errorf("again after %v, %v, %d passes, want %v and %d", got.RequeueAfter, err, passes, want, wantPasses)
+		}
+	}
+	reconcile("a", 0, 1)
+	clock.Advance(300 * time.Millisecond)
+	reconcile("a", 700*time.Millisecond, 1)
+	reconcile("b", 0, 2)
+	clock.Advance(700 * time.Millisecond)
+	reconcile("a", 0, 3)
+	clock.Set(time.Unix(0, 0)) // back: nothing waits for that
+	reconcile("a", 0, 4)
+	for i := range 3000 {
+		clock.Advance(time.Second)
+		reconcile(fmt.Sprint(i), 0, 5+i)
+	}
 }
 
 func TestSentencesFitEvents(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	corev1 "k8s.io/api/core/v1"
@@ -13,7 +14,7 @@ import (
 )
 
 // Events tells the users of an object, by events on it, what an engine waits
-// for and what failed: one event when a wait begins, and none while it lasts.
+// for and what failed: one event for a wait, and none while it lasts.
 // Its Report is a [Reconciler]'s. It may be called from several goroutines.
 type Events struct {
 	// Recorder is a manager's: mgr.GetEventRecorder(name).
@@ -25,9 +26,12 @@ type Events struct {
 	Action string
 	// Most is how many waits of one pass are reported, the first ones. Zero means 10.
 	Most int
+	// Patience is how long a wait must have lasted to be told. Most end by
+	// themselves in a moment, and nobody needs to know. Failures are told at once.
+	Patience time.Duration
 
-	mu   sync.Mutex
-	told map[string][]note // by name: what the last pass told
+	mu    sync.Mutex
+	notes map[string][]note // by name: of the last pass
 }
 
 // Report tells what is new.
@@ -37,48 +41,68 @@ func (e *Events) Report(ctx context.Context, name string, p fairlead.Pass) {
 		most = 10
 	}
 	p.Blocked = p.Blocked[:min(len(p.Blocked), most)]
-	news := e.news(name, notesOf(p))
-	if len(news) == 0 {
+	if e.remember(name, notesOf(p)) {
+		ctx := context.WithoutCancel(ctx)
+		time.AfterFunc(e.Patience, func() { e.tell(ctx, name) })
+	}
+	e.tell(ctx, name)
+}
+
+// remember keeps what the last pass over an object came to, and since when it is so.
+// It reports whether there are waits to be told later.
+func (e *Events) remember(name string, notes []note) (later bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(notes) == 0 {
+		delete(e.notes, name)
+		return false
+	}
+	for i := range notes {
+		n := &notes[i]
+		n.since = time.Now()
+		if at := slices.IndexFunc(e.notes[name], n.same); at >= 0 {
+			n.since, n.told = e.notes[name][at].since, e.notes[name][at].told
+		} else {
+			later = later || n.kind == corev1.EventTypeNormal && e.Patience > 0
+		}
+	}
+	if e.notes == nil {
+		e.notes = map[string][]note{}
+	}
+	e.notes[name] = notes
+	return later
+}
+
+// tell tells what is due of the last pass over an object.
+func (e *Events) tell(ctx context.Context, name string) {
+	var due []note
+	e.mu.Lock()
+	for i := range e.notes[name] {
+		n := &e.notes[name][i]
+		if !n.told && (n.kind != corev1.EventTypeNormal || time.Since(n.since) >= e.Patience) {
+			n.told = true
+			due = append(due, *n)
+		}
+	}
+	e.mu.Unlock()
+	if len(due) == 0 {
 		return
 	}
 	object := e.Object(ctx, name)
 	if object == nil {
-		e.forget(name) // there may be one for the next pass
+		e.remember(name, nil) // there may be one for the next pass
 		return
 	}
-	for _, n := range news {
+	for _, n := range due {
 		e.Recorder.Eventf(object, nil, n.kind, n.reason, e.Action, "%s", n.text)
 	}
-}
-
-// news returns what was not told after the last pass, and remembers what is now.
-func (e *Events) news(name string, now []note) []note {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	before := e.told[name]
-	if len(now) == 0 {
-		delete(e.told, name)
-		return nil
-	}
-	if e.told == nil {
-		e.told = map[string][]note{}
-	}
-	e.told[name] = now
-	return slices.DeleteFunc(slices.Clone(now), func(n note) bool {
-		return slices.ContainsFunc(before, n.same)
-	})
-}
-
-// forget makes all news again.
-func (e *Events) forget(name string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.told, name)
 }
 
 // note is one thing to tell.
 type note struct {
 	kind, reason, subject, text string
+	since                       time.Time
+	told                        bool
 }
 
 // same reports whether two notes tell of one thing. The text of a wait tells

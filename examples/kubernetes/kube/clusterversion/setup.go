@@ -101,6 +101,7 @@ func newReports(mgr ctrl.Manager, o *Options) (cache.Cache, error) {
 // watch builds the controller.
 func (b *Backend) watch(mgr ctrl.Manager, reports cache.Cache, changed <-chan event.GenericEvent) error {
 	events := &kube.Events{
+		Patience: kube.Patience,
 		Recorder: mgr.GetEventRecorder(FieldManager), Action: "Update",
 		Object: func(context.Context, string) runtime.Object {
 			b.seen.mu.Lock()

@@ -67,7 +67,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	if workers == 0 {
 		workers = 4
 	}
-	told := &kube.Events{Recorder: mgr.GetEventRecorder("fairlead-drain"), Action: "Drain", Object: func(ctx context.Context, name string) runtime.Object {
+	told := &kube.Events{Patience: kube.Patience, Recorder: mgr.GetEventRecorder("fairlead-drain"), Action: "Drain", Object: func(ctx context.Context, name string) runtime.Object {
 		var n corev1.Node
 		if mgr.GetCache().Get(ctx, client.ObjectKey{Name: name}, &n) != nil {
 			return nil
@@ -82,8 +82,9 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 		Watches(&policyv1.PodDisruptionBudget{}, handler.EnqueueRequestsFromMapFunc(enqueue.all)).
 		WithOptions(kube.Options(workers)).
 		Complete(&kube.Reconciler{
-			Clock:  opts.Clock,
-			Report: told.Report,
+			MinInterval: kube.Settle,
+			Clock:       opts.Clock,
+			Report:      told.Report,
 			Pass: func(ctx context.Context, name string) fairlead.Pass {
 				d, err := runner.Reconcile(ctx, name)
 				return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocks(), Wake: d.Wake, Err: err}

@@ -83,6 +83,7 @@ func setupNodes(mgr ctrl.Manager, runner *engine.Runner, backend *Backend, opts 
 		workers = 4
 	}
 	events := &kube.Events{
+		Patience: kube.Patience,
 		Recorder: mgr.GetEventRecorder("fairlead-eviction"),
 		Action:   "Evict",
 		Object: func(ctx context.Context, name string) runtime.Object {

@@ -67,7 +67,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	if workers == 0 {
 		workers = 4
 	}
-	told := &kube.Events{Recorder: mgr.GetEventRecorder(FieldManager), Action: "Install", Object: func(ctx context.Context, name string) runtime.Object {
+	told := &kube.Events{Patience: kube.Patience, Recorder: mgr.GetEventRecorder(FieldManager), Action: "Install", Object: func(ctx context.Context, name string) runtime.Object {
 		found, err := backend.api.Head(ctx, extensions, "", name)
 		if err != nil || found == nil {
 			return nil
@@ -77,8 +77,9 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	b := ctrl.NewControllerManagedBy(mgr).Named(FieldManager).WithOptions(kube.Options(workers))
 	watch(b, &watches{backend}, opts.Kinds)
 	return b.Complete(&kube.Reconciler{
-		Clock:  opts.Clock,
-		Report: told.Report,
+		MinInterval: kube.Settle,
+		Clock:       opts.Clock,
+		Report:      told.Report,
 		Pass: func(ctx context.Context, name string) fairlead.Pass {
 			d, err := runner.Reconcile(ctx, name)
 			return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocked, Wake: backend.recheck(&d), Err: err}

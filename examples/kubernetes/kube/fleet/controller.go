@@ -65,7 +65,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 		}
 		return all
 	}
-	told := &kube.Events{Recorder: mgr.GetEventRecorder("fairlead-fleet"), Action: "Replace", Object: func(ctx context.Context, name string) runtime.Object {
+	told := &kube.Events{Patience: kube.Patience, Recorder: mgr.GetEventRecorder("fairlead-fleet"), Action: "Replace", Object: func(ctx context.Context, name string) runtime.Object {
 		u := object(b.beside(HealthCheckKind), "", "")
 		namespace, short := kube.SplitName(name)
 		if cache.Get(ctx, client.ObjectKey{Namespace: namespace, Name: short}, u) != nil {

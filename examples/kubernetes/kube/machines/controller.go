@@ -102,7 +102,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 	if workers == 0 {
 		workers = 4
 	}
-	told := &kube.Events{Recorder: recorder, Action: "Delete", Object: func(ctx context.Context, name string) runtime.Object {
+	told := &kube.Events{Patience: kube.Patience, Recorder: recorder, Action: "Delete", Object: func(ctx context.Context, name string) runtime.Object {
 		u, err := backend.object(ctx, backend.Cache, name)
 		if err != nil {
 			return nil
@@ -120,8 +120,9 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 		})).
 		WithOptions(kube.Options(workers)).
 		Complete(&kube.Reconciler{
-			Clock:  opts.Clock,
-			Report: told.Report,
+			MinInterval: kube.Settle,
+			Clock:       opts.Clock,
+			Report:      told.Report,
 			Pass: func(ctx context.Context, name string) fairlead.Pass {
 				d, err := runner.Reconcile(ctx, name)
 				return fairlead.Pass{Actions: len(d.Actions), Blocked: d.Blocks(), Wake: d.Wake, Err: err}

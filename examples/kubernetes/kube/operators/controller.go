@@ -80,13 +80,14 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 		return fmt.Errorf("kube/operators: %w", err)
 	}
 	tell := &reporter{backend: backend, told: map[string][]string{}}
-	tell.events = &kube.Events{Recorder: mgr.GetEventRecorder(FieldManager), Action: "Install", Object: tell.object}
+	tell.events = &kube.Events{Patience: kube.Patience, Recorder: mgr.GetEventRecorder(FieldManager), Action: "Install", Object: tell.object}
 	b := ctrl.NewControllerManagedBy(mgr).Named(FieldManager).WithOptions(kube.Options(workers(opts.Workers)))
 	watch(b, &watches{backend: backend}, opts.Kinds)
 	return b.Complete(&kube.Reconciler{
-		Clock:  opts.Clock,
-		Name:   func(r reconcile.Request) string { return r.Name },
-		Report: tell.report,
+		MinInterval: kube.Settle,
+		Clock:       opts.Clock,
+		Name:        func(r reconcile.Request) string { return r.Name },
+		Report:      tell.report,
 		Pass: func(ctx context.Context, namespace string) fairlead.Pass {
 			d, err := runner.Reconcile(ctx, namespace)
 			return fairlead.Pass{

@@ -66,7 +66,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	if err != nil {
 		return err
 	}
-	told := &kube.Events{Recorder: mgr.GetEventRecorder("fairlead-quorum"), Action: "GuardQuorum", Object: func(context.Context, string) runtime.Object {
+	told := &kube.Events{Patience: kube.Patience, Recorder: mgr.GetEventRecorder("fairlead-quorum"), Action: "GuardQuorum", Object: func(context.Context, string) runtime.Object {
 		if b.Namespace == "" {
 			return nil
 		}

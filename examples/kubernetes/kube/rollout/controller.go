@@ -60,7 +60,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	pool, request := &unstructured.Unstructured{}, &unstructured.Unstructured{}
 	pool.SetGroupVersionKind(Kind)
 	request.SetGroupVersionKind(drain.Kind)
-	told := &kube.Events{Recorder: mgr.GetEventRecorder("fairlead-rollout"), Action: "RollOut", Object: func(ctx context.Context, name string) runtime.Object {
+	told := &kube.Events{Patience: kube.Patience, Recorder: mgr.GetEventRecorder("fairlead-rollout"), Action: "RollOut", Object: func(ctx context.Context, name string) runtime.Object {
 		u := pool.DeepCopy()
 		if mgr.GetCache().Get(ctx, client.ObjectKey{Name: name}, u) != nil {
 			return nil
