@@ -12,11 +12,11 @@ import (
 // that implement it. Actions are structs, passed by value; they survive
 // encoding/json, and may be applied again: the second time changes nothing.
 type Action interface {
-	// Key tells which action it is: equal each time that the same thing is to be
+	// Key identifies the action: it is equal whenever the same thing is to be
 	// done, and different for different things.
 	Key() Key
 
-	// String says in one line what is done, for logs and people.
+	// String describes the action in one line, for logs and people.
 	String() string
 }
 
@@ -26,7 +26,7 @@ type Key struct {
 	ID   string `json:"id,omitempty"` // of the object that it is done to: a UID where there is one
 }
 
-// String returns kind and ID, parted by a space.
+// String returns kind and ID, separated by a space.
 func (k Key) String() string {
 	if k.ID == "" {
 		return k.Kind
@@ -63,8 +63,8 @@ func MarshalAction(a Action) ([]byte, error) {
 	return append(out, data[1:]...), nil
 }
 
-// UnmarshalAction reads what [MarshalAction] has written. Kinds are the actions
-// that there may be, one of each kind; their values do not matter.
+// UnmarshalAction reads what [MarshalAction] has written. Kinds has one action
+// of each possible kind; their values do not matter.
 func UnmarshalAction[A Action](data []byte, kinds []A) (A, error) {
 	var none A
 	var head struct {

@@ -1,8 +1,8 @@
 package fairlead
 
-// Affinity is which nodes a pod is to be on, and which pods it is to be near
-// to, or far from. Only what is required is kept: preferences change
-// the order of the nodes that are left, and never which are left.
+// Affinity says which nodes a pod must be on, and which pods it must be near
+// to, or far from. Only what is required is kept: preferences change the order
+// of the remaining nodes, but never which nodes remain.
 type Affinity struct {
 	NodeAffinity    *NodeAffinity `json:"nodeAffinity,omitempty"`    // by the node's labels
 	PodAffinity     *PodAffinity  `json:"podAffinity,omitempty"`     // near pods like these

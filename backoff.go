@@ -10,8 +10,8 @@ type Backoff struct {
 	Growth float64       // from one to the next, more than 1; zero means 2
 }
 
-// After returns the time to wait after so many attempts; none waits for
-// nothing. It never decreases as attempts grow, and never exceeds Max.
+// After returns the delay after that many attempts; it is zero after none. It
+// never decreases as attempts grow, and never exceeds Max.
 func (b Backoff) After(attempts int) time.Duration {
 	if attempts < 1 {
 		return 0
@@ -38,13 +38,12 @@ func (b Backoff) After(attempts int) time.Duration {
 	return min(d, most)
 }
 
-// Past returns t, or now when t lies ahead of it. It is the one rule for clocks
-// that are set back: an instant that was recorded as past and lies ahead of now
-// counts as now. An engine applies it to every such instant that it reads from
-// its State, and writes the result back, so that what is waited for takes as long
-// as it would from now on, and no longer. An instant that lies in the future on
-// purpose, a deadline, is compared and never recorded: it is kept as the start
-// and a duration.
+// Past returns t, or now if t is later. It is the one rule for clocks that are
+// set back: a recorded instant that is later than now counts as now. An engine
+// applies it to every such instant that it reads from its State, and writes the
+// result back, so that a wait takes as long as it would from now on, and no
+// longer. An instant that lies in the future on purpose, a deadline, is compared
+// and never recorded: store it as a start and a duration.
 func Past(t, now time.Time) time.Time {
 	if t.After(now) {
 		return now

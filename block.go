@@ -9,26 +9,25 @@ import (
 // a Block: a wait without one is a bug. It is a plain value; engines document
 // the order in which they list them.
 type Block struct {
-	// Subject is what waits: its kind and name, as in "machine worker-1".
+	// Subject is what is waiting: its kind and name, as in "machine worker-1".
 	Subject string `json:"subject"`
 
 	// Reason is a stable word in CamelCase, for programs. Each engine lists
 	// its own.
 	Reason string `json:"reason"`
 
-	// Message says in one sentence what it waits for, for people. Its wording
-	// may change from one release to the next.
+	// Message says in one sentence, for people, what it is waiting for. Its
+	// wording may change from one release to the next.
 	Message string `json:"message"`
 
 	// Owner is who can end the wait: a controller, a team, another object.
 	// Empty when nobody in particular can.
 	Owner string `json:"owner,omitempty"`
 
-	// Since is when the wait began, as far as the engine knows. Zero when it
-	// does not.
+	// Since is when the wait began; zero if the engine does not know.
 	Since time.Time `json:"since,omitzero"`
 
-	// Unblock says what would end the wait: the way out.
+	// Unblock says what would end the wait.
 	Unblock string `json:"unblock,omitempty"`
 }
 

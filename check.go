@@ -15,11 +15,11 @@ import (
 // error that lists every rule that was broken, in the order of the rules. It is
 // to stores what testing/fstest.TestFS is to file systems.
 //
-// Each call of open returns a Store on the same storage, which must be empty
-// at first and is left empty, provided that the store's Delete works.
-// CheckStore closes the store, if it is an [io.Closer], before it opens it
-// again. A [Watcher] is also examined as one. What needs a crash, or a failing
-// disk, is not examined.
+// Each call of open returns a Store on the same storage, which must be empty at
+// first and is left empty, provided that the store's Delete works. CheckStore
+// closes the store, if it is an [io.Closer], before it opens it again. A
+// [Watcher] is also tested as one. Behaviour after a crash, or with a failing
+// disk, is not tested.
 //
 // Each rule gets 30 seconds: a store that blocks longer breaks it, and is left
 // behind with its goroutine. When ctx ends, what was found so far is returned

@@ -15,28 +15,30 @@ import (
 type Trial[W any, A Action] interface {
 	Backend[W, A]
 
-	// Change makes something happen that the engine has not asked for, or
+	// Change makes something happen that the engine has not requested, or
 	// nothing, at random, from the source that the trial was made with.
 	Change()
 
-	// Check returns an error when something is true of the world that must never
-	// be. It is called after everything that happens.
+	// Check returns an error if the world is in a forbidden state. It is called
+	// after every event.
 	Check() error
 
-	// Settled returns nil when nothing is left to do for the named object, else
-	// what is missing. It is called at the end, when all faults are over.
+	// Settled returns nil if nothing is left to do for the named object,
+	// otherwise what is missing. It is called at the end, when all faults are
+	// over.
 	Settled(name string) error
 }
 
-// TrialOptions says how [CheckEngine] plays. The zero value is useful.
+// TrialOptions are options of [CheckEngine]. The zero value is useful.
 type TrialOptions struct {
-	// Seed is that of the first run; zero means 1. What fails names its seed.
+	// Seed is the seed of the first run; zero means 1. Failures name their
+	// seed.
 	Seed uint64
 
-	// Runs is how many seeds are played, one after the other. Zero means 100.
+	// Runs is how many seeds are tried, one after the other. Zero means 100.
 	Runs int
 
-	// Moves is how much happens in a run before the faults end. Zero means 100.
+	// Moves is how many events a run has before the faults end. Zero means 100.
 	Moves int
 
 	// Names are the objects of the world. Nil means one, "a".

@@ -13,18 +13,17 @@ type Clock interface {
 	Now() time.Time
 }
 
-// Sleeper is a Clock that can be waited on in its own time. [SleepUntil] finds
-// it by assertion.
+// Sleeper is a Clock that can wait in its own time. [SleepUntil] finds it by
+// assertion.
 type Sleeper interface {
 	Clock
-	// SleepUntil returns nil once Now is not before t, and ctx.Err() when ctx
-	// ends first. It may return nil early, and should when the clock was set back:
-	// callers look at the clock again.
+	// SleepUntil returns nil once Now is not before t, and ctx.Err() when ctx ends
+	// first. It may return nil early, and should when the clock was set back:
+	// callers read the clock again.
 	SleepUntil(ctx context.Context, t time.Time) error
 }
 
-// SystemClock is the clock of the machine. It is what runners use when they
-// are given none.
+// SystemClock is the clock of the machine. Runners use it by default.
 type SystemClock struct{}
 
 // Now returns [time.Now].
@@ -36,11 +35,11 @@ const recheck = time.Minute
 // SleepUntil waits until c says t or later, and returns nil, or ctx.Err() when
 // ctx ends first.
 //
-//  1. When ctx has ended already, its error is returned whatever c says.
-//  2. A c that is a [Sleeper] waits by itself, again and again if it wakes early.
-//  3. Otherwise a timer of the runtime waits, and c is asked again at its end
-//     and at least once a minute, so that a clock that is set, or that stood
-//     still while the machine slept, is noticed.
+//  1. If ctx has already ended, its error is returned, whatever c says.
+//  2. If c is a [Sleeper], it does the waiting, repeatedly if it wakes early.
+//  3. Otherwise a runtime timer waits, and c is read when it expires and at
+//     least once a minute, so that changes of the clock, or a suspended
+//     machine, are noticed.
 func SleepUntil(ctx context.Context, c Clock, t time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -109,17 +108,17 @@ func (c *ManualClock) Now() time.Time {
 	return c.now
 }
 
-// Set moves the clock to t, and wakes who waits for t or earlier. If t lies in
-// its past it wakes all, so that they look at the clock again.
+// Set moves the clock to t, and wakes all sleepers that wait for t or earlier.
+// If t is in its past, it wakes all, so that they read the clock again.
 func (c *ManualClock) Set(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.set(t)
 }
 
-// Advance moves the clock by d in one leap and wakes who is due by then: all
-// of them see the new time. To stop at each instant on the way, Set the clock
-// to Next again and again.
+// Advance moves the clock by d in one step and wakes all sleepers that are due
+// by then; they see the new time. To stop at each instant in between, call Set
+// with Next repeatedly.
 func (c *ManualClock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,8 +136,8 @@ func (c *ManualClock) set(t time.Time) {
 	}
 }
 
-// Next returns the earliest instant that somebody waits for, and false when
-// nobody waits.
+// Next returns the earliest instant that a sleeper waits for, and false if
+// there is none.
 func (c *ManualClock) Next() (time.Time, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -36,11 +36,10 @@ func FindCondition(conditions []Condition, kind string) *Condition {
 	return nil
 }
 
-// SetCondition returns conditions with c in the place of the one of its type,
-// or behind them all. The instant of c is that of the one it replaces while the
-// status stays the same. The argument is not changed; where nothing changes the
-// result is the argument, and nothing is copied. Who changes what is returned
-// clones it first.
+// SetCondition returns conditions with c in place of the one of its type, or
+// appended. If the status is the same, c keeps the time of the condition that
+// it replaces. The argument is not changed; if nothing changes, the argument is
+// returned without a copy, so clone the result before you modify it.
 func SetCondition(conditions []Condition, c Condition) []Condition {
 	conditions = slices.Clip(conditions) // so that nobody appends to what others hold
 	old := FindCondition(conditions, c.Type)

@@ -19,25 +19,25 @@ type Decision[S any, A Action, B Blocker] struct {
 	// State is to be saved before anything is applied.
 	State S
 
-	// Actions are to be applied then, in this order. Each is valid by itself on
+	// Actions are applied next, in this order. Each is valid on its own with
 	// the saved State, whether those before it succeed or fail.
 	Actions []A
 
 	// Blocked says why nothing (more) happens, in the engine's documented order.
 	Blocked []B
 
-	// Wake is when to look again at the latest. Zero means that only an event
+	// Wake is the latest time for the next Step. Zero means that only an event
 	// can change anything.
 	Wake time.Time
 }
 
 // Blocker is why something does not happen: a [Block], or data that becomes one
-// when somebody asks, so that a Step which waits costs no words.
+// on demand, so that a waiting Step builds no text.
 type Blocker interface {
 	Block() Block
 }
 
-// Blocks puts into words why nothing more happens, in the order of Blocked.
+// Blocks returns Blocked as Blocks, in the same order.
 func (d Decision[S, A, B]) Blocks() []Block {
 	if len(d.Blocked) == 0 {
 		return nil

@@ -10,22 +10,22 @@ import (
 )
 
 // Engine is what a [Runner] drives: a pure Step over values of the engine's own
-// types, and a Backend that sees and acts. S is the State of one object, W the
-// World that is observed for it, A the interface of actions, B what says why
-// nothing more happens.
+// types, and a Backend that observes and acts. S is the State of one object, W
+// the World that is observed for it, A the interface of actions, B what says
+// why nothing more happens.
 //
 // In return for the guarantees at [RunnerOptions], an engine follows these
 // rules:
 //
 //  1. Step is pure: it reads no clock, does no I/O, calls nothing that its
-//     arguments hold, and leaves them as they are. Time comes to it in UTC, and
-//     without a monotonic reading.
+//     arguments hold, and leaves them as they are. It gets time in UTC, without
+//     a monotonic reading.
 //  2. Each action of a decision is valid by itself on the saved State, whether
 //     those before it succeed or fail, and may be applied again.
 //  3. State survives encoding/json: what is decoded is what was encoded.
 //  4. When the format of State changes, Version is raised, and Upgrade reads
 //     the older ones.
-//  5. Recorded times that lie ahead of now count as now: see [Past].
+//  5. Recorded times later than now count as now: see [Past].
 type Engine[S, W any, A Action, B Blocker] struct {
 	// Name begins the keys of the states in the Store. Lower-case letters only.
 	Name string
@@ -39,9 +39,9 @@ type Engine[S, W any, A Action, B Blocker] struct {
 	// Step decides. Policy is bound by whoever makes the Engine.
 	Step func(state S, world W, now time.Time) Decision[S, A, B]
 
-	// Done reports whether state need not be kept, for the same would be decided
-	// without it: it is deleted, after the actions of the decision were applied
-	// without an error. Nil means that state is always kept.
+	// Done reports whether state is no longer needed, because decisions would be
+	// the same without it. It is then deleted, once the actions of the decision
+	// were applied without an error. Nil means that state is always kept.
 	Done func(state S) bool
 
 	// Backend is the world. It may be a [BatchBackend].
@@ -60,12 +60,12 @@ type Engine[S, W any, A Action, B Blocker] struct {
 	Successes bool
 }
 
-// Backend is the world as an engine needs it. Each engine declares this interface
-// for its own types, and says what is expected of them. Methods are called from
-// several goroutines, for different objects.
+// Backend connects an engine to the world. Each engine declares this interface
+// for its own types, and documents what it expects of an implementation. Methods
+// are called from several goroutines, for different objects.
 type Backend[W any, A Action] interface {
-	// Observe returns the world as the named object sees it. The Runner owns what
-	// it gets.
+	// Observe returns the world as the named object sees it. The Runner owns the
+	// result.
 	Observe(ctx context.Context, name string) (W, error)
 
 	// Apply carries out one action that was decided on for the named object.
@@ -78,8 +78,8 @@ type BatchBackend[W any, A Action] interface {
 	Backend[W, A]
 
 	// ApplyAll carries out all actions of one decision; Apply is not called then.
-	// It returns an error for each action, in their order, nil for those that went
-	// well. Where the list is shorter, the rest went well.
+	// It returns an error for each action, in order, nil for those that succeeded.
+	// If the list is shorter, the rest succeeded.
 	ApplyAll(ctx context.Context, name string, actions []A) []error
 }
 

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// FieldError is a value that cannot be used, and where it stands.
+// FieldError is an invalid value, and where it is.
 type FieldError struct {
 	Path    string `json:"path"`    // as in spec.rules[0].order
-	Problem string `json:"problem"` // what is wrong with it, and what to write
+	Problem string `json:"problem"` // what is wrong with it, and what to write instead
 }
 
 // Error returns path and problem.
 func (e *FieldError) Error() string { return e.Path + ": " + e.Problem }
 
-// FieldErrors are all that is wrong with an input, in the order of its fields.
+// FieldErrors are all errors of an input, in the order of its fields.
 type FieldErrors []*FieldError
 
 // Error lists them, one a line.

@@ -23,9 +23,9 @@ import (
 //  1. A process killed at any instruction, or a machine that loses power, leaves
 //     every key at its old or at its new value. What Put or Delete has returned
 //     nil for is on the disk.
-//  2. One FileStore at a time has the directory; [OpenFileStore] returns a
-//     [*LockedError] to the second, in this process or in another. Who only
-//     reads the files sees each at its old or at its new content.
+//  2. Only one FileStore at a time can use the directory; [OpenFileStore]
+//     returns a [*LockedError] to the second, in this process or in another.
+//     Other readers of the files see each with its old or its new content.
 //  3. All records are read and verified when the directory is opened, and then
 //     held in memory: Get and List do not touch the disk. A file that is
 //     damaged, or should not be there, is a [*CorruptError] of OpenFileStore.
@@ -34,7 +34,7 @@ import (
 //     durable: that call, and every later one, returns the same error until the
 //     directory is opened again.
 //  5. A write costs one sync of a file and one of the directory. Writes of
-//     different keys mostly go on at the same time, and share the wait.
+//     different keys mostly run in parallel, and share the wait.
 //
 // A file holds four lines, of which the last may be anything: a mark with the
 // SHA-256 of the rest, the key, the revision, the value. Its name begins with
@@ -84,7 +84,7 @@ func (e *CorruptError) Error() string {
 
 // OpenFileStore opens the store in dir. It creates dir, but not its parents.
 // Every damaged file is reported, by a [*CorruptError] in the order of names.
-// The caller calls Close in the end. Opening reads every file once.
+// The caller must call Close. Opening reads every file once.
 func OpenFileStore(dir string) (*FileStore, error) {
 	d, err := openDir(dir)
 	if err != nil {
@@ -157,9 +157,9 @@ func openFileStore(dir string, d fileSystem) (*FileStore, error) {
 	return s, nil
 }
 
-// Close lets go of the directory, and ends every Watch. A write under way is
-// finished first. Later calls of all methods return an error that wraps
-// [fs.ErrClosed]; of Close too.
+// Close releases the directory, and ends every Watch, after a write in progress
+// has finished. Later calls of all methods, including Close, return an error
+// that wraps [fs.ErrClosed].
 func (s *FileStore) Close() error {
 	for i := range s.stripes {
 		s.stripes[i].Lock()
@@ -183,8 +183,8 @@ func (s *FileStore) Get(ctx context.Context, key string) (Record, error) {
 	return s.mem.Get(ctx, key)
 }
 
-// Put writes value to the disk and returns when it is durable. A ctx that ends
-// meanwhile does not stop it.
+// Put writes value to the disk and returns once it is durable. It is not
+// interrupted if ctx ends.
 func (s *FileStore) Put(ctx context.Context, key string, value []byte, prev Revision) (Revision, error) {
 	if err := CheckLimits(key, value); err != nil {
 		return "", err
@@ -211,8 +211,8 @@ func (s *FileStore) Put(ctx context.Context, key string, value []byte, prev Revi
 	return r.Revision, nil
 }
 
-// Delete removes the file of key and returns when that is durable. A ctx that
-// ends meanwhile does not stop it.
+// Delete removes the file of key and returns once that is durable. It is not
+// interrupted if ctx ends.
 func (s *FileStore) Delete(ctx context.Context, key string, prev Revision) error {
 	name := nameOf(key)
 	defer s.lock(name)()
@@ -252,8 +252,8 @@ func (s *FileStore) List(ctx context.Context, prefix string) iter.Seq2[Record, e
 	}
 }
 
-// Watch tells of changes through this FileStore once they are durable. It ends
-// when the store is closed.
+// Watch reports changes made through this FileStore once they are durable. It
+// ends when the store is closed.
 func (s *FileStore) Watch(ctx context.Context, prefix string) iter.Seq2[Record, error] {
 	return s.mem.watch(ctx, prefix, s.closed, func() error { return *s.ended.Load() })
 }

@@ -22,7 +22,7 @@ func (v IntOrString) String() string {
 	return strconv.Itoa(v.Int)
 }
 
-// Percentage reports whether it is a share and no count.
+// Percentage reports whether it is a percentage, not a count.
 func (v IntOrString) Percentage() bool { return strings.HasSuffix(v.Text, "%") }
 
 // MarshalJSON writes a number for a count and a string for a percentage.
@@ -33,8 +33,8 @@ func (v IntOrString) MarshalJSON() ([]byte, error) {
 	return json.Marshal(v.Int)
 }
 
-// UnmarshalJSON reads a number or a string. A string without "%" is kept as
-// it is: Scale refuses it, unless it is a whole number.
+// UnmarshalJSON reads a number or a string. A string without "%" is kept
+// unchanged; Scale rejects it, unless it is a whole number.
 func (v *IntOrString) UnmarshalJSON(data []byte) error {
 	if len(data) > 0 && data[0] == '"' {
 		var text string

@@ -23,7 +23,7 @@ const (
 	SelectorDoesNotExist SelectorOperator = "DoesNotExist" // the label is absent
 )
 
-// SelectorRequirement is a demand on one label.
+// SelectorRequirement is a requirement on one label.
 type SelectorRequirement struct {
 	Key      string           `json:"key"`              // the label
 	Operator SelectorOperator `json:"operator"`         // how it is compared
@@ -32,8 +32,8 @@ type SelectorRequirement struct {
 
 // SelectorError says what is wrong with a selector.
 type SelectorError struct {
-	Requirement SelectorRequirement // the one that cannot be judged
-	Problem     string              // what is wrong with it, and what to write
+	Requirement SelectorRequirement // the invalid one
+	Problem     string              // what is wrong with it, and what to write instead
 }
 
 // Error implements error.
@@ -41,14 +41,12 @@ func (e *SelectorError) Error() string {
 	return fmt.Sprintf("label selector: requirement on %q: %s", e.Requirement.Key, e.Problem)
 }
 
-// Empty reports whether the selector demands nothing; a nil one demands
-// nothing.
+// Empty reports whether the selector has no requirement; a nil one has none.
 func (s *LabelSelector) Empty() bool {
 	return s == nil || len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
 }
 
-// Check returns the *SelectorError of the first requirement that cannot be
-// judged, or nil.
+// Check returns a *SelectorError for the first invalid requirement, or nil.
 func (s *LabelSelector) Check() error {
 	if s == nil {
 		return nil
@@ -61,8 +59,8 @@ func (s *LabelSelector) Check() error {
 	return nil
 }
 
-// Matches reports whether labels meet every demand. An empty selector matches
-// everything; a requirement that Check refuses matches nothing.
+// Matches reports whether labels meet every requirement. An empty selector
+// matches everything; a requirement that Check rejects matches nothing.
 func (s *LabelSelector) Matches(labels map[string]string) bool {
 	if s == nil {
 		return true

@@ -12,11 +12,11 @@ type Pending struct {
 // IsZero reports whether nothing is under way.
 func (p Pending) IsZero() bool { return len(p.Waits) == 0 && len(p.Retries) == 0 }
 
-// Wait is since when something is waited for.
+// Wait is a wait and when it began.
 type Wait struct {
 	Subject string    `json:"subject"` // the Block's
 	Reason  string    `json:"reason"`  // the Block's
-	Since   time.Time `json:"since"`   // when it was first told of
+	Since   time.Time `json:"since"`   // when it was first reported
 }
 
 // Retry is an action that was decided on, and whose effect is not seen yet.
@@ -28,8 +28,9 @@ type Retry struct {
 }
 
 // Ledger tracks the attempts and waits of one Step: which actions are due
-// again, what they failed with, what is waited for since when, and when to look
-// again. An engine embeds one in the struct that makes its decision:
+// again, how they failed, what the engine is waiting for and since when, and
+// when to look again. An engine embeds one in the struct that makes its
+// decision:
 //
 //	l := fairlead.NewLedger(state.Pending, world.Outcomes, now, policy.backoff())
 //	if l.Due(evict.Key()) {
@@ -68,9 +69,9 @@ func NewLedger(pending Pending, outcomes []Outcome, now time.Time, backoff Backo
 func (l *Ledger) Now() time.Time { return l.now }
 
 // Due reports whether an action is to be done now: it is, unless it was decided
-// on a short time ago; then its effect is waited for. If it is, that counts as an
-// attempt. Either way the action is remembered, and looked at again when it is
-// due the next time. Asked again in the same Step, it reports false.
+// on a short time ago and its effect is still awaited. If it is due, that counts
+// as an attempt. Either way the action is remembered, and a Step is scheduled for
+// when it is due next. A second call in the same Step reports false.
 func (l *Ledger) Due(key Key) bool { return l.DueWith(key, l.backoff) }
 
 // DueWith is Due with a backoff of its own.
@@ -97,8 +98,8 @@ func (l *Ledger) DueWith(key Key, b Backoff) bool {
 	return true
 }
 
-// Keep remembers an action that is neither repeated now nor known to be through,
-// because nobody can tell at the moment. It has no effect on an action that was
+// Keep remembers an action that is not repeated now, although it is unknown at
+// the moment whether it took effect. It has no effect on an action that was
 // never decided on.
 func (l *Ledger) Keep(key Key) {
 	if old := l.known(key); old != nil && old.Attempts > 0 && find(l.retries.All(), key, 0) == nil {
@@ -151,8 +152,8 @@ func (l *Ledger) next(r *Retry, b Backoff) time.Time {
 	return next
 }
 
-// Attempts returns how often an action was decided on, this Step included, since
-// it was last through.
+// Attempts returns how often an action was decided on, including this Step,
+// since it last took effect.
 func (l *Ledger) Attempts(key Key) int {
 	r := find(l.retries.All(), key, 0)
 	if r == nil {
@@ -164,8 +165,8 @@ func (l *Ledger) Attempts(key Key) int {
 	return r.Attempts
 }
 
-// Outcome returns what the last attempt at an action came to, nil when nothing is
-// known of it. It points into the world.
+// Outcome returns the result of the last attempt at an action, or nil if it is
+// unknown. It points into the world.
 func (l *Ledger) Outcome(key Key) *Outcome {
 	for i := range l.outcomes {
 		if l.outcomes[i].Key == key {
@@ -175,8 +176,7 @@ func (l *Ledger) Outcome(key Key) *Outcome {
 	return nil
 }
 
-// Because adds to a message what the last attempt at an action failed with, if it
-// failed.
+// Because adds to a message how the last attempt at an action failed, if it did.
 func (l *Ledger) Because(message string, key Key) string {
 	if o := l.Outcome(key); o != nil && o.Failed {
 		return message + ": the last attempt failed: " + o.Message
@@ -213,7 +213,7 @@ func (l *Ledger) Block(b Block) time.Time {
 	return b.Since
 }
 
-// At asks for the next look at t, or before. A zero t asks for nothing.
+// At requests the next Step at t, or earlier. A zero t requests nothing.
 func (l *Ledger) At(t time.Time) {
 	if !t.IsZero() && (l.wake.IsZero() || t.Before(l.wake)) {
 		l.wake = t
@@ -229,7 +229,7 @@ func (l *Ledger) Pending() Pending {
 // Blocked returns the blocks, in the order in which they were added.
 func (l *Ledger) Blocked() []Block { return l.blocked }
 
-// Wake returns the earliest instant that was asked for, zero for none.
+// Wake returns the earliest instant that was requested, zero for none.
 func (l *Ledger) Wake() time.Time { return l.wake }
 
 // Unchanged builds a list again and compares it with what it was: as long as what
@@ -242,7 +242,7 @@ type Unchanged[T comparable] struct {
 	n    int // how many were added
 }
 
-// Add adds v behind the others.
+// Add appends v.
 func (u *Unchanged[T]) Add(v T) {
 	if u.list == nil {
 		if u.n < len(u.Old) && u.Old[u.n] == v {

@@ -99,8 +99,8 @@ func (s *MemStore) List(ctx context.Context, prefix string) iter.Seq2[Record, er
 	}
 }
 
-// Watch tells of changes through this MemStore. What a slow caller has not yet
-// taken costs one entry per key that changed.
+// Watch reports changes made through this MemStore. What a slow caller has not
+// yet taken costs one entry per key that changed.
 func (s *MemStore) Watch(ctx context.Context, prefix string) iter.Seq2[Record, error] {
 	return s.watch(ctx, prefix, nil, nil)
 }

@@ -4,8 +4,8 @@ package fairlead
 type Node struct {
 	TypeMeta
 	ObjectMeta `json:"metadata"` // its name and what else all objects have
-	Spec       NodeSpec          `json:"spec"`   // what is asked of it
-	Status     NodeStatus        `json:"status"` // what is reported of it
+	Spec       NodeSpec          `json:"spec"`   // the desired state
+	Status     NodeStatus        `json:"status"` // the reported state
 }
 
 // Condition returns the condition of a type, such as "Ready", or nil. It points into

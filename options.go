@@ -73,16 +73,16 @@ type RunnerOptions struct {
 	Trace *Trace
 }
 
-// Trace holds functions that a Runner calls as things happen: for logs,
-// metrics and tests. Each may be nil. They are called from several goroutines,
-// those for one object in order, hold up the pass that calls them, and must not
+// Trace holds functions that a Runner calls as things happen: for logs, metrics
+// and tests. Each may be nil. They are called from several goroutines, those
+// for one object in order; they block the pass that calls them, and must not
 // panic.
 type Trace struct {
 	// Begin is called when a pass over the object begins.
 	Begin func(name string)
 
 	// Saved is called when the state was written, and with the empty revision
-	// when it was deleted because the object is done with.
+	// when it was deleted because it is no longer needed.
 	Saved func(name string, rev Revision)
 
 	// Conflict is called when another runner has changed the state since it was
@@ -110,7 +110,7 @@ type VersionError struct {
 	Engine  string // the engine that the state is of
 	Name    string // the object
 	Key     string // where the state is in the Store
-	Version int    // the version of its form
+	Version int    // the version of its format
 	Known   int    // the newest version that this code knows
 }
 

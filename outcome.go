@@ -19,7 +19,7 @@ type Outcome struct {
 	RetryAfter time.Duration `json:"retryAfter,omitempty"` // how long the server asked to wait, in nanoseconds
 }
 
-// MaxRetryAfter bounds how long a server's wish delays a repetition.
+// MaxRetryAfter bounds how long a server's Retry-After can delay a retry.
 const MaxRetryAfter = time.Hour
 
 // OutcomeOf returns the outcome of an attempt that ended at an instant with err,

@@ -6,8 +6,8 @@ import "time"
 type Pod struct {
 	TypeMeta
 	ObjectMeta `json:"metadata"` // its name and what else all objects have
-	Spec       PodSpec           `json:"spec"`   // what is asked of it
-	Status     PodStatus         `json:"status"` // what is reported of it
+	Spec       PodSpec           `json:"spec"`   // the desired state
+	Status     PodStatus         `json:"status"` // the reported state
 }
 
 // PodSpec is what is asked of a pod.

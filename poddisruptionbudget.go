@@ -7,8 +7,8 @@ import "time"
 type PodDisruptionBudget struct {
 	TypeMeta
 	ObjectMeta `json:"metadata"` // its name and what else all objects have
-	Spec       BudgetSpec        `json:"spec"`   // what is asked of it
-	Status     BudgetStatus      `json:"status"` // what is reported of it
+	Spec       BudgetSpec        `json:"spec"`   // the desired state
+	Status     BudgetStatus      `json:"status"` // the reported state
 }
 
 // BudgetSpec is what is asked of a budget: MinAvailable or MaxUnavailable.
@@ -27,7 +27,7 @@ const (
 	AlwaysAllow     = "AlwaysAllow"     // does not guard them
 )
 
-// BudgetStatus is what is reported of a budget.
+// BudgetStatus is what is reported about a budget.
 type BudgetStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"` // the generation that the numbers are of
 	DisruptionsAllowed int   `json:"disruptionsAllowed"`           // how many may go now

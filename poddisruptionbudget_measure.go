@@ -93,7 +93,7 @@ func (b *PodDisruptionBudget) Measure(pods []*Pod, scale Scale, now time.Time) (
 	return b.MeasureSelected(selected, scale, now), nil
 }
 
-// Scale returns how many pods a controller in a namespace is to have, and
+// Scale returns how many pods a controller in a namespace should have, and
 // whether that is known.
 type Scale func(namespace string, controller *OwnerReference) (int, bool)
 

@@ -28,8 +28,8 @@ type sealed[S any] struct {
 }
 
 // StateKey returns the key of an object's state: the engine's name, a dot, and the
-// object's name with '_' and two hexadecimal digits for every byte that keys
-// may not have. What would be too long ends in "__" and a hash instead.
+// object's name with '_' and two hexadecimal digits for every byte that keys may
+// not have. A name that would be too long ends in "__" and a hash instead.
 func StateKey(engine, name string) string {
 	var b strings.Builder
 	b.WriteString(prefix(engine))

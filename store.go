@@ -11,12 +11,12 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// ErrNotFound is returned by Get and Delete for a key that is not there. Match
-// it with [errors.Is].
+// ErrNotFound is returned by Get and Delete for a key that does not exist.
+// Match it with [errors.Is].
 var ErrNotFound = errors.New("key not found")
 
-// ErrConflict is returned by Put and Delete for a key that is not at the
-// revision the caller named: somebody else changed it. Get it and decide again.
+// ErrConflict is returned by Put and Delete if the key is not at the revision
+// that the caller named: somebody else changed it. Get it and decide again.
 // Match it with [errors.Is].
 var ErrConflict = errors.New("key changed since it was read")
 
@@ -24,11 +24,11 @@ var ErrConflict = errors.New("key changed since it was read")
 // are those of a Kubernetes ConfigMap with one key, so that any store can
 // keep them.
 const (
-	// MaxKeySize is the most bytes that a key may have.
+	// MaxKeySize is the maximum size of a key in bytes.
 	MaxKeySize = 253
 
-	// MaxValueSize is the most bytes that a value may have: 1 MiB less 4 KiB,
-	// which are left for the key and for what a store adds of its own.
+	// MaxValueSize is the maximum size of a value in bytes: 1 MiB less 4 KiB,
+	// which are reserved for the key and for what a store itself adds.
 	MaxValueSize = 1<<20 - 4<<10
 )
 
@@ -52,9 +52,8 @@ type Record struct {
 //     Put returns its error for everything else. No other method finds such
 //     keys.
 //  2. Put writes value if the key is at prev, and returns the new revision;
-//     with the empty prev it creates the key. In every other case, also when
-//     prev names a key that is gone, it returns [ErrConflict] and changes
-//     nothing.
+//     with the empty prev it creates the key. In every other case, including a
+//     prev whose key is gone, it returns [ErrConflict] and changes nothing.
 //  3. Delete removes the key if it is at prev. It returns [ErrNotFound] when
 //     the key is absent, [ErrConflict] when it is at another revision.
 //  4. A revision is never empty and never comes back for the key: not after a
@@ -69,10 +68,10 @@ type Record struct {
 //  8. Get returns the record, or [ErrNotFound].
 //  9. List yields the records whose key begins with prefix in ascending order of
 //     their bytes. It is not a snapshot: each record was current at some moment
-//     of the iteration, a key that was there all along is yielded once, one that
-//     came or went meanwhile at most once. The caller may use the store inside
-//     of the loop and may leave it early. An error ends the sequence.
-//  10. A context that has ended already makes every method return its error.
+//     of the iteration, a key that existed throughout is yielded once, one that
+//     was created or deleted meanwhile at most once. The caller may use the
+//     store inside the loop and may leave it early. An error ends the sequence.
+//  10. If the context has already ended, every method returns its error.
 //  11. Values that go in or come out belong to the caller: the store keeps and
 //     hands out copies.
 //
@@ -85,29 +84,27 @@ type Store interface {
 	List(ctx context.Context, prefix string) iter.Seq2[Record, error]
 }
 
-// Watcher is a Store that also tells of changes. It is found by assertion.
+// Watcher is a Store that also reports changes. It is found by type assertion.
 //
-// Ranging over Watch first yields every record whose key begins with prefix,
-// in key order, then one record per change, for as long as ctx lasts. A key
-// that was deleted is yielded with the empty Revision and no value. What counts
-// is the present: of several changes of one key a slow caller may see only
-// the last, and the same record may be yielded again; but the last thing
-// yielded of a key is, in the end, how it is. The sequence ends with an error,
-// ctx.Err() among them, or when the caller leaves the loop. Each range begins
-// again.
+// Ranging over Watch first yields every record whose key begins with prefix, in
+// key order, then one record per change, for as long as ctx lasts. A key that
+// was deleted is yielded with the empty Revision and no value. A slow caller
+// may see only the last of several changes of a key, and the same record may be
+// yielded again; but the last record yielded for a key eventually matches its
+// current state. The sequence ends with an error, ctx.Err() among them, or when
+// the caller leaves the loop. Each range begins again.
 type Watcher interface {
 	Store
 	Watch(ctx context.Context, prefix string) iter.Seq2[Record, error]
 }
 
-// LimitError says that a key or a value is outside of the limits that every
-// [Store] has.
+// LimitError says that a key or a value exceeds the limits of every [Store].
 type LimitError struct {
 	Key    string // the key, as given
 	Reason string // what is wrong with it or with its value, and what is allowed
 }
 
-// Error names the key, shortened when it is long, and the limit.
+// Error names the key, shortened if it is long, and the limit.
 func (e *LimitError) Error() string {
 	key := words.Clip(e.Key, 64)
 	return fmt.Sprintf("store: key %q: %s", key, e.Reason)

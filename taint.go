@@ -12,8 +12,8 @@ const (
 	NoExecute        TaintEffect = "NoExecute"        // no new pods, and running ones are evicted
 )
 
-// Taint keeps pods off a node unless they tolerate it. A node has one taint at
-// most of a key and an effect.
+// Taint keeps pods off a node unless they tolerate it. A node has at most one
+// taint with the same key and effect.
 type Taint struct {
 	Key    string      `json:"key"`             // its name, with or without a DNS prefix
 	Value  string      `json:"value,omitempty"` // compared with that of a toleration

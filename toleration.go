@@ -27,15 +27,15 @@ type Toleration struct {
 	Value    string             `json:"value,omitempty"`    // compared with the taint's
 	Effect   TaintEffect        `json:"effect,omitempty"`   // of the taint; empty matches every effect
 	// TolerationSeconds is how long a pod stays on a node with a taint of effect
-	// NoExecute; nil means for good.
+	// NoExecute; nil means forever.
 	TolerationSeconds *int64 `json:"tolerationSeconds,omitempty"`
 }
 
 // Tolerates reports whether the toleration matches the taint, as the scheduler
-// judges it: by what is written, whether the API would accept it or not. Effect
-// and key come first, and an empty one of the toleration matches any. Then
-// Exists matches, and Equal or no operator if the values are the same. Any other
-// operator matches nothing; Lt and Gt need [Toleration.ToleratesNumber].
+// does: literally, whether or not the API would accept it. Effect and key come
+// first, and an empty one of the toleration matches any. Then Exists matches,
+// and Equal or no operator if the values are the same. Any other operator
+// matches nothing; Lt and Gt need [Toleration.ToleratesNumber].
 func (t Toleration) Tolerates(taint Taint) bool {
 	return t.Matches(&taint, false)
 }
