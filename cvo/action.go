@@ -72,7 +72,7 @@ func (a Delete) Key() fairlead.Key { return fairlead.Key{Kind: "Delete", ID: a.A
 // Key is the same for every status.
 func (a WriteStatus) Key() fairlead.Key { return fairlead.Key{Kind: "WriteStatus"} }
 
-// String says what is done.
+// String describes the action.
 func (a Retrieve) String() string { return "retrieve " + a.Release.Image }
 
 // String says what is done.

@@ -8,8 +8,8 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// StateVersion is the version of the form of State. Version 1 kept the waits for
-// operators in work.waits.
+// StateVersion is the version of the format of State. Version 1 kept the waits
+// for operators in work.waits.
 const StateVersion = 2
 
 // State is what the engine remembers of a cluster. The zero State is that of a

@@ -11,7 +11,8 @@ import (
 //   - [RecordEvent], which tells people that something has happened;
 //   - [drain.Cordon], which keeps new pods off the node;
 //   - [drain.Evict] and [drain.DeletePod], which remove a pod;
-//   - [RemoveHook], which removes a hook whose time is over, where policy says so;
+//   - [RemoveHook], which removes a hook whose time is over, if the policy says
+//     so;
 //   - [DeleteInstance], which has the cloud delete the instance;
 //   - [DeleteObject], which deletes an object of a provider of the Cluster API;
 //   - [DeleteNode], which removes the node object;
@@ -60,7 +61,7 @@ type DeleteInstance struct {
 // DeleteNode removes the node object.
 type DeleteNode struct {
 	Name string `json:"name"` // the node's
-	UID  string `json:"uid"`  // the node is another one without it
+	UID  string `json:"uid"`  // identifies the node
 }
 
 // RemoveFinalizer removes a finalizer from the machine, and no other. It is the
@@ -94,7 +95,7 @@ func (a RemoveFinalizer) Key() fairlead.Key {
 // keyDeleteInstance is the key of all of its kind: a machine has one instance.
 var keyDeleteInstance = fairlead.Key{Kind: "DeleteInstance"}
 
-// String says what is done.
+// String describes the action.
 func (a UpdateStatus) String() string {
 	text := "write status: " + string(a.Phase)
 	for _, c := range a.Conditions {

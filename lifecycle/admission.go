@@ -17,18 +17,19 @@ const (
 	maxHookOwner = 512
 )
 
-// Admit says whether a change of a machine is to be allowed, as a webhook
-// would: nil, or all that is wrong with it as fairlead.FieldErrors. A nil old means that
-// the machine is made, a nil changed that it is deleted.
+// Admit decides, as a webhook would, whether a change of a machine is allowed: it
+// returns nil, or everything that is wrong as fairlead.FieldErrors. If old is nil, the
+// machine is being created; if changed is nil, it is being deleted.
 //
-//  1. A new machine is looked at in full: its name, providerSpec, hooks and
+//  1. A new machine is checked in full: its name, providerSpec, hooks and
 //     timeouts.
-//  2. Of a machine that nobody deletes, what was changed is looked at. What was
-//     wrong before may stay so, or else nobody could fix it bit by bit.
-//  3. Once deletion has begun, hooks may be removed, and neither added nor
-//     changed, at each point. Nothing else is looked at, so that no machine can
-//     be too wrong to be deleted: finalizers may go, one by one or all.
-//  4. A deletion cannot be taken back, and is always allowed.
+//  2. Of a machine that is not being deleted, only the changes are checked.
+//     Existing faults may stay; otherwise they could not be fixed one at a
+//     time.
+//  3. Once deletion has begun, hooks may be removed, but neither added nor
+//     changed. Nothing else is checked, so that no machine is too invalid to be
+//     deleted: finalizers may be removed, one by one or all at once.
+//  4. A deletion cannot be undone, and is always allowed.
 func Admit(old, changed *Machine) error {
 	var errs fairlead.FieldErrors
 	switch {
@@ -78,8 +79,8 @@ func shrinks(p Point, old, changed []Hook, errs *fairlead.FieldErrors) {
 }
 
 // Check says what is wrong with hooks: nil, or fairlead.FieldErrors with paths below
-// spec.lifecycleHooks. Names are unique in their list; the same name may stand
-// in both.
+// spec.lifecycleHooks. Names are unique in their list; both lists may have the same
+// name.
 func (h *LifecycleHooks) Check() error {
 	var errs fairlead.FieldErrors
 	h.check(&errs)

@@ -23,7 +23,7 @@ const (
 	ConditionTerminable = "Terminable" // no preTerminate hook is left
 )
 
-// Condition is one fact that is reported on a machine.
+// Condition is one reported fact about a machine.
 type Condition struct {
 	Type     string          `json:"type"`               // which fact; once per machine
 	Status   ConditionStatus `json:"status"`             // whether it holds

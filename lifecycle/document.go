@@ -31,16 +31,16 @@ const (
 )
 
 // Document is a machine as a cluster prints it, of the Machine API
-// (machine.openshift.io) or the Cluster API (cluster.x-k8s.io). What of it is
-// not in Machine is kept, and written again.
+// (machine.openshift.io) or the Cluster API (cluster.x-k8s.io). Everything that
+// is not in Machine is kept, and written back.
 type Document struct {
 	Machine Machine         // what the engine reads of it
 	raw     json.RawMessage // all of it
 }
 
 // ReadDocument reads a machine in JSON. Hooks of the Cluster API, which are
-// annotations, become hooks by name; their annotations stay where they are. The
-// error names the field that cannot be read.
+// annotations, become hooks by name; their annotations stay. The error names
+// the field that cannot be read.
 func ReadDocument(data []byte) (*Document, error) {
 	var head struct {
 		APIVersion string `json:"apiVersion"`
@@ -139,9 +139,9 @@ func annotation(prefix, name string) string {
 	return prefix + "/" + name
 }
 
-// JSON writes the document with what was changed of Machine: hooks, annotations,
-// finalizers, phase, conditions and errors. All else is as it was read. Keys are
-// in order.
+// JSON writes the document with the changes of Machine: hooks, annotations,
+// finalizers, phase, conditions and errors. Everything else is as it was read.
+// Keys are sorted.
 func (d *Document) JSON() ([]byte, error) {
 	var top map[string]json.RawMessage
 	if err := json.Unmarshal(d.raw, &top); err != nil {

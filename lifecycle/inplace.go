@@ -24,8 +24,8 @@ const (
 )
 
 // UpdatingInPlace reports whether a machine of the Cluster API is being updated in
-// place, from when that is asked for until the end of it is noted. Such a machine
-// takes room among those that may be down: its node may restart at any time.
+// place, from the request until the end is recorded. Such a machine counts as
+// unavailable, because its node may restart at any time.
 func (m *Machine) UpdatingInPlace() bool {
 	asked, pending := m.updating()
 	return asked || pending

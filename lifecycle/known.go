@@ -2,8 +2,8 @@ package lifecycle
 
 import "strings"
 
-// Known is what is known of something that holds deletions up, or changes them: a
-// hook, an annotation or a finalizer of a well-known owner.
+// Known is what is known about something that blocks deletions, or changes them:
+// a hook, an annotation or a finalizer of a well-known owner.
 type Known struct {
 	Kind     string `json:"kind"`     // hook, annotation or finalizer
 	Name     string `json:"name"`     // of a hook, without what comes before it in the key of an annotation
@@ -19,8 +19,8 @@ const (
 	KnownFinalizer  = "finalizer"
 )
 
-// Lookup returns what is known of a hook, annotation or finalizer; false if
-// nothing is. Nothing known does not mean that nobody owns it.
+// Lookup returns what is known about a hook, annotation or finalizer, or false.
+// An unknown one can still have an owner.
 func Lookup(kind, name string) (Known, bool) {
 	for _, k := range known {
 		if k.Kind == kind && k.Name == name {

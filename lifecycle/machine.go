@@ -60,16 +60,16 @@ type Machine struct {
 	APIVersion string `json:"apiVersion,omitempty"` // machine.openshift.io/v1beta1
 	Kind       string `json:"kind,omitempty"`       // Machine
 	ObjectMeta `json:"metadata"`
-	Spec       MachineSpec   `json:"spec"`            // what is asked of it
-	Status     MachineStatus `json:"status,omitzero"` // what is reported of it
+	Spec       MachineSpec   `json:"spec"`            // the desired state
+	Status     MachineStatus `json:"status,omitzero"` // the reported state
 }
 
-// MachineSpec is what is asked of a machine.
+// MachineSpec is the desired state of a machine.
 type MachineSpec struct {
 	LifecycleHooks LifecycleHooks `json:"lifecycleHooks,omitzero"` // who must agree before it goes on
 	ProviderID     string         `json:"providerID,omitempty"`    // the instance, as the cloud calls it
-	// ProviderSpec is what the cloud needs to make the instance. It matters for
-	// making one only: a deletion never looks at it.
+	// ProviderSpec is what the cloud needs to make the instance. It only
+	// matters for creating one: deletions ignore it.
 	ProviderSpec json.RawMessage `json:"providerSpec,omitempty"`
 	// InfrastructureRef is the object that stands for the instance, and Bootstrap what
 	// the machine was set up by: in the Cluster API only.
@@ -79,21 +79,22 @@ type MachineSpec struct {
 	Deletion *MachineDeletion `json:"deletion,omitempty"`
 }
 
-// MachineDeletion bounds the stages of a deletion. In each, nil means the
-// policy's bound, and 0 none.
+// MachineDeletion limits the time of the stages of a deletion. For each, nil
+// means the policy's limit, and 0 none.
 type MachineDeletion struct {
 	NodeDrainTimeoutSeconds        *int32 `json:"nodeDrainTimeoutSeconds,omitempty"`        // how long the drain may take
 	NodeVolumeDetachTimeoutSeconds *int32 `json:"nodeVolumeDetachTimeoutSeconds,omitempty"` // how long volumes are waited for
 	NodeDeletionTimeoutSeconds     *int32 `json:"nodeDeletionTimeoutSeconds,omitempty"`     // how long the deletion of the node is tried
 }
 
-// LifecycleHooks are points at which a deletion waits, with those it waits for.
+// LifecycleHooks are the points at which a deletion waits, with the hooks it
+// waits for.
 type LifecycleHooks struct {
 	PreDrain     []Hook `json:"preDrain,omitempty"`     // before the node is drained
 	PreTerminate []Hook `json:"preTerminate,omitempty"` // before the instance is deleted
 }
 
-// Hook holds a deletion up until its owner removes it.
+// Hook blocks a deletion until its owner removes it.
 type Hook struct {
 	Name  string `json:"name"`  // unique in its list, as in MigrateImportantApp
 	Owner string `json:"owner"` // who removes it, as in clusteroperator/etcd
@@ -111,7 +112,7 @@ const (
 	PhaseFailed       Phase = "Failed"       // it must be deleted
 )
 
-// MachineStatus is what is reported of a machine.
+// MachineStatus is the reported state of a machine.
 type MachineStatus struct {
 	Phase        Phase         `json:"phase,omitempty"`        // how far it is
 	NodeRef      *NodeRef      `json:"nodeRef,omitempty"`      // its node; nil while it has none
@@ -129,7 +130,7 @@ type NodeRef struct {
 	UID  string `json:"uid,omitempty"`  // of the node; empty if it was not noted
 }
 
-// Deleting reports whether somebody has asked for the machine's deletion.
+// Deleting reports whether the machine is being deleted.
 func (m *Machine) Deleting() bool { return m.DeletionTimestamp != nil }
 
 // clusterAPI reports whether the machine is of the Cluster API.

@@ -11,8 +11,8 @@ const (
 )
 
 // NodeOf returns the node of a machine among nodes: the one on its instance, by
-// providerID, or else the one that its nodeRef names. It is what World.Node is to
-// be. Nil means that there is none.
+// providerID, or else the one that its nodeRef names. Use it for World.Node. Nil
+// means that there is none.
 func NodeOf(m *Machine, nodes []Node) *Node {
 	var named *Node
 	for i := range nodes {

@@ -16,7 +16,7 @@ type ObjectRef struct {
 	Name       string `json:"name,omitempty"`       // the object's
 }
 
-// Bootstrap is what a machine of the Cluster API was set up by.
+// Bootstrap is what a machine of the Cluster API was set up with.
 type Bootstrap struct {
 	ConfigRef *ObjectRef `json:"configRef,omitempty"` // its configuration; nil if it has data only
 }
@@ -29,17 +29,17 @@ type Object struct {
 }
 
 // DeleteObject deletes an object that goes with the machine. Its own finalizers
-// keep it until whoever set them is done.
+// keep it until their owners are done.
 type DeleteObject struct {
 	Kind string `json:"objectKind"` // the object's
 	Name string `json:"name"`       // the object's
-	UID  string `json:"uid"`        // the object is another one without it
+	UID  string `json:"uid"`        // identifies the object
 }
 
 // Key implements fairlead.Action.
 func (a DeleteObject) Key() fairlead.Key { return fairlead.Key{Kind: "DeleteObject", ID: a.UID} }
 
-// String says what is done.
+// String describes the action.
 func (a DeleteObject) String() string { return "delete " + a.Kind + " " + a.Name }
 
 // object returns what is observed of an object that the machine refers to; nil if

@@ -65,21 +65,22 @@ func (p Policy) MarshalJSON() ([]byte, error) { return durations.Marshal(p) }
 // an error.
 func (p *Policy) UnmarshalJSON(data []byte) error { return durations.Unmarshal(data, p) }
 
-// Deadline bounds how long hooks are waited for. Where Point, Name or Owner is
-// empty it fits every one.
+// Deadline limits the wait for hooks. An empty Point, Name or Owner matches
+// every one.
 type Deadline struct {
 	Point Point  `json:"point,omitempty"` // of the hook
 	Name  string `json:"name,omitempty"`  // the hook's
 	Owner string `json:"owner,omitempty"` // the hook's
-	// Soft is after how long the wait is reported as overdue. Zero means never.
+	// Soft is the time after which the wait is reported as overdue. Zero means
+	// never.
 	Soft time.Duration `json:"soft,omitempty"`
-	// Hard is after how long Then is done. Zero means never.
+	// Hard is the time after which Then is done. Zero means never.
 	Hard time.Duration `json:"hard,omitempty"`
 	// Then is what is done.
 	Then Escalation `json:"then,omitempty"`
 }
 
-// Escalation is what is done when a hook is past its hard deadline.
+// Escalation is what happens after the hard deadline of a hook.
 type Escalation string
 
 // The escalations.
@@ -91,19 +92,19 @@ const (
 )
 
 // SkipHookAnnotation is how a person answers [EscalateAsk]: its value names the
-// hooks to go on without, as POINT/NAME, parted by commas.
+// hooks to go on without, as POINT/NAME, separated by commas.
 const SkipHookAnnotation = "fairlead.io/skip-hooks"
 
-// HookOrder says that a hook comes after others of its point: while any of them
-// is there it is not in turn.
+// HookOrder says that a hook comes after others of its point: it has to wait
+// until they are gone.
 type HookOrder struct {
 	Point Point    `json:"point,omitempty"` // of all of them
 	Name  string   `json:"name,omitempty"`  // the later hook
 	After []string `json:"after,omitempty"` // the earlier hooks
 }
 
-// Decision is what [Step] returns. Blocked tells why the machine does not go on,
-// in the order in which it was met; what the drain waits for comes last.
+// Decision is what [Step] returns. Blocked says why the machine does not
+// proceed, in order of discovery; waits of the drain come last.
 type Decision = fairlead.Decision[State, Action, Wait]
 
 func (p *Policy) finalizer(m *Machine) string {

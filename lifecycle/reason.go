@@ -4,28 +4,28 @@ import "github.com/fairlead/fairlead/lifecycle/drain"
 
 // Reasons of Waits, and of the Blocks that they become.
 const (
-	ReasonHookPending      = "HookPending"      // the owner of a hook is to act
+	ReasonHookPending      = "HookPending"      // the owner of a hook must act
 	ReasonHookNotInTurn    = "HookNotInTurn"    // another hook comes first, by Policy.Order
-	ReasonHookOverdue      = "HookOverdue"      // the hook is there for longer than its soft deadline
+	ReasonHookOverdue      = "HookOverdue"      // the hook has existed for longer than its soft deadline
 	ReasonHookOwnerSilent  = "HookOwnerSilent"  // the owner sends no heartbeats
 	ReasonHookOwnerUnknown = "HookOwnerUnknown" // the hook names no owner, and none is known
-	ReasonHookApproval     = "HookApproval"     // its hard deadline is over; a person is to decide
-	ReasonHookFailed       = "HookFailed"       // its hard deadline is over; the deletion has failed
+	ReasonHookApproval     = "HookApproval"     // its hard deadline has passed; a person must decide
+	ReasonHookFailed       = "HookFailed"       // its hard deadline has passed; the deletion has failed
 	ReasonHookRemoval      = "HookRemoval"      // it is being removed on behalf of its owner
 	ReasonPaused           = "Paused"           // the machine or its cluster is paused
-	ReasonStatusPending    = "StatusPending"    // the machine's conditions are not seen as they are to be
-	ReasonForeignNode      = "ForeignNode"      // the node that the machine names is of another machine
-	ReasonDoubtfulNode     = "DoubtfulNode"     // nobody knows whether the node is the machine's
+	ReasonStatusPending    = "StatusPending"    // the machine's conditions are not yet observed as they should be
+	ReasonForeignNode      = "ForeignNode"      // the node that the machine names belongs to another machine
+	ReasonDoubtfulNode     = "DoubtfulNode"     // it is unknown whether the node is the machine's
 	ReasonSlotTaken        = "SlotTaken"        // other machines are drained first, see World.Slots
 	ReasonVolumeAttached   = "VolumeAttached"   // a volume is attached to the node
-	ReasonInstanceUnknown  = "InstanceUnknown"  // nobody knows whether there is an instance
+	ReasonInstanceUnknown  = "InstanceUnknown"  // it is unknown whether there is an instance
 	ReasonInstanceGoing    = "InstanceGoing"    // the cloud is deleting the instance
-	ReasonObjectUnknown    = "ObjectUnknown"    // nobody knows whether an object of a provider exists
+	ReasonObjectUnknown    = "ObjectUnknown"    // it is unknown whether an object of a provider exists
 	ReasonObjectGoing      = "ObjectGoing"      // an object of a provider is being deleted
-	ReasonInPlaceAsked     = "InPlaceAsked"     // an update in place is asked for, and has not begun
-	ReasonInPlace          = "InPlace"          // the machine is updated in place
-	ReasonInPlaceFailed    = "InPlaceFailed"    // its update in place has failed
-	ReasonInPlaceEnding    = "InPlaceEnding"    // its update in place is over, and that is being noted
+	ReasonInPlaceAsked     = "InPlaceAsked"     // an in-place update was requested and has not begun
+	ReasonInPlace          = "InPlace"          // the machine is being updated in place
+	ReasonInPlaceFailed    = "InPlaceFailed"    // its in-place update has failed
+	ReasonInPlaceEnding    = "InPlaceEnding"    // its in-place update has ended, and that is being recorded
 	ReasonNodeGoing        = "NodeGoing"        // the node object is being removed
 	ReasonFinalizer        = "Finalizer"        // the finalizer is being removed
 	ReasonOtherFinalizer   = "OtherFinalizer"   // somebody else's finalizer is left

@@ -11,8 +11,8 @@ import (
 // methods may be called from several goroutines, for different machines.
 type Backend interface {
 	// Observe returns the world of a machine, see World; Outcomes are the
-	// runner's. The runner owns what it gets. When there is no such machine the
-	// world's Machine is nil, which is no error.
+	// runner's. The runner owns the result. If there is no such machine, the
+	// world's Machine is nil; that is not an error.
 	Observe(ctx context.Context, machine string) (*World, error)
 
 	// Apply carries out one action, see Action. Return what an API has refused

@@ -15,15 +15,14 @@ import (
 )
 
 // MemBackend is a Backend in memory that behaves like a cluster: evictions ask
-// disruption budgets, pods take their grace to end, controllers replace what
-// they have lost, instances take their time to go, and changes of machines pass
-// [Admit]. Use it to test an embedding of the engine, or to try out what would
-// happen to a machine. The zero value is an empty cluster. Its methods may be
-// called from several goroutines.
+// disruption budgets, pods take their grace period to terminate, controllers
+// replace lost pods, instances take time to be deleted, and changes of machines
+// pass [Admit]. Use it to test an embedding of the engine, or to try out what
+// would happen to a machine. The zero value is an empty cluster. Its methods
+// may be called from several goroutines.
 //
-// What it returns is shared and must not be changed; what it is given belongs to
-// it. Whatever takes time has happened when a method is called at or after its
-// instant, by Clock.
+// Results are shared and must not be changed; it owns its arguments. What takes
+// time is done once a method is called at or after the due time, by Clock.
 type MemBackend struct {
 	// Clock tells the time. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
@@ -36,8 +35,8 @@ type MemBackend struct {
 	// Changed is called for each action that changed something, in order. It
 	// must not call the backend.
 	Changed func(machine string, action Action)
-	// Cluster is the cluster that this is a view of; its Clock counts then, and
-	// PodStartup does not. Nil means a cluster of its own. See [fairlead.MemCluster].
+	// Cluster is the cluster that this is a view of; then its Clock counts, and
+	// PodStartup does not. Nil means a separate cluster. See [fairlead.MemCluster].
 	Cluster *fairlead.MemCluster
 
 	once    sync.Once
@@ -69,9 +68,9 @@ func (b *MemBackend) lock() time.Time {
 
 func (b *MemBackend) unlock() { b.all.Unlock() }
 
-// PutMachine makes a machine, or replaces the one of its name. It is admitted
-// first; one that is made gets a UID if it has none, the finalizer, and an
-// instance unless its phase is Provisioning.
+// PutMachine creates a machine, or replaces the one with its name. It must pass
+// Admit; a new one gets a UID if it has none, the finalizer, and an instance
+// unless its phase is Provisioning.
 func (b *MemBackend) PutMachine(m Machine) error {
 	b.lock()
 	defer b.unlock()
@@ -83,8 +82,8 @@ func (b *MemBackend) PutMachine(m Machine) error {
 	return nil
 }
 
-// Restore puts a machine as it is, without admission: one of a dump, say. It
-// has an instance, unless gone; one that is being deleted stays so.
+// Restore adds a machine unchanged and without admission, such as one from a
+// dump. It has an instance, unless gone; one that is being deleted stays so.
 func (b *MemBackend) Restore(m Machine, gone bool) {
 	b.lock()
 	defer b.unlock()
@@ -149,15 +148,14 @@ func (b *MemBackend) List() []*Machine {
 	return cluster.Refs(b.all, machines())
 }
 
-// Reachable reports whether a node is there and is heard of.
+// Reachable reports whether a node exists and sends heartbeats.
 func (b *MemBackend) Reachable(node string) bool {
 	n := b.Node(node)
 	return n != nil && !drain.Unreachable(n)
 }
 
-// Edit changes a machine as users and other controllers would: f may do what it
-// likes to the copy that it is given, but must not change what that points to.
-// The change is admitted first.
+// Edit changes a machine as users and other controllers would: f may change the
+// copy that it gets, but not what that points to. The change must pass Admit.
 func (b *MemBackend) Edit(name string, f func(m *Machine)) error {
 	b.lock()
 	defer b.unlock()
@@ -174,7 +172,7 @@ func (b *MemBackend) Edit(name string, f func(m *Machine)) error {
 	return nil
 }
 
-// Delete asks for the deletion of a machine. Its finalizers keep it until they
+// Delete requests the deletion of a machine. Its finalizers keep it until they
 // are removed.
 func (b *MemBackend) Delete(name string) error {
 	now := b.lock()
@@ -193,8 +191,8 @@ func (b *MemBackend) Delete(name string) error {
 	return nil
 }
 
-// Release removes a hook in the name of its owner. It has nothing to do when
-// there is no such hook, and refuses when the hook is of another owner.
+// Release removes a hook on behalf of its owner. It does nothing if there is no
+// such hook, and fails if the hook has another owner.
 func (b *MemBackend) Release(machine string, p Point, name, owner string) error {
 	b.lock()
 	defer b.unlock()
@@ -227,8 +225,8 @@ func (b *MemBackend) release(machine string, a RemoveHook) (changed bool, err er
 	return true, nil
 }
 
-// PutNode makes a node, or replaces the one of its name. One without UID gets
-// that of the node it replaces, or a new one.
+// PutNode creates a node, or replaces the one with its name. Without a UID, it
+// gets that of the node it replaces, or a new one.
 func (b *MemBackend) PutNode(n Node) {
 	b.lock()
 	defer b.unlock()
@@ -249,8 +247,8 @@ func (b *MemBackend) Node(name string) *Node {
 	return cluster.Ref(b.all, cluster.Nodes(), name)
 }
 
-// PutPod makes a pod on the node that it names, or replaces the one of its UID, or
-// of its namespace and name. One without UID gets one.
+// PutPod creates a pod on the node that it names, or replaces the one with its
+// UID, or with its namespace and name. Without a UID, it gets one.
 func (b *MemBackend) PutPod(p Pod) {
 	b.lock()
 	defer b.unlock()
@@ -276,15 +274,15 @@ func (b *MemBackend) remove(uid string) {
 	}
 }
 
-// RemovePod lets a pod vanish, as when its process has ended.
+// RemovePod removes a pod, as if its process had ended.
 func (b *MemBackend) RemovePod(uid string) {
 	b.lock()
 	defer b.unlock()
 	b.remove(uid)
 }
 
-// PutBudget makes a disruption budget, or replaces the one of its name. Its
-// status is measured at each observation and eviction.
+// PutBudget creates a disruption budget, or replaces the one with its name. Its
+// status is computed at each observation and eviction.
 func (b *MemBackend) PutBudget(p PodDisruptionBudget) error {
 	if err := p.Check(); err != nil {
 		return err
@@ -316,8 +314,8 @@ func (b *MemBackend) Events(machine string) []RecordEvent {
 	return slices.Clone(b.events[machine])
 }
 
-// Next returns the instant at which something will have happened by itself, and
-// false when nothing is under way.
+// Next returns the next instant at which something happens by itself, and false
+// if nothing will.
 func (b *MemBackend) Next() (time.Time, bool) {
 	b.lock()
 	defer b.unlock()

@@ -26,8 +26,7 @@ func (b *MemBackend) addObjects(m *Machine) {
 }
 
 // EditObject changes an object that a machine refers to, by its kind, as its
-// provider would: f may set and remove finalizers, or say that nobody knows its
-// State.
+// provider would: f may set and remove finalizers, or make its State unknown.
 func (b *MemBackend) EditObject(machine, kind string, f func(o *Object)) error {
 	b.lock()
 	defer b.unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// StateVersion is the version of the form of [State].
+// StateVersion is the version of the format of [State].
 const StateVersion = 2
 
 // Stage is where a deletion stands. A stage that is over comes back only for a
@@ -71,7 +71,7 @@ type Beginning struct {
 	At    time.Time `json:"at"`    // when
 }
 
-// HookState is what is remembered of a hook that was waited for.
+// HookState is what is remembered about a hook that the machine waits for.
 type HookState struct {
 	Point  Point     `json:"point"`            // where it waits
 	Name   string    `json:"name"`             // the hook's
@@ -81,8 +81,8 @@ type HookState struct {
 	Forced bool      `json:"forced,omitempty"` // its hard deadline was reported
 }
 
-// Note is what was done against the usual: a stage that was skipped, a hook
-// that was removed by force.
+// Note records an exception: a stage that was skipped, a hook that was removed
+// by force.
 type Note struct {
 	At     time.Time `json:"at"`     // when
 	Reason string    `json:"reason"` // a word, that of its event

@@ -5,8 +5,8 @@ import "github.com/fairlead/fairlead/lifecycle/drain"
 // VolumeAttachment is a volume that is, or is to be, attached to a node.
 type VolumeAttachment struct {
 	ObjectMeta `json:"metadata"`
-	Spec       VolumeAttachmentSpec   `json:"spec"`   // what is asked of it
-	Status     VolumeAttachmentStatus `json:"status"` // what is reported of it
+	Spec       VolumeAttachmentSpec   `json:"spec"`   // the desired state
+	Status     VolumeAttachmentStatus `json:"status"` // the reported state
 }
 
 // VolumeAttachmentSpec is what is asked of an attachment.

@@ -44,17 +44,17 @@ type World struct {
 // Instance is whether an instance exists.
 type Instance string
 
-// Whether an instance exists. Empty means that nobody knows at the moment.
+// Whether an instance exists. Empty means unknown.
 const (
-	InstanceExists Instance = "Exists" // the cloud has it, even if it is going
+	InstanceExists Instance = "Exists" // the cloud has it, even if it is being deleted
 	InstanceGone   Instance = "Gone"   // the cloud does not have it
 )
 
-// Cluster is what is known of the cluster of a machine.
+// Cluster is what is known about the cluster of a machine.
 type Cluster struct {
-	Paused               bool `json:"paused,omitempty"`               // spec.paused: its machines are to be left alone
-	Deleting             bool `json:"deleting,omitempty"`             // the whole cluster goes
-	ControlPlaneDeleting bool `json:"controlPlaneDeleting,omitempty"` // its control plane goes
+	Paused               bool `json:"paused,omitempty"`               // spec.paused: its machines must be left alone
+	Deleting             bool `json:"deleting,omitempty"`             // the whole cluster is being deleted
+	ControlPlaneDeleting bool `json:"controlPlaneDeleting,omitempty"` // its control plane is being deleted
 	ExternalControlPlane bool `json:"externalControlPlane,omitempty"` // the control plane has no machines here
 	// ControlPlanes is how many machines of the control plane are not being
 	// deleted, this one included.

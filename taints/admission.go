@@ -7,15 +7,15 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// DefaultTolerationSeconds is how long a pod that says nothing else stays on a
-// node that is not ready or unreachable.
+// DefaultTolerationSeconds is how long a pod stays by default on a node that is
+// not ready or unreachable.
 const DefaultTolerationSeconds = 300
 
 // DefaultTolerations returns the tolerations that a pod gets when it is created
 // or updated: its own, and not-ready and unreachable, with effect NoExecute, for
-// so many seconds. Each of the two is left out if the pod has a toleration of its
-// key or of no key, with effect NoExecute or none; operator, value and seconds of
-// that are not looked at. The argument is not changed.
+// the given seconds. Each of the two is left out if the pod has a toleration of
+// its key or of no key, with effect NoExecute or none; its operator, value and
+// seconds do not matter. The argument is not changed.
 func DefaultTolerations(tolerations []fairlead.Toleration, notReady, unreachable int64) []fairlead.Toleration {
 	list := slices.Clone(tolerations)
 	for _, d := range []struct {
@@ -35,11 +35,11 @@ func DefaultTolerations(tolerations []fairlead.Toleration, notReady, unreachable
 // DaemonSetTolerations returns the tolerations of a pod of a daemon set: its own,
 // and those that keep daemons running on nodes that are not ready, unreachable,
 // under pressure or cordoned, and, if they use the node's network, without a
-// network. One that is there with the same key, effect and operator loses its
+// network. An existing one with the same key, effect and operator loses its
 // seconds. The argument is not changed.
 //
-// Each list of the documents misses some of these; this is what the controller
-// adds.
+// Every list in the documentation lacks some of these; this is what the
+// controller adds.
 func DaemonSetTolerations(tolerations []fairlead.Toleration, hostNetwork bool) []fairlead.Toleration {
 	list := slices.Clone(tolerations)
 	for _, t := range []fairlead.Taint{
@@ -93,9 +93,8 @@ func extended(resource string) bool {
 	return strings.Contains(resource, "/") && !strings.Contains(resource, "kubernetes.io/") && !strings.HasPrefix(resource, "requests.")
 }
 
-// BestEffort reports whether a pod is of the quality of service BestEffort: what
-// its status says, or else whether no container requests or limits processor time
-// or memory.
+// BestEffort reports whether a pod has the quality of service BestEffort: by its
+// status, or else because no container requests or limits CPU or memory.
 func BestEffort(p *fairlead.Pod) bool {
 	if p.Status.QOSClass != "" {
 		return p.Status.QOSClass == "BestEffort"
@@ -119,8 +118,8 @@ func positive(quantity string) bool {
 }
 
 // MemoryPressureTolerations returns the tolerations of a pod: its own, and, unless
-// it is [BestEffort], the one of memory pressure: such pods have memory that they
-// were promised. The argument is not changed.
+// it is [BestEffort], the one of memory pressure: such pods have guaranteed
+// memory. The argument is not changed.
 func MemoryPressureTolerations(p *fairlead.Pod) []fairlead.Toleration {
 	list := slices.Clone(p.Spec.Tolerations)
 	if BestEffort(p) {

@@ -9,16 +9,16 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Advice is what an administrator must know of a taint that keeps a pod off a
-// node: why it is there, since when, whose it is, and the way out. It never
-// advises to tolerate a taint that stands for a node's trouble, or for somebody's
-// work on it: that would bring pods to where they cannot run.
+// Advice is what an administrator must know about a taint that keeps a pod off a
+// node: why it is there, since when, who owns it, and what to do. It never
+// advises tolerating a taint that stands for a problem of the node, or for
+// maintenance: that would place pods where they cannot run.
 type Advice struct {
-	// Cause is why the taint is there, as far as the node tells.
+	// Cause is why the taint is there, as far as the node shows.
 	Cause string `json:"cause"`
-	// Since is since when; nil if that is not known.
+	// Since is when it was added; nil if that is unknown.
 	Since *time.Time `json:"since,omitempty"`
-	// Owner is who puts the taint there and takes it off.
+	// Owner is who adds and removes the taint.
 	Owner string `json:"owner"`
 	// WayOut is what to do, or what to wait for.
 	WayOut string `json:"wayOut"`

@@ -21,8 +21,8 @@ type Change struct {
 	Value  string               `json:"value,omitempty"`  // of the taint
 	Effect fairlead.TaintEffect `json:"effect,omitempty"` // empty means every effect, if it is a removal
 	Remove bool                 `json:"remove,omitempty"` // the taints are removed
-	// Equals is set if "=" stands before an empty value, so that String returns
-	// the text as it was.
+	// Equals is set if "=" precedes an empty value, so that String returns the
+	// original text.
 	Equals bool `json:"equals,omitempty"`
 }
 
@@ -41,7 +41,7 @@ func (c Change) String() string {
 	return s
 }
 
-// Taint returns the taint that the change speaks of.
+// Taint returns the taint that the change names.
 func (c Change) Taint() fairlead.Taint {
 	return fairlead.Taint{Key: c.Key, Value: c.Value, Effect: c.Effect}
 }
@@ -155,7 +155,7 @@ func (p *changeParser) dash() string {
 	return ""
 }
 
-// A ChangesError says which changes cannot be made by one command.
+// A ChangesError says which changes cannot be combined in one command.
 type ChangesError struct {
 	Changes []Change // those at fault, in the order of the command
 	Problem string   // why not, and what to do

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/object"
 )
 
-// Cluster is the part of a cluster that decisions on taints look at.
+// Cluster is the part of a cluster that matters to decisions on taints.
 type Cluster struct {
 	Nodes   []fairlead.Node       `json:"nodes"`             // in the order in which they were read
 	Pods    []fairlead.Pod        `json:"pods"`              // in the order in which they were read
@@ -40,8 +40,8 @@ func (e *ReadError) Error() string {
 
 // ReadCluster reads what "kubectl get nodes,pods,pdb -A -o json" prints: a list,
 // or one object, or several of these one after the other. Objects of other kinds
-// are passed over. Every node and pod must have a name, and none may come twice;
-// whether its taints and tolerations are valid is not asked here.
+// are ignored. Every node and pod must have a name, and none may occur twice;
+// taints and tolerations are not validated here.
 //
 // One object at a time is held as text. The error is a [*ReadError], or that of
 // the reader or of the syntax of JSON.

@@ -15,7 +15,7 @@ const (
 	KeyPIDPressure        = "node.kubernetes.io/pid-pressure"        // it is short of process numbers; OpenShift sets no threshold for it by default
 	KeyNetworkUnavailable = "node.kubernetes.io/network-unavailable" // its network is not set up
 	KeyUnschedulable      = "node.kubernetes.io/unschedulable"       // it is cordoned
-	KeyOutOfService       = "node.kubernetes.io/out-of-service"      // people say that it is dead: its pods may be deleted by force
+	KeyOutOfService       = "node.kubernetes.io/out-of-service"      // an administrator says that it is down: its pods may be deleted by force
 
 	// KeyUninitialized is set by the kubelet where a cloud provider is external,
 	// and removed by the cloud's controller when it knows the node.
@@ -48,10 +48,10 @@ func unschedulableTaint() fairlead.Taint {
 	return fairlead.Taint{Key: KeyUnschedulable, Effect: fairlead.NoSchedule}
 }
 
-// ConditionTaints returns the taints of effect NoSchedule that the conditions of
-// a node call for, and the one of a node that is marked unschedulable, in the
-// order of the keys above. A condition that is absent calls for none, and so
-// does a pressure that is unknown.
+// ConditionTaints returns the NoSchedule taints that the conditions of a node
+// require, and the one for an unschedulable node, in the order of the keys
+// above. A missing condition requires none, and neither does a pressure that is
+// Unknown.
 func ConditionTaints(n *fairlead.Node) []fairlead.Taint {
 	var list []fairlead.Taint
 	for _, c := range conditionTaints {
@@ -67,9 +67,9 @@ func ConditionTaints(n *fairlead.Node) []fairlead.Taint {
 
 // ReadinessTaint returns the taint of effect NoExecute that the Ready condition of
 // a node calls for: not-ready if it is False, unreachable if it is Unknown; ok is
-// false, and the taint of no use, if it is True or absent. A node has one of the
-// two at most. How fast they may be put on nodes is limited; removing or swapping
-// one is not.
+// false, and the taint meaningless, if it is True or absent. A node has at most
+// one of the two. Adding them to nodes is rate-limited; removing or swapping one
+// is not.
 func ReadinessTaint(n *fairlead.Node) (t fairlead.Taint, ok bool) {
 	c := n.Condition(nodeReady)
 	switch {
@@ -85,12 +85,12 @@ func ReadinessTaint(n *fairlead.Node) (t fairlead.Taint, ok bool) {
 
 // SyncConditionTaints returns the taints that the node should have, given its
 // conditions, and whether these are others than it has: the taints of
-// [ConditionTaints] are added, and those of their keys that nothing calls for any
-// more are removed; all others stay as they are, and in their places. Taints of
-// effect NoExecute are not touched.
+// [ConditionTaints] are added, and those with their keys that are no longer
+// required are removed; all others stay unchanged and in place. NoExecute taints
+// are not touched.
 //
-// The answer depends on the node alone. Ask again after a write that failed: the
-// difference is then still there. The node is not changed.
+// The answer depends on the node alone. After a failed write, call it again: the
+// difference is still there. The node is not changed.
 func SyncConditionTaints(n *fairlead.Node) (list []fairlead.Taint, changed bool) {
 	want := ConditionTaints(n)
 	for _, t := range n.Spec.Taints {
@@ -122,8 +122,8 @@ func conditionKey(key string) bool {
 }
 
 // AdmitNode returns the taints of a node that is about to be created: its own,
-// and not-ready of effect NoSchedule, so that no pod comes before the node has
-// said that it is ready. The argument is not changed.
+// and not-ready of effect NoSchedule, so that no pod is placed there before the
+// node has reported that it is ready. The argument is not changed.
 func AdmitNode(n *fairlead.Node) []fairlead.Taint {
 	list := slices.Clone(n.Spec.Taints)
 	if Find(list, KeyNotReady, fairlead.NoSchedule) == nil {

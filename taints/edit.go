@@ -8,21 +8,21 @@ import (
 )
 
 // EditOptions say how [Edit] changes taints. The zero value, and a nil pointer,
-// mean an edit that can be repeated.
+// mean an idempotent edit.
 type EditOptions struct {
-	// Kubectl makes the edit do what "kubectl taint" and "oc adm taint" do: to set
-	// a taint that is there, or to remove one that is not, is an error, and what is
-	// set comes before what was there.
+	// Kubectl makes the edit do what "kubectl taint" and "oc adm taint" do: setting
+	// an existing taint, or removing one that does not exist, is an error, and new
+	// taints come before existing ones.
 	Kubectl bool
-	// Overwrite lets such an edit set taints that are there; it is the flag
+	// Overwrite lets such an edit set existing taints; it is the flag
 	// --overwrite.
 	Overwrite bool
-	// Now is noted as TimeAdded of taints of effect NoExecute that are new or get
-	// another value. Zero leaves the field empty, as the commands do.
+	// Now becomes TimeAdded of NoExecute taints that are new or get another
+	// value. Zero leaves the field empty, as the commands do.
 	Now time.Time
 }
 
-// Edited is what became of the taints of a node.
+// Edited is the result of an edit of a node's taints.
 type Edited struct {
 	Taints  []fairlead.Taint `json:"taints"`            // all of them; nil if none is left
 	Verb    string           `json:"verb"`              // tainted, untainted, modified or unchanged, which only a repeatable edit says

@@ -244,8 +244,8 @@ func noDigit(r rune) rune {
 	return r
 }
 
-// Fix returns the toleration that matches a taint, and of all taints that a node
-// may have no other one. The API accepts it if it accepts the taint.
+// Fix returns a toleration that matches this taint, and no other taint that a
+// node may have. The API accepts it if it accepts the taint.
 func Fix(t fairlead.Taint) fairlead.Toleration {
 	switch {
 	case t.Key == "":

@@ -13,12 +13,12 @@ const (
 	LintInvalid   = "invalid"   // the API refuses it
 	LintSeconds   = "seconds"   // tolerationSeconds with an effect that ignores them, which the API refuses, too
 	LintDead      = "dead"      // it matches no taint of the fleet, and none that the control plane sets
-	LintDominated = "dominated" // another toleration makes it superfluous
+	LintDominated = "dominated" // another toleration makes it redundant
 	LintOrder     = "order"     // how long a pod stays depends on the order of its tolerations
 	LintWildcard  = "wildcard"  // the pod never leaves a node that has failed
-	LintNumber    = "number"    // a value that Lt or Gt looks at is not a number, so that it never matches
+	LintNumber    = "number"    // a value that Lt or Gt compares is not a number, so it never matches
 	LintLoop      = "loop"      // the pod is placed on a node, evicted after a time, and may be placed there again
-	LintMaster    = "master"    // a node of the control plane has a taint of effect NoSchedule and not the one of its role
+	LintMaster    = "master"    // a node of the control plane has a NoSchedule taint, but not the one of its role
 	LintLimit     = "limit"     // there are too many tolerations to compare all of them
 )
 

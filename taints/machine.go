@@ -9,9 +9,9 @@ import (
 
 // AddMachineTaints returns the taints of a node with those of its machine that it
 // does not have, and whether there are any: the rule of OpenShift's machine API.
-// A taint that is there stays as it is, even with another value, and one that the
-// machine no longer has stays, too. Hence a change of the template of a machine
-// set reaches new machines only. The arguments are not changed.
+// An existing taint stays unchanged, even if its value differs, and so does one
+// that the machine no longer has. Hence a change of the template of a machine set
+// affects only new machines. The arguments are not changed.
 func AddMachineTaints(node, machine []fairlead.Taint) (list []fairlead.Taint, changed bool) {
 	list = slices.Clone(node)
 	for _, t := range machine {
@@ -39,9 +39,9 @@ type MachineTaint struct {
 	Propagation Propagation          `json:"propagation"`     // how long it is kept
 }
 
-// AnnotationMachineTaints is the annotation in which a node notes the taints that
-// are kept on it for its machine: "key:Effect", sorted, parted by commas. It is
-// there, if empty, once the node has been initialized.
+// AnnotationMachineTaints is the annotation of a node that lists the taints kept
+// on it for its machine: "key:Effect", sorted, separated by commas. Once the node
+// has been initialized it exists, even if it is empty.
 const AnnotationMachineTaints = "cluster.x-k8s.io/taints-from-machine"
 
 // Taints that Cluster API itself sets.

@@ -76,8 +76,8 @@ func Untolerated(tolerations []fairlead.Toleration, taints []fairlead.Taint, eff
 }
 
 // FirstMatching returns the index of the first toleration that matches the taint,
-// or -1. The first counts where several match: its TolerationSeconds are the ones
-// that the eviction of the reference goes by.
+// or -1. If several match, the first counts: Kubernetes' eviction uses its
+// TolerationSeconds.
 func FirstMatching(tolerations []fairlead.Toleration, taint *fairlead.Taint, o *Options) int {
 	return object.FirstMatch(tolerations, taint, o.numbers())
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead/fairlead/internal/decimal"
 )
 
-// Covers reports whether toleration t makes u superfluous: every taint that u
-// matches t matches, too, and for no shorter time. It judges by what the two
-// match, not by how they are written: an empty operator is Equal, and a value
-// beside Exists is nothing. One that matches no value is judged by its key and
+// Covers reports whether toleration t makes u redundant: t matches every taint
+// that u matches, and for at least as long. It compares what the two match, not
+// how they are written: an empty operator is Equal, and a value with Exists is
+// ignored. A toleration that matches no value is compared by its key and
 // effect. TolerationSeconds count where u matches taints of effect NoExecute;
 // negative ones are 0.
 //

@@ -21,11 +21,11 @@ type FieldError struct {
 
 // The codes of a FieldError.
 const (
-	CodeRequired     = "Required"     // it must be there
-	CodeInvalid      = "Invalid"      // it cannot be this
-	CodeNotSupported = "NotSupported" // it is none of the names that there are
-	CodeDuplicate    = "Duplicate"    // it is there twice
-	CodeForbidden    = "Forbidden"    // it may not be changed so
+	CodeRequired     = "Required"     // it is missing
+	CodeInvalid      = "Invalid"      // it has an invalid value
+	CodeNotSupported = "NotSupported" // it is not one of the known names
+	CodeDuplicate    = "Duplicate"    // it occurs twice
+	CodeForbidden    = "Forbidden"    // this change is not allowed
 )
 
 // Error implements error.
@@ -66,24 +66,25 @@ func (e FieldErrors) Unwrap() []error {
 	return errs
 }
 
-// ValidateTaints judges the taints of one node as the API does: keys, values,
-// effects, and that none of a key and an effect is there twice. Leniently it
-// accepts every key of up to 253 characters and every value of up to 63 that
-// begin with a letter or a digit. The error is a [FieldErrors] or nil.
+// ValidateTaints validates the taints of one node as the API does: keys,
+// values, effects, and that no combination of key and effect occurs twice. If
+// lenient, it accepts every key of up to 253 characters and every value of up
+// to 63 that begin with a letter or a digit. The error is a [FieldErrors] or
+// nil.
 func ValidateTaints(taints []fairlead.Taint, o *Options) error {
 	return checkTaints(taints, o).err("")
 }
 
-// ValidateTolerations judges the tolerations of one pod as the API does.
-// Leniently it also accepts what is written against the rules but has one clear
-// meaning: a value beside Exists, TolerationSeconds with an effect that ignores
-// them, no key without Exists, and keys and values as in [ValidateTaints]. The
-// error is a [FieldErrors] or nil.
+// ValidateTolerations validates the tolerations of one pod as the API does. If
+// lenient, it also accepts what breaks the rules but has one clear meaning: a
+// value with Exists, TolerationSeconds with an effect that ignores them, no key
+// without Exists, and keys and values as in [ValidateTaints]. The error is a
+// [FieldErrors] or nil.
 func ValidateTolerations(tolerations []fairlead.Toleration, o *Options) error {
 	return checkTolerations(tolerations, o).err("")
 }
 
-// ValidateNode judges that a node has a name or generateName, and its taints. The
+// ValidateNode checks that a node has a name or generateName, and its taints. The
 // error is a [FieldErrors] that names it, or nil.
 func ValidateNode(n *fairlead.Node, o *Options) error {
 	var f findings
@@ -91,19 +92,19 @@ func ValidateNode(n *fairlead.Node, o *Options) error {
 	return append(f, checkTaints(n.Spec.Taints, o)...).err(nodeTitle(n))
 }
 
-// ValidatePod judges that a pod has a name or generateName, and its tolerations.
-// The error is a [FieldErrors] that names it, or nil. A webhook that is asked
-// about the pods of a ReplicaSet sees only their generateName.
+// ValidatePod checks that a pod has a name or generateName, and its tolerations.
+// The error is a [FieldErrors] that names it, or nil. For pods of a ReplicaSet,
+// a webhook sees only their generateName.
 func ValidatePod(p *fairlead.Pod, o *Options) error {
 	var f findings
 	f.named(p.ObjectMeta)
 	return append(f, checkTolerations(p.Spec.Tolerations, o)...).err(podTitle(p))
 }
 
-// ValidateTolerationUpdate judges a change of the tolerations of a pod that
-// exists: they may be added, and of those there only TolerationSeconds may
-// change. The new ones are judged like [ValidateTolerations]. The error is a
-// [FieldErrors] or nil.
+// ValidateTolerationUpdate validates a change of the tolerations of an existing
+// pod: tolerations may be added, and only TolerationSeconds of existing ones
+// may change. New ones are validated as by [ValidateTolerations]. The error is
+// a [FieldErrors] or nil.
 func ValidateTolerationUpdate(before, after []fairlead.Toleration, o *Options) error {
 	var f findings
 	for i, old := range before {

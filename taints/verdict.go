@@ -71,7 +71,7 @@ func (v Verdict) with(t *fairlead.Taint, tolerations []fairlead.Toleration, numb
 	return v | mark
 }
 
-// Scores turns the numbers of taints that a pod would rather avoid (see
+// Scores converts the numbers of taints that a pod prefers to avoid (see
 // [Verdict]), one for each node, into the scheduler's scores from 0 to 100: 100
 // for none, 0 for the most, in proportion between, rounded up. If all are 0, all
 // score 100. The argument is not changed.

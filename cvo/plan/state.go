@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// StateVersion is the version of the form of State.
+// StateVersion is the version of the format of State.
 const StateVersion = 1
 
 // State is what the engine remembers: the plan that it follows, without its proof.
@@ -126,7 +126,7 @@ func (a Approve) Key() fairlead.Key {
 // Key names the node.
 func (a DrainNode) Key() fairlead.Key { return fairlead.Key{Kind: "DrainNode", ID: a.Node} }
 
-// String says what is done.
+// String describes the action.
 func (a SetRelease) String() string { return "ask the cluster for " + a.Release }
 
 // String says what is done.

@@ -121,7 +121,7 @@ func (a Report) counts() string {
 	return fmt.Sprintf(" %d %d %d %d %d", s.MachineCount, s.UpdatedMachineCount, s.ReadyMachineCount, s.UnavailableMachineCount, s.DegradedMachineCount)
 }
 
-// String says what is done.
+// String describes the action.
 func (a Begin) String() string { return "begin " + a.Node + " " + a.Configuration.Name }
 
 // String says what is done.

@@ -57,8 +57,8 @@ const PoolArbiter = "arbiter"
 // Pool is a set of nodes that are to run one configuration.
 type Pool struct {
 	ObjectMeta `json:"metadata"` // its name and what else all objects have
-	Spec       PoolSpec          `json:"spec"`   // what is asked of it
-	Status     PoolStatus        `json:"status"` // what is reported of it
+	Spec       PoolSpec          `json:"spec"`   // the desired state
+	Status     PoolStatus        `json:"status"` // the reported state
 }
 
 // PoolSpec is what is asked of a pool.

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// StateVersion is the version of the form of State. In version 1 retries had
+// StateVersion is the version of the format of State. In version 1 retries had
 // keys of another form.
 const StateVersion = 2
 

@@ -77,7 +77,7 @@ const (
 	kindDeletePod = "DeletePod"
 )
 
-// String says what is done.
+// String describes the action.
 func (a Cordon) String() string { return "cordon node " + a.Node }
 
 // String says what is done.

@@ -51,7 +51,7 @@ func (a Report) String() string {
 	return text
 }
 
-// String says what is done.
+// String describes the action.
 func (a TaintOutOfService) String() string { return "taint node " + a.Node + " out-of-service" }
 
 // String says what is done.

@@ -11,7 +11,7 @@ import (
 // several goroutines, for different nodes.
 type Backend interface {
 	// Observe returns the world of a node, see World; Outcomes are the runner's. The
-	// runner owns what it gets. When there is no such node the world's Node is nil,
+	// runner owns the result. When there is no such node the world's Node is nil,
 	// which is no error.
 	Observe(ctx context.Context, node string) (*World, error)
 

@@ -44,7 +44,7 @@ func (d *Duration) UnmarshalJSON(data []byte) error {
 // replaced that are not healthy.
 type HealthCheck struct {
 	lifecycle.ObjectMeta `json:"metadata"` // its name and what else all objects have
-	Spec                 HealthCheckSpec   `json:"spec"` // what is asked of it
+	Spec                 HealthCheckSpec   `json:"spec"` // the desired state
 }
 
 // HealthCheckSpec is what is asked of a health check.

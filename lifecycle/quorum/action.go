@@ -82,7 +82,7 @@ func (a RemoveMember) Key() fairlead.Key { return fairlead.Key{Kind: "RemoveMemb
 // Key implements fairlead.Action.
 func (a DeleteGuard) Key() fairlead.Key { return fairlead.Key{Kind: "DeleteGuard", ID: a.UID} }
 
-// String says what is done.
+// String describes the action.
 func (a SetHook) String() string { return "set hook " + a.Machine }
 
 // String says what is done.

@@ -11,7 +11,7 @@ import (
 // from several goroutines, for different clusters.
 type Backend interface {
 	// Observe returns the world of a cluster, see World; Outcomes are the runner's.
-	// The runner owns what it gets.
+	// The runner owns the result.
 	Observe(ctx context.Context, cluster string) (*World, error)
 
 	// Apply carries out one action, see Action.

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/lifecycle"
 )
 
-// StateVersion is the version of the form of [State].
+// StateVersion is the version of the format of [State].
 const StateVersion = 2
 
 // State is what is remembered of a control plane: nothing that a decision rests

@@ -29,8 +29,8 @@ func kinds() []Action { return []Action{Evict{}, EditTaints{}, SetConditions{}, 
 //
 // A backend deletes the pod, on the precondition of its UID, and notes in its
 // condition DisruptionTarget what for. With Budget it goes through the eviction
-// API, which looks at disruption budgets; its refusal is best returned as a
-// [*fairlead.RefusedError]. A pod that is being deleted already is left alone.
+// API, which respects disruption budgets; return its refusal as a
+// [*fairlead.RefusedError]. A pod that is already being deleted is left alone.
 type Evict struct {
 	Pod        PodRef               `json:"pod"`                  // the pod
 	Node       string               `json:"node"`                 // where it is
@@ -43,8 +43,8 @@ type Evict struct {
 // EditTaints changes taints of a node in one write, so that nobody sees the node
 // with both of two that exclude each other, or with neither.
 //
-// A backend takes off the taints that have key and effect of one in Remove, and
-// then puts those of Add there, each in place of the one that has its key and
+// A backend removes the taints that have the key and effect of one in Remove,
+// and then adds those of Add, each in place of an existing one with its key and
 // effect. All others stay.
 type EditTaints struct {
 	Node   string           `json:"node"`             // its name
@@ -65,7 +65,7 @@ type SetConditions struct {
 }
 
 // MarkNotReady sets the condition Ready of a pod to False, so that no service
-// counts on it. A backend leaves a pod alone that is not ready.
+// counts on it. A backend leaves pods alone that are not ready.
 type MarkNotReady struct {
 	Pod PodRef `json:"pod"` // the pod
 }

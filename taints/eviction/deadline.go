@@ -19,10 +19,10 @@ type Started struct {
 	First time.Time `json:"first,omitzero"`
 }
 
-// Match says which toleration counts where several of a pod match one taint.
+// Match says which toleration counts if several of a pod match one taint.
 type Match string
 
-// The ways to choose. Only with the last two does the order of tolerations not
+// The ways to choose. With the last two, the order of tolerations does not
 // matter.
 const (
 	MatchFirst    Match = ""         // the first in the pod's order, as Kubernetes does
@@ -31,7 +31,7 @@ const (
 )
 
 // Deadline is when a pod must leave its node. The zero Deadline means that it
-// may stay for good.
+// may stay forever.
 type Deadline struct {
 	// At is when it must leave; zero if it need not.
 	At time.Time
@@ -47,9 +47,9 @@ type Deadline struct {
 func (d Deadline) Evict() bool { return d.Taint != nil }
 
 // EvictAt returns when a pod must leave the node that it is bound to. It is a
-// pure function of when each taint began and of what the pod tolerates, so that
-// whatever changes counts from the next time on, makes the instant earlier or
-// later, and neither a restart nor the order of events matters.
+// pure function of when each taint began and of what the pod tolerates, so
+// every change takes effect with the next call, and neither a restart nor the
+// order of events matters.
 //
 //  1. Only taints of effect NoExecute count.
 //  2. The time of a taint runs from when it began, or from when the pod was bound
@@ -127,9 +127,9 @@ func (p *Policy) due(pod *fairlead.Pod, t *Started, since, bound time.Time, seco
 	return at, ok
 }
 
-// BoundSince returns since when a pod is bound to its node: when its condition
-// PodScheduled became true, else when the node took it on, else when it was
-// created. It is zero if none of that is known.
+// BoundSince returns when a pod was bound to its node: when its condition
+// PodScheduled became true, otherwise when the node accepted it, otherwise when
+// it was created. It is zero if all of these are unknown.
 func BoundSince(pod *fairlead.Pod) time.Time {
 	if c := fairlead.FindCondition(pod.Status.Conditions, "PodScheduled"); c != nil && c.Status == fairlead.ConditionTrue && !c.LastTransitionTime.IsZero() {
 		return c.LastTransitionTime

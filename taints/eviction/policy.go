@@ -44,7 +44,7 @@ type Policy struct {
 }
 
 // NodeLifecycle is how nodes are tainted by their conditions, as the node
-// lifecycle controller does it. The zero value has the defaults of Kubernetes.
+// lifecycle controller does. The zero value has the defaults of Kubernetes.
 type NodeLifecycle struct {
 	// GracePeriod is for how long a node may be silent before its conditions count
 	// as unknown. Zero means 50 seconds.
@@ -217,13 +217,13 @@ const (
 	ReasonEvicting     = "EvictionPending"       // a pod was evicted, and is not seen to terminate
 	ReasonGivenUp      = "EvictionGivenUp"       // MaxAttempts to evict a pod have failed
 	ReasonBudget       = "DisruptionBudget"      // a budget does not allow an eviction now
-	ReasonThrottled    = "TooManyEvictions"      // MaxInFlight pods are on their way out
+	ReasonThrottled    = "TooManyEvictions"      // MaxInFlight pods are being evicted
 	ReasonNoUID        = "PodWithoutIdentity"    // a pod has no UID, or no name, or one that is too long
-	ReasonClock        = "ClockSetBack"          // pods were bound at times ahead of the clock
-	ReasonTaints       = "TooManyTaints"         // a node has more taints than are kept account of
-	ReasonWrite        = "WritePending"          // a change of a node or a pod is not seen yet
+	ReasonClock        = "ClockSetBack"          // pods were bound at times later than now
+	ReasonTaints       = "TooManyTaints"         // a node has more taints than are tracked
+	ReasonWrite        = "WritePending"          // a change of a node or a pod has not been observed yet
 	ReasonDisrupted    = "ControlPlaneDisrupted" // no node of any zone is ready: nothing is evicted for that
 	ReasonRateLimited  = "RateLimited"           // nodes wait for their turn to be tainted
 	ReasonZoneStopped  = "ZoneEvictionsStopped"  // the state of their zone allows no taints now
-	ReasonWritesFailed = "TaintWritesFail"       // so many nodes wait for their taint that no more turns are given
+	ReasonWritesFailed = "TaintWritesFail"       // so many nodes wait for their taint that no more are chosen
 )

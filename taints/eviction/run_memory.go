@@ -16,8 +16,8 @@ import (
 // called from several goroutines.
 //
 // An evicted pod terminates: it is gone after its grace period, 30 seconds if it
-// has none, and stays if nothing is known of its node, as the agent there does
-// not answer. Nobody makes a new pod in its place.
+// has none, and stays if its node sends no heartbeats, because the kubelet does
+// not respond. It is not replaced.
 type MemBackend struct {
 	// Clock tells the time of the cluster. Nil means the machine's.
 	Clock fairlead.Clock
@@ -63,15 +63,15 @@ func (b *MemBackend) renewed(node string) time.Time {
 	return time.Time{}
 }
 
-// PutNode adds a node, or puts it in the place of the one of its name.
+// PutNode adds a node, or replaces the one with its name.
 func (b *MemBackend) PutNode(n fairlead.Node) {
 	b.lock()
 	defer b.all.Unlock()
 	cluster.Put(b.all, cluster.Nodes(), &n)
 }
 
-// DeleteNode removes a node. Its pods stay, as in a cluster that nobody cleans
-// up.
+// DeleteNode removes a node. Its pods stay, as in a cluster without garbage
+// collection.
 func (b *MemBackend) DeleteNode(name string) {
 	b.lock()
 	defer b.all.Unlock()
@@ -90,8 +90,8 @@ func (b *MemBackend) Node(name string) (fairlead.Node, bool) {
 	return copyNode(n), true
 }
 
-// Report is what the agent of a node does: it renews the lease, and sets the
-// condition Ready. Other conditions that had become unknown are False then.
+// Report does what a kubelet does: it renews the lease, and sets the condition
+// Ready. Other conditions that had become unknown are False then.
 func (b *MemBackend) Report(name string, ready bool) {
 	b.lock()
 	defer b.all.Unlock()
@@ -138,8 +138,7 @@ func copyNode(n *fairlead.Node) fairlead.Node {
 	return next
 }
 
-// PutPod adds a pod, or puts it in the place of the one of its namespace and
-// name, which is gone then.
+// PutPod adds a pod, or replaces the one with its namespace and name.
 func (b *MemBackend) PutPod(p fairlead.Pod) {
 	b.lock()
 	defer b.all.Unlock()
@@ -188,8 +187,8 @@ func (b *MemBackend) list(node string) []fairlead.Pod {
 	return all
 }
 
-// PutBudget adds a disruption budget, or puts it in the place of the one of its
-// namespace and name. Its status is kept by the cluster.
+// PutBudget adds a disruption budget, or replaces the one with its namespace
+// and name. Its status is kept by the cluster.
 func (b *MemBackend) PutBudget(budget fairlead.PodDisruptionBudget) {
 	b.lock()
 	defer b.all.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// StateVersion is the version of the form of [State] and [ZoneState].
+// StateVersion is the version of the format of [State] and [ZoneState].
 const StateVersion = 2
 
 // State is what the engine remembers of a node. The zero State knows nothing.
@@ -40,7 +40,7 @@ type TaintStart struct {
 	First     time.Time  `json:"first,omitzero"`      // see Started
 }
 
-// KeyValue is what tells taints of effect NoExecute apart.
+// KeyValue distinguishes NoExecute taints.
 type KeyValue struct {
 	Key   string `json:"key"`             // the taint's
 	Value string `json:"value,omitempty"` // the taint's
@@ -53,11 +53,11 @@ type Silence struct {
 	Since     time.Time `json:"since"`              // when it was seen, in ours
 }
 
-// PodRef names one pod and no other.
+// PodRef identifies exactly one pod.
 type PodRef struct {
 	Namespace string `json:"namespace"` // where it lives
 	Name      string `json:"name"`      // the name, which others may have after it
-	UID       string `json:"uid"`       // its own for good
+	UID       string `json:"uid"`       // never reused
 }
 
 // String returns "namespace/name".

@@ -53,8 +53,8 @@ const nodeReady = "Ready"
 
 // Disruption is what [ZoneStep] has decided that each node must know.
 type Disruption struct {
-	// Disrupted says that no node of any zone is ready. It is the control plane
-	// that has lost the nodes then, and nobody is evicted for it.
+	// Disrupted says that no node of any zone is ready. Then it is the control
+	// plane that has lost the nodes, and no pod is evicted for that.
 	Disrupted bool `json:"disrupted,omitempty"`
 	// Since is when that changed last: no node counts as silent for longer than
 	// since then.

@@ -26,7 +26,7 @@ const (
 	ZoneFullDisruption    ZoneMode = "FullDisruption"    // no node is ready
 )
 
-// Labels that say something of a node's place.
+// Labels about a node's location.
 const (
 	LabelZone              = "topology.kubernetes.io/zone"
 	LabelRegion            = "topology.kubernetes.io/region"

@@ -13,7 +13,7 @@ import (
 // several goroutines, for different extensions.
 type Backend interface {
 	// Observe returns the world of an extension, see World; Answer and Outcomes are
-	// the runner's. The runner owns what it gets. Where there is no such extension
+	// the runner's. The runner owns the result. Where there is no such extension
 	// World.Extension is nil, which is no error.
 	Observe(ctx context.Context, name string) (*World, error)
 

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// StateVersion is the version of the form of [State].
+// StateVersion is the version of the format of [State].
 const StateVersion = 1
 
 // State is what the engine remembers of an extension. The zero State knows

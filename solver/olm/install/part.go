@@ -8,7 +8,7 @@ import (
 // Annotations of install plans.
 const (
 	// ApproveAnnotation on a plan that waits for approval approves a part of it: the
-	// CSVs that it names, parted by commas or spaces. See [World.Request] and
+	// CSVs that it names, separated by commas or spaces. See [World.Request] and
 	// [NewInstallPlan].
 	ApproveAnnotation = "fairlead.io/approve"
 	// HeldAnnotation on a plan of such a part names the CSVs that were left out.

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// StateVersion is the version of the form of [State].
+// StateVersion is the version of the format of [State].
 const StateVersion = 2
 
 // State is what the engine remembers of a namespace. The zero State knows
