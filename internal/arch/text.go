@@ -74,7 +74,7 @@ var unfinishedWords = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b`)
 
 // unfinished: nothing is left for later in the text of the project.
 func unfinished(t *Tree) []Finding {
-	return grep(t, unfinishedWords, func(name string) bool { return !inTestdata(name) },
+	return grep(t, unfinishedWords, nil, func(name string) bool { return !inTestdata(name) },
 		"says %s: do it, or say what is so and why")
 }
 
@@ -84,27 +84,28 @@ var machinePaths = regexp.MustCompile(`(?:^|[^\w./>-])(/(?:home|root|work|Users)
 // machinePath: no file names a place on the machine where it was written. The
 // scripts that test this rule are excepted.
 func machinePath(t *Tree) []Finding {
-	return grep(t, machinePaths, func(name string) bool { return !strings.HasPrefix(name, "internal/arch/testdata/") },
+	return grep(t, machinePaths, []string{"/ho" + "me/", "/ro" + "ot/", "/wo" + "rk/", "/Us" + "ers/"}, func(name string) bool { return !strings.HasPrefix(name, "internal/arch/testdata/") },
 		"names %s, a place on one machine: use a relative path or an environment variable")
 }
 
-// oddWords read as if translated. Each has a plainer one that stands instead.
+// oddWords read as if translated. Each has a plainer one that stands instead. All
+// texts that match hold the second, which is found sooner.
 var oddWords = []struct {
-	expr   *regexp.Regexp
-	better string
+	expr          *regexp.Regexp
+	holds, better string
 }{
-	{regexp.MustCompile(`\b(anew)\b`), "again"},
-	{regexp.MustCompile(`\b(mend(?:s|ed|ing)?)\b`), "fix"},
-	{regexp.MustCompile(`\b(life signs?|signs? of life)\b`), "heartbeat"},
-	{regexp.MustCompile(`\b(stopped to report)\b`), "stopped reporting"},
-	{regexp.MustCompile(`\b(put right)\b`), "corrected"},
-	{regexp.MustCompile(`\b(as they shall be)\b`), "as they should be"},
-	{regexp.MustCompile(`\b(what the message says)\b`), "what to do"},
-	{regexp.MustCompile(`\b(for ever)\b`), "forever, or no limit"},
-	{regexp.MustCompile(`\b(heeds?)\b`), "respect"},
-	{regexp.MustCompile(`\b(times that double)\b`), "exponential backoff"},
-	{regexp.MustCompile(`\b(lets? (?:none|no pods?) go)\b`), "allows no eviction"},
-	{regexp.MustCompile(`\b([^ \n]*[^eE \n] is no (?:version|semantic version|range|release|number|name|digest|flag|directory|object))\b`), "is not a version, and so on"},
+	{regexp.MustCompile(`\b(anew)\b`), "anew", "again"},
+	{regexp.MustCompile(`\b(mend(?:s|ed|ing)?)\b`), "mend", "fix"},
+	{regexp.MustCompile(`\b(life signs?|signs? of life)\b`), "life", "heartbeat"},
+	{regexp.MustCompile(`\b(stopped to report)\b`), "stopped to", "stopped reporting"},
+	{regexp.MustCompile(`\b(put right)\b`), "put right", "corrected"},
+	{regexp.MustCompile(`\b(as they shall be)\b`), "shall", "as they should be"},
+	{regexp.MustCompile(`\b(what the message says)\b`), "what the message", "what to do"},
+	{regexp.MustCompile(`\b(for ever)\b`), "for ever", "forever, or no limit"},
+	{regexp.MustCompile(`\b(heeds?)\b`), "heed", "respect"},
+	{regexp.MustCompile(`\b(times that double)\b`), "times that", "exponential backoff"},
+	{regexp.MustCompile(`\b(lets? (?:none|no pods?) go)\b`), " go", "allows no eviction"},
+	{regexp.MustCompile(`\b([^ \n]*[^eE \n] is no (?:version|semantic version|range|release|number|name|digest|flag|directory|object))\b`), " is no ", "is not a version, and so on"},
 }
 
 // plainWords: texts are plain English. The scripts that test this rule, and what
@@ -115,7 +116,7 @@ func plainWords(t *Tree) []Finding {
 	}
 	var found []Finding
 	for _, w := range oddWords {
-		found = append(found, grep(t, w.expr, ours, "says %q: plainer is "+w.better)...)
+		found = append(found, grep(t, w.expr, []string{w.holds}, ours, "says %q: plainer is "+w.better)...)
 	}
 	return found
 }
@@ -127,16 +128,17 @@ var otherDomains = regexp.MustCompile(`\b((?:[a-z0-9-]+\.)*fairlead\.(?:com|dev|
 // oneDomain: all that we name in the API of a cluster is of one domain. CRDs are
 // named after what they define, which has no slash.
 func oneDomain(t *Tree) []Finding {
-	return grep(t, otherDomains, func(name string) bool { return !strings.HasPrefix(name, "internal/arch/") },
+	return grep(t, otherDomains, []string{"fairlead.com", "fairlead.dev", "fairlead.github.io", "fairlead.net", "fairlead.org", ".fairlead.io/"}, func(name string) bool { return !strings.HasPrefix(name, "internal/arch/") },
 		"says %s: annotations, labels, finalizers and API groups are of fairlead.io")
 }
 
-// grep finds the lines of the chosen text files that match. The format takes
-// the last thing that the expression captures.
-func grep(t *Tree, expr *regexp.Regexp, chosen func(name string) bool, format string) []Finding {
+// grep finds the lines of the chosen text files that match; whatever matches holds
+// one of the strings, if there are any. The format takes the last thing that the
+// expression captures.
+func grep(t *Tree, expr *regexp.Regexp, holds []string, chosen func(name string) bool, format string) []Finding {
 	var found []Finding
 	for _, text := range t.Text {
-		if !chosen(text.Path) {
+		if !chosen(text.Path) || holds != nil && !slices.ContainsFunc(holds, func(s string) bool { return strings.Contains(text.Data, s) }) {
 			continue
 		}
 		for _, at := range expr.FindAllStringSubmatchIndex(text.Data, -1) {
