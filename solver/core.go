@@ -10,7 +10,7 @@ import (
 )
 
 // An UnsatError reports that no selection meets all constraints. Making one is
-// cheap; what it can tell is worked out when it is asked for.
+// cheap: its methods work out the details when they are called.
 type UnsatError struct {
 	base   *Problem
 	change *change

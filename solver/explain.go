@@ -8,8 +8,8 @@ import (
 // ExplainOptions say how an explanation is made. The zero value, like nil, is
 // good for people.
 type ExplainOptions struct {
-	// Name returns the name by which the reader knows a variable. Variables of
-	// one name are spoken of as one. Nil means [Problem.Name].
+	// Name returns the name by which the reader knows a variable. Variables with
+	// the same name are treated as one. Nil means [Problem.Name].
 	Name func(Var) string
 	// MaxConflicts is how many independent conflicts are looked for. 0 means
 	// 10, less than 0 no bound.
@@ -39,9 +39,9 @@ func (o *ExplainOptions) withDefaults() ExplainOptions {
 	return opts
 }
 
-// An Explanation says, to someone who knows what the variables are but nothing
-// of solvers, why a problem has no answer. It depends on the problem and the
-// options alone.
+// An Explanation says why a problem has no answer, to someone who knows the
+// variables but nothing about solvers. It depends only on the problem and the
+// options.
 type Explanation struct {
 	// Conflicts are what has to be solved, in the order of their first
 	// constraint. No two share a constraint.
@@ -57,9 +57,8 @@ type Explanation struct {
 type Conflict struct {
 	// Core is a minimal set, in the order of adding, see [UnsatError.Core].
 	Core []Constraint
-	// Tree says the same as it would be told: from what is required, over what
-	// that needs, to the facts that clash. It states every constraint of the
-	// core once.
+	// Tree says the same as a story: from what is required, by way of what that
+	// needs, to the facts that clash. It states every constraint of the core once.
 	Tree []*Statement
 }
 
@@ -86,9 +85,9 @@ type Statement struct {
 // remains without the constraints of the first, and so on, so that conflicts
 // that have nothing in common all are reported.
 //
-// Reasons can help: a text that begins with the name of its subject ("kafka.v2
-// requires API Etcd") is told once of all subjects of which the same is said, and
-// one that is an [Adviser] knows the way out.
+// Reasons can help: where several subjects have the same reason but for the name at
+// its beginning ("kafka.v2 requires API Etcd"), it is written once for all of them,
+// and an [Adviser] knows the way out.
 //
 // Cost: a run of the SAT engine for about every constraint of a core. The error
 // is [*IncompleteError] when ctx ended first.

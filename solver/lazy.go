@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// A Source tells of candidates when it is asked, for registries in which nobody
-// knows all that there is. See [Lazy].
+// A Source answers questions about a registry that nobody knows as a whole. See
+// [Lazy].
 //
-// Needs and candidates go by texts of the source's own, such as "libc >= 2" and
-// "libc 2.36"; equal texts are the same thing. Each method is asked about several
-// things at once, and returns as many answers in the same order. It must tell the
-// same of the same thing as long as the Lazy lives.
+// Needs and candidates are identified by texts of the source's own, such as
+// "libc >= 2" and "libc 2.36"; equal texts mean the same thing. Each method gets
+// several of them at once, and returns as many answers in the same order. Its
+// answers must not change during the life of the Lazy.
 type Source interface {
 	// Candidates returns, for each need, what meets it: the most wanted first,
 	// none where nothing does.
@@ -24,7 +24,7 @@ type Source interface {
 
 // A Candidate is something that a [Source] offers.
 type Candidate struct {
-	// Name is what it goes by, with the source and in answers.
+	// Name identifies it, to the source and in answers.
 	Name string
 	// Slot is what it takes up: of all candidates with the same one, such as the
 	// versions of a package, at most one is selected. It is "" where there is no
@@ -40,16 +40,15 @@ type Requirements struct {
 	Excludes []string
 }
 
-// Asked counts what a [Source] was asked.
+// Asked counts the questions to a [Source].
 type Asked struct {
 	Calls      int // of both methods
 	Needs      int // whose candidates are known
 	Candidates int // whose requirements are known
 }
 
-// A Lazy answers what is to be selected to meet needs, and asks its [Source] for
-// what that takes only. It remembers the answers. It is not safe for
-// concurrent use.
+// A Lazy finds out what to select to meet needs, and asks its [Source] only for
+// what that takes. It remembers the answers. It is not safe for concurrent use.
 type Lazy struct {
 	source     Source
 	needs      map[string]*need
@@ -77,12 +76,12 @@ func (o *offered) complete() bool {
 	return o.known && !slices.ContainsFunc(o.needs, unknown) && !slices.ContainsFunc(o.excludes, unknown)
 }
 
-// NewLazy returns one that knows nothing yet.
+// NewLazy returns a Lazy that has not asked anything yet.
 func NewLazy(source Source) *Lazy {
 	return &Lazy{source: source, needs: make(map[string]*need), candidates: make(map[string]*offered)}
 }
 
-// Asked returns what the source was asked so far.
+// Asked returns how much the source was asked so far.
 func (l *Lazy) Asked() Asked { return l.asked }
 
 // LazyOptions say how [Lazy.Solve] asks. The zero value, like nil, asks for the
@@ -92,25 +91,25 @@ type LazyOptions struct {
 	// with what the source takes.
 	Options
 	// Ahead asks at once about everything that the best selection so far holds.
-	// That takes fewer calls, and tells of some candidates that are not selected in
-	// the end. Without it, each call is about what every selection holds that meets
-	// the needs as far as is known, and about the first choice that is not known.
+	// That takes fewer calls, but asks about some candidates that are not selected
+	// in the end. Without it, each call asks about what is in every selection that
+	// meets the needs, as far as is known, and about the first unknown choice.
 	Ahead bool
 }
 
-// Solve returns the best selection that meets the needs: that which [Solve] would
-// return for a problem that states all that the source has to tell, with the
-// needs required in their order, and the needs of each candidate in theirs.
-// [Solution.Problem] states what is known of it.
+// Solve returns the best selection that meets the needs: the one that [Solve] would
+// return for a problem that states the whole registry, with the needs required in
+// their order, and the needs of each candidate in theirs. [Solution.Problem] states
+// the known part.
 //
-// It solves what is known; what is not known is taken for asking nothing. Where
-// that has no answer there is none. Where the best answer selects nothing of which
-// something is not known it is the best of all: no candidate that was passed over
-// becomes possible by knowing more. Else it asks, and solves again.
+// It solves the known part, and takes what is unknown to have no requirements. If
+// that has no answer, there is none. If everything that the best answer selects is
+// known, it is the best of all: knowing more makes no candidate possible that was
+// passed over. Otherwise it asks, and solves again.
 //
 // The errors are those of [Solve], and those of the source, wrapped. An
-// [*UnsatError] tells of what is known: its conflicts hold, but its fixes may meet
-// with what is not known yet; those of [Lazy.Explain] do not.
+// [*UnsatError] is about the known part: its conflicts hold, but its fixes may fail
+// for reasons that are not known yet; those of [Lazy.Explain] do not.
 //
 // Cost: a search in what is known for each call of the source, which ends with ctx
 // at the latest: a source may have no end.
@@ -141,10 +140,10 @@ func (l *Lazy) Solve(ctx context.Context, needs []string, opts *LazyOptions) (*S
 }
 
 // Explain works out why the needs cannot be met, and what would help. It asks
-// the source until every fix is known to hold, and no conflict is left that does
-// not show yet. It differs from what [UnsatError.Explain] tells where all is
-// stated in this only: where several conflicts, or several fixes of equal effort,
-// are equally good, it may name others.
+// the source until every fix is known to hold, and no conflict can still be hidden.
+// There is one difference from [UnsatError.Explain] for the whole registry: where
+// several conflicts, or several fixes of equal effort, are equally good, it may name
+// others.
 //
 // The error is that of Solve, or says that the needs can be met.
 func (l *Lazy) Explain(ctx context.Context, needs []string, options *ExplainOptions) (*Explanation, error) {

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// A Criterion is something to have as little of as possible: the sum of the
-// weights of those of its terms that hold.
+// A Criterion is something to keep as small as possible: the sum of the weights of
+// its terms that hold.
 type Criterion struct {
 	// Name says what is counted, for the reader of an [Optimum].
 	Name string
-	// Terms are what is counted. What is listed twice counts twice.
+	// Terms are what is counted. A term that is listed twice counts twice.
 	Terms []Term
 }
 

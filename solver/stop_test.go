@@ -54,8 +54,8 @@ func TestEndedContext(t *testing.T) {
 }
 
 // TestStops stops the search, and the explaining, in the midst of what takes
-// minutes. That they stop soon is what the benchmark reports; here they must not
-// take seconds.
+// minutes: a test that ends shows that they stop. How soon is what TestStretch holds
+// and BenchmarkCancel reports.
 func TestStops(t *testing.T) {
 	soon := func(what string, f func(ctx context.Context) error) {
 		t.Helper()
@@ -63,10 +63,6 @@ func TestStops(t *testing.T) {
 		defer cancel()
 		if err := f(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%s: got %v", what, err)
-		}
-		deadline, _ := ctx.Deadline()
-		if late := time.Since(deadline); late > 2*time.Second {
-			t.Errorf("%s: %v late", what, late)
 		}
 	}
 	hard := pigeons(11, 10)

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// This file and check.go verify what is claimed. They read the constraints as
+// This file and judge.go verify what is claimed. They read the constraints as
 // they were given, and share no code with what searches.
 
 // Check verifies that the selection of the certificate meets all constraints of

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// A WhatIf is a change to a problem that is only supposed. The zero value, like
-// nil, changes nothing.
+// A WhatIf is a hypothetical change to a problem. The zero value, like nil, changes
+// nothing.
 type WhatIf struct {
 	// Drop are the IDs of constraints to do without.
 	Drop []int
