@@ -74,6 +74,10 @@ func (w *world) machine(i *instances, name, node string, hooks map[string]any) {
 	if err := w.kubelets.AddNode(w.Context(), node, nil); err != nil {
 		w.Fatal(err)
 	}
+	on := client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"providerID":"i-`+name+`"}}`)) // as kubelets of a cloud say
+	if err := w.admin.Patch(w.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: node}}, on); err != nil {
+		w.Fatal(err)
+	}
 	i.add("i-" + name)
 	m := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"providerID": "i-" + name}}}
 	m.SetGroupVersionKind(machines.Kind)
