@@ -124,8 +124,10 @@ func newIndex(ctx context.Context, p *Problem) *index {
 		}
 		k := x.read(int32(i))
 		of[k.role]++
-		if items[k.role] += int(k.n); k.role == limit {
-			items[limit] += int(k.end-k.cand) - int(k.n)
+		if k.role == limit {
+			items[limit] += len(x.candidates(k))
+		} else {
+			items[k.role] += int(k.n)
 		}
 	}
 	x.makeTables(&poll, &of, &items)
