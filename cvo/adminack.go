@@ -14,7 +14,7 @@ import (
 // of a cluster changes.
 type AdminGates struct {
 	// Gates is the data of the ConfigMap openshift-config-managed/admin-gates: by
-	// name, such as ack-4.18-kube-1.32-api-removals-in-4.19, what is to be known.
+	// name, such as ack-4.18-kube-1.32-api-removals-in-4.19, what administrators must know.
 	Gates map[string]string
 	// Acks is the data of the ConfigMap openshift-config/admin-acks: "true" for
 	// each gate that is acknowledged.

@@ -163,8 +163,8 @@ func migrates(cv *ClusterVersion) bool {
 // the current one, available updates, conditional updates that are recommended,
 // and releases from the history. A later source counts only where the earlier
 // ones have none. When the architecture is to change, the available update comes
-// before the current release, which has the same version; until the service has
-// told of it the cluster stays what it is.
+// before the current release, which has the same version; until the service
+// offers it, the cluster stays what it is.
 func candidates(cv *ClusterVersion, version string) []Release {
 	var found []Release
 	add := func(r Release) {

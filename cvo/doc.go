@@ -33,8 +33,8 @@
 //  2. Apply is idempotent. It returns success for a manifest that is already
 //     applied, and for a Delete of what is already gone.
 //  3. Return what an API server refuses as a *fairlead.RefusedError, with its
-//     reason: the reason decides how soon the action is retried, and what people
-//     are told. See Refuse.
+//     reason: the reason decides how soon the action is retried, and what the
+//     conditions say. See Refuse.
 //  4. Retrieve starts to fetch a release and returns; the result appears in
 //     World.Retrieved, and need not survive a restart.
 //  5. Trigger the cluster when its ClusterVersion, an operator or a retrieval

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Flap is trouble that comes and goes. Once it has come back a few times, it is
-// told of until it has stayed away for Policy.Calm: so it is neither hidden nor
+// Flap is trouble that comes and goes. Once it has come back a few times, it
+// is reported until it has been gone for Policy.Calm, so that it is neither hidden nor
 // written down at every turn.
 type Flap struct {
 	Condition string    `json:"condition"`        // the type of the condition that tells of it

@@ -305,7 +305,7 @@ func (m *model) readOperators() (bad []*fact) {
 		if k, ok := index[o.Installed]; ok {
 			o.installed = k
 		} else {
-			bad = append(bad, &fact{text: fmt.Sprintf("of the operator %s, %s is installed, of which nothing is known; give it among its versions", o.Package, o.Installed)})
+			bad = append(bad, &fact{text: fmt.Sprintf("of the operator %s, %s is installed, but not among its versions; list it there", o.Package, o.Installed)})
 			continue
 		}
 		for _, u := range o.Updates {

@@ -27,7 +27,7 @@ type Played struct {
 	// Restarts are of nodes, by when they began.
 	Restarts []PlayedRestart `json:"restarts,omitempty"`
 	// Disruptions are of workloads that had fewer pods ready than before, by namespace
-	// and name.
+	// and name; nil where nobody has looked.
 	Disruptions []Disruption `json:"disruptions,omitempty"`
 }
 
@@ -122,9 +122,12 @@ func (p *Played) Took() time.Duration { return p.Ended.Sub(p.Began) }
 // String tells what came about, beside what was planned.
 func (p *Played) String() string {
 	var b strings.Builder
-	if p.Done {
+	switch {
+	case p.Done:
 		fmt.Fprintf(&b, "finished: planned %s, took %s", short(p.Planned), short(p.Took()))
-	} else {
+	case p.Stuck == "":
+		fmt.Fprintf(&b, "under way: planned %s", short(p.Planned))
+	default:
 		fmt.Fprintf(&b, "played for %s and did not finish: %s", short(p.Took()), p.Stuck)
 	}
 	if p.Faults > 0 {
@@ -140,7 +143,7 @@ func (p *Played) String() string {
 	for _, s := range p.Steps {
 		fmt.Fprintf(&b, "   %-11s %-11s  %s\n", span(s.PlannedBegin, s.PlannedEnd), span(s.Began, s.Ended), s.Step)
 	}
-	if len(p.Disruptions) == 0 {
+	if p.Disruptions != nil && len(p.Disruptions) == 0 {
 		b.WriteString("no workload had fewer pods ready than before\n")
 	}
 	for _, d := range p.Disruptions {

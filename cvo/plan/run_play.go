@@ -226,6 +226,7 @@ func (y *player) result() *Played {
 			y.out.Faults += n
 		}
 	}
+	y.out.Disruptions = []Disruption{}
 	for _, w := range y.workloads {
 		if w.Times > 0 {
 			y.out.Disruptions = append(y.out.Disruptions, w.Disruption)

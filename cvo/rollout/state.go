@@ -38,8 +38,8 @@ func upgradeState(_ int, text []byte) (State, error) {
 	return State{Begun: old.Begun, Pending: fairlead.Pending{Waits: old.Waits}}, nil
 }
 
-// Begun is a node that was begun. It takes its place in the budget from before
-// it is told so until it is seen to be through: what was decided counts, even if
+// Begun is a node whose update was begun. It has its place in the budget from before
+// its annotations say so until it is seen to be done: what was decided counts, even if
 // the world that is seen is old.
 type Begun struct {
 	Node          string        `json:"node"`           // its name

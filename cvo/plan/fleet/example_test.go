@@ -26,10 +26,10 @@ func ExampleChoose() {
 		}
 	}
 	// Output:
-	// nothing is to be begun; under way or soaking: test
+	// nothing starts now; under way or soaking: test
 	//    test is done, and soaks until 2026-05-02T11:00:00Z
 	//    oslo is not yet due: its group shops comes after canaries, which is not over: test
-	// begin berlin and lima
+	// start berlin and lima
 	//    test is done
 	//    oslo is not yet due: 2 may be under way or soak at a time, and those are berlin and lima
 }

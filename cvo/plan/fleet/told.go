@@ -9,7 +9,7 @@ import (
 // some names a few of many.
 func some(names []string) string { return words.List(names, "and", 3) }
 
-// String tells what is due, in a line.
+// String says what is due, in a line.
 func (c *Choice) String() string {
 	var begin, under []string
 	for _, t := range c.Go {
@@ -19,15 +19,15 @@ func (c *Choice) String() string {
 			under = append(under, t.Cluster)
 		}
 	}
-	text := "nothing is to be begun"
+	text := "nothing starts now"
 	if len(begin) > 0 {
-		text = fmt.Sprintf("begin %s", some(begin))
+		text = fmt.Sprintf("start %s", some(begin))
 	}
 	if len(under) > 0 {
 		text += fmt.Sprintf("; under way or soaking: %s", some(under))
 	}
 	if c.Stopped {
-		text += fmt.Sprintf("; stopped: %s failed, and at most %d may", some(c.failed), c.tolerate)
+		text += fmt.Sprintf("; stopped: %s failed, and at most %d may fail", some(c.failed), c.tolerate)
 	}
 	return text
 }

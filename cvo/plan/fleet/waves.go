@@ -17,7 +17,7 @@ type Status string
 
 // The statuses. An unknown one counts as Progressing.
 const (
-	ToApply     Status = "ToApply"     // it is not begun
+	ToApply     Status = "ToApply"     // it has not started
 	Progressing Status = "Progressing" // it is under way
 	Succeeded   Status = "Succeeded"   // it is done
 	Failed      Status = "Failed"      // it has failed, and may be tried again until the deadline
@@ -79,7 +79,7 @@ type Group struct {
 	Clusters []string `json:"clusters"` // by name; each is in one group
 }
 
-// Cluster is how far a cluster is. One that is not told of is not begun.
+// Cluster is how far a cluster is. One that is not listed has not started.
 type Cluster struct {
 	Name   string    `json:"name"`           // its own
 	Status Status    `json:"status"`         // how far it is
@@ -103,7 +103,7 @@ type Turn struct {
 type Choice struct {
 	Go       []Turn    `json:"go,omitempty"`       // to be begun, gone on with, or left to soak; by name, in PerGroup by group
 	TimedOut []Turn    `json:"timedOut,omitempty"` // under way for longer than the deadline
-	Removed  []string  `json:"removed,omitempty"`  // told of, and in no group
+	Removed  []string  `json:"removed,omitempty"`  // listed in World.Clusters, and in no group
 	Stopped  bool      `json:"stopped,omitempty"`  // too many have failed: nothing more is begun
 	Again    time.Time `json:"again,omitzero"`     // when to look again; zero if only an event changes anything
 
@@ -113,7 +113,7 @@ type Choice struct {
 	size     int // how many at a time
 }
 
-// Choose tells which clusters are due. It is a pure function, and its cost is linear in
+// Choose returns which clusters are due. It is a pure function, and its cost is linear in
 // the clusters but for sorting them. The error is that of Strategy.Check.
 func Choose(w *World, s *Strategy, now time.Time) (*Choice, error) {
 	if s == nil {
@@ -255,7 +255,7 @@ func (c *chooser) perGroup(groups []Group, failures fairlead.IntOrString) *Choic
 	return out
 }
 
-// look takes a cluster that is told of up into the choice.
+// look adds a cluster of the world to the choice.
 func (c *chooser) look(out *Choice, x Cluster, soak time.Duration) {
 	since := x.Since
 	if since.IsZero() {
@@ -301,7 +301,7 @@ func sizeOf(x fairlead.IntOrString, total, otherwise int) (int, bool) {
 	return n, true
 }
 
-// Why tells of a cluster how it stands, and where it is not yet due, what it waits for.
+// Why says how far a cluster is, and what it waits for if it is not due yet.
 // The error is that of Choose.
 func Why(w *World, s *Strategy, now time.Time, name string) (string, error) {
 	c, err := Choose(w, s, now)
@@ -310,7 +310,7 @@ func Why(w *World, s *Strategy, now time.Time, name string) (string, error) {
 	}
 	at := slices.IndexFunc(w.Groups, func(g Group) bool { return slices.Contains(g.Clusters, name) })
 	if at < 0 {
-		return name + " is in no group: it is not taken along", nil
+		return name + " is in no group, so it is never updated", nil
 	}
 	is := Cluster{Name: name, Status: ToApply}
 	if i := slices.IndexFunc(w.Clusters, func(x Cluster) bool { return x.Name == name }); i >= 0 {
@@ -325,7 +325,7 @@ func Why(w *World, s *Strategy, now time.Time, name string) (string, error) {
 	case i >= 0 && is.Status == Succeeded:
 		return fmt.Sprintf("%s is done, and soaks until %s", name, c.Go[i].Again.UTC().Format(time.RFC3339)), nil
 	case turn(c.TimedOut) >= 0 || is.Status == TimeOut:
-		return name + " is given up: it was under way for longer than the deadline", nil
+		return name + " timed out: it was under way for longer than the deadline", nil
 	case is.Status == Succeeded:
 		return name + " is done", nil
 	case is.Status == Skip:
@@ -333,7 +333,7 @@ func Why(w *World, s *Strategy, now time.Time, name string) (string, error) {
 	case is.Status != ToApply:
 		return fmt.Sprintf("%s is under way (%s)", name, cmp.Or(is.Status, Progressing)), nil
 	case c.Stopped:
-		return fmt.Sprintf("%s is not begun: of those before it %s failed, and at most %d may", name, some(c.failed), c.tolerate), nil
+		return fmt.Sprintf("%s does not start: %s failed before it, and at most %d may fail", name, some(c.failed), c.tolerate), nil
 	}
 	var open []string
 	for _, t := range c.Go {

@@ -126,11 +126,11 @@ func TestWhy(t *testing.T) {
 	for name, want := range map[string]string{
 		"a1": "a1 is under way (Failed)",
 		"a2": "a2 is left out",
-		"a3": "a3 is given up: it was under way for longer than the deadline",
-		"a4": "a4 is given up: it was under way for longer than the deadline",
+		"a3": "a3 timed out: it was under way for longer than the deadline",
+		"a4": "a4 timed out: it was under way for longer than the deadline",
 		"a5": "a5 is done",
-		"b1": "b1 is not begun: of those before it a1 and a4 failed, and at most 1 may",
-		"x":  "x is in no group: it is not taken along",
+		"b1": "b1 does not start: a1 and a4 failed before it, and at most 1 may fail",
+		"x":  "x is in no group, so it is never updated",
 	} {
 		if got, err := fleet.Why(w, s, now, name); err != nil || got != want {
 			t.Errorf("%q, %v; not %q", got, err, want)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,6 +39,7 @@ type upgrade struct {
 	degraded string            // the operator that is degraded for a while
 	slow     string            // the operator that stays at its version for a while
 	trouble  *trouble          // what stands against the update; nil for nothing
+	further  map[string]string // releases besides the two: digests by version
 
 	tasks     map[string][]*payload.Manifest // by version
 	operators *reporters
@@ -230,7 +232,11 @@ func (u *upgrade) prepare() {
 		"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_featuregates.crd.yaml")
 	releases := u.TempDir()
 	u.tasks = map[string][]*payload.Manifest{}
-	for version, digest := range map[string]string{oldVersion: oldDigest, newVersion: newDigest} {
+	digests := map[string]string{oldVersion: oldDigest, newVersion: newDigest}
+	maps.Copy(digests, u.further)
+	trusted := newDigest
+	for version, digest := range digests {
+		trusted += "," + digest
 		dir := filepath.Join(releases, strings.Replace(digest, ":", "/", 1))
 		u.write(dir, version)
 		p, err := payload.Load(os.DirFS(dir), nil)
@@ -241,7 +247,7 @@ func (u *upgrade) prepare() {
 	}
 	u.flags = []string{
 		"-controllers=clusterversion", "-leader-elect=false", "-clusterversion-own-image=" + releaseImage + oldDigest, "-clusterversion-own-version=" + oldVersion,
-		"-clusterversion-pod=operator-0", "-clusterversion-releases=" + releases, "-clusterversion-trusted=" + newDigest, "-clusterversion-retry=1s",
+		"-clusterversion-pod=operator-0", "-clusterversion-releases=" + releases, "-clusterversion-trusted=" + trusted, "-clusterversion-retry=1s",
 	}
 	u.eventually("the kinds are served", func() string {
 		cv := object("config.openshift.io/v1", "ClusterVersion", "version")

@@ -61,8 +61,10 @@ func (w *world) installKinds() {
 		}
 		return ""
 	})
-	if err := w.kubelets.AddNode(w.Context(), "n1", nil); err != nil {
-		w.Fatal(err)
+	if w.get("v1", "Node", "n1") == nil {
+		if err := w.kubelets.AddNode(w.Context(), "n1", nil); err != nil {
+			w.Fatal(err)
+		}
 	}
 }
 

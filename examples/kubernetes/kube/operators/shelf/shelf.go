@@ -27,6 +27,9 @@ type Version struct {
 	// Group, as KIND VERSION.
 	Packages []string
 	Kinds    []string // see Packages
+	// MaxOpenShift is the last minor version of OpenShift that it supports, such as
+	// 4.19; "" for no limit.
+	MaxOpenShift string
 	// Calls are what the API server calls the operator's pods for: validating,
 	// mutating, conversion (of its CRD) and api (an API service, v1 of
 	// api.PACKAGE.Group).
@@ -99,6 +102,9 @@ func (v *Version) bundle() object {
 	for _, k := range v.Kinds {
 		kind, version, _ := strings.Cut(k, " ")
 		properties = append(properties, object{"type": "olm.gvk.required", "value": object{"group": Group, "version": version, "kind": kind}})
+	}
+	if v.MaxOpenShift != "" {
+		properties = append(properties, object{"type": "olm.maxOpenShiftVersion", "value": v.MaxOpenShift})
 	}
 	for _, o := range []object{v.csv(), v.crd(), v.service()} {
 		text, err := json.Marshal(o)
