@@ -5,10 +5,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
@@ -189,6 +191,9 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 				}
 				continue
 			}
+			if d.recovers(p.Budgets[0], plan) {
+				continue
+			}
 			i := d.budget(p.Budgets[0], plan)
 			if !slices.Contains(need.budgets, i) {
 				need.budgets = append(need.budgets, i)
@@ -231,6 +236,36 @@ func (d *drains) lacksRoom(nodes []string, atOnce int) bool {
 		d.m.rooms[k] = lacks
 	}
 	return lacks
+}
+
+// starting is how long pods may take to become ready before the budget that waits for
+// them counts as one that holds drains for good.
+const starting = 10 * time.Minute
+
+// recovers reports whether a budget keeps its pods for the moment only, as amid a drain: it
+// lets one go when all are ready, and those that are not have only just been made, were
+// ready a moment ago, or are still to be made.
+func (d *drains) recovers(name string, plan *drain.Plan) bool {
+	s := d.m.Situation
+	at := slices.IndexFunc(plan.Budgets, func(x drain.BudgetPlan) bool { return x.Namespace+"/"+x.Name == name })
+	if at < 0 || plan.Budgets[at].Expected <= plan.Budgets[at].Desired || s.At.IsZero() {
+		return false
+	}
+	of, _ := object.NewBudgets(slices.DeleteFunc(slices.Clone(s.Budgets), func(b fairlead.PodDisruptionBudget) bool { return b.Namespace+"/"+b.Name != name }))
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if p.Ready() || p.DeletionTimestamp != nil || len(of.Of(p, nil)) == 0 {
+			continue
+		}
+		since := p.CreationTimestamp
+		if c := fairlead.FindCondition(p.Status.Conditions, "Ready"); c != nil && c.LastTransitionTime.After(since) {
+			since = c.LastTransitionTime
+		}
+		if s.At.Sub(since) > starting {
+			return false
+		}
+	}
+	return true
 }
 
 // budget returns the index of a budget in the model.

@@ -1,0 +1,50 @@
+package plan_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/plan"
+)
+
+// A budget that keeps its pods only while a replacement becomes ready is no work for
+// people; one whose pods stay unready is, and so is one that never lets a pod go.
+func TestBudgetsThatRecover(t *testing.T) {
+	at := time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		name string
+		need string // how many pods the budget needs
+		made time.Duration
+		lost time.Duration // how long ago the pod stopped being ready; 0: it never was
+		fix  bool
+	}{
+		{"it was made a minute ago", "1", time.Minute, 0, false},
+		{"it stopped being ready a minute ago", "1", time.Hour, time.Minute, false},
+		{"it has not been ready for an hour", "1", 2 * time.Hour, time.Hour, true},
+		{"it was never ready", "1", time.Hour, 0, true},
+		{"the budget needs both", "2", time.Minute, 0, true},
+	} {
+		q := newQuestion()
+		q.s.At = at
+		for _, line := range [][]string{{"pod", "db-1", "worker-0", "100m"}, {"pod", "db-2", "worker-1", "100m"}, {"budget", "db", "db", c.need}} {
+			if err := q.change(line); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := &q.s.Pods[len(q.s.Pods)-1]
+		p.CreationTimestamp = at.Add(-c.made)
+		p.Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: fairlead.ConditionFalse}}
+		if c.lost > 0 {
+			p.Status.Conditions[0].LastTransitionTime = at.Add(-c.lost)
+		}
+		got, err := plan.Make(t.Context(), q.s, q.goal, q.policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fix := slices.ContainsFunc(got.Steps, func(s plan.PlanStep) bool { return s.Kind == plan.FixBudget }); fix != c.fix {
+			t.Errorf("%s: a step for the budget %v, want %v\n%s", c.name, fix, c.fix, got)
+		}
+	}
+}
