@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/bundle"
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/operator"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/solver/olm"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -125,6 +126,7 @@ func (e *episode) play() {
 		"name": e.bundle.Package(), "channel": "all", "source": "data", "sourceNamespace": e.namespace, "installPlanApproval": "Automatic",
 	})
 	e.create(subscription)
+	defer e.abandon()
 
 	if lacks := ownOthers; len(lacks) > 0 {
 		e.waits(lacks)
@@ -201,7 +203,7 @@ func (e *episode) patch(version, kind, name, patch string) {
 	}
 }
 
-// list are the objects of a kind in the namespace.
+// list are the objects of a kind in the namespace, but for copies from others.
 func (e *episode) list(version, kind string) []unstructured.Unstructured {
 	e.Helper()
 	var list unstructured.UnstructuredList
@@ -209,7 +211,10 @@ func (e *episode) list(version, kind string) []unstructured.Unstructured {
 	if err := e.admin.List(e.Context(), &list, client.InNamespace(e.namespace)); err != nil {
 		e.Fatal(err)
 	}
-	return list.Items
+	return slices.DeleteFunc(list.Items, func(o unstructured.Unstructured) bool {
+		reason, _, _ := unstructured.NestedString(o.Object, "status", "reason")
+		return reason == olm.ReasonCopied
+	})
 }
 
 // succeeded waits until the CSV of the bundle has, and none before it is left.
@@ -306,13 +311,25 @@ func (e *episode) define(kinds []outsider) {
 	}
 }
 
-// remove asks for the removal of all operators of the namespace, waits until
-// nothing of them is left but CRDs and plans, and takes these away.
-func (e *episode) remove(before map[string]bool, others, kinds []outsider) {
-	e.Helper()
+// uninstall asks for the removal of all operators of the namespace.
+func (e *episode) uninstall() {
 	for _, o := range e.list("v1alpha1", "Subscription") {
 		e.patch("v1alpha1", "Subscription", o.GetName(), `{"metadata":{"annotations":{"fairlead.io/removal":"uninstall"}}}`)
 	}
+}
+
+// abandon has what a failed episode installed be no concern of those after it.
+func (e *episode) abandon() {
+	if e.removed == "" {
+		e.uninstall()
+	}
+}
+
+// remove has all operators of the namespace removed, waits until nothing of them is
+// left but CRDs and plans, and takes these away.
+func (e *episode) remove(before map[string]bool, others, kinds []outsider) {
+	e.Helper()
+	e.uninstall()
 	e.eventually("the operators are gone", func() string {
 		if n := len(e.list("v1alpha1", "Subscription")) + len(e.list("v1alpha1", "ClusterServiceVersion")); n > 0 {
 			return fmt.Sprintf("%d are there: %s", n, e.told())

@@ -38,7 +38,8 @@ func (f fields) child(key string) fields {
 // ReadBundle reads the manifests of a bundle, JSON objects, and says all that is
 // wrong with them: errors are joined, in this order.
 //
-//  1. There is one CSV, each object has a kind and a name, each CRD is there once.
+//  1. There is one CSV, each object has a kind, a name and an apiVersion, each CRD is
+//     there once.
 //  2. CRDs that the CSV owns are in the bundle.
 //  3. Deployments have names of their own.
 //  4. Webhooks are answered by its deployments, are sent no requests about what could
@@ -65,6 +66,8 @@ func ReadBundle(manifests []json.RawMessage) (*Bundle, error) {
 		case kind == "ClusterServiceVersion":
 			csvs++
 			err = json.Unmarshal(text, &b.CSV)
+		case o.text("apiVersion") == "":
+			err = fmt.Errorf("manifest %d, %s %s, lacks its apiVersion", i+1, kind, name)
 		case kind == "CustomResourceDefinition":
 			var c crd.Definition
 			if err = json.Unmarshal(text, &c); slices.ContainsFunc(b.CRDs, func(o crd.Definition) bool { return o.Name == name }) {

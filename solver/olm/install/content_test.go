@@ -3,6 +3,7 @@ package install_test
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead/solver/olm"
@@ -117,5 +118,38 @@ func TestPlanNamespaces(t *testing.T) {
 	}
 	if len(plan.Status.Plan) != 4 {
 		t.Errorf("it has %d steps, want 4", len(plan.Status.Plan))
+	}
+}
+
+// Of real bundles some hold roles without an apiVersion. A kind that has one meaning
+// gets it, and any other is refused.
+func TestBareKinds(t *testing.T) {
+	choice := olm.Choice{}
+	choice.Name = "a.v1"
+	plan := func(kind string) (*install.InstallPlan, error) {
+		return install.NewInstallPlan(&install.World{
+			Namespace:  ns,
+			Resolution: &olm.Resolution{Chosen: []olm.Choice{choice}},
+			Contents: []install.Content{{Bundle: "a.v1", Manifests: []json.RawMessage{
+				[]byte(`{"kind":"ClusterServiceVersion","metadata":{"name":"a.v1"}}`), []byte(`{"kind":"` + kind + `","metadata":{"name":"x"}}`),
+			}}},
+		}, 1)
+	}
+	for kind, want := range map[string]string{
+		"ClusterRole": "rbac.authorization.k8s.io/v1", "RoleBinding": "rbac.authorization.k8s.io/v1", "Service": "v1", "Secret": "v1",
+		"CustomResourceDefinition": "apiextensions.k8s.io/v1",
+	} {
+		p, err := plan(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := p.Status.Plan[1].Resource
+		var o struct{ APIVersion string }
+		if err := json.Unmarshal([]byte(r.Manifest), &o); err != nil || o.APIVersion != want || strings.TrimPrefix(r.Group+"/"+r.Version, "/") != want {
+			t.Errorf("%s is of %q and its step of %q/%q, want %q, %v", kind, o.APIVersion, r.Group, r.Version, want, err)
+		}
+	}
+	if _, err := plan("Route"); err == nil || !strings.Contains(err.Error(), "object 2, Route x, has no apiVersion") {
+		t.Errorf("a Route without apiVersion: %v", err)
 	}
 }

@@ -34,6 +34,22 @@ func namespaced(group, kind string) bool {
 	return true
 }
 
+// versionOf is the apiVersion of the kinds of which there is but one, "" for others.
+// Bundles may leave it out for these, since OLM reads them by their kind alone.
+func versionOf(kind string) string {
+	switch kind {
+	case "ServiceAccount", "Service", "Secret", "ConfigMap":
+		return "v1"
+	case "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding":
+		return groupRBAC + "/v1"
+	case kindCRD:
+		return groupCRD + "/v1"
+	case kindCSV:
+		return groupOLM + "/v1alpha1"
+	}
+	return ""
+}
+
 // fields are those of a manifest, decoded.
 type fields map[string]any
 
@@ -99,6 +115,13 @@ func bundleSteps(w *World, choice *olm.Choice) ([]PlanStep, error) {
 		meta := o.child("metadata")
 		if o.text("kind") == "" || meta.text("name") == "" {
 			return nil, fmt.Errorf("object %d has no kind or no name", i+1)
+		}
+		if o.text("apiVersion") == "" {
+			version := versionOf(o.text("kind"))
+			if version == "" {
+				return nil, fmt.Errorf("object %d, %s %s, has no apiVersion", i+1, o.text("kind"), meta.text("name"))
+			}
+			o["apiVersion"] = version
 		}
 		if o.text("kind") == kindCSV {
 			if err := prepareCSV(o, choice, content.Properties); err != nil {

@@ -1,0 +1,107 @@
+package olmv1
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/fairlead/fairlead/solver/olm/crd"
+	"github.com/fairlead/fairlead/solver/olm/extension"
+)
+
+// Preflight judges what is about to be applied: whether a CRD in use would break
+// (see package crd), which the CRDs and their objects say that are there. O is
+// client.Object. Unlike the reference's, it allows what breaks no object that exists,
+// and refuses what does, whatever the schemas say.
+type Preflight[O any] struct {
+	// Definition returns the CRD of a name as the cluster has it, nil if it has none.
+	Definition func(ctx context.Context, name string) (any, error)
+	// Objects returns the objects of a CRD, each as it reads in a version; nil means
+	// that there are none.
+	Objects func(ctx context.Context, definition, version string) ([]any, error)
+}
+
+// RefusedError says what stands against objects.
+type RefusedError struct {
+	Problems []string // each with its way out, in the order of the objects
+}
+
+// Error implements error.
+func (e *RefusedError) Error() string { return strings.Join(e.Problems, "; ") }
+
+// Install judges objects of which none is there yet, as far as operator-controller
+// knows; a CRD may be. The error is a *[RefusedError], or that of a function.
+func (p *Preflight[O]) Install(ctx context.Context, objects []O) error { return p.judge(ctx, objects) }
+
+// Upgrade judges objects that take the place of others. Errors are those of Install.
+func (p *Preflight[O]) Upgrade(ctx context.Context, objects []O) error { return p.judge(ctx, objects) }
+
+func (p *Preflight[O]) judge(ctx context.Context, objects []O) error {
+	var cluster extension.Cluster
+	var definitions []extension.Object
+	for i, o := range objects {
+		text, err := json.Marshal(o)
+		if err != nil {
+			return fmt.Errorf("object %d: %w", i+1, err)
+		}
+		var d struct {
+			crd.Definition
+			Kind string `json:"kind"`
+		}
+		if err := json.Unmarshal(text, &d); err != nil || d.Kind != "CustomResourceDefinition" {
+			continue // what cannot be read is no CRD
+		}
+		x := extension.Object{Manifest: text}
+		x.Group, x.Kind, x.Name = "apiextensions.k8s.io", d.Kind, d.Name
+		definitions = append(definitions, x)
+		if err := p.observe(ctx, d.Name, &cluster); err != nil {
+			return fmt.Errorf("CRD %s: %w", d.Name, err)
+		}
+	}
+	problems, err := extension.Preflight(&extension.ClusterExtension{}, definitions, &cluster)
+	if err != nil || len(problems) == 0 {
+		return err
+	}
+	return &RefusedError{problems}
+}
+
+// observe adds to a cluster what there is of a CRD.
+func (p *Preflight[O]) observe(ctx context.Context, name string, cluster *extension.Cluster) error {
+	found, err := p.Definition(ctx, name)
+	if err != nil || found == nil {
+		return err
+	}
+	var is crd.Definition
+	if err := through(found, &is); err != nil {
+		return err
+	}
+	cluster.CRDs = append(cluster.CRDs, is)
+	if p.Objects == nil {
+		return nil
+	}
+	for _, v := range is.Spec.Versions {
+		if !v.Served {
+			continue
+		}
+		all, err := p.Objects(ctx, name, v.Name)
+		if err != nil {
+			return err
+		}
+		for _, o := range all {
+			var meta struct {
+				Metadata struct{ Namespace, Name string } `json:"metadata"`
+			}
+			if err := through(o, &meta); err != nil {
+				return err
+			}
+			r := extension.Resource{CRD: name, Version: v.Name}
+			r.Namespace, r.Name = meta.Metadata.Namespace, meta.Metadata.Name
+			if r.Data, err = json.Marshal(o); err != nil {
+				return err
+			}
+			cluster.Resources = append(cluster.Resources, r)
+		}
+	}
+	return nil
+}

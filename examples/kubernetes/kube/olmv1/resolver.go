@@ -1,0 +1,149 @@
+package olmv1
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing/fstest"
+
+	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/extension"
+)
+
+// Catalog is what a catalog of the cluster holds of a package.
+type Catalog struct {
+	// Object is the ClusterCatalog: its labels, priority and availability count.
+	Object any
+	// Documents are the packages, channels, bundles and deprecations, in that order,
+	// as declcfg has them.
+	Documents []any
+	// Err says why it cannot be read; then no extension that selects it is resolved.
+	Err error
+}
+
+// Resolver chooses a bundle for a ClusterExtension, by
+// [olm.Resolver.ResolveExtension]. X is ClusterExtension, M BundleMetadata, B the
+// bundle of declcfg, V its VersionRelease and D its Deprecation. It may be used from
+// several goroutines if its functions may.
+type Resolver[X, M, B, V, D any] struct {
+	// Catalogs returns what the catalogs of the cluster hold of a package. Which
+	// of them count follows from the extension and from the catalogs' objects.
+	Catalogs func(ctx context.Context, pkg string) ([]Catalog, error)
+	// Version reads that of a bundle.
+	Version func(bundle *B) (*V, error)
+	// Validations say why a bundle that was chosen may not be installed. There is no
+	// second choice.
+	Validations []func(bundle *B) error
+}
+
+// Resolve returns the bundle that the extension is to have, its version and the
+// deprecations of its package, nil if there are none. installed is nil if nothing is.
+// Errors are those of [olm.Resolver.ResolveExtension], of the functions, and of
+// values that have another form than is known here.
+func (r *Resolver[X, M, B, V, D]) Resolve(ctx context.Context, ext *X, installed *M) (*B, *V, *D, error) {
+	var x extension.ClusterExtension
+	if err := through(ext, &x); err != nil {
+		return nil, nil, nil, fmt.Errorf("the extension: %w", err)
+	}
+	x.Status.Install = nil
+	if installed != nil {
+		x.Status.Install = &extension.Installed{}
+		if err := through(installed, &x.Status.Install.Bundle); err != nil {
+			return nil, nil, nil, fmt.Errorf("what is installed: %w", err)
+		}
+	}
+	q, err := x.Question()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	sources, err := r.sources(ctx, q.Package)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	resolver, err := olm.NewResolver(sources, nil)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	choice, err := resolver.ResolveExtension(q)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	bundle := new(B)
+	text, err := choice.Bundle.Raw()
+	if err == nil {
+		err = json.Unmarshal(text, bundle)
+	}
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("bundle %s: %w", choice.Name, err)
+	}
+	for _, check := range r.Validations {
+		if err := check(bundle); err != nil {
+			return nil, nil, nil, fmt.Errorf("bundle %s may not be installed: %w", choice.Name, err)
+		}
+	}
+	version, err := r.Version(bundle)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("bundle %s: %w", choice.Name, err)
+	}
+	for d := range choice.Bundle.Package().DeprecationDocuments() {
+		deprecation := new(D)
+		text, err := d.Raw()
+		if err == nil {
+			err = json.Unmarshal(text, deprecation)
+		}
+		return bundle, version, deprecation, err
+	}
+	return bundle, version, nil, nil
+}
+
+// sources are the catalogs as a resolver of fairlead takes them.
+func (r *Resolver[X, M, B, V, D]) sources(ctx context.Context, pkg string) ([]olm.Source, error) {
+	all, err := r.Catalogs(ctx, pkg)
+	if err != nil {
+		return nil, err
+	}
+	var sources []olm.Source
+	for i, c := range all {
+		var object extension.ClusterCatalog
+		if err := through(c.Object, &object); err != nil {
+			return nil, fmt.Errorf("catalog %d: %w", i+1, err)
+		}
+		s := object.Source()
+		if s.Err = c.Err; s.Err == nil {
+			if s.Catalog, err = open(ctx, c.Documents); err != nil {
+				return nil, fmt.Errorf("catalog %s: %w", object.Name, err)
+			}
+		}
+		sources = append(sources, s)
+	}
+	return sources, nil
+}
+
+// open reads documents. What is wrong with some of them keeps nobody from the others,
+// as with operator-controller, which does not look.
+func open(ctx context.Context, documents []any) (*catalog.Catalog, error) {
+	var text bytes.Buffer
+	for _, d := range documents {
+		if err := json.NewEncoder(&text).Encode(d); err != nil {
+			return nil, err
+		}
+	}
+	held, err := catalog.Open(ctx, fstest.MapFS{"catalog.json": {Data: text.Bytes()}}, nil)
+	var faults catalog.Diagnostics
+	if held != nil && errors.As(err, &faults) {
+		err = nil
+	}
+	return held, err
+}
+
+// through reads a value as another type that writes the same JSON.
+func through(from, to any) error {
+	text, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, to)
+}
