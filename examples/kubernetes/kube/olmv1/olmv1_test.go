@@ -56,16 +56,22 @@ func ferry(n string) map[string]any {
 }
 
 func TestResolver(t *testing.T) {
-	documents := []any{
-		map[string]any{"schema": "olm.package", "name": "ferry", "defaultChannel": "stable"},
+	packages := []any{map[string]any{"name": "ferry", "defaultChannel": "stable"}} // read from no file: no schema
+	channels := []any{
 		map[string]any{"schema": "olm.channel", "package": "ferry", "name": "stable", "entries": []any{
 			map[string]any{"name": "ferry.v1.0.0"}, map[string]any{"name": "ferry.v1.1.0", "replaces": "ferry.v1.0.0"}, map[string]any{"name": "ferry.v2.0.0"},
 		}},
-		ferry("1.0.0"), ferry("1.1.0"), ferry("2.0.0"),
+	}
+	bundles := []any{ferry("1.0.0"), ferry("1.1.0"), ferry("2.0.0")}
+	deprecations := []any{
 		map[string]any{"schema": "olm.deprecations", "package": "ferry", "entries": []any{map[string]any{"reference": map[string]any{"schema": "olm.bundle", "name": "ferry.v1.0.0"}, "message": "old"}}},
 	}
-	catalog := func(name string, priority int, err error, documents []any) olmv1.Catalog {
-		return olmv1.Catalog{Object: map[string]any{"metadata": map[string]any{"name": name}, "spec": map[string]any{"priority": priority}}, Documents: documents, Err: err}
+	catalog := func(name string, priority int, err error, bundles []any) olmv1.Catalog {
+		c := olmv1.Catalog{Object: map[string]any{"metadata": map[string]any{"name": name}, "spec": map[string]any{"priority": priority}}, Err: err}
+		if len(bundles) > 0 {
+			c.Packages, c.Channels, c.Bundles, c.Deprecations = packages, channels, bundles, deprecations
+		}
+		return c
 	}
 	off := olmv1.Catalog{Object: map[string]any{"metadata": map[string]any{"name": "off"}, "spec": map[string]any{"availabilityMode": "Unavailable"}}, Err: errors.New("away")}
 	for _, c := range []struct {
@@ -75,14 +81,14 @@ func TestResolver(t *testing.T) {
 		catalogs  []olmv1.Catalog
 		want      string // the bundle, or a part of the error
 	}{
-		{"the highest", map[string]any{}, nil, []olmv1.Catalog{off, catalog("a", 0, nil, documents)}, "ferry.v2.0.0"},
-		{"in a range", map[string]any{"version": "<2.0.0"}, nil, []olmv1.Catalog{catalog("a", 0, nil, documents)}, "ferry.v1.1.0"},
-		{"an update", map[string]any{}, &bundleMetadata{"ferry.v1.0.0", "1.0.0"}, []olmv1.Catalog{catalog("a", 0, nil, documents)}, "ferry.v1.1.0"},
-		{"two catalogs", map[string]any{}, nil, []olmv1.Catalog{catalog("a", 0, nil, documents), catalog("b", 0, nil, documents)}, "in multiple catalogs with the same priority [a b]"},
-		{"one comes first", map[string]any{}, nil, []olmv1.Catalog{catalog("a", 0, nil, documents), catalog("b", 1, nil, documents[:4])}, "ferry.v1.1.0"},
+		{"the highest", map[string]any{}, nil, []olmv1.Catalog{off, catalog("a", 0, nil, bundles)}, "ferry.v2.0.0"},
+		{"in a range", map[string]any{"version": "<2.0.0"}, nil, []olmv1.Catalog{catalog("a", 0, nil, bundles)}, "ferry.v1.1.0"},
+		{"an update", map[string]any{}, &bundleMetadata{"ferry.v1.0.0", "1.0.0"}, []olmv1.Catalog{catalog("a", 0, nil, bundles)}, "ferry.v1.1.0"},
+		{"two catalogs", map[string]any{}, nil, []olmv1.Catalog{catalog("a", 0, nil, bundles), catalog("b", 0, nil, bundles)}, "in multiple catalogs with the same priority [a b]"},
+		{"one comes first", map[string]any{}, nil, []olmv1.Catalog{catalog("a", 0, nil, bundles), catalog("b", 1, nil, bundles[:2])}, "ferry.v1.1.0"},
 		{"none has it", map[string]any{}, nil, []olmv1.Catalog{catalog("a", 0, nil, nil)}, `no bundles found for package "ferry"`},
 		{"one is away", map[string]any{}, nil, []olmv1.Catalog{catalog("a", 0, errors.New("away"), nil)}, "away"},
-		{"selected", map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"tier": "one"}}}, nil, []olmv1.Catalog{catalog("a", 0, nil, documents)}, "no bundles found"},
+		{"selected", map[string]any{"selector": map[string]any{"matchLabels": map[string]any{"tier": "one"}}}, nil, []olmv1.Catalog{catalog("a", 0, nil, bundles)}, "no bundles found"},
 	} {
 		c.filter["packageName"] = "ferry"
 		ext := &clusterExtension{"metadata": map[string]any{"name": "ferry"}, "spec": map[string]any{"namespace": "ns", "source": map[string]any{"sourceType": "Catalog", "catalog": c.filter}}}
@@ -97,7 +103,7 @@ func TestResolver(t *testing.T) {
 			}
 		case b.Name != c.want || b.Name != "ferry.v"+string(*v) || !strings.HasSuffix(b.Image, string(*v)):
 			t.Errorf("%s: %+v %s, want %s", c.name, b, *v, c.want)
-		case c.name != "one comes first" && (d == nil || d.Package != "ferry" || d.Entries[0].Message != "old"):
+		case d == nil || d.Package != "ferry" || d.Entries[0].Message != "old":
 			t.Errorf("%s: deprecations %+v", c.name, d)
 		}
 		if err != nil {
@@ -107,6 +113,15 @@ func TestResolver(t *testing.T) {
 		if _, _, _, err := r.Resolve(t.Context(), ext, c.installed); err == nil || !strings.Contains(err.Error(), "not here") {
 			t.Errorf("%s: a validation says no, and the error is %v", c.name, err)
 		}
+	}
+}
+
+// TestQuestionFirst says what is wrong with an extension without asking a catalog.
+func TestQuestionFirst(t *testing.T) {
+	r := &olmv1.Resolver[clusterExtension, bundleMetadata, bundleOf, number, deprecation]{}
+	ext := &clusterExtension{"metadata": map[string]any{"name": "ferry"}, "spec": map[string]any{"source": map[string]any{"sourceType": "Catalog", "catalog": map[string]any{"packageName": "ferry", "version": "foobar"}}}}
+	if _, _, _, err := r.Resolve(t.Context(), ext, nil); err == nil || !strings.Contains(err.Error(), "foobar") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -17,9 +17,8 @@ import (
 type Catalog struct {
 	// Object is the ClusterCatalog: its labels, priority and availability count.
 	Object any
-	// Documents are the packages, channels, bundles and deprecations, in that order,
-	// as declcfg has them.
-	Documents []any
+	// Packages, Channels, Bundles and Deprecations are those of declcfg.
+	Packages, Channels, Bundles, Deprecations []any
 	// Err says why it cannot be read; then no extension that selects it is resolved.
 	Err error
 }
@@ -59,15 +58,15 @@ func (r *Resolver[X, M, B, V, D]) Resolve(ctx context.Context, ext *X, installed
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	// What is wrong with the question is said before a catalog is asked.
+	if _, err := resolve(nil, q); !errors.As(err, new(*olm.ExtensionError)) {
+		return nil, nil, nil, err
+	}
 	sources, err := r.sources(ctx, q.Package)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	resolver, err := olm.NewResolver(sources, nil)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	choice, err := resolver.ResolveExtension(q)
+	choice, err := resolve(sources, q)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -99,6 +98,14 @@ func (r *Resolver[X, M, B, V, D]) Resolve(ctx context.Context, ext *X, installed
 	return bundle, version, nil, nil
 }
 
+func resolve(sources []olm.Source, q *olm.Extension) (*olm.ExtensionChoice, error) {
+	r, err := olm.NewResolver(sources, nil)
+	if err != nil {
+		return nil, err
+	}
+	return r.ResolveExtension(q)
+}
+
 // sources are the catalogs as a resolver of fairlead takes them.
 func (r *Resolver[X, M, B, V, D]) sources(ctx context.Context, pkg string) ([]olm.Source, error) {
 	all, err := r.Catalogs(ctx, pkg)
@@ -113,7 +120,7 @@ func (r *Resolver[X, M, B, V, D]) sources(ctx context.Context, pkg string) ([]ol
 		}
 		s := object.Source()
 		if s.Err = c.Err; s.Err == nil {
-			if s.Catalog, err = open(ctx, c.Documents); err != nil {
+			if s.Catalog, err = open(ctx, &c); err != nil {
 				return nil, fmt.Errorf("catalog %s: %w", object.Name, err)
 			}
 		}
@@ -122,13 +129,23 @@ func (r *Resolver[X, M, B, V, D]) sources(ctx context.Context, pkg string) ([]ol
 	return sources, nil
 }
 
-// open reads documents. What is wrong with some of them keeps nobody from the others,
+// open reads a catalog. What is wrong with a part of it keeps nobody from the rest,
 // as with operator-controller, which does not look.
-func open(ctx context.Context, documents []any) (*catalog.Catalog, error) {
+func open(ctx context.Context, c *Catalog) (*catalog.Catalog, error) {
 	var text bytes.Buffer
-	for _, d := range documents {
-		if err := json.NewEncoder(&text).Encode(d); err != nil {
-			return nil, err
+	for _, part := range []struct {
+		schema    string
+		documents []any
+	}{{catalog.SchemaPackage, c.Packages}, {catalog.SchemaChannel, c.Channels}, {catalog.SchemaBundle, c.Bundles}, {catalog.SchemaDeprecations, c.Deprecations}} {
+		for _, d := range part.documents {
+			var fields map[string]json.RawMessage
+			if err := through(d, &fields); err != nil {
+				return nil, err
+			}
+			fields["schema"] = json.RawMessage(`"` + part.schema + `"`) // values that were not read from a file may lack it
+			if err := json.NewEncoder(&text).Encode(fields); err != nil {
+				return nil, err
+			}
 		}
 	}
 	held, err := catalog.Open(ctx, fstest.MapFS{"catalog.json": {Data: text.Bytes()}}, nil)
