@@ -16,7 +16,7 @@ import (
 // checker's verdict with the oracle's.
 func TestCheckerAgainstOracle(t *testing.T) {
 	refused, accepted := 0, 0
-	for b := range batches(t, long.N(150, 20_000)) {
+	for b := range batches(t, long.N(100, 20_000)) {
 		r, err := olm.NewResolver(b.sources, nil)
 		if err != nil {
 			t.Fatal(err)

@@ -110,7 +110,7 @@ func canRise(w *world, s *wSub) bool {
 
 // TestImpact compares with resolving every member twice.
 func TestImpact(t *testing.T) {
-	n := long.N(200, 100_000)
+	n := long.N(100, 100_000)
 	counts := map[olm.ImpactKind]int{}
 	for seed := range uint64(n / batchSize) {
 		rnd := rand.New(rand.NewPCG(seed, 9))

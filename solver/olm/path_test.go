@@ -58,7 +58,7 @@ func (d *drawer) ease() {
 // TestUpgradePathAgainstOracle compares with the oracle, which searches whole
 // states: how many hops, and with one target each hop to the letter.
 func TestUpgradePathAgainstOracle(t *testing.T) {
-	n := long.N(400, 200_000)
+	n := long.N(200, 200_000)
 	hops, dead, together, skipped := make([]int, 20), 0, 0, 0
 	rnd := rand.New(rand.NewPCG(6, 6))
 	for b := range batchesOf(t, n, (*drawer).ease) {

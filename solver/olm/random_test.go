@@ -218,7 +218,7 @@ func (d *drawer) subscriptions() {
 // TestResolveAgainstOracle compares verdict and choice with the oracle's on
 // random worlds, and makes sure that they are hard enough to mean something.
 func TestResolveAgainstOracle(t *testing.T) {
-	n := long.N(1200, 500_000)
+	n := long.N(500, 500_000)
 	hard, unsatisfiable := 0, 0
 	for b := range batches(t, n) {
 		r, err := olm.NewResolver(b.sources, nil)

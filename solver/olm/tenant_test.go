@@ -167,7 +167,7 @@ func (w *tenants) apart(i, j int) bool {
 // TestTenants compares which namespaces have to wait for others with the
 // definition, on random worlds.
 func TestTenants(t *testing.T) {
-	n := long.N(400, 10_000)
+	n := long.N(200, 10_000)
 	waiting, several, fits := 0, 0, 0
 	for seed := range uint64(n) {
 		w := drawTenants(seed)

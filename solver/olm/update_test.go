@@ -33,7 +33,7 @@ func install(w *world, rnd *rand.Rand) {
 // selections there are: what serves the packages named, how many others move,
 // how many are added, and which.
 func TestUpdateOnlyAgainstOracle(t *testing.T) {
-	n := long.N(600, 400_000)
+	n := long.N(300, 400_000)
 	moved, fewer, skipped := 0, 0, 0
 	rnd := rand.New(rand.NewPCG(5, 5))
 	for b := range batches(t, n) {

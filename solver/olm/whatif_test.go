@@ -76,7 +76,7 @@ func (g *guess) exclusions(pkg, name string, version int, installed bool) bool {
 // TestWhatIf compares each answer with that of a new resolver for the changed
 // request and catalogs, to the byte, and with the oracle's.
 func TestWhatIf(t *testing.T) {
-	n := long.N(150, 200_000)
+	n := long.N(50, 200_000)
 	rnd := rand.New(rand.NewPCG(8, 8))
 	breaks, fixes, differ := 0, 0, 0
 	for b := range batches(t, n) {
