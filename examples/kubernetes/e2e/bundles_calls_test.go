@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/bundle"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators/shelf"
 	admissionv1 "k8s.io/api/admission/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -37,9 +38,10 @@ func (e *episode) call() string {
 			if o == nil {
 				continue
 			}
-			asked = true
 			o.SetNamespace(e.namespace)
-			if err := e.admin.Create(e.Context(), o, client.DryRunAll); err != nil {
+			err := e.admin.Create(e.Context(), o, client.DryRunAll)
+			asked = asked || !apierrors.IsInvalid(err) // some examples do not keep to their own schema
+			if err != nil {
 				refused = append(refused, err.Error())
 			}
 		}

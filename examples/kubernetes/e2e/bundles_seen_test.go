@@ -53,7 +53,8 @@ func (e *episode) told() string {
 }
 
 // objects names all objects of the cluster, but for those that only tell of what
-// happened or who is there: events, leases, plans, and the operator's own.
+// happened or who is there: events, leases, plans, the roles of operator groups, and
+// the operator's own.
 func (e *episode) objects() map[string]bool {
 	e.Helper()
 	c, err := metadata.NewForConfig(e.Config())
@@ -80,7 +81,7 @@ func (e *episode) objects() map[string]bool {
 				continue // it has gone meanwhile
 			}
 			for _, o := range list.Items {
-				if o.Namespace != operator.Namespace {
+				if o.Namespace != operator.Namespace && !strings.HasPrefix(o.Name, "olm.og.") {
 					all[strings.TrimSpace(gv.Group+"/"+r.Name+" "+strings.TrimPrefix(o.Namespace+"/"+o.Name, "/"))] = true
 				}
 			}

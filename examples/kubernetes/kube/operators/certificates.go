@@ -192,12 +192,13 @@ func conversionOf(crd *unstructured.Unstructured) string {
 
 // keepConversion has a CRD that is applied leave the conversion that was set.
 func (b *Backend) keepConversion(ctx context.Context, crd *unstructured.Unstructured) error {
-	if _, brings, _ := unstructured.NestedMap(crd.Object, "spec", "conversion"); !brings {
-		return nil
+	is := kube.Stub(crds, "", crd.GetName())
+	if err := b.client.Get(ctx, client.ObjectKeyFromObject(is), is); err != nil {
+		return client.IgnoreNotFound(err)
 	}
-	found, err := b.api.Head(ctx, crds, "", crd.GetName())
-	if err == nil && found != nil && found.Annotations[ConversionAnnotation] != "" {
-		unstructured.RemoveNestedField(crd.Object, "spec", "conversion")
+	if conversion, _, _ := unstructured.NestedMap(is.Object, "spec", "conversion"); is.GetAnnotations()[ConversionAnnotation] != "" && conversion != nil {
+		// Left out, fields would go that an earlier version of the bundle had, too.
+		return unstructured.SetNestedMap(crd.Object, conversion, "spec", "conversion")
 	}
-	return err
+	return nil
 }

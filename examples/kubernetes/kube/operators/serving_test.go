@@ -232,6 +232,42 @@ func TestOwnConversion(t *testing.T) {
 	}
 }
 
+// TestConversionKept applies the CRD of a next version: the conversion that was set
+// stays whole, though an earlier version brought a part of it, and this one none.
+func TestConversionKept(t *testing.T) {
+	w := serving(t)
+	w.run(80)
+	name := "pipes." + shelf.Group
+	crd := w.get(crdKind, "", name)
+	unstructured.RemoveNestedField(crd.Object, "spec", "conversion")
+	w.must(w.client.Update(t.Context(), crd))
+	own := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"conversion": map[string]any{"strategy": "Webhook", "webhook": map[string]any{"conversionReviewVersions": []any{"v1"}}}}}}
+	own.SetGroupVersionKind(crdKind)
+	own.SetName(name)
+	w.must(w.client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(own), client.FieldOwner(operators.FieldManager)))
+	w.run(80)
+	before := w.bundles()["conversion"]
+	crd = w.get(crdKind, "", name)
+	manifest := crd.DeepCopy()
+	manifest.SetManagedFields(nil)
+	manifest.SetResourceVersion("")
+	manifest.SetUID("")
+	unstructured.RemoveNestedField(manifest.Object, "spec", "conversion")
+	text, err := manifest.MarshalJSON()
+	w.must(err)
+	seen, err := w.backend.Observe(t.Context(), ns)
+	w.must(err)
+	plan := slices.MaxFunc(seen.Plans, func(a, b install.InstallPlan) int { return a.Spec.Generation - b.Spec.Generation })
+	w.must(w.backend.Apply(t.Context(), ns, install.ApplyStep{
+		Plan: plan.Name, Generation: plan.Spec.Generation, Resolving: "pipes.v1.0.0", Digest: "other", Revision: crd.GetResourceVersion(), Manifest: text,
+		Ref: install.Ref{Group: crdKind.Group, Kind: crdKind.Kind, Name: name},
+	}))
+	after, _, _ := unstructured.NestedString(w.get(crdKind, "", name).Object, "spec", "conversion", "strategy")
+	if got := w.bundles()["conversion"]; after != "Webhook" || len(before) == 0 || string(got) != string(before) {
+		t.Errorf("strategy %q, authority %q, want Webhook and %q", after, got, before)
+	}
+}
+
 func (w *world) deployment() *appsv1.Deployment {
 	w.t.Helper()
 	var d appsv1.Deployment
