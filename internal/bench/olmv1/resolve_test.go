@@ -20,7 +20,7 @@ func different() map[string]string {
 	return map[string]string{
 		"TestInvalidClusterExtensionCatalogMatchExpressions": own, "TestInvalidClusterExtensionCatalogMatchLabelsName": own,
 		"TestInvalidClusterExtensionCatalogMatchLabelsValue": own,
-		"TestMultiplePriority": "a tie names the catalogs that tie, and not one of lower priority",
+		"TestMultiplePriority":                               "a tie names the catalogs that tie, and not one of lower priority",
 	}
 }
 
