@@ -76,16 +76,19 @@ func Run(c *args.Call, arguments int, read func(*situation.Flags) (*situation.Si
 	if *form == "json" {
 		return c.JSON(p)
 	}
-	_, err = fmt.Fprint(c.Stdout, p)
+	_, err = fmt.Fprint(c.Painted(args.Leading(tones)), p)
 	return err
 }
+
+// tones are what lines of a plan begin with, and how that looks on a terminal.
+var tones = map[string]args.Colour{"unknown:": args.Warning, "there is no plan": args.Bad, "nothing to do": args.Good}
 
 // refuse prints why there is no plan.
 func refuse(c *args.Call, no *plan.NoPlanError, asJSON bool) (err error) {
 	if asJSON {
 		err = c.JSON(no)
 	} else {
-		_, err = fmt.Fprintln(c.Stdout, no)
+		_, err = fmt.Fprintln(c.Painted(args.Leading(tones)), no)
 	}
 	if err != nil {
 		return err

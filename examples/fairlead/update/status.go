@@ -1,7 +1,7 @@
 package update
 
 import (
-	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -53,7 +53,7 @@ func ShowStatus(c *args.Call, r *cvo.Report, form string, all bool) (err error) 
 	if form == "json" {
 		err = c.JSON(r)
 	} else {
-		err = printStatus(c.Stdout, r, all)
+		err = printStatus(c.Painted(args.Leading(tones)), r, all)
 	}
 	if err == nil && !r.Well() {
 		return args.ErrFindings
@@ -67,8 +67,16 @@ const (
 	mostPools    = 4
 )
 
+// tones are what lines of a status begin with, and how that looks on a terminal.
+var tones = map[string]args.Colour{
+	"Assessment: " + string(cvo.AssessNotUpdating): args.Good, "Assessment: " + string(cvo.AssessCompleted): args.Good,
+	"Assessment: " + string(cvo.AssessUnknown): args.Warning, "Assessment: " + string(cvo.AssessSlow): args.Warning,
+	"Assessment: " + string(cvo.AssessStalled): args.Bad, "Assessment: " + string(cvo.AssessDegraded): args.Bad,
+	"error:": args.Bad, "warning:": args.Warning, "Unknown:": args.Warning,
+}
+
 func printStatus(to io.Writer, r *cvo.Report, all bool) error {
-	w := bufio.NewWriter(to)
+	w := new(bytes.Buffer)
 	page.Fold(w, "", r.Headline)
 	fmt.Fprintf(w, "Assessment: %s\n", r.Assessment)
 	if r.Target != "" {
@@ -114,7 +122,8 @@ func printStatus(to io.Writer, r *cvo.Report, all bool) error {
 			fmt.Fprintf(w, "Unknown: %s\n  get it: %s\n", g.What, g.How)
 		}
 	}
-	return w.Flush()
+	_, err := to.Write(w.Bytes())
+	return err
 }
 
 // release tells from where to where.

@@ -174,6 +174,21 @@ func (c *Call) Painted(paint func(line []byte) (from, to int, colour Colour)) io
 	return painter{c.Stdout, paint}
 }
 
+// Leading paints lines that begin, behind spaces, with one of these texts: that text,
+// and of several the longest.
+func Leading(colours map[string]Colour) func(line []byte) (from, to int, colour Colour) {
+	return func(line []byte) (from, to int, colour Colour) {
+		from = len(line) - len(bytes.TrimLeft(line, " "))
+		to = from
+		for text, own := range colours {
+			if end := from + len(text); end > to && bytes.HasPrefix(line[from:], []byte(text)) {
+				to, colour = end, own
+			}
+		}
+		return from, to, colour
+	}
+}
+
 type painter struct {
 	out   io.Writer
 	paint func([]byte) (from, to int, colour Colour)

@@ -104,3 +104,22 @@ func TestColour(t *testing.T) {
 		}
 	}
 }
+
+func TestLeading(t *testing.T) {
+	paint := args.Leading(map[string]args.Colour{"State: ": args.Warning, "State: Broken": args.Bad, "ok": args.Good})
+	for _, c := range []struct {
+		line, part string
+		colour     args.Colour
+	}{
+		{"State: Broken, since noon", "State: Broken", args.Bad},
+		{"State: Slow", "State: ", args.Warning},
+		{"   ok: all", "ok", args.Good},
+		{"all is ok", "", ""},
+		{"", "", ""},
+	} {
+		from, to, colour := paint([]byte(c.line))
+		if part := c.line[from:to]; colour != c.colour || part != c.part {
+			t.Errorf("%q: %q in %q, want %q in %q", c.line, part, colour, c.part, c.colour)
+		}
+	}
+}
