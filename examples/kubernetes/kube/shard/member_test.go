@@ -407,6 +407,17 @@ func TestAnotherWay(t *testing.T) {
 	if want := "lease n/fairlead is held by pod-1: this member waits until that has run out"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}
+
+	// Somebody who leads by force ends it, although the leases of shards are renewed.
+	lease.Spec.HolderIdentity = &leader
+	g.put(lease)
+	for range 13 {
+		_ = p.leases.round(t.Context())
+		g.pass(time.Second)
+	}
+	if held := p.Held(); len(held) > 0 {
+		t.Errorf("shards %v are held although another leads", held)
+	}
 }
 
 // What is remembered of the store is the state of the pass's own object.
