@@ -109,7 +109,7 @@ func newWorld(t *testing.T, opts *operators.BackendOptions) *world {
 			register(s, kind(shelf.Group, version, name))
 		}
 	}
-	w.client = fake.NewClientBuilder().WithScheme(s).WithRESTMapper(mapper).WithStatusSubresource(withStatus...).
+	w.client = fake.NewClientBuilder().WithScheme(s).WithRESTMapper(mapper).WithStatusSubresource(withStatus...).WithReturnManagedFields().
 		WithObjects(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}).Build()
 	if opts == nil {
 		opts = &operators.BackendOptions{}

@@ -18,6 +18,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -262,7 +263,14 @@ func TestConversionKept(t *testing.T) {
 		Plan: plan.Name, Generation: plan.Spec.Generation, Resolving: "pipes.v1.0.0", Digest: "other", Revision: crd.GetResourceVersion(), Manifest: text,
 		Ref: install.Ref{Group: crdKind.Group, Kind: crdKind.Kind, Name: name},
 	}))
-	after, _, _ := unstructured.NestedString(w.get(crdKind, "", name).Object, "spec", "conversion", "strategy")
+	crd = w.get(crdKind, "", name)
+	owns := slices.ContainsFunc(crd.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool {
+		return f.Manager == operators.FieldManager && f.Operation == metav1.ManagedFieldsOperationApply && strings.Contains(string(f.FieldsV1.Raw), `"f:strategy"`)
+	})
+	if !owns { // a server takes away what its owner leaves out
+		t.Errorf("what is applied leaves the conversion out: %v", crd.GetManagedFields())
+	}
+	after, _, _ := unstructured.NestedString(crd.Object, "spec", "conversion", "strategy")
 	if got := w.bundles()["conversion"]; after != "Webhook" || len(before) == 0 || string(got) != string(before) {
 		t.Errorf("strategy %q, authority %q, want Webhook and %q", after, got, before)
 	}
