@@ -169,7 +169,7 @@ func TestDrain(t *testing.T) {
 	if err := manager.Stop(); err != nil {
 		t.Error(err)
 	}
-	w.rightsUsed([]string{"rbac-drain.yaml"}, "delete /pods", "get apps/daemonsets", "patch events.k8s.io/events")
+	w.rightsUsed([]string{"rbac-drain.yaml"}, "delete /pods", "get apps/daemonsets")
 }
 
 // A request is refused by the server if it makes no sense.

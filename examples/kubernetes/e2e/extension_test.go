@@ -218,6 +218,5 @@ func TestExtension(t *testing.T) {
 		"patch admissionregistration.k8s.io/mutatingwebhookconfigurations", "delete admissionregistration.k8s.io/mutatingwebhookconfigurations",
 		"get cert-manager.io/issuers", "list cert-manager.io/issuers", "create cert-manager.io/issuers", "patch cert-manager.io/issuers", "delete cert-manager.io/issuers",
 		"get cert-manager.io/certificates", "list cert-manager.io/certificates", "create cert-manager.io/certificates", "patch cert-manager.io/certificates", "delete cert-manager.io/certificates",
-		"patch events.k8s.io/events",
 	)
 }

@@ -218,7 +218,7 @@ func TestMachine(t *testing.T) {
 		t.Error(err)
 	}
 	w.rightsUsed([]string{"rbac-machines.yaml", "operator.yaml"}, "delete /pods", "get apps/daemonsets", "list apps/daemonsets", "watch apps/daemonsets", "list /persistentvolumes", "list storage.k8s.io/volumeattachments",
-		"patch events.k8s.io/events", "get coordination.k8s.io/leases", "create coordination.k8s.io/leases", "update coordination.k8s.io/leases", "create /events")
+		"get coordination.k8s.io/leases", "create coordination.k8s.io/leases", "update coordination.k8s.io/leases", "create /events")
 }
 
 // What an action was decided on is what the server holds it to: an object of

@@ -236,7 +236,7 @@ func TestOperatorRights(t *testing.T) {
 		"get admissionregistration.k8s.io/mutatingwebhookconfigurations", "create admissionregistration.k8s.io/mutatingwebhookconfigurations",
 		"patch admissionregistration.k8s.io/mutatingwebhookconfigurations", "delete admissionregistration.k8s.io/mutatingwebhookconfigurations",
 		// Events that come again, and those on objects that there are none about.
-		"patch events.k8s.io/events", "get /namespaces", "get operators.coreos.com/operatorconditions",
+		"get /namespaces", "get operators.coreos.com/operatorconditions",
 	)
 }
 

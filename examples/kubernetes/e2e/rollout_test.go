@@ -178,5 +178,5 @@ func TestMachineConfigPools(t *testing.T) {
 	if err := manager.Stop(); err != nil {
 		t.Error(err)
 	}
-	w.rightsUsed([]string{"rbac-rollout.yaml"}, "patch events.k8s.io/events", "get fairlead.io/drainrequests")
+	w.rightsUsed([]string{"rbac-rollout.yaml"}, "get fairlead.io/drainrequests")
 }
