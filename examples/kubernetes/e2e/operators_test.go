@@ -138,6 +138,7 @@ func TestOperators(t *testing.T) {
 	manager := operator.Start(t, w.Cluster, flags...)
 	manager.Ready()
 
+	w.told("InstallPlan", "RequiresApproval") // before it is approved: a short wait is not told
 	w.approve("pipes.v1.0.0")
 	w.outage(10 * time.Second)
 	w.installed("pipes.v1.0.0", "valves.v1.2.0", "gauges.v0.9.0")
@@ -171,7 +172,6 @@ func TestOperators(t *testing.T) {
 		return problem(w.admin.Get(t.Context(), client.ObjectKeyFromObject(pipe), pipe))
 	})
 	w.writesOnce()
-	w.told("InstallPlan", "RequiresApproval")
 	if n := manager.Metric(`csv_count{namespace="plumbing"}`); n != 3 {
 		t.Errorf("metric csv_count is %v, want 3", n)
 	}
