@@ -184,6 +184,7 @@ func TestExtension(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.extensionIs("pipes.v1.1.0", "Blocked", "there are objects of its CRDs")
+	w.told("ClusterExtension", extension.ReasonUsedCRD)
 	if err := w.admin.Delete(t.Context(), pipe); err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +195,6 @@ func TestExtension(t *testing.T) {
 	if got := w.left(); got != nil {
 		t.Errorf("it has left %q", got)
 	}
-	w.told("ClusterExtension", extension.ReasonUsedCRD)
 	figures(t, "installed, killed in between", first)
 	figures(t, "all", w.requests(cluster.Filter{User: operator.User}))
 	t.Logf("memory of the manager: %+v", manager.Memory())
