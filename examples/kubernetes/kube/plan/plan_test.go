@@ -17,6 +17,7 @@ import (
 	"github.com/fairlead/fairlead/examples/internal/dump"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/drain"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/worlds"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -279,7 +280,7 @@ func TestPlanIsCarriedOut(t *testing.T) {
 			t.Errorf("%s: planned %v, began %v, ended %v", s.Do, s.PlannedBegin, s.Began, s.Ended)
 		}
 	}
-	if got := status.Played().String(); strings.Count(got, "\n") != len(status.Steps)+3 || !strings.HasPrefix(got, "finished: planned ") {
+	if got := status.Played().String(); strings.Count(got, "\n") != len(status.Steps)+2 || !strings.HasPrefix(got, "finished: planned ") {
 		t.Errorf("%d steps:\n%s", len(status.Steps), got)
 	}
 	told := w.told
@@ -358,5 +359,26 @@ func TestRequests(t *testing.T) {
 	desired, _, _ := unstructured.NestedMap(w.get(kindVersion, "", clusterVersion).Object, "spec", "desiredUpdate")
 	if got, _ := json.Marshal(desired); string(got) != `{"acceptRisks":[{"name":"SlowDNS"}],"version":"4.19.2"}` {
 		t.Errorf("%s", got)
+	}
+}
+
+// Everything that a plan looks at is observed; outcomes are the Runner's.
+func TestFacts(t *testing.T) {
+	asked := clusterPlan(t, engine.Goal{Release: "4.20.3"})
+	set(asked, true, "spec", "paused")
+	replicas := kube.Stub(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}, "shop", "db")
+	set(replicas, int64(2), "spec", "replicas")
+	w := newWorld(t, strings.NewReplacer(), asked, replicas)
+	b := &Backend{Client: w.Client, Clock: w.clock, Graph: func(context.Context) (*graph.Graph, error) {
+		g, found := graph.Parse([]byte(`{"version":1,"nodes":[{"version":"4.18.1","payload":"r@sha256:a"},{"version":"4.19.2","payload":"r@sha256:b"}],"edges":[],
+			"conditionalEdges":[{"edges":[{"from":"4.18.1","to":"4.19.2"}],"risks":[{"url":"https://docs.example/slow","name":"SlowDNS","message":"Names are resolved late.","matchingRules":[{"type":"Always"}]}]}]}`), nil)
+		return g, found.Err()
+	}}
+	seen, err := b.Observe(t.Context(), Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unset := append(worlds.Unset(&seen.Situation), worlds.Unset(seen)...); !slices.Equal(unset, []string{"Outcomes"}) {
+		t.Errorf("nobody sets %q", unset)
 	}
 }
