@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators/shelf"
 	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -39,7 +40,13 @@ func (e *episode) call() string {
 				continue
 			}
 			o.SetNamespace(e.namespace)
-			err := e.admin.Create(e.Context(), o, client.DryRunAll)
+			var err error
+			e.eventually("the server tells of "+o.GetKind(), func() string { // its CRD has only just come
+				if err = e.admin.Create(e.Context(), o, client.DryRunAll); meta.IsNoMatchError(err) {
+					return err.Error()
+				}
+				return ""
+			})
 			asked = asked || !apierrors.IsInvalid(err) // some examples do not keep to their own schema
 			if err != nil {
 				refused = append(refused, err.Error())
