@@ -23,11 +23,6 @@ import (
 func (w *world) rightsUsed(files []string, but ...string) {
 	w.Helper()
 	used, refused := w.rights()
-	for _, right := range slices.Sorted(maps.Keys(refused)) {
-		if !used[right] {
-			w.Errorf("the operator has no right to %s: %s", right, refused[right])
-		}
-	}
 	granted := map[string]bool{}
 	for _, file := range files {
 		data, err := fs.ReadFile(config.Files, file)
@@ -55,6 +50,11 @@ func (w *world) rightsUsed(files []string, but ...string) {
 					}
 				}
 			}
+		}
+	}
+	for _, right := range slices.Sorted(maps.Keys(refused)) {
+		if !used[right] && !granted[right] {
+			w.Errorf("the operator has no right to %s: %s", right, refused[right])
 		}
 	}
 	for _, right := range slices.Sorted(maps.Keys(granted)) {
