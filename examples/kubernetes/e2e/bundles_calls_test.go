@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/fairlead/fairlead/catalog/bundle"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators/shelf"
 	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -31,32 +31,35 @@ func (e *episode) call() string {
 	}
 	called, tried := 0, 0
 	for _, hook := range e.bundle.CSV.Spec.Webhooks {
-		before, _ := e.pods.count(hook.WebhookPath)
-		var refused []string
-		asked := false
-		for i := range samples {
-			o := e.calling(&hook, &samples[i])
-			if o == nil {
-				continue
-			}
-			o.SetNamespace(e.namespace)
-			var err error
-			e.eventually("the server tells of "+o.GetKind(), func() string { // its CRD has only just come
-				if err = e.admin.Create(e.Context(), o, client.DryRunAll); meta.IsNoMatchError(err) {
-					return err.Error()
+		asked, refused := false, []string(nil)
+		ask := func() (answered bool) {
+			before, _ := e.pods.count(hook.WebhookPath)
+			refused = nil
+			for i := range samples {
+				o := e.calling(&hook, &samples[i])
+				if o == nil {
+					continue
 				}
-				return ""
-			})
-			asked = asked || !apierrors.IsInvalid(err) // some examples do not keep to their own schema
-			if err != nil {
-				refused = append(refused, err.Error())
+				o.SetNamespace(e.namespace)
+				err := e.admin.Create(e.Context(), o, client.DryRunAll)
+				asked = asked || !apierrors.IsInvalid(err) // some examples do not keep to their own schema
+				if err != nil {
+					refused = append(refused, err.Error())
+				}
 			}
+			after, _ := e.pods.count(hook.WebhookPath)
+			return after > before
+		}
+		ok := ask()
+		for tries := 0; asked && !ok && tries < 30; tries++ { // the server learns of CRDs and webhooks a moment later
+			time.Sleep(time.Second)
+			ok = ask()
 		}
 		if !asked {
 			continue
 		}
 		tried++
-		if after, _ := e.pods.count(hook.WebhookPath); after > before {
+		if ok {
 			called++
 		} else {
 			e.Errorf("webhook %s was not called: %v", hook.GenerateName, refused)
