@@ -98,7 +98,7 @@ func (q *question) change(word []string) error {
 	case "move":
 		s.Moves = append(s.Moves, plan.Move{From: arg(1), To: arg(2), Risks: word[3:]})
 	case "no-move":
-		s.Moves = slices.DeleteFunc(s.Moves, func(m plan.Move) bool { return m.From == arg(1) && m.To == arg(2) })
+		s.Moves = slices.DeleteFunc(s.Moves, func(m plan.Move) bool { return len(word) == 1 || m.From == arg(1) && m.To == arg(2) })
 	case "risk":
 		for i := range s.Moves {
 			if s.Moves[i].From == arg(2) && s.Moves[i].To == arg(3) {

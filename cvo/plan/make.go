@@ -112,9 +112,26 @@ func (in *input) plan(ctx context.Context) (*Plan, *noPlan, error) {
 		}
 	}
 	if first == nil {
-		first = &noPlan{target: in.Goal.Minor, facts: []*fact{{text: "no update is offered to any release of " + cmp.Or(in.Goal.Minor, "a newer version") + " without risks that apply"}}}
+		first = &noPlan{target: in.Goal.Minor, facts: []*fact{{text: in.noTarget()}}}
 	}
 	return nil, first, nil
+}
+
+// noTarget says why no release would do: no update is known that leads to one.
+func (in *input) noTarget() string {
+	wanted := "a newer release"
+	if in.Goal.Minor != "" {
+		wanted = "a release of " + in.Goal.Minor
+	}
+	start, moves := current(in.Situation.Cluster), in.Situation.Moves
+	switch {
+	case len(moves) == 0:
+		return "no update is known: the ClusterVersion lists none, and there is no update graph; give the graph of the channel"
+	case !slices.ContainsFunc(moves, func(m Move) bool { return m.From != start }):
+		return "no update leads to " + wanted + " as far as is known: the ClusterVersion lists only the next hop; give the update graph of the channel"
+	default:
+		return "no update in the graph leads to " + wanted + "; choose a release that one leads to, or another channel"
+	}
 }
 
 // maxTargets is how many releases are tried: those that an update leads to which has
