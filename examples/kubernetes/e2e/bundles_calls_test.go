@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators/shelf"
 	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -31,10 +32,11 @@ func (e *episode) call() string {
 	}
 	called, tried := 0, 0
 	for _, hook := range e.bundle.CSV.Spec.Webhooks {
-		asked, refused := false, []string(nil)
+		var asked, early bool // early: the server does not know a kind yet
+		var refused []string
 		ask := func() (answered bool) {
 			before, _ := e.pods.count(hook.WebhookPath)
-			refused = nil
+			asked, early, refused = false, false, nil
 			for i := range samples {
 				o := e.calling(&hook, &samples[i])
 				if o == nil {
@@ -42,7 +44,8 @@ func (e *episode) call() string {
 				}
 				o.SetNamespace(e.namespace)
 				err := e.admin.Create(e.Context(), o, client.DryRunAll)
-				asked = asked || !apierrors.IsInvalid(err) // some examples do not keep to their own schema
+				early = early || meta.IsNoMatchError(err)
+				asked = asked || !apierrors.IsInvalid(err) && !meta.IsNoMatchError(err) // some examples do not keep to their own schema
 				if err != nil {
 					refused = append(refused, err.Error())
 				}
@@ -51,7 +54,7 @@ func (e *episode) call() string {
 			return after > before
 		}
 		ok := ask()
-		for tries := 0; asked && !ok && tries < 30; tries++ { // the server learns of CRDs and webhooks a moment later
+		for tries := 0; (asked && !ok || early) && tries < 30; tries++ { // the server learns of CRDs and webhooks a moment later
 			time.Sleep(time.Second)
 			ok = ask()
 		}
