@@ -3,6 +3,8 @@ package plan
 import (
 	"encoding/json"
 	"slices"
+
+	"github.com/fairlead/fairlead"
 )
 
 // input is a question as a whole: what fixes are tried on.
@@ -11,7 +13,11 @@ type input struct {
 	Goal      *Goal
 	Policy    *Policy
 
-	rooms map[roomKey]bool // what was found, here and in variants
+	noRoom map[string]bool // what was found, here and in variants; see drains.lacksRoom
+}
+
+func newInput(s *Situation, goal *Goal, policy *Policy) *input {
+	return &input{s, goal, policy, map[string]bool{}}
 }
 
 // clone returns a copy that shares nothing.
@@ -20,7 +26,7 @@ func (in *input) clone() *input {
 	if err != nil {
 		panic(err) // unreachable: plain data
 	}
-	out := new(input)
+	out := newInput(nil, nil, nil)
 	if err := json.Unmarshal(text, out); err != nil {
 		panic(err) // unreachable: it was written so
 	}
@@ -28,15 +34,28 @@ func (in *input) clone() *input {
 }
 
 // variant returns a copy to try fixes on. It shares nodes, pods, budgets and replicas,
-// which may be many: a fix that changes one of these lists puts a new one in its place.
+// which may be many: a fix that changes one of these lists puts its own in their place.
 func (in *input) variant() *input {
 	s := *in.Situation
 	s.Nodes, s.Pods, s.Budgets, s.Replicas = nil, nil, nil, nil
-	out := (&input{Situation: &s, Goal: in.Goal, Policy: in.Policy}).clone()
+	out := newInput(&s, in.Goal, in.Policy).clone()
 	own := out.Situation
 	own.Nodes, own.Pods, own.Budgets, own.Replicas = in.Situation.Nodes, in.Situation.Pods, in.Situation.Budgets, in.Situation.Replicas
-	out.rooms = in.rooms
+	out.noRoom = in.noRoom
 	return out
+}
+
+// ownNodes returns the nodes of a variant for a fix to change. What was found of room
+// no longer holds.
+func (in *input) ownNodes() []fairlead.Node {
+	in.Situation.Nodes, in.noRoom = slices.Clone(in.Situation.Nodes), map[string]bool{}
+	return in.Situation.Nodes
+}
+
+// ownPods is as ownNodes, for pods.
+func (in *input) ownPods() []fairlead.Pod {
+	in.Situation.Pods, in.noRoom = slices.Clone(in.Situation.Pods), map[string]bool{}
+	return in.Situation.Pods
 }
 
 // fact is something of the situation, the goal or the policy that a plan must do

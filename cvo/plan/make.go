@@ -41,7 +41,7 @@ import (
 // the minor versions that the cluster passes; of operators that require something of
 // each other, in the products of the versions of each three.
 func Make(ctx context.Context, s *Situation, goal *Goal, policy *Policy) (*Plan, error) {
-	in := &input{Situation: s, Goal: goal, Policy: policy}
+	in := newInput(s, goal, policy)
 	if err := in.check(); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // which uses nothing of what found them, and follows the plan's steps in what was
 // encoded. The error says what is wrong.
 func Check(ctx context.Context, s *Situation, goal *Goal, policy *Policy, p *Plan) error {
-	in := &input{Situation: s, Goal: goal, Policy: policy}
+	in := newInput(s, goal, policy)
 	if err := in.check(); err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/rollout"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
@@ -77,8 +76,7 @@ func (m *model) failing(p *cvo.Pool, nodes []string) (facts []*fact) {
 		if rollout.Failing(n) && contains(nodes, n.Name) {
 			why := n.Annotations[rollout.AnnotationReason]
 			facts = append(facts, m.once(fmt.Sprintf("the node %s of pool %s could not be updated: %s", n.Name, p.Name, clip(why, 120)), fix{"repair the node " + n.Name, func(in *input) {
-				in.Situation.Nodes = slices.Clone(in.Situation.Nodes)
-				own := &in.Situation.Nodes[i]
+				own := &in.ownNodes()[i]
 				own.Annotations = maps.Clone(own.Annotations)
 				own.Annotations[rollout.AnnotationDesired] = own.Annotations[rollout.AnnotationCurrent]
 			}, costWork}))
@@ -108,9 +106,9 @@ func (m *model) held(p *cvo.Pool, nodes []string, size int) []*fact {
 	}
 	return []*fact{m.once(fmt.Sprintf("of pool %s %s down at a time, and %s cordoned: no node of it restarts", p.Name, words.Count(size, "node may be", "nodes may be"), words.List(names, "and", 3)+" "+words.Plural(len(names), "is", "are")),
 		fix{"uncordon " + words.List(names[:len(names)-size+1], "and", 3), func(in *input) {
-			in.Situation.Nodes = slices.Clone(in.Situation.Nodes)
+			nodes := in.ownNodes()
 			for _, i := range down[:len(down)-size+1] {
-				in.Situation.Nodes[i].Spec.Unschedulable = false
+				nodes[i].Spec.Unschedulable = false
 			}
 		}, costWork})}
 }
@@ -136,7 +134,7 @@ func back(nodes []fairlead.Node) []fairlead.Node {
 // drains finds what stands in the way of drains, by the code that drains.
 type drains struct {
 	m     *model
-	index map[string]int // of budgets in the model, by name
+	index map[string]int // by name of a budget, see budget
 	nodes []fairlead.Node
 }
 
@@ -182,7 +180,7 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 					}, costWork}}
 				} else {
 					f.fixes = []fix{{fmt.Sprintf("move the data of %s/%s, and delete the pod", p.Namespace, p.Name), func(in *input) {
-						in.Situation.Pods = slices.DeleteFunc(slices.Clone(in.Situation.Pods), func(x fairlead.Pod) bool { return x.Namespace == p.Namespace && x.Name == p.Name })
+						in.Situation.Pods = slices.DeleteFunc(in.ownPods(), func(x fairlead.Pod) bool { return x.Namespace == p.Namespace && x.Name == p.Name })
 					}, costLoss}}
 				}
 				if !told[f.text] {
@@ -191,11 +189,7 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 				}
 				continue
 			}
-			if d.recovers(p.Budgets[0], plan) {
-				continue
-			}
-			i := d.budget(p.Budgets[0], plan)
-			if !slices.Contains(need.budgets, i) {
+			if i := d.budget(p.Budgets[0], plan); i >= 0 && !slices.Contains(need.budgets, i) {
 				need.budgets = append(need.budgets, i)
 			}
 		}
@@ -205,35 +199,15 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 	return need, broken, plan.Rounds
 }
 
-// roomKey is what room depends on: the lists, of which none is changed in place, and
-// which nodes go, so many at a time.
-type roomKey struct {
-	nodes *fairlead.Node
-	pods  *fairlead.Pod
-	sizes [2]int
-	going string
-}
-
-func first[T any](list []T) *T {
-	if len(list) == 0 {
-		return nil
-	}
-	return &list[0]
-}
-
 // lacksRoom reports whether pods of the nodes do not fit elsewhere. That costs more
 // than anything else here, and few fixes bear on it.
 func (d *drains) lacksRoom(nodes []string, atOnce int) bool {
-	s := d.m.Situation
-	k := roomKey{first(s.Nodes), first(s.Pods), [2]int{len(s.Nodes), len(s.Pods)}, fmt.Sprint(atOnce, nodes)}
-	lacks, ok := d.m.rooms[k]
-	if !ok {
-		short, err := drain.FindRoomInTurn(d.request(nodes, atOnce), s.At, &d.m.Policy.Drain)
+	going := fmt.Sprint(atOnce, nodes)
+	lacks, known := d.m.noRoom[going]
+	if !known {
+		short, err := drain.FindRoomInTurn(d.request(nodes, atOnce), d.m.Situation.At, &d.m.Policy.Drain)
 		lacks = err != nil || short != nil
-		if d.m.rooms == nil {
-			d.m.rooms = map[roomKey]bool{}
-		}
-		d.m.rooms[k] = lacks
+		d.m.noRoom[going] = lacks
 	}
 	return lacks
 }
@@ -251,10 +225,10 @@ func (d *drains) recovers(name string, plan *drain.Plan) bool {
 	if at < 0 || plan.Budgets[at].Expected <= plan.Budgets[at].Desired || s.At.IsZero() {
 		return false
 	}
-	of, _ := object.NewBudgets(slices.DeleteFunc(slices.Clone(s.Budgets), func(b fairlead.PodDisruptionBudget) bool { return b.Namespace+"/"+b.Name != name }))
+	b := &s.Budgets[slices.IndexFunc(s.Budgets, func(b fairlead.PodDisruptionBudget) bool { return b.Namespace+"/"+b.Name == name })]
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if p.Ready() || p.DeletionTimestamp != nil || len(of.Of(p, nil)) == 0 {
+		if p.Ready() || p.DeletionTimestamp != nil || !b.Selects(p) {
 			continue
 		}
 		since := p.CreationTimestamp
@@ -268,10 +242,15 @@ func (d *drains) recovers(name string, plan *drain.Plan) bool {
 	return true
 }
 
-// budget returns the index of a budget in the model.
+// budget returns the index in the model of a budget that somebody has to change, -1 of
+// one that recovers.
 func (d *drains) budget(name string, plan *drain.Plan) int {
 	if i, ok := d.index[name]; ok {
 		return i
+	}
+	if d.recovers(name, plan) {
+		d.index[name] = -1
+		return -1
 	}
 	namespace, short, _ := strings.Cut(name, "/")
 	b := budget{name: name, advice: "let the budget " + name + " allow one disruption"}

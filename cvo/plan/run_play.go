@@ -44,7 +44,7 @@ func Play(ctx context.Context, s *Situation, goal *Goal, policy *Policy, p *Plan
 	if opts == nil {
 		opts = &PlayOptions{}
 	}
-	in := &input{Situation: s, Goal: goal, Policy: policy}
+	in := newInput(s, goal, policy)
 	if err := in.check(); err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ const subject = "plan"
 func (s *stepper) run() {
 	sit := s.w.Situation
 	sit.At = s.now // what takes place takes place from now on
-	question := &input{Situation: &sit, Goal: &s.w.Goal, Policy: s.policy}
+	question := newInput(&sit, &s.w.Goal, s.policy)
 	if err := question.check(); err != nil {
 		s.Block(fairlead.Block{Subject: subject, Reason: ReasonNotMade, Message: err.Error(), Owner: ownerAdmin, Unblock: "correct the goal, the policy or the situation as the message says"})
 		return

@@ -74,7 +74,10 @@ func (m *model) lacksRoom(what string) *fact {
 		return f
 	}
 	if n := m.example(what); n != nil {
-		f.fixes = append(f.fixes, fix{fmt.Sprintf("add one node like %s (%s cpu, %s memory)", n.Name, n.Status.Allocatable["cpu"], n.Status.Allocatable["memory"]), func(in *input) { addNode(in.Situation, n, 1) }, costWork})
+		f.fixes = append(f.fixes, fix{fmt.Sprintf("add one node like %s (%s cpu, %s memory)", n.Name, n.Status.Allocatable["cpu"], n.Status.Allocatable["memory"]), func(in *input) {
+			in.ownNodes()
+			addNode(in.Situation, n, 1)
+		}, costWork})
 	}
 	f.fixes = append(f.fixes, fix{"allow nodes to be added", func(in *input) { in.Policy.KeepNodes = false }, costLeave})
 	return f
@@ -98,7 +101,6 @@ func (m *model) example(what string) *fairlead.Node {
 
 // addNode adds empty nodes like one that there is.
 func addNode(s *Situation, like *fairlead.Node, count int) {
-	s.Nodes = slices.Clip(s.Nodes)
 	for i := range count {
 		n := *like
 		n.Name = fmt.Sprintf("%s-new-%d", like.Name, i+1)
