@@ -143,11 +143,12 @@ func (r *helper) fixesOf(ch *catalog.Channel, names []string) ([]Fix, error) {
 	if err != nil {
 		return nil, err
 	}
+	best := back
 	if back == nil || skips != nil && (left < most || left == most && len(skips) < len(back)) {
-		back = skips
+		best = skips
 	}
-	var fixes []Fix
-	for _, f := range back {
+	var fixes []Fix // one for each entry
+	for _, f := range best {
 		if at := slices.IndexFunc(fixes, func(x Fix) bool { return x.Entry == f.Entry }); at >= 0 {
 			fixes[at].add(f)
 		} else {
@@ -167,29 +168,25 @@ func (r *helper) lost(ch *catalog.Channel) (list []Fix) {
 	if !ok {
 		return nil
 	}
-	fix := Fix{Package: p.Name(), Channel: ch.Name()}
 	for i, e := range ch.Entries() {
 		at := find(old, e.Name)
 		if at < 0 || find(ch, e.Name) < i {
 			continue
 		}
-		fix.Entry = e.Name
+		add := func(f Fix) {
+			f.Package, f.Channel, f.Entry = p.Name(), ch.Name(), e.Name
+			list = append(list, f)
+		}
 		was := old.Entries()[at]
 		if e.Replaces == "" && was.Replaces != "" {
-			one := fix
-			one.Replaces = was.Replaces
-			list = append(list, one)
+			add(Fix{Replaces: was.Replaces})
 		}
 		if e.SkipRange == "" && was.SkipRange != "" {
-			one := fix
-			one.SkipRange = was.SkipRange
-			list = append(list, one)
+			add(Fix{SkipRange: was.SkipRange})
 		}
 		for _, name := range was.Skips {
 			if !slices.Contains(e.Skips, name) {
-				one := fix
-				one.Skips = []string{name}
-				list = append(list, one)
+				add(Fix{Skips: []string{name}})
 			}
 		}
 	}

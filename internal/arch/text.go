@@ -84,7 +84,7 @@ var machinePaths = regexp.MustCompile(`(?:^|[^\w./>-])(/(?:home|root|work|Users)
 // machinePath: no file names a place on the machine where it was written. The
 // scripts that test this rule are excepted.
 func machinePath(t *Tree) []Finding {
-	return grep(t, machinePaths, []string{"/ho" + "me/", "/ro" + "ot/", "/wo" + "rk/", "/Us" + "ers/"}, func(name string) bool { return !strings.HasPrefix(name, "internal/arch/testdata/") },
+	return grep(t, machinePaths, nil, func(name string) bool { return !strings.HasPrefix(name, "internal/arch/testdata/") },
 		"names %s, a place on one machine: use a relative path or an environment variable")
 }
 
