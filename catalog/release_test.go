@@ -114,7 +114,7 @@ func TestLostEdge(t *testing.T) {
 		}
 		stranded, told := report.Diff.Stranded(), 0
 		for _, f := range report.Findings {
-			if f.Code == release.CodeStranded && strings.Contains(f.Message, fmt.Sprintf("one of %d versions", stranded)) {
+			if f.Code == release.CodeStranded && strings.Contains(f.Message, fmt.Sprintf("users of %d versions", stranded)) {
 				told++
 			}
 		}

@@ -99,7 +99,7 @@ func (l *linter) stuck(ch *catalog.Channel) {
 		if w := g.WhyNot(e.Name, heads[0]); w != nil {
 			why = strings.Join(w.Reasons, "; ")
 		}
-		l.add(LintStuck, ch.Document(), at("entries", i, "name"), fmt.Sprintf("who has %q installed gets no update to the head %q from OLM v0: %s", e.Name, heads[0], why),
+		l.add(LintStuck, ch.Document(), at("entries", i, "name"), fmt.Sprintf("users of %q get no update to the head %q from OLM v0: %s", e.Name, heads[0], why),
 			fmt.Sprintf("add %q to the skips of %q, or a skipRange that holds its version", e.Name, heads[0]))
 	}
 }

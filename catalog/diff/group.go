@@ -44,7 +44,7 @@ func Groups(stranded []Stranded) []Group {
 }
 
 // Who names the bundles of a group, of many the first three.
-func (g *Group) Who() string { return words.List(g.Bundles, "or", 3) }
+func (g *Group) Who() string { return words.List(g.Bundles, "and", 3) }
 
 // replaceName puts something in place of a name, where the name stands for itself and
 // is not a part of another.

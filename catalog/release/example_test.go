@@ -61,7 +61,7 @@ func ExampleReport_WriteMarkdown() {
 		fmt.Println(err)
 	}
 	// Output:
-	// **Passes.** All 2 users that were looked at still reach the head of their channel, by the rules of OLM v0 and v1.
+	// **Passes.** All 2 possible installations still reach the head of their channel, by the rules of OLM v0 and v1.
 	//
 	// <details><summary>What changed</summary>
 	//

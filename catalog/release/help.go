@@ -3,7 +3,6 @@ package release
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io/fs"
 	"slices"
 
@@ -88,7 +87,7 @@ func (r *helper) help(ctx context.Context, findings int) error {
 // strands no more: which of them do not reach the head by the rules of v0, because
 // something that is required is missing, and how many are helped all the same, or
 // by the rules of v1.
-func (r *helper) asked(ctx context.Context, edited *catalog.Catalog, left *diff.Diff) (needy []string, helped int, err error) {
+func (r *helper) asked(ctx context.Context, edited *catalog.Catalog, left *diff.Diff) (needy []Left, helped int, err error) {
 	still := map[[3]string]bool{}
 	for _, p := range left.Packages {
 		for _, s := range p.Stranded {
@@ -113,7 +112,7 @@ func (r *helper) asked(ctx context.Context, edited *catalog.Catalog, left *diff.
 			if why == "" {
 				continue
 			}
-			needy = append(needy, fmt.Sprintf("package %s, channel %s: who has %s: by OLM v0: %s", p.Name, s.Channel, s.Bundle, why))
+			needy = append(needy, Left{p.Name, s.Channel, []string{s.Bundle}, "by OLM v0: " + why})
 			if len(s.Rules) == 1 {
 				helped--
 			}
@@ -267,7 +266,7 @@ func (r *Report) leave(d *diff.Diff) {
 	r.Left = nil
 	for _, p := range d.Packages {
 		for _, g := range diff.Groups(p.Stranded) {
-			r.Left = append(r.Left, fmt.Sprintf("package %s, channel %s: who has %s: %s", p.Name, g.Channel, g.Who(), g.Why))
+			r.Left = append(r.Left, Left{p.Name, g.Channel, g.Bundles, g.Why})
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/catalog/diff"
 	"github.com/fairlead/fairlead/catalog/edit"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // The codes of findings.
@@ -43,7 +44,20 @@ type Report struct {
 	// Left are users whom the patch does not help, by package; with a resolver
 	// also those whom it helps by the graph alone, while what is required by the
 	// rules of OLM v0 is missing.
-	Left []string `json:"left,omitempty"`
+	Left []Left `json:"left,omitempty"`
+}
+
+// Left is users whom no edit of an entry helps, for one cause.
+type Left struct {
+	Package string   `json:"package"` // of the bundles
+	Channel string   `json:"channel"` // that the users follow
+	Bundles []string `json:"bundles"` // that they have
+	Why     string   `json:"why"`     // what is true of all; of several, each is "it"
+}
+
+// String names users, of many the first three, and says why they are left.
+func (l Left) String() string {
+	return fmt.Sprintf("package %s, channel %s: users of %s: %s", l.Package, l.Channel, words.List(l.Bundles, "and", 3), l.Why)
 }
 
 // Fix is an edit of an entry that lets users go on: the head of a channel skips
@@ -197,10 +211,10 @@ func finding(now *catalog.Catalog, pkg string, g *diff.Group) *catalog.Diagnosti
 	f := &catalog.Diagnostic{Pos: place(now, pkg, g.Channel), Code: CodeStranded, Subject: fmt.Sprintf("package %q, channel %q", pkg, g.Channel)}
 	by := strings.Join(rules, " and ")
 	if len(g.Bundles) == 1 {
-		f.Message = fmt.Sprintf("who has %q gets no updates any more from OLM %s: %s", g.Bundles[0], by, g.Why)
+		f.Message = fmt.Sprintf("users of %q get no updates any more from OLM %s: %s", g.Bundles[0], by, g.Why)
 		f.Hint = fmt.Sprintf("let the head skip %q, or keep the way that was there", g.Bundles[0])
 	} else {
-		f.Message = fmt.Sprintf("who has one of %d versions gets no updates any more from OLM %s (%s): %s", len(g.Bundles), by, g.Who(), g.Why)
+		f.Message = fmt.Sprintf("users of %d versions (%s) get no updates any more from OLM %s: %s", len(g.Bundles), g.Who(), by, g.Why)
 		f.Hint = "let the head skip them, or keep the way that was there"
 	}
 	return f

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead/catalog/check"
 	"github.com/fairlead/fairlead/internal/doc"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // WriteJSON writes the report as one JSON object.
@@ -22,12 +23,12 @@ func (r *Report) WriteSARIF(w io.Writer) error { return check.WriteSARIF(w, r.Fi
 func (r *Report) WriteMarkdown(w io.Writer, after fs.FS) error {
 	var b bytes.Buffer
 	if r.Passes() {
-		fmt.Fprintf(&b, "**Passes.** All %d users that were looked at still reach the head of their channel, by the rules of OLM v0 and v1.\n", r.Users)
+		fmt.Fprintf(&b, "**Passes.** All %d possible installations still reach the head of their channel, by the rules of OLM v0 and v1.\n", r.Users)
 		if r.Resolved > 0 {
-			fmt.Fprintf(&b, "What their operators require of others was looked at, too, by %d resolutions.\n", r.Resolved)
+			fmt.Fprintf(&b, "Dependencies were checked too, by %d resolutions.\n", r.Resolved)
 		}
 	} else {
-		fmt.Fprintf(&b, "**Does not pass.** Findings: %d; %d users were looked at, by the rules of OLM v0 and v1.\n\n", len(r.Findings), r.Users)
+		fmt.Fprintf(&b, "**Does not pass.** %s; %d possible installations were checked by the rules of OLM v0 and v1.\n\n", words.Count(len(r.Findings), "finding", "findings"), r.Users)
 		for _, d := range r.Findings {
 			fmt.Fprintf(&b, "- `%s` %s: %s\n", d.Pos, d.Subject, d.Message)
 		}

@@ -74,7 +74,7 @@ var lattice = map[string][]string{
 		"catalog", "catalog/check", "catalog/diff", "catalog/internal/csv", "catalog/internal/names", "catalog/internal/shape", "internal/doc", "internal/words",
 		"internal/semverx",
 	},
-	"catalog/release":  {"catalog", "catalog/check", "catalog/diff", "catalog/edit", "internal/doc"},
+	"catalog/release":  {"catalog", "catalog/check", "catalog/diff", "catalog/edit", "internal/doc", "internal/words"},
 	"catalog/bundle":   {".", "catalog", "catalog/internal/regular", "internal/doc", "internal/words", "internal/semverx"},
 	"catalog/packages": {".", "catalog", "catalog/internal/csv", "internal/doc", "internal/semverx", "internal/words"},
 	"catalog/serve":    {".", "catalog", "catalog/packages"},

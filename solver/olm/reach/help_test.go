@@ -1,6 +1,7 @@
 package reach_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,7 +26,9 @@ func TestPatchAsksTheResolver(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told := strings.Contains(strings.Join(report.Left, "\n"), `channel stable: who has shop.v1.2.0: by OLM v0: `)
+		told := slices.ContainsFunc(report.Left, func(l release.Left) bool {
+			return l.Bundles[0] == "shop.v1.2.0" && strings.HasPrefix(l.Why, "by OLM v0: ")
+		})
 		if told == c.helped {
 			t.Errorf("helped: %v, left: %q", c.helped, report.Left)
 		}

@@ -204,7 +204,7 @@ func TestReleases(t *testing.T) {
 			left := lost(t, samples.Open(t, after), users)
 			for _, name := range left {
 				ch, bundle, _ := strings.Cut(name, " ")
-				told := slices.ContainsFunc(report.Left, func(l string) bool { return strings.Contains(l, "channel "+ch+": who has "+bundle+":") })
+				told := slices.ContainsFunc(report.Left, func(l release.Left) bool { return l.Channel == ch && slices.Contains(l.Bundles, bundle) })
 				if !told && len(report.Unresolved) == 0 {
 					t.Fatalf("%s: %s is stranded with the patch, and the report does not say so\n%s", where, name, files["catalog.json"].Data)
 				}
