@@ -1,7 +1,6 @@
 package extension
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,28 +10,15 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/crd"
 	"github.com/fairlead/fairlead/solver/olm/group"
+	"github.com/fairlead/fairlead/solver/olm/internal/manifest"
 )
 
 // Bundle is the content of a registry+v1 bundle.
 type Bundle struct {
 	CSV    olm.ClusterServiceVersion // the one that it has
 	CRDs   []crd.Definition          // in the order of the bundle
-	crds   []fields                  // the same, as they are written
-	others []fields                  // all that is neither, in the order of the bundle
-}
-
-// fields are those of an object, decoded; numbers as they are written.
-type fields map[string]any
-
-func (f fields) text(key string) string { s, _ := f[key].(string); return s }
-
-func (f fields) child(key string) fields {
-	m, ok := f[key].(map[string]any)
-	if !ok {
-		m = make(map[string]any)
-		f[key] = m
-	}
-	return m
+	crds   []manifest.Fields         // the same, as they are written
+	others []manifest.Fields         // all that is neither, in the order of the bundle
 }
 
 // ReadBundle reads the manifests of a bundle, JSON objects, and says all that is
@@ -51,22 +37,19 @@ func ReadBundle(manifests []json.RawMessage) (*Bundle, error) {
 	var errs []error
 	csvs := 0
 	for i, text := range manifests {
-		var o fields
-		d := json.NewDecoder(bytes.NewReader(text))
-		d.UseNumber()
-		if err := d.Decode(&o); err != nil || o == nil {
+		o, err := manifest.Decode(text)
+		if err != nil {
 			errs = append(errs, fmt.Errorf("manifest %d is not a JSON object", i+1))
 			continue
 		}
-		kind, name := o.text("kind"), o.child("metadata").text("name")
-		var err error
+		kind, name := o.Text("kind"), o.Child("metadata").Text("name")
 		switch {
 		case kind == "" || name == "":
 			err = fmt.Errorf("manifest %d lacks its kind or its name", i+1)
 		case kind == "ClusterServiceVersion":
 			csvs++
 			err = json.Unmarshal(text, &b.CSV)
-		case o.text("apiVersion") == "":
+		case o.Text("apiVersion") == "":
 			err = fmt.Errorf("manifest %d, %s %s, lacks its apiVersion", i+1, kind, name)
 		case kind == "CustomResourceDefinition":
 			var c crd.Definition

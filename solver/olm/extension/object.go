@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/solver/olm/internal/manifest"
 )
 
 // Ref names an object of the cluster.
@@ -40,19 +41,16 @@ type Object struct {
 func (o *Object) Digest() string { return digest(o.Manifest) }
 
 // refOf reads what an object is.
-func refOf(manifest json.RawMessage) (Ref, error) {
+func refOf(text json.RawMessage) (Ref, error) {
 	var o struct {
 		APIVersion string              `json:"apiVersion"`
 		Kind       string              `json:"kind"`
 		Metadata   fairlead.ObjectMeta `json:"metadata"`
 	}
-	if err := json.Unmarshal(manifest, &o); err != nil {
+	if err := json.Unmarshal(text, &o); err != nil {
 		return Ref{}, err
 	}
-	group, _, ok := strings.Cut(o.APIVersion, "/")
-	if !ok {
-		group = ""
-	}
+	group, _ := manifest.GroupVersion(o.APIVersion)
 	return Ref{Group: group, Kind: o.Kind, Namespace: o.Metadata.Namespace, Name: o.Metadata.Name}, nil
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/config"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/internal/calls"
+	"github.com/fairlead/fairlead/solver/olm/internal/manifest"
 )
 
 // Settings are what the config of an extension says. Unknown members are an error.
@@ -163,47 +164,38 @@ func (r *rendering) permit(p group.Permission, namespace string) {
 	})
 }
 
-// ofCluster are the kinds of bundles that live in no namespace.
-var ofCluster = []string{
-	"CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "PriorityClass",
-	"ConsoleCLIDownload", "ConsoleLink", "ConsolePlugin", "ConsoleQuickStart", "ConsoleYAMLSample", "ConsoleYamlSample",
-}
-
 // object adds an object of the bundle.
-func (r *rendering) object(o fields) {
-	apiGroup, version, ok := strings.Cut(o.text("apiVersion"), "/")
-	if !ok {
-		apiGroup, version = "", apiGroup
-	}
+func (r *rendering) object(o manifest.Fields) {
+	apiGroup, version := manifest.GroupVersion(o.Text("apiVersion"))
 	members := maps.Clone(o)
-	meta := maps.Clone(o.child("metadata"))
+	meta := maps.Clone(o.Child("metadata"))
 	delete(meta, "namespace")
 	members["metadata"] = map[string]any(meta)
 	namespace := r.namespace
-	if slices.Contains(ofCluster, o.text("kind")) {
+	if !manifest.Namespaced(o.Text("kind")) {
 		namespace = ""
 	}
-	r.add(apiGroup, version, o.text("kind"), namespace, meta.text("name"), members)
+	r.add(apiGroup, version, o.Text("kind"), namespace, meta.Text("name"), members)
 }
 
 // deployment adds one of the CSV.
 func (r *rendering) deployment(d *olm.StrategyDeployment, targets []string, settings *config.Config) error {
-	var spec fields
+	var spec manifest.Fields
 	if err := json.Unmarshal(d.Spec, &spec); err != nil || spec == nil {
 		return fmt.Errorf("deployment %s has no spec", d.Name)
 	}
-	meta := spec.child("template").child("metadata")
+	meta := spec.Child("template").Child("metadata")
 	notes := make(map[string]any)
 	for key, value := range r.b.CSV.Annotations {
 		notes[key] = value
 	}
-	maps.Copy(notes, meta.child("annotations"))
+	maps.Copy(notes, meta.Child("annotations"))
 	notes[group.TargetsAnnotation] = strings.Join(targets, ",")
 	notes[group.NamespaceAnnotation] = r.namespace
 	meta["annotations"] = notes
 	spec["revisionHistoryLimit"] = 1
 	if slices.Contains(calls.Deployments(&r.b.CSV), d.Name) {
-		calls.Mount(spec.child("template").child("spec"), calls.Secret(d.Name))
+		calls.Mount(spec.Child("template").Child("spec"), calls.Secret(d.Name))
 	}
 	members := map[string]any{"spec": map[string]any(spec)}
 	if len(d.Label) > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/internal/calls"
+	"github.com/fairlead/fairlead/solver/olm/internal/manifest"
 )
 
 // CertificateProvider names who issues the certificates by which the API server
@@ -48,8 +49,8 @@ func (b *Bundle) checkWebhooks() []error {
 		}
 	}
 	for _, c := range b.crds {
-		if unknown, _ := c.child("spec")["preserveUnknownFields"].(bool); unknown && b.converts(c.child("metadata").text("name")) != nil {
-			errs = append(errs, fmt.Errorf("CRD %s preserves unknown fields, and so no webhook can convert it", c.child("metadata").text("name")))
+		if unknown, _ := c.Child("spec")["preserveUnknownFields"].(bool); unknown && b.converts(c.Child("metadata").Text("name")) != nil {
+			errs = append(errs, fmt.Errorf("CRD %s preserves unknown fields, and so no webhook can convert it", c.Child("metadata").Text("name")))
 		}
 	}
 	return errs
@@ -81,29 +82,29 @@ func configurationName(w *olm.WebhookDescription) string {
 
 // trusts has the provider put into an object what the certificate of a deployment is
 // trusted by.
-func (r *rendering) trusts(meta fields, deployment string) {
+func (r *rendering) trusts(meta manifest.Fields, deployment string) {
 	switch r.by {
 	case CertManager:
-		meta.child("annotations")["cert-manager.io/inject-ca-from"] = r.namespace + "/" + calls.Secret(deployment)
+		meta.Child("annotations")["cert-manager.io/inject-ca-from"] = r.namespace + "/" + calls.Secret(deployment)
 	case ServiceCA:
-		meta.child("annotations")["service.beta.openshift.io/inject-cabundle"] = "true"
+		meta.Child("annotations")["service.beta.openshift.io/inject-cabundle"] = "true"
 	}
 }
 
 // converted has a CRD be converted by the operator, if it is to be.
-func (r *rendering) converted(crd fields) fields {
-	w := r.b.converts(crd.child("metadata").text("name"))
+func (r *rendering) converted(crd manifest.Fields) manifest.Fields {
+	w := r.b.converts(crd.Child("metadata").Text("name"))
 	if w == nil {
 		return crd
 	}
-	var is fields // not the bundle's own
+	var is manifest.Fields // not the bundle's own
 	text, _ := json.Marshal(crd)
 	_ = json.Unmarshal(text, &is) // what was encoded just now
-	is.child("spec")["conversion"] = map[string]any{"strategy": "Webhook", "webhook": map[string]any{
+	is.Child("spec")["conversion"] = map[string]any{"strategy": "Webhook", "webhook": map[string]any{
 		"clientConfig":             map[string]any{"service": calls.ServiceOf(w, r.namespace)},
 		"conversionReviewVersions": w.AdmissionReviewVersions,
 	}}
-	r.trusts(is.child("metadata"), w.DeploymentName)
+	r.trusts(is.Child("metadata"), w.DeploymentName)
 	return is
 }
 
@@ -118,7 +119,7 @@ func (r *rendering) webhooks(targets []string) {
 		if kind == "" {
 			continue
 		}
-		meta := fields{}
+		meta := manifest.Fields{}
 		r.trusts(meta, w.DeploymentName)
 		r.add("admissionregistration.k8s.io", "v1", kind, "", name, map[string]any{
 			"metadata": map[string]any(meta), "webhooks": []any{calls.Hook(w, name, r.namespace, "", targets)},

@@ -1,7 +1,6 @@
 package install
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -12,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/crd"
+	"github.com/fairlead/fairlead/solver/olm/internal/manifest"
 )
 
 const (
@@ -22,17 +22,6 @@ const (
 	kindCRD          = "CustomResourceDefinition"
 	kindSubscription = "Subscription"
 )
-
-// namespaced reports whether objects of a kind have a namespace. Of the kinds
-// that a bundle may hold these have none.
-func namespaced(group, kind string) bool {
-	switch kind {
-	case kindCRD, "ClusterRole", "ClusterRoleBinding", "PriorityClass",
-		"ConsoleCLIDownload", "ConsoleLink", "ConsolePlugin", "ConsoleQuickStart", "ConsoleYAMLSample", "ConsoleYamlSample":
-		return false
-	}
-	return true
-}
 
 // versionOf is the apiVersion of the kinds of which there is but one, "" for others.
 // Bundles may leave it out for these, since OLM reads them by their kind alone.
@@ -50,40 +39,8 @@ func versionOf(kind string) string {
 	return ""
 }
 
-// fields are those of a manifest, decoded.
-type fields map[string]any
-
-// decodeObject reads one JSON object, and keeps numbers as they are written.
-func decodeObject(manifest []byte) (fields, error) {
-	var o fields
-	d := json.NewDecoder(bytes.NewReader(manifest))
-	d.UseNumber()
-	if err := d.Decode(&o); err != nil {
-		return nil, fmt.Errorf("manifest is no JSON object: %w", err)
-	}
-	if o == nil {
-		return nil, errors.New("manifest is null: it must be a JSON object")
-	}
-	return o, nil
-}
-
-// child returns the object under a key, which it creates.
-func (o fields) child(key string) fields {
-	c, ok := o[key].(map[string]any)
-	if !ok {
-		c = make(map[string]any)
-		o[key] = c
-	}
-	return c
-}
-
-func (o fields) text(key string) string {
-	s, _ := o[key].(string)
-	return s
-}
-
-// encode writes it with sorted keys.
-func (o fields) encode() string {
+// encode writes a manifest, with sorted keys.
+func encode(o manifest.Fields) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -106,24 +63,24 @@ func bundleSteps(w *World, choice *olm.Choice) ([]PlanStep, error) {
 		return nil, errors.New("its content has not been unpacked")
 	}
 	var steps []PlanStep
-	var csv fields
+	var csv manifest.Fields
 	for i, m := range content.Manifests {
-		o, err := decodeObject(m)
+		o, err := manifest.Decode(m)
 		if err != nil {
 			return nil, fmt.Errorf("object %d: %w", i+1, err)
 		}
-		meta := o.child("metadata")
-		if o.text("kind") == "" || meta.text("name") == "" {
+		meta := o.Child("metadata")
+		if o.Text("kind") == "" || meta.Text("name") == "" {
 			return nil, fmt.Errorf("object %d has no kind or no name", i+1)
 		}
-		if o.text("apiVersion") == "" {
-			version := versionOf(o.text("kind"))
+		if o.Text("apiVersion") == "" {
+			version := versionOf(o.Text("kind"))
 			if version == "" {
-				return nil, fmt.Errorf("object %d, %s %s, has no apiVersion", i+1, o.text("kind"), meta.text("name"))
+				return nil, fmt.Errorf("object %d, %s %s, has no apiVersion", i+1, o.Text("kind"), meta.Text("name"))
 			}
 			o["apiVersion"] = version
 		}
-		if o.text("kind") == kindCSV {
+		if o.Text("kind") == kindCSV {
 			if err := prepareCSV(o, choice, content.Properties); err != nil {
 				return nil, err
 			}
@@ -141,12 +98,12 @@ func bundleSteps(w *World, choice *olm.Choice) ([]PlanStep, error) {
 }
 
 // prepareCSV adds to a CSV what the resolution and the catalog know.
-func prepareCSV(csv fields, choice *olm.Choice, props []catalog.Property) error {
-	meta := csv.child("metadata")
-	if name := meta.text("name"); name != choice.Name {
+func prepareCSV(csv manifest.Fields, choice *olm.Choice, props []catalog.Property) error {
+	meta := csv.Child("metadata")
+	if name := meta.Text("name"); name != choice.Name {
 		return fmt.Errorf("its ClusterServiceVersion is named %s", name)
 	}
-	spec := csv.child("spec")
+	spec := csv.Child("spec")
 	delete(spec, "replaces")
 	if choice.Replaces != "" {
 		spec["replaces"] = choice.Replaces
@@ -158,26 +115,23 @@ func prepareCSV(csv fields, choice *olm.Choice, props []catalog.Property) error 
 	if err != nil {
 		return err
 	}
-	meta.child("annotations")[olm.PropertiesAnnotation] = note
+	meta.Child("annotations")[olm.PropertiesAnnotation] = note
 	return nil
 }
 
 // newStep makes a step of an object, which it puts into the namespace.
-func newStep(namespace string, choice *olm.Choice, o fields) PlanStep {
-	group, version, ok := strings.Cut(o.text("apiVersion"), "/")
-	if !ok {
-		group, version = "", group
-	}
-	meta := o.child("metadata")
+func newStep(namespace string, choice *olm.Choice, o manifest.Fields) PlanStep {
+	group, version := manifest.GroupVersion(o.Text("apiVersion"))
+	meta := o.Child("metadata")
 	delete(meta, "namespace")
-	if namespaced(group, o.text("kind")) {
+	if manifest.Namespaced(o.Text("kind")) {
 		meta["namespace"] = namespace
 	}
 	return PlanStep{
 		Resolving: choice.Name,
 		Resource: StepResource{
 			SourceName: choice.Source.Name, SourceNamespace: choice.Source.Namespace,
-			Group: group, Version: version, Kind: o.text("kind"), Name: meta.text("name"), Manifest: o.encode(),
+			Group: group, Version: version, Kind: o.Text("kind"), Name: meta.Text("name"), Manifest: encode(o),
 		},
 		Status: StepUnknown,
 	}
@@ -186,10 +140,10 @@ func newStep(namespace string, choice *olm.Choice, o fields) PlanStep {
 // permissionSteps returns the steps for the permissions that a CSV asks for.
 // Roles and bindings are named after the CSV, so that those of two versions
 // stand side by side.
-func permissionSteps(namespace string, choice *olm.Choice, csv fields) []PlanStep {
+func permissionSteps(namespace string, choice *olm.Choice, csv manifest.Fields) []PlanStep {
 	var steps []PlanStep
 	accounts := make(map[string]bool)
-	ask := csv.child("spec").child("install").child("spec")
+	ask := csv.Child("spec").Child("install").Child("spec")
 	for _, scope := range []struct{ key, role, binding string }{
 		{"permissions", "Role", "RoleBinding"},
 		{"clusterPermissions", "ClusterRole", "ClusterRoleBinding"},
@@ -197,13 +151,13 @@ func permissionSteps(namespace string, choice *olm.Choice, csv fields) []PlanSte
 		list, _ := ask[scope.key].([]any)
 		for _, item := range list {
 			p, _ := item.(map[string]any)
-			account := fields(p).text("serviceAccountName")
+			account := manifest.Fields(p).Text("serviceAccountName")
 			if account == "" {
 				continue
 			}
 			if account != "default" && !accounts[account] {
 				accounts[account] = true
-				steps = append(steps, newStep(namespace, choice, fields{
+				steps = append(steps, newStep(namespace, choice, manifest.Fields{
 					"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"name": account},
 				}))
 			}
@@ -219,10 +173,10 @@ func roleSteps(namespace string, choice *olm.Choice, role, binding, account stri
 	name := choice.Name + "-" + hex.EncodeToString(sum[:5])
 	subject := map[string]any{"kind": "ServiceAccount", "name": account, "namespace": namespace}
 	return []PlanStep{
-		newStep(namespace, choice, fields{
+		newStep(namespace, choice, manifest.Fields{
 			"apiVersion": groupRBAC + "/v1", "kind": role, "metadata": map[string]any{"name": name}, "rules": rules,
 		}),
-		newStep(namespace, choice, fields{
+		newStep(namespace, choice, manifest.Fields{
 			"apiVersion": groupRBAC + "/v1", "kind": binding, "metadata": map[string]any{"name": name},
 			"roleRef":  map[string]any{"apiGroup": groupRBAC, "kind": role, "name": name},
 			"subjects": []any{subject},

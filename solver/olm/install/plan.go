@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/gate"
+	"github.com/fairlead/fairlead/solver/olm/internal/manifest"
 )
 
 // PlanPhase is where an install plan stands.
@@ -227,7 +228,7 @@ func stage(group, kind string) int {
 // ref names the step's object, in a namespace unless its kind has none.
 func (s *PlanStep) ref(namespace string) Ref {
 	r := Ref{Group: s.Resource.Group, Kind: s.Resource.Kind, Namespace: namespace, Name: s.Resource.Name}
-	if !namespaced(r.Group, r.Kind) {
+	if !manifest.Namespaced(r.Kind) {
 		r.Namespace = ""
 	}
 	return r

@@ -9,6 +9,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/internal/calls"
+	"github.com/fairlead/fairlead/solver/olm/internal/manifest"
 	"github.com/fairlead/fairlead/solver/olm/scope"
 )
 
@@ -141,12 +142,12 @@ func (s *stepper) apiServices(c *CSV, deployment string, is *Certificate) []deri
 // mounted gives the pods of a deployment its certificate, where they look for it,
 // and the digest of its authority, so that they begin again with a new one.
 func mounted(deployment json.RawMessage, secret string, is *Certificate) json.RawMessage {
-	o, err := decodeObject(deployment)
+	o, err := manifest.Decode(deployment)
 	if err != nil {
 		return deployment
 	}
-	template := o.child("spec").child("template")
-	template.child("metadata").child("annotations")["olmcahash"] = digestOf(texts(is.Authority))
-	calls.Mount(template.child("spec"), secret)
-	return json.RawMessage(o.encode())
+	template := o.Child("spec").Child("template")
+	template.Child("metadata").Child("annotations")["olmcahash"] = digestOf(texts(is.Authority))
+	calls.Mount(template.Child("spec"), secret)
+	return json.RawMessage(encode(o))
 }

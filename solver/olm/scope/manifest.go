@@ -4,28 +4,27 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/fairlead/fairlead/solver/olm/internal/manifest"
 )
 
 // StepOf returns the step that applies a manifest, one JSON object. An object
 // without a namespace of its own lives in the given one, unless that is "" too.
 // The resource is what Plural makes of the kind. A text that is not an object with
 // apiVersion, kind and name is an error.
-func StepOf(manifest []byte, namespace string, exists bool) (Step, error) {
+func StepOf(text []byte, namespace string, exists bool) (Step, error) {
 	var o struct {
 		APIVersion string     `json:"apiVersion"`
 		Kind       string     `json:"kind"`
 		Metadata   ObjectMeta `json:"metadata"`
 	}
-	if err := json.Unmarshal(manifest, &o); err != nil {
+	if err := json.Unmarshal(text, &o); err != nil {
 		return Step{}, fmt.Errorf("manifest: %w", err)
 	}
 	if o.APIVersion == "" || o.Kind == "" || o.Metadata.Name == "" {
 		return Step{}, fmt.Errorf("manifest: apiVersion %q, kind %q, name %q: all three are needed", o.APIVersion, o.Kind, o.Metadata.Name)
 	}
-	group, _, ok := strings.Cut(o.APIVersion, "/")
-	if !ok {
-		group = ""
-	}
+	group, _ := manifest.GroupVersion(o.APIVersion)
 	s := Step{Group: group, Resource: Plural(o.Kind), Kind: o.Kind, Namespace: o.Metadata.Namespace, Name: o.Metadata.Name, Exists: exists}
 	if s.Namespace == "" {
 		s.Namespace = namespace
@@ -37,7 +36,7 @@ func StepOf(manifest []byte, namespace string, exists bool) (Step, error) {
 		Rules   []PolicyRule `json:"rules"`
 		RoleRef *RoleRef     `json:"roleRef"`
 	}
-	if err := json.Unmarshal(manifest, &given); err != nil {
+	if err := json.Unmarshal(text, &given); err != nil {
 		return Step{}, fmt.Errorf("manifest of %s: %w", &s, err)
 	}
 	s.Rules, s.RoleRef = given.Rules, given.RoleRef
