@@ -99,6 +99,15 @@ func Of(m *fairlead.MemCluster, clock fairlead.Clock, o *Options) *Cluster {
 	return m.Part(key{}, func() any { return New(m.Clock, nil) }).(*Cluster)
 }
 
+// Part returns what a view keeps besides the objects, which all views of m share that
+// ask for the same type. Where m is nil it is own, or a new one if that is nil too.
+func Part[T any](m *fairlead.MemCluster, own *T) *T {
+	if m != nil {
+		return m.Part((*T)(nil), func() any { return new(T) }).(*T)
+	}
+	return cmp.Or(own, new(T))
+}
+
 // Own returns a cluster for several views that behaves as the options say.
 func Own(clock fairlead.Clock, o *Options) *fairlead.MemCluster {
 	m := &fairlead.MemCluster{Clock: clock}

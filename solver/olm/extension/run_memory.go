@@ -39,19 +39,11 @@ type MemBackend struct {
 	*memState
 }
 
-// memKey is what a memState is kept under in a MemCluster.
-type memKey struct{}
-
 // lock takes the lock and brings the cluster up to the present.
 func (b *MemBackend) lock() {
 	b.once.Do(func() {
 		b.all = cluster.Of(b.Cluster, nil, &cluster.Options{Still: true})
-		if b.memState == nil {
-			b.memState = new(memState)
-		}
-		if b.Cluster != nil {
-			b.memState = b.Cluster.Part(memKey{}, func() any { return new(memState) }).(*memState)
-		}
+		b.memState = cluster.Part(b.Cluster, b.memState)
 	})
 	b.all.Lock()
 	b.all.Run()
