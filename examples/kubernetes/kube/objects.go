@@ -63,6 +63,13 @@ func Stub(gvk schema.GroupVersionKind, namespace, name string) *unstructured.Uns
 	return u
 }
 
+// ListOf is an empty list of a kind, to read objects into.
+func ListOf(gvk schema.GroupVersionKind) *unstructured.UnstructuredList {
+	all := &unstructured.UnstructuredList{}
+	all.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	return all
+}
+
 // DecodeObject is [Decode] with an [*ObjectError].
 func DecodeObject(from *unstructured.Unstructured, into any) error {
 	err := Decode(from, into)
@@ -83,9 +90,8 @@ var absent = strconv.Itoa(math.MaxInt64)
 // List reads the objects of a kind, by namespace and name; those of all namespaces
 // if none is given.
 func (o *Objects) List(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts ...client.ListOption) ([]unstructured.Unstructured, error) {
-	var all unstructured.UnstructuredList
-	all.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-	if err := o.Client.List(ctx, &all, append(opts, client.InNamespace(namespace))...); err != nil {
+	all := ListOf(gvk)
+	if err := o.Client.List(ctx, all, append(opts, client.InNamespace(namespace))...); err != nil {
 		return nil, fmt.Errorf("%s: %w", gvk.Kind, err)
 	}
 	slices.SortFunc(all.Items, func(x, y unstructured.Unstructured) int {

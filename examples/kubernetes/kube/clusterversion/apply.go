@@ -89,9 +89,8 @@ func (b *Backend) apply(ctx context.Context, m *payload.Manifest) error {
 // reported says whether a ClusterOperator is there, as far as is known without a
 // request.
 func (b *Backend) reported(ctx context.Context, name string) (bool, error) {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(kindOperator)
-	err := b.opts.Reports.Get(ctx, client.ObjectKey{Name: name}, u)
+	u := kube.Stub(kindOperator, "", name)
+	err := b.opts.Reports.Get(ctx, client.ObjectKeyFromObject(u), u)
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}

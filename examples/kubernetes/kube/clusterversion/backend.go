@@ -113,9 +113,8 @@ func (s *seen) set(object *unstructured.Unstructured, version *cvo.ClusterVersio
 
 // version reads the ClusterVersion; nil when there is none.
 func (b *Backend) version(ctx context.Context) (*unstructured.Unstructured, *cvo.ClusterVersion, error) {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(kindVersion)
-	err := b.client.Get(ctx, client.ObjectKey{Name: b.opts.Name}, u)
+	u := kube.Stub(kindVersion, "", b.opts.Name)
+	err := b.client.Get(ctx, client.ObjectKeyFromObject(u), u)
 	switch {
 	case meta.IsNoMatchError(err):
 		return nil, nil, fmt.Errorf("the server has no kind ClusterVersion: apply config/crd first: %w", err)
@@ -152,9 +151,8 @@ func (b *Backend) operators(ctx context.Context) ([]cvo.ClusterOperator, error) 
 // list reads all objects of a kind that have the labels, sorted by namespace and
 // name, from where reports are read.
 func (b *Backend) list(ctx context.Context, kind schema.GroupVersionKind, labels client.MatchingLabels) ([]unstructured.Unstructured, error) {
-	var list unstructured.UnstructuredList
-	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	if err := b.opts.Reports.List(ctx, &list, labels); err != nil {
+	list := kube.ListOf(kind)
+	if err := b.opts.Reports.List(ctx, list, labels); err != nil {
 		if meta.IsNoMatchError(err) {
 			err = fmt.Errorf("the server has no such kind: apply config/crd first: %w", err)
 		}

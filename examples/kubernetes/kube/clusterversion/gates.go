@@ -68,9 +68,8 @@ func (b *Backend) readGates(ctx context.Context, w *cvo.World) error {
 	case gates != nil:
 		w.AdminGates = &cvo.AdminGates{Gates: gates, Acks: acks}
 	}
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(kindFeature)
-	err = b.client.Get(ctx, client.ObjectKey{Name: "cluster"}, u)
+	u := kube.Stub(kindFeature, "", "cluster")
+	err = b.client.Get(ctx, client.ObjectKeyFromObject(u), u)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 		return nil
 	}
@@ -90,8 +89,7 @@ func (b *Backend) readGates(ctx context.Context, w *cvo.World) error {
 
 // config returns the data of a ConfigMap; nil when there is none.
 func (b *Backend) config(ctx context.Context, key client.ObjectKey) (map[string]string, error) {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(kindConfig)
+	u := kube.Stub(kindConfig, key.Namespace, key.Name)
 	err := b.client.Get(ctx, key, u)
 	if apierrors.IsNotFound(err) {
 		return nil, nil

@@ -89,9 +89,7 @@ func newReports(mgr ctrl.Manager, o *Options) (cache.Cache, error) {
 	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{Label: full.Name})}
 	by := map[client.Object]cache.ByObject{}
 	for _, s := range slowKinds {
-		u := &unstructured.Unstructured{}
-		u.SetGroupVersionKind(s.kind)
-		by[u] = ours
+		by[kube.Stub(s.kind, "", "")] = ours
 	}
 	return cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(), ByObject: by, DefaultTransform: trim,
@@ -125,9 +123,7 @@ func (b *Backend) watch(mgr ctrl.Manager, reports cache.Cache, changed <-chan ev
 	build := builder.ControllerManagedBy(mgr).Named(FieldManager).WithOptions(kube.Options(1)).
 		WatchesRawSource(source.Channel(changed, to))
 	for _, kind := range watched() {
-		u := &unstructured.Unstructured{}
-		u.SetGroupVersionKind(kind)
-		build = build.WatchesRawSource(source.Kind[client.Object](reports, u, to))
+		build = build.WatchesRawSource(source.Kind[client.Object](reports, kube.Stub(kind, "", ""), to))
 	}
 	return build.Complete(&kube.Reconciler{
 		Pass: b.Pass(runner), Report: events.Report, Clock: b.opts.Clock, MinRetry: soon,

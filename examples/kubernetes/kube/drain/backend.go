@@ -64,9 +64,8 @@ func (b *Backend) Observe(ctx context.Context, node string) (*drain.World, error
 
 // requests fills in those for the node.
 func (b *Backend) requests(ctx context.Context, w *drain.World) error {
-	var all unstructured.UnstructuredList
-	all.SetGroupVersionKind(Kind.GroupVersion().WithKind(Kind.Kind + "List"))
-	if err := b.Client.List(ctx, &all); err != nil {
+	all := kube.ListOf(Kind)
+	if err := b.Client.List(ctx, all); err != nil {
 		return fmt.Errorf("list drain requests: %w", err)
 	}
 	for i := range all.Items {
@@ -117,10 +116,7 @@ func (b *Backend) report(ctx context.Context, a drain.Report) error {
 	if err != nil {
 		return err
 	}
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(Kind)
-	u.SetName(a.Request)
-	err = b.Client.Status().Patch(ctx, u, client.RawPatch(types.MergePatchType, data))
+	err = b.Client.Status().Patch(ctx, kube.Stub(Kind, "", a.Request), client.RawPatch(types.MergePatchType, data))
 	if kube.IsAnother(err) {
 		return &fairlead.RefusedError{Code: 409, Message: "drain request " + a.Request + " has another UID than " + a.UID + ": it is another one"}
 	}

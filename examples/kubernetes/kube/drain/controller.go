@@ -61,8 +61,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	if err != nil {
 		return err
 	}
-	request := &unstructured.Unstructured{}
-	request.SetGroupVersionKind(Kind)
+	request := kube.Stub(Kind, "", "")
 	workers := opts.Workers
 	if workers == 0 {
 		workers = 4
@@ -125,8 +124,7 @@ func (e *enqueuer) all(ctx context.Context, _ client.Object) []reconcile.Request
 
 // named are the nodes with requests: the one of the name, or all if that is "".
 func (e *enqueuer) named(ctx context.Context, name string) []reconcile.Request {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(Kind.GroupVersion().WithKind(Kind.Kind + "List"))
+	list := kube.ListOf(Kind)
 	if err := e.cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "drain requests", "node", name)
 		return nil

@@ -116,10 +116,9 @@ func (b *Backend) Check(ctx context.Context, name string, now time.Time) (*fleet
 }
 
 func (b *Backend) get(ctx context.Context, kind schema.GroupVersionKind, name string) (*unstructured.Unstructured, error) {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(kind)
 	namespace, short := kube.SplitName(name)
-	if err := b.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: short}, u); err != nil {
+	u := kube.Stub(kind, namespace, short)
+	if err := b.Client.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
 		return nil, fmt.Errorf("%s %s: get: %w", kind.Kind, name, err)
 	}
 	return u, nil
@@ -136,9 +135,8 @@ func (b *Backend) read(u *unstructured.Unstructured) (*fleet.HealthCheck, error)
 
 // machines reads those of a namespace.
 func (b *Backend) machines(ctx context.Context, namespace string) ([]lifecycle.Machine, error) {
-	var list unstructured.UnstructuredList
-	list.SetGroupVersionKind(b.kind().GroupVersion().WithKind("MachineList"))
-	if err := b.Client.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+	list := kube.ListOf(b.kind())
+	if err := b.Client.List(ctx, list, client.InNamespace(namespace)); err != nil {
 		return nil, fmt.Errorf("list machines: %w", err)
 	}
 	all := make([]lifecycle.Machine, len(list.Items))
@@ -189,8 +187,7 @@ func (b *Backend) targets(ctx context.Context, namespace string) ([]fleet.Target
 func (b *Backend) remedy(ctx context.Context, check *fleet.HealthCheck, m *lifecycle.Machine) error {
 	template := check.Spec.RemediationTemplate
 	if template == nil {
-		gone := object(b.kind(), m.Namespace, m.Name)
-		return client.IgnoreNotFound(b.Client.Delete(ctx, gone, preconditions(m)))
+		return client.IgnoreNotFound(b.Client.Delete(ctx, kube.Stub(b.kind(), m.Namespace, m.Name), preconditions(m)))
 	}
 	kind := schema.FromAPIVersionAndKind(template.APIVersion, template.Kind)
 	from, err := b.get(ctx, kind, m.Namespace+"/"+template.Name)
@@ -198,7 +195,7 @@ func (b *Backend) remedy(ctx context.Context, check *fleet.HealthCheck, m *lifec
 		return err
 	}
 	kind.Kind = strings.TrimSuffix(kind.Kind, "Template")
-	u := object(kind, m.Namespace, m.Name)
+	u := kube.Stub(kind, m.Namespace, m.Name)
 	spec, _, err := unstructured.NestedFieldCopy(from.Object, "spec", "template", "spec")
 	if err != nil {
 		return fmt.Errorf("%s %s/%s: %w", template.Kind, m.Namespace, template.Name, err)
@@ -315,7 +312,7 @@ func (b *Backend) ScaleDown(ctx context.Context, set string, n int, now time.Tim
 		if err != nil {
 			return nil, err
 		}
-		if err := b.Client.Patch(ctx, object(b.kind(), p.Machine.Namespace, p.Machine.Name), client.RawPatch(types.MergePatchType, data)); err != nil {
+		if err := b.Client.Patch(ctx, kube.Stub(b.kind(), p.Machine.Namespace, p.Machine.Name), client.RawPatch(types.MergePatchType, data)); err != nil {
 			return picks, nodes.Refused(err)
 		}
 	}
@@ -324,14 +321,6 @@ func (b *Backend) ScaleDown(ctx context.Context, set string, n int, now time.Tim
 		return picks, err
 	}
 	return picks, nodes.Refused(b.Client.Patch(ctx, after, client.MergeFromWithOptions(u, client.MergeFromWithOptimisticLock{})))
-}
-
-func object(kind schema.GroupVersionKind, namespace, name string) *unstructured.Unstructured {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(kind)
-	u.SetNamespace(namespace)
-	u.SetName(name)
-	return u
 }
 
 // preconditions are that it is the same machine as was looked at.

@@ -7,7 +7,6 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -53,9 +52,8 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	}
 	cache := mgr.GetCache()
 	checks := func(ctx context.Context, namespace string) []reconcile.Request {
-		var list unstructured.UnstructuredList
-		list.SetGroupVersionKind(b.beside(HealthCheckKind).GroupVersion().WithKind(HealthCheckKind.Kind + "List"))
-		if err := cache.List(ctx, &list, client.InNamespace(namespace)); err != nil {
+		list := kube.ListOf(b.beside(HealthCheckKind))
+		if err := cache.List(ctx, list, client.InNamespace(namespace)); err != nil {
 			ctrl.LoggerFrom(ctx).Error(err, "health checks", "namespace", namespace)
 			return nil
 		}
@@ -66,16 +64,16 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 		return all
 	}
 	told := &kube.Events{Patience: kube.Patience, Recorder: mgr.GetEventRecorder("fairlead-fleet"), Action: "Replace", Object: func(ctx context.Context, name string) runtime.Object {
-		u := object(b.beside(HealthCheckKind), "", "")
 		namespace, short := kube.SplitName(name)
-		if cache.Get(ctx, client.ObjectKey{Namespace: namespace, Name: short}, u) != nil {
+		u := kube.Stub(b.beside(HealthCheckKind), namespace, short)
+		if cache.Get(ctx, client.ObjectKeyFromObject(u), u) != nil {
 			return nil
 		}
 		return u
 	}}
 	return ctrl.NewControllerManagedBy(mgr).Named("fairlead-fleet").
-		For(object(b.beside(HealthCheckKind), "", ""), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
-		Watches(object(b.kind(), "", ""), handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
+		For(kube.Stub(b.beside(HealthCheckKind), "", ""), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+		Watches(kube.Stub(b.kind(), "", ""), handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 			return checks(ctx, o.GetNamespace())
 		})).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request {

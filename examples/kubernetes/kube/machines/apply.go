@@ -68,12 +68,8 @@ func (b *Backend) updateStatus(ctx context.Context, machine string, a lifecycle.
 	if err != nil {
 		return err
 	}
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(b.kind())
 	namespace, name := kube.SplitName(machine)
-	u.SetNamespace(namespace)
-	u.SetName(name)
-	return b.Client.Status().Patch(ctx, u, client.RawPatch(types.MergePatchType, data))
+	return b.Client.Status().Patch(ctx, kube.Stub(b.kind(), namespace, name), client.RawPatch(types.MergePatchType, data))
 }
 
 func (b *Backend) record(ctx context.Context, machine string, a lifecycle.RecordEvent) error {

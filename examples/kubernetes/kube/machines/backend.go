@@ -146,15 +146,10 @@ func (b *Backend) kind() schema.GroupVersionKind {
 	return b.Kind
 }
 
-func (b *Backend) listKind() schema.GroupVersionKind {
-	return b.kind().GroupVersion().WithKind(b.kind().Kind + "List")
-}
-
 func (b *Backend) object(ctx context.Context, from client.Reader, name string) (*unstructured.Unstructured, error) {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(b.kind())
 	namespace, short := kube.SplitName(name)
-	if err := from.Get(ctx, client.ObjectKey{Namespace: namespace, Name: short}, u); err != nil {
+	u := kube.Stub(b.kind(), namespace, short)
+	if err := from.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
 		return nil, fmt.Errorf("machine %s: get: %w", name, err)
 	}
 	return u, nil

@@ -88,9 +88,8 @@ func (b *Backend) cluster(ctx context.Context, w *lifecycle.World) error {
 	if name == "" {
 		return nil
 	}
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(b.kind().GroupVersion().WithKind("Cluster"))
-	if err := b.Client.Get(ctx, client.ObjectKey{Namespace: w.Machine.Namespace, Name: name}, u); err != nil {
+	u := kube.Stub(b.kind().GroupVersion().WithKind("Cluster"), w.Machine.Namespace, name)
+	if err := b.Client.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
 		return fmt.Errorf("cluster %s/%s: get: %w", w.Machine.Namespace, name, err)
 	}
 	var is struct {
@@ -117,7 +116,7 @@ func (b *Backend) cluster(ctx context.Context, w *lifecycle.World) error {
 		return nil
 	}
 	var all metav1.PartialObjectMetadataList
-	all.SetGroupVersionKind(b.listKind())
+	all.SetGroupVersionKind(b.kind().GroupVersion().WithKind(b.kind().Kind + "List"))
 	if err := b.Client.List(ctx, &all, client.InNamespace(w.Machine.Namespace), client.MatchingLabels{labelCluster: name}, client.HasLabels{labelControlPlane}); err != nil {
 		return fmt.Errorf("cluster %s/%s: list the machines of its control plane: %w", w.Machine.Namespace, name, err)
 	}

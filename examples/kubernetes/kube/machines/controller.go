@@ -93,8 +93,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 	if err != nil {
 		return err
 	}
-	machine := &unstructured.Unstructured{}
-	machine.SetGroupVersionKind(backend.kind())
+	machine := kube.Stub(backend.kind(), "", "")
 	if err := mgr.GetFieldIndexer().IndexField(ctx, machine, deletingOn, nodesOfDeleting); err != nil {
 		return err
 	}
@@ -109,7 +108,7 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 		}
 		return u
 	}}
-	enqueue := &enqueuer{machines: mgr.GetCache(), kind: backend.listKind()}
+	enqueue := &enqueuer{machines: mgr.GetCache(), kind: backend.kind()}
 	return ctrl.NewControllerManagedBy(mgr).Named("fairlead-machines").
 		For(machine).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(enqueue.ofNode), builder.WithPredicates(predicate.Funcs{UpdateFunc: nodes.NodeMatters})).
@@ -149,7 +148,7 @@ func nodesOfDeleting(o client.Object) []string {
 // enqueuer finds the machines that an event concerns.
 type enqueuer struct {
 	machines client.Reader
-	kind     schema.GroupVersionKind // of lists of them
+	kind     schema.GroupVersionKind // theirs
 }
 
 func (e *enqueuer) ofNode(ctx context.Context, o client.Object) []reconcile.Request {
@@ -168,8 +167,7 @@ func (e *enqueuer) all(ctx context.Context, _ client.Object) []reconcile.Request
 }
 
 func (e *enqueuer) on(ctx context.Context, node string) []reconcile.Request {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(e.kind)
+	list := kube.ListOf(e.kind)
 	if err := e.machines.List(ctx, list, client.MatchingFields{deletingOn: node}); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "machines on the node", "node", node)
 		return nil

@@ -11,7 +11,6 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // slotsKey is where the controller keeps the slots of its limits.
@@ -24,9 +23,8 @@ func (b *Backend) slots(ctx context.Context, w *lifecycle.World) error {
 	if b.Gate == nil || lifecycle.FindCondition(w.Machine.Status.Conditions, lifecycle.ConditionDrained) != nil {
 		return nil
 	}
-	var list unstructured.UnstructuredList
-	list.SetGroupVersionKind(b.listKind())
-	if err := b.Client.List(ctx, &list); err != nil {
+	list := kube.ListOf(b.kind())
+	if err := b.Client.List(ctx, list); err != nil {
 		return fmt.Errorf("list machines: %w", err)
 	}
 	all := []lifecycle.Machine{*w.Machine} // as it is decided on

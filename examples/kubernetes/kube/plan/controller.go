@@ -13,7 +13,6 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/internal/words"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -67,9 +66,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	}}
 	build := ctrl.NewControllerManagedBy(mgr).Named("fairlead-plan").WithOptions(kube.Options(1))
 	for _, kind := range []schema.GroupVersionKind{Kind, kindVersion, kindPool} {
-		u := &unstructured.Unstructured{}
-		u.SetGroupVersionKind(kind)
-		build = build.Watches(u, handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
+		build = build.Watches(kube.Stub(kind, "", ""), handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
 			return []reconcile.Request{kube.RequestOf(Name)}
 		}))
 	}

@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -98,9 +97,8 @@ func (b *Backend) machines(ctx context.Context, w *quorum.World) error {
 	if b.Machines == nil {
 		return nil
 	}
-	var all unstructured.UnstructuredList
-	all.SetGroupVersionKind(b.kind().GroupVersion().WithKind(b.kind().Kind + "List"))
-	if err := b.Client.List(ctx, &all, client.InNamespace(b.Namespace), client.MatchingLabelsSelector{Selector: b.Machines}); err != nil {
+	all := kube.ListOf(b.kind())
+	if err := b.Client.List(ctx, all, client.InNamespace(b.Namespace), client.MatchingLabelsSelector{Selector: b.Machines}); err != nil {
 		return fmt.Errorf("list machines: %w", err)
 	}
 	for i := range all.Items {
@@ -195,10 +193,9 @@ func named(hooks []lifecycle.Hook, name string) int {
 // hooks changes the hooks of a machine, on condition that nobody has written
 // meanwhile. A machine that is gone has none.
 func (b *Backend) hooks(ctx context.Context, name string, edit func(*lifecycle.Machine)) error {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(b.kind())
 	namespace, short := kube.SplitName(name)
-	if err := b.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: short}, u); err != nil {
+	u := kube.Stub(b.kind(), namespace, short)
+	if err := b.Client.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
 		return client.IgnoreNotFound(err)
 	}
 	after, err := document.Edit(u, edit)

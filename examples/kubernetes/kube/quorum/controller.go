@@ -8,7 +8,6 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/lifecycle/quorum"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -81,9 +80,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 		Watches(&corev1.Node{}, all, builder.WithPredicates(selected(b.Nodes, ""))).
 		Watches(&corev1.Pod{}, all, builder.WithPredicates(predicate.Or(selected(b.Pods.Selector, b.Pods.Namespace), selected(b.Guards.Selector, b.Guards.Namespace))))
 	if b.Machines != nil {
-		machine := &unstructured.Unstructured{}
-		machine.SetGroupVersionKind(b.kind())
-		controller = controller.Watches(machine, all, builder.WithPredicates(selected(b.Machines, b.Namespace)))
+		controller = controller.Watches(kube.Stub(b.kind(), "", ""), all, builder.WithPredicates(selected(b.Machines, b.Namespace)))
 	}
 	return controller.WithOptions(kube.Options(1)).Complete(&kube.Reconciler{
 		Clock:  opts.Clock,

@@ -148,9 +148,8 @@ func (b *Backend) change(ctx context.Context, name, revision string, edit func(*
 
 // report writes the status of a pool at a revision. What it has of others stays.
 func (b *Backend) report(ctx context.Context, a rollout.Report) error {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(Kind)
-	if err := b.Client.Get(ctx, client.ObjectKey{Name: a.Pool}, u); err != nil {
+	u := kube.Stub(Kind, "", a.Pool)
+	if err := b.Client.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
 		return err
 	}
 	status := map[string]any{

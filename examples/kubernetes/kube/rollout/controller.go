@@ -57,9 +57,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	if err != nil {
 		return err
 	}
-	pool, request := &unstructured.Unstructured{}, &unstructured.Unstructured{}
-	pool.SetGroupVersionKind(Kind)
-	request.SetGroupVersionKind(drain.Kind)
+	pool, request := kube.Stub(Kind, "", ""), kube.Stub(drain.Kind, "", "")
 	told := &kube.Events{Patience: kube.Patience, Recorder: mgr.GetEventRecorder("fairlead-rollout"), Action: "RollOut", Object: func(ctx context.Context, name string) runtime.Object {
 		u := pool.DeepCopy()
 		if mgr.GetCache().Get(ctx, client.ObjectKey{Name: name}, u) != nil {
@@ -113,8 +111,7 @@ func ofRequest(_ context.Context, o client.Object) []reconcile.Request {
 
 // pools are all pools of a cache: nodes may come to another one by their labels.
 func pools(ctx context.Context, cache client.Reader) []reconcile.Request {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(Kind.GroupVersion().WithKind(Kind.Kind + "List"))
+	list := kube.ListOf(Kind)
 	if err := cache.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "machine config pools")
 		return nil

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/drain"
 	engine "github.com/fairlead/fairlead/lifecycle/drain"
 	corev1 "k8s.io/api/core/v1"
@@ -57,11 +58,9 @@ func (b *Backend) Serve(ctx context.Context, node string) error {
 // drain sees to it that there is a request for the node, and says when the node
 // is empty.
 func (b *Backend) drain(ctx context.Context, n *corev1.Node, wish string) error {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(drain.Kind)
-	err := b.Client.Get(ctx, client.ObjectKey{Name: requestName(n.Name)}, u)
+	u := kube.Stub(drain.Kind, "", requestName(n.Name))
+	err := b.Client.Get(ctx, client.ObjectKeyFromObject(u), u)
 	if apierrors.IsNotFound(err) {
-		u.SetName(requestName(n.Name))
 		u.Object["spec"] = map[string]any{
 			"nodeName": n.Name, "nodeUID": string(n.UID), "requester": Requester, "purpose": string(engine.Maintenance), "why": wish,
 		}
@@ -86,9 +85,8 @@ func (b *Backend) drain(ctx context.Context, n *corev1.Node, wish string) error 
 
 // dropRequest deletes the request for a node, if there is one of ours.
 func (b *Backend) dropRequest(ctx context.Context, node string) error {
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(drain.Kind)
-	err := b.Client.Get(ctx, client.ObjectKey{Name: requestName(node)}, u)
+	u := kube.Stub(drain.Kind, "", requestName(node))
+	err := b.Client.Get(ctx, client.ObjectKeyFromObject(u), u)
 	if err != nil {
 		return client.IgnoreNotFound(err)
 	}

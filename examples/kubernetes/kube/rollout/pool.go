@@ -72,9 +72,8 @@ func (b *Backend) build(ctx context.Context, configuration string) (*rollout.Bui
 	if configuration == "" {
 		return nil, nil
 	}
-	var all unstructured.UnstructuredList
-	all.SetGroupVersionKind(builds.GroupVersion().WithKind(builds.Kind + "List"))
-	err := b.Client.List(ctx, &all)
+	all := kube.ListOf(builds)
+	err := b.Client.List(ctx, all)
 	if meta.IsNoMatchError(err) {
 		return nil, nil // a cluster without image mode
 	}
@@ -114,9 +113,8 @@ func (b *Backend) build(ctx context.Context, configuration string) (*rollout.Bui
 
 // pools reads all pools, by name.
 func (b *Backend) pools(ctx context.Context) ([]rollout.Pool, error) {
-	var all unstructured.UnstructuredList
-	all.SetGroupVersionKind(Kind.GroupVersion().WithKind(Kind.Kind + "List"))
-	if err := b.Client.List(ctx, &all); err != nil {
+	all := kube.ListOf(Kind)
+	if err := b.Client.List(ctx, all); err != nil {
 		return nil, fmt.Errorf("list machine config pools: %w", err)
 	}
 	var out []rollout.Pool
