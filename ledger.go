@@ -79,20 +79,16 @@ func (l *Ledger) DueWith(key Key, b Backoff) bool {
 	if find(l.retries.All(), key, 0) != nil {
 		return false
 	}
-	old := l.known(key)
-	if old != nil {
+	r := Retry{Key: key, Since: l.now, Last: l.now}
+	if old := l.known(key); old != nil {
 		if next := l.next(old, b); next.After(l.now) {
 			l.remember(old)
 			l.At(next)
 			return false
 		}
-	}
-	r := Retry{Key: key, Since: l.now}
-	if old != nil {
 		r.Attempts, r.Since = old.Attempts, Past(old.Since, l.now)
 	}
 	r.Attempts++
-	r.Last = l.now
 	l.retries.Add(r)
 	l.At(l.next(&r, b))
 	return true
@@ -118,7 +114,8 @@ func (l *Ledger) remember(old *Retry) {
 	l.retries.Add(r)
 }
 
-// known returns what the Step before remembered, as it is there; nil if nothing.
+// known returns the retry in what the ledger was made from, which must not be changed;
+// nil if there is none.
 func (l *Ledger) known(key Key) *Retry { return find(l.retries.Old, key, l.retries.n) }
 
 // find returns the retry of a key, or nil. It begins where that is expected.
@@ -255,7 +252,8 @@ func (u *Unchanged[T]) Add(v T) {
 	u.n++
 }
 
-// keep adds what v points to, an element of Old, behind the others.
+// keep appends an element of Old. Where it stands as before, its address tells that it
+// is the same, and nothing is compared.
 func (u *Unchanged[T]) keep(v *T) {
 	if u.list == nil && u.n < len(u.Old) && v == &u.Old[u.n] {
 		u.n++

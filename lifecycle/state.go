@@ -109,8 +109,8 @@ func (s *State) before(stage Stage) []Beginning {
 }
 
 // began returns the beginnings of the stages. One that lies ahead stems from a
-// clock that was set back since, and counts as now; none lies further ahead than
-// the last.
+// clock that was set back since, and counts as now. They are in order, so that the
+// last tells whether any does.
 func (s *State) began(now time.Time) []Beginning {
 	if n := len(s.Began); n == 0 || !s.Began[n-1].At.After(now) {
 		return s.Began

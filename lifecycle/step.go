@@ -54,8 +54,9 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	return Decision{State: s.state, Actions: s.actions, Blocked: blocked, Wake: s.ledger.Wake()}
 }
 
-// rests reports whether there is nothing to decide about a machine of which
-// nothing is remembered. So it is with most machines, most of the time.
+// rests reports whether Step has nothing to do for the machine while nothing is
+// remembered of it, paused or not: the rest of the world matters only to deletions.
+// Most machines rest, most of the time.
 func (m *Machine) rests() bool {
 	return !m.Deleting() && !m.UpdatingInPlace() && m.tells(false)
 }
@@ -156,7 +157,7 @@ func (s *stepper) attempted(w Wait, key fairlead.Key) {
 	if o := s.ledger.Outcome(key); o != nil && o.Failed {
 		w.Detail = o.Message
 	}
-	s.addWait(&w)
+	s.wait(w)
 }
 
 // event tells people that something has happened.

@@ -27,14 +27,12 @@ func (w *Wait) same(o *Wait) bool {
 
 // wait adds a wait. If its Since is zero, or ahead of the clock, it is filled in:
 // when the wait was first added.
-func (s *stepper) wait(w Wait) { s.addWait(&w) }
-
-func (s *stepper) addWait(w *Wait) {
+func (s *stepper) wait(w Wait) {
 	w.Machine = s.name()
 	if w.Since.IsZero() || w.Since.After(s.now) {
-		w.Since = s.waitsSince(w)
+		w.Since = s.waitsSince(&w)
 	}
-	s.waits.Add(*w)
+	s.waits.Add(w)
 	s.waited++
 }
 

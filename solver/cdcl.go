@@ -193,8 +193,8 @@ func (c *cdcl) attach(i int32) {
 	if len(lits) == 2 {
 		ref = -1 - i
 	}
-	c.watchToo(side(lits[0]), watch{lits[1], ref})
-	c.watchToo(side(lits[1]), watch{lits[0], ref})
+	c.addWatch(side(lits[0]), watch{lits[1], ref})
+	c.addWatch(side(lits[1]), watch{lits[0], ref})
 }
 
 func (c *cdcl) value(l Lit) int8 { return c.vals[side(l)] }
@@ -353,7 +353,7 @@ func (c *cdcl) rewatch(own *clause, lits []Lit, i int32) bool {
 		}
 		if l := lits[k]; c.value(l) >= 0 {
 			lits[1], lits[k] = l, lits[1]
-			c.watchToo(side(l), watch{lits[0], i})
+			c.addWatch(side(l), watch{lits[0], i})
 			own.next = int32(k)
 			return true
 		}
@@ -362,9 +362,9 @@ func (c *cdcl) rewatch(own *clause, lits []Lit, i int32) bool {
 	return false
 }
 
-// watchToo adds a watch to a list. Lists grow into room that they share: there are
+// addWatch adds a watch to a list. Lists grow into room that they share: there are
 // many of them, and most stay short.
-func (c *cdcl) watchToo(s int, w watch) {
+func (c *cdcl) addWatch(s int, w watch) {
 	all := c.watches[s]
 	if n := len(all); n == cap(all) {
 		size := max(4, 2*n)

@@ -27,7 +27,7 @@ import (
 type giniEngine struct {
 	g             *gini.Gini    // nil until it is asked for the first time
 	vars, clauses int           // the room that it is made with
-	waiting       [][]elit      // the clauses that it has not got yet, each with a 0 behind it
+	waiting       [][]elit      // pages of clauses that it has not got yet, each with a 0 behind it
 	counter       reflect.Value // conflicts of g so far
 	counted       int64
 	n             elit
@@ -52,8 +52,8 @@ func (e *giniEngine) fresh() elit {
 	return e.n
 }
 
-// add keeps a clause for feed: gini's own lists can take long to grow, and cannot be
-// stopped then.
+// add keeps a clause for feed, which a context can stop: gini's own lists can take long
+// to grow. Pages, because one list would take long to grow, too.
 func (e *giniEngine) add(lits ...elit) {
 	if e.dead {
 		return

@@ -140,8 +140,9 @@ func newIndex(ctx context.Context, p *Problem) *index {
 	return x
 }
 
-// makeTables makes the lists, all empty, with the room that they need. Those
-// that nothing is in are not made: most problems have no bars.
+// makeTables lists the roots and the bans, and makes the tables: their lists are empty,
+// with the room that they need. A table that nothing is in is not made: most problems
+// have no bars.
 func (x *index) makeTables(poll *poll, of, items *[limit + 1]int) {
 	start := x.p.vars + 3
 	room := x.p.vars + 1 + of[root] + of[ban]

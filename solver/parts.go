@@ -44,7 +44,7 @@ func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed
 		}
 		return v
 	}
-	pieces := 0 // so far; once there is one, nothing is left to join
+	pieces := 0 // that are left; the last one has nothing to be joined with
 	for _, in := range reached {
 		if in {
 			pieces++
@@ -59,8 +59,8 @@ func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed
 		if active[i] = isActive(k); !active[i] || pieces <= 1 {
 			continue
 		}
-		first := x.anyReached(k, reached)
-		if first = find(first); first == 0 {
+		first := find(x.anyReached(k, reached))
+		if first == 0 {
 			continue
 		}
 		for _, l := range x.lits[k.lits:k.end] {

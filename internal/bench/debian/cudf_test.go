@@ -1,8 +1,6 @@
 package debian
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -49,24 +47,6 @@ func (q *requester) recommends(v solver.Var) [][]solver.Var {
 	return all
 }
 
-// installable draws packages that can be installed together, and returns those and
-// what they need.
-func (q *requester) installable(t testing.TB, r *rand.Rand, n int) *solver.Solution {
-	for {
-		w := &solver.WhatIf{}
-		for range n {
-			w.Require = append(w.Require, solver.Var(1+r.IntN(len(q.Packages))))
-		}
-		solution, err := q.session.Solve(context.Background(), w)
-		if err == nil {
-			return solution
-		}
-		if !errors.As(err, new(*solver.UnsatError)) {
-			t.Fatal(err)
-		}
-	}
-}
-
 // request makes a problem: some packages are installed, with what they need, and
 // others are asked for, one of the former perhaps to be newer. It holds what those
 // reach. The release has one version of a package: that is version 2. Every third
@@ -74,7 +54,7 @@ func (q *requester) installable(t testing.TB, r *rand.Rand, n int) *solver.Solut
 // those are installed in it.
 func (q *requester) request(t testing.TB, i int) *cudf.Document {
 	r := rand.New(rand.NewPCG(uint64(i), 63440))
-	have := q.installable(t, r, 10)
+	have := upgrade.Installable(t, q.session, r, len(q.Packages), 10)
 	in := make([]bool, len(q.Packages)+1)
 	var queue []solver.Var
 	reach := func(vars ...solver.Var) {

@@ -1,8 +1,6 @@
 package opam
 
 import (
-	"context"
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -22,18 +20,7 @@ const versionsOffered = 2
 // newer. It holds what those reach.
 func request(t testing.TB, r *Repository, session *solver.Session, seed int) *cudf.Document {
 	random := rand.New(rand.NewPCG(uint64(seed), 18500))
-	var have *solver.Solution
-	for have == nil {
-		w := &solver.WhatIf{}
-		for range 5 {
-			w.Require = append(w.Require, solver.Var(1+random.IntN(len(r.Packages))))
-		}
-		solution, err := session.Solve(context.Background(), w)
-		if err != nil && !errors.As(err, new(*solver.UnsatError)) {
-			t.Fatal(err)
-		}
-		have = solution
-	}
+	have := upgrade.Installable(t, session, random, len(r.Packages), 5)
 	in := make([]bool, len(r.Packages))
 	var queue []int
 	reach := func(i int) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -83,6 +84,24 @@ func (y *tally) compare(t *testing.T, path, file string) (what string) {
 		return fmt.Sprintf("%v, aspcud %v", values, want)
 	}
 	return ""
+}
+
+// Installable returns what meets n of the first variables, drawn until they can be met
+// together.
+func Installable(t testing.TB, session *solver.Session, r *rand.Rand, variables, n int) *solver.Solution {
+	for {
+		w := &solver.WhatIf{}
+		for range n {
+			w.Require = append(w.Require, solver.Var(1+r.IntN(variables)))
+		}
+		solution, err := session.Solve(context.Background(), w)
+		if err == nil {
+			return solution
+		}
+		if !errors.As(err, new(*solver.UnsatError)) {
+			t.Fatal(err)
+		}
+	}
 }
 
 // Tool returns the path of aspcud.

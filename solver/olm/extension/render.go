@@ -52,9 +52,8 @@ func ReadSettings(c *BundleConfig) (Settings, error) {
 //  2. Roles and bindings for its permissions in each namespace that it watches.
 //     Where that is all of them they are cluster roles, and it may read
 //     namespaces besides. Cluster permissions are cluster roles in any case.
-//  3. Its CRDs, then the other objects of the bundle; what has a namespace is put
-//     into that of the extension.
-//     CRDs that it converts say so.
+//  3. Its CRDs, each with the webhook that converts it, then the other objects of the
+//     bundle; what has a namespace is put into that of the extension.
 //  4. Its deployments, changed as the settings say. Their pods learn by
 //     annotations what they watch, and have those of the CSV. Those that the API
 //     server calls have their certificate mounted.

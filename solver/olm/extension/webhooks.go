@@ -80,8 +80,8 @@ func configurationName(w *olm.WebhookDescription) string {
 	return strings.TrimSuffix(w.GenerateName, "-")
 }
 
-// trusts has the provider put into an object what the certificate of a deployment is
-// trusted by.
+// trusts asks the provider, by an annotation, to put into an object what the certificate
+// of a deployment is trusted by.
 func (r *rendering) trusts(meta manifest.Fields, deployment string) {
 	switch r.by {
 	case CertManager:
@@ -91,7 +91,7 @@ func (r *rendering) trusts(meta manifest.Fields, deployment string) {
 	}
 }
 
-// converted has a CRD be converted by the operator, if it is to be.
+// converted returns a CRD with the webhook that converts it, if there is one.
 func (r *rendering) converted(crd manifest.Fields) manifest.Fields {
 	w := r.b.converts(crd.Child("metadata").Text("name"))
 	if w == nil {

@@ -28,7 +28,7 @@ func Deployments(c *olm.ClusterServiceVersion) []string {
 }
 
 // Misdefined says what is wrong with the webhooks and API services of a CSV, or "".
-// all tells that the operator watches all namespaces.
+// all says whether the operator watches all namespaces.
 func Misdefined(c *olm.ClusterServiceVersion, all bool) string {
 	deploys := func(name string) bool {
 		return slices.ContainsFunc(c.Spec.Install.Spec.Deployments, func(d olm.StrategyDeployment) bool { return d.Name == name })
@@ -70,7 +70,7 @@ func forbidden(rules json.RawMessage) string {
 		APIGroups []string `json:"apiGroups"`
 		Resources []string `json:"resources"`
 	}
-	_ = json.Unmarshal(rules, &all) // what cannot be read the API server refuses
+	_ = json.Unmarshal(rules, &all) // the API server refuses what cannot be read
 	for _, r := range all {
 		for _, group := range r.APIGroups {
 			switch group {
@@ -175,8 +175,8 @@ func podsOf(c *olm.ClusterServiceVersion, deployment string) (p pods) {
 	return p
 }
 
-// Configuration is the kind of the configuration that has a webhook, "" for one that
-// converts.
+// Configuration is the kind of the configuration that a webhook is listed in, "" for
+// one that converts.
 func Configuration(w *olm.WebhookDescription) string {
 	switch w.Type {
 	case olm.WebhookValidating:
