@@ -21,7 +21,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
-// write makes a file, of another time for each.
+// write makes a file, in a directory of its own.
 func write(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "file")

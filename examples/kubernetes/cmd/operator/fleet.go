@@ -3,11 +3,8 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/fleet"
-	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
@@ -26,21 +23,4 @@ func (c *fleetController) setup(_ context.Context, mgr ctrl.Manager, s *shared) 
 		return err
 	}
 	return fleet.SetupWithManager(mgr, fleet.Options{Kind: kind, Workers: s.workers})
-}
-
-// The APIs of machines, as flags name them.
-const (
-	machineAPI = "MachineAPI"
-	clusterAPI = "ClusterAPI"
-)
-
-// machineKind is the kind of machines that the flag of a name asks for.
-func machineKind(flag, api string) (schema.GroupVersionKind, error) {
-	switch api {
-	case machineAPI:
-		return machines.Kind, nil
-	case clusterAPI:
-		return machines.KindClusterAPI, nil
-	}
-	return schema.GroupVersionKind{}, fmt.Errorf("%s: there is no %q; write %s or %s", flag, api, machineAPI, clusterAPI)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
@@ -55,4 +56,21 @@ func (c *machinesController) setup(ctx context.Context, mgr ctrl.Manager, s *sha
 	}
 	opts.Store = store
 	return machines.SetupWithManager(ctx, mgr, opts)
+}
+
+// The APIs of machines, as flags name them.
+const (
+	machineAPI = "MachineAPI"
+	clusterAPI = "ClusterAPI"
+)
+
+// machineKind is the kind of machines that the flag of a name asks for.
+func machineKind(flag, api string) (schema.GroupVersionKind, error) {
+	switch api {
+	case machineAPI:
+		return machines.Kind, nil
+	case clusterAPI:
+		return machines.KindClusterAPI, nil
+	}
+	return schema.GroupVersionKind{}, fmt.Errorf("%s: there is no %q; write %s or %s", flag, api, machineAPI, clusterAPI)
 }

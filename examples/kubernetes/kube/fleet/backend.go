@@ -54,12 +54,7 @@ type Backend struct {
 }
 
 // kind is that of the machines.
-func (b *Backend) kind() schema.GroupVersionKind {
-	if b.Kind.Empty() {
-		return machines.Kind
-	}
-	return b.Kind
-}
+func (b *Backend) kind() schema.GroupVersionKind { return cmp.Or(b.Kind, machines.Kind) }
 
 // beside is a kind of the same group and version as the machines.
 func (b *Backend) beside(kind schema.GroupVersionKind) schema.GroupVersionKind {
@@ -203,7 +198,7 @@ func (b *Backend) remedy(ctx context.Context, check *fleet.HealthCheck, m *lifec
 	if spec != nil {
 		u.Object["spec"] = spec
 	}
-	u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: b.kind().GroupVersion().String(), Kind: b.kind().Kind, Name: m.Name, UID: *preconditions(m).UID}})
+	u.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: b.kind().GroupVersion().String(), Kind: b.kind().Kind, Name: m.Name, UID: types.UID(m.UID)}})
 	return client.IgnoreAlreadyExists(b.Client.Create(ctx, u))
 }
 

@@ -2,8 +2,8 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -74,7 +74,6 @@ func readCluster(u *unstructured.Unstructured) (*fleet.HealthCheck, error) {
 	h := &fleet.HealthCheck{ObjectMeta: c.ObjectMeta}
 	s := &h.Spec
 	s.Selector = c.Spec.Selector
-	s.Selector.MatchLabels = maps.Clone(c.Spec.Selector.MatchLabels)
 	if s.Selector.MatchLabels == nil {
 		s.Selector.MatchLabels = map[string]string{}
 	}
@@ -158,7 +157,7 @@ func (b *Backend) mark(ctx context.Context, m *lifecycle.Machine, v *fleet.Healt
 	case err != nil:
 		return err
 	case u.GetResourceVersion() != m.ResourceVersion:
-		return apierrors.NewConflict(schema.GroupResource{Group: b.kind().Group, Resource: "machines"}, m.Name, fmt.Errorf("it has changed since it was looked at"))
+		return apierrors.NewConflict(schema.GroupResource{Group: b.kind().Group, Resource: "machines"}, m.Name, errors.New("it has changed since it was looked at"))
 	}
 	after := u.DeepCopy()
 	all, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")

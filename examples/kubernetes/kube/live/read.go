@@ -6,16 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/examples/internal/dump"
 	"github.com/fairlead/fairlead/examples/internal/situation"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -84,19 +84,15 @@ func (r *reader) read(ctx context.Context, kinds []Kind) error {
 		if k.optional && unknown(err) {
 			err = r.into.Add(dump.Object{Kind: k.Kind + "List"})
 		}
-		if err == nil {
-			continue
+		if err != nil {
+			*r.into = before // half a list would look like all of it
 		}
-		*r.into = before // half a list would look like all of it
-		if err := r.miss(ctx, k.Resource, "oc get "+k.resource()+" -A -o yaml", err); err != nil {
+		if err := r.miss(ctx, k.Resource, "oc get "+schema.GroupResource{Group: k.Group, Resource: k.Resource}.String()+" -A -o yaml", err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
-
-// resource names a kind for commands.
-func (k Kind) resource() string { return strings.TrimSuffix(k.Resource+"."+k.Group, ".") }
 
 // unknown reports whether the server has no such kind.
 func unknown(err error) bool {
@@ -118,37 +114,23 @@ func (r *reader) pages(ctx context.Context, k Kind, size int64) error {
 
 // page reads a part of a list. It returns where the next one begins.
 func (r *reader) page(ctx context.Context, k Kind, opts ...client.ListOption) (next string, err error) {
-	gvk := k.GroupVersion().WithKind(k.Kind + "List")
+	var list client.ObjectList = kube.ListOf(k.GroupVersionKind)
 	if k.heads {
-		var list metav1.PartialObjectMetadataList
-		list.SetGroupVersionKind(gvk)
-		if err := r.client.List(ctx, &list, opts...); err != nil {
-			return "", err
-		}
-		for i := range list.Items {
-			list.Items[i].ManagedFields = nil
-			if err := r.take(k.Kind, &list.Items[i]); err != nil {
-				return "", err
-			}
-		}
-		return list.Continue, nil
+		heads := &metav1.PartialObjectMetadataList{}
+		heads.SetGroupVersionKind(list.GetObjectKind().GroupVersionKind())
+		list = heads
 	}
-	var list unstructured.UnstructuredList
-	list.SetGroupVersionKind(gvk)
-	if err := r.client.List(ctx, &list, opts...); err != nil {
+	if err := r.client.List(ctx, list, opts...); err != nil {
 		return "", err
 	}
-	for i := range list.Items {
-		list.Items[i].SetManagedFields(nil)
-		if err := r.take(k.Kind, list.Items[i].Object); err != nil {
-			return "", err
-		}
-	}
-	return list.GetContinue(), nil
+	return list.GetContinue(), meta.EachListItem(list, func(o runtime.Object) error {
+		o.(metav1.Object).SetManagedFields(nil)
+		return r.take(k.Kind, o)
+	})
 }
 
 // take adds an object.
-func (r *reader) take(kind string, object any) error {
+func (r *reader) take(kind string, object runtime.Object) error {
 	text, err := json.Marshal(object)
 	if err == nil {
 		err = dump.Each(text, kind, r.into.Add)
@@ -167,16 +149,10 @@ func (e *contentError) Unwrap() error { return e.error }
 // gates reads gates and acknowledgements. A ConfigMap that is not there has none.
 func (r *reader) gates(ctx context.Context) error {
 	for _, key := range configMaps() {
-		var m unstructured.Unstructured
-		m.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMap"))
-		err := r.client.Get(ctx, key, &m)
-		if apierrors.IsNotFound(err) {
-			err = nil
-			m.SetNamespace(key.Namespace)
-			m.SetName(key.Name)
-		}
+		m := kube.Stub(corev1.SchemeGroupVersion.WithKind("ConfigMap"), key.Namespace, key.Name)
+		err := client.IgnoreNotFound(r.client.Get(ctx, key, m))
 		if err == nil {
-			err = r.take("ConfigMap", m.Object)
+			err = r.take("ConfigMap", m)
 		}
 		if err := r.miss(ctx, "configmap "+key.String(), "oc -n "+key.Namespace+" get configmap "+key.Name+" -o yaml", err); err != nil {
 			return err
@@ -185,8 +161,9 @@ func (r *reader) gates(ctx context.Context) error {
 	return nil
 }
 
-// miss notes what could not be read. It returns an error that everything else would
-// meet, too: the context's, or that of a server that does not answer.
+// miss notes what could not be read, if there is an error. It returns an error that
+// everything else would meet, too: the context's, or that of a server that does not
+// answer.
 func (r *reader) miss(ctx context.Context, what, command string, err error) error {
 	var content *contentError
 	g := cvo.Gap{What: fmt.Sprintf("%s: %v", what, err)}

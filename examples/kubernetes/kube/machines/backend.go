@@ -1,6 +1,7 @@
 package machines
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -139,12 +140,7 @@ func (b *Backend) machine(ctx context.Context, from client.Reader, name string) 
 }
 
 // kind is that of the machines.
-func (b *Backend) kind() schema.GroupVersionKind {
-	if b.Kind.Empty() {
-		return Kind
-	}
-	return b.Kind
-}
+func (b *Backend) kind() schema.GroupVersionKind { return cmp.Or(b.Kind, Kind) }
 
 func (b *Backend) object(ctx context.Context, from client.Reader, name string) (*unstructured.Unstructured, error) {
 	namespace, short := kube.SplitName(name)

@@ -89,18 +89,19 @@ func (p *Preflight[O]) observe(ctx context.Context, name string, cluster *extens
 			return err
 		}
 		for _, o := range all {
-			var meta struct {
+			text, err := json.Marshal(o)
+			if err != nil {
+				return err
+			}
+			var is struct {
 				Metadata struct{ Namespace, Name string } `json:"metadata"`
 			}
-			if err := through(o, &meta); err != nil {
+			if err := json.Unmarshal(text, &is); err != nil {
 				return err
 			}
-			r := extension.Resource{CRD: name, Version: v.Name}
-			r.Namespace, r.Name = meta.Metadata.Namespace, meta.Metadata.Name
-			if r.Data, err = json.Marshal(o); err != nil {
-				return err
-			}
-			cluster.Resources = append(cluster.Resources, r)
+			cluster.Resources = append(cluster.Resources, extension.Resource{
+				CRD: name, Version: v.Name, Object: crd.Object{Namespace: is.Metadata.Namespace, Name: is.Metadata.Name, Data: text},
+			})
 		}
 	}
 	return nil

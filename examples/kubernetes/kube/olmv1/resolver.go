@@ -71,11 +71,7 @@ func (r *Resolver[X, M, B, V, D]) Resolve(ctx context.Context, ext *X, installed
 		return nil, nil, nil, err
 	}
 	bundle := new(B)
-	text, err := choice.Bundle.Raw()
-	if err == nil {
-		err = json.Unmarshal(text, bundle)
-	}
-	if err != nil {
+	if err := decode(choice.Bundle, bundle); err != nil {
 		return nil, nil, nil, fmt.Errorf("bundle %s: %w", choice.Name, err)
 	}
 	for _, check := range r.Validations {
@@ -89,11 +85,7 @@ func (r *Resolver[X, M, B, V, D]) Resolve(ctx context.Context, ext *X, installed
 	}
 	for d := range choice.Bundle.Package().DeprecationDocuments() {
 		deprecation := new(D)
-		text, err := d.Raw()
-		if err == nil {
-			err = json.Unmarshal(text, deprecation)
-		}
-		return bundle, version, deprecation, err
+		return bundle, version, deprecation, decode(d, deprecation)
 	}
 	return bundle, version, nil, nil
 }
@@ -154,6 +146,15 @@ func open(ctx context.Context, c *Catalog) (*catalog.Catalog, error) {
 		err = nil
 	}
 	return held, err
+}
+
+// decode reads a part of a catalog.
+func decode(from interface{ Raw() ([]byte, error) }, into any) error {
+	text, err := from.Raw()
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, into)
 }
 
 // through reads a value as another type that writes the same JSON.

@@ -14,6 +14,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/drain"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/live"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/rollout"
 	engine "github.com/fairlead/fairlead/lifecycle/drain"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -31,7 +32,6 @@ const clusterVersion = "version"
 
 var (
 	kindVersion     = schema.GroupVersionKind{Group: "config.openshift.io", Version: "v1", Kind: "ClusterVersion"}
-	kindPool        = schema.GroupVersionKind{Group: "machineconfiguration.openshift.io", Version: "v1", Kind: "MachineConfigPool"}
 	kindInstallPlan = schema.GroupVersionKind{Group: "operators.coreos.com", Version: "v1alpha1", Kind: "InstallPlan"}
 	acks            = client.ObjectKey{Namespace: "openshift-config", Name: "admin-acks"}
 )
@@ -91,7 +91,7 @@ func (b *Backend) Apply(ctx context.Context, _ string, action plan.Action) error
 	case plan.SetRelease:
 		return b.setRelease(ctx, a.Release)
 	case plan.SetPaused:
-		return b.merge(ctx, kube.Stub(kindPool, "", a.Pool), map[string]any{"spec": map[string]any{"paused": a.Paused}})
+		return b.merge(ctx, kube.Stub(rollout.Kind, "", a.Pool), map[string]any{"spec": map[string]any{"paused": a.Paused}})
 	case plan.Acknowledged:
 		return b.acknowledge(ctx, a.Gate)
 	case plan.Approve:
@@ -104,9 +104,9 @@ func (b *Backend) Apply(ctx context.Context, _ string, action plan.Action) error
 
 // setRelease asks the cluster for a release. What was desired before goes.
 func (b *Backend) setRelease(ctx context.Context, release string) error {
-	v := kube.Stub(kindVersion, "", clusterVersion)
+	v, ref := kube.Stub(kindVersion, "", clusterVersion), kube.RefOf(kindVersion, "", clusterVersion)
 	if err := b.Client.Get(ctx, client.ObjectKeyFromObject(v), v); err != nil {
-		return kube.Outcome(kube.RefOf(kindVersion, "", clusterVersion), err)
+		return kube.Outcome(ref, err)
 	}
 	if is, _, _ := unstructured.NestedString(v.Object, "spec", "desiredUpdate", "version"); is == release {
 		return nil // it was asked for already
@@ -123,7 +123,7 @@ func (b *Backend) setRelease(ctx context.Context, release string) error {
 	if err := unstructured.SetNestedMap(v.Object, desired, "spec", "desiredUpdate"); err != nil {
 		return err
 	}
-	return kube.Outcome(kube.RefOf(kindVersion, "", clusterVersion), b.Client.Patch(ctx, v, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+	return kube.Outcome(ref, b.Client.Patch(ctx, v, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
 }
 
 // merge merges a change into an object.
@@ -159,12 +159,7 @@ func (b *Backend) approve(ctx context.Context, namespace, csv string) error {
 		if approved, _, _ := unstructured.NestedBool(all[i].Object, "spec", "approved"); approved {
 			return nil
 		}
-		before := all[i].DeepCopy()
-		if err := unstructured.SetNestedField(all[i].Object, true, "spec", "approved"); err != nil {
-			return err
-		}
-		err := b.Client.Patch(ctx, &all[i], client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
-		return kube.Outcome(kube.RefOf(kindInstallPlan, namespace, all[i].GetName()), err)
+		return b.merge(ctx, &all[i], map[string]any{"metadata": map[string]any{"resourceVersion": all[i].GetResourceVersion()}, "spec": map[string]any{"approved": true}})
 	}
 	return &fairlead.RefusedError{Code: http.StatusNotFound, Reason: "NoInstallPlan", Message: fmt.Sprintf(
 		"no install plan in namespace %s brings %s; the Operator Lifecycle Manager makes one when the catalog of the subscription offers it", namespace, csv)}

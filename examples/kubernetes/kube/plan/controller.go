@@ -11,6 +11,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/graph"
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/rollout"
 	"github.com/fairlead/fairlead/internal/words"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -65,7 +66,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 		return u
 	}}
 	build := ctrl.NewControllerManagedBy(mgr).Named("fairlead-plan").WithOptions(kube.Options(1))
-	for _, kind := range []schema.GroupVersionKind{Kind, kindVersion, kindPool} {
+	for _, kind := range []schema.GroupVersionKind{Kind, kindVersion, rollout.Kind} {
 		build = build.Watches(kube.Stub(kind, "", ""), handler.EnqueueRequestsFromMapFunc(func(context.Context, client.Object) []reconcile.Request {
 			return []reconcile.Request{kube.RequestOf(Name)}
 		}))

@@ -18,6 +18,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/drain"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/worlds"
+	pools "github.com/fairlead/fairlead/examples/kubernetes/kube/rollout"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -184,9 +185,9 @@ func (w *world) others() {
 		set(cv, history, "status", "history")
 		set(cv, want, "status", "desired", "version")
 		w.update(cv)
-		for _, pool := range w.list(kindPool) {
+		for _, pool := range w.list(pools.Kind) {
 			name := "r-" + pool.GetName() + "-" + want
-			mc := kube.Stub(schema.GroupVersionKind{Group: kindPool.Group, Version: "v1", Kind: "MachineConfig"}, "", name)
+			mc := kube.Stub(schema.GroupVersionKind{Group: pools.Kind.Group, Version: "v1", Kind: "MachineConfig"}, "", name)
 			mc.SetAnnotations(map[string]string{"machineconfiguration.openshift.io/release-image-version": want})
 			if err := w.Client.(client.WithWatch).Create(w.Context(), mc); err != nil {
 				w.Fatal(err)
@@ -196,7 +197,7 @@ func (w *world) others() {
 			w.update(&pool)
 		}
 	}
-	for _, pool := range w.list(kindPool) {
+	for _, pool := range w.list(pools.Kind) {
 		config := text(&pool, "spec", "configuration", "name")
 		if paused, _, _ := unstructured.NestedBool(pool.Object, "spec", "paused"); paused || config == text(&pool, "status", "configuration", "name") {
 			continue

@@ -1,6 +1,7 @@
 package quorum
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -86,12 +87,7 @@ func (b *Backend) Observe(ctx context.Context, _ string) (*quorum.World, error) 
 	return w, nil
 }
 
-func (b *Backend) kind() schema.GroupVersionKind {
-	if b.Kind.Empty() {
-		return machines.Kind
-	}
-	return b.Kind
-}
+func (b *Backend) kind() schema.GroupVersionKind { return cmp.Or(b.Kind, machines.Kind) }
 
 func (b *Backend) machines(ctx context.Context, w *quorum.World) error {
 	if b.Machines == nil {

@@ -19,9 +19,9 @@
 //     the passes under way and gives shards back, and another takes them at once;
 //     so does a member that stops. After a crash it takes the lease's duration.
 //  3. Who takes a shard over is told of all its objects, as after a start.
-//  4. How many shards there are is written in the Lease of the group. Members of
-//     another number wait until it has run out; so does a leader that holds the Lease of this
-//     name for itself, and members wait for that.
+//  4. How many shards there are is written in the Lease of the group. Members that
+//     are set to another number wait until it has run out, and so does a single
+//     leader whose Lease has the same name, as members wait for that one's.
 //  5. A shard without a member, or a server that does not answer, is nobody's: then
 //     nothing is done.
 //

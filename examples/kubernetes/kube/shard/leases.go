@@ -42,15 +42,16 @@ func (l *leases) round(ctx context.Context) error {
 	}
 	found := l.note(list.Items, asked)
 	errs := []error{l.holdGroup(ctx, found[l.m.Name])}
-	told := found[l.memberName()]
+	own := found[l.memberName()]
 	if l.due(l.own) {
-		errs = append(errs, l.sign(ctx, told))
+		errs = append(errs, l.sign(ctx, own))
 	}
 	l.compare(found)
-	errs = append(errs, l.renew(ctx), l.giveBack(ctx))
-	if told != nil { // or else others do not know yet that they are to leave some
+	errs = append(errs, l.renew(ctx))
+	if own != nil { // or else others do not know yet that they are to leave some
 		errs = append(errs, l.balance(ctx, found))
 	}
+	errs = append(errs, l.giveBack(ctx))
 	l.tell()
 	return errors.Join(errs...)
 }
@@ -282,7 +283,7 @@ func (l *leases) giveBack(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// balance gives back what is more than the member's part, or takes what is free.
+// balance closes what is more than the member's part, or takes what is free.
 func (l *leases) balance(ctx context.Context, found map[string]*coordinationv1.Lease) error {
 	m := l.m
 	held := map[string]int{}
@@ -318,18 +319,18 @@ func (l *leases) balance(ctx context.Context, found map[string]*coordinationv1.L
 		}
 	}
 	m.mu.Unlock()
-	errs := []error{l.giveBack(ctx)}
+	var errs []error
 	free = free[:min(len(free), max(0, want-len(open)))]
 	for _, shard := range free {
-		if l.ours() {
+		if l.agreed() {
 			errs = append(errs, l.take(ctx, shard, found[l.shardName(shard)]))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// ours reports whether the number of shards is agreed on.
-func (l *leases) ours() bool {
+// agreed reports whether the members agree on how many shards there are.
+func (l *leases) agreed() bool {
 	return longest(l.m.group, l.m.Clock.Now()) < l.m.Duration-l.m.Skew
 }
 

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -44,7 +43,8 @@ func (o *owning) Start(ctx context.Context) error {
 	return o.Runnable.Start(kube.WithOwner(ctx, o.member))
 }
 
-// repeating is a cache that remembers who wants to be told of its objects.
+// repeating is a cache that remembers who wants to be told of its objects: controllers
+// ask it for informers by an object.
 type repeating struct {
 	cache.Cache
 	to *subscriptions
@@ -58,14 +58,7 @@ func (r *repeating) GetInformer(ctx context.Context, o client.Object, opts ...ca
 	return &informer{i, r.to}, nil
 }
 
-func (r *repeating) GetInformerForKind(ctx context.Context, kind schema.GroupVersionKind, opts ...cache.InformerGetOption) (cache.Informer, error) {
-	i, err := r.Cache.GetInformerForKind(ctx, kind, opts...)
-	if err != nil {
-		return nil, err
-	}
-	return &informer{i, r.to}, nil
-}
-
+// informer is one that remembers the handlers that are added to it.
 type informer struct {
 	cache.Informer
 	to *subscriptions
