@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
 )
@@ -25,7 +26,11 @@ const (
 // this program, or else one that is built of the same source.
 func engines(c *args.Call, file string) ([]byte, error) {
 	if file != "" {
-		return checked(file)
+		wasm, err := checked(file)
+		if err != nil {
+			err = fmt.Errorf("-wasm: %w", err)
+		}
+		return wasm, err
 	}
 	if self, err := os.Executable(); err == nil {
 		wasm, err := checked(filepath.Join(filepath.Dir(self), wasmName))
@@ -33,19 +38,36 @@ func engines(c *args.Call, file string) ([]byte, error) {
 			return wasm, err
 		}
 	}
-	dir, err := clone(c.Context)
+	wasm, err := build(c)
 	if err != nil {
-		return nil, noEngines(err)
+		err = fmt.Errorf(`the engines for -live were not found beside this program, and cannot be built: %w
+Take %s from a release, or build it in a clone, and name it with -wasm %[2]s:
+  GOOS=wasip1 GOARCH=wasm go build -ldflags='-s -w' -o %[2]s %s`, err, wasmName, enginesOf)
 	}
-	c.Doing("building the engines for the page, which takes a minute the first time")
-	work, err := os.MkdirTemp("", "fairlead")
+	return wasm, err
+}
+
+// build builds the engines of the source of this program. The file stays in the user's cache,
+// where the go command finds that it need not link it again.
+func build(c *args.Call) ([]byte, error) {
+	cache, err := os.UserCacheDir()
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(work)
-	out := filepath.Join(work, wasmName)
-	if _, err := command(c.Context, dir, "build", "-trimpath", "-ldflags=-s -w", "-o", out, enginesOf); err != nil {
-		return nil, noEngines(err)
+	c.Doing("building the engines for the page, which takes a minute the first time")
+	dir, err := origin(c.Context)
+	if err != nil {
+		return nil, err
+	}
+	cache = filepath.Join(cache, "fairlead")
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return nil, err
+	}
+	out := filepath.Join(cache, wasmName)
+	// Beside the old file, so that the new one is moved there whole: others may read it now.
+	// Without the state of the clone, because the same source is to give the same bytes.
+	if _, err := command(c.Context, dir, []string{"GOTMPDIR=" + cache}, "build", "-buildvcs=false", "-trimpath", "-ldflags=-s -w", "-o", out, enginesOf); err != nil {
+		return nil, err
 	}
 	return checked(out)
 }
@@ -59,44 +81,38 @@ func checked(file string) ([]byte, error) {
 	return wasm, err
 }
 
-// clone finds the source of this program: the clone that it is called in, or else its version
-// in the module cache, where the go command puts it if need be.
-func clone(ctx context.Context) (string, error) {
-	if list, err := command(ctx, "", "list", "-m", "-f", "{{.Dir}}", module); err == nil && len(bytes.TrimSpace(list)) > 0 {
-		return string(bytes.TrimSpace(list)), nil
-	} else if errors.Is(err, exec.ErrNotFound) {
+// origin finds the source of this program: its version in the module cache, where the go
+// command puts it if need be; or, if it was built in a clone, the clone that it is called in.
+func origin(ctx context.Context) (string, error) {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Path == module && info.Main.Sum != "" {
+		text, err := command(ctx, "", nil, "mod", "download", "-json", module+"@"+info.Main.Version)
+		var m struct{ Dir, Error string }
+		if bad := json.Unmarshal(text, &m); bad == nil && m.Error != "" {
+			err = errors.New(m.Error)
+		} else if err == nil {
+			err = bad
+		}
+		return m.Dir, err
+	}
+	text, err := command(ctx, "", nil, "list", "-m", "-f", "{{.Dir}}", module)
+	if errors.Is(err, exec.ErrNotFound) {
 		return "", err
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Path != module || info.Main.Version == "" || info.Main.Version == "(devel)" {
-		return "", errors.New("this program does not say which version it is, and is not called in a clone of its source")
+	dir := string(bytes.TrimSpace(text))
+	if err != nil || dir == "" {
+		return "", errors.New("this program is not of a release, and is not called in a clone of its source")
 	}
-	text, err := command(ctx, "", "mod", "download", "-json", module+"@"+info.Main.Version)
-	if err != nil {
-		return "", err
-	}
-	var m struct{ Dir string }
-	if err := json.Unmarshal(text, &m); err != nil {
-		return "", err
-	}
-	return m.Dir, nil
+	return dir, nil
 }
 
-// command runs the go command for WASI in a directory.
-func command(ctx context.Context, dir string, args ...string) ([]byte, error) {
+// command runs the go command for WASI in a directory, with more of an environment.
+func command(ctx context.Context, dir string, env []string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0")
+	cmd.Dir, cmd.Env = dir, slices.Concat(os.Environ(), []string{"GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0"}, env)
 	out, err := cmd.Output()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		err = fmt.Errorf("go %s: %s", args[0], bytes.TrimSpace(exit.Stderr))
 	}
 	return out, err
-}
-
-// noEngines says how else to get them.
-func noEngines(err error) error {
-	return fmt.Errorf(`the engines for -live were not found beside this program, and cannot be built: %w
-Take %s from a release, or build it in a clone, and name it with -wasm %[2]s:
-  GOOS=wasip1 GOARCH=wasm go build -ldflags='-s -w' -o %[2]s %s`, err, wasmName, enginesOf)
 }

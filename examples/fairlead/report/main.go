@@ -2,7 +2,9 @@
 package report
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,7 +31,7 @@ missing counts as unknown, and the page says so.
   -live                  add the engines, as WebAssembly: what if this risk were accepted, that node drained,
                          or an operator of -catalog installed? The page answers offline; it has at most 10 MB
   -wasm FILE             the engines of -live; default: fairlead.wasm beside the program, as in releases,
-                         or else built by the go command
+                         or else built by the go command, and kept in the user's cache directory
 ` + situation.Help + `
 exit status: 0 the report was written, 2 bad input`,
 		Examples: `fairlead report all.yaml -to 4.20 -graph GRAPH.json -o report.html
@@ -50,8 +52,13 @@ func run(c *args.Call) error {
 	if *out == "" {
 		return &args.UsageError{Text: "name the output: -o report.html"}
 	}
-	if *live && (*out == "json" || *out == "yaml") {
+	switch data := *out == "json" || *out == "yaml"; {
+	case *live && data:
 		return &args.UsageError{Text: "-live makes a page: write it with -o report.html"}
+	case !*live && c.Given("wasm"):
+		return &args.UsageError{Text: "-wasm names the engines of a live page: add -live"}
+	case !data && *out != "html" && *out != "-" && filepath.Ext(*out) != ".html":
+		return &args.UsageError{Text: "-o " + *out + ": a page is written to FILE.html; data is printed, by -o json or -o yaml"}
 	}
 	goal, policy, err := flags.Question()
 	if err != nil {
@@ -122,18 +129,19 @@ func slim(c *args.Call, path string) (string, error) {
 	return report.Slim(all)
 }
 
-// write writes a file, and leaves none behind that is not whole.
-func write(name string, to func(io.Writer) error) error {
+// write writes a page to a file: what stands there stays until the page is made, and no part
+// of a page is left behind.
+func write(name string, page func(io.Writer) error) error {
+	var b bytes.Buffer
+	if err := page(&b); err != nil {
+		return err
+	}
 	f, err := os.Create(name)
 	if err != nil {
 		return err
 	}
-	if err = to(f); err == nil {
-		err = f.Close()
-	} else {
-		f.Close()
-	}
-	if err != nil {
+	_, err = f.Write(b.Bytes())
+	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(name)
 	}
 	return err

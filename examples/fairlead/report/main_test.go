@@ -1,10 +1,109 @@
 package report
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/fairlead/fairlead/examples/internal/args"
 	"github.com/fairlead/fairlead/examples/internal/script"
 )
 
+// goTrace is where the test's binary, called as the go command, says what it was asked.
+const goTrace = "FAIRLEAD_TEST_GO"
+
+// TestMain lets the test's binary play the go command: it knows one clone, and builds a program
+// of eight bytes.
+func TestMain(m *testing.M) {
+	if os.Getenv(goTrace) == "" {
+		os.Exit(m.Run())
+	}
+	if err := playGo(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func playGo(words []string) error {
+	trace, err := os.OpenFile(os.Getenv(goTrace), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err == nil {
+		dir, _ := os.Getwd()
+		_, err = fmt.Fprintf(trace, "%s for %s in %s\n", words[0], os.Getenv("GOOS"), filepath.Base(dir))
+	}
+	clone := filepath.Join(filepath.Dir(os.Getenv(goTrace)), "clone")
+	switch {
+	case err != nil:
+		return err
+	case words[0] == "list" && os.Getenv("NOCLONE") != "":
+		return fmt.Errorf("not a known dependency")
+	case words[0] == "list":
+		fmt.Println(clone)
+	case os.Getenv("BROKEN") != "":
+		return fmt.Errorf("live.go:1:1: syntax error")
+	default:
+		return os.WriteFile(words[slices.Index(words, "-o")+1], []byte("\x00asm\x01\x00\x00\x00"), 0o600)
+	}
+	return nil
+}
+
 // TestScripts runs the verb as the scripts of testdata say.
 func TestScripts(t *testing.T) { script.Run(t, "report", Command().Program("fairlead report")) }
+
+// Engines are those beside the program; else the go command builds them in the clone, into the
+// user's cache. What goes wrong there is told with the way out.
+func TestEngines(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(home, "go")); err != nil {
+		t.Skip(err) // the go command cannot be played
+	}
+	if err := os.Mkdir(filepath.Join(home, "clone"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	trace := filepath.Join(home, "trace")
+	for name, value := range map[string]string{"PATH": home, "HOME": home, "XDG_CACHE_HOME": filepath.Join(home, "cache"), goTrace: trace} {
+		t.Setenv(name, value)
+	}
+	find := func() ([]byte, string) {
+		wasm, err := engines(&args.Call{Context: t.Context()}, "")
+		return wasm, fmt.Sprint(err)
+	}
+
+	if wasm, err := find(); len(wasm) != 8 || err != "<nil>" {
+		t.Errorf("built: %q, %s", wasm, err)
+	}
+	if got, _ := os.ReadFile(trace); string(got) != "list for wasip1 in report\nbuild for wasip1 in clone\n" {
+		t.Errorf("the go command is asked\n%s", got)
+	}
+	if cache, err := os.UserCacheDir(); err != nil {
+		t.Fatal(err)
+	} else if _, err := os.Stat(filepath.Join(cache, "fairlead", wasmName)); err != nil {
+		t.Errorf("the go command does not find them the next time: %v", err)
+	}
+
+	for name, want := range map[string]string{"BROKEN": "go build: live.go:1:1: syntax error", "NOCLONE": "is not called in a clone"} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(name, "1")
+			if wasm, err := find(); wasm != nil || !strings.Contains(err, want) || !strings.Contains(err, "-wasm "+wasmName) {
+				t.Errorf("%q, %s", wasm, err)
+			}
+		})
+	}
+
+	beside := filepath.Join(filepath.Dir(self), wasmName)
+	t.Cleanup(func() { os.Remove(beside) })
+	for text, want := range map[string]string{"\x00asm and more": "<nil>", "text": "it is not a WebAssembly program"} {
+		if err := os.WriteFile(beside, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if wasm, err := find(); string(wasm) != text && want == "<nil>" || !strings.HasSuffix(err, want) {
+			t.Errorf("beside: %q, %s", wasm, err)
+		}
+	}
+}
