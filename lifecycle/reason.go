@@ -52,7 +52,7 @@ func (w *Wait) words() (message, unblock string) {
 	case ReasonInstanceUnknown:
 		return "it is not known whether its instance exists, so nothing is done about it", "the cloud answers: look at its credentials, and at whether its API is reached"
 	case ReasonInstanceGoing:
-		return "its instance is being deleted", "the cloud has deleted it; if that takes long, look at the instance there: spec.providerID names it"
+		return "its instance is being deleted", "wait until the cloud has deleted it; if that takes long, look at the instance there: spec.providerID names it"
 	case ReasonObjectUnknown:
 		return "it is not known whether " + w.Name + " exists, so nothing is done about it", "the API server answers; see that its CustomResourceDefinition is there and that its conversion webhook runs"
 	case ReasonObjectGoing:

@@ -24,12 +24,15 @@ const (
 
 // Finding is something about taints or tolerations that is likely not meant.
 type Finding struct {
-	Code    string `json:"code"`           // which of the kinds above
-	Object  string `json:"object"`         // such as pod/shop/web-0; the first of those that are alike
-	Also    int    `json:"also,omitempty"` // so many more pods of the same controller have the same tolerations
-	Field   string `json:"field"`          // path in the object
-	Problem string `json:"problem"`        // what is likely not meant, and why
-	Fix     string `json:"fix,omitempty"`  // what to do
+	Code   string `json:"code"`   // which of the kinds above
+	Object string `json:"object"` // such as pod/shop/web-0; the first of those it is found in
+	// Others are the other objects, in the order of the cluster. Of the pods of one
+	// controller that have the same tolerations only the first is named.
+	Others  []string `json:"others,omitempty"`
+	Also    int      `json:"also,omitempty"` // how many other objects there are, with those that are not named
+	Field   string   `json:"field"`          // path in the object
+	Problem string   `json:"problem"`        // what is likely not meant, and why
+	Fix     string   `json:"fix,omitempty"`  // what to do
 }
 
 // String returns the finding as a line.
@@ -49,11 +52,11 @@ func (f Finding) String() string {
 const maxCompared = 200
 
 // Lint looks for taints and tolerations that are probably mistakes: nodes
-// first, then pods, in the order of the cluster, and each by field. Pods of one
-// controller with the same tolerations are reported once. A toleration is
+// first, then pods, in the order of the cluster, and each by field. What is found
+// in many objects is reported once, in the place of the first. A toleration is
 // called dead only if there are nodes.
 func Lint(c *Cluster, o *Options) []Finding {
-	l := &linter{cluster: c, options: o, known: map[fairlead.Taint]bool{}, judged: map[fairlead.Toleration]death{}}
+	l := &linter{cluster: c, options: o, known: map[fairlead.Taint]bool{}, judged: map[fairlead.Toleration]death{}, found: map[[4]string]int{}}
 	alike := map[string]bool{} // nodes with the same taints
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
@@ -90,6 +93,7 @@ type linter struct {
 	object   string
 	also     int
 	findings []Finding
+	found    map[[4]string]int // index in findings, by what is said of an object
 }
 
 // fleetTaint is a taint with the first node that has it.
@@ -150,6 +154,15 @@ func (l *linter) master(n *fairlead.Node) {
 type death struct{ problem, fix string }
 
 func (l *linter) add(code, field, problem, fix string) {
+	key := [...]string{code, field, problem, fix}
+	if at, found := l.found[key]; found {
+		f := &l.findings[at]
+		if last := len(f.Others) - 1; last < 0 && f.Object != l.object || last >= 0 && f.Others[last] != l.object {
+			f.Others, f.Also = append(f.Others, l.object), f.Also+1+l.also
+		}
+		return
+	}
+	l.found[key] = len(l.findings)
 	l.findings = append(l.findings, Finding{Code: code, Object: l.object, Also: l.also, Field: field, Problem: problem, Fix: fix})
 }
 
@@ -300,7 +313,7 @@ func (l *linter) compare(list []fairlead.Toleration, i int) {
 		switch seconds := sameSeconds(before, t); {
 		case !knownOperator(&before) || !knownOperator(&t) || !overlap(&before, &t):
 		case !seconds && evictable(&before) && evictable(&t):
-			l.add(LintOrder, field, fmt.Sprintf("%s: tolerations[%d] matches taints that it matches, too, and lasts for %s, not %s; the first of them counts",
+			l.add(LintOrder, field, fmt.Sprintf("%s: tolerations[%d] matches taints that it matches, too, and lasts %s instead of %s; the first of them counts",
 				t, j, lasting(before), lasting(t)), "keep the one that is meant, or let their keys or values differ")
 			return
 		case Covers(before, t, l.options):
@@ -349,7 +362,7 @@ func sameSeconds(a, b fairlead.Toleration) bool {
 
 func lasting(t fairlead.Toleration) string {
 	if t.TolerationSeconds == nil {
-		return "good"
+		return "forever"
 	}
 	return fmt.Sprintf("%d s", max(*t.TolerationSeconds, 0))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/object"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // HTTP statuses that evictions are answered with.
@@ -185,7 +186,7 @@ func (e *PodProgress) keepFor(b *PodDisruptionBudget) {
 		return
 	}
 	e.Budget, e.Needs, e.Has = budgetTitle+b.ObjectMeta.String(), s.DesiredHealthy, s.CurrentHealthy
-	e.Detail = fmt.Sprintf("%s needs %d healthy pods and has %d, of %d expected", e.Budget, e.Needs, e.Has, s.ExpectedPods)
+	e.Detail = fmt.Sprintf("%s needs %s and has %d, of %d expected", e.Budget, words.Count(e.Needs, "healthy pod", "healthy pods"), e.Has, s.ExpectedPods)
 }
 
 // budgetTitle comes before the namespace and name of a budget.

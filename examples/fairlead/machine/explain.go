@@ -2,14 +2,12 @@ package machine
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/internal/args"
-	"github.com/fairlead/fairlead/examples/internal/page"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
@@ -27,6 +25,8 @@ type explanation struct {
 	Hooks    []string         `json:"hooks,omitempty"`   // that would hold a deletion up, of a machine that is not being deleted
 	Next     []string         `json:"next,omitempty"`    // what a controller does next
 	Unknown  []string         `json:"unknown,omitempty"` // what the dump does not tell
+	names    []string         // what each of Blocked is about
+	evict    []string         // the pods that Next evicts
 }
 
 // explain is the command of that name.
@@ -57,12 +57,7 @@ func explain(c *args.Call) error {
 	case o.json:
 		err = c.JSON(all)
 	default:
-		for i := range all {
-			if i > 0 {
-				fmt.Fprintln(c.Stdout)
-			}
-			all[i].text(c.Stdout, o.at)
-		}
+		explanations(c.Stdout, all, o)
 	}
 	return findings(err, stuck)
 }
@@ -82,6 +77,7 @@ func absent(names []string) string {
 // options are the arguments that explain and plan share.
 type options struct {
 	json  bool
+	all   bool // leave nothing out of the text
 	at    time.Time
 	order []string // names of machines or nodes, as they were given; nil means all
 }
@@ -98,6 +94,7 @@ func readArguments(c *args.Call, names string) (*dumped, *options, error) {
 		o.at, err = time.Parse(time.RFC3339, text)
 		return err
 	})
+	c.Flags.BoolVar(&o.all, "v", false, "")
 	order := c.Words(names)
 	if err := c.Parse(1, 1); err != nil {
 		return nil, nil, err
@@ -171,8 +168,8 @@ func (d *dumped) explain(document *lifecycle.Document, now time.Time, policy *li
 		if b.Reason == drain.ReasonPodPending {
 			continue // it was decided on just now, see Next
 		}
-		b.Since = began(&m, w, &decision.Blocked[i])
-		x.Blocked = append(x.Blocked, b)
+		b.Since = began(&document.Machine, w, &decision.Blocked[i])
+		x.Blocked, x.names = append(x.Blocked, b), append(x.names, decision.Blocked[i].Name)
 	}
 	return x, nil
 }
@@ -186,6 +183,9 @@ func (x *explanation) suppose(w *lifecycle.World, actions []lifecycle.Action) (c
 			w.Machine.Status.Phase, w.Machine.Status.Conditions = a.Phase, a.Conditions
 			w.Machine.ResourceVersion += "+"
 			changed = true
+		case drain.Evict:
+			x.evict = append(x.evict, a.Namespace+"/"+a.Name)
+			x.Next = append(x.Next, told(a))
 		case drain.Cordon:
 			w.Node.Spec.Unschedulable = true
 			x.Next = append(x.Next, "cordon node "+a.Node)
@@ -248,58 +248,4 @@ func told(a lifecycle.Action) string {
 		return "remove finalizer " + a.Finalizer
 	}
 	return ""
-}
-
-// text prints an explanation for people.
-func (x *explanation) text(w io.Writer, now time.Time) {
-	ago := func(t time.Time) string {
-		if t.After(now) {
-			return t.Format(time.RFC3339)
-		}
-		return fmt.Sprintf("%s (%v)", t.Format(time.RFC3339), now.Sub(t).Round(time.Second))
-	}
-	head := "machine " + x.Machine
-	if x.Node != "" {
-		head += ", node " + x.Node
-	}
-	if x.Deleting.IsZero() {
-		page.Fold(w, "", head+": not being deleted")
-	} else {
-		page.Fold(w, "", head+": being deleted since "+ago(x.Deleting))
-	}
-	for _, h := range x.Hooks {
-		page.Fold(w, "  hook   ", h)
-	}
-	for _, c := range x.Causes {
-		sure := "likely"
-		if c.Sure {
-			sure = "surely"
-		}
-		page.Fold(w, "  why    ", fmt.Sprintf("%s (%s): %s", c.Trigger, sure, c.Text))
-	}
-	if x.Stage != "" {
-		fmt.Fprintf(w, "  stage  %s\n", x.Stage)
-	}
-	if x.Drained != "" {
-		page.Fold(w, "  drain  ", x.Drained)
-	}
-	for _, b := range x.Blocked {
-		page.Fold(w, "  waits  ", b.Reason+": "+b.Message)
-		if b.Owner != "" {
-			page.Fold(w, "         owner    ", b.Owner)
-		}
-		if !b.Since.IsZero() {
-			page.Fold(w, "         since    ", ago(b.Since))
-		}
-		page.Fold(w, "         unblock  ", b.Unblock)
-	}
-	for _, n := range x.Next {
-		page.Fold(w, "  next   ", n)
-	}
-	for _, u := range x.Unknown {
-		page.Fold(w, "  note   ", u)
-	}
-	if len(x.Blocked) == 0 && len(x.Next) == 0 && !x.Deleting.IsZero() {
-		fmt.Fprintln(w, "  nothing blocks it")
-	}
 }

@@ -19,16 +19,18 @@ exit status: 0 nothing is stuck, 1 a deletion or drain is blocked or did not fin
 			fairlead machine simulate examples/fairlead/machine/scenarios/etcd-replacement.yaml`,
 		Commands: []*args.Command{
 			{
-				Name: "explain", Usage: "FILE [-machine NAME]... [-at TIME] [-o text|json|yaml]",
+				Name: "explain", Usage: "FILE [-machine NAME]... [-v] [-at TIME] [-o text|json|yaml]",
 				About: "explain why a machine is being deleted and what blocks the deletion: who, since when, and what would unblock it",
-				Help:  "  -at TIME  when the dump was made, such as 2026-01-02T15:04:05Z (default: now)",
-				Run:   explain,
+				Help: `  -v        tell of every machine, wait and pod, however many there are
+  -at TIME  when the dump was made, such as 2026-01-02T15:04:05Z (default: now)`,
+				Run: explain,
 			},
 			{
-				Name: "plan", Usage: "FILE [-node NAME]... [-at-once N] [-at TIME] [-keep-unmanaged] [-keep-local-storage] [-disable-eviction] [-o text|json|yaml]",
+				Name: "plan", Usage: "FILE [-node NAME]... [-at-once N] [-v] [-at TIME] [-keep-unmanaged] [-keep-local-storage] [-disable-eviction] [-o text|json|yaml]",
 				About: "predict the drain of nodes: which pods go in which round, and what budgets allow; without -node, the nodes of machines that are being deleted, or else all nodes",
-				Help:  "  -at TIME  when the dump was made, such as 2026-01-02T15:04:05Z (default: now)",
-				Run:   plan,
+				Help: `  -v        tell of every node, pod and budget, however many there are
+  -at TIME  when the dump was made, such as 2026-01-02T15:04:05Z (default: now)`,
+				Run: plan,
 			},
 			{
 				Name: "simulate", Usage: "FILE [-o text|json|yaml|svg|mermaid]",

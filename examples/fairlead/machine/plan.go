@@ -52,44 +52,69 @@ func plan(c *args.Call) error {
 	if o.json {
 		err = c.JSON(p)
 	} else {
-		planText(c.Stdout, p, max(1, *atOnce))
+		planText(c.Stdout, p, max(1, *atOnce), o)
 	}
 	return findings(err, p.Stuck > 0)
 }
 
-// planText prints a plan for people.
-func planText(w io.Writer, p *drain.Plan, atOnce int) {
+// planText prints a plan for people. Of many nodes only the pods that are stuck are
+// named, and of many budgets only those that do not allow all of it.
+func planText(w io.Writer, p *drain.Plan, atOnce int, o *options) {
 	fmt.Fprintf(w, "drain of %s, %d at a time: %s evicted in %s; %s stuck\n",
 		words.Count(len(p.Nodes), "node", "nodes"), atOnce, words.Count(p.Evicted, "pod", "pods"), words.Count(p.Rounds, "round", "rounds"), words.Count(p.Stuck, "pod", "pods"))
+	brief := !o.all && o.order == nil && len(p.Nodes) > mostMachines
+	before := true // a blank line is due
 	for i := range p.Nodes {
-		nodeText(w, &p.Nodes[i])
+		n := &p.Nodes[i]
+		short := brief && n.Stuck == 0
+		if !short || before {
+			fmt.Fprintln(w)
+		}
+		before = !short
+		headline(w, n)
+		if !short {
+			nodeText(w, n, o.all, brief)
+		}
 	}
-	if len(p.Budgets) == 0 {
-		return
+	brief = !o.all && len(p.Budgets) > mostMachines
+	left := 0
+	for i, b := range p.Budgets {
+		if i == 0 {
+			fmt.Fprintln(w, "\nbudgets")
+		}
+		if brief && b.Evicted == b.Pods {
+			left++
+			continue
+		}
+		budgetText(w, &b)
 	}
-	fmt.Fprintln(w, "\nbudgets")
-	for _, b := range p.Budgets {
-		text := fmt.Sprintf("needs %d of %d healthy and has %d, so %d may go at a time", b.Desired, b.Expected, b.Healthy, b.Allowed)
-		if b.Computed {
-			text += " (computed)"
-		}
-		text += fmt.Sprintf("; %d of %s evicted in %s", b.Evicted, words.Count(b.Pods, "pod", "pods"), words.Count(b.Rounds, "round", "rounds"))
-		switch {
-		case b.Never:
-			text += "; it never allows an eviction: run more replicas, or change the budget"
-		case b.Evicted < b.Pods && b.Healthy <= b.Desired:
-			text += fmt.Sprintf("; it takes %d more healthy", b.Desired+1-b.Healthy)
-		}
-		if b.Unmanaged > 0 {
-			text += fmt.Sprintf("; no controller replaces %d of these", b.Unmanaged)
-		}
-		page.Fold(w, "  "+b.Namespace+"/"+b.Name+"  ", text)
+	if left > 0 {
+		fmt.Fprintf(w, "  %s, which %s these evictions; -v lists %s\n", words.Count(left, "more budget", "more budgets"), words.Plural(left, "allows", "allow"), words.Plural(left, "it", "them"))
 	}
 }
 
-// nodeText prints what becomes of the pods of a node.
-func nodeText(w io.Writer, n *drain.NodePlan) {
-	head := "\nnode " + n.Node
+// budgetText prints what a budget allows.
+func budgetText(w io.Writer, b *drain.BudgetPlan) {
+	text := fmt.Sprintf("needs %d of %d healthy and has %d, so %d may go at a time", b.Desired, b.Expected, b.Healthy, b.Allowed)
+	if b.Computed {
+		text += " (computed)"
+	}
+	text += fmt.Sprintf("; %d of %s evicted in %s", b.Evicted, words.Count(b.Pods, "pod", "pods"), words.Count(b.Rounds, "round", "rounds"))
+	switch {
+	case b.Never:
+		text += "; it never allows an eviction: run more replicas, or change the budget"
+	case b.Evicted < b.Pods && b.Healthy <= b.Desired:
+		text += fmt.Sprintf("; it takes %d more healthy", b.Desired+1-b.Healthy)
+	}
+	if b.Unmanaged > 0 {
+		text += fmt.Sprintf("; no controller replaces %d of these", b.Unmanaged)
+	}
+	page.Fold(w, "  "+b.Namespace+"/"+b.Name+"  ", text)
+}
+
+// headline prints what becomes of a node.
+func headline(w io.Writer, n *drain.NodePlan) {
+	head := "node " + n.Node
 	if n.Cordoned {
 		head += ", cordoned"
 	}
@@ -107,36 +132,64 @@ func nodeText(w io.Writer, n *drain.NodePlan) {
 		head += fmt.Sprintf(": rounds %d to %d", n.First, n.Last)
 	}
 	fmt.Fprintln(w, head)
+}
+
+// nodeText prints what becomes of the pods of a node, or only of those that are stuck,
+// and how many are not. Many pods of which the same is to be said take a line, unless
+// all are to be listed.
+func nodeText(w io.Writer, n *drain.NodePlan, all, stuck bool) {
+	names := map[string][]string{}
+	for i := range n.Pods {
+		text := podText(&n.Pods[i])
+		names[text] = append(names[text], n.Pods[i].Namespace+"/"+n.Pods[i].Name)
+	}
+	evicted, alone := 0, 0
 	for i := range n.Pods {
 		p := &n.Pods[i]
-		name := "  " + p.Namespace + "/" + p.Name + "  "
-		var notes []string
-		for _, r := range p.Reasons {
-			notes = append(notes, r.Text)
-		}
-		because := strings.Join(notes, "; ")
-		switch {
-		case p.Why == drain.ReasonLaterOrder:
-			page.Fold(w, name, fmt.Sprintf("stuck: it has order %d, and pods before it are stuck", p.Order))
-		case p.Why != "":
-			text := "stuck: " + p.Why
-			if len(p.Budgets) > 0 {
-				text += ": " + strings.Join(p.Budgets, ", ")
-			}
-			page.Fold(w, name, joined(text, because))
-		case p.Round == 0:
-			page.Fold(w, name, joined("left alone", because))
-		default:
-			text := fmt.Sprintf("round %d", p.Round)
-			if p.Order != 0 {
-				text += fmt.Sprintf(", order %d", p.Order)
-			}
-			if p.Fate == drain.FateWait {
-				text += ", waits until it has completed"
-			}
-			page.Fold(w, name, joined(text, because))
+		name, text := p.Namespace+"/"+p.Name, podText(p)
+		switch like := names[text]; {
+		case stuck && p.Why == "" && p.Round > 0:
+			evicted++
+		case stuck && p.Why == "":
+			alone++
+		case all || len(like) <= mostNames+1:
+			page.Fold(w, "  "+name+"  ", text)
+		case name == like[0]:
+			page.Fold(w, "  ", some(like)+": "+text)
 		}
 	}
+	if stuck {
+		fmt.Fprintf(w, "  %s evicted, %d left alone; -v lists them\n", words.Count(evicted, "pod", "pods"), alone)
+	}
+}
+
+// podText says what becomes of a pod.
+func podText(p *drain.PodPlan) string {
+	var notes []string
+	for _, r := range p.Reasons {
+		notes = append(notes, r.Text)
+	}
+	because := strings.Join(notes, "; ")
+	switch {
+	case p.Why == drain.ReasonLaterOrder:
+		return fmt.Sprintf("stuck: it has order %d, and pods before it are stuck", p.Order)
+	case p.Why != "":
+		text := "stuck: " + p.Why
+		if len(p.Budgets) > 0 {
+			text += ": " + strings.Join(p.Budgets, ", ")
+		}
+		return joined(text, because)
+	case p.Round == 0:
+		return joined("left alone", because)
+	}
+	text := fmt.Sprintf("round %d", p.Round)
+	if p.Order != 0 {
+		text += fmt.Sprintf(", order %d", p.Order)
+	}
+	if p.Fate == drain.FateWait {
+		text += ", waits until it has completed"
+	}
+	return joined(text, because)
 }
 
 func joined(text, because string) string {

@@ -7,11 +7,19 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/taints"
 )
 
 // dumpCommand prints what the verb reads.
 const dumpCommand = "kubectl get nodes,pods,pdb -A -o json"
+
+// answer is an explanation, which holds for other nodes with the same taints, too.
+type answer struct {
+	*taints.Explanation
+	Also []string `json:"alsoNodes,omitempty"` // the other nodes, as in Node
+	pod  *fairlead.Pod
+}
 
 // explain explains what nodes' taints mean for pods.
 func explain(c *args.Call, now time.Time) error {
@@ -20,6 +28,7 @@ func explain(c *args.Call, now time.Time) error {
 	var asked question
 	c.Flags.StringVar(&asked.pod, "pod", "", "")
 	c.Flags.StringVar(&asked.node, "node", "", "")
+	all := c.Flags.Bool("v", false, "")
 	redact := c.Flags.Bool("redact", false, "")
 	if err := in.parse(); err != nil {
 		return err
@@ -32,35 +41,47 @@ func explain(c *args.Call, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	all, refused := []*taints.Explanation{}, false
+	answers, refused := []answer{}, false
 	var missing []string // pods whose nodes are not in the input
+	nodes := newLookup(cluster)
 	for _, p := range pods {
-		nodes, err := asked.nodes(cluster, p)
+		classes, err := asked.nodes(nodes, p)
 		if err != nil {
 			return err
 		}
-		if len(nodes) == 0 && p.Spec.NodeName != "" {
+		if len(classes) == 0 && p.Spec.NodeName != "" {
 			missing = append(missing, p.ObjectMeta.String()+" on "+p.Spec.NodeName)
 		}
-		for _, n := range nodes {
-			x := taints.Explain(p, n, &taints.ExplainOptions{Options: *in.options(), Redact: *redact, Now: now})
-			refused = refused || !x.Schedulable
-			all = append(all, x)
+		fits := len(classes) == 0
+		for _, like := range classes {
+			x := taints.Explain(p, like[0], &taints.ExplainOptions{Options: *in.options(), Redact: *redact, Now: now})
+			fits = fits || x.Schedulable
+			a := answer{Explanation: x, pod: p}
+			for _, n := range like[1:] {
+				a.Also = append(a.Also, "node/"+n.Name)
+			}
+			answers = append(answers, a)
 		}
+		refused = refused || !fits
 	}
-	if len(all) == 0 {
-		return fmt.Errorf("the input has %d nodes and %d pods, and no pod with a node to look at; dump both: %s", len(cluster.Nodes), len(cluster.Pods), dumpCommand)
+	if len(answers) == 0 {
+		return fmt.Errorf("the input has %s and %s, and no pod with a node to look at; dump both: %s",
+			words.Count(len(cluster.Nodes), "node", "nodes"), words.Count(len(cluster.Pods), "pod", "pods"), dumpCommand)
 	}
 	if len(missing) > 0 {
 		fmt.Fprintf(c.Stderr, "%s: the nodes of %s are not in the input; dump them, too: %s\n", c.Name, some(missing, "pod"), dumpCommand)
 	}
-	if *format == "json" {
-		return findings(c.JSON(all), refused)
+	switch {
+	case *format == "json":
+		err = c.JSON(answers)
+	case *all || asked.pod != "" || asked.node != "":
+		for i := range answers {
+			answers[i].text(c.Stdout, "")
+		}
+	default:
+		summary(c.Stdout, answers, len(cluster.Nodes))
 	}
-	for _, x := range all {
-		fmt.Fprint(c.Stdout, x)
-	}
-	return findings(nil, refused)
+	return findings(err, refused)
 }
 
 // question is which pods and nodes are asked about; empty means all.
@@ -81,27 +102,52 @@ func (e *question) pods(cluster *taints.Cluster) ([]*fairlead.Pod, error) {
 	case e.pod == "":
 		return found, nil
 	case len(found) == 0:
-		return nil, fmt.Errorf("-pod %s: there is no such pod in the input, which has %d pods; dump it: %s", e.pod, len(cluster.Pods), dumpCommand)
+		return nil, fmt.Errorf("-pod %s: there is no such pod in the input, which has %s; dump it: %s", e.pod, words.Count(len(cluster.Pods), "pod", "pods"), dumpCommand)
 	case len(found) > 1:
 		return nil, fmt.Errorf("-pod %s: there are several: %s; name one with its namespace", e.pod, strings.Join(names, ", "))
 	}
 	return found, nil
 }
 
-// nodes returns the nodes that are asked about for a pod.
-func (e *question) nodes(cluster *taints.Cluster, p *fairlead.Pod) ([]*fairlead.Node, error) {
+// lookup finds nodes: by name, and those with the same taints together, in the order
+// of the input.
+type lookup struct {
+	byName  map[string]*fairlead.Node
+	classes [][]*fairlead.Node
+}
+
+func newLookup(cluster *taints.Cluster) *lookup {
+	l := &lookup{byName: map[string]*fairlead.Node{}}
+	at := map[string]int{}
+	for i := range cluster.Nodes {
+		n := &cluster.Nodes[i]
+		l.byName[n.Name] = n
+		key := fmt.Sprint(n.Spec.Unschedulable, n.Spec.Taints)
+		k, known := at[key]
+		if !known {
+			k = len(l.classes)
+			at[key], l.classes = k, append(l.classes, nil)
+		}
+		l.classes[k] = append(l.classes[k], n)
+	}
+	return l
+}
+
+// nodes returns the nodes that are asked about for a pod, those with the same taints
+// together.
+func (e *question) nodes(l *lookup, p *fairlead.Pod) ([][]*fairlead.Node, error) {
 	want := e.node
 	if want == "" && e.pod == "" {
 		want = p.Spec.NodeName
 	}
-	var found []*fairlead.Node
-	for i := range cluster.Nodes {
-		if n := &cluster.Nodes[i]; want == "" || want == n.Name {
-			found = append(found, n)
-		}
+	switch n := l.byName[want]; {
+	case want == "":
+		return l.classes, nil
+	case n != nil:
+		return [][]*fairlead.Node{{n}}, nil
+	case e.node != "":
+		return nil, fmt.Errorf("-node %s: there is no such node in the input, which has %s; dump it: %s",
+			e.node, words.Count(len(l.byName), "node", "nodes"), dumpCommand)
 	}
-	if len(found) == 0 && e.node != "" {
-		return nil, fmt.Errorf("-node %s: there is no such node in the input, which has %d nodes; dump it: %s", e.node, len(cluster.Nodes), dumpCommand)
-	}
-	return found, nil
+	return nil, nil
 }

@@ -31,10 +31,11 @@ exit status: 0 no findings, 1 a pod cannot be placed (explain) or findings (lint
 			fairlead taints parse key=value:NoSchedule other-`,
 		Commands: []*args.Command{
 			{
-				Name: "explain", Usage: "[FILE] [-pod [NAMESPACE/]NAME] [-node NAME] [-redact] [-numbers] [-o text|json|yaml]",
+				Name: "explain", Usage: "[FILE] [-pod [NAMESPACE/]NAME] [-node NAME] [-v] [-redact] [-numbers] [-o text|json|yaml]",
 				About: "explain what the taints of a node mean for a pod, and what would change that; by default each pod on its own node, or on every node if it has none",
-				Help:  "  -redact  hide keys and values",
-				Run:   func(c *args.Call) error { return explain(c, now()) },
+				Help: `  -v       list each pod by itself, and those that can be placed where they run
+  -redact  hide keys and values`,
+				Run: func(c *args.Call) error { return explain(c, now()) },
 			},
 			{Name: "matrix", Usage: "[FILE] [-numbers] [-o text|json|yaml]", About: "show which pods can be placed on which nodes, with similar pods and nodes grouped", Run: placements},
 			{Name: "lint", Usage: "[FILE] [-numbers] [-o text|json|yaml]", About: "report taints and tolerations that are probably mistakes", Run: lint},

@@ -174,10 +174,9 @@ func (r *Report) lint(s *plan.Situation) {
 			order = append(order, f.Code)
 		}
 		text := f.Field + ": " + f.Problem
-		if f.Also > 0 {
-			text += " (and " + words.Count(f.Also, "more pod of its controller", "more pods of its controller") + ")"
+		for _, object := range append([]string{f.Object}, f.Others...) {
+			g.add(object, text)
 		}
-		g.add(f.Object, text)
 	}
 	for _, code := range order {
 		g := byCode[code]

@@ -1,0 +1,198 @@
+package machine
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/internal/page"
+	"github.com/fairlead/fairlead/internal/words"
+)
+
+// How much a text tells without -v.
+const (
+	mostMachines = 10 // machines that are blocked
+	mostWaits    = 5  // waits of a machine
+	mostNames    = 3  // names of what is alike
+)
+
+// explanations prints what is said about machines, for people. Of many machines,
+// those that are blocked are summed up by what blocks them, and the first are told.
+func explanations(w io.Writer, all []explanation, o *options) {
+	blocked := 0
+	for i := range all {
+		if len(all[i].Blocked) > 0 {
+			blocked++
+		}
+	}
+	brief := !o.all && o.order == nil && len(all) > mostMachines
+	if brief {
+		fmt.Fprintf(w, "%s, %d of them blocked\n", words.Count(len(all), "machine", "machines"), blocked)
+		causes(w, all)
+		fmt.Fprintln(w)
+	}
+	told := 0
+	for i := range all {
+		if brief && (len(all[i].Blocked) == 0 || told == mostMachines) {
+			continue
+		}
+		if told > 0 {
+			fmt.Fprintln(w)
+		}
+		all[i].text(w, o)
+		told++
+	}
+	if told < len(all) {
+		fmt.Fprintf(w, "\n%s; -v tells of each, -machine NAME of one\n", words.Count(len(all)-told, "more machine", "more machines"))
+	}
+}
+
+// causes prints what blocks machines, by what would have to act.
+func causes(w io.Writer, all []explanation) {
+	type cause struct {
+		first    *fairlead.Block
+		machines []string
+	}
+	var list []*cause
+	known := map[[2]string]*cause{}
+	for i := range all {
+		for j := range all[i].Blocked {
+			b := &all[i].Blocked[j]
+			k := known[[2]string{b.Reason, b.Owner}]
+			if k == nil {
+				k = &cause{first: b}
+				known[[2]string{b.Reason, b.Owner}], list = k, append(list, k)
+			}
+			if n := len(k.machines); n == 0 || k.machines[n-1] != all[i].Machine {
+				k.machines = append(k.machines, all[i].Machine)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *cause) int { return len(b.machines) - len(a.machines) })
+	for i, k := range list {
+		if i == mostMachines && len(list) > i+1 {
+			fmt.Fprintf(w, "  and %d more causes\n", len(list)-i)
+			break
+		}
+		text := k.first.Reason
+		if k.first.Owner != "" {
+			text += " of " + k.first.Owner
+		}
+		page.Fold(w, "  ", text+": "+some(k.machines))
+	}
+}
+
+// some names the first of many.
+func some(names []string) string {
+	if len(names) <= mostNames+1 {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:mostNames], ", "), len(names)-mostNames)
+}
+
+// wait is a wait, with the names of what waits for the same.
+type wait struct {
+	*fairlead.Block
+	also []string
+}
+
+// waits returns the waits. Those that end together are one, unless all are to be listed.
+func (x *explanation) waits(all bool) []*wait {
+	var list []*wait
+	known := map[fairlead.Block]*wait{}
+	for i := range x.Blocked {
+		b := &x.Blocked[i]
+		key := fairlead.Block{Reason: b.Reason, Owner: b.Owner, Unblock: b.Unblock, Since: b.Since}
+		if w := known[key]; w != nil && !all && x.names[i] != "" {
+			w.also = append(w.also, x.names[i])
+			continue
+		}
+		known[key] = &wait{Block: b}
+		list = append(list, known[key])
+	}
+	return list
+}
+
+// next returns what a controller does next. Many evictions are one.
+func (x *explanation) next(all bool) []string {
+	if all || len(x.evict) <= mostNames {
+		return x.Next
+	}
+	var next []string
+	for _, n := range x.Next {
+		switch {
+		case !strings.HasPrefix(n, "evict pod "):
+			next = append(next, n)
+		case n == "evict pod "+x.evict[0]:
+			next = append(next, fmt.Sprintf("evict %d pods: %s", len(x.evict), some(x.evict)))
+		}
+	}
+	return next
+}
+
+// text prints an explanation for people.
+func (x *explanation) text(w io.Writer, o *options) {
+	now := o.at
+	ago := func(t time.Time) string {
+		if t.After(now) {
+			return t.Format(time.RFC3339)
+		}
+		return fmt.Sprintf("%s (%v)", t.Format(time.RFC3339), now.Sub(t).Round(time.Second))
+	}
+	head := "machine " + x.Machine
+	if x.Node != "" {
+		head += ", node " + x.Node
+	}
+	if x.Deleting.IsZero() {
+		page.Fold(w, "", head+": not being deleted")
+	} else {
+		page.Fold(w, "", head+": being deleted since "+ago(x.Deleting))
+	}
+	for _, h := range x.Hooks {
+		page.Fold(w, "  hook   ", h)
+	}
+	for _, c := range x.Causes {
+		sure := "likely"
+		if c.Sure {
+			sure = "surely"
+		}
+		page.Fold(w, "  why    ", fmt.Sprintf("%s (%s): %s", c.Trigger, sure, c.Text))
+	}
+	if x.Stage != "" {
+		fmt.Fprintf(w, "  stage  %s\n", x.Stage)
+	}
+	if x.Drained != "" {
+		page.Fold(w, "  drain  ", x.Drained)
+	}
+	waits := x.waits(o.all)
+	for i, wait := range waits {
+		if more := len(waits) - i; !o.all && i == mostWaits && more > 1 {
+			fmt.Fprintf(w, "  waits  and for %d more things; -v lists them\n", more)
+			break
+		}
+		b := wait.Block
+		page.Fold(w, "  waits  ", b.Reason+": "+b.Message)
+		if len(wait.also) > 0 {
+			page.Fold(w, "         also     ", some(wait.also))
+		}
+		if b.Owner != "" {
+			page.Fold(w, "         owner    ", b.Owner)
+		}
+		if !b.Since.IsZero() {
+			page.Fold(w, "         since    ", ago(b.Since))
+		}
+		page.Fold(w, "         unblock  ", b.Unblock)
+	}
+	for _, n := range x.next(o.all) {
+		page.Fold(w, "  next   ", n)
+	}
+	for _, u := range x.Unknown {
+		page.Fold(w, "  note   ", u)
+	}
+	if len(x.Blocked) == 0 && len(x.Next) == 0 && !x.Deleting.IsZero() {
+		fmt.Fprintln(w, "  nothing blocks it")
+	}
+}
