@@ -79,16 +79,18 @@ func (l *Ledger) DueWith(key Key, b Backoff) bool {
 	if find(l.retries.All(), key, 0) != nil {
 		return false
 	}
-	r := Retry{Key: key, Since: l.now, Last: l.now}
-	if old := l.known(key); old != nil {
+	old := l.known(key)
+	if old != nil {
 		if next := l.next(old, b); next.After(l.now) {
 			l.remember(old)
 			l.At(next)
 			return false
 		}
-		r.Attempts, r.Since = old.Attempts, Past(old.Since, l.now)
 	}
-	r.Attempts++
+	r := Retry{Key: key, Attempts: 1, Since: l.now, Last: l.now}
+	if old != nil {
+		r.Attempts, r.Since = old.Attempts+1, Past(old.Since, l.now)
+	}
 	l.retries.Add(r)
 	l.At(l.next(&r, b))
 	return true

@@ -74,7 +74,7 @@ func shrinks(p Point, old, changed []Hook, errs *fairlead.FieldErrors) {
 		}
 	}
 	if len(added) > 0 {
-		errs.Add("spec.lifecycleHooks."+string(p), "forbidden: the machine is being deleted, so its hooks may be removed, and neither added nor changed; new or changed are %s", listed(added))
+		errs.Add("spec.lifecycleHooks."+string(p), "forbidden: the machine is being deleted, so its hooks may be removed, and neither added nor changed; new or changed are %s", listed(firstHook, added))
 	}
 }
 

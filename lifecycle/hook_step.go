@@ -20,7 +20,7 @@ func (s *stepper) hooks(p Point) bool {
 // hook waits for one hook.
 func (s *stepper) hook(p Point, h *Hook, list []Hook) {
 	if first := s.policy.before(p, h.Name, list); first != "" {
-		s.wait(Wait{Reason: ReasonHookNotInTurn, Point: p, Name: h.Name, Owner: h.Owner, Detail: first, Field: s.hooksField()})
+		s.wait(&Wait{Reason: ReasonHookNotInTurn, Point: p, Name: h.Name, Owner: h.Owner, Detail: first, Field: s.hooksField()})
 		if old := s.hookState(p, h); old.Since.Before(s.now) { // it was in turn before
 			s.hookStates.Add(old)
 		}
@@ -41,10 +41,10 @@ func (s *stepper) hook(p Point, h *Hook, list []Hook) {
 	}
 	s.hookStates.Add(st)
 	if w.Reason == ReasonHookRemoval {
-		s.attempted(w, RemoveHook{Point: p, Name: h.Name}.Key())
+		s.attempted(&w, RemoveHook{Point: p, Name: h.Name}.Key())
 		return
 	}
-	s.wait(w)
+	s.wait(&w)
 }
 
 // hooksField names the field that hooks are in, for people; empty for the Machine
@@ -59,8 +59,8 @@ func (s *stepper) hooksField() string {
 // hookState returns what is remembered of a hook. A hook that is met for the
 // first time is waited for from now on.
 func (s *stepper) hookState(p Point, h *Hook) HookState {
-	for i := range s.state.Hooks {
-		if st := &s.state.Hooks[i]; st.Point == p && st.Name == h.Name && st.Owner == h.Owner {
+	for i := range s.State.Hooks {
+		if st := &s.State.Hooks[i]; st.Point == p && st.Name == h.Name && st.Owner == h.Owner {
 			known := *st
 			known.Since = fairlead.Past(known.Since, s.now)
 			return known

@@ -53,17 +53,17 @@ func (s *stepper) inPlace() {
 	}
 	switch {
 	case !asked:
-		s.wait(Wait{Reason: ReasonInPlaceEnding, Owner: "the Cluster API's machine controller", Since: since})
+		s.wait(&Wait{Reason: ReasonInPlaceEnding, Owner: "the Cluster API's machine controller", Since: since})
 	case !pending:
-		s.wait(Wait{Reason: ReasonInPlaceAsked, Owner: s.controller(), Since: since})
+		s.wait(&Wait{Reason: ReasonInPlaceAsked, Owner: s.controller(), Since: since})
 	case c != nil && c.Reason == updateFailed:
-		s.wait(Wait{Reason: ReasonInPlaceFailed, Owner: "the extension that updates machines", Detail: c.Message, Since: since})
+		s.wait(&Wait{Reason: ReasonInPlaceFailed, Owner: "the extension that updates machines", Detail: c.Message, Since: since})
 	default:
 		w := Wait{Reason: ReasonInPlace, Owner: "the extension that updates machines", Since: since}
 		if c != nil {
 			w.Detail = c.Message
 		}
-		s.wait(w)
+		s.wait(&w)
 	}
 }
 

@@ -31,13 +31,13 @@ func NodeOf(m *Machine, nodes []Node) *Node {
 // where neither the machine nor the node says more.
 func (s *stepper) lookUp() {
 	s.node = s.stands()
-	if n, old := s.Node, s.state.Node; s.node == own && (old == nil || old.Name != n.Name || old.UID != n.UID) {
-		s.state.Node = &NodeRef{Kind: "Node", Name: n.Name, UID: n.UID}
+	if n, old := s.Node, s.State.Node; s.node == own && (old == nil || old.Name != n.Name || old.UID != n.UID) {
+		s.State.Node = &NodeRef{Kind: "Node", Name: n.Name, UID: n.UID}
 	}
 }
 
 func (s *stepper) stands() standing {
-	n, ref, known := s.Node, s.Machine.Status.NodeRef, s.state.Node
+	n, ref, known := s.Node, s.Machine.Status.NodeRef, s.State.Node
 	if n == nil {
 		return absent
 	}

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -119,7 +118,22 @@ func (p *Policy) finalizer(m *Machine) string {
 
 // backoff returns when actions are repeated.
 func (p *Policy) backoff() fairlead.Backoff {
-	return fairlead.Backoff{Min: cmp.Or(max(p.MinBackoff, 0), time.Second), Max: cmp.Or(max(p.MaxBackoff, 0), 30*time.Second)}
+	b := fairlead.Backoff{Min: p.MinBackoff, Max: p.MaxBackoff}
+	if b.Min <= 0 {
+		b.Min = time.Second
+	}
+	if b.Max <= 0 {
+		b.Max = 30 * time.Second
+	}
+	return b
+}
+
+// resync returns how often a waiting machine is looked at.
+func (p *Policy) resync() time.Duration {
+	if p.Resync <= 0 {
+		return 5 * time.Minute
+	}
+	return p.Resync
 }
 
 // longest returns the backoff of what is left alone for as long as may be.

@@ -18,7 +18,7 @@ func (s *stepper) admitted() bool {
 		case t.Holder != "":
 			w.Owner = "machine " + t.Holder
 		}
-		s.wait(w)
+		s.wait(&w)
 	}
 	return false
 }

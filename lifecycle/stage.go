@@ -16,15 +16,15 @@ const (
 // delete takes a deletion as far as it goes now.
 func (s *stepper) delete() {
 	s.lookUp()
-	if s.state.Stage == "" {
+	if s.State.Stage == "" {
 		s.begin()
 	}
 	s.drainAgain()
-	if s.state.since(s.state.Stage).IsZero() { // it was held up until now
-		s.enter(s.state.Stage)
+	if s.State.since(s.State.Stage).IsZero() { // it was held up until now
+		s.enter(s.State.Stage)
 	}
 	for s.stage() {
-		s.enter(stages[s.state.Stage.rank()+1])
+		s.enter(stages[s.State.Stage.rank()+1])
 	}
 }
 
@@ -40,29 +40,29 @@ func (s *stepper) begin() {
 		first = StageVolumes
 		s.drained(c.Message)
 		if c.Message == "" {
-			s.state.Drained = drainedWell
+			s.State.Drained = drainedWell
 		}
 	}
 	s.enter(first)
 }
 
 func (s *stepper) enter(stage Stage) {
-	s.state.Stage = stage
-	s.state.Began = append(s.state.before(stage), Beginning{stage, s.now})
+	s.State.Stage = stage
+	s.State.Began = append(s.State.before(stage), Beginning{stage, s.now})
 }
 
 // hold has the time of the stage begin again behind what holds it up.
 func (s *stepper) hold() {
-	if !s.state.since(s.state.Stage).IsZero() {
-		s.state.Began = s.state.before(s.state.Stage)
+	if !s.State.since(s.State.Stage).IsZero() {
+		s.State.Began = s.State.before(s.State.Stage)
 	}
 }
 
 // drained ends the drain, in words for the condition.
 func (s *stepper) drained(how string) {
-	s.state.Drained, s.state.DrainedNode = how, ""
+	s.State.Drained, s.State.DrainedNode = how, ""
 	if s.node == own || s.node == doubtful {
-		s.state.DrainedNode = s.Node.UID
+		s.State.DrainedNode = s.Node.UID
 	}
 }
 
@@ -70,26 +70,26 @@ func (s *stepper) drained(how string) {
 // drained: it has joined, or was registered again, or takes pods once more
 // because somebody has uncordoned it.
 func (s *stepper) drainAgain() {
-	if s.node != own && s.node != doubtful || !s.state.Stage.Past(StageDrain) || s.state.Stage.Past(StageTerminate) || s.skipped() != "" {
+	if s.node != own && s.node != doubtful || !s.State.Stage.Past(StageDrain) || s.State.Stage.Past(StageTerminate) || s.skipped() != "" {
 		return
 	}
 	var why string
 	switch {
-	case s.Node.UID != s.state.DrainedNode:
+	case s.Node.UID != s.State.DrainedNode:
 		why = "it is there only since the drain"
-	case s.state.Drained == drainedWell && !s.Node.Spec.Unschedulable:
+	case s.State.Drained == drainedWell && !s.Node.Spec.Unschedulable:
 		why = "somebody has uncordoned it"
 	default:
 		return
 	}
 	s.note("DrainAgain", "node "+s.Node.Name+" is drained: "+why)
-	s.state.Drained, s.state.DrainedNode, s.state.Drain = "", "", drain.Progress{}
+	s.State.Drained, s.State.DrainedNode, s.State.Drain = "", "", drain.Progress{}
 	s.enter(StageDrain)
 }
 
 // stage does what the stage asks for, and reports whether it is over.
 func (s *stepper) stage() (over bool) {
-	switch s.state.Stage {
+	switch s.State.Stage {
 	case StagePreDrain:
 		return s.preDrain()
 	case StageDrain:
@@ -112,7 +112,7 @@ func (s *stepper) stage() (over bool) {
 
 // elapsed returns for how long the machine is in its stage.
 func (s *stepper) elapsed() time.Duration {
-	return max(0, s.now.Sub(s.state.since(s.state.Stage)))
+	return max(0, s.now.Sub(s.State.since(s.State.Stage)))
 }
 
 // expired reports whether the stage takes longer than it may; zero means that
@@ -176,7 +176,7 @@ func (s *stepper) skipped() string {
 	switch {
 	case s.Machine.DrainExcluded():
 		return "the machine is excluded from draining"
-	case s.node == absent && s.Machine.Status.NodeRef == nil && s.state.Node == nil:
+	case s.node == absent && s.Machine.Status.NodeRef == nil && s.State.Node == nil:
 		return "the machine has no node"
 	case s.leave() != "":
 		return s.leave()
@@ -197,7 +197,7 @@ func (s *stepper) drain() bool {
 	}
 	if why := s.skipped(); why != "" {
 		s.drained(drainedSkipped + ": " + why)
-		s.event("Normal", "DrainSkipped", s.state.Drained)
+		s.event("Normal", "DrainSkipped", s.State.Drained)
 		return true
 	}
 	if s.expired(limit(s.deletion().NodeDrainTimeoutSeconds, s.policy.DrainTimeout)) {
@@ -207,17 +207,17 @@ func (s *stepper) drain() bool {
 	}
 	switch s.node {
 	case foreign:
-		s.wait(Wait{Reason: ReasonForeignNode, Name: s.Node.Name})
+		s.wait(&Wait{Reason: ReasonForeignNode, Name: s.Node.Name})
 		return false
 	case doubtful:
-		s.wait(Wait{Reason: ReasonDoubtfulNode, Name: s.Node.Name})
+		s.wait(&Wait{Reason: ReasonDoubtfulNode, Name: s.Node.Name})
 		return false
 	}
 	if !s.told() {
 		return false
 	}
-	d := drain.Pods(s.state.Drain, &s.View, s.Machine.Labels, s.now, &s.policy.Drain)
-	s.state.Drain, s.failure, s.looked = d.Progress, d.Failure, !d.Done
+	d := drain.Pods(s.State.Drain, &s.View, s.Machine.Labels, s.now, &s.policy.Drain)
+	s.State.Drain, s.failure, s.looked = d.Progress, d.Failure, !d.Done
 	for _, a := range d.Actions {
 		s.do(a)
 	}
@@ -262,7 +262,7 @@ func (s *stepper) deleteInstance() (gone bool) {
 	case InstanceExists:
 	default:
 		s.ledger.Keep(key)
-		s.wait(Wait{Reason: ReasonInstanceUnknown})
+		s.wait(&Wait{Reason: ReasonInstanceUnknown})
 		s.ledger.At(s.now.Add(s.policy.longest().After(1)))
 		return false
 	}
@@ -276,7 +276,7 @@ func (s *stepper) deleteInstance() (gone bool) {
 	if s.ledger.DueWith(key, backoff) {
 		s.do(DeleteInstance{ProviderID: s.Machine.Spec.ProviderID})
 	}
-	s.attempted(Wait{Reason: ReasonInstanceGoing}, key)
+	s.attempted(&Wait{Reason: ReasonInstanceGoing}, key)
 	return false
 }
 
@@ -304,7 +304,7 @@ func (s *stepper) deleteNode() bool {
 	if s.ledger.Due(key) {
 		s.do(DeleteNode{Name: s.Node.Name, UID: s.Node.UID})
 	}
-	s.attempted(Wait{Reason: ReasonNodeGoing, Name: s.Node.Name}, key)
+	s.attempted(&Wait{Reason: ReasonNodeGoing, Name: s.Node.Name}, key)
 	return false
 }
 
@@ -318,13 +318,13 @@ func (s *stepper) finalize() bool {
 	if s.ledger.Due(key) {
 		s.do(RemoveFinalizer{Finalizer: name})
 	}
-	s.attempted(Wait{Reason: ReasonFinalizer, Name: name}, key)
+	s.attempted(&Wait{Reason: ReasonFinalizer, Name: name}, key)
 	return false
 }
 
 // others names the finalizers that keep the machine although all is done.
 func (s *stepper) others() {
 	for _, f := range s.Machine.Finalizers {
-		s.wait(Wait{Reason: ReasonOtherFinalizer, Name: f})
+		s.wait(&Wait{Reason: ReasonOtherFinalizer, Name: f})
 	}
 }

@@ -16,10 +16,15 @@ const (
 	drainAgain   = "DrainAgain"
 )
 
-// The beginnings of their messages.
+// What stands before, between and behind the names and owners of hooks in their
+// messages.
 const (
-	drainBlocked     = "Drain operation currently blocked by: ["
-	terminateBlocked = "Terminate operation currently blocked by: ["
+	drainBlocked     = "Drain operation currently blocked by: " + firstHook
+	terminateBlocked = "Terminate operation currently blocked by: " + firstHook
+	firstHook        = "[{Name:"
+	ownerOfHook      = " Owner:"
+	nextHook         = "} {Name:"
+	lastHook         = "}]"
 )
 
 // status has the status written, if the machine does not have it yet.
@@ -40,10 +45,10 @@ func (s *stepper) told() bool {
 	hooks := &s.Machine.Spec.LifecycleHooks
 	ok := shows(all, ConditionDrainable, len(hooks.PreDrain) == 0) &&
 		shows(all, ConditionTerminable, len(hooks.PreTerminate) == 0) &&
-		(s.state.Drained == "" || shows(all, ConditionDrained, true)) &&
-		(s.state.Stage != StageDrain || !shows(all, ConditionDrained, true))
+		(s.State.Drained == "" || shows(all, ConditionDrained, true)) &&
+		(s.State.Stage != StageDrain || !shows(all, ConditionDrained, true))
 	if !ok {
-		s.attempted(Wait{Reason: ReasonStatusPending}, UpdateStatus{Revision: s.Machine.ResourceVersion}.Key())
+		s.attempted(&Wait{Reason: ReasonStatusPending}, UpdateStatus{Revision: s.Machine.ResourceVersion}.Key())
 	}
 	return ok
 }
@@ -93,16 +98,22 @@ func (m *Machine) says(kind, begin string, hooks []Hook, failed bool) bool {
 	}
 	rest, ok := strings.CutPrefix(c.Message, begin)
 	for i := range hooks {
-		if i > 0 && ok {
-			rest, ok = strings.CutPrefix(rest, " ")
+		if i > 0 {
+			rest, ok = cut(rest, ok, nextHook)
 		}
-		for _, part := range [...]string{"{Name:", hooks[i].Name, " Owner:", hooks[i].Owner, "}"} {
-			if ok {
-				rest, ok = strings.CutPrefix(rest, part)
-			}
-		}
+		rest, ok = cut(rest, ok, hooks[i].Name)
+		rest, ok = cut(rest, ok, ownerOfHook)
+		rest, ok = cut(rest, ok, hooks[i].Owner)
 	}
-	return ok && rest == "]"
+	return ok && rest == lastHook
+}
+
+// cut is strings.CutPrefix, if all was well before.
+func cut(text string, ok bool, prefix string) (string, bool) {
+	if !ok {
+		return text, false
+	}
+	return strings.CutPrefix(text, prefix)
 }
 
 // form returns a condition as machines of the machine's version have it.
@@ -125,11 +136,11 @@ func grade(failed bool) (Severity, string) {
 func (s *stepper) saysDrained() bool {
 	c := FindCondition(s.Machine.Status.Conditions, ConditionDrained)
 	switch {
-	case s.state.Drained != "":
-		return c != nil && c.Status == "True" && c.Message == s.state.Drained
+	case s.State.Drained != "":
+		return c != nil && c.Status == "True" && c.Message == s.State.Drained
 	case s.failure != "":
 		return c != nil && c.Status == "False" && c.Reason == drainError && c.Message == s.failure
-	case s.state.Stage == StagePreDrain, s.state.Stage == StageDrain: // what was drained before is another node
+	case s.State.Stage == StagePreDrain, s.State.Stage == StageDrain: // what was drained before is another node
 		return c == nil || c.Status != "True"
 	}
 	return true
@@ -156,19 +167,19 @@ func (s *stepper) update() UpdateStatus {
 	} {
 		c := Condition{Type: x.kind, Status: "True", LastTransitionTime: at}
 		if len(x.hooks) > 0 {
-			c.Status, c.Message = "False", x.begin+strings.TrimPrefix(listed(x.hooks), "[")
+			c.Status, c.Message = "False", listed(x.begin, x.hooks)
 			c.Severity, c.Reason = grade(s.failed != "")
 		}
 		all = setCondition(all, m.form(c))
 	}
 	switch {
-	case s.state.Drained != "":
-		all = setCondition(all, m.form(Condition{Type: ConditionDrained, Status: "True", LastTransitionTime: at, Message: s.state.Drained}))
+	case s.State.Drained != "":
+		all = setCondition(all, m.form(Condition{Type: ConditionDrained, Status: "True", LastTransitionTime: at, Message: s.State.Drained}))
 	case s.failure != "":
 		all = setCondition(all, m.form(Condition{
 			Type: ConditionDrained, Status: "False", Severity: SeverityWarning, LastTransitionTime: at, Reason: drainError, Message: s.failure,
 		}))
-	case shows(all, ConditionDrained, true) && (s.state.Stage == StagePreDrain || s.state.Stage == StageDrain):
+	case shows(all, ConditionDrained, true) && (s.State.Stage == StagePreDrain || s.State.Stage == StageDrain):
 		all = setCondition(all, m.form(Condition{
 			Type: ConditionDrained, Status: "False", Severity: SeverityInfo, LastTransitionTime: at, Reason: drainAgain, Message: "the node is not the one that was drained, or takes pods again",
 		}))
@@ -177,16 +188,12 @@ func (s *stepper) update() UpdateStatus {
 	return u
 }
 
-// listed writes hooks as conditions do.
-func listed(hooks []Hook) string {
-	var b strings.Builder
-	b.WriteByte('[')
+// listed writes hooks, of which there are some, as conditions do. It begins with what
+// ends in firstHook.
+func listed(begin string, hooks []Hook) string {
+	all := make([]string, len(hooks))
 	for i, h := range hooks {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString("{Name:" + h.Name + " Owner:" + h.Owner + "}")
+		all[i] = h.Name + ownerOfHook + h.Owner
 	}
-	b.WriteByte(']')
-	return b.String()
+	return begin + strings.Join(all, nextHook) + lastHook
 }

@@ -1,7 +1,6 @@
 package lifecycle
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/fairlead/fairlead"
@@ -38,11 +37,12 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 		state = State{UID: world.Machine.UID}
 	} else if state.Stage != "" && !world.Machine.Deleting() {
 		// What is seen is from before the deletion.
-		return Decision{State: state, Wake: now.Add(cmp.Or(max(policy.MinBackoff, 0), time.Second))}
+		return Decision{State: state, Wake: now.Add(policy.backoff().Min)}
 	}
-	var s stepper // filled in place: it is large
-	s.World, s.policy, s.now, s.state = world, policy, now, state
-	s.state.Began = state.began(now)
+	var s stepper // filled in place, and one after another: it is large
+	s.World, s.policy, s.now = world, policy, now
+	s.State = state
+	s.State.Began = state.began(now)
 	s.ledger = fairlead.NewLedger(fairlead.Pending{Retries: state.Retries}, world.Outcomes, now, policy.backoff())
 	s.waits.Old, s.hookStates.Old = state.Waits, state.Hooks
 	if what := s.paused(); what != "" {
@@ -50,8 +50,8 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	} else {
 		s.decide()
 	}
-	blocked := s.end()
-	return Decision{State: s.state, Actions: s.actions, Blocked: blocked, Wake: s.ledger.Wake()}
+	s.end()
+	return s.Decision
 }
 
 // rests reports whether Step has nothing to do for the machine while nothing is
@@ -68,7 +68,7 @@ func (s *stepper) decide() {
 	} else {
 		s.inPlace()
 	}
-	if s.state.Stage != StageDone {
+	if s.State.Stage != StageDone {
 		s.status()
 	}
 }
@@ -81,12 +81,11 @@ type stepper struct {
 	*World
 	policy     *Policy
 	now        time.Time
-	state      State
+	Decision   // what is decided so far
 	ledger     fairlead.Ledger
 	waits      fairlead.Unchanged[Wait]
 	waited     int // how many waits were added
 	hookStates fairlead.Unchanged[HookState]
-	actions    []Action
 	failure    string // of the drain
 	failed     string // the hook that has failed the deletion, as POINT/NAME
 	node       standing
@@ -108,40 +107,41 @@ func (s *stepper) paused() string {
 // pause keeps all that is known, and does nothing. Time does not pass for the
 // stage.
 func (s *stepper) pause(what string) {
-	for i := range s.state.Retries {
-		s.ledger.Keep(s.state.Retries[i].Key)
+	for i := range s.State.Retries {
+		s.ledger.Keep(s.State.Retries[i].Key)
 	}
-	for i := range s.state.Hooks {
-		s.hookStates.Add(s.state.Hooks[i])
+	for i := range s.State.Hooks {
+		s.hookStates.Add(s.State.Hooks[i])
 	}
 	if s.Machine.Deleting() {
 		s.hold()
-		s.wait(Wait{Reason: ReasonPaused, Name: what})
+		s.wait(&Wait{Reason: ReasonPaused, Name: what})
 	}
 }
 
-// end writes what is to be remembered, and returns why nothing more happens.
-func (s *stepper) end() (blocked []Wait) {
-	s.state.Waits = s.waits.All()
-	s.state.Retries = s.ledger.Pending().Retries
-	s.state.Hooks = s.hookStates.All()
+// end completes the decision: what is to be remembered, why nothing more happens, and
+// when to look again.
+func (s *stepper) end() {
+	s.State.Waits = s.waits.All()
+	s.State.Retries = s.ledger.Pending().Retries
+	s.State.Hooks = s.hookStates.All()
 	if !s.looked { // the drain is not what it waits for
-		s.state.Drain.Waits = nil
+		s.State.Drain.Waits = nil
 	}
-	blocked = s.state.Waits
-	if n := len(s.state.Drain.Waits); n > 0 {
-		blocked = append(make([]Wait, 0, len(blocked)+n), blocked...)
-		for _, w := range s.state.Drain.Waits {
-			blocked = append(blocked, Wait{Machine: s.name(), Reason: w.Reason, Name: w.Name, Owner: w.Owner, Detail: w.Detail, Since: w.Since})
+	s.Blocked = s.State.Waits
+	if n := len(s.State.Drain.Waits); n > 0 {
+		s.Blocked = append(make([]Wait, 0, len(s.Blocked)+n), s.Blocked...)
+		for _, w := range s.State.Drain.Waits {
+			s.Blocked = append(s.Blocked, Wait{Machine: s.name(), Reason: w.Reason, Name: w.Name, Owner: w.Owner, Detail: w.Detail, Since: w.Since})
 		}
 	}
-	if len(blocked) > 0 {
-		s.ledger.At(s.now.Add(cmp.Or(max(s.policy.Resync, 0), 5*time.Minute)))
+	if len(s.Blocked) > 0 {
+		s.ledger.At(s.now.Add(s.policy.resync()))
 	}
-	if s.state.Done() {
-		s.state = State{}
+	s.Wake = s.ledger.Wake()
+	if s.State.Done() {
+		s.State = State{}
 	}
-	return blocked
 }
 
 // refused reports whether the last attempt at an action failed.
@@ -150,10 +150,10 @@ func (s *stepper) refused(key fairlead.Key) bool {
 	return o != nil && o.Failed
 }
 
-func (s *stepper) do(a Action) { s.actions = append(s.actions, a) }
+func (s *stepper) do(a Action) { s.Actions = append(s.Actions, a) }
 
 // attempted adds a wait for an action, with what its last attempt failed with.
-func (s *stepper) attempted(w Wait, key fairlead.Key) {
+func (s *stepper) attempted(w *Wait, key fairlead.Key) {
 	if o := s.ledger.Outcome(key); o != nil && o.Failed {
 		w.Detail = o.Message
 	}
@@ -171,7 +171,7 @@ const maxNotes = 20
 // note tells people of what is done against the usual, and remembers it.
 func (s *stepper) note(reason, text string) {
 	s.event("Warning", reason, text)
-	first := max(0, len(s.state.Notes)+1-maxNotes)
-	notes := append([]Note(nil), s.state.Notes[first:]...)
-	s.state.Notes = append(notes, Note{s.now, reason, text})
+	first := max(0, len(s.State.Notes)+1-maxNotes)
+	notes := append([]Note(nil), s.State.Notes[first:]...)
+	s.State.Notes = append(notes, Note{s.now, reason, text})
 }

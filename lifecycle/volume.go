@@ -102,7 +102,7 @@ func (s *stepper) attached(name string, pv *PersistentVolume) (free bool) {
 		}
 		w.Detail = "claim " + pv.Spec.ClaimRef.Namespace + "/" + pv.Spec.ClaimRef.Name
 	}
-	s.wait(w)
+	s.wait(&w)
 	return false
 }
 

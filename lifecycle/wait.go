@@ -27,12 +27,12 @@ func (w *Wait) same(o *Wait) bool {
 
 // wait adds a wait. If its Since is zero, or ahead of the clock, it is filled in:
 // when the wait was first added.
-func (s *stepper) wait(w Wait) {
+func (s *stepper) wait(w *Wait) {
 	w.Machine = s.name()
 	if w.Since.IsZero() || w.Since.After(s.now) {
-		w.Since = s.waitsSince(&w)
+		w.Since = s.waitsSince(w)
 	}
-	s.waits.Add(w)
+	s.waits.Add(*w)
 	s.waited++
 }
 
@@ -52,10 +52,10 @@ func (s *stepper) waitsSince(w *Wait) time.Time {
 
 // name returns the machine's, without making it again each time.
 func (s *stepper) name() string {
-	if s.state.Machine == "" {
-		s.state.Machine = s.World.Machine.String()
+	if s.State.Machine == "" {
+		s.State.Machine = s.World.Machine.String()
 	}
-	return s.state.Machine
+	return s.State.Machine
 }
 
 // Block puts the wait into words.
