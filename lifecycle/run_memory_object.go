@@ -10,6 +10,9 @@ import (
 
 // addObjects makes the objects that a machine refers to, if they are not there.
 func (b *MemBackend) addObjects(m *Machine) {
+	if m.Spec.InfrastructureRef == nil && m.Spec.Bootstrap == nil {
+		return
+	}
 	refs := []*ObjectRef{m.Spec.InfrastructureRef}
 	if m.Spec.Bootstrap != nil {
 		refs = append(refs, m.Spec.Bootstrap.ConfigRef)

@@ -210,14 +210,14 @@ func (c *Cluster) podChanged(name string, old, is *fairlead.Pod) {
 			delete(c.byUID, old.UID)
 			delete(c.bound, old.UID)
 		}
-		if c.room != nil {
-			c.room.Remove(old)
-		}
 	}
 	if len(c.workloads) > 0 {
 		c.short = true
 	}
 	if is == nil {
+		if c.room != nil {
+			c.room.Remove(old)
+		}
 		return
 	}
 	set(c.onNode, is.Spec.NodeName, name, is)

@@ -133,15 +133,13 @@ func (c *Cluster) View(node string) (pods []fairlead.Pod, budgets []fairlead.Pod
 	if len(on) == 0 {
 		return nil, nil
 	}
-	spaces := make(map[string]bool, 4)
 	all := Refs(c, Budgets())
 	pods = make([]fairlead.Pod, 0, len(on))
-	for _, p := range on {
+	for i, p := range on {
 		pods = append(pods, *p)
-		if spaces[p.Namespace] {
+		if i > 0 && p.Namespace == on[i-1].Namespace {
 			continue
 		}
-		spaces[p.Namespace] = true
 		for _, b := range all {
 			if b.Namespace == p.Namespace {
 				budgets = append(budgets, *c.Measure(b))

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -136,7 +135,7 @@ func List[T any](c *Cluster, k Kind[T]) []T { return list[T](c.table(k.Name)) }
 func Refs[T any](c *Cluster, k Kind[T]) []*T {
 	t := c.table(k.Name)
 	all := make([]*T, 0, len(t))
-	for _, name := range slices.Sorted(maps.Keys(t)) {
+	for _, name := range names(t) {
 		all = append(all, t[name].value.(*T))
 	}
 	return all
@@ -144,26 +143,40 @@ func Refs[T any](c *Cluster, k Kind[T]) []*T {
 
 func list[T any](table map[string]*entry) []T {
 	var all []T
-	for _, name := range slices.Sorted(maps.Keys(table)) {
+	for _, name := range names(table) {
 		all = append(all, *table[name].value.(*T))
 	}
+	return all
+}
+
+// names returns the names of a table in order.
+func names(table map[string]*entry) []string {
+	all := slices.AppendSeq(make([]string, 0, len(table)), maps.Keys(table))
+	slices.Sort(all)
 	return all
 }
 
 // PodsOn returns the pods of a node, by namespace and name; "" stands for those that
 // wait for one. They must not be changed.
 func (c *Cluster) PodsOn(node string) []*fairlead.Pod {
-	if len(c.onNode[node]) == 0 {
+	on := c.onNode[node]
+	if len(on) == 0 {
 		return nil
 	}
-	return slices.SortedFunc(maps.Values(c.onNode[node]), func(a, b *fairlead.Pod) int {
-		return cmp.Or(strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+	all := slices.AppendSeq(make([]*fairlead.Pod, 0, len(on)), maps.Values(on))
+	slices.SortFunc(all, func(a, b *fairlead.Pod) int {
+		if a.Namespace != b.Namespace {
+			return strings.Compare(a.Namespace, b.Namespace)
+		}
+		return strings.Compare(a.Name, b.Name)
 	})
+	return all
 }
 
 // PodsIn returns the pods of a namespace, in any order. They must not be changed.
 func (c *Cluster) PodsIn(namespace string) []*fairlead.Pod {
-	return slices.Collect(maps.Values(c.inSpace[namespace]))
+	in := c.inSpace[namespace]
+	return slices.AppendSeq(make([]*fairlead.Pod, 0, len(in)), maps.Values(in))
 }
 
 // PodOf returns the pod of a UID, nil if there is none. It must not be changed.

@@ -16,7 +16,9 @@ type Queue[K cmp.Ordered] struct{ due binheap.Heap[entry[K]] }
 
 // Add adds a deadline.
 func (q *Queue[K]) Add(id K, at time.Time) {
-	q.due.Less = entry[K].before
+	if q.due.Less == nil {
+		q.due.Less = entry[K].before
+	}
 	q.due.Push(entry[K]{id, at})
 }
 
@@ -43,5 +45,8 @@ type entry[K cmp.Ordered] struct {
 }
 
 func (e entry[K]) before(o entry[K]) bool {
-	return cmp.Or(e.at.Compare(o.at), cmp.Compare(e.id, o.id)) < 0
+	if order := e.at.Compare(o.at); order != 0 {
+		return order < 0
+	}
+	return e.id < o.id
 }

@@ -55,6 +55,7 @@ type node struct {
 	free  []int64 // by resource; nil if it tells none and has room for all
 	slots int64   // for pods that are free
 	ports map[port]int
+	err   error // the first quantity that cannot be read
 }
 
 // placed is a pod on a node.
@@ -99,8 +100,32 @@ func (c *Cluster) SetNode(n *fairlead.Node) error {
 		c.byName[n.Name] = at
 		c.nodes = append(c.nodes, nil)
 	}
+	old := c.nodes[at]
+	counts := old != nil && maps.Equal(old.Labels, n.Labels) && // what is counted is the same
+		slices.EqualFunc(old.Spec.Taints, n.Spec.Taints, func(a, b fairlead.Taint) bool { return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect })
+	if old != nil && (old.Status.Allocatable == nil) == (n.Status.Allocatable == nil) && maps.Equal(old.Status.Allocatable, n.Status.Allocatable) {
+		old.Node = n // what is free is the same, too
+	} else {
+		c.nodes[at] = c.newNode(n, at)
+	}
+	c.frees(at)
+	if !counts {
+		c.renew()
+		return c.nodes[at].err
+	}
+	for _, k := range c.order {
+		if at < len(k.static) {
+			k.static[at] = 0
+		}
+	}
+	return c.nodes[at].err
+}
+
+// newNode reads what a node has, of which its pods take.
+func (c *Cluster) newNode(n *fairlead.Node, at int) *node {
 	x := &node{Node: n, at: at, ports: map[port]int{}}
 	all, err := amounts("node "+n.Name+": status.allocatable", n.Status.Allocatable)
+	x.err = err
 	if err != nil {
 		all = map[string]Amount{}
 		for name, text := range n.Status.Allocatable {
@@ -119,22 +144,10 @@ func (c *Cluster) SetNode(n *fairlead.Node) error {
 			x.set(c.resource(name), counted(name, a))
 		}
 	}
-	old := c.nodes[at]
-	c.nodes[at] = x
-	c.frees(at)
 	for p := range c.bound[n.Name] {
 		x.take(p, 1)
 	}
-	if old == nil || !maps.Equal(old.Labels, n.Labels) || !slices.EqualFunc(old.Spec.Taints, n.Spec.Taints, func(a, b fairlead.Taint) bool { return a.Key == b.Key && a.Value == b.Value && a.Effect == b.Effect }) {
-		c.renew()
-		return err
-	}
-	for _, k := range c.order { // what is counted is the same
-		if at < len(k.static) {
-			k.static[at] = 0
-		}
-	}
-	return err
+	return x
 }
 
 // set writes how much of a resource is free.
@@ -196,12 +209,20 @@ func (c *Cluster) recount() {
 // error says which of its quantities or selectors cannot be read; it is there all
 // the same, and what it asks counts as nothing.
 func (c *Cluster) Add(p *fairlead.Pod) error {
-	c.Remove(p)
+	key := podKey{p.Namespace, p.Name}
 	if p.Spec.NodeName == "" || p.Finished() {
+		c.Remove(p)
 		return nil
 	}
 	x := &placed{pod: p, class: c.classOf(p), node: p.Spec.NodeName, ending: p.DeletionTimestamp != nil}
-	c.pods[podKey{p.Namespace, p.Name}] = x
+	if old := c.pods[key]; old != nil {
+		if old.class == x.class && old.node == x.node && old.ending == x.ending {
+			old.pod = p // it counts as before
+			return x.class.err
+		}
+		c.Remove(p)
+	}
+	c.pods[key] = x
 	if c.bound[x.node] == nil {
 		c.bound[x.node] = map[*placed]struct{}{}
 	}
