@@ -42,8 +42,9 @@ type Cluster struct {
 
 	// Nodes, by position, on which more may fit than before; see First. When there
 	// are too many they are forgotten, and freedOf is another one.
-	freed   []int
-	freedOf int
+	freed     []int
+	freedSeen int // how many of them a class knows already
+	freedOf   int
 }
 
 type podKey struct{ namespace, name string }

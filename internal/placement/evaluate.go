@@ -114,16 +114,17 @@ func (c *Cluster) begin(k *class) int {
 		k.begin = min(k.begin, at)
 	}
 	k.freed = len(c.freed)
+	c.freedSeen = k.freed
 	return min(k.begin, len(c.nodes))
 }
 
 // frees notes that more may fit on a node than before.
 func (c *Cluster) frees(at int) {
-	if n := len(c.freed); n > 0 && c.freed[n-1] == at {
-		return
+	if n := len(c.freed); n > c.freedSeen && c.freed[n-1] == at {
+		return // nobody knows the last one yet
 	}
 	if len(c.freed) > 4*len(c.nodes)+1000 {
-		c.freed = c.freed[:0]
+		c.freed, c.freedSeen = c.freed[:0], 0
 		c.freedOf++
 	}
 	c.freed = append(c.freed, at)

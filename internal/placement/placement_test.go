@@ -201,9 +201,12 @@ func TestAgainstOracle(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		p := d.pod(100)
 		for i := range 8 {
 			d.happen(o, c, i)
-			p := d.pod(100 + i)
+			if d.one(2) { // else what was counted for it counts on
+				p = d.pod(100 + i)
+			}
 			for _, n := range o.nodes {
 				want, got := o.fits(p, n), c.Evaluate(p, n.Name)
 				if len(want) == 0 {
@@ -251,11 +254,34 @@ func (d draw) happen(o *oracle, c *placement.Cluster, i int) {
 		if err := c.SetNode(n); err != nil {
 			panic(err)
 		}
-	case d.one(6): // what is counted stays the same
+	case d.one(5) && len(o.pods) > 0: // a pod changes in one thing
+		k := d.IntN(len(o.pods))
+		p := *o.pods[k]
+		switch d.IntN(4) {
+		case 0:
+			p.DeletionTimestamp = &time.Time{}
+		case 1:
+			p.Labels = d.labels("app", "tier")
+		case 2:
+			p.Status.Phase = fairlead.PodSucceeded
+		default: // or in none
+		}
+		o.pods[k] = &p
+		if err := c.Add(&p); err != nil {
+			panic(err)
+		}
+	case d.one(5): // a node does
 		k := d.IntN(len(o.nodes))
 		n := *o.nodes[k]
-		n.Spec.Unschedulable = d.one(2)
-		n.Status.Allocatable = map[string]string{"cpu": "4", "pods": "9"}
+		switch d.IntN(3) {
+		case 0:
+			n.Spec.Unschedulable = !n.Spec.Unschedulable
+		case 1:
+			n.Status.Allocatable = map[string]string{"cpu": "4", "pods": "9"}
+		default:
+			n.Labels = d.labels("zone", "disk", "number")
+			n.Labels["host"] = n.Name
+		}
 		o.nodes[k] = &n
 		if err := c.SetNode(&n); err != nil {
 			panic(err)
@@ -295,6 +321,9 @@ func TestManyChanges(t *testing.T) {
 	for i := range 5000 {
 		p := &fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Name: fmt.Sprint("p", i%7), Namespace: "n1", Labels: map[string]string{"app": d.of("a", "b")}}}
 		p.Spec.NodeName = fmt.Sprint("n", d.IntN(3))
+		if d.one(3) {
+			p.DeletionTimestamp = &time.Time{}
+		}
 		o.pods = slices.DeleteFunc(o.pods, func(q *fairlead.Pod) bool { return q.Name == p.Name })
 		o.pods = append(o.pods, p)
 		if err := c.Add(p); err != nil {
