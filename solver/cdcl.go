@@ -82,7 +82,7 @@ func side(l Lit) int { return int(l<<1 ^ l>>31) }
 // gives a variable are in force only while that is assumed. When ctx ends, it is
 // of no use.
 func newCDCL(ctx context.Context, x *index, cons []int32, guards int, guard func(con int32) Var) *cdcl {
-	n := len(x.banned) + guards
+	n := x.size + guards
 	c := &cdcl{x: x, poll: poll{ctx: ctx}}
 	c.vals, c.vars, c.seen = list[int8](&c.poll, 2*n), list[assigned](&c.poll, n), list[bool](&c.poll, n)
 	c.watches, c.trail = list[[]watch](&c.poll, 2*n), make([]Lit, 0, min(n, pollSteps))

@@ -12,7 +12,7 @@ type cone struct {
 }
 
 func newCone(x *index) *cone {
-	return &cone{vars: make([]int32, len(x.banned)), lists: make([]int32, len(x.lits)+1)}
+	return &cone{vars: make([]int32, x.size), lists: make([]int32, len(x.lits)+1)}
 }
 
 // lacks reports whether l denies what is outside of the cone.

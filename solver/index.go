@@ -15,13 +15,14 @@ import (
 // limitation.
 type index struct {
 	p    *Problem
+	size int       // how many variables there are, and one: they are counted from 1
 	cons []indexed // by constraint
 	lits []Lit     // those of the problem, and after them clauses put into order
 	// roots are the demands that nothing triggers, ascending, with the clauses
 	// of no literals.
 	roots []int32
 	// bans are the clauses of one denial, ascending; banned counts them by
-	// variable.
+	// variable, and is nil where there are none.
 	bans   []int32
 	banned []int32
 
@@ -78,19 +79,19 @@ func (t *table[T]) of(v Var) []T {
 // count makes room for one more item of the list.
 func (t *table[T]) count(v Var) { t.start[v+2]++ }
 
-// begin makes the lists, all empty, with room for what was counted: items.
-func (t *table[T]) begin(poll *poll, items []T) {
+// begin makes the lists begin where they will, and returns for how many items.
+func (t *table[T]) begin(poll *poll) int {
 	total := int32(0)
 	for part := range slices.Chunk(t.start, pollSteps) {
 		if poll.spend(len(part)) {
-			return
+			break
 		}
 		for i := range part {
 			total += part[i]
 			part[i] = total
 		}
 	}
-	t.items = items
+	return int(total)
 }
 
 // add appends to a list.
@@ -103,7 +104,7 @@ func (t *table[T]) add(v Var, item T) {
 // indexOf returns the index of p, made before if nothing was added since. It is
 // nil when ctx ended.
 func indexOf(ctx context.Context, p *Problem) *index {
-	if x := p.index.Load(); x != nil && len(x.cons) == len(p.cons) && len(x.banned) == p.vars+1 {
+	if x := p.index.Load(); x != nil && len(x.cons) == len(p.cons) && x.size == p.vars+1 {
 		return x
 	}
 	x := newIndex(ctx, p)
@@ -115,44 +116,54 @@ func indexOf(ctx context.Context, p *Problem) *index {
 
 func newIndex(ctx context.Context, p *Problem) *index {
 	poll := poll{ctx: ctx}
-	x := &index{p: p, cons: list[indexed](&poll, len(p.cons)), lits: p.lits[:len(p.lits):len(p.lits)]}
-	var of [limit + 1]int    // by role: how many constraints there are
-	var items [limit + 1]int // and how many times a table lists one
+	x := &index{p: p, size: p.vars + 1, cons: list[indexed](&poll, len(p.cons)), lits: p.lits[:len(p.lits):len(p.lits)]}
+	roots, bans := 0, 0
 	for i := range p.cons {
-		if poll.spend(4 + int(p.cons[i].end-p.cons[i].start)) {
+		if poll.spend(4 + 2*int(p.cons[i].end-p.cons[i].start)) {
 			return nil
 		}
-		k := x.read(int32(i))
-		of[k.role]++
-		if k.role == limit {
-			items[limit] += len(x.candidates(k))
-		} else {
-			items[k.role] += int(k.n)
+		switch k := x.read(int32(i)); k.role {
+		case idle:
+		case root:
+			roots++
+		case ban:
+			bans++
+		default:
+			x.enter(&poll, int32(i), k, false)
 		}
 	}
-	x.makeTables(&poll, &of, &items)
-	for i := range p.cons {
-		if poll.spend(4 + int(p.cons[i].end-p.cons[i].start)) {
+	x.makeTables(&poll, roots, bans)
+	for i := range x.cons {
+		k := &x.cons[i]
+		if poll.ended || poll.spend(4+int(k.end-k.lits)) {
 			return nil
 		}
-		x.each(int32(i), func(v Var, t *table[int32]) { t.add(v, int32(i)) }, func(v, other Var) { x.pairs.add(v, pair{other, int32(i)}) })
+		switch k.role {
+		case idle:
+		case root:
+			x.roots = append(x.roots, int32(i))
+		case ban:
+			x.bans = append(x.bans, int32(i))
+			x.banned[x.denials(k)[0].Var()]++
+		default:
+			x.enter(&poll, int32(i), k, true)
+		}
 	}
 	return x
 }
 
-// makeTables lists the roots and the bans, and makes the tables: their lists are empty,
-// with the room that they need. A table that nothing is in is not made: most problems
-// have no bars.
-func (x *index) makeTables(poll *poll, of, items *[limit + 1]int) {
-	start := x.p.vars + 3
-	room := x.p.vars + 1 + of[root] + of[ban]
-	for _, r := range [...]role{exact, demand, bar, limit} {
-		if of[r] > 0 {
-			room += start
-		}
-		if r != exact {
-			room += items[r]
-		}
+// makeTables makes the lists, with the room that they need. A table that nothing is in
+// is not made: most problems have no bars.
+func (x *index) makeTables(poll *poll, roots, bans int) {
+	room := roots + bans
+	if bans > 0 {
+		room += x.size
+	}
+	tables := [...]*table[int32]{&x.demands, &x.bars, &x.limits}
+	var items [len(tables)]int
+	for i, t := range tables {
+		items[i] = t.begin(poll)
+		room += items[i]
 	}
 	ints := list[int32](poll, room)
 	cut := func(n int) []int32 {
@@ -160,36 +171,58 @@ func (x *index) makeTables(poll *poll, of, items *[limit + 1]int) {
 		ints = ints[n:]
 		return own
 	}
-	x.banned, x.roots, x.bans = cut(x.p.vars+1), cut(of[root])[:0], cut(of[ban])[:0]
-	byRole := [limit + 1]*table[int32]{demand: &x.demands, bar: &x.bars, limit: &x.limits}
-	for r, t := range byRole {
-		if t != nil && of[r] > 0 {
-			t.start = cut(start)
+	x.roots, x.bans = cut(roots)[:0], cut(bans)[:0]
+	if bans > 0 {
+		x.banned = cut(x.size)
+	}
+	for i, t := range tables {
+		t.items = cut(items[i])
+	}
+	x.pairs.items = list[pair](poll, x.pairs.begin(poll))
+}
+
+// enter puts a constraint into the tables that list it. Before that it is counted.
+func (x *index) enter(poll *poll, id int32, k *indexed, counted bool) {
+	t, lits := &x.demands, x.lits[k.lits:k.cand]
+	switch k.role {
+	case exact:
+		x.enterPair(poll, id, lits[0].Var(), lits[1].Var(), counted)
+		return
+	case bar:
+		t = &x.bars
+	case limit:
+		t, lits = &x.limits, x.lits[k.cand:k.end]
+	}
+	if t.start == nil {
+		t.start = list[int32](poll, x.size+2)
+	}
+	switch {
+	case k.head != 0 && counted:
+		t.add(k.head, id)
+	case k.head != 0:
+		t.count(k.head)
+	case counted:
+		for _, l := range lits {
+			t.add(l.Var(), id)
+		}
+	default:
+		for _, l := range lits {
+			t.count(l.Var())
 		}
 	}
-	if of[exact] > 0 {
-		x.pairs.start = cut(start)
+}
+
+func (x *index) enterPair(poll *poll, id int32, a, b Var, counted bool) {
+	if x.pairs.start == nil {
+		x.pairs.start = list[int32](poll, x.size+2)
 	}
-	for i := range x.cons {
-		id, k := int32(i), &x.cons[i]
-		if poll.spend(4 + int(k.end-k.lits)) {
-			return
-		}
-		switch k.role {
-		case root:
-			x.roots = append(x.roots, id)
-		case ban:
-			x.bans = append(x.bans, id)
-			x.banned[x.denials(k)[0].Var()]++
-		}
-		x.each(id, func(v Var, t *table[int32]) { t.count(v) }, func(v, _ Var) { x.pairs.count(v) })
+	if counted {
+		x.pairs.add(a, pair{b, id})
+		x.pairs.add(b, pair{a, id})
+	} else {
+		x.pairs.count(a)
+		x.pairs.count(b)
 	}
-	for r, t := range byRole {
-		if t != nil {
-			t.begin(poll, cut(items[r]))
-		}
-	}
-	x.pairs.begin(poll, list[pair](poll, 2*of[exact]))
 }
 
 // read classifies a constraint.
@@ -293,33 +326,6 @@ func (x *index) reorder(k *indexed, lits []Lit, denied map[Var]bool) {
 		}
 	}
 	k.end = int32(len(x.lits))
-}
-
-// each visits the tables that a constraint is in.
-func (x *index) each(id int32, in func(Var, *table[int32]), pair func(v, other Var)) {
-	k := &x.cons[id]
-	switch k.role {
-	case demand, bar:
-		t := &x.demands
-		if k.role == bar {
-			t = &x.bars
-		}
-		if k.head != 0 {
-			in(k.head, t)
-			return
-		}
-		for _, l := range x.lits[k.lits:k.cand] {
-			in(l.Var(), t)
-		}
-	case exact:
-		a, b := x.lits[k.lits].Var(), x.lits[k.lits+1].Var()
-		pair(a, b)
-		pair(b, a)
-	case limit:
-		for _, l := range x.lits[k.cand:k.end] {
-			in(l.Var(), &x.limits)
-		}
-	}
 }
 
 // denials returns the literals of a clause that deny.

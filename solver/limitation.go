@@ -36,7 +36,8 @@ func (c *cdcl) count(vars, members int) {
 			c.guarded[g.Var()] = int32(i)
 		}
 	}
-	if c.limited.begin(&c.poll, list[int32](&c.poll, members)); c.poll.ended {
+	c.limited.items = list[int32](&c.poll, members)
+	if c.limited.begin(&c.poll); c.poll.ended {
 		return
 	}
 	for i := range c.limits {

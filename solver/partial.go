@@ -13,7 +13,8 @@ type partial struct {
 	// The question.
 	off      []bool  // by constraint: dropped; nil where none is
 	required []Lit   // demanded after the constraints of the problem
-	banned   []int32 // by variable: how many constraints of one denial there are
+	banned   []int32 // by variable: how many constraints of one denial there are; nil where none is
+	own      bool    // banned is not the index's
 
 	picked  []bool  // by variable
 	count   []int32 // by constraint: denials picked where there are several; of a limitation: variables picked
@@ -37,7 +38,7 @@ type decision struct {
 func (x *index) ask(w *change) *partial {
 	s, _ := x.idle.Get().(*partial)
 	if s == nil {
-		s = &partial{x: x, picked: make([]bool, len(x.banned)), count: make([]int32, len(x.cons)), banned: x.banned}
+		s = &partial{x: x, picked: make([]bool, x.size), count: make([]int32, len(x.cons)), banned: x.banned}
 		s.queue, s.log = make([]int32, 0, len(x.roots)+32), make([]decision, 0, len(x.roots)+32)
 	}
 	if w == nil {
@@ -46,8 +47,9 @@ func (x *index) ask(w *change) *partial {
 	if len(w.drop) > 0 && s.off == nil {
 		s.off = make([]bool, len(x.cons))
 	}
-	if len(w.drop)+len(w.forbid) > 0 && &s.banned[0] == &x.banned[0] {
-		s.banned = append([]int32(nil), x.banned...)
+	if len(w.drop)+len(w.forbid) > 0 && !s.own {
+		s.banned, s.own = make([]int32, x.size), true
+		copy(s.banned, x.banned)
 	}
 	for _, id := range w.drop {
 		if k := &x.cons[id]; k.role == ban {
@@ -197,7 +199,7 @@ func (s *partial) add(id int32) int32 {
 // refuted reports whether what is picked already, and a single constraint, rule
 // v out.
 func (s *partial) refuted(v Var) bool {
-	if s.banned[v] > 0 {
+	if s.banned != nil && s.banned[v] > 0 {
 		return true
 	}
 	for _, e := range s.x.pairs.of(v) {

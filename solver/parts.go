@@ -20,7 +20,7 @@ func parts(ctx context.Context, x *index) []part {
 
 // wholeParts cuts all of the problem, whatever is required.
 func wholeParts(ctx context.Context, x *index) []part {
-	reached := make([]bool, len(x.banned))
+	reached := make([]bool, x.size)
 	for v := range reached {
 		reached[v] = v > 0
 	}
@@ -150,7 +150,7 @@ func (x *index) anyReached(k *indexed, reached []bool) Var {
 // reachable finds the variables that can come to be selected.
 func reachable(ctx context.Context, x *index) (reached []bool) {
 	poll := poll{ctx: ctx}
-	reached = list[bool](&poll, len(x.banned))
+	reached = list[bool](&poll, x.size)
 	left := list[int32](&poll, len(x.cons)) // denials reached
 	found := make([]Var, 0, min(len(reached), pollSteps))
 	reach := func(k *indexed) {
@@ -206,7 +206,7 @@ func constraintsOf(ctx context.Context, x *index, parts []part) []int32 {
 // numbered returns, by variable, 1 + its part, or 0. When ctx ends, it is of no use.
 func numbered(ctx context.Context, x *index, parts []part) []int32 {
 	poll := poll{ctx: ctx}
-	of := list[int32](&poll, len(x.banned))
+	of := list[int32](&poll, x.size)
 	for i := range parts {
 		for _, v := range parts[i].vars {
 			if poll.spend(1) {

@@ -46,22 +46,19 @@ func prepareOurs(p *Problem) func(context.Context) (Answer, error) {
 func state(p *Problem) *solver.Problem {
 	problem := &solver.Problem{}
 	constraints, literals := len(p.Limits), 0
-	for _, v := range p.Vars {
-		constraints += 1 + len(v.Needs) + len(v.Conflicts)
-		for _, candidates := range v.Needs {
-			literals += 1 + len(candidates)
+	for i := range p.Vars {
+		v := &p.Vars[i]
+		if constraints += len(v.Needs) + len(v.Conflicts); v.Required {
+			constraints++
 		}
-		literals += 2 * len(v.Conflicts)
-		if v.Required {
-			literals++
-		} else {
-			constraints--
+		for _, candidates := range v.Needs {
+			literals += len(candidates)
 		}
 	}
 	for _, limit := range p.Limits {
 		literals += len(limit)
 	}
-	problem.Grow(0, constraints, literals)
+	problem.Grow(0, constraints, literals+2*constraints) // no more than two for who needs and conflicts
 	problem.NewVars(len(p.Vars))
 	var buffer []solver.Var
 	list := func(indexes []int) []solver.Var {
@@ -71,8 +68,8 @@ func state(p *Problem) *solver.Problem {
 		}
 		return buffer
 	}
-	for i, v := range p.Vars {
-		self := solver.Var(i + 1)
+	for i := range p.Vars {
+		v, self := &p.Vars[i], solver.Var(i+1)
 		if v.Required {
 			problem.Require(self, nil)
 		}
