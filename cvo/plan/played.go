@@ -21,6 +21,9 @@ type Played struct {
 	Stuck   string        `json:"stuck,omitempty"`   // why not
 	Replans int           `json:"replans,omitempty"` // how often another plan was made on the way
 	Faults  int           `json:"faults,omitempty"`  // calls that failed, were lost or told something old
+	// Estimated says of which operators no engine carried the updates out, and why; those
+	// took what the policy estimates.
+	Estimated []string `json:"estimated,omitempty"`
 	// Steps are in the order in which they were over; those that were planned and never
 	// taken are last.
 	Steps []PlayedStep `json:"steps"`
@@ -142,6 +145,9 @@ func (p *Played) String() string {
 	}
 	for _, s := range p.Steps {
 		fmt.Fprintf(&b, "   %-11s %-11s  %s\n", span(s.PlannedBegin, s.PlannedEnd), span(s.Began, s.Ended), s.Step)
+	}
+	for _, text := range p.Estimated {
+		fmt.Fprintf(&b, "only estimated: updates of %s\n", text)
 	}
 	if p.Disruptions != nil && len(p.Disruptions) == 0 {
 		b.WriteString("no workload had fewer pods ready than before\n")

@@ -61,7 +61,9 @@ func FromGraph(g *graph.Graph, from string, channels []string, known graph.Evalu
 // ReadOperators returns the operators that subscriptions have installed, with the
 // versions that they can go to, by package. Catalogs are those of each minor version
 // of the cluster, such as 4.19, since each has its own; one under "" serves all. A
-// subscription without a CSV is left out, and so are copies. The error names what
+// subscription without a CSV is left out, and so are copies. A subscription names a CSV
+// as installed as soon as it exists; as long as that has not succeeded and the one that
+// it replaces is there, the operator counts as not updated yet. The error names what
 // cannot be read.
 func ReadOperators(catalogs map[string]*catalog.Catalog, subscriptions []olm.Subscription, csvs []olm.ClusterServiceVersion) ([]Operator, error) {
 	installed := map[string]*olm.ClusterServiceVersion{}
@@ -73,7 +75,7 @@ func ReadOperators(catalogs map[string]*catalog.Catalog, subscriptions []olm.Sub
 	list := []Operator{}
 	for i := range subscriptions {
 		s := &subscriptions[i]
-		csv := installed[s.Namespace+"/"+s.Status.InstalledCSV]
+		csv := standing(s.Status.InstalledCSV, func(name string) *olm.ClusterServiceVersion { return installed[s.Namespace+"/"+name] })
 		if csv == nil {
 			continue
 		}
@@ -95,6 +97,19 @@ func ReadOperators(catalogs map[string]*catalog.Catalog, subscriptions []olm.Sub
 		return cmp.Or(strings.Compare(a.Package, b.Package), strings.Compare(a.Namespace, b.Namespace))
 	})
 	return list, nil
+}
+
+// standing returns the CSV that an operator is at, of which the subscription names the
+// newest.
+func standing(name string, get func(name string) *olm.ClusterServiceVersion) *olm.ClusterServiceVersion {
+	csv := get(name)
+	if csv == nil || csv.Status.Phase == "" || csv.Status.Phase == olm.PhaseSucceeded {
+		return csv
+	}
+	if before := get(csv.Spec.Replaces); before != nil {
+		return before
+	}
+	return csv
 }
 
 // csvVersion reads what is installed.

@@ -29,11 +29,13 @@ type PlayOptions struct {
 
 // Play carries a plan out on a cluster in memory, from the situation as it is: cvo takes
 // the cluster to releases, cvo/rollout takes nodes through their pools, lifecycle/drain
-// empties them, controllers and a scheduler put pods elsewhere, and [Step] asks for one
-// thing after the other. Each decides as it would on a cluster.
+// empties them, solver/olm/install carries the approved install plans out, controllers and
+// a scheduler put pods elsewhere, and [Step] asks for one thing after the other. Each
+// decides as it would on a cluster.
 //
-//  1. Reboots take what the policy's estimates say, and so does what people do, and an
-//     install plan; a node that people add is like one of its pool.
+//  1. Reboots take what the policy's estimates say, and so does what people do, and until
+//     the deployment of a new version of an operator is ready; a node that people add is
+//     like one of its pool.
 //  2. What nobody has looked at turns out well, and a risk that nobody has
 //     evaluated does no harm.
 //  3. A plan that cannot be carried out is a result, and no error: Played.Stuck says why.
@@ -83,6 +85,9 @@ func (y *player) round(ctx context.Context) (over bool, err error) {
 		if err := y.rollout(ctx, p.Name); err != nil {
 			return false, err
 		}
+	}
+	if err := y.hub.act(ctx); err != nil {
+		return false, err
 	}
 	for _, node := range y.input.Goal.Nodes {
 		_, _ = y.drains.Reconcile(ctx, node) // what fails is tried again
@@ -160,6 +165,7 @@ func (y *player) pass() {
 	}
 	earlier(y.releases.Next("version"))
 	earlier(y.wake)
+	earlier(y.hub.next())
 	for _, d := range y.due {
 		earlier(d.at)
 	}
@@ -221,7 +227,7 @@ func (w *workload) look(ready int, now time.Time, since time.Duration) {
 // result completes what came about.
 func (y *player) result() *Played {
 	y.out.Ended = y.clock.Now()
-	for _, x := range []map[string]int{y.calls.Hits(), y.asked.Hits(), y.served.Hits()} {
+	for _, x := range []map[string]int{y.calls.Hits(), y.asked.Hits(), y.served.Hits(), y.hub.calls.Hits()} {
 		for _, n := range x {
 			y.out.Faults += n
 		}

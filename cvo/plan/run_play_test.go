@@ -8,8 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/cvo/plan"
 	"github.com/fairlead/fairlead/internal/long"
+	"github.com/fairlead/fairlead/internal/samples"
+	"github.com/fairlead/fairlead/solver/olm"
 )
 
 // Plans of random small worlds, played, end as planned: every step is taken, in its
@@ -89,6 +92,50 @@ func TestPlayFaults(t *testing.T) {
 	}
 }
 
+// An operator is updated when its new version has succeeded, and not as soon as that
+// exists.
+func TestOperatorOnItsWay(t *testing.T) {
+	catalogs := map[string]*catalog.Catalog{"": samples.Text(t, `{schema: olm.package, name: a, defaultChannel: stable}
+---
+{schema: olm.channel, package: a, name: stable, entries: [{name: a.v1}]}
+---
+{schema: olm.bundle, package: a, name: a.v1, image: i, properties: [{type: olm.package, value: {packageName: a, version: 1.0.0}}]}
+`)}
+	sub := olm.Subscription{ObjectMeta: olm.ObjectMeta{Namespace: "ops", Name: "a"}, Spec: olm.SubscriptionSpec{Package: "a"}, Status: olm.SubscriptionStatus{InstalledCSV: "a.v2"}}
+	v1 := olm.ClusterServiceVersion{ObjectMeta: olm.ObjectMeta{Namespace: "ops", Name: "a.v1"}, Status: olm.CSVStatus{Phase: olm.PhaseReplacing}}
+	v2 := olm.ClusterServiceVersion{ObjectMeta: olm.ObjectMeta{Namespace: "ops", Name: "a.v2"}, Spec: olm.CSVSpec{Replaces: "a.v1"}}
+	for _, c := range []struct {
+		csvs  []olm.ClusterServiceVersion
+		phase olm.Phase
+		want  string
+	}{
+		{[]olm.ClusterServiceVersion{v1, v2}, "Installing", "a.v1"},
+		{[]olm.ClusterServiceVersion{v1, v2}, olm.PhaseFailed, "a.v1"},
+		{[]olm.ClusterServiceVersion{v1, v2}, olm.PhaseSucceeded, "a.v2"},
+		{[]olm.ClusterServiceVersion{v2}, olm.PhaseFailed, "a.v2"}, // it had succeeded
+	} {
+		c.csvs[len(c.csvs)-1].Status.Phase = c.phase
+		got, err := plan.ReadOperators(catalogs, []olm.Subscription{sub}, c.csvs)
+		if err != nil || len(got) != 1 || got[0].Installed != c.want {
+			t.Errorf("%d CSVs, the newest %s: %+v, %v; want %s", len(c.csvs), c.phase, got, err, c.want)
+		}
+	}
+}
+
+// What no engine can carry out is estimated, and that is said.
+func TestPlayEstimated(t *testing.T) {
+	q := newQuestion()
+	q.s.Operators[0].Subscription = ""
+	p, err := plan.Make(t.Context(), q.s, q.goal, q.policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := plan.Play(t.Context(), q.s, q.goal, q.policy, p, nil)
+	if err != nil || !got.Done || len(got.Estimated) != 1 || !strings.Contains(got.String(), `only estimated: updates of the namespace "shop": of the operator queue, it has no subscription`) {
+		t.Errorf("%v, %v", err, got)
+	}
+}
+
 // What a play tells, of a cluster whose budget has to be changed first.
 func TestPlayTold(t *testing.T) {
 	q := newQuestion()
@@ -108,6 +155,10 @@ func TestPlayTold(t *testing.T) {
 	t.Logf("%v\n%v", p, got)
 	if !got.Done || len(got.Restarts) != 9 || len(got.Disruptions) != 2 || got.Took() < 3*time.Hour {
 		t.Errorf("%+v", got)
+	}
+	hop := slices.IndexFunc(got.Steps, func(s plan.PlayedStep) bool { return s.Step.Kind == plan.MoveOperator })
+	if s := got.Steps[hop]; len(got.Estimated) > 0 || s.Ended.Sub(s.Began) < 4*time.Minute {
+		t.Errorf("the deployment of the operator takes 4 minutes until it is ready: %s until %s, %q", s.Began, s.Ended, got.Estimated)
 	}
 	for _, d := range got.Disruptions {
 		if d.Workload == "replicaset/web" && (d.Least != 2 || d.None > 0) || d.Workload == "replicaset/db" && d.Least != 0 || d.Short <= 0 || d.Longest > d.Short {

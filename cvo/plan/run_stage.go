@@ -6,6 +6,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -39,6 +41,7 @@ type player struct {
 	calls    *cluster.Faulty[*rollout.World, rollout.Action]
 	rollouts map[string]rollout.State
 	drains   *drain.Runner
+	hub      *hub
 	backend  *MemBackend
 	asked    *cluster.Faulty[*World, Action]
 	saved    State
@@ -109,6 +112,10 @@ func newPlayer(ctx context.Context, in *input, p *Plan, opts *PlayOptions) (*pla
 		y.served = cluster.Through(y.releases, opts.Seed+2, cluster.Faults{Fail: 30, Lost: 30})
 		y.calls = cluster.Through(y.pools, opts.Seed, cluster.Faults{Stale: 4, Fail: 20, Lost: 20, Conflict: 20})
 		y.asked = cluster.Through(y.backend, opts.Seed+1, cluster.Faults{Fail: 10, Lost: 20, Twice: 20})
+		none = cluster.Faults{Stale: 4, Fail: 20, Lost: 20, Conflict: 20, Twice: 30}
+	}
+	if y.hub, err = newHub(ctx, y, opts.Seed+3, none); err != nil {
+		return nil, err
 	}
 	return y, nil
 }
@@ -226,35 +233,42 @@ func (y *player) tellReleases(p *Plan, opts *PlayOptions) {
 
 // playPayload is a release of operators that come one after the other.
 func playPayload(version string) *payload.Payload {
+	files := map[string]string{
+		"manifests/README":                   "none",
+		"release-manifests/release-metadata": fmt.Sprintf(`{"kind":"cincinnati-metadata-v0","version":%q}`, version),
+		"release-manifests/image-references": fmt.Sprintf(`{"kind":"ImageStream","apiVersion":"image.openshift.io/v1","metadata":{"name":%q}}`, version),
+	}
+	for i := range playLevels {
+		name := fmt.Sprint("operators-", i+1)
+		files[fmt.Sprintf("release-manifests/0000_%d0_%s_99_clusteroperator.yaml", i+2, name)] = "apiVersion: config.openshift.io/v1\nkind: ClusterOperator\nmetadata:\n  name: " + name +
+			"\n  annotations: {include.release.openshift.io/self-managed-high-availability: \"true\"}\nstatus: {versions: [{name: operator, version: " + version + "}]}\n"
+	}
+	own, err := payload.Load(inMemory(files), nil)
+	if err != nil {
+		panic(err) // unreachable: it is a payload
+	}
+	return own
+}
+
+// inMemory returns files as a file system.
+func inMemory(files map[string]string) fs.FS {
 	var text bytes.Buffer
 	z := zip.NewWriter(&text)
-	add := func(name, content string) {
-		w, err := z.Create(name)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
 		if err == nil {
-			_, err = w.Write([]byte(content))
+			_, err = io.WriteString(w, files[name])
 		}
 		if err != nil {
 			panic(err) // unreachable: a buffer
 		}
 	}
-	add("manifests/README", "none")
-	add("release-manifests/release-metadata", fmt.Sprintf(`{"kind":"cincinnati-metadata-v0","version":%q}`, version))
-	add("release-manifests/image-references", fmt.Sprintf(`{"kind":"ImageStream","apiVersion":"image.openshift.io/v1","metadata":{"name":%q}}`, version))
-	for i := range playLevels {
-		name := fmt.Sprint("operators-", i+1)
-		add(fmt.Sprintf("release-manifests/0000_%d0_%s_99_clusteroperator.yaml", i+2, name), "apiVersion: config.openshift.io/v1\nkind: ClusterOperator\nmetadata:\n  name: "+name+
-			"\n  annotations: {include.release.openshift.io/self-managed-high-availability: \"true\"}\nstatus: {versions: [{name: operator, version: "+version+"}]}\n")
-	}
 	if err := z.Close(); err != nil {
 		panic(err) // unreachable: a buffer
 	}
-	files, err := zip.NewReader(bytes.NewReader(text.Bytes()), int64(text.Len()))
+	own, err := zip.NewReader(bytes.NewReader(text.Bytes()), int64(text.Len()))
 	if err != nil {
 		panic(err) // unreachable: it was written so
-	}
-	own, err := payload.Load(files, nil)
-	if err != nil {
-		panic(err) // unreachable: it is a payload
 	}
 	return own
 }
@@ -312,6 +326,9 @@ func (y *player) others(action Action) error {
 		s.Gates.Acks[a.Gate] = "true"
 		y.changes++
 	case Approve:
+		if y.hub.has(a.Namespace) {
+			return y.hub.approve(a)
+		}
 		csvs := []string{a.CSV}
 		for _, step := range y.saved.Steps {
 			if step.Kind == MoveOperator && step.To == a.CSV {

@@ -143,16 +143,19 @@ func (b *Backend) acknowledge(ctx context.Context, gate string) error {
 }
 
 // approve approves the install plan that brings a CSV. One that is approved already, as
-// all are of subscriptions with automatic approval, is left as it is.
+// all are of subscriptions with automatic approval, is left as it is; one that is complete
+// has brought what is not ready yet.
 func (b *Backend) approve(ctx context.Context, namespace, csv string) error {
 	objects := &kube.Objects{Client: b.Client}
 	all, err := objects.List(ctx, kindInstallPlan, namespace)
 	if err != nil {
 		return err
 	}
+	complete := false
 	for i := range all {
 		brings, _, _ := unstructured.NestedStringSlice(all[i].Object, "spec", "clusterServiceVersionNames")
 		phase, _, _ := unstructured.NestedString(all[i].Object, "status", "phase")
+		complete = complete || phase == "Complete" && slices.Contains(brings, csv)
 		if !slices.Contains(brings, csv) || phase == "Complete" || phase == "Failed" {
 			continue
 		}
@@ -160,6 +163,9 @@ func (b *Backend) approve(ctx context.Context, namespace, csv string) error {
 			return nil
 		}
 		return b.merge(ctx, &all[i], map[string]any{"metadata": map[string]any{"resourceVersion": all[i].GetResourceVersion()}, "spec": map[string]any{"approved": true}})
+	}
+	if complete {
+		return nil
 	}
 	return &fairlead.RefusedError{Code: http.StatusNotFound, Reason: "NoInstallPlan", Message: fmt.Sprintf(
 		"no install plan in namespace %s brings %s; the Operator Lifecycle Manager makes one when the catalog of the subscription offers it", namespace, csv)}

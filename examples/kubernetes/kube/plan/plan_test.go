@@ -328,7 +328,7 @@ func TestPlanThatWaits(t *testing.T) {
 }
 
 // An install plan is approved once, and only one that brings the version and is not over;
-// where there is none that is said. A risk that is accepted is named where the cluster
+// where all are complete nothing is left to approve, and where there is none that is said. A risk that is accepted is named where the cluster
 // lists risks.
 func TestRequests(t *testing.T) {
 	installPlan := func(name, phase string, csvs ...any) *unstructured.Unstructured {
@@ -338,12 +338,15 @@ func TestRequests(t *testing.T) {
 		return u
 	}
 	w := newWorld(t, strings.NewReplacer("  availableUpdates:", "  conditionalUpdateRisks: [{name: SlowDNS}]\n  availableUpdates:"),
-		installPlan("a", "Complete", "queue.v2"), installPlan("b", "RequiresApproval", "other.v1"), installPlan("c", "RequiresApproval", "queue.v2"))
+		installPlan("a", "Complete", "queue.v2"), installPlan("b", "RequiresApproval", "other.v1"), installPlan("c", "RequiresApproval", "queue.v2"), installPlan("d", "Complete", "slow.v2"))
 	b := &Backend{Client: w.Client, Clock: w.clock, Accept: []string{"SlowDNS"}}
 	for range 2 {
 		if err := b.Apply(t.Context(), Name, engine.Approve{Namespace: "shop", Package: "queue", CSV: "queue.v2"}); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := b.Apply(t.Context(), Name, engine.Approve{Namespace: "shop", Package: "slow", CSV: "slow.v2"}); err != nil {
+		t.Error(err)
 	}
 	err := b.Apply(t.Context(), Name, engine.Approve{Namespace: "shop", Package: "queue", CSV: "queue.v3"})
 	if refused, ok := err.(*fairlead.RefusedError); !ok || !strings.Contains(refused.Message, "no install plan in namespace shop brings queue.v3") {
