@@ -173,6 +173,11 @@ func (w *world) hops(x spot, minor, i int, at [3]int, more int, take func(spot, 
 	w.hops(x, minor, i+1, at, more, take)
 	o := w.Ops[i]
 	for _, h := range o.Hops {
+		if w.alone(i) && slices.ContainsFunc(o.Hops, func(x worldHop) bool {
+			return x.From == h.From && x.To > h.To && (x.Minor == 0 || x.Minor == minor)
+		}) {
+			continue // the resolver takes the newest
+		}
 		gone := o.Uses[h.To] && w.leaves() && minor >= w.Gone && minorOf(w.Releases[len(w.Releases)-1]) >= w.Gone
 		if h.From == x.ops[i] && !o.Keep && !gone && (h.Minor == 0 || h.Minor == minor) && (o.Max[h.To] == 0 || o.Max[h.To] >= minor) && o.Min[h.To] <= minor {
 			next := at
@@ -180,6 +185,24 @@ func (w *world) hops(x spot, minor, i int, at [3]int, more int, take func(spot, 
 			w.hops(x, minor, i+1, next, more+1, take)
 		}
 	}
+}
+
+// alone reports whether an operator requires nothing, and others nothing of it.
+func (w *world) alone(i int) bool {
+	for j, o := range w.Ops {
+		for k, needs := range o.Needs {
+			for _, n := range needs {
+				switch {
+				case n.API != "" && slices.Contains(o.Gives[k], n.API): // its own
+				case j == i, n.API == "" && n.Op == i:
+					return false
+				case n.API != "" && slices.ContainsFunc(w.Ops[i].Gives, func(gives []string) bool { return slices.Contains(gives, n.API) }):
+					return false
+				}
+			}
+		}
+	}
+	return true
 }
 
 // satisfied reports whether each operator has what it requires after an install plan:

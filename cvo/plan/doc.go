@@ -25,7 +25,8 @@
 //     goal, and never goes back.
 //   - An operator must support a minor version before the cluster goes there
 //     (olm.maxOpenShiftVersion). It follows the updates of its channel, in the catalog
-//     of the minor version that runs at the time.
+//     of the minor version that runs at the time, each time to the newest version that
+//     can be reached in one hop, as there is no install plan for another.
 //   - The control plane is never paused, and restarts at each release. Other pools
 //     restart at each release, or are paused; paused pools are at most [MaxSkew] minor
 //     versions behind.

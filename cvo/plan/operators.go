@@ -54,7 +54,7 @@ func (m *model) operatorStage(x *part, i, s int, before []solver.Var) (solver.Va
 		}
 	}
 	for _, h := range o.hops {
-		if h.minors != nil && !slices.Contains(h.minors, at) || !m.runsAt(o, h.to, s) {
+		if !m.offered(i, h, at) || !m.runsAt(o, h.to, s) {
 			continue
 		}
 		v := x.step(choice{kind: MoveOperator, subject: o.Package, index: i, from: o.Versions[h.from].Name, to: o.Versions[h.to].Name, stage: s, name: at.String(), release: -1})
@@ -83,6 +83,27 @@ func (m *model) operatorStage(x *part, i, s int, before []solver.Var) (solver.Va
 	// Where nothing forbids it, it stays as far back as it is.
 	x.p.Any(yes(leaves), m.runs(o))
 	return has, leaves
+}
+
+// offered reports whether there is an install plan for a hop while the cluster is at a
+// minor version. The resolver takes the newest version that the catalog leads to in one
+// hop, and nobody can approve another. Where operators require something of each other it
+// may take an older one, with which all of them go.
+func (m *model) offered(i int, h hop, at minor) bool {
+	o := &m.operators[i]
+	there := func(h hop) bool { return h.minors == nil || slices.Contains(h.minors, at) }
+	if !there(h) || m.entangled(i) {
+		return there(h)
+	}
+	return !slices.ContainsFunc(o.hops, func(x hop) bool {
+		return x.from == h.from && there(x) && slices.Index(o.byVersion, x.to) > slices.Index(o.byVersion, h.to)
+	})
+}
+
+// entangled reports whether an operator requires something, or others something of it.
+func (m *model) entangled(i int) bool {
+	own := slices.ContainsFunc(m.operators[i].requires, func(list []requirement) bool { return len(list) > 0 })
+	return own || slices.ContainsFunc(m.groups, func(g []int) bool { return len(g) > 1 && slices.Contains(g, i) })
 }
 
 // runsAt reports whether a version of an operator runs at a stage.

@@ -149,13 +149,12 @@ func (h *hub) stock(ctx context.Context, name string, offers []string) error {
 	for _, i := range s.operators {
 		o := &h.y.model.operators[i]
 		is := h.y.input.Situation.Operators[i].Installed
-		entries := []map[string]string{{"name": is}}
+		entries, last := []map[string]string{{"name": is}}, is
 		add(h.bundle(o, is))
-		for _, v := range offers {
-			if v != is && o.version(v) >= 0 {
-				entries = append(entries, map[string]string{"name": v, "replaces": is})
-				add(h.bundle(o, v))
-			}
+		for _, v := range h.hops(i, offers) {
+			entries = append(entries, map[string]string{"name": v, "replaces": last, "skipRange": o.Versions[o.version(is)].Version})
+			add(h.bundle(o, v))
+			last = v
 		}
 		add(map[string]any{"schema": "olm.package", "name": o.Package, "defaultChannel": "stable"})
 		add(map[string]any{"schema": "olm.channel", "package": o.Package, "name": "stable", "entries": entries})
@@ -169,6 +168,31 @@ func (h *hub) stock(ctx context.Context, name string, offers []string) error {
 	h.backend.Sources = append(slices.DeleteFunc(slices.Clone(h.backend.Sources), func(s olm.Source) bool { return s.SourceKey == own.SourceKey }), own)
 	s.resolver, err = olm.NewResolver([]olm.Source{own}, nil)
 	return err
+}
+
+// hops are the versions that the catalog leads an operator to, the oldest first: all of
+// the minor version that runs if one of them is offered, and nothing else if the others
+// that it depends on must take part.
+func (h *hub) hops(i int, offers []string) (to []string) {
+	o := &h.y.model.operators[i]
+	is := o.version(h.y.input.Situation.Operators[i].Installed)
+	cv := h.y.releases.Version("version")
+	at, _ := parseMinor(current(&cv))
+	asked := false
+	for _, k := range o.byVersion {
+		name := o.Versions[k].Name
+		for _, x := range o.hops {
+			wanted := slices.Contains(offers, name)
+			if x.from == is && x.to == k && (wanted || !h.y.model.entangled(i) && (x.minors == nil || slices.Contains(x.minors, at))) {
+				to, asked = append(to, name), asked || wanted
+				break
+			}
+		}
+	}
+	if !asked {
+		return nil
+	}
+	return to
 }
 
 // bundle is a version of an operator, which requires of others what it did not lack at
