@@ -12,8 +12,10 @@ import (
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -83,7 +85,8 @@ func (b *Backend) deploy(ctx context.Context, namespace string, a install.Deploy
 	return nil
 }
 
-// deployOne applies one deployment, and makes it again if it is broken.
+// deployOne applies one deployment, and makes it again if it is broken, or is to have
+// another selector: the server lets nobody change that.
 func (b *Backend) deployOne(ctx context.Context, csv *metav1.PartialObjectMetadata, manifest json.RawMessage, digest string, old []appsv1.Deployment) (name string, err error) {
 	o := &unstructured.Unstructured{}
 	if err := o.UnmarshalJSON(manifest); err != nil {
@@ -95,7 +98,7 @@ func (b *Backend) deployOne(ctx context.Context, csv *metav1.PartialObjectMetada
 		if d.Name != o.GetName() {
 			continue
 		}
-		if health, _ := healthOf(d); health == install.Broken {
+		if health, _ := healthOf(d); health == install.Broken || !sameSelector(o, d) {
 			if err := b.api.Remove(ctx, deployments, d); err != nil {
 				return "", err
 			}
@@ -109,6 +112,17 @@ func (b *Backend) deployOne(ctx context.Context, csv *metav1.PartialObjectMetada
 	mark(o, csv.Namespace, "csv/"+csv.Name, digest)
 	_, err = b.api.Apply(ctx, o, revision)
 	return o.GetName(), err
+}
+
+// sameSelector reports whether a deployment selects the pods that it is to select. A
+// selector that cannot be read is the server's to refuse.
+func sameSelector(want *unstructured.Unstructured, d *appsv1.Deployment) bool {
+	held, _, _ := unstructured.NestedMap(want.Object, "spec", "selector")
+	var selector metav1.LabelSelector
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(held, &selector); err != nil {
+		return true
+	}
+	return d.Spec.Selector == nil || equality.Semantic.DeepEqual(&selector, d.Spec.Selector)
 }
 
 // undeploy deletes the deployments of a CSV.

@@ -187,15 +187,18 @@ func TestRepair(t *testing.T) {
 }
 
 // TestDeploy carries out install strategies: what is not in one any more goes,
-// what is broken is made again, and a strategy may be empty.
+// what is broken is made again, so is what is to have another selector, and a
+// strategy may be empty.
 func TestDeploy(t *testing.T) {
 	w := newWorld(t, nil)
 	csv := object(csvKind, ns, "tap.v1")
 	csv.SetUID("tap")
 	csv.Object["spec"] = map[string]any{}
 	w.create(csv)
+	selector := "tap"
 	manifest := func(name string) json.RawMessage {
-		return json.RawMessage(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"` + name + `","namespace":"plumbing","labels":{"olm.owner":"tap.v1"}},"spec":{"replicas":1}}`)
+		return json.RawMessage(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"` + name + `","namespace":"plumbing","labels":{"olm.owner":"tap.v1"}},
+			"spec":{"replicas":1,"selector":{"matchLabels":{"app":"` + selector + `"}}}}`)
 	}
 	deploy := func(digest string, names ...string) {
 		t.Helper()
@@ -241,6 +244,16 @@ func TestDeploy(t *testing.T) {
 	deploy("2", "cold")
 	if n := w.count("delete Deployment cold"); n != 1 {
 		t.Errorf("a broken deployment was deleted %d times, want once", n)
+	}
+	selector = "cold-tap"
+	deploy("3", "cold")
+	d = w.get(kind("apps", "v1", "Deployment"), ns, "cold")
+	if is, _, _ := unstructured.NestedString(d.Object, "spec", "selector", "matchLabels", "app"); is != selector || w.count("delete Deployment cold") != 2 {
+		t.Errorf("selector %q, deleted %d times", is, w.count("delete Deployment cold"))
+	}
+	deploy("4", "cold")
+	if n := w.count("delete Deployment cold"); n != 2 {
+		t.Errorf("a deployment with the same selector was made again")
 	}
 	deploy("")
 	w.wantMade(map[schema.GroupVersionKind][]string{kind("apps", "v1", "Deployment"): nil})
