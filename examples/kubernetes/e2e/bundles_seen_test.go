@@ -14,10 +14,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// told is all that the namespace says of how it stands.
+// told is all that the namespace says of how it stands, and never empty.
 func (e *episode) told() string {
 	e.Helper()
-	var all []string
+	all := []string{"what the namespace says:"}
 	add := func(o *unstructured.Unstructured, fields ...string) {
 		list, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 		for _, c := range list {

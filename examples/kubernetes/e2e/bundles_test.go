@@ -217,7 +217,8 @@ func (e *episode) list(version, kind string) []unstructured.Unstructured {
 	})
 }
 
-// succeeded waits until the CSV of the bundle has, and none before it is left.
+// succeeded waits until the CSV of the bundle has, and none before it is left, and
+// the plan that brought it is carried out to its end.
 func (e *episode) succeeded(b *realBundle) {
 	e.Helper()
 	e.eventually(b.Name()+" has succeeded", func() string {
@@ -232,6 +233,11 @@ func (e *episode) succeeded(b *realBundle) {
 		}
 		if phases[b.Name()] == "" {
 			return e.told()
+		}
+		for _, o := range e.list("v1alpha1", "InstallPlan") {
+			if phase, _, _ := unstructured.NestedString(o.Object, "status", "phase"); phase != "Complete" {
+				return e.told()
+			}
 		}
 		return ""
 	})
@@ -345,7 +351,9 @@ func (e *episode) remove(before map[string]bool, others, kinds []outsider) {
 		}
 	}
 	for _, o := range append(others, kinds...) {
-		definitions[o.plural+"."+o.group] = true
+		if o.kind != "" {
+			definitions[o.plural+"."+o.group] = true
+		}
 	}
 	groups := map[string]bool{}
 	for name := range definitions {

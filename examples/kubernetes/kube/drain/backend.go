@@ -25,7 +25,7 @@ import (
 //     returned as a [*fairlead.RefusedError].
 type Backend struct {
 	Client client.Client // reads and writes, without a cache
-	Cache  client.Reader // a cache of disruption budgets, DaemonSets and namespaces
+	Cache  client.Reader // a cache of nodes, disruption budgets, DaemonSets and namespaces
 	// Namespaces is whether the policy has rules that go by labels of namespaces;
 	// they are observed for these alone.
 	Namespaces bool
@@ -50,7 +50,7 @@ func (b *Backend) Observe(ctx context.Context, node string) (*drain.World, error
 	}
 	w.BootID = object.Status.NodeInfo.BootID
 	if len(w.Requests) > 0 { // or else pods do not matter: the node is given back
-		if err := read.Pods(ctx, &w.View); err != nil {
+		if err := read.Pods(ctx, b.Client, nodes.On(node), &w.View); err != nil {
 			return nil, err
 		}
 	}
@@ -93,7 +93,7 @@ func (b *Backend) Apply(ctx context.Context, _ string, action drain.Action) erro
 	if r, ok := action.(drain.Report); ok {
 		return nodes.Refused(b.report(ctx, r))
 	}
-	known, err := nodes.Apply(ctx, b.Client, action)
+	known, err := nodes.Apply(ctx, b.Client, b.Cache, action)
 	if !known {
 		return fmt.Errorf("kube/drain: an action of type %T is not known: the engine is newer than its backend", action)
 	}

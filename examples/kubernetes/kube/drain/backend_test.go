@@ -8,6 +8,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/drain"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/nodes"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/worlds"
 	engine "github.com/fairlead/fairlead/lifecycle/drain"
 	appsv1 "k8s.io/api/apps/v1"
@@ -45,7 +46,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 	w := &world{T: t, clock: &fairlead.ManualClock{}, store: &fairlead.MemStore{}}
 	w.clock.Set(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	w.client = fake.NewClientBuilder().WithScheme(s).WithObjects(objects...).WithStatusSubresource(kind).
-		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} }).Build()
+		WithIndex(&corev1.Pod{}, "spec.nodeName", nodes.Of).Build()
 	w.backend = &drain.Backend{Client: w.client, Cache: w.client}
 	w.restart()
 	return w

@@ -39,7 +39,7 @@ func (b *Backend) Apply(ctx context.Context, machine string, action lifecycle.Ac
 	case lifecycle.RemoveFinalizer:
 		return nodes.Refused(b.removeFinalizer(ctx, machine, a))
 	}
-	if known, err := nodes.Apply(ctx, b.Client, action); known {
+	if known, err := nodes.Apply(ctx, b.Client, b.Cache, action); known {
 		return err
 	}
 	return fmt.Errorf("kube/machines: an action of type %T is not known: the engine is newer than its backend", action)
@@ -136,20 +136,29 @@ func (b *Backend) removeFinalizer(ctx context.Context, machine string, a lifecyc
 	})
 }
 
-// change reads a machine from the server, lets edit change it, and writes the
-// difference on condition that nobody has written meanwhile. It does nothing
-// when the machine is gone or edit changes nothing.
+// change reads a machine, lets edit change it, and writes the difference on condition
+// that nobody has written meanwhile. It reads from the cache first, and from the
+// server if that was old. It does nothing when the machine is gone or edit changes
+// nothing.
 func (b *Backend) change(ctx context.Context, machine string, edit func(*unstructured.Unstructured) (bool, error)) error {
-	u, err := b.object(ctx, b.Client, machine)
+	err := b.changeFrom(ctx, b.Cache, machine, edit)
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		err = b.changeFrom(ctx, b.Client, machine, edit)
+	}
+	return client.IgnoreNotFound(err)
+}
+
+func (b *Backend) changeFrom(ctx context.Context, from client.Reader, machine string, edit func(*unstructured.Unstructured) (bool, error)) error {
+	u, err := b.object(ctx, from, machine)
 	if err != nil {
-		return client.IgnoreNotFound(err)
+		return err
 	}
 	before := u.DeepCopy()
 	changed, err := edit(u)
 	if err != nil || !changed {
 		return err
 	}
-	return client.IgnoreNotFound(b.Client.Patch(ctx, u, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})))
+	return b.Client.Patch(ctx, u, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }
 
 func (b *Backend) deleteInstance(ctx context.Context, machine string) error {
@@ -163,9 +172,9 @@ func (b *Backend) deleteInstance(ctx context.Context, machine string) error {
 	return b.Cloud.Delete(ctx, m)
 }
 
-// deleting reads a machine whose deletion was decided on; nil if it is gone.
+// deleting returns a machine whose deletion was decided on; nil if it is gone.
 func (b *Backend) deleting(ctx context.Context, machine string) (*lifecycle.Machine, error) {
-	m, err := b.machine(ctx, b.Client, machine)
+	m, err := b.machine(ctx, b.Cache, machine)
 	if err == nil && m != nil && !m.Deleting() {
 		return nil, &fairlead.RefusedError{Code: 409, Message: "the machine is not being deleted: it is another one of its name"}
 	}

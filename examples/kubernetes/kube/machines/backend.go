@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
@@ -28,18 +29,18 @@ var Kind = schema.GroupVersionKind{Group: "machine.openshift.io", Version: "v1be
 // are named "namespace/name". Its methods may be called from several goroutines,
 // for different machines.
 //
-//  1. A machine that is not being deleted is observed from Cache, and nothing
-//     else of it: there is nothing to decide. Of one that is, machine, node and
-//     pods are read from the server, in this order: that no pod is left must not
-//     be concluded from a cache that lags. What only keeps useless requests from
-//     being made, disruption budgets, is read from Cache, and so are DaemonSets.
+//  1. What is observed comes from Cache as long as all that can follow from it is
+//     guarded by what it names, so that an old view does no harm: an eviction names
+//     the pod's UID. What would be concluded for good, that a node is empty, gone or
+//     not there, or that the instance may go, is not concluded from a cache that
+//     lags: then machine, node and pods are read from the server, in this order.
 //  2. Each write names what it was decided on: the resourceVersion for changes of
 //     the machine, the UID for nodes and pods. What the server refuses is
 //     returned as a [*fairlead.RefusedError].
 //  3. The finalizer is removed alone, by a patch on the resourceVersion.
 type Backend struct {
 	Client client.Client // reads and writes, without a cache
-	Cache  client.Reader // a cache of machines, nodes, disruption budgets, DaemonSets and namespaces
+	Cache  client.Reader // a cache of machines, nodes, pods by [NodeIndex], disruption budgets, DaemonSets and namespaces
 	// Kind is that of the machines; empty means [Kind]. Those of the Cluster API, see
 	// [KindClusterAPI], are observed with their cluster and the objects of providers
 	// that they refer to, which are deleted in the place of an instance.
@@ -57,70 +58,127 @@ type Backend struct {
 	// Owners returns the last heartbeats of owners of hooks, as far as they are
 	// known; see lifecycle.Policy.OwnerTimeout. Nil means that none is.
 	Owners func(ctx context.Context, names []string) ([]lifecycle.Owner, error)
-	// Namespaces is whether the policy has drain rules that go by labels of
-	// namespaces; they are observed for these alone.
-	Namespaces bool
+	// Policy is the Runner's: it says what is observed, and when a node counts as empty.
+	Policy *lifecycle.Policy
 	// Facts adds to the World of a machine that is being deleted what only you
-	// know: Own, and for machines of the Machine API Cluster and ClusterLabels. Nil
-	// means nothing.
+	// know: Own, and for machines of the Machine API Cluster and ClusterLabels. It may
+	// be called twice for one observation. Nil means nothing.
 	Facts func(ctx context.Context, w *lifecycle.World) error
-	// Volumes is whether the policy waits for volumes; they are observed for it
-	// alone.
-	Volumes bool
 }
+
+// NodeIndex is the field by which cached pods must be indexed: the name of their
+// node.
+const NodeIndex = "fairlead.io/node-of-pod"
 
 // Observe implements lifecycle.Backend.
 func (b *Backend) Observe(ctx context.Context, machine string) (*lifecycle.World, error) {
-	w := new(lifecycle.World)
 	m, err := b.machine(ctx, b.Cache, machine)
 	if err != nil || m == nil || !m.Deleting() {
-		w.Machine = m
-		return w, err
+		return &lifecycle.World{Machine: m}, err // there is nothing to decide
 	}
-	if w.Machine, err = b.machine(ctx, b.Client, machine); err != nil || w.Machine == nil || !w.Machine.Deleting() {
-		return w, err
-	}
-	if b.Cloud != nil {
-		if w.Instance, err = b.Cloud.Instance(ctx, w.Machine); err != nil {
-			return nil, fmt.Errorf("machine %s: its instance: %w", machine, err)
-		}
-	}
-	if b.clusterAPI() {
-		if err := errors.Join(b.provided(ctx, w), b.cluster(ctx, w)); err != nil {
-			return nil, fmt.Errorf("machine %s: %w", machine, err)
-		}
-	}
-	if err := b.slots(ctx, w); err != nil {
+	around := lifecycle.World{Machine: m}
+	if err := b.around(ctx, &around); err != nil {
 		return nil, fmt.Errorf("machine %s: %w", machine, err)
 	}
-	if b.Owners != nil {
-		if w.Owners, err = b.Owners(ctx, owners(w.Machine)); err != nil {
-			return nil, fmt.Errorf("machine %s: the owners of its hooks: %w", machine, err)
-		}
+	w := around
+	if err := b.look(ctx, b.Cache, &w); err != nil {
+		return nil, fmt.Errorf("machine %s: %w", machine, err)
 	}
-	if err := b.node(ctx, w); err != nil {
-		return nil, err
+	if !b.final(&w) {
+		return &w, nil
 	}
-	if w.Node != nil {
-		read := nodes.Reader{Client: b.Client, Cache: b.Cache, Namespaces: b.Namespaces}
-		if err := read.Pods(ctx, &w.View); err != nil {
-			return nil, err
-		}
-		if err := b.attachments(ctx, w); err != nil {
-			return nil, err
+	w = around
+	if w.Machine, err = b.machine(ctx, b.Client, machine); err != nil || w.Machine == nil || !w.Machine.Deleting() {
+		return &lifecycle.World{Machine: w.Machine}, err
+	}
+	if err := b.look(ctx, b.Client, &w); err != nil {
+		return nil, fmt.Errorf("machine %s: %w", machine, err)
+	}
+	return &w, nil
+}
+
+// final reports whether more can follow from what the cache has than writes that
+// name what they were decided on: the drain is over, or the instance goes.
+func (b *Backend) final(w *lifecycle.World) bool {
+	if drained(w.Machine) {
+		return w.Instance != lifecycle.InstanceGone
+	}
+	return w.Node == nil || drain.Pods(drain.Progress{}, &w.View, w.Machine.Labels, b.now(), b.policy()).Done
+}
+
+// drained reports whether a machine says that its drain is over.
+func drained(m *lifecycle.Machine) bool {
+	c := lifecycle.FindCondition(m.Status.Conditions, lifecycle.ConditionDrained)
+	return c != nil && c.Status == "True"
+}
+
+// policy is that of the drain.
+func (b *Backend) policy() *drain.Policy {
+	if b.Policy == nil {
+		return nil
+	}
+	return &b.Policy.Drain
+}
+
+func (b *Backend) waitsForVolumes() bool { return b.Policy != nil && b.Policy.WaitForVolumes }
+
+func (b *Backend) now() time.Time {
+	if b.Clock == nil {
+		return fairlead.SystemClock{}.Now()
+	}
+	return b.Clock.Now()
+}
+
+// around fills in what is not of the node.
+func (b *Backend) around(ctx context.Context, w *lifecycle.World) (err error) {
+	if b.Cloud != nil {
+		if w.Instance, err = b.Cloud.Instance(ctx, w.Machine); err != nil {
+			return fmt.Errorf("its instance: %w", err)
 		}
 	}
 	if cloud, ok := b.Cloud.(Stopper); ok && w.Instance == lifecycle.InstanceExists {
 		if w.Stopped, err = cloud.Stopped(ctx, w.Machine); err != nil {
-			return nil, fmt.Errorf("machine %s: whether its instance runs: %w", machine, err)
+			return fmt.Errorf("whether its instance runs: %w", err)
+		}
+	}
+	if b.clusterAPI() {
+		if err := errors.Join(b.provided(ctx, w), b.cluster(ctx, w)); err != nil {
+			return err
+		}
+	}
+	if err := b.slots(ctx, w); err != nil {
+		return err
+	}
+	if b.Owners != nil {
+		if w.Owners, err = b.Owners(ctx, owners(w.Machine)); err != nil {
+			return fmt.Errorf("the owners of its hooks: %w", err)
+		}
+	}
+	return nil
+}
+
+// look fills in the node and what is on it, as one of Cache and Client has them.
+func (b *Backend) look(ctx context.Context, from client.Reader, w *lifecycle.World) error {
+	if err := b.node(ctx, from, w); err != nil {
+		return err
+	}
+	if w.Node != nil {
+		read := nodes.Reader{Client: b.Client, Cache: b.Cache, Namespaces: nodes.NeedsNamespaces(b.policy())}
+		pods, on := b.Cache, client.ListOption(client.MatchingFields{NodeIndex: w.Node.Name})
+		if from == b.Client && (!drained(w.Machine) || b.waitsForVolumes()) { // behind the drain pods decide only about these
+			pods, on = b.Client, nodes.On(w.Node.Name)
+		}
+		if err := read.Pods(ctx, pods, on, &w.View); err != nil {
+			return err
+		}
+		if err := b.attachments(ctx, w); err != nil {
+			return err
 		}
 	}
 	if b.Facts != nil {
-		if err := b.Facts(ctx, w); err != nil {
-			return nil, fmt.Errorf("machine %s: %w", machine, err)
-		}
+		return b.Facts(ctx, w)
 	}
-	return w, nil
+	return nil
 }
 
 // machine reads a machine, nil if there is none.
@@ -162,12 +220,16 @@ func owners(m *lifecycle.Machine) []string {
 }
 
 // node fills in the machine's node: the one that it names, unless that is gone or
-// runs on another instance; then the one on its instance.
-func (b *Backend) node(ctx context.Context, w *lifecycle.World) error {
+// runs on another instance; then the one on its instance. What the cache does not
+// have is asked for at the server, but for nodes of an instance that is gone.
+func (b *Backend) node(ctx context.Context, from client.Reader, w *lifecycle.World) error {
 	provider := w.Machine.Spec.ProviderID
 	if ref := w.Machine.Status.NodeRef; ref != nil {
 		var n corev1.Node
-		err := b.Client.Get(ctx, client.ObjectKey{Name: ref.Name}, &n)
+		err := from.Get(ctx, client.ObjectKey{Name: ref.Name}, &n)
+		if apierrors.IsNotFound(err) && from != b.Client {
+			err = b.Client.Get(ctx, client.ObjectKey{Name: ref.Name}, &n)
+		}
 		if err != nil && !apierrors.IsNotFound(err) {
 			return fmt.Errorf("node %s: get: %w", ref.Name, err)
 		}
@@ -183,7 +245,7 @@ func (b *Backend) node(ctx context.Context, w *lifecycle.World) error {
 		return nil
 	}
 	var all corev1.NodeList
-	if err := b.Client.List(ctx, &all); err != nil {
+	if err := from.List(ctx, &all); err != nil {
 		return fmt.Errorf("list nodes: %w", err)
 	}
 	candidates := make([]lifecycle.Node, len(all.Items))

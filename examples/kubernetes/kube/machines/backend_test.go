@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/nodes"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
@@ -60,7 +61,7 @@ func newCluster(t *testing.T, objects ...client.Object) *cluster {
 	kind := &unstructured.Unstructured{}
 	kind.SetGroupVersionKind(machines.Kind)
 	c.WithWatch = fake.NewClientBuilder().WithObjects(objects...).WithStatusSubresource(kind).
-		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} }).
+		WithIndex(&corev1.Pod{}, "spec.nodeName", nodes.Of).WithIndex(&corev1.Pod{}, machines.NodeIndex, nodes.Of).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Delete: func(ctx context.Context, next client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
 				given := client.DeleteOptions{}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/nodes"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/worlds"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
 	"github.com/fairlead/fairlead/lifecycle"
@@ -74,7 +75,7 @@ func newCAPI(t *testing.T, objects ...client.Object) *capi {
 	c := &capi{T: t, clock: &fairlead.ManualClock{}}
 	c.clock.Set(time.Date(2026, 3, 1, 12, 1, 0, 0, time.UTC))
 	c.WithWatch = fake.NewClientBuilder().WithScheme(s).WithRESTMapper(mapper).WithObjects(objects...).WithStatusSubresource(status).
-		WithIndex(&corev1.Pod{}, "spec.nodeName", func(o client.Object) []string { return []string{o.(*corev1.Pod).Spec.NodeName} }).Build()
+		WithIndex(&corev1.Pod{}, "spec.nodeName", nodes.Of).WithIndex(&corev1.Pod{}, machines.NodeIndex, nodes.Of).Build()
 	c.backend = &machines.Backend{Client: c, Cache: c, Kind: machines.KindClusterAPI, Clock: c.clock}
 	runner, err := lifecycle.NewRunner(c.backend, nil, &fairlead.RunnerOptions{Store: &fairlead.MemStore{}, Clock: c.clock})
 	if err != nil {

@@ -77,7 +77,8 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 	}
 	recorder := mgr.GetEventRecorder("fairlead-machines")
 	backend := &Backend{
-		Client: opts.Client, Cache: mgr.GetCache(), Kind: opts.Kind, Cloud: opts.Cloud, Clock: opts.Clock, Recorder: recorder, Owners: opts.Owners, Facts: opts.Facts,
+		Client: opts.Client, Cache: mgr.GetCache(), Kind: opts.Kind, Cloud: opts.Cloud, Clock: opts.Clock, Recorder: recorder,
+		Owners: opts.Owners, Facts: opts.Facts, Policy: opts.Policy,
 	}
 	if len(opts.Limits) > 0 {
 		gate, err := drain.NewGate(opts.Store, slotsKey, opts.Limits)
@@ -86,15 +87,15 @@ func SetupWithManager(ctx context.Context, mgr ctrl.Manager, opts Options) error
 		}
 		backend.Gate = gate
 	}
-	if opts.Policy != nil {
-		backend.Volumes, backend.Namespaces = opts.Policy.WaitForVolumes, nodes.NeedsNamespaces(&opts.Policy.Drain)
-	}
 	runner, err := lifecycle.NewRunner(backend, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
 	if err != nil {
 		return err
 	}
 	machine := kube.Stub(backend.kind(), "", "")
 	if err := mgr.GetFieldIndexer().IndexField(ctx, machine, deletingOn, nodesOfDeleting); err != nil {
+		return err
+	}
+	if err := mgr.GetFieldIndexer().IndexField(ctx, &corev1.Pod{}, NodeIndex, nodes.Of); err != nil {
 		return err
 	}
 	workers := opts.Workers

@@ -40,7 +40,8 @@ func everything() []client.Object {
 // TestFacts fills in every field of the engine's World.
 func TestFacts(t *testing.T) {
 	c := newCluster(t, everything()...)
-	c.backend.Cloud, c.backend.Volumes, c.backend.Namespaces = &stopped{cloud{there: lifecycle.InstanceExists}}, true, true
+	c.backend.Cloud = &stopped{cloud{there: lifecycle.InstanceExists}}
+	c.backend.Policy = &lifecycle.Policy{WaitForVolumes: true, Drain: drain.Policy{Rules: []drain.Rule{front()}}}
 	c.backend.Owners = func(context.Context, []string) ([]lifecycle.Owner, error) { return []lifecycle.Owner{{Name: "x"}}, nil }
 	c.backend.Facts = func(_ context.Context, w *lifecycle.World) error {
 		w.Slots, w.Cluster, w.ClusterLabels = []drain.TakenSlot{{Limit: "one"}}, &lifecycle.Cluster{ControlPlanes: 3}, map[string]string{"a": "b"}
@@ -58,15 +59,20 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestNamespaceSelector drains a machine by a rule that goes by the labels of
-// namespaces.
-func TestNamespaceSelector(t *testing.T) {
+// front is a rule that leaves pods of some namespaces alone.
+func front() drain.Rule {
 	rule := drain.Rule{ObjectMeta: drain.ObjectMeta{Name: "front"}}
 	rule.Spec.Drain.Behavior = drain.BehaviorSkip
 	rule.Spec.Pods = []drain.RulePods{{NamespaceSelector: &drain.LabelSelector{MatchLabels: map[string]string{"tier": "front"}}}}
-	policy := &drain.Policy{Rules: []drain.Rule{rule}}
+	return rule
+}
+
+// TestNamespaceSelector drains a machine by a rule that goes by the labels of
+// namespaces.
+func TestNamespaceSelector(t *testing.T) {
+	policy := &drain.Policy{Rules: []drain.Rule{front()}}
 	c := newCluster(t, everything()...)
-	c.backend.Namespaces = true
+	c.backend.Policy = &lifecycle.Policy{Drain: *policy}
 	now := time.Date(2026, 3, 1, 12, 0, 1, 0, time.UTC)
 	w, err := c.backend.Observe(t.Context(), "fleet/m")
 	if err != nil {

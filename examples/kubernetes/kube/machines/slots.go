@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/document"
 	"github.com/fairlead/fairlead/lifecycle"
@@ -41,14 +40,10 @@ func (b *Backend) slots(ctx context.Context, w *lifecycle.World) error {
 	if err := b.Cache.List(ctx, &found); err != nil {
 		return fmt.Errorf("list nodes: %w", err)
 	}
-	clock := b.Clock
-	if clock == nil {
-		clock = fairlead.SystemClock{}
-	}
 	down := map[string]drain.Member{}
 	for i := range found.Items {
 		n := kube.Node(&found.Items[i])
-		if m, _ := drain.MemberOf(&drain.World{View: drain.View{Node: &n}}, clock.Now()); m.Down != "" {
+		if m, _ := drain.MemberOf(&drain.World{View: drain.View{Node: &n}}, b.now()); m.Down != "" {
 			down[n.Name] = m
 		}
 	}
@@ -59,7 +54,7 @@ func (b *Backend) slots(ctx context.Context, w *lifecycle.World) error {
 			m.Down, m.DownSince = down[ref.Name].Down, down[ref.Name].DownSince
 		}
 	}
-	a, err := b.Gate.Admit(ctx, members, clock.Now())
+	a, err := b.Gate.Admit(ctx, members, b.now())
 	if err != nil {
 		return err
 	}

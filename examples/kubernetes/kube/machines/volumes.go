@@ -13,7 +13,7 @@ import (
 // attachments fills in the volumes that are attached to the node, and the
 // volumes that they are.
 func (b *Backend) attachments(ctx context.Context, w *lifecycle.World) error {
-	if !b.Volumes {
+	if !b.waitsForVolumes() {
 		return nil
 	}
 	var all storagev1.VolumeAttachmentList

@@ -19,11 +19,15 @@ import (
 )
 
 // Apply carries out an action about a node or a pod. known is false for other
-// actions. What the server refuses is a [*fairlead.RefusedError].
-func Apply(ctx context.Context, c client.Client, action fairlead.Action) (known bool, err error) {
+// actions. What the server refuses is a [*fairlead.RefusedError]. Nodes are read from
+// the cache: what is changed on them is refused where that was old.
+func Apply(ctx context.Context, c client.Client, cache client.Reader, action fairlead.Action) (known bool, err error) {
 	switch a := action.(type) {
 	case drain.Cordon:
-		err = cordon(ctx, c, a)
+		err = cordon(ctx, c, cache, a)
+		if old := (*fairlead.RefusedError)(nil); errors.As(err, &old) || apierrors.IsNotFound(err) { // perhaps only the view was
+			err = cordon(ctx, c, c, a)
+		}
 	case drain.Uncordon:
 		err = patch(ctx, c, a.Node, a.UID, map[string]any{
 			"metadata": map[string]any{"uid": a.UID, "annotations": map[string]any{drain.CordonAnnotation: nil}},
@@ -45,9 +49,9 @@ func Apply(ctx context.Context, c client.Client, action fairlead.Action) (known 
 
 // cordon marks a node, and notes whose mark that is, unless somebody else was
 // quicker.
-func cordon(ctx context.Context, c client.Client, a drain.Cordon) error {
+func cordon(ctx context.Context, c client.Client, from client.Reader, a drain.Cordon) error {
 	var n corev1.Node
-	if err := c.Get(ctx, client.ObjectKey{Name: a.Node}, &n); err != nil {
+	if err := from.Get(ctx, client.ObjectKey{Name: a.Node}, &n); err != nil {
 		return err
 	}
 	if n.Spec.Unschedulable && string(n.UID) == a.UID {

@@ -34,16 +34,28 @@ func NeedsNamespaces(p *drain.Policy) bool {
 	})
 }
 
+// On selects the pods of a node at the server.
+func On(node string) client.ListOption {
+	return client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("spec.nodeName", node)}
+}
+
+// Of is what pods are indexed by in a cache: the name of their node.
+func Of(o client.Object) []string {
+	if p, ok := o.(*corev1.Pod); ok && p.Spec.NodeName != "" {
+		return []string{p.Spec.NodeName}
+	}
+	return nil
+}
+
 // Pods fills in the pods on view.Node, which is not nil, and what decides about
-// them. The pods are read from the server: that none is left must not be
-// concluded from a cache that lags. Disruption budgets only keep useless requests
-// from being made, and are read from the cache. A DaemonSet that the cache has
-// may be gone, which makes a drain leave its pods alone; one that the cache does
-// not have is asked for at the server.
-func (r *Reader) Pods(ctx context.Context, view *drain.View) error {
+// them. The pods are read from one of Client and Cache, as selected: that none is
+// left must not be concluded from a cache that lags. Disruption budgets only keep
+// useless requests from being made, and are read from the cache. A DaemonSet that the
+// cache has may be gone, which makes a drain leave its pods alone; one that the cache
+// does not have is asked for at the server.
+func (r *Reader) Pods(ctx context.Context, from client.Reader, on client.ListOption, view *drain.View) error {
 	var pods corev1.PodList
-	on := client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("spec.nodeName", view.Node.Name)}
-	if err := r.Client.List(ctx, &pods, on); err != nil {
+	if err := from.List(ctx, &pods, on); err != nil {
 		return fmt.Errorf("node %s: list its pods: %w", view.Node.Name, err)
 	}
 	namespaces, sets := map[string]bool{}, map[client.ObjectKey]bool{}
