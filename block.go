@@ -27,7 +27,8 @@ type Block struct {
 	// Since is when the wait began; zero if the engine does not know.
 	Since time.Time `json:"since,omitzero"`
 
-	// Unblock says what would end the wait.
+	// Unblock says what to do, or what to wait for, as in "set spec.approved to
+	// true" or "wait until the pod has ended".
 	Unblock string `json:"unblock,omitempty"`
 }
 

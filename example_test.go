@@ -107,7 +107,7 @@ func ExampleBlock() {
 		Message: `hook "migrate-data" has not completed`,
 		Owner:   "storage-operator",
 		Since:   time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC),
-		Unblock: "the owner removes the hook from spec.lifecycleHooks.preDrain",
+		Unblock: "have the owner remove the hook from spec.lifecycleHooks.preDrain",
 	})
-	// Output: machine worker-1: PreDrainHook: hook "migrate-data" has not completed (owner storage-operator, since 2026-03-01T12:00:00Z); to unblock: the owner removes the hook from spec.lifecycleHooks.preDrain
+	// Output: machine worker-1: PreDrainHook: hook "migrate-data" has not completed (owner storage-operator, since 2026-03-01T12:00:00Z); to unblock: have the owner remove the hook from spec.lifecycleHooks.preDrain
 }

@@ -117,7 +117,7 @@ func (s *step) retrieve() {
 				s.actions = append(s.actions, attempt) // whoever began it may have died before
 			}
 			s.At(deadline)
-			s.waitFor(AcceptRetrieve, n.Try, "it is being retrieved", "the release arrives, usually within "+s.policy.RetrieveTimeout.String())
+			s.waitFor(AcceptRetrieve, n.Try, "it is being retrieved", "wait until the release arrives, usually within "+s.policy.RetrieveTimeout.String())
 			return
 		}
 		s.refuse(AcceptRetrieve, causeRetrieval, fmt.Sprintf("it could not be retrieved within %s", s.policy.RetrieveTimeout))
@@ -167,7 +167,7 @@ func (s *step) fetch() {
 	n.Try = s.now
 	s.actions = append(s.actions, s.retrieval())
 	s.At(s.now.Add(s.policy.RetrieveTimeout))
-	s.waitFor(AcceptRetrieve, n.Since, "it is being retrieved", "the release arrives, usually within "+s.policy.RetrieveTimeout.String())
+	s.waitFor(AcceptRetrieve, n.Since, "it is being retrieved", "wait until the release arrives, usually within "+s.policy.RetrieveTimeout.String())
 }
 
 // retrieval is the attempt to retrieve the candidate that is under way.

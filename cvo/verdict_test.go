@@ -117,7 +117,7 @@ func TestCourse(t *testing.T) {
 	for kind, want := range map[string]string{
 		"CustomResourceDefinition": "is not established; the API server must accept its names and serve it; cannot be established",
 		"Job":                      "has not completed; its pods must succeed; cannot complete",
-		"DaemonSet":                "has not rolled out; its pods must become ready; cannot roll out",
+		"DaemonSet":                "has not rolled out; wait until its pods are ready; cannot roll out",
 	} {
 		if got := cvo.Course(kind); got != want {
 			t.Errorf("%s: %q, want %q", kind, got, want)

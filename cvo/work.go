@@ -308,7 +308,7 @@ func courseOf(kind string) course {
 	case "Job":
 		return course{"complete", "has not completed", "its pods must succeed"}
 	}
-	return course{"roll out", "has not rolled out", "its pods must become ready"}
+	return course{"roll out", "has not rolled out", "wait until its pods are ready"}
 }
 
 // waits notes since when operators are waited for. One that is reached is
@@ -349,7 +349,7 @@ func (s *step) explain() {
 		case e.Reason == "WorkloadNotAvailable":
 			b.Unblock = fmt.Sprintf("%s; about %s is usual", courseOf(m.ID.Kind).end, s.prep.durations[t.Task].Round(time.Second))
 		default:
-			b.Unblock = fmt.Sprintf("it is tried again at %s (attempt %d)", s.next(&t, m).Format(time.RFC3339), t.Try+1)
+			b.Unblock = fmt.Sprintf("wait: it is tried again at %s (attempt %d)", s.next(&t, m).Format(time.RFC3339), t.Try+1)
 		}
 		s.Block(b)
 	}
@@ -360,7 +360,7 @@ func (s *step) operatorBlock(b fairlead.Block, task int) fairlead.Block {
 	name := s.prep.graph.Tasks[task].ID.Name
 	b.Subject, b.Owner = operatorSubject(name), "operator "+name
 	usual := s.prep.durations[task].Round(time.Second)
-	b.Unblock = fmt.Sprintf("it must be available, not degraded and at its version; about %s is usual, over %s is slow", usual, s.policy.slow(name))
+	b.Unblock = fmt.Sprintf("wait until it is available, not degraded and at its version; about %s is usual, over %s is slow", usual, s.policy.slow(name))
 	return b
 }
 

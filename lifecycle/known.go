@@ -96,7 +96,7 @@ func (w *Wait) hookWords() (message, unblock string) {
 	case ReasonHookOwnerUnknown:
 		return hook + " is not removed, and does not name its owner", "find its owner, who must remove it, in " + ownersTold(where) + "; only its owner knows what it protects, so find that out before you remove it from " + where
 	case ReasonHookApproval:
-		return hook + " is past its hard deadline", "a person decides: set annotation " + SkipHookAnnotation + "=" + string(w.Point) + "/" + w.Name + " to go on without it, or have its owner remove it" + protects(k)
+		return hook + " is past its hard deadline", "decide: set annotation " + SkipHookAnnotation + "=" + string(w.Point) + "/" + w.Name + " to go on without it, or have its owner remove it" + protects(k)
 	case ReasonHookFailed:
 		return hook + " is past its hard deadline, so the deletion has failed", "ask its owner to remove the hook, or remove it yourself" + protects(k)
 	}

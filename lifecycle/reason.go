@@ -39,7 +39,7 @@ func (w *Wait) words() (message, unblock string) {
 	case ReasonPaused:
 		return "it is paused: nothing is done about it", "remove " + w.Name
 	case ReasonStatusPending:
-		return "its conditions are being written", "the machine is seen with them"
+		return "its conditions are being written", "wait until the machine is seen with them"
 	case ReasonForeignNode:
 		return "node " + w.Name + ", which status.nodeRef names, belongs to another machine", "correct status.nodeRef, or set annotation " + ExcludeDrainAnnotation + " to go on without a drain"
 	case ReasonDoubtfulNode:
@@ -48,19 +48,19 @@ func (w *Wait) words() (message, unblock string) {
 	case ReasonSlotTaken:
 		return "it has to wait for a slot of limit " + w.Name + " to be drained", "what holds it is back in service, or gone"
 	case ReasonVolumeAttached:
-		return "volume " + w.Name + " is attached to the node", "the attach-detach controller detaches it; look at the pods that mount it"
+		return "volume " + w.Name + " is attached to the node", "wait until the attach-detach controller detaches it; look at the pods that mount it"
 	case ReasonInstanceUnknown:
-		return "it is not known whether its instance exists, so nothing is done about it", "the cloud answers: look at its credentials, and at whether its API is reached"
+		return "it is not known whether its instance exists, so nothing is done about it", "make the cloud answer: look at its credentials, and at whether its API is reached"
 	case ReasonInstanceGoing:
 		return "its instance is being deleted", "wait until the cloud has deleted it; if that takes long, look at the instance there: spec.providerID names it"
 	case ReasonObjectUnknown:
-		return "it is not known whether " + w.Name + " exists, so nothing is done about it", "the API server answers; see that its CustomResourceDefinition is there and that its conversion webhook runs"
+		return "it is not known whether " + w.Name + " exists, so nothing is done about it", "make the API server answer: see that its CustomResourceDefinition is there and that its conversion webhook runs"
 	case ReasonObjectGoing:
 		return w.Name + " is being deleted", "its provider's controller must release it: check the conditions of " + w.Name + " and at that controller. Do not remove its finalizer by hand: what it stands for stays, and is paid for"
 	case ReasonInPlaceAsked:
-		return "its update in place has not started", "its owner marks it (" + updateMachine + " in annotation " + pendingHooks + "): look at the controller of its owner"
+		return "its update in place has not started", "have its owner mark it (" + updateMachine + " in annotation " + pendingHooks + "): look at the controller of its owner"
 	case ReasonInPlace:
-		return "it is being updated in place; its node may restart", "the extension says that it is done; condition " + conditionUpdating + " tells how far it is"
+		return "it is being updated in place; its node may restart", "wait until the extension says that it is done; condition " + conditionUpdating + " tells how far it is"
 	case ReasonInPlaceFailed:
 		return "its update in place has failed, and is tried again", "look at the extension (kubectl get extensionconfigs; exactly one may serve " + updateMachine + ") and at its logs; or delete the machine: it is drained, and its owner makes another"
 	case ReasonInPlaceEnding:
@@ -73,7 +73,7 @@ func (w *Wait) words() (message, unblock string) {
 		if k, is := Lookup(KnownFinalizer, w.Name); is {
 			return "finalizer " + w.Name + " is left, which protects " + k.Protects, k.Way
 		}
-		return "finalizer " + w.Name + " is left", "whoever set it removes it: the audit log and metadata.managedFields tell who"
+		return "finalizer " + w.Name + " is left", "have whoever set it remove it: the audit log and metadata.managedFields tell who"
 	}
 	return drain.Wait{Reason: w.Reason, Name: w.Name, Owner: w.Owner, Detail: w.Detail}.Words()
 }

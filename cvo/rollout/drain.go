@@ -32,7 +32,7 @@ func (s *stepper) drain(n *Node) {
 	d, ours := s.drains[n.Name]
 	if !ours {
 		s.slow("node "+n.Name, ReasonDraining, "its pods are being moved away", s.policy.SlowDrain,
-			"whoever drains nodes", "its annotation "+AnnotationLastDrain+" says "+wish+"; a disruption budget that allows nothing is what mostly delays that", a)
+			"whoever drains nodes", "wait until its annotation "+AnnotationLastDrain+" says "+wish+"; a disruption budget that allows nothing is what mostly delays that", a)
 		return
 	}
 	s.state.find(n.Name).Drain = d.Progress
@@ -43,10 +43,10 @@ func (s *stepper) drain(n *Node) {
 	if d.Done {
 		done := Drained{Node: n.Name, Revision: n.ResourceVersion, Wish: wish}
 		s.do(done)
-		s.block("node "+n.Name, ReasonDraining, "its pods are gone, and that is being noted", "", "its annotation "+AnnotationLastDrain+" says "+wish, done)
+		s.block("node "+n.Name, ReasonDraining, "its pods are gone, and that is being noted", "", "wait until its annotation "+AnnotationLastDrain+" says "+wish, done)
 		return
 	}
-	s.slow("node "+n.Name, ReasonDraining, "its pods are being moved away", s.policy.SlowDrain, "", "its pods are gone", a)
+	s.slow("node "+n.Name, ReasonDraining, "its pods are being moved away", s.policy.SlowDrain, "", "wait until its pods are gone", a)
 	for _, w := range d.Progress.Waits {
 		s.told = append(s.told, w.Block())
 	}

@@ -66,7 +66,7 @@ func (s *stepper) advance() {
 		case StageCordon:
 			a := Cordon{Node: n.Name, Revision: n.ResourceVersion}
 			s.do(a)
-			s.block("node "+n.Name, ReasonCordon, "it is being cordoned", "", "it is unschedulable", a)
+			s.block("node "+n.Name, ReasonCordon, "it is being cordoned", "", "wait until it is unschedulable", a)
 		case StageDrain:
 			s.drain(n)
 		case StageUpdate:
@@ -77,7 +77,7 @@ func (s *stepper) advance() {
 		case StageUncordon:
 			a := Uncordon{Node: n.Name, Revision: n.ResourceVersion, Wish: wishUncordon + n.Annotations[AnnotationDesired]}
 			s.do(a)
-			s.block("node "+n.Name, ReasonUncordon, "it runs "+n.Annotations[AnnotationCurrent]+" and is being uncordoned", "", "it is schedulable", a)
+			s.block("node "+n.Name, ReasonUncordon, "it runs "+n.Annotations[AnnotationCurrent]+" and is being uncordoned", "", "wait until it is schedulable", a)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (s *stepper) update(n *Node) {
 		s.do(a)
 	}
 	s.slow("node "+n.Name, ReasonUpdating, "it is being changed to "+n.Annotations[AnnotationDesired]+" and rebooted", s.policy.SlowUpdate,
-		"whoever runs the node", "its annotation "+AnnotationState+" says "+StateDone, a)
+		"whoever runs the node", "wait until its annotation "+AnnotationState+" says "+StateDone, a)
 }
 
 // slow blocks, and says so when it takes longer than is normal.

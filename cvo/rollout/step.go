@@ -115,7 +115,7 @@ func (s *stepper) begin() {
 func (s *stepper) tell(n *Node, to Configuration) {
 	a := Begin{Node: n.Name, Revision: n.ResourceVersion, Configuration: to}
 	s.do(a)
-	s.block("node "+n.Name, ReasonBegin, "it is being told to run "+to.Name, "", "its annotation "+AnnotationDesired+" says so", a)
+	s.block("node "+n.Name, ReasonBegin, "it is being told to run "+to.Name, "", "wait until its annotation "+AnnotationDesired+" says so", a)
 }
 
 // unmark takes the taint off nodes that run what they are to, without having
@@ -213,7 +213,7 @@ func (s *stepper) report() {
 	if !want.equal(&s.Pool.Status) {
 		a := Report{Pool: s.Pool.Name, Revision: s.Pool.ResourceVersion, Status: want}
 		if s.do(a) > 1 {
-			s.block("pool "+s.Pool.Name, ReasonStatusOutdated, "its status could not be written yet", "", "its status is what the nodes say", a)
+			s.block("pool "+s.Pool.Name, ReasonStatusOutdated, "its status could not be written yet", "", "wait until its status is what the nodes say", a)
 		}
 	}
 }

@@ -231,7 +231,7 @@ func (q *turns) admit(m *Member) {
 	}
 	b := fairlead.Block{
 		Subject: m.subject(), Reason: ReasonReplacementDue, Message: "its replacement must come first, by limit " + w.Slots[0].Limit,
-		Unblock: "a node takes its place and is ready",
+		Unblock: "wait until a node takes its place and is ready",
 	}
 	if m.Replacement == ReplacementPossible {
 		q.Replace = append(q.Replace, m.Name)
@@ -324,7 +324,7 @@ func (q *turns) block(m *Member, g *group) fairlead.Block {
 	case g.max == 0 && kind == 0:
 		b.Message, b.Unblock = what+" lets nothing go", "raise its max"
 	case h.count < most:
-		b.Message, b.Unblock = what+" has a slot for one that waits for longer", "that one has got its other slots, and is back in service or gone"
+		b.Message, b.Unblock = what+" has a slot for one that waits for longer", "wait until that one has got its other slots, and is back in service or gone"
 	default:
 		b.Message = fmt.Sprintf("%s lets %d of %d %s at a time: %s", what, most, g.total, verb, h.text)
 		b.Owner, b.Since = t.Holder, t.Since

@@ -159,7 +159,7 @@ func (c *coordinator) wait(r *ResponderStatus, due time.Time) {
 	if !r.HeartbeatTime.IsZero() {
 		sign = "its last heartbeat was at " + r.HeartbeatTime.UTC().Format(time.RFC3339)
 	}
-	c.block("ResponderActive", message+"; "+sign, r.Name, r.StartTime, fmt.Sprintf("it is done, or the next one gets its turn at %s if it stays silent", due.UTC().Format(time.RFC3339)))
+	c.block("ResponderActive", message+"; "+sign, r.Name, r.StartTime, fmt.Sprintf("wait until it is done; if it stays silent, the next one gets its turn at %s", due.UTC().Format(time.RFC3339)))
 }
 
 func (c *coordinator) block(reason, message, owner string, since time.Time, unblock string) {

@@ -87,7 +87,7 @@ func (h *HealthCheck) limit(r *HealthReport, sick []Target) []Target {
 		}
 		b := fairlead.Block{
 			Subject: "health check " + h.ObjectMeta.String(), Reason: "RemediationDeferred", Message: message + "; they wait: " + words.First(names, listed),
-			Unblock: "a machine that is being replaced is gone, or maxInFlight is raised",
+			Unblock: "wait until a machine that is being replaced is gone, or raise maxInFlight",
 		}
 		if len(going) > 0 {
 			b.Owner = "machine " + going[0]

@@ -162,19 +162,19 @@ func (c *ControlPlane) place(r *Replacement, index int, machines []ControlPlaneM
 		r.Delete, r.Why = outdated[0].Name, "it is not ready, and machine "+current[0].Name+" is to take its place"
 		return true
 	case len(current) == 1 && !current[0].Ready:
-		return block("MachineNotReady", "machine "+current[0].Name+" is not ready yet", "machine "+current[0].Name, "its node is ready") && !onDelete
+		return block("MachineNotReady", "machine "+current[0].Name+" is not ready yet", "machine "+current[0].Name, "wait until its node is ready") && !onDelete
 	case len(current) == 1 && len(outdated) > 0 && !onDelete:
 		r.Delete, r.Why = outdated[0].Name, "machine "+current[0].Name+" is ready to take its place"
 		return true
 	case len(current) == 1:
 		if len(deleting) > 0 && !onDelete {
-			return block("MachineGoing", "machine "+deleting[0].Name+" is being deleted", "machine "+deleting[0].Name, "its deletion ends; see lifecycle.Step")
+			return block("MachineGoing", "machine "+deleting[0].Name+" is being deleted", "machine "+deleting[0].Name, "wait until its deletion ends; see lifecycle.Step")
 		}
 		return false
 	case onDelete && len(outdated) > 0:
 		return false // until somebody deletes it
 	case len(machines) > 0 && !onDelete && len(c.Machines) > c.Replicas:
-		return block("SurgeReached", fmt.Sprintf("%d machines exist, one more than there are to be", len(c.Machines)), "", "the deletion of a machine ends")
+		return block("SurgeReached", fmt.Sprintf("%d machines exist, one more than there are to be", len(c.Machines)), "", "wait until the deletion of a machine ends")
 	}
 	r.Create = append(r.Create, index)
 	r.Why = "no machine that is there is to stay"

@@ -47,7 +47,7 @@ func ExampleStep() {
 		fmt.Printf("%s: %s; to unblock: %s\n", b.Subject, b.Message, b.Unblock)
 	}
 	// Output:
-	// machine master-0: member node-0 is one of 1 voters, and 1 are desired; to unblock: another machine joins the control plane
+	// machine master-0: member node-0 is one of 1 voters, and 1 are desired; to unblock: add a machine to the control plane
 }
 
 // A fourth machine joins, its member catches up, and the old one may go.

@@ -102,18 +102,18 @@ func (s *stepper) removeVoter(managed bool) Action {
 func (s *stepper) removable(v *Member) (reason, message, unblock string) {
 	switch {
 	case s.Busy != "":
-		return ReasonBusy, s.Busy, "the control plane comes to rest"
+		return ReasonBusy, s.Busy, "wait until the control plane comes to rest"
 	case !s.known():
-		return ReasonEndpoints, "clients are given the endpoints of other voters than there are", "the endpoints are brought up to date"
+		return ReasonEndpoints, "clients are given the endpoints of other voters than there are", "bring the endpoints up to date"
 	case !safe(len(s.voters), s.healthy):
-		return ReasonQuorumAtRisk, fmt.Sprintf("%d of %d voters are healthy", s.healthy, len(s.voters)), "members recover: " + listed(s.sick) + "; else restore the quorum, see the control plane"
+		return ReasonQuorumAtRisk, fmt.Sprintf("%d of %d voters are healthy", s.healthy, len(s.voters)), "make these members recover: " + listed(s.sick) + "; else restore the quorum, see the control plane"
 	case v.Healthy && len(s.sick) > 0:
 		return ReasonUnhealthy, counted("member", s.sick) + words.Plural(len(s.sick), " is not healthy, and its machine is not being deleted", " are not healthy, and their machines are not being deleted"),
-			words.Plural(len(s.sick), "it recovers: look at its node and pod; or its machine is deleted", "they recover: look at their nodes and pods; or their machines are deleted")
+			words.Plural(len(s.sick), "make it recover: look at its node and pod; or delete its machine", "make them recover: look at their nodes and pods; or delete their machines")
 	case v.Healthy && len(s.voters) < s.Desired:
-		return ReasonReplacement, fmt.Sprintf("there are %d voters, and %d are desired", len(s.voters), s.Desired), "other machines join the control plane"
+		return ReasonReplacement, fmt.Sprintf("there are %d voters, and %d are desired", len(s.voters), s.Desired), "add machines to the control plane"
 	case v.Healthy && len(s.voters) == s.Desired:
-		return ReasonReplacement, fmt.Sprintf("member %s is one of %d voters, and %d are desired", v.Name, len(s.voters), s.Desired), "another machine joins the control plane"
+		return ReasonReplacement, fmt.Sprintf("member %s is one of %d voters, and %d are desired", v.Name, len(s.voters), s.Desired), "add a machine to the control plane"
 	}
 	return "", "", ""
 }

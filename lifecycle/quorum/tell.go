@@ -22,16 +22,16 @@ func (s *stepper) tell(managed bool) {
 		v := s.memberOf(m)
 		switch {
 		case !managed:
-			s.block(m, ReasonNoMachineRuns, "no machine of the control plane is running, so hooks are left alone", "a machine of the control plane runs")
+			s.block(m, ReasonNoMachineRuns, "no machine of the control plane is running, so hooks are left alone", "wait until a machine of the control plane runs")
 		case len(s.voters) == 0:
-			s.block(m, ReasonNoVoters, "no voter is seen, so nobody knows whether it has a member", "etcd answers")
+			s.block(m, ReasonNoVoters, "no voter is seen, so nobody knows whether it has a member", "wait until etcd answers")
 		case v != nil:
 			s.keeps(m, v)
 		case !s.memberless(m):
 			s.block(m, ReasonUnknownAddress, "nobody knows its internal addresses, and no machine is known of members "+listed(s.unclaimed())+", so one of them could be its member",
-				"its address is reported, or these members are removed; if it never had a node, an administrator removes the hook")
+				"report its address, or remove these members; if it never had a node, remove the hook by hand")
 		default:
-			s.block(m, ReasonHookGoing, s.Because("its member is out of the cluster, and the hook is being removed", RemoveHook{Machine: m.String()}.Key()), "the machine is seen without the hook")
+			s.block(m, ReasonHookGoing, s.Because("its member is out of the cluster, and the hook is being removed", RemoveHook{Machine: m.String()}.Key()), "wait until the machine is seen without the hook")
 		}
 	}
 	s.plane()
@@ -41,20 +41,20 @@ func (s *stepper) tell(managed bool) {
 func (s *stepper) keeps(m *lifecycle.Machine, v *Member) {
 	remove := RemoveMember{ID: v.ID}
 	if s.change != nil && s.change.Key() == remove.Key() {
-		s.block(m, ReasonMemberGoing, s.Because("member "+v.Name+" is being removed", remove.Key()), "the cluster is seen without it")
+		s.block(m, ReasonMemberGoing, s.Because("member "+v.Name+" is being removed", remove.Key()), "wait until the cluster is seen without it")
 		return
 	}
 	reason, message, unblock := s.removable(v)
 	if reason == ReasonReplacement && len(s.learners) > 0 {
 		l := s.learners[0]
 		if !l.Healthy {
-			reason, message, unblock = ReasonLearnerExpected, "member "+l.Name+" was added as a learner and does not answer", "its process runs"
+			reason, message, unblock = ReasonLearnerExpected, "member "+l.Name+" was added as a learner and does not answer", "start its process"
 		} else if !l.CaughtUp {
-			reason, message, unblock = ReasonLearnerBehind, "member "+l.Name+" has not caught up with the leader", "it has received all data, and is promoted"
+			reason, message, unblock = ReasonLearnerBehind, "member "+l.Name+" has not caught up with the leader", "wait until it has received all data, and is promoted"
 		}
 	}
 	if reason == "" || v.Learner {
-		reason, message, unblock = ReasonTurn, "another member is changed first", "the cluster is seen with that change"
+		reason, message, unblock = ReasonTurn, "another member is changed first", "wait until the cluster is seen with that change"
 	}
 	s.block(m, reason, message, unblock)
 }
@@ -77,7 +77,7 @@ func (s *stepper) plane() {
 	}
 	switch {
 	case n == 0:
-		s.tellPlane(ReasonNoVoters, fmt.Sprintf("no voter is seen, and %d are desired", s.Desired), "etcd answers; if it is not bootstrapped yet, its bootstrap ends")
+		s.tellPlane(ReasonNoVoters, fmt.Sprintf("no voter is seen, and %d are desired", s.Desired), "make etcd answer; if it is not bootstrapped yet, wait until its bootstrap ends")
 		return
 	case spare < 0:
 		s.tellPlane(ReasonQuorumLost, fmt.Sprintf("%d of %d voters %s healthy, and %d are needed: etcd takes no writes, and no member can be added or removed", s.healthy, n, words.Plural(s.healthy, "is", "are"), majority(n)),
@@ -92,14 +92,14 @@ func (s *stepper) plane() {
 	for _, l := range s.learners {
 		if x := s.machineOf(l.Addresses); !l.Healthy && (x == nil || !x.Deleting()) {
 			s.tellPlane(ReasonLearnerExpected, "member "+l.Name+" was added as a learner and does not answer, so no other member can be added",
-				"its process runs: look at its node; or delete its machine, and it is removed; without a machine, etcdctl member remove "+l.ID)
+				"start its process: look at its node; or delete its machine, and it is removed; without a machine, etcdctl member remove "+l.ID)
 		} else if l.Healthy && !l.CaughtUp && n < s.Desired {
-			s.tellPlane(ReasonLearnerBehind, fmt.Sprintf("there are %d voters, and %d are desired: member %s has not caught up with the leader", n, s.Desired, l.Name), "it has received all data, and is promoted")
+			s.tellPlane(ReasonLearnerBehind, fmt.Sprintf("there are %d voters, and %d are desired: member %s has not caught up with the leader", n, s.Desired, l.Name), "wait until it has received all data, and is promoted")
 		}
 	}
 	if n < s.Desired && len(s.learners) == 0 && len(s.sick) == 0 {
 		s.tellPlane(ReasonTooFewVoters, fmt.Sprintf("there %s %s, and %d are desired; the cluster survives %s", words.Plural(n, "is", "are"), words.Count(n, "voter", "voters"), s.Desired, losses(spare)),
-			"another machine joins the control plane, and etcd runs on its node")
+			"add a machine to the control plane, and let etcd run on its node")
 	}
 }
 

@@ -135,7 +135,7 @@ func (e *evictor) allowed(d *due) bool {
 		Subject: "pod " + d.pod.ObjectMeta.String(), Reason: ReasonBudget, Since: d.At,
 		Owner:   "budget " + of[0].ObjectMeta.String(),
 		Message: fmt.Sprintf("it should be evicted for taint %s, but its disruption budget does not allow that: %s", d.Taint.Key, verdict),
-		Unblock: "the budget allows a disruption",
+		Unblock: "wait until the budget allows a disruption",
 	}
 	if e.policy.BudgetTimeout >= 0 {
 		end := d.At.Add(e.policy.BudgetTimeout)

@@ -174,7 +174,7 @@ func (s *stepper) wait(n int, next *due) {
 	if !s.ahead.IsZero() {
 		b.Reason = ReasonClock
 		b.Message += fmt.Sprintf("; some were bound at times ahead of the clock, %s, and count as bound at %s", s.Now().Format(time.RFC3339), s.ahead.Format(time.RFC3339))
-		b.Unblock += ", or the clock is corrected"
+		b.Unblock += ", or correct the clock"
 	}
 	s.block(b)
 }

@@ -268,7 +268,7 @@ func (s *zoneStepper) release() {
 	}
 	s.blocked = append(s.blocked, fairlead.Block{
 		Subject: "all zones", Reason: ReasonDisrupted, Since: s.state.Disruption.Since, Owner: "the network between nodes and control plane",
-		Message: message, Unblock: "one node is ready",
+		Message: message, Unblock: "wait until one node is ready",
 	})
 }
 
@@ -323,13 +323,13 @@ func (s *zoneStepper) grant(z *zone) {
 	who := words.Count(len(z.waiting), "node waits", "nodes wait")
 	switch {
 	case z.Rate == 0:
-		b.Reason, b.Unblock = ReasonZoneStopped, "more of its nodes are ready"
+		b.Reason, b.Unblock = ReasonZoneStopped, "wait until more of its nodes are ready"
 		b.Message = fmt.Sprintf("%s for the NoExecute taint, which is not set in %s, with %d of %d nodes not ready", who, z.Mode, z.unready, z.ready+z.unready)
 	case z.granted >= maxGranted:
 		b.Reason, b.Unblock = ReasonWritesFailed, "the writes succeed"
 		b.Message = fmt.Sprintf("%s for their turn until some of %d taints are written", who, z.granted)
 	default:
-		b.Reason, b.Unblock = ReasonRateLimited, "time passes, or the nodes are ready"
+		b.Reason, b.Unblock = ReasonRateLimited, "wait: evictions of this zone are limited; they end when its nodes are ready"
 		b.Message = fmt.Sprintf("%s for the NoExecute taint: %s has one every %s; the next is %s at %s",
 			who, z.Mode, interval(z.Rate), z.waiting[0].Name, z.next().Format(time.RFC3339))
 		s.At(writable(z.next()))

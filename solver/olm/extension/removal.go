@@ -31,7 +31,7 @@ func (s *stepper) drop(o *Observed) {
 		s.wait(s.subject(), ReasonTeardown, o.Ref.String()+" is being deleted", "whoever holds its finalizers", "it is gone")
 		return
 	}
-	s.wait(s.subject(), ReasonTeardown, s.doing(DeleteObject{o.Ref, o.UID, o.ResourceVersion}, o.Ref.String()+" is to go"), theBackend, "it is gone")
+	s.wait(s.subject(), ReasonTeardown, s.doing(DeleteObject{o.Ref, o.UID, o.ResourceVersion}, o.Ref.String()+" is to go"), theBackend, "wait until it is gone")
 }
 
 // cleanup removes what earlier revisions have left, once the newest has taken their
@@ -66,7 +66,7 @@ func (s *stepper) cleanup() {
 	}
 	for i, o := range old {
 		if i < len(old)-s.policy.KeepRevisions && !controls[o.Name] && s.x.Annotations[RollbackAnnotation] != fmt.Sprint(o.Spec.Revision) {
-			s.wait("revision "+o.Name, ReasonPending, s.doing(DeleteRevision{o.Name, o.ResourceVersion}, "it is too old to be kept"), theBackend, "it is gone")
+			s.wait("revision "+o.Name, ReasonPending, s.doing(DeleteRevision{o.Name, o.ResourceVersion}, "it is too old to be kept"), theBackend, "wait until it is gone")
 		}
 	}
 }
@@ -103,7 +103,7 @@ func (s *stepper) remove() {
 	for _, r := range byNumber(s.Revisions) {
 		if r.Spec.Lifecycle != Archived {
 			ready = false
-			s.wait("revision "+r.Name, ReasonPending, s.doing(ArchiveRevision{r.Name, r.ResourceVersion}, "its objects are to go"), theBackend, "it is seen as archived")
+			s.wait("revision "+r.Name, ReasonPending, s.doing(ArchiveRevision{r.Name, r.ResourceVersion}, "its objects are to go"), theBackend, "wait until it is seen as archived")
 		}
 	}
 	if !ready {
@@ -116,9 +116,9 @@ func (s *stepper) remove() {
 		return
 	}
 	for _, r := range byNumber(s.Revisions) {
-		s.wait("revision "+r.Name, ReasonPending, s.doing(DeleteRevision{r.Name, r.ResourceVersion}, "its objects are gone"), theBackend, "it is gone")
+		s.wait("revision "+r.Name, ReasonPending, s.doing(DeleteRevision{r.Name, r.ResourceVersion}, "its objects are gone"), theBackend, "wait until it is gone")
 	}
 	if len(s.Revisions) == 0 {
-		s.wait(s.subject(), ReasonPending, s.doing(SetFinalizer{ResourceVersion: s.x.ResourceVersion}, "nothing of it is left"), theBackend, "the extension is gone")
+		s.wait(s.subject(), ReasonPending, s.doing(SetFinalizer{ResourceVersion: s.x.ResourceVersion}, "nothing of it is left"), theBackend, "wait until the extension is gone")
 	}
 }

@@ -25,7 +25,7 @@ func (s *stepper) report() {
 	}
 	if !equal(next, *is) {
 		message := s.doing(UpdateStatus{s.x.ResourceVersion, next}, "its status is not seen yet")
-		s.wait(s.subject()+" status", ReasonPending, message, theBackend, "its status is seen")
+		s.wait(s.subject()+" status", ReasonPending, message, theBackend, "wait until its status is seen")
 	}
 }
 

@@ -41,7 +41,7 @@ func (s *stepper) rollout(r *Revision) {
 		case o == r:
 		case o.Spec.Lifecycle != Archived && done:
 			message := s.doing(ArchiveRevision{o.Name, o.ResourceVersion}, "revision "+r.Name+" has taken the place of "+o.Name)
-			s.wait("revision "+o.Name, ReasonPending, message, theBackend, "it is seen as archived")
+			s.wait("revision "+o.Name, ReasonPending, message, theBackend, "wait until it is seen as archived")
 		case o.Spec.Lifecycle == Archived:
 			s.reportRevision(o, s.archived(o))
 		}
@@ -67,7 +67,7 @@ func (s *stepper) deadline(r *Revision) bool {
 		return false
 	}
 	s.wait("revision "+r.Name, ReasonDeadline, fmt.Sprintf("it has not rolled out within %d minutes", r.Spec.ProgressLimit), whoeverOwnsTheSpec,
-		"what keeps it is fixed, another version is asked for, or annotation "+RollbackAnnotation+" names an earlier revision")
+		"fix what keeps it, ask for another version, or name an earlier revision in annotation "+RollbackAnnotation)
 	return true
 }
 
@@ -120,7 +120,7 @@ func (s *stepper) ensure(r *Revision, o Object, p *progress) {
 	case !is.Ready:
 		text := strings.TrimSuffix(o.Ref.String()+" is not ready: "+is.Detail, ": ")
 		p.unready = append(p.unready, text)
-		s.wait(subject, ReasonRollingOut, text, o.Ref.String(), "it is ready")
+		s.wait(subject, ReasonRollingOut, text, o.Ref.String(), "wait until it is ready")
 	}
 }
 
@@ -197,6 +197,6 @@ const maxMessage = 32768 - 3
 func (s *stepper) reportRevision(r *Revision, conditions []fairlead.Condition) {
 	if !slices.Equal(conditions, r.Status.Conditions) {
 		message := s.doing(ReportRevision{r.Name, r.ResourceVersion, RevisionStatus{conditions}}, "its status is not seen yet")
-		s.wait("revision "+r.Name, ReasonPending, message, theBackend, "its status is seen")
+		s.wait("revision "+r.Name, ReasonPending, message, theBackend, "wait until its status is seen")
 	}
 }

@@ -43,7 +43,7 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 			s.remove()
 		}
 	case !has:
-		s.wait(s.subject(), ReasonPending, s.doing(SetFinalizer{Present: true, ResourceVersion: x.ResourceVersion}, "nothing is made before its finalizer is there"), theBackend, "the finalizer is seen")
+		s.wait(s.subject(), ReasonPending, s.doing(SetFinalizer{Present: true, ResourceVersion: x.ResourceVersion}, "nothing is made before its finalizer is there"), theBackend, "wait until the finalizer is seen")
 	default:
 		s.install()
 	}

@@ -39,7 +39,7 @@ func (s *stepper) target() *target {
 		_, err = s.x.Question()
 	}
 	if err != nil {
-		return s.hold(ReasonInvalid, err.Error(), whoeverOwnsTheSpec, "its spec is corrected", trouble{final: true, reason: ReasonInvalid})
+		return s.hold(ReasonInvalid, err.Error(), whoeverOwnsTheSpec, "correct its spec", trouble{final: true, reason: ReasonInvalid})
 	}
 	c := s.chosen()
 	if c == nil {
@@ -55,7 +55,7 @@ func (s *stepper) target() *target {
 		if content != nil && content.Error != "" {
 			message = "bundle " + c.Name + " could not be unpacked: " + content.Error
 		}
-		s.wait(s.subject(), ReasonUnpacking, message, theBackend, "the content is seen")
+		s.wait(s.subject(), ReasonUnpacking, message, theBackend, "wait until the content is seen")
 		if !has || content != nil && content.Error != "" {
 			s.trouble = &trouble{message: s.about(c.BundleName, message)}
 		}
@@ -70,7 +70,7 @@ func (s *stepper) target() *target {
 	}
 	objects, err := b.Render(s.x.Spec.Namespace, settings)
 	if err != nil {
-		return s.unusable(c, ReasonInvalid, ReasonInvalid, fmt.Errorf("bundle %s: %w", c.Name, err), whoeverOwnsTheSpec, "spec.config is corrected, or another version asked for")
+		return s.unusable(c, ReasonInvalid, ReasonInvalid, fmt.Errorf("bundle %s: %w", c.Name, err), whoeverOwnsTheSpec, "correct spec.config, or ask for another version")
 	}
 	return &target{bundle: c.BundleName, pkg: c.Package, reference: c.Reference, phases: Phases(objects)}
 }
@@ -97,7 +97,7 @@ func (s *stepper) chosen() *Choice {
 		if a.Again {
 			s.At(s.Now().Add(fairlead.Backoff{Min: s.policy.MinBackoff, Max: s.policy.MaxBackoff}.After(1 << 10)))
 		}
-		s.hold(ReasonUnsolved, a.Refusal, whoeverOwnsTheSpec+" or the catalogs", "another version or channel is asked for, or a catalog has what is", trouble{})
+		s.hold(ReasonUnsolved, a.Refusal, whoeverOwnsTheSpec+" or the catalogs", "ask for another version or channel, or put what is asked for into a catalog", trouble{})
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (s *stepper) earlier(text string) *target {
 		}
 		known = append(known, fmt.Sprintf("%d (%s)", r.Spec.Revision, r.bundle().Name))
 	}
-	return s.hold(ReasonNoRevision, fmt.Sprintf("annotation %s asks for revision %q, which is not there; there are %v", RollbackAnnotation, text, known), whoeverOwnsTheSpec, "the annotation is corrected or removed", trouble{final: true, reason: "Blocked"})
+	return s.hold(ReasonNoRevision, fmt.Sprintf("annotation %s asks for revision %q, which is not there; there are %v", RollbackAnnotation, text, known), whoeverOwnsTheSpec, "correct the annotation, or remove it", trouble{final: true, reason: "Blocked"})
 }
 
 // revision makes the revision that a target becomes.
@@ -158,7 +158,7 @@ func (s *stepper) begin(t *target) {
 			return
 		}
 		if len(s.rolling) > 0 && !t.back && r.Annotations[GenerationAnnotation] == next.Annotations[GenerationAnnotation] && !s.late(r) {
-			s.wait(s.subject(), ReasonHeld, fmt.Sprintf("%s is to follow when revision %s has rolled out", t.bundle.Name, r.Name), "", "that rolls out, or misses its progress deadline, or the spec of the extension changes")
+			s.wait(s.subject(), ReasonHeld, fmt.Sprintf("%s is to follow when revision %s has rolled out", t.bundle.Name, r.Name), "", "wait until that rolls out or misses its progress deadline, or change the spec of the extension")
 			return
 		}
 	}
@@ -188,7 +188,7 @@ func (s *stepper) begin(t *target) {
 	}
 	s.state.Revision, s.state.Digest = next.Spec.Revision, sum
 	message := s.doing(CreateRevision{next}, "revision "+next.Name+" of bundle "+t.bundle.Name+" is not seen yet")
-	s.wait(s.subject(), ReasonPending, message, theBackend, "the revision is seen")
+	s.wait(s.subject(), ReasonPending, message, theBackend, "wait until the revision is seen")
 }
 
 // collides reports whether an object is in the way, and says so.
@@ -201,7 +201,7 @@ func (s *stepper) collides(r Ref, o *Observed) bool {
 		whose = "clusterextension " + o.Owner
 	}
 	message := fmt.Sprintf("%s is there already, and belongs to %s", r, cmp.Or(whose, "nobody in particular"))
-	s.hold(ReasonCollision, message, whose, "it is deleted, or another version is asked for", trouble{})
+	s.hold(ReasonCollision, message, whose, "delete it, or ask for another version", trouble{})
 	return true
 }
 

@@ -104,7 +104,7 @@ func (s *stepper) published(fresh *InstallPlan) bool {
 	if s.plan(fresh.Name) != nil {
 		return true
 	}
-	s.block(planSubject(s.state.Plan), ReasonPlanPending, s.doing(WritePlan{Plan: *fresh}, "it is being written"), theBackend, "it is there")
+	s.block(planSubject(s.state.Plan), ReasonPlanPending, s.doing(WritePlan{Plan: *fresh}, "it is being written"), theBackend, "wait until it is there")
 	return false
 }
 
@@ -125,7 +125,7 @@ func (s *stepper) held() {
 	for _, o := range s.Resolution.Subscriptions {
 		if o.Operator != "" && o.Operator != o.Head && len(o.Why) > 0 {
 			s.block("subscription "+o.Subscription, ReasonHeld, fmt.Sprintf("it stays at %s: %s", o.Operator, o.Why[0]),
-				"whoever owns the subscriptions and catalogs", "that is changed; "+o.Head+" is then within reach")
+				"whoever owns the subscriptions and catalogs", "change that; "+o.Head+" is then within reach")
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (s *stepper) conflicts() {
 	}
 	for i := range s.Resolution.Subscriptions {
 		if o := &s.Resolution.Subscriptions[i]; o.Operator == "" {
-			s.block("subscription "+o.Subscription, ReasonUnsatisfiable, leftOut(o), "whoever owns the subscriptions", "the subscriptions or the catalogs change")
+			s.block("subscription "+o.Subscription, ReasonUnsatisfiable, leftOut(o), "whoever owns the subscriptions", "change the subscriptions or the catalogs")
 		}
 	}
 }
@@ -161,7 +161,7 @@ func (s *stepper) unpacked() bool {
 		} else if o := s.Outcome(ask.Key()); o != nil && o.Failed {
 			reason, message = ReasonUnpackFailed, s.Because(message, ask.Key())
 		}
-		s.block("bundle "+c.Name, reason, message, "catalog "+c.Source.String(), "its content can be had")
+		s.block("bundle "+c.Name, reason, message, "catalog "+c.Source.String(), "make its content available")
 	}
 	return all
 }

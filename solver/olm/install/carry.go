@@ -87,7 +87,7 @@ func (s *stepper) writePhase(seen *InstallPlan, phase PlanPhase) {
 	if phase != PlanInstalling {
 		next.Status.Conditions = fairlead.SetCondition(seen.Status.Conditions, installed)
 	}
-	s.block(planSubject(p), ReasonActionPending, s.doing(WritePlan{Plan: next}, fmt.Sprintf("its phase is being set to %s", phase)), theBackend, "its phase is "+string(phase))
+	s.block(planSubject(p), ReasonActionPending, s.doing(WritePlan{Plan: next}, fmt.Sprintf("its phase is being set to %s", phase)), theBackend, "wait until its phase is "+string(phase))
 }
 
 // apply applies the steps of the first stage that is not complete.
@@ -114,6 +114,6 @@ func (s *stepper) apply(seen *InstallPlan) {
 		}
 		s.do(write)
 		message := fmt.Sprintf("%s is being applied, attempt %d", step.Ref, s.Attempts(write.Key()))
-		s.block(planSubject(p)+" step "+step.Ref.String(), ReasonStepPending, s.Because(message, write.Key()), theBackend, "the object is seen as planned")
+		s.block(planSubject(p)+" step "+step.Ref.String(), ReasonStepPending, s.Because(message, write.Key()), theBackend, "wait until the object is seen as planned")
 	}
 }

@@ -43,7 +43,7 @@ func (s *stepper) served(c *Catalog, subject string) bool {
 	if c.Image == image && c.Placement != nil && reflect.DeepEqual(*c.Placement, place) && !poll.Due {
 		return false
 	}
-	s.block(subject, ReasonCatalogPending, s.doing(ServeCatalog{Name: c.Name, Revision: c.Revision, Image: image, Placement: place, Polled: s.now}, "its pod is being run with image "+image), theBackend, "the pod is seen")
+	s.block(subject, ReasonCatalogPending, s.doing(ServeCatalog{Name: c.Name, Revision: c.Revision, Image: image, Placement: place, Polled: s.now}, "its pod is being run with image "+image), theBackend, "wait until the pod is seen")
 	return true
 }
 
@@ -58,5 +58,5 @@ func (s *stepper) observed(c *Catalog, subject string) {
 	}
 	next := c.Status
 	next.ConnectionState = want
-	s.block(subject, ReasonCatalogPending, s.doing(UpdateCatalog{Name: c.Name, Revision: c.Revision, Status: next}, "the state of its connection is being written"), theBackend, "it is seen")
+	s.block(subject, ReasonCatalogPending, s.doing(UpdateCatalog{Name: c.Name, Revision: c.Revision, Status: next}, "the state of its connection is being written"), theBackend, "wait until it is seen")
 }

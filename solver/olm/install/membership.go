@@ -82,7 +82,7 @@ func (s *stepper) noted(c *CSV, g *group.OperatorGroup) bool {
 	if !slices.ContainsFunc(membership, func(key string) bool { return c.Annotations[key] != want[key] }) {
 		return true
 	}
-	s.doCSV(c, Annotate{CSV: c.Name, Revision: c.Revision, Annotations: want}, "its operator group is being noted on it", "its annotations name its group")
+	s.doCSV(c, Annotate{CSV: c.Name, Revision: c.Revision, Annotations: want}, "its operator group is being noted on it", "wait until its annotations name its group")
 	return false
 }
 
@@ -113,7 +113,7 @@ func (s *stepper) writeGroups() {
 			continue
 		}
 		want.Status.LastUpdated = s.now
-		s.block(groupSubject(want), ReasonActionPending, s.doing(UpdateGroup{Name: seen.Name, Revision: seen.Revision, Provided: want.Provided(), Status: want.Status}, "its status and its list of APIs are being written"), theBackend, "they are seen")
+		s.block(groupSubject(want), ReasonActionPending, s.doing(UpdateGroup{Name: seen.Name, Revision: seen.Revision, Provided: want.Provided(), Status: want.Status}, "its status and its list of APIs are being written"), theBackend, "wait until they are seen")
 	}
 }
 

@@ -85,14 +85,14 @@ func (s *stepper) doCSV(c *CSV, a Action, message, unblock string) {
 
 func (s *stepper) move(c *CSV, to olm.Phase, reason, message string) {
 	s.doCSV(c, SetPhase{CSV: c.Name, Revision: c.Revision, Phase: to, Reason: reason, Message: message},
-		fmt.Sprintf("its phase is being set to %s: %s", to, message), "its phase is "+string(to))
+		fmt.Sprintf("its phase is being set to %s: %s", to, message), "wait until its phase is "+string(to))
 }
 
 // replacing keeps a CSV until a newer one has succeeded, and no other operator
 // needs an API that it alone provides.
 func (s *stepper) replacing(c, next *CSV) {
 	if !s.relieved(c.Name) {
-		s.block(csvSubject(c), ReasonBeingReplaced, fmt.Sprintf("it stays until %s has succeeded", next.Name), "csv "+next.Name, next.Name+" succeeds, or is deleted")
+		s.block(csvSubject(c), ReasonBeingReplaced, fmt.Sprintf("it stays until %s has succeeded", next.Name), "csv "+next.Name, "wait until "+next.Name+" succeeds, or is deleted")
 		return
 	}
 	if old := s.csvs[c.Spec.Replaces]; old != nil && old.Name != c.Name {
@@ -111,11 +111,11 @@ func (s *stepper) replacing(c, next *CSV) {
 // and then the CSV.
 func (s *stepper) deleting(c, next *CSV) {
 	if !s.stripped(c, next) {
-		s.block(csvSubject(c), ReasonActionPending, "the objects that belong to it are being deleted", theBackend, "they are gone")
+		s.block(csvSubject(c), ReasonActionPending, "the objects that belong to it are being deleted", theBackend, "wait until they are gone")
 		return
 	}
 	if s.converting(c) {
-		s.block(csvSubject(c), ReasonActionPending, "the conversion of its CRDs is being taken back", theBackend, "it is gone")
+		s.block(csvSubject(c), ReasonActionPending, "the conversion of its CRDs is being taken back", theBackend, "wait until it is gone")
 		return
 	}
 	s.doCSV(c, DeleteCSV{CSV: c.Name, Revision: c.Revision}, "it is being deleted", "it is gone")
@@ -147,7 +147,7 @@ func (s *stepper) pending(c *CSV) {
 func (s *stepper) installReady(c *CSV) {
 	s.Keep(failedKey(c))
 	if !s.certified(c) {
-		s.block(csvSubject(c), ReasonActionPending, "its certificates are being issued", theBackend, "they are seen")
+		s.block(csvSubject(c), ReasonActionPending, "its certificates are being issued", theBackend, "wait until they are seen")
 		return
 	}
 	deploy, err := s.deployment(c)
@@ -177,11 +177,11 @@ func (s *stepper) installing(c *CSV) {
 			return
 		}
 		s.doCSV(c, SetPhase{CSV: c.Name, Revision: c.Revision, Phase: olm.PhaseSucceeded, Reason: ReasonInstallSucceeded,
-			Message: "install strategy completed with no errors", Upgrade: s.csvs[c.Spec.Replaces] != nil}, "its phase is being set to Succeeded", "its phase is Succeeded")
+			Message: "install strategy completed with no errors", Upgrade: s.csvs[c.Spec.Replaces] != nil}, "its phase is being set to Succeeded", "wait until its phase is Succeeded")
 	case Broken:
 		s.move(c, olm.PhaseFailed, ReasonComponentFailed, detailed("install strategy failed", c.Detail))
 	case Progressing:
-		since := s.block(csvSubject(c), ReasonInstallWaiting, detailed("its deployments are not ready", c.Detail), "the deployments of "+c.Name, "they become ready")
+		since := s.block(csvSubject(c), ReasonInstallWaiting, detailed("its deployments are not ready", c.Detail), "the deployments of "+c.Name, "wait until they become ready")
 		if limit := since.Add(s.policy.InstallTimeout); s.now.Before(limit) {
 			s.At(limit)
 		} else {
@@ -249,14 +249,14 @@ func (s *stepper) failed(c *CSV) {
 	}
 	message := detailed("it failed with reason "+c.Status.Reason, c.Detail)
 	if by := s.updateOf(c.Name); by != "" && !s.recovered(c) { // or else the update would lose what it is for
-		s.block(csvSubject(c), ReasonFailed, message, "the authors of "+c.Name, by+" takes its place")
+		s.block(csvSubject(c), ReasonFailed, message, "the authors of "+c.Name, "wait until "+by+" takes its place")
 		s.Keep(failedKey(c))
 		return
 	}
 	key := failedKey(c)
 	first := s.Attempts(key) == 0 // it waits once before the first
 	if !s.Due(key) || first {
-		s.block(csvSubject(c), ReasonFailed, message, "the authors of "+c.Name, "it succeeds when it is tried again, or a newer version replaces it where the operator group fails forward")
+		s.block(csvSubject(c), ReasonFailed, message, "the authors of "+c.Name, "wait until it succeeds when it is tried again; or publish a newer version, where the operator group fails forward")
 		return
 	}
 	s.move(c, PhasePending, ReasonNeedsReinstall, "it is tried again after it failed")

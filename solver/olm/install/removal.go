@@ -163,7 +163,7 @@ func (s *stepper) markRemoval(r *Removal) {
 		Spec:       InstallPlanSpec{Approval: olm.ApprovalAutomatic, Approved: true, Generation: r.Generation},
 		Status:     InstallPlanStatus{Phase: PlanComplete},
 	}
-	s.block("subscription "+r.Subscription, ReasonRemoving, s.doing(WritePlan{Plan: p}, "its operator is to go: an empty plan marks the beginning"), theBackend, p.Name+" is there")
+	s.block("subscription "+r.Subscription, ReasonRemoving, s.doing(WritePlan{Plan: p}, "its operator is to go: an empty plan marks the beginning"), theBackend, "wait until "+p.Name+" is there")
 }
 
 // planRemoval plans what goes. It is false if that is asked for no more.
@@ -219,7 +219,7 @@ func (s *stepper) takeAway(r *Removal, step *RemovalStep) {
 			message = s.doing(DeleteSubscription{Name: sub.Name, Revision: sub.Revision}, message)
 		}
 	}
-	s.block("subscription "+r.Subscription, ReasonRemoving, message, theBackend, "it is done")
+	s.block("subscription "+r.Subscription, ReasonRemoving, message, theBackend, "wait until it is done")
 }
 
 // goes reports whether a removal under way takes a CSV away.

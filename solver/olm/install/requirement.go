@@ -17,34 +17,34 @@ type want struct{ reason, message, owner, unblock string }
 // all are.
 func (s *stepper) unmet(c *CSV, v group.Verdict) (w want, ok bool) {
 	if text := s.tooOld(c); text != "" {
-		return want{ReasonKubeVersion, text, "whoever owns the cluster", "the cluster is updated, or an older version of the operator is installed"}, false
+		return want{ReasonKubeVersion, text, "whoever owns the cluster", "update the cluster, or install an older version of the operator"}, false
 	}
 	if text := s.misdefined(c); text != "" {
-		return want{ReasonInvalidWebhook, text, "the authors of " + c.Name, "another version of the operator, or another operator group"}, false
+		return want{ReasonInvalidWebhook, text, "the authors of " + c.Name, "use another version of the operator, or another operator group"}, false
 	}
 	if len(c.called()) > 0 && !s.Serves {
 		return want{ReasonNotServed, "it brings webhooks or API services, and nothing here issues certificates and lets the API server call it",
-			"whoever runs this engine", "the backend serves them, see Cluster.Serves"}, false
+			"whoever runs this engine", "use a backend that serves them, see Cluster.Serves"}, false
 	}
 	if !s.listed(c, v) {
-		return want{ReasonRequirementsNotMet, "its operator group does not list its APIs yet", groupSubject(v.Group), "the group's annotation lists them"}, false
+		return want{ReasonRequirementsNotMet, "its operator group does not list its APIs yet", groupSubject(v.Group), "wait until the group's annotation lists them"}, false
 	}
 	if missing := s.missingAPIs(c); len(missing) > 0 {
-		return want{ReasonRequirementsNotMet, "not available: " + strings.Join(missing, ", "), "whoever provides these APIs", "these APIs are there and established"}, false
+		return want{ReasonRequirementsNotMet, "not available: " + strings.Join(missing, ", "), "whoever provides these APIs", "wait until these APIs are there and established, or install what provides them"}, false
 	}
 	if step, missing := s.missingStep(c); missing {
-		return want{ReasonRequirementsNotMet, step.String() + " of its install plan has not been applied", "its install plan", "it is applied"}, false
+		return want{ReasonRequirementsNotMet, step.String() + " of its install plan has not been applied", "its install plan", "wait until it is applied"}, false
 	}
 	if other, api, taken := s.owner(c); taken {
-		return want{ReasonOwnerConflict, fmt.Sprintf("%s owns %s, too", other, api), "csv " + other, "one of the two operators is removed"}, false
+		return want{ReasonOwnerConflict, fmt.Sprintf("%s owns %s, too", other, api), "csv " + other, "remove one of the two operators"}, false
 	}
 	if old := s.csvs[c.Spec.Replaces]; old != nil {
 		if v := s.upgradeable(old); !v.Open {
-			return want{v.Reason, v.Message, "operator " + old.Name, "its condition Upgradeable is no longer False, or is overridden"}, false
+			return want{v.Reason, v.Message, "operator " + old.Name, "wait until its condition Upgradeable is no longer False, or override it"}, false
 		}
 	}
 	if _, err := s.deployment(c); err != nil {
-		return want{ReasonConfigInvalid, err.Error(), "whoever owns its subscription", "spec.config of the subscription is corrected"}, false
+		return want{ReasonConfigInvalid, err.Error(), "whoever owns its subscription", "correct spec.config of the subscription"}, false
 	}
 	return want{}, true
 }

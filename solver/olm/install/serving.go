@@ -67,7 +67,7 @@ func (s *stepper) certified(c *CSV) bool {
 			issue.Revision, issue.Trusted = is.Revision, firstBlock(is.Authority)
 		}
 		ready = ready && usable // one that still holds goes on until the new one is there
-		s.block("certificate "+name, ReasonActionPending, s.doing(issue, "it is being issued for "+c.Name), theBackend, "it is seen")
+		s.block("certificate "+name, ReasonActionPending, s.doing(issue, "it is being issued for "+c.Name), theBackend, "wait until it is seen")
 	}
 	return ready
 }
@@ -97,7 +97,7 @@ func (s *stepper) dropCertificates() {
 	for _, is := range sorted(s.Certificates, func(c *Certificate) string { return c.Name }) {
 		if !needed[is.Name] {
 			gone := DeleteObject{Ref: Ref{Kind: kindSecret, Namespace: s.Namespace, Name: is.Name}, Owner: s.Namespace, Revision: is.Revision}
-			s.block("certificate "+is.Name, ReasonActionPending, s.doing(gone, "it is being deleted: no operator needs it"), theBackend, "it is gone")
+			s.block("certificate "+is.Name, ReasonActionPending, s.doing(gone, "it is being deleted: no operator needs it"), theBackend, "wait until it is gone")
 		}
 	}
 }
@@ -163,7 +163,7 @@ func (s *stepper) convert() {
 			want = SetConversion{CRD: is.Name}
 		}
 		want.Revision = is.Revision
-		s.block("crd "+is.Name, ReasonActionPending, s.doing(want, "its conversion is being set"), theBackend, "its conversion is seen")
+		s.block("crd "+is.Name, ReasonActionPending, s.doing(want, "its conversion is being set"), theBackend, "wait until its conversion is seen")
 	}
 }
 

@@ -36,7 +36,7 @@ func (s *stepper) subscriptions() (current bool) {
 		if s.state.Plan != nil && want.CurrentCSV != sub.Status.CurrentCSV {
 			current = false
 		}
-		s.block("subscription "+sub.Name, ReasonStatusPending, s.doing(UpdateSubscription{Name: sub.Name, Revision: sub.Revision, Status: want}, "its status is being updated"), theBackend, "its status names CSV "+want.CurrentCSV)
+		s.block("subscription "+sub.Name, ReasonStatusPending, s.doing(UpdateSubscription{Name: sub.Name, Revision: sub.Revision, Status: want}, "its status is being updated"), theBackend, "wait until its status names CSV "+want.CurrentCSV)
 	}
 	return current
 }

@@ -23,7 +23,7 @@ func (s *stepper) conditions() {
 				continue
 			}
 		}
-		s.block("operatorcondition "+c.Name, ReasonActionPending, s.doing(write, "it is being written"), theBackend, "it is seen")
+		s.block("operatorcondition "+c.Name, ReasonActionPending, s.doing(write, "it is being written"), theBackend, "wait until it is seen")
 	}
 }
 
