@@ -1,3 +1,7 @@
+//go:build !wasip1
+
+// WASI preview 1 has no network; without net/http programs for it are a tenth smaller.
+
 package graph
 
 import (

@@ -82,7 +82,7 @@ func openInput(t *testing.T, in *report.Input, engines []byte, width, height int
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 4*time.Minute)
+	ctx, cancel = context.WithTimeout(ctx, time.Duration(long.N(4, 15))*time.Minute)
 	t.Cleanup(cancel)
 	at := (&url.URL{Scheme: "file", Path: filepath.ToSlash(file)}).String()
 	p := &tab{T: t, ctx: ctx}
@@ -201,12 +201,11 @@ func TestSearch(t *testing.T) {
 	p.is(`document.querySelectorAll("#map rect:not(.off)").length >= 1 && document.querySelectorAll("#map rect:not(.off)").length < 5`, "nodes that are down")
 }
 
-// A live page answers offline: the engines run in a worker, the whole page shows the changed
-// cluster, and what is taken back is gone.
-func TestLive(t *testing.T) {
-	binary(t)
+// engines builds what a live page runs.
+func engines(t *testing.T) []byte {
+	t.Helper()
 	wasm := filepath.Join(t.TempDir(), "fairlead.wasm")
-	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", wasm, "github.com/fairlead/fairlead/examples/internal/live")
+	build := exec.Command("go", "build", "-tags", "nocel", "-ldflags=-s -w", "-o", wasm, "github.com/fairlead/fairlead/examples/internal/live")
 	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -215,6 +214,14 @@ func TestLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return engines
+}
+
+// A live page answers offline: the engines run in a worker, the whole page shows the changed
+// cluster, and what is taken back is gone.
+func TestLive(t *testing.T) {
+	binary(t)
+	engines := engines(t)
 	in := &report.Input{Source: "sample", Situation: sample.Cluster(sample.Size{Nodes: 60, Pods: 700, Operators: 6, Hostile: true}), Goal: &plan.Goal{Release: "4.19.15", PauseWorkers: true}}
 	shop, err := catalog.Open(t.Context(), os.DirFS("../testdata/shop"), nil)
 	if err != nil {
@@ -256,6 +263,21 @@ func TestLive(t *testing.T) {
 	if bad := p.text(contrast); bad != "" {
 		t.Errorf("hard to read: %s", bad)
 	}
+}
+
+// The largest cluster fits into a live page, which answers.
+func TestLiveLarge(t *testing.T) {
+	if !long.Enabled() {
+		t.Skip("the largest live page is opened with FAIRLEAD_LONG=1 alone")
+	}
+	binary(t)
+	p := openInput(t, &report.Input{Source: "sample", Situation: sample.Cluster(sample.Size{Nodes: 5000, Pods: 150_000, Operators: 50}), Goal: &plan.Goal{Release: "4.19.15", PauseWorkers: true}}, engines(t), 1280, 900)
+	begun := time.Now()
+	p.run(chromedp.SetValue("#kind", "accept"), chromedp.Evaluate(`document.getElementById("kind").dispatchEvent(new Event("change"))`, nil), chromedp.SendKeys("#which", "NoGPU"+kb.Enter))
+	p.run(chromedp.Poll(`document.getElementById("answer").innerText && !document.getElementById("answer").innerText.includes("Working")`, nil, chromedp.WithPollingTimeout(10*time.Minute)))
+	t.Logf("answered after %s: %s", time.Since(begun).Round(time.Second), p.text(`document.getElementById("answer").innerText`))
+	p.is(`document.getElementById("answer").innerText.includes("The plan no longer has: update the cluster")`, "the risk is accepted")
+	p.is(`document.querySelectorAll("#map rect").length === 5000`, "the page is whole")
 }
 
 // The largest page: how long it takes to open, to search, and to scroll. Nothing of that is
@@ -364,11 +386,19 @@ func TestAxe(t *testing.T) {
 	if err != nil {
 		t.Skip("axe-core is not installed (npm install --no-save axe-core here): accessibility is judged by the other tests alone")
 	}
-	p := open(t, sample.Size{Nodes: 60, Pods: 700, Operators: 6}, 1280, 900)
+	in := &report.Input{Source: "sample", Situation: sample.Cluster(sample.Size{Nodes: 60, Pods: 700, Operators: 6}), Goal: &plan.Goal{Minor: "4.20", PauseWorkers: true}}
+	for name, engines := range map[string][]byte{"page": nil, "live page": []byte("not asked")} {
+		t.Run(name, func(t *testing.T) { judge(t, string(axe), openInput(t, in, engines, 1280, 900)) })
+	}
+}
+
+// judge asks axe-core about a page, in both themes.
+func judge(t *testing.T, axe string, p *tab) {
+	t.Helper()
 	for _, theme := range []string{"light", "dark"} {
 		var found string
 		p.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
-			chromedp.Evaluate(string(axe)+";0", nil),
+			chromedp.Evaluate(axe+";0", nil),
 			chromedp.Evaluate(`axe.run().then(r => JSON.stringify(r.violations.map(v => v.id + ": " + v.help + ": " + v.nodes.slice(0, 3).map(n => n.html.slice(0, 120)).join(" | "))))`, &found, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
 		var list []string
 		if err := json.Unmarshal([]byte(found), &list); err != nil {

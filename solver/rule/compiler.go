@@ -3,8 +3,6 @@ package rule
 import (
 	"sync"
 
-	"github.com/google/cel-go/cel"
-
 	"github.com/fairlead/fairlead"
 )
 
@@ -18,7 +16,7 @@ type Compiler struct {
 	opts Options
 
 	mu    sync.Mutex
-	env   *cel.Env // made when the first rule needs it
+	env   *environment // made when the first rule needs it
 	rules map[string]compiled
 }
 

@@ -39,6 +39,11 @@
 // 4 MiB. A regular expression has at most 1,024 bytes, and is matched only with
 // texts that take a few milliseconds. The context is checked throughout.
 //
+// # Without CEL
+//
+// A program built with the tag nocel does not link CEL and is several megabytes smaller.
+// [Compile] refuses every rule in it; constraints without rules work as always.
+//
 // # Errors while evaluating
 //
 // A rule that fails on some properties, because a key is missing for example, does

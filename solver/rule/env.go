@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package rule
 
 import (
@@ -15,8 +17,11 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
+// environment is what rules are compiled in.
+type environment = cel.Env
+
 // newEnv returns the environment that rules are compiled in.
-func newEnv(variables []string) (*cel.Env, error) {
+func newEnv(variables []string) (*environment, error) {
 	opts := []cel.EnvOption{
 		cel.Variable(propertiesVariable, cel.ListType(cel.MapType(cel.StringType, cel.AnyType))),
 		cel.Function("semver_compare", cel.Overload("semver_compare",
@@ -37,7 +42,7 @@ func newEnv(variables []string) (*cel.Env, error) {
 // the context.
 const interruptEvery = 1
 
-func compile(env *cel.Env, src string, costLimit uint64) (*Rule, error) {
+func compile(env *environment, src string, costLimit uint64) (*Rule, error) {
 	if strings.TrimSpace(src) == "" {
 		return nil, &SyntaxError{Source: src, Line: 1, Column: 1, Message: "the rule is empty", Hint: `write "true" for a rule that always holds`}
 	}
@@ -59,7 +64,7 @@ func compile(env *cel.Env, src string, costLimit uint64) (*Rule, error) {
 	if err != nil {
 		return nil, &SyntaxError{Source: src, Line: 1, Column: 1, Message: err.Error()}
 	}
-	return &Rule{source: src, program: program, ast: checked, costLimit: costLimit}, nil
+	return &Rule{source: src, costLimit: costLimit, code: code{program, checked}}, nil
 }
 
 // checkPatterns compiles the regular expressions that are constants.

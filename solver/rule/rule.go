@@ -2,20 +2,14 @@ package rule
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"strings"
-
-	"github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common/types"
 )
 
 // Rule is a compiled rule. It is immutable.
 type Rule struct {
 	source    string
-	program   cel.Program
-	ast       *cel.Ast
 	costLimit uint64
+	code
 }
 
 // Result says whether a rule or constraint holds, and what went wrong on the
@@ -62,38 +56,5 @@ func (r *Rule) Eval(ctx context.Context, props *Properties) (Result, error) {
 	if props == nil {
 		props = Prepare(nil)
 	}
-	value, details, err := r.program.ContextEval(ctx, newInput(ctx, props.vars, r.costLimit))
-	charge(ctx, r.spent(details, err), r.source)
-	if err == nil {
-		return Result{Match: value == types.True}, nil
-	}
-	if ctx.Err() != nil {
-		return Result{}, context.Cause(ctx)
-	}
-	return Result{Diagnostics: []*EvalError{r.evalError(err)}}, nil
-}
-
-// spent is what an evaluation has cost: all that it might where it was broken off.
-func (r *Rule) spent(details *cel.EvalDetails, err error) uint64 {
-	if err != nil && strings.Contains(err.Error(), costLimitCause) {
-		return r.costLimit
-	}
-	if details == nil || details.ActualCost() == nil {
-		return 0
-	}
-	return *details.ActualCost()
-}
-
-func (r *Rule) evalError(err error) *EvalError {
-	e := &EvalError{Source: r.source, Message: err.Error()}
-	if strings.Contains(e.Message, costLimitCause) {
-		e.Message = fmt.Sprintf("costs more than the limit of %d steps", r.costLimit)
-	}
-	var celErr *types.Err
-	if errors.As(err, &celErr) {
-		if at := r.ast.NativeRep().SourceInfo().GetStartLocation(celErr.NodeID()); at.Line() > 0 {
-			e.Line, e.Column = at.Line(), at.Column()+1
-		}
-	}
-	return e
+	return r.eval(ctx, props)
 }

@@ -1,3 +1,5 @@
+//go:build !nocel
+
 package rule
 
 import (

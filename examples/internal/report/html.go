@@ -65,7 +65,11 @@ const MaxLive = 10_000_000
 // The policy of the page lets it run them, in a worker, and still lets nothing be loaded. The
 // error is that of w, or says that the page would be larger than MaxLive.
 func (r *Report) WriteLive(w io.Writer, in *Input, engine []byte) error {
-	input, err := json.Marshal(in)
+	e, err := embed(in)
+	if err != nil {
+		return err
+	}
+	input, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
@@ -100,8 +104,10 @@ func (r *Report) WriteLive(w io.Writer, in *Input, engine []byte) error {
 // pack compresses data and writes it as text.
 func pack(data []byte) (template.HTML, error) {
 	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	_, err := z.Write(data)
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err == nil {
+		_, err = z.Write(data)
+	}
 	if err == nil {
 		err = z.Close()
 	}

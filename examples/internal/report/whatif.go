@@ -22,11 +22,11 @@ type Change struct {
 	Subscribe []string `json:"subscribe,omitempty"`
 }
 
-// Question is what a live page asks its engines.
-type Question struct {
-	Input  *Input  `json:"input"`  // what the page was made of
-	Before *Report `json:"before"` // the report of that
-	Change Change  `json:"change"` // to be tried
+// question is what a live page asks its engines.
+type question struct {
+	Input  *embedded `json:"input"`  // what the page was made of
+	Before *Report   `json:"before"` // the report of that
+	Change Change    `json:"change"` // to be tried
 }
 
 // Answer is what they answer.
@@ -41,9 +41,19 @@ type Said struct {
 	Text string `json:"text"` // the sentence
 }
 
-// Reply reads a Question as JSON and writes the Answer.
+// Ask writes, as JSON, what a live page asks its engines: what became of an input, of which
+// there is a report, with the change.
+func Ask(to io.Writer, in *Input, before *Report, change Change) error {
+	e, err := embed(in)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(to).Encode(question{e, before, change})
+}
+
+// Reply reads what [Ask] writes, and writes the [Answer] as JSON.
 func Reply(ctx context.Context, from io.Reader, to io.Writer) error {
-	q := &Question{}
+	q := &question{}
 	if err := json.NewDecoder(from).Decode(q); err != nil {
 		return fmt.Errorf("question: %w", err)
 	}
@@ -54,11 +64,15 @@ func Reply(ctx context.Context, from io.Reader, to io.Writer) error {
 	return json.NewEncoder(to).Encode(a)
 }
 
-func (q *Question) answer(ctx context.Context) (*Answer, error) {
+func (q *question) answer(ctx context.Context) (*Answer, error) {
 	if q.Input == nil || q.Input.Situation == nil || q.Before == nil {
 		return nil, fmt.Errorf("question: it has no situation, or no report of it")
 	}
-	in, err := q.Change.apply(q.Input)
+	in, err := q.Input.input()
+	if err != nil {
+		return nil, fmt.Errorf("question: %w", err)
+	}
+	in, err = q.Change.apply(in)
 	if err != nil {
 		return nil, err
 	}

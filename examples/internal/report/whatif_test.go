@@ -36,13 +36,12 @@ func TestWhatIf(t *testing.T) {
 		"no node":   {report.Change{Drain: []string{"worker-9999"}}, []string{`^node worker-9999: there is no such node$`}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			question, err := json.Marshal(report.Question{Input: in, Before: before, Change: test.change})
-			if err != nil {
+			var question, out bytes.Buffer
+			if err := report.Ask(&question, in, before, test.change); err != nil {
 				t.Fatal(err)
 			}
-			var out bytes.Buffer
 			answer := &report.Answer{}
-			if err := report.Reply(t.Context(), bytes.NewReader(question), &out); err != nil {
+			if err := report.Reply(t.Context(), &question, &out); err != nil {
 				answer.Says = []report.Said{{Text: err.Error()}}
 			} else if err := json.Unmarshal(out.Bytes(), answer); err != nil {
 				t.Fatal(err)
