@@ -5,7 +5,8 @@
 // assembled from a raw graph of releases and a directory of graph data with
 // channels and blocked updates ([ReadData], [Data.Assemble]). [Query] is a request
 // to a service, [Query.Fetch] sends it, and [FetchState] says when to ask again and
-// what to keep when that fails.
+// what to keep when that fails. [Service] is such a service. A program built with the
+// tag nohttp has neither [Query.Fetch] nor [Service], and does not link net/http.
 //
 // [Graph.Updates] lists the updates that are one hop away: those recommended for
 // every cluster, and the conditional ones, each with its risks. An [Evaluator]

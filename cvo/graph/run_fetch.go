@@ -1,6 +1,4 @@
-//go:build !wasip1
-
-// WASI preview 1 has no network; without net/http programs for it are a tenth smaller.
+//go:build !nohttp
 
 package graph
 

@@ -205,7 +205,7 @@ func TestSearch(t *testing.T) {
 func engines(t *testing.T) []byte {
 	t.Helper()
 	wasm := filepath.Join(t.TempDir(), "fairlead.wasm")
-	build := exec.Command("go", "build", "-tags", "nocel", "-ldflags=-s -w", "-o", wasm, "github.com/fairlead/fairlead/examples/internal/live")
+	build := exec.Command("go", "build", "-tags", "nocel,nohttp", "-ldflags=-s -w", "-o", wasm, "github.com/fairlead/fairlead/examples/internal/live")
 	build.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -42,7 +42,7 @@ func engines(c *args.Call, file string) ([]byte, error) {
 	if err != nil {
 		err = fmt.Errorf(`the engines for -live were not found beside this program, and cannot be built: %w
 Take %s from a release, or build it in a clone, and name it with -wasm %[2]s:
-  GOOS=wasip1 GOARCH=wasm go build -tags nocel -ldflags='-s -w' -o %[2]s %s`, err, wasmName, enginesOf)
+  GOOS=wasip1 GOARCH=wasm go build -tags nocel,nohttp -ldflags='-s -w' -o %[2]s %s`, err, wasmName, enginesOf)
 	}
 	return wasm, err
 }
@@ -66,7 +66,7 @@ func build(c *args.Call) ([]byte, error) {
 	out := filepath.Join(cache, wasmName)
 	// Beside the old file, so that the new one is moved there whole: others may read it now.
 	// Without the state of the clone, because the same source is to give the same bytes.
-	if _, err := command(c.Context, dir, []string{"GOTMPDIR=" + cache}, "build", "-tags", "nocel", "-buildvcs=false", "-trimpath", "-ldflags=-s -w", "-o", out, enginesOf); err != nil {
+	if _, err := command(c.Context, dir, []string{"GOTMPDIR=" + cache}, "build", "-tags", "nocel,nohttp", "-buildvcs=false", "-trimpath", "-ldflags=-s -w", "-o", out, enginesOf); err != nil {
 		return nil, err
 	}
 	return checked(out)

@@ -1,10 +1,10 @@
 // Live answers the what-if questions of a live report. It is built for WASI, and the page runs
 // it in the browser:
 //
-//	GOOS=wasip1 GOARCH=wasm go build -tags nocel -ldflags='-s -w' -o fairlead.wasm ./examples/internal/live
+//	GOOS=wasip1 GOARCH=wasm go build -tags nocel,nohttp -ldflags='-s -w' -o fairlead.wasm ./examples/internal/live
 //
-// Without CEL (the tag nocel) it is half as large; a bundle with a rule in CEL cannot be
-// installed in the page then, and that is what the page says.
+// Without CEL and net/http (the tags) it is half as large. The page refuses to install a bundle
+// that has a rule in CEL, and says so.
 //
 // It reads a question from standard input and writes the answer to standard output, both in
 // JSON; so it works the same wherever it is built for.
