@@ -39,7 +39,7 @@ type File struct {
 }
 
 // Load reads the tree at the root of fsys. What has a name that starts with a
-// dot is left out, except .ci; so are bin and vendor. A Go file that does
+// dot is left out, except .ci; so are bin, vendor and node_modules. A Go file that does
 // not parse is an error.
 func Load(fsys fs.FS) (*Tree, error) {
 	t := &Tree{fset: token.NewFileSet()}
@@ -50,7 +50,7 @@ func Load(fsys fs.FS) (*Tree, error) {
 		base := d.Name()
 		if d.IsDir() {
 			hidden := name != "." && strings.HasPrefix(base, ".") && base != ".ci"
-			if hidden || base == "bin" || base == "vendor" {
+			if hidden || base == "bin" || base == "vendor" || base == "node_modules" {
 				return fs.SkipDir
 			}
 			return nil
