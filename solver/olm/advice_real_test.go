@@ -17,16 +17,22 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// TestAdviceOnRealPairs asks for pairs of packages of a real catalog, all of them
-// in long runs, and for one of a pair where the other is installed. Where that is
-// impossible the explanation has at most ExplanationLines lines, and each piece of
+// TestAdviceOnRealCatalog asks what is impossible of a real catalog, and judges the
+// answers: each explanation has at most ExplanationLines lines, and each piece of
 // advice helps when it is carried out.
-func TestAdviceOnRealPairs(t *testing.T) {
+func TestAdviceOnRealCatalog(t *testing.T) {
 	held := samples.Open(t, samples.Archive(t, "slim"))
 	r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: held}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Run("pairs", func(t *testing.T) { adviceOnPairs(t, held, r) })
+	t.Run("installed", func(t *testing.T) { adviceOnInstalled(t, held, r) })
+}
+
+// adviceOnPairs asks for pairs of packages of a real catalog, all of them
+// in long runs, and for one of a pair where the other is installed.
+func adviceOnPairs(t *testing.T, held *catalog.Catalog, r *olm.Resolver) {
 	var names []string // that can be had alone
 	heads := map[string]string{}
 	for p := range held.Packages() {
@@ -125,14 +131,9 @@ func (j *realJudge) judge(what string, build func() *olm.Request) {
 	}
 }
 
-// TestAdviceOnInstalled makes impossible requests of a real catalog over operators
-// that are installed, in five ways, and judges them as TestAdviceOnRealPairs does.
-func TestAdviceOnInstalled(t *testing.T) {
-	held := samples.Open(t, samples.Archive(t, "slim"))
-	r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: held}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+// adviceOnInstalled makes impossible requests of a real catalog over operators that
+// are installed, in five ways.
+func adviceOnInstalled(t *testing.T, held *catalog.Catalog, r *olm.Resolver) {
 	var packages []*catalog.Package
 	var requiring []*catalog.Bundle                  // those that require a package by name
 	providers := map[catalog.GVK][]*catalog.Bundle{} // one of each package, its last bundle that has the API
