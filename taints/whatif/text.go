@@ -13,8 +13,8 @@ import (
 )
 
 // WriteText writes the prediction for people: a line for each thing that
-// happens, with the time since the start, and a summary. Nodes that the same
-// happens to at the same instant share a line. The error is that of w.
+// happens, with the time since the start, and a summary. Nodes that the same happens
+// to at the same instant share a line, and so do many pods. The error is that of w.
 func (p *Prediction) WriteText(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%10s  %s\n", "", p.Start.UTC().Format(time.RFC3339))
@@ -36,27 +36,45 @@ func (p *Prediction) WriteText(w io.Writer) error {
 	return out.Flush()
 }
 
-// gather puts entries of one instant together that tell the same of several
-// nodes, each where the first of them stands.
+// named is how many nodes or pods of one line are named.
+const named = 4
+
+// gather puts entries of one instant together that tell the same of several nodes, or
+// of many pods, each where the first of them stands.
 func gather(entries []Entry) [][]Entry {
 	type what struct {
-		kind  EntryKind
-		text  string
-		taint fairlead.Taint
+		kind     EntryKind
+		text     string
+		taint    fairlead.Taint
+		seconds  int64 // -1 means that they are not told
+		fate     Fate
+		violates bool
+	}
+	key := func(e *Entry) what {
+		w := what{kind: e.Kind, text: e.Text, seconds: -1, fate: e.Fate, violates: len(e.Violates) > 0}
+		if e.Taint != nil {
+			w.taint = *e.Taint
+			w.taint.TimeAdded = nil
+		}
+		if e.Toleration != nil && e.Toleration.TolerationSeconds != nil {
+			w.seconds = *e.Toleration.TolerationSeconds
+		}
+		return w
+	}
+	count := map[what]int{}
+	for i := range entries {
+		count[key(&entries[i])]++
 	}
 	var all [][]Entry
 	at := map[what]int{}
 	for _, e := range entries {
-		if e.Kind != EntryCondition && e.Kind != EntryTaint && e.Kind != EntryUntaint {
+		w := key(&e)
+		i, known := at[w]
+		switch {
+		case e.Kind == EntryEvent, e.Kind == EntryZone, e.Kind == EntryEvict && count[w] <= named:
 			all = append(all, []Entry{e})
 			continue
-		}
-		w := what{kind: e.Kind, text: e.Text}
-		if e.Taint != nil {
-			w.taint = *e.Taint
-		}
-		i, known := at[w]
-		if !known {
+		case !known:
 			i = len(all)
 			at[w] = i
 			all = append(all, nil)
@@ -69,45 +87,70 @@ func gather(entries []Entry) [][]Entry {
 // line writes entries that are alike.
 func line(entries []Entry) string {
 	e := &entries[0]
-	who := "node " + e.Node
-	if n := len(entries); n > 1 {
-		const named = 4
-		var names []string
-		for i := range entries[:min(n, named)] {
-			names = append(names, entries[i].Node)
-		}
-		if n > named {
-			names = append(names, "...")
-		}
-		who = fmt.Sprintf("%d nodes (%s):", n, strings.Join(names, ", "))
-	}
 	switch e.Kind {
 	case EntryEvent:
 		return e.Text
 	case EntryZone:
 		return fmt.Sprintf("zone %q: %s", e.Zone, e.Mode)
 	case EntryCondition:
-		return who + " Ready is " + e.Text
+		return nodes(entries) + " Ready is " + e.Text
 	case EntryTaint:
-		return who + " + " + taintText(e.Taint)
+		return nodes(entries) + " + " + taintText(e.Taint)
 	case EntryUntaint:
-		return who + " - " + taintText(e.Taint)
+		return nodes(entries) + " - " + taintText(e.Taint)
 	}
-	text := fmt.Sprintf("evict %s from %s for %s", e.Pod, e.Node, taintText(e.Taint))
+	what := fmt.Sprintf("%s from %s", e.Pod, e.Node)
+	if n := len(entries); n > 1 {
+		what = fmt.Sprintf("%d pods from %s", n, strings.TrimPrefix(strings.TrimSuffix(nodes(entries), ":"), "node "))
+	}
+	text := fmt.Sprintf("evict %s for %s", what, taintText(e.Taint))
 	if e.Toleration != nil && e.Toleration.TolerationSeconds != nil {
 		text += fmt.Sprintf(", tolerated for %d s", *e.Toleration.TolerationSeconds)
 	}
-	if words := fateWords[e.Fate]; words != "" {
-		text += "; " + words
+	switch many := len(entries) > 1; {
+	case e.Fate == FateStranded && many:
+		text += "; no node takes them"
+	case e.Fate == FateStranded:
+		text += "; no node takes it"
+	case e.Fate == FateLost:
+		text += "; not managed by a controller"
+	case e.Fate == FateBound && many:
+		text += "; they belong to their nodes"
+	case e.Fate == FateBound:
+		text += "; it belongs to its node"
 	}
-	for _, b := range e.Violates {
-		text += "; violates budget " + b
+	switch {
+	case len(entries) == 1:
+		for _, b := range e.Violates {
+			text += "; violates budget " + b
+		}
+	case len(e.Violates) > 0:
+		text += "; each violates a budget"
+	}
+	if len(entries) > 1 {
+		var pods []eviction.PodRef
+		for i := range entries {
+			pods = append(pods, *entries[i].Pod)
+		}
+		text += ": " + podNames(pods)
 	}
 	return text
 }
 
-var fateWords = map[Fate]string{
-	FateStranded: "no node takes it", FateLost: "not managed by a controller", FateBound: "it belongs to its node",
+// nodes names the nodes of entries, each once.
+func nodes(entries []Entry) string {
+	var names []string
+	seen := map[string]bool{}
+	for i := range entries {
+		if !seen[entries[i].Node] {
+			seen[entries[i].Node] = true
+			names = append(names, entries[i].Node)
+		}
+	}
+	if len(names) == 1 {
+		return "node " + names[0]
+	}
+	return fmt.Sprintf("%d nodes (%s):", len(names), words.First(names, named))
 }
 
 // summary says what it comes to, a line for each matter.
@@ -116,13 +159,11 @@ func (p *Prediction) summary() []string {
 		return append([]string{"no pod is evicted"}, p.unfinished()...)
 	}
 	lines := []string{fmt.Sprintf("%s evicted, the last after %s", words.Count(p.Evicted, "pod is", "pods are"), p.Last.Sub(p.Start))}
-	for _, m := range []struct {
-		pods []eviction.PodRef
-		what string
-	}{{p.Stranded, "no node takes %d of them: %s"}, {p.Lost, "%d of them not managed by a controller: %s"}} {
-		if len(m.pods) > 0 {
-			lines = append(lines, fmt.Sprintf(m.what, len(m.pods), podNames(m.pods)))
-		}
+	if n := len(p.Stranded); n > 0 {
+		lines = append(lines, fmt.Sprintf("no node takes %d of them: %s", n, podNames(p.Stranded)))
+	}
+	if n := len(p.Lost); n > 0 {
+		lines = append(lines, fmt.Sprintf("%d of them %s not managed by a controller: %s", n, words.Plural(n, "is", "are"), podNames(p.Lost)))
 	}
 	if p.Violations > 0 {
 		lines = append(lines, words.Count(p.Violations, "eviction violates", "evictions violate")+" a disruption budget")
@@ -139,13 +180,9 @@ func (p *Prediction) unfinished() []string {
 
 // podNames names the first pods of a list.
 func podNames(pods []eviction.PodRef) string {
-	const named = 5
-	var names []string
-	for _, p := range pods[:min(len(pods), named)] {
-		names = append(names, p.String())
+	names := make([]string, len(pods))
+	for i, p := range pods {
+		names[i] = p.String()
 	}
-	if len(pods) > named {
-		names = append(names, "...")
-	}
-	return strings.Join(names, ", ")
+	return words.First(names, named)
 }
