@@ -57,7 +57,7 @@ func ExamplePredict() {
 	//     +12m0s  zone "/b": Normal
 	//
 	// 1 pod is evicted, the last after 5m50s
-	// 1 of them not managed by a controller: shop/web-0
+	// 1 of them is not managed by a controller: shop/web-0
 }
 
 // Questions are written as people write them.
