@@ -17,6 +17,19 @@ const show = () => {
 stop?.abort(); stop = new AbortController();
 const on = (target, event, f) => target.addEventListener(event, f, {signal: stop.signal});
 const R = JSON.parse($("data").textContent);
+// slowly does f for 0 to n-1, some milliseconds at a time, so that a page of thousands of marks
+// stays quick; it ends where it is begun again under the same name.
+const turns = {}, {signal} = stop;
+const slowly = (name, n, f) => {
+  const turn = turns[name] = {};
+  let i = 0;
+  const part = () => {
+    const until = performance.now() + 20;
+    while (i < n) { f(i++); if (i % 32 === 0 && performance.now() > until) break; }
+    if (i < n) setTimeout(() => { if (turns[name] === turn && !signal.aborted) part(); });
+  };
+  part();
+};
 const num = n => n.toLocaleString("en-US");
 const many = (n, one, more) => num(n) + " " + (n === 1 ? one : more);
 const span = ns => { const m = Math.round(ns / 6e10), h = Math.floor(m / 60); return h ? h + "h" + (m % 60 ? String(m % 60).padStart(2, "0") + "m" : "") : m + "m"; };
@@ -92,11 +105,11 @@ const makeList = (box, label, columns, count, key, text) => {
   const self = {
     filter(words, keep) {
       rows = []; for (let i = 0; i < count; i++) if ((!keep || keep(i)) && words.every(w => text(i).includes(w))) rows.push(i);
-      if (sorted >= 0) order(); at = -1; body.scrollTop = 0; self.draw(); return rows.length;
+      if (sorted >= 0) order(); at = -1; body.scrollTop = 0; self.draw(false, 0); return rows.length;
     },
-    draw(all) {
+    draw(all, top = body.scrollTop) { // asking for scrollTop has the whole page laid out
       room.style.height = Math.max(rows.length, 1) * high + "px";
-      const first = all ? 0 : Math.max(0, Math.floor(body.scrollTop / high) - 5), end = all ? Math.min(rows.length, 1000) : Math.min(rows.length, first + 30), part = [];
+      const first = all ? 0 : Math.max(0, Math.floor(top / high) - 5), end = all ? Math.min(rows.length, 1000) : Math.min(rows.length, first + 30), part = [];
       if (all) room.style.height = end * high + "px";
       for (let r = first; r < end; r++) {
         const e = el("div", "lrow" + (r === at ? " on" : ""));
@@ -118,7 +131,7 @@ const makeList = (box, label, columns, count, key, text) => {
     if (step) { at = Math.max(0, Math.min(rows.length - 1, at + step)); body.scrollTop = Math.min(Math.max(body.scrollTop, (at + 1) * high - body.clientHeight), at * high); self.draw(); body.setAttribute("aria-activedescendant", box.id + "-" + at); e.preventDefault(); }
     else if (e.key === "Enter" && at >= 0) { why(key + ":" + rows[at]); e.preventDefault(); }
   });
-  box.append(head, body); body.style.height = Math.min(count, 13) * high + 2 + "px"; self.draw(); lists.push(self); self.box = box; return self;
+  box.append(head, body); body.style.height = Math.min(count, 13) * high + 2 + "px"; self.draw(false, 0); lists.push(self); self.box = box; return self;
 };
 const texts = new Map();
 const cache = (kind, i, f) => { const k = kind + i; let t = texts.get(k); if (t === undefined) texts.set(k, t = f().toLowerCase()); return t; };
@@ -137,19 +150,23 @@ const budgetList = makeList($("budgetlist"), "Budgets", [
 ], B.length, "budget", budgetText);
 
 // The map of nodes: a square each, by pool.
-let only = "", cells = [], columns = 1, active = -1;
+let only = "", sought = [], cells = [], columns = 1, active = -1;
 const svg = (tag, attrs) => { const e = document.createElementNS("http://www.w3.org/2000/svg", tag); for (const k in attrs) e.setAttribute(k, attrs[k]); return e; };
 const drawMap = () => {
   const size = N.name.length > 1500 ? 11 : N.name.length > 300 ? 15 : 22, gap = 2, wide = 1160, left = 12;
   columns = Math.floor((wide - 2 * left) / (size + gap));
   const root = svg("svg", {class: "fd", role: "group", "aria-label": "Nodes by pool", tabindex: 0});
   let y = 8, p = -1, k = 0;
-  for (let i = 0; i < N.name.length; i++) {
+  const places = N.name.map((_, i) => {
     if (N.pool[i] !== p) { if (p >= 0) y += Math.ceil(k / columns) * (size + gap) + 10; p = N.pool[i]; k = 0; const t = svg("text", {x: left, y: y + 12}); t.textContent = vis((P[p].name || "in no pool") + ", " + many(P[p].nodes, "node", "nodes")); root.append(t); y += 20; }
-    const c = svg("rect", {class: "b f" + tone(state(i)), x: left + k % columns * (size + gap), y: y + Math.floor(k / columns) * (size + gap), width: size, height: size, rx: 2, "data-k": "node:" + i, id: "cell-" + i});
-    if (N.stuck && N.stuck[i]) { c.setAttribute("stroke-width", 2); c.setAttribute("class", c.getAttribute("class") + " stuck"); }
-    root.append(c); cells.push(c); k++;
-  }
+    return [left + k % columns * (size + gap), y + Math.floor(k++ / columns) * (size + gap)];
+  });
+  slowly("map", N.name.length, i => {
+    const stuck = N.stuck && N.stuck[i];
+    const c = svg("rect", {class: "b f" + tone(state(i)) + (stuck ? " stuck" : ""), x: places[i][0], y: places[i][1], width: size, height: size, rx: 2, "data-k": "node:" + i, id: "cell-" + i, ...(stuck && {"stroke-width": 2})});
+    if (!shown(i)) c.classList.add("off");
+    root.append(c); cells.push(c);
+  });
   y += Math.ceil(k / columns) * (size + gap) + 10;
   root.setAttribute("viewBox", "0 0 " + wide + " " + y);
   root.addEventListener("mouseover", e => { const c = e.target.closest("rect"); if (c && !c.firstChild) { const t = svg("title", {}), i = +c.id.slice(5); t.textContent = vis(N.name[i] + ": " + state(i) + (N.stuck && N.stuck[i] ? "; drain stuck: " + N.stucks[N.stuck[i]] : "")); c.append(t); } });
@@ -164,6 +181,7 @@ const drawMap = () => {
   Object.keys(counts).sort((a, b) => tone(b) - tone(a)).forEach(s => chip(s, counts[s], "b" + tone(s)));
   if (N.stuck) { const n = N.stuck.filter(x => x).length; if (n) chip("drain stuck", n, "bstuck"); }
 };
+const shown = i => kept(i) && sought.every(w => nodeText(i).includes(w)); // by what is searched for
 const kept = i => !only || (only === "drain stuck" ? N.stuck[i] : state(i) === only);
 if (N) drawMap();
 
@@ -172,11 +190,11 @@ const marks = [...document.querySelectorAll(".pic:not(#map) [data-k]")];
 const markText = m => (m.textContent + " " + (m.nextElementSibling?.tagName === "text" ? m.nextElementSibling.textContent : "")).toLowerCase();
 const said = [...document.querySelectorAll("[data-s]")].map(e => [e, null]);
 const search = () => {
-  const words = $("find").value.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = sought = $("find").value.toLowerCase().split(/\s+/).filter(Boolean);
   let n = 0;
   for (const s of said) { const hit = !words.length || words.every(w => (s[1] ??= s[0].textContent.toLowerCase()).includes(w)); s[0].hidden = !hit; if (hit && words.length) n++; }
-  for (const m of marks) { const hit = !words.length || words.every(w => markText(m).includes(w)); m.classList.toggle("off", !hit); }
-  if (nodeList) { n += nodeList.filter(words, kept); cells.forEach((c, i) => c.classList.toggle("off", !(kept(i) && words.every(w => nodeText(i).includes(w))))); }
+  slowly("marks", marks.length, i => marks[i].classList.toggle("off", !words.every(w => markText(marks[i]).includes(w))));
+  if (nodeList) { n += nodeList.filter(words, kept); slowly("found", cells.length, i => cells[i].classList.toggle("off", !shown(i))); }
   if (workList) n += workList.filter(words);
   if (budgetList) n += budgetList.filter(words);
   $("found").textContent = words.length ? many(n, "match", "matches") : "";
@@ -198,7 +216,9 @@ for (const pic of document.querySelectorAll(".pic")) {
     e.preventDefault();
   });
 }
-for (const m of marks) { if (m.tagName !== "path") { m.setAttribute("tabindex", 0); m.setAttribute("role", "button"); m.setAttribute("aria-label", vis(m.textContent)); } }
+slowly("keys", marks.length, i => { const m = marks[i]; if (m.tagName !== "path") { m.setAttribute("tabindex", 0); m.setAttribute("role", "button"); m.setAttribute("aria-label", vis(m.textContent)); } });
+if (N) slowly("texts", N.name.length, nodeText); // before they are searched
+if (W) slowly("worktexts", W.name.length, workText);
 on(document, "keydown", e => {
   if (e.key === "Escape") { if (!close() && $("find").value) { $("find").value = ""; search(); } return; }
   if (e.target.closest("input") || e.ctrlKey || e.metaKey || e.altKey) return;
