@@ -89,8 +89,8 @@ func (c *Catalog) Documents() iter.Seq[*Document] {
 
 // New returns the catalog of documents, in the order given. Their texts stay
 // where they are, so that documents of other catalogs and those that
-// [NewDocument] makes may be mixed. Of packages, channels and bundles of one
-// name the first counts.
+// [NewDocument] makes may be mixed. If several packages, channels or bundles have the
+// same name, the first one counts.
 func New(documents []*Document) *Catalog {
 	c := &Catalog{opts: (*Options)(nil).withDefaults(), files: []*fileIndex{{docs: slices.Clone(documents)}}}
 	c.assemble()

@@ -33,7 +33,7 @@ func (p *Package) Info() (PackageInfo, error) {
 	return info, err
 }
 
-// RelatedImage is an image that a bundle needs beside its own.
+// RelatedImage is an image that a bundle needs besides its own.
 type RelatedImage struct {
 	Name  string `json:"name"`  // what the bundle calls it; may be empty
 	Image string `json:"image"` // reference of the image
@@ -121,8 +121,8 @@ func (p *Package) Deprecations() ([]Deprecation, error) {
 	return all, nil
 }
 
-// Others returns the documents of schemas that this package does not know, by
-// path of their file and place in it.
+// Others returns the documents of schemas that this package does not know, by path and
+// place in the file.
 func (c *Catalog) Others() iter.Seq[*Document] {
 	return func(yield func(*Document) bool) {
 		for d := range c.Documents() {

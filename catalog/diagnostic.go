@@ -39,7 +39,6 @@ type Diagnostic = fairlead.Diagnostic
 // message, without repetitions. As an error it has at least one.
 type Diagnostics = fairlead.Diagnostics
 
-// Diagnose returns the finding that an error of this module about a file or
-// document tells: err itself if it is one. Of any other error it makes a
-// finding without position, of code [CodeRead].
+// Diagnose returns err as a finding: the one in it, if it is an error of this module about
+// a file or document, and else a new one with code [CodeRead] and without a position.
 func Diagnose(err error) *Diagnostic { return doc.Diagnose(err) }

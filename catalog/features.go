@@ -44,8 +44,7 @@ type Feature struct {
 }
 
 // Features returns the infrastructure features that the bundle's CSV declares,
-// by name. It reads the bundle's file. Of a bundle whose payload has no CSV it
-// is empty.
+// by name. It reads the bundle's file. The list is empty if the payload has no CSV.
 func (b *Bundle) Features() ([]Feature, error) {
 	annotations, err := b.Annotations()
 	return FeaturesOf(annotations), err
@@ -58,8 +57,8 @@ func (b *Bundle) Annotations() (map[string]string, error) {
 	return facts.Annotations, err
 }
 
-// DisplayName returns the name that the bundle's CSV gives the operator for
-// people, "" if it has none. It reads the bundle's file.
+// DisplayName returns the operator's name for people, from the bundle's CSV, or "" if it
+// has none. It reads the bundle's file.
 func (b *Bundle) DisplayName() (string, error) {
 	facts, err := b.facts()
 	return facts.DisplayName, err

@@ -12,8 +12,7 @@ import (
 // EdgeKind says by which field of an entry an update is offered.
 type EdgeKind uint8
 
-// The kinds of edges, in the order in which they count when there are several
-// between two bundles.
+// The kinds of edges. If there are several between two bundles, the first of these counts.
 const (
 	EdgeReplaces EdgeKind = iota + 1
 	EdgeSkips
@@ -33,7 +32,7 @@ func (k EdgeKind) String() string {
 	return "no edge"
 }
 
-// Edge is an update that a channel offers: whoever has From may go to To.
+// Edge is an update that a channel offers, from one bundle to another.
 type Edge struct {
 	From string   `json:"from"` // name of a bundle, which may be in no catalog
 	To   string   `json:"to"`   // name of an entry of the channel
@@ -44,8 +43,7 @@ type Edge struct {
 // the channel's entries and the bundles that they name in replaces and skips,
 // which the channel need not have: one of them may still be installed. By the
 // rules of OLM the other bundles of the package are nodes, too, for the same
-// reason. An edge leads from one bundle to another when the rules count the
-// update.
+// reason. An edge leads from one bundle to another if the rules allow the update.
 //
 // A Graph never changes and may be used by many goroutines.
 type Graph struct {
@@ -85,8 +83,8 @@ type lazyGraphs [3]struct {
 	graph *Graph
 }
 
-// Graph returns the updates within the channel that the rules count. It is
-// built by the first call for the rules.
+// Graph returns the updates within the channel, by the rules. The first call for the
+// rules builds it.
 func (ch *Channel) Graph(rules Rules) *Graph {
 	if rules > OLMv1 {
 		rules = AsWritten
@@ -96,9 +94,8 @@ func (ch *Channel) Graph(rules Rules) *Graph {
 	return lazy.graph
 }
 
-// GraphWith returns the graph with further nodes: bundles that are installed,
-// and that the catalog may not have, or have in another version. It is built by
-// every call.
+// GraphWith returns the graph with further nodes: bundles that are installed, and that
+// the catalog may not have, or may have in another version. Every call builds a new one.
 func (ch *Channel) GraphWith(rules Rules, installed ...Installed) *Graph {
 	return newGraph(ch, rules, installed)
 }
@@ -279,13 +276,13 @@ func (g *Graph) Installable(name string) bool {
 }
 
 // Skipped reports whether an entry of the channel names this one in its skips.
-// OLM v0 does not install such a bundle, and updates from it only.
+// OLM v0 does not install such a bundle; it only updates from it.
 func (g *Graph) Skipped(name string) bool {
 	i, ok := g.index[name]
 	return ok && g.nodes[i].skipped
 }
 
-// Successors returns the updates offered to who has the bundle of that name:
+// Successors returns the updates offered to users of the bundle of that name:
 // those to the highest version first, then by name.
 func (g *Graph) Successors(name string) iter.Seq[Edge] {
 	return func(yield func(Edge) bool) {

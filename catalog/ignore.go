@@ -166,9 +166,9 @@ func (rs *rules) decide(name string, dir bool, above *rule) *rule {
 func (r *rule) excludes() bool { return r != nil && !r.Include }
 
 // Explain returns the rule of an .indexignore file that decides whether the
-// file at the slash-separated path is part of the catalog, and false when no
-// rule does: then it is. A path that ends in a slash is that of a directory;
-// it decides on what is in it unless another rule does.
+// file at the slash-separated path is part of the catalog, or false if no rule does; the
+// file is then part of it. A path that ends in a slash is that of a directory; its rule
+// decides about everything in it for which there is no other rule.
 func (c *Catalog) Explain(name string) (IgnoreRule, bool) {
 	name, dir := strings.CutSuffix(name, "/")
 	var decided *rule

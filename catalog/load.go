@@ -38,13 +38,12 @@ func Open(ctx context.Context, fsys fs.FS, opts *Options) (*Catalog, error) {
 	return load(ctx, fsys, opts.withDefaults(), nil)
 }
 
-// Reopen returns the catalog as it is now in fsys: the file system of c, which nil
-// stands for, or one with the same files but for some, such as a patched one. It
-// lists all directories, and reads only the files whose size or modification time
-// is not what it was, or whose modification time is unknown. (A change that keeps
-// the size, within the same tick of the file system's clock as the last reading,
-// goes unnoticed.) The receiver stays as it is. Errors are those of Open; faults of
-// files that did not change are reported again.
+// Reopen returns the catalog as it is now in fsys: the file system of c, if fsys is nil,
+// or one that differs in some files, such as a patched one. It lists all directories, and
+// reads only the files whose size or modification time is not what it was, or whose
+// modification time is unknown. (A change that keeps the size, within the same tick of
+// the file system's clock as the last reading, goes unnoticed.) The receiver stays as it
+// is. Errors are those of Open; faults of files that did not change are reported again.
 func (c *Catalog) Reopen(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	if fsys == nil {
 		fsys = c.fsys

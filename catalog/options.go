@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// Options tune reading. The zero value, and nil, are the defaults.
+// Options limit and tune reading. The zero value and nil mean the defaults.
 type Options struct {
 	// Workers is how many files are read at once. Default GOMAXPROCS. The
 	// result does not depend on it.

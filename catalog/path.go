@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Path returns a shortest way of updates between two bundles, and whether
-// there is one. Of several it is the one that goes to the highest version at
-// each step, counted from the end. From a bundle to itself the way is empty.
-// The time is proportional to the number of updates in the channel.
+// Path returns a shortest path of updates between two bundles, and whether there is one.
+// Among several it is the one that goes through the highest version at each step, counted
+// from the end. From a bundle to itself the path is empty. The time is proportional to
+// the number of updates in the channel.
 func (g *Graph) Path(from, to string) ([]Edge, bool) {
 	source, ok1 := g.index[from]
 	target, ok2 := g.index[to]
@@ -54,11 +54,10 @@ func (g *Graph) distances(target int, blocked []bool) []int {
 	return dist
 }
 
-// Paths returns all ways of updates between two bundles that visit none twice,
-// trying at each step the highest version first. There may be very many: stop
-// when you have enough. Between one way and the next the time is at most
-// proportional to the updates in the channel times the length of the way. Each
-// slice is the caller's own.
+// Paths returns all paths of updates between two bundles that visit none twice, trying
+// the highest version first at each step. There may be very many: stop when you have
+// enough. The time from one path to the next is at most proportional to the updates in
+// the channel times the length of the path. Each slice is the caller's own.
 func (g *Graph) Paths(from, to string) iter.Seq[[]Edge] {
 	return func(yield func([]Edge) bool) {
 		source, ok1 := g.index[from]

@@ -12,12 +12,11 @@ type Hop struct {
 	Edge
 }
 
-// Route returns a way of updates between two bundles of a package that may
-// change the channel, and whether there is one: the way with the fewest changes
-// of channel, and among those one with the fewest updates. It begins in the
-// channel given, or in any if that is empty. Where several channels would do,
-// the one with the first name is followed. Whoever goes the way sets the channel
-// of the hop before each update.
+// Route returns a path of updates between two bundles of a package that may change the
+// channel, and whether there is one: the one with the fewest changes of channel and,
+// among those, the fewest updates. It begins in the channel given, or in any if that is
+// empty. If several channels would do, the alphabetically first is followed. To follow
+// the route, set the channel of each hop before its update.
 //
 // The time is proportional to the updates of all channels, times the changes.
 func (p *Package) Route(rules Rules, channel, from, to string) ([]Hop, bool) {

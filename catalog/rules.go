@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Rules say which of the updates that entries state count. All of them agree
+// Rules decide which of the updates that entries state are offered. All of them agree
 // that an update leads to an entry from the bundle that it replaces, from those
 // that it skips, and from those whose version its skipRange holds; they differ
 // in what may be installed.
@@ -15,16 +15,16 @@ type Rules uint8
 const (
 	// AsWritten counts every update that an entry of the channel states.
 	AsWritten Rules = iota
-	// OLMv0 counts those of Operator Lifecycle Manager with subscriptions. What
-	// it installs again or as an update is on the chain of the channel: from its
-	// only head along replaces, through entries that some entry skips but
-	// without them. Entries of which the catalog has no bundle are not there.
-	// A channel with no head, several, or a circle offers nothing.
+	// OLMv0 are the rules of Operator Lifecycle Manager with subscriptions. It installs
+	// only what is on the chain of the channel: from its only head along replaces,
+	// through entries that some entry skips but without them. Entries without a bundle in
+	// the catalog do not exist for it. A channel with no head, several, or a circle
+	// offers nothing.
 	OLMv0
-	// OLMv1 counts those of Operator Lifecycle Manager with ClusterExtensions
-	// that name the channel. It installs any bundle that the channel lists,
-	// skipped or not, and an update to it may be stated by any channel of the
-	// package. (Unless a version is asked for it takes the highest at once.)
+	// OLMv1 are the rules of Operator Lifecycle Manager with ClusterExtensions that name
+	// the channel. It installs any bundle that the channel lists, skipped or not, and an
+	// update to it may be stated by any channel of the package. (Unless a version is
+	// asked for it takes the highest at once.)
 	OLMv1
 )
 

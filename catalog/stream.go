@@ -12,12 +12,11 @@ import (
 // Each is complete in memory and stays valid: Raw, JSON and the other methods
 // need no file.
 //
-// A document that is at fault is yielded as a nil Document with a
-// [*Diagnostic], whose position has no file, and the stream goes on behind it.
-// After a document larger than the limit, or an error of r, which is yielded
-// as it is, the stream ends. Of opts, the limits of documents count. The
-// memory taken is one window as large as the largest document; r is read ahead
-// of the document that is yielded.
+// A faulty document is yielded as a nil Document with a [*Diagnostic], whose position has
+// no file, and the stream continues after it. After a document larger than the limit, or an
+// error of r, which is yielded as it is, the stream ends. Of opts, only the limits on documents apply. Decode holds
+// one window in memory, as large as the largest document, and reads ahead of the document
+// that it yields.
 func Decode(r io.Reader, opts *Options) iter.Seq2[*Document, error] {
 	return func(yield func(*Document, error) bool) {
 		o := opts.withDefaults()

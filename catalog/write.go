@@ -39,8 +39,8 @@ func (f Format) String() string {
 // Ordered returns the documents in the order in which catalogs are written:
 // packages by name, and of each the olm.package document, channels by name,
 // bundles by name, documents of other schemas by schema, and deprecations;
-// then documents of packages that are not there, and of none. Documents of
-// which the order does not tell are as in the files.
+// then documents of packages that are not there, and of none. Documents that this does
+// not order stay as they are in the files.
 func (c *Catalog) Ordered() iter.Seq[*Document] {
 	var all []*Document
 	for d := range c.Documents() {

@@ -24,11 +24,11 @@ type Action interface {
 // Retrieve fetches a release image, has its signature checked, and reads its
 // payload. What comes of it is a Retrieved in the world.
 type Retrieve struct {
-	Attempt string  `json:"attempt"` // tells this attempt from all others
+	Attempt string  `json:"attempt"` // identifies this attempt
 	Release Release `json:"release"` // which one; its version may be missing
 	Try     int     `json:"try"`     // attempts before this one
-	// Force asks for the payload although nobody vouches for the image. Without
-	// it an image whose signature is not good should not be fetched at all.
+	// Force asks for the payload although nobody vouches for the image. Without it, an
+	// image whose signature is not valid should not be fetched at all.
 	Force bool `json:"force,omitempty"`
 }
 
@@ -36,7 +36,7 @@ type Retrieve struct {
 // what the manifest says; a manifest that is create-only is not updated. A
 // ClusterOperator is only created: its status is the operator's.
 type Apply struct {
-	Attempt  string            `json:"attempt"`  // tells this attempt from all others
+	Attempt  string            `json:"attempt"`  // identifies this attempt
 	Manifest *payload.Manifest `json:"manifest"` // what to apply
 	Label    string            `json:"label"`    // what it is called: deployment "ns/name" (3 of 12)
 	Release  Release           `json:"release"`  // of which release it is
@@ -45,7 +45,7 @@ type Apply struct {
 
 // Delete removes the resource of a manifest that asks for it.
 type Delete struct {
-	Attempt  string            `json:"attempt"`  // tells this attempt from all others
+	Attempt  string            `json:"attempt"`  // identifies this attempt
 	Manifest *payload.Manifest `json:"manifest"` // which one
 	Label    string            `json:"label"`    // what it is called
 }

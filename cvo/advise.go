@@ -44,8 +44,8 @@ func (c *Choice) Clear() bool { return c.Recommended == True && !c.Blocked }
 // Advise says which update a cluster should take, and why not the others. It
 // looks at what the ClusterVersion lists, at the preconditions of each update,
 // and at alerts, which are nil when they are not known. accepted are names of
-// risks, and reasons of concerns, that the administrator takes beside those that
-// spec.desiredUpdate accepts.
+// risks, and reasons of concerns, that the administrator accepts besides those in
+// spec.desiredUpdate.
 func Advise(cv *ClusterVersion, alerts []Alert, accepted []string) *Advice {
 	a := &Advice{
 		Current: cv.Status.Desired.Version, Channel: cv.Spec.Channel, Channels: append([]string{}, cv.Status.Desired.Channels...),

@@ -47,10 +47,10 @@ type Update struct {
 	Version      string       `json:"version,omitempty"`      // a semantic version; empty when the image says it
 	Image        string       `json:"image,omitempty"`        // its pull specification; empty when the version says it
 	Force        bool         `json:"force,omitempty"`        // go on in spite of failed verification and preconditions
-	AcceptRisks  []AcceptRisk `json:"acceptRisks,omitempty"`  // risks of conditional updates that the administrator takes
+	AcceptRisks  []AcceptRisk `json:"acceptRisks,omitempty"`  // risks of conditional updates that the administrator accepts
 }
 
-// AcceptRisk names a risk that is taken.
+// AcceptRisk names a risk that the administrator accepts.
 type AcceptRisk struct {
 	Name string `json:"name"` // of the risk
 }
@@ -129,7 +129,7 @@ type History struct {
 	CompletionTime *time.Time   `json:"completionTime"`          // when it was completed, or given up for another one; null while it is neither
 	Version        string       `json:"version"`                 // empty while it is not known
 	Image          string       `json:"image"`                   // its pull specification
-	Verified       bool         `json:"verified"`                // its signature was found good
+	Verified       bool         `json:"verified"`                // its signature was verified
 	AcceptedRisks  string       `json:"acceptedRisks,omitempty"` // what spoke against it and was overridden
 }
 

@@ -25,11 +25,11 @@ func invalid(path, value, message string) *fairlead.FieldError {
 // uuid is a UUID of version 4.
 var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$`)
 
-// Validate returns what is wrong with what is asked for: of upstream, clusterID,
-// overrides, capabilities and desiredUpdate, in this order. Nothing is asked for
-// by a field that is at fault, but for a capability that does not exist: it counts
-// as enabled, as in the reference, and will be when a release brings it. known are the capabilities that there are; nil
-// means KnownCapabilities.
+// Validate checks the request: upstream, clusterID, overrides, capabilities and
+// desiredUpdate, in this order. An invalid field asks for nothing. A capability that does
+// not exist is the exception: as in the reference it counts as enabled, and takes effect
+// when a release brings it. known are the capabilities that there are; nil means
+// KnownCapabilities.
 func Validate(cv *ClusterVersion, known *CapabilitySets) fairlead.FieldErrors {
 	var found fairlead.FieldErrors
 	report := func(field, value, message string) {

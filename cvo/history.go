@@ -8,10 +8,10 @@ import (
 // maxHistory is how many entries are kept.
 const maxHistory = 100
 
-// Record returns a history that has the release at its head: that of the head is
-// completed by what it lacks if it is the same release, and another one is put
-// before it. done says that all of the release has been applied. A release
-// without an image is not recorded. The argument is not changed.
+// Record returns a history that has the release at its head: if the head is the same
+// release, what it lacks is filled in; otherwise a new entry is put before it. done says
+// that all of the release has been applied. A release without an image is not recorded.
+// The argument is not changed.
 //
 // The release is that of the head when the images are the same and the versions
 // do not contradict, or when the versions are the same and the image of the head
@@ -56,9 +56,9 @@ func sameRelease(h History, r Release) bool {
 
 // Prune returns a history of at most max entries. The least important one goes
 // first: never the oldest, the five newest, or the newest that was completed;
-// rather one that is no first or last of its minor version; rather one that was
-// not completed between two patches of a minor version than one between two
-// minor versions; of equally important ones the oldest.
+// rather one that is neither the first nor the last of its minor version; rather one that
+// was not completed and lies between two patches of a minor version than one between two
+// minor versions; among equally important ones the oldest.
 func Prune(history []History, max int) []History {
 	for len(history) > max {
 		least, at := 0.0, -1

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/durations"
 )
 
-// Dump is what was written down of a cluster, for Inspect. Any part may be
+// Dump is what a dump of a cluster holds, for Inspect. Any part may be
 // missing: a nil list is one that nobody has looked at, an empty one says that
 // there are none.
 type Dump struct {
@@ -34,13 +34,13 @@ type Assessment string
 
 // The assessments.
 const (
-	AssessUnknown     Assessment = "Unknown"     // what is at hand does not tell
+	AssessUnknown     Assessment = "Unknown"     // the data does not say
 	AssessNotUpdating Assessment = "NotUpdating" // the control plane and all pools are at their release
 	AssessCompleted   Assessment = "Completed"   // the control plane is there, and pools are on their way
 	AssessProgressing Assessment = "Progressing" // the control plane is on its way
-	AssessSlow        Assessment = "Slow"        // and takes longer than was to be expected
-	AssessStalled     Assessment = "Stalled"     // and takes much longer
-	AssessDegraded    Assessment = "Degraded"    // nodes cannot go on
+	AssessSlow        Assessment = "Slow"        // it is on its way, but slower than expected
+	AssessStalled     Assessment = "Stalled"     // it is on its way, but much slower than expected
+	AssessDegraded    Assessment = "Degraded"    // nodes are stuck
 )
 
 // Report says how far the update of a cluster is, and what stands in its way.
@@ -68,7 +68,7 @@ type Report struct {
 
 // Gap is something that a dump does not tell.
 type Gap struct {
-	What string `json:"what"` // that is not known
+	What string `json:"what"` // what is not known
 	How  string `json:"how"`  // to get it
 }
 
@@ -103,7 +103,7 @@ type PoolReport struct {
 	Total    int    `json:"total"`    // nodes; -1 when they are not known
 	Updated  int    `json:"updated"`  // nodes at the target
 	Draining int    `json:"draining"` // nodes that are being drained
-	Degraded int    `json:"degraded"` // nodes that cannot go on
+	Degraded int    `json:"degraded"` // nodes that are stuck
 	Down     int    `json:"down"`     // nodes that are not available, for whatever reason
 	Unknown  int    `json:"unknown"`  // nodes of which the release is not known, those that are not in the dump among them
 }
@@ -116,17 +116,17 @@ type NodeReport struct {
 	Version string    `json:"version,omitempty"` // of the release that its configuration is of, if it is known
 	Down    bool      `json:"down"`              // no pods are placed on it
 	Since   time.Time `json:"since,omitzero"`    // when it stopped being ready
-	Message string    `json:"message,omitempty"` // why it is down or cannot go on
+	Message string    `json:"message,omitempty"` // why it is down or stuck
 }
 
-// Severity orders findings.
+// Severity says how urgent a finding is.
 type Severity string
 
 // The severities, worst first.
 const (
 	SeverityError   Severity = "error"   // somebody must do something
 	SeverityWarning Severity = "warning" // somebody should look
-	SeverityInfo    Severity = "info"    // all is as usual
+	SeverityInfo    Severity = "info"    // nothing is wrong
 )
 
 // Finding is one thing to look at: a cause, where it is known, with the symptoms
@@ -165,14 +165,14 @@ func (r *Report) Well() bool {
 	return len(r.Gaps) == 0 && !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Severity != SeverityInfo })
 }
 
-// Inspect says how far the update of a cluster is that was written down, and
-// what stands in its way. now decides how long things last; zero means the
-// latest instant that the dump mentions.
+// Inspect says, from a dump, how far the update of a cluster is, and what stands in its
+// way. now decides how long things last; zero means the latest instant that the dump
+// mentions.
 //
-//  1. What the dump does not tell is a gap, with the way to get it; it is never
-//     taken for good news. That counts for nodes that a pool counts and operators
-//     that the ClusterVersion names, or that a cluster with a control plane of its
-//     own has by its capabilities, too.
+//  1. What the dump does not tell is a gap, with the way to get it; it is never taken for
+//     good news. That includes nodes that a pool counts, and operators that the
+//     ClusterVersion names or that a cluster with a control plane of its own must have,
+//     given its capabilities.
 //  2. The operators that count are those that a release brings: they have an
 //     annotation include.release.openshift.io/… or exclude.release.openshift.io/….
 //  3. Whether a node is updated is the rule of rollout.Updated; besides its

@@ -33,8 +33,8 @@ type IssueManifest struct {
 	Name             string `json:"name"`                       // what it is called
 }
 
-// Explain returns what keeps a release from being applied as Step would find it,
-// nil for nothing. It is a pure function like Step.
+// Explain returns what keeps a release from being applied as Step would find it, or nil
+// if nothing does. It is a pure function like Step.
 func Explain(state State, w *World, now time.Time, policy *Policy) *Issue {
 	s := decide(state, w, now, policy)
 	if s == nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// Question returns what the update service is to be asked for a cluster. host is
-// the architecture of the engine's machine, such as runtime.GOARCH: it is that
-// of the cluster, unless its release is for several architectures.
+// Question returns what the update service is to be asked for a cluster. host is the
+// architecture of the machine that the engine runs on, such as runtime.GOARCH. It counts
+// as the cluster's, unless the cluster's release is for several architectures.
 func Question(cv *ClusterVersion, host string) *graph.Query {
 	current := cmp.Or(cv.Status.Desired.Architecture, host)
 	q := &graph.Query{

@@ -30,19 +30,18 @@ type Policy struct {
 	// by 1.3 each time, up to Interval.
 	Retry time.Duration `json:"retry,omitempty"`
 	// Attempts is how often a task is tried before what the API server says counts
-	// as a failure; default 3. It is tried on after that, too.
+	// as a failure; default 3. It is still retried after that.
 	Attempts int `json:"attempts,omitempty"`
 	// Interval is the time between two passes while reconciling; default 3
 	// minutes.
 	Interval time.Duration `json:"interval,omitempty"`
-	// RetrieveTimeout is how long retrieving a release may take before that counts
-	// as failed; default 4 minutes.
+	// RetrieveTimeout is how long retrieving a release may take before it counts as
+	// failed; default 4 minutes.
 	RetrieveTimeout time.Duration `json:"retrieveTimeout,omitempty"`
-	// Slow is how long an operator may take before it counts as slow; default 30
-	// minutes. SlowOperators are those that may take another time; default 90
-	// minutes for machine-config.
+	// Slow is how long an operator may take before it counts as slow; default 30 minutes.
+	// SlowOperators are exceptions, by name; default 90 minutes for machine-config.
 	Slow          time.Duration            `json:"slow,omitempty"`
-	SlowOperators map[string]time.Duration `json:"slowOperators,omitempty"` // by name
+	SlowOperators map[string]time.Duration `json:"slowOperators,omitempty"` // see Slow
 	// Degraded is how long an operator may be degraded before that is a failure;
 	// default 40 minutes.
 	Degraded time.Duration `json:"degraded,omitempty"`
@@ -52,9 +51,9 @@ type Policy struct {
 	// StatusInterval is the least time between two writes of the status in which
 	// nothing but messages has changed; default 15 seconds.
 	StatusInterval time.Duration `json:"statusInterval,omitempty"`
-	// StopBefore, if set, is the runlevel before which an update stops until it is
-	// taken away. It is written as in the names of files and compared like those,
-	// as text: "09" and not "9".
+	// StopBefore, if set, is the runlevel before which an update stops until StopBefore
+	// is cleared. It is written as in the names of files and compared like those, as
+	// text: "09" and not "9".
 	StopBefore string `json:"stopBefore,omitempty"`
 	// ClusterRisks makes what the cluster itself shows (see ClusterRisks) risks of
 	// the updates that are offered, which can be accepted by name. Without it they
@@ -76,8 +75,8 @@ type CapabilitySets struct {
 	Gated map[string][]string `json:"gated,omitempty"`
 }
 
-// Check says what is wrong with the policy: the error is fairlead.FieldErrors. A
-// nil policy is the zero one, with which nothing is.
+// Check says what is wrong with the policy: the error is fairlead.FieldErrors. A nil
+// policy is the zero one, which is valid.
 func (p *Policy) Check() error {
 	if p == nil {
 		return nil

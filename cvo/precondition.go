@@ -192,9 +192,9 @@ func recommended(cv *ClusterVersion, target Release) []Precondition {
 	}
 }
 
-// Evaluate joins what preconditions found. blocked says whether the update may not
-// begin; forced lets it. The text is empty when nothing was found; what an
-// update begins in spite of goes into its history.
+// Evaluate joins the findings of preconditions into one text, empty if there are none.
+// blocked reports whether they keep the update from beginning; with force nothing does.
+// The text of an update that begins anyway belongs in its history.
 func Evaluate(found []Precondition, force bool) (text string, blocked bool) {
 	var list []string
 	for _, p := range found {

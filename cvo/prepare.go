@@ -25,8 +25,8 @@ type Prepared struct {
 }
 
 // Prepare makes the payload of the release that a state applies ready, for
-// World.Prepared; nil when there is none, or its payload is not at hand. The cost
-// is linear in the size of the payload.
+// World.Prepared. It is nil when there is no release, or its payload is not available.
+// The cost is linear in the size of the payload.
 func Prepare(state State, w *World, policy *Policy) *Prepared {
 	if w == nil || w.Cluster == nil || state.Work == nil {
 		return nil

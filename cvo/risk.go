@@ -108,9 +108,9 @@ var riskName = regexp.MustCompile(`^[A-Z][A-Za-z0-9.-]*$`)
 // update without risks becomes conditional. The risks of an update that gains
 // one are sorted by name. u is not changed.
 //
-// The error, which joins all that is wrong, tells of names that are none, and of
-// risks that are there already under the same name and say something else; these
-// are left out, and the rest is added.
+// A risk with an invalid name, and one that contradicts a risk of the same name that is
+// already there, is left out and reported in the error, which joins them all; the rest is
+// added.
 func AddRisks(u *graph.Updates, risks []ClusterRisk) (*graph.Updates, error) {
 	var errs []error
 	var usable []ClusterRisk

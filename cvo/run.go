@@ -19,9 +19,8 @@ type Backend interface {
 	Apply(ctx context.Context, cluster string, action Action) error
 }
 
-// BatchBackend is a Backend that carries out several actions at once, which
-// it should do where an update is to be quick: manifests of components that do
-// not wait for each other come together.
+// BatchBackend is a Backend that carries out several actions at once. That makes updates
+// quicker: manifests of components that do not wait for each other arrive together.
 type BatchBackend interface {
 	Backend
 

@@ -28,7 +28,8 @@ type MemBackend struct {
 	// and have rolled out when these are ready. Operators follow the pods of the
 	// Deployments of their component: they reach a version when these have rolled out,
 	// are not available while none is ready, and degraded when some are missing for ten
-	// minutes. Its Clock counts. It is set before the first call. Nil means a cluster of its own. See [fairlead.MemCluster].
+	// minutes. Its Clock counts. It is set before the first call. Nil means a cluster of
+	// its own. See [fairlead.MemCluster].
 	Cluster *fairlead.MemCluster
 
 	once     sync.Once
@@ -38,8 +39,8 @@ type MemBackend struct {
 
 	// Operators is how long operators take to reach a version, and Rollouts how
 	// long Deployments and DaemonSets take to roll out, by name, from when their
-	// manifest is applied. What is not there takes no time. They may be changed
-	// between calls.
+	// manifest is applied. An entry that is missing takes no time. The maps may be
+	// changed between calls.
 	Operators, Rollouts map[string]time.Duration
 }
 
@@ -102,7 +103,7 @@ func (b *MemBackend) lock() {
 	b.all.Run()
 }
 
-// SetRelease says what a release image holds, whether its signature is good, and
+// SetRelease says what a release image holds, whether its signature is valid, and
 // how long it takes to retrieve. A nil payload is an image that is not there.
 func (b *MemBackend) SetRelease(image string, p *payload.Payload, verified bool, takes time.Duration) {
 	b.lock()
@@ -125,8 +126,8 @@ func (b *MemBackend) SetCluster(name string, spec Spec, own Release) {
 	c.version.Spec, c.own = spec, own
 }
 
-// Ask has an administrator ask a cluster for the release of a version, whose image was
-// told by SetRelease.
+// Ask has an administrator ask a cluster for the release of a version, whose image
+// SetRelease has named.
 func (b *MemBackend) Ask(name, version string) error {
 	b.lock()
 	defer b.all.Unlock()
@@ -154,7 +155,7 @@ func (b *MemBackend) SetStatus(name string, change func(*Status)) {
 	change(&b.clusters[name].version.Status)
 }
 
-// Show has show complete what is observed of a cluster from now on: the updates
+// Show lets show add to what is observed of a cluster from now on: the updates
 // that a service offers, alerts, gates and what else the backend does not know.
 // Nil ends that. It must not call the backend's methods.
 func (b *MemBackend) Show(name string, show func(*World)) {
@@ -163,8 +164,8 @@ func (b *MemBackend) Show(name string, show func(*World)) {
 	b.clusters[name].show = show
 }
 
-// Degrade makes an operator say that it is degraded, or with an empty message
-// that it is not any more.
+// Degrade makes an operator report that it is degraded or, with an empty message, that it
+// no longer is.
 func (b *MemBackend) Degrade(name, operator, message string) {
 	b.lock()
 	defer b.all.Unlock()
@@ -173,8 +174,8 @@ func (b *MemBackend) Degrade(name, operator, message string) {
 	}
 }
 
-// Interrupt makes an operator say that it is not available, or with an empty
-// message that it is again. It goes on to the version that it is on its way to.
+// Interrupt makes an operator report that it is not available or, with an empty message,
+// that it is available again. It keeps updating to the version it is on its way to.
 func (b *MemBackend) Interrupt(name, operator, message string) {
 	b.lock()
 	defer b.all.Unlock()

@@ -41,10 +41,10 @@ var (
 // Fetch retrieves a release, and returns what is to be in World.Retrieved from
 // then on:
 //
-//  1. The image is verified. That may take half of the time, so that a download
-//     in spite of it has the rest.
-//  2. An image that is not verified is not downloaded but by force: programs of
-//     it may run as it is unpacked.
+//  1. The image is verified. That may take half of the time, so that a forced download
+//     has the rest.
+//  2. An image that could not be verified is downloaded only by force, because unpacking
+//     it may run programs from it.
 //  3. It is downloaded and loaded.
 func (f *Fetcher) Fetch(ctx context.Context, r Retrieve) Retrieved {
 	out := Retrieved{Image: r.Release.Image, Try: r.Try}

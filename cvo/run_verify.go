@@ -9,17 +9,16 @@ import (
 )
 
 // Verifier decides whether a release image is one that the cluster may trust. It
-// is where signatures are checked, and the hook for keyrings: this module reads
-// no OpenPGP. A verifier with keyrings
+// is where signatures are checked, and the place to plug in keyrings: this module does
+// not read OpenPGP. A verifier with keyrings
 //
 //  1. looks for signatures of the digest where they are published, as
 //     ALGORITHM=HEX/signature-1 and so on below each of its stores, up to the
 //     first that is not there, and no further than some limit of number and size;
-//  2. takes a signature for good when it is by a key of the keyring that has not
+//  2. takes a signature for valid when it is by a key of the keyring that has not
 //     expired, and its message names the digest ("critical", "image",
-//     "docker-manifest-digest") and an identity, and has no fields that are not
-//     known;
-//  3. vouches for the image when every one of its keyrings has a good signature.
+//     "docker-manifest-digest") and an identity, and has no fields that are not known;
+//  3. vouches for the image when every one of its keyrings has a valid signature.
 //
 // A Fetcher asks it before it downloads a release, and gives it half of the time
 // that there is; other Backends do well to do the same. It is safe for concurrent
@@ -49,8 +48,8 @@ func (d Digests) Verify(_ context.Context, digest string) error {
 }
 
 // IsDigest reports whether a text has the form of an image's digest: an
-// algorithm, a colon and a hash, as in sha256:8c04…. It does not tell whether the
-// algorithm exists, nor whether the hash has its length.
+// algorithm, a colon and a hash, as in sha256:8c04…. It does not check that the algorithm
+// exists or that the hash has the right length.
 func IsDigest(text string) bool { return digestForm.MatchString(text) }
 
 var digestForm = regexp.MustCompile(`^[a-z0-9]+(?:[.+_-][a-z0-9]+)*:[a-zA-Z0-9=_-]+$`)

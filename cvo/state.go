@@ -15,7 +15,7 @@ const StateVersion = 2
 // State is what the engine remembers of a cluster. The zero State is that of a
 // cluster which has not been looked at.
 type State struct {
-	fairlead.Pending            // since when is waited for what
+	fairlead.Pending            // what is waited for, and since when
 	History          []History  `json:"history,omitempty"` // of releases, newest first
 	Next             *Candidate `json:"next,omitempty"`    // the release that is being looked at before it is accepted
 	Accepted         Acceptance `json:"accepted,omitzero"` // how far that is, or how it ended
@@ -56,7 +56,7 @@ const (
 // Work is a release that is applied.
 type Work struct {
 	Release  Release   `json:"release"`            // which one
-	Verified bool      `json:"verified,omitempty"` // its signature was found good
+	Verified bool      `json:"verified,omitempty"` // its signature was verified
 	Risks    string    `json:"risks,omitempty"`    // what spoke against it
 	Mode     Mode      `json:"mode"`               // what the pass is for
 	Hash     string    `json:"hash"`               // of the tasks, see payload.Hash

@@ -8,21 +8,20 @@ import (
 )
 
 // Decision is what Step decides. Actions are releases to retrieve, then tasks in
-// the order of the graph, then the status; what is most important of Blocked
-// comes first.
+// the order of the graph, then the status; Blocked begins with what matters most.
 type Decision = fairlead.Decision[State, Action, fairlead.Block]
 
 // Step decides what happens next to a cluster's version. It is a pure function:
 // it changes none of its arguments, and equal ones give equal decisions. A nil
 // policy is the zero one.
 //
-//  1. What is asked for is validated (Validate) and resolved to a release
-//     (Desire). An engine without state takes up first what the cluster has by
-//     its history, or World.Own.
-//  2. A release that is not applied yet is retrieved, verified, loaded, checked
-//     against the version that was asked for and against the preconditions. Each
-//     step can end it: then what is applied stays as it is. While a cluster is
-//     being installed no other release is accepted.
+//  1. What is asked for is validated (Validate) and resolved to a release (Desire).
+//     Without state, the engine first adopts what the cluster runs according to its
+//     history, or World.Own.
+//  2. A release that is not applied yet is retrieved, verified, loaded, checked against
+//     the version that was asked for and against the preconditions. Each of these steps
+//     can reject it; what is applied then stays as it is. While a cluster is being
+//     installed no other release is accepted.
 //  3. An accepted release is applied, in the order of payload.Graph: installing
 //     and reconciling without regard to runlevels, updating runlevel by
 //     runlevel. A task is done when its manifest was applied and its resource

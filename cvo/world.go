@@ -18,7 +18,7 @@ type World struct {
 	// history gets it. A cluster that is being updated to it does not go back
 	// when the request is withdrawn.
 	Own Release
-	// Retrieved are the releases whose payloads are at hand, or could not be had.
+	// Retrieved are the releases that were retrieved, or could not be.
 	Retrieved []Retrieved
 	// Operators are the reports of all operators, in any order.
 	Operators []ClusterOperator
@@ -68,7 +68,7 @@ type Retrieved struct {
 	VerifyError string           // why it is not known to be good
 }
 
-// Workload is how far a resource is.
+// Workload says how far the rollout of a resource is.
 type Workload struct {
 	ID      payload.ID // which one
 	Waiting string     // what it waits for; empty when it is done

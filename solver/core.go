@@ -30,7 +30,7 @@ func newUnsatError(p *Problem, w *change, suspect func(Var) bool) *UnsatError {
 }
 
 // Problem returns the problem that was solved: with the change made, where a
-// [Session] found that it has no answer. It is not to be added to.
+// [Session] found that it has no answer. Do not add to it.
 func (e *UnsatError) Problem() *Problem {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -20,7 +20,7 @@
 // has a certificate for [CheckOptimum]. A [Lazy] solves a problem that a [Source]
 // reveals only when asked.
 //
-// The solver picks greedily, and unit propagation rules out impossible choices. It
-// asks a SAT solver only at a dead end, and only about the independent part of the
-// problem that contains the dead end.
+// The solver picks greedily, and unit propagation rules out impossible choices. Only at a
+// dead end does it search, and only in the independent part of the problem that contains
+// the dead end.
 package solver

@@ -189,7 +189,8 @@ func (l *Lazy) Explain(ctx context.Context, needs []string, options *ExplainOpti
 	}
 }
 
-// Everything asks the source for all that the needs can come to, and states it.
+// Everything asks the source about everything that the needs can lead to, and states it
+// as a problem. The error is that of the source, wrapped, or of ctx.
 func (l *Lazy) Everything(ctx context.Context, needs []string) (*Problem, error) {
 	roots, err := l.wanted(ctx, needs)
 	if err != nil {

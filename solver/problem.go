@@ -35,9 +35,9 @@ func (l Lit) Var() Var {
 // Selects reports whether l is of the kind "v is selected".
 func (l Lit) Selects() bool { return l > 0 }
 
-// Text returns s as a reason. Use it where a reason is known beforehand; pass a
-// fmt.Stringer of your own where rendering it costs something or where you want
-// to get a structured reason back from an explanation.
+// Text returns s as a reason, for reasons that are known beforehand. Pass a fmt.Stringer
+// of your own if rendering costs something, or to get a structured reason back from an
+// explanation.
 func Text(s string) fmt.Stringer { return text(s) }
 
 type text string
@@ -53,7 +53,7 @@ func (t text) String() string { return string(t) }
 // Slices passed to a method are copied. A malformed call (an unknown Var, a
 // negative limit) is remembered and reported by [Solve] as a [*ProblemError].
 //
-// What stating costs: a constraint is 24 bytes, and 4 for each literal. Where
+// What stating costs: a constraint takes 20 bytes, and each literal 4. Where
 // many constraints name the same variables, store those once with [Problem.Set].
 // Where variables are numbers to the caller already, [Problem.NewVar] and
 // [Problem.NewVars] make them without hashing a name. [Problem.Grow] makes room
@@ -91,8 +91,8 @@ type con struct {
 	kind    Kind
 }
 
-// Grow makes room for that many more variables, constraints and literals, so
-// that adding them copies nothing. It is never needed.
+// Grow makes room for that many more variables, constraints and literals, so that adding
+// them copies nothing. Calling it is optional.
 func (p *Problem) Grow(vars, constraints, literals int) {
 	p.names.grow(max(0, vars))
 	p.cons = slices.Grow(p.cons, max(0, constraints))

@@ -44,15 +44,14 @@ type Options struct {
 //   - [*UnsatError] when no selection meets all constraints
 //   - [*IncompleteError] when ctx ended or a bound of opts was met first
 //
-// Every answer is checked against every constraint, by code that knows nothing
-// of how it was found.
+// Every answer is checked, by code that knows nothing of how it was found, against every
+// constraint that it could break.
 //
 // Cost: linear in the size of the problem where the first candidates do, or
 // where a single constraint refuses those that do not. Otherwise, in the
 // independent piece of the problem concerned and on what the requirements reach
-// only: unit propagation, and some runs of a SAT solver for each dead end of
-// that. The worst case is exponential: bound it by ctx or opts. Solve returns
-// within a few milliseconds of the end of ctx.
+// only: a search by conflict-driven clause learning. The worst case is exponential: bound
+// it by ctx or opts. Solve returns within a few milliseconds of the end of ctx.
 func Solve(ctx context.Context, p *Problem, opts *Options) (*Solution, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -155,7 +154,7 @@ type Solution struct {
 }
 
 // Problem returns the problem that s solves: with the change made, where a
-// [Session] found it. It is not to be added to.
+// [Session] found it. Do not add to it.
 //
 // Cost: with a change, a copy of the problem the first time.
 func (s *Solution) Problem() *Problem {

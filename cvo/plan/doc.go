@@ -6,8 +6,8 @@
 // operators), a [Goal] and a [Policy]. It returns a [Plan]: steps in order, each with
 // its reason, what must hold before it and what holds after it, who does it by which
 // command, about how long it takes, and how to undo it. Or it returns a [NoPlanError]:
-// the facts that rule out every plan, and what would help. Each advice was tried on
-// the whole question before it is given.
+// the facts that rule out every plan, and what would help. Every piece of advice is tried
+// on the whole question before it is given.
 //
 // # Why you can trust a plan
 //
@@ -19,7 +19,7 @@
 //   - Drains and free room are computed by the code that drains (lifecycle/drain), and
 //     which nodes may be down by the code that updates them (cvo/rollout).
 //
-// # What is taken as given
+// # Assumptions
 //
 //   - A cluster passes through every minor version between the current one and the
 //     goal, and never goes back.

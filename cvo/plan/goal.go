@@ -8,14 +8,14 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// Goal is what the cluster is to become: any of these, together.
+// Goal is what the cluster is to become; any of the fields may be combined.
 type Goal struct {
 	// Release is the release to run, such as 4.20.3.
 	Release string `json:"release,omitempty"`
 	// Minor asks for the newest release of a minor version, such as 4.20, that can
 	// be reached without a risk that applies to the cluster.
 	Minor string `json:"minor,omitempty"`
-	// Newest asks for the newest release of all that can be reached so.
+	// Newest asks for the newest release of all that can be reached in this way.
 	Newest bool `json:"newest,omitempty"`
 	// PauseWorkers keeps all pools but the control plane paused until the last
 	// release runs: their nodes restart once.
@@ -32,8 +32,8 @@ type OperatorGoal struct {
 	Version string `json:"version"` // what the CSV states, or its name
 }
 
-// Preference says which of two plans is better, among those that go by as few
-// risks that nobody has evaluated.
+// Preference says which of two plans is better, among those with equally few risks that
+// nobody has evaluated.
 type Preference string
 
 // The preferences.
@@ -42,10 +42,9 @@ const (
 	LeastDisruption Preference = "LeastDisruption" // fewer restarts of nodes first, then fewer steps
 )
 
-// Policy is what may be done. Nil is the zero value, by which everything may be
-// planned that loses no data.
+// Policy is what may be done. Nil is the zero value, which allows everything that loses no data.
 type Policy struct {
-	// Accept are the names of risks that the administrator takes.
+	// Accept are the names of risks that the administrator accepts.
 	Accept []string `json:"accept,omitempty"`
 	// Prefer is which plan is better.
 	Prefer Preference `json:"prefer,omitempty"`
@@ -82,7 +81,7 @@ type Window struct {
 
 // Estimates are how long steps usually take.
 type Estimates struct {
-	Move     time.Duration `json:"move,omitempty"`     // the cluster by one release; zero means what its history says, or else 70 minutes
+	Move     time.Duration `json:"move,omitempty"`     // the cluster to the next release; zero means as in its history, or else 70 minutes
 	Reboot   time.Duration `json:"reboot,omitempty"`   // a node's restart into its new configuration; zero means 10 minutes
 	Round    time.Duration `json:"round,omitempty"`    // a round of evictions; zero means 2 minutes
 	Operator time.Duration `json:"operator,omitempty"` // one hop of an operator; zero means 5 minutes
@@ -102,8 +101,8 @@ func (e Estimates) complete() Estimates {
 	return e
 }
 
-// Check says what is wrong with the policy: the error is fairlead.FieldErrors. A
-// nil policy is the zero one, with which nothing is.
+// Check says what is wrong with the policy: the error is fairlead.FieldErrors. A nil
+// policy is the zero one, which is valid.
 func (p *Policy) Check() error {
 	if p == nil {
 		return nil

@@ -13,8 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// MaxSkew is by how many minor versions the nodes of a paused pool may be behind
-// the control plane.
+// MaxSkew is how many minor versions the nodes of a paused pool may be behind the control plane.
 const MaxSkew = 2
 
 // minor is a minor version, such as 4.19.

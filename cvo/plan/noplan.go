@@ -15,11 +15,11 @@ type NoPlanError struct {
 	Fixes []Fix    `json:"fixes,omitempty"` // what would help; each was tried
 }
 
-// Fix is what would let a plan be: changes, all of which are needed. It was tried:
-// the situation was changed so, and there is a plan.
+// Fix is what would make a plan possible: changes, all of which are needed. It was tried:
+// the changed situation has a plan.
 type Fix struct {
 	Do    []string `json:"do"`    // in words
-	Steps int      `json:"steps"` // of the plan that there is then
+	Steps int      `json:"steps"` // of the plan that is possible then
 	Takes string   `json:"takes"` // about how long that plan takes
 }
 

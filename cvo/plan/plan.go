@@ -12,7 +12,7 @@ import (
 // Kind is what a step does.
 type Kind string
 
-// The kinds of steps, in the order in which they come first in a plan.
+// The kinds of steps. Of steps that could be next, a plan takes them in this order.
 const (
 	ReplaceMember Kind = "ReplaceMember" // a member of etcd that does not answer is replaced
 	FixBudget     Kind = "FixBudget"     // a disruption budget that never lets a pod go is changed
@@ -86,7 +86,7 @@ type Unseen struct {
 // Bound is a proof for one independent part of the problem: that nothing meets
 // its constraints and costs less.
 type Bound struct {
-	Part string `json:"part"` // which
+	Part string `json:"part"` // which part
 	// Certificate proves what the part costs at least by each criterion, in the order
 	// of the preference.
 	Certificate *solver.OptimumCertificate `json:"certificate"`

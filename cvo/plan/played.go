@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Played is what came about when a plan was played; see Play.
+// Played is what happened when a plan was played; see Play.
 type Played struct {
 	Began   time.Time     `json:"began"`             // when the first step might have begun
 	Ended   time.Time     `json:"ended"`             // when nothing was left to do, or it was given up
@@ -20,9 +20,9 @@ type Played struct {
 	Done    bool          `json:"done"`              // whether the goal was reached
 	Stuck   string        `json:"stuck,omitempty"`   // why not
 	Replans int           `json:"replans,omitempty"` // how often another plan was made on the way
-	Faults  int           `json:"faults,omitempty"`  // calls that failed, were lost or told something old
-	// Estimated says of which operators no engine carried the updates out, and why; those
-	// took what the policy estimates.
+	Faults  int           `json:"faults,omitempty"`  // calls that failed, were lost or returned stale data
+	// Estimated names the operators whose updates no engine carried out, and why; these
+	// took as long as the policy estimates.
 	Estimated []string `json:"estimated,omitempty"`
 	// Steps are in the order in which they were over; those that were planned and never
 	// taken are last.
@@ -34,7 +34,7 @@ type Played struct {
 	Disruptions []Disruption `json:"disruptions,omitempty"`
 }
 
-// PlayedStep is one step as it was planned, and as it came about. Zero times are of steps
+// PlayedStep is one step as it was planned, and as it happened. Times are zero for steps
 // that were not planned, or not taken.
 type PlayedStep struct {
 	Step         PlanStep  `json:"step"`                  // as it was planned
@@ -63,7 +63,7 @@ type Disruption struct {
 	Times     int           `json:"times"`               // how often
 }
 
-// NewPlayed returns what was planned, of which nothing was done yet. Steps that do not say
+// NewPlayed returns what was planned, with nothing done yet. Steps that do not say
 // when they begin follow the one before.
 func NewPlayed(steps []PlanStep, began time.Time) *Played {
 	p := &Played{Began: began}
@@ -79,7 +79,7 @@ func NewPlayed(steps []PlanStep, began time.Time) *Played {
 	return p
 }
 
-// Follow notes what is left of the plan, as State.Steps says it: steps that are no longer
+// Follow records what is left of the plan, according to State.Steps: steps that are no longer
 // left are over, the next one has begun, and is added where it was not planned. Call it
 // whenever something may have changed.
 func (p *Played) Follow(left []PlanStep, now time.Time) {
@@ -122,7 +122,7 @@ func (p *Played) Follow(left []PlanStep, now time.Time) {
 // Took is how long it took.
 func (p *Played) Took() time.Duration { return p.Ended.Sub(p.Began) }
 
-// String tells what came about, beside what was planned.
+// String says what happened, beside what was planned.
 func (p *Played) String() string {
 	var b strings.Builder
 	switch {
@@ -169,8 +169,8 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%02d:%02d", int(d/time.Hour), int(d%time.Hour/time.Minute))
 }
 
-// WriteMermaid writes a Mermaid Gantt chart: each step as it was planned and as it came
-// about, and the nodes that restarted.
+// WriteMermaid writes a Mermaid Gantt chart: each step as it was planned and as it
+// happened, and the nodes that restarted.
 func (p *Played) WriteMermaid(w io.Writer) error {
 	g := &diagram.Gantt{Title: "planned, and what came about"}
 	bar := func(from, until time.Time, label string, marked bool) diagram.Bar {

@@ -18,12 +18,12 @@ type PlayOptions struct {
 	// Payload returns the payload of a release. Nil, and nil of it, mean one whose
 	// operators together take as long as the plan says.
 	Payload func(release string) *payload.Payload
-	// Faults has calls fail, get lost and tell something old, processes die before they
-	// save, and states get lost, as Seed draws it.
+	// Faults makes calls fail, get lost and return stale data, processes die before they
+	// save, and states get lost, at random from Seed.
 	Faults bool
 	Seed   uint64 // see Faults
-	// Limit is after how long the play is given up. Zero means three times what the plan
-	// takes, windows included, and a day.
+	// Limit is how long the plan is played before it is given up. Zero means three times
+	// what the plan takes, windows included, and a day.
 	Limit time.Duration
 }
 
@@ -33,15 +33,14 @@ type PlayOptions struct {
 // a scheduler put pods elsewhere, and [Step] asks for one thing after the other. Each
 // decides as it would on a cluster.
 //
-//  1. Reboots take what the policy's estimates say, and so does what people do, and until
-//     the deployment of a new version of an operator is ready; a node that people add is
+//  1. Reboots take what the policy's estimates say, and so does what people do, and the time until the deployment of a new version of an operator is ready; a node that people add is
 //     like one of its pool.
 //  2. What nobody has looked at turns out well, and a risk that nobody has
 //     evaluated does no harm.
 //  3. A plan that cannot be carried out is a result, and no error: Played.Stuck says why.
 //
-// The error is that of the context, or says what of the situation a cluster cannot be made
-// of. The situation is not changed. Equal questions have equal answers.
+// The error is that of the context, or says why no cluster can be made from the
+// situation. The situation is not changed. Equal questions have equal answers.
 func Play(ctx context.Context, s *Situation, goal *Goal, policy *Policy, p *Plan, opts *PlayOptions) (*Played, error) {
 	if opts == nil {
 		opts = &PlayOptions{}

@@ -26,8 +26,8 @@ type Situation struct {
 	// Moves are the updates that the update service knows, of any release; see
 	// FromGraph.
 	Moves []Move `json:"moves"`
-	// Risks tell which risks of updates apply to the cluster. A risk that is not
-	// listed is one of which that is not known.
+	// Risks tell which risks of updates apply to the cluster. Of a risk that is not
+	// listed, that is unknown.
 	Risks []Risk `json:"risks"`
 	// Pools are the pools of nodes, and Nodes the nodes.
 	Pools []cvo.Pool      `json:"pools"`
