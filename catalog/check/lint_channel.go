@@ -3,9 +3,11 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/internal/cause"
 	"github.com/fairlead/fairlead/internal/semverx"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -76,7 +78,7 @@ func (l *linter) skipRange(ch *catalog.Channel, e catalog.Entry, i int) {
 
 // stuck reports entries that users may have installed and that nothing leads on
 // from, though the catalog is valid: OLM v0 does not go through skipped
-// entries.
+// entries. Those that have a cause in common are one finding, at the first.
 func (l *linter) stuck(ch *catalog.Channel) {
 	heads := ch.Heads()
 	if len(heads) != 1 {
@@ -90,6 +92,8 @@ func (l *linter) stuck(ch *catalog.Channel) {
 	for name := range g.Reaching(heads[0]) {
 		leads[name] = true
 	}
+	var users []cause.User
+	var entries []int // of users
 	for i, e := range ch.Entries() {
 		if leads[e.Name] {
 			continue
@@ -99,8 +103,19 @@ func (l *linter) stuck(ch *catalog.Channel) {
 		if w := g.WhyNot(e.Name, heads[0]); w != nil {
 			why = strings.Join(w.Reasons, "; ")
 		}
-		l.add(LintStuck, ch.Document(), at("entries", i, "name"), fmt.Sprintf("users of %q get no update to the head %q from OLM v0: %s", e.Name, heads[0], why),
-			fmt.Sprintf("add %q to the skips of %q, or a skipRange that holds its version", e.Name, heads[0]))
+		users, entries = append(users, cause.User{Bundle: e.Name, Version: ch.Package().Version(e.Name), Why: why}), append(entries, i)
+	}
+	for _, same := range cause.Groups(users) {
+		var names []string
+		for _, i := range same.Users {
+			names = append(names, strconv.Quote(users[i].Bundle))
+		}
+		who, what := words.List(names, "and", 3), fmt.Sprintf("add %s to the skips of %q, or a skipRange that holds its version", names[0], heads[0])
+		if len(names) > 1 {
+			who = fmt.Sprintf("%d versions (%s)", len(names), who)
+			what = fmt.Sprintf("add them to the skips of %q, or a skipRange that holds their versions", heads[0])
+		}
+		l.add(LintStuck, ch.Document(), at("entries", entries[same.Users[0]], "name"), fmt.Sprintf("users of %s get no update to the head %q from OLM v0: %s", who, heads[0], same.Why), what)
 	}
 }
 

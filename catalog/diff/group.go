@@ -2,10 +2,9 @@ package diff
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
+	"github.com/fairlead/fairlead/catalog/internal/cause"
 	"github.com/fairlead/fairlead/internal/words"
 )
 
@@ -20,55 +19,21 @@ type Group struct {
 // Groups sums up stranded bundles by channel, rules, and what stands nearest in the
 // way of each, in the order of the first of each group.
 func Groups(stranded []Stranded) []Group {
+	users := make([]cause.User, len(stranded))
+	for i, s := range stranded {
+		users[i] = cause.User{Among: fmt.Sprint(s.Channel, s.Rules), Bundle: s.Bundle, Version: s.version, Why: s.Why}
+	}
 	var groups []Group
-	var common [][]string // by group
-	known := map[string]int{}
-	for _, s := range stranded {
-		reasons := strings.Split(s.Why, "; ")
-		for i, r := range reasons {
-			reasons[i] = replaceName(replaceName(r, s.Bundle, "it"), s.version, "its version")
+	for _, g := range cause.Groups(users) {
+		first := stranded[g.Users[0]]
+		next := Group{Channel: first.Channel, Rules: first.Rules, Why: g.Why}
+		for _, i := range g.Users {
+			next.Bundles = append(next.Bundles, stranded[i].Bundle)
 		}
-		key := fmt.Sprint(s.Channel, s.Rules, reasons[0])
-		at, ok := known[key]
-		if !ok {
-			known[key] = len(groups)
-			groups, common = append(groups, Group{s.Channel, []string{s.Bundle}, s.Rules, s.Why}), append(common, reasons)
-			continue
-		}
-		g := &groups[at]
-		g.Bundles = append(g.Bundles, s.Bundle)
-		common[at] = slices.DeleteFunc(common[at], func(r string) bool { return !slices.Contains(reasons, r) })
-		g.Why = strings.Join(common[at], "; ")
+		groups = append(groups, next)
 	}
 	return groups
 }
 
 // Who names the bundles of a group, of many the first three.
 func (g *Group) Who() string { return words.List(g.Bundles, "and", 3) }
-
-// replaceName puts something in place of a name, where the name stands for itself and
-// is not a part of another.
-func replaceName(text, name, with string) string {
-	var b strings.Builder
-	for name != "" {
-		at := strings.Index(text, name)
-		if at < 0 {
-			break
-		}
-		end := at + len(name)
-		whole := (at == 0 || !inName(text[at-1])) && (end == len(text) || !inName(text[end]))
-		b.WriteString(text[:at])
-		if whole {
-			b.WriteString(with)
-		} else {
-			b.WriteString(name)
-		}
-		text = text[end:]
-	}
-	b.WriteString(text)
-	return b.String()
-}
-
-func inName(c byte) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '.' || c == '_' || c == '+'
-}

@@ -57,6 +57,7 @@ var lattice = map[string][]string{
 	"catalog/internal/csv":     {"internal/doc"},
 	"catalog/internal/inspect": {"internal/doc"},
 	"catalog/internal/names":   {},
+	"catalog/internal/cause":   {},
 	"catalog/internal/opm":     {"catalog/internal/names"},
 	"catalog/internal/regular": {},
 	"catalog/internal/shape":   {"catalog/internal/names", "internal/doc"},
@@ -65,10 +66,10 @@ var lattice = map[string][]string{
 		"internal/doc", "internal/words", "internal/semverx",
 	},
 	"catalog/check": {
-		"catalog", "catalog/internal/csv", "catalog/internal/inspect", "catalog/internal/names", "catalog/internal/opm", "catalog/internal/shape",
+		"catalog", "catalog/internal/cause", "catalog/internal/csv", "catalog/internal/inspect", "catalog/internal/names", "catalog/internal/opm", "catalog/internal/shape",
 		"internal/doc", "internal/words", "internal/semverx",
 	},
-	"catalog/diff": {"catalog", "internal/doc", "internal/semverx", "internal/words"},
+	"catalog/diff": {"catalog", "catalog/internal/cause", "internal/doc", "internal/semverx", "internal/words"},
 	"catalog/draw": {"catalog", "internal/diagram", "internal/semverx", "internal/words"},
 	"catalog/edit": {
 		"catalog", "catalog/check", "catalog/diff", "catalog/internal/csv", "catalog/internal/names", "catalog/internal/shape", "internal/doc", "internal/words",
