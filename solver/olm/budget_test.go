@@ -42,7 +42,7 @@ func TestRuleBudget(t *testing.T) {
 	req.Subscriptions[0].Name, req.Subscriptions[0].Spec.Package = "a", "a"
 	_, err = r.Resolve(context.Background(), req)
 	var over *rule.BudgetError
-	if !errors.As(err, &over) || over.Budget != olm.DefaultRuleBudget {
-		t.Errorf("got %v, want a *rule.BudgetError", err)
+	if !errors.As(err, &over) || over.Budget != olm.DefaultRuleBudget || over.Of != "a.v499 of package a" {
+		t.Errorf("got %v, want a *rule.BudgetError of the newest bundle", err)
 	}
 }

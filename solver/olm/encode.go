@@ -2,11 +2,13 @@ package olm
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/solver"
+	"github.com/fairlead/fairlead/solver/rule"
 )
 
 // encoding is the solver's problem for a query, or for a part of it.
@@ -172,8 +174,13 @@ func (q *query) refusal(e *entry) string {
 // candidatesFor lists what can meet a requirement of e, the most wanted first:
 // what is installed, by name; then e's own catalog; then the others in order of
 // preference.
-func (q *query) candidatesFor(ctx context.Context, e *entry, n *need) ([]*entry, error) {
-	var all []*entry
+func (q *query) candidatesFor(ctx context.Context, e *entry, n *need) (all []*entry, err error) {
+	defer func() {
+		var over *rule.BudgetError
+		if err != nil && errors.As(context.Cause(ctx), &over) {
+			err = &rule.BudgetError{Budget: over.Budget, Source: over.Source, Of: e.name + " of package " + e.pkg}
+		}
+	}()
 	for _, i := range q.installed {
 		if ok, _ := n.metBy(ctx, i.pkg, i.facts()); ok {
 			all = append(all, i)

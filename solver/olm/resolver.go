@@ -94,8 +94,8 @@ const DefaultRuleBudget = 1_000_000
 func (r *Resolver) budgeted(ctx context.Context) (within context.Context, end func(error) error) {
 	within, cancel := rule.WithBudget(ctx, cmp.Or(r.opts.RuleBudget, DefaultRuleBudget))
 	return within, func(err error) error {
-		var over *rule.BudgetError
-		if err != nil && ctx.Err() == nil && errors.As(context.Cause(within), &over) {
+		var told, over *rule.BudgetError
+		if err != nil && ctx.Err() == nil && !errors.As(err, &told) && errors.As(context.Cause(within), &over) {
 			err = over
 		}
 		cancel()

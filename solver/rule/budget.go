@@ -3,7 +3,10 @@ package rule
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync/atomic"
+
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // freeCost is what an evaluation may cost without being charged to a budget: what
@@ -14,11 +17,16 @@ const freeCost = 1_000
 type BudgetError struct {
 	Budget uint64 // what they might cost, in CEL's units, beyond 1,000 for each evaluation
 	Source string // the rule that was evaluated last
+	Of     string // what has that rule, such as "a.v1 of package a"; empty where that is not known
 }
 
 // Error names the rule, the budget and the way out.
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("rules cost more than the budget of %d steps for one question, the last of them %.120q; leave out the bundles that have it, or raise the budget", e.Budget, e.Source)
+	of := ""
+	if e.Of != "" {
+		of = " that of " + e.Of + ","
+	}
+	return fmt.Sprintf("rules cost more than the budget of %d steps for one question, the last of them%s %s; leave out the bundles that have it, or raise the budget", e.Budget, of, strconv.Quote(words.Clip(e.Source, 120)))
 }
 
 type budgetKey struct{}
