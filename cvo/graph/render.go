@@ -17,13 +17,14 @@ func (d *Diagram) WriteDOT(w io.Writer) error { return d.graph.WriteDOT(w) }
 // WriteMermaid writes the drawing as a Mermaid flowchart for Markdown pages.
 func (d *Diagram) WriteMermaid(w io.Writer) error { return d.graph.WriteMermaid(w) }
 
-// Diagram draws what can be updated to from a version: conditional updates
+// Diagram draws what can be updated to from a version, the newest first: conditional updates
 // dashed, with their risks. The error is a *VersionError.
 func (g *Graph) Diagram(from string) (*Diagram, error) {
 	u, err := g.Updates(from)
 	if err != nil {
 		return nil, err
 	}
+	u.Sort()
 	d := &Diagram{graph: diagram.Graph{Name: "Updates from " + u.Current.Version, Rightward: true}}
 	d.graph.Nodes = append(d.graph.Nodes, diagram.Node{ID: u.Current.Version, Shape: diagram.Round})
 	for _, to := range u.Available {

@@ -1,5 +1,12 @@
 package graph
 
+import (
+	"cmp"
+	"slices"
+
+	"github.com/fairlead/fairlead/internal/semverx"
+)
+
 // Updates are the releases that a release can be updated to at once.
 type Updates struct {
 	Current Release // what is updated
@@ -32,4 +39,15 @@ func (g *Graph) Updates(from string) (*Updates, error) {
 		}
 	}
 	return u, nil
+}
+
+// Sort orders both lists by version, the newest first.
+func (u *Updates) Sort() {
+	newest := func(a, b Update) int {
+		x, _ := semverx.Parse(a.Version) // a graph has only versions
+		y, _ := semverx.Parse(b.Version)
+		return cmp.Or(y.Compare(x), cmp.Compare(b.Version, a.Version))
+	}
+	slices.SortStableFunc(u.Available, newest)
+	slices.SortStableFunc(u.Conditional, newest)
 }

@@ -157,8 +157,8 @@ func (g *Graph) explainNoEdge(w *WhyNot, i, j int32) {
 		return
 	case c < 0:
 		w.Obstacle = Downgrade
-		w.Message = fmt.Sprintf("%s is older than %s, and update graphs lead forward.", w.To, w.From)
-		w.Next = "Going back is for the rules of rollback, not for the graph."
+		w.Message = fmt.Sprintf("%s is older than %s, and an update graph leads only to newer releases.", w.To, w.From)
+		w.Next = "A cluster can be rolled back only to the release that it ran before, and only within a minor version."
 		return
 	}
 	if w.Blocks = g.blocks[[2]int32{i, j}]; len(w.Blocks) > 0 {

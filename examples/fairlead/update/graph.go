@@ -243,6 +243,7 @@ func (q *question) ask(ctx context.Context, g *graph.Graph) (*answers, error) {
 	if err != nil {
 		return nil, err
 	}
+	u.Sort()
 	a := &answers{updates: u, cluster: &q.cluster, channels: u.Current.Channels()}
 	if q.to == "" {
 		a.drawing, err = g.Diagram(q.from)
