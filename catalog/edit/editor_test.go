@@ -153,7 +153,7 @@ func edits(t *testing.T, fsys fs.FS) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return int(min(80, max(2, 3_000_000/size)))
+	return int(min(80, max(2, 4_000_000/size)))
 }
 
 // opened is a catalog before it is edited.

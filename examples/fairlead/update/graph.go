@@ -243,7 +243,6 @@ func (q *question) ask(ctx context.Context, g *graph.Graph) (*answers, error) {
 	if err != nil {
 		return nil, err
 	}
-	u.Sort()
 	a := &answers{updates: u, cluster: &q.cluster, channels: u.Current.Channels()}
 	if q.to == "" {
 		a.drawing, err = g.Diagram(q.from)
@@ -351,6 +350,7 @@ func (a *answers) print(w io.Writer) {
 		}
 		return
 	}
+	a.updates.Sort()
 	fmt.Fprintf(w, "%s", a.updates.Current.Version)
 	if len(a.channels) > 0 {
 		fmt.Fprintf(w, " (in %s)", strings.Join(a.channels, ", "))
