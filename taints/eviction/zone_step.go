@@ -233,14 +233,10 @@ func (z *Zone) next() time.Time {
 // interval returns the time between two tokens.
 func interval(rate float64) time.Duration {
 	const longest = 100 * 365 * 24 * time.Hour
-	if rate <= 0 {
+	if rate*longest.Seconds() <= 1 { // also where there never is another
 		return longest
 	}
-	seconds := 1 / rate
-	if seconds >= longest.Seconds() {
-		return longest
-	}
-	return time.Duration(math.Ceil(seconds * float64(time.Second)))
+	return time.Duration(math.Ceil(float64(time.Second) / rate))
 }
 
 // release takes the taints off all nodes.
