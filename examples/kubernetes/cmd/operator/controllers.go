@@ -24,7 +24,7 @@ type controller interface {
 
 // newControllers returns all that there are.
 func newControllers() []controller {
-	return []controller{new(evictionController), new(machinesController), new(drainController), new(fleetController), new(quorumController), new(clusterVersionController), new(rolloutController), new(operatorsController), new(extensionsController), new(planController)}
+	return []controller{new(evictionController), new(machinesController), new(drainController), new(fleetController), new(controlPlaneController), new(quorumController), new(clusterVersionController), new(rolloutController), new(operatorsController), new(extensionsController), new(planController)}
 }
 
 // shared is what the controllers have in common.

@@ -5,6 +5,7 @@
 //   - machines: machines are deleted by their hooks, drained, and terminated
 //   - drain: nodes are taken out of service, and given back, as requests ask for
 //   - fleet: machines are replaced that are not healthy
+//   - controlplane: the machines of a control plane are replaced by what their set wants
 //   - quorum: machines of a control plane go only when their etcd member has
 //   - rollout: nodes come to new configurations, pool by pool
 //   - clusterversion: the cluster goes from one release to the next

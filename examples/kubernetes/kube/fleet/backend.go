@@ -155,6 +155,22 @@ func (b *Backend) targets(ctx context.Context, namespace string) ([]fleet.Target
 	if err != nil {
 		return nil, err
 	}
+	named, err := b.nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	targets := make([]fleet.Target, len(all))
+	for i := range all {
+		targets[i].Machine = &all[i]
+		if ref := all[i].Status.NodeRef; ref != nil {
+			targets[i].Node = named[ref.Name]
+		}
+	}
+	return targets, nil
+}
+
+// nodes are those of the machines, by name.
+func (b *Backend) nodes(ctx context.Context) (map[string]*lifecycle.Node, error) {
 	var list corev1.NodeList
 	from := b.Nodes
 	if from == nil {
@@ -168,14 +184,7 @@ func (b *Backend) targets(ctx context.Context, namespace string) ([]fleet.Target
 		n := kube.Node(&list.Items[i])
 		named[n.Name] = &n
 	}
-	targets := make([]fleet.Target, len(all))
-	for i := range all {
-		targets[i].Machine = &all[i]
-		if ref := all[i].Status.NodeRef; ref != nil {
-			targets[i].Node = named[ref.Name]
-		}
-	}
-	return targets, nil
+	return named, nil
 }
 
 // remedy deletes a machine, or makes the remediation that a template asks for.

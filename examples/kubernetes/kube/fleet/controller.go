@@ -30,7 +30,7 @@ type Options struct {
 	Nodes client.Reader
 	// Clock tells the time; nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
-	// Workers is how many health checks are looked at at a time. Zero means 1.
+	// Workers is how many health checks, or sets, are looked at at a time. Zero means 1.
 	Workers int
 }
 
@@ -39,6 +39,35 @@ type Options struct {
 // namespace does or the readiness of any node, and when time makes a machine unhealthy.
 // Why machines are not replaced is told by events on the check.
 func SetupWithManager(mgr ctrl.Manager, opts Options) error {
+	return opts.setup(mgr, "fairlead-fleet", HealthCheckKind, func(ctx context.Context, b *Backend, name string, now time.Time) fairlead.Pass {
+		r, err := b.Check(ctx, name, now)
+		if r == nil {
+			return fairlead.Pass{Err: err}
+		}
+		return fairlead.Pass{Actions: len(r.Remediate), Blocked: r.Blocked, Wake: r.Wake, Err: err}
+	})
+}
+
+// SetupControlPlaneWithManager adds the controller of ControlPlaneMachineSets, see
+// [Backend.Replace]. It runs while the manager leads. A set is looked at when it changes,
+// when a machine of its namespace does or the readiness of any node, and every few
+// seconds while it waits for a machine. What it waits for is told by events on the set.
+func SetupControlPlaneWithManager(mgr ctrl.Manager, opts Options) error {
+	return opts.setup(mgr, "fairlead-control-plane", ControlPlaneKind, func(ctx context.Context, b *Backend, name string, now time.Time) fairlead.Pass {
+		r, err := b.Replace(ctx, name, now)
+		if r == nil {
+			return fairlead.Pass{Err: err}
+		}
+		n := len(r.Create)
+		if r.Delete != "" {
+			n++
+		}
+		return fairlead.Pass{Actions: n, Blocked: r.Blocked, Wake: r.Wake, Err: err}
+	})
+}
+
+// setup adds a controller of objects of a kind that machines are replaced for.
+func (opts Options) setup(mgr ctrl.Manager, controller string, kind schema.GroupVersionKind, pass func(ctx context.Context, b *Backend, name string, now time.Time) fairlead.Pass) error {
 	b := &Backend{Client: opts.Client, Kind: opts.Kind, Nodes: opts.Nodes}
 	if b.Client == nil {
 		c, err := kube.Direct(mgr)
@@ -50,49 +79,49 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	if opts.Clock == nil {
 		opts.Clock = fairlead.SystemClock{}
 	}
+	if kind == HealthCheckKind {
+		kind = b.beside(kind)
+	}
 	cache := mgr.GetCache()
-	checks := func(ctx context.Context, namespace string) []reconcile.Request {
-		list := kube.ListOf(b.beside(HealthCheckKind))
+	all := func(ctx context.Context, namespace string) []reconcile.Request {
+		list := kube.ListOf(kind)
 		if err := cache.List(ctx, list, client.InNamespace(namespace)); err != nil {
-			ctrl.LoggerFrom(ctx).Error(err, "health checks", "namespace", namespace)
+			ctrl.LoggerFrom(ctx).Error(err, kind.Kind, "namespace", namespace)
 			return nil
 		}
-		var all []reconcile.Request
+		var found []reconcile.Request
 		for i := range list.Items {
-			all = append(all, kube.RequestOf(kube.NameOf(&list.Items[i])))
+			found = append(found, kube.RequestOf(kube.NameOf(&list.Items[i])))
 		}
-		return all
+		return found
 	}
-	told := &kube.Events{Patience: kube.Patience, Recorder: mgr.GetEventRecorder("fairlead-fleet"), Action: "Replace", Object: func(ctx context.Context, name string) runtime.Object {
+	told := &kube.Events{Patience: kube.Patience, Recorder: mgr.GetEventRecorder(controller), Action: "Replace", Object: func(ctx context.Context, name string) runtime.Object {
 		namespace, short := kube.SplitName(name)
-		u := kube.Stub(b.beside(HealthCheckKind), namespace, short)
+		u := kube.Stub(kind, namespace, short)
 		if cache.Get(ctx, client.ObjectKeyFromObject(u), u) != nil {
 			return nil
 		}
 		return u
 	}}
-	return ctrl.NewControllerManagedBy(mgr).Named("fairlead-fleet").
-		For(kube.Stub(b.beside(HealthCheckKind), "", ""), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
+	return ctrl.NewControllerManagedBy(mgr).Named(controller).
+		For(kube.Stub(kind, "", ""), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{}))).
 		Watches(kube.Stub(b.kind(), "", ""), handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
-			return checks(ctx, o.GetNamespace())
+			return all(ctx, o.GetNamespace())
 		})).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, _ client.Object) []reconcile.Request {
-			return checks(ctx, "")
+			return all(ctx, "")
 		}), builder.WithPredicates(predicate.Funcs{UpdateFunc: conditionsChanged})).
 		WithOptions(kube.Options(max(1, opts.Workers))).
 		Complete(&kube.Reconciler{
 			Clock:  opts.Clock,
 			Report: told.Report,
 			Pass: func(ctx context.Context, name string) fairlead.Pass {
-				r, err := b.Check(ctx, name, opts.Clock.Now())
-				if r == nil {
-					return fairlead.Pass{Err: err}
+				now := opts.Clock.Now()
+				p := pass(ctx, b, name, now)
+				if soon := now.Add(time.Minute); b.Nodes != nil && (p.Wake.IsZero() || soon.Before(p.Wake)) {
+					p.Wake = soon
 				}
-				wake := r.Wake
-				if soon := opts.Clock.Now().Add(time.Minute); b.Nodes != nil && (wake.IsZero() || soon.Before(wake)) {
-					wake = soon
-				}
-				return fairlead.Pass{Actions: len(r.Remediate), Blocked: r.Blocked, Wake: wake, Err: err}
+				return p
 			},
 		})
 }

@@ -41,7 +41,7 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		w.writes = append(w.writes, verb+" "+o.GetName())
 		return w.fail
 	}
-	w.WithWatch = fake.NewClientBuilder().WithObjects(objects...).WithStatusSubresource(object(fleet.HealthCheckKind, ""), object(clusterKind("MachineHealthCheck"), ""), object(clusterKind("Machine"), "")).WithInterceptorFuncs(interceptor.Funcs{
+	w.WithWatch = fake.NewClientBuilder().WithObjects(objects...).WithStatusSubresource(object(fleet.HealthCheckKind, ""), object(fleet.ControlPlaneKind, ""), object(clusterKind("MachineHealthCheck"), ""), object(clusterKind("Machine"), "")).WithInterceptorFuncs(interceptor.Funcs{
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
 			given := client.DeleteOptions{}
 			given.ApplyOptions(opts)
