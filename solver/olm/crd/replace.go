@@ -35,6 +35,9 @@ type Options struct {
 	// TrustSoleOwner replaces a definition that one operator owns without a look
 	// at the objects that exist, as the documentation has it.
 	TrustSoleOwner bool
+	// NoLoss also refuses another scope, which no API server takes, and the loss of
+	// what objects hold in fields that the new definition drops.
+	NoLoss bool
 }
 
 // Rule is what a replacement breaks.
@@ -46,6 +49,8 @@ const (
 	ServedVersionRemoved Rule = "ServedVersionRemoved" // other owners may use it
 	ObjectInvalid        Rule = "ObjectInvalid"        // an existing object would not be valid
 	ObjectsUnknown       Rule = "ObjectsUnknown"       // existing objects could not be read
+	ScopeChanged         Rule = "ScopeChanged"         // the API server would refuse it; see Options.NoLoss
+	FieldLost            Rule = "FieldLost"            // an existing object would lose a field; see Options.NoLoss
 )
 
 // Problem is one thing that a replacement breaks.
@@ -90,16 +95,22 @@ func (v *Verdict) String() string {
 //     that is served before and after. If the new definition converts by
 //     webhook an invalid object is only a warning, since the webhook may fix
 //     it.
+//  4. With Options.NoLoss the scope stays, and no existing object has a field in
+//     such a version that the old schema keeps and the new one drops. The API server
+//     drops it without a word when the object is read.
 //
 // An old one that is nil does not exist: there is nothing to lose. World and
-// validator are asked only where rule 3 applies; the cost is theirs.
+// validator are asked only where rules 3 and 4 apply; the cost is theirs.
 func Replace(old, new *Definition, owners int, w World, v Validator, opts *Options) *Verdict {
 	if opts == nil {
 		opts = &Options{}
 	}
-	r := &replacement{old: old, new: new, verdict: &Verdict{}}
+	r := &replacement{old: old, new: new, noLoss: opts.NoLoss, verdict: &Verdict{}}
 	if old == nil {
 		return r.verdict
+	}
+	if was, is := old.Spec.Scope, new.Spec.Scope; opts.NoLoss && was != "" && is != "" && was != is {
+		r.refuse(Problem{Rule: ScopeChanged}, "its scope changes from %s to %s, which the API server refuses; keep it, or delete the CRD with all of its objects first", was, is)
 	}
 	r.stored()
 	if owners > 1 {
@@ -113,6 +124,7 @@ func Replace(old, new *Definition, owners int, w World, v Validator, opts *Optio
 
 type replacement struct {
 	old, new *Definition
+	noLoss   bool
 	verdict  *Verdict
 }
 
@@ -158,8 +170,21 @@ func (r *replacement) objects(w World, v Validator) {
 			if err := v.Validate(o.Data, schema); err != nil {
 				r.invalid(was.Name, o, err)
 			}
+			if r.noLoss {
+				r.loss(was, o, schema)
+			}
 		}
 	}
+}
+
+// loss refuses what drops a field of an object.
+func (r *replacement) loss(was Version, o Object, schema json.RawMessage) {
+	field, err := lost(o.Data, r.old.schema(was), schema)
+	if field == "" || err != nil {
+		return // what is no JSON is not valid
+	}
+	name := ObjectMeta{Name: o.Name, Namespace: o.Namespace}.String()
+	r.refuse(Problem{Rule: FieldLost, Version: was.Name, Object: name}, "the new version %s drops the field %s, which %s has; keep the field, or take it out of the object first", was.Name, field, name)
 }
 
 func (r *replacement) invalid(version string, o Object, err error) {

@@ -95,7 +95,7 @@ func (c *Cluster) breaks(next *crd.Definition) (problems []string) {
 	if is == nil {
 		return nil
 	}
-	for _, p := range crd.Replace(is, next, 1, resources(c.Resources), crd.Structural{}, nil).Problems {
+	for _, p := range crd.Replace(is, next, 1, resources(c.Resources), crd.Structural{}, &crd.Options{NoLoss: true}).Problems {
 		problems = append(problems, p.Text)
 	}
 	return problems

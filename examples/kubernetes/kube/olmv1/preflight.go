@@ -12,8 +12,8 @@ import (
 
 // Preflight judges what is about to be applied: whether a CRD in use would break
 // (see package crd), which the CRDs and their objects say that are there. O is
-// client.Object. Unlike the reference's, it allows what breaks no object that exists,
-// and refuses what does, whatever the schemas say.
+// client.Object. Unlike the reference's, it allows what breaks no object that exists
+// and takes nothing from it, and refuses what does, whatever the schemas say.
 type Preflight[O any] struct {
 	// Definition returns the CRD of a name as the cluster has it, nil if it has none.
 	Definition func(ctx context.Context, name string) (any, error)
