@@ -269,7 +269,14 @@ func (r *Report) headline(s *plan.Situation, status *cvo.Report) {
 		if r.Nodes != nil {
 			n = len(r.Nodes.Name)
 		}
-		r.Headline = words.Count(n, "node", "nodes") + ", " + words.Count(len(r.Findings), "cause of trouble", "causes of trouble")
+		switch more := len(r.Findings) - 1; {
+		case more < 0:
+			r.Headline = words.Count(n, "node", "nodes") + ", no trouble found"
+		case more == 0:
+			r.Headline = r.Findings[0].Title
+		default:
+			r.Headline = r.Findings[0].Title + "; and " + words.Count(more, "more cause of trouble", "more causes of trouble")
+		}
 	}
 }
 
