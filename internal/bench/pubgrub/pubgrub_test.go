@@ -1,6 +1,8 @@
 // Package pubgrub asks the questions of the benchmark of pubgrub-rs: of every
 // version in a registry, whether it can be installed. FAIRLEAD_PUBGRUB names its
-// file, test-examples/large_case_u16_NumberVersion.ron of that repository.
+// file, test-examples/large_case_u16_NumberVersion.ron of that repository, and
+// FAIRLEAD_PUBGRUB_RS the program that testdata/fairlead.rs becomes there, as an example
+// (cargo build --release --features serde --example fairlead).
 package pubgrub
 
 import (
@@ -8,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -158,6 +161,7 @@ func TestRead(t *testing.T) {
 
 // BenchmarkPubgrub states the problem and asks all questions, as one that begins
 // again each time does; "asking" with a new session of a problem that is stated.
+// pubgrub-rs finds the registry read, and begins each question anew.
 func BenchmarkPubgrub(b *testing.B) {
 	all := load(b)
 	p := state(all)
@@ -175,4 +179,21 @@ func BenchmarkPubgrub(b *testing.B) {
 			b.ReportMetric(float64(len(all)), "questions")
 		})
 	}
+	b.Run("pubgrub-rs/check", func(b *testing.B) {
+		program := os.Getenv("FAIRLEAD_PUBGRUB_RS")
+		if program == "" {
+			b.Skip("FAIRLEAD_PUBGRUB_RS does not name the program")
+		}
+		out, err := exec.Command(program, os.Getenv("FAIRLEAD_PUBGRUB"), strconv.Itoa(b.N)).Output()
+		if err != nil {
+			b.Fatal(err)
+		}
+		var questions, yes int
+		var ns float64
+		if _, err := fmt.Sscan(string(out), &questions, &yes, &ns); err != nil || questions != len(all) || yes != possible(b, p) {
+			b.Fatalf("%d questions, %d with an answer, %v: %s", questions, yes, err, out)
+		}
+		b.ReportMetric(ns, "cpu-ns/op")
+		b.ReportMetric(float64(questions), "questions")
+	})
 }
