@@ -161,7 +161,7 @@ func TestRead(t *testing.T) {
 
 // BenchmarkPubgrub states the problem and asks all questions, as one that begins
 // again each time does; "asking" with a new session of a problem that is stated.
-// pubgrub-rs finds the registry read, and begins each question anew.
+// pubgrub-rs finds the registry read, and begins again with each question.
 func BenchmarkPubgrub(b *testing.B) {
 	all := load(b)
 	p := state(all)
