@@ -17,8 +17,6 @@ const (
 	DeleteAnnotation       = lifecycle.DeleteAnnotation                        // Machine API: with any value but an empty one
 	DeleteAnnotationLegacy = "machine.openshift.io/cluster-api-delete-machine" // Machine API, likewise
 	DeleteAnnotationCAPI   = "cluster.x-k8s.io/delete-machine"                 // Cluster API: with any value
-	// UpdatingAnnotationCAPI marks a machine that is being updated in place.
-	UpdatingAnnotationCAPI = lifecycle.UpdatingAnnotation
 )
 
 // API says whose rules count.
