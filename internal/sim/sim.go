@@ -45,13 +45,18 @@ type Sim struct {
 	healed bool
 	counts map[string]int
 	waits  Waits
-	began  map[string]time.Duration // what the clock had jumped by when a wait was first seen
-	jumped time.Duration            // ahead, in all
+	jumps  []jump
+}
+
+// jump is one of the clock, ahead.
+type jump struct {
+	to time.Time // where it ended; no later than the clock was set back to since
+	by time.Duration
 }
 
 // New returns the simulation of a seed.
 func New(seed uint64) *Sim {
-	s := &Sim{Rand: rand.New(rand.NewPCG(seed, 1)), Seed: seed, Clock: new(fairlead.ManualClock), counts: make(map[string]int), began: make(map[string]time.Duration)}
+	s := &Sim{Rand: rand.New(rand.NewPCG(seed, 1)), Seed: seed, Clock: new(fairlead.ManualClock), counts: make(map[string]int)}
 	s.Clock.Set(Start())
 	return s
 }
@@ -128,9 +133,12 @@ func (s *Sim) Pass() {
 	switch {
 	case s.Fault("clock jumps ahead", 40):
 		d = time.Duration(s.IntN(3600)) * time.Second
-		s.jumped += d
+		s.jumps = append(s.jumps, jump{s.Clock.Now().Add(d), d})
 	case s.Fault("clock jumps back", 40):
 		d = -time.Duration(s.IntN(3600)) * time.Second
+		for i := range s.jumps {
+			s.jumps[i].to = fairlead.Past(s.jumps[i].to, s.Clock.Now().Add(d))
+		}
 	}
 	s.Clock.Set(s.Clock.Now().Add(d))
 }

@@ -55,12 +55,10 @@ func Waited[B fairlead.Blocker](s *Sim, blocked []B) {
 		if b.Since.IsZero() {
 			continue
 		}
-		key := fmt.Sprint(b.Subject, b.Reason, b.Since.UnixNano())
-		before, known := s.began[key]
-		if !known {
-			before = s.jumped
-			s.began[key] = before
+		lasted := now.Sub(b.Since)
+		for _, j := range s.jumps {
+			lasted -= max(0, min(j.by, j.to.Sub(b.Since)))
 		}
-		s.waits.See(b, now.Sub(b.Since)-(s.jumped-before), s.Seed)
+		s.waits.See(b, lasted, s.Seed)
 	}
 }

@@ -11,11 +11,11 @@ import (
 func TestWaited(t *testing.T) {
 	s := New(1)
 	b := []fairlead.Block{{Subject: "a", Reason: "R", Since: s.Clock.Now()}}
-	Waited(s, b)
 	s.Clock.Advance(time.Hour)
-	s.jumped += time.Hour
+	s.jumps = []jump{{s.Clock.Now(), time.Hour}}
 	s.Clock.Advance(time.Minute)
 	Waited(s, b)
+	Waited(s, []fairlead.Block{{Subject: "b", Reason: "R", Since: s.Clock.Now().Add(-30 * time.Second)}}) // since the jump
 	var all Waits
 	all.See(fairlead.Block{Subject: "b", Reason: "R"}, 2*time.Second, 7)
 	all.See(fairlead.Block{Subject: "b", Reason: "Q"}, 2*time.Second, 7)
