@@ -35,10 +35,12 @@ type machineSet struct {
 }
 
 // readDump reads objects in JSON or YAML: single ones, and lists as kubectl get
-// prints them. Kinds that do not matter here are passed over.
-func readDump(src io.Reader, file string) (*dumped, error) {
+// prints them, from a file or all files of a directory. Kinds that do not matter here
+// are passed over.
+func readDump(open func(string) (io.ReadCloser, error), file string) (*dumped, error) {
 	d := &dumped{}
-	if err := dump.Read(src, file, d.object); err != nil {
+	take := dump.Once(d.object)
+	if err := dump.Files(open, file, func(src io.Reader, file string) error { return dump.Read(src, file, take) }, nil); err != nil {
 		return nil, err
 	}
 	if len(d.machines)+len(d.nodes) == 0 {

@@ -100,12 +100,7 @@ func readArguments(c *args.Call, names string) (*dumped, *options, error) {
 		return nil, nil, err
 	}
 	o.json, o.order = *form == "json", *order
-	f, err := c.Open(c.Arg(0))
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	d, err := readDump(f, c.Arg(0))
+	d, err := readDump(c.Open, c.Arg(0))
 	return d, o, err
 }
 

@@ -10,9 +10,9 @@ func Command() *args.Command {
 		Name:  "machine",
 		About: "explain why machines are stuck in deletion, plan drains, simulate deletions",
 		Help: `For explain and plan, FILE is the output of kubectl get -o yaml (or json) for machines,
-nodes, pods and poddisruptionbudgets, or - for standard input. Include machinesets,
-machinehealthchecks, daemonsets, replicasets, statefulsets, namespaces and
-machinedrainrules for better answers.
+nodes, pods and poddisruptionbudgets, - for standard input, or a directory with such
+files, such as a must-gather. Include machinesets, machinehealthchecks, daemonsets,
+replicasets, statefulsets, namespaces and machinedrainrules for better answers.
 exit status: 0 nothing is stuck, 1 a deletion or drain is blocked or did not finish, 2 bad input`,
 		Examples: `kubectl get machines,nodes,pods,pdb -A -o yaml | fairlead machine explain -
 			kubectl get nodes,pods,pdb -A -o yaml | fairlead machine plan - -at-once 2

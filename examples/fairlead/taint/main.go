@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"time"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
@@ -22,8 +24,8 @@ func verb(now func() time.Time) *args.Command {
 		Name:  "taints",
 		About: "explain where pods can be placed, when they are evicted, and which taints look wrong",
 		Help: `FILE is the output of "kubectl get nodes,pods,pdb -A -o json" or "-o yaml" (default:
-standard input). -f FILE does the same. -numbers allows tolerations that compare numbers with
-Lt and Gt.
+standard input), or a directory with such files, such as a must-gather. -f FILE does the same.
+-numbers allows tolerations that compare numbers with Lt and Gt.
 exit status: 0 no findings, 1 a pod cannot be placed (explain) or findings (lint), 2 bad input`,
 		Examples: `kubectl get nodes,pods,pdb -A -o json | fairlead taints explain -pod shop/web-0
 			kubectl get nodes,pods,pdb -A -o json | fairlead taints lint
@@ -91,23 +93,24 @@ func (in *input) options() *taints.Options {
 	return &taints.Options{ComparisonOperators: in.numbers}
 }
 
-// cluster reads the file, JSON or YAML.
+// cluster reads the file, JSON or YAML, or all files of a directory.
 func (in *input) cluster() (*taints.Cluster, error) {
-	f, err := in.Open(in.file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
 	name := in.file
 	if name == "-" {
 		name = "standard input"
 	}
 	var documents bytes.Buffer
-	err = dump.Documents(f, name, func(document json.RawMessage) error {
-		documents.Write(document)
-		return nil
-	})
-	if err != nil {
+	read := func(src io.Reader, file string) error {
+		return dump.Documents(src, name, func(document json.RawMessage) error {
+			documents.Write(document)
+			return nil
+		})
+	}
+	if info, err := os.Stat(in.file); err == nil && info.IsDir() {
+		take := dump.Once(dump.Lists(&documents, "Node", "Pod", "PodDisruptionBudget"))
+		read = func(src io.Reader, file string) error { return dump.Read(src, file, take) }
+	}
+	if err := dump.Files(in.Open, in.file, read, nil); err != nil {
 		return nil, err
 	}
 	cluster, err := taints.ReadCluster(&documents)

@@ -3,9 +3,7 @@ package situation
 import (
 	"context"
 	"encoding/json"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"io"
 	"strings"
 	"time"
 
@@ -96,31 +94,10 @@ func readAt(at string) (when time.Time, err error) {
 // read reads objects in JSON or YAML, single ones and lists, from a file or all files
 // of a directory.
 func (s *Situation) read(c *args.Call, name string) error {
-	if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
-		src, err := c.Open(name)
-		if err != nil {
-			return err
-		}
-		defer src.Close()
-		return dump.Read(src, name, s.Add)
-	}
-	return filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
-			return err
-		}
-		switch ext := filepath.Ext(path); {
-		case entry.Name() == "alerts.json":
-			s.Alerts, err = dump.Alerts(path)
-			return err
-		case ext != ".yaml" && ext != ".yml" && ext != ".json":
-			return nil
-		}
-		src, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer src.Close()
-		return dump.Read(src, path, s.Add)
+	add := dump.Once(s.Add)
+	return dump.Files(c.Open, name, func(src io.Reader, file string) error { return dump.Read(src, file, add) }, func(file string) (err error) {
+		s.Alerts, err = dump.Alerts(file)
+		return err
 	})
 }
 
