@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/internal/cause"
@@ -10,7 +11,7 @@ import (
 
 // Group is stranded bundles of one channel that have a cause in common.
 type Group struct {
-	Channel string          // that users follow
+	Channel string          // that users follow; "" where the whole package is gone
 	Bundles []string        // that they have
 	Rules   []catalog.Rules // by which they are stranded
 	Why     string          // what is true of all; of several, each is "it"
@@ -21,18 +22,36 @@ type Group struct {
 func Groups(stranded []Stranded) []Group {
 	users := make([]cause.User, len(stranded))
 	for i, s := range stranded {
-		users[i] = cause.User{Among: fmt.Sprint(s.Channel, s.Rules), Bundle: s.Bundle, Version: s.version, Why: s.Why}
+		users[i] = cause.User{Among: fmt.Sprint(followed(s), s.Rules), Bundle: s.Bundle, Version: s.version, Why: s.Why}
 	}
 	var groups []Group
 	for _, g := range cause.Groups(users) {
 		first := stranded[g.Users[0]]
-		next := Group{Channel: first.Channel, Rules: first.Rules, Why: g.Why}
+		next := Group{Channel: followed(first), Rules: first.Rules, Why: g.Why}
 		for _, i := range g.Users {
-			next.Bundles = append(next.Bundles, stranded[i].Bundle)
+			if name := stranded[i].Bundle; !slices.Contains(next.Bundles, name) { // it may be in several channels
+				next.Bundles = append(next.Bundles, name)
+			}
 		}
 		groups = append(groups, next)
 	}
 	return groups
+}
+
+// followed is the channel that matters to a user.
+func followed(s Stranded) string {
+	if s.Why == packageGone {
+		return ""
+	}
+	return s.Channel
+}
+
+// Where names the channel of a group: "channel stable", or "every channel".
+func (g *Group) Where() string {
+	if g.Channel == "" {
+		return "every channel"
+	}
+	return "channel " + g.Channel
 }
 
 // Who names the bundles of a group, of many the first three.

@@ -8,6 +8,10 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
+// packageGone is why the users of a package that is gone are stranded, whatever channel
+// they follow.
+const packageGone = "the package is gone"
+
 // StrandedIn returns the users of a package of the old catalog whom the new one
 // leaves without a way to a head, as [Compare] does, by channel and bundle. No
 // document is read.
@@ -64,7 +68,7 @@ func (d *PackageDiff) strandedIn(ch, now *catalog.Channel, gone bool, rules cata
 	why := func(string) string { return "the channel is gone" }
 	switch {
 	case gone:
-		why = func(string) string { return "the package is gone" }
+		why = func(string) string { return packageGone }
 	case now != nil:
 		g = now.GraphWith(rules, installed...)
 		after = leading(g, now.Heads())

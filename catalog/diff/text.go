@@ -70,7 +70,7 @@ func (d *PackageDiff) text(b *bytes.Buffer) {
 		c.text(b)
 	}
 	for _, g := range Groups(d.Stranded) {
-		fmt.Fprintf(b, "  ! stranded in channel %s by the rules of OLM %s: users of %s: %s\n", g.Channel, joined(g.Rules), g.Who(), g.Why)
+		fmt.Fprintf(b, "  ! stranded in %s by the rules of OLM %s: users of %s: %s\n", g.Where(), joined(g.Rules), g.Who(), g.Why)
 	}
 }
 

@@ -50,14 +50,15 @@ type Report struct {
 // Left is users whom no edit of an entry helps, for one cause.
 type Left struct {
 	Package string   `json:"package"` // of the bundles
-	Channel string   `json:"channel"` // that the users follow
+	Channel string   `json:"channel"` // that the users follow; "" where the package is gone
 	Bundles []string `json:"bundles"` // that they have
 	Why     string   `json:"why"`     // what is true of all; of several, each is "it"
 }
 
 // String names users, of many the first three, and says why they are left.
 func (l Left) String() string {
-	return fmt.Sprintf("package %s, channel %s: users of %s: %s", l.Package, l.Channel, words.List(l.Bundles, "and", 3), l.Why)
+	where := (&diff.Group{Channel: l.Channel}).Where()
+	return fmt.Sprintf("package %s, %s: users of %s: %s", l.Package, where, words.List(l.Bundles, "and", 3), l.Why)
 }
 
 // Fix is an edit of an entry that lets users go on: the head of a channel skips
@@ -216,6 +217,10 @@ func finding(now *catalog.Catalog, pkg string, g *diff.Group) *catalog.Diagnosti
 	} else {
 		f.Message = fmt.Sprintf("users of %d versions (%s) get no updates any more from OLM %s: %s", len(g.Bundles), g.Who(), by, g.Why)
 		f.Hint = "let the head skip them, or keep the way that was there"
+	}
+	if g.Channel == "" {
+		f.Subject = fmt.Sprintf("package %q", pkg)
+		f.Hint = "keep the package, deprecated, as long as somebody has it"
 	}
 	return f
 }

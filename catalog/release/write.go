@@ -30,7 +30,11 @@ func (r *Report) WriteMarkdown(w io.Writer, after fs.FS) error {
 	} else {
 		fmt.Fprintf(&b, "**Does not pass.** %s; %d possible installations were checked by the rules of OLM v0 and v1.\n\n", words.Count(len(r.Findings), "finding", "findings"), r.Users)
 		for _, d := range r.Findings {
-			fmt.Fprintf(&b, "- `%s` %s: %s\n", d.Pos, d.Subject, d.Message)
+			b.WriteString("- ")
+			if d.Pos.File != "" { // a package that is gone has no place
+				fmt.Fprintf(&b, "`%s` ", d.Pos)
+			}
+			fmt.Fprintf(&b, "%s: %s\n", d.Subject, d.Message)
 		}
 	}
 	if !r.Diff.Empty() {
