@@ -125,5 +125,5 @@ properties:
 	fmt.Println(lints.Err(), err)
 	// Output:
 	// valid: true
-	// etcd.yaml:10:3: package "etcd", channel "stable": it leads from "etcd.v1.1.0" down to "etcd.v1.0.0", by replaces; turn the edge round, or remove it <nil>
+	// etcd.yaml:10:3: package "etcd", channel "stable": it leads from "etcd.v1.1.0" down to "etcd.v1.0.0", by replaces; reverse the edge, or remove it <nil>
 }

@@ -126,7 +126,7 @@ func (l *linter) downgrades(ch *catalog.Channel, g *catalog.Graph, e catalog.Ent
 		from := semverx.Tolerant(ch.Package().Version(edge.From))
 		if edge.Kind != catalog.EdgeSkipRange && !to.IsZero() && !from.IsZero() && from.Compare(to) > 0 {
 			l.add(LintDowngrade, ch.Document(), at("entries", i), fmt.Sprintf("it leads from %q down to %q, by %s", edge.From, e.Name, edge.Kind),
-				"turn the edge round, or remove it")
+				"reverse the edge, or remove it")
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (l *linter) bundleText(d *catalog.Document, loaded *doc.Document) {
 		}
 	}
 	if len(tags.images) > 0 {
-		l.add(LintImageTag, d, tags.first, fmt.Sprintf("it names by a tag, which may move and which mirrors cannot keep: %s", words.First(tags.images, listed)), "name images by their digest, @sha256:...")
+		l.add(LintImageTag, d, tags.first, fmt.Sprintf("it names images by a tag, which can move and which mirrors cannot keep: %s", words.First(tags.images, listed)), "name images by their digest, @sha256:...")
 	}
 	c := contents{d: d}
 	list, _ := loaded.Field(loaded.Root(), "properties")

@@ -7,6 +7,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/source"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/words"
 )
 
 // open opens a catalog for a command that needs all of it: if it has faults,
@@ -65,7 +66,15 @@ func pkg(cat *catalog.Catalog, name string) (*catalog.Package, error) {
 	if cat.MayMiss(catalog.SchemaPackage, name, name) {
 		return nil, args.ErrFindings // it may be what cannot be read, which has been told
 	}
-	return nil, fmt.Errorf("there is no package %q in the catalog", name)
+	var names []string
+	for p := range cat.Packages() {
+		names = append(names, p.Name())
+	}
+	hint := ""
+	if nearest := words.Nearest(name, names); nearest != "" {
+		hint = fmt.Sprintf("; is %q meant?", nearest)
+	}
+	return nil, fmt.Errorf("there is no package %q in the catalog%s", name, hint)
 }
 
 // openPackage opens the catalog that is the first argument, and finds in it the
