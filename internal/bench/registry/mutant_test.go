@@ -56,8 +56,8 @@ func TestMutants(t *testing.T) {
 	}
 	t.Logf("%d mutants; verdicts that differ: %v; of %d with findings %d have one, and %d have the first at the place that changed; several: %v",
 		n, differ, first, single, placed, many)
-	if single*10 < first*9 {
-		t.Errorf("%d of %d mutants have a single finding", single, first)
+	if single*10 < first*9 || placed*10 < first*9 {
+		t.Errorf("of %d mutants %d have a single finding, and %d have the first at the place that changed", first, single, placed)
 	}
 }
 
