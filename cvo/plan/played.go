@@ -147,7 +147,7 @@ func (p *Played) String() string {
 		fmt.Fprintf(&b, "   %-11s %-11s  %s\n", span(s.PlannedBegin, s.PlannedEnd), span(s.Began, s.Ended), s.Step)
 	}
 	for _, text := range p.Estimated {
-		fmt.Fprintf(&b, "only estimated: updates of %s\n", text)
+		fmt.Fprintf(&b, "updates only estimated, and not carried out: %s\n", text)
 	}
 	if p.Disruptions != nil && len(p.Disruptions) == 0 {
 		b.WriteString("no workload had fewer pods ready than before\n")

@@ -87,20 +87,20 @@ func (h *hub) unplayable(name string) string {
 		why := ""
 		switch {
 		case name == "":
-			why = "its namespace is not known"
+			why = "has no namespace"
 		case o.Subscription == "":
-			why = "it has no subscription"
+			why = "has no subscription"
 		case seen[o.Package] || seen["subscription "+o.Subscription]:
-			why = "two subscriptions ask for it, or have its name"
+			why = "has two subscriptions, or one that another has, too"
 		}
 		for _, v := range o.Versions {
 			if _, err := semverx.Parse(v.Version); err != nil && why == "" {
-				why = "the version of " + v.Name + " cannot be read"
+				why = "has a version that cannot be read, that of " + v.Name
 			}
 		}
 		seen[o.Package], seen["subscription "+o.Subscription] = true, true
 		if why != "" {
-			return fmt.Sprintf("the namespace %q: of the operator %s, %s", name, o.Package, why)
+			return fmt.Sprintf("operators of namespace %q: %s %s", name, o.Package, why)
 		}
 	}
 	return ""
