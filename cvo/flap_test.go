@@ -28,14 +28,15 @@ func TestFlapping(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := updatedStage(t)
 			c.begin(s)
-			status := func() cvo.ConditionStatus {
+			is := func(kind string) cvo.Condition {
 				for _, one := range s.backend.Version("c").Status.Conditions {
-					if one.Type == c.condition {
-						return one.Status
+					if one.Type == kind {
+						return one
 					}
 				}
-				return ""
+				return cvo.Condition{}
 			}
+			status := func() cvo.ConditionStatus { return is(c.condition).Status }
 			at := func(says string) {
 				s.backend.says["a"] = says
 				s.clock.Set(s.clock.Now().Add(time.Second))
@@ -53,6 +54,7 @@ func TestFlapping(t *testing.T) {
 			good := status()
 			s.backend.counted()
 			transitions, hidden, last := 0, 0, good
+			progress := map[string]bool{} // the reasons of Progressing while it is told
 			for i := range 600 {
 				at(map[bool]string{true: c.ill, false: c.well}[i%2 == 0])
 				now := status()
@@ -62,6 +64,12 @@ func TestFlapping(t *testing.T) {
 				if last = now; i > 10 && now != c.bad {
 					hidden++
 				}
+				if i > 10 {
+					progress[is("Progressing").Reason] = true
+				}
+			}
+			if len(progress) != 1 && c.name != "while updating" { // which has more to tell
+				t.Errorf("Progressing comes and goes: %v", progress)
 			}
 			if s.backend.writes > 60 || transitions > 6 || hidden > 0 {
 				t.Errorf("%d writes, %d transitions, and %d times it is not told", s.backend.writes, transitions, hidden)
