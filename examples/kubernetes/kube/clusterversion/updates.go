@@ -21,7 +21,8 @@ type Updates struct {
 	// HTTP is used to ask; nil means http.DefaultClient.
 	HTTP *http.Client
 	// Evaluator tells whether the cluster is one of those that a rule describes.
-	// Nil means that only risks of every cluster can be told.
+	// Nil means that only risks of every cluster can be told: an update with any other
+	// stays conditional, Recommended=Unknown with reason EvaluationFailed.
 	Evaluator graph.Evaluator
 	// Fetch says how often the service is asked; nil means the zero policy.
 	Fetch *graph.FetchPolicy
@@ -99,15 +100,26 @@ func (b *Backend) ask(ctx context.Context, q *graph.Query, due bool) {
 	offered, known := u.offered, u.known
 	u.mu.Unlock()
 	var wake time.Time
-	if offered != nil && opts.Evaluator != nil {
+	if offered != nil {
+		evaluator := opts.Evaluator
+		if evaluator == nil {
+			evaluator = nobody{}
+		}
 		limited, cancel := context.WithTimeout(ctx, timeout)
-		known, wake = known.Evaluate(limited, opts.Evaluator, offered.Conditional, b.opts.Clock, opts.Evaluation)
+		known, wake = known.Evaluate(limited, evaluator, offered.Conditional, b.opts.Clock, opts.Evaluation)
 		cancel()
 	}
 	_, next := u.asked.Due(q, b.opts.Clock.Now(), opts.Fetch)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.busy, u.known, u.wake = false, known, earliest(wake, next)
+}
+
+// nobody evaluates no rule.
+type nobody struct{}
+
+func (nobody) Evaluate(context.Context, graph.Rule) (bool, error) {
+	return false, errors.New("no Prometheus is configured that could evaluate it")
 }
 
 // answered notes what became of a question.

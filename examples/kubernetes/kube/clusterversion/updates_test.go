@@ -104,6 +104,43 @@ func TestUpdates(t *testing.T) {
 	}
 }
 
+// Without a Prometheus an update whose risk depends on one stays conditional, as
+// where the reference cannot reach it, and the message says why. A risk of every
+// cluster is known all the same.
+func TestUpdatesWithoutPrometheus(t *testing.T) {
+	always := strings.Replace(updateGraph, `{"type":"PromQL","promql":{"promql":"up"}}`, `{"type":"Always"}`, 1)
+	for _, test := range []struct{ graph, status, reason, message string }{
+		{updateGraph, "Unknown", "EvaluationFailed", "no Prometheus is configured"},
+		{always, "False", "Flaky", "it may fail"},
+	} {
+		service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, test.graph) }))
+		defer service.Close()
+		c := newCluster(t, clusterversion.Options{Own: releaseA, Updates: &clusterversion.Updates{Architecture: "amd64", HTTP: service.Client()}}, clusterVersion())
+		c.source[imageA] = files("1.0.0", nil)
+		m := manage(c, nil)
+		m.edit(m.read("config.openshift.io/v1", "ClusterVersion", "version"), "spec", "{channel: stable-1, clusterID: 5ec312f9-f729-429d-a454-61d4906896ca, upstream: "+service.URL+"}")
+		var s cvo.Status
+		told := false
+		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline) && !told; time.Sleep(time.Millisecond) {
+			m.passes()
+			s = m.observe().Cluster.Status
+			told = len(s.ConditionalUpdates) == 1 && strings.Contains(s.ConditionalUpdates[0].Conditions[0].Message, test.message)
+		}
+		if !told {
+			t.Fatalf("conditional updates %+v, want one that says %q", s.ConditionalUpdates, test.message)
+		}
+		if got := s.ConditionalUpdates[0].Conditions[0]; got.Type != "Recommended" || string(got.Status) != test.status || got.Reason != test.reason {
+			t.Errorf("%+v, want %s %s", got, test.status, test.reason)
+		}
+		if len(s.AvailableUpdates) != 1 || s.AvailableUpdates[0].Version != "1.1.0" {
+			t.Errorf("available: %+v", s.AvailableUpdates)
+		}
+		if calls := m.passes(); len(calls) > 0 {
+			t.Errorf("written again: %v", calls)
+		}
+	}
+}
+
 // unknown counts the updates whose risks were not evaluated yet.
 func unknown(s *cvo.Status) (n int) {
 	for _, u := range s.ConditionalUpdates {
