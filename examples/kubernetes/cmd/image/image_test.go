@@ -68,6 +68,9 @@ func looks(t *testing.T, img v1.Image, architecture, version string) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if !h.ModTime.Equal(time.Unix(0, 0)) {
+			t.Errorf("%s is of %v", h.Name, h.ModTime)
+		}
 		files = append(files, fmt.Sprintf("%o %s %d:%d %s", h.Mode, h.Name, h.Uid, h.Gid, text))
 	}
 	want := []string{"755 etc/ 0:0 ", "755 etc/ssl/ 0:0 ", "755 etc/ssl/certs/ 0:0 ", "444 etc/ssl/certs/ca-certificates.crt 0:0 trusted", "555 operator 0:0 program"}
@@ -132,6 +135,7 @@ func TestMistakes(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                              "either -push REFERENCE or -layout DIR",
 		"-push=a -layout=b":             "either -push REFERENCE or -layout DIR",
+		"-pull=a":                       "flag provided but not defined: -pull; -help lists the flags",
 		"-push=A@b":                     "-push: could not parse reference",
 		"-layout=" + here:               "exists",
 		"-layout=b x":                   `"x": takes no arguments`,
@@ -146,5 +150,12 @@ func TestMistakes(t *testing.T) {
 		if err := run(t.Context(), strings.Fields(args), io.Discard); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", args, err, want)
 		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	var out strings.Builder
+	if err := run(t.Context(), []string{"-help"}, &out); err != nil || !strings.HasPrefix(out.String(), "usage: image ") || !strings.Contains(out.String(), "-layout directory") {
+		t.Errorf("%v, %s", err, out.String())
 	}
 }

@@ -32,7 +32,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintf(os.Stderr, "image: %v\n", err)
 		stop()
 		os.Exit(1)
@@ -42,14 +42,22 @@ func main() {
 // run is the program. What it prints is the image by digest.
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("image", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // of what is wrong one line is enough
+	flags.Usage = func() {}
 	push := flags.String("push", "", "`reference` to push the image to, such as registry.example/fairlead-operator:v0.1.0")
 	dir := flags.String("layout", "", "`directory` to write the image to, as an OCI layout; it must not exist")
 	version := flags.String("version", "", "`version` to write on the image; empty means the tag of -push")
 	platforms := flags.String("platforms", "linux/amd64,linux/arm64", "`platforms` of the image, with commas")
 	program := flags.String("program", "", "`file` that is the program already, for a single platform; empty builds cmd/operator")
 	certificates := flags.String("certificates", "/etc/ssl/certs/ca-certificates.crt", "`file` of the certificates of authorities; empty for none, where no registry or update service is asked")
-	if err := flags.Parse(args); err != nil {
-		return err
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(out, "usage: image -push REFERENCE | -layout DIR [flags]\n\nBuilds the operator as a container image.\n\n")
+		flags.SetOutput(out)
+		flags.PrintDefaults()
+		return nil
+	case err != nil:
+		return fmt.Errorf("%w; -help lists the flags", err)
 	}
 	var to name.Reference
 	switch {

@@ -27,7 +27,7 @@ func TestFlags(t *testing.T) {
 		{"-controllers=eviction,nodes", 1, `operator: -controllers: there is no controller "nodes": choose of eviction,`},
 		{"-controllers=", 1, `operator: -controllers: there is no controller ""`},
 		{"-workers=0", 1, "operator: -workers 0: must be at least 1"},
-		{"-shards=-1", 1, "operator: -shards -1: must be at least 1, or 0 for one that leads"},
+		{"-shards=-1", 1, "operator: -shards -1: must be at least 1, or 0 to elect a leader"},
 		{"-lease-duration=10s", 1, "operator: -lease-duration 10s, -renew-deadline 40s, -retry-period 5s: each must be longer than the one after it"},
 		{"-kubeconfig=/does/not/exist", 1, "operator: where the cluster is: stat /does/not/exist: no such file or directory"},
 		{"-kubeconfig=" + broken, 1, "operator: where the cluster is: error loading config file"},

@@ -88,7 +88,7 @@ func (s *settings) check() error {
 		return fmt.Errorf("-lease-duration %v, -renew-deadline %v, -retry-period %v: each must be longer than the one after it", s.leaseDuration, s.renewDeadline, s.retryPeriod)
 	}
 	if s.shards < 0 {
-		return fmt.Errorf("-shards %d: must be at least 1, or 0 for one that leads", s.shards)
+		return fmt.Errorf("-shards %d: must be at least 1, or 0 to elect a leader", s.shards)
 	}
 	if s.workers < 1 {
 		return fmt.Errorf("-workers %d: must be at least 1", s.workers)
