@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"text/tabwriter"
+	"time"
 
 	"github.com/fairlead/fairlead/catalog/bundle"
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/operator"
@@ -221,7 +222,7 @@ func (e *episode) list(version, kind string) []unstructured.Unstructured {
 // the plan that brought it is carried out to its end.
 func (e *episode) succeeded(b *realBundle) {
 	e.Helper()
-	e.eventually(b.Name()+" has succeeded", func() string {
+	e.within(5*time.Minute, b.Name()+" has succeeded", func() string { // one of many kinds is copied to many namespaces first
 		phases := map[string]string{}
 		for _, o := range e.list("v1alpha1", "ClusterServiceVersion") {
 			phases[o.GetName()], _, _ = unstructured.NestedString(o.Object, "status", "phase")

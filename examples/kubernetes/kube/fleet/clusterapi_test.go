@@ -1,12 +1,14 @@
 package fleet_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/machines"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -109,6 +111,20 @@ func TestClusterAPI(t *testing.T) {
 	}
 	w.check()
 	w.says("Machine", "m0", "HealthCheckSucceeded True HealthCheckSucceeded", "OwnerRemediated False WaitingForRemediation") // the owner takes that back
+}
+
+// TestClusterAPIChanged writes nothing on a machine that has changed since it was
+// judged.
+func TestClusterAPIChanged(t *testing.T) {
+	w := clusterWorld(t, nil, "Unknown", "True", "True")
+	w.changes = "m0"
+	_, err := w.backend.Check(t.Context(), "fleet/c", now)
+	var refused *fairlead.RefusedError
+	if !errors.As(err, &refused) || refused.Code != 409 {
+		t.Errorf("%v, want a conflict", err)
+	}
+	w.changes = ""
+	w.says("Machine", "m0")
 }
 
 // TestClusterAPIHolds replaces nothing when too much is sick, while a node may still

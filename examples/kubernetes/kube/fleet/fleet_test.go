@@ -33,6 +33,7 @@ type world struct {
 	backend *fleet.Backend
 	writes  []string
 	fail    error
+	changes string // the object that somebody else changes whenever it is read by name
 }
 
 func newWorld(t *testing.T, objects ...client.Object) *world {
@@ -42,6 +43,13 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		return w.fail
 	}
 	w.WithWatch = fake.NewClientBuilder().WithObjects(objects...).WithStatusSubresource(object(fleet.HealthCheckKind, ""), object(fleet.ControlPlaneKind, ""), object(clusterKind("MachineHealthCheck"), ""), object(clusterKind("Machine"), "")).WithInterceptorFuncs(interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			if err := c.Get(ctx, key, o, opts...); err != nil || key.Name != w.changes {
+				return err
+			}
+			o.SetLabels(map[string]string{"changed": fmt.Sprint(o.GetResourceVersion())})
+			return c.Update(ctx, o)
+		},
 		Delete: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.DeleteOption) error {
 			given := client.DeleteOptions{}
 			given.ApplyOptions(opts)
@@ -62,6 +70,9 @@ func newWorld(t *testing.T, objects ...client.Object) *world {
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 			if err := note(sub, o); err != nil {
 				return err
+			}
+			if data, err := p.Data(o); err != nil || !strings.Contains(string(data), `"resourceVersion"`) {
+				t.Errorf("%s of %s is written on any revision: %s, %v", sub, o.GetName(), data, err)
 			}
 			return c.SubResource(sub).Patch(ctx, o, p, opts...)
 		},
