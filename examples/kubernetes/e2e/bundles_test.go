@@ -260,10 +260,10 @@ func (e *episode) waits(lacks []outsider) {
 	e.Helper()
 	words := map[string]bool{}
 	for _, o := range lacks {
-		if o.kind != "" {
-			words[o.kind] = true
-		} else {
-			words[o.pkg] = true
+		for _, word := range []string{o.kind, o.pkg} {
+			if word != "" {
+				words[word] = true
+			}
 		}
 	}
 	var found string

@@ -112,22 +112,42 @@ func (o *observation) byName(gvk schema.GroupVersionKind, name string, namespace
 }
 
 // kinds are those whose objects are looked for, and of each the names that plans
-// speak of: approved plans under way, and those of operators that are there.
+// speak of: approved plans under way, and those of operators that are there; of an
+// operator whose plan was deleted, the names in its bundle.
 func (o *observation) kinds() (map[schema.GroupVersionKind][]string, error) {
 	byKind := map[schema.GroupVersionKind][]string{accounts: nil}
 	for _, gvk := range generatedKinds() {
 		byKind[gvk] = nil
 	}
+	add := func(gvk schema.GroupVersionKind, name string) {
+		if gvk.Group == groupOLM || gvk.Kind == crds.Kind && gvk.Group == groupCRD {
+			return
+		}
+		if !slices.Contains(byKind[gvk], name) {
+			byKind[gvk] = append(byKind[gvk], name)
+		}
+	}
+	brought := map[string]bool{} // the CSVs of which a plan is there
 	for i := range o.w.Plans {
 		p := &o.w.Plans[i]
 		for j := range p.Status.Plan {
 			s := &p.Status.Plan[j]
-			gvk := schema.GroupVersionKind{Group: s.Resource.Group, Version: s.Resource.Version, Kind: s.Resource.Kind}
-			if gvk.Group == groupOLM || gvk.Kind == crds.Kind && gvk.Group == groupCRD || !(p.Spec.Approved && underWay(p) || o.has(s.Resolving)) {
-				continue
+			if s.Resource.Group == groupOLM && s.Resource.Kind == csvs.Kind {
+				brought[s.Resource.Name] = true
 			}
-			if !slices.Contains(byKind[gvk], s.Resource.Name) {
-				byKind[gvk] = append(byKind[gvk], s.Resource.Name)
+			if p.Spec.Approved && underWay(p) || o.has(s.Resolving) {
+				add(schema.GroupVersionKind{Group: s.Resource.Group, Version: s.Resource.Version, Kind: s.Resource.Kind}, s.Resource.Name)
+			}
+		}
+	}
+	for _, held := range o.contents.Of(o.w.Namespace) {
+		if brought[held.Bundle] || !o.has(held.Bundle) {
+			continue
+		}
+		for _, text := range held.Manifests {
+			var head metav1.PartialObjectMetadata
+			if err := json.Unmarshal(text, &head); err == nil { // what cannot be read is no step either
+				add(head.GroupVersionKind(), head.Name)
 			}
 		}
 	}

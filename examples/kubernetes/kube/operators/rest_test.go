@@ -2,6 +2,7 @@ package operators_test
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"os"
@@ -184,6 +185,42 @@ func TestRepair(t *testing.T) {
 	w.wantPhases(map[string]string{"pipes.v1.0.0": "Succeeded"})
 	w.get(kind("", "v1", "Service"), ns, "pipes-metrics")
 	w.get(kind("apps", "v1", "Deployment"), ns, "pipes")
+}
+
+// TestPlanDeleted has an operator's plan deleted, as one does with a plan that has
+// failed: what the bundle has brought is still seen, so nothing is planned; and what
+// is lost later is brought back by one plan.
+func TestPlanDeleted(t *testing.T) {
+	w := newWorld(t, nil)
+	w.stock("Automatic", onlyPipes())
+	stocked := &corev1.ConfigMap{}
+	w.must(w.client.Get(t.Context(), client.ObjectKey{Namespace: ns, Name: "plumbing"}, stocked))
+	const property = `{"type":"olm.bundle.object","value":{"data":"`
+	settings := base64.StdEncoding.EncodeToString([]byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"pipes-settings"}}`))
+	stocked.Data["catalog.json"] = strings.Replace(stocked.Data["catalog.json"], property, property+settings+`"}},`+property, 1)
+	w.must(w.client.Update(t.Context(), stocked))
+	w.run(60)
+	for _, p := range w.all(planKind) {
+		w.must(w.client.Delete(t.Context(), &p))
+	}
+	made := func(want int) {
+		t.Helper()
+		w.run(40)
+		n := 0
+		for _, write := range w.writes {
+			if strings.HasPrefix(write, "create InstallPlan ") {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%d plans were made, want %d", n, want)
+		}
+		w.wantPhases(map[string]string{"pipes.v1.0.0": "Succeeded"})
+	}
+	made(1)
+	w.must(w.client.Delete(t.Context(), object(kind("", "v1", "ConfigMap"), ns, "pipes-settings")))
+	made(2)
+	w.get(kind("", "v1", "ConfigMap"), ns, "pipes-settings")
 }
 
 // TestDeploy carries out install strategies: what is not in one any more goes,
