@@ -26,19 +26,19 @@ var (
 	archName    = regexp.MustCompile(`^[0-9a-z]+$`)
 )
 
-// OptionError tells that an option of AssembleOptions has no proper form.
+// OptionError says that an option of AssembleOptions is malformed.
 type OptionError struct {
 	Option string // Channel or Architecture
 	Value  string // what it is
 	Form   string // the expression that it must match
 }
 
-// Error tells the option, its value and the form.
+// Error names the option, its value and the form that it should have.
 func (e *OptionError) Error() string {
 	return fmt.Sprintf("%s %q: it does not match %s; nothing is called so", strings.ToLower(e.Option), e.Value, e.Form)
 }
 
-// Check tells whether channel and architecture have names that there can be, as
+// Check reports whether channel and architecture have valid names, as
 // a service does before it answers. The error is an *OptionError.
 func (o *AssembleOptions) Check() error {
 	if o == nil {
@@ -65,7 +65,7 @@ func (o *AssembleOptions) Check() error {
 //     io.openshift.upgrades.graph., and what is not of the channel and
 //     architecture are left out.
 //
-// The graph remembers who removed an update: WhyNot tells it.
+// The graph remembers who removed an update: WhyNot names them.
 func (d *Data) Assemble(raw *Graph, opts *AssembleOptions) *Graph {
 	if opts == nil {
 		opts = &AssembleOptions{}

@@ -68,7 +68,7 @@ const (
 // neither .yaml nor .yml are reported and left out; hidden ones, those that begin
 // with an underscore, OWNERS and README are not for the graph.
 //
-// The findings are all that is wrong, and what is at fault is left out. Data is
+// The findings are everything that is wrong; what is invalid is left out. Data is
 // nil only when the directory cannot be read; a file of blocked edges that
 // cannot be read is a finding, because its updates are then not blocked.
 func ReadData(fsys fs.FS) (*Data, Diagnostics) {

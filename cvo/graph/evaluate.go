@@ -17,7 +17,7 @@ type Result string
 const (
 	Match    Result = "Match"    // the cluster is one of those that the rule describes
 	NotMatch Result = "NotMatch" // it is not
-	Failed   Result = "Failed"   // it could not be told; Message says why
+	Failed   Result = "Failed"   // it is unknown; Message says why
 )
 
 // Evaluation is what is remembered of one rule.
@@ -42,7 +42,7 @@ type EvaluationPolicy struct {
 	Burst int
 	// Pause is the least time between two bursts; default 1 second.
 	Pause time.Duration
-	// Forget is how long a rule is remembered that nobody needs; default 24
+	// Forget is how long a rule that nobody needs is remembered; default 24
 	// hours.
 	Forget time.Duration
 }
@@ -71,8 +71,8 @@ type Evaluations struct {
 // Due returns the rules that have to be evaluated now, at most Burst of them:
 // those without a result, then those with the oldest. Of equally old ones come
 // first those of the newest release, and of one release those of the risks whose
-// names come first. wake is when to ask again, or zero. The result notes that the rules of updates are needed; it forgets
-// what nobody needs.
+// names come first. wake is when to ask again, or zero. The result notes that the rules
+// of updates are needed; it forgets the rest in time.
 //
 // Only rules that can decide are asked for: of a risk, the first rule of a known
 // type, and the next one where that failed.

@@ -58,7 +58,7 @@ func (g *Graph) Release(version string) (Release, bool) {
 	return g.releases[i], true
 }
 
-// VersionError tells that a graph has no release of a version.
+// VersionError says that a graph has no release of a version.
 type VersionError struct {
 	Version string // what was asked for
 	Near    string // a version that may be meant, or the nearest there is; may be empty

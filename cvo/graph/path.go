@@ -57,7 +57,7 @@ func (p *Path) Risks() int {
 	return n
 }
 
-// PathLimitError tells that a search took more steps than it may.
+// PathLimitError says that a search took more steps than allowed.
 type PathLimitError struct {
 	Steps int // the limit
 	Found int // paths found within it

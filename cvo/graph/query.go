@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// DefaultUpstream is the update service that is asked when none is named.
+// DefaultUpstream is the update service to ask if no other is named.
 const DefaultUpstream = "https://api.openshift.com/api/upgrades_info/v1/graph"
 
 // ArchitectureMulti is the architecture of releases for several architectures,
@@ -25,7 +25,7 @@ type Query struct {
 	Version      string // that the cluster runs
 }
 
-// FetchError tells why there is no list of updates.
+// FetchError says why there is no list of updates.
 type FetchError struct {
 	Failure FetchFailure // which kind
 	Message string       // what and why, for people

@@ -32,7 +32,7 @@ func (o *Options) size() int {
 // Parse reads a graph as an update service sends it: one JSON document of
 // version 1, or without a version.
 //
-// The findings are all that is wrong with it. What is at fault is left out and
+// The findings are everything that is wrong with it. What is invalid is left out and
 // the rest is kept: a release without a version, an update of a release that is
 // not there, a part of its metadata. Rules that are not known are kept, since
 // nobody may take them for harmless. The graph is nil when the document as a

@@ -16,7 +16,7 @@ const (
 	ReasonNotExposed     = "NotExposedToRisks"       // none of the risks is the cluster's
 	ReasonAccepted       = "AllExposedRisksAccepted" // some are, and the administrator accepts them
 	ReasonExposed        = "ExposedToRisks"          // one is, and its name cannot be a reason
-	ReasonEvaluation     = "EvaluationFailed"        // for one it cannot be told
+	ReasonEvaluation     = "EvaluationFailed"        // it is unknown for one of the risks
 	ReasonMultiple       = "MultipleReasons"         // several of these
 	messageNotExposed    = "The update is recommended, because none of the conditional update risks apply to this cluster."
 	messageAccepted      = "The update is recommended, because either risk does not apply to this cluster or it is accepted by cluster admins."
@@ -28,7 +28,7 @@ type Exposure struct {
 	Risk     string          `json:"risk"`              // its name
 	Applies  ConditionStatus `json:"applies"`           // True when the cluster is exposed
 	Accepted bool            `json:"accepted"`          // the administrator takes the risk
-	Message  string          `json:"message,omitempty"` // what may go wrong, or why it cannot be told
+	Message  string          `json:"message,omitempty"` // what may go wrong, or why that is unknown
 }
 
 // Recommendation is the condition Recommended of an update.
@@ -43,8 +43,8 @@ type Recommendation struct {
 // came to what e remembers. accepted are the names of risks that the
 // administrator takes.
 //
-//  1. A risk that applies makes it False; one of which it cannot be told
-//     Unknown; False is stronger.
+//  1. A risk that applies makes it False; one that may or may not apply makes it
+//     Unknown. False prevails.
 //  2. An accepted risk does neither.
 //  3. The reason is the name of the risk, where that can be one; of several
 //     different reasons, MultipleReasons.

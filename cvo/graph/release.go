@@ -24,7 +24,7 @@ const (
 type Release struct {
 	Version string `json:"version"`           // a semantic version, unique in its graph
 	Payload string `json:"payload,omitempty"` // the pull specification of its image
-	// Metadata is what the service tells of it, by name. It is shared with the
+	// Metadata is what the service says about it, by name. It is shared with the
 	// graph: do not change it.
 	Metadata map[string]string `json:"metadata,omitempty"`
 }

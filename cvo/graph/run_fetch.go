@@ -12,7 +12,7 @@ import (
 )
 
 // Fetch asks the update service. The findings are what is wrong with its graph;
-// what is not at fault of it counts. A nil client is [http.DefaultClient], nil
+// what is valid counts. A nil client is [http.DefaultClient], nil
 // options are the zero ones. The error is a [*FetchError]; [FetchState.Fetched]
 // takes its Failure. How long it may take is for ctx to say.
 func (q *Query) Fetch(ctx context.Context, client *http.Client, opts *Options) (*Updates, Diagnostics, error) {

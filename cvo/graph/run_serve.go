@@ -20,9 +20,9 @@ import (
 // Cincinnati: GET with the parameters channel, arch, version and id. It is an
 // [http.Handler], and answers on every path.
 //
-//  1. The answer is what Data.Assemble makes of the raw graph for the channel and
-//     the architecture, which is amd64 where none is asked for. A channel that
-//     nobody has heard of is an empty graph, as in the reference.
+//  1. The answer is what Data.Assemble makes of the raw graph for the channel and the
+//     architecture, which is amd64 where none is asked for. An unknown channel gives an
+//     empty graph, as in the reference.
 //  2. Without a channel, or with names that there cannot be, it is 400 with a
 //     body that says what is wrong; for other methods 405, for clients that do
 //     not take JSON 406.

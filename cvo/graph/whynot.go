@@ -56,7 +56,7 @@ type WhyNotOptions struct {
 	// Paths returns with them.
 	PathOptions
 	Channel string // of the graph, for the text
-	All     *Graph // of all channels, if it is had: it tells where a release is that the graph lacks
+	All     *Graph // of all channels, if it is known: it shows where a release is that the graph lacks
 }
 
 // WhyNot explains why a release is not offered as an update from another one.

@@ -19,7 +19,7 @@ const (
 	Moved     ChangeKind = "moved"     // its manifest says the same, at another place in the order
 	Deleted   ChangeKind = "deleted"   // the new release asks for it to be removed
 	LeftOut   ChangeKind = "left-out"  // the new release has it, and not for this cluster: it stays as it is
-	Abandoned ChangeKind = "abandoned" // the new release does not speak of it: it stays as it is, and nobody looks after it
+	Abandoned ChangeKind = "abandoned" // the new release does not have it: it stays as it is, and nobody manages it any more
 )
 
 // Place is where a manifest stands in the order.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ID tells a resource from all others. The version of its API is not part of
+// ID identifies a resource. The version of its API is not part of
 // it: apps/v1 and apps/v1beta1 name the same Deployments.
 type ID struct {
 	Group     string `json:"group,omitempty"`     // of its API; empty for the core group

@@ -17,7 +17,7 @@ type FileName struct {
 // IsZero reports whether the name says nothing.
 func (n FileName) IsZero() bool { return n == FileName{} }
 
-// NameError tells why the name of a file is outside of the grammar.
+// NameError says why the name of a file does not follow the grammar.
 type NameError struct {
 	Name   string // the name without its directory
 	Reason string // what is wrong with it

@@ -23,10 +23,10 @@ type Schedule struct {
 	Total   time.Duration `json:"total"`             // when the last task ends
 	Work    time.Duration `json:"work"`              // what all tasks take together
 	Path    time.Duration `json:"path"`              // what the critical path takes
-	Optimal bool          `json:"optimal,omitempty"` // it is known that none without idle workers is shorter
+	Optimal bool          `json:"optimal,omitempty"` // it is known that no schedule without idle workers is shorter
 }
 
-// Lower returns a time below which no schedule with so many workers can be: the
+// Lower returns a lower bound of the time of any schedule with so many workers: the
 // critical path, or the work shared evenly.
 func (s *Schedule) Lower() time.Duration {
 	w := time.Duration(max(s.Workers, 1))

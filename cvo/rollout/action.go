@@ -88,7 +88,7 @@ type Report struct {
 	Status   PoolStatus `json:"status"`   // the new one
 }
 
-// Key names the node and what it is told to run.
+// Key names the node and the configuration it is to run.
 func (a Begin) Key() fairlead.Key {
 	return fairlead.Key{Kind: "Begin", ID: a.Node + " " + a.Configuration.Name}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// BudgetError tells that spec.maxUnavailable of a pool means nothing.
+// BudgetError says that spec.maxUnavailable of a pool is invalid.
 type BudgetError struct {
 	Pool   string // the pool's name
 	Value  string // the current value

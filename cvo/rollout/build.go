@@ -57,7 +57,7 @@ func (b *Build) updating(paused bool) (holds bool, message string) {
 	return false, message
 }
 
-// String tells in a few words how far the build is.
+// String says in a few words how far the build is.
 func (b *Build) String() string {
 	how := "is " + string(b.State)
 	switch b.State {

@@ -12,7 +12,7 @@ const (
 	PoolWorker = "worker"
 )
 
-// MembershipError tells that a node is in several pools of its own.
+// MembershipError says that a node is in several custom pools.
 type MembershipError struct {
 	Node  string   // the node's name
 	Pools []string // the pools', sorted
@@ -25,8 +25,8 @@ func (e *MembershipError) Error() string {
 
 // PrimaryPool returns the pool whose configuration a node is to run, or nil if
 // it is in none: master before all others, then the arbiters', then a pool of
-// the user's own, then worker. Nodes that run Windows are in none, and a pool without a selector has no
-// nodes. The error is a [*MembershipError].
+// the user's own, then worker. Nodes that run Windows are in none, and a pool without a
+// selector has no nodes. The error is a [*MembershipError].
 func PrimaryPool(pools []Pool, n *Node) (*Pool, error) {
 	if n.Labels["kubernetes.io/os"] == "windows" {
 		return nil, nil

@@ -43,7 +43,7 @@ func unready(n *Node) string {
 	return "it has no network"
 }
 
-// Done reports whether a node runs what it was told to run.
+// Done reports whether a node runs its desired configuration.
 func Done(n *Node) bool {
 	a := n.Annotations
 	image, told := a[AnnotationCurrentImage]

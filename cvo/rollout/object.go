@@ -27,7 +27,7 @@ type (
 const (
 	AnnotationCurrent      = "machineconfiguration.openshift.io/currentConfig"    // the configuration that the node runs
 	AnnotationDesired      = "machineconfiguration.openshift.io/desiredConfig"    // the one that it is to run
-	AnnotationCurrentImage = "machineconfiguration.openshift.io/currentImage"     // the image that it runs, if it is told one
+	AnnotationCurrentImage = "machineconfiguration.openshift.io/currentImage"     // the image that it runs, if it has been given one
 	AnnotationDesiredImage = "machineconfiguration.openshift.io/desiredImage"     // the one that it is to run
 	AnnotationState        = "machineconfiguration.openshift.io/state"            // one of the states below
 	AnnotationReason       = "machineconfiguration.openshift.io/reason"           // why it is Degraded or Unreconcilable
@@ -37,10 +37,10 @@ const (
 
 // The states of nodes, in AnnotationState.
 const (
-	StateDone           = "Done"           // the node runs what it is told to
+	StateDone           = "Done"           // the node runs its desired configuration
 	StateWorking        = "Working"        // it is being updated
 	StateDegraded       = "Degraded"       // it could not be updated
-	StateUnreconcilable = "Unreconcilable" // it cannot be updated to what it is told to
+	StateUnreconcilable = "Unreconcilable" // it cannot be updated to its desired configuration
 )
 
 // LabelZone is the label that says in which zone a node is.

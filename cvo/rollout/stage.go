@@ -12,11 +12,11 @@ type NodeStage string
 // The stages, in their order.
 const (
 	StageNone     NodeStage = ""         // it is not on its way
-	StageCordon   NodeStage = "Cordon"   // it was told, and is to be cordoned
+	StageCordon   NodeStage = "Cordon"   // its desired configuration is set, and it is to be cordoned
 	StageDrain    NodeStage = "Drain"    // its pods are to be moved away
 	StageUpdate   NodeStage = "Update"   // it is to be changed and rebooted
 	StageDegraded NodeStage = "Degraded" // that failed
-	StageUncordon NodeStage = "Uncordon" // it runs what it was told, and is to take pods again
+	StageUncordon NodeStage = "Uncordon" // it runs its desired configuration, and is to take pods again
 )
 
 // What AnnotationDesiredDrain begins with.
@@ -25,7 +25,7 @@ const (
 	wishUncordon = "uncordon-"
 )
 
-// Stage tells how far a node is, by what it says itself. A node that was
+// Stage says how far a node is, by what it reports itself. A node that was
 // cordoned by somebody else is not on its way.
 func Stage(n *Node) NodeStage {
 	a := n.Annotations

@@ -31,8 +31,8 @@ const (
 	FilterTerminating  Filter = "Terminating"  // it is past its deletion for longer than the policy waits: skipped
 	FilterDaemonSet    Filter = "DaemonSet"    // a DaemonSet would bring it back at once: skipped, or refused
 	FilterMirror       Filter = "Mirror"       // the mirror of a static pod: skipped
-	FilterLocalStorage Filter = "LocalStorage" // it has data in an emptyDir, which go with it: told, or refused
-	FilterUnmanaged    Filter = "Unmanaged"    // no controller replaces it: told, or refused
+	FilterLocalStorage Filter = "LocalStorage" // it has data in an emptyDir, which goes with it: reported, or refused
+	FilterUnmanaged    Filter = "Unmanaged"    // no controller replaces it: reported, or refused
 	FilterOwn          Filter = "Own"          // what View.Own says
 	FilterLabel        Filter = "Label"        // its label Label: skipped, or waited for
 	FilterRule         Filter = "Rule"         // the first rule that applies
@@ -303,7 +303,7 @@ func (s *sighting) gone() bool {
 	return s.fate == FateSkip || s.fate == FateWait && s.pod.Finished()
 }
 
-// Left tells which pods a drain leaves on its node.
+// Left says which pods a drain leaves on its node.
 type Left struct{ f filter }
 
 // NewLeft returns the judge of a node's pods, by the same filters as [Pods].

@@ -29,7 +29,7 @@ type PlanRequest struct {
 	// computed of Pods.
 	Budgets []PodDisruptionBudget `json:"budgets,omitempty"`
 	// Replicas tell how many pods controllers are to have, for these
-	// computations. Of a controller that is not told the pods count.
+	// computations. For a controller that is not listed, its pods are counted.
 	Replicas []Replicas `json:"replicas,omitempty"`
 	// Labels are those of the nodes' machines, by the node's name, for rules that go
 	// by them.
@@ -113,7 +113,7 @@ type BudgetPlan struct {
 	Unmanaged int `json:"unmanaged,omitempty"`
 }
 
-// NewPlan tells how drains would go, without doing anything. It decides by the
+// NewPlan predicts how drains would go, without doing anything. It decides by the
 // code by which [Pods] drains; what follows from it is supposed:
 //
 //  1. Nodes are drained in order, AtOnce at a time; the next ones begin when

@@ -58,10 +58,10 @@ const maxWhy = 20
 //     to move first, then by name. A node goes if all of its pods find a place
 //     beside those moved before.
 //  2. Pods are put on nodes that stay, or else on those that are tried last.
-//  3. Of up to twelve nodes all sets are tried that are larger than what was found
-//     so, and every way to place their pods one after the other by namespace and
-//     name, as long as that takes no more than some ten thousand placements. It is
-//     told in Largest whether that was enough. Of more nodes AtMost is the bound.
+//  3. Of up to twelve nodes all sets are tried that are larger than what was found so,
+//     and every way to place their pods one after the other by namespace and name, as
+//     long as that takes no more than some ten thousand placements. Largest says whether
+//     that was enough. Of more nodes AtMost is the bound.
 //
 // It is a plan: the scheduler may place pods otherwise. The request must hold all
 // nodes and pods of the cluster. The error is that of [NewPlan]. Equal requests

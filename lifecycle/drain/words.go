@@ -24,7 +24,7 @@ const (
 	ReasonPodTerminating   = "PodTerminating"      // a pod is being deleted
 	ReasonPodRuns          = "PodRuns"             // a pod is allowed to complete
 	ReasonPodProtected     = "PodProtected"        // the policy keeps a pod
-	ReasonPodInvalid       = "PodInvalid"          // a pod cannot be told from others of its name
+	ReasonPodInvalid       = "PodInvalid"          // a pod cannot be distinguished from others of its name
 	ReasonLaterOrder       = "LaterOrder"          // pods are to go after those of a lower order
 	ReasonBudgetSpent      = "BudgetSpent"         // a budget allows no disruption at the moment
 	ReasonBudgetInUse      = "BudgetInUse"         // other pods of the budget are being evicted first

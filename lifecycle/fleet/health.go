@@ -119,7 +119,7 @@ type HealthReport struct {
 	Skipped []Health `json:"skipped,omitempty"`
 	Total   int      `json:"total"`   // machines that the check selects
 	Healthy int      `json:"healthy"` // of them; neither unhealthy, nor about to be, nor being deleted
-	Max     int      `json:"max"`     // how many may be unhealthy; -1 if that cannot be told
+	Max     int      `json:"max"`     // how many may be unhealthy; -1 if that is unknown
 	// Remediate names the machines to be replaced now; empty while too many are
 	// unhealthy. By deletion, or by a remediation that the template makes, which
 	// has the machine's name.

@@ -11,7 +11,7 @@ import (
 // is being deleted is asked to go until it is gone: drained is not gone. But as
 // long as a preDrain hook keeps its drain from beginning it is not in turn, so that
 // a hook which nobody removes holds up nobody else. Whose drain has begun keeps its
-// slots, and tells in Held which hook it waits for.
+// slots, and Held says which hook it waits for.
 //
 // One that is updated in place is down: its node may restart at any time. Whether the
 // nodes of others are down, and whether replacements can come first, is for the

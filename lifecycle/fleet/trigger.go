@@ -60,7 +60,7 @@ type Cause struct {
 	Deletes bool `json:"deletes"`
 }
 
-// Why tells why a machine is being deleted, or would be: what speaks for each
+// Why says why a machine is being deleted, or would be: what speaks for each
 // trigger, what is sure before what is likely, and in the order of the Trigger
 // constants otherwise. Where a machine is being deleted and nothing else has it
 // deleted, somebody has asked for that by hand. The annotation that marks a

@@ -22,7 +22,7 @@ type Member struct {
 	Situation *plan.Situation // as it was seen; it is not changed
 }
 
-// Report tells which clusters of a fleet can go.
+// Report says which clusters of a fleet can be updated.
 type Report struct {
 	// Groups are those that stand alike: those that can go first, by how many steps it
 	// takes, and then the others, the greatest group first.
@@ -198,7 +198,7 @@ type Change struct {
 	Clusters []string  `json:"clusters"`         // by name
 }
 
-// Compare tells which clusters stand otherwise in a second report: what a change, of a
+// Compare says which clusters are in another state in a second report: what a change, of a
 // catalog, a graph or a policy, would do to all of them. Those that could go and cannot
 // any more come first, then those that can now, then the others; of each the greatest
 // group first.

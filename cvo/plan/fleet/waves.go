@@ -30,7 +30,7 @@ type Order string
 
 // The orders.
 const (
-	Progressive Order = ""         // so many at a time, by name
+	Progressive Order = ""         // a fixed number at a time, by name
 	PerGroup    Order = "PerGroup" // a group after the other, the clusters of one together
 	All         Order = "All"      // all at once, whatever fails
 )
