@@ -162,9 +162,9 @@ func TestDrainTold(t *testing.T) {
 	t.Errorf("the node is empty, and nobody notes it: %v", done.Actions)
 }
 
-// TestDrainsShareBudgets: of two nodes that are drained at the same time one pod is
-// asked for where a budget allows one, and no other before that one is seen to go.
-func TestDrainsShareBudgets(t *testing.T) {
+// sharing is a pool of which two nodes are drained, with a pod each of an application
+// that may lose one.
+func sharing() *rollout.World {
 	w := workers()
 	w.Pool.Spec.Configuration.Name = "v1"
 	w.Pool.Spec.MaxUnavailable = &fairlead.IntOrString{Int: 2}
@@ -182,14 +182,33 @@ func TestDrainsShareBudgets(t *testing.T) {
 		p.Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: fairlead.ConditionTrue}}
 		w.Pods = append(w.Pods, rollout.NodePods{Name: n.Name, View: drain.View{Pods: []fairlead.Pod{p}, Budgets: []fairlead.PodDisruptionBudget{budget}}})
 	}
-	evicted := func(d rollout.Decision) (names []string) {
-		for _, a := range d.Actions {
-			if e, ok := a.(drain.Evict); ok {
-				names = append(names, e.Name)
-			}
+	return w
+}
+
+func evicted(d rollout.Decision) (names []string) {
+	for _, a := range d.Actions {
+		if e, ok := a.(drain.Evict); ok {
+			names = append(names, e.Name)
 		}
-		return names
 	}
+	return names
+}
+
+// TestDrainedAsksForNothing: a pod that has come to a node since that was drained is left
+// alone, and takes nothing of what budgets allow the others.
+func TestDrainedAsksForNothing(t *testing.T) {
+	w := sharing()
+	w.Nodes[0].Annotations[rollout.AnnotationLastDrain] = "drain-v1"
+	d := rollout.Step(rollout.State{}, w, start, nil)
+	if got := evicted(d); !slices.Equal(got, []string{"db-b"}) {
+		t.Errorf("evicts %v, want the pod of the node that is being drained", got)
+	}
+}
+
+// TestDrainsShareBudgets: of two nodes that are drained at the same time one pod is
+// asked for where a budget allows one, and no other before that one is seen to go.
+func TestDrainsShareBudgets(t *testing.T) {
+	w := sharing()
 	d := rollout.Step(rollout.State{}, w, start, nil)
 	first := evicted(d)
 	if len(first) != 1 {
