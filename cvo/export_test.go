@@ -19,3 +19,6 @@ func Course(kind string) string {
 	c := courseOf(kind)
 	return c.pending + "; " + c.end + "; cannot " + c.verb
 }
+
+// LastWords is what an error is shortened to.
+var LastWords = lastWords
