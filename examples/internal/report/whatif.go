@@ -41,17 +41,7 @@ type Said struct {
 	Text string `json:"text"` // the sentence
 }
 
-// Ask writes, as JSON, what a live page asks its engines: what became of an input, of which
-// there is a report, with the change.
-func Ask(to io.Writer, in *Input, before *Report, change Change) error {
-	e, err := embed(in)
-	if err != nil {
-		return err
-	}
-	return json.NewEncoder(to).Encode(question{e, before, change})
-}
-
-// Reply reads what [Ask] writes, and writes the [Answer] as JSON.
+// Reply reads a question as JSON, as system.js puts it together, and writes the [Answer].
 func Reply(ctx context.Context, from io.Reader, to io.Writer) error {
 	q := &question{}
 	if err := json.NewDecoder(from).Decode(q); err != nil {
