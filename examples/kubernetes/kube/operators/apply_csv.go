@@ -108,10 +108,44 @@ func (b *Backend) deployOne(ctx context.Context, csv *metav1.PartialObjectMetada
 	}
 	unstructured.RemoveNestedField(o.Object, "status")
 	unstructured.RemoveNestedField(o.Object, "metadata", "creationTimestamp")
+	dropUnknown(o)
 	owned(o, csv)
 	mark(o, csv.Namespace, "csv/"+csv.Name, digest)
 	_, err = b.api.Apply(ctx, o, revision)
 	return o.GetName(), err
+}
+
+// dropUnknown drops what a deployment of this Kubernetes has no field for, which the
+// server would refuse; bundles are read so by the reference. What is of another type is
+// the server's to refuse.
+func dropUnknown(o *unstructured.Unstructured) {
+	var d appsv1.Deployment
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &d) != nil {
+		return
+	}
+	if known, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&d); err == nil {
+		keep(o.Object, known)
+	}
+}
+
+// keep drops what another value of the same form does not have.
+func keep(value, known any) {
+	switch v := value.(type) {
+	case map[string]any:
+		k, _ := known.(map[string]any)
+		for name := range v {
+			if _, is := k[name]; is {
+				keep(v[name], k[name])
+			} else {
+				delete(v, name)
+			}
+		}
+	case []any:
+		k, _ := known.([]any)
+		for i := range min(len(v), len(k)) {
+			keep(v[i], k[i])
+		}
+	}
 }
 
 // sameSelector reports whether a deployment selects the pods that it is to select. A

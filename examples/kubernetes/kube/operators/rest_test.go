@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -235,7 +236,7 @@ func TestDeploy(t *testing.T) {
 	selector := "tap"
 	manifest := func(name string) json.RawMessage {
 		return json.RawMessage(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"` + name + `","namespace":"plumbing","labels":{"olm.owner":"tap.v1"}},
-			"spec":{"replicas":1,"selector":{"matchLabels":{"app":"` + selector + `"}}}}`)
+			"spec":{"replicas":1,"selector":{"matchLabels":{"app":"` + selector + `"}},"template":{"containers":[],"spec":{"containers":[{"name":"m","args":["x"],"nonsense":1}]}}}}`)
 	}
 	deploy := func(digest string, names ...string) {
 		t.Helper()
@@ -254,10 +255,20 @@ func TestDeploy(t *testing.T) {
 	if c := health(); c.Deployed != "" {
 		t.Errorf("before anything is deployed: %q", c.Deployed)
 	}
+	sent := "" // to the server, which here drops what it does not know
+	w.fail = func(_ string, o client.Object) (error, bool) {
+		if u, ok := o.(*unstructured.Unstructured); ok && u.GetKind() == "Deployment" && u.Object["spec"] != nil {
+			sent = fmt.Sprint(u.Object["spec"].(map[string]any)["template"])
+		}
+		return nil, false
+	}
 	deploy("1", "hot", "cold")
 	deploy("2", "cold")
 	w.wantMade(map[schema.GroupVersionKind][]string{kind("apps", "v1", "Deployment"): {"cold"}})
 	d := w.get(kind("apps", "v1", "Deployment"), ns, "cold")
+	if sent != "map[spec:map[containers:[map[args:[x] name:m]]]]" {
+		t.Errorf("what is no field of a deployment is sent, or more is left out: %s", sent)
+	}
 	if refs := d.GetOwnerReferences(); len(refs) != 1 || refs[0].UID != "tap" {
 		t.Errorf("owners %v", refs)
 	}
