@@ -68,6 +68,7 @@ type world struct {
 	// Fail is asked before each write of the backend; what it returns the write
 	// fails with. After true it is carried out all the same.
 	fail func(verb string, o client.Object) (err error, carriedOut bool)
+	gone string // a kind whose definition was deleted since the backend has learned of it
 }
 
 func newWorld(t *testing.T, opts *operators.BackendOptions) *world {
@@ -175,6 +176,12 @@ func (w *world) intercept() interceptor.Funcs {
 		return carryOut()
 	}
 	return interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if w.gone != "" && list.GetObjectKind().GroupVersionKind().Kind == w.gone+"List" {
+				return apierrors.NewNotFound(schema.GroupResource{}, "")
+			}
+			return c.List(ctx, list, opts...)
+		},
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			return do("create", o, func() error { return c.Create(ctx, o, opts...) })
 		},

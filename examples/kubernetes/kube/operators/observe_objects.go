@@ -26,7 +26,7 @@ func (b *Backend) heads(ctx context.Context, gvk schema.GroupVersionKind, namesp
 	var all metav1.PartialObjectMetadataList
 	all.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 	err := b.client.List(ctx, &all, append(opts, client.InNamespace(namespace))...)
-	if meta.IsNoMatchError(err) {
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) { // its definition is gone, perhaps only lately
 		return nil, nil
 	}
 	if err != nil {

@@ -188,6 +188,19 @@ func TestRepair(t *testing.T) {
 	w.get(kind("apps", "v1", "Deployment"), ns, "pipes")
 }
 
+// TestKindGone observes a namespace whose plan names a kind that was there until lately.
+func TestKindGone(t *testing.T) {
+	w := newWorld(t, nil)
+	w.stock("Automatic", onlyPipes())
+	w.run(60)
+	w.gone = "Service"
+	seen, err := w.backend.Observe(t.Context(), ns)
+	w.must(err)
+	if len(seen.CSVs) != 1 || !slices.ContainsFunc(seen.Objects, func(o install.Object) bool { return o.Ref.Kind == "ServiceAccount" }) {
+		t.Errorf("%+v", seen)
+	}
+}
+
 // TestPlanDeleted has an operator's plan deleted, as one does with a plan that has
 // failed: what the bundle has brought is still seen, so nothing is planned; and what
 // is lost later is brought back by one plan.
