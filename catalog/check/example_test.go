@@ -76,7 +76,7 @@ func ExampleReport_WriteText() {
 		fmt.Println(err)
 		return
 	}
-	if err := report.WriteText(os.Stdout); err != nil {
+	if err := report.WriteText(os.Stdout, 0); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

@@ -12,14 +12,26 @@ import (
 )
 
 // WriteText writes one line for each finding, errors before warnings, and one
-// that counts them.
-func (r *Report) WriteText(w io.Writer) error {
+// that counts them. Of the warnings of one code at most that many are listed, and a
+// line counts the others; 0 lists all.
+func (r *Report) WriteText(w io.Writer, most int) error {
 	var b bytes.Buffer
 	for _, d := range r.findings {
 		fmt.Fprintf(&b, "%s [%s]\n", d.Error(), d.Code)
 	}
+	var codes []catalog.Code // with more warnings than are listed
+	count := map[catalog.Code]int{}
 	for _, d := range r.warnings {
-		fmt.Fprintf(&b, "%s [warning: %s]\n", d.Error(), d.Code)
+		count[d.Code]++
+		switch n := count[d.Code]; {
+		case most <= 0 || n <= most:
+			fmt.Fprintf(&b, "%s [warning: %s]\n", d.Error(), d.Code)
+		case n == most+1:
+			codes = append(codes, d.Code)
+		}
+	}
+	for _, code := range codes {
+		fmt.Fprintf(&b, "and %s [warning: %s]\n", words.Count(count[code]-most, "more finding", "more findings"), code)
 	}
 	switch errors, warnings := len(r.findings), len(r.warnings); {
 	case errors == 0 && warnings == 0:

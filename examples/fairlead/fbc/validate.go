@@ -16,6 +16,7 @@ import (
 func validate(c *call) error {
 	format := c.Choice("o", "text", "json", "sarif", "opm")
 	lint := c.Flags.String("lint", "", "")
+	all := c.Flags.Bool("v", false, "")
 	fix, show := c.Flags.Bool("fix", false, ""), c.Flags.Bool("n", false, "")
 	if err := c.Parse(1, 1); err != nil {
 		return err
@@ -50,9 +51,13 @@ func validate(c *call) error {
 	if valid && *format != "opm" && !holdsAny(cat) {
 		return fmt.Errorf("catalog %s: there is no document in it, so nothing was checked; name the directory that holds the catalog", c.Arg(0))
 	}
+	most := 10 // warnings of a kind
+	if *all {
+		most = 0
+	}
 	switch *format {
 	case "text":
-		err = report.WriteText(c.Painted(severity))
+		err = report.WriteText(c.Painted(severity), most)
 	case "json":
 		err = report.WriteJSON(c.Stdout)
 	case "sarif":
