@@ -82,7 +82,8 @@ func optional() map[string]string {
 
 // absent returns the operators that a cluster with a control plane of its own must have
 // and that are not in the dump, sorted: those of every cluster, and those of capabilities
-// that are enabled, or that its release does not know yet. While a cluster is installed
+// that are enabled, or that its release does not know yet. Those of feature sets are not
+// missed: what was dumped does not say which one is on. While a cluster is installed
 // they come one by one.
 func (i *inspection) absent() []string {
 	v := i.d.Version

@@ -13,14 +13,18 @@ import (
 )
 
 func list(c *call) error {
-	if err := c.Parse(2, 3); err != nil {
+	if err := c.Parse(1, 3); err != nil {
 		return err
 	}
-	rows := map[string]func(io.Writer, *catalog.Package) error{"packages": packageRow, "channels": channelRows, "bundles": bundleRows, "sizes": sizeRow(c)}[c.Arg(0)]
-	if rows == nil {
-		return &args.UsageError{Text: fmt.Sprintf("list packages, channels, bundles or sizes, not %q", c.Arg(0))}
+	what, path := c.Arg(0), c.Arg(1)
+	if path == "" {
+		what, path = "packages", what
 	}
-	cat, err := c.openSound(c.Arg(1))
+	rows := map[string]func(io.Writer, *catalog.Package) error{"packages": packageRow, "channels": channelRows, "bundles": bundleRows, "sizes": sizeRow(c)}[what]
+	if rows == nil {
+		return &args.UsageError{Text: fmt.Sprintf("list packages, channels, bundles or sizes, not %q", what)}
+	}
+	cat, err := c.openSound(path)
 	if err != nil {
 		return err
 	}
@@ -37,7 +41,7 @@ func list(c *call) error {
 		"packages": "NAME\tDISPLAY NAME\tDEFAULT CHANNEL", "channels": "PACKAGE\tCHANNEL\tHEAD",
 		"bundles": "PACKAGE\tCHANNEL\tBUNDLE\tREPLACES\tSKIPS\tSKIP RANGE\tIMAGE",
 		"sizes":   "PACKAGE\tBUNDLES\tBYTES\tMANIFESTS\tCSV METADATA\tICON",
-	}[c.Arg(0)])
+	}[what])
 	for p := range packages {
 		if err := rows(w, p); err != nil {
 			return err

@@ -49,7 +49,7 @@ func Command() *args.Command {
 			fairlead catalog release OLD NEW -o markdown`,
 		Commands: []*args.Command{
 			{Name: "validate", Usage: "PATH [-o text|json|yaml|sarif|opm] [-lint all|CODE,...] [-v] [-fix] [-n]", About: "check a catalog against the rules that its readers rely on; of many warnings of one kind ten are listed, -v lists all; -fix first applies the unambiguous fixes, -n shows them without applying; a catalog without documents is an error", Run: with(validate)},
-			{Name: "list", Complete: whatIsListed, Usage: "packages|channels|bundles|sizes PATH [PACKAGE]", About: "list the contents of a catalog, or the size of its packages in bytes", Run: with(list)},
+			{Name: "list", Complete: whatIsListed, Usage: "[packages|channels|bundles|sizes] PATH [PACKAGE]", About: "list the contents of a catalog, or the size of its packages in bytes", Run: with(list)},
 			{Name: "graph", Complete: packagesThen, Usage: "PATH PACKAGE [-o mermaid|dot|svg] [-channel NAME]...", About: "draw the updates of a package", Run: with(graph)},
 			{Name: "path", Complete: packagesThen, Usage: "PATH PACKAGE FROM TO [-channel NAME] [-rules v0|v1]", About: "find the update path from one bundle or version to another under the rules of OLM v0 or v1, with as few channel changes as possible, or say why there is none", Run: with(path)},
 			{Name: "diff", Usage: "OLD NEW [-o text|json|yaml] [-fix] [-n]", About: "compare two catalogs and report installations that would lose their upgrade path; -fix edits the new catalog to restore it, -n shows the edit", Run: with(compare)},

@@ -31,7 +31,12 @@ func (c *call) openSound(path string) (*catalog.Catalog, error) {
 	cat, err := catalog.Open(c.Context, src, nil)
 	var faults catalog.Diagnostics
 	if errors.As(err, &faults) {
-		for _, d := range faults {
+		const most = 10
+		for i, d := range faults {
+			if more := len(faults) - i; i == most && more > 1 {
+				fmt.Fprintf(c.Stderr, "and %d more findings; fairlead catalog validate %s lists them\n", more, path)
+				break
+			}
 			fmt.Fprintln(c.Stderr, d)
 		}
 		return cat, nil

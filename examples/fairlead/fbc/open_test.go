@@ -1,0 +1,25 @@
+package fbc
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Of many findings a command that goes on prints ten, and says how to list the others.
+func TestManyFindings(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 30 {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.yaml", i)), []byte("kind: Service\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, errs strings.Builder
+	status := Command().Program("fairlead catalog")(t.Context(), []string{"list", dir}, nil, &out, &errs)
+	lines := strings.Split(strings.TrimSuffix(errs.String(), "\n"), "\n")
+	if want := "and 20 more findings; fairlead catalog validate " + dir + " lists them"; status != 1 || len(lines) != 11 || lines[10] != want {
+		t.Errorf("status %d, %d lines, the last %q, want %q", status, len(lines), lines[len(lines)-1], want)
+	}
+}
