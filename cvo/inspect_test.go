@@ -82,6 +82,21 @@ func TestInspectFindings(t *testing.T) {
 		{"for 31", node("Ready", "Unknown", 31*time.Minute), "warning node w-0: not ready; more than 30 minutes are not usual"},
 		{"a node without network", node("NetworkUnavailable", "True", 5*time.Minute), "info node w-0: NetworkUnavailable; counts against maxUnavailable"},
 		{"a full disk", node("DiskPressure", "True", 5*time.Minute), "info node w-0: DiskPressure; counts against maxUnavailable"},
+		{"a node of no pool", func(d *cvo.Dump) {
+			node("Ready", "Unknown", 31*time.Minute)(d)
+			d.Nodes[0].Labels = nil
+		}, "warning node w-0: node w-0: not ready: kubelet is gone; more than 30 minutes are not usual: look at the machine and its console; no pods are placed"},
+		{"one that does not say since when", func(d *cvo.Dump) {
+			d.Nodes[0].Labels, d.Nodes[0].Status.Conditions = nil, []fairlead.NodeCondition{{Type: "Ready", Status: "False"}}
+		}, "warning node w-0: not ready: it does not say why; look at the machine"},
+		{"one that is stuck", func(d *cvo.Dump) {
+			d.Nodes[0].Labels = nil
+			d.Nodes[0].Annotations[rollout.AnnotationState] = rollout.StateDegraded
+		}, "error node w-0: its machine config daemon cannot go on; it belongs to no pool"},
+		{"one that is cordoned", func(d *cvo.Dump) {
+			d.Nodes[0].ObjectMeta = fairlead.ObjectMeta{Name: "w-0"}
+			d.Nodes[0].Spec.Unschedulable, d.Pools[0].Status.MachineCount = true, 2
+		}, "info node w-0: marked unschedulable; kubectl uncordon w-0"},
 		{"a refused release", version(cvo.Condition{Type: "ReleaseAccepted", Status: cvo.False, Reason: "PreconditionChecks", Message: "no"}), "warning clusterversion version: no; remove the cause"},
 		{"a request without sense", version(cvo.Condition{Type: "Invalid", Status: cvo.True, Reason: "InvalidClusterVersion", Message: "odd"}), "warning clusterversion version: odd; remove the cause"},
 		{"slow", func(d *cvo.Dump) {

@@ -122,7 +122,7 @@ func (i *inspection) sameError() {
 		if kind != "node" && kind != "clusteroperator" && kind != "alert" || len(f.Explains) > 0 {
 			continue
 		}
-		key := kind + " " + f.Reason + " " + strings.ReplaceAll(i.essence(&f), name, "<name>")
+		key := kind + " " + f.Reason + " " + unnamed(i.essence(&f), name)
 		if groups[key] == nil {
 			order = append(order, key)
 		}
@@ -146,8 +146,31 @@ func (i *inspection) sameError() {
 		cause := first
 		cause.Explains = nil
 		cause.Subject = fmt.Sprintf("%d %ss", len(members), kind)
-		cause.Message = fmt.Sprintf("%d %ss have the same problem: %s (%s)", len(members), kind, strings.ReplaceAll(i.essence(&first), name, "<name>"), words.Shorten(list(names), 300))
+		cause.Message = fmt.Sprintf("%d %ss have the same problem: %s (%s)", len(members), kind, unnamed(i.essence(&first), name), words.Shorten(list(names), 300))
 		i.explain(&cause, in)
+	}
+}
+
+// unnamed returns a text with <name> wherever a name stands as a whole: that of node worker-1 is
+// not part of worker-10.
+func unnamed(text, name string) string {
+	part := func(c byte) bool {
+		return c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+	}
+	var out strings.Builder
+	for from := 0; ; {
+		k := strings.Index(text[from:], name)
+		if k < 0 || name == "" {
+			return out.String() + text[from:]
+		}
+		at, end := from+k, from+k+len(name)
+		out.WriteString(text[from:at])
+		if at > 0 && part(text[at-1]) || end < len(text) && part(text[end]) {
+			out.WriteString(name)
+		} else {
+			out.WriteString("<name>")
+		}
+		from = end
 	}
 }
 

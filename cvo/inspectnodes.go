@@ -43,11 +43,21 @@ func (i *inspection) pools() {
 		i.pool(&list[k], members[list[k].Name])
 	}
 	for _, n := range members[""] {
-		i.out.Nodes = append(i.out.Nodes, NodeReport{
-			Name: n.Name, State: "unknown", Message: down(n),
-			Down: down(n) != "" || i.d.Pools == nil && n.Annotations[rollout.AnnotationCurrent] == "",
-		})
+		i.poolless(n)
 	}
+}
+
+// poolless judges a node of no pool, such as all are on clusters without a machine config operator.
+func (i *inspection) poolless(n *fairlead.Node) {
+	r := NodeReport{Name: n.Name, State: "unknown", Message: down(n), Since: notReadySince(n)}
+	r.Down = r.Message != "" || i.d.Pools == nil && n.Annotations[rollout.AnnotationCurrent] == ""
+	if stuck(n) {
+		r.State, r.Message = "degraded", stuckWhy(n, r.Message)
+	}
+	if r.Message != "" {
+		i.nodeFinding(r)
+	}
+	i.out.Nodes = append(i.out.Nodes, r)
 }
 
 // rank puts the control plane first.
@@ -129,17 +139,12 @@ func urgency(n NodeReport) int {
 // node judges one node.
 func (i *inspection) node(n *fairlead.Node, p *Pool) NodeReport {
 	current, desired, state := n.Annotations[rollout.AnnotationCurrent], n.Annotations[rollout.AnnotationDesired], n.Annotations[rollout.AnnotationState]
-	r := NodeReport{Name: n.Name, Pool: p.Name, Version: i.d.Configs[current]}
-	if c := n.Condition("Ready"); c != nil && c.Status != True {
-		r.Since = c.LastTransitionTime
-	}
-	r.Message = down(n)
+	r := NodeReport{Name: n.Name, Pool: p.Name, Version: i.d.Configs[current], Message: down(n), Since: notReadySince(n)}
 	switch {
 	case rollout.Updated(p, n) && r.Version != "" && r.Version == i.out.Target:
 		r.State = "updated"
-	case state == rollout.StateDegraded || state == rollout.StateUnreconcilable:
-		r.State = "degraded"
-		r.Message = cmp.Or(n.Annotations[rollout.AnnotationReason], r.Message)
+	case stuck(n):
+		r.State, r.Message = "degraded", stuckWhy(n, r.Message)
 	case rollout.Draining(n):
 		r.State = "draining"
 	case current == "":
@@ -160,40 +165,82 @@ func (i *inspection) node(n *fairlead.Node, p *Pool) NodeReport {
 	return r
 }
 
+// stuck reports whether the machine config daemon of a node cannot go on.
+func stuck(n *fairlead.Node) bool {
+	state := n.Annotations[rollout.AnnotationState]
+	return state == rollout.StateDegraded || state == rollout.StateUnreconcilable
+}
+
+// stuckWhy says what keeps the machine config daemon of a node: its own reason, or else what the
+// node has to say.
+func stuckWhy(n *fairlead.Node, down string) string {
+	return cmp.Or(n.Annotations[rollout.AnnotationReason], down, "its machine config daemon cannot go on and does not say why")
+}
+
+// notReadySince returns since when a node has not been ready; the zero time if it is.
+func notReadySince(n *fairlead.Node) (since time.Time) {
+	if c := n.Condition("Ready"); c != nil && c.Status != True {
+		since = c.LastTransitionTime
+	}
+	return since
+}
+
+// What down says, or how it begins.
+const (
+	unschedulable = "marked unschedulable"
+	notReady      = "not ready: "
+)
+
 // down says why no pods are placed on a node; empty when some may be.
 func down(n *fairlead.Node) string {
 	switch c := rollout.Against(n); {
 	case rollout.Ready(n):
 		return ""
 	case c == nil:
-		return "marked unschedulable"
+		return unschedulable
 	case c.Type == "Ready":
-		return "not ready: " + cmp.Or(c.Message, c.Reason, "it does not say why")
+		return notReady + cmp.Or(c.Message, c.Reason, "it does not say why")
 	default:
 		return c.Type + ": " + cmp.Or(c.Message, c.Reason)
 	}
 }
 
-// nodeFinding tells of a node that holds the update of its pool up.
+// nodeFinding tells of a node that is not as it should be, and what hangs on it: the update of
+// its pool, if it has one.
 func (i *inspection) nodeFinding(n NodeReport) {
 	f := Finding{Subject: "node " + n.Name, Since: n.Since, Owner: "machine-config operator", Message: fmt.Sprintf("node %s of pool %s: %s", n.Name, n.Pool, n.Message)}
+	back, waits := "during an update a node", "; it counts against maxUnavailable of its pool"
+	if n.Pool == "" {
+		f.Owner, f.Message = "whoever runs the node", fmt.Sprintf("node %s: %s", n.Name, n.Message)
+		back, waits = "a node that restarts", "; no pods are placed on it meanwhile"
+	}
 	switch {
 	case n.State == "degraded":
-		f.Severity, f.Reason = SeverityError, "NodeDegraded"
+		f.Severity, f.Reason, f.Owner = SeverityError, "NodeDegraded", "machine-config operator"
 		f.Next = "its pool cannot be done before it is well"
+		if n.Pool == "" {
+			f.Next = "read the log of its machine config daemon; it belongs to no pool, so let one select it if the node is to be updated"
+		}
 		if strings.Contains(n.Message, "drain") {
 			f.Next = "a pod cannot be evicted: look for PodDisruptionBudgets that allow no disruption, and at the pods on the node"
 			f.Owner = "owner of the pods"
 		}
-	case n.Down && !n.Since.IsZero():
+	case n.Down && (!n.Since.IsZero() || strings.HasPrefix(n.Message, notReady)):
 		f.Severity, f.Reason = SeverityWarning, "NodeNotReady"
-		f.Next = "during an update a node is usually back within 30 minutes; it counts against maxUnavailable of its pool meanwhile"
+		f.Next = back + " is usually back within 30 minutes" + waits
 		if i.now.Sub(n.Since) > 30*time.Minute {
-			f.Next = "more than 30 minutes are not usual: look at the machine and its console; it counts against maxUnavailable of its pool"
+			f.Next = "more than 30 minutes are not usual: look at the machine and its console" + waits
 		}
 	case n.Down && n.State != "draining" && n.State != "updating":
 		f.Severity, f.Reason = SeverityInfo, "NodeUnavailable"
 		f.Next = "it counts against maxUnavailable of its pool until it is schedulable again"
+		switch {
+		case n.Pool != "":
+		case n.Message == unschedulable:
+			f.Next = "once its work is done, allow pods on it again: kubectl uncordon " + n.Name
+		default:
+			f.Next = "no pods are placed on it until this is over"
+		}
 	default:
 		return
 	}

@@ -40,7 +40,8 @@ type machineSet struct {
 func readDump(open func(string) (io.ReadCloser, error), file string) (*dumped, error) {
 	d := &dumped{}
 	take := dump.Once(d.object)
-	if err := dump.Files(open, file, func(src io.Reader, file string) error { return dump.Read(src, file, take) }, nil); err != nil {
+	read := func(src io.Reader, file string) error { return dump.Read(src, file, take) }
+	if err := (dump.Files{Open: open, Read: read}).In(file); err != nil {
 		return nil, err
 	}
 	if len(d.machines)+len(d.nodes) == 0 {

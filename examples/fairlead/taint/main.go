@@ -110,7 +110,7 @@ func (in *input) cluster() (*taints.Cluster, error) {
 		take := dump.Once(dump.Lists(&documents, "Node", "Pod", "PodDisruptionBudget"))
 		read = func(src io.Reader, file string) error { return dump.Read(src, file, take) }
 	}
-	if err := dump.Files(in.Open, in.file, read, nil); err != nil {
+	if err := (dump.Files{Open: in.Open, Read: read}).In(in.file); err != nil {
 		return nil, err
 	}
 	cluster, err := taints.ReadCluster(&documents)

@@ -6,12 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +20,7 @@ import (
 // dumpHelp says what a dump is.
 const dumpHelp = `DIR is an unpacked must-gather, or a directory with the output of kubectl get -o yaml for ClusterVersions,
 ClusterOperators, MachineConfigPools, MachineConfigs and Nodes, and a file alerts.json.
+FILE holds such objects, and - is standard input.
 PREFIX is the common beginning of these files:
   PREFIX-cv.yaml     the ClusterVersion; the others are optional
   PREFIX-co.yaml     the ClusterOperators
@@ -95,11 +94,12 @@ func listOf[T any](suffix, kind string, list *[]T) part {
 	}}
 }
 
-// readDump reads what was written down of a cluster.
-func readDump(name string) (*cvo.Dump, error) {
+// readDump reads what was written down of a cluster: a file, standard input, all files of a
+// directory, or those whose names begin alike.
+func readDump(open func(string) (io.ReadCloser, error), name string) (*cvo.Dump, error) {
 	g := newGathering()
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		return &g.out, g.directory(name)
+	if info, err := os.Stat(name); name == "-" || err == nil && (info.IsDir() || info.Mode().IsRegular()) {
+		return &g.out, g.files(open, name)
 	}
 	for _, p := range g.parts {
 		file := name + "-" + p.suffix + ".yaml"
@@ -108,7 +108,7 @@ func readDump(name string) (*cvo.Dump, error) {
 		case errors.Is(err, fs.ErrNotExist) && p.suffix != "cv":
 			continue
 		case err != nil:
-			return nil, unread(err, file, "PREFIX names the files PREFIX-cv.yaml with the ClusterVersion and, if they exist, PREFIX-co.yaml, -mcp.yaml, -mc.yaml, -node.yaml and -alerts.json; or name a directory")
+			return nil, unread(err, file, "PREFIX names the files PREFIX-cv.yaml with the ClusterVersion and, if they exist, PREFIX-co.yaml, -mcp.yaml, -mc.yaml, -node.yaml and -alerts.json; or name a file with objects, or a directory")
 		}
 		if err := g.read(text, file, p.kind); err != nil {
 			return nil, err
@@ -120,64 +120,39 @@ func readDump(name string) (*cvo.Dump, error) {
 	return &g.out, g.alerts(name + "-alerts.json")
 }
 
-// mostOfFile is how large a file of a directory may be that is looked into.
-const mostOfFile = 256 << 20
-
-// directory reads all objects of the kinds of a dump below a directory, but for what
-// is in namespaces: a must-gather holds much there. A file that mentions none of the
-// kinds is no part of the dump.
-func (g *gathering) directory(dir string) error {
-	files := 0
-	var closed error // the first part of the directory that must not be read
-	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
-		switch ext := filepath.Ext(name); {
-		case errors.Is(err, fs.ErrNotExist) && name != dir:
-			return nil // it went while the directory was read
-		case errors.Is(err, fs.ErrPermission) && name != dir:
-			closed = cmp.Or(closed, err)
-			return fs.SkipDir
-		case err != nil:
-			return err
-		case entry.IsDir() && entry.Name() == "namespaces":
-			return filepath.SkipDir
-		case entry.IsDir(), !entry.Type().IsRegular(), ext != ".yaml" && ext != ".yml" && ext != ".json":
-			return nil
-		}
-		if info, err := entry.Info(); err != nil || info.Size() > mostOfFile {
-			if errors.Is(err, fs.ErrNotExist) {
-				err = nil
+// files reads all objects of the kinds of a dump in a file, or below a directory but for what is
+// in namespaces: a must-gather holds much there. A file of a directory that mentions none of the
+// kinds is not part of the dump.
+func (g *gathering) files(open func(string) (io.ReadCloser, error), name string) error {
+	count := 0
+	err := dump.Files{
+		Open: open,
+		Read: func(src io.Reader, file string) error {
+			count++
+			text, err := io.ReadAll(src)
+			if err != nil || file != name && !g.mentions.Match(text) {
+				return err
 			}
-			return err
-		}
-		files++
-		if is := entry.Name(); is == "alerts.json" || is == "rules.json" && filepath.Base(filepath.Dir(name)) == "prometheus" {
-			return g.alerts(name)
-		}
-		text, err := os.ReadFile(name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil
-		case errors.Is(err, fs.ErrPermission):
-			closed = cmp.Or(closed, err)
-			return nil
-		case err != nil:
-			return err
-		}
-		if !g.mentions.Match(text) {
-			return nil
-		}
-		return g.read(text, name, "")
-	})
-	switch {
-	case err != nil:
+			if file == "-" {
+				file = "standard input"
+			}
+			return g.read(text, file, "")
+		},
+		Alerts: g.alerts,
+		Skip:   func(dir string) bool { return dir == "namespaces" },
+	}.In(name)
+	if err != nil || len(g.seen) > 0 {
 		return err
-	case len(g.seen) == 0:
-		return fmt.Errorf("%s: looked for a ClusterVersion, ClusterOperator, MachineConfigPool, MachineConfig or Node in the files .yaml, .yml and .json below it (%d) and found none; name a must-gather as it is unpacked, "+
-			"or a directory with what kubectl get -o yaml prints: kubectl get clusterversion version -o yaml > DIR/cv.yaml, and so on", dir, files)
-	case closed != nil:
-		return unread(closed, dir, "let all of the dump be read, for what is missing may be what matters")
 	}
-	return nil
+	const wanted = "ClusterVersion, ClusterOperator, MachineConfigPool, MachineConfig or Node"
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return fmt.Errorf("%s: looked for a "+wanted+" in the files .yaml, .yml and .json below it (%d) and found none; name a must-gather as it is unpacked, "+
+			"or a directory with what kubectl get -o yaml prints: kubectl get clusterversion version -o yaml > DIR/cv.yaml, and so on", name, count)
+	}
+	if name == "-" {
+		name = "standard input"
+	}
+	return fmt.Errorf("%s: it holds no "+wanted+"; write what this prints: kubectl get clusterversions,clusteroperators,machineconfigpools,machineconfigs,nodes -o yaml", name)
 }
 
 // read reads a file: only objects of a kind, or with an empty one all that belong to a
@@ -226,21 +201,8 @@ func newer(a, b string) bool {
 	return err == nil && failed == nil && x > y
 }
 
-// alerts reads alerts; what two files tell of counts once.
-func (g *gathering) alerts(file string) error {
-	list, err := dump.Alerts(file)
-	if err != nil || list == nil {
-		return err
-	}
-	if g.out.Alerts == nil {
-		g.out.Alerts = []cvo.Alert{}
-	}
-	for _, a := range list {
-		if !slices.ContainsFunc(g.out.Alerts, func(b cvo.Alert) bool {
-			return maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations) && a.ActiveAt.Equal(b.ActiveAt)
-		}) {
-			g.out.Alerts = append(g.out.Alerts, a)
-		}
-	}
-	return nil
+// alerts reads alerts.
+func (g *gathering) alerts(file string) (err error) {
+	g.out.Alerts, err = dump.AddAlerts(g.out.Alerts, file)
+	return err
 }

@@ -15,7 +15,7 @@ import (
 func recommendCommand() *args.Command {
 	return &args.Command{
 		Name:  "recommend",
-		Usage: "PREFIX|DIR [-to V] [-accept NAME]... [-all] [-o text|json|yaml]",
+		Usage: "PREFIX|DIR|FILE|- [-to V] [-accept NAME]... [-all] [-o text|json|yaml]",
 		About: "recommend an update for a dumped cluster, and say why not the others",
 		Help: dumpHelp + `  -to V              assess only this update
   -accept NAME       accept this risk, alert or reason
@@ -32,7 +32,7 @@ func recommend(c *args.Call) error {
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
-	dump, err := readDump(c.Args[0])
+	dump, err := readDump(c.Open, c.Args[0])
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 func statusCommand() *args.Command {
 	return &args.Command{
 		Name:  "status",
-		Usage: "PREFIX|DIR [-now TIME] [-v] [-o text|json|yaml]",
+		Usage: "PREFIX|DIR|FILE|- [-now TIME] [-v] [-o text|json|yaml]",
 		About: "show how far the update of a dumped cluster is, what blocks it, and what is unknown",
 		Help: dumpHelp + `  -now TIME          when the files were written (default: the latest time in them)
   -v                 show all operators that are not done, all nodes, and what each finding explains`,
@@ -40,7 +40,7 @@ func status(c *args.Call) error {
 	if err := c.Parse(1, 1); err != nil {
 		return err
 	}
-	dump, err := readDump(c.Args[0])
+	dump, err := readDump(c.Open, c.Args[0])
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -33,6 +34,8 @@ func recorded(t *testing.T) []string {
 	return files
 }
 
+func open(name string) (io.ReadCloser, error) { return os.Open(name) }
+
 // For each recorded cluster the report has every fact that was told of it.
 func TestRecordedStatus(t *testing.T) {
 	for _, file := range recorded(t) {
@@ -41,7 +44,7 @@ func TestRecordedStatus(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			d, err := readDump(strings.TrimSuffix(file, ".output"))
+			d, err := readDump(open, strings.TrimSuffix(file, ".output"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,7 +66,7 @@ func TestMissingEvidence(t *testing.T) {
 	severity := map[cvo.Severity]int{cvo.SeverityInfo: 0, cvo.SeverityWarning: 1, cvo.SeverityError: 2}
 	for _, file := range recorded(t) {
 		prefix := strings.TrimSuffix(file, ".output")
-		whole, err := readDump(prefix)
+		whole, err := readDump(open, prefix)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,14 +171,14 @@ func TestDeletedFiles(t *testing.T) {
 		}
 		prefix, dir := strings.TrimSuffix(file, ".output"), t.TempDir()
 		files := unpacked(t, prefix, dir)
-		whole, err := readDump(prefix)
+		whole, err := readDump(open, prefix)
 		if err != nil {
 			t.Fatal(err)
 		}
 		now := latest(whole)
 		own := false // something in the dump tells that the cluster has a control plane of its own
 		inspect := func() *cvo.Report {
-			d, err := readDump(dir)
+			d, err := readDump(open, dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -299,7 +302,7 @@ func TestRecordedRecommendations(t *testing.T) {
 			t.Fatal(err)
 		}
 		prefix := strings.TrimSuffix(file, suffix)
-		d, err := readDump(prefix)
+		d, err := readDump(open, prefix)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/internal/doc"
@@ -53,4 +55,24 @@ func Alerts(name string) ([]cvo.Alert, error) {
 		}
 	}
 	return all, nil
+}
+
+// AddAlerts adds the alerts of a file to a list; what two files tell of counts once. A list that
+// is not nil says that somebody has looked.
+func AddAlerts(list []cvo.Alert, file string) ([]cvo.Alert, error) {
+	more, err := Alerts(file)
+	if err != nil || more == nil {
+		return list, err
+	}
+	if list == nil {
+		list = []cvo.Alert{}
+	}
+	for _, a := range more {
+		if !slices.ContainsFunc(list, func(b cvo.Alert) bool {
+			return maps.Equal(a.Labels, b.Labels) && maps.Equal(a.Annotations, b.Annotations) && a.ActiveAt.Equal(b.ActiveAt)
+		}) {
+			list = append(list, a)
+		}
+	}
+	return list, nil
 }

@@ -1,7 +1,10 @@
 package dump
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -10,36 +13,65 @@ import (
 	"strings"
 )
 
-// Files hands over what open opens: a file of a name or, of a directory, each file .yaml, .yml
-// or .json below it, by path. The files alerts.json there hold no objects: they go to alerts,
-// if that is not nil.
-func Files(open func(name string) (io.ReadCloser, error), name string, read func(src io.Reader, file string) error, alerts func(file string) error) error {
-	one := func(file string) error {
-		src, err := open(file)
-		if err != nil {
-			return err
-		}
-		defer src.Close()
-		return read(src, file)
-	}
+// Files says what is done with the files of a dump.
+type Files struct {
+	Open   func(name string) (io.ReadCloser, error) // opens a file, or standard input for "-"
+	Read   func(src io.Reader, file string) error   // takes a file with objects
+	Alerts func(file string) error                  // takes a file with alerts; without it these are passed over
+	Skip   func(dir string) bool                    // tells the names of directories that are not looked into; if nil, there are none
+}
+
+// In takes the file of a name, standard input for "-" or, of a directory, each file .yaml, .yml
+// or .json below it, by path. Alerts are those files there that are called alerts.json, and
+// prometheus/rules.json, as a must-gather has it. A file that goes while a directory is read is
+// not part of the dump; one that must not be read is an error, once all others were taken.
+func (f Files) In(name string) error {
 	if info, err := os.Stat(name); name == "-" || err != nil || !info.IsDir() {
-		return one(name)
+		return f.one(name)
 	}
-	return filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.Type().IsRegular() {
-			return err
+	var closed error
+	err := filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			err = f.entry(path, entry.Name())
 		}
-		switch ext := filepath.Ext(path); {
-		case entry.Name() == "alerts.json":
-			if alerts == nil {
-				return nil
-			}
-			return alerts(path)
-		case ext != ".yaml" && ext != ".yml" && ext != ".json":
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && path != name:
+			return nil
+		case errors.Is(err, fs.ErrPermission) && path != name:
+			closed = cmp.Or(closed, err)
+			return nil
+		case err == nil && entry.IsDir() && path != name && f.Skip != nil && f.Skip(entry.Name()):
+			return fs.SkipDir
+		}
+		return err
+	})
+	if err == nil && closed != nil {
+		return fmt.Errorf("%w; let all of the dump be read, for what is missing may be what matters", closed)
+	}
+	return err
+}
+
+// entry takes a file of a directory.
+func (f Files) entry(path, name string) error {
+	switch ext := filepath.Ext(name); {
+	case name == "alerts.json", name == "rules.json" && filepath.Base(filepath.Dir(path)) == "prometheus":
+		if f.Alerts == nil {
 			return nil
 		}
-		return one(path)
-	})
+		return f.Alerts(path)
+	case ext != ".yaml" && ext != ".yml" && ext != ".json":
+		return nil
+	}
+	return f.one(path)
+}
+
+func (f Files) one(name string) error {
+	src, err := f.Open(name)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	return f.Read(src, name)
 }
 
 // Once hands each object over once: several files of a must-gather hold the same one. Lists

@@ -2,7 +2,10 @@ package dump
 
 import (
 	"bytes"
+	"cmp"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,10 +41,11 @@ func TestFiles(t *testing.T) {
 		return write(o)
 	})
 	read := func(src io.Reader, file string) error { return Read(src, file, take) }
-	err := Files(open, dir, read, func(file string) error {
+	files := Files{Open: open, Read: read, Alerts: func(file string) error {
 		alerts = append(alerts, filepath.Base(file))
 		return nil
-	})
+	}}
+	err := files.In(dir)
 	want := "PodDisruptionBudgetList /, Node /n1, Pod a/p, Pod b/p, List /, Node /n2, NodeList /"
 	if got := strings.Join(kinds, ", "); err != nil || got != want {
 		t.Errorf("%v, %s\nwant %s", err, got, want)
@@ -53,10 +57,57 @@ func TestFiles(t *testing.T) {
 	if err != nil || len(cluster.Nodes) != 2 || len(cluster.Pods) != 2 {
 		t.Errorf("%v, %+v", err, cluster)
 	}
-	if err := Files(open, filepath.Join(dir, "nothing"), read, nil); !os.IsNotExist(err) {
+	if err := files.In(filepath.Join(dir, "nothing")); !os.IsNotExist(err) {
 		t.Errorf("a file that is not there: %v", err)
 	}
-	if err := Files(open, dir, read, nil); err != nil {
+	files.Alerts = nil
+	if err := files.In(dir); err != nil {
 		t.Error(err)
+	}
+}
+
+// What is passed over is told: a directory of a name, a file that went meanwhile, and, with an
+// error at the end, what must not be read.
+func TestFilesPassedOver(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.yaml", "closed.yaml", "gone.json", "namespaces/x.yaml", "prometheus/rules.json", "z.yml"} {
+		path := filepath.Join(dir, name)
+		if err := cmp.Or(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var read []string
+	files := Files{
+		Open: func(name string) (io.ReadCloser, error) {
+			switch filepath.Base(name) {
+			case "closed.yaml":
+				return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+			case "gone.json":
+				return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+			}
+			return io.NopCloser(strings.NewReader("")), nil
+		},
+		Read: func(_ io.Reader, file string) error {
+			read = append(read, filepath.Base(file))
+			return nil
+		},
+		Alerts: func(file string) error {
+			read = append(read, "alerts of "+filepath.Base(file))
+			return nil
+		},
+		Skip: func(dir string) bool { return dir == "namespaces" },
+	}
+	err := files.In(dir)
+	if got := strings.Join(read, ", "); got != "a.yaml, alerts of rules.json, z.yml" {
+		t.Errorf("read: %s", got)
+	}
+	if !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "closed.yaml") {
+		t.Errorf("what must not be read: %v", err)
+	}
+	if err := files.In(filepath.Join(dir, "closed.yaml")); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a file alone that must not be read: %v", err)
+	}
+	if read = nil; files.In("-") != nil || len(read) != 1 {
+		t.Errorf("standard input: %q", read)
 	}
 }

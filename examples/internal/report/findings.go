@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
@@ -68,51 +67,9 @@ func (r *Report) findings(s *plan.Situation, status *cvo.Report) {
 	if s.Cluster != nil {
 		r.Gaps = status.Gaps
 	}
-	if s.Cluster == nil || len(s.Pools) == 0 {
-		r.ailing(s) // or else the status tells of the nodes of pools
-	}
 	r.blocked()
 	r.lint(s)
 	slices.SortStableFunc(r.Findings, func(a, b Group) int { return cmp.Compare(severity(b.Tone), severity(a.Tone)) })
-}
-
-// ailing tells which nodes have trouble, as the taints say that the cluster puts on them.
-func (r *Report) ailing(s *plan.Situation) {
-	tones := map[string]Tone{
-		taints.KeyUnreachable: Bad, taints.KeyNotReady: Bad, taints.KeyOutOfService: Bad, taints.KeyShutdown: Bad,
-		taints.KeyDiskPressure: Warning, taints.KeyMemoryPressure: Warning, taints.KeyPIDPressure: Warning, taints.KeyNetworkUnavailable: Warning, taints.KeyUninitialized: Warning,
-		taints.KeyUnschedulable: Note,
-	}
-	byKey := map[string]*Group{}
-	var order []string
-	for i := range s.Nodes {
-		n := &s.Nodes[i]
-		told := map[string]bool{} // a key may be there with two effects
-		for _, u := range taints.Explain(&fairlead.Pod{}, n, nil).Untolerated {
-			key, a := u.Taint.Key, u.Advice
-			tone, known := tones[key]
-			if !known || told[key] {
-				continue
-			}
-			told[key] = true
-			g := byKey[key]
-			if g == nil {
-				g = &Group{Tone: tone, Title: a.Cause, Owner: a.Owner, Next: a.WayOut}
-				byKey[key] = g
-				order = append(order, key)
-			}
-			text := "since an unknown time"
-			if a.Since != nil {
-				text = "since " + a.Since.UTC().Format(time.RFC3339)
-			}
-			g.add(n.Name, text)
-		}
-	}
-	for _, key := range order {
-		g := byKey[key]
-		g.Title = words.Count(g.Count, "node", "nodes") + ": " + g.Title
-		r.Findings = append(r.Findings, *g)
-	}
 }
 
 func toneOf(s cvo.Severity) Tone {

@@ -13,8 +13,8 @@ import (
 )
 
 // Run runs the scripts of testdata: "file NAME" writes its input to a file,
-// "NAME ARGUMENT...", with the name of the program, prints what that prints, and
-// its exit status unless it is 0. DIR stands for the directory in which the
+// "NAME ARGUMENT...", with the name of the program, prints what that prints that
+// gets the input on its standard input, and its exit status unless it is 0. DIR stands for the directory in which the
 // files of a script are.
 func Run(t *testing.T, name string, program args.Program) {
 	t.Helper()
@@ -30,7 +30,7 @@ func Run(t *testing.T, name string, program args.Program) {
 				write(t, filepath.Join(dir, filepath.FromSlash(words[0])), c.Input)
 				return ""
 			case name:
-				out, status := output(t, program, words)
+				out, status := output(t, program, words, c.Input)
 				if status != 0 {
 					out += fmt.Sprintf("exit status %d\n", status)
 				}
@@ -43,9 +43,9 @@ func Run(t *testing.T, name string, program args.Program) {
 }
 
 // output runs a program, and returns what it prints, complaints at the end.
-func output(t *testing.T, program args.Program, words []string) (string, int) {
+func output(t *testing.T, program args.Program, words []string, input string) (string, int) {
 	var stdout, stderr strings.Builder
-	status := program(t.Context(), words, strings.NewReader(""), &stdout, &stderr)
+	status := program(t.Context(), words, strings.NewReader(input), &stdout, &stderr)
 	return stdout.String() + stderr.String(), status
 }
 

@@ -95,10 +95,14 @@ func readAt(at string) (when time.Time, err error) {
 // of a directory.
 func (s *Situation) read(c *args.Call, name string) error {
 	add := dump.Once(s.Add)
-	return dump.Files(c.Open, name, func(src io.Reader, file string) error { return dump.Read(src, file, add) }, func(file string) (err error) {
-		s.Alerts, err = dump.Alerts(file)
-		return err
-	})
+	return dump.Files{
+		Open: c.Open,
+		Read: func(src io.Reader, file string) error { return dump.Read(src, file, add) },
+		Alerts: func(file string) (err error) {
+			s.Alerts, err = dump.AddAlerts(s.Alerts, file)
+			return err
+		},
+	}.In(name)
 }
 
 // Add takes one object; kinds that do not matter are passed over. A list without its
