@@ -19,21 +19,25 @@ func namesIn(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
 }
 
-// part returns the newest plan under way that is approved in part, and the CSVs
-// that are; nil where there is none, or all of it is approved by now.
+// part returns the newest plan under way and the CSVs of it that are approved, if that is a
+// part of them; nil otherwise. What was approved of an older plan is over: what is to be
+// installed has changed since.
 func (w *World) part() (plan *InstallPlan, approved []string) {
 	for i := range w.Plans {
 		p := &w.Plans[i]
-		names := namesIn(p.Annotations[ApproveAnnotation])
-		if p.Spec.Approved && p.Annotations[HeldAnnotation] != "" {
-			names = p.Spec.ClusterServiceVersionNames // what the part needs was approved, too
+		if p.Status.Phase != PlanComplete && p.Status.Phase != PlanFailed && (plan == nil || p.Spec.Generation > plan.Spec.Generation) {
+			plan = p
 		}
-		switch {
-		case len(names) == 0, p.Status.Phase == PlanComplete, p.Status.Phase == PlanFailed:
-		case p.Spec.Approved && !covers(names, p.Spec.ClusterServiceVersionNames):
-		case plan == nil || p.Spec.Generation > plan.Spec.Generation:
-			plan, approved = p, names
-		}
+	}
+	if plan == nil {
+		return nil, nil
+	}
+	approved = namesIn(plan.Annotations[ApproveAnnotation])
+	if plan.Spec.Approved && plan.Annotations[HeldAnnotation] != "" {
+		approved = plan.Spec.ClusterServiceVersionNames // what the part needs was approved, too
+	}
+	if len(approved) == 0 || plan.Spec.Approved && !covers(approved, plan.Spec.ClusterServiceVersionNames) {
+		return nil, nil
 	}
 	return plan, approved
 }
@@ -49,17 +53,23 @@ func (p *InstallPlan) approved() bool {
 	return p.Spec.Approved || len(names) > 0 && len(p.Spec.ClusterServiceVersionNames) > 0 && covers(names, p.Spec.ClusterServiceVersionNames)
 }
 
-// approve has a plan of nothing but what was approved in part be approved.
+// approve takes over the approval of a part, as far as a plan brings what that names; one that
+// brings nothing else is approved.
 func (p *InstallPlan) approve(w *World) {
 	from, approved := w.part()
-	if from == nil || p.Spec.Approved || len(p.Spec.ClusterServiceVersionNames) == 0 {
+	if from == nil || p.Spec.Approved {
+		return
+	}
+	brings := func(n string) bool { return slices.Contains(p.Spec.ClusterServiceVersionNames, n) }
+	names := slices.DeleteFunc(namesIn(from.Annotations[ApproveAnnotation]), func(n string) bool { return !brings(n) })
+	if len(names) == 0 {
 		return
 	}
 	held := from.Annotations[HeldAnnotation]
 	if left := slices.DeleteFunc(slices.Clone(from.Spec.ClusterServiceVersionNames), func(n string) bool { return slices.Contains(approved, n) }); len(left) > 0 {
 		held = strings.Join(left, ",")
 	}
-	p.Annotations = map[string]string{ApproveAnnotation: from.Annotations[ApproveAnnotation]}
+	p.Annotations = map[string]string{ApproveAnnotation: strings.Join(names, ",")}
 	if held != "" {
 		p.Annotations[HeldAnnotation] = held
 	}
