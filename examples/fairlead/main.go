@@ -52,6 +52,7 @@ Flags may stand anywhere; - is standard input; -o yaml prints the same data as -
 			resolve.Command(),
 			fbc.Command(),
 			taint.Command(),
+			machine.Drain(),
 			machine.Command(),
 			update.Command(),
 			plan.Command(),

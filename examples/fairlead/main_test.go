@@ -128,13 +128,12 @@ func TestCompletion(t *testing.T) {
 		line []string
 		want string
 	}{
-		{[]string{""}, "resolve catalog taints machine update plan report config version completion"},
+		{[]string{""}, "resolve catalog taints drain machine update plan report config version completion"},
 		{[]string{"ma"}, "machine"},
 		{[]string{"machine", "s"}, "simulate"},
 		{[]string{"machine", "simulate", "-o", ""}, "text json yaml svg mermaid"},
 		{[]string{"machine", "simulate", "-o", "s"}, "svg"},
-		{[]string{"machine", "plan", "--keep"}, "-keep-local-storage -keep-unmanaged"},
-		{[]string{"machine", "plan", ""}, ""},
+		{[]string{"drain", "--keep"}, "-keep-local-storage -keep-unmanaged"},
 		{[]string{"catalog", "list", "b"}, "bundles"},
 		{[]string{"catalog", "path", shop, ""}, "database shop"},
 		{[]string{"catalog", "path", shop, "shop", "shop.v2"}, "shop.v2.0.0"},

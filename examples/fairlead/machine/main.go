@@ -1,5 +1,6 @@
-// Package machine is the verb machine: it tells why machines that are being deleted
-// are not gone yet, plans drains, and plays deletions in virtual time.
+// Package machine is the verbs machine and drain: they tell why machines that are being
+// deleted are not gone yet, play deletions in virtual time, and plan drains of nodes, with
+// machines or without.
 package machine
 
 import "github.com/fairlead/fairlead/examples/internal/args"
@@ -8,14 +9,13 @@ import "github.com/fairlead/fairlead/examples/internal/args"
 func Command() *args.Command {
 	return &args.Command{
 		Name:  "machine",
-		About: "explain why machines are stuck in deletion, plan drains, simulate deletions",
-		Help: `For explain and plan, FILE is the output of kubectl get -o yaml (or json) for machines,
-nodes, pods and poddisruptionbudgets, - for standard input, or a directory with such
-files, such as a must-gather. Include machinesets, machinehealthchecks, daemonsets,
-replicasets, statefulsets, namespaces and machinedrainrules for better answers.
-exit status: 0 nothing is stuck, 1 a deletion or drain is blocked or did not finish, 2 bad input`,
+		About: "explain why machines are stuck in deletion, simulate deletions",
+		Help: `For explain, FILE is the output of kubectl get -o yaml (or json) for machines, nodes, pods
+and poddisruptionbudgets, - for standard input, or a directory with such files, such as
+a must-gather. Include machinesets, machinehealthchecks, daemonsets, replicasets,
+statefulsets, namespaces and machinedrainrules for better answers.
+exit status: 0 nothing is stuck, 1 a deletion is blocked or did not finish, 2 bad input`,
 		Examples: `kubectl get machines,nodes,pods,pdb -A -o yaml | fairlead machine explain -
-			kubectl get nodes,pods,pdb -A -o yaml | fairlead machine plan - -at-once 2
 			fairlead machine simulate examples/fairlead/machine/scenarios/etcd-replacement.yaml`,
 		Commands: []*args.Command{
 			{
@@ -26,19 +26,38 @@ exit status: 0 nothing is stuck, 1 a deletion or drain is blocked or did not fin
 				Run: explain,
 			},
 			{
-				Name: "plan", Usage: "FILE [-node NAME]... [-at-once N] [-v] [-at TIME] [-keep-unmanaged] [-keep-local-storage] [-disable-eviction] [-o text|json|yaml]",
-				About: "predict the drain of nodes: which pods go in which round, and what budgets allow; without -node, the nodes of machines that are being deleted, or else all nodes",
-				Help: `  -v        tell of every node, pod and budget, however many there are
-  -at TIME  when the dump was made, such as 2026-01-02T15:04:05Z (default: now)`,
-				Run: plan,
-			},
-			{
 				Name: "simulate", Usage: "FILE [-o text|json|yaml|svg|mermaid]",
 				About: "simulate a scenario in virtual time: a YAML file with machines, nodes, pods and budgets, and a Scenario that says what happens when",
 				Help:  "Example scenarios are in examples/fairlead/machine/scenarios.",
 				Run:   simulate,
 			},
 		},
+	}
+}
+
+// Drain is the verb drain.
+func Drain() *args.Command {
+	return &args.Command{
+		Name: "drain", Usage: "FILE [-node NAME]... [-at-once N] [-v] [-at TIME] [-keep-unmanaged] [-keep-local-storage] [-disable-eviction] [-o text|json|yaml]",
+		About: "predict the drain of nodes: which pods go in which round, what budgets allow, and what blocks it",
+		Help: `FILE is the output of kubectl get -o yaml (or json) for nodes, pods and
+poddisruptionbudgets, - for standard input, or a directory with such files, such as a
+must-gather. Include machines, daemonsets, replicasets, statefulsets, namespaces and
+machinedrainrules for better answers.
+
+  -node NAME           this node; without it, the nodes of machines that are being
+                       deleted, or else all nodes
+  -at-once N           how many nodes are drained at the same time (default: 1)
+  -keep-unmanaged      do not evict pods that no controller replaces
+  -keep-local-storage  do not evict pods whose emptyDir volumes would be lost
+  -disable-eviction    delete pods, whatever their budgets say
+  -v                   tell of every node, pod and budget, however many there are
+  -at TIME             when the dump was made, such as 2026-01-02T15:04:05Z (default: now)
+
+exit status: 0 the drain ends, 1 it is blocked, 2 bad input`,
+		Examples: `kubectl get nodes,pods,pdb -A -o yaml | fairlead drain - -at-once 2
+			fairlead drain MUST-GATHER -node worker-1`,
+		Run: planDrain,
 	}
 }
 

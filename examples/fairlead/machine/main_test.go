@@ -12,10 +12,18 @@ import (
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
-// program is the verb.
-var program = Command().Program("fairlead machine")
+// run runs drain, or a command of machine.
+func run(t *testing.T, words []string, stdin string) (stdout, stderr string, status int) {
+	program := Command().Program("fairlead machine")
+	if words[0] == "drain" {
+		program, words = Drain().Program("fairlead drain"), words[1:]
+	}
+	var out, errs strings.Builder
+	status = program(t.Context(), words, strings.NewReader(stdin), &out, &errs)
+	return out.String(), errs.String(), status
+}
 
-// TestScripts runs commands: the words of a line are the arguments, the input
+// TestScripts runs commands of machine, and drain: the words of a line are the arguments, the input
 // is the standard input; the exit status is printed if it is not 0.
 func TestScripts(t *testing.T) {
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {
@@ -24,17 +32,16 @@ func TestScripts(t *testing.T) {
 			for _, a := range c.Args {
 				words = append(words, a.Key)
 			}
-			var out, errs strings.Builder
-			status := program(t.Context(), words, strings.NewReader(c.Input), &out, &errs)
+			out, errs, status := run(t, words, c.Input)
 			if status != args.StatusFine {
-				errs.WriteString("exit status " + string(rune('0'+status)) + "\n")
+				errs += "exit status " + string(rune('0'+status)) + "\n"
 			}
-			for line := range strings.Lines(out.String()) {
+			for line := range strings.Lines(out) {
 				if utf8.RuneCountInString(strings.TrimSuffix(line, "\n")) > page.Width && !strings.Contains(line, "<") && !strings.Contains(line, `"`) {
 					t.Errorf("%s: wider than %d columns: %s", c.Pos, page.Width, line)
 				}
 			}
-			return out.String() + errs.String()
+			return out + errs
 		}
 	})
 }
@@ -59,9 +66,8 @@ func TestScenarios(t *testing.T) {
 			t.Errorf("no script runs %s", file)
 		}
 		for _, form := range []string{"text", "json", "svg", "mermaid"} {
-			var out, errs strings.Builder
-			if status := program(t.Context(), []string{"simulate", file, "-o", form}, nil, &out, &errs); status != args.StatusFine || out.Len() == 0 {
-				t.Errorf("%s as %s: status %d, %s", file, form, status, errs.String())
+			if out, errs, status := run(t, []string{"simulate", file, "-o", form}, ""); status != args.StatusFine || out == "" {
+				t.Errorf("%s as %s: status %d, %s", file, form, status, errs)
 			}
 		}
 	}

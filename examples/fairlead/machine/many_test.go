@@ -32,14 +32,6 @@ func crowd(n int) string {
 // Of many machines what blocks them is summed up; -v tells all, and a name one.
 func TestManyMachines(t *testing.T) {
 	dump := crowd(36)
-	run := func(words ...string) string {
-		var out, errs strings.Builder
-		program(t.Context(), append(words, "-at", "2026-03-01T12:00:00Z"), strings.NewReader(dump), &out, &errs)
-		if errs.Len() > 0 {
-			t.Fatal(errs.String())
-		}
-		return out.String()
-	}
 	for _, tt := range []struct {
 		command string
 		lines   int // at most
@@ -49,11 +41,14 @@ func TestManyMachines(t *testing.T) {
 		{"explain -", 140, []string{"36 machines, 36 of them blocked", "InstanceGoing of the cloud: api/m00, api/m03, api/m06 and 9 more", "BudgetNever of PodDisruptionBudget shop/b02: api/m02", "and 15 more causes", "also     shop/p02-1, shop/p02-2, shop/p02-3, shop/p02-4", "26 more machines; -v tells of each"}, []string{"machine api/m10", "machine api/m35"}},
 		{"explain - -v", 900, []string{"machine api/m00", "machine api/m35"}, []string{"more machines"}},
 		{"explain - -machine m35 -machine m01", 70, []string{"machine api/m35", "machine api/m01", "evict pod shop/p01-0"}, []string{"m02"}},
-		{"plan -", 120, []string{"node n00: nothing to do", "  shop/p02-0, shop/p02-1, shop/p02-2 and 2 more: stuck: BudgetNever: shop/b02", "  0 pods evicted, 0 left alone; -v lists them"}, []string{"p01-0"}},
-		{"plan - -v", 400, []string{"  shop/p01-0  round 1"}, []string{"-v lists"}},
-		{"plan - -node n01", 12, []string{"  shop/p01-0  round 1"}, []string{"n02"}},
+		{"drain -", 120, []string{"node n00: nothing to do", "  shop/p02-0, shop/p02-1, shop/p02-2 and 2 more: stuck: BudgetNever: shop/b02", "  0 pods evicted, 0 left alone; -v lists them"}, []string{"p01-0"}},
+		{"drain - -v", 400, []string{"  shop/p01-0  round 1"}, []string{"-v lists"}},
+		{"drain - -node n01", 12, []string{"  shop/p01-0  round 1"}, []string{"n02"}},
 	} {
-		got := run(strings.Fields(tt.command)...)
+		got, errs, _ := run(t, append(strings.Fields(tt.command), "-at", "2026-03-01T12:00:00Z"), dump)
+		if errs != "" {
+			t.Fatal(errs)
+		}
 		for _, text := range tt.has {
 			if !strings.Contains(got, text) {
 				t.Errorf("%s does not say %q:\n%s", tt.command, text, got)

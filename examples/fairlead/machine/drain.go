@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// plan is the command of that name.
-func plan(c *args.Call) error {
+// planDrain is the verb drain.
+func planDrain(c *args.Call) error {
 	var policy drain.Policy
 	atOnce := c.Flags.Int("at-once", 1, "")
 	c.Flags.BoolVar(&policy.KeepUnmanaged, "keep-unmanaged", false, "")
