@@ -17,7 +17,29 @@ type input struct {
 }
 
 func newInput(s *Situation, goal *Goal, policy *Policy) *input {
-	return &input{s, goal, policy, map[string]bool{}}
+	return &input{withUnderWay(s, goal), goal, policy, map[string]bool{}}
+}
+
+// withUnderWay returns a situation of whose updates the one is that the cluster carries out, to
+// which nothing is offered any more. Where the others are unknown they stay so, unless the goal
+// is that one.
+func withUnderWay(s *Situation, goal *Goal) *Situation {
+	if s == nil || s.Cluster == nil {
+		return s
+	}
+	to, moving := onItsWay(s)
+	from := current(s.Cluster)
+	if !moving || to == from || s.Moves == nil && goal.Release != to {
+		return s
+	}
+	own := *s
+	own.Moves = []Move{{From: from, To: to}}
+	for _, x := range s.Moves {
+		if x.From != from || x.To != to {
+			own.Moves = append(own.Moves, x)
+		}
+	}
+	return &own
 }
 
 // clone returns a copy that shares nothing.
