@@ -124,10 +124,11 @@ func (in *input) noTarget() string {
 		wanted = "a release of " + in.Goal.Minor
 	}
 	start, moves := current(in.Situation.Cluster), in.Situation.Moves
+	next, _ := onItsWay(in.Situation) // from there the ClusterVersion lists updates, if there is one
 	switch {
 	case len(moves) == 0:
 		return "no update is known: the ClusterVersion lists none, and there is no update graph; give the graph of the channel"
-	case !slices.ContainsFunc(moves, func(m Move) bool { return m.From != start }):
+	case !slices.ContainsFunc(moves, func(m Move) bool { return m.From != start && m.From != next }):
 		return "no update leads to " + wanted + " as far as is known: the ClusterVersion lists only the next hop; give the update graph of the channel"
 	default:
 		return "no update in the graph leads to " + wanted + "; choose a release that one leads to, or another channel"

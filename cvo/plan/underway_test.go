@@ -30,6 +30,7 @@ func TestUnderWay(t *testing.T) {
 		{moves, plan.Goal{Release: "4.19.4"}, "4.19.4"},
 		{nil, plan.Goal{Release: "4.19.4"}, "4.19.4"},
 		{[]plan.Move{}, plan.Goal{Newest: true}, "4.19.4"},
+		{moves, plan.Goal{Minor: "4.21"}, "the ClusterVersion lists only the next hop"},
 		{nil, plan.Goal{Release: "4.20.2"}, "the offered updates are unknown"},
 	} {
 		s.Moves = tt.moves
