@@ -226,7 +226,7 @@ func TestOperatorRights(t *testing.T) {
 		"delete apps/deployments",
 		// No bundle here has a ConfigMap or needs an aggregated API, no catalog is in
 		// an image, no operator says anything of itself, and no plan was cut short.
-		"patch /configmaps", "delete /configmaps", "patch operators.coreos.com/catalogsources",
+		"patch /configmaps", "delete /configmaps", "get operators.coreos.com/catalogsources", "patch operators.coreos.com/catalogsources",
 		"patch operators.coreos.com/operatorconditions/status", "update operators.coreos.com/installplans",
 		// No operator here is called by the API server: see TestServing.
 		"get /secrets", "create /secrets", "patch /secrets", "delete /secrets",

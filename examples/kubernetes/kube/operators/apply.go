@@ -72,7 +72,8 @@ func (b *Backend) applyStep(ctx context.Context, namespace string, a install.App
 	}
 	if o.GetNamespace() != "" && o.GroupVersionKind().Group != groupOLM {
 		// A subscription outlives the CSV that it begins with, and a CSV has no owner.
-		csv, err := b.api.Head(ctx, csvs, namespace, a.Resolving)
+		// Where that went a moment ago, the garbage collector takes the object.
+		csv, err := b.head(ctx, csvs, namespace, a.Resolving)
 		if err != nil {
 			return outcome(a.Ref, err)
 		}

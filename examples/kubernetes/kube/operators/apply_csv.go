@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/latest"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
@@ -184,10 +185,9 @@ func (b *Backend) undeploy(ctx context.Context, namespace string, a install.Unde
 	return nil
 }
 
-// deployments are those of the namespace's CSVs.
+// deployments are those of the namespace's CSVs. Do not change them.
 func (b *Backend) deployments(ctx context.Context, namespace string) ([]appsv1.Deployment, error) {
-	var all appsv1.DeploymentList
-	err := b.client.List(ctx, &all, client.InNamespace(namespace), client.HasLabels{group.OwnerLabel})
+	all, err := latest.List(ctx, b.client, deployments, &appsv1.DeploymentList{}, client.InNamespace(namespace), client.HasLabels{group.OwnerLabel})
 	if err != nil {
 		return nil, fmt.Errorf("deployments of namespace %s: %w", namespace, err)
 	}

@@ -9,11 +9,13 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/latest"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/unpacked"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/config"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -42,6 +44,13 @@ type BackendOptions struct {
 	Proxy *config.Proxy
 	// Copies says where copies of CSVs go; nil means everywhere.
 	Copies *group.CopyOptions
+	// Cache has the metadata of all objects of the kinds Cached, in all namespaces. Of
+	// these it tells what has changed since it was read, and what has not is not read
+	// again; see the package documentation. Nil means that each pass reads all.
+	Cache client.Reader
+	// Cached are the kinds of Cache. The installed Backend of [SetupWithManager] has
+	// those that are watched.
+	Cached []schema.GroupVersionKind
 	// Clock tells the time that is written into statuses. Nil means
 	// [fairlead.SystemClock].
 	Clock fairlead.Clock
@@ -52,8 +61,8 @@ type BackendOptions struct {
 // from several goroutines. What it keeps in memory are catalogs and what was
 // unpacked; all else is on the server.
 type Backend struct {
-	client client.Client
-	api    *kube.Objects // writes and reads by client
+	client *latest.Client // reads from the server, and remembers where it is told to
+	api    *kube.Objects  // writes and reads by client
 	opts   BackendOptions
 	shelf  *shelf
 
@@ -69,12 +78,14 @@ type Backend struct {
 // [client.New] without a cache do: the one of a manager does not.
 func New(c client.Client, opts *BackendOptions) (*Backend, error) {
 	b := &Backend{
-		client: c, api: &kube.Objects{Client: c, Manager: FieldManager}, contents: unpacked.New(mostContents, func(x, y *install.Content) bool { return x.Source == y.Source && x.Bundle == y.Bundle }),
-		faults: map[string][]fairlead.Block{}, defined: map[string]map[string]bool{}, written: map[step]string{},
+		contents: unpacked.New(mostContents, func(x, y *install.Content) bool { return x.Source == y.Source && x.Bundle == y.Bundle }),
+		faults:   map[string][]fairlead.Block{}, defined: map[string]map[string]bool{}, written: map[step]string{},
 	}
 	if opts != nil {
 		b.opts = *opts
 	}
+	b.client = latest.New(c, b.opts.Cache, b.opts.Cached)
+	b.api = &kube.Objects{Client: b.client, Manager: FieldManager}
 	if b.opts.ClusterVersion != "" && b.opts.ReportNamespace == "" {
 		return nil, fmt.Errorf("kube/operators: ClusterVersion without ReportNamespace: name the namespace in which to report whether operators hold up updates")
 	}

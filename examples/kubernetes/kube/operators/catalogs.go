@@ -113,7 +113,7 @@ func (s *shelf) passedOver(namespace string) []*kube.ObjectError {
 // refresh reads the catalog sources, and again what has changed of what they
 // hold. It returns them by namespace and name.
 func (s *shelf) refresh(ctx context.Context) ([]install.Catalog, error) {
-	items, err := s.backend.api.List(ctx, catalogs, "")
+	items, err := s.backend.list(ctx, catalogs, "")
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +225,7 @@ func (s *shelf) content(ctx context.Context, c *seen) (revision string, read fun
 	b, name := s.backend, c.Spec.ConfigMap
 	switch {
 	case strings.HasPrefix(c.from(), "configmap/"):
-		h, err := b.api.Head(ctx, configMaps, c.Namespace, name)
+		h, err := b.head(ctx, configMaps, c.Namespace, name)
 		if err != nil {
 			return "", nil, err
 		}

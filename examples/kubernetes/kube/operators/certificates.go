@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/latest"
 	"github.com/fairlead/fairlead/solver/olm/install"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,14 +33,13 @@ const authorityField = corev1.ServiceAccountRootCAKey // ca.crt
 
 // issued reads the certificates of the namespace.
 func (o *observation) issued() error {
-	var all corev1.SecretList
-	err := o.client.List(o.ctx, &all, client.InNamespace(o.w.Namespace), client.MatchingLabels{NamespaceLabel: o.w.Namespace})
+	found, err := latest.List(o.ctx, o.client, secrets, &corev1.SecretList{}, client.InNamespace(o.w.Namespace), client.MatchingLabels{NamespaceLabel: o.w.Namespace})
 	if err != nil {
 		return fmt.Errorf("certificates: %w", err)
 	}
-	slices.SortFunc(all.Items, func(x, y corev1.Secret) int { return cmp.Compare(x.Name, y.Name) })
-	for i := range all.Items {
-		if s := &all.Items[i]; issuedFor(s, o.w.Namespace) {
+	all := slices.SortedFunc(slices.Values(found.Items), func(x, y corev1.Secret) int { return cmp.Compare(x.Name, y.Name) })
+	for i := range all {
+		if s := &all[i]; issuedFor(s, o.w.Namespace) {
 			o.w.Certificates = append(o.w.Certificates, certificateOf(s))
 		}
 	}

@@ -67,6 +67,9 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 		}
 		opts.KubeVersion = version
 	}
+	if opts.Cache == nil {
+		opts.Cache, opts.Cached = mgr.GetCache(), watchedKinds(opts.Kinds)
+	}
 	backend, err := New(opts.Client, &opts.BackendOptions)
 	if err != nil {
 		return err
@@ -126,15 +129,36 @@ func kubeVersion(mgr ctrl.Manager) (string, error) {
 // watches maps what changes to the namespaces that it matters to.
 type watches struct{ backend *Backend }
 
-// watch adds all watches.
-func watch(b *builder.Builder, w *watches, kinds []schema.GroupVersionKind) {
+// labelledKinds are those whose objects with the label are watched; kinds are those
+// of Options.
+func labelledKinds(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
 	if kinds == nil {
 		kinds = []schema.GroupVersionKind{services, configMaps}
 	}
+	var all []schema.GroupVersionKind
+	for _, gvk := range slices.Concat([]schema.GroupVersionKind{secrets, accounts}, generatedKinds(), kinds) {
+		if gvk != apiServices && gvk != configMaps && !slices.Contains(all, gvk) {
+			all = append(all, gvk)
+		}
+	}
+	return all
+}
+
+// watchedKinds are all those that are watched.
+func watchedKinds(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
+	return append(labelledKinds(kinds), subscriptions, plans, csvs, conditions, groups, catalogs, namespaces, crds, apiServices, deployments, configMaps)
+}
+
+// watch adds all watches.
+func watch(b *builder.Builder, w *watches, kinds []schema.GroupVersionKind) {
+	hear := w.backend.client.Listen()
 	add := func(gvk schema.GroupVersionKind, matters func(client.Object) bool, in handler.MapFunc) {
 		o := &metav1.PartialObjectMetadata{}
 		o.SetGroupVersionKind(gvk)
-		b.WatchesMetadata(o, handler.EnqueueRequestsFromMapFunc(in), builder.WithPredicates(predicate.NewPredicateFuncs(matters)))
+		b.WatchesMetadata(o, handler.EnqueueRequestsFromMapFunc(in), builder.WithPredicates(predicate.NewPredicateFuncs(func(o client.Object) bool {
+			hear(gvk.GroupKind())
+			return matters(o)
+		})))
 	}
 	for _, gvk := range []schema.GroupVersionKind{subscriptions, plans, csvs, conditions} {
 		add(gvk, everything, w.own)
@@ -144,14 +168,9 @@ func watch(b *builder.Builder, w *watches, kinds []schema.GroupVersionKind) {
 	add(namespaces, everything, w.all)
 	add(crds, everything, w.named)
 	add(apiServices, everything, w.named)
-	add(secrets, labelled, w.labelled)
 	add(deployments, func(o client.Object) bool { return o.GetLabels()[group.OwnerLabel] != "" }, w.own)
-	watched := []schema.GroupVersionKind{apiServices, configMaps, secrets}
-	for _, gvk := range slices.Concat([]schema.GroupVersionKind{accounts}, generatedKinds(), kinds) {
-		if !slices.Contains(watched, gvk) {
-			watched = append(watched, gvk)
-			add(gvk, labelled, w.labelled)
-		}
+	for _, gvk := range labelledKinds(kinds) {
+		add(gvk, labelled, w.labelled)
 	}
 	add(configMaps, func(o client.Object) bool { return labelled(o) || w.backend.shelf.holds(o) }, w.configMap)
 }

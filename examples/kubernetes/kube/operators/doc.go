@@ -27,10 +27,14 @@
 //
 // # What is read
 //
-// Every pass reads from the server and not from a cache: install plans first,
-// then all else, so that nothing of a World is older than its plans, and each
-// pass sees what the passes before it wrote. The price is some twenty requests
-// a pass, most of them for metadata only. Watches only say when to look.
+// What is decided on was read from the server, and never from a cache. In every
+// pass install plans are read first, then subscriptions, CSVs and operator
+// conditions, and who may do what if the group names a service account. All else
+// is read again only if the watches, which are of metadata, tell of a change since
+// it was read, or if this controller has written it: so each pass sees what the
+// passes before it wrote, and what others wrote as soon as the watches tell. That
+// an object is not there which is about to be made is taken from the watches: the
+// server refuses to make it where it is. So at rest a pass takes four requests.
 //
 // # What is written
 //

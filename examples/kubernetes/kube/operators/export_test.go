@@ -14,6 +14,9 @@ const RetryCatalog = retryCatalog
 // HealthOf is how a deployment stands.
 var HealthOf = healthOf
 
+// WatchedKinds are those that the controller watches.
+var WatchedKinds = watchedKinds
+
 // Warned carries something out as the step of a plan.
 var Warned = warned
 

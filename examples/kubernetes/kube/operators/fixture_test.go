@@ -63,8 +63,11 @@ type world struct {
 	store   *fairlead.MemStore
 	uids    int
 
+	cache client.Reader // what the backend takes from a cache; by default what the server has
+
 	mu     sync.Mutex
 	writes []string // of the backend, in order: verb, kind, name
+	reads  []string // the same
 	// Fail is asked before each write of the backend; what it returns the write
 	// fails with. After true it is carried out all the same.
 	fail func(verb string, o client.Object) (err error, carriedOut bool)
@@ -116,6 +119,8 @@ func newWorld(t *testing.T, opts *operators.BackendOptions) *world {
 		opts = &operators.BackendOptions{}
 	}
 	opts.Clock = w.clock
+	w.cache = w.client
+	opts.Cache, opts.Cached = &cacheOf{w}, operators.WatchedKinds(nil)
 	backend, err := operators.New(interceptor.NewClient(w.client, w.intercept()), opts)
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +181,12 @@ func (w *world) intercept() interceptor.Funcs {
 		return carryOut()
 	}
 	return interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			w.read(c, "get", o, key.Name)
+			return c.Get(ctx, key, o, opts...)
+		},
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			w.read(c, "list", list, "")
 			if w.gone != "" && list.GetObjectKind().GroupVersionKind().Kind == w.gone+"List" {
 				return apierrors.NewNotFound(schema.GroupResource{}, "")
 			}
@@ -219,6 +229,27 @@ func (w *world) intercept() interceptor.Funcs {
 			return do("delete", o, func() error { return c.Delete(ctx, o, opts...) })
 		},
 	}
+}
+
+// read counts a read.
+func (w *world) read(c client.Client, verb string, o runtime.Object, name string) {
+	w.t.Helper()
+	k, err := c.GroupVersionKindFor(o)
+	w.must(err)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reads = append(w.reads, strings.TrimSpace(verb+" "+strings.TrimSuffix(k.Kind, "List")+" "+name))
+}
+
+// cacheOf is the cache of a world, which may be exchanged.
+type cacheOf struct{ w *world }
+
+func (c *cacheOf) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	return c.w.cache.Get(ctx, key, o, opts...)
+}
+
+func (c *cacheOf) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	return c.w.cache.List(ctx, list, opts...)
 }
 
 // sameRevision refuses a patch of a status that names another resourceVersion, as

@@ -41,6 +41,7 @@ func (b *Backend) Observe(ctx context.Context, namespace string) (*install.World
 		delete(b.faults, namespace)
 		delete(b.defined, namespace)
 		b.contents.Forget(namespace)
+		b.client.Forget(namespace)
 		return w, nil
 	}
 	b.faults[namespace], b.defined[namespace] = o.faults, o.named
@@ -167,7 +168,7 @@ func csvOf(from *unstructured.Unstructured) (install.CSV, error) {
 
 // groups reads the operator groups of all namespaces.
 func (o *observation) groups() error {
-	items, err := o.api.List(o.ctx, groups, "")
+	items, err := o.list(o.ctx, groups, "")
 	if err != nil {
 		return err
 	}

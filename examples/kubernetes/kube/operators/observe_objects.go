@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/latest"
 	"github.com/fairlead/fairlead/solver/olm"
 	"github.com/fairlead/fairlead/solver/olm/group"
 	"github.com/fairlead/fairlead/solver/olm/install"
@@ -21,31 +22,64 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// heads reads the metadata of all objects of a kind, by namespace and name.
+// heads returns the metadata of all objects of a kind, by namespace and name.
 func (b *Backend) heads(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts ...client.ListOption) ([]metav1.PartialObjectMetadata, error) {
-	var all metav1.PartialObjectMetadataList
-	all.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-	err := b.client.List(ctx, &all, append(opts, client.InNamespace(namespace))...)
+	empty := &metav1.PartialObjectMetadataList{}
+	empty.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	all, err := latest.List(ctx, b.client, gvk, empty, append(opts, client.InNamespace(namespace))...)
 	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) { // its definition is gone, perhaps only lately
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", gvk.Kind, err)
 	}
-	slices.SortFunc(all.Items, func(x, y metav1.PartialObjectMetadata) int {
+	return slices.SortedFunc(slices.Values(all.Items), func(x, y metav1.PartialObjectMetadata) int {
 		return cmp.Or(strings.Compare(x.Namespace, y.Namespace), strings.Compare(x.Name, y.Name))
-	})
-	return all.Items, nil
+	}), nil
+}
+
+// list returns the objects of a kind, by namespace and name.
+func (b *Backend) list(ctx context.Context, gvk schema.GroupVersionKind, namespace string, opts ...client.ListOption) ([]unstructured.Unstructured, error) {
+	all, err := latest.List(ctx, b.client, gvk, kube.ListOf(gvk), append(opts, client.InNamespace(namespace))...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", gvk.Kind, err)
+	}
+	return slices.SortedFunc(slices.Values(all.Items), func(x, y unstructured.Unstructured) int {
+		return cmp.Or(strings.Compare(x.GetNamespace(), y.GetNamespace()), strings.Compare(x.GetName(), y.GetName()))
+	}), nil
+}
+
+// head returns the metadata of an object; nil if there is none, or no such kind.
+func (b *Backend) head(ctx context.Context, gvk schema.GroupVersionKind, namespace, name string) (*metav1.PartialObjectMetadata, error) {
+	empty := &metav1.PartialObjectMetadata{}
+	empty.SetGroupVersionKind(gvk)
+	found, there, err := latest.Get(ctx, b.client, gvk, client.ObjectKey{Namespace: namespace, Name: name}, empty)
+	if err == nil && there {
+		return found, nil
+	}
+	if meta.IsNoMatchError(err) {
+		err = nil
+	}
+	return nil, err
+}
+
+// object returns a cluster-wide object; nil if there is none, or no such kind.
+func (b *Backend) object(ctx context.Context, gvk schema.GroupVersionKind, name string) (*unstructured.Unstructured, error) {
+	found, there, err := latest.Get(ctx, b.client, gvk, client.ObjectKey{Name: name}, kube.Stub(gvk, "", name))
+	if err == nil && there {
+		return found, nil
+	}
+	if meta.IsNoMatchError(err) {
+		err = nil
+	}
+	return nil, err
 }
 
 // objects reads what plans have brought, and what follows from the group. Both
 // are found by their label. What a plan names and has no label is asked for by
 // name: it may be somebody else's.
 func (o *observation) objects() error {
-	byKind, err := o.kinds()
-	if err != nil {
-		return err
-	}
+	byKind := o.kinds()
 	seen := map[install.Ref]bool{}
 	for _, gvk := range sortedKinds(byKind) {
 		_, namespaced, err := o.api.KindOf(kube.Ref(refOf(gvk, "", "")), gvk.Version)
@@ -69,8 +103,8 @@ func (o *observation) objects() error {
 		for i := range all {
 			o.sort(gvk, &all[i], seen)
 		}
-		for _, name := range byKind[gvk] {
-			if err := o.byName(gvk, name, namespaced, seen); err != nil {
+		for _, n := range byKind[gvk] {
+			if err := o.byName(gvk, n, namespaced, seen); err != nil {
 				return err
 			}
 		}
@@ -94,37 +128,48 @@ func (o *observation) sort(gvk schema.GroupVersionKind, h *metav1.PartialObjectM
 	}
 }
 
-// byName looks for an object that a plan names.
-func (o *observation) byName(gvk schema.GroupVersionKind, name string, namespaced bool, seen map[install.Ref]bool) error {
+// named is an object that a plan names.
+type named struct {
+	name   string
+	making bool // the plan is under way, and no operator has it
+}
+
+// byName looks for an object that a plan names. That one does not exist which is
+// being made is taken from the cache: to make it is refused where it does. That an
+// operator has lost one is not.
+func (o *observation) byName(gvk schema.GroupVersionKind, n named, namespaced bool, seen map[install.Ref]bool) error {
 	in := ""
 	if namespaced {
 		in = o.w.Namespace
 	}
-	if seen[refOf(gvk, in, name)] {
+	ref, key := refOf(gvk, in, n.name), client.ObjectKey{Namespace: in, Name: n.name}
+	if seen[ref] || n.making && !o.client.Cached(o.ctx, gvk, key) {
 		return nil
 	}
-	h, err := o.api.Head(o.ctx, gvk, in, name)
+	h, err := o.head(o.ctx, gvk, in, n.name)
 	if err != nil || h == nil {
 		return err
 	}
-	o.w.Objects = append(o.w.Objects, install.Object{Ref: refOf(gvk, in, name), Mark: markOf(h)})
+	o.w.Objects = append(o.w.Objects, install.Object{Ref: ref, Mark: markOf(h)})
 	return nil
 }
 
 // kinds are those whose objects are looked for, and of each the names that plans
 // speak of: approved plans under way, and those of operators that are there; of an
 // operator whose plan was deleted, the names in its bundle.
-func (o *observation) kinds() (map[schema.GroupVersionKind][]string, error) {
-	byKind := map[schema.GroupVersionKind][]string{accounts: nil}
+func (o *observation) kinds() map[schema.GroupVersionKind][]named {
+	byKind := map[schema.GroupVersionKind][]named{accounts: nil}
 	for _, gvk := range generatedKinds() {
 		byKind[gvk] = nil
 	}
-	add := func(gvk schema.GroupVersionKind, name string) {
+	add := func(gvk schema.GroupVersionKind, name string, making bool) {
 		if gvk.Group == groupOLM || gvk.Kind == crds.Kind && gvk.Group == groupCRD {
 			return
 		}
-		if !slices.Contains(byKind[gvk], name) {
-			byKind[gvk] = append(byKind[gvk], name)
+		if i := slices.IndexFunc(byKind[gvk], func(n named) bool { return n.name == name }); i < 0 {
+			byKind[gvk] = append(byKind[gvk], named{name, making})
+		} else if !making {
+			byKind[gvk][i].making = false
 		}
 	}
 	brought := map[string]bool{} // the CSVs of which a plan is there
@@ -135,8 +180,8 @@ func (o *observation) kinds() (map[schema.GroupVersionKind][]string, error) {
 			if s.Resource.Group == groupOLM && s.Resource.Kind == csvs.Kind {
 				brought[s.Resource.Name] = true
 			}
-			if p.Spec.Approved && underWay(p) || o.has(s.Resolving) {
-				add(schema.GroupVersionKind{Group: s.Resource.Group, Version: s.Resource.Version, Kind: s.Resource.Kind}, s.Resource.Name)
+			if making := p.Spec.Approved && underWay(p); making || o.has(s.Resolving) {
+				add(schema.GroupVersionKind{Group: s.Resource.Group, Version: s.Resource.Version, Kind: s.Resource.Kind}, s.Resource.Name, making)
 			}
 		}
 	}
@@ -147,11 +192,11 @@ func (o *observation) kinds() (map[schema.GroupVersionKind][]string, error) {
 		for _, text := range held.Manifests {
 			var head metav1.PartialObjectMetadata
 			if err := json.Unmarshal(text, &head); err == nil { // what cannot be read is no step either
-				add(head.GroupVersionKind(), head.Name)
+				add(head.GroupVersionKind(), head.Name, false)
 			}
 		}
 	}
-	return byKind, nil
+	return byKind
 }
 
 func underWay(p *install.InstallPlan) bool {
@@ -163,7 +208,7 @@ func (o *observation) has(csv string) bool {
 	return slices.ContainsFunc(o.w.CSVs, func(c install.CSV) bool { return c.Name == csv && !c.Copied() })
 }
 
-func sortedKinds(m map[schema.GroupVersionKind][]string) []schema.GroupVersionKind {
+func sortedKinds(m map[schema.GroupVersionKind][]named) []schema.GroupVersionKind {
 	var all []schema.GroupVersionKind
 	for gvk := range m {
 		all = append(all, gvk)
@@ -175,7 +220,7 @@ func sortedKinds(m map[schema.GroupVersionKind][]string) []schema.GroupVersionKi
 // copies are the CSVs that tell other namespaces of the operators of this one.
 // One without its status is not written yet.
 func (o *observation) copies() error {
-	items, err := o.api.List(o.ctx, csvs, "", client.MatchingLabels{NamespaceLabel: o.w.Namespace, group.CopiedFromLabel: o.w.Namespace})
+	items, err := o.list(o.ctx, csvs, "", client.MatchingLabels{NamespaceLabel: o.w.Namespace, group.CopiedFromLabel: o.w.Namespace})
 	if err != nil {
 		return err
 	}
@@ -240,13 +285,12 @@ func (o *observation) definitions() error {
 
 // definition reads one CRD; nil if there is none.
 func (o *observation) definition(name string) (*install.CRD, error) {
-	found := kube.Stub(crds, "", name)
-	err := o.client.Get(o.ctx, client.ObjectKey{Name: name}, found)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
+	found, err := o.object(o.ctx, crds, name)
 	if err != nil {
 		return nil, fmt.Errorf("CRD %s: %w", name, err)
+	}
+	if found == nil {
+		return nil, nil
 	}
 	d := &install.CRD{Mark: markOf(found)}
 	if err := kube.DecodeObject(found, &d.Definition); err != nil {
@@ -283,12 +327,10 @@ func (o *observation) resources(d *install.CRD) error {
 func (o *observation) apis(names []string) error {
 	for _, name := range names {
 		o.named[name] = true
-		found := kube.Stub(apiServices, "", name)
-		switch err := o.client.Get(o.ctx, client.ObjectKey{Name: name}, found); {
-		case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+		switch found, err := o.object(o.ctx, apiServices, name); {
 		case err != nil:
 			return fmt.Errorf("API service %s: %w", name, err)
-		case conditionTrue(found, "Available"):
+		case found != nil && conditionTrue(found, "Available"):
 			o.w.APIServices = append(o.w.APIServices, name)
 		}
 	}

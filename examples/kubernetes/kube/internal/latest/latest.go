@@ -1,0 +1,322 @@
+// Package latest reads from the server again only what has changed since it was
+// read, as the manager's watches tell.
+package latest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Client reads from the server and writes to it, and remembers what [List] and [Get]
+// have read through it.
+//
+//  1. All that is returned was read from the server. What is remembered is
+//     returned again where a cache of metadata is at the same UIDs and
+//     resourceVersions, or lags and has not moved since it was read.
+//  2. So what is returned is never older than the cache, and never goes back in
+//     time: what is remembered gives way to what is read later, and to nothing
+//     else.
+//  3. What was written through the Client is not remembered as it was before,
+//     whatever came of the write. Only what others write may be seen late, by as
+//     much as the cache lags.
+//
+// Its methods may be called from several goroutines.
+type Client struct {
+	client.Client // without a cache
+	cache         client.Reader
+	kinds         map[schema.GroupKind]bool
+
+	mu     sync.Mutex
+	known  map[key]reading
+	writes map[schema.GroupKind]int // how many have returned, by kind
+	heard  map[schema.GroupKind]int // how many changes the watches have told of, by kind; nil if nobody says
+}
+
+// reading is what was read, and at what the cache was before.
+type reading struct {
+	value  any // a list, an object, or absent
+	cached versions
+	heard  int // how many changes of the kind had been told of; -1 if nobody says
+}
+
+// key names what was asked for: one object, or the list of some.
+type key struct {
+	kind            schema.GroupKind
+	namespace, name string // no name: a list
+	what            string // of a list what it selects, and in which form
+}
+
+// New returns a Client. The cache has the metadata of all objects of these kinds;
+// those of others are read each time, and with a nil cache all are.
+func New(c client.Client, cache client.Reader, kinds []schema.GroupVersionKind) *Client {
+	l := &Client{Client: c, cache: cache, kinds: map[schema.GroupKind]bool{}, known: map[key]reading{}, writes: map[schema.GroupKind]int{}}
+	for _, k := range kinds {
+		l.kinds[k.GroupKind()] = cache != nil
+	}
+	return l
+}
+
+// Listen has the Client take into account what the watches tell: call the function
+// that it returns for each change, with its kind.
+func (c *Client) Listen() (hear func(schema.GroupKind)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heard = map[schema.GroupKind]int{}
+	return func(kind schema.GroupKind) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.heard[kind]++
+	}
+}
+
+// current reports whether a cache that is at these versions knows nothing newer than
+// what was read. One that lacked an object then, and does now, may have heard of it
+// since, and that it is gone, unless nothing was heard.
+func (r *reading) current(cached, read versions, heard int) bool {
+	if maps.Equal(cached, read) {
+		return true
+	}
+	for name := range read {
+		if r.cached[name] == "" && (heard < 0 || heard != r.heard) {
+			return false
+		}
+	}
+	return maps.Equal(cached, r.cached)
+}
+
+// List returns the objects of a kind, in the form of an empty list, which it may
+// fill. Do not change them.
+func List[L client.ObjectList](ctx context.Context, c *Client, gvk schema.GroupVersionKind, empty L, opts ...client.ListOption) (L, error) {
+	if !c.kinds[gvk.GroupKind()] {
+		return empty, c.Client.List(ctx, empty, opts...)
+	}
+	var o client.ListOptions
+	o.ApplyOptions(opts)
+	k := key{kind: gvk.GroupKind(), namespace: o.Namespace, what: fmt.Sprintf("%T %s %v", empty, gvk.Version, o.LabelSelector)}
+	known, writes, heard := c.remembered(k)
+	heads := &metav1.PartialObjectMetadataList{}
+	heads.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	failed := c.cache.List(ctx, heads, append(slices.Clone(opts), client.UnsafeDisableDeepCopy)...)
+	cached := versionsOf(heads)
+	if list, is := known.value.(L); is && failed == nil && known.current(cached, versionsOf(list), heard) {
+		return list, nil
+	}
+	if err := c.Client.List(ctx, empty, opts...); err != nil {
+		return empty, err
+	}
+	if failed == nil {
+		c.remember(k, reading{empty, cached, heard}, writes)
+	}
+	return empty, nil
+}
+
+// Get returns an object by its name, in the form of an empty one, which it may
+// fill; there is false if it does not exist. Do not change it.
+func Get[O client.Object](ctx context.Context, c *Client, gvk schema.GroupVersionKind, name client.ObjectKey, empty O) (found O, there bool, err error) {
+	read := func() (there bool, err error) {
+		err = c.Client.Get(ctx, name, empty)
+		if apierrors.IsNotFound(err) {
+			return false, nil
+		}
+		return err == nil, err
+	}
+	if !c.kinds[gvk.GroupKind()] {
+		there, err = read()
+		return empty, there, err
+	}
+	k := key{kind: gvk.GroupKind(), namespace: name.Namespace, name: name.Name, what: fmt.Sprintf("%T %s", empty, gvk.Version)}
+	known, writes, heard := c.remembered(k)
+	head := &metav1.PartialObjectMetadata{}
+	head.SetGroupVersionKind(gvk)
+	failed := c.cache.Get(ctx, name, head)
+	cached := versions{}
+	if failed == nil {
+		cached.add(head)
+	}
+	if known.value != nil && client.IgnoreNotFound(failed) == nil {
+		o, is := known.value.(O)
+		now := versions{}
+		if is {
+			now.add(o)
+		}
+		if known.current(cached, now, heard) {
+			if !is {
+				o = empty
+			}
+			return o, is, nil
+		}
+	}
+	if there, err = read(); err != nil {
+		return empty, false, err
+	}
+	r := reading{absent{}, cached, heard}
+	if there {
+		r.value = empty
+	}
+	if client.IgnoreNotFound(failed) == nil {
+		c.remember(k, r, writes)
+	}
+	return empty, there, nil
+}
+
+// absent is remembered of what does not exist.
+type absent struct{}
+
+// Cached reports whether the cache has an object, which it may have missed lately;
+// of kinds that it does not have it says that there may be one.
+func (c *Client) Cached(ctx context.Context, gvk schema.GroupVersionKind, name client.ObjectKey) bool {
+	if !c.kinds[gvk.GroupKind()] {
+		return true
+	}
+	head := &metav1.PartialObjectMetadata{}
+	head.SetGroupVersionKind(gvk)
+	return !apierrors.IsNotFound(c.cache.Get(ctx, name, head))
+}
+
+// Forget drops what is remembered of a namespace.
+func (c *Client) Forget(namespace string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for k := range c.known {
+		if namespace != "" && k.namespace == namespace {
+			delete(c.known, k)
+		}
+	}
+}
+
+// remembered returns what was read last, how many writes of the kind have returned,
+// and how many changes were told of.
+func (c *Client) remembered(k key) (known reading, writes, heard int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	heard = -1
+	if c.heard != nil {
+		heard = c.heard[k.kind]
+	}
+	return c.known[k], c.writes[k.kind], heard
+}
+
+// remember keeps what was read when so many writes had returned. If there are more
+// by now it may be what was there before one of them.
+func (c *Client) remember(k key, read reading, writes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.writes[k.kind] == writes {
+		c.known[k] = read
+	} else {
+		delete(c.known, k)
+	}
+}
+
+// wrote drops what a write may have changed: the object, and lists of the kind. A
+// write of a status puts nothing into a list that was not there.
+func (c *Client) wrote(kind schema.GroupKind, namespace, name string, status bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.writes[kind]++
+	for k, r := range c.known {
+		if k.kind != kind || k.name != "" && (k.name != name || k.namespace != namespace) || k.namespace != "" && k.namespace != namespace {
+			continue
+		}
+		if list, is := r.value.(client.ObjectList); is && status && !versionsOf(list).have(namespace, name) {
+			continue
+		}
+		delete(c.known, k)
+	}
+}
+
+// noting carries a write out and takes note of it.
+func (c *Client) noting(o client.Object, status bool, write func() error) error {
+	namespace, name := o.GetNamespace(), o.GetName()
+	err := write()
+	if gvk, failed := c.GroupVersionKindFor(o); failed == nil {
+		c.wrote(gvk.GroupKind(), namespace, name, status)
+	}
+	return err
+}
+
+// Create implements [client.Writer].
+func (c *Client) Create(ctx context.Context, o client.Object, opts ...client.CreateOption) error {
+	return c.noting(o, false, func() error { return c.Client.Create(ctx, o, opts...) })
+}
+
+// Update implements [client.Writer].
+func (c *Client) Update(ctx context.Context, o client.Object, opts ...client.UpdateOption) error {
+	return c.noting(o, false, func() error { return c.Client.Update(ctx, o, opts...) })
+}
+
+// Patch implements [client.Writer].
+func (c *Client) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+	return c.noting(o, false, func() error { return c.Client.Patch(ctx, o, p, opts...) })
+}
+
+// Delete implements [client.Writer].
+func (c *Client) Delete(ctx context.Context, o client.Object, opts ...client.DeleteOption) error {
+	return c.noting(o, false, func() error { return c.Client.Delete(ctx, o, opts...) })
+}
+
+// Apply implements [client.Writer].
+func (c *Client) Apply(ctx context.Context, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+	err := c.Client.Apply(ctx, o, opts...)
+	if u, is := o.(interface {
+		GroupVersionKind() schema.GroupVersionKind
+		GetNamespace() string
+		GetName() string
+	}); is {
+		c.wrote(u.GroupVersionKind().GroupKind(), u.GetNamespace(), u.GetName(), false)
+	}
+	return err
+}
+
+// Status implements [client.StatusClient].
+func (c *Client) Status() client.SubResourceWriter { return status{c.Client.Status(), c} }
+
+// status takes note of writes of a status.
+type status struct {
+	client.SubResourceWriter
+	client *Client
+}
+
+func (s status) Update(ctx context.Context, o client.Object, opts ...client.SubResourceUpdateOption) error {
+	return s.client.noting(o, true, func() error { return s.SubResourceWriter.Update(ctx, o, opts...) })
+}
+
+func (s status) Patch(ctx context.Context, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
+	return s.client.noting(o, true, func() error { return s.SubResourceWriter.Patch(ctx, o, p, opts...) })
+}
+
+// versions are the forms of some objects.
+type versions map[types.NamespacedName]string
+
+func (v versions) add(o metav1.Object) {
+	v[types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}] = string(o.GetUID()) + " " + o.GetResourceVersion()
+}
+
+func (v versions) have(namespace, name string) bool {
+	_, is := v[types.NamespacedName{Namespace: namespace, Name: name}]
+	return is
+}
+
+// versionsOf are those of a list.
+func versionsOf(list client.ObjectList) versions {
+	v := versions{}
+	_ = meta.EachListItem(list, func(o runtime.Object) error {
+		m, err := meta.Accessor(o)
+		if err == nil {
+			v.add(m)
+		}
+		return err
+	})
+	return v
+}
