@@ -38,6 +38,7 @@ func TestAdvice(t *testing.T) {
 			if len(x.Advice) > 0 {
 				advised++
 			}
+			checkAdvice(t, x)
 			for _, text := range x.Advice {
 				req := w.request()
 				done, err := carryOut(req, text)
@@ -114,4 +115,24 @@ func carryOut(req *olm.Request, text string) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// checkAdvice checks that all pieces of advice are of as few changes as any is, and
+// that the drawings of an explanation have all of it.
+func checkAdvice(t *testing.T, x *olm.Explanation) {
+	t.Helper()
+	for _, text := range x.Advice {
+		changes, _, _ := strings.Cut(text, "; then ")
+		first, _, _ := strings.Cut(x.Advice[0], "; then ")
+		if n := strings.Count(changes, ", and "); n != strings.Count(first, ", and ") || n > 2 {
+			t.Fatalf("%q: advice of more changes than others, or than are tried: %q", text, x.Advice)
+		}
+	}
+	var dot, mermaid strings.Builder
+	if err := errors.Join(x.WriteDOT(&dot), x.WriteMermaid(&mermaid)); err != nil {
+		t.Fatal(err)
+	}
+	if boxes := strings.Count(dot.String(), "To do: "); boxes != len(x.Advice) {
+		t.Fatalf("%d pieces of advice are drawn of %d", boxes, len(x.Advice))
+	}
 }

@@ -243,7 +243,7 @@ func (x *explainer) demand(by any, names []string) string {
 // it in the end, if one does.
 func (x *explainer) askedBy(e *entry) string {
 	queue := []*entry{e}
-	seen := map[*entry]bool{e: true}
+	seen := make(map[*entry]bool)
 	for len(queue) > 0 {
 		for _, by := range x.askers[queue[0]] {
 			switch by := by.(type) {

@@ -54,8 +54,14 @@ func (e *TogetherError) Error() string {
 //  5. What is installed and not served stays, and what it requires stays, as far as
 //     it is there.
 //
-// The errors are those of the solver, for a context that ended.
+// The errors are those of the solver, for a context that ended, and a *rule.BudgetError.
 func (r *Resolver) ResolveExtensions(ctx context.Context, xs []*Extension, dependencies bool) (*ExtensionSet, error) {
+	ctx, end := r.budgeted(ctx)
+	out, err := r.resolveExtensions(ctx, xs, dependencies)
+	return out, end(err)
+}
+
+func (r *Resolver) resolveExtensions(ctx context.Context, xs []*Extension, dependencies bool) (*ExtensionSet, error) {
 	t := &together{r: r, xs: xs, dependencies: dependencies, out: &ExtensionSet{Choices: make([]ExtensionAnswer, len(xs))}}
 	t.gather()
 	p, err := t.encode(ctx)
@@ -202,8 +208,33 @@ func (t *together) encode(ctx context.Context) (*encoded, error) {
 			return nil, err
 		}
 	}
+	if err := t.exclude(ctx, p); err != nil {
+		return nil, err
+	}
 	t.unique(p)
 	return p, ctx.Err()
+}
+
+// exclude states what must not stand beside a bundle. What is installed stands beside each
+// other as it is.
+func (t *together) exclude(ctx context.Context, p *encoded) error {
+	for _, m := range t.members {
+		for _, n := range m.facts().needs {
+			if n.banned == nil {
+				continue
+			}
+			for _, o := range t.members {
+				matches, err := n.banned.Match(ctx, o.facts().prepared())
+				if err != nil {
+					return err
+				}
+				if matches && o != m && !(m.stays && o.stays) {
+					p.Exclude(m.v, o.v, solver.Text(fmt.Sprintf("%s does not go with %s", m, o)))
+				}
+			}
+		}
+	}
+	return ctx.Err()
 }
 
 // requirements states what a bundle requires. Of what is installed that counts
@@ -214,17 +245,12 @@ func (t *together) requirements(ctx context.Context, p *encoded, m *bundleMember
 		p.Forbid(m.v, solver.Text(m.contender.Name+" cannot be used: "+f.problem.Error()))
 	}
 	for _, n := range f.needs {
+		if n.banned != nil {
+			continue // see exclude
+		}
 		var by []solver.Var
 		met := false
 		for _, o := range t.members {
-			if n.banned != nil {
-				if matches, err := n.banned.Match(ctx, o.facts().prepared()); err != nil {
-					return err
-				} else if matches && o != m && !m.stays {
-					p.Exclude(m.v, o.v, solver.Text(fmt.Sprintf("%s does not go with %s", m, o)))
-				}
-				continue
-			}
 			ok, err := n.metBy(ctx, o.contender.Package, o.facts())
 			if ctx.Err() != nil {
 				return err
@@ -234,7 +260,7 @@ func (t *together) requirements(ctx context.Context, p *encoded, m *bundleMember
 				met = met || o.stays
 			}
 		}
-		if n.banned != nil || m.stays && !met {
+		if m.stays && !met {
 			continue
 		}
 		if t.dependencies && !m.stays {

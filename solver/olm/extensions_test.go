@@ -20,6 +20,7 @@ type part struct {
 	version  int
 	provides []string
 	requires []string // APIs, or packages as "p >=2"
+	bars     []string // what must not stand beside it, likewise
 }
 
 func (p *part) name() string { return fmt.Sprintf("%s.v%d", p.pkg, p.version) }
@@ -47,6 +48,9 @@ func newJoint(r *rand.Rand) *joint {
 				if !slices.Contains(p.requires, need) {
 					p.requires = append(p.requires, need)
 				}
+			}
+			if r.IntN(4) == 0 {
+				p.bars = append(p.bars, fmt.Sprintf("%s >=%d.0.0", packages[r.IntN(4)], 1+r.IntN(3)))
 			}
 			w.parts = append(w.parts, p)
 		}
@@ -89,13 +93,17 @@ func (w *joint) resolver(t *testing.T) *olm.Resolver {
 				props = append(props, fmt.Sprintf(`{"type":"olm.gvk.required","value":{"group":"g","version":"v1","kind":%q}}`, n))
 			}
 		}
+		for _, n := range p.bars {
+			pkg, versions, _ := strings.Cut(n, " ")
+			props = append(props, fmt.Sprintf(`{"type":"olm.constraint","value":{"failureMessage":"not beside it","not":{"constraints":[{"package":{"packageName":%q,"versionRange":%q}}]}}}`, pkg, versions))
+		}
 		fmt.Fprintf(&b, `{"schema":"olm.bundle","package":%q,"name":%q,"image":"example.com/%s","properties":[%s]}`+"\n", p.pkg, p.name(), p.name(), strings.Join(props, ","))
 	}
 	held, err := catalog.Open(t.Context(), fstest.MapFS{"catalog.json": {Data: []byte(b.String())}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: held}}, nil)
+	r, err := olm.NewResolver([]olm.Source{{SourceKey: olm.SourceKey{Name: "c"}, Catalog: held}}, &olm.Options{NotExcludes: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,6 +145,16 @@ func valid(chosen, stays, had []*part) bool {
 		for _, n := range p.requires {
 			if meets(had, n) && !meets(all, n) {
 				return false
+			}
+		}
+	}
+	for _, p := range all {
+		for _, n := range p.bars {
+			for _, o := range all {
+				before := slices.Contains(stays, p) && slices.Contains(stays, o) // they stand beside each other as it is
+				if o != p && !before && meets([]*part{o}, n) {
+					return false
+				}
 			}
 		}
 	}
@@ -212,7 +230,7 @@ func (w *joint) part(name string) *part {
 // and with dependencies what comes out goes together, and serves no fewer.
 func TestResolveExtensions(t *testing.T) {
 	refused, brought, stayed := 0, 0, 0
-	for seed := range uint64(long.N(400, 20_000)) {
+	for seed := range uint64(long.N(1200, 20_000)) {
 		w := newJoint(rand.New(rand.NewPCG(seed, 1)))
 		want, possible := w.brute(nil)
 		r := w.resolver(t)

@@ -138,7 +138,14 @@ type assessor struct {
 	known         map[[sha256.Size]byte]*MemberImpact // by the request's JSON
 }
 
+// member asks about one request, which is one question.
 func (x *assessor) member(ctx context.Context, req *Request) (*MemberImpact, error) {
+	ctx, end := x.before.budgeted(ctx)
+	m, err := x.assess(ctx, req)
+	return m, end(err)
+}
+
+func (x *assessor) assess(ctx context.Context, req *Request) (*MemberImpact, error) {
 	text, err := json.Marshal(req)
 	if err != nil {
 		return nil, err

@@ -76,6 +76,12 @@ type Hop struct {
 // together; otherwise those of Resolve. A target without a subscription, or that
 // contradicts another, is an error.
 func (r *Resolver) UpgradePath(ctx context.Context, req *Request, targets []Target, opts *PathOptions) (*Path, error) {
+	ctx, end := r.budgeted(ctx)
+	p, err := r.upgradePath(ctx, req, targets, opts)
+	return p, end(err)
+}
+
+func (r *Resolver) upgradePath(ctx context.Context, req *Request, targets []Target, opts *PathOptions) (*Path, error) {
 	q, err := r.begin(ctx, req)
 	if err != nil {
 		return nil, err

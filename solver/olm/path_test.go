@@ -92,6 +92,7 @@ func TestUpgradePathAgainstOracle(t *testing.T) {
 				t.Fatalf("%v: got %d hops, want %d %v\n%s", targets, len(got.Hops), len(want), want, w)
 			}
 			hops[len(want)]++
+			checkPath(t, r, w, targets, got, rnd)
 			if len(targets) > 1 {
 				together++
 				continue
@@ -265,4 +266,30 @@ func (w *world) state() string {
 	}
 	sort.Strings(all)
 	return strings.Join(all, ";")
+}
+
+// checkPath checks that a path does not depend on the order in which a request lists
+// things, and that its drawings have all that is installed on the way.
+func checkPath(t *testing.T, r *olm.Resolver, w *world, targets []olm.Target, p *olm.Path, rnd *rand.Rand) {
+	t.Helper()
+	req := w.request()
+	rnd.Shuffle(len(req.Subscriptions), func(i, j int) {
+		req.Subscriptions[i], req.Subscriptions[j] = req.Subscriptions[j], req.Subscriptions[i]
+	})
+	rnd.Shuffle(len(req.Installed), func(i, j int) { req.Installed[i], req.Installed[j] = req.Installed[j], req.Installed[i] })
+	again, err := r.UpgradePath(t.Context(), req, targets, nil)
+	if err != nil || printPath(again) != printPath(p) {
+		t.Fatalf("%v: in another order %v\n%s\nbefore\n%s\n%s", targets, err, printPath(again), printPath(p), w)
+	}
+	var dot, mermaid strings.Builder
+	if err := errors.Join(p.WriteDOT(&dot), p.WriteMermaid(&mermaid)); err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range p.Hops {
+		for _, c := range h.Chosen {
+			if !strings.Contains(dot.String(), fmt.Sprintf("%q [label", c.Name)) || !strings.Contains(mermaid.String(), c.Name) {
+				t.Fatalf("%s is not drawn:\n%s", c.Name, dot.String())
+			}
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/fairlead/fairlead/internal/long"
@@ -247,10 +248,33 @@ func TestResolveAgainstOracle(t *testing.T) {
 			if want := o.news(selected); !slices.Equal(got, want) {
 				t.Fatalf("got %v, want %v\n%s", got, want, w)
 			}
+			checkDrawing(t, res)
 		}
 	}
 	t.Logf("%d worlds: %d need a better-looking candidate rejected, %d have no solution", n, hard, unsatisfiable)
 	if hard*3 < n || unsatisfiable*3 < n {
 		t.Errorf("of %d worlds %d need a better-looking candidate rejected and %d have no solution: want a third each", n, hard, unsatisfiable)
+	}
+}
+
+// checkDrawing checks that the drawings of a resolution are well formed, and have each
+// subscription and all that is installed.
+func checkDrawing(t *testing.T, res *olm.Resolution) {
+	t.Helper()
+	var dot, mermaid strings.Builder
+	if err := errors.Join(res.WriteDOT(&dot), res.WriteMermaid(&mermaid)); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, c := range res.Chosen {
+		names = append(names, c.Name)
+	}
+	for _, o := range res.Subscriptions {
+		names = append(names, "subscription "+o.Subscription)
+	}
+	for _, name := range names {
+		if strings.Count(dot.String(), fmt.Sprintf("\t%q [label", name)) != 1 || !strings.Contains(mermaid.String(), name) {
+			t.Fatalf("%s is not drawn once:\n%s", name, dot.String())
+		}
 	}
 }

@@ -45,7 +45,7 @@ func drawTenants(seed uint64) *tenants {
 			}
 			entries = append(entries, entry)
 			w.apis[name] = []string{"K" + pkg}
-			if r.IntN(12) == 0 {
+			if r.IntN(5) == 0 {
 				w.apis[name] = append(w.apis[name], "Shared")
 			}
 			props := []string{property("olm.package", fmt.Sprintf(`{"packageName":%q,"version":"%d.0.0"}`, pkg, v))}

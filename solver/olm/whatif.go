@@ -82,6 +82,12 @@ const maxOthers = 8
 // cannot be satisfied is none the less a base. The errors are otherwise those of
 // Resolve.
 func (r *Resolver) Base(ctx context.Context, req *Request) (*Base, error) {
+	ctx, end := r.budgeted(ctx)
+	b, err := r.base(ctx, req)
+	return b, end(err)
+}
+
+func (r *Resolver) base(ctx context.Context, req *Request) (*Base, error) {
 	b := &Base{r: r, req: req, known: make(map[string]*entry)}
 	q, err := r.begin(ctx, req)
 	if err != nil {
@@ -126,6 +132,12 @@ func (q *query) answer(ctx context.Context) (*Resolution, *UnsatError, error) {
 // Errors are those of Resolve but for *UnsatError, which is in the result; a
 // supposition that names what is not there is one more.
 func (b *Base) WhatIf(ctx context.Context, s *Supposition) (*Effect, error) {
+	ctx, end := b.r.budgeted(ctx)
+	e, err := b.whatIf(ctx, s)
+	return e, end(err)
+}
+
+func (b *Base) whatIf(ctx context.Context, s *Supposition) (*Effect, error) {
 	if s == nil {
 		s = &Supposition{}
 	}

@@ -28,6 +28,12 @@ type Rejection struct {
 // Errors are those of Resolver.Resolve, but for *UnsatError: of a request that
 // cannot be satisfied nothing is chosen.
 func (r *Resolver) WhyNot(ctx context.Context, req *Request, name string) ([]Rejection, error) {
+	ctx, end := r.budgeted(ctx)
+	out, err := r.whyNot(ctx, req, name)
+	return out, end(err)
+}
+
+func (r *Resolver) whyNot(ctx context.Context, req *Request, name string) ([]Rejection, error) {
 	q, err := r.begin(ctx, req)
 	if err != nil {
 		return nil, err
