@@ -145,7 +145,8 @@ func (u *upgrade) flaps(name string, times, most int) {
 	}
 	turns := u.requests(cluster.Filter{Resource: "clusteroperators/status", Name: name, Since: since, Verb: "update"})
 	written := u.requests(cluster.Filter{User: operator.User, Resource: "clusterversions/status", Since: since, Verb: "update"})
-	u.Logf("%s came and went in %d reports, which made %d statuses", name, len(turns), len(written))
+	all := u.written(since)
+	u.Logf("%s came and went in %d reports, which made %d statuses and %d requests: %s", name, len(turns), len(written), len(all), summary(all))
 	if len(turns) < times {
 		u.Errorf("only %d reports of %d", len(turns), 2*times)
 	}

@@ -151,10 +151,16 @@ func (b *Backend) writeStatus(ctx context.Context, s *cvo.Status) error {
 		b.wrote.Store(&wrote{string(u.GetUID()), u.GetResourceVersion(), s})
 		return nil
 	}
+	cached := b.cached(ctx)
+	b.held.set(nil, false, "")
 	if err := b.client.Status().Update(ctx, u, client.FieldOwner(FieldManager)); err != nil {
 		return told(err, "write the status of ClusterVersion %s", b.opts.Name)
 	}
 	b.wrote.Store(&wrote{string(u.GetUID()), u.GetResourceVersion(), s})
+	var v cvo.ClusterVersion
+	if err := kube.Decode(u, &v); err == nil {
+		b.held.set(u, settled(&v), cached)
+	}
 	return nil
 }
 

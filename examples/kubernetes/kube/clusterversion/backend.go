@@ -38,6 +38,7 @@ type Backend struct {
 	gates    gates
 	runs     runs
 	seen     seen
+	held     held
 	wrote    atomic.Pointer[wrote]
 }
 
@@ -111,9 +112,17 @@ func (s *seen) set(object *unstructured.Unstructured, version *cvo.ClusterVersio
 	s.object, s.version, s.operators = object, version, operators
 }
 
-// version reads the ClusterVersion; nil when there is none.
+// version returns the ClusterVersion; nil when there is none. It is read unless what
+// is held is current.
 func (b *Backend) version(ctx context.Context) (*unstructured.Unstructured, *cvo.ClusterVersion, error) {
-	u := kube.Stub(kindVersion, "", b.opts.Name)
+	cached := b.cached(ctx)
+	u := b.held.current(cached)
+	if u != nil {
+		var v cvo.ClusterVersion
+		return u, &v, kube.Decode(u, &v)
+	}
+	b.held.set(nil, false, "")
+	u = kube.Stub(kindVersion, "", b.opts.Name)
 	err := b.client.Get(ctx, client.ObjectKeyFromObject(u), u)
 	switch {
 	case meta.IsNoMatchError(err):
@@ -127,6 +136,7 @@ func (b *Backend) version(ctx context.Context) (*unstructured.Unstructured, *cvo
 	if err := kube.Decode(u, &v); err != nil {
 		return nil, nil, err
 	}
+	b.held.set(u, settled(&v), cached)
 	return u, &v, nil
 }
 

@@ -53,6 +53,7 @@ type cluster struct {
 
 	mu    sync.Mutex
 	asked []string
+	gets  int                     // how often the ClusterVersion was read
 	drops string                  // the field of a status that the server does not know
 	fail  func(call string) error // before a write takes place
 	lost  func(call string) error // after it
@@ -84,6 +85,9 @@ func newCluster(t *testing.T, opts clusterversion.Options, objects ...client.Obj
 		WithStatusSubresource(object("config.openshift.io/v1", "ClusterVersion", ""), object("config.openshift.io/v1", "ClusterOperator", "")).
 		WithInterceptorFuncs(interceptor.Funcs{
 			Get: func(ctx context.Context, next client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+				if kindOf(o) == "ClusterVersion" && ctx.Value(reporting{}) == nil {
+					c.gets++
+				}
 				if kindOf(o) == "ConfigMap" && strings.HasPrefix(key.Name, "admin-") {
 					if err := c.fail("get ConfigMap/" + key.Name); err != nil {
 						return err

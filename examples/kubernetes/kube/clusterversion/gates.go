@@ -25,9 +25,12 @@ var (
 	kindConfig  = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 )
 
-// gatesEvery is how often gates are read: passes follow each other closely while a
-// release is applied, and gates change by hand.
-const gatesEvery = 10 * time.Second
+// How often gates are read, for passes follow each other closely while a release is
+// applied, and gates change by hand: seldom while nothing waits for them.
+const (
+	gatesEvery  = 10 * time.Second
+	gatesAtRest = time.Minute
+)
 
 // gates keeps what was read last.
 type gates struct {
@@ -43,8 +46,12 @@ func (b *Backend) tellGates(ctx context.Context, w *cvo.World) error {
 	g, now := &b.gates, b.opts.Clock.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	every := gatesEvery
+	if settled(w.Cluster) {
+		every = gatesAtRest
+	}
 	version := w.Cluster.Status.Desired.Version
-	if since := now.Sub(g.at); g.at.IsZero() || since < 0 || since >= gatesEvery || g.version != version {
+	if since := now.Sub(g.at); g.at.IsZero() || since < 0 || since >= every || g.version != version {
 		read := cvo.World{Cluster: w.Cluster}
 		if err := b.readGates(ctx, &read); err != nil {
 			return err

@@ -2,6 +2,7 @@ package clusterversion_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -163,6 +164,10 @@ func TestObserveFails(t *testing.T) {
 }
 
 type forbidden struct{ client.Reader }
+
+func (forbidden) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return errors.New("not allowed")
+}
 
 func (forbidden) List(context.Context, client.ObjectList, ...client.ListOption) error {
 	return apierrors.NewForbidden(schema.GroupResource{Resource: "clusteroperators"}, "", nil)

@@ -52,7 +52,8 @@ type Options struct {
 	// Timeout is how long one request may take. Zero means 30 seconds.
 	Timeout time.Duration
 	// Reports is where ClusterOperators and the resources that take time are read,
-	// a cache perhaps. Nil means the client. SetupWithManager sets its own.
+	// a cache perhaps; and where it is looked whether the ClusterVersion has changed,
+	// if it has that. Nil means the client. SetupWithManager sets its own.
 	Reports client.Reader
 	// Clock tells the time. Nil means fairlead.SystemClock.
 	Clock fairlead.Clock
@@ -68,6 +69,8 @@ type Options struct {
 	Trace *fairlead.Trace
 	// Registry takes the metrics of the backend. Nil means none does.
 	Registry prometheus.Registerer
+
+	reported bool // there are Reports
 }
 
 func (o *Options) withDefaults(c client.Client) (Options, error) {
@@ -87,7 +90,7 @@ func (o *Options) withDefaults(c client.Client) (Options, error) {
 	if out.Timeout <= 0 {
 		out.Timeout = 30 * time.Second
 	}
-	if out.Reports == nil {
+	if out.reported = out.Reports != nil; !out.reported {
 		out.Reports = c
 	}
 	if out.Clock == nil {
