@@ -26,6 +26,9 @@ type Goal struct {
 	Nodes []string `json:"nodes,omitempty"`
 }
 
+// moves reports whether the goal is about a release.
+func (g *Goal) moves() bool { return g.Release != "" || g.Minor != "" || g.Newest }
+
 // OperatorGoal asks for a version of an operator.
 type OperatorGoal struct {
 	Package string `json:"package"` // of the operator

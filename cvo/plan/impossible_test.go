@@ -168,6 +168,10 @@ func (q *question) change(word []string) error {
 			s.Members[i].Healthy = fairlead.ConditionFalse
 		}
 		return err
+	case "members": // members N: etcd has only the first N
+		n, err := strconv.Atoi(arg(1))
+		s.Members = s.Members[:n]
+		return err
 	case "window":
 		from := s.At.Add(time.Hour)
 		d, err := time.ParseDuration(arg(1))

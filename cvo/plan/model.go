@@ -263,32 +263,6 @@ func set(list []fairlead.Condition, kind string, to fairlead.ConditionStatus) {
 	}
 }
 
-// readMembers finds the members of etcd that are to be replaced before a node of
-// the control plane restarts.
-func (m *model) readMembers() {
-	var sick []string
-	for _, x := range m.Situation.Members {
-		if x.Healthy == fairlead.ConditionFalse {
-			sick = append(sick, x.Name)
-		}
-	}
-	slices.Sort(sick)
-	n := len(m.Situation.Members)
-	if len(sick) == 0 {
-		return
-	}
-	heal := func(in *input) {
-		for i := range in.Situation.Members {
-			in.Situation.Members[i].Healthy = fairlead.ConditionTrue
-		}
-	}
-	if n-len(sick) < n/2+1 {
-		m.master = append(m.master, m.once(fmt.Sprintf("etcd has lost its quorum: %d of %d members do not answer (%s)", len(sick), n, strings.Join(sick, ", ")), fix{"restore etcd: bring its members back, or restore the backup", heal, costWork}))
-		return
-	}
-	m.members = sick
-}
-
 // readOperators finds where the installed operators can go.
 func (m *model) readOperators() (bad []*fact) {
 	for i := range m.Situation.Operators {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/internal/diagram"
 	"github.com/fairlead/fairlead/internal/words"
 )
@@ -21,9 +22,13 @@ type Played struct {
 	Stuck   string        `json:"stuck,omitempty"`   // why not
 	Replans int           `json:"replans,omitempty"` // how often another plan was made on the way
 	Faults  int           `json:"faults,omitempty"`  // calls that failed, were lost or returned stale data
-	// Estimated names the operators whose updates no engine carried out, and why; these
-	// took as long as the policy estimates.
+	// Estimated names what no engine carried out, operators and members of etcd, and why;
+	// that took as long as the policy estimates.
 	Estimated []string `json:"estimated,omitempty"`
+	// NoQuorum is how long etcd had none.
+	NoQuorum time.Duration `json:"noQuorum,omitempty"`
+	// Waits are what machines under deletion and etcd still wait for in the end.
+	Waits []fairlead.Block `json:"waits,omitempty"`
 	// Steps are in the order in which they were over; those that were planned and never
 	// taken are last.
 	Steps []PlayedStep `json:"steps"`
@@ -147,7 +152,13 @@ func (p *Played) String() string {
 		fmt.Fprintf(&b, "   %-11s %-11s  %s\n", span(s.PlannedBegin, s.PlannedEnd), span(s.Began, s.Ended), s.Step)
 	}
 	for _, text := range p.Estimated {
-		fmt.Fprintf(&b, "updates only estimated, and not carried out: %s\n", text)
+		fmt.Fprintf(&b, "only estimated, and not carried out: %s\n", text)
+	}
+	if p.NoQuorum > 0 {
+		fmt.Fprintf(&b, "etcd had no quorum for %s\n", p.NoQuorum)
+	}
+	for _, w := range p.Waits {
+		fmt.Fprintf(&b, "still waiting: %s: %s; what helps: %s\n", w.Subject, w.Message, w.Unblock)
 	}
 	if p.Disruptions != nil && len(p.Disruptions) == 0 {
 		b.WriteString("no workload had fewer pods ready than before\n")

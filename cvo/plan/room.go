@@ -40,7 +40,7 @@ func (m *model) readNodes() (bad []*fact) {
 		x.need, x.broken, x.rounds = d.look([]string{name}, 1)
 		m.drains = append(m.drains, x)
 	}
-	if g := m.Goal; g.Release == "" && g.Minor == "" && !g.Newest {
+	if !m.Goal.moves() {
 		return bad // pools are as they are
 	}
 	list := slices.Clone(s.Pools)
@@ -97,7 +97,7 @@ func (m *model) held(p *cvo.Pool, nodes []string, size int) []*fact {
 	var names []string
 	for i := range m.Situation.Nodes {
 		n := &m.Situation.Nodes[i]
-		if n.Spec.Unschedulable && resting(n) && contains(nodes, n.Name) {
+		if n.Spec.Unschedulable && resting(n) && contains(nodes, n.Name) && !leaves(m.Situation, n.Name) {
 			down, names = append(down, i), append(names, n.Name)
 		}
 	}

@@ -88,6 +88,9 @@ func (y *player) round(ctx context.Context) (over bool, err error) {
 	if err := y.hub.act(ctx); err != nil {
 		return false, err
 	}
+	if err := y.machines.act(ctx); err != nil {
+		return false, err
+	}
 	for _, node := range y.input.Goal.Nodes {
 		_, _ = y.drains.Reconcile(ctx, node) // what fails is tried again
 	}
@@ -120,7 +123,9 @@ func (y *player) plan(ctx context.Context) (over bool, err error) {
 		y.seen = ""
 		return false, nil // it dies before it saves
 	}
-	y.out.Follow(d.State.Steps, now)
+	if len(d.State.Steps) > 0 || len(d.Blocked) == 0 { // else nothing is known of what is left
+		y.out.Follow(d.State.Steps, now)
+	}
 	y.out.Replans += max(0, d.State.Replans-y.saved.Replans)
 	y.saved = d.State
 	y.busy = y.busy || len(d.Actions) > 0
@@ -129,9 +134,14 @@ func (y *player) plan(ctx context.Context) (over bool, err error) {
 			y.seen = "" // it is tried again
 		}
 	}
+	if !slices.ContainsFunc(d.Blocked, hopeless) {
+		y.hopeless = time.Time{}
+	}
 	for _, b := range d.Blocked {
 		switch {
-		case b.Reason == ReasonNoPlan || b.Reason == ReasonNotMade:
+		case hopeless(b) && y.hopeless.IsZero():
+			y.hopeless = now
+		case hopeless(b) && now.Sub(y.hopeless) >= patience:
 			y.out.Stuck = b.Message
 			return true, nil
 		case b.Reason == ReasonPeople && len(d.State.Steps) > 0:
@@ -145,6 +155,13 @@ func (y *player) plan(ctx context.Context) (over bool, err error) {
 	}
 	return false, nil
 }
+
+// patience is for how long there is no plan before a play ends: what stands in the way may
+// pass, such as an update that fails because the API server did not answer.
+const patience = time.Hour
+
+// hopeless reports whether there is no plan as things stand.
+func hopeless(b fairlead.Block) bool { return b.Reason == ReasonNoPlan || b.Reason == ReasonNotMade }
 
 // pass lets time pass until something happens, or somebody looks again.
 func (y *player) pass() {
@@ -196,6 +213,9 @@ func (y *player) look() {
 	}
 	since := now.Sub(y.looked)
 	y.looked = now
+	if !y.machines.quorate() {
+		y.out.NoQuorum += since
+	}
 	for uid, w := range y.workloads {
 		w.look(ready[uid], now, since)
 	}
@@ -225,8 +245,8 @@ func (w *workload) look(ready int, now time.Time, since time.Duration) {
 
 // result completes what came about.
 func (y *player) result() *Played {
-	y.out.Ended = y.clock.Now()
-	for _, x := range []map[string]int{y.calls.Hits(), y.asked.Hits(), y.served.Hits(), y.hub.calls.Hits()} {
+	y.out.Ended, y.out.Waits = y.clock.Now(), y.machines.left()
+	for _, x := range []map[string]int{y.calls.Hits(), y.asked.Hits(), y.served.Hits(), y.hub.calls.Hits(), y.machines.calls.Hits(), y.machines.etcdCalls.Hits()} {
 		for _, n := range x {
 			y.out.Faults += n
 		}

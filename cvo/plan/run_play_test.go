@@ -134,7 +134,7 @@ func TestPlayEstimated(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := plan.Play(t.Context(), q.s, q.goal, q.policy, p, nil)
-	if err != nil || !got.Done || len(got.Estimated) != 1 || !strings.Contains(got.String(), `updates only estimated, and not carried out: operators of namespace "shop": queue has no subscription`) {
+	if err != nil || !got.Done || len(got.Estimated) != 1 || !strings.Contains(got.String(), `only estimated, and not carried out: operators of namespace "shop": queue has no subscription`) {
 		t.Errorf("%v, %v", err, got)
 	}
 }

@@ -42,11 +42,13 @@ type player struct {
 	rollouts map[string]rollout.State
 	drains   *drain.Runner
 	hub      *hub
+	machines *machines
 	backend  *MemBackend
 	asked    *cluster.Faulty[*World, Action]
 	saved    State
 	seen     string // what the plan's engine saw last
 	wake     time.Time
+	hopeless time.Time // since when there is no plan; zero while there is one
 
 	due     map[string]duty // what people and install plans will have done
 	busy    bool            // somebody has acted in this round
@@ -115,6 +117,9 @@ func newPlayer(ctx context.Context, in *input, p *Plan, opts *PlayOptions) (*pla
 		none = cluster.Faults{Stale: 4, Fail: 20, Lost: 20, Conflict: 20, Twice: 30}
 	}
 	if y.hub, err = newHub(ctx, y, opts.Seed+3, none); err != nil {
+		return nil, err
+	}
+	if y.machines, err = newMachines(y, opts.Seed+4, none); err != nil {
 		return nil, err
 	}
 	return y, nil
@@ -301,6 +306,7 @@ func (y *player) show(s *Situation) {
 		s.Cluster.Status.Desired.Version = y.start
 	}
 	s.Gates, s.Moves, s.Risks, s.Configs, s.Replicas, s.Members, s.Operators, s.Removed = own.Gates, own.Moves, own.Risks, own.Configs, own.Replicas, own.Members, own.Operators, own.Removed
+	s.Machines = own.Machines
 	if own.Pods == nil {
 		s.Pods = nil
 	}
@@ -379,21 +385,11 @@ func (y *player) people(step *PlanStep) {
 			_, _ = cluster.Update(y.all, cluster.Budgets(), one.Budgets[0]) // they try again
 		}
 	case FreeRoom:
-		like := y.model.example(step.Subject)
-		if like == nil {
+		y.join(y.model.example(step.Subject), "")
+	case ReplaceMember:
+		if y.machines.replace(step.Subject) {
 			return
 		}
-		one := &Situation{}
-		addNode(one, like, 1)
-		n := one.Nodes[0]
-		n.Name = fmt.Sprintf("%s-%d", n.Name, y.all.Serial())
-		n.Annotations = map[string]string{}
-		if of, err := rollout.PrimaryPool(s.Pools, &n); err == nil && of != nil {
-			config := y.pools.World(of.Name).Pool.Spec.Configuration.Name
-			n.Annotations[rollout.AnnotationCurrent], n.Annotations[rollout.AnnotationDesired], n.Annotations[rollout.AnnotationState] = config, config, rollout.StateDone
-		}
-		_ = y.all.Join(n) // its name is new
-	case ReplaceMember:
 		for i := range s.Members {
 			if s.Members[i].Name == step.Subject {
 				s.Members[i].Healthy = fairlead.ConditionTrue
@@ -406,6 +402,25 @@ func (y *player) people(step *PlanStep) {
 			}
 		}
 	}
+}
+
+// join adds a node like another one, on an instance of the cloud, and returns its name; ""
+// where there is none to be like.
+func (y *player) join(like *fairlead.Node, providerID string) string {
+	if like == nil {
+		return ""
+	}
+	one := &Situation{}
+	addNode(one, like, 1)
+	n := one.Nodes[0]
+	n.Name, n.Spec.ProviderID = fmt.Sprintf("%s-%d", n.Name, y.all.Serial()), providerID
+	n.Annotations = map[string]string{}
+	if of, err := rollout.PrimaryPool(y.input.Situation.Pools, &n); err == nil && of != nil {
+		config := y.pools.World(of.Name).Pool.Spec.Configuration.Name
+		n.Annotations[rollout.AnnotationCurrent], n.Annotations[rollout.AnnotationDesired], n.Annotations[rollout.AnnotationState] = config, config, rollout.StateDone
+	}
+	_ = y.all.Join(n) // its name is new
+	return n.Name
 }
 
 // release is a pass of cvo.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
+	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
@@ -40,7 +41,11 @@ type Situation struct {
 	Pods     []fairlead.Pod                 `json:"pods"`
 	Budgets  []fairlead.PodDisruptionBudget `json:"budgets"`            // see Pods
 	Replicas []drain.Replicas               `json:"replicas,omitempty"` // see Pods
-	// Members are the members of etcd.
+	// Machines are those of the Machine API that nodes run on. Nil also means that there is
+	// no such API; only Play then does less.
+	Machines []lifecycle.Machine `json:"machines,omitzero"`
+	// Members are the members of etcd that vote. Say that there are none where two of them
+	// survive the loss of one, as on two nodes with fencing.
 	Members []Member `json:"members"`
 	// Operators are those that were installed besides the release, by the Operator
 	// Lifecycle Manager; see ReadOperators.

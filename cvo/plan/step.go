@@ -61,6 +61,10 @@ func (s *stepper) run() {
 		s.Block(fairlead.Block{Subject: subject, Reason: ReasonUnderWay, Message: "the cluster is being updated to " + to, Owner: "cluster-version operator", Unblock: "history of the ClusterVersion says that " + to + " is Completed"})
 		return
 	}
+	if text := tooFew(&sit); text != "" && question.Goal.moves() {
+		s.Block(fairlead.Block{Subject: subject, Reason: ReasonUnderWay, Message: text, Owner: "etcd operator", Unblock: "etcd has a member on each node of the control plane; without a machine that is on its way, add one"})
+		return
+	}
 	parts, m := s.follow(question)
 	if m == nil {
 		return

@@ -31,7 +31,7 @@ func (w *writer) add(c choice) {
 	case ReplaceMember:
 		s.Why = "it does not answer, and while a node of the control plane restarts etcd needs all others"
 		s.After = "oc -n openshift-etcd get etcd cluster -o yaml names all members as available"
-		s.Command = "oc -n openshift-machine-api delete machine of its node, and wait for the new one; without machines: replace it by hand"
+		s.Command = replaceCommand(w.m.Situation, c.subject)
 		s.Back = "not needed: the new member replaces the old one"
 		s.Takes, s.Basis = w.e.Owner, "a default for what people do"
 	case FixBudget:

@@ -38,6 +38,9 @@ type MemBackend struct {
 	// CatchUp is how long a learner takes until it has all data. Zero means two
 	// minutes.
 	CatchUp time.Duration
+	// Down reports whether the member of a node does not answer, even though the node is
+	// heard of. Nil means that none is. It must not call the backend.
+	Down func(node string) bool
 	// Changed is called for each action that changed something, in order. It
 	// must not change anything.
 	Changed func(action Action)
@@ -141,7 +144,7 @@ func (b *MemBackend) observed() []Member {
 	for i := range members {
 		members[i].added = fairlead.Past(members[i].added, now) // data is copied whatever the clock says
 		m := members[i]
-		m.Healthy = b.heard[m.Name]
+		m.Healthy = b.heard[m.Name] && (b.Down == nil || !b.Down(m.Name))
 		m.CaughtUp = m.Healthy && m.Learner && !now.Before(m.added.Add(catchUp))
 		all = append(all, m.Member)
 	}

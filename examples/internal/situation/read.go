@@ -125,6 +125,10 @@ func (s *Situation) Add(o dump.Object) error {
 		}
 	case "Node":
 		return dump.Append(o, &s.Nodes)
+	case "Machine":
+		return dump.Append(o, &s.Machines)
+	case "MachineList":
+		s.Machines = looked(s.Machines)
 	case "Pod":
 		return dump.Append(o, &s.Pods)
 	case "PodDisruptionBudget":

@@ -1,0 +1,114 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fairlead/fairlead"
+	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/internal/words"
+	"github.com/fairlead/fairlead/lifecycle"
+)
+
+// enough is how many members etcd needs for a node of the control plane to restart.
+const enough = 3
+
+// readMembers finds the members of etcd that are to be replaced before a node of
+// the control plane restarts.
+func (m *model) readMembers() {
+	s := m.Situation
+	if text := tooFew(s); text != "" {
+		m.master = append(m.master, m.once(text, fix{"let etcd have a member on each node of the control plane", func(in *input) { in.Situation.Members = nil }, costWork}))
+	}
+	var sick []string
+	for i := range s.Members {
+		if x := &s.Members[i]; x.Healthy == fairlead.ConditionFalse && !restarts(s, nodeOf(x)) {
+			sick = append(sick, x.Name)
+		}
+	}
+	slices.Sort(sick)
+	n := len(s.Members)
+	if len(sick) == 0 {
+		return
+	}
+	heal := func(in *input) {
+		for i := range in.Situation.Members {
+			in.Situation.Members[i].Healthy = fairlead.ConditionTrue
+		}
+	}
+	if n-len(sick) < n/2+1 {
+		m.master = append(m.master, m.once(fmt.Sprintf("etcd has lost its quorum: %d of %d members do not answer (%s)", len(sick), n, strings.Join(sick, ", ")), fix{"restore etcd: bring its members back, or restore the backup", heal, costWork}))
+		return
+	}
+	m.members = sick
+}
+
+// nodeOf returns the node of a member: mostly it has the name of that.
+func nodeOf(x *Member) string {
+	if x.Node != "" {
+		return x.Node
+	}
+	return x.Name
+}
+
+// restarts reports whether a node is on its way into another configuration, so that what
+// does not answer there is expected back.
+func restarts(s *Situation, node string) bool {
+	return slices.ContainsFunc(s.Nodes, func(n fairlead.Node) bool { return n.Name == node && !resting(&n) })
+}
+
+// tooFew says that too few members of etcd vote and stay for a node of the control plane
+// to restart: as while one is replaced, when the old node may be gone, too. It is "" if
+// there are enough, there is a single node, or nobody knows.
+func tooFew(s *Situation) string {
+	nodes := 0
+	for i := range s.Nodes {
+		if p, err := rollout.PrimaryPool(s.Pools, &s.Nodes[i]); err == nil && p != nil && p.Name == rollout.PoolMaster {
+			nodes++
+		}
+	}
+	var going []string
+	for i := range s.Members {
+		if m := machineOf(s, nodeOf(&s.Members[i])); m != nil && m.Deleting() {
+			going = append(going, m.String())
+		}
+	}
+	n := len(s.Members) - len(going)
+	if len(s.Members) == 0 || n >= enough || n == 1 && nodes <= 1 {
+		return ""
+	}
+	text := fmt.Sprintf("etcd has only %s that %s", words.Count(n, "member", "members"), words.Plural(n, "votes", "vote"))
+	if len(going) > 0 {
+		text += fmt.Sprintf(" and %s (being deleted: %s)", words.Plural(n, "stays", "stay"), words.List(going, "and", 3))
+	}
+	return text + ": while a node of the control plane restarts, it has no quorum"
+}
+
+// machineOf returns the machine of a node, nil if none is known.
+func machineOf(s *Situation, node string) *lifecycle.Machine {
+	for i := range s.Machines {
+		if ref := s.Machines[i].Status.NodeRef; ref != nil && ref.Name == node {
+			return &s.Machines[i]
+		}
+	}
+	return nil
+}
+
+// leaves reports whether a node goes for good, because its machine is being deleted.
+func leaves(s *Situation, node string) bool {
+	m := machineOf(s, node)
+	return m != nil && m.Deleting()
+}
+
+// replaceCommand is how people replace a member.
+func replaceCommand(s *Situation, member string) string {
+	for i := range s.Members {
+		if x := &s.Members[i]; x.Name == member {
+			if m := machineOf(s, nodeOf(x)); m != nil {
+				return fmt.Sprintf("oc -n %s delete machine %s, and wait for the new one", m.Namespace, m.Name)
+			}
+		}
+	}
+	return "oc -n openshift-machine-api delete machine of its node, and wait for the new one; without machines: replace it by hand"
+}
