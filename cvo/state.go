@@ -76,7 +76,7 @@ type Running struct {
 	Since time.Time  `json:"since"`           // when it was begun
 	Last  time.Time  `json:"last,omitzero"`   // when the last of them failed
 	Sent  bool       `json:"sent,omitempty"`  // it was applied, and is waited for
-	Error *TaskError `json:"error,omitempty"` // what keeps it
+	Error *TaskError `json:"error,omitempty"` // why the last attempt failed; what keeps it since it was applied is not remembered
 }
 
 // Kinds returns one action of each kind.

@@ -41,6 +41,7 @@ func Step(state State, w *World, now time.Time, policy *Policy) Decision {
 		return Decision{State: state}
 	}
 	s.State.Pending = s.Ledger.Pending()
+	s.forget()
 	return Decision{State: s.State, Actions: s.actions, Blocked: s.Blocked(), Wake: s.Wake()}
 }
 
@@ -61,6 +62,19 @@ func decide(state State, w *World, now time.Time, policy *Policy) *step {
 	}
 	s.report()
 	return s
+}
+
+// forget drops what keeps tasks that were applied: each step looks it up again, and
+// it would be written whenever a pod becomes ready.
+func (s *step) forget() {
+	if s.Work == nil {
+		return
+	}
+	for i := range s.Work.Running {
+		if t := &s.Work.Running[i]; t.Sent {
+			t.Error = nil
+		}
+	}
 }
 
 // clone returns a state that shares nothing which a step changes.

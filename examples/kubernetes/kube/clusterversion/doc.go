@@ -58,8 +58,9 @@
 //
 // # Costs
 //
-// A pass reads the ClusterVersion and the engine's state from the server, and
-// everything else from a cache that holds metadata and status alone. While
+// A pass reads from a cache that holds metadata and status alone. From the server
+// it reads the ClusterVersion, if the cache tells that it has changed or another
+// release is asked for than the one that is applied, and gates now and then. While
 // reconciling each manifest costs one patch a pass, which by default begins
 // three minutes after the one before has ended.
 package clusterversion
