@@ -10,6 +10,7 @@ import (
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/internal/placement"
 	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
@@ -27,7 +28,7 @@ func (m *model) readNodes() (bad []*fact) {
 			members[p.Name] = append(members[p.Name], n.Name)
 		}
 	}
-	d := &drains{m: m, index: map[string]int{}, nodes: back(s.Nodes)}
+	d := &drains{m: m, index: map[string]int{}, nodes: back(s.Nodes), pods: returned(s)}
 	for _, name := range m.Goal.Nodes {
 		if s.Nodes != nil && !known[name] {
 			bad = append(bad, &fact{text: fmt.Sprintf("the node %s, which is to be out of service, does not exist", name)})
@@ -131,11 +132,48 @@ func back(nodes []fairlead.Node) []fairlead.Node {
 	return list
 }
 
+// returned returns pods as they are when the nodes that restart at present have come back:
+// those that wait for a node run on one of these, if they fit there.
+func returned(s *Situation) []fairlead.Pod {
+	waits := func(p fairlead.Pod) bool {
+		return p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !p.Finished()
+	}
+	if !slices.ContainsFunc(s.Pods, waits) {
+		return s.Pods
+	}
+	c := placement.New(nil)
+	restart := map[string]bool{}
+	nodes := back(s.Nodes)
+	for i := range nodes {
+		if restart[nodes[i].Name] = !resting(&nodes[i]); restart[nodes[i].Name] {
+			_ = c.SetNode(&nodes[i]) // what cannot be read counts as nothing
+		}
+	}
+	pods := slices.Clone(s.Pods)
+	for i := range pods {
+		if p := &pods[i]; restart[p.Spec.NodeName] {
+			_ = c.Add(p) // likewise
+		}
+	}
+	for i := range pods {
+		p := &pods[i]
+		if !waits(*p) {
+			continue
+		}
+		if n, fits := c.First(p, nil); fits {
+			p.Spec.NodeName = n.Name
+			_ = c.Add(p) // likewise
+		}
+	}
+	return pods
+}
+
 // drains finds what stands in the way of drains, by the code that drains.
 type drains struct {
 	m     *model
 	index map[string]int // by name of a budget, see budget
 	nodes []fairlead.Node
+	pods  []fairlead.Pod // for which room is looked for
 }
 
 func (d *drains) request(nodes []string, atOnce int) *drain.PlanRequest {
@@ -205,7 +243,9 @@ func (d *drains) lacksRoom(nodes []string, atOnce int) bool {
 	going := fmt.Sprint(atOnce, nodes)
 	lacks, known := d.m.noRoom[going]
 	if !known {
-		short, err := drain.FindRoomInTurn(d.request(nodes, atOnce), d.m.Situation.At, &d.m.Policy.Drain)
+		req := d.request(nodes, atOnce)
+		req.Pods = d.pods
+		short, err := drain.FindRoomInTurn(req, d.m.Situation.At, &d.m.Policy.Drain)
 		lacks = err != nil || short != nil
 		d.m.noRoom[going] = lacks
 	}

@@ -2,11 +2,13 @@ package plan_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/cvo/rollout"
 )
 
 // A budget that keeps its pods only while a replacement becomes ready is no work for
@@ -45,6 +47,32 @@ func TestBudgetsThatRecover(t *testing.T) {
 		}
 		if fix := slices.ContainsFunc(got.Steps, func(s plan.PlanStep) bool { return s.Kind == plan.FixBudget }); fix != c.fix {
 			t.Errorf("%s: a step for the budget %v, want %v\n%s", c.name, fix, c.fix, got)
+		}
+	}
+}
+
+// TestRoomAmidRestart has the only node that a pod fits on restart into a release, so that
+// the pod waits for it: room for it is lacking all the same, since it comes back there and
+// the node restarts again.
+func TestRoomAmidRestart(t *testing.T) {
+	q := newQuestion()
+	for _, line := range []string{"pod big-1 worker-0 3", "pod big-2 worker-1 3", "pod big-3 worker-2 3"} {
+		if err := q.change(strings.Fields(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, amid := range []bool{false, true} {
+		if n := &q.s.Nodes[3]; amid {
+			n.Spec.Unschedulable = true
+			n.Annotations[rollout.AnnotationDesired], n.Annotations[rollout.AnnotationState] = "new", rollout.StateWorking
+			q.s.Pods[0].Spec.NodeName, q.s.Pods[0].Status.Phase, q.s.Pods[0].Status.Conditions = "", fairlead.PodPending, nil
+		}
+		p, err := plan.Make(t.Context(), q.s, q.goal, q.policy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := slices.IndexFunc(p.Steps, func(s plan.PlanStep) bool { return s.Kind == plan.FreeRoom && s.Subject == "pool worker" }); n < 0 {
+			t.Errorf("amid a restart %v: no room is made: %v", amid, p.Steps)
 		}
 	}
 }

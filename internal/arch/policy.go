@@ -129,7 +129,7 @@ var lattice = map[string][]string{
 	},
 
 	"cvo/plan": {
-		".", "catalog", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/diagram", "internal/durations", "internal/semverx", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/group", "solver/olm/install",
+		".", "catalog", "cvo", "cvo/graph", "cvo/payload", "cvo/rollout", "internal/cluster", "internal/diagram", "internal/durations", "internal/placement", "internal/semverx", "internal/words", "lifecycle", "lifecycle/drain", "lifecycle/quorum", "solver", "solver/olm", "solver/olm/group", "solver/olm/install",
 	},
 	"cvo/plan/fleet": {".", "cvo/plan", "internal/words"},
 
