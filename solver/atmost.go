@@ -153,6 +153,9 @@ func (e *encoding) binary(lits []elit) {
 		digits[d] = e.engine.fresh()
 	}
 	for i, l := range lits {
+		if e.poll.ended {
+			return
+		}
 		for d, digit := range digits {
 			if i>>d&1 == 0 {
 				digit = -digit
@@ -166,6 +169,9 @@ func (e *encoding) binary(lits []elit) {
 func (e *encoding) counter(n int, lits []elit) {
 	var row []elit
 	for i, l := range lits {
+		if e.poll.ended {
+			return
+		}
 		if i == len(lits)-1 {
 			e.add(-l, -row[n-1])
 			return

@@ -141,7 +141,7 @@ func newCDCL(ctx context.Context, x *index, cons []int32, guards int, guard func
 		return c
 	}
 	for i, l := range units {
-		if !c.assert(l, reason(from[i])) {
+		if c.poll.spend(4); !c.assert(l, reason(from[i])) {
 			c.fail(reason(from[i]))
 			return c
 		}
@@ -347,11 +347,12 @@ func (c *cdcl) visit(l Lit) reason {
 // from the beginning again and again.
 func (c *cdcl) rewatch(own *clause, lits []Lit, i int32) bool {
 	k := max(1, int(own.next))
-	for range len(lits) - 2 {
+	for n := range len(lits) - 2 {
 		if k++; k >= len(lits) {
 			k = 2
 		}
 		if l := lits[k]; c.value(l) >= 0 {
+			c.poll.spend(n >> 2)
 			lits[1], lits[k] = l, lits[1]
 			c.addWatch(side(l), watch{lits[0], i})
 			own.next = int32(k)
@@ -381,6 +382,9 @@ func (c *cdcl) addVar() Var {
 	v := Var(len(c.vars))
 	c.vals = append(c.vals, 0, 0)
 	c.vars = append(c.vars, assigned{})
+	if len(c.watches) == cap(c.watches) {
+		c.poll.spend(pollSteps) // all of them are copied
+	}
 	c.watches = append(c.watches, nil, nil)
 	c.seen = append(c.seen, false)
 	if c.added != nil {

@@ -2,6 +2,7 @@ package solver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -13,7 +14,10 @@ import (
 // The Best of an IncompleteError has no certificate: the error says which choice
 // is not proven.
 func (s *Solution) Certificate(ctx context.Context) (*Certificate, error) {
-	p := s.Problem()
+	p := s.problem(&poll{ctx: ctx})
+	if p == nil {
+		return nil, &IncompleteError{Err: ctx.Err()}
+	}
 	x := indexOf(ctx, p)
 	if x == nil {
 		return nil, &IncompleteError{Err: ctx.Err()}
@@ -37,14 +41,15 @@ func (s *Solution) Certificate(ctx context.Context) (*Certificate, error) {
 // A certifier replays the picks of a solution in a cdcl that logs what it
 // derives, and asks at each choice why the better candidates fail.
 type certifier struct {
-	ctx   context.Context
-	x     *index
-	parts []part
-	of    []int32 // by variable: 1 + its part
-	log   []decision
-	cdcl  *cdcl
-	steps map[Var]int // by pick
-	picks []Lit       // of the parts that the cdcl holds, so far, after what is proven to hold
+	ctx    context.Context
+	x      *index
+	parts  []part
+	of     []int32 // by variable: 1 + its part
+	log    []decision
+	cdcl   *cdcl
+	steps  map[Var]int // by pick
+	picks  []Lit       // of the parts that the cdcl holds, so far, after what is proven to hold
+	placed int         // how many of those hold, decided
 
 	asked  int32         // the part that was searched last
 	roots  []int32       // its demands that nothing triggers
@@ -129,28 +134,38 @@ func (f *certifier) refuse(l Lit) (CertifiedRefusal, error) {
 	return r, nil
 }
 
+var errNoSelection = errors.New("solver: internal error: the selection is impossible")
+
 // place decides the picks that are not in place yet.
 func (f *certifier) place() error {
 	c := f.cdcl
-	for _, l := range append(f.picks[:len(f.picks):len(f.picks)], 0) {
-		if r := c.propagate(); c.poll.ended {
+	for {
+		if r := c.propagate(); c.poll.spend(1) {
 			return &IncompleteError{Err: f.ctx.Err()}
-		} else if r != free || l != 0 && c.value(l) < 0 {
-			return fmt.Errorf("solver: internal error: the selection is impossible")
+		} else if r != free {
+			return errNoSelection
 		}
-		if l != 0 && c.value(l) == 0 {
+		if f.placed == len(f.picks) {
+			return nil
+		}
+		l := f.picks[f.placed]
+		f.placed++
+		switch v := c.value(l); {
+		case v < 0:
+			return errNoSelection
+		case v == 0:
 			c.decide(l)
 		}
 	}
-	return nil
 }
 
 // search refutes what is given, in the part of the last one.
 func (f *certifier) search(given []Lit) verdict {
 	last := f.of[given[len(given)-1].Var()]
+	f.placed = 0
 	own := f.x.ask(nil)
 	defer own.done(nil)
-	given = slices.DeleteFunc(given, func(l Lit) bool { return f.of[l.Var()] != last })
+	given = slices.DeleteFunc(given, func(l Lit) bool { f.cdcl.poll.spend(1); return f.of[l.Var()] != last })
 	if f.asked != last {
 		f.asked, f.roots = last, nil
 		for _, id := range f.x.roots {

@@ -34,13 +34,14 @@ func newUnsatError(p *Problem, w *change, suspect func(Var) bool) *UnsatError {
 func (e *UnsatError) Problem() *Problem {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.changed()
+	return e.changed(context.Background())
 }
 
-func (e *UnsatError) changed() *Problem {
+// changed returns nil when ctx ended.
+func (e *UnsatError) changed(ctx context.Context) *Problem {
 	if e.problem == nil {
 		if e.problem = e.base; e.change != nil {
-			e.problem = e.base.with(e.change)
+			e.problem = e.base.changed(&poll{ctx: ctx}, e.change)
 		}
 	}
 	return e.problem
@@ -50,7 +51,10 @@ func (e *UnsatError) changed() *Problem {
 func (e *UnsatError) pieces(ctx context.Context) (*Problem, []part, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	p := e.changed()
+	p := e.changed(ctx)
+	if p == nil {
+		return nil, nil, &IncompleteError{Err: ctx.Err()}
+	}
 	if e.parts != nil {
 		return p, e.parts, nil
 	}
@@ -180,6 +184,7 @@ func newMinimizer(ctx context.Context, p *Problem, q *part, lits []elit, b *budg
 }
 
 func (m *minimizer) all() []bool {
+	m.poll.spend(len(m.cons))
 	on := make([]bool, len(m.cons))
 	for i := range on {
 		on[i] = true
@@ -191,6 +196,7 @@ func (m *minimizer) all() []bool {
 // dropped from the last to the first, or, if that is less, from the first to the
 // last; nil when they can be met.
 func (m *minimizer) smaller(ctx context.Context, on []bool) ([]int, error) {
+	m.poll.spend(2 * len(on))
 	down := make([]int, 0, len(on))
 	for i := len(on) - 1; i >= 0; i-- {
 		down = append(down, i)
@@ -218,7 +224,7 @@ func (m *minimizer) core(ctx context.Context, on []bool, order []int) ([]int, er
 	}
 	core := []int{}
 	for _, i := range order {
-		if !on[i] {
+		if m.poll.spend(1); !on[i] {
 			continue
 		}
 		on[i] = false
@@ -260,6 +266,7 @@ func (m *minimizer) refute(ctx context.Context, on []bool) (used []bool, err err
 	}
 	used = make([]bool, len(on))
 	for _, s := range m.engine.failed() {
+		m.poll.spend(1)
 		used[m.at[s]] = true
 	}
 	return used, nil

@@ -166,6 +166,9 @@ func (x *index) makeTables(poll *poll, roots, bans int) {
 		room += items[i]
 	}
 	ints := list[int32](poll, room)
+	if poll.ended {
+		return
+	}
 	cut := func(n int) []int32 {
 		own := ints[:n:n]
 		ints = ints[n:]
@@ -196,6 +199,9 @@ func (x *index) enter(poll *poll, id int32, k *indexed, counted bool) {
 	if t.start == nil {
 		t.start = list[int32](poll, x.size+2)
 	}
+	if t.start == nil {
+		return // the context has ended
+	}
 	switch {
 	case k.head != 0 && counted:
 		t.add(k.head, id)
@@ -215,6 +221,9 @@ func (x *index) enter(poll *poll, id int32, k *indexed, counted bool) {
 func (x *index) enterPair(poll *poll, id int32, a, b Var, counted bool) {
 	if x.pairs.start == nil {
 		x.pairs.start = list[int32](poll, x.size+2)
+	}
+	if x.pairs.start == nil {
+		return // the context has ended
 	}
 	if counted {
 		x.pairs.add(a, pair{b, id})

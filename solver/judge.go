@@ -57,6 +57,9 @@ func (p *Problem) judge(ctx context.Context) *judge {
 func newJudge(ctx context.Context, p *Problem) *judge {
 	poll := poll{ctx: ctx}
 	j := &judge{cons: len(p.cons), start: list[int32](&poll, p.vars+2)}
+	if poll.ended {
+		return nil
+	}
 	for id := range p.cons {
 		if poll.spend(4 + 2*int(p.cons[id].end-p.cons[id].start)) {
 			return nil

@@ -170,7 +170,11 @@ func (l *Lazy) Explain(ctx context.Context, needs []string, options *ExplainOpti
 			}
 		}
 		slices.Sort(told.drop)
-		rest, err := Solve(ctx, k.p.with(&told), nil)
+		without := k.p.changed(&poll{ctx: ctx}, &told)
+		if without == nil {
+			return nil, &IncompleteError{Err: ctx.Err()}
+		}
+		rest, err := Solve(ctx, without, nil)
 		switch {
 		case err == nil:
 			open = k.open(rest, true)

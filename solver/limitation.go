@@ -152,7 +152,10 @@ func (c *cdcl) close(at int32) {
 // guard does; to a proof it is the constraint with that ID.
 func (c *cdcl) addLimit(vars []Lit, n int32, guard Lit, id int32) {
 	if c.added == nil {
-		c.added = make([][]int32, len(c.vars))
+		c.added = list[[]int32](&c.poll, len(c.vars))
+	}
+	if c.added == nil {
+		return // the context has ended
 	}
 	if c.guarded == nil {
 		c.guarded = make(map[Var]int32)
@@ -160,6 +163,7 @@ func (c *cdcl) addLimit(vars []Lit, n int32, guard Lit, id int32) {
 	at := int32(len(c.limits))
 	m := limitation{vars: vars, n: n, con: id, guard: guard}
 	for _, l := range vars {
+		c.poll.spend(16)
 		c.added[l] = append(c.added[l], at)
 		if c.value(l) > 0 && int(c.vars[l].at) < c.told {
 			switch m.now++; m.now {

@@ -111,7 +111,15 @@ type sum struct {
 // The error is *ProblemError, or that of ctx.
 func stateCriteria(ctx context.Context, p *Problem, criteria []Criterion) (q *Problem, absent map[Var]Var, err error) {
 	poll := poll{ctx: ctx}
-	if q, absent = p.changed(&poll, nil), make(map[Var]Var); q == nil {
+	denials := 0
+	for _, k := range criteria {
+		for _, t := range k.Terms {
+			if poll.spend(1); !t.Lit.Selects() {
+				denials++
+			}
+		}
+	}
+	if q, absent = p.copied(&poll, denials, 2*denials, 0), make(map[Var]Var); q == nil {
 		return nil, nil, ctx.Err()
 	}
 	var flaws []Flaw
@@ -353,6 +361,7 @@ func (z *minimization) heaviest(most int64) int64 {
 
 // core returns what counts of a clause that was learned.
 func (z *minimization) core(clash []Lit) []Lit {
+	z.c.poll.spend(16 * len(clash))
 	var core []Lit
 	for _, l := range clash {
 		if l.Selects() && z.weight[l.Var()] > 0 {
@@ -396,6 +405,7 @@ func (z *minimization) pay(core []Lit, at int) {
 		z.proof.Payments[len(z.proof.Payments)-1][at].Weight = least
 	}
 	for _, l := range core {
+		z.c.poll.spend(16)
 		v := l.Var()
 		z.weight[v] -= least
 		if s := z.sums[v]; s != nil && int(s.n)+1 < len(s.vars) {

@@ -132,6 +132,9 @@ func CheckOptimum(ctx context.Context, p *Problem, criteria []Criterion, cert *O
 	for i, k := range criteria {
 		cost, weight := int64(0), make(map[Var]int64)
 		for _, t := range k.Terms {
+			if v.poll.spend(64) { // it may make a map grow
+				return nil, ctx.Err()
+			}
 			if selected.has(t.Lit.Var()) == t.Lit.Selects() {
 				cost += t.Weight
 			}
@@ -142,6 +145,9 @@ func CheckOptimum(ctx context.Context, p *Problem, criteria []Criterion, cert *O
 			}
 		}
 		bound, err := v.payments(cert.Payments[i], weight)
+		if v.poll.ended {
+			return nil, ctx.Err()
+		}
 		if err != nil {
 			return nil, &CertificateError{-1, -1, fmt.Sprintf("criterion %d (%s): %v", i, k.Name, err)}
 		}
@@ -158,6 +164,9 @@ func (v *verifier) define(sums []Sum) error {
 	for i, s := range sums {
 		known := make(map[Var]bool)
 		for _, own := range s.Vars {
+			if v.poll.spend(64) {
+				return v.poll.ctx.Err()
+			}
 			if own < 1 || int(own) > v.p.vars+i || known[own] || s.More < 0 {
 				return &CertificateError{-1, -1, fmt.Sprintf("sum %d is of what is not before it, or of something twice, or more than %d", i, s.More)}
 			}
@@ -178,7 +187,7 @@ func (v *verifier) payments(all []Payment, weight map[Var]int64) (bound int64, e
 		}
 		var core []Var
 		for _, l := range v.known[p.Lemma].Lits {
-			if v.state(l) < 0 {
+			if v.poll.spend(16); v.state(l) < 0 {
 				continue
 			}
 			if !l.Selects() || weight[l.Var()] < p.Weight {
@@ -195,6 +204,7 @@ func (v *verifier) payments(all []Payment, weight map[Var]int64) (bound int64, e
 				return 0, fmt.Errorf("payment %d: there is no sum %d", i, at)
 			}
 			s := v.sums[at]
+			v.poll.spend(64 * len(s.Vars)) // they are sorted
 			if s.More < 1 || counted[s.More] || !slices.Equal(slices.Sorted(slices.Values(s.Vars)), core) {
 				return 0, fmt.Errorf("payment %d: sum %d is not one of its clause, or counts twice", i, at)
 			}
@@ -203,6 +213,7 @@ func (v *verifier) payments(all []Payment, weight map[Var]int64) (bound int64, e
 		}
 	}
 	for own, w := range weight {
+		v.poll.spend(4)
 		if w > 0 {
 			v.value[own] = -1
 		}

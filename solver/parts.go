@@ -15,14 +15,20 @@ type part struct {
 // ends, the parts are of no use.
 func parts(ctx context.Context, x *index) []part {
 	reached := reachable(ctx, x)
+	if reached == nil {
+		return nil
+	}
 	return cut(ctx, x, reached, func(k *indexed) bool { return matters(x, k, reached) })
 }
 
 // wholeParts cuts all of the problem, whatever is required.
 func wholeParts(ctx context.Context, x *index) []part {
-	reached := make([]bool, x.size)
+	poll := poll{ctx: ctx}
+	reached := list[bool](&poll, x.size)
 	for v := range reached {
-		reached[v] = v > 0
+		if reached[v] = v > 0; poll.spend(1) {
+			return nil
+		}
 	}
 	return cut(ctx, x, reached, func(k *indexed) bool { return k.role != idle })
 }
@@ -46,7 +52,7 @@ func cut(ctx context.Context, x *index, reached []bool, isActive func(k *indexed
 	}
 	pieces := 0 // that are left; the last one has nothing to be joined with
 	for _, in := range reached {
-		if in {
+		if poll.spend(1); in {
 			pieces++
 		}
 	}
@@ -147,11 +153,15 @@ func (x *index) anyReached(k *indexed, reached []bool) Var {
 	return 0
 }
 
-// reachable finds the variables that can come to be selected.
+// reachable finds the variables that can come to be selected. It returns nil when
+// ctx ends.
 func reachable(ctx context.Context, x *index) (reached []bool) {
 	poll := poll{ctx: ctx}
 	reached = list[bool](&poll, x.size)
 	left := list[int32](&poll, len(x.cons)) // denials reached
+	if poll.ended {
+		return nil
+	}
 	found := make([]Var, 0, min(len(reached), pollSteps))
 	reach := func(k *indexed) {
 		poll.spend(len(x.candidates(k)))
@@ -172,6 +182,9 @@ func reachable(ctx context.Context, x *index) (reached []bool) {
 				reach(k)
 			}
 		}
+	}
+	if poll.ended {
+		return nil
 	}
 	return reached
 }

@@ -36,17 +36,34 @@ func (p *poll) look() bool {
 	return p.ended
 }
 
-// list makes a slice. A large one takes as long as many steps, with what the
-// garbage collector asks for it.
+// asideFrom is from how many elements on a list is made aside.
+const asideFrom = 1 << 16
+
+// list makes a slice, or returns nil when the context has ended. A large one takes
+// long, with what the garbage collector asks for it, and cannot be stopped: so it
+// is made aside, and nobody waits for it when the context ends.
 func list[T any](p *poll, n int) []T {
-	p.spend(n / 8)
-	return make([]T, n)
+	if p.spend(n / 8) {
+		return nil
+	}
+	if n < asideFrom || p.ctx.Done() == nil {
+		return make([]T, n)
+	}
+	made := make(chan []T, 1)
+	go func() { made <- make([]T, n) }()
+	select {
+	case own := <-made:
+		return own
+	case <-p.ctx.Done():
+		p.look()
+		return nil
+	}
 }
 
 // cloned returns a copy of all, with room for that many more: not all of it when
 // the context has ended.
 func cloned[T any](p *poll, all []T, more int) []T {
-	own := make([]T, 0, len(all)+more)
+	own := list[T](p, len(all)+more)[:0]
 	for part := range slices.Chunk(all, pollSteps) {
 		if p.spend(pollSteps) {
 			break

@@ -149,8 +149,8 @@ type Solution struct {
 	sortOnce sync.Once
 	sorted   []Var
 
-	makeOnce sync.Once
-	made     *Problem // with the change
+	making sync.Mutex
+	made   *Problem // with the change
 }
 
 // Problem returns the problem that s solves: with the change made, where a
@@ -158,10 +158,19 @@ type Solution struct {
 //
 // Cost: with a change, a copy of the problem the first time.
 func (s *Solution) Problem() *Problem {
+	return s.problem(&poll{ctx: context.Background()})
+}
+
+// problem is Problem, and returns nil when the poll is over.
+func (s *Solution) problem(poll *poll) *Problem {
 	if s.change == nil {
 		return s.base
 	}
-	s.makeOnce.Do(func() { s.made = s.base.with(s.change) })
+	s.making.Lock()
+	defer s.making.Unlock()
+	if s.made == nil {
+		s.made = s.base.changed(poll, s.change)
+	}
 	return s.made
 }
 

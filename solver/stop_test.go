@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +54,67 @@ func TestEndedContext(t *testing.T) {
 	wants("Core", err)
 	_, err = unsat.Explain(ctx, nil)
 	wants("Explain", err)
+}
+
+// TestEndsAtLists ends the context whenever a large list is about to be made: there
+// is none then, and nothing may look into it.
+func TestEndsAtLists(t *testing.T) {
+	const n = 12_000
+	every := func(required int) func() *solver.Problem {
+		return func() *solver.Problem {
+			p := distribution(n)()
+			for v := range required {
+				p.Require(solver.Var(v+1), nil)
+			}
+			return p
+		}
+	}
+	all := slices.Concat(worksOn("everything", every(n)), worksOn("a thousand", every(n/12)))
+	lists := 0
+	for _, w := range all {
+		do := w.begin()
+		if do == nil {
+			continue
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		seen := &listener{Context: ctx, cancel: cancel, end: 5_000}
+		do(seen)
+		for _, at := range seen.lists {
+			lists++
+			ctx, cancel := context.WithCancel(context.Background())
+			own := &listener{Context: ctx, cancel: cancel, end: at}
+			if err := w.begin()(own); own.looks >= at && !errors.Is(err, context.Canceled) {
+				t.Errorf("%s, ended at look %d: got %v", w.name, at, err)
+			}
+			cancel()
+		}
+	}
+	if lists < 30 {
+		t.Errorf("%d lists", lists)
+	}
+}
+
+// A listener notes at which looks at it a list is about to be made, and ends at the
+// look with that number, or never with 0.
+type listener struct {
+	context.Context
+	cancel     context.CancelFunc
+	looks, end int
+	lists      []int
+}
+
+func (l *listener) Err() error {
+	if l.looks++; l.looks == l.end {
+		l.cancel()
+	}
+	var callers [4]uintptr
+	frames := runtime.CallersFrames(callers[:runtime.Callers(2, callers[:])])
+	for f, more := frames.Next(); more; f, more = frames.Next() {
+		if strings.Contains(f.Function, "solver.list[") {
+			l.lists = append(l.lists, l.looks)
+		}
+	}
+	return l.Context.Err()
 }
 
 // TestStops stops the search, and the explaining, in the midst of what takes

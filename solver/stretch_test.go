@@ -8,6 +8,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -24,12 +25,12 @@ import (
 )
 
 // candidates is how many the large problems have.
-func candidates() int { return long.N(3_000, 60_000) }
+func candidates() int { return long.N(16_000, 60_000) }
 
-// stretchMax is how much work may lie between two looks at the context, in turns
-// of loops and calls: what takes some tenths of a millisecond, and to go through
-// one long list, which takes less.
-func stretchMax() int64 { return 120_000 + 10*int64(candidates()) }
+// stretchMax is how much work may lie between two looks at the context, in units
+// of some nanoseconds (see withUnits): what takes some tenths of a millisecond, and
+// to go through one long list, which takes less.
+func stretchMax() int64 { return 90_000 + 4*int64(candidates()) }
 
 // TestStretch holds how long the package works without a look at the context. It
 // has a copy of the package tested in which every turn of a loop and every call of
@@ -60,7 +61,7 @@ func TestStretch(t *testing.T) {
 			put(name, withUnits(t, name))
 		}
 	}
-	put("units.go", "package solver\n\nimport \"sync/atomic\"\n\nvar workDone atomic.Int64\n")
+	put("units.go", unitsOfLists)
 	put("units_test.go", "package solver\n\nimport \"sync/atomic\"\n\nfunc Units() *atomic.Int64 { return &workDone }\n")
 	list, err := json.Marshal(map[string]map[string]string{"Replace": files})
 	if err != nil {
@@ -77,7 +78,8 @@ func TestStretch(t *testing.T) {
 	t.Logf("%s", out)
 }
 
-// withUnits returns the text of a file that counts what it does.
+// withUnits returns the text of a file that counts what it does: turns and calls,
+// and what the standard library does to lists.
 func withUnits(t *testing.T, name string) string {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -88,7 +90,11 @@ func withUnits(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var after []int
+	put := make(map[int]string) // by position
+	around := func(x ast.Expr, by string) {
+		put[fset.Position(x.Pos()).Offset] += by + "("
+		put[fset.Position(x.End()).Offset] = ")" + put[fset.Position(x.End()).Offset]
+	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		var body *ast.BlockStmt
 		switch n := n.(type) {
@@ -100,18 +106,78 @@ func withUnits(t *testing.T, name string) string {
 			body = n.Body
 		case *ast.RangeStmt:
 			body = n.Body
+		case *ast.CallExpr:
+			countLists(n, around)
 		}
 		if body != nil {
-			after = append(after, fset.Position(body.Lbrace).Offset+1)
+			put[fset.Position(body.Lbrace).Offset+1] += "workDone.Add(1);"
 		}
 		return true
 	})
-	slices.Sort(after)
-	for _, at := range slices.Backward(after) {
-		text = slices.Insert(text, at, []byte("workDone.Add(1);")...)
+	for _, at := range slices.Backward(slices.Sorted(maps.Keys(put))) {
+		text = slices.Insert(text, at, []byte(put[at])...)
 	}
 	return string(text)
 }
+
+// countLists has the lists counted that a call of the language, or of the package
+// slices, makes, copies or goes through.
+func countLists(call *ast.CallExpr, around func(x ast.Expr, by string)) {
+	last := len(call.Args) - 1
+	switch f := call.Fun.(type) {
+	case *ast.Ident:
+		list := last >= 1
+		if list {
+			_, list = call.Args[0].(*ast.ArrayType)
+		}
+		switch {
+		case f.Name == "make" && list:
+			around(call.Args[last], "workOf")
+		case f.Name == "append" && last == 1:
+			if call.Ellipsis.IsValid() {
+				around(call.Args[1], "workIn")
+			}
+			around(call.Args[0], "workGrown")
+		case f.Name == "copy":
+			around(call.Args[1], "workIn")
+		}
+	case *ast.SelectorExpr:
+		if of, ok := f.X.(*ast.Ident); !ok || of.Name != "slices" {
+			return
+		}
+		switch f.Sel.Name {
+		case "Clone", "Concat", "Contains", "ContainsFunc", "Equal", "Index", "IndexFunc", "Insert", "Reverse":
+			around(call.Args[0], "workIn")
+		case "Sort", "SortFunc", "SortStableFunc":
+			around(call.Args[0], "workSorted")
+		}
+	}
+}
+
+// unitsOfLists is what the lists count by: eight elements as one turn, and as many
+// turns as there are elements, and some, where they are sorted.
+const unitsOfLists = `package solver
+
+import (
+	"math/bits"
+	"sync/atomic"
+)
+
+var workDone atomic.Int64
+
+func workOf[T ~int | ~int32](n T) T { workDone.Add(int64(n) / 8); return n }
+
+func workIn[S ~[]E, E any](s S) S { workDone.Add(int64(len(s)) / 8); return s }
+
+func workSorted[S ~[]E, E any](s S) S { workDone.Add(int64(len(s) * bits.Len(uint(len(s))))); return s }
+
+func workGrown[S ~[]E, E any](s S) S {
+	if len(s) == cap(s) {
+		workDone.Add(int64(len(s)) / 4)
+	}
+	return s
+}
+`
 
 // A watched context notes the longest stretches of work between two looks at it,
 // by where they end. It ends at the look with that number, or never with 0.
@@ -272,6 +338,10 @@ func worksOn(name string, make func() *solver.Problem) []work {
 				return err
 			}
 			_, err := s.Solve(ctx, &solver.WhatIf{Drop: []int{0}})
+			if errors.Is(err, context.Canceled) {
+				return err
+			}
+			_, err = s.Solve(ctx, &solver.WhatIf{Forbid: []solver.Var{1}}) // may have no answer
 			return err
 		}
 	})
@@ -282,6 +352,35 @@ func worksOn(name string, make func() *solver.Problem) []work {
 			return nil
 		}
 		return func(ctx context.Context) error { _, err := unsat.Explain(ctx, nil); return err }
+	})
+	least := sync.OnceValues(func() (*solver.Optimum, error) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		p := make()
+		return solver.Minimize(ctx, p, everything(p), nil)
+	})
+	proven := sync.OnceValues(func() (*solver.OptimumCertificate, error) {
+		o, err := least()
+		if err != nil {
+			return nil, err
+		}
+		return o.Certificate(context.Background())
+	})
+	add("Optimum.Certificate", func() func(context.Context) error {
+		o, err := least()
+		if err != nil {
+			return nil
+		}
+		return func(ctx context.Context) error { _, err := o.Certificate(ctx); return err }
+	})
+	add("CheckOptimum", func() func(context.Context) error {
+		cert, err := proven()
+		if err != nil {
+			return nil
+		}
+		p := make()
+		k := everything(p)
+		return func(ctx context.Context) error { _, err := solver.CheckOptimum(ctx, p, k, cert); return err }
 	})
 	of("Certificate", func(ctx context.Context, s *solver.Solution) error { _, err := s.Certificate(ctx); return err })
 	of("WhyNot", func(ctx context.Context, s *solver.Solution) error { _, err := s.WhyNot(ctx, 2, nil); return err })

@@ -110,6 +110,7 @@ func checkOrder(ctx context.Context, p *Problem, cert *Certificate) error {
 		before := int32(-1)
 		for _, id := range j.touched[j.start[pick]:j.start[pick+1]] {
 			c := &p.cons[id]
+			poll.over()
 			if id != before && selects(id) && (c.subject != 0 || !slices.ContainsFunc(p.lits[c.start:c.end], func(l Lit) bool {
 				return !l.Selects() && !picked[l.Var()]
 			})) {

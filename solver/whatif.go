@@ -62,23 +62,33 @@ func (c *change) drops(id int32) bool {
 	return in
 }
 
-// with returns p with the change made. IDs stay: what is dropped is replaced by
-// a constraint that says nothing, what is added comes last.
-func (p *Problem) with(w *change) *Problem { return p.changed(&poll{ctx: context.Background()}, w) }
-
-// changed is with, and returns nil when the poll is over.
-func (p *Problem) changed(poll *poll, w *change) *Problem {
+// copied returns a copy of p with room for that many more constraints, literals and
+// reasons, or nil when the poll is over. What there is no room for is copied by the
+// first that is added, without a look at the context.
+func (p *Problem) copied(poll *poll, cons, lits, whys int) *Problem {
 	q := &Problem{vars: p.vars, lits: slices.Clip(p.lits), whys: slices.Clip(p.whys), sets: slices.Clip(p.sets), flaws: slices.Clip(p.flaws)}
 	p.names.copyTo(&q.names)
-	more := 0
-	if w != nil {
-		more = len(w.require) + len(w.forbid)
+	q.cons = cloned(poll, p.cons, cons)
+	if lits > 0 {
+		q.lits = cloned(poll, p.lits, lits)
 	}
-	if q.cons = cloned(poll, p.cons, more); poll.ended {
+	if whys > 0 {
+		q.whys = cloned(poll, p.whys, len(p.cons)-len(p.whys)+whys)
+	}
+	if poll.ended {
 		return nil
 	}
-	if w == nil {
-		return q
+	return q
+}
+
+// changed returns p with the change made, or nil when the poll is over. IDs stay:
+// what is dropped is replaced by a constraint that says nothing, what is added comes
+// last.
+func (p *Problem) changed(poll *poll, w *change) *Problem {
+	more := len(w.require) + len(w.forbid)
+	q := p.copied(poll, more, more, more)
+	if q == nil {
+		return nil
 	}
 	for _, id := range w.drop {
 		q.cons[id] = con{start: q.cons[id].start, end: q.cons[id].start, n: math.MaxInt32, kind: Limitation}
@@ -216,9 +226,9 @@ func (s *Session) guard(drop []int32) {
 
 // encode makes the cdcl.
 func (s *Session) encode(ctx context.Context) *cdcl {
-	var cons []int32
-	s.required = s.required[:0]
 	poll := poll{ctx: ctx}
+	cons := list[int32](&poll, len(s.x.cons))[:0]
+	s.required = s.required[:0]
 	for i := range s.x.cons {
 		poll.over()
 		if s.x.p.cons[i].kind == Requirement {
@@ -240,7 +250,7 @@ func (s *Session) given(q *search, part int32) []Lit {
 		}
 	}
 	for _, id := range s.required {
-		if !q.w.drops(id) && q.partOf(id) == part {
+		if s.cdcl.poll.over(); !q.w.drops(id) && q.partOf(id) == part {
 			all = append(all, s.x.candidates(&s.x.cons[id])[0])
 		}
 	}

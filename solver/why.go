@@ -141,7 +141,10 @@ func (r *Refusal) String() string {
 // The error is [*IncompleteError] when ctx ended first.
 func (s *Solution) WhyNot(ctx context.Context, v Var, options *ExplainOptions) (*Refusal, error) {
 	poll := poll{ctx: ctx}
-	p := s.Problem()
+	p := s.problem(&poll)
+	if p == nil {
+		return nil, &IncompleteError{Err: ctx.Err()}
+	}
 	selected := newBitset(p.vars)
 	for _, d := range s.log {
 		poll.spend(1)
@@ -211,7 +214,8 @@ func (s *Solution) refuse(ctx context.Context, r *Refusal, i int) error {
 	if err != nil {
 		return err
 	}
-	p := s.Problem().changed(&q.poll, nil) // with the picks as requirements
+	more := len(given) + 1 // the picks, and what is tried, are requirements
+	p := s.Problem().copied(&q.poll, more, more, more)
 	if p == nil {
 		return &IncompleteError{Err: ctx.Err()}
 	}
@@ -279,6 +283,9 @@ func (r *refuser) why(ctx context.Context, picks []Var, v Var) (cons []int32, gi
 		own = append(own, pick)
 	}
 	on, order := list[bool](&m.poll, len(m.switches)), list[int](&m.poll, len(m.switches)) // the last first, v not at all
+	if m.poll.ended {
+		return nil, nil, &IncompleteError{Err: ctx.Err()}
+	}
 	for i := range on {
 		m.poll.spend(1)
 		on[i], order[i] = true, len(on)-1-i

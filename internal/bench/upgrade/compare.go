@@ -20,26 +20,34 @@ import (
 	"github.com/fairlead/fairlead/solver/cudf"
 )
 
+// blockSize is how many requests a part of Compare has.
+const blockSize = 10
+
 // Compare finds the best upgrade of each document, by the criteria "paranoid", by
 // "trendy" and by "-removed,-new,-changed": what it measures must be what aspcud's
 // measures, and a certificate must prove it the best. At most one version of a
 // name may be installed in the documents: where there can be several, aspcud counts
-// each.
+// each. Ten requests are a test of their own, named by the first of them, so that a
+// run that was ended goes on with -run Upgrades/120.
 func Compare(t *testing.T, count int, document func(i int) *cudf.Document) {
 	path, file := Tool(t), filepath.Join(t.TempDir(), "request.cudf")
 	all := []*tally{{criteria: "paranoid"}, {criteria: "trendy"}, {criteria: "-removed,-new,-changed"}}
-	for i := range count {
-		Save(t, document(i), file)
-		for _, y := range all {
-			if what := y.compare(t, path, file); what != "" {
-				t.Errorf("request %d: %s: %s", i, y.criteria, what)
+	asked := 0
+	for first := 0; first < count; first += blockSize {
+		t.Run(fmt.Sprint(first), func(t *testing.T) {
+			for i := first; i < min(first+blockSize, count); i++ {
+				Save(t, document(i), file)
+				for _, y := range all {
+					if what := y.compare(t, path, file); what != "" {
+						t.Errorf("request %d: %s: %s", i, y.criteria, what)
+					}
+				}
+				asked++
 			}
-		}
-		if n := i + 1; n%50 == 0 || n == count {
 			for _, y := range all {
-				t.Logf("%d requests, %s: %v", n, y.criteria, y)
+				t.Logf("%d requests so far, %s: %v", asked, y.criteria, y)
 			}
-		}
+		})
 	}
 }
 
