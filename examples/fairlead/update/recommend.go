@@ -39,6 +39,7 @@ func recommend(c *args.Call) error {
 	if dump.Version == nil {
 		return fmt.Errorf("%s: it holds no ClusterVersion; add what kubectl get clusterversion version -o yaml prints", c.Args[0])
 	}
+	c.Unused("accept", *accept, acceptable(dump))
 	a := cvo.Advise(dump.Version, dump.Alerts, *accept)
 	if *to != "" {
 		return recommendTo(c.Stdout, a, *to)
@@ -55,6 +56,24 @@ func recommend(c *args.Call) error {
 		return args.ErrFindings
 	}
 	return err
+}
+
+// acceptable names what can be accepted: what speaks against an update while nothing is.
+func acceptable(d *cvo.Dump) []string {
+	cv := *d.Version
+	cv.Spec.DesiredUpdate = nil
+	a := cvo.Advise(&cv, d.Alerts, nil)
+	var names []string
+	for _, f := range a.Concerns {
+		names = append(names, f.Reason)
+	}
+	for _, alert := range d.Alerts {
+		names = append(names, alert.Labels["alertname"])
+	}
+	for i := range a.Choices {
+		names = append(names, a.Choices[i].Reasons...)
+	}
+	return names
 }
 
 func printAdvice(w io.Writer, a *cvo.Advice, all bool) {

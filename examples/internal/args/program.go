@@ -73,6 +73,21 @@ func (c *Call) Warn(format string, values ...any) {
 	fmt.Fprintf(c.Stderr, "warning: "+format+"\n", values...)
 }
 
+// Unused notes which values of a flag name nothing that there is, and what they may mean. That
+// is not a finding: what a script names may be gone.
+func (c *Call) Unused(flag string, values, there []string) {
+	for _, v := range values {
+		if slices.Contains(there, v) {
+			continue
+		}
+		text := fmt.Sprintf("-%s %s: there is nothing of that name here", flag, v)
+		if nearest := words.Nearest(v, there); nearest != "" {
+			text += "; is " + nearest + " meant?"
+		}
+		fmt.Fprintln(c.Stderr, "note: "+text)
+	}
+}
+
 // ErrFindings says that there are findings, which have been printed.
 var ErrFindings = errors.New("findings")
 

@@ -129,10 +129,27 @@ func (f *Flags) Complete(c *args.Call, s *Situation) error {
 	if err == nil {
 		err = s.none(*f.none)
 	}
-	if err != nil || s.Cluster == nil && !c.Given("graph") {
-		return err // a graph that is set for all clusters is not about this one
+	if err == nil && (s.Cluster != nil || c.Given("graph")) { // one that is set for all clusters may not be about this one
+		err = s.readGraph(*f.graph)
 	}
-	return s.readGraph(*f.graph)
+	if err == nil {
+		f.unused(c, s)
+	}
+	return err
+}
+
+// unused notes risks to accept and things to keep that the situation does not have.
+func (f *Flags) unused(c *args.Call, s *Situation) {
+	var risks []string
+	for _, r := range s.Risks {
+		risks = append(risks, r.Name)
+	}
+	c.Unused("accept", *f.accept, risks)
+	things := []string{"budgets", "nodes", "members", "data"}
+	for i := range s.Operators {
+		things = append(things, s.Operators[i].Package)
+	}
+	c.Unused("keep", *f.keep, things)
 }
 
 // readGraph reads the update graph of a file, if one is named.
