@@ -85,7 +85,7 @@ func (y *player) round(ctx context.Context) (over bool, err error) {
 			return false, err
 		}
 	}
-	if err := y.hub.act(ctx); err != nil {
+	if err := y.operators.act(ctx); err != nil {
 		return false, err
 	}
 	if err := y.machines.act(ctx); err != nil {
@@ -109,7 +109,7 @@ func (y *player) plan(ctx context.Context) (over bool, err error) {
 	} else {
 		y.seen = seen
 	}
-	w, err := y.asked.Observe(ctx, "version")
+	w, err := y.planCalls.Observe(ctx, "version")
 	if err != nil {
 		y.seen = ""
 		return false, nil // it is looked again
@@ -130,7 +130,7 @@ func (y *player) plan(ctx context.Context) (over bool, err error) {
 	y.saved = d.State
 	y.busy = y.busy || len(d.Actions) > 0
 	for _, a := range d.Actions {
-		if err := y.asked.Apply(ctx, "version", a); err != nil {
+		if err := y.planCalls.Apply(ctx, "version", a); err != nil {
 			y.seen = "" // it is tried again
 		}
 	}
@@ -181,7 +181,7 @@ func (y *player) pass() {
 	}
 	earlier(y.releases.Next("version"))
 	earlier(y.wake)
-	earlier(y.hub.next())
+	earlier(y.operators.next())
 	for _, d := range y.due {
 		earlier(d.at)
 	}
@@ -211,8 +211,8 @@ func (y *player) look() {
 			ready[o.UID]++
 		}
 	}
-	since := now.Sub(y.looked)
-	y.looked = now
+	since := now.Sub(y.lookedAt)
+	y.lookedAt = now
 	if !y.machines.quorate() {
 		y.out.NoQuorum += since
 	}
@@ -246,7 +246,7 @@ func (w *workload) look(ready int, now time.Time, since time.Duration) {
 // result completes what came about.
 func (y *player) result() *Played {
 	y.out.Ended, y.out.Waits = y.clock.Now(), y.machines.left()
-	for _, x := range []map[string]int{y.calls.Hits(), y.asked.Hits(), y.served.Hits(), y.hub.calls.Hits(), y.machines.calls.Hits(), y.machines.etcdCalls.Hits()} {
+	for _, x := range []map[string]int{y.poolCalls.Hits(), y.planCalls.Hits(), y.releaseCalls.Hits(), y.operators.calls.Hits(), y.machines.calls.Hits(), y.machines.etcdCalls.Hits()} {
 		for _, n := range x {
 			y.out.Faults += n
 		}
