@@ -29,8 +29,9 @@ type PlayOptions struct {
 
 // Play carries a plan out on a cluster in memory, from the situation as it is: cvo takes
 // the cluster to releases, cvo/rollout takes nodes through their pools, lifecycle/drain
-// empties them, solver/olm/install carries the approved install plans out, controllers and
-// a scheduler put pods elsewhere, and [Step] asks for one thing after the other. Each
+// empties them, solver/olm/install carries the approved install plans out, lifecycle and
+// lifecycle/quorum delete machines and replace members of etcd, controllers and a
+// scheduler put pods elsewhere, and [Step] asks for one thing after the other. Each
 // decides as it would on a cluster.
 //
 //  1. Reboots take what the policy's estimates say, and so does what people do, and the time until the deployment of a new version of an operator is ready; a node that people add is
