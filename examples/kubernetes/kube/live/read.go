@@ -50,6 +50,7 @@ func Kinds() []Kind {
 		{schema.GroupVersionKind{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"}, "poddisruptionbudgets", false, false},
 		{apps.WithKind("ReplicaSet"), "replicasets", false, false},
 		{apps.WithKind("StatefulSet"), "statefulsets", false, false},
+		{schema.GroupVersionKind{Group: "machine.openshift.io", Version: "v1beta1", Kind: "Machine"}, "machines", false, true},
 		{olm.WithKind("Subscription"), "subscriptions", false, true},
 		{olm.WithKind("ClusterServiceVersion"), "clusterserviceversions", false, true},
 		{schema.GroupVersionKind{Group: "apiserver.openshift.io", Version: "v1", Kind: "APIRequestCount"}, "apirequestcounts", false, false},

@@ -33,7 +33,8 @@ var lists = map[string]string{
 	"clusterversions.v1.config.openshift.io": "ClusterVersion", "clusteroperators.v1.config.openshift.io": "ClusterOperator",
 	"machineconfigpools.v1.machineconfiguration.openshift.io": "MachineConfigPool", "machineconfigs.v1.machineconfiguration.openshift.io": "MachineConfig",
 	"nodes.v1.": "Node", "pods.v1.": "Pod", "configmaps.v1.": "ConfigMap", "poddisruptionbudgets.v1.policy": "PodDisruptionBudget",
-	"replicasets.v1.apps": "ReplicaSet", "statefulsets.v1.apps": "StatefulSet", "subscriptions.v1alpha1.operators.coreos.com": "Subscription",
+	"machines.v1beta1.machine.openshift.io": "Machine",
+	"replicasets.v1.apps":                   "ReplicaSet", "statefulsets.v1.apps": "StatefulSet", "subscriptions.v1alpha1.operators.coreos.com": "Subscription",
 	"clusterserviceversions.v1alpha1.operators.coreos.com": "ClusterServiceVersion", "apirequestcounts.v1.apiserver.openshift.io": "APIRequestCount",
 	"networks.v1.config.openshift.io": "Network", "packagemanifests.v1.packages.operators.coreos.com": "PackageManifest",
 }
