@@ -218,7 +218,7 @@ func TestMachine(t *testing.T) {
 	if err := manager.Stop(); err != nil {
 		t.Error(err)
 	}
-	w.rightsUsed([]string{"rbac-machines.yaml", "operator.yaml"}, "delete /pods", "get apps/daemonsets", "list apps/daemonsets", "watch apps/daemonsets", "list /persistentvolumes", "list storage.k8s.io/volumeattachments",
+	w.rightsUsed([]string{"rbac-machines.yaml", "operator.yaml"}, "delete /pods", "get /configmaps", "get apps/daemonsets", "list apps/daemonsets", "watch apps/daemonsets", "list /persistentvolumes", "list storage.k8s.io/volumeattachments",
 		"get coordination.k8s.io/leases", "create coordination.k8s.io/leases", "update coordination.k8s.io/leases", "create /events")
 }
 

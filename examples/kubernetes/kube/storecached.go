@@ -31,6 +31,11 @@ type Cached struct {
 	known  map[string]fairlead.Record // by key
 	absent map[string]bool            // keys that the store lacks
 	writes int                        // how many writes have returned
+	whole  bool                       // the store lacks all other keys, but for those in doubt
+	doubt  map[string]bool            // keys of writes that have failed since
+	first  bool                       // the next Get lists
+
+	listing sync.Mutex // held by that
 }
 
 // mostAbsent is how many keys are remembered that the store lacks.
@@ -41,27 +46,61 @@ func NewCached(store fairlead.Store) *Cached {
 	return &Cached{store: store, known: map[string]fairlead.Record{}, absent: map[string]bool{}}
 }
 
+// ListFirst has the next Get list the store, which then is not asked for keys that it
+// lacks: one request for all objects that have no state yet. It returns c.
+func (c *Cached) ListFirst() *Cached {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.first = true
+	return c
+}
+
 // Get returns what is remembered, else what the store has.
 func (c *Cached) Get(ctx context.Context, key string) (fairlead.Record, error) {
 	if err := ctx.Err(); err != nil {
 		return fairlead.Record{}, err
 	}
-	c.mu.Lock()
-	r, ok := c.known[key]
-	absent, writes := c.absent[key], c.writes
-	c.mu.Unlock()
+	r, is, writes := c.remembered(key)
+	if !is {
+		r, is, writes = c.listed(ctx, key)
+	}
 	switch {
-	case ok:
+	case is && r.Revision == "":
+		return fairlead.Record{}, fairlead.ErrNotFound
+	case is:
 		r.Value = slices.Clone(r.Value)
 		return r, nil
-	case absent:
-		return fairlead.Record{}, fairlead.ErrNotFound
 	}
 	r, err := c.store.Get(ctx, key)
 	if err == nil || errors.Is(err, fairlead.ErrNotFound) {
 		c.read(key, r, writes)
 	}
 	return r, err
+}
+
+// remembered returns what is known of a key, without a Revision if the store lacks it,
+// and how many writes have returned.
+func (c *Cached) remembered(key string) (r fairlead.Record, is bool, writes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, is = c.known[key]
+	return r, is || c.absent[key] || c.whole && !c.doubt[key], c.writes
+}
+
+// listed is remembered after the store was listed, if that is to be done. Where it
+// fails, or a write overtakes it, keys are asked for one by one.
+func (c *Cached) listed(ctx context.Context, key string) (r fairlead.Record, is bool, writes int) {
+	c.listing.Lock()
+	defer c.listing.Unlock()
+	c.mu.Lock()
+	first := c.first
+	c.first = false
+	c.mu.Unlock()
+	if first {
+		for range c.List(ctx, "") {
+		}
+	}
+	return c.remembered(key)
 }
 
 // Put writes through.
@@ -82,7 +121,8 @@ func (c *Cached) Delete(ctx context.Context, key string, prev fairlead.Revision)
 }
 
 // List asks the store, remembers what it yields, and once it is through forgets
-// what it has not.
+// what it has not. A List of all keys that no write has overtaken tells which the
+// store lacks, too.
 func (c *Cached) List(ctx context.Context, prefix string) iter.Seq2[fairlead.Record, error] {
 	return func(yield func(fairlead.Record, error) bool) {
 		c.mu.Lock()
@@ -103,6 +143,9 @@ func (c *Cached) List(ctx context.Context, prefix string) iter.Seq2[fairlead.Rec
 		maps.DeleteFunc(c.known, func(key string, _ fairlead.Record) bool {
 			return strings.HasPrefix(key, prefix) && !listed[key]
 		})
+		if prefix == "" && c.writes == writes {
+			c.whole, c.doubt = true, map[string]bool{}
+		}
 	}
 }
 
@@ -125,12 +168,18 @@ func (c *Cached) wrote(key string, r fairlead.Record, err error) {
 	delete(c.absent, key)
 	if err == nil {
 		c.learn(key, r)
+	} else if c.whole {
+		c.doubt[key] = true
 	}
 }
 
 // learn remembers a record, or that the store lacks it when it has no Revision.
 func (c *Cached) learn(key string, r fairlead.Record) {
+	delete(c.doubt, key)
 	if r.Revision == "" {
+		if c.whole {
+			return
+		}
 		if len(c.absent) == mostAbsent {
 			clear(c.absent)
 		}

@@ -66,6 +66,58 @@ func TestCachedAsksOnce(t *testing.T) {
 	get("a", "", fairlead.ErrNotFound, 2)
 }
 
+// Once all was listed the store is not asked for what it lacks, unless a write has
+// failed.
+func TestCachedListFirst(t *testing.T) {
+	below := &counting{Store: new(fairlead.MemStore)}
+	if _, err := below.Put(t.Context(), "a", []byte("1"), ""); err != nil {
+		t.Fatal(err)
+	}
+	c := kube.NewCached(below).ListFirst()
+	get := func(what, key, want string, gets int) {
+		t.Helper()
+		below.gets = 0
+		r, err := c.Get(t.Context(), key)
+		if string(r.Value) != want || (err != nil) != (want == "") || err != nil && !errors.Is(err, fairlead.ErrNotFound) || below.gets != gets {
+			t.Errorf("%s: %q, %v, %d calls; want %q, %d calls", what, r.Value, err, below.gets, want, gets)
+		}
+	}
+	get("there", "a", "1", 0)
+	get("not there", "b", "", 0)
+	if _, err := below.Put(t.Context(), "b", []byte("2"), ""); err != nil {
+		t.Fatal(err)
+	}
+	get("written by another one, and harmless", "b", "", 0)
+	if _, err := c.Put(t.Context(), "b", []byte("3"), ""); !errors.Is(err, fairlead.ErrConflict) {
+		t.Fatal(err)
+	}
+	get("after the conflict", "b", "2", 1)
+	at, err := c.Put(t.Context(), "d", []byte("4"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Delete(t.Context(), "d", at); err != nil {
+		t.Fatal(err)
+	}
+	get("deleted", "d", "", 0)
+	if err := c.Delete(t.Context(), "d", at); err == nil {
+		t.Fatal("no error")
+	}
+	get("a deletion failed", "d", "", 1)
+	get("and it is known", "d", "", 0)
+
+	overtaken := kube.NewCached(below)
+	for range overtaken.List(t.Context(), "") {
+		if _, err := overtaken.Put(t.Context(), "e", nil, ""); err != nil && !errors.Is(err, fairlead.ErrConflict) {
+			t.Fatal(err)
+		}
+	}
+	below.gets = 0
+	if _, err := overtaken.Get(t.Context(), "f"); !errors.Is(err, fairlead.ErrNotFound) || below.gets != 1 {
+		t.Errorf("a list that a write has overtaken tells what there is not: %v, %d calls", err, below.gets)
+	}
+}
+
 // A List to its end shows what others have written and deleted.
 func TestCachedList(t *testing.T) {
 	below := &counting{Store: new(fairlead.MemStore)}
@@ -202,9 +254,9 @@ func TestCachedForgetsAbsentKeys(t *testing.T) {
 
 // With one writer it is a Store like any other.
 func TestCachedCheckStore(t *testing.T) {
-	below := new(fairlead.MemStore)
-	c := kube.NewCached(below)
-	if err := fairlead.CheckStore(t.Context(), func() (fairlead.Store, error) { return c, nil }); err != nil {
-		t.Error(err)
+	for _, c := range []*kube.Cached{kube.NewCached(new(fairlead.MemStore)), kube.NewCached(new(fairlead.MemStore)).ListFirst()} {
+		if err := fairlead.CheckStore(t.Context(), func() (fairlead.Store, error) { return c, nil }); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -48,7 +48,7 @@ func serve(ctx context.Context, s *settings) error {
 	if err != nil {
 		return err
 	}
-	cached := func(store fairlead.Store) fairlead.Store { return kube.NewCached(store) } // this process leads for one term: then it ends
+	cached := func(store fairlead.Store) fairlead.Store { return kube.NewCached(store).ListFirst() } // this process leads for one term: then it ends
 	on := mgr
 	if s.shards > 0 {
 		member, err := s.member(direct)
