@@ -3,7 +3,6 @@ package solver
 import (
 	"context"
 	"slices"
-	"sync"
 )
 
 // An index is a problem as the search reads it. It is made once for a problem
@@ -31,7 +30,7 @@ type index struct {
 	bars    table[int32] // by variable: the bars of more denials, ascending
 	limits  table[int32] // by variable: the limitations that can bind, ascending
 
-	idle sync.Pool // of *partial: those not in use
+	idle spare[partial]
 }
 
 // indexed is a constraint of an index.

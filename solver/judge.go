@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 )
 
 // This file is the judge of every answer. It reads the constraints as they were
@@ -22,7 +21,7 @@ type judge struct {
 	always  []int32
 	start   []int32 // by variable: where the constraints that its selection touches begin
 	touched []int32
-	idle    sync.Pool // of *bitset
+	idle    spare[bitset]
 }
 
 // A bitset is a set of variables.
@@ -113,7 +112,7 @@ func eachTouch(p *Problem, id int, visit func(Var)) {
 func examine(ctx context.Context, p *Problem, j *judge, w *change, picks []decision) (bad string) {
 	var selected *bitset
 	if j != nil {
-		selected, _ = j.idle.Get().(*bitset)
+		selected = j.idle.take()
 	}
 	if selected == nil {
 		selected = newBitset(p.vars)
@@ -126,7 +125,7 @@ func examine(ctx context.Context, p *Problem, j *judge, w *change, picks []decis
 		for _, d := range picks {
 			selected.drop(d.pick)
 		}
-		j.idle.Put(selected)
+		j.idle.put(selected)
 	}
 	return bad
 }

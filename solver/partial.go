@@ -36,7 +36,7 @@ type decision struct {
 
 // ask returns a partial selection for the problem with a change made. It must be given back with done.
 func (x *index) ask(w *change) *partial {
-	s, _ := x.idle.Get().(*partial)
+	s := x.idle.take()
 	if s == nil {
 		s = &partial{x: x, picked: make([]bool, x.size), count: make([]int32, len(x.cons)), banned: x.banned}
 		s.queue, s.log = make([]int32, 0, len(x.roots)+32), make([]decision, 0, len(x.roots)+32)
@@ -87,7 +87,7 @@ func (s *partial) done(w *change) {
 	}
 	s.counted, s.queue, s.head = s.counted[:0], s.queue[:0], 0
 	s.log, s.dead, s.required, s.passed = s.log[:0], s.dead[:0], s.required[:0], nil
-	s.x.idle.Put(s)
+	s.x.idle.put(s)
 }
 
 func (s *partial) dropped(con int32) bool { return s.off != nil && s.off[con] }

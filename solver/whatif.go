@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 )
 
 // A WhatIf is a hypothetical change to a problem. The zero value, like nil, changes
@@ -276,7 +275,7 @@ func (s *Session) given(q *search, part int32) []Lit {
 type Pool struct {
 	p    *Problem
 	opts *Options
-	idle sync.Pool
+	idle spare[Session]
 }
 
 // NewPool returns a pool for p, in the manner of [NewSession].
@@ -286,19 +285,19 @@ func NewPool(p *Problem, opts *Options) (*Pool, error) {
 		return nil, err
 	}
 	pool := &Pool{p: p, opts: &s.opts}
-	pool.idle.Put(s)
+	pool.idle.put(s)
 	return pool, nil
 }
 
 // Solve is [Session.Solve].
 func (p *Pool) Solve(ctx context.Context, w *WhatIf) (*Solution, error) {
-	s, ok := p.idle.Get().(*Session)
-	if !ok {
+	s := p.idle.take()
+	if s == nil {
 		var err error
 		if s, err = NewSession(p.p, p.opts); err != nil {
 			return nil, err
 		}
 	}
-	defer p.idle.Put(s)
+	defer p.idle.put(s)
 	return s.Solve(ctx, w)
 }
