@@ -346,23 +346,18 @@ func (h *history) pass(t *testing.T, r *eviction.Runner) (wake time.Time, acted 
 }
 
 // apart is how many seconds the two may be apart: the reference learns of a report when
-// it looks. When its zones get dark it has been seen to learn of one two looks later, so
-// in wild histories it is twice that.
+// it looks.
 const apart = 3
 
-func (h *history) apart() int {
-	if h.kind == wild {
-		return 2 * apart
-	}
-	return apart
-}
+// grace is for how many seconds a node may be silent.
+const grace = 50
 
 // same compares what two have seen of a node. What lasts for a moment only does not
 // count; what lasts hardly longer may do for one of them.
-func (h *history) same(a, b []string) bool {
+func (h *history) same(theirs, ours []string) bool {
 	for _, k := range []int{apart, 2 * apart} {
 		for _, m := range []int{apart, 2 * apart} {
-			if slices.EqualFunc(lasting(a, k), lasting(b, m), h.near) {
+			if slices.EqualFunc(lasting(theirs, k), lasting(ours, m), h.near) {
 				return true
 			}
 		}
@@ -370,12 +365,14 @@ func (h *history) same(a, b []string) bool {
 	return false
 }
 
-// near compares two changes.
-func (h *history) near(x, y string) bool {
+// near compares two changes. In wild histories the reference may find a silent node later:
+// as its zones stop being dark all nodes get their grace period again.
+func (h *history) near(theirs, ours string) bool {
 	var t, u int
-	fmt.Sscan(x, &t)
-	fmt.Sscan(y, &u)
-	return max(t-u, u-t) <= h.apart() && strings.TrimLeft(x, "0123456789") == strings.TrimLeft(y, "0123456789")
+	fmt.Sscan(theirs, &t)
+	fmt.Sscan(ours, &u)
+	late := h.kind == wild && strings.HasSuffix(theirs, "unreachable") && 0 < t-u && t-u <= grace+apart
+	return (late || max(t-u, u-t) <= apart) && strings.TrimLeft(theirs, "0123456789") == strings.TrimLeft(ours, "0123456789")
 }
 
 // lasting leaves out what lasts no longer than some seconds.
