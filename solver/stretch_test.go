@@ -29,8 +29,8 @@ func candidates() int { return long.N(16_000, 60_000) }
 
 // stretchMax is how much work may lie between two looks at the context, in units
 // of some nanoseconds (see withUnits): what takes some tenths of a millisecond, and
-// to go through one long list, which takes less.
-func stretchMax() int64 { return 90_000 + 4*int64(candidates()) }
+// to go once through the candidates and the constraints on them, which takes less.
+func stretchMax() int64 { return 90_000 + 6*int64(candidates()) }
 
 // TestStretch holds how long the package works without a look at the context. It
 // has a copy of the package tested in which every turn of a loop and every call of
