@@ -365,14 +365,18 @@ func (h *history) same(theirs, ours []string) bool {
 	return false
 }
 
-// near compares two changes. In wild histories the reference may find a silent node later:
-// as its zones stop being dark all nodes get their grace period again.
+// near compares two changes. In wild histories one of the two may find a silent node later:
+// as its zones stop being dark all nodes get their grace period again, and zones that are dark
+// for a moment only may be so for one of them.
 func (h *history) near(theirs, ours string) bool {
 	var t, u int
 	fmt.Sscan(theirs, &t)
 	fmt.Sscan(ours, &u)
-	late := h.kind == wild && strings.HasSuffix(theirs, "unreachable") && 0 < t-u && t-u <= grace+apart
-	return (late || max(t-u, u-t) <= apart) && strings.TrimLeft(theirs, "0123456789") == strings.TrimLeft(ours, "0123456789")
+	most := apart
+	if h.kind == wild && strings.HasSuffix(theirs, "unreachable") {
+		most += grace
+	}
+	return max(t-u, u-t) <= most && strings.TrimLeft(theirs, "0123456789") == strings.TrimLeft(ours, "0123456789")
 }
 
 // lasting leaves out what lasts no longer than some seconds.
