@@ -80,5 +80,5 @@ func ExampleMake_impossible() {
 	// there is no plan from 4.18.1 to 4.20.2:
 	// - the risk SlowDNS applies to this cluster and is not accepted: Names are resolved late
 	// Each of these was tried and leads to a plan:
-	// - accept the risk SlowDNS, if the cluster can bear it; and let the operator queue move (then 7 steps, about 3h25m)
+	// - accept the risk SlowDNS, if the cluster can bear it; and let the operator queue move (then 7 steps, about 3h05m)
 }

@@ -147,35 +147,43 @@ func (w *writer) hops(hops []choice) {
 	}
 }
 
-// times tells when steps begin: one after the other, each in a window that it fits
-// into.
+// times tells when steps begin: one after the other but for pools, which roll at the same
+// time, and each in a window that it fits into.
 func (w *writer) times() {
-	at := w.m.Situation.At
-	for i := range w.p.Steps {
-		s := &w.p.Steps[i]
-		w.p.Takes += s.Takes
-		if at.IsZero() {
-			continue
+	steps := w.p.Steps
+	for i := range steps {
+		s := &steps[i]
+		s.Offset = w.p.Takes
+		if first := firstBeside(steps, i); first < i {
+			s.Offset = steps[first].Offset
 		}
-		begins := w.m.Policy.next(at, s.Takes)
-		if begins.IsZero() {
-			after, rest := at, time.Duration(0)
-			for _, later := range w.p.Steps[i:] {
-				rest += later.Takes
-			}
-			clock := after.UTC().Format("2006-01-02 15:04")
+		w.p.Takes = max(w.p.Takes, s.Offset+s.Takes)
+	}
+	ends := w.m.Situation.At
+	if ends.IsZero() {
+		return
+	}
+	for i := range steps {
+		s, from := &steps[i], ends
+		if first := firstBeside(steps, i); first < i {
+			from = steps[first].Begins
+		}
+		s.Begins = w.m.Policy.next(from, s.Takes)
+		if s.Begins.IsZero() {
+			rest := w.p.Takes - s.Offset
+			clock := from.UTC().Format("2006-01-02 15:04")
 			w.late = append(w.late, w.m.once(fmt.Sprintf("no window after %s is long enough to %s, which takes about %s", clock, s, short(s.Takes)),
 				fix{"allow a window of " + short(rest) + " after " + clock, func(in *input) {
-					in.Policy.Windows = append(in.Policy.Windows, Window{after, after.Add(rest)})
+					in.Policy.Windows = append(in.Policy.Windows, Window{from, from.Add(rest)})
 				}, costLeave}))
 			return
 		}
-		at = begins
-		s.Begins = at
-		at = at.Add(s.Takes)
+		if end := s.Begins.Add(s.Takes); end.After(ends) {
+			ends = end
+		}
 	}
-	if n := len(w.p.Steps); n > 0 && !w.p.Steps[n-1].Begins.IsZero() {
-		w.p.Ends = at
+	if len(steps) > 0 {
+		w.p.Ends = ends
 	}
 }
 

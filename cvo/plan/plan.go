@@ -33,7 +33,7 @@ type Plan struct {
 	To     string        `json:"to"`               // the release that will; From where the goal names none
 	Steps  []PlanStep    `json:"steps"`            // in their order; empty where nothing is to be done
 	Cost   Cost          `json:"cost"`             // what was minimised
-	Takes  time.Duration `json:"takes"`            // all steps one after the other, without waiting for windows
+	Takes  time.Duration `json:"takes"`            // until the last step is over, without waiting for windows
 	Ends   time.Time     `json:"ends,omitzero"`    // when the last step ends, if the first begins as the situation was observed
 	Unseen []Unseen      `json:"unseen,omitempty"` // what was not seen and steps rest on, each once
 	Proof  []Bound       `json:"proof,omitempty"`  // that there is no better plan; see Check
@@ -65,11 +65,14 @@ type PlanStep struct {
 	// Owner does it, by Command.
 	Owner   string `json:"owner"`
 	Command string `json:"command"` // see Owner
-	// Takes is about how long, and Basis what that is estimated from. Begins is
-	// when, if the plan goes as estimated and within the windows.
+	// Takes is about how long, and Basis what that is estimated from. Offset is how long
+	// after the first step it begins, without waiting for windows: one step follows the
+	// other, but pools restart their nodes at the same time. Begins is when, if the plan
+	// goes as estimated and within the windows.
 	Takes  time.Duration `json:"takes"`
-	Basis  string        `json:"basis"`           // see Takes
-	Begins time.Time     `json:"begins,omitzero"` // see Takes
+	Basis  string        `json:"basis"`            // see Takes
+	Offset time.Duration `json:"offset,omitempty"` // see Takes
+	Begins time.Time     `json:"begins,omitzero"`  // see Takes
 	// Restarts are the nodes that restart, and Rounds the rounds of their drains.
 	Restarts int `json:"restarts,omitempty"`
 	Rounds   int `json:"rounds,omitempty"` // see Restarts
@@ -108,12 +111,25 @@ func (p *Plan) String() string {
 	}
 	b.WriteString("; no plan is better\n")
 	for i, s := range p.Steps {
-		fmt.Fprintf(&b, "%3d. %s (%s)\n     why: %s\n     do: %s\n     done when: %s\n     undo: %s\n", i+1, s, short(s.Takes), s.Why, s.Command, s.After, s.Back)
+		takes := short(s.Takes)
+		if first := firstBeside(p.Steps, i); first < i {
+			takes += fmt.Sprintf(", at the same time as step %d", first+1)
+		}
+		fmt.Fprintf(&b, "%3d. %s (%s)\n     why: %s\n     do: %s\n     done when: %s\n     undo: %s\n", i+1, s, takes, s.Why, s.Command, s.After, s.Back)
 		for _, u := range s.Unseen {
 			fmt.Fprintf(&b, "     unknown: %s; to find out: %s\n", u.What, u.Command)
 		}
 	}
 	return b.String()
+}
+
+// firstBeside returns the first of the steps that begin at the same time as one, which itself
+// may be the only one: pools that follow one another all roll as soon as the cluster has moved.
+func firstBeside(steps []PlanStep, i int) int {
+	for i > 0 && steps[i].Kind == Roll && steps[i-1].Kind == Roll {
+		i--
+	}
+	return i
 }
 
 // String says what the step does, in a line.

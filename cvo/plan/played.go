@@ -69,18 +69,18 @@ type Disruption struct {
 }
 
 // NewPlayed returns what was planned, with nothing done yet. Steps that do not say
-// when they begin follow the one before.
+// when they begin do so by their offset.
 func NewPlayed(steps []PlanStep, began time.Time) *Played {
 	p := &Played{Began: began}
-	at := began
 	for _, s := range steps {
-		if !s.Begins.IsZero() {
-			at = s.Begins
+		at := s.Begins
+		if at.IsZero() {
+			at = began.Add(s.Offset)
 		}
-		p.Steps = append(p.Steps, PlayedStep{Step: s, PlannedBegin: at, PlannedEnd: at.Add(s.Takes)})
-		at = at.Add(s.Takes)
+		end := at.Add(s.Takes)
+		p.Steps = append(p.Steps, PlayedStep{Step: s, PlannedBegin: at, PlannedEnd: end})
+		p.Planned = max(p.Planned, end.Sub(began))
 	}
-	p.Planned = at.Sub(began)
 	return p
 }
 

@@ -3,6 +3,7 @@ package plan_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,5 +60,34 @@ func TestManyPools(t *testing.T) {
 				t.Error("a proof that pays for less than the plan costs was accepted")
 			}
 		}
+	}
+}
+
+// Pools restart at the same time: a plan takes as long as the slowest of them, and the next
+// step waits for all.
+func TestPoolsAtTheSameTime(t *testing.T) {
+	q := newQuestion()
+	p, err := plan.Make(t.Context(), q.s, q.goal, q.policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ends, began time.Duration // of the steps so far, and of the last pool
+	beside := 0
+	for i, s := range p.Steps {
+		want := ends
+		if i > 0 && s.Kind == plan.Roll && p.Steps[i-1].Kind == plan.Roll {
+			want = began
+			beside++
+			if !strings.Contains(p.String(), s.String()+" ("+fmt.Sprint(s.Takes.Minutes())+"m, at the same time as step ") {
+				t.Errorf("%s is not told to be at the same time:\n%v", s, p)
+			}
+		}
+		if s.Offset != want {
+			t.Errorf("%s begins after %s, want %s", s, s.Offset, want)
+		}
+		began, ends = s.Offset, max(ends, s.Offset+s.Takes)
+	}
+	if p.Takes != ends || beside == 0 {
+		t.Errorf("%d steps beside others, %s; want %s", beside, p.Takes, ends)
 	}
 }

@@ -20,8 +20,9 @@ import (
 )
 
 // real is a situation on the recorded graph of 4.7 to 4.9 and operators of the real
-// catalog, with five pools, 200 nodes, and pods and budgets.
-func real(tb testing.TB, seed uint64, operators int) *plan.Situation {
+// catalog, with five pools, and pods and budgets: 200 nodes and workloads, or that
+// divided.
+func real(tb testing.TB, seed uint64, operators, divided int) *plan.Situation {
 	dir := samples.Data(tb, "graph", "cincinnati-fixtures", "20211124.083150")
 	text, err := os.ReadFile(filepath.Join(dir, "graph-gb-raw.json"))
 	if err != nil {
@@ -46,6 +47,9 @@ func real(tb testing.TB, seed uint64, operators int) *plan.Situation {
 		pool.Status.Configuration.Name = "rendered-" + p
 		s.Configs["rendered-"+p] = "4.7.24"
 		s.Pools = append(s.Pools, pool)
+		if p != "master" {
+			size = max(size/divided, 1)
+		}
 		for i := range size {
 			n := fairlead.Node{ObjectMeta: fairlead.ObjectMeta{Name: fmt.Sprintf("%s-%03d", p, i), UID: fmt.Sprintf("%s-%03d", p, i), Labels: map[string]string{"pool": p}}}
 			n.Status.Allocatable = map[string]string{"cpu": "16", "memory": "64Gi", "pods": "250"}
@@ -59,14 +63,14 @@ func real(tb testing.TB, seed uint64, operators int) *plan.Situation {
 		}
 		return 1
 	})
-	for app := range 200 {
+	for app := range 200 / divided {
 		name := fmt.Sprintf("app-%03d", app)
-		replicas := 1 + r.IntN(20)
+		replicas, cpu := 1+r.IntN(20), fmt.Sprintf("%dm", 50+r.IntN(500))
 		for k := range replicas {
 			p := fairlead.Pod{ObjectMeta: fairlead.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("%s-%d", name, k), UID: fmt.Sprintf("%s-%d", name, k), Labels: map[string]string{"app": name}}}
 			p.OwnerReferences = []fairlead.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: name, UID: name, Controller: &yes}}
 			p.Spec.NodeName = s.Nodes[r.IntN(len(s.Nodes))].Name
-			p.Spec.Containers = []fairlead.Container{{Name: "c", Resources: fairlead.Resources{Requests: map[string]string{"cpu": fmt.Sprintf("%dm", 50+r.IntN(500)), "memory": "256Mi"}}}}
+			p.Spec.Containers = []fairlead.Container{{Name: "c", Resources: fairlead.Resources{Requests: map[string]string{"cpu": cpu, "memory": "256Mi"}}}}
 			p.Status.Phase = fairlead.PodRunning
 			p.Status.Conditions = []fairlead.Condition{{Type: "Ready", Status: fairlead.ConditionTrue}}
 			s.Pods = append(s.Pods, p)
@@ -129,7 +133,7 @@ func operatorsOf(tb testing.TB, r *rand.Rand, n int) []plan.Operator {
 // On real data there is a plan over two minor versions, and its proof holds.
 func TestReal(t *testing.T) {
 	operators := long.N(0, 50)
-	s := real(t, 1, operators)
+	s := real(t, 1, operators, 1)
 	goal := &plan.Goal{Minor: "4.9", PauseWorkers: true}
 	p, err := plan.Make(t.Context(), s, goal, nil)
 	if err != nil {
@@ -147,7 +151,7 @@ func TestReal(t *testing.T) {
 // BenchmarkMake plans two minor versions for 50 operators, five pools and 200 nodes on
 // real data.
 func BenchmarkMake(b *testing.B) {
-	s := real(b, 1, 50)
+	s := real(b, 1, 50, 1)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := plan.Make(b.Context(), s, &plan.Goal{Minor: "4.9", PauseWorkers: true}, nil); err != nil {

@@ -60,9 +60,10 @@ type Cluster struct {
 	onNode   map[string]map[string]*fairlead.Pod // by node, then name; "" for those that wait for one
 	inSpace  map[string]map[string]*fairlead.Pod // by namespace, then name
 	byUID    map[string]*fairlead.Pod
-	provided map[string]string // names of nodes by their providerID
-	open     []string          // nodes that may take pods, by name
-	turn     int               // where in open the next pod goes
+	guards   map[string][]*guard // by namespace, by name of the budget
+	provided map[string]string   // names of nodes by their providerID
+	open     []string            // nodes that may take pods, by name
+	turn     int                 // where in open the next pod goes
 	room     *placement.Cluster
 }
 
@@ -79,7 +80,7 @@ func New(clock fairlead.Clock, o *Options) *Cluster {
 	}
 	c := &Cluster{
 		clock: clock, tables: map[string]map[string]*entry{}, bound: map[string]time.Time{}, silent: map[string]bool{}, fenced: map[string]bool{}, boots: map[string]int{}, instances: map[string]*instance{},
-		onNode: map[string]map[string]*fairlead.Pod{}, inSpace: map[string]map[string]*fairlead.Pod{}, byUID: map[string]*fairlead.Pod{}, provided: map[string]string{},
+		onNode: map[string]map[string]*fairlead.Pod{}, inSpace: map[string]map[string]*fairlead.Pod{}, byUID: map[string]*fairlead.Pod{}, guards: map[string][]*guard{}, provided: map[string]string{},
 	}
 	if o != nil {
 		c.options = *o

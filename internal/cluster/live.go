@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/fairlead/fairlead"
-	"github.com/fairlead/fairlead/internal/object"
 	"github.com/fairlead/fairlead/internal/placement"
 )
 
@@ -203,6 +202,7 @@ func (c *Cluster) rooms() *placement.Cluster {
 
 // podChanged keeps up with a pod that came, changed or went.
 func (c *Cluster) podChanged(name string, old, is *fairlead.Pod) {
+	c.guard(name, old, is)
 	if old != nil {
 		delete(c.onNode[old.Spec.NodeName], name)
 		delete(c.inSpace[old.Namespace], name)
@@ -297,49 +297,4 @@ func (c *Cluster) takesPods(node string, is bool) {
 	case was && !is:
 		c.open = slices.Delete(c.open, i, i+1)
 	}
-}
-
-// Measured returns the budgets with their present numbers, by namespace and name.
-func (c *Cluster) Measured() []fairlead.PodDisruptionBudget {
-	all := List(c, Budgets())
-	for i := range all {
-		all[i] = *c.Measure(&all[i])
-	}
-	return all
-}
-
-// Measure returns a budget with its present numbers. One that cannot be read is
-// returned as it is.
-func (c *Cluster) Measure(b *fairlead.PodDisruptionBudget) *fairlead.PodDisruptionBudget {
-	q := *b
-	if s, err := b.Measure(c.PodsIn(b.Namespace), c.scale, c.Now()); err == nil {
-		q.Status = s
-	}
-	return &q
-}
-
-// scale is how many pods a workload is to have.
-func (c *Cluster) scale(namespace string, o *fairlead.OwnerReference) (int, bool) {
-	for i := range c.workloads {
-		switch w := &c.workloads[i]; {
-		case w.Namespace != namespace:
-		case w.owner().UID == o.UID:
-			return w.Replicas, true
-		case slices.Contains(w.before, o.UID):
-			return 0, true
-		}
-	}
-	return 0, false
-}
-
-// Guards returns the budgets that guard a pod, with their present numbers, and what
-// the eviction API says of it.
-func (c *Cluster) Guards(p *fairlead.Pod) ([]*fairlead.PodDisruptionBudget, object.EvictionVerdict) {
-	var of []*fairlead.PodDisruptionBudget
-	for _, b := range Refs(c, Budgets()) {
-		if b.Selects(p) {
-			of = append(of, c.Measure(b))
-		}
-	}
-	return of, object.EvaluateEviction(p, of...)
 }

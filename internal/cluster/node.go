@@ -133,17 +133,14 @@ func (c *Cluster) View(node string) (pods []fairlead.Pod, budgets []fairlead.Pod
 	if len(on) == 0 {
 		return nil, nil
 	}
-	all := Refs(c, Budgets())
 	pods = make([]fairlead.Pod, 0, len(on))
 	for i, p := range on {
 		pods = append(pods, *p)
 		if i > 0 && p.Namespace == on[i-1].Namespace {
 			continue
 		}
-		for _, b := range all {
-			if b.Namespace == p.Namespace {
-				budgets = append(budgets, *c.Measure(b))
-			}
+		for _, g := range c.guards[p.Namespace] {
+			budgets = append(budgets, *c.measure(g))
 		}
 	}
 	return pods, budgets

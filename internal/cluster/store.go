@@ -80,6 +80,8 @@ func (c *Cluster) tell(kind, name string, old, is *entry) {
 		c.podChanged(name, pointer[fairlead.Pod](old), pointer[fairlead.Pod](is))
 	case "Node":
 		c.nodeChanged(name, pointer[fairlead.Node](old), pointer[fairlead.Node](is))
+	case "PodDisruptionBudget":
+		c.budgetChanged(pointer[fairlead.PodDisruptionBudget](old), pointer[fairlead.PodDisruptionBudget](is))
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/cvo"
@@ -204,7 +203,6 @@ func (r *Report) drawPlan(b *bytes.Buffer) error {
 	if !r.Plan.Steps[0].Begins.IsZero() {
 		g.Start = r.Plan.Steps[0].Begins
 	}
-	at := time.Duration(0)
 	seen := map[string]bool{}
 	for i := range r.Plan.Steps {
 		s := &r.Plan.Steps[i]
@@ -213,6 +211,7 @@ func (r *Report) drawPlan(b *bytes.Buffer) error {
 			seen[label] = true
 			g.Keys = append(g.Keys, diagram.Key{Tone: tone, Label: label})
 		}
+		at := s.Offset
 		if !g.Start.IsZero() && !s.Begins.IsZero() {
 			at = s.Begins.Sub(g.Start)
 		}
@@ -220,7 +219,6 @@ func (r *Report) drawPlan(b *bytes.Buffer) error {
 		g.Rows = append(g.Rows, diagram.Row{Label: fmt.Sprintf("%d. %s", i+1, short(s)), Bars: []diagram.Bar{{
 			Start: at, End: at + s.Takes, Tone: tone, Label: s.String(), Text: text, ID: fmt.Sprintf("step:%d", i),
 		}}})
-		at += s.Takes
 	}
 	return g.WriteInline(b)
 }
