@@ -164,9 +164,15 @@ type wayPart struct {
 }
 
 // crossings forbid what stands in the way of leaving a minor version. Gates are
-// acknowledged before.
+// acknowledged before. An update that is under way has passed them.
 func (w *wayPart) crossings() {
-	for s := range len(w.m.stages) - 1 {
+	first := 0
+	if next, moving := onItsWay(w.m.Situation); moving {
+		if to, ok := parseMinor(next); ok && to != w.m.stages[0] {
+			first = 1
+		}
+	}
+	for s := first; s < len(w.m.stages)-1; s++ {
 		v := w.p.NewVars(1)
 		w.p.Require(v, w.m.goal)
 		w.forbid(v, w.m.crossings[s])
@@ -270,9 +276,8 @@ func (w *wayPart) pool(i int) {
 		unpause[v] = w.step(choice{kind: Unpause, subject: p.name, index: i, release: v, name: r.name, stage: r.stage})
 	}
 	for v := range n {
-		runs := v == w.start && (p.at == m.start)
 		switch {
-		case runs:
+		case p.runs(&m.releases[v], v == w.start):
 		case v == w.target:
 			w.p.Depend(w.at[v], []solver.Var{roll[v]}, m.goal)
 		default:

@@ -20,9 +20,9 @@ func newInput(s *Situation, goal *Goal, policy *Policy) *input {
 	return &input{withUnderWay(s, goal), goal, policy, map[string]bool{}}
 }
 
-// withUnderWay returns a situation of whose updates the one is that the cluster carries out, to
-// which nothing is offered any more. Where the others are unknown they stay so, unless the goal
-// is that one.
+// withUnderWay returns a situation of whose updates the one is that the cluster carries out: the
+// only one from its release. Where the others are unknown they stay so, unless the goal is that
+// one.
 func withUnderWay(s *Situation, goal *Goal) *Situation {
 	if s == nil || s.Cluster == nil {
 		return s
@@ -35,7 +35,7 @@ func withUnderWay(s *Situation, goal *Goal) *Situation {
 	own := *s
 	own.Moves = []Move{{From: from, To: to}}
 	for _, x := range s.Moves {
-		if x.From != from || x.To != to {
+		if x.From != from {
 			own.Moves = append(own.Moves, x)
 		}
 	}

@@ -112,26 +112,34 @@ func (in *input) plan(ctx context.Context) (*Plan, *noPlan, error) {
 		}
 	}
 	if first == nil {
-		first = &noPlan{target: in.Goal.Minor, facts: []*fact{{text: in.noTarget()}}}
+		first = &noPlan{target: in.Goal.Minor, facts: []*fact{in.noTarget()}}
 	}
 	return nil, first, nil
 }
 
 // noTarget says why no release would do: no update is known that leads to one.
-func (in *input) noTarget() string {
+func (in *input) noTarget() *fact {
 	wanted := "a newer release"
 	if in.Goal.Minor != "" {
 		wanted = "a release of " + in.Goal.Minor
 	}
 	start, moves := current(in.Situation.Cluster), in.Situation.Moves
-	next, _ := onItsWay(in.Situation) // from there the ClusterVersion lists updates, if there is one
+	next, moving := onItsWay(in.Situation) // from there the ClusterVersion lists updates, if there is one
 	switch {
+	case len(moves) == 0 && moving:
+		return &fact{
+			text: "the cluster is being updated to " + next + ", and no update from there is known: the ClusterVersion lists none, and there is no update graph; give the graph of the channel",
+			fixes: []fix{{"let the goal be " + next, func(in *input) {
+				in.Goal.Newest, in.Goal.Minor, in.Goal.Release = false, "", next
+				in.Situation = withUnderWay(in.Situation, in.Goal)
+			}, costLeave}},
+		}
 	case len(moves) == 0:
-		return "no update is known: the ClusterVersion lists none, and there is no update graph; give the graph of the channel"
+		return &fact{text: "no update is known: the ClusterVersion lists none, and there is no update graph; give the graph of the channel"}
 	case !slices.ContainsFunc(moves, func(m Move) bool { return m.From != start && m.From != next }):
-		return "no update leads to " + wanted + " as far as is known: the ClusterVersion lists only the next hop; give the update graph of the channel"
+		return &fact{text: "no update leads to " + wanted + " as far as is known: the ClusterVersion lists only the next hop; give the update graph of the channel"}
 	default:
-		return "no update in the graph leads to " + wanted + "; choose a release that one leads to, or another channel"
+		return &fact{text: "no update in the graph leads to " + wanted + "; choose a release that one leads to, or another channel"}
 	}
 }
 

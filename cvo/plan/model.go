@@ -103,6 +103,13 @@ type pool struct {
 	unknown bool // nobody has said which release its nodes run
 }
 
+// runs reports whether the nodes of a pool need not restart for a release: they run it, or, if the
+// cluster is at that one, a newer one, as when an update was overtaken by the next before it was
+// complete.
+func (p *pool) runs(r *release, now bool) bool {
+	return p.at == r.name || now && semverx.Tolerant(p.at).Compare(r.v) > 0
+}
+
 // needs are what must be done before nodes go.
 type needs struct {
 	budgets []int // indexes into model.budgets
@@ -232,7 +239,7 @@ func cured(operator, reason string) bool {
 func (m *model) readClusterOperators() {
 	cv := m.Situation.Cluster
 	if c := fairlead.FindCondition(cv.Status.Conditions, "Failing"); c != nil && c.Status == fairlead.ConditionTrue {
-		m.broken = append(m.broken, m.once("the cluster is already failing: "+clip(c.Message, 140), fix{"end that first", func(in *input) { set(in.Situation.Cluster.Status.Conditions, "Failing", fairlead.ConditionFalse) }, costWork}))
+		m.broken = append(m.broken, m.once("the cluster is already failing: "+clip(c.Message, 140), fix{"fix what the ClusterVersion reports as failing", func(in *input) { set(in.Situation.Cluster.Status.Conditions, "Failing", fairlead.ConditionFalse) }, costWork}))
 	}
 	for i := range m.Situation.ClusterOperators {
 		o := &m.Situation.ClusterOperators[i]

@@ -49,6 +49,9 @@ func (m *model) readNodes() (bad []*fact) {
 	for i := range list {
 		p := &list[i]
 		x := pool{name: p.Name, nodes: members[p.Name], paused: p.Spec.Paused, control: p.Name == rollout.PoolMaster}
+		if s.Nodes != nil && len(x.nodes) == 0 && p.Status.MachineCount == 0 {
+			continue // nothing restarts
+		}
 		slices.Sort(x.nodes)
 		x.at, x.unknown = m.runsNow(p)
 		if x.at != "" {
@@ -70,20 +73,37 @@ func (m *model) readNodes() (bad []*fact) {
 	return bad
 }
 
-// failing tells of nodes that could not be updated before.
-func (m *model) failing(p *cvo.Pool, nodes []string) (facts []*fact) {
+// failing tells of nodes of a pool that could not be updated before. They are repaired
+// together: a plan needs all of them.
+func (m *model) failing(p *cvo.Pool, nodes []string) []*fact {
+	var at []int
+	var names []string
 	for i := range m.Situation.Nodes {
-		n := &m.Situation.Nodes[i]
-		if rollout.Failing(n) && contains(nodes, n.Name) {
-			why := n.Annotations[rollout.AnnotationReason]
-			facts = append(facts, m.once(fmt.Sprintf("the node %s of pool %s could not be updated: %s", n.Name, p.Name, clip(why, 120)), fix{"repair the node " + n.Name, func(in *input) {
-				own := &in.ownNodes()[i]
-				own.Annotations = maps.Clone(own.Annotations)
-				own.Annotations[rollout.AnnotationDesired] = own.Annotations[rollout.AnnotationCurrent]
-			}, costWork}))
+		if n := &m.Situation.Nodes[i]; rollout.Failing(n) && contains(nodes, n.Name) {
+			at, names = append(at, i), append(names, n.Name)
 		}
 	}
-	return facts
+	if len(at) == 0 {
+		return nil
+	}
+	all := words.List(names, "and", 3)
+	why := m.Situation.Nodes[at[0]].Annotations[rollout.AnnotationReason]
+	text := fmt.Sprintf("the node %s of pool %s could not be updated: %s", all, p.Name, clip(why, 120))
+	if len(at) > 1 {
+		text = fmt.Sprintf("the nodes %s of pool %s could not be updated; of the first: %s", all, p.Name, clip(why, 120))
+	}
+	return []*fact{m.once(text, fix{"repair the " + words.Plural(len(at), "node", "nodes") + " " + all, func(in *input) {
+		nodes := in.ownNodes()
+		for _, i := range at {
+			own := &nodes[i]
+			own.Annotations = maps.Clone(own.Annotations)
+			own.Annotations[rollout.AnnotationDesired] = own.Annotations[rollout.AnnotationCurrent]
+			if !resting(&m.Situation.Nodes[i]) { // cordoned for the update that failed
+				delete(own.Annotations, rollout.AnnotationDesiredDrain)
+				own.Spec.Unschedulable = false
+			}
+		}
+	}, costWork})}
 }
 
 func contains(sorted []string, name string) bool {

@@ -16,6 +16,7 @@ import (
 	"github.com/fairlead/fairlead/cvo"
 	"github.com/fairlead/fairlead/cvo/payload"
 	"github.com/fairlead/fairlead/cvo/rollout"
+	"github.com/fairlead/fairlead/internal/semverx"
 )
 
 // playImage is the image of a release.
@@ -109,7 +110,11 @@ func (y *player) release(ctx context.Context) error {
 func (y *player) rollout(ctx context.Context, pool string) error {
 	h := y.releases.Version("version").Status.History
 	if len(h) > 0 && h[0].State == cvo.Completed { // a pool that was behind goes on when the play begins
-		config := y.config(pool, h[0].Version)
+		release := h[0].Version
+		if first := y.runs(pool); semverx.Tolerant(first).Compare(semverx.Tolerant(release)) > 0 {
+			release = first // the next one is under way
+		}
+		config := y.config(pool, release)
 		if err := y.pools.Edit(pool, func(w *rollout.World) error {
 			w.Pool.Spec.Configuration.Name = config
 			return nil

@@ -1,0 +1,63 @@
+package situation_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/fairlead/fairlead/cvo/plan"
+	"github.com/fairlead/fairlead/examples/internal/dump"
+	"github.com/fairlead/fairlead/examples/internal/situation"
+	"github.com/fairlead/fairlead/internal/samples"
+)
+
+// Each of the recorded clusters has a plan to where it is going, or a reason with what helps that
+// was tried; each plan is played and ends as planned.
+func TestRecorded(t *testing.T) {
+	dir := samples.Data(t, "updates", "status")
+	clusters, err := filepath.Glob(filepath.Join(dir, "*-cv.yaml"))
+	if err != nil || len(clusters) == 0 {
+		t.Skip("no clusters are recorded", err)
+	}
+	planned := 0
+	for _, one := range clusters {
+		prefix := strings.TrimSuffix(one, "cv.yaml")
+		name := strings.TrimSuffix(filepath.Base(prefix), "-")
+		s := &situation.Situation{}
+		for _, kind := range []string{"cv", "co", "mcp", "mc", "node"} {
+			f, err := os.Open(prefix + kind + ".yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = dump.Read(f, f.Name(), s.Add)
+			f.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Complete(nil); err != nil {
+			t.Fatal(err)
+		}
+		goal := &plan.Goal{Release: s.Cluster.Status.Desired.Version}
+		p, err := plan.Make(t.Context(), &s.Situation, goal, nil)
+		var none *plan.NoPlanError
+		switch {
+		case errors.As(err, &none) && len(none.Fixes) > 0:
+			t.Logf("%s: %v", name, none)
+			continue
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		planned++
+		got, err := plan.Play(t.Context(), &s.Situation, goal, nil, p, nil)
+		if err != nil || !got.Done || got.Replans > 0 || len(got.Restarts) != p.Cost.Restarts {
+			t.Errorf("%s: %v\n%v\n%v", name, err, p, got)
+		}
+	}
+	if planned == 0 || planned == len(clusters) {
+		t.Errorf("%d of %d have a plan", planned, len(clusters))
+	}
+}
