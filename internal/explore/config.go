@@ -66,10 +66,10 @@ func (m *Model[W, S, A]) key(c *config[W, S, A]) (sum, error) {
 		if err != nil {
 			return sum{}, fmt.Errorf("the world does not become JSON: %w", err)
 		}
-		c.shown = m.sum(text, c.now)
+		c.shown = m.sum(text, c)
 	}
 	if c.kept == nil {
-		c.kept = m.sum(c.saved, c.now)
+		c.kept = m.sum(c.saved, c)
 	}
 	var space [256]byte
 	b := append(append(space[:0], c.shown[:]...), c.kept[:]...)
@@ -108,8 +108,8 @@ func short(b []byte) sum {
 }
 
 // sum hashes JSON.
-func (m *Model[W, S, A]) sum(text []byte, now time.Time) *sum {
-	m.space = m.relative(m.space[:0], text, now)
+func (m *Model[W, S, A]) sum(text []byte, c *config[W, S, A]) *sum {
+	m.space = m.relative(m.space[:0], text, c)
 	s := short(m.space)
 	return &s
 }
@@ -120,9 +120,10 @@ const manyAttempts = 8
 
 var attempts = []byte(`"attempts":`)
 
-// relative appends JSON with each time in it replaced by its distance from now,
-// cut off at the horizon.
-func (m *Model[W, S, A]) relative(to, text []byte, now time.Time) []byte {
+// relative appends JSON with each time in it replaced by its distance from now, cut off at the
+// horizon. What the runner writes is seen by its own clock, which may have been set back further
+// than that.
+func (m *Model[W, S, A]) relative(to, text []byte, c *config[W, S, A]) []byte {
 	const shortest = len(`2026-03-01T12:00:00Z"`)
 	for {
 		i := bytes.IndexByte(text, '"')
@@ -151,11 +152,14 @@ func (m *Model[W, S, A]) relative(to, text []byte, now time.Time) []byte {
 			to, text = append(to, '"'), text[1:]
 			continue
 		}
-		ago := max(now.Sub(t), -m.horizon()-back)
-		if ago > m.horizon() {
-			to = append(to, "old"...)
-		} else {
+		ago := max(c.now.Sub(t), -m.horizon()-back)
+		switch own := ago + c.offset; {
+		case ago <= m.horizon():
 			to = strconv.AppendInt(append(to, '@'), int64(ago), 10)
+		case own <= m.horizon():
+			to = strconv.AppendInt(append(to, '~'), int64(own), 10)
+		default:
+			to = append(to, "old"...)
 		}
 		text = text[end+1:]
 	}
@@ -168,9 +172,9 @@ func (m *Model[W, S, A]) newFlight(c *config[W, S, A], d *Decision[S, A]) (*flig
 	if f.State, err = json.Marshal(d.State); err != nil {
 		return nil, fmt.Errorf("the state cannot be written: %w", err)
 	}
-	f.Kept = m.sum(f.State, c.now)
-	b := m.relative(m.space[:0], f.Read, c.now)
-	b = m.relative(append(b, '\n'), f.State, c.now)
+	f.Kept = m.sum(f.State, c)
+	b := m.relative(m.space[:0], f.Read, c)
+	b = m.relative(append(b, '\n'), f.State, c)
 	if b = append(b, '\n'); !d.Wake.IsZero() {
 		b = append(b, d.Wake.Sub(c.now).String()...)
 	}
@@ -182,7 +186,7 @@ func (m *Model[W, S, A]) newFlight(c *config[W, S, A], d *Decision[S, A]) (*flig
 			return nil, fmt.Errorf("action %s does not become JSON: %w", text(a), err)
 		}
 		b = append(append(b[:0], f.Sums[i+1][:]...), fmt.Sprintf(" %T", a)...)
-		b = m.relative(b, action, c.now)
+		b = m.relative(b, action, c)
 		f.Sums[i] = short(b)
 	}
 	m.space = b

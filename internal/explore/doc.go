@@ -16,7 +16,8 @@
 //     a move of the world.
 //
 // Worlds and states are compared by their JSON, with times taken relative to the
-// present and cut off at Horizon: what lies further back counts as old. A model
+// present, or to the runner's own clock, and cut off at Horizon: what lies further
+// back counts as old. A model
 // must therefore choose a Horizon beyond everything that its policy counts to.
 // Numbers called "attempts" are counted to eight, and a model's policy must not
 // tell higher ones apart.

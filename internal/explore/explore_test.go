@@ -151,3 +151,30 @@ func TestSame(t *testing.T) {
 		t.Errorf("%v, and then %v (%v)", first, second, err)
 	}
 }
+
+// TestOwnClock: times that the runner writes are told apart after its clock has been set back
+// further than the horizon.
+func TestOwnClock(t *testing.T) {
+	type since struct {
+		At   time.Time
+		Back bool
+	}
+	r, err := explore.Run(&explore.Model[*lamp, since, light]{
+		Name: "own clock", Worlds: []*lamp{{}}, Clone: explore.Copy[lamp], Rest: func(*lamp) bool { return true },
+		Step: func(s since, _ *lamp, now time.Time) (d explore.Decision[since, light]) {
+			if s.At.IsZero() || now.Before(s.At) {
+				s = since{now, !s.At.IsZero()}
+			}
+			d.State, d.Wake = s, now.Add(time.Second)
+			if s.Back && now.Sub(s.At) == 3*time.Second {
+				d.Broken = "three seconds have gone by"
+			}
+			return d
+		},
+		Apply:  func(*lamp, light, time.Time) error { return nil },
+		Faults: explore.Faults{Back: 1}, Horizon: 10 * time.Minute, Max: 50_000,
+	})
+	if err != nil || r.Violation == nil || !strings.Contains(r.Violation.Rule, "three seconds") {
+		t.Errorf("%v, %v", r, err)
+	}
+}

@@ -63,7 +63,7 @@ func (m *Model[W, S, A]) edges(c *config[W, S, A]) []edge[W, S, A] {
 		}
 	}
 	if c.left.Back > 0 && c.flights[0] == nil {
-		add("clock back", fault, func(c *config[W, S, A]) { c.left.Back--; c.offset -= back; c.dirty = true })
+		add("clock back", fault, func(c *config[W, S, A]) { c.left.Back--; c.offset -= back; c.dirty, c.shown, c.kept = true, nil, nil })
 	}
 	return all
 }

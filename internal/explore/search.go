@@ -266,7 +266,11 @@ func (x *search[W, S, A]) names(world int, moves []uint8) []string {
 	c := x.m.start(world)
 	var names []string
 	for _, i := range moves {
-		e := x.m.edges(c)[i]
+		edges := x.m.edges(c)
+		if int(i) >= len(edges) {
+			return append(names, "(not to be replayed: what is older than the horizon matters, or the model is not deterministic)")
+		}
+		e := edges[i]
 		names = append(names, e.name)
 		c = x.m.clone(c)
 		e.do(c)
