@@ -194,10 +194,11 @@ func merged(m map[string]string, key, value string) map[string]string {
 	return m
 }
 
-// An object of somebody else is in the way, and is not touched; which bundle
-// cannot be had is said.
+// An object of somebody else is in the way, and is not touched, also where the cache
+// does not have it yet; which bundle cannot be had is said.
 func TestInTheWay(t *testing.T) {
 	w := newWorld(t)
+	w.cache = w.snapshot()
 	w.must(w.client.Create(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "pipes-metrics", UID: "uid-s"}}))
 	w.publish(pipes()[0])
 	w.ask("")
@@ -329,7 +330,7 @@ func TestTogether(t *testing.T) {
 	if got := messages(d.Blocked); !strings.Contains(got, "requires other bundles") {
 		t.Fatalf("alone it says %s", got)
 	}
-	w.backend = extension.New(w.client, &extension.BackendOptions{Images: w.images, Clock: w.clock, Together: true})
+	w.backend = extension.New(w.client, &extension.BackendOptions{Images: w.images, Clock: w.clock, Together: true, Cache: w.client, Cached: extension.WatchedKinds(nil)})
 	ask := func() string {
 		seen, err := w.backend.Observe(t.Context(), "pipes")
 		w.must(err)

@@ -75,7 +75,7 @@ func (s *shelf) current() *olm.Resolver {
 
 // refresh reads the catalogs, and again the content of those that have changed.
 func (s *shelf) refresh(ctx context.Context) error {
-	items, err := s.backend.api.List(ctx, catalogs, "")
+	items, err := s.backend.list(ctx, catalogs)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
@@ -57,6 +58,9 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	}
 	if opts.Policy != nil {
 		opts.Certificates = opts.Policy.Certificates
+	}
+	if opts.Cache == nil {
+		opts.Cache, opts.Cached = mgr.GetCache(), watchedKinds(opts.Kinds)
 	}
 	backend := New(opts.Client, &opts.BackendOptions)
 	runner, err := extension.NewRunner(backend, backend.Resolve, opts.Policy, &fairlead.RunnerOptions{Store: opts.Store, Clock: opts.Clock, Trace: opts.Trace})
@@ -108,23 +112,37 @@ type watches struct{ backend *Backend }
 
 // watch adds all watches.
 func watch(b *builder.Builder, w *watches, kinds []schema.GroupVersionKind) {
+	hear := w.backend.client.Listen()
 	add := func(gvk schema.GroupVersionKind, in handler.MapFunc) {
 		o := &metav1.PartialObjectMetadata{}
 		o.SetGroupVersionKind(gvk)
-		b.WatchesMetadata(o, handler.EnqueueRequestsFromMapFunc(in))
+		b.WatchesMetadata(o, handler.EnqueueRequestsFromMapFunc(in), builder.WithPredicates(predicate.NewPredicateFuncs(func(client.Object) bool {
+			hear(gvk.GroupKind())
+			return true
+		})))
 	}
 	add(extensions, w.extension)
 	add(catalogs, w.all)
 	add(revisions, labelled)
+	for _, gvk := range objectKinds(kinds) {
+		add(gvk, labelled)
+	}
+}
+
+// objectKinds are those of objects that are watched; kinds are those of Options.
+func objectKinds(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
 	all := usual()
 	for _, gvk := range kinds {
 		if !slices.Contains(all, gvk) {
 			all = append(all, gvk)
 		}
 	}
-	for _, gvk := range all {
-		add(gvk, labelled)
-	}
+	return all
+}
+
+// watchedKinds are all those that are watched.
+func watchedKinds(kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
+	return append(objectKinds(kinds), extensions, catalogs, revisions)
 }
 
 // labelled is the extension that an object belongs to.

@@ -23,9 +23,16 @@
 //
 // # What is read
 //
-// Every pass reads from the server and not from a cache: the extension, its
-// revisions, then its objects, which are found by their label, and those that a
-// revision or a bundle names. Watches only say when to look.
+// What is decided on was read from the server, and never from a cache. In every
+// pass the extension is read, then its revisions, the objects of CRDs that an update
+// changes or a removal would take away, and who may do what if the extension names
+// a service account. Its objects, which are found by their label, those that a
+// revision or a bundle names, catalogs, and with Together the other extensions are
+// read again only if the watches, which are of metadata, tell of a change since they
+// were read, or if this controller has written them: so each pass sees what the
+// passes before it wrote, and what others wrote as soon as the watches tell. At rest
+// a pass takes two requests, and one for each CRD in question. Before an object is
+// applied its revision is looked at again.
 //
 // # What is written
 //

@@ -69,8 +69,10 @@ type world struct {
 	clock   *fairlead.ManualClock
 	store   *fairlead.MemStore
 	uids    int
-	writes  []string // of the backend, in order: verb, kind, name; dry runs are none
-	dry     int      // dry runs
+	cache   client.Reader // what the backend takes from a cache; by default what the server has
+	writes  []string      // of the backend, in order: verb, kind, name; dry runs are none
+	reads   []string      // the same
+	dry     int           // dry runs
 	// Fail is asked before each write of the backend; what it returns the write
 	// fails with. After true it is carried out all the same.
 	fail func(write string) (err error, carriedOut bool)
@@ -106,6 +108,7 @@ func newWorld(t *testing.T) *world {
 	withStatus = append(withStatus, &appsv1.Deployment{})
 	w.client = fake.NewClientBuilder().WithScheme(s).WithRESTMapper(mapper).WithStatusSubresource(withStatus...).WithReturnManagedFields().WithTypeConverters(managedfields.NewDeducedTypeConverter()).
 		WithObjects(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}).Build()
+	w.cache = w.client
 	w.restart()
 	return w
 }
@@ -113,10 +116,23 @@ func newWorld(t *testing.T) *world {
 // restart makes a new Backend, and a new Runner on the state that is saved.
 func (w *world) restart() {
 	w.Helper()
-	w.backend = extension.New(interceptor.NewClient(w.client, w.intercept()), &extension.BackendOptions{Images: w.images, Clock: w.clock})
+	w.backend = extension.New(interceptor.NewClient(w.client, w.intercept()), &extension.BackendOptions{
+		Images: w.images, Clock: w.clock, Cache: &cacheOf{w}, Cached: extension.WatchedKinds(nil),
+	})
 	var err error
 	w.runner, err = engine.NewRunner(w.backend, w.backend.Resolve, nil, &fairlead.RunnerOptions{Clock: w.clock, Store: w.store})
 	w.must(err)
+}
+
+// cacheOf is the cache of a world, which may be exchanged.
+type cacheOf struct{ w *world }
+
+func (c *cacheOf) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+	return c.w.cache.Get(ctx, key, o, opts...)
+}
+
+func (c *cacheOf) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	return c.w.cache.List(ctx, list, opts...)
 }
 
 func (w *world) must(err error) {
@@ -149,7 +165,20 @@ func (w *world) intercept() interceptor.Funcs {
 		}
 		return carryOut()
 	}
+	read := func(verb string, o runtime.Object, name string) {
+		k, err := w.client.GroupVersionKindFor(o)
+		w.must(err)
+		w.reads = append(w.reads, strings.TrimSpace(verb+" "+strings.TrimSuffix(k.Kind, "List")+" "+name))
+	}
 	return interceptor.Funcs{
+		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+			read("get", o, key.Name)
+			return c.Get(ctx, key, o, opts...)
+		},
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			read("list", list, "")
+			return c.List(ctx, list, opts...)
+		},
 		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
 			return do("create", o, func() error { return c.Create(ctx, o, opts...) })
 		},

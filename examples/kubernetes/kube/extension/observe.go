@@ -10,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/fairlead/fairlead/examples/kubernetes/kube"
+	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/latest"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/operators"
 	"github.com/fairlead/fairlead/solver/olm/crd"
 	"github.com/fairlead/fairlead/solver/olm/extension"
 	"github.com/fairlead/fairlead/solver/olm/scope"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -173,7 +173,7 @@ func (o *observation) objects() error {
 				o.as[extension.Ref{Group: r.Group, Kind: r.Kind, Name: r.Name}] = r
 			}
 		}
-		all, err := o.api.List(o.ctx, gvk, "", client.MatchingLabels{extension.OwnerNameLabel: o.name})
+		all, err := o.list(o.ctx, gvk, client.MatchingLabels{extension.OwnerNameLabel: o.name})
 		if err != nil {
 			return err
 		}
@@ -188,11 +188,12 @@ func (o *observation) objects() error {
 			if !namespaced {
 				in = ""
 			}
-			u := kube.Stub(gvk, in, r.Name)
-			if err := o.api.Client.Get(o.ctx, client.ObjectKeyFromObject(u), u); err == nil {
-				o.found[r] = u
-			} else if !apierrors.IsNotFound(err) {
+			u, there, err := latest.Get(o.ctx, o.client, gvk, client.ObjectKey{Namespace: in, Name: r.Name}, kube.Stub(gvk, in, r.Name))
+			if err != nil {
 				return fmt.Errorf("%s: %w", r, err)
+			}
+			if there {
+				o.found[r] = u
 			}
 		}
 	}

@@ -266,9 +266,13 @@ func (c *Client) Delete(ctx context.Context, o client.Object, opts ...client.Del
 	return c.noting(o, false, func() error { return c.Client.Delete(ctx, o, opts...) })
 }
 
-// Apply implements [client.Writer].
+// Apply implements [client.Writer]. A dry run changes nothing that is remembered.
 func (c *Client) Apply(ctx context.Context, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 	err := c.Client.Apply(ctx, o, opts...)
+	var how client.ApplyOptions
+	if how.ApplyOptions(opts); slices.Contains(how.DryRun, metav1.DryRunAll) {
+		return err
+	}
 	if u, is := o.(interface {
 		GroupVersionKind() schema.GroupVersionKind
 		GetNamespace() string

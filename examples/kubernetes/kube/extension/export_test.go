@@ -1,0 +1,4 @@
+package extension
+
+// WatchedKinds are those that the controller watches.
+var WatchedKinds = watchedKinds
