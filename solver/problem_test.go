@@ -125,3 +125,22 @@ func TestNoProblem(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A variable that is added after a question was asked takes part in the next one.
+func TestVariableAfterQuestion(t *testing.T) {
+	p := new(solver.Problem)
+	p.Require(p.NewVars(1), nil)
+	for range 3 {
+		if _, err := solver.Solve(t.Context(), p, nil); err != nil {
+			t.Fatal(err)
+		}
+		v := p.NewVars(1)
+		s, err := solver.NewSession(p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Solve(t.Context(), &solver.WhatIf{Require: []solver.Var{v}}); err != nil || !got.Has(v) {
+			t.Errorf("%v, %v", got, err)
+		}
+	}
+}
