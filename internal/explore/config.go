@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,10 +16,10 @@ import (
 // runners at work.
 type config[W, S, A any] struct {
 	world   W      // shared with other states until own is called
-	shown   *sum   // of the world's JSON; nil if it is not known
+	shown   *form  // of the world's JSON; nil if it is not known
 	mine    bool   // the world is this state's own
 	saved   []byte // the engine's state; nil before the first save
-	kept    *sum   // of what is saved; nil if it is not known
+	kept    *form  // of what is saved; nil if it is not known
 	now     time.Time
 	offset  time.Duration // of the runner's clock
 	wake    time.Time     // by the runner's clock; zero without one
@@ -31,18 +32,26 @@ type config[W, S, A any] struct {
 	spoiled error // a rule that a move has broken
 }
 
-// sum is a hash of JSON in which times are relative to the present of a state.
+// sum is a hash.
 type sum [16]byte
+
+// form is a text of JSON as it is compared.
+type form struct {
+	sum   sum     // with times relative to the present of a state, and old ones all the same
+	exact sum     // with the old ones, too
+	old   []int64 // the old times in it, in nanoseconds since 1970
+}
 
 // flight is a decision on its way. No time passes meanwhile.
 type flight[S, A any] struct {
 	Saved    bool
 	Read     []byte // the saved state that it was decided on
 	Decision *Decision[S, A]
-	Done     int    // actions that were sent
-	State    []byte // the decision's state as JSON
-	Kept     *sum   // of State
-	Sums     []sum  // of the decision with what is left of its actions, by Done
+	Done     int     // actions that were sent
+	State    []byte  // the decision's state as JSON
+	Kept     *form   // of State
+	Sums     []sum   // of the decision with what is left of its actions, by Done
+	old      []int64 // the old times in all of it
 }
 
 // text writes an action: as it writes itself, or else its type and its JSON.
@@ -66,13 +75,13 @@ func (m *Model[W, S, A]) key(c *config[W, S, A]) (sum, error) {
 		if err != nil {
 			return sum{}, fmt.Errorf("the world does not become JSON: %w", err)
 		}
-		c.shown = m.sum(text, c)
+		c.shown = m.form(text, c)
 	}
 	if c.kept == nil {
-		c.kept = m.sum(c.saved, c)
+		c.kept = m.form(c.saved, c)
 	}
 	var space [256]byte
-	b := append(append(space[:0], c.shown[:]...), c.kept[:]...)
+	b := append(append(space[:0], c.shown.sum[:]...), c.kept.sum[:]...)
 	number := func(n time.Duration) { b = binary.AppendVarint(b, int64(n)) }
 	flag := func(is bool) {
 		if is {
@@ -98,7 +107,31 @@ func (m *Model[W, S, A]) key(c *config[W, S, A]) (sum, error) {
 			b = append(b, f.Sums[f.Done][:]...)
 		}
 	}
-	return short(b), nil
+	return short(m.order(b, c)), nil
+}
+
+// order appends in which order the old times of a state are, and which are equal: they may be
+// compared with each other, or serve as a mark, long after it matters how old they are.
+func (m *Model[W, S, A]) order(b []byte, c *config[W, S, A]) []byte {
+	all := append(append(m.times[:0], c.shown.old...), c.kept.old...)
+	for _, f := range c.flights {
+		if f != nil {
+			all = append(all, f.old...)
+		}
+	}
+	if len(all) > 1 {
+		n := len(all)
+		all = append(all, all...)
+		ranks := all[n:]
+		slices.Sort(ranks)
+		ranks = slices.Compact(ranks)
+		for _, t := range all[:n] {
+			at, _ := slices.BinarySearch(ranks, t)
+			b = binary.AppendVarint(b, int64(at))
+		}
+	}
+	m.times = all
+	return b
 }
 
 // short returns the beginning of a hash.
@@ -107,11 +140,20 @@ func short(b []byte) sum {
 	return sum(all[:16])
 }
 
-// sum hashes JSON.
-func (m *Model[W, S, A]) sum(text []byte, c *config[W, S, A]) *sum {
+// form reads JSON.
+func (m *Model[W, S, A]) form(text []byte, c *config[W, S, A]) *form {
+	m.old = m.old[:0]
 	m.space = m.relative(m.space[:0], text, c)
-	s := short(m.space)
-	return &s
+	f := &form{sum: short(m.space)}
+	f.exact = f.sum
+	if len(m.old) > 0 {
+		f.old = slices.Clone(m.old)
+		for _, t := range f.old {
+			m.space = binary.AppendVarint(m.space, t)
+		}
+		f.exact = short(m.space)
+	}
+	return f
 }
 
 // Attempts are counted up to so many: then the time between them does not grow any
@@ -160,6 +202,7 @@ func (m *Model[W, S, A]) relative(to, text []byte, c *config[W, S, A]) []byte {
 			to = strconv.AppendInt(append(to, '~'), int64(own), 10)
 		default:
 			to = append(to, "old"...)
+			m.old = append(m.old, t.UnixNano())
 		}
 		text = text[end+1:]
 	}
@@ -172,7 +215,8 @@ func (m *Model[W, S, A]) newFlight(c *config[W, S, A], d *Decision[S, A]) (*flig
 	if f.State, err = json.Marshal(d.State); err != nil {
 		return nil, fmt.Errorf("the state cannot be written: %w", err)
 	}
-	f.Kept = m.sum(f.State, c)
+	f.Kept = m.form(f.State, c)
+	m.old = m.old[:0]
 	b := m.relative(m.space[:0], f.Read, c)
 	b = m.relative(append(b, '\n'), f.State, c)
 	if b = append(b, '\n'); !d.Wake.IsZero() {
@@ -190,6 +234,9 @@ func (m *Model[W, S, A]) newFlight(c *config[W, S, A], d *Decision[S, A]) (*flig
 		f.Sums[i] = short(b)
 	}
 	m.space = b
+	if len(m.old) > 0 {
+		f.old = slices.Clone(m.old)
+	}
 	return f, nil
 }
 

@@ -17,9 +17,10 @@
 //
 // Worlds and states are compared by their JSON, with times taken relative to the
 // present, or to the runner's own clock, and cut off at Horizon: what lies further
-// back counts as old. A model must therefore choose a Horizon beyond everything
-// that its policy counts to. Numbers called "attempts" are counted to eight, and a
-// model's policy must not tell higher ones apart.
+// back counts as old, and keeps nothing but its place among other old times. A
+// model must therefore choose a Horizon beyond everything that its policy counts
+// to. Numbers called "attempts" are counted to eight, and a model's policy must not
+// tell higher ones apart.
 //
 // What is found is printed as a trace, the shortest there is. [Replay] plays a
 // trace again, so that it can stand in a script of package golden.

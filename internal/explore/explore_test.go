@@ -178,3 +178,32 @@ func TestOwnClock(t *testing.T) {
 		t.Errorf("%v, %v", r, err)
 	}
 }
+
+// TestOldMarks: times beyond the horizon are told apart where they may be compared.
+func TestOldMarks(t *testing.T) {
+	type marks struct{ At time.Time }
+	r, err := explore.Run(&explore.Model[*marks, marks, light]{
+		Name: "marks", Worlds: []*marks{{explore.Begin()}}, Clone: explore.Copy[marks], Rest: func(*marks) bool { return true },
+		Step: func(s marks, w *marks, now time.Time) (d explore.Decision[marks, light]) {
+			if s.At.IsZero() {
+				s = *w
+			}
+			d.State, d.Wake = s, now.Add(time.Minute)
+			if !s.At.Equal(w.At) && now.Sub(w.At) >= 6*time.Minute {
+				d.Broken = "another mark"
+			}
+			return d
+		},
+		Apply: func(*marks, light, time.Time) error { return nil },
+		Moves: func(_ *marks, now time.Time) []explore.Move[*marks] {
+			if now != explore.Begin().Add(time.Minute) {
+				return nil
+			}
+			return []explore.Move[*marks]{{Name: "again", Do: func(w *marks) { w.At = now }}}
+		},
+		Horizon: 3 * time.Minute,
+	})
+	if err != nil || r.Violation == nil || !strings.Contains(r.Violation.Rule, "another mark") {
+		t.Errorf("%v, %v", r, err)
+	}
+}

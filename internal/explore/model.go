@@ -61,6 +61,8 @@ type Model[W, S, A any] struct {
 	Max      int           // states that are visited at most; 0 means 100,000
 
 	space []byte                  // for what is hashed
+	old   []int64                 // the old times of what is hashed
+	times []int64                 // for their order
 	looks map[asked]*flight[S, A] // what was decided; nil remembers nothing
 	reads map[*byte]S             // states by where their text lies; likewise
 }

@@ -127,7 +127,7 @@ func (m *Model[W, S, A]) look(c *config[W, S, A], i int) {
 	var k asked
 	again := m.looks != nil && c.shown != nil && c.kept != nil
 	if again {
-		k = asked{instant{*c.shown, c.now.UnixNano()}, *c.kept, c.offset}
+		k = asked{instant{c.shown.exact, c.now.UnixNano()}, c.kept.exact, c.offset}
 		if f := m.looks[k]; f != nil {
 			g := *f
 			g.Read, c.flights[i] = c.saved, &g

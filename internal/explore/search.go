@@ -164,7 +164,7 @@ func (x *search[W, S, A]) visit(c *config[W, S, A], parent int32, move uint8) (i
 	if at, ok := x.seen[key]; ok && c.spoiled == nil {
 		return at, nil
 	}
-	is := instant{*c.shown, c.now.UnixNano()}
+	is := instant{c.shown.exact, c.now.UnixNano()}
 	if w, ok := x.once[is]; ok {
 		c.world, c.mine = w, false
 	} else {
