@@ -31,7 +31,8 @@ const leaseNamespace = "kube-node-lease"
 //     deletion; one where the condition is there already. Both name the UID. With
 //     budgets the second goes to the eviction subresource.
 //  3. Taints and conditions of nodes are written with the resourceVersion they
-//     were read at, read again from the server when that was old.
+//     were read at by Reader, and read from the server when that was old. That a node
+//     is silent is not concluded from an old lease: that is read from the server.
 type Backend struct {
 	// Client writes, and reads what a write needs to be decided on again. It must
 	// not read from a cache.

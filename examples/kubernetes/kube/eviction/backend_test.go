@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead/examples/kubernetes/kube"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/eviction"
 	"github.com/fairlead/fairlead/examples/kubernetes/kube/internal/worlds"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -230,10 +231,10 @@ func TestEditTaints(t *testing.T) {
 	c.apply(t, edit, "")
 }
 
-// A write that meets a conflict is decided again on what is there now, once.
+// A write that meets a conflict is decided again on what is there now, twice.
 func TestEditTaintsConflict(t *testing.T) {
 	edit := engine.EditTaints{Node: "n", UID: "u", Add: []fairlead.Taint{{Key: "c", Effect: fairlead.NoExecute}}}
-	for conflicts, want := range map[int]string{1: "", 2: "node n: change its taints: "} {
+	for conflicts, want := range map[int]string{1: "", 2: "", 3: "node n: change its taints: "} {
 		c := newCluster(t, node())
 		n := 0
 		c.fail = func(string) error {
@@ -247,6 +248,39 @@ func TestEditTaintsConflict(t *testing.T) {
 			t.Errorf("%d conflicts: %v", conflicts, err)
 		}
 	}
+}
+
+// A node is read from the server only where the cache is behind.
+func TestEditTaintsFromCache(t *testing.T) {
+	c := newCluster(t, node())
+	old := fake.NewClientBuilder().WithObjects(node()).Build() // a cache that hears of nothing more
+	gets := 0
+	c.backend.Client = interceptor.NewClient(c, interceptor.Funcs{Get: func(ctx context.Context, next client.WithWatch, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
+		gets++
+		return next.Get(ctx, key, o, opts...)
+	}})
+	c.backend.Reader = old
+	for i, key := range []string{"c", "d"} {
+		edit := engine.EditTaints{Node: "n", UID: "u", Add: []fairlead.Taint{{Key: key, Effect: fairlead.NoExecute}}}
+		if err := c.backend.Apply(t.Context(), "n", edit); err != nil {
+			t.Fatal(err)
+		}
+		if gets != i {
+			t.Errorf("with %q the node was read %d times, want %d", key, gets, i)
+		}
+	}
+	var n corev1.Node
+	if err := c.Get(t.Context(), client.ObjectKey{Name: "n"}, &n); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(kube.Node(&n).Spec.Taints); !strings.Contains(got, "c:NoExecute") || !strings.Contains(got, "d:NoExecute") {
+		t.Errorf("taints %s", got)
+	}
+	// Whoever has the name by now is another one.
+	other := node()
+	other.UID = "another"
+	c.backend.Reader = fake.NewClientBuilder().WithObjects(other).Build()
+	c.apply(t, engine.EditTaints{Node: "n", UID: "u", Remove: []fairlead.Taint{{Key: "c", Effect: fairlead.NoExecute}}}, "")
 }
 
 func TestSetConditions(t *testing.T) {

@@ -75,35 +75,15 @@ func setCondition(n *corev1.Node, c fairlead.NodeCondition) {
 	n.Status.Conditions[i] = next
 }
 
-// change reads a node from the server, lets edit change it, and writes the
-// difference, in the node or in its status, on condition that nobody has written meanwhile. If somebody has,
-// it does all of that once more. It does nothing if the node is another one, or
-// edit says that there is nothing to do.
+// change reads a node, lets edit change it, and writes the difference, in the node or
+// in its status, on condition that nobody has written meanwhile. It reads from the
+// cache first; if that was old it does all of that again on what the server has, twice
+// at most. It does nothing if the node is another one, or edit says that there is
+// nothing to do.
 func (b *Backend) change(ctx context.Context, name, uid, what string, status bool, edit func(context.Context, *corev1.Node) (bool, error)) error {
 	var err error
-	for range 2 {
-		var n corev1.Node
-		err = b.Client.Get(ctx, client.ObjectKey{Name: name}, &n)
-		if apierrors.IsNotFound(err) || err == nil && uid != "" && uid != string(n.UID) {
-			return nil
-		}
-		var differs bool
-		before := n.DeepCopy()
-		if err == nil {
-			differs, err = edit(ctx, &n)
-		}
-		if err == nil && !differs {
-			return nil
-		}
-		if err == nil {
-			patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-			if status {
-				err = b.Client.Status().Patch(ctx, &n, patch)
-			} else {
-				err = b.Client.Patch(ctx, &n, patch)
-			}
-		}
-		if !apierrors.IsConflict(err) {
+	for _, from := range []client.Reader{b.Reader, b.Client, b.Client} {
+		if err = b.changeFrom(ctx, from, name, uid, status, edit); !apierrors.IsConflict(err) {
 			break
 		}
 	}
@@ -111,4 +91,20 @@ func (b *Backend) change(ctx context.Context, name, uid, what string, status boo
 		return fmt.Errorf("node %s: %s: %w", name, what, err)
 	}
 	return nil
+}
+
+func (b *Backend) changeFrom(ctx context.Context, from client.Reader, name, uid string, status bool, edit func(context.Context, *corev1.Node) (bool, error)) error {
+	var n corev1.Node
+	if err := from.Get(ctx, client.ObjectKey{Name: name}, &n); err != nil || uid != "" && uid != string(n.UID) {
+		return err
+	}
+	before := n.DeepCopy()
+	if differs, err := edit(ctx, &n); err != nil || !differs {
+		return err
+	}
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	if status {
+		return b.Client.Status().Patch(ctx, &n, patch)
+	}
+	return b.Client.Patch(ctx, &n, patch)
 }
