@@ -23,55 +23,49 @@ func sizes(t *testing.T) []int {
 	t.Helper()
 	text := os.Getenv("FAIRLEAD_NODES")
 	if text == "" {
-		t.Skip("FAIRLEAD_NODES does not say how many nodes: 100,300,1000 takes most of an hour")
+		t.Skip("FAIRLEAD_NODES does not say how many nodes: 100,300,1000 takes a quarter of an hour")
 	}
 	var out []int
 	for word := range strings.SplitSeq(text, ",") {
 		n, err := strconv.Atoi(word)
-		if err != nil || n < 2 {
-			t.Fatalf("FAIRLEAD_NODES=%s: %q is not a number of nodes", text, word)
+		if err != nil || n < 2*perZone {
+			t.Fatalf("FAIRLEAD_NODES=%s: %q is not a number of nodes from %d", text, word, 2*perZone)
 		}
 		out = append(out, n)
 	}
 	return out
 }
 
-// measured is what one size came to.
-type measured struct {
-	nodes, pods, evicted int
-	memory               int64 // of the operator, in bytes, at most
-	server               int64 // of the API server
-	requests             int
-	writes               int
-	late                 []time.Duration // after the deadline, sorted
-	took                 time.Duration   // from the first taint to the last pod
-}
+// How large things are, whatever the number of nodes.
+const (
+	perNode     = 10               // pods
+	perZone     = 50               // nodes
+	maintenance = 5 * time.Second  // how long pods tolerate it
+	silence     = 5 * time.Second  // how long the first pod of a silent node stays, the second twice as long, and so on
+	rest        = 30 * time.Second // for which nothing happens at first
+	away        = 34 * time.Second // after its taint a silent node is back, if it comes back
+)
 
-func (m *measured) at(percent int) time.Duration {
-	return m.late[min(len(m.late)-1, len(m.late)*percent/100)]
-}
-
-// Nodes without machines, ten pods on each, of which every tenth node is tainted,
-// one after the other, while pods come and go on the others: memory, requests and
-// how late pods are told to leave, as a table and a plot.
+// Nodes without machines, ten pods on each. Every tenth is tainted for maintenance, one
+// after the other; every twentieth falls silent, of which every other one comes back
+// when some of its pods have left; on the others pods come and go. Memory, requests
+// and how late pods are told to leave, as tables and a plot.
 //
 //	FAIRLEAD_NODES=100,300,1000 e2e/run -v TestSizes
 //
-// It is run by hand. FAIRLEAD_OUT names a directory for table.md and plot.svg.
+// It is run by hand. FAIRLEAD_OUT names a directory for sizes.md and sizes.svg.
 func TestSizes(t *testing.T) {
 	var all []measured
 	for _, n := range sizes(t) {
-		t.Run(fmt.Sprint(n), func(t *testing.T) { all = append(all, size(t, n)) })
+		t.Run(fmt.Sprint(n), func(t *testing.T) { all = append(all, newSize(t, n).run()) })
 	}
-	table := "| nodes | pods | evicted | memory of the operator | of the API server | requests for each evicted pod | of them writes | late: median | 99 of 100 | last | in all |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"
-	for i := range all {
-		m := &all[i]
-		table += fmt.Sprintf("| %d | %d | %d | %d MB | %d MB | %.2f | %.2f | %.1f s | %.1f s | %.1f s | %.0f s |\n", m.nodes, m.pods, m.evicted, m.memory>>20, m.server>>20,
-			float64(m.requests)/float64(m.evicted), float64(m.writes)/float64(m.evicted), m.at(50).Seconds(), m.at(99).Seconds(), m.at(100).Seconds(), m.took.Seconds())
+	if t.Failed() {
+		return
 	}
-	t.Logf("\n%s", table)
+	tables := tablesOf(all)
+	t.Logf("\n%s", tables)
 	if dir := os.Getenv("FAIRLEAD_OUT"); dir != "" {
-		for name, text := range map[string]string{"table.md": table, "plot.svg": plot(all)} {
+		for name, text := range map[string]string{"sizes.md": tables, "sizes.svg": plot(all)} {
 			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 				t.Error(err)
 			}
@@ -97,125 +91,250 @@ func together(n int, f func(i int)) {
 	wait.Wait()
 }
 
-func size(t *testing.T, nodes int) measured {
-	const perNode, seconds = 10, 5
+// A sized is a cluster of one size.
+type sized struct {
+	*world
+	nodes    int
+	left     *departures
+	taints   *tainted
+	leases   *leases
+	pods     map[string]types.UID // of those that may have to leave
+	maintain map[int]time.Time    // nodes, and when they were tainted
+}
+
+func nodeName(n int) string { return fmt.Sprintf("n%d", n) }
+
+func podName(n, i int) string { return fmt.Sprintf("p-%d-%d", n, i) }
+
+// What happens to a node.
+func maintained(n int) bool { return n%10 == 0 }
+func silent(n int) bool     { return n%20 == 5 }
+func returns(n int) bool    { return n%40 == 5 }
+
+// staysSilent is how long the pod of a silent node tolerates that.
+func staysSilent(i int) time.Duration { return silence * time.Duration(i+1) }
+
+func newSize(t *testing.T, nodes int) *sized {
 	w := newWorld(t, nil)
 	operator.Install(t, w.Cluster, "rbac-eviction.yaml")
 	w.namespace("shop")
-	m := measured{nodes: nodes, pods: nodes * perNode}
+	s := &sized{world: w, nodes: nodes, pods: map[string]types.UID{}, maintain: map[int]time.Time{}}
+	s.leases = w.renewAll(nodes)
 	var mu sync.Mutex
-	pods := map[string]types.UID{} // those that have to leave
 	together(nodes, func(n int) {
-		node := fmt.Sprintf("n%d", n)
-		if err := w.kubelets.AddNode(t.Context(), node, nil); err != nil {
+		zone := map[string]string{corev1.LabelTopologyZone: fmt.Sprintf("z%d", n/perZone)}
+		if err := w.kubelets.AddNode(t.Context(), nodeName(n), zone); err != nil {
 			t.Error(err)
 		}
 		for i := range perNode {
-			p := w.pod("shop", fmt.Sprintf("p-%d-%d", n, i), node, tolerating(seconds))
-			if n%10 == 0 {
+			p := w.pod("shop", podName(n, i), nodeName(n), patience(i))
+			if maintained(n) || silent(n) {
 				mu.Lock()
-				pods[p.Name] = p.UID
+				s.pods[p.Name] = p.UID
 				mu.Unlock()
 			}
 		}
 	})
-	left := w.departures("shop")
-	manager := operator.Start(t, w.Cluster, "-controllers=eviction", "-leader-elect=false")
-	manager.Ready()
-	started := time.Now()
+	s.left, s.taints = w.departures("shop"), w.watchTaints()
+	return s
+}
 
-	// Churn: on the nodes that stay a pod goes and another one comes, ten times a second.
-	churn, stop := context.WithCancel(t.Context())
-	var churning sync.WaitGroup
-	churning.Go(func() {
-		for i := 0; churn.Err() == nil; i++ {
-			n := i%(nodes-1) + 1
-			if n%10 == 0 {
-				continue
-			}
-			old := &corev1.Pod{}
-			old.Namespace, old.Name = "shop", fmt.Sprintf("p-%d-%d", n, (i/nodes)%perNode)
-			_ = w.admin.Delete(churn, old)
-			w.pod("shop", fmt.Sprintf("c-%d", i), fmt.Sprintf("n%d", n), tolerating(seconds))
-			time.Sleep(100 * time.Millisecond)
+// patience is what the pods of a node tolerate.
+func patience(i int) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		tolerating(int64(maintenance / time.Second))(p)
+		seconds := int64(staysSilent(i) / time.Second)
+		for _, key := range []string{corev1.TaintNodeUnreachable, corev1.TaintNodeNotReady} {
+			p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{
+				Key: key, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: &seconds,
+			})
 		}
-	})
-	due := map[int]time.Time{}
-	for n := 0; n < nodes; n += 10 {
-		due[n] = w.taint(fmt.Sprintf("n%d", n), true).Add(seconds * time.Second)
-		time.Sleep(200 * time.Millisecond)
 	}
-	gone := func() (names []string) {
-		for name := range pods {
-			if !left.of(name).IsZero() {
-				names = append(names, name)
-			}
+}
+
+// run lets everything happen.
+func (s *sized) run() measured {
+	manager := operator.Start(s.T, s.Cluster, "-controllers=eviction", "-eviction-lifecycle", "-leader-elect=false")
+	manager.Ready()
+	m := measured{nodes: s.nodes, pods: s.nodes * perNode}
+	s.settled()
+	resting := time.Now()
+	time.Sleep(rest)
+	m.resting = len(s.requests(cluster.Filter{User: operator.User, Since: resting}))
+
+	started := time.Now()
+	stop := s.churn()
+	s.silence()
+	for n := range s.nodes {
+		if maintained(n) {
+			s.maintain[n] = s.taint(nodeName(n), true)
+			time.Sleep(200 * time.Millisecond)
 		}
-		return names
 	}
-	w.within(20*time.Minute, "the pods leave", func() string {
-		if n := len(gone()); n < len(pods) {
-			return fmt.Sprintf("%d of %d have", n, len(pods))
+	s.comeBack()
+	s.within(3*time.Minute, "the pods leave", func() string {
+		if names := s.missing(); len(names) > 0 {
+			return fmt.Sprintf("%d have not: %q", len(names), names[:min(len(names), 20)])
 		}
 		return ""
 	})
+	time.Sleep(3 * silence) // somebody else might leave
 	m.took = time.Since(started)
-	stop()
-	churning.Wait()
+	m.churned = stop()
+	s.evaluate(&m)
+	m.count(s.requests(cluster.Filter{User: operator.User, Since: started}))
 	m.memory = manager.Memory().Peak
-	w.evictedOnce(pods, gone()...)
-	m.evicted = len(pods)
-	for name := range pods {
-		var n, i int
-		if _, err := fmt.Sscanf(name, "p-%d-%d", &n, &i); err != nil {
-			t.Fatal(err)
-		}
-		d := left.of(name).Sub(due[n])
-		if d < 0 {
-			t.Errorf("%s left %v before its deadline", name, -d)
-		}
-		m.late = append(m.late, d)
-	}
-	slices.Sort(m.late)
-	for _, r := range w.requests(cluster.Filter{User: operator.User, Since: started}) {
-		m.requests++
-		if !slices.Contains([]string{"get", "list", "watch"}, r.Verb) {
-			m.writes++
-		}
-	}
-	server, err := cluster.MemoryOf(w.PIDs()["kube-apiserver"])
+	server, err := cluster.MemoryOf(s.PIDs()["kube-apiserver"])
 	if err != nil {
-		t.Fatal(err)
+		s.Fatal(err)
 	}
 	m.server = server.Peak
 	return m
 }
 
-// plot draws how many of 100 pods were told to leave so long after their deadline,
-// a line for each size.
-func plot(all []measured) string {
-	const width, height, margin = 640, 320, 48
-	longest := time.Second
-	for i := range all {
-		longest = max(longest, all[i].at(100))
-	}
-	colors := []string{"#1f6feb", "#d4572a", "#2d8a4e", "#8250df"}
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`+"\n", width+2*margin, height+2*margin)
-	fmt.Fprintf(&b, `<text x="%d" y="20">pods told to leave (of 100), by seconds after their deadline</text>`+"\n", margin)
-	fmt.Fprintf(&b, `<path d="M%d %dV%dH%d" fill="none" stroke="#888"/>`+"\n", margin, margin, margin+height, margin+width)
-	for i := range 5 {
-		x, y := margin+i*width/4, margin+height-i*height/4
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%.1f</text><text x="%d" y="%d" text-anchor="end">%d</text>`+"\n", x, margin+height+18, longest.Seconds()*float64(i)/4, margin-6, y+4, i*25)
-	}
-	for i := range all {
-		m := &all[i]
-		var points []string
-		for p := range 101 {
-			points = append(points, fmt.Sprintf("%.1f,%.1f", margin+float64(width)*float64(m.at(p))/float64(longest), margin+float64(height)*(1-float64(p)/100)))
+// settled waits until the operator asks nothing more.
+func (s *sized) settled() {
+	s.Helper()
+	before := -1
+	s.within(5*time.Minute, "the operator comes to rest", func() string {
+		n := len(s.requests(cluster.Filter{User: operator.User}))
+		if n == before {
+			return ""
 		}
-		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+"\n", strings.Join(points, " "), colors[i%len(colors)])
-		fmt.Fprintf(&b, `<text x="%d" y="%d" fill="%s" text-anchor="end">%d nodes, %d pods</text>`+"\n", margin+width, margin+height-20-18*i, colors[i%len(colors)], m.nodes, m.pods)
+		before = n
+		time.Sleep(5 * time.Second)
+		return fmt.Sprintf("%d requests so far", n)
+	})
+}
+
+// churn has pods go and others come, ten times a second, on the nodes that stay.
+// stop ends that and says how many did.
+func (s *sized) churn() (stop func() int) {
+	ctx, cancel := context.WithCancel(s.Context())
+	var churning sync.WaitGroup
+	count := 0
+	churning.Go(func() {
+		for i := 0; ctx.Err() == nil; i++ {
+			n := i%(s.nodes-1) + 1
+			if maintained(n) || silent(n) {
+				continue
+			}
+			old := &corev1.Pod{}
+			old.Namespace, old.Name = "shop", podName(n, (i/s.nodes)%perNode)
+			_ = s.admin.Delete(ctx, old)
+			s.world.pod("shop", fmt.Sprintf("c-%d", i), nodeName(n), patience(i%perNode))
+			count++
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	return func() int {
+		cancel()
+		churning.Wait()
+		return count
 	}
-	return b.String() + "</svg>\n"
+}
+
+// silence has the silent nodes say nothing any more.
+func (s *sized) silence() {
+	for n := range s.nodes {
+		if silent(n) {
+			s.leases.quiet(n, true)
+		}
+	}
+}
+
+// comeBack waits until all silent nodes are tainted, and for each that returns until it has
+// been away for long enough; then it reports again.
+func (s *sized) comeBack() {
+	s.Helper()
+	var all sync.WaitGroup
+	for n := range s.nodes {
+		if !silent(n) {
+			continue
+		}
+		all.Go(func() {
+			for s.taints.of(nodeName(n)).since.IsZero() {
+				if s.Context().Err() != nil {
+					return
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+			if !returns(n) {
+				return
+			}
+			time.Sleep(time.Until(s.taints.of(nodeName(n)).since.Add(away)))
+			s.leases.quiet(n, false)
+			s.taints.reporting(nodeName(n))
+			if err := s.kubelets.Report(s.Context(), nodeName(n), corev1.ConditionTrue); err != nil {
+				s.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// missing are the pods that have to leave and were not told to.
+func (s *sized) missing() (names []string) {
+	for n := range s.nodes {
+		for i := range perNode {
+			if _, must := s.due(n, i); must && s.left.of(podName(n, i)).IsZero() {
+				names = append(names, podName(n, i))
+			}
+		}
+	}
+	return names
+}
+
+// due is when a pod has to leave by its node's taint, if it must: not where the taint
+// goes before, or a moment later.
+func (s *sized) due(n, i int) (at time.Time, must bool) {
+	switch {
+	case maintained(n):
+		return s.maintain[n].Add(maintenance), true
+	case silent(n):
+		taint := s.taints.of(nodeName(n))
+		at = taint.since.Add(staysSilent(i))
+		return at, taint.gone.IsZero() || at.Before(taint.gone.Add(-2*time.Second))
+	}
+	return time.Time{}, false
+}
+
+// evaluate compares when pods were told to leave with when they were due, and fails
+// where one left that did not have to, or twice, or too early.
+func (s *sized) evaluate(m *measured) {
+	s.Helper()
+	m.late = map[string][]time.Duration{}
+	var gone []string
+	for n := range s.nodes {
+		cause := byMaintenance
+		if silent(n) {
+			cause = bySilence
+		}
+		for i := range perNode {
+			name := podName(n, i)
+			told := s.left.of(name)
+			if _, known := s.pods[name]; !known || told.IsZero() {
+				continue
+			}
+			gone = append(gone, name)
+			due, _ := s.due(n, i)
+			if told.Before(due) {
+				s.Errorf("%s left %v before its deadline", name, due.Sub(told))
+			}
+			if back := s.taints.of(nodeName(n)).gone; !back.IsZero() && due.After(back) {
+				s.Errorf("%s left %v after its node's taint had gone, and was due %v after that", name, told.Sub(back), due.Sub(back))
+			}
+			m.late[cause] = append(m.late[cause], told.Sub(due))
+		}
+		if returns(n) {
+			t := s.taints.of(nodeName(n))
+			m.back = append(m.back, t.gone.Sub(t.reported))
+		}
+	}
+	for _, late := range m.late {
+		slices.Sort(late)
+	}
+	slices.Sort(m.back)
+	m.evicted = len(gone)
+	s.evictedOnce(s.pods, gone...)
 }
