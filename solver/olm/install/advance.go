@@ -2,10 +2,12 @@ package install
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/solver/olm"
+	"github.com/fairlead/fairlead/solver/olm/group"
 )
 
 // advance makes a plan if there is none, and carries it out.
@@ -92,10 +94,28 @@ func (s *stepper) usable() (res *olm.Resolution, settled bool) {
 		s.held()
 		return nil, true
 	}
-	if !s.unpacked() {
+	if s.occupied() || !s.unpacked() {
 		return nil, false
 	}
 	return s.Resolution, true
+}
+
+// occupied reports whether the namespace has a copy where an operator that was chosen should
+// be: an object of its name, which another namespace's operator group keeps there.
+func (s *stepper) occupied() bool {
+	is := false
+	for i := range s.Resolution.Chosen {
+		name := s.Resolution.Chosen[i].Name
+		at := slices.IndexFunc(s.CSVs, func(c CSV) bool { return c.Copied() && c.Name == name })
+		if at < 0 {
+			continue
+		}
+		is = true
+		from := s.CSVs[at].Labels[group.CopiedFromLabel]
+		s.block("csv "+name, ReasonNameTaken, fmt.Sprintf("it cannot be installed: %s has a copy of the one in %s, whose operator group selects this namespace, too", s.Namespace, from),
+			"whoever owns the subscriptions", fmt.Sprintf("delete the subscription here and use the operator of %s, or remove %s from the targets of the operator group in %s", from, s.Namespace, from))
+	}
+	return is
 }
 
 // published reports whether the plan is seen in the cluster, and writes it if

@@ -138,7 +138,7 @@ const (
 	ReasonUnsafeCRD       = "UnsafeCRD"                 // a step would break a CRD that is in use
 	ReasonGroupInvalid    = "OperatorGroupInvalid"      // what an operator group selects cannot be read
 	ReasonGenerated       = "GeneratedObjectPending"    // a role or a copy is not as it follows from the group
-	ReasonNameTaken       = "GeneratedObjectTaken"      // where a copy should be another namespace has an object of its name
+	ReasonNameTaken       = "GeneratedObjectTaken"      // where a copy should be another namespace has an object of its name, or the other way round
 	ReasonNamespaces      = "NamespaceConflict"         // operators of several namespaces do not go together
 	ReasonRemoving        = "Removing"                  // an operator is being taken away
 	ReasonRemovalWaits    = "RemovalWaits"              // an operator is to be taken away when the plan is done

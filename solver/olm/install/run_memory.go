@@ -97,7 +97,8 @@ func (b *MemBackend) Requests(_ context.Context, namespace string) ([]*olm.Reque
 // Edit changes a namespace, and what it has in common with others, as users and
 // other controllers would: f may do what it likes to the world it is given. What
 // it has changed gets a new revision, and with a CSV goes what belongs to it. An
-// error of f is returned, and then nothing has changed.
+// error of f is returned, and then nothing has changed. What f does to copies of CSVs is
+// lost: they belong to the operator group that keeps them.
 func (b *MemBackend) Edit(namespace string, f func(*World) error) error {
 	b.lock()
 	defer b.all.Unlock()
@@ -114,6 +115,9 @@ func (b *MemBackend) Edit(namespace string, f func(*World) error) error {
 		return err
 	}
 	next.Namespace = namespace
+	next.CSVs = slices.DeleteFunc(next.CSVs, func(c CSV) bool {
+		return next.csv(c.Name) != nil && old.csv(c.Name) == nil && slices.ContainsFunc(old.CSVs, func(o CSV) bool { return o.Copied() && o.Name == c.Name })
+	})
 	b.settle(next, old)
 	b.collect(next, old)
 	b.cluster, next.Cluster = next.Cluster, Cluster{}

@@ -234,6 +234,9 @@ func (b *MemBackend) applyStep(w *World, a ApplyStep) (changed bool, err error) 
 	mark := Mark{Revision: b.next(), Digest: a.Digest}
 	switch {
 	case a.Ref.Kind == kindCSV && a.Ref.Group == groupOLM:
+		if slices.ContainsFunc(b.generated, func(g generated) bool { return g.Ref == a.Ref }) { // a copy
+			return false, errThere
+		}
 		next := CSV{Mark: mark}
 		next.ClusterServiceVersion, err = decodeCSV(a.Manifest)
 		w.CSVs = put(w.CSVs, next, func(c *CSV) bool { return c.Name == a.Ref.Name })
