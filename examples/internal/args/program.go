@@ -255,7 +255,11 @@ func (c *Call) Parse(least, most int) error {
 		}
 		return &UsageError{"missing argument"}
 	case len(rest) > most:
-		return &UsageError{"unexpected argument " + rest[most]}
+		text := "unexpected argument " + rest[most]
+		if _, err := os.Stat(rest[most]); err == nil && strings.Contains(c.Usage, "DIR") {
+			text += ": give one file, or the directory that holds them all"
+		}
+		return &UsageError{text}
 	}
 	return nil
 }
