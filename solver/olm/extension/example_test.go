@@ -79,8 +79,8 @@ func ExampleRunner() {
 	}
 	// Output:
 	// add finalizer olm.operatorframework.io/teardown
-	// unpack bundle etcd.v1
 	// write the status of the extension
+	// unpack bundle etcd.v1
 	// create revision etcd-1 of bundle etcd.v1
 	// write the status of the extension
 	// apply ServiceAccount operators/etcd of etcd-1

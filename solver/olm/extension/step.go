@@ -48,7 +48,8 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 		s.install()
 	}
 	s.state.Pending = s.Pending()
-	return Decision{State: s.state, Actions: s.actions, Blocked: s.Blocked(), Wake: s.Wake()}
+	// To unpack may take minutes: statuses say before that it is waited for.
+	return Decision{State: s.state, Actions: append(s.actions, s.unpacks...), Blocked: s.Blocked(), Wake: s.Wake()}
 }
 
 // stepper is one call of Step.
@@ -59,6 +60,7 @@ type stepper struct {
 	policy    Policy
 	state     State
 	actions   []Action
+	unpacks   []Action    // come after them
 	installed *Revision   // see Current
 	rolling   []*Revision // see Current
 	latest    *Revision   // the newest that is active, nil for none

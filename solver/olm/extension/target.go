@@ -51,7 +51,11 @@ func (s *stepper) target() *target {
 	}
 	content := s.content(c)
 	if content == nil || content.Manifests == nil {
-		message := s.doing(Unpack{*c}, "the content of bundle "+c.Name+" is not there yet")
+		ask := Unpack{*c}
+		if s.Due(ask.Key()) {
+			s.unpacks = append(s.unpacks, ask)
+		}
+		message := s.Because("the content of bundle "+c.Name+" is not there yet", ask.Key())
 		if content != nil && content.Error != "" {
 			message = "bundle " + c.Name + " could not be unpacked: " + content.Error
 		}

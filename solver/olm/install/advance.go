@@ -174,7 +174,9 @@ func (s *stepper) unpacked() bool {
 		}
 		all = false
 		ask := Unpack{Source: c.Source, Package: c.Package, Bundle: c.Name}
-		s.do(ask)
+		if s.Due(ask.Key()) {
+			s.unpacks = append(s.unpacks, ask)
+		}
 		reason, message := ReasonUnpacking, "it is being unpacked"
 		if content != nil {
 			reason, message = ReasonUnpackFailed, message+": the last attempt failed: "+content.Error

@@ -26,8 +26,9 @@ import (
 //  7. Roles, copies, the status of subscriptions and of catalogs, and what
 //     updates of the cluster are told, follow from all that.
 //
-// Actions that show no effect are retried with exponential backoff. It is a
-// pure function; nil policy means the zero one. World must not be nil.
+// Actions that show no effect are retried with exponential backoff. [Unpack] comes
+// last, since it may take long. It is a pure function; nil policy means the zero one.
+// World must not be nil.
 func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	complete := policy.complete()
 	s := &stepper{
@@ -69,11 +70,14 @@ type stepper struct {
 	own     *group.OperatorGroup  // the one of the namespace among groups, nil if there is not exactly one
 	state   State
 	actions []Action
+	unpacks []Action // come after them
 }
 
+// end completes the decision. To unpack may take minutes: what else there is to do is
+// done before, and statuses say that it is waited for.
 func (s *stepper) end() Decision {
 	s.state.Pending = s.Pending()
-	return Decision{State: s.state, Actions: s.actions, Blocked: s.Blocked(), Wake: s.Wake()}
+	return Decision{State: s.state, Actions: append(s.actions, s.unpacks...), Blocked: s.Blocked(), Wake: s.Wake()}
 }
 
 // block adds a block and returns since when it stands.
