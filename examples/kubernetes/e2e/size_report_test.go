@@ -63,7 +63,7 @@ func at(sorted []time.Duration, percent int) time.Duration {
 // what was asked of the server.
 func tablesOf(all []measured) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, "| nodes | pods | came and went | evicted | operator | API server | requests at rest | meanwhile | for each evicted pod: writes | reads | in all |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+	fmt.Fprintln(&b, "| nodes | pods | came and went | evicted | operator | API server | requests at rest | meanwhile | for each evicted pod: writes | reads | took |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for i := range all {
 		m := &all[i]
 		reads, writes := m.readsAndWrites()
