@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/fairlead/fairlead/internal/semverx"
 	"github.com/fairlead/fairlead/internal/words"
@@ -97,6 +98,17 @@ func (g *Graph) find(version string) (int32, error) {
 		return i, nil
 	}
 	return 0, &VersionError{Version: version, Near: g.closest(v)}
+}
+
+// findBeside returns the index of a version that an update from a release may lead to: where it
+// names no build, as of an architecture, that of the release if there is one.
+func (g *Graph) findBeside(version string, from int32) (int32, error) {
+	if build := g.versions[from].Build(); build != "" && !strings.Contains(version, "+") {
+		if i, ok := g.byName[version+"+"+build]; ok {
+			return i, nil
+		}
+	}
+	return g.find(version)
 }
 
 // closest returns the greatest version below v, or the least above it.

@@ -69,7 +69,8 @@ func (e *PathLimitError) Error() string {
 }
 
 // Paths returns the best paths from one release to another, best first. No path
-// passes a release twice. There are none, and no error, when the target cannot
+// passes a release twice. A target without build metadata is the build of the release where
+// the paths begin, if there is one. There are none, and no error, when the target cannot
 // be reached: see WhyNot. Errors are *VersionError, and, together with the paths
 // found so far, *PathLimitError and that of ctx.
 //
@@ -85,7 +86,7 @@ func (g *Graph) Paths(ctx context.Context, from, to string, opts *PathOptions) (
 	if err != nil {
 		return nil, err
 	}
-	target, err := g.find(to)
+	target, err := g.findBeside(to, start)
 	if err != nil {
 		return nil, err
 	}

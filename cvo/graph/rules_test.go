@@ -67,6 +67,20 @@ func TestTwoBuilds(t *testing.T) {
 	}
 }
 
+// An update leads to the build of the release that it begins at, if none is named.
+func TestBuildOfTheSame(t *testing.T) {
+	g, _ := graph.Parse([]byte(`{"nodes":[{"version":"4.1.0+s390x","payload":"a"},{"version":"4.1.1+amd64","payload":"b"},{"version":"4.1.1+s390x","payload":"c"},{"version":"4.1.2","payload":"d"}],"edges":[[0,2],[2,3]]}`), nil)
+	for to, want := range map[string]int{"4.1.1": 1, "4.1.1+s390x": 1, "4.1.1+amd64": 0, "4.1.2": 1} {
+		paths, err := g.Paths(t.Context(), "4.1.0", to, nil)
+		if len(paths) != want || err != nil {
+			t.Errorf("%s: %v, %v", to, paths, err)
+		}
+		if why, err := g.WhyNot(t.Context(), "4.1.0", to, nil); err != nil || why == nil {
+			t.Errorf("%s: %v, %v", to, why, err)
+		}
+	}
+}
+
 // Results from the future do not hold: the clock was set back.
 func TestResultsFromTheFuture(t *testing.T) {
 	for _, err := range []error{nil, errors.New("no answer")} {

@@ -70,7 +70,7 @@ func (g *Graph) WhyNot(ctx context.Context, from, to string, opts *WhyNotOptions
 		return nil, err
 	}
 	w := &WhyNot{From: g.releases[i].Version, To: to}
-	j, err := g.find(to)
+	j, err := g.findBeside(to, i)
 	if err != nil {
 		g.explainAbsent(w, i, err, opts)
 		return w, nil
