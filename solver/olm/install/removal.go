@@ -29,7 +29,8 @@ type Removal struct {
 	Generation   int       `json:"generation"`     // of the empty plan that marks its beginning
 	Since        time.Time `json:"since,omitzero"` // when it began
 	// Steps are what is to be done, in this order. There are none before the
-	// empty plan is seen: they are planned on a world that is not older.
+	// empty plan is seen: they are planned on a world that is not older, and
+	// again while the subscription, which goes first, is still there.
 	Steps []RemovalStep     `json:"steps,omitempty"`
 	Again *olm.Subscription `json:"again,omitempty"` // what is made again by a refresh
 }
@@ -88,7 +89,7 @@ func (s *stepper) remove() bool {
 		s.markRemoval(r)
 		return true
 	}
-	if r.Steps == nil && !s.planRemoval(r) {
+	if !r.begun(s.subscription(r.Subscription)) && !s.planRemoval(r) {
 		s.state.Removal = nil
 		s.At(s.now) // another may begin
 		return false
@@ -166,6 +167,12 @@ func (s *stepper) markRemoval(r *Removal) {
 	s.block("subscription "+r.Subscription, ReasonRemoving, s.doing(WritePlan{Plan: p}, "its operator is to go: an empty plan marks the beginning"), theBackend, "wait until "+p.Name+" is there")
 }
 
+// begun reports whether the subscription of a removal, which goes first, was
+// deleted. Until then its owner may change it, or take the removal back.
+func (r *Removal) begun(sub *Subscription) bool {
+	return len(r.Steps) > 0 && (r.Steps[0].Done || sub == nil)
+}
+
 // planRemoval plans what goes. It is false if that is asked for no more.
 func (s *stepper) planRemoval(r *Removal) bool {
 	sub := s.subscription(r.Subscription)
@@ -179,6 +186,7 @@ func (s *stepper) planRemoval(r *Removal) bool {
 	if err != nil {
 		return false
 	}
+	r.Steps = nil
 	for _, step := range p.Steps {
 		r.Steps = append(r.Steps, RemovalStep{Step: step})
 	}
