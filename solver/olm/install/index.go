@@ -1,6 +1,7 @@
 package install
 
 import (
+	"github.com/fairlead/fairlead/internal/semverx"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -8,7 +9,7 @@ import (
 type index struct {
 	operators []*CSV                  // by name
 	csvs      map[string]*CSV         // by name
-	next      map[string]*CSV         // what replaces the one of a name, the first by name
+	next      map[string]*CSV         // what replaces the one of a name, the first by name; no circles
 	crds      map[string]*CRD         // by name
 	objects   map[Ref]*Object         // those of steps
 	plans     []*InstallPlan          // the newest first
@@ -31,6 +32,7 @@ func newIndex(w *World) *index {
 			x.next[old] = c
 		}
 	}
+	x.breakCircles()
 	for i := range w.CRDs {
 		x.crds[w.CRDs[i].Name] = &w.CRDs[i]
 	}
@@ -46,6 +48,23 @@ func newIndex(w *World) *index {
 		}
 	}
 	return x
+}
+
+// breakCircles makes the newest of CSVs that replace each other, as an edit by
+// hand can have them do, one that nothing replaces.
+func (x *index) breakCircles() {
+	for _, c := range x.operators {
+		newest := c
+		for next, left := x.next[c.Name], len(x.operators); next != nil && left > 0; next, left = x.next[next.Name], left-1 {
+			if next == c {
+				delete(x.next, newest.Name)
+				break
+			}
+			if order := semverx.Tolerant(next.Spec.Version).Compare(semverx.Tolerant(newest.Spec.Version)); order > 0 || order == 0 && next.Name > newest.Name {
+				newest = next
+			}
+		}
+	}
 }
 
 // relieved reports whether a chain of successors leads to one that has

@@ -95,7 +95,7 @@ func (s *stepper) replacing(c, next *CSV) {
 		s.block(csvSubject(c), ReasonBeingReplaced, fmt.Sprintf("it stays until %s has succeeded", next.Name), "csv "+next.Name, "wait until "+next.Name+" succeeds, or is deleted")
 		return
 	}
-	if old := s.csvs[c.Spec.Replaces]; old != nil && old.Name != c.Name {
+	if old := s.csvs[c.Spec.Replaces]; old != nil && s.next[old.Name] == c {
 		// without c, what it replaces would stand for an operator again
 		s.block(csvSubject(c), ReasonBeingReplaced, fmt.Sprintf("it goes after %s, which it replaced", old.Name), "csv "+old.Name, old.Name+" is gone")
 		return
