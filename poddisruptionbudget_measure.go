@@ -35,7 +35,7 @@ func (b *PodDisruptionBudget) Check() error {
 		return fail("spec.selector", err)
 	}
 	if b.Spec.MinAvailable != nil && b.Spec.MaxUnavailable != nil {
-		return fail("spec.maxUnavailable", fmt.Errorf("stands beside minAvailable; give one of them"))
+		return fail("spec.maxUnavailable", fmt.Errorf("cannot be combined with minAvailable; give one of them"))
 	}
 	if v := b.Spec.MinAvailable; v != nil {
 		if _, err := v.Scale(1, true); err != nil {

@@ -63,8 +63,8 @@ func TestOpenFaults(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 	for i, want := range []string{
-		`a.json:2:10: package: name is a number where a text belongs; write "7", in quotes`,
-		`a.json:3:16: a key in double quotes should stand here, not ','`,
+		`a.json:2:10: package: name is a number and must be a string; write "7", in quotes`,
+		`a.json:3:16: a key in double quotes is expected here, not ','`,
 		`b.yaml:2:1: the YAML text is malformed at this line: did not find expected node content; check indentation, colons and quotes`,
 	} {
 		if all[i].Error() != want {

@@ -28,7 +28,7 @@ text: kept as it is, with 1.0 and 9007199254740993
 	}
 	// Output:
 	// 1:1 olm.package kiln
-	// error: 5:7: package "kiln", bundle: name is a number where a text belongs; write "1.10", in quotes
+	// error: 5:7: package "kiln", bundle: name is a number and must be a string; write "1.10", in quotes
 	// 7:1 example.com/note
 }
 

@@ -60,8 +60,8 @@ const (
 //
 //  1. the part before the first slash is the domain if it holds a dot or a
 //     colon or is "localhost"; otherwise the domain is docker.io;
-//  2. a path is lower-case components parted by slashes; within a component
-//     letters and digits are parted by one dot, one or two underscores, or
+//  2. a path is lower-case components separated by slashes; within a component
+//     letters and digits are separated by one dot, one or two underscores, or
 //     dashes; domain and path together have at most 255 characters;
 //  3. a tag is up to 128 word characters, dots and dashes, and does not begin
 //     with a dot or a dash;
@@ -139,7 +139,7 @@ func parseFullRef(s, domain, rest string) (ImageRef, *ImageRefError) {
 		}
 		if !isPathComponent(c) {
 			return invalid(fmt.Sprintf("the repository path component %q is malformed", c),
-				"use lower-case letters and digits, parted by one dot, one or two underscores, or dashes")
+				"use lower-case letters and digits, separated by one dot, one or two underscores, or dashes")
 		}
 	}
 	if tag, ok := strings.CutPrefix(rest, ":"); ok {

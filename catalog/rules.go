@@ -130,5 +130,5 @@ func (g *Graph) whyNotInstalled(name string) string {
 	if heads := Heads(present); len(heads) != 1 {
 		return fmt.Sprintf("the channel has %d heads, and must have one", len(heads))
 	}
-	return "the chain of replaces from the head does not pass it"
+	return "the chain of replaces from the head does not include it"
 }

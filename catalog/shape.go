@@ -29,7 +29,7 @@ func (x *indexer) check(n doc.Node, want *shape.Shape) {
 		} else if kind == '"' && (n.Kind == 't' || n.Kind == 'f') {
 			hint = "put it in quotes if it is text"
 		}
-		x.fault(CodeType, n, x.place()+" is "+shape.KindName(n.Kind)+" where "+shape.KindName(kind)+" belongs", hint)
+		x.fault(CodeType, n, x.place()+" is "+shape.KindName(n.Kind)+" and must be "+shape.KindName(kind), hint)
 		return
 	}
 	if want.Kind == shape.Base64 && !shape.IsBase64(x.doc.Value(n)) {

@@ -21,7 +21,7 @@ type Format uint8
 // The formats.
 const (
 	FormatJSON  Format = iota // JSON objects, each as it is in its file
-	FormatYAML                // YAML documents parted by "---" lines
+	FormatYAML                // YAML documents separated by "---" lines
 	FormatLines               // JSON objects, each on one line, as a catalog service sends them
 )
 

@@ -142,7 +142,7 @@ func (a *Advice) take() {
 	}
 	rest := ""
 	if len(others) > 0 {
-		rest = " (of the others, " + strings.Join(others, ", ") + ")"
+		rest = " (others: " + strings.Join(others, ", ") + ")"
 	}
 	switch {
 	case len(a.Choices) == 0:
@@ -153,7 +153,7 @@ func (a *Advice) take() {
 		a.Why = a.Take + " is the newest update without known issues" + rest
 	}
 	if len(a.Concerns) > 0 && a.Concerns[0].Severity == SeverityError {
-		a.Why += "; see to the concerns first"
+		a.Why += "; resolve the errors of the cluster first"
 	}
 }
 
@@ -169,9 +169,9 @@ func (a *Advice) concerns(cv *ClusterVersion, alerts []Alert, accepted []string)
 		next     string
 	}{
 		{"Failing", []ConditionStatus{True, Unknown}, false, SeverityError, "the cluster version is not failing", "the cluster version is failing: ", "remove the cause before an update"},
-		{"Progressing", []ConditionStatus{True}, false, SeverityWarning, "no update is under way", "an update is under way: ", "let it end before the next one"},
-		{"RetrievedUpdates", []ConditionStatus{False, Unknown}, false, SeverityWarning, "the list of updates is current", "the list of updates may be old: ", "see to it that the update service can be reached"},
-		{"Upgradeable", []ConditionStatus{False}, true, SeverityWarning, "nobody objects to another minor version", "the minor version must not change yet: ", "do what the message asks, or take an update within the minor version"},
+		{"Progressing", []ConditionStatus{True}, false, SeverityWarning, "no update is under way", "an update is under way: ", "wait until it ends"},
+		{"RetrievedUpdates", []ConditionStatus{False, Unknown}, false, SeverityWarning, "the list of updates is current", "the list of updates may be old: ", "make sure that the update service can be reached"},
+		{"Upgradeable", []ConditionStatus{False}, true, SeverityWarning, "nothing blocks an update to another minor version", "an update to another minor version is blocked: ", "do what it asks for, or choose an update within the minor version"},
 	} {
 		c := fairlead.FindCondition(cv.Status.Conditions, check.kind)
 		switch {
@@ -196,9 +196,9 @@ func (a *Advice) concerns(cv *ClusterVersion, alerts []Alert, accepted []string)
 	}
 	switch {
 	case alerts == nil:
-		a.Unchecked = append(a.Unchecked, "alerts: without them trouble may be overlooked")
+		a.Unchecked = append(a.Unchecked, "alerts: without them problems may go unnoticed")
 	case len(a.Concerns) == before:
-		a.Checked = append(a.Checked, "no alert matters to an update")
+		a.Checked = append(a.Checked, "no alert speaks against an update")
 	}
 	slices.SortStableFunc(a.Concerns, func(x, y Finding) int {
 		order := []Severity{SeverityError, SeverityWarning, SeverityInfo}

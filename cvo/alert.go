@@ -27,7 +27,7 @@ const (
 	alertCritical                  // the cluster has a serious problem
 	alertBudget                    // a disruption budget allows nothing
 	alertNode                      // nodes are not well
-	alertImage                     // images may not be had
+	alertImage                     // images may not be available
 	alertWorkload                  // virtual machines or what runs them cannot move
 	alertPrecheck                  // it asks to be looked at
 )
@@ -64,11 +64,11 @@ func (a *Alert) why(k alertKind) string {
 	case alertNode:
 		return "nodes may not come back after their update"
 	case alertImage:
-		return "images may not be had"
+		return "images may not be available"
 	case alertWorkload:
-		return "nodes may not be drained of what they run"
+		return "nodes may not drain"
 	}
-	return "it asks to be looked at before an update"
+	return "it needs a look before an update"
 }
 
 // concern is an alert as something that speaks against an update.

@@ -32,7 +32,7 @@ func (f *Flap) text() string {
 	if !f.flapping() {
 		return f.Message
 	}
-	return fmt.Sprintf("%s (it comes and goes since %s)", f.Message, stamp(f.Since).Format(time.RFC3339))
+	return fmt.Sprintf("%s (intermittent since %s)", f.Message, stamp(f.Since).Format(time.RFC3339))
 }
 
 // flap notes whether there is trouble of a kind, with its reason and message, and

@@ -38,7 +38,7 @@ func TestGate(t *testing.T) {
 	)
 	for _, c := range []struct {
 		name, live string
-		want       string // versions, parted by spaces
+		want       string // versions, separated by spaces
 		mode       cvo.Mode
 		is         string
 	}{
@@ -154,7 +154,7 @@ func TestCondense(t *testing.T) {
 	}
 }
 
-// taskErrors reads a list of errors, parted by commas.
+// taskErrors reads a list of errors, separated by commas.
 func taskErrors(list string) []*cvo.TaskError {
 	var errs []*cvo.TaskError
 	for text := range strings.SplitSeq(list, ", ") {

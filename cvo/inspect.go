@@ -305,7 +305,7 @@ func (i *inspection) conditions() {
 			f.Message, f.Next = "the cluster version fails: "+f.Message, "fix the reported cause; the update then continues by itself"
 		case c.Type == "ReleaseAccepted" && c.Status == False, c.Type == "Invalid" && c.Status == True:
 		case c.Type == "RetrievedUpdates" && c.Status != True:
-			f.Severity, f.Message, f.Next = SeverityInfo, "the list of updates may be old: "+f.Message, "see to it that the update service can be reached"
+			f.Severity, f.Message, f.Next = SeverityInfo, "the list of updates may be old: "+f.Message, "make sure that the update service can be reached"
 		default:
 			continue
 		}

@@ -85,7 +85,7 @@ func TestInspectFindings(t *testing.T) {
 		{"a node of no pool", func(d *cvo.Dump) {
 			node("Ready", "Unknown", 31*time.Minute)(d)
 			d.Nodes[0].Labels = nil
-		}, "warning node w-0: node w-0: not ready: kubelet is gone; more than 30 minutes are not usual: look at the machine and its console; no pods are placed"},
+		}, "warning node w-0: node w-0: not ready: kubelet is gone; more than 30 minutes are not usual: look at the machine and its console; no pods are scheduled"},
 		{"one that does not say since when", func(d *cvo.Dump) {
 			d.Nodes[0].Labels, d.Nodes[0].Status.Conditions = nil, []fairlead.NodeCondition{{Type: "Ready", Status: "False"}}
 		}, "warning node w-0: not ready: it does not say why; look at the machine"},

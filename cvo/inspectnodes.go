@@ -33,7 +33,7 @@ func (i *inspection) pools() {
 		name := ""
 		switch {
 		case err != nil:
-			i.find(Finding{Subject: "node " + n.Name, Severity: SeverityWarning, Reason: "Pools", Message: err.Error(), Owner: "administrator", Next: "let one pool select the node"})
+			i.find(Finding{Subject: "node " + n.Name, Severity: SeverityWarning, Reason: "Pools", Message: err.Error(), Owner: "administrator", Next: "make one pool select the node"})
 		case p != nil:
 			name = p.Name
 		}
@@ -212,14 +212,14 @@ func (i *inspection) nodeFinding(n NodeReport) {
 	back, waits := "during an update a node", "; it counts against maxUnavailable of its pool"
 	if n.Pool == "" {
 		f.Owner, f.Message = "whoever runs the node", fmt.Sprintf("node %s: %s", n.Name, n.Message)
-		back, waits = "a node that restarts", "; no pods are placed on it meanwhile"
+		back, waits = "a node that restarts", "; no pods are scheduled on it meanwhile"
 	}
 	switch {
 	case n.State == "degraded":
 		f.Severity, f.Reason, f.Owner = SeverityError, "NodeDegraded", "machine-config operator"
 		f.Next = "its pool cannot be done before it is well"
 		if n.Pool == "" {
-			f.Next = "read the log of its machine config daemon; it belongs to no pool, so let one select it if the node is to be updated"
+			f.Next = "read the log of its machine config daemon; it belongs to no pool: make one select it if the node is to be updated"
 		}
 		if strings.Contains(n.Message, "drain") {
 			f.Next = "a pod cannot be evicted: look for PodDisruptionBudgets that allow no disruption, and at the pods on the node"
@@ -239,7 +239,7 @@ func (i *inspection) nodeFinding(n NodeReport) {
 		case n.Message == unschedulable:
 			f.Next = "once its work is done, allow pods on it again: kubectl uncordon " + n.Name
 		default:
-			f.Next = "no pods are placed on it until this is over"
+			f.Next = "no pods are scheduled on it until this is over"
 		}
 	default:
 		return

@@ -90,17 +90,17 @@ func (p *Policy) Check() error {
 		{"calm", p.Calm}, {"statusInterval", p.StatusInterval}, {"estimates.manifest", p.Estimates.Manifest}, {"estimates.operator", p.Estimates.Operator},
 	} {
 		if f.value < 0 {
-			found.Add(f.path, "%s is less than nothing; leave it out for the default", f.value)
+			found.Add(f.path, "%s is negative; leave it out for the default", f.value)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.SlowOperators)) {
 		if d := p.SlowOperators[name]; d <= 0 {
-			found.Add("slowOperators."+name, "%s is not a time to wait; write one such as 90m0s", d)
+			found.Add("slowOperators."+name, "%s is not a duration; write one such as 90m0s", d)
 		}
 	}
 	for path, n := range map[string]int{"workers": p.Workers, "attempts": p.Attempts} {
 		if n < 0 {
-			found.Add(path, "%d is less than none; leave it out for the default", n)
+			found.Add(path, "%d is negative; leave it out for the default", n)
 		}
 	}
 	if p.StopBefore != "" && !number(p.StopBefore) {

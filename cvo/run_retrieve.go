@@ -70,7 +70,7 @@ func (f *Fetcher) Fetch(ctx context.Context, r Retrieve) Retrieved {
 	}
 	fsys, err := f.Download(ctx, r.Release.Image)
 	if err == nil && fsys == nil {
-		err = fmt.Errorf("the download of %s came to nothing", r.Release.Image)
+		err = fmt.Errorf("the download of %s returned nothing", r.Release.Image)
 	}
 	if err != nil {
 		out.Error = err.Error()

@@ -129,7 +129,7 @@ func (h Hook) nameProblem() string {
 		prefix, name = "a", h.Name
 	}
 	if !dns(prefix) || !qualified(name) {
-		return fmt.Sprintf("%q is not a hook name: letters, digits, '-', '_' and '.' with a letter or digit at both ends, and before that a DNS name in small letters and '/' if you like", h.Name)
+		return fmt.Sprintf("%q is not a hook name: letters, digits, '-', '_' and '.' with a letter or digit at both ends, optionally after a lower-case DNS name and '/'", h.Name)
 	}
 	return ""
 }
@@ -216,13 +216,13 @@ func (d *Deadline) check(path string, errs *fairlead.FieldErrors) {
 		errs.Add(path+".soft", "it is %v, later than Hard, %v; warn before you act", d.Soft, d.Hard)
 	}
 	if d.Hard > 0 && d.Then == EscalateWait {
-		errs.Add(path+".then", "it is empty, so that nothing happens after Hard; say Ask, Skip or Fail, or leave Hard out")
+		errs.Add(path+".then", "it is empty, so that nothing happens after Hard; write Ask, Skip or Fail, or leave Hard out")
 	}
 	if !slices.Contains([]Escalation{EscalateWait, EscalateAsk, EscalateSkip, EscalateFail}, d.Then) {
-		errs.Add(path+".then", "there is no escalation %q; say Ask, Skip or Fail, or leave it empty to wait", d.Then)
+		errs.Add(path+".then", "there is no escalation %q; write Ask, Skip or Fail, or leave it empty to wait", d.Then)
 	}
 	if d.Point != "" && d.Point != PreDrain && d.Point != PreTerminate {
-		errs.Add(path+".point", "there is no point %q; say preDrain or preTerminate, or leave it empty for both", d.Point)
+		errs.Add(path+".point", "there is no point %q; write preDrain or preTerminate, or leave it empty for both", d.Point)
 	}
 }
 
@@ -231,7 +231,7 @@ func (p *Policy) checkOrder(errs *fairlead.FieldErrors) {
 	for i := range p.Order {
 		path := fmt.Sprintf("order[%d]", i)
 		if o := &p.Order[i]; o.Point != PreDrain && o.Point != PreTerminate {
-			errs.Add(path+".point", "there is no point %q; say preDrain or preTerminate", o.Point)
+			errs.Add(path+".point", "there is no point %q; write preDrain or preTerminate", o.Point)
 		}
 		if cycle := p.cycle(p.Order[i].Point, []string{p.Order[i].Name}); cycle != nil {
 			errs.Add(path, "hooks wait for each other: %s; take one of these out", strings.Join(cycle, " after "))

@@ -35,10 +35,10 @@ func Lookup(kind, name string) (Known, bool) {
 var known = []Known{
 	{KnownHook, "kcp-cleanup", "the control plane's controller (KubeadmControlPlane, or that of RKE2, k0s or Talos)",
 		"etcd: the controller hands leadership over and removes the member before the instance goes",
-		"look at the conditions of the control plane object and at its controller; it lets one machine go at a time, behind all other hooks. Do not remove the hook by hand while the machine's etcd member is listed"},
+		"look at the conditions of the control plane object and at its controller; it lets one machine go at a time, after all other hooks. Do not remove the hook by hand while the machine's etcd member is listed"},
 	{KnownHook, "EtcdQuorumOperator", "clusteroperator/etcd",
 		"etcd's quorum: the operator removes the member once another one has taken its place",
-		"see that another machine of the control plane joins, and look at clusteroperator/etcd. Do not remove the hook by hand while the machine's etcd member is listed"},
+		"make sure that another machine of the control plane joins, and look at clusteroperator/etcd. Do not remove the hook by hand while the machine's etcd member is listed"},
 	{KnownHook, "rke2-lb-exclusion", "the RKE2 control plane provider",
 		"connections: load balancers are given time to stop using the node", "look at the RKE2 control plane provider's controller"},
 	{KnownHook, "linstor-prepare-for-drain", "the LINSTOR operator (Piraeus)",
@@ -50,12 +50,12 @@ var known = []Known{
 	{KnownAnnotation, excludeDrainCAPI, "an administrator", "nothing: it takes the pods' protection away", "remove it to have the node drained"},
 	{KnownAnnotation, PausedAnnotation, "whoever moves or repairs the cluster", "the object, from every controller", "remove it when the work is done"},
 	{KnownAnnotation, DeleteAnnotation, "whoever scales the set down", "nothing: it says which machine goes first", "remove it to keep the machine"},
-	{KnownFinalizer, Finalizer, "the Machine API's machine controller", "the instance, which would run on unseen", "the deletion has to end; removed by hand, the instance stays and is paid for"},
-	{KnownFinalizer, FinalizerClusterAPI, "the Cluster API's machine controller", "the instance and its configuration, which would stay unseen", "the deletion has to end; removed by hand, infrastructure is left behind"},
+	{KnownFinalizer, Finalizer, "the Machine API's machine controller", "the instance, which would keep running unnoticed", "the deletion has to end; removed by hand, the instance stays and costs money"},
+	{KnownFinalizer, FinalizerClusterAPI, "the Cluster API's machine controller", "the instance and its configuration, which would stay unnoticed", "the deletion has to end; removed by hand, infrastructure is left behind"},
 	{KnownFinalizer, "foregroundDeletion", "the garbage collector", "what the object owns: it goes first", "look for objects that it owns and that do not go, by their ownerReferences"},
 	{KnownFinalizer, "orphan", "the garbage collector", "what the object owns: it is kept", "look at kube-controller-manager"},
 	{KnownFinalizer, "batch.kubernetes.io/job-tracking", "the Job controller", "the Job's count of pods that have ended", "look at kube-controller-manager; if the Job is gone, the finalizer may be removed"},
-	{KnownFinalizer, "karpenter.sh/termination", "Karpenter", "the instance, and the drain of its node", "look at the NodeClaim and at Karpenter; removed by hand, the instance stays and is paid for"},
+	{KnownFinalizer, "karpenter.sh/termination", "Karpenter", "the instance, and the drain of its node", "look at the NodeClaim and at Karpenter; removed by hand, the instance stays and costs money"},
 }
 
 // PausedAnnotation has, with any value, every controller leave an object alone.

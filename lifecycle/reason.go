@@ -54,9 +54,9 @@ func (w *Wait) words() (message, unblock string) {
 	case ReasonInstanceGoing:
 		return "its instance is being deleted", "wait until the cloud has deleted it; if that takes long, look at the instance there: spec.providerID names it"
 	case ReasonObjectUnknown:
-		return "it is not known whether " + w.Name + " exists, so nothing is done about it", "make the API server answer: see that its CustomResourceDefinition is there and that its conversion webhook runs"
+		return "it is not known whether " + w.Name + " exists, so nothing is done about it", "make the API server answer: check that its CustomResourceDefinition exists and that its conversion webhook runs"
 	case ReasonObjectGoing:
-		return w.Name + " is being deleted", "its provider's controller must release it: check the conditions of " + w.Name + " and at that controller. Do not remove its finalizer by hand: what it stands for stays, and is paid for"
+		return w.Name + " is being deleted", "its provider's controller must release it: check the conditions of " + w.Name + " and at that controller. Do not remove its finalizer by hand: what it stands for stays and costs money"
 	case ReasonInPlaceAsked:
 		return "its update in place has not started", "have its owner mark it (" + updateMachine + " in annotation " + pendingHooks + "): look at the controller of its owner"
 	case ReasonInPlace:

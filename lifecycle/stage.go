@@ -76,7 +76,7 @@ func (s *stepper) drainAgain() {
 	var why string
 	switch {
 	case s.Node.UID != s.State.DrainedNode:
-		why = "it is there only since the drain"
+		why = "it was created after the drain"
 	case s.State.Drained == drainedWell && !s.Node.Spec.Unschedulable:
 		why = "somebody has uncordoned it"
 	default:

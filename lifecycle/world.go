@@ -92,7 +92,7 @@ func (w *World) Check() error {
 	switch w.Instance {
 	case "", InstanceExists, InstanceGone:
 	default:
-		errs.Add("instance", "there is no such thing as %q; say Exists, Gone, or nothing if nobody knows", w.Instance)
+		errs.Add("instance", "%q is not a known state; write Exists or Gone, or leave it empty if it is unknown", w.Instance)
 	}
 	for i := range w.Objects {
 		o, path := &w.Objects[i], fmt.Sprintf("objects[%d]", i)
@@ -102,7 +102,7 @@ func (w *World) Check() error {
 		switch o.State {
 		case "", InstanceExists, InstanceGone:
 		default:
-			errs.Add(path+".state", "there is no such thing as %q; say Exists, Gone, or nothing if nobody knows", o.State)
+			errs.Add(path+".state", "%q is not a known state; write Exists or Gone, or leave it empty if it is unknown", o.State)
 		}
 	}
 	return errs.Err()

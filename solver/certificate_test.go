@@ -37,7 +37,7 @@ exclude x2 y2
 		{"require a\na needs b", `{"steps":[{"demand":0,"pick":1},{"demand":0,"pick":2}]}`, "step 1: the next choice is that of constraint 1"},
 		{"require a\nb needs c", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3}]}`, "step 1: there is no choice left"},
 		{"require a\nvar b", `{"steps":[{"demand":0,"pick":1},{"demand":0,"pick":2}]}`, "step 1: there is no choice left"},
-		{"require a\nrequire b", `{"steps":[{"demand":0,"pick":2},{"demand":1,"pick":1}]}`, "step 0: b is no candidate"},
+		{"require a\nrequire b", `{"steps":[{"demand":0,"pick":2},{"demand":1,"pick":1}]}`, "step 0: b is not a candidate"},
 		// Every better candidate must be refused.
 		{"require a\na needs b c", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3}]}`, "step 1: refusal 0 is not of candidate b"},
 		{"require a\na needs b c", `{"steps":[{"demand":0,"pick":1},{"demand":1,"pick":2,"refused":[{"var":3}]}]}`, "step 1: 0 better candidates, 1 refusals"},

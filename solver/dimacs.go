@@ -49,7 +49,7 @@ func ReadDIMACS(r io.Reader) (*Problem, error) {
 	case !d.header:
 		return nil, d.wrong(`the header is missing: begin with "p cnf VARIABLES CLAUSES"`)
 	case len(d.clause) > 0:
-		return nil, d.wrong("the last clause has no end: put a 0 behind it")
+		return nil, d.wrong("the last clause has no end: put a 0 after it")
 	case d.p.NumConstraints() != d.clauses:
 		return nil, d.wrong(fmt.Sprintf("%d clauses, but the header says %d: is the file cut off?", d.p.NumConstraints(), d.clauses))
 	case d.clauses == 0:

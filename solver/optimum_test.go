@@ -174,7 +174,7 @@ func TestOptimumJudge(t *testing.T) {
 		{`,[]]`, `,[{"lemma":1,"weight":1}]]`, "criterion 1 (no c): payment 0: literal 4 has not"},
 		{`,[]]`, `]`, "payments of 1 criteria, not of 2"},
 		{`"steps":[{"demand":0,"pick":1},{"demand":1,"pick":2}]`, `"steps":[{"demand":0,"pick":1},{"demand":1,"pick":3,"refused":[{"var":2,"hints":[0]}]}]`, "criterion 1 (no c): the selection costs 1, 0 is paid"},
-		{`"steps":[{"demand":0,"pick":1}`, `"steps":[{"demand":0,"pick":3}`, "step 0: c is no candidate"},
+		{`"steps":[{"demand":0,"pick":1}`, `"steps":[{"demand":0,"pick":3}`, "step 0: c is not a candidate"},
 		{`,{"demand":1,"pick":2}]`, `]`, "the selection breaks constraint 1"},
 	} {
 		text := strings.Replace(good, test.from, test.to, 1)

@@ -103,7 +103,7 @@ func checkOrder(ctx context.Context, p *Problem, cert *Certificate) error {
 		}
 		pick := cert.Steps[next].Pick
 		if !slices.Contains(lits, pick.Yes()) {
-			return &CertificateError{-1, next, p.Name(pick) + " is no candidate"}
+			return &CertificateError{-1, next, p.Name(pick) + " is not a candidate"}
 		}
 		picked[pick] = true
 		next++

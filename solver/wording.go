@@ -41,7 +41,7 @@ func (n namer) of(v Var) string {
 // listMax is how many names a list shows before it is cut short.
 const listMax = 4
 
-// list joins the names, each once, with the last two parted by the word last.
+// list joins the names, each once, with the last two separated by the word last.
 func (n namer) list(vars []Var, last string) string {
 	var names []string
 	seen := make(map[string]bool)

@@ -102,7 +102,7 @@ func (p *changeParser) effect(taint, effect string, there bool) bool {
 		if p.change.Remove || taint == "" {
 			return true
 		}
-		problem := "there is no effect behind it; it is NoSchedule, PreferNoSchedule or NoExecute"
+		problem := "the effect is missing; add :NoSchedule, :PreferNoSchedule or :NoExecute"
 		if !strings.Contains(taint, "=") {
 			problem += ", or " + taint + "- to remove the taint"
 		}

@@ -100,7 +100,7 @@ func (c *clusterReader) document(d *json.Decoder) error {
 		}
 		members[name.(string)] = value
 		if name == "kind" && json.Unmarshal(value, &kind) != nil {
-			return &ReadError{"the document", "kind", "it is not a text"}
+			return &ReadError{"the document", "kind", "it is not a string"}
 		}
 	}
 	if _, err := d.Token(); err != nil {

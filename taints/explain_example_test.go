@@ -14,7 +14,7 @@ func ExampleExplain() {
 	node.Spec.Taints = []fairlead.Taint{{Key: "dedicated", Value: "gpu", Effect: fairlead.NoSchedule}}
 	fmt.Print(taints.Explain(pod, node, nil))
 	// Output:
-	// pod/shop/web-0 on node/n1: it is not placed there; if it runs there, it stays
+	// pod/shop/web-0 on node/n1: it is not scheduled there; if it runs there, it stays
 	//   not tolerated: dedicated=gpu:NoSchedule, which keeps new pods off
 	//     cause: the node is kept for pods that tolerate it; owner: whoever put it there
 	//     way out: if the pod belongs there, add {key: dedicated, operator: Equal, value: gpu, effect: NoSchedule} to it; if the taint does not, kubectl taint node n1 dedicated=gpu:NoSchedule-
@@ -46,7 +46,7 @@ func ExampleParseChange() {
 	_, err := taints.ParseChange("dedicated=gpu:noschedule")
 	fmt.Println(err)
 	// Output:
-	// taint "dedicated=gpu:noschedule", character 15: there is no such effect; there are NoSchedule, PreferNoSchedule and NoExecute; write dedicated=gpu:NoSchedule
+	// taint "dedicated=gpu:noschedule", character 15: there is no such effect; write NoSchedule, PreferNoSchedule or NoExecute; write dedicated=gpu:NoSchedule
 }
 
 func ExampleLint() {

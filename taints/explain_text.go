@@ -34,11 +34,11 @@ func (x *Explanation) headline() string {
 	var parts []string
 	switch {
 	case !x.Schedulable:
-		parts = append(parts, "it is not placed there")
+		parts = append(parts, "it is not scheduled there")
 	case x.Avoided > 0:
-		parts = append(parts, "it is placed there only if no node with fewer PreferNoSchedule taints fits")
+		parts = append(parts, "it is scheduled there only if no node with fewer PreferNoSchedule taints fits")
 	default:
-		parts = append(parts, "it can be placed there")
+		parts = append(parts, "it can be scheduled there")
 	}
 	switch {
 	case x.Evicted:

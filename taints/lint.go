@@ -146,7 +146,7 @@ func (l *linter) master(n *fairlead.Node) {
 		role = KeyMaster
 	}
 	want := fairlead.Taint{Key: role, Effect: fairlead.NoSchedule}
-	l.add(LintMaster, taintField(i), fmt.Sprintf("%s is on a control-plane node that lacks %s: pods that tolerate only the former are placed there", n.Spec.Taints[i], want),
+	l.add(LintMaster, taintField(i), fmt.Sprintf("%s is on a control-plane node that lacks %s: pods that tolerate only the former are scheduled there", n.Spec.Taints[i], want),
 		"add it: kubectl taint node "+n.Name+" "+want.String())
 }
 
@@ -314,7 +314,7 @@ func (l *linter) compare(list []fairlead.Toleration, i int) {
 		case !knownOperator(&before) || !knownOperator(&t) || !overlap(&before, &t):
 		case !seconds && evictable(&before) && evictable(&t):
 			l.add(LintOrder, field, fmt.Sprintf("%s: tolerations[%d] matches taints that it matches, too, and lasts %s instead of %s; the first of them counts",
-				t, j, lasting(before), lasting(t)), "keep the one that is meant, or let their keys or values differ")
+				t, j, lasting(before), lasting(t)), "keep the one that is meant, or make their keys or values differ")
 			return
 		case Covers(before, t, l.options):
 			l.add(LintDominated, field, fmt.Sprintf("%s: tolerations[%d] matches every taint that it matches", t, j), "drop it")
@@ -337,7 +337,7 @@ func (l *linter) loop(p *fairlead.Pod) {
 			if t.Effect != fairlead.NoExecute || at < 0 || p.Spec.Tolerations[at].TolerationSeconds == nil {
 				continue
 			}
-			l.add(LintLoop, tolerationField(at), fmt.Sprintf("node %s has the taint %s, and no taint that keeps the pod off: it is placed there, evicted after %s, and may be placed there again",
+			l.add(LintLoop, tolerationField(at), fmt.Sprintf("node %s has the taint %s, and no taint that keeps the pod off: it is scheduled there, evicted after %s, and may be scheduled there again",
 				n.Name, t, lasting(p.Spec.Tolerations[at])), "put "+fairlead.Taint{Key: t.Key, Value: t.Value, Effect: fairlead.NoSchedule}.String()+" on the node, too, or tolerate the taint for good")
 			return
 		}

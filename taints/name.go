@@ -99,13 +99,13 @@ func prefixFlaw(prefix string) flaw {
 			case c >= 'A' && c <= 'Z':
 				return flaw{at: i, problem: "the prefix before '/' must be in lower case", fix: strings.ToLower(prefix)}
 			case !alphanumeric(c) && c != '-':
-				return flaw{at: i, problem: "in the prefix before '/' only small letters, digits, '-' and '.' are allowed"}
+				return flaw{at: i, problem: "in the prefix before '/' only lower-case letters, digits, '-' and '.' are allowed"}
 			}
 			continue
 		}
 		label := prefix[start:i]
 		if label == "" || label[0] == '-' || label[len(label)-1] == '-' {
-			return flaw{at: start, problem: "each part of the prefix before '/' must begin and end with a small letter or a digit"}
+			return flaw{at: start, problem: "each part of the prefix before '/' must begin and end with a lower-case letter or a digit"}
 		}
 		start = i + 1
 	}
@@ -159,11 +159,11 @@ func effectFlaw(effect string) flaw {
 	names := []string{string(fairlead.NoSchedule), string(fairlead.PreferNoSchedule), string(fairlead.NoExecute)}
 	switch {
 	case effect == "":
-		return flaw{problem: "the effect is missing; it is NoSchedule, PreferNoSchedule or NoExecute"}
+		return flaw{problem: "the effect is missing; write NoSchedule, PreferNoSchedule or NoExecute"}
 	case slices.Contains(names, effect):
 		return flaw{}
 	}
-	f := flaw{problem: "there is no such effect; there are NoSchedule, PreferNoSchedule and NoExecute"}
+	f := flaw{problem: "there is no such effect; write NoSchedule, PreferNoSchedule or NoExecute"}
 	f.fix = meant(effect, names)
 	return f
 }

@@ -15,7 +15,7 @@ import (
 
 // TestRules runs the scripts of testdata/rules. A taint is written there as
 // commands take it, and a toleration as words like key:a op:Exists value:v
-// effect:NoExecute seconds:30, or as "-" if it is empty; several are parted by
+// effect:NoExecute seconds:30, or as "-" if it is empty; several are separated by
 // " | ".
 func TestRules(t *testing.T) {
 	golden.Run(t, "testdata/rules/*.txt", func(t *testing.T) golden.Handler {

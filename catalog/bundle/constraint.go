@@ -21,7 +21,7 @@ func (cl *claim) constraint() {
 		return
 	}
 	if len(cl.p.value.Raw) > maxConstraint {
-		cl.fault(fmt.Sprintf("the constraint has %d bytes, and %d are allowed", len(cl.p.value.Raw), maxConstraint), "part it into several constraints")
+		cl.fault(fmt.Sprintf("the constraint has %d bytes, and %d are allowed", len(cl.p.value.Raw), maxConstraint), "split it into several constraints")
 		return
 	}
 	cl.condition(cl.p.value, "value")

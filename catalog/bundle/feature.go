@@ -156,13 +156,13 @@ func (c *checker) oldFeatures() {
 	path := []any{"metadata", "annotations", oldFeatures}
 	var list []string
 	if json.Unmarshal([]byte(text), &list) != nil {
-		c.csvAdvice(CodeFeature, "the annotation "+oldFeatures+" is no JSON list of names: "+embedded(text, &list), "annotate each feature by its own name, as in "+catalog.FeaturePrefix+catalog.FeatureDisconnected, path...)
+		c.csvAdvice(CodeFeature, "the annotation "+oldFeatures+" is not a JSON list of names: "+embedded(text, &list), "annotate each feature by its own name, as in "+catalog.FeaturePrefix+catalog.FeatureDisconnected, path...)
 		return
 	}
 	for _, name := range list {
 		now := oldNames[strings.ToLower(name)]
 		if _, has := c.b.CSV.Metadata.Annotations[catalog.FeaturePrefix+now]; now == "" || !has {
-			c.csvAdvice(CodeFeature, fmt.Sprintf("the feature %q stands only in the annotation %s, which newer consoles do not read", name, oldFeatures),
+			c.csvAdvice(CodeFeature, fmt.Sprintf("the feature %q is only in the annotation %s, which newer consoles do not read", name, oldFeatures),
 				"annotate "+catalog.FeaturePrefix+cmp.Or(now, "NAME")+`: "true"`, path...)
 		}
 	}

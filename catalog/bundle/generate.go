@@ -34,7 +34,7 @@ func Generate(o GenerateOptions) (*Generated, error) {
 	case len(o.Channels) == 0:
 		return nil, errors.New("bundle: generate: name at least one channel")
 	case o.DefaultChannel != "" && !slices.Contains(o.Channels, o.DefaultChannel):
-		return nil, fmt.Errorf("bundle: generate: the default channel %q is none of the bundle's channels %s", o.DefaultChannel, strings.Join(o.Channels, ", "))
+		return nil, fmt.Errorf("bundle: generate: the default channel %q is not one of the bundle's channels %s", o.DefaultChannel, strings.Join(o.Channels, ", "))
 	}
 	for _, name := range append([]string{o.Package}, o.Channels...) {
 		if name == "" || strings.ContainsAny(name, ", \t\r\n\"\\$") {

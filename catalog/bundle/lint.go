@@ -98,7 +98,7 @@ func (c *checker) hubPeople() {
 		if l.Name == "" || l.URL == "" {
 			c.hubFinding(fmt.Sprintf("spec.links[%d] lacks name or url", i), "state both", path...)
 		} else if _, err := url.ParseRequestURI(l.URL); err != nil {
-			c.hubFinding(fmt.Sprintf("spec.links[%d]: %q is not an address", i, l.URL), "write https:// and so on", append(path, "url")...)
+			c.hubFinding(fmt.Sprintf("spec.links[%d]: %q is not an address", i, l.URL), "write an address that begins with https://", append(path, "url")...)
 		}
 	}
 }

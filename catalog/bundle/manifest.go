@@ -34,7 +34,7 @@ func (r *reader) manifest(f *file) {
 	for i, src := range f.docs {
 		if i > 0 && !r.options.EveryDocument {
 			r.found.fault(CodeMoreDocuments, src.doc.Start, describe(src),
-				"catalog tools keep only the first document of a file, so this one is lost without a word",
+				"catalog tools keep only the first document of a file, so this one is silently lost",
 				"move it to a file of its own")
 			continue
 		}
@@ -53,7 +53,7 @@ func lost(d *catalog.Diagnostic, what string) finding {
 	f := finding{Diagnostic: &told, unread: true}
 	switch d.Code {
 	case catalog.CodeDuplicateKey:
-		told.Message += "; catalog tools take the last without a word"
+		told.Message += "; catalog tools silently take the last"
 		f.stops = true
 	case catalog.CodeEncoding, catalog.CodeLimit:
 		f.stops = true

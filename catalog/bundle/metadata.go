@@ -35,7 +35,7 @@ func (r *reader) metadata(f *file) {
 	}
 	for _, more := range f.docs[1:] {
 		r.found.fault(CodeMoreDocuments, more.doc.Start, "",
-			"tools read only the first document of a file, so what stands here is lost without a word", "merge it into the first")
+			"tools read only the first document of a file, so what is here is silently lost", "merge it into the first")
 	}
 	known := false
 	for _, ro := range []role{roleAnnotations, roleDependencies, roleProperties} {
@@ -99,7 +99,7 @@ func (r *reader) play(ro role, f *file, src *source, v *doc.Value) {
 			continue
 		}
 		lost.unread = true
-		lost.Message += "; catalog tools leave the file out without a word, and with it all its " + string(ro)
+		lost.Message += "; catalog tools silently leave out the file, and with it all its " + string(ro)
 	}
 }
 

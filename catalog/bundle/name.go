@@ -23,7 +23,7 @@ func subdomainFault(name string) string {
 	}
 	for part := range strings.SplitSeq(name, ".") {
 		if !labelName.MatchString(part) {
-			return fmt.Sprintf("%q in it is not made of lower-case letters, digits and inner hyphens", part)
+			return fmt.Sprintf("%q in it does not consist of lower-case letters, digits and inner hyphens", part)
 		}
 	}
 	return ""
@@ -38,9 +38,9 @@ func labelFault(name string, letter bool) string {
 	case len(name) > 63:
 		return fmt.Sprintf("it has %d characters, and 63 are allowed", len(name))
 	case letter && !labelName1.MatchString(name):
-		return "it has to start with a lower-case letter and be made of lower-case letters, digits and inner hyphens"
+		return "it must start with a lower-case letter and consist of lower-case letters, digits and inner hyphens"
 	case !labelName.MatchString(name):
-		return "it has to be made of lower-case letters, digits and inner hyphens"
+		return "it must consist of lower-case letters, digits and inner hyphens"
 	}
 	return ""
 }
@@ -52,7 +52,7 @@ func labelValueFault(name string) string {
 		return fmt.Sprintf("it has %d characters, and 63 are allowed", len(name))
 	}
 	if !labelValue.MatchString(name) {
-		return "it has to be made of letters, digits, dots, hyphens and underscores and start and end with a letter or digit"
+		return "it must consist of letters, digits, dots, hyphens and underscores and start and end with a letter or digit"
 	}
 	return ""
 }

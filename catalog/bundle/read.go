@@ -127,12 +127,12 @@ func (r *reader) dir(name string, read func(*file)) error {
 		at := catalog.Position{File: path.Join(name, e.Name())}
 		if e.IsDir() {
 			r.b.files = append(r.b.files, fileInfo{name: at.File, dir: true})
-			r.found.advice(CodeIgnoredFile, at, "", "directories in "+name+" are passed over by catalog tools and refused by the newer installer",
+			r.found.advice(CodeIgnoredFile, at, "", "directories in "+name+" are ignored by catalog tools and refused by the newer installer",
 				"move its files one level up")
 			continue
 		}
 		if name == "manifests" && strings.HasPrefix(e.Name(), ".") {
-			r.found.advice(CodeIgnoredFile, at, "", "files whose names start with a dot are passed over", "rename or delete the file")
+			r.found.advice(CodeIgnoredFile, at, "", "files whose names start with a dot are ignored", "rename or delete the file")
 			continue
 		}
 		if r.ctx.Err() != nil {
@@ -189,7 +189,7 @@ func (r *reader) complete() {
 func (r *reader) kindHint() string {
 	for _, m := range r.b.Manifests {
 		if strings.EqualFold(m.Kind, kindCSV) || strings.HasPrefix(m.APIVersion, "operators.coreos.com/") {
-			return m.Position.String() + " has kind " + quote(m.Kind) + "; kinds are told apart to the letter"
+			return m.Position.String() + " has kind " + quote(m.Kind) + "; kinds are case-sensitive"
 		}
 	}
 	return "add the manifest whose kind is " + kindCSV

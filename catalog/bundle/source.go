@@ -95,7 +95,7 @@ func (r *reader) parse(name string, e fs.DirEntry) (*file, error) {
 		f.docs = append(f.docs, &source{doc: d, tree: doc.Tree(d.JSON)})
 		info.truths = append(info.truths, d.Truths()...)
 		for _, again := range d.Repeats() {
-			r.found.advice(catalog.CodeDuplicateKey, again.Pos, "", fmt.Sprintf("the key %q stands in this object already; this one counts", again.Key), "keep one of the two")
+			r.found.advice(catalog.CodeDuplicateKey, again.Pos, "", fmt.Sprintf("the key %q is already in this object; this one counts", again.Key), "keep one of the two")
 		}
 	}
 	if first := f.first(); first != nil {

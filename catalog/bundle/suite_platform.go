@@ -33,7 +33,7 @@ func (c *checker) multiArch(opts *SuiteOptions) {
 	var known []*image
 	for _, i := range c.imagesOf() {
 		if why := i.inspect(opts); why != "" {
-			c.csvAdvice(CodePlatform, fmt.Sprintf("what image %s runs on is not known: %s", i.name, why), "see that it can be inspected; nothing of it is judged", i.path...)
+			c.csvAdvice(CodePlatform, fmt.Sprintf("what image %s runs on is not known: %s", i.name, why), "make sure that it can be inspected; it was not checked", i.path...)
 			continue
 		}
 		known = append(known, i)

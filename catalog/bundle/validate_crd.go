@@ -47,7 +47,7 @@ func (k *crdCheck) fault(message, hint string, path ...any) {
 func (k *crdCheck) names() {
 	spec, names := k.crd.Spec, k.crd.Spec.Names
 	if want := names.Plural + "." + spec.Group; names.Plural != "" && spec.Group != "" && k.crd.Metadata.Name != want {
-		k.fault(fmt.Sprintf("the name %q is not made of plural and group", k.crd.Metadata.Name), "name it "+want, "metadata", "name")
+		k.fault(fmt.Sprintf("the name %q does not consist of plural and group", k.crd.Metadata.Name), "name it "+want, "metadata", "name")
 	}
 	if why := subdomainFault(spec.Group); why != "" {
 		k.fault(fmt.Sprintf("spec.group: %q is not a group: %s", spec.Group, why), "write a domain such as example.com", "spec", "group")
@@ -55,7 +55,7 @@ func (k *crdCheck) names() {
 		k.fault(fmt.Sprintf("spec.group: %q has no dot, and only groups of Kubernetes itself may have none", spec.Group), "write a domain such as "+spec.Group+".example.com", "spec", "group")
 	}
 	if spec.Scope != "Namespaced" && spec.Scope != "Cluster" && !(k.crd.old() && spec.Scope == "") {
-		k.fault(fmt.Sprintf("spec.scope: %q is none", spec.Scope), "write Namespaced or Cluster", "spec", "scope")
+		k.fault(fmt.Sprintf("spec.scope: there is no scope %q", spec.Scope), "write Namespaced or Cluster", "spec", "scope")
 	}
 	kind, list := strings.ToLower(names.Kind), names.ListKind
 	if list == "" {
@@ -118,6 +118,6 @@ func (k *crdCheck) versions() {
 		k.fault("spec.preserveUnknownFields is true, which this version of CRDs does not allow", "write x-kubernetes-preserve-unknown-fields: true into the schema", "spec", "preserveUnknownFields")
 	}
 	if spec.Conversion != nil && spec.Conversion.Strategy != "None" && spec.Conversion.Strategy != "Webhook" {
-		k.fault(fmt.Sprintf("spec.conversion.strategy: %q is none", spec.Conversion.Strategy), "write None or Webhook", "spec", "conversion", "strategy")
+		k.fault(fmt.Sprintf("spec.conversion.strategy: there is no strategy %q", spec.Conversion.Strategy), "write None or Webhook", "spec", "conversion", "strategy")
 	}
 }

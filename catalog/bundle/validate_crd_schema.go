@@ -58,7 +58,7 @@ func (k *crdCheck) schema(path []any, v *doc.Value, fields *schemaFields, parts 
 		fault("properties and additionalProperties exclude each other", "keep one of the two", "additionalProperties")
 	}
 	if _, err := regexp.Compile(fields.Pattern); err != nil {
-		fault(fmt.Sprintf("the pattern %q is no regular expression: %v", fields.Pattern, err), "correct it", "pattern")
+		fault(fmt.Sprintf("the pattern %q is not a regular expression: %v", fields.Pattern, err), "correct it", "pattern")
 	}
 	if d := v.Get("default"); !d.Null() && !fits(d, fields) {
 		fault(fmt.Sprintf("the default is %s, and the type %s", d.Describe(), fields.Type), "write a value of that type", "default")

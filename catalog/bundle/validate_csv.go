@@ -107,7 +107,7 @@ func (c *checker) release() {
 		c.csvFault(CodeCSVRelease, fmt.Sprintf("the release %q has %d characters, and 20 are allowed", release, len(release)), "shorten it", path...)
 	} else if _, err := semverx.Parse("0.0.0-" + release); err != nil {
 		c.csvFault(CodeCSVRelease, fmt.Sprintf("%q is not a release", release),
-			"write identifiers of letters, digits and hyphens parted by dots, numbers without leading zeros", path...)
+			"write identifiers of letters, digits and hyphens separated by dots, numbers without leading zeros", path...)
 	}
 	if other := c.b.CSV.Metadata.Annotations[annotationSubstitutesFor]; other != "" {
 		c.csvFault(CodeCSVRelease, fmt.Sprintf("the CSV has a release (%q) and the annotation %s (%q), which say the same in two ways", release, annotationSubstitutesFor, other),
@@ -149,7 +149,7 @@ func (c *checker) csvAnnotations() {
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		for _, right := range caseAnnotations {
 			if key != right && strings.EqualFold(key, right) {
-				c.csvFault(CodeCSVAnnotation, fmt.Sprintf("the annotation %s is in the wrong case of letters and counts for nothing", key), "write "+right, "metadata", "annotations", key)
+				c.csvFault(CodeCSVAnnotation, fmt.Sprintf("the annotation %s has the wrong case and no effect", key), "write "+right, "metadata", "annotations", key)
 			}
 		}
 	}
@@ -167,7 +167,7 @@ func (c *checker) examples() {
 		if _, ok := annotations[k]; ok && key == "" {
 			key = k
 		} else if ok {
-			c.csvAdvice(CodeCSVExample, "examples stand in "+key+" and in "+k+", and only those of "+key+" count", "delete "+k, "metadata", "annotations", k)
+			c.csvAdvice(CodeCSVExample, "examples are in "+key+" and in "+k+", and only those of "+key+" count", "delete "+k, "metadata", "annotations", k)
 		}
 	}
 	owned := c.owned()
@@ -183,7 +183,7 @@ func (c *checker) examples() {
 		Kind       string `json:"kind"`
 	}
 	if text := annotations[key]; text != "" && json.Unmarshal([]byte(text), &list) != nil {
-		c.csvFault(CodeCSVExample, "the annotation "+key+" is no JSON list of objects: "+embedded(text, &list), "write a list of custom resources", path...)
+		c.csvFault(CodeCSVExample, "the annotation "+key+" is not a JSON list of objects: "+embedded(text, &list), "write a list of custom resources", path...)
 		return
 	}
 	shown := map[catalog.GVK]bool{}

@@ -79,7 +79,7 @@ func usual(key string) string {
 	case AnnotationPackage:
 		return " with the name of the package"
 	}
-	return " with the channels of the bundle, parted by commas"
+	return " with the channels of the bundle, separated by commas"
 }
 
 func (c *checker) channels(fault func(code catalog.Code, key, message, hint string) *finding) {
@@ -95,7 +95,7 @@ func (c *checker) channels(fault func(code catalog.Code, key, message, hint stri
 			fault(CodeChannel, AnnotationChannels, fmt.Sprintf("channel %d of %q has no name", i+1, list), "delete the surplus comma")
 		case strings.TrimSpace(name) != name:
 			fault(CodeChannel, AnnotationChannels, fmt.Sprintf("the name %q of a channel has white space around it, which tools keep", name),
-				"part channels by commas alone")
+				"separate channels by commas only")
 		case slices.Contains(channels[:i], name):
 			fault(CodeChannel, AnnotationChannels, fmt.Sprintf("channel %q is listed twice", name), "delete one").lint = true
 		}
@@ -107,7 +107,7 @@ func (c *checker) channels(fault func(code catalog.Code, key, message, hint stri
 	case named && listed && !slices.Contains(channels, name):
 		// Other bundles may be in it, so only what looks like a mistake is reported.
 		if nearest := words.Nearest(name, channels); nearest != "" {
-			fault(CodeChannel, AnnotationDefaultChannel, fmt.Sprintf("the default channel %q is none of the bundle's channels", name), "is "+nearest+" meant?").lint = true
+			fault(CodeChannel, AnnotationDefaultChannel, fmt.Sprintf("the default channel %q is not one of the bundle's channels", name), "is "+nearest+" meant?").lint = true
 		}
 	}
 }
@@ -174,12 +174,12 @@ func (c *checker) annotatedProperties() {
 	path := []any{"metadata", "annotations", annotationProperties}
 	props, fault := c.b.annotated()
 	if fault != "" {
-		c.csvFault(CodeProperty, "the annotation "+annotationProperties+" is no JSON list of properties, and tools drop it without a word: "+fault,
+		c.csvFault(CodeProperty, "the annotation "+annotationProperties+" is not a JSON list of properties, and tools silently drop it: "+fault,
 			`write it as in [{"type":"...","value":...}], or better in metadata/properties.yaml`, path...)
 		return
 	}
 	if props != nil {
-		c.csvAdvice(CodeProperty, "properties stand in the annotation "+annotationProperties, "move them to metadata/properties.yaml", path...)
+		c.csvAdvice(CodeProperty, "properties are in the annotation "+annotationProperties, "move them to metadata/properties.yaml", path...)
 	}
 	for i, p := range props {
 		stops := false
@@ -212,7 +212,7 @@ func (c *checker) disagree(pos catalog.Position, v packageProperty) {
 func (c *checker) truths() {
 	for _, f := range c.b.files {
 		for _, w := range f.truths {
-			c.found.advice(CodeTruth, w.Pos, "", fmt.Sprintf("%s means a truth value to Kubernetes' tools, and the text %q to others", w.Word, w.Word),
+			c.found.advice(CodeTruth, w.Pos, "", fmt.Sprintf("%s is a boolean to Kubernetes' tools, and the string %q to others", w.Word, w.Word),
 				fmt.Sprintf("write true or false, or put it in quotes: %q", w.Word))
 		}
 	}
@@ -282,7 +282,7 @@ func (cl *claim) packageRequired(field string) {
 	}
 	switch {
 	case text == "" && other != "":
-		cl.fault("the range of versions stands in "+otherField+", which is not read here", "rename it "+field, otherField)
+		cl.fault("the range of versions is in "+otherField+", which has no effect here", "rename it "+field, otherField)
 	case text == "":
 		cl.fault("no range of versions is given", "write "+field+`: below value:, as in ">=1.0.0"`, field)
 	default:

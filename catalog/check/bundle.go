@@ -53,7 +53,7 @@ func (v *validator) bundle(r *catalog.Document) {
 		return
 	case p.bundles[name] != nil:
 		v.add(CodeDuplicate, r, at("name"), bundleSubject(pkg, name),
-			"the bundle is there already, at "+p.bundles[name].doc.Start().String(), "keep one of the two, or give the other another name",
+			"the bundle already exists, at "+p.bundles[name].doc.Start().String(), "keep one of the two, or give the other another name",
 			opmStop("package %q has duplicate bundle %q", pkg, name))
 		return
 	}

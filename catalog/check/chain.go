@@ -22,7 +22,7 @@ func (v *validator) checkChain(p *packageState, ch *channelState) {
 	switch len(heads) {
 	case 0:
 		v.add(CodeNoHead, ch.doc, at("entries"), subject, "it has no head: every entry is replaced or skipped by "+ch.whoCovers(),
-			"let the newest entry be replaced and skipped by none", opmLeaf(place, "no channel head found in graph"))
+			"make the newest entry one that nothing replaces or skips", opmLeaf(place, "no channel head found in graph"))
 		return
 	case 1:
 	default:
@@ -36,7 +36,7 @@ func (v *validator) checkChain(p *packageState, ch *channelState) {
 	skipped := catalog.Skipped(entries)
 	if cycle != nil {
 		v.add(CodeReplacesCycle, ch.doc, at("entries", ch.index(cycle[len(cycle)-2]), "replaces"), subject,
-			"the chain of replaces runs in a circle: "+strings.Join(cycle, " -> "), "let the oldest of them replace nothing, or something older",
+			"the chain of replaces forms a cycle: "+strings.Join(cycle, " -> "), "make the oldest of them replace nothing, or something older",
 			opmLeaf(place, "detected cycle in replaces chain of upgrade graph: %s", strings.Join(cycle, " -> ")))
 		return
 	}
@@ -56,7 +56,7 @@ func (v *validator) checkChain(p *packageState, ch *channelState) {
 	slices.Sort(stranded)
 	message, hint := ch.strandedWhy(chain, skipped)
 	v.add(CodeStrandedBundle, ch.doc, at("entries", first), subject,
-		fmt.Sprintf("no chain of updates to the head %q passes %s: %s", heads[0], words.First(stranded, listed), message), hint,
+		fmt.Sprintf("no chain of updates to the head %q includes %s: %s", heads[0], words.First(stranded, listed), message), hint,
 		opmLeaf(place, "channel contains one or more stranded bundles: %s", strings.Join(stranded, ", ")))
 }
 
@@ -94,7 +94,7 @@ func (ch *channelState) joinHint(p *packageState, heads []string) string {
 			version, _ = semverx.ParseTolerant(b.version)
 		}
 		if version.IsZero() {
-			return "let the newest of them replace or skip the others"
+			return "make the newest of them replace or skip the others"
 		}
 		if best == "" || version.Compare(bestVersion) > 0 {
 			best, bestVersion = name, version
@@ -102,9 +102,9 @@ func (ch *channelState) joinHint(p *packageState, heads []string) string {
 	}
 	others := slices.DeleteFunc(slices.Sorted(slices.Values(heads)), func(n string) bool { return n == best })
 	if len(others) == 1 {
-		return fmt.Sprintf("add %q to the skips of %q, or let the chain of replaces below %[2]q pass it", others[0], best)
+		return fmt.Sprintf("add %q to the skips of %q, or make the chain of replaces below %[2]q include it", others[0], best)
 	}
-	return fmt.Sprintf("add the others to the skips of %q, the one with the highest version, or let the chain of replaces below it pass them", best)
+	return fmt.Sprintf("add the others to the skips of %q, the one with the highest version, or make the chain of replaces below it include them", best)
 }
 
 // listed is how many of the names that a finding is about are listed.
@@ -118,19 +118,19 @@ func (ch *channelState) strandedWhy(chain []string, skipped map[string]bool) (wh
 	switch {
 	case e == nil && len(chain) > 1 && last != "":
 		return fmt.Sprintf("the chain ends where %q replaces %q, which is not in the channel", chain[len(chain)-2], last),
-			fmt.Sprintf("let %q replace the newest of them, or skip them", chain[len(chain)-2])
+			fmt.Sprintf("make %q replace the newest of them, or skip them", chain[len(chain)-2])
 	case e == nil:
 		e = ch.byName[chain[max(0, len(chain)-2)]]
 	}
 	if e != nil && skipped[e.Replaces] && e.Replaces != "" {
 		return fmt.Sprintf("the chain ends where %q replaces %q, because that is skipped", e.Name, e.Replaces),
-			fmt.Sprintf("add them to the skips of %q, or let it replace the newest of them", e.Name)
+			fmt.Sprintf("add them to the skips of %q, or make it replace the newest of them", e.Name)
 	}
 	name := last
 	if e != nil {
 		name = e.Name
 	}
-	return fmt.Sprintf("the chain ends at %q, which replaces nothing", name), fmt.Sprintf("let %q replace the newest of them, or skip them", name)
+	return fmt.Sprintf("the chain ends at %q, which replaces nothing", name), fmt.Sprintf("make %q replace the newest of them, or skip them", name)
 }
 
 func rangeReason(err error) string {
@@ -146,5 +146,5 @@ func rangeHint(err error) string {
 	if errors.As(err, &bad) && bad.Hint != "" {
 		return bad.Hint
 	}
-	return `write comparisons parted by spaces, as in ">=1.0.0 <1.2.0"`
+	return `write comparisons separated by spaces, as in ">=1.0.0 <1.2.0"`
 }

@@ -40,14 +40,14 @@ entries:
 	}
 	// Output:
 	// etcd/catalog.yaml:4:17 default-channel
-	//   its default channel "stabel" is none of its channels
+	//   its default channel "stabel" is not one of its channels
 	//   write "stable"
 	// etcd/catalog.yaml:11:3 multiple-heads
 	//   it has 2 heads, entries that no other replaces or skips: etcd.v1.0.0, etcd.v1.1.0
-	//   add "etcd.v1.0.0" to the skips of "etcd.v1.1.0", or let the chain of replaces below "etcd.v1.1.0" pass it
+	//   add "etcd.v1.0.0" to the skips of "etcd.v1.1.0", or make the chain of replaces below "etcd.v1.1.0" include it
 	// etcd/catalog.yaml:12:14 skip-range
 	//   the skipRange of "etcd.v1.1.0" is not a range of versions: "1.0.0,<1.1.0" is not a version: has 5 of the three numbers MAJOR.MINOR.PATCH
-	//   part comparisons with a space, not with a comma
+	//   separate comparisons with a space, not with a comma
 	// etcd/catalog.yaml:16:77 image
 	//   image "quay.io/etcd/bundle@" is not an image reference: the digest "" is malformed
 	//   write @sha256: and 64 hex digits, or leave out the @

@@ -126,7 +126,7 @@ func (l *linter) document(d *catalog.Document) error {
 // other lints a document of a schema that is not known.
 func (l *linter) other(d *catalog.Document) {
 	if strings.HasPrefix(d.Schema(), "olm.") {
-		l.add(LintSchema, d, at("schema"), "names that begin with olm. are reserved, and "+strconv.Quote(d.Schema())+" is none that is known",
+		l.add(LintSchema, d, at("schema"), "names that begin with olm. are reserved, and "+strconv.Quote(d.Schema())+" is not one of them",
 			"use a prefix of your own, such as a domain")
 	}
 	if _, ok := l.c.Package(d.Package()); d.Package() != "" && !ok {
@@ -166,7 +166,7 @@ func (l *linter) fields(d *catalog.Document, members func(func(doc.Node) bool), 
 			if nearest := words.Nearest(key, names); nearest != "" {
 				hint = "is " + nearest + " meant? " + hint
 			}
-			l.add(LintField, d, here, "readers of catalogs know no field "+strconv.Quote(key)+" here, and leave it out", hint)
+			l.add(LintField, d, here, "readers of catalogs do not know a field "+strconv.Quote(key)+" here, and ignore it", hint)
 		case f.Kind == shape.Object:
 			l.fields(d, loaded.Children(n), loaded, f.Shape, here)
 		case f.Kind == shape.List && f.Elem.Kind == shape.Object:

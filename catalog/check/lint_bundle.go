@@ -22,7 +22,7 @@ func (l *linter) bundle(b *catalog.Bundle) {
 		l.property(b, i, r, counts[r.Type])
 	}
 	if counts[catalog.PropertyBundleObject] > 0 && counts[catalog.PropertyCSVMetadata] > 0 {
-		l.add(LintPayload, d, at("properties"), "it carries olm.csv.metadata beside olm.bundle.object, twice the same", "keep olm.csv.metadata for OpenShift 4.17 and later, olm.bundle.object before")
+		l.add(LintPayload, d, at("properties"), "it has both olm.csv.metadata and olm.bundle.object, which say the same", "keep olm.csv.metadata for OpenShift 4.17 and later, olm.bundle.object before")
 	}
 }
 
@@ -101,7 +101,7 @@ func (l *linter) packageRequired(b *catalog.Bundle, i int, value json.RawMessage
 		return
 	}
 	for _, text := range r.Lints() {
-		l.add(LintRequirement, d, at("properties", i, "value", "versionRange"), fmt.Sprintf("the versionRange %q is odd: %s", want.VersionRange, text), "correct the range")
+		l.add(LintRequirement, d, at("properties", i, "value", "versionRange"), fmt.Sprintf("the versionRange %q is suspicious: %s", want.VersionRange, text), "correct the range")
 	}
 	p, ok := l.c.Package(want.PackageName)
 	if !ok {

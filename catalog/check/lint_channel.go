@@ -56,7 +56,7 @@ func (l *linter) skipRange(ch *catalog.Channel, e catalog.Entry, i int) {
 		l.add(LintSkipRange, ch.Document(), at("entries", i, "skipRange"), fmt.Sprintf("the skipRange %q of %q %s", e.SkipRange, e.Name, message), hint)
 	}
 	for _, text := range r.Lints() {
-		add("is odd: "+text, "correct the range")
+		add("is suspicious: "+text, "correct the range")
 	}
 	own := semverx.Tolerant(ch.Package().Version(e.Name))
 	if own.IsZero() {
@@ -165,7 +165,7 @@ func (l *linter) updateCycle(ch *catalog.Channel, g *catalog.Graph) {
 			continue
 		}
 		if cycle := visit(e.Name); cycle != nil {
-			l.add(LintUpdateCycle, ch.Document(), at("entries"), "updates lead in a circle: "+strings.Join(cycle, " -> "), "remove one of the edges")
+			l.add(LintUpdateCycle, ch.Document(), at("entries"), "updates form a cycle: "+strings.Join(cycle, " -> "), "remove one of the edges")
 			return
 		}
 	}

@@ -61,7 +61,7 @@ func (l *linter) icon(p *catalog.Package) error {
 	case icon.Data == "":
 		l.add(LintIcon, p.Document(), at("icon"), "the icon has no data", "add base64data, or remove the icon")
 	case got == "":
-		l.add(LintIcon, p.Document(), at("icon", "base64data"), "the icon is no SVG, PNG, JPEG, GIF or WebP image", "use one of those")
+		l.add(LintIcon, p.Document(), at("icon", "base64data"), "the icon is not an SVG, PNG, JPEG, GIF or WebP image", "use one of those")
 	case icon.MediaType != got:
 		l.add(LintIcon, p.Document(), at("icon", "mediatype"), fmt.Sprintf("the icon is %s but the media type says %q", got, icon.MediaType), "write "+got)
 	}
@@ -100,7 +100,7 @@ func (l *linter) sameVersion(p *catalog.Package) {
 		case other == nil:
 			first[plain] = b
 		case other.Version() != b.Version():
-			l.add(LintSameVersion, b.Document(), nil, fmt.Sprintf("its version %s and %s of %q differ in build metadata only, which nothing orders", b.Version(), other.Version(), other.Name()),
+			l.add(LintSameVersion, b.Document(), nil, fmt.Sprintf("its version %s and %s of %q differ in build metadata only, which does not count in their order", b.Version(), other.Version(), other.Name()),
 				"tell them apart by the patch number, a pre-release or a release")
 		}
 	}

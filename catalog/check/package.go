@@ -67,7 +67,7 @@ func (v *validator) defaultChannel(p *packageState) {
 	}
 	// opm makes up an empty channel of that name, and complains about it.
 	v.add(CodeDefaultChannel, p.doc, at("defaultChannel"), packageSubject(p.name()),
-		fmt.Sprintf("its default channel %q is none of its channels", name), hint,
+		fmt.Sprintf("its default channel %q is not one of its channels", name), hint,
 		opmLeaf([]string{p.name(), name}, "channel must contain at least one bundle"))
 }
 
@@ -173,7 +173,7 @@ func (v *validator) checkBundle(p *packageState, b *bundleState, place []string)
 			opmLeaf(place, "bundle image must be set"))
 	}
 	if b.build && b.release != "" {
-		v.add(CodeRelease, r, at("properties"), subject, "its version has build metadata beside a release",
+		v.add(CodeRelease, r, at("properties"), subject, "its version has build metadata in addition to a release",
 			"leave out what follows the + in the version", opmLeaf(place, "cannot use build metadata in version with a release version"))
 	}
 }

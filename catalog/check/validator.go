@@ -211,7 +211,7 @@ func (v *validator) addPackages() {
 		}
 		if first := v.packages[name]; first != nil {
 			v.add(CodeDuplicate, r, at("name"), packageSubject(name),
-				"the package is there already, at "+first.doc.Start().String(), "merge the two documents into one",
+				"the package already exists, at "+first.doc.Start().String(), "merge the two documents into one",
 				opmStop("duplicate package %q", name))
 			continue
 		}
@@ -278,7 +278,7 @@ func (v *validator) addChannels() {
 		}
 		if first := p.channel(name); first != nil {
 			v.add(CodeDuplicate, r, at("name"), channelSubject(pkg, name),
-				"the channel is there already, at "+first.doc.Start().String(), "merge the two documents into one",
+				"the channel already exists, at "+first.doc.Start().String(), "merge the two documents into one",
 				opmStop("package %q has duplicate channel %q", pkg, name))
 			continue
 		}
@@ -293,7 +293,7 @@ func (v *validator) channel(r *catalog.Document) *channelState {
 		e := &r.Entries()[i]
 		if ch.byName[e.Name] != nil {
 			v.add(CodeDuplicate, r, at("entries", i, "name"), channelSubject(r.Package(), r.Name()),
-				fmt.Sprintf("the entry %q is there twice", e.Name), "join replaces, skips and skipRange of both in one entry",
+				fmt.Sprintf("the entry %q is listed twice", e.Name), "join replaces, skips and skipRange of both in one entry",
 				opmStop("invalid package %q, channel %q: duplicate entry %q", r.Package(), r.Name(), e.Name))
 			if first := ch.byName[e.Name]; first.Replaces == e.Replaces && first.SkipRange == e.SkipRange && slices.Equal(first.Skips, e.Skips) {
 				v.fix(at("entries", i), nil)

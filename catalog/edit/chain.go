@@ -101,7 +101,7 @@ func (l *chain) settle(kept map[string]bool) map[string]string {
 		if len(heads) == 0 {
 			for _, name := range l.order {
 				if kept[name] {
-					remove(name, "updates between what is left run in a circle")
+					remove(name, "updates between what is left form a cycle")
 				}
 			}
 			break
@@ -117,7 +117,7 @@ func (l *chain) settle(kept map[string]bool) map[string]string {
 		}
 		chain, circle := l.chainOf(kept, head)
 		if circle {
-			remove(head, "without what is left out its chain of replaces runs in a circle")
+			remove(head, "without what is left out its chain of replaces forms a cycle")
 			continue
 		}
 		skipped := catalog.Skipped(l.part(kept))
@@ -125,7 +125,7 @@ func (l *chain) settle(kept map[string]bool) map[string]string {
 		for _, name := range l.order {
 			if kept[name] && !skipped[name] && !slices.Contains(chain, name) {
 				stranded = true
-				remove(name, "without what is left out no chain of updates passes it")
+				remove(name, "without what is left out no chain of updates includes it")
 			}
 		}
 		if !stranded {

@@ -210,7 +210,7 @@ func (e *Editor) pkg(name string) (*catalog.Package, error) {
 	if p, ok := e.c.Package(name); ok {
 		return p, nil
 	}
-	return nil, fmt.Errorf("catalog: there is no package %q in the catalog", name)
+	return nil, fmt.Errorf("catalog: there is no package %q in the catalog%s", name, meant(e.c, name))
 }
 
 // replaced returns the head of a channel if a new bundle is to replace it.

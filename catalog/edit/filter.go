@@ -183,19 +183,24 @@ func (f *filter) add(k *keptPackage, ch *catalog.Channel, wanted map[string]bool
 	}
 }
 
+// meant asks, after a package that a catalog does not have, for one of a like
+// name that it has, or names some.
+func meant(c *catalog.Catalog, name string) string {
+	var names []string
+	for p := range c.Packages() {
+		names = append(names, p.Name())
+	}
+	if nearest := words.Nearest(name, names); nearest != "" {
+		return "; is " + strconv.Quote(nearest) + " meant?"
+	}
+	return "; it has " + words.List(names, "and", 5)
+}
+
 // selectPackage takes in one selection.
 func (f *filter) selectPackage(s Selection) error {
 	p, ok := f.c.Package(s.Package)
 	if !ok {
-		hint := ""
-		var names []string
-		for p := range f.c.Packages() {
-			names = append(names, p.Name())
-		}
-		if nearest := words.Nearest(s.Package, names); nearest != "" {
-			hint = "; is " + strconv.Quote(nearest) + " meant?"
-		}
-		return fmt.Errorf("catalog: filter: there is no package %q%s", s.Package, hint)
+		return fmt.Errorf("catalog: filter: there is no package %q%s", s.Package, meant(f.c, s.Package))
 	}
 	var versions *semverx.Range
 	if s.Versions != "" {

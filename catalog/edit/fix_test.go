@@ -139,7 +139,7 @@ func ExampleFix() {
 		fmt.Println(err)
 	}
 	// Output:
-	// its default channel "stabel" is none of its channels
+	// its default channel "stabel" is not one of its channels
 	// --- a/kiln.yaml
 	// +++ b/kiln.yaml
 	// @@ -1,6 +1,6 @@

@@ -39,7 +39,7 @@ func NewPackage(p PackageTemplate) ([]byte, error) {
 	if p.Icon != nil {
 		mediaType := shape.ImageType(p.Icon)
 		if mediaType == "" {
-			return nil, fmt.Errorf("catalog: package %q: the icon is no SVG, PNG, JPEG, GIF or WebP image: use one of those", p.Name)
+			return nil, fmt.Errorf("catalog: package %q: the icon is not an SVG, PNG, JPEG, GIF or WebP image: use one of those", p.Name)
 		}
 		document.Icon = &icon{base64.StdEncoding.EncodeToString(p.Icon), mediaType}
 	}

@@ -212,11 +212,11 @@ func finding(now *catalog.Catalog, pkg string, g *diff.Group) *catalog.Diagnosti
 	f := &catalog.Diagnostic{Pos: place(now, pkg, g.Channel), Code: CodeStranded, Subject: fmt.Sprintf("package %q, channel %q", pkg, g.Channel)}
 	by := strings.Join(rules, " and ")
 	if len(g.Bundles) == 1 {
-		f.Message = fmt.Sprintf("users of %q get no updates any more from OLM %s: %s", g.Bundles[0], by, g.Why)
-		f.Hint = fmt.Sprintf("let the head skip %q, or keep the way that was there", g.Bundles[0])
+		f.Message = fmt.Sprintf("users of %q no longer get updates from OLM %s: %s", g.Bundles[0], by, g.Why)
+		f.Hint = fmt.Sprintf("make the head skip %q, or keep the update that was there", g.Bundles[0])
 	} else {
-		f.Message = fmt.Sprintf("users of %d versions (%s) get no updates any more from OLM %s: %s", len(g.Bundles), g.Who(), by, g.Why)
-		f.Hint = "let the head skip them, or keep the way that was there"
+		f.Message = fmt.Sprintf("users of %d versions (%s) no longer get updates from OLM %s: %s", len(g.Bundles), g.Who(), by, g.Why)
+		f.Hint = "make the head skip them, or keep the updates that were there"
 	}
 	if g.Channel == "" {
 		f.Subject = fmt.Sprintf("package %q", pkg)

@@ -41,7 +41,7 @@ func (r *Report) resolve(ctx context.Context, before, now *catalog.Catalog, reso
 				r.Unresolved = append(r.Unresolved, Unresolved{p.Name(), ch.Name(), name, why})
 				r.Findings = append(r.Findings, &catalog.Diagnostic{
 					Pos: place(now, p.Name(), ch.Name()), Code: CodeUnresolved, Subject: fmt.Sprintf("package %q, channel %q", p.Name(), ch.Name()),
-					Message: fmt.Sprintf("users of %q do not reach the head any more, because something that is required is missing: %s", name, why),
+					Message: fmt.Sprintf("users of %q no longer reach the head, because something that is required is missing: %s", name, why),
 					Hint:    "provide what is required, or require less",
 				})
 			}

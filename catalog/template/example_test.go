@@ -82,10 +82,10 @@ stable:
 		}
 	}
 	// Output:
-	// pond.yaml:2:1: there is no field generateMajorChannel; it is passed over; write generateMajorChannels
+	// pond.yaml:2:1: there is no field generateMajorChannel; it is ignored; write generateMajorChannels
 	// pond.yaml:3:31: defaultChannelTypePreference is major, and no major channels are generated; set generateMajorChannels: true
 	// pond.yaml:6:5: stable.bundles[0] names no image; write image: with the reference of the bundle's image
-	// pond.yaml:6:5: there is no field stable.bundles[0].img; it is passed over
+	// pond.yaml:6:5: there is no field stable.bundles[0].img; it is ignored
 }
 
 // A basic template is a catalog with references in place of its bundles.

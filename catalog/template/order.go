@@ -62,7 +62,7 @@ func ordered(docs []json.RawMessage) []json.RawMessage {
 	all := make([]keyed, len(docs))
 	for i, d := range docs {
 		all[i].json = d
-		_ = json.Unmarshal(d, &all[i].head) // what is not a text orders as none
+		_ = json.Unmarshal(d, &all[i].head) // what is not a string orders as none
 		if all[i].Schema == catalog.SchemaPackage {
 			all[i].Package = all[i].Name
 		}

@@ -171,7 +171,7 @@ func (r *rendered) versions() (fault, hint string) {
 		r.release = v.Build()
 	}
 	if _, err := r.releaseVersion(); err != nil {
-		return fmt.Sprintf("bundle %q has release %q, which is none", r.name, r.release), "write identifiers of letters, digits and hyphens parted by dots"
+		return fmt.Sprintf("bundle %q has release %q, which is not a release", r.name, r.release), "write identifiers of letters, digits and hyphens separated by dots"
 	}
 	return "", ""
 }

@@ -135,7 +135,7 @@ func (s *semver) collect(x *expansion) [][]*rendered {
 		for _, r := range refs {
 			bundles := x.bundles[r.ref]
 			if len(bundles) != 1 {
-				x.fault(CodeBundle, r.at, fmt.Sprintf("%q renders to %d bundles, and one is wanted", r.ref, len(bundles)), "name the image of one bundle")
+				x.fault(CodeBundle, r.at, fmt.Sprintf("%q renders to %d bundles; it must be one", r.ref, len(bundles)), "name the image of one bundle")
 				continue
 			}
 			b := bundles[0]
@@ -165,7 +165,7 @@ func (s *semver) collect(x *expansion) [][]*rendered {
 func (s *semver) insert(x *expansion, list []*rendered, b *rendered, r reference) []*rendered {
 	at, same := slices.BinarySearchFunc(list, b, func(a, b *rendered) int { return a.version.Compare(b.version) })
 	if same {
-		x.fault(CodeVersion, r.at, fmt.Sprintf("bundles %q and %q have versions %s and %s, which nothing orders: build metadata does not count", list[at].name, b.name, list[at].versionText, b.versionText),
+		x.fault(CodeVersion, r.at, fmt.Sprintf("bundles %q and %q have versions %s and %s, which have no order: build metadata does not count", list[at].name, b.name, list[at].versionText, b.versionText),
 			"give them versions that differ before the +")
 		return list
 	}

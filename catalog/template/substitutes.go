@@ -94,7 +94,7 @@ func (s *substitutes) expand(x *expansion) []json.RawMessage {
 	for _, e := range s.entries {
 		docs, at = append(docs, e.value.JSON()), append(at, e.value)
 	}
-	if !x.check(docs, at, "the entries are no valid catalog") {
+	if !x.check(docs, at, "the entries are not a valid catalog") {
 		return nil
 	}
 	c := x.load(s.entries)
@@ -172,7 +172,7 @@ func (c *substituted) documents() []json.RawMessage {
 func (c *substituted) substitute(x *expansion, s *substitution) {
 	list := x.bundles[s.name.ref]
 	if len(list) != 1 {
-		x.fault(CodeBundle, s.name.at, fmt.Sprintf("%q renders to %d bundles, and one is wanted", s.name.ref, len(list)), "name the image of one bundle")
+		x.fault(CodeBundle, s.name.at, fmt.Sprintf("%q renders to %d bundles; it must be one", s.name.ref, len(list)), "name the image of one bundle")
 		return
 	}
 	b := list[0]

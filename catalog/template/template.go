@@ -161,7 +161,7 @@ func (p *parser) decode(v *doc.Value, path string, into any, mode doc.Mode) (fit
 		}
 		d := &catalog.Diagnostic{Pos: p.src.Position(keyOffset(m)), Code: catalog.CodeType, Message: m.Error(), Hint: m.Hint()}
 		if m.Want == "" {
-			d.Code, d.Message = CodeField, d.Message+"; it is passed over"
+			d.Code, d.Message = CodeField, d.Message+"; it is ignored"
 			p.warnings = append(p.warnings, d)
 			continue
 		}

@@ -35,7 +35,7 @@ type OptionError struct {
 
 // Error names the option, its value and the form that it should have.
 func (e *OptionError) Error() string {
-	return fmt.Sprintf("%s %q: it does not match %s; nothing is called so", strings.ToLower(e.Option), e.Value, e.Form)
+	return fmt.Sprintf("%s %q: it does not match %s; nothing has such a name", strings.ToLower(e.Option), e.Value, e.Form)
 }
 
 // Check reports whether channel and architecture have valid names, as

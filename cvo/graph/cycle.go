@@ -20,7 +20,7 @@ func (g *Graph) cycles(file string) Diagnostics {
 		}
 		found = append(found, &Diagnostic{
 			Pos: Position{File: file}, Code: CodeCycle,
-			Message: "updates lead in a circle through " + strings.Join(names, ", "),
+			Message: "updates form a cycle through " + strings.Join(names, ", "),
 			Hint:    "paths pass no release twice, so nothing else comes of it",
 		})
 	}

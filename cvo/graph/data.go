@@ -139,7 +139,7 @@ func (r *dataReader) each(dir string, read func(*file)) {
 		if ext != ".yaml" && ext != ".yml" {
 			r.found = append(r.found, &Diagnostic{
 				Pos: Position{File: path.Join(dir, e.Name())}, Code: CodeFile,
-				Message: "its name does not end in .yaml, and it is left out", Hint: "give it that ending, or put it elsewhere",
+				Message: "its name does not end in .yaml, and it is left out", Hint: "rename it, or move it elsewhere",
 			})
 			continue
 		}

@@ -51,7 +51,7 @@ func (q *Query) URL() (string, error) {
 	case !u.IsAbs() || u.Host == "":
 		return fail(InvalidURI, fmt.Sprintf("the address of the update service, %q, names no server; write one such as %s", q.upstream(), DefaultUpstream), nil)
 	case !isUUID(q.Cluster):
-		return fail(InvalidID, fmt.Sprintf("the cluster is to say who it is by a UUID, and %q is none; set spec.clusterID", q.Cluster), nil)
+		return fail(InvalidID, fmt.Sprintf("the cluster is to say who it is by a UUID, and %q is not one; set spec.clusterID", q.Cluster), nil)
 	case q.Architecture == "":
 		return fail(NoArchitecture, "the architecture of the cluster is unknown", nil)
 	case q.Version == "":

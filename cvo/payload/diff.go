@@ -221,13 +221,13 @@ func definitionRisk(m *Manifest, old, new *doc.Value) string {
 	served, stored := versions(new)
 	for _, v := range before {
 		if !slices.Contains(stored, v) && v != "" {
-			risks = append(risks, "version "+v+" is not stored any more: resources that were stored in it must be migrated first")
+			risks = append(risks, "version "+v+" is no longer stored: resources that were stored in it must be migrated first")
 		}
 	}
 	was, _ := versions(old)
 	for _, v := range was {
 		if !slices.Contains(served, v) {
-			risks = append(risks, "version "+v+" is not served any more: what still asks for it fails")
+			risks = append(risks, "version "+v+" is no longer served: requests for it fail")
 		}
 	}
 	return strings.Join(risks, "; ")

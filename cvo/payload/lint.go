@@ -58,11 +58,11 @@ func unknown(id ID) (message, hint string) {
 			others = append(others, groupName(b.group))
 		case b.group == id.Group:
 			message = fmt.Sprintf("%s of Kubernetes has no kind %s", groupName(id.Group), id.Kind)
-			hint = "see its kind and apiVersion"
+			hint = "check its kind and apiVersion"
 		}
 	}
 	if len(others) > 0 {
-		hint = "there is one of " + strings.Join(others, " and of ") + ": see its apiVersion"
+		hint = "there is one of " + strings.Join(others, " and of ") + ": check its apiVersion"
 	}
 	return message, hint
 }

@@ -67,10 +67,10 @@ func TestLintBuiltin(t *testing.T) {
 		got = append(got, d.Error())
 	}
 	want := []string{
-		`release-manifests/0000_05_a_1.yaml:1:1: deploymnt "x": the group apps of Kubernetes has no kind Deploymnt; see its kind and apiVersion`,
-		`release-manifests/0000_05_a_2.yaml:1:1: deployment "x": the core group of Kubernetes has no kind Deployment; there is one of the group apps: see its apiVersion`,
-		`release-manifests/0000_05_a_3.yaml:1:1: ingress "x": neither Kubernetes nor this payload defines the kind Ingress of extensions; there is one of the group networking.k8s.io: see its apiVersion`,
-		`release-manifests/0000_05_a_5.yaml:1:1: pod "x": the group apps of Kubernetes has no kind Pod; there is one of the core group: see its apiVersion`,
+		`release-manifests/0000_05_a_1.yaml:1:1: deploymnt "x": the group apps of Kubernetes has no kind Deploymnt; check its kind and apiVersion`,
+		`release-manifests/0000_05_a_2.yaml:1:1: deployment "x": the core group of Kubernetes has no kind Deployment; there is one of the group apps: check its apiVersion`,
+		`release-manifests/0000_05_a_3.yaml:1:1: ingress "x": neither Kubernetes nor this payload defines the kind Ingress of extensions; there is one of the group networking.k8s.io: check its apiVersion`,
+		`release-manifests/0000_05_a_5.yaml:1:1: pod "x": the group apps of Kubernetes has no kind Pod; there is one of the core group: check its apiVersion`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -145,7 +145,7 @@ func (l *loader) warn(d *Diagnostic) { l.warnings = append(l.warnings, d) }
 func (l *loader) unread(name, what string, err error) {
 	d := &Diagnostic{Pos: Position{File: name}, Code: CodeRead, Message: "it cannot be read: " + err.Error(), Err: err}
 	if errors.Is(err, fs.ErrNotExist) {
-		d.Message, d.Hint = "the "+what+" is missing", "a payload has manifests, release-manifests, and in the latter release-metadata and image-references"
+		d.Message, d.Hint = "the "+what+" is missing", "a payload has the directories manifests and release-manifests, the latter with release-metadata and image-references"
 	}
 	l.note(d)
 }
@@ -244,7 +244,7 @@ func (l *loader) documents(file string, src io.Reader, size int64) {
 		for _, k := range d.Repeats() {
 			l.warn(&Diagnostic{
 				Pos: k.Pos, Code: CodeDuplicateKey, Hint: "keep one of the two",
-				Message: "the key " + quote(k.Key) + " is in this object already: the last one counts",
+				Message: "the key " + quote(k.Key) + " is already in this object: the last one counts",
 			})
 		}
 		if m := l.manifest(d); m != nil {

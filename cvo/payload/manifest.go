@@ -48,9 +48,9 @@ type Manifest struct {
 const (
 	AnnotationDelete     = "release.openshift.io/delete"        // "true": the resource is to be removed
 	AnnotationCreateOnly = "release.openshift.io/create-only"   // "true": the resource is created and never updated
-	AnnotationFeatureSet = "release.openshift.io/feature-set"   // names, parted by commas
-	AnnotationGate       = "release.openshift.io/feature-gate"  // names, parted by commas, a dash before those that must be off
-	AnnotationMajor      = "release.openshift.io/major-version" // numbers, parted by commas, a dash before those that must not be
+	AnnotationFeatureSet = "release.openshift.io/feature-set"   // names, separated by commas
+	AnnotationGate       = "release.openshift.io/feature-gate"  // names, separated by commas, a dash before those that must be off
+	AnnotationMajor      = "release.openshift.io/major-version" // numbers, separated by commas, a dash before those that must not be
 	AnnotationCapability = "capability.openshift.io/name"       // names, joined by +
 	annotationProfile    = "include.release.openshift.io/"      // and a profile: "true"
 	annotationExclude    = "exclude.release.openshift.io/"      // and an identifier: "true"

@@ -61,7 +61,7 @@ func parseFileName(base string) (n FileName, reason string) {
 		return FileName{}, "no underscore ends the component"
 	case rest[end] != '_' && rest[end] != '-':
 		c, _ := utf8.DecodeRuneInString(rest[end:])
-		return FileName{}, strconv.QuoteRune(c) + " stands where an underscore should end the component, which is letters and digits of ASCII, joined by single dashes"
+		return FileName{}, strconv.QuoteRune(c) + " is where an underscore should end the component, which is letters and digits of ASCII, joined by single dashes"
 	case !ok:
 		return FileName{}, "the component has an empty part: it is letters and digits, joined by single dashes"
 	}

@@ -61,7 +61,7 @@ func (l *loader) incomplete(m *Manifest) {
 	}
 	f := &Diagnostic{Pos: m.Pos, Code: CodeMissing, Message: "the manifest does not say its " + missing, Hint: "each resource has a kind and a name"}
 	if m.ID.Kind != "" && strings.HasSuffix(m.ID.Kind, "List") {
-		f.Code, f.Message, f.Hint = CodeList, "a "+m.ID.Kind+" is not taken apart, and has no name of its own", "write its items as documents, parted by ---"
+		f.Code, f.Message, f.Hint = CodeList, "a "+m.ID.Kind+" is not taken apart, and has no name of its own", "write its items as documents, separated by ---"
 	}
 	l.note(f)
 }

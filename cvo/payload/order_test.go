@@ -22,7 +22,7 @@ type sorter struct {
 	dir   []string
 	level []string // "" outside of the grammar
 	part  []string
-	block []int // counts the Jobs before each task, and the Jobs: those of one block are not parted by a Job
+	block []int // counts the Jobs before each task, and the Jobs: those of one block are not separated by a Job
 	glue  []int // of each task outside of the grammar its own number, 0 for the others
 }
 

@@ -269,7 +269,7 @@ func (w *wayPart) pool(i int) {
 				w.p.Forbid(paused[v], m.once("no pool may be paused", fix{"allow pools to be paused", func(in *input) { in.Policy.NoPause = false }, costLeave}))
 			}
 			if m.Goal.PauseWorkers {
-				w.p.Depend(w.at[v], []solver.Var{paused[v]}, m.once("the goal keeps the pool "+p.name+" paused on the way", fix{"let pools restart on the way", func(in *input) { in.Goal.PauseWorkers = false }, costLeave}))
+				w.p.Depend(w.at[v], []solver.Var{paused[v]}, m.once("the goal keeps the pool "+p.name+" paused on the way", fix{"allow pools to restart on the way", func(in *input) { in.Goal.PauseWorkers = false }, costLeave}))
 			}
 		}
 		pause[v] = w.step(choice{kind: Pause, subject: p.name, index: i, release: v, name: r.name, stage: r.stage})

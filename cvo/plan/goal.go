@@ -122,7 +122,7 @@ func (p *Policy) Check() error {
 		{"estimates.operator", p.Estimates.Operator}, {"estimates.owner", p.Estimates.Owner},
 	} {
 		if f.value < 0 {
-			found.Add(f.path, "%s is less than nothing; leave it out for the default", f.value)
+			found.Add(f.path, "%s is negative; leave it out for the default", f.value)
 		}
 	}
 	for _, w := range p.Windows {
@@ -131,7 +131,7 @@ func (p *Policy) Check() error {
 		}
 	}
 	if p.MaxConflicts < 0 {
-		found.Add("maxConflicts", "%d is less than nothing; leave it out for the default", p.MaxConflicts)
+		found.Add("maxConflicts", "%d is negative; leave it out for the default", p.MaxConflicts)
 	}
 	if err := p.Drain.Check(); err != nil {
 		found.Add("drain", "%v", err)

@@ -129,7 +129,7 @@ func (in *input) noTarget() *fact {
 	case len(moves) == 0 && moving:
 		return &fact{
 			text: "the cluster is being updated to " + next + ", and no update from there is known: the ClusterVersion lists none, and there is no update graph; give the graph of the channel",
-			fixes: []fix{{"let the goal be " + next, func(in *input) {
+			fixes: []fix{{"set the goal to " + next, func(in *input) {
 				in.Goal.Newest, in.Goal.Minor, in.Goal.Release = false, "", next
 				in.Situation = withUnderWay(in.Situation, in.Goal)
 			}, costLeave}},

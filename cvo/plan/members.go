@@ -19,7 +19,7 @@ const enough = 3
 func (m *model) readMembers() {
 	s := m.Situation
 	if text := tooFew(s); text != "" {
-		m.master = append(m.master, m.once(text, fix{"let etcd have a member on each node of the control plane", func(in *input) { in.Situation.Members = nil }, costWork}))
+		m.master = append(m.master, m.once(text, fix{"run an etcd member on each node of the control plane", func(in *input) { in.Situation.Members = nil }, costWork}))
 	}
 	var sick []string
 	for i := range s.Members {

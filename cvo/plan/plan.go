@@ -138,7 +138,7 @@ func (s PlanStep) String() string {
 	case ReplaceMember:
 		return "replace the etcd member " + s.Subject
 	case FixBudget:
-		return "let the budget " + s.Subject + " allow one disruption"
+		return "make the budget " + s.Subject + " allow one disruption"
 	case FreeRoom:
 		return "make room for the pods of " + s.Subject
 	case OutOfService:

@@ -183,7 +183,7 @@ func clock(d time.Duration) string {
 // WriteMermaid writes a Mermaid Gantt chart: each step as it was planned and as it
 // happened, and the nodes that restarted.
 func (p *Played) WriteMermaid(w io.Writer) error {
-	g := &diagram.Gantt{Title: "planned, and what came about"}
+	g := &diagram.Gantt{Title: "planned and actual"}
 	bar := func(from, until time.Time, label string, marked bool) diagram.Bar {
 		if until.IsZero() {
 			until = p.Ended
@@ -196,7 +196,7 @@ func (p *Played) WriteMermaid(w io.Writer) error {
 			row.Bars = append(row.Bars, bar(s.PlannedBegin, s.PlannedEnd, "planned", false))
 		}
 		if !s.Began.IsZero() {
-			row.Bars = append(row.Bars, bar(s.Began, s.Ended, "came about", true))
+			row.Bars = append(row.Bars, bar(s.Began, s.Ended, "actual", true))
 		}
 		g.Rows = append(g.Rows, row)
 	}

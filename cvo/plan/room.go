@@ -313,7 +313,7 @@ func (d *drains) budget(name string, plan *drain.Plan) int {
 		return -1
 	}
 	namespace, short, _ := strings.Cut(name, "/")
-	b := budget{name: name, advice: "let the budget " + name + " allow one disruption"}
+	b := budget{name: name, advice: "make the budget " + name + " allow one disruption"}
 	b.command = fmt.Sprintf("oc -n %s patch pdb %s --type merge -p '{\"spec\":{\"minAvailable\":null,\"maxUnavailable\":1}}'", namespace, short)
 	text := "the budget " + name + " never lets a pod go"
 	for _, x := range plan.Budgets {

@@ -128,7 +128,7 @@ func TestUnderWayAlone(t *testing.T) {
 	}
 	s.Moves = nil
 	got := strings.Join(steps(t, s, &plan.Goal{Newest: true}), "\n")
-	if !strings.Contains(got, "the cluster is being updated to 4.19.4, and no update from there is known") || !strings.Contains(got, "let the goal be 4.19.4 (then 3 steps") {
+	if !strings.Contains(got, "the cluster is being updated to 4.19.4, and no update from there is known") || !strings.Contains(got, "set the goal to 4.19.4 (then 3 steps") {
 		t.Error(got)
 	}
 }

@@ -217,7 +217,7 @@ func (w *writer) unseen(c choice, s *PlanStep) {
 			mark(true, what, command)
 		}
 		a, b := w.m.releases[e.from], w.m.releases[e.to]
-		mark(sit.ClusterOperators == nil, "whether an operator of the release is in trouble or keeps the minor version", "oc get clusteroperators -o yaml")
+		mark(sit.ClusterOperators == nil, "whether an operator of the release has problems or blocks another minor version", "oc get clusteroperators -o yaml")
 		mark(sit.Pools == nil, "the pools of nodes, which restart after it", "oc get machineconfigpools -o yaml")
 		if a.stage != b.stage {
 			mark(sit.Gates == nil && a.stage == 0, "what is to be acknowledged", "oc -n openshift-config-managed get cm admin-gates -o yaml")

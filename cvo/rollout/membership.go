@@ -20,7 +20,7 @@ type MembershipError struct {
 
 // Error names the node and its pools.
 func (e *MembershipError) Error() string {
-	return fmt.Sprintf("node %s belongs to pools %s: a node can be in one pool beside master and worker; change its labels or their selectors", e.Node, strings.Join(e.Pools, ", "))
+	return fmt.Sprintf("node %s belongs to pools %s: a node can be in one pool besides master and worker; change its labels or their selectors", e.Node, strings.Join(e.Pools, ", "))
 }
 
 // PrimaryPool returns the pool whose configuration a node is to run, or nil if

@@ -61,7 +61,7 @@ func (p *Policy) Check() error {
 		value time.Duration
 	}{{"minBackoff", p.MinBackoff}, {"maxBackoff", p.MaxBackoff}, {"slowDrain", p.SlowDrain}, {"slowUpdate", p.SlowUpdate}} {
 		if f.value < 0 {
-			found.Add(f.path, "%s is less than nothing; leave it out for the default", f.value)
+			found.Add(f.path, "%s is negative; leave it out for the default", f.value)
 		}
 	}
 	if p.MaxBackoff > 0 && p.MaxBackoff < p.MinBackoff {

@@ -56,7 +56,7 @@ func tell(ctx context.Context, w io.Writer) error {
 	}{
 		{"2. You subscribe to lighthouse. What would be installed, and why?", []string{"lighthouse"}},
 		{"3. You also subscribe to regatta, which wants the next tide", []string{"lighthouse", "regatta"}},
-		{"4. Museum and regatta cannot both be had. Why, and what would help?", []string{"museum", "regatta"}},
+		{"4. Museum and regatta cannot both be installed. Why, and what would help?", []string{"museum", "regatta"}},
 	} {
 		fmt.Fprintf(w, "\n%s\n\n", c.title)
 		if err := resolve(ctx, w, resolver, c.subscriptions...); err != nil {

@@ -154,7 +154,7 @@ func TestFaults(t *testing.T) {
 		{"parent", one(file("../x")), nil, "leads out of the archive"},
 		{"hidden parent", one(file("a/../../x")), nil, "leads out of the archive"},
 		{"absolute", one(file("/etc/passwd")), nil, "leads out of the archive"},
-		{"backslash", one(file(`a\b`)), nil, "leads out of the archive, or is no path"},
+		{"backslash", one(file(`a\b`)), nil, "leads out of the archive, or is not a path"},
 		{"long", one(file(strings.Repeat("a/", 1000) + "b")), nil, "length of a name"},
 		{"device", one(tar.Header{Name: "d", Typeflag: tar.TypeBlock}), nil, "device"},
 		{"link up", one(tar.Header{Name: "a/l", Typeflag: tar.TypeSymlink, Linkname: "../../x"}), nil, "leads out of the archive"},

@@ -275,7 +275,7 @@ func clean(name string) (string, error) {
 	}
 	cleaned := path.Clean(strings.TrimSuffix(name, "/"))
 	if path.IsAbs(name) || !fs.ValidPath(cleaned) || strings.ContainsAny(cleaned, "\\\x00") {
-		return "", &Error{Entry: name, Message: "the name leads out of the archive, or is no path"}
+		return "", &Error{Entry: name, Message: "the name leads out of the archive, or is not a path"}
 	}
 	return cleaned, nil
 }

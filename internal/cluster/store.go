@@ -101,7 +101,7 @@ func Create[T any](c *Cluster, k Kind[T], v T) (T, error) {
 		m.Name = m.GenerateName + strconv.Itoa(c.Serial())
 	}
 	if _, there := c.table(k.Name)[m.String()]; there {
-		return v, refused(409, "AlreadyExists", "%s %s is there already", k.Name, m)
+		return v, refused(409, "AlreadyExists", "%s %s already exists", k.Name, m)
 	}
 	if m.UID == "" {
 		m.UID = c.UID(k.Name)

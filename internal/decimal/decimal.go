@@ -20,7 +20,7 @@ func Parse(s string) (int64, error) {
 	}
 	for i := range len(digits) {
 		if digits[i] < '0' || digits[i] > '9' {
-			return 0, errors.New("it is not a whole number: only digits may stand there, after a minus at most")
+			return 0, errors.New("it is not a whole number: only digits are allowed, after an optional minus")
 		}
 	}
 	n, err := strconv.ParseInt(s, 10, 64)

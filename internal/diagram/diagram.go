@@ -29,7 +29,7 @@ type Graph struct {
 type Node struct {
 	// ID tells the node from others; edges refer to it. No two are equal.
 	ID string
-	// Label is what is shown, lines parted by newlines; empty means the ID.
+	// Label is what is shown, lines separated by newlines; empty means the ID.
 	Label string
 	// Shape is how the node is drawn.
 	Shape Shape

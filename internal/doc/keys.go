@@ -55,7 +55,7 @@ func (s *scanner) duplicate(start, first int) bool {
 		where += " above"
 	}
 	_, end := stringEnd(s.data, start)
-	return s.fail(start-1, DuplicateKey, "the key "+strconv.Quote(string(unescaped(s.data[start:end])))+" is in this object already, "+where)
+	return s.fail(start-1, DuplicateKey, "the key "+strconv.Quote(string(unescaped(s.data[start:end])))+" is already in this object, "+where)
 }
 
 // stringEnd finds the end of the string whose text starts at i; the string is

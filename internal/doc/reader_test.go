@@ -237,7 +237,7 @@ func TestEndlessFault(t *testing.T) {
 	tail := &endless{text: "garbage "}
 	limited := io.LimitReader(tail, 64<<20)
 	r := doc.NewReader(io.MultiReader(strings.NewReader(`{"a" `), limited, strings.NewReader("\n{\"b\":1}")), "f", doc.Limits{})
-	if _, err := r.Next(); err == nil || !strings.Contains(err.Error(), "a colon should stand here") {
+	if _, err := r.Next(); err == nil || !strings.Contains(err.Error(), "a colon is expected here") {
 		t.Fatal(err)
 	}
 	if _, err := r.Next(); err != io.EOF || tail.n > 20<<20 {

@@ -156,7 +156,7 @@ func (s *scanner) object(depth int) bool {
 	}
 	for {
 		if s.data[s.pos] != '"' {
-			return s.fail(s.pos, Syntax, "a key in double quotes should stand here, not "+quoteByte(s.data[s.pos:]))
+			return s.fail(s.pos, Syntax, "a key in double quotes is expected here, not "+quoteByte(s.data[s.pos:]))
 		}
 		key := s.pos
 		if !s.text() || !s.unique(&many, base, key+1, s.pos-1) {
@@ -167,7 +167,7 @@ func (s *scanner) object(depth int) bool {
 			return false
 		}
 		if s.data[s.pos] != ':' {
-			return s.fail(s.pos, Syntax, "a colon should stand here, not "+quoteByte(s.data[s.pos:]))
+			return s.fail(s.pos, Syntax, "a colon is expected here, not "+quoteByte(s.data[s.pos:]))
 		}
 		s.pos++
 		if !s.space() || !s.value(depth+1, at) || !s.space() {
@@ -184,7 +184,7 @@ func (s *scanner) object(depth int) bool {
 			s.keys = s.keys[:base]
 			return true
 		default:
-			return s.fail(s.pos, Syntax, "a comma or } should stand here, not "+quoteByte(s.data[s.pos:]))
+			return s.fail(s.pos, Syntax, "a comma or } is expected here, not "+quoteByte(s.data[s.pos:]))
 		}
 	}
 }
@@ -216,7 +216,7 @@ func (s *scanner) array(depth int) bool {
 			s.pos++
 			return true
 		default:
-			return s.fail(s.pos, Syntax, "a comma or ] should stand here, not "+quoteByte(s.data[s.pos:]))
+			return s.fail(s.pos, Syntax, "a comma or ] is expected here, not "+quoteByte(s.data[s.pos:]))
 		}
 	}
 }
@@ -323,7 +323,7 @@ func (s *scanner) escape(i int) (int, bool) {
 		}
 		return 0, s.fail(i, Syntax, "the escape "+string(d[i:i+6])+" is half of a surrogate pair")
 	}
-	return 0, s.fail(i, Syntax, "a backslash cannot stand before "+quoteByte(d[i+1:]))
+	return 0, s.fail(i, Syntax, "a backslash cannot precede "+quoteByte(d[i+1:]))
 }
 
 // hex4 reads the four digits of the \u escape at d[i].

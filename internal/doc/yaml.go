@@ -221,7 +221,7 @@ func (w *yamlWriter) value(n *yaml.Node, depth int) error {
 
 func (w *yamlWriter) alias(n *yaml.Node, depth int) error {
 	if w.open[n.Alias] {
-		return w.unsupported(n, "the alias *"+n.Value+" stands inside of what it refers to", "write the value out")
+		return w.unsupported(n, "the alias *"+n.Value+" is inside the value that it refers to", "write the value out")
 	}
 	if w.open == nil {
 		w.open = make(map[*yaml.Node]bool)
@@ -249,7 +249,7 @@ func (w *yamlWriter) mapping(n *yaml.Node, depth int) error {
 		if first := seen[key]; first != nil && !w.last {
 			return &Error{
 				Pos: w.pos(k), Kind: DuplicateKey, Hint: "keep one of the two",
-				Message: fmt.Sprintf("the key %q is in this object already, in line %d", key, w.pos(first).Line),
+				Message: fmt.Sprintf("the key %q is already in this object, in line %d", key, w.pos(first).Line),
 			}
 		}
 		seen[key] = k
@@ -298,7 +298,7 @@ func (w *yamlWriter) merge(n *yaml.Node, seen map[string]*yaml.Node, depth int) 
 		return w.unsupported(n, "<< takes a mapping or a list of mappings", "refer to one, as in <<: *name")
 	}
 	if w.open[source] {
-		return w.unsupported(n, "<< refers to the mapping that it stands in", "delete it")
+		return w.unsupported(n, "<< refers to the mapping that it is in", "delete it")
 	}
 	if w.open == nil {
 		w.open = make(map[*yaml.Node]bool)
@@ -363,7 +363,7 @@ func (w *yamlWriter) scalar(n *yaml.Node) error {
 	case "!!bool":
 		var b bool
 		if err := n.Decode(&b); err != nil {
-			return w.unsupported(n, fmt.Sprintf("%q is not a truth value", n.Value), "write true or false")
+			return w.unsupported(n, fmt.Sprintf("%q is not a boolean", n.Value), "write true or false")
 		}
 		w.out = strconv.AppendBool(w.out, b)
 		return nil

@@ -11,7 +11,7 @@ func (x *search[W, S, A]) live() {
 		}
 	}
 	if at := x.silentCircle(); at >= 0 {
-		v := x.violation("something is owed, and it can go round forever without a word of what would end it", at)
+		v := x.violation("something is owed, and it can go round forever without saying what would end it", at)
 		loop := x.circle(at)
 		_, moves := x.way(at)
 		v.Trace, v.Loop = x.names(v.World, append(moves, loop...)), len(loop)

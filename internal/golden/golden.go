@@ -1,7 +1,7 @@
 // Package golden runs script tests: text files that state a command, its
 // input and the output that is expected of it.
 //
-// A script is a list of blocks, parted by blank lines:
+// A script is a list of blocks, separated by blank lines:
 //
 //	# A comment, up to the end of the line.
 //	command word key=value key=(a,b)

@@ -57,7 +57,7 @@ func TestBudgetCheck(t *testing.T) {
 	for spec, want := range map[string]string{
 		`{}`: "<nil>",
 		`{"minAvailable":1,"selector":{"matchLabels":{"a":"b"}}}`:         "<nil>",
-		`{"minAvailable":1,"maxUnavailable":1}`:                           "PodDisruptionBudget ns/b: spec.maxUnavailable: stands beside minAvailable; give one of them",
+		`{"minAvailable":1,"maxUnavailable":1}`:                           "PodDisruptionBudget ns/b: spec.maxUnavailable: cannot be combined with minAvailable; give one of them",
 		`{"minAvailable":-1}`:                                             "PodDisruptionBudget ns/b: spec.minAvailable: -1 is negative",
 		`{"maxUnavailable":"much"}`:                                       `PodDisruptionBudget ns/b: spec.maxUnavailable: "much" is neither a whole number nor a percentage such as "30%"`,
 		`{"unhealthyPodEvictionPolicy":"Never"}`:                          `PodDisruptionBudget ns/b: spec.unhealthyPodEvictionPolicy: "Never" is neither IfHealthyBudget nor AlwaysAllow`,

@@ -106,7 +106,7 @@ func leaf(path string, data []byte, t reflect.Type) (string, string) {
 	case t == reflect.TypeFor[fairlead.IntOrString]():
 		want = `a whole number or a percentage such as "30%"`
 	case t.Kind() == reflect.String:
-		want = "a text"
+		want = "a string"
 	case t.Kind() == reflect.Bool:
 		want = "true or false"
 	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Int64:

@@ -196,7 +196,7 @@ func (c *Cluster) room(k *class, n *node) string {
 	case n.holds(k):
 		return ""
 	case n.Status.Allocatable == nil:
-		return "the node does not tell what it can hold"
+		return "the node does not report its capacity"
 	case n.slots < 1:
 		return fmt.Sprintf("the node holds %s pods at most, and %d are there", n.Status.Allocatable["pods"], len(c.bound[n.Name]))
 	}
@@ -213,7 +213,7 @@ func (c *Cluster) room(k *class, n *node) string {
 		if has == "" {
 			has = "none"
 		}
-		return fmt.Sprintf("it asks for %s of %s; free are %s of %s", shown(name, a.amount), name, shown(name, free), has)
+		return fmt.Sprintf("it requests %s of %s; %s of %s are free", shown(name, a.amount), name, shown(name, free), has)
 	}
 	return ""
 }
@@ -318,7 +318,7 @@ func companyWords(judged company, key string) string {
 	case unwanted:
 		return fmt.Sprintf("a pod that it must not be near to has the same %s", key)
 	case unwelcome:
-		return "a pod is near that wants no such pod near it"
+		return "a pod nearby does not allow such a pod near it"
 	}
 	return ""
 }

@@ -5,8 +5,8 @@
 // skipRange and in package dependencies, with all its corners, so that a range
 // means here what it means on a cluster:
 //
-//  1. Comparisons are parted by spaces and must all hold; alternatives are
-//     parted by "||" between spaces, of which one must hold.
+//  1. Comparisons are separated by spaces and must all hold; alternatives are
+//     separated by "||" between spaces, of which one must hold.
 //  2. A comparison is an operator (<, <=, >, >=, =, ==, !, != or none, which
 //     means equal) and a version of three numbers. Spaces may follow <, > and
 //     =.

@@ -25,13 +25,13 @@ func hintNothing(text string) string {
 func hint(text string) string {
 	switch {
 	case strings.Contains(text, ","):
-		return `part comparisons with a space, not with a comma`
+		return `separate comparisons with a space, not with a comma`
 	case strings.Contains(text, "&&"):
-		return `part comparisons with a space, which means "and"`
+		return `separate comparisons with a space, which means "and"`
 	case strings.Contains(text, "|"):
 		return `write "||" between two spaces`
 	case strings.IndexFunc(text, unicode.IsSpace) >= 0:
-		return "only the space character parts comparisons"
+		return "comparisons are separated by spaces only"
 	}
 	i := strings.IndexFunc(text, func(r rune) bool { return r >= '0' && r <= '9' })
 	if i < 0 {

@@ -200,11 +200,11 @@ func (p *parser) emptyError(at int) error {
 	e := &RangeError{Text: p.text, Offset: at}
 	switch {
 	case at < len(p.text) && len(p.alternatives) == 0:
-		e.Reason = `nothing stands before "||"`
+		e.Reason = `nothing is before "||"`
 	case at < len(p.text):
-		e.Reason = `nothing stands between two "||"`
+		e.Reason = `nothing is between two "||"`
 	case len(p.alternatives) > 0:
-		e.Reason = `nothing stands behind the last "||"`
+		e.Reason = `nothing follows the last "||"`
 	default:
 		e.Offset = 0
 		e.Reason = "no comparison in it"

@@ -17,7 +17,7 @@ import (
 )
 
 // TestParseRange is the table of the grammar: what each range holds (in) and
-// what it does not (out), both parted by spaces.
+// what it does not (out), both separated by spaces.
 func TestParseRange(t *testing.T) {
 	tests := []struct{ text, in, out string }{
 		{">1.0.0 <2.0.0 !1.2.1", "1.0.1 1.2.0 1.9.9 2.0.0-rc1", "1.0.0 1.2.1 2.0.0"},
@@ -112,17 +112,17 @@ func TestParseRangeErrors(t *testing.T) {
 		{"=<1.0.0", `unknown operator "=<"; write "<=1.0.0"`},
 		{"===1.0.0", `unknown operator "==="; write "=1.0.0"`},
 		{"<>1.0.0", `unknown operator "<>"; write "!=1.0.0"`},
-		{">=1.0.0,<2.0.0", `"1.0.0,<2.0.0" is not a version: has 5 of the three numbers MAJOR.MINOR.PATCH; part comparisons with a space, not with a comma`},
-		{">=1.0.0 <2.0.0, !1.5.0", `at offset 8: "2.0.0," is not a version: patch "0," is not a number; part comparisons with a space, not with a comma`},
-		{"1.0.0&&2.0.0", `"1.0.0&&2.0.0" is not a version: has 5 of the three numbers MAJOR.MINOR.PATCH; part comparisons with a space, which means "and"`},
+		{">=1.0.0,<2.0.0", `"1.0.0,<2.0.0" is not a version: has 5 of the three numbers MAJOR.MINOR.PATCH; separate comparisons with a space, not with a comma`},
+		{">=1.0.0 <2.0.0, !1.5.0", `at offset 8: "2.0.0," is not a version: patch "0," is not a number; separate comparisons with a space, not with a comma`},
+		{"1.0.0&&2.0.0", `"1.0.0&&2.0.0" is not a version: has 5 of the three numbers MAJOR.MINOR.PATCH; separate comparisons with a space, which means "and"`},
 		{"1.0.0||2.0.0", `"1.0.0||2.0.0" is not a version: has 5 of the three numbers MAJOR.MINOR.PATCH; write "||" between two spaces`},
-		{"1.0.0\t<2.0.0", `"1.0.0\t<2.0.0" is not a version: has 5 of the three numbers MAJOR.MINOR.PATCH; only the space character parts comparisons`},
+		{"1.0.0\t<2.0.0", `"1.0.0\t<2.0.0" is not a version: has 5 of the three numbers MAJOR.MINOR.PATCH; comparisons are separated by spaces only`},
 		{"1.2.*", `"1.2.*" is not a version: patch "*" is not a number; write "1.2.x"`},
 		{">=1.X", `"1.X" is not a version: has 2 of the three numbers MAJOR.MINOR.PATCH; write ">=1.x"`},
-		{"|| 1.0.0", `nothing stands before "||"`},
-		{"1.0.0 ||", `at offset 8: nothing stands behind the last "||"`},
-		{"1.0.0 || || 2.0.0", `at offset 9: nothing stands between two "||"`},
-		{"1.0.0 || * || 2.0.0", `at offset 11: nothing stands between two "||"`},
+		{"|| 1.0.0", `nothing is before "||"`},
+		{"1.0.0 ||", `at offset 8: nothing follows the last "||"`},
+		{"1.0.0 || || 2.0.0", `at offset 9: nothing is between two "||"`},
+		{"1.0.0 || * || 2.0.0", `at offset 11: nothing is between two "||"`},
 		{">1.0.0-next", `the wildcard has no upper end: x must be the second of two components or the third of three; the letter x is read as a wildcard anywhere in a comparison; elsewhere than at the end only >= and < go with it`},
 		{"1.2.3.x", `"1.2.3.0" is not a version: has 4 of the three numbers MAJOR.MINOR.PATCH; the letter x is read as a wildcard anywhere in a comparison; elsewhere than at the end only >= and < go with it`},
 		{"\u0661.0.0", `"١.0.0" is not a version: major "١" is not a number`},

@@ -16,28 +16,33 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// Distance counts the bytes to insert, remove or change to make b of a, up to
-// limit.
+// Distance counts the bytes to insert, remove, change, or swap with their
+// neighbour, to make b of a, up to limit; none is edited twice (the optimal
+// string alignment).
 func Distance(a, b string, limit int) int {
-	row := make([]int, len(b)+1)
+	above, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1) // of two letters ago, the last, and this one
 	for j := range row {
 		row[j] = j
 	}
+	before := limit // the least of the row above
 	for i := range len(a) {
-		diagonal, least := row[0], i+1
-		row[0] = i + 1
+		least := i + 1
+		next[0] = i + 1
 		for j := range len(b) {
-			change := diagonal
+			change := row[j]
 			if a[i] != b[j] {
 				change++
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-			least = min(least, row[j+1])
+			next[j+1] = min(change, next[j]+1, row[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], above[j-1]+1)
+			}
+			least = min(least, next[j+1])
 		}
-		if least >= limit {
+		if least >= limit && before+1 >= limit {
 			return limit
 		}
+		above, row, next, before = row, next, above, least
 	}
 	return row[len(b)]
 }

@@ -13,6 +13,7 @@ func TestNearest(t *testing.T) {
 		want       string
 	}{
 		{"stabel", []string{"alpha", "stable", "staple"}, "stable"},
+		{"ectd", []string{"etcd"}, "etcd"}, // swapped letters are one slip
 		{"stable", []string{"stable"}, ""}, // itself is no correction
 		{"beta", []string{"alpha"}, ""},
 		{"ab", []string{"b", "a"}, "b"},                // the first of equally near ones
@@ -53,6 +54,9 @@ func defined(a, b string) int {
 	change := defined(a[1:], b[1:])
 	if a[0] != b[0] {
 		change++
+	}
+	if len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] {
+		change = min(change, defined(a[2:], b[2:])+1)
 	}
 	return min(change, defined(a[1:], b)+1, defined(a, b[1:])+1)
 }

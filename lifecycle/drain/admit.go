@@ -332,7 +332,7 @@ func (q *turns) block(m *Member, g *group) fairlead.Block {
 			b.Owner = o.subject()
 		}
 		if h.held {
-			b.Unblock += "; see to what holds them up"
+			b.Unblock += "; find out what holds them up"
 		}
 	}
 	return b

@@ -99,7 +99,7 @@ func (s *stepper) plane() {
 	}
 	if n < s.Desired && len(s.learners) == 0 && len(s.sick) == 0 {
 		s.tellPlane(ReasonTooFewVoters, fmt.Sprintf("there %s %s, and %d are desired; the cluster survives %s", words.Plural(n, "is", "are"), words.Count(n, "voter", "voters"), s.Desired, losses(spare)),
-			"add a machine to the control plane, and let etcd run on its node")
+			"add a machine to the control plane, and run etcd on its node")
 	}
 }
 

@@ -51,7 +51,7 @@ func (r *Resolver) Adopt(ctx context.Context, req *Request, csv, channel string)
 		return c.Name == csv && c.Namespace == req.Namespace && !c.Copied()
 	})
 	if at < 0 {
-		return fail("namespace %s has no such operator; name one that it has, and that is no copy", req.Namespace)
+		return fail("namespace %s has no such operator; name one that it has and that is not a copy", req.Namespace)
 	}
 	is := &req.Installed[at]
 	for i := range req.Installed {

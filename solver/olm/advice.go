@@ -278,7 +278,7 @@ func deleteCSV(name string) change {
 func (a *advisor) ofSubscription(s *subscription) []change {
 	var all []change
 	if s.Spec.StartingCSV != "" && s.current == nil {
-		all = append(all, edit(s.Name, " pin", fmt.Sprintf("take startingCSV %s off subscription %s", s.Spec.StartingCSV, s.Name), effortPin,
+		all = append(all, edit(s.Name, " pin", fmt.Sprintf("remove startingCSV %s from subscription %s", s.Spec.StartingCSV, s.Name), effortPin,
 			func(s *Subscription) { s.Spec.StartingCSV = "" }))
 	}
 	listed := false
@@ -293,12 +293,12 @@ func (a *advisor) ofSubscription(s *subscription) []change {
 		listed = true
 		here := s.source() == SourceKey{} || s.source() == src.SourceKey
 		if !here {
-			all = append(all, edit(s.Name, " catalog", fmt.Sprintf("let subscription %s use catalog %s", s.Name, src.SourceKey), effortMove,
+			all = append(all, edit(s.Name, " catalog", fmt.Sprintf("change subscription %s to catalog %s", s.Name, src.SourceKey), effortMove,
 				func(o *Subscription) { o.Spec.Source, o.Spec.SourceNamespace = src.Name, src.Namespace }))
 			continue
 		}
 		for _, ch := range p.channels {
-			text := fmt.Sprintf("let subscription %s follow channel %s", s.Name, ch.name)
+			text := fmt.Sprintf("change subscription %s to channel %s", s.Name, ch.name)
 			if s.Spec.Channel == "" || ch.name == s.Spec.Channel || ch.err != nil || slices.ContainsFunc(all, func(c change) bool { return c.text == text }) {
 				continue
 			}
@@ -319,11 +319,11 @@ func (a *advisor) ofSubscription(s *subscription) []change {
 func (a *advisor) elsewhere(s *subscription) []change {
 	var all []change
 	for _, name := range a.q.similarNames(s.Spec.Package) {
-		all = append(all, edit(s.Name, " package", fmt.Sprintf("let subscription %s ask for package %s", s.Name, name), effortPin,
+		all = append(all, edit(s.Name, " package", fmt.Sprintf("change subscription %s to package %s", s.Name, name), effortPin,
 			func(s *Subscription) { s.Spec.Package = name }))
 	}
 	for _, shown := range a.hidden(func(src *source) bool { return src.pkg(s.Spec.Package) != nil }) {
-		text := fmt.Sprintf("%s, and let subscription %s use it", shown.how(), s.Name)
+		text := fmt.Sprintf("%s, and change subscription %s to it", shown.how(), s.Name)
 		c := edit(s.Name, " catalog", text, effortCatalog, func(s *Subscription) { s.Spec.Source, s.Spec.SourceNamespace = shown.Name, shown.Namespace })
 		use := c.apply
 		c.apply = func(t *trial) {

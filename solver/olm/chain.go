@@ -30,7 +30,7 @@ func (e *ChannelError) Error() string {
 	case len(e.Heads) == 0:
 		return fmt.Sprintf("%s: no channel head: every entry is replaced or skipped by another; remove one of the replaces or skips", where)
 	}
-	return fmt.Sprintf("%s: a unique replacement chain is required to order the entries, but there are %d: %s; let one head replace or skip the others",
+	return fmt.Sprintf("%s: a unique replacement chain is required to order the entries, but there are %d: %s; make one head replace or skip the others",
 		where, len(e.Heads), strings.Join(e.Chains, ", "))
 }
 

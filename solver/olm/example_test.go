@@ -84,7 +84,7 @@ func ExampleUnsatError_Explain() {
 	// Output:
 	// subscription database cannot be served: no operators found in channel fast of package database
 	//   package database of catalog example has the channel stable
-	// To do: let subscription database follow channel stable; then database.v4.2.0 is installed <nil>
+	// To do: change subscription database to channel stable; then database.v4.2.0 is installed <nil>
 }
 
 // chain is a catalog with three versions of a shop, of which the last needs a

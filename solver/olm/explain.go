@@ -72,7 +72,7 @@ func (res *Resolution) Explain() *Explanation {
 	told := make(map[string]bool)
 	for _, o := range res.Subscriptions {
 		if o.Blocked != nil {
-			x.Findings = append(x.Findings, Finding{Text: "subscription " + o.Subscription + " is left out: it cannot be served beside the others"})
+			x.Findings = append(x.Findings, Finding{Text: "subscription " + o.Subscription + " is left out: it cannot be served together with the others"})
 			continue
 		}
 		f := Finding{Text: fmt.Sprintf("subscription %s is served by %s", o.Subscription, o.Operator)}

@@ -130,7 +130,7 @@ func equalFindings(a, b Finding) bool {
 // lack its name, and begin with a verb.
 func (x *explainer) describe(e *entry, asker any) []Finding {
 	if x.told[e] && len(x.needs[e]) > 0 {
-		return []Finding{{Text: "cannot be had, see above"}}
+		return []Finding{{Text: "is not available, see above"}}
 	}
 	x.told[e] = true
 	var out []Finding
@@ -184,7 +184,7 @@ func (x *explainer) rivalry(c solver.Constraint, e *entry, asker any) string {
 	if len(demands) == 0 {
 		return ""
 	}
-	return "cannot be had: " + strings.Join(demands, ", ") + ", and there can be only one " + what
+	return "is not available: " + strings.Join(demands, ", ") + ", and there can be only one " + what
 }
 
 // exclusive returns the operators of which there can be only one, and what that

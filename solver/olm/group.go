@@ -55,7 +55,7 @@ func endOfReplacement(c *ClusterServiceVersion, next map[string]*ClusterServiceV
 				c.Namespace, c.Name, c.Status.Phase, PhaseReplacing, n.Name)
 		}
 		if seen[c.Name] {
-			return nil, fmt.Errorf("csv %s/%s has already been seen: its chain of replacement runs in a circle", c.Namespace, c.Name)
+			return nil, fmt.Errorf("csv %s/%s has already been seen: its chain of replacement forms a cycle", c.Namespace, c.Name)
 		}
 		seen[c.Name] = true
 		c = n

@@ -137,7 +137,7 @@ func (a *answer) whyRejected(ctx context.Context, rejected []*entry, s *subscrip
 	for _, e := range rejected {
 		reason, err := a.obstacle(ctx, e)
 		if err == nil && reason == "" {
-			reason = "cannot be had together with the rest"
+			reason = "does not go with the rest"
 			if !tried && a.trials < maxTrials {
 				tried = true
 				a.trials++
@@ -217,13 +217,13 @@ func (q *query) whyNot(ctx context.Context, e *entry, before []*entry) (string, 
 		if findings := x.describe(e, inQuestion{}); len(findings) > 0 {
 			return flatten(findings[0]), nil
 		}
-		return "cannot stand beside what is chosen before it", nil
+		return "does not go with what is chosen before it", nil
 	}
 	return atAPrice, nil
 }
 
 // atAPrice is what whyNot says where nothing stands against an operator itself.
-const atAPrice = "can be had only at the price of a choice that goes before it"
+const atAPrice = "is possible only at the cost of a choice that is preferred to it"
 
 // flatten puts a finding and the first line of what it follows from into one
 // line.

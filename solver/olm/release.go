@@ -30,7 +30,7 @@ func parseRelease(version string, explicit *string) (release, error) {
 		r.number, _ = semverx.Parse("0.0.0-" + v.Build())
 	case explicit != nil && *explicit != "":
 		if r.number, err = semverx.Parse("0.0.0-" + *explicit); err != nil {
-			return release{}, fmt.Errorf("release %q: not identifiers of letters, digits and hyphens, parted by dots, numbers without leading zeros", *explicit)
+			return release{}, fmt.Errorf("release %q: not identifiers of letters, digits and hyphens, separated by dots, numbers without leading zeros", *explicit)
 		}
 	}
 	return r, nil

@@ -32,9 +32,6 @@ func (q *query) similarNames(name string) []string {
 	all := q.packageNames()
 	for _, p := range all {
 		d, short := words.Distance(name, p, maxDistance), min(len(name), len(p))
-		if swapped(name, p) {
-			d = 1
-		}
 		if d <= short/3 || short > 3 && (strings.Contains(p, name) || strings.Contains(name, p)) {
 			likes = append(likes, like{p, d})
 		}
@@ -52,17 +49,6 @@ func (q *query) similarNames(name string) []string {
 		names = append(names, l.name)
 	}
 	return names
-}
-
-// swapped reports whether two names differ in two neighbouring letters that have
-// changed places, which is one slip of the pen.
-func swapped(a, b string) bool {
-	for i := 0; i+1 < len(a) && len(a) == len(b); i++ {
-		if a[i] != b[i] {
-			return a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
-		}
-	}
-	return false
 }
 
 // packageNames lists the packages of all visible catalogs, sorted, each once.

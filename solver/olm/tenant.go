@@ -52,7 +52,7 @@ func besides(is, other holder) (ok bool, why string) {
 	if both := mine.Intersection(theirs); both.All() {
 		return false, ""
 	} else if len(both) > 0 {
-		return false, "their operator groups meet in namespace " + listNames(both)
+		return false, "their operator groups overlap in namespace " + listNames(both)
 	}
 	for _, e := range []*entry{a, b} {
 		if needs := e.facts().needs; len(needs) > 0 {

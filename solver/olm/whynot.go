@@ -88,7 +88,7 @@ func (q *query) whyNotChosen(ctx context.Context, e *entry, has map[*entry]bool,
 		}
 		for _, better := range s.candidates[:at] {
 			if has[better] {
-				return fmt.Sprintf("comes after %s for subscription %s", better.name, s.Name), nil
+				return fmt.Sprintf("is less preferred than %s for subscription %s", better.name, s.Name), nil
 			}
 		}
 		return q.whyNot(ctx, e, choicesBefore(q.subs, s, has))
@@ -119,7 +119,7 @@ func (q *query) whyNotRequired(ctx context.Context, e *entry, has map[*entry]boo
 			}
 			for _, better := range candidates[:at] {
 				if has[better] {
-					return fmt.Sprintf("would meet what %s requires (%s), but comes after %s", by.name, n, better.name), nil
+					return fmt.Sprintf("would meet what %s requires (%s), but is less preferred than %s", by.name, n, better.name), nil
 				}
 			}
 			return q.whyNot(ctx, e, choicesBefore(q.subs, nil, has))

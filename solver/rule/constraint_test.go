@@ -138,7 +138,7 @@ func TestParseConstraintErrors(t *testing.T) {
 		{`{"all":[]}`, `olm.constraint at all (byte 7): want an object, got a list`},
 		{`{"all":{"constraints":[` + gvkFoo + `,{"any":{"constraints":[{"not":{"constraint":[]}}]}}]}}`,
 			`olm.constraint at all.constraints[1].any.constraints[0].not (byte 114): unknown key "constraint"; write "constraints"`},
-		{gvkFoo[:len(gvkFoo)-1] + "," + celFoo[1:], "olm.constraint (byte 59): both gvk and cel at once; put them under all, or part them into two constraints"},
+		{gvkFoo[:len(gvkFoo)-1] + "," + celFoo[1:], "olm.constraint (byte 59): both gvk and cel at once; put them under all, or split them into two constraints"},
 		{deep, "olm.constraint (byte 23000): limit exceeded: nesting depth of the constraint is 1001, more than 1000"},
 	}
 	for _, tt := range tests {

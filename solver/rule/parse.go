@@ -192,7 +192,7 @@ func (p *constraintParser) constraint(path string, depth int) (Constraint, error
 		}
 		if len(kinds) > 1 {
 			return p.fail(at, path, fmt.Sprintf("both %s and %s at once", kinds[0], kinds[1]),
-				"put them under all, or part them into two constraints", nil)
+				"put them under all, or split them into two constraints", nil)
 		}
 		return err
 	})

@@ -51,7 +51,7 @@ func Prepare(props []Property) *Properties {
 	for i, prop := range props {
 		var value any
 		if err := json.Unmarshal(prop.Value, &value); err != nil {
-			p.problem(i, prop.Type, "the value is no JSON")
+			p.problem(i, prop.Type, "the value is not JSON")
 			list[i] = map[string]any{}
 			continue
 		}

@@ -161,7 +161,7 @@ func TestProblems(t *testing.T) {
 		{0, "olm.package", `version "x": major "x" is not a number`},
 		{1, "olm.package", `want an object with the strings "packageName" and "version"`},
 		{2, "olm.gvk", `want an object with the strings "group", "version" and "kind"`},
-		{3, "other", "the value is no JSON"},
+		{3, "other", "the value is not JSON"},
 	}
 	if got := p.Problems(); !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)

@@ -173,7 +173,7 @@ func noNode(name string) error {
 	if name != AllZones {
 		return nil
 	}
-	return &fairlead.FieldError{Path: "node", Problem: "\"" + AllZones + "\" stands for all zones and is no node; call ReconcileZones for a pass over them"}
+	return &fairlead.FieldError{Path: "node", Problem: "\"" + AllZones + "\" stands for all zones and is not a node; call ReconcileZones for a pass over them"}
 }
 
 // ReconcileZones is one pass over all zones, now. Without Policy.NodeLifecycle it

@@ -18,7 +18,7 @@ func IsLabel(s string) bool {
 	return s != "" && s[0] != '-' && s[len(s)-1] != '-' && Only(s, func(b byte) bool { return IsLowerAlnum(b) || b == '-' })
 }
 
-// IsSubdomain reports whether s is labels parted by dots.
+// IsSubdomain reports whether s is labels separated by dots.
 func IsSubdomain(s string) bool {
 	for label := range strings.SplitSeq(s, ".") {
 		if !IsLabel(label) {
@@ -65,7 +65,7 @@ func labelSuggestion(s string) string {
 func IsIdentifier(b byte) bool { return IsAlnum(b) || b == '-' }
 
 // Release says why s is not a release: at most 20 characters, identifiers
-// as in a SemVer pre-release, parted by dots. It is empty for a good one.
+// as in a SemVer pre-release, separated by dots. It is empty for a good one.
 func Release(s string) (why, hint string) {
 	if len(s) > MaxRelease {
 		return fmt.Sprintf("it has %d characters and at most %d are allowed", len(s), MaxRelease), "shorten it"

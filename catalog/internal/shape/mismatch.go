@@ -136,7 +136,7 @@ func (m *Mismatch) String() string {
 	if m.want.Kind == Int {
 		want = "a whole number"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s is %s where %s belongs", cmp.Or(what, "it"), KindName(m.At.Kind), want))
+	return strings.TrimSpace(fmt.Sprintf("%s is %s and must be %s", cmp.Or(what, "it"), KindName(m.At.Kind), want))
 }
 
 // Hint says how to fix it.

@@ -138,9 +138,9 @@ func KindName(kind byte) string {
 	case '[':
 		return "a list"
 	case '"':
-		return "a text"
+		return "a string"
 	case 't', 'f':
-		return "a truth value"
+		return "a boolean"
 	case 'n':
 		return "null"
 	}

@@ -68,7 +68,7 @@ func (s *Strategy) Check() error {
 		found.Add("failures", "%q is not a percentage; write a number, or one as in 25%%", s.Failures.Text)
 	}
 	if s.Soak < 0 {
-		found.Add("soak", "%s is less than nothing; leave it out for none", s.Soak)
+		found.Add("soak", "%s is negative; leave it out for none", s.Soak)
 	}
 	return found.Err()
 }

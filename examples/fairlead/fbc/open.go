@@ -75,7 +75,7 @@ func pkg(cat *catalog.Catalog, name string) (*catalog.Package, error) {
 	for p := range cat.Packages() {
 		names = append(names, p.Name())
 	}
-	hint := ""
+	hint := "; it has " + words.List(names, "and", 5)
 	if nearest := words.Nearest(name, names); nearest != "" {
 		hint = fmt.Sprintf("; is %q meant?", nearest)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead/examples/internal/args"
@@ -25,6 +26,9 @@ func planDrain(c *args.Call) error {
 	}
 	if len(d.nodes) == 0 {
 		return errors.New("there is no Node in the dump")
+	}
+	if err := d.checkNodes(o.order); err != nil {
+		return err
 	}
 	policy.Rules = d.rules
 	req := &drain.PlanRequest{
@@ -55,6 +59,25 @@ func planDrain(c *args.Call) error {
 		planText(c.Stdout, p, max(1, *atOnce), o)
 	}
 	return findings(err, p.Stuck > 0)
+}
+
+// checkNodes returns an error about the first name that is not a node of the dump.
+func (d *dumped) checkNodes(names []string) error {
+	known := make([]string, len(d.nodes))
+	for i := range d.nodes {
+		known[i] = d.nodes[i].Name
+	}
+	for _, name := range names {
+		if slices.Contains(known, name) {
+			continue
+		}
+		hint := "it has " + words.List(known, "and", 5)
+		if nearest := words.Nearest(name, known); nearest != "" {
+			hint = "is " + nearest + " meant?"
+		}
+		return fmt.Errorf("-node %s: there is no such node in the dump; %s", name, hint)
+	}
+	return nil
 }
 
 // planText prints a plan for people. Of many nodes only the pods that are stuck are

@@ -133,6 +133,14 @@ func (x *explanation) next(all bool) []string {
 	return next
 }
 
+// age is a time that has passed, for people: after three days in days.
+func age(d time.Duration) string {
+	if days := int(d / (24 * time.Hour)); days >= 3 {
+		return fmt.Sprintf("%d days", days)
+	}
+	return d.Round(time.Second).String()
+}
+
 // text prints an explanation for people.
 func (x *explanation) text(w io.Writer, o *options) {
 	now := o.at
@@ -140,7 +148,7 @@ func (x *explanation) text(w io.Writer, o *options) {
 		if t.After(now) {
 			return t.Format(time.RFC3339)
 		}
-		return fmt.Sprintf("%s (%v)", t.Format(time.RFC3339), now.Sub(t).Round(time.Second))
+		return fmt.Sprintf("%s (%s)", t.Format(time.RFC3339), age(now.Sub(t)))
 	}
 	head := "machine " + x.Machine
 	if x.Node != "" {
@@ -157,7 +165,7 @@ func (x *explanation) text(w io.Writer, o *options) {
 	for _, c := range x.Causes {
 		sure := "likely"
 		if c.Sure {
-			sure = "surely"
+			sure = "certain"
 		}
 		page.Fold(w, "  why    ", fmt.Sprintf("%s (%s): %s", c.Trigger, sure, c.Text))
 	}

@@ -22,11 +22,11 @@ func Command() *args.Command { return verb(time.Now) }
 func verb(now func() time.Time) *args.Command {
 	return &args.Command{
 		Name:  "taints",
-		About: "explain where pods can be placed, when they are evicted, and which taints look wrong",
+		About: "explain where pods can be scheduled, when they are evicted, and which taints look wrong",
 		Help: `FILE is the output of "kubectl get nodes,pods,pdb -A -o json" or "-o yaml" (default:
 standard input), or a directory with such files, such as a must-gather. -f FILE does the same.
 -numbers allows tolerations that compare numbers with Lt and Gt.
-exit status: 0 no findings, 1 a pod cannot be placed (explain) or findings (lint), 2 bad input`,
+exit status: 0 no findings, 1 a pod cannot be scheduled (explain) or findings (lint), 2 bad input`,
 		Examples: `kubectl get nodes,pods,pdb -A -o json | fairlead taints explain -pod shop/web-0
 			kubectl get nodes,pods,pdb -A -o json | fairlead taints lint
 			fairlead taints whatif CLUSTER.json -event "nodes=n1 dark=12m"
@@ -35,11 +35,11 @@ exit status: 0 no findings, 1 a pod cannot be placed (explain) or findings (lint
 			{
 				Name: "explain", Usage: "[FILE] [-pod [NAMESPACE/]NAME] [-node NAME] [-v] [-redact] [-numbers] [-o text|json|yaml]",
 				About: "explain what the taints of a node mean for a pod, and what would change that; by default each pod on its own node, or on every node if it has none",
-				Help: `  -v       list each pod by itself, and those that can be placed where they run
+				Help: `  -v       list each pod by itself, and those that can be scheduled where they run
   -redact  hide keys and values`,
 				Run: func(c *args.Call) error { return explain(c, now()) },
 			},
-			{Name: "matrix", Usage: "[FILE] [-numbers] [-o text|json|yaml]", About: "show which pods can be placed on which nodes, with similar pods and nodes grouped", Run: placements},
+			{Name: "matrix", Usage: "[FILE] [-numbers] [-o text|json|yaml]", About: "show which pods can be scheduled on which nodes, with similar pods and nodes grouped", Run: placements},
 			{Name: "lint", Usage: "[FILE] [-numbers] [-o text|json|yaml]", About: "report taints and tolerations that are probably mistakes", Run: lint},
 			{
 				Name: "whatif", Usage: "[FILE] -event EVENT... [-start TIME] [-horizon D] [-replacement D] [-respect-budgets] [-numbers] [-o text|json|yaml|svg]",

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/golden"
 )
 
-// TestRun runs the program on command lines. Words are parted by blanks, and those
+// TestRun runs the program on command lines. Words are separated by blanks, and those
 // in quotes hold some; what stands behind the first line is standard input.
 func TestRun(t *testing.T) {
 	golden.Run(t, "testdata/*.txt", func(t *testing.T) golden.Handler {

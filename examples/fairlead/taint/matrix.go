@@ -119,7 +119,7 @@ func newMatrix(cluster *taints.Cluster, o *taints.Options) matrix {
 // printMatrix writes a legend, the classes of nodes with numbers, and a line for
 // each class of pods.
 func printMatrix(w io.Writer, x matrix) {
-	fmt.Fprintln(w, "+ can be placed   ~ as a second choice   - not placed, stays   x not placed, evicted")
+	fmt.Fprintln(w, "+ can be scheduled   ~ as a second choice   - not scheduled, stays   x not scheduled, evicted")
 	fmt.Fprintln(w)
 	width := len(fmt.Sprint(len(x.Nodes)))
 	for j, n := range x.Nodes {

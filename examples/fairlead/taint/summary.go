@@ -57,7 +57,7 @@ func summary(w io.Writer, answers []answer, nodes int) {
 		pendingText(w, like, nodes)
 	}
 	if fit > 0 {
-		fmt.Fprintf(w, "%s can be placed where %s; -v lists them\n", words.Count(fit, "pod", "pods"), words.Plural(fit, "it runs", "they run"))
+		fmt.Fprintf(w, "%s can be scheduled where %s; -v lists them\n", words.Count(fit, "pod", "pods"), words.Plural(fit, "it runs", "they run"))
 	}
 }
 

@@ -1,6 +1,7 @@
 package taint
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -38,7 +39,7 @@ func parseEvent(text string) (whatif.Event, error) {
 				e.Taint = &t
 			}
 		default:
-			return e, fmt.Errorf("%q: a word of an event begins with nodes=, zone=, taint=, dark= or after=", word)
+			return e, errors.New("write words such as nodes=n1,n2 zone=b taint=key:NoExecute dark=12m after=5m")
 		}
 		if err != nil {
 			return e, fmt.Errorf("%q: %w", word, err)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/fairlead/fairlead/cvo"
@@ -77,7 +78,8 @@ func acceptable(d *cvo.Dump) []string {
 }
 
 func printAdvice(w io.Writer, a *cvo.Advice, all bool) {
-	page.Fold(w, "", fmt.Sprintf("%s, channel %s (others: %s)", a.Current, cmp.Or(a.Channel, "none"), cmp.Or(strings.Join(a.Channels, ", "), "none")))
+	others := slices.DeleteFunc(slices.Clone(a.Channels), func(name string) bool { return name == a.Channel })
+	page.Fold(w, "", fmt.Sprintf("%s, channel %s (others: %s)", a.Current, cmp.Or(a.Channel, "none"), cmp.Or(strings.Join(others, ", "), "none")))
 	page.Fold(w, "", a.Why)
 	printChecks(w, a)
 	for _, f := range a.Concerns {

@@ -46,7 +46,7 @@ func (f Files) In(name string) error {
 		return err
 	})
 	if err == nil && closed != nil {
-		return fmt.Errorf("%w; let all of the dump be read, for what is missing may be what matters", closed)
+		return fmt.Errorf("%w; make the whole dump readable: what is missing may be what matters", closed)
 	}
 	return err
 }

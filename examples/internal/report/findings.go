@@ -205,7 +205,7 @@ func lintTitle(code string) string {
 	case taints.LintNumber:
 		return "Values that are compared as numbers but are not numbers"
 	case taints.LintLoop:
-		return "Pods that are evicted after a time, and may be placed on the same node again"
+		return "Pods that are evicted after a time, and may be scheduled on the same node again"
 	case taints.LintMaster:
 		return "Nodes of the control plane without the taint of their role"
 	}

@@ -259,7 +259,7 @@ func (u *planned) judge() {
 	if err != nil {
 		u.Fatal(err)
 	}
-	u.Logf("planned, and what came about:\n%s", s.Played())
+	u.Logf("planned and actual:\n%s", s.Played())
 	var kinds []string
 	for _, x := range s.Steps {
 		if x.PlannedBegin == nil || x.Began == nil || x.Ended == nil {

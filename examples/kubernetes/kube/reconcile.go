@@ -98,7 +98,7 @@ type Owner interface {
 type NotOwnerError struct{}
 
 // Error says so.
-func (NotOwnerError) Error() string { return "the object is another process's by now" }
+func (NotOwnerError) Error() string { return "another process owns the object now" }
 
 type ownerKey struct{}
 

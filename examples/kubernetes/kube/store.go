@@ -205,7 +205,7 @@ func (s *Store) all(ctx context.Context, prefix string) (found []fairlead.Record
 func (s *Store) record(m *corev1.ConfigMap) (fairlead.Record, error) {
 	key, ok := m.Data[keyField]
 	if !ok || s.configMap(key) != m.Name {
-		return fairlead.Record{}, fmt.Errorf("store %s: ConfigMap %s/%s: its data.%s is %q, which is not the key it is named after: somebody else wrote it; delete it, or take the label %s from it",
+		return fairlead.Record{}, fmt.Errorf("store %s: ConfigMap %s/%s: its data.%s is %q, which is not the key it is named after: somebody else wrote it; delete it, or remove the label %s from it",
 			s, m.Namespace, m.Name, keyField, key, storeLabel)
 	}
 	value := m.BinaryData[valueField]

@@ -21,7 +21,7 @@ const (
 	Expired     Reason = "Expired"     // the key or the signature is no longer good, or not yet
 	Revoked     Reason = "Revoked"     // the key was revoked
 	Weak        Reason = "Weak"        // the key or the hash is not strong enough, or not meant for signing
-	Statement   Reason = "Statement"   // what was signed is no statement about an image
+	Statement   Reason = "Statement"   // what was signed is not a statement about an image
 	OtherDigest Reason = "OtherDigest" // it is a statement about another image
 	OtherName   Reason = "OtherName"   // it names the image as one of another repository
 )

@@ -112,7 +112,7 @@ func ParseKeyring(name string, data []byte) (k *Keyring, err error) {
 			return fail("key %d, %X, is not signed by itself: %w", i+1, e.PrimaryKey.Fingerprint, err)
 		}
 		if revoked(e) != g.revocations {
-			return fail("key %d, %X, has a revocation that it did not make itself, or that is no good: leave the key out, or, if it is to be trusted, that revocation", i+1, e.PrimaryKey.Fingerprint)
+			return fail("key %d, %X, has a revocation that it did not make itself, or that is not valid: leave the key out, or, if it is to be trusted, that revocation", i+1, e.PrimaryKey.Fingerprint)
 		}
 		g.fingerprint = e.PrimaryKey.Fingerprint
 		g.ids = append(g.ids, e.PrimaryKey.KeyId)
@@ -152,7 +152,7 @@ func dearmor(data []byte) ([]byte, error) {
 			return nil, fmt.Errorf("block %d of its ASCII armor has no proper head: %w", i+1, err)
 		}
 		if block.Type != openpgp.PublicKeyType {
-			return nil, fmt.Errorf("block %d is a %s, and no public key", i+1, oneLine(block.Type))
+			return nil, fmt.Errorf("block %d is a %s, not a public key", i+1, oneLine(block.Type))
 		}
 		body, err := io.ReadAll(block.Body)
 		if err != nil {

@@ -38,7 +38,7 @@ type part struct {
 func parse(data []byte) (m *message, err *Failure) {
 	defer func() {
 		if r := recover(); r != nil { // the library's, on a message made to that end
-			m, err = nil, failure(Unreadable, "it is no OpenPGP message that can be read")
+			m, err = nil, failure(Unreadable, "it is not an OpenPGP message that can be read")
 		}
 	}()
 	switch {
@@ -47,7 +47,7 @@ func parse(data []byte) (m *message, err *Failure) {
 	case len(data) == 0:
 		return nil, failure(Unreadable, "it is empty")
 	case data[0]&0x80 == 0:
-		return nil, failure(Unreadable, "it is no OpenPGP message in binary form: it begins with %q", data[:min(len(data), 16)])
+		return nil, failure(Unreadable, "it is not an OpenPGP message in binary form: it begins with %q", data[:min(len(data), 16)])
 	}
 	r := &reader{packets: packet.NewReader(bytes.NewReader(data))}
 	for {
@@ -56,7 +56,7 @@ func parse(data []byte) (m *message, err *Failure) {
 			break
 		}
 		if err != nil {
-			return nil, unreadable("it is no OpenPGP message that can be read", err)
+			return nil, unreadable("it is not an OpenPGP message that can be read", err)
 		}
 		if err := r.take(p); err != nil {
 			return nil, err

@@ -200,7 +200,7 @@ func (v *Keys) statement(payload []byte, digest string) *Failure {
 		{&identity, members{"docker-reference": &s.name}},
 	} {
 		if err := object(*part.text, part.into); err != nil {
-			return failure(Statement, "what is signed is no statement about an image: %w", err)
+			return failure(Statement, "what is signed is not a statement about an image: %w", err)
 		}
 	}
 	switch {
@@ -275,7 +275,7 @@ func inToto(payload []byte, digest string) *Failure {
 		} `json:"subject"`
 	}
 	if err := json.Unmarshal(payload, &s); err != nil {
-		return failure(Statement, "what is signed is no in-toto statement: %w", err)
+		return failure(Statement, "what is signed is not an in-toto statement: %w", err)
 	}
 	if s.Type != statementType || s.Predicate != predicate {
 		return failure(Statement, "what is signed is of the types %q and %q, and not %q and %q", s.Type, s.Predicate, statementType, predicate)

@@ -67,7 +67,7 @@ func object(text []byte, into members) error {
 		case target == nil:
 			return fmt.Errorf("the member %q is not known", name)
 		case seen[name]:
-			return fmt.Errorf("the member %q stands there twice", name)
+			return fmt.Errorf("the member %q is there twice", name)
 		default:
 			if err := d.Decode(target); err != nil {
 				return fmt.Errorf("the member %q: %w", name, err)
@@ -90,7 +90,7 @@ func check(content []byte, digest string, repositories []string) *Failure {
 	s, err := parseStatement(content)
 	switch {
 	case err != nil:
-		return failure(Statement, "what is signed is no statement about an image: %w", err)
+		return failure(Statement, "what is signed is not a statement about an image: %w", err)
 	case s.kind != statementType:
 		return failure(Statement, "what is signed is of the type %q, and not %q", s.kind, statementType)
 	case s.digest != digest:

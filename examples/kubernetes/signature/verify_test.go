@@ -296,7 +296,7 @@ func TestEveryKeyring(t *testing.T) {
 	}
 	want := fmt.Sprintf(`unable to verify %q against keyrings: ring-b; `+
 		`one: signature-1: keyring ring-b: it is signed by the key %016X, which is not in the keyring; `+
-		`one: signature-2: it is no OpenPGP message in binary form: it begins with "noise"; `+
+		`one: signature-2: it is not an OpenPGP message in binary form: it begins with "noise"; `+
 		`two: it has no signature for the image`, digest, a.PrimaryKey.KeyId)
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)

@@ -120,7 +120,7 @@ func checkRange(t *testing.T, text string, versions []version) {
 		return
 	}
 	if ourErr != nil {
-		if !strings.Contains(ourErr.Error(), `nothing stands between two "||"`) {
+		if !strings.Contains(ourErr.Error(), `nothing is between two "||"`) {
 			t.Fatalf("ParseRange(%q): theirs takes it, ours %v", text, ourErr)
 		}
 		return

@@ -22,11 +22,11 @@ func packageHarms() []harm {
 		put(pkgs, "without a name", "name"),
 		put(pkgs, "with an empty name", "name", ""),
 		put(pkgs, "with a bad name", "name", "A", "a.b", "-a", "a_b", strings.Repeat("a", 64), "a/b", "é", "a b"),
-		put(pkgs, "whose name is not a text", "name", 1, true),
-		put(pkgs, "whose description is not a text", "description", 1, []any{}),
+		put(pkgs, "whose name is not a string", "name", 1, true),
+		put(pkgs, "whose description is not a string", "description", 1, []any{}),
 		put(pkgs, "with a dangling default channel", "defaultChannel", "no-such"),
 		put(pkgs, "without a default channel", "defaultChannel"),
-		put(pkgs, "whose default channel is not a text", "defaultChannel", 1, object{}),
+		put(pkgs, "whose default channel is not a string", "defaultChannel", 1, object{}),
 		put(pkgs, "whose icon is not base64", "icon", object{"base64data": "#", "mediatype": "image/svg+xml"}),
 		put(pkgs, "whose icon has no type", "icon", object{"base64data": "AAAA"}),
 		put(pkgs, "whose icon is a text", "icon", "x"),
@@ -49,7 +49,7 @@ func channelHarms() []harm {
 	return []harm{
 		put(channels, "without a name", "name"),
 		put(channels, "renamed", "name", "other"),
-		put(channels, "whose name is not a text", "name", 1, true),
+		put(channels, "whose name is not a string", "name", 1, true),
 		put(channels, "of an unknown package", "package", "no-such"),
 		put(channels, "of no package", "package"),
 		put(channels, "without entries", "entries"),
@@ -109,12 +109,12 @@ func entryHarms() []harm {
 	return []harm{
 		entry("entry renamed", func(r *rand.Rand, e object, _ []any) bool { e["name"] = "no-such"; return true }),
 		entry("entry without a name", func(r *rand.Rand, e object, _ []any) bool { delete(e, "name"); return true }),
-		entry("entry whose name is not a text", func(r *rand.Rand, e object, _ []any) bool { e["name"] = 1; return true }),
+		entry("entry whose name is not a string", func(r *rand.Rand, e object, _ []any) bool { e["name"] = 1; return true }),
 		entry("entry with a bad range", func(r *rand.Rand, e object, _ []any) bool {
 			e["skipRange"] = pick(r, []any{"^1.0.0", ">=1.0.0,<2.0.0", "v1.0.0", ">=1", "||", ">1.00.0", "~1.2.0", "*", "x", ">=1.0.0 ||", "<>1.0.0", ">= 1.0.0 < v2.0.0", " ", "1", ">1.x.1"})
 			return true
 		}),
-		entry("entry with a range that is not a text", func(r *rand.Rand, e object, _ []any) bool { e["skipRange"] = 1; return true }),
+		entry("entry with a range that is not a string", func(r *rand.Rand, e object, _ []any) bool { e["skipRange"] = 1; return true }),
 		entry("entry that skips nothing", func(r *rand.Rand, e object, _ []any) bool { e["skips"] = append(list(e, "skips"), ""); return true }),
 		entry("entry that skips itself", func(r *rand.Rand, e object, _ []any) bool {
 			e["skips"] = append(list(e, "skips"), e["name"])
@@ -132,7 +132,7 @@ func entryHarms() []harm {
 		}),
 		entry("entry that replaces what is not there", func(r *rand.Rand, e object, _ []any) bool { e["replaces"] = "no-such"; return true }),
 		entry("entry that replaces nothing", func(r *rand.Rand, e object, _ []any) bool { return set(r, e, "replaces", nil) }),
-		entry("entry whose replaces is not a text", func(r *rand.Rand, e object, _ []any) bool { e["replaces"] = []any{}; return true }),
+		entry("entry whose replaces is not a string", func(r *rand.Rand, e object, _ []any) bool { e["replaces"] = []any{}; return true }),
 	}
 }
 
@@ -140,12 +140,12 @@ func bundleHarms() []harm {
 	return []harm{
 		put(bundles, "without a name", "name"),
 		put(bundles, "renamed", "name", "other"),
-		put(bundles, "whose name is not a text", "name", 1, true),
+		put(bundles, "whose name is not a string", "name", 1, true),
 		put(bundles, "of an unknown package", "package", "no-such"),
 		put(bundles, "of no package", "package"),
 		put(bundles, "without an image", "image"),
 		put(bundles, "with a bad image", "image", "UPPER/case", "a@", "a@md5:"+strings.Repeat("0", 32), "a@sha256:00", "a b", "a:", ":a", "r.io/x:"+strings.Repeat("t", 129), strings.Repeat("0", 64), "http://a/b", "a//b", " a"),
-		put(bundles, "whose image is not a text", "image", 1, []any{}),
+		put(bundles, "whose image is not a string", "image", 1, []any{}),
 		put(bundles, "with a bad related image", "relatedImages", []any{object{"name": "x", "image": "r.io/X"}}),
 		put(bundles, "with an empty related image", "relatedImages", []any{object{"name": "x", "image": ""}}, []any{object{}}),
 		put(bundles, "whose related images are no list", "relatedImages", "x", object{}, []any{"x"}),
@@ -178,13 +178,13 @@ func packagePropertyHarms() []harm {
 	return []harm{
 		inValue("with the property of another package", "packageName", "no-such"),
 		inValue("whose property names no package", "packageName"),
-		inValue("whose property's package is not a text", "packageName", 1, []any{}),
-		inValue("whose version is not a text", "version", 1, object{}),
+		inValue("whose property's package is not a string", "packageName", 1, []any{}),
+		inValue("whose version is not a string", "version", 1, object{}),
 		inValue("without a version", "version"),
 		inValue("with a bad version", "version", "", "v1.0.0", "1.5", "1", "1.05.0", "1.0.0-", "1.0.0-01", "1.0.0+", "1.0.0 ", "a.b.c", "1.0.0.0", "99999999999999999999.0.0", "1.0.0-é", "1.0.0+b..c", "-1.0.0"),
 		inValue("with a bad release", "release", "01", "a..b", "é", strings.Repeat("a", 21), "a_b", ".", "99999999999999999999"),
 		inValue("with a release that its name lacks", "release", "1"),
-		inValue("whose release is not a text", "release", 1),
+		inValue("whose release is not a string", "release", 1),
 		inValue("with a property of unknown keys", "other", 1),
 		on(bundles, "with build metadata and a release", func(_ *rand.Rand, d object) bool {
 			v := packageValue(d)
@@ -216,7 +216,7 @@ func propertyHarms() []harm {
 	return []harm{
 		property("property without a type", object{"value": 1}),
 		property("property of an empty type", object{"type": "", "value": 1}),
-		property("property whose type is not a text", object{"type": 1, "value": 1}),
+		property("property whose type is not a string", object{"type": 1, "value": 1}),
 		property("property without a value", object{"type": "x"}, object{"type": "olm.gvk"}),
 		property("property of value null", object{"type": "x", "value": nil}, object{"type": "olm.gvk", "value": nil}),
 		property("property of unknown type", wrong("x", 1, "x", []any{}, object{})...),
@@ -252,7 +252,7 @@ func deprecationHarms() []harm {
 		deprecated("without a message", func(*rand.Rand, docs, any) []any {
 			return []any{object{"reference": object{"schema": pkgs}}}
 		}),
-		deprecated("whose message is not a text", func(*rand.Rand, docs, any) []any {
+		deprecated("whose message is not a string", func(*rand.Rand, docs, any) []any {
 			return []any{object{"reference": object{"schema": pkgs}, "message": 1}}
 		}),
 		deprecated("of a bundle without a message", func(r *rand.Rand, c docs, _ any) []any {
@@ -290,7 +290,7 @@ func textHarms() []harm {
 		end("document without a schema", `{"name":"x"}`, `{}`),
 		end("document of an empty schema", `{"schema":""}`),
 		end("document of an unknown schema", `{"schema":"x"}`, `{"schema":"x","name":"y","package":"z"}`),
-		end("document whose schema is not a text", `{"schema":1}`, `{"schema":["olm.package"]}`),
+		end("document whose schema is not a string", `{"schema":1}`, `{"schema":["olm.package"]}`),
 		end("document that is not an object", `[]`, `"x"`, `1`, `true`),
 		end("text behind the documents", "}", "x", "]", "{"),
 		end("space behind the documents", " \n\t", "\n\n"),

@@ -39,7 +39,7 @@ func (e *DeploymentError) Unwrap() error { return e.Err }
 func Apply(deployment []byte, c *Config, proxy *Proxy, csv string) ([]byte, error) {
 	var whole map[string]any
 	if err := decode(deployment, &whole); err != nil {
-		return nil, &DeploymentError{Problem: "it is no JSON object", Err: err}
+		return nil, &DeploymentError{Problem: "it is not a JSON object", Err: err}
 	}
 	meta := child(whole, "metadata")
 	name, _ := meta["name"].(string)

@@ -35,7 +35,7 @@ func (c Change) String() string {
 // change of validation, which is unknown. Descriptions do not count.
 //
 // The order is that of the versions of the old definition, then of the paths. A
-// schema that is no JSON object is an error.
+// schema that is not a JSON object is an error.
 func Compare(old, new *Definition) ([]Change, error) {
 	var found []Change
 	if old.Spec.Scope != new.Spec.Scope {
@@ -43,7 +43,7 @@ func Compare(old, new *Definition) ([]Change, error) {
 	}
 	for _, name := range old.Status.StoredVersions {
 		if _, ok := new.version(name); !ok {
-			found = append(found, Change{Version: name, Text: "the stored version goes"})
+			found = append(found, Change{Version: name, Text: "the stored version is removed"})
 		}
 	}
 	for _, was := range old.versions() {
@@ -158,7 +158,7 @@ func (d *differ) enum(path string, a, b map[string]any) {
 	default:
 		for _, v := range was {
 			if !slices.ContainsFunc(is, func(o any) bool { return text(o) == text(v) }) {
-				d.add(path, "value %s is not allowed any more", text(v))
+				d.add(path, "value %s is no longer allowed", text(v))
 			}
 		}
 	}
@@ -199,7 +199,7 @@ func (d *differ) properties(path string, a, b map[string]any) {
 	for _, name := range slices.Sorted(maps.Keys(was)) {
 		below := words.Field(path, name)
 		if _, ok := is[name]; !ok {
-			d.add(below, "the field goes")
+			d.add(below, "the field is removed")
 			continue
 		}
 		x, _ := was[name].(map[string]any)

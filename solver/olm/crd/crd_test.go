@@ -123,7 +123,7 @@ func TestCompare(t *testing.T) {
 		{"the same", `{"type":"object"}`, `{"type":"object"}`, ""},
 		{"descriptions", `{"description":"a"}`, `{"description":"b","title":"c"}`, ""},
 		{"a new field", `{}`, `{"properties":{"a":{"type":"string"}}}`, ""},
-		{"a field goes", `{"properties":{"spec":{"properties":{"a":{},"b":{}}}}}`, `{"properties":{"spec":{"properties":{"b":{}}}}}`, "v1 spec.a: the field goes"},
+		{"a field goes", `{"properties":{"spec":{"properties":{"a":{},"b":{}}}}}`, `{"properties":{"spec":{"properties":{"b":{}}}}}`, "v1 spec.a: the field is removed"},
 		{"required", `{"required":["a"]}`, `{"required":["a","b"]}`, "v1 b: is required now"},
 		{"required no more", `{"required":["a"]}`, `{}`, ""},
 		{"type", `{"properties":{"a":{"type":"string"}}}`, `{"properties":{"a":{"type":"integer"}}}`, `v1 a: type changes from "string" to "integer"`},
@@ -132,7 +132,7 @@ func TestCompare(t *testing.T) {
 		{"default goes", `{"default":{"b":1,"a":2}}`, `{}`, `v1: default goes: {"a":2,"b":1}`},
 		{"enum comes", `{}`, `{"enum":["a"]}`, `v1: only some values are allowed now: ["a"]`},
 		{"enum goes", `{"enum":["a"]}`, `{}`, ""},
-		{"enum shrinks", `{"enum":["a","b"]}`, `{"enum":["b","c"]}`, `v1: value "a" is not allowed any more`},
+		{"enum shrinks", `{"enum":["a","b"]}`, `{"enum":["b","c"]}`, `v1: value "a" is no longer allowed`},
 		{"bounds", `{"minimum":1,"maximum":9,"maxItems":3}`, `{"minimum":2,"maximum":8,"maxItems":4,"minLength":1}`, "v1: minimum is tighter: 2 instead of 1; v1: minLength is new: 1; v1: maximum is tighter: 8 instead of 9"},
 		{"looser", `{"minimum":2,"maximum":8}`, `{"minimum":1}`, ""},
 		{"items", `{"items":{"type":"string"}}`, `{"items":{"type":"object"}}`, `v1 [*]: type changes from "string" to "object"`},
@@ -160,7 +160,7 @@ func TestCompareDefinitions(t *testing.T) {
 	old, new := definition("v1! v2!", ""), definition("v2", "")
 	old.Spec.Scope, new.Spec.Scope = "Namespaced", "Cluster"
 	got, err := crd.Compare(old, new)
-	if err != nil || fmt.Sprint(got) != "[scope changes from Namespaced to Cluster v1: the stored version goes]" {
+	if err != nil || fmt.Sprint(got) != "[scope changes from Namespaced to Cluster v1: the stored version is removed]" {
 		t.Errorf("%v, %v", got, err)
 	}
 	if _, err := crd.Compare(definition("v1", `[]`), definition("v1", ``)); err == nil {

@@ -31,11 +31,11 @@ type Structural struct{}
 func (Structural) Validate(data, schema json.RawMessage) error {
 	value, err := number(data)
 	if err != nil {
-		return fmt.Errorf("the object is no JSON: %w", err)
+		return fmt.Errorf("the object is not JSON: %w", err)
 	}
 	rules, err := number(schema)
 	if err != nil {
-		return fmt.Errorf("the schema is no JSON: %w", err)
+		return fmt.Errorf("the schema is not JSON: %w", err)
 	}
 	return check("", value, rules, 0)
 }

@@ -65,7 +65,7 @@ func ReadBundle(manifests []json.RawMessage) (*Bundle, error) {
 		}
 	}
 	if csvs != 1 {
-		errs = append(errs, fmt.Errorf("it has %d ClusterServiceVersions; one is wanted", csvs))
+		errs = append(errs, fmt.Errorf("it has %d ClusterServiceVersions; a bundle has one", csvs))
 	}
 	if err := errors.Join(append(errs, b.check()...)...); err != nil {
 		return nil, err

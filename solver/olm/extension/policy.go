@@ -43,10 +43,10 @@ func (p *Policy) Check() error {
 	}
 	var errs fairlead.FieldErrors
 	if p.MinBackoff < 0 {
-		errs.Add("minBackoff", "%v is negative: a time from zero on is wanted, and zero means a second", p.MinBackoff)
+		errs.Add("minBackoff", "%v is negative: write a duration of zero or more; zero means a second", p.MinBackoff)
 	}
 	if p.MaxBackoff < 0 {
-		errs.Add("maxBackoff", "%v is negative: a time from zero on is wanted, and zero means a minute", p.MaxBackoff)
+		errs.Add("maxBackoff", "%v is negative: write a duration of zero or more; zero means a minute", p.MaxBackoff)
 	}
 	if p.MaxBackoff > 0 && p.MinBackoff > p.MaxBackoff {
 		errs.Add("maxBackoff", "%v is less than minBackoff, %v", p.MaxBackoff, p.MinBackoff)

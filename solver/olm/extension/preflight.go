@@ -58,7 +58,7 @@ func Preflight(x *ClusterExtension, objects []Object, c *Cluster) (problems []st
 			var absent *scope.AccountError
 			text := err.Error()
 			if errors.As(err, &absent) {
-				text = "service account " + x.Spec.Namespace + "/" + name + " is not there; create it, or correct spec.serviceAccount.name"
+				text = "service account " + x.Spec.Namespace + "/" + name + " does not exist; create it, or correct spec.serviceAccount.name"
 			}
 			problems = append(problems, text)
 		}

@@ -103,7 +103,7 @@ func (s *stepper) remove() {
 	for _, r := range byNumber(s.Revisions) {
 		if r.Spec.Lifecycle != Archived {
 			ready = false
-			s.wait("revision "+r.Name, ReasonPending, s.doing(ArchiveRevision{r.Name, r.ResourceVersion}, "its objects are to go"), theBackend, "wait until it is seen as archived")
+			s.wait("revision "+r.Name, ReasonPending, s.doing(ArchiveRevision{r.Name, r.ResourceVersion}, "its objects are to be removed"), theBackend, "wait until it is seen as archived")
 		}
 	}
 	if !ready {

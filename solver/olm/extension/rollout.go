@@ -67,7 +67,7 @@ func (s *stepper) deadline(r *Revision) bool {
 		return false
 	}
 	s.wait("revision "+r.Name, ReasonDeadline, fmt.Sprintf("it has not rolled out within %d minutes", r.Spec.ProgressLimit), whoeverOwnsTheSpec,
-		"fix what keeps it, ask for another version, or name an earlier revision in annotation "+RollbackAnnotation)
+		"fix what blocks it, ask for another version, or name an earlier revision in annotation "+RollbackAnnotation)
 	return true
 }
 

@@ -204,7 +204,7 @@ func (s *stepper) collides(r Ref, o *Observed) bool {
 	if o.Owner != "" {
 		whose = "clusterextension " + o.Owner
 	}
-	message := fmt.Sprintf("%s is there already, and belongs to %s", r, cmp.Or(whose, "nobody in particular"))
+	message := fmt.Sprintf("%s already exists, and belongs to %s", r, cmp.Or(whose, "nobody in particular"))
 	s.hold(ReasonCollision, message, whose, "delete it, or ask for another version", trouble{})
 	return true
 }

@@ -182,7 +182,7 @@ func conflictText(conflicts []Conflict) string {
 		parts[i] = c.String()
 	}
 	return strings.Join(parts, "; ") +
-		"; delete the operator there, or let the groups select namespaces that do not meet (a group's own namespace counts)"
+		"; delete the operator there, or make the groups select namespaces that do not overlap (a group's own namespace counts)"
 }
 
 func staticText(g *OperatorGroup, v Verdict) string {

@@ -55,5 +55,5 @@ func ExampleEvaluate() {
 	fmt.Println(v.Message)
 	// Output:
 	// Failed InterOperatorGroupOwnerConflict
-	// operator group operators/global provides Prometheus.v1.monitoring.coreos.com in team; delete the operator there, or let the groups select namespaces that do not meet (a group's own namespace counts)
+	// operator group operators/global provides Prometheus.v1.monitoring.coreos.com in team; delete the operator there, or make the groups select namespaces that do not overlap (a group's own namespace counts)
 }

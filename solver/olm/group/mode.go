@@ -62,7 +62,7 @@ func (e *ModeError) Error() string {
 	if len(ways) == 0 {
 		return e.Problem + "; the operator supports no install mode at all: it needs a version that does"
 	}
-	return e.Problem + "; let the group select " + strings.Join(ways, ", or ")
+	return e.Problem + "; make the group select " + strings.Join(ways, ", or ")
 }
 
 func (m InstallModes) has(mode InstallModeType) bool {

@@ -30,9 +30,9 @@ func TestSupports(t *testing.T) {
 		mode        group.InstallModeType // that is missing
 		text        string                // of the error; "" means none
 	}{
-		{"none selected", "own single multi all", nil, "", "selects no namespaces; let the group select the operator's own namespace, or one other namespace, or several namespaces, or all namespaces"},
+		{"none selected", "own single multi all", nil, "", "selects no namespaces; make the group select the operator's own namespace, or one other namespace, or several namespaces, or all namespaces"},
 		{"own", "own", []string{"ops"}, "", ""},
-		{"own, without", "!own single multi all", []string{"ops"}, group.ModeOwnNamespace, "own namespace ops; let the group select one other namespace"},
+		{"own, without", "!own single multi all", []string{"ops"}, group.ModeOwnNamespace, "own namespace ops; make the group select one other namespace"},
 		{"own is not single", "single", []string{"ops"}, group.ModeOwnNamespace, "OwnNamespace is not supported"},
 		{"single", "single", []string{"a"}, "", ""},
 		{"single, without", "own multi all", []string{"a"}, group.ModeSingleNamespace, "selects one other namespace, a;"},

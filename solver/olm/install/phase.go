@@ -97,7 +97,7 @@ func (s *stepper) replacing(c, next *CSV) {
 	}
 	if old := s.csvs[c.Spec.Replaces]; old != nil && s.next[old.Name] == c {
 		// without c, what it replaces would stand for an operator again
-		s.block(csvSubject(c), ReasonBeingReplaced, fmt.Sprintf("it goes after %s, which it replaced", old.Name), "csv "+old.Name, old.Name+" is gone")
+		s.block(csvSubject(c), ReasonBeingReplaced, fmt.Sprintf("it is removed after %s, which it replaced", old.Name), "csv "+old.Name, old.Name+" is gone")
 		return
 	}
 	if api, by := s.neededAPI(c); by != "" {

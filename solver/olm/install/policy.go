@@ -67,7 +67,7 @@ func (p *Policy) Check() error {
 		{"keepUnneeded", p.KeepUnneeded},
 	} {
 		if d.is < 0 {
-			errs.Add(d.path, "%v is negative: a time from zero on is wanted, and zero means the default", d.is)
+			errs.Add(d.path, "%v is negative: write a duration of zero or more; zero means the default", d.is)
 		}
 	}
 	if p.MaxBackoff > 0 && p.MinBackoff > p.MaxBackoff {

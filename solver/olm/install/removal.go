@@ -164,7 +164,7 @@ func (s *stepper) markRemoval(r *Removal) {
 		Spec:       InstallPlanSpec{Approval: olm.ApprovalAutomatic, Approved: true, Generation: r.Generation},
 		Status:     InstallPlanStatus{Phase: PlanComplete},
 	}
-	s.block("subscription "+r.Subscription, ReasonRemoving, s.doing(WritePlan{Plan: p}, "its operator is to go: an empty plan marks the beginning"), theBackend, "wait until "+p.Name+" is there")
+	s.block("subscription "+r.Subscription, ReasonRemoving, s.doing(WritePlan{Plan: p}, "its operator is being removed: an empty plan marks the beginning"), theBackend, "wait until "+p.Name+" is there")
 }
 
 // begun reports whether the subscription of a removal, which goes first, was

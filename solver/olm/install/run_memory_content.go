@@ -47,12 +47,12 @@ func FindBundle(catalogs []olm.Source, a Unpack) (*catalog.Bundle, error) {
 		}
 		p, ok := src.Catalog.Package(a.Package)
 		if !ok {
-			return nil, fmt.Errorf("catalog %s has no package %s any more", a.Source, a.Package)
+			return nil, fmt.Errorf("catalog %s no longer has package %s", a.Source, a.Package)
 		}
 		if b, ok := p.Bundle(a.Bundle); ok {
 			return b, nil
 		}
-		return nil, fmt.Errorf("package %s of catalog %s has no bundle %s any more", a.Package, a.Source, a.Bundle)
+		return nil, fmt.Errorf("package %s of catalog %s no longer has bundle %s", a.Package, a.Source, a.Bundle)
 	}
 	return nil, fmt.Errorf("there is no catalog %s", a.Source)
 }

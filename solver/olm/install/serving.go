@@ -111,7 +111,7 @@ func (s *stepper) unserved(c *CSV) string {
 	for _, d := range s.servings(c) {
 		at := slices.IndexFunc(s.Generated, func(o Object) bool { return o.Ref == d.ref })
 		if at < 0 || s.Generated[at].Digest != d.digest {
-			return d.ref.String() + " is not as it shall be"
+			return d.ref.String() + " is not as it should be"
 		}
 	}
 	for _, want := range s.conversions(c) {

@@ -251,7 +251,7 @@ func TestPolicy(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	bad := install.Policy{MinBackoff: time.Hour, MaxBackoff: time.Minute, InstallTimeout: -1, StepAttempts: -2}
-	const want = "installTimeout: -1ns is negative: a time from zero on is wanted, and zero means the default\nmaxBackoff: 1m0s is less than minBackoff, 1h0m0s\nstepAttempts: -2 is negative: zero means the default"
+	const want = "installTimeout: -1ns is negative: write a duration of zero or more; zero means the default\nmaxBackoff: 1m0s is less than minBackoff, 1h0m0s\nstepAttempts: -2 is negative: zero means the default"
 	if _, err := install.NewRunner(new(install.MemBackend), new(olm.Resolver).Resolve, &bad, nil); err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}

@@ -23,8 +23,8 @@ func (s *stepper) dropUnneeded() bool {
 		if sub.Annotations[RemovalAnnotation] != "" || !s.unneeded(sub) {
 			continue
 		}
-		since := s.block("subscription "+sub.Name, ReasonUnneeded, fmt.Sprintf("its operator %s was installed because another required it, and none does any more; it is taken away after %v", sub.Status.InstalledCSV, s.policy.KeepUnneeded),
-			"whoever owns the subscriptions", "an operator requires it, or it is taken away")
+		since := s.block("subscription "+sub.Name, ReasonUnneeded, fmt.Sprintf("its operator %s was installed because another required it, and none does any more; it is removed after %v", sub.Status.InstalledCSV, s.policy.KeepUnneeded),
+			"whoever owns the subscriptions", "an operator requires it, or it is removed")
 		if limit := since.Add(s.policy.KeepUnneeded); s.now.Before(limit) {
 			s.At(limit)
 			continue

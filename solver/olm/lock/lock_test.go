@@ -201,7 +201,7 @@ func TestParseErrors(t *testing.T) {
 		{`"priority": 0`, `"priority": 1`, "f:5:5: the digest is not that of the inputs: they were changed by hand; write the lock again"},
 		{`"name": "shop"`, `"name": "shop`, "f:"},
 		{`"served": [`, `"served":  [`, "f:"},
-		{"\n}\n", "\n}\n{}\n", "f:79:1: something stands behind the lock: remove it"},
+		{"\n}\n", "\n}\n{}\n", "f:79:1: something follows the lock: remove it"},
 		{"\n}\n", "\n}", "f:78:1: this line is not in the form that locks are written in"},
 		{`"subscription": "shop"`, `"subscription": "database"`, "database is listed twice in answer.served: write the lock again"},
 		{`"namespace": "ns",`, `"namespace": "ns", "namespace": "ns",`, "f:"},

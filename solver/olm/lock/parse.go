@@ -110,7 +110,7 @@ func read(file string, text []byte) (*doc.Value, *doc.Document, error) {
 		} else if errors.As(err, &fault) {
 			at = fault.Pos
 		}
-		return nil, nil, failAt(at, "something stands behind the lock: remove it")
+		return nil, nil, failAt(at, "something follows the lock: remove it")
 	}
 	return doc.Tree(d.JSON), d, nil
 }

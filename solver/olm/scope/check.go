@@ -99,7 +99,7 @@ type AccountError struct {
 
 // Error implements error.
 func (e *AccountError) Error() string {
-	return fmt.Sprintf("operator group %s: service account %s/%s is not there; create it, or correct spec.serviceAccountName",
+	return fmt.Sprintf("operator group %s: service account %s/%s does not exist; create it, or correct spec.serviceAccountName",
 		e.Group, e.Account.Namespace, e.Account.Name)
 }
 

@@ -162,7 +162,7 @@ func (c *CatalogSource) Err() error {
 	case conn.LastObservedState == StateReady:
 		return nil
 	}
-	return fmt.Errorf("catalog source %s: the connection to %s is %s since %s; see whether its pod runs and its image can be pulled, or delete the catalog source",
+	return fmt.Errorf("catalog source %s: the connection to %s is %s since %s; check whether its pod runs and its image can be pulled, or delete the catalog source",
 		c.ObjectMeta, conn.Address, conn.LastObservedState, conn.LastConnect.UTC().Format(time.RFC3339))
 }
 

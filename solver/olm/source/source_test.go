@@ -97,7 +97,7 @@ func TestPoll(t *testing.T) {
 		{"late", "30m0s", "2026-01-01T10:00:00Z", "2026-01-02T10:30:00Z", true, "", ""},
 		{"never asked", "30m", "", "2026-01-01T09:29:00Z", false, "2026-01-01T09:30:00Z", ""},
 		{"never asked, due", "30m", "", "2026-01-01T09:30:00Z", true, "", ""},
-		{"no duration", "often", "2026-01-01T10:00:00Z", "2026-01-01T10:00:00Z", false, "2026-01-01T10:15:00Z", `"often" is no duration`},
+		{"no duration", "often", "2026-01-01T10:00:00Z", "2026-01-01T10:00:00Z", false, "2026-01-01T10:15:00Z", `"often" is not a duration`},
 		{"backwards", "-5m", "2026-01-01T10:00:00Z", "2026-01-01T10:00:00Z", false, "2026-01-01T10:15:00Z", "is not positive"},
 		{"none", "", "2026-01-01T10:00:00Z", "2026-01-01T10:00:00Z", false, "", ""},
 	} {

@@ -49,7 +49,7 @@ func (c *clusterVersionController) define(flags *flag.FlagSet) {
 	flags.StringVar(&c.version, "clusterversion-own-version", "", "`version` of that release")
 	flags.StringVar(&c.releases, "clusterversion-releases", "/var/lib/fairlead/releases", "`directory` of releases: algorithm/hex of the digest, or the version; empty means that they come from registries (-registry-cache)")
 	flags.StringVar(&c.trusted, "clusterversion-trusted", "", "`digests` of the releases that may be trusted, with commas, and no others; empty trusts those that are signed as the own release says")
-	flags.StringVar(&c.keys, "clusterversion-keys", "", "`file` of public keys as PEM: releases are trusted that one of them has signed with cosign, and no others; wants -registry-cache")
+	flags.StringVar(&c.keys, "clusterversion-keys", "", "`file` of public keys as PEM: releases are trusted that one of them has signed with cosign, and no others; needs -registry-cache")
 	flags.StringVar(&c.signedIn, "clusterversion-signed-in", "", "`repositories` where such signatures lie and that they may name, with commas")
 	flags.StringVar(&c.architecture, "clusterversion-architecture", "", "`architecture` to ask the update service for, such as amd64; empty asks nobody")
 	flags.StringVar(&c.prometheus, "clusterversion-prometheus", "", "`URL` of the Prometheus that evaluates the risks of updates and has the cluster's alerts; empty for none")
@@ -102,7 +102,7 @@ func (c *clusterVersionController) verifier(source clusterversion.Source, images
 	}
 	if c.keys != "" {
 		if images == nil {
-			return nil, errors.New("-clusterversion-keys wants -registry-cache: the signatures are in registries")
+			return nil, errors.New("-clusterversion-keys needs -registry-cache: the signatures are in registries")
 		}
 		keys, err := os.ReadFile(c.keys)
 		if err != nil {

@@ -99,7 +99,7 @@ func TestVerifierFlags(t *testing.T) {
 		images *registry.Client
 		want   string
 	}{
-		{"keys.pem", nil, "wants -registry-cache"},
+		{"keys.pem", nil, "needs -registry-cache"},
 		{"other.pem", images, "no such file"},
 		{"keys.pem", images, "-clusterversion-keys, -clusterversion-signed-in: the public keys are not PEM"},
 	} {

@@ -24,7 +24,7 @@ func TestFlags(t *testing.T) {
 		{"-nonsense", 2, "operator: flag provided but not defined: -nonsense; -help lists the flags"},
 		{"", 1, "operator: where the cluster is: nothing says: give -kubeconfig FILE"},
 		{"eviction", 2, `operator: "eviction": takes no arguments, only flags; -help lists them`},
-		{"-controllers=eviction,nodes", 1, `operator: -controllers: there is no controller "nodes": choose of eviction,`},
+		{"-controllers=eviction,nodes", 1, `operator: -controllers: there is no controller "nodes": choose from eviction,`},
 		{"-controllers=", 1, `operator: -controllers: there is no controller ""`},
 		{"-workers=0", 1, "operator: -workers 0: must be at least 1"},
 		{"-shards=-1", 1, "operator: -shards -1: must be at least 1, or 0 to elect a leader"},

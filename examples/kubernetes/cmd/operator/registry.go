@@ -30,7 +30,7 @@ func (r *registrySettings) define(flags *flag.FlagSet) {
 func (r *registrySettings) client() (*registry.Client, error) {
 	if r.cache == "" {
 		if r.secret != "" || r.mirrors != "" {
-			return nil, errors.New("-registry-pull-secret and -registry-mirrors want -registry-cache")
+			return nil, errors.New("-registry-pull-secret and -registry-mirrors need -registry-cache")
 		}
 		return nil, nil
 	}

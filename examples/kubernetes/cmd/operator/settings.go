@@ -76,7 +76,7 @@ func (s *settings) chosen() ([]controller, error) {
 	}
 	for _, name := range wanted {
 		if !slices.ContainsFunc(s.all, func(c controller) bool { return c.name() == name }) {
-			return nil, fmt.Errorf("-controllers: there is no controller %q: choose of %s", name, names(s.all))
+			return nil, fmt.Errorf("-controllers: there is no controller %q: choose from %s", name, names(s.all))
 		}
 	}
 	return out, nil

@@ -37,8 +37,8 @@ func TestRollouts(t *testing.T) {
 		{"scaled to nothing", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 0}", "{observedGeneration: 2}"), "", ""},
 		{"one replica unless told", labelled("apps/v1", "Deployment", "ns/d", "{}", "{observedGeneration: 2}"), "of 1 replicas 0 are updated", ""},
 		{"not looked at", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", strings.Replace("{"+rolled+"}", "n: 2", "n: 1", 1)), "has not looked at it", ""},
-		{"on its way", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", "{observedGeneration: 2, replicas: 3, updatedReplicas: 1, availableReplicas: 2}"), "of 2 replicas 1 are updated and 2 available; 3 are there", ""},
-		{"one is left over", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", "{observedGeneration: 2, replicas: 3, updatedReplicas: 2, availableReplicas: 3}"), "3 are there", ""},
+		{"on its way", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", "{observedGeneration: 2, replicas: 3, updatedReplicas: 1, availableReplicas: 2}"), "of 2 replicas 1 are updated and 2 available; 3 exist", ""},
+		{"one is left over", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", "{observedGeneration: 2, replicas: 3, updatedReplicas: 2, availableReplicas: 3}"), "3 exist", ""},
 		{"quota", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", `{observedGeneration: 2, conditions: [{type: ReplicaFailure, status: "True", message: exceeded quota}]}`), "", "exceeded quota"},
 		{"stopped", labelled("apps/v1", "Deployment", "ns/d", "{replicas: 2}", `{observedGeneration: 2, conditions: [{type: Progressing, status: "False", reason: ProgressDeadlineExceeded, message: timed out}]}`), "", "timed out"},
 		{"daemons", labelled("apps/v1", "DaemonSet", "ns/d", "{}", "{observedGeneration: 2, desiredNumberScheduled: 3, updatedNumberScheduled: 3, numberAvailable: 3}"), "", ""},
@@ -93,7 +93,7 @@ func TestReportsMayLag(t *testing.T) {
 	if _, err := c.apply(cvo.Apply{Manifest: manifest(t, `{apiVersion: apps/v1, kind: Deployment, metadata: {name: d, namespace: ns}, spec: {replicas: 1, paused: false}}`)}); err != nil {
 		t.Fatal(err)
 	}
-	told(`[{deployment "ns/d" nothing was heard of it since it was applied }]`)
+	told(`[{deployment "ns/d" it has not been seen since it was applied }]`)
 	reports.Reader = c
 	told("[]")
 }
@@ -122,11 +122,11 @@ func TestGone(t *testing.T) {
 	gone := `d waits "" failed "it is not there, or has lost the label fairlead.io/clusterversion"`
 	told(gone)
 	c.wants(cvo.Apply{Manifest: c.observe().Retrieved[0].Payload.Manifests[0]}, "apply Deployment/d by fairlead-clusterversion")
-	told(`d waits "of 1 replicas 0 are updated and 0 available; 0 are there" failed ""`)
+	told(`d waits "of 1 replicas 0 are updated and 0 available; 0 exist" failed ""`)
 	if err := c.WithWatch.Delete(t.Context(), c.read("apps/v1", "Deployment", "ns/d")); err != nil {
 		t.Fatal(err)
 	}
-	told(`d waits "nothing was heard of it since it was applied" failed ""`)
+	told(`d waits "it has not been seen since it was applied" failed ""`)
 	c.clock.Set(noon.Add(10 * time.Second))
 	told(gone)
 }

@@ -60,7 +60,7 @@ func deployment(u *unstructured.Unstructured) (waiting, failed string) {
 	}
 	s := &d.Status
 	if s.UpdatedReplicas < want || s.AvailableReplicas < want || s.Replicas > s.UpdatedReplicas {
-		return fmt.Sprintf("of %d replicas %d are updated and %d available; %d are there", want, s.UpdatedReplicas, s.AvailableReplicas, s.Replicas), ""
+		return fmt.Sprintf("of %d replicas %d are updated and %d available; %d exist", want, s.UpdatedReplicas, s.AvailableReplicas, s.Replicas), ""
 	}
 	return "", ""
 }

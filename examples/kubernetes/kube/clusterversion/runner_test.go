@@ -48,7 +48,8 @@ func (m *managed) passes() []string {
 			m.t.Fatal(m.last.Err)
 		}
 		waits := slices.ContainsFunc(m.last.Blocked, func(b fairlead.Block) bool {
-			return strings.Contains(kube.Sentence(b), "is being retrieved")
+			told := kube.Sentence(b)
+			return strings.Contains(told, "is being retrieved") || strings.Contains(told, "payload is not available")
 		})
 		if waits {
 			m.retrieved()

@@ -76,7 +76,7 @@ func (b *Backend) workload(id payload.ID, u *unstructured.Unstructured, far func
 	w := cvo.Workload{ID: id}
 	switch p, ok := b.applied.last(id); {
 	case ok && older(u.GetResourceVersion(), p.version):
-		w.Waiting = "nothing was heard of it since it was applied"
+		w.Waiting = "it has not been seen since it was applied"
 	case u.GetDeletionTimestamp() != nil:
 		w.Waiting = "it is being deleted"
 	default:
@@ -88,7 +88,7 @@ func (b *Backend) workload(id payload.ID, u *unstructured.Unstructured, far func
 // absent tells of one that should be there and is not.
 func (b *Backend) absent(id payload.ID) cvo.Workload {
 	if p, ok := b.applied.last(id); ok && b.opts.Clock.Now().Before(p.at.Add(lag)) {
-		return cvo.Workload{ID: id, Waiting: "nothing was heard of it since it was applied"}
+		return cvo.Workload{ID: id, Waiting: "it has not been seen since it was applied"}
 	}
 	return cvo.Workload{ID: id, Failed: "it is not there, or has lost the label " + Label}
 }

@@ -203,7 +203,7 @@ func TestInTheWay(t *testing.T) {
 	w.publish(pipes()[0])
 	w.ask("")
 	d := w.run(nil)
-	if got := messages(d.Blocked); !strings.Contains(got, "Service plumbing/pipes-metrics is there already, and belongs to nobody in particular") {
+	if got := messages(d.Blocked); !strings.Contains(got, "Service plumbing/pipes-metrics already exists, and belongs to nobody in particular") {
 		t.Errorf("it says %s", got)
 	}
 	if got := w.made(); !slices.Equal(got, []string{"Service pipes-metrics"}) {

@@ -198,5 +198,5 @@ func (s *shelf) bundle(c *extension.Choice) (*catalog.Bundle, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("catalog %s has no bundle %s of package %s any more; another one is chosen at the next look", c.Catalog, c.Name, c.Package)
+	return nil, fmt.Errorf("catalog %s no longer has bundle %s of package %s; another one is chosen at the next look", c.Catalog, c.Name, c.Package)
 }

@@ -64,7 +64,7 @@ func Inspect(ctx context.Context, c client.Reader, alerts Alerts, now time.Time)
 				return nil, ctx.Err()
 			}
 			d.Alerts = nil
-			r.gaps = append(r.gaps, cvo.Gap{What: err.Error(), How: "see to it that the Prometheus can be reached and asked, or look at the console's page of alerts"})
+			r.gaps = append(r.gaps, cvo.Gap{What: err.Error(), How: "make sure that the Prometheus can be reached and queried, or look at the console's page of alerts"})
 		}
 	}
 	report := cvo.Inspect(d, now)

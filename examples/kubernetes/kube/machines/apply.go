@@ -176,7 +176,7 @@ func (b *Backend) deleteInstance(ctx context.Context, machine string) error {
 func (b *Backend) deleting(ctx context.Context, machine string) (*lifecycle.Machine, error) {
 	m, err := b.machine(ctx, b.Cache, machine)
 	if err == nil && m != nil && !m.Deleting() {
-		return nil, &fairlead.RefusedError{Code: 409, Message: "the machine is not being deleted: it is another one of its name"}
+		return nil, &fairlead.RefusedError{Code: 409, Message: "the machine is not being deleted: it is a different one of the same name"}
 	}
 	return m, err
 }

@@ -214,7 +214,7 @@ func healthOf(d *appsv1.Deployment) (install.Health, string) {
 	case s.ObservedGeneration < d.Generation:
 		return install.Progressing, fmt.Sprintf("deployment %s was not looked at yet", d.Name)
 	case s.UpdatedReplicas < wanted || s.Replicas > s.UpdatedReplicas || s.AvailableReplicas < wanted:
-		return install.Progressing, fmt.Sprintf("deployment %s: of %d pods %d are made and %d available%s", d.Name, wanted, s.UpdatedReplicas, s.AvailableReplicas, detail)
+		return install.Progressing, fmt.Sprintf("deployment %s: of %d pods %d exist and %d are available%s", d.Name, wanted, s.UpdatedReplicas, s.AvailableReplicas, detail)
 	}
 	return install.Ready, ""
 }

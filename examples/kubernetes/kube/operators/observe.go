@@ -64,7 +64,7 @@ func (o *observation) passOver(err *kube.ObjectError) {
 		subject = strings.ToLower(err.Object.Kind) + " " + err.Object.Namespace + "/" + err.Object.Name
 	}
 	o.faults = append(o.faults, fairlead.Block{
-		Subject: subject, Reason: ReasonObject, Message: "it is passed over, for it cannot be read: " + err.Err.Error(),
+		Subject: subject, Reason: ReasonObject, Message: "it is ignored, because it cannot be read: " + err.Err.Error(),
 		Owner: "whoever wrote it", Since: o.now(), Unblock: "it is corrected, or deleted",
 	})
 }

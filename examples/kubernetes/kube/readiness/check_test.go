@@ -85,7 +85,7 @@ func TestCheck(t *testing.T) {
 	}{
 		{name: "nothing is in the way", verdict: "plan", steps: 3, says: "update the cluster from 4.18.1 to 4.19.2"},
 		{name: "a budget", old: "{minAvailable: 1, selector: {matchLabels: {app: db}}}\nstatus: {currentHealthy: 2, desiredHealthy: 1, disruptionsAllowed: 1,",
-			new: "{minAvailable: 2, selector: {matchLabels: {app: db}}}\nstatus: {currentHealthy: 2, desiredHealthy: 2, disruptionsAllowed: 0,", verdict: "plan", steps: 4, says: "let the budget shop/db allow one disruption"},
+			new: "{minAvailable: 2, selector: {matchLabels: {app: db}}}\nstatus: {currentHealthy: 2, desiredHealthy: 2, disruptionsAllowed: 0,", verdict: "plan", steps: 4, says: "make the budget shop/db allow one disruption"},
 		{
 			name: "an operator", old: "metadata: {name: network}", new: "metadata: {name: network}\nstatus: {conditions: [{type: Available, status: \"False\", message: no pods}]}\n---\nkind: X\napiVersion: v1\nmetadata: {name: x}",
 			verdict: "no plan", says: "network",

@@ -19,7 +19,7 @@ func Decode(text []byte) (Fields, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if err := d.Decode(&f); err != nil {
-		return nil, fmt.Errorf("manifest is no JSON object: %w", err)
+		return nil, fmt.Errorf("manifest is not a JSON object: %w", err)
 	}
 	if f == nil {
 		return nil, errors.New("manifest is null: it must be a JSON object")
