@@ -1,6 +1,5 @@
 // Package clusterversion takes a Kubernetes cluster from one release to the
-// next: it is the backend of the engine cvo on an API server, and the controller
-// around it.
+// next: it is the backend of the engine cvo on an API server, and its controller.
 //
 //	clusterversion.SetupWithManager(mgr, &clusterversion.Options{
 //		Store:    store,
@@ -9,58 +8,58 @@
 //		Verifier: verifier,
 //	})
 //
-// The kinds ClusterVersion and ClusterOperator of config.openshift.io/v1 must
-// be there first: config/crd has them. One ClusterVersion counts, the one of
-// [Options].Name.
+// The CRDs of ClusterVersion and ClusterOperator (config.openshift.io/v1) must
+// be installed first; they are in config/crd. Only the ClusterVersion that
+// [Options].Name names counts.
 //
 // # How manifests are applied
 //
-//  1. By server-side apply, with [FieldManager], after which the resource has
-//     the fields of the manifest and keeps those that others have set. What a
-//     manifest says of status is left out, for status belongs to who reports.
-//     Applying again what is there changes nothing, so an attempt whose outcome
-//     is not known may be repeated. The server is strict: fields that a built-in
-//     kind does not have are an error, and not dropped.
-//  2. A field that another manager has set to something else is a conflict, and
-//     a *[fairlead.RefusedError] that names manager and field. Nothing is taken by force
-//     unless [Options].Force says so. The ways out: the other manager gives the
-//     field up, the administrator keeps the resource in spec.overrides, or Force.
-//  3. A create-only manifest is created and never patched. A ClusterOperator is,
-//     too: its report is its operator's.
-//  4. A manifest that asks for its resource to be removed deletes it, with the
-//     UID that was read as precondition. As long as it is still there the
-//     minor version must not change.
-//  5. Every resource gets the label [Label], by which the controller watches
-//     CustomResourceDefinitions, Deployments, DaemonSets and Jobs, and no others
-//     than those. They are waited for: until they are established, rolled out,
-//     complete. A report that is older than the last patch does not count. What
-//     is gone, or has lost its label, is applied again.
-//  6. A kind that the server does not know is asked for again at each attempt, so
+//  1. By server-side apply, with [FieldManager]. The resource then has the fields
+//     of the manifest and keeps those that others have set. The manifest's status
+//     is left out, because status belongs to whoever reports it. Applying an
+//     unchanged manifest changes nothing, so an attempt with an unknown outcome
+//     can be repeated. The server validates strictly: a field that a built-in
+//     kind does not have is an error, not dropped.
+//  2. A field that another manager has set differently is a conflict, and a
+//     *[fairlead.RefusedError] that names manager and field. Fields are taken over
+//     only if [Options].Force is set. Otherwise the other manager must give the
+//     field up, or the administrator keeps the resource in spec.overrides.
+//  3. A create-only manifest is created and never patched. The same holds for a
+//     ClusterOperator, whose status its operator reports.
+//  4. A manifest that asks for deletion deletes its resource, with the UID that
+//     was read as precondition. Until the resource is gone, the minor version
+//     must not change.
+//  5. Every resource gets the label [Label]. By it the controller watches
+//     CustomResourceDefinitions, Deployments, DaemonSets and Jobs, and waits until
+//     they are established, rolled out, or complete. A status that is older than
+//     the last patch does not count. A resource that is gone, or has lost its
+//     label, is applied again.
+//  6. A kind that the server does not know is looked up again at each attempt, so
 //     that a resource can follow its CustomResourceDefinition. No owner
-//     references are set: deleting the ClusterVersion deletes nothing.
+//     references are set: deleting the ClusterVersion deletes nothing else.
 //
 // # Releases
 //
-// A [Source] brings the files of a release image. [Directory] finds them on
-// disk; who has an image registry plugs in a puller that unpacks the image and
-// returns os.DirFS of where it did. Nothing is fetched that the
-// [cvo.Verifier] does not vouch for, unless the engine asks for it by force. With
-// Directory the files are as trustworthy as who may write there, for a digest
-// names the image and not its files.
+// A [Source] provides the files of a release image. [Directory] reads them from
+// disk. To use an image registry, plug in a puller that unpacks the image and
+// returns os.DirFS of the result. Only releases that the [cvo.Verifier] accepts
+// are fetched, unless the engine forces it. With Directory, the files are as
+// trustworthy as whoever may write there, because a digest names the image and
+// not its files.
 //
-// # What goes wrong
+// # What can go wrong
 //
-// A ClusterVersion that asks for nonsense, a release that is not there, a payload
-// that cannot be read and manifests that the server refuses become conditions of
-// the ClusterVersion, by the engine, and events. A pass that fails is repeated
-// with growing pauses. One ClusterOperator of a wrong form counts as not
-// available and holds up nobody else.
+// An invalid request in the ClusterVersion, a missing release, an unreadable
+// payload and manifests that the server refuses become events, and conditions of
+// the ClusterVersion that the engine sets. A failed pass is repeated with growing
+// delays. A malformed ClusterOperator counts as unavailable and does not delay
+// the others.
 //
 // # Costs
 //
-// A pass reads from a cache that holds metadata and status alone. From the server
-// it reads the ClusterVersion, if the cache tells that it has changed or another
-// release is asked for than the one that is applied, and gates now and then. While
-// reconciling each manifest costs one patch a pass, which by default begins
-// three minutes after the one before has ended.
+// A pass reads from a cache that holds only metadata and status. It reads the
+// ClusterVersion from the server if the cache shows a change, or if another
+// release is requested than the one that is applied; and gates now and then.
+// While reconciling, each manifest costs one patch per pass. By default, a pass
+// begins three minutes after the previous one has ended.
 package clusterversion

@@ -1,21 +1,21 @@
-// Package kubectldrain has what k8s.io/kubectl/pkg/drain has, by the same names
-// (as of its v0.36): who uses that package changes one import.
+// Package kubectldrain is a drop-in replacement for k8s.io/kubectl/pkg/drain, with
+// the same names (as of v0.36). To use it, change one import:
 //
 //   - "k8s.io/kubectl/pkg/drain"
 //   - drain "github.com/fairlead/fairlead/examples/kubernetes/kube/kubectldrain"
 //
-// What it does otherwise, by the engine of lifecycle/drain:
+// It differs as follows, thanks to the engine of lifecycle/drain:
 //
-//  1. It plans first. A pod that no waiting helps, because its budgets allow no
+//  1. It plans first. A pod that can never be evicted, because its budgets allow no
 //     eviction even while all their pods are healthy, is an error at once
-//     ([*NeverError]), and nothing is evicted: unless [Helper].TryNever says so.
-//  2. It does not storm. What a budget does not allow at present is not asked
-//     for; what the server refuses is retried with exponential backoff, from
-//     EvictErrorRetryDelay on. Pods are watched by one list for each node, and
-//     not one by one. At most a hundred evictions are asked for at a time.
-//  3. It says how far it is: after each change how many pods are left, and why.
-//  4. A node is cordoned, and a pod evicted, by its UID: another one of its name is
+//     ([*NeverError]), and nothing is evicted, unless [Helper].TryNever is set.
+//  2. It limits its requests. An eviction that a budget does not allow at present is
+//     not requested; one that the server refuses is retried with exponential backoff,
+//     starting at EvictErrorRetryDelay. Pods are watched with one list per node, not
+//     one by one. At most a hundred evictions are in flight.
+//  3. It reports progress: after each change, how many pods are left, and why.
+//  4. A node is cordoned, and a pod evicted, by UID: another object of the same name is
 //     left alone.
 //
-// DryRunStrategy takes kubectl's own constants, or those here.
+// DryRunStrategy takes kubectl's own constants, or those of this package.
 package kubectldrain

@@ -1,10 +1,9 @@
 // Package quorum runs the engine of package lifecycle/quorum on a Kubernetes API
-// server and an etcd: machines of the control plane that are being deleted are let
-// go only when their member is out of the etcd, and members that wait for it are
-// added and promoted.
+// server and an etcd. It lets control plane machines that are being deleted go only
+// after their member has been removed from etcd, and it adds and promotes new
+// members.
 //
-// [Etcd] speaks to the members over HTTP, by the JSON gateway of etcd's API, which
-// etcd serves unless it is told otherwise. [SetupWithManager] is all that an operator
-// needs; [Backend] is for those with a driver of their own. What rights it needs
-// stands in config/rbac-quorum.yaml.
+// [Etcd] talks to the members over HTTP, by the JSON gateway of etcd's API, which is
+// enabled by default. An operator needs only [SetupWithManager]; use [Backend] with a
+// driver of your own. The RBAC rules are in config/rbac-quorum.yaml.
 package quorum
