@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// A condition is put in the place of the one of its type; the argument stays what
+// A condition is put in place of the one of its type; the argument stays what
 // it was, and is returned where nothing changes.
 func TestSetCondition(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -49,7 +49,7 @@ type AttachedVolume struct {
 	DevicePath string `json:"devicePath"` // where it appears
 }
 
-// NodeInfo is what a node's agent tells of itself.
+// NodeInfo is what a node's agent reports about itself.
 type NodeInfo struct {
 	KubeletVersion string `json:"kubeletVersion,omitempty"` // the version of that agent
 }

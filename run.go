@@ -228,7 +228,7 @@ func (r *Runner[S, W, A, B]) applyAll(acts context.Context, name string, actions
 	return failed
 }
 
-// applied tells of an action that was carried out, and remembers what it came to.
+// applied reports an action that was carried out, and remembers what it came to.
 func (r *Runner[S, W, A, B]) applied(name string, action A, err error) {
 	if r.engine.Outcomes != nil {
 		o := OutcomeOf(action.Key(), err, r.now())

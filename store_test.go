@@ -209,7 +209,7 @@ func TestFileStoreNowhere(t *testing.T) {
 	}
 }
 
-// recordFile returns the path of the only file whose name tells of key.
+// recordFile returns the path of the only file whose name is made of key.
 func recordFile(t *testing.T, dir, key string) string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "r-"+key+"-*"))

@@ -93,7 +93,7 @@ func (a *Alert) concern() (Finding, bool) {
 const noRunbook = "https://github.com/openshift/runbooks/tree/master/alerts?runbook=notfound"
 
 // alertRisks returns the risks of alerts, by name. Alerts of one name are one
-// risk, since the first of them; its detail tells of each.
+// risk, since the first of them; its detail reports each.
 func alertRisks(alerts []Alert) []ClusterRisk {
 	var list []ClusterRisk
 	for i := range alerts {

@@ -90,7 +90,7 @@ type Release struct {
 	Architecture string   `json:"architecture,omitempty"` // "Multi", or empty
 }
 
-// CapabilitiesStatus tells of the optional parts.
+// CapabilitiesStatus reports the optional parts.
 type CapabilitiesStatus struct {
 	EnabledCapabilities []string `json:"enabledCapabilities,omitempty"` // sorted
 	KnownCapabilities   []string `json:"knownCapabilities,omitempty"`   // sorted

@@ -313,7 +313,7 @@ func (i *inspection) conditions() {
 	}
 }
 
-// alerts tells of alerts that fire and have begun since the update did, or are
+// alerts reports alerts that fire and have begun since the update did, or are
 // known to matter to updates.
 func (i *inspection) alerts() {
 	if i.d.Alerts == nil {

@@ -61,7 +61,7 @@ func (i *inspection) explain(cause *Finding, of func(*Finding) bool) {
 	i.out.Findings = append(rest, *cause)
 }
 
-// unready finds nodes that an operator tells of: what is in the way of master-1,
+// unready finds nodes that an operator reports: what is in the way of master-1,
 // such as node "master-1" not ready since 2026-01-01 because X (why).
 var unready = regexp.MustCompile(`node "([^"]+)" not ready since (.+?) because (\w+) \((.*)`)
 

@@ -98,7 +98,7 @@ func (r *OperatorReport) take(c *Condition) {
 	}
 }
 
-// unhealthy tells of an operator that does not work as it should.
+// unhealthy reports an operator that does not work as it should.
 func (i *inspection) unhealthy(r *OperatorReport, what string, silent bool, patience time.Duration) {
 	f := Finding{
 		Subject: operatorSubject(r.Name), Severity: SeverityInfo, Reason: cmp.Or(r.Reason, "Unknown"), Since: r.Since,

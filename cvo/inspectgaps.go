@@ -14,7 +14,7 @@ import (
 // waitedFor finds the operators that a ClusterVersion names.
 var waitedFor = regexp.MustCompile(`(?:waiting (?:up to \S+ \S+ )?on|[Cc]luster operators?|for these operators:) ((?:[a-z0-9][-a-z0-9]*, )*[a-z0-9][-a-z0-9]*)`)
 
-// missing tells of what a dump speaks of and does not have: nodes that a pool counts,
+// missing reports what a dump speaks of and does not have: nodes that a pool counts,
 // and operators that the ClusterVersion names or that the cluster must have. A dump from
 // which files were lost says less, and nothing better.
 func (i *inspection) missing() {

@@ -205,7 +205,7 @@ func down(n *fairlead.Node) string {
 	}
 }
 
-// nodeFinding tells of a node that is not as it should be, and what hangs on it: the update of
+// nodeFinding reports a node that is not as it should be, and what hangs on it: the update of
 // its pool, if it has one.
 func (i *inspection) nodeFinding(n NodeReport) {
 	f := Finding{Subject: "node " + n.Name, Since: n.Since, Owner: "machine-config operator", Message: fmt.Sprintf("node %s of pool %s: %s", n.Name, n.Pool, n.Message)}

@@ -64,7 +64,7 @@ func manifestOf(m *payload.Manifest) *IssueManifest {
 	return &IssueManifest{OriginalFilename: m.File, Group: m.ID.Group, Kind: m.ID.Kind, Namespace: m.ID.Namespace, Name: m.ID.Name}
 }
 
-// issueOf makes the tree of errors. leaf tells of one of them.
+// issueOf makes the tree of errors. leaf reports one of them.
 func issueOf(errs []*TaskError, leaf func(*TaskError) *Issue) *Issue {
 	root := &Issue{}
 	for _, kind := range kinds(errs) {

@@ -17,7 +17,7 @@ const (
 	updateMachine = "UpdateMachine"
 )
 
-// The condition that tells of updates in place, and its reason when one has failed.
+// The condition that reports updates in place, and its reason when one has failed.
 const (
 	conditionUpdating = "Updating"
 	updateFailed      = "InPlaceUpdateFailed"
@@ -39,7 +39,7 @@ func (m *Machine) updating() (asked, pending bool) {
 	return asked, hooks != "" && slices.Contains(strings.Split(hooks, ","), updateMachine)
 }
 
-// inPlace tells of an update in place, and how far it is. Nothing is done about it:
+// inPlace reports an update in place, and how far it is. Nothing is done about it:
 // that is for others.
 func (s *stepper) inPlace() {
 	asked, pending := s.Machine.updating()

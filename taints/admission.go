@@ -55,7 +55,7 @@ func DaemonSetTolerations(tolerations []fairlead.Toleration, hostNetwork bool) [
 	return list
 }
 
-// setToleration puts t in the place of the one that it is the same as, or behind
+// setToleration puts t in place of the one that it is the same as, or behind
 // all.
 func setToleration(list []fairlead.Toleration, t fairlead.Toleration) []fairlead.Toleration {
 	for i := range list {

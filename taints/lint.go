@@ -53,7 +53,7 @@ const maxCompared = 200
 
 // Lint looks for taints and tolerations that are probably mistakes: nodes
 // first, then pods, in the order of the cluster, and each by field. What is found
-// in many objects is reported once, in the place of the first. A toleration is
+// in many objects is reported once, in place of the first. A toleration is
 // called dead only if there are nodes.
 func Lint(c *Cluster, o *Options) []Finding {
 	l := &linter{cluster: c, options: o, known: map[fairlead.Taint]bool{}, judged: map[fairlead.Toleration]death{}, found: map[[4]string]int{}}

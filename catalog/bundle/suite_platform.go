@@ -120,7 +120,7 @@ func (i *image) inspect(opts *SuiteOptions) (why string) {
 	return ""
 }
 
-// lacking tells of images that do not run on what is supported.
+// lacking reports images that do not run on what is supported.
 func (c *checker) lacking(known []*image, supported Platform) {
 	var without []string
 	var at []any

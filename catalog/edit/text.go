@@ -170,7 +170,7 @@ func (t *text) cannot(v *doc.Value, what string) error {
 	return fmt.Errorf("catalog: %s: %s: this cannot be edited as it is written: %s", t.loaded.Position(v.Offset), t.doc.Subject(), what)
 }
 
-// put returns the splice that puts a JSON value in the place of a value.
+// put returns the splice that puts a JSON value in place of a value.
 func (t *text) put(v *doc.Value, value []byte) (splice, error) {
 	start, end, ok := t.extent(v)
 	if !ok {
@@ -267,7 +267,7 @@ func (t *text) insertLines(at int, lines []byte) splice {
 	return splice{at, at, lines}
 }
 
-// putBlock puts a value in the place of one that is written over lines.
+// putBlock puts a value in place of one that is written over lines.
 func (t *text) putBlock(owner *doc.Value, i int, value []byte) (splice, error) {
 	m := &owner.Members[i]
 	drop, err := t.dropBlockMember(owner, i)

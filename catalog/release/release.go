@@ -203,7 +203,7 @@ func following(ch *catalog.Channel, rules catalog.Rules) (names []string) {
 	return names
 }
 
-// finding tells of users at the place that is to be edited.
+// finding reports users at the place that is to be edited.
 func finding(now *catalog.Catalog, pkg string, g *diff.Group) *catalog.Diagnostic {
 	rules := make([]string, len(g.Rules))
 	for i, r := range g.Rules {

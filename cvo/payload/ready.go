@@ -22,7 +22,7 @@ type RunOptions struct {
 
 // Run is the way of one pass through a graph: which tasks may begin, which are
 // under way. It knows no time: whoever carries tasks out asks [Run.Next] until
-// it has none, and tells of each that ends. A task is never held back while
+// it has none, and reports each that ends. A task is never held back while
 // fewer than Workers are under way and all that it waits for is done.
 //
 // A Run is for one goroutine. It is made again from the tasks that are done, and

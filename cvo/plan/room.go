@@ -73,7 +73,7 @@ func (m *model) readNodes() (bad []*fact) {
 	return bad
 }
 
-// failing tells of nodes of a pool that could not be updated before. They are repaired
+// failing reports nodes of a pool that could not be updated before. They are repaired
 // together: a plan needs all of them.
 func (m *model) failing(p *cvo.Pool, nodes []string) []*fact {
 	var at []int
@@ -111,7 +111,7 @@ func contains(sorted []string, name string) bool {
 	return ok
 }
 
-// held tells of nodes that somebody has cordoned: they count as down, and where as many
+// held reports nodes that somebody has cordoned: they count as down, and where as many
 // are down as may be, none of the pool's nodes restarts.
 func (m *model) held(p *cvo.Pool, nodes []string, size int) []*fact {
 	var down []int

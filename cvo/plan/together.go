@@ -241,7 +241,7 @@ func (c *clocks) provided(x *part, e event, q *requirement, but int) (lits []sol
 	return lits
 }
 
-// turns tells of the chosen hops of a part which come before which. Hops of one turn
+// turns says which of the chosen hops of a part come before which. Hops of one turn
 // are of one install plan.
 func (x *part) turns(sol *solver.Solution) {
 	for i := range x.chosen {

@@ -157,7 +157,7 @@ func (s *stepper) explain(c *Choice) {
 	}
 }
 
-// outside tells of nodes that take no pods, and that the update did not bring
+// outside reports nodes that take no pods, and that the update did not bring
 // there: those with one cause in one line.
 func (s *stepper) outside(c *Choice) {
 	type cause struct{ reason, why string }

@@ -51,7 +51,7 @@ func updateCluster(ctx context.Context, w io.Writer) error {
 }
 
 // until lets the engine look whenever it wants to, until a release is complete,
-// and tells of what it waits for.
+// and reports what it waits for.
 func until(ctx context.Context, w io.Writer, runner *cvo.Runner, cluster *cvo.MemBackend, clock *fairlead.ManualClock, version string) error {
 	waits := ""
 	for {

@@ -138,7 +138,7 @@ func (c *Cluster) AddWorkload(w Workload) {
 	c.short = true
 }
 
-// SetWorkload has a number of pods kept from now on, in the place of the workload of
+// SetWorkload has a number of pods kept from now on, in place of the workload of
 // its namespace and name: those of that one go when the new ones are ready.
 func (c *Cluster) SetWorkload(w Workload) {
 	w.serial = c.Serial()
@@ -150,7 +150,7 @@ func (c *Cluster) SetWorkload(w Workload) {
 	c.AddWorkload(w)
 }
 
-// Deploy has the pods of a Deployment with this spec run, in the place of those that
+// Deploy has the pods of a Deployment with this spec run, in place of those that
 // ran by another; what the spec does not say is the default.
 func (c *Cluster) Deploy(namespace, name, owner string, spec json.RawMessage) {
 	var is struct {

@@ -10,7 +10,7 @@
 //
 // What goes wrong is an option: [Through] puts [Faults] before any Backend (old
 // observations, calls that fail, answers that are lost, conflicts, outages), and a
-// [Watch] tells of events late, in another order and again. Everything is drawn from
+// [Watch] reports events late, in another order and again. Everything is drawn from
 // a seed, and the same calls come to the same each time. Clocks jump when they are
 // set, and others change what they like through any view.
 //

@@ -106,7 +106,7 @@ type Event struct {
 	Name string // "namespace/name", or its name where there are no namespaces
 }
 
-// Watch tells of events. They may come late, in another order, and again; none is
+// Watch reports events. They may come late, in another order, and again; none is
 // lost for good. It is for whoever holds the cluster's lock.
 type Watch struct {
 	c      *Cluster

@@ -48,7 +48,7 @@ func (c *Cluster) table(kind string) map[string]*entry {
 	return t
 }
 
-// Put keeps an object as it is, under a new revision, in the place of the one of its
+// Put keeps an object as it is, under a new revision, in place of the one of its
 // name, and returns it. It must not be changed any more.
 func Put[T any](c *Cluster, k Kind[T], v *T) *T {
 	c.revision++

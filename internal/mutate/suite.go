@@ -134,7 +134,7 @@ func (s *suite) try(ctx context.Context, number string, m *mutant) (v verdict, b
 	return alive, "", ctx.Err()
 }
 
-// build builds the tests with other texts in the place of files, and returns the binary;
+// build builds the tests with other texts in place of files, and returns the binary;
 // or "" and what the compiler says.
 func (s *suite) build(ctx context.Context, name string, files map[string][]byte) (string, []byte, error) {
 	overlay := map[string]string{}
@@ -206,7 +206,7 @@ func (s *suite) measure(ctx context.Context) ([]group, error) {
 	return all, bad
 }
 
-// groups puts the tests that an output tells of into groups: those that take no time,
+// groups puts the tests that an output reports into groups: those that take no time,
 // those that take a little, and each other by itself.
 func groups(out string) ([]group, error) {
 	type test struct {

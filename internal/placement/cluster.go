@@ -91,7 +91,7 @@ func (c *Cluster) resource(name string) int {
 	return len(c.resources) - 1
 }
 
-// SetNode adds a node, or puts it in the place of the one of its name. Pods that
+// SetNode adds a node, or puts it in place of the one of its name. Pods that
 // are bound to the name are on it. A quantity that cannot be read counts as none;
 // the error names the first such one, by resource.
 func (c *Cluster) SetNode(n *fairlead.Node) error {
@@ -205,7 +205,7 @@ func (c *Cluster) recount() {
 	}
 }
 
-// Add puts a pod on the node that it is bound to, in the place of the one of its
+// Add puts a pod on the node that it is bound to, in place of the one of its
 // namespace and name. Pods without a node and finished ones take nothing. The
 // error says which of its quantities or selectors cannot be read; it is there all
 // the same, and what it asks counts as nothing.

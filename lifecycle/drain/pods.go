@@ -312,7 +312,7 @@ func lowest(seen []sighting) int32 {
 	return order
 }
 
-// refused tells of a pod that the policy keeps.
+// refused reports a pod that the policy keeps.
 func (d *drainer) refused(s *sighting) {
 	d.trouble = true
 	e := PodProgress{Pod: s.pod.String()}

@@ -225,7 +225,7 @@ func (s *stepper) drain(active []*Request) {
 	}
 }
 
-// stranded tells of the pods that should have ended, and may still run because
+// stranded reports the pods that should have ended, and may still run because
 // nothing is heard of their node. It reports whether there are any.
 func (s *stepper) stranded() bool {
 	if _, silent := Silence(s.Node); !silent || s.Fenced || s.Stopped {

@@ -124,7 +124,7 @@ func TestUnderWay(t *testing.T) {
 }
 
 // TestFailureFreesBudget: an attempt that is known to have failed holds nothing of
-// a budget. The next look tells of the failure, and lets another pod go instead;
+// a budget. The next look reports the failure, and lets another pod go instead;
 // then all is told, and the same again changes nothing.
 func TestFailureFreesBudget(t *testing.T) {
 	for _, code := range []int{409, 429, 500} {

@@ -242,7 +242,7 @@ func (c *coordinator) tell(r *Request, failed fairlead.ConditionStatus, why, mes
 	}
 }
 
-// conditions returns the two conditions in the place of what is there.
+// conditions returns the two conditions in place of what is there.
 func (c *coordinator) conditions(old []fairlead.Condition, failed fairlead.ConditionStatus, why, message string, evicted fairlead.ConditionStatus, whyEvicted, messageEvicted string) []fairlead.Condition {
 	all := fairlead.SetCondition(old, fairlead.Condition{Type: ConditionFailed, Status: failed, Reason: why, Message: message, LastTransitionTime: c.now})
 	return fairlead.SetCondition(all, fairlead.Condition{Type: ConditionTargetEvicted, Status: evicted, Reason: whyEvicted, Message: messageEvicted, LastTransitionTime: c.now})

@@ -37,7 +37,7 @@ type Scene struct {
 	Set     *SetScene          // of the machine; nil if it has none, or that is not known
 	Checks  []HealthCheck      // of the machine's namespace
 	Cluster *lifecycle.Cluster // that the machine belongs to; nil if that is not known
-	// Replaced is whether an up-to-date machine is ready in the place of the
+	// Replaced is whether an up-to-date machine is ready in place of the
 	// machine, in the control plane.
 	Replaced bool
 }

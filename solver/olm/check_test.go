@@ -12,7 +12,7 @@ import (
 )
 
 // TestCheckerAgainstOracle corrupts answers in every way that takes one step
-// (leave one out, add one, put one in the place of another) and compares the
+// (leave one out, add one, put one in place of another) and compares the
 // checker's verdict with the oracle's.
 func TestCheckerAgainstOracle(t *testing.T) {
 	refused, accepted := 0, 0

@@ -12,7 +12,7 @@ type Diff struct {
 	// Removed is chosen only by the first, by package.
 	Removed []Choice `json:"removed,omitempty"`
 	// Changed are packages of which another bundle is chosen, or the same from
-	// another channel or catalog, or in the place of another, by package.
+	// another channel or catalog, or in place of another, by package.
 	Changed []ChoiceChange `json:"changed,omitempty"`
 	// Subscriptions are those that are served otherwise, by name.
 	Subscriptions []OutcomeChange `json:"subscriptions,omitempty"`

@@ -271,7 +271,7 @@ func (x *explainer) asks(e *entry, asker any) any {
 	return nil
 }
 
-// conflicts tells of the constraints on operators that exclude each other, each
+// conflicts reports the constraints on operators that exclude each other, each
 // with all that ask for one of them.
 func (x *explainer) conflicts() []Finding {
 	var out []Finding

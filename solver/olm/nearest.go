@@ -267,7 +267,7 @@ func (q *query) nearestSubscription(s *subscription) []Finding {
 	return out[:min(len(out), 3)]
 }
 
-// nearestHidden tells of catalogs that the namespace does not see: the one that a
+// nearestHidden reports catalogs that the namespace does not see: the one that a
 // subscription names, one of that name in another namespace, and those that have
 // its package.
 func (q *query) nearestHidden(s *subscription, say sayFunc) {

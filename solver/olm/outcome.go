@@ -125,7 +125,7 @@ func whyNoUpdate(s *subscription, ch *channel) string {
 	return fmt.Sprintf("no replaces, skips or skipRange in the chain of channel %s leads from %s", ch.name, s.current.name)
 }
 
-// whyRejected tells of candidates that were passed over why each cannot be had.
+// whyRejected says why each candidate that was passed over cannot be had.
 // Those with the same reason are reported together.
 func (a *answer) whyRejected(ctx context.Context, rejected []*entry, s *subscription) ([]string, error) {
 	type group struct {

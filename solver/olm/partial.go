@@ -111,7 +111,7 @@ func (q *query) leaving(ctx context.Context, most int) (*query, []*entry, error)
 	return &served, selected, nil
 }
 
-// leaveOut tells of each subscription that is not served why it cannot be
+// leaveOut says of each subscription that is not served why it cannot be
 // served beside those that are.
 func (q *query) leaveOut(ctx context.Context, best *query, p *portions) error {
 	for _, s := range q.subs {

@@ -217,7 +217,7 @@ func (q *query) unasked(entries []*entry) []*entry {
 // resolution.
 const maxReasons = 50
 
-// moved tells of each operator that should have stayed why it cannot.
+// moved says of each operator that should have stayed why it cannot.
 func (q *query) moved(ctx context.Context, selected []*entry) ([]Move, error) {
 	var moves []Move
 	for _, e := range q.gone(selected) {

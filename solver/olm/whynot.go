@@ -18,7 +18,7 @@ type Rejection struct {
 	Why string `json:"why,omitempty"`
 }
 
-// WhyNot tells of every place where the visible catalogs offer a bundle of that
+// WhyNot reports every place where the visible catalogs offer a bundle of that
 // name why the request does not resolve to it: that no subscription asks for
 // it there, that its channel does not offer it, that it is not a direct update,
 // what it lacks, what it excludes, or which choice was preferred to it. The

@@ -97,7 +97,7 @@ func (c *Constraint) Holds(props *Properties) bool {
 }
 
 // Eval evaluates the constraint. A rule that cannot be evaluated counts as
-// false where it stands, so that not(rule) then holds; the result tells of it.
+// false where it stands, so that not(rule) then holds; the result reports it.
 // The error is that of the context.
 func (c *Constraint) Eval(ctx context.Context, props *Properties) (Result, error) {
 	if props == nil {

@@ -34,7 +34,7 @@ type providedPackage struct {
 	version semverx.Version // zero where there is none
 }
 
-// PropertyProblem tells of a property whose value is not what its type calls
+// PropertyProblem reports a property whose value is not what its type calls
 // for. It provides nothing; a rule sees an empty map for a value that is no
 // JSON.
 type PropertyProblem struct {

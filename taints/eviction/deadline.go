@@ -57,7 +57,7 @@ func (d Deadline) Evict() bool { return d.Taint != nil }
 //  3. A taint that the pod does not tolerate is due then. One that it tolerates
 //     is due TolerationSeconds later; zero and less mean at once, and none means
 //     never. Which toleration counts is a matter of Policy.Match.
-//  4. A taint in the place of others (Started.Before) is due at the latest when as
+//  4. A taint in place of others (Started.Before) is due at the latest when as
 //     much time has passed since the first of them as the pod tolerates that of
 //     them which it tolerates longest. Hence a node that is not ready and
 //     unreachable by turns does not keep its pods forever, and no taint is due

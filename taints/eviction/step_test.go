@@ -283,7 +283,7 @@ func TestApplyAll(t *testing.T) {
 	}
 }
 
-// TestReport: a node that is heard of again tells of all that had become unknown.
+// TestReport: a node that is heard of again reports all that had become unknown.
 func TestReport(t *testing.T) {
 	clock := new(fairlead.ManualClock)
 	clock.Set(start)

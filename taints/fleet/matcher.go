@@ -236,7 +236,7 @@ func (r *Row) At(i int) (node string, v taints.Verdict) {
 }
 
 // All returns all nodes with what their taints mean for the pod, in the order in
-// which they were taken in; one in the place of a deleted one stands there.
+// which they were taken in; one in place of a deleted one stands there.
 func (r *Row) All() iter.Seq2[string, taints.Verdict] {
 	return func(yield func(string, taints.Verdict) bool) {
 		for i, class := range r.nodes.of {

@@ -55,7 +55,7 @@ func (s *places) leave(p *fairlead.Pod) {
 	s.cluster.Remove(p)
 }
 
-// move puts another pod in the place of one that has left on the first node that
+// move puts another pod in place of one that has left on the first node that
 // takes it, and reports whether there is one.
 func (s *places) move(p *fairlead.Pod) bool {
 	node, ok := s.cluster.First(p, func(n *fairlead.Node) bool {

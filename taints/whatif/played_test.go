@@ -36,7 +36,7 @@ type played struct {
 	log       []string                     // of taints and evictions
 }
 
-// play lets what a prediction tells of happen, and checks that the same taints come and
+// play lets what a prediction reports happen, and checks that the same taints come and
 // go and the same pods leave at the same instants.
 func play(t *testing.T, c *taints.Cluster, q *whatif.Question, policy *eviction.Policy, want *whatif.Prediction) {
 	t.Helper()

@@ -411,7 +411,7 @@ func (s *story) editTaints(n *storyNode, a *eviction.EditTaints) {
 	s.places.change(n.index)
 }
 
-// evict tells of an eviction and what becomes of it.
+// evict reports an eviction and what becomes of it.
 func (s *story) evict(n *storyNode, p *fairlead.Pod, a *eviction.Evict) {
 	ref := eviction.RefOf(p)
 	e := Entry{Kind: EntryEvict, Node: n.node.Name, Pod: &ref, Toleration: a.Toleration, Taint: &fairlead.Taint{Key: a.Taint.Key, Value: a.Taint.Value, Effect: a.Taint.Effect}}

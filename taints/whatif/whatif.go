@@ -83,7 +83,7 @@ type Prediction struct {
 	Violations int `json:"violations"`
 }
 
-// EntryKind is what an Entry tells of.
+// EntryKind is what an Entry reports.
 type EntryKind string
 
 // The kinds of entries.

@@ -113,7 +113,7 @@ func TestRollout(t *testing.T) {
 	})
 }
 
-// TestWhy tells of each cluster how it stands.
+// TestWhy says of each cluster how it stands.
 func TestWhy(t *testing.T) {
 	w := &fleet.World{
 		Groups: []fleet.Group{{Name: "a", Clusters: []string{"a1", "a2", "a3", "a4", "a5"}}, {Name: "b", Clusters: []string{"b1"}}},

@@ -163,7 +163,7 @@ func channel(c *call) error {
 }
 
 // fixed applies the hints of findings that leave no choice to the catalog at
-// path, tells of them, and returns the file system with the changes.
+// path, reports them, and returns the file system with the changes.
 func (c *call) fixed(path string, fsys fs.FS, show bool) (fs.FS, error) {
 	done, err := edit.Fix(c.Context, fsys)
 	if err != nil {

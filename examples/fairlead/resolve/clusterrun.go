@@ -130,7 +130,7 @@ func installPlan(req *olm.Request, res *olm.Resolution) manifest {
 	return manifest{operatorsV1alpha1, "InstallPlan", olm.ObjectMeta{Name: "install-" + hex.EncodeToString(sum[:3]), Namespace: req.Namespace}, spec}
 }
 
-// runNamespaces resolves all namespaces, and tells of some.
+// runNamespaces resolves all namespaces, and reports some.
 func (c *command) runNamespaces(ctx context.Context, r *olm.Resolver, reqs []*olm.Request, names []string, stdout, stderr io.Writer) (int, error) {
 	all, err := r.ResolveNamespaces(ctx, reqs)
 	if err != nil {

@@ -181,7 +181,7 @@ func (a *agents) Apply(ctx context.Context, node string, action eviction.Action)
 	return err
 }
 
-// edited tells of taints that come and go, and what that means for pods; but for the one
+// edited reports taints that come and go, and what that means for pods; but for the one
 // that says that a node is cordoned, which was reported.
 func (a *agents) edited(e *eviction.EditTaints) {
 	var come, gone []string
@@ -246,7 +246,7 @@ func (a *agents) follow(node string, t *fairlead.Taint) {
 	}
 }
 
-// evict tells of a pod that is evicted. The agent of a node that is silent does not end
+// evict reports a pod that is evicted. The agent of a node that is silent does not end
 // it: it stays as it is, and its controller makes another meanwhile.
 func (a *agents) evict(e *eviction.Evict) {
 	p, there := a.Pod(e.Pod.Namespace, e.Pod.Name)

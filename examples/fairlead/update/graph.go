@@ -311,7 +311,7 @@ func names(risks []graph.Risk) []string {
 	return list
 }
 
-// risks tells of each risk of an update what is known of it.
+// risks says what is known of each risk of an update.
 func (a *answers) risks(u graph.Update) []string {
 	var list []string
 	for _, x := range a.cluster.Evaluations.Recommend(u, a.cluster.Accepted).Exposures {

@@ -172,7 +172,7 @@ func printPool(w io.Writer, p *cvo.PoolReport) {
 	fmt.Fprintln(w)
 }
 
-// printTables tells of operators that are not done or not well, and of all nodes.
+// printTables reports operators that are not done or not well, and of all nodes.
 func printTables(w io.Writer, r *cvo.Report) {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, o := range r.Operators {

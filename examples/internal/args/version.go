@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 )
 
-// Version is a command that tells of what the program was built.
+// Version is a command that reports what the program was built from.
 func Version() *Command {
 	return &Command{
 		Name: "version", Usage: "[-o text|json|yaml]", About: "show the version, the commit and the Go version of this build",

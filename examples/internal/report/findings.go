@@ -162,7 +162,7 @@ func help(why string) string {
 	return ""
 }
 
-// lint tells of taints and tolerations that are likely not meant.
+// lint reports taints and tolerations that are likely not meant.
 func (r *Report) lint(s *plan.Situation) {
 	byCode := map[string]*Group{}
 	var order []string

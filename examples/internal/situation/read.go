@@ -257,7 +257,7 @@ func (s *Situation) offered() {
 	}
 }
 
-// UseGraph takes the updates of an update graph in the place of those that the
+// UseGraph takes the updates of an update graph in place of those that the
 // ClusterVersion lists. Cluster must be known.
 func (s *Situation) UseGraph(g *graph.Graph) (err error) {
 	s.Graph = g
@@ -267,7 +267,7 @@ func (s *Situation) UseGraph(g *graph.Graph) (err error) {
 	return err
 }
 
-// risks takes what the ClusterVersion tells of risks: by name, or of an update as a
+// risks takes what the ClusterVersion says of risks: by name, or of an update as a
 // whole where it has one risk, or none that applies.
 func (s *Situation) risks() {
 	known := map[string]fairlead.ConditionStatus{}

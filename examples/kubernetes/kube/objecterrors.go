@@ -66,7 +66,7 @@ func (e *ObjectError) Error() string {
 // Unwrap returns the cause.
 func (e *ObjectError) Unwrap() error { return e.Err }
 
-// Outcome tells of a write that failed in the terms above; nil stays nil.
+// Outcome reports a write that failed in the terms above; nil stays nil.
 func Outcome(object Ref, err error) error {
 	keepers := Keepers(err)
 	switch {

@@ -101,7 +101,7 @@ func TestNewStoreRefuses(t *testing.T) {
 }
 
 // A watch that the server ends goes on; one whose history is gone begins again
-// and tells of what was deleted meanwhile, and of nothing twice.
+// and reports what was deleted meanwhile, and nothing twice.
 func TestWatchGoesOn(t *testing.T) {
 	for _, history := range []bool{false, true} {
 		server, c := newServer(t)

@@ -13,7 +13,7 @@ type Object struct {
 	Data      json.RawMessage `json:"data,omitempty"`      // as it reads in the version that it is asked for
 }
 
-// World tells of what exists under a definition. Implementations are for
+// World reports what exists under a definition. Implementations are for
 // users; calls come one after another.
 type World interface {
 	// Objects returns the objects of a definition as they read in one served

@@ -89,7 +89,7 @@ func (c *Cluster) definition(name string) *crd.Definition {
 	return nil
 }
 
-// breaks says what a CRD would break, in the place of the one of its name.
+// breaks says what a CRD would break, in place of the one of its name.
 func (c *Cluster) breaks(next *crd.Definition) (problems []string) {
 	is := c.definition(next.Name)
 	if is == nil {

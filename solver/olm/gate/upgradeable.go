@@ -20,7 +20,7 @@ const UpgradeableCondition = "Upgradeable"
 // be replaced.
 const ReasonNotUpgradeable = "OperatorConditionNotUpgradeable"
 
-// OperatorCondition is what an operator tells of itself. It has the name and
+// OperatorCondition is what an operator reports about itself. It has the name and
 // the namespace of the operator's CSV.
 type OperatorCondition struct {
 	ObjectMeta `json:"metadata"`

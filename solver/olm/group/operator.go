@@ -34,7 +34,7 @@ func (o *Operator) Provided() APIs {
 	return NewAPIs(apis...)
 }
 
-// Copied reports whether the CSV tells of an operator that runs in another
+// Copied reports whether the CSV stands for an operator that runs in another
 // namespace.
 func (o *Operator) Copied() bool { return o.Reason == ReasonCopied }
 

@@ -150,7 +150,7 @@ func (s *stepper) held() {
 	}
 }
 
-// conflicts tells of the subscriptions that the resolution has left out.
+// conflicts reports the subscriptions that the resolution has left out.
 func (s *stepper) conflicts() {
 	if s.Resolution == nil {
 		return

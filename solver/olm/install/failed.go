@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// failures tells of plans that have failed and that nothing has made good.
+// failures reports plans that have failed and that nothing has made good.
 func (s *stepper) failures() {
 	for _, p := range s.plans {
 		if !s.unmended(p) {
@@ -75,7 +75,7 @@ func (s *stepper) inVain(key fairlead.Key) bool {
 	return false
 }
 
-// pendingStep tells of the first step that is not done.
+// pendingStep reports the first step that is not done.
 func (s *stepper) pendingStep(p *Plan) string {
 	for i := range p.Steps {
 		if step := &p.Steps[i]; !step.Done {

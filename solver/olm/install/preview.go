@@ -192,7 +192,7 @@ func imagesOf(c *olm.ClusterServiceVersion) []string {
 	return slices.Compact(images)
 }
 
-// newWebhooks tells of webhooks that the CSV before has not, or has otherwise.
+// newWebhooks reports webhooks that the CSV before has not, or has otherwise.
 func newWebhooks(was, is *olm.ClusterServiceVersion) []string {
 	var all []string
 	for _, w := range is.Spec.WebhookDefinitions {

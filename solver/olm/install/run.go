@@ -94,7 +94,7 @@ func (r *asking) Observe(ctx context.Context, namespace string) (*World, error) 
 	return w, nil
 }
 
-// Apply tells of an action that was carried out, and takes warnings for no error.
+// Apply reports an action that was carried out, and takes warnings for no error.
 func (r *asking) Apply(ctx context.Context, namespace string, action Action) error {
 	err := r.backend.Apply(ctx, namespace, action)
 	var warned *Warned

@@ -84,7 +84,7 @@ func (w *Warned) Error() string {
 	return text
 }
 
-// observed tells of what was observed.
+// observed reports what was observed.
 func (t *Trace) observed(w *World) {
 	if f := t.CatalogSourceCount; f != nil {
 		f(w.Namespace, len(w.Catalogs))

@@ -14,7 +14,7 @@ import (
 const removalUnneeded = "unneeded"
 
 // dropUnneeded begins to take a dependency away that nobody has needed for as long
-// as the policy says, and tells of those whose time is not over.
+// as the policy says, and reports those whose time is not over.
 func (s *stepper) dropUnneeded() bool {
 	if s.policy.KeepUnneeded <= 0 || s.state.Plan != nil || s.Refusal != nil {
 		return false

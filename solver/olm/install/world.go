@@ -91,7 +91,7 @@ type OperatorGroup struct {
 	Mark
 }
 
-// OperatorCondition is what an operator tells of itself, as it is observed.
+// OperatorCondition is what an operator reports about itself, as it is observed.
 type OperatorCondition struct {
 	gate.OperatorCondition
 	Mark

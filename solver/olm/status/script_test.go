@@ -63,7 +63,7 @@ func TestScripts(t *testing.T) {
 }
 
 // steady reports whether the second update changed nothing but the reason of
-// healthy catalogs, which tells of a change only once.
+// healthy catalogs, which reports a change only once.
 func steady(a, b *olm.SubscriptionStatus) bool {
 	if len(a.Conditions) != len(b.Conditions) || a.State != b.State {
 		return false

@@ -148,7 +148,7 @@ func (c *clusterVersionController) signed(ctx context.Context, source clusterver
 	return signature.New(trust.Keyrings, trust.Stores, nil)
 }
 
-// own is the verifier that the own release tells of. It is read when it is needed,
+// own is the verifier that the operator's own release specifies. It is read when it is needed,
 // and again until that works: a registry may be away for a while.
 type own struct {
 	read func(context.Context) (cvo.Verifier, error)

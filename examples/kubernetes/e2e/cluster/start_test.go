@@ -20,7 +20,7 @@ import (
 	"github.com/fairlead/fairlead/examples/kubernetes/e2e/cluster"
 )
 
-// programs writes a directory with shell scripts in the place of the servers.
+// programs writes a directory with shell scripts in place of the servers.
 func programs(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

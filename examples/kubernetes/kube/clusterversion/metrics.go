@@ -60,7 +60,7 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// versions tells of the releases.
+// versions reports the releases.
 func versions(to chan<- prometheus.Metric, v *cvo.ClusterVersion) {
 	history := v.Status.History
 	if len(history) == 0 {

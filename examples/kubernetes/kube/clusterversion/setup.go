@@ -149,7 +149,7 @@ const soon = 50 * time.Millisecond
 //  1. A pass that has applied manifests is followed by another at once, for what
 //     waits for them can begin.
 //  2. Manifests that could not be applied are no failure of the pass: the engine
-//     tells of them, and tries each again in its own time.
+//     reports them, and tries each again in its own time.
 //  3. A status that could not be written because the ClusterVersion has changed
 //     is decided on again at once.
 //  4. What else fails, fails the pass.

@@ -85,7 +85,7 @@ func (b *Backend) workload(id payload.ID, u *unstructured.Unstructured, far func
 	return w
 }
 
-// absent tells of one that should be there and is not.
+// absent reports one that should be there and is not.
 func (b *Backend) absent(id payload.ID) cvo.Workload {
 	if p, ok := b.applied.last(id); ok && b.opts.Clock.Now().Before(p.at.Add(lag)) {
 		return cvo.Workload{ID: id, Waiting: "it has not been seen since it was applied"}

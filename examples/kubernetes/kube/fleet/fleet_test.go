@@ -172,7 +172,7 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-// TestTemplate makes what a template asks for in the place of a deletion, once.
+// TestTemplate makes what a template asks for in place of a deletion, once.
 func TestTemplate(t *testing.T) {
 	kind := schema.GroupVersionKind{Group: "infrastructure.example.com", Version: "v1", Kind: "RebootTemplate"}
 	template := object(kind, "reboot")

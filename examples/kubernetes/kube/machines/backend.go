@@ -43,7 +43,7 @@ type Backend struct {
 	Cache  client.Reader // a cache of machines, nodes, pods by [NodeIndex], disruption budgets, DaemonSets and namespaces
 	// Kind is that of the machines; empty means [Kind]. Those of the Cluster API, see
 	// [KindClusterAPI], are observed with their cluster and the objects of providers
-	// that they refer to, which are deleted in the place of an instance.
+	// that they refer to, which are deleted in place of an instance.
 	Kind schema.GroupVersionKind
 	// Cloud has the instances. It may be nil in the Cluster API, where the object of
 	// the infrastructure stands for the instance.
@@ -53,7 +53,7 @@ type Backend struct {
 	Gate *drain.Gate
 	// Clock tells the Gate the time; nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
-	// Recorder tells of events on machines. Nil tells nobody.
+	// Recorder records events on machines. Nil tells nobody.
 	Recorder events.EventRecorder
 	// Owners returns the last heartbeats of owners of hooks, as far as they are
 	// known; see lifecycle.Policy.OwnerTimeout. Nil means that none is.

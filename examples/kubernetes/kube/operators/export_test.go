@@ -20,7 +20,7 @@ var WatchedKinds = watchedKinds
 // Warned carries something out as the step of a plan.
 var Warned = warned
 
-// NewReporter returns what tells of passes over a namespace.
+// NewReporter returns what reports passes over a namespace.
 func NewReporter(b *Backend, recorder events.EventRecorder) func(context.Context, string, fairlead.Pass) {
 	r := &reporter{backend: b, told: map[string][]string{}}
 	r.events = &kube.Events{Recorder: recorder, Action: "Install", Object: r.object}

@@ -17,7 +17,7 @@ import (
 //   - csv_count{namespace}: CSVs that have succeeded
 //   - csv_succeeded{namespace,name,version}: 1 or 0
 //   - csv_abnormal{namespace,name,version,phase,reason}: 1 while one has not
-//   - csv_upgrade_count: CSVs that have succeeded in the place of another
+//   - csv_upgrade_count: CSVs that have succeeded in place of another
 //   - install_plan_count{namespace}, installplan_warnings_total
 //   - subscription_count{namespace}
 //   - subscription_sync_total{namespace,name,package,channel,installed}

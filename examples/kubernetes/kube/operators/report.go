@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// reporter tells of what blocks by events on the objects that it is about.
+// reporter reports what blocks by events on the objects that it is about.
 type reporter struct {
 	events  *kube.Events
 	backend *Backend

@@ -185,7 +185,7 @@ func TestServingAgain(t *testing.T) {
 	}
 }
 
-// TestForeignSecret finds a Secret in the place of a certificate: it stays, and
+// TestForeignSecret finds a Secret in place of a certificate: it stays, and
 // the wait for it says so.
 func TestForeignSecret(t *testing.T) {
 	w := serving(t)

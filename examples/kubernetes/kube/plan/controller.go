@@ -74,7 +74,7 @@ func SetupWithManager(mgr ctrl.Manager, opts Options) error {
 	return build.Complete(&kube.Reconciler{Pass: c.pass, Report: told.Report, Clock: opts.Clock})
 }
 
-// controller carries plans out, and tells of it.
+// controller carries plans out, and reports it.
 type controller struct {
 	*Backend
 	runner *plan.Runner

@@ -62,7 +62,7 @@ type Step struct {
 	With    []string  `json:"with,omitempty"`    // likewise
 }
 
-// Played is the status as the engine tells of plans that were played.
+// Played is the status as the engine keeps it of plans that were played.
 func (s *Status) Played() *plan.Played {
 	p := &plan.Played{}
 	if s.Began != nil {

@@ -242,7 +242,7 @@ func (h *history) theirs(t *testing.T) seen {
 	return all
 }
 
-// play tells of what each node reports, every ten seconds and when it does something
+// play reports what each node reports, every ten seconds and when it does something
 // else, and then has a second pass.
 func (h *history) play(report func(node int, does string), pass func(at int)) {
 	doing := make([]string, len(h.zones))
