@@ -66,6 +66,7 @@ type command struct {
 	relock   bool
 	rules    olm.Options  // how to choose, as far as flags say
 	doing    func(string) // says what is done
+	opened   []olm.Source // the catalogs, once they are open
 	clusterFlags
 }
 

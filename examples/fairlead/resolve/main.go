@@ -16,6 +16,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 	"github.com/fairlead/fairlead/catalog/source"
 	"github.com/fairlead/fairlead/examples/internal/args"
+	"github.com/fairlead/fairlead/internal/words"
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
@@ -79,7 +80,39 @@ func (c *command) run(ctx context.Context, stdout, stderr io.Writer) (status int
 	if err != nil {
 		return 0, err
 	}
+	if err := c.noteStrays(req, stderr); err != nil {
+		return 0, err
+	}
 	return c.answer(ctx, r, req, stdout, stderr)
+}
+
+// noteStrays writes a note about each installed CSV that changes nothing: no
+// catalog has it, and no subscription can be meant by its name.
+func (c *command) noteStrays(req *olm.Request, stderr io.Writer) error {
+	for _, csv := range req.Installed {
+		if slices.ContainsFunc(req.Subscriptions, func(s olm.Subscription) bool { return s.Status.InstalledCSV == csv.Name }) {
+			continue
+		}
+		var bundles []string
+		for _, o := range c.opened {
+			for p := range o.Catalog.Packages() {
+				for b := range p.Bundles() {
+					bundles = append(bundles, b.Name())
+				}
+			}
+		}
+		if slices.Contains(bundles, csv.Name) {
+			continue
+		}
+		hint := "a version that the catalogs no longer have is written PACKAGE.vVERSION, with a subscribed package"
+		if near := words.Nearest(csv.Name, bundles); near != "" {
+			hint = "did you mean " + near + "?"
+		}
+		if _, err := fmt.Fprintf(stderr, "note: -installed %s has no effect: no catalog has it, and no subscription is for it; %s\n", csv.Name, hint); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // answer answers about one namespace.
@@ -194,6 +227,7 @@ func (c *command) open(ctx context.Context) (r *olm.Resolver, closeAll func() er
 		sources = append(sources, c.held.absent(sources)...)
 		opts.GlobalNamespace, opts.TolerateUnhealthy = c.global, true
 	}
+	c.opened = sources
 	r, err = olm.NewResolver(sources, &opts)
 	return r, closeAll, err
 }
