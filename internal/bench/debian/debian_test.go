@@ -84,7 +84,7 @@ func broken(t testing.TB, p *solver.Problem) []solver.Var {
 	return bad
 }
 
-// childCPU is what programs that were run used of the processors.
+// childCPU is what programs that were run used of processor time.
 var childCPU time.Duration
 
 // peer runs a program on the list, and returns the names after a mark.
@@ -150,7 +150,7 @@ func dose(t testing.TB, raw []byte) []string {
 	return names
 }
 
-// measure runs something as a benchmark, and reports the time of the processors.
+// measure runs something as a benchmark, and reports processor time.
 func measure(b *testing.B, run func()) {
 	if strings.Contains(b.Name(), "/fairlead/") { // of other programs it is not known
 		b.ReportAllocs()

@@ -10,7 +10,7 @@ import (
 )
 
 // Late is how long after its context's end a solver came back: by the clock,
-// and in time of the processors, which is the same on an idle machine.
+// and in processor time, which is the same on an idle machine.
 type Late struct {
 	Clock, CPU []time.Duration // ascending
 }

@@ -50,7 +50,7 @@ func ReportWhatIf(ctx context.Context, w io.Writer) error {
 func ReportCancel(ctx context.Context, w io.Writer) error {
 	const times = 200
 	pigeons := Pigeonhole(10)
-	cost.Head(w, "ten pigeons, nine holes; the context ends after 1 to 50 ms", "back after: median", "99th percentile", "longest", "in time of the processors: median", "99th percentile", "longest")
+	cost.Head(w, "ten pigeons, nine holes; the context ends after 1 to 50 ms", "back after: median", "99th percentile", "longest", "in processor time: median", "99th percentile", "longest")
 	for i, s := range Solvers() {
 		n := times
 		if i > 0 {

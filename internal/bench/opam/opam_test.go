@@ -115,7 +115,7 @@ func TestBroken(t *testing.T) {
 	}
 	start := cost.CPU()
 	own := broken(t, p, ask)
-	t.Logf("%d files, %d available versions; of %d that were asked about %d cannot be installed: %v of the processors",
+	t.Logf("%d files, %d available versions; of %d that were asked about %d cannot be installed: %v of processor time",
 		r.Files, len(r.Packages), len(ask), len(own), cost.CPU()-start)
 	path, err := exec.LookPath("installcheck")
 	if err != nil {

@@ -36,7 +36,7 @@ func quiet() { logrus.SetOutput(io.Discard) }
 // Verdicts are compared first. Where the data is absent it says so.
 func Report(ctx context.Context, w io.Writer) error {
 	quiet()
-	cost.Head(w, "catalog", "task", "time of the processors", "on the clock", "peak memory", "part of the reference's time", "of its memory",
+	cost.Head(w, "catalog", "task", "processor time", "on the clock", "peak memory", "part of the reference's time", "of its memory",
 		"times reading and scanning")
 	for _, s := range sources() {
 		archive := DataPath(s.archive)

@@ -174,7 +174,7 @@ func ReportScale(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	defer os.RemoveAll(all)
-	cost.Head(w, "catalog", "packages", "open and index: time of the processors", "peak memory",
+	cost.Head(w, "catalog", "packages", "open and index: processor time", "peak memory",
 		"fairlead, one subscription, first asked: median, 99th percentile", "asked again", "fifty, first asked", "asked again",
 		"OLM, one subscription, every 20th: median, 99th percentile", "fifty")
 	copies := 0

@@ -248,7 +248,7 @@ func (b *board) row(ctx context.Context, w io.Writer, name string, reqs []*olm.R
 
 // processes writes what whole processes cost.
 func processes(ctx context.Context, w io.Writer, dir string) error {
-	cost.Head(w, "a process of its own", "time of the processors", "on the clock", "peak memory")
+	cost.Head(w, "a process of its own", "processor time", "on the clock", "peak memory")
 	names := []string{"open", "golden", "fifty", "OLM fifty"}
 	costs, err := cost.RunAll(ctx, 5, dir, names...)
 	if err != nil {

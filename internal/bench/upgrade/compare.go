@@ -59,7 +59,7 @@ type tally struct {
 }
 
 func (y *tally) String() string {
-	return fmt.Sprintf("%d met and certified, %d of them better than aspcud's; %v of the processors, aspcud %v; making and checking the certificates %v",
+	return fmt.Sprintf("%d met and certified, %d of them better than aspcud's; %v of processor time, aspcud %v; making and checking the certificates %v",
 		y.met, y.better, y.ours.Round(time.Millisecond), y.theirs.Round(time.Millisecond), y.checking.Round(time.Millisecond))
 }
 
@@ -176,7 +176,7 @@ func Solve(t testing.TB, file, criteria string) (*cudf.Document, *cudf.Result) {
 }
 
 // Aspcud returns the positions of what aspcud installs, not nil where it finds an
-// upgrade, and what it used of the processors.
+// upgrade, and what it used of processor time.
 func Aspcud(t testing.TB, path, file string, d *cudf.Document, criteria string) ([]int, time.Duration) {
 	command := exec.Command(path, "-c", criteria, file)
 	out, err := command.Output()
