@@ -70,7 +70,8 @@ func TestRecordedUpdates(t *testing.T) {
 	}
 }
 
-// again checks that a graph is written as it was read.
+// again checks that a graph is written as it was read. A risk without rules is
+// reported each time: nothing can be written in their place.
 func again(t *testing.T, g *graph.Graph) {
 	t.Helper()
 	text, err := json.Marshal(g)
@@ -78,8 +79,10 @@ func again(t *testing.T, g *graph.Graph) {
 		t.Fatal(err)
 	}
 	h, found := graph.Parse(text, nil)
-	if err := found.Err(); err != nil {
-		t.Fatal(err)
+	for _, d := range found {
+		if d.Code != graph.CodeRisk {
+			t.Fatal(d)
+		}
 	}
 	if twice, _ := json.Marshal(h); !bytes.Equal(twice, text) {
 		t.Error("a graph that was written and read is not the same")

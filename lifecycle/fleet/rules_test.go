@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fairlead/fairlead"
 	"github.com/fairlead/fairlead/lifecycle"
 	"github.com/fairlead/fairlead/lifecycle/fleet"
 )
@@ -108,7 +109,7 @@ func TestAutoscalerSince(t *testing.T) {
 	for value, want := range map[string]time.Time{"1700000000": time.Unix(1700000000, 0).UTC(), "0": {}, "-5": {}, "": {}, "soon": {}, "99999999999999999999": {}} {
 		m := &lifecycle.Machine{ObjectMeta: lifecycle.ObjectMeta{Namespace: "mine", Name: "m", DeletionTimestamp: &at}}
 		n := &lifecycle.Node{ObjectMeta: lifecycle.ObjectMeta{Name: "n"}}
-		n.Spec.Taints = []lifecycle.Taint{{Key: "ToBeDeletedByClusterAutoscaler", Value: value, Effect: "NoSchedule"}}
+		n.Spec.Taints = []lifecycle.Taint{{Key: "other", Effect: "NoSchedule"}, {Key: "ToBeDeletedByClusterAutoscaler", Value: value, Effect: "NoSchedule"}}
 		found := false
 		for _, c := range fleet.Why(&fleet.Scene{Machine: m, Node: n}, noon) {
 			if c.Trigger == fleet.TriggerAutoscaler {
@@ -121,5 +122,43 @@ func TestAutoscalerSince(t *testing.T) {
 		if !found {
 			t.Errorf("%q: the autoscaler is no cause", value)
 		}
+	}
+}
+
+// A timeout of zero is a timeout: only a negative one is refused.
+func TestZeroTimeouts(t *testing.T) {
+	var h fleet.HealthCheck
+	h.Spec.UnhealthyConditions = []fleet.UnhealthyCondition{{Type: "Ready", Status: "False"}}
+	h.Spec.UnhealthyMachineConditions = []fleet.UnhealthyCondition{{Type: "Ready", Status: "False"}}
+	if err := h.Check(); err != nil {
+		t.Error(err)
+	}
+	h.Spec.UnhealthyConditions[0].Timeout, h.Spec.UnhealthyMachineConditions[0].Timeout = -1, -1
+	if err := h.Check(); err == nil || strings.Count(err.Error(), "is negative") != 2 {
+		t.Error(err)
+	}
+}
+
+// A check without machines has nothing to look at again.
+func TestCheckOfNothing(t *testing.T) {
+	h := fleet.HealthCheck{ObjectMeta: lifecycle.ObjectMeta{Namespace: "mine", Name: "h"}}
+	h.Spec.Selector.MatchLabels = map[string]string{"role": "worker"}
+	if r, err := h.Evaluate(nil, noon); err != nil || !r.Wake.IsZero() {
+		t.Errorf("wake %v, %v", r.Wake, err)
+	}
+}
+
+// As many as may be replaced at a time are, without a word about others.
+func TestMaxInFlightIsMet(t *testing.T) {
+	h := fleet.HealthCheck{ObjectMeta: lifecycle.ObjectMeta{Namespace: "mine", Name: "h"}}
+	h.Spec.Selector.MatchLabels = map[string]string{"role": "worker"}
+	h.Spec.MaxInFlight = &fairlead.IntOrString{Int: 1}
+	controller := true
+	m := &lifecycle.Machine{ObjectMeta: lifecycle.ObjectMeta{Namespace: "mine", Name: "a", Labels: h.Spec.Selector.MatchLabels}}
+	m.OwnerReferences = []lifecycle.OwnerReference{{Kind: "MachineSet", Name: "s", Controller: &controller}}
+	m.Status.Phase = lifecycle.PhaseFailed
+	r, err := h.Evaluate([]fleet.Target{{Machine: m}}, noon)
+	if err != nil || len(r.Remediate) != 1 || len(r.Blocked) != 0 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

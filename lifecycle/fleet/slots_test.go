@@ -118,9 +118,23 @@ func TestMembersInPlace(t *testing.T) {
 		if (k.Down != "") != c.down || k.DownSince.Equal(since) != c.down {
 			t.Errorf("%v: down %q since %s", c.annotations, k.Down, k.DownSince)
 		}
+		m.Status.Conditions = nil
+		if bare := fleet.Members([]lifecycle.Machine{m})[0]; bare.Down != k.Down || !bare.DownSince.IsZero() {
+			t.Errorf("%v without a condition: down %q since %s", c.annotations, bare.Down, bare.DownSince)
+		}
 		picks, err := fleet.ScaleDown([]lifecycle.Machine{m}, 1, fleet.DeleteOldest, fleet.ClusterAPI, since)
 		if err != nil || strings.Contains(picks[0].Why, "updated in place") != c.down {
 			t.Errorf("%v: %v, %v", c.annotations, picks, err)
 		}
+	}
+}
+
+// TestMembersHeld: what keeps a slot is named by the hook of whichever point has one.
+func TestMembersHeld(t *testing.T) {
+	var m lifecycle.Machine
+	m.DeletionTimestamp = &noon
+	m.Spec.LifecycleHooks.PreTerminate = []lifecycle.Hook{{Name: "backup", Owner: "storage"}}
+	if k := fleet.Members([]lifecycle.Machine{m})[0]; k.Held != "preTerminate hook backup of storage" {
+		t.Errorf("held by %q", k.Held)
 	}
 }

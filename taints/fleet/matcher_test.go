@@ -159,6 +159,9 @@ func TestMatcherParallel(t *testing.T) {
 						t.Errorf("%s: %b, then %b (%v)", n, v, again, known)
 					}
 				}
+				if _, known := row.Verdict("nobody"); known {
+					t.Error("a node that was never there is known")
+				}
 				m.Verdict(fmt.Sprint("p", g), "n1")
 				m.Schedulable(fmt.Sprint("p", g))
 			}
@@ -177,6 +180,7 @@ func TestMatcherClasses(t *testing.T) {
 	m := fleet.NewMatcher(nil)
 	for i, list := range [][]fairlead.Toleration{
 		{exists, one}, {equal, longer}, {one, one, exists, {Key: "c", Operator: fairlead.TolerationGt, Value: "1"}, {Key: "c", Operator: "Is"}},
+		{longer, exists, one}, // what comes after a repetition counts
 	} {
 		m.SetPod(fmt.Sprint(i), list)
 	}
@@ -198,7 +202,7 @@ func TestMatcherClasses(t *testing.T) {
 	if m.PodClass("0") != m.PodClass("2") || m.PodClass("0") == m.PodClass("1") || m.NodeClass("0") != m.NodeClass("1") || m.NodeClass("0") == m.NodeClass("2") {
 		t.Error("the classes are mixed up")
 	}
-	for i := range 3 {
+	for i := range 4 {
 		m.DeletePod(fmt.Sprint(i))
 		m.DeleteNode(fmt.Sprint(i))
 		m.DeletePod(fmt.Sprint(i)) // again: nothing

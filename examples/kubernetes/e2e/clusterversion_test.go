@@ -203,7 +203,7 @@ func (u *upgrade) run() {
 	u.politely(begin)
 	if u.trouble != nil {
 		u.flaps(u.degraded, 20, 6) // it comes, goes, and has come back twice before it counts as coming and going
-		u.tells("Failing", u.degraded, "it comes and goes since")
+		u.tells("Failing", u.degraded, "intermittent since")
 	}
 	for _, r := range u.requests(cluster.Filter{User: operator.User, Where: func(r *cluster.Request) bool { return r.Idle }}) {
 		u.Errorf("a status was written that was there already: %s at %v", r.URI, r.Received)

@@ -93,7 +93,11 @@ func TestShards(t *testing.T) {
 					if err := w.admin.List(t.Context(), &rest, client.InNamespace("shop")); err != nil {
 						return err.Error()
 					}
-					return expect(fmt.Sprint(len(rest.Items)), "0")
+					left := []string{}
+					for _, p := range rest.Items {
+						left = append(left, fmt.Sprintf("%s, told to leave at %v", p.Name, p.DeletionTimestamp))
+					}
+					return expect(strings.Join(left, "; "), "")
 				})
 				for _, node := range names {
 					w.taint(node, false)

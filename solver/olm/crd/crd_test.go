@@ -81,6 +81,11 @@ func TestReplace(t *testing.T) {
 		{name: "stored goes, trusted", old: definition("v1!", ""), new: definition("v2", ""), owners: 1, opts: &crd.Options{TrustSoleOwner: true}, want: "StoredVersionRemoved v1"},
 		{name: "webhook", old: definition("v1!", ""), new: definition("v1", tight), owners: 2, webhook: true, warnings: 1, asked: "v1"},
 		{name: "only what is served twice", old: definition("v1- v2! v3 v4", ""), new: definition("v1 v2 v3- v5", tight), owners: 1, want: "ObjectInvalid v2 a/big", asked: "v2"},
+		{name: "without a schema, and one with", old: definition("v1! v2", ""), new: func() *crd.Definition {
+			d := definition("v1 v2", tight)
+			d.Spec.Versions[0].Schema = nil
+			return d
+		}(), owners: 1, want: "ObjectInvalid v2 a/big", asked: "v2"},
 		{name: "no answer", old: definition("v0!", ""), new: definition("v0", loose), owners: 1, want: "ObjectsUnknown v0", asked: "v0"},
 		{name: "no answer with webhook", old: definition("v0!", ""), new: definition("v0", loose), owners: 1, webhook: true, want: "ObjectsUnknown v0", asked: "v0"},
 	} {
@@ -116,6 +121,10 @@ func TestReplaceV1beta1(t *testing.T) {
 	if v := crd.Replace(definition("v1!", ""), &old, 2, w, atMost{}, nil); !v.Allowed() {
 		t.Errorf("%v", v)
 	}
+	old.Spec.Versions = definition("v1 v2", "").Spec.Versions // the list counts where there is one
+	if v := crd.Replace(&old, definition("v1", ""), 2, w, atMost{}, nil); v.Allowed() || v.Problems[0].Version != "v2" {
+		t.Errorf("%v", v)
+	}
 }
 
 func TestCompare(t *testing.T) {
@@ -124,6 +133,8 @@ func TestCompare(t *testing.T) {
 		{"descriptions", `{"description":"a"}`, `{"description":"b","title":"c"}`, ""},
 		{"a new field", `{}`, `{"properties":{"a":{"type":"string"}}}`, ""},
 		{"a field goes", `{"properties":{"spec":{"properties":{"a":{},"b":{}}}}}`, `{"properties":{"spec":{"properties":{"b":{}}}}}`, "v1 spec.a: the field is removed"},
+		{"a field goes, another changes", `{"properties":{"a":{},"b":{"type":"string"}}}`, `{"properties":{"b":{"type":"integer"}}}`, `v1 a: the field is removed; v1 b: type changes from "string" to "integer"`},
+		{"the same bounds", `{"minimum":1,"maximum":9}`, `{"minimum":1,"maximum":9}`, ""},
 		{"required", `{"required":["a"]}`, `{"required":["a","b"]}`, "v1 b: is required now"},
 		{"required no more", `{"required":["a"]}`, `{}`, ""},
 		{"type", `{"properties":{"a":{"type":"string"}}}`, `{"properties":{"a":{"type":"integer"}}}`, `v1 a: type changes from "string" to "integer"`},
@@ -162,6 +173,9 @@ func TestCompareDefinitions(t *testing.T) {
 	got, err := crd.Compare(old, new)
 	if err != nil || fmt.Sprint(got) != "[scope changes from Namespaced to Cluster v1: the stored version is removed]" {
 		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := crd.Compare(definition("v1 v2!", `{"type":"object"}`), definition("v2", `{"type":"string"}`)); err != nil || len(got) != 1 || got[0].Version != "v2" {
+		t.Errorf("a version that is gone is followed by one that changes: %v, %v", got, err)
 	}
 	if _, err := crd.Compare(definition("v1", `[]`), definition("v1", ``)); err == nil {
 		t.Error("a list is no schema")

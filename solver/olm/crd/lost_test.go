@@ -25,6 +25,8 @@ func TestNoLoss(t *testing.T) {
 		{"in a list", wide, narrow, object + `{"list":[{"x":1},{"x":1,"y":2}]}}`, "spec.list[1].y"},
 		{"nobody has it", wide, narrow, object + `{"list":[{"x":1}]}}`, ""},
 		{"dropped before", narrow, narrow, object + `{"a":1}}`, ""},
+		{"dropped before, and one that goes", wide, narrow, object + `{"A":1,"a":1}}`, "spec.a"},
+		{"any boolean", wide, `{"type":"object","properties":{"spec":{"type":"object","additionalProperties":true}}}`, object + `{"a":{"b":1}}}`, ""},
 		{"a new one", narrow, wide, object + `{"a":1}}`, ""},
 		{"all was kept", `{"type":"object","x-kubernetes-preserve-unknown-fields":true}`, narrow, object + `{"z":1}}`, "spec.z"},
 		{"all is kept", wide, `{"type":"object","properties":{"spec":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}`, object + `{"a":1}}`, ""},

@@ -20,6 +20,8 @@ func TestStructural(t *testing.T) {
 		{`{"type":"boolean"}`, `true`, `"true"`, "must be boolean"},
 		{`{"x-kubernetes-int-or-string":true}`, `"10%"`, `1.5`, "must be integer or string"},
 		{`{"enum":["a",2]}`, `2.0`, `"b"`, `is "b", which is not among ["a",2]`},
+		{`{"enum":[1,2]}`, `1.00`, `3`, "is 3, which is not among [1,2]"},
+		{`{"enum":[1e1000]}`, `1e1000`, `1e1001`, "not among [1e1000]"},
 		{`{"required":["a","b"],"properties":{"b":{"default":1}}}`, `{"a":1}`, `{"b":2}`, "a is required"},
 		{`{"properties":{"spec":{"properties":{"n":{"maximum":3}}}}}`, `{"spec":{"n":3,"more":9}}`, `{"spec":{"n":4}}`, "spec.n is 4, and the maximum is 3"},
 		{`{"additionalProperties":{"type":"string"}}`, `{"x":"y"}`, `{"x":1}`, "x is of type integer"},
@@ -45,6 +47,22 @@ func TestStructural(t *testing.T) {
 		err := crd.Structural{}.Validate(json.RawMessage(tt.bad), json.RawMessage(tt.schema))
 		if err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s under %s: got %v, want %q", tt.bad, tt.schema, err, tt.says)
+		}
+	}
+}
+
+// What nests deeper than the limit is refused, by members as by elements.
+func TestStructuralDepth(t *testing.T) {
+	for _, kind := range []struct{ open, value, schema string }{
+		{`{"a":`, "}", `{"properties":{"a":`}, {"[", "]", `{"items":`},
+	} {
+		for depth, want := range map[int]string{500: "", 501: "deeper than 500 levels"} {
+			data := strings.Repeat(kind.open, depth) + "1" + strings.Repeat(kind.value, depth)
+			schema := strings.Repeat(kind.schema, depth) + `{}` + strings.Repeat("}", depth*strings.Count(kind.schema, "{"))
+			err := crd.Structural{}.Validate(json.RawMessage(data), json.RawMessage(schema))
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s at depth %d: %.200v", kind.open, depth, err)
+			}
 		}
 	}
 }

@@ -32,7 +32,8 @@ func TestUpgradeable(t *testing.T) {
 		{"outdated false", upgradeable("False", 6, ""), nil, false, "outdated: it was judged by generation 6, the object is at 7"},
 		{"outdated true", upgradeable("True", 6, ""), nil, false, "outdated"},
 		{"override true", upgradeable("False", 7, "migrating"), upgradeable("True", 0, "known bug"), true, "not ready (migrating) (known bug)"},
-		{"override true of outdated", upgradeable("False", 6, ""), upgradeable("True", 0, ""), true, ""},
+		{"override true of true", upgradeable("True", 7, ""), upgradeable("True", 0, "just so"), true, ""},
+		{"override true of outdated", upgradeable("False", 6, ""), upgradeable("True", 0, ""), true, "not ready"},
 		{"override false", upgradeable("True", 7, ""), upgradeable("False", 0, "freeze"), false, "administrator forbids it (freeze); take the override"},
 		{"override unknown", upgradeable("False", 7, ""), upgradeable("Unknown", 0, ""), false, "not ready for it; wait"},
 		{"override of another", upgradeable("False", 7, ""), upgradeable("", 0, "")[:1], false, "not ready"},
@@ -42,7 +43,7 @@ func TestUpgradeable(t *testing.T) {
 			Spec:       gate.OperatorConditionSpec{Overrides: c.admin},
 			Status:     gate.OperatorConditionStatus{Conditions: c.conditions},
 		})
-		if v.Open != c.open || !strings.Contains(v.Message, c.message) || v.Open != (v.Reason == "") {
+		if v.Open != c.open || !strings.Contains(v.Message, c.message) || (v.Message == "") != (c.message == "") || v.Open != (v.Reason == "") {
 			t.Errorf("%s: %+v", c.name, v)
 		}
 	}
@@ -119,6 +120,7 @@ func TestMaxOpenShift(t *testing.T) {
 		{[]string{`4.1`}, "", "4.10 prints as, too"},
 		{[]string{`4.2`}, "", "4.20 prints as, too"},
 		{[]string{`"soon"`}, "", "is not a version"},
+		{[]string{`"0.19"`}, "", "is not a version"},
 		{[]string{`{}`}, "", "write a version in quotes"},
 		{[]string{`"4.9"`, `"4.9"`}, "", "there 2 times"},
 	} {
@@ -133,7 +135,7 @@ func TestMaxOpenShift(t *testing.T) {
 func TestClusterUpdate(t *testing.T) {
 	copied := csv("copy.v1", `"4.1"`)
 	copied.Status.Reason = olm.ReasonCopied
-	fleet := []olm.ClusterServiceVersion{csv("free.v1"), csv("owl.v1", `"4.20"`), csv("eagle.v1", `"4.19"`), copied}
+	fleet := []olm.ClusterServiceVersion{csv("free.v1"), csv("owl.v1", `"4.20"`), copied, csv("eagle.v1", `"4.19"`)}
 	for _, c := range []struct {
 		from, to string
 		csvs     []olm.ClusterServiceVersion
@@ -160,5 +162,18 @@ func TestClusterUpdate(t *testing.T) {
 	}
 	if _, _, err := gate.ClusterUpdate("?", "4.19", nil); err == nil {
 		t.Error("no version is taken")
+	}
+}
+
+// The next minor version is the one after the current, whatever its patch.
+func TestNextMinor(t *testing.T) {
+	for max, open := range map[string]bool{`"4.19"`: false, `"4.20"`: true} {
+		v, found, err := gate.NextMinor("4.19.7", []olm.ClusterServiceVersion{csv("eagle.v1", max)})
+		if err != nil || v.Open != open || (len(found) == 0) != open {
+			t.Errorf("%s: %+v, %v, %v", max, v, found, err)
+		}
+	}
+	if _, _, err := gate.NextMinor("?", nil); err == nil {
+		t.Error("what is not a version is taken")
 	}
 }

@@ -144,3 +144,22 @@ func TestAPISets(t *testing.T) {
 		t.Error("subsets")
 	}
 }
+
+// What a group says of catalogs and failed updates; no group says nothing.
+func TestChoicesOfGroups(t *testing.T) {
+	var none *group.OperatorGroup
+	g := &group.OperatorGroup{}
+	if none.ExcludesGlobal() || none.FailsForward() || g.ExcludesGlobal() || g.FailsForward() {
+		t.Error("what nobody said counts")
+	}
+	g.Annotations = map[string]string{group.ExcludeGlobalNamespaceAnnotation: "false"}
+	g.Spec.UpgradeStrategy = "Default"
+	if g.ExcludesGlobal() || g.FailsForward() {
+		t.Error("a no counts as yes")
+	}
+	g.Annotations[group.ExcludeGlobalNamespaceAnnotation] = "true"
+	g.Spec.UpgradeStrategy = group.UpgradeFailForward
+	if !g.ExcludesGlobal() || !g.FailsForward() {
+		t.Error("a yes does not count")
+	}
+}

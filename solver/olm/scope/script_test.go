@@ -141,6 +141,7 @@ func TestStepOf(t *testing.T) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for _, bad := range []string{``, `[]`, `{}`, `{"apiVersion":"v1","kind":"Service"}`,
+		`{"kind":"Service","metadata":{"name":"s"}}`, `{"apiVersion":"v1","metadata":{"name":"s"}}`,
 		`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"Role","metadata":{"name":"r"},"rules":7}`} {
 		if s, err := scope.StepOf([]byte(bad), "ops", false); err == nil {
 			t.Errorf("%s: %+v", bad, s)

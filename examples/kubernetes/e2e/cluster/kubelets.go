@@ -46,7 +46,8 @@ type KubeletOptions struct {
 //     becomes Succeeded;
 //  3. one that is being deleted is removed when its processes have ended or its
 //     grace period is over, by a deletion without grace and with its UID as
-//     precondition;
+//     precondition; so is one without a grace period that the server marked
+//     and did not remove;
 //  4. pods of a node that does not exist, or whose Ready condition is Unknown
 //     or missing, are left as they are: no kubelet is there to do anything.
 //

@@ -44,18 +44,26 @@ func (k *Kubelets) look(ctx context.Context, key string) (time.Duration, error) 
 	return k.run(ctx, pod)
 }
 
+// removing is how long the server is given to remove a pod without a grace
+// period that it has marked.
+const removing = 2 * time.Second
+
 // end removes a pod that is being deleted once its time has come.
 func (k *Kubelets) end(ctx context.Context, pod *corev1.Pod) (time.Duration, error) {
 	var grace time.Duration
 	if seconds := pod.DeletionGracePeriodSeconds; seconds != nil {
 		grace = time.Duration(*seconds) * time.Second
 	}
-	if grace == 0 {
-		return 0, nil // it was removed, and waits for finalizers
-	}
 	ending := time.Duration(0)
-	if k.opts.Ending != nil {
+	switch {
+	case grace > 0 && k.opts.Ending != nil:
 		ending = min(k.opts.Ending(pod), grace)
+	case grace == 0 && len(pod.Finalizers) > 0:
+		return 0, nil // it was removed, and waits for them
+	case grace == 0:
+		// The server marks a pod and then removes it. If it was stopped between
+		// the two, the pod stays until somebody deletes it again.
+		ending = removing
 	}
 	// The timestamp of a deletion is when the grace period ends.
 	told := pod.DeletionTimestamp.Add(-grace)
