@@ -10,12 +10,12 @@ import (
 )
 
 // Broken is a document that a catalog leaves out because of a fault, as far as
-// it can be read, or the rest of a file that cannot be read at all. It is
-// there, only not known: nothing follows from its absence.
+// it can be read, or the rest of a file that cannot be read at all. It exists
+// but its content is unknown, so it must not be reported as missing.
 type Broken struct {
 	File string // the file that it is in
-	// Schema, Package and Name are what the document says; each may be there
-	// twice with different values, or not at all. Nothing is known of a document
+	// Schema, Package and Name are what the document says; each may occur twice
+	// with different values, or not at all. Nothing is known about a document
 	// without a schema.
 	Schema, Package, Name []string
 }
@@ -41,9 +41,9 @@ func (c *Catalog) Broken() iter.Seq[Broken] {
 
 // MayMiss reports whether a document of that schema, package and name may be
 // among those that are left out because of faults. An empty schema or name
-// stands for any. A document that does not tell its package may be of one that
-// others in its directory are of, or that the directory is named after; in the
-// root of the catalog, of any.
+// stands for any. A document that does not name its package may belong to the
+// package of others in its directory, or to one that the directory is named
+// after; in the root of the catalog, to any.
 func (c *Catalog) MayMiss(schema, pkg, name string) bool {
 	for b := range c.Broken() {
 		if schema != "" && len(b.Schema) > 0 && !slices.Contains(b.Schema, schema) {
@@ -63,7 +63,7 @@ func (c *Catalog) MayMiss(schema, pkg, name string) bool {
 	return false
 }
 
-// home reports whether a document in the file of b may be of a package.
+// home reports whether a document in the file of b may belong to a package.
 func (c *Catalog) home(b Broken, pkg string) bool {
 	dir := path.Dir(b.File)
 	if dir == "." || path.Base(dir) == pkg || path.Base(b.File) == pkg {
@@ -82,7 +82,7 @@ func (c *Catalog) home(b Broken, pkg string) bool {
 	return c.homes[dir][pkg]
 }
 
-// glimpse finds out what can be known of a document that cannot be read.
+// glimpse finds what can be known about a document that cannot be read.
 func glimpse(source []byte) Broken {
 	return Broken{Schema: doc.Glimpse(source, "schema"), Package: doc.Glimpse(source, "package"), Name: doc.Glimpse(source, "name")}
 }
@@ -92,7 +92,7 @@ func (b Broken) at(file string) Broken {
 	return b
 }
 
-// subject names the document, if one can tell which it is.
+// subject names the document, if it can be identified.
 func (b Broken) subject() string {
 	if len(b.Schema) != 1 || shape.Schema(b.Schema[0]) == nil || len(b.Package) > 1 || len(b.Name) > 1 || len(b.Package)+len(b.Name) == 0 {
 		return ""
@@ -107,7 +107,7 @@ func (b Broken) subject() string {
 	return d.Subject()
 }
 
-// brokenAt says what is known of the document at hand, which has a fault.
+// brokenAt says what is known about the current document, which has a fault.
 func (x *indexer) brokenAt(d *doc.Document) Broken {
 	b := glimpse(d.JSON)
 	b.File = x.file.path

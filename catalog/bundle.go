@@ -15,8 +15,8 @@ func (b *Bundle) Package() *Package { return b.pkg }
 // Image returns the reference of the bundle's image.
 func (b *Bundle) Image() string { return b.doc.record.image }
 
-// Version returns the version of the bundle's first olm.package property, as
-// it is written there, or "".
+// Version returns the version in the bundle's first olm.package property, as
+// written, or "".
 func (b *Bundle) Version() string { return b.doc.record.version }
 
 // Document returns the bundle's document.
@@ -25,10 +25,10 @@ func (b *Bundle) Document() *Document { return b.doc }
 // Raw returns the bundle's source as it is in its file, which it reads.
 func (b *Bundle) Raw() ([]byte, error) { return b.doc.Raw() }
 
-// Facts returns the properties that a resolver weighs, in the order they are
-// written: all but the payloads of type olm.bundle.object and
-// olm.csv.metadata. They are in the index, so that no file is read, unless a
-// value is larger than 16 KiB; only then can there be an error.
+// Facts returns the properties that a resolver uses, in the order they are
+// written: all except the payloads of type olm.bundle.object and
+// olm.csv.metadata. They are in the index, so no file is read unless a value
+// is larger than 16 KiB; only then can there be an error.
 func (b *Bundle) Facts() ([]Property, error) {
 	facts := make([]Property, 0, len(b.doc.record.properties))
 	if b.doc.record.large {
@@ -44,5 +44,5 @@ func (b *Bundle) Facts() ([]Property, error) {
 
 // Properties returns all properties of the bundle in the order they are
 // written, payloads included. It reads the bundle's file; Facts is the cheap
-// way to those that resolution needs.
+// way to get those that resolution needs.
 func (b *Bundle) Properties() ([]Property, error) { return b.doc.Properties() }

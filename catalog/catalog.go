@@ -16,7 +16,7 @@ type Catalog struct {
 	files    []*fileIndex // by path
 	rules    rules
 	faults   Diagnostics // all, sorted
-	unlisted []Broken    // files and directories that could not be looked at
+	unlisted []Broken    // files and directories that could not be read
 	packages []*Package  // by name
 	byName   map[string]*Package
 
@@ -27,8 +27,8 @@ type Catalog struct {
 	providers     map[GVK][]*Bundle
 }
 
-// assemble makes packages of what the files have. Of packages, channels and
-// bundles of one name the first counts, by path and place.
+// assemble builds packages from the files. If several packages, channels or bundles
+// have one name, the first counts, by path and place.
 func (c *Catalog) assemble() {
 	c.byName = make(map[string]*Package)
 	for d := range c.Documents() {
@@ -97,8 +97,8 @@ func New(documents []*Document) *Catalog {
 	return c
 }
 
-// Faults returns the faults that were found when the catalog was opened,
-// sorted: those that [Open] returned beside it. The list is the catalog's own.
+// Faults returns the faults found when the catalog was opened, sorted: those that
+// [Open] returned with it. The list is the catalog's own.
 func (c *Catalog) Faults() Diagnostics { return c.faults }
 
 // Packages returns the packages by name: one for each olm.package document.
@@ -119,7 +119,7 @@ func (c *Catalog) Providers(gvk GVK) iter.Seq[*Bundle] {
 
 func (c *Catalog) indexProviders() {
 	c.providers = make(map[GVK][]*Bundle)
-	known := make(map[*byte]GVK) // values are shared: decode each once
+	known := make(map[*byte]GVK) // values are shared: decode each only once
 	for _, p := range c.packages {
 		for _, b := range p.bundles {
 			for _, r := range b.doc.record.properties {

@@ -37,9 +37,9 @@ func Skipped(entries []Entry) map[string]bool {
 
 // Chain follows replaces from a head, up to an entry whose replaces is skipped
 // by some entry, empty, or not an entry; then that name, which may be empty, is
-// the last of the chain unless it is skipped. If the walk comes to an entry for
-// a second time, circle is the way from there to it again, and nil otherwise.
-// In a valid channel every entry is on the chain from the head or skipped.
+// the last of the chain unless it is skipped. If the walk reaches an entry for
+// a second time, circle is the cycle from there back to it; otherwise it is
+// nil. In a valid channel every entry is on the chain from the head or skipped.
 func Chain(entries []Entry, head string) (chain, circle []string) {
 	skipped := Skipped(entries)
 	replaces := make(map[string]string, len(entries))

@@ -7,17 +7,17 @@ type Channel struct {
 	lazy lazyGraphs
 }
 
-// Entry is a bundle's place in a channel: its name, and from what it updates.
+// Entry is a bundle's entry in a channel: its name, and what it updates from.
 type Entry struct {
 	// Name is the name of the bundle.
 	Name string `json:"name"`
 	// Replaces is the name of the bundle that this one updates. The catalog
 	// need not have it.
 	Replaces string `json:"replaces,omitempty"`
-	// Skips are names of bundles that this one updates, too, and that are not
-	// to be installed any more. The catalog need not have them.
+	// Skips are names of bundles that this one also updates, and that should
+	// no longer be installed. The catalog need not have them.
 	Skips []string `json:"skips,omitempty"`
-	// SkipRange is a range of versions that this bundle updates, too.
+	// SkipRange is a range of versions that this bundle also updates.
 	SkipRange string `json:"skipRange,omitempty"`
 }
 

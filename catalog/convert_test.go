@@ -45,7 +45,7 @@ spec:
 	for _, c := range kept {
 		why = append(why, c.String())
 	}
-	if s := strings.Join(why, "; "); s != "package p, bundle p.v3: it has no image, from which the manifests could be taken; package p, bundle p.v4: none of its objects is a CSV that can be read" {
+	if s := strings.Join(why, "; "); s != "package p, bundle p.v3: it has no image to take the manifests from; package p, bundle p.v4: none of its objects is a CSV that can be read" {
 		t.Errorf("%s", s)
 	}
 	want := bundle("p.v1", "i", ` {"type":"olm.package","value":{"packageName":"p","version":"1.0.0"}},{"type":"olm.csv.metadata","value":{"annotations":{"a":"1","big":"x"},"apiServiceDefinitions":{},"crdDescriptions":{"owned":[{"name":"as.g","kind":"A","version":"v1","extra":1.0}]},"displayName":"P","keywords":["k"],"labels":{"l":"m"},"provider":{"name":"me"}}} `) +

@@ -11,19 +11,19 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// PackageInfo is what a package says about itself to people.
+// PackageInfo describes a package to people.
 type PackageInfo struct {
 	Description string `json:"description"` // text, mostly Markdown
 	Icon        Icon   `json:"icon"`        // zero when there is none
 }
 
-// Icon is a picture.
+// Icon is an image.
 type Icon struct {
-	Data      string `json:"base64data"` // the picture itself, in base64
+	Data      string `json:"base64data"` // the image, in base64
 	MediaType string `json:"mediatype"`  // such as image/svg+xml
 }
 
-// Bytes returns the picture itself. The error is that of base64.
+// Bytes returns the decoded image. The error is that of base64.
 func (i Icon) Bytes() ([]byte, error) { return base64.StdEncoding.DecodeString(i.Data) }
 
 // Info reads the package's description and icon from its file.
@@ -35,7 +35,7 @@ func (p *Package) Info() (PackageInfo, error) {
 
 // RelatedImage is an image that a bundle needs besides its own.
 type RelatedImage struct {
-	Name  string `json:"name"`  // what the bundle calls it; may be empty
+	Name  string `json:"name"`  // its name in the bundle; may be empty
 	Image string `json:"image"` // reference of the image
 }
 
@@ -49,8 +49,8 @@ func (b *Bundle) RelatedImages() ([]RelatedImage, error) {
 	return images.List, err
 }
 
-// Provides returns the APIs that the bundle provides by olm.gvk properties, in
-// the order they are written. Properties that name no API are passed over.
+// Provides returns the APIs that the bundle provides by olm.gvk properties, in the
+// order they are written. Properties that name no API are skipped.
 func (b *Bundle) Provides() iter.Seq[GVK] {
 	return func(yield func(GVK) bool) {
 		for _, r := range b.doc.record.properties {
@@ -73,8 +73,7 @@ func parseGVK(value json.RawMessage) (gvk GVK, ok bool) {
 	return gvk, err == nil
 }
 
-// Deprecation says that a package, channel or bundle should not be used any
-// more.
+// Deprecation says that a package, channel or bundle should no longer be used.
 type Deprecation struct {
 	// Reference is what is deprecated. The name is empty for the package.
 	Reference Reference `json:"reference"`
@@ -82,13 +81,13 @@ type Deprecation struct {
 	Message string `json:"message"`
 }
 
-// Reference names a package, channel or bundle of the package it is used in.
+// Reference names the package it is used in, or one of its channels or bundles.
 type Reference struct {
 	Schema string `json:"schema"`         // olm.package, olm.channel or olm.bundle
 	Name   string `json:"name,omitempty"` // empty for the package
 }
 
-// String returns the words for what is referred to, such as: channel "beta".
+// String returns the reference in words, such as: channel "beta".
 func (r Reference) String() string {
 	switch r.Schema {
 	case SchemaPackage:
@@ -121,8 +120,7 @@ func (p *Package) Deprecations() ([]Deprecation, error) {
 	return all, nil
 }
 
-// Others returns the documents of schemas that this package does not know, by path and
-// place in the file.
+// Others returns the documents of unknown schemas, by path and place in the file.
 func (c *Catalog) Others() iter.Seq[*Document] {
 	return func(yield func(*Document) bool) {
 		for d := range c.Documents() {

@@ -16,8 +16,8 @@ type LimitError = fairlead.InputLimitError
 // Code names a kind of finding. Codes are stable: scripts may compare them.
 type Code = fairlead.Code
 
-// The codes of findings about the content of files, before any rule about
-// catalogs is looked at.
+// The codes of findings about the content of files, before any rule about catalogs is
+// checked.
 const (
 	CodeRead         = doc.CodeRead         // a file or directory cannot be read
 	CodeChanged      = doc.CodeChanged      // a file has changed since the catalog was opened
@@ -35,10 +35,11 @@ const (
 // about, such as: package "foo", channel "beta".
 type Diagnostic = fairlead.Diagnostic
 
-// Diagnostics is a list of findings, sorted by position, code, subject and
-// message, without repetitions. As an error it has at least one.
+// Diagnostics is a list of findings, sorted by position, code, subject and message,
+// without duplicates. As an error it has at least one.
 type Diagnostics = fairlead.Diagnostics
 
-// Diagnose returns err as a finding: the one in it, if it is an error of this module about
-// a file or document, and else a new one with code [CodeRead] and without a position.
+// Diagnose returns err as a finding: the one it wraps, if it is an error of this module
+// about a file or document, otherwise a new one with code [CodeRead] and without a
+// position.
 func Diagnose(err error) *Diagnostic { return doc.Diagnose(err) }

@@ -8,7 +8,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/internal/regular"
 )
 
-// discovery lists what belongs to a catalog.
+// discovery lists the files of a catalog.
 type discovery struct {
 	ctx    context.Context
 	fsys   fs.FS
@@ -18,8 +18,8 @@ type discovery struct {
 	faults Diagnostics
 }
 
-// discover goes through the directories of fsys. The error is that of the root
-// directory, of ctx, or one file too many.
+// discover walks the directories of fsys. The error is that of the root
+// directory, of ctx, or about too many files.
 func discover(ctx context.Context, fsys fs.FS, o *Options) (*discovery, error) {
 	d := &discovery{ctx: ctx, fsys: fsys, opts: o}
 	return d, d.dir(".", nil)
@@ -53,8 +53,8 @@ func (d *discovery) dir(dir string, decided *rule) error {
 		r := d.decide(dir, e, decided)
 		name := path.Join(dir, e.Name())
 		if e.IsDir() {
-			// What is excluded is not even listed, unless a rule may take
-			// some of it back.
+			// An excluded directory is not even listed, unless a rule may
+			// include some of it again.
 			if !r.excludes() || d.rules.takes {
 				err = d.dir(name, r)
 			}
@@ -72,7 +72,7 @@ func (d *discovery) decide(dir string, e fs.DirEntry, decided *rule) *rule {
 	return d.rules.decide(path.Join(dir, e.Name()), e.IsDir(), decided)
 }
 
-// file adds a file. A link counts as the file that it leads to.
+// file adds a file. A link counts as its target.
 func (d *discovery) file(name string, e fs.DirEntry) error {
 	info, err := regular.Info(d.fsys, name, e)
 	if err != nil {

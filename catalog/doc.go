@@ -7,7 +7,7 @@
 // what each bundle provides and requires. The payloads of bundles, which make up
 // nearly all of the bytes, stay in the files and are read on demand.
 //
-// [Package], [Channel] and [Bundle] answer what resolvers ask: entries, heads,
+// [Package], [Channel] and [Bundle] have what resolvers need: entries, heads,
 // versions, providers of an API, and the properties of a bundle other than its
 // payload ([Bundle.Facts]). [Graph] holds the updates within a channel: it finds
 // paths between versions, or explains why there is none. [Document] gives the bytes
@@ -17,7 +17,7 @@
 // A [Catalog] is immutable and may be used by many goroutines. [Catalog.Reopen]
 // returns the catalog as it is now, and reads only the files that changed.
 //
-// Errors in the content are reported all at once, as [Diagnostics]: each names the
+// All errors in the content are reported at once, as [Diagnostics]: each names the
 // file, line and column, has a stable code, and says what to do.
 //
 // Packages below this one work on catalogs: check validates them, diff compares

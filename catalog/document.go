@@ -8,8 +8,7 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// The schemas that catalogs know. A document of any other schema is kept as it
-// is.
+// The known schemas. A document of any other schema is kept as it is.
 const (
 	SchemaPackage      = "olm.package"
 	SchemaChannel      = "olm.channel"
@@ -17,17 +16,17 @@ const (
 	SchemaDeprecations = "olm.deprecations"
 )
 
-// Document is one document of a catalog: what it is and where it lies. Its
-// text stays in its file.
+// Document is one document of a catalog: its kind and position. Its text stays
+// in its file.
 type Document struct {
 	schema, pkg, name string
 	src               source
 	offset            int64
 	length            int
 	start             Position // of the source
-	pos               Position // of the value, behind comments
+	pos               Position // of the value, after comments
 	format            doc.Format
-	record            *record // nil for schemas that are not known, and deprecations
+	record            *record // nil for unknown schemas, and deprecations
 }
 
 // A source gives the bytes of documents.
@@ -35,7 +34,7 @@ type source interface {
 	read(offset int64, length int) ([]byte, error)
 }
 
-// Schema returns what the document says it is.
+// Schema returns the document's schema.
 func (d *Document) Schema() string { return d.schema }
 
 // Package returns the name of the package that the document belongs to. For an
@@ -53,12 +52,12 @@ func (d *Document) Name() string { return d.name }
 // Pos returns where the document starts.
 func (d *Document) Pos() Position { return d.pos }
 
-// Start returns where the document's source starts, which may begin with
+// Start returns the position of the document's source, which may begin with
 // comments.
 func (d *Document) Start() Position { return d.start }
 
 // Offset returns the offset of the document's source in its file, in bytes; 0
-// for a document that is in no file.
+// for a document that is not in a file.
 func (d *Document) Offset() int64 { return d.offset }
 
 // Size returns the length of the document's source in bytes.
@@ -104,13 +103,13 @@ func (d *Document) PropertyIndex() []Property {
 	return d.record.properties
 }
 
-// Raw returns the document's source, byte for byte, as a copy of the caller's
-// own. It reads the file.
+// Raw returns the document's source, byte for byte, as a copy that the caller
+// owns. It reads the file.
 func (d *Document) Raw() ([]byte, error) { return d.src.read(d.offset, d.length) }
 
-// JSON returns the document as JSON text: the source itself, or what the YAML
-// source stands for, its numbers with the digits they have there. It reads the
-// file; the result is the caller's own.
+// JSON returns the document as JSON text: the source itself, or the equivalent
+// of the YAML source, with numbers as written there. It reads the file; the
+// caller owns the result.
 func (d *Document) JSON() ([]byte, error) {
 	loaded, err := doc.Reload(d)
 	if err != nil {
@@ -120,7 +119,7 @@ func (d *Document) JSON() ([]byte, error) {
 }
 
 // Decode decodes the document's JSON text into v by the rules of
-// encoding/json, taking field names in any case. The error of a value that
+// encoding/json, accepting field names in any case. The error of a value that
 // does not fit is a *Diagnostic with its position. It reads the file.
 func (d *Document) Decode(v any) error {
 	loaded, err := doc.Reload(d)
@@ -137,8 +136,8 @@ func (d *Document) Decode(v any) error {
 }
 
 // Locate returns the position of a value in the document: keys of objects, as
-// strings, and indexes of lists, as ints, lead to it. Where they lead no
-// further, it is the position of the last value found. It reads the file.
+// strings, and indexes of lists, as ints, lead to it. If they lead no further,
+// it is the position of the last value found. It reads the file.
 func (d *Document) Locate(path ...any) (Position, error) {
 	loaded, err := doc.Reload(d)
 	if err != nil {
@@ -154,7 +153,7 @@ func (d *Document) Properties() ([]Property, error) {
 	return d.properties(func(string) bool { return true })
 }
 
-// properties returns the properties of the types that keep takes.
+// properties returns the properties whose types keep accepts.
 func (d *Document) properties(keep func(propertyType string) bool) ([]Property, error) {
 	loaded, err := doc.Reload(d)
 	if err != nil {
@@ -198,9 +197,9 @@ func (d *Document) Subject() string {
 	return ""
 }
 
-// NewDocument makes a document of JSON text, one object, as if it stood at a
-// position, which messages about it name. The text is held in memory. What is
-// wrong with it is returned as [Diagnostics].
+// NewDocument makes a document of JSON text, one object, as if it were at a
+// position, which messages about it name. The text is held in memory. Faults
+// are returned as [Diagnostics].
 func NewDocument(text []byte, at Position) (*Document, error) {
 	loaded, err := doc.Load(text, at, doc.JSON)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/fairlead/fairlead/catalog/internal/csv"
 )
 
-// FeaturePrefix begins the annotations of infrastructure features.
+// FeaturePrefix is the prefix of the annotations of infrastructure features.
 const FeaturePrefix = "features.operators.openshift.io/"
 
-// The infrastructure features that operators claim, by what follows
-// [FeaturePrefix] in the name of the annotation.
+// The infrastructure features that operators claim: the name of the annotation after
+// [FeaturePrefix].
 const (
 	FeatureDisconnected   = "disconnected"     // runs without access to the internet
 	FeatureFIPS           = "fips-compliant"   // runs on clusters in FIPS mode
@@ -38,7 +38,7 @@ func KnownFeatures() []string {
 // not, by an annotation of its CSV that begins with [FeaturePrefix].
 type Feature struct {
 	Name      string `json:"name"`      // such as disconnected or token-auth-aws
-	Value     string `json:"value"`     // as annotated; anything but "true" and "false" means nothing
+	Value     string `json:"value"`     // as annotated; only "true" and "false" have a meaning
 	Supported bool   `json:"supported"` // the value is "true"
 	Known     bool   `json:"known"`     // the platform knows a feature of that name
 }
@@ -64,7 +64,7 @@ func (b *Bundle) DisplayName() (string, error) {
 	return facts.DisplayName, err
 }
 
-// facts returns what the bundle's payload says of its CSV.
+// facts returns what the bundle's payload says about its CSV.
 func (b *Bundle) facts() (csv.Facts, error) {
 	properties, err := b.Properties()
 	if err != nil {

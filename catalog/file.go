@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// fileIndex is what is known of one file. It never changes once it is built,
+// fileIndex is what is known about one file. It never changes once it is built,
 // and is shared by catalogs that reopen each other.
 type fileIndex struct {
 	fsys    fs.FS
@@ -17,16 +17,17 @@ type fileIndex struct {
 	modTime time.Time
 	docs    []*Document // by place
 	faults  Diagnostics // by place
-	broken  []Broken    // what the faults leave out
+	broken  []Broken    // documents left out because of faults
 }
 
-// unchanged reports whether g, listed later, can be taken for the same file
-// with the same content. Without a modification time nothing can.
+// unchanged reports whether g, listed later, can be assumed to be the same file
+// with the same content. Without a modification time it cannot.
 func (f *fileIndex) unchanged(g *fileIndex) bool {
 	return f.path == g.path && f.size == g.size && f.modTime.Equal(g.modTime) && !g.modTime.IsZero() && !f.unread()
 }
 
-// unread reports whether the file could not be read: next time it may be.
+// unread reports whether the file could not be read; it may be readable next
+// time.
 func (f *fileIndex) unread() bool {
 	for _, d := range f.faults {
 		if d.Code == CodeRead {
@@ -58,27 +59,27 @@ func (f *fileIndex) read(offset int64, length int) ([]byte, error) {
 	return data, nil
 }
 
-// changed is the finding that the file is not what it was.
+// changed is the finding that the file has changed.
 func (f *fileIndex) changed(when string) *Diagnostic {
 	return &Diagnostic{Pos: Position{File: f.path}, Code: CodeChanged, Message: "the file has changed " + when, Hint: "reopen the catalog"}
 }
 
-// unsized is how much is read of a file that says it is empty, as those of
-// /proc do.
+// unsized is how much is read of a file that reports size 0, as those of /proc
+// do.
 const unsized = 16 << 20
 
-// measured reads a file to the size that it has when it is opened, so that what
-// grows does not keep anybody waiting, and until a context ends.
+// measured reads a file up to the size that it has when it is opened, so that
+// reading a growing file ends, and until a context ends.
 type measured struct {
 	ctx  context.Context
 	file fs.File
-	info fs.FileInfo // nil if the file does not tell
+	info fs.FileInfo // nil if the file has no Stat result
 	left int64
 	grew bool
 }
 
-// measure begins to read f, and notes what the open file says of itself: it may
-// be another one than was listed.
+// measure begins to read f, and records the open file's info: it may not be the
+// file that was listed.
 func measure(ctx context.Context, file fs.File, f *fileIndex) *measured {
 	m := &measured{ctx: ctx, file: file}
 	if info, err := file.Stat(); err == nil {
@@ -120,7 +121,8 @@ func (m *measured) same() bool {
 	return err != nil || now.Size() == m.info.Size() && now.ModTime().Equal(m.info.ModTime())
 }
 
-// readAt fills data from an offset of a file in the cheapest way the file has.
+// readAt fills data from an offset of a file in the cheapest way that the file
+// supports.
 func readAt(file fs.File, data []byte, offset int64) error {
 	if r, ok := file.(io.ReaderAt); ok {
 		n, err := r.ReadAt(data, offset)

@@ -158,7 +158,7 @@ func TestFilter(t *testing.T) {
 		{
 			name: "without dependencies", select_: edit.Selection{Package: "foo", Channels: []string{"beta"}}, opts: &edit.FilterOptions{NoDependencies: true},
 			want:   "foo beta foo.v2.0.0 of foo of none",
-			report: "changed package foo, channel beta: it is the default channel now; \"stable\" was",
+			report: "changed package foo, channel beta: it is now the default channel instead of \"stable\"",
 			text:   "{\"schema\":\"olm.package\",\"name\":\"foo\",\"defaultChannel\":\"beta\",\"custom\":1.0}\n",
 		},
 		{
@@ -169,13 +169,13 @@ func TestFilter(t *testing.T) {
 		{
 			name: "with what lies between", select_: edit.Selection{Package: "foo", Channels: []string{"stable"}, Versions: "1.0.0 || 2.0.0"}, opts: &edit.FilterOptions{NoDependencies: true},
 			want:   "foo stable foo.v1.0.0 foo.v1.1.0 foo.v2.0.0 of foo of none",
-			report: "added package foo, channel stable, bundle foo.v1.1.0: it is on the way of updates",
+			report: "added package foo, channel stable, bundle foo.v1.1.0: it is on the update path",
 			text:   "\"note\":\"kept\"",
 		},
 		{
 			name: "another head", select_: edit.Selection{Package: "foo", Versions: "<2.0.0"},
 			want:   "foo stable foo.v1.0.0 foo.v1.1.1 of foo of none",
-			report: "dropped package foo, channel beta: no entry has a version in the range; dropped package foo, channel stable, bundle foo.v1.1.0: without what is left out no update leads from it to the head foo.v1.1.1",
+			report: "dropped package foo, channel beta: no entry has a version in the range; dropped package foo, channel stable, bundle foo.v1.1.0: without the entries left out, no update leads from it to the head foo.v1.1.1",
 			text:   `"entries":[{"reference":{"schema":"olm.bundle","name":"foo.v1.0.0"},"message":"m"}]}`,
 		},
 		{
@@ -223,7 +223,7 @@ func TestFilterFails(t *testing.T) {
 		s    edit.Selection
 		want string
 	}{
-		{edit.Selection{Package: "fooo"}, `catalog: filter: there is no package "fooo"; is "foo" meant?`},
+		{edit.Selection{Package: "fooo"}, `catalog: filter: there is no package "fooo"; did you mean "foo"?`},
 		{edit.Selection{Package: "foo", Channels: []string{"x"}}, `catalog: filter: package "foo" has no channel "x"`},
 		{edit.Selection{Package: "foo", DefaultChannel: "x"}, `catalog: filter: package "foo" has no channel "x" to be the default`},
 		{edit.Selection{Package: "foo", Versions: "^1"}, `catalog: filter: package "foo": version range "^1": unknown operator "^"; write ">=1.0.0 <2.0.0-0"`},

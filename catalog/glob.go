@@ -33,7 +33,7 @@ func matchPath(pattern, path []string) bool {
 	return reach[len(pattern)]
 }
 
-// spread marks what is reached by letting "**" stand for nothing.
+// spread marks what is reached by matching "**" with nothing.
 func spread(pattern []string, reach []bool) {
 	for i, p := range pattern {
 		if p == "**" && reach[i] && i+1 < len(pattern) {
@@ -43,9 +43,9 @@ func spread(pattern []string, reach []bool) {
 }
 
 // matchSegment matches one segment: "*" stands for any text, "?" for one
-// character, "[a-z]" for one of a set, a backslash takes the next character as
-// it is. A malformed pattern matches nothing. The time is at most the product
-// of the lengths: only the last star seen needs to be tried again.
+// character, "[a-z]" for one of a set, a backslash escapes the next character.
+// A malformed pattern matches nothing. The time is at most the product of the
+// lengths: only the last star seen needs to be tried again.
 func matchSegment(pattern, name string) bool {
 	p, n := 0, 0
 	starP, starN := -1, 0
@@ -132,7 +132,7 @@ func matchSet(pattern string, r rune) (in bool, width int) {
 	}
 }
 
-// setRune reads one character of a set and returns the offset behind it, or 0
+// setRune reads one character of a set and returns the offset after it, or 0
 // at the end of the pattern.
 func setRune(pattern string, i int) (rune, int) {
 	if pattern[i] == '\\' {

@@ -12,7 +12,7 @@ import (
 // EdgeKind says by which field of an entry an update is offered.
 type EdgeKind uint8
 
-// The kinds of edges. If there are several between two bundles, the first of these counts.
+// The kinds of edges. If two bundles have several, the first of these counts.
 const (
 	EdgeReplaces EdgeKind = iota + 1
 	EdgeSkips
@@ -39,11 +39,11 @@ type Edge struct {
 	Kind EdgeKind `json:"-"`    // the field of To's entry that offers it
 }
 
-// Graph is the updates within one channel, by one set of [Rules]. Its nodes are
-// the channel's entries and the bundles that they name in replaces and skips,
-// which the channel need not have: one of them may still be installed. By the
-// rules of OLM the other bundles of the package are nodes, too, for the same
-// reason. An edge leads from one bundle to another if the rules allow the update.
+// Graph holds the updates within one channel, by one set of [Rules]. Its nodes are the
+// channel's entries and the bundles that they name in replaces and skips, which the
+// channel need not have: one of them may still be installed. By the rules of OLM the
+// other bundles of the package are also nodes, for the same reason. An edge leads from
+// one bundle to another if the rules allow the update.
 //
 // A Graph never changes and may be used by many goroutines.
 type Graph struct {
@@ -61,11 +61,11 @@ type node struct {
 	skipped     bool            // some entry of the channel names it in skips
 	installable bool            // an update may lead to it
 	out, in     []link          // highest version first, then by name
-	stated      []statement     // of an entry: from what it updates
+	stated      []statement     // of an entry: what it updates from
 }
 
-// statement is one entry of a node: there are several where channels of a
-// package are taken together.
+// statement is one entry of a node: there are several if the channels of a package are
+// combined.
 type statement struct {
 	Entry
 	span *semverx.Range
@@ -83,8 +83,8 @@ type lazyGraphs [3]struct {
 	graph *Graph
 }
 
-// Graph returns the updates within the channel, by the rules. The first call for the
-// rules builds it.
+// Graph returns the updates within the channel, by the rules. The first call for a set
+// of rules builds it.
 func (ch *Channel) Graph(rules Rules) *Graph {
 	if rules > OLMv1 {
 		rules = AsWritten
@@ -94,8 +94,8 @@ func (ch *Channel) Graph(rules Rules) *Graph {
 	return lazy.graph
 }
 
-// GraphWith returns the graph with further nodes: bundles that are installed, and that
-// the catalog may not have, or may have in another version. Every call builds a new one.
+// GraphWith returns the graph with additional nodes: installed bundles, which the
+// catalog may not have, or may have in another version. Every call builds a new graph.
 func (ch *Channel) GraphWith(rules Rules, installed ...Installed) *Graph {
 	return newGraph(ch, rules, installed)
 }
@@ -149,8 +149,8 @@ func newGraph(ch *Channel, rules Rules, installed []Installed) *Graph {
 	return g
 }
 
-// state notes what entries of a channel state about entries of this one, and
-// makes nodes of what they name.
+// state records what entries of a channel state about entries of this one, and adds
+// nodes for what they name.
 func (g *Graph) state(ch *Channel, entries []Entry) {
 	for _, e := range entries {
 		to, ok := g.index[e.Name]
@@ -171,7 +171,7 @@ func (g *Graph) state(ch *Channel, entries []Entry) {
 	}
 }
 
-// node returns the index of the node of that name, making it if need be.
+// node returns the index of the node of that name, and adds it if necessary.
 func (g *Graph) node(name string) int {
 	if i, ok := g.index[name]; ok {
 		return i
@@ -231,9 +231,8 @@ func (g *Graph) Channel() *Channel { return g.channel }
 // Rules returns the rules by which updates count.
 func (g *Graph) Rules() Rules { return g.rules }
 
-// Find returns the name of the node that a name, or the version of an entry,
-// stands for. Names come first; of several entries with one version the one
-// written first counts.
+// Find returns the name of the node with that name or, failing that, of the first
+// entry with that version.
 func (g *Graph) Find(nameOrVersion string) (name string, ok bool) {
 	if _, ok := g.index[nameOrVersion]; ok {
 		return nameOrVersion, true

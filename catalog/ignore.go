@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// ignoreName is the name of the files that say what is not part of a catalog.
+// ignoreName is the name of the files that exclude files from a catalog.
 const ignoreName = ".indexignore"
 
 const (
@@ -33,13 +33,13 @@ type rule struct {
 
 // rules are the .indexignore files of a catalog.
 //
-// They follow gitignore(5), down to escapes: a pattern without a slash matches
-// names at any depth, one with a slash paths from its file's directory; a
-// slash at the end restricts it to directories; "**" is any number of
-// directories; "!" takes back. The last matching line wins, and a file in a
-// deeper directory overrides those above. What no rule matches goes with its
-// directory. Beyond git, a "!" rule also takes back what lies in an excluded
-// directory, if it overrides the rule that excludes the directory.
+// They follow gitignore(5), down to escapes: a pattern without a slash matches names at
+// any depth, one with a slash paths from its file's directory; a slash at the end
+// restricts it to directories; "**" is any number of directories; "!" includes again.
+// The last matching line wins, and a file in a deeper directory overrides those above.
+// What no rule matches is treated like its directory. Unlike in git, a "!" rule also
+// includes what lies in an excluded directory, if it overrides the rule that excludes
+// the directory.
 type rules struct {
 	byDir map[string][]rule // as written
 	count int
@@ -128,7 +128,7 @@ func (r *rule) matches(below []string, dir bool) bool {
 	return matchPath(r.segments, below)
 }
 
-// own returns the rule of highest order that matches the path itself.
+// own returns the last rule, in order of precedence, that matches the path itself.
 func (rs *rules) own(name string, dir bool) *rule {
 	segments := strings.Split(name, "/")
 	for depth := len(segments) - 1; depth >= 0; depth-- {
@@ -145,8 +145,8 @@ func (rs *rules) own(name string, dir bool) *rule {
 	return nil
 }
 
-// decide returns the rule that decides on the path, given the one that decided
-// on its directory. Nil and rules that include mean it is part of the catalog.
+// decide returns the rule that decides on the path, given the one that decided on its
+// directory. Nil, or a rule that includes, means that it is part of the catalog.
 func (rs *rules) decide(name string, dir bool, above *rule) *rule {
 	if rs.count == 0 {
 		return nil
@@ -165,10 +165,10 @@ func (rs *rules) decide(name string, dir bool, above *rule) *rule {
 // catalog.
 func (r *rule) excludes() bool { return r != nil && !r.Include }
 
-// Explain returns the rule of an .indexignore file that decides whether the
-// file at the slash-separated path is part of the catalog, or false if no rule does; the
-// file is then part of it. A path that ends in a slash is that of a directory; its rule
-// decides about everything in it for which there is no other rule.
+// Explain returns the rule of an .indexignore file that decides whether the file at the
+// slash-separated path is part of the catalog, or false if no rule does; the file is
+// then part of it. A path that ends in a slash is a directory; its rule applies to
+// everything in it that no other rule matches.
 func (c *Catalog) Explain(name string) (IgnoreRule, bool) {
 	name, dir := strings.CutSuffix(name, "/")
 	var decided *rule

@@ -16,8 +16,8 @@ type ImageRef struct {
 	Digest string // algorithm:hex, empty where none is written
 }
 
-// Pinned reports whether the reference names its content: it carries a digest,
-// so that what it points at cannot change.
+// Pinned reports whether the reference names its content: it carries a digest, so
+// its content cannot change.
 func (r ImageRef) Pinned() bool { return r.Digest != "" }
 
 // String returns the reference in full, with the domain and the path that a
@@ -36,12 +36,12 @@ func (r ImageRef) String() string {
 // ImageRefError says why a string is not an image reference.
 type ImageRefError struct {
 	Ref    string // the string as given
-	Reason string // what is wrong with which part of it
+	Reason string // which part is wrong, and why
 	Hint   string // how to fix it
 	OPM    string // the reason in the words of the library that opm uses
 }
 
-// Error returns the reference, the reason and the way out.
+// Error returns the reference, the reason and the fix.
 func (e *ImageRefError) Error() string {
 	return fmt.Sprintf("image reference %q: %s: %s", e.Ref, e.Reason, e.Hint)
 }
@@ -71,7 +71,7 @@ const (
 // Errors are *ImageRefError. Cost is linear in the length of s.
 func ParseImageRef(s string) (ImageRef, error) {
 	if len(s) == 64 && names.Only(s, names.IsLowerHex) {
-		return ImageRef{}, refError(s, "64 hex digits are an image id, not a reference", "write REGISTRY/REPOSITORY@sha256:"+s,
+		return ImageRef{}, refError(s, "64 hex digits are an image ID, not a reference", "write REGISTRY/REPOSITORY@sha256:"+s,
 			"invalid repository name ("+s+"), cannot specify 64-byte hexadecimal strings")
 	}
 	domain, rest := splitDomain(s)
@@ -83,8 +83,8 @@ func ParseImageRef(s string) (ImageRef, error) {
 	if err == nil {
 		return ref, nil
 	}
-	// What fails only because of upper-case letters is distinguished, because the
-	// fix is another one.
+	// A reference that fails only because of upper-case letters is reported
+	// separately, because the fix differs.
 	if full := domain + "/" + rest; err.OPM == invalidFormat && strings.ToLower(full) != full {
 		if _, lower := parseFullRef(s, strings.ToLower(domain), strings.ToLower(rest)); lower == nil || lower.OPM != invalidFormat {
 			err.OPM = "repository name must be lowercase"
@@ -100,7 +100,7 @@ func refError(s, reason, hint, compat string) *ImageRefError {
 	return &ImageRefError{Ref: s, Reason: reason, Hint: hint, OPM: compat}
 }
 
-// splitDomain parts a reference into the domain, given or implied, and what
+// splitDomain splits a reference into the domain, given or implied, and what
 // follows it.
 func splitDomain(s string) (domain, rest string) {
 	first, after, ok := strings.Cut(s, "/")
@@ -135,7 +135,7 @@ func parseFullRef(s, domain, rest string) (ImageRef, *ImageRefError) {
 	}
 	for c := range strings.SplitSeq(ref.Path, "/") {
 		if c == "" {
-			return invalid("an empty component in the repository path", "remove the surplus slash or write the missing name")
+			return invalid("an empty component in the repository path", "remove the extra slash or write the missing name")
 		}
 		if !isPathComponent(c) {
 			return invalid(fmt.Sprintf("the repository path component %q is malformed", c),
@@ -146,7 +146,7 @@ func parseFullRef(s, domain, rest string) (ImageRef, *ImageRefError) {
 		ref.Tag, _, _ = strings.Cut(tag, "@")
 		if !isTag(ref.Tag) {
 			return invalid(fmt.Sprintf("the tag %q is malformed", ref.Tag),
-				"use 1 to 128 letters, digits, underscores, dots and dashes, beginning with neither dot nor dash")
+				"use 1 to 128 letters, digits, underscores, dots and dashes, not beginning with a dot or dash")
 		}
 		rest = tag[len(ref.Tag):]
 	}
@@ -167,8 +167,8 @@ func parseFullRef(s, domain, rest string) (ImageRef, *ImageRefError) {
 	return ref, nil
 }
 
-// checkDigest judges a digest of the right outer form: a known algorithm, and
-// its number of lower-case hex digits.
+// checkDigest checks a digest of the right outer form: a known algorithm, and its
+// number of lower-case hex digits.
 func checkDigest(s, digest string) *ImageRefError {
 	algorithm, hex, _ := strings.Cut(digest, ":")
 	var want int
@@ -184,7 +184,7 @@ func checkDigest(s, digest string) *ImageRefError {
 		if strings.ToLower(algorithm) != algorithm {
 			compat = "invalid checksum digest format"
 		}
-		return refError(s, fmt.Sprintf("the digest algorithm %q is not known", algorithm), "use sha256", compat)
+		return refError(s, fmt.Sprintf("unknown digest algorithm %q", algorithm), "use sha256", compat)
 	}
 	if len(hex) != want {
 		return refError(s, fmt.Sprintf("the %s digest has %d hex digits instead of %d", algorithm, len(hex), want),
@@ -211,8 +211,8 @@ func isDomain(s string) bool {
 	return true
 }
 
-// isPathComponent reports whether s is runs of lower-case letters and digits
-// with exactly one separator between two runs.
+// isPathComponent reports whether s consists of runs of lower-case letters and
+// digits with exactly one separator between two runs.
 func isPathComponent(s string) bool {
 	for i := 0; ; {
 		run := i

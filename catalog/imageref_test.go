@@ -41,7 +41,7 @@ func TestParseImageRef(t *testing.T) {
 	}
 	for in, want := range map[string]string{
 		"":                                      "an empty component in the repository path",
-		sha256:                                  "64 hex digits are an image id",
+		sha256:                                  "64 hex digits are an image ID",
 		"quay.io/A":                             `the repository path "A" has upper-case letters`,
 		"quay.io/a/":                            "an empty component",
 		"quay.io//a":                            "an empty component",
@@ -60,11 +60,11 @@ func TestParseImageRef(t *testing.T) {
 		"quay.io/a@sha256:00":                   "is malformed",
 		"quay.io/a@sha256:" + sha512:            "the sha256 digest has 128 hex digits instead of 64",
 		"quay.io/a:t@sha256:" + strings.ToUpper(sha256): "upper-case hex digits",
-		"quay.io/a@md5:" + sha256:                       `the digest algorithm "md5" is not known`,
+		"quay.io/a@md5:" + sha256:                       `unknown digest algorithm "md5"`,
 		"quay.io/a@a-:" + sha256:                        "is malformed",
 		"quay.io/a@-a:" + sha256:                        "is malformed",
 		"quay.io/a@a--b:" + sha256:                      "is malformed",
-		"quay.io/a@a.b+c:" + sha256:                     "is not known",
+		"quay.io/a@a.b+c:" + sha256:                     "unknown digest algorithm",
 		"a b":                                           "is malformed",
 		"quay.io/" + strings.Repeat("a", 250):           "more than 255 characters",
 		"Foo_bar.x/y":                                   "is not a host name",

@@ -17,7 +17,8 @@ import (
 // maxFaults is how many faults of one file are reported.
 const maxFaults = 100
 
-// maxIndexed is the size from which a property's value stays in its file.
+// maxIndexed is the largest property value that the index holds; larger ones
+// stay in the file.
 const maxIndexed = 16 << 10
 
 // record is what the index holds of a document of a known schema, each field
@@ -37,12 +38,12 @@ type indexer struct {
 	texts  map[string]string
 	values map[string]json.RawMessage
 	file   *fileIndex
-	doc    *doc.Document // the document at hand
-	at     *Document     // what is known of it so far
+	doc    *doc.Document // the current document
+	at     *Document     // what is known about it so far
 	path   []step        // to the value being checked
 	ok     bool          // no fault in it yet
 
-	inspect inspect.Func // nil if nobody looks at bundles as they are read
+	inspect inspect.Func // nil if nobody inspects bundles as they are read
 }
 
 func newIndexer(o *Options) *indexer {
@@ -56,8 +57,8 @@ func newIndexer(o *Options) *indexer {
 	return x
 }
 
-// index goes through one file. The error is that of ctx, or of one document
-// too many; faults of the file are in its index.
+// index indexes one file. The error is that of ctx, or about too many
+// documents; faults of the file are in its index.
 func (x *indexer) index(ctx context.Context, f *fileIndex, count func() error) error {
 	file, err := f.fsys.Open(f.path)
 	if err != nil {
@@ -105,7 +106,7 @@ func (x *indexer) index(ctx context.Context, f *fileIndex, count func() error) e
 			f.faults = append(f.faults, &Diagnostic{
 				Pos: Position{File: f.path}, Code: CodeLimit,
 				Message: "there are more than " + strconv.Itoa(maxFaults) + " faults; the rest of the file was not read",
-				Hint:    "if the file is not part of the catalog, name it in .indexignore",
+				Hint:    "if the file is not part of the catalog, list it in .indexignore",
 			})
 			f.broken = append(f.broken, Broken{File: f.path})
 			return nil
@@ -113,16 +114,16 @@ func (x *indexer) index(ctx context.Context, f *fileIndex, count func() error) e
 	}
 }
 
-// contentFault makes a finding of a document's error, and says what can be done
+// contentFault turns a document's error into a finding, and says what to do
 // about it in a catalog.
 func contentFault(e *doc.Error) *Diagnostic {
 	d := Diagnose(e)
 	switch d.Code {
 	case CodeNotObject, CodeEncoding:
-		d.Hint += ", or name the file in .indexignore if it is not part of the catalog"
+		d.Hint += ", or list the file in .indexignore if it is not part of the catalog"
 	case CodeLimit:
 		if limit := (*LimitError)(nil); errors.As(e, &limit) && limitOptions[limit.What] != "" {
-			d.Hint = "raise Options." + limitOptions[limit.What] + " if the document is meant to be like this"
+			d.Hint = "raise Options." + limitOptions[limit.What] + " if the document is meant to be this large"
 		}
 	}
 	return d
@@ -141,7 +142,7 @@ func readFault(path string, err error) *Diagnostic {
 	return d
 }
 
-// text returns b as a string, the same for equal ones.
+// text returns b as a string, shared by equal ones.
 func (x *indexer) text(b []byte) string {
 	if s, ok := x.texts[string(b)]; ok {
 		return s
@@ -170,7 +171,7 @@ func (x *indexer) document(d *doc.Document) {
 			x.ok = false
 			x.file.faults = append(x.file.faults, &Diagnostic{
 				Pos: d.Position(0), Code: CodeNoSchema, Subject: x.at.Subject(),
-				Message: "the document has no schema field", Hint: "add one, such as schema: olm.bundle, or name the file in .indexignore",
+				Message: "the document has no schema field", Hint: "add one, such as schema: olm.bundle, or list the file in .indexignore",
 			})
 		}
 		return
@@ -264,7 +265,7 @@ func (x *indexer) entries() []Entry {
 }
 
 // properties reads the properties of a bundle, and keeps the values that are
-// no payload and not large. The version is that of the first olm.package
+// neither payload nor large. The version is that of the first olm.package
 // property.
 func (x *indexer) properties(r *record) {
 	list, _ := x.doc.Field(x.doc.Root(), "properties")
@@ -295,7 +296,7 @@ func (x *indexer) properties(r *record) {
 	}
 }
 
-// value returns a copy of a property's value, the same for equal ones.
+// value returns a copy of a property's value, shared by equal ones.
 func (x *indexer) value(b []byte) json.RawMessage {
 	if v, ok := x.values[string(b)]; ok {
 		return v

@@ -12,25 +12,24 @@ import (
 	"github.com/fairlead/fairlead/catalog/internal/inspect"
 )
 
-// Open reads the catalog in fsys: every regular file below its root, of
-// whatever name, that no .indexignore file excludes (see [Catalog.Explain]).
+// Open reads the catalog in fsys: every regular file below its root, whatever its name,
+// that no .indexignore file excludes (see [Catalog.Explain]).
 //
 //  1. All files are read once, through windows; see [Options] for the limits.
 //     Every document's syntax is checked, and the types of the fields of the
 //     known schemas.
-//  2. Errors in the content are all returned, as [Diagnostics], together with
-//     the catalog of the documents that have none. A file or directory that
-//     cannot be read is such an error, too. At most 100 errors are reported per
-//     file.
-//  3. Any other error comes without a catalog: fsys is nil or has no root, ctx
-//     ended (its cause is returned), or there are more files or documents than
-//     the limits allow (a [*LimitError]).
+//  2. All errors in the content are returned, as [Diagnostics], together with the catalog
+//     of the documents without errors. A file or directory that cannot be read is also
+//     such an error. At most 100 errors are reported per file.
+//  3. With any other error there is no catalog: fsys is nil or has no root, ctx ended
+//     (its cause is returned), or there are more files or documents than the limits allow
+//     (a [*LimitError]).
 //
-// The result is the same for every number of workers. fsys is kept: bundles'
-// payloads are read from it when asked for. It must be safe for concurrent
-// use, as those of the standard library are. A file system whose files offer
-// io.ReaderAt or io.Seeker, as those of directories do, is asked only for the
-// bytes wanted; from others, a file is read from its start each time.
+// The result is the same for every number of workers. fsys is kept: bundles' payloads are
+// read from it on demand. It must be safe for concurrent use, as those of the standard
+// library are. A file system whose files offer io.ReaderAt or io.Seeker, as those of
+// directories do, is asked only for the bytes needed; in others, a file is read from its
+// start each time.
 func Open(ctx context.Context, fsys fs.FS, opts *Options) (*Catalog, error) {
 	if fsys == nil {
 		return nil, errors.New("catalog: Open needs a file system; got nil")
@@ -42,8 +41,9 @@ func Open(ctx context.Context, fsys fs.FS, opts *Options) (*Catalog, error) {
 // or one that differs in some files, such as a patched one. It lists all directories, and
 // reads only the files whose size or modification time is not what it was, or whose
 // modification time is unknown. (A change that keeps the size, within the same tick of
-// the file system's clock as the last reading, goes unnoticed.) The receiver stays as it
-// is. Errors are those of Open; faults of files that did not change are reported again.
+// the file system's clock as the last reading, goes unnoticed.) The receiver does not
+// change. Errors are those of Open; faults in files that did not change are reported
+// again.
 func (c *Catalog) Reopen(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	if fsys == nil {
 		fsys = c.fsys
@@ -51,8 +51,7 @@ func (c *Catalog) Reopen(ctx context.Context, fsys fs.FS) (*Catalog, error) {
 	return load(ctx, fsys, c.opts, c.files)
 }
 
-// load opens a catalog. before are the files of the catalog that is reopened,
-// by path.
+// load opens a catalog. before are the files of the catalog being reopened, by path.
 func load(ctx context.Context, fsys fs.FS, o Options, before []*fileIndex) (*Catalog, error) {
 	found, err := discover(ctx, fsys, &o)
 	if err != nil {
@@ -86,9 +85,9 @@ func load(ctx context.Context, fsys fs.FS, o Options, before []*fileIndex) (*Cat
 	return c, c.faults.Err()
 }
 
-// indexFiles indexes files with several workers, the largest files first so
-// that no worker is left with one at the end. known is the number of documents
-// that the catalog has beside theirs.
+// indexFiles indexes files with several workers, the largest files first so that no
+// worker is left with one at the end. known is the number of documents that the catalog
+// already has.
 func indexFiles(ctx context.Context, files []*fileIndex, known int, o *Options) error {
 	slices.SortStableFunc(files, func(a, b *fileIndex) int { return cmp.Compare(b.size, a.size) })
 	ctx, cancel := context.WithCancelCause(ctx)

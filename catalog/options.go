@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// Options limit and tune reading. The zero value and nil mean the defaults.
+// Options limit and tune reading. Nil and the zero value mean the defaults.
 type Options struct {
 	// Workers is how many files are read at once. Default GOMAXPROCS. The
 	// result does not depend on it.
@@ -17,8 +17,8 @@ type Options struct {
 	// MaxDepth is the deepest nesting of a document. Default 1,000.
 	MaxDepth int
 	// MaxYAMLNodes is the largest number of values in one YAML document, with
-	// aliases written out. Default 262,144, for which the YAML parser takes
-	// about 100 MB.
+	// aliases expanded. Default 262,144, for which the YAML parser takes about
+	// 100 MB.
 	MaxYAMLNodes int
 	// MaxDocuments is the largest number of documents in a catalog. Default
 	// 1,048,576.

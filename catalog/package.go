@@ -17,7 +17,7 @@ type Package struct {
 // Name returns the package's name.
 func (p *Package) Name() string { return p.doc.name }
 
-// DefaultChannel returns the name of the channel that is meant when none is
+// DefaultChannel returns the name of the channel that is used when none is
 // given. The catalog need not have a channel of that name.
 func (p *Package) DefaultChannel() string { return p.doc.record.defaultChannel }
 

@@ -6,9 +6,9 @@ import (
 )
 
 // Path returns a shortest path of updates between two bundles, and whether there is one.
-// Among several it is the one that goes through the highest version at each step, counted
-// from the end. From a bundle to itself the path is empty. The time is proportional to
-// the number of updates in the channel.
+// Among several it is the one with the highest version at each step, counted from the
+// end. From a bundle to itself the path is empty. The time is proportional to the number
+// of updates in the channel.
 func (g *Graph) Path(from, to string) ([]Edge, bool) {
 	source, ok1 := g.index[from]
 	target, ok2 := g.index[to]
@@ -57,7 +57,7 @@ func (g *Graph) distances(target int, blocked []bool) []int {
 // Paths returns all paths of updates between two bundles that visit none twice, trying
 // the highest version first at each step. There may be very many: stop when you have
 // enough. The time from one path to the next is at most proportional to the updates in
-// the channel times the length of the path. Each slice is the caller's own.
+// the channel times the length of the path. The caller owns each slice.
 func (g *Graph) Paths(from, to string) iter.Seq[[]Edge] {
 	return func(yield func([]Edge) bool) {
 		source, ok1 := g.index[from]
@@ -69,9 +69,9 @@ func (g *Graph) Paths(from, to string) iter.Seq[[]Edge] {
 	}
 }
 
-// walk is a depth-first search for all simple paths. It enters only nodes from
-// which the target can be reached without those on the way so far, so that it
-// never searches in vain.
+// walk is a depth-first search for all simple paths. It enters only nodes from which the
+// target can be reached without those on the way so far, so it never searches a dead
+// end.
 type walk struct {
 	g       *Graph
 	target  int
@@ -80,7 +80,7 @@ type walk struct {
 	yield   func([]Edge) bool
 }
 
-// from goes on from a node, and reports whether to continue.
+// from continues from a node, and reports whether to go on.
 func (w *walk) from(at int) bool {
 	if at == w.target {
 		return w.yield(slices.Clone(w.path))

@@ -19,7 +19,7 @@ const (
 // Property is one property of a bundle. Value is the JSON text as it is in the
 // catalog; it may be shared and must not be changed.
 type Property struct {
-	Type  string          `json:"type"`  // what the value says, such as olm.gvk
+	Type  string          `json:"type"`  // what the value means, such as olm.gvk
 	Value json.RawMessage `json:"value"` // nil when there is none
 }
 
@@ -34,7 +34,7 @@ type GVK struct {
 func (g GVK) String() string { return g.Group + "/" + g.Version + "/" + g.Kind }
 
 // isPayload reports whether properties of this type carry what is installed,
-// rather than say something about the bundle that a resolver weighs.
+// rather than a fact about the bundle that a resolver uses.
 func isPayload(propertyType string) bool {
 	return propertyType == PropertyBundleObject || propertyType == PropertyCSVMetadata
 }

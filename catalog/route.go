@@ -8,15 +8,15 @@ import (
 
 // Hop is one update of a [Package.Route], and the channel that offers it.
 type Hop struct {
-	Channel string `json:"channel"` // to be followed for this update
+	Channel string `json:"channel"` // channel to follow for this update
 	Edge
 }
 
 // Route returns a path of updates between two bundles of a package that may change the
 // channel, and whether there is one: the one with the fewest changes of channel and,
 // among those, the fewest updates. It begins in the channel given, or in any if that is
-// empty. If several channels would do, the alphabetically first is followed. To follow
-// the route, set the channel of each hop before its update.
+// empty. If several channels would do, the alphabetically first is used. To follow the
+// route, set the channel of each hop before its update.
 //
 // The time is proportional to the updates of all channels, times the changes.
 func (p *Package) Route(rules Rules, channel, from, to string) ([]Hop, bool) {
@@ -35,7 +35,7 @@ func (p *Package) Route(rules Rules, channel, from, to string) ([]Hop, bool) {
 			return s.reached[to].way(), true
 		}
 		level = s.step(channels, level)
-		if len(channels) < len(p.channels) { // so far only one was followed
+		if len(channels) < len(p.channels) { // only one was followed so far
 			level, channels = append(level, from), p.channels
 		}
 	}
@@ -49,14 +49,14 @@ type arrival struct {
 	before  *arrival // in the same channel, as far as that was followed; nil at the beginning
 }
 
-// routes is a search for ways by the number of changes.
+// routes is a search for paths by the number of channel changes.
 type routes struct {
 	rules   Rules
 	reached map[string]*arrival
 }
 
-// step goes on from bundles within each of the channels, and returns the bundles
-// that are reached now and were not before, by name.
+// step continues from bundles within each of the channels, and returns the newly reached
+// bundles, by name.
 func (s *routes) step(channels []*Channel, from []string) []string {
 	found := map[string]*arrival{}
 	for _, ch := range channels {
@@ -98,7 +98,7 @@ func (s *routes) within(ch *Channel, from []string) iter.Seq2[string, *arrival] 
 			at, queue = queue[0], queue[1:]
 		}
 		for e := range g.Successors(at) {
-			// What was reached with fewer changes may be passed here with fewer updates.
+			// A bundle reached with fewer changes may be passed here with fewer updates.
 			if known := s.reached[e.To]; best[e.To] != nil || known != nil && known.updates <= updates(at)+1 {
 				continue
 			}
@@ -118,7 +118,7 @@ func (s *routes) within(ch *Channel, from []string) iter.Seq2[string, *arrival] 
 	}
 }
 
-// way returns the updates that lead here.
+// way returns the updates that lead to this bundle.
 func (a *arrival) way() []Hop {
 	var hops []Hop
 	for ; a.before != nil; a = a.before {

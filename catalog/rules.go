@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// Rules decide which of the updates that entries state are offered. All of them agree
-// that an update leads to an entry from the bundle that it replaces, from those
-// that it skips, and from those whose version its skipRange holds; they differ
-// in what may be installed.
+// Rules decide which of the updates that entries state are offered. All agree that an
+// entry updates the bundle that it replaces, those that it skips, and those whose version
+// is in its skipRange; they differ in what may be installed.
 type Rules uint8
 
 // The rules.
@@ -16,15 +15,14 @@ const (
 	// AsWritten counts every update that an entry of the channel states.
 	AsWritten Rules = iota
 	// OLMv0 are the rules of Operator Lifecycle Manager with subscriptions. It installs
-	// only what is on the chain of the channel: from its only head along replaces,
-	// through entries that some entry skips but without them. Entries without a bundle in
-	// the catalog do not exist for it. A channel with no head, several, or a circle
-	// offers nothing.
+	// only what is on the channel's chain: from its only head along replaces, through
+	// entries that some entry skips but without them. It ignores entries without a bundle
+	// in the catalog. A channel with no head, several heads, or a cycle offers nothing.
 	OLMv0
 	// OLMv1 are the rules of Operator Lifecycle Manager with ClusterExtensions that name
-	// the channel. It installs any bundle that the channel lists, skipped or not, and an
-	// update to it may be stated by any channel of the package. (Unless a version is
-	// asked for it takes the highest at once.)
+	// the channel. It installs any bundle that the channel lists, skipped or not, and any
+	// channel of the package may state an update to it. (Without a requested version it
+	// installs the highest at once.)
 	OLMv1
 )
 
@@ -53,11 +51,10 @@ func (r *Rules) UnmarshalText(text []byte) error {
 	return fmt.Errorf("catalog: %q is not a set of rules for updates: write v0, v1 or %q", text, AsWritten)
 }
 
-// Installed is a bundle that somebody has, whether the catalog still has it or
-// not.
+// Installed is an installed bundle, whether the catalog still has it or not.
 type Installed struct {
 	Name    string // of the bundle
-	Version string // of what is installed; "" if it is not known
+	Version string // its version; "" if it is not known
 }
 
 // installable returns which of the entries of a channel may be installed. The
@@ -79,8 +76,8 @@ func (g *Graph) installable(entries []Entry) []bool {
 	return may
 }
 
-// chainV0 returns what OLM v0 may install of a channel, from the head; nothing
-// if the entries have no single order.
+// chainV0 returns what OLM v0 may install from a channel, from the head; nothing if the
+// entries have no single order.
 func chainV0(present []Entry) []string {
 	heads := Heads(present)
 	if len(heads) != 1 {
@@ -107,7 +104,7 @@ func chainV0(present []Entry) []string {
 	}
 }
 
-// whyNotInstalled says why the rules do not install an entry, "" if they do.
+// whyNotInstalled says why the rules do not install an entry, or returns "" if they do.
 func (g *Graph) whyNotInstalled(name string) string {
 	i, ok := g.index[name]
 	if !ok || i >= g.entries || g.nodes[i].installable {
@@ -128,7 +125,7 @@ func (g *Graph) whyNotInstalled(name string) string {
 		}
 	}
 	if heads := Heads(present); len(heads) != 1 {
-		return fmt.Sprintf("the channel has %d heads, and must have one", len(heads))
+		return fmt.Sprintf("the channel has %d heads, but must have one", len(heads))
 	}
 	return "the chain of replaces from the head does not include it"
 }

@@ -15,8 +15,8 @@ type step struct {
 	index int
 }
 
-// check checks the value of n, to which x.path leads, against want. A null
-// stands for the empty value of any type.
+// check checks the value of n, at x.path, against want. Null is the empty
+// value of any type.
 func (x *indexer) check(n doc.Node, want *shape.Shape) {
 	kind := want.Kind.Begins()
 	if kind == 0 || n.Kind == 'n' {
@@ -54,7 +54,7 @@ func (x *indexer) checkIn(s step, n doc.Node, want *shape.Shape) {
 	x.path = x.path[:len(x.path)-1]
 }
 
-// place is x.path as messages have it: entries[1].name.
+// place is x.path as shown in messages: entries[1].name.
 func (x *indexer) place() string {
 	var b strings.Builder
 	for i, s := range x.path {

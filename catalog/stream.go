@@ -8,15 +8,13 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// Decode returns the documents of one stream, JSON or YAML or both, in order.
-// Each is complete in memory and stays valid: Raw, JSON and the other methods
-// need no file.
+// Decode returns the documents of one stream, JSON or YAML or both, in order. Each is held in memory and stays
+// valid: Raw, JSON and the other methods need no file.
 //
-// A faulty document is yielded as a nil Document with a [*Diagnostic], whose position has
-// no file, and the stream continues after it. After a document larger than the limit, or an
-// error of r, which is yielded as it is, the stream ends. Of opts, only the limits on documents apply. Decode holds
-// one window in memory, as large as the largest document, and reads ahead of the document
-// that it yields.
+// A faulty document is yielded as a nil Document with a [*Diagnostic], whose position has no file, and the stream
+// continues after it. After a document larger than the limit, or an error of r, which is yielded unchanged, the
+// stream ends. Only the limits on documents in opts apply. Decode holds one window in memory, as large as the
+// largest document, and reads ahead of the document that it yields.
 func Decode(r io.Reader, opts *Options) iter.Seq2[*Document, error] {
 	return func(yield func(*Document, error) bool) {
 		o := opts.withDefaults()
@@ -56,7 +54,7 @@ func Decode(r io.Reader, opts *Options) iter.Seq2[*Document, error] {
 	}
 }
 
-// memory is the source of a document that is in no file.
+// memory is the source of a document that is not in a file.
 type memory []byte
 
 var errOutside = errors.New("catalog: document lies outside of its source")

@@ -10,9 +10,9 @@ import (
 
 // WhyNot says why no updates lead from one bundle to another.
 type WhyNot struct {
-	// From and To are the bundles as they were asked for.
+	// From and To are the bundles as given.
 	From, To string
-	// Reasons are what stands in the way, nearest to the target first.
+	// Reasons are the obstacles, nearest to the target first.
 	Reasons []string
 }
 
@@ -60,7 +60,7 @@ func (g *Graph) WhyNot(from, to string) *WhyNot {
 	return w
 }
 
-// accepted says what each entry accepts that leads to the target.
+// accepted says what each entry accepts that has a path to the target.
 func (w *WhyNot) accepted(g *Graph, dist []int, start *node) {
 	order := make([]int, 0, len(dist))
 	for d := 0; ; d++ {
@@ -105,11 +105,11 @@ func (g *Graph) accepts(i int, start *node) string {
 	for _, s := range n.stated {
 		switch {
 		case s.bad != nil:
-			add(fmt.Sprintf("has a skipRange %q that cannot be read", s.SkipRange))
+			add(fmt.Sprintf("has a skipRange %q that cannot be parsed", s.SkipRange))
 		case s.span != nil && start.version.IsZero():
 			add(fmt.Sprintf("has the skipRange %q, but the version of %s is not known", s.SkipRange, start.name))
 		case s.span != nil:
-			add(fmt.Sprintf("has the skipRange %q, which does not hold %s", s.SkipRange, start.version))
+			add(fmt.Sprintf("has the skipRange %q, which does not include %s", s.SkipRange, start.version))
 		}
 	}
 	if len(parts) == 0 {
@@ -118,8 +118,8 @@ func (g *Graph) accepts(i int, start *node) string {
 	return n.name + " " + words.List(parts, "and", len(parts))
 }
 
-// refused says of the way that entries state, but the rules do not count, where
-// it breaks off.
+// refused says where a path breaks off that entries state but the rules do not
+// count.
 func (w *WhyNot) refused(g *Graph, source, target string) {
 	if g.rules == AsWritten {
 		return
@@ -132,13 +132,13 @@ func (w *WhyNot) refused(g *Graph, source, target string) {
 	}
 	for _, e := range way {
 		if why := g.whyNotInstalled(e.To); why != "" {
-			w.Reasons = append(w.Reasons, fmt.Sprintf("the way over %s does not count: OLM %s does not install it, because %s", e.To, g.rules, why))
+			w.Reasons = append(w.Reasons, fmt.Sprintf("the path through %s does not count: OLM %s does not install it, because %s", e.To, g.rules, why))
 			return
 		}
 	}
 }
 
-// offered says where updates from the source do lead.
+// offered says where updates from the source lead.
 func (w *WhyNot) offered(g *Graph, source string) {
 	var names []string
 	for name := range g.Reachable(source) {
@@ -166,7 +166,7 @@ func (g *Graph) list(names []string) string {
 	return words.First(parts, most)
 }
 
-// noEntry says why a target is none.
+// noEntry says why a target is not an entry.
 func (g *Graph) noEntry(asked, name string) string {
 	where := "the channel " + g.channel.Name() + " has no entry " + asked
 	if name == "" {
@@ -184,7 +184,7 @@ func (g *Graph) noEntry(asked, name string) string {
 	if len(others) > 0 {
 		return where + "; it is in " + strings.Join(others, ", ")
 	}
-	return where + ", nor has another channel of the package"
+	return where + ", nor does another channel of the package"
 }
 
 func (g *Graph) unknown(asked string) string {

@@ -36,11 +36,11 @@ func (f Format) String() string {
 	return "json"
 }
 
-// Ordered returns the documents in the order in which catalogs are written:
-// packages by name, and of each the olm.package document, channels by name,
-// bundles by name, documents of other schemas by schema, and deprecations;
-// then documents of packages that are not there, and of none. Documents that this does
-// not order stay as they are in the files.
+// Ordered returns the documents in the order in which catalogs are written: packages
+// by name, and of each the olm.package document, channels by name, bundles by name,
+// documents of other schemas by schema, and deprecations; then documents of packages
+// that do not exist, and of none. Documents that rank equal stay in the order of the
+// files.
 func (c *Catalog) Ordered() iter.Seq[*Document] {
 	var all []*Document
 	for d := range c.Documents() {
@@ -55,8 +55,8 @@ func (c *Catalog) writeOrder(a, b *Document) int {
 		cmp.Compare(schemaRank(a.schema), schemaRank(b.schema)), cmp.Compare(a.schema, b.schema), cmp.Compare(a.name, b.name))
 }
 
-// packageRank parts documents of packages, of packages that are not there, and
-// of none.
+// packageRank separates documents of packages, of packages that do not exist, and of
+// none.
 func (c *Catalog) packageRank(d *Document) int {
 	if _, known := c.byName[d.Package()]; known {
 		return 0
@@ -83,12 +83,11 @@ func schemaRank(schema string) int {
 
 // Write writes the whole catalog to w, in the order of [Catalog.Ordered].
 //
-// Nothing is lost that a document says: unknown fields and schemas are
-// written, keys stay in their order and numbers keep their digits. A document
-// that is in the format already is written byte for byte, in YAML with its
-// comments; in lines, white space between the parts is left out. (Only a number
-// too large for a float64, such as 1e400, is not a number in YAML.) One document
-// at a time is in memory.
+// No content is lost: unknown fields and schemas are written, keys keep their order
+// and numbers their digits. A document that is already in the format is written byte
+// for byte, in YAML with its comments; in JSON lines, white space between tokens is
+// left out. (Only a number too large for a float64, such as 1e400, is not a number
+// in YAML.) One document at a time is in memory.
 func (c *Catalog) Write(w io.Writer, format Format) error {
 	out := bufio.NewWriter(w)
 	for d := range c.Ordered() {
@@ -99,10 +98,10 @@ func (c *Catalog) Write(w io.Writer, format Format) error {
 	return out.Flush()
 }
 
-// WriteTree writes the catalog as files, as authors keep it: PACKAGE/catalog
-// with the format's extension for each package, and catalog with it for the
-// rest, if there is any. create opens a file, whose path is slash-separated,
-// for writing; the directories may have to be made.
+// WriteTree writes the catalog as files, as authors keep it: PACKAGE/catalog with
+// the format's extension for each package, and catalog with it for the rest, if
+// there is any. create opens a file, whose path is slash-separated, for writing; its
+// directories may not exist yet.
 func (c *Catalog) WriteTree(format Format, create func(path string) (io.WriteCloser, error)) error {
 	byFile := map[string][]*Document{}
 	var files []string
@@ -110,7 +109,7 @@ func (c *Catalog) WriteTree(format Format, create func(path string) (io.WriteClo
 		file := "catalog." + format.String()
 		if _, known := c.byName[d.Package()]; known {
 			if file = d.Package() + "/" + file; !fs.ValidPath(file) || strings.Count(file, "/") != 1 || strings.Contains(file, `\`) {
-				return fmt.Errorf("catalog: %s of %s: the name %q of the package is not a name of a directory; rename the package", d.Subject(), d.start, d.Package())
+				return fmt.Errorf("catalog: %s of %s: the package name %q cannot be a directory name; rename the package", d.Subject(), d.start, d.Package())
 			}
 		}
 		if byFile[file] == nil {
@@ -183,10 +182,9 @@ func writeDocument(w *bufio.Writer, d *Document, format Format) error {
 	return nil
 }
 
-// YAML returns a JSON object as a YAML document that stands for the same
-// values: keys in their order, numbers with their digits, long texts as
-// blocks. Texts that YAML readers of any version could take for something else
-// are quoted.
+// YAML returns a JSON object as an equivalent YAML document: keys in their order,
+// numbers with their digits, long strings as blocks. Strings that a YAML reader of
+// any version could take for something else are quoted.
 func YAML(object []byte) ([]byte, error) {
 	o, err := doc.Parse(object, doc.Limits{Size: len(object) + 1})
 	if err != nil {

@@ -259,7 +259,7 @@ func TestWriteTree(t *testing.T) {
 	}
 	for _, name := range []string{"..", ".", "a/b", `a\\b`} {
 		c := openText(t, `{"schema":"olm.package","name":"`+name+`"}`)
-		if err := c.WriteTree(catalog.FormatJSON, tree{}.create); err == nil || !strings.Contains(err.Error(), "not a name of a directory") {
+		if err := c.WriteTree(catalog.FormatJSON, tree{}.create); err == nil || !strings.Contains(err.Error(), "cannot be a directory name") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

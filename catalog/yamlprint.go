@@ -12,8 +12,8 @@ import (
 // yamlPrinter writes JSON values as block-style YAML.
 type yamlPrinter struct{ out []byte }
 
-// value writes v, which stands behind a key or dash when inline is set, and
-// begins a document otherwise. Its lines are indented by indent spaces.
+// value writes v, which follows a key or dash if inline is set, and otherwise
+// begins a document. Its lines are indented by indent spaces.
 func (y *yamlPrinter) value(v *doc.Value, indent int, inline bool) {
 	switch {
 	case v.Kind == '{' && len(v.Members) > 0:
@@ -51,7 +51,7 @@ func (y *yamlPrinter) members(v *doc.Value, indent int) {
 		y.out = append(y.out, ':')
 		below := indent + 2
 		if m.Kind == '[' {
-			below = indent // the dashes of a list stand below its key
+			below = indent // the dashes of a list are aligned with its key
 		}
 		y.value(m, below, true)
 	}
@@ -62,7 +62,7 @@ func (y *yamlPrinter) elements(v *doc.Value, indent int) {
 		e := &v.Members[i]
 		y.indent(indent)
 		y.out = append(y.out, '-')
-		if e.Kind == '{' && len(e.Members) > 0 { // the first member stands beside the dash
+		if e.Kind == '{' && len(e.Members) > 0 { // the first member is on the line of the dash
 			y.out = append(y.out, ' ')
 			y.members(e, indent+2)
 			continue
@@ -89,7 +89,7 @@ func (y *yamlPrinter) scalar(v *doc.Value, indent int) {
 	}
 }
 
-// text writes a text on one line, quoted unless it is surely plain.
+// text writes a string on one line, quoted unless it is surely plain.
 func (y *yamlPrinter) text(s string) {
 	if isPlain(s) {
 		y.out = append(y.out, s...)
@@ -125,9 +125,9 @@ func escaped(r rune) string {
 	return `\U` + strings.Repeat("0", 8-len(hex)) + hex
 }
 
-// printable reports whether a character may stand in any kind of YAML text,
-// line breaks and tabs apart, and is none that readers take for a line break
-// or strip.
+// printable reports whether a character may appear in any kind of YAML
+// scalar, line breaks and tabs aside, and readers do not take it for a line
+// break or strip it.
 func printable(r rune) bool {
 	switch {
 	case r < 0x20, r >= 0x7f && r <= 0xa0, r == 0x2028, r == 0x2029, r == 0xfeff, r == 0xfffe, r == 0xffff:
@@ -142,7 +142,7 @@ var (
 	reserved     = regexp.MustCompile(`^(?i:y|n|yes|no|on|off|true|false|null|nan|inf)$`)
 )
 
-// isPlain reports whether every reader of YAML takes s for this text without
+// isPlain reports whether every reader of YAML reads s as this string without
 // quotes.
 func isPlain(s string) bool {
 	if len(s) > 200 || reserved.MatchString(s) {
@@ -151,8 +151,8 @@ func isPlain(s string) bool {
 	return plainWords.MatchString(s) || plainVersion.MatchString(s)
 }
 
-// isBlock reports whether s is a text of several lines that a literal block
-// holds exactly.
+// isBlock reports whether s has several lines and can be written exactly as a
+// literal block.
 func isBlock(s string) bool {
 	if !strings.Contains(strings.TrimRight(s, "\n"), "\n") || strings.HasPrefix(s, "\n") || strings.HasSuffix(s, "\n\n") {
 		return false
@@ -171,7 +171,7 @@ func isBlock(s string) bool {
 	return s[0] != ' '
 }
 
-// block writes a text as a literal block.
+// block writes a string as a literal block.
 func (y *yamlPrinter) block(s string, indent int) {
 	y.out = append(y.out, '|')
 	if !strings.HasSuffix(s, "\n") {

@@ -13,8 +13,8 @@ import (
 // after [Read] and may be used by many goroutines; callers must not change
 // what it refers to.
 type Bundle struct {
-	// CSV is the first ClusterServiceVersion of the manifests in the order of
-	// file names, nil where there is none.
+	// CSV is the first ClusterServiceVersion among the manifests, in the order
+	// of file names, or nil.
 	CSV *CSV
 	// CRDs are the CustomResourceDefinitions in the order of file names.
 	CRDs []*CRD
@@ -25,12 +25,12 @@ type Bundle struct {
 	Annotations Annotations
 	// Dependencies are those of dependencies.yaml, in its order.
 	Dependencies []Property
-	// Properties are those of properties.yaml, in its order. What the bundle
-	// has besides follows from its content: see [Bundle.Render].
+	// Properties are those of properties.yaml, in its order. Further properties
+	// follow from the bundle's content: see [Bundle.Render].
 	Properties []Property
 
 	found findings   // what Read came across
-	files []fileInfo // of manifests and metadata, and the directories in them
+	files []fileInfo // the files of manifests and metadata, and the directories in them
 }
 
 // Name returns the name of the bundle, which is that of its CSV, or "".
@@ -45,7 +45,7 @@ func (b *Bundle) Name() string {
 // in, or "".
 func (b *Bundle) Package() string { return b.Annotations.Get(AnnotationPackage) }
 
-// Version returns the version that the CSV states, as it is written, or "".
+// Version returns the version in the CSV, as written, or "".
 func (b *Bundle) Version() string {
 	if b.CSV == nil {
 		return ""
@@ -53,9 +53,8 @@ func (b *Bundle) Version() string {
 	return b.CSV.Spec.Version
 }
 
-// Release returns the release that the CSV states, or "". A release that is a
-// number is spelt as the reference spells it: without a fraction if it is
-// whole.
+// Release returns the release in the CSV, or "". A numeric release is spelt as
+// the reference spells it: without a fraction if it is whole.
 func (b *Bundle) Release() string {
 	if b.CSV == nil {
 		return ""
@@ -65,7 +64,7 @@ func (b *Bundle) Release() string {
 }
 
 // Channels returns the channels that the annotations put the bundle in, in
-// their order. Like the reference it does not trim them.
+// their order. Like the reference, it does not trim them.
 func (b *Bundle) Channels() []string {
 	channels := b.Annotations.Get(AnnotationChannels)
 	if channels == "" {
@@ -127,8 +126,8 @@ func (a *Annotations) Keys() []string {
 	return keys
 }
 
-// At returns where the value of an annotation stands, or where the annotations
-// start if there is none of that name.
+// At returns the position of an annotation's value, or of the annotations if
+// there is none of that name.
 func (a *Annotations) At(key string) catalog.Position {
 	if a.src == nil {
 		return a.Position
@@ -140,8 +139,8 @@ func (a *Annotations) At(key string) catalog.Position {
 type Manifest struct {
 	Position   catalog.Position // of the document
 	APIVersion string           // group/version, or the version alone
-	Kind       string           // what the object is
-	Namespace  string           // where it says it goes, usually ""
+	Kind       string           // kind of the object
+	Namespace  string           // its metadata.namespace, usually ""
 	Name       string           // its metadata.name, or ""
 	// JSON is the object as an olm.bundle.object property holds it: keys
 	// sorted, numbers in their shortest form.
@@ -150,8 +149,9 @@ type Manifest struct {
 	src *source
 }
 
-// At returns where the value at a path of keys (strings) and indices (ints)
-// stands in the manifest's file, or the last value on the way to it.
+// At returns the position, in the manifest's file, of the value at a path of
+// keys (strings) and indices (ints), or of the last value found on the way to
+// it.
 func (m *Manifest) At(path ...any) catalog.Position { return m.src.position(path...) }
 
 // subject names the manifest in findings.
@@ -166,10 +166,10 @@ func (m *Manifest) subject() string {
 	return kind + " " + quote(m.Name)
 }
 
-// Property is a property or dependency of a bundle and where it stands.
+// Property is a property or dependency of a bundle, with its position.
 type Property struct {
 	catalog.Property
-	Position catalog.Position // where the entry of the list starts
+	Position catalog.Position // where its list entry starts
 
 	value *doc.Value
 	src   *source

@@ -12,7 +12,7 @@ func marshal(v any) json.RawMessage {
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		panic("bundle: marshal " + err.Error()) // the types of this package always marshal
+		panic("bundle: marshal " + err.Error()) // the types of this package can always be marshalled
 	}
 	return json.RawMessage(strings.TrimSuffix(b.String(), "\n"))
 }

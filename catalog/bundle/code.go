@@ -13,14 +13,14 @@ const (
 	CodeNoKind         catalog.Code = "bundle-no-kind"          // a manifest without apiVersion or kind
 	CodeEmptyDocument  catalog.Code = "bundle-empty-document"   // a file begins with an empty document
 	CodeMoreDocuments  catalog.Code = "bundle-more-documents"   // more than one document in a file: tools ignore the others
-	CodeIgnoredFile    catalog.Code = "bundle-ignored-file"     // a file or directory that tools ignore
+	CodeIgnoredFile    catalog.Code = "bundle-ignored-file"     // a file or directory that is ignored by tools
 	CodeMisread        catalog.Code = "bundle-misread"          // a file of metadata that tools silently leave out
-	CodeMediaType      catalog.Code = "bundle-media-type"       // the annotated media type is not that of the content
+	CodeMediaType      catalog.Code = "bundle-media-type"       // the annotated media type does not match the content
 	CodeAnnotation     catalog.Code = "bundle-annotation"       // an annotation is missing or has a wrong value
 	CodeChannel        catalog.Code = "bundle-channel"          // the list of channels or the default channel is wrong
-	CodeTooLarge       catalog.Code = "bundle-too-large"        // larger than a cluster can unpack, or nearly so
+	CodeTooLarge       catalog.Code = "bundle-too-large"        // larger than a cluster can unpack, or nearly
 	CodeUnsupported    catalog.Code = "bundle-unsupported-kind" // a kind of object that bundles must not hold
-	CodeObjectMetadata catalog.Code = "bundle-object-metadata"  // metadata that an API server refuses
+	CodeObjectMetadata catalog.Code = "bundle-object-metadata"  // metadata that an API server rejects
 	CodeTruth          catalog.Code = "bundle-truth-value"      // text such as yes that YAML 1.1 reads as a boolean
 )
 
@@ -41,7 +41,7 @@ const (
 	CodeCSVRelease     catalog.Code = "csv-release"      // a release that cannot be parsed, or that is set together with substitutesFor
 	CodeCSVKubeVersion catalog.Code = "csv-kube-version" // minKubeVersion is not a version
 	CodeCSVSkipRange   catalog.Code = "csv-skip-range"   // olm.skipRange is not a range
-	CodeCSVInstallMode catalog.Code = "csv-install-mode" // install modes are missing, double or none supported
+	CodeCSVInstallMode catalog.Code = "csv-install-mode" // install modes are missing or listed twice, or none is supported
 	CodeCSVExample     catalog.Code = "csv-example"      // alm-examples do not match the owned APIs
 	CodeCSVAnnotation  catalog.Code = "csv-annotation"   // an annotation in the wrong case or place
 	CodeCSVImage       catalog.Code = "csv-image"        // an image reference that cannot be parsed
@@ -49,7 +49,7 @@ const (
 	CodeServiceAccount catalog.Code = "csv-account"      // a service account that the CSV creates as well
 	CodeDeployment     catalog.Code = "csv-deployment"   // a deployment that cannot be created
 	CodeWebhook        catalog.Code = "csv-webhook"      // a webhook that cannot be created
-	CodeCRD            catalog.Code = "crd"              // a CRD that an API server refuses
+	CodeCRD            catalog.Code = "crd"              // a CRD that an API server rejects
 	CodeRemovedAPI     catalog.Code = "removed-api"      // an API that Kubernetes removed
 	CodeFeature        catalog.Code = "feature"          // an annotation about infrastructure features is wrong
 	CodeTokenAuth      catalog.Code = "token-auth"       // token authentication is declared but cannot work

@@ -13,7 +13,7 @@ import (
 const maxConstraint = 2 << 16
 
 // constraint checks an olm.constraint: that it has exactly one condition, and
-// that condition a meaning.
+// a valid one.
 func (cl *claim) constraint() {
 	cl.code = CodeConstraint
 	if cl.p.value == nil {
@@ -21,17 +21,17 @@ func (cl *claim) constraint() {
 		return
 	}
 	if len(cl.p.value.Raw) > maxConstraint {
-		cl.fault(fmt.Sprintf("the constraint has %d bytes, and %d are allowed", len(cl.p.value.Raw), maxConstraint), "split it into several constraints")
+		cl.fault(fmt.Sprintf("the constraint has %d bytes, and at most %d are allowed", len(cl.p.value.Raw), maxConstraint), "split it into several constraints")
 		return
 	}
 	cl.condition(cl.p.value, "value")
 }
 
-// conditions are the fields of a constraint of which one has to be there.
+// conditions are the fields of a constraint, exactly one of which is
+// required.
 var conditions = []string{"cel", "package", "gvk", "all", "any", "not"}
 
-// condition checks one constraint of a tree of them. path names it in
-// messages.
+// condition checks one constraint in a tree. path names it in messages.
 func (cl *claim) condition(v *doc.Value, path string) {
 	if v.Kind != '{' {
 		cl.faultAt(v, path+" is "+v.Describe()+", not an object", "write one of cel, package, gvk, all, any and not")
@@ -48,7 +48,7 @@ func (cl *claim) condition(v *doc.Value, path string) {
 		case slices.Contains(conditions, m.Key):
 			have = append(have, m)
 		case nearest != "":
-			cl.faultAt(m, "there is no field "+path+"."+m.Key, "is "+nearest+" meant?")
+			cl.faultAt(m, "there is no field "+path+"."+m.Key, "did you mean "+nearest+"?")
 		default:
 			cl.faultAt(m, "there is no field "+path+"."+m.Key, "a constraint has failureMessage and one of cel, package, gvk, all, any and not")
 		}
@@ -65,7 +65,7 @@ func (cl *claim) condition(v *doc.Value, path string) {
 	}
 }
 
-// conditionOf checks what stands below cel, package, gvk, all, any or not.
+// conditionOf checks the value of cel, package, gvk, all, any or not.
 func (cl *claim) conditionOf(v *doc.Value, path string) {
 	sub := &claim{cl.c, cl.p, cl.code, cl.noun}
 	sub.p.value, sub.p.Position = v, cl.p.src.at(v)
@@ -104,8 +104,7 @@ func (cl *claim) conditionOf(v *doc.Value, path string) {
 	}
 }
 
-// decodePart fills into from the value, whose path is known; unknown fields
-// are faults.
+// decodePart decodes the value into into; unknown fields are faults.
 func (cl *claim) decodePart(into any, path string) bool {
 	faults := doc.Decode(cl.p.value, into, doc.Strict)
 	for _, m := range faults {

@@ -10,7 +10,7 @@ import (
 // names of the original.
 type CRD struct {
 	Metadata Metadata `json:"metadata"` // name, labels and annotations
-	Spec     CRDSpec  `json:"spec"`     // what it defines
+	Spec     CRDSpec  `json:"spec"`     // the definition
 
 	manifest *Manifest
 }
@@ -39,7 +39,7 @@ type CRDNames struct {
 	Plural     string   `json:"plural"`     // lower case, as in URLs
 	Singular   string   `json:"singular"`   // lower case; "" stands for the kind in lower case
 	Kind       string   `json:"kind"`       // as in manifests
-	ListKind   string   `json:"listKind"`   // "" stands for the kind with List behind it
+	ListKind   string   `json:"listKind"`   // "" stands for the kind followed by List
 	ShortNames []string `json:"shortNames"` // for the command line
 	Categories []string `json:"categories"` // groups of resources, such as all
 }
@@ -94,7 +94,7 @@ func (c *CRD) apis() []api {
 	return all
 }
 
-// splitCRDName parts the name of a CRD, plural.group.
+// splitCRDName splits the name of a CRD, plural.group.
 func splitCRDName(name string) (plural, group string, ok bool) {
 	return strings.Cut(name, ".")
 }

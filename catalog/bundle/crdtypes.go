@@ -4,7 +4,7 @@ import "github.com/fairlead/fairlead/internal/doc"
 
 // crdTypes has the types of everything in a CustomResourceDefinition, of v1 or
 // v1beta1, so that values of a wrong type are found: an API server and the
-// reference refuse them.
+// reference reject them.
 type crdTypes struct {
 	Metadata struct {
 		CreationTimestamp *string `json:"creationTimestamp"`
@@ -78,7 +78,7 @@ type clientConfig struct {
 	CABundle string `json:"caBundle"`
 }
 
-// schemaFields are the fields of a schema but those that hold schemas.
+// schemaFields are the fields of a schema that do not hold schemas.
 type schemaFields struct {
 	ID               string       `json:"id"`
 	Schema           string       `json:"$schema"`
@@ -131,7 +131,7 @@ type schemaParts struct {
 	AnyOf                []*doc.Value          `json:"anyOf"`
 	Not                  *doc.Value            `json:"not"`
 	Properties           map[string]*doc.Value `json:"properties"`
-	AdditionalProperties *doc.Value            `json:"additionalProperties"` // a schema or a truth value
+	AdditionalProperties *doc.Value            `json:"additionalProperties"` // a schema or a boolean
 	PatternProperties    map[string]*doc.Value `json:"patternProperties"`
 	Dependencies         map[string]*doc.Value `json:"dependencies"` // schemas or lists of names
 	AdditionalItems      *doc.Value            `json:"additionalItems"`
@@ -158,7 +158,7 @@ type schemaChecker struct {
 	look   func(*doc.Value, *schemaFields, *schemaParts) // at each schema; nil looks at types alone
 }
 
-// decode fills into from v and adds what does not fit.
+// decode decodes v into into and reports what does not fit.
 func (s *schemaChecker) decode(v *doc.Value, into any) {
 	for _, m := range doc.Decode(v, into, doc.Exact) {
 		m.Steps = append(s.path[:len(s.path):len(s.path)], m.Steps...)
@@ -187,7 +187,7 @@ func (s *schemaChecker) schema(v *doc.Value) {
 	}
 }
 
-// within runs f with more steps on the path.
+// within runs f with further steps on the path.
 func (s *schemaChecker) within(step any, f func()) {
 	s.path = append(s.path, step)
 	f()

@@ -37,15 +37,15 @@ type CSVSpec struct {
 	Version        string                 `json:"version"`                   // semantic version of the operator, as written
 	Release        json.RawMessage        `json:"release"`                   // a string or a number; see Bundle.Release
 	Replaces       string                 `json:"replaces"`                  // name of the CSV that this one updates
-	Skips          []string               `json:"skips"`                     // names of the CSVs that this one makes superfluous
+	Skips          []string               `json:"skips"`                     // names of the CSVs that this one makes obsolete
 	DisplayName    string                 `json:"displayName"`               // what users see
 	Description    string                 `json:"description"`               // Markdown
 	Maturity       string                 `json:"maturity"`                  // free text such as alpha or stable
-	MinKubeVersion string                 `json:"minKubeVersion"`            // oldest version of Kubernetes that will do
+	MinKubeVersion string                 `json:"minKubeVersion"`            // oldest version of Kubernetes that is supported
 	Keywords       []string               `json:"keywords"`                  // for searching
-	Maintainers    []Maintainer           `json:"maintainers"`               // who answers for the operator
+	Maintainers    []Maintainer           `json:"maintainers"`               // who maintains the operator
 	Provider       Link                   `json:"provider"`                  // who publishes it
-	Links          []Link                 `json:"links"`                     // where to read on
+	Links          []Link                 `json:"links"`                     // further reading
 	Icon           []catalog.Icon         `json:"icon"`                      // consoles show the first
 	InstallModes   []InstallMode          `json:"installModes"`              // in the order they are written
 	Install        Install                `json:"install"`                   // how it is run
@@ -64,7 +64,7 @@ type CSVSpec struct {
 // Maintainer is a person or team behind an operator.
 type Maintainer struct {
 	Name  string `json:"name,omitempty"`  // person or team
-	Email string `json:"email,omitempty"` // address of mail
+	Email string `json:"email,omitempty"` // e-mail address
 }
 
 // Link is a name with an address.
@@ -73,20 +73,20 @@ type Link struct {
 	URL  string `json:"url,omitempty"`  // address
 }
 
-// InstallMode says whether an operator can serve a kind of namespace set:
-// OwnNamespace, SingleNamespace, MultiNamespace or AllNamespaces.
+// InstallMode says whether an operator supports an install mode: OwnNamespace,
+// SingleNamespace, MultiNamespace or AllNamespaces.
 type InstallMode struct {
 	Type      string `json:"type"`      // OwnNamespace, SingleNamespace, MultiNamespace or AllNamespaces
-	Supported bool   `json:"supported"` // whether the operator can serve such a set
+	Supported bool   `json:"supported"` // whether the operator supports it
 }
 
 // Install says how the operator is run.
 type Install struct {
-	Strategy string      `json:"strategy"` // "deployment", the only one there is
-	Spec     InstallSpec `json:"spec"`     // what to make
+	Strategy string      `json:"strategy"` // "deployment", the only strategy
+	Spec     InstallSpec `json:"spec"`     // what to create
 }
 
-// InstallSpec is the deployments of an operator and what they may do.
+// InstallSpec holds an operator's deployments and permissions.
 type InstallSpec struct {
 	Deployments        []Deployment  `json:"deployments"`        // what runs
 	Permissions        []Permissions `json:"permissions"`        // within the operator's namespaces
@@ -135,7 +135,7 @@ type PodSpec struct {
 
 // Affinity is where a pod may run, as far as rules look at it.
 type Affinity struct {
-	NodeAffinity *fairlead.NodeAffinity `json:"nodeAffinity"` // by labels of nodes; nil asks nothing
+	NodeAffinity *fairlead.NodeAffinity `json:"nodeAffinity"` // by node labels; nil means no restriction
 }
 
 // Container is one container of a pod.
@@ -143,7 +143,7 @@ type Container struct {
 	Name         string        `json:"name"`         // unique in the pod
 	Image        string        `json:"image"`        // reference
 	Env          []EnvVar      `json:"env"`          // in the order they are written
-	Resources    Resources     `json:"resources"`    // what it needs
+	Resources    Resources     `json:"resources"`    // requests and limits
 	VolumeMounts []VolumeMount `json:"volumeMounts"` // volumes it sees
 }
 
@@ -151,11 +151,11 @@ type Container struct {
 // (valueFrom) is not decoded.
 type EnvVar struct {
 	Name  string `json:"name"`  // name of the variable
-	Value string `json:"value"` // "" where it comes from elsewhere
+	Value string `json:"value"` // "" if it comes from elsewhere
 }
 
-// Resources is what a container asks for and may use at most. Quantities are
-// strings or numbers.
+// Resources are a container's requests and limits. Quantities are strings or
+// numbers.
 type Resources struct {
 	Requests map[string]json.RawMessage `json:"requests"` // by resource, such as cpu
 	Limits   map[string]json.RawMessage `json:"limits"`   // by resource, such as memory
@@ -186,7 +186,7 @@ type ProjectedSource struct {
 
 // TokenSource is a service account token for an audience.
 type TokenSource struct {
-	Audience string `json:"audience"` // whom the token is meant for
+	Audience string `json:"audience"` // audience of the token
 	Path     string `json:"path"`     // name of the file
 }
 
@@ -196,7 +196,7 @@ type Webhook struct {
 	Type           string        `json:"type"`           // ValidatingAdmissionWebhook, MutatingAdmissionWebhook, ConversionWebhook
 	DeploymentName string        `json:"deploymentName"` // deployment that serves it
 	ContainerPort  int32         `json:"containerPort"`  // port of its service
-	WebhookPath    string        `json:"webhookPath"`    // path of its address
+	WebhookPath    string        `json:"webhookPath"`    // path of its URL
 	Rules          []WebhookRule `json:"rules"`          // of admission webhooks
 	ConversionCRDs []string      `json:"conversionCRDs"` // names of the CRDs that it converts
 	FailurePolicy  string        `json:"failurePolicy"`  // Fail or Ignore
@@ -235,7 +235,7 @@ type CRDDescription struct {
 type Details struct {
 	DisplayName       string       `json:"displayName,omitempty"`       // what users see
 	Description       string       `json:"description,omitempty"`       // what it is for
-	Resources         []Resource   `json:"resources,omitempty"`         // objects it makes use of
+	Resources         []Resource   `json:"resources,omitempty"`         // objects it uses
 	StatusDescriptors []Descriptor `json:"statusDescriptors,omitempty"` // fields of the status
 	SpecDescriptors   []Descriptor `json:"specDescriptors,omitempty"`   // fields of the spec
 	ActionDescriptors []Descriptor `json:"actionDescriptors,omitempty"` // actions on objects
@@ -258,7 +258,7 @@ type APIServiceDescription struct {
 	Details
 }
 
-// Resource is a kind of object that an API makes use of.
+// Resource is a kind of object that an API uses.
 type Resource struct {
 	Name    string `json:"name"`    // name of a custom resource, "" for others
 	Kind    string `json:"kind"`    // kind of the objects

@@ -27,7 +27,7 @@ type csvMetadata struct {
 }
 
 // csvMetadata returns the value of the property that describes the bundle's
-// CSV. A CSV with values of a wrong type has none.
+// CSV. It returns none for a CSV with values of a wrong type.
 func (b *Bundle) csvMetadata() (json.RawMessage, error) {
 	csv := b.CSV
 	if len(csv.faults) > 0 {

@@ -16,21 +16,20 @@
 //
 // # Reading as catalog tools do
 //
-// The reference, opm, silently ignores a lot: documents after the first in a
-// file, files that it cannot parse, a malformed dependencies file. [Bundle.Render]
-// returns the same document as opm, so it ignores the same; [Bundle.Validate]
-// reports every such loss. Where opm's answer depends on chance or on obvious
-// mistakes (a duplicate key, a bundle without a package), Render returns an error.
+// The reference, opm, silently ignores a lot: documents after the first in a file, files that it
+// cannot parse, a malformed dependencies file. [Bundle.Render] returns the same document as opm,
+// so it ignores the same; [Bundle.Validate] reports every such loss. Where opm's result is random
+// or rests on an obvious mistake (a duplicate key, a bundle without a package), Render returns an
+// error.
 //
 // YAML is read as YAML 1.1, as Kubernetes' tools read it: yes, on and y are
 // booleans. [Bundle.Lint] lists such words.
 //
 // # Validation
 //
-// Validate reports errors: by the rules of registries, of opm alpha bundle
-// validate and, with [ValidateOptions.V1], of the newer installer. Lint gives
-// advice. Every finding is a [catalog.Diagnostic] with a stable code, listed
-// as constants below, and a hint how to fix it.
+// Validate reports errors by the rules of registries, of opm alpha bundle validate and, with
+// [ValidateOptions.V1], of the newer installer (OLM v1). Lint gives advice. Every finding is a
+// [catalog.Diagnostic] with a stable code, listed as constants below, and a hint on how to fix it.
 //
 // # Facts for authors
 //

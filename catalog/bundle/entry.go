@@ -6,8 +6,8 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// Entry returns the bundle's place in a channel as its CSV states it: what it
-// replaces and skips, and the range of its annotation olm.skipRange.
+// Entry returns the bundle's channel entry as its CSV states it: what it
+// replaces and skips, and the range in its annotation olm.skipRange.
 func (b *Bundle) Entry() catalog.Entry {
 	if b.CSV == nil {
 		return catalog.Entry{}

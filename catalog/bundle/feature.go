@@ -11,8 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// oldFeatures is the annotation that listed features before each got one of
-// its own.
+// oldFeatures is the annotation that listed features before each had its own.
 const oldFeatures = "operators.openshift.io/infrastructure-features"
 
 // Features returns the infrastructure features that the CSV is annotated with,
@@ -44,7 +43,7 @@ type TokenAuth struct {
 	// for the audience openshift at /var/run/secrets/openshift/serviceaccount.
 	// Only GCP needs it in the CSV: for others it is mounted by default.
 	TokenMount bool
-	// Ready is set when nothing that the CSV has to hold is missing.
+	// Ready is set when the CSV has everything that is required.
 	Ready bool
 }
 
@@ -64,8 +63,8 @@ func TokenAuthVerbs() []string {
 const tokenMount = "/var/run/secrets/openshift/serviceaccount"
 
 // TokenAuth returns, for AWS, Azure and GCP in this order, what the CSV claims
-// and holds for authentication by token. The needs are those of the operators'
-// documentation of OpenShift 4.19, chapter 5.
+// and has for authentication by token. The requirements are those of the
+// operator documentation of OpenShift 4.19, chapter 5.
 func (c *CSV) TokenAuth() []TokenAuth {
 	missing := TokenAuthVerbs()
 	for _, p := range c.Spec.Install.Spec.ClusterPermissions {
@@ -116,8 +115,8 @@ func (v *Volume) holdsToken() bool {
 	})
 }
 
-// featureLints tells claims that are misspelt or that the bundle does not
-// keep.
+// featureLints reports claims that are misspelt or that the bundle does not
+// fulfil.
 func (c *checker) featureLints() {
 	csv, features := c.b.CSV, catalog.KnownFeatures()
 	for _, f := range csv.Features() {
@@ -125,7 +124,7 @@ func (c *checker) featureLints() {
 		if !f.Known {
 			hint := "the features are " + strings.Join(features, ", ")
 			if nearest := words.Nearest(f.Name, features); nearest != "" {
-				hint = "is " + nearest + " meant?"
+				hint = "did you mean " + nearest + "?"
 			}
 			c.csvAdvice(CodeFeature, fmt.Sprintf("no infrastructure feature is called %q", f.Name), hint, path...)
 		}
@@ -156,7 +155,7 @@ func (c *checker) oldFeatures() {
 	path := []any{"metadata", "annotations", oldFeatures}
 	var list []string
 	if json.Unmarshal([]byte(text), &list) != nil {
-		c.csvAdvice(CodeFeature, "the annotation "+oldFeatures+" is not a JSON list of names: "+embedded(text, &list), "annotate each feature by its own name, as in "+catalog.FeaturePrefix+catalog.FeatureDisconnected, path...)
+		c.csvAdvice(CodeFeature, "the annotation "+oldFeatures+" is not a JSON list of names: "+embedded(text, &list), "use one annotation for each feature, as in "+catalog.FeaturePrefix+catalog.FeatureDisconnected, path...)
 		return
 	}
 	for _, name := range list {
@@ -174,12 +173,12 @@ func (c *checker) tokenAuth(t TokenAuth) {
 	}
 	path := []any{"metadata", "annotations", catalog.FeaturePrefix + t.Feature}
 	if len(t.Missing) > 0 {
-		c.csvAdvice(CodeTokenAuth, fmt.Sprintf("%s is claimed, and clusterPermissions do not allow to %s %s.%s in all namespaces",
+		c.csvAdvice(CodeTokenAuth, fmt.Sprintf("%s is claimed, but clusterPermissions do not allow to %s %s.%s in all namespaces",
 			t.Cloud, strings.Join(t.Missing, ", "), TokenAuthResource, TokenAuthGroup),
 			"add a rule for them to spec.install.spec.clusterPermissions", path...)
 	}
 	if t.Feature == catalog.FeatureTokenAuthGCP && !t.TokenMount {
-		c.csvAdvice(CodeTokenAuth, fmt.Sprintf("%s is claimed, and no deployment mounts a service account token for the audience openshift at %s", t.Cloud, tokenMount),
+		c.csvAdvice(CodeTokenAuth, fmt.Sprintf("%s is claimed, but no deployment mounts a service account token for the audience openshift at %s", t.Cloud, tokenMount),
 			"add a projected volume with serviceAccountToken (path token, audience openshift) and mount it there", path...)
 	}
 }
@@ -190,14 +189,14 @@ func (c *checker) disconnected() {
 	csv := c.b.CSV
 	for i, r := range csv.Spec.RelatedImages {
 		if ref, err := catalog.ParseImageRef(r.Image); err == nil && !ref.Pinned() {
-			c.csvAdvice(CodeFeature, fmt.Sprintf("the feature disconnected is claimed, and the related image %q is not pinned by digest", r.Image),
+			c.csvAdvice(CodeFeature, fmt.Sprintf("the feature disconnected is claimed, but the related image %q is not pinned by digest", r.Image),
 				"write it as in name@sha256:...", "spec", "relatedImages", i, "image")
 		}
 	}
 	c.eachContainer(func(what string, con Container, path []any) {
 		if !slices.ContainsFunc(csv.Spec.RelatedImages, func(r catalog.RelatedImage) bool { return r.Image == con.Image }) {
-			c.csvAdvice(CodeFeature, fmt.Sprintf("the feature disconnected is claimed, and the image of %s is not among spec.relatedImages", what),
-				"list it, so that it gets mirrored", append(path, "image")...)
+			c.csvAdvice(CodeFeature, fmt.Sprintf("the feature disconnected is claimed, but the image of %s is not in spec.relatedImages", what),
+				"list it, so that it is mirrored", append(path, "image")...)
 		}
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// finding is a diagnostic with what it does to the bundle.
+// finding is a diagnostic and its effect on the bundle.
 type finding struct {
 	*catalog.Diagnostic
 	lint  bool // advice, not a fault
@@ -14,8 +14,8 @@ type finding struct {
 	unread bool
 }
 
-// findings collects findings. The methods that add one return it, for the
-// caller to set more of it.
+// findings collects findings. The methods that add one return it, so that the
+// caller can set more fields.
 type findings []finding
 
 func (fs *findings) fault(code catalog.Code, pos catalog.Position, subject, message, hint string) *finding {
@@ -27,7 +27,7 @@ func (fs *findings) advice(code catalog.Code, pos catalog.Position, subject, mes
 	fs.fault(code, pos, subject, message, hint).lint = true
 }
 
-// sorted returns the findings that keep is true for, in their order.
+// sorted returns the findings for which keep is true, in order.
 func (fs findings) sorted(keep func(finding) bool) catalog.Diagnostics {
 	var out catalog.Diagnostics
 	for _, f := range fs {

@@ -12,17 +12,17 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// Generated is what makes an image of a directory of manifests.
+// Generated is what turns a directory of manifests into an image.
 type Generated struct {
 	Annotations []byte // of metadata/annotations.yaml
 	Dockerfile  []byte // to be built in the directory above manifests and metadata
 }
 
-// GenerateOptions say of which package and channels a bundle is.
+// GenerateOptions say which package and channels a bundle belongs to.
 type GenerateOptions struct {
 	Package        string   // its name; required
 	Channels       []string // at least one
-	DefaultChannel string   // "" for none, so that the first in lexical order counts
+	DefaultChannel string   // "" means the first in lexical order
 }
 
 // Generate returns the annotations and the Dockerfile of a registry+v1 bundle

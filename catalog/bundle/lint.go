@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// lints are the rules of which nothing depends but the quality of a bundle.
-// Rules that tell both faults and advice are among rules.
+// lints are the rules that only concern a bundle's quality. Rules that report
+// both faults and advice are among rules.
 var lints = []rule{
 	{csv: true, check: (*checker).featureLints},
 	{csv: true, check: (*checker).nameLints},
@@ -45,7 +45,7 @@ func (c *checker) nameLints() {
 	}
 }
 
-// practices: containers ask for what they use, and owned APIs are described.
+// practices: containers request what they use, and owned APIs are described.
 func (c *checker) practices() {
 	c.eachContainer(func(what string, con Container, path []any) {
 		for _, resource := range []string{"cpu", "memory"} {
@@ -62,7 +62,7 @@ func (c *checker) practices() {
 	}{{"owned", crds.Owned}, {"required", crds.Required}} {
 		for i, d := range kind.list {
 			if d.Description == "" {
-				c.csvAdvice(CodePractice, fmt.Sprintf("the %s CRD %s has no description", kind.key, d.Name), "say in a sentence what it is for",
+				c.csvAdvice(CodePractice, fmt.Sprintf("the %s CRD %s has no description", kind.key, d.Name), "describe in a sentence what it is for",
 					"spec", "customresourcedefinitions", kind.key, i)
 			}
 		}
@@ -73,13 +73,13 @@ func (c *checker) practices() {
 // enough to find slips.
 var mailAddress = regexp.MustCompile(`^(?:[^<>@]*<[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$`)
 
-// hubFinding adds what OperatorHub asks for: advice, unless the bundle is held to
-// its suite.
+// hubFinding adds what OperatorHub asks for: advice, unless its suite is being
+// checked.
 func (c *checker) hubFinding(message, hint string, path ...any) {
 	c.csvFault(CodeHub, message, hint, path...).lint = !c.hub
 }
 
-// hubPeople: users see who is behind an operator and where to read on.
+// hubPeople: users see who provides an operator and where to read more.
 func (c *checker) hubPeople() {
 	spec := &c.b.CSV.Spec
 	if strings.TrimSpace(spec.Provider.Name) == "" {
@@ -98,7 +98,7 @@ func (c *checker) hubPeople() {
 		if l.Name == "" || l.URL == "" {
 			c.hubFinding(fmt.Sprintf("spec.links[%d] lacks name or url", i), "state both", path...)
 		} else if _, err := url.ParseRequestURI(l.URL); err != nil {
-			c.hubFinding(fmt.Sprintf("spec.links[%d]: %q is not an address", i, l.URL), "write an address that begins with https://", append(path, "url")...)
+			c.hubFinding(fmt.Sprintf("spec.links[%d]: %q is not a URL", i, l.URL), "write a URL that begins with https://", append(path, "url")...)
 		}
 	}
 }
@@ -110,11 +110,11 @@ func (c *checker) hubIcon() {
 	path := []any{"spec", "icon"}
 	switch len(icons) {
 	case 0:
-		c.csvAdvice(CodeHub, "spec.icon is missing", "add a picture in base64", path...)
+		c.csvAdvice(CodeHub, "spec.icon is missing", "add an image in base64", path...)
 		return
 	case 1:
 	default:
-		c.hubFinding("spec.icon has more than one picture, and consoles show the first", "keep one", append(path, 1)...)
+		c.hubFinding("spec.icon has more than one image, and consoles show only the first", "keep one", append(path, 1)...)
 	}
 	icon := icons[0]
 	if icon.Data == "" || icon.MediaType == "" {
@@ -122,14 +122,14 @@ func (c *checker) hubIcon() {
 		return
 	}
 	if !slices.Contains(iconTypes, icon.MediaType) {
-		c.hubFinding(fmt.Sprintf("spec.icon[0]: consoles show no pictures of type %q", icon.MediaType), "use one of "+strings.Join(iconTypes, ", "), append(path, 0, "mediatype")...)
+		c.hubFinding(fmt.Sprintf("spec.icon[0]: consoles do not show images of type %q", icon.MediaType), "use one of "+strings.Join(iconTypes, ", "), append(path, 0, "mediatype")...)
 	}
 	if _, err := base64.StdEncoding.DecodeString(icon.Data); err != nil {
-		c.csvAdvice(CodeHub, "spec.icon[0].base64data is not base64: "+err.Error(), "encode the picture again", append(path, 0, "base64data")...)
+		c.csvAdvice(CodeHub, "spec.icon[0].base64data is not base64: "+err.Error(), "encode the image again", append(path, 0, "base64data")...)
 	}
 }
 
-// The values that OperatorHub knows of two annotations of the CSV.
+// The values of two annotations of the CSV that OperatorHub knows.
 var (
 	capabilities = []string{"Basic Install", "Seamless Upgrades", "Full Lifecycle", "Deep Insights", "Auto Pilot"}
 	categories   = []string{
@@ -144,7 +144,7 @@ func (c *checker) hubAnnotations() {
 	unknown := func(key, value string, known []string) {
 		hint := "use one of " + strings.Join(known, ", ")
 		if nearest := words.Nearest(value, known); nearest != "" {
-			hint = "is " + nearest + " meant?"
+			hint = "did you mean " + nearest + "?"
 		}
 		c.hubFinding(fmt.Sprintf("the annotation %s: %q is not known", key, value), hint, "metadata", "annotations", key)
 	}
@@ -160,12 +160,12 @@ func (c *checker) hubAnnotations() {
 	}
 }
 
-// permissionLints: operators leave CRDs to the installer.
+// permissionLints: operators leave CRDs to OLM.
 func (c *checker) permissionLints() {
 	c.eachRule(func(r PolicyRule, path []any) {
 		for _, verb := range []string{"create", "patch"} {
 			if slices.Contains(r.APIGroups, "apiextensions.k8s.io") && r.allows("apiextensions.k8s.io", "customresourcedefinitions", verb) {
-				c.csvAdvice(CodePractice, "the operator may "+verb+" CRDs, which are the installer's to manage", "ship CRDs in the bundle and require those of others", path...)
+				c.csvAdvice(CodePractice, "the operator may "+verb+" CRDs, which OLM manages", "ship the operator's CRDs in the bundle, and require those of other operators", path...)
 				return
 			}
 		}
@@ -184,7 +184,7 @@ func (c *checker) objectLints() {
 			c.budget(m)
 		case "PriorityClass":
 			if v := m.src.tree.Get("globalDefault"); v != nil && v.Kind == 't' {
-				c.objectAdvice(m, "the priority class makes itself the default of all pods of the cluster", "set globalDefault: false", "globalDefault")
+				c.objectAdvice(m, "the priority class makes itself the default for all pods in the cluster", "set globalDefault: false", "globalDefault")
 			}
 		case "Role", "ClusterRole":
 			c.role(m)
@@ -208,10 +208,10 @@ func (c *checker) budget(m *Manifest) {
 		return ""
 	}
 	if got := text("maxUnavailable"); got == "0" || got == "0%" {
-		c.objectAdvice(m, "with maxUnavailable "+got+" no node that runs the pods can ever be drained", "allow one at least", "spec", "maxUnavailable")
+		c.objectAdvice(m, "with maxUnavailable "+got+" no node that runs the pods can ever be drained", "allow at least one", "spec", "maxUnavailable")
 	}
 	if got := text("minAvailable"); got == "100%" {
-		c.objectAdvice(m, "with minAvailable 100% no node that runs the pods can ever be drained", "leave room for one", "spec", "minAvailable")
+		c.objectAdvice(m, "with minAvailable 100% no node that runs the pods can ever be drained", "allow at least one pod to be down", "spec", "minAvailable")
 	}
 }
 
@@ -226,21 +226,21 @@ func (c *checker) role(m *Manifest) {
 				slices.ContainsFunc(verbs, func(v string) bool { return slices.Contains(r.Verbs, v) })
 		}
 		if any("policy", "poddisruptionbudgets", "*", "create", "update", "patch") {
-			c.objectAdvice(m, "the role allows to write pod disruption budgets, which can keep nodes from being drained", "leave budgets to the bundle", "rules", i)
+			c.objectAdvice(m, "the role can write pod disruption budgets, which can keep nodes from being drained", "ship pod disruption budgets in the bundle instead", "rules", i)
 		}
 		if any("security.openshift.io", "securitycontextconstraints", "*", "delete", "update", "patch") &&
 			slices.ContainsFunc(r.ResourceNames, func(n string) bool { return slices.Contains(defaultSCCs, n) }) {
-			c.objectAdvice(m, "the role allows to change security context constraints that the whole cluster relies on", "make constraints of your own", "rules", i)
+			c.objectAdvice(m, "the role can change security context constraints that the whole cluster relies on", "create your own constraints", "rules", i)
 		}
 	}
 }
 
-// channelLints: names of channels say how mature they are.
+// channelLints: the name of a channel says how mature it is.
 func (c *checker) channelLints() {
 	for _, name := range c.b.Channels() {
 		if name = strings.TrimSpace(name); name != "" && !slices.ContainsFunc([]string{"candidate", "fast", "stable"}, func(p string) bool { return strings.HasPrefix(name, p) }) {
 			c.found.advice(CodePractice, c.b.Annotations.At(AnnotationChannels), c.b.subject(),
-				fmt.Sprintf("the name of channel %q does not begin with candidate, fast or stable", name), "name it for how mature it is, as in stable-v1")
+				fmt.Sprintf("the name of channel %q does not begin with candidate, fast or stable", name), "name it after its maturity, as in stable-v1")
 		}
 	}
 }

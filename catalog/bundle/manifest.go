@@ -9,13 +9,13 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// The kinds of manifests that bundles are about.
+// The kinds of manifests that make up a bundle.
 const (
 	kindCSV = "ClusterServiceVersion"
 	kindCRD = "CustomResourceDefinition"
 )
 
-// manifest takes in a file of the directory manifests.
+// manifest reads a file of the directory manifests.
 func (r *reader) manifest(f *file) {
 	at := catalog.Position{File: f.name}
 	switch {
@@ -23,12 +23,12 @@ func (r *reader) manifest(f *file) {
 		*r.found = append(*r.found, lost(f.fault, "no more than a warning"))
 		return
 	case len(f.docs) == 0:
-		r.found.fault(CodeEmptyDocument, at, "", "the file is empty, and registries refuse it", "delete it")
+		r.found.fault(CodeEmptyDocument, at, "", "the file is empty, and registries reject it", "delete it")
 		return
 	case f.hollow && !r.options.EveryDocument:
 		r.found.fault(CodeEmptyDocument, f.docs[0].doc.Start, describe(f.docs[0]),
-			"the --- above it ends a document of comments and blank lines, and catalog tools look at the first document only: they leave the whole file out",
-			"delete that ---, or what stands before it").unread = true
+			"the --- above it ends a document of only comments and blank lines, and catalog tools read only the first document: they leave out the whole file",
+			"delete that ---, or everything before it").unread = true
 		return
 	}
 	for i, src := range f.docs {
@@ -45,20 +45,20 @@ func (r *reader) manifest(f *file) {
 	}
 }
 
-// lost is the finding that a file cannot be read, with what tools make of it.
-// Where they read it all the same, and read what is not to be relied on, the
-// bundle cannot be rendered as they do.
+// lost is the finding that a file cannot be read, and what tools do with it.
+// Where tools read it anyway, with an unreliable result, the bundle cannot be
+// rendered as they do.
 func lost(d *catalog.Diagnostic, what string) finding {
 	told := *d
 	f := finding{Diagnostic: &told, unread: true}
 	switch d.Code {
 	case catalog.CodeDuplicateKey:
-		told.Message += "; catalog tools silently take the last"
+		told.Message += "; catalog tools silently use the last"
 		f.stops = true
 	case catalog.CodeEncoding, catalog.CodeLimit:
 		f.stops = true
 	default:
-		told.Message += "; catalog tools leave the file out with " + what
+		told.Message += "; catalog tools leave out the file with " + what
 	}
 	return f
 }
@@ -71,7 +71,7 @@ func describe(src *source) string {
 	return m.subject()
 }
 
-// object takes in one document of a manifest file.
+// object reads one document of a manifest file.
 func (r *reader) object(src *source) {
 	m := &Manifest{Position: src.doc.Start, src: src}
 	m.APIVersion, _ = src.tree.Get("apiVersion").Text()
@@ -91,7 +91,7 @@ func (r *reader) object(src *source) {
 	}
 	if m.Kind == kindCSV && r.b.CSV != nil {
 		r.found.fault(CodeSecondCSV, m.Position, m.subject(),
-			"a bundle has one ClusterServiceVersion, and this one is left out for that of "+r.b.CSV.Position().String(), "delete one of the two")
+			"a bundle has one ClusterServiceVersion, and this one is ignored in favor of that of "+r.b.CSV.Position().String(), "delete one of the two")
 		return
 	}
 	m.JSON = doc.AppendCanonical(make([]byte, 0, len(src.doc.JSON)), src.tree, doc.NumbersOfObject)
@@ -108,8 +108,8 @@ func (r *reader) object(src *source) {
 	}
 }
 
-// rendered matches the paths in a CSV of what the reference decodes to render
-// a bundle: a wrong type in them makes it fail.
+// rendered matches the paths in a CSV that the reference decodes to render a
+// bundle: a wrong type there makes it fail.
 var rendered = regexp.MustCompile(`(?i)^(metadata.*|spec|spec\.(version|relatedImages.*|install|install\.(strategy|spec)|install\.spec\.deployments.*` +
 	`|(customresource|apiservice)definitions(\.(owned|required)(\[\d+\](\.(group|kind|name|version))?)?)?))$`)
 

@@ -18,16 +18,16 @@ const (
 	roleProperties   role = "properties"
 )
 
-// metadata takes in a file of the directory metadata. What the reference
-// leaves out without a word is a fault here.
+// metadata reads a file of the directory metadata. What the reference silently
+// leaves out is a fault here.
 func (r *reader) metadata(f *file) {
 	if f.fault != nil {
 		*r.found = append(*r.found, lost(f.fault, "not a word"))
 	}
 	if f.hollow {
 		r.found.fault(CodeEmptyDocument, f.docs[0].doc.Start, "",
-			"the --- above it ends a document of comments and blank lines, and catalog tools look at the first document only: they leave the whole file out",
-			"delete that ---, or what stands before it").unread = true
+			"the --- above it ends a document of only comments and blank lines, and catalog tools read only the first document: they leave out the whole file",
+			"delete that ---, or everything before it").unread = true
 	}
 	src := f.first()
 	if src == nil {
@@ -46,7 +46,7 @@ func (r *reader) metadata(f *file) {
 	}
 	if !known {
 		r.found.advice(CodeIgnoredFile, src.doc.Start, "",
-			"the file holds neither annotations nor dependencies nor properties, so tools make nothing of it"+r.nearRole(src), "delete or fix it")
+			"the file holds neither annotations nor dependencies nor properties, so tools ignore it"+r.nearRole(src), "delete or fix it")
 	}
 }
 
@@ -68,14 +68,14 @@ func (r *reader) nearRole(src *source) string {
 	for i := range src.tree.Members {
 		key := src.tree.Members[i].Key
 		if nearest := words.Nearest(key, []string{string(roleAnnotations), string(roleDependencies), string(roleProperties)}); nearest != "" {
-			return fmt.Sprintf("; is %s: meant by %s:?", nearest, key)
+			return fmt.Sprintf("; did you mean %s: instead of %s:?", nearest, key)
 		}
 	}
 	return ""
 }
 
-// play takes in what a file holds for a role. The first file that has anything
-// to say plays it.
+// play reads what a file holds for a role. The first file with any content for
+// the role plays it.
 func (r *reader) play(ro role, f *file, src *source, v *doc.Value) {
 	if first := r.taken[ro]; first != "" {
 		r.found.fault(CodeIgnoredFile, src.at(v), "", "the "+string(ro)+" of this file do not count: those of "+first+" come first",
@@ -103,12 +103,13 @@ func (r *reader) play(ro role, f *file, src *source, v *doc.Value) {
 	}
 }
 
-// ours are the annotations that the reference reads: a wrong type in one of
-// them makes it take the file for none of annotations.
+// ours are the annotations that the reference reads: with a wrong type in one
+// of them it finds no annotations in the file.
 var ours = []string{AnnotationPackage, AnnotationChannels, AnnotationDefaultChannel}
 
-// looseness is how types are compared in a file of metadata: those who turn
-// YAML into JSON write numbers and truth values as text where text is wanted.
+// looseness is how types are compared in a file of metadata: conversion from
+// YAML to JSON writes numbers and booleans as strings where a string is
+// wanted.
 func (s *source) looseness() doc.Mode {
 	if s.doc.Format == doc.YAML {
 		return doc.Loose

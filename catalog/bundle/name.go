@@ -13,13 +13,13 @@ var (
 	labelValue = regexp.MustCompile(`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`)
 )
 
-// subdomainFault says why name is no DNS subdomain (RFC 1123), or "".
+// subdomainFault says why name is not a DNS subdomain (RFC 1123), or returns "".
 func subdomainFault(name string) string {
 	if name == "" {
 		return "it is empty"
 	}
 	if len(name) > 253 {
-		return fmt.Sprintf("it has %d characters, and 253 are allowed", len(name))
+		return fmt.Sprintf("it has %d characters, and at most 253 are allowed", len(name))
 	}
 	for part := range strings.SplitSeq(name, ".") {
 		if !labelName.MatchString(part) {
@@ -29,14 +29,14 @@ func subdomainFault(name string) string {
 	return ""
 }
 
-// labelFault says why name is no DNS label: of RFC 1035 (starting with a
-// letter) where letter is set, else of RFC 1123. It returns "" for a label.
+// labelFault says why name is not a DNS label: of RFC 1035 (starting with a
+// letter) if letter is set, else of RFC 1123. It returns "" for a label.
 func labelFault(name string, letter bool) string {
 	switch {
 	case name == "":
 		return "it is empty"
 	case len(name) > 63:
-		return fmt.Sprintf("it has %d characters, and 63 are allowed", len(name))
+		return fmt.Sprintf("it has %d characters, and at most 63 are allowed", len(name))
 	case letter && !labelName1.MatchString(name):
 		return "it must start with a lower-case letter and consist of lower-case letters, digits and inner hyphens"
 	case !labelName.MatchString(name):
@@ -45,11 +45,11 @@ func labelFault(name string, letter bool) string {
 	return ""
 }
 
-// labelValueFault says why name is not a value of a label, or "". The name of a
-// CSV becomes one.
+// labelValueFault says why name is not a label value, or returns "". The name of
+// a CSV becomes one.
 func labelValueFault(name string) string {
 	if len(name) > 63 {
-		return fmt.Sprintf("it has %d characters, and 63 are allowed", len(name))
+		return fmt.Sprintf("it has %d characters, and at most 63 are allowed", len(name))
 	}
 	if !labelValue.MatchString(name) {
 		return "it must consist of letters, digits, dots, hyphens and underscores and start and end with a letter or digit"
@@ -57,7 +57,7 @@ func labelValueFault(name string) string {
 	return ""
 }
 
-// csvNameFault says why name cannot name a CSV, or "".
+// csvNameFault says why name cannot name a CSV, or returns "".
 func csvNameFault(name string) string {
 	if fault := subdomainFault(name); fault != "" {
 		return fault
@@ -66,7 +66,7 @@ func csvNameFault(name string) string {
 }
 
 // qualifiedFault says why name is not a qualified name, [domain/]name, as labels
-// and annotations have, or "".
+// and annotations have, or returns "".
 func qualifiedFault(name string) string {
 	prefix, rest, ok := strings.Cut(name, "/")
 	if !ok {

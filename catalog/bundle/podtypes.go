@@ -4,7 +4,7 @@ import "github.com/fairlead/fairlead/internal/doc"
 
 // deploymentTypes has the types of what deployments and their pods usually
 // state and [Deployment] does not decode, so that values of a wrong type are
-// found: an API server and the reference refuse them.
+// found: an API server and the reference reject them.
 type deploymentTypes struct {
 	Replicas                *int32         `json:"replicas"`
 	MinReadySeconds         int32          `json:"minReadySeconds"`
@@ -134,7 +134,7 @@ func deploymentFaults(tree *doc.Value) []*doc.Mismatch {
 		if spec.Null() || spec.Kind != '{' {
 			continue
 		}
-		// What both decode is reported twice, and repetitions are dropped.
+		// What both decode is reported twice; duplicates are dropped.
 		for _, m := range doc.Decode(spec, new(deploymentTypes), 0) {
 			m.Steps = append([]any{"spec", "install", "spec", "deployments", i, "spec"}, m.Steps...)
 			faults = append(faults, m)

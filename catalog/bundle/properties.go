@@ -13,14 +13,14 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// The annotations of a CSV that speak to catalogs.
+// The annotations of a CSV that catalogs read.
 const (
 	annotationProperties     = "olm.properties"
 	annotationSkipRange      = "olm.skipRange"
 	annotationSubstitutesFor = "olm.substitutesFor"
 )
 
-// The types of properties that only bundles speak of.
+// The types of properties that only bundles have.
 const propertyLabel = "olm.label"
 
 // packageProperty is the value of an olm.package property.
@@ -95,8 +95,8 @@ func (b *Bundle) required() []api {
 }
 
 // annotated returns the properties that the CSV holds in an annotation. fault
-// is what is wrong with it: then the reference has none, or those before the
-// fault.
+// is what is wrong with it: then the reference returns none, or those before
+// the fault.
 func (b *Bundle) annotated() (props []catalog.Property, fault string) {
 	text, ok := b.CSV.Metadata.Annotations[annotationProperties]
 	if !ok {
@@ -109,8 +109,8 @@ func (b *Bundle) annotated() (props []catalog.Property, fault string) {
 	return props, fault
 }
 
-// embedded says what is wrong with JSON text within a string, and where in it.
-// into is of the type that the text should have.
+// embedded says what is wrong with JSON within a string, and where in it. into
+// has the type that the JSON should have.
 func embedded(text string, into any) string {
 	o, err := doc.Parse([]byte(text), doc.Limits{})
 	if err != nil {
@@ -138,7 +138,7 @@ func (b *Bundle) stated() []catalog.Property {
 	return unique(append(all, annotated...))
 }
 
-// unique drops what comes again, by type and text of the value.
+// unique drops duplicates, by type and text of the value.
 func unique(props []catalog.Property) []catalog.Property {
 	seen := make(map[string]bool, len(props))
 	return slices.DeleteFunc(props, func(p catalog.Property) bool {
@@ -149,7 +149,7 @@ func unique(props []catalog.Property) []catalog.Property {
 	})
 }
 
-// synthesis is the properties of a rendered bundle on their way there.
+// synthesis collects the properties of a rendered bundle.
 type synthesis struct {
 	pkg                *packageProperty // the last one stated
 	first              *packageProperty // the first one stated

@@ -20,9 +20,8 @@ type Options struct {
 	// and the others are reported as lost.
 	EveryDocument bool
 	// Lenient reads bundles that are published and cannot be changed any more:
-	// of a key that stands twice in an object the last one counts, as for the
-	// tools that such bundles passed. What was taken is reported as advice, not
-	// as a fault.
+	// if a key is in an object twice, the last one counts, as for the tools that
+	// accepted such bundles. Duplicates are reported as advice, not as faults.
 	Lenient bool
 	// MaxFiles is how many files and directories manifests and metadata may
 	// hold together. Default 10,000.
@@ -56,34 +55,33 @@ type reader struct {
 	files    int
 	bytes    int64
 	maxBytes int64
-	taken    map[role]string // the file that plays each role in metadata
+	taken    map[role]string // the file for each role in metadata
 }
 
-// fileInfo is what rules have to know of a file besides its content.
+// fileInfo is what rules need to know about a file besides its content.
 type fileInfo struct {
 	name   string
 	dir    bool
 	data   []byte
 	truths []doc.Truth
-	chart  bool // it reads like the description of a Helm chart
+	chart  bool // it looks like the description of a Helm chart
 }
 
 // Read reads the bundle directory at the root of fsys: its directories
 // manifests and metadata.
 //
 //  1. Files are taken in the order of their names. Directories within are not
-//     entered; files of manifests whose names start with a dot are passed
-//     over.
-//  2. Of a manifest file the first document counts (see
-//     [Options.EveryDocument]), of several ClusterServiceVersions the first.
+//     entered; files of manifests whose names start with a dot are skipped.
+//  2. In a manifest file the first document counts (see
+//     [Options.EveryDocument]); of several ClusterServiceVersions, the first.
 //  3. Files of metadata may have any name. The first that holds annotations,
 //     the first that holds dependencies and the first that holds properties
 //     count, and one file may hold all three.
 //
-// Content that is wrong, missing or passed over is no error of Read: the
-// bundle it returns holds what could be read, and [Bundle.Validate] tells the
-// rest. Read returns an error, a *[catalog.Diagnostic], when a directory cannot
-// be listed or a limit of opts is exceeded; when ctx ends, it returns its cause.
+// Content that is wrong, missing or skipped is not an error: the bundle holds
+// what could be read, and [Bundle.Validate] reports the rest. Read returns an
+// error, a *[catalog.Diagnostic], when a directory cannot be listed or a limit
+// of opts is exceeded; when ctx ends, it returns its cause.
 func Read(ctx context.Context, fsys fs.FS, opts *Options) (*Bundle, error) {
 	if fsys == nil {
 		return nil, errors.New("bundle: the file system is nil; pass the one whose root is the bundle directory")
@@ -127,7 +125,7 @@ func (r *reader) dir(name string, read func(*file)) error {
 		at := catalog.Position{File: path.Join(name, e.Name())}
 		if e.IsDir() {
 			r.b.files = append(r.b.files, fileInfo{name: at.File, dir: true})
-			r.found.advice(CodeIgnoredFile, at, "", "directories in "+name+" are ignored by catalog tools and refused by the newer installer",
+			r.found.advice(CodeIgnoredFile, at, "", "directories in "+name+" are ignored by catalog tools and rejected by OLM v1",
 				"move its files one level up")
 			continue
 		}
@@ -156,8 +154,8 @@ func (r *reader) absent(name string) {
 		"a bundle has the directories manifests and metadata").stops = true
 }
 
-// complete looks at what is missing once everything is read. What may be in a
-// file that could not be read is not missed.
+// complete reports what is missing once everything is read. What may be in a
+// file that could not be read is not reported.
 func (r *reader) complete() {
 	broken := func(dir string) bool {
 		return slices.ContainsFunc(*r.found, func(f finding) bool {
@@ -179,13 +177,13 @@ func (r *reader) complete() {
 			"write metadata/annotations.yaml with annotations: and "+AnnotationPackage+" below it").stops = true
 	}
 	for i := range *r.found {
-		// Without CSV or annotations there is nothing to render.
+		// Without a CSV or annotations there is nothing to render.
 		f := &(*r.found)[i]
 		f.stops = f.stops || f.unread && (r.b.CSV == nil || r.b.Annotations.src == nil)
 	}
 }
 
-// kindHint tells an object that was probably meant to be the CSV.
+// kindHint names an object that was probably meant to be the CSV.
 func (r *reader) kindHint() string {
 	for _, m := range r.b.Manifests {
 		if strings.EqualFold(m.Kind, kindCSV) || strings.HasPrefix(m.APIVersion, "operators.coreos.com/") {

@@ -8,16 +8,15 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// removal is an API that Kubernetes does not serve any more.
+// removal is an API that Kubernetes no longer serves.
 type removal struct {
 	apiVersion string
 	kinds      []string
-	minor      uint64 // of the version 1.minor that removed it
+	minor      uint64 // Kubernetes 1.minor removed it
 	use        string // what to use instead
 }
 
-// removals are the APIs that Kubernetes removed, as its deprecation guide has
-// them.
+// removals are the APIs that Kubernetes removed, from its deprecation guide.
 var removals = []removal{
 	{"admissionregistration.k8s.io/v1beta1", []string{"MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"}, 22, "admissionregistration.k8s.io/v1"},
 	{"apiextensions.k8s.io/v1beta1", []string{kindCRD}, 22, "apiextensions.k8s.io/v1"},
@@ -41,8 +40,8 @@ var removals = []removal{
 	{"autoscaling/v2beta2", []string{"HorizontalPodAutoscaler"}, 26, "autoscaling/v2"},
 }
 
-// removedAPIs tells manifests of APIs that Kubernetes removed: as faults where
-// the bundle is to run on such a version, as advice else.
+// removedAPIs reports manifests of APIs that Kubernetes removed: as faults if
+// the bundle is to run on such a version, otherwise as advice.
 func (c *checker) removedAPIs() {
 	target := c.kubeVersion()
 	for _, m := range c.b.Manifests {
@@ -65,7 +64,7 @@ func removalOf(m *Manifest) *removal {
 }
 
 // kubeVersion returns the version of Kubernetes that the bundle is to run on,
-// the newer of what the options and the CSV say, or the zero version.
+// the newer of the versions in the options and the CSV, or the zero version.
 func (c *checker) kubeVersion() semverx.Version {
 	asked, _ := semverx.ParseTolerant(c.opts.KubeVersion)
 	stated, _ := semverx.ParseTolerant(c.b.CSV.Spec.MinKubeVersion)
@@ -75,7 +74,7 @@ func (c *checker) kubeVersion() semverx.Version {
 	return asked
 }
 
-// removedPermissions tells rules about resources that are gone altogether.
+// removedPermissions reports rules about resources that no longer exist.
 func (c *checker) removedPermissions() {
 	c.eachRule(func(r PolicyRule, path []any) {
 		if slices.Contains(r.APIGroups, "policy") && slices.Contains(r.Resources, "podsecuritypolicies") {

@@ -24,8 +24,8 @@ type RenderOptions struct {
 	Image string
 	// CSVMetadata puts one olm.csv.metadata property in place of the
 	// olm.bundle.object properties that hold every manifest, as clusters from
-	// 4.17 on read it. The manifests are then to be found in the image alone,
-	// so this takes an Image; without one the objects stay.
+	// 4.17 on read it. The manifests are then only in the image, so this needs an
+	// Image; without one the objects stay.
 	CSVMetadata bool
 }
 
@@ -38,9 +38,9 @@ type Document struct {
 	Properties    []catalog.Property     `json:"properties,omitempty"`    // see Bundle.Render for their order
 	RelatedImages []catalog.RelatedImage `json:"relatedImages,omitempty"` // by image, then by name
 
-	// CSV is the ClusterServiceVersion that the document was made of. It is no
-	// part of the document; templates take a package's description and icon
-	// from it.
+	// CSV is the ClusterServiceVersion that the document was made from. It is not
+	// part of the document; templates take a package's description and icon from
+	// it.
 	CSV json.RawMessage `json:"-"`
 }
 
@@ -60,15 +60,15 @@ func (d *Document) WriteJSON(w io.Writer) error {
 //     olm.gvk.required once. The payload comes last: an olm.bundle.object for
 //     every manifest, sorted by its text, or one olm.csv.metadata.
 //  2. Related images are those of the CSV, the bundle's own and those that the
-//     containers of its deployments run, the latter where no related image is
+//     containers of its deployments run, the latter unless a related image is
 //     equal, sorted by image and then by name.
 //
-// What the CSV says of updates (replaces, skips, olm.skipRange) is not in it:
-// channels say that.
+// What the CSV says about updates (replaces, skips, olm.skipRange) is not in it:
+// that is in channels.
 //
-// A bundle that the reference refuses, too, is refused with [catalog.Diagnostics]
-// of what stands in the way; see [Bundle.Validate] for everything that is wrong
-// with it. An Image that is not a template is an error of its own.
+// A bundle that the reference rejects is rejected, too, with
+// [catalog.Diagnostics] that say why; see [Bundle.Validate] for everything that
+// is wrong with it. An Image that is not a template is a separate error.
 func (b *Bundle) Render(opts *RenderOptions) (*Document, error) {
 	if opts == nil {
 		opts = &RenderOptions{}
@@ -110,7 +110,7 @@ func (b *Bundle) Render(opts *RenderOptions) (*Document, error) {
 
 func isCSVMetadata(p catalog.Property) bool { return p.Type == catalog.PropertyCSVMetadata }
 
-// partPayload parts properties from those that hold payload.
+// partPayload separates the properties that hold payload from the others.
 func partPayload(props []catalog.Property) (others, payload []catalog.Property) {
 	for _, p := range props {
 		if p.Type == catalog.PropertyBundleObject || isCSVMetadata(p) {
@@ -134,7 +134,7 @@ func (b *Bundle) image(text string, s *synthesis) (string, error) {
 	}
 	var out strings.Builder
 	if err := t.Execute(&out, data); err != nil {
-		return "", fmt.Errorf("bundle: the image %q cannot be made: %w; Package, Name and Version are known", text, err)
+		return "", fmt.Errorf("bundle: the image %q cannot be expanded: %w; the fields are Package, Name and Version", text, err)
 	}
 	return out.String(), nil
 }
@@ -161,8 +161,8 @@ func (b *Bundle) relatedImages(image string) []catalog.RelatedImage {
 	return all
 }
 
-// containers returns the containers of all deployments, or none if the CSV is
-// not installed by deployments.
+// containers returns the containers of all deployments, or none if the install
+// strategy is not deployment.
 func (c *CSV) containers() []Container {
 	if c.Spec.Install.Strategy != "deployment" {
 		return nil

@@ -13,8 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// source is one document of a file: its content and where each part of it
-// stands.
+// source is one document of a file: its content and the position of each part.
 type source struct {
 	doc  *doc.Document
 	tree *doc.Value
@@ -32,8 +31,8 @@ func (s *source) at(v *doc.Value) catalog.Position {
 // of the last value on the way to it.
 func (s *source) position(path ...any) catalog.Position { return s.at(s.tree.At(path...)) }
 
-// raw returns a part of the document as the reference passes it on: as it
-// stands in a JSON document, in canonical form of a YAML document.
+// raw returns a part of the document as the reference passes it on: verbatim
+// from a JSON document, in canonical form from a YAML document.
 func (s *source) raw(v *doc.Value) []byte {
 	if v == nil {
 		return nil
@@ -48,9 +47,9 @@ func (s *source) raw(v *doc.Value) []byte {
 type file struct {
 	name  string
 	docs  []*source
-	fault *catalog.Diagnostic // what keeps the rest of it from being read
-	// hollow is set when the file begins with a document of nothing but
-	// comments and blank lines: tools take that for the first document.
+	fault *catalog.Diagnostic // why the rest of it cannot be read
+	// hollow is set when the file begins with a document of only comments and
+	// blank lines: tools take that as the first document.
 	hollow bool
 }
 
@@ -73,7 +72,7 @@ func (r *reader) parse(name string, e fs.DirEntry) (*file, error) {
 		}
 		f.fault = &catalog.Diagnostic{
 			Pos: catalog.Position{File: name}, Code: catalog.CodeRead, Err: err,
-			Message: "the file cannot be read: " + reason(err), Hint: "make it a regular file that may be read",
+			Message: "the file cannot be read: " + reason(err), Hint: "make it a regular, readable file",
 		}
 		return f, nil
 	}
@@ -106,8 +105,8 @@ func (r *reader) parse(name string, e fs.DirEntry) (*file, error) {
 	return f, nil
 }
 
-// reason returns what an error of a file system says without the path, which
-// the position names already.
+// reason returns the message of a file system's error without the path, which
+// the position already names.
 func reason(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -116,9 +115,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// hollow reports whether the text before the first document that holds
-// anything is a document in the eyes of tools that split files at "---" lines:
-// whether such a line follows any other line.
+// hollow reports whether tools that split files at "---" lines take the text
+// before the first real document as a document: whether such a line follows
+// any other line.
 func hollow(before []byte) bool {
 	lines := 0
 	for line := range strings.Lines(string(before)) {
@@ -144,7 +143,7 @@ func (r *reader) readFile(name string, e fs.DirEntry) ([]byte, error) {
 	defer f.Close()
 	left := r.maxBytes - r.bytes
 	var data bytes.Buffer
-	data.Grow(int(min(max(info.Size(), 0), left)) + bytes.MinRead) // what it says: it may be another size
+	data.Grow(int(min(max(info.Size(), 0), left)) + bytes.MinRead) // the reported size; the real one may differ
 	if _, err := data.ReadFrom(io.LimitReader(f, left+1)); err != nil {
 		return nil, err
 	}
@@ -160,6 +159,6 @@ func (r *reader) limit(name, what string, limit int64) error {
 	err := &catalog.LimitError{What: what, Max: limit}
 	return &catalog.Diagnostic{
 		Pos: catalog.Position{File: name}, Code: catalog.CodeLimit, Err: err,
-		Message: err.Error(), Hint: "raise the limit in Options if the bundle is meant to be like this",
+		Message: err.Error(), Hint: "raise the limit in Options if the bundle is meant to be this large",
 	}
 }

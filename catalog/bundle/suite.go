@@ -11,30 +11,28 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Suite is a published set of rules that somebody asks of bundles besides those
-// of [Bundle.Validate].
+// Suite is a published set of rules for bundles beyond those of [Bundle.Validate].
 type Suite string
 
 // The suites. They are those of operator-framework/api v0.45.0, where they are
 // optional.
 const (
-	SuiteOperatorHub Suite = "operatorhub" // what operatorhub.io takes: who provides it, links, one picture, known words
-	SuiteCommunity   Suite = "community"   // what the community catalogs take of bundles with APIs that Kubernetes 1.22 removed
+	SuiteOperatorHub Suite = "operatorhub" // what operatorhub.io accepts: provider, links, one icon, known categories
+	SuiteCommunity   Suite = "community"   // what the community catalogs accept of bundles with APIs that Kubernetes 1.22 removed
 	SuiteMultiArch   Suite = "multiarch"   // labels, images and node affinity agree on the platforms that are supported
 )
 
 // Suites returns all suites.
 func Suites() []Suite { return []Suite{SuiteCommunity, SuiteMultiArch, SuiteOperatorHub} }
 
-// SuiteOptions are what suites need besides the bundle. Nil is the zero value.
+// SuiteOptions hold what suites need besides the bundle. Nil is the zero value.
 type SuiteOptions struct {
-	// Dockerfile is the text of the file with the labels of the bundle's image,
-	// for the suite community. Without it that part is not judged, and a warning
-	// says so.
+	// Dockerfile is the content of the Dockerfile with the labels of the bundle's
+	// image, for the suite community. Without it the labels are not checked, and a
+	// warning says so.
 	Dockerfile []byte
 	// Platforms returns the platforms of an image, for the suite multiarch.
-	// Without it, and where it fails, an image is not judged, and a warning says
-	// so.
+	// Without it, or if it fails, an image is not checked, and a warning says so.
 	Platforms func(image string) ([]Platform, error)
 }
 
@@ -47,9 +45,9 @@ type Platform struct {
 // String returns the platform as in linux/amd64.
 func (p Platform) String() string { return p.OS + "/" + p.Architecture }
 
-// Suite returns what breaks the rules of a suite and what it warns of, each sorted
-// by position. A bundle without a CSV breaks none: that is a fault to Validate. It
-// panics for a suite that is not one of [Suites].
+// Suite returns the errors and warnings of a suite, each sorted by position. For a
+// bundle without a CSV it returns none: Validate reports that. It panics for a
+// suite that is not one of [Suites].
 func (b *Bundle) Suite(s Suite, opts *SuiteOptions) (faults, warnings catalog.Diagnostics) {
 	check := map[Suite]func(*checker, *SuiteOptions){
 		SuiteOperatorHub: (*checker).operatorHub, SuiteCommunity: (*checker).community, SuiteMultiArch: (*checker).multiArch,
@@ -67,7 +65,7 @@ func (b *Bundle) Suite(s Suite, opts *SuiteOptions) (faults, warnings catalog.Di
 	return c.found.sorted(func(f finding) bool { return !f.lint }), c.found.sorted(func(f finding) bool { return f.lint })
 }
 
-// operatorHub holds a bundle to what is only advice otherwise.
+// operatorHub enforces what is otherwise only advice.
 func (c *checker) operatorHub(*SuiteOptions) {
 	c.hub = true
 	c.run([]rule{{csv: true, check: (*checker).hubPeople}, {csv: true, check: (*checker).hubIcon}, {csv: true, check: (*checker).hubAnnotations}})
@@ -75,18 +73,18 @@ func (c *checker) operatorHub(*SuiteOptions) {
 		c.csvFault(CodeHub, "spec.version is 0.0.0, which stands for none", "state the version of the operator", "spec", "version")
 	}
 	if strings.TrimSpace(c.b.CSV.Spec.MinKubeVersion) == "" {
-		c.csvAdvice(CodeHub, "spec.minKubeVersion is missing, so that the operator is offered on clusters of any age", "state the oldest version of Kubernetes that it runs on", "spec")
+		c.csvAdvice(CodeHub, "spec.minKubeVersion is missing, so the operator is offered on clusters of any version", "state the oldest version of Kubernetes that it runs on", "spec")
 	}
 }
 
-// Of the APIs that Kubernetes removed, those of 1.22 went with this OpenShift.
+// This OpenShift removed the APIs that Kubernetes 1.22 removed.
 const (
 	goneMinor     = 22
 	goneOpenShift = "4.9"
 )
 
-// community: who still has an API that OpenShift 4.9 does not serve must keep
-// clusters from 4.9, and be offered for older ones alone.
+// community: an operator with an API that OpenShift 4.9 does not serve must keep
+// clusters below 4.9, and be offered only for older ones.
 func (c *checker) community(opts *SuiteOptions) {
 	var first *Manifest
 	count := 0
@@ -104,16 +102,16 @@ func (c *checker) community(opts *SuiteOptions) {
 	c.maxOpenShift(what)
 	pos, subject := c.b.CSV.manifest.At(), c.b.subject()
 	if opts.Dockerfile == nil {
-		c.found.advice(CodeCommunity, pos, subject, what+"; for which versions the image is offered is not judged without its labels", "give the Dockerfile of the bundle")
+		c.found.advice(CodeCommunity, pos, subject, what+"; which versions the image is offered for is not checked without its labels", "give the bundle's Dockerfile")
 		return
 	}
 	if why := offeredTooFar(string(opts.Dockerfile)); why != "" {
-		c.found.fault(CodeCommunity, pos, subject, what+", and "+why, "use the newer APIs, or offer it for older versions alone: LABEL "+versionsLabel+`="v4.6-v4.8"`)
+		c.found.fault(CodeCommunity, pos, subject, what+", and "+why, "use the newer APIs, or offer it only for older versions: LABEL "+versionsLabel+`="v4.6-v4.8"`)
 	}
 }
 
 // maxOpenShift: the CSV is annotated with the last version of OpenShift that has
-// what it needs.
+// the APIs it needs.
 func (c *checker) maxOpenShift(what string) {
 	const key, property = "olm.properties", "olm.maxOpenShiftVersion"
 	path := []any{"metadata", "annotations", key}
@@ -128,7 +126,7 @@ func (c *checker) maxOpenShift(what string) {
 		Value string `json:"value"`
 	}
 	if _, err := doc.Unmarshal([]byte(text), &list); err != nil {
-		c.csvFault(CodeCommunity, "the annotation "+key+" is not a list of properties with a type and a text as value", hint, path...)
+		c.csvFault(CodeCommunity, "the annotation "+key+" is not a list of properties with a type and a string value", hint, path...)
 		return
 	}
 	for _, p := range list {
@@ -140,7 +138,7 @@ func (c *checker) maxOpenShift(what string) {
 		case err != nil:
 			c.csvFault(CodeCommunity, property+": "+err.Error(), hint, path...)
 		case v.Patch() != 0 || v.Prerelease() != "":
-			c.csvAdvice(CodeCommunity, fmt.Sprintf("%s %q: only major and minor version count", property, p.Value), hint, path...)
+			c.csvAdvice(CodeCommunity, fmt.Sprintf("%s %q: only the major and minor version count", property, p.Value), hint, path...)
 		case v.Compare(last) >= 0:
 			c.csvFault(CodeCommunity, fmt.Sprintf("%s, and %s %q allows clusters that do not have them", what, property, p.Value), hint, path...)
 		}
@@ -149,12 +147,12 @@ func (c *checker) maxOpenShift(what string) {
 	c.csvFault(CodeCommunity, what+", and the annotation "+key+" has no "+property, hint, path...)
 }
 
-// versionsLabel says for which versions of OpenShift an image is offered.
+// versionsLabel says which versions of OpenShift an image is offered for.
 const versionsLabel = "com.redhat.openshift.versions"
 
-// offeredTooFar says why the labels of an image do not keep it to versions before
-// 4.9, "" if they do. A label is v4.6-v4.8, =v4.8, or v4.6, which means from there
-// on.
+// offeredTooFar says why the labels of an image do not limit it to versions before
+// 4.9, or returns "". A label is v4.6-v4.8, =v4.8, or v4.6, which means 4.6 and
+// later.
 func offeredTooFar(dockerfile string) string {
 	for line := range strings.Lines(dockerfile) {
 		_, value, ok := strings.Cut(line, versionsLabel)

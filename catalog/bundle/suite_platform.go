@@ -16,24 +16,25 @@ const (
 	labelOS   = "operatorframework.io/os."
 )
 
-// image is an image that a bundle names, and what is known of it.
+// image is an image that a bundle names, and what is known about it.
 type image struct {
 	name      string
-	manager   bool // it is what the operator itself runs
+	manager   bool // the operator itself runs it
 	deployed  bool // a deployment runs it
 	path      []any
 	platforms []Platform
-	affinity  []Platform // the nodes that its pod is kept to
+	affinity  []Platform // the nodes that its pod is restricted to
 }
 
-// multiArch: each image runs on whatever the CSV's labels say is supported, what
-// the operator itself runs on is labelled, and pods are kept to such nodes.
+// multiArch: each image runs on all platforms that the CSV's labels claim, the
+// platforms of the operator's own image are labelled, and pods are restricted to
+// such nodes.
 func (c *checker) multiArch(opts *SuiteOptions) {
 	archs, systems := c.labelled(labelArch, "amd64"), c.labelled(labelOS, "linux")
 	var known []*image
 	for _, i := range c.imagesOf() {
 		if why := i.inspect(opts); why != "" {
-			c.csvAdvice(CodePlatform, fmt.Sprintf("what image %s runs on is not known: %s", i.name, why), "make sure that it can be inspected; it was not checked", i.path...)
+			c.csvAdvice(CodePlatform, fmt.Sprintf("the platforms of image %s are not known: %s", i.name, why), "make sure that the image can be inspected; it was not checked", i.path...)
 			continue
 		}
 		known = append(known, i)
@@ -60,7 +61,8 @@ func (c *checker) multiArch(opts *SuiteOptions) {
 	}
 }
 
-// labelled returns what labels that begin so support, sorted; by default that one.
+// labelled returns the values supported by labels with a prefix, sorted; by default
+// that one.
 func (c *checker) labelled(prefix, usual string) []string {
 	var names []string
 	for key, value := range c.b.CSV.Metadata.Labels {
@@ -76,8 +78,8 @@ func (c *checker) labelled(prefix, usual string) []string {
 }
 
 // imagesOf returns the images of a CSV, each once, in the order they are written:
-// those of deployments, then related ones. In a deployment the container manager is
-// the operator; where none is called so, all are but the usual proxy.
+// those of deployments, then related ones. In a deployment the container named
+// manager is the operator; without one, all containers are, except the usual proxy.
 func (c *checker) imagesOf() []*image {
 	var list []*image
 	at := map[string]*image{}
@@ -107,7 +109,7 @@ func (c *checker) imagesOf() []*image {
 	return list
 }
 
-// inspect asks what an image runs on, and says why that is not known.
+// inspect asks for the platforms of an image, and says why they are not known.
 func (i *image) inspect(opts *SuiteOptions) (why string) {
 	if opts.Platforms == nil {
 		return "no platforms are given"
@@ -120,7 +122,7 @@ func (i *image) inspect(opts *SuiteOptions) (why string) {
 	return ""
 }
 
-// lacking reports images that do not run on what is supported.
+// lacking reports images that do not run on a supported platform.
 func (c *checker) lacking(known []*image, supported Platform) {
 	var without []string
 	var at []any
@@ -132,27 +134,27 @@ func (c *checker) lacking(known []*image, supported Platform) {
 		}
 	}
 	if without != nil {
-		c.csvFault(CodePlatform, fmt.Sprintf("%s is supported by the labels, and not by %s", supported, words.List(without, "and", 4)),
-			"build images for it, or take the label away", at...)
+		c.csvFault(CodePlatform, fmt.Sprintf("the labels claim support for %s, which is missing from %s", supported, words.List(without, "and", 4)),
+			"build images for it, or remove the label", at...)
 	}
 }
 
-// unlabelled tells what the operator runs on and the labels do not say. One that
-// runs on the usual thing alone needs no label.
+// unlabelled reports platforms of the operator that the labels lack. An operator
+// that runs only on the default platform needs no label.
 func (c *checker) unlabelled(prefix string, runs map[string]bool, labelled []string) {
 	for _, name := range slices.Sorted(maps.Keys(runs)) {
 		if !slices.Contains(labelled, name) {
-			c.csvAdvice(CodePlatform, fmt.Sprintf("the operator's image runs on %s, and the CSV has no label for it", name),
+			c.csvAdvice(CodePlatform, fmt.Sprintf("the operator's image runs on %s, but the CSV has no label for it", name),
 				"if it is supported, add the label "+prefix+name+": supported", "metadata", "labels")
 		}
 	}
 }
 
-// affinity tells where the nodes that a pod is kept to are not those that its image
-// runs on.
+// affinity reports where the nodes that a pod is restricted to are not those that
+// its image runs on.
 func (c *checker) affinity(i *image) {
 	if len(i.affinity) == 0 {
-		c.csvAdvice(CodePlatform, fmt.Sprintf("the pod of %s is not kept to nodes that it runs on (%s)", i.name, platformList(i.platforms)),
+		c.csvAdvice(CodePlatform, fmt.Sprintf("the pod of %s is not restricted to nodes that it runs on (%s)", i.name, platformList(i.platforms)),
 			"require kubernetes.io/os and kubernetes.io/arch by node affinity", i.path...)
 		return
 	}
@@ -160,10 +162,10 @@ func (c *checker) affinity(i *image) {
 		return platformList(slices.DeleteFunc(slices.Clone(a), func(p Platform) bool { return slices.Contains(b, p) }))
 	}
 	if extra := difference(i.affinity, i.platforms); extra != "" {
-		c.csvAdvice(CodePlatform, fmt.Sprintf("node affinity lets the pod of %s onto %s, where it does not run", i.name, extra), "take that out", i.path...)
+		c.csvAdvice(CodePlatform, fmt.Sprintf("node affinity lets the pod of %s onto %s, where it does not run", i.name, extra), "remove that platform", i.path...)
 	}
 	if missing := difference(i.platforms, i.affinity); missing != "" {
-		c.csvAdvice(CodePlatform, fmt.Sprintf("node affinity keeps the pod of %s from %s, where it would run", i.name, missing), "add that, if it is supported", i.path...)
+		c.csvAdvice(CodePlatform, fmt.Sprintf("node affinity keeps the pod of %s from %s, where it would run", i.name, missing), "add that platform, if it is supported", i.path...)
 	}
 }
 
@@ -176,8 +178,7 @@ func platformList(list []Platform) string {
 	return words.List(names, "and", 8)
 }
 
-// platformsOf returns the platforms that nodes must have, nil if they are not
-// named.
+// platformsOf returns the platforms that nodes must have, or nil if none are named.
 func platformsOf(a *fairlead.NodeAffinity) []Platform {
 	if a == nil || a.Required == nil {
 		return nil

@@ -6,15 +6,15 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// ValidateOptions say which rules apply beside those of catalog tools. Nil is
-// the zero value.
+// ValidateOptions say which rules apply in addition to those of catalog tools.
+// Nil is the zero value.
 type ValidateOptions struct {
-	// V1 adds the rules of the newer installer (OLM v1), which refuses
-	// bundles that the older one takes.
+	// V1 adds the rules of the newer installer (OLM v1), which rejects bundles
+	// that OLM v0 accepts.
 	V1 bool
 	// KubeVersion is the version of Kubernetes that the bundle is to run on,
-	// such as "1.31": APIs that it does not have any more are faults. Without
-	// it the CSV's minKubeVersion says so.
+	// such as "1.31": APIs that it no longer has are faults. Without it the
+	// CSV's minKubeVersion is used.
 	KubeVersion string
 	// CompileRule, if set, is given the CEL rule of every constraint; its
 	// error is what is wrong with the rule. Compile of package solver/rule is
@@ -22,29 +22,28 @@ type ValidateOptions struct {
 	CompileRule func(rule string) error
 }
 
-// Validate returns everything that is wrong with the bundle: what Read came
-// across and could not use, and what breaks a rule for bundles. Without a
-// fault it returns nil. Advice, which no tool enforces, is [Bundle.Lint]'s.
+// Validate returns everything that is wrong with the bundle: what Read could
+// not use, and what breaks a rule for bundles; nil if nothing is.
+// [Bundle.Lint] gives advice that no tool enforces.
 //
-// Rules are those by which registries take bundles in, those of opm alpha
-// bundle validate, and, by choice, those of the newer installer. All of them
-// are looked at in one go; each finding has a position, a code and a hint. The
-// cost is that of compressing the files when they are near the size limit, and
-// small otherwise.
+// The rules are those of registries, of opm alpha bundle validate and,
+// optionally, of OLM v1. All of them are checked in one pass; each finding has
+// a position, a code and a hint. Files near the size limit are compressed,
+// which costs time; otherwise it is fast.
 func (b *Bundle) Validate(opts *ValidateOptions) catalog.Diagnostics {
 	return b.faults(opts).sorted(func(f finding) bool { return !f.lint })
 }
 
-// Unread returns what Read came across and could not use, and what catalog
-// tools leave out of their rendering without a word: a malformed
-// dependencies.yaml, documents after the first of a file. It is the part of
-// [Bundle.Validate]'s findings that tells what a rendering lacks.
+// Unread returns what Read could not use, and what catalog tools silently
+// leave out when they render: a malformed dependencies.yaml, documents after
+// the first in a file. These are the findings of [Bundle.Validate] that say
+// what a rendering lacks.
 func (b *Bundle) Unread() catalog.Diagnostics {
 	return b.found.sorted(func(f finding) bool { return !f.lint })
 }
 
-// Lint returns advice: what is legal and hardly meant, what OperatorHub and
-// good practice ask for, what annotations claim and the bundle does not keep.
+// Lint returns advice: what is legal but likely unintended, what OperatorHub
+// and good practice ask for, and what annotations claim but the bundle lacks.
 func (b *Bundle) Lint(opts *ValidateOptions) catalog.Diagnostics {
 	c := newChecker(b, opts)
 	c.run(rules)
@@ -58,11 +57,11 @@ func (b *Bundle) faults(opts *ValidateOptions) findings {
 	return append(slices.Clone(b.found), c.found...)
 }
 
-// checker looks at rules.
+// checker checks rules.
 type checker struct {
 	b     *Bundle
 	opts  ValidateOptions
-	hub   bool // what OperatorHub asks for is a fault
+	hub   bool // OperatorHub's requirements are faults
 	found findings
 }
 
@@ -74,16 +73,16 @@ func newChecker(b *Bundle, opts *ValidateOptions) *checker {
 	return c
 }
 
-// stopping returns what was found, with what keeps the bundle from being
-// rendered among it.
+// stopping returns the findings, including those that keep the bundle from
+// being rendered.
 func (b *Bundle) stopping() findings {
 	c := newChecker(b, nil)
 	c.run(slices.DeleteFunc(slices.Clone(rules), func(r rule) bool { return !r.stops }))
 	return append(slices.Clone(b.found), c.found...)
 }
 
-// rule is a group of rules about one thing. Those about the CSV are left out
-// where there is none.
+// rule is a group of rules about one thing. Those about the CSV are skipped if
+// there is none.
 type rule struct {
 	csv, v1 bool
 	stops   bool // some of its findings keep the bundle from being rendered

@@ -7,8 +7,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// apis checks that the APIs that the CSV speaks of and the CRDs of the bundle
-// are the same.
+// apis checks that the APIs in the CSV match the CRDs of the bundle.
 func (c *checker) apis() {
 	csv := c.b.CSV
 	provided := map[api]bool{}
@@ -62,7 +61,7 @@ func (c *checker) ownedHint(d CRDDescription) string {
 	return "add the manifest of the CRD, or move the entry to required"
 }
 
-// unowned tells CRDs that the CSV does not own.
+// unowned reports CRDs that the CSV does not own.
 func (c *checker) unowned() {
 	owned := map[string]bool{}
 	for _, d := range c.b.CSV.Spec.CRDs.Owned {
@@ -70,7 +69,7 @@ func (c *checker) unowned() {
 	}
 	for _, crd := range c.b.CRDs {
 		if !owned[crd.Metadata.Name] {
-			c.found.advice(CodeCSVAPI, crd.Position(), crd.manifest.subject(), "the CRD is in the bundle, and the CSV does not own it",
+			c.found.advice(CodeCSVAPI, crd.Position(), crd.manifest.subject(), "the CRD is in the bundle, but the CSV does not own it",
 				"add it to spec.customresourcedefinitions.owned of the CSV")
 		}
 	}
@@ -93,7 +92,7 @@ func (c *checker) image(what, ref string, path []any) {
 		return
 	}
 	if reason, hint := imageFault(ref); reason != "" {
-		c.csvFault(CodeCSVImage, fmt.Sprintf("%s: %q is not a reference of an image: %s", what, ref, reason), hint, path...)
+		c.csvFault(CodeCSVImage, fmt.Sprintf("%s: %q is not an image reference: %s", what, ref, reason), hint, path...)
 	}
 }
 

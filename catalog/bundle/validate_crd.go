@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// crds checks what an API server would refuse of the CRDs, schemas of their
-// versions aside, and what the bundle has twice.
+// crds checks the CRDs, without the schemas of their versions, as an API
+// server does, and that the bundle has none twice.
 func (c *checker) crds() {
 	names := map[string]catalog.Position{}
 	gvks := map[catalog.GVK]catalog.Position{}
@@ -33,7 +33,7 @@ func (c *checker) crds() {
 	}
 }
 
-// crdCheck looks at one CRD.
+// crdCheck checks one CRD.
 type crdCheck struct {
 	c   *checker
 	crd *CRD
@@ -69,7 +69,7 @@ func (k *crdCheck) names() {
 		}
 	}
 	if names.Kind != "" && list == names.Kind {
-		k.fault("spec.names.listKind is that of the objects themselves", "write "+names.Kind+"List", "spec", "names", "listKind")
+		k.fault("spec.names.listKind is the kind of the objects themselves", "write "+names.Kind+"List", "spec", "names", "listKind")
 	}
 	for _, n := range []struct {
 		field string
@@ -100,7 +100,7 @@ func (k *crdCheck) versions() {
 			k.fault(fmt.Sprintf("spec.versions[%d]: %q is not a version: %s", i, v.Name, why), "write a version such as v1alpha1", append(path, "name")...)
 		}
 		if slices.ContainsFunc(versions[:i], func(o CRDVersion) bool { return o.Name == v.Name }) {
-			k.fault(fmt.Sprintf("spec.versions: version %q is listed twice, and names of versions have to be unique", v.Name), "delete or rename one of the two", append(path, "name")...)
+			k.fault(fmt.Sprintf("spec.versions: version %q is listed twice, and version names must be unique", v.Name), "delete or rename one of the two", append(path, "name")...)
 		}
 		if v.Storage {
 			storage++
@@ -108,11 +108,11 @@ func (k *crdCheck) versions() {
 		if !old && (v.Schema == nil || v.Schema.OpenAPIV3Schema == nil) {
 			k.fault(fmt.Sprintf("version %q has no schema", v.Name), "write schema.openAPIV3Schema with type: object at least", path...)
 		} else if !old && v.Schema.OpenAPIV3Schema.Type != "object" {
-			k.fault(fmt.Sprintf("the schema of version %q is not that of an object", v.Name), "write type: object at its root", append(path, "schema", "openAPIV3Schema", "type")...)
+			k.fault(fmt.Sprintf("the schema of version %q does not describe an object", v.Name), "write type: object at its root", append(path, "schema", "openAPIV3Schema", "type")...)
 		}
 	}
 	if len(versions) > 0 && storage != 1 {
-		k.fault(fmt.Sprintf("%d versions are marked as stored, and one has to be", storage), "set storage: true for one version and false for the others", "spec", "versions")
+		k.fault(fmt.Sprintf("%d versions have storage: true, and exactly one must", storage), "set storage: true for one version and false for the others", "spec", "versions")
 	}
 	if !old && spec.PreserveUnknownFields {
 		k.fault("spec.preserveUnknownFields is true, which this version of CRDs does not allow", "write x-kubernetes-preserve-unknown-fields: true into the schema", "spec", "preserveUnknownFields")

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// schemas checks what an API server refuses of the schemas and subresources of a
-// CRD, types of values aside. CEL rules are not compiled: that takes the server's
+// schemas checks the schemas and subresources of a CRD as an API server does,
+// except for types of values. CEL rules are not compiled: that takes the server's
 // own library.
 func (k *crdCheck) schemas(t *crdTypes) {
 	if k.crd.old() {
@@ -39,11 +39,11 @@ func (k *crdCheck) schema(path []any, v *doc.Value, fields *schemaFields, parts 
 	}
 	for _, name := range unsupported() {
 		if !v.Get(name).Null() {
-			fault(name+" is not supported in CRDs", "write the schema out, without "+name, name)
+			fault(name+" is not supported in CRDs", "write out the schema, without "+name, name)
 		}
 	}
 	if fields.UniqueItems {
-		fault("uniqueItems cannot be true, since checking it is too slow", "write x-kubernetes-list-type: set", "uniqueItems")
+		fault("uniqueItems cannot be true, because checking it is too slow", "write x-kubernetes-list-type: set", "uniqueItems")
 	}
 	if fields.Type == "array" && parts.Items.Null() {
 		fault("an array has no items", "state the schema of its items", "items")
@@ -61,11 +61,11 @@ func (k *crdCheck) schema(path []any, v *doc.Value, fields *schemaFields, parts 
 		fault(fmt.Sprintf("the pattern %q is not a regular expression: %v", fields.Pattern, err), "correct it", "pattern")
 	}
 	if d := v.Get("default"); !d.Null() && !fits(d, fields) {
-		fault(fmt.Sprintf("the default is %s, and the type %s", d.Describe(), fields.Type), "write a value of that type", "default")
+		fault(fmt.Sprintf("the default is %s, but the type is %s", d.Describe(), fields.Type), "write a value of that type", "default")
 	}
 }
 
-// schemaPath returns the path of a schema from its root on, for people.
+// schemaPath returns the path of a schema from its root, for people.
 func schemaPath(path []any) string {
 	words := []string{"the schema"}
 	for _, step := range path[5:] {
@@ -85,7 +85,7 @@ func fits(d *doc.Value, fields *schemaFields) bool {
 	return d.Type() == fields.Type
 }
 
-// scale checks where a CRD keeps its numbers of replicas.
+// scale checks where a CRD keeps its replica counts.
 func (k *crdCheck) scale(s *subresource, path ...any) {
 	at := func(field, value string, roots ...string) {
 		if !slices.ContainsFunc(roots, func(root string) bool { return strings.HasPrefix(value, root) }) {

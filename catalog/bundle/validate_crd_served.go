@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// served checks what an API server wants to know before it serves a CRD: who
-// approved a protected group, which columns are printed, and who converts.
+// served checks what an API server requires before it serves a CRD: the
+// approval of a protected group, printer columns, and conversion.
 func (k *crdCheck) served() {
 	var t crdTypes
 	doc.Decode(k.crd.manifest.src.tree, &t, doc.Exact) // what does not fit is reported elsewhere
@@ -39,11 +39,11 @@ func (k *crdCheck) approval() {
 	at, err := url.Parse(stated)
 	switch {
 	case stated == "":
-		k.fault(fmt.Sprintf("the group %q is one of the Kubernetes community, and the annotation %s, which API servers ask for there, is not set", k.crd.Spec.Group, approvalAnnotation),
-			"write the address of the approval, or unapproved, ... with a reason; or take a group of your own", "metadata", "annotations")
+		k.fault(fmt.Sprintf("the group %q belongs to the Kubernetes community, and the annotation %s, which API servers require there, is not set", k.crd.Spec.Group, approvalAnnotation),
+			"write the URL of the approval, or unapproved, ... with a reason; or use your own group", "metadata", "annotations")
 	case ok && !strings.HasPrefix(stated, "unapproved") && (err != nil || at.Host == "" || at.Scheme == ""):
-		k.fault(fmt.Sprintf("the annotation %s is %q, which is neither an address nor unapproved", approvalAnnotation, stated),
-			"write the address of the approval, or unapproved, ... with a reason", "metadata", "annotations", approvalAnnotation)
+		k.fault(fmt.Sprintf("the annotation %s is %q, which is neither a URL nor unapproved", approvalAnnotation, stated),
+			"write the URL of the approval, or unapproved, ... with a reason", "metadata", "annotations", approvalAnnotation)
 	}
 }
 
@@ -65,10 +65,10 @@ func (k *crdCheck) columns(list columns, path ...any) {
 		case column.Type == "":
 			k.fault(what+" has no type", "write one of "+strings.Join(columnTypes, ", "), here...)
 		case !slices.Contains(columnTypes, column.Type):
-			k.fault(fmt.Sprintf("%s: %q is not a type of columns", what, column.Type), "write one of "+strings.Join(columnTypes, ", "), append(here, "type")...)
+			k.fault(fmt.Sprintf("%s: %q is not a column type", what, column.Type), "write one of "+strings.Join(columnTypes, ", "), append(here, "type")...)
 		}
 		if !slices.Contains(columnFormats, column.Format) {
-			k.fault(fmt.Sprintf("%s: %q is not a format of columns", what, column.Format), "write one of "+strings.Join(columnFormats[1:], ", "), append(here, "format")...)
+			k.fault(fmt.Sprintf("%s: %q is not a column format", what, column.Format), "write one of "+strings.Join(columnFormats[1:], ", "), append(here, "format")...)
 		}
 		name, value := "jsonPath", column.JSONPath
 		if k.crd.old() {
@@ -76,14 +76,14 @@ func (k *crdCheck) columns(list columns, path ...any) {
 		}
 		switch {
 		case value == "":
-			k.fault(what+" has no "+name, "write where in the object the value is, as in .status.phase", here...)
+			k.fault(what+" has no "+name, "write the path of the value in the object, as in .status.phase", here...)
 		case value[0] != '.' && value[0] != '[' || strings.Count(value, "[") != strings.Count(value, "]"):
 			k.fault(fmt.Sprintf("%s: %s %q is not a path", what, name, value), "write it as in .status.phase", append(here, name)...)
 		}
 	}
 }
 
-// conversion checks who converts between versions.
+// conversion checks how objects are converted between versions.
 func (k *crdCheck) conversion(t *crdTypes) {
 	c, path := t.Spec.Conversion, []any{"spec", "conversion"}
 	src := k.crd.manifest.src.tree.Get("spec", "conversion")
@@ -95,20 +95,20 @@ func (k *crdCheck) conversion(t *crdTypes) {
 	}
 	if k.crd.Spec.Conversion.Strategy != "Webhook" {
 		if !node.Null() || !k.crd.old() && !src.Get("webhook").Null() {
-			k.fault("spec.conversion describes a webhook, and its strategy is another", "write strategy: Webhook, or delete the webhook", path...)
+			k.fault("spec.conversion describes a webhook, but its strategy is not Webhook", "write strategy: Webhook, or delete the webhook", path...)
 		}
 		return
 	}
 	if k.crd.Spec.PreserveUnknownFields {
-		k.fault("spec.conversion is by webhook, which needs preserveUnknownFields: false", "write it", "spec", "preserveUnknownFields")
+		k.fault("spec.conversion uses a webhook, which needs preserveUnknownFields: false", "write it", "spec", "preserveUnknownFields")
 	}
 	if node.Null() {
-		k.fault("spec.conversion is by webhook, and there is no client configuration that says where that is", "write webhook.clientConfig with a service", path...)
+		k.fault("spec.conversion uses a webhook, but there is no client configuration that says where it is", "write webhook.clientConfig with a service", path...)
 	} else {
 		k.clientConfig(config, node, at)
 	}
 	if len(reviews) == 0 && !k.crd.old() {
-		k.fault("spec.conversion is by webhook, and says no versions of conversion reviews", "write conversionReviewVersions: [v1]", path...)
+		k.fault("spec.conversion uses a webhook, but has no conversionReviewVersions", "write conversionReviewVersions: [v1]", path...)
 	}
 }
 
@@ -127,20 +127,20 @@ func (k *crdCheck) clientConfig(config clientConfig, node *doc.Value, path []any
 			k.fault(fmt.Sprintf("the webhook's path %q does not begin with a slash", *p), "write it with one", append(path, "service", "path")...)
 		}
 		if p := config.Service.Port; p != nil && (*p < 1 || *p > 65535) {
-			k.fault(fmt.Sprintf("the webhook's port %d is not one", *p), "write a number from 1 to 65535", append(path, "service", "port")...)
+			k.fault(fmt.Sprintf("the webhook's port %d is not a port number", *p), "write a number from 1 to 65535", append(path, "service", "port")...)
 		}
 	default:
 		if u, err := url.Parse(*config.URL); err != nil || u.Scheme != "https" || u.Host == "" {
-			k.fault(fmt.Sprintf("the webhook's url %q is not one of https", *config.URL), "write it as in https://example.com/convert", append(path, "url")...)
+			k.fault(fmt.Sprintf("the webhook's url %q is not an https URL", *config.URL), "write it as in https://example.com/convert", append(path, "url")...)
 		}
 	}
 }
 
-// quantity matches amounts of resources, as API servers read them.
+// quantity matches resource quantities, as API servers read them.
 var quantity = regexp.MustCompile(`^([+-]?)([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?$`)
 
-// quantityFault says why a text is not an amount that containers may ask for,
-// or "".
+// quantityFault says why a text is not a quantity that containers may
+// request, or returns "".
 func quantityFault(text string) string {
 	m := quantity.FindStringSubmatch(text)
 	switch {
@@ -152,7 +152,7 @@ func quantityFault(text string) string {
 	return ""
 }
 
-// quantities checks what containers ask for.
+// quantities checks the requests and limits of containers.
 func (c *checker) quantities() {
 	c.eachContainer(func(what string, con Container, path []any) {
 		for _, kind := range []string{"limits", "requests"} {
@@ -171,7 +171,7 @@ func (c *checker) quantities() {
 					why = quantityFault(text)
 				}
 				if why != "" && !m.Null() {
-					c.csvFault(CodeDeployment, fmt.Sprintf("%s: the %s of %s %q is not an amount: %s", what, m.Key, kind, strings.Trim(string(m.Raw), `"`), why),
+					c.csvFault(CodeDeployment, fmt.Sprintf("%s: the %s of %s %q is not a quantity: %s", what, m.Key, kind, strings.Trim(string(m.Raw), `"`), why),
 						"write it as in 100m or 256Mi", append(path, "resources", kind, m.Key)...)
 				}
 			}

@@ -34,12 +34,12 @@ func (c *checker) csvNames() {
 	if release := c.b.Release(); release != "" {
 		want := fmt.Sprintf("%s-v%s-%s", c.b.Package(), c.b.Version(), release)
 		if csv.Metadata.Name != want {
-			c.csvFault(CodeCSVName, fmt.Sprintf("a bundle with a release is to be named %q, not %q", want, csv.Metadata.Name), "rename it", "metadata", "name")
+			c.csvFault(CodeCSVName, fmt.Sprintf("a bundle with a release must be named %q, not %q", want, csv.Metadata.Name), "rename it", "metadata", "name")
 		}
 	}
 }
 
-// csvFields checks what every CSV has to state.
+// csvFields checks the required fields of a CSV.
 func (c *checker) csvFields() {
 	csv, m := c.b.CSV, c.b.CSV.manifest
 	missing := func(absent bool, field, hint string, path ...any) {
@@ -52,12 +52,12 @@ func (c *checker) csvFields() {
 		c.csvFault(CodeCSVField, fmt.Sprintf("%q is not a version of ClusterServiceVersions", m.APIVersion), "write "+apiVersionCSV, "apiVersion")
 	}
 	if m.src.tree.Get("spec").Null() {
-		return // told when it was read
+		return // reported by Read
 	}
 	display, text := m.src.tree.Get("spec", "displayName").Text()
 	missing(display == "" && (text || m.src.tree.Get("spec", "displayName").Null()), "spec.displayName", "write the name that users see", "spec", "displayName")
 	install := m.src.tree.Get("spec", "install")
-	missing(install.Null(), "spec.install", "say how the operator is run", "spec", "install")
+	missing(install.Null(), "spec.install", "say how to install the operator", "spec", "install")
 	if install.Null() {
 		return
 	}
@@ -80,7 +80,7 @@ func (c *checker) csvVersions() {
 		c.csvFault(CodeCSVVersion, message, versionHint(csv.Spec.Version), "spec", "version")
 	}
 	if min := csv.Spec.MinKubeVersion; strings.TrimSpace(min) == "" {
-		c.csvAdvice(CodeCSVKubeVersion, "spec.minKubeVersion is missing, so any version of Kubernetes will do",
+		c.csvAdvice(CodeCSVKubeVersion, "spec.minKubeVersion is missing, so any version of Kubernetes is accepted",
 			"state the oldest version that the operator was tested with", "spec", "minKubeVersion")
 	} else if _, err := semverx.Parse(min); err != nil {
 		c.csvFault(CodeCSVKubeVersion, fmt.Sprintf("spec.minKubeVersion: %q is not a semantic version", min), versionHint(min), "spec", "minKubeVersion")
@@ -89,7 +89,7 @@ func (c *checker) csvVersions() {
 	c.skipRange(version)
 }
 
-// versionHint tells how to write a version.
+// versionHint says how to write a version.
 func versionHint(text string) string {
 	if v, err := semverx.ParseTolerant(text); err == nil {
 		return "write " + quote(v.String())
@@ -104,13 +104,13 @@ func (c *checker) release() {
 	}
 	path := []any{"spec", "release"}
 	if len(release) > 20 {
-		c.csvFault(CodeCSVRelease, fmt.Sprintf("the release %q has %d characters, and 20 are allowed", release, len(release)), "shorten it", path...)
+		c.csvFault(CodeCSVRelease, fmt.Sprintf("the release %q has %d characters, and at most 20 are allowed", release, len(release)), "shorten it", path...)
 	} else if _, err := semverx.Parse("0.0.0-" + release); err != nil {
 		c.csvFault(CodeCSVRelease, fmt.Sprintf("%q is not a release", release),
 			"write identifiers of letters, digits and hyphens separated by dots, numbers without leading zeros", path...)
 	}
 	if other := c.b.CSV.Metadata.Annotations[annotationSubstitutesFor]; other != "" {
-		c.csvFault(CodeCSVRelease, fmt.Sprintf("the CSV has a release (%q) and the annotation %s (%q), which say the same in two ways", release, annotationSubstitutesFor, other),
+		c.csvFault(CodeCSVRelease, fmt.Sprintf("the CSV has a release (%q) and the annotation %s (%q), which mean the same thing", release, annotationSubstitutesFor, other),
 			"delete the annotation", "metadata", "annotations", annotationSubstitutesFor)
 	}
 }
@@ -134,10 +134,10 @@ func (c *checker) skipRange(version semverx.Version) {
 		return
 	}
 	if !version.IsZero() && r.Contains(version) {
-		c.csvAdvice(CodeCSVSkipRange, fmt.Sprintf("%s: the range %q holds the bundle's own version %s", annotationSkipRange, text, version), "end it before "+version.String(), path...)
+		c.csvAdvice(CodeCSVSkipRange, fmt.Sprintf("%s: the range %q includes the bundle's own version %s", annotationSkipRange, text, version), "end it before "+version.String(), path...)
 	}
 	for _, lint := range r.Lints() {
-		c.csvAdvice(CodeCSVSkipRange, fmt.Sprintf("%s: the range %q: %s", annotationSkipRange, text, lint), "write what is meant", path...)
+		c.csvAdvice(CodeCSVSkipRange, fmt.Sprintf("%s: the range %q: %s", annotationSkipRange, text, lint), "write the range that you mean", path...)
 	}
 }
 
@@ -167,7 +167,7 @@ func (c *checker) examples() {
 		if _, ok := annotations[k]; ok && key == "" {
 			key = k
 		} else if ok {
-			c.csvAdvice(CodeCSVExample, "examples are in "+key+" and in "+k+", and only those of "+key+" count", "delete "+k, "metadata", "annotations", k)
+			c.csvAdvice(CodeCSVExample, "examples are in both "+key+" and in "+k+", and only those of "+key+" count", "delete "+k, "metadata", "annotations", k)
 		}
 	}
 	owned := c.owned()
@@ -194,7 +194,7 @@ func (c *checker) examples() {
 		}
 		gvk := catalog.GVK{Group: group, Version: version, Kind: e.Kind}
 		if !slices.Contains(owned, gvk) && !shown[gvk] {
-			c.csvFault(CodeCSVExample, fmt.Sprintf("the example of %s is of no API that the CSV owns", gvk), "own the API or delete the example"+c.nearAPI(gvk, owned), path...)
+			c.csvFault(CodeCSVExample, fmt.Sprintf("the CSV does not own the API of the example %s", gvk), "list the API as owned, or delete the example"+c.nearAPI(gvk, owned), path...)
 		}
 		shown[gvk] = true
 	}
@@ -211,7 +211,7 @@ func (c *checker) nearAPI(gvk catalog.GVK, owned []catalog.GVK) string {
 		names = append(names, o.String())
 	}
 	if nearest := words.Nearest(gvk.String(), names); nearest != "" {
-		return "; is " + nearest + " meant?"
+		return "; did you mean " + nearest + "?"
 	}
 	return ""
 }
@@ -244,7 +244,7 @@ const (
 
 var installModes = []string{modeOwn, modeSingle, modeMulti, modeAll}
 
-// onlyAll reports whether the operator serves all namespaces and nothing less.
+// onlyAll reports whether AllNamespaces is the only install mode supported.
 func (c *CSV) onlyAll() bool {
 	all := false
 	for _, m := range c.Spec.InstallModes {
@@ -261,7 +261,7 @@ func (c *checker) installModes() {
 	modes := csv.Spec.InstallModes
 	path := []any{"spec", "installModes"}
 	if len(modes) == 0 {
-		c.csvFault(CodeCSVInstallMode, "there are no install modes, so no group of namespaces fits the operator", "list the modes and say of each if it is supported", path...)
+		c.csvFault(CodeCSVInstallMode, "there are no install modes, so no operator group fits the operator", "list all modes, each with supported: true or false", path...)
 		return
 	}
 	supported := false
@@ -270,7 +270,7 @@ func (c *checker) installModes() {
 		if !slices.Contains(installModes, m.Type) {
 			hint := "the modes are " + strings.Join(installModes, ", ")
 			if nearest := words.Nearest(m.Type, installModes); nearest != "" {
-				hint = "is " + nearest + " meant?"
+				hint = "did you mean " + nearest + "?"
 			}
 			c.csvFault(CodeCSVInstallMode, fmt.Sprintf("there is no install mode %q", m.Type), hint, append(path, i)...)
 		}
@@ -279,11 +279,11 @@ func (c *checker) installModes() {
 		}
 	}
 	if !supported {
-		c.csvFault(CodeCSVInstallMode, "none of the install modes is supported, so the operator can be installed nowhere", "support one at least", path...)
+		c.csvFault(CodeCSVInstallMode, "no install mode is supported, so the operator cannot be installed anywhere", "support at least one", path...)
 	}
 	for i, w := range csv.Spec.Webhooks {
 		if len(w.ConversionCRDs) > 0 && !csv.onlyAll() {
-			c.csvFault(CodeCSVInstallMode, fmt.Sprintf("webhook %q converts CRDs, which are of the whole cluster, so %s has to be the only install mode supported", w.GenerateName, modeAll),
+			c.csvFault(CodeCSVInstallMode, fmt.Sprintf("webhook %q converts CRDs, which are cluster-scoped, so %s must be the only install mode supported", w.GenerateName, modeAll),
 				"support "+modeAll+" and nothing else", "spec", "webhookdefinitions", i)
 		}
 	}

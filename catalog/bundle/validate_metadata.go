@@ -20,7 +20,7 @@ const (
 	mediaPlain    = "plain"
 )
 
-// mediaType returns what the manifests are, by their looks.
+// mediaType guesses the media type of the manifests.
 func (b *Bundle) mediaType() string {
 	for _, f := range b.files {
 		if f.name == "manifests/Chart.yaml" && f.chart {
@@ -44,18 +44,18 @@ func (c *checker) annotations() {
 	}
 	for _, key := range []string{AnnotationMediaType, AnnotationManifests, AnnotationMetadata, AnnotationPackage, AnnotationChannels} {
 		if _, ok := a.values[key]; !ok {
-			// A bundle of no package is lost on its way into a catalog.
+			// A bundle without a package is lost on its way into a catalog.
 			fault(CodeAnnotation, key, "the annotation "+key+" is missing", "add it"+usual(key)).stops = key == AnnotationPackage
 		}
 	}
-	// That there is no CSV has been reported already.
+	// A missing CSV has already been reported.
 	if got, ok := a.values[AnnotationMediaType]; ok && got != c.b.mediaType() && (c.b.mediaType() != mediaPlain || got != mediaRegistry) {
-		fault(CodeMediaType, AnnotationMediaType, fmt.Sprintf("the media type %q is annotated, but the manifests are of %q", got, c.b.mediaType()),
+		fault(CodeMediaType, AnnotationMediaType, fmt.Sprintf("the annotated media type is %q, but that of the manifests is %q", got, c.b.mediaType()),
 			"write "+AnnotationMediaType+": "+c.b.mediaType())
 	}
 	for key, want := range map[string]string{AnnotationManifests: "manifests/", AnnotationMetadata: "metadata/"} {
 		if got := a.values[key]; got != "" && strings.TrimSuffix(got, "/") != strings.TrimSuffix(want, "/") {
-			fault(CodeAnnotation, key, fmt.Sprintf("the directory %q is annotated, and tools look at %s whatever stands here", got, want), "write "+want).lint = true
+			fault(CodeAnnotation, key, fmt.Sprintf("the annotated directory is %q, but tools always read %s", got, want), "write "+want).lint = true
 		}
 	}
 	if pkg, ok := a.values[AnnotationPackage]; ok {
@@ -86,16 +86,16 @@ func (c *checker) channels(fault func(code catalog.Code, key, message, hint stri
 	a := &c.b.Annotations
 	list, listed := a.values[AnnotationChannels]
 	if listed && list == "" {
-		fault(CodeChannel, AnnotationChannels, "the list of channels is empty", "name one channel at least")
+		fault(CodeChannel, AnnotationChannels, "the list of channels is empty", "name at least one channel")
 	}
 	channels := c.b.Channels()
 	for i, name := range channels {
 		switch {
 		case strings.TrimSpace(name) == "":
-			fault(CodeChannel, AnnotationChannels, fmt.Sprintf("channel %d of %q has no name", i+1, list), "delete the surplus comma")
+			fault(CodeChannel, AnnotationChannels, fmt.Sprintf("channel %d of %q has no name", i+1, list), "delete the extra comma")
 		case strings.TrimSpace(name) != name:
-			fault(CodeChannel, AnnotationChannels, fmt.Sprintf("the name %q of a channel has white space around it, which tools keep", name),
-				"separate channels by commas only")
+			fault(CodeChannel, AnnotationChannels, fmt.Sprintf("the channel name %q has white space around it, which tools keep", name),
+				"separate channels only by commas")
 		case slices.Contains(channels[:i], name):
 			fault(CodeChannel, AnnotationChannels, fmt.Sprintf("channel %q is listed twice", name), "delete one").lint = true
 		}
@@ -103,11 +103,11 @@ func (c *checker) channels(fault func(code catalog.Code, key, message, hint stri
 	name, named := a.values[AnnotationDefaultChannel]
 	switch {
 	case named && name == "":
-		fault(CodeChannel, AnnotationDefaultChannel, "the default channel is annotated and empty", "name it, or delete the annotation")
+		fault(CodeChannel, AnnotationDefaultChannel, "the annotated default channel is empty", "name it, or delete the annotation")
 	case named && listed && !slices.Contains(channels, name):
 		// Other bundles may be in it, so only what looks like a mistake is reported.
 		if nearest := words.Nearest(name, channels); nearest != "" {
-			fault(CodeChannel, AnnotationDefaultChannel, fmt.Sprintf("the default channel %q is not one of the bundle's channels", name), "is "+nearest+" meant?").lint = true
+			fault(CodeChannel, AnnotationDefaultChannel, fmt.Sprintf("the default channel %q is not one of the bundle's channels", name), "did you mean "+nearest+"?").lint = true
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (c *checker) dependencies() {
 	}
 }
 
-// properties checks what properties.yaml states.
+// properties checks the properties in properties.yaml.
 func (c *checker) properties() {
 	maxes := 0
 	for _, p := range c.b.Properties {
@@ -160,7 +160,7 @@ func (c *checker) properties() {
 			}
 			at.maxOpenShift()
 		case catalog.PropertyBundleObject, catalog.PropertyCSVMetadata:
-			at.fault("rendering makes this property itself", "delete it here").lint = true
+			at.fault("rendering generates this property", "delete it here").lint = true
 		default:
 			if p.value == nil {
 				at.fault("the property has no value", "write value: below type:")
@@ -169,7 +169,7 @@ func (c *checker) properties() {
 	}
 }
 
-// annotatedProperties checks what the CSV's annotation olm.properties states.
+// annotatedProperties checks the properties in the CSV's annotation olm.properties.
 func (c *checker) annotatedProperties() {
 	path := []any{"metadata", "annotations", annotationProperties}
 	props, fault := c.b.annotated()
@@ -195,12 +195,12 @@ func (c *checker) annotatedProperties() {
 		}
 		if stops {
 			c.csvFault(CodeProperty, fmt.Sprintf("property %d of the annotation, of type %q, has a value of the wrong form", i, p.Type),
-				"write the value as the type wants it", path...).stops = true
+				"write a value that is valid for the type", path...).stops = true
 		}
 	}
 }
 
-// disagree tells an olm.package property that is not what the bundle is.
+// disagree reports an olm.package property that does not match the bundle.
 func (c *checker) disagree(pos catalog.Position, v packageProperty) {
 	c.found.fault(CodePropertyPackage, pos, c.b.subject(),
 		fmt.Sprintf("the property states package %q version %q, and the annotations and the CSV package %q version %q; catalog tools believe the last one they read",
@@ -208,11 +208,11 @@ func (c *checker) disagree(pos catalog.Position, v packageProperty) {
 		"delete the property: it follows from annotations and CSV")
 }
 
-// truths tells words that YAML 1.1 takes for truth values.
+// truths reports words that YAML 1.1 reads as booleans.
 func (c *checker) truths() {
 	for _, f := range c.b.files {
 		for _, w := range f.truths {
-			c.found.advice(CodeTruth, w.Pos, "", fmt.Sprintf("%s is a boolean to Kubernetes' tools, and the string %q to others", w.Word, w.Word),
+			c.found.advice(CodeTruth, w.Pos, "", fmt.Sprintf("Kubernetes' tools read %s as a boolean, others as the string %q", w.Word, w.Word),
 				fmt.Sprintf("write true or false, or put it in quotes: %q", w.Word))
 		}
 	}
@@ -234,8 +234,8 @@ func (cl *claim) fault(message, hint string, path ...any) *finding {
 	return cl.c.found.fault(cl.code, pos, cl.c.b.subject(), fmt.Sprintf("%s of type %q: %s", cl.noun, cl.p.Type, message), hint)
 }
 
-// decode fills v from the value. What does not fit keeps the reference from
-// rendering the bundle where stops is set.
+// decode decodes the value into v. If stops is set, what does not fit keeps the
+// reference from rendering the bundle.
 func (cl *claim) decode(v any, stops bool) bool {
 	if cl.p.value == nil {
 		cl.fault("it has no value", "write value: below type:").stops = stops
@@ -262,8 +262,8 @@ func (cl *claim) gvk(stops bool) {
 	}
 }
 
-// packageRequired checks a dependency on a package. field is where its range
-// stands: version in a dependency, versionRange in a property.
+// packageRequired checks a dependency on a package. field is the name of its range:
+// version in a dependency, versionRange in a property.
 func (cl *claim) packageRequired(field string) {
 	var v struct {
 		PackageName  string `json:"packageName"`
@@ -290,7 +290,7 @@ func (cl *claim) packageRequired(field string) {
 	}
 }
 
-// versions checks a range of versions that stands at a path of the value.
+// versions checks the range of versions at a path of the value.
 func (cl *claim) versions(text string, path ...any) {
 	r, err := semverx.ParseRange(text)
 	if err != nil {
@@ -305,7 +305,7 @@ func (cl *claim) versions(text string, path ...any) {
 		return
 	}
 	for _, lint := range r.Lints() {
-		f := cl.fault(fmt.Sprintf("the range %q: %s", text, lint), "write what is meant", path...)
+		f := cl.fault(fmt.Sprintf("the range %q: %s", text, lint), "write the range that you mean", path...)
 		f.Code, f.lint = CodeDependencyRange, true
 	}
 }
@@ -315,11 +315,11 @@ func (cl *claim) unknownType() {
 		cl.fault("the dependency has no type", "write type: and value:")
 		return
 	}
-	hint := "use one of " + strings.Join(dependencyTypes, ", ") + "; other things are stated in properties.yaml"
+	hint := "use one of " + strings.Join(dependencyTypes, ", ") + "; anything else belongs in properties.yaml"
 	if nearest := words.Nearest(cl.p.Type, dependencyTypes); nearest != "" {
-		hint = "is " + nearest + " meant?"
+		hint = "did you mean " + nearest + "?"
 	}
-	cl.fault("there is no such dependency", hint)
+	cl.fault("there is no such dependency type", hint)
 }
 
 func (cl *claim) packageProperty() {
@@ -347,6 +347,6 @@ func (cl *claim) maxOpenShift() {
 	if err != nil {
 		cl.fault(fmt.Sprintf("%q is not a version of OpenShift", text), `write major and minor, as in "4.15"`)
 	} else if strings.Count(text, ".") != 1 || strings.HasPrefix(text, "v") {
-		cl.fault(fmt.Sprintf("only major and minor of %q count", text), fmt.Sprintf("write \"%d.%d\"", v.Major(), v.Minor())).lint = true
+		cl.fault(fmt.Sprintf("only the major and minor version of %q count", text), fmt.Sprintf("write \"%d.%d\"", v.Major(), v.Minor())).lint = true
 	}
 }

@@ -33,7 +33,7 @@ func (c *checker) objects() {
 			Metadata Metadata `json:"metadata"`
 		}
 		for _, fault := range doc.Decode(m.src.tree, &meta, 0) {
-			if m.Kind != kindCRD { // told when it was read
+			if m.Kind != kindCRD { // reported by Read
 				c.found.mismatch(m.src, m.subject(), fault)
 			}
 		}
@@ -46,7 +46,7 @@ func kindHint(kind string) string {
 		return "let the operator create it once it runs"
 	}
 	if nearest := words.Nearest(kind, kinds); nearest != "" {
-		return "is " + nearest + " meant?"
+		return "did you mean " + nearest + "?"
 	}
 	return "let the operator create it once it runs, or leave it to the user"
 }
@@ -61,7 +61,7 @@ func (c *checker) metadata(m *Manifest, meta *Metadata) {
 		fault("the object has no name", "write metadata.name", "name")
 	}
 	if meta.Namespace != "" {
-		fault(fmt.Sprintf("the object states the namespace %q, and objects of a bundle go where the operator goes", meta.Namespace), "delete metadata.namespace", "namespace")
+		fault(fmt.Sprintf("the object has the namespace %q, but a bundle's objects go into the operator's namespace", meta.Namespace), "delete metadata.namespace", "namespace")
 	}
 	for _, key := range slices.Sorted(maps.Keys(meta.Labels)) {
 		if why := qualifiedFault(key); why != "" {
@@ -78,7 +78,7 @@ func (c *checker) metadata(m *Manifest, meta *Metadata) {
 	}
 }
 
-// accounts checks that no service account is made twice.
+// accounts checks that no service account is created twice.
 func (c *checker) accounts() {
 	if c.b.CSV == nil {
 		return
@@ -90,7 +90,7 @@ func (c *checker) accounts() {
 		for _, d := range c.b.CSV.Spec.Install.Spec.Deployments {
 			if name := d.Spec.Template.Spec.ServiceAccount; name != "" && name == m.Name {
 				c.found.fault(CodeServiceAccount, m.Position, m.subject(),
-					fmt.Sprintf("deployment %q of the CSV runs under this service account, which is created for it already", d.Name),
+					fmt.Sprintf("deployment %q of the CSV runs under this service account, which OLM creates", d.Name),
 					"delete the manifest, or rename one of the two")
 				break
 			}
@@ -121,7 +121,7 @@ func (c *checker) size() {
 			largest, at = n, f.name
 		}
 	}
-	message := fmt.Sprintf("compressed and in base64 the files have %d bytes, and %d are allowed; this one has %d of them", packed, maxPacked, largest)
+	message := fmt.Sprintf("compressed and in base64 the files have %d bytes, and at most %d are allowed; this one has %d of them", packed, maxPacked, largest)
 	hint := "shorten descriptions in schemas of CRDs, or leave out icons and examples"
 	pos := catalog.Position{File: at}
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// addBundles takes in the olm.bundle documents.
+// addBundles adds the olm.bundle documents.
 func (v *validator) addBundles() {
 	for r := range v.documents(catalog.SchemaBundle) {
 		if flaws := v.flaws[r]; flaws != nil {
@@ -89,7 +89,8 @@ type packageValue struct {
 }
 
 // packageProperty checks that there is one olm.package property, of the
-// bundle's package. It returns its index, -1 if there is none of good form.
+// bundle's package. It returns its index, or -1 if there is no well-formed
+// one.
 func (v *validator) packageProperty(p *packageState, b *bundleState) (packageValue, int) {
 	r := b.doc
 	var indexes []int
@@ -118,7 +119,7 @@ func (v *validator) packageProperty(p *packageState, b *bundleState) (packageVal
 	}
 	if property.PackageName != p.name() {
 		v.add(CodePackageProperty, r, at("properties", i, "value", "packageName"), subject,
-			fmt.Sprintf("its olm.package property is of the package %q", property.PackageName), "write "+strconv.Quote(p.name()),
+			fmt.Sprintf("its olm.package property names the package %q", property.PackageName), "write "+strconv.Quote(p.name()),
 			opmStop("package %q does not match %q property %q", r.Package(), catalog.PropertyPackage, property.PackageName))
 		v.fix(at("properties", i, "value", "packageName"), p.name())
 	}
@@ -152,7 +153,7 @@ func (v *validator) version(b *bundleState, property packageValue, i int) {
 	}
 }
 
-// versionReason words a version's error, with a hint in any case.
+// versionReason words a version's error, always with a hint.
 func versionReason(err error) (reason, hint string) {
 	reason, hint = err.Error(), "write MAJOR.MINOR.PATCH, as in 1.2.0"
 	if bad := (*semverx.VersionError)(nil); errors.As(err, &bad) {
@@ -161,7 +162,7 @@ func versionReason(err error) (reason, hint string) {
 	return reason, hint
 }
 
-// full returns version and release in one, as bundles are compared by it.
+// full returns version and release as one, which bundles are compared by.
 func (b *bundleState) full() string {
 	if b.release == "" {
 		return b.version
@@ -169,13 +170,13 @@ func (b *bundleState) full() string {
 	return b.version + "-" + b.release
 }
 
-// checkEntries reports entries of channels that are no bundle of the package.
+// checkEntries reports channel entries that are not bundles of the package.
 func (v *validator) checkEntries() {
 	for _, p := range v.sortedPackages() {
 		if len(p.channels) == 0 {
 			continue
 		}
-		// Of a package's channels opm looks for such entries in the last only.
+		// opm looks for such entries only in the last of a package's channels.
 		if missing := p.missing(p.channels[len(p.channels)-1]); len(missing) > 0 {
 			slices.Sort(missing)
 			v.onlyOPM(p, opmStop("no olm.bundle blobs found in package %q for olm.channel entries %s", p.name(), missing))
@@ -210,7 +211,7 @@ func (v *validator) checkEntries() {
 	}
 }
 
-// missing returns the names of the channel's entries that are no bundles.
+// missing returns the names of the channel's entries that are not bundles.
 func (p *packageState) missing(ch *channelState) []string {
 	var names []string
 	for _, i := range ch.entries {

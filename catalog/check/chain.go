@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// checkChain checks that the updates of a channel lead to one head. Of several
-// faults it reports the first: the others follow from it more often than not.
+// checkChain checks that the updates of a channel lead to one head. It reports
+// only the first fault: others usually follow from it.
 func (v *validator) checkChain(p *packageState, ch *channelState) {
 	subject := channelSubject(p.name(), ch.doc.Name())
 	place := []string{p.name(), ch.doc.Name()}
@@ -60,7 +60,7 @@ func (v *validator) checkChain(p *packageState, ch *channelState) {
 		opmLeaf(place, "channel contains one or more stranded bundles: %s", strings.Join(stranded, ", ")))
 }
 
-// distinct returns the entries that count: of one name the first.
+// distinct returns the entries that count: the first of each name.
 func (ch *channelState) distinct() []catalog.Entry {
 	list := make([]catalog.Entry, len(ch.entries))
 	for k, i := range ch.entries {
@@ -69,12 +69,12 @@ func (ch *channelState) distinct() []catalog.Entry {
 	return list
 }
 
-// index returns the place of the entry of that name.
+// index returns the index of the entry of that name.
 func (ch *channelState) index(name string) int {
 	return slices.IndexFunc(ch.doc.Entries(), func(e catalog.Entry) bool { return e.Name == name })
 }
 
-// whoCovers says by what the entries of a channel without a head are covered.
+// whoCovers names what covers the entries of a channel without a head.
 func (ch *channelState) whoCovers() string {
 	for _, i := range ch.entries {
 		e := &ch.doc.Entries()[i]
@@ -85,7 +85,7 @@ func (ch *channelState) whoCovers() string {
 	return "another one"
 }
 
-// joinHint says what would leave one head: the entry with the highest version.
+// joinHint says how to leave one head: the entry with the highest version.
 func (ch *channelState) joinHint(p *packageState, heads []string) string {
 	best, bestVersion := "", semverx.Version{}
 	for _, name := range heads {
@@ -107,11 +107,10 @@ func (ch *channelState) joinHint(p *packageState, heads []string) string {
 	return fmt.Sprintf("add the others to the skips of %q, the one with the highest version, or make the chain of replaces below it include them", best)
 }
 
-// listed is how many of the names that a finding is about are listed.
+// listed is how many names a finding lists.
 const listed = 8
 
-// strandedWhy says where the chain from the head ends, and how to make it go
-// on.
+// strandedWhy says where the chain from the head ends, and how to continue it.
 func (ch *channelState) strandedWhy(chain []string, skipped map[string]bool) (why, hint string) {
 	last := chain[len(chain)-1]
 	e := ch.byName[last]

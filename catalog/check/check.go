@@ -31,19 +31,19 @@ type Report struct {
 	counts   Counts
 	fixes    []Fix
 
-	of    *catalog.Catalog // what was judged
-	sound map[string]bool  // packages of which there is nothing to say
+	of    *catalog.Catalog // what was checked
+	sound map[string]bool  // packages without findings
 	flaws map[*catalog.Document]*bundleFlaws
 }
 
-// Counts say how much was judged.
+// Counts say how much was checked.
 type Counts struct {
 	Packages int `json:"packages"` // packages
 	Channels int `json:"channels"` // channels of all packages
 	Bundles  int `json:"bundles"`  // bundles of all packages
 }
 
-// Counts returns how much was judged: an empty catalog is valid, and mostly
+// Counts returns how much was checked: an empty catalog is valid, but is usually
 // the wrong directory.
 func (r *Report) Counts() Counts { return r.counts }
 
@@ -67,7 +67,8 @@ func (r *Report) Valid() bool { return len(r.findings) == 0 }
 func (r *Report) Findings() catalog.Diagnostics { return slices.Clone(r.findings) }
 
 // Hidden returns findings that were left out because they likely follow from one
-// of [Report.Findings]: each fault is reported once. They are sorted by position.
+// of [Report.Findings], so that each fault is reported once. They are sorted by
+// position.
 func (r *Report) Hidden() catalog.Diagnostics { return slices.Clone(r.hidden) }
 
 // Warnings returns the advice of the lints that were asked for, sorted by
@@ -81,8 +82,7 @@ func (r *Report) Err() error { return r.Findings().Err() }
 // second read of the bundles that [Catalog] needs.
 //
 // Errors in files are part of the report; documents without errors are still
-// checked. The error is one of opening that comes without a catalog, see
-// [catalog.Open].
+// checked. An error means that there is no catalog, see [catalog.Open].
 func Open(ctx context.Context, fsys fs.FS, opts *catalog.Options) (*catalog.Catalog, *Report, error) {
 	k := &bundleFaults{}
 	c, err := catalog.Open(inspect.With(ctx, k.start), fsys, opts)
@@ -125,8 +125,8 @@ func Catalog(ctx context.Context, c *catalog.Catalog, opts *Options) (*Report, e
 	return judge(c, flaws, &Report{}), nil
 }
 
-// judge goes through the documents. flaws are those of bundles that have any,
-// and before is what is known already.
+// judge checks the documents. flaws are those of bundles that have any, and
+// before is what is already known.
 func judge(c *catalog.Catalog, flaws map[*catalog.Document]*bundleFlaws, before *Report) *Report {
 	v := &validator{c: c, flaws: flaws, settled: settled(c, before), packages: map[string]*packageState{}}
 	v.loadFaults()

@@ -32,10 +32,10 @@ const (
 const (
 	CodeNotInChannel    catalog.Code = "not-in-channel"   // a bundle is in no channel of its package
 	CodeProperty        catalog.Code = "property"         // a property's value is missing or has the wrong form
-	CodePackageProperty catalog.Code = "package-property" // a bundle has not exactly one olm.package property, or one of another package
+	CodePackageProperty catalog.Code = "package-property" // a bundle does not have exactly one olm.package property, or has one of another package
 	CodeImage           catalog.Code = "image"            // a bundle has neither image nor manifests, or an image reference is malformed
-	CodeVersion         catalog.Code = "version"          // a bundle's version is not of the form of Semantic Versioning
-	CodeRelease         catalog.Code = "release"          // a bundle's release is malformed or does not go with its version
+	CodeVersion         catalog.Code = "version"          // a bundle's version is not a semantic version
+	CodeRelease         catalog.Code = "release"          // a bundle's release is malformed or does not fit its version
 	CodeBundleName      catalog.Code = "bundle-name"      // a bundle with a release is not named after package, version and release
 )
 

@@ -18,7 +18,7 @@ type deprecation struct {
 
 func (e *deprecation) place(steps ...any) []any { return append(at("entries", e.index), steps...) }
 
-// checkDeprecations takes in the olm.deprecations documents.
+// checkDeprecations checks the olm.deprecations documents.
 func (v *validator) checkDeprecations() {
 	i := 0
 	for d := range v.c.Documents() {
@@ -42,7 +42,7 @@ func (v *validator) deprecations(d *catalog.Document, index int) {
 		v.unknownPackage(d, "deprecations", opmStop("cannot apply deprecations to an unknown package %q", d.Package()))
 		return
 	case p.deprecated != nil:
-		v.add(CodeDuplicate, d, nil, packageSubject(d.Package())+", deprecations", "the package has a document of deprecations already", "merge the two documents into one",
+		v.add(CodeDuplicate, d, nil, packageSubject(d.Package())+", deprecations", "the package already has an olm.deprecations document", "merge the two documents into one",
 			opmStop("expected a maximum of one deprecation per package: %q", d.Package()))
 		return
 	}
@@ -50,7 +50,7 @@ func (v *validator) deprecations(d *catalog.Document, index int) {
 	var list struct {
 		Entries []catalog.Deprecation `json:"entries"`
 	}
-	if err := d.Decode(&list); err != nil { // the document was decoded before: the file has changed
+	if err := d.Decode(&list); err != nil { // the document was decodable before: the file has changed
 		v.add(catalog.CodeRead, d, nil, packageSubject(d.Package())+", deprecations", "cannot be read again: "+err.Error(), "open the catalog again")
 		return
 	}
@@ -73,7 +73,7 @@ func (v *validator) deprecation(p *packageState, e *deprecation) {
 			opmStop("schema must be set for deprecation entry [%d] for package %q", e.index, pkg))
 		return
 	case p.deprecated[ref] != nil:
-		add(CodeDuplicate, e.place("reference"), fmt.Sprintf("%s is deprecated twice", ref), "keep one of the entries, with the whole message",
+		add(CodeDuplicate, e.place("reference"), fmt.Sprintf("%s is deprecated twice", ref), "keep one entry, with the whole message",
 			opmStop("duplicate deprecation entry %s for package %q", goString(ref), pkg))
 		if p.deprecated[ref].Message == e.Message {
 			v.fix(e.place(), nil)
@@ -93,7 +93,7 @@ func (v *validator) deprecation(p *packageState, e *deprecation) {
 	case catalog.SchemaChannel:
 		if p.channel(ref.Name) == nil && !v.c.MayMiss(catalog.SchemaChannel, pkg, ref.Name) {
 			var notes []opmNote
-			if p.doc == nil || ref.Name != p.doc.DefaultChannel() || ref.Name == "" { // else opm has made it up
+			if p.doc == nil || ref.Name != p.doc.DefaultChannel() || ref.Name == "" { // otherwise opm has made it up
 				notes = append(notes, opmStop("cannot deprecate channel %q for package %q: channel not found", ref.Name, pkg))
 			} else if e.Message == "" {
 				notes = append(notes, opmLeaf([]string{pkg, ref.Name}, opmNoMessage))
@@ -142,7 +142,7 @@ func (v *validator) noMessage(p *packageState, e *deprecation) {
 		fmt.Sprintf("the deprecation of %s has no message", e.Reference), "say what users should do instead", notes...)
 }
 
-// nearHint proposes what a deprecation may be meant to be about.
+// nearHint suggests what a deprecation may be meant for.
 func (e *deprecation) nearHint(p *packageState) (hint, nearest string) {
 	var names []string
 	for _, b := range p.order {

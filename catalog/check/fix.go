@@ -14,15 +14,15 @@ type Fix struct {
 	Finding  *catalog.Diagnostic // that it answers
 	Document *catalog.Document   // that changes
 	Path     []any               // to the value: keys of objects as strings, indexes of lists as ints
-	Value    json.RawMessage     // the value that is to stand there; nil removes it
+	Value    json.RawMessage     // the new value; nil removes it
 }
 
-// Fixes returns the findings that can be fixed by what their hint says, in the
-// order of findings. Whether a fix helps shows when it is tried: what a name is
-// near to need not be what was meant.
+// Fixes returns the findings whose hint can be applied, in the order of
+// findings. Only trying a fix shows whether it helps: the nearest name is not
+// always the one that was meant.
 func (r *Report) Fixes() []Fix { return slices.Clone(r.fixes) }
 
-// fix says how the finding that was added last can be fixed.
+// fix says how to fix the finding that was added last.
 func (v *validator) fix(path []any, value any) {
 	f := &v.findings[len(v.findings)-1]
 	f.fix = &Fix{Finding: f.d, Document: f.doc, Path: path}

@@ -70,7 +70,7 @@ func (k *bundleChecker) check(d *doc.Document) *bundleFlaws {
 }
 
 // property checks that the value of property i has the form that its type
-// asks for.
+// requires.
 func (k *bundleChecker) property(i int, n doc.Node) {
 	d := k.doc
 	name, v := shape.Property(d, n)
@@ -97,7 +97,7 @@ func (k *bundleChecker) property(i int, n doc.Node) {
 	}
 }
 
-// malformed reports what is at an offset in the value of n.
+// malformed reports a fault at an offset in the value of n.
 func (k *bundleChecker) malformed(i int, n doc.Node, offset int, typ, message, hint, opm string) {
 	f := flaw{
 		code: CodeProperty, pos: k.doc.Position(n.Start + offset), hint: hint,
@@ -113,7 +113,7 @@ func (k *bundleChecker) malformed(i int, n doc.Node, offset int, typ, message, h
 }
 
 // object checks that the payload of an olm.bundle.object is YAML, unless it
-// begins like JSON: that opm takes as it is.
+// begins like JSON, which opm does not check.
 func (k *bundleChecker) object(i int, n doc.Node) {
 	var value struct {
 		Data []byte `json:"data"`
@@ -136,7 +136,7 @@ func (k *bundleChecker) object(i int, n doc.Node) {
 	})
 }
 
-// image checks a reference. An empty one is none.
+// image checks a reference, unless it is empty.
 func (k *bundleChecker) image(n doc.Node, field string) {
 	text, _ := k.doc.Text(n)
 	if len(text) == 0 {

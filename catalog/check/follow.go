@@ -8,10 +8,9 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// quiet leaves out findings that follow from others more often than not, so that
-// one fault is one finding: what is fixed first may show what else is wrong. A
-// finding is left out only where one that it follows from stays, and what opm
-// says of it stays, too.
+// quiet leaves out findings that usually follow from others, so that one fault
+// is one finding: fixing it may show what else is wrong. A finding is left out
+// only if one that it follows from stays; opm's message about it stays, too.
 func (v *validator) quiet() {
 	q := &followers{v: v, of: map[string]map[catalog.Code][]*finding{}, on: map[*catalog.Document]map[catalog.Code]bool{}}
 	for i := range v.findings {
@@ -45,14 +44,14 @@ type followers struct {
 	on map[*catalog.Document]map[catalog.Code]bool
 }
 
-// drop leaves findings out, but for what opm says.
+// drop leaves out findings, except for opm's messages.
 func drop(list []*finding) {
 	for _, f := range list {
 		f.hidden = true
 	}
 }
 
-// dropWhere leaves out those of a list that a function takes.
+// dropWhere leaves out the findings of a list for which a function returns true.
 func dropWhere(list []*finding, takes func(*finding) bool) {
 	for _, f := range list {
 		if takes(f) {
@@ -61,7 +60,8 @@ func dropWhere(list []*finding, takes func(*finding) bool) {
 	}
 }
 
-// documents leaves out what follows from another finding of the same document.
+// documents leaves out findings that follow from another one of the same
+// document.
 func (q *followers) documents() {
 	for _, byCode := range q.of {
 		dropWhere(byCode[CodeBundleName], func(f *finding) bool { return q.on[f.doc][CodeRelease] })
@@ -84,8 +84,8 @@ func (q *followers) leadsOut(channel *catalog.Document, unlisted []*finding) boo
 	})
 }
 
-// channels leaves out of a package what follows from channels that are missing,
-// empty or without a name.
+// channels leaves out findings about a package that follow from channels that
+// are missing, empty or without a name.
 func (q *followers) channels(byCode map[catalog.Code][]*finding) {
 	if len(byCode[CodeNoChannel]) > 0 && len(byCode[CodeChannelName]) == 0 {
 		drop(byCode[CodeDefaultChannel])
@@ -99,9 +99,9 @@ func (q *followers) channels(byCode map[catalog.Code][]*finding) {
 	}
 }
 
-// names leaves out of a package what follows from a name that is misspelt in one
-// place: of entries without a bundle and bundles without an entry, as many of
-// one as of the other, the entries stay.
+// names leaves out findings about a package that follow from one misspelt name:
+// if as many entries lack a bundle as bundles lack an entry, the findings about
+// entries stay.
 func (q *followers) names(byCode map[catalog.Code][]*finding) {
 	named := map[string]bool{}
 	for _, f := range byCode[CodeMissingBundle] {
@@ -140,8 +140,8 @@ func (f *finding) entry() string {
 	return ""
 }
 
-// packages leaves out what follows from olm.package documents that are missing,
-// or that have no name or a bad one.
+// packages leaves out findings that follow from olm.package documents that are
+// missing, or that have no name or a bad one.
 func (q *followers) packages() {
 	nameless, unknown := 0, 0
 	for pkg, byCode := range q.of {
@@ -165,8 +165,8 @@ func (q *followers) packages() {
 	}
 }
 
-// misplaced leaves out what follows from channels and bundles that do not say of
-// which package they are, or name one that is not there.
+// misplaced leaves out findings that follow from channels and bundles that name
+// no package, or one that does not exist.
 func (q *followers) misplaced() {
 	for _, byCode := range q.of {
 		for _, stray := range byCode[CodeUnknownPackage] {

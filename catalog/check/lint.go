@@ -15,13 +15,12 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Lint looks for what is allowed but likely a mistake, or likely to become
-// one, and returns it sorted by position. With codes, only those lints are
-// looked for; see [Lints].
+// Lint reports what is allowed but likely a mistake, or likely to become one,
+// sorted by position. With codes, only those lints run; see [Lints].
 //
-// Lints expect a catalog that is valid: of an invalid one they may miss
-// things, but they do not report what validation does. Some lints read
-// all documents. The error is that of ctx or of reading.
+// Lints expect a valid catalog: in an invalid one they may miss things, but
+// they do not report what validation does. Some lints read all documents. The
+// error is that of ctx or of reading.
 func Lint(ctx context.Context, c *catalog.Catalog, codes ...catalog.Code) (catalog.Diagnostics, error) {
 	if len(codes) == 0 {
 		codes = Lints()
@@ -60,7 +59,7 @@ type linter struct {
 	found []finding
 }
 
-// add notes advice about a place in a document, if it is asked for.
+// add records advice about a place in a document, if the lint was asked for.
 func (l *linter) add(code catalog.Code, d *catalog.Document, path []any, message, hint string) {
 	if !l.on[code] {
 		return
@@ -81,7 +80,7 @@ func readsText(code catalog.Code) bool {
 	return false
 }
 
-// documents lints every document by its text, with several workers.
+// documents lints the text of every document, with several workers.
 func (l *linter) documents(ctx context.Context) error {
 	var pending []*catalog.Document
 	for d := range l.c.Documents() {
@@ -123,10 +122,10 @@ func (l *linter) document(d *catalog.Document) error {
 	return nil
 }
 
-// other lints a document of a schema that is not known.
+// other lints a document of an unknown schema.
 func (l *linter) other(d *catalog.Document) {
 	if strings.HasPrefix(d.Schema(), "olm.") {
-		l.add(LintSchema, d, at("schema"), "names that begin with olm. are reserved, and "+strconv.Quote(d.Schema())+" is not one of them",
+		l.add(LintSchema, d, at("schema"), "names that begin with olm. are reserved, but "+strconv.Quote(d.Schema())+" is not one of them",
 			"use a prefix of your own, such as a domain")
 	}
 	if _, ok := l.c.Package(d.Package()); d.Package() != "" && !ok {
@@ -145,7 +144,7 @@ func headFields(schema string) []string {
 	return []string{"schema", "package", "name"}
 }
 
-// fields reports members that the shape of a document does not have.
+// fields reports fields that the shape of a document does not have.
 func (l *linter) fields(d *catalog.Document, members func(func(doc.Node) bool), loaded *doc.Document, want *shape.Shape, path []any) {
 	for n := range members {
 		key := string(loaded.Key(n))
@@ -164,9 +163,9 @@ func (l *linter) fields(d *catalog.Document, members func(func(doc.Node) bool), 
 			}
 			hint := "remove it, or move it to a document of a schema of your own"
 			if nearest := words.Nearest(key, names); nearest != "" {
-				hint = "is " + nearest + " meant? " + hint
+				hint = "did you mean " + nearest + "? " + hint
 			}
-			l.add(LintField, d, here, "readers of catalogs do not know a field "+strconv.Quote(key)+" here, and ignore it", hint)
+			l.add(LintField, d, here, "the field "+strconv.Quote(key)+" is unknown here, and readers of catalogs ignore it", hint)
 		case f.Kind == shape.Object:
 			l.fields(d, loaded.Children(n), loaded, f.Shape, here)
 		case f.Kind == shape.List && f.Elem.Kind == shape.Object:

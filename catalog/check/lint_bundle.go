@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// bundle lints what the index knows of a bundle.
+// bundle lints what the index holds about a bundle.
 func (l *linter) bundle(b *catalog.Bundle) {
 	d := b.Document()
 	if _, version, ok := strings.Cut(b.Name(), "."); !ok || !strings.HasPrefix(version, "v") {
@@ -22,11 +22,11 @@ func (l *linter) bundle(b *catalog.Bundle) {
 		l.property(b, i, r, counts[r.Type])
 	}
 	if counts[catalog.PropertyBundleObject] > 0 && counts[catalog.PropertyCSVMetadata] > 0 {
-		l.add(LintPayload, d, at("properties"), "it has both olm.csv.metadata and olm.bundle.object, which say the same", "keep olm.csv.metadata for OpenShift 4.17 and later, olm.bundle.object before")
+		l.add(LintPayload, d, at("properties"), "it has both olm.csv.metadata and olm.bundle.object, which hold the same payload", "keep olm.csv.metadata for OpenShift 4.17 and later, olm.bundle.object before")
 	}
 }
 
-// property lints one property. n counts those of its type up to it.
+// property lints one property. n is its number among those of its type.
 func (l *linter) property(b *catalog.Bundle, i int, r catalog.Property, n int) {
 	d := b.Document()
 	switch {
@@ -60,8 +60,8 @@ func (l *linter) property(b *catalog.Bundle, i int, r catalog.Property, n int) {
 	}
 }
 
-// gvk reports APIs that are not complete. Only the group may be empty, and
-// only for those of Kubernetes itself, which no operator provides.
+// gvk reports incomplete APIs. Only the group may be empty, and only for APIs
+// of Kubernetes itself, which no operator provides.
 func (l *linter) gvk(b *catalog.Bundle, i int, value json.RawMessage) (gvk catalog.GVK, ok bool) {
 	if gvk, ok = readGVK(value); !ok {
 		return gvk, false
@@ -83,7 +83,7 @@ func (l *linter) gvkRequired(b *catalog.Bundle, i int, gvk catalog.GVK) {
 		return
 	}
 	l.add(LintDependency, b.Document(), at("properties", i), "it requires the API "+gvk.String()+", which no bundle in the catalog provides",
-		"add a bundle that provides it, or expect it from another catalog")
+		"add a bundle that provides it, or provide it by another catalog")
 }
 
 func (l *linter) packageRequired(b *catalog.Bundle, i int, value json.RawMessage) {
@@ -106,7 +106,7 @@ func (l *linter) packageRequired(b *catalog.Bundle, i int, value json.RawMessage
 	p, ok := l.c.Package(want.PackageName)
 	if !ok {
 		l.add(LintDependency, d, at("properties", i), fmt.Sprintf("it requires the package %q, which is not in the catalog", want.PackageName),
-			"add the package, or expect it from another catalog")
+			"add the package, or provide it by another catalog")
 		return
 	}
 	for other := range p.Bundles() {
@@ -114,11 +114,11 @@ func (l *linter) packageRequired(b *catalog.Bundle, i int, value json.RawMessage
 			return
 		}
 	}
-	l.add(LintDependency, d, at("properties", i), fmt.Sprintf("it requires the package %q in versions %q, of which the catalog has none", want.PackageName, want.VersionRange), "correct the range")
+	l.add(LintDependency, d, at("properties", i), fmt.Sprintf("it requires the package %q in versions %q, but the catalog has no such version", want.PackageName, want.VersionRange), "correct the range")
 }
 
-// constraintProblem says what is wrong with an olm.constraint. It looks at the
-// form only; whether a CEL rule compiles, a resolver finds.
+// constraintProblem says what is wrong with an olm.constraint. It checks only
+// the form; whether a CEL rule compiles is left to the resolver.
 func constraintProblem(value json.RawMessage, depth int) string {
 	var fields map[string]json.RawMessage
 	if depth > 50 {
@@ -155,9 +155,9 @@ func constraintProblem(value json.RawMessage, depth int) string {
 	delete(fields, "failureMessage")
 	switch {
 	case len(fields) != kinds:
-		return "it has a field that is not known"
+		return "it has an unknown field"
 	case kinds != 1:
-		return fmt.Sprintf("it asks for %d things", kinds)
+		return fmt.Sprintf("it has %d conditions", kinds)
 	}
 	return ""
 }
@@ -168,11 +168,11 @@ func (l *linter) maxOpenShift(b *catalog.Bundle, i int, value json.RawMessage, n
 	d := b.Document()
 	switch {
 	case n > 1:
-		l.add(LintMaxOpenShift, d, at("properties", i), "it names more than one highest version of OpenShift", "keep one")
+		l.add(LintMaxOpenShift, d, at("properties", i), "it has more than one highest version of OpenShift", "keep one")
 	case !openShiftVersion.Match(value):
 		l.add(LintMaxOpenShift, d, at("properties", i, "value"), fmt.Sprintf("the highest version of OpenShift is %s, not MAJOR.MINOR", value), `write it as "4.15", in quotes`)
 	case value[0] != '"':
-		l.add(LintMaxOpenShift, d, at("properties", i, "value"), fmt.Sprintf("the highest version of OpenShift, %s, is a number, of which 4.10 would become 4.1", value), "put it in quotes")
+		l.add(LintMaxOpenShift, d, at("properties", i, "value"), fmt.Sprintf("the highest version of OpenShift, %s, is a number, and as a number 4.10 would become 4.1", value), "put it in quotes")
 	}
 }
 

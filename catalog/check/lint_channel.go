@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// channel lints the entries of a channel and the updates that they make.
+// channel lints the entries of a channel and the updates that they offer.
 func (l *linter) channel(ch *catalog.Channel) {
 	g := ch.Graph(catalog.AsWritten)
 	for i, e := range ch.Entries() {
@@ -36,7 +36,7 @@ func (l *linter) redundantSkips(ch *catalog.Channel, e catalog.Entry, i int) {
 		case "":
 		case e.Replaces:
 			l.add(LintRedundantSkip, ch.Document(), at("entries", i, "skips", k), fmt.Sprintf("%q both replaces and skips %q; skipping cuts the chain of replaces there", e.Name, s),
-				"keep one of the two: replaces if what comes before shall stay installable")
+				"keep one of the two: replaces if earlier versions should stay installable")
 		case e.Name:
 			l.add(LintRedundantSkip, ch.Document(), at("entries", i, "skips", k), fmt.Sprintf("%q skips itself", e.Name), "remove it from its own skips")
 		}
@@ -46,7 +46,7 @@ func (l *linter) redundantSkips(ch *catalog.Channel, e catalog.Entry, i int) {
 	}
 }
 
-// skipRange reports ranges that reach too far, or nowhere.
+// skipRange reports ranges that include too much, or nothing.
 func (l *linter) skipRange(ch *catalog.Channel, e catalog.Entry, i int) {
 	r, err := semverx.ParseRange(e.SkipRange)
 	if e.SkipRange == "" || err != nil {
@@ -70,15 +70,15 @@ func (l *linter) skipRange(ch *catalog.Channel, e catalog.Entry, i int) {
 	}
 	switch {
 	case len(later) > 0:
-		add("holds later versions: "+words.First(later, listed), "end it below "+own.String())
+		add("includes later versions: "+words.First(later, listed), "end it below "+own.String())
 	case r.Contains(own):
-		add("holds its own version", "end it below "+own.String())
+		add("includes its own version", "end it below "+own.String())
 	}
 }
 
-// stuck reports entries that users may have installed and that nothing leads on
-// from, though the catalog is valid: OLM v0 does not go through skipped
-// entries. Those that have a cause in common are one finding, at the first.
+// stuck reports entries that users may have installed and that have no update,
+// though the catalog is valid: OLM v0 does not go through skipped entries.
+// Those with a common cause are one finding, at the first.
 func (l *linter) stuck(ch *catalog.Channel) {
 	heads := ch.Heads()
 	if len(heads) != 1 {
@@ -110,10 +110,10 @@ func (l *linter) stuck(ch *catalog.Channel) {
 		for _, i := range same.Users {
 			names = append(names, strconv.Quote(users[i].Bundle))
 		}
-		who, what := words.List(names, "and", 3), fmt.Sprintf("add %s to the skips of %q, or a skipRange that holds its version", names[0], heads[0])
+		who, what := words.List(names, "and", 3), fmt.Sprintf("add %s to the skips of %q, or use a skipRange that includes its version", names[0], heads[0])
 		if len(names) > 1 {
 			who = fmt.Sprintf("%d versions (%s)", len(names), who)
-			what = fmt.Sprintf("add them to the skips of %q, or a skipRange that holds their versions", heads[0])
+			what = fmt.Sprintf("add them to the skips of %q, or use a skipRange that includes their versions", heads[0])
 		}
 		l.add(LintStuck, ch.Document(), at("entries", entries[same.Users[0]], "name"), fmt.Sprintf("users of %s get no update to the head %q from OLM v0: %s", who, heads[0], same.Why), what)
 	}
@@ -131,9 +131,9 @@ func (l *linter) downgrades(ch *catalog.Channel, g *catalog.Graph, e catalog.Ent
 	}
 }
 
-// updateCycle reports the first circle of updates in a channel. Circles of
-// replaces alone make a catalog invalid; this finds those by skips and ranges,
-// too.
+// updateCycle reports the first cycle of updates in a channel. Cycles of
+// replaces alone make a catalog invalid; this also finds those by skips and
+// ranges.
 func (l *linter) updateCycle(ch *catalog.Channel, g *catalog.Graph) {
 	const (
 		unseen = iota

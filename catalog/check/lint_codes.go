@@ -6,21 +6,21 @@ import (
 
 // The codes of lints about packages and channels.
 const (
-	LintBundleNaming      catalog.Code = "bundle-naming"      // a bundle is not named <name>.v<version> as the book asks
+	LintBundleNaming      catalog.Code = "bundle-naming"      // a bundle is not named <name>.v<version> as the documentation asks
 	LintName              catalog.Code = "name"               // the name of a channel or bundle has characters that break some tools
 	LintSameVersion       catalog.Code = "same-version"       // versions of bundles differ only in build metadata, which has no order
 	LintDowngrade         catalog.Code = "downgrade"          // an update leads to a lower version
 	LintUpdateCycle       catalog.Code = "update-cycle"       // updates form a cycle
 	LintStuck             catalog.Code = "stuck-bundle"       // under the rules of OLM v0, no updates lead from an entry to the head
-	LintSkipRange         catalog.Code = "skip-range-reach"   // a skipRange holds nothing, its own version, or later ones
+	LintSkipRange         catalog.Code = "skip-range-reach"   // a skipRange includes nothing, its own version, or later ones
 	LintRedundantSkip     catalog.Code = "redundant-skip"     // an entry skips what it replaces, or itself
 	LintDeprecatedDefault catalog.Code = "deprecated-default" // the default channel, or its head, is deprecated
-	LintIcon              catalog.Code = "icon"               // an icon is not an image, or of another type than it says
+	LintIcon              catalog.Code = "icon"               // an icon is not an image, or has another type than it says
 )
 
 // The codes of lints about bundles.
 const (
-	LintProperty         catalog.Code = "odd-property"           // a property has no type or a null value, or is there more often than it may
+	LintProperty         catalog.Code = "odd-property"           // a property has no type or a null value, or is repeated where it must not be
 	LintAPI              catalog.Code = "odd-api"                // an API lacks group, version or kind, or properties and descriptions of APIs differ
 	LintDependency       catalog.Code = "unmet-dependency"       // nothing in the catalog provides what a bundle requires
 	LintRequirement      catalog.Code = "odd-requirement"        // a range or constraint of a bundle's requirements is malformed
@@ -36,8 +36,8 @@ const (
 
 // The codes of lints about documents of any schema.
 const (
-	LintField  catalog.Code = "unknown-field"   // a document has a field that its schema does not know
-	LintSchema catalog.Code = "unknown-schema"  // a schema of the reserved olm.* names is not known
+	LintField  catalog.Code = "unknown-field"   // a document has a field that is unknown for its schema
+	LintSchema catalog.Code = "unknown-schema"  // a schema with a reserved olm.* name is unknown
 	LintOrphan catalog.Code = "orphan-document" // a document of another schema belongs to a package that does not exist
 )
 

@@ -11,7 +11,8 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// pkg lints a package, its channels, and what of its bundles the index knows.
+// pkg lints a package, its channels, and what the index holds about its
+// bundles.
 func (l *linter) pkg(p *catalog.Package) error {
 	if l.on[LintIcon] {
 		if err := l.icon(p); err != nil {
@@ -37,12 +38,12 @@ func (l *linter) pkg(p *catalog.Package) error {
 
 func (l *linter) name(d *catalog.Document, name, what string) {
 	if strings.ContainsAny(name, " \t\r\n/\\%?#") {
-		l.add(LintName, d, at("name"), "the name of the "+what+" has white space, a slash or another character that needs escapes in paths and URLs",
+		l.add(LintName, d, at("name"), "the name of the "+what+" has white space, a slash or another character that must be escaped in paths and URLs",
 			"use letters, digits, dots and dashes")
 	}
 }
 
-// icon checks that an icon is an image of the type that it says.
+// icon checks that an icon is an image of the type that it states.
 func (l *linter) icon(p *catalog.Package) error {
 	info, err := p.Info()
 	if err != nil {
@@ -78,7 +79,7 @@ func (l *linter) deprecatedDefault(p *catalog.Package) error {
 		switch {
 		case d.Reference == (catalog.Reference{Schema: catalog.SchemaChannel, Name: p.DefaultChannel()}):
 			l.add(LintDeprecatedDefault, p.Document(), at("defaultChannel"), "the default channel "+strconv.Quote(p.DefaultChannel())+" is deprecated",
-				"make another channel the default: who names none gets this one, and no warning")
+				"make another channel the default: users who name none get this one, without a warning")
 		case ok && d.Reference.Schema == catalog.SchemaBundle && slices.Contains(ch.Heads(), d.Reference.Name):
 			l.add(LintDeprecatedDefault, ch.Document(), nil, "its head "+strconv.Quote(d.Reference.Name)+" is deprecated, and it is the default channel",
 				"add a newer bundle, or make another channel the default")
@@ -87,7 +88,7 @@ func (l *linter) deprecatedDefault(p *catalog.Package) error {
 	return nil
 }
 
-// sameVersion reports versions that differ in build metadata only.
+// sameVersion reports versions that differ only in build metadata.
 func (l *linter) sameVersion(p *catalog.Package) {
 	first := map[string]*catalog.Bundle{}
 	for b := range p.Bundles() {
@@ -100,8 +101,8 @@ func (l *linter) sameVersion(p *catalog.Package) {
 		case other == nil:
 			first[plain] = b
 		case other.Version() != b.Version():
-			l.add(LintSameVersion, b.Document(), nil, fmt.Sprintf("its version %s and %s of %q differ in build metadata only, which does not count in their order", b.Version(), other.Version(), other.Name()),
-				"tell them apart by the patch number, a pre-release or a release")
+			l.add(LintSameVersion, b.Document(), nil, fmt.Sprintf("its version %s and %s of %q differ only in build metadata, which has no order", b.Version(), other.Version(), other.Name()),
+				"use different patch numbers, pre-releases or releases")
 		}
 	}
 }
@@ -128,7 +129,7 @@ func (l *linter) imageReuse() {
 				first[b.Image()] = b
 			default:
 				l.add(LintImageReuse, b.Document(), at("image"), fmt.Sprintf("%s has the same image, at %s", other.Document().Subject(), other.Document().Pos()),
-					"give each bundle the image that holds it")
+					"give each bundle its own image")
 			}
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// bundleText lints what only the text of a bundle shows: related images and
-// payloads.
+// bundleText lints what only the document of a bundle holds: related images
+// and payloads.
 func (l *linter) bundleText(d *catalog.Document, loaded *doc.Document) {
 	image, _ := loaded.Field(loaded.Root(), "image")
 	text, _ := loaded.Text(image)
@@ -26,14 +26,14 @@ func (l *linter) bundleText(d *catalog.Document, loaded *doc.Document) {
 			image, _ := loaded.Field(loaded.Children(n), "image")
 			text, _ := loaded.Text(image)
 			if len(text) == 0 {
-				l.add(LintRelatedImage, d, at("relatedImages", i), "the related image has no reference, so that mirrors miss it", "write image: and the reference")
+				l.add(LintRelatedImage, d, at("relatedImages", i), "the related image has no reference, so mirrors miss it", "write image: and the reference")
 			}
 			tags.add(string(text), "relatedImages", i, "image")
 			i++
 		}
 	}
 	if len(tags.images) > 0 {
-		l.add(LintImageTag, d, tags.first, fmt.Sprintf("it names images by a tag, which can move and which mirrors cannot keep: %s", words.First(tags.images, listed)), "name images by their digest, @sha256:...")
+		l.add(LintImageTag, d, tags.first, fmt.Sprintf("it names images by tag, and tags can move and are not kept by mirrors: %s", words.First(tags.images, listed)), "name images by digest, @sha256:...")
 	}
 	c := contents{d: d}
 	list, _ := loaded.Field(loaded.Root(), "properties")
@@ -48,7 +48,7 @@ func (l *linter) bundleText(d *catalog.Document, loaded *doc.Document) {
 	c.lint(l)
 }
 
-// tagged collects images that are not named by a digest.
+// tagged collects images that are not named by digest.
 type tagged struct {
 	images []string
 	first  []any
@@ -64,7 +64,7 @@ func (t *tagged) add(image string, path ...any) {
 	t.images = append(t.images, image)
 }
 
-// contents is what the payload of a bundle says.
+// contents is the content of a bundle's payload.
 type contents struct {
 	d        *catalog.Document
 	csv      *csv.Facts
@@ -73,7 +73,7 @@ type contents struct {
 	required []catalog.GVK
 }
 
-// add takes in one property.
+// add adds one property.
 func (c *contents) add(l *linter, i int, typ string, value json.RawMessage) {
 	switch typ {
 	case catalog.PropertyGVK, catalog.PropertyGVKRequired:
@@ -93,7 +93,7 @@ func (c *contents) add(l *linter, i int, typ string, value json.RawMessage) {
 			return
 		}
 		if facts := csv.Manifest(manifest); facts != nil {
-			c.csv, c.csvAt = facts, i // it says more than the metadata
+			c.csv, c.csvAt = facts, i // it has more than the metadata
 		}
 	}
 }
@@ -105,25 +105,25 @@ func (c *contents) lint(l *linter) {
 	}
 	where := at("properties", c.csvAt)
 	if c.csv.Name != "" && c.csv.Name != c.d.Name() {
-		l.add(LintCSVName, c.d, where, fmt.Sprintf("its CSV is named %q", c.csv.Name), "give both the same name: updates find what is installed by the name of the CSV")
+		l.add(LintCSVName, c.d, where, fmt.Sprintf("its CSV is named %q", c.csv.Name), "give both the same name: OLM finds the installed bundle by the name of the CSV")
 	}
 	c.apis(l, where, "owned", "olm.gvk", c.csv.CRDs.Owned, c.csv.APIs.Owned, c.provided)
 	c.apis(l, where, "required", "olm.gvk.required", c.csv.CRDs.Required, c.csv.APIs.Required, c.required)
 	for _, f := range catalog.FeaturesOf(c.csv.Annotations) {
 		if !f.Known {
-			l.add(LintFeature, c.d, where, fmt.Sprintf("the annotation %s%s is of no known feature", catalog.FeaturePrefix, f.Name), "correct the name")
+			l.add(LintFeature, c.d, where, fmt.Sprintf("the annotation %s%s does not name a known feature", catalog.FeaturePrefix, f.Name), "correct the name")
 		} else if f.Value != "true" && f.Value != "false" {
 			l.add(LintFeature, c.d, where, fmt.Sprintf("the annotation %s%s is %q", catalog.FeaturePrefix, f.Name, f.Value), `write "true" or "false"`)
 		}
 		if strings.HasPrefix(f.Name, "token-auth-") && f.Value == "true" && c.csv.Permissions && !c.csv.Requests {
-			l.add(LintTokenPermissions, c.d, where, "the feature "+f.Name+" needs the permission to create CredentialsRequests, which the CSV does not ask for",
+			l.add(LintTokenPermissions, c.d, where, "the feature "+f.Name+" needs the permission to create CredentialsRequests, which the CSV does not request",
 				"add a rule to clusterPermissions: apiGroups cloudcredential.openshift.io, resources credentialsrequests, with the verb create")
 		}
 	}
 }
 
-// apis reports APIs that the CSV describes and no property has: resolvers see
-// properties only.
+// apis reports APIs that the CSV describes without a property: resolvers see
+// only properties.
 func (c *contents) apis(l *linter, where []any, role, typ string, crds []csv.CRD, described []csv.API, have []catalog.GVK) {
 	var apis []catalog.GVK
 	for _, api := range described {

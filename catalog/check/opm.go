@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// opmPhase is when opm meets a fault. It stops at the first of the first two
-// phases; only the third collects.
+// opmPhase is when opm finds a fault. In the first two phases it stops at the
+// first fault; only the third collects them.
 type opmPhase uint8
 
 const (
@@ -17,8 +17,8 @@ const (
 	opmValidating
 )
 
-// opmNote is what opm says of a fault: in the first phases the whole message,
-// in the third a leaf below the nodes of path.
+// opmNote is what opm says about a fault: in the first two phases the whole
+// message, in the third a leaf below the nodes of path.
 type opmNote struct {
 	phase opmPhase
 	path  []string // package, channel, bundle; as many as there are
@@ -37,7 +37,7 @@ func opmLeaf(path []string, format string, args ...any) opmNote {
 
 // opmVerdict is opm's judgement.
 type opmVerdict struct {
-	stop   string   // the message at which it stops, "" if it does not
+	stop   string   // the message with which it stops, or ""
 	early  bool     // it stops while it loads
 	leaves *opmNode // the tree, nil if there is none
 }
@@ -49,7 +49,7 @@ type opmNode struct {
 }
 
 // judgeOPM derives opm's verdict from the findings, which are in the order in
-// which opm would meet them.
+// which opm would find them.
 func judgeOPM(findings []finding) opmVerdict {
 	var v opmVerdict
 	root := &opmNode{text: "invalid index"}
@@ -72,7 +72,7 @@ func judgeOPM(findings []finding) opmVerdict {
 	return v
 }
 
-// at returns the node at the end of path, making what is not there.
+// at returns the node at the end of path, creating what is missing.
 func (n *opmNode) at(path []string) *opmNode {
 	for i, name := range path {
 		text := fmt.Sprintf("invalid %s %q", []string{"package", "channel", "bundle"}[i], name)
@@ -115,12 +115,12 @@ func (n *opmNode) write(b *strings.Builder, indent string) {
 }
 
 // OPM returns the verdict of opm validate, version 1.73, in its words: nothing
-// for a valid catalog, the one message at which it stops, or the tree of what
-// it finds, siblings sorted. (opm writes them in a random order.) Of files that
+// for a valid catalog, the message with which it stops, or the tree of its
+// findings, siblings sorted. (opm writes them in a random order.) Of files that
 // cannot be read, decoded or indexed, the message is ours.
 //
-// The verdict is that of [Report.Valid] but for the cases that
-// docs/compatibility.md lists.
+// The verdict is that of [Report.Valid] except for the cases listed in
+// docs/compatibility.md.
 func (r *Report) OPM() string {
 	text := r.opm.stop
 	if r.opm.leaves != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// checkPackage checks what shows once a package is complete.
+// checkPackage checks a package once it is complete.
 func (v *validator) checkPackage(p *packageState) {
 	if p.doc != nil {
 		v.defaultChannel(p)
@@ -65,7 +65,7 @@ func (v *validator) defaultChannel(p *packageState) {
 			opmLeaf([]string{p.name()}, "default channel must be set"))
 		return
 	}
-	// opm makes up an empty channel of that name, and complains about it.
+	// opm adds an empty channel of that name, and reports it.
 	v.add(CodeDefaultChannel, p.doc, at("defaultChannel"), packageSubject(p.name()),
 		fmt.Sprintf("its default channel %q is not one of its channels", name), hint,
 		opmLeaf([]string{p.name(), name}, "channel must contain at least one bundle"))
@@ -74,7 +74,7 @@ func (v *validator) defaultChannel(p *packageState) {
 // checkVersions reports bundles whose version and release are the same.
 func (v *validator) checkVersions(p *packageState) {
 	byVersion := map[string][]*bundleState{}
-	names := map[string][]string{} // as opm sees it: of entries without a bundle the version is 0.0.0
+	names := map[string][]string{} // as opm sees it: entries without a bundle have version 0.0.0
 	for _, b := range p.order {
 		if b.version == "" {
 			continue
@@ -115,7 +115,7 @@ func (v *validator) checkVersions(p *packageState) {
 	}
 }
 
-// checkChannel checks the channel's entries, each for itself and together.
+// checkChannel checks the channel's entries, one by one and together.
 func (v *validator) checkChannel(p *packageState, ch *channelState) {
 	name := ch.doc.Name()
 	place := []string{p.name(), name}
@@ -142,7 +142,7 @@ func (v *validator) checkEntry(p *packageState, ch *channelState, i int) {
 	}
 	for k, skip := range e.Skips {
 		if skip == "" {
-			add(CodeEmptySkip, at("skips", k), fmt.Sprintf("the entry %q skips a bundle without a name", e.Name), "remove the empty text",
+			add(CodeEmptySkip, at("skips", k), fmt.Sprintf("the entry %q skips a bundle without a name", e.Name), "remove the empty string",
 				opmLeaf(place, "skip[%d] is empty", k))
 			v.fix(at("entries", i, "skips", k), nil)
 		}
@@ -159,12 +159,12 @@ func (v *validator) checkEntry(p *packageState, ch *channelState, i int) {
 }
 
 // checkBundle checks a bundle once for each channel that has it, as opm does;
-// our findings are the same each time and stay once.
+// our findings are the same each time and are reported once.
 func (v *validator) checkBundle(p *packageState, b *bundleState, place []string) {
 	r := b.doc
 	subject := bundleSubject(p.name(), r.Name())
 	if want := p.name() + "-v" + b.full(); b.release != "" && r.Name() != want {
-		v.add(CodeBundleName, r, at("name"), subject, "a bundle with a release is named after package, version and release", "name it "+strconv.Quote(want),
+		v.add(CodeBundleName, r, at("name"), subject, "a bundle with a release must be named after package, version and release", "name it "+strconv.Quote(want),
 			opmLeaf(place, "name %q does not match normalized name %q", r.Name(), want))
 	}
 	objects := slices.ContainsFunc(r.PropertyIndex(), func(p catalog.Property) bool { return p.Type == catalog.PropertyBundleObject })
@@ -174,6 +174,6 @@ func (v *validator) checkBundle(p *packageState, b *bundleState, place []string)
 	}
 	if b.build && b.release != "" {
 		v.add(CodeRelease, r, at("properties"), subject, "its version has build metadata in addition to a release",
-			"leave out what follows the + in the version", opmLeaf(place, "cannot use build metadata in version with a release version"))
+			"remove the + and what follows it from the version", opmLeaf(place, "cannot use build metadata in version with a release version"))
 	}
 }

@@ -9,12 +9,11 @@ import (
 	"github.com/fairlead/fairlead/catalog/internal/inspect"
 )
 
-// Reopen opens a catalog again in fsys, as [catalog.Catalog.Reopen] does, and judges
-// it as [Open] would, with what its report already knows: only files that changed
-// are read, and only packages of which documents changed, or that had findings, are
-// judged, so that it costs little to look again after every change. before is the
-// report of c, from whichever function of this package; one of another catalog is of
-// no use, and costs a full judgement.
+// Reopen opens a catalog again in fsys, as [catalog.Catalog.Reopen] does, and checks
+// it as [Open] would, reusing its report: only files that changed are read, and only
+// packages whose documents changed or that had findings are checked, so that
+// checking after every change is cheap. before is the report of c, from any function
+// of this package; with the report of another catalog everything is checked.
 func Reopen(ctx context.Context, c *catalog.Catalog, before *Report, fsys fs.FS) (*catalog.Catalog, *Report, error) {
 	k := &bundleFaults{}
 	now, err := c.Reopen(inspect.With(ctx, k.start), fsys)
@@ -27,16 +26,16 @@ func Reopen(ctx context.Context, c *catalog.Catalog, before *Report, fsys fs.FS)
 	}
 	flaws := k.all()
 	for d := range now.Documents() {
-		if f := before.flaws[d]; f != nil { // of a file that did not change
+		if f := before.flaws[d]; f != nil { // from a file that did not change
 			flaws[d] = f
 		}
 	}
 	return now, judge(now, flaws, before), nil
 }
 
-// settled returns the packages that were judged before, and found sound, and of
-// which no document has come, gone or changed since: what is said of a package
-// follows from its documents. (Others that cannot be read only keep findings back.)
+// settled returns the packages that were checked before, without findings, and of
+// which no document was added, removed or changed since: the findings of a package
+// depend only on its documents. (Unreadable documents of others only hide findings.)
 func settled(c *catalog.Catalog, before *Report) map[string]bool {
 	if before.of == nil {
 		return nil
@@ -60,7 +59,7 @@ func settled(c *catalog.Catalog, before *Report) map[string]bool {
 	return same
 }
 
-// sound returns the packages of which there is nothing to say, and would not be if
+// sound returns the packages without findings, and that would have none if
 // everything could be read.
 func (v *validator) sound() map[string]bool {
 	sound := maps.Clone(v.settled)

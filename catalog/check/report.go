@@ -11,9 +11,9 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// WriteText writes one line for each finding, errors before warnings, and one
-// that counts them. Of the warnings of one code at most that many are listed, and a
-// line counts the others; 0 lists all.
+// WriteText writes one line for each finding, errors before warnings, and a summary
+// line. At most that many warnings of one code are listed, and a line counts the
+// others; 0 lists all.
 func (r *Report) WriteText(w io.Writer, most int) error {
 	var b bytes.Buffer
 	for _, d := range r.findings {
@@ -123,7 +123,7 @@ type (
 )
 
 // WriteSARIF writes the report as SARIF 2.1.0, which code hosts show beside the
-// lines it is about. Paths of files are relative to the root of the catalog.
+// affected lines. Paths of files are relative to the root of the catalog.
 func (r *Report) WriteSARIF(w io.Writer) error { return WriteSARIF(w, r.findings, r.warnings) }
 
 // WriteSARIF writes findings of any kind as [Report.WriteSARIF] does.

@@ -16,17 +16,17 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// validator goes through the documents in the order in which opm does, so that
-// its first finding of the first phase is the one error that opm reports.
+// validator checks the documents in opm's order, so that its first finding of
+// the first phase is the one error that opm reports.
 type validator struct {
 	c        *catalog.Catalog
 	flaws    map[*catalog.Document]*bundleFlaws
 	packages map[string]*packageState
 	findings []finding
-	settled  map[string]bool // packages that need no second look, see the function
+	settled  map[string]bool // packages that need no second check, see the function
 }
 
-// packageState is what the documents say of one package.
+// packageState is what the documents say about one package.
 type packageState struct {
 	pkg        string            // its name
 	doc        *catalog.Document // nil if it cannot be read
@@ -40,7 +40,7 @@ type packageState struct {
 // channelState is a channel without its repeated entries.
 type channelState struct {
 	doc     *catalog.Document
-	entries []int // indexes of those of the record that count
+	entries []int // indexes of the record's entries that count
 	byName  map[string]*catalog.Entry
 }
 
@@ -54,9 +54,9 @@ type bundleState struct {
 }
 
 // finding is a diagnostic whose position may still have to be looked up, and
-// what opm says of the matter.
+// opm's message about the fault.
 type finding struct {
-	pkg  string              // of which it is, "" if that is not known
+	pkg  string              // its package, or "" if that is not known
 	d    *catalog.Diagnostic // nil for what only opm says
 	doc  *catalog.Document
 	path []any // names and indexes that lead to the place in doc
@@ -66,7 +66,7 @@ type finding struct {
 	hidden bool // it follows from another one
 }
 
-// add notes a finding at a place in a document.
+// add records a finding at a place in a document.
 func (v *validator) add(code catalog.Code, at *catalog.Document, path []any, subject, message, hint string, opm ...opmNote) {
 	v.findings = append(v.findings, finding{
 		d:   &catalog.Diagnostic{Pos: at.Start(), Code: code, Subject: subject, Message: message, Hint: hint},
@@ -74,7 +74,7 @@ func (v *validator) add(code catalog.Code, at *catalog.Document, path []any, sub
 	})
 }
 
-// onlyOPM notes what opm says of a matter that is reported otherwise.
+// onlyOPM records opm's message about a fault that we report in another way.
 func (v *validator) onlyOPM(p *packageState, notes ...opmNote) {
 	v.findings = append(v.findings, finding{pkg: p.name(), opm: notes})
 }
@@ -91,8 +91,8 @@ func bundleSubject(pkg, name string) string {
 	return packageSubject(pkg) + ", bundle " + strconv.Quote(name)
 }
 
-// documents returns the documents of a schema that are to be judged, by path and
-// place.
+// documents returns the documents of a schema that are to be checked, by path
+// and place.
 func (v *validator) documents(schema string) iter.Seq[*catalog.Document] {
 	return func(yield func(*catalog.Document) bool) {
 		for d := range v.c.Documents() {
@@ -103,7 +103,7 @@ func (v *validator) documents(schema string) iter.Seq[*catalog.Document] {
 	}
 }
 
-// sortedPackages returns the packages that are to be judged.
+// sortedPackages returns the packages that are to be checked.
 func (v *validator) sortedPackages() []*packageState {
 	list := make([]*packageState, 0, len(v.packages))
 	for _, p := range v.packages {
@@ -164,7 +164,7 @@ func placed(findings []finding) catalog.Diagnostics {
 	for d, list := range byDocument {
 		loaded, err := doc.Reload(d)
 		if err != nil {
-			continue // the position of the document has to do
+			continue // fall back to the position of the document
 		}
 		for _, f := range list {
 			f.d.Pos = loaded.Position(offsetOf(loaded, f.path))
@@ -174,8 +174,8 @@ func placed(findings []finding) catalog.Diagnostics {
 }
 
 // offsetOf returns the offset of the value that keys and indexes lead to, at
-// most as many as an outline has levels; where they lead no further, of the
-// last value found.
+// most as many as an outline has levels; if they lead no further, the offset
+// of the last value found.
 func offsetOf(d *doc.Document, path []any) int {
 	offset, members := 0, d.Root()
 	for _, step := range path {
@@ -200,7 +200,7 @@ func offsetOf(d *doc.Document, path []any) int {
 	return offset
 }
 
-// addPackages takes in the olm.package documents.
+// addPackages adds the olm.package documents.
 func (v *validator) addPackages() {
 	for r := range v.documents(catalog.SchemaPackage) {
 		name := r.Name()
@@ -224,8 +224,8 @@ func (v *validator) addPackages() {
 	}
 }
 
-// addUnread makes packages of which a document cannot be read, so that nothing
-// is said about its absence.
+// addUnread adds packages of which a document cannot be read, so that they are
+// not reported as missing.
 func (v *validator) addUnread() {
 	for d := range v.c.Documents() {
 		switch name := d.Package(); {
@@ -236,13 +236,13 @@ func (v *validator) addUnread() {
 	}
 }
 
-// unknownPackage reports that a document is of a package that is not there.
+// unknownPackage reports that the package of a document does not exist.
 func (v *validator) unknownPackage(d *catalog.Document, subject string, note opmNote) {
 	nearest := words.Nearest(d.Package(), v.packageNames())
 	message := "there is no package " + strconv.Quote(d.Package()) + " in the catalog"
 	hint := "add an olm.package document of that name"
 	if d.Package() == "" {
-		message, hint = "the document does not say of which package it is", "add a package field"
+		message, hint = "the document does not name its package", "add a package field"
 		nearest = ""
 	} else if nearest != "" {
 		hint = "write " + strconv.Quote(nearest) + " if that is what is meant, or add an olm.package document"
@@ -262,7 +262,7 @@ func (v *validator) packageNames() []string {
 	return names
 }
 
-// addChannels takes in the olm.channel documents.
+// addChannels adds the olm.channel documents.
 func (v *validator) addChannels() {
 	for r := range v.documents(catalog.SchemaChannel) {
 		name, pkg := r.Name(), r.Package()
@@ -286,14 +286,14 @@ func (v *validator) addChannels() {
 	}
 }
 
-// channel takes in the entries of a channel.
+// channel adds the entries of a channel.
 func (v *validator) channel(r *catalog.Document) *channelState {
 	ch := &channelState{doc: r, byName: make(map[string]*catalog.Entry, len(r.Entries()))}
 	for i := range r.Entries() {
 		e := &r.Entries()[i]
 		if ch.byName[e.Name] != nil {
 			v.add(CodeDuplicate, r, at("entries", i, "name"), channelSubject(r.Package(), r.Name()),
-				fmt.Sprintf("the entry %q is listed twice", e.Name), "join replaces, skips and skipRange of both in one entry",
+				fmt.Sprintf("the entry %q is listed twice", e.Name), "merge replaces, skips and skipRange of both into one entry",
 				opmStop("invalid package %q, channel %q: duplicate entry %q", r.Package(), r.Name(), e.Name))
 			if first := ch.byName[e.Name]; first.Replaces == e.Replaces && first.SkipRange == e.SkipRange && slices.Equal(first.Skips, e.Skips) {
 				v.fix(at("entries", i), nil)

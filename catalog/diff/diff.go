@@ -15,7 +15,8 @@ import (
 // package, then channel, then name.
 type Diff struct {
 	Packages []PackageDiff `json:"packages,omitempty"` // those with a change, by name
-	// Others are the documents of other schemas that came, went or changed.
+	// Others are the documents of other schemas that were added, removed or
+	// changed.
 	Others []DocumentDiff `json:"others,omitempty"`
 }
 
@@ -26,17 +27,18 @@ type PackageDiff struct {
 	Removed bool   `json:"removed,omitempty"` // the package is gone
 	// DefaultChannel is the old and the new default channel, when they differ.
 	DefaultChannel *Values `json:"defaultChannel,omitempty"`
-	// Described says that the description, icon or another field of the
+	// Described means that the description, icon or another field of the
 	// olm.package document changed.
 	Described bool `json:"described,omitempty"`
-	// Deprecations says that what is deprecated changed, or its message.
+	// Deprecations means that deprecations or their messages changed.
 	Deprecations bool `json:"deprecations,omitempty"`
-	// Channels and Bundles are those that came, went or changed, by name.
+	// Channels and Bundles are those that were added, removed or changed, by
+	// name.
 	Channels []ChannelDiff `json:"channels,omitempty"`
 	Bundles  []BundleDiff  `json:"bundles,omitempty"` // likewise
 	// Stranded are the bundles that users of the old catalog may have installed
-	// and from which the new one offers no way to a head of their channel, though
-	// the old one did, by channel and bundle.
+	// and from which the new one has no update path to a head of their channel,
+	// though the old one did, by channel and bundle.
 	Stranded []Stranded `json:"stranded,omitempty"`
 }
 
@@ -58,7 +60,7 @@ type ChannelDiff struct {
 	Fields []string `json:"fields,omitempty"`
 }
 
-// Lists are names that came and went.
+// Lists are names that were added and removed.
 type Lists struct {
 	Added   []string `json:"added,omitempty"`   // sorted
 	Removed []string `json:"removed,omitempty"` // sorted
@@ -71,13 +73,14 @@ type BundleDiff struct {
 	Removed bool    `json:"removed,omitempty"` // the bundle is gone
 	Version *Values `json:"version,omitempty"` // of its olm.package property, when they differ
 	Image   *Values `json:"image,omitempty"`   // references, when they differ
-	// APIs are the APIs that the bundle provides or not any more.
+	// APIs are the APIs that the bundle newly provides, or no longer provides.
 	APIs *Lists `json:"apis,omitempty"`
 	// Fields are the names of all fields of the document that changed, sorted.
 	Fields []string `json:"fields,omitempty"`
 }
 
-// DocumentDiff is a document of another schema that came, went or changed.
+// DocumentDiff is a document of another schema that was added, removed or
+// changed.
 type DocumentDiff struct {
 	Schema  string `json:"schema"`            // of the document
 	Package string `json:"package,omitempty"` // that it names, or ""
@@ -86,12 +89,12 @@ type DocumentDiff struct {
 	Removed bool   `json:"removed,omitempty"` // the document is gone
 }
 
-// Stranded is a bundle from which no update leads on any more.
+// Stranded is a bundle that no longer has an update.
 type Stranded struct {
 	Channel string          `json:"channel"` // that users follow
 	Bundle  string          `json:"bundle"`  // that they have
-	Rules   []catalog.Rules `json:"rules"`   // by which they are stranded
-	Why     string          `json:"why"`     // what stands in the way, by the first of the rules
+	Rules   []catalog.Rules `json:"rules"`   // rules by which they are stranded
+	Why     string          `json:"why"`     // the obstacles, by the first of the rules
 
 	version string // of the bundle
 }
@@ -110,7 +113,7 @@ func (o *Options) rules() []catalog.Rules {
 	return []catalog.Rules{catalog.OLMv0, catalog.OLMv1}
 }
 
-// Empty reports whether the catalogs say the same.
+// Empty reports whether the catalogs have the same content.
 func (d *Diff) Empty() bool { return len(d.Packages) == 0 && len(d.Others) == 0 }
 
 // Stranded returns the number of bundles, by channel, that are stranded.
@@ -122,10 +125,10 @@ func (d *Diff) Stranded() int {
 	return n
 }
 
-// Compare returns what changed from one catalog to another, in meaning: where
-// documents lie, in which format and order, white space, the order of keys and
-// the spelling of texts play no role; every field does, known or not. Of
-// documents that an invalid catalog has twice, the first counts.
+// Compare returns what changed from one catalog to another, by meaning: the
+// files, format and order of documents, white space, the order of keys and the
+// notation of strings do not matter; every field does, known or not. If an
+// invalid catalog has a document twice, the first counts.
 //
 // It reads the documents of both. The error is that of ctx or of reading.
 func Compare(ctx context.Context, before, after *catalog.Catalog, opts *Options) (*Diff, error) {
@@ -207,8 +210,8 @@ func (d *PackageDiff) diffDeprecations(a, b *catalog.Package) error {
 	return nil
 }
 
-// pairs calls visit for the elements of two lists by name: with both where
-// they have one name, with zero in place of what one list does not have.
+// pairs calls visit for the elements of two lists by name: with both if the
+// name is in both lists, otherwise with zero for the one that is missing.
 func pairs[T interface {
 	comparable
 	Name() string

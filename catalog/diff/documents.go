@@ -12,7 +12,7 @@ import (
 
 // Fields returns the names of the fields in which two documents differ,
 // sorted: known or not, in whatever form they are written. The order of
-// entries, properties and related images plays no role. It reads both
+// entries, properties and related images does not matter. It reads both
 // documents.
 func Fields(a, b *catalog.Document) ([]string, error) {
 	before, err := a.JSON()
@@ -39,8 +39,7 @@ func Fields(a, b *catalog.Document) ([]string, error) {
 	return names, nil
 }
 
-// valuesOf returns the fields of a document, each in a form that is equal for
-// equal values.
+// valuesOf returns the fields of a document, each in a canonical form.
 func valuesOf(text []byte) map[string][]byte {
 	values := map[string][]byte{}
 	tree := doc.Tree(text)
@@ -54,7 +53,7 @@ func valuesOf(text []byte) map[string][]byte {
 	return values
 }
 
-// isSet reports whether the order of a field's elements means nothing.
+// isSet reports whether the order of a field's elements does not matter.
 func isSet(name string) bool {
 	switch strings.ToLower(name) {
 	case "entries", "properties", "relatedimages":
@@ -63,7 +62,7 @@ func isSet(name string) bool {
 	return false
 }
 
-// appendSet writes the elements of a list in the order of their texts.
+// appendSet writes the elements of a list sorted by their text.
 func appendSet(out []byte, list *doc.Value) []byte {
 	var elements [][]byte
 	for i := range list.Members {

@@ -9,16 +9,16 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Group is stranded bundles of one channel that have a cause in common.
+// Group is a set of stranded bundles of one channel with a common cause.
 type Group struct {
 	Channel string          // that users follow; "" where the whole package is gone
 	Bundles []string        // that they have
-	Rules   []catalog.Rules // by which they are stranded
-	Why     string          // what is true of all; of several, each is "it"
+	Rules   []catalog.Rules // rules by which they are stranded
+	Why     string          // the cause; for several bundles, "it" stands for each
 }
 
-// Groups sums up stranded bundles by channel, rules, and what stands nearest in the
-// way of each, in the order of the first of each group.
+// Groups groups stranded bundles by channel, rules, and the nearest obstacle of
+// each, in the order of the first of each group.
 func Groups(stranded []Stranded) []Group {
 	users := make([]cause.User, len(stranded))
 	for i, s := range stranded {
@@ -54,5 +54,5 @@ func (g *Group) Where() string {
 	return "channel " + g.Channel
 }
 
-// Who names the bundles of a group, of many the first three.
+// Who names the bundles of a group; if there are many, the first three.
 func (g *Group) Who() string { return words.List(g.Bundles, "and", 3) }

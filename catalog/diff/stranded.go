@@ -8,13 +8,12 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// packageGone is why the users of a package that is gone are stranded, whatever channel
-// they follow.
+// packageGone is why the users of a removed package are stranded, whatever channel they
+// follow.
 const packageGone = "the package is gone"
 
-// StrandedIn returns the users of a package of the old catalog whom the new one
-// leaves without a way to a head, as [Compare] does, by channel and bundle. No
-// document is read.
+// StrandedIn returns the users of a package of the old catalog for whom the new one has
+// no path to a head, as [Compare] does, by channel and bundle. No document is read.
 func StrandedIn(before, after *catalog.Catalog, pkg string, opts *Options) []Stranded {
 	a, ok := before.Package(pkg)
 	if !ok {
@@ -26,8 +25,8 @@ func StrandedIn(before, after *catalog.Catalog, pkg string, opts *Options) []Str
 	return d.Stranded
 }
 
-// findStranded looks for entries of the old package that lose their way to a
-// head, by each set of rules.
+// findStranded looks for entries of the old package that lose their path to a head, by
+// each set of rules.
 func (d *PackageDiff) findStranded(a, b *catalog.Package, rules []catalog.Rules) {
 	for ch := range a.Channels() {
 		var now *catalog.Channel
@@ -52,7 +51,7 @@ func (d *PackageDiff) findStranded(a, b *catalog.Package, rules []catalog.Rules)
 	d.Stranded = merged
 }
 
-// strandedIn looks at one channel, which now may not be there.
+// strandedIn checks one channel, which may no longer exist.
 func (d *PackageDiff) strandedIn(ch, now *catalog.Channel, gone bool, rules catalog.Rules) {
 	var installed []catalog.Installed
 	known := map[string]bool{}
@@ -101,5 +100,5 @@ func strandedReason(g *catalog.Graph, heads []string, name string) string {
 	if w := g.WhyNot(name, heads[0]); w != nil {
 		return strings.Join(w.Reasons, "; ")
 	}
-	return "nothing leads on from it"
+	return "it has no update"
 }

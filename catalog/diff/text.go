@@ -14,8 +14,8 @@ import (
 func (d *Diff) WriteJSON(w io.Writer) error { return doc.WriteIndented(w, d) }
 
 // WriteText writes the diff for people: a paragraph for each package, a line
-// for each change, with + for what came, - for what went and ~ for what
-// changed. Nothing is written for an empty diff.
+// for each change, with + for what was added, - for what was removed and ~
+// for what changed. Nothing is written for an empty diff.
 func (d *Diff) WriteText(w io.Writer) error {
 	var b bytes.Buffer
 	for i := range d.Packages {

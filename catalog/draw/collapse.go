@@ -10,14 +10,14 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// shortestRun is how many versions in a line are drawn as one when there is not
-// room for all.
+// shortestRun is how many consecutive versions are drawn as one if there is not
+// enough room.
 const shortestRun = 3
 
-// collapse returns the view with at most most columns, unless it has no more
-// anyway: first, runs of versions that say no more than their number become
-// one column each; if that is not enough, neighbouring columns are joined, those
-// without heads and of few versions first.
+// collapse returns the view with at most most columns: first, runs of
+// unremarkable versions become one column each; if that is not enough,
+// neighbouring columns are joined, first those without heads and with few
+// versions.
 func (v *packageView) collapse(most int) *packageView {
 	if len(v.columns) <= most {
 		return v
@@ -73,9 +73,9 @@ func (v *packageView) runs() [][]int {
 	return list
 }
 
-// joined reports whether two neighbouring columns can be drawn as one: the same
-// lanes have them, no head among them, in each the second updates the first,
-// and what else updates one of them updates both.
+// joined reports whether two neighbouring columns can be drawn as one: they are
+// in the same lanes, neither is a head, in each lane the second updates the
+// first, and whatever else updates one of them updates both.
 func (v *packageView) joined(a, b int) bool {
 	for i := range v.lanes {
 		lane := &v.lanes[i]
@@ -108,7 +108,7 @@ func (v *packageView) joined(a, b int) bool {
 	return true
 }
 
-// at returns the index of the lane's node in a column, -1 if there is none.
+// at returns the index of the lane's node in a column, or -1.
 func (lane *laneView) at(column int) int {
 	return slices.IndexFunc(lane.nodes, func(n nodeView) bool { return n.column == column })
 }
@@ -209,8 +209,8 @@ func joinNodes(list []nodeView, column int) nodeView {
 	return one
 }
 
-// byVersion compares names so that the numbers in them count as numbers: 3.6
-// comes before 3.10.
+// byVersion compares names, with the numbers in them as numbers: 3.6 comes
+// before 3.10.
 func byVersion(a, b string) int {
 	for a != "" && b != "" {
 		x, y := digits(a), digits(b)

@@ -26,11 +26,11 @@ const (
 	svgMaxLabel = 24 // characters of a label, longer ones are cut
 	svgMinLabel = 14 // where there are many columns
 	svgMaxWidth = 2000
-	svgWide     = 1200 // from which lanes have their names at both ends
+	svgWide     = 1200 // width from which lanes have their names at both ends
 	svgPort     = 7    // how far from a node's middle lines leave and arrive
 )
 
-// svgStyle dresses the classes used below.
+// svgStyle styles the classes used below.
 const svgStyle = `
 text{font:12px ui-sans-serif,system-ui,sans-serif;fill:#1b1f24}
 .title{font-size:15px;font-weight:600}
@@ -47,7 +47,7 @@ text{font:12px ui-sans-serif,system-ui,sans-serif;fill:#1b1f24}
 .name{font-weight:600}
 `
 
-// svgLane is a lane with the places of its parts.
+// svgLane is a lane with the positions of its parts.
 type svgLane struct {
 	*laneView
 	y, height int
@@ -67,7 +67,7 @@ type svgLine struct {
 	describe string
 }
 
-// svgLayout is a picture with the places of its parts.
+// svgLayout is a picture with the positions of its parts.
 type svgLayout struct {
 	*packageView
 	labelW, nodeW int
@@ -77,7 +77,7 @@ type svgLayout struct {
 }
 
 // writeSVG draws the view: a lane for each channel, a column for each version,
-// so that a version stands at the same place in every lane.
+// so that a version is at the same place in every lane.
 func writeSVG(w io.Writer, view *packageView) error {
 	l := layoutSVG(view)
 	out := &svgWriter{w: bufio.NewWriter(w)}
@@ -113,7 +113,7 @@ func svgColour(kind catalog.EdgeKind) string {
 	return "#57606a"
 }
 
-// layoutSVG finds a place for everything.
+// layoutSVG computes the position of everything.
 func layoutSVG(view *packageView) *svgLayout {
 	l := &svgLayout{packageView: view, label: svgMaxLabel}
 	l.measure()
@@ -146,7 +146,7 @@ func layoutSVG(view *packageView) *svgLayout {
 	return l
 }
 
-// measure finds the widths of things.
+// measure computes widths.
 func (l *svgLayout) measure() {
 	l.labelW, l.nodeW = 80, 40
 	for _, c := range l.columns {
@@ -188,8 +188,8 @@ func (lane *svgLane) route() {
 	assignTracks(lane.below)
 }
 
-// neighbours reports whether no node of the lane stands between the columns
-// from and to, of which from is the left one.
+// neighbours reports whether no node of the lane is between the columns from
+// (left) and to.
 func (lane *svgLane) neighbours(from, to int) bool {
 	if from >= to {
 		return false
@@ -270,8 +270,8 @@ func (l *svgLayout) writeLane(out *svgWriter, lane *svgLane) {
 	}
 }
 
-// writeStraight draws the edges between neighbours, and a stub for an entry
-// that replaces what is not in the channel.
+// writeStraight draws the edges between neighbours, and a stub for an entry that
+// replaces a bundle outside the channel.
 func (l *svgLayout) writeStraight(out *svgWriter, lane *svgLane) {
 	for _, e := range lane.edges {
 		if e.kind != catalog.EdgeReplaces {

@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// Options say what of a package's updates to draw. The zero value, and
-// nil, draw everything.
+// Options say which of a package's updates to draw. The zero value, and nil,
+// draw everything.
 type Options struct {
 	Channels []string // those to draw; none means all
 }
@@ -40,9 +40,9 @@ type nodeView struct {
 	head, skipped, deprecated bool
 }
 
-// edgeView is all updates to one node by one field: from one node by replaces,
-// from several by skips and skipRange. A replaces edge from a bundle that is
-// not in the channel has no from.
+// edgeView holds all updates to one node by one field: from one node by
+// replaces, from several by skips and skipRange. A replaces edge from a bundle
+// outside the channel has no from.
 type edgeView struct {
 	kind     catalog.EdgeKind
 	from     []int // indexes of nodes
@@ -50,7 +50,7 @@ type edgeView struct {
 	describe string
 }
 
-// view makes the view of a package. It reads what is deprecated.
+// view makes the view of a package. It reads the deprecations.
 func view(p *catalog.Package, opts *Options) (*packageView, error) {
 	var channels []*catalog.Channel
 	for ch := range p.Channels() {
@@ -148,8 +148,7 @@ func laneOf(ch *catalog.Channel, columns map[string]int, deprecated map[catalog.
 	return lane
 }
 
-// connect adds the edges of the lane, in the order of the nodes that they lead
-// to.
+// connect adds the edges of the lane, in the order of their target nodes.
 func (lane *laneView) connect(g *catalog.Graph, entries map[string]*catalog.Entry) {
 	index := map[string]int{}
 	for i, n := range lane.nodes {
@@ -199,19 +198,19 @@ func (n *nodeView) classes() []string {
 	return list
 }
 
-// SVG draws the package's updates as an SVG image: a lane for each
-// channel, the default one marked, and a column for each version, so that a
-// bundle stands at the same place in every lane. Heads have a bold border,
-// skipped bundles a dashed one, deprecated ones are orange. Solid arrows are
-// replaces; dashed ones are skips, dotted ones skipRange, with a stem from
-// every bundle that they cover. Lanes stand in the order of the versions in
-// their names. What is longer than its place is cut in the middle; names, ranges
-// and messages of deprecations show when the pointer rests on a part.
+// SVG draws the package's updates as an SVG image: a lane for each channel, the
+// default one marked, and a column for each version, so that a bundle is at the
+// same place in every lane. Heads have a bold border, skipped bundles a dashed
+// one, deprecated ones are orange. Solid arrows are replaces; dashed ones are
+// skips, dotted ones skipRange, with a stem from every bundle that they cover.
+// Lanes are ordered by the versions in their names. Labels that are too long
+// are cut in the middle; full names, ranges and deprecation messages are shown
+// as tooltips.
 //
-// The image is at most 2,000 pixels wide: of a package with more versions,
-// those in a line become one box ("12 versions") that tells their names.
+// The image is at most 2,000 pixels wide: if a package has more versions,
+// consecutive ones become one box ("12 versions") that lists their names.
 //
-// Equal catalogs give equal images. What is deprecated is read from the files.
+// Equal catalogs give equal images. Deprecations are read from the files.
 func SVG(w io.Writer, p *catalog.Package, opts *Options) error {
 	v, err := view(p, opts)
 	if err != nil {
@@ -222,8 +221,8 @@ func SVG(w io.Writer, p *catalog.Package, opts *Options) error {
 
 // Mermaid writes the package's updates as a Mermaid flowchart for Markdown
 // pages: a box for each channel, an arrow for each update, those by skips and
-// skipRange dashed. Equal catalogs give equal texts. What is deprecated is read
-// from the files.
+// skipRange dashed. Equal catalogs give equal texts. Deprecations are read from
+// the files.
 func Mermaid(w io.Writer, p *catalog.Package, opts *Options) error {
 	v, err := view(p, opts)
 	if err != nil {
@@ -232,8 +231,8 @@ func Mermaid(w io.Writer, p *catalog.Package, opts *Options) error {
 	return v.diagram().WriteMermaid(w)
 }
 
-// DOT writes the package's updates in the DOT language of Graphviz, with
-// the parts that [Mermaid] has.
+// DOT writes the package's updates in the DOT language of Graphviz, with the
+// same parts as [Mermaid].
 func DOT(w io.Writer, p *catalog.Package, opts *Options) error {
 	v, err := view(p, opts)
 	if err != nil {
@@ -242,7 +241,7 @@ func DOT(w io.Writer, p *catalog.Package, opts *Options) error {
 	return v.diagram().WriteDOT(w)
 }
 
-// diagram returns the view as a graph that others lay out.
+// diagram returns the view as a graph for other tools to lay out.
 func (v *packageView) diagram() *diagram.Graph {
 	g := &diagram.Graph{Name: v.name, Rightward: true}
 	for _, lane := range v.lanes {

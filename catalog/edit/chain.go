@@ -7,7 +7,7 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// chain is the entries of a channel as validation sees them: a chain of
+// chain holds the entries of a channel as validation sees them: a chain of
 // replaces from the head, and entries that others skip.
 type chain struct {
 	ch      *catalog.Channel
@@ -39,10 +39,9 @@ func (l *chain) all() map[string]bool {
 	return all
 }
 
-// close returns wanted entries with those that must stay with them: on the
-// chain, all between the highest wanted one, or the head if that is wanted,
-// and the lowest; and of each skipped entry one that skips it, which lies
-// higher.
+// close returns the wanted entries with those that must stay with them: on
+// the chain, all between the lowest wanted one and the highest, or the head
+// if that is wanted; and for each skipped entry a higher one that skips it.
 func (l *chain) close(wanted map[string]bool) map[string]bool {
 	kept := map[string]bool{}
 	first, last := -1, -1
@@ -88,8 +87,8 @@ func (l *chain) top() string {
 	return l.chain[0]
 }
 
-// settle removes from kept what keeps it from being a valid channel, and
-// returns what it removed and why. Each turn removes at least one entry.
+// settle removes entries from kept until it is a valid channel, and returns
+// what it removed and why. Each round removes at least one entry.
 func (l *chain) settle(kept map[string]bool) map[string]string {
 	removed := map[string]string{}
 	remove := func(name, why string) {
@@ -109,7 +108,7 @@ func (l *chain) settle(kept map[string]bool) map[string]string {
 		head := slices.MaxFunc(heads, l.compare)
 		for _, other := range heads {
 			if other != head {
-				remove(other, "without what is left out no update leads from it to the head "+head)
+				remove(other, "without the entries left out, no update leads from it to the head "+head)
 			}
 		}
 		if len(heads) > 1 {
@@ -117,7 +116,7 @@ func (l *chain) settle(kept map[string]bool) map[string]string {
 		}
 		chain, circle := l.chainOf(kept, head)
 		if circle {
-			remove(head, "without what is left out its chain of replaces forms a cycle")
+			remove(head, "without the entries left out, its chain of replaces forms a cycle")
 			continue
 		}
 		skipped := catalog.Skipped(l.part(kept))
@@ -125,7 +124,7 @@ func (l *chain) settle(kept map[string]bool) map[string]string {
 		for _, name := range l.order {
 			if kept[name] && !skipped[name] && !slices.Contains(chain, name) {
 				stranded = true
-				remove(name, "without what is left out no chain of updates includes it")
+				remove(name, "without the entries left out, no chain of updates includes it")
 			}
 		}
 		if !stranded {
@@ -151,7 +150,7 @@ func (l *chain) part(set map[string]bool) []catalog.Entry {
 }
 
 // chainOf returns the entries in set on the chain of replaces from head, and
-// whether it runs in a circle.
+// whether it is a cycle.
 func (l *chain) chainOf(set map[string]bool, head string) (chain []string, circle bool) {
 	names, round := catalog.Chain(l.part(set), head)
 	for _, name := range names {

@@ -16,16 +16,16 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// change is an edit in the making.
+// change is an edit being built.
 type change struct {
 	e       *Editor
 	made    []Replacement
 	texts   map[*catalog.Document]*text
 	touched map[*catalog.Document]map[string]bool // the fields of it that change, in lower case
-	names   map[*catalog.Document]string          // what it is called from now on
+	names   map[*catalog.Document]string          // its new name
 	removed map[*catalog.Document]bool
-	entries map[*catalog.Document][]catalog.Entry // what entries of a channel are to be
-	dropped map[*catalog.Document][]string        // entries that go
+	entries map[*catalog.Document][]catalog.Entry // what entries of a channel should become
+	dropped map[*catalog.Document][]string        // entries that are removed
 	added   int
 }
 
@@ -44,7 +44,7 @@ func (k *change) text(d *catalog.Document) (*text, error) {
 	return t, err
 }
 
-// splice notes a change of a field of a document.
+// splice records a change of a field of a document.
 func (k *change) splice(t *text, field string, s splice, err error) error {
 	if err != nil || s.start == s.end && len(s.text) == 0 {
 		return err
@@ -64,8 +64,8 @@ func (k *change) replace(path string, offset int, old, now []byte) {
 	k.made = append(k.made, Replacement{path, offset, string(old), string(now)})
 }
 
-// element changes a list of a document, see [text.element]; the list may have
-// to be added.
+// element changes a list of a document, see [text.element], and adds the list if
+// it is missing.
 func (k *change) element(d *catalog.Document, list string, i int, element []byte) error {
 	t, err := k.text(d)
 	if err != nil {
@@ -94,8 +94,8 @@ func (k *change) member(d *catalog.Document, key string, value []byte, path ...a
 	return k.splice(t, field, s, err)
 }
 
-// setEntry adds or changes an entry of a channel. Of an entry that is there only
-// what differs is written.
+// setEntry adds or changes an entry of a channel. In an existing entry only what
+// differs is written.
 func (k *change) setEntry(p *catalog.Package, channel string, entry catalog.Entry) error {
 	ch, ok := p.Channel(channel)
 	if !ok {
@@ -129,7 +129,7 @@ func (k *change) setEntry(p *catalog.Package, channel string, entry catalog.Entr
 	return k.setSkips(t, owner, old.Skips, entry.Skips)
 }
 
-// dropEntry takes an entry out of a channel.
+// dropEntry removes an entry from a channel.
 func (k *change) dropEntry(ch *catalog.Channel, at int) error {
 	if k.dropped == nil {
 		k.dropped = map[*catalog.Document][]string{}
@@ -176,7 +176,7 @@ func (k *change) setSkips(t *text, owner *doc.Value, old, now []string) error {
 	return nil
 }
 
-// expect notes what an entry of a channel is to be.
+// expect records what an entry of a channel should become.
 func (k *change) expect(d *catalog.Document, at int, entry catalog.Entry) {
 	if k.entries == nil {
 		k.entries = map[*catalog.Document][]catalog.Entry{}
@@ -191,20 +191,20 @@ func (k *change) expect(d *catalog.Document, at int, entry catalog.Entry) {
 	}
 }
 
-// jsonText returns a value as JSON, in which < and > stand as they are.
+// jsonText returns a value as JSON, in which < and > are not escaped.
 func jsonText(value any) []byte {
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(value); err != nil {
-		panic(err) // texts and lists of them
+		panic(err) // strings and lists of them
 	}
 	return bytes.TrimSpace(out.Bytes())
 }
 
 func entryText(entry catalog.Entry) []byte { return jsonText(entry) }
 
-// undeprecate removes the deprecation of something, if there is one.
+// undeprecate removes a deprecation, if there is one.
 func (k *change) undeprecate(p *catalog.Package, what catalog.Reference) error {
 	for d := range p.DeprecationDocuments() {
 		at, n, err := deprecationIn(d, what)
@@ -232,8 +232,8 @@ func deprecationIn(d *catalog.Document, what catalog.Reference) (at, n int, err 
 	return slices.IndexFunc(list.Entries, func(x catalog.Deprecation) bool { return x.Reference == what }), len(list.Entries), nil
 }
 
-// addDocument adds a document, as JSON, behind the last one of a package, in
-// the format of that.
+// addDocument adds a document, given as JSON, after the last one of a package,
+// in the same format.
 func (k *change) addDocument(p *catalog.Package, object []byte) error {
 	last := p.Document()
 	for d := range k.e.c.Documents() {
@@ -258,7 +258,7 @@ func (k *change) addDocument(p *catalog.Package, object []byte) error {
 	return k.addBehind(last, text)
 }
 
-// addBehind adds the text of a document behind another of its format.
+// addBehind adds the text of a document after another of its format.
 func (k *change) addBehind(d *catalog.Document, text []byte) error {
 	raw, err := d.Raw()
 	if err != nil {
@@ -275,7 +275,7 @@ func (k *change) addBehind(d *catalog.Document, text []byte) error {
 	return nil
 }
 
-// removeDocument removes a document with the marker or the line break before it.
+// removeDocument removes a document and the marker or line break before it.
 func (k *change) removeDocument(d *catalog.Document) error {
 	text, err := fs.ReadFile(k.e.fsys, d.Start().File)
 	if err != nil {
@@ -300,8 +300,8 @@ func (k *change) removeDocument(d *catalog.Document) error {
 	return nil
 }
 
-// patch returns the patch, once it is tried: all else is as before, and nothing
-// is wrong that was not before.
+// patch returns the patch after trying it: everything else is unchanged, and
+// there are no new findings.
 func (k *change) patch(ctx context.Context) (*Patch, error) {
 	if len(k.made) == 0 {
 		return nil, errUnchanged
@@ -323,9 +323,9 @@ func (k *change) patch(ctx context.Context) (*Patch, error) {
 	return p, k.lossless(now)
 }
 
-var errUnchanged = errors.New("catalog: the edit changes nothing: it is like that already")
+var errUnchanged = errors.New("catalog: the edit changes nothing: the catalog is already like that")
 
-// lossless reports an error if the edit changed what it does not speak of.
+// lossless reports an error if the edit changed something else.
 func (k *change) lossless(now *catalog.Catalog) error {
 	after := slices.Collect(now.Documents())
 	i, added := 0, 0
@@ -350,13 +350,13 @@ func (k *change) lossless(now *catalog.Catalog) error {
 		i++
 	}
 	if added += len(after) - i; added != k.added {
-		return fmt.Errorf("catalog: the edit adds %d documents and should add %d", added, k.added)
+		return fmt.Errorf("catalog: the edit adds %d documents, but should add %d", added, k.added)
 	}
 	return nil
 }
 
-// same reports an error if a document changed in what the edit does not speak
-// of, or its entries are not what they are to be.
+// same reports an error if the edit changed something else in a document, or its
+// entries are not what they should be.
 func (k *change) same(d, now *catalog.Document) error {
 	if k.touched[d] == nil && d.Size() == now.Size() {
 		before, err := d.Raw()
@@ -374,25 +374,25 @@ func (k *change) same(d, now *catalog.Document) error {
 	}
 	for _, f := range fields {
 		if !k.touched[d][strings.ToLower(f)] {
-			return fmt.Errorf("catalog: %s cannot be edited without changing %s, too", d.Subject(), f)
+			return fmt.Errorf("catalog: %s cannot be edited without also changing %s", d.Subject(), f)
 		}
 	}
 	want := k.entries[d]
 	for _, e := range now.Entries() {
 		if slices.Contains(k.dropped[d], e.Name) {
-			return fmt.Errorf("catalog: %s cannot be edited so that the entry %q goes: write its fields in lines of their own", d.Subject(), e.Name)
+			return fmt.Errorf("catalog: the entry %q cannot be removed from %s: put each of its fields on its own line", e.Name, d.Subject())
 		}
 	}
 	for _, e := range want {
 		if !slices.Contains(k.dropped[d], e.Name) && !slices.ContainsFunc(now.Entries(), func(x catalog.Entry) bool { return sameEntry(e, x) }) {
-			return fmt.Errorf("catalog: %s cannot be edited so that the entry %q reads as it should: write its fields in lines of their own", d.Subject(), e.Name)
+			return fmt.Errorf("catalog: the entry %q cannot be edited in %s: put each of its fields on its own line", e.Name, d.Subject())
 		}
 	}
 	return nil
 }
 
-// sameEntry reports whether two entries say the same. The order of skips means
-// nothing.
+// sameEntry reports whether two entries are equal. The order of skips does not
+// matter.
 func sameEntry(a, b catalog.Entry) bool {
 	x, y := slices.Clone(a.Skips), slices.Clone(b.Skips)
 	slices.Sort(x)

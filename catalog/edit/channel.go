@@ -28,9 +28,9 @@ func (e *Editor) AddChannel(ctx context.Context, pkg, channel string, entries ..
 	return k.patch(ctx)
 }
 
-// ForkChannel adds a channel that is like another one but for its name, behind
-// that one, comments included. What is deprecated of the old one is not of the
-// new one.
+// ForkChannel adds a copy of a channel under another name, after the old one,
+// including comments. Deprecations of the old channel do not apply to the new
+// one.
 func (e *Editor) ForkChannel(ctx context.Context, pkg, from, to string) (*Patch, error) {
 	_, ch, err := e.channel(pkg, from)
 	if err != nil {
@@ -51,9 +51,9 @@ func (e *Editor) ForkChannel(ctx context.Context, pkg, from, to string) (*Patch,
 	return k.patch(ctx)
 }
 
-// RenameChannel gives a channel another name, in its package's default channel
-// and in deprecations, too. Who follows the channel by its old name gets no
-// updates any more: fork it, and deprecate the old one, to leave nobody behind.
+// RenameChannel renames a channel, also in its package's default channel and in
+// deprecations. Users who follow the old name no longer get updates: to leave
+// nobody behind, fork it and deprecate the old one.
 func (e *Editor) RenameChannel(ctx context.Context, pkg, from, to string) (*Patch, error) {
 	p, ch, err := e.channel(pkg, from)
 	if err != nil {
@@ -81,7 +81,7 @@ func (e *Editor) RenameChannel(ctx context.Context, pkg, from, to string) (*Patc
 	return k.patch(ctx)
 }
 
-// SetDefaultChannel makes a channel the one that is meant where none is named.
+// SetDefaultChannel makes a channel the default of its package.
 func (e *Editor) SetDefaultChannel(ctx context.Context, pkg, channel string) (*Patch, error) {
 	p, _, err := e.channel(pkg, channel)
 	if err != nil {
@@ -96,10 +96,10 @@ func (e *Editor) SetDefaultChannel(ctx context.Context, pkg, channel string) (*P
 	return k.patch(ctx)
 }
 
-// MoveHead makes a bundle of the package the head of a channel. One that is not
-// in the channel replaces the head that was; of one that is, the entries that
-// updates lead to from it are taken out. (Who has one of those installed stays
-// there until a later head skips it.)
+// MoveHead makes a bundle of the package the head of a channel. A bundle that
+// is not in the channel replaces the old head; for one that is, the entries
+// that it can be updated to are removed. (Users who have one of those installed
+// stay there until a later head skips it.)
 func (e *Editor) MoveHead(ctx context.Context, pkg, channel, bundle string) (*Patch, error) {
 	p, ch, err := e.channel(pkg, channel)
 	if err != nil {
@@ -111,7 +111,7 @@ func (e *Editor) MoveHead(ctx context.Context, pkg, channel, bundle string) (*Pa
 	k, heads := &change{e: e}, ch.Heads()
 	switch in := slices.ContainsFunc(ch.Entries(), func(x catalog.Entry) bool { return x.Name == bundle }); {
 	case len(heads) != 1:
-		return nil, fmt.Errorf("catalog: package %q, channel %q: it has %d heads, and only a single one can be moved", pkg, channel, len(heads))
+		return nil, fmt.Errorf("catalog: package %q, channel %q: it has %d heads, but must have one to be moved", pkg, channel, len(heads))
 	case !in:
 		if err := k.setEntry(p, channel, catalog.Entry{Name: bundle, Replaces: heads[0]}); err != nil {
 			return nil, err
@@ -134,7 +134,7 @@ func (e *Editor) MoveHead(ctx context.Context, pkg, channel, bundle string) (*Pa
 		if len(stray) == 0 {
 			break
 		}
-		for _, name := range stray { // only what is taken out led on from it
+		for _, name := range stray { // only removed entries updated it
 			above[name] = true
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // closure adds what kept bundles require, until nothing new is required. Each
-// bundle is looked at once, so that circles of requirements end.
+// bundle is visited once, so cycles of requirements end.
 func (f *filter) closure(ctx context.Context) error {
 	seen := map[*catalog.Bundle]bool{}
 	for len(f.pending) > 0 {
@@ -42,8 +42,8 @@ func (f *filter) closure(ctx context.Context) error {
 	return nil
 }
 
-// requirement is what a bundle needs: one of the fields is set. Of all and any
-// it needs every one, or one.
+// requirement is what a bundle needs: one of the fields is set. It needs every
+// one of all, or one of any.
 type requirement struct {
 	name     string         // of a package
 	versions *semverx.Range // nil for any
@@ -60,13 +60,13 @@ func (r *requirement) String() string {
 	case r.name != "":
 		return fmt.Sprintf("the package %s in versions %q", r.name, r.text)
 	case r.all != nil:
-		return "all that a constraint asks for"
+		return "all that a constraint requires"
 	}
-	return "any that a constraint asks for"
+	return "any that a constraint requires"
 }
 
-// requirementOf reads a property. It returns nil for one that requires
-// nothing, or nothing that can be judged here.
+// requirementOf reads a property. It returns nil if it requires nothing, or
+// nothing that can be evaluated here.
 func requirementOf(p catalog.Property) *requirement {
 	switch p.Type {
 	case catalog.PropertyGVKRequired:
@@ -130,7 +130,8 @@ func constraintRequirement(value json.RawMessage, depth int) *requirement {
 			return &requirement{all: rs}
 		}
 	case v.Any != nil:
-		// An alternative that cannot be judged here may be the one that holds.
+		// An alternative that cannot be evaluated here may be the one that
+		// holds.
 		if rs := inner(v.Any); len(rs) == len(v.Any.Constraints) && len(rs) > 0 {
 			return &requirement{any: rs}
 		}
@@ -138,7 +139,7 @@ func constraintRequirement(value json.RawMessage, depth int) *requirement {
 	return nil
 }
 
-// meet sees to it that something kept meets the requirement of b, and reports
+// meet ensures that something kept meets the requirement of b, and reports
 // whether something does.
 func (f *filter) meet(b *catalog.Bundle, r *requirement) bool {
 	if f.met(r) {
@@ -165,7 +166,7 @@ func (f *filter) meet(b *catalog.Bundle, r *requirement) bool {
 	return true
 }
 
-// met reports whether a bundle that is kept meets r.
+// met reports whether a kept bundle meets r.
 func (f *filter) met(r *requirement) bool {
 	switch {
 	case r.all != nil:
@@ -210,9 +211,9 @@ func (f *filter) meeting(r *requirement) func(yield func(*catalog.Bundle) bool) 
 	}
 }
 
-// provider chooses the bundle to add for r, and the channel to have it in: of
-// the first package the highest version in its default channel, else in the
-// first channel, by name, that has one.
+// provider chooses the bundle to add for r, and its channel: in the first
+// package, the highest version in its default channel, or else in the first
+// channel, by name, that has one.
 func (f *filter) provider(r *requirement) (best *catalog.Bundle, in *catalog.Channel) {
 	var fits []*catalog.Bundle
 	if r.gvk == nil && r.name == "" {

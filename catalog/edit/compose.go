@@ -9,15 +9,15 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// composer makes a catalog of documents of others, some of them changed. What
-// is not changed is not read: it stays where it lies.
+// composer builds a catalog from documents of others, some of them changed.
+// Unchanged documents are not read: they stay where they are.
 type composer struct{ docs []*catalog.Document }
 
-// keep takes over a document as it is.
+// keep adds a document unchanged.
 func (k *composer) keep(d *catalog.Document) { k.docs = append(k.docs, d) }
 
-// edit takes in a document with changes of its text, as JSON. Its position
-// stays that of the old one.
+// edit adds a document with changes to its text, as JSON. Its position stays
+// that of the old one.
 func (k *composer) edit(d *catalog.Document, change func(v *doc.Value) []edit) error {
 	text, err := d.JSON()
 	if err != nil {
@@ -31,19 +31,19 @@ func (k *composer) edit(d *catalog.Document, change func(v *doc.Value) []edit) e
 	return nil
 }
 
-// catalog returns what has been taken in, in the order of files.
+// catalog returns the documents added, in the order of files.
 func (k *composer) catalog() *catalog.Catalog {
 	slices.SortStableFunc(k.docs, func(a, b *catalog.Document) int { return a.Start().Compare(b.Start()) })
 	return catalog.New(k.docs)
 }
 
-// edit is a change of a text: what stands at an extent gives way to another.
+// edit replaces an extent of a text.
 type edit struct {
 	start, end int
 	text       []byte
 }
 
-// apply makes edits, which do not overlap.
+// apply applies edits, which do not overlap.
 func apply(text []byte, edits []edit) []byte {
 	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(a.start, b.start) })
 	var out []byte
@@ -55,8 +55,8 @@ func apply(text []byte, edits []edit) []byte {
 	return append(out, text[at:]...)
 }
 
-// keepElements returns the edit that leaves of a list the elements that keep
-// takes. All that stands between those left stays as it is.
+// keepElements returns the edit that leaves the elements of a list for which
+// keep is true. Everything between them stays as it is.
 func keepElements(list *doc.Value, keep func(i int, e *doc.Value) bool) edit {
 	whole := edit{start: list.Offset, end: list.Offset + len(list.Raw)}
 	var out []byte

@@ -11,15 +11,15 @@ import (
 )
 
 // ConvertObjects returns the catalog with olm.csv.metadata properties in place
-// of olm.bundle.object ones, which OpenShift 4.17 and later wants and which
-// are much smaller: of the manifests only what consoles show of the CSV is
-// left.
+// of olm.bundle.object ones, which OpenShift 4.17 and later expects and which
+// are much smaller: of the manifests, only the parts of the CSV that consoles
+// show are left.
 //
 // A bundle keeps its objects, and a [Change] says why, if it has no image to
 // take the manifests from, or none of its objects is a readable CSV; one that
-// has olm.csv.metadata already loses them. All else of the documents stays byte
-// for byte. Converted documents are held in memory. The error is that of ctx or
-// of reading.
+// already has olm.csv.metadata loses them. Everything else stays byte for byte.
+// Converted documents are held in memory. The error is that of ctx or of
+// reading.
 func ConvertObjects(ctx context.Context, c *catalog.Catalog) (*catalog.Catalog, []Change, error) {
 	k := &composer{}
 	var kept []Change
@@ -38,8 +38,8 @@ func ConvertObjects(ctx context.Context, c *catalog.Catalog) (*catalog.Catalog, 
 	return k.catalog(), kept, nil
 }
 
-// convert takes in a document, a bundle converted if it can be, or says why it
-// cannot.
+// convert adds a document, converted if it is a bundle that can be, or says why
+// it cannot.
 func (k *composer) convert(d *catalog.Document) (why string, err error) {
 	has := func(typ string) bool {
 		return slices.ContainsFunc(d.PropertyIndex(), func(p catalog.Property) bool { return p.Type == typ })
@@ -50,7 +50,7 @@ func (k *composer) convert(d *catalog.Document) (why string, err error) {
 	}
 	if d.Image() == "" {
 		k.keep(d)
-		return "it has no image, from which the manifests could be taken", nil
+		return "it has no image to take the manifests from", nil
 	}
 	var metadata []byte
 	if !has(catalog.PropertyCSVMetadata) {
@@ -85,8 +85,8 @@ func appendElement(list, element []byte) []byte {
 	return append(append(out, element...), list[end:]...)
 }
 
-// csvMetadataOf returns the olm.csv.metadata property that stands for a
-// bundle's CSV, nil if it has none.
+// csvMetadataOf returns the olm.csv.metadata property for a bundle's CSV, or
+// nil if it has none.
 func csvMetadataOf(d *catalog.Document) ([]byte, error) {
 	properties, err := d.Properties()
 	if err != nil {

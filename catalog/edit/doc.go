@@ -3,6 +3,6 @@
 // What does not change stays the same, byte for byte, and is not read.
 //
 // An [Editor] changes the files that authors keep: it adds, removes and deprecates
-// bundles, and sets entries of channels. It returns a [Patch] of the files, which keeps
-// everything else, has been tried, and can be undone.
+// bundles, and sets entries of channels. It returns a [Patch] of the files, which
+// changes nothing else, has been tried, and can be undone.
 package edit

@@ -13,25 +13,24 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// Editor changes a catalog as its authors keep it: what an edit does not speak
-// of stays byte for byte, comments included. Each method returns a [Patch] of
-// the catalog as it was opened, or says why it cannot be made: the thing is not
-// there, the catalog would not be valid any more, or the place is written in a
-// way that cannot be edited without touching something else.
+// Editor changes a catalog in its source files: everything else in them stays
+// byte for byte, including comments. Each method returns a [Patch] of the
+// catalog as it was opened, or an error: the subject does not exist, the catalog
+// would become invalid, or the file is written in a way that cannot be edited
+// without changing something else.
 //
 // An Editor does not change and may be used by many goroutines. Each edit reads
-// the documents that it changes, and the files that they are in, and judges the
-// packages that it changes, in the catalog that it leads to.
+// the documents that it changes, and the files that they are in, and checks the
+// packages that it changes, in the resulting catalog.
 type Editor struct {
 	fsys   fs.FS
 	c      *catalog.Catalog
 	report *check.Report
-	before map[string]bool // what is wrong with the catalog already
+	before map[string]bool // what is already wrong with the catalog
 }
 
-// Open opens the catalog in fsys for editing. What is wrong with it is no
-// obstacle, unless it keeps documents from being read: edits may fix it, and
-// must not add to it.
+// Open opens the catalog in fsys for editing. It may be invalid, as long as all
+// documents can be read: edits may fix faults, but must not add any.
 func Open(ctx context.Context, fsys fs.FS) (*Editor, error) {
 	c, report, err := check.Open(ctx, fsys, nil)
 	if err != nil {
@@ -47,7 +46,7 @@ func Open(ctx context.Context, fsys fs.FS) (*Editor, error) {
 	return e, nil
 }
 
-// complaint is what tells findings apart when lines have moved.
+// complaint identifies a finding when lines have moved.
 func complaint(d *catalog.Diagnostic) string {
 	return string(d.Code) + "\x00" + d.Subject + "\x00" + d.Message
 }
@@ -57,12 +56,12 @@ func (e *Editor) Catalog() *catalog.Catalog { return e.c }
 
 // Placement puts a bundle into a channel.
 type Placement struct {
-	Channel string        // that has to be there
-	Entry   catalog.Entry // of the bundle; the name may be left out
+	Channel string        // which must exist
+	Entry   catalog.Entry // for the bundle; the name may be omitted
 }
 
-// AddBundle adds an olm.bundle document, as JSON, behind the last document of
-// its package, and an entry for it to each channel. An entry that replaces
+// AddBundle adds an olm.bundle document, given as JSON, after the last document
+// of its package, and an entry for it to each channel. An entry that replaces
 // nothing replaces the head, if that has a lower version and the entry does not
 // skip it. (What a bundle's CSV states is bundle.Bundle.Entry.)
 func (e *Editor) AddBundle(ctx context.Context, bundle []byte, places ...Placement) (*Patch, error) {
@@ -72,10 +71,10 @@ func (e *Editor) AddBundle(ctx context.Context, bundle []byte, places ...Placeme
 	}
 	p, ok := e.c.Package(made.Package())
 	if !ok || made.Schema() != catalog.SchemaBundle {
-		return nil, fmt.Errorf("catalog: there is no package %q to add %s to: begin it with an olm.package document", made.Package(), made.Subject())
+		return nil, fmt.Errorf("catalog: there is no package %q to add %s to: create it with an olm.package document", made.Package(), made.Subject())
 	}
 	if b, ok := p.Bundle(made.Name()); ok {
-		return nil, fmt.Errorf("catalog: package %q has a bundle %q already, at %s: remove that one first", p.Name(), made.Name(), b.Document().Pos())
+		return nil, fmt.Errorf("catalog: package %q already has a bundle %q, at %s: remove that one first", p.Name(), made.Name(), b.Document().Pos())
 	}
 	k := &change{e: e}
 	if err := k.addDocument(p, bundle); err != nil {
@@ -94,8 +93,8 @@ func (e *Editor) AddBundle(ctx context.Context, bundle []byte, places ...Placeme
 	return k.patch(ctx)
 }
 
-// SetEntry adds an entry to a channel, or changes the one of that name; other
-// fields that it has stay.
+// SetEntry adds an entry to a channel, or changes the one of that name; its
+// other fields stay.
 func (e *Editor) SetEntry(ctx context.Context, pkg, channel string, entry catalog.Entry) (*Patch, error) {
 	p, err := e.pkg(pkg)
 	if err != nil {
@@ -108,10 +107,10 @@ func (e *Editor) SetEntry(ctx context.Context, pkg, channel string, entry catalo
 	return k.patch(ctx)
 }
 
-// RemoveBundle removes a bundle's document, its entries and what is deprecated
-// of it. Who has it installed is updated as before: what replaced or skipped it
-// goes on doing so, and the entries that replaced it skip what it replaced, too,
-// unless its own entry led nowhere.
+// RemoveBundle removes a bundle's document, entries and deprecations. Users who
+// have it installed are updated as before: what replaced or skipped it still
+// does, and the entries that replaced it also skip what it replaced, unless its
+// own entry led nowhere.
 func (e *Editor) RemoveBundle(ctx context.Context, pkg, name string) (*Patch, error) {
 	p, err := e.pkg(pkg)
 	if err != nil {
@@ -152,8 +151,7 @@ func (e *Editor) RemoveBundle(ctx context.Context, pkg, name string) (*Patch, er
 	return k.patch(ctx)
 }
 
-// Deprecate says that a package, channel or bundle should not be used any more,
-// or changes what is said of it.
+// Deprecate deprecates a package, channel or bundle, or changes the message.
 func (e *Editor) Deprecate(ctx context.Context, pkg string, what catalog.Reference, message string) (*Patch, error) {
 	p, err := e.pkg(pkg)
 	if err != nil {
@@ -190,7 +188,7 @@ func (e *Editor) Deprecate(ctx context.Context, pkg string, what catalog.Referen
 	return k.patch(ctx)
 }
 
-// Undeprecate takes back that something should not be used any more.
+// Undeprecate removes a deprecation.
 func (e *Editor) Undeprecate(ctx context.Context, pkg string, what catalog.Reference) (*Patch, error) {
 	p, err := e.pkg(pkg)
 	if err != nil {
@@ -213,7 +211,7 @@ func (e *Editor) pkg(name string) (*catalog.Package, error) {
 	return nil, fmt.Errorf("catalog: there is no package %q in the catalog%s", name, meant(e.c, name))
 }
 
-// replaced returns the head of a channel if a new bundle is to replace it.
+// replaced returns the head of a channel if a new bundle should replace it.
 func replaced(ch *catalog.Channel, made *catalog.Document, entry catalog.Entry) string {
 	heads := ch.Heads()
 	if len(heads) != 1 || slices.Contains(entry.Skips, heads[0]) {

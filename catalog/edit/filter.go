@@ -13,18 +13,17 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Selection says what of a package to keep. With only a name that is all of
-// it.
+// Selection says what to keep of a package: with only a name, all of it.
 type Selection struct {
 	Package  string
 	Channels []string // those to keep; none means all
-	// Versions is a range in the grammar of skipRange, such as
-	// ">=1.2.0 <2.0.0"; empty means all. Of each channel the entries in it stay,
-	// and those on the way of updates between them.
+	// Versions is a range in the grammar of skipRange, such as ">=1.2.0 <2.0.0";
+	// empty means all. In each channel the entries in it stay, and those on the
+	// update path between them.
 	Versions string
-	// Newest, if set, is how many entries of each channel stay at most, counted
-	// from the head along its chain of replaces: 1 keeps heads alone. Versions
-	// may leave out some of them.
+	// Newest, if set, is the largest number of entries that stay in each
+	// channel, counted from the head along its chain of replaces: 1 keeps only
+	// heads. Versions may leave out some of them.
 	Newest int
 	// DefaultChannel is the new default channel, needed when the old one is
 	// left out; empty chooses the one with the highest version.
@@ -33,16 +32,16 @@ type Selection struct {
 
 // FilterOptions tune filtering. The zero value, and nil, are the defaults.
 type FilterOptions struct {
-	// NoDependencies leaves out what the kept bundles require of packages that
+	// NoDependencies leaves out what the kept bundles require from packages that
 	// are not selected.
 	NoDependencies bool
 }
 
-// Change is one thing that filtering did beyond what was asked, or left out.
+// Change is one thing that filtering did beyond the selection, or left out.
 type Change struct {
 	Package string `json:"package"`           // whose
 	Channel string `json:"channel,omitempty"` // "" if it is about the whole package
-	Bundle  string `json:"bundle,omitempty"`  // "" if it is about no bundle alone
+	Bundle  string `json:"bundle,omitempty"`  // "" if it is not about a single bundle
 	Why     string `json:"why"`               // what happened, and why
 }
 
@@ -62,37 +61,36 @@ func (c Change) String() string {
 type FilterReport struct {
 	Packages int `json:"packages"` // how many are kept
 	Bundles  int `json:"bundles"`  // how many are kept, each counted once
-	// Added is what was not selected but has to be there: bundles on the way
+	// Added is what was not selected but is needed: bundles on the update path
 	// between others, and what kept bundles require.
 	Added []Change `json:"added,omitempty"`
 	// Dropped is what was selected but cannot stay.
 	Dropped []Change `json:"dropped,omitempty"`
-	// Changed is what is there with other content: default channels.
+	// Changed is what was kept with other content: default channels.
 	Changed []Change `json:"changed,omitempty"`
 	// Unmet is what kept bundles require and the catalog does not have.
 	Unmet []Change `json:"unmet,omitempty"`
 }
 
-// Filter returns the part of a valid catalog that is selected, as a catalog
-// that is valid, too:
+// Filter returns the selected part of a valid catalog, as a valid catalog:
 //
-//  1. Of a channel, the entries that the selection names stay. Where the head
-//     is among them, so does the whole way of updates from each of them to the
-//     head; otherwise the highest of them becomes the head, and what then has
-//     no way to it is dropped.
+//  1. In a channel, the selected entries stay. If the head is among them, so
+//     does the whole update path from each of them to the head; otherwise the
+//     highest of them becomes the head, and entries without a path to it are
+//     dropped.
 //  2. A channel without entries is dropped, a package without channels, and a
 //     deprecation of what is dropped. A package whose default channel is
 //     dropped gets another.
-//  3. What kept bundles require is added, unless the options say no: of each
-//     package or API one provider that is kept already, else the highest
-//     fitting version of the first package, by name, in its default channel,
-//     with its way to the head. Rules in CEL are not judged.
-//  4. Documents of other schemas stay if they are of a kept package, or of
+//  3. What kept bundles require is added, unless the options say no: for each
+//     package or API a provider that is already kept, or else the highest
+//     matching version of the first package, by name, in its default channel,
+//     with its path to the head. CEL rules are not evaluated.
+//  4. Documents of other schemas stay if they belong to a kept package, or to
 //     none.
 //
-// Documents that stay as they are are not read. The order of selections plays
-// no role. Errors are those of ctx and of reading, and of selections that name
-// what is not there or do not parse.
+// Documents that do not change are not read. The order of selections does not
+// matter. Errors are those of ctx and of reading, and of selections that name
+// something that does not exist or do not parse.
 func Filter(ctx context.Context, c *catalog.Catalog, selections []Selection, opts *FilterOptions) (*catalog.Catalog, *FilterReport, error) {
 	f := &filter{c: c, packages: map[string]*keptPackage{}, report: &FilterReport{}}
 	selections = slices.SortedStableFunc(slices.Values(selections), func(a, b Selection) int { return cmp.Compare(a.Package, b.Package) })
@@ -114,11 +112,11 @@ func Filter(ctx context.Context, c *catalog.Catalog, selections []Selection, opt
 	return filtered, f.report, nil
 }
 
-// filter is a catalog of which parts are chosen.
+// filter is a catalog and the parts of it that are kept.
 type filter struct {
 	c        *catalog.Catalog
 	packages map[string]*keptPackage
-	pending  []*catalog.Bundle // whose requirements are to be met
+	pending  []*catalog.Bundle // whose requirements must be met
 	report   *FilterReport
 }
 
@@ -126,7 +124,7 @@ type filter struct {
 type keptPackage struct {
 	pkg            *catalog.Package
 	channels       map[string]map[string]bool // names of entries kept, by channel
-	defaultChannel string                     // wish for the default channel, or ""
+	defaultChannel string                     // requested default channel, or ""
 }
 
 func (f *filter) keep(p *catalog.Package) *keptPackage {
@@ -148,8 +146,8 @@ func (k *keptPackage) bundle(name string) bool {
 	return false
 }
 
-// add keeps entries of a channel, and what has to stay with those it keeps
-// now. why tells what is new in the report.
+// add keeps entries of a channel, and those that must stay with them. why
+// explains additions in the report.
 func (f *filter) add(k *keptPackage, ch *catalog.Channel, wanted map[string]bool, why string) {
 	l := newChain(ch)
 	before := k.channels[ch.Name()]
@@ -172,7 +170,7 @@ func (f *filter) add(k *keptPackage, ch *catalog.Channel, wanted map[string]bool
 		}
 		reason := why
 		if !wanted[name] {
-			reason = "it is on the way of updates"
+			reason = "it is on the update path"
 		}
 		if reason != "" {
 			f.report.Added = append(f.report.Added, Change{k.pkg.Name(), ch.Name(), name, reason})
@@ -183,20 +181,20 @@ func (f *filter) add(k *keptPackage, ch *catalog.Channel, wanted map[string]bool
 	}
 }
 
-// meant asks, after a package that a catalog does not have, for one of a like
-// name that it has, or names some.
+// meant suggests a package with a similar name for one that a catalog does not
+// have, or lists some.
 func meant(c *catalog.Catalog, name string) string {
 	var names []string
 	for p := range c.Packages() {
 		names = append(names, p.Name())
 	}
 	if nearest := words.Nearest(name, names); nearest != "" {
-		return "; is " + strconv.Quote(nearest) + " meant?"
+		return "; did you mean " + strconv.Quote(nearest) + "?"
 	}
 	return "; it has " + words.List(names, "and", 5)
 }
 
-// selectPackage takes in one selection.
+// selectPackage applies one selection.
 func (f *filter) selectPackage(s Selection) error {
 	p, ok := f.c.Package(s.Package)
 	if !ok {
@@ -230,8 +228,8 @@ func (f *filter) selectPackage(s Selection) error {
 	return nil
 }
 
-// selectEntries keeps the newest entries of a channel, those whose version is in
-// the range, and what has to stay with them.
+// selectEntries keeps the newest entries of a channel whose version is in the
+// range, and those that must stay with them.
 func (f *filter) selectEntries(k *keptPackage, ch *catalog.Channel, versions *semverx.Range, newest int) {
 	wanted, chain := map[string]bool{}, newChain(ch).chain
 	for _, e := range ch.Entries() {

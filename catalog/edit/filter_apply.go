@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// compose makes the catalog of what is kept.
+// compose builds the catalog of what is kept.
 func (f *filter) compose(ctx context.Context) (*catalog.Catalog, error) {
 	k := &composer{}
 	for p := range f.c.Packages() {
@@ -91,9 +91,9 @@ func (f *filter) composeHead(k *composer, kept *keptPackage) error {
 		k.keep(p.Document())
 		return nil
 	}
-	why := fmt.Sprintf("it is the default channel now; %q was", p.DefaultChannel())
+	why := fmt.Sprintf("it is now the default channel instead of %q", p.DefaultChannel())
 	if asked := kept.defaultChannel; asked != "" && asked != name {
-		why += fmt.Sprintf(", and %q, which is asked for, is not kept", asked)
+		why += fmt.Sprintf("; %q, which was requested, is not kept", asked)
 	}
 	f.report.Changed = append(f.report.Changed, Change{p.Name(), name, "", why})
 	text, err := json.Marshal(name)
@@ -108,8 +108,8 @@ func (f *filter) composeHead(k *composer, kept *keptPackage) error {
 	})
 }
 
-// highestChannel returns the channel whose head has the highest version; of
-// several the first by name.
+// highestChannel returns the channel whose head has the highest version;
+// among equals, the first by name.
 func (k *keptPackage) highestChannel() string {
 	best, bestVersion := "", semverx.Version{}
 	for ch := range k.pkg.Channels() {
@@ -157,7 +157,7 @@ func (f *filter) composeDeprecations(k *composer, kept *keptPackage, d *catalog.
 	return k.edit(d, func(v *doc.Value) []edit { return []edit{keepElements(v.Field("entries"), stays)} })
 }
 
-// sort brings the report into order, without repetitions.
+// sort sorts the report and removes duplicates.
 func (r *FilterReport) sort() {
 	for _, list := range []*[]Change{&r.Added, &r.Dropped, &r.Changed, &r.Unmet} {
 		slices.SortFunc(*list, func(a, b Change) int {

@@ -14,18 +14,17 @@ import (
 
 // Fixed is what [Fix] did.
 type Fixed struct {
-	Patch   *Patch              // all changes together; without any if nothing could be fixed
+	Patch   *Patch              // all changes together; empty if nothing could be fixed
 	Applied catalog.Diagnostics // the findings whose hint was applied, in the order of the edits
 	Left    catalog.Diagnostics // what is wrong with the catalog after the patch, sorted
 }
 
-// Fix applies to the catalog in fsys the hints of findings that leave no choice:
-// a name that is nearly one that is there, a version that lacks a part, a
-// number where text belongs, something that is there twice. Each is tried: it
-// stays if the finding is gone and no other has come, but for those that a
-// document which could not be read hid.
+// Fix applies the unambiguous hints of findings to the catalog in fsys: a misspelt
+// name, a version that lacks a part, a number where a string is needed, a
+// duplicate. Each is tried: it stays if the finding is gone and there is no new
+// one, except for those that an unreadable document hid.
 //
-// The catalog is judged once for each try. The error is that of ctx or of
+// The catalog is checked once for each try. The error is that of ctx or of
 // reading.
 func Fix(ctx context.Context, fsys fs.FS) (*Fixed, error) {
 	done := &Fixed{Patch: &Patch{}}
@@ -64,7 +63,7 @@ func Fix(ctx context.Context, fsys fs.FS) (*Fixed, error) {
 	}
 }
 
-// try is a change that may answer a finding.
+// try is a change that may fix a finding.
 type try struct {
 	finding *catalog.Diagnostic
 	patch   *Patch
@@ -88,7 +87,7 @@ func tries(fsys fs.FS, report *check.Report) []try {
 	return list
 }
 
-// set makes the change of a fix.
+// set applies the change of a fix.
 func (k *change) set(f check.Fix) error {
 	t, err := k.text(f.Document)
 	if err != nil {
@@ -105,8 +104,8 @@ func (k *change) set(f check.Fix) error {
 	return k.splice(t, "", s, err)
 }
 
-// helps reports whether the finding is gone, and none has come that was not
-// hidden before.
+// helps reports whether the finding is gone, without a new one that was not hidden
+// before.
 func (y try) helps(was, is *catalog.Catalog, before, after *check.Report) bool {
 	if len(is.Faults()) < len(was.Faults()) {
 		return true
@@ -126,8 +125,8 @@ func (y try) helps(was, is *catalog.Catalog, before, after *check.Report) bool {
 	return true
 }
 
-// quoted returns the change that puts a number or word into quotes, if that is
-// what the hint of a fault says.
+// quoted returns the change that quotes a number or word, if the hint of a fault
+// says so.
 func quoted(fsys fs.FS, d *catalog.Diagnostic) (r Replacement, ok bool) {
 	want, ok := strings.CutPrefix(d.Hint, "write ")
 	want, tail := strings.CutSuffix(want, ", in quotes")
@@ -150,7 +149,7 @@ func quoted(fsys fs.FS, d *catalog.Diagnostic) (r Replacement, ok bool) {
 		_, n := utf8.DecodeRune(text[at:])
 		at += n
 	}
-	// What is written may have digits that the value lost: 1.10 is the number 1.1.
+	// The source may have digits that the value lost: 1.10 is the number 1.1.
 	end := at
 	for end < len(text) && strings.IndexByte("0123456789.+-eE_xXoabcdfABCDF", text[end]) >= 0 {
 		end++
@@ -162,7 +161,7 @@ func quoted(fsys fs.FS, d *catalog.Diagnostic) (r Replacement, ok bool) {
 	return Replacement{d.Pos.File, at, written, strconv.Quote(written)}, true
 }
 
-// sameNumber reports whether two texts are one number.
+// sameNumber reports whether two texts denote the same number.
 func sameNumber(a, b string) bool {
 	x, err1 := strconv.ParseFloat(strings.ReplaceAll(a, "_", ""), 64)
 	y, err2 := strconv.ParseFloat(b, 64)

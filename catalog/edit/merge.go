@@ -13,25 +13,25 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// Preference says what counts where catalogs that are merged disagree.
+// Preference says which catalog wins if merged catalogs disagree.
 type Preference uint8
 
 // The preferences.
 const (
 	PreferNone  Preference = iota // a disagreement is an error
-	PreferFirst                   // the catalog that comes first counts
-	PreferLast                    // the catalog that comes last counts
+	PreferFirst                   // the first catalog wins
+	PreferLast                    // the last catalog wins
 )
 
 // MergeOptions tune merging. The zero value, and nil, are the defaults.
 type MergeOptions struct {
-	// Prefer says what counts where catalogs disagree. By default a
-	// disagreement is an error.
+	// Prefer says which catalog wins if they disagree. By default a disagreement
+	// is an error.
 	Prefer Preference
 }
 
-// Conflict is a package, channel, bundle or deprecations of which two catalogs
-// say different things.
+// Conflict is a package, channel, bundle or deprecations document that differs
+// between two catalogs.
 type Conflict struct {
 	Schema  string           `json:"schema"`  // what it is
 	Package string           `json:"package"` // whose it is
@@ -56,8 +56,8 @@ func (c Conflict) String() string {
 		subject, c.FirstCatalog, c.First, c.SecondCatalog, c.Second)
 }
 
-// ConflictError is the disagreements of catalogs that cannot be merged, in the
-// order in which they were met.
+// ConflictError holds the conflicts of catalogs that cannot be merged, in the
+// order in which they were found.
 type ConflictError struct {
 	Conflicts []Conflict // at least one
 }
@@ -73,17 +73,17 @@ func (e *ConflictError) Error() string {
 
 // Merge returns a catalog of all documents of several ones.
 //
-// A package, channel, bundle or deprecations that two of them have is there
-// once if both say the same, by the comparison of [diff.Fields]. If they do not,
-// that is a conflict: without a preference all conflicts are returned as a
-// *ConflictError; with one the document of the preferred catalog counts, and
-// the conflicts are returned beside the result. Documents of other schemas are
-// all kept, but for repetitions. Channels are not mixed: an entry comes with
-// its whole channel.
+// A package, channel, bundle or deprecations document that two of them have is
+// included once if both are equal, by the comparison of [diff.Fields]. Otherwise
+// it is a conflict: without a preference all conflicts are returned as a
+// *ConflictError; with one, the document of the preferred catalog wins, and the
+// conflicts are returned with the result. Documents of other schemas are all
+// kept, without duplicates. Channels are not merged: an entry comes with its
+// whole channel.
 //
-// Without conflicts the order of the catalogs plays no role for what the result
-// says. It need not be valid: validate it. Only documents that two catalogs
-// have are read. Other errors are those of ctx and of reading.
+// Without conflicts the order of the catalogs does not change the content of the
+// result. The result may be invalid: validate it. Only documents that two
+// catalogs have are read. Other errors are those of ctx and of reading.
 func Merge(ctx context.Context, opts *MergeOptions, catalogs ...*catalog.Catalog) (*catalog.Catalog, []Conflict, error) {
 	m := &merger{seen: map[mergeKey]*merged{}}
 	if opts != nil {
@@ -126,7 +126,7 @@ type merger struct {
 	conflicts []Conflict
 }
 
-// document takes in one document. Of a known schema there is one of a name.
+// document adds one document. For a known schema there is one of each name.
 func (m *merger) document(d *merged) error {
 	key := mergeKey{d.doc.Schema(), d.doc.Package(), d.doc.Name()}
 	first := m.seen[key]
@@ -151,7 +151,7 @@ func (m *merger) document(d *merged) error {
 	return nil
 }
 
-// sameDocument reports whether two documents say the same.
+// sameDocument reports whether two documents have the same content.
 func sameDocument(a, b *catalog.Document) (bool, error) {
 	if shape.Schema(a.Schema()) != nil {
 		fields, err := diff.Fields(a, b)

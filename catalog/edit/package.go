@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// PackageTemplate is what an author says of a new package.
+// PackageTemplate describes a new package.
 type PackageTemplate struct {
 	Name           string // a DNS label
-	DefaultChannel string // may be empty, but has to be set before the catalog is valid
+	DefaultChannel string // may be empty, but must be set for the catalog to be valid
 	Description    string // text, mostly Markdown; may be empty
 	Icon           []byte // an SVG, PNG, JPEG, GIF or WebP image; may be nil
 }

@@ -9,23 +9,22 @@ import (
 	"time"
 )
 
-// Replacement is one change of a file: what stands at an offset gives way to
-// something else.
+// Replacement is one change of a file: it replaces the text at an offset.
 type Replacement struct {
 	Path   string `json:"path"`   // of the file in the catalog
 	Offset int    `json:"offset"` // in bytes, in the file as it is before the patch
 	Old    string `json:"old"`    // the current value
-	New    string `json:"new"`    // what is to stand there
+	New    string `json:"new"`    // the new value
 }
 
-// Patch is changes of the files of a catalog, by path and offset, that do not
-// overlap. All else of the files stays byte for byte.
+// Patch holds changes to the files of a catalog, by path and offset, that do
+// not overlap. The rest of the files stays byte for byte.
 type Patch struct {
 	Changes []Replacement `json:"changes"` // sorted
 }
 
-// compareReplacements orders changes by file and place; what adds comes before
-// what replaces there.
+// compareReplacements orders changes by file and place; insertions come before
+// replacements there.
 func compareReplacements(a, b Replacement) int {
 	return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Offset, b.Offset), cmp.Compare(len(a.Old), len(b.Old)))
 }
@@ -44,8 +43,8 @@ func (p *Patch) Inverse() *Patch {
 	return back
 }
 
-// Apply returns the content that the changed files get. It is an error if a
-// file is not as it was when the patch was made.
+// Apply returns the new content of the changed files. It is an error if a file
+// has changed since the patch was made.
 func (p *Patch) Apply(fsys fs.FS) (map[string][]byte, error) {
 	byFile := map[string][]Replacement{}
 	for _, c := range p.Changes {
@@ -63,7 +62,7 @@ func (p *Patch) Apply(fsys fs.FS) (map[string][]byte, error) {
 		for _, c := range changes {
 			end := c.Offset + len(c.Old)
 			if c.Offset < at || end > len(text) || string(text[c.Offset:end]) != c.Old {
-				return nil, fmt.Errorf("catalog: patch: %s is not as it was at byte %d: make the edit again", path, c.Offset)
+				return nil, fmt.Errorf("catalog: patch: %s has changed at byte %d: make the edit again", path, c.Offset)
 			}
 			out = append(append(out, text[at:c.Offset]...), c.New...)
 			at = end
@@ -141,8 +140,8 @@ type patchedFile struct {
 func (f *patchedFile) Stat() (fs.FileInfo, error) { return f.info, nil }
 func (f *patchedFile) Close() error               { return nil }
 
-// patchedInfo is that of the file but for the size, and without a time of
-// change: nothing may take it for the file as it was.
+// patchedInfo is that of the file except for the size, and without a
+// modification time: nothing may take it for the old file.
 type patchedInfo struct {
 	fs.FileInfo
 	size int64

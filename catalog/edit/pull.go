@@ -12,21 +12,20 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// Pull returns the patch that brings into the catalog what another one, theirs,
-// changed of a common base: a three-way merge, for fragments that teams keep
-// apart. Documents are taken by schema, package and name, and then field by
-// field; entries of channels and of deprecations one by one; entries of channels
-// field by field, too, and their skips name by name.
+// Pull returns the patch that merges into the catalog what another one, theirs,
+// changed since a common base: a three-way merge, for fragments that teams keep
+// separately. Documents are matched by schema, package and name, and merged
+// field by field; entries of channels and of deprecations one by one; entries of
+// channels also field by field, and their skips name by name.
 //
-// Where both changed the same thing, and not in the same way, that is a
-// conflict: without a preference all conflicts are returned as a
-// *ConflictError, whose catalogs are 1 for this one and 2 for theirs; with
-// [PreferFirst] this one stays as it is there, with [PreferLast] theirs counts,
-// and the conflicts are returned beside the patch. Documents of other schemas
-// are taken as a whole.
+// If both changed the same thing differently, that is a conflict: without a
+// preference all conflicts are returned as a *ConflictError, whose catalogs are
+// 1 for this one and 2 for theirs; with [PreferFirst] this one wins, with
+// [PreferLast] theirs, and the conflicts are returned with the patch. Documents
+// of other schemas are merged as a whole.
 //
-// Like every edit the result is tried: two teams that both add a head to a
-// channel have no conflict in a document, and an invalid catalog.
+// Like every edit, the result is checked: two teams that both add a head to a
+// channel have no conflict in a document, but the catalog is invalid.
 func (e *Editor) Pull(ctx context.Context, base, theirs *catalog.Catalog, opts *MergeOptions) (*Patch, []Conflict, error) {
 	m := &puller{change: &change{e: e}, ours: documentsOf(e.c), base: documentsOf(base), theirs: documentsOf(theirs)}
 	if opts != nil {
@@ -58,7 +57,8 @@ func (e *Editor) Pull(ctx context.Context, base, theirs *catalog.Catalog, opts *
 	return p, m.conflicts, err
 }
 
-// documentsOf returns the documents of a catalog; of one name the first counts.
+// documentsOf returns the documents of a catalog; if several have one name, the
+// first counts.
 func documentsOf(c *catalog.Catalog) map[mergeKey]*catalog.Document {
 	all := map[mergeKey]*catalog.Document{}
 	for d := range c.Documents() {
@@ -70,7 +70,7 @@ func documentsOf(c *catalog.Catalog) map[mergeKey]*catalog.Document {
 	return all
 }
 
-// puller is a three-way merge in the making.
+// puller is the state of a three-way merge.
 type puller struct {
 	*change
 	prefer             Preference
@@ -78,7 +78,7 @@ type puller struct {
 	conflicts          []Conflict
 }
 
-// theirsCounts notes a conflict, and reports whether their side of it counts.
+// theirsCounts records a conflict, and reports whether their side of it wins.
 func (m *puller) theirsCounts(key mergeKey) bool {
 	c := Conflict{Schema: key.schema, Package: key.pkg, Name: key.name, FirstCatalog: 1, SecondCatalog: 2}
 	if d := m.ours[key]; d != nil {
@@ -125,7 +125,7 @@ func (m *puller) document(key mergeKey) error {
 	return m.fields(key, ours, base, theirs)
 }
 
-// bring adds a document of theirs.
+// bring adds one of their documents.
 func (m *puller) bring(d *catalog.Document) error {
 	text, err := d.JSON()
 	if err != nil {
@@ -134,7 +134,7 @@ func (m *puller) bring(d *catalog.Document) error {
 	if p, ok := m.e.c.Package(d.Package()); ok {
 		return m.addDocument(p, text)
 	}
-	var last *catalog.Document // a package that is new: behind everything else
+	var last *catalog.Document // a new package: after everything else
 	for other := range m.e.c.Documents() {
 		last = other
 	}
@@ -194,7 +194,7 @@ func (m *puller) fields(key mergeKey, ours, base, theirs *catalog.Document) erro
 	return nil
 }
 
-// raw returns a value as JSON, nil if it is not there.
+// raw returns a value as JSON, or nil if it does not exist.
 func raw(v *doc.Value) []byte {
 	if v == nil {
 		return nil
@@ -217,7 +217,7 @@ func (m *puller) takes(key mergeKey, values [3]*doc.Value) bool {
 	return m.chooses(key, form(values[0]), form(values[1]), form(values[2]))
 }
 
-// chooses reports whether their text replaces ours.
+// chooses reports whether their string replaces ours.
 func (m *puller) chooses(key mergeKey, ours, base, theirs string) bool {
 	switch {
 	case theirs == base || theirs == ours:
@@ -302,7 +302,7 @@ func (m *puller) entry(key mergeKey, ours, base, theirs catalog.Entry) catalog.E
 	return ours
 }
 
-// deprecations merges what is deprecated.
+// deprecations merges deprecations.
 func (m *puller) deprecations(key mergeKey, ours, base, theirs *catalog.Document) error {
 	type list struct {
 		Entries []catalog.Deprecation `json:"entries"`

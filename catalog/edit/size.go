@@ -6,18 +6,18 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// Size is what a package costs in a catalog, in bytes of its files.
+// Size is how much space a package takes in a catalog, in bytes of its files.
 type Size struct {
 	Package  string `json:"package"`  // name
 	Bundles  int    `json:"bundles"`  // how many
 	Bytes    int    `json:"bytes"`    // of all its documents
 	Objects  int    `json:"objects"`  // of the values of olm.bundle.object properties, which [ConvertObjects] replaces
 	Metadata int    `json:"metadata"` // of the values of olm.csv.metadata properties
-	Icon     int    `json:"icon"`     // of the picture, in base64
+	Icon     int    `json:"icon"`     // of the icon, in base64
 }
 
-// SizeOf returns what a package costs. It reads the documents of the package and
-// its bundles, one at a time.
+// SizeOf returns the size of a package. It reads the documents of the package
+// and its bundles, one at a time.
 func SizeOf(ctx context.Context, p *catalog.Package) (Size, error) {
 	s := Size{Package: p.Name(), Bytes: p.Document().Size()}
 	info, err := p.Info()

@@ -28,8 +28,8 @@ func textOf(d *catalog.Document) (*text, error) {
 	return &text{d, loaded.Raw, loaded, doc.Tree(loaded.JSON)}, nil
 }
 
-// offset returns where the value or key at an offset of the JSON text stands in
-// the source.
+// offset returns the offset in the source of the value or key at an offset of
+// the JSON text.
 func (t *text) offset(json int) int {
 	if !t.doc.IsYAML() {
 		return json
@@ -54,14 +54,14 @@ func (t *text) offset(json int) int {
 	return line
 }
 
-// lineStart returns where the line of an offset starts.
+// lineStart returns the start of the line at an offset.
 func (t *text) lineStart(at int) int { return bytes.LastIndexByte(t.raw[:at], '\n') + 1 }
 
-// indent returns what stands before an offset in its line.
+// indent returns the text before an offset in its line.
 func (t *text) indent(at int) string { return string(t.raw[t.lineStart(at):at]) }
 
-// flow reports whether a list or object is written in brackets, as all JSON
-// is, and where it ends then.
+// flow reports whether a list or object is written in flow style, with
+// brackets, as all JSON is, and where it ends.
 func (t *text) flow(v *doc.Value) (end int, ok bool) {
 	at := t.offset(v.Offset)
 	if !t.doc.IsYAML() {
@@ -80,7 +80,7 @@ func (t *text) flow(v *doc.Value) (end int, ok bool) {
 				return i + 1, true
 			}
 		case '"', '\'':
-			if strings.IndexByte("[{,: \t\n", t.raw[i-1]) >= 0 { // else it is inside of a plain text
+			if strings.IndexByte("[{,: \t\n", t.raw[i-1]) >= 0 { // otherwise it is inside a plain scalar
 				i = quotedEnd(t.raw, i) - 1
 			}
 		case '#':
@@ -94,7 +94,8 @@ func (t *text) flow(v *doc.Value) (end int, ok bool) {
 	return 0, false
 }
 
-// quotedEnd returns what follows the quoted text that starts at an offset.
+// quotedEnd returns the offset after the quoted string that starts at an
+// offset.
 func quotedEnd(raw []byte, at int) int {
 	for i := at + 1; i < len(raw); i++ {
 		switch {
@@ -109,7 +110,7 @@ func quotedEnd(raw []byte, at int) int {
 	return len(raw)
 }
 
-// within reports whether a value stands inside of brackets.
+// within reports whether a value is inside brackets.
 func (t *text) within(v *doc.Value) bool {
 	if !t.doc.IsYAML() {
 		return true
@@ -127,8 +128,8 @@ func (t *text) within(v *doc.Value) bool {
 	return false
 }
 
-// extent returns where a value stands in the source, if it is written in
-// brackets, or a text, number or word in one line.
+// extent returns the extent of a value in the source, if it is written in
+// brackets, or as a string, number or word on one line.
 func (t *text) extent(v *doc.Value) (start, end int, ok bool) {
 	start = t.offset(v.Offset)
 	if end, ok = t.flow(v); ok || v.Kind == '[' || v.Kind == '{' || start >= len(t.raw) {
@@ -150,7 +151,7 @@ func (t *text) extent(v *doc.Value) (start, end int, ok bool) {
 		if inside {
 			return start, end, true
 		}
-		// A plain text may go on in the next line, if that is indented.
+		// A plain scalar may continue on the next line, if that is indented.
 		var plain any
 		if shown, err := doc.Load(append([]byte("v: "), append(slices.Clone(t.raw[start:end]), '\n')...), catalog.Position{Line: 1, Column: 1}, doc.YAML); err == nil {
 			plain = string(doc.Tree(shown.JSON).Field("v").Raw)
@@ -167,19 +168,19 @@ type splice struct {
 }
 
 func (t *text) cannot(v *doc.Value, what string) error {
-	return fmt.Errorf("catalog: %s: %s: this cannot be edited as it is written: %s", t.loaded.Position(v.Offset), t.doc.Subject(), what)
+	return fmt.Errorf("catalog: %s: %s: this cannot be edited as written: %s", t.loaded.Position(v.Offset), t.doc.Subject(), what)
 }
 
 // put returns the splice that puts a JSON value in place of a value.
 func (t *text) put(v *doc.Value, value []byte) (splice, error) {
 	start, end, ok := t.extent(v)
 	if !ok {
-		return splice{}, t.cannot(v, "write it in one line")
+		return splice{}, t.cannot(v, "write it on one line")
 	}
 	return splice{start, end, t.inline(value, t.within(v))}, nil
 }
 
-// inline returns a JSON value as it is written in a line of the source, within
+// inline returns a JSON value as written on a line of the source, inside
 // brackets or not.
 func (t *text) inline(value []byte, within bool) []byte {
 	if !t.doc.IsYAML() || value[0] == '[' || value[0] == '{' {
@@ -221,7 +222,7 @@ func (t *text) addFlowMember(owner *doc.Value, key string, value []byte) (splice
 	last := &owner.Members[len(owner.Members)-1]
 	_, at, ok := t.extent(last)
 	if !ok {
-		return splice{}, t.cannot(last, "write it in one line")
+		return splice{}, t.cannot(last, "write it on one line")
 	}
 	lead := t.raw[t.offset(owner.Offset)+1 : t.offset(owner.Members[0].KeyOffset)]
 	if !blankText(lead) || bytes.IndexByte(lead, '\n') < 0 {
@@ -231,7 +232,7 @@ func (t *text) addFlowMember(owner *doc.Value, key string, value []byte) (splice
 	return splice{at, at, slices.Concat([]byte(","), lead, t.inline(doc.AppendText(nil, key), true), []byte(": "), value)}, nil
 }
 
-// spread writes a JSON value over lines if what is around it is.
+// spread writes a JSON value over several lines if its surroundings are.
 func (t *text) spread(value, lead []byte, outer *doc.Value) []byte {
 	if bytes.IndexByte(lead, '\n') < 0 || value[0] != '[' && value[0] != '{' {
 		return value
@@ -259,7 +260,7 @@ func (t *text) addBlockMember(owner *doc.Value, key string, value []byte) (splic
 	return t.insertLines(t.after(owner), indented(indent, indent, yaml)), nil
 }
 
-// insertLines puts lines at the start of a line, or behind the last one.
+// insertLines inserts lines at the start of a line, or after the last one.
 func (t *text) insertLines(at int, lines []byte) splice {
 	if at > 0 && t.raw[at-1] != '\n' {
 		lines = append([]byte("\n"), bytes.TrimSuffix(lines, []byte("\n"))...)
@@ -267,19 +268,19 @@ func (t *text) insertLines(at int, lines []byte) splice {
 	return splice{at, at, lines}
 }
 
-// putBlock puts a value in place of one that is written over lines.
+// putBlock replaces a value that is written over several lines.
 func (t *text) putBlock(owner *doc.Value, i int, value []byte) (splice, error) {
 	m := &owner.Members[i]
 	drop, err := t.dropBlockMember(owner, i)
 	if err != nil || len(owner.Members) == 1 {
-		return splice{}, t.cannot(m, "write it in one line")
+		return splice{}, t.cannot(m, "write it on one line")
 	}
 	add, err := t.addBlockMember(owner, m.Key, value)
 	if err != nil {
 		return splice{}, err
 	}
-	if i == 0 { // it stands behind a dash, where lines have no indent of their own
-		return splice{}, t.cannot(m, "write it in one line")
+	if i == 0 { // it follows a dash, where lines have no indent of their own
+		return splice{}, t.cannot(m, "write it on one line")
 	}
 	drop.text = add.text
 	return drop, nil
@@ -298,7 +299,7 @@ func (t *text) dropFlowMember(owner *doc.Value, i int) (splice, error) {
 		ok = ok && before
 	}
 	if !ok {
-		return splice{}, t.cannot(&m[i], "write it in one line")
+		return splice{}, t.cannot(&m[i], "write it on one line")
 	}
 	return splice{start, end, nil}, nil
 }
@@ -309,14 +310,14 @@ func (t *text) dropBlockMember(owner *doc.Value, i int) (splice, error) {
 	if blankText([]byte(t.indent(key))) {
 		return splice{t.lineStart(key), t.after(&m[i]), nil}, nil
 	}
-	if i+1 == len(m) { // the only member, behind a dash
+	if i+1 == len(m) { // the only member, after a dash
 		return splice{}, t.cannot(&m[i], "begin it on a line of its own")
 	}
 	return splice{key, t.offset(m[i+1].KeyOffset), nil}, nil
 }
 
-// after returns where the line starts that follows a value which is written in
-// block style, and the comments that belong to it.
+// after returns the start of the line after a value in block style and the
+// comments that belong to it.
 func (t *text) after(v *doc.Value) int {
 	next, behind := -1, v.Offset+len(v.Raw)
 	var look func(at *doc.Value)
@@ -341,9 +342,9 @@ func (t *text) after(v *doc.Value) int {
 	return t.blockEnd(t.lineStart(t.offset(next)))
 }
 
-// element returns the splice that puts an element of a list, as JSON, in the
-// place of the one at an index: nil removes it, and the index behind the last
-// one adds.
+// element returns the splice that replaces the element of a list at an index
+// by another, given as JSON: nil removes it, and the index after the last one
+// appends.
 func (t *text) element(list *doc.Value, i int, element []byte) (splice, error) {
 	end, flow := t.flow(list)
 	switch {
@@ -359,13 +360,13 @@ func (t *text) element(list *doc.Value, i int, element []byte) (splice, error) {
 	return t.blockElement(list, i, element)
 }
 
-// flowElement edits a list in brackets, which ends at end.
+// flowElement edits a list in flow style, which ends at end.
 func (t *text) flowElement(list *doc.Value, end, i int, element []byte) (splice, error) {
 	ends := make([]int, len(list.Members))
 	for k := range list.Members {
 		var ok bool
 		if _, ends[k], ok = t.extent(&list.Members[k]); !ok {
-			return splice{}, t.cannot(&list.Members[k], "write it in one line")
+			return splice{}, t.cannot(&list.Members[k], "write it on one line")
 		}
 	}
 	n := len(ends)
@@ -393,7 +394,7 @@ func (t *text) flowElement(list *doc.Value, end, i int, element []byte) (splice,
 	return splice{ends[n-1], ends[n-1], slices.Concat([]byte(","), lead, element)}, nil
 }
 
-// blockElement edits a list of dashes.
+// blockElement edits a list in block style.
 func (t *text) blockElement(list *doc.Value, i int, element []byte) (splice, error) {
 	dash := t.offset(list.Offset)
 	if dash >= len(t.raw) || t.raw[dash] != '-' {
@@ -441,7 +442,7 @@ func dashed(indent string, element []byte) ([]byte, error) {
 	return indented(indent+"- ", indent+"  ", yaml), err
 }
 
-// indented puts something before each line.
+// indented prefixes each line.
 func indented(first, other string, lines []byte) []byte {
 	var out []byte
 	for line := range bytes.Lines(lines) {
@@ -451,8 +452,8 @@ func indented(first, other string, lines []byte) []byte {
 	return out
 }
 
-// blockEnd goes back from the end of a block over lines that are blank or
-// comments: those belong to what follows.
+// blockEnd goes back from the end of a block over blank lines and comments,
+// which belong to what follows.
 func (t *text) blockEnd(end int) int {
 	for end > 0 {
 		start := t.lineStart(end - 1)

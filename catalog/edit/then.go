@@ -2,7 +2,7 @@ package edit
 
 import "slices"
 
-// Then returns the patch that does what p does, and then next, which is of the
+// Then returns the patch that applies p and then next, which is a patch of the
 // files as p leaves them.
 func (p *Patch) Then(next *Patch) *Patch {
 	paths := map[string][2][]Replacement{}
@@ -29,15 +29,15 @@ func (p *Patch) Then(next *Patch) *Patch {
 	return all.Sorted()
 }
 
-// joiner joins the changes of one file: it goes through the text between the two
-// patches, and knows where it is in the text before both.
+// joiner joins the changes to one file: it walks the text between the two
+// patches, and tracks its offset in the text before both.
 type joiner struct {
 	path  string
 	first []Replacement // those of the first patch that are still to come
 	old   int           // offset in the file before both
 	mid   int           // offset in the file between them
-	rest  string        // what the first patch has put here, as far as it is still to come
-	now   *Replacement  // being made
+	rest  string        // what the first patch inserted here and is still to come
+	now   *Replacement  // under construction
 	out   []Replacement
 }
 
@@ -64,7 +64,7 @@ func (j *joiner) ahead() int {
 	return j.first[0].Offset - j.old
 }
 
-// enter takes in the next change of the first patch.
+// enter reads the next change of the first patch.
 func (j *joiner) enter() {
 	c := j.first[0]
 	j.first = j.first[1:]
@@ -73,8 +73,8 @@ func (j *joiner) enter() {
 	j.rest = c.New
 }
 
-// pass goes on to an offset between the patches, or to the end: what is there
-// stays.
+// pass moves on to an offset between the patches, or to the end: the text up to
+// there stays.
 func (j *joiner) pass(to int) {
 	for to < 0 || j.mid < to {
 		switch n := j.ahead(); {
@@ -99,7 +99,7 @@ func (j *joiner) pass(to int) {
 	}
 }
 
-// change makes a change of the second patch.
+// change applies a change of the second patch.
 func (j *joiner) change(c Replacement) {
 	j.pass(c.Offset)
 	for left := c.Old; left != ""; {

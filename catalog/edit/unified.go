@@ -12,14 +12,14 @@ import (
 // contextLines is how many lines a unified diff shows around a change.
 const contextLines = 3
 
-// Sorted brings the changes into their order, in place, and returns the patch.
+// Sorted sorts the changes in place and returns the patch.
 func (p *Patch) Sorted() *Patch {
 	slices.SortStableFunc(p.Changes, compareReplacements)
 	return p
 }
 
 // WriteUnified writes the patch as a unified diff of the files in fsys, as
-// patch and git apply take it.
+// accepted by patch and git apply.
 func (p *Patch) WriteUnified(w io.Writer, fsys fs.FS) error {
 	var b bytes.Buffer
 	for i := 0; i < len(p.Changes); {
@@ -67,7 +67,7 @@ func unified(b *bytes.Buffer, old []byte, changes []Replacement) {
 	shift := 0
 	for i := 0; i < len(changes); {
 		first := lineAt(changes[i].Offset)
-		last := first // the line behind the changes
+		last := first // the line after the changes
 		n := i
 		for ; n < len(changes); n++ {
 			c := changes[n]

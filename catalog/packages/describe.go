@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// csv is what a view takes from a CSV.
+// csv is the part of a CSV that a view shows.
 type csv struct {
 	name   string
 	labels map[string]string
@@ -23,8 +23,8 @@ type csvError struct{ why string }
 
 func (e *csvError) Error() string { return e.why }
 
-// describe reads the CSV of a bundle: the manifest if it carries one, else its
-// metadata. An error is a *csvError, or that of reading.
+// describe reads the CSV of a bundle: the manifest if there is one, otherwise
+// its metadata. An error is a *csvError, or that of reading.
 func describe(b *catalog.Bundle) (*csv, error) {
 	properties, err := b.Properties()
 	if err != nil {
@@ -82,12 +82,12 @@ type manifest struct {
 	} `json:"spec"`
 }
 
-// image is a container, of which only that counts.
+// image is a container, of which only the image counts.
 type image struct {
 	Image string `json:"image"`
 }
 
-// icon is a picture as a CSV spells it, whose data is also base64data there.
+// icon is an image in a CSV, where the field of its data is base64data.
 type icon struct {
 	Data      string `json:"base64data"`
 	MediaType string `json:"mediatype"`
@@ -96,7 +96,7 @@ type icon struct {
 func ofManifest(b *catalog.Bundle, text []byte) (*csv, error) {
 	var m manifest
 	if _, err := doc.Unmarshal(text, &m); err != nil {
-		return nil, &csvError{"the CSV of its head " + b.Name() + " does not fit: " + err.Error()}
+		return nil, &csvError{"the CSV of its head " + b.Name() + " cannot be decoded: " + err.Error()}
 	}
 	c := &csv{m.Metadata.Name, m.Metadata.Labels, m.Spec.Description}
 	c.Annotations, c.NativeAPIs = m.Metadata.Notes, m.Spec.Native
@@ -112,7 +112,7 @@ func ofManifest(b *catalog.Bundle, text []byte) (*csv, error) {
 		c.Version = version.String()
 	}
 	images := map[string]bool{}
-	if m.Spec.Launch.Strategy == "deployment" { // where it is another, the package server finds none
+	if m.Spec.Launch.Strategy == "deployment" { // for any other, the package server finds none
 		for _, d := range m.Spec.Launch.Spec.Deployments {
 			for _, i := range slices.Concat(d.Spec.Template.Spec.Containers, d.Spec.Template.Spec.InitContainers) {
 				images[i.Image] = true
@@ -140,7 +140,7 @@ func ofMetadata(b *catalog.Bundle, value []byte) (*csv, error) {
 		Native []GVK             `json:"nativeAPIs"`
 	}
 	if _, err := doc.Unmarshal(value, &m); err != nil {
-		return nil, &csvError{"the olm.csv.metadata of its head " + b.Name() + " does not fit: " + err.Error()}
+		return nil, &csvError{"the olm.csv.metadata of its head " + b.Name() + " cannot be decoded: " + err.Error()}
 	}
 	c := &csv{b.Name(), m.Labels, m.Description}
 	c.CRDs, c.APIServices, c.NativeAPIs, c.Version = m.CRDs, m.APIs, m.Native, b.Version()

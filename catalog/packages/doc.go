@@ -1,4 +1,4 @@
-// Package packages shows a catalog as a cluster with OLM's package server would: as a
+// Package packages shows a catalog as OLM's package server in a cluster would: as a
 // PackageManifest for each package ([Of], [List]), which consoles list and "kubectl get
 // packagemanifests" prints.
 //

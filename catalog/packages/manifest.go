@@ -21,7 +21,7 @@ type PackageManifest struct {
 	Status Status `json:"status"` // the whole content
 }
 
-// PackageManifestList is what a request for all packages answers.
+// PackageManifestList is the answer to a request for all packages.
 type PackageManifestList struct {
 	fairlead.TypeMeta
 	Metadata struct{}          `json:"metadata"` // empty
@@ -41,7 +41,7 @@ type Status struct {
 	DefaultChannel           string       `json:"defaultChannel"`           // of those that are shown
 }
 
-// Deprecation says that something should not be used any more.
+// Deprecation says that something should no longer be used.
 type Deprecation struct {
 	Message string `json:"message"` // for people
 }
@@ -71,15 +71,15 @@ type Description struct {
 	Provider       Link              `json:"provider"`                  // who publishes it
 	Annotations    map[string]string `json:"annotations,omitempty"`     // of the CSV
 	Keywords       []string          `json:"keywords,omitempty"`        // for searches
-	Links          []Link            `json:"links,omitempty"`           // where to read on
-	Maintainers    []Maintainer      `json:"maintainers,omitempty"`     // whom to ask
+	Links          []Link            `json:"links,omitempty"`           // further reading
+	Maintainers    []Maintainer      `json:"maintainers,omitempty"`     // contacts
 	Maturity       string            `json:"maturity,omitempty"`        // such as alpha or stable
 	Description    string            `json:"description,omitempty"`     // long; Markdown
-	InstallModes   []InstallMode     `json:"installModes,omitempty"`    // which kinds of operator groups it fits
+	InstallModes   []InstallMode     `json:"installModes,omitempty"`    // supported install modes
 	CRDs           CRDs              `json:"customresourcedefinitions"` // custom resources
 	APIServices    APIServices       `json:"apiservicedefinitions"`     // aggregated APIs
 	NativeAPIs     []GVK             `json:"nativeApis,omitempty"`      // that the cluster must have
-	MinKubeVersion string            `json:"minKubeVersion,omitempty"`  // that the cluster must have, at least
+	MinKubeVersion string            `json:"minKubeVersion,omitempty"`  // minimum version of Kubernetes
 	// RelatedImages are the images that the CSV lists or its deployments run,
 	// sorted, each once.
 	RelatedImages []string `json:"relatedImages,omitempty"`
@@ -91,13 +91,13 @@ type Link struct {
 	URL  string `json:"url,omitempty"`  // as the CSV writes it, not checked
 }
 
-// Maintainer is somebody who maintains an operator.
+// Maintainer is a person or team that maintains an operator.
 type Maintainer struct {
-	Name  string `json:"name,omitempty"`  // of a person or team
+	Name  string `json:"name,omitempty"`  // name of the person or team
 	Email string `json:"email,omitempty"` // as the CSV writes it, not checked
 }
 
-// InstallMode says of one way to install an operator whether it is supported.
+// InstallMode says whether the operator supports an install mode.
 type InstallMode struct {
 	Type      string `json:"type"`      // such as AllNamespaces
 	Supported bool   `json:"supported"` // by the operator
@@ -112,7 +112,7 @@ type GVK struct {
 
 // CRDs are the custom resources of an operator.
 type CRDs struct {
-	Owned    []CRD `json:"owned,omitempty"`    // that it brings
+	Owned    []CRD `json:"owned,omitempty"`    // that it provides
 	Required []CRD `json:"required,omitempty"` // that it needs
 }
 
@@ -127,7 +127,7 @@ type CRD struct {
 
 // APIServices are the aggregated APIs of an operator.
 type APIServices struct {
-	Owned    []APIService `json:"owned,omitempty"`    // that it brings
+	Owned    []APIService `json:"owned,omitempty"`    // that it provides
 	Required []APIService `json:"required,omitempty"` // that it needs
 }
 

@@ -264,7 +264,7 @@ func TestOmissions(t *testing.T) {
 		{"data: CSV", "data: e30=", "alpha alpha", "its head shop.v0.1.0"},
 		{"data: CSV", "data: '*'", "alpha alpha", "its head shop.v0.1.0"},
 		{"replaces: shop.v1.9.0", "replaces: gone", "alpha alpha", "its head shop.v0.1.0"},
-		{"displayName: Shop", "displayName: [1]", "stable stable", "the olm.csv.metadata of its head shop.v1.9.0 does not fit"},
+		{"displayName: Shop", "displayName: [1]", "stable stable", "the olm.csv.metadata of its head shop.v1.9.0 cannot be decoded"},
 		{"entries: [{name: shop.v0.1.0}]", "entries: [{name: x.v1}]", "alpha stable stable", "there is no bundle x.v1, which is its head"},
 		{"- {type: olm.package, value: {packageName: shop, version: 1.9.0}}", "- {type: olm.package, value: {packageName: shop, version: 1.9.0}}\n- {type: olm.deprecated, value: {}}", "alpha stable stable", ""},
 	} {

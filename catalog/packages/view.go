@@ -14,16 +14,16 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Source is the catalog source that a catalog stands for: views carry its name,
-// namespace, labels and age.
+// Source is the catalog source of a catalog: views carry its name, namespace,
+// labels and age.
 type Source struct {
 	fairlead.ObjectMeta
 	DisplayName string // for people
 	Publisher   string // for people
 }
 
-// Omission is a part of a catalog that views leave out, since OLM's package
-// server does.
+// Omission is a part of a catalog that views leave out, as OLM's package server
+// does.
 type Omission struct {
 	Package string `json:"package"`           // whose
 	Channel string `json:"channel,omitempty"` // empty for the package as a whole
@@ -31,8 +31,8 @@ type Omission struct {
 }
 
 // List returns the views of all packages of a catalog, by name, and what they
-// leave out. Cost: it reads the head of each channel. The error is that of ctx or
-// of reading.
+// leave out. It reads the head of each channel. The error is that of ctx or of
+// reading.
 func List(ctx context.Context, c *catalog.Catalog, from *Source) (*PackageManifestList, []Omission, error) {
 	list := &PackageManifestList{TypeMeta: fairlead.TypeMeta{APIVersion: Group + "/" + Version, Kind: Kind + "List"}}
 	var out []Omission
@@ -51,12 +51,12 @@ func List(ctx context.Context, c *catalog.Catalog, from *Source) (*PackageManife
 	return list, out, nil
 }
 
-// Of returns the view of a package, nil if it has no channel that can be shown,
-// and what it leaves out, by channel: a channel needs one head, whose bundle
-// carries a CSV, as manifest or as olm.csv.metadata. The error is that of reading.
+// Of returns the view of a package, or nil if it has no channel that can be shown,
+// and what it leaves out, by channel: a channel needs one head, whose bundle has a
+// CSV, as manifest or as olm.csv.metadata. The error is that of reading.
 //
 // The fields are those that OLM's package server fills in, with one difference:
-// what it has in the order of a map is sorted here.
+// what the server lists in map order is sorted here.
 func Of(p *catalog.Package, from *Source) (*PackageManifest, []Omission, error) {
 	deprecated, err := deprecations(p)
 	if err != nil {
@@ -105,7 +105,7 @@ func Of(p *catalog.Package, from *Source) (*PackageManifest, []Omission, error) 
 	return m, out, nil
 }
 
-// deprecations returns what is deprecated in a package.
+// deprecations returns the deprecations in a package.
 func deprecations(p *catalog.Package) (map[catalog.Reference]*Deprecation, error) {
 	list, err := p.Deprecations()
 	all := map[catalog.Reference]*Deprecation{}
@@ -118,7 +118,7 @@ func deprecations(p *catalog.Package) (map[catalog.Reference]*Deprecation, error
 	return all, err
 }
 
-// headOf returns the CSV of a channel's head, or why there is none.
+// headOf returns the CSV of a channel's head, or says why there is none.
 func headOf(ch *catalog.Channel) (head *csv, why string, err error) {
 	heads := ch.Heads()
 	if len(heads) != 1 {
@@ -135,8 +135,8 @@ func headOf(ch *catalog.Channel) (head *csv, why string, err error) {
 	return head, "", err
 }
 
-// entries returns the bundles of a channel, but for those of which the old
-// property olm.deprecated says that nobody should see them.
+// entries returns the bundles of a channel, except for those that the old property
+// olm.deprecated hides.
 func entries(ch *catalog.Channel, deprecated map[catalog.Reference]*Deprecation) []Entry {
 	var list []Entry
 	for _, e := range ch.Entries() {
@@ -152,9 +152,9 @@ func entries(ch *catalog.Channel, deprecated map[catalog.Reference]*Deprecation)
 	return list
 }
 
-// label adds the labels of a view: those of the catalog source, which catalog it
-// is, who provides the operator, and those of its CSV. One that names no system
-// or architecture is for Linux on amd64.
+// label adds the labels of a view: those of the catalog source, the catalog, the
+// provider of the operator, and those of its CSV. A CSV that names no operating
+// system or architecture is for Linux on amd64.
 func label(labels map[string]string, from *Source, main *csv) {
 	maps.Copy(labels, from.Labels)
 	labels["catalog"], labels["catalog-namespace"] = from.Name, from.Namespace

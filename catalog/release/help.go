@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/edit"
 )
 
-// helper looks for an edit of the new catalog, which is in the files after.
+// helper looks for an edit of the new catalog, which is in the files in after.
 type helper struct {
 	*Report
 	before, now *catalog.Catalog
@@ -20,8 +20,8 @@ type helper struct {
 	resolver    Resolver // may be nil
 }
 
-// help looks for the edit that lets stranded users go on, and tries it.
-// findings is how many there are without them.
+// help looks for the edit that gives stranded users an update path, and tries it.
+// findings is the number of other findings.
 func (r *helper) help(ctx context.Context, findings int) error {
 	patch, fixes := &edit.Patch{}, []Fix(nil)
 	e, err := edit.Open(ctx, r.after)
@@ -83,10 +83,10 @@ func (r *helper) help(ctx context.Context, findings int) error {
 	return nil
 }
 
-// asked asks the resolver for the users whom the graph of the edited catalog
-// strands no more: which of them do not reach the head by the rules of v0, because
-// something that is required is missing, and how many are helped all the same, or
-// by the rules of v1.
+// asked asks the resolver about the users who are no longer stranded in the graph of
+// the edited catalog: which of them still do not reach the head by the rules of v0,
+// because a requirement is missing, and how many are helped, or helped by the rules
+// of v1.
 func (r *helper) asked(ctx context.Context, edited *catalog.Catalog, left *diff.Diff) (needy []Left, helped int, err error) {
 	still := map[[3]string]bool{}
 	for _, p := range left.Packages {
@@ -121,15 +121,14 @@ func (r *helper) asked(ctx context.Context, edited *catalog.Catalog, left *diff.
 	return needy, helped, nil
 }
 
-// find returns the place of the first entry of that name, -1 if there is none.
+// find returns the index of the first entry of that name, or -1.
 func find(ch *catalog.Channel, name string) int {
 	return slices.IndexFunc(ch.Entries(), func(e catalog.Entry) bool { return e.Name == name })
 }
 
 // fixesOf returns the edits of a channel that help stranded users: entries get back
-// what they have lost, or the head skips what the users have, whichever leaves fewer
-// of them stranded, and then whichever changes less. There are none where neither
-// helps.
+// what they lost, or the head skips what the users have, whichever leaves fewer of
+// them stranded, and then whichever changes less. It returns none if neither helps.
 func (r *helper) fixesOf(ch *catalog.Channel, names []string) ([]Fix, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -157,7 +156,7 @@ func (r *helper) fixesOf(ch *catalog.Channel, names []string) ([]Fix, error) {
 	return fixes, nil
 }
 
-// lost returns what entries of a channel have lost since the old catalog, one by one.
+// lost returns what each entry of a channel has lost since the old catalog.
 func (r *helper) lost(ch *catalog.Channel) (list []Fix) {
 	p, ok := r.before.Package(ch.Package().Name())
 	if !ok {
@@ -192,7 +191,7 @@ func (r *helper) lost(ch *catalog.Channel) (list []Fix) {
 	return list
 }
 
-// skipped returns that the head of a channel skips names, one by one.
+// skipped returns the changes by which the head of a channel skips each of the names.
 func skipped(ch *catalog.Channel, names []string) (list []Fix) {
 	heads := ch.Heads()
 	if len(heads) != 1 {
@@ -204,9 +203,8 @@ func skipped(ch *catalog.Channel, names []string) (list []Fix) {
 	return list
 }
 
-// smallest returns those of the changes of a channel without which more of its users
-// would be stranded, and how many still are; nil if all changes together help none of
-// that many.
+// smallest returns the changes to a channel that are needed to help its users, and
+// how many are still stranded; nil if all changes together help nobody.
 func (r *helper) smallest(ch *catalog.Channel, changes []Fix, stranded int) ([]Fix, int, error) {
 	fewest, err := r.strandedWith(ch, changes)
 	if err != nil || fewest >= stranded {
@@ -227,7 +225,7 @@ func (r *helper) smallest(ch *catalog.Channel, changes []Fix, stranded int) ([]F
 	return changes, fewest, nil
 }
 
-// strandedWith counts the users of a channel that are stranded with changes of it.
+// strandedWith counts the users of a channel that are stranded after changes to it.
 func (r *helper) strandedWith(ch *catalog.Channel, changes []Fix) (int, error) {
 	entries := slices.Clone(ch.Entries())
 	for _, f := range changes {
@@ -261,7 +259,7 @@ func (r *helper) strandedWith(ch *catalog.Channel, changes []Fix) (int, error) {
 	return n, nil
 }
 
-// leave lists the users that a comparison still calls stranded.
+// leave lists the users that a comparison still reports as stranded.
 func (r *Report) leave(d *diff.Diff) {
 	r.Left = nil
 	for _, p := range d.Packages {

@@ -21,56 +21,56 @@ const (
 	CodeUnresolved catalog.Code = "unresolved-users" // the new catalog lacks what their updates require
 )
 
-// Report is what a new version of a catalog does to the users of the old one.
+// Report is the effect of a new version of a catalog on the users of the old one.
 type Report struct {
-	// Diff is what changed, with all users that are stranded.
+	// Diff is what changed, with all stranded users.
 	Diff *diff.Diff `json:"diff"`
-	// Users counts those that were looked at: the entries of each channel of
-	// the old catalog from which updates led to the head, by rules.
+	// Users counts the users that were checked: the entries of each channel of the
+	// old catalog from which updates led to the head, by rules.
 	Users int `json:"users"`
-	// Resolved counts the questions to Options.Resolver.
+	// Resolved counts the calls of Options.Resolver.
 	Resolved int `json:"resolved,omitempty"`
-	// Unresolved are users whose updates fail for what operators require of
-	// others, and did not before, by package, channel and bundle.
+	// Unresolved are users whose updates newly fail because of requirements between
+	// operators, by package, channel and bundle.
 	Unresolved []Unresolved `json:"unresolved,omitempty"`
-	// Findings are what is wrong with the new catalog by itself, and who is
-	// stranded by it, sorted by position.
+	// Findings are the faults of the new catalog itself, and who is stranded by it,
+	// sorted by position.
 	Findings catalog.Diagnostics `json:"findings,omitempty"`
-	// Fixes are the edits of Patch in words, by package and channel.
+	// Fixes are the edits in Patch, by package and channel.
 	Fixes []Fix `json:"fixes,omitempty"`
-	// Patch is the edit of the new catalog after which nobody is stranded any
-	// more whom an edit can help; nil if there is nobody, or nothing helps.
+	// Patch is the edit of the new catalog that helps every stranded user whom an
+	// edit can help; nil if nobody is stranded, or nothing helps.
 	Patch *edit.Patch `json:"patch,omitempty"`
-	// Left are users whom the patch does not help, by package; with a resolver
-	// also those whom it helps by the graph alone, while what is required by the
-	// rules of OLM v0 is missing.
+	// Left are users whom the patch does not help, by package; with a resolver,
+	// also those whom it helps only in the graph, while a requirement is missing by
+	// the rules of OLM v0.
 	Left []Left `json:"left,omitempty"`
 }
 
-// Left is users whom no edit of an entry helps, for one cause.
+// Left is a group of users whom no edit of an entry helps, with one cause.
 type Left struct {
 	Package string   `json:"package"` // of the bundles
-	Channel string   `json:"channel"` // that the users follow; "" where the package is gone
+	Channel string   `json:"channel"` // that the users follow; "" if the package is gone
 	Bundles []string `json:"bundles"` // that they have
-	Why     string   `json:"why"`     // what is true of all; of several, each is "it"
+	Why     string   `json:"why"`     // the cause; for several users, "it" stands for each bundle
 }
 
-// String names users, of many the first three, and says why they are left.
+// String names the users, at most the first three, and says why they are left.
 func (l Left) String() string {
 	where := (&diff.Group{Channel: l.Channel}).Where()
 	return fmt.Sprintf("package %s, %s: users of %s: %s", l.Package, where, words.List(l.Bundles, "and", 3), l.Why)
 }
 
-// Fix is an edit of an entry that lets users go on: the head of a channel skips
-// what they have, or an entry gets back what it has lost. Nothing of it can be left
-// out.
+// Fix is an edit of an entry that gives users an update path: the head of a channel
+// skips what they have, or an entry gets back what it lost. No part of it can be
+// left out.
 type Fix struct {
 	Package   string   `json:"package"`             // whose
 	Channel   string   `json:"channel"`             // of the package
 	Entry     string   `json:"entry"`               // that changes
 	Replaces  string   `json:"replaces,omitempty"`  // what it replaces again, as it did in the old catalog
-	SkipRange string   `json:"skipRange,omitempty"` // the range that it skips again, as it did there
-	Skips     []string `json:"skips,omitempty"`     // names that it skips beside those it does
+	SkipRange string   `json:"skipRange,omitempty"` // the skipRange that it has again, as in the old catalog
+	Skips     []string `json:"skips,omitempty"`     // additional names that it skips
 }
 
 // String returns the edit in one line.
@@ -88,40 +88,41 @@ func (f Fix) String() string {
 	return fmt.Sprintf("package %s, channel %s: %s %s", f.Package, f.Channel, f.Entry, strings.Join(does, ", and "))
 }
 
-// add puts what another fix of the entry changes into this one.
+// add merges another fix of the entry into this one.
 func (f *Fix) add(g Fix) {
 	f.Replaces, f.SkipRange = cmp.Or(f.Replaces, g.Replaces), cmp.Or(f.SkipRange, g.SkipRange)
 	f.Skips = append(f.Skips, g.Skips...)
 }
 
-// apply returns the entry with what the fix changes.
+// apply returns the entry with the fix applied.
 func (f *Fix) apply(e catalog.Entry) catalog.Entry {
 	e.Replaces, e.SkipRange = cmp.Or(f.Replaces, e.Replaces), cmp.Or(f.SkipRange, e.SkipRange)
 	e.Skips = append(slices.Clone(e.Skips), f.Skips...)
 	return e
 }
 
-// Unresolved is a user whose updates fail for what operators require of others.
+// Unresolved is a user whose updates fail because of requirements between
+// operators.
 type Unresolved struct {
 	Package string `json:"package"` // of the bundle
 	Channel string `json:"channel"` // that the user follows
 	Bundle  string `json:"bundle"`  // that the user has
-	Why     string `json:"why"`     // in words of the resolver
+	Why     string `json:"why"`     // the resolver's message
 }
 
-// Options tune the judgement. The zero value, and nil, are the defaults.
+// Options tune the evaluation. The zero value, and nil, are the defaults.
 type Options struct {
-	// Resolver tells whether updates succeed with what operators require of
-	// others; nil leaves that out. The package solver/olm/reach has one.
+	// Resolver checks whether updates succeed given the requirements between
+	// operators; nil skips that check. The package solver/olm/reach has one.
 	Resolver Resolver
 }
 
-// Resolver tells whether a user gets updates where operators require others.
+// Resolver checks whether a user gets updates if operators require others.
 type Resolver interface {
-	// Reach looks for updates from an installed bundle to a head of a channel
-	// of the catalog, with everything that the bundles on the way require. It
-	// returns "" if there are any, and otherwise why there are none. The error
-	// is that of ctx or of reading.
+	// Reach looks for updates from an installed bundle to a head of a channel of
+	// the catalog, with everything that the bundles on the path require. It returns
+	// "" if there are any, and otherwise why there are none. The error is that of
+	// ctx or of reading.
 	Reach(ctx context.Context, c *catalog.Catalog, pkg, channel string, from catalog.Installed) (why string, err error)
 }
 
@@ -137,14 +138,14 @@ func (o *Options) resolver() Resolver {
 func (r *Report) Passes() bool { return len(r.Findings) == 0 }
 
 // Evaluate compares the catalog in after with the one before. The users are the
-// entries of every channel of the old catalog from which updates lead to the
-// head; each must reach the head of its channel in the new one, by the rules of
-// OLM v0 and by those of v1. With a resolver, users of packages whose bundles
-// require something are asked for, too, by the rules of v0: OLM v1 installs
-// nothing that a bundle requires.
+// entries of every channel of the old catalog from which updates lead to the head;
+// each must reach the head of its channel in the new one, by the rules of OLM v0
+// and by those of v1. With a resolver, users of packages whose bundles require
+// something are also checked, by the rules of v0: OLM v1 installs nothing that a
+// bundle requires.
 //
-// The error is that of ctx or of reading. A catalog of which documents cannot
-// be read is judged by the rest, and does not pass.
+// The error is that of ctx or of reading. If documents of a catalog cannot be read,
+// the rest is evaluated, and the catalog does not pass.
 func Evaluate(ctx context.Context, before *catalog.Catalog, after fs.FS, opts *Options) (*Report, error) {
 	now, judged, err := check.Open(ctx, after, nil)
 	if err != nil {
@@ -174,7 +175,7 @@ func Evaluate(ctx context.Context, before *catalog.Catalog, after fs.FS, opts *O
 	return r, nil
 }
 
-// users counts those that are looked at.
+// users counts the users that are checked.
 func users(c *catalog.Catalog) (n int) {
 	for p := range c.Packages() {
 		for ch := range p.Channels() {
@@ -203,7 +204,7 @@ func following(ch *catalog.Channel, rules catalog.Rules) (names []string) {
 	return names
 }
 
-// finding reports users at the place that is to be edited.
+// finding reports users at the place to edit.
 func finding(now *catalog.Catalog, pkg string, g *diff.Group) *catalog.Diagnostic {
 	rules := make([]string, len(g.Rules))
 	for i, r := range g.Rules {
@@ -220,12 +221,12 @@ func finding(now *catalog.Catalog, pkg string, g *diff.Group) *catalog.Diagnosti
 	}
 	if g.Channel == "" {
 		f.Subject = fmt.Sprintf("package %q", pkg)
-		f.Hint = "keep the package, deprecated, as long as somebody has it"
+		f.Hint = "keep the package, deprecated, as long as it is in use"
 	}
 	return f
 }
 
-// place returns where a channel stands, or its package.
+// place returns the position of a channel, or of its package.
 func place(c *catalog.Catalog, pkg, channel string) (pos catalog.Position) {
 	if p, ok := c.Package(pkg); ok {
 		pos = p.Document().Pos()

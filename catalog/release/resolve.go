@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/diff"
 )
 
-// resolve asks for the users of packages whose bundles require something, and
+// resolve checks the users of packages whose bundles require something, and
 // whom the graph alone does not strand.
 func (r *Report) resolve(ctx context.Context, before, now *catalog.Catalog, resolver Resolver) error {
 	stranded := map[string][]diff.Stranded{}
@@ -41,8 +41,8 @@ func (r *Report) resolve(ctx context.Context, before, now *catalog.Catalog, reso
 				r.Unresolved = append(r.Unresolved, Unresolved{p.Name(), ch.Name(), name, why})
 				r.Findings = append(r.Findings, &catalog.Diagnostic{
 					Pos: place(now, p.Name(), ch.Name()), Code: CodeUnresolved, Subject: fmt.Sprintf("package %q, channel %q", p.Name(), ch.Name()),
-					Message: fmt.Sprintf("users of %q no longer reach the head, because something that is required is missing: %s", name, why),
-					Hint:    "provide what is required, or require less",
+					Message: fmt.Sprintf("users of %q no longer reach the head, because a requirement is missing: %s", name, why),
+					Hint:    "provide what is required, or remove the requirement",
 				})
 			}
 		}
@@ -50,7 +50,7 @@ func (r *Report) resolve(ctx context.Context, before, now *catalog.Catalog, reso
 	return nil
 }
 
-// lost says why a user does not reach the head any more, "" if that is not so.
+// lost says why a user no longer reaches the head, or returns "".
 func (r *Report) lost(ctx context.Context, before, now *catalog.Catalog, resolver Resolver, pkg, channel string, from catalog.Installed) (string, error) {
 	r.Resolved++
 	why, err := resolver.Reach(ctx, now, pkg, channel, from)

@@ -15,7 +15,7 @@ import (
 func (r *Report) WriteJSON(w io.Writer) error { return doc.WriteIndented(w, r) }
 
 // WriteSARIF writes the findings as SARIF 2.1.0, which code hosts show beside
-// the lines they are about.
+// the affected lines.
 func (r *Report) WriteSARIF(w io.Writer) error { return check.WriteSARIF(w, r.Findings, nil) }
 
 // WriteMarkdown writes the report for a pull request: the verdict, who is

@@ -22,20 +22,20 @@ type Client struct {
 	Options *catalog.Options
 }
 
-// StatusError is an answer that is not the one asked for.
+// StatusError is an unexpected HTTP status.
 type StatusError struct {
-	URL    string // that was asked
+	URL    string // of the request
 	Status string // such as "404 Not Found"
 }
 
-// Error says what was asked and answered.
+// Error names the URL and the status.
 func (e *StatusError) Error() string {
 	return fmt.Sprintf("catalog: %s answers %s: is it the address of a catalog, up to /api?", e.URL, e.Status)
 }
 
-// Metas returns the documents that have a schema, package and name, of which
-// empty ones stand for any, as the service sends them: errors are as those of
-// [catalog.Decode], or a *StatusError.
+// Metas returns the documents with a schema, package and name, where "" stands
+// for any, as the service sends them: errors are those of [catalog.Decode], or a
+// *StatusError.
 func (c *Client) Metas(ctx context.Context, schema, pkg, name string) iter.Seq2[*catalog.Document, error] {
 	values := url.Values{}
 	for key, value := range map[string]string{"schema": schema, "package": pkg, "name": name} {
@@ -50,16 +50,17 @@ func (c *Client) Metas(ctx context.Context, schema, pkg, name string) iter.Seq2[
 	return c.stream(ctx, path, nil, "")
 }
 
-// Catalog reads the whole catalog into memory. Faults of documents are the
-// [catalog.Diagnostics] that come with the catalog of those that have none.
+// Catalog reads the whole catalog into memory. Faults in documents are returned
+// as [catalog.Diagnostics], together with the catalog of the documents without
+// faults.
 func (c *Client) Catalog(ctx context.Context) (*catalog.Catalog, error) {
 	read, _, err := c.Changed(ctx, "")
 	return read, err
 }
 
-// Changed is [Client.Catalog] if the catalog is another one than that of a tag,
-// which a call before has returned; "" is that of none. If it is the same, it is
-// not sent, and nil.
+// Changed is like [Client.Catalog], but takes the ETag that an earlier call
+// returned, or "". If the catalog has not changed since, it is not sent, and nil
+// is returned.
 func (c *Client) Changed(ctx context.Context, tag string) (changed *catalog.Catalog, next string, err error) {
 	var documents []*catalog.Document
 	var faults catalog.Diagnostics
@@ -79,15 +80,15 @@ func (c *Client) Changed(ctx context.Context, tag string) (changed *catalog.Cata
 	return catalog.New(documents), next, faults.Sorted().Err()
 }
 
-// unchanged says that the catalog is that of the tag.
+// unchanged means that the catalog is that of the ETag.
 type unchanged struct{}
 
 func (unchanged) Error() string { return "the catalog is unchanged" }
 
 var errUnchanged error = unchanged{}
 
-// stream yields the documents of a path; or errUnchanged, if they are those of a
-// tag that is not "". begun is called with the answer, unless it is nil.
+// stream yields the documents of a path, or errUnchanged if a tag is given and
+// has not changed. begun is called with the response, unless it is nil.
 func (c *Client) stream(ctx context.Context, path string, begun func(*http.Response), tag string) iter.Seq2[*catalog.Document, error] {
 	return func(yield func(*catalog.Document, error) bool) {
 		address := strings.TrimSuffix(c.URL, "/") + path

@@ -20,12 +20,12 @@ import (
 
 // Options tune a handler. The zero value, and nil, are the defaults.
 type Options struct {
-	// Modified is when the catalog changed last, for Last-Modified. Default:
-	// not told, so that only ETags make requests conditional.
+	// Modified is when the catalog last changed, for Last-Modified. By default
+	// it is not sent, so only ETags make requests conditional.
 	Modified time.Time
-	// WithPackage makes a query for a package return its olm.package document,
-	// too. catalogd leaves that out, because such a document has a name and no
-	// package.
+	// WithPackage makes a query for a package also return its olm.package
+	// document. catalogd leaves that out, because such a document has a name
+	// but no package.
 	WithPackage bool
 }
 
@@ -35,7 +35,7 @@ type Handler struct {
 	docs []*catalog.Document // in the order in which catalogs are written
 	opts Options
 
-	sums sync.Map // of answers: the ETag by query
+	sums sync.Map // of responses: the ETag by query
 }
 
 // NewHandler returns the service of a catalog, to be mounted at the catalog's
@@ -51,7 +51,7 @@ func NewHandler(c *catalog.Catalog, opts *Options) *Handler {
 	return h
 }
 
-// query is what documents are asked for; empty fields stand for any.
+// query selects documents; empty fields match any.
 type query struct{ schema, pkg, name string }
 
 // ServeHTTP implements [http.Handler].
@@ -63,7 +63,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		values := r.URL.Query()
 		for name := range values {
 			if name != "schema" && name != "package" && name != "name" {
-				http.Error(w, fmt.Sprintf("there is no parameter %q: ask by schema, package and name", name), http.StatusBadRequest)
+				http.Error(w, fmt.Sprintf("there is no parameter %q: use schema, package and name", name), http.StatusBadRequest)
 				return
 			}
 		}
@@ -74,13 +74,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		http.Error(w, "ask by GET or HEAD", http.StatusMethodNotAllowed)
+		http.Error(w, "use GET or HEAD", http.StatusMethodNotAllowed)
 		return
 	}
 	h.answer(w, r, q)
 }
 
-// answer sends the documents that a query asks for.
+// answer sends the documents that match a query.
 func (h *Handler) answer(w http.ResponseWriter, r *http.Request, q query) {
 	tag, err := h.tag(q)
 	if err != nil {
@@ -102,7 +102,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, q query) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	if r.Header.Get("Range") != "" && !zipped { // seldom, and by tools that go on with a download
+	if r.Header.Get("Range") != "" && !zipped { // rarely used, by tools that resume a download
 		var all bytes.Buffer
 		if err := h.write(&all, q); err != nil {
 			http.Error(w, "the catalog cannot be read: "+err.Error(), http.StatusInternalServerError)
@@ -122,7 +122,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, q query) {
 		out = z
 	}
 	if err := h.write(out, q); err != nil {
-		panic(http.ErrAbortHandler) // the answer has begun: the client must not take it for all
+		panic(http.ErrAbortHandler) // the response has begun: the client must not take it as complete
 	}
 }
 
@@ -139,7 +139,7 @@ func compresses(r *http.Request) bool {
 	return false
 }
 
-// unchanged reports whether the client has the answer already.
+// unchanged reports whether the client already has the response.
 func (h *Handler) unchanged(r *http.Request, tag string) bool {
 	if have := r.Header.Get("If-None-Match"); have != "" {
 		for part := range strings.SplitSeq(have, ",") {
@@ -153,8 +153,8 @@ func (h *Handler) unchanged(r *http.Request, tag string) bool {
 	return err == nil && !h.opts.Modified.IsZero() && !h.opts.Modified.Truncate(time.Second).After(since)
 }
 
-// tag returns the ETag of an answer, which is that of its content. The first
-// time it reads what it stands for.
+// tag returns the ETag of a response, which depends on its content. The first
+// time it reads the content.
 func (h *Handler) tag(q query) (string, error) {
 	if tag, ok := h.sums.Load(q); ok {
 		return tag.(string), nil
@@ -170,7 +170,7 @@ func (h *Handler) tag(q query) (string, error) {
 		return "", err
 	}
 	tag := `"` + hex.EncodeToString(sum.Sum(nil)[:16]) + `"`
-	if n > 0 { // or questions for what is not there would fill the memory
+	if n > 0 { // otherwise queries without a result would fill the memory
 		h.sums.Store(q, tag)
 	}
 	return tag, nil
@@ -186,7 +186,7 @@ func (h *Handler) wants(q query, d *catalog.Document) bool {
 	return d.Package() == q.pkg && (h.opts.WithPackage || d.Schema() != catalog.SchemaPackage)
 }
 
-// write writes the documents of an answer, a line each.
+// write writes the documents of a response, one per line.
 func (h *Handler) write(w io.Writer, q query) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	var line bytes.Buffer

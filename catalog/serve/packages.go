@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/catalog/packages"
 )
 
-// Shelf is a catalog, and the catalog source that it stands for.
+// Shelf is a catalog and its catalog source.
 type Shelf struct {
 	Source  packages.Source
 	Catalog *catalog.Catalog
@@ -20,7 +20,7 @@ type Shelf struct {
 
 // PackagesOptions tune a [Packages]. The zero value, and nil, are the defaults.
 type PackagesOptions struct {
-	// GlobalNamespace is the one whose catalogs are seen from every namespace.
+	// GlobalNamespace is the namespace whose catalogs are visible in every namespace.
 	// Default: none.
 	GlobalNamespace string
 }
@@ -38,10 +38,9 @@ type Packages struct {
 //	GET /apis/packages.operators.coreos.com/v1/packagemanifests
 //	GET /apis/packages.operators.coreos.com/v1/namespaces/NS/packagemanifests[/NAME[/icon]]
 //
-// Lists take labelSelector, and fieldSelector for metadata.name. As there, the
-// namespace of an answer is the one that was asked for, and pictures come by
-// themselves. Of a name that two catalogs have, the one of the first that is seen
-// from the namespace is the answer.
+// Lists accept labelSelector, and fieldSelector for metadata.name. As in OLM, the
+// namespace in a response is that of the request, and icons are served separately. If two
+// catalogs have the same name, the first that is visible in the namespace is used.
 func NewPackages(shelves []Shelf, opts *PackagesOptions) *Packages {
 	s := &Packages{shelves: slices.Clone(shelves)}
 	if opts != nil {
@@ -50,7 +49,7 @@ func NewPackages(shelves []Shelf, opts *PackagesOptions) *Packages {
 	return s
 }
 
-// apiPath is where all paths of the API begin.
+// apiPath is the prefix of all paths of the API.
 const apiPath = "/apis/" + packages.Group + "/" + packages.Version + "/"
 
 // ServeHTTP implements [http.Handler].
@@ -62,7 +61,7 @@ func (s *Packages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		refuse(w, http.StatusMethodNotAllowed, "the packages of catalogs are only read: ask by GET or HEAD")
+		refuse(w, http.StatusMethodNotAllowed, "packages are read-only: use GET or HEAD")
 		return
 	}
 	namespace := ""
@@ -81,17 +80,17 @@ func (s *Packages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refuse answers as API servers do.
+// refuse responds with an error as API servers do.
 func refuse(w http.ResponseWriter, code int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
 	answer(w, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": code, "reason": strings.ReplaceAll(http.StatusText(code), " ", ""), "message": message})
 }
 
-// answer writes JSON; who does not take it has gone.
+// answer writes JSON; an error means that the client is gone.
 func answer(w http.ResponseWriter, v any) { _ = json.NewEncoder(w).Encode(v) }
 
-// seen reports whether a catalog is seen from a namespace; "" stands for all.
+// seen reports whether a catalog is visible in a namespace; "" stands for all.
 func (s *Packages) seen(shelf *Shelf, namespace string) bool {
 	return namespace == "" || shelf.Source.Namespace == namespace || s.global != "" && shelf.Source.Namespace == s.global
 }
@@ -138,8 +137,7 @@ func (s *Packages) list(w http.ResponseWriter, r *http.Request, namespace string
 	answer(w, &all)
 }
 
-// shown returns a view as answers have it: in the namespace that was asked for,
-// without pictures.
+// shown returns a view as responses have it: in the requested namespace, without icons.
 func shown(m *packages.PackageManifest, namespace string) *packages.PackageManifest {
 	if namespace != "" {
 		m.Namespace = namespace
@@ -175,7 +173,7 @@ func (s *Packages) one(w http.ResponseWriter, r *http.Request, namespace, name s
 	refuse(w, http.StatusNotFound, fmt.Sprintf("packagemanifests.%s %q not found", packages.Group, name))
 }
 
-// picture answers with the picture of a package.
+// picture responds with the icon of a package.
 func picture(w http.ResponseWriter, r *http.Request, m *packages.PackageManifest) {
 	for _, ch := range m.Status.Channels {
 		if ch.Name != m.Status.DefaultChannel || len(ch.CurrentCSVDesc.Icon) == 0 {
@@ -193,13 +191,13 @@ func picture(w http.ResponseWriter, r *http.Request, m *packages.PackageManifest
 		}
 		kind := ch.CurrentCSVDesc.Icon[0].MediaType
 		if !strings.HasPrefix(kind, "image/") {
-			kind = "application/octet-stream" // a catalog does not get to serve pages
+			kind = "application/octet-stream" // a catalog must not serve pages
 		}
 		w.Header().Set("Content-Type", kind)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Content-Security-Policy", "sandbox") // a picture may be SVG, with scripts
-		_, _ = w.Write(data)                                 // who does not take it has gone
+		w.Header().Set("Content-Security-Policy", "sandbox") // an icon may be SVG with scripts
+		_, _ = w.Write(data)                                 // an error means that the client is gone
 		return
 	}
-	refuse(w, http.StatusNotFound, fmt.Sprintf("package %q has no picture", m.Name))
+	refuse(w, http.StatusNotFound, fmt.Sprintf("package %q has no icon", m.Name))
 }

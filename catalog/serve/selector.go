@@ -7,9 +7,9 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// parseSelector reads a label selector as requests write it: requirements with
-// commas between them, each one of KEY, !KEY, KEY=VALUE, KEY==VALUE, KEY!=VALUE,
-// KEY in (VALUE,...) and KEY notin (VALUE,...).
+// parseSelector parses a label selector: requirements separated by commas, each
+// one of KEY, !KEY, KEY=VALUE, KEY==VALUE, KEY!=VALUE, KEY in (VALUE,...) and
+// KEY notin (VALUE,...).
 func parseSelector(text string) (*fairlead.LabelSelector, error) {
 	s := &fairlead.LabelSelector{}
 	for rest := strings.TrimSpace(text); rest != ""; {
@@ -18,7 +18,7 @@ func parseSelector(text string) (*fairlead.LabelSelector, error) {
 		if open := strings.IndexByte(rest, '('); open >= 0 && (comma < 0 || open < comma) {
 			end := strings.IndexByte(rest, ')')
 			if end < open {
-				return nil, fmt.Errorf("label selector %q: the list has no end; add )", text)
+				return nil, fmt.Errorf("label selector %q: the list is not closed; add )", text)
 			}
 			comma = len(rest)
 			if after := strings.IndexByte(rest[end:], ','); after >= 0 {

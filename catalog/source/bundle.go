@@ -6,15 +6,14 @@ import (
 	"io/fs"
 )
 
-// ManifestsLabel is the label of an image that says in which directory the
-// manifests of its bundle lie.
+// ManifestsLabel is the image label that names the directory of the bundle's manifests.
 const ManifestsLabel = "operators.operatorframework.io.bundle.manifests.v1"
 
-// OpenBundle opens a registry+v1 bundle: a directory with the directories
-// manifests and metadata, an archive of one (which may hold it in a directory),
-// or an OCI image layout, as a directory or archive, of which the first image
-// with the label of bundles counts. The root of the result is the bundle
-// directory. Errors name the path; a limit that is exceeded is a *fairlead.InputLimitError.
+// OpenBundle opens a registry+v1 bundle: a directory with the directories manifests and
+// metadata, an archive of one (which may hold it in a directory), or an OCI image layout,
+// as a directory or archive, of which the first image with the label of bundles counts. The
+// root of the result is the bundle directory. Errors name the path; an exceeded limit is a
+// *fairlead.InputLimitError.
 func OpenBundle(ctx context.Context, path string, opts *Options) (*Source, error) {
 	return open(ctx, path, opts, &content{
 		kind: bundleImage, unpacked: bundleIn,

@@ -10,20 +10,19 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// ImageTemplate is what the Dockerfile of a catalog image is made of.
+// ImageTemplate holds the parameters of the Dockerfile of a catalog image.
 type ImageTemplate struct {
 	Directory string // of the catalog, beside the Dockerfile
 	Base      string // image with opm that serves the catalog; empty means the upstream one
 	Builder   string // image with opm that builds the cache; empty means Base
 }
 
-// ConfigsLabel is the label by which an image says where in it the catalog
-// lies.
+// ConfigsLabel is the image label that names the directory of the catalog.
 const ConfigsLabel = "operators.operatorframework.io.index.configs.v1"
 
 const upstreamImage = "quay.io/operator-framework/opm:latest"
 
-const dockerfile = `# The cache is made when the image is built, so that serving starts at once.
+const dockerfile = `# The cache is built with the image, so that serving starts at once.
 FROM {{.Builder}} AS builder
 COPY {{.Source}}
 RUN ["/bin/opm", "serve", "/configs", "--cache-dir=/tmp/cache", "--cache-only"]

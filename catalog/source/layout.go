@@ -20,7 +20,7 @@ import (
 // Limits of the documents of a layout.
 const (
 	maxManifest  = 16 << 20 // bytes
-	maxManifests = 1000     // indexes and manifests looked at
+	maxManifests = 1000     // indexes and manifests read
 )
 
 // isLayout reports whether a directory is an OCI image layout.
@@ -46,11 +46,11 @@ type manifest struct {
 	Layers    []descriptor `json:"layers"`
 }
 
-// kind says which images of a layout are looked for.
+// kind says which images of a layout to look for.
 type kind struct {
 	name  string                    // in messages
 	label string                    // that such an image has
-	dir   func(label string) string // where in the image the files lie
+	dir   func(label string) string // directory of the files in the image
 }
 
 var (
@@ -58,8 +58,8 @@ var (
 	bundleImage  = kind{"bundle", ManifestsLabel, func(label string) string { return path.Dir(path.Clean("/" + label)) }}
 )
 
-// openLayout unpacks what is looked for from the first image of a layout that
-// has it.
+// openLayout unpacks the files from the first image of a layout that has
+// them.
 func openLayout(fsys fs.FS, o *Options, what kind) (*Source, error) {
 	data, err := readAll(fsys, "index.json")
 	if err != nil {
@@ -83,7 +83,7 @@ func openLayout(fsys fs.FS, o *Options, what kind) (*Source, error) {
 		}
 	}
 	if !u.found {
-		return nil, errors.Join(fmt.Errorf("the image has no directory /%s, where its label %s says that the %s lies", dir, what.label, what.name), u.discard())
+		return nil, errors.Join(fmt.Errorf("the image has no directory /%s, which its label %s names for the %s", dir, what.label, what.name), u.discard())
 	}
 	return u.source(), nil
 }
@@ -97,7 +97,7 @@ type layout struct {
 }
 
 // find looks for the first image of the kind, in the order in which indexes
-// list them. It returns where in the image the files lie.
+// list them. It returns the directory of the files in the image.
 func (l *layout) find(data []byte, name string) (image *manifest, dir string, err error) {
 	if l.looked++; l.looked > maxManifests {
 		return nil, "", &fairlead.InputLimitError{What: "number of manifests in the layout", Max: maxManifests}
@@ -182,7 +182,7 @@ func (l *layout) layer(u *unpacker, d descriptor, dir string) error {
 	return checkSum(d.Digest, sum)
 }
 
-// blobName returns where a blob lies, and the hash that its name is of.
+// blobName returns the path of a blob, and the hash for its digest.
 func blobName(digest string) (string, hash.Hash, error) {
 	algorithm, sum, _ := strings.Cut(digest, ":")
 	var h hash.Hash
@@ -192,7 +192,7 @@ func blobName(digest string) (string, hash.Hash, error) {
 	case "sha512":
 		h = sha512.New()
 	default:
-		return "", nil, fmt.Errorf("the digest %q is of a kind that is not known", digest)
+		return "", nil, fmt.Errorf("the digest %q has an unknown algorithm", digest)
 	}
 	if b, err := hex.DecodeString(sum); err != nil || len(b) != h.Size() {
 		return "", nil, fmt.Errorf("the digest %q is malformed", digest)
@@ -200,7 +200,7 @@ func blobName(digest string) (string, hash.Hash, error) {
 	return path.Join("blobs", algorithm, sum), h, nil
 }
 
-// missing says of a blob that it cannot be read.
+// missing says that a blob cannot be read.
 func missing(digest string, err error) error { return fmt.Errorf("the blob %s: %w", digest, err) }
 
 func checkSum(digest string, sum hash.Hash) error {

@@ -12,46 +12,42 @@ import (
 	"github.com/fairlead/fairlead/internal/archive"
 )
 
-// Options bound what unpacking may take. The zero value, and nil, are the
-// defaults.
+// Options limit unpacking. The zero value, and nil, are the defaults.
 type Options struct {
-	// MaxSize is the largest size of all unpacked files together, in bytes.
-	// Default 8 GiB.
+	// MaxSize is the largest total size of all unpacked files, in bytes. Default 8 GiB.
 	MaxSize int64
 	// MaxFiles is the largest number of files and directories in archives.
 	// Default 262,144.
 	MaxFiles int
 	// TempDir is where image layers are unpacked. Default os.TempDir().
 	TempDir string
-	// Decoders read archives and layers that are compressed in other ways than
-	// with gzip. The standard library has no zstd, so that such ones need one;
-	// examples/kubernetes/zstd has it.
+	// Decoders read archives and layers that are not compressed with gzip. The standard
+	// library has no zstd; examples/kubernetes/zstd has a decoder for it.
 	Decoders []Decoder
 }
 
-// Decoder reads data that is compressed in one way.
+// Decoder reads data compressed with one algorithm.
 type Decoder struct {
-	Magic string                                 // with which such data begins, at most eight bytes
-	Open  func(io.Reader) (io.ReadCloser, error) // what reads it
+	Magic string                                 // first bytes of such data, at most eight
+	Open  func(io.Reader) (io.ReadCloser, error) // decompresses it
 }
 
-// MagicZstd begins data that is compressed with Zstandard.
+// MagicZstd is the first bytes of data compressed with Zstandard.
 const MagicZstd = "\x28\xb5\x2f\xfd"
 
-// limits are those that hold; image layers and archives have the same defaults.
+// limits are the limits in effect; image layers and archives have the same defaults.
 func (o *Options) limits() archive.Options {
 	return (&archive.Options{MaxSize: o.MaxSize, MaxFiles: o.MaxFiles}).WithDefaults()
 }
 
-// Source is an opened catalog. Close it when the catalog is not read any more.
+// Source is an opened catalog. Close it when the catalog is no longer read.
 type Source struct {
 	fs.FS
 	root *os.Root
 	temp string // directory to remove, or ""
 }
 
-// Stat implements [fs.StatFS], so that nobody has to open a file to learn what
-// it is.
+// Stat implements [fs.StatFS], so that no file has to be opened to find out what it is.
 func (s *Source) Stat(name string) (fs.FileInfo, error) { return fs.Stat(s.FS, name) }
 
 // ReadDir implements [fs.ReadDirFS].
@@ -69,8 +65,8 @@ func (s *Source) Close() error {
 	return errors.Join(errs...)
 }
 
-// Open opens the catalog at path, which may be any of what the package comment
-// lists. Errors name the path; a limit that is exceeded is a *fairlead.InputLimitError.
+// Open opens the catalog at path, which may be any of what the package comment lists.
+// Errors name the path; an exceeded limit is a *fairlead.InputLimitError.
 func Open(ctx context.Context, path string, opts *Options) (*Source, error) {
 	return open(ctx, path, opts, &content{
 		kind:     catalogImage,
@@ -84,11 +80,11 @@ func Open(ctx context.Context, path string, opts *Options) (*Source, error) {
 // content is what is opened, a catalog or a bundle.
 type content struct {
 	kind
-	file     func(path string) (*Source, error) // what a file is that is not an archive
-	unpacked func(files fs.FS) (*Source, error) // where it is among the files of an archive
+	file     func(path string) (*Source, error) // what to do with a file that is not an archive
+	unpacked func(files fs.FS) (*Source, error) // finds it among the files of an archive
 }
 
-// plain leaves out what the name of the catalog says already.
+// plain leaves out what the name of the catalog already says.
 func plain(err error) error {
 	if pe := (*fs.PathError)(nil); errors.As(err, &pe) && errors.Unwrap(err) == pe.Err {
 		return pe.Err
@@ -139,7 +135,7 @@ func (c *content) open(ctx context.Context, path string, o *Options) (*Source, e
 	if !isArchive {
 		return c.file(path)
 	}
-	if !decoded { // archive knows gzip, and what to say of an archive that is cut off
+	if !decoded { // archive supports gzip, and reports truncated archives
 		if _, err := f.Seek(0, io.SeekStart); err != nil {
 			return nil, err
 		}
@@ -155,7 +151,7 @@ func (c *content) open(ctx context.Context, path string, o *Options) (*Source, e
 	return c.unpacked(files)
 }
 
-// oneFile is a directory of which one file is seen.
+// oneFile is a directory of which one file is visible.
 type oneFile struct {
 	dir  fs.FS
 	name string

@@ -246,10 +246,10 @@ func TestLayoutFails(t *testing.T) {
 		build      func(i *image) string
 	}{
 		{"no label", "none of the 1 images of the layout has the label", func(i *image) string { return i.index(i.manifest(nil, layer)) }},
-		{"no directory", "the image has no directory /configs, where its label", func(i *image) string {
+		{"no directory", "the image has no directory /configs, which its label", func(i *image) string {
 			return i.index(i.manifest(labels, archive(t, member{name: "etc/x", text: "1"})))
 		}},
-		{"link for a directory", "the image has no directory /configs, where its label", func(i *image) string {
+		{"link for a directory", "the image has no directory /configs, which its label", func(i *image) string {
 			return i.index(i.manifest(labels, archive(t, member{name: "configs", link: "data"}, member{name: "data/x", text: "1"})))
 		}},
 		{"no image", "none of the 0 images", func(i *image) string { return i.index() }},
@@ -264,7 +264,7 @@ func TestLayoutFails(t *testing.T) {
 			write(t, path, append(data, ' '))
 			return i.index(d)
 		}},
-		{"digest", `the digest "../../x" is of a kind that is not known`, func(i *image) string { return i.index(object{"digest": "../../x"}) }},
+		{"digest", `the digest "../../x" has an unknown algorithm`, func(i *image) string { return i.index(object{"digest": "../../x"}) }},
 		{"digest", "is malformed", func(i *image) string { return i.index(object{"digest": "sha256:../x"}) }},
 		{"index", "index.json is malformed", func(i *image) string {
 			write(t, filepath.Join(i.dir, "index.json"), []byte("["))

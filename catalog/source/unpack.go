@@ -18,7 +18,7 @@ import (
 	"github.com/fairlead/fairlead/internal/archive"
 )
 
-// decompress looks at the beginning of r. It reports whether r is an archive,
+// decompress inspects the beginning of r. It reports whether r is an archive,
 // compressed or not, and returns it decompressed.
 func decompress(r io.Reader, decoders []Decoder) (plain io.Reader, archive bool, err error) {
 	b := bufio.NewReaderSize(r, 64<<10)
@@ -44,7 +44,7 @@ func decompress(r io.Reader, decoders []Decoder) (plain io.Reader, archive bool,
 	case bytes.HasPrefix(head, []byte(MagicZstd)):
 		return nil, false, errors.New("it is compressed with zstd, which the standard library does not read: decompress it (zstd -d), pack it with gzip, or give Options.Decoders one that reads it, such as that of examples/kubernetes/zstd")
 	}
-	// The magic of every tar since 1988 stands at byte 257 of its first header.
+	// The magic of every tar since 1988 is at byte 257 of its first header.
 	head, err = b.Peek(262)
 	if err != nil && err != io.EOF {
 		return nil, false, err
@@ -56,22 +56,22 @@ func decompress(r io.Reader, decoders []Decoder) (plain io.Reader, archive bool,
 	return b, archive, nil
 }
 
-// readCloser is a reader with what is to be closed after it.
+// readCloser is a reader and what to close after it.
 type readCloser struct {
 	io.Reader
 	io.Closer
 }
 
 // unpacker writes the files of image layers below a temporary directory, each
-// layer over those before. What lies elsewhere in them, whatever it is, is
-// passed over.
+// layer over those before. Anything outside the requested directory is
+// skipped.
 type unpacker struct {
 	archive.Options
 	temp  string
 	root  *os.Root
 	size  int64
 	files int
-	found bool // whether the directory that is asked for is there
+	found bool // whether the requested directory exists
 }
 
 func newUnpacker(o *Options) (*unpacker, error) {
@@ -96,8 +96,8 @@ const (
 	whiteoutOpaque = ".wh..wh..opq"
 )
 
-// unpack writes the regular files of a tar stream that lie below dir, with
-// their names from there.
+// unpack writes the regular files of a tar stream that are below dir, with
+// names relative to it.
 func (u *unpacker) unpack(r io.Reader, dir string) error {
 	t := tar.NewReader(r)
 	for {
@@ -125,8 +125,8 @@ func (u *unpacker) unpack(r io.Reader, dir string) error {
 	}
 }
 
-// below returns the name of a member from dir on. What does not lie below dir
-// is of no interest, and what would lead out of the archive never does.
+// below returns the name of a member relative to dir. It rejects what is not
+// below dir, which includes any path that leads out of the archive.
 func below(dir, name string) (string, bool) {
 	name = path.Clean("/" + name)[1:]
 	if name == "" || dir == "." {
@@ -147,7 +147,7 @@ func (u *unpacker) entry(r io.Reader, h *tar.Header, name string) error {
 	case h.Typeflag == tar.TypeSymlink:
 		return u.link(name, func() error { return u.root.Symlink(h.Linkname, name) })
 	case h.Typeflag != tar.TypeReg:
-		return nil // devices and the like are no part of a catalog
+		return nil // devices and the like are not part of a catalog
 	}
 	return u.link(name, func() error { return u.write(r, name) })
 }
@@ -176,7 +176,7 @@ func (u *unpacker) write(r io.Reader, name string) error {
 	return errors.Join(err, f.Close())
 }
 
-// clear removes all that is in a directory.
+// clear removes everything in a directory.
 func (u *unpacker) clear(dir string) error {
 	entries, err := fs.ReadDir(u.root.FS(), dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -15,8 +15,8 @@ import (
 )
 
 // WriteTree writes a catalog as files below root, as [catalog.Catalog.WriteTree]
-// lays them out. A file that is there already is an error, and is left alone;
-// files written before it stay.
+// lays them out. An existing file is an error, and is left alone; files written
+// before it stay.
 func WriteTree(root *os.Root, c *catalog.Catalog, format catalog.Format) error {
 	return c.WriteTree(format, func(name string) (io.WriteCloser, error) {
 		if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
@@ -26,10 +26,10 @@ func WriteTree(root *os.Root, c *catalog.Catalog, format catalog.Format) error {
 	})
 }
 
-// WriteFiles gives files below root new content, in the order of their
-// slash-separated names; those that are not there are made, with their
-// directories. Each is written beside its place and then put there at once, so
-// that readers see the old content or the new, and keeps its permissions.
+// WriteFiles writes files below root, in the order of their slash-separated
+// names; missing ones are created, with their directories. Each is replaced
+// atomically, so that readers see either the old content or the new, and keeps
+// its permissions.
 func WriteFiles(root *os.Root, files map[string][]byte) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := replaceFile(root, name, files[name]); err != nil {
@@ -46,7 +46,7 @@ func replaceFile(root *os.Root, name string, content []byte) error {
 	mode := fs.FileMode(0o644)
 	switch info, err := root.Lstat(name); {
 	case err == nil && !info.Mode().IsRegular():
-		return errors.New("it is not a regular file: edit the file that it leads to")
+		return errors.New("it is not a regular file: edit the file that it links to")
 	case err == nil:
 		mode = info.Mode().Perm()
 	case !errors.Is(err, fs.ErrNotExist):

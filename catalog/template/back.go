@@ -12,7 +12,7 @@ import (
 )
 
 // FromCatalog turns a catalog back into a basic template, as JSON: every bundle
-// is given by its image alone, and everything else in full. Rendering it with
+// is given only by its image, and everything else in full. Rendering it with
 // [FromBundles] of the catalog gives the documents again. It is an error if a
 // bundle has no image, or two bundles have one.
 func FromCatalog(c *catalog.Catalog) ([]byte, error) {
@@ -35,7 +35,7 @@ func FromCatalog(c *catalog.Catalog) ([]byte, error) {
 		image := d.Image()
 		switch other := images[image]; {
 		case image == "":
-			return nil, fmt.Errorf("catalog: %s: %s has no image, by which a template could name it", d.Pos(), d.Subject())
+			return nil, fmt.Errorf("catalog: %s: %s has no image for a template to name", d.Pos(), d.Subject())
 		case other != nil:
 			return nil, fmt.Errorf("catalog: %s: %s has the image of %s at %s: a template tells bundles apart by their images", d.Pos(), d.Subject(), other.Subject(), other.Pos())
 		}
@@ -45,9 +45,9 @@ func FromCatalog(c *catalog.Catalog) ([]byte, error) {
 	return append(out, "]}"...), nil
 }
 
-// FromBundles returns a renderer that takes bundles from a catalog that is there
-// already, by their image or name; what it does not have is left to next, or is
-// an error if next is nil.
+// FromBundles returns a renderer that takes bundles from an existing catalog, by
+// image or name; what it does not have is left to next, or is an error if next
+// is nil.
 func FromBundles(c *catalog.Catalog, next Renderer) Renderer {
 	known := map[string]*catalog.Document{}
 	for p := range c.Packages() {

@@ -15,12 +15,12 @@ type basic struct {
 	entries []entry
 }
 
-// entry is one document that a template says in full, or the image of a
+// entry is one document that a template has in full, or the image of a
 // bundle.
 type entry struct {
 	value  *doc.Value
 	schema string
-	image  string // of a bundle that is to be rendered, else ""
+	image  string // of a bundle to render, otherwise ""
 }
 
 func (p *parser) basic(tree *doc.Value) expander {
@@ -46,7 +46,7 @@ func (p *parser) basic(tree *doc.Value) expander {
 // entry reads the head of one entry.
 func (p *parser) entry(path string, v *doc.Value) (*entry, bool) {
 	if v.Kind != '{' {
-		p.fault(catalog.CodeType, v, path+" is "+v.Describe()+", not an object", "write the document of a catalog there")
+		p.fault(catalog.CodeType, v, path+" is "+v.Describe()+", not an object", "write a catalog document there")
 		return nil, false
 	}
 	e := &entry{value: v}
@@ -55,7 +55,7 @@ func (p *parser) entry(path string, v *doc.Value) (*entry, bool) {
 		text, ok := member.Text()
 		switch {
 		case key == "schema" && text == "" && (member.Null() || ok):
-			p.fault(catalog.CodeNoSchema, at(v, key), path+" has no schema", "write schema: with what the document is")
+			p.fault(catalog.CodeNoSchema, at(v, key), path+" has no schema", "write schema: with the schema of the document")
 			return nil, false
 		case !member.Null() && !ok:
 			p.fault(catalog.CodeType, member, path+"."+key+" is "+member.Describe()+", not a string", "put it in quotes")
@@ -67,7 +67,7 @@ func (p *parser) entry(path string, v *doc.Value) (*entry, bool) {
 	return e, true
 }
 
-// bundleEntry reads the image of a bundle that is to be rendered.
+// bundleEntry reads the image of a bundle to render.
 func (p *parser) bundleEntry(path string, e *entry) {
 	image, ok := e.value.Field("image").Text()
 	if e.image = image; !ok || image == "" {
@@ -75,7 +75,7 @@ func (p *parser) bundleEntry(path string, e *entry) {
 	}
 	for _, key := range []string{"package", "properties", "relatedImages"} {
 		if v := e.value.Field(key); v != nil && !v.Null() && (len(v.Members) > 0 || v.Kind == '"' && len(v.Raw) > 2) {
-			p.fault(CodeField, v, fmt.Sprintf("%s is a bundle with %s, which rendering gives it", path, key), "keep schema and image alone")
+			p.fault(CodeField, v, fmt.Sprintf("%s is a bundle with %s, which rendering generates", path, key), "keep only schema and image")
 		}
 	}
 }
@@ -93,7 +93,7 @@ func (b *basic) references() []reference {
 // rest are the fields of a bundle entry that count.
 var rest = []string{"schema", "image", "package", "properties", "relatedImages"}
 
-// expand replaces the bundles by what they render to.
+// expand replaces each bundle with its rendering.
 func (b *basic) expand(x *expansion) []json.RawMessage {
 	var docs []json.RawMessage
 	seen := map[string]bool{}
@@ -104,11 +104,11 @@ func (b *basic) expand(x *expansion) []json.RawMessage {
 		}
 		for i := range e.value.Members {
 			if m := &e.value.Members[i]; !slices.ContainsFunc(rest, func(known string) bool { return strings.EqualFold(known, m.Key) }) {
-				x.warn(CodeField, m, fmt.Sprintf("the bundle's %s is dropped for what rendering gives it", m.Key), "keep schema and image alone")
+				x.warn(CodeField, m, fmt.Sprintf("the bundle's %s is dropped in favor of the rendered one", m.Key), "keep only schema and image")
 			}
 		}
 		if seen[e.image] {
-			x.warn(CodeBundle, e.value.Field("image"), fmt.Sprintf("the image %q is listed before, and its bundle is in the catalog once", e.image), "delete the entry")
+			x.warn(CodeBundle, e.value.Field("image"), fmt.Sprintf("the image %q was already listed, and its bundle is added only once", e.image), "delete the entry")
 			continue
 		}
 		seen[e.image] = true

@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// channel is a channel that follows from versions.
+// channel is a channel derived from versions.
 type channel struct {
 	name      string
 	archetype string
@@ -24,12 +24,12 @@ type edges struct {
 	skips    []string
 }
 
-// makeChannels parts bundles, sorted by version, into channels of one type.
+// makeChannels splits bundles, sorted by version, into channels of one type.
 //
 // Updates are within a major: the last patch of every minor replaces the last
 // patch of the minor before and skips everything else that is lower, sorted by
-// name. Other bundles update nothing: who is on one moves on to the last patch
-// of its minor or a later one. Updates are the same in channels of both types;
+// name. Other bundles update nothing: their users move on to the last patch of
+// their minor or a later one. Updates are the same in channels of both types;
 // in those of a minor, what is replaced or skipped may be in another channel.
 func makeChannels(archetype, typ string, bundles []*rendered) []*channel {
 	var channels []*channel
@@ -79,9 +79,9 @@ func link(bundles []*rendered) map[string]edges {
 	return updates
 }
 
-// defaultChannel returns the channel that a package has as its default: of the
-// most stable archetype there is, the channel of the preferred type with the
-// highest version.
+// defaultChannel returns the default channel of a package: of the most stable
+// archetype present, the channel of the preferred type with the highest
+// version.
 func defaultChannel(channels []*channel, prefer string) *channel {
 	return slices.MaxFunc(channels, func(a, b *channel) int {
 		return cmp.Or(

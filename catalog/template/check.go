@@ -13,12 +13,12 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// check validates documents as a catalog. Faults are reported at the places in
-// the template that the documents come from.
+// check validates documents as a catalog. Faults are reported at the positions
+// in the template that the documents come from.
 func (x *expansion) check(docs []json.RawMessage, at []*doc.Value, what string) bool {
 	var text bytes.Buffer
 	for _, d := range docs {
-		// One document a line: the line tells the document.
+		// One document per line: the line identifies the document.
 		if err := json.Compact(&text, d); err != nil {
 			x.err = err
 			return false
@@ -52,7 +52,7 @@ type oneFile []byte
 
 const oneName = "catalog.json"
 
-// elsewhere matches places in a oneFile.
+// elsewhere matches positions in a oneFile.
 var elsewhere = regexp.MustCompile(`\bcatalog\.json:(\d+):\d+`)
 
 // Open implements [fs.FS].

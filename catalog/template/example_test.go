@@ -83,7 +83,7 @@ stable:
 	}
 	// Output:
 	// pond.yaml:2:1: there is no field generateMajorChannel; it is ignored; write generateMajorChannels
-	// pond.yaml:3:31: defaultChannelTypePreference is major, and no major channels are generated; set generateMajorChannels: true
+	// pond.yaml:3:31: defaultChannelTypePreference is major, but no major channels are generated; set generateMajorChannels: true
 	// pond.yaml:6:5: stable.bundles[0] names no image; write image: with the reference of the bundle's image
 	// pond.yaml:6:5: there is no field stable.bundles[0].img; it is ignored
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// lane is a channel whose entries change. What does not change is written as
-// it stands in the template.
+// lane is a channel whose entries change. What does not change is written
+// verbatim from the template.
 type lane struct {
 	value *doc.Value
 	pkg   string
@@ -20,17 +20,17 @@ type lane struct {
 // step is an entry of a lane.
 type step struct {
 	catalog.Entry
-	value   *doc.Value // as it stands in the template, nil for a new one
+	value   *doc.Value // verbatim from the template, nil for a new one
 	changed bool
 }
 
 func readStep(v *doc.Value) *step {
 	s := &step{value: v}
-	doc.Decode(v, &s.Entry, 0) // the catalog was checked
+	doc.Decode(v, &s.Entry, 0) // the catalog has been checked
 	return s
 }
 
-// substitute puts the bundle name into the place of base.
+// substitute puts the bundle name in place of base.
 func (l *lane) substitute(name, base string) {
 	before := len(l.steps)
 	for _, s := range l.steps[:before] {
@@ -73,8 +73,8 @@ func (l *lane) entries() json.RawMessage {
 	return out.Bytes()
 }
 
-// json returns the entry: as it stands in the template if it did not change,
-// else with its updates written again and all other fields as they are.
+// json returns the entry: verbatim from the template if it did not change,
+// otherwise with its updates written again and all other fields unchanged.
 func (s *step) json() json.RawMessage {
 	switch {
 	case !s.changed:

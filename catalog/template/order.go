@@ -53,7 +53,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-// ordered brings documents into the order of a catalog.
+// ordered sorts documents in the order of a catalog.
 func ordered(docs []json.RawMessage) []json.RawMessage {
 	type keyed struct {
 		head
@@ -62,7 +62,7 @@ func ordered(docs []json.RawMessage) []json.RawMessage {
 	all := make([]keyed, len(docs))
 	for i, d := range docs {
 		all[i].json = d
-		_ = json.Unmarshal(d, &all[i].head) // what is not a string orders as none
+		_ = json.Unmarshal(d, &all[i].head) // anything but a string sorts like ""
 		if all[i].Schema == catalog.SchemaPackage {
 			all[i].Package = all[i].Name
 		}

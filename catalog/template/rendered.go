@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// rendered is what templates have to know of a bundle.
+// rendered is what templates need to know about a bundle.
 type rendered struct {
 	json                 json.RawMessage
 	name, pkg, image     string
@@ -52,7 +52,7 @@ type csvMetadata struct {
 	Description string            `json:"description"`
 }
 
-// read takes a bundle in, or says why it is none.
+// read reads a bundle, or says why it is not one.
 func read(b Bundle) (r *rendered, fault string) {
 	o, err := doc.Parse(b.JSON, doc.Limits{})
 	if err != nil {
@@ -93,7 +93,7 @@ func read(b Bundle) (r *rendered, fault string) {
 }
 
 // payload looks for the CSV, given or among the properties. What cannot be
-// read is no CSV.
+// read does not count as a CSV.
 func (r *rendered) payload(given json.RawMessage) {
 	if c := new(csv); len(given) > 0 && json.Unmarshal(given, c) == nil {
 		r.csv = c
@@ -149,11 +149,11 @@ func (r *rendered) annotation(key string) string {
 	return ""
 }
 
-// versions reads version and release from the olm.package property, which has
-// to be there once, or says what is wrong with it.
+// versions reads version and release from the olm.package property, of which
+// there must be exactly one, or says what is wrong with it.
 func (r *rendered) versions() (fault, hint string) {
 	if len(r.packages) != 1 {
-		return fmt.Sprintf("bundle %q has %d properties of type %s", r.name, len(r.packages), catalog.PropertyPackage), "a bundle has one"
+		return fmt.Sprintf("bundle %q has %d properties of type %s", r.name, len(r.packages), catalog.PropertyPackage), "a bundle must have exactly one"
 	}
 	p := r.packages[0]
 	v, err := semverx.Parse(p.Version)
@@ -165,8 +165,8 @@ func (r *rendered) versions() (fault, hint string) {
 		return fmt.Sprintf("bundle %q has version %q, which is not a semantic version", r.name, p.Version), hint
 	}
 	r.version, r.versionText, r.release = v, p.Version, p.Release
-	// Before there were releases, build metadata told them for bundles that
-	// substitute others.
+	// Before there were releases, bundles that substitute others gave them as
+	// build metadata.
 	if r.release == "" && r.annotation("olm.substitutesFor") != "" {
 		r.release = v.Build()
 	}
@@ -184,7 +184,8 @@ func (r *rendered) releaseVersion() (semverx.Version, error) {
 	return semverx.Parse("0.0.0-" + r.release)
 }
 
-// compare orders bundles by version and then by release, none before any.
+// compare orders bundles by version and then by release; a bundle without a
+// release comes first.
 func (r *rendered) compare(o *rendered) int {
 	if c := r.version.Compare(o.version); c != 0 {
 		return c

@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// archetypes are the beginnings of channels' names, the least stable first.
+// archetypes are the prefixes of channel names, the least stable first.
 var archetypes = []string{"candidate", "fast", "stable"}
 
 // The types of channels: all versions of a major, or of a minor.
@@ -56,9 +56,9 @@ func (p *parser) semver(tree *doc.Value) expander {
 	case s.prefer == "":
 		s.prefer = s.types[len(s.types)-1]
 	case s.prefer != major && s.prefer != minor:
-		p.fault(CodeField, pref, fmt.Sprintf("defaultChannelTypePreference is %q, and channels are of type major or minor", s.prefer), "write major or minor")
+		p.fault(CodeField, pref, fmt.Sprintf("defaultChannelTypePreference is %q, but channels are of type major or minor", s.prefer), "write major or minor")
 	case !slices.Contains(s.types, s.prefer):
-		p.fault(CodeField, pref, fmt.Sprintf("defaultChannelTypePreference is %s, and no %s channels are generated", s.prefer, s.prefer),
+		p.fault(CodeField, pref, fmt.Sprintf("defaultChannelTypePreference is %s, but no %s channels are generated", s.prefer, s.prefer),
 			"set generate"+strings.ToUpper(s.prefer[:1])+s.prefer[1:]+"Channels: true")
 	}
 	count := 0
@@ -125,8 +125,8 @@ func (s *semver) expand(x *expansion) []json.RawMessage {
 	return append(docs, s.packageDocument(x, pkg, channels))
 }
 
-// collect returns the bundles of each archetype by version, and tells those
-// that do not go together.
+// collect returns the bundles of each archetype by version, and reports those
+// that conflict.
 func (s *semver) collect(x *expansion) [][]*rendered {
 	all := make([][]*rendered, len(s.bundles))
 	var first *rendered
@@ -135,7 +135,7 @@ func (s *semver) collect(x *expansion) [][]*rendered {
 		for _, r := range refs {
 			bundles := x.bundles[r.ref]
 			if len(bundles) != 1 {
-				x.fault(CodeBundle, r.at, fmt.Sprintf("%q renders to %d bundles; it must be one", r.ref, len(bundles)), "name the image of one bundle")
+				x.fault(CodeBundle, r.at, fmt.Sprintf("%q renders to %d bundles, but must render to one", r.ref, len(bundles)), "name the image of one bundle")
 				continue
 			}
 			b := bundles[0]
@@ -147,7 +147,7 @@ func (s *semver) collect(x *expansion) [][]*rendered {
 				first = b
 			}
 			if own := b.packages[0].PackageName; own != first.packages[0].PackageName {
-				x.fault(CodeBundle, r.at, fmt.Sprintf("bundle %q is of package %q, and bundle %q of package %q: a template is for one package", b.name, own, first.name, first.packages[0].PackageName),
+				x.fault(CodeBundle, r.at, fmt.Sprintf("bundle %q is in package %q, and bundle %q in package %q: a template is for one package", b.name, own, first.name, first.packages[0].PackageName),
 					"keep the bundles of one of them")
 			}
 			if ref, ok := byName[b.name]; ok && ref != r.ref {

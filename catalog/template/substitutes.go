@@ -66,14 +66,14 @@ func (p *parser) substitution(path string, v *doc.Value) (*substitution, bool) {
 	return &substitution{reference{t.Name, at(v, "name")}, t.Base, at(v, "base")}, t.Name != "" && t.Base != "" && t.Name != t.Base
 }
 
-// again tells a base or a new bundle that was used before.
+// again reports a base or a new bundle that was used before.
 func (p *parser) again(before []substitution, s *substitution) {
 	for _, o := range before {
 		if o.base == s.base {
 			p.fault(CodeSubstitution, s.at, fmt.Sprintf("bundle %q is substituted a second time", s.base), "substitute the substitute")
 		}
 		if o.name.ref == s.name.ref {
-			p.fault(CodeSubstitution, s.name.at, fmt.Sprintf("%q substitutes %q already", s.name.ref, o.base), "name another bundle")
+			p.fault(CodeSubstitution, s.name.at, fmt.Sprintf("%q already substitutes %q", s.name.ref, o.base), "name another bundle")
 		}
 	}
 }
@@ -86,8 +86,8 @@ func (s *substitutes) references() []reference {
 	return all
 }
 
-// expand makes the substitutions one after the other. The catalog is checked
-// before and after them.
+// expand applies the substitutions one after the other. The catalog is
+// checked before and after.
 func (s *substitutes) expand(x *expansion) []json.RawMessage {
 	var docs []json.RawMessage
 	var at []*doc.Value
@@ -108,7 +108,7 @@ func (s *substitutes) expand(x *expansion) []json.RawMessage {
 	for len(at) < len(docs) {
 		at = append(at, s.list[len(at)-len(s.entries)].name.at)
 	}
-	if len(s.list) == 0 || x.check(docs, at, "the catalog is not valid once substitutions are made") {
+	if len(s.list) == 0 || x.check(docs, at, "the catalog is not valid after the substitutions") {
 		return docs
 	}
 	return nil
@@ -122,7 +122,7 @@ type substituted struct {
 	added    []*rendered
 }
 
-// load reads what the entries say of channels and bundles.
+// load reads the channels and bundles of the entries.
 func (x *expansion) load(entries []entry) *substituted {
 	c := &substituted{entries: entries, channels: map[int]*lane{}}
 	for i, e := range entries {
@@ -165,20 +165,21 @@ func (c *substituted) documents() []json.RawMessage {
 	return docs
 }
 
-// substitute puts a bundle into the place of its base, in all channels of its
-// package: it takes over the updates of the base and skips it, the base
-// updates nothing any more, and who replaced or skipped the base replaces or
-// skips the new bundle (and skips the base, too, if it replaced it).
+// substitute puts a bundle in place of its base, in all channels of its
+// package: it takes over the updates of the base and skips it, the base no
+// longer updates anything, and entries that replaced or skipped the base
+// replace or skip the new bundle (and also skip the base, if they replaced
+// it).
 func (c *substituted) substitute(x *expansion, s *substitution) {
 	list := x.bundles[s.name.ref]
 	if len(list) != 1 {
-		x.fault(CodeBundle, s.name.at, fmt.Sprintf("%q renders to %d bundles; it must be one", s.name.ref, len(list)), "name the image of one bundle")
+		x.fault(CodeBundle, s.name.at, fmt.Sprintf("%q renders to %d bundles, but must render to one", s.name.ref, len(list)), "name the image of one bundle")
 		return
 	}
 	b := list[0]
 	base := c.find(b.pkg, s.base)
 	if base == nil {
-		x.fault(CodeSubstitution, s.at, fmt.Sprintf("package %q has no bundle %q to substitute", b.pkg, s.base), "name a bundle of the entries or an earlier substitute"+c.nearest(b.pkg, s.base))
+		x.fault(CodeSubstitution, s.at, fmt.Sprintf("package %q has no bundle %q to substitute", b.pkg, s.base), "name a bundle in the entries or an earlier substitute"+c.nearest(b.pkg, s.base))
 		return
 	}
 	for _, r := range []struct {
@@ -222,7 +223,7 @@ func (c *substituted) nearest(pkg, name string) string {
 		}
 	}
 	if nearest := words.Nearest(name, names); nearest != "" {
-		return "; is " + nearest + " meant?"
+		return "; did you mean " + nearest + "?"
 	}
 	return ""
 }

@@ -24,14 +24,14 @@ const (
 // The codes of findings about templates.
 const (
 	CodeSchema       catalog.Code = "template-schema"       // a document that is not a template, or of an unknown kind
-	CodeField        catalog.Code = "template-field"        // a field that is not known, missing, or has a wrong value
+	CodeField        catalog.Code = "template-field"        // a field that is unknown, missing, or has a wrong value
 	CodeBundle       catalog.Code = "template-bundle"       // a bundle that cannot be rendered or used
 	CodeVersion      catalog.Code = "template-version"      // versions that cannot be read or ordered
 	CodeSubstitution catalog.Code = "template-substitution" // a substitution that cannot be applied
 	CodeResult       catalog.Code = "template-result"       // the catalog is not valid
 )
 
-// Schemas returns the schemas of templates that are known, sorted.
+// Schemas returns the known schemas of templates, sorted.
 func Schemas() []string { return []string{SchemaSemver, SchemaBasic, SchemaSubstitutes} }
 
 // Types returns the short names of the schemas, sorted: what follows their
@@ -52,7 +52,7 @@ type Bundle struct {
 }
 
 // Renderer renders what a reference names. Most references name one bundle; a
-// basic template takes any number of them. It is called once for every
+// basic template accepts any number of them. It is called once for every
 // reference of a template, one call after the other, in the order of
 // [Template.References].
 type Renderer func(ctx context.Context, ref string) ([]Bundle, error)
@@ -71,7 +71,7 @@ type Template struct {
 	schema   string
 	kind     expander
 	src      *doc.Document
-	warnings catalog.Diagnostics // of reading it
+	warnings catalog.Diagnostics // from reading it
 }
 
 // expander is one kind of template.
@@ -89,9 +89,9 @@ type reference struct {
 // Schema returns the schema of the template.
 func (t *Template) Schema() string { return t.schema }
 
-// References returns what the template asks its renderer for, each once, in the
-// order of the template; of a semver template, those of candidate, fast and
-// stable.
+// References returns the references that the template asks its renderer for,
+// each once, in the order of the template; in a semver template, those of
+// candidate, fast and stable.
 func (t *Template) References() []string {
 	var all []string
 	for _, r := range t.kind.references() {
@@ -104,9 +104,9 @@ func (t *Template) References() []string {
 
 // Parse reads the first document of data, JSON or YAML, as a template.
 //
-// Errors are [catalog.Diagnostics]: all that is wrong with it, in the order of
-// the file. Documents after the first are a fault, too: the reference passes
-// them over.
+// Errors are [catalog.Diagnostics]: everything that is wrong with it, in the
+// order of the file. Documents after the first are also faults: the reference
+// ignores them.
 func Parse(data []byte, opts *Options) (*Template, error) {
 	if opts == nil {
 		opts = &Options{}
@@ -128,7 +128,7 @@ func Parse(data []byte, opts *Options) (*Template, error) {
 	tree := doc.Tree(p.src.JSON)
 	t.schema, t.kind = p.template(tree, opts.Type)
 	if next, err := reader.Next(); err == nil {
-		p.found = append(p.found, &catalog.Diagnostic{Pos: next.Start, Code: CodeSchema, Message: "a template is one document, and this is another", Hint: "put it into a file of its own"})
+		p.found = append(p.found, &catalog.Diagnostic{Pos: next.Start, Code: CodeSchema, Message: "a template is one document, and this is a second one", Hint: "put it into a file of its own"})
 	} else if err != io.EOF {
 		p.found = append(p.found, catalog.Diagnose(err))
 	}
@@ -143,7 +143,7 @@ func Parse(data []byte, opts *Options) (*Template, error) {
 type parser struct {
 	src   *doc.Document
 	found catalog.Diagnostics
-	// warnings are keys that no template has: they are passed over.
+	// warnings are about keys that no template has, which are ignored.
 	warnings catalog.Diagnostics
 }
 
@@ -151,8 +151,8 @@ func (p *parser) fault(code catalog.Code, at *doc.Value, message, hint string) {
 	p.found = append(p.found, &catalog.Diagnostic{Pos: p.src.Position(at.Offset), Code: code, Message: message, Hint: hint})
 }
 
-// decode fills into from v, which stands at path, and adds what does not fit.
-// Keys that are not known are warnings.
+// decode decodes v, which is at path, into into, and reports what does not fit.
+// Unknown keys are warnings.
 func (p *parser) decode(v *doc.Value, path string, into any, mode doc.Mode) (fits bool) {
 	fits = true
 	for _, m := range doc.Decode(v, into, mode) {
@@ -171,8 +171,8 @@ func (p *parser) decode(v *doc.Value, path string, into any, mode doc.Mode) (fit
 	return fits
 }
 
-// keyOffset returns where an unknown field's key stands, or a value of a wrong
-// type.
+// keyOffset returns the offset of an unknown field's key, or of a value of a
+// wrong type.
 func keyOffset(m *doc.Mismatch) int {
 	if m.Want == "" {
 		return m.Value.KeyOffset
@@ -180,7 +180,7 @@ func keyOffset(m *doc.Mismatch) int {
 	return m.Value.Offset
 }
 
-// template reads the template that tree is.
+// template reads a template from its tree.
 func (p *parser) template(tree *doc.Value, only string) (schema string, kind expander) {
 	v := tree.Field("schema")
 	if v == nil {
@@ -193,7 +193,7 @@ func (p *parser) template(tree *doc.Value, only string) (schema string, kind exp
 		return "", nil
 	}
 	if only != "" && slices.Contains(Schemas(), schema) && TypeOf(schema) != only {
-		p.fault(CodeSchema, v, fmt.Sprintf("the template is of type %s, not %s", TypeOf(schema), only), "write the schema of the template that is meant")
+		p.fault(CodeSchema, v, fmt.Sprintf("the template is of type %s, not %s", TypeOf(schema), only), "write the schema of that type of template")
 		return schema, nil
 	}
 	switch schema {
@@ -206,7 +206,7 @@ func (p *parser) template(tree *doc.Value, only string) (schema string, kind exp
 	}
 	hint := "the schemas are " + strings.Join(Schemas(), ", ")
 	if nearest := words.Nearest(schema, Schemas()); nearest != "" {
-		hint = "is " + nearest + " meant?"
+		hint = "did you mean " + nearest + "?"
 	}
 	p.fault(CodeSchema, v, fmt.Sprintf("no template has the schema %q", schema), hint)
 	return schema, nil
@@ -214,12 +214,12 @@ func (p *parser) template(tree *doc.Value, only string) (schema string, kind exp
 
 // Result is an expanded template.
 type Result struct {
-	// Documents are the documents of the catalog as JSON: packages by name;
-	// of each its olm.package, its channels by name, its bundles by name,
+	// Documents are the documents of the catalog as JSON: packages by name; of
+	// each its olm.package, its channels by name, its bundles by name,
 	// documents of other schemas, its deprecations; documents of no package
-	// come last. What a template says in full is passed on as it stands in it.
+	// come last. What a template has in full is passed on verbatim.
 	Documents []json.RawMessage
-	// Warnings are what the template says and the catalog does not.
+	// Warnings say what in the template is not in the catalog.
 	Warnings catalog.Diagnostics
 }
 
@@ -236,8 +236,8 @@ func (r *Result) WriteJSON(w io.Writer) error {
 	return err
 }
 
-// Render expands the template. An error of render ends it and is wrapped; other
-// errors are [catalog.Diagnostics] of everything that is wrong.
+// Render expands the template. An error of render stops it and is wrapped;
+// other errors are [catalog.Diagnostics] of everything that is wrong.
 func (t *Template) Render(ctx context.Context, render Renderer) (*Result, error) {
 	x := &expansion{ctx: ctx, parser: parser{src: t.src, warnings: slices.Clone(t.warnings)}, bundles: map[string][]*rendered{}}
 	for _, r := range t.kind.references() {
@@ -266,14 +266,14 @@ type expansion struct {
 	parser  // the findings
 	ctx     context.Context
 	bundles map[string][]*rendered // by reference
-	err     error                  // not about the template
+	err     error                  // that is not about the template
 }
 
 func (x *expansion) warn(code catalog.Code, at *doc.Value, message, hint string) {
 	x.warnings = append(x.warnings, &catalog.Diagnostic{Pos: x.src.Position(at.Offset), Code: code, Message: message, Hint: hint})
 }
 
-// render asks for the bundles of a reference.
+// render asks the renderer for the bundles of a reference.
 func (x *expansion) render(render Renderer, r reference) error {
 	if err := x.ctx.Err(); err != nil {
 		return err
@@ -289,7 +289,7 @@ func (x *expansion) render(render Renderer, r reference) error {
 	for _, b := range bundles {
 		facts, fault := read(b)
 		if fault != "" {
-			x.fault(CodeBundle, r.at, fmt.Sprintf("%q renders to what is not a bundle: %s", r.ref, fault), "fix the bundle")
+			x.fault(CodeBundle, r.at, fmt.Sprintf("%q renders to something that is not a bundle: %s", r.ref, fault), "fix the bundle")
 			continue
 		}
 		x.bundles[r.ref] = append(x.bundles[r.ref], facts)

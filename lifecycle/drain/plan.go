@@ -177,7 +177,7 @@ func (r *PlanRequest) check(policy *Policy) ([]int, error) {
 		j, is := at[name]
 		switch {
 		case !is && words.Nearest(name, known) != "":
-			errs.Add(fmt.Sprintf("drain[%d]", i), "there is no node %q; is %q meant?", name, words.Nearest(name, known))
+			errs.Add(fmt.Sprintf("drain[%d]", i), "there is no node %q; did you mean %q?", name, words.Nearest(name, known))
 		case !is:
 			errs.Add(fmt.Sprintf("drain[%d]", i), "there is no node %q", name)
 		case given && seen[name]:

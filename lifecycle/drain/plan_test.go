@@ -224,7 +224,7 @@ func TestPlanRequestErrors(t *testing.T) {
 	want := `policy.minBackoff: -1000000000 is negative; leave it out for the default
 nodes[1].metadata.name: "worker-1" is the name of another node, too
 nodes[2].metadata.name: is empty; give the node's name
-drain[0]: there is no node "worker-2"; is "worker-1" meant?
+drain[0]: there is no node "worker-2"; did you mean "worker-1"?
 drain[1]: there is no node "nobody"
 drain[3]: node "worker-1" is named twice
 atOnce: -1 is negative; give how many nodes are drained at the same time

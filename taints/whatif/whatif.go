@@ -201,7 +201,7 @@ func (s *story) nodesOf(e *Event, field string) ([]int, error) {
 		if n < 0 {
 			problem := fmt.Sprintf("there is no node %q", name)
 			if meant := words.Nearest(name, names); meant != "" {
-				problem += fmt.Sprintf("; is %q meant?", meant)
+				problem += fmt.Sprintf("; did you mean %q?", meant)
 			}
 			return nil, &QuestionError{fmt.Sprintf("%s.nodes[%d]", field, i), problem}
 		}

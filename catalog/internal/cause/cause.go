@@ -1,4 +1,4 @@
-// Package cause finds what users who get no updates have in common.
+// Package cause finds common causes of users getting no updates.
 package cause
 
 import (
@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// User is somebody who has a bundle and gets no updates.
+// User is a user of a bundle who gets no updates.
 type User struct {
-	Among   string // only users of one of these have a cause in common
+	Among   string // only users with the same value can have a common cause
 	Bundle  string // that the user has
 	Version string // of the bundle; may be empty
-	Why     string // the reasons, separated by "; ", what stands nearest in the way first
+	Why     string // the reasons, separated by "; ", the nearest obstacle first
 }
 
-// Group is users who have a cause in common.
+// Group is a set of users with a common cause.
 type Group struct {
 	Users []int  // their indexes
-	Why   string // what is true of all; of several, each is "it"
+	Why   string // the cause; for several users, "it" stands for each bundle
 }
 
-// Groups puts users together whose first reason is the same but for their bundle and
-// its version, in the order of the first of each group.
+// Groups groups users whose first reason is the same except for their bundle and its
+// version, in the order of the first of each group.
 func Groups(users []User) []Group {
 	var groups []Group
 	var common [][]string // by group
@@ -46,8 +46,7 @@ func Groups(users []User) []Group {
 	return groups
 }
 
-// replaceName puts something in place of a name, where the name stands for itself and
-// is not a part of another.
+// replaceName replaces a name where it is not part of another.
 func replaceName(text, name, with string) string {
 	var b strings.Builder
 	for name != "" {

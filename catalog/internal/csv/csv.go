@@ -1,4 +1,4 @@
-// Package csv reads what the payload of a bundle says of its
+// Package csv reads what the payload of a bundle says about its
 // ClusterServiceVersion.
 package csv
 
@@ -20,12 +20,12 @@ type Facts struct {
 	CRDs        CRDs              // custom resources
 	APIs        APIs              // aggregated APIs
 	Permissions bool              // the CSV's permissions are known
-	Requests    bool              // and allow to create CredentialsRequests
+	Requests    bool              // and allow creating CredentialsRequests
 }
 
 // CRDs are the descriptions of custom resources in a CSV.
 type CRDs struct {
-	Owned    []CRD `json:"owned"`    // that the operator brings
+	Owned    []CRD `json:"owned"`    // that the operator provides
 	Required []CRD `json:"required"` // that it needs
 }
 
@@ -38,7 +38,7 @@ type CRD struct {
 
 // APIs are the descriptions of aggregated APIs in a CSV.
 type APIs struct {
-	Owned    []API `json:"owned"`    // that the operator brings
+	Owned    []API `json:"owned"`    // that the operator provides
 	Required []API `json:"required"` // that it needs
 }
 
@@ -49,8 +49,8 @@ type API struct {
 	Kind    string `json:"kind"`    // such as Deployment
 }
 
-// Metadata returns what the value of an olm.csv.metadata property says, nil if
-// it is not of its shape.
+// Metadata returns what the value of an olm.csv.metadata property says, or nil
+// if it is malformed.
 func Metadata(value json.RawMessage) *Facts {
 	var m struct {
 		Annotations map[string]string `json:"annotations"`
@@ -101,7 +101,7 @@ type permission struct {
 	} `json:"rules"`
 }
 
-// createsRequests reports whether it allows to create CredentialsRequests,
+// createsRequests reports whether it allows creating CredentialsRequests,
 // which an operator needs for authentication by tokens.
 func (p permission) createsRequests() bool {
 	has := func(list []string, name string) bool {
@@ -150,7 +150,7 @@ func ParseManifest(manifest []byte) (*doc.Document, *doc.Error) {
 	return d, nil
 }
 
-// MetadataOf takes from a CSV what an olm.csv.metadata property holds.
+// MetadataOf extracts from a CSV what an olm.csv.metadata property holds.
 func MetadataOf(csv *doc.Value) []byte {
 	out := []byte{'{'}
 	for _, f := range []struct {

@@ -12,8 +12,9 @@ const (
 	MaxRelease = 20 // of a bundle's release
 )
 
-// IsLabel reports whether s has the characters of a DNS-1123 label: lower
-// case letters, digits and, inside, dashes. The length is judged apart.
+// IsLabel reports whether s has the characters of a DNS-1123 label:
+// lower-case letters, digits and, inside, dashes. The length is checked
+// separately.
 func IsLabel(s string) bool {
 	return s != "" && s[0] != '-' && s[len(s)-1] != '-' && Only(s, func(b byte) bool { return IsLowerAlnum(b) || b == '-' })
 }
@@ -42,7 +43,7 @@ func Label(s string) (why, hint string) {
 	return "only lower-case letters, digits and inner dashes are allowed", "rename the package" + labelSuggestion(s)
 }
 
-// labelSuggestion proposes the nearest label, or nothing if none is near.
+// labelSuggestion suggests the nearest label, or nothing if none is near.
 func labelSuggestion(s string) string {
 	near := strings.Trim(strings.Map(func(r rune) rune {
 		switch {
@@ -73,7 +74,7 @@ func Release(s string) (why, hint string) {
 	for id := range strings.SplitSeq(s, ".") {
 		switch {
 		case id == "":
-			return "an identifier between dots is empty", "remove the surplus dot"
+			return "an identifier between dots is empty", "remove the extra dot"
 		case !Only(id, IsIdentifier):
 			return fmt.Sprintf("the identifier %q has a character other than letters, digits and dashes", id), "leave those out"
 		case Only(id, IsDigit) && len(id) > 1 && id[0] == '0':

@@ -1,5 +1,6 @@
-// Package opm has the words in which opm, and the libraries behind it, report a
-// broken name, version or range. Programs that read opm's output compare them.
+// Package opm has the messages with which opm, and the libraries behind it,
+// report a bad name, version or range. Programs that read opm's output compare
+// them.
 package opm
 
 import (
@@ -12,8 +13,8 @@ import (
 	"github.com/fairlead/fairlead/catalog/internal/names"
 )
 
-// VersionError returns what opm says of a version that is not strict
-// SemVer 2, and "" of one that is.
+// VersionError returns opm's message about a version that is not strict SemVer
+// 2, or "".
 func VersionError(s string) string {
 	if s == "" {
 		return "Version string empty"
@@ -70,7 +71,7 @@ func uintError(s string) string {
 	return ""
 }
 
-// identifierError judges one identifier of a pre-release or of a release.
+// identifierError checks one identifier of a pre-release or of a release.
 func identifierError(s string) string {
 	switch {
 	case s == "":
@@ -86,8 +87,8 @@ func identifierError(s string) string {
 	return ""
 }
 
-// ReleaseError returns what opm says of a bundle's release, and "" of a
-// good one.
+// ReleaseError returns opm's message about an invalid release of a bundle, or
+// "".
 func ReleaseError(s string) string {
 	if len(s) > names.MaxRelease {
 		return fmt.Sprintf("invalid release %q: exceeds maximum length of %d characters", s, names.MaxRelease)
@@ -104,8 +105,8 @@ func ReleaseError(s string) string {
 	return ""
 }
 
-// RangeError returns what opm says of a skipRange that does not parse, and
-// "" of one that does.
+// RangeError returns opm's message about a skipRange that does not parse, or
+// "".
 func RangeError(s string) string {
 	var groups [][]string
 	last, parts := 0, rangeParts(s)
@@ -142,7 +143,7 @@ func RangeError(s string) string {
 }
 
 // rangeParts splits a range at its spaces, except those that follow a
-// comparator. A part of one character before a space is lost, as it is there.
+// comparator. A part of one character before a space is lost, as in opm.
 func rangeParts(s string) []string {
 	var parts []string
 	last, lastByte := 0, byte(0)
@@ -166,8 +167,7 @@ func rangeParts(s string) []string {
 	return parts
 }
 
-// expand writes a comparison with an x in it as the comparisons it stands
-// for.
+// expand expands a comparison with an x in it.
 func expand(part string) ([]string, string) {
 	if !strings.Contains(part, "x") {
 		return []string{part}, ""
@@ -240,8 +240,8 @@ func comparisonError(part string) string {
 	return ""
 }
 
-// LabelErrors returns what opm says of a package name that is no DNS-1123
-// label.
+// LabelErrors returns opm's messages about a package name that is not a
+// DNS-1123 label.
 func LabelErrors(s string) []string {
 	const class = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 	var errs []string

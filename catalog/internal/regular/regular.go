@@ -1,6 +1,5 @@
-// Package regular tells regular files from what must not be opened: opening a
-// named pipe waits for whoever writes to it, for good, and a device may never
-// end.
+// Package regular tells regular files from those that must not be opened:
+// opening a named pipe may block forever, and a device may never end.
 package regular
 
 import (
@@ -10,9 +9,9 @@ import (
 	"strings"
 )
 
-// Info returns what is known of the file that an entry of a directory stands
-// for, following links, without opening it. Anything but a regular file is an
-// error that says what it is.
+// Info returns the file info of a directory entry, following links, without
+// opening the file. Anything but a regular file is an error that says what it
+// is.
 func Info(fsys fs.FS, name string, e fs.DirEntry) (fs.FileInfo, error) {
 	info, err := e.Info()
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -41,17 +40,17 @@ func kind(mode fs.FileMode) string {
 	return "a special file"
 }
 
-// maxLinks is how many links may lead from one to the next.
+// maxLinks is the longest chain of links.
 const maxLinks = 40
 
-// follow looks at what a link leads to.
+// follow resolves a link.
 func follow(fsys fs.FS, name string) (fs.FileInfo, error) {
 	if s, ok := fsys.(fs.StatFS); ok {
 		return s.Stat(name)
 	}
 	links, ok := fsys.(fs.ReadLinkFS)
 	if !ok {
-		return fs.Stat(fsys, name) // a file system that says there is a link but cannot tell where it leads
+		return fs.Stat(fsys, name) // a file system that reports a link but cannot read its target
 	}
 	for range maxLinks {
 		info, err := links.Lstat(name)
@@ -69,5 +68,5 @@ func follow(fsys fs.FS, name string) (fs.FileInfo, error) {
 			return nil, errors.New("it is a link that leads out of the directory")
 		}
 	}
-	return nil, errors.New("it is one of too many links in a row")
+	return nil, errors.New("it is part of a chain of too many links")
 }

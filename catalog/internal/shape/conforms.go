@@ -8,12 +8,13 @@ import (
 	"github.com/fairlead/fairlead/catalog/internal/names"
 )
 
-// maxDepth is the depth up to which a value is judged here; deeper ones
-// are left to the decoder.
+// maxDepth is the depth up to which a value is checked here; deeper ones are
+// left to the decoder.
 const maxDepth = 200
 
-// Conforms reports whether data is one JSON value of the shape s. It may say
-// no to what a decoder would take, never yes to what it would refuse.
+// Conforms reports whether data is one JSON value of the shape s. It may
+// reject what a decoder would accept, but never accepts what a decoder would
+// reject.
 func (s *Shape) Conforms(data []byte) bool {
 	c := checker{data: data}
 	c.space()
@@ -29,7 +30,7 @@ type checker struct {
 	pos  int
 }
 
-// space moves behind white space, which is mostly indentation.
+// space skips white space, which is mostly indentation.
 func (c *checker) space() {
 	const spaces = 0x2020202020202020
 	for c.pos < len(c.data) {
@@ -132,9 +133,9 @@ func (c *checker) members(s *Shape, depth int) bool {
 	}
 }
 
-// member returns the form of the member with the key as it stands in the
-// text, quotes apart, and false for a key with an escape. Field names match
-// without regard to case.
+// member returns the form of the member with the key as written, without
+// quotes, and false for a key with an escape. Field names match without regard
+// to case.
 func (s *Shape) member(key []byte) (*Shape, bool) {
 	switch s.Kind {
 	case Map:
@@ -216,8 +217,7 @@ func plainRun(data []byte, i int) int {
 	return i
 }
 
-// escapeLength returns the length of the escape that data begins with, 0 if
-// it is none.
+// escapeLength returns the length of the escape that data begins with, or 0.
 func escapeLength(data []byte) int {
 	if len(data) < 2 {
 		return 0
@@ -275,8 +275,8 @@ func (c *checker) number(integer bool) bool {
 	return true
 }
 
-// plainBase64 reports whether s is standard base64 with its padding and
-// nothing else.
+// plainBase64 reports whether s is standard base64 with padding and nothing
+// else.
 func plainBase64(s []byte) bool {
 	if len(s)%4 != 0 {
 		return false

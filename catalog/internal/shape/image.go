@@ -5,8 +5,8 @@ import (
 	"encoding/xml"
 )
 
-// ImageType returns the media type of an image by its first bytes, ""
-// if it is none that icons may be.
+// ImageType returns the media type of an image by its first bytes, or "" if
+// it is not allowed for icons.
 func ImageType(data []byte) string {
 	for _, m := range []struct{ magic, mediaType string }{
 		{"\x89PNG\r\n\x1a\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"GIF8", "image/gif"},

@@ -11,18 +11,18 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// Mismatch is a part of a value that is not of its shape.
+// Mismatch is a part of a value that does not have its shape.
 type Mismatch struct {
 	At     *doc.Value // the part
 	path   []string   // names of the fields that lead to it
 	want   *Shape
 	within string // the innermost type around it, "" if there is none
-	text   string // a fault that is not one of type
+	text   string // a fault other than a wrong type
 }
 
-// Mismatch returns the part of a value that opm finds at fault, nil if it takes
+// Mismatch returns the part of a value that opm rejects, or nil if it accepts
 // the value. opm writes objects again with their members sorted before it
-// decodes them, and reports the first.
+// decodes them, and reports the first fault.
 func (s *Shape) Mismatch(v *doc.Value) *Mismatch {
 	return s.find(v, &Mismatch{})
 }
@@ -82,8 +82,8 @@ func (s *Shape) findMember(v *doc.Value, m *Mismatch) *Mismatch {
 	return nil
 }
 
-// plainNumber returns a number as opm writes it: the shortest form of the
-// float64 that it is.
+// plainNumber returns a number as opm writes it: the shortest form of its
+// float64.
 func plainNumber(raw []byte) string {
 	n, err := strconv.ParseFloat(string(raw), 64)
 	if err != nil {
@@ -95,7 +95,7 @@ func plainNumber(raw []byte) string {
 	return strconv.FormatFloat(n, 'f', -1, 64)
 }
 
-// goName returns the name of opm's type of this form.
+// goName returns the name of opm's Go type for this form.
 func (s *Shape) goName() string {
 	switch s.Kind {
 	case List:
@@ -108,7 +108,7 @@ func (s *Shape) goName() string {
 	return s.Name
 }
 
-// OPM returns the words of the decoder that opm uses.
+// OPM returns the message of the decoder that opm uses.
 func (m *Mismatch) OPM() string {
 	if m.text != "" {
 		return m.text
@@ -126,7 +126,7 @@ func (m *Mismatch) OPM() string {
 	return fmt.Sprintf("json: cannot unmarshal %s into Go struct field %s.%s of type %s", got, m.within, strings.Join(m.path, "."), m.want.goName())
 }
 
-// String returns our words.
+// String returns our message.
 func (m *Mismatch) String() string {
 	what := strings.Join(m.path, ".")
 	if m.text != "" {

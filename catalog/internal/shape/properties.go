@@ -1,7 +1,7 @@
 package shape
 
-// csvMetadata is what an olm.csv.metadata property may be. The names are those
-// of opm's types.
+// csvMetadata is the shape of an olm.csv.metadata property. The names are
+// those of opm's types.
 func csvMetadata() *Shape {
 	lists := []Field{{"resources", eachOf(object("v1alpha1.APIResourceReference", "name kind version"))}}
 	for _, f := range []struct{ field, name string }{
@@ -30,8 +30,8 @@ func csvMetadata() *Shape {
 	)
 }
 
-// Properties returns the shapes of the values of properties, by type. Types
-// that are not there may have any value.
+// Properties returns the shapes of the values of properties, by type. Other
+// types may have any value.
 func Properties() map[string]*Shape {
 	return map[string]*Shape{
 		"olm.package":          object("property.Package", "packageName version release"),

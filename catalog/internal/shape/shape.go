@@ -1,7 +1,7 @@
-// Package shape says what the documents of a catalog look like: which fields
-// the known schemas have, and of which types, and what values of properties
-// must be. Checking a value against its shape takes one pass and no memory,
-// where decoding builds what is thrown away.
+// Package shape describes the documents of a catalog: the fields of the known
+// schemas and their types, and the values of properties. Checking a value
+// against its shape takes one pass and no memory, whereas decoding builds
+// values only to discard them.
 package shape
 
 import (
@@ -14,14 +14,14 @@ import (
 // Shape is what a value may be.
 type Shape struct {
 	Kind   Kind    // of values
-	Name   string  // of the type, as opm calls it; "" where that never shows
+	Name   string  // of the type, as opm calls it; "" if that is never shown
 	Elem   *Shape  // of a list or a map
-	Fields []Field // of an object; what is not listed may be anything
+	Fields []Field // of an object; fields that are not listed may be anything
 }
 
 // Field is a member of an object.
 type Field struct {
-	Name   string // as it is spelt
+	Name   string // its name
 	*Shape        // of its value
 }
 
@@ -43,7 +43,7 @@ const (
 var anything, text = &Shape{}, &Shape{Kind: Text}
 
 // Begins returns the kind of JSON value that has this form, as in [doc.Node];
-// 0 if any has it.
+// 0 for any.
 func (k Kind) Begins() byte {
 	switch k {
 	case Any:
@@ -60,9 +60,9 @@ func (k Kind) Begins() byte {
 	return '0'
 }
 
-// Field finds a member. Like encoding/json, and so like every reader of
-// catalogs before, it takes a name in another case. Of a member that is not
-// listed the shape is that of anything, and the name is empty.
+// Field finds a member. Like encoding/json, and so like every other reader of
+// catalogs, it ignores the case of the name. A member that is not listed has
+// the shape of anything, and an empty name.
 func (s *Shape) Field(key []byte) Field {
 	for _, f := range s.Fields {
 		if f.Name == string(key) {
@@ -92,10 +92,11 @@ func object(name, texts string, more ...Field) *Shape {
 	return s
 }
 
-// properties are those that documents of several schemas may have.
+// properties is the field that documents of several schemas have.
 var properties = Field{"properties", eachOf(object("", "type", Field{"value", anything}))}
 
-// schemas are the fields of the known schemas beside schema, package and name.
+// schemas are the fields of the known schemas other than schema, package and
+// name.
 var schemas = map[string]*Shape{
 	"olm.package": object("", "defaultChannel description",
 		Field{"icon", object("", "mediatype", Field{"base64data", &Shape{Kind: Base64}})}, properties),
@@ -107,8 +108,8 @@ var schemas = map[string]*Shape{
 		Field{"entries", eachOf(object("", "message", Field{"reference", object("", "schema name")}))}),
 }
 
-// Schema returns the shape of documents of a schema, beside the fields schema,
-// package and name, or nil if the schema is not known.
+// Schema returns the shape of documents of a schema, without the fields
+// schema, package and name, or nil if the schema is unknown.
 func Schema(name string) *Shape { return schemas[name] }
 
 // Property returns the type and the value of a property, as places in the

@@ -77,7 +77,7 @@ func pkg(cat *catalog.Catalog, name string) (*catalog.Package, error) {
 	}
 	hint := "; it has " + words.List(names, "and", 5)
 	if nearest := words.Nearest(name, names); nearest != "" {
-		hint = fmt.Sprintf("; is %q meant?", nearest)
+		hint = fmt.Sprintf("; did you mean %q?", nearest)
 	}
 	return nil, fmt.Errorf("there is no package %q in the catalog%s", name, hint)
 }

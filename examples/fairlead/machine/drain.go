@@ -73,7 +73,7 @@ func (d *dumped) checkNodes(names []string) error {
 		}
 		hint := "it has " + words.List(known, "and", 5)
 		if nearest := words.Nearest(name, known); nearest != "" {
-			hint = "is " + nearest + " meant?"
+			hint = "did you mean " + nearest + "?"
 		}
 		return fmt.Errorf("-node %s: there is no such node in the dump; %s", name, hint)
 	}

@@ -82,7 +82,7 @@ func (c *Call) Unused(flag string, values, there []string) {
 		}
 		text := fmt.Sprintf("-%s %s: there is nothing of that name here", flag, v)
 		if nearest := words.Nearest(v, there); nearest != "" {
-			text += "; is " + nearest + " meant?"
+			text += "; did you mean " + nearest + "?"
 		}
 		fmt.Fprintln(c.Stderr, "note: "+text)
 	}
