@@ -43,13 +43,6 @@ type Feature struct {
 	Known     bool   `json:"known"`     // the platform knows a feature of that name
 }
 
-// Features returns the infrastructure features that the bundle's CSV declares,
-// by name. It reads the bundle's file. The list is empty if the payload has no CSV.
-func (b *Bundle) Features() ([]Feature, error) {
-	annotations, err := b.Annotations()
-	return FeaturesOf(annotations), err
-}
-
 // Annotations returns the annotations of the bundle's CSV, from its
 // olm.csv.metadata or olm.bundle.object properties. It reads the bundle's file.
 func (b *Bundle) Annotations() (map[string]string, error) {

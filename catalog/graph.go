@@ -228,9 +228,6 @@ func (g *Graph) compare(a, b link) int {
 // Channel returns the channel whose updates these are.
 func (g *Graph) Channel() *Channel { return g.channel }
 
-// Rules returns the rules by which updates count.
-func (g *Graph) Rules() Rules { return g.rules }
-
 // Find returns the name of the node with that name or, failing that, of the first
 // entry with that version.
 func (g *Graph) Find(nameOrVersion string) (name string, ok bool) {

@@ -116,16 +116,6 @@ type Annotations struct {
 // Get returns the annotation named key, or "".
 func (a *Annotations) Get(key string) string { return a.values[key] }
 
-// Keys returns the names of all annotations, sorted.
-func (a *Annotations) Keys() []string {
-	keys := make([]string, 0, len(a.values))
-	for key := range a.values {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // At returns the position of an annotation's value, or of the annotations if
 // there is none of that name.
 func (a *Annotations) At(key string) catalog.Position {

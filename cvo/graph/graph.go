@@ -42,9 +42,6 @@ type Block struct {
 	From string   // the expression that the origin's version matches
 }
 
-// Len returns the number of releases.
-func (g *Graph) Len() int { return len(g.releases) }
-
 // Releases returns the releases in the order of the source. The caller owns the
 // slice.
 func (g *Graph) Releases() []Release { return slices.Clone(g.releases) }

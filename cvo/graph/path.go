@@ -48,15 +48,6 @@ type Path struct {
 	Updates []Update `json:"updates"` // in their order, each with its risks; the last leads to the target
 }
 
-// Risks returns how many risks the path has, each counted at every update.
-func (p *Path) Risks() int {
-	n := 0
-	for _, u := range p.Updates {
-		n += len(u.Risks)
-	}
-	return n
-}
-
 // PathLimitError says that a search took more steps than allowed.
 type PathLimitError struct {
 	Steps int // the limit

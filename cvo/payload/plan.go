@@ -23,12 +23,6 @@ type Estimates struct {
 	Kinds map[string]time.Duration `json:"kinds,omitempty"`
 }
 
-// Of returns the estimate for a task.
-func (e *Estimates) Of(m *Manifest) time.Duration {
-	c := e.complete()
-	return c.of(m)
-}
-
 func (e *Estimates) of(m *Manifest) time.Duration {
 	known, otherwise, name := e.Kinds, e.Manifest, m.ID.Kind
 	switch {

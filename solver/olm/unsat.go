@@ -39,23 +39,3 @@ func (e *UnsatError) Core(ctx context.Context) ([]string, error) {
 	}
 	return facts, nil
 }
-
-// Subscriptions returns the names of the subscriptions that cannot be served
-// together, in the order in which they are served. There is none where
-// installed operators alone are in conflict. The error is that of the context.
-func (e *UnsatError) Subscriptions(ctx context.Context) ([]string, error) {
-	core, err := e.conflict.Core(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, c := range core {
-		switch why := c.Why.(type) {
-		case *subNeeds:
-			names = append(names, why.sub.Name)
-		case *subInvalid:
-			names = append(names, why.sub.Name)
-		}
-	}
-	return names, nil
-}
