@@ -99,7 +99,7 @@ func (p *play) checkStep(w *install.World, a install.ApplyStep) {
 // moves are the changes of phase that there are.
 var moves = map[olm.Phase][]olm.Phase{
 	install.PhaseNone:         {install.PhasePending, olm.PhaseReplacing},
-	install.PhasePending:      {install.PhasePending, install.PhaseInstallReady, olm.PhaseReplacing},
+	install.PhasePending:      {install.PhasePending, install.PhaseInstallReady, olm.PhaseFailed, olm.PhaseReplacing},
 	install.PhaseInstallReady: {install.PhaseInstalling, install.PhasePending, olm.PhaseReplacing},
 	install.PhaseInstalling:   {olm.PhaseSucceeded, olm.PhaseFailed, install.PhasePending, olm.PhaseReplacing},
 	olm.PhaseSucceeded:        {olm.PhaseFailed, install.PhasePending, olm.PhaseReplacing},

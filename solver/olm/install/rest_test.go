@@ -24,6 +24,7 @@ func (p *play) settle() error {
 	p.edit(func(w *install.World) {
 		w.Conditions = nil
 		w.Access = everything()
+		w.Groups[0].Spec.StaticProvidedAPIs = false
 		for i := range w.Subscriptions {
 			w.Subscriptions[i].Annotations = nil // what may not be removed stays
 		}

@@ -121,12 +121,17 @@ func (p *play) remove() {
 	})
 }
 
+// regroup changes the group, or makes it again: then it lists no APIs until its members are
+// judged, and a static one never does.
 func (p *play) regroup() {
 	targets := [][]string{nil, {ns}, {ns, "other"}}[p.IntN(3)]
-	disabled := p.OneIn(3)
-	p.Note("the group selects %v, copies disabled: %v", targets, disabled)
+	disabled, static, again := p.OneIn(3), p.OneIn(3), p.OneIn(3)
+	p.Note("the group selects %v, copies disabled: %v, static: %v, made again: %v", targets, disabled, static, again)
 	p.edit(func(w *install.World) {
-		w.Groups[0].Spec.TargetNamespaces = targets
+		if again {
+			w.Groups[0].Annotations = nil
+		}
+		w.Groups[0].Spec.TargetNamespaces, w.Groups[0].Spec.StaticProvidedAPIs = targets, static
 		w.Copies = &group.CopyOptions{Disabled: disabled}
 	})
 }
