@@ -8,12 +8,12 @@ import (
 )
 
 // Action is something for a [Backend] to do, as plain data. An engine declares
-// an interface of its own that embeds Action and seals it, and lists the types
-// that implement it. Actions are structs, passed by value; they survive
-// encoding/json, and may be applied again: the second time changes nothing.
+// its own interface that embeds Action and seals it, and lists the types that
+// implement it. Actions are structs, passed by value. They survive encoding/json
+// and are idempotent: applying one a second time changes nothing.
 type Action interface {
-	// Key identifies the action: it is equal whenever the same thing is to be
-	// done, and different for different things.
+	// Key identifies the action: equal if the same thing is to be done, and
+	// different otherwise.
 	Key() Key
 
 	// String describes the action in one line, for logs and people.
@@ -23,7 +23,7 @@ type Action interface {
 // Key names an action on an object. Keys are compared with ==.
 type Key struct {
 	Kind string `json:"kind"`         // the action's, in CamelCase, as in "Evict": constant for each Go type
-	ID   string `json:"id,omitempty"` // of the object that it is done to: a UID where there is one
+	ID   string `json:"id,omitempty"` // of the object that it acts on: its UID, if it has one
 }
 
 // String returns kind and ID, separated by a space.
@@ -50,7 +50,7 @@ func MarshalAction(a Action) ([]byte, error) {
 		return nil, fmt.Errorf("action %T is written as %.40s: an action must be a JSON object", a, data)
 	}
 	if _, taken := members[kindField]; taken {
-		return nil, fmt.Errorf("action %T has a member %q of its own, which is the place of its kind: rename it", a, kindField)
+		return nil, fmt.Errorf("action %T has its own member %q, which is reserved for its kind: rename it", a, kindField)
 	}
 	kind, err := json.Marshal(a.Key().Kind)
 	if err != nil {
@@ -63,7 +63,7 @@ func MarshalAction(a Action) ([]byte, error) {
 	return append(out, data[1:]...), nil
 }
 
-// UnmarshalAction reads what [MarshalAction] has written. Kinds has one action
+// UnmarshalAction reads what [MarshalAction] wrote. Kinds has one action
 // of each possible kind; their values do not matter.
 func UnmarshalAction[A Action](data []byte, kinds []A) (A, error) {
 	var none A

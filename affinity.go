@@ -11,8 +11,8 @@ type Affinity struct {
 
 // NodeAffinity is what a pod requires of its node.
 type NodeAffinity struct {
-	// Required is asked when a pod is placed, and not again while it runs. Nil
-	// asks nothing.
+	// Required is checked when a pod is placed, and not again while it runs. Nil
+	// requires nothing.
 	Required *NodeSelector `json:"requiredDuringSchedulingIgnoredDuringExecution,omitempty"`
 }
 
@@ -29,7 +29,7 @@ type NodeSelectorTerm struct {
 	MatchFields      []NodeRequirement `json:"matchFields,omitempty"`      // on fields; metadata.name is the only one
 }
 
-// NodeRequirement is a demand on one label or field of a node.
+// NodeRequirement is a requirement on one label or field of a node.
 type NodeRequirement struct {
 	Key      string   `json:"key"`              // the label or field
 	Operator string   `json:"operator"`         // In, NotIn, Exists, DoesNotExist, Gt or Lt; for a field In or NotIn
@@ -38,30 +38,30 @@ type NodeRequirement struct {
 
 // PodAffinity is what a pod requires of the pods around it.
 type PodAffinity struct {
-	// Required is asked when a pod is placed, and not again while it runs: all of
-	// them.
+	// Required terms must all hold. They are checked when a pod is placed, and not
+	// again while it runs.
 	Required []PodAffinityTerm `json:"requiredDuringSchedulingIgnoredDuringExecution,omitempty"`
 }
 
-// PodAffinityTerm names pods, and how far "near" goes.
+// PodAffinityTerm selects pods, and says how far "near" reaches.
 type PodAffinityTerm struct {
 	LabelSelector *LabelSelector `json:"labelSelector,omitempty"` // which pods; nil selects none, empty all
 	Namespaces    []string       `json:"namespaces,omitempty"`    // where they are
 	// NamespaceSelector adds namespaces by their labels; nil adds none, empty all.
-	// With neither it nor Namespaces the pod's own one is meant.
+	// Without it and Namespaces, the pod's own namespace is used.
 	NamespaceSelector *LabelSelector `json:"namespaceSelector,omitempty"`
 	TopologyKey       string         `json:"topologyKey"` // nodes with the same value of this label are near each other
 }
 
-// SpreadConstraint bounds how unevenly pods are spread over the values of a
-// label of nodes.
+// SpreadConstraint limits how unevenly pods are spread over the values of a node
+// label.
 type SpreadConstraint struct {
-	MaxSkew           int32          `json:"maxSkew"`                  // how many more pods than the least one a value may have
+	MaxSkew           int32          `json:"maxSkew"`                  // how many more pods a value may have than the value with the fewest
 	TopologyKey       string         `json:"topologyKey"`              // the label
 	WhenUnsatisfiable string         `json:"whenUnsatisfiable"`        // DoNotSchedule, or ScheduleAnyway for a preference
-	LabelSelector     *LabelSelector `json:"labelSelector,omitempty"`  // which pods are counted, of the pod's namespace; nil selects none
-	MatchLabelKeys    []string       `json:"matchLabelKeys,omitempty"` // labels whose values must be the pod's, too
-	MinDomains        *int32         `json:"minDomains,omitempty"`     // with fewer values than this the least one counts as empty; nil means 1
+	LabelSelector     *LabelSelector `json:"labelSelector,omitempty"`  // which pods of the pod's namespace are counted; nil selects none
+	MatchLabelKeys    []string       `json:"matchLabelKeys,omitempty"` // labels whose values must also be those of the pod
+	MinDomains        *int32         `json:"minDomains,omitempty"`     // with fewer values than this, the lowest count is taken as 0; nil means 1
 	// NodeAffinityPolicy is Honor or Ignore: whether only nodes that the pod's
 	// selector and affinity match are counted. Empty means Honor.
 	NodeAffinityPolicy string `json:"nodeAffinityPolicy,omitempty"`

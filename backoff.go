@@ -2,7 +2,7 @@ package fairlead
 
 import "time"
 
-// Backoff is the delay before an action that has shown no effect is retried.
+// Backoff is the delay before an action that had no visible effect is retried.
 // The zero Backoff means a second, doubled each time, up to a minute.
 type Backoff struct {
 	Min    time.Duration // after the first attempt; zero means a second
@@ -10,7 +10,7 @@ type Backoff struct {
 	Growth float64       // from one to the next, more than 1; zero means 2
 }
 
-// After returns the delay after that many attempts; it is zero after none. It
+// After returns the delay after so many attempts, zero after none. It
 // never decreases as attempts grow, and never exceeds Max.
 func (b Backoff) After(attempts int) time.Duration {
 	if attempts < 1 {
@@ -39,11 +39,11 @@ func (b Backoff) After(attempts int) time.Duration {
 }
 
 // Past returns t, or now if t is later. It is the one rule for clocks that are
-// set back: a recorded instant that is later than now counts as now. An engine
-// applies it to every such instant that it reads from its State, and writes the
-// result back, so that a wait takes as long as it would from now on, and no
-// longer. An instant that lies in the future on purpose, a deadline, is compared
-// and never recorded: store it as a start and a duration.
+// set back: a recorded time later than now counts as now. An engine applies it
+// to every recorded time that it reads from its State, and writes the result
+// back, so that a wait lasts no longer than if it began now. A deadline, which
+// is in the future on purpose, is computed and never recorded: store its start
+// and a duration.
 func Past(t, now time.Time) time.Time {
 	if t.After(now) {
 		return now

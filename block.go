@@ -6,8 +6,8 @@ import (
 )
 
 // Block says why something does not happen (yet). Engines report every wait as
-// a Block: a wait without one is a bug. It is a plain value; engines document
-// the order in which they list them.
+// a Block: a wait without one is a bug. It is a plain value. Engines document
+// the order in which they list their Blocks.
 type Block struct {
 	// Subject is what is waiting: its kind and name, as in "machine worker-1".
 	Subject string `json:"subject"`
@@ -16,12 +16,12 @@ type Block struct {
 	// its own.
 	Reason string `json:"reason"`
 
-	// Message says in one sentence, for people, what it is waiting for. Its
-	// wording may change from one release to the next.
+	// Message says in one sentence, for people, what the subject is waiting
+	// for. Its wording may change from one release to the next.
 	Message string `json:"message"`
 
-	// Owner is who can end the wait: a controller, a team, another object.
-	// Empty when nobody in particular can.
+	// Owner is who can end the wait: a controller, a team, another object. It
+	// is empty if nobody in particular can.
 	Owner string `json:"owner,omitempty"`
 
 	// Since is when the wait began; zero if the engine does not know.
@@ -32,8 +32,8 @@ type Block struct {
 	Unblock string `json:"unblock,omitempty"`
 }
 
-// String returns the block as one line: subject, reason and message, then
-// owner and start where they are known, then the way out.
+// String returns the block as one line: subject, reason and message, then owner
+// and start if they are known, then how to unblock it.
 func (b Block) String() string {
 	var s strings.Builder
 	s.WriteString(b.Subject + ": " + b.Reason + ": " + b.Message)
@@ -53,5 +53,5 @@ func (b Block) String() string {
 	return s.String()
 }
 
-// Block returns b: a Block is a [Blocker] itself.
+// Block returns b: a Block is itself a [Blocker].
 func (b Block) Block() Block { return b }

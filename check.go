@@ -21,9 +21,9 @@ import (
 // [Watcher] is also tested as one. Behaviour after a crash, or with a failing
 // disk, is not tested.
 //
-// Each rule gets 30 seconds: a store that blocks longer breaks it, and is left
-// behind with its goroutine. When ctx ends, what was found so far is returned
-// together with ctx.Err().
+// Each rule gets 30 seconds: a store that blocks longer breaks it, and is
+// abandoned together with its goroutine. If ctx ends, CheckStore returns what
+// it has found so far together with ctx.Err().
 func CheckStore(ctx context.Context, open func() (Store, error)) error {
 	c := &storeCheck{open: open}
 	if err := c.reopen(ctx); err != nil {
@@ -34,12 +34,12 @@ func CheckStore(ctx context.Context, open func() (Store, error)) error {
 		if err != nil {
 			return fmt.Errorf("fairlead.CheckStore: list of the empty store: %w", err)
 		}
-		return fmt.Errorf("fairlead.CheckStore: the storage already holds key %q: give it an empty one, for all in it is deleted", rec.Key)
+		return fmt.Errorf("fairlead.CheckStore: the storage already holds key %q: give it an empty one, because CheckStore deletes everything in it", rec.Key)
 	}
 	var broken brokenRules
 	for _, rule := range storeRules {
 		if err := ctx.Err(); err != nil {
-			broken = append(broken, fmt.Errorf("%s: not examined, nor what follows: %w", rule.name, err))
+			broken = append(broken, fmt.Errorf("%s: not examined, nor were the rules after it: %w", rule.name, err))
 			break
 		}
 		if err := c.run(ctx, rule.check); err != nil {
@@ -94,7 +94,7 @@ const ruleTimeout = 30 * time.Second
 type storeCheck struct {
 	open   func() (Store, error)
 	store  Store
-	locked bool // writes inside of a List loop do not return: they are not tried again
+	locked bool // writes inside a List loop do not return: they are not tried again
 }
 
 func (c *storeCheck) reopen(ctx context.Context) error {
@@ -121,8 +121,8 @@ func (c *storeCheck) close() error {
 	return nil
 }
 
-// run checks one rule, on a goroutine of its own so that a store that blocks
-// or panics is reported like any other, and empties the store behind it.
+// run checks one rule, on its own goroutine so that a store that blocks or
+// panics is reported like any other, and empties the store afterwards.
 func (c *storeCheck) run(ctx context.Context, rule func(*storeProbe)) error {
 	ruleCtx, cancel := context.WithTimeout(ctx, ruleTimeout)
 	defer cancel()
@@ -143,7 +143,7 @@ func (c *storeCheck) run(ctx context.Context, rule func(*storeProbe)) error {
 		return p.err
 	case <-ruleCtx.Done():
 	}
-	// A store that respects its context ends now; give it the time to.
+	// A store that respects its context returns now; give it time.
 	select {
 	case <-done:
 	case <-time.After(time.Second):
@@ -151,7 +151,7 @@ func (c *storeCheck) run(ctx context.Context, rule func(*storeProbe)) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return fmt.Errorf("a call does not return: waited %v", ruleTimeout)
+	return fmt.Errorf("a call has not returned after %v", ruleTimeout)
 }
 
 // storeProbe is the store as one rule sees it. It keeps the first failure;
@@ -169,7 +169,7 @@ func (p *storeProbe) failf(format string, args ...any) {
 	}
 }
 
-// put writes and wants success.
+// put writes and expects success.
 func (p *storeProbe) put(key, value string, prev Revision) Revision {
 	rev, err := p.Put(p.ctx, key, []byte(value), prev)
 	switch {
@@ -183,28 +183,28 @@ func (p *storeProbe) put(key, value string, prev Revision) Revision {
 	return rev
 }
 
-// refuse writes and wants target as the error.
+// refuse writes and expects target as the error.
 func (p *storeProbe) refuse(key string, prev Revision, target error, why string) {
 	if _, err := p.Put(p.ctx, key, []byte("refused"), prev); !errors.Is(err, target) {
 		p.failf("Put(%s, prev %q) %s returned error %v, want %q", brief(key), prev, why, err, target)
 	}
 }
 
-// remove deletes and wants success.
+// remove deletes and expects success.
 func (p *storeProbe) remove(key string, prev Revision) {
 	if err := p.Delete(p.ctx, key, prev); err != nil {
 		p.failf("Delete(%s, prev %q): %w", brief(key), prev, err)
 	}
 }
 
-// keep deletes and wants target as the error.
+// keep deletes and expects target as the error.
 func (p *storeProbe) keep(key string, prev Revision, target error, why string) {
 	if err := p.Delete(p.ctx, key, prev); !errors.Is(err, target) {
 		p.failf("Delete(%s, prev %q) %s returned error %v, want %q", brief(key), prev, why, err, target)
 	}
 }
 
-// want wants key to have this value and revision.
+// want expects key to have this value and revision.
 func (p *storeProbe) want(key, value string, rev Revision, when string) {
 	rec, err := p.Get(p.ctx, key)
 	switch {
@@ -219,7 +219,7 @@ func (p *storeProbe) want(key, value string, rev Revision, when string) {
 	}
 }
 
-// revision returns the revision of key, which is there.
+// revision returns the revision of key, which exists.
 func (p *storeProbe) revision(key string) Revision {
 	rec, err := p.Get(p.ctx, key)
 	if err != nil {
@@ -228,14 +228,14 @@ func (p *storeProbe) revision(key string) Revision {
 	return rec.Revision
 }
 
-// absent wants key not to be there.
+// absent expects key not to exist.
 func (p *storeProbe) absent(key, when string) {
 	if rec, err := p.Get(p.ctx, key); !errors.Is(err, ErrNotFound) {
 		p.failf("Get(%s) %s returned value %s and error %v, want %q", brief(key), when, brief(string(rec.Value)), err, ErrNotFound)
 	}
 }
 
-// list wants exactly these keys, and the values that are the keys themselves.
+// list expects exactly these keys, each with itself as the value.
 func (p *storeProbe) list(prefix string, want []string) {
 	var got []string
 	for rec, err := range p.List(p.ctx, prefix) {
@@ -273,7 +273,7 @@ func (p *storeProbe) wipe() {
 	}
 }
 
-// brief quotes s and cuts it when it is long.
+// brief quotes s, shortened if it is long.
 func brief(s string) string {
 	if len(s) <= 40 {
 		return fmt.Sprintf("%q", s)

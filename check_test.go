@@ -293,7 +293,7 @@ func TestCheckStoreFinds(t *testing.T) {
 		{"", ""},
 		{"last writer wins", `create: Put("a", prev "") of a key that exists returned error <nil>, want "key changed since it was read"`},
 		{"creates over", `create: Put("a", prev "") of a key that exists returned error <nil>`},
-		{"forgets to compare updates", `update: Put("a", prev "3") at a revision that has passed returned error <nil>`},
+		{"forgets to compare updates", `update: Put("a", prev "3") at an old revision returned error <nil>`},
 		{"has no not-found", `create: Get("a") before it was created returned value "" and error <nil>, want "key not found"`},
 		{"panics", `create: panic: no such key`},
 		{"takes empty for absent", `create: Get("empty") after Put of an empty value: key not found`},
@@ -301,7 +301,7 @@ func TestCheckStoreFinds(t *testing.T) {
 		{"hashes values into revisions", `update: Put("a") returned the revision "15608542927976504253" that the key had before`},
 		{"counts per key", `revisions: revision "1" came back at creation 2; the key had it at creation 1`},
 		{"revives", `delete: Put("a", prev "8") of a key that was deleted returned error <nil>`},
-		{"deletes anything", `delete: Delete("a", prev "7") at a revision that has passed returned error <nil>`},
+		{"deletes anything", `delete: Delete("a", prev "7") at an old revision returned error <nil>`},
 		{"deletes what is not there", `delete: Delete("a", prev "") of a key that never existed returned error <nil>`},
 		{"folds case", `keys: Put("A", prev ""): key changed since it was read`},
 		{"cuts keys", `keys: Put("kkkkkkkkkkkkkkkkkkkkkkkk"... (253 bytes), prev ""): key changed`},
@@ -317,7 +317,7 @@ func TestCheckStoreFinds(t *testing.T) {
 		{"caches its lists", `list: List("m.") yielded the keys ["m.1" "m.10" "m.2" "m.a.b"], want ["m.1" "m.10" "m.2" "m.3" "m.a.b"]`},
 		{"lists once", `list: a List that was ranged over twice yielded 0 records the second time`},
 		{"lists by position", `list under change: List yielded "a6x" after "a7"`},
-		{"locks its lists", `list while writing: Put inside of a List loop, of value 0 of 1044480 bytes, has not returned after 5s: List seems to hold a read transaction or a lock`},
+		{"locks its lists", `list while writing: Put inside a List loop, of value 0 of 1044480 bytes, has not returned after 5s: List seems to hold a read transaction or a lock`},
 		{"looks, then leaps", `concurrency: of 80 Puts that succeeded while they raced only 1`},
 		{"ignores the context", `context: Get with a canceled context returned error <nil>, want "context canceled"`},
 		{"keeps nothing", `durability: Get("key1") after the store was closed and opened again: key not found`},
@@ -369,7 +369,7 @@ func TestCheckStoreCannot(t *testing.T) {
 		want string
 	}{
 		{ctx, func() (fairlead.Store, error) { return full, nil },
-			`fairlead.CheckStore: the storage already holds key "precious": give it an empty one, for all in it is deleted`},
+			`fairlead.CheckStore: the storage already holds key "precious": give it an empty one, because CheckStore deletes everything in it`},
 		{ctx, func() (fairlead.Store, error) { return nil, errors.New("no disk") },
 			`fairlead.CheckStore: open: no disk`},
 		{ended, func() (fairlead.Store, error) {
@@ -377,7 +377,7 @@ func TestCheckStoreCannot(t *testing.T) {
 				end()
 			}
 			return newFlawed("keeps nothing"), nil
-		}, `watch: not examined, nor what follows: context canceled`},
+		}, `watch: not examined, nor were the rules after it: context canceled`},
 		{ended, func() (fairlead.Store, error) { return full, nil },
 			`fairlead.CheckStore: context canceled`},
 	} {

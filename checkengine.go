@@ -11,12 +11,12 @@ import (
 )
 
 // Trial is a small world in which [CheckEngine] runs an engine. It is the
-// engine's Backend, and used by one goroutine at a time.
+// engine's Backend, and is used by one goroutine at a time.
 type Trial[W any, A Action] interface {
 	Backend[W, A]
 
-	// Change makes something happen that the engine has not requested, or
-	// nothing, at random, from the source that the trial was made with.
+	// Change makes a random change that the engine did not request, or none,
+	// using the random source that the trial was created with.
 	Change()
 
 	// Check returns an error if the world is in a forbidden state. It is called
@@ -24,8 +24,8 @@ type Trial[W any, A Action] interface {
 	Check() error
 
 	// Settled returns nil if nothing is left to do for the named object,
-	// otherwise what is missing. It is called at the end, when all faults are
-	// over.
+	// otherwise an error that says what is missing. It is called at the end,
+	// when there are no more faults.
 	Settled(name string) error
 }
 
@@ -45,21 +45,21 @@ type TrialOptions struct {
 	Names []string
 }
 
-// CheckEngine runs an engine in simulated worlds with faults, and returns nil,
+// CheckEngine runs an engine in simulated worlds with faults. It returns nil,
 // or an error that names the seed, what went wrong and the last events. It is
 // to engines what [CheckStore] is to stores. Open creates the world of a run;
 // the engine's Backend is not used.
 //
-// Faults are: calls of store and backend that fail before or after they took
-// effect, a process that dies at any of them, a second process on the same store,
-// clocks that jump forward and back. What must hold:
+// Faults are: calls of store and backend that fail before or after they take
+// effect, a process that dies during any of them, a second process on the same
+// store, clocks that jump forward and back. What must hold:
 //
 //  1. Step is pure: equal arguments give equal decisions, and it leaves them as
 //     they are.
 //  2. States and decisions survive encoding/json.
 //  3. Trial.Check, at any time.
-//  4. When all faults are over, every object is settled after some passes, or a
-//     Block says why not.
+//  4. When there are no more faults, every object is settled after some passes,
+//     or a Block says why not.
 func CheckEngine[S, W any, A Action, B Blocker](ctx context.Context, engine Engine[S, W, A, B], open func(r *rand.Rand, clock *ManualClock) Trial[W, A], options *TrialOptions) error {
 	var o TrialOptions
 	if options != nil {
@@ -83,7 +83,7 @@ func CheckEngine[S, W any, A Action, B Blocker](ctx context.Context, engine Engi
 	return nil
 }
 
-// errInjected is what calls return that a fault has befallen.
+// errInjected is the error of calls that fail on purpose.
 var errInjected = errors.New("simulated fault")
 
 // play is one run of CheckEngine.
@@ -97,7 +97,7 @@ type play[S, W any, A Action, B Blocker] struct {
 	trial   Trial[W, A]
 	healed  bool
 	dead    bool  // the process has died: all its calls fail
-	broken  error // the first promise that was broken
+	broken  error // the first rule that was broken
 	notes   []string
 }
 
@@ -120,7 +120,7 @@ func (p *play[S, W, A, B]) note(format string, args ...any) {
 	p.notes = p.notes[max(0, len(p.notes)-30):]
 }
 
-// fault reports whether a call fails, and notes it.
+// fault decides whether a call fails, and notes it.
 func (p *play[S, W, A, B]) fault(call string) bool {
 	switch {
 	case p.dead:
@@ -160,7 +160,7 @@ func (p *play[S, W, A, B]) run(ctx context.Context) error {
 		}
 	}
 	p.healed = true
-	p.note("all faults are over")
+	p.note("no more faults")
 	for _, name := range p.options.Names {
 		if err := p.settle(ctx, runners[0], name); err != nil {
 			return err
@@ -178,7 +178,7 @@ func (p *play[S, W, A, B]) process() *Runner[S, W, A, B] {
 	return r
 }
 
-// look asks the trial whether something is true that must never be.
+// look checks that the trial is not in a forbidden state.
 func (p *play[S, W, A, B]) look(when string) error {
 	if err := p.trial.Check(); err != nil {
 		p.breaks("%s: %w", when, err)
@@ -204,8 +204,8 @@ func (p *play[S, W, A, B]) pass(ctx context.Context, r *Runner[S, W, A, B], name
 	return d
 }
 
-// jump lets time pass: mostly seconds, at times an hour, and as a fault up to a
-// day back.
+// jump moves the clock: mostly by seconds, sometimes by an hour, and as a fault
+// up to a day back.
 func (p *play[S, W, A, B]) jump() {
 	d := time.Duration(p.IntN(5000)) * time.Millisecond
 	switch p.IntN(10) {
@@ -217,14 +217,14 @@ func (p *play[S, W, A, B]) jump() {
 	p.clock.Advance(d)
 }
 
-// settle makes passes, each when the one before has asked for it, until nothing
-// is left to do.
+// settle makes passes, each at the time that the one before asked for, until
+// nothing is left to do.
 func (p *play[S, W, A, B]) settle(ctx context.Context, r *Runner[S, W, A, B], name string) error {
 	const most = 1000
 	var d Decision[S, A, B]
 	for range most {
 		d = p.pass(ctx, r, name)
-		if err := p.look("when all faults are over"); err != nil {
+		if err := p.look("when there are no more faults"); err != nil {
 			return err
 		}
 		if p.trial.Settled(name) == nil {
@@ -240,10 +240,10 @@ func (p *play[S, W, A, B]) settle(ctx context.Context, r *Runner[S, W, A, B], na
 	if len(d.Blocked) > 0 && len(d.Actions) == 0 {
 		return nil // a Block says why not
 	}
-	return fmt.Errorf("%s does not come to rest: %w; the last decision has %d actions, %d blocks, and wakes at %s", name, p.trial.Settled(name), len(d.Actions), len(d.Blocked), d.Wake.Format(time.RFC3339))
+	return fmt.Errorf("%s does not settle: %w; the last decision has %d actions, %d blocks, and wakes at %s", name, p.trial.Settled(name), len(d.Actions), len(d.Blocked), d.Wake.Format(time.RFC3339))
 }
 
-// judge makes a decision twice, and looks whether the promises of Step hold.
+// judge makes a decision twice, and checks the rules of Step.
 func (p *play[S, W, A, B]) judge(step func(S, W, time.Time) Decision[S, A, B], state S, world W, now time.Time) Decision[S, A, B] {
 	before := p.encode("the arguments of Step", []any{state, world})
 	d := step(state, world, now)
@@ -284,7 +284,7 @@ func (p *play[S, W, A, B]) decode(text string, into any, what string) {
 type playBackend[W any, A Action] struct {
 	Trial[W, A]
 	fault   func(call string) bool
-	changes func() bool // whether what is seen has passed by now
+	changes func() bool // whether the world has changed since it was observed
 	after   func(A)
 }
 

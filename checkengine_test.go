@@ -63,7 +63,7 @@ func TestCheckEngine(t *testing.T) {
 		spoil func(d *lampDecision)
 	}{
 		{"Step is not pure", func(d *lampDecision) { n++; d.State.On = n%2 == 0 }},
-		{"does not come to rest: it is dark", func(d *lampDecision) { d.Actions = nil }},
+		{"does not settle: it is dark", func(d *lampDecision) { d.Actions = nil }},
 		{"panic: boom", func(d *lampDecision) { panic("boom") }},
 		{"a decision cannot be read from its JSON", func(d *lampDecision) { d.Actions = []lampAction{impostor{}} }},
 	} {

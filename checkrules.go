@@ -29,11 +29,11 @@ func ruleUpdate(p *storeProbe) {
 	first := p.put("a", "one", "")
 	second := p.put("a", "two", first)
 	p.want("a", "two", second, "after an update")
-	p.refuse("a", first, ErrConflict, "at a revision that has passed")
+	p.refuse("a", first, ErrConflict, "at an old revision")
 	p.want("a", "two", second, "after a refused update")
 	p.put("b", "other", "")
 	p.want("a", "two", second, "after a Put of another key")
-	third := p.put("a", "two", second) // the same value again is a change, too
+	third := p.put("a", "two", second) // writing the same value is also a change
 	p.want("a", "two", third, "after a Put of the same value")
 }
 
@@ -41,7 +41,7 @@ func ruleDelete(p *storeProbe) {
 	p.keep("a", "", ErrNotFound, "of a key that never existed")
 	first := p.put("a", "one", "")
 	second := p.put("a", "two", first)
-	p.keep("a", first, ErrConflict, "at a revision that has passed")
+	p.keep("a", first, ErrConflict, "at an old revision")
 	p.keep("a", "", ErrConflict, "of a key that exists")
 	p.want("a", "two", second, "after a refused Delete")
 	p.remove("a", second)
@@ -73,15 +73,15 @@ func ruleRevisions(p *storeProbe) {
 	}
 }
 
-// oddKeys are keys that are one file name, one object name or one word on
-// some system or other.
+// oddKeys are keys that some system treats specially or takes for another key,
+// as a file name, an object name or a word.
 func oddKeys() []string {
 	keys := []string{
 		"a", "A", "aB", "ab", "Ab", "AB", "-", "_", "-a", "_a", "a-", "a_", "0", ".a", "a.", "a..b", "a..", "a...",
 		"con", "CON", "nul", "NUL.txt", "com1", "lpt9.log", "aux.", "desktop.ini", ".gitignore", "temp", "tmp", "lock",
 		"true", "null", "1e3", "0x10", "007",
 	}
-	for _, last := range "aAb" { // the longest, alike but for their last byte
+	for _, last := range "aAb" { // the longest ones, which differ only in their last byte
 		keys = append(keys, strings.Repeat("k", MaxKeySize-1)+string(last))
 	}
 	return keys
@@ -120,10 +120,10 @@ func ruleLimits(p *storeProbe) {
 			p.failf("Put(%s) returned error %v, want a *LimitError: call CheckLimits", brief(key), err)
 		}
 		if rec, err := p.Get(p.ctx, key); err == nil {
-			p.failf("Get(%s) returned value %s, want an error: no such key can be", brief(key), brief(string(rec.Value)))
+			p.failf("Get(%s) returned value %s, want an error: the key is invalid", brief(key), brief(string(rec.Value)))
 		}
 		if err := p.Delete(p.ctx, key, ""); err == nil {
-			p.failf("Delete(%s) returned nil, want an error: no such key can be", brief(key))
+			p.failf("Delete(%s) returned nil, want an error: the key is invalid", brief(key))
 		}
 	}
 	p.list("", nil)
@@ -179,10 +179,10 @@ func ruleList(p *storeProbe) {
 	p.list("m.1", []string{"m.1", "m.10"})
 	p.list("n", []string{"n"})
 	p.list("x", nil)
-	p.put("m.3", "m.3", "") // a list from before does not hide what came since
+	p.put("m.3", "m.3", "") // an earlier list does not hide later keys
 	p.list("m.", []string{"m.1", "m.10", "m.2", "m.3", "m.a.b"})
 	seq := p.List(p.ctx, "m.")
-	for range 2 { // a sequence can be left early, and be ranged over again
+	for range 2 { // a loop over a sequence can end early, and start again
 		n := 0
 		for rec, err := range seq {
 			if n++; err != nil || rec.Key != "m.1" {
@@ -196,12 +196,12 @@ func ruleList(p *storeProbe) {
 	}
 }
 
-// promptly is how long a write inside of a List loop may take.
+// promptly is how long a write inside a List loop may take.
 const promptly = 5 * time.Second
 
-// ruleListWrite writes so much inside of a List loop that a store which holds a
-// read transaction or a lock for as long as the loop runs gets stuck: where it
-// maps its file into memory, that happens only once the file must grow.
+// ruleListWrite writes so much inside a List loop that a store gets stuck if it
+// holds a read transaction or a lock while the loop runs. A store that maps its
+// file into memory gets stuck only once the file must grow.
 func ruleListWrite(p *storeProbe) {
 	const writes = 20
 	p.put("a", "", "")
@@ -222,14 +222,14 @@ func ruleListWrite(p *storeProbe) {
 			select {
 			case err := <-done:
 				if err != nil {
-					p.failf("Put inside of a List loop, of value %d of %d bytes: %w", i, len(value), err)
+					p.failf("Put inside a List loop, of value %d of %d bytes: %w", i, len(value), err)
 					cancel()
 					return
 				}
 			case <-wait.Done():
 				stuck = done
 				p.check.locked = true
-				p.failf("Put inside of a List loop, of value %d of %d bytes, has not returned after %v: "+
+				p.failf("Put inside a List loop, of value %d of %d bytes, has not returned after %v: "+
 					"List seems to hold a read transaction or a lock while the caller's code runs; let it read some records at a time, and end its transaction before it yields them", i, len(value), promptly)
 			}
 			cancel()
@@ -255,10 +255,10 @@ func ruleListChange(p *storeProbe) {
 			break
 		}
 		if seen[rec.Key]++; rec.Key < last {
-			p.failf("List yielded %q after %q while keys changed: the order holds all the same", rec.Key, last)
+			p.failf("List yielded %q after %q while keys changed: the order must hold nevertheless", rec.Key, last)
 		}
 		switch last = rec.Key; rec.Key {
-		case "a2": // change what has passed, what is at its turn, and what is to come
+		case "a2": // change keys that were yielded, the current one, and later ones
 			for _, key := range []string{"a1", "a2", "a5"} {
 				p.remove(key, p.revision(key))
 			}
@@ -278,13 +278,13 @@ func ruleListChange(p *storeProbe) {
 	}
 	for _, key := range []string{"a0x", "a5", "a6x"} {
 		if seen[key] > 1 {
-			p.failf("List yielded %q twice, which came or went meanwhile", key)
+			p.failf("List yielded %q twice, which was created or deleted meanwhile", key)
 		}
 	}
 }
 
-// ruleConcurrency lets goroutines race for the same revisions: of each only
-// one may win, and no win may be lost.
+// ruleConcurrency lets goroutines race for the same revisions: only one may win
+// each, and no win may be lost.
 func ruleConcurrency(p *storeProbe) {
 	const goroutines, wins = 8, 10
 	first := p.put("count", "", "")
@@ -371,7 +371,7 @@ func ruleDurability(p *storeProbe) {
 	seen := make(map[Revision]int)
 	var rev, gone Revision
 	for opening := 1; opening <= 3; opening++ {
-		churn := func() { // first and last, where a counter that is not kept begins again
+		churn := func() { // first and last, to detect a counter that restarts with the store
 			for range 3 {
 				gone = p.put("gone", "x", "")
 				if at, ok := seen[gone]; ok {
@@ -440,7 +440,7 @@ func ruleWatch(p *storeProbe) {
 			p.failf("Watch(%q) yielded key %q", "w.", rec.Key)
 		}
 		if i == 0 && rec.Key != "w.1" {
-			p.failf("Watch(%q) began with key %q, want %q: first what is there, in key order", "w.", rec.Key, "w.1")
+			p.failf("Watch(%q) began with key %q, want %q: existing records come first, in key order", "w.", rec.Key, "w.1")
 		}
 		if rec.Key == steps[i].key && rec.Revision == steps[i].rev() {
 			if rec.Revision == "" && len(rec.Value) != 0 {

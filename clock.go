@@ -7,8 +7,8 @@ import (
 )
 
 // Clock tells the time. Only runners read it: an engine's Step is given the
-// time. The clocks of k8s.io/utils/clock and github.com/benbjohnson/clock fit
-// as they are. Now is called from several goroutines.
+// time. The clocks of k8s.io/utils/clock and github.com/benbjohnson/clock can
+// be used as they are. Now is called from several goroutines.
 type Clock interface {
 	Now() time.Time
 }
@@ -17,9 +17,9 @@ type Clock interface {
 // assertion.
 type Sleeper interface {
 	Clock
-	// SleepUntil returns nil once Now is not before t, and ctx.Err() when ctx ends
-	// first. It may return nil early, and should when the clock was set back:
-	// callers read the clock again.
+	// SleepUntil returns nil once Now is not before t, and ctx.Err() if ctx
+	// ends first. It may return nil early, and should if the clock was set
+	// back: callers read the clock again.
 	SleepUntil(ctx context.Context, t time.Time) error
 }
 
@@ -29,13 +29,13 @@ type SystemClock struct{}
 // Now returns [time.Now].
 func (SystemClock) Now() time.Time { return time.Now() }
 
-// recheck bounds how long SleepUntil sleeps without a look at the clock.
+// recheck bounds how long SleepUntil sleeps without reading the clock.
 const recheck = time.Minute
 
-// SleepUntil waits until c says t or later, and returns nil, or ctx.Err() when
-// ctx ends first.
+// SleepUntil waits until c shows t or later and returns nil, or returns
+// ctx.Err() if ctx ends first.
 //
-//  1. If ctx has already ended, its error is returned, whatever c says.
+//  1. If ctx has already ended, its error is returned, whatever c shows.
 //  2. If c is a [Sleeper], it does the waiting, repeatedly if it wakes early.
 //  3. Otherwise a runtime timer waits, and c is read when it expires and at
 //     least once a minute, so that changes of the clock, or a suspended
@@ -52,7 +52,7 @@ func SleepUntil(ctx context.Context, c Clock, t time.Time) error {
 	return nil
 }
 
-// nap waits until c says t or later, or may have been set back, or recheck has
+// nap waits until c shows t or later, or may have been set back, or recheck has
 // passed; or until ctx ends.
 func nap(ctx context.Context, c Clock, t time.Time) error {
 	if s, ok := c.(Sleeper); ok {
@@ -68,7 +68,7 @@ func nap(ctx context.Context, c Clock, t time.Time) error {
 	}
 }
 
-// sleep waits for d by the clock c, whatever it is set to meanwhile.
+// sleep waits for d by the clock c, even if the clock is set meanwhile.
 func sleep(ctx context.Context, c Clock, d time.Duration) error {
 	last := c.Now().Round(0)
 	for d > 0 {
@@ -82,9 +82,9 @@ func sleep(ctx context.Context, c Clock, d time.Duration) error {
 	return nil
 }
 
-// ManualClock is a [Sleeper] whose time moves only when it is told to: for
-// tests, simulations and what-if questions. Its zero value is ready and stands
-// at the zero time. It must not be copied after first use; its methods may be
+// ManualClock is a [Sleeper] whose time moves only when it is set: for tests,
+// simulations and what-if questions. Its zero value is ready to use and shows
+// the zero time. It must not be copied after first use; its methods may be
 // called from several goroutines.
 //
 // In a bubble of testing/synctest, goroutines that sleep on a ManualClock
@@ -109,7 +109,8 @@ func (c *ManualClock) Now() time.Time {
 }
 
 // Set moves the clock to t, and wakes all sleepers that wait for t or earlier.
-// If t is in its past, it wakes all, so that they read the clock again.
+// If t is before the current time, it wakes all, so that they read the clock
+// again.
 func (c *ManualClock) Set(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -152,7 +153,8 @@ func (c *ManualClock) Next() (time.Time, bool) {
 }
 
 // SleepUntil waits until the clock is moved to t or later, or back. It returns
-// nil at once when it stands there already, and ctx.Err() when ctx ends first.
+// nil at once if the clock already shows t or later, and ctx.Err() if ctx ends
+// first.
 func (c *ManualClock) SleepUntil(ctx context.Context, t time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -19,7 +19,7 @@ const (
 type Condition struct {
 	Type               string          `json:"type"`                         // which fact; once per object
 	Status             ConditionStatus `json:"status"`                       // whether it holds
-	ObservedGeneration int64           `json:"observedGeneration,omitempty"` // the generation it was judged by; 0 if not told
+	ObservedGeneration int64           `json:"observedGeneration,omitempty"` // the generation it was determined for; 0 if not reported
 	LastTransitionTime time.Time       `json:"lastTransitionTime,omitzero"`  // when Status last changed
 	Reason             string          `json:"reason,omitempty"`             // one word for machines
 	Message            string          `json:"message,omitempty"`            // a sentence for people
@@ -41,7 +41,7 @@ func FindCondition(conditions []Condition, kind string) *Condition {
 // it replaces. The argument is not changed; if nothing changes, the argument is
 // returned without a copy, so clone the result before you modify it.
 func SetCondition(conditions []Condition, c Condition) []Condition {
-	conditions = slices.Clip(conditions) // so that nobody appends to what others hold
+	conditions = slices.Clip(conditions) // so that nobody appends to a slice that others hold
 	old := FindCondition(conditions, c.Type)
 	if old == nil {
 		return append(conditions, c)

@@ -8,7 +8,7 @@ import (
 
 // Decision is what an engine's Step returns. S is the engine's State, A its
 // interface of actions, B what says why nothing more happens: [Block], or plain
-// data that becomes one on demand.
+// data that is turned into one on demand.
 //
 // A Decision survives encoding/json. To be read back, S needs a method
 //
@@ -16,7 +16,7 @@ import (
 //
 // that returns one action of each kind; their values do not matter.
 type Decision[S any, A Action, B Blocker] struct {
-	// State is to be saved before anything is applied.
+	// State is saved before any action is applied.
 	State S
 
 	// Actions are applied next, in this order. Each is valid on its own with
@@ -31,8 +31,8 @@ type Decision[S any, A Action, B Blocker] struct {
 	Wake time.Time
 }
 
-// Blocker is why something does not happen: a [Block], or data that becomes one
-// on demand, so that a waiting Step builds no text.
+// Blocker is why something does not happen: a [Block], or data that is turned
+// into one on demand, so that a waiting Step builds no text.
 type Blocker interface {
 	Block() Block
 }
@@ -70,7 +70,7 @@ func (d Decision[S, A, B]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// UnmarshalJSON reads what MarshalJSON has written.
+// UnmarshalJSON reads what MarshalJSON wrote.
 func (d *Decision[S, A, B]) UnmarshalJSON(data []byte) error {
 	var w written[S, B]
 	if err := json.Unmarshal(data, &w); err != nil {

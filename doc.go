@@ -25,7 +25,7 @@
 //     data: Actions is what to do now, each valid on its own once State is saved.
 //  2. Equal inputs give equal outputs, byte for byte.
 //  3. Blocked says why nothing (more) happens: each [Block] names what waits, for
-//     what, since when, who owns that, and what would end the wait.
+//     what, since when, who is responsible, and what would end the wait.
 //  4. Wake is when to look again. Zero means that only an event can change
 //     anything.
 //
@@ -33,15 +33,15 @@
 // only then applies the actions; then it sleeps until Wake or a trigger. An action
 // may be applied again after a crash, so actions are idempotent, and their effects
 // are observed, never assumed. [RunnerOptions] documents what every runner
-// guarantees. Runner.Reconcile makes one such pass, so you can embed an engine in a
-// reconciler of your own with one line.
+// guarantees. Runner.Reconcile makes one such pass, so that one line embeds an
+// engine in a reconciler of your own.
 //
 // # An engine of your own
 //
 // The root package has the code that every engine needs, so that a new engine
 // consists only of its rules. [Engine] is what a Runner drives; [Action] and
 // [Decision] are its types. [Ledger] tracks the attempts and waits of one Step: what
-// is due again, what has been waited for since when, and when to look again.
+// is due again, since when something has been waited for, and when to look again.
 // [Outcome] is the result of an attempt, [Backoff] the delay before the next, and
 // [Past] handles clocks that are set back.
 //

@@ -11,20 +11,19 @@ import (
 
 // Engine is what a [Runner] drives: a pure Step over values of the engine's own
 // types, and a Backend that observes and acts. S is the State of one object, W
-// the World that is observed for it, A the interface of actions, B what says
-// why nothing more happens.
+// the World that is observed for it, A the interface of actions, B what says why
+// nothing more happens.
 //
-// In return for the guarantees at [RunnerOptions], an engine follows these
-// rules:
+// In return for the guarantees of [RunnerOptions], an engine follows these rules:
 //
 //  1. Step is pure: it reads no clock, does no I/O, calls nothing that its
-//     arguments hold, and leaves them as they are. It gets time in UTC, without
-//     a monotonic reading.
+//     arguments hold, and does not modify them. The time it gets is in UTC,
+//     without a monotonic reading.
 //  2. Each action of a decision is valid by itself on the saved State, whether
 //     those before it succeed or fail, and may be applied again.
-//  3. State survives encoding/json: what is decoded is what was encoded.
+//  3. State survives encoding/json: decoding gives what was encoded.
 //  4. When the format of State changes, Version is raised, and Upgrade reads
-//     the older ones.
+//     older versions.
 //  5. Recorded times later than now count as now: see [Past].
 type Engine[S, W any, A Action, B Blocker] struct {
 	// Name begins the keys of the states in the Store. Lower-case letters only.
@@ -33,30 +32,30 @@ type Engine[S, W any, A Action, B Blocker] struct {
 	// Version is the version of the format of S, 1 or more.
 	Version int
 
-	// Upgrade reads state of an older version. It is needed from version 2 on.
+	// Upgrade reads state of an older version. It is required from version 2 on.
 	Upgrade func(version int, state []byte) (S, error)
 
-	// Step decides. Policy is bound by whoever makes the Engine.
+	// Step decides. Whoever creates the Engine binds the policy to it.
 	Step func(state S, world W, now time.Time) Decision[S, A, B]
 
 	// Done reports whether state is no longer needed, because decisions would be
-	// the same without it. It is then deleted, once the actions of the decision
+	// the same without it. It is then deleted, once all actions of the decision
 	// were applied without an error. Nil means that state is always kept.
 	Done func(state S) bool
 
 	// Backend is the world. It may be a [BatchBackend].
 	Backend Backend[W, A]
 
-	// Outcomes adds the results of the last attempts at actions to an observed
-	// world, and returns it. The Runner owns the list and passes the same one
-	// until it changes. Nil means that Step does not need them.
+	// Outcomes returns an observed world with the results of the last attempts at
+	// actions. The Runner owns the list and passes the same one until it changes.
+	// Nil means that Step does not need them.
 	Outcomes func(world W, outcomes []Outcome) W
 
 	// MaxOutcomes is how many of the latest outcomes are kept for an object.
 	// Zero means 500.
 	MaxOutcomes int
 
-	// Successes keeps the outcomes of successes, too, not only of failures.
+	// Successes keeps the outcomes of successes as well as of failures.
 	Successes bool
 }
 
@@ -69,11 +68,11 @@ type Backend[W any, A Action] interface {
 	Observe(ctx context.Context, name string) (W, error)
 
 	// Apply carries out one action that was decided on for the named object.
-	// Return what an API has refused as a [*RefusedError].
+	// Return an API's refusal as a [*RefusedError].
 	Apply(ctx context.Context, name string, action A) error
 }
 
-// BatchBackend is a Backend that carries out many actions at once.
+// BatchBackend is a Backend that carries out several actions at once.
 type BatchBackend[W any, A Action] interface {
 	Backend[W, A]
 
@@ -88,7 +87,7 @@ func (e *Engine[S, W, A, B]) check() error {
 	letters := func(r rune) bool { return 'a' <= r && r <= 'z' }
 	switch {
 	case e.Name == "" || strings.TrimFunc(e.Name, letters) != "":
-		return fmt.Errorf("engine %q: its Name is to consist of the letters a to z", e.Name)
+		return fmt.Errorf("engine %q: its Name must consist of the letters a to z", e.Name)
 	case e.Version < 1:
 		return fmt.Errorf("engine %s: its Version is %d: begin with 1", e.Name, e.Version)
 	case e.Version > 1 && e.Upgrade == nil:
@@ -101,21 +100,21 @@ func (e *Engine[S, W, A, B]) check() error {
 	return nil
 }
 
-// outcomes remembers what attempts came to, for one object.
+// outcomes remembers the results of attempts, for one object.
 type outcomes struct {
 	list   []Outcome
-	shared bool // by someone who reads it: what stands in it must not change
+	shared bool // with a reader: its elements must not change
 }
 
-// share returns the list as it is, to be read only.
+// share returns the list itself, which is then read-only.
 func (l *outcomes) share() []Outcome {
 	l.shared = true
 	return slices.Clip(l.list)
 }
 
-// add notes the latest outcome of an action in place of the one before, and
-// keeps at most so many. What is shared is copied before it changes; what is
-// only appended to does not change for those who read it.
+// add replaces the outcome of an action by the latest one, and keeps at most so
+// many outcomes. A shared list is copied before an element changes; appending to
+// it does not affect those who read it.
 func (l *outcomes) add(o Outcome, keep bool, most int) {
 	at := slices.IndexFunc(l.list, func(x Outcome) bool { return x.Key == o.Key })
 	full := at < 0 && keep && len(l.list) >= most

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// FieldError is an invalid value, and where it is.
+// FieldError is an invalid value and its place.
 type FieldError struct {
 	Path    string `json:"path"`    // as in spec.rules[0].order
 	Problem string `json:"problem"` // what is wrong with it, and what to write instead

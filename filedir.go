@@ -9,7 +9,7 @@ import (
 )
 
 // lockName is the file whose lock stands for the directory. It stays when the
-// lock is let go of, and is always empty.
+// lock is released, and is always empty.
 const lockName = "lock"
 
 // directory is the fileSystem of the operating system.
@@ -18,17 +18,17 @@ type directory struct {
 	lock *os.File
 }
 
-// openDir creates path where it is missing, and locks it.
+// openDir creates path if it does not exist, and locks it.
 func openDir(path string) (*directory, error) {
-	path, err := filepath.Abs(path) // a later chdir does not move it
+	path, err := filepath.Abs(path) // so that a later chdir does not change it
 	if err != nil {
 		return nil, fmt.Errorf("filestore %s: %w", path, err)
 	}
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("filestore %s: create the directory: %w", path, err)
 	}
-	// The name of the directory has to be durable as well. Where the parent may
-	// not be read it was made by somebody else.
+	// The name of the directory must be durable as well. If the parent may not
+	// be read, somebody else created the directory.
 	if err := syncDir(filepath.Dir(path)); err != nil && !errors.Is(err, fs.ErrPermission) {
 		return nil, fmt.Errorf("filestore %s: sync the parent directory: %w", path, err)
 	}

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// lockFile creates and locks the file at path. The system lets go of the lock
+// lockFile creates and locks the file at path. The system releases the lock
 // when the file is closed or the process ends, however it ends.
 func lockFile(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)

@@ -18,7 +18,7 @@ func syncDir(path string) error {
 	}
 	err = d.Sync()
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		err = nil // a file system that does not know how; its names are durable at once, or never
+		err = nil // a file system that does not support it; its names are durable at once, or never
 	}
 	return errors.Join(err, d.Close())
 }

@@ -20,29 +20,29 @@ import (
 // FileStore is a [Store] and [Watcher] in a directory: one file per key, each
 // replaced as a whole.
 //
-//  1. A process killed at any instruction, or a machine that loses power, leaves
-//     every key at its old or at its new value. What Put or Delete has returned
-//     nil for is on the disk.
+//  1. If a process is killed at any instruction, or a machine loses power, every
+//     key has its old or its new value. When Put or Delete has returned nil, the
+//     change is on the disk.
 //  2. Only one FileStore at a time can use the directory; [OpenFileStore]
 //     returns a [*LockedError] to the second, in this process or in another.
 //     Other readers of the files see each with its old or its new content.
 //  3. All records are read and verified when the directory is opened, and then
 //     held in memory: Get and List do not touch the disk. A file that is
 //     damaged, or should not be there, is a [*CorruptError] of OpenFileStore.
-//  4. A Put or Delete that fails before it took effect leaves the store as it
-//     was. If the disk fails after that point the store no longer knows what is
-//     durable: that call, and every later one, returns the same error until the
+//  4. A Put or Delete that fails before it takes effect leaves the store as it
+//     was. If the disk fails after that point, the store no longer knows what is
+//     durable: that call and every later one return the same error until the
 //     directory is opened again.
 //  5. A write costs one sync of a file and one of the directory. Writes of
 //     different keys mostly run in parallel, and share the wait.
 //
-// A file holds four lines, of which the last may be anything: a mark with the
-// SHA-256 of the rest, the key, the revision, the value. Its name begins with
-// the key in lower case, which is for people; the hash in it is what counts.
+// A file has four lines: a mark with the SHA-256 of the rest, the key, the
+// revision, and the value, which may be anything. The file name begins with the
+// key in lower case, for people; the hash in it is what counts.
 //
-// The lock and the order of writes hold on local file systems. On systems
-// other than Linux, the BSDs, macOS and Windows there is no lock: let only one
-// process have the directory.
+// The lock and the order of writes hold on local file systems. On systems other
+// than Linux, the BSDs, macOS and Windows there is no lock: make sure that only
+// one process uses the directory.
 type FileStore struct {
 	dir   string
 	fs    fileSystem
@@ -50,24 +50,24 @@ type FileStore struct {
 	epoch string // first part of all revisions of this opening; never used before
 
 	last    atomic.Uint64  // number of the last revision
-	stripes [16]sync.Mutex // a write holds that of its key
+	stripes [16]sync.Mutex // a write holds the one of its key
 
-	ended  atomic.Pointer[error] // why the store cannot be used, once it cannot
+	ended  atomic.Pointer[error] // why the store can no longer be used
 	closed chan struct{}         // closed when ended is set
 }
 
 // LockedError says that a directory is in use by another FileStore.
 type LockedError struct {
 	Dir string // its absolute path
-	Err error  // what the system said
+	Err error  // the system's error
 }
 
-// Error names the directory and the way out.
+// Error names the directory and says what to do.
 func (e *LockedError) Error() string {
 	return fmt.Sprintf("filestore %s: in use by another process, or opened twice by this one: close that one first, or give this one a directory of its own (%v)", e.Dir, e.Err)
 }
 
-// Unwrap returns what the system said.
+// Unwrap returns the system's error.
 func (e *LockedError) Unwrap() error { return e.Err }
 
 // CorruptError says that a file of a FileStore does not hold what was written
@@ -77,13 +77,13 @@ type CorruptError struct {
 	Reason string // what is wrong with it
 }
 
-// Error names the file, what is wrong with it, and the way out.
+// Error names the file, what is wrong with it, and what to do.
 func (e *CorruptError) Error() string {
-	return fmt.Sprintf("filestore: %s: %s: restore it from a backup, or move it away, and its key counts as absent", e.File, e.Reason)
+	return fmt.Sprintf("filestore: %s: %s: restore it from a backup, or move it away, which removes its key", e.File, e.Reason)
 }
 
 // OpenFileStore opens the store in dir. It creates dir, but not its parents.
-// Every damaged file is reported, by a [*CorruptError] in the order of names.
+// Every damaged file is reported as a [*CorruptError], in the order of names.
 // The caller must call Close. Opening reads every file once.
 func OpenFileStore(dir string) (*FileStore, error) {
 	d, err := openDir(dir)
@@ -98,16 +98,16 @@ func OpenFileStore(dir string) (*FileStore, error) {
 }
 
 // fileSystem is what FileStore does to its directory. Names are plain file
-// names. Nothing is durable before Sync has returned: the content of a file
-// before the file's, names that came, changed or went before SyncDir.
+// names. Nothing is durable before it is synced: the content of a file by the
+// file's Sync, created, changed and removed names by SyncDir.
 type fileSystem interface {
 	Names() ([]string, error) // in order
 	ReadFile(name string) ([]byte, error)
-	Create(name string) (syncFile, error) // empty, also if it was there
+	Create(name string) (syncFile, error) // empty, even if it existed
 	Rename(from, to string) error         // replaces to, at once
 	Remove(name string) error
 	SyncDir() error
-	Close() error // lets go of the lock
+	Close() error // releases the lock
 }
 
 // syncFile is a file being written.
@@ -119,8 +119,8 @@ type syncFile interface {
 
 func openFileStore(dir string, d fileSystem) (*FileStore, error) {
 	s := &FileStore{dir: dir, fs: d, epoch: rand.Text(), closed: make(chan struct{})}
-	// A process that was killed may have left names that are not durable. They
-	// have to be, before anybody reads what they stand for.
+	// A killed process may have left names that are not durable. They must be,
+	// before anybody reads what they stand for.
 	if err := d.SyncDir(); err != nil {
 		return nil, s.errorf("sync: %w", err)
 	}
@@ -132,7 +132,7 @@ func openFileStore(dir string, d fileSystem) (*FileStore, error) {
 	for _, name := range names {
 		switch prefixOf(name) {
 		case tempPrefix:
-			_ = d.Remove(name) // left by a write that was cut; it is in nobody's way
+			_ = d.Remove(name) // left by an interrupted write; it does no harm
 			continue
 		case "":
 			continue // the lock, or not ours
@@ -258,7 +258,7 @@ func (s *FileStore) Watch(ctx context.Context, prefix string) iter.Seq2[Record, 
 	return s.mem.watch(ctx, prefix, s.closed, func() error { return *s.ended.Load() })
 }
 
-// usable returns why the store cannot be used, if so.
+// usable returns why the store cannot be used, or nil.
 func (s *FileStore) usable(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -276,15 +276,15 @@ func (s *FileStore) end(err error) {
 	}
 }
 
-// lock keeps other writes of the same key out, and returns what lets them in.
+// lock keeps out other writes of the same key until unlock is called.
 func (s *FileStore) lock(name fileName) (unlock func()) {
 	stripe := &s.stripes[int(name.sum[0])%len(s.stripes)]
 	stripe.Lock()
 	return stripe.Unlock
 }
 
-// write makes data the durable content of the file temp. When it fails, nothing
-// has happened to any key.
+// write makes data the durable content of the file temp. If it fails, no key
+// has changed.
 func (s *FileStore) write(temp string, data []byte) error {
 	f, err := s.fs.Create(temp)
 	if err != nil {
@@ -298,15 +298,15 @@ func (s *FileStore) write(temp string, data []byte) error {
 		err = closing
 	}
 	if err != nil {
-		_ = s.fs.Remove(temp) // it may fill the disk, no more
+		_ = s.fs.Remove(temp) // if it stays, it only takes space
 		return s.errorf("nothing was changed: %w", err)
 	}
 	return nil
 }
 
-// rename is the moment at which a write takes effect. When it fails, the write
-// may have taken effect or not, and may do so yet. So may those that go on at
-// the same time: a disk tells only one of them that it failed.
+// rename is the moment at which a write takes effect. If it fails, the write
+// may have taken effect, or may still do so. The same is true of concurrent
+// writes: the disk reports the failure to only one of them.
 func (s *FileStore) rename(from, to string) error {
 	err := s.fs.Rename(from, to)
 	if err == nil {
@@ -324,12 +324,12 @@ func (s *FileStore) errorf(format string, args ...any) error {
 	return fmt.Errorf("filestore %s: "+format, append([]any{s.dir}, args...)...)
 }
 
-// The form of a file. It never changes in place: another form gets another
-// mark and another prefix of names.
+// The form of a file. It never changes in place: another form gets another mark
+// and another name prefix.
 const (
 	recordMark   = "fairlead record 1 "
 	recordPrefix = "r-" // files that hold a record
-	tempPrefix   = "t-" // files that need not be whole: what is written goes there first, what is deleted last
+	tempPrefix   = "t-" // files that may be incomplete: data is written there first, and deleted files are moved there
 )
 
 func encodeRecord(r Record) []byte {
@@ -356,7 +356,7 @@ func decodeRecord(data []byte) (r Record, reason string) {
 	rev, value, ok := bytes.Cut(rest, []byte("\n"))
 	r = Record{Key: string(key), Value: value, Revision: Revision(rev)}
 	if err := CheckLimits(r.Key, value); err != nil || !ok || rev == nil {
-		return Record{}, "has a right checksum, but not the lines of a record"
+		return Record{}, "has a correct checksum, but not the lines of a record"
 	}
 	return r, ""
 }
@@ -367,8 +367,8 @@ func checksum(data []byte) string {
 }
 
 // fileName is what the names of the two files of a key have in common. They are
-// valid everywhere, neither reserved nor too long, and differ from those of
-// other keys also where case does not count.
+// valid on every system, neither reserved nor too long, and differ from those
+// of other keys even where case does not count.
 type fileName struct {
 	readable string // for people
 	sum      [sha256.Size]byte
@@ -382,7 +382,7 @@ func (n fileName) record() string { return recordPrefix + n.String() }
 func (n fileName) temp() string   { return tempPrefix + n.String() }
 func (n fileName) String() string { return n.readable + "-" + hex.EncodeToString(n.sum[:16]) }
 
-// prefixOf returns the prefix of a name that is one of ours, else "".
+// prefixOf returns the prefix of a name of ours, else "".
 func prefixOf(name string) string {
 	end := strings.LastIndexByte(name, '-') + 1
 	if sum, err := hex.DecodeString(name[end:]); err != nil || len(sum) != 16 {

@@ -16,8 +16,8 @@ type Position struct {
 	Column int    `json:"column,omitempty"` // of the line, in characters, from one
 }
 
-// String returns file:line:column, without the parts that are unknown, or "-"
-// when nothing is known.
+// String returns file:line:column, without the parts that are unknown, or "-" if
+// nothing is known.
 func (p Position) String() string {
 	var b strings.Builder
 	b.WriteString(p.File)
@@ -54,7 +54,7 @@ type Diagnostic struct {
 	Subject string   `json:"subject,omitempty"` // what it is about: package "foo", bundle "foo.v1"
 	Message string   `json:"message"`           // what is wrong, and why
 	Hint    string   `json:"hint,omitempty"`    // how to fix it
-	Err     error    `json:"-"`                 // the error under it, if any
+	Err     error    `json:"-"`                 // the underlying error, if any
 }
 
 // Error returns the finding in one line: position, subject, message, hint.
@@ -74,7 +74,7 @@ func (d *Diagnostic) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the error under the finding, or nil.
+// Unwrap returns the underlying error, or nil.
 func (d *Diagnostic) Unwrap() error { return d.Err }
 
 func (d *Diagnostic) compare(e *Diagnostic) int {
@@ -115,22 +115,21 @@ func (ds Diagnostics) Err() error {
 	return ds
 }
 
-// Sorted brings the list into its order, in place, drops repetitions, and
-// returns what is left.
+// Sorted sorts the list in place, drops repetitions, and returns what is left.
 func (ds Diagnostics) Sorted() Diagnostics {
 	slices.SortStableFunc(ds, (*Diagnostic).compare)
 	return slices.CompactFunc(ds, func(a, b *Diagnostic) bool { return a.compare(b) == 0 })
 }
 
-// InputLimitError is a limit that an input exceeds. Packages return it for input
-// that is larger than they are willing to read; find it with errors.As.
+// InputLimitError is a limit that an input exceeds. Packages return it for
+// inputs that are too large to read; find it with errors.As.
 type InputLimitError struct {
 	What string // what is limited, with its unit, such as "document size in bytes"
-	Size int64  // how much there is, 0 where reading stopped at the limit
+	Size int64  // the actual size, 0 if reading stopped at the limit
 	Max  int64  // the limit
 }
 
-// Error names the limit, its value and, where it is known, what there is.
+// Error names the limit, its value and, if known, the actual size.
 func (e *InputLimitError) Error() string {
 	if e.Size > 0 {
 		return fmt.Sprintf("limit exceeded: %s is %d, more than %d", e.What, e.Size, e.Max)

@@ -11,7 +11,7 @@ import (
 // "30%". The zero value is the count 0.
 type IntOrString struct {
 	Text string // the percentage, "30%"; empty for a count
-	Int  int    // the count, where Text is empty
+	Int  int    // the count, if Text is empty
 }
 
 // String returns the count or the percentage.

@@ -8,7 +8,7 @@ import (
 // LabelSelector picks objects by their labels: by every pair of MatchLabels
 // and every requirement of MatchExpressions.
 type LabelSelector struct {
-	MatchLabels      map[string]string     `json:"matchLabels,omitempty"`      // labels that must be there with these values
+	MatchLabels      map[string]string     `json:"matchLabels,omitempty"`      // labels that must be present with these values
 	MatchExpressions []SelectorRequirement `json:"matchExpressions,omitempty"` // all of which must hold
 }
 
@@ -17,9 +17,9 @@ type SelectorOperator string
 
 // The operators of the API.
 const (
-	SelectorIn           SelectorOperator = "In"           // the label is there, with one of the values
+	SelectorIn           SelectorOperator = "In"           // the label is present and has one of the values
 	SelectorNotIn        SelectorOperator = "NotIn"        // the label is absent or has none of the values
-	SelectorExists       SelectorOperator = "Exists"       // the label is there
+	SelectorExists       SelectorOperator = "Exists"       // the label is present
 	SelectorDoesNotExist SelectorOperator = "DoesNotExist" // the label is absent
 )
 

@@ -2,11 +2,11 @@ package fairlead
 
 import "time"
 
-// Pending is what a State keeps of what is under way. Engines embed it in their
+// Pending is what a State keeps about what is under way. Engines embed it in their
 // State; [Ledger] reads and writes it.
 type Pending struct {
-	Waits   []Wait  `json:"waits,omitempty"`   // since when each Block stands, in the order of the decision
-	Retries []Retry `json:"retries,omitempty"` // actions whose effect is not seen yet, in the order of the decision
+	Waits   []Wait  `json:"waits,omitempty"`   // since when each Block has been reported, in the order of the decision
+	Retries []Retry `json:"retries,omitempty"` // actions whose effect is not yet visible, in the order of the decision
 }
 
 // IsZero reports whether nothing is under way.
@@ -19,12 +19,12 @@ type Wait struct {
 	Since   time.Time `json:"since"`   // when it was first reported
 }
 
-// Retry is an action that was decided on, and whose effect is not seen yet.
+// Retry is an action that was decided on and whose effect is not yet visible.
 type Retry struct {
 	Key      Key       `json:"key"`      // the action's
 	Attempts int       `json:"attempts"` // how often it was decided on
-	Since    time.Time `json:"since"`    // when it was decided on first
-	Last     time.Time `json:"last"`     // when it was decided on last
+	Since    time.Time `json:"since"`    // when it was first decided on
+	Last     time.Time `json:"last"`     // when it was last decided on
 }
 
 // Ledger tracks the attempts and waits of one Step: which actions are due
@@ -41,11 +41,10 @@ type Retry struct {
 //	state.Pending = l.Pending()
 //	return Decision{State: state, Actions: actions, Blocked: l.Blocked(), Wake: l.Wake()}
 //
-// What this Step asks for is kept for the next; the rest is forgotten, such as
-// an action whose effect was observed or a wait that is over. Times ahead of
-// now are handled as in [Past]. If nothing has changed since the Step before
-// and nothing is blocked, it allocates nothing. It must not be shared by
-// goroutines.
+// What this Step asks for is kept for the next; the rest is forgotten, such as an
+// action whose effect was observed or a wait that is over. Times later than now are
+// handled as in [Past]. If nothing has changed since the previous Step and nothing is
+// blocked, it allocates nothing. Goroutines must not share it.
 type Ledger struct {
 	now      time.Time
 	backoff  Backoff
@@ -56,8 +55,8 @@ type Ledger struct {
 	wake     time.Time
 }
 
-// NewLedger returns the ledger of a Step at now, on what the last one has left
-// pending and what its actions came to.
+// NewLedger returns the ledger of a Step at now, given what the previous one left
+// pending and the outcomes of its actions.
 func NewLedger(pending Pending, outcomes []Outcome, now time.Time, backoff Backoff) Ledger {
 	return Ledger{
 		now: now, backoff: backoff, outcomes: outcomes,
@@ -68,13 +67,13 @@ func NewLedger(pending Pending, outcomes []Outcome, now time.Time, backoff Backo
 // Now returns the instant of the Step.
 func (l *Ledger) Now() time.Time { return l.now }
 
-// Due reports whether an action is to be done now: it is, unless it was decided
-// on a short time ago and its effect is still awaited. If it is due, that counts
-// as an attempt. Either way the action is remembered, and a Step is scheduled for
-// when it is due next. A second call in the same Step reports false.
+// Due reports whether an action is to be done now. It is, unless it was decided on a
+// short time ago and its effect is still awaited. If it is due, that counts as an
+// attempt. In both cases the action is remembered, and a Step is scheduled for the
+// time when it is due next. A second call in the same Step reports false.
 func (l *Ledger) Due(key Key) bool { return l.DueWith(key, l.backoff) }
 
-// DueWith is Due with a backoff of its own.
+// DueWith is Due with another backoff.
 func (l *Ledger) DueWith(key Key, b Backoff) bool {
 	if find(l.retries.All(), key, 0) != nil {
 		return false
@@ -96,16 +95,15 @@ func (l *Ledger) DueWith(key Key, b Backoff) bool {
 	return true
 }
 
-// Keep remembers an action that is not repeated now, although it is unknown at
-// the moment whether it took effect. It has no effect on an action that was
-// never decided on.
+// Keep remembers an action that is not repeated now, although it is unknown whether it
+// took effect. It does nothing for an action that was never decided on.
 func (l *Ledger) Keep(key Key) {
 	if old := l.known(key); old != nil && old.Attempts > 0 && find(l.retries.All(), key, 0) == nil {
 		l.remember(old)
 	}
 }
 
-// remember adds what the Step before remembered, with its time corrected.
+// remember adds what the previous Step remembered, with its time corrected.
 func (l *Ledger) remember(old *Retry) {
 	if !old.Since.After(l.now) {
 		l.retries.keep(old)
@@ -116,11 +114,11 @@ func (l *Ledger) remember(old *Retry) {
 	l.retries.Add(r)
 }
 
-// known returns the retry in what the ledger was made from, which must not be changed;
-// nil if there is none.
+// known returns the retry in what the ledger was made from, or nil. It must not be
+// changed.
 func (l *Ledger) known(key Key) *Retry { return find(l.retries.Old, key, l.retries.n) }
 
-// find returns the retry of a key, or nil. It begins where that is expected.
+// find returns the retry of a key, or nil. The search begins at the index begin.
 func find(list []Retry, key Key, begin int) *Retry {
 	begin = min(begin, len(list))
 	for i := begin; i < len(list); i++ {
@@ -136,8 +134,8 @@ func find(list []Retry, key Key, begin int) *Retry {
 	return nil
 }
 
-// next returns when an action is due again. One that was decided on in the
-// future, by a clock that was set back since, is due now.
+// next returns when an action is due again. One that was decided on in the future,
+// because the clock was set back since, is due now.
 func (l *Ledger) next(r *Retry, b Backoff) time.Time {
 	if r.Last.After(l.now) {
 		return l.now
@@ -175,7 +173,7 @@ func (l *Ledger) Outcome(key Key) *Outcome {
 	return nil
 }
 
-// Because adds to a message how the last attempt at an action failed, if it did.
+// Because adds to a message why the last attempt at an action failed, if it did.
 func (l *Ledger) Because(message string, key Key) string {
 	if o := l.Outcome(key); o != nil && o.Failed {
 		return message + ": the last attempt failed: " + o.Message
@@ -183,12 +181,12 @@ func (l *Ledger) Because(message string, key Key) string {
 	return message
 }
 
-// Since returns when something began to be waited for, and remembers that: now,
-// if the Step before did not wait for it.
+// Since returns when the wait for something began, and remembers it: now, if the
+// previous Step did not wait for it.
 func (l *Ledger) Since(subject, reason string) time.Time {
 	w := Wait{Subject: subject, Reason: reason, Since: l.now}
 	old := l.waits.Old
-	begin := min(l.waits.n, len(old)) // where it stood the last time, mostly
+	begin := min(l.waits.n, len(old)) // mostly where it was the last time
 	for i := range old {
 		if o := &old[(begin+i)%len(old)]; o.Subject == subject && o.Reason == reason {
 			w.Since = Past(o.Since, l.now)
@@ -199,8 +197,8 @@ func (l *Ledger) Since(subject, reason string) time.Time {
 	return w.Since
 }
 
-// Block says why something does not happen, and returns since when. A zero Since
-// is filled in: when it was first blocked for that reason.
+// Block says why something does not happen, and returns since when. A zero Since is
+// filled in with the time when it was first blocked for that reason.
 func (l *Ledger) Block(b Block) time.Time {
 	since := l.Since(b.Subject, b.Reason)
 	if b.Since.IsZero() {
@@ -219,8 +217,8 @@ func (l *Ledger) At(t time.Time) {
 	}
 }
 
-// Pending returns what the State is to keep. It shares its lists with what the
-// ledger was made from where they are equal.
+// Pending returns what the State keeps. It shares its lists with those that the ledger
+// was made from if they are equal.
 func (l *Ledger) Pending() Pending {
 	return Pending{Waits: l.waits.All(), Retries: l.retries.All()}
 }
@@ -228,16 +226,16 @@ func (l *Ledger) Pending() Pending {
 // Blocked returns the blocks, in the order in which they were added.
 func (l *Ledger) Blocked() []Block { return l.blocked }
 
-// Wake returns the earliest instant that was requested, zero for none.
+// Wake returns the earliest requested time, zero for none.
 func (l *Ledger) Wake() time.Time { return l.wake }
 
-// Unchanged builds a list again and compares it with what it was: as long as what
-// is added is what the list held before, it makes no list of its own. So a Step in
-// which nothing has changed allocates nothing. Old is not changed; the zero value
-// is an empty list.
+// Unchanged builds a list again and compares it with the old one: as long as the added
+// elements equal those of the old list, it makes no list of its own. So a Step in
+// which nothing has changed allocates nothing. Old is not changed; the zero value is
+// an empty list.
 type Unchanged[T comparable] struct {
 	Old  []T // the list as it was
-	list []T // as it is, once that differs
+	list []T // the new one, once it differs
 	n    int // how many were added
 }
 
@@ -254,8 +252,8 @@ func (u *Unchanged[T]) Add(v T) {
 	u.n++
 }
 
-// keep appends an element of Old. Where it stands as before, its address tells that it
-// is the same, and nothing is compared.
+// keep appends an element of Old. If it is at the same index as before, comparing its
+// address is enough.
 func (u *Unchanged[T]) keep(v *T) {
 	if u.list == nil && u.n < len(u.Old) && v == &u.Old[u.n] {
 		u.n++

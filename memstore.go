@@ -13,15 +13,15 @@ import (
 )
 
 // MemStore is a [Store] and [Watcher] in memory: for tests, and for state that
-// need not outlive the process. Its zero value is ready. It must not be copied
-// after first use.
+// need not outlive the process. Its zero value is ready to use. It must not be
+// copied after first use.
 //
-// Get, Put and Delete take constant time beside the copy of the value. The
-// first List after keys came or went sorts the keys.
+// Get, Put and Delete take constant time, apart from copying the value. The
+// first List after keys were created or deleted sorts the keys.
 type MemStore struct {
 	mu       sync.Mutex
-	records  map[string]Record // values are never written to once they are here
-	sorted   []string          // the keys in order, nil when stale; replaced, never changed
+	records  map[string]Record // stored values are never modified
+	sorted   []string          // the keys in order, nil when stale; replaced, never modified
 	last     uint64            // number of the last revision
 	watchers map[*watcher]struct{}
 }
@@ -31,7 +31,7 @@ type MemStore struct {
 type watcher struct {
 	prefix string
 	dirty  map[string]struct{} // keys changed and not yet yielded
-	queue  []string            // the same, in the order in which they changed first
+	queue  []string            // the same, in the order of their first change
 	signal chan struct{}       // holds a token when queue may not be empty
 }
 
@@ -80,8 +80,8 @@ func (s *MemStore) Delete(ctx context.Context, key string, prev Revision) error 
 }
 
 // List yields copies of the records in key order. The keys are those at the
-// beginning of the iteration, less those deleted before their turn; the values
-// are those of the moment at which they are yielded.
+// beginning of the iteration, without those deleted before their turn; the
+// values are those at the moment of yielding.
 func (s *MemStore) List(ctx context.Context, prefix string) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for _, key := range s.keys(prefix) {
@@ -99,13 +99,13 @@ func (s *MemStore) List(ctx context.Context, prefix string) iter.Seq2[Record, er
 	}
 }
 
-// Watch reports changes made through this MemStore. What a slow caller has not
-// yet taken costs one entry per key that changed.
+// Watch reports changes made through this MemStore. Changes that a slow caller
+// has not yet taken cost one entry per changed key.
 func (s *MemStore) Watch(ctx context.Context, prefix string) iter.Seq2[Record, error] {
 	return s.watch(ctx, prefix, nil, nil)
 }
 
-// watch is Watch, ended also by stop, with the error that why returns then.
+// watch is Watch, which also ends with stop, and then with the error of why.
 func (s *MemStore) watch(ctx context.Context, prefix string, stop <-chan struct{}, why func() error) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		w := &watcher{prefix: prefix, dirty: make(map[string]struct{}), signal: make(chan struct{}, 1)}
@@ -192,7 +192,7 @@ func (s *MemStore) revision(key string) Revision {
 	return s.records[key].Revision
 }
 
-// set puts r, whose value it keeps, in place. The mutex is held.
+// set stores r and keeps its value without a copy. The mutex is held.
 func (s *MemStore) set(r Record) {
 	if _, ok := s.records[r.Key]; !ok {
 		s.sorted = nil
@@ -204,7 +204,7 @@ func (s *MemStore) set(r Record) {
 	s.notify(r.Key)
 }
 
-// remove takes key away. The mutex is held.
+// remove removes key. The mutex is held.
 func (s *MemStore) remove(key string) {
 	delete(s.records, key)
 	s.sorted = nil

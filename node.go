@@ -3,7 +3,7 @@ package fairlead
 // Node is a machine that pods run on.
 type Node struct {
 	TypeMeta
-	ObjectMeta `json:"metadata"` // its name and what else all objects have
+	ObjectMeta `json:"metadata"` // its name and the other metadata
 	Spec       NodeSpec          `json:"spec"`   // the desired state
 	Status     NodeStatus        `json:"status"` // the reported state
 }
@@ -19,21 +19,21 @@ func (n *Node) Condition(kind string) *NodeCondition {
 	return nil
 }
 
-// NodeSpec is what is asked of a node.
+// NodeSpec is the desired state of a node.
 type NodeSpec struct {
 	ProviderID    string  `json:"providerID,omitempty"`    // the instance, as the cloud calls it
 	Unschedulable bool    `json:"unschedulable,omitempty"` // cordoned: no new pods
 	Taints        []Taint `json:"taints,omitempty"`        // in the order of the API
 }
 
-// NodeStatus is what is reported of a node.
+// NodeStatus is the reported state of a node.
 type NodeStatus struct {
 	Conditions      []NodeCondition  `json:"conditions,omitempty"`      // one of each type
 	Addresses       []NodeAddress    `json:"addresses,omitempty"`       // where it is reached
-	VolumesAttached []AttachedVolume `json:"volumesAttached,omitempty"` // what must be detached before it goes
-	NodeInfo        NodeInfo         `json:"nodeInfo,omitzero"`         // what its agent tells of itself
-	// Allocatable is what pods may be promised, by resource, in the API's
-	// quantities; nil if the node has not told.
+	VolumesAttached []AttachedVolume `json:"volumesAttached,omitempty"` // what must be detached before the node is deleted
+	NodeInfo        NodeInfo         `json:"nodeInfo,omitzero"`         // what the kubelet reports about itself
+	// Allocatable is what pods may request in total, by resource, in the API's
+	// quantities; nil if the node has not reported it.
 	Allocatable map[string]string `json:"allocatable,omitempty"`
 }
 
@@ -49,7 +49,7 @@ type AttachedVolume struct {
 	DevicePath string `json:"devicePath"` // where it appears
 }
 
-// NodeInfo is what a node's agent reports about itself.
+// NodeInfo is what the kubelet reports about itself.
 type NodeInfo struct {
-	KubeletVersion string `json:"kubeletVersion,omitempty"` // the version of that agent
+	KubeletVersion string `json:"kubeletVersion,omitempty"` // its version
 }

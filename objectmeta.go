@@ -8,31 +8,30 @@ type TypeMeta struct {
 	Kind       string `json:"kind,omitempty"`       // as in "Pod"
 }
 
-// ObjectMeta is the part of an object's metadata that the engines read. Its
-// JSON names are those of the API, so that what a cluster prints decodes into
-// it.
+// ObjectMeta is the part of an object's metadata that the engines read. Its JSON
+// names are those of the API, so objects printed by a cluster can be decoded into it.
 type ObjectMeta struct {
 	Name string `json:"name,omitempty"` // unique in its namespace
-	// GenerateName is what the server begins the name with that it gives to an object
+	// GenerateName is the prefix of the name that the server generates for an object
 	// without one. Name is empty until then.
 	GenerateName string `json:"generateName,omitempty"`
-	Namespace    string `json:"namespace,omitempty"`  // where it lives; empty for what lives in none
-	UID          string `json:"uid,omitempty"`        // never given twice, not even to one of the same name
+	Namespace    string `json:"namespace,omitempty"`  // its namespace; empty for cluster-scoped objects
+	UID          string `json:"uid,omitempty"`        // never used twice, not even for an object of the same name
 	Generation   int64  `json:"generation,omitempty"` // counts the changes of its spec
-	// ResourceVersion changes whenever the object does, and never comes back. It
-	// is opaque; empty if it is not known.
+	// ResourceVersion changes whenever the object does, and never repeats. It is
+	// opaque; empty if unknown.
 	ResourceVersion string `json:"resourceVersion,omitempty"`
-	// CreationTimestamp is when it was made; zero if that is not known.
+	// CreationTimestamp is when it was created; zero if unknown.
 	CreationTimestamp time.Time `json:"creationTimestamp,omitzero"`
-	// DeletionTimestamp is when it is to be gone: the request plus the grace. Nil
-	// while nobody has asked for its deletion.
+	// DeletionTimestamp is when it should be gone: the time of the request plus the
+	// grace period. Nil if nobody has requested its deletion.
 	DeletionTimestamp *time.Time `json:"deletionTimestamp,omitempty"`
-	// DeletionGracePeriodSeconds is the grace that DeletionTimestamp includes.
+	// DeletionGracePeriodSeconds is the grace period that DeletionTimestamp includes.
 	DeletionGracePeriodSeconds *int64            `json:"deletionGracePeriodSeconds,omitempty"`
 	Labels                     map[string]string `json:"labels,omitempty"`          // what selectors look at
-	Annotations                map[string]string `json:"annotations,omitempty"`     // notes on it
+	Annotations                map[string]string `json:"annotations,omitempty"`     // other data on it
 	OwnerReferences            []OwnerReference  `json:"ownerReferences,omitempty"` // what it belongs to
-	Finalizers                 []string          `json:"finalizers,omitempty"`      // who must agree before it goes
+	Finalizers                 []string          `json:"finalizers,omitempty"`      // what must be removed before it is deleted
 }
 
 // OwnerReference names an object that another one belongs to.
@@ -44,7 +43,7 @@ type OwnerReference struct {
 	Controller *bool  `json:"controller,omitempty"` // whether the owner manages the object; at most one does
 }
 
-// same reports whether two references are to one owner.
+// same reports whether two references are to the same owner.
 func (r *OwnerReference) same(o *OwnerReference) bool {
 	return r.UID == o.UID && r.Name == o.Name && r.Kind == o.Kind && r.APIVersion == o.APIVersion
 }

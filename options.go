@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// RunnerOptions configure a Runner, of any engine. The zero value is usable. A
+// RunnerOptions configure a Runner of any engine. The zero value is usable. A
 // Runner guarantees:
 //
 //  1. A pass over one object loads its state, observes the world, steps, saves
 //     the new state, and only then applies the actions, in order. Nothing is
-//     applied on a state that could not be saved. An action that fails does not
-//     keep the later ones from being applied.
+//     applied if the state could not be saved. An action that fails does not
+//     prevent later ones from being applied.
 //  2. One object is never in two passes at a time; different objects are, in up
 //     to Workers. Triggers of an object that is waiting or in a pass become
 //     one pass, which begins after the last of them.
@@ -20,19 +20,19 @@ import (
 //     not in the future, it begins MinRetry later: the effect of an action is
 //     always observed, and no object spins.
 //  4. A pass that fails is retried after MinRetry, then after twice as long
-//     each time, up to MaxRetry, without jitter. A trigger, and the Wake of a
-//     decision of which only actions failed, bring the retry forward, but not
-//     before MinRetry. A panic of a backend is a failure, a [*PanicError].
+//     each time, up to MaxRetry, without jitter. A trigger brings the retry
+//     forward, and so does the Wake of a decision of which only actions failed,
+//     but not before MinRetry. A panic of a backend is a failure, a [*PanicError].
 //  5. When Run's context ends, no pass begins and no further action is applied.
-//     Calls of the backend or the store that are under way may finish, for up
-//     to Grace; then their context ends too. Run returns when all of it has
+//     Calls of the backend or the store that are in progress may finish, for up
+//     to Grace; then their context ends too. Run returns when all of them have
 //     returned.
-//  6. Several runners may share a Store, in one process or in many. When two
-//     have decided on the same state one of them saves; the other reads the new
+//  6. Several runners may share a Store, in one process or in many. If two have
+//     decided on the same state, only one can save; the other reads the new
 //     state and decides again. Both may apply the same action: actions are
 //     idempotent.
 //  7. State carries the version of its format. A newer runner reads what an
-//     older one has saved; an older one refuses what a newer one has, with a
+//     older one saved; an older one refuses what a newer one saved, with a
 //     [*VersionError], and applies nothing.
 //  8. When Run begins, every object that has state in the Store gets a pass.
 //  9. The results of attempts at actions are kept in memory, and passed to the
@@ -43,11 +43,11 @@ type RunnerOptions struct {
 	Store Store
 
 	// Clock tells the time. Nil means [SystemClock]. A clock that is set forward
-	// brings forward what is due; one that is set back delays nothing by more than
+	// makes passes due earlier; one that is set back delays nothing by more than
 	// the minute in which that may go unnoticed.
 	Clock Clock
 
-	// Workers is how many passes run at a time. Zero means 4.
+	// Workers is how many passes run in parallel. Zero means 4.
 	Workers int
 
 	// MinRetry is the delay before the first retry after a failure. Zero means
@@ -57,16 +57,16 @@ type RunnerOptions struct {
 	// MaxRetry is the longest such delay. Zero means a minute.
 	MaxRetry time.Duration
 
-	// Interval is the mean time between the beginnings of two passes, whatever
-	// their objects. Zero means no limit.
+	// Interval is the mean time between the starts of two passes over any
+	// objects. Zero means no limit.
 	Interval time.Duration
 
-	// Burst is how many passes may begin at once after a quiet time in spite of
+	// Burst is how many passes may begin at once after a quiet time, despite
 	// Interval. Zero means one.
 	Burst int
 
-	// Grace is how long calls under way may take once Run is to end. Zero means
-	// 30 seconds; a negative Grace ends them at once.
+	// Grace is how long calls in progress may take once Run is to end. Zero
+	// means 30 seconds; a negative Grace ends them at once.
 	Grace time.Duration
 
 	// Trace receives what happens. Nil means that nothing is traced.
@@ -107,27 +107,27 @@ type Pass struct {
 
 // VersionError says that the state of an object was saved by newer code.
 type VersionError struct {
-	Engine  string // the engine that the state is of
+	Engine  string // the engine whose state it is
 	Name    string // the object
 	Key     string // where the state is in the Store
 	Version int    // the version of its format
 	Known   int    // the newest version that this code knows
 }
 
-// Error names the object, both versions and the way out.
+// Error names the object and both versions, and says what to do.
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("%s %s: its state (key %q) has version %d, and this code knows versions up to %d: run the newer release again, or delete the key to begin again",
+	return fmt.Sprintf("%s %s: its state (key %q) has version %d, and this code knows versions up to %d: run the newer release again, or delete the key to start over",
 		e.Engine, e.Name, e.Key, e.Version, e.Known)
 }
 
-// PanicError is a panic in code that a Runner has called, as an error.
+// PanicError is a panic in code that a Runner called, as an error.
 type PanicError struct {
 	Call  string // what was called: "load", "observe", "step", "save" or "apply"
 	Value any    // what was passed to panic
 	Stack []byte // of the goroutine, as runtime/debug.Stack formats it
 }
 
-// Error states the value. The stack is left to those who ask.
+// Error states the value, without the stack.
 func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
 
 // Unwrap returns the value when it is an error.

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Outcome is the result of the last attempt at an action, as far as this
-// process knows. A restart forgets it, so it may only decide when to retry and
-// what to tell people.
+// Outcome is the result of the last attempt at an action, as far as this process
+// knows. A restart forgets it, so it may only affect when to retry and what to
+// report.
 type Outcome struct {
 	Key        Key           `json:"key"`                  // the action's
-	At         time.Time     `json:"at"`                   // when it was over
+	At         time.Time     `json:"at"`                   // when it ended
 	Failed     bool          `json:"failed,omitempty"`     // the rest is zero if not
 	Code       int           `json:"code,omitempty"`       // the HTTP status of a [*RefusedError], 0 if there was none
-	Reason     string        `json:"reason,omitempty"`     // its word for programs, as in "NotFound"
-	Message    string        `json:"message,omitempty"`    // what it failed with, for people
+	Reason     string        `json:"reason,omitempty"`     // the reason of a [*RefusedError], as in "NotFound"
+	Message    string        `json:"message,omitempty"`    // the error, for people
 	RetryAfter time.Duration `json:"retryAfter,omitempty"` // how long the server asked to wait, in nanoseconds
 }
 
@@ -39,12 +39,12 @@ func OutcomeOf(key Key, err error, at time.Time) Outcome {
 	return o
 }
 
-// RefusedError is the answer of an API that has refused an action: what a
-// [Backend] best returns for one.
+// RefusedError is the answer of an API that refused an action. A [Backend]
+// should return it for a refusal.
 type RefusedError struct {
-	Code       int           // the HTTP status, as 429 for an eviction that a budget forbids
-	Reason     string        // the answer's word for programs, as in "TooManyRequests"; may be empty
-	Message    string        // the answer's, for people
+	Code       int           // the HTTP status, such as 429 for an eviction that a budget forbids
+	Reason     string        // the answer's reason, as in "TooManyRequests"; may be empty
+	Message    string        // the answer's message, for people
 	RetryAfter time.Duration // how long the answer asks to wait; 0 if it does not
 }
 

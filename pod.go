@@ -5,12 +5,12 @@ import "time"
 // Pod is what runs on a node.
 type Pod struct {
 	TypeMeta
-	ObjectMeta `json:"metadata"` // its name and what else all objects have
+	ObjectMeta `json:"metadata"` // its name and the other metadata
 	Spec       PodSpec           `json:"spec"`   // the desired state
 	Status     PodStatus         `json:"status"` // the reported state
 }
 
-// PodSpec is what is asked of a pod.
+// PodSpec is the desired state of a pod.
 type PodSpec struct {
 	NodeName                      string            `json:"nodeName,omitempty"`                      // where it is bound; empty while it waits for a node
 	NodeSelector                  map[string]string `json:"nodeSelector,omitempty"`                  // labels that its node must have
@@ -19,81 +19,80 @@ type PodSpec struct {
 	Priority                      *int32            `json:"priority,omitempty"`                      // higher is more important; nil means 0
 	PriorityClassName             string            `json:"priorityClassName,omitempty"`             // where the priority comes from
 	TerminationGracePeriodSeconds *int64            `json:"terminationGracePeriodSeconds,omitempty"` // nil means 30
-	InitContainers                []Container       `json:"initContainers,omitempty"`                // run to their ends first
+	InitContainers                []Container       `json:"initContainers,omitempty"`                // run to completion first
 	Containers                    []Container       `json:"containers,omitempty"`                    // what runs
 	Volumes                       []Volume          `json:"volumes,omitempty"`                       // what they may mount
-	Affinity                      *Affinity         `json:"affinity,omitempty"`                      // which nodes, and near which pods; nil asks nothing
-	// TopologySpreadConstraints say how evenly pods like this one are to be spread.
+	Affinity                      *Affinity         `json:"affinity,omitempty"`                      // which nodes, and near which pods; nil requires nothing
+	// TopologySpreadConstraints say how evenly pods like this one are spread.
 	TopologySpreadConstraints []SpreadConstraint `json:"topologySpreadConstraints,omitempty"`
-	Resources                 *Resources         `json:"resources,omitempty"` // of the pod as a whole; nil if only its containers ask
-	Overhead                  map[string]string  `json:"overhead,omitempty"`  // what running it costs on top, by resource
+	Resources                 *Resources         `json:"resources,omitempty"` // of the pod as a whole; nil if only its containers state any
+	Overhead                  map[string]string  `json:"overhead,omitempty"`  // what running it costs in addition, by resource
 }
 
 // Container is one program of a pod.
 type Container struct {
 	Name      string          `json:"name"`               // unique in its pod
-	Resources Resources       `json:"resources,omitzero"` // what it gets
+	Resources Resources       `json:"resources,omitzero"` // its requests and limits
 	Ports     []ContainerPort `json:"ports,omitempty"`    // where it listens
-	// RestartPolicy is Always for an init container that keeps running beside the
-	// others; empty for the rest.
+	// RestartPolicy is Always for a sidecar, an init container that keeps running;
+	// empty for the rest.
 	RestartPolicy string `json:"restartPolicy,omitempty"`
 }
 
 // ContainerPort is a port that a container listens on.
 type ContainerPort struct {
 	ContainerPort int32  `json:"containerPort"`      // of the container
-	HostPort      int32  `json:"hostPort,omitempty"` // of the node; 0 takes none
+	HostPort      int32  `json:"hostPort,omitempty"` // of the node; 0 for none
 	HostIP        string `json:"hostIP,omitempty"`   // the address that HostPort is taken on; empty means all
 	Protocol      string `json:"protocol,omitempty"` // TCP, UDP or SCTP; empty means TCP
 }
 
-// Resources is what a container is promised and what it may use at most, in
-// the API's quantities.
+// Resources is what a container requests and its limits, in the API's quantities.
 type Resources struct {
 	Limits   map[string]string `json:"limits,omitempty"`   // what it may use, by resource
-	Requests map[string]string `json:"requests,omitempty"` // what it is promised, by resource
+	Requests map[string]string `json:"requests,omitempty"` // what it requests, by resource
 }
 
-// Volume is storage that a pod mounts. Only those of its sources are kept that
-// matter to a drain.
+// Volume is storage that a pod mounts. Only the sources that matter to a drain are
+// kept.
 type Volume struct {
 	Name                  string       `json:"name"`                            // unique in its pod
-	EmptyDir              *struct{}    `json:"emptyDir,omitempty"`              // lives and dies with the pod
+	EmptyDir              *struct{}    `json:"emptyDir,omitempty"`              // deleted with the pod
 	PersistentVolumeClaim *ClaimSource `json:"persistentVolumeClaim,omitempty"` // outlives it
 }
 
-// ClaimSource names the claim that a volume stands for.
+// ClaimSource names the claim of a volume.
 type ClaimSource struct {
 	ClaimName string `json:"claimName"` // in the pod's namespace
 }
 
-// PodPhase is how far a pod is.
+// PodPhase is the phase of a pod's life.
 type PodPhase string
 
 // The phases of the API.
 const (
 	PodPending   PodPhase = "Pending"
 	PodRunning   PodPhase = "Running"
-	PodSucceeded PodPhase = "Succeeded" // over, and well
-	PodFailed    PodPhase = "Failed"    // over, and not well
+	PodSucceeded PodPhase = "Succeeded" // ended, all containers successfully
+	PodFailed    PodPhase = "Failed"    // ended, at least one container with a failure
 	PodUnknown   PodPhase = "Unknown"
 )
 
-// PodStatus is what is reported of a pod.
+// PodStatus is the reported state of a pod.
 type PodStatus struct {
-	Phase      PodPhase    `json:"phase,omitempty"`      // how far it is
+	Phase      PodPhase    `json:"phase,omitempty"`      // the phase of its life
 	Conditions []Condition `json:"conditions,omitempty"` // one of each type
 	Reason     string      `json:"reason,omitempty"`     // why it is in that phase, in a word
 	QOSClass   string      `json:"qosClass,omitempty"`   // Guaranteed, Burstable or BestEffort
-	StartTime  *time.Time  `json:"startTime,omitempty"`  // when its node took it on; nil before
+	StartTime  *time.Time  `json:"startTime,omitempty"`  // when its kubelet accepted it; nil before
 }
 
-// Finished reports whether the pod has run to its end, well or not.
+// Finished reports whether the pod has ended, successfully or not.
 func (p *Pod) Finished() bool {
 	return p.Status.Phase == PodSucceeded || p.Status.Phase == PodFailed
 }
 
-// Ready reports whether the pod says that it can serve.
+// Ready reports whether the pod's condition Ready is true.
 func (p *Pod) Ready() bool {
 	c := FindCondition(p.Status.Conditions, "Ready")
 	return c != nil && c.Status == ConditionTrue

@@ -24,9 +24,10 @@ func (e *BudgetError) Error() string {
 // Unwrap returns what is wrong with the field.
 func (e *BudgetError) Unwrap() error { return e.Err }
 
-// Check returns the *BudgetError of the first field that cannot be judged, or
-// nil: a selector with a bad requirement, a count or share that is negative or
-// no number, both MinAvailable and MaxUnavailable, an unknown policy.
+// Check returns the *BudgetError of the first field that cannot be evaluated, or
+// nil. Such fields are a selector with a bad requirement, a count or share that
+// is negative or not a number, both MinAvailable and MaxUnavailable, an unknown
+// policy.
 func (b *PodDisruptionBudget) Check() error {
 	fail := func(field string, err error) error {
 		return &BudgetError{Budget: b.ObjectMeta.String(), Field: field, Err: err}
@@ -56,8 +57,8 @@ func (b *PodDisruptionBudget) Check() error {
 }
 
 // Selects reports whether the budget counts a pod: it is in the budget's
-// namespace and has the labels that the selector asks for. No selector selects
-// none, an empty one all.
+// namespace and has the labels of the selector. A nil selector selects none, an
+// empty one all.
 func (b *PodDisruptionBudget) Selects(p *Pod) bool {
 	return b.Spec.Selector != nil && b.Namespace == p.Namespace && b.Spec.Selector.Matches(p.Labels)
 }
@@ -65,21 +66,22 @@ func (b *PodDisruptionBudget) Selects(p *Pod) bool {
 // Measure returns the numbers of the budget's status as the disruption
 // controller computes them.
 //
-//  1. Pods are those that it counts; others that the argument holds are passed
-//     over.
+//  1. Pods that the budget does not select are ignored.
 //  2. With a percentage, or MaxUnavailable, the expected pods are the sum of the
 //     scales of the controllers of its pods, each once; pods without a
-//     controller are not expected. With a count as MinAvailable they are the
-//     pods that there are.
-//  3. The desired ones are MinAvailable, or the expected without MaxUnavailable,
-//     and never below zero. Percentages are of the expected pods, rounded up.
-//  4. Healthy is a pod that is ready, is not being deleted, and was not evicted
+//     controller are not expected. With a count as MinAvailable, they are the
+//     existing pods.
+//  3. The desired pods are MinAvailable, or the expected ones minus
+//     MaxUnavailable, and never below zero. Percentages are of the expected
+//     pods, rounded up.
+//  4. A pod is healthy if it is ready, is not being deleted, and was not evicted
 //     within the last two minutes (DisruptionTimeout).
-//  5. Allowed are the healthy without the desired, and none while none is
-//     expected. A budget with neither number expects none.
+//  5. The allowed disruptions are the healthy pods minus the desired ones, and
+//     none if no pods are expected. A budget with neither number expects none.
 //
-// Where scale is nil or does not know, the pods that a controller has count. The generation observed
-// and the evicted pods are those of the budget. The error is that of Check.
+// If scale is nil or does not know a controller, its existing pods count. The
+// observed generation and the evicted pods are those of the budget. The error is
+// that of Check.
 func (b *PodDisruptionBudget) Measure(pods []*Pod, scale Scale, now time.Time) (BudgetStatus, error) {
 	if err := b.Check(); err != nil {
 		return BudgetStatus{}, err
@@ -97,15 +99,15 @@ func (b *PodDisruptionBudget) Measure(pods []*Pod, scale Scale, now time.Time) (
 // whether that is known.
 type Scale func(namespace string, controller *OwnerReference) (int, bool)
 
-// MeasureSelected is Measure for a budget that Check finds no fault with, and
-// for exactly the pods that it selects.
+// MeasureSelected is Measure for a budget that passes Check, and for exactly the
+// pods that it selects.
 func (b *PodDisruptionBudget) MeasureSelected(pods []*Pod, scale Scale, now time.Time) BudgetStatus {
 	s := BudgetStatus{ObservedGeneration: b.Generation, DisruptedPods: b.Status.DisruptedPods}
 	type share struct {
 		controller *OwnerReference
 		pods       int
 	}
-	var shares []share // of controllers, which mostly are one
+	var shares []share // of controllers, of which there is mostly one
 	for _, p := range pods {
 		if b.healthy(p, now) {
 			s.CurrentHealthy++
@@ -140,8 +142,8 @@ func (b *PodDisruptionBudget) MeasureSelected(pods []*Pod, scale Scale, now time
 	return s
 }
 
-// desired returns how many pods the budget expects and how many of them are to
-// be healthy, of the pods there are and the sum of their controllers' scales.
+// desired returns how many pods the budget expects and how many of them must be
+// healthy, given the number of pods and the sum of their controllers' scales.
 func (b *PodDisruptionBudget) desired(total, scaled int) (expected, desired int) {
 	switch {
 	case b.Spec.MaxUnavailable != nil:
@@ -158,7 +160,7 @@ func (b *PodDisruptionBudget) desired(total, scaled int) (expected, desired int)
 	return total, desired
 }
 
-// healthy reports whether a pod counts as one that serves.
+// healthy reports whether a pod counts as healthy.
 func (b *PodDisruptionBudget) healthy(p *Pod, now time.Time) bool {
 	if p.DeletionTimestamp != nil {
 		return false
@@ -169,8 +171,8 @@ func (b *PodDisruptionBudget) healthy(p *Pod, now time.Time) bool {
 	return p.Ready()
 }
 
-// Never reports whether no eviction of a ready pod is allowed, now and even when
-// every pod is healthy: as many are desired as are expected.
+// Never reports whether no eviction of a ready pod is allowed even when every
+// pod is healthy: as many are desired as are expected.
 func (s *BudgetStatus) Never() bool {
 	return s.DisruptionsAllowed <= 0 && s.ExpectedPods <= s.DesiredHealthy
 }

@@ -5,7 +5,7 @@ package fairlead
 type PolicyRule struct {
 	Verbs           []string `json:"verbs"`                     // what may be done
 	APIGroups       []string `json:"apiGroups,omitempty"`       // groups of the resources; "" is the core group
-	Resources       []string `json:"resources,omitempty"`       // plurals, with "/subresource" behind where one is meant
+	Resources       []string `json:"resources,omitempty"`       // plurals, followed by "/subresource" for a subresource
 	ResourceNames   []string `json:"resourceNames,omitempty"`   // empty means every name
-	NonResourceURLs []string `json:"nonResourceURLs,omitempty"` // paths of the API server, for rules on those
+	NonResourceURLs []string `json:"nonResourceURLs,omitempty"` // paths of the API server
 }

@@ -23,7 +23,7 @@ type Runner[S, W any, A Action, B Blocker] struct {
 	outcomes map[string]*outcomes // by object
 }
 
-// NewRunner returns a Runner of the engine. Nil options mean the zero ones. The
+// NewRunner returns a Runner of the engine. Nil options mean the defaults. The
 // error says what the engine lacks.
 func NewRunner[S, W any, A Action, B Blocker](engine Engine[S, W, A, B], options *RunnerOptions) (*Runner[S, W, A, B], error) {
 	if err := engine.check(); err != nil {
@@ -64,10 +64,10 @@ func positive[T int | time.Duration](v, otherwise T) T {
 	return otherwise
 }
 
-// Reconcile is one pass over the object, now. It returns the decision that was
-// saved, and the errors of all actions that failed, joined. With an error from
-// before the actions the decision is zero. It waits for a pass over the same
-// object that is under way.
+// Reconcile makes one pass over the object, now. It returns the decision that
+// was saved, and the joined errors of all actions that failed. If an error
+// occurs before the actions, the decision is zero. It waits if a pass over the
+// same object is in progress.
 func (r *Runner[S, W, A, B]) Reconcile(ctx context.Context, name string) (Decision[S, A, B], error) {
 	d, err := r.reconcile(ctx, ctx, name)
 	if err == nil && r.runs.Load() {
@@ -91,11 +91,11 @@ func (r *Runner[S, W, A, B]) State(ctx context.Context, name string) (S, error) 
 }
 
 // maxConflicts bounds how often a pass begins again because others change the
-// state. After so many it fails, and is repeated like any other.
+// state. After that it fails, and is retried like any other.
 const maxConflicts = 10
 
-// reconcile is Reconcile. When ctx ends, nothing is begun any more; acts is the
-// context of what is.
+// reconcile is Reconcile. When ctx ends, nothing new begins; acts is the context
+// of calls in progress.
 func (r *Runner[S, W, A, B]) reconcile(ctx, acts context.Context, name string) (d Decision[S, A, B], err error) {
 	unlock, err := r.locks.lock(ctx, name)
 	if err != nil {
@@ -123,19 +123,19 @@ func (r *Runner[S, W, A, B]) reconcile(ctx, acts context.Context, name string) (
 	return d, err
 }
 
-// errStale says that the state was changed by somebody else since it was read.
-// It is an error of its own so that a conflict which a backend reports is not
-// taken for one.
+// errStale says that somebody else changed the state since it was read. It is an
+// error of its own so that a conflict reported by a backend is not mistaken for
+// it.
 var errStale = errors.New("state changed by another runner")
 
 // proposal is a decision that was not saved yet.
 type proposal[S any, A Action, B Blocker] struct {
 	Decision[S, A, B]
 	loaded  loaded[S] // what it was decided on
-	soonest time.Time // when the next pass may begin that nothing asks for
+	soonest time.Time // when the next unrequested pass may begin
 }
 
-// decide loads, observes and steps. It keeps call at what it is doing.
+// decide loads, observes and steps. It sets call to what it is doing.
 func (r *Runner[S, W, A, B]) decide(ctx context.Context, name string, call *string) (p proposal[S, A, B], err error) {
 	*call = "load"
 	if p.loaded, err = r.load(ctx, name); err != nil {
@@ -190,7 +190,7 @@ func (r *Runner[S, W, A, B]) pass(ctx, acts context.Context, name string, call *
 	return p.Decision, r.finish(acts, name, p, rev)
 }
 
-// apply carries out actions. It goes on after one that fails.
+// apply carries out actions. It continues after a failure.
 func (r *Runner[S, W, A, B]) apply(ctx, acts context.Context, name string, actions []A) error {
 	if r.batch != nil && len(actions) > 0 {
 		return r.applyAll(acts, name, actions)
@@ -228,7 +228,7 @@ func (r *Runner[S, W, A, B]) applyAll(acts context.Context, name string, actions
 	return failed
 }
 
-// applied reports an action that was carried out, and remembers what it came to.
+// applied reports an action that was carried out, and remembers its result.
 func (r *Runner[S, W, A, B]) applied(name string, action A, err error) {
 	if r.engine.Outcomes != nil {
 		o := OutcomeOf(action.Key(), err, r.now())
@@ -248,7 +248,7 @@ func (r *Runner[S, W, A, B]) applied(name string, action A, err error) {
 	}
 }
 
-// now returns the time as engines get it.
+// now returns the time in the form that engines get.
 func (r *Runner[S, W, A, B]) now() time.Time { return r.options.Clock.Now().Round(0).UTC() }
 
 // explain turns a panic into an error, and adds to an error what it is about.
@@ -257,7 +257,7 @@ func (r *Runner[S, W, A, B]) explain(name string, call *string, err *error) {
 		*err = newPanic(*call, v)
 	}
 	var version *VersionError
-	if *err != nil && !errors.As(*err, &version) { // which names all by itself
+	if *err != nil && !errors.As(*err, &version) { // which names engine and object itself
 		*err = fmt.Errorf("%s %s: %s: %w", r.engine.Name, name, *call, *err)
 	}
 }

@@ -20,10 +20,10 @@ func newPanic(call string, value any) *PanicError {
 	return &PanicError{Call: call, Value: value, Stack: debug.Stack()}
 }
 
-// locks keeps passes over one object apart. The zero value is ready.
+// locks keeps passes over one object apart. The zero value is ready to use.
 type locks struct {
 	mu   sync.Mutex
-	held map[string]chan struct{} // closed when the lock is let go of
+	held map[string]chan struct{} // closed when the lock is released
 }
 
 // lock waits until nobody holds name, or ctx ends.

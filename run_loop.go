@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// Trigger asks for a pass over the object, because its world may have changed.
-// It never blocks. What is triggered before Run is kept for it.
+// Trigger requests a pass over the object, because its world may have changed.
+// It never blocks. Triggers from before Run are kept.
 func (r *Runner[S, W, A, B]) Trigger(name string) { r.queue.trigger(name) }
 
-// Run makes passes as they fall due until ctx ends, and returns nil then. It
-// returns an error when the states in the Store cannot be listed, or the Clock
-// cannot be waited on. One Run may be under way at a time.
+// Run makes passes as they fall due until ctx ends, and then returns nil. It
+// returns an error if the states in the Store cannot be listed, or waiting on
+// the Clock fails. Only one Run may be in progress at a time.
 func (r *Runner[S, W, A, B]) Run(ctx context.Context) error {
 	if !r.runs.CompareAndSwap(false, true) {
-		return fmt.Errorf("%s: the runner is running already: call Run once", r.engine.Name)
+		return fmt.Errorf("%s: Run is already in progress: call it once", r.engine.Name)
 	}
 	defer r.runs.Store(false)
 	if err := r.resume(ctx); err != nil {
@@ -74,7 +74,7 @@ func (r *Runner[S, W, A, B]) graceful(ctx context.Context) (acts context.Context
 	context.AfterFunc(ctx, func() {
 		defer end()
 		if r.options.Grace > 0 {
-			_ = sleep(acts, r.options.Clock, r.options.Grace) // ended early: all acts are
+			_ = sleep(acts, r.options.Clock, r.options.Grace) // ended early: all calls are finished
 		}
 	})
 	return acts, end

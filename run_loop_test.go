@@ -299,7 +299,7 @@ func TestRunErrors(t *testing.T) {
 		r := runner(t, l.engine(), &fairlead.RunnerOptions{Store: l.store})
 		stop := run(t, r)
 		synctest.Wait()
-		if err := r.Run(t.Context()); err == nil || err.Error() != "ladder: the runner is running already: call Run once" {
+		if err := r.Run(t.Context()); err == nil || err.Error() != "ladder: Run is already in progress: call it once" {
 			t.Errorf("the second Run returned %v", err)
 		}
 		stop()

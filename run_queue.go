@@ -8,41 +8,41 @@ import (
 	"time"
 )
 
-// queue says which object gets the next pass, and when. Objects that nothing
-// is planned for take no memory.
+// queue decides which object gets the next pass, and when. Objects for which
+// nothing is planned take no memory.
 //
-// All instants in it are relative to the clock that they were read from: when
-// the clock is set back, they are, too, by as much. So a clock that is set back
-// delays nothing by more than what passed since it was last looked at.
+// All times in it are relative to the clock that they were read from: if the
+// clock is set back, they move back by as much. So a clock that is set back
+// delays nothing by more than the time since it was last read.
 type queue struct {
 	clock   Clock
 	backoff Backoff // of passes that fail
 
 	mu     sync.Mutex
-	some   sync.Cond // ready may not be empty, or the caller's context has ended
+	some   sync.Cond // signals that ready may not be empty, or the caller's context has ended
 	items  map[string]*item
-	ready  []string // whose pass may begin, in order
+	ready  []string // objects whose pass may begin, in order
 	timers timers
 	limit  limiter
-	seen   time.Time // the clock, when it was last looked at
+	seen   time.Time // the clock, when it was last read
 	serial uint64    // counts timers
 
-	alarm time.Time          // what tick sleeps until, zero for an event
+	alarm time.Time          // what tick sleeps until, zero to wait for an event
 	rouse context.CancelFunc // ends that sleep; nil when tick does not sleep
 }
 
-// item is an object that something is planned for. It is running, or queued,
+// item is an object for which something is planned. It is running, or queued,
 // or waits for its timer.
 type item struct {
 	name     string
 	running  bool
 	again    bool      // running, and triggered since the pass began
-	queued   bool      // ready, or its timer is its turn under the limit
+	queued   bool      // in ready, or its timer is its turn under the limit
 	failures int       // in a row
 	rest     time.Time // no pass before it
 
 	at     time.Time // of its timer
-	serial uint64    // of its timer: those of one instant are in the order in which they were set
+	serial uint64    // of its timer: orders timers of the same time by when they were set
 	index  int       // in timers, -1 without a timer
 }
 
@@ -56,13 +56,13 @@ func newQueue(o *RunnerOptions) *queue {
 	return q
 }
 
-// now reads the clock, and moves all instants along with it when it was set
-// back. q.mu is held.
+// now reads the clock, and moves all times along with it if it was set back.
+// q.mu is held.
 func (q *queue) now() time.Time {
 	reading := q.clock.Now()
 	now := reading.Round(0)
 	if back := q.seen.Round(0).Sub(now); back > 0 {
-		// With a monotonic reading it is known what passed meanwhile.
+		// A monotonic reading tells how much time has passed.
 		back += max(0, reading.Sub(q.seen))
 		for _, it := range q.items {
 			it.at, it.rest = moved(it.at, back), moved(it.rest, back)
@@ -81,7 +81,7 @@ func moved(t time.Time, back time.Duration) time.Time {
 	return t.Add(-back)
 }
 
-// trigger plans a pass as soon as may be.
+// trigger plans a pass as soon as possible.
 func (q *queue) trigger(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -95,8 +95,7 @@ func (q *queue) trigger(name string) {
 	}
 }
 
-// remind plans a pass at the instant wake, if it is not zero and no earlier one
-// is planned.
+// remind plans a pass at wake, if it is not zero and no earlier one is planned.
 func (q *queue) remind(name string, wake time.Time) {
 	if wake.IsZero() {
 		return
@@ -117,8 +116,8 @@ func (q *queue) item(name string) *item {
 	return it
 }
 
-// plan makes it due at the instant at, but not before it has rested. An earlier
-// instant that was planned stands.
+// plan makes it due at the given time, but not before it has rested. An earlier
+// planned time stays.
 func (q *queue) plan(it *item, at, now time.Time) {
 	if at.Before(it.rest) {
 		at = it.rest
@@ -132,7 +131,7 @@ func (q *queue) plan(it *item, at, now time.Time) {
 	}
 }
 
-// enqueue gives it its turn, at once or when the limit allows.
+// enqueue gives it its turn, at once or when the limit allows it.
 func (q *queue) enqueue(it *item, now time.Time) {
 	it.queued = true
 	if turn := q.limit.take(now); turn.After(now) {
@@ -150,8 +149,8 @@ func (q *queue) begin(it *item) {
 	q.some.Signal()
 }
 
-// setTimer sets the one timer of it, and wakes tick if that is earlier than what
-// it sleeps until.
+// setTimer sets the one timer of it, and wakes tick if that is earlier than the
+// end of its sleep.
 func (q *queue) setTimer(it *item, at time.Time) {
 	q.serial++
 	it.at, it.serial = at, q.serial
@@ -165,7 +164,7 @@ func (q *queue) setTimer(it *item, at time.Time) {
 	}
 }
 
-// take waits for an object whose pass may begin. It returns false when ctx has
+// take waits for an object whose pass may begin. It returns false if ctx has
 // ended; whoever ends ctx calls wakeAll.
 func (q *queue) take(ctx context.Context) (name string, ok bool) {
 	q.mu.Lock()
@@ -188,8 +187,8 @@ func (q *queue) wakeAll() {
 	q.some.Broadcast()
 }
 
-// done plans what follows a pass that began at an instant. Wake is by the clock
-// of then; if that was set back meanwhile, it is moved along.
+// done plans what follows a pass that began at the given time. Wake is by the
+// clock of that time; if the clock was set back meanwhile, wake is moved along.
 func (q *queue) done(name string, began, wake time.Time, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -238,8 +237,8 @@ func (q *queue) tick(ctx context.Context) error {
 	return nil
 }
 
-// fire handles the timers that are due, and returns the instant to sleep until.
-// A timer that is set earlier meanwhile calls rouse.
+// fire handles the timers that are due, and returns the time to sleep until.
+// Setting an earlier timer meanwhile calls rouse.
 func (q *queue) fire(rouse context.CancelFunc) (next time.Time, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -259,7 +258,7 @@ func (q *queue) fire(rouse context.CancelFunc) (next time.Time, ok bool) {
 	return q.alarm, len(q.timers) > 0
 }
 
-// timers is a heap of the items that have a timer, by instant.
+// timers is a heap of the items that have a timer, by time.
 type timers []*item
 
 // Len implements heap.Interface.
@@ -296,15 +295,15 @@ func (t *timers) Pop() any {
 	return it
 }
 
-// limiter spaces events: one per interval in the mean, and slack for those that
-// come early. The zero limiter lets everything pass.
+// limiter spaces events: on average one per interval, with slack for those that
+// come early. The zero limiter limits nothing.
 type limiter struct {
 	interval time.Duration
 	slack    time.Duration
 	next     time.Time // when an event would be neither early nor late
 }
 
-// take reserves a turn for an event at now, and returns when it is.
+// take reserves a turn for an event at now, and returns its time.
 func (l *limiter) take(now time.Time) time.Time {
 	if l.interval <= 0 {
 		return now

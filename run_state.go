@@ -11,16 +11,16 @@ import (
 	"strings"
 )
 
-// envelope is what the Store holds of one object. Its own form never changes,
-// so that every release can tell the version and the name.
+// envelope is what the Store holds for one object. Its own form never changes, so
+// that every release can read the version and the name.
 type envelope struct {
 	Version int             `json:"version"`
 	Name    string          `json:"name"`
 	State   json.RawMessage `json:"state"`
 }
 
-// sealed is an envelope around a state of this release's version: what the
-// Store holds nearly always, read and written without a copy in between.
+// sealed is an envelope around a state of this release's version. It is what the
+// Store holds nearly always, and is read and written without a copy in between.
 type sealed[S any] struct {
 	Version int    `json:"version"`
 	Name    string `json:"name"`
@@ -28,8 +28,9 @@ type sealed[S any] struct {
 }
 
 // StateKey returns the key of an object's state: the engine's name, a dot, and the
-// object's name with '_' and two hexadecimal digits for every byte that keys may
-// not have. A name that would be too long ends in "__" and a hash instead.
+// object's name, in which '_' and two hexadecimal digits stand for every byte that
+// keys may not have. A name that would be too long ends in "__" and a hash
+// instead.
 func StateKey(engine, name string) string {
 	var b strings.Builder
 	b.WriteString(prefix(engine))
@@ -82,7 +83,7 @@ func (r *Runner[S, W, A, B]) load(ctx context.Context, name string) (l loaded[S]
 	}
 	switch {
 	case e.Name != name:
-		return l, fmt.Errorf("key %q holds the state of %q: delete it to begin again", l.key, e.Name)
+		return l, fmt.Errorf("key %q holds the state of %q: delete it to start over", l.key, e.Name)
 	case e.Version > r.engine.Version:
 		return l, &VersionError{Engine: r.engine.Name, Name: name, Key: l.key, Version: e.Version, Known: r.engine.Version}
 	case e.Version < r.engine.Version:
@@ -91,7 +92,7 @@ func (r *Runner[S, W, A, B]) load(ctx context.Context, name string) (l loaded[S]
 		}
 	default:
 		if err := json.Unmarshal(e.State, &l.state); err != nil {
-			return l, fmt.Errorf("state under key %q: %w: delete the key to begin again", l.key, err)
+			return l, fmt.Errorf("state under key %q: %w: delete the key to start over", l.key, err)
 		}
 	}
 	return l, nil
@@ -103,13 +104,13 @@ func decodeEnvelope(rec Record) (e envelope, err error) {
 		err = errors.New("version or name is missing")
 	}
 	if err != nil {
-		return e, fmt.Errorf("key %q does not hold a state: %w: delete it to begin again", rec.Key, err)
+		return e, fmt.Errorf("key %q does not hold a state: %w: delete it to start over", rec.Key, err)
 	}
 	return e, nil
 }
 
 // save makes the proposed state durable and returns its revision. It returns
-// errStale when it was decided on a state that has passed.
+// errStale if the state that was decided on has changed.
 func (r *Runner[S, W, A, B]) save(ctx context.Context, name string, p proposal[S, A, B]) (Revision, error) {
 	done := r.done(p.State)
 	switch {
@@ -122,7 +123,7 @@ func (r *Runner[S, W, A, B]) save(ctx context.Context, name string, p proposal[S
 	if err != nil {
 		return "", err
 	}
-	if bytes.Equal(data, p.loaded.data) { // nothing to write, but it may have passed
+	if bytes.Equal(data, p.loaded.data) { // nothing to write, but the stored state may have changed
 		if len(p.Actions) == 0 {
 			return p.loaded.rev, nil
 		}
@@ -148,7 +149,7 @@ func (r *Runner[S, W, A, B]) confirm(ctx context.Context, l loaded[S]) error {
 	return nil
 }
 
-// finish deletes state that is done with, if there is any.
+// finish deletes state that is no longer needed, if there is any.
 func (r *Runner[S, W, A, B]) finish(ctx context.Context, name string, p proposal[S, A, B], rev Revision) error {
 	if rev == "" || !r.done(p.State) {
 		return nil

@@ -263,7 +263,7 @@ func TestVersions(t *testing.T) {
 	if !errors.As(err, &version) || *version != (fairlead.VersionError{Engine: "ladder", Name: "a", Key: "ladder.a", Version: 2, Known: 1}) {
 		t.Errorf("older code got %v, want a *VersionError", err)
 	}
-	if want := `ladder a: its state (key "ladder.a") has version 2, and this code knows versions up to 1: run the newer release again, or delete the key to begin again`; err.Error() != want {
+	if want := `ladder a: its state (key "ladder.a") has version 2, and this code knows versions up to 1: run the newer release again, or delete the key to start over`; err.Error() != want {
 		t.Errorf("got %s\nwant %s", err, want)
 	}
 	if now, err := store.Get(ctx, key); err != nil || now.Revision != rec.Revision || l.at("a") != 4 {
@@ -271,7 +271,7 @@ func TestVersions(t *testing.T) {
 	}
 
 	for value, want := range map[string]string{
-		`{"version":1,"name":"b","state":{}}`:          `ladder a: load: key "ladder.a" holds the state of "b": delete it to begin again`,
+		`{"version":1,"name":"b","state":{}}`:          `ladder a: load: key "ladder.a" holds the state of "b": delete it to start over`,
 		`{"version":1,"name":"a","state":[]}`:          `ladder a: load: state under key "ladder.a": json: cannot unmarshal array`,
 		`{"version":1,"name":"a"}`:                     `ladder a: load: state under key "ladder.a": `,
 		`{"name":"a"}`:                                 `ladder a: load: key "ladder.a" does not hold a state: version or name is missing`,

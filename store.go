@@ -48,21 +48,21 @@ type Record struct {
 //
 //  1. Keys have 1 to [MaxKeySize] bytes out of a-z, A-Z, 0-9, '-', '_' and '.',
 //     are not "." and do not begin with "..". Case matters. Values have at most
-//     [MaxValueSize] bytes; an empty value is a value. [CheckLimits] tells, and
-//     Put returns its error for everything else. No other method finds such
+//     [MaxValueSize] bytes; an empty value is a value. [CheckLimits] checks this,
+//     and Put returns its error for everything else. No other method finds such
 //     keys.
 //  2. Put writes value if the key is at prev, and returns the new revision;
 //     with the empty prev it creates the key. In every other case, including a
 //     prev whose key is gone, it returns [ErrConflict] and changes nothing.
 //  3. Delete removes the key if it is at prev. It returns [ErrNotFound] when
 //     the key is absent, [ErrConflict] when it is at another revision.
-//  4. A revision is never empty and never comes back for the key: not after a
-//     deletion and a new creation, not after a restart.
+//  4. A revision is never empty and never repeats for the key: not after the key
+//     is deleted and created again, not after a restart.
 //  5. Of several Puts and Deletes at one revision, exactly one succeeds, whatever
 //     goroutine, process or machine they come from.
-//  6. What Put and Delete have returned nil for is durable, and so is what Get
-//     and List return: no crash undoes it.
-//  7. Any other error, a canceled context among them, leaves it open whether
+//  6. Once Put or Delete has returned nil, the change is durable, and so is what
+//     Get and List return: no crash undoes it.
+//  7. Any other error, such as that of a canceled context, leaves open whether
 //     the write took place: the key is at its old or at its new value, never in
 //     between. Get shows which.
 //  8. Get returns the record, or [ErrNotFound].
@@ -72,8 +72,8 @@ type Record struct {
 //     was created or deleted meanwhile at most once. The caller may use the
 //     store inside the loop and may leave it early. An error ends the sequence.
 //  10. If the context has already ended, every method returns its error.
-//  11. Values that go in or come out belong to the caller: the store keeps and
-//     hands out copies.
+//  11. Values passed in and returned belong to the caller: the store keeps and
+//     returns copies.
 //
 // All methods may be called from several goroutines. A store that holds
 // resources also has Close, found by assertion to [io.Closer].
@@ -110,8 +110,8 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("store: key %q: %s", key, e.Reason)
 }
 
-// CheckLimits returns a [*LimitError] when key or value is outside of the
-// limits of a [Store], else nil. Implementers call it first in Put.
+// CheckLimits returns a [*LimitError] if key or value exceeds the limits of a
+// [Store], else nil. Implementers call it first in Put.
 func CheckLimits(key string, value []byte) error {
 	bad := strings.IndexFunc(key, func(r rune) bool { return !keyRune(r) })
 	reason := ""
@@ -143,8 +143,8 @@ func keyError(key string, err error) error {
 	return fmt.Errorf("store: key %q: %w", key, err)
 }
 
-// deleteError returns why a key that is at revision at cannot be deleted at
-// prev, if so.
+// deleteError returns why a key at revision at cannot be deleted at prev, or
+// nil.
 func deleteError(key string, at, prev Revision) error {
 	switch at {
 	case "":

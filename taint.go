@@ -8,7 +8,7 @@ type TaintEffect string
 // The effects of the API. They are case-sensitive.
 const (
 	NoSchedule       TaintEffect = "NoSchedule"       // no new pods; running ones stay
-	PreferNoSchedule TaintEffect = "PreferNoSchedule" // new pods only where nothing else is left
+	PreferNoSchedule TaintEffect = "PreferNoSchedule" // new pods only if no other node fits
 	NoExecute        TaintEffect = "NoExecute"        // no new pods, and running ones are evicted
 )
 
@@ -18,7 +18,7 @@ type Taint struct {
 	Key    string      `json:"key"`             // its name, with or without a DNS prefix
 	Value  string      `json:"value,omitempty"` // compared with that of a toleration
 	Effect TaintEffect `json:"effect"`          // what it does
-	// TimeAdded is when it was put on the node; nil if nobody noted it.
+	// TimeAdded is when it was put on the node; nil if not recorded.
 	TimeAdded *time.Time `json:"timeAdded,omitempty"`
 }
 

@@ -33,21 +33,21 @@ type Toleration struct {
 
 // Tolerates reports whether the toleration matches the taint, as the scheduler
 // does: literally, whether or not the API would accept it. Effect and key come
-// first, and an empty one of the toleration matches any. Then Exists matches,
-// and Equal or no operator if the values are the same. Any other operator
-// matches nothing; Lt and Gt need [Toleration.ToleratesNumber].
+// first, and an empty one in the toleration matches any. Then Exists matches,
+// and Equal or no operator matches if the values are the same. Any other
+// operator matches nothing; Lt and Gt need [Toleration.ToleratesNumber].
 func (t Toleration) Tolerates(taint Taint) bool {
 	return t.Matches(&taint, false)
 }
 
 // ToleratesNumber is Tolerates with the operators Lt and Gt: the taint's value
-// must be below, or above, that of the toleration, and both must be whole
-// numbers of 64 bits in their shortest decimal form.
+// must be below, or above, that of the toleration, and both must be 64-bit
+// integers in their shortest decimal form.
 func (t Toleration) ToleratesNumber(taint Taint) bool {
 	return t.Matches(&taint, true)
 }
 
-// Matches is Tolerates, or ToleratesNumber if numbers is set, without a copy of
+// Matches is Tolerates, or ToleratesNumber if numbers is set, without copying
 // either. It changes neither.
 func (t *Toleration) Matches(taint *Taint, numbers bool) bool {
 	return (t.Effect == "" || t.Effect == taint.Effect) && (t.Key == "" || t.Key == taint.Key) && t.accepts(taint, numbers)
@@ -82,8 +82,8 @@ func (t *Toleration) compare(taint *Taint) bool {
 	return value > bound
 }
 
-// String returns the toleration as a line of YAML that can stand in a list of
-// tolerations, without the fields that are empty.
+// String returns the toleration as a line of YAML that can be an item in a list
+// of tolerations, without the fields that are empty.
 func (t Toleration) String() string {
 	var parts []string
 	add := func(name, value string) {
@@ -101,8 +101,8 @@ func (t Toleration) String() string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// plain returns a text as YAML reads it back as a text: bare if it is made of
-// the characters of keys and could be nothing but a text, otherwise in quotes.
+// plain returns a text so that YAML reads it back as a text: bare if it consists
+// of the characters of keys and could only be a text, otherwise in quotes.
 func plain(s string) string {
 	letters := false
 	for i := range len(s) {

@@ -30,7 +30,7 @@ func TestEngineBroken(t *testing.T) {
 		"boots were ended": func(w ownengine.World, d *ownengine.Decision) {
 			d.Actions = append(d.Actions, ownengine.Reboot{Boot: w.Boot})
 		},
-		"does not come to rest": func(_ ownengine.World, d *ownengine.Decision) { d.Actions, d.Blocked = nil, nil },
+		"does not settle": func(_ ownengine.World, d *ownengine.Decision) { d.Actions, d.Blocked = nil, nil },
 		"Step is not pure": func(_ ownengine.World, d *ownengine.Decision) {
 			calls++
 			d.State.Boot = fmt.Sprint(calls)
