@@ -63,8 +63,8 @@ func MarshalAction(a Action) ([]byte, error) {
 	return append(out, data[1:]...), nil
 }
 
-// UnmarshalAction reads what [MarshalAction] wrote. Kinds has one action
-// of each possible kind; their values do not matter.
+// UnmarshalAction reads what [MarshalAction] wrote. Kinds has one action of each
+// possible kind; their values do not matter.
 func UnmarshalAction[A Action](data []byte, kinds []A) (A, error) {
 	var none A
 	var head struct {

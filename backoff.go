@@ -10,8 +10,8 @@ type Backoff struct {
 	Growth float64       // from one to the next, more than 1; zero means 2
 }
 
-// After returns the delay after so many attempts, zero after none. It
-// never decreases as attempts grow, and never exceeds Max.
+// After returns the delay after so many attempts, zero after none. It never
+// decreases as attempts grow, and never exceeds Max.
 func (b Backoff) After(attempts int) time.Duration {
 	if attempts < 1 {
 		return 0

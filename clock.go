@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Clock tells the time. Only runners read it: an engine's Step is given the
-// time. The clocks of k8s.io/utils/clock and github.com/benbjohnson/clock can
-// be used as they are. Now is called from several goroutines.
+// Clock tells the time. Only runners read it: an engine's Step is given the time.
+// The clocks of k8s.io/utils/clock and github.com/benbjohnson/clock can be used as
+// they are. Now is called from several goroutines.
 type Clock interface {
 	Now() time.Time
 }
@@ -17,9 +17,9 @@ type Clock interface {
 // assertion.
 type Sleeper interface {
 	Clock
-	// SleepUntil returns nil once Now is not before t, and ctx.Err() if ctx
-	// ends first. It may return nil early, and should if the clock was set
-	// back: callers read the clock again.
+	// SleepUntil returns nil once Now is not before t, and ctx.Err() if ctx ends
+	// first. It may return nil early, and should if the clock was set back:
+	// callers read the clock again.
 	SleepUntil(ctx context.Context, t time.Time) error
 }
 
@@ -32,8 +32,8 @@ func (SystemClock) Now() time.Time { return time.Now() }
 // recheck bounds how long SleepUntil sleeps without reading the clock.
 const recheck = time.Minute
 
-// SleepUntil waits until c shows t or later and returns nil, or returns
-// ctx.Err() if ctx ends first.
+// SleepUntil waits until c shows t or later and returns nil, or returns ctx.Err()
+// if ctx ends first.
 //
 //  1. If ctx has already ended, its error is returned, whatever c shows.
 //  2. If c is a [Sleeper], it does the waiting, repeatedly if it wakes early.
@@ -83,9 +83,9 @@ func sleep(ctx context.Context, c Clock, d time.Duration) error {
 }
 
 // ManualClock is a [Sleeper] whose time moves only when it is set: for tests,
-// simulations and what-if questions. Its zero value is ready to use and shows
-// the zero time. It must not be copied after first use; its methods may be
-// called from several goroutines.
+// simulations and what-if questions. Its zero value is ready to use and shows the
+// zero time. It must not be copied after first use; its methods may be called from
+// several goroutines.
 //
 // In a bubble of testing/synctest, goroutines that sleep on a ManualClock
 // count as durably blocked: synctest.Wait returns once all of them sleep.
@@ -108,9 +108,8 @@ func (c *ManualClock) Now() time.Time {
 	return c.now
 }
 
-// Set moves the clock to t, and wakes all sleepers that wait for t or earlier.
-// If t is before the current time, it wakes all, so that they read the clock
-// again.
+// Set moves the clock to t, and wakes all sleepers that wait for t or earlier. If
+// t is before the current time, it wakes all, so that they read the clock again.
 func (c *ManualClock) Set(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -152,9 +151,8 @@ func (c *ManualClock) Next() (time.Time, bool) {
 	return next, found
 }
 
-// SleepUntil waits until the clock is moved to t or later, or back. It returns
-// nil at once if the clock already shows t or later, and ctx.Err() if ctx ends
-// first.
+// SleepUntil waits until the clock is moved to t or later, or back. It returns nil
+// at once if the clock already shows t or later, and ctx.Err() if ctx ends first.
 func (c *ManualClock) SleepUntil(ctx context.Context, t time.Time) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -4,7 +4,8 @@ package fairlead
 
 import "os"
 
-// lockFile only creates the file: the system has no lock that ends with the process.
+// lockFile only creates the file: the system has no lock that ends with the
+// process.
 func lockFile(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 }

@@ -20,9 +20,9 @@ import (
 // FileStore is a [Store] and [Watcher] in a directory: one file per key, each
 // replaced as a whole.
 //
-//  1. If a process is killed at any instruction, or a machine loses power, every
-//     key has its old or its new value. When Put or Delete has returned nil, the
-//     change is on the disk.
+//  1. If a process is killed at any instruction, or a machine loses power,
+//     every key has its old or its new value. When Put or Delete has returned
+//     nil, the change is on the disk.
 //  2. Only one FileStore at a time can use the directory; [OpenFileStore]
 //     returns a [*LockedError] to the second, in this process or in another.
 //     Other readers of the files see each with its old or its new content.
@@ -30,8 +30,8 @@ import (
 //     held in memory: Get and List do not touch the disk. A file that is
 //     damaged, or should not be there, is a [*CorruptError] of OpenFileStore.
 //  4. A Put or Delete that fails before it takes effect leaves the store as it
-//     was. If the disk fails after that point, the store no longer knows what is
-//     durable: that call and every later one return the same error until the
+//     was. If the disk fails after that point, the store no longer knows what
+//     is durable: that call and every later one return the same error until the
 //     directory is opened again.
 //  5. A write costs one sync of a file and one of the directory. Writes of
 //     different keys mostly run in parallel, and share the wait.

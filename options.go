@@ -19,10 +19,10 @@ import (
 //     After actions were applied and no Wake was set, and for a Wake that is
 //     not in the future, it begins MinRetry later: the effect of an action is
 //     always observed, and no object spins.
-//  4. A pass that fails is retried after MinRetry, then after twice as long
-//     each time, up to MaxRetry, without jitter. A trigger brings the retry
-//     forward, and so does the Wake of a decision of which only actions failed,
-//     but not before MinRetry. A panic of a backend is a failure, a [*PanicError].
+//  4. A pass that fails is retried after MinRetry, then after twice as long each
+//     time, up to MaxRetry, without jitter. A trigger brings the retry forward,
+//     and so does the Wake of a decision of which only actions failed, but not
+//     before MinRetry. A panic of a backend is a failure, a [*PanicError].
 //  5. When Run's context ends, no pass begins and no further action is applied.
 //     Calls of the backend or the store that are in progress may finish, for up
 //     to Grace; then their context ends too. Run returns when all of them have

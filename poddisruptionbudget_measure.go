@@ -24,10 +24,9 @@ func (e *BudgetError) Error() string {
 // Unwrap returns what is wrong with the field.
 func (e *BudgetError) Unwrap() error { return e.Err }
 
-// Check returns the *BudgetError of the first field that cannot be evaluated, or
-// nil. Such fields are a selector with a bad requirement, a count or share that
-// is negative or not a number, both MinAvailable and MaxUnavailable, an unknown
-// policy.
+// Check returns the *BudgetError of the first field that cannot be evaluated, or nil. Such fields
+// are a selector with a bad requirement, a count or share that is negative or not a number, both
+// MinAvailable and MaxUnavailable, an unknown policy.
 func (b *PodDisruptionBudget) Check() error {
 	fail := func(field string, err error) error {
 		return &BudgetError{Budget: b.ObjectMeta.String(), Field: field, Err: err}
@@ -56,9 +55,8 @@ func (b *PodDisruptionBudget) Check() error {
 	}
 }
 
-// Selects reports whether the budget counts a pod: it is in the budget's
-// namespace and has the labels of the selector. A nil selector selects none, an
-// empty one all.
+// Selects reports whether the budget counts a pod: it is in the budget's namespace and has the
+// labels of the selector. A nil selector selects none, an empty one all.
 func (b *PodDisruptionBudget) Selects(p *Pod) bool {
 	return b.Spec.Selector != nil && b.Namespace == p.Namespace && b.Spec.Selector.Matches(p.Labels)
 }
@@ -67,21 +65,18 @@ func (b *PodDisruptionBudget) Selects(p *Pod) bool {
 // controller computes them.
 //
 //  1. Pods that the budget does not select are ignored.
-//  2. With a percentage, or MaxUnavailable, the expected pods are the sum of the
-//     scales of the controllers of its pods, each once; pods without a
-//     controller are not expected. With a count as MinAvailable, they are the
-//     existing pods.
-//  3. The desired pods are MinAvailable, or the expected ones minus
-//     MaxUnavailable, and never below zero. Percentages are of the expected
-//     pods, rounded up.
-//  4. A pod is healthy if it is ready, is not being deleted, and was not evicted
-//     within the last two minutes (DisruptionTimeout).
-//  5. The allowed disruptions are the healthy pods minus the desired ones, and
-//     none if no pods are expected. A budget with neither number expects none.
+//  2. With a percentage, or MaxUnavailable, the expected pods are the sum of the scales of the
+//     controllers of its pods, each once; pods without a controller are not expected. With a count
+//     as MinAvailable, they are the existing pods.
+//  3. The desired pods are MinAvailable, or the expected ones minus MaxUnavailable, and never below
+//     zero. Percentages are of the expected pods, rounded up.
+//  4. A pod is healthy if it is ready, is not being deleted, and was not evicted within the last two
+//     minutes (DisruptionTimeout).
+//  5. The allowed disruptions are the healthy pods minus the desired ones, and none if no pods are
+//     expected. A budget with neither number expects none.
 //
-// If scale is nil or does not know a controller, its existing pods count. The
-// observed generation and the evicted pods are those of the budget. The error is
-// that of Check.
+// If scale is nil or does not know a controller, its existing pods count. The observed generation
+// and the evicted pods are those of the budget. The error is that of Check.
 func (b *PodDisruptionBudget) Measure(pods []*Pod, scale Scale, now time.Time) (BudgetStatus, error) {
 	if err := b.Check(); err != nil {
 		return BudgetStatus{}, err
@@ -99,8 +94,8 @@ func (b *PodDisruptionBudget) Measure(pods []*Pod, scale Scale, now time.Time) (
 // whether that is known.
 type Scale func(namespace string, controller *OwnerReference) (int, bool)
 
-// MeasureSelected is Measure for a budget that passes Check, and for exactly the
-// pods that it selects.
+// MeasureSelected is Measure for a budget that passes Check, and for exactly the pods that it
+// selects.
 func (b *PodDisruptionBudget) MeasureSelected(pods []*Pod, scale Scale, now time.Time) BudgetStatus {
 	s := BudgetStatus{ObservedGeneration: b.Generation, DisruptedPods: b.Status.DisruptedPods}
 	type share struct {
@@ -142,8 +137,8 @@ func (b *PodDisruptionBudget) MeasureSelected(pods []*Pod, scale Scale, now time
 	return s
 }
 
-// desired returns how many pods the budget expects and how many of them must be
-// healthy, given the number of pods and the sum of their controllers' scales.
+// desired returns how many pods the budget expects and how many of them must be healthy, given the
+// number of pods and the sum of their controllers' scales.
 func (b *PodDisruptionBudget) desired(total, scaled int) (expected, desired int) {
 	switch {
 	case b.Spec.MaxUnavailable != nil:
@@ -171,8 +166,8 @@ func (b *PodDisruptionBudget) healthy(p *Pod, now time.Time) bool {
 	return p.Ready()
 }
 
-// Never reports whether no eviction of a ready pod is allowed even when every
-// pod is healthy: as many are desired as are expected.
+// Never reports whether no eviction of a ready pod is allowed even when every pod is healthy: as
+// many are desired as are expected.
 func (s *BudgetStatus) Never() bool {
 	return s.DisruptionsAllowed <= 0 && s.ExpectedPods <= s.DesiredHealthy
 }

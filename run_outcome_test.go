@@ -81,8 +81,8 @@ func TestNewRunner(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, spoil := range map[string]func(e *fairlead.Engine[int, int, climb, fairlead.Block]){
-		`engine "": its Name must consist of the letters a to z`:                  func(e *fairlead.Engine[int, int, climb, fairlead.Block]) { e.Name = "" },
-		`engine "a.b": its Name must consist of the letters a to z`:               func(e *fairlead.Engine[int, int, climb, fairlead.Block]) { e.Name = "a.b" },
+		`engine "": its Name must consist of the letters a to z`:                   func(e *fairlead.Engine[int, int, climb, fairlead.Block]) { e.Name = "" },
+		`engine "a.b": its Name must consist of the letters a to z`:                func(e *fairlead.Engine[int, int, climb, fairlead.Block]) { e.Name = "a.b" },
 		`engine x: its Version is 0: begin with 1`:                                 func(e *fairlead.Engine[int, int, climb, fairlead.Block]) { e.Version = 0 },
 		`engine x: it is at version 2 and has no Upgrade to read older state with`: func(e *fairlead.Engine[int, int, climb, fairlead.Block]) { e.Version = 2 },
 		`engine x: it has no Step`:                                                 func(e *fairlead.Engine[int, int, climb, fairlead.Block]) { e.Step = nil },

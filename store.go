@@ -48,20 +48,20 @@ type Record struct {
 //
 //  1. Keys have 1 to [MaxKeySize] bytes out of a-z, A-Z, 0-9, '-', '_' and '.',
 //     are not "." and do not begin with "..". Case matters. Values have at most
-//     [MaxValueSize] bytes; an empty value is a value. [CheckLimits] checks this,
-//     and Put returns its error for everything else. No other method finds such
-//     keys.
+//     [MaxValueSize] bytes; an empty value is a value. [CheckLimits] checks
+//     this, and Put returns its error for everything else. No other method
+//     finds such keys.
 //  2. Put writes value if the key is at prev, and returns the new revision;
 //     with the empty prev it creates the key. In every other case, including a
 //     prev whose key is gone, it returns [ErrConflict] and changes nothing.
 //  3. Delete removes the key if it is at prev. It returns [ErrNotFound] when
 //     the key is absent, [ErrConflict] when it is at another revision.
-//  4. A revision is never empty and never repeats for the key: not after the key
-//     is deleted and created again, not after a restart.
+//  4. A revision is never empty and never repeats for the key: not after the
+//     key is deleted and created again, not after a restart.
 //  5. Of several Puts and Deletes at one revision, exactly one succeeds, whatever
 //     goroutine, process or machine they come from.
-//  6. Once Put or Delete has returned nil, the change is durable, and so is what
-//     Get and List return: no crash undoes it.
+//  6. Once Put or Delete has returned nil, the change is durable, and so is
+//     what Get and List return: no crash undoes it.
 //  7. Any other error, such as that of a canceled context, leaves open whether
 //     the write took place: the key is at its old or at its new value, never in
 //     between. Get shows which.

@@ -38,8 +38,8 @@ func DefaultTolerations(tolerations []fairlead.Toleration, notReady, unreachable
 // network. An existing one with the same key, effect and operator loses its
 // seconds. The argument is not changed.
 //
-// Every list in the documentation lacks some of these; this is what the
-// controller adds.
+// Every list in the documentation lacks some of these; this is what the controller
+// adds.
 func DaemonSetTolerations(tolerations []fairlead.Toleration, hostNetwork bool) []fairlead.Toleration {
 	list := slices.Clone(tolerations)
 	for _, t := range []fairlead.Taint{
@@ -55,8 +55,7 @@ func DaemonSetTolerations(tolerations []fairlead.Toleration, hostNetwork bool) [
 	return list
 }
 
-// setToleration puts t in place of the one that it is the same as, or behind
-// all.
+// setToleration replaces the toleration that t is the same as, or appends t.
 func setToleration(list []fairlead.Toleration, t fairlead.Toleration) []fairlead.Toleration {
 	for i := range list {
 		if sameToleration(list[i], t) {
@@ -68,10 +67,10 @@ func setToleration(list []fairlead.Toleration, t fairlead.Toleration) []fairlead
 }
 
 // ResourceTolerations returns the tolerations of a pod: its own, and one for each
-// extended resource that its containers request, by the rule that the taint of
-// special hardware has the name of the resource as its key; new ones in order of
-// the names. Extended resources are those with a domain outside kubernetes.io. The
-// pod is not changed.
+// extended resource that its containers request, by the convention that the taint
+// of special hardware has the name of the resource as its key. New ones are in the
+// order of the names. Extended resources are those with a domain outside
+// kubernetes.io. The pod is not changed.
 func ResourceTolerations(p *fairlead.Pod) []fairlead.Toleration {
 	var names []string
 	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
@@ -109,8 +108,8 @@ func BestEffort(p *fairlead.Pod) bool {
 	return true
 }
 
-// positive reports whether a quantity of the API is more than nothing: whether a
-// digit of it is not 0.
+// positive reports whether a quantity of the API is more than zero: whether one of
+// its digits is not 0.
 func positive(quantity string) bool {
 	number, _, _ := strings.Cut(quantity, "e")
 	number, _, _ = strings.Cut(number, "E")
@@ -118,8 +117,8 @@ func positive(quantity string) bool {
 }
 
 // MemoryPressureTolerations returns the tolerations of a pod: its own, and, unless
-// it is [BestEffort], the one of memory pressure: such pods have guaranteed
-// memory. The argument is not changed.
+// it is [BestEffort], the one for memory pressure, because such pods have
+// guaranteed memory. The argument is not changed.
 func MemoryPressureTolerations(p *fairlead.Pod) []fairlead.Toleration {
 	list := slices.Clone(p.Spec.Tolerations)
 	if BestEffort(p) {

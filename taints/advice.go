@@ -27,7 +27,7 @@ type Advice struct {
 // knownTaint is a taint that the control plane or a well-known controller sets.
 type knownTaint struct {
 	key       string
-	condition string // the type of the node's condition that it follows; empty if it follows none
+	condition string // the type of the node condition that it follows; empty if it follows none
 	cause     string
 	owner     string
 	wayOut    string // NODE stands for the node's name
@@ -38,12 +38,12 @@ const nodeController = "the node lifecycle controller, by the node's conditions"
 // knownTaints are recognized by their keys.
 var knownTaints = []knownTaint{
 	{
-		KeyUnschedulable, "", "the node is cordoned: somebody works on it, or drains it", "whoever cordoned it (kubectl cordon, a drain, an autoscaler)",
-		"when that work is over: kubectl uncordon NODE",
+		KeyUnschedulable, "", "the node is cordoned: somebody is working on it, or draining it", "whoever cordoned it (kubectl cordon, a drain, an autoscaler)",
+		"when that work is done: kubectl uncordon NODE",
 	},
 	{
 		KeyNotReady, nodeReady, "the node reports that it is not ready", nodeController,
-		"repair the node, beginning with its kubelet (kubectl describe node NODE); the taint goes when it is ready",
+		"repair the node, beginning with its kubelet (kubectl describe node NODE); the taint is removed when it is ready",
 	},
 	{
 		KeyUnreachable, nodeReady, "the node has stopped reporting", nodeController,
@@ -51,31 +51,31 @@ var knownTaints = []knownTaint{
 	},
 	{
 		KeyMemoryPressure, "MemoryPressure", "the node is short of memory", nodeController,
-		"free memory on the node: move pods away, or lower what they use; the taint goes when the node reports enough",
+		"free memory on the node: move pods away, or make them use less; the taint is removed when the node reports enough",
 	},
 	{
 		KeyDiskPressure, "DiskPressure", "the node is short of disk space", nodeController,
-		"free disk space on the node: unused images, logs, volumes of type emptyDir; the taint goes when the node reports enough",
+		"free disk space on the node: unused images, logs, volumes of type emptyDir; the taint is removed when the node reports enough",
 	},
 	{
 		KeyPIDPressure, "PIDPressure", "the node is running out of process IDs", nodeController,
-		"stop whatever started so many processes on the node; the taint goes when the node reports enough",
+		"stop whatever started so many processes on the node; the taint is removed when the node reports enough",
 	},
 	{
 		KeyNetworkUnavailable, "NetworkUnavailable", "the network of the node is not set up", nodeController,
-		"find out why the network plugin or the cloud's routes are not up on NODE; the taint goes when they are",
+		"find out why the network plugin or the cloud's routes are not up on NODE; the taint is removed when they are",
 	},
 	{
-		KeyOutOfService, "", "somebody has declared the node dead: its pods are deleted by force", "whoever put it there, by hand",
-		"when the node is repaired and runs again: kubectl taint node NODE " + KeyOutOfService + "-",
+		KeyOutOfService, "", "somebody has declared the node dead: its pods are deleted by force", "whoever added it manually",
+		"when the node is repaired and running again: kubectl taint node NODE " + KeyOutOfService + "-",
 	},
 	{
 		KeyUninitialized, "", "the cloud controller manager has not initialized the node yet", "the cloud controller manager",
 		"wait for it; if it takes long, read its logs",
 	},
 	{
-		KeyShutdown, "", "the cloud says that the machine is switched off", "the cloud controller manager",
-		"start the machine, or delete the node; the taint goes when the machine runs",
+		KeyShutdown, "", "the cloud provider reports that the machine is shut down", "the cloud controller manager",
+		"start the machine, or delete the node; the taint is removed when the machine runs",
 	},
 	{
 		KeyMaster, "", "the node is reserved for the control plane", "the installation of the cluster",
@@ -99,7 +99,7 @@ var knownTaints = []knownTaint{
 	},
 	{
 		"DeletionCandidateOfClusterAutoscaler", "", "the node is little used, and may be removed", "the cluster autoscaler",
-		"nothing: the taint goes when the node is used",
+		"nothing: the taint is removed when the node is used more",
 	},
 	{
 		"karpenter.sh/disrupted", "", "the node is being replaced or removed", "Karpenter",
@@ -125,18 +125,18 @@ func knownTaintOf(key string) *knownTaint {
 	return nil
 }
 
-// adviceOn says what to do about a taint. A toleration is advised only where that
-// is what the taint is for, see fixable.
+// adviceOn says what to do about a taint. It advises a toleration only if that is
+// what the taint is for, see fixable.
 func adviceOn(t *fairlead.Taint, fix *fairlead.Toleration, n *fairlead.Node, redact bool) Advice {
 	if t.Key == "" || consequence(t.Effect) == harmless {
 		return Advice{Cause: "the API does not accept this taint", Owner: "whoever wrote it", WayOut: "correct the taints of node " + n.Name}
 	}
 	k := knownTaintOf(t.Key)
 	if k == nil {
-		a := Advice{Cause: "the node is kept for pods that tolerate it", Owner: "whoever put it there", Since: t.TimeAdded}
+		a := Advice{Cause: "the node is reserved for pods that tolerate it", Owner: "whoever put it there", Since: t.TimeAdded}
 		switch t.Effect {
 		case fairlead.NoExecute:
-			a.Cause = "the node is being cleared, or kept for pods that tolerate it"
+			a.Cause = "the node is being emptied, or is reserved for pods that tolerate it"
 		case fairlead.PreferNoSchedule:
 			a.Cause = "the node is meant for pods that tolerate it; others go there only if no other node fits"
 		}
@@ -153,15 +153,15 @@ func adviceOn(t *fairlead.Taint, fix *fairlead.Toleration, n *fairlead.Node, red
 	}
 	switch {
 	case t.Key == KeyUnreachable && !c.LastHeartbeatTime.IsZero():
-		a.Since = &c.LastHeartbeatTime // it has been silent since then
+		a.Since = &c.LastHeartbeatTime // it has not reported since then
 	case c.Message != "" && c.Status != fairlead.ConditionUnknown && !redact:
 		a.Cause += ": " + firstLine(c.Message)
 	}
 	return a
 }
 
-// fixable reports whether a toleration is a way out: not for taints that stand
-// for trouble or for work on the node.
+// fixable reports whether adding a toleration is a fix: not for taints that stand
+// for a problem of the node or for maintenance.
 func fixable(t *fairlead.Taint) bool {
 	return t.Key != "" && knownTaintOf(t.Key) == nil && consequence(t.Effect) != harmless
 }
@@ -172,8 +172,8 @@ func firstLine(s string) string {
 	return words.Clip(line, 80)
 }
 
-// text returns the advice as lines: the cause with its time and owner, and the
-// way out.
+// text returns the advice as lines: the cause with its time and owner, and what
+// to do.
 func (a *Advice) text(now time.Time) string {
 	s := "cause: " + a.Cause
 	if a.Since != nil {
@@ -182,5 +182,5 @@ func (a *Advice) text(now time.Time) string {
 			s += " (" + d.String() + ")"
 		}
 	}
-	return s + "; owner: " + a.Owner + "\n    way out: " + a.WayOut
+	return s + "; owner: " + a.Owner + "\n    what to do: " + a.WayOut
 }

@@ -14,7 +14,7 @@ import (
 //	key=value:Effect   adds the taint, or changes the value of that key and effect
 //	key:Effect         the same, without a value; key=:Effect means the same
 //	key:Effect-        removes the taint of that key and effect
-//	key=value:Effect-  the same: the value is not looked at
+//	key=value:Effect-  the same: the value is ignored
 //	key-               removes every taint of that key
 type Change struct {
 	Key    string               `json:"key"`              // of the taint
@@ -26,7 +26,8 @@ type Change struct {
 	Equals bool `json:"equals,omitempty"`
 }
 
-// String returns the change as the command takes it: what [ParseChange] read.
+// String returns the change as an argument of the command, as [ParseChange]
+// read it.
 func (c Change) String() string {
 	s := c.Key
 	if c.Value != "" || c.Equals {
@@ -51,10 +52,10 @@ type SyntaxError struct {
 	Text    string // the whole text
 	Offset  int    // where in the text, in bytes from 0
 	Problem string // what is wrong there
-	Fix     string // what to write instead of Text; empty if that cannot be told
+	Fix     string // what to write instead of Text; empty if unknown
 }
 
-// Error implements error. Bytes are counted from 1 there.
+// Error implements error. It counts characters from 1.
 func (e *SyntaxError) Error() string {
 	s := fmt.Sprintf("taint %q, character %d: %s", e.Text, len([]rune(e.Text[:e.Offset]))+1, e.Problem)
 	if e.Fix != "" {
@@ -92,7 +93,7 @@ func (p *changeParser) fail(offset int, problem, fix string) bool {
 	return false
 }
 
-// effect reads what stands behind the first colon.
+// effect reads the text after the first colon.
 func (p *changeParser) effect(taint, effect string, there bool) bool {
 	at := len(taint) + 1
 	if i := strings.IndexByte(effect, ':'); i >= 0 {
@@ -119,16 +120,16 @@ func (p *changeParser) effect(taint, effect string, there bool) bool {
 	return true
 }
 
-// taint reads what stands before the colon.
+// taint reads the text before the colon.
 func (p *changeParser) taint(taint string, hasEffect bool) bool {
 	rest := p.text[len(taint):]
 	key, value, equals := strings.Cut(taint, "=")
 	if !hasEffect && equals {
 		fix := key + "-"
-		return p.fail(len(key), "a removal that names a value must name the effect, too: "+key+"="+value+":Effect-, or "+fix+" for all effects", "")
+		return p.fail(len(key), "a removal that names a value must also name the effect: "+key+"="+value+":Effect-, or "+fix+" for all effects", "")
 	}
 	if i := strings.IndexByte(value, '='); i >= 0 {
-		return p.fail(len(key)+1+i, "there is a second '='; a value cannot hold one", "")
+		return p.fail(len(key)+1+i, "there is a second '='; a value cannot contain one", "")
 	}
 	if w := keyFlaw(key); w.problem != "" {
 		return p.fail(w.at, "key: "+w.problem, p.replaced(w.fix, taint[len(key):]+rest))
@@ -185,11 +186,11 @@ func ParseChanges(words []string) ([]Change, error) {
 	return changes, checkChanges(changes)
 }
 
-// checkChanges looks for the first change that clashes with one before it.
+// checkChanges looks for the first change that conflicts with an earlier one.
 func checkChanges(changes []Change) error {
 	type identity struct {
 		key    string
-		effect fairlead.TaintEffect // empty in what is remembered of any effect
+		effect fairlead.TaintEffect // empty for a removal of every effect
 		remove bool
 	}
 	seen := make(map[identity]int, len(changes))

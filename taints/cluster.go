@@ -19,13 +19,13 @@ type Cluster struct {
 	Budgets []PodDisruptionBudget `json:"budgets,omitempty"` // in the order in which they were read
 }
 
-// PodDisruptionBudget bounds how many pods of a set may be down because somebody
-// evicted them.
+// PodDisruptionBudget limits how many pods of a set may be down because of
+// evictions.
 type PodDisruptionBudget = fairlead.PodDisruptionBudget
 
 // A ReadError says what is wrong with an object that was read.
 type ReadError struct {
-	Object  string // such as pod/shop/web-0, or items[3] where it has no name
+	Object  string // such as pod/shop/web-0, or items[3] if it has no name
 	Field   string // path in the object, such as spec.taints[0].key; empty if it is the whole
 	Problem string // what is wrong there
 }
@@ -38,13 +38,13 @@ func (e *ReadError) Error() string {
 	return e.Object + ": " + e.Field + ": " + e.Problem
 }
 
-// ReadCluster reads what "kubectl get nodes,pods,pdb -A -o json" prints: a list,
-// or one object, or several of these one after the other. Objects of other kinds
+// ReadCluster reads the output of "kubectl get nodes,pods,pdb -A -o json": a
+// list, or one object, or several of these in sequence. Objects of other kinds
 // are ignored. Every node and pod must have a name, and none may occur twice;
 // taints and tolerations are not validated here.
 //
-// One object at a time is held as text. The error is a [*ReadError], or that of
-// the reader or of the syntax of JSON.
+// Only one object at a time is held as text. The error is a [*ReadError], or
+// that of the reader or of the JSON syntax.
 func ReadCluster(r io.Reader) (*Cluster, error) {
 	c := &clusterReader{seen: map[string]bool{}}
 	d := json.NewDecoder(r)
@@ -54,7 +54,7 @@ func ReadCluster(r io.Reader) (*Cluster, error) {
 		case err == io.EOF && documents > 0:
 			return &c.cluster, nil
 		case err == io.EOF:
-			return nil, errors.New("the input is empty; give it what kubectl get nodes,pods -A -o json prints")
+			return nil, errors.New("the input is empty; give it the output of kubectl get nodes,pods -A -o json")
 		case err != nil:
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func ReadCluster(r io.Reader) (*Cluster, error) {
 type clusterReader struct {
 	cluster Cluster
 	seen    map[string]bool // titles of what was read
-	items   int             // so many items were read
+	items   int             // how many items were read
 }
 
 // document reads one list or one object, member by member, so that a list is
@@ -78,7 +78,7 @@ func (c *clusterReader) document(d *json.Decoder) error {
 		return syntax(d, err)
 	}
 	if open != json.Delim('{') {
-		return fmt.Errorf("the input does not begin with an object; give it what kubectl get nodes,pods -A -o json prints")
+		return fmt.Errorf("the input does not begin with an object; give it the output of kubectl get nodes,pods -A -o json")
 	}
 	members := map[string]json.RawMessage{}
 	kind, list := "", false
@@ -116,7 +116,7 @@ func (c *clusterReader) document(d *json.Decoder) error {
 	return c.object(whole, kind, "the document")
 }
 
-// itemKind returns the kind of the items of a list that need not say it.
+// itemKind returns the kind of the items of a list, which need not state it.
 func itemKind(list string) string {
 	switch list {
 	case "NodeList":
@@ -157,7 +157,7 @@ func (c *clusterReader) list(d *json.Decoder, kind string) error {
 	return nil
 }
 
-// object takes in one object; kind is what it is if it does not say so.
+// object adds one object; kind is its kind if it does not state one.
 func (c *clusterReader) object(data []byte, kind, title string) error {
 	var head struct {
 		Kind     string `json:"kind"`
@@ -189,7 +189,7 @@ func (c *clusterReader) object(data []byte, kind, title string) error {
 	return nil
 }
 
-// take decodes an object that has a name of its own.
+// take decodes and checks an object with a name.
 func (c *clusterReader) take(data []byte, into any, title, prefix string, name fairlead.ObjectMeta) error {
 	if name.Name == "" {
 		return &ReadError{title, "metadata.name", "the name is missing"}
@@ -205,7 +205,7 @@ func (c *clusterReader) take(data []byte, into any, title, prefix string, name f
 	return nil
 }
 
-// syntax returns an error of the decoder with the place where it stopped.
+// syntax returns an error of the decoder with the position where it stopped.
 func syntax(d *json.Decoder, err error) error {
 	var s *json.SyntaxError
 	known := errors.As(err, &s)

@@ -12,12 +12,12 @@ const (
 	KeyUnreachable        = "node.kubernetes.io/unreachable"         // the node has stopped reporting
 	KeyMemoryPressure     = "node.kubernetes.io/memory-pressure"     // it is short of memory
 	KeyDiskPressure       = "node.kubernetes.io/disk-pressure"       // it is short of disk
-	KeyPIDPressure        = "node.kubernetes.io/pid-pressure"        // it is short of process numbers; OpenShift sets no threshold for it by default
+	KeyPIDPressure        = "node.kubernetes.io/pid-pressure"        // it is short of process IDs; OpenShift sets no threshold for it by default
 	KeyNetworkUnavailable = "node.kubernetes.io/network-unavailable" // its network is not set up
 	KeyUnschedulable      = "node.kubernetes.io/unschedulable"       // it is cordoned
-	KeyOutOfService       = "node.kubernetes.io/out-of-service"      // an administrator says that it is down: its pods may be deleted by force
+	KeyOutOfService       = "node.kubernetes.io/out-of-service"      // an administrator declared it down: its pods may be force-deleted
 
-	// KeyUninitialized is set by the kubelet where a cloud provider is external,
+	// KeyUninitialized is set by the kubelet if the cloud provider is external,
 	// and removed by the cloud's controller when it knows the node.
 	KeyUninitialized = "node.cloudprovider.kubernetes.io/uninitialized"
 	// KeyShutdown is set by the cloud's controller while the machine is off.
@@ -66,10 +66,10 @@ func ConditionTaints(n *fairlead.Node) []fairlead.Taint {
 }
 
 // ReadinessTaint returns the taint of effect NoExecute that the Ready condition of
-// a node calls for: not-ready if it is False, unreachable if it is Unknown; ok is
-// false, and the taint meaningless, if it is True or absent. A node has at most
-// one of the two. Adding them to nodes is rate-limited; removing or swapping one
-// is not.
+// a node requires: not-ready if it is False, unreachable if it is Unknown. If it
+// is True or absent, ok is false and the taint meaningless. A node has at most one
+// of the two. Adding them to nodes is rate-limited; removing or swapping one is
+// not.
 func ReadinessTaint(n *fairlead.Node) (t fairlead.Taint, ok bool) {
 	c := n.Condition(nodeReady)
 	switch {
@@ -84,12 +84,12 @@ func ReadinessTaint(n *fairlead.Node) (t fairlead.Taint, ok bool) {
 }
 
 // SyncConditionTaints returns the taints that the node should have, given its
-// conditions, and whether these are others than it has: the taints of
+// conditions, and whether they differ from those that it has. The taints of
 // [ConditionTaints] are added, and those with their keys that are no longer
 // required are removed; all others stay unchanged and in place. NoExecute taints
 // are not touched.
 //
-// The answer depends on the node alone. After a failed write, call it again: the
+// The result depends on the node alone. After a failed write, call it again: the
 // difference is still there. The node is not changed.
 func SyncConditionTaints(n *fairlead.Node) (list []fairlead.Taint, changed bool) {
 	want := ConditionTaints(n)
@@ -132,6 +132,5 @@ func AdmitNode(n *fairlead.Node) []fairlead.Taint {
 	return list
 }
 
-// systemKey reports whether a key is one that the control plane uses, or what
-// manages machines.
+// systemKey reports whether the control plane or a machine manager uses a key.
 func systemKey(key string) bool { return knownTaintOf(key) != nil || conditionKey(key) }

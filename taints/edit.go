@@ -25,10 +25,10 @@ type EditOptions struct {
 // Edited is the result of an edit of a node's taints.
 type Edited struct {
 	Taints  []fairlead.Taint `json:"taints"`            // all of them; nil if none is left
-	Verb    string           `json:"verb"`              // tainted, untainted, modified or unchanged, which only a repeatable edit says
+	Verb    string           `json:"verb"`              // tainted, untainted, modified, or unchanged (never with Kubectl)
 	Added   []fairlead.Taint `json:"added,omitempty"`   // those that are new
-	Changed []fairlead.Taint `json:"changed,omitempty"` // those that have another value than before
-	Removed []fairlead.Taint `json:"removed,omitempty"` // those that are gone
+	Changed []fairlead.Taint `json:"changed,omitempty"` // those with a new value
+	Removed []fairlead.Taint `json:"removed,omitempty"` // those that were removed
 }
 
 // An EditError says why a change cannot be made to a node.
@@ -44,18 +44,18 @@ func (e *EditError) Error() string {
 	return "node/" + e.Node + ": " + e.Change.String() + ": " + e.Problem + "; " + e.Fix
 }
 
-// Edit makes changes to the taints of a node, all or none. The node is not
+// Edit applies all changes to the taints of a node, or none. The node itself is not
 // changed.
 //
-//  1. A change sets a taint, which replaces that of its key and effect, or
-//     removes those that it speaks of.
+//  1. A change sets a taint, which replaces that of its key and effect, or removes
+//     the taints that it names.
 //  2. By default taints keep their places, new ones come last, and repeating an
 //     edit changes nothing. TimeAdded stays while the value does.
-//  3. With Kubectl the result is that of the command: what is set comes first,
+//  3. With Kubectl the result is that of the command: the set taints come first,
 //     without TimeAdded.
 //
-// The error is a [*ChangesError] if the changes clash, or an [*EditError], which
-// only Kubectl causes.
+// The error is a [*ChangesError] if the changes conflict, or an [*EditError], which
+// is returned only with Kubectl.
 func Edit(n *fairlead.Node, changes []Change, o *EditOptions) (*Edited, error) {
 	if o == nil {
 		o = &EditOptions{}
@@ -107,7 +107,7 @@ func removedBy(changes []Change, t fairlead.Taint) bool {
 	return slices.ContainsFunc(changes, func(c Change) bool { return c.removes(t) })
 }
 
-// reorganised returns the taints that are set, and behind them the others.
+// reorganised returns the taints that are set, followed by the others.
 func reorganised(before []fairlead.Taint, changes []Change) []fairlead.Taint {
 	var after []fairlead.Taint
 	for _, c := range changes {
@@ -124,7 +124,7 @@ func reorganised(before []fairlead.Taint, changes []Change) []fairlead.Taint {
 	return after
 }
 
-// settled returns the taints with those that are set in their places.
+// settled returns the taints, with those that are set in their old places.
 func settled(before []fairlead.Taint, changes []Change) []fairlead.Taint {
 	after := slices.Clone(before)
 	for _, c := range changes {
@@ -139,8 +139,8 @@ func settled(before []fairlead.Taint, changes []Change) []fairlead.Taint {
 	return after
 }
 
-// verb returns the word for what was done. The command calls an edit with
-// Overwrite a modification, whatever it did.
+// verb returns the word for what was done. The command calls every edit with
+// Overwrite a modification.
 func (e *Edited) verb(changes []Change, o *EditOptions) string {
 	added := len(e.Added) > 0
 	removed := len(e.Removed) > 0
@@ -158,7 +158,7 @@ func (e *Edited) verb(changes []Change, o *EditOptions) string {
 	return "unchanged"
 }
 
-// stamp notes since when the new taints are there.
+// stamp sets TimeAdded of the new taints.
 func (e *Edited) stamp(now time.Time) {
 	if now.IsZero() {
 		return
@@ -183,9 +183,9 @@ func Find(taints []fairlead.Taint, key string, effect fairlead.TaintEffect) *fai
 	return nil
 }
 
-// Diff returns the taints of after that are new, those of before that are gone,
-// and those of after that have another value than before, each in the order of
-// its list. TimeAdded is not compared.
+// Diff returns the taints of after that are new, those of before that were removed,
+// and those of after whose value changed, each in the order of its list. TimeAdded
+// is not compared.
 func Diff(before, after []fairlead.Taint) (added, removed, changed []fairlead.Taint) {
 	for _, t := range after {
 		switch old := Find(before, t.Key, t.Effect); {

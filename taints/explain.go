@@ -9,16 +9,16 @@ import (
 	"github.com/fairlead/fairlead/internal/object"
 )
 
-// ExplainOptions say how [Explain] reads and tells. The zero value, and a nil
-// pointer, mean the defaults.
+// ExplainOptions say how [Explain] works. The zero value, and a nil pointer, mean
+// the defaults.
 type ExplainOptions struct {
 	Options
-	// Redact hides keys and values, of taints and of tolerations: they are called
-	// key-1, value-1 and so on, the same ones the same. Keys that the control
-	// plane uses are told; names of objects, too.
-	// Messages of conditions are left out then.
+	// Redact hides keys and values of taints and tolerations: they are replaced by
+	// key-1, value-1 and so on, equal ones by the same name. Keys that the control
+	// plane uses and names of objects are shown. Messages of conditions are left
+	// out.
 	Redact bool
-	// Now is when it is asked, from which texts tell how long something has
+	// Now is the current time, from which texts compute how long something has
 	// lasted. Zero leaves that out.
 	Now time.Time
 }
@@ -32,8 +32,8 @@ type Explanation struct {
 	// Evicted is whether the pod would be evicted at once if it ran there.
 	Evicted bool `json:"evicted"`
 	// StaysSeconds is how long the pod stays, counted from when each taint was
-	// put there, if it is not evicted at once; nil means for good. Of several
-	// tolerations of one taint the first counts.
+	// added, if it is not evicted at once; nil means forever. If several
+	// tolerations match one taint, the first counts.
 	StaysSeconds *int64 `json:"staysSeconds,omitempty"`
 	// Avoided is how many untolerated taints make the node a second choice.
 	Avoided int `json:"avoided"`
@@ -48,14 +48,14 @@ type Explanation struct {
 // UntoleratedTaint is a taint that no toleration of a pod matches.
 type UntoleratedTaint struct {
 	Taint fairlead.Taint `json:"taint"`
-	// Index is the taint's in spec.taints; -1 means that it stands for
+	// Index is the taint's index in spec.taints; -1 if it stands for
 	// spec.unschedulable.
 	Index int `json:"index"`
 	// Nearest is the toleration that comes closest; nil if the pod has none.
 	Nearest *Nearest `json:"nearest,omitempty"`
-	// Fix is the toleration that would match this taint and no other one. Added to
-	// the pod it lasts for good. It is nil where a toleration is not the way out; see
-	// Advice.
+	// Fix is the toleration that would match this taint and no other. If added to
+	// the pod, it lasts forever. It is nil if a toleration is not the right fix;
+	// see Advice.
 	Fix *fairlead.Toleration `json:"fix,omitempty"`
 	// Advice is why the taint is there and what to do.
 	Advice Advice `json:"advice"`
@@ -70,8 +70,8 @@ type ToleratedTaint struct {
 }
 
 // Nearest is the toleration that comes closest to a taint: one of its key, if
-// there is any, otherwise of a key that is written alike; then the one that
-// fails in the fewest parts.
+// there is any, otherwise of a similar key; then the one that fails in the fewest
+// parts.
 type Nearest struct {
 	Position   int                 `json:"tolerationIndex"` // its index in spec.tolerations
 	Toleration fairlead.Toleration `json:"toleration"`
@@ -81,18 +81,18 @@ type Nearest struct {
 // Mismatch is one part of a toleration that keeps it from matching a taint.
 type Mismatch struct {
 	Part     string `json:"part"`            // effect, key, operator or value
-	Has      string `json:"has,omitempty"`   // what the toleration says there
-	Wants    string `json:"wants,omitempty"` // what the taint has there
-	Alike    bool   `json:"alike,omitempty"` // the two differ in a few letters: it may be a slip
+	Has      string `json:"has,omitempty"`   // what the toleration has
+	Wants    string `json:"wants,omitempty"` // what the taint has
+	Alike    bool   `json:"alike,omitempty"` // the two differ in a few letters: it may be a typo
 	Problem  string `json:"problem"`         // what is wrong, without keys and values
 	operator fairlead.TolerationOperator
-	// unreadable is set if a value is not a number and ought to be one.
+	// unreadable is set if a value is not a number and should be one.
 	unreadable bool
 }
 
 // Explain says what the taints of a node mean for a pod, taint by taint, and what
-// would change it. It looks at nothing else of the two, but for the node's
-// conditions, which tell what some taints are there for.
+// would change it. It reads nothing else of the two except the node's conditions,
+// which show why some taints are there.
 func Explain(p *fairlead.Pod, n *fairlead.Node, o *ExplainOptions) *Explanation {
 	if o == nil {
 		o = &ExplainOptions{}
@@ -148,7 +148,7 @@ func (x *explainer) taint(index int, t *fairlead.Taint) {
 }
 
 // nearest returns the toleration that comes closest to a taint that it does not
-// match. Of equally close ones the first counts.
+// match. Of equally close ones it returns the first.
 func (x *explainer) nearest(taint *fairlead.Taint) *Nearest {
 	var best *Nearest
 	least := 0
@@ -231,8 +231,8 @@ func operatorMismatch(t *fairlead.Toleration, taint *fairlead.Taint, numbers boo
 	return Mismatch{}
 }
 
-// alike reports whether one text may be a slip of the other. Those that differ
-// in their digits alone are not: they are numbered.
+// alike reports whether one text may be a typo of the other. Texts that differ
+// only in their digits are not: they are numbered.
 func alike(a, b string) bool {
 	return a != "" && b != "" && a != b && meant(a, []string{b}) != "" && strings.Map(noDigit, a) != strings.Map(noDigit, b)
 }
@@ -244,8 +244,8 @@ func noDigit(r rune) rune {
 	return r
 }
 
-// Fix returns a toleration that matches this taint, and no other taint that a
-// node may have. The API accepts it if it accepts the taint.
+// Fix returns a toleration that matches this taint, and no other taint that a node
+// may have. The API accepts it if it accepts the taint.
 func Fix(t fairlead.Taint) fairlead.Toleration {
 	switch {
 	case t.Key == "":

@@ -16,8 +16,8 @@ func ExampleExplain() {
 	// Output:
 	// pod/shop/web-0 on node/n1: it is not scheduled there; if it runs there, it stays
 	//   not tolerated: dedicated=gpu:NoSchedule, which keeps new pods off
-	//     cause: the node is kept for pods that tolerate it; owner: whoever put it there
-	//     way out: if the pod belongs there, add {key: dedicated, operator: Equal, value: gpu, effect: NoSchedule} to it; if the taint does not, kubectl taint node n1 dedicated=gpu:NoSchedule-
+	//     cause: the node is reserved for pods that tolerate it; owner: whoever put it there
+	//     what to do: if the pod belongs there, add {key: dedicated, operator: Equal, value: gpu, effect: NoSchedule} to it; if the taint does not, kubectl taint node n1 dedicated=gpu:NoSchedule-
 	//     tolerations[0] comes closest: {key: dedicated, operator: Equal, value: web}, but its value is web, not gpu
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // String returns the explanation for people: a headline; for each taint that is
-// not tolerated, in at most five lines, what it does, why it is there, whose it is
-// and what to do; and a line for each that is tolerated.
+// not tolerated, at most five lines on what it does, why it is there, who owns it
+// and what to do; and a line for each taint that is tolerated.
 func (x *Explanation) String() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s on %s: %s\n", x.Pod, x.Node, x.headline())
@@ -51,7 +51,7 @@ func (x *Explanation) headline() string {
 	return strings.Join(parts, "; ")
 }
 
-// source tells where a taint comes from that is not in the list.
+// source says where a taint that is not in the list comes from.
 func source(index int) string {
 	if index < 0 {
 		return " (spec.unschedulable)"
@@ -73,13 +73,13 @@ func consequence(e fairlead.TaintEffect) string {
 
 const harmless = "does nothing, because there is no such effect"
 
-// near reports whether the toleration may be meant for the taint: of its key, or
-// of one that is written alike.
+// near reports whether the toleration may be meant for the taint: whether it has
+// its key or a similar one.
 func (n *Nearest) near() bool {
 	return !slices.ContainsFunc(n.Mismatches, func(m Mismatch) bool { return m.Part == "key" && !m.Alike })
 }
 
-// String tells which toleration it is and why it does not match, in a line.
+// String says which toleration it is and why it does not match, in one line.
 func (n *Nearest) String() string {
 	reasons := make([]string, len(n.Mismatches))
 	for i, m := range n.Mismatches {
@@ -88,7 +88,7 @@ func (n *Nearest) String() string {
 	return fmt.Sprintf("tolerations[%d] comes closest: %s, but %s", n.Position, n.Toleration, strings.Join(reasons, ", and "))
 }
 
-// String tells what is wrong, with what is there and what is wanted.
+// String says what is wrong, with the actual and the wanted text.
 func (m Mismatch) String() string {
 	var s string
 	switch {

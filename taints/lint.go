@@ -11,7 +11,7 @@ import (
 // The codes of a [Finding].
 const (
 	LintInvalid   = "invalid"   // the API refuses it
-	LintSeconds   = "seconds"   // tolerationSeconds with an effect that ignores them, which the API refuses, too
+	LintSeconds   = "seconds"   // tolerationSeconds with an effect that ignores them, which the API also refuses
 	LintDead      = "dead"      // it matches no taint of the fleet, and none that the control plane sets
 	LintDominated = "dominated" // another toleration makes it redundant
 	LintOrder     = "order"     // how long a pod stays depends on the order of its tolerations
@@ -22,16 +22,16 @@ const (
 	LintLimit     = "limit"     // there are too many tolerations to compare all of them
 )
 
-// Finding is something about taints or tolerations that is likely not meant.
+// Finding is something about taints or tolerations that is probably a mistake.
 type Finding struct {
 	Code   string `json:"code"`   // which of the kinds above
-	Object string `json:"object"` // such as pod/shop/web-0; the first of those it is found in
-	// Others are the other objects, in the order of the cluster. Of the pods of one
-	// controller that have the same tolerations only the first is named.
+	Object string `json:"object"` // such as pod/shop/web-0; the first object with the finding
+	// Others are the other objects, in the order of the cluster. If pods of one
+	// controller have the same tolerations, only the first is named.
 	Others  []string `json:"others,omitempty"`
-	Also    int      `json:"also,omitempty"` // how many other objects there are, with those that are not named
+	Also    int      `json:"also,omitempty"` // how many other objects there are, including those that are not named
 	Field   string   `json:"field"`          // path in the object
-	Problem string   `json:"problem"`        // what is likely not meant, and why
+	Problem string   `json:"problem"`        // what is probably wrong, and why
 	Fix     string   `json:"fix,omitempty"`  // what to do
 }
 
@@ -51,10 +51,10 @@ func (f Finding) String() string {
 // maxCompared is how many tolerations of a pod are compared with each other.
 const maxCompared = 200
 
-// Lint looks for taints and tolerations that are probably mistakes: nodes
-// first, then pods, in the order of the cluster, and each by field. What is found
-// in many objects is reported once, in place of the first. A toleration is
-// called dead only if there are nodes.
+// Lint looks for taints and tolerations that are probably mistakes: nodes first,
+// then pods, in the order of the cluster, and each by field. The same finding in
+// several objects is reported once, at the first. A toleration is called dead only
+// if there are nodes.
 func Lint(c *Cluster, o *Options) []Finding {
 	l := &linter{cluster: c, options: o, known: map[fairlead.Taint]bool{}, judged: map[fairlead.Toleration]death{}, found: map[[4]string]int{}}
 	alike := map[string]bool{} // nodes with the same taints
@@ -93,7 +93,7 @@ type linter struct {
 	object   string
 	also     int
 	findings []Finding
-	found    map[[4]string]int // index in findings, by what is said of an object
+	found    map[[4]string]int // index in findings, by finding
 }
 
 // fleetTaint is a taint with the first node that has it.
@@ -110,7 +110,7 @@ func (l *linter) know(t fairlead.Taint, n *fairlead.Node) {
 	}
 }
 
-// taintKey is the same for nodes with the same taints, in whatever order.
+// taintKey is equal for nodes with the same taints, in any order.
 func taintKey(n *fairlead.Node) string {
 	words := []string{fmt.Sprint(n.Spec.Unschedulable)}
 	for _, t := range n.Spec.Taints {
@@ -120,16 +120,16 @@ func taintKey(n *fairlead.Node) string {
 	return strings.Join(words, " ")
 }
 
-// evicting notes a node that evicts somebody.
+// evicting notes a node that evicts pods.
 func (l *linter) evicting(n *fairlead.Node) {
 	if slices.ContainsFunc(n.Spec.Taints, func(t fairlead.Taint) bool { return t.Effect == fairlead.NoExecute }) {
 		l.evict = append(l.evict, n)
 	}
 }
 
-// master: the documents ask that a node of the control plane with a taint of
-// effect NoSchedule has the one of its role, too, which it has by default. Without
-// it, pods that tolerate the new taint come to the control plane. Taints that
+// master: the documentation asks that a control-plane node with a taint of effect
+// NoSchedule also has the one of its role, which it has by default. Without it,
+// pods that tolerate the new taint are scheduled to the control plane. Taints that
 // controllers set do not count.
 func (l *linter) master(n *fairlead.Node) {
 	_, master := n.Labels[KeyMaster]
@@ -180,7 +180,7 @@ type group struct {
 	size  int
 }
 
-// groups returns the pods in groups, in the order of their first ones.
+// groups returns the pods in groups, in the order of their first pods.
 func groups(pods []fairlead.Pod) []*group {
 	var list []*group
 	byName := map[string]*group{}
@@ -228,7 +228,7 @@ func (l *linter) pod(p *fairlead.Pod) {
 	l.loop(p)
 }
 
-// dead looks for what the toleration may be there for.
+// dead looks for a purpose of the toleration.
 func (l *linter) dead(i int, t *fairlead.Toleration) {
 	if len(l.cluster.Nodes) == 0 || t.Key == "" || systemKey(t.Key) || !knownOperator(t) ||
 		compares(t) && (!l.options.numbers() || valuesOf(t).none()) {
@@ -258,7 +258,7 @@ func (l *linter) matchless(t fairlead.Toleration) death {
 			alike = &l.taints[k]
 		}
 	}
-	d := death{"no node has a taint that it matches", "drop it, unless such nodes come and go"}
+	d := death{"no node has a taint that it matches", "drop it, unless such nodes exist at times"}
 	if alike != nil {
 		d.problem += fmt.Sprintf("; node %s has %s", alike.node.Name, alike.Taint)
 	} else if key := meant(t.Key, l.keys()); key != "" {
@@ -275,19 +275,19 @@ func (l *linter) keys() []string {
 	return keys
 }
 
-// wildcard: a pod that tolerates every NoExecute for good stays on a dead node. A
-// daemon, and a pod that its node made, belongs there.
+// wildcard: a pod that tolerates every NoExecute taint forever stays on a dead
+// node. That is right for a daemon and for a static pod.
 func (l *linter) wildcard(p *fairlead.Pod, i int, t *fairlead.Toleration) {
 	owner := p.ControllerOf()
 	bound := owner != nil && (owner.Kind == "DaemonSet" || owner.Kind == "Node")
 	if bound || t.Key != "" || t.Operator != fairlead.TolerationExists || t.Effect != "" && t.Effect != fairlead.NoExecute || t.TolerationSeconds != nil {
 		return
 	}
-	l.add(LintWildcard, tolerationField(i), t.String()+": it tolerates not-ready and unreachable, too: the pod never leaves a node that has failed",
+	l.add(LintWildcard, tolerationField(i), t.String()+": it also tolerates not-ready and unreachable: the pod never leaves a node that has failed",
 		"name the keys that are meant, or give the effect NoExecute tolerationSeconds")
 }
 
-// number looks at the taints whose values the toleration compares.
+// number checks the taints whose values the toleration compares.
 func (l *linter) number(i int, t *fairlead.Toleration) {
 	if !compares(t) || !l.options.numbers() || valuesOf(t).none() {
 		return
@@ -301,8 +301,8 @@ func (l *linter) number(i int, t *fairlead.Toleration) {
 	}
 }
 
-// compare looks at the tolerations before one. Of two that match the same taint
-// the first counts, however long it lasts.
+// compare compares one toleration with those before it. If two match the same
+// taint, the first counts, however long it lasts.
 func (l *linter) compare(list []fairlead.Toleration, i int) {
 	if i >= maxCompared {
 		return
@@ -313,7 +313,7 @@ func (l *linter) compare(list []fairlead.Toleration, i int) {
 		switch seconds := sameSeconds(before, t); {
 		case !knownOperator(&before) || !knownOperator(&t) || !overlap(&before, &t):
 		case !seconds && evictable(&before) && evictable(&t):
-			l.add(LintOrder, field, fmt.Sprintf("%s: tolerations[%d] matches taints that it matches, too, and lasts %s instead of %s; the first of them counts",
+			l.add(LintOrder, field, fmt.Sprintf("%s: tolerations[%d] also matches taints that it matches, and lasts %s instead of %s; the first of them counts",
 				t, j, lasting(before), lasting(t)), "keep the one that is meant, or make their keys or values differ")
 			return
 		case Covers(before, t, l.options):
@@ -326,7 +326,7 @@ func (l *linter) compare(list []fairlead.Toleration, i int) {
 	}
 }
 
-// loop looks for nodes where the pod would come and go.
+// loop looks for nodes where the pod would be placed and evicted again and again.
 func (l *linter) loop(p *fairlead.Pod) {
 	for _, n := range l.evict {
 		if !Evaluate(p, n, l.options).Schedulable() {
@@ -338,16 +338,16 @@ func (l *linter) loop(p *fairlead.Pod) {
 				continue
 			}
 			l.add(LintLoop, tolerationField(at), fmt.Sprintf("node %s has the taint %s, and no taint that keeps the pod off: it is scheduled there, evicted after %s, and may be scheduled there again",
-				n.Name, t, lasting(p.Spec.Tolerations[at])), "put "+fairlead.Taint{Key: t.Key, Value: t.Value, Effect: fairlead.NoSchedule}.String()+" on the node, too, or tolerate the taint for good")
+				n.Name, t, lasting(p.Spec.Tolerations[at])), "put "+fairlead.Taint{Key: t.Key, Value: t.Value, Effect: fairlead.NoSchedule}.String()+" on the node as well, or tolerate the taint without tolerationSeconds")
 			return
 		}
 	}
 }
 
-// evictable reports whether the toleration has a say in evictions.
+// evictable reports whether the toleration matters for evictions.
 func evictable(t *fairlead.Toleration) bool { return t.Effect == "" || t.Effect == fairlead.NoExecute }
 
-// knownOperator reports whether there is such an operator: validation finds the
+// knownOperator reports whether the operator is known; validation reports the
 // others.
 func knownOperator(t *fairlead.Toleration) bool {
 	return t.Operator == "" || t.Operator == fairlead.TolerationEqual || t.Operator == fairlead.TolerationExists || compares(t)

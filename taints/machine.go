@@ -7,11 +7,11 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// AddMachineTaints returns the taints of a node with those of its machine that it
-// does not have, and whether there are any: the rule of OpenShift's machine API.
-// An existing taint stays unchanged, even if its value differs, and so does one
-// that the machine no longer has. Hence a change of the template of a machine set
-// affects only new machines. The arguments are not changed.
+// AddMachineTaints returns the taints of a node together with those of its
+// machine that it lacks, and whether there are any: the rule of OpenShift's
+// machine API. An existing taint stays unchanged, even if its value differs, and
+// so does one that the machine no longer has. Hence a change to the template of a
+// machine set affects only new machines. The arguments are not changed.
 func AddMachineTaints(node, machine []fairlead.Taint) (list []fairlead.Taint, changed bool) {
 	list = slices.Clone(node)
 	for _, t := range machine {
@@ -58,18 +58,18 @@ const (
 type MachineSync struct {
 	Taints     []fairlead.Taint `json:"taints,omitempty"` // all of the node's
 	Annotation string           `json:"annotation"`       // the text of AnnotationMachineTaints
-	Changed    bool             `json:"changed"`          // one of the two is other than it was
+	Changed    bool             `json:"changed"`          // whether one of the two has changed
 }
 
 // SyncMachineTaints returns what a node should have, given the taints of its
 // machine, by the rule of Cluster API:
 //
-//  1. A taint that propagates always is on the node, with its value, and noted.
+//  1. A taint with propagation Always is on the node, with its value, and noted.
 //     One that somebody else put there is taken over.
-//  2. A taint that propagates on initialization is put on a node without the
-//     annotation, and not looked at after that.
-//  3. A taint that is noted, and that the machine no longer has, is removed. One
-//     that no longer propagates always is not noted any more, and stays.
+//  2. A taint with propagation OnInitialization is put on a node without the
+//     annotation, and ignored after that.
+//  3. A noted taint that the machine no longer has is removed. One whose
+//     propagation is no longer Always is not noted any more, and stays.
 //
 // The error is a [FieldErrors] about the node's annotation or the machine's
 // taints. The node is not changed.
@@ -121,7 +121,7 @@ func readNoted(n *fairlead.Node, text string) ([]fairlead.Taint, error) {
 		if err != nil || c.Remove || c.Value != "" || c.Equals {
 			var f findings
 			f.add("metadata.annotations["+AnnotationMachineTaints+"]", CodeInvalid, word,
-				"it is not of the form key:Effect", "write what is kept for the machine, or remove the annotation to start again")
+				"it is not of the form key:Effect", "write the taints that are kept for the machine, or remove the annotation to start over")
 			return nil, f.err(nodeTitle(n))
 		}
 		noted = append(noted, c.Taint())

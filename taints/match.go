@@ -7,15 +7,15 @@ import (
 	"github.com/fairlead/fairlead/internal/object"
 )
 
-// Options say by which rules taints and tolerations are read. The zero value,
-// and a nil pointer, mean the defaults of Kubernetes.
+// Options say by which rules taints and tolerations are interpreted. The zero
+// value, and a nil pointer, mean the defaults of Kubernetes.
 type Options struct {
 	// ComparisonOperators lets tolerations compare whole numbers with Lt and Gt,
 	// which is the feature gate TaintTolerationComparisonOperators of Kubernetes.
 	// Otherwise these operators match nothing.
 	ComparisonOperators bool `json:"comparisonOperators,omitempty"`
-	// Lenient makes validation accept what can be matched though the API refuses
-	// it. Matching is the same in either case.
+	// Lenient makes validation accept what can be matched even if the API refuses
+	// it. Matching is the same in both cases.
 	Lenient bool `json:"lenient,omitempty"`
 }
 
@@ -23,14 +23,14 @@ func (o *Options) numbers() bool { return o != nil && o.ComparisonOperators }
 
 func (o *Options) lenient() bool { return o != nil && o.Lenient }
 
-// Effects is a set of effects. Unknown effects are in no set but AllEffects.
+// Effects is a set of effects. Unknown effects are only in AllEffects.
 type Effects uint8
 
-// The sets that something looks at.
+// The sets that callers use.
 const (
 	OnNoSchedule       Effects = 1 << iota // NoSchedule alone
 	OnPreferNoSchedule                     // PreferNoSchedule, which the scheduler's score counts
-	OnNoExecute                            // NoExecute, which eviction looks at
+	OnNoExecute                            // NoExecute, which eviction uses
 	onUnknown
 
 	OnScheduling = OnNoSchedule | OnNoExecute                    // what keeps new pods off

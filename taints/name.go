@@ -11,19 +11,19 @@ import (
 
 // What the API allows as keys and values.
 const (
-	maxName   = 63  // bytes of a value, and of a key behind its prefix
+	maxName   = 63  // bytes of a value, and of a key after its prefix
 	maxPrefix = 253 // bytes of the prefix of a key; leniently, of the whole key
 )
 
 // flaw is what is wrong with a text, and where. The zero flaw is none.
 type flaw struct {
 	at      int    // byte offset
-	problem string // what is wrong, to be put behind the text; empty if nothing is
-	fix     string // the text that is probably meant; empty if that cannot be told
+	problem string // what is wrong, to be appended to the text; empty if nothing is
+	fix     string // the text that is probably meant; empty if unknown
 }
 
-// keyFlaw judges a key by the rules of the API: a name, before which a DNS
-// subdomain and a slash may stand.
+// keyFlaw checks a key by the rules of the API: a name, optionally after a DNS
+// subdomain and a slash.
 func keyFlaw(key string) flaw {
 	prefix, name, found := strings.Cut(key, "/")
 	if !found {
@@ -46,7 +46,7 @@ func keyFlaw(key string) flaw {
 	return f
 }
 
-// nameFlaw judges what stands behind the prefix of a key.
+// nameFlaw checks the part of a key after its prefix.
 func nameFlaw(name, what string) flaw {
 	if name == "" {
 		return flaw{problem: "the " + what + " is missing"}
@@ -58,7 +58,7 @@ func nameFlaw(name, what string) flaw {
 	return f
 }
 
-// valueFlaw judges a value, which may be empty.
+// valueFlaw checks a value, which may be empty.
 func valueFlaw(value string) flaw {
 	if value == "" {
 		return flaw{}
@@ -70,7 +70,7 @@ func valueFlaw(value string) flaw {
 	return f
 }
 
-// wordFlaw judges the characters of a name or a value.
+// wordFlaw checks the characters of a name or a value.
 func wordFlaw(s string) flaw {
 	for i := range len(s) {
 		if !alphanumeric(s[i]) && strings.IndexByte("-._", s[i]) < 0 {
@@ -87,7 +87,7 @@ func wordFlaw(s string) flaw {
 	return flaw{}
 }
 
-// prefixFlaw judges the prefix of a key, a DNS subdomain.
+// prefixFlaw checks the prefix of a key, a DNS subdomain.
 func prefixFlaw(prefix string) flaw {
 	if prefix == "" {
 		return flaw{problem: "the prefix before '/' is missing"}
@@ -115,8 +115,8 @@ func prefixFlaw(prefix string) flaw {
 	return flaw{}
 }
 
-// seedKeyFlaw judges a key leniently: up to 253 characters, which begin with a
-// letter or a digit.
+// seedKeyFlaw checks a key leniently: it may have up to 253 characters and
+// must begin with a letter or a digit.
 func seedKeyFlaw(key string) flaw {
 	switch {
 	case key == "":
@@ -127,7 +127,7 @@ func seedKeyFlaw(key string) flaw {
 	return beginFlaw(key, "-._/")
 }
 
-// seedValueFlaw judges a value leniently: it may end as it likes.
+// seedValueFlaw checks a value leniently: it may end with any character.
 func seedValueFlaw(value string) flaw {
 	switch {
 	case value == "":
@@ -154,7 +154,7 @@ func alphanumeric(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// effectFlaw judges an effect that must be there.
+// effectFlaw checks a required effect.
 func effectFlaw(effect string) flaw {
 	names := []string{string(fairlead.NoSchedule), string(fairlead.PreferNoSchedule), string(fairlead.NoExecute)}
 	switch {

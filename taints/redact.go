@@ -29,7 +29,7 @@ func (x *explainer) redact() {
 	}
 }
 
-// redactor gives texts other names, the same text the same name.
+// redactor replaces texts by names, equal texts by the same name.
 type redactor struct{ keys, values map[string]string }
 
 func (r *redactor) taint(t *fairlead.Taint) {
@@ -72,7 +72,7 @@ func (r *redactor) value(s string) string {
 	return named(r.values, s, "value")
 }
 
-// word keeps the words that there are, and hides what somebody wrote instead.
+// word keeps known words, and hides others.
 func (r *redactor) word(s string, known ...string) string {
 	for _, k := range append(known, "") {
 		if s == k {

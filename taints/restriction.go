@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/object"
 )
 
-// Annotations of a namespace that take the place of the cluster's [Restriction].
+// Annotations of a namespace that replace the cluster's [Restriction].
 const (
 	AnnotationDefaultTolerations   = "scheduler.alpha.kubernetes.io/defaultTolerations"   // a list of tolerations in JSON; empty means none
 	AnnotationTolerationsWhitelist = "scheduler.alpha.kubernetes.io/tolerationsWhitelist" // the same; empty allows all
@@ -23,7 +23,7 @@ type Restriction struct {
 	Defaults []fairlead.Toleration `json:"defaults,omitempty"`
 	// Whitelist covers every toleration that a pod may have; empty allows all.
 	Whitelist []fairlead.Toleration `json:"whitelist,omitempty"`
-	// Source says whose whitelist it is: "namespace" or "cluster".
+	// Source says where the whitelist is from: "namespace" or "cluster".
 	Source string `json:"source,omitempty"`
 }
 
@@ -31,7 +31,7 @@ type Restriction struct {
 // covers.
 type RestrictionError struct {
 	Pod         string                // such as pod/shop/web-0
-	Source      string                // whose whitelist it is
+	Source      string                // where the whitelist is from
 	Tolerations []fairlead.Toleration // those that are not allowed, in the pod's order
 }
 
@@ -78,9 +78,9 @@ func NotAllowed(tolerations, whitelist []fairlead.Toleration, o *Options) []fair
 	return refused
 }
 
-// RestrictionOf returns the restriction of a namespace: for the defaults and for
-// the whitelist what its annotation says, or the cluster's where it has none. The
-// error is a [*ReadError] that names the annotation.
+// RestrictionOf returns the restriction of a namespace: defaults and whitelist are
+// each those of its annotation, or the cluster's if it has none. The error is a
+// [*ReadError] that names the annotation.
 func RestrictionOf(namespace fairlead.ObjectMeta, cluster Restriction) (Restriction, error) {
 	r := cluster
 	r.Source = "cluster"

@@ -16,8 +16,8 @@ import (
 // negative ones are 0.
 //
 // Whether numbers are compared makes no difference to u: an allowance must not
-// become too wide when that option is turned on. Without it, though, Lt and Gt
-// cover nothing but each other.
+// become too wide when that option is turned on. Without the option, Lt and Gt
+// cover only each other.
 func Covers(t, u fairlead.Toleration, o *Options) bool {
 	if !o.numbers() && compares(&t) && !compares(&u) {
 		return false
@@ -39,7 +39,7 @@ func outlasts(t, u *fairlead.Toleration) bool {
 	return u.TolerationSeconds != nil && max(*u.TolerationSeconds, 0) <= max(*t.TolerationSeconds, 0)
 }
 
-// valueSet is the values of taints that a toleration accepts: all, one, or the
+// valueSet is the set of taint values that a toleration accepts: all, one, or the
 // whole numbers from low to high; none if low is above high.
 type valueSet struct {
 	all, one  bool
@@ -67,7 +67,7 @@ func valuesOf(t *fairlead.Toleration) valueSet {
 	return empty
 }
 
-// interval64 returns the whole numbers between two, which may be one.
+// interval64 returns the whole numbers from low to high, which may be just one.
 func interval64(low, high int64) valueSet {
 	if low == high {
 		return valueSet{one: true, value: strconv.FormatInt(low, 10)}
@@ -114,8 +114,8 @@ func (s valueSet) meets(other valueSet) bool {
 }
 
 // MergeTolerations returns the tolerations of both lists, in order, without those
-// that another one covers; of equal ones the first stays. The arguments are not
-// changed.
+// that another one covers; of equal ones it keeps the first. The arguments are
+// not changed.
 func MergeTolerations(first, second []fairlead.Toleration, o *Options) []fairlead.Toleration {
 	all := append(append([]fairlead.Toleration(nil), first...), second...)
 	var kept []fairlead.Toleration

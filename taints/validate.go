@@ -11,12 +11,12 @@ import (
 
 // A FieldError says which field of which object is wrong, and what to do.
 type FieldError struct {
-	Object  string `json:"object,omitempty"` // such as node/n1 or pod/shop/web-0; empty if only a list was judged
+	Object  string `json:"object,omitempty"` // such as node/n1 or pod/shop/web-0; empty if only a list was checked
 	Field   string `json:"field"`            // path in the object, such as spec.taints[0].effect
 	Code    string `json:"code"`             // Required, Invalid, NotSupported, Duplicate or Forbidden, as in the API
 	Value   string `json:"value,omitempty"`  // the current value
 	Problem string `json:"problem"`          // what is wrong with it
-	Fix     string `json:"fix,omitempty"`    // the way out; empty where Problem says it
+	Fix     string `json:"fix,omitempty"`    // what to do; empty if Problem says it
 }
 
 // The codes of a FieldError.
@@ -45,7 +45,7 @@ func (e *FieldError) Error() string {
 	return s.String()
 }
 
-// FieldErrors are all that is wrong, in the order of the fields.
+// FieldErrors are all errors, in the order of the fields.
 type FieldErrors []*FieldError
 
 // Error implements error: a line for each.
@@ -116,7 +116,7 @@ func ValidateTolerationUpdate(before, after []fairlead.Toleration, o *Options) e
 	return append(f, checkTolerations(after, o)...).err("")
 }
 
-// containsToleration reports whether list has t, whatever its seconds.
+// containsToleration reports whether list has t, with any seconds.
 func containsToleration(list []fairlead.Toleration, t fairlead.Toleration) bool {
 	for _, other := range list {
 		if sameToleration(other, t) {
@@ -135,8 +135,8 @@ func nodeTitle(n *fairlead.Node) string { return "node/" + title(n.ObjectMeta) }
 
 func podTitle(p *fairlead.Pod) string { return "pod/" + title(p.ObjectMeta) }
 
-// title names an object as String does; one whose name the server will make by
-// how it begins.
+// title names an object as String does, or by its GenerateName if it has no name
+// yet.
 func title(m fairlead.ObjectMeta) string {
 	if m.Name == "" && m.GenerateName != "" {
 		m.Name = m.GenerateName + "*"
@@ -154,7 +154,7 @@ func (f *findings) add(field, code, value, problem, fix string) {
 	*f = append(*f, &FieldError{Field: field, Code: code, Value: value, Problem: problem, Fix: fix})
 }
 
-// text adds what is wrong with one text, if anything is.
+// text adds the flaw of one text, if there is any.
 func (f *findings) text(field, value string, w flaw) {
 	if w.problem == "" {
 		return
@@ -169,7 +169,7 @@ func (f *findings) text(field, value string, w flaw) {
 	f.add(field, code, value, w.problem, fix)
 }
 
-// named judges that an object has a name, or gets one from the server.
+// named checks that an object has a name, or gets one from the server.
 func (f *findings) named(m fairlead.ObjectMeta) {
 	if m.Name == "" && m.GenerateName == "" {
 		f.add("metadata.name", CodeRequired, "", "the name is missing", "write metadata.name or metadata.generateName")
@@ -252,11 +252,11 @@ func (f *findings) toleration(field string, t *fairlead.Toleration, o *Options) 
 		f.effect(field, t.Effect)
 	}
 	if t.TolerationSeconds != nil && t.Effect != fairlead.NoExecute && !o.lenient() {
-		f.add(field+".effect", CodeInvalid, string(t.Effect), "tolerationSeconds need the effect NoExecute; every other ignores them", "write effect: NoExecute, or leave tolerationSeconds out")
+		f.add(field+".effect", CodeInvalid, string(t.Effect), "tolerationSeconds need the effect NoExecute; other effects ignore them", "write effect: NoExecute, or leave tolerationSeconds out")
 	}
 }
 
-// operator judges the operator together with the value that it compares.
+// operator checks the operator together with the value that it compares.
 func (f *findings) operator(field string, t *fairlead.Toleration, o *Options) {
 	known := []string{string(fairlead.TolerationEqual), string(fairlead.TolerationExists)}
 	if o.numbers() {
@@ -267,7 +267,7 @@ func (f *findings) operator(field string, t *fairlead.Toleration, o *Options) {
 		f.value(field, t.Value, o)
 	case t.Operator == fairlead.TolerationExists:
 		if t.Value != "" && !o.lenient() {
-			f.add(field+".value", CodeInvalid, t.Value, "Exists takes no value, it matches every value", "leave the value out, or write operator: Equal")
+			f.add(field+".value", CodeInvalid, t.Value, "Exists takes no value because it matches every value", "leave the value out, or write operator: Equal")
 		}
 	case t.Operator != fairlead.TolerationLt && t.Operator != fairlead.TolerationGt:
 		fix := ""

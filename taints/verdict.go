@@ -19,7 +19,7 @@ const (
 func (v Verdict) Schedulable() bool { return v&closed == 0 }
 
 // Stays reports whether the pod may stay if it runs there: whether it tolerates
-// every taint of effect NoExecute, be it only for a time.
+// every taint of effect NoExecute, even if only for a time.
 func (v Verdict) Stays() bool { return v&evicts == 0 }
 
 // Avoided returns how many taints of effect PreferNoSchedule the pod does not
@@ -33,7 +33,7 @@ func Evaluate(p *fairlead.Pod, n *fairlead.Node, o *Options) Verdict {
 	return EvaluateLists(p.Spec.Tolerations, n.Spec.Taints, n.Spec.Unschedulable, o)
 }
 
-// EvaluateLists is Evaluate for whoever has nodes and pods of other types: by a
+// EvaluateLists is Evaluate for callers with other types of nodes and pods: by a
 // pod's tolerations, a node's taints, and whether the node is marked
 // unschedulable.
 func EvaluateLists(tolerations []fairlead.Toleration, taints []fairlead.Taint, unschedulable bool, o *Options) Verdict {
@@ -73,8 +73,8 @@ func (v Verdict) with(t *fairlead.Taint, tolerations []fairlead.Toleration, numb
 
 // Scores converts the numbers of taints that a pod prefers to avoid (see
 // [Verdict]), one for each node, into the scheduler's scores from 0 to 100: 100
-// for none, 0 for the most, in proportion between, rounded up. If all are 0, all
-// score 100. The argument is not changed.
+// for none, 0 for the most, proportional in between, rounded up. If all are 0,
+// all score 100. The argument is not changed.
 func Scores(avoided []int) []int {
 	most := 0
 	for _, n := range avoided {

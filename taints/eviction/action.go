@@ -10,13 +10,13 @@ import (
 // Action is something to do, one of
 //
 //   - [Evict], which makes a pod leave its node;
-//   - [EditTaints], which puts taints on a node and takes others off;
-//   - [SetConditions], which says that nothing is known of a node;
-//   - [MarkNotReady], which says that a pod on such a node does not serve.
+//   - [EditTaints], which adds and removes taints of a node;
+//   - [SetConditions], which sets the conditions of a silent node to Unknown;
+//   - [MarkNotReady], which marks a pod on such a node as not ready.
 //
-// Each may be applied again, and too late. A backend changes an object only if
-// it has the UID of the action; if it has not, or the object is as the action
-// wants it already, the backend returns nil.
+// Each may be applied again, and late. A backend changes an object only if it has
+// the UID of the action; otherwise, or if the object is already as requested, the
+// backend returns nil.
 type Action interface {
 	fairlead.Action
 	action()
@@ -27,21 +27,21 @@ func kinds() []Action { return []Action{Evict{}, EditTaints{}, SetConditions{}, 
 
 // Evict makes a pod leave its node.
 //
-// A backend deletes the pod, on the precondition of its UID, and notes in its
-// condition DisruptionTarget what for. With Budget it goes through the eviction
-// API, which respects disruption budgets; return its refusal as a
+// A backend deletes the pod, with its UID as a precondition, and records the
+// reason in its condition DisruptionTarget. With Budget it uses the eviction API,
+// which respects disruption budgets; return its refusal as a
 // [*fairlead.RefusedError]. A pod that is already being deleted is left alone.
 type Evict struct {
 	Pod        PodRef               `json:"pod"`                  // the pod
 	Node       string               `json:"node"`                 // where it is
-	Taint      fairlead.Taint       `json:"taint"`                // what for
-	Toleration *fairlead.Toleration `json:"toleration,omitempty"` // what has let it stay so far; nil if nothing
+	Taint      fairlead.Taint       `json:"taint"`                // the cause
+	Toleration *fairlead.Toleration `json:"toleration,omitempty"` // what let it stay so far; nil if nothing
 	At         time.Time            `json:"at"`                   // when it was due
-	Budget     bool                 `json:"budget,omitempty"`     // whether disruption budgets are asked
+	Budget     bool                 `json:"budget,omitempty"`     // whether disruption budgets are respected
 }
 
 // EditTaints changes taints of a node in one write, so that nobody sees the node
-// with both of two that exclude each other, or with neither.
+// with both, or neither, of two taints that exclude each other.
 //
 // A backend removes the taints that have the key and effect of one in Remove,
 // and then adds those of Add, each in place of an existing one with its key and
@@ -49,23 +49,23 @@ type Evict struct {
 type EditTaints struct {
 	Node   string           `json:"node"`             // its name
 	UID    string           `json:"uid,omitempty"`    // its UID
-	Add    []fairlead.Taint `json:"add,omitempty"`    // to be there
-	Remove []fairlead.Taint `json:"remove,omitempty"` // not to be there; key and effect count
+	Add    []fairlead.Taint `json:"add,omitempty"`    // taints to add
+	Remove []fairlead.Taint `json:"remove,omitempty"` // taints to remove, by key and effect
 }
 
-// SetConditions says of a silent node that nothing is known of it.
+// SetConditions sets the conditions of a silent node to Unknown.
 //
-// A backend replaces the conditions of the types given. It changes nothing, and
-// returns nil, when the node has reported since.
+// A backend replaces the conditions of the given types. If the node has reported
+// since, it changes nothing and returns nil.
 type SetConditions struct {
 	Node       string                   `json:"node"`               // its name
 	UID        string                   `json:"uid,omitempty"`      // its UID
-	Heartbeat  time.Time                `json:"heartbeat,omitzero"` // its last report when this was decided, in its own time
+	Heartbeat  time.Time                `json:"heartbeat,omitzero"` // its last report when this was decided, by its own clock
 	Conditions []fairlead.NodeCondition `json:"conditions"`         // the new ones
 }
 
-// MarkNotReady sets the condition Ready of a pod to False, so that no service
-// counts on it. A backend leaves pods alone that are not ready.
+// MarkNotReady sets the condition Ready of a pod to False, so that services stop
+// using it. A backend leaves pods alone that are not ready.
 type MarkNotReady struct {
 	Pod PodRef `json:"pod"` // the pod
 }
@@ -73,8 +73,8 @@ type MarkNotReady struct {
 // Key implements fairlead.Action: the pod's UID.
 func (a Evict) Key() fairlead.Key { return fairlead.Key{Kind: "Evict", ID: a.Pod.UID} }
 
-// Key implements fairlead.Action: the node's UID, and what is changed, for another
-// change need not wait until the first is seen.
+// Key implements fairlead.Action: the node's UID, and what is changed, because
+// another change need not wait until the first is observed.
 func (a EditTaints) Key() fairlead.Key {
 	return fairlead.Key{Kind: "EditTaints", ID: identity(a.Node, a.UID) + a.changes()}
 }
@@ -87,7 +87,7 @@ func (a SetConditions) Key() fairlead.Key {
 // Key implements fairlead.Action: the pod's UID.
 func (a MarkNotReady) Key() fairlead.Key { return fairlead.Key{Kind: "MarkNotReady", ID: a.Pod.UID} }
 
-// identity is the UID of an object, or its name where it has none.
+// identity is the UID of an object, or its name if it has none.
 func identity(name, uid string) string {
 	if uid != "" {
 		return uid
@@ -107,7 +107,7 @@ func (a Evict) String() string {
 // String implements fairlead.Action.
 func (a EditTaints) String() string { return "taints of " + a.Node + a.changes() }
 
-// changes says what is put there, and what is taken off.
+// changes lists what is added and what is removed.
 func (a EditTaints) changes() string {
 	var b strings.Builder
 	for _, t := range a.Add {

@@ -15,7 +15,7 @@ func conditional(t *fairlead.Taint) bool {
 }
 
 // readyTaint returns the key of the NoExecute taint that the condition Ready of a
-// node calls for, or "".
+// node requires, or "".
 func readyTaint(n *fairlead.Node) string {
 	t, _ := taints.ReadinessTaint(n)
 	return t.Key
@@ -43,7 +43,7 @@ func (s *stepper) manage() {
 	}
 }
 
-// silenced are the conditions that a silent node has no word on.
+// silenced are the conditions that become Unknown when a node is silent.
 var silenced = [...]string{nodeReady, "MemoryPressure", "DiskPressure", "PIDPressure"}
 
 // listen sets conditions to Unknown when the node has been silent for too long.
@@ -61,7 +61,7 @@ func (s *stepper) listen() {
 	end := heard.Add(grace)
 	if s.Now().Before(end) {
 		if s.unknown() == nil {
-			return // it is known to be silent, and each report is seen
+			return // it is known to be silent, and each report triggers a Step
 		}
 		if half := heard.Add(grace/2 + 1); half.After(s.Now()) {
 			s.wakeAt(half)
@@ -76,7 +76,7 @@ func (s *stepper) listen() {
 	}
 }
 
-// heard returns when the last report was seen first, by our clock.
+// heard returns when the last report was first seen, by our clock.
 func (s *stepper) heard(heartbeat time.Time, grace time.Duration) time.Time {
 	heard := s.Heard
 	if heartbeat.IsZero() && (heard.IsZero() || s.Node.CreationTimestamp.Before(heard)) {
@@ -89,7 +89,7 @@ func (s *stepper) heard(heartbeat time.Time, grace time.Duration) time.Time {
 		heard = s.Now()
 	}
 	if since := s.Zones.Since; !s.Zones.Disrupted && since.After(heard) && !since.After(s.Now()) {
-		heard = since // nobody could be heard before
+		heard = since // no node could be heard before
 	}
 	return heard
 }
@@ -114,9 +114,8 @@ func (s *stepper) unknown() []fairlead.NodeCondition {
 	return set
 }
 
-// follow makes the taints follow the conditions, but for the first NoExecute
-// taint of a node that is not ready: for that it waits until it is its zone's
-// turn.
+// follow makes the taints match the conditions, except the first NoExecute taint
+// of a node that is not ready, which waits for the turn of its zone.
 func (s *stepper) follow() {
 	a := EditTaints{Node: s.Name, UID: s.Node.UID}
 	if want, changed := taints.SyncConditionTaints(s.Node); changed {
@@ -136,8 +135,8 @@ func (s *stepper) follow() {
 	}
 }
 
-// swap takes off the NoExecute taints that the condition Ready does not call
-// for; it puts the other one there if the node had one.
+// swap removes the NoExecute taints that the condition Ready does not require,
+// and adds the other one if the node had one.
 func (s *stepper) swap(a *EditTaints) {
 	ready := s.ready()
 	want := readyTaint(s.Node)
@@ -157,8 +156,7 @@ func (s *stepper) swap(a *EditTaints) {
 	}
 }
 
-// podsUnready says of the pods on a node that nothing is known of that they do
-// not serve.
+// podsUnready marks the pods on a node whose state is unknown as not ready.
 func (s *stepper) podsUnready() {
 	marked := make(map[string]bool) // by UID: some may be listed twice
 	for i := range s.Pods {
@@ -170,7 +168,7 @@ func (s *stepper) podsUnready() {
 			s.wakeAt(s.Now().Add(s.policy.MinBackoff))
 			s.block(fairlead.Block{
 				Subject: "node " + s.Name, Reason: ReasonThrottled,
-				Message: fmt.Sprintf("more of its pods will be marked as not ready once the %d under way are", maxMarks),
+				Message: fmt.Sprintf("more of its pods will be marked as not ready once the current %d are", maxMarks),
 				Unblock: "wait until the changes are observed",
 			})
 			return

@@ -10,12 +10,11 @@ import (
 type Started struct {
 	Taint fairlead.Taint `json:"taint"` // as it stands on the node
 	Since time.Time      `json:"since"` // when the time of its tolerations began to run
-	// Before are the taints in whose place it came without a break: those of its key
-	// with other values, and, as a node that is not ready has one of the two at a
-	// time, not-ready before unreachable and the other way round. The order does not
-	// matter.
+	// Before are the taints that it replaced without a gap: those of its key with
+	// other values, and not-ready before unreachable or the reverse, because a node
+	// that is not ready has one of the two at a time. The order does not matter.
 	Before []fairlead.Taint `json:"before,omitempty"`
-	// First is when the first of Before began. It is not looked at without Before.
+	// First is when the first of Before began. It is ignored if Before is empty.
 	First time.Time `json:"first,omitzero"`
 }
 
@@ -35,8 +34,8 @@ const (
 type Deadline struct {
 	// At is when it must leave; zero if it need not.
 	At time.Time
-	// Taint is the taint whose deadline comes first, of those at one instant the
-	// first on the node. It points into the argument of EvictAt.
+	// Taint is the taint whose deadline comes first; if several come at the same
+	// time, the first on the node. It points into the argument of EvictAt.
 	Taint *fairlead.Taint
 	// Toleration is what lets the pod stay until At; nil if it does not tolerate
 	// Taint. It points into the pod.
@@ -46,31 +45,31 @@ type Deadline struct {
 // Evict reports whether the pod must leave at all.
 func (d Deadline) Evict() bool { return d.Taint != nil }
 
-// EvictAt returns when a pod must leave the node that it is bound to. It is a
-// pure function of when each taint began and of what the pod tolerates, so
-// every change takes effect with the next call, and neither a restart nor the
-// order of events matters.
+// EvictAt returns when a pod must leave the node that it is bound to. It is a pure
+// function of when each taint began and of what the pod tolerates, so every change
+// takes effect with the next call, and neither a restart nor the order of events
+// matters.
 //
 //  1. Only taints of effect NoExecute count.
 //  2. The time of a taint runs from when it began, or from when the pod was bound
 //     if that was later ([BoundSince]).
-//  3. A taint that the pod does not tolerate is due then. One that it tolerates
-//     is due TolerationSeconds later; zero and less mean at once, and none means
-//     never. Which toleration counts is a matter of Policy.Match.
-//  4. A taint in place of others (Started.Before) is due at the latest when as
-//     much time has passed since the first of them as the pod tolerates that of
-//     them which it tolerates longest. Hence a node that is not ready and
-//     unreachable by turns does not keep its pods forever, and no taint is due
-//     before its own time or theirs.
-//  5. The earliest instant counts. One after the year 9999 never comes.
+//  3. A taint that the pod does not tolerate is due at that time. One that it
+//     tolerates is due TolerationSeconds later; zero or less means at once, and nil
+//     means never. Policy.Match decides which toleration counts.
+//  4. A taint that replaced others (Started.Before) is due at the latest when the
+//     longest time that the pod tolerates it or one of those others has passed since
+//     the first of them began. Hence a node that alternates between not ready and
+//     unreachable does not keep its pods forever, and no taint is due before its own
+//     deadline or theirs.
+//  5. The earliest time counts. One after the year 9999 counts as never.
 //
-// Whether the pod has finished, or is being deleted, does not matter here. It
-// allocates nothing. Nil policy means the zero one.
+// Whether the pod has finished, or is being deleted, does not matter here. EvictAt
+// allocates nothing. A nil policy means the defaults.
 func EvictAt(pod *fairlead.Pod, on []Started, policy *Policy) Deadline {
 	return evictAt(pod, BoundSince(pod), on, policy)
 }
 
-// evictAt is EvictAt of a pod that is bound since then.
+// evictAt is EvictAt for a pod bound at the given time.
 func evictAt(pod *fairlead.Pod, bound time.Time, on []Started, policy *Policy) Deadline {
 	var first Deadline
 	for i := range on {
@@ -99,8 +98,8 @@ func evictAt(pod *fairlead.Pod, bound time.Time, on []Started, policy *Policy) D
 	return first
 }
 
-// due returns when a taint is due that a pod tolerates for a time from since on,
-// and false if it never is.
+// due returns when a taint is due that a pod tolerates for some seconds from since
+// on, and false if it never is.
 func (p *Policy) due(pod *fairlead.Pod, t *Started, since, bound time.Time, seconds int64) (time.Time, bool) {
 	at, ok := later(since, seconds)
 	if len(t.Before) == 0 {
@@ -128,8 +127,8 @@ func (p *Policy) due(pod *fairlead.Pod, t *Started, since, bound time.Time, seco
 }
 
 // BoundSince returns when a pod was bound to its node: when its condition
-// PodScheduled became true, otherwise when the node accepted it, otherwise when
-// it was created. It is zero if all of these are unknown.
+// PodScheduled became true, otherwise when the node accepted it, otherwise when it
+// was created. It is zero if none of these is known.
 func BoundSince(pod *fairlead.Pod) time.Time {
 	if c := fairlead.FindCondition(pod.Status.Conditions, "PodScheduled"); c != nil && c.Status == fairlead.ConditionTrue && !c.LastTransitionTime.IsZero() {
 		return c.LastTransitionTime
@@ -171,11 +170,11 @@ func lasts(t, u *fairlead.Toleration) bool {
 	return max(*t.TolerationSeconds, 0) > max(*u.TolerationSeconds, 0)
 }
 
-// lastInstant is the last that JSON can say.
+// lastInstant is the latest time that JSON can express.
 var lastInstant = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC).Unix()
 
-// later returns the instant that many seconds after t, and false if it never
-// comes. Seconds below zero count as none.
+// later returns the time that many seconds after t, and false if it never comes.
+// Negative seconds count as zero.
 func later(t time.Time, seconds int64) (time.Time, bool) {
 	if seconds <= 0 {
 		return t, true

@@ -13,11 +13,11 @@ import (
 // evictor decides on the evictions of one Step.
 type evictor struct {
 	*stepper
-	attempts  map[string]int // at evictions under way, by the pod's UID; only looked up
+	attempts  map[string]int // at evictions in progress, by the pod's UID; for look-ups only
 	inFlight  int
 	throttled int
 	since     time.Time                      // when the first of the throttled was due
-	budgets   []fairlead.PodDisruptionBudget // with what is left of them
+	budgets   []fairlead.PodDisruptionBudget // with the disruptions that are still allowed
 	index     *object.Budgets                // of budgets
 }
 
@@ -48,13 +48,14 @@ func (s *stepper) evictAll(pods []due) {
 	if e.throttled > 0 {
 		s.block(fairlead.Block{
 			Subject: "node " + s.Name, Reason: ReasonThrottled, Since: e.since,
-			Message: fmt.Sprintf("%s to be evicted until some of the %d on their way out are gone", words.Count(e.throttled, "pod waits", "pods wait"), e.inFlight),
+			Message: fmt.Sprintf("%s to be evicted until some of the %d that are being evicted are gone", words.Count(e.throttled, "pod waits", "pods wait"), e.inFlight),
 			Unblock: "wait until evicted pods have terminated, or raise maxInFlight in the policy",
 		})
 	}
 }
 
-// evict decides on one pod: to evict it, now or again, or why not.
+// evict decides whether to evict one pod, for the first time or again, or says
+// why not.
 func (e *evictor) evict(d *due) {
 	ref := RefOf(d.pod)
 	if problem := ref.problem(); problem != "" {
@@ -83,8 +84,8 @@ func (e *evictor) evict(d *due) {
 	})
 }
 
-// mayGo decides whether an eviction whose time has come is to be tried, and says
-// so if it is not.
+// mayGo decides whether an eviction that is due is tried now, and says why if
+// not.
 func (e *evictor) mayGo(d *due, key fairlead.Key, force bool) bool {
 	attempts := e.attempts[key.ID]
 	switch {
@@ -93,7 +94,7 @@ func (e *evictor) mayGo(d *due, key fairlead.Key, force bool) bool {
 		e.block(fairlead.Block{
 			Subject: "pod " + RefOf(d.pod).String(), Reason: ReasonGivenUp, Since: began(&e.Ledger, key),
 			Message: e.Because(fmt.Sprintf("its eviction was given up after %d attempts", attempts), key),
-			Unblock: "delete the pod by hand, remove the taint, or raise maxAttempts in the policy",
+			Unblock: "delete the pod manually, remove the taint, or raise maxAttempts in the policy",
 		})
 		return false
 	case !force && !e.allowed(d):
@@ -110,15 +111,15 @@ func (e *evictor) mayGo(d *due, key fairlead.Key, force bool) bool {
 	return true
 }
 
-// forced reports whether a pod leaves whatever its budgets say.
+// forced reports whether a pod is evicted regardless of its budgets.
 func (e *evictor) forced(d *due) bool {
 	timeout := e.policy.BudgetTimeout
 	return !e.policy.RespectBudgets || timeout >= 0 && !e.Now().Before(d.At.Add(timeout))
 }
 
-// allowed reports whether the budgets of a pod let it go now, and takes it off
-// them. If not it says so, and asks for another look when they can no longer
-// hold the pod.
+// allowed reports whether the budgets of a pod allow its eviction now, and
+// subtracts it from them. If not, it says so, and requests a Step for when they
+// can no longer hold the pod.
 func (e *evictor) allowed(d *due) bool {
 	var of []*fairlead.PodDisruptionBudget
 	for _, i := range e.index.Of(d.pod, nil) {
@@ -146,7 +147,7 @@ func (e *evictor) allowed(d *due) bool {
 	return false
 }
 
-// problem says why a pod cannot be told from others, or "".
+// problem says why a pod cannot be distinguished from others, or "".
 func (r PodRef) problem() string {
 	const most = 253
 	switch {

@@ -9,77 +9,77 @@ import (
 	"github.com/fairlead/fairlead/taints"
 )
 
-// Policy is how the engine decides. The zero value is usable, and nil means the
-// same. In JSON durations are written as in "5m0s".
+// Policy is how the engine decides. The zero value is usable, and nil means the same.
+// In JSON, durations are written as in "5m0s".
 type Policy struct {
 	// Options say how tolerations are matched; see there.
 	Options *taints.Options `json:"options,omitempty"`
-	// Match says which toleration counts where several match one taint.
+	// Match says which toleration counts if several match one taint.
 	Match Match `json:"match,omitempty"`
-	// EvictFinished evicts also pods that have run to their end, whose logs and
-	// results go with them. Those that are being deleted are left alone in any
-	// case.
+	// EvictFinished also evicts pods that have ended; their logs and results are lost
+	// with them. Pods that are being deleted are left alone in any case.
 	EvictFinished bool `json:"evictFinished,omitempty"`
 	// MinBackoff is the delay before the first retry of an action that had no
 	// effect; it doubles with each retry. Zero means a second.
 	MinBackoff time.Duration `json:"minBackoff,omitempty"`
 	// MaxBackoff is the longest such delay. Zero means five minutes.
 	MaxBackoff time.Duration `json:"maxBackoff,omitempty"`
-	// MaxAttempts is after how many attempts the eviction of a pod is given up,
-	// which a Block reports, until the pod is no longer due. Zero means never.
+	// MaxAttempts is the number of attempts after which the eviction of a pod is given
+	// up, until the pod is no longer due. A Block reports this. Zero means never.
 	MaxAttempts int `json:"maxAttempts,omitempty"`
-	// MaxInFlight is how many pods of one node may be on their way out at a time:
-	// evicted, and not seen to terminate, or given up. Zero means 500; it is 1,000 at most.
+	// MaxInFlight is how many pods of one node may be in eviction at a time: evicted
+	// but not seen to terminate, or given up. Zero means 500; the maximum is 1,000.
 	MaxInFlight int `json:"maxInFlight,omitempty"`
-	// RespectBudgets evicts pods only when their disruption budgets allow it, at
-	// the latest BudgetTimeout after their deadline. Kubernetes' own eviction by taints
-	// does not look at budgets.
+	// RespectBudgets evicts pods only when their disruption budgets allow it, or
+	// BudgetTimeout after their deadline. Kubernetes' own taint-based eviction ignores
+	// budgets.
 	RespectBudgets bool `json:"respectBudgets,omitempty"`
 	// BudgetTimeout is how long a budget can hold up an eviction. Zero means 10
 	// minutes; a negative one means no limit.
 	BudgetTimeout time.Duration `json:"budgetTimeout,omitempty"`
-	// NodeLifecycle makes the engine put taints on nodes by their conditions, and
-	// take them off. Nil leaves that to others.
+	// NodeLifecycle makes the engine add and remove taints of nodes by their
+	// conditions. Nil leaves that to others.
 	NodeLifecycle *NodeLifecycle `json:"nodeLifecycle,omitempty"`
 }
 
-// NodeLifecycle is how nodes are tainted by their conditions, as the node
-// lifecycle controller does. The zero value has the defaults of Kubernetes.
+// NodeLifecycle is how nodes are tainted by their conditions, as the node lifecycle
+// controller does. The zero value has the defaults of Kubernetes.
 type NodeLifecycle struct {
-	// GracePeriod is for how long a node may be silent before its conditions count
-	// as unknown. Zero means 50 seconds.
+	// GracePeriod is how long a node may be silent before its conditions count as
+	// unknown. Zero means 50 seconds.
 	GracePeriod time.Duration `json:"gracePeriod,omitempty"`
 	// StartupGracePeriod is how long after its creation a node may take to report
 	// for the first time. Zero means 60 seconds.
 	StartupGracePeriod time.Duration `json:"startupGracePeriod,omitempty"`
-	// NodeEvictionRate is how many nodes of a zone per second get the NoExecute
-	// taint for not being ready. Zero means 0.1, less than zero none.
+	// NodeEvictionRate is how many nodes of a zone per second get the NoExecute taint
+	// for not being ready. Zero means 0.1; a negative rate means none.
 	NodeEvictionRate float64 `json:"nodeEvictionRate,omitempty"`
-	// SecondaryNodeEvictionRate is that of a large zone in PartialDisruption. Zero
-	// means 0.01, less than zero none.
+	// SecondaryNodeEvictionRate is the rate of a large zone in PartialDisruption. Zero
+	// means 0.01; a negative rate means none.
 	SecondaryNodeEvictionRate float64 `json:"secondaryNodeEvictionRate,omitempty"`
-	// FullDisruptionRate is that of a zone in FullDisruption while another zone is
+	// FullDisruptionRate is the rate of a zone in FullDisruption while another zone is
 	// not. Nil means NodeEvictionRate.
 	FullDisruptionRate *float64 `json:"fullDisruptionRate,omitempty"`
-	// UnhealthyZoneThreshold is from which share of nodes that are not ready a zone
-	// is in PartialDisruption, three nodes at least. Zero means 0.55.
+	// UnhealthyZoneThreshold is the share of nodes that are not ready, three nodes at
+	// least, from which on a zone is in PartialDisruption. Zero means 0.55.
 	UnhealthyZoneThreshold float64 `json:"unhealthyZoneThreshold,omitempty"`
-	// RecoveryThreshold is below which share it is not any more: less than
-	// UnhealthyZoneThreshold keeps a zone whose nodes flap in one state. Zero means
-	// the same as UnhealthyZoneThreshold.
+	// RecoveryThreshold is the share below which the zone leaves PartialDisruption. A
+	// value less than UnhealthyZoneThreshold keeps a zone whose nodes flap in one
+	// state. Zero means the same as UnhealthyZoneThreshold.
 	RecoveryThreshold float64 `json:"recoveryThreshold,omitempty"`
-	// LargeClusterSize is above how many nodes a zone in PartialDisruption keeps the
-	// secondary rate; others have none. Zero means 50, less than zero that all do.
+	// LargeClusterSize: a zone in PartialDisruption with more nodes than this has the
+	// secondary rate, others have none. Zero means 50; with a negative value all zones
+	// have it.
 	LargeClusterSize int `json:"largeClusterSize,omitempty"`
 	// SizeOf says whose nodes LargeClusterSize is compared with: those of the zone,
 	// as the reference does, or those of the cluster, as its documentation says.
 	SizeOf SizeOf `json:"sizeOf,omitempty"`
 }
 
-// SizeOf says whose size counts.
+// SizeOf says which size counts.
 type SizeOf string
 
-// The two readings.
+// The two interpretations.
 const (
 	SizeOfZone    SizeOf = ""        // nodes of the zone
 	SizeOfCluster SizeOf = "Cluster" // nodes of all zones
@@ -88,11 +88,10 @@ const (
 // MarshalJSON writes durations as in "5m0s".
 func (p Policy) MarshalJSON() ([]byte, error) { return durations.Marshal(p) }
 
-// UnmarshalJSON reads durations as in "5m0s". A field that there is not is an error.
+// UnmarshalJSON reads durations as in "5m0s". An unknown field is an error.
 func (p *Policy) UnmarshalJSON(data []byte) error { return durations.Unmarshal(data, p) }
 
-// Check returns a [fairlead.FieldErrors] with every field that has no meaning, or
-// nil.
+// Check returns a [fairlead.FieldErrors] with every invalid field, or nil.
 func (p *Policy) Check() error {
 	if p == nil {
 		return nil
@@ -136,7 +135,7 @@ func (l *NodeLifecycle) check(e *fairlead.FieldErrors) {
 		{"unhealthyZoneThreshold", l.UnhealthyZoneThreshold}, {"recoveryThreshold", l.RecoveryThreshold},
 	} {
 		if math.IsNaN(f.value) || math.IsInf(f.value, 0) {
-			e.Add("nodeLifecycle."+f.name, "%v is not a finite number; write one that is", f.value)
+			e.Add("nodeLifecycle."+f.name, "%v is not a finite number; write a finite one", f.value)
 		}
 	}
 	if len(*e) == before {
@@ -152,7 +151,7 @@ func (l *NodeLifecycle) check(e *fairlead.FieldErrors) {
 	}
 }
 
-// maxInFlight bounds what State holds of evictions, so that it fits a Store.
+// maxInFlight bounds the evictions in State, so that it fits a Store.
 const maxInFlight = 1000
 
 func (p *Policy) complete() Policy {
@@ -199,7 +198,7 @@ func (p *Policy) complete() Policy {
 	return q
 }
 
-// backoff returns after what times actions are repeated.
+// backoff returns the delays after which actions are retried.
 func (p *Policy) backoff() fairlead.Backoff {
 	return fairlead.Backoff{Min: p.MinBackoff, Max: p.MaxBackoff}
 }
@@ -218,12 +217,12 @@ const (
 	ReasonGivenUp      = "EvictionGivenUp"       // MaxAttempts to evict a pod have failed
 	ReasonBudget       = "DisruptionBudget"      // a budget does not allow an eviction now
 	ReasonThrottled    = "TooManyEvictions"      // MaxInFlight pods are being evicted
-	ReasonNoUID        = "PodWithoutIdentity"    // a pod has no UID, or no name, or one that is too long
+	ReasonNoUID        = "PodWithoutIdentity"    // a pod has no UID or name, or one of them is too long
 	ReasonClock        = "ClockSetBack"          // pods were bound at times later than now
 	ReasonTaints       = "TooManyTaints"         // a node has more taints than are tracked
 	ReasonWrite        = "WritePending"          // a change of a node or a pod has not been observed yet
-	ReasonDisrupted    = "ControlPlaneDisrupted" // no node of any zone is ready: nothing is evicted for that
+	ReasonDisrupted    = "ControlPlaneDisrupted" // no node of any zone is ready: no pod is evicted because of that
 	ReasonRateLimited  = "RateLimited"           // nodes wait for their turn to be tainted
 	ReasonZoneStopped  = "ZoneEvictionsStopped"  // the state of their zone allows no taints now
-	ReasonWritesFailed = "TaintWritesFail"       // so many nodes wait for their taint that no more are chosen
+	ReasonWritesFailed = "TaintWritesFail"       // so many taints are not yet written that no more nodes are chosen
 )

@@ -15,11 +15,11 @@ import (
 // be a [ZoneBackend]. It may be a [BatchBackend].
 type Backend interface {
 	// Observe returns the world of a node, see World. The runner owns it, but not
-	// what its lists hold.
+	// the elements of its lists.
 	Observe(ctx context.Context, node string) (*World, error)
 
-	// Apply carries out one action, see Action. The node is that which it was
-	// decided for, or AllZones.
+	// Apply carries out one action, see Action. The node is the one that the
+	// action was decided on for, or AllZones.
 	Apply(ctx context.Context, node string, action Action) error
 }
 
@@ -27,18 +27,18 @@ type Backend interface {
 type ZoneBackend interface {
 	Backend
 
-	// ObserveZones returns all nodes. The runner owns it, but not what its list
-	// holds.
+	// ObserveZones returns all nodes. The runner owns the world, but not the
+	// elements of its list.
 	ObserveZones(ctx context.Context) (*ZoneWorld, error)
 }
 
-// BatchBackend is a Backend that carries out many actions at once.
+// BatchBackend is a Backend that carries out several actions at once.
 type BatchBackend interface {
 	Backend
 
 	// ApplyAll carries out all actions of one decision, in any order; Apply is not
-	// called then. It returns an error for each action, in their order, or nil if
-	// there was none.
+	// called then. It returns an error for each action, in their order, nil for
+	// those that succeeded; or nil if all succeeded.
 	ApplyAll(ctx context.Context, node string, actions []Action) []error
 }
 
@@ -47,11 +47,11 @@ type BatchBackend interface {
 const AllZones = "*"
 
 // Runner evicts pods from nodes: it drives [Step], and [ZoneStep] if
-// Policy.NodeLifecycle is set, as [fairlead.RunnerOptions] says. Objects are named
-// by their node.
+// Policy.NodeLifecycle is set, with the guarantees of [fairlead.RunnerOptions].
+// Objects have the names of their nodes.
 //
-// It has one timer for each node with a deadline ahead and none for a pod: which
-// pods are due is found out when the first of the node is. Hence a pod that waits
+// It has one timer for each node with a future deadline and none for pods: which
+// pods are due is computed at the first deadline of the node. Hence a waiting pod
 // takes no memory.
 type Runner struct {
 	nodes   *fairlead.Runner[State, *World, Action, fairlead.Block]
@@ -60,19 +60,19 @@ type Runner struct {
 	clock   fairlead.Clock
 
 	mu    sync.Mutex
-	heard map[string]report // by node, with Policy.NodeLifecycle alone
+	heard map[string]report // by node, only with Policy.NodeLifecycle
 }
 
 // report is what was last seen of a node.
 type report struct {
-	heartbeat time.Time // in the node's time
-	seen      time.Time // when the heartbeat was seen first, in ours
-	ready     string    // key of the taint that its condition Ready calls for
+	heartbeat time.Time // by the node's clock
+	seen      time.Time // when the heartbeat was first seen, by ours
+	ready     string    // key of the taint that its condition Ready requires
 }
 
-// NewRunner returns a Runner. Nil policy and options mean the zero ones. The
-// error is that of Policy.Check, or says that the backend cannot do what the
-// policy asks for.
+// NewRunner returns a Runner. Nil policy and options mean the defaults. The error
+// is that of Policy.Check, or says that the backend lacks a method that the policy
+// requires.
 func NewRunner(backend Backend, policy *Policy, options *fairlead.RunnerOptions) (*Runner, error) {
 	if err := policy.Check(); err != nil {
 		return nil, fmt.Errorf("eviction: the policy cannot be used: %w", err)
@@ -82,7 +82,7 @@ func NewRunner(backend Backend, policy *Policy, options *fairlead.RunnerOptions)
 		o = *options
 	}
 	if o.Store == nil {
-		o.Store = new(fairlead.MemStore) // of both
+		o.Store = new(fairlead.MemStore) // shared by both runners
 	}
 	if o.Clock == nil {
 		o.Clock = fairlead.SystemClock{}
@@ -113,10 +113,10 @@ func NewRunner(backend Backend, policy *Policy, options *fairlead.RunnerOptions)
 	return r, err
 }
 
-// Run evicts pods until ctx ends; then it returns nil. Nodes get their first
-// pass when they have state in the Store, are triggered, or with
-// Policy.NodeLifecycle when they are seen. It returns an error when the states
-// cannot be listed, or the Clock cannot be waited on.
+// Run evicts pods until ctx ends; then it returns nil. Nodes get their first pass
+// when they have state in the Store, are triggered, or, with Policy.NodeLifecycle,
+// are seen. It returns an error if the states cannot be listed, or waiting on the
+// Clock fails.
 func (r *Runner) Run(ctx context.Context) error {
 	if r.zones == nil {
 		return r.nodes.Run(ctx)
@@ -136,10 +136,10 @@ func (r *Runner) Run(ctx context.Context) error {
 	return errors.Join(nodes, zones)
 }
 
-// Trigger says that a node, or a pod on it, or a budget of its pods, has changed,
-// come or gone. All zones are looked at then if the node has come, gone, or
-// changed its readiness; other changes that matter to them, such as of labels,
-// are told by the name AllZones. It never blocks.
+// Trigger says that a node, or a pod on it, or a budget of its pods, was created,
+// changed or deleted. If the node was created or deleted, or its readiness
+// changed, this also triggers a pass over all zones. For other changes that matter
+// to zones, such as of labels, trigger the name AllZones. It never blocks.
 func (r *Runner) Trigger(node string) {
 	switch {
 	case node != AllZones:
@@ -149,9 +149,9 @@ func (r *Runner) Trigger(node string) {
 	}
 }
 
-// Reconcile is one pass over a node, now. It returns the decision that was
-// saved, and the errors of all actions that failed, joined. AllZones is no node:
-// the error is a *fairlead.FieldError then.
+// Reconcile makes one pass over a node, now. It returns the decision that was
+// saved, and the joined errors of all actions that failed. AllZones is not a node:
+// for it the error is a *fairlead.FieldError.
 func (r *Runner) Reconcile(ctx context.Context, node string) (Decision, error) {
 	if err := noNode(node); err != nil {
 		return Decision{}, err
@@ -160,7 +160,7 @@ func (r *Runner) Reconcile(ctx context.Context, node string) (Decision, error) {
 }
 
 // Preview returns what a pass over a node would decide now. It saves and applies
-// nothing. AllZones is refused as by Reconcile.
+// nothing. It refuses AllZones as Reconcile does.
 func (r *Runner) Preview(ctx context.Context, node string) (Decision, error) {
 	if err := noNode(node); err != nil {
 		return Decision{}, err
@@ -168,7 +168,7 @@ func (r *Runner) Preview(ctx context.Context, node string) (Decision, error) {
 	return r.nodes.Preview(ctx, node)
 }
 
-// noNode says so when a name is not that of a node.
+// noNode returns an error if a name is not that of a node.
 func noNode(name string) error {
 	if name != AllZones {
 		return nil
@@ -176,8 +176,8 @@ func noNode(name string) error {
 	return &fairlead.FieldError{Path: "node", Problem: "\"" + AllZones + "\" stands for all zones and is not a node; call ReconcileZones for a pass over them"}
 }
 
-// ReconcileZones is one pass over all zones, now. Without Policy.NodeLifecycle it
-// does nothing.
+// ReconcileZones makes one pass over all zones, now. Without Policy.NodeLifecycle
+// it does nothing.
 func (r *Runner) ReconcileZones(ctx context.Context) (ZoneDecision, error) {
 	if r.zones == nil {
 		return ZoneDecision{}, nil
@@ -185,8 +185,8 @@ func (r *Runner) ReconcileZones(ctx context.Context) (ZoneDecision, error) {
 	return r.zones.Reconcile(ctx, AllZones)
 }
 
-// observe adds to what the backend sees what was decided for all zones, and since
-// when the node is silent.
+// observe adds to the backend's view what was decided for all zones, and when the
+// node was last heard.
 func (r *Runner) observe(ctx context.Context, node string) (*World, error) {
 	w, err := r.backend.Observe(ctx, node)
 	if err != nil {
@@ -204,8 +204,8 @@ func (r *Runner) observe(ctx context.Context, node string) (*World, error) {
 	return w, nil
 }
 
-// hear returns when the last heartbeat of a node was seen first. It asks for a
-// look at all zones if the node has come, gone or changed its readiness.
+// hear returns when the last heartbeat of a node was first seen. It triggers a
+// pass over all zones if the node was created or deleted or its readiness changed.
 func (r *Runner) hear(w *World) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -231,7 +231,7 @@ func (r *Runner) hear(w *World) time.Time {
 	return last.seen
 }
 
-// observeZones asks for a pass over each node that is seen for the first time.
+// observeZones triggers a pass over each node that is seen for the first time.
 func (r *Runner) observeZones(ctx context.Context, all ZoneBackend) (*ZoneWorld, error) {
 	w, err := all.ObserveZones(ctx)
 	if err != nil {
@@ -254,7 +254,7 @@ func (r *Runner) apply(ctx context.Context, node string, action Action) error {
 	return err
 }
 
-// changed asks for another look at what an action has changed of a node.
+// changed triggers a pass over what an action has changed.
 func (r *Runner) changed(action Action, err error) {
 	if err != nil {
 		return
@@ -281,7 +281,7 @@ func (b backendOf[W]) Apply(ctx context.Context, name string, a Action) error {
 	return b.apply(ctx, name, a)
 }
 
-// batchOf is a backendOf that carries out many actions at once.
+// batchOf is a backendOf that carries out several actions at once.
 type batchOf[W any] struct {
 	backendOf[W]
 	all     BatchBackend
@@ -300,8 +300,8 @@ func (b batchOf[W]) ApplyAll(ctx context.Context, name string, actions []Action)
 	return errs
 }
 
-// batched returns a backend that carries out many actions at once if the given one
-// does.
+// batched returns a backend that carries out several actions at once if the given
+// one does.
 func batched[W any](observe func(context.Context, string) (W, error), apply func(context.Context, string, Action) error,
 	backend Backend, applied func(Action, error)) fairlead.Backend[W, Action] {
 	b := backendOf[W]{observe, apply}

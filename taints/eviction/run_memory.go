@@ -15,27 +15,27 @@ import (
 // The zero value is an empty cluster on the machine's clock. Its methods may be
 // called from several goroutines.
 //
-// An evicted pod terminates: it is gone after its grace period, 30 seconds if it
-// has none, and stays if its node sends no heartbeats, because the kubelet does
-// not respond. It is not replaced.
+// An evicted pod terminates: it is gone after its grace period, 30 seconds if it has
+// none. It stays if its node sends no heartbeats, because then the kubelet does not
+// respond. It is not replaced.
 type MemBackend struct {
-	// Clock tells the time of the cluster. Nil means the machine's.
+	// Clock tells the time of the cluster. Nil means the machine's clock.
 	Clock fairlead.Clock
 
 	// Changed is called for each action that changed something, in order. It
 	// must not call the backend's methods.
 	Changed func(action Action)
 
-	// Cluster is the cluster that this is a view of; its Clock counts then, and what
-	// evicted pods belong to makes others in their place. Nil means a cluster of its
-	// own. See [fairlead.MemCluster].
+	// Cluster is the cluster that this is a view of. If set, its Clock is used, and
+	// the controllers of evicted pods create others in their place. Nil means a
+	// cluster of its own. See [fairlead.MemCluster].
 	Cluster *fairlead.MemCluster
 
 	once sync.Once
 	all  *cluster.Cluster
 }
 
-// lease is what the agent of a node renews.
+// lease is what the kubelet renews.
 type lease struct {
 	fairlead.ObjectMeta
 	renewed time.Time
@@ -45,7 +45,7 @@ func leases() cluster.Kind[lease] {
 	return cluster.Kind[lease]{Name: "Lease", Meta: func(l *lease) *fairlead.ObjectMeta { return &l.ObjectMeta }}
 }
 
-// lock takes the lock and brings the cluster up to the present.
+// lock takes the lock and advances the cluster to the present.
 func (b *MemBackend) lock() {
 	b.once.Do(func() { b.all = cluster.Of(b.Cluster, b.Clock, &cluster.Options{Still: true}) })
 	b.all.Lock()
@@ -79,7 +79,7 @@ func (b *MemBackend) DeleteNode(name string) {
 	cluster.Drop(b.all, leases(), name)
 }
 
-// Node returns a node, and false if there is none of the name.
+// Node returns a node, and false if there is none of that name.
 func (b *MemBackend) Node(name string) (fairlead.Node, bool) {
 	b.lock()
 	defer b.all.Unlock()
@@ -91,7 +91,7 @@ func (b *MemBackend) Node(name string) (fairlead.Node, bool) {
 }
 
 // Report does what a kubelet does: it renews the lease, and sets the condition
-// Ready. Other conditions that had become unknown are False then.
+// Ready. Other conditions that had become Unknown become False.
 func (b *MemBackend) Report(name string, ready bool) {
 	b.lock()
 	defer b.all.Unlock()
@@ -116,7 +116,7 @@ func (b *MemBackend) Report(name string, ready bool) {
 }
 
 // setCondition replaces the condition of a type. Nodes are replaced, and never
-// changed.
+// modified.
 func (b *MemBackend) setCondition(n *fairlead.Node, c fairlead.NodeCondition) {
 	next := copyNode(n)
 	i := slices.IndexFunc(next.Status.Conditions, func(o fairlead.NodeCondition) bool { return o.Type == c.Type })
@@ -145,7 +145,7 @@ func (b *MemBackend) PutPod(p fairlead.Pod) {
 	cluster.Put(b.all, cluster.Pods(), &p)
 }
 
-// DeletePod removes a pod at once, as if its node had said that it has stopped.
+// DeletePod removes a pod at once, as if its node had reported that it has stopped.
 func (b *MemBackend) DeletePod(namespace, name string) {
 	b.lock()
 	defer b.all.Unlock()
@@ -162,7 +162,7 @@ func (b *MemBackend) Pod(namespace, name string) (fairlead.Pod, bool) {
 	return fairlead.Pod{}, false
 }
 
-// pod returns the pod that is meant, nil if there is none, or none any more.
+// pod returns the referenced pod, or nil if it does not exist or no longer does.
 func (b *MemBackend) pod(ref PodRef) *fairlead.Pod {
 	p := cluster.Ref(b.all, cluster.Pods(), ref.String())
 	if p == nil || ref.UID != "" && ref.UID != p.UID {
@@ -171,8 +171,8 @@ func (b *MemBackend) pod(ref PodRef) *fairlead.Pod {
 	return p
 }
 
-// Pods returns the pods of a node, by namespace and name. The empty name is
-// that of pods without a node.
+// Pods returns the pods of a node, by namespace and name. The empty name is that of
+// pods without a node.
 func (b *MemBackend) Pods(node string) []fairlead.Pod {
 	b.lock()
 	defer b.all.Unlock()
@@ -284,7 +284,7 @@ func (b *MemBackend) apply(action Action) (changed bool, err error) {
 	return false, fmt.Errorf("there is no action %T", action)
 }
 
-// editTaints makes the one write that EditTaints asks for.
+// editTaints makes the one write of EditTaints.
 func (b *MemBackend) editTaints(n *fairlead.Node, a EditTaints) bool {
 	next := copyNode(n)
 	is := func(t fairlead.Taint) func(fairlead.Taint) bool {
@@ -304,7 +304,7 @@ func (b *MemBackend) editTaints(n *fairlead.Node, a EditTaints) bool {
 	return !slices.Equal(n.Spec.Taints, next.Spec.Taints)
 }
 
-// evict deletes a pod, or asks the eviction API to.
+// evict deletes a pod, directly or by the eviction API.
 func (b *MemBackend) evict(a Evict) (changed bool, err error) {
 	p := b.pod(a.Pod)
 	if p == nil || p.DeletionTimestamp != nil {
@@ -328,7 +328,7 @@ func (b *MemBackend) evict(a Evict) (changed bool, err error) {
 	}), nil
 }
 
-// disrupt asks the budgets of a pod.
+// disrupt checks the budgets of a pod.
 func (b *MemBackend) disrupt(p *fairlead.Pod) error {
 	if _, v := b.all.Guards(p); !v.Allows() {
 		return &fairlead.RefusedError{

@@ -22,7 +22,7 @@ func (s *stepper) begin() {
 			dropped++
 		}
 		if conditional(t) && slices.Contains(s.leaving, t.Key) {
-			continue // the node is ready, and it is being taken off
+			continue // the node is ready, and the taint is being removed
 		}
 		if s.Zones.Disrupted && s.policy.NodeLifecycle != nil && conditional(t) {
 			s.block(fairlead.Block{
@@ -64,7 +64,7 @@ func (s *stepper) start(t *fairlead.Taint) (began TaintStart, kept bool) {
 			began.replace(old, s.Now())
 		case old.Value != t.Value && old.Value != anyValue:
 			if same {
-				began.Since = s.Now() // what it says was said of the other value
+				began.Since = s.Now() // TimeAdded was that of the other value
 			}
 			began.replace(old, s.Now())
 		case same:
@@ -81,8 +81,8 @@ func (s *stepper) start(t *fairlead.Taint) (began TaintStart, kept bool) {
 	return began, true
 }
 
-// predecessor returns what is remembered of the taint, or of the one in whose
-// place it came; nil if there was none.
+// predecessor returns what is remembered of the taint, or of the one that it
+// replaced; nil if there was none.
 func (s *stepper) predecessor(t *fairlead.Taint) *TaintStart {
 	key := func(key string) *TaintStart {
 		i := slices.IndexFunc(s.old.Taints, func(o TaintStart) bool { return o.Key == key })
@@ -97,7 +97,7 @@ func (s *stepper) predecessor(t *fairlead.Taint) *TaintStart {
 	return key(opposite(t.Key))
 }
 
-// goOn takes over when a taint began that is still there.
+// goOn keeps the start of a taint that is still there.
 func (b *TaintStart) goOn(old *TaintStart, now time.Time) {
 	b.Since, b.Before, b.First = fairlead.Past(old.Since, now), old.Before, fairlead.Past(old.First, now)
 	if b.TimeAdded == nil {
@@ -105,7 +105,7 @@ func (b *TaintStart) goOn(old *TaintStart, now time.Time) {
 	}
 }
 
-// replace notes what the taint came in place of.
+// replace notes what the taint replaced.
 func (b *TaintStart) replace(old *TaintStart, now time.Time) {
 	b.First = fairlead.Past(old.Since, now)
 	if len(old.Before) > 0 {
@@ -129,6 +129,6 @@ func (b *TaintStart) started(t *fairlead.Taint) Started {
 	return on
 }
 
-// sameStart reports whether a taint may have been there all along. Some writers
-// leave TimeAdded out: that says nothing.
+// sameStart reports whether a taint may have been there all along. A missing
+// TimeAdded proves nothing, because some writers leave it out.
 func sameStart(old, new *time.Time) bool { return new == nil || old != nil && old.Equal(*new) }

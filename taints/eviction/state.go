@@ -10,33 +10,33 @@ import (
 // StateVersion is the version of the format of [State] and [ZoneState].
 const StateVersion = 2
 
-// State is what the engine remembers of a node. The zero State knows nothing.
-// It survives encoding/json. Its size depends on the taints of the node and the
-// pods on their way out, not on the pods that wait.
+// State is what the engine remembers of a node. The zero State knows nothing. It
+// survives encoding/json. Its size depends on the taints of the node and the pods
+// being evicted, not on the pods that wait.
 type State struct {
-	UID     string       `json:"uid,omitempty"`     // the node's; another one of the same name begins again
+	UID     string       `json:"uid,omitempty"`     // the node's; a new node of the same name starts over
 	Taints  []TaintStart `json:"taints,omitempty"`  // when each NoExecute taint began, by key
 	Silence *Silence     `json:"silence,omitempty"` // nil while the node reports
 	fairlead.Pending
 }
 
-// Kinds returns one action of each kind, by which a [Decision] is read from JSON.
+// Kinds returns one action of each kind, for reading a [Decision] from JSON.
 func (State) Kinds() []Action { return kinds() }
 
 // IsZero reports whether the state holds nothing that another Step would not find
-// out.
+// out again.
 func (s State) IsZero() bool {
 	return len(s.Taints) == 0 && s.Silence == nil && s.Pending.IsZero()
 }
 
-// TaintStart is when a taint of effect NoExecute began: its TimeAdded, or when
-// it was seen first if it has none or one that lay ahead of the clock.
+// TaintStart is when a taint of effect NoExecute began: its TimeAdded, or when it
+// was first seen if TimeAdded is missing or was in the future.
 type TaintStart struct {
 	Key       string     `json:"key"`                 // the taint's
-	Value     string     `json:"value,omitempty"`     // the taint's; another one begins again
-	TimeAdded *time.Time `json:"timeAdded,omitempty"` // the taint's when it was seen first; another one begins again
+	Value     string     `json:"value,omitempty"`     // the taint's; another value starts over
+	TimeAdded *time.Time `json:"timeAdded,omitempty"` // the taint's when it was first seen; another time starts over
 	Since     time.Time  `json:"since"`               // when it began
-	Before    []KeyValue `json:"before,omitempty"`    // see Started, the oldest first; of many the latest
+	Before    []KeyValue `json:"before,omitempty"`    // see Started, the oldest first; if there are many, only the latest
 	First     time.Time  `json:"first,omitzero"`      // see Started
 }
 
@@ -46,17 +46,17 @@ type KeyValue struct {
 	Value string `json:"value,omitempty"` // the taint's
 }
 
-// Silence is what is kept of a node that has not reported for half of its grace
-// period, so that a restart does not begin the period again.
+// Silence is kept for a node that has not reported for half of its grace period, so
+// that a restart does not restart the period.
 type Silence struct {
-	Heartbeat time.Time `json:"heartbeat,omitzero"` // the last report, in the node's time
-	Since     time.Time `json:"since"`              // when it was seen, in ours
+	Heartbeat time.Time `json:"heartbeat,omitzero"` // the last report, by the node's clock
+	Since     time.Time `json:"since"`              // when it was seen, by ours
 }
 
 // PodRef identifies exactly one pod.
 type PodRef struct {
-	Namespace string `json:"namespace"` // where it lives
-	Name      string `json:"name"`      // the name, which others may have after it
+	Namespace string `json:"namespace"` // its namespace
+	Name      string `json:"name"`      // the name, which later pods may also have
 	UID       string `json:"uid"`       // never reused
 }
 
@@ -71,7 +71,7 @@ func RefOf(p *fairlead.Pod) PodRef { return PodRef{p.Namespace, p.Name, p.UID} }
 const anyValue = "*"
 
 // upgrade reads state of version 1. It did not keep the values of taints; what was
-// under way then is decided on again.
+// in progress then is decided on again.
 func upgrade(_ int, data []byte) (State, error) {
 	var s State
 	err := json.Unmarshal(data, &s)
@@ -81,8 +81,8 @@ func upgrade(_ int, data []byte) (State, error) {
 	return s, err
 }
 
-// upgradeZones reads state of version 1, which held when there is the next token of
-// a zone; what was under way then is decided on again.
+// upgradeZones reads state of version 1, which held the time of a zone's next
+// token; what was in progress then is decided on again.
 func upgradeZones(_ int, data []byte) (ZoneState, error) {
 	var s ZoneState
 	if err := json.Unmarshal(data, &s); err != nil {

@@ -17,18 +17,18 @@ type Decision = fairlead.Decision[State, Action, fairlead.Block]
 
 // Step decides what to do next on a node:
 //
-//  1. With Policy.NodeLifecycle the node's conditions count as unknown when it
-//     has been silent for too long, and its taints follow its conditions.
-//     Missing NoExecute taints are added by [ZoneStep].
+//  1. With Policy.NodeLifecycle, the node's conditions count as unknown when it has
+//     been silent for too long, and its taints follow its conditions. Missing
+//     NoExecute taints are added by [ZoneStep].
 //  2. It records when each NoExecute taint began.
 //  3. Pods whose deadline has passed, see [EvictAt], are evicted, the longest
-//     overdue first. Pods that have finished or are being deleted are left
-//     alone, and so are all of a node that is gone.
-//  4. Evictions and other actions that show no effect are retried with
+//     overdue first. Pods that have finished or are being deleted are left alone,
+//     and so are all pods of a deleted node.
+//  4. Evictions and other actions without visible effect are retried with
 //     exponential backoff.
 //
-// It is a pure function; nil policy means the zero one. World must not be nil.
-// Its time is proportional to the number of pods, about 100 ns for each that
+// It is a pure function; a nil policy means the defaults. World must not be nil.
+// Its run time is proportional to the number of pods, about 100 ns for each that
 // waits.
 func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	if world.Node == nil {
@@ -56,11 +56,10 @@ func Step(state State, world *World, now time.Time, policy *Policy) Decision {
 	return Decision{State: s.state, Actions: s.actions, Blocked: s.blocked, Wake: s.Wake()}
 }
 
-// Limits of what is kept account of, so that State stays small whatever the
-// world holds.
+// Limits of what is tracked, so that State stays small whatever the world holds.
 const (
 	maxStarts = 200 // taints of a node
-	maxBefore = 40  // taints in whose place they came, in all
+	maxBefore = 40  // taints that they replaced, in total
 	maxKey    = 317 // bytes of a key, with prefix; names and UIDs have 253 at most
 	maxValue  = 63  // bytes of a value
 	maxMarks  = 200 // pods that are being marked as not ready
@@ -73,16 +72,16 @@ type stepper struct {
 	old     State
 	policy  Policy
 	taints  []Started // that count for evictions, in the node's order
-	leaving []string  // keys of NoExecute taints that are being taken off, since the node is ready
-	before  int       // how many others are remembered in whose place they came
-	ahead   time.Time // since when pods are seen whose times lie ahead of the clock; zero for none
+	leaving []string  // keys of NoExecute taints that are being removed, because the node is ready
+	before  int       // how many replaced taints are remembered
+	ahead   time.Time // since when pods with times in the future have been seen; zero for none
 	state   State
 	actions []Action
 	blocked []fairlead.Block
 }
 
-// block says why something does not happen. Those that are blocked for as long as
-// something else is remembered say since when; the ledger remembers it for others.
+// block says why something does not happen. A Block that lasts as long as something
+// else in the state sets Since itself; the ledger remembers it for others.
 func (s *stepper) block(b fairlead.Block) {
 	if b.Since.IsZero() {
 		b.Since = s.Since(b.Subject, b.Reason)
@@ -90,10 +89,10 @@ func (s *stepper) block(b fairlead.Block) {
 	s.blocked = append(s.blocked, b)
 }
 
-// wakeAt asks for another look at an instant.
+// wakeAt requests a Step at a time.
 func (s *stepper) wakeAt(t time.Time) { s.At(writable(t)) }
 
-// writable returns an instant that JSON can say.
+// writable returns t, limited to the latest time that JSON can express.
 func writable(t time.Time) time.Time {
 	if t.Unix() > lastInstant {
 		return time.Unix(lastInstant, 0).UTC()
@@ -137,9 +136,9 @@ func (s *stepper) pods() {
 	}
 }
 
-// bound returns since when a pod is bound. An instant ahead of the clock, which was
-// set back, counts as that when one was first seen, so that nobody stays longer
-// than a toleration lasts for it.
+// bound returns since when a pod has been bound. If that is in the future, because
+// the clock was set back, the time when such a pod was first seen counts, so that
+// no pod stays longer than its toleration lasts.
 func (s *stepper) bound(p *fairlead.Pod) time.Time {
 	t := BoundSince(p)
 	if !t.After(s.Now()) {
@@ -173,14 +172,14 @@ func (s *stepper) wait(n int, next *due) {
 	}
 	if !s.ahead.IsZero() {
 		b.Reason = ReasonClock
-		b.Message += fmt.Sprintf("; some were bound at times ahead of the clock, %s, and count as bound at %s", s.Now().Format(time.RFC3339), s.ahead.Format(time.RFC3339))
+		b.Message += fmt.Sprintf("; some were bound at times later than now, %s, and count as bound at %s", s.Now().Format(time.RFC3339), s.ahead.Format(time.RFC3339))
 		b.Unblock += ", or correct the clock"
 	}
 	s.block(b)
 }
 
-// do decides on an action other than an eviction, unless it was decided on a
-// short time ago: then its effect is waited for.
+// do decides on an action other than an eviction, unless it was decided on a short
+// time ago and its effect is awaited.
 func (s *stepper) do(a Action, why string) {
 	key := a.Key()
 	if s.Due(key) {
@@ -192,8 +191,7 @@ func (s *stepper) do(a Action, why string) {
 	})
 }
 
-// began returns when an action was decided on first. It is asked for right after
-// Due.
+// began returns when an action was first decided on. It is called right after Due.
 func began(l *fairlead.Ledger, key fairlead.Key) time.Time {
 	retries := l.Pending().Retries
 	for i := len(retries) - 1; i >= 0; i-- {

@@ -6,7 +6,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// ZoneWorld is what [ZoneStep] looks at: all nodes.
+// ZoneWorld is what [ZoneStep] reads: all nodes.
 type ZoneWorld struct {
 	// Nodes are all nodes of the cluster, in any order.
 	Nodes []fairlead.Node `json:"nodes"`
@@ -20,7 +20,7 @@ type ZoneMode string
 
 // The modes of Kubernetes.
 const (
-	ZoneInitial           ZoneMode = ""                  // nobody has looked at it
+	ZoneInitial           ZoneMode = ""                  // not evaluated yet
 	ZoneNormal            ZoneMode = "Normal"            // enough nodes are ready
 	ZonePartialDisruption ZoneMode = "PartialDisruption" // too many nodes are not ready
 	ZoneFullDisruption    ZoneMode = "FullDisruption"    // no node is ready
@@ -32,12 +32,12 @@ const (
 	LabelRegion            = "topology.kubernetes.io/region"
 	labelZoneBeta          = "failure-domain.beta.kubernetes.io/zone"
 	labelRegionBeta        = "failure-domain.beta.kubernetes.io/region"
-	LabelExcludeDisruption = "node.kubernetes.io/exclude-disruption" // whatever its value, the node does not count for its zone's mode
+	LabelExcludeDisruption = "node.kubernetes.io/exclude-disruption" // with any value, the node does not count for its zone's mode
 )
 
-// ZoneOf returns the zone of a node: "region/zone" by its labels, of which the
-// old beta names come first, as in Kubernetes. It is empty for a node with
-// neither label: all such nodes form one zone.
+// ZoneOf returns the zone of a node: "region/zone" by its labels, of which the old
+// beta names take precedence, as in Kubernetes. It is empty for a node with neither
+// label: all such nodes form one zone.
 func ZoneOf(n *fairlead.Node) string {
 	region, zone := n.Labels[labelRegionBeta], n.Labels[labelZoneBeta]
 	if region == "" {
@@ -57,26 +57,25 @@ func ZoneOf(n *fairlead.Node) string {
 type ZoneState struct {
 	Disruption
 	Zones   []Zone  `json:"zones,omitempty"`   // by name
-	Granted []Grant `json:"granted,omitempty"` // nodes that a token was spent on, and that are not seen tainted, by node
+	Granted []Grant `json:"granted,omitempty"` // nodes that a token was spent on and that are not yet seen tainted, by node
 	fairlead.Pending
 }
 
-// Kinds returns one action of each kind, by which a [ZoneDecision] is read from
-// JSON.
+// Kinds returns one action of each kind, for reading a [ZoneDecision] from JSON.
 func (ZoneState) Kinds() []Action { return kinds() }
 
 // Zone is what is remembered of one zone.
 type Zone struct {
 	Name  string    `json:"name"`           // see ZoneOf
 	Mode  ZoneMode  `json:"mode,omitempty"` // its state
-	Since time.Time `json:"since"`          // when that changed last
+	Since time.Time `json:"since"`          // when that last changed
 	Rate  float64   `json:"rate,omitempty"` // nodes per second that may be tainted; 0 for none
 	// Empty is since when the zone has had no token, until 1/Rate seconds have passed;
 	// zero if it has one.
 	Empty time.Time `json:"empty,omitzero"`
 }
 
-// Grant is a node whose turn it is to be tainted.
+// Grant is a node that has a token to be tainted.
 type Grant struct {
 	Node  string    `json:"node"`          // its name
 	UID   string    `json:"uid,omitempty"` // its UID
@@ -84,6 +83,6 @@ type Grant struct {
 	Since time.Time `json:"since"`         // when the token was spent
 }
 
-// ZoneDecision is what [ZoneStep] returns. Blocked is in the order: all zones, then
-// zone by zone by name.
+// ZoneDecision is what [ZoneStep] returns. Blocked has the blocks of all zones
+// together first, then those of each zone, by name.
 type ZoneDecision = fairlead.Decision[ZoneState, Action, fairlead.Block]

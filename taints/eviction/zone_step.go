@@ -16,22 +16,23 @@ import (
 // ZoneStep decides which nodes get their NoExecute taint for not being ready,
 // and when: the zone limiter.
 //
-//  1. A zone with no ready node is in FullDisruption; one of which at least
-//     NodeLifecycle.UnhealthyZoneThreshold, and three, nodes are not ready is in
-//     PartialDisruption. Nodes with the label LabelExcludeDisruption do not count;
-//     one without condition Ready is not ready.
-//  2. The mode of its zone says how many nodes per second may be tainted, one at
-//     a time; see NodeLifecycle. A zone that had no token when its rate changes has
-//     none at first.
-//  3. A token goes to the node that has not been ready for longest, by the time
-//     in its condition. None goes to a node that is ready or has its taint. One
-//     is enough, however often the taint must be written until it is seen.
-//  4. When no node of any zone is ready, it is the control plane that is cut off
-//     (Disruption.Disrupted): the taints are taken off all nodes, and nobody is
-//     evicted for them. When that ends, all nodes get a new grace period.
+//  1. A zone with no ready node is in FullDisruption; one in which at least the
+//     share NodeLifecycle.UnhealthyZoneThreshold, and at least three nodes, are
+//     not ready is in PartialDisruption. Nodes with the label
+//     LabelExcludeDisruption do not count; a node without condition Ready is not
+//     ready.
+//  2. The mode of its zone says how many nodes per second may be tainted, one at a
+//     time; see NodeLifecycle. If a zone has no token when its rate changes, it
+//     begins the new rate without one.
+//  3. A token goes to the node that has not been ready for longest, by the time in
+//     its condition. Nodes that are ready or have the taint get none. One token is
+//     enough, however often the taint must be written until it is seen.
+//  4. When no node of any zone is ready, the control plane itself is cut off
+//     (Disruption.Disrupted): the taints are removed from all nodes, and no pod is
+//     evicted because of them. When that ends, all nodes get a new grace period.
 //
-// It is a pure function; nil policy means the zero one, whose NodeLifecycle is
-// the zero one. World must not be nil.
+// It is a pure function; a nil policy, and a nil NodeLifecycle, mean the defaults.
+// World must not be nil.
 func ZoneStep(state ZoneState, world *ZoneWorld, now time.Time, policy *Policy) ZoneDecision {
 	p := policy.complete()
 	if p.NodeLifecycle == nil {
@@ -59,8 +60,8 @@ func ZoneStep(state ZoneState, world *ZoneWorld, now time.Time, policy *Policy) 
 	return ZoneDecision{State: s.state, Actions: s.actions, Blocked: s.blocked, Wake: s.Wake()}
 }
 
-// keepZones notes the zones. One without nodes is kept as long as it would have no
-// token if it came back.
+// keepZones notes the zones. One without nodes is kept for as long as it would
+// have no token if its nodes came back.
 func (s *zoneStepper) keepZones() {
 	there := make(map[string]bool)
 	for _, z := range s.zones {
@@ -75,8 +76,8 @@ func (s *zoneStepper) keepZones() {
 	slices.SortFunc(s.state.Zones, func(a, b Zone) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// maxGranted is how many nodes of a zone may have a token and no taint. While so
-// many writes fail, more tokens would be of no use.
+// maxGranted is how many nodes of a zone may have a token and no taint yet. While
+// so many writes fail, more tokens would be useless.
 const maxGranted = 100
 
 // zoneStepper is one call of ZoneStep.
@@ -92,13 +93,13 @@ type zoneStepper struct {
 	blocked []fairlead.Block
 }
 
-// zone is a zone as it is seen.
+// zone is a zone as observed.
 type zone struct {
 	Zone
 	ready, unready int
-	known          bool             // it was there before
-	seen           bool             // it is there
-	waiting        []*fairlead.Node // that are not ready and have no taint for it, longest first
+	known          bool             // it is in the state
+	seen           bool             // it has nodes
+	waiting        []*fairlead.Node // nodes that are not ready and lack the taint, longest first
 	granted        int
 }
 
@@ -209,7 +210,7 @@ func (s *zoneStepper) rate(z *zone) float64 {
 	return max(rate, 0)
 }
 
-// setRate changes the rate of a zone. A bucket that is not full is empty then.
+// setRate changes the rate of a zone. A bucket that is not full becomes empty.
 func (s *zoneStepper) setRate(z *zone, rate float64) {
 	if rate == z.Rate {
 		return
@@ -233,13 +234,13 @@ func (z *Zone) next() time.Time {
 // interval returns the time between two tokens.
 func interval(rate float64) time.Duration {
 	const longest = 100 * 365 * 24 * time.Hour
-	if rate*longest.Seconds() <= 1 { // also where there never is another
+	if rate*longest.Seconds() <= 1 { // also if there never is another
 		return longest
 	}
 	return time.Duration(math.Ceil(float64(time.Second) / rate))
 }
 
-// release takes the taints off all nodes.
+// release removes the taints from all nodes.
 func (s *zoneStepper) release() {
 	var edits []Action
 	for i := range s.Nodes {
@@ -254,13 +255,13 @@ func (s *zoneStepper) release() {
 			edits = append(edits, a)
 		}
 	}
-	message := "no node in any zone is ready: no node is tainted for it, and the taints for it are removed"
+	message := "no node in any zone is ready: no node is tainted because of that, and the taints for it are removed"
 	if len(edits) > 0 {
 		// All edits are one attempt, so that State does not grow with the fleet.
 		if s.Due(fairlead.Key{Kind: EditTaints{}.Key().Kind, ID: AllZones}) {
 			s.actions = edits
 		}
-		message += fmt.Sprintf(" (%s)", words.Count(len(edits), "node has one yet", "nodes have one yet"))
+		message += fmt.Sprintf(" (%s)", words.Count(len(edits), "node still has one", "nodes still have one"))
 	}
 	s.blocked = append(s.blocked, fairlead.Block{
 		Subject: "all zones", Reason: ReasonDisrupted, Since: s.state.Disruption.Since, Owner: "the network between nodes and control plane",
@@ -268,7 +269,8 @@ func (s *zoneStepper) release() {
 	})
 }
 
-// keepGranted repeats what is not seen, and drops what is of no use any more.
+// keepGranted retries taints that are not seen, and drops grants that are no
+// longer useful.
 func (s *zoneStepper) keepGranted() {
 	for _, g := range s.old.Granted {
 		for _, z := range s.zones {
@@ -322,7 +324,7 @@ func (s *zoneStepper) grant(z *zone) {
 		b.Reason, b.Unblock = ReasonZoneStopped, "wait until more of its nodes are ready"
 		b.Message = fmt.Sprintf("%s for the NoExecute taint, which is not set in %s, with %d of %d nodes not ready", who, z.Mode, z.unready, z.ready+z.unready)
 	case z.granted >= maxGranted:
-		b.Reason, b.Unblock = ReasonWritesFailed, "the writes succeed"
+		b.Reason, b.Unblock = ReasonWritesFailed, "wait until the writes succeed"
 		b.Message = fmt.Sprintf("%s for their turn until some of %d taints are written", who, z.granted)
 	default:
 		b.Reason, b.Unblock = ReasonRateLimited, "wait: evictions of this zone are limited; they end when its nodes are ready"

@@ -13,9 +13,9 @@ import (
 // members are the nodes, or the pods, of a Matcher.
 type members struct {
 	view
-	lent    struct{ of, names bool } // a Row looks at these: they are copied before they are changed
+	lent    struct{ of, names bool } // in use by a Row: copied before a change
 	free    []int32                  // places of members that were removed
-	classes []class                  // by number; 0 is that of nobody
+	classes []class                  // by number; 0 is the class of no member
 	unused  []int32                  // numbers of classes without members
 	named   map[string]int32
 	key     classKey
@@ -28,10 +28,10 @@ type view struct {
 	of    []int32          // the class of each, by place; 0 for those that were removed
 }
 
-// class is the members that nothing tells apart.
+// class is a set of members that are equivalent.
 type class struct {
 	name          string // its key in named
-	size          int    // so many members; 0 if the number is unused
+	size          int    // how many members; 0 if the number is unused
 	tolerations   []fairlead.Toleration
 	taints        []fairlead.Taint
 	unschedulable bool
@@ -73,7 +73,7 @@ func (m *members) ownNames() {
 }
 
 // assign puts a member into the class that m.key names, and reports whether that
-// has just come to be.
+// class is new.
 func (m *members) assign(name string) (number int32, fresh bool) {
 	at, member := m.at[name]
 	number, there := m.named[string(m.key.bytes)]
@@ -120,7 +120,7 @@ func (m *members) unusedClass() int32 {
 	return int32(len(m.classes) - 1)
 }
 
-// leave takes a member out of its class.
+// leave removes a member from its class.
 func (m *members) leave(at int32) {
 	number := m.of[at]
 	m.of[at] = 0
@@ -135,7 +135,7 @@ func (m *members) leave(at int32) {
 	}
 }
 
-// remove takes a member out.
+// remove removes a member.
 func (m *members) remove(name string) {
 	at, ok := m.at[name]
 	if !ok {
@@ -149,7 +149,7 @@ func (m *members) remove(name string) {
 	m.free = append(m.free, at)
 }
 
-// classKey writes what tells classes apart: the parts of a list that matter, in
+// classKey writes what distinguishes classes: the relevant parts of a list, in
 // an order that does not depend on the list's.
 type classKey struct {
 	bytes   []byte // the key
@@ -161,7 +161,7 @@ func (k *classKey) reset() {
 	k.bytes, k.scratch, k.parts = k.bytes[:0], k.scratch[:0], k.parts[:0]
 }
 
-// tolerations writes the key of a pod: of its tolerations those that can match
+// tolerations writes the key of a pod: those of its tolerations that can match
 // something, each once, without their seconds.
 func (k *classKey) tolerations(list []fairlead.Toleration, numbers bool) {
 	k.reset()
@@ -185,8 +185,8 @@ func (k *classKey) tolerations(list []fairlead.Toleration, numbers bool) {
 	k.finish(true)
 }
 
-// taints writes the key of a node: its taints of known effects, without the time
-// since when they are there.
+// taints writes the key of a node: its taints of known effects, without
+// TimeAdded.
 func (k *classKey) taints(list []fairlead.Taint, unschedulable bool) {
 	k.reset()
 	for i := range list {
@@ -203,7 +203,7 @@ func (k *classKey) taints(list []fairlead.Taint, unschedulable bool) {
 }
 
 // part writes one element of the list: a letter and texts with their lengths, so
-// that no two elements read the same.
+// that no two elements have the same key.
 func (k *classKey) part(kind byte, texts ...string) {
 	start := len(k.scratch)
 	k.scratch = append(k.scratch, kind)
@@ -214,7 +214,7 @@ func (k *classKey) part(kind byte, texts ...string) {
 	k.parts = append(k.parts, [2]int{start, len(k.scratch)})
 }
 
-// finish puts the parts in order.
+// finish sorts the parts.
 func (k *classKey) finish(once bool) {
 	compare := func(a, b [2]int) int {
 		return bytes.Compare(k.scratch[a[0]:a[1]], k.scratch[b[0]:b[1]])

@@ -1,4 +1,4 @@
-// Package fleet tells what the taints of many nodes mean for many pods, from a
+// Package fleet answers what the taints of many nodes mean for many pods, from a
 // table: for a scheduler that asks about every pod and every node, or to draw the
 // whole matrix.
 //

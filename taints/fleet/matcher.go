@@ -10,21 +10,20 @@ import (
 )
 
 // Matcher knows the taints of the nodes and the tolerations of the pods of a
-// fleet, by their names, and answers what they mean for each other from a table.
-// Nodes with the same taints are one class, and so are pods with the same
-// tolerations, in whatever order and for however long; the table has one cell for
-// each two classes.
+// fleet, by name, and answers what they mean for each other from a table. Nodes
+// with the same taints form one class, and so do pods with the same tolerations,
+// in any order and for any time; the table has one cell for each pair of classes.
 //
 //   - Its methods may be called from several goroutines.
-//   - A question costs a look-up of each name, and allocates nothing; in a [Row] a
-//     few nanoseconds a node.
-//   - A node or pod of a class that is there costs one look-up; the first of its
-//     class is compared with every class of the other kind. A class without
+//   - A query costs a look-up of each name, and allocates nothing; in a [Row] it
+//     costs a few nanoseconds per node.
+//   - Adding a node or pod of an existing class costs one look-up; the first of
+//     its class is compared with every class of the other kind. A class without
 //     members is forgotten.
-//   - It takes lists of taints and tolerations and nothing else of nodes and pods,
-//     and copies one for each class.
+//   - It reads only lists of taints and tolerations of nodes and pods, and copies
+//     one for each class.
 //
-// The zero value is not ready; use [NewMatcher].
+// The zero value is not usable; use [NewMatcher].
 type Matcher struct {
 	options taints.Options
 	limit   int
@@ -34,16 +33,16 @@ type Matcher struct {
 	pods   members
 	stride int              // cells from one row to the next
 	table  []taints.Verdict // one row for each class of pods; nil beyond the limit
-	lent   bool             // a Row looks at the table: it is copied before it is changed
+	lent   bool             // in use by a Row: copied before a change
 }
 
 // Options say how a Matcher works. The zero value, and a nil pointer, mean the
 // defaults.
 type Options struct {
 	taints.Options
-	// MaxCells is how many cells the table may have, of two bytes each; 0 means
-	// 32 Mi. Beyond it there is no table: answers are the same, and cost as much
-	// as [taints.Evaluate].
+	// MaxCells is how many cells the table may have, of two bytes each; 0 means 32
+	// Mi. Above that there is no table: answers are the same, and cost as much as
+	// [taints.Evaluate].
 	MaxCells int
 }
 
@@ -62,7 +61,7 @@ func NewMatcher(o *Options) *Matcher {
 	return m
 }
 
-// SetNode takes in a node, or gives it other taints. A node that is unschedulable
+// SetNode adds a node, or gives it other taints. A node that is unschedulable
 // counts as one with the taint for that.
 func (m *Matcher) SetNode(name string, list []fairlead.Taint, unschedulable bool) {
 	m.mu.Lock()
@@ -82,8 +81,8 @@ func (m *Matcher) DeleteNode(name string) {
 	m.nodes.remove(name)
 }
 
-// SetPod takes in a pod, or gives it other tolerations. The name is whatever
-// tells pods apart, such as "namespace/name" or a UID.
+// SetPod adds a pod, or gives it other tolerations. The name is anything that
+// identifies a pod, such as "namespace/name" or a UID.
 func (m *Matcher) SetPod(name string, tolerations []fairlead.Toleration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -123,7 +122,7 @@ func (m *Matcher) Verdict(pod, node string) (v taints.Verdict, known bool) {
 }
 
 // Row returns what all nodes mean for a pod, and false if the pod is not known.
-// Where many nodes are asked about, that is faster than Verdict.
+// For many nodes, that is faster than Verdict.
 func (m *Matcher) Row(pod string) (r Row, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -135,7 +134,7 @@ func (m *Matcher) Row(pod string) (r Row, known bool) {
 }
 
 // RowFor returns what all nodes mean for a pod that is not kept, such as the one
-// that a scheduler has in hand, by its tolerations.
+// being scheduled, by its tolerations.
 func (m *Matcher) RowFor(tolerations []fairlead.Toleration) Row {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -165,8 +164,8 @@ func (m *Matcher) rowOf(pod int32) Row {
 	return Row{cells, m.nodes.lend()}
 }
 
-// Schedulable returns on how many nodes the pod can be placed as far as taints
-// go. It looks at each class of nodes once.
+// Schedulable returns on how many nodes the pod can be placed as far as taints go.
+// It checks each class of nodes once.
 func (m *Matcher) Schedulable(pod string) (count int) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -182,18 +181,18 @@ func (m *Matcher) Schedulable(pod string) (count int) {
 	return count
 }
 
-// NodeClass returns the number of a node's class, that of all nodes with the same
-// taints; 0 if the node is not known. Numbers of classes without members are given
-// again.
+// NodeClass returns the number of a node's class, which is that of all nodes with
+// the same taints; 0 if the node is not known. Numbers of classes without members
+// are reused.
 func (m *Matcher) NodeClass(node string) int {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return int(m.nodes.class(node))
 }
 
-// PodClass returns the number of a pod's class, that of all pods whose tolerations
-// match the same taints by what is written; 0 if the pod is not known. Numbers of
-// classes without members are given again.
+// PodClass returns the number of a pod's class, which is that of all pods whose
+// tolerations, as written, match the same taints; 0 if the pod is not known.
+// Numbers of classes without members are reused.
 func (m *Matcher) PodClass(pod string) int {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -207,8 +206,8 @@ func (m *Matcher) Classes() (pods, nodes int) {
 	return len(m.pods.named), len(m.nodes.named)
 }
 
-// Row is what all nodes meant for one pod when it was asked for; later changes of
-// the Matcher do not show. It may be used by several goroutines.
+// Row is what all nodes meant for one pod when it was requested; it does not show
+// later changes of the Matcher. Several goroutines may use it.
 type Row struct {
 	cells []taints.Verdict // by class of nodes
 	nodes view
@@ -224,19 +223,20 @@ func (r *Row) Verdict(node string) (v taints.Verdict, known bool) {
 	return r.cells[r.nodes.of[at]], true
 }
 
-// Len returns how many places there are: one for each node, and those of deleted
-// ones that nobody has taken since.
+// Len returns the number of slots: one for each node, and those of deleted nodes
+// that were not reused.
 func (r *Row) Len() int { return len(r.nodes.of) }
 
-// At returns the node in a place, from 0, and what its taints mean for the pod. The
-// name is empty, and the verdict that nothing may be there, where there is none.
-// It is the fastest way through many nodes.
+// At returns the node in a slot, from 0, and what its taints mean for the pod. For
+// an empty slot, the name is empty and the verdict allows nothing. It is the
+// fastest way to iterate over many nodes.
 func (r *Row) At(i int) (node string, v taints.Verdict) {
 	return r.nodes.names[i], r.cells[r.nodes.of[i]]
 }
 
 // All returns all nodes with what their taints mean for the pod, in the order in
-// which they were taken in; one in place of a deleted one stands there.
+// which they were added; a node that took the slot of a deleted one comes in its
+// place.
 func (r *Row) All() iter.Seq2[string, taints.Verdict] {
 	return func(yield func(string, taints.Verdict) bool) {
 		for i, class := range r.nodes.of {
@@ -250,7 +250,7 @@ func (r *Row) All() iter.Seq2[string, taints.Verdict] {
 // nobody is the verdict on class 0.
 var nobody = taints.EvaluateLists(nil, []fairlead.Taint{{Effect: fairlead.NoExecute}}, false, nil)
 
-// evaluate compares two classes. Class 0 is that of nobody.
+// evaluate compares two classes. Class 0 has no members.
 func (m *Matcher) evaluate(pod, node int32) taints.Verdict {
 	if pod == 0 || node == 0 {
 		return nobody
@@ -288,8 +288,8 @@ func (m *Matcher) column(node int32) {
 	}
 }
 
-// grow makes the table large enough for all classes, and its own, and reports
-// whether there is a table.
+// grow makes the table large enough for all classes, makes it the Matcher's own,
+// and reports whether there is a table.
 func (m *Matcher) grow() bool {
 	rows, columns := len(m.pods.classes), len(m.nodes.classes)
 	if columns > m.limit/rows {
@@ -305,8 +305,8 @@ func (m *Matcher) grow() bool {
 	return true
 }
 
-// rebuild makes another table, with room for half as many classes more where the
-// limit allows it. Without a table before, it is filled.
+// rebuild makes another table, with room for half as many more classes if the
+// limit allows it. If there was no table before, it is filled.
 func (m *Matcher) rebuild(rows, columns int) {
 	filled := m.table != nil
 	stride, height := columns+columns/2+8, rows+rows/2+8

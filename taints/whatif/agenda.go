@@ -7,8 +7,8 @@ import (
 	"github.com/fairlead/fairlead/internal/binheap"
 )
 
-// agenda is what happens next, by instant; at one instant by number. Each number
-// is on it once at most.
+// agenda is a queue of future events, by time, then by number. Each number is
+// in it at most once.
 type agenda struct {
 	entries binheap.Heap[entry]
 	at      map[int32]time.Time // when each number is due
@@ -23,7 +23,7 @@ func (e entry) before(o entry) bool {
 	return cmp.Or(e.at.Compare(o.at), cmp.Compare(e.number, o.number)) < 0
 }
 
-// set puts a number on the agenda, or moves it to another instant.
+// set puts a number on the agenda, or moves it to another time.
 func (a *agenda) set(number int32, at time.Time) {
 	if old, there := a.at[number]; there && old.Equal(at) {
 		return
@@ -36,11 +36,11 @@ func (a *agenda) set(number int32, at time.Time) {
 	a.entries.Push(entry{at, number})
 }
 
-// next takes the first number off the agenda; ok is false if there is none.
+// next removes the first number from the agenda; ok is false if there is none.
 func (a *agenda) next() (number int32, at time.Time, ok bool) {
 	for len(a.entries.Items) > 0 {
 		e := a.entries.Pop()
-		if now, there := a.at[e.number]; there && now.Equal(e.at) { // it was not moved since
+		if now, there := a.at[e.number]; there && now.Equal(e.at) { // it has not been moved
 			delete(a.at, e.number)
 			return e.number, e.at, true
 		}

@@ -10,16 +10,16 @@ import (
 	"github.com/fairlead/fairlead/taints"
 )
 
-// places finds nodes that take a pod, as the scheduler's filters judge it, with the
-// room that is left when others have gone there before.
+// places finds nodes that a pod fits on, by the scheduler's filters and the room
+// that earlier pods have left.
 type places struct {
 	nodes   []storyNode
 	numbers bool
-	cluster *placement.Cluster // nil until somebody is evicted
-	changed []int              // nodes that have changed since the cluster has seen them
+	cluster *placement.Cluster // nil until a pod is evicted
+	changed []int              // nodes that have changed since they were last set in the cluster
 }
 
-// change says that a node has changed.
+// change notes that a node has changed.
 func (s *places) change(i int) {
 	if s.cluster != nil {
 		s.changed = append(s.changed, i)
@@ -32,18 +32,18 @@ func (s *places) load() {
 	for i := range s.nodes {
 		s.set(i)
 		for j := range s.nodes[i].pods {
-			_ = s.cluster.Add(&s.nodes[i].pods[j]) // what cannot be read asks for nothing
+			_ = s.cluster.Add(&s.nodes[i].pods[j]) // what cannot be read requests nothing
 		}
 	}
 }
 
-// set shows the cluster a node as it is.
+// set updates a node in the cluster.
 func (s *places) set(i int) {
 	n := copyNode(s.nodes[i].node)
-	_ = s.cluster.SetNode(&n) // a quantity that cannot be read is no room
+	_ = s.cluster.SetNode(&n) // a quantity that cannot be read counts as no room
 }
 
-// leave takes a pod off its node. It is called before the pod is forgotten.
+// leave removes a pod from its node. It is called before the pod is forgotten.
 func (s *places) leave(p *fairlead.Pod) {
 	if s.cluster == nil {
 		s.load()
@@ -55,8 +55,8 @@ func (s *places) leave(p *fairlead.Pod) {
 	s.cluster.Remove(p)
 }
 
-// move puts another pod in place of one that has left on the first node that
-// takes it, and reports whether there is one.
+// move puts a replacement of an evicted pod on the first node that it fits on, and
+// reports whether there is one.
 func (s *places) move(p *fairlead.Pod) bool {
 	node, ok := s.cluster.First(p, func(n *fairlead.Node) bool {
 		ready := n.Condition("Ready")
@@ -67,7 +67,7 @@ func (s *places) move(p *fairlead.Pod) bool {
 	}
 	other := *p
 	other.Spec.NodeName = node.Name
-	_ = s.cluster.Add(&other) // its demands were read before
+	_ = s.cluster.Add(&other) // its requests were read before
 	return true
 }
 
@@ -94,7 +94,8 @@ func (b *storyBudgets) init(c *taints.Cluster, now time.Time) {
 	}
 }
 
-// refuse returns the budgets that do not let a pod go now, "namespace/name".
+// refuse returns the budgets that do not allow the eviction of a pod now, as
+// "namespace/name".
 func (b *storyBudgets) refuse(p *fairlead.Pod) []string {
 	var of []*fairlead.PodDisruptionBudget
 	var names []string
@@ -108,7 +109,7 @@ func (b *storyBudgets) refuse(p *fairlead.Pod) []string {
 	return names
 }
 
-// add counts a pod as healthy, or not any more.
+// add counts a pod as healthy, or no longer.
 func (b *storyBudgets) add(p *fairlead.Pod, n int) {
 	for _, i := range b.index.Of(p, nil) {
 		s := &b.list[i].Status

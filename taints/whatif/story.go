@@ -13,14 +13,14 @@ import (
 	"github.com/fairlead/fairlead/taints/eviction"
 )
 
-// story is one run of WhatIf: a cluster in which every action succeeds at once.
+// story is one run of Predict: a cluster in which every action succeeds at once.
 type story struct {
-	policy   eviction.Policy // with a lifecycle
+	policy   eviction.Policy // with NodeLifecycle
 	alive    eviction.Policy // the same for nodes that report all the time
 	fleet    eviction.ZoneWorld
 	nodes    []storyNode // in the order of fleet
 	zones    eviction.ZoneState
-	agenda   agenda // nodes by index, and what is below
+	agenda   agenda // nodes by index, and the numbers below
 	events   []func()
 	now, end time.Time
 	replaced time.Duration
@@ -30,8 +30,8 @@ type story struct {
 }
 
 // On the agenda events have numbers from firstEvent on, nodes their index, and
-// zones the last number: at one instant events come first, then nodes, and zones
-// when all nodes are as they are.
+// zones the last number: at the same time, events come first, then nodes, and
+// zones when all nodes are up to date.
 const (
 	firstEvent  = math.MinInt32
 	agendaZones = math.MaxInt32
@@ -40,12 +40,12 @@ const (
 // storyNode is a node of a story.
 type storyNode struct {
 	index      int
-	node       *fairlead.Node // in the fleet, with lists of its own
+	node       *fairlead.Node // in the fleet, with its own lists
 	pods       []fairlead.Pod
 	state      eviction.State
-	dark       int // how many events make it so
+	dark       int // how many events make it dark
 	heard      time.Time
-	before     []fairlead.NodeCondition // what it has reported before it was dark
+	before     []fairlead.NodeCondition // what it reported before it was dark
 	marked     map[eviction.PodRef]bool // pods that were marked as not ready
 	overBudget bool                     // pods wait for their budgets
 }
@@ -95,7 +95,7 @@ func newStory(c *taints.Cluster, q *Question, policy *eviction.Policy) *story {
 			bound++
 		}
 	}
-	pods := make([]fairlead.Pod, bound) // of all nodes, those of one side by side
+	pods := make([]fairlead.Pod, bound) // of all nodes, grouped by node
 	for i, n := range counts {
 		s.nodes[i].pods, pods = pods[:0:n], pods[n:]
 	}
@@ -105,7 +105,7 @@ func newStory(c *taints.Cluster, q *Question, policy *eviction.Policy) *story {
 			continue
 		}
 		p := c.Pods[i]
-		if p.UID == "" { // the story has no later pod of its name
+		if p.UID == "" { // the story has no later pod of the same name
 			p.UID = p.ObjectMeta.String()
 		}
 		s.nodes[n].pods = append(s.nodes[n].pods, p)
@@ -117,7 +117,7 @@ func newStory(c *taints.Cluster, q *Question, policy *eviction.Policy) *story {
 	return s
 }
 
-// latest returns the latest instant that a cluster speaks of.
+// latest returns the latest time in the cluster's objects.
 func latest(c *taints.Cluster) time.Time {
 	last := time.Unix(0, 0).UTC()
 	see := func(t time.Time) {
@@ -160,7 +160,7 @@ func (s *story) wakeNode(i int, at time.Time) {
 
 func (s *story) wakeZones(at time.Time) { s.agenda.set(agendaZones, at) }
 
-// run lets things happen until the end.
+// run processes events until the end.
 func (s *story) run() {
 	for {
 		id, next, ok := s.agenda.next()
@@ -189,7 +189,7 @@ func (s *story) tell(e Entry) {
 	s.out.Entries = append(s.out.Entries, e)
 }
 
-// begin is an event.
+// begin carries out an event.
 func (s *story) begin(e *Event, nodes []int) {
 	s.tell(Entry{Kind: EntryEvent, Text: s.describe(e, nodes)})
 	for _, i := range nodes {
@@ -225,16 +225,16 @@ func (s *story) describe(e *Event, nodes []int) string {
 	}
 	var what []string
 	if e.Taint != nil {
-		what = append(what, "taint "+taintText(e.Taint)+" comes")
+		what = append(what, "taint "+taintText(e.Taint)+" is added")
 	}
 	if e.Untaint != nil {
-		what = append(what, "taint "+taintText(e.Untaint)+" goes")
+		what = append(what, "taint "+taintText(e.Untaint)+" is removed")
 	}
 	switch {
 	case e.Dark > 0:
 		what = append(what, "dark for "+e.Dark.String())
 	case e.Dark < 0:
-		what = append(what, "dark for good")
+		what = append(what, "dark forever")
 	}
 	return who + ": " + strings.Join(what, ", ")
 }
@@ -290,7 +290,7 @@ func (s *story) setReady(p *fairlead.Pod, ready bool) {
 	s.budgets.add(p, change)
 }
 
-// pass is a pass over a node: until it decides on nothing more.
+// pass makes passes over a node until it decides on nothing more.
 func (s *story) pass(i int) {
 	n := &s.nodes[i]
 	const rounds = 20
@@ -384,7 +384,7 @@ func (s *story) apply(n *storyNode, a eviction.Action) {
 		if i >= 0 {
 			p := n.pods[i]
 			s.places.leave(&p)
-			n.pods = slices.Concat(n.pods[:i], n.pods[i+1:]) // the places look at the old list
+			n.pods = slices.Concat(n.pods[:i], n.pods[i+1:]) // places still uses the old list
 			s.evict(n, &p, &a)
 		}
 	}

@@ -21,11 +21,11 @@ const (
 	svgLanes = 60  // nodes at most; what happens to others is not drawn
 )
 
-// WriteSVG draws the prediction: a lane for each node that something happens to,
-// in the order in which it does, 60 at most; bars for taints of effect NoExecute,
-// dots for evictions, filled where the pod has nowhere to go or nobody makes it
-// again; lines for events and for zones that change. Pointing at a mark tells what
-// it is. The error is that of w.
+// WriteSVG draws the prediction: a lane for each of the first 60 nodes that
+// something happens to, in that order; bars for taints of effect NoExecute; dots
+// for evictions, filled if the pod has nowhere to go or no controller; lines for
+// events and for zones that change. Pointing at a mark shows what it is. The error
+// is that of w.
 func (p *Prediction) WriteSVG(w io.Writer) error {
 	d := &drawing{Prediction: p, out: bufio.NewWriter(w), lanes: map[string]int{}, bars: map[string]time.Time{}}
 	d.assign()
@@ -92,7 +92,7 @@ func (d *drawing) x(t time.Time) float64 {
 	return svgLeft + svgWidth*float64(t.Sub(d.Start))/float64(all)
 }
 
-// axis draws five times.
+// axis draws five points in time.
 func (d *drawing) axis(y int) {
 	all := max(d.End.Sub(d.Start), time.Second)
 	before := time.Duration(-1)
@@ -140,7 +140,7 @@ func (d *drawing) mark(e *Entry, height int) {
 	}
 }
 
-// bar draws a taint until an instant.
+// bar draws a taint until the given time.
 func (d *drawing) bar(node, key string, until time.Time) {
 	from, there := d.bars[node+" "+key]
 	if !there {

@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead/fairlead/taints/eviction"
 )
 
-// WriteText writes the prediction for people: a line for each thing that
-// happens, with the time since the start, and a summary. Nodes that the same happens
-// to at the same instant share a line, and so do many pods. The error is that of w.
+// WriteText writes the prediction for people: a line for each thing that happens,
+// with the time since the start, and a summary. Nodes with the same event at the same
+// time share a line, and so do many pods. The error is that of w.
 func (p *Prediction) WriteText(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%10s  %s\n", "", p.Start.UTC().Format(time.RFC3339))
@@ -39,14 +39,14 @@ func (p *Prediction) WriteText(w io.Writer) error {
 // named is how many nodes or pods of one line are named.
 const named = 4
 
-// gather puts entries of one instant together that tell the same of several nodes, or
-// of many pods, each where the first of them stands.
+// gather groups entries of one time that say the same about several nodes, or about
+// many pods, each group at the place of its first entry.
 func gather(entries []Entry) [][]Entry {
 	type what struct {
 		kind     EntryKind
 		text     string
 		taint    fairlead.Taint
-		seconds  int64 // -1 means that they are not told
+		seconds  int64 // -1 if not given
 		fate     Fate
 		violates bool
 	}
@@ -153,7 +153,7 @@ func nodes(entries []Entry) string {
 	return fmt.Sprintf("%d nodes (%s):", len(names), words.First(names, named))
 }
 
-// summary says what it comes to, a line for each matter.
+// summary sums up the prediction, a line for each matter.
 func (p *Prediction) summary() []string {
 	if p.Evicted == 0 {
 		return append([]string{"no pod is evicted"}, p.unfinished()...)

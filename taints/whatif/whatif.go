@@ -14,13 +14,13 @@ import (
 
 // Question is what [Predict] is asked.
 type Question struct {
-	// Start is when the story begins. Zero means the latest instant that the
-	// cluster speaks of.
+	// Start is when the story begins. Zero means the latest time in the cluster's
+	// objects.
 	Start time.Time `json:"start,omitzero"`
 	// Events are what happens, in any order.
 	Events []Event `json:"events"`
-	// Horizon is how far to look. Zero means 24 hours; a story that comes to rest
-	// ends there.
+	// Horizon is how far to look. Zero means 24 hours; a story in which nothing more
+	// happens ends earlier.
 	Horizon time.Duration `json:"horizon,omitempty"`
 	// Replacement is how long it takes until another pod is ready in place of an
 	// evicted one that has a controller and somewhere to go. Zero means that none
@@ -31,11 +31,11 @@ type Question struct {
 // MarshalJSON writes durations as in "5m0s".
 func (q Question) MarshalJSON() ([]byte, error) { return durations.Marshal(q) }
 
-// UnmarshalJSON reads durations as in "5m0s". A field that there is not is an error.
+// UnmarshalJSON reads durations as in "5m0s". An unknown field is an error.
 func (q *Question) UnmarshalJSON(data []byte) error { return durations.Unmarshal(data, q) }
 
-// Event is something that happens to nodes: a taint comes or goes, or they stop
-// reporting.
+// Event is something that happens to nodes: a taint is added or removed, or they
+// stop reporting.
 type Event struct {
 	// After is how long after the start it happens.
 	After time.Duration `json:"after,omitempty"`
@@ -44,36 +44,36 @@ type Event struct {
 	// Zone adds all nodes of a zone: one of this name in any region, or
 	// "region/zone".
 	Zone string `json:"zone,omitempty"`
-	// Taint is put on the nodes, in place of one of its key and effect.
+	// Taint is put on the nodes and replaces one of its key and effect.
 	Taint *fairlead.Taint `json:"taint,omitempty"`
-	// Untaint is taken off the nodes: key and effect, or every effect if it has
+	// Untaint is removed from the nodes: key and effect, or every effect if it has
 	// none.
 	Untaint *fairlead.Taint `json:"untaint,omitempty"`
-	// Dark is for how long the nodes do not report; less than zero means for
-	// good.
+	// Dark is how long the nodes do not report; a negative value means forever.
 	Dark time.Duration `json:"dark,omitempty"`
 }
 
 // MarshalJSON writes durations as in "5m0s".
 func (e Event) MarshalJSON() ([]byte, error) { return durations.Marshal(e) }
 
-// UnmarshalJSON reads durations as in "5m0s". A field that there is not is an error.
+// UnmarshalJSON reads durations as in "5m0s". An unknown field is an error.
 func (e *Event) UnmarshalJSON(data []byte) error { return durations.Unmarshal(data, e) }
 
-// Prediction is the answer of [Predict].
+// Prediction is the result of [Predict].
 type Prediction struct {
 	// Start is when the story begins.
 	Start time.Time `json:"start"`
-	// End is when it comes to rest or the horizon is reached.
+	// End is when nothing more happens or the horizon is reached.
 	End time.Time `json:"end"`
 	// Open says that more would have happened after the horizon.
 	Open bool `json:"open,omitempty"`
-	// Entries are what happens, in order; at one instant nodes in the order of the
-	// cluster, each with its pods in the order in which they are due, then zones.
+	// Entries are what happens, in order; at the same time, nodes come in the order
+	// of the cluster, each with its pods in the order in which they are due, then
+	// zones.
 	Entries []Entry `json:"entries"`
 	// Evicted is how many pods are evicted.
 	Evicted int `json:"evicted"`
-	// Last is when the last pod is; zero if none is.
+	// Last is when the last pod is evicted; zero if none is.
 	Last time.Time `json:"last,omitzero"`
 	// Stranded are the evicted pods with nowhere to go, in the order of Entries.
 	Stranded []eviction.PodRef `json:"stranded,omitempty"`
@@ -90,7 +90,7 @@ type EntryKind string
 const (
 	EntryEvent     EntryKind = "Event"     // an event of the question
 	EntryZone      EntryKind = "Zone"      // a zone changes its mode
-	EntryCondition EntryKind = "Condition" // a node is not heard of for too long, or is heard of again
+	EntryCondition EntryKind = "Condition" // a node has not reported for too long, or reports again
 	EntryTaint     EntryKind = "Taint"     // a node gets a taint
 	EntryUntaint   EntryKind = "Untaint"   // a node loses a taint
 	EntryEvict     EntryKind = "Evict"     // a pod is evicted
@@ -101,8 +101,8 @@ type Fate string
 
 // The fates.
 const (
-	FateElsewhere Fate = "Elsewhere"      // its controller makes another one, which has somewhere to go
-	FateStranded  Fate = "NowhereToGo"    // it is made again, and no node will take it
+	FateElsewhere Fate = "Elsewhere"      // its controller creates another one, which fits on a node
+	FateStranded  Fate = "NowhereToGo"    // its controller creates another one, which fits on no node
 	FateLost      Fate = "NobodyMakesIt"  // it has no controller
 	FateBound     Fate = "BoundToItsNode" // it belongs to its node, as the pods of a DaemonSet do
 )
@@ -115,9 +115,9 @@ type Entry struct {
 	Mode       eviction.ZoneMode    `json:"mode,omitempty"`       // the new one, of EntryZone
 	Node       string               `json:"node,omitempty"`       // which
 	Text       string               `json:"text,omitempty"`       // of EntryEvent the event, of EntryCondition the status of Ready
-	Taint      *fairlead.Taint      `json:"taint,omitempty"`      // the one that comes, goes, or is the cause
+	Taint      *fairlead.Taint      `json:"taint,omitempty"`      // the one that is added, is removed, or is the cause
 	Pod        *eviction.PodRef     `json:"pod,omitempty"`        // of EntryEvict
-	Toleration *fairlead.Toleration `json:"toleration,omitempty"` // what has let the pod stay so far
+	Toleration *fairlead.Toleration `json:"toleration,omitempty"` // what let the pod stay so far
 	Fate       Fate                 `json:"fate,omitempty"`       // of EntryEvict
 	Violates   []string             `json:"violates,omitempty"`   // the budgets that would have refused it, "namespace/name"
 }
@@ -131,19 +131,20 @@ type QuestionError struct {
 // Error implements error.
 func (e *QuestionError) Error() string { return "what if: " + e.Field + ": " + e.Problem }
 
-// Predict tells which pods are evicted, and when, if something happened to a
-// cluster. It lets the time pass for [eviction.Step] and [eviction.ZoneStep], so
-// what it says is what an [eviction.Runner] with the policy would do. A policy
-// without NodeLifecycle has the zero one here; nil is the zero policy.
+// Predict returns which pods would be evicted, and when, if something happened to a
+// cluster. It simulates the passing of time for [eviction.Step] and
+// [eviction.ZoneStep], so its result is what an [eviction.Runner] with the policy
+// would do. If the policy has no NodeLifecycle, the defaults are used; a nil policy
+// means the defaults.
 //
-// Nodes that are ready report all the time unless an event makes them dark; what
-// else the cluster says stays as it is. A pod has somewhere to go if another ready
-// node passes the scheduler's filters for it: taints, selectors and affinity,
-// ports, the room that is left by those that went there before, spread. Nodes that
-// do not tell their allocatable resources have room for everything.
+// Nodes that are ready report all the time unless an event makes them dark;
+// everything else in the cluster stays as it is. A pod has somewhere to go if
+// another ready node passes the scheduler's filters for it: taints, selectors and
+// affinity, ports, spread, and the room left by pods that went there before. Nodes
+// that do not report their allocatable resources have room for everything.
 //
-// It is a pure function of its arguments, and leaves them as they are. The error
-// is a *QuestionError, or that of Policy.Check.
+// It is a pure function of its arguments, and does not change them. The error is a
+// *QuestionError, or that of Policy.Check.
 func Predict(cluster *taints.Cluster, q *Question, policy *eviction.Policy) (*Prediction, error) {
 	if err := policy.Check(); err != nil {
 		return nil, err
