@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead/fairlead/cvo/payload"
 )
 
-// accept takes the release that is asked for from retrieval to acceptance.
+// accept takes the requested release from retrieval to acceptance.
 func (s *step) accept() {
 	if len(s.History) == 0 && s.Work == nil {
-		s.History = append([]History(nil), s.w.Cluster.Status.History...) // from before this engine
+		s.History = append([]History(nil), s.w.Cluster.Status.History...) // from before this engine ran
 	}
 	want, force := s.want()
 	switch {
@@ -34,8 +34,8 @@ func (s *step) accept() {
 	case s.Work != nil && s.Work.Mode == Initializing:
 		s.Block(fairlead.Block{
 			Subject: "release " + name(want), Reason: "InstallationUnderWay", Owner: "administrator", Since: s.Work.Begun,
-			Message: fmt.Sprintf("the cluster is being installed with %s, and no other release is accepted before that is done", s.Work.Release.Version),
-			Unblock: "wait for the installation to end, or ask for " + s.Work.Release.Version + " again",
+			Message: fmt.Sprintf("the cluster is being installed with %s, and no other release is accepted until that is done", s.Work.Release.Version),
+			Unblock: "wait for the installation to end, or request " + s.Work.Release.Version + " again",
 		})
 		return
 	}
@@ -49,9 +49,9 @@ func (s *step) accept() {
 }
 
 // want is the release to apply, and whether it is forced. An engine that applies
-// nothing yet first takes up what the cluster has or is on the way to, so that
-// this is looked after also while nothing comes of what is asked for; unless
-// that cannot be had any more.
+// nothing yet first adopts what the cluster runs or is being updated to, so that
+// this is reconciled even if the requested release is never accepted; unless its
+// payload cannot be retrieved any more.
 func (s *step) want() (want Release, force bool) {
 	want, force = Desire(s.seen(), s.current())
 	if s.Work != nil || s.underWay(want) {
@@ -67,12 +67,12 @@ func (s *step) want() (want Release, force bool) {
 	return base, false
 }
 
-// underWay reports whether the cluster is at a release or on the way to it.
+// underWay reports whether the cluster is at a release or being updated to it.
 func (s *step) underWay(r Release) bool {
 	return len(s.History) > 0 && SameImage(s.History[0].Image, r.Image)
 }
 
-// seen is the ClusterVersion with what the engine knows better than the object.
+// seen is the ClusterVersion, corrected where the engine knows better.
 func (s *step) seen() *ClusterVersion {
 	cv := *s.w.Cluster
 	cv.Status.History = s.History
@@ -85,7 +85,7 @@ func (s *step) seen() *ClusterVersion {
 	return &cv
 }
 
-// desired is status.desired: what is applied, or what is to be.
+// desired is status.desired: the release that is applied, or that will be.
 func (s *step) desired() Release {
 	if s.Work != nil {
 		return s.Work.Release
@@ -96,11 +96,12 @@ func (s *step) desired() Release {
 	return s.current()
 }
 
-// retrieve asks for the payload of the candidate, and goes on when it is there.
+// retrieve requests the payload of the candidate, and continues once it is
+// available.
 func (s *step) retrieve() {
 	n := s.Next
 	r := s.w.retrieved(n.Release.Image)
-	stale := r != nil && r.Try < n.From+n.Tries-1 // of an attempt that was given up
+	stale := r != nil && r.Try < n.From+n.Tries-1 // from an abandoned attempt
 	switch {
 	case n.Tries == 0 && (r == nil || r.Payload == nil):
 		s.fetch()
@@ -114,7 +115,7 @@ func (s *step) retrieve() {
 		if deadline := n.Try.Add(s.policy.RetrieveTimeout); s.now.Before(deadline) {
 			s.accepted(Unknown, AcceptRetrieve, fmt.Sprintf("Retrieving and verifying payload version=%q image=%q", n.Release.Version, n.Release.Image))
 			if outcome == nil {
-				s.actions = append(s.actions, attempt) // whoever began it may have died before
+				s.actions = append(s.actions, attempt) // the process that began it may have died
 			}
 			s.At(deadline)
 			s.waitFor(AcceptRetrieve, n.Try, "it is being retrieved", "wait until the release arrives, usually within "+s.policy.RetrieveTimeout.String())
@@ -133,7 +134,7 @@ func (s *step) retrieve() {
 	}
 }
 
-// fault is why there is no payload.
+// fault says why there is no payload.
 func (r *Retrieved) fault() *TaskError {
 	e := &TaskError{Effect: EffectFail, Retry: true, Reason: causeRetrieval}
 	switch {
@@ -144,7 +145,7 @@ func (r *Retrieved) fault() *TaskError {
 	case r.VerifyError != "":
 		e.Reason, e.Message = causeVerification, "The update cannot be verified: "+r.VerifyError
 	default:
-		e.Message = "Unable to download and prepare the update: there is no payload in it"
+		e.Message = "Unable to download and prepare the update: it contains no payload"
 	}
 	return e
 }
@@ -170,18 +171,18 @@ func (s *step) fetch() {
 	s.waitFor(AcceptRetrieve, n.Since, "it is being retrieved", "wait until the release arrives, usually within "+s.policy.RetrieveTimeout.String())
 }
 
-// retrieval is the attempt to retrieve the candidate that is under way.
+// retrieval is the current attempt to retrieve the candidate.
 func (s *step) retrieval() Retrieve {
 	n := s.Next
 	return retrieval(n.Release, n.From+n.Tries-1, n.Try, n.Force || s.trusted(n.Release))
 }
 
-// retrieval is an attempt to retrieve a release that began at an instant.
+// retrieval is an attempt to retrieve a release, with its start.
 func retrieval(r Release, try int, began time.Time, force bool) Retrieve {
 	return Retrieve{Attempt: fmt.Sprintf("retrieve/%s/%d/%d", r.Image, try, began.UnixNano()), Release: r, Try: try, Force: force}
 }
 
-// again refuses the candidate, and tries once more after a while.
+// again refuses the candidate, and retries after a while.
 func (s *step) again(step, cause, why string) {
 	s.refuse(step, cause, why)
 	next := s.Next.Try.Add(s.policy.backoff().After(s.Next.Tries))
@@ -192,7 +193,7 @@ func (s *step) again(step, cause, why string) {
 	s.At(next)
 }
 
-// refused are the sentences that tell of a failed step.
+// refused are the messages for a failed step.
 var refused = map[string]string{
 	AcceptRetrieve:   "Retrieving payload failed version=%q image=%q failure=%s",
 	AcceptLoad:       "Loading payload failed version=%q image=%q failure=%s",
@@ -209,14 +210,14 @@ func (s *step) refuse(step, cause, why string) {
 	}
 	s.accepted(False, step, fmt.Sprintf(refused[step], version, n.Release.Image, why))
 	s.Accepted.Cause = cause
-	unblock := "fix the cause, ask for another release, or remove spec.desiredUpdate"
+	unblock := "fix the cause, request another release, or remove spec.desiredUpdate"
 	if !s.w.Cluster.Spec.DesiredUpdate.asks() {
-		unblock = "no action is needed: " + name(s.desired()) + " is being applied; to return to " + version + ", ask for its image"
+		unblock = "no action is needed: " + name(s.desired()) + " is being applied; to return to " + version + ", request its image"
 	}
 	switch {
 	case n.Force:
 	case step == AcceptRetrieve:
-		unblock += "; what cannot be verified is accepted only with spec.desiredUpdate.force"
+		unblock += "; an image that cannot be verified is accepted only with spec.desiredUpdate.force"
 	case step == AcceptConditions:
 		unblock += "; spec.desiredUpdate.force overrides it"
 	}
@@ -235,7 +236,7 @@ func (s *step) accepted(status ConditionStatus, reason, message string) {
 	s.Accepted = Acceptance{Status: status, Reason: reason, Message: message, Since: since}
 }
 
-// judge decides about a candidate whose payload is at hand.
+// judge decides on a candidate whose payload is available.
 func (s *step) judge(r *Retrieved) {
 	n := s.Next
 	local := s.trusted(n.Release)
@@ -267,9 +268,9 @@ func (s *step) judge(r *Retrieved) {
 	s.begin(release, r, risks)
 }
 
-// nothing says why no manifest of a payload belongs to the cluster; "" where one
-// does. What the administrator overrides belongs to it; which capabilities are
-// enabled counts once it is accepted.
+// nothing says why no manifest of a payload belongs to the cluster, or "" if one
+// does. Manifests with overrides belong to it. Which capabilities are enabled
+// matters only once the release is accepted.
 func (s *step) nothing(p *payload.Payload, accepted bool) string {
 	f := s.policy.filter(s.w, s.Enabled)
 	f.Overrides = nil
@@ -281,14 +282,14 @@ func (s *step) nothing(p *payload.Payload, accepted bool) string {
 	}
 	why := fmt.Sprintf("none of its %d manifests belongs to this cluster", len(p.Manifests))
 	if f.Profile != nil && !slices.Contains(p.Profiles(), *f.Profile) {
-		why += fmt.Sprintf(": it has none for the cluster profile %s, but for %s", *f.Profile, cmp.Or(strings.Join(p.Profiles(), ", "), "no profile at all"))
+		why += fmt.Sprintf(": it has none for the cluster profile %s, only for %s", *f.Profile, cmp.Or(strings.Join(p.Profiles(), ", "), "no profile at all"))
 	}
 	return why
 }
 
 // trusted reports whether a release needs no check, because the cluster does not
-// change its release by it: it is the one that the cluster was at or on the way
-// to when the engine began, or the first one at all.
+// change its release by it: it is the one that the cluster was at or being
+// updated to when the engine began, or the very first one.
 func (s *step) trusted(r Release) bool {
 	if s.Work != nil {
 		return false
@@ -296,7 +297,7 @@ func (s *step) trusted(r Release) bool {
 	return s.underWay(r) || len(s.History) == 0 && SameImage(s.base().Image, r.Image)
 }
 
-// lines joins texts, each on lines of its own; those that are empty are left out.
+// lines joins texts by newlines, without the empty ones.
 func lines(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "\n")
 }
@@ -304,7 +305,7 @@ func lines(texts ...string) string {
 // installed reports whether a release was ever applied whole.
 func (s *step) installed() bool { return newestCompleted(s.History) >= 0 }
 
-// merged adds to what was asked for what the payload says.
+// merged adds the payload's data to the requested release.
 func merged(want Release, have payload.Release) Release {
 	out := want
 	out.Version = have.Version
@@ -333,7 +334,7 @@ func (s *step) begin(release Release, r *Retrieved, risks string) {
 	s.accepted(True, AcceptDone, fmt.Sprintf("Payload loaded version=%q image=%q", release.Version, release.Image))
 }
 
-// imply finds the capabilities that the update turns on.
+// imply finds the capabilities that the update enables implicitly.
 func (s *step) imply(update *payload.Payload) {
 	current := s.w.retrieved(s.Work.Release.Image)
 	if current == nil || current.Payload == nil {
@@ -342,8 +343,8 @@ func (s *step) imply(update *payload.Payload) {
 	s.enable(payload.ImplicitlyEnabled(update, current.Payload, s.policy.filter(s.w, s.Enabled), nil))
 }
 
-// keep sees to it that no capability is turned off which was enabled: what the
-// spec asks for is added to those. An engine that begins goes by the status.
+// keep makes sure that no enabled capability is disabled: those that the spec
+// requests are added to the enabled ones. An engine that begins uses the status.
 func (s *step) keep() {
 	if s.policy.Capabilities == nil {
 		return
@@ -354,13 +355,13 @@ func (s *step) keep() {
 	s.enable(s.policy.asked(s.w.Cluster))
 }
 
-// enable adds capabilities to those that are enabled. Those that are not there
-// without a feature gate are not, also when they were.
+// enable adds capabilities to those that are enabled. Capabilities whose feature
+// gates are off are not enabled, even if they were before.
 func (s *step) enable(names []string) {
 	s.Enabled = s.policy.available(s.w, append(slices.Clone(s.Enabled), names...))
 }
 
-// implicit returns the capabilities that are enabled without being asked for,
+// implicit returns the capabilities that are enabled without being requested,
 // sorted.
 func (s *step) implicit() []string {
 	asked := s.policy.asked(s.w.Cluster)
@@ -372,5 +373,5 @@ func oneLine(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, ":\n* ", ": "), "\n* ", "; ")
 }
 
-// name is what a release is called.
+// name returns the version of a release, or its image.
 func name(r Release) string { return cmp.Or(r.Version, r.Image) }

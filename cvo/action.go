@@ -11,48 +11,48 @@ import (
 //
 //   - [Retrieve], which fetches a release;
 //   - [Apply], which brings a manifest into the cluster;
-//   - [Delete], which removes what a manifest asks to be removed;
+//   - [Delete], which deletes a resource whose manifest requests deletion;
 //   - [WriteStatus], which writes the status of the ClusterVersion.
 //
-// It may be done again: the result is the same.
+// It may be applied again: the result is the same.
 type Action interface {
 	fairlead.Action
 
 	action()
 }
 
-// Retrieve fetches a release image, has its signature checked, and reads its
-// payload. What comes of it is a Retrieved in the world.
+// Retrieve fetches a release image, has its signature checked, and reads its payload.
+// The result appears as a Retrieved in the world.
 type Retrieve struct {
 	Attempt string  `json:"attempt"` // identifies this attempt
 	Release Release `json:"release"` // which one; its version may be missing
 	Try     int     `json:"try"`     // attempts before this one
-	// Force asks for the payload although nobody vouches for the image. Without it, an
-	// image whose signature is not valid should not be fetched at all.
+	// Force requests the payload even if the image cannot be verified. Without it, an
+	// image without a valid signature should not be fetched at all.
 	Force bool `json:"force,omitempty"`
 }
 
-// Apply brings a manifest into the cluster: creates the resource, or makes it
-// what the manifest says; a manifest that is create-only is not updated. A
-// ClusterOperator is only created: its status is the operator's.
+// Apply applies a manifest: it creates the resource, or updates it to match the
+// manifest; a create-only manifest is not updated. A ClusterOperator is only created:
+// its status belongs to the operator.
 type Apply struct {
 	Attempt  string            `json:"attempt"`  // identifies this attempt
 	Manifest *payload.Manifest `json:"manifest"` // what to apply
-	Label    string            `json:"label"`    // what it is called: deployment "ns/name" (3 of 12)
-	Release  Release           `json:"release"`  // of which release it is
+	Label    string            `json:"label"`    // for messages: deployment "ns/name" (3 of 12)
+	Release  Release           `json:"release"`  // the release that it is from
 	Mode     Mode              `json:"mode"`     // what the pass is for
 }
 
-// Delete removes the resource of a manifest that asks for it.
+// Delete removes the resource of a manifest that requests its deletion.
 type Delete struct {
 	Attempt  string            `json:"attempt"`  // identifies this attempt
 	Manifest *payload.Manifest `json:"manifest"` // which one
-	Label    string            `json:"label"`    // what it is called
+	Label    string            `json:"label"`    // for messages
 }
 
 // WriteStatus writes the status of the ClusterVersion.
 type WriteStatus struct {
-	Status Status `json:"status"` // as it is to be; owned by the receiver
+	Status Status `json:"status"` // the new status; owned by the receiver
 }
 
 func (Retrieve) action()    {}

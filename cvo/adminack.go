@@ -10,8 +10,8 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// AdminGates are what administrators are to acknowledge before the minor version
-// of a cluster changes.
+// AdminGates are what administrators must acknowledge before the minor version of a cluster
+// changes.
 type AdminGates struct {
 	// Gates is the data of the ConfigMap openshift-config-managed/admin-gates: by
 	// name, such as ack-4.18-kube-1.32-api-removals-in-4.19, what administrators must know.
@@ -19,24 +19,24 @@ type AdminGates struct {
 	// Acks is the data of the ConfigMap openshift-config/admin-acks: "true" for
 	// each gate that is acknowledged.
 	Acks map[string]string
-	// Error says why one of them could not be read; empty when both were.
+	// Error says why one of them could not be read; empty if both were.
 	Error string
 }
 
-// gate is one that is not acknowledged.
+// gate is a gate that is not acknowledged.
 type gate struct {
 	risk, message, url string
 }
 
-// gateName is what a gate is called; the version is the one it must be
-// acknowledged at.
+// gateName matches the name of a gate; the version in it is the one at which the gate must
+// be acknowledged.
 var gateName = regexp.MustCompile(`^ack-([4-5][.][0-9]{1,})-[^-]`)
 
-// link finds where people can read of a gate.
+// link finds the documentation of a gate.
 var link = regexp.MustCompile(`https://\S*`)
 
-// open returns the gates of a version that are not acknowledged, by name. A gate
-// that makes no sense cannot be acknowledged.
+// open returns the gates of a version that are not acknowledged, by name. An invalid gate
+// cannot be acknowledged.
 func (a *AdminGates) open(version string) []gate {
 	v, err := semverx.Parse(version)
 	if err != nil {
@@ -54,7 +54,7 @@ func (a *AdminGates) open(version string) []gate {
 	return list
 }
 
-// check judges one gate.
+// check evaluates one gate.
 func (a *AdminGates) check(name string, v semverx.Version) (g gate, open bool) {
 	text := a.Gates[name]
 	g = gate{risk: RiskAdminAck + "-" + name, message: text, url: manual}

@@ -13,15 +13,15 @@ import (
 
 // Advice says which update to take.
 type Advice struct {
-	Current   string    `json:"current"`           // the version that the cluster has, or is going to
+	Current   string    `json:"current"`           // the version that the cluster has, or is being updated to
 	Channel   string    `json:"channel,omitempty"` // of updates
 	Channels  []string  `json:"channels"`          // others that the release is in
-	Concerns  []Finding `json:"concerns"`          // what speaks against updating now, worst first
+	Concerns  []Finding `json:"concerns"`          // reasons against updating now, worst first
 	Choices   []Choice  `json:"choices"`           // all updates, newest first
 	Checked   []string  `json:"checked"`           // checks that were made and found nothing
 	Unchecked []string  `json:"unchecked"`         // what could not be checked, and why
-	// Take is the version to take: the newest that nothing speaks against. It is
-	// empty when there is none.
+	// Take is the version to take: the newest without known issues. It is empty
+	// if there is none.
 	Take string `json:"take,omitempty"`
 	Why  string `json:"why"` // why that one, or why none
 }
@@ -30,21 +30,21 @@ type Advice struct {
 type Choice struct {
 	Release     Release         `json:"release"`            // to update to
 	Recommended ConditionStatus `json:"recommended"`        // whether the update service recommends it for this cluster
-	Reason      string          `json:"reason,omitempty"`   // what speaks against it, in a word; MultipleReasons where several things do
-	Reasons     []string        `json:"reasons,omitempty"`  // each of them: risks that apply or may, and preconditions
-	Accepted    []string        `json:"accepted,omitempty"` // risks of it that are accepted
+	Reason      string          `json:"reason,omitempty"`   // why not, in a word; MultipleReasons if there are several reasons
+	Reasons     []string        `json:"reasons,omitempty"`  // each reason: risks that apply or may apply, and preconditions
+	Accepted    []string        `json:"accepted,omitempty"` // its accepted risks
 	Message     string          `json:"message,omitempty"`  // why it is not recommended
-	Findings    []Precondition  `json:"findings,omitempty"` // what else speaks against it
+	Findings    []Precondition  `json:"findings,omitempty"` // other reasons against it
 	Blocked     bool            `json:"blocked"`            // it would be refused
 }
 
 // Clear reports whether nothing speaks against the update.
 func (c *Choice) Clear() bool { return c.Recommended == True && !c.Blocked }
 
-// Advise says which update a cluster should take, and why not the others. It
-// looks at what the ClusterVersion lists, at the preconditions of each update,
-// and at alerts, which are nil when they are not known. accepted are names of
-// risks, and reasons of concerns, that the administrator accepts besides those in
+// Advise says which update a cluster should take, and why not the others. It uses
+// the updates listed in the ClusterVersion, the preconditions of each update, and
+// alerts, which are nil if unknown. accepted are names of risks, and reasons of
+// concerns, that the administrator accepts in addition to those in
 // spec.desiredUpdate.
 func Advise(cv *ClusterVersion, alerts []Alert, accepted []string) *Advice {
 	a := &Advice{
@@ -60,7 +60,7 @@ func Advise(cv *ClusterVersion, alerts []Alert, accepted []string) *Advice {
 		if slices.ContainsFunc(cv.Status.AvailableUpdates, func(r Release) bool { return r.Image == u.Release.Image }) {
 			continue
 		}
-		c := Choice{Release: u.Release, Recommended: Unknown, Reason: "UnknownConditionType", Message: "nothing is known of its risks yet"}
+		c := Choice{Release: u.Release, Recommended: Unknown, Reason: "UnknownConditionType", Message: "nothing is known about its risks yet"}
 		if r := fairlead.FindCondition(u.Conditions, "Recommended"); r != nil {
 			c.Recommended, c.Reason, c.Message = r.Status, r.Reason, r.Message
 		}
@@ -72,8 +72,8 @@ func Advise(cv *ClusterVersion, alerts []Alert, accepted []string) *Advice {
 	return a
 }
 
-// accept tells the risks of a conditional update that speak against it, and makes
-// it recommended when all that do are accepted.
+// accept lists the risks against a conditional update, and makes it recommended
+// if all of them are accepted.
 func (c *Choice) accept(cv *ClusterVersion, u *ConditionalUpdate, accepted []string) {
 	if c.Recommended == True {
 		return
@@ -98,7 +98,7 @@ func (c *Choice) accept(cv *ClusterVersion, u *ConditionalUpdate, accepted []str
 	}
 }
 
-// choice adds what the preconditions say.
+// choice adds the findings of the preconditions.
 func choice(cv *ClusterVersion, c Choice) Choice {
 	risky := c.Recommended != True
 	for _, p := range Preconditions(cv, c.Release) {
@@ -115,7 +115,7 @@ func choice(cv *ClusterVersion, c Choice) Choice {
 	return c
 }
 
-// take picks the newest update that nothing speaks against.
+// take picks the newest update without known issues.
 func (a *Advice) take() {
 	older, refused, risky := 0, 0, 0
 	for i := range a.Choices {
@@ -157,26 +157,26 @@ func (a *Advice) take() {
 	}
 }
 
-// concerns finds what speaks against any update now.
+// concerns finds reasons against any update now.
 func (a *Advice) concerns(cv *ClusterVersion, alerts []Alert, accepted []string) {
 	for _, check := range []struct {
 		kind     string
-		bad      []ConditionStatus // that speak against an update
-		absent   bool              // its absence says that all is well
+		bad      []ConditionStatus // statuses that are a reason against an update
+		absent   bool              // its absence means that all is well
 		severity Severity
 		passed   string
 		failed   string
 		next     string
 	}{
-		{"Failing", []ConditionStatus{True, Unknown}, false, SeverityError, "the cluster version is not failing", "the cluster version is failing: ", "remove the cause before an update"},
+		{"Failing", []ConditionStatus{True, Unknown}, false, SeverityError, "the cluster version is not failing", "the cluster version is failing: ", "fix the cause before an update"},
 		{"Progressing", []ConditionStatus{True}, false, SeverityWarning, "no update is under way", "an update is under way: ", "wait until it ends"},
-		{"RetrievedUpdates", []ConditionStatus{False, Unknown}, false, SeverityWarning, "the list of updates is current", "the list of updates may be old: ", "make sure that the update service can be reached"},
+		{"RetrievedUpdates", []ConditionStatus{False, Unknown}, false, SeverityWarning, "the list of updates is current", "the list of updates may be old: ", "make sure that the update service is reachable"},
 		{"Upgradeable", []ConditionStatus{False}, true, SeverityWarning, "nothing blocks an update to another minor version", "an update to another minor version is blocked: ", "do what it asks for, or choose an update within the minor version"},
 	} {
 		c := fairlead.FindCondition(cv.Status.Conditions, check.kind)
 		switch {
 		case c == nil && !check.absent:
-			a.Unchecked = append(a.Unchecked, check.kind+": the ClusterVersion does not say")
+			a.Unchecked = append(a.Unchecked, check.kind+": the ClusterVersion does not report it")
 		case c == nil || !slices.Contains(check.bad, c.Status):
 			a.Checked = append(a.Checked, check.passed)
 		default:
@@ -198,7 +198,7 @@ func (a *Advice) concerns(cv *ClusterVersion, alerts []Alert, accepted []string)
 	case alerts == nil:
 		a.Unchecked = append(a.Unchecked, "alerts: without them problems may go unnoticed")
 	case len(a.Concerns) == before:
-		a.Checked = append(a.Checked, "no alert speaks against an update")
+		a.Checked = append(a.Checked, "no alert is a reason against an update")
 	}
 	slices.SortStableFunc(a.Concerns, func(x, y Finding) int {
 		order := []Severity{SeverityError, SeverityWarning, SeverityInfo}

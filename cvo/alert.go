@@ -13,7 +13,7 @@ import (
 // Alert is an alert of the cluster's monitoring, with the JSON names of the
 // Prometheus API.
 type Alert struct {
-	Labels      map[string]string `json:"labels"`            // alertname, severity and what it is about
+	Labels      map[string]string `json:"labels"`            // alertname, severity and the subject
 	Annotations map[string]string `json:"annotations"`       // summary, description and runbook_url
 	State       string            `json:"state"`             // pending or firing
 	ActiveAt    time.Time         `json:"activeAt,omitzero"` // since when
@@ -23,16 +23,16 @@ type Alert struct {
 type alertKind uint8
 
 const (
-	alertOther    alertKind = iota // it does not
+	alertOther    alertKind = iota // it does not matter
 	alertCritical                  // the cluster has a serious problem
 	alertBudget                    // a disruption budget allows nothing
 	alertNode                      // nodes are not well
 	alertImage                     // images may not be available
 	alertWorkload                  // virtual machines or what runs them cannot move
-	alertPrecheck                  // it asks to be looked at
+	alertPrecheck                  // it should be checked
 )
 
-// kind tells why an alert that is firing matters.
+// kind says why a firing alert matters.
 func (a *Alert) kind() alertKind {
 	name := a.Labels["alertname"]
 	switch {
@@ -68,10 +68,10 @@ func (a *Alert) why(k alertKind) string {
 	case alertWorkload:
 		return "nodes may not drain"
 	}
-	return "it needs a look before an update"
+	return "it should be checked before an update"
 }
 
-// concern is an alert as something that speaks against an update.
+// concern is an alert as a reason against an update.
 func (a *Alert) concern() (Finding, bool) {
 	name, kind := a.Labels["alertname"], a.kind()
 	if kind == alertOther {
@@ -85,15 +85,15 @@ func (a *Alert) concern() (Finding, bool) {
 	if about := a.Labels["name"]; about != "" {
 		f.Message += " (" + about + ")"
 	}
-	f.Next = cmp.Or(a.Annotations["runbook_url"], a.Annotations["runbook"], "look at the alert before an update")
+	f.Next = cmp.Or(a.Annotations["runbook_url"], a.Annotations["runbook"], "check the alert before an update")
 	return f, true
 }
 
-// noRunbook is where people can read when an alert names no runbook.
+// noRunbook is the link for alerts that name no runbook.
 const noRunbook = "https://github.com/openshift/runbooks/tree/master/alerts?runbook=notfound"
 
 // alertRisks returns the risks of alerts, by name. Alerts of one name are one
-// risk, since the first of them; its detail reports each.
+// risk, with the time of the earliest; its detail lists each.
 func alertRisks(alerts []Alert) []ClusterRisk {
 	var list []ClusterRisk
 	for i := range alerts {
@@ -126,7 +126,7 @@ func alertRisks(alerts []Alert) []ClusterRisk {
 	return list
 }
 
-// detail tells all that an alert says.
+// detail returns everything that an alert says.
 func (a *Alert) detail(kind alertKind) string {
 	text := fmt.Sprintf("%s alert %s %s, %s", a.Labels["severity"], a.Labels["alertname"], a.State, a.why(kind))
 	for _, key := range []string{"summary", "description", "message", "runbook_url"} {

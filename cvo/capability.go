@@ -6,9 +6,9 @@ import (
 )
 
 // KnownCapabilities returns the capabilities of OpenShift up to 4.22, the sets
-// of them that a ClusterVersion may name, None, v4.11 to v4.18 and vCurrent,
-// and the feature gates that some depend on, as its API has them
-// (config.openshift.io/v1). The result is the caller's, who may add what later
+// of them that a ClusterVersion may name (None, v4.11 to v4.18 and vCurrent),
+// and the feature gates that some depend on, as in its API
+// (config.openshift.io/v1). The caller owns the result, and may add what later
 // releases know.
 func KnownCapabilities() *CapabilitySets {
 	out := &CapabilitySets{
@@ -18,7 +18,7 @@ func KnownCapabilities() *CapabilitySets {
 			"ClusterAPI":                {"ClusterAPIMachineManagement"},
 		},
 	}
-	for _, s := range []struct{ name, more string }{ // each has what those before it have
+	for _, s := range []struct{ name, more string }{ // each includes those before it
 		{"v4.11", "baremetal marketplace openshift-samples MachineAPI"},
 		{"v4.12", "Console Insights Storage CSISnapshot"},
 		{"v4.13", "NodeTuning"},

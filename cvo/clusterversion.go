@@ -24,29 +24,30 @@ const (
 	Unknown = fairlead.ConditionUnknown
 )
 
-// ClusterVersion says which release a cluster is to run, and how far it is.
+// ClusterVersion says which release a cluster should run, and how far the update
+// is.
 type ClusterVersion struct {
 	ObjectMeta `json:"metadata"`
-	Spec       Spec   `json:"spec"`   // what the administrator asks for
-	Status     Status `json:"status"` // what the engine tells
+	Spec       Spec   `json:"spec"`   // the desired state
+	Status     Status `json:"status"` // the observed state
 }
 
-// Spec is what the administrator asks for.
+// Spec is what the administrator requests.
 type Spec struct {
-	ClusterID     string             `json:"clusterID,omitempty"`     // a UUID that tells the cluster from others
-	DesiredUpdate *Update            `json:"desiredUpdate,omitempty"` // the release to run; nil means the one that runs
-	Upstream      string             `json:"upstream,omitempty"`      // where updates are asked for; empty means the default
+	ClusterID     string             `json:"clusterID,omitempty"`     // a UUID that identifies the cluster
+	DesiredUpdate *Update            `json:"desiredUpdate,omitempty"` // the release to run; nil means the current one
+	Upstream      string             `json:"upstream,omitempty"`      // the update service; empty means the default
 	Channel       string             `json:"channel,omitempty"`       // the channel of updates
 	Overrides     []payload.Override `json:"overrides,omitempty"`     // resources that are left alone
 	Capabilities  *CapabilitiesSpec  `json:"capabilities,omitempty"`  // optional parts; nil means the current set
 }
 
-// Update asks for a release.
+// Update requests a release.
 type Update struct {
-	Architecture string       `json:"architecture,omitempty"` // "Multi" asks to change to a release for several architectures
-	Version      string       `json:"version,omitempty"`      // a semantic version; empty when the image says it
-	Image        string       `json:"image,omitempty"`        // its pull specification; empty when the version says it
-	Force        bool         `json:"force,omitempty"`        // go on in spite of failed verification and preconditions
+	Architecture string       `json:"architecture,omitempty"` // "Multi" requests a release for several architectures
+	Version      string       `json:"version,omitempty"`      // a semantic version; may be empty if image is set
+	Image        string       `json:"image,omitempty"`        // its pull specification; may be empty if version is set
+	Force        bool         `json:"force,omitempty"`        // ignore failed verification and preconditions
 	AcceptRisks  []AcceptRisk `json:"acceptRisks,omitempty"`  // risks of conditional updates that the administrator accepts
 }
 
@@ -60,23 +61,23 @@ type CapabilitiesSpec struct {
 	// BaselineCapabilitySet names a set, such as None, v4.18 or vCurrent, the
 	// default.
 	BaselineCapabilitySet string `json:"baselineCapabilitySet,omitempty"`
-	// AdditionalEnabledCapabilities are those on top of the set.
+	// AdditionalEnabledCapabilities are enabled in addition to the set.
 	AdditionalEnabledCapabilities []string `json:"additionalEnabledCapabilities,omitempty"`
 }
 
-// Status is what is reported about a cluster's version.
+// Status is the observed state of a cluster's version.
 type Status struct {
-	Desired            Release             `json:"desired"`                      // the release that the cluster runs or is going to
+	Desired            Release             `json:"desired"`                      // the release that the cluster runs or is being updated to
 	History            []History           `json:"history,omitempty"`            // newest first
-	ObservedGeneration int64               `json:"observedGeneration"`           // of the spec that this tells of
+	ObservedGeneration int64               `json:"observedGeneration"`           // of the spec that this status is for
 	VersionHash        string              `json:"versionHash"`                  // of the manifests, see payload.Hash
 	Capabilities       CapabilitiesStatus  `json:"capabilities,omitzero"`        // the optional parts
-	Conditions         []Condition         `json:"conditions,omitempty"`         // in the order in which they came up
-	AvailableUpdates   []Release           `json:"availableUpdates"`             // updates that are recommended; null while nothing is known
+	Conditions         []Condition         `json:"conditions,omitempty"`         // in the order in which they first appeared
+	AvailableUpdates   []Release           `json:"availableUpdates"`             // recommended updates; null if unknown
 	ConditionalUpdates []ConditionalUpdate `json:"conditionalUpdates,omitempty"` // updates with risks
 
 	// ConditionalUpdateRisks are the risks of ConditionalUpdates, each once, by
-	// name, with what is known of them. They and RiskNames are left out where the
+	// name, with what is known about them. They and RiskNames are left out if the
 	// feature gates are known and ClusterUpdateAcceptRisks is not enabled.
 	ConditionalUpdateRisks []ConditionalUpdateRisk `json:"conditionalUpdateRisks,omitempty"`
 }
@@ -85,8 +86,8 @@ type Status struct {
 type Release struct {
 	Version      string   `json:"version,omitempty"`      // a semantic version
 	Image        string   `json:"image,omitempty"`        // its pull specification
-	URL          string   `json:"url,omitempty"`          // where people can read of it
-	Channels     []string `json:"channels,omitempty"`     // that it is in
+	URL          string   `json:"url,omitempty"`          // its documentation
+	Channels     []string `json:"channels,omitempty"`     // the channels that it is in
 	Architecture string   `json:"architecture,omitempty"` // "Multi", or empty
 }
 
@@ -100,37 +101,37 @@ type CapabilitiesStatus struct {
 type ConditionalUpdate struct {
 	Release    Release      `json:"release"`              // to update to
 	RiskNames  []string     `json:"riskNames,omitempty"`  // the names of its risks, sorted, each once
-	Risks      []graph.Risk `json:"risks"`                // which it has
+	Risks      []graph.Risk `json:"risks"`                // its risks
 	Conditions []Condition  `json:"conditions,omitempty"` // Recommended
 }
 
 // ConditionalUpdateRisk is a risk of updates, and whether it is the cluster's.
 type ConditionalUpdateRisk struct {
-	Name          string       `json:"name"`                 // by which it can be accepted
+	Name          string       `json:"name"`                 // for accepting it
 	Message       string       `json:"message"`              // what may go wrong
-	URL           string       `json:"url"`                  // where people can read of it
+	URL           string       `json:"url"`                  // its documentation
 	MatchingRules []graph.Rule `json:"matchingRules"`        // which clusters are exposed
 	Conditions    []Condition  `json:"conditions,omitempty"` // Applies
 }
 
-// HistoryState says whether a release was applied whole.
+// HistoryState says whether a release was applied completely.
 type HistoryState string
 
 // The states of a history entry.
 const (
-	Partial   HistoryState = "Partial"   // it was begun
+	Partial   HistoryState = "Partial"   // it was started
 	Completed HistoryState = "Completed" // all of it was applied at least once
 )
 
-// History is one release that the cluster went to.
+// History is one release that the cluster was updated to.
 type History struct {
 	State          HistoryState `json:"state"`                   // Partial or Completed
-	StartedTime    time.Time    `json:"startedTime"`             // when it was begun
-	CompletionTime *time.Time   `json:"completionTime"`          // when it was completed, or given up for another one; null while it is neither
-	Version        string       `json:"version"`                 // empty while it is not known
+	StartedTime    time.Time    `json:"startedTime"`             // when it was started
+	CompletionTime *time.Time   `json:"completionTime"`          // when it was completed, or replaced by another one; null until then
+	Version        string       `json:"version"`                 // empty if not yet known
 	Image          string       `json:"image"`                   // its pull specification
 	Verified       bool         `json:"verified"`                // its signature was verified
-	AcceptedRisks  string       `json:"acceptedRisks,omitempty"` // what spoke against it and was overridden
+	AcceptedRisks  string       `json:"acceptedRisks,omitempty"` // the reasons against it that were overridden
 }
 
 // ClusterOperator is what an operator reports.
@@ -142,11 +143,11 @@ type ClusterOperator struct {
 // OperatorStatus is the report of an operator.
 type OperatorStatus struct {
 	Conditions []Condition `json:"conditions,omitempty"` // Available, Progressing, Degraded, Upgradeable
-	Versions   []Operand   `json:"versions,omitempty"`   // what it has reached
+	Versions   []Operand   `json:"versions,omitempty"`   // the versions that it has reached
 }
 
 // Operand is a part of an operator and the version it has.
 type Operand struct {
 	Name    string `json:"name"`    // "operator" for the operator as a whole
-	Version string `json:"version"` // what it has reached
+	Version string `json:"version"` // the version that it has reached
 }

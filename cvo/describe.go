@@ -2,8 +2,7 @@ package cvo
 
 import "github.com/fairlead/fairlead/cvo/graph"
 
-// described returns a release with what the update service says of it where it
-// says nothing itself.
+// described returns a release, completed with the data of the update service.
 func described(r Release, u *graph.Updates) Release {
 	if u == nil || r.Image == "" {
 		return r

@@ -13,8 +13,7 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// invalid is something that is wrong with a field of a ClusterVersion, in the words
-// of an API server.
+// invalid is an invalid field of a ClusterVersion, in the words of an API server.
 func invalid(path, value, message string) *fairlead.FieldError {
 	if value != "" {
 		message = fmt.Sprintf("Invalid value: %q: %s", value, message)
@@ -26,9 +25,9 @@ func invalid(path, value, message string) *fairlead.FieldError {
 var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$`)
 
 // Validate checks the request: upstream, clusterID, overrides, capabilities and
-// desiredUpdate, in this order. An invalid field asks for nothing. A capability that does
-// not exist is the exception: as in the reference it counts as enabled, and takes effect
-// when a release brings it. known are the capabilities that there are; nil means
+// desiredUpdate, in this order. An invalid field has no effect, except that a capability
+// that does not exist counts as enabled, as in the reference, and takes effect when a
+// release introduces it. known are the existing capabilities; nil means
 // KnownCapabilities.
 func Validate(cv *ClusterVersion, known *CapabilitySets) fairlead.FieldErrors {
 	var found fairlead.FieldErrors
@@ -57,7 +56,7 @@ func Validate(cv *ClusterVersion, known *CapabilitySets) fairlead.FieldErrors {
 	return append(found, validateUpdate(cv)...)
 }
 
-// validate tells which sets and capabilities do not exist.
+// validate reports sets and capabilities that do not exist.
 func (k *CapabilitySets) validate(c *CapabilitiesSpec) fairlead.FieldErrors {
 	var found fairlead.FieldErrors
 	if set := c.BaselineCapabilitySet; set != "" && set != "vCurrent" && set != "None" && k.Sets[set] == nil {
@@ -103,7 +102,7 @@ func validateUpdate(cv *ClusterVersion) fairlead.FieldErrors {
 		return nil
 	}
 	if migrates(cv) && u.Version != cv.Status.Desired.Version {
-		return fairlead.FieldErrors{invalid(field+".version", u.Version, fmt.Sprintf("an update changes the version or the architecture, not both; ask for %s to change the architecture, and for another version after that", cv.Status.Desired.Version))}
+		return fairlead.FieldErrors{invalid(field+".version", u.Version, fmt.Sprintf("an update changes the version or the architecture, not both; request %s to change the architecture, and another version after that", cv.Status.Desired.Version))}
 	}
 	switch found := candidates(cv, u.Version); {
 	case len(found) == 0 && conditionalOf(cv, u.Version) != nil:
@@ -125,9 +124,9 @@ func conditionalOf(cv *ClusterVersion, version string) *ConditionalUpdate {
 	return &cv.Status.ConditionalUpdates[i]
 }
 
-// refusal says why an update that is not recommended cannot be asked for by its
-// version, and how to get it. A status that does not list risks by themselves is
-// of a definition without acceptRisks (see gateAcceptRisks), which is not advised then.
+// refusal says why an update that is not recommended cannot be requested by its version,
+// and how to get it. A status that does not list risks separately is from a definition
+// without acceptRisks (see gateAcceptRisks), which is not advised then.
 func (c *ConditionalUpdate) refusal(cv *ClusterVersion) string {
 	var names []string
 	listed := cv.Status.ConditionalUpdateRisks
@@ -143,28 +142,27 @@ func (c *ConditionalUpdate) refusal(cv *ClusterVersion) string {
 		}
 	}
 	if r := fairlead.FindCondition(c.Conditions, "Recommended"); len(names) == 0 || len(listed) == 0 && (r == nil || r.Status != False) {
-		return "it is a conditional update, and it is not known yet whether it is recommended; wait for that, or ask for its image " + c.Release.Image
+		return "it is a conditional update, and it is not known yet whether it is recommended; wait for that, or request its image " + c.Release.Image
 	}
 	risks, accept := strings.Join(names, ", "), ""
 	if len(listed) > 0 {
 		accept = fmt.Sprintf("name %s in spec.desiredUpdate.acceptRisks, or ", risks)
 	}
-	return fmt.Sprintf("it is a conditional update that is not recommended for this cluster, because of %s; to take it all the same %sask for its image %s", risks, accept, c.Release.Image)
+	return fmt.Sprintf("it is a conditional update that is not recommended for this cluster, because of %s; to take it anyway, %srequest its image %s", risks, accept, c.Release.Image)
 }
 
-// migrates reports whether a cluster is asked to change from one architecture to
+// migrates reports whether a cluster is requested to change from one architecture to
 // several.
 func migrates(cv *ClusterVersion) bool {
 	u := cv.Spec.DesiredUpdate
 	return u != nil && u.Architecture == graph.ArchitectureMulti && cv.Status.Desired.Architecture != graph.ArchitectureMulti
 }
 
-// candidates returns the releases that a version may mean, one for each image:
-// the current one, available updates, conditional updates that are recommended,
-// and releases from the history. A later source counts only where the earlier
-// ones have none. When the architecture is to change, the available update comes
-// before the current release, which has the same version; until the service
-// offers it, the cluster stays what it is.
+// candidates returns the releases that a version may mean, one for each image: the
+// current one, available updates, conditional updates that are recommended, and releases
+// from the history. A later source is used only if the earlier ones have none. If the
+// architecture is to change, the available update comes before the current release, which
+// has the same version; until the service offers it, the cluster stays as it is.
 func candidates(cv *ClusterVersion, version string) []Release {
 	var found []Release
 	add := func(r Release) {
@@ -201,9 +199,9 @@ func candidates(cv *ClusterVersion, version string) []Release {
 	return found
 }
 
-// Desire returns the release that a cluster is asked to run, and whether the
-// administrator forces it. current is the release that it is to run when nothing
-// else is asked for. What Validate refuses asks for nothing.
+// Desire returns the release that a cluster should run, and whether the administrator
+// forces it. current is the release to run if no other is requested. A request that
+// Validate refuses has no effect.
 func Desire(cv *ClusterVersion, current Release) (r Release, force bool) {
 	u := cv.Spec.DesiredUpdate
 	if !u.asks() || len(validateUpdate(cv)) > 0 {
@@ -222,8 +220,7 @@ func Desire(cv *ClusterVersion, current Release) (r Release, force bool) {
 	return candidates(cv, u.Version)[0], u.Force
 }
 
-// asks reports whether an update asks for a release, rather than only for risks
-// to be accepted.
+// asks reports whether an update requests a release, rather than only accepting risks.
 func (u *Update) asks() bool { return u != nil && (u.Version != "" || u.Image != "") }
 
 func conditional(cv *ClusterVersion) []Release {

@@ -15,9 +15,9 @@ type Effect string
 
 // The effects, weakest first.
 const (
-	EffectReport    Effect = "Report"            // it is reported, and the update goes on
-	EffectNone      Effect = "None"              // it is a wait like others
-	EffectFailLater Effect = "FailAfterInterval" // it is a wait for a while, and a failure then
+	EffectReport    Effect = "Report"            // it is reported, and the update continues
+	EffectNone      Effect = "None"              // it is an ordinary wait
+	EffectFailLater Effect = "FailAfterInterval" // it is a wait at first, and a failure after a while
 	EffectFail      Effect = "Fail"              // it is a failure
 )
 
@@ -26,16 +26,16 @@ func (e Effect) weight() int {
 	return slices.Index([]Effect{EffectReport, EffectNone, EffectFailLater, EffectFail}, cmp.Or(e, EffectFail))
 }
 
-// TaskError is why a task is not done.
+// TaskError says why a task is not done.
 type TaskError struct {
 	Reason   string   `json:"reason"`             // a stable word in CamelCase
 	Message  string   `json:"message"`            // what and why
 	Detail   string   `json:"detail,omitempty"`   // more of it, for explanations
 	Name     string   `json:"name,omitempty"`     // of the ClusterOperator or workload
-	Names    []string `json:"names,omitempty"`    // of several ClusterOperators with the same trouble, sorted
+	Names    []string `json:"names,omitempty"`    // of several ClusterOperators with the same problem, sorted
 	Effect   Effect   `json:"effect"`             // what it does to the update
 	Operator bool     `json:"operator,omitempty"` // it is about a ClusterOperator
-	Retry    bool     `json:"retry,omitempty"`    // the next attempt may well succeed
+	Retry    bool     `json:"retry,omitempty"`    // the next attempt is likely to succeed
 }
 
 // Error returns the message.
@@ -46,46 +46,47 @@ type Class string
 
 // The classes.
 const (
-	ClassNotFound     Class = "NotFound"     // it, or where it belongs, is not there
+	ClassNotFound     Class = "NotFound"     // the resource or its namespace does not exist
 	ClassConflict     Class = "Conflict"     // somebody else has changed it
 	ClassDown         Class = "Down"         // the server does not answer
 	ClassInternal     Class = "Internal"     // the server failed
 	ClassInvalid      Class = "Invalid"      // the server does not accept the resource
-	ClassUnauthorized Class = "Unauthorized" // the server does not know us
-	ClassForbidden    Class = "Forbidden"    // we may not
-	ClassOverloaded   Class = "Overloaded"   // the server asks to come again later
+	ClassUnauthorized Class = "Unauthorized" // the server does not know these credentials
+	ClassForbidden    Class = "Forbidden"    // these credentials lack the permission
+	ClassOverloaded   Class = "Overloaded"   // the server asks to retry later
 	ClassNoMatch      Class = "NoMatch"      // the server does not know the kind
 	ClassOther        Class = "Other"        // anything else
 )
 
-// classes give each class the reason of its TaskError and the cause it tells.
+// classes give each class the reason of its TaskError and the cause in its
+// message.
 var classes = map[Class][2]string{
 	ClassNotFound:     {"UpdatePayloadResourceNotFound", "resource may have been deleted"},
-	ClassConflict:     {"UpdatePayloadResourceConflict", "somebody else has changed it at the same time"},
+	ClassConflict:     {"UpdatePayloadResourceConflict", "somebody else changed it at the same time"},
 	ClassDown:         {"UpdatePayloadClusterDown", "the API server does not answer"},
 	ClassInternal:     {"UpdatePayloadClusterError", "the API server failed"},
 	ClassInvalid:      {"UpdatePayloadResourceInvalid", "the API server does not accept it as it is"},
 	ClassUnauthorized: {"UpdatePayloadClusterUnauthorized", "the API server does not know these credentials"},
-	ClassForbidden:    {"UpdatePayloadResourceForbidden", "these credentials may not do that"},
-	ClassOverloaded:   {"UpdatePayloadClusterOverloaded", "the API server asks to come again later"},
+	ClassForbidden:    {"UpdatePayloadResourceForbidden", "these credentials lack the permission"},
+	ClassOverloaded:   {"UpdatePayloadClusterOverloaded", "the API server asks to retry later"},
 	ClassNoMatch:      {"UpdatePayloadResourceTypeMissing", "the API server does not know this kind"},
 	ClassOther:        {"UpdatePayloadFailed", ""},
 }
 
-// Refuse returns an error of the API server as backends best return it from
-// Apply, so that people learn what kind of problem it is: the class is its
-// reason.
+// Refuse returns an error of the API server in the form that backends should
+// return from Apply, so that people learn what kind of problem it is: the class
+// is its reason.
 func Refuse(class Class, err error) *fairlead.RefusedError {
 	return &fairlead.RefusedError{Reason: string(class), Message: err.Error()}
 }
 
-// synonyms are reasons of the Kubernetes API that are classes by other names.
+// synonyms are reasons of the Kubernetes API that mean one of the classes.
 var synonyms = map[string]Class{
 	"AlreadyExists": ClassConflict, "Timeout": ClassDown, "ServiceUnavailable": ClassDown, "InternalError": ClassInternal,
 	"BadRequest": ClassInvalid, "ServerTimeout": ClassOverloaded, "TooManyRequests": ClassOverloaded,
 }
 
-// taskFailed makes the error of a task that could not be applied.
+// taskFailed returns the error of a task that could not be applied.
 func taskFailed(label string, o *fairlead.Outcome) *TaskError {
 	class := Class(o.Reason)
 	if c, ok := synonyms[o.Reason]; ok {
@@ -110,8 +111,8 @@ const ReasonMultiple = "MultipleErrors"
 //  1. Errors about ClusterOperators with the same reason become one, with the
 //     names and the strongest effect, ordered by reason; the others keep their
 //     order and come first.
-//  2. Several that are left become one with the reason MultipleErrors, whose
-//     message lists them.
+//  2. If several are left, they become one with the reason MultipleErrors,
+//     whose message lists them.
 func Summarize(errs []*TaskError) *TaskError {
 	list := condense(errs)
 	if len(list) < 2 {
@@ -155,8 +156,8 @@ func condense(errs []*TaskError) []*TaskError {
 	return list
 }
 
-// kinds parts errors into those that are reported as one: each that is about no
-// ClusterOperator, then the others by reason.
+// kinds splits errors into those that are reported as one: each that is not
+// about a ClusterOperator, then the others by reason.
 func kinds(errs []*TaskError) [][]*TaskError {
 	var list [][]*TaskError
 	byReason := map[string][]*TaskError{}
@@ -182,7 +183,7 @@ var plurals = map[string][2]string{
 	ReasonOperatorMissing:      {"ClusterOperatorsNotFound", "Cluster operators %s have not reported"},
 }
 
-// joined makes one error of several about ClusterOperators with one reason.
+// joined combines several errors about ClusterOperators with one reason.
 func joined(errs []*TaskError) *TaskError {
 	if len(errs) == 1 {
 		return errs[0]

@@ -5,16 +5,16 @@ import "slices"
 // FeatureGate is the object that says which feature gates a cluster has.
 type FeatureGate struct {
 	ObjectMeta `json:"metadata"`
-	Spec       FeatureGateSpec   `json:"spec"`   // what the administrator asks for
-	Status     FeatureGateStatus `json:"status"` // what that comes to
+	Spec       FeatureGateSpec   `json:"spec"`   // the desired state
+	Status     FeatureGateStatus `json:"status"` // the result
 }
 
-// FeatureGateSpec is what the administrator asks for.
+// FeatureGateSpec is what the administrator requests.
 type FeatureGateSpec struct {
 	FeatureSet string `json:"featureSet,omitempty"` // such as TechPreviewNoUpgrade; empty means the default one
 }
 
-// FeatureGateStatus is what a feature set comes to in the releases at hand.
+// FeatureGateStatus lists the gates of a feature set, by release.
 type FeatureGateStatus struct {
 	FeatureGates []FeatureGateDetails `json:"featureGates,omitempty"` // by version
 }
@@ -31,8 +31,8 @@ type FeatureGateName struct {
 	Name string `json:"name"` // of the gate
 }
 
-// Enabled returns the gates that are on in a release, sorted, as World.Gates has
-// them. Of a release that is not listed none is: it is never nil.
+// Enabled returns the gates that are on in a release, sorted, as in World.Gates.
+// If the release is not listed, the result is empty; it is never nil.
 func (g *FeatureGate) Enabled(version string) []string {
 	names := []string{}
 	for _, d := range g.Status.FeatureGates {

@@ -9,22 +9,22 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Flap is trouble that comes and goes. Once it has come back a few times, it
-// is reported until it has been gone for Policy.Calm, so that it is neither hidden nor
-// written down at every turn.
+// Flap is an intermittent problem. Once it has come back a few times, it is reported
+// until it has been gone for Policy.Calm, so that it is neither hidden nor written at
+// every change.
 type Flap struct {
-	Condition string    `json:"condition"`        // the type of the condition that tells of it
-	Since     time.Time `json:"since"`            // when it first came
+	Condition string    `json:"condition"`        // the type of the condition that reports it
+	Since     time.Time `json:"since"`            // when it first appeared
 	Turns     int       `json:"turns,omitempty"`  // how often it came back
-	Ended     time.Time `json:"ended,omitzero"`   // when it last went; zero while it is there
-	Reason    string    `json:"reason,omitempty"` // of the last time that it was there
+	Ended     time.Time `json:"ended,omitzero"`   // when it last disappeared; zero while it is there
+	Reason    string    `json:"reason,omitempty"` // of its last appearance
 	Message   string    `json:"message"`          // likewise
 }
 
-// flapTurns is how often trouble must have come back to count as coming and going.
+// flapTurns is how often a problem must have come back to count as intermittent.
 const flapTurns = 2
 
-// flapping reports whether the trouble comes and goes.
+// flapping reports whether the problem is intermittent.
 func (f *Flap) flapping() bool { return f != nil && f.Turns >= flapTurns }
 
 // text is what is reported about it.
@@ -35,9 +35,8 @@ func (f *Flap) text() string {
 	return fmt.Sprintf("%s (intermittent since %s)", f.Message, stamp(f.Since).Format(time.RFC3339))
 }
 
-// flap notes whether there is trouble of a kind, with its reason and message, and
-// returns what is to be told: nil when there is none, and has been none for long
-// enough.
+// flap notes whether there is a problem of a kind, with its reason and message, and
+// returns what to report: nil if there is none and has been none for long enough.
 func (s *step) flap(condition string, bad bool, reason, message string) *Flap {
 	i := slices.IndexFunc(s.Flaps, func(f Flap) bool { return f.Condition == condition })
 	if i < 0 && !bad {
@@ -79,7 +78,7 @@ func (s *step) flapOf(condition string) *Flap {
 	return &s.Flaps[i]
 }
 
-// steadied is Failing and Progressing with what comes and goes.
+// steadied returns Failing and Progressing with intermittent problems.
 func (s *step) steadied(failing, progressing Condition) (Condition, Condition) {
 	bad := failing.Status == True
 	f := s.flap("Failing", bad, failing.Reason, failing.Message)

@@ -16,32 +16,32 @@ type Mode string
 // The modes.
 const (
 	Initializing Mode = "Initializing" // the cluster is being installed: order and degradation matter little
-	Updating     Mode = "Updating"     // it goes to another release, runlevel by runlevel
+	Updating     Mode = "Updating"     // it is updated to another release, runlevel by runlevel
 	Reconciling  Mode = "Reconciling"  // it is at its release, and is kept there
 )
 
-// The reasons for which a ClusterOperator holds an update up.
+// The reasons for which a ClusterOperator holds up an update.
 const (
 	ReasonOperatorVersions     = "ClusterOperatorNoVersions"   // the release does not say which versions to wait for
-	ReasonOperatorNotAvailable = "ClusterOperatorNotAvailable" // it does not work
-	ReasonOperatorDegraded     = "ClusterOperatorDegraded"     // it works badly
+	ReasonOperatorNotAvailable = "ClusterOperatorNotAvailable" // it is not available
+	ReasonOperatorDegraded     = "ClusterOperatorDegraded"     // it is degraded
 	ReasonOperatorUpdating     = "ClusterOperatorUpdating"     // it has not reached the version
 	ReasonOperatorMissing      = "UpdatePayloadResourceNotFound"
 )
 
-// Gate decides whether a ClusterOperator lets an update go on, as reported by
-// live, nil if there is none. want are the versions that the release waits for.
-// It returns nil when it does.
+// Gate decides whether a ClusterOperator lets an update continue, given its
+// report live, nil if there is none. want are the versions that the release
+// waits for. It returns nil if the update may continue.
 //
-// The rules, of which the first that holds counts:
+// The first rule that holds counts:
 //
 //  1. the release names no versions: an error;
-//  2. there is no report: an error, which is tried again;
+//  2. there is no report: an error, which is retried;
 //  3. Available is not True: an error;
-//  4. Degraded is not False: an error after a while, and while installing only
-//     told;
-//  5. a version that the release names is not reached, but for installing: a
-//     wait.
+//  4. Degraded is not False: an error after a while; while installing it is
+//     only reported;
+//  5. a version that the release names is not reached, except while installing:
+//     a wait.
 //
 // Progressing does not count.
 func Gate(name string, want []Operand, live *ClusterOperator, mode Mode) *TaskError {
@@ -82,7 +82,7 @@ func Gate(name string, want []Operand, live *ClusterOperator, mode Mode) *TaskEr
 func why(c *Condition) string {
 	switch {
 	case c == nil:
-		return ": it does not say"
+		return ": it does not say why"
 	case c.Reason == "" && c.Message == "":
 		return ""
 	case c.Message == "":
@@ -93,8 +93,7 @@ func why(c *Condition) string {
 	return ": " + c.Reason + ": " + c.Message
 }
 
-// behind tells the versions that are wanted and not reached, in the order of
-// want.
+// behind lists the wanted versions that are not reached, in the order of want.
 func behind(want, have []Operand) []string {
 	var undone []string
 	for _, w := range want {
@@ -113,7 +112,7 @@ func behind(want, have []Operand) []string {
 func wanted(m *payload.Manifest) []Operand {
 	var w ClusterOperator
 	if json.Unmarshal(m.JSON, &w) != nil {
-		return nil // as if it named none, which is an error by itself
+		return nil // as if it named none, which is an error itself
 	}
 	return w.Status.Versions
 }

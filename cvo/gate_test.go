@@ -225,7 +225,7 @@ func TestSummaryForReason(t *testing.T) {
 		{"ClusterOperatorNoVersions", "dns", "the cluster operator dns does not declare expected versions"},
 		{"WorkloadNotProgressing", "", "a workload cannot roll out"},
 		{"UpdatePayloadOdd", "", "the update could not be applied"},
-		{"MultipleErrors", "dns, etcd", "several errors, among them of dns, etcd"},
+		{"MultipleErrors", "dns, etcd", "several errors, some about dns, etcd"},
 		{"Odd", "dns", "dns has an unknown error: Odd"},
 		{"Odd", "", "an unknown error has occurred: Odd"},
 	} {

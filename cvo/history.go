@@ -8,14 +8,14 @@ import (
 // maxHistory is how many entries are kept.
 const maxHistory = 100
 
-// Record returns a history that has the release at its head: if the head is the same
-// release, what it lacks is filled in; otherwise a new entry is put before it. done says
-// that all of the release has been applied. A release without an image is not recorded.
-// The argument is not changed.
+// Record returns a history with the release at its head: if the head is the same release,
+// missing data is filled in; otherwise a new entry is put before it. done says that the
+// release was applied completely. A release without an image is not recorded. The
+// argument is not changed.
 //
-// The release is that of the head when the images are the same and the versions
-// do not contradict, or when the versions are the same and the image of the head
-// is not known. What is completed stays completed. Times are whole seconds.
+// The release is that of the head if the images are the same and the versions do not
+// contradict, or if the versions are the same and the image of the head is unknown. A
+// completed entry stays completed. Times are whole seconds.
 func Record(history []History, r Release, verified bool, risks string, done bool, now time.Time) []History {
 	if r.Image == "" {
 		return history
@@ -54,11 +54,12 @@ func sameRelease(h History, r Release) bool {
 	return h.Version == r.Version && h.Image == ""
 }
 
-// Prune returns a history of at most max entries. The least important one goes
-// first: never the oldest, the five newest, or the newest that was completed;
-// rather one that is neither the first nor the last of its minor version; rather one that
-// was not completed and lies between two patches of a minor version than one between two
-// minor versions; among equally important ones the oldest.
+// Prune returns a history of at most max entries. It removes the least important entries
+// first. It never removes the oldest, the five newest, or the newest completed entry. It
+// prefers to remove entries that are neither the first nor the last of their minor
+// version; then, entries that were not completed and lie between two patches of a minor
+// version rather than between two minor versions; of equally important entries, the
+// oldest.
 func Prune(history []History, max int) []History {
 	for len(history) > max {
 		least, at := 0.0, -1
@@ -88,7 +89,7 @@ func weight(history []History, i int) float64 {
 	return w
 }
 
-// kept reports whether an entry stays whatever it is.
+// kept reports whether an entry is never removed.
 func kept(history []History, i int) bool {
 	return i == len(history)-1 || i < 5 || i == newestCompleted(history)
 }

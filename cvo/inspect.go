@@ -12,77 +12,76 @@ import (
 	"github.com/fairlead/fairlead/internal/durations"
 )
 
-// Dump is what a dump of a cluster holds, for Inspect. Any part may be
-// missing: a nil list is one that nobody has looked at, an empty one says that
-// there are none.
+// Dump is what a dump of a cluster holds, for Inspect. Any part may be missing: a
+// nil list was not dumped, an empty one says that there are none.
 type Dump struct {
-	Version   *ClusterVersion   // nil when it is not known
+	Version   *ClusterVersion   // nil if unknown
 	Operators []ClusterOperator // the reports of operators
 	Pools     []Pool            // the pools of nodes
 	Nodes     []fairlead.Node   // the nodes
-	// Configs are the releases that machine configurations are of, by name of the
+	// Configs are the releases that machine configurations are from, by name of the
 	// configuration.
 	Configs map[string]string
-	Alerts  []Alert // those of the cluster's monitoring
+	Alerts  []Alert // from the cluster's monitoring
 }
 
 // Pool is a MachineConfigPool: the fields of rollout.Pool.
 type Pool = rollout.Pool
 
-// Assessment is how an update goes, in one word.
+// Assessment is the state of an update, in one word.
 type Assessment string
 
 // The assessments.
 const (
 	AssessUnknown     Assessment = "Unknown"     // the data does not say
 	AssessNotUpdating Assessment = "NotUpdating" // the control plane and all pools are at their release
-	AssessCompleted   Assessment = "Completed"   // the control plane is there, and pools are on their way
-	AssessProgressing Assessment = "Progressing" // the control plane is on its way
-	AssessSlow        Assessment = "Slow"        // it is on its way, but slower than expected
-	AssessStalled     Assessment = "Stalled"     // it is on its way, but much slower than expected
+	AssessCompleted   Assessment = "Completed"   // the control plane is updated, and pools are being updated
+	AssessProgressing Assessment = "Progressing" // the control plane is being updated
+	AssessSlow        Assessment = "Slow"        // it is being updated, but slower than expected
+	AssessStalled     Assessment = "Stalled"     // it is being updated, but much slower than expected
 	AssessDegraded    Assessment = "Degraded"    // nodes are stuck
 )
 
-// Report says how far the update of a cluster is, and what stands in its way.
-// What the dump does not tell is in Gaps, and never counts as good news.
+// Report says how far the update of a cluster is, and what delays it. Information
+// that is missing from the dump is listed in Gaps, and never counts as good news.
 type Report struct {
-	Headline   string           `json:"headline"`            // the most important of it, in one sentence
+	Headline   string           `json:"headline"`            // the most important fact, in one sentence
 	Assessment Assessment       `json:"assessment"`          // in one word
-	From       string           `json:"from"`                // the version that it comes from; empty if that is not known
-	Incomplete bool             `json:"incomplete"`          // From was never reached whole
+	From       string           `json:"from"`                // the version before the update; empty if unknown
+	Incomplete bool             `json:"incomplete"`          // From was never reached completely
 	Install    bool             `json:"install"`             // the cluster is being installed, or was never updated
-	MultiArch  bool             `json:"multiArch"`           // it goes to the same version for several architectures
-	Target     string           `json:"target"`              // the version that it goes to; empty if that is not known
+	MultiArch  bool             `json:"multiArch"`           // it is updated to the same version for several architectures
+	Target     string           `json:"target"`              // the target version; empty if unknown
 	Updating   bool             `json:"updating"`            // the control plane is not known to be at the target
 	Since      time.Time        `json:"since,omitzero"`      // when the update began
 	Until      *time.Time       `json:"until,omitempty"`     // when the control plane reached the target
 	Duration   time.Duration    `json:"duration,omitempty"`  // from Since to Until, or to now
-	Remaining  *time.Duration   `json:"remaining,omitempty"` // estimated; negative when it should be over; nil when it cannot be told
+	Remaining  *time.Duration   `json:"remaining,omitempty"` // estimated; negative if it should be over; nil if unknown
 	Completion Completion       `json:"completion"`          // of the operators
 	Operators  []OperatorReport `json:"operators"`           // those that belong to the release, by name
 	Pools      []PoolReport     `json:"pools"`               // all pools, control plane first, then by name
 	Nodes      []NodeReport     `json:"nodes"`               // all nodes, by pool, what needs attention first, then by name
 	Findings   []Finding        `json:"findings"`            // causes, worst first, each with what it explains
-	Gaps       []Gap            `json:"gaps"`                // what is not known, and how to know it
+	Gaps       []Gap            `json:"gaps"`                // what is not known, and how to find out
 }
 
-// Gap is something that a dump does not tell.
+// Gap is information that is missing from a dump.
 type Gap struct {
 	What string `json:"what"` // what is not known
-	How  string `json:"how"`  // to get it
+	How  string `json:"how"`  // how to get it
 }
 
-// Completion counts operators. All are 0 when they are not known.
+// Completion counts operators. All numbers are 0 if the operators are not known.
 type Completion struct {
 	Known       bool `json:"known"`       // the operators are known
 	Percent     int  `json:"percent"`     // updated, rounded to the nearest
 	Updated     int  `json:"updated"`     // at the target
-	Updating    int  `json:"updating"`    // not at the target, and at work on it
-	Waiting     int  `json:"waiting"`     // not at the target, and not at work
+	Updating    int  `json:"updating"`    // not at the target, and progressing
+	Waiting     int  `json:"waiting"`     // not at the target, and not progressing
 	Healthy     int  `json:"healthy"`     // available and not degraded
-	Unavailable int  `json:"unavailable"` // that do not say they are available
+	Unavailable int  `json:"unavailable"` // that do not report that they are available
 	Degraded    int  `json:"degraded"`    // available, but degraded
-	Absent      int  `json:"absent"`      // that the cluster must have, and the dump does not; they count as not updated
+	Absent      int  `json:"absent"`      // that the cluster must have and the dump lacks; they count as not updated
 }
 
 // OperatorReport is the state of one operator.
@@ -90,9 +89,9 @@ type OperatorReport struct {
 	Name    string    `json:"name"`              // of the operator
 	State   string    `json:"state"`             // updated, updating or waiting
 	Health  string    `json:"health"`            // healthy, degraded or unavailable
-	Version string    `json:"version"`           // that it has reached
-	Since   time.Time `json:"since,omitzero"`    // of the state of health, or of its progress
-	Reason  string    `json:"reason,omitempty"`  // what it says itself
+	Version string    `json:"version"`           // the version that it has reached
+	Since   time.Time `json:"since,omitzero"`    // since when it has its health, or has been progressing
+	Reason  string    `json:"reason,omitempty"`  // as it reports it
 	Message string    `json:"message,omitempty"` // the same, in a sentence or more
 }
 
@@ -100,20 +99,20 @@ type OperatorReport struct {
 type PoolReport struct {
 	Name     string `json:"name"`     // of the pool
 	State    string `json:"state"`    // updated, updating, pending, paused, degraded or unknown
-	Total    int    `json:"total"`    // nodes; -1 when they are not known
+	Total    int    `json:"total"`    // nodes; -1 if unknown
 	Updated  int    `json:"updated"`  // nodes at the target
 	Draining int    `json:"draining"` // nodes that are being drained
 	Degraded int    `json:"degraded"` // nodes that are stuck
-	Down     int    `json:"down"`     // nodes that are not available, for whatever reason
-	Unknown  int    `json:"unknown"`  // nodes of which the release is not known, those that are not in the dump among them
+	Down     int    `json:"down"`     // nodes that are not available, for any reason
+	Unknown  int    `json:"unknown"`  // nodes whose release is not known, including those that are not in the dump
 }
 
 // NodeReport is the state of one node.
 type NodeReport struct {
 	Name    string    `json:"name"`              // of the node
-	Pool    string    `json:"pool"`              // whose configuration it runs; empty when no pool selects it
+	Pool    string    `json:"pool"`              // whose configuration it runs; empty if no pool selects it
 	State   string    `json:"state"`             // updated, updating, draining, pending, paused, degraded or unknown
-	Version string    `json:"version,omitempty"` // of the release that its configuration is of, if it is known
+	Version string    `json:"version,omitempty"` // of the release that its configuration is from, if known
 	Down    bool      `json:"down"`              // no pods are placed on it
 	Since   time.Time `json:"since,omitzero"`    // when it stopped being ready
 	Message string    `json:"message,omitempty"` // why it is down or stuck
@@ -129,17 +128,17 @@ const (
 	SeverityInfo    Severity = "info"    // nothing is wrong
 )
 
-// Finding is one thing to look at: a cause, where it is known, with the symptoms
-// that it explains.
+// Finding is one problem or notice: a cause, if known, with the symptoms that it
+// explains.
 type Finding struct {
 	Subject  string    `json:"subject"`            // what it is about: clusteroperator etcd
 	Severity Severity  `json:"severity"`           // how bad it is
 	Reason   string    `json:"reason"`             // a word in CamelCase
-	Since    time.Time `json:"since,omitzero"`     // since when, if it is known
-	Message  string    `json:"message"`            // what is the matter
+	Since    time.Time `json:"since,omitzero"`     // since when, if known
+	Message  string    `json:"message"`            // what is wrong
 	Owner    string    `json:"owner,omitempty"`    // who can do something about it
 	Next     string    `json:"next"`               // what to do, what is normal, or what comes next
-	Explains []Symptom `json:"explains,omitempty"` // what comes of it, in the order in which it would be told by itself
+	Explains []Symptom `json:"explains,omitempty"` // its symptoms, in the order in which they would be reported on their own
 }
 
 // Symptom is something that a finding explains.
@@ -147,39 +146,39 @@ type Symptom struct {
 	Subject  string    `json:"subject"`        // what it is about
 	Severity Severity  `json:"severity"`       // how bad it is
 	Reason   string    `json:"reason"`         // a word in CamelCase
-	Since    time.Time `json:"since,omitzero"` // since when, if it is known
-	Message  string    `json:"message"`        // what is the matter
+	Since    time.Time `json:"since,omitzero"` // since when, if known
+	Message  string    `json:"message"`        // what is wrong
 }
 
 // MarshalJSON writes durations as text, such as 5m0s.
 func (r *Report) MarshalJSON() ([]byte, error) { return durations.Marshal(r) }
 
-// UnmarshalJSON reads what MarshalJSON has written.
+// UnmarshalJSON reads what MarshalJSON wrote.
 func (r *Report) UnmarshalJSON(data []byte) error {
 	return durations.Unmarshal(data, r)
 }
 
-// Well reports whether nothing speaks against the cluster: there is no warning,
-// no error, and nothing that is not known.
+// Well reports whether the cluster is fine: there is no warning, no error, and
+// nothing that is not known.
 func (r *Report) Well() bool {
 	return len(r.Gaps) == 0 && !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Severity != SeverityInfo })
 }
 
-// Inspect says, from a dump, how far the update of a cluster is, and what stands in its
-// way. now decides how long things last; zero means the latest instant that the dump
+// Inspect says, from a dump, how far the update of a cluster is, and what delays it.
+// now is the reference for durations; zero means the latest time that the dump
 // mentions.
 //
-//  1. What the dump does not tell is a gap, with the way to get it; it is never taken for
-//     good news. That includes nodes that a pool counts, and operators that the
-//     ClusterVersion names or that a cluster with a control plane of its own must have,
-//     given its capabilities.
-//  2. The operators that count are those that a release brings: they have an
+//  1. What the dump does not contain is a gap, with the way to get it; it is never
+//     taken for good news. That includes nodes that a pool counts, and operators
+//     that the ClusterVersion names or that a cluster with its own control plane
+//     must have, given its capabilities.
+//  2. The operators that count are those that a release contains: they have an
 //     annotation include.release.openshift.io/… or exclude.release.openshift.io/….
-//  3. Whether a node is updated is the rule of rollout.Updated; besides its
-//     configuration must be of the target.
+//  3. A node is updated if rollout.Updated says so and its configuration is from the
+//     target release.
 //  4. Symptoms with one cause are one finding: a node that is not ready and what
-//     operators say of it, one error on several nodes, and a ClusterVersion that
-//     fails because of operators that are reported.
+//     operators report about it, one error on several nodes, and a ClusterVersion
+//     that fails because of operators that are reported.
 func Inspect(d *Dump, now time.Time) *Report {
 	if now.IsZero() {
 		now = d.latest()
@@ -206,8 +205,8 @@ func Inspect(d *Dump, now time.Time) *Report {
 	return i.out
 }
 
-// latest is the last instant that the ClusterVersion and the operators mention,
-// or else the pools.
+// latest is the latest time that the ClusterVersion and the operators mention, or
+// else the pools.
 func (d *Dump) latest() time.Time {
 	var last time.Time
 	see := func(t time.Time) {
@@ -240,7 +239,7 @@ func (d *Dump) latest() time.Time {
 	return last
 }
 
-// inspection is a report in the making.
+// inspection is a report that is being built.
 type inspection struct {
 	d   *Dump
 	now time.Time
@@ -279,12 +278,12 @@ func (i *inspection) version() {
 		}
 		i.find(Finding{
 			Subject: "clusterversion version", Severity: SeverityWarning, Reason: "PreviousUpdateIncomplete", Since: h[0].StartedTime,
-			Message: message, Owner: "administrator", Next: "nothing: the update under way brings every component to " + h[0].Version,
+			Message: message, Owner: "administrator", Next: "nothing: the current update brings every component to " + h[0].Version,
 		})
 	}
 }
 
-// conditions tells what the cluster version itself reports.
+// conditions reports the conditions of the cluster version.
 func (i *inspection) conditions() {
 	if i.d.Version == nil {
 		return
@@ -296,7 +295,7 @@ func (i *inspection) conditions() {
 	for _, c := range list {
 		f := Finding{
 			Subject: "clusterversion version", Severity: SeverityWarning, Reason: cmp.Or(c.Reason, c.Type), Since: c.LastTransitionTime, Owner: "administrator",
-			Message: lastWords(c.Message), Next: "remove the cause, or take spec.desiredUpdate back",
+			Message: lastWords(c.Message), Next: "fix the cause, or revert spec.desiredUpdate",
 		}
 		switch {
 		case c.Type == "Failing" && c.Status == Unknown:
@@ -305,7 +304,7 @@ func (i *inspection) conditions() {
 			f.Message, f.Next = "the cluster version fails: "+f.Message, "fix the reported cause; the update then continues by itself"
 		case c.Type == "ReleaseAccepted" && c.Status == False, c.Type == "Invalid" && c.Status == True:
 		case c.Type == "RetrievedUpdates" && c.Status != True:
-			f.Severity, f.Message, f.Next = SeverityInfo, "the list of updates may be old: "+f.Message, "make sure that the update service can be reached"
+			f.Severity, f.Message, f.Next = SeverityInfo, "the list of updates may be old: "+f.Message, "make sure that the update service is reachable"
 		default:
 			continue
 		}
@@ -313,11 +312,11 @@ func (i *inspection) conditions() {
 	}
 }
 
-// alerts reports alerts that fire and have begun since the update did, or are
-// known to matter to updates.
+// alerts reports alerts that fire and have begun since the update did, or are known
+// to matter to updates.
 func (i *inspection) alerts() {
 	if i.d.Alerts == nil {
-		i.gap("which alerts fire", "oc get --raw '/api/v1/namespaces/openshift-monitoring/services/https:thanos-querier:9091/proxy/api/v1/alerts', or the console's page of alerts")
+		i.gap("which alerts fire", "oc get --raw '/api/v1/namespaces/openshift-monitoring/services/https:thanos-querier:9091/proxy/api/v1/alerts', or the alerts page of the console")
 		return
 	}
 	for k := range i.d.Alerts {
@@ -329,7 +328,7 @@ func (i *inspection) alerts() {
 		}
 		f := Finding{
 			Subject: "alert " + a.Labels["alertname"], Severity: SeverityWarning, Reason: "AlertFiring", Since: a.ActiveAt, Owner: cmp.Or(a.Labels["namespace"], "administrator"),
-			Message: "alert: " + cmp.Or(a.Annotations["summary"], a.Labels["alertname"]), Next: cmp.Or(a.Annotations["runbook_url"], a.Annotations["description"], a.Annotations["message"], "look at the alert"),
+			Message: "alert: " + cmp.Or(a.Annotations["summary"], a.Labels["alertname"]), Next: cmp.Or(a.Annotations["runbook_url"], a.Annotations["description"], a.Annotations["message"], "check the alert"),
 		}
 		if severity == "critical" {
 			f.Severity = SeverityError

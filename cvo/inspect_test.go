@@ -79,30 +79,30 @@ func TestInspectFindings(t *testing.T) {
 		{"for 41", operator("Degraded", cvo.True, 41*time.Minute), "error clusteroperator etcd: is degraded; more than 40 minutes"},
 		{"it does not say", func(d *cvo.Dump) { d.Operators[1].Status.Conditions = nil }, "warning clusteroperator etcd: does not say whether it is available; "},
 		{"a node is not ready for 29", node("Ready", "False", 29*time.Minute), "warning node w-0: not ready: kubelet is gone; usually back within 30 minutes"},
-		{"for 31", node("Ready", "Unknown", 31*time.Minute), "warning node w-0: not ready; more than 30 minutes are not usual"},
+		{"for 31", node("Ready", "Unknown", 31*time.Minute), "warning node w-0: not ready; more than 30 minutes is not normal"},
 		{"a node without network", node("NetworkUnavailable", "True", 5*time.Minute), "info node w-0: NetworkUnavailable; counts against maxUnavailable"},
 		{"a full disk", node("DiskPressure", "True", 5*time.Minute), "info node w-0: DiskPressure; counts against maxUnavailable"},
 		{"a node of no pool", func(d *cvo.Dump) {
 			node("Ready", "Unknown", 31*time.Minute)(d)
 			d.Nodes[0].Labels = nil
-		}, "warning node w-0: node w-0: not ready: kubelet is gone; more than 30 minutes are not usual: look at the machine and its console; no pods are scheduled"},
+		}, "warning node w-0: node w-0: not ready: kubelet is gone; more than 30 minutes is not normal: check the machine and its console; no pods are scheduled"},
 		{"one that does not say since when", func(d *cvo.Dump) {
 			d.Nodes[0].Labels, d.Nodes[0].Status.Conditions = nil, []fairlead.NodeCondition{{Type: "Ready", Status: "False"}}
-		}, "warning node w-0: not ready: it does not say why; look at the machine"},
+		}, "warning node w-0: not ready: it does not say why; check the machine"},
 		{"one that is stuck", func(d *cvo.Dump) {
 			d.Nodes[0].Labels = nil
 			d.Nodes[0].Annotations[rollout.AnnotationState] = rollout.StateDegraded
-		}, "error node w-0: its machine config daemon cannot go on; it belongs to no pool"},
+		}, "error node w-0: its machine config daemon is stuck; it belongs to no pool"},
 		{"one that is cordoned", func(d *cvo.Dump) {
 			d.Nodes[0].ObjectMeta = fairlead.ObjectMeta{Name: "w-0"}
 			d.Nodes[0].Spec.Unschedulable, d.Pools[0].Status.MachineCount = true, 2
 		}, "info node w-0: marked unschedulable; kubectl uncordon w-0"},
-		{"a refused release", version(cvo.Condition{Type: "ReleaseAccepted", Status: cvo.False, Reason: "PreconditionChecks", Message: "no"}), "warning clusterversion version: no; remove the cause"},
-		{"a request without sense", version(cvo.Condition{Type: "Invalid", Status: cvo.True, Reason: "InvalidClusterVersion", Message: "odd"}), "warning clusterversion version: odd; remove the cause"},
+		{"a refused release", version(cvo.Condition{Type: "ReleaseAccepted", Status: cvo.False, Reason: "PreconditionChecks", Message: "no"}), "warning clusterversion version: no; fix the cause"},
+		{"a request without sense", version(cvo.Condition{Type: "Invalid", Status: cvo.True, Reason: "InvalidClusterVersion", Message: "odd"}), "warning clusterversion version: odd; fix the cause"},
 		{"slow", func(d *cvo.Dump) {
 			d.Version.Status.Conditions = []cvo.Condition{{Type: "Failing", Status: cvo.Unknown, Reason: "SlowClusterOperator", Message: "waiting on dns"}}
 		}, "warning clusterversion version: slower than usual: waiting on dns; nothing has failed"},
-		{"an old list of updates", version(cvo.Condition{Type: "RetrievedUpdates", Status: cvo.False, Reason: "RemoteFailed", Message: "no route"}), "info clusterversion version: may be old: no route; update service can be reached"},
+		{"an old list of updates", version(cvo.Condition{Type: "RetrievedUpdates", Status: cvo.False, Reason: "RemoteFailed", Message: "no route"}), "info clusterversion version: may be old: no route; update service is reachable"},
 		{"an operator of no release", func(d *cvo.Dump) {
 			d.Operators = append(d.Operators, cvo.ClusterOperator{ObjectMeta: cvo.ObjectMeta{Name: "mine"}})
 		}, ""},

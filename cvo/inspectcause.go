@@ -9,8 +9,8 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// lastWords returns what an error comes down to: of a chain of errors that is
-// long the last links, on one line.
+// lastWords returns the essence of an error, on one line: the last links of a long chain of
+// errors.
 func lastWords(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	const most = 200
@@ -28,7 +28,7 @@ func lastWords(text string) string {
 	return "… " + short
 }
 
-// causes joins findings that have one cause.
+// causes joins findings that have a common cause.
 func (i *inspection) causes() {
 	i.unreadyNodes()
 	i.sameError()
@@ -36,13 +36,12 @@ func (i *inspection) causes() {
 	i.failing()
 }
 
-// symptom is a finding as what another one explains.
+// symptom turns a finding into a symptom of another.
 func (f *Finding) symptom() Symptom {
 	return Symptom{Subject: f.Subject, Severity: f.Severity, Reason: f.Reason, Since: f.Since, Message: f.Message}
 }
 
-// explain takes findings out and puts them below a cause, which becomes as severe
-// as they are.
+// explain moves findings below a cause, which becomes as severe as they are.
 func (i *inspection) explain(cause *Finding, of func(*Finding) bool) {
 	var rest []Finding
 	for _, f := range i.out.Findings {
@@ -61,12 +60,12 @@ func (i *inspection) explain(cause *Finding, of func(*Finding) bool) {
 	i.out.Findings = append(rest, *cause)
 }
 
-// unready finds nodes that an operator reports: what is in the way of master-1,
-// such as node "master-1" not ready since 2026-01-01 because X (why).
+// unready finds nodes that an operator reports: the part about master-1 in a message such as
+// node "master-1" not ready since 2026-01-01 because X (why).
 var unready = regexp.MustCompile(`node "([^"]+)" not ready since (.+?) because (\w+) \((.*)`)
 
-// unreadyNodes joins what operators say of nodes that are not ready, and such
-// nodes themselves.
+// unreadyNodes joins what operators report about nodes that are not ready with the findings
+// about these nodes.
 func (i *inspection) unreadyNodes() {
 	type report struct{ why string }
 	nodes := map[string]report{}
@@ -107,13 +106,13 @@ func (i *inspection) unreadyNodes() {
 		i.explain(&Finding{
 			Subject: "node " + name, Severity: SeverityWarning, Reason: "NodeNotReady", Owner: "whoever runs the node",
 			Message: fmt.Sprintf("node %s is not ready: %s", name, nodes[name].why),
-			Next:    "look at the node and its console; what operators report ends when it is ready again",
+			Next:    "check the node and its console; the operators recover when it is ready again",
 		}, mentions)
 	}
 }
 
-// sameError joins findings about nodes, and about operators, that are the same
-// but for names.
+// sameError joins findings about nodes, about operators and about alerts that differ only in
+// names.
 func (i *inspection) sameError() {
 	groups := map[string][]string{}
 	var order []string
@@ -151,8 +150,8 @@ func (i *inspection) sameError() {
 	}
 }
 
-// unnamed returns a text with <name> wherever a name stands as a whole: that of node worker-1 is
-// not part of worker-10.
+// unnamed returns a text with <name> in place of each whole occurrence of a name: node worker-1
+// is not part of worker-10.
 func unnamed(text, name string) string {
 	part := func(c byte) bool {
 		return c == '-' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
@@ -174,8 +173,8 @@ func unnamed(text, name string) string {
 	}
 }
 
-// degradedPools puts what machine-config says of a pool below the nodes of it that
-// cannot go on.
+// degradedPools puts what machine-config reports about a pool below the pool's nodes that are
+// stuck.
 func (i *inspection) degradedPools() {
 	at := slices.IndexFunc(i.out.Findings, func(f Finding) bool { return f.Reason == "NodeDegraded" })
 	operator := func(f *Finding) bool { return f.Subject == operatorSubject("machine-config") }
@@ -191,7 +190,7 @@ func (i *inspection) degradedPools() {
 	i.explain(&cause, operator)
 }
 
-// essence is what a finding says without who says it.
+// essence is the message of a finding without its source.
 func (i *inspection) essence(f *Finding) string {
 	_, said, ok := strings.Cut(f.Message, ": ")
 	if !ok {
@@ -200,8 +199,8 @@ func (i *inspection) essence(f *Finding) string {
 	return said
 }
 
-// failing puts what the ClusterVersion says below the causes of it, where all the
-// operators that it names are reported.
+// failing puts the failure of the ClusterVersion below its causes, if all operators that it
+// names are reported.
 func (i *inspection) failing() {
 	if i.d.Version == nil {
 		return
@@ -237,7 +236,7 @@ func (i *inspection) failing() {
 	i.explain(&cause, func(f *Finding) bool { return is(f) && (f.Subject != subject || f.Message != message) })
 }
 
-// failingMessage is what the condition Failing says.
+// failingMessage returns the message of the condition Failing.
 func failingMessage(cv *ClusterVersion) string {
 	for _, c := range cv.Status.Conditions {
 		if c.Type == "Failing" {

@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// operators judges those that the release brings.
+// operators evaluates those that the release contains.
 func (i *inspection) operators() {
 	if i.d.Operators == nil {
 		i.gap("how far the operators are", "oc get clusteroperators -o yaml")
@@ -38,12 +38,12 @@ func (i *inspection) operators() {
 		i.find(Finding{
 			Subject: "clusterversion version", Severity: SeverityWarning, Reason: "OperatorsBehind", Since: i.out.Since, Owner: "administrator",
 			Message: fmt.Sprintf("the history says that %s is complete, and %d of %d operators are at another version", i.out.Target, n-c.Updated, n),
-			Next:    "look at the versions of these operators",
+			Next:    "check the versions of these operators",
 		})
 	}
 }
 
-// ofRelease reports whether an operator is one that a release brings.
+// ofRelease reports whether an operator is one that a release contains.
 func ofRelease(o *ClusterOperator) bool {
 	for key := range o.Annotations {
 		if strings.HasPrefix(key, "include.release.openshift.io/") || strings.HasPrefix(key, "exclude.release.openshift.io/") {
@@ -53,7 +53,7 @@ func ofRelease(o *ClusterOperator) bool {
 	return false
 }
 
-// operator judges one operator.
+// operator evaluates one operator.
 func (i *inspection) operator(o *ClusterOperator) {
 	r := OperatorReport{Name: o.Name, State: "waiting", Health: "healthy"}
 	if k := slices.IndexFunc(o.Status.Versions, func(v Operand) bool { return v.Name == "operator" }); k >= 0 {
@@ -61,8 +61,9 @@ func (i *inspection) operator(o *ClusterOperator) {
 	}
 	c := &i.out.Completion
 	available, degraded, progressing := fairlead.FindCondition(o.Status.Conditions, "Available"), fairlead.FindCondition(o.Status.Conditions, "Degraded"), fairlead.FindCondition(o.Status.Conditions, "Progressing")
-	// To the same version for several architectures only images change: which one
-	// machine-config has is not told, so that it counts when all is complete.
+	// To the same version for several architectures only images change. Which
+	// ones machine-config has is not reported, so it counts when everything is
+	// complete.
 	there := i.out.Target != "" && r.Version == i.out.Target && !(i.out.MultiArch && i.out.Updating && o.Name == "machine-config")
 	switch {
 	case there:
@@ -98,7 +99,7 @@ func (r *OperatorReport) take(c *Condition) {
 	}
 }
 
-// unhealthy reports an operator that does not work as it should.
+// unhealthy reports an operator that is unhealthy.
 func (i *inspection) unhealthy(r *OperatorReport, what string, silent bool, patience time.Duration) {
 	f := Finding{
 		Subject: operatorSubject(r.Name), Severity: SeverityInfo, Reason: cmp.Or(r.Reason, "Unknown"), Since: r.Since,
@@ -117,9 +118,9 @@ func (i *inspection) unhealthy(r *OperatorReport, what string, silent bool, pati
 	case age > patience:
 		f.Severity = SeverityError
 	}
-	f.Next = fmt.Sprintf("up to %s is usual during an update", minutes(patience))
+	f.Next = fmt.Sprintf("up to %s is normal during an update", minutes(patience))
 	if age > patience {
-		f.Next = fmt.Sprintf("more than %s is not usual: look at the operator's conditions and its pods", minutes(patience))
+		f.Next = fmt.Sprintf("more than %s is not normal: check the operator's conditions and its pods", minutes(patience))
 	}
 	if i.out.Updating && r.State != "updated" {
 		f.Next += "; the update waits for it"
@@ -127,7 +128,7 @@ func (i *inspection) unhealthy(r *OperatorReport, what string, silent bool, pati
 	i.find(f)
 }
 
-// curve is how much of the time of an update has passed when so much of its
+// curve is the share of an update's time that has passed when a share of its
 // operators is done, as fitted by the authors of oc to updates of one cluster:
 // the coefficients of polynomials up to these shares.
 var curve = []struct {
@@ -153,9 +154,9 @@ func passed(share float64) float64 {
 	return 1
 }
 
-// estimate tells how long the control plane still takes: by how far the operators
-// were when one of them last began or ended something, or by how long the last
-// update took while it is too early for that.
+// estimate says how long the control plane still takes, by the share of operators
+// that were done when one of them last started or finished something, or, if it
+// is too early for that, by the duration of the last update.
 func (i *inspection) estimate() {
 	n := len(i.out.Operators)
 	if !i.out.Updating || !i.out.Completion.Known || i.out.Completion.Updated == n || i.out.MultiArch {
@@ -197,10 +198,10 @@ func (i *inspection) estimate() {
 	i.out.Remaining = &left
 }
 
-// usual is how long the last update took, or an hour.
+// usual is how long the last update took, or an hour if unknown.
 func (i *inspection) usual() time.Duration {
 	h := i.d.Version.Status.History
-	for k := 1; k < len(h)-1; k++ { // the last is the installation
+	for k := 1; k < len(h)-1; k++ { // the last entry is the installation
 		if h[k].State == Completed && h[k].CompletionTime != nil {
 			return h[k].CompletionTime.Sub(h[k].StartedTime)
 		}
@@ -208,7 +209,7 @@ func (i *inspection) usual() time.Duration {
 	return time.Hour
 }
 
-// assess puts all in one word.
+// assess sums everything up in one word.
 func (i *inspection) assess() {
 	r := i.out
 	unknown := r.Target == "" || !r.Completion.Known
@@ -263,7 +264,7 @@ func (i *inspection) headline() {
 	case len(r.Gaps) > 0:
 		what += "; no problem was found, but information is missing"
 	case r.Updating && r.Completion.Updating > 0:
-		what += fmt.Sprintf(", and is proceeding well: %s at work", list(i.updating()))
+		what += fmt.Sprintf(", and is proceeding well: %s progressing", list(i.updating()))
 	case r.Updating:
 		what += ", and is proceeding well"
 	case r.Assessment == AssessCompleted:
@@ -274,7 +275,7 @@ func (i *inspection) headline() {
 	r.Headline = what
 }
 
-// updating returns the operators at work.
+// updating returns the operators that are progressing.
 func (i *inspection) updating() []string {
 	var names []string
 	for _, o := range i.out.Operators {

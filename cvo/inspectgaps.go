@@ -14,9 +14,9 @@ import (
 // waitedFor finds the operators that a ClusterVersion names.
 var waitedFor = regexp.MustCompile(`(?:waiting (?:up to \S+ \S+ )?on|[Cc]luster operators?|for these operators:) ((?:[a-z0-9][-a-z0-9]*, )*[a-z0-9][-a-z0-9]*)`)
 
-// missing reports what a dump speaks of and does not have: nodes that a pool counts,
-// and operators that the ClusterVersion names or that the cluster must have. A dump from
-// which files were lost says less, and nothing better.
+// missing reports objects that a dump refers to and lacks: nodes that a pool counts, and
+// operators that the ClusterVersion names or that the cluster must have. A dump that has
+// lost files must report less, not better news.
 func (i *inspection) missing() {
 	if i.d.Nodes != nil && i.d.Pools != nil {
 		if n := i.stray(); n > 0 {
@@ -60,16 +60,16 @@ func (i *inspection) missing() {
 	}
 }
 
-// always are the operators that releases from 4.14 on bring to a cluster with a control
-// plane of its own: their manifests ask for no capability.
+// always are the operators that releases from 4.14 on have on a cluster with its own
+// control plane: their manifests require no capability.
 const always = "authentication config-operator dns etcd kube-apiserver kube-controller-manager kube-scheduler kube-storage-version-migrator " +
 	"machine-approver machine-config monitoring network openshift-apiserver openshift-controller-manager service-ca"
 
-// newOperators is the one capability that came with an operator; the others have made
-// operators optional that were always there.
+// newOperators is the one capability that came with a new operator; the others made
+// existing operators optional.
 const newOperators = "OperatorLifecycleManagerV1"
 
-// optional returns the operators that capabilities bring.
+// optional returns the operators that belong to capabilities.
 func optional() map[string]string {
 	return map[string]string{
 		"baremetal": "baremetal", "marketplace": "marketplace", "openshift-samples": "openshift-samples", "Console": "console", "Insights": "insights",
@@ -80,11 +80,11 @@ func optional() map[string]string {
 	}
 }
 
-// absent returns the operators that a cluster with a control plane of its own must have
-// and that are not in the dump, sorted: those of every cluster, and those of capabilities
-// that are enabled, or that its release does not know yet. Those of feature sets are not
-// missed: what was dumped does not say which one is on. While a cluster is installed
-// they come one by one.
+// absent returns the operators that a cluster with its own control plane must have and
+// that are not in the dump, sorted: those of every cluster, and those of capabilities
+// that are enabled, or that its release does not know yet. Operators of feature sets are
+// not expected, because the dump does not say which set is on. While a cluster is being
+// installed, they appear one by one.
 func (i *inspection) absent() []string {
 	v := i.d.Version
 	if v == nil || len(v.Status.History) == 0 || i.out.Install && i.out.Updating ||
@@ -111,7 +111,7 @@ func (i *inspection) absent() []string {
 	})
 }
 
-// controls reports whether a node is one of a control plane.
+// controls reports whether a node belongs to a control plane.
 func controls(n fairlead.Node) bool {
 	_, is := n.Labels["node-role.kubernetes.io/control-plane"]
 	_, was := n.Labels["node-role.kubernetes.io/master"]

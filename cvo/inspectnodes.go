@@ -11,7 +11,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/rollout"
 )
 
-// pools judges the pools and their nodes.
+// pools evaluates the pools and their nodes.
 func (i *inspection) pools() {
 	if i.d.Pools == nil {
 		i.gap("the pools of nodes, and whether one is paused", "oc get machineconfigpools -o yaml")
@@ -47,7 +47,7 @@ func (i *inspection) pools() {
 	}
 }
 
-// poolless judges a node of no pool, such as all are on clusters without a machine config operator.
+// poolless evaluates a node without a pool, as on clusters without a machine config operator.
 func (i *inspection) poolless(n *fairlead.Node) {
 	r := NodeReport{Name: n.Name, State: "unknown", Message: down(n), Since: notReadySince(n)}
 	r.Down = r.Message != "" || i.d.Pools == nil && n.Annotations[rollout.AnnotationCurrent] == ""
@@ -68,7 +68,7 @@ func rank(pool string) int {
 	return 1
 }
 
-// pool judges one pool.
+// pool evaluates one pool.
 func (i *inspection) pool(p *Pool, nodes []*fairlead.Node) {
 	r := PoolReport{Name: p.Name, State: "updated", Total: len(nodes)}
 	var reports []NodeReport
@@ -136,7 +136,7 @@ func urgency(n NodeReport) int {
 	return 2 + slices.Index([]string{"draining", "updating", "unknown", "pending", "paused", "updated"}, n.State)
 }
 
-// node judges one node.
+// node evaluates one node.
 func (i *inspection) node(n *fairlead.Node, p *Pool) NodeReport {
 	current, desired, state := n.Annotations[rollout.AnnotationCurrent], n.Annotations[rollout.AnnotationDesired], n.Annotations[rollout.AnnotationState]
 	r := NodeReport{Name: n.Name, Pool: p.Name, Version: i.d.Configs[current], Message: down(n), Since: notReadySince(n)}
@@ -152,29 +152,29 @@ func (i *inspection) node(n *fairlead.Node, p *Pool) NodeReport {
 	case current != desired || state != rollout.StateDone && state != "":
 		r.State = "updating"
 	case rollout.Updated(p, n) && (r.Version == "" || i.out.Target == ""):
-		r.State = "unknown" // nobody says of which release that is
+		r.State = "unknown" // the release of its configuration is unknown
 	case p.Spec.Paused:
 		r.State = "paused"
 	default:
 		r.State = "pending"
 	}
 	if r.Message == "" && state == rollout.StateWorking && r.State != "draining" {
-		r.Message = "the machine config daemon works on it"
+		r.Message = "the machine config daemon is working on it"
 	}
 	r.Down = down(n) != "" || current == ""
 	return r
 }
 
-// stuck reports whether the machine config daemon of a node cannot go on.
+// stuck reports whether the machine config daemon of a node is stuck.
 func stuck(n *fairlead.Node) bool {
 	state := n.Annotations[rollout.AnnotationState]
 	return state == rollout.StateDegraded || state == rollout.StateUnreconcilable
 }
 
-// stuckWhy says what keeps the machine config daemon of a node: its own reason, or else what the
-// node has to say.
+// stuckWhy says why the machine config daemon of a node is stuck: its own reason, or else why the
+// node is down.
 func stuckWhy(n *fairlead.Node, down string) string {
-	return cmp.Or(n.Annotations[rollout.AnnotationReason], down, "its machine config daemon cannot go on and does not say why")
+	return cmp.Or(n.Annotations[rollout.AnnotationReason], down, "its machine config daemon is stuck and does not say why")
 }
 
 // notReadySince returns since when a node has not been ready; the zero time if it is.
@@ -185,13 +185,13 @@ func notReadySince(n *fairlead.Node) (since time.Time) {
 	return since
 }
 
-// What down says, or how it begins.
+// What down returns, or begins with.
 const (
 	unschedulable = "marked unschedulable"
 	notReady      = "not ready: "
 )
 
-// down says why no pods are placed on a node; empty when some may be.
+// down says why no pods are placed on a node; empty if some may be.
 func down(n *fairlead.Node) string {
 	switch c := rollout.Against(n); {
 	case rollout.Ready(n):
@@ -205,8 +205,8 @@ func down(n *fairlead.Node) string {
 	}
 }
 
-// nodeFinding reports a node that is not as it should be, and what hangs on it: the update of
-// its pool, if it has one.
+// nodeFinding reports an unhealthy node, and what depends on it: the update of its pool, if it has
+// one.
 func (i *inspection) nodeFinding(n NodeReport) {
 	f := Finding{Subject: "node " + n.Name, Since: n.Since, Owner: "machine-config operator", Message: fmt.Sprintf("node %s of pool %s: %s", n.Name, n.Pool, n.Message)}
 	back, waits := "during an update a node", "; it counts against maxUnavailable of its pool"
@@ -217,19 +217,19 @@ func (i *inspection) nodeFinding(n NodeReport) {
 	switch {
 	case n.State == "degraded":
 		f.Severity, f.Reason, f.Owner = SeverityError, "NodeDegraded", "machine-config operator"
-		f.Next = "its pool cannot be done before it is well"
+		f.Next = "its pool cannot complete until the node is healthy"
 		if n.Pool == "" {
-			f.Next = "read the log of its machine config daemon; it belongs to no pool: make one select it if the node is to be updated"
+			f.Next = "read the log of its machine config daemon; it belongs to no pool: make a pool select it if the node should be updated"
 		}
 		if strings.Contains(n.Message, "drain") {
-			f.Next = "a pod cannot be evicted: look for PodDisruptionBudgets that allow no disruption, and at the pods on the node"
+			f.Next = "a pod cannot be evicted: look for PodDisruptionBudgets that allow no disruption, and check the pods on the node"
 			f.Owner = "owner of the pods"
 		}
 	case n.Down && (!n.Since.IsZero() || strings.HasPrefix(n.Message, notReady)):
 		f.Severity, f.Reason = SeverityWarning, "NodeNotReady"
 		f.Next = back + " is usually back within 30 minutes" + waits
 		if i.now.Sub(n.Since) > 30*time.Minute {
-			f.Next = "more than 30 minutes are not usual: look at the machine and its console" + waits
+			f.Next = "more than 30 minutes is not normal: check the machine and its console" + waits
 		}
 	case n.Down && n.State != "draining" && n.State != "updating":
 		f.Severity, f.Reason = SeverityInfo, "NodeUnavailable"
@@ -237,7 +237,7 @@ func (i *inspection) nodeFinding(n NodeReport) {
 		switch {
 		case n.Pool != "":
 		case n.Message == unschedulable:
-			f.Next = "once its work is done, allow pods on it again: kubectl uncordon " + n.Name
+			f.Next = "once the maintenance is done, allow pods on it again: kubectl uncordon " + n.Name
 		default:
 			f.Next = "no pods are scheduled on it until this is over"
 		}

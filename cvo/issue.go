@@ -6,21 +6,21 @@ import (
 	"github.com/fairlead/fairlead/cvo/payload"
 )
 
-// Issue is what keeps a release from being applied, as a tree: below several
-// errors stand the kinds of them, below errors of one kind about several
-// operators each of these, and below each its details. Its JSON names are those
-// of the cluster-version operator, besides reason.
+// Issue is what prevents a release from being applied, as a tree: several errors have
+// children for the kinds of errors, errors of one kind about several operators have a
+// child for each, and each of those has its details. Its JSON names are those of the
+// cluster-version operator, plus reason.
 type Issue struct {
 	Message  string         `json:"message"`            // what and why
 	Reason   string         `json:"reason,omitempty"`   // a stable word in CamelCase; empty for a detail
 	Effect   Effect         `json:"effect,omitempty"`   // what it does to the update; empty for a detail
 	Manifest *IssueManifest `json:"manifest,omitempty"` // which manifest it is about; nil for several, for all, and for a detail
-	// TransitionStart is when the wait for a ClusterOperator began; zero when it
-	// is not waited for.
+	// TransitionStart is when the wait for a ClusterOperator began; zero if there is no
+	// wait.
 	TransitionStart time.Time `json:"transitionStart,omitzero"`
-	// Children are what it is made of: errors that are about no ClusterOperator in
-	// the order of the tasks, then the others by reason, and those of one reason
-	// in the order of the tasks.
+	// Children are its parts: errors that are not about a ClusterOperator in the order
+	// of the tasks, then the others by reason, and those of one reason in the order of
+	// the tasks.
 	Children []*Issue `json:"children,omitempty"`
 }
 
@@ -29,12 +29,12 @@ type IssueManifest struct {
 	OriginalFilename string `json:"originalFilename,omitempty"` // in the payload
 	Group            string `json:"group"`                      // of its kind; empty for the core
 	Kind             string `json:"kind"`                       // what it is
-	Namespace        string `json:"namespace,omitempty"`        // where it is; empty for what is in none
-	Name             string `json:"name"`                       // what it is called
+	Namespace        string `json:"namespace,omitempty"`        // its namespace; empty for cluster-scoped resources
+	Name             string `json:"name"`                       // its name
 }
 
-// Explain returns what keeps a release from being applied as Step would find it, or nil
-// if nothing does. It is a pure function like Step.
+// Explain returns what prevents a release from being applied, as Step would find it, or
+// nil if nothing does. It is a pure function like Step.
 func Explain(state State, w *World, now time.Time, policy *Policy) *Issue {
 	s := decide(state, w, now, policy)
 	if s == nil {
@@ -64,7 +64,7 @@ func manifestOf(m *payload.Manifest) *IssueManifest {
 	return &IssueManifest{OriginalFilename: m.File, Group: m.ID.Group, Kind: m.ID.Kind, Namespace: m.ID.Namespace, Name: m.ID.Name}
 }
 
-// issueOf makes the tree of errors. leaf reports one of them.
+// issueOf builds the tree of errors. leaf turns one error into an Issue.
 func issueOf(errs []*TaskError, leaf func(*TaskError) *Issue) *Issue {
 	root := &Issue{}
 	for _, kind := range kinds(errs) {

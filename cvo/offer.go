@@ -12,9 +12,9 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// Question returns what the update service is to be asked for a cluster. host is the
-// architecture of the machine that the engine runs on, such as runtime.GOARCH. It counts
-// as the cluster's, unless the cluster's release is for several architectures.
+// Question returns the query to the update service for a cluster. host is the
+// architecture of the machine that the engine runs on, such as runtime.GOARCH. It is
+// taken for the cluster's, unless the cluster's release is for several architectures.
 func Question(cv *ClusterVersion, host string) *graph.Query {
 	current := cmp.Or(cv.Status.Desired.Architecture, host)
 	q := &graph.Query{
@@ -27,8 +27,8 @@ func Question(cv *ClusterVersion, host string) *graph.Query {
 	return q
 }
 
-// UpdatesCondition returns the condition RetrievedUpdates for what came of
-// asking the update service; err is nil when it answered.
+// UpdatesCondition returns the condition RetrievedUpdates for the result of a query to
+// the update service; err is nil if it answered.
 func UpdatesCondition(err error, now time.Time) Condition {
 	c := Condition{Type: "RetrievedUpdates", Status: True, LastTransitionTime: now}
 	if err == nil {
@@ -42,7 +42,7 @@ func UpdatesCondition(err error, now time.Time) Condition {
 	return c
 }
 
-// accepts returns the names of risks that the administrator takes.
+// accepts returns the names of risks that the administrator accepts.
 func accepts(cv *ClusterVersion) []string {
 	var names []string
 	if u := cv.Spec.DesiredUpdate; u != nil {
@@ -53,8 +53,8 @@ func accepts(cv *ClusterVersion) []string {
 	return names
 }
 
-// acceptedRisks tells which risks of a release the cluster is exposed to, or may
-// be, and the administrator accepts; "" when there is none.
+// acceptedRisks says which risks of a release the cluster is exposed to, or may be, and
+// the administrator accepts; "" if there is none.
 func acceptedRisks(cv *ClusterVersion, target Release) string {
 	accepted := accepts(cv)
 	var names []string
@@ -107,14 +107,13 @@ func (s *step) offer(out, old *Status) {
 
 // gateAcceptRisks is the feature gate with which the definition of ClusterVersions has
 // the fields conditionalUpdateRisks and riskNames. Without it a server drops them, and
-// would be sent them in each pass.
+// they would be written again in each pass.
 const gateAcceptRisks = "ClusterUpdateAcceptRisks"
 
-// Offers returns the lists of the status for the updates that a graph offers:
-// available ones, which are recommended whatever the cluster or because none of
-// their risks applies, and those with risks, with the condition Recommended.
-// Both are ordered by version, newest first. The instants of conditions are
-// those of old while their status stays.
+// Offers returns the lists of the status for the updates that a graph offers: available
+// ones, which are recommended for every cluster or because none of their risks applies,
+// and those with risks, with the condition Recommended. Both are ordered by version,
+// newest first. Conditions keep the times of old while their status stays the same.
 func Offers(u *graph.Updates, known graph.Evaluations, accepted []string, old *Status, now time.Time) (available []Release, conditional []ConditionalUpdate) {
 	for _, to := range u.Available {
 		available = append(available, release(to.Release))
@@ -148,9 +147,9 @@ func riskNames(risks []graph.Risk) []string {
 	return slices.Compact(names)
 }
 
-// riskList returns the risks of conditional updates, each once, with the
-// condition Applies. What was seen in the cluster tells more of itself. Where
-// several have one name, the definition of the newest release is listed.
+// riskList returns the risks of conditional updates, each once, with the condition
+// Applies. Risks seen in the cluster have more details. If several have the same name,
+// the definition of the newest release is listed.
 func riskList(u *graph.Updates, seen []ClusterRisk, known graph.Evaluations, old *Status, now time.Time) []ConditionalUpdateRisk {
 	var list []ConditionalUpdateRisk
 	updates := slices.Clone(u.Conditional)
@@ -194,8 +193,8 @@ func release(r graph.Release) Release {
 	return out
 }
 
-// newest orders releases by version, newest first; those without one last. Of
-// versions that differ in build metadata alone the last by name is first.
+// newest orders releases by version, newest first; those without one last. If versions
+// differ only in build metadata, the last by name is first.
 func newest(a, b Release) int {
 	v, _ := semverx.Parse(a.Version)
 	w, _ := semverx.Parse(b.Version)

@@ -12,25 +12,25 @@ import (
 	"github.com/fairlead/fairlead/internal/durations"
 )
 
-// Policy says how a cluster is updated. Nil is the zero value, which has the
-// figures of the documentation and of the cluster-version operator.
+// Policy says how a cluster is updated. Nil means the zero value, which has the
+// defaults of the documentation and of the cluster-version operator.
 type Policy struct {
 	// Filter says which manifests belong to the cluster. Overrides and
 	// capabilities are taken from the ClusterVersion. Nil means
 	// payload.NewFilter().
 	Filter *payload.Filter `json:"filter,omitempty"`
-	// Capabilities names the sets of capabilities and what is in them, such as
+	// Capabilities lists the sets of capabilities and their contents, as
 	// KnownCapabilities does. Nil means that every capability is known and enabled.
 	Capabilities *CapabilitySets `json:"capabilities,omitempty"`
-	// Workers is how many manifests are applied at a time while updating; default
-	// 16. While reconciling it is 2, while installing there is no limit. Waiting
-	// for an operator takes no worker.
+	// Workers is how many manifests are applied in parallel while updating; default 16.
+	// While reconciling it is 2, while installing there is no limit. Waiting for an
+	// operator takes no worker.
 	Workers int `json:"workers,omitempty"`
 	// Retry is the delay after a failed attempt; default 10 seconds. It grows
 	// by 1.3 each time, up to Interval.
 	Retry time.Duration `json:"retry,omitempty"`
-	// Attempts is how often a task is tried before what the API server says counts
-	// as a failure; default 3. It is still retried after that.
+	// Attempts is how often a task is tried before the API server's error counts as a
+	// failure; default 3. It is still retried after that.
 	Attempts int `json:"attempts,omitempty"`
 	// Interval is the time between two passes while reconciling; default 3
 	// minutes.
@@ -45,23 +45,23 @@ type Policy struct {
 	// Degraded is how long an operator may be degraded before that is a failure;
 	// default 40 minutes.
 	Degraded time.Duration `json:"degraded,omitempty"`
-	// Calm is how long intermittent trouble must be gone before it is no longer
+	// Calm is how long an intermittent problem must be gone before it is no longer
 	// reported; default 2 minutes.
 	Calm time.Duration `json:"calm,omitempty"`
-	// StatusInterval is the least time between two writes of the status in which
-	// nothing but messages has changed; default 15 seconds.
+	// StatusInterval is the minimum time between two writes of the status in which only
+	// messages have changed; default 15 seconds.
 	StatusInterval time.Duration `json:"statusInterval,omitempty"`
 	// StopBefore, if set, is the runlevel before which an update stops until StopBefore
-	// is cleared. It is written as in the names of files and compared like those, as
-	// text: "09" and not "9".
+	// is cleared. It is written as in file names and compared like those, as text: "09"
+	// and not "9".
 	StopBefore string `json:"stopBefore,omitempty"`
-	// ClusterRisks makes what the cluster itself shows (see ClusterRisks) risks of
-	// the updates that are offered, which can be accepted by name. Without it they
-	// keep the minor version from changing, by the condition Upgradeable, and
-	// alerts do nothing.
+	// ClusterRisks turns problems of the cluster itself (see ClusterRisks) into risks
+	// of the offered updates, which can be accepted by name. Without it they prevent a
+	// change of the minor version, by the condition Upgradeable, and alerts have no
+	// effect.
 	ClusterRisks bool `json:"clusterRisks,omitempty"`
-	// Estimates are how long tasks usually take, to tell what is normal and to
-	// begin with what takes longest.
+	// Estimates are how long tasks usually take, for saying what is normal and for
+	// starting with the longest tasks.
 	Estimates payload.Estimates `json:"estimates,omitzero"`
 }
 
@@ -70,13 +70,13 @@ type CapabilitySets struct {
 	Known   []string            `json:"known,omitempty"`   // all capabilities
 	Sets    map[string][]string `json:"sets,omitempty"`    // by name of a set, such as v4.18
 	Current string              `json:"current,omitempty"` // what vCurrent means
-	// Gated are capabilities that are there only when one of some feature gates is
-	// enabled, with the names of these gates.
+	// Gated are capabilities that exist only if one of some feature gates is enabled,
+	// with the names of these gates.
 	Gated map[string][]string `json:"gated,omitempty"`
 }
 
-// Check says what is wrong with the policy: the error is fairlead.FieldErrors. A nil
-// policy is the zero one, which is valid.
+// Check reports what is wrong with the policy: the error is fairlead.FieldErrors. A nil
+// policy means the defaults, which are valid.
 func (p *Policy) Check() error {
 	if p == nil {
 		return nil
@@ -104,7 +104,7 @@ func (p *Policy) Check() error {
 		}
 	}
 	if p.StopBefore != "" && !number(p.StopBefore) {
-		found.Add("stopBefore", "%q is not a runlevel; write it as in the names of files, such as 09", p.StopBefore)
+		found.Add("stopBefore", "%q is not a runlevel; write it as in file names, such as 09", p.StopBefore)
 	}
 	if c := p.Capabilities; c != nil {
 		if c.Current != "" && c.Current != "vCurrent" && c.Sets[c.Current] == nil {
@@ -125,7 +125,7 @@ func (p *Policy) Check() error {
 // MarshalJSON writes durations as text, such as 5m0s.
 func (p Policy) MarshalJSON() ([]byte, error) { return durations.Marshal(p) }
 
-// UnmarshalJSON reads what MarshalJSON has written.
+// UnmarshalJSON reads what MarshalJSON wrote.
 func (p *Policy) UnmarshalJSON(data []byte) error {
 	return durations.Unmarshal(data, p)
 }
@@ -168,7 +168,7 @@ func (p *Policy) slow(name string) time.Duration {
 	return p.Slow
 }
 
-// backoff is how long a failed attempt is left alone.
+// backoff is the delay after a failed attempt.
 func (p *Policy) backoff() fairlead.Backoff {
 	return fairlead.Backoff{Min: p.Retry, Max: max(p.Interval, p.Retry), Growth: 1.3}
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// Precondition is something that speaks against an update before it begins.
+// Precondition is a reason against an update before it begins.
 type Precondition struct {
 	Name    string `json:"name"`              // of the check
 	Reason  string `json:"reason"`            // a stable word in CamelCase
 	Message string `json:"message"`           // what and why
-	Warning bool   `json:"warning,omitempty"` // it does not keep the update from beginning
+	Warning bool   `json:"warning,omitempty"` // it does not prevent the update
 }
 
 // String returns the finding in one line.
@@ -24,15 +24,14 @@ func (p Precondition) String() string {
 
 // The checks, in their order.
 const (
-	CheckRollback    = "ClusterVersionRollback"          // going back is for the previous release, within its minor version
-	CheckGiantHop    = "ClusterVersionGiantHop"          // no minor version is skipped, and no major version changed
-	CheckUpgradeable = "ClusterVersionUpgradeable"       // nobody says that the minor version must not change
+	CheckRollback    = "ClusterVersionRollback"          // a rollback goes to the previous release, within its minor version
+	CheckGiantHop    = "ClusterVersionGiantHop"          // no minor version is skipped, and the major version does not change
+	CheckUpgradeable = "ClusterVersionUpgradeable"       // nothing prevents a change of the minor version
 	CheckRecommended = "ClusterVersionRecommendedUpdate" // the update is recommended
 )
 
-// Preconditions returns what speaks against going to a release, in the order of
-// the checks, all of which are made. The current release is that of
-// cv.Status.Desired.
+// Preconditions returns the reasons against an update to a release, in the order of the
+// checks, all of which are made. The current release is cv.Status.Desired.
 func Preconditions(cv *ClusterVersion, target Release) []Precondition {
 	var found []Precondition
 	current, err := semverx.Parse(cv.Status.Desired.Version)
@@ -88,15 +87,15 @@ func rollback(cv *ClusterVersion, current, to semverx.Version, target Release) [
 func giantHop(current, to semverx.Version) []Precondition {
 	switch {
 	case to.Major() > current.Major() && !(current.Major() == 4 && to.Major() == 5 && to.Minor() == 0):
-		return []Precondition{{Reason: "MajorVersionUpdate", Message: fmt.Sprintf("%s has another major version than the current release %s; updates stay within a major version, but for the step from 4 to 5.0", to, current)}}
+		return []Precondition{{Reason: "MajorVersionUpdate", Message: fmt.Sprintf("%s has another major version than the current release %s; updates stay within a major version, except for the step from 4 to 5.0", to, current)}}
 	case to.Major() == current.Major() && to.Minor() > current.Minor()+1:
 		return []Precondition{{Reason: "MultipleMinorVersionsUpdate", Message: fmt.Sprintf("%s is %d minor versions ahead of the current release %s; updates go one minor version at a time", to, to.Minor()-current.Minor(), current)}}
 	}
 	return nil
 }
 
-// upgradeable asks whether somebody says that the minor version must not change.
-// It is asked only where somebody does, as in the reference.
+// upgradeable checks whether something prevents a change of the minor version. As in
+// the reference, it checks only if something is reported.
 func upgradeable(cv *ClusterVersion, current, to semverx.Version) []Precondition {
 	c := fairlead.FindCondition(cv.Status.Conditions, "Upgradeable")
 	patch := to.Major() == current.Major() && to.Minor() == current.Minor()
@@ -120,14 +119,14 @@ func hasOverrides(cv *ClusterVersion) bool {
 	return false
 }
 
-// between tells when the target is changed within its minor version while a change
-// of the minor or major version is under way.
+// between reports a change of the target within its minor version during an update of
+// the minor or major version.
 func between(cv *ClusterVersion, current, to semverx.Version) []Precondition {
 	h := cv.Status.History
 	if len(h) == 0 || h[0].State != Partial {
 		return nil
 	}
-	before := h[len(h)-1].Version // what was installed, where nothing was ever completed
+	before := h[len(h)-1].Version // what was installed, if nothing was ever completed
 	if i := newestCompleted(h); i >= 0 {
 		before = h[i].Version
 	}
@@ -170,13 +169,13 @@ func recommended(cv *ClusterVersion, target Release) []Precondition {
 		}
 		switch r := fairlead.FindCondition(c.Conditions, "Recommended"); {
 		case r == nil:
-			return warn("UnknownConditionType", fmt.Sprintf("the update from %s to %s is conditional, and nothing is known yet of its risks", cv.Status.Desired.Version, target.Version))
+			return warn("UnknownConditionType", fmt.Sprintf("the update from %s to %s is conditional, and nothing is known about its risks yet", cv.Status.Desired.Version, target.Version))
 		case r.Status == True:
 			return nil
 		case r.Status == False:
 			return warn(r.Reason, fmt.Sprintf("the update from %s to %s is not recommended:\n\n%s", cv.Status.Desired.Version, target.Version, r.Message))
 		default:
-			return warn(r.Reason, fmt.Sprintf("of the update from %s to %s it is known only that %s=%s: %s: %s", cv.Status.Desired.Version, target.Version, r.Type, r.Status, r.Reason, r.Message))
+			return warn(r.Reason, fmt.Sprintf("all that is known about the update from %s to %s is %s=%s: %s: %s", cv.Status.Desired.Version, target.Version, r.Type, r.Status, r.Reason, r.Message))
 		}
 	}
 	if cv.Spec.Channel == "" {
@@ -184,17 +183,17 @@ func recommended(cv *ClusterVersion, target Release) []Precondition {
 	}
 	switch c := fairlead.FindCondition(cv.Status.Conditions, "RetrievedUpdates"); {
 	case c == nil:
-		return warn("UnknownUpdate", "updates were never asked for, so it is not known whether the one from "+cv.Status.Desired.Version+" to "+target.Version+" is recommended")
+		return warn("UnknownUpdate", "updates were never retrieved, so it is not known whether the one from "+cv.Status.Desired.Version+" to "+target.Version+" is recommended")
 	case c.Status == True:
 		return warn("UnknownUpdate", fmt.Sprintf("the update service knows no update from %s to %s: it is most likely neither recommended nor supported", cv.Status.Desired.Version, target.Version))
 	default:
-		return warn("UnknownUpdate", fmt.Sprintf("the update service could not be asked (RetrievedUpdates=%s, %s), so it is not known whether the update from %s to %s is recommended", c.Status, c.Reason, cv.Status.Desired.Version, target.Version))
+		return warn("UnknownUpdate", fmt.Sprintf("the update service could not be reached (RetrievedUpdates=%s, %s), so it is not known whether the update from %s to %s is recommended", c.Status, c.Reason, cv.Status.Desired.Version, target.Version))
 	}
 }
 
 // Evaluate joins the findings of preconditions into one text, empty if there are none.
-// blocked reports whether they keep the update from beginning; with force nothing does.
-// The text of an update that begins anyway belongs in its history.
+// blocked reports whether they prevent the update; with force nothing does. The text of
+// an update that begins anyway belongs in its history.
 func Evaluate(found []Precondition, force bool) (text string, blocked bool) {
 	var list []string
 	for _, p := range found {

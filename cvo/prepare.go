@@ -10,9 +10,9 @@ import (
 	"github.com/fairlead/fairlead/cvo/payload"
 )
 
-// Prepared is a payload made ready for one pass: which of its manifests belong to
-// the cluster, in which order, and their hash. It is plain data that nobody
-// changes, and depends on nothing but what it was made of.
+// Prepared is a payload prepared for one pass: which of its manifests belong to the
+// cluster, in which order, and their hash. It is immutable plain data, and depends
+// only on what it was made from.
 type Prepared struct {
 	payload   *payload.Payload
 	key       string
@@ -24,9 +24,9 @@ type Prepared struct {
 	wanted    map[int][]Operand // by task: the versions that they wait for
 }
 
-// Prepare makes the payload of the release that a state applies ready, for
-// World.Prepared. It is nil when there is no release, or its payload is not available.
-// The cost is linear in the size of the payload.
+// Prepare prepares the payload of the release that a state applies, for
+// World.Prepared. It returns nil if there is no release, or its payload is not
+// available. The cost is linear in the size of the payload.
 func Prepare(state State, w *World, policy *Policy) *Prepared {
 	if w == nil || w.Cluster == nil || state.Work == nil {
 		return nil
@@ -39,8 +39,7 @@ func Prepare(state State, w *World, policy *Policy) *Prepared {
 	return w.prepare(r.Payload, state.Enabled, &p, state.Work.Mode, state.Work.Pass)
 }
 
-// prepare makes the payload of a release ready. What the world brings serves when
-// it fits.
+// prepare prepares the payload of a release. It uses World.Prepared if that fits.
 func (w *World) prepare(p *payload.Payload, enabled []string, policy *Policy, mode Mode, pass int) *Prepared {
 	spec, err := json.Marshal([]any{w.Cluster.Spec.Overrides, enabled, w.FeatureSet, w.Gates})
 	if err != nil {
@@ -72,7 +71,7 @@ func (w *World) prepare(p *payload.Payload, enabled []string, policy *Policy, mo
 	return out
 }
 
-// filter returns the policy's filter with what is observed of the cluster.
+// filter returns the policy's filter with the observed state of the cluster.
 func (p *Policy) filter(w *World, enabled []string) *payload.Filter {
 	f := *p.Filter
 	f.Overrides = w.Cluster.Spec.Overrides
@@ -88,7 +87,7 @@ func (p *Policy) filter(w *World, enabled []string) *payload.Filter {
 	return &f
 }
 
-// available returns capabilities, sorted and each once, without those whose
+// available returns capabilities, sorted and without duplicates, except those whose
 // feature gates are all off.
 func (p *Policy) available(w *World, names []string) []string {
 	gates := p.Filter.Gates
@@ -103,7 +102,7 @@ func (p *Policy) available(w *World, names []string) []string {
 	return slices.Compact(out)
 }
 
-// asked returns the optional parts that the spec asks for, sorted.
+// asked returns the capabilities that the spec requests, sorted.
 func (p *Policy) asked(cv *ClusterVersion) []string {
 	if p.Capabilities == nil {
 		return nil

@@ -10,11 +10,11 @@ import (
 	"github.com/fairlead/fairlead/cvo/graph"
 )
 
-// report writes the status if it differs from what is reported. Where nothing but
-// messages has changed it waits a while.
+// report writes the status if it differs from the reported one. If only messages
+// have changed, it waits a while.
 func (s *step) report() {
 	if s.passed && s.Next != nil {
-		s.At(s.now) // what was refused because an update was under way may be accepted now
+		s.At(s.now) // a request that was refused because of an update in progress may be accepted now
 	}
 	old := &s.w.Cluster.Status
 	next := s.status().normal()
@@ -31,8 +31,8 @@ func (s *step) report() {
 	s.actions = append(s.actions, WriteStatus{next})
 }
 
-// only reports whether two statuses differ in nothing but messages, and in
-// reasons while trouble comes and goes.
+// only reports whether two statuses differ only in messages, and in reasons of
+// intermittent problems.
 func (s *step) only(a, b *Status) bool {
 	reasons := s.flapOf("Failing").flapping()
 	mute := func(c *Condition) {
@@ -45,7 +45,7 @@ func (s *step) only(a, b *Status) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// status is what there is to tell.
+// status returns the new status.
 func (s *step) status() Status {
 	old := s.w.Cluster.Status
 	out := Status{
@@ -63,8 +63,8 @@ func (s *step) status() Status {
 	return out
 }
 
-// conditions are those of the status, those of the engine in the order of the
-// first time they are reported.
+// conditions returns those of the status; those of the engine are in the order in
+// which they were first reported.
 func (s *step) conditions(old []Condition) []Condition {
 	out := old
 	set := func(kind string, status ConditionStatus, reason, message string) {
@@ -103,8 +103,8 @@ func (s *step) lastCompleted() string {
 	return ""
 }
 
-// setInvalid tells what is wrong with what is asked for. Without a fault there
-// is not a condition.
+// setInvalid reports what is wrong with the request. Without a fault there is no
+// condition.
 func (s *step) setInvalid(list []Condition) []Condition {
 	if len(s.invalid) == 0 {
 		return without(list, "Invalid")
@@ -125,9 +125,9 @@ func without(list []Condition, kind string) []Condition {
 	return slices.DeleteFunc(slices.Clone(list), func(c Condition) bool { return c.Type == kind })
 }
 
-// setUpgradeable joins what speaks against changing the minor version: an update
-// under way, overrides, deletions, acknowledgements that are missing, and what
-// operators say. Where nothing does there is no condition.
+// setUpgradeable joins the reasons against changing the minor version: an update
+// in progress, overrides, deletions, missing acknowledgements, and what operators
+// report. Without any there is no condition.
 func (s *step) setUpgradeable(list []Condition) []Condition {
 	var against []ClusterRisk
 	var operators *ClusterRisk

@@ -14,17 +14,17 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// ClusterRisk is a risk of updating that the cluster itself shows. Its rule is
-// Always: it was seen.
+// ClusterRisk is a risk of updating that the cluster itself shows. Its rule is Always,
+// because it was observed.
 type ClusterRisk struct {
 	graph.Risk
 	Minor  bool      // it concerns only updates that change the minor or major version
 	Reason string    // why it was found, in a word
-	Detail string    // what was seen, where that is more than the message says
-	Since  time.Time // since when it is there; zero where that is not known
+	Detail string    // what was seen, if that is more than the message says
+	Since  time.Time // since when it exists; zero if unknown
 }
 
-// same reports whether a risk of a graph is defined as this one.
+// same reports whether a risk of a graph has the same definition.
 func (r *ClusterRisk) same(o graph.Risk) bool {
 	return r.Name == o.Name && r.URL == o.URL && r.Message == o.Message && slices.Equal(r.MatchingRules, o.MatchingRules)
 }
@@ -33,14 +33,14 @@ func (r *ClusterRisk) same(o graph.Risk) bool {
 // acknowledgements and operators are followed by a dash and the name of the
 // gate or operator.
 const (
-	RiskUpdating    = "ClusterVersionUpdating"     // an update is under way
+	RiskUpdating    = "ClusterVersionUpdating"     // an update is in progress
 	RiskOverrides   = "ClusterVersionOverrides"    // spec.overrides keeps resources from being updated
 	RiskDeleting    = "ResourceDeletionInProgress" // resources that a release removes are still there
-	RiskAdminAck    = "AdminAck"                   // an administrator is to acknowledge something
+	RiskAdminAck    = "AdminAck"                   // an administrator must acknowledge something
 	RiskUpgradeable = "ClusterOperatorUpgradeable" // an operator says that the minor version must not change
 )
 
-// Where people can read of risks.
+// Links to the documentation of risks.
 const (
 	manual         = "https://docs.redhat.com/en/documentation/openshift_container_platform/"
 	aboutOperators = "html/updating_clusters/understanding-openshift-updates-1#understanding_clusteroperator_conditiontypes_understanding-openshift-updates"
@@ -48,9 +48,9 @@ const (
 	aboutOverrides = "html/config_apis/clusterversion-config-openshift-io-v1#spec-8"
 )
 
-// ClusterRisks returns the risks of updating that a cluster shows: alerts, an
-// update under way, overrides, deletions, acknowledgements that are missing, and
-// operators that say so; in this order, and those of a kind by name.
+// ClusterRisks returns the risks of updating that a cluster shows: alerts, an update in
+// progress, overrides, deletions, missing acknowledgements, and operators that report not
+// to be upgradeable; in this order, and those of a kind by name.
 func ClusterRisks(w *World) []ClusterRisk {
 	if w.Cluster == nil {
 		return nil
@@ -58,8 +58,8 @@ func ClusterRisks(w *World) []ClusterRisk {
 	return clusterRisks(w, w.Cluster.Status.Conditions, w.Cluster.Status.Desired.Version)
 }
 
-// clusterRisks is ClusterRisks with the conditions and the version that the
-// status is about to have.
+// clusterRisks is ClusterRisks with the conditions and the version that the status is
+// about to get.
 func clusterRisks(w *World, conditions []Condition, version string) []ClusterRisk {
 	list := alertRisks(w.Alerts)
 	add := func(name, reason, message, url string, since time.Time) {
@@ -75,7 +75,7 @@ func clusterRisks(w *World, conditions []Condition, version string) []ClusterRis
 		return manual
 	}
 	if c := fairlead.FindCondition(conditions, "Progressing"); c != nil && c.Status == True {
-		add(RiskUpdating, "UpdateInProgress", "an update is under way; the condition Progressing tells how far it is", about(aboutOperators), c.LastTransitionTime)
+		add(RiskUpdating, "UpdateInProgress", "an update is under way; the condition Progressing says how far it is", about(aboutOperators), c.LastTransitionTime)
 	}
 	if hasOverrides(w.Cluster) {
 		add(RiskOverrides, "ClusterVersionOverridesSet", "spec.overrides keeps resources from being updated; remove it before the next minor version", about(aboutOverrides), time.Time{})
@@ -101,16 +101,16 @@ func clusterRisks(w *World, conditions []Condition, version string) []ClusterRis
 	return list
 }
 
-// riskName is what a risk that is merged into updates may be called.
+// riskName matches valid names of risks that are merged into updates.
 var riskName = regexp.MustCompile(`^[A-Z][A-Za-z0-9.-]*$`)
 
-// AddRisks returns updates with further risks, those that concern them: an
-// update without risks becomes conditional. The risks of an update that gains
-// one are sorted by name. u is not changed.
+// AddRisks returns updates with the further risks that concern them: an update without
+// risks becomes conditional. The risks of an update that gains one are sorted by name. u
+// is not changed.
 //
-// A risk with an invalid name, and one that contradicts a risk of the same name that is
-// already there, is left out and reported in the error, which joins them all; the rest is
-// added.
+// A risk with an invalid name, or one that contradicts a risk of the same name that is
+// already there, is left out and reported in the error, which joins all such reports. The
+// rest is added.
 func AddRisks(u *graph.Updates, risks []ClusterRisk) (*graph.Updates, error) {
 	var errs []error
 	var usable []ClusterRisk
@@ -122,7 +122,7 @@ func AddRisks(u *graph.Updates, risks []ClusterRisk) (*graph.Updates, error) {
 		case i < 0:
 			usable = append(usable, r)
 		case !usable[i].same(r.Risk):
-			errs = append(errs, fmt.Errorf("risk %s: the cluster defines it twice, with different words; the first counts", r.Name))
+			errs = append(errs, fmt.Errorf("risk %s: the cluster defines it twice, with different texts; the first counts", r.Name))
 		}
 	}
 	out := &graph.Updates{Current: u.Current}
@@ -136,7 +136,7 @@ func AddRisks(u *graph.Updates, risks []ClusterRisk) (*graph.Updates, error) {
 			if i := slices.IndexFunc(to.Risks, func(o graph.Risk) bool { return o.Name == r.Name }); i < 0 {
 				to.Risks = append(to.Risks, r.Risk)
 			} else if !r.same(to.Risks[i]) {
-				errs = append(errs, fmt.Errorf("risk %s: the graph defines it otherwise than the cluster for %s; the graph counts", r.Name, to.Version))
+				errs = append(errs, fmt.Errorf("risk %s: for %[2]s, the graph defines it differently from the cluster; the graph's definition counts", r.Name, to.Version))
 			}
 		}
 		if len(to.Risks) > had {

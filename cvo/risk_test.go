@@ -161,7 +161,7 @@ func TestStateRisks(t *testing.T) {
 		{"overrides", func(w *cvo.World) {
 			w.Cluster.Spec.Overrides = []payload.Override{{Kind: "Deployment", Name: "a", Unmanaged: true}}
 		}, "ClusterVersionOverrides ClusterVersionOverridesSet 4.21/html/config_apis/clusterversion-config-openshift-io-v1#spec-8: spec.overrides keeps resources from being updated; remove it before the next minor version"},
-		{"updating", func(w *cvo.World) { w.Cluster.Status.Conditions[0].Status = cvo.True }, "ClusterVersionUpdating UpdateInProgress 4.21/html/updating_clusters/understanding-openshift-updates-1#understanding_clusteroperator_conditiontypes_understanding-openshift-updates: an update is under way; the condition Progressing tells how far it is"},
+		{"updating", func(w *cvo.World) { w.Cluster.Status.Conditions[0].Status = cvo.True }, "ClusterVersionUpdating UpdateInProgress 4.21/html/updating_clusters/understanding-openshift-updates-1#understanding_clusteroperator_conditiontypes_understanding-openshift-updates: an update is under way; the condition Progressing says how far it is"},
 		{"deleting", func(w *cvo.World) { w.Deleting = []payload.ID{{Kind: "Service", Namespace: "a", Name: "b"}} }, "ResourceDeletionInProgress ResourceDeletesInProgress 4.21/html/updating_clusters/understanding-openshift-updates-1#update-manifest-application_how-updates-work: resources that the release removes are still there: " + payload.ID{Kind: "Service", Namespace: "a", Name: "b"}.String()},
 		{"operator", func(w *cvo.World) {
 			w.Operators[0].Status.Conditions[0] = cvo.Condition{Type: "Upgradeable", Status: cvo.False, Reason: "TestReason", Message: "Not now."}
@@ -302,7 +302,7 @@ func TestAddRisks(t *testing.T) {
 			"single-source collision, and divergent definitions",
 			graph.Updates{Available: []graph.Update{update("1.2.3")}},
 			[]cvo.ClusterRisk{risk("RiskA", "one"), risk("RiskA", "two")},
-			"| 1.2.3[RiskA]", "risk RiskA: the cluster defines it twice, with different words; the first counts",
+			"| 1.2.3[RiskA]", "risk RiskA: the cluster defines it twice, with different texts; the first counts",
 		},
 		{
 			"matching duplicates",
@@ -314,7 +314,7 @@ func TestAddRisks(t *testing.T) {
 			"multi-source collision",
 			graph.Updates{Conditional: []graph.Update{update("1.2.3", risk("RiskA", "one"))}},
 			[]cvo.ClusterRisk{risk("RiskA", "two"), risk("RiskB", "three")},
-			"| 1.2.3[RiskA RiskB]", "risk RiskA: the graph defines it otherwise than the cluster for 1.2.3; the graph counts",
+			"| 1.2.3[RiskA RiskB]", "risk RiskA: for 1.2.3, the graph defines it differently from the cluster; the graph's definition counts",
 		},
 	} {
 		before := fmt.Sprint(c.u)

@@ -20,25 +20,25 @@ type Backend interface {
 }
 
 // BatchBackend is a Backend that carries out several actions at once. That makes updates
-// quicker: manifests of components that do not wait for each other arrive together.
+// faster: manifests of components that do not wait for each other arrive together.
 type BatchBackend interface {
 	Backend
 
-	// ApplyAll carries out actions and returns an error for each, nil for those
-	// that went well.
+	// ApplyAll carries out actions and returns an error for each, nil for those that
+	// succeeded.
 	ApplyAll(ctx context.Context, cluster string, actions []Action) []error
 }
 
-// Runner takes clusters to their versions: it drives [Step], as
-// [fairlead.RunnerOptions] says.
+// Runner updates clusters to their versions: it drives [Step], with the guarantees of
+// [fairlead.RunnerOptions].
 type Runner = fairlead.Runner[State, *World, Action, fairlead.Block]
 
-// maxOutcomes is how many outcomes are remembered for a cluster. Those of one
-// pass over a large payload while it is installed must fit in.
+// maxOutcomes is how many outcomes are remembered for a cluster. It must hold those of
+// one pass over a large payload during an installation.
 const maxOutcomes = 4096
 
-// NewRunner returns a Runner. Nil policy and options mean the zero ones. The
-// error is that of Policy.Check.
+// NewRunner returns a Runner. Nil policy and options mean the defaults. The error is
+// that of Policy.Check.
 func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*Runner, error) {
 	if err := policy.Check(); err != nil {
 		return nil, err
@@ -62,9 +62,9 @@ func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*
 	return d.runner, err
 }
 
-// driven is the backend as the runner drives it: it keeps the payload of each
-// cluster prepared from pass to pass, and has a cluster looked at again after
-// each action, since what waits for that can begin.
+// driven is the backend as the runner drives it: it keeps the prepared payload of each
+// cluster from pass to pass, and triggers the cluster after each action, because tasks
+// that wait for it may begin.
 type driven struct {
 	Backend
 	policy *Policy
@@ -86,7 +86,7 @@ func (d *driven) Observe(ctx context.Context, cluster string) (*World, error) {
 	return w, nil
 }
 
-// step is Step with the payload prepared, which is kept.
+// step is Step with the prepared payload, which it keeps.
 func (d *driven) step(state State, w *World, now time.Time) Decision {
 	if p := Prepare(state, w, d.policy); p != nil && p != w.Prepared {
 		w.Prepared = p
@@ -103,7 +103,7 @@ func (d *driven) Apply(ctx context.Context, cluster string, action Action) error
 	return d.Backend.Apply(ctx, cluster, action)
 }
 
-// applied has the cluster looked at, but for a status that was written.
+// applied triggers the cluster, except after a write of the status.
 func (d *driven) applied(cluster string, action Action) {
 	if _, ok := action.(WriteStatus); !ok {
 		d.runner.Trigger(cluster)

@@ -16,20 +16,20 @@ import (
 	"github.com/fairlead/fairlead/internal/cluster"
 )
 
-// MemBackend is clusters in memory, for tests and simulations. It behaves like
-// one: releases take time to retrieve, operators take time to reach the version
-// that was applied for them, Deployments and DaemonSets take time to roll out.
-// What is applied is kept by its content, so that applying it again changes
-// nothing. Its methods may be called from several goroutines.
+// MemBackend is clusters in memory, for tests and simulations. They behave like real
+// ones: releases take time to retrieve, operators take time to reach the version that
+// was applied for them, Deployments and DaemonSets take time to roll out. Applied
+// manifests are kept by their content, so that applying one again changes nothing. Its
+// methods may be called from several goroutines.
 type MemBackend struct {
 	clock fairlead.Clock
 
 	// Cluster is the cluster that this is a view of: Deployments are pods on its nodes,
 	// and have rolled out when these are ready. Operators follow the pods of the
 	// Deployments of their component: they reach a version when these have rolled out,
-	// are not available while none is ready, and degraded when some are missing for ten
-	// minutes. Its Clock counts. It is set before the first call. Nil means a cluster of
-	// its own. See [fairlead.MemCluster].
+	// are not available while none is ready, and are degraded when some are missing for
+	// ten minutes. Its Clock is used. Set it before the first call. Nil means a cluster
+	// of its own. See [fairlead.MemCluster].
 	Cluster *fairlead.MemCluster
 
 	once     sync.Once
@@ -37,10 +37,10 @@ type MemBackend struct {
 	clusters map[string]*memCluster
 	releases map[string]memRelease
 
-	// Operators is how long operators take to reach a version, and Rollouts how
-	// long Deployments and DaemonSets take to roll out, by name, from when their
-	// manifest is applied. An entry that is missing takes no time. The maps may be
-	// changed between calls.
+	// Operators is how long operators take to reach a version, and Rollouts how long
+	// Deployments and DaemonSets take to roll out, by name, from when their manifest is
+	// applied. Without an entry they take no time. The maps may be changed between
+	// calls.
 	Operators, Rollouts map[string]time.Duration
 }
 
@@ -74,18 +74,18 @@ type memResource struct {
 	ready     time.Time // when it has rolled out
 }
 
-// memOperator is an operator on its way to versions.
+// memOperator is an operator that is updating to versions.
 type memOperator struct {
 	have, want []Operand
 	at         time.Time // when it reaches them
-	degraded   string    // what troubles it; empty for nothing
-	down       string    // why it is not available; empty while it is
+	degraded   string    // why it is degraded; empty if it is not
+	down       string    // why it is not available; empty if it is
 	component  string    // whose Deployments are its own
 	short      time.Time // since when pods are missing; zero while none is
 	conditions []Condition
 }
 
-// degradedAfter is after how long an operator without all of its pods is degraded.
+// degradedAfter is how long pods of an operator may be missing until it is degraded.
 const degradedAfter = 10 * time.Minute
 
 // NewMemBackend returns a backend without clusters. A nil clock is the system's.
@@ -96,23 +96,23 @@ func NewMemBackend(clock fairlead.Clock) *MemBackend {
 	return &MemBackend{clock: clock, clusters: map[string]*memCluster{}, releases: map[string]memRelease{}, Operators: map[string]time.Duration{}, Rollouts: map[string]time.Duration{}}
 }
 
-// lock takes the lock and brings the cluster up to the present.
+// lock takes the lock and advances the cluster to the present.
 func (b *MemBackend) lock() {
 	b.once.Do(func() { b.all = cluster.Of(b.Cluster, b.clock, &cluster.Options{Still: true}) })
 	b.all.Lock()
 	b.all.Run()
 }
 
-// SetRelease says what a release image holds, whether its signature is valid, and
-// how long it takes to retrieve. A nil payload is an image that is not there.
+// SetRelease says what a release image contains, whether its signature is valid, and how
+// long it takes to retrieve. A nil payload is an image that does not exist.
 func (b *MemBackend) SetRelease(image string, p *payload.Payload, verified bool, takes time.Duration) {
 	b.lock()
 	defer b.all.Unlock()
 	b.releases[image] = memRelease{p, verified, takes}
 }
 
-// SetCluster creates a cluster, or changes what its administrator asks for. own
-// is the release that the engine of the cluster runs from.
+// SetCluster creates a cluster, or changes its spec. own is the release that the engine
+// of the cluster runs from.
 func (b *MemBackend) SetCluster(name string, spec Spec, own Release) {
 	b.lock()
 	defer b.all.Unlock()
@@ -126,8 +126,8 @@ func (b *MemBackend) SetCluster(name string, spec Spec, own Release) {
 	c.version.Spec, c.own = spec, own
 }
 
-// Ask has an administrator ask a cluster for the release of a version, whose image
-// SetRelease has named.
+// Ask requests, as the administrator of a cluster, the release of a version, whose image
+// was given to SetRelease.
 func (b *MemBackend) Ask(name, version string) error {
 	b.lock()
 	defer b.all.Unlock()
@@ -147,17 +147,16 @@ func (b *MemBackend) Ask(name, version string) error {
 	return Refuse(ClassNotFound, fmt.Errorf("no image of release %s is known", version))
 }
 
-// SetStatus sets the status of a cluster's version, such as updates that are
-// available.
+// SetStatus changes the status of a cluster's version, such as its available updates.
 func (b *MemBackend) SetStatus(name string, change func(*Status)) {
 	b.lock()
 	defer b.all.Unlock()
 	change(&b.clusters[name].version.Status)
 }
 
-// Show lets show add to what is observed of a cluster from now on: the updates
-// that a service offers, alerts, gates and what else the backend does not know.
-// Nil ends that. It must not call the backend's methods.
+// Show lets show add to what is observed of a cluster from now on: the updates that a
+// service offers, alerts, gates and anything else that the backend does not know. Nil
+// ends that. It must not call the backend's methods.
 func (b *MemBackend) Show(name string, show func(*World)) {
 	b.lock()
 	defer b.all.Unlock()
@@ -175,7 +174,7 @@ func (b *MemBackend) Degrade(name, operator, message string) {
 }
 
 // Interrupt makes an operator report that it is not available or, with an empty message,
-// that it is available again. It keeps updating to the version it is on its way to.
+// that it is available again. It keeps updating to its next version.
 func (b *MemBackend) Interrupt(name, operator, message string) {
 	b.lock()
 	defer b.all.Unlock()
@@ -184,7 +183,7 @@ func (b *MemBackend) Interrupt(name, operator, message string) {
 	}
 }
 
-// Finish makes an operator reach the version that it is on its way to, now.
+// Finish makes an operator reach its next version now.
 func (b *MemBackend) Finish(name, operator string) {
 	b.lock()
 	defer b.all.Unlock()
@@ -200,15 +199,15 @@ func (b *MemBackend) Version(name string) ClusterVersion {
 	return b.clusters[name].version
 }
 
-// Writes returns how often resources were changed, by identity: applying what is
-// there already does not count.
+// Writes returns how often resources were changed, by identity. Applying an unchanged
+// manifest does not count.
 func (b *MemBackend) Writes(name string) map[payload.ID]int {
 	b.lock()
 	defer b.all.Unlock()
 	return maps.Clone(b.clusters[name].writes)
 }
 
-// Has reports whether a resource is there.
+// Has reports whether a resource exists.
 func (b *MemBackend) Has(name string, id payload.ID) bool {
 	b.lock()
 	defer b.all.Unlock()
@@ -229,7 +228,7 @@ func (b *MemBackend) Observe(_ context.Context, name string) (*World, error) {
 	w := &World{Cluster: &version, Own: c.own}
 	for _, image := range slices.Sorted(maps.Keys(c.fetched)) {
 		if f := c.fetched[image]; f.here || !now.Before(f.ready) {
-			f.here = true // and stays, also when the clock is set back
+			f.here = true // and stays so, even if the clock is set back
 			c.fetched[image] = f
 			w.Retrieved = append(w.Retrieved, b.fetched(image, f))
 		}
@@ -253,9 +252,9 @@ func (b *MemBackend) Observe(_ context.Context, name string) (*World, error) {
 	return w, nil
 }
 
-// Next returns when something changes in a cluster by itself: an image is there,
-// a workload has rolled out, an operator has reached its version. It is zero
-// when nothing will.
+// Next returns when something changes in a cluster by itself: an image is retrieved, a
+// workload has rolled out, an operator has reached its version. It is zero if nothing
+// will.
 func (b *MemBackend) Next(name string) time.Time {
 	b.lock()
 	defer b.all.Unlock()
@@ -295,7 +294,7 @@ func (b *MemBackend) starting(id payload.ID) bool {
 	return ready < wanted
 }
 
-// roll has the pods of a Deployment run on the cluster's nodes.
+// roll makes the pods of a Deployment run on the cluster's nodes.
 func (b *MemBackend) roll(m *payload.Manifest) {
 	if b.Cluster == nil || m.ID.Kind != "Deployment" {
 		return
@@ -309,7 +308,7 @@ func (b *MemBackend) roll(m *payload.Manifest) {
 			} `json:"template"`
 		} `json:"spec"`
 	}
-	_ = json.Unmarshal(m.JSON, &is) // what it does not say is the default
+	_ = json.Unmarshal(m.JSON, &is) // missing fields mean the defaults
 	one := 1
 	b.all.SetWorkload(cluster.Workload{
 		Namespace: m.ID.Namespace, Name: m.ID.Name, Replicas: *cmp.Or(is.Spec.Replicas, &one),
@@ -317,7 +316,7 @@ func (b *MemBackend) roll(m *payload.Manifest) {
 	})
 }
 
-// fetched is what came of retrieving an image.
+// fetched is the result of retrieving an image.
 func (b *MemBackend) fetched(image string, f memFetch) Retrieved {
 	out := Retrieved{Image: image, Try: f.try}
 	r := b.releases[image]
@@ -341,7 +340,7 @@ type memMissing struct {
 	all  bool // one of them has no pod that is ready
 }
 
-// missingPods returns, by component, whose Deployments lack pods.
+// missingPods returns, by component, what its Deployments lack.
 func (b *MemBackend) missingPods(c *memCluster) map[string]memMissing {
 	if b.Cluster == nil {
 		return nil
@@ -357,8 +356,8 @@ func (b *MemBackend) missingPods(c *memCluster) map[string]memMissing {
 	return all
 }
 
-// follow brings an operator to its versions when it is time and its Deployments have
-// rolled out. It stays there, also when the clock goes back.
+// follow moves an operator to its versions when it is time and its Deployments have
+// rolled out. It stays there even if the clock is set back.
 func (o *memOperator) follow(short bool, now time.Time) {
 	switch {
 	case !short:
@@ -372,8 +371,8 @@ func (o *memOperator) follow(short bool, now time.Time) {
 	o.short = fairlead.Past(o.short, now)
 }
 
-// report is what an operator says. A condition that changes does so when it is
-// looked at.
+// report is what an operator reports. A changed condition gets the time of the
+// observation.
 func (o *memOperator) report(name string, now time.Time, serving bool) ClusterOperator {
 	c := ClusterOperator{ObjectMeta: ObjectMeta{Name: name}}
 	progressing := False
@@ -386,7 +385,7 @@ func (o *memOperator) report(name string, now time.Time, serving bool) ClusterOp
 	case o.degraded != "":
 		degraded = Condition{Type: "Degraded", Status: True, Reason: "Trouble", Message: o.degraded}
 	case !o.short.IsZero() && !now.Before(o.short.Add(degradedAfter)):
-		degraded = Condition{Type: "Degraded", Status: True, Reason: "PodsMissing", Message: "pods are missing since " + o.short.Format(time.RFC3339)}
+		degraded = Condition{Type: "Degraded", Status: True, Reason: "PodsMissing", Message: "pods have been missing since " + o.short.Format(time.RFC3339)}
 	}
 	available := Condition{Type: "Available", Status: True}
 	switch {
@@ -432,7 +431,7 @@ func (b *MemBackend) Apply(_ context.Context, name string, action Action) error 
 	return nil
 }
 
-// apply brings a manifest into the cluster.
+// apply applies a manifest to the cluster.
 func (c *memCluster) apply(m *payload.Manifest, b *MemBackend, now time.Time) {
 	old, there := c.resources[m.ID]
 	if there && (m.CreateOnly() || old.content == string(m.JSON)) {

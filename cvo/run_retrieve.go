@@ -12,21 +12,21 @@ import (
 	"github.com/fairlead/fairlead/cvo/payload"
 )
 
-// Fetcher carries out Retrieve for a Backend: it has the image verified, has it
-// downloaded, and loads its payload. The zero value knows no image. It may be
-// used by several goroutines when its functions may.
+// Fetcher carries out Retrieve for a Backend: it has the image verified and
+// downloaded, and loads its payload. The zero value knows no image. Several
+// goroutines may use it if its functions allow that.
 type Fetcher struct {
 	// Own is the image that the engine is part of. It is neither verified nor
-	// downloaded. Empty means that there is none.
+	// downloaded. Empty means none.
 	Own   string
-	Local fs.FS // what Own holds; nil means that it is retrieved like others
-	// Verifier vouches for images; nil vouches for none.
+	Local fs.FS // the content of Own; nil means that it is retrieved like others
+	// Verifier verifies images; nil verifies none.
 	Verifier Verifier
-	// Download returns what an image holds: the directories manifests and
+	// Download returns the content of an image: the directories manifests and
 	// release-manifests. It must return soon after ctx ends.
 	Download func(ctx context.Context, image string) (fs.FS, error)
-	// Timeout is how long all of it may take; default 4 minutes, that of Policy.
-	// An earlier deadline of the context counts.
+	// Timeout is how long everything may take; default 4 minutes, as in Policy.
+	// An earlier deadline of the context takes precedence.
 	Timeout time.Duration
 	// Load says how payloads are loaded; nil means the zero options.
 	Load *payload.Options
@@ -34,17 +34,17 @@ type Fetcher struct {
 
 var (
 	errNoImage    = errors.New("no payload image has been specified and the contents of the payload cannot be retrieved")
-	errNoDownload = errors.New("there is nothing to download images with; set Download")
-	errNoVerifier = errors.New("there is nothing to verify images with; set Verifier")
+	errNoDownload = errors.New("images cannot be downloaded; set Download")
+	errNoVerifier = errors.New("images cannot be verified; set Verifier")
 )
 
-// Fetch retrieves a release, and returns what is to be in World.Retrieved from
+// Fetch retrieves a release, and returns what belongs in World.Retrieved from
 // then on:
 //
-//  1. The image is verified. That may take half of the time, so that a forced download
-//     has the rest.
-//  2. An image that could not be verified is downloaded only by force, because unpacking
-//     it may run programs from it.
+//  1. The image is verified. That may take half of the time, so that the other
+//     half is left for a forced download.
+//  2. An image that could not be verified is downloaded only with force, because
+//     unpacking it may run programs from it.
 //  3. It is downloaded and loaded.
 func (f *Fetcher) Fetch(ctx context.Context, r Retrieve) Retrieved {
 	out := Retrieved{Image: r.Release.Image, Try: r.Try}
@@ -80,14 +80,14 @@ func (f *Fetcher) Fetch(ctx context.Context, r Retrieve) Retrieved {
 	return out
 }
 
-// verify asks the verifier, which has half of the time that is left.
+// verify calls the verifier, which gets half of the remaining time.
 func (f *Fetcher) verify(ctx context.Context, image string) error {
 	if f.Verifier == nil {
 		return errNoVerifier
 	}
 	if end, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
-		left := end.Sub(fairlead.SystemClock{}.Now()) // the clock of deadlines
+		left := end.Sub(fairlead.SystemClock{}.Now()) // context deadlines use the system clock
 		ctx, cancel = context.WithTimeout(ctx, left/2)
 		defer cancel()
 	}

@@ -13,77 +13,77 @@ import (
 const StateVersion = 2
 
 // State is what the engine remembers of a cluster. The zero State is that of a
-// cluster which has not been looked at.
+// new cluster.
 type State struct {
 	fairlead.Pending            // what is waited for, and since when
 	History          []History  `json:"history,omitempty"` // of releases, newest first
-	Next             *Candidate `json:"next,omitempty"`    // the release that is being looked at before it is accepted
-	Accepted         Acceptance `json:"accepted,omitzero"` // how far that is, or how it ended
+	Next             *Candidate `json:"next,omitempty"`    // the release that is being checked before it is accepted
+	Accepted         Acceptance `json:"accepted,omitzero"` // the progress or result of that
 	Work             *Work      `json:"work,omitempty"`    // what is applied; nil before the first release
-	Enabled          []string   `json:"enabled,omitempty"` // capabilities that are enabled, of which none is ever turned off; sorted
-	Told             time.Time  `json:"told,omitzero"`     // when the status was written last
-	Flaps            []Flap     `json:"flaps,omitempty"`   // trouble that came and went lately, by condition
+	Enabled          []string   `json:"enabled,omitempty"` // enabled capabilities, which are never disabled; sorted
+	Told             time.Time  `json:"told,omitzero"`     // when the status was last written
+	Flaps            []Flap     `json:"flaps,omitempty"`   // recent intermittent problems, by condition
 }
 
-// Candidate is a release that was asked for and is not accepted yet.
+// Candidate is a requested release that is not accepted yet.
 type Candidate struct {
-	Release Release   `json:"release"`         // what was asked for
-	Force   bool      `json:"force,omitempty"` // in spite of what speaks against it
-	Since   time.Time `json:"since"`           // when it was asked for
+	Release Release   `json:"release"`         // the requested release
+	Force   bool      `json:"force,omitempty"` // despite failed checks
+	Since   time.Time `json:"since"`           // when it was requested
 	From    int       `json:"from,omitempty"`  // attempts to retrieve the image before that
 	Tries   int       `json:"tries,omitempty"` // attempts to retrieve it since
 	Try     time.Time `json:"try,omitzero"`    // when the last of them began
 }
 
-// Acceptance is the condition ReleaseAccepted in the making.
+// Acceptance is the content of the condition ReleaseAccepted.
 type Acceptance struct {
 	Status  ConditionStatus `json:"status,omitempty"`  // True, False, or Unknown while it is decided
 	Reason  string          `json:"reason,omitempty"`  // the step, see the constants Accept...
 	Message string          `json:"message,omitempty"` // what happened
-	Cause   string          `json:"cause,omitempty"`   // why it is False, as a word that SummaryForReason knows
+	Cause   string          `json:"cause,omitempty"`   // why it is False, as a reason that SummaryForReason knows
 	Since   time.Time       `json:"since,omitzero"`    // when status and reason last changed
 }
 
-// The steps to the acceptance of a release.
+// The steps of accepting a release.
 const (
 	AcceptRetrieve   = "RetrievePayload"      // the image is fetched, and its signature checked
 	AcceptLoad       = "LoadPayload"          // its manifests are read
-	AcceptVersion    = "VerifyPayloadVersion" // it is the version that was asked for
-	AcceptConditions = "PreconditionChecks"   // nothing speaks against it
+	AcceptVersion    = "VerifyPayloadVersion" // it has the requested version
+	AcceptConditions = "PreconditionChecks"   // all preconditions hold
 	AcceptDone       = "PayloadLoaded"        // it is accepted
 )
 
-// Work is a release that is applied.
+// Work is a release that is being applied.
 type Work struct {
 	Release  Release   `json:"release"`            // which one
 	Verified bool      `json:"verified,omitempty"` // its signature was verified
-	Risks    string    `json:"risks,omitempty"`    // what spoke against it
+	Risks    string    `json:"risks,omitempty"`    // the reasons against it
 	Mode     Mode      `json:"mode"`               // what the pass is for
 	Hash     string    `json:"hash"`               // of the tasks, see payload.Hash
-	Pass     int       `json:"pass,omitempty"`     // passes of this mode that are over
+	Pass     int       `json:"pass,omitempty"`     // finished passes of this mode
 	Begun    time.Time `json:"begun"`              // when the pass began
 	Done     Bits      `json:"done,omitempty"`     // the tasks that are done in this pass, by index
-	Running  []Running `json:"running,omitempty"`  // the tasks that are begun and not done, ascending
+	Running  []Running `json:"running,omitempty"`  // the tasks that are started and not done, ascending
 	Rest     time.Time `json:"rest,omitzero"`      // when the next pass begins
 	Tries    int       `json:"tries,omitempty"`    // attempts to retrieve it again, after its payload was lost
 	Try      time.Time `json:"try,omitzero"`       // when the last of them began
 }
 
-// Running is a task that is begun and not done.
+// Running is a task that is started and not done.
 type Running struct {
 	Task  int        `json:"task"`            // its index
 	Try   int        `json:"try,omitempty"`   // attempts that failed
 	Since time.Time  `json:"since"`           // when it was begun
 	Last  time.Time  `json:"last,omitzero"`   // when the last of them failed
-	Sent  bool       `json:"sent,omitempty"`  // it was applied, and is waited for
-	Error *TaskError `json:"error,omitempty"` // why the last attempt failed; what keeps it since it was applied is not remembered
+	Sent  bool       `json:"sent,omitempty"`  // it was applied, and the engine waits for it
+	Error *TaskError `json:"error,omitempty"` // why the last attempt failed; what delays it after it was applied is not stored
 }
 
 // Kinds returns one action of each kind.
 func (State) Kinds() []Action { return []Action{Retrieve{}, Apply{}, Delete{}, WriteStatus{}} }
 
 // waitReached is the reason of the wait for an operator to reach the release, in
-// State.Waits: it holds on whatever the operator says meanwhile.
+// State.Waits: the wait continues whatever the operator reports meanwhile.
 const waitReached = "Reached"
 
 func operatorSubject(name string) string { return "clusteroperator " + name }
@@ -136,5 +136,5 @@ func (b Bits) Count() int {
 	return n
 }
 
-// String returns the set in base64, as JSON has it.
+// String returns the set in base64, as in JSON.
 func (b Bits) String() string { return base64.StdEncoding.EncodeToString(b) }

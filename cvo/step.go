@@ -11,28 +11,28 @@ import (
 // the order of the graph, then the status; Blocked begins with what matters most.
 type Decision = fairlead.Decision[State, Action, fairlead.Block]
 
-// Step decides what happens next to a cluster's version. It is a pure function:
-// it changes none of its arguments, and equal ones give equal decisions. A nil
-// policy is the zero one.
+// Step decides what happens next to a cluster's version. It is a pure function: it
+// changes none of its arguments, and equal ones give equal decisions. A nil policy
+// means the defaults.
 //
-//  1. What is asked for is validated (Validate) and resolved to a release (Desire).
+//  1. The request is validated (Validate) and resolved to a release (Desire).
 //     Without state, the engine first adopts what the cluster runs according to its
 //     history, or World.Own.
-//  2. A release that is not applied yet is retrieved, verified, loaded, checked against
-//     the version that was asked for and against the preconditions. Each of these steps
-//     can reject it; what is applied then stays as it is. While a cluster is being
+//  2. A release that is not applied yet is retrieved, verified, loaded, and checked
+//     against the requested version and the preconditions. Each of these steps can
+//     reject it; the release that is applied then stays. While a cluster is being
 //     installed no other release is accepted.
-//  3. An accepted release is applied, in the order of payload.Graph: installing
-//     and reconciling without regard to runlevels, updating runlevel by
-//     runlevel. A task is done when its manifest was applied and its resource
-//     is where it should be; a ClusterOperator when Gate lets it pass. A failed
-//     task is retried, and does not hold up tasks that do not depend on it; it
-//     counts as a failure after Policy.Attempts.
-//  4. What is done stays done, over restarts of the engine, until the pass is
-//     over. Another selection of tasks (overrides, capabilities) begins a new
+//  3. An accepted release is applied, in the order of payload.Graph: while
+//     installing and reconciling without regard to runlevels, while updating
+//     runlevel by runlevel. A task is done when its manifest was applied and its
+//     resource is ready; a ClusterOperator when Gate lets it pass. A failed task is
+//     retried, and does not hold up tasks that do not depend on it; it counts as a
+//     failure after Policy.Attempts.
+//  4. A task that is done stays done until the pass is over, even if the engine
+//     restarts. Another selection of tasks (overrides, capabilities) begins a new
 //     pass.
-//  5. A release that was applied whole is completed in the history, and is
-//     reconciled from then on.
+//  5. A release that was applied completely is marked as completed in the history,
+//     and is reconciled from then on.
 //
 // The cost is linear in the number of tasks, with a small factor.
 func Step(state State, w *World, now time.Time, policy *Policy) Decision {
@@ -45,7 +45,7 @@ func Step(state State, w *World, now time.Time, policy *Policy) Decision {
 	return Decision{State: s.State, Actions: s.actions, Blocked: s.Blocked(), Wake: s.Wake()}
 }
 
-// decide makes a decision; nil when there is no cluster to decide about.
+// decide makes a decision; nil if there is no cluster.
 func decide(state State, w *World, now time.Time, policy *Policy) *step {
 	if w == nil || w.Cluster == nil {
 		return nil
@@ -58,14 +58,14 @@ func decide(state State, w *World, now time.Time, policy *Policy) *step {
 	s.accept()
 	if s.Work != nil {
 		s.work()
-		s.Work.Release = described(s.Work.Release, w.Updates) // kept for steps that know no updates
+		s.Work.Release = described(s.Work.Release, w.Updates) // kept for steps without updates
 	}
 	s.report()
 	return s
 }
 
-// forget drops what keeps tasks that were applied: each step looks it up again, and
-// it would be written whenever a pod becomes ready.
+// forget drops the errors of tasks that were applied: each step computes them
+// again, and storing them would cause a write whenever a pod becomes ready.
 func (s *step) forget() {
 	if s.Work == nil {
 		return
@@ -77,7 +77,7 @@ func (s *step) forget() {
 	}
 }
 
-// clone returns a state that shares nothing which a step changes.
+// clone returns a state that shares nothing that a step changes.
 func clone(s State) State {
 	s.History = slices.Clone(s.History)
 	if s.Next != nil {
@@ -92,7 +92,7 @@ func clone(s State) State {
 	return s
 }
 
-// step is one decision in the making.
+// step is one decision that is being made.
 type step struct {
 	State
 	fairlead.Ledger
@@ -102,19 +102,19 @@ type step struct {
 
 	actions []Action
 	invalid fairlead.FieldErrors
-	prep    *Prepared            // of the work; nil while its payload is not at hand
-	started map[string]time.Time // since when ClusterOperators are waited for, by name
-	errors  []*TaskError         // what keeps tasks, in their order
-	keeps   []int                // the task that each of them keeps
+	prep    *Prepared            // of the work; nil while its payload is not available
+	started map[string]time.Time // since when each ClusterOperator is waited for, by name
+	errors  []*TaskError         // why tasks are not done, in their order
+	keeps   []int                // the task that each of them is about
 	passed  bool                 // a pass ended well in this step
 }
 
-// current is the release that the cluster is to run when nothing is asked for,
-// or nothing sensible: the one that it has reached. On the way to one it is the
-// one that was reached before, so that taking a request back goes back, as
-// documented, unless the engine itself is of the new release already. An engine
-// of a release that the cluster was never at brings it there. Each of these is a
-// change of the release like any other, with all checks.
+// current is the release that the cluster should run if the request names none, or
+// is invalid: the one that it has reached. During an update it is the one that was
+// reached before, so that withdrawing a request goes back, as documented, unless
+// the engine itself is already from the new release. An engine from a release that
+// the cluster never had updates the cluster to its own. All of these are changes of
+// the release like any other, with all checks.
 func (s *step) current() Release {
 	at := s.base()
 	reached := len(s.History) > 0 && s.History[0].State == Completed
@@ -133,8 +133,8 @@ func (s *step) current() Release {
 }
 
 // base is what an engine begins with that applies nothing yet: what the cluster
-// is at or on the way to by its history; without one the release of the engine,
-// and without that what the status says.
+// runs or is being updated to by its history; without a history, the release of the
+// engine; without that, what the status says.
 func (s *step) base() Release {
 	switch {
 	case s.w.Own.Image != "" && (len(s.History) == 0 || s.underWay(s.w.Own)):

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The sentences that stand for reasons where there is little room.
+// Short sentences for reasons.
 var summaries = map[string]string{
 	"UpdatePayloadResourceNotFound":    "some resources could not be updated",
 	"UpdatePayloadResourceConflict":    "some resources could not be updated",
@@ -28,7 +28,7 @@ var summaries = map[string]string{
 	"NoDesiredImage":                   "there is no release to apply",
 }
 
-// The same, for one subject: with its name, and without.
+// The same for one subject: with its name, and without.
 var singulars = map[string][2]string{
 	ReasonOperatorDegraded:     {"the cluster operator %s is degraded", "a cluster operator is degraded"},
 	ReasonOperatorNotAvailable: {"the cluster operator %s is not available", "a cluster operator is not available"},
@@ -38,9 +38,9 @@ var singulars = map[string][2]string{
 	"WorkloadNotProgressing":   {"the workload %s cannot roll out", "a workload cannot roll out"},
 }
 
-// SummaryForReason returns a short sentence for a reason, about the thing of
-// that name if there is one. It never calls a known reason an unknown error: of
-// several errors it names who is concerned.
+// SummaryForReason returns a short sentence for a reason, about the object of
+// that name if there is one. It never calls a known reason an unknown error:
+// for several errors it names those concerned.
 func SummaryForReason(reason, name string) string {
 	if s, ok := singulars[reason]; ok {
 		if name != "" {
@@ -55,7 +55,7 @@ func SummaryForReason(reason, name string) string {
 	case reason == "":
 		return "an error occurred"
 	case reason == ReasonMultiple && name != "":
-		return "several errors, among them of " + name
+		return "several errors, some about " + name
 	case reason == ReasonMultiple:
 		return "several errors"
 	case strings.HasPrefix(reason, "UpdatePayload"):

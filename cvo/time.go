@@ -7,12 +7,12 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// stamp returns an instant as it is written into a status: whole seconds in UTC,
-// so that what an API server gives back equals what was written.
+// stamp returns a time in the form written into a status: whole seconds in UTC, so
+// that what an API server returns equals what was written.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Second) }
 
-// soon is the rule of fairlead.Past for an instant that was meant to lie ahead, by
-// wait at the most.
+// soon is the rule of fairlead.Past for a time that was meant to be in the future,
+// by at most wait.
 func soon(t, now time.Time, wait time.Duration) time.Time {
 	if end := now.Add(wait); t.After(end) {
 		return end
@@ -20,8 +20,8 @@ func soon(t, now time.Time, wait time.Duration) time.Time {
 	return t
 }
 
-// rewind applies the rule to a state. What was begun when stays, where it only
-// tells one attempt from another.
+// rewind applies the rule to a state. Start times that only distinguish attempts
+// stay as they are.
 func (s *step) rewind() {
 	if n := s.Next; n != nil {
 		n.Since, n.Try = fairlead.Past(n.Since, s.now), fairlead.Past(n.Try, s.now)
@@ -43,8 +43,8 @@ func (s *step) rewind() {
 	}
 }
 
-// normal returns a status as it is compared: times as stamp has them, and lists
-// that are empty as nil. It shares nothing that it changes.
+// normal returns a status in the form used for comparison: times as in stamp, and
+// empty lists as nil. It shares nothing that it changes.
 func (s Status) normal() Status {
 	s.History = listOf(s.History, func(h *History) {
 		h.StartedTime = stamp(h.StartedTime)
@@ -70,7 +70,7 @@ func stamped(list []Condition) []Condition {
 }
 
 // listOf returns a copy of a list whose elements were changed, nil for an empty
-// one.
+// list.
 func listOf[T any](list []T, change func(*T)) []T {
 	if len(list) == 0 {
 		return nil

@@ -48,8 +48,8 @@ func TestAvailableUpdatesSync(t *testing.T) {
 		asked, want       string
 	}{
 		{"no operator or ClusterVersion upstream uses the default update service", "fast", "4.0.1", "", "", 200, `{"nodes":[{"version":"4.1.0"}]}`, graph.FetchState{}, "api.openshift.com", `False VersionNotFound Unable to retrieve available updates: currently reconciling cluster version 4.0.1 not found in the "fast" channel`},
-		{"report an error condition when channel isn't set", "", "4.0.1", "", "", 500, bad, graph.FetchState{}, "", "False NoChannel Unable to retrieve available updates: there is no channel to ask for; set spec.channel"},
-		{"report an error condition when no current version is set", "fast", "", "", "", 500, bad, graph.FetchState{}, "", "False NoCurrentVersion Unable to retrieve available updates: the cluster has no version yet, so nothing is known to lead on from it"},
+		{"report an error condition when channel isn't set", "", "4.0.1", "", "", 500, bad, graph.FetchState{}, "", "False NoChannel Unable to retrieve available updates: no channel is set; set spec.channel"},
+		{"report an error condition when no current version is set", "fast", "", "", "", 500, bad, graph.FetchState{}, "", "False NoCurrentVersion Unable to retrieve available updates: the cluster has no version yet, so its updates are unknown"},
 		{"report an error condition when the http server reports an error", "fast", "4.0.1", "http://localhost:8080/graph", "", 500, bad, graph.FetchState{}, "localhost:8080", "False ResponseFailed Unable to retrieve available updates: unexpected HTTP status: 500 Internal Server Error"},
 		{"set available updates and clear error state when success and empty", "fast", "4.0.1", "http://localhost:8080/graph", "", 200, alone, graph.FetchState{}, "localhost:8080", "4.0.1 https://example.com/v4.0.1 [channel-a channel-b channel-c], updates to, True  "},
 		{"calculate available update edges", "fast", "4.0.1", "http://localhost:8080/graph", "", 200, edges, graph.FetchState{}, "localhost:8080", "4.0.1  [], updates to 4.0.2 4.0.2-prerelease, True  "},

@@ -9,10 +9,10 @@ import (
 
 // verdict decides Failing and Progressing.
 //
-// While a release is applied for the first time a wait is no failure: an
-// operator that is not at its version yet is slow after a while, and then
-// Failing is Unknown; a degraded one fails after a while, or as soon as something
-// else does. Once a cluster is at its release both count at once.
+// While a release is applied for the first time, a wait is not a failure: an
+// operator that is not at its version yet is slow after a while, and then Failing
+// is Unknown; a degraded one fails after a while, or as soon as something else
+// does. Once a cluster is at its release, both count at once.
 func (s *step) verdict() (failing, progressing Condition) {
 	switch {
 	case s.Work == nil:
@@ -37,11 +37,10 @@ func (s *step) verdict() (failing, progressing Condition) {
 	return failing, s.workingTowards(version, slow)
 }
 
-// invalidReason is the reason of Progressing while something senseless is asked
-// for.
+// invalidReason is the reason of Progressing while the request is invalid.
 const invalidReason = "InvalidClusterVersion"
 
-// steady is the verdict at a release that was reached.
+// steady is the verdict once the release is reached.
 func (s *step) steady() (failing, progressing Condition) {
 	version := s.Work.Release.Version
 	if e := Summarize(s.errors); e != nil {
@@ -50,7 +49,7 @@ func (s *step) steady() (failing, progressing Condition) {
 	return Condition{Status: False}, s.stays(version)
 }
 
-// stays is Progressing at a release that was reached.
+// stays is Progressing once the release is reached.
 func (s *step) stays(version string) Condition {
 	if len(s.invalid) > 0 {
 		return Condition{Status: False, Reason: invalidReason, Message: fmt.Sprintf("Stopped at %s: the cluster version is invalid", version)}
@@ -58,13 +57,13 @@ func (s *step) stays(version string) Condition {
 	return Condition{Status: False, Message: "Cluster version is " + version}
 }
 
-// erring is Progressing at a release that was reached, and that cannot be kept.
+// erring is Progressing once the release is reached and reconciling fails.
 func erring(version, reason, why string) Condition {
 	return Condition{Status: False, Reason: reason, Message: fmt.Sprintf("Error while reconciling %s: %s", version, why)}
 }
 
-// idle is the verdict before there is anything to apply. The cluster may have
-// been at the release before this engine began.
+// idle is the verdict before there is anything to apply. The cluster may already
+// have been at the release before this engine began.
 func (s *step) idle() (failing, progressing Condition) {
 	if s.Next == nil {
 		return Condition{Status: True, Reason: "NoDesiredImage", Message: "No configured operator version, unable to update cluster"},
@@ -85,8 +84,8 @@ func (s *step) idle() (failing, progressing Condition) {
 	return Condition{Status: False}, s.workingTowards(version, "")
 }
 
-// workingTowards tells how far the release is and what is waited for; slow is
-// what is waited for too long already.
+// workingTowards says how far the release is and what it waits for; slow is what
+// it has been waiting for too long.
 func (s *step) workingTowards(version, slow string) Condition {
 	if len(s.invalid) > 0 {
 		return Condition{Status: True, Reason: invalidReason, Message: fmt.Sprintf("Reconciling %s: the cluster version is invalid", version)}
@@ -114,7 +113,7 @@ func (s *step) workingTowards(version, slow string) Condition {
 	return c
 }
 
-// waitingFor returns what keeps tasks and has an effect.
+// waitingFor returns the errors with an effect.
 func (s *step) waitingFor(effect Effect) []*TaskError {
 	var found []*TaskError
 	for _, e := range s.errors {
@@ -125,12 +124,12 @@ func (s *step) waitingFor(effect Effect) []*TaskError {
 	return found
 }
 
-// besides returns the errors that do not have an effect.
+// besides returns the errors without an effect.
 func besides(errs []*TaskError, effect Effect) []*TaskError {
 	return slices.DeleteFunc(slices.Clone(errs), func(e *TaskError) bool { return e.Effect == effect })
 }
 
-// progress tells how many tasks are done, nothing when none is.
+// progress says how many tasks are done, or nothing if none is.
 func (s *step) progress() string {
 	switch {
 	case s.Work == nil:
@@ -145,9 +144,9 @@ func (s *step) progress() string {
 	return fmt.Sprintf("%d of %d done (%d%% complete)", done, total, 100*done/total)
 }
 
-// split parts what keeps tasks into what is a failure now, the names of
-// operators that were degraded for too long, and the operators that are slow; it
-// sees to it that the next step comes when that changes.
+// split splits the errors of tasks into current failures, the names of operators
+// that have been degraded for too long, and the operators that are slow. It
+// schedules the next step for when that changes.
 func (s *step) split() (fault []*TaskError, late []string, slow string) {
 	over := map[time.Duration][]string{}
 	failed := false
@@ -174,7 +173,7 @@ func (s *step) split() (fault []*TaskError, late []string, slow string) {
 	return fault, late, slowest(over)
 }
 
-// slowest tells which operators are over which limits.
+// slowest says which operators exceed which limits.
 func slowest(over map[time.Duration][]string) string {
 	limits := make([]time.Duration, 0, len(over))
 	for limit := range over {
@@ -188,7 +187,7 @@ func slowest(over map[time.Duration][]string) string {
 	return strings.Join(parts, " and ")
 }
 
-// late reports whether a wait is over its limit; if not, the step comes again
+// late reports whether a wait is over its limit; if not, it requests a step for
 // then.
 func (s *step) late(since time.Time, limit time.Duration) bool {
 	if end := since.Add(limit); s.now.Before(end) {

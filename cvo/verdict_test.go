@@ -182,25 +182,25 @@ func TestVerdict(t *testing.T) {
 		{
 			"MultipleErrors of UpdateEffectFail and UpdateEffectFailAfterInterval", waiting{operators: map[string]string{"a": away, "b": bad}},
 			"True MultipleErrors: Multiple errors are preventing progress:|* Cluster operator a is not available" + because + "|* Cluster operator b is degraded" + because,
-			"True MultipleErrors: Unable to apply 1.2.3: several errors, among them of a, b",
-			[2]string{"", "False MultipleErrors: Error while reconciling 1.2.3: several errors, among them of a, b"},
+			"True MultipleErrors: Unable to apply 1.2.3: several errors, some about a, b",
+			[2]string{"", "False MultipleErrors: Error while reconciling 1.2.3: several errors, some about a, b"},
 		},
 		{
 			"MultipleErrors of UpdateEffectFail and UpdateEffectNone", waiting{operators: map[string]string{"a": away, "b": behind}},
 			"True ClusterOperatorNotAvailable: Cluster operator a is not available" + because,
 			"True ClusterOperatorNotAvailable: Unable to apply 1.2.3: the cluster operator a is not available",
-			[2]string{"True MultipleErrors: Multiple errors are preventing progress:|* Cluster operator a is not available" + because + "|* Cluster operator b is updating versions", "False MultipleErrors: Error while reconciling 1.2.3: several errors, among them of a, b"},
+			[2]string{"True MultipleErrors: Multiple errors are preventing progress:|* Cluster operator a is not available" + because + "|* Cluster operator b is updating versions", "False MultipleErrors: Error while reconciling 1.2.3: several errors, some about a, b"},
 		},
 		{
 			"MultipleErrors of UpdateEffectFail, UpdateEffectFailAfterInterval, and UpdateEffectNone", waiting{operators: map[string]string{"a": away, "b": behind, "c": bad}},
 			"True MultipleErrors: Multiple errors are preventing progress:|* Cluster operator a is not available" + because + "|* Cluster operator c is degraded" + because,
-			"True MultipleErrors: Unable to apply 1.2.3: several errors, among them of a, c",
-			[2]string{"True MultipleErrors: Multiple errors are preventing progress:|* Cluster operator a is not available" + because + "|* Cluster operator b is updating versions|* Cluster operator c is degraded" + because, "False MultipleErrors: Error while reconciling 1.2.3: several errors, among them of a, b, c"},
+			"True MultipleErrors: Unable to apply 1.2.3: several errors, some about a, c",
+			[2]string{"True MultipleErrors: Multiple errors are preventing progress:|* Cluster operator a is not available" + because + "|* Cluster operator b is updating versions|* Cluster operator c is degraded" + because, "False MultipleErrors: Error while reconciling 1.2.3: several errors, some about a, b, c"},
 		},
 		{
 			"MultipleErrors of UpdateEffectNone and UpdateEffectNone", waiting{operators: map[string]string{"a": behind, "b": at}, rolling: []string{"b"}},
 			"False", "True ClusterOperatorUpdating: Working towards 1.2.3: 1 of 4 done (25% complete), waiting on a, b",
-			[2]string{"True MultipleErrors: Multiple errors are preventing progress:|* Cluster operator a is updating versions|* deployment \"b/b\" (3 of 4) has not rolled out yet: its pods start", "False MultipleErrors: Error while reconciling 1.2.3: several errors, among them of a"},
+			[2]string{"True MultipleErrors: Multiple errors are preventing progress:|* Cluster operator a is updating versions|* deployment \"b/b\" (3 of 4) has not rolled out yet: its pods start", "False MultipleErrors: Error while reconciling 1.2.3: several errors, some about a"},
 		},
 		{
 			"MultipleErrors: all updating and none slow", waiting{operators: map[string]string{"a": behind, "b": behind, "c": behind}},
@@ -229,7 +229,7 @@ func TestVerdict(t *testing.T) {
 		{
 			"degraded, and not for long", waiting{operators: map[string]string{"a": bad, "b": behind}, since: map[string]int{"a": 39}},
 			"False", "True ClusterOperatorUpdating: Working towards 1.2.3: 2 of 4 done (50% complete), waiting up to 40 minutes on a, waiting on b",
-			[2]string{"True MultipleErrors: Multiple errors are preventing progress:|* Cluster operator a is degraded" + because + "|* Cluster operator b is updating versions", "False MultipleErrors: Error while reconciling 1.2.3: several errors, among them of a, b"},
+			[2]string{"True MultipleErrors: Multiple errors are preventing progress:|* Cluster operator a is degraded" + because + "|* Cluster operator b is updating versions", "False MultipleErrors: Error while reconciling 1.2.3: several errors, some about a, b"},
 		},
 		{
 			"degraded for long, and another not for long", waiting{operators: map[string]string{"a": bad, "b": bad}, since: map[string]int{"a": 40, "b": 39}},

@@ -46,7 +46,7 @@ func TestConditionalByVersion(t *testing.T) {
 // acceptRisks: the server would drop it, so nobody is told to set it.
 func TestConditionalWithoutAcceptRisks(t *testing.T) {
 	for status, parts := range map[cvo.ConditionStatus][]string{
-		cvo.False:   {"not recommended for this cluster, because of SlowDisks, Leaks; to take it all the same ask for its image r@sha256:5"},
+		cvo.False:   {"not recommended for this cluster, because of SlowDisks, Leaks; to take it anyway, request its image r@sha256:5"},
 		cvo.Unknown: {"not known yet whether it is recommended", "r@sha256:5"},
 	} {
 		cv := &cvo.ClusterVersion{Spec: cvo.Spec{DesiredUpdate: &cvo.Update{Version: "4.18.5"}}}

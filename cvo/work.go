@@ -9,7 +9,7 @@ import (
 	"github.com/fairlead/fairlead/cvo/payload"
 )
 
-// work takes the tasks of the release forward.
+// work advances the tasks of the release.
 func (s *step) work() {
 	w := s.Work
 	s.History = Record(s.History, w.Release, w.Verified, w.Risks, false, s.now)
@@ -28,7 +28,7 @@ func (s *step) work() {
 		s.fail(&TaskError{Reason: causeIntegrity, Message: why, Effect: EffectFail}, -1)
 		s.Block(fairlead.Block{
 			Subject: "release " + name(w.Release), Reason: causeIntegrity, Owner: "administrator", Since: w.Begun,
-			Message: why, Unblock: "ask for a release that has manifests for the cluster, or set the profile that the cluster has",
+			Message: why, Unblock: "request a release that has manifests for the cluster, or set the profile of the cluster",
 		})
 		return
 	}
@@ -46,7 +46,7 @@ func (s *step) work() {
 	}
 }
 
-// reload asks for the payload of the work, which this process does not have.
+// reload requests the payload of the work, which this process does not have.
 func (s *step) reload(r *Retrieved) {
 	w := s.Work
 	wait, why := s.policy.RetrieveTimeout, ""
@@ -67,7 +67,7 @@ func (s *step) reload(r *Retrieved) {
 		s.At(s.now.Add(s.policy.RetrieveTimeout))
 	} else {
 		if outcome == nil && (r == nil || r.Try < last.Try) {
-			s.actions = append(s.actions, last) // whoever began it may have died before
+			s.actions = append(s.actions, last) // the process that began it may have died
 		}
 		s.At(next)
 	}
@@ -78,8 +78,8 @@ func (s *step) reload(r *Retrieved) {
 	})
 }
 
-// restart begins a pass with another selection of tasks. While installing the
-// order does not matter, and what is done is looked at again like all else.
+// restart begins a pass with another selection of tasks. While installing, the
+// order does not matter, and tasks that are done are checked again like all others.
 func (s *step) restart(p *payload.Payload) {
 	w := s.Work
 	if w.Mode == Reconciling {
@@ -104,8 +104,8 @@ func (s *step) passOver() {
 	s.At(w.Rest)
 }
 
-// tasks goes through the tasks that may be under way: it takes what is done,
-// and begins what can begin.
+// tasks goes through the tasks that may be running: it removes those that are done,
+// and starts those that can start.
 func (s *step) tasks() {
 	w, g := s.Work, s.prep.graph
 	done := make([]bool, len(g.Tasks))
@@ -140,11 +140,11 @@ func (s *step) tasks() {
 	s.explain()
 	s.lapses()
 	if len(running) > 0 {
-		s.At(s.now.Add(s.policy.Interval)) // events may get lost
+		s.At(s.now.Add(s.policy.Interval)) // events may be lost
 	}
 }
 
-// workers is how many manifests may be applied at a time.
+// workers is how many manifests may be applied in parallel.
 func (s *step) workers() int {
 	switch s.Work.Mode {
 	case Initializing:
@@ -155,7 +155,7 @@ func (s *step) workers() int {
 	return s.policy.Workers
 }
 
-// held reports whether a task lies behind the runlevel at which to stop, and
+// held reports whether a task is at or behind the runlevel at which to stop, and
 // explains it once.
 func (s *step) held(m *payload.Manifest) bool {
 	stop := s.policy.StopBefore
@@ -171,7 +171,7 @@ func (s *step) held(m *payload.Manifest) bool {
 	return true
 }
 
-// running returns what is known of a task that may be under way.
+// running returns what is known about a task that may be running.
 func (s *step) running(i int) Running {
 	k, ok := slices.BinarySearchFunc(s.Work.Running, i, func(r Running, i int) int { return r.Task - i })
 	if ok {
@@ -180,10 +180,10 @@ func (s *step) running(i int) Running {
 	return Running{Task: i, Since: s.now}
 }
 
-// task takes one task forward. busy says that it takes a worker.
+// task advances one task. busy says that it takes a worker.
 func (s *step) task(t *Running, m *payload.Manifest, free bool) (finished, busy bool) {
 	if m.Delete() && s.Work.Mode != Updating {
-		return true, false // whoever has made it since may keep it
+		return true, false // whoever created it since may keep it
 	}
 	if !t.Sent {
 		switch outcome := s.Outcome(s.key(t, m, t.Try)); {
@@ -216,7 +216,7 @@ func (s *step) task(t *Running, m *payload.Manifest, free bool) (finished, busy 
 	return false, false
 }
 
-// fail notes what keeps a task, or with -1 all of them.
+// fail notes the error of a task, or, with -1, of all of them.
 func (s *step) fail(e *TaskError, task int) {
 	s.errors = append(s.errors, e)
 	s.keeps = append(s.keeps, task)
@@ -229,7 +229,7 @@ func (s *step) failed(t *Running, e *TaskError) {
 }
 
 // next is when a task may be tried again: after the backoff, and not before the
-// server wants it.
+// server allows it.
 func (s *step) next(t *Running, m *payload.Manifest) time.Time {
 	if t.Try == 0 {
 		return time.Time{}
@@ -243,8 +243,8 @@ func (s *step) next(t *Running, m *payload.Manifest) time.Time {
 	return next
 }
 
-// key tells an attempt from all others, also from those of an earlier time that
-// the cluster went to the same release.
+// key distinguishes an attempt from all others, including those of an earlier
+// update to the same release.
 func (s *step) key(t *Running, m *payload.Manifest, try int) fairlead.Key {
 	kind := "Apply"
 	if m.Delete() {
@@ -268,7 +268,7 @@ func (s *step) send(t *Running, m *payload.Manifest) {
 	s.actions = append(s.actions, Delete{Attempt: s.attempt(t, t.Try), Manifest: m, Label: label})
 }
 
-// ready tells what keeps a task whose manifest was applied, nil for nothing.
+// ready says why a task whose manifest was applied is not done, or returns nil.
 func (s *step) ready(t *Running, m *payload.Manifest) *TaskError {
 	if m.Delete() {
 		return nil
@@ -294,7 +294,7 @@ func (s *step) ready(t *Running, m *payload.Manifest) *TaskError {
 	return nil
 }
 
-// course is how resources of a kind come to be as they were applied, in words.
+// course describes, in words, how applied resources of a kind become ready.
 type course struct {
 	verb    string // what they do
 	pending string // that they have not done it
@@ -311,8 +311,8 @@ func courseOf(kind string) course {
 	return course{"roll out", "has not rolled out", "wait until its pods are ready"}
 }
 
-// waits notes since when operators are waited for. One that is reached is
-// forgotten.
+// waits notes since when operators are waited for. One that has reached its version
+// is forgotten.
 func (s *step) waits() {
 	s.started = map[string]time.Time{}
 	for _, t := range s.Work.Running {
@@ -322,8 +322,8 @@ func (s *step) waits() {
 	}
 }
 
-// keepWaits remembers since when operators are waited for while nobody can tell
-// whether they are.
+// keepWaits remembers since when operators are waited for while their state is
+// unknown.
 func (s *step) keepWaits() {
 	for _, w := range s.State.Waits {
 		if w.Reason == waitReached {
@@ -347,27 +347,27 @@ func (s *step) explain() {
 		case m.ClusterOperator():
 			b = s.operatorBlock(b, t.Task)
 		case e.Reason == "WorkloadNotAvailable":
-			b.Unblock = fmt.Sprintf("%s; about %s is usual", courseOf(m.ID.Kind).end, s.prep.durations[t.Task].Round(time.Second))
+			b.Unblock = fmt.Sprintf("%s; about %s is normal", courseOf(m.ID.Kind).end, s.prep.durations[t.Task].Round(time.Second))
 		default:
-			b.Unblock = fmt.Sprintf("wait: it is tried again at %s (attempt %d)", s.next(&t, m).Format(time.RFC3339), t.Try+1)
+			b.Unblock = fmt.Sprintf("wait: it is retried at %s (attempt %d)", s.next(&t, m).Format(time.RFC3339), t.Try+1)
 		}
 		s.Block(b)
 	}
 }
 
-// operatorBlock completes what is reported about an operator.
+// operatorBlock completes the Block about an operator.
 func (s *step) operatorBlock(b fairlead.Block, task int) fairlead.Block {
 	name := s.prep.graph.Tasks[task].ID.Name
 	b.Subject, b.Owner = operatorSubject(name), "operator "+name
 	usual := s.prep.durations[task].Round(time.Second)
-	b.Unblock = fmt.Sprintf("wait until it is available, not degraded and at its version; about %s is usual, over %s is slow", usual, s.policy.slow(name))
+	b.Unblock = fmt.Sprintf("wait until it is available, not degraded and at its version; about %s is normal, over %s is slow", usual, s.policy.slow(name))
 	return b
 }
 
-// lapses finds operators that are not as they should be although nothing is to
-// be done about them now: while reconciling all of them, between passes, too; while
-// installing those that are done and degraded, which holds nothing up. So what
-// is reported about them does not come and go with the passes.
+// lapses finds operators that are unhealthy although no task waits for them: while
+// reconciling all of them, also between passes; while installing those that are
+// done and degraded, which holds nothing up. So reports about them do not appear
+// and disappear with the passes.
 func (s *step) lapses() {
 	w := s.Work
 	if w.Mode == Updating {
@@ -388,7 +388,7 @@ func (s *step) lapses() {
 	}
 }
 
-// unwell is since when an operator says that it is not well; zero when it does
+// unwell is since when an operator reports that it is not healthy; zero if it does
 // not say.
 func unwell(live *ClusterOperator) time.Time {
 	if live == nil {

@@ -11,68 +11,67 @@ import (
 
 // World is what is observed of a cluster. Step does not change it.
 type World struct {
-	// Cluster is the ClusterVersion; nil when there is none, and then nothing is
-	// done.
+	// Cluster is the ClusterVersion; if it is nil, nothing is done.
 	Cluster *ClusterVersion
 	// Own is the release that the engine is part of, if any: a cluster without
-	// history gets it. A cluster that is being updated to it does not go back
-	// when the request is withdrawn.
+	// history gets it. If a cluster is being updated to it, withdrawing the request
+	// does not go back.
 	Own Release
-	// Retrieved are the releases that were retrieved, or could not be.
+	// Retrieved are the results of retrieving releases.
 	Retrieved []Retrieved
 	// Operators are the reports of all operators, in any order.
 	Operators []ClusterOperator
-	// Workloads tell how far resources are that take time after they were applied,
-	// in any order. One that is not listed takes none.
+	// Workloads are the rollouts of applied resources that take time, in any order.
+	// A resource that is not listed takes none.
 	Workloads []Workload
 	// Updates are what the update service offers: its last answer, as long as that
-	// counts (see graph.FetchState), at every observation. The lists of the status
-	// stay as they are while it is nil.
+	// is valid (see graph.FetchState), in every observation. While it is nil, the
+	// lists of the status stay as they are.
 	Updates *graph.Updates
-	// Evaluations are what the rules of conditional updates came to.
+	// Evaluations are the results of the rules of conditional updates.
 	Evaluations graph.Evaluations
-	// UpdatesCondition is RetrievedUpdates: whether the service answered. Without
-	// a type there is none.
+	// UpdatesCondition is RetrievedUpdates: whether the service answered. If its
+	// type is empty, there is no condition.
 	UpdatesCondition Condition
-	// FeatureSet is the feature set of the cluster, and Gates are its feature gates
-	// that are enabled, as observed. Nil means those of the policy's filter.
+	// FeatureSet is the observed feature set of the cluster, and Gates are its
+	// enabled feature gates. Nil means those of the policy's filter.
 	FeatureSet *string
 	Gates      []string // in any order, see FeatureGate.Enabled; an empty list that is not nil means none
-	// AdminGates are what administrators are to acknowledge before the minor
-	// version changes; nil when nothing is.
+	// AdminGates are what administrators must acknowledge before the minor version
+	// changes; nil if there is nothing.
 	AdminGates *AdminGates
 	// Alerts are those of the cluster's monitoring, pending ones included.
 	Alerts []Alert
-	// Deleting are resources that were deleted because a release asks for it, and
-	// that are still there, in any order.
+	// Deleting are resources that were deleted because a release requests it, and
+	// that still exist, in any order.
 	Deleting []payload.ID
 	// Outcomes are the results of actions that this process has applied. A
 	// Runner fills them in.
 	Outcomes []fairlead.Outcome
-	// Prepared is the payload of the release that is applied, as Prepare returns it:
-	// it spares Step the work. One that does not fit is not used. A Runner fills it
-	// in.
+	// Prepared is the payload of the release that is applied, as returned by
+	// Prepare, which saves Step the work. If it does not fit, it is ignored. A
+	// Runner fills it in.
 	Prepared *Prepared `json:"-"`
 
-	name string // of the cluster to a Runner
+	name string // the cluster's name for a Runner
 }
 
-// Retrieved is what came of retrieving a release.
+// Retrieved is the result of retrieving a release.
 type Retrieved struct {
-	Image       string           // the pull specification that was asked for
+	Image       string           // the requested pull specification
 	Try         int              // the attempt, as in Retrieve
-	Payload     *payload.Payload // nil when it could not be had
+	Payload     *payload.Payload // nil if it could not be retrieved
 	Error       string           // why it could not be retrieved
 	LoadError   string           // why its payload cannot be used
-	Verified    bool             // its signature is good
-	VerifyError string           // why it is not known to be good
+	Verified    bool             // its signature is valid
+	VerifyError string           // why it is not known to be valid
 }
 
-// Workload says how far the rollout of a resource is.
+// Workload is the progress of the rollout of a resource.
 type Workload struct {
 	ID      payload.ID // which one
-	Waiting string     // what it waits for; empty when it is done
-	Failed  string     // why it cannot go on; empty when it can
+	Waiting string     // what it waits for; empty if it is done
+	Failed  string     // why it cannot continue; empty if it can
 }
 
 // retrieved returns what is known of an image.
@@ -85,8 +84,8 @@ func (w *World) retrieved(image string) *Retrieved {
 	return nil
 }
 
-// normal returns a world whose lists are in order, and whose times are as they
-// are written. w is not changed.
+// normal returns a world whose lists are sorted, and whose times are as in the
+// status. w is not changed.
 func (w *World) normal() *World {
 	out := *w
 	cluster := *w.Cluster
@@ -98,7 +97,7 @@ func (w *World) normal() *World {
 	return &out
 }
 
-// sorted returns a list in order: a copy, where it is not.
+// sorted returns the list in order; a copy, unless it is sorted.
 func sorted[T any](list []T, compare func(a, b T) int) []T {
 	if slices.IsSortedFunc(list, compare) {
 		return list

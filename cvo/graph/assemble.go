@@ -10,17 +10,16 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// AssembleOptions say which part of a graph is served. Nil is the zero value:
-// all of it.
+// AssembleOptions say which part of a graph is served. Nil means all of it.
 type AssembleOptions struct {
 	// Channel keeps the releases of one channel.
 	Channel string
-	// Architecture keeps the releases of one architecture, and takes it off
-	// their versions, where they have it as build metadata.
+	// Architecture keeps the releases of one architecture, and removes it from
+	// their versions if they have it as build metadata.
 	Architecture string
 }
 
-// What channels and architectures may be called.
+// The form of names of channels and architectures.
 var (
 	channelName = regexp.MustCompile(`^[0-9a-z.-]+$`)
 	archName    = regexp.MustCompile(`^[0-9a-z]+$`)
@@ -29,17 +28,17 @@ var (
 // OptionError says that an option of AssembleOptions is malformed.
 type OptionError struct {
 	Option string // Channel or Architecture
-	Value  string // what it is
+	Value  string // its value
 	Form   string // the expression that it must match
 }
 
 // Error names the option, its value and the form that it should have.
 func (e *OptionError) Error() string {
-	return fmt.Sprintf("%s %q: it does not match %s; nothing has such a name", strings.ToLower(e.Option), e.Value, e.Form)
+	return fmt.Sprintf("%s %q: it does not match %s, as every such name does", strings.ToLower(e.Option), e.Value, e.Form)
 }
 
-// Check reports whether channel and architecture have valid names, as
-// a service does before it answers. The error is an *OptionError.
+// Check reports whether channel and architecture have valid names, as a service
+// does before it answers. The error is an *OptionError.
 func (o *AssembleOptions) Check() error {
 	if o == nil {
 		return nil
@@ -53,19 +52,19 @@ func (o *AssembleOptions) Check() error {
 	return nil
 }
 
-// Assemble makes the graph that an update service answers with of a raw one:
+// Assemble turns a raw graph into the graph that an update service serves:
 //
 //  1. releases get the channels and the metadata of the data;
 //  2. updates are added and removed as the metadata says
 //     (previous.add, next.add, previous.remove, previous.remove_regex,
 //     next.remove below io.openshift.upgrades.graph.), where "*" removes all;
 //  3. blocked edges without a risk are removed, and those with risks become
-//     conditional; only updates that are there can be either;
+//     conditional; only existing updates can be either;
 //  4. releases without an image, those whose metadata says release.remove below
-//     io.openshift.upgrades.graph., and what is not of the channel and
+//     io.openshift.upgrades.graph., and those outside the channel and the
 //     architecture are left out.
 //
-// The graph remembers who removed an update: WhyNot names them.
+// The graph remembers what removed an update: WhyNot names it.
 func (d *Data) Assemble(raw *Graph, opts *AssembleOptions) *Graph {
 	if opts == nil {
 		opts = &AssembleOptions{}
@@ -103,18 +102,18 @@ func (d *Data) Assemble(raw *Graph, opts *AssembleOptions) *Graph {
 	return a.filter(opts, risks)
 }
 
-// assembly is the graph in the making.
+// assembly is a graph that is being built.
 type assembly struct {
 	d      *Data
 	g      *Graph
 	order  []plainEdge
-	edges  map[plainEdge]bool // false when it was removed
+	edges  map[plainEdge]bool // false if it was removed
 	blocks map[[2]int32][]Block
 	at     [][]int32 // by release: the blocked edges of the data that lead there
 }
 
-// named returns the releases that a list of versions names, seen from a release:
-// those of its own architecture where versions carry one.
+// named returns the releases that a list of versions names, from the view of a
+// release: those of its own architecture if versions have one.
 func (a *assembly) named(list string, of int32) []int32 {
 	var found []int32
 	for _, name := range fields(list) {
@@ -151,7 +150,7 @@ func (a *assembly) add(i int32) {
 	}
 }
 
-// removal is what a release's metadata says of updates to be removed.
+// removal is what a release's metadata says about updates to remove.
 type removal struct {
 	previous, next       []int32
 	allPrevious, allNext bool
@@ -159,8 +158,8 @@ type removal struct {
 	text                 string         // of expr
 }
 
-// remove takes updates out as the metadata says. What the blocked edges of the
-// data say is left to block, which knows the risks.
+// remove removes updates as the metadata says. The blocked edges of the data are
+// left to block, which knows the risks.
 func (a *assembly) remove() {
 	all := make([]removal, len(a.g.releases))
 	for i, r := range a.g.releases {
@@ -193,8 +192,8 @@ func (a *assembly) drop(e plainEdge, why Block) {
 	a.blocks[key] = append(a.blocks[key], why)
 }
 
-// ownExpr returns the expression of origins to remove that the release brought
-// along, unless it is one that the data put there.
+// ownExpr returns the expression of origins to remove that came with the
+// release, unless the data added it.
 func (a *assembly) ownExpr(i int32) (*regexp.Regexp, string) {
 	text := a.g.releases[i].Metadata[metaPreviousExpr]
 	if text == "" || slices.ContainsFunc(a.d.Blocked, func(b Blocked) bool { return b.blocks(a.g.versions[i]) }) {
@@ -202,7 +201,7 @@ func (a *assembly) ownExpr(i int32) (*regexp.Regexp, string) {
 	}
 	expr, err := regexp.Compile(text)
 	if err != nil {
-		return everything, text // what cannot be read blocks all
+		return everything, text // an unreadable expression blocks everything
 	}
 	return expr, text
 }
@@ -227,7 +226,7 @@ func (a *assembly) block(e plainEdge) []Risk {
 	return risks
 }
 
-// filter makes the graph of what is to be served.
+// filter builds the graph that is served.
 func (a *assembly) filter(opts *AssembleOptions, risks map[plainEdge][]Risk) *Graph {
 	index := make([]int32, len(a.g.releases))
 	var releases []Release

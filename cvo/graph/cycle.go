@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// cycles returns a finding for each circle of updates, at most one for each
+// cycles returns a finding for each cycle of updates, at most one for each
 // group of releases that can all reach each other (Tarjan 1972).
 func (g *Graph) cycles(file string) Diagnostics {
 	var found Diagnostics
@@ -21,7 +21,7 @@ func (g *Graph) cycles(file string) Diagnostics {
 		found = append(found, &Diagnostic{
 			Pos: Position{File: file}, Code: CodeCycle,
 			Message: "updates form a cycle through " + strings.Join(names, ", "),
-			Hint:    "paths pass no release twice, so nothing else comes of it",
+			Hint:    "paths pass no release twice, so it has no other effect",
 		})
 	}
 	return found
@@ -39,8 +39,8 @@ func (g *Graph) components() [][]int32 {
 	return t.found
 }
 
-// tarjan is the search of strongly connected components, with a stack of its
-// own: graphs may be deep.
+// tarjan is the search for strongly connected components, with an explicit
+// stack, because graphs may be deep.
 type tarjan struct {
 	g          *Graph
 	index, low []int32 // from 1
@@ -88,7 +88,7 @@ func (t *tarjan) enter(node int32) frame {
 	return frame{node: node}
 }
 
-// leave takes the component of its first node off the stack.
+// leave pops the component of its first node off the stack.
 func (t *tarjan) leave(node int32) {
 	at := len(t.stack) - 1
 	for ; ; at-- {

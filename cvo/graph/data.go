@@ -19,27 +19,27 @@ import (
 // Channel is the file of one channel of graph data.
 type Channel struct {
 	Name       string   // such as stable-4.20
-	Feeder     Feeder   // where releases come from; zero when people add them
-	Tombstones []string // releases that stay in the channel and are promoted no further
+	Feeder     Feeder   // where releases come from; zero if people add them
+	Tombstones []string // releases that stay in the channel and are not promoted further
 	Versions   []string // the releases, as the file lists them
 }
 
 // Feeder is the channel that another one takes its releases from.
 type Feeder struct {
 	Name   string // of the channel
-	Delay  string // how long a release must have been there, as ISO 8601 has durations
-	Errata string // "public" when publishing its errata is enough
+	Delay  string // how long a release must have been there, as an ISO 8601 duration
+	Errata string // "public" if publishing its errata is enough
 	Filter string // an expression that the version must match
 }
 
-// Blocked is a file of blocked edges: the updates to a release that are taken
-// out of the graph, or are offered under a risk.
+// Blocked is a file of blocked edges: the updates to a release that are removed
+// from the graph, or are offered with a risk.
 type Blocked struct {
 	Pos   Position // of the document
 	To    string   // the release; without build metadata it stands for every architecture
 	From  string   // an expression; it may match any part of the origin's version, build metadata included
-	Risk  *Risk    // nil when the updates are taken out for all
-	Fixed string   // the release in which the risk is gone, or ""
+	Risk  *Risk    // nil if the updates are removed for all
+	Fixed string   // the release that fixes the risk, or ""
 
 	match *regexp.Regexp
 	v     semverx.Version
@@ -64,13 +64,13 @@ const (
 )
 
 // ReadData reads a directory of graph data: channels/, blocked-edges/ and
-// raw/metadata.json, any of which may be absent. Files whose names end in
-// neither .yaml nor .yml are reported and left out; hidden ones, those that begin
-// with an underscore, OWNERS and README are not for the graph.
+// raw/metadata.json, any of which may be absent. Files whose names end in neither
+// .yaml nor .yml are reported and left out. Hidden files, files that begin with
+// an underscore, OWNERS and README are ignored.
 //
 // The findings are everything that is wrong; what is invalid is left out. Data is
-// nil only when the directory cannot be read; a file of blocked edges that
-// cannot be read is a finding, because its updates are then not blocked.
+// nil only if the directory cannot be read; a file of blocked edges that cannot
+// be read is a finding, because then its updates are not blocked.
 func ReadData(fsys fs.FS) (*Data, Diagnostics) {
 	r := &dataReader{fsys: fsys, data: &Data{}}
 	if _, err := fs.ReadDir(fsys, "."); err != nil {
@@ -83,7 +83,7 @@ func ReadData(fsys fs.FS) (*Data, Diagnostics) {
 	return r.data, r.found.Sorted()
 }
 
-// compareChannels orders channels by the version they are of, then by name.
+// compareChannels orders channels by their version, then by name.
 func compareChannels(a, b string) int {
 	suffix := func(s string) string {
 		_, rest, _ := strings.Cut(s, "-")
@@ -113,7 +113,7 @@ func (f *file) report(at *doc.Value, code Code, subject, message, hint string) {
 	f.r.found = append(f.r.found, &Diagnostic{Pos: f.src.Position(at.Offset), Code: code, Subject: subject, Message: message, Hint: hint})
 }
 
-// decode fills into and tells what does not fit. Unknown fields are faults.
+// decode fills into and reports what does not fit. Unknown fields are errors.
 func (f *file) decode(into any, code Code) bool {
 	bad := doc.Decode(f.tree, into, doc.Strict|doc.Loose)
 	for _, m := range bad {
@@ -122,7 +122,7 @@ func (f *file) decode(into any, code Code) bool {
 	return len(bad) == 0
 }
 
-// each hands the documents of a directory to read, in the order of names.
+// each passes the documents of a directory to read, in the order of names.
 func (r *dataReader) each(dir string, read func(*file)) {
 	entries, err := fs.ReadDir(r.fsys, dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -150,8 +150,8 @@ func (r *dataReader) each(dir string, read func(*file)) {
 	}
 }
 
-// aside reports whether a file is not for the graph by its name: hidden ones,
-// owners and readmes.
+// aside reports whether a file is not part of the graph by its name: hidden
+// files, owners and readmes.
 func aside(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") || name == "OWNERS" || strings.HasPrefix(name, "README")
 }
@@ -166,7 +166,7 @@ func (r *dataReader) open(name string) *file {
 	in := doc.NewReader(bytes.NewReader(text), name, doc.Limits{})
 	d, err := in.Next()
 	if err == io.EOF {
-		r.found = append(r.found, &Diagnostic{Pos: Position{File: name}, Code: CodeField, Message: "the file holds nothing"})
+		r.found = append(r.found, &Diagnostic{Pos: Position{File: name}, Code: CodeField, Message: "the file is empty"})
 		return nil
 	}
 	if err != nil {
@@ -240,7 +240,7 @@ func (r *dataReader) blocked(f *file) {
 			message = "from: " + err.Error()
 		}
 		f.report(f.tree.At("from"), CodeBlockedEdge, "", message+"; every update to "+w.To+" is blocked", `write an expression; from: .* blocks every update to `+w.To)
-		b.match = everything // what cannot be read blocks all
+		b.match = everything // an unreadable expression blocks everything
 	}
 	if w.Name != "" || w.URL != "" || w.Message != "" || len(w.Rules) > 0 {
 		p := &parser{src: f.src}
@@ -274,10 +274,10 @@ func (r *dataReader) metadata() {
 	}
 }
 
-// Annotate returns the releases of raw with what the data says of them in their
-// metadata: the channels, the updates to add, and expressions of the origins
-// whose updates are to be removed. The updates stay as they are, and so do
-// releases without an image, which are known from hearsay only.
+// Annotate returns the releases of raw with the data added to their metadata: the
+// channels, the updates to add, and expressions of the origins whose updates are
+// to be removed. The updates stay as they are, and so do releases without an
+// image, which are only known from references.
 func (d *Data) Annotate(raw *Graph) *Graph {
 	releases := raw.Releases()
 	for i := range releases {
@@ -330,7 +330,7 @@ func (d *Data) channelsOf(version string, v semverx.Version) []string {
 	return names
 }
 
-// blocks reports whether updates to a version are concerned.
+// blocks reports whether updates to a version are blocked.
 func (b *Blocked) blocks(v semverx.Version) bool {
 	return b.v.Compare(v) == 0 && (b.v.Build() == "" || b.v.Build() == v.Build())
 }

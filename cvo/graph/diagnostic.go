@@ -12,7 +12,7 @@ type Code = fairlead.Code
 type Diagnostic = fairlead.Diagnostic
 
 // Diagnostics is a list of findings, sorted by position. Err returns it as an
-// error, or nil when it is empty.
+// error, or nil if it is empty.
 type Diagnostics = fairlead.Diagnostics
 
 // LimitError is the limit that a document exceeds; find it with errors.As.
@@ -27,7 +27,7 @@ const (
 	CodeRisk        Code = "graph-risk"        // a risk lacks its name or rules, or has unknown rules
 	CodeMetadata    Code = "graph-metadata"    // a release's metadata cannot be read
 	CodeCycle       Code = "graph-cycle"       // updates form a cycle
-	CodeChannel     Code = "graph-channel"     // a channel file has another name than its channel, or lists a release twice
+	CodeChannel     Code = "graph-channel"     // the name of a channel file differs from its channel, or it lists a release twice
 	CodeFile        Code = "graph-file"        // the name of a file of graph data is not of any known kind
 	CodeBlockedEdge Code = "graph-blockededge" // a file of blocked edges cannot be used
 )

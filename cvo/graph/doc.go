@@ -9,14 +9,13 @@
 // tag nohttp has neither [Query.Fetch] nor [Service], and does not link net/http.
 //
 // [Graph.Updates] lists the updates that are one hop away: those recommended for
-// every cluster, and the conditional ones, each with its risks. An [Evaluator]
-// decides whether a cluster is exposed to a risk. [Evaluations] keeps its answers
-// and says what to evaluate (again) and when, and [Evaluations.Recommend] turns
-// them into the condition that the ClusterVersion reports. An unknown kind of rule
-// never counts as "not exposed".
+// every cluster, and the conditional ones, each with its risks. An [Evaluator] and
+// says what to evaluate (again) and when, and [Evaluations.Recommend] turns them into
+// the condition that the ClusterVersion reports. An unknown kind of rule never counts
+// as "not exposed".
 //
-// [Graph.Paths] looks further than one update: the shortest paths, those with
-// the fewest risks, or those that cross the fewest minor versions.
+// [Graph.Paths] looks further than one update: it finds the shortest paths, those
+// with the fewest risks, or those that cross the fewest minor versions.
 // [Graph.WhyNot] explains why an update is not offered, and what would help.
 //
 // Graphs are immutable and may be used by many goroutines. The input decides the

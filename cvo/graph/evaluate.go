@@ -10,40 +10,39 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// Result is what an evaluation of a rule came to.
+// Result is the result of evaluating a rule.
 type Result string
 
 // The results.
 const (
-	Match    Result = "Match"    // the cluster is one of those that the rule describes
-	NotMatch Result = "NotMatch" // it is not
+	Match    Result = "Match"    // the rule matches the cluster
+	NotMatch Result = "NotMatch" // it does not match
 	Failed   Result = "Failed"   // it is unknown; Message says why
 )
 
-// Evaluation is what is remembered of one rule.
+// Evaluation is what is remembered about one rule.
 type Evaluation struct {
 	Rule    Rule      `json:"rule"`              // what was evaluated
 	Result  Result    `json:"result,omitempty"`  // of the last evaluation; empty before the first
 	Message string    `json:"message,omitempty"` // why it failed
-	At      time.Time `json:"at,omitzero"`       // when it was evaluated last
-	Asked   time.Time `json:"asked,omitzero"`    // when it was needed last
+	At      time.Time `json:"at,omitzero"`       // when it was last evaluated
+	Asked   time.Time `json:"asked,omitzero"`    // when it was last needed
 }
 
-// EvaluationPolicy says how often rules are evaluated. Nil is the zero value.
+// EvaluationPolicy says how often rules are evaluated. Nil means the defaults.
 type EvaluationPolicy struct {
 	// Every is how old a result may become; default 1 hour, as in the
 	// cluster-version operator.
 	Every time.Duration
 	// RetryFailed is how soon a failed evaluation is repeated; default 1 minute.
-	// The operator waits as long as for any other.
+	// The operator waits as long as for any other evaluation.
 	RetryFailed time.Duration
 	// Burst is how many rules may be evaluated at once; default 16. The operator
 	// evaluates one.
 	Burst int
-	// Pause is the least time between two bursts; default 1 second.
+	// Pause is the minimum time between two bursts; default 1 second.
 	Pause time.Duration
-	// Forget is how long a rule that nobody needs is remembered; default 24
-	// hours.
+	// Forget is how long an unused rule is remembered; default 24 hours.
 	Forget time.Duration
 }
 
@@ -60,22 +59,22 @@ func (p *EvaluationPolicy) withDefaults() EvaluationPolicy {
 	return out
 }
 
-// Evaluations remembers what rules came to, as data: it survives a restart when
-// it is kept as JSON. The zero value remembers nothing. It is a value that the
-// methods do not change; they return a new one.
+// Evaluations remembers the results of rules, as data: it survives a restart if
+// it is stored as JSON. The zero value remembers nothing. It is an immutable
+// value; methods return a new one.
 type Evaluations struct {
 	List []Evaluation `json:"list,omitempty"` // sorted by type and query
 	Last time.Time    `json:"last,omitzero"`  // when the last burst began
 }
 
-// Due returns the rules that have to be evaluated now, at most Burst of them:
-// those without a result, then those with the oldest. Of equally old ones come
-// first those of the newest release, and of one release those of the risks whose
-// names come first. wake is when to ask again, or zero. The result notes that the rules
-// of updates are needed; it forgets the rest in time.
+// Due returns the rules that must be evaluated now, at most Burst of them: those
+// without a result, then those with the oldest. Equally old ones are ordered by
+// release, the newest first, and those of one release by the names of their
+// risks. wake is when to ask again, or zero. The result notes that the rules of
+// updates are needed; it forgets the rest in time.
 //
-// Only rules that can decide are asked for: of a risk, the first rule of a known
-// type, and the next one where that failed.
+// Only rules that can decide are returned: the first rule of a risk with a known
+// type, and the next one if that failed.
 func (e Evaluations) Due(updates []Update, now time.Time, policy *EvaluationPolicy) (next Evaluations, due []Rule, wake time.Time) {
 	p := policy.withDefaults()
 	needed := e.needed(updates)
@@ -103,8 +102,8 @@ func (e Evaluations) Due(updates []Update, now time.Time, policy *EvaluationPoli
 	return next, due, wake
 }
 
-// needed returns the rules that can decide about updates, each with its rank:
-// the newest release first, then the risk whose name comes first.
+// needed returns the rules that can decide about updates, each with its rank: by
+// release, the newest first, then by the name of the risk.
 func (e Evaluations) needed(updates []Update) map[Rule]int {
 	type risk struct {
 		version semverx.Version
@@ -112,7 +111,7 @@ func (e Evaluations) needed(updates []Update) map[Rule]int {
 	}
 	var risks []risk
 	for _, u := range updates {
-		v, _ := semverx.Parse(u.Version) // what has no version comes last
+		v, _ := semverx.Parse(u.Version) // an update without a version comes last
 		for _, r := range u.Risks {
 			risks = append(risks, risk{v, r})
 		}
@@ -136,8 +135,8 @@ func (r Rule) compare(s Rule) int {
 	return cmp.Or(cmp.Compare(r.Type, s.Type), cmp.Compare(r.Query, s.Query), cmp.Compare(r.Other, s.Other))
 }
 
-// wanted returns the rules of a risk that are needed to tell whether a cluster
-// is exposed, as far as that is known now.
+// wanted returns the rules of a risk that are needed to find out whether a
+// cluster is exposed, as far as known now.
 func (e Evaluations) wanted(r Risk) []Rule {
 	var list []Rule
 	for _, rule := range r.MatchingRules {
@@ -155,7 +154,7 @@ func (e Evaluations) wanted(r Risk) []Rule {
 	return list
 }
 
-// stale returns what to evaluate at now among the rules that are needed.
+// stale returns which of the needed rules to evaluate now.
 func (e Evaluations) stale(rank map[Rule]int, now time.Time, p EvaluationPolicy) (due []Rule, wake time.Time) {
 	earliest := func(t time.Time) {
 		if wake.IsZero() || t.Before(wake) {
@@ -167,7 +166,7 @@ func (e Evaluations) stale(rank map[Rule]int, now time.Time, p EvaluationPolicy)
 		if _, ok := rank[v.Rule]; !ok {
 			continue
 		}
-		if at := v.next(p); v.At.After(now) || !at.After(now) { // from the future: the clock was put back
+		if at := v.next(p); v.At.After(now) || !at.After(now) { // in the future: the clock was set back
 			list = append(list, v)
 		} else {
 			earliest(at)
@@ -192,7 +191,7 @@ func (e Evaluations) stale(rank map[Rule]int, now time.Time, p EvaluationPolicy)
 	return due, wake
 }
 
-// next is when the rule is to be evaluated again.
+// next is when to evaluate the rule again.
 func (v *Evaluation) next(p EvaluationPolicy) time.Time {
 	switch v.Result {
 	case "":
@@ -211,8 +210,8 @@ func (e Evaluations) find(rule Rule) (Evaluation, bool) {
 	return e.List[i], true
 }
 
-// With returns e with what a rule came to at an instant. err says that it could
-// not be told.
+// With returns e with the result of a rule at the given time. err says that the
+// evaluation failed.
 func (e Evaluations) With(rule Rule, matches bool, err error, at time.Time) Evaluations {
 	v := Evaluation{Rule: rule, Result: NotMatch, At: at, Asked: at}
 	switch {
@@ -232,8 +231,8 @@ func (e Evaluations) With(rule Rule, matches bool, err error, at time.Time) Eval
 	return out
 }
 
-// exposed tells whether a cluster is exposed to a risk: the first rule that can
-// be evaluated decides. When none can, the message says why for each.
+// exposed says whether a cluster is exposed to a risk: the first rule that can
+// be evaluated decides. If none can, the message says why for each.
 func (e Evaluations) exposed(r Risk) (Result, string) {
 	var reasons []string
 	for _, rule := range r.MatchingRules {

@@ -36,7 +36,7 @@ type plainEdge struct{ from, to int32 }
 
 const none = -1
 
-// Block says who took an update out of the graph.
+// Block says what removed an update from the graph.
 type Block struct {
 	Pos  Position // where the graph data blocks it
 	From string   // the expression that the origin's version matches
@@ -46,8 +46,8 @@ type Block struct {
 // slice.
 func (g *Graph) Releases() []Release { return slices.Clone(g.releases) }
 
-// Release returns the release of a version. Build metadata does not count,
-// unless two releases differ in nothing else.
+// Release returns the release of a version. Build metadata is ignored, unless two releases
+// differ only in it.
 func (g *Graph) Release(version string) (Release, bool) {
 	i, err := g.find(version)
 	if err != nil {
@@ -58,8 +58,8 @@ func (g *Graph) Release(version string) (Release, bool) {
 
 // VersionError says that a graph has no release of a version.
 type VersionError struct {
-	Version string // what was asked for
-	Near    string // a version that may be meant, or the nearest there is; may be empty
+	Version string // the requested version
+	Near    string // a version that may be meant, or the nearest one; may be empty
 	Err     error  // why it is not a version; nil if it is one
 }
 
@@ -97,8 +97,8 @@ func (g *Graph) find(version string) (int32, error) {
 	return 0, &VersionError{Version: version, Near: g.closest(v)}
 }
 
-// findBeside returns the index of a version that an update from a release may lead to: where it
-// names no build, as of an architecture, that of the release if there is one.
+// findBeside returns the index of a version that an update from a release may lead to. If the
+// version has no build metadata, such as an architecture, that of the release is preferred.
 func (g *Graph) findBeside(version string, from int32) (int32, error) {
 	if build := g.versions[from].Build(); build != "" && !strings.Contains(version, "+") {
 		if i, ok := g.byName[version+"+"+build]; ok {
@@ -137,10 +137,10 @@ func plain(v semverx.Version) string {
 	return s
 }
 
-// builder collects what a graph is made of.
+// builder collects the parts of a graph.
 type builder struct {
 	g     *Graph
-	lists map[string]int32 // the lists of risks that are known
+	lists map[string]int32 // the known lists of risks
 	known map[plainEdge]int32
 }
 
@@ -160,7 +160,7 @@ func newBuilder(releases []Release, versions []semverx.Version) *builder {
 	return &builder{g: g, lists: map[string]int32{}, known: map[plainEdge]int32{}}
 }
 
-// update adds an unconditional update, unless it is there.
+// update adds an unconditional update, unless it exists.
 func (b *builder) update(from, to int32) {
 	e := plainEdge{from, to}
 	if _, there := b.known[e]; there {
@@ -232,8 +232,7 @@ func (b *builder) done() *Graph {
 	return g
 }
 
-// newest orders releases from the greatest version down; equal ones by their
-// place.
+// newest orders releases from the greatest version down; equal ones by their index.
 func (g *Graph) newest(a, b int32) int {
 	return cmp.Or(g.versions[b].Compare(g.versions[a]), cmp.Compare(a, b))
 }

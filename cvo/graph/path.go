@@ -11,34 +11,33 @@ import (
 	"github.com/fairlead/fairlead/internal/binheap"
 )
 
-// Preference says which of two paths is better, among those with as few risks
-// that apply to the cluster.
+// Preference says which of two paths is better, among those with the same number of
+// risks that apply to the cluster.
 type Preference uint8
 
-// The preferences. What one leaves open the others decide: then fewer updates,
-// fewer risks of which it is not known whether they apply, fewer minor versions,
-// newer releases on the way.
+// The preferences. Ties are broken by the others: fewer updates, fewer risks that may
+// apply, fewer minor versions, newer releases on the way.
 const (
 	Shortest     Preference = iota // the fewest updates
-	FewestRisks                    // the fewest risks of which it is not known whether they apply, each counted at every update that has it
-	FewestMinors                   // the fewest updates that change the minor version: each costs the nodes a restart at most once when their pools are paused in between
+	FewestRisks                    // the fewest risks that may apply, each counted at every update that has it
+	FewestMinors                   // the fewest updates that change the minor version: nodes restart at most once for each if their pools are paused in between
 )
 
-// PathOptions say which paths are wanted. Nil is the zero value.
+// PathOptions say which paths are wanted. Nil means the defaults.
 type PathOptions struct {
 	Prefer Preference // what makes a path better; Shortest by default
-	// Avoid names risks whose updates are not to be taken, whether they apply or
-	// not; "*" stands for all.
+	// Avoid names risks whose updates must not be taken, whether they apply or not; "*"
+	// stands for all.
 	Avoid []string
-	// Evaluations are what is known of the cluster, and Accepted the risks that its
-	// administrator takes. A risk that applies is avoided before all else, one of
-	// which that is not known costs what Prefer says, and one that does not apply or
-	// is accepted costs nothing.
+	// Evaluations are what is known about the cluster, and Accepted the risks that its
+	// administrator accepts. A risk that applies is avoided before all else, one that
+	// may apply costs what Prefer says, and one that does not apply or is accepted costs
+	// nothing.
 	Evaluations Evaluations
 	Accepted    []string // see Evaluations
 	// Max is how many paths are wanted; default 1.
 	Max int
-	// Steps bounds the work, in partial paths looked at; default 1,000,000.
+	// Steps limits the work, in partial paths examined; default 1,000,000.
 	Steps int
 }
 
@@ -56,19 +55,18 @@ type PathLimitError struct {
 
 // Error returns the message on one line.
 func (e *PathLimitError) Error() string {
-	return fmt.Sprintf("the search for paths was given up after %d steps, with %d found; ask for fewer paths, or raise PathOptions.Steps", e.Steps, e.Found)
+	return fmt.Sprintf("the search for paths was given up after %d steps, with %d found; request fewer paths, or raise PathOptions.Steps", e.Steps, e.Found)
 }
 
-// Paths returns the best paths from one release to another, best first. No path
-// passes a release twice. A target without build metadata is the build of the release where
-// the paths begin, if there is one. There are none, and no error, when the target cannot
-// be reached: see WhyNot. Errors are *VersionError, and, together with the paths
-// found so far, *PathLimitError and that of ctx.
+// Paths returns the best paths from one release to another, best first. No path passes a
+// release twice. A target without build metadata means the build of the starting
+// release, if there is one. If the target cannot be reached, there are no paths and no
+// error: see WhyNot. Errors are *VersionError, and, together with the paths found so
+// far, *PathLimitError and that of ctx.
 //
-// One path takes time in the order of n log n of the updates of the graph
-// (Dijkstra 1959), further ones that of the paths that come near them (best
-// first search that knows the exact remaining cost). It returns soon after ctx
-// ends.
+// The first path takes O(n log n) time in the updates of the graph (Dijkstra 1959);
+// further ones depend on the number of paths of similar cost (best-first search with the
+// exact remaining cost). It returns soon after ctx ends.
 func (g *Graph) Paths(ctx context.Context, from, to string, opts *PathOptions) ([]*Path, error) {
 	if opts == nil {
 		opts = &PathOptions{}
@@ -109,8 +107,8 @@ func (g *Graph) path(nodes []int32) *Path {
 	return p
 }
 
-// cost is what a path costs: four counts in the order of the preference, the
-// first that differs decides.
+// cost is the cost of a path: four counts in the order of the preference, the first that
+// differs decides.
 type cost struct {
 	high, low uint64 // two counts each, of 32 bits
 }
@@ -127,8 +125,8 @@ func (c cost) compare(d cost) int {
 
 // burden is what the risks of an update mean for the cluster.
 type burden struct {
-	applies, unknown uint64 // how many apply, and of how many that is not known
-	avoided          bool   // the update is not to be taken
+	applies, unknown uint64 // how many apply, and how many may apply
+	avoided          bool   // the update must not be taken
 }
 
 // search looks for paths to one target.
@@ -139,11 +137,11 @@ type search struct {
 	target  int32
 	burdens []burden // by list of risks
 	left    []cost   // by release: the least cost to the target
-	nexts   [][]end  // by release: what next returns; nil before it was asked
+	nexts   [][]end  // by release: the result of next; nil before its first call
 	steps   int
 }
 
-// search begins to look for paths to a release. The error is that of ctx.
+// search starts a search for paths to a release. The error is that of ctx.
 func (g *Graph) search(ctx context.Context, target int32, opts *PathOptions) (*search, error) {
 	s := &search{ctx: ctx, g: g, opts: opts, target: target, burdens: make([]burden, len(g.risks))}
 	for i, list := range g.risks {
@@ -152,7 +150,7 @@ func (g *Graph) search(ctx context.Context, target int32, opts *PathOptions) (*s
 	return s, s.measure()
 }
 
-// burden judges a list of risks.
+// burden evaluates a list of risks.
 func (o *PathOptions) burden(list []Risk) burden {
 	b := burden{avoided: len(list) > 0 && slices.Contains(o.Avoid, "*")}
 	for _, r := range list {
@@ -169,7 +167,7 @@ func (o *PathOptions) burden(list []Risk) burden {
 	return b
 }
 
-// ended returns the error of the context, which it asks now and then.
+// ended returns the error of the context, which it checks now and then.
 func (s *search) ended() error {
 	if s.steps++; s.steps%1024 != 0 {
 		return nil
@@ -198,8 +196,7 @@ func (s *search) price(from int32, e edge) (cost, bool) {
 	return costOf(b.applies, 1, b.unknown, minors), true
 }
 
-// measure fills left, going backwards from the target. The error is that of the
-// context.
+// measure fills left, going backwards from the target. The error is that of the context.
 func (s *search) measure() error {
 	s.left = make([]cost, len(s.g.releases))
 	for i := range s.left {
@@ -229,7 +226,7 @@ func (s *search) measure() error {
 	return s.ctx.Err()
 }
 
-// next returns what sorted does, which it remembers.
+// next returns the result of sorted, and remembers it.
 func (s *search) next(from int32) []end {
 	if s.nexts == nil {
 		s.nexts = make([][]end, len(s.g.releases))
@@ -267,7 +264,7 @@ func (s *search) nearer(a, b end) int {
 	return cmp.Or(a.cost.plus(s.left[a.node]).compare(b.cost.plus(s.left[b.node])), s.g.newest(a.node, b.node))
 }
 
-// best goes along the least costs.
+// best follows the lowest costs.
 func (s *search) best(start int32) []int32 {
 	nodes := []int32{start}
 	for at := start; at != s.target; {
@@ -304,7 +301,7 @@ func (s *search) all(start int32) ([][]int32, error) {
 			found = append(found, p.at.path())
 			continue
 		}
-		for _, e := range slices.Backward(s.next(p.at.node)) { // the first is to be added last
+		for _, e := range slices.Backward(s.next(p.at.node)) { // the first is added last
 			if p.at.passes(e.node) {
 				continue
 			}
@@ -319,7 +316,7 @@ func (s *search) all(start int32) ([][]int32, error) {
 // place is a release on a path, and how it is reached.
 type place struct {
 	node int32
-	from *place // nil where the path begins
+	from *place // nil at the start of the path
 }
 
 // passes reports whether the path has been at a release.
@@ -357,12 +354,12 @@ func cheaper(a, b end) bool {
 type partial struct {
 	at     *place
 	spent  cost
-	total  cost // with the least that is left
+	total  cost // with the lowest remaining cost
 	number int  // when it was added
 }
 
-// promising orders partials, cheapest first; of equal ones the last that was added, so
-// that paths of equal cost are found one after the other, and not all at once.
+// promising orders partials, cheapest first; of equal ones the last added, so that paths
+// of equal cost are found one after the other, and not all at once.
 func promising(a, b partial) bool {
 	return cmp.Or(a.total.compare(b.total), cmp.Compare(b.number, a.number)) < 0
 }

@@ -8,18 +8,18 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// DefaultUpstream is the update service to ask if no other is named.
+// DefaultUpstream is the update service if no other is named.
 const DefaultUpstream = "https://api.openshift.com/api/upgrades_info/v1/graph"
 
 // ArchitectureMulti is the architecture of releases for several architectures,
 // as a ClusterVersion spells it. Services spell it "multi".
 const ArchitectureMulti = "Multi"
 
-// Query is what an update service is asked.
+// Query is a query to an update service.
 type Query struct {
-	Upstream     string // the service, a URL that may have a query of its own; empty means DefaultUpstream
+	Upstream     string // the service, a URL that may already have a query; empty means DefaultUpstream
 	Channel      string // such as stable-4.20
-	Architecture string // that the cluster is to have: ArchitectureMulti, or a name such as amd64
+	Architecture string // that the cluster should have: ArchitectureMulti, or a name such as amd64
 	Current      string // that it has, likewise
 	Cluster      string // the UUID of the cluster
 	Version      string // that the cluster runs
@@ -29,16 +29,16 @@ type Query struct {
 type FetchError struct {
 	Failure FetchFailure // which kind
 	Message string       // what and why, for people
-	Err     error        // what it comes from; may be nil
+	Err     error        // the cause; may be nil
 }
 
 // Error returns kind and message in one line.
 func (e *FetchError) Error() string { return string(e.Failure) + ": " + e.Message }
 
-// Unwrap returns what the failure comes from, or nil.
+// Unwrap returns the cause of the failure, or nil.
 func (e *FetchError) Unwrap() error { return e.Err }
 
-// URL returns what is to be fetched. The error is a *FetchError: something is
+// URL returns the URL to fetch. The error is a *FetchError: something is
 // missing, or cannot be read.
 func (q *Query) URL() (string, error) {
 	fail := func(kind FetchFailure, message string, err error) (string, error) {
@@ -51,13 +51,13 @@ func (q *Query) URL() (string, error) {
 	case !u.IsAbs() || u.Host == "":
 		return fail(InvalidURI, fmt.Sprintf("the address of the update service, %q, names no server; write one such as %s", q.upstream(), DefaultUpstream), nil)
 	case !isUUID(q.Cluster):
-		return fail(InvalidID, fmt.Sprintf("the cluster is to say who it is by a UUID, and %q is not one; set spec.clusterID", q.Cluster), nil)
+		return fail(InvalidID, fmt.Sprintf("the ID of the cluster must be a UUID, and %q is not one; set spec.clusterID", q.Cluster), nil)
 	case q.Architecture == "":
 		return fail(NoArchitecture, "the architecture of the cluster is unknown", nil)
 	case q.Version == "":
-		return fail(NoCurrentVersion, "the cluster has no version yet, so nothing is known to lead on from it", nil)
+		return fail(NoCurrentVersion, "the cluster has no version yet, so its updates are unknown", nil)
 	case q.Channel == "":
-		return fail(NoChannel, "there is no channel to ask for; set spec.channel", nil)
+		return fail(NoChannel, "no channel is set; set spec.channel", nil)
 	}
 	v, err := semverx.Parse(q.Version)
 	if err != nil {
@@ -82,14 +82,14 @@ func (q *Query) upstream() string {
 	return q.Upstream
 }
 
-// Migrates reports whether the cluster is to change from one architecture to
-// several. It stays at its version then.
+// Migrates reports whether the cluster should change from one architecture to
+// several. It then stays at its version.
 func (q *Query) Migrates() bool {
 	return q.Architecture == ArchitectureMulti && q.Current != ArchitectureMulti
 }
 
-// Updates returns what the answer to the query offers. Where the query asks for
-// a change of architecture, that is the current version alone, built for the
+// Updates returns the updates in the answer to the query. If the query requests
+// a change of architecture, that is only the current version, built for the
 // other architecture. The error is a *FetchError that wraps a *VersionError.
 func (q *Query) Updates(g *Graph) (*Updates, error) {
 	u, err := g.Updates(q.Version)

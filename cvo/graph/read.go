@@ -13,9 +13,9 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// Options say how a graph is read. Nil is the zero value.
+// Options say how a graph is read. Nil means the defaults.
 type Options struct {
-	// File is what positions name.
+	// File is the file name in positions.
 	File string
 	// Size is the largest document in bytes; default 64 MiB. A larger one is a
 	// *LimitError.
@@ -33,10 +33,9 @@ func (o *Options) size() int {
 // version 1, or without a version.
 //
 // The findings are everything that is wrong with it. What is invalid is left out and
-// the rest is kept: a release without a version, an update of a release that is
-// not there, a part of its metadata. Rules that are not known are kept, since
-// nobody may take them for harmless. The graph is nil when the document as a
-// whole cannot be used.
+// the rest is kept: a release without a version, an update of a release that does
+// not exist, a part of its metadata. Unknown rules are kept, because they must not
+// be taken for harmless. The graph is nil if the document as a whole cannot be used.
 //
 // The cost is linear in the size of data.
 func Parse(data []byte, opts *Options) (*Graph, Diagnostics) {
@@ -46,7 +45,7 @@ func Parse(data []byte, opts *Options) (*Graph, Diagnostics) {
 	in := doc.NewReader(bytes.NewReader(data), opts.File, doc.Limits{Size: opts.size()})
 	d, err := in.Next()
 	if err == io.EOF {
-		return nil, Diagnostics{{Pos: Position{File: opts.File}, Code: CodeField, Message: "the file holds no graph", Hint: `a graph is a JSON object with "nodes" and "edges"`}}
+		return nil, Diagnostics{{Pos: Position{File: opts.File}, Code: CodeField, Message: "the file contains no graph", Hint: `a graph is a JSON object with "nodes" and "edges"`}}
 	}
 	if err != nil {
 		return nil, Diagnostics{doc.Diagnose(err)}
@@ -54,7 +53,7 @@ func Parse(data []byte, opts *Options) (*Graph, Diagnostics) {
 	p := &parser{src: d.Clone()}
 	g := p.graph(doc.Tree(p.src.JSON))
 	if next, err := in.Next(); err == nil {
-		p.found = append(p.found, &Diagnostic{Pos: next.Start, Code: CodeField, Message: "a graph is one document, and this is another", Hint: "put it into a file of its own"})
+		p.found = append(p.found, &Diagnostic{Pos: next.Start, Code: CodeField, Message: "a graph is a single document, and this is a second one", Hint: "put it into a file of its own"})
 	} else if err != io.EOF {
 		p.found = append(p.found, doc.Diagnose(err))
 	}
@@ -99,7 +98,7 @@ type wireRisk struct {
 type parser struct {
 	src   *doc.Document
 	found Diagnostics
-	index []int32 // by node of the document; none where it was left out
+	index []int32 // by node of the document; none if it was left out
 }
 
 func (p *parser) report(at *doc.Value, code Code, subject, message, hint string) {
@@ -148,7 +147,7 @@ func (p *parser) nodes(tree *doc.Value, nodes []wireNode) *builder {
 		case err != nil:
 			p.report(at.At("version"), CodeVersion, "release "+strconv.Itoa(k), err.Error()+"; it is left out", "")
 		case seen[n.Version]:
-			p.report(at.At("version"), CodeVersion, "release "+n.Version, "it is there already; this one is left out, and its updates count for the first", "")
+			p.report(at.At("version"), CodeVersion, "release "+n.Version, "it already exists; this one is left out, and its updates count for the first", "")
 			for i := range releases {
 				if releases[i].Version == n.Version {
 					p.index[k] = int32(i)
@@ -189,7 +188,7 @@ func (p *parser) edge(v *doc.Value, k int) (from, to int32, ok bool) {
 			return 0, 0, false
 		}
 		if p.index[n] == none {
-			return 0, 0, false // told where the node was left out
+			return 0, 0, false // reported when the node was left out
 		}
 		ends[i] = p.index[n]
 	}
@@ -206,8 +205,8 @@ func (p *parser) group(b *builder, at *doc.Value, w wireGroup) {
 		risks = append(risks, p.risk(at.At("risks", k), r))
 	}
 	if len(risks) == 0 {
-		p.report(at, CodeRisk, "", "these conditional edges have no risks, and are taken for blocked", "name the risks, or list the edges under \"edges\"")
-		risks = []Risk{{Name: "Unknown", Message: "The graph says that this update has risks, and not which."}}
+		p.report(at, CodeRisk, "", "these conditional edges have no risks, and are treated as blocked", "name the risks, or list the edges under \"edges\"")
+		risks = []Risk{{Name: "Unknown", Message: "The graph says that this update has risks, but not which."}}
 	}
 	for k, e := range w.Edges {
 		from, okFrom := b.g.exact(e.From)
@@ -236,29 +235,29 @@ func (p *parser) risk(at *doc.Value, w wireRisk) Risk {
 	r := Risk{Name: w.Name, URL: w.URL, Message: w.Message}
 	if r.Name == "" {
 		r.Name = "Unnamed"
-		p.report(at, CodeRisk, "", "a risk has no name, and is called Unnamed", "name it by one word in CamelCase")
+		p.report(at, CodeRisk, "", "a risk has no name, and is called Unnamed", "give it a name, one word in CamelCase")
 	}
 	for k, v := range w.Rules {
 		rule, problem := readRule(v)
 		if problem != "" {
-			p.report(at.At("matchingRules", k), CodeRisk, "risk "+r.Name, problem+"; whether a cluster is exposed cannot be told by it", "")
+			p.report(at.At("matchingRules", k), CodeRisk, "risk "+r.Name, problem+"; it cannot show whether a cluster is exposed", "")
 		}
 		r.MatchingRules = append(r.MatchingRules, rule)
 	}
 	if len(w.Rules) == 0 {
-		p.report(at, CodeRisk, "risk "+r.Name, "it has no matchingRules, so whether a cluster is exposed cannot be told", "a risk of every cluster has the rule {\"type\": \"Always\"}")
+		p.report(at, CodeRisk, "risk "+r.Name, "it has no matchingRules, so it is unknown whether a cluster is exposed", "a risk of every cluster has the rule {\"type\": \"Always\"}")
 	}
 	return r
 }
 
-// wireRule is a rule; each type has a body of its own name.
+// wireRule is a rule; each type has a body of the same name.
 type wireRule struct {
 	Type   string     `json:"type"`
 	PromQL *doc.Value `json:"promql"`
 	CEL    *doc.Value `json:"cel"`
 }
 
-// readRule reads a rule, and tells what is wrong with it.
+// readRule reads a rule, and says what is wrong with it.
 func readRule(v *doc.Value) (Rule, string) {
 	var w wireRule
 	bad := doc.Decode(v, &w, 0)

@@ -13,10 +13,10 @@ type ConditionStatus = fairlead.ConditionStatus
 
 // Reasons of the condition Recommended, besides names of risks.
 const (
-	ReasonNotExposed     = "NotExposedToRisks"       // none of the risks is the cluster's
-	ReasonAccepted       = "AllExposedRisksAccepted" // some are, and the administrator accepts them
-	ReasonExposed        = "ExposedToRisks"          // one is, and its name cannot be a reason
-	ReasonEvaluation     = "EvaluationFailed"        // it is unknown for one of the risks
+	ReasonNotExposed     = "NotExposedToRisks"       // none of the risks applies to the cluster
+	ReasonAccepted       = "AllExposedRisksAccepted" // some apply, and the administrator accepts them
+	ReasonExposed        = "ExposedToRisks"          // one applies, and its name cannot be a reason
+	ReasonEvaluation     = "EvaluationFailed"        // it is unknown whether one of the risks applies
 	ReasonMultiple       = "MultipleReasons"         // several of these
 	messageNotExposed    = "The update is recommended, because none of the conditional update risks apply to this cluster."
 	messageAccepted      = "The update is recommended, because either risk does not apply to this cluster or it is accepted by cluster admins."
@@ -26,28 +26,28 @@ const (
 // Exposure says whether a cluster is exposed to one risk of an update.
 type Exposure struct {
 	Risk     string          `json:"risk"`              // its name
-	Applies  ConditionStatus `json:"applies"`           // True when the cluster is exposed
-	Accepted bool            `json:"accepted"`          // the administrator takes the risk
+	Applies  ConditionStatus `json:"applies"`           // True if the cluster is exposed
+	Accepted bool            `json:"accepted"`          // the administrator accepts the risk
 	Message  string          `json:"message,omitempty"` // what may go wrong, or why that is unknown
 }
 
 // Recommendation is the condition Recommended of an update.
 type Recommendation struct {
 	Status    ConditionStatus `json:"status"`              // whether the update is recommended
-	Reason    string          `json:"reason"`              // one word for machines
+	Reason    string          `json:"reason"`              // one word for programs
 	Message   string          `json:"message"`             // for people
 	Exposures []Exposure      `json:"exposures,omitempty"` // one for each risk, in their order
 }
 
-// Recommend decides whether an update is recommended for a cluster whose rules
-// came to what e remembers. accepted are the names of risks that the
-// administrator takes.
+// Recommend decides whether an update is recommended for a cluster, given the
+// results of rules in e. accepted are the names of risks that the
+// administrator accepts.
 //
-//  1. A risk that applies makes it False; one that may or may not apply makes it
-//     Unknown. False prevails.
+//  1. A risk that applies makes it False; one that may apply makes it Unknown.
+//     False prevails.
 //  2. An accepted risk does neither.
-//  3. The reason is the name of the risk, where that can be one; of several
-//     different reasons, MultipleReasons.
+//  3. The reason is the name of the risk, if that can be one; if there are
+//     several different reasons, it is MultipleReasons.
 func (e Evaluations) Recommend(u Update, accepted []string) Recommendation {
 	if len(u.Risks) == 0 {
 		return Recommendation{Status: fairlead.ConditionTrue, Reason: ReasonNotExposed, Message: messageUnconditional}
@@ -79,7 +79,7 @@ func (e Evaluations) Recommend(u Update, accepted []string) Recommendation {
 	return out
 }
 
-// exposure judges one risk, and returns the reason it gives.
+// exposure evaluates one risk, and returns its reason.
 func (e Evaluations) exposure(r Risk, accepted bool) (Exposure, string) {
 	result, why := e.exposed(r)
 	x := Exposure{Risk: r.Name}
@@ -105,7 +105,7 @@ func (e Evaluations) exposure(r Risk, accepted bool) (Exposure, string) {
 	return x, reason
 }
 
-// validReason is what the reason of a condition may be.
+// validReason matches valid reasons of conditions.
 var validReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
 // stronger joins the reasons of two risks.

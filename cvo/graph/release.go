@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The names of metadata that mean something to a graph.
+// The names of metadata that affect a graph.
 const (
 	metaURL          = "url"
 	metaArch         = "release.openshift.io/architecture"
@@ -29,7 +29,7 @@ type Release struct {
 	Metadata map[string]string `json:"metadata,omitempty"`
 }
 
-// URL returns where people can read of the release, or "".
+// URL returns the address of the release's documentation, or "".
 func (r Release) URL() string { return strings.TrimSpace(r.Metadata[metaURL]) }
 
 // Channels returns the channels that the release is in, sorted.
@@ -39,8 +39,8 @@ func (r Release) Channels() []string {
 	return slices.Compact(list)
 }
 
-// Architecture returns what the release is built for: "multi", a name such as
-// "amd64", or "" if it does not say.
+// Architecture returns the architecture that the release is built for: "multi",
+// a name such as "amd64", or "" if it does not say.
 func (r Release) Architecture() string {
 	if arch := r.Metadata[metaArch]; arch != "" {
 		return arch
@@ -48,7 +48,7 @@ func (r Release) Architecture() string {
 	return r.Metadata[metaReleaseArch]
 }
 
-// fields splits a list that commas part, without empty elements.
+// fields splits a list at commas, without empty elements.
 func fields(list string) []string {
 	var out []string
 	for part := range strings.SplitSeq(list, ",") {

@@ -17,8 +17,8 @@ func (d *Diagram) WriteDOT(w io.Writer) error { return d.graph.WriteDOT(w) }
 // WriteMermaid writes the drawing as a Mermaid flowchart for Markdown pages.
 func (d *Diagram) WriteMermaid(w io.Writer) error { return d.graph.WriteMermaid(w) }
 
-// Diagram draws what can be updated to from a version, the newest first: conditional updates
-// dashed, with their risks. The error is a *VersionError.
+// Diagram draws the updates from a version, the newest first: conditional updates dashed,
+// with their risks. The error is a *VersionError.
 func (g *Graph) Diagram(from string) (*Diagram, error) {
 	u, err := g.Updates(from)
 	if err != nil {

@@ -8,18 +8,18 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Evaluator tells whether a cluster is one of those that a rule describes, by
-// asking the cluster's Prometheus, say. Of types that it does not know it
-// returns an error. It is called by several goroutines.
+// Evaluator decides whether a rule matches a cluster, for example by a query
+// to the cluster's Prometheus. It returns an error for unknown types. It is
+// called by several goroutines.
 type Evaluator interface {
 	// Evaluate returns whether the rule matches. It must return soon after ctx
 	// ends.
 	Evaluate(ctx context.Context, rule Rule) (bool, error)
 }
 
-// Evaluate has the rules of updates evaluated that are due, all at once, and
-// returns what is remembered then and when to come again. What an evaluator
-// cannot tell is a result like others, not an error.
+// Evaluate evaluates the rules of updates that are due, in parallel, and
+// returns the new results and when to call it again. A failure of an evaluator
+// is a result like others, not an error.
 func (e Evaluations) Evaluate(ctx context.Context, by Evaluator, updates []Update, clock fairlead.Clock, policy *EvaluationPolicy) (next Evaluations, wake time.Time) {
 	next, due, wake := e.Due(updates, clock.Now().UTC(), policy)
 	type answer struct {
@@ -33,7 +33,7 @@ func (e Evaluations) Evaluate(ctx context.Context, by Evaluator, updates []Updat
 	}
 	wait.Wait()
 	if ctx.Err() != nil {
-		return e, time.Time{} // cut short: nothing was learnt
+		return e, time.Time{} // interrupted: no results
 	}
 	now := clock.Now().UTC()
 	for i, rule := range due {
@@ -42,7 +42,7 @@ func (e Evaluations) Evaluate(ctx context.Context, by Evaluator, updates []Updat
 	if len(due) == 0 {
 		return next, wake
 	}
-	_, more, wake := next.Due(updates, now, policy) // what was evaluated is due again some day
+	_, more, wake := next.Due(updates, now, policy) // evaluated rules become due again later
 	if len(more) > 0 {
 		wake = now
 	}

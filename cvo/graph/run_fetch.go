@@ -11,10 +11,10 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// Fetch asks the update service. The findings are what is wrong with its graph;
-// what is valid counts. A nil client is [http.DefaultClient], nil
-// options are the zero ones. The error is a [*FetchError]; [FetchState.Fetched]
-// takes its Failure. How long it may take is for ctx to say.
+// Fetch queries the update service. The findings are what is wrong with its
+// graph; what is valid counts. A nil client is [http.DefaultClient], nil
+// options mean the defaults. The error is a [*FetchError]; pass its Failure to
+// [FetchState.Fetched]. ctx limits how long it may take.
 func (q *Query) Fetch(ctx context.Context, client *http.Client, opts *Options) (*Updates, Diagnostics, error) {
 	where, err := q.URL()
 	if err != nil {

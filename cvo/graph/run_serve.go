@@ -20,16 +20,16 @@ import (
 // Cincinnati: GET with the parameters channel, arch, version and id. It is an
 // [http.Handler], and answers on every path.
 //
-//  1. The answer is what Data.Assemble makes of the raw graph for the channel and the
-//     architecture, which is amd64 where none is asked for. An unknown channel gives an
-//     empty graph, as in the reference.
-//  2. Without a channel, or with names that there cannot be, it is 400 with a
-//     body that says what is wrong; for other methods 405, for clients that do
-//     not take JSON 406.
-//  3. Answers have a weak ETag: who has them already gets 304. They are sent
-//     compressed to who takes gzip.
-//  4. Answers are kept, compressed and not, for as many questions as
-//     ServiceOptions.Answers says; those that were not asked for longest go first.
+//  1. The answer is the result of Data.Assemble for the raw graph, the channel and
+//     the architecture, by default amd64. An unknown channel gives an empty graph,
+//     as in the reference.
+//  2. Without a channel, or with invalid names, the status is 400 with a body that
+//     says what is wrong; for other methods 405, for clients that do not accept
+//     JSON 406.
+//  3. Answers have a weak ETag: clients that already have them get 304. They are
+//     compressed for clients that accept gzip.
+//  4. Answers are cached, compressed and not, for as many queries as
+//     ServiceOptions.Answers says; the least recently used are dropped first.
 //
 // Its methods may be called from several goroutines.
 type Service struct {
@@ -39,38 +39,38 @@ type Service struct {
 	requests, notModified, refused, kept, made, loads atomic.Int64
 }
 
-// ServiceOptions are how a Service works. Nil is the zero value.
+// ServiceOptions configure a Service. Nil means the defaults.
 type ServiceOptions struct {
-	// Answers is how many answers are kept; default 256.
+	// Answers is how many answers are cached; default 256.
 	Answers int
-	// Architecture is that of clusters that do not say theirs; default amd64.
+	// Architecture is that of clusters that do not name one; default amd64.
 	Architecture string
 }
 
-// ServiceMetrics count what a Service has done since it began.
+// ServiceMetrics count what a Service has done since it was created.
 type ServiceMetrics struct {
 	Requests    int64 `json:"requests"`    // all
 	NotModified int64 `json:"notModified"` // answered with 304
 	Refused     int64 `json:"refused"`     // answered with 4xx
-	Kept        int64 `json:"kept"`        // answered from what was kept
+	Kept        int64 `json:"kept"`        // answered from the cache
 	Made        int64 `json:"made"`        // graphs that were assembled
 	Loads       int64 `json:"loads"`       // calls of Load
 }
 
-// source is what answers are made of, and those that are kept. It is replaced as
-// a whole.
+// source is the data of answers, with the cached answers. It is replaced as a
+// whole.
 type source struct {
 	raw  *Graph
 	data *Data
 
 	mu      sync.Mutex
 	answers map[question]*list.Element // of *answer
-	recent  *list.List                 // the one that was asked for last is first
+	recent  *list.List                 // the most recently used first
 }
 
 type question struct{ channel, arch string }
 
-// answer is made by whoever asks first.
+// answer is computed by the first request for it.
 type answer struct {
 	question
 	once        sync.Once
@@ -99,9 +99,8 @@ func NewService(opts *ServiceOptions) *Service {
 	return s
 }
 
-// Load has the service answer from another raw graph and other data from now on.
-// Requests that are under way get one or the other, and none fails. Nil stands for
-// nothing.
+// Load replaces the raw graph and the data that the service answers from. Requests
+// in progress get the old or the new one, and none fails. Nil means empty.
 func (s *Service) Load(raw *Graph, data *Data) {
 	s.loads.Add(1)
 	s.load(raw, data)
@@ -125,7 +124,7 @@ func (s *Service) Metrics() ServiceMetrics {
 	}
 }
 
-// Header values that are the same for all.
+// Header values that all answers share.
 var (
 	headerJSON = []string{"application/json"}
 	headerGzip = []string{"gzip"}
@@ -141,7 +140,7 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !takesJSON(r.Header["Accept"]) {
-		s.refuse(w, http.StatusNotAcceptable, "invalid_content_type", "the answer is application/json, which Accept does not name")
+		s.refuse(w, http.StatusNotAcceptable, "invalid_content_type", "the answer is application/json, which Accept does not allow")
 		return
 	}
 	q := question{parameter(r.URL.RawQuery, "channel"), parameter(r.URL.RawQuery, "arch")}
@@ -177,11 +176,11 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(body) // who has gone away is not told
+		_, _ = w.Write(body) // the client may be gone
 	}
 }
 
-// refuse answers with what is wrong, in the form of the reference.
+// refuse answers with an error, in the form of the reference.
 func (s *Service) refuse(w http.ResponseWriter, status int, kind, value string) {
 	s.refused.Add(1)
 	body, err := json.Marshal(map[string]string{"kind": kind, "value": value})
@@ -193,7 +192,7 @@ func (s *Service) refuse(w http.ResponseWriter, status int, kind, value string) 
 	_, _ = w.Write(body)
 }
 
-// answer returns what is kept, or makes it.
+// answer returns the cached answer, or computes it.
 func (s *Service) answer(q question) *answer {
 	src := s.source.Load()
 	src.mu.Lock()
@@ -236,8 +235,8 @@ func (a *answer) make(src *source) {
 	a.plainLength, a.zipLength = []string{strconv.Itoa(len(a.plain))}, []string{strconv.Itoa(len(a.zip))}
 }
 
-// parameter returns a parameter of a query, "" when it is not there or cannot be
-// read. It allocates nothing for those that are written plainly.
+// parameter returns a parameter of a query, or "" if it is missing or cannot be
+// read. It does not allocate for unescaped values.
 func parameter(query, name string) string {
 	for query != "" {
 		var part string
@@ -247,15 +246,14 @@ func parameter(query, name string) string {
 			continue
 		}
 		if strings.ContainsAny(value, "%+") {
-			return strings.ReplaceAll(value, "+", " ") // no channel or architecture has either: it is reported
+			return strings.ReplaceAll(value, "+", " ") // neither is valid in names: it is reported
 		}
 		return value
 	}
 	return ""
 }
 
-// takesJSON reports whether one of the types that are accepted is JSON's. Without
-// any all are.
+// takesJSON reports whether one of the accepted types is JSON. No type means all.
 func takesJSON(accept []string) bool {
 	for _, line := range accept {
 		for line != "" {
@@ -290,7 +288,7 @@ func takesGzip(accept []string) bool {
 	return false
 }
 
-// matches reports whether a tag is among those that the client has, by the weak
+// matches reports whether a tag is among those that the client has, by weak
 // comparison.
 func matches(known []string, etag string) bool {
 	for _, line := range known {

@@ -7,24 +7,23 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// Updates are the releases that a release can be updated to at once.
+// Updates are the releases that a release can be updated to in one step.
 type Updates struct {
-	Current Release // what is updated
+	Current Release // the release that is updated
 	// Available are the updates without risks, in the order of the source.
 	Available []Update
 	// Conditional are the updates with risks, in the order in which the source
-	// names them first. An update that the source lists with and without risks
-	// is here.
+	// first names them. An update that the source lists both with and without
+	// risks is here.
 	Conditional []Update
 }
 
-// Updates returns what can be updated to from a version. The error is a
-// *VersionError.
+// Updates returns the updates from a version. The error is a *VersionError.
 //
-// It agrees with the cluster-version operator but for what that does to odd
-// graphs: an update is listed once however often it is there; one that several
-// groups name has the risks of all of them, and is not dropped; one with a risk
-// whose rules are not known stays conditional, and is not dropped.
+// It agrees with the cluster-version operator except for odd graphs: an update
+// is listed once, however often the graph has it; one that several groups name
+// has the risks of all of them, and is not dropped; one with a risk whose rules
+// are unknown stays conditional, and is not dropped.
 func (g *Graph) Updates(from string) (*Updates, error) {
 	i, err := g.find(from)
 	if err != nil {
@@ -41,7 +40,7 @@ func (g *Graph) Updates(from string) (*Updates, error) {
 	return u, nil
 }
 
-// Sort orders both lists by version, the newest first.
+// Sort sorts both lists by version, the newest first.
 func (u *Updates) Sort() {
 	newest := func(a, b Update) int {
 		x, _ := semverx.Parse(a.Version) // a graph has only versions

@@ -18,10 +18,10 @@ type Obstacle string
 const (
 	Offered        Obstacle = "Offered"        // nothing is in the way
 	NotRecommended Obstacle = "NotRecommended" // it is a conditional update, and a risk applies or may apply
-	Removed        Obstacle = "Removed"        // somebody took the update out of the graph
-	NoEdge         Obstacle = "NoEdge"         // the graph has no update from the one to the other
+	Removed        Obstacle = "Removed"        // the graph data removed the update
+	NoEdge         Obstacle = "NoEdge"         // the graph has no update from one to the other
 	NotInGraph     Obstacle = "NotInGraph"     // the graph has no such release
-	NotInChannel   Obstacle = "NotInChannel"   // the release is known, and not in the channel
+	NotInChannel   Obstacle = "NotInChannel"   // the release exists, but not in the channel
 	Downgrade      Obstacle = "Downgrade"      // the target is older
 	SameRelease    Obstacle = "SameRelease"    // the target is the current release
 )
@@ -29,14 +29,14 @@ const (
 // WhyNot says why a release is not offered as an update, and what would help.
 type WhyNot struct {
 	From     string          `json:"from"`                  // the current version
-	To       string          `json:"to"`                    // the version that was asked for
+	To       string          `json:"to"`                    // the requested version
 	Obstacle Obstacle        `json:"obstacle"`              // what is in the way
 	Risks    []Exposure      `json:"risks,omitempty"`       // of NotRecommended: the risks, in their order
-	Blocks   []Block         `json:"blocks,omitempty"`      // of Removed: by whom
+	Blocks   []Block         `json:"blocks,omitempty"`      // of Removed: what removed it
 	Channels []string        `json:"channels,omitempty"`    // of NotInChannel: the channels that the release is in
 	Via      []string        `json:"via,omitempty"`         // versions of the best path to the target, if there is one
 	ViaRisks []string        `json:"viaRisks,omitempty"`    // names of its risks that apply to the cluster or may, sorted
-	Nearest  string          `json:"nearest,omitempty"`     // the greatest version below the target that can be updated to; or the version that was probably meant
+	Nearest  string          `json:"nearest,omitempty"`     // the greatest reachable version below the target; or the version that was probably meant
 	Message  string          `json:"message"`               // what and why, in one sentence or a few
 	Next     string          `json:"next"`                  // what to do about it
 	Applies  ConditionStatus `json:"recommended,omitempty"` // of a conditional update: whether it is recommended
@@ -50,13 +50,13 @@ func (w *WhyNot) String() string {
 	return w.Message + "\n" + w.Next
 }
 
-// WhyNotOptions say what is known of the cluster. Nil is the zero value.
+// WhyNotOptions say what is known about the cluster. Nil means the defaults.
 type WhyNotOptions struct {
-	// PathOptions are those of Paths: the path that is advised is the first that
+	// PathOptions are those of Paths: the recommended path is the first that
 	// Paths returns with them.
 	PathOptions
 	Channel string // of the graph, for the text
-	All     *Graph // of all channels, if it is known: it shows where a release is that the graph lacks
+	All     *Graph // of all channels, if known: it shows which channels have a release that the graph lacks
 }
 
 // WhyNot explains why a release is not offered as an update from another one.
@@ -91,7 +91,7 @@ func (g *Graph) WhyNot(ctx context.Context, from, to string, opts *WhyNotOptions
 	return w, g.suggest(ctx, w, i, j, opts)
 }
 
-// explainEdge explains an update that is there.
+// explainEdge explains an update that exists.
 func (g *Graph) explainEdge(w *WhyNot, e edge, opts *WhyNotOptions) {
 	u := Update{Release: g.releases[e.to]}
 	if e.risks != none {
@@ -118,10 +118,10 @@ func (g *Graph) explainEdge(w *WhyNot, e edge, opts *WhyNotOptions) {
 		parts = append(parts, "the cluster is exposed to "+strings.Join(exposed, ", "))
 	}
 	if len(unknown) > 0 {
-		parts = append(parts, "it cannot be told whether the cluster is exposed to "+strings.Join(unknown, ", "))
+		parts = append(parts, "it is unknown whether the cluster is exposed to "+strings.Join(unknown, ", "))
 	}
 	w.Message = fmt.Sprintf("%s is a conditional update of %s and not recommended: %s.", w.To, w.From, strings.Join(parts, "; "))
-	w.Next = "Read about " + words.Plural(len(exposed)+len(unknown), "the risk", "the risks") + ", then wait for a release without, or accept by name what you can live with."
+	w.Next = "Read about " + words.Plural(len(exposed)+len(unknown), "the risk", "the risks") + ", then wait for a release without it, or accept it by name."
 	if free := g.freeTarget(w.From, e.to, opts); free != "" {
 		w.Nearest = free
 		w.Next += " " + free + " is recommended."
@@ -171,36 +171,36 @@ func (g *Graph) explainNoEdge(w *WhyNot, i, j int32) {
 			}
 			by = append(by, text)
 		}
-		w.Message = fmt.Sprintf("The update from %s to %s was taken out of the graph (%s).", w.From, w.To, strings.Join(by, "; "))
+		w.Message = fmt.Sprintf("The update from %s to %s was removed from the graph (%s).", w.From, w.To, strings.Join(by, "; "))
 	} else {
 		w.Obstacle = NoEdge
 		w.Message = fmt.Sprintf("The graph has no update from %s to %s.", w.From, w.To)
 		text := g.releases[j].Metadata[metaPreviousExpr]
 		if expr, err := regexp.Compile(text); text != "" && err == nil && expr.MatchString(w.From) {
-			w.Message += fmt.Sprintf(" Updates to it were taken out from versions that match %s.", text)
+			w.Message += fmt.Sprintf(" Updates to it from versions that match %s were removed.", text)
 		}
 	}
 }
 
-// suggest fills what can be done instead of an update that is not there.
+// suggest fills in what can be done if there is no such update.
 func (g *Graph) suggest(ctx context.Context, w *WhyNot, i, j int32, opts *WhyNotOptions) error {
 	if err := g.suggestPath(ctx, w, i, j, opts); err != nil || w.Via != nil {
 		return err
 	}
 	without := ""
 	if len(opts.Avoid) > 0 {
-		without = " without the risks that are to be avoided"
+		without = " without the risks to avoid"
 	}
 	if near := g.nearestReachable(i, j, &opts.PathOptions); near != "" {
 		w.Nearest = near
-		w.Next = "No path leads there" + without + ". The nearest release that can be reached is " + near + "."
+		w.Next = "No path leads there" + without + ". The nearest reachable release is " + near + "."
 		return nil
 	}
-	w.Next = "No update leads away from " + w.From + without + "; look at another channel."
+	w.Next = "No update leads away from " + w.From + without + "; try another channel."
 	return nil
 }
 
-// suggestPath fills the best path, where it has more than the one update.
+// suggestPath fills in the best path, if it has more than one update.
 func (g *Graph) suggestPath(ctx context.Context, w *WhyNot, i, j int32, opts *WhyNotOptions) error {
 	s, err := g.search(ctx, j, &opts.PathOptions)
 	if err != nil || s.left[i] == unreachable {
@@ -234,14 +234,14 @@ func (g *Graph) suggestPath(ctx context.Context, w *WhyNot, i, j int32, opts *Wh
 		text += " The cluster is exposed to risks on the way: " + strings.Join(applies, ", ") + "."
 	}
 	if len(unknown) > 0 {
-		text += " It is not known whether it is exposed to " + strings.Join(unknown, ", ") + " on the way."
+		text += " It is unknown whether it is exposed to " + strings.Join(unknown, ", ") + " on the way."
 	}
 	w.Next = strings.TrimSpace(w.Next + " " + text)
 	return nil
 }
 
 // nearestReachable returns the greatest version up to that of j that can be
-// reached from i by updates that are not to be avoided.
+// reached from i by updates that need not be avoided.
 func (g *Graph) nearestReachable(i, j int32, opts *PathOptions) string {
 	seen := make([]bool, len(g.releases))
 	seen[i] = true
@@ -266,7 +266,7 @@ func (g *Graph) nearestReachable(i, j int32, opts *PathOptions) string {
 	return g.releases[best].Version
 }
 
-// explainAbsent explains a release that the graph lacks.
+// explainAbsent explains a release that is missing from the graph.
 func (g *Graph) explainAbsent(w *WhyNot, i int32, err error, opts *WhyNotOptions) {
 	v := err.(*VersionError)
 	w.Obstacle, w.Nearest = NotInGraph, v.Near
@@ -280,7 +280,7 @@ func (g *Graph) explainAbsent(w *WhyNot, i int32, err error, opts *WhyNotOptions
 			w.Message = fmt.Sprintf("%s is not in %s.", w.To, channel)
 			w.Next = "It is in no channel."
 			if len(w.Channels) > 0 {
-				w.Next = "It is in " + strings.Join(w.Channels, ", ") + ": to go there, change the channel."
+				w.Next = "It is in " + strings.Join(w.Channels, ", ") + ": to update to it, change the channel."
 			}
 			return
 		}
@@ -291,14 +291,14 @@ func (g *Graph) explainAbsent(w *WhyNot, i int32, err error, opts *WhyNotOptions
 		w.Message = fmt.Sprintf("The graph has no release %s.", w.To)
 	}
 	if v.Near != "" {
-		w.Next = "The nearest that it has is " + v.Near + "."
+		w.Next = "The nearest one is " + v.Near + "."
 	}
 	if channels := g.releases[i].Channels(); len(channels) > 0 && v.Err == nil {
 		w.Next = strings.TrimSpace(w.Next + " " + w.From + " is in " + strings.Join(slices.Clip(channels), ", ") + ": another channel may have it.")
 	}
 }
 
-// lower returns a sentence as the part of another one.
+// lower returns a sentence in the form for the middle of another one.
 func lower(sentence string) string {
 	if sentence == "" {
 		return ""

@@ -38,7 +38,7 @@ type (
 	}
 )
 
-// MarshalJSON writes the rule as the update service does; one that is not known
+// MarshalJSON writes the rule as the update service does, and an unknown rule
 // as it was read.
 func (r Rule) MarshalJSON() ([]byte, error) {
 	if r.Other != "" {
@@ -64,18 +64,18 @@ func (r *Risk) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// UnmarshalJSON reads the rule as the update service writes it. A rule that is
-// not known is no error.
+// UnmarshalJSON reads the rule as the update service writes it. An unknown rule
+// is not an error.
 func (r *Rule) UnmarshalJSON(data []byte) error {
 	*r, _ = readRule(doc.Tree(data))
 	return nil
 }
 
-// riskKey tells lists of risks apart.
+// riskKey identifies a list of risks.
 func riskKey(risks []Risk) string {
 	text, err := unescaped(risks)
 	if err != nil {
-		panic(err) // unreachable: only Rule.Other is not of our making, and it was read from JSON
+		panic(err) // unreachable: only Rule.Other comes from outside, and it was read from JSON
 	}
 	return string(text)
 }
@@ -134,7 +134,7 @@ func (g *Graph) MarshalJSON() ([]byte, error) {
 	return unescaped(w)
 }
 
-// risksOf returns the risks of an update that is there.
+// risksOf returns the risks of an existing update.
 func (g *Graph) risksOf(e plainEdge) int32 {
 	for _, out := range g.out[e.from] {
 		if out.to == e.to {

@@ -1,6 +1,6 @@
 package payload
 
-// span is tasks that stand side by side.
+// span is a range of adjacent tasks.
 type span struct{ first, count int }
 
 // part is the tasks between Jobs, or a Job.
@@ -16,13 +16,13 @@ type builder struct {
 	opts   *GraphOptions
 	parts  []part // by the index of their nodes
 	chain  []int  // the parts in load order
-	groups []span // tasks that go one by one
+	groups []span // sequences of tasks
 	levels []int  // where in groups each level ends
 }
 
-// jobs parts the tasks at Jobs. The node that is parted keeps its first Job;
-// what stands before it and behind it become new nodes, the latter to be parted
-// in turn.
+// jobs splits the tasks at Jobs. The node that is split keeps its first Job;
+// the tasks before and after it become new nodes, the latter to be split in
+// turn.
 func (b *builder) jobs() {
 	b.parts = append(b.parts, part{})
 	rest, at := span{0, len(b.tasks)}, 0
@@ -61,7 +61,7 @@ func (b *builder) divide(p *part) {
 			b.ordered(p)
 		}
 	}
-	if len(b.groups)-p.groups == 1 { // it stays as it is
+	if len(b.groups)-p.groups == 1 { // it stays one node
 		b.groups, b.levels = b.groups[:p.groups], b.levels[:p.levels]
 	}
 	p.groupsEnd, p.levelsEnd = len(b.groups), len(b.levels)
@@ -72,7 +72,7 @@ func (b *builder) divide(p *part) {
 	}
 }
 
-// flat makes one level of all groups.
+// flat puts all groups into one level.
 func (b *builder) flat(p *part) {
 	end := p.first + p.count
 	for i := p.first; i < end; {
@@ -84,8 +84,8 @@ func (b *builder) flat(p *part) {
 	b.levels = append(b.levels, len(b.groups))
 }
 
-// ordered makes a level of each run of one runlevel that has several
-// components, and one group of all between such runs.
+// ordered makes a level for each run of one runlevel that has several
+// components, and one group of everything between such runs.
 func (b *builder) ordered(p *part) {
 	end := p.first + p.count
 	serial := false // the last level is a group that others may join
@@ -124,7 +124,7 @@ func (b *builder) run(i, end int) int {
 	return i
 }
 
-// arrange puts the groups of a level into another order.
+// arrange reorders the groups of a level.
 func (o *GraphOptions) arrange(groups []span) {
 	if o.Shuffle {
 		random := o.Seed
@@ -153,15 +153,15 @@ func splitmix(state *uint64) uint64 {
 }
 
 // joiner numbers nodes and links them. The nodes that one node waits for, and
-// those that wait for it, always have numbers side by side: each list is a part
-// of one array of all numbers.
+// those that wait for it, always have adjacent numbers: each list is a slice of
+// one array of all numbers.
 type joiner struct {
 	nodes []Node
 	ids   []int // 0, 1, 2 and so on, one for each node
 }
 
-// finish makes the nodes: the parts, then the groups of each part that is
-// divided, with what joins them.
+// finish makes the nodes: the parts, then the groups of each divided part, with
+// the nodes that join them.
 func (b *builder) finish() []Node {
 	most := 3*len(b.parts) + len(b.groups) + len(b.levels)
 	j := joiner{nodes: make([]Node, len(b.parts), most), ids: make([]int, most)}
@@ -191,7 +191,7 @@ func (b *builder) finish() []Node {
 }
 
 // expand appends the groups of a part, whose node is its beginning, and returns
-// the nodes that it ends with.
+// the nodes at its end.
 func (b *builder) expand(j *joiner, p *part, at int) span {
 	before, from := span{at, 1}, p.groups
 	for _, end := range b.levels[p.levels:p.levelsEnd] {
@@ -211,14 +211,14 @@ func (b *builder) expand(j *joiner, p *part, at int) span {
 	return before
 }
 
-// add makes n more nodes, for which there is room.
+// add makes n more nodes, within the capacity.
 func (j *joiner) add(n int) span {
 	s := span{len(j.nodes), n}
 	j.nodes = j.nodes[:s.first+n]
 	return s
 }
 
-// join lets the nodes of one span wait for those of another.
+// join makes the nodes of one span wait for those of another.
 func (j *joiner) join(from, to span) {
 	fromEnd, toEnd := from.first+from.count, to.first+to.count
 	in, out := j.ids[from.first:fromEnd:fromEnd], j.ids[to.first:toEnd:toEnd]

@@ -7,15 +7,14 @@ import (
 
 // Capabilities are the optional parts of a cluster.
 type Capabilities struct {
-	Known   []string `json:"known"`   // all that there are
+	Known   []string `json:"known"`   // all existing ones
 	Enabled []string `json:"enabled"` // those that this cluster has
-	// AllowUnknown lets manifests name capabilities that are not known; they
-	// still have to be enabled.
+	// AllowUnknown lets manifests name unknown capabilities; they must still be
+	// enabled.
 	AllowUnknown bool `json:"allowUnknown,omitempty"`
 }
 
-// Capabilities returns the capabilities that the manifest needs, all of them,
-// as listed.
+// Capabilities returns all capabilities that the manifest needs, as listed.
 func (m *Manifest) Capabilities() []string {
 	list := m.Annotations[AnnotationCapability]
 	if list == "" {
@@ -46,19 +45,19 @@ func (f *Filter) capability(m *Manifest) string {
 	return ""
 }
 
-// ImplicitlyEnabled returns the capabilities that an update turns on whether
-// the cluster wants them or not, sorted: a resource that the cluster has and
-// that needs another capability in the new release would vanish otherwise.
+// ImplicitlyEnabled returns the capabilities that an update enables even if the
+// cluster does not request them, sorted: otherwise a resource of the cluster
+// that needs another capability in the new release would vanish.
 //
 //  1. A resource counts as the cluster's if the current release has it, and the
-//     filter leaves it in. Capabilities that are not known do not keep it out,
-//     and overrides do not count: the resource is there all the same.
+//     filter selects it. Unknown capabilities do not exclude it, and overrides
+//     do not count: the resource exists anyway.
 //  2. A manifest of the update counts if it belongs to the cluster, apart from
-//     its capabilities. It turns on those of them that are not enabled.
+//     its capabilities. It enables those of them that are not enabled.
 //  3. Those in prior stay.
 //
-// A nil filter is that of [NewFilter]. Without capabilities in it all are
-// enabled, and prior is all there is.
+// A nil filter means [NewFilter]. If it has no capabilities, all are enabled,
+// and only prior is returned.
 func ImplicitlyEnabled(update, current *Payload, f *Filter, prior []string) []string {
 	implicit := slices.Clone(prior)
 	now, next := current.filter(f), update.filter(f)
@@ -73,9 +72,9 @@ func ImplicitlyEnabled(update, current *Payload, f *Filter, prior []string) []st
 	return slices.Compact(implicit)
 }
 
-// turnedOn returns the capabilities, sorted, that tasks of the update need about
+// turnedOn returns the capabilities, sorted, that tasks of the update need for
 // the resources of current, and that are not enabled. Those that tasks of
-// current need are enabled, or they were none.
+// current need are enabled, or the tasks would not be in current.
 func turnedOn(update, current []*Manifest, enabled []string) []string {
 	has := make(map[ID]bool, len(current))
 	for _, m := range current {

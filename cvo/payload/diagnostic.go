@@ -41,10 +41,10 @@ const (
 	LintTemplate    Code = "template"           // a template that uses an unknown value; the file is left out
 	CodeMetadata    Code = "metadata"           // release-metadata has invalid fields, or lacks required ones
 	CodeReferences  Code = "references"         // image-references has invalid fields, or lacks required ones
-	CodeMixed       Code = "mixed"              // release-metadata and image-references are of two versions
+	CodeMixed       Code = "mixed"              // release-metadata and image-references have different versions
 	CodeAnnotation  Code = "annotation"         // an annotation of the release has an invalid value
 	LintUnknownKind Code = "unknown-kind"       // a kind that neither Kubernetes nor this payload defines
-	LintOrder       Code = "order"              // a resource may be applied before what defines its kind
+	LintOrder       Code = "order"              // a resource may be applied before the definition of its kind
 )
 
 // Diagnostic is one finding about a payload; Subject names the
@@ -55,14 +55,15 @@ type Diagnostic = fairlead.Diagnostic
 // message, without repetitions. As an error it has at least one.
 type Diagnostics = fairlead.Diagnostics
 
-// diagnose returns the finding that an error about a file tells.
+// diagnose returns the finding for an error about a file.
 func diagnose(err error, file string) *Diagnostic {
 	d := doc.Diagnose(err)
 	d.Pos.File = file
 	return d
 }
 
-// quote puts a text in quotes for a message, without the middle of a long one.
+// quote puts a text in quotes for a message, and cuts the middle of a long
+// one.
 func quote(s string) string {
 	if len(s) > 100 {
 		s = s[:60] + "…" + s[len(s)-30:]

@@ -9,43 +9,43 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// ChangeKind says what becomes of a resource from one release to the next.
+// ChangeKind says what happens to a resource from one release to the next.
 type ChangeKind string
 
-// What may become of a resource.
+// What may happen to a resource.
 const (
 	Added     ChangeKind = "added"     // it is new
-	Changed   ChangeKind = "changed"   // its manifest says something else
-	Moved     ChangeKind = "moved"     // its manifest says the same, at another place in the order
-	Deleted   ChangeKind = "deleted"   // the new release asks for it to be removed
-	LeftOut   ChangeKind = "left-out"  // the new release has it, and not for this cluster: it stays as it is
-	Abandoned ChangeKind = "abandoned" // the new release does not have it: it stays as it is, and nobody manages it any more
+	Changed   ChangeKind = "changed"   // its manifest differs
+	Moved     ChangeKind = "moved"     // its manifest is the same, at another place in the order
+	Deleted   ChangeKind = "deleted"   // the new release requests its deletion
+	LeftOut   ChangeKind = "left-out"  // the new release has it, but not for this cluster: it stays as it is
+	Abandoned ChangeKind = "abandoned" // the new release does not have it: it stays as it is, and is no longer managed
 )
 
-// Place is where a manifest stands in the order.
+// Place is the place of a manifest in the order.
 type Place struct {
 	File string `json:"file"` // its path in the payload
-	Task int    `json:"task"` // its number in load order, from 1; 0 for what is left out
+	Task int    `json:"task"` // its number in load order, from 1; 0 if it is left out
 }
 
-// Change is what becomes of one resource.
+// Change is what happens to one resource.
 type Change struct {
 	ID     ID         `json:"id"`               // the resource
-	Kind   ChangeKind `json:"change"`           // what becomes of it
-	From   *Place     `json:"from,omitempty"`   // where it stood; nil if it is new
-	To     *Place     `json:"to,omitempty"`     // where it stands; nil if it is not there
+	Kind   ChangeKind `json:"change"`           // what happens to it
+	From   *Place     `json:"from,omitempty"`   // its old place; nil if it is new
+	To     *Place     `json:"to,omitempty"`     // its new place; nil if it is not there
 	Fields []string   `json:"fields,omitempty"` // of Changed: which fields differ, in the order of the new manifest; at most MaxFields
 	Reason string     `json:"reason,omitempty"` // of LeftOut: why
-	Risk   string     `json:"risk,omitempty"`   // what may go wrong with it; empty for nothing known
+	Risk   string     `json:"risk,omitempty"`   // what may go wrong with it; empty if nothing is known
 }
 
-// MaxFields is how many fields a Change names. When there are more, the last
-// entry says how many.
+// MaxFields is how many fields a Change names. If there are more, the last entry
+// says how many.
 const MaxFields = 20
 
-// ImageChange is what becomes of an image.
+// ImageChange is what happens to an image.
 type ImageChange struct {
-	Tag  string `json:"tag"`            // what it is called
+	Tag  string `json:"tag"`            // its name in the release
 	From string `json:"from,omitempty"` // where it was pulled from; empty if it is new
 	To   string `json:"to,omitempty"`   // where it is pulled from; empty if it is not there
 }
@@ -54,11 +54,11 @@ type ImageChange struct {
 type Difference struct {
 	From    string        `json:"from"`    // the version of the old release
 	To      string        `json:"to"`      // the version of the new one
-	Changes []Change      `json:"changes"` // those of the new release in load order, then what it does not speak of
+	Changes []Change      `json:"changes"` // resources of the new release in load order, then those that it lacks
 	Images  []ImageChange `json:"images"`  // by tag
 	// Capabilities are those that resources of the cluster need from now on, and
-	// did not before; sorted. A cluster that has not enabled them gets them all
-	// the same, see ImplicitlyEnabled.
+	// did not before; sorted. A cluster that has not enabled them gets them
+	// anyway, see ImplicitlyEnabled.
 	Capabilities []string `json:"capabilities"`
 }
 
@@ -73,7 +73,7 @@ func (d *Difference) Risks() []Change {
 	return risks
 }
 
-// Diff compares what two releases bring to one cluster: both selections are to
+// Diff compares what two releases contain for one cluster: both selections must
 // be made with the same filter. If several tasks are about one resource, the
 // last one counts.
 func Diff(old, new *Selection) *Difference {
@@ -111,7 +111,7 @@ func Diff(old, new *Selection) *Difference {
 	return d
 }
 
-// index returns which task is the last about each resource.
+// index returns, for each resource, the last task about it.
 func index(tasks []*Manifest) map[ID]int {
 	at := make(map[ID]int, len(tasks))
 	for i, m := range tasks {
@@ -120,7 +120,7 @@ func index(tasks []*Manifest) map[ID]int {
 	return at
 }
 
-// capabilities returns all that tasks need.
+// capabilities returns all capabilities that tasks need.
 func capabilities(tasks []*Manifest) []string {
 	all := []string{}
 	for _, m := range tasks {
@@ -133,13 +133,13 @@ func capabilities(tasks []*Manifest) []string {
 	return all
 }
 
-// compare adds what becomes of a resource that the new release has.
+// compare adds what happens to a resource that the new release has.
 func (d *Difference) compare(old *Selection, before map[ID]int, m *Manifest, i int) {
 	c := Change{ID: m.ID, To: &Place{m.File, i + 1}}
 	k, was := before[m.ID]
 	if !was || old.Tasks[k].Delete() {
 		if c.Kind = Added; m.Delete() {
-			return // of what the old release did not have
+			return // it deletes a resource that the old release did not have
 		}
 		d.Changes = append(d.Changes, c)
 		return
@@ -153,7 +153,7 @@ func (d *Difference) compare(old *Selection, before map[ID]int, m *Manifest, i i
 		x, y := doc.Tree(o.JSON), doc.Tree(m.JSON)
 		c.Kind, c.Fields, c.Risk = Changed, fields(x, y), definitionRisk(m, x, y)
 	}
-	if len(c.Fields) == 0 && c.Kind != Deleted { // written in another way, or not at all
+	if len(c.Fields) == 0 && c.Kind != Deleted { // only the notation differs, or nothing
 		if o.File == m.File {
 			return
 		}
@@ -162,7 +162,7 @@ func (d *Difference) compare(old *Selection, before map[ID]int, m *Manifest, i i
 	d.Changes = append(d.Changes, c)
 }
 
-// fields names what differs between two resources.
+// fields returns the fields that differ between two resources.
 func fields(old, new *doc.Value) []string {
 	var all []string
 	walk(old, new, "", &all)
@@ -172,7 +172,7 @@ func fields(old, new *doc.Value) []string {
 	return all
 }
 
-// walk adds the paths of what differs between two values.
+// walk adds the paths of the differences between two values.
 func walk(old, new *doc.Value, path string, found *[]string) {
 	switch {
 	case old.Kind != new.Kind || old.Kind == '[' && len(old.Members) != len(new.Members):

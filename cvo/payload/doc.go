@@ -1,6 +1,6 @@
 // Package payload reads release payloads of OpenShift, and says which of their
-// manifests belong to a cluster, in which order they are applied, and about how
-// long that takes.
+// manifests belong to a cluster, in which order they are applied, and how long that
+// takes, approximately.
 //
 //	p, err := payload.Load(os.DirFS("release"), nil) // what the image holds
 //	selection := p.Select(nil)                       // what belongs to this cluster

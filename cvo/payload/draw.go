@@ -13,15 +13,15 @@ import (
 // each task, as the reference draws it, and the critical path in orange.
 func (p *Plan) WriteDOT(w io.Writer) error { return p.diagram(0).WriteDOT(w) }
 
-// mermaidTasks is how many tasks a node tells in Mermaid, which draws no more
-// than 50,000 letters.
+// mermaidTasks is how many tasks a node lists in Mermaid, which draws at most
+// 50,000 letters.
 const mermaidTasks = 2
 
 // WriteMermaid draws the order as a Mermaid flowchart: a box for each node with
 // its component and first tasks, and the critical path in orange.
 func (p *Plan) WriteMermaid(w io.Writer) error { return p.diagram(mermaidTasks).WriteMermaid(w) }
 
-// diagram draws the graph; of each node it tells as many tasks, 0 for all.
+// diagram draws the graph; each node lists at most that many tasks, 0 for all.
 func (p *Plan) diagram(most int) *diagram.Graph {
 	critical := p.critical()
 	d := &diagram.Graph{Name: "payload"}
@@ -39,7 +39,7 @@ func (p *Plan) diagram(most int) *diagram.Graph {
 	return d
 }
 
-// critical returns of each task whether it is on the critical path.
+// critical returns, for each task, whether it is on the critical path.
 func (p *Plan) critical() []bool {
 	on := make([]bool, len(p.Graph.Tasks))
 	for _, t := range p.Critical {
@@ -63,10 +63,10 @@ func (p *Plan) label(n *Node, most int) string {
 	return strings.Join(lines, "\n")
 }
 
-// Label returns what a task is called: deployment "ns/name" (3 of 12).
+// Label returns the name of a task in messages: deployment "ns/name" (3 of 12).
 func (g *Graph) Label(task int) string { return g.Tasks[task].Label(task+1, len(g.Tasks)) }
 
-// Title returns what a node is called: the runlevels and components of its first
+// Title returns the title of a node: the runlevels and components of its first
 // and last task, as in "10 config-operator". A node without tasks has none.
 func (g *Graph) Title(n *Node) string {
 	if n.Count == 0 {
@@ -113,7 +113,7 @@ func (p *Plan) WriteSVG(w io.Writer) error {
 	return chart.WriteSVG(w)
 }
 
-// tone gives operators another colour than what they wait for.
+// tone gives operators another colour than manifests.
 func tone(m *Manifest) int {
 	if m.ClusterOperator() {
 		return 1

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 )
 
-// written is the JSON form of a Manifest. The resource is an object where that
-// says all, and else its text.
+// written is the JSON form of a Manifest. The resource is an object if that is
+// lossless, else its text.
 type written struct {
 	ID          ID                `json:"id"`
 	APIVersion  string            `json:"apiVersion,omitempty"`
-	Annotations map[string]string `json:"annotations"` // null where the manifest has no such field
+	Annotations map[string]string `json:"annotations"` // null if the manifest has no such field
 	File        string            `json:"file,omitempty"`
 	Document    int               `json:"document,omitempty"`
 	Pos         Position          `json:"pos,omitzero"`
@@ -34,7 +34,7 @@ func (m *Manifest) MarshalJSON() ([]byte, error) {
 	return json.Marshal(w)
 }
 
-// UnmarshalJSON reads what MarshalJSON has written.
+// UnmarshalJSON reads what MarshalJSON wrote.
 func (m *Manifest) UnmarshalJSON(data []byte) error {
 	var w written
 	if err := json.Unmarshal(data, &w); err != nil {

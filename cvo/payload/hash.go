@@ -8,10 +8,10 @@ import (
 )
 
 // Hash returns the hash of manifests in their order, as ClusterVersion shows it
-// in status.versionHash: FNV-64 over the text of each, in base64. The JSON
-// objects that a file begins with, with nothing but white space around them,
-// count as they are written. All else, JSON behind a marker or comment, too,
-// counts as JSON without white space and with sorted keys.
+// in status.versionHash: FNV-64 over the text of each, in base64. JSON objects
+// at the beginning of a file, with nothing but white space around them, count
+// as written. Everything else, including JSON after a marker or comment, counts
+// as JSON without white space and with sorted keys.
 func Hash(manifests []*Manifest) string {
 	h := fnv.New64()
 	var text []byte

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// Filter is what a cluster is, as far as it decides which manifests of a
-// payload belong to it. A field that is nil is not looked at.
+// Filter is what decides which manifests of a payload belong to a cluster. A nil
+// field is ignored.
 type Filter struct {
-	// Exclude is the identifier of the operator that reads the payload:
-	// manifests may ask to be left out by it.
+	// Exclude is the identifier of the operator that reads the payload: manifests
+	// may request to be left out by it.
 	Exclude *string `json:"exclude,omitempty"`
 	// Profile is the cluster profile, such as [DefaultProfile].
 	Profile *string `json:"profile,omitempty"`
 	// FeatureSet is the feature set of the cluster; empty means Default.
 	FeatureSet *string `json:"featureSet,omitempty"`
-	// Gates are the feature gates that are enabled. An empty list that is not nil
-	// means that none is.
+	// Gates are the enabled feature gates. An empty list that is not nil means
+	// that none is enabled.
 	Gates []string `json:"gates"`
-	// Major is the major version of the cluster. Where it is nil, Payload.Select
-	// takes that of the release.
+	// Major is the major version of the cluster. If it is nil, Payload.Select uses
+	// that of the release.
 	Major *uint64 `json:"major,omitempty"`
 	// Capabilities are those that the cluster knows and has enabled.
 	Capabilities *Capabilities `json:"capabilities,omitempty"`
-	// Overrides are the resources that the administrator keeps for themselves. Of
-	// several entries for one resource the first counts.
+	// Overrides are the resources that the administrator manages. If a resource
+	// has several entries, the first counts.
 	Overrides []Override `json:"overrides,omitempty"`
 }
 
@@ -35,14 +35,14 @@ type Filter struct {
 type Override struct {
 	Group     string `json:"group"`     // of its API; empty for the core group
 	Kind      string `json:"kind"`      // such as Deployment
-	Namespace string `json:"namespace"` // where it lives; not looked at for what lives in none
+	Namespace string `json:"namespace"` // its namespace; ignored for cluster-scoped resources
 	Name      string `json:"name"`      // its name
 	Unmanaged bool   `json:"unmanaged"` // false: the entry has no effect
 }
 
-// NewFilter returns the filter of a cluster as it is installed without further
-// words: the default profile, the Default feature set, and no feature gate.
-// Fields may be changed after that.
+// NewFilter returns the filter of a cluster with default settings: the default
+// profile, the Default feature set, and no feature gate. Its fields may be
+// changed.
 func NewFilter() *Filter {
 	profile, set := DefaultProfile, ""
 	return &Filter{Profile: &profile, FeatureSet: &set, Gates: []string{}}
@@ -51,12 +51,12 @@ func NewFilter() *Filter {
 // Rule names a rule of inclusion. Rules are stable: scripts may compare them.
 type Rule string
 
-// The rules, in the order in which they are looked at. The first that a
-// manifest breaks is reported.
+// The rules, in the order in which they are checked. The first that a manifest
+// breaks is reported.
 const (
 	RuleNone       Rule = ""                // no rule is broken
 	RuleNoMarks    Rule = "no-annotations"  // the manifest has no annotations at all
-	RuleExclude    Rule = "exclude"         // it asks not to be applied by this operator
+	RuleExclude    Rule = "exclude"         // it requests not to be applied by this operator
 	RuleSetAndGate Rule = "set-and-gate"    // it has both a feature set and a feature gate
 	RuleFeatureSet Rule = "feature-set"     // it is for other feature sets
 	RuleGate       Rule = "feature-gate"    // it is for other feature gates
@@ -72,12 +72,11 @@ type Exclusion struct {
 	Reason string `json:"reason"` // in the words of the reference
 }
 
-// featureSets are the feature sets there are.
+// featureSets are the existing feature sets.
 const featureSets = "CustomNoUpgrade,Default,DevPreviewNoUpgrade,OKD,TechPreviewNoUpgrade"
 
-// Evaluate decides whether a manifest belongs to the cluster. With RuleNone in the
-// result it does. A nil filter looks at nothing but whether there are
-// annotations.
+// Evaluate decides whether a manifest belongs to the cluster: it does if the
+// result has RuleNone. A nil filter only checks that there are annotations.
 func (f *Filter) Evaluate(m *Manifest) Exclusion {
 	if m.Annotations == nil {
 		return Exclusion{RuleNoMarks, "no annotations"}
@@ -113,7 +112,7 @@ func (f *Filter) setAndGate(m *Manifest) string {
 	_, set := m.Annotations[AnnotationFeatureSet]
 	_, gate := m.Annotations[AnnotationGate]
 	if set && gate && f.FeatureSet != nil && f.Gates != nil {
-		return "both feature set and feature gate annotations are present: one manifest may have one of them"
+		return "both feature set and feature gate annotations are present: a manifest may have only one of them"
 	}
 	return ""
 }
@@ -160,8 +159,8 @@ func (f *Filter) gates(m *Manifest) string {
 	return ""
 }
 
-// major judges by a list of major versions: if it has any without a dash, one
-// of them must match; none with a dash may.
+// major evaluates a list of major versions: if it has any without a dash, one of
+// them must match; none with a dash may match.
 func (f *Filter) major(m *Manifest) string {
 	list, ok := m.Annotations[AnnotationMajor]
 	if !ok || f.Major == nil {

@@ -80,7 +80,7 @@ func TestIncludeRows(t *testing.T) {
 		{"gate required but not enabled", filter{Gates: []string{"FeatureGate1"}}, marks{gate: "FeatureGate2"}, "feature gate FeatureGate2 is required but not enabled"},
 		{"gate enabled but required to be disabled", filter{Gates: []string{"FeatureGate1"}}, marks{gate: "-FeatureGate1"}, "feature gate FeatureGate1 is enabled but manifest requires it to be disabled"},
 		{"gate required and enabled", filter{Gates: []string{"FeatureGate1"}}, marks{gate: "FeatureGate1"}, ""},
-		{"set required and gate specified", filter{FeatureSet: pointer("FeatureSet1"), Gates: []string{"FeatureGate1"}}, marks{set: "FeatureSet1", gate: "FeatureGate1"}, "both feature set and feature gate annotations are present: one manifest may have one of them"},
+		{"set required and gate specified", filter{FeatureSet: pointer("FeatureSet1"), Gates: []string{"FeatureGate1"}}, marks{set: "FeatureSet1", gate: "FeatureGate1"}, "both feature set and feature gate annotations are present: a manifest may have only one of them"},
 		{"all nil", filter{}, nil, "no annotations"},
 		{"AllowUnknown: 1 unknown", filter{Capabilities: caps("cap1 cap3", "cap1 cap3")}, marks{ha: "true", needs: "cap1+cap2"}, "unrecognized capability names: cap2"},
 		{"AllowUnknown: unknown allowed", filter{Capabilities: unknown}, marks{ha: "true", needs: "cap1+cap2"}, "disabled capabilities: cap2"},

@@ -8,9 +8,8 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// builtin are the kinds that Kubernetes serves by itself, by their groups, of
-// which each has one entry. Others must be defined by a CustomResourceDefinition,
-// or served by an APIService.
+// builtin are the kinds that Kubernetes itself serves, with one entry for each group. Others must be
+// defined by a CustomResourceDefinition, or served by an APIService.
 var builtin = []struct {
 	group string
 	kinds []string
@@ -43,11 +42,11 @@ var builtin = []struct {
 	{"storagemigration.k8s.io", []string{"StorageVersionMigration"}},
 }
 
-// unknown returns what is wrong with a kind that the payload does not define,
-// and what to do; nothing if Kubernetes serves it.
+// unknown returns what is wrong with a kind that the payload does not define, and what to do; empty texts
+// if Kubernetes serves it.
 func unknown(id ID) (message, hint string) {
 	message = fmt.Sprintf("neither Kubernetes nor this payload defines the kind %s of %s", id.Kind, id.Group)
-	hint = "deliver its CustomResourceDefinition, or make sure that it is there"
+	hint = "add its CustomResourceDefinition, or make sure that the cluster has it"
 	var others []string
 	for _, b := range builtin {
 		has := slices.Contains(b.kinds, id.Kind)
@@ -74,11 +73,10 @@ func groupName(group string) string {
 	return "the group " + group
 }
 
-// Lint returns what is odd about the kinds of the tasks of a selection, which
-// may still work: kinds that nothing defines, and resources that may be applied
-// before what defines their kind, in the order of g, which NewGraph has made of its tasks. What one of the
-// cluster's own API servers provides beside CustomResourceDefinitions is known
-// by its APIServices only.
+// Lint returns what is odd about the kinds of the tasks of a selection, but may still work: kinds that
+// nothing defines, and resources that may be applied before the definition of their kind, in the order of
+// g, which NewGraph has made from the tasks. Kinds that one of the cluster's own API servers provides,
+// other than by CustomResourceDefinitions, are known only by its APIServices.
 func (s *Selection) Lint(g *Graph) Diagnostics {
 	x := linter{defines: make(map[[2]string]int), serves: make(map[string]bool), node: make([]int, len(g.Tasks)), depth: g.depths()}
 	for i := range g.Nodes {
@@ -106,12 +104,12 @@ func (s *Selection) Lint(g *Graph) Diagnostics {
 	return x.found.Sorted()
 }
 
-// bootstrapped reports whether the kind is there before any release is applied.
+// bootstrapped reports whether the kind exists before any release is applied.
 func bootstrapped(m *Manifest) bool {
 	return m.ClusterOperator() || m.ID.Group == "config.openshift.io" && m.ID.Kind == "ClusterVersion"
 }
 
-// linter collects what is odd.
+// linter collects findings.
 type linter struct {
 	defines map[[2]string]int // by group and kind: the task that defines it
 	serves  map[string]bool   // groups that an APIService serves
@@ -142,8 +140,8 @@ func (x *linter) definition(i int, m *Manifest) {
 	}
 }
 
-// before reports whether task a is done before task b begins. In what NewGraph
-// makes, each node waits for all of a lower depth.
+// before reports whether task a is done before task b begins. In a graph from NewGraph, each node waits
+// for all nodes of a lower depth.
 func (x *linter) before(a, b int) bool {
 	if x.node[a] == x.node[b] {
 		return a < b
@@ -151,7 +149,7 @@ func (x *linter) before(a, b int) bool {
 	return x.depth[x.node[a]] < x.depth[x.node[b]]
 }
 
-// depths returns of each node how many nodes are before it on the longest way.
+// depths returns, for each node, how many nodes are before it on the longest path.
 func (g *Graph) depths() []int {
 	depth := make([]int, len(g.Nodes))
 	for _, i := range g.order() {

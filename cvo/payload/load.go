@@ -12,8 +12,8 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// The directories of a payload, in the order in which they are applied, and
-// the two files that say which release it is.
+// The directories of a payload, in the order in which they are applied, and the
+// two files that identify the release.
 const (
 	DirOwn     = "manifests"         // of the cluster version operator itself; its files are templates
 	DirRelease = "release-manifests" // of everything else
@@ -21,7 +21,7 @@ const (
 	FileImages = "image-references"  // in DirRelease
 )
 
-// Options are what a payload is read with. The zero value is useful.
+// Options say how a payload is read. The zero value is useful.
 type Options struct {
 	// ReleaseImage is what {{.ReleaseImage}} stands for in the operator's own
 	// manifests.
@@ -36,11 +36,10 @@ type Options struct {
 	MaxManifests int
 }
 
-// DefaultProfile is the cluster profile of a cluster that was given no other.
+// DefaultProfile is the default cluster profile.
 const DefaultProfile = "self-managed-high-availability"
 
-// LimitManifests is what Options.MaxManifests limits, in the words of a
-// LimitError.
+// LimitManifests is what Options.MaxManifests limits, as LimitError.What.
 const LimitManifests = "number of manifests"
 
 // Payload is what a release image holds.
@@ -48,28 +47,29 @@ type Payload struct {
 	Release   Release     `json:"release"`             // which release it is
 	Images    []Image     `json:"images,omitempty"`    // the images of the release, in the order of image-references
 	Manifests []*Manifest `json:"manifests,omitempty"` // all of them, in load order: by directory, file name and document
-	Warnings  Diagnostics `json:"warnings,omitempty"`  // what is odd, and no reason to refuse the payload
+	Warnings  Diagnostics `json:"warnings,omitempty"`  // what is odd, but no reason to refuse the payload
 }
 
 // Load reads a payload: a directory with the directories manifests and
-// release-manifests, of which the latter holds release-metadata and
+// release-manifests, of which the latter contains release-metadata and
 // image-references.
 //
 //  1. Manifests are the documents, JSON or YAML, of files whose names end in
 //     .yaml, .yml or .json. Other files and deeper directories are left out.
-//  2. Files go by directory, manifests first, and then by name, byte by byte.
-//  3. Files of manifests are templates. One that asks for what is not known is
-//     left out with a warning, for it may be of a newer release.
-//  4. Each manifest needs a kind and a name, and no file may hold the same
+//  2. Files are ordered by directory, manifests first, and then by name, byte by
+//     byte.
+//  3. Files of manifests are templates. One that uses an unknown value is left
+//     out with a warning, because it may be from a newer release.
+//  4. Each manifest needs a kind and a name, and no file may contain the same
 //     resource twice. Empty documents do not count.
 //
 // The error is a [Diagnostics] with everything that is wrong in all files. What
-// is merely odd is in Payload.Warnings, and with an error nothing else is in the
-// payload. Nil options mean the zero ones.
+// is merely odd is in Payload.Warnings. If there is an error, the payload has
+// nothing else. Nil options mean the defaults.
 func Load(fsys fs.FS, opts *Options) (*Payload, error) {
 	l := newLoader(fsys, opts)
 	p := new(Payload)
-	if _, err := fs.Stat(fsys, DirRelease); err == nil { // else it is noted below
+	if _, err := fs.Stat(fsys, DirRelease); err == nil { // otherwise it is noted below
 		l.release(p)
 	}
 	for _, dir := range []string{DirOwn, DirRelease} {
@@ -82,7 +82,7 @@ func Load(fsys fs.FS, opts *Options) (*Payload, error) {
 	return p, nil
 }
 
-// release reads which release a payload is.
+// release reads the identity of the release.
 func (l *loader) release(p *Payload) {
 	meta, images := DirRelease+"/"+FileMeta, DirRelease+"/"+FileImages
 	if text := l.read(meta); text != nil {
@@ -98,8 +98,8 @@ func (l *loader) release(p *Payload) {
 }
 
 // ReadManifests reads the documents of one file, by the rules of [Load]. The
-// name decides about the place in the order. The error is a [Diagnostics], and
-// then the manifests that are well formed are returned all the same.
+// name determines the place in the order. If the error is not nil, it is a
+// [Diagnostics], and the valid manifests are still returned.
 func ReadManifests(file string, text []byte, opts *Options) ([]*Manifest, error) {
 	l := newLoader(nil, opts)
 	l.documents(file, bytes.NewReader(text), int64(len(text)))
@@ -116,7 +116,7 @@ type loader struct {
 	manifests []*Manifest
 	found     Diagnostics
 	warnings  Diagnostics
-	full      bool // there are too many manifests: that was noted
+	full      bool // there are too many manifests, which was noted
 }
 
 func newLoader(fsys fs.FS, opts *Options) *loader {
@@ -150,7 +150,7 @@ func (l *loader) unread(name, what string, err error) {
 	l.note(d)
 }
 
-// read returns the content of a file, or nil where it cannot be read.
+// read returns the content of a file, or nil if it cannot be read.
 func (l *loader) read(file string) []byte {
 	text, err := fs.ReadFile(l.fsys, file)
 	if err != nil {
@@ -221,13 +221,13 @@ func (l *loader) documents(file string, src io.Reader, size int64) {
 	if reason != "" {
 		l.warn(&Diagnostic{
 			Pos: Position{File: file}, Code: LintFileName, Err: &NameError{path.Base(file), reason},
-			Message: "the name is outside of the grammar: " + reason,
-			Hint:    "name it 0000_<runlevel>_<component>_<name>.yaml; as it is, it waits for its neighbours and they for it",
+			Message: "the name does not follow the grammar: " + reason,
+			Hint:    "name it 0000_<runlevel>_<component>_<name>.yaml; as it is, it and its neighbours wait for each other in order",
 		})
 	}
 	l.reader.Reset(src, file, size)
 	first := len(l.manifests)
-	stream := true // so far JSON objects, and nothing else
+	stream := true // only JSON objects so far
 	for n := 0; !l.full; n++ {
 		d, err := l.reader.Next()
 		if err == io.EOF {
@@ -254,19 +254,19 @@ func (l *loader) documents(file string, src io.Reader, size int64) {
 	}
 }
 
-// add keeps a manifest, unless its file has the resource already.
+// add keeps a manifest, unless its file already has the resource.
 func (l *loader) add(m *Manifest, before []*Manifest) {
 	if len(l.manifests) == l.opts.MaxManifests {
 		l.full = true
 		err := &LimitError{What: LimitManifests, Max: int64(l.opts.MaxManifests)}
-		l.note(&Diagnostic{Pos: m.Pos, Code: CodeLimit, Message: fmt.Sprintf("the payload has more than %d manifests", err.Max), Hint: "raise Options.MaxManifests if it is meant to be like this", Err: err})
+		l.note(&Diagnostic{Pos: m.Pos, Code: CodeLimit, Message: fmt.Sprintf("the payload has more than %d manifests", err.Max), Hint: "raise Options.MaxManifests if that is intended", Err: err})
 		return
 	}
 	for _, o := range before {
 		if o.ID == m.ID {
 			l.note(&Diagnostic{
 				Pos: m.Pos, Code: CodeDuplicate, Subject: m.ID.String(),
-				Message: fmt.Sprintf("the file holds this resource already, from line %d on", o.Pos.Line), Hint: "keep one of the two",
+				Message: fmt.Sprintf("the file already contains this resource, at line %d", o.Pos.Line), Hint: "keep one of the two",
 			})
 			return
 		}

@@ -12,8 +12,8 @@ import (
 type ID struct {
 	Group     string `json:"group,omitempty"`     // of its API; empty for the core group
 	Kind      string `json:"kind"`                // such as Deployment
-	Namespace string `json:"namespace,omitempty"` // where it lives; empty for what lives in none
-	Name      string `json:"name"`                // unique among its kind there
+	Namespace string `json:"namespace,omitempty"` // its namespace; empty for cluster-scoped resources
+	Name      string `json:"name"`                // unique for its kind there
 }
 
 // Compare orders resources by group, kind, namespace and name.
@@ -22,7 +22,7 @@ func (id ID) Compare(other ID) int {
 		strings.Compare(id.Namespace, other.Namespace), strings.Compare(id.Name, other.Name))
 }
 
-// String returns kind and name as tasks are called: deployment "ns/name".
+// String returns kind and name as in the labels of tasks: deployment "ns/name".
 func (id ID) String() string {
 	name := id.Name
 	if id.Namespace != "" {
@@ -46,17 +46,17 @@ type Manifest struct {
 
 // Annotations that a release gives its manifests.
 const (
-	AnnotationDelete     = "release.openshift.io/delete"        // "true": the resource is to be removed
+	AnnotationDelete     = "release.openshift.io/delete"        // "true": the resource is deleted
 	AnnotationCreateOnly = "release.openshift.io/create-only"   // "true": the resource is created and never updated
 	AnnotationFeatureSet = "release.openshift.io/feature-set"   // names, separated by commas
 	AnnotationGate       = "release.openshift.io/feature-gate"  // names, separated by commas, a dash before those that must be off
-	AnnotationMajor      = "release.openshift.io/major-version" // numbers, separated by commas, a dash before those that must not be
+	AnnotationMajor      = "release.openshift.io/major-version" // numbers, separated by commas, a dash before excluded ones
 	AnnotationCapability = "capability.openshift.io/name"       // names, joined by +
 	annotationProfile    = "include.release.openshift.io/"      // and a profile: "true"
 	annotationExclude    = "exclude.release.openshift.io/"      // and an identifier: "true"
 )
 
-// Delete reports whether the manifest asks for its resource to be removed.
+// Delete reports whether the manifest requests the deletion of its resource.
 func (m *Manifest) Delete() bool { return m.Annotations[AnnotationDelete] == "true" }
 
 // CreateOnly reports whether the resource is left alone once it exists.
@@ -74,8 +74,9 @@ func (m *Manifest) ClusterOperator() bool {
 // ordered update waits for everything else.
 func (m *Manifest) Job() bool { return m.ID.Kind == "Job" && m.ID.Group == "batch" }
 
-// Label returns what the manifest is called as one of total tasks, counted from
-// 1: deployment "ns/name" (3 of 12). Without a name it is that of the file.
+// Label returns the name of the manifest in messages as one of total tasks,
+// counted from 1: deployment "ns/name" (3 of 12). Without a name it uses that
+// of the file.
 func (m *Manifest) Label(i, total int) string {
 	id := m.ID
 	if id.Name == "" {

@@ -8,13 +8,13 @@ import (
 
 // FileName is what the name of a manifest file says about its place in the
 // order: 0000_<runlevel>_<component>_<rest>. The zero FileName is that of a name
-// outside of this grammar.
+// that does not follow this grammar.
 type FileName struct {
 	Runlevel  string `json:"runlevel,omitempty"`  // digits, compared as text: "10" and "010" are two runlevels
 	Component string `json:"component,omitempty"` // letters and digits, in parts joined by single dashes
 }
 
-// IsZero reports whether the name says nothing.
+// IsZero reports whether the name does not follow the grammar.
 func (n FileName) IsZero() bool { return n == FileName{} }
 
 // NameError says why the name of a file does not follow the grammar.
@@ -31,8 +31,8 @@ func (e *NameError) Error() string {
 // namePrefix begins the name of every manifest that is ordered by its name.
 const namePrefix = "0000_"
 
-// ParseFileName reads the name of a file, without its directory. What stands
-// behind the component is free. The error is a [*NameError].
+// ParseFileName reads the name of a file, without its directory. Any text may
+// follow the component. The error is a [*NameError].
 func ParseFileName(base string) (FileName, error) {
 	n, reason := parseFileName(base)
 	if reason != "" {
@@ -41,7 +41,7 @@ func ParseFileName(base string) (FileName, error) {
 	return n, nil
 }
 
-// parseFileName returns the reason why base is outside of the grammar, or "".
+// parseFileName returns the reason why base does not follow the grammar, or "".
 func parseFileName(base string) (n FileName, reason string) {
 	rest, ok := strings.CutPrefix(base, namePrefix)
 	if !ok {
@@ -61,20 +61,20 @@ func parseFileName(base string) (n FileName, reason string) {
 		return FileName{}, "no underscore ends the component"
 	case rest[end] != '_' && rest[end] != '-':
 		c, _ := utf8.DecodeRuneInString(rest[end:])
-		return FileName{}, strconv.QuoteRune(c) + " is where an underscore should end the component, which is letters and digits of ASCII, joined by single dashes"
+		return FileName{}, strconv.QuoteRune(c) + " is where an underscore should end the component, which consists of ASCII letters and digits, joined by single dashes"
 	case !ok:
-		return FileName{}, "the component has an empty part: it is letters and digits, joined by single dashes"
+		return FileName{}, "the component has an empty part: it must consist of letters and digits, joined by single dashes"
 	}
 	n.Component = rest[:end]
 	return n, ""
 }
 
 // componentEnd returns how far letters, digits and single dashes between them
-// reach, and false if there is nothing before or behind a dash.
+// reach, and false if there is nothing before or after a dash.
 func componentEnd(s string) (end int, ok bool) {
 	for {
 		part := end
-		for end < len(s) && (s[end]|0x20-'a' < 26 || s[end]-'0' < 10) { // below a range bytes wrap around; the bit makes letters small
+		for end < len(s) && (s[end]|0x20-'a' < 26 || s[end]-'0' < 10) { // bytes below a range wrap around; the bit turns letters into lower case
 			end++
 		}
 		if end == part || end == len(s) || s[end] != '-' {

@@ -7,8 +7,9 @@ import (
 	"github.com/fairlead/fairlead/internal/doc"
 )
 
-// manifest reads which resource a document is. It returns nil, and notes why,
-// if that cannot be told; or nil alone for a document that does not count.
+// manifest reads the identity of the resource in a document. It returns nil,
+// and notes why, if there is none; or just nil for a document that does not
+// count.
 func (l *loader) manifest(d *doc.Document) *Manifest {
 	m := &Manifest{Pos: d.Start}
 	x := member{l: l, d: d}
@@ -59,9 +60,9 @@ func (l *loader) incomplete(m *Manifest) {
 	case m.ID.Kind == "":
 		missing = "kind"
 	}
-	f := &Diagnostic{Pos: m.Pos, Code: CodeMissing, Message: "the manifest does not say its " + missing, Hint: "each resource has a kind and a name"}
+	f := &Diagnostic{Pos: m.Pos, Code: CodeMissing, Message: "the manifest lacks " + missing, Hint: "each resource has a kind and a name"}
 	if m.ID.Kind != "" && strings.HasSuffix(m.ID.Kind, "List") {
-		f.Code, f.Message, f.Hint = CodeList, "a "+m.ID.Kind+" is not taken apart, and has no name of its own", "write its items as documents, separated by ---"
+		f.Code, f.Message, f.Hint = CodeList, "a "+m.ID.Kind+" is not split into its items, and has no name", "write its items as documents, separated by ---"
 	}
 	l.note(f)
 }

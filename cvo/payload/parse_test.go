@@ -69,8 +69,8 @@ func TestParseDuplicateRows(t *testing.T) {
 		want      string
 	}{
 		{"no-duplicate", resource("extensions/v1 ConfigMap default a-config") + "---\n" + resource("extensions/v1 ConfigMap default b-config"), "", ""},
-		{"resource-id-error", resource("extensions/v1 Kind default -"), payload.CodeMissing, "f:1:1: the manifest does not say its metadata.name"},
-		{"duplicate", resource("extensions/v1 ConfigMap default a-config") + "---\n" + resource("extensions/v2 ConfigMap default a-config"), payload.CodeDuplicate, `f:8:1: configmap "default/a-config": the file holds this resource already, from line 1 on`},
+		{"resource-id-error", resource("extensions/v1 Kind default -"), payload.CodeMissing, "f:1:1: the manifest lacks metadata.name"},
+		{"duplicate", resource("extensions/v1 ConfigMap default a-config") + "---\n" + resource("extensions/v2 ConfigMap default a-config"), payload.CodeDuplicate, `f:8:1: configmap "default/a-config": the file already contains this resource, at line 1`},
 		{"an apiVersion with two slashes", resource("a/b/c Kind default x"), payload.CodeVersion, `f:1:1: apiVersion is "a/b/c", with more than one slash`},
 	} {
 		_, err := payload.ReadManifests("f", []byte(c.text), nil)
@@ -124,7 +124,7 @@ func TestFileRows(t *testing.T) {
 	// A file with a resource twice is refused, which the reference counts among
 	// many-duplicates.
 	p, err := payload.Load(payloadOf(cm("cm1")+join+cm("cm1")), nil)
-	if err == nil || !strings.Contains(err.Error(), "f0.yaml:8:1: configmap \"test1/cm1\": the file holds this resource already") {
+	if err == nil || !strings.Contains(err.Error(), "f0.yaml:8:1: configmap \"test1/cm1\": the file already contains this resource") {
 		t.Error(err)
 	}
 	if len(p.Manifests) > 0 || p.Release.Version != "" || len(p.Warnings) != 1 || p.Warnings[0].Code != payload.LintFileName {

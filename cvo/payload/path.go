@@ -2,7 +2,7 @@ package payload
 
 import "time"
 
-// order returns the nodes such that each comes behind those it waits for.
+// order returns the nodes such that each comes after those it waits for.
 func (g *Graph) order() []int {
 	waits := make([]int, len(g.Nodes))
 	order := make([]int, 0, len(g.Nodes))
@@ -21,7 +21,7 @@ func (g *Graph) order() []int {
 	return order
 }
 
-// tails returns of each task, and of each node, the longest way from its
+// tails returns, for each task and each node, the longest path from its
 // beginning to the end.
 func (g *Graph) tails(durations []time.Duration) (tasks, nodes []time.Duration) {
 	tasks = make([]time.Duration, len(g.Tasks))
@@ -43,9 +43,9 @@ func (g *Graph) tails(durations []time.Duration) (tasks, nodes []time.Duration) 
 }
 
 // CriticalPath returns tasks of which each waits for the one before and which
-// together take longest: no number of workers is faster. It returns how long
-// they take, too. Of equally long paths it is that through the lowest nodes.
-// Durations that are missing or negative count as zero.
+// together take longest, and how long they take: no number of workers is
+// faster. Of equally long paths it returns the one through the lowest nodes.
+// Missing or negative durations count as zero.
 func (g *Graph) CriticalPath(durations []time.Duration) (tasks []int, total time.Duration) {
 	_, tails := g.tails(complete(durations, len(g.Tasks)))
 	var from []int

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// Estimates say how long tasks take. The zero value holds the figures that the
-// documentation gives: manifests take about a second, operators minutes, and
-// the whole of an update one to two hours.
+// Estimates say how long tasks take. The zero value has the figures of the
+// documentation: manifests take about a second, operators minutes, and a whole
+// update one to two hours.
 type Estimates struct {
 	// Manifest is how long it takes to apply one. Zero means a second.
 	Manifest time.Duration `json:"manifest,omitempty"`
 	// Operator is how long a ClusterOperator takes to reach its new version, once
 	// its manifests are applied. Zero means five minutes.
 	Operator time.Duration `json:"operator,omitempty"`
-	// Operators are those that take another time, by name, such as what was
+	// Operators are those that take another time, by name, for example as
 	// measured. Nil means twenty minutes for machine-config.
 	Operators map[string]time.Duration `json:"operators,omitempty"`
 	// Kinds are the manifests that take another time, by kind. Nil means twenty
@@ -37,7 +37,7 @@ func (e *Estimates) of(m *Manifest) time.Duration {
 	return otherwise
 }
 
-// complete fills in what is not told.
+// complete fills in missing values.
 func (e *Estimates) complete() Estimates {
 	var c Estimates
 	if e != nil {
@@ -55,7 +55,7 @@ func (e *Estimates) complete() Estimates {
 	return c
 }
 
-// Durations returns the estimates for all tasks. A nil e is the zero one.
+// Durations returns the estimates for all tasks. A nil e means the defaults.
 func (e *Estimates) Durations(tasks []*Manifest) []time.Duration {
 	all, c := make([]time.Duration, len(tasks)), e.complete()
 	for i, m := range tasks {
@@ -67,11 +67,11 @@ func (e *Estimates) Durations(tasks []*Manifest) []time.Duration {
 // PlanOptions say how a plan is made. The zero value is that of an update.
 type PlanOptions struct {
 	GraphOptions           // how tasks are ordered
-	Workers      int       // how many tasks are under way at a time; zero means 16, as in the reference
+	Workers      int       // how many tasks run in parallel; zero means 16, as in the reference
 	Estimates    Estimates // how long they take
 }
 
-// Plan is what would be done, in which order, and about how long it takes.
+// Plan is what would be done, in which order, and how long that takes.
 type Plan struct {
 	Graph     *Graph          // the order
 	Durations []time.Duration // of each task, estimated
@@ -79,12 +79,12 @@ type Plan struct {
 	Schedule  *Schedule       // who does what when
 }
 
-// defaultWorkers is how many tasks the reference carries out at a time while a
-// cluster is updated.
+// defaultWorkers is how many tasks the reference carries out in parallel during
+// an update.
 const defaultWorkers = 16
 
-// NewPlan plans how tasks, manifests in load order, are carried out. Nil options
-// are the zero ones.
+// NewPlan plans how tasks, which are manifests in load order, are carried out.
+// Nil options mean the defaults.
 func NewPlan(tasks []*Manifest, opts *PlanOptions) *Plan {
 	if opts == nil {
 		opts = &PlanOptions{}

@@ -21,7 +21,7 @@ func (p *Payload) Profiles() []string {
 }
 
 // Any reports whether any manifest of a payload belongs to the cluster: whether
-// Select would return a task. It ends at the first one.
+// Select would return a task. It stops at the first one.
 func (f *Filter) Any(p *Payload) bool {
 	f = p.filter(f)
 	return slices.ContainsFunc(p.Manifests, func(m *Manifest) bool { return f.Evaluate(m).Rule == RuleNone })

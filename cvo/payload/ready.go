@@ -7,30 +7,29 @@ import (
 	"github.com/fairlead/fairlead/internal/binheap"
 )
 
-// RunOptions say how a graph is gone through. The zero value is useful.
+// RunOptions say how a graph is executed. The zero value is useful.
 type RunOptions struct {
-	// Workers is how many tasks may be under way at a time. Zero means any number.
+	// Workers is how many tasks may run in parallel. Zero means any number.
 	Workers int
-	// Durations are estimates for the tasks of the graph: of those that are
-	// ready, the one with the longest way behind it comes first. Nil, or a list of
+	// Durations are estimates for the tasks of the graph: of those that are ready,
+	// the one with the longest path after it comes first. Nil, or a list of
 	// another length, means the order of the nodes, as in the reference.
 	Durations []time.Duration
-	// Done are the tasks that need not be carried out, by index, for they were
-	// before. Nil means none.
+	// Done are the tasks, by index, that were already carried out. Nil means none.
 	Done []bool
 }
 
-// Run is the way of one pass through a graph: which tasks may begin, which are
-// under way. It knows no time: whoever carries tasks out asks [Run.Next] until
-// it has none, and reports each that ends. A task is never held back while
-// fewer than Workers are under way and all that it waits for is done.
+// Run is one pass through a graph: which tasks may begin, which are running. It
+// knows no time: whoever carries out tasks calls [Run.Next] until it has none, and
+// reports each task that ends. A task is never held back while fewer than Workers
+// tasks are running and everything that it waits for is done.
 //
-// A Run is for one goroutine. It is made again from the tasks that are done, and
-// so needs not be stored.
+// A Run is for one goroutine. It can be rebuilt from the tasks that are done, and
+// so need not be stored.
 type Run struct {
 	graph   *Graph
 	workers int
-	tails   []time.Duration     // by task: the longest way from its beginning to the end; nil for the order of nodes
+	tails   []time.Duration     // by task: the longest path from its beginning to the end; nil for the order of nodes
 	nodes   []progress          // by node
 	of      []int32             // by task: its node
 	ready   binheap.Heap[int32] // nodes whose next task may begin
@@ -38,10 +37,10 @@ type Run struct {
 	left    int // tasks that are not done
 }
 
-// progress is where a node stands.
+// progress is the progress of a node.
 type progress struct {
 	waits int32 // nodes before it that are not done
-	next  int32 // the task that is next or under way; the end if none is
+	next  int32 // the task that is next or running; the end if there is none
 	state nodeState
 }
 
@@ -49,12 +48,12 @@ type nodeState uint8
 
 const (
 	nodeWaits nodeState = iota // for other nodes, or in the heap
-	nodeRuns                   // its next task is under way
+	nodeRuns                   // its next task is running
 	nodeFailed
 	nodeDone
 )
 
-// Start begins a pass. Nil options are the zero ones.
+// Start begins a pass. Nil options mean the defaults.
 func (g *Graph) Start(opts *RunOptions) *Run {
 	if opts == nil {
 		opts = &RunOptions{}
@@ -91,7 +90,7 @@ func (g *Graph) Start(opts *RunOptions) *Run {
 	return r
 }
 
-// enter makes a node ready that waits for no other, or done if it has no task
+// enter makes a node ready if it waits for no other, or done if it has no task
 // left.
 func (r *Run) enter(i int) {
 	n := &r.graph.Nodes[i]
@@ -112,8 +111,8 @@ func (r *Run) enter(i int) {
 	}
 }
 
-// Next returns the task to begin now, by its index in the graph. It returns
-// false when none is ready, or as many are under way as may be.
+// Next returns the task to begin now, by its index in the graph. It returns false
+// if none is ready, or the maximum number is running.
 func (r *Run) Next() (task int, ok bool) {
 	if len(r.ready.Items) == 0 || r.running >= r.workers {
 		return 0, false
@@ -124,8 +123,8 @@ func (r *Run) Next() (task int, ok bool) {
 	return int(r.nodes[i].next), true
 }
 
-// Done says that a task which was under way has been carried out. It returns
-// false, and does nothing, for any other.
+// Done says that a running task has been carried out. For any other task it does
+// nothing and returns false.
 func (r *Run) Done(task int) bool {
 	p := r.underWay(task)
 	if p == nil {
@@ -139,8 +138,8 @@ func (r *Run) Done(task int) bool {
 	return true
 }
 
-// Fail says that a task which was under way has failed: what waits for it does
-// not begin in this pass. It returns false, and does nothing, for any other.
+// Fail says that a running task has failed: tasks that wait for it do not begin in
+// this pass. For any other task it does nothing and returns false.
 func (r *Run) Fail(task int) bool {
 	p := r.underWay(task)
 	if p == nil {
@@ -161,14 +160,14 @@ func (r *Run) underWay(task int) *progress {
 	return nil
 }
 
-// Running returns how many tasks are under way.
+// Running returns how many tasks are running.
 func (r *Run) Running() int { return r.running }
 
-// Left returns how many tasks are not done: those under way, those to come, and
-// those that failed or wait for such.
+// Left returns how many tasks are not done: those running, those to come, and
+// those that failed or wait for failed ones.
 func (r *Run) Left() int { return r.left }
 
-// Over reports whether nothing is under way and nothing can begin.
+// Over reports whether nothing is running and nothing can begin.
 func (r *Run) Over() bool { return r.running == 0 && len(r.ready.Items) == 0 }
 
 // Incomplete returns the nodes that are not done, ascending. Nodes without

@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// Release is what release-metadata says.
+// Release is the content of release-metadata.
 type Release struct {
 	Version      string   `json:"version"`                // a semantic version
 	Previous     []string `json:"previous,omitempty"`     // versions that may be updated to this one, as listed
@@ -24,7 +24,7 @@ type Release struct {
 
 // Image is one entry of image-references.
 type Image struct {
-	Tag  string `json:"tag"`  // what the image is called in the release
+	Tag  string `json:"tag"`  // the name of the image in the release
 	Pull string `json:"pull"` // where it is pulled from
 }
 
@@ -36,7 +36,7 @@ const (
 	metaChannels = "io.openshift.upgrades.graph.release.channels"
 )
 
-// metadata reads release-metadata. What it says wrong is noted.
+// metadata reads release-metadata. Errors in it are noted.
 func (l *loader) metadata(file string, text []byte) (r Release) {
 	if _, err := doc.Parse(text, l.limits); err != nil {
 		d := diagnose(err, file)
@@ -66,7 +66,7 @@ func (l *loader) metadata(file string, text []byte) (r Release) {
 		})
 	}
 	if m.Version == "" {
-		l.note(&Diagnostic{Pos: at(), Code: CodeMetadata, Message: "it does not say its version", Hint: `write "version": "4.20.1", or whichever it is`})
+		l.note(&Diagnostic{Pos: at(), Code: CodeMetadata, Message: "it lacks the version", Hint: `write "version": "4.20.1", or whichever it is`})
 	} else if _, err := semverx.Parse(m.Version); err != nil {
 		l.note(&Diagnostic{Pos: at("version"), Code: CodeMetadata, Message: err.Error(), Err: err})
 	}
@@ -139,7 +139,7 @@ func (l *loader) references(file string, text []byte, version string) []Image {
 		note(root.At("kind"), CodeReferences, fmt.Sprintf("it is a %s of %s, not an ImageStream of image.openshift.io/v1", quote(stream.Kind), quote(stream.APIVersion)), "this file must be the image-references of a release image")
 		return nil
 	}
-	if version != "" && stream.Metadata.Name != version { // without one that was noted
+	if version != "" && stream.Metadata.Name != version { // a missing one was already noted
 		note(root.At("metadata", "name"), CodeMixed, fmt.Sprintf("version from image-references (%s) differs from release-metadata (%s)", stream.Metadata.Name, version),
 			"the two files must come from one release image")
 	}
@@ -152,7 +152,7 @@ func (l *loader) references(file string, text []byte, version string) []Image {
 	return images
 }
 
-// positionIn returns where a value of a JSON text stands.
+// positionIn returns the position of a value in a JSON text.
 func positionIn(file string, text []byte, v *doc.Value) Position {
 	before := text[:v.Offset]
 	line := strings.LastIndexByte(string(before), '\n')

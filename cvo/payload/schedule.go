@@ -21,34 +21,34 @@ type Schedule struct {
 	Workers int           `json:"workers"`           // how many there are
 	Slots   []Slot        `json:"slots"`             // one for each task, by start, then by task
 	Total   time.Duration `json:"total"`             // when the last task ends
-	Work    time.Duration `json:"work"`              // what all tasks take together
-	Path    time.Duration `json:"path"`              // what the critical path takes
+	Work    time.Duration `json:"work"`              // the time of all tasks together
+	Path    time.Duration `json:"path"`              // the time of the critical path
 	Optimal bool          `json:"optimal,omitempty"` // it is known that no schedule without idle workers is shorter
 }
 
-// Lower returns a lower bound of the time of any schedule with so many workers: the
-// critical path, or the work shared evenly.
+// Lower returns a lower bound of the time of any schedule with that many workers:
+// the critical path, or the work shared evenly.
 func (s *Schedule) Lower() time.Duration {
 	w := time.Duration(max(s.Workers, 1))
 	return max(s.Path, (s.Work+w-1)/w)
 }
 
-// Upper returns Graham's bound, which no schedule exceeds that lets no worker
-// idle while a task is ready: the work shared evenly, and of the critical path
-// the part that the other workers do not share.
+// Upper returns Graham's bound, which holds for every schedule in which no worker
+// is idle while a task is ready: the work shared evenly, plus the part of the
+// critical path that the other workers do not share.
 func (s *Schedule) Upper() time.Duration {
 	w := time.Duration(max(s.Workers, 1))
 	return (s.Work + s.Path*(w-1)) / w
 }
 
 // Schedule plans who carries out which task when, if tasks take as long as
-// durations says. Those that are missing or negative count as zero. Zero
-// workers mean one for each task.
+// durations says. Missing or negative durations count as zero. Zero workers mean
+// one for each task.
 //
-// No worker idles while a task is ready. Of the ready tasks that with the
-// longest way behind it comes first, so that the total is seldom far from
-// [Schedule.Lower] and never above [Schedule.Upper]. Graphs of up to a dozen
-// tasks are searched for the shortest schedule without idle workers.
+// No worker is idle while a task is ready. Of the ready tasks, the one with the
+// longest path after it comes first, so that the total is seldom far from
+// [Schedule.Lower] and never above [Schedule.Upper]. For graphs of up to a dozen
+// tasks, it searches for the shortest schedule without idle workers.
 func (g *Graph) Schedule(durations []time.Duration, workers int) *Schedule {
 	durations = complete(durations, len(g.Tasks))
 	if workers <= 0 || workers > len(g.Tasks) {

@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// maxSearch is the number of tasks up to which the shortest schedule is looked
-// for, and maxSteps how many choices are tried for it at the most.
+// maxSearch is the number of tasks up to which the shortest schedule is
+// searched for, and maxSteps the maximum number of choices that are tried.
 const (
 	maxSearch = 12
 	maxSteps  = 200_000
 )
 
-// search replaces a schedule by the shortest one in which no worker idles while
-// a task is ready. It tries at each instant which of the ready tasks to begin,
-// and drops what cannot become shorter than the best so far.
+// search replaces a schedule by the shortest one in which no worker is idle
+// while a task is ready. At each step it tries which of the ready tasks to
+// begin, and prunes choices that cannot become shorter than the best so far.
 func (g *Graph) search(s *Schedule, durations []time.Duration) {
 	x := &searcher{graph: g, durations: durations, workers: s.Workers, best: s.Total, lower: s.Lower(), steps: maxSteps}
 	x.tails, _ = g.tails(durations)
@@ -50,16 +50,16 @@ type searcher struct {
 	waits     []int  // by node: how many before it are not done
 	next      []int  // by node: its next task
 	ready     []int  // nodes whose next task may begin, ascending
-	under     []Slot // what is under way
-	slots     []Slot // what has begun
+	under     []Slot // running tasks
+	slots     []Slot // started tasks
 	best      time.Duration
 	lower     time.Duration
-	found     []Slot // the shortest, if it is shorter than what was there
+	found     []Slot // the shortest, if it is shorter than the given one
 	steps     int
 }
 
-// choose begins ready tasks at an instant, those from index from on, until no
-// worker or no task is left; left is the work that has not begun.
+// choose begins ready tasks at the given time, those from index from on, until
+// no worker or no task is left; left is the work that has not begun.
 func (x *searcher) choose(from int, now, left time.Duration) {
 	if x.steps--; x.steps <= 0 || x.best == x.lower {
 		return
@@ -69,13 +69,13 @@ func (x *searcher) choose(from int, now, left time.Duration) {
 		return
 	}
 	if len(x.ready)-from < 1 {
-		return // a worker would idle: the tasks before from were passed over
+		return // a worker would be idle: the tasks before from were skipped
 	}
 	for i := from; i < len(x.ready); i++ {
 		node := x.ready[i]
 		task := x.next[node]
 		if now+x.tails[task] >= x.best {
-			return // it can only begin later: nothing gets shorter
+			return // it can only begin later, so nothing gets shorter
 		}
 		slot := Slot{Task: task, Worker: x.idle(), Start: now, End: now + x.durations[task]}
 		x.ready = slices.Delete(x.ready, i, i+1)
@@ -95,7 +95,7 @@ func (x *searcher) idle() int {
 	}
 }
 
-// advance lets time pass until a task ends.
+// advance moves the time to when a task ends.
 func (x *searcher) advance(now, left time.Duration) {
 	if len(x.under) == 0 {
 		if now < x.best {
@@ -128,8 +128,8 @@ func (x *searcher) advance(now, left time.Duration) {
 	x.under, x.ready, x.waits, x.next = under, ready, waits, next
 }
 
-// enter makes a node ready that waits for no other, or, if it has no task left,
-// those that wait for it alone.
+// enter makes a node ready if it waits for no other, or, if it has no task
+// left, those that wait only for it.
 func (x *searcher) enter(node int) {
 	n := &x.graph.Nodes[node]
 	if x.next[node] < n.First+n.Count {

@@ -8,7 +8,7 @@ import (
 
 // Selection is the part of a payload that belongs to one cluster.
 type Selection struct {
-	Payload  *Payload    // what it is a part of
+	Payload  *Payload    // the whole payload
 	Tasks    []*Manifest // the manifests to apply, in load order
 	Excluded []Excluded  // the others, in load order
 	// Warnings are resources that more than one task is about: both would be
@@ -22,8 +22,8 @@ type Excluded struct {
 	Exclusion // why
 }
 
-// Select returns the manifests that belong to a cluster. A nil filter is that
-// of [NewFilter]. Without a major version in it the release's own counts.
+// Select returns the manifests that belong to a cluster. A nil filter means
+// [NewFilter]. If it has no major version, the release's is used.
 func (p *Payload) Select(f *Filter) *Selection {
 	f = p.filter(f)
 	s := &Selection{Payload: p, Tasks: make([]*Manifest, 0, len(p.Manifests))}
@@ -62,7 +62,7 @@ func duplicates(tasks []*Manifest) (found Diagnostics) {
 		}
 		found = append(found, &Diagnostic{
 			Pos: m.Pos, Code: LintTwice, Subject: m.ID.String(),
-			Message: fmt.Sprintf("the resource is in %s, too: both would be applied, and the last one would win", o.Pos),
+			Message: fmt.Sprintf("the resource is also in %s: both would be applied, and the last one would win", o.Pos),
 			Hint:    "keep one, or make them exclude each other by their annotations",
 		})
 	}

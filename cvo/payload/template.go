@@ -6,9 +6,9 @@ import (
 	"text/template/parse"
 )
 
-// render fills in what the templates of the manifests directory may ask for:
-// {{.ReleaseImage}}, {{.ClusterProfile}}, {{index .Images "tag"}} and text in
-// quotes. Whatever else a template holds is an error: it is one of a newer
+// render fills in the values that templates of the manifests directory may
+// use: {{.ReleaseImage}}, {{.ClusterProfile}}, {{index .Images "tag"}} and
+// quoted text. Anything else is an error: the template is from a newer
 // release, or would need a language that this package does not run.
 func (l *loader) render(file string, text []byte) ([]byte, error) {
 	if !strings.Contains(string(text), "{{") {
@@ -41,10 +41,10 @@ func (l *loader) render(file string, text []byte) ([]byte, error) {
 }
 
 func unknownAction(n parse.Node) error {
-	return fmt.Errorf("template: %s asks for what is not known here", quote(n.String()))
+	return fmt.Errorf("template: %s uses an unknown value", quote(n.String()))
 }
 
-// action returns what an action stands for.
+// action returns the value of an action.
 func (l *loader) action(n *parse.ActionNode) (string, error) {
 	if len(n.Pipe.Decl) > 0 || len(n.Pipe.Cmds) != 1 {
 		return "", unknownAction(n)

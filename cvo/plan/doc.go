@@ -14,8 +14,8 @@
 //   - It is the best plan by a documented preference, with a proof: [Check] encodes
 //     the question again, follows the steps, and verifies the certificate that nothing
 //     costs less.
-//   - What nobody has looked at never counts as good news: a step that depends on it
-//     names the command that tells (PlanStep.Unseen).
+//   - What was not observed never counts as good news: a step that depends on it names
+//     the command that shows it (PlanStep.Unseen).
 //   - Drains and free room are computed by the code that drains (lifecycle/drain), and
 //     which nodes may be down by the code that updates them (cvo/rollout).
 //
@@ -24,9 +24,9 @@
 //   - A cluster passes through every minor version between the current one and the
 //     goal, and never goes back.
 //   - An operator must support a minor version before the cluster goes there
-//     (olm.maxOpenShiftVersion). It follows the updates of its channel, in the catalog
-//     of the minor version that runs at the time, each time to the newest version that
-//     can be reached in one hop, as there is no install plan for another.
+//     (olm.maxOpenShiftVersion). It follows the updates of its channel, in the catalog of
+//     the minor version that runs at the time, each time to the newest version that can
+//     be reached in one hop, because there is no install plan for another.
 //   - The control plane is never paused, and restarts at each release. Other pools
 //     restart at each release, or are paused; paused pools are at most [MaxSkew] minor
 //     versions behind.
@@ -37,7 +37,7 @@
 //
 // # Carrying it out
 //
-// [Step] is an engine, as described in the root package: it carries a plan out, over as
+// [Step] is an engine, as described in the root package: it carries out a plan, over as
 // many days as it takes, and plans again when the cluster no longer allows the rest.
 // [NewRunner] drives it on a [Backend] that you write:
 //

@@ -8,19 +8,17 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// The encoding. A plan is a set of choices, each a step or what steps rest on, and
-// the order of steps follows from them (see order.go): whatever is done is done once,
-// and a cluster never goes back. So no instants are needed, only at which release, and
-// for operators at which minor version, a thing is done.
+// The encoding. A plan is a set of choices, each a step or something that steps depend on, and the order of steps
+// follows from them (see order.go): everything is done once, and a cluster never goes back. So no times are needed,
+// only at which release, and for operators at which minor version, a thing is done.
 //
-// The problem falls into parts that share no choice, so that each is minimised and
-// proven by itself and the costs add up: the way of the cluster with its pools, and
-// each operator, or those together that require something of each other. What they have in common is the list of minor versions that the
-// cluster passes, which follows from the goal: none is left out and none is passed
-// twice.
+// The problem splits into parts that share no choice, so that each is minimised and proven on its own and the costs add
+// up: the path of the cluster with its pools, and each operator, or a group of operators that require something of each
+// other. What they have in common is the list of minor versions that the cluster passes, which follows from the goal:
+// none is left out and none is passed twice.
 //
-// The way of the cluster. For each release v that lies on a way to the target, for
-// each update e that is offered between two of them, for each pool p:
+// The path of the cluster. For each release v on a path to the target, for each update e that is offered between two of
+// them, for each pool p:
 //
 //	at(v)        the cluster passes v: the target, the first, and what an update that is chosen leads to or from
 //	move(e)      the cluster takes e; at most one into and out of each release
@@ -53,8 +51,8 @@ type choice struct {
 	subject  string
 	index    int // in the model: of the pool, the operator, the budget, ...
 	from, to string
-	release  int    // where the cluster is; -1 where that does not matter
-	name     string // of that release, or of the minor version; empty where it does not matter
+	release  int    // where the cluster is; -1 if that does not matter
+	name     string // of that release, or of the minor version; empty if it does not matter
 	stage    int
 	restarts int
 	v        solver.Var
@@ -67,7 +65,7 @@ type part struct {
 	name    string
 	p       *solver.Problem
 	choices []choice
-	unknown []solver.Var // each holds where a risk is taken that nobody has evaluated
+	unknown []solver.Var // each holds if a risk is taken that was not evaluated
 	chosen  []choice
 	best    *solver.Optimum
 	clocks  []*clocks // of each stage, where operators wait for each other
@@ -99,7 +97,7 @@ func (x *part) step(c choice) solver.Var {
 
 func (x *part) imply(a, b solver.Var) { x.p.Any([]solver.Lit{a.No(), b.Yes()}, nil) }
 
-// forbid adds what keeps a variable from holding, a fact each.
+// forbid adds the facts that prevent a variable from holding.
 func (x *part) forbid(v solver.Var, facts []*fact) {
 	for _, f := range facts {
 		x.p.Forbid(v, f)
@@ -115,7 +113,7 @@ func (m *model) parts() []*part {
 	return list
 }
 
-// way encodes the way of the cluster with its pools.
+// way encodes the path of the cluster with its pools.
 func (m *model) way() *part {
 	x := newPart("cluster")
 	w := &wayPart{part: x, m: m, at: make([]solver.Var, len(m.releases)), into: make([][]solver.Var, len(m.releases)), out: make([][]solver.Var, len(m.releases))}
@@ -141,7 +139,7 @@ func (m *model) way() *part {
 	for i := range m.drains {
 		d := &m.drains[i]
 		v := x.step(choice{kind: OutOfService, subject: d.node, index: i, release: -1, restarts: 1})
-		x.p.Require(v, &fact{text: "the node " + d.node + " is to be out of service", fixes: []fix{{"leave the node " + d.node + " in service", func(in *input) {
+		x.p.Require(v, &fact{text: "the node " + d.node + " must be out of service", fixes: []fix{{"leave the node " + d.node + " in service", func(in *input) {
 			in.Goal.Nodes = slices.DeleteFunc(in.Goal.Nodes, func(s string) bool { return s == d.node })
 		}, costLoss}}})
 		x.forbid(v, d.broken)
@@ -150,7 +148,7 @@ func (m *model) way() *part {
 	return x
 }
 
-// wayPart is the part of the cluster in the making.
+// wayPart is the part of the cluster that is being built.
 type wayPart struct {
 	*part
 	m             *model
@@ -163,8 +161,8 @@ type wayPart struct {
 	rooms         map[string]solver.Var
 }
 
-// crossings forbid what stands in the way of leaving a minor version. Gates are
-// acknowledged before. An update that is under way has passed them.
+// crossings forbid what prevents leaving a minor version. Gates are acknowledged before that. An update in progress has
+// passed them.
 func (w *wayPart) crossings() {
 	first := 0
 	if next, moving := onItsWay(w.m.Situation); moving {
@@ -220,7 +218,7 @@ func (w *wayPart) moves() {
 	}
 }
 
-// need has a restart, or a drain, wait for what must be done before.
+// need makes a restart, or a drain, wait for its prerequisites.
 func (w *wayPart) need(v solver.Var, n needs, what, key string) {
 	for _, i := range n.budgets {
 		w.imply(v, w.budgets[i])
@@ -245,7 +243,7 @@ func (w *wayPart) pool(i int) {
 	m, p := w.m, &w.m.pools[i]
 	n := len(m.releases)
 	roll, paused, pause, unpause := make([]solver.Var, n), make([]solver.Var, n), make([]solver.Var, n), make([]solver.Var, n)
-	ok := w.p.NewVars(1) // nothing forbids to restart its nodes
+	ok := w.p.NewVars(1) // nothing prevents a restart of its nodes
 	w.forbid(ok, p.broken)
 	if p.control {
 		w.forbid(ok, m.master)
@@ -285,7 +283,7 @@ func (w *wayPart) pool(i int) {
 		}
 		w.p.Any([]solver.Lit{paused[v].No(), roll[v].No(), pause[v].Yes()}, nil)
 	}
-	// What it comes as decides whether it must be paused or unpaused.
+	// Its previous state decides whether it must be paused or unpaused.
 	arrive := func(v int, given []solver.Lit, was solver.Lit) {
 		// was: it came paused
 		w.p.Any(append(slices.Clone(given), not(was), paused[v].Yes(), unpause[v].Yes()), nil)
@@ -305,7 +303,7 @@ func (w *wayPart) pool(i int) {
 	w.skew(p, roll)
 }
 
-// skew keeps the nodes of a paused pool from falling behind too far.
+// skew prevents the nodes of a paused pool from falling too far behind.
 func (w *wayPart) skew(p *pool, roll []solver.Var) {
 	m := w.m
 	for v, r := range m.releases {
@@ -322,7 +320,7 @@ func (w *wayPart) skew(p *pool, roll []solver.Var) {
 	}
 }
 
-// not is the denial of a literal.
+// not is the negation of a literal.
 func not(l solver.Lit) solver.Lit {
 	if l.Selects() {
 		return l.Var().No()

@@ -7,22 +7,21 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// input is a question as a whole: what fixes are tried on.
+// input is a whole question, on which fixes are tried.
 type input struct {
 	Situation *Situation
 	Goal      *Goal
 	Policy    *Policy
 
-	noRoom map[string]bool // what was found, here and in variants; see drains.lacksRoom
+	noRoom map[string]bool // results, here and of variants; see drains.lacksRoom
 }
 
 func newInput(s *Situation, goal *Goal, policy *Policy) *input {
 	return &input{withUnderWay(s, goal), goal, policy, map[string]bool{}}
 }
 
-// withUnderWay returns a situation of whose updates the one is that the cluster carries out: the
-// only one from its release. Where the others are unknown they stay so, unless the goal is that
-// one.
+// withUnderWay returns a situation whose only update from the current release is the one in
+// progress. If the other updates are unknown they stay so, unless the goal is that one.
 func withUnderWay(s *Situation, goal *Goal) *Situation {
 	if s == nil || s.Cluster == nil {
 		return s
@@ -67,8 +66,8 @@ func (in *input) variant() *input {
 	return out
 }
 
-// ownNodes returns the nodes of a variant for a fix to change. What was found of room
-// no longer holds.
+// ownNodes returns the nodes of a variant for a fix to change. Earlier results about room no
+// longer hold.
 func (in *input) ownNodes() []fairlead.Node {
 	in.Situation.Nodes, in.noRoom = slices.Clone(in.Situation.Nodes), map[string]bool{}
 	return in.Situation.Nodes
@@ -80,25 +79,25 @@ func (in *input) ownPods() []fairlead.Pod {
 	return in.Situation.Pods
 }
 
-// fact is something of the situation, the goal or the policy that a plan must do
-// justice to. It is the reason of constraints: what a conflict is told by.
+// fact is something in the situation, the goal or the policy that a plan must respect. It is the
+// reason of constraints, and explains conflicts.
 type fact struct {
 	text  string
 	fixes []fix
-	plain bool // it is stated anyway, as the goal is
+	plain bool // it is stated anyway, like the goal
 }
 
 // String implements fmt.Stringer.
 func (f *fact) String() string { return f.text }
 
-// fix is a change of the question that may let a plan be.
+// fix is a change of the question that may make a plan possible.
 type fix struct {
 	text  string
 	apply func(*input)
-	cost  int // how much it asks of people; those that ask the least are tried first
+	cost  int // how much work it is for people; those with the least are tried first
 }
 
-// What fixes cost: leave from the administrator, work, and giving something up.
+// What fixes cost: permission of the administrator, work, and giving something up.
 const (
 	costLeave = iota
 	costWork

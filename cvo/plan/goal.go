@@ -8,35 +8,35 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// Goal is what the cluster is to become; any of the fields may be combined.
+// Goal is the desired result for the cluster; any of the fields may be combined.
 type Goal struct {
 	// Release is the release to run, such as 4.20.3.
 	Release string `json:"release,omitempty"`
-	// Minor asks for the newest release of a minor version, such as 4.20, that can
-	// be reached without a risk that applies to the cluster.
+	// Minor requests the newest release of a minor version, such as 4.20, that can be
+	// reached without a risk that applies to the cluster.
 	Minor string `json:"minor,omitempty"`
-	// Newest asks for the newest release of all that can be reached in this way.
+	// Newest requests the newest release of all that can be reached in this way.
 	Newest bool `json:"newest,omitempty"`
 	// PauseWorkers keeps all pools but the control plane paused until the last
 	// release runs: their nodes restart once.
 	PauseWorkers bool `json:"pauseWorkers,omitempty"`
-	// Operators are to be at versions.
+	// Operators are the requested versions of operators.
 	Operators []OperatorGoal `json:"operators,omitempty"`
-	// Nodes are to be out of service, by name.
+	// Nodes are the nodes that must be out of service, by name.
 	Nodes []string `json:"nodes,omitempty"`
 }
 
 // moves reports whether the goal is about a release.
 func (g *Goal) moves() bool { return g.Release != "" || g.Minor != "" || g.Newest }
 
-// OperatorGoal asks for a version of an operator.
+// OperatorGoal requests a version of an operator.
 type OperatorGoal struct {
 	Package string `json:"package"` // of the operator
-	Version string `json:"version"` // what the CSV states, or its name
+	Version string `json:"version"` // the version in the CSV, or the CSV's name
 }
 
-// Preference says which of two plans is better, among those with equally few risks that
-// nobody has evaluated.
+// Preference says which of two plans is better, among those with the same number of
+// unevaluated risks.
 type Preference string
 
 // The preferences.
@@ -45,7 +45,8 @@ const (
 	LeastDisruption Preference = "LeastDisruption" // fewer restarts of nodes first, then fewer steps
 )
 
-// Policy is what may be done. Nil is the zero value, which allows everything that loses no data.
+// Policy is what may be done. Nil means the zero value, which allows everything that
+// loses no data.
 type Policy struct {
 	// Accept are the names of risks that the administrator accepts.
 	Accept []string `json:"accept,omitempty"`
@@ -53,26 +54,26 @@ type Policy struct {
 	Prefer Preference `json:"prefer,omitempty"`
 	// KeepOperators are the packages of operators that must not move.
 	KeepOperators []string `json:"keepOperators,omitempty"`
-	// KeepBudgets, KeepNodes and KeepMembers leave disruption budgets as they are,
-	// add no nodes, and replace no members of etcd.
+	// KeepBudgets, KeepNodes and KeepMembers forbid changing disruption budgets, adding
+	// nodes, and replacing members of etcd.
 	KeepBudgets bool `json:"keepBudgets,omitempty"`
 	KeepNodes   bool `json:"keepNodes,omitempty"`   // see KeepBudgets
 	KeepMembers bool `json:"keepMembers,omitempty"` // see KeepBudgets
-	// NoPause pauses no pool.
+	// NoPause forbids pausing pools.
 	NoPause bool `json:"noPause,omitempty"`
-	// Drain is how nodes are drained; KeepLocalStorage and KeepUnmanaged there
-	// protect data that may not be lost.
+	// Drain is how nodes are drained; KeepLocalStorage and KeepUnmanaged there protect
+	// data that must not be lost.
 	Drain drain.Policy `json:"drain,omitzero"`
-	// GoUnseen has Step begin steps that rest on what nobody has looked at. Make
-	// plans them in any case, and marks them.
+	// GoUnseen makes Step start steps that depend on things that were not observed.
+	// Make plans them in any case, and marks them.
 	GoUnseen bool `json:"goUnseen,omitempty"`
-	// Windows are when steps may take place; without any, always. A step begins
-	// where its estimate fits.
+	// Windows are when steps may take place; without any, always. A step begins if its
+	// estimate fits.
 	Windows []Window `json:"windows,omitempty"`
 	// Estimates are how long steps take.
 	Estimates Estimates `json:"estimates,omitzero"`
-	// MaxConflicts bounds the search of each part of the problem, in conflicts that
-	// the solver may meet. Zero means 200,000.
+	// MaxConflicts limits the search in each part of the problem, in conflicts of the
+	// solver. Zero means 200,000.
 	MaxConflicts int64 `json:"maxConflicts,omitempty"`
 }
 
@@ -84,11 +85,11 @@ type Window struct {
 
 // Estimates are how long steps usually take.
 type Estimates struct {
-	Move     time.Duration `json:"move,omitempty"`     // the cluster to the next release; zero means as in its history, or else 70 minutes
+	Move     time.Duration `json:"move,omitempty"`     // an update of the cluster to the next release; zero means as in its history, or else 70 minutes
 	Reboot   time.Duration `json:"reboot,omitempty"`   // a node's restart into its new configuration; zero means 10 minutes
 	Round    time.Duration `json:"round,omitempty"`    // a round of evictions; zero means 2 minutes
 	Operator time.Duration `json:"operator,omitempty"` // one hop of an operator; zero means 5 minutes
-	Owner    time.Duration `json:"owner,omitempty"`    // what people have to do; zero means 30 minutes
+	Owner    time.Duration `json:"owner,omitempty"`    // work for people; zero means 30 minutes
 }
 
 func (e Estimates) complete() Estimates {
@@ -104,8 +105,8 @@ func (e Estimates) complete() Estimates {
 	return e
 }
 
-// Check says what is wrong with the policy: the error is fairlead.FieldErrors. A nil
-// policy is the zero one, which is valid.
+// Check reports what is wrong with the policy: the error is fairlead.FieldErrors. A nil
+// policy means the defaults, which are valid.
 func (p *Policy) Check() error {
 	if p == nil {
 		return nil
@@ -145,7 +146,7 @@ func (p Policy) MarshalJSON() ([]byte, error) {
 	return durations.Marshal(plain(p))
 }
 
-// UnmarshalJSON reads what MarshalJSON has written.
+// UnmarshalJSON reads what MarshalJSON wrote.
 func (p *Policy) UnmarshalJSON(data []byte) error {
 	type plain Policy
 	return durations.Unmarshal(data, (*plain)(p))

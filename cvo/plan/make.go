@@ -12,34 +12,27 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// Make returns the best plan that takes the cluster to the goal, with a proof that
-// none is better.
+// Make returns the best plan that brings the cluster to the goal, with a proof that none is better.
 //
-// The best plan takes as few risks as possible that nobody has evaluated; a
-// risk that is known to apply is taken only if the policy accepts it. Of those
-// it has the fewest steps, and of those the fewest restarts of nodes; with
-// LeastDisruption it is the other way round. Of those that are equal it goes by
-// the newest releases. Steps stand in an order in which each may begin when
-// those before it are done:
+// The best plan takes as few unevaluated risks as possible; a risk that is known to apply is taken only if the
+// policy accepts it. Among those it has the fewest steps, and then the fewest restarts of nodes; with
+// LeastDisruption it is the other way round. Ties are broken by the newest releases. Steps are in an order in
+// which each may begin when those before it are done:
 //
-//  1. what people have to do, and what does no harm early, comes first: members of
-//     etcd, budgets, room;
+//  1. work for people, and what does no harm early, comes first: members of etcd, budgets, room;
 //  2. at each release the control plane restarts first and then the other pools by
 //     name; then operators move, clients use other APIs, gates are acknowledged, and
 //     pools are paused;
 //  3. then the cluster moves;
-//  4. at last nodes go out of service: one that is cordoned counts as down while its
-//     pool restarts.
+//  4. finally nodes go out of service: a cordoned node counts as down while its pool restarts.
 //
-// Where there is no plan the error is a [*NoPlanError]. It is a
-// [fairlead.FieldErrors] for a bad policy or goal, that of the context, a
-// [*fairlead.InputLimitError], or a [*solver.IncompleteError] when a bound was met. Nil goal and policy are the
-// zero ones. Equal questions have equal answers.
+// If there is no plan, the error is a [*NoPlanError]. It is a [fairlead.FieldErrors] for a bad policy or goal,
+// that of the context, a [*fairlead.InputLimitError], or a [*solver.IncompleteError] if a limit was reached.
+// Nil goal and policy mean the zero values. Equal questions have equal answers.
 //
-// Cost: drains are planned and room is looked for pool by pool; the encoding is
-// linear in the updates times the pools, and in the versions of operators times
-// the minor versions that the cluster passes; of operators that require something of
-// each other, in the products of the versions of each three.
+// Cost: drains and room are computed pool by pool; the encoding is linear in the updates times the pools, and
+// in the versions of operators times the minor versions that the cluster passes; for operators that require
+// something of each other, in the products of the versions of each three.
 func Make(ctx context.Context, s *Situation, goal *Goal, policy *Policy) (*Plan, error) {
 	in := newInput(s, goal, policy)
 	if err := in.check(); err != nil {
@@ -55,7 +48,7 @@ func Make(ctx context.Context, s *Situation, goal *Goal, policy *Policy) (*Plan,
 	return p, nil
 }
 
-// check completes the question, and says what cannot be used.
+// check completes the question, and reports what is wrong with it.
 func (in *input) check() error {
 	if in.Goal == nil {
 		in.Goal = &Goal{}
@@ -72,7 +65,7 @@ func (in *input) check() error {
 		return found.Err()
 	}
 	if len(in.Policy.Windows) > 0 && in.Situation.At.IsZero() {
-		found.Add("at", "windows need to know when the situation was observed; say it")
+		found.Add("at", "windows need the time of the observation; set it")
 	}
 	asked := 0
 	for _, is := range []bool{in.Goal.Release != "", in.Goal.Minor != "", in.Goal.Newest} {
@@ -91,8 +84,7 @@ func (in *input) check() error {
 	return found.Err()
 }
 
-// noPlan is why there is none: facts that exclude it together, and the target that
-// was tried.
+// noPlan is why there is no plan: facts that together rule it out, and the target that was tried.
 type noPlan struct {
 	target string
 	facts  []*fact
@@ -117,37 +109,37 @@ func (in *input) plan(ctx context.Context) (*Plan, *noPlan, error) {
 	return nil, first, nil
 }
 
-// noTarget says why no release would do: no update is known that leads to one.
+// noTarget says why there is no target: no known update leads to one.
 func (in *input) noTarget() *fact {
 	wanted := "a newer release"
 	if in.Goal.Minor != "" {
 		wanted = "a release of " + in.Goal.Minor
 	}
 	start, moves := current(in.Situation.Cluster), in.Situation.Moves
-	next, moving := onItsWay(in.Situation) // from there the ClusterVersion lists updates, if there is one
+	next, moving := onItsWay(in.Situation) // if there is one, the ClusterVersion lists the updates from there
 	switch {
 	case len(moves) == 0 && moving:
 		return &fact{
-			text: "the cluster is being updated to " + next + ", and no update from there is known: the ClusterVersion lists none, and there is no update graph; give the graph of the channel",
+			text: "the cluster is being updated to " + next + ", and no update from there is known: the ClusterVersion lists none, and there is no update graph; provide the graph of the channel",
 			fixes: []fix{{"set the goal to " + next, func(in *input) {
 				in.Goal.Newest, in.Goal.Minor, in.Goal.Release = false, "", next
 				in.Situation = withUnderWay(in.Situation, in.Goal)
 			}, costLeave}},
 		}
 	case len(moves) == 0:
-		return &fact{text: "no update is known: the ClusterVersion lists none, and there is no update graph; give the graph of the channel"}
+		return &fact{text: "no update is known: the ClusterVersion lists none, and there is no update graph; provide the graph of the channel"}
 	case !slices.ContainsFunc(moves, func(m Move) bool { return m.From != start && m.From != next }):
-		return &fact{text: "no update leads to " + wanted + " as far as is known: the ClusterVersion lists only the next hop; give the update graph of the channel"}
+		return &fact{text: "no known update leads to " + wanted + ": the ClusterVersion lists only the next hop; provide the update graph of the channel"}
 	default:
 		return &fact{text: "no update in the graph leads to " + wanted + "; choose a release that one leads to, or another channel"}
 	}
 }
 
-// maxTargets is how many releases are tried: those that an update leads to which has
-// no risk that applies. Where there are none all others are.
+// maxTargets is how many releases are tried: those with an update to them without risks that apply. If there
+// are none, all others.
 const maxTargets = 5
 
-// targets returns the releases that would do, the best one first.
+// targets returns the releases that meet the goal, the best one first.
 func (in *input) targets() []string {
 	g := in.Goal
 	if g.Minor == "" && !g.Newest {
@@ -216,7 +208,7 @@ func (in *input) planTo(ctx context.Context, target string) (*Plan, *noPlan, err
 	for _, x := range parts {
 		cert, err := x.best.Certificate(ctx)
 		if err != nil {
-			return nil, nil, fmt.Errorf("that no plan of the part %q is better was not proven: %w", x.name, err)
+			return nil, nil, fmt.Errorf("it was not proven that no plan of the part %q is better: %w", x.name, err)
 		}
 		p.Proof = append(p.Proof, Bound{x.name, cert})
 	}

@@ -14,8 +14,8 @@ import (
 // enough is how many members etcd needs for a node of the control plane to restart.
 const enough = 3
 
-// readMembers finds the members of etcd that are to be replaced before a node of
-// the control plane restarts.
+// readMembers finds the members of etcd that must be replaced before a node of the
+// control plane restarts.
 func (m *model) readMembers() {
 	s := m.Situation
 	if text := tooFew(s); text != "" {
@@ -44,7 +44,7 @@ func (m *model) readMembers() {
 	m.members = sick
 }
 
-// nodeOf returns the node of a member: mostly it has the name of that.
+// nodeOf returns the node of a member, which mostly has the node's name.
 func nodeOf(x *Member) string {
 	if x.Node != "" {
 		return x.Node
@@ -52,15 +52,15 @@ func nodeOf(x *Member) string {
 	return x.Name
 }
 
-// restarts reports whether a node is on its way into another configuration, so that what
-// does not answer there is expected back.
+// restarts reports whether a node is being updated to another configuration, so that a
+// member that does not answer there is expected back.
 func restarts(s *Situation, node string) bool {
 	return slices.ContainsFunc(s.Nodes, func(n fairlead.Node) bool { return n.Name == node && !resting(&n) })
 }
 
 // tooFew says that too few members of etcd vote and stay for a node of the control plane
-// to restart: as while one is replaced, when the old node may be gone, too. It is "" if
-// there are enough, there is a single node, or nobody knows.
+// to restart, such as while one is replaced, when the old node may also be gone. It is
+// "" if there are enough, there is a single node, or it is unknown.
 func tooFew(s *Situation) string {
 	nodes := 0
 	for i := range s.Nodes {
@@ -95,7 +95,7 @@ func machineOf(s *Situation, node string) *lifecycle.Machine {
 	return nil
 }
 
-// leaves reports whether a node goes for good, because its machine is being deleted.
+// leaves reports whether a node is being removed, because its machine is being deleted.
 func leaves(s *Situation, node string) bool {
 	m := machineOf(s, node)
 	return m != nil && m.Deleting()
@@ -110,5 +110,5 @@ func replaceCommand(s *Situation, member string) string {
 			}
 		}
 	}
-	return "oc -n openshift-machine-api delete machine of its node, and wait for the new one; without machines: replace it by hand"
+	return "oc -n openshift-machine-api delete machine of its node, and wait for the new one; without machines: replace it manually"
 }

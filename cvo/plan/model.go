@@ -25,8 +25,7 @@ func (m minor) compare(n minor) int {
 	return cmp.Or(cmp.Compare(m.major, n.major), cmp.Compare(m.minor, n.minor))
 }
 
-// kube is the minor version of Kubernetes in it: 4.19 has 1.32. It is zero where
-// that is not known.
+// kube is the minor version of Kubernetes in it: 4.19 has 1.32. It is zero if unknown.
 func (m minor) kube() minor {
 	if m.major != 4 {
 		return minor{}
@@ -50,22 +49,22 @@ func parseMinor(text string) (minor, bool) {
 type model struct {
 	*input
 	start, target string
-	goal          *fact   // the release that is asked for
+	goal          *fact   // the requested release
 	stages        []minor // the minor versions that the cluster passes, from the one that runs
 	releases      []release
 	moves         []move
 	gates         []gate
-	crossings     map[int][]*fact // what forbids to leave a stage
+	crossings     map[int][]*fact // what forbids leaving a stage
 	broken        []*fact         // what forbids every move
 	pools         []pool
 	master        []*fact  // what forbids every restart of the control plane
-	members       []string // that are to be replaced first
+	members       []string // members that must be replaced first
 	operators     []operator
 	groups        [][]int             // of operators that require something of each other
 	removed       map[string]*removed // by API
 	drains        []drained
 	facts         map[string]*fact // by text, see once
-	budgets       []budget         // those that never let a pod go
+	budgets       []budget         // those that never allow an eviction
 }
 
 // release is a release that the cluster may pass.
@@ -78,11 +77,11 @@ type release struct {
 // move is an update of the cluster between two releases, by their index.
 type move struct {
 	from, to int
-	unknown  []string // risks that nobody has evaluated
+	unknown  []string // unevaluated risks
 	risky    []*fact  // risks that apply and are not accepted
 }
 
-// gate is to be acknowledged before a stage is left.
+// gate must be acknowledged before a stage is left.
 type gate struct {
 	name, text string
 	stage      int
@@ -92,31 +91,31 @@ type gate struct {
 type pool struct {
 	name    string
 	nodes   []string
-	at      string // the release that its nodes run; empty if that is not known
+	at      string // the release that its nodes run; empty if unknown
 	stage   int    // of at
 	paused  bool   // now
 	control bool   // it is the control plane, which is never paused
 	need    needs
-	broken  []*fact // what forbids to restart its nodes
+	broken  []*fact // what forbids restarting its nodes
 	rounds  int
 	size    int  // how many may be down at a time
-	unknown bool // nobody has said which release its nodes run
+	unknown bool // it is unknown which release its nodes run
 }
 
 // runs reports whether the nodes of a pool need not restart for a release: they run it, or, if the
-// cluster is at that one, a newer one, as when an update was overtaken by the next before it was
-// complete.
+// cluster is at that release, a newer one, for example if an update was replaced by the next one
+// before it was complete.
 func (p *pool) runs(r *release, now bool) bool {
 	return p.at == r.name || now && semverx.Tolerant(p.at).Compare(r.v) > 0
 }
 
-// needs are what must be done before nodes go.
+// needs are what must be done before nodes are drained.
 type needs struct {
 	budgets []int // indexes into model.budgets
 	room    bool
 }
 
-// drained is a node that is to be out of service.
+// drained is a node that must be out of service.
 type drained struct {
 	node   string
 	need   needs
@@ -124,7 +123,7 @@ type drained struct {
 	rounds int
 }
 
-// budget is one that never lets a pod go.
+// budget is one that never allows an eviction.
 type budget struct {
 	name string // namespace/name
 	fact *fact
@@ -156,8 +155,7 @@ type hop struct {
 	minors   []minor // nil: all
 }
 
-// newModel reads the question. The facts that it returns exclude every plan by
-// themselves.
+// newModel reads the question. Each of the returned facts alone rules out every plan.
 func newModel(in *input, target string) (*model, []*fact) {
 	m := &model{input: in, target: target, crossings: map[int][]*fact{}}
 	m.start = current(in.Situation.Cluster)
@@ -208,8 +206,7 @@ func current(cv *cvo.ClusterVersion) string {
 	return cv.Status.Desired.Version
 }
 
-// readGates finds what is to be acknowledged. Only the gates of the minor version
-// that runs are known.
+// readGates finds the gates to acknowledge. Only those of the current minor version are known.
 func (m *model) readGates() {
 	if m.Situation.Gates == nil || len(m.stages) < 2 {
 		return
@@ -225,8 +222,8 @@ func (m *model) readGates() {
 	slices.SortFunc(m.gates, func(a, b gate) int { return strings.Compare(a.name, b.name) })
 }
 
-// cured are the reasons for which an operator says that the minor version must not
-// change, and which end by what the plan does anyway.
+// cured reports whether an operator's reason against a change of the minor version ends by what
+// the plan does anyway.
 func cured(operator, reason string) bool {
 	switch reason {
 	case "IncompatibleOperatorsInstalled", "AdminAckRequired", "PoolUpdating", "KubeletMinorVersionUnsupportedNextUpgrade", "KubeletSkewUnsupportedNextUpgrade":
@@ -250,7 +247,7 @@ func (m *model) readClusterOperators() {
 			m.broken = append(m.broken, m.once(fmt.Sprintf("the operator %s is not available: %s", o.Name, clip(cmp.Or(c.Message, c.Reason), 140)), fix{"repair the operator " + o.Name, change("Available", fairlead.ConditionTrue), costWork}))
 		}
 		if c := fairlead.FindCondition(o.Status.Conditions, "Upgradeable"); c != nil && c.Status == fairlead.ConditionFalse && !cured(o.Name, c.Reason) && len(m.stages) > 1 {
-			m.crossings[0] = append(m.crossings[0], m.once(fmt.Sprintf("the operator %s says that the minor version must not change (%s): %s", o.Name, c.Reason, clip(c.Message, 140)), fix{"do what the operator " + o.Name + " asks for until its condition Upgradeable is True", change("Upgradeable", fairlead.ConditionTrue), costWork}))
+			m.crossings[0] = append(m.crossings[0], m.once(fmt.Sprintf("the operator %s says that the minor version must not change (%s): %s", o.Name, c.Reason, clip(c.Message, 140)), fix{"do what the operator " + o.Name + " requests until its condition Upgradeable is True", change("Upgradeable", fairlead.ConditionTrue), costWork}))
 		}
 	}
 	if len(cv.Spec.Overrides) > 0 {
@@ -321,15 +318,14 @@ func (m *model) readOperators() (bad []*fact) {
 			}
 		}
 		if !found {
-			bad = append(bad, &fact{text: fmt.Sprintf("the operator %s, which is to be at %s, is not installed", g.Package, g.Version)})
+			bad = append(bad, &fact{text: fmt.Sprintf("the operator %s, which must be at %s, is not installed", g.Package, g.Version)})
 		}
 	}
 	return bad
 }
 
-// runsNow tells which release the nodes of a pool run. Where that is not known they
-// are taken to run what the cluster does, and that is marked; where they are known to be
-// on their way, they do not.
+// runsNow returns which release the nodes of a pool run. If that is unknown, they are assumed to
+// run the cluster's, and that is marked; if they are known to be updating, they do not.
 func (m *model) runsNow(p *cvo.Pool) (at string, unknown bool) {
 	if r := m.Situation.Configs[p.Status.Configuration.Name]; r != "" {
 		return r, false
@@ -338,12 +334,12 @@ func (m *model) runsNow(p *cvo.Pool) (at string, unknown bool) {
 	case c == nil:
 		return m.start, true
 	case c.Status == fairlead.ConditionTrue:
-		return m.start, p.Spec.Paused // a paused pool is updated to what it was told last
+		return m.start, p.Spec.Paused // a paused pool is at its last configuration
 	}
 	return "", false
 }
 
-// clip cuts a text.
+// clip shortens a text.
 func clip(text string, n int) string {
 	text = strings.Join(strings.Fields(text), " ")
 	if r := []rune(text); len(r) > n {

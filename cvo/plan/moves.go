@@ -10,7 +10,7 @@ import (
 	"github.com/fairlead/fairlead/internal/semverx"
 )
 
-// readMoves keeps the updates that lie on a way to the target.
+// readMoves keeps the updates on a path to the target.
 func (m *model) readMoves() []*fact {
 	s := m.Situation
 	if s.Moves == nil {
@@ -62,7 +62,7 @@ func (m *model) readMoves() []*fact {
 	return nil
 }
 
-// readMove adds an update, if it lies on a way to the target.
+// readMove adds an update, if it is on a path to the target.
 func (m *model) readMove(x *Move, index map[string]int, applies map[string]Risk) {
 	a, ok := index[x.From]
 	b, ok2 := index[x.To]
@@ -87,14 +87,14 @@ func (m *model) readMove(x *Move, index map[string]int, applies map[string]Risk)
 	m.moves = append(m.moves, e)
 }
 
-// noPath says why the graph has no way to the target, with the nearest that it
-// has.
+// noPath says why the graph has no path to the target, with the nearest
+// reachable release.
 func (m *model) noPath(out, in map[string][]string, forward map[string]bool) *fact {
 	f := &fact{text: fmt.Sprintf("no sequence of offered updates leads from %s to %s", m.start, m.target)}
 	if in[m.target] == nil {
 		f.text = fmt.Sprintf("no update to %s is offered from any release", m.target)
 	} else if out[m.start] == nil {
-		f.text = fmt.Sprintf("no update is offered from %s, which runs", m.start)
+		f.text = fmt.Sprintf("no update is offered from %s, the current release", m.start)
 	}
 	var best release
 	for name := range forward {
@@ -104,19 +104,20 @@ func (m *model) noPath(out, in map[string][]string, forward map[string]bool) *fa
 		}
 	}
 	if best.name != "" {
-		f.fixes = append(f.fixes, fix{"go to " + best.name + " instead, the nearest that can be reached", func(in *input) { in.Goal.Release, in.Goal.Minor, in.Goal.Newest = best.name, "", false }, costLoss})
+		f.fixes = append(f.fixes, fix{"go to " + best.name + " instead, the nearest reachable release", func(in *input) { in.Goal.Release, in.Goal.Minor, in.Goal.Newest = best.name, "", false }, costLoss})
 	}
 	return f
 }
 
-// maxMoves is up to how many updates are all left to the solver.
+// maxMoves is the number of updates up to which all are left to the solver.
 const maxMoves = 400
 
-// prune leaves of a great graph the moves that lie on a best way: one with the
-// fewest unknown risks, and of those the fewest moves. No plan is worse for it,
-// for any other way costs more by the first criteria, and allows nothing more:
-// what keeps operators and pools asks for minor versions, which are the same on
-// all ways. Where no way is without risks that apply, nothing is left out.
+// prune keeps, in a large graph, the moves that are on a best path: one with
+// the fewest unknown risks, and among those the fewest moves. No plan is worse
+// for it, because any other path costs more by the first criteria, and allows
+// nothing more: what operators and pools need depends on minor versions, which
+// are the same on all paths. If every path has risks that apply, nothing is
+// removed.
 func (m *model) prune() {
 	if len(m.moves) <= maxMoves {
 		return

@@ -9,21 +9,21 @@ import (
 
 // NoPlanError says that no plan leads to the goal, and why.
 type NoPlanError struct {
-	From  string   `json:"from"`            // the release that runs
-	To    string   `json:"to,omitempty"`    // the release that was asked for
-	Facts []string `json:"facts"`           // what excludes every plan together: without any one of them these would not
+	From  string   `json:"from"`            // the current release
+	To    string   `json:"to,omitempty"`    // the requested release
+	Facts []string `json:"facts"`           // what together rules out every plan; without any one of them the rest would not
 	Fixes []Fix    `json:"fixes,omitempty"` // what would help; each was tried
 }
 
 // Fix is what would make a plan possible: changes, all of which are needed. It was tried:
 // the changed situation has a plan.
 type Fix struct {
-	Do    []string `json:"do"`    // in words
-	Steps int      `json:"steps"` // of the plan that is possible then
+	Do    []string `json:"do"`    // the changes, as text
+	Steps int      `json:"steps"` // of the plan that is then possible
 	Takes string   `json:"takes"` // about how long that plan takes
 }
 
-// MaxLines is how many lines the text of a NoPlanError has at most.
+// MaxLines is the maximum number of lines in the text of a NoPlanError.
 const MaxLines = 12
 
 // Error says why there is no plan, and what would help, in at most MaxLines lines.
@@ -55,8 +55,8 @@ func (e *NoPlanError) Error() string {
 
 const (
 	maxFixes  = 4  // that are listed
-	maxTries  = 12 // questions that are asked for them
-	maxChange = 6  // changes that one fix may be made of
+	maxTries  = 12 // attempts for them
+	maxChange = 6  // changes in one fix
 )
 
 // refuse explains why there is no plan, and tries what would help.
@@ -102,7 +102,7 @@ func (in *input) refuse(ctx context.Context, no *noPlan) error {
 		if err != nil {
 			return err
 		}
-		for i := 0; p != nil && i < len(changes) && len(changes) > 1; { // without what is not needed
+		for i := 0; p != nil && i < len(changes) && len(changes) > 1; { // drop what is not needed
 			fewer := slices.Delete(slices.Clone(changes), i, i+1)
 			q, _, err := attempt(fewer)
 			if err != nil {
@@ -122,7 +122,7 @@ func (in *input) refuse(ctx context.Context, no *noPlan) error {
 	return e
 }
 
-// fixesOf returns what may help against facts: what asks the least of people first.
+// fixesOf returns what may help against facts, the least work for people first.
 func fixesOf(facts []*fact) []fix {
 	var list []fix
 	for _, f := range facts {

@@ -80,15 +80,15 @@ func (m *model) operatorStage(x *part, i, s int, before []solver.Var) (solver.Va
 		}
 		x.p.Any(yes(wanted), m.wanted(o))
 	}
-	// Where nothing forbids it, it stays as far back as it is.
+	// If nothing forbids it, it stays where it is.
 	x.p.Any(yes(leaves), m.runs(o))
 	return has, leaves
 }
 
 // offered reports whether there is an install plan for a hop while the cluster is at a
 // minor version. The resolver takes the newest version that the catalog leads to in one
-// hop, and nobody can approve another. Where operators require something of each other it
-// may take an older one, with which all of them go.
+// hop, and nobody can approve another. For operators that require something of each other
+// it may take an older one, with which all of them can be updated.
 func (m *model) offered(i int, h hop, at minor) bool {
 	o := &m.operators[i]
 	there := func(h hop) bool { return h.minors == nil || slices.Contains(h.minors, at) }
@@ -118,8 +118,8 @@ func (m *model) isLimited(o *operator, k, stage int) bool {
 		slices.ContainsFunc(o.Versions[k].Uses, func(name string) bool { return m.removed[name] != nil && m.removed[name].stage <= stage })
 }
 
-// limits tells why a version of an operator must not be there when the cluster comes
-// to a stage.
+// limits says why a version of an operator must not be installed when the cluster reaches
+// a stage.
 func (m *model) limits(o *operator, k, stage int) (facts []*fact) {
 	if !m.isLimited(o, k, stage) {
 		return nil

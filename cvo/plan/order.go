@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// order puts what was chosen into its order, as Make documents it, and says of each
-// step what there is to say. The facts are of steps that fit into no window.
+// order puts the choices into the order that Make documents, and fills in each step. The
+// facts are about steps that fit into no window.
 func (m *model) order(parts []*part) (*Plan, []*fact) {
 	p := &Plan{From: m.start, To: m.target}
 	var early, moves, rest, last []choice
@@ -48,7 +48,7 @@ func (m *model) order(parts []*part) (*Plan, []*fact) {
 		w.stay(rest, stage, i+1 == len(moves) || m.releases[moves[i+1].release].stage > stage)
 	}
 	slices.SortFunc(last, func(a, b choice) int { return strings.Compare(a.subject, b.subject) })
-	for _, c := range last { // a node that is cordoned counts as down while its pool restarts
+	for _, c := range last { // a cordoned node counts as down while its pool restarts
 		w.add(c)
 	}
 	p.Cost.Steps = len(p.Steps)
@@ -147,8 +147,8 @@ func (w *writer) hops(hops []choice) {
 	}
 }
 
-// times tells when steps begin: one after the other but for pools, which roll at the same
-// time, and each in a window that it fits into.
+// times computes when steps begin: one after the other, except for pools, which are
+// updated at the same time, and each in a window that it fits into.
 func (w *writer) times() {
 	steps := w.p.Steps
 	for i := range steps {
@@ -187,8 +187,8 @@ func (w *writer) times() {
 	}
 }
 
-// next returns when a step can begin that takes so long, at or after an instant; zero
-// when it fits into no window.
+// next returns when a step of the given duration can begin, at or after a time; zero if
+// it fits into no window.
 func (p *Policy) next(at time.Time, takes time.Duration) time.Time {
 	if len(p.Windows) == 0 {
 		return at

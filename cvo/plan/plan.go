@@ -15,60 +15,60 @@ type Kind string
 // The kinds of steps. Of steps that could be next, a plan takes them in this order.
 const (
 	ReplaceMember Kind = "ReplaceMember" // a member of etcd that does not answer is replaced
-	FixBudget     Kind = "FixBudget"     // a disruption budget that never lets a pod go is changed
-	FreeRoom      Kind = "FreeRoom"      // a node is added, so that pods have a place while others restart
+	FixBudget     Kind = "FixBudget"     // a disruption budget that never allows an eviction is changed
+	FreeRoom      Kind = "FreeRoom"      // a node is added, so that pods have room while others restart
 	OutOfService  Kind = "OutOfService"  // a node is drained and stays cordoned
 	Unpause       Kind = "Unpause"       // a pool may restart its nodes again
 	Roll          Kind = "Roll"          // the nodes of a pool restart into the release
 	MoveOperator  Kind = "UpdateOperator"
-	ChangeClients Kind = "ChangeClients" // clients of an API that goes away use another one
-	Acknowledge   Kind = "Acknowledge"   // the administrator says that a change is known
+	ChangeClients Kind = "ChangeClients" // clients of a removed API use another one
+	Acknowledge   Kind = "Acknowledge"   // the administrator acknowledges a change
 	Pause         Kind = "Pause"         // a pool keeps its nodes as they are
 	MoveCluster   Kind = "UpdateCluster"
 )
 
-// Plan is what to do, in its order.
+// Plan is what to do, in order.
 type Plan struct {
-	From   string        `json:"from"`             // the release that runs
-	To     string        `json:"to"`               // the release that will; From where the goal names none
-	Steps  []PlanStep    `json:"steps"`            // in their order; empty where nothing is to be done
+	From   string        `json:"from"`             // the current release
+	To     string        `json:"to"`               // the target release; From if the goal names none
+	Steps  []PlanStep    `json:"steps"`            // in order; empty if there is nothing to do
 	Cost   Cost          `json:"cost"`             // what was minimised
 	Takes  time.Duration `json:"takes"`            // until the last step is over, without waiting for windows
-	Ends   time.Time     `json:"ends,omitzero"`    // when the last step ends, if the first begins as the situation was observed
-	Unseen []Unseen      `json:"unseen,omitempty"` // what was not seen and steps rest on, each once
-	Proof  []Bound       `json:"proof,omitempty"`  // that there is no better plan; see Check
+	Ends   time.Time     `json:"ends,omitzero"`    // when the last step ends, if the first begins at the time of the observation
+	Unseen []Unseen      `json:"unseen,omitempty"` // what was not observed and steps depend on, each once
+	Proof  []Bound       `json:"proof,omitempty"`  // proof that there is no better plan; see Check
 }
 
 // Cost is what plans are compared by; see Preference.
 type Cost struct {
-	Unknown  int `json:"unknown"`  // risks that nobody has evaluated
+	Unknown  int `json:"unknown"`  // unevaluated risks
 	Steps    int `json:"steps"`    // steps
-	Restarts int `json:"restarts"` // nodes that restart or go out of service, each as often as it does
+	Restarts int `json:"restarts"` // restarts of nodes, and nodes that go out of service
 }
 
 // PlanStep is one step of a plan.
 type PlanStep struct {
 	Kind    Kind   `json:"kind"`              // what it does
-	Subject string `json:"subject,omitempty"` // of what: a pool, an operator's package, an API, a gate, namespace/name of a budget, a member, a node
+	Subject string `json:"subject,omitempty"` // its subject: a pool, an operator's package, an API, a gate, namespace/name of a budget, a member, a node
 	From    string `json:"from,omitempty"`    // the release, or the CSV, that it leads from
 	To      string `json:"to,omitempty"`      // the one that it leads to
-	// With are the CSVs that the same install plan installs: of operators none of which
-	// can go alone.
+	// With are the other CSVs that the same install plan installs, if none of the operators can
+	// be updated alone.
 	With    []string `json:"with,omitempty"`
 	Release string   `json:"release"` // the release that the cluster runs when it is done
-	// Why says what asks for it, Before what must hold when it begins, After how one
-	// sees that it is done, and Back how to take it back.
+	// Why says why it is needed, Before what must hold when it begins, After how to see that it
+	// is done, and Back how to undo it.
 	Why    string `json:"why"`
 	Before string `json:"before"` // see Why
 	After  string `json:"after"`  // see Why
 	Back   string `json:"back"`   // see Why
-	// Owner does it, by Command.
+	// Owner carries it out, with Command.
 	Owner   string `json:"owner"`
 	Command string `json:"command"` // see Owner
-	// Takes is about how long, and Basis what that is estimated from. Offset is how long
-	// after the first step it begins, without waiting for windows: one step follows the
-	// other, but pools restart their nodes at the same time. Begins is when, if the plan
-	// goes as estimated and within the windows.
+	// Takes is about how long it takes, and Basis what that estimate is based on. Offset is how
+	// long after the first step it begins, without waiting for windows: steps follow each
+	// other, but pools restart their nodes at the same time. Begins is when it begins if the
+	// plan goes as estimated and within the windows.
 	Takes  time.Duration `json:"takes"`
 	Basis  string        `json:"basis"`            // see Takes
 	Offset time.Duration `json:"offset,omitempty"` // see Takes
@@ -76,22 +76,22 @@ type PlanStep struct {
 	// Restarts are the nodes that restart, and Rounds the rounds of their drains.
 	Restarts int `json:"restarts,omitempty"`
 	Rounds   int `json:"rounds,omitempty"` // see Restarts
-	// Unseen is what it rests on that nobody has looked at.
+	// Unseen is what it depends on that was not observed.
 	Unseen []Unseen `json:"unseen,omitempty"`
 }
 
-// Unseen is something that nobody has looked at.
+// Unseen is something that was not observed.
 type Unseen struct {
 	What    string `json:"what"`    // what is not known
-	Command string `json:"command"` // what tells
+	Command string `json:"command"` // what shows it
 }
 
-// Bound is a proof for one independent part of the problem: that nothing meets
-// its constraints and costs less.
+// Bound is a proof for one independent part of the problem: that nothing that meets its
+// constraints costs less.
 type Bound struct {
 	Part string `json:"part"` // which part
-	// Certificate proves what the part costs at least by each criterion, in the order
-	// of the preference.
+	// Certificate proves the minimum cost of the part by each criterion, in the order of the
+	// preference.
 	Certificate *solver.OptimumCertificate `json:"certificate"`
 }
 
@@ -123,8 +123,8 @@ func (p *Plan) String() string {
 	return b.String()
 }
 
-// firstBeside returns the first of the steps that begin at the same time as one, which itself
-// may be the only one: pools that follow one another all roll as soon as the cluster has moved.
+// firstBeside returns the first of the steps that begin at the same time as one, which may be
+// that step itself: pools that follow one another all restart as soon as the cluster has moved.
 func firstBeside(steps []PlanStep, i int) int {
 	for i > 0 && steps[i].Kind == Roll && steps[i-1].Kind == Roll {
 		i--
@@ -132,7 +132,7 @@ func firstBeside(steps []PlanStep, i int) int {
 	return i
 }
 
-// String says what the step does, in a line.
+// String says what the step does, in one line.
 func (s PlanStep) String() string {
 	switch s.Kind {
 	case ReplaceMember:

@@ -13,63 +13,63 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// Played is what happened when a plan was played; see Play.
+// Played is the result of simulating a plan; see Play.
 type Played struct {
 	Began   time.Time     `json:"began"`             // when the first step might have begun
-	Ended   time.Time     `json:"ended"`             // when nothing was left to do, or it was given up
+	Ended   time.Time     `json:"ended"`             // when nothing was left to do, or it was abandoned
 	Planned time.Duration `json:"planned"`           // from Began until the end, as planned
 	Done    bool          `json:"done"`              // whether the goal was reached
 	Stuck   string        `json:"stuck,omitempty"`   // why not
-	Replans int           `json:"replans,omitempty"` // how often another plan was made on the way
+	Replans int           `json:"replans,omitempty"` // how often another plan was made
 	Faults  int           `json:"faults,omitempty"`  // calls that failed, were lost or returned stale data
-	// Estimated names what no engine carried out, operators and members of etcd, and why;
-	// that took as long as the policy estimates.
+	// Estimated lists operators and members of etcd that no engine acted on, and why; their
+	// steps took as long as the policy estimates.
 	Estimated []string `json:"estimated,omitempty"`
 	// NoQuorum is how long etcd had none.
 	NoQuorum time.Duration `json:"noQuorum,omitempty"`
-	// Waits are what machines under deletion and etcd still wait for in the end.
+	// Waits are what machines being deleted and etcd still wait for at the end.
 	Waits []fairlead.Block `json:"waits,omitempty"`
-	// Steps are in the order in which they were over; those that were planned and never
-	// taken are last.
+	// Steps are in the order in which they ended; planned steps that were never taken come
+	// last.
 	Steps []PlayedStep `json:"steps"`
 	// Restarts are of nodes, by when they began.
 	Restarts []PlayedRestart `json:"restarts,omitempty"`
-	// Disruptions are of workloads that had fewer pods ready than before, by namespace
-	// and name; nil where nobody has looked.
+	// Disruptions are of workloads that had fewer ready pods than before, by namespace and
+	// name; nil if that was not observed.
 	Disruptions []Disruption `json:"disruptions,omitempty"`
 }
 
-// PlayedStep is one step as it was planned, and as it happened. Times are zero for steps
-// that were not planned, or not taken.
+// PlayedStep is one step as planned, and as it happened. Times are zero for steps that were
+// not planned, or not taken.
 type PlayedStep struct {
 	Step         PlanStep  `json:"step"`                  // as it was planned
 	PlannedBegin time.Time `json:"plannedBegin,omitzero"` // as planned
 	PlannedEnd   time.Time `json:"plannedEnd,omitzero"`   // likewise
 	Began        time.Time `json:"began,omitzero"`        // when it was the next one
-	Ended        time.Time `json:"ended,omitzero"`        // when it was seen to be done
+	Ended        time.Time `json:"ended,omitzero"`        // when it was observed to be done
 }
 
 // PlayedRestart is a node that was taken out of service and came back.
 type PlayedRestart struct {
 	Node  string    `json:"node"`           // its name
 	From  time.Time `json:"from"`           // when it was cordoned
-	Until time.Time `json:"until,omitzero"` // when it took pods again; zero: it stays away
+	Until time.Time `json:"until,omitzero"` // when it took pods again; zero if it did not
 }
 
-// Disruption is what became of the pods of a workload.
+// Disruption is how the pods of a workload were disrupted.
 type Disruption struct {
 	Namespace string        `json:"namespace,omitempty"` // of the workload
 	Workload  string        `json:"workload"`            // its kind and name
 	Wanted    int           `json:"wanted"`              // pods that were ready at first
 	Least     int           `json:"least"`               // the fewest that were ready at a time
 	Short     time.Duration `json:"short"`               // how long there were fewer than wanted
-	Longest   time.Duration `json:"longest"`             // how long at a stretch
+	Longest   time.Duration `json:"longest"`             // the longest such time
 	None      time.Duration `json:"none,omitempty"`      // how long none was ready
 	Times     int           `json:"times"`               // how often
 }
 
-// NewPlayed returns what was planned, with nothing done yet. Steps that do not say
-// when they begin do so by their offset.
+// NewPlayed returns what was planned, with nothing done yet. Steps without a start time begin
+// by their offset.
 func NewPlayed(steps []PlanStep, began time.Time) *Played {
 	p := &Played{Began: began}
 	for _, s := range steps {
@@ -84,9 +84,9 @@ func NewPlayed(steps []PlanStep, began time.Time) *Played {
 	return p
 }
 
-// Follow records what is left of the plan, according to State.Steps: steps that are no longer
-// left are over, the next one has begun, and is added where it was not planned. Call it
-// whenever something may have changed.
+// Follow records the rest of the plan, by State.Steps: steps that are no longer in it are
+// over, the next one has begun, and is added if it was not planned. Call it whenever
+// something may have changed.
 func (p *Played) Follow(left []PlanStep, now time.Time) {
 	open := func(key string) int {
 		return slices.IndexFunc(p.Steps, func(s PlayedStep) bool { return s.Ended.IsZero() && s.Step.String() == key })
@@ -98,14 +98,14 @@ func (p *Played) Follow(left []PlanStep, now time.Time) {
 	for i := range p.Steps {
 		if s := &p.Steps[i]; s.Ended.IsZero() && !stays[s.Step.String()] {
 			s.Ended = now
-			if s.Began.IsZero() { // it was over before it was the next one
+			if s.Began.IsZero() { // it was done before it became the next one
 				s.Began = now
 			}
 		}
 	}
 	for k, s := range left {
 		if k > 0 && (left[0].Kind != Roll || s.Kind != Roll || s.To != left[0].To) {
-			break // pools restart side by side, and nothing else does
+			break // only pools restart in parallel
 		}
 		if i := open(s.String()); i < 0 {
 			p.Steps = append(p.Steps, PlayedStep{Step: s, Began: now})
@@ -127,7 +127,7 @@ func (p *Played) Follow(left []PlanStep, now time.Time) {
 // Took is how long it took.
 func (p *Played) Took() time.Duration { return p.Ended.Sub(p.Began) }
 
-// String says what happened, beside what was planned.
+// String says what happened, next to what was planned.
 func (p *Played) String() string {
 	var b strings.Builder
 	switch {
@@ -158,7 +158,7 @@ func (p *Played) String() string {
 		fmt.Fprintf(&b, "etcd had no quorum for %s\n", p.NoQuorum)
 	}
 	for _, w := range p.Waits {
-		fmt.Fprintf(&b, "still waiting: %s: %s; what helps: %s\n", w.Subject, w.Message, w.Unblock)
+		fmt.Fprintf(&b, "still waiting: %s: %s; to unblock: %s\n", w.Subject, w.Message, w.Unblock)
 	}
 	if p.Disruptions != nil && len(p.Disruptions) == 0 {
 		b.WriteString("no workload had fewer pods ready than before\n")

@@ -8,10 +8,10 @@ import (
 	"github.com/fairlead/fairlead/solver"
 )
 
-// Check verifies that a plan is one for the question, and that none is better: it
-// encodes the question again, goes through the proofs with [solver.CheckOptimum],
-// which uses nothing of what found them, and follows the plan's steps in what was
-// encoded. The error says what is wrong.
+// Check verifies that a plan is valid for the question, and that none is better: it
+// encodes the question again, checks the proofs with [solver.CheckOptimum], which
+// uses nothing of what found them, and follows the plan's steps in the encoding.
+// The error says what is wrong.
 func Check(ctx context.Context, s *Situation, goal *Goal, policy *Policy, p *Plan) error {
 	in := newInput(s, goal, policy)
 	if err := in.check(); err != nil {
@@ -33,11 +33,11 @@ func Check(ctx context.Context, s *Situation, goal *Goal, policy *Policy, p *Pla
 	for i, x := range parts {
 		b := &p.Proof[i]
 		if b.Part != x.name {
-			return fmt.Errorf("proof %d is about %q and not about %q", i+1, b.Part, x.name)
+			return fmt.Errorf("proof %d is about %q, not about %q", i+1, b.Part, x.name)
 		}
 		least, err := solver.CheckOptimum(ctx, x.p, x.criteria(in.Policy), b.Certificate)
 		if err != nil {
-			return fmt.Errorf("that %s cannot do with less is not proven: %w", x.name, err)
+			return fmt.Errorf("it is not proven that %s cannot cost less: %w", x.name, err)
 		}
 		n, err := x.follow(ctx, in.Policy, p, least)
 		if err != nil {
@@ -53,14 +53,14 @@ func Check(ctx context.Context, s *Situation, goal *Goal, policy *Policy, p *Pla
 		cost[1], cost[2] = cost[2], cost[1]
 	}
 	if used != len(p.Steps) || sum[0] != cost[0] || sum[1] != cost[1] || sum[2] != cost[2] {
-		return fmt.Errorf("the costs of the plan are %v and those of its parts %v, with %d of %d steps", cost, sum, used, len(p.Steps))
+		return fmt.Errorf("the costs of the plan are %v, but those of its parts are %v, with %d of %d steps", cost, sum, used, len(p.Steps))
 	}
 	return nil
 }
 
-// follow leaves a part the steps of a plan, and no others: that must be possible at
-// the costs stated, or, where there are none, at any. It returns how many of the
-// steps are of the part, which is of no use for another plan then.
+// follow restricts a part to the steps of a plan: that must be possible at the
+// stated costs, or, if there are none, at any. It returns how many of the steps
+// belong to the part, which cannot be used for another plan after that.
 func (x *part) follow(ctx context.Context, policy *Policy, p *Plan, costs []int64) (int, error) {
 	n, taken := 0, map[solver.Var]bool{}
 	for _, c := range x.choices {
@@ -74,7 +74,7 @@ func (x *part) follow(ctx context.Context, policy *Policy, p *Plan, costs []int6
 	}
 	for k, cost := range costs {
 		c := x.criteria(policy)[k]
-		if k == 0 { // what is counted are no steps
+		if k == 0 { // this criterion does not count steps
 			x.p.Limit(int(cost), x.unknown, nil)
 			continue
 		}
@@ -85,7 +85,7 @@ func (x *part) follow(ctx context.Context, policy *Policy, p *Plan, costs []int6
 			}
 		}
 		if total != cost {
-			return 0, fmt.Errorf("the steps of %s cost %d by %s, and not %d", x.name, total, c.Name, cost)
+			return 0, fmt.Errorf("the steps of %s cost %d by %s, not %d", x.name, total, c.Name, cost)
 		}
 	}
 	if _, err := solver.Solve(ctx, x.p, bounds(policy)); err != nil {

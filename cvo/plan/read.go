@@ -14,11 +14,10 @@ import (
 	"github.com/fairlead/fairlead/solver/olm"
 )
 
-// FromGraph returns what a Situation holds of an update graph: the updates that it
-// offers from the releases that can be reached from one, by origin and target, and
-// their risks by name, with what the evaluations say. Releases that are not in one of
-// the channels are left out; no channels mean all. The error is that of
-// graph.Graph.Updates.
+// FromGraph returns what a Situation has from an update graph: the updates from
+// releases that can be reached from one, by origin and target, and their risks by name,
+// with the results of the evaluations. Releases that are not in one of the channels are
+// left out; no channels mean all. The error is that of graph.Graph.Updates.
 func FromGraph(g *graph.Graph, from string, channels []string, known graph.Evaluations) ([]Move, []Risk, error) {
 	moves, risks := []Move{}, map[string]Risk{}
 	seen := map[string]bool{from: true}
@@ -59,12 +58,12 @@ func FromGraph(g *graph.Graph, from string, channels []string, known graph.Evalu
 }
 
 // ReadOperators returns the operators that subscriptions have installed, with the
-// versions that they can go to, by package. Catalogs are those of each minor version
-// of the cluster, such as 4.19, since each has its own; one under "" serves all. A
-// subscription without a CSV is left out, and so are copies. A subscription names a CSV
-// as installed as soon as it exists; as long as that has not succeeded and the one that
-// it replaces is there, the operator counts as not updated yet. The error names what
-// cannot be read.
+// versions that they can be updated to, by package. Catalogs are those of each minor
+// version of the cluster, such as 4.19, because each has its own; one under "" serves
+// all. A subscription without a CSV is left out, and so are copies. A subscription
+// names a CSV as installed as soon as it exists; as long as that has not succeeded and
+// the one that it replaces still exists, the operator counts as not updated yet. The
+// error says what cannot be read.
 func ReadOperators(catalogs map[string]*catalog.Catalog, subscriptions []olm.Subscription, csvs []olm.ClusterServiceVersion) ([]Operator, error) {
 	installed := map[string]*olm.ClusterServiceVersion{}
 	for i := range csvs {
@@ -99,8 +98,8 @@ func ReadOperators(catalogs map[string]*catalog.Catalog, subscriptions []olm.Sub
 	return list, nil
 }
 
-// standing returns the CSV that an operator is at, of which the subscription names the
-// newest.
+// standing returns the CSV that an operator is at, given the newest one, which the
+// subscription names.
 func standing(name string, get func(name string) *olm.ClusterServiceVersion) *olm.ClusterServiceVersion {
 	csv := get(name)
 	if csv == nil || csv.Status.Phase == "" || csv.Status.Phase == olm.PhaseSucceeded {
@@ -112,7 +111,7 @@ func standing(name string, get func(name string) *olm.ClusterServiceVersion) *ol
 	return csv
 }
 
-// csvVersion reads what is installed.
+// csvVersion reads an installed version.
 func csvVersion(csv *olm.ClusterServiceVersion) (OperatorVersion, error) {
 	v := OperatorVersion{Name: csv.Name, Version: csv.Spec.Version, MinKube: csv.Spec.MinKubeVersion}
 	if text := csv.Annotations[olm.PropertiesAnnotation]; text != "" {
@@ -140,7 +139,7 @@ func csvVersion(csv *olm.ClusterServiceVersion) (OperatorVersion, error) {
 	return v, nil
 }
 
-// operatorReader collects where an operator can go.
+// operatorReader collects the versions that an operator can be updated to.
 type operatorReader struct {
 	o        *Operator
 	versions map[string]OperatorVersion
@@ -219,7 +218,7 @@ func bundleVersion(b *catalog.Bundle) (OperatorVersion, error) {
 	return v, nil
 }
 
-// done writes what was collected, in order.
+// done stores the collected versions, in order.
 func (r *operatorReader) done() {
 	for _, v := range r.versions {
 		r.o.Versions = append(r.o.Versions, v)

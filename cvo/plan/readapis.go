@@ -10,13 +10,13 @@ import (
 	"github.com/fairlead/fairlead/catalog"
 )
 
-// properties reads what a version of an operator asks of the cluster and of other
-// operators, and what it offers them.
+// properties reads what a version of an operator requires of the cluster and of other
+// operators, and what it provides.
 func (v *OperatorVersion) properties(props []catalog.Property) error {
 	for _, p := range props {
 		switch p.Type {
 		case catalog.PropertyMaxOpenShift:
-			var text string // it may be written as text or as a number
+			var text string // it may be a string or a number
 			if json.Unmarshal(p.Value, &text) != nil {
 				text = string(p.Value)
 			}
@@ -46,7 +46,7 @@ func (v *OperatorVersion) properties(props []catalog.Property) error {
 	return nil
 }
 
-// constraint is an olm.constraint, as far as it is a requirement or several.
+// constraint is an olm.constraint that consists of requirements.
 type constraint struct {
 	FailureMessage string          `json:"failureMessage"`
 	GVK            json.RawMessage `json:"gvk"`
@@ -56,7 +56,7 @@ type constraint struct {
 	} `json:"all"`
 }
 
-// constraint adds what is required; what is anything but that stays unread.
+// constraint adds requirements; anything else stays unread.
 func (v *OperatorVersion) constraint(c *constraint, text json.RawMessage) error {
 	switch {
 	case c.GVK != nil || c.Package != nil:
@@ -97,8 +97,7 @@ func requirementOf(value json.RawMessage) (Requirement, error) {
 	return Requirement{API: x.GVK.String()}, err
 }
 
-// resource is the name that an API of Kubernetes goes by in requests, as far as it
-// follows from the kind.
+// resource is the resource name of a Kubernetes API, if it follows from the kind.
 func resource(api catalog.GVK) string {
 	name := strings.ToLower(api.Kind)
 	switch {
@@ -112,12 +111,12 @@ func resource(api catalog.GVK) string {
 	return strings.TrimSuffix(name+"."+api.Version+"."+api.Group, ".")
 }
 
-// APIRequestCount tells who asked for an API lately, as OpenShift's API server counts.
+// APIRequestCount says who used an API recently, as counted by OpenShift's API server.
 type APIRequestCount struct {
 	fairlead.ObjectMeta `json:"metadata"`
 
 	Status struct {
-		RemovedInRelease string     `json:"removedInRelease"` // the version of Kubernetes without it; empty for none that is known
+		RemovedInRelease string     `json:"removedInRelease"` // the version of Kubernetes without it; empty if unknown
 		CurrentHour      Requests   `json:"currentHour"`      // since the full hour
 		Last24h          []Requests `json:"last24h"`          // by hour of the day
 	} `json:"status"` // what was counted
@@ -129,13 +128,13 @@ type Requests struct {
 		ByUser []struct {
 			UserName string `json:"username"`  // as the API server knows it
 			Agent    string `json:"userAgent"` // the program, as it calls itself
-		} `json:"byUser"` // those who asked most
+		} `json:"byUser"` // those with the most requests
 	} `json:"byNode"` // by node of the control plane
 }
 
-// ReadRemoved returns the APIs that go away, with who asked for them in the last 24
-// hours, by name. Components that ask for every API there is, whatever its age, to
-// collect garbage or to delete a namespace, are left out.
+// ReadRemoved returns the APIs that will be removed, with who used them in the last 24
+// hours, by name. Components that list every API, to collect garbage or to delete a
+// namespace, are left out.
 func ReadRemoved(counts []APIRequestCount) []RemovedAPI {
 	list := []RemovedAPI{}
 	for i := range counts {

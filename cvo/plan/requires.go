@@ -12,24 +12,24 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// requirement is what a version of an operator needs of others, and who provides it:
+// requirement is what a version of an operator needs from others, and who provides it:
 // the versions of each other operator of its namespace that do, by its index.
 type requirement struct {
 	Requirement
 	text    string
 	bad     bool // it cannot be read
-	lacking bool // what is installed has it, and nobody provides it now
+	lacking bool // the installed version has it, and nothing provides it now
 	by      map[int][]bool
 }
 
-// removed is an API that is gone from a stage on.
+// removed is an API that is no longer served from a stage on.
 type removed struct {
 	*RemovedAPI
 	stage   int
-	clients []string // who has to use something else
+	clients []string // who must use something else
 }
 
-// readRemoved finds the APIs that go away on the way.
+// readRemoved finds the APIs that are removed on the path.
 func (m *model) readRemoved() {
 	m.removed = map[string]*removed{}
 	for i := range m.Situation.Removed {
@@ -37,7 +37,7 @@ func (m *model) readRemoved() {
 		in, ok := parseMinor(a.In)
 		stage := slices.IndexFunc(m.stages, func(x minor) bool { return ok && x.kube() != minor{} && x.kube().compare(in) >= 0 })
 		if stage <= 0 {
-			continue // it stays, or is gone already
+			continue // it stays, or is already gone
 		}
 		r := &removed{RemovedAPI: a, stage: stage}
 		for _, u := range a.Users {
@@ -51,7 +51,7 @@ func (m *model) readRemoved() {
 }
 
 // ownUse reports whether a client is an installed operator that is known to use an
-// API: its version counts then.
+// API: then its version counts.
 func (m *model) ownUse(user, api string) bool {
 	rest, ok := strings.CutPrefix(user, "system:serviceaccount:")
 	namespace, _, _ := strings.Cut(rest, ":")
@@ -93,7 +93,7 @@ func (m *model) readRequirements() {
 	m.group()
 }
 
-// requirement finds who provides what an operator requires. Nobody meets a range that
+// requirement finds who provides what an operator requires. Nothing meets a range that
 // cannot be read.
 func (m *model) requirement(i int, r *Requirement) requirement {
 	q := requirement{Requirement: *r, by: map[int][]bool{}}
@@ -128,7 +128,7 @@ func (m *model) requirement(i int, r *Requirement) requirement {
 	return q
 }
 
-// met reports whether something is provided where operators are at versions.
+// met reports whether the requirement is met by operators at the given versions.
 func (q *requirement) met(at []int) bool {
 	for i, good := range q.by {
 		if good[at[i]] {
@@ -138,7 +138,7 @@ func (q *requirement) met(at []int) bool {
 	return false
 }
 
-// group puts operators together that require something of each other.
+// group groups operators that require something of each other.
 func (m *model) group() {
 	of := make([]int, len(m.operators))
 	for i := range of {
@@ -176,8 +176,7 @@ func (m *model) group() {
 // minor version.
 const maxTimes = 4_000_000
 
-// tooMany says what is wrong where more operators require something of each other
-// than can be weighed.
+// tooMany reports an error if too many operators require something of each other.
 func (m *model) tooMany() error {
 	for _, group := range m.groups {
 		pairs, triples := 0, 0
@@ -201,8 +200,8 @@ func (m *model) tooMany() error {
 	return nil
 }
 
-// untie tells, of hops of one install plan, an order in which they can be taken one by
-// one, as far as there is one; what is left goes together. At is where operators are.
+// untie returns an order in which the hops of one install plan can be taken one by
+// one, as far as there is one; the rest is taken together. at is where operators are.
 func (m *model) untie(hops []choice, at []int) (groups [][]choice) {
 	index := func(h choice) int { return m.operators[h.index].version(h.to) }
 	for len(hops) > 1 {
@@ -224,9 +223,9 @@ func (m *model) untie(hops []choice, at []int) (groups [][]choice) {
 	return append(groups, hops)
 }
 
-// allowed reports whether operators may go from where they are to other versions in
-// one install plan: those that move have what they require then, and those that stay
-// lose nothing of it.
+// allowed reports whether operators may move to other versions in one install plan:
+// those that move then have what they require, and those that stay lose nothing that
+// they require.
 func (m *model) allowed(at, next []int) bool {
 	for i := range m.operators {
 		for _, q := range m.operators[i].requires[next[i]] {
@@ -238,7 +237,7 @@ func (m *model) allowed(at, next []int) bool {
 	return true
 }
 
-// removal is the advice to remove an operator, with those that require it where it is.
+// removal is the advice to remove an operator, together with those that require it.
 func (m *model) removal(o *Operator) fix {
 	gone := map[int]bool{}
 	at := make([]int, len(m.operators))
@@ -299,7 +298,7 @@ func (m *model) requires(o *operator, k int, q *requirement) *fact {
 			}
 		}
 	}, costWork}
-	return m.once(text+", and nothing that is installed in "+where+" provides it", install, m.removal(o.Operator))
+	return m.once(text+", and nothing installed in "+where+" provides it", install, m.removal(o.Operator))
 }
 
 func (m *model) uses(o *operator, k int, a *removed) *fact {

@@ -15,8 +15,8 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// readNodes finds for each pool, and for each node that is to be out of service,
-// what must be done before its pods can go.
+// readNodes finds, for each pool and for each node that must be out of service, what must
+// be done before its pods can be evicted.
 func (m *model) readNodes() (bad []*fact) {
 	s := m.Situation
 	known := map[string]bool{}
@@ -31,7 +31,7 @@ func (m *model) readNodes() (bad []*fact) {
 	d := &drains{m: m, index: map[string]int{}, nodes: back(s.Nodes), pods: returned(s)}
 	for _, name := range m.Goal.Nodes {
 		if s.Nodes != nil && !known[name] {
-			bad = append(bad, &fact{text: fmt.Sprintf("the node %s, which is to be out of service, does not exist", name)})
+			bad = append(bad, &fact{text: fmt.Sprintf("the node %s, which must be out of service, does not exist", name)})
 			continue
 		}
 		if s.Pods != nil && empty(s, name, &m.Policy.Drain) {
@@ -111,8 +111,8 @@ func contains(sorted []string, name string) bool {
 	return ok
 }
 
-// held reports nodes that somebody has cordoned: they count as down, and where as many
-// are down as may be, none of the pool's nodes restarts.
+// held reports nodes that somebody has cordoned: they count as down, and if as many are
+// down as allowed, none of the pool's nodes restarts.
 func (m *model) held(p *cvo.Pool, nodes []string, size int) []*fact {
 	var down []int
 	var names []string
@@ -134,13 +134,13 @@ func (m *model) held(p *cvo.Pool, nodes []string, size int) []*fact {
 		}, costWork})}
 }
 
-// resting reports whether nobody is about to update a node, or to uncordon it again.
+// resting reports whether a node is neither being updated nor about to be uncordoned.
 func resting(n *fairlead.Node) bool {
 	a := n.Annotations
 	return (a[rollout.AnnotationCurrent] == "" || rollout.Done(n)) && !strings.HasPrefix(a[rollout.AnnotationDesiredDrain], "drain-")
 }
 
-// back returns nodes as they are when those that restart at present have come back.
+// back returns nodes as they will be when those that are restarting have come back.
 func back(nodes []fairlead.Node) []fairlead.Node {
 	list := slices.Clone(nodes)
 	for i := range list {
@@ -152,7 +152,7 @@ func back(nodes []fairlead.Node) []fairlead.Node {
 	return list
 }
 
-// returned returns pods as they are when the nodes that restart at present have come back:
+// returned returns pods as they will be when the nodes that are restarting have come back:
 // those that wait for a node run on one of these, if they fit there.
 func returned(s *Situation) []fairlead.Pod {
 	waits := func(p fairlead.Pod) bool {
@@ -188,12 +188,12 @@ func returned(s *Situation) []fairlead.Pod {
 	return pods
 }
 
-// drains finds what stands in the way of drains, by the code that drains.
+// drains finds what prevents drains, by the code that drains.
 type drains struct {
 	m     *model
 	index map[string]int // by name of a budget, see budget
 	nodes []fairlead.Node
-	pods  []fairlead.Pod // for which room is looked for
+	pods  []fairlead.Pod // pods that need room
 }
 
 func (d *drains) request(nodes []string, atOnce int) *drain.PlanRequest {
@@ -201,7 +201,7 @@ func (d *drains) request(nodes []string, atOnce int) *drain.PlanRequest {
 	return &drain.PlanRequest{Nodes: d.nodes, Drain: nodes, AtOnce: atOnce, Pods: s.Pods, Budgets: s.Budgets, Replicas: s.Replicas}
 }
 
-// look returns what must be done before nodes go, so many at a time, what forbids
+// look returns what must be done before nodes are drained, atOnce at a time, what prevents
 // it, and the rounds of their drains.
 func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, rounds int) {
 	s := d.m.Situation
@@ -257,8 +257,8 @@ func (d *drains) look(nodes []string, atOnce int) (need needs, broken []*fact, r
 	return need, broken, plan.Rounds
 }
 
-// lacksRoom reports whether pods of the nodes do not fit elsewhere. That costs more
-// than anything else here, and few fixes bear on it.
+// lacksRoom reports whether pods of the nodes do not fit elsewhere. That costs more than
+// anything else here, and few fixes affect it.
 func (d *drains) lacksRoom(nodes []string, atOnce int) bool {
 	going := fmt.Sprint(atOnce, nodes)
 	lacks, known := d.m.noRoom[going]
@@ -272,13 +272,13 @@ func (d *drains) lacksRoom(nodes []string, atOnce int) bool {
 	return lacks
 }
 
-// starting is how long pods may take to become ready before the budget that waits for
-// them counts as one that holds drains for good.
+// starting is how long pods may take to become ready before the budget that waits for them
+// counts as one that blocks drains permanently.
 const starting = 10 * time.Minute
 
-// recovers reports whether a budget keeps its pods for the moment only, as amid a drain: it
-// lets one go when all are ready, and those that are not have only just been made, were
-// ready a moment ago, or are still to be made.
+// recovers reports whether a budget blocks evictions only temporarily, as during a drain:
+// it allows one if all pods are ready, and those that are not were just created, were ready
+// a moment ago, or are still to be created.
 func (d *drains) recovers(name string, plan *drain.Plan) bool {
 	s := d.m.Situation
 	at := slices.IndexFunc(plan.Budgets, func(x drain.BudgetPlan) bool { return x.Namespace+"/"+x.Name == name })
@@ -302,8 +302,8 @@ func (d *drains) recovers(name string, plan *drain.Plan) bool {
 	return true
 }
 
-// budget returns the index in the model of a budget that somebody has to change, -1 of
-// one that recovers.
+// budget returns the index in the model of a budget that somebody must change, or -1 if it
+// recovers.
 func (d *drains) budget(name string, plan *drain.Plan) int {
 	if i, ok := d.index[name]; ok {
 		return i
@@ -315,7 +315,7 @@ func (d *drains) budget(name string, plan *drain.Plan) int {
 	namespace, short, _ := strings.Cut(name, "/")
 	b := budget{name: name, advice: "make the budget " + name + " allow one disruption"}
 	b.command = fmt.Sprintf("oc -n %s patch pdb %s --type merge -p '{\"spec\":{\"minAvailable\":null,\"maxUnavailable\":1}}'", namespace, short)
-	text := "the budget " + name + " never lets a pod go"
+	text := "the budget " + name + " never allows an eviction"
 	for _, x := range plan.Budgets {
 		if x.Namespace+"/"+x.Name == name {
 			text = fmt.Sprintf("the budget %s needs %d of %d pods, %d of which are healthy, so it allows no eviction", name, x.Desired, x.Expected, x.Healthy)
@@ -331,7 +331,7 @@ func (d *drains) budget(name string, plan *drain.Plan) int {
 	return d.index[name]
 }
 
-// owner names what the pods of a budget belong to, as oc takes it.
+// owner names the owner of the pods of a budget, in the form of oc.
 func (d *drains) owner(budget string) string {
 	for i := range d.m.Situation.Budgets {
 		b := &d.m.Situation.Budgets[i]
@@ -351,7 +351,7 @@ func (d *drains) owner(budget string) string {
 			}
 		}
 	}
-	return "what its pods belong to"
+	return "the owner of its pods"
 }
 
 // loosen makes a budget allow one disruption.

@@ -17,11 +17,11 @@ type Backend interface {
 	Apply(ctx context.Context, cluster string, action Action) error
 }
 
-// Runner carries plans out: it drives [Step], as [fairlead.RunnerOptions] says.
-// Objects are named by their cluster.
+// Runner carries out plans: it drives [Step], with the guarantees of
+// [fairlead.RunnerOptions]. Objects have the names of their clusters.
 type Runner = fairlead.Runner[State, *World, Action, fairlead.Block]
 
-// NewRunner returns a Runner. Nil policy and options mean the zero ones. The error is
+// NewRunner returns a Runner. Nil policy and options mean the defaults. The error is
 // that of Policy.Check.
 func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*Runner, error) {
 	if err := policy.Check(); err != nil {

@@ -12,19 +12,18 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// MemBackend is a Backend in memory: a cluster whose release, pools and nodes
-// are those that other engines act on. Use it to test an embedding of the
-// engine, or to try a plan out. Its methods may be called from several
-// goroutines.
+// MemBackend is a Backend in memory: a cluster whose release, pools and nodes are those
+// that other engines act on. Use it to test an embedding of the engine, or to try out a
+// plan. Its methods may be called from several goroutines.
 type MemBackend struct {
 	// Cluster is the cluster that this is a view of: it holds nodes, pods, budgets, pools
 	// (of cvo/rollout) and requests for nodes (of lifecycle/drain). It must not be nil.
 	Cluster *fairlead.MemCluster
 	// Releases holds the ClusterVersion, and the reports of operators. It must not be nil.
 	Releases *cvo.MemBackend
-	// Show completes what is observed by what the backend does not know: moves,
-	// risks, gates, configurations, members of etcd and operators, which are
-	// unknown otherwise. Nil completes nothing.
+	// Show adds to what is observed what the backend does not know: moves, risks, gates,
+	// configurations, members of etcd and operators, which are otherwise unknown. Nil adds
+	// nothing.
 	Show func(*Situation)
 	// Others carries out what the backend cannot: Acknowledged and Approve. Nil refuses
 	// them.
@@ -37,7 +36,7 @@ type MemBackend struct {
 	paused bool
 }
 
-// Ask sets what the cluster is to become, and whether nothing more is begun.
+// Ask sets the goal of the cluster, and whether the plan is paused.
 func (b *MemBackend) Ask(goal Goal, paused bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,7 +99,7 @@ func (b *MemBackend) apply(name string, action Action) error {
 		return nil
 	}
 	if b.Others == nil {
-		return fmt.Errorf("%s: nobody carries that out; set Others", action)
+		return fmt.Errorf("%s: nothing carries this out; set Others", action)
 	}
 	return b.Others(action)
 }

@@ -13,32 +13,32 @@ import (
 	"github.com/fairlead/fairlead/internal/cluster"
 )
 
-// PlayOptions are how a plan is played. Nil means the zero ones.
+// PlayOptions configure Play. Nil means the defaults.
 type PlayOptions struct {
-	// Payload returns the payload of a release. Nil, and nil of it, mean one whose
+	// Payload returns the payload of a release. Nil, or a nil result, means one whose
 	// operators together take as long as the plan says.
 	Payload func(release string) *payload.Payload
 	// Faults makes calls fail, get lost and return stale data, processes die before they
 	// save, and states get lost, at random from Seed.
 	Faults bool
 	Seed   uint64 // see Faults
-	// Limit is how long the plan is played before it is given up. Zero means three times
-	// what the plan takes, windows included, and a day.
+	// Limit is how long the plan is simulated before it is abandoned. Zero means three
+	// times what the plan takes, windows included, plus a day.
 	Limit time.Duration
 }
 
-// Play carries a plan out on a cluster in memory, from the situation as it is: cvo takes
-// the cluster to releases, cvo/rollout takes nodes through their pools, lifecycle/drain
-// empties them, solver/olm/install carries the approved install plans out, lifecycle and
+// Play carries out a plan on a cluster in memory, starting from the situation: cvo updates
+// the cluster to releases, cvo/rollout updates the nodes of pools, lifecycle/drain drains
+// them, solver/olm/install carries out the approved install plans, lifecycle and
 // lifecycle/quorum delete machines and replace members of etcd, controllers and a
-// scheduler put pods elsewhere, and [Step] asks for one thing after the other. Each
+// scheduler place pods elsewhere, and [Step] requests one thing after the other. Each
 // decides as it would on a cluster.
 //
-//  1. Reboots take what the policy's estimates say, and so does what people do, and the time until the deployment of a new version of an operator is ready; a node that people add is
+//  1. Reboots, work for people, and the time until the deployment of a new version of an
+//     operator is ready take as long as the policy estimates; a node that people add is
 //     like one of its pool.
-//  2. What nobody has looked at turns out well, and a risk that nobody has
-//     evaluated does no harm.
-//  3. A plan that cannot be carried out is a result, and no error: Played.Stuck says why.
+//  2. Things that were not observed turn out well, and an unevaluated risk does no harm.
+//  3. A plan that cannot be carried out is a result, not an error: Played.Stuck says why.
 //
 // The error is that of the context, or says why no cluster can be made from the
 // situation. The situation is not changed. Equal questions have equal answers.
@@ -68,14 +68,14 @@ func Play(ctx context.Context, s *Situation, goal *Goal, policy *Policy, p *Plan
 		}
 		y.pass()
 	}
-	y.out.Stuck = fmt.Sprintf("it is given up after %s", short(limit))
+	y.out.Stuck = fmt.Sprintf("it was abandoned after %s", short(limit))
 	if len(y.saved.Steps) > 0 {
 		y.out.Stuck += "; the next step is to " + y.saved.Steps[0].String()
 	}
 	return y.result(), nil
 }
 
-// round lets all act once. It reports whether the play is over.
+// round lets every engine act once. It reports whether the simulation is over.
 func (y *player) round(ctx context.Context) (over bool, err error) {
 	y.duties()
 	if err := y.release(ctx); err != nil {
@@ -93,13 +93,13 @@ func (y *player) round(ctx context.Context) (over bool, err error) {
 		return false, err
 	}
 	for _, node := range y.input.Goal.Nodes {
-		_, _ = y.drains.Reconcile(ctx, node) // what fails is tried again
+		_, _ = y.drains.Reconcile(ctx, node) // failures are retried
 	}
 	y.look()
 	return y.plan(ctx)
 }
 
-// plan lets the plan's engine act, where something has changed or time has come.
+// plan lets the plan's engine act, if something has changed or it is due.
 func (y *player) plan(ctx context.Context) (over bool, err error) {
 	now := y.clock.Now()
 	if y.fault(60) {
@@ -157,14 +157,14 @@ func (y *player) plan(ctx context.Context) (over bool, err error) {
 	return false, nil
 }
 
-// patience is for how long there is no plan before a play ends: what stands in the way may
+// patience is how long there may be no plan before a simulation ends: the obstacle may
 // pass, such as an update that fails because the API server did not answer.
 const patience = time.Hour
 
-// hopeless reports whether there is no plan as things stand.
+// hopeless reports whether there currently is no plan.
 func hopeless(b fairlead.Block) bool { return b.Reason == ReasonNoPlan || b.Reason == ReasonNotMade }
 
-// pass lets time pass until something happens, or somebody looks again.
+// pass moves the time to when something happens or an engine wakes.
 func (y *player) pass() {
 	now := y.clock.Now()
 	next := now.Add(time.Minute)
@@ -192,7 +192,7 @@ func (y *player) pass() {
 	y.clock.Set(next)
 }
 
-// look keeps what nodes are away, and how many pods of workloads are ready.
+// look records which nodes are out of service, and how many pods of workloads are ready.
 func (y *player) look() {
 	now := y.clock.Now()
 	for _, n := range cluster.List(y.all, cluster.Nodes()) {
@@ -222,7 +222,7 @@ func (y *player) look() {
 	}
 }
 
-// workload is what is kept of a workload.
+// workload is what is recorded about a workload.
 type workload struct {
 	Disruption
 	ready int
@@ -244,7 +244,7 @@ func (w *workload) look(ready int, now time.Time, since time.Duration) {
 	w.ready, w.Least = ready, min(w.Least, ready)
 }
 
-// result completes what came about.
+// result completes the result.
 func (y *player) result() *Played {
 	y.out.Ended, y.out.Waits = y.clock.Now(), y.machines.left()
 	for _, x := range []map[string]int{y.poolCalls.Hits(), y.planCalls.Hits(), y.releaseCalls.Hits(), y.operators.calls.Hits(), y.machines.calls.Hits(), y.machines.etcdCalls.Hits()} {

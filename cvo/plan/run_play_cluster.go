@@ -16,7 +16,7 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// player is the cluster that a plan is played on, with the engines that act there.
+// player is the cluster on which a plan is simulated, with the engines that act there.
 type player struct {
 	input  *input // that of the cluster in memory, which changes
 	policy *Policy
@@ -69,7 +69,7 @@ func newPlayer(ctx context.Context, in *input, p *Plan, opts *PlayOptions) (*pla
 	own.Policy.GoUnseen = true
 	m, bad := newModel(in, p.To)
 	if bad != nil {
-		return nil, fmt.Errorf("the plan to %s cannot be played: %s", p.To, bad[0])
+		return nil, fmt.Errorf("the plan to %s cannot be simulated: %s", p.To, bad[0])
 	}
 	began := own.Situation.At
 	if began.IsZero() {
@@ -205,7 +205,7 @@ func (y *player) config(pool, release string) string {
 	return name
 }
 
-// settle brings the cluster to rest at its release.
+// settle lets the cluster settle at its release.
 func (y *player) settle(ctx context.Context, move time.Duration) error {
 	for range 360 {
 		if err := y.release(ctx); err != nil {
@@ -220,7 +220,7 @@ func (y *player) settle(ctx context.Context, move time.Duration) error {
 		}
 		y.clock.Set(y.clock.Now().Add(10 * time.Second))
 	}
-	return fmt.Errorf("the release %s does not come to rest", y.start)
+	return fmt.Errorf("the release %s does not settle", y.start)
 }
 
 // fault draws whether something goes wrong, once in so many times.

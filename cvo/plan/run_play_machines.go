@@ -66,7 +66,7 @@ func newMachines(y *player, seed uint64, faults cluster.Faults) (*machines, erro
 func (k *machines) vote() string {
 	s := k.y.input.Situation
 	if s.Machines == nil {
-		return "nobody has looked at the machines"
+		return "the machines were not observed"
 	}
 	var voters []string
 	for i := range s.Members {
@@ -75,7 +75,7 @@ func (k *machines) vote() string {
 		m := k.of(node)
 		switch {
 		case m == nil || m.Labels[quorum.RoleLabel] != "master":
-			return "no machine of the control plane is known of the member " + x.Name
+			return "no machine of the control plane is known for the member " + x.Name
 		case !slices.ContainsFunc(m.Status.Addresses, func(a lifecycle.NodeAddress) bool { return a.Type == internalIP }):
 			return fmt.Sprintf("machine %s has no %s", m, internalIP)
 		}

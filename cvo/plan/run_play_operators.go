@@ -89,7 +89,7 @@ func (op *installer) unplayable(name string) string {
 		case o.Subscription == "":
 			why = "has no subscription"
 		case seen[o.Package] || seen["subscription "+o.Subscription]:
-			why = "has two subscriptions, or one that another has, too"
+			why = "has two subscriptions, or shares one with another operator"
 		}
 		for _, v := range o.Versions {
 			if _, err := semverx.Parse(v.Version); err != nil && why == "" {

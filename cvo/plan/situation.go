@@ -9,46 +9,46 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// Situation is a cluster as somebody has seen it, as plain data.
+// Situation is an observed cluster, as plain data.
 //
-// A nil list, and a nil pointer, is something that nobody has looked at; an empty
-// list says that there is none. What was not looked at is never taken for good
-// news: the steps that rest on it say so, and name the command that tells.
+// A nil list or a nil pointer means that something was not observed; an empty list means
+// that there is none. What was not observed is never taken for good news: the steps that
+// depend on it say so, and name the command that shows it.
 type Situation struct {
 	// At is when it was observed: durations and windows count from then.
 	At time.Time `json:"at,omitzero"`
-	// Cluster is the ClusterVersion. It is needed.
+	// Cluster is the ClusterVersion. It is required.
 	Cluster *cvo.ClusterVersion `json:"cluster"`
 	// ClusterOperators are the reports of the operators of the release.
 	ClusterOperators []cvo.ClusterOperator `json:"clusterOperators"`
-	// Gates are what administrators are to acknowledge before the minor version
-	// changes, as the running release has them.
+	// Gates are what administrators must acknowledge before the minor version changes, as
+	// the running release has them.
 	Gates *cvo.AdminGates `json:"gates"`
 	// Moves are the updates that the update service knows, of any release; see
 	// FromGraph.
 	Moves []Move `json:"moves"`
-	// Risks tell which risks of updates apply to the cluster. Of a risk that is not
+	// Risks say which risks of updates apply to the cluster. For a risk that is not
 	// listed, that is unknown.
 	Risks []Risk `json:"risks"`
 	// Pools are the pools of nodes, and Nodes the nodes.
 	Pools []cvo.Pool      `json:"pools"`
 	Nodes []fairlead.Node `json:"nodes"` // see Pools
-	// Configs are the releases that machine configurations are of, by name of the
+	// Configs are the releases that machine configurations are from, by name of the
 	// configuration.
 	Configs map[string]string `json:"configs"`
-	// Pods are all of the cluster, Budgets their disruption budgets, and Replicas
-	// how many pods controllers are to have, as far as that is known.
+	// Pods are all of the cluster, Budgets their disruption budgets, and Replicas how many
+	// pods controllers should have, as far as known.
 	Pods     []fairlead.Pod                 `json:"pods"`
 	Budgets  []fairlead.PodDisruptionBudget `json:"budgets"`            // see Pods
 	Replicas []drain.Replicas               `json:"replicas,omitempty"` // see Pods
-	// Machines are those of the Machine API that nodes run on. Nil also means that there is
-	// no such API; only Play then does less.
+	// Machines are those of the Machine API that nodes run on. Nil also means that there
+	// is no such API; then only Play does less.
 	Machines []lifecycle.Machine `json:"machines,omitzero"`
-	// Members are the members of etcd that vote. Say that there are none where two of them
+	// Members are the voting members of etcd. Say that there are none if two of them
 	// survive the loss of one, as on two nodes with fencing.
 	Members []Member `json:"members"`
-	// Operators are those that were installed besides the release, by the Operator
-	// Lifecycle Manager; see ReadOperators.
+	// Operators are those that the Operator Lifecycle Manager has installed in addition to
+	// the release; see ReadOperators.
 	Operators []Operator `json:"operators"`
 	// Removed are the APIs that a later version of Kubernetes no longer serves; see
 	// ReadRemoved.
@@ -61,8 +61,7 @@ type RemovedAPI struct {
 	// name of its APIRequestCount.
 	API string `json:"api"`
 	In  string `json:"in"` // the first minor version of Kubernetes without it, as in 1.32
-	// Users are those who used it recently, by the name that they go by at the API
-	// server.
+	// Users are those who used it recently, by their names at the API server.
 	Users []string `json:"users,omitempty"`
 }
 
@@ -70,15 +69,15 @@ type RemovedAPI struct {
 type Move struct {
 	From  string   `json:"from"`            // the release that it is offered to
 	To    string   `json:"to"`              // the release that it leads to
-	Risks []string `json:"risks,omitempty"` // the names of the risks under which it is offered
+	Risks []string `json:"risks,omitempty"` // the names of its risks
 }
 
-// Risk is a risk of updates, and whether it is the cluster's.
+// Risk is a risk of updates, and whether it applies to the cluster.
 type Risk struct {
-	Name    string                   `json:"name"`              // by which it is accepted
-	Applies fairlead.ConditionStatus `json:"applies"`           // True, False; all else is unknown
+	Name    string                   `json:"name"`              // for accepting it
+	Applies fairlead.ConditionStatus `json:"applies"`           // True or False; anything else is unknown
 	Message string                   `json:"message,omitempty"` // what may go wrong
-	Query   string                   `json:"query,omitempty"`   // the PromQL that tells, where there is one
+	Query   string                   `json:"query,omitempty"`   // the PromQL query that decides, if there is one
 }
 
 // Member is a member of etcd.
@@ -88,14 +87,14 @@ type Member struct {
 	Healthy fairlead.ConditionStatus `json:"healthy"`        // whether it answers and votes; empty counts as unknown
 }
 
-// Operator is an installed operator, with the versions that it can go to.
+// Operator is an installed operator, with the versions that it can be updated to.
 type Operator struct {
-	Package      string `json:"package"`                // by which goals and policies name it
+	Package      string `json:"package"`                // its name in goals and policies
 	Namespace    string `json:"namespace,omitempty"`    // of its subscription
 	Subscription string `json:"subscription,omitempty"` // its name; empty for none
 	Channel      string `json:"channel,omitempty"`      // which the subscription follows
 	Installed    string `json:"installed"`              // the name of its CSV
-	// Versions are those of the channel that matter, the installed one among them.
+	// Versions are the relevant ones of the channel, including the installed one.
 	Versions []OperatorVersion `json:"versions"`
 	// Updates are the hops between them, each of one install plan.
 	Updates []OperatorUpdate `json:"updates,omitempty"`
@@ -110,19 +109,18 @@ type OperatorVersion struct {
 	MaxOpenShift string `json:"maxOpenShift,omitempty"`
 	// MinKube is the first version of Kubernetes that it runs on; empty for any.
 	MinKube string `json:"minKube,omitempty"`
-	// Requires is what it needs of other operators in its namespace, all of it, and
-	// Provides the APIs that it serves, as in group/version/kind. What is installed may
-	// go on without what it lacks; once that is provided, no step takes it away again.
+	// Requires is what it needs from other operators in its namespace, all of it, and
+	// Provides the APIs that it serves, as in group/version/kind. The installed version
+	// may go on without what it lacks; once that is provided, no step takes it away again.
 	Requires []Requirement `json:"requires,omitempty"`
 	Provides []string      `json:"provides,omitempty"` // see Requires
 	// Uses are the APIs of Kubernetes that it needs; see RemovedAPI.
 	Uses []string `json:"uses,omitempty"`
-	// Unread are rules of its that were not understood, and so are not known to hold.
+	// Unread are its rules that were not understood, and so are not known to hold.
 	Unread []string `json:"unread,omitempty"`
 }
 
-// Requirement is something that an operator needs of another one: a package, or an
-// API.
+// Requirement is something that an operator needs from another one: a package, or an API.
 type Requirement struct {
 	Package string `json:"package,omitempty"` // by its name
 	Range   string `json:"range,omitempty"`   // which of its versions; empty for any

@@ -10,15 +10,15 @@ import (
 const StateVersion = 1
 
 // State is what the engine remembers: the plan that it follows, without its proof.
-// The zero State is that of a cluster that it has not seen before.
+// The zero State is that of a new cluster.
 type State struct {
-	fairlead.Pending // since when what waits does, and actions whose effect was not seen yet
-	// Steps are what is left of the plan, the next one first.
+	fairlead.Pending // waits with their start, and actions whose effect is not yet visible
+	// Steps are the rest of the plan, the next one first.
 	Steps []PlanStep `json:"steps,omitempty"`
-	// Goal is what they lead to; another goal is planned again.
+	// Goal is what they lead to; for another goal a new plan is made.
 	Goal Goal `json:"goal,omitzero"`
-	// Replans is how often the plan was made again because the cluster did not allow
-	// the one that was followed.
+	// Replans is how often a new plan was made because the cluster did not allow the
+	// previous one.
 	Replans int `json:"replans,omitempty"`
 }
 
@@ -32,11 +32,11 @@ func upgradeState(version int, _ []byte) (State, error) {
 	return State{}, fmt.Errorf("there is no form of version %d", version)
 }
 
-// World is what is observed of a cluster, and what is asked for.
+// World is what is observed of a cluster, and the request.
 type World struct {
 	Situation Situation `json:"situation"` // the cluster
-	Goal      Goal      `json:"goal"`      // what it is to become
-	Paused    bool      `json:"paused"`    // nothing more is begun; what was begun goes on by itself
+	Goal      Goal      `json:"goal"`      // the requested result
+	Paused    bool      `json:"paused"`    // nothing more is started; what was started continues by itself
 	// Outcomes are the results of actions that this process has applied. A
 	// Runner fills them in.
 	Outcomes []fairlead.Outcome `json:"outcomes,omitempty"`
@@ -47,22 +47,22 @@ type Decision = fairlead.Decision[State, Action, fairlead.Block]
 
 // Reasons of Blocks.
 const (
-	ReasonPaused   = "Paused"       // nothing is to be begun at present
+	ReasonPaused   = "Paused"       // the plan is paused
 	ReasonNoPlan   = "NoPlan"       // no plan leads to the goal
-	ReasonNotMade  = "NotPlanned"   // the plan could not be made: a bound was met, or the question makes no sense
+	ReasonNotMade  = "NotPlanned"   // the plan could not be made: a limit was reached, or the question is invalid
 	ReasonWindow   = "OutOfWindow"  // the next step waits for a window
-	ReasonUnseen   = "NotSeen"      // the next step rests on what nobody has looked at
-	ReasonUnderWay = "UnderWay"     // the step is under way, by others
-	ReasonPeople   = "WaitsForWork" // the step is for people to take
+	ReasonUnseen   = "NotSeen"      // the next step depends on something that was not observed
+	ReasonUnderWay = "UnderWay"     // others are carrying out the step
+	ReasonPeople   = "WaitsForWork" // people must take the step
 )
 
 // Action is something to do, one of
 //
-//   - [SetRelease], which asks the cluster for a release;
+//   - [SetRelease], which requests a release for the cluster;
 //   - [SetPaused], which pauses or unpauses a pool;
 //   - [Acknowledged], which acknowledges a gate;
 //   - [Approve], which approves the install plan of an operator's next version;
-//   - [DrainNode], which asks for a node to be taken out of service.
+//   - [DrainNode], which requests that a node be taken out of service.
 //
 // They only make requests; other engines do the work. Each may be applied
 // again.
@@ -95,8 +95,8 @@ type Approve struct {
 	CSV       string `json:"csv"`       // the version to be installed, by its name
 }
 
-// DrainNode makes a request for the node, of the package lifecycle/drain or of one's
-// own, that is kept until somebody takes it back.
+// DrainNode creates a request for the node, of package lifecycle/drain or of your
+// own, which is kept until somebody withdraws it.
 type DrainNode struct {
 	Node string `json:"node"` // its name
 }
@@ -127,7 +127,7 @@ func (a Approve) Key() fairlead.Key {
 func (a DrainNode) Key() fairlead.Key { return fairlead.Key{Kind: "DrainNode", ID: a.Node} }
 
 // String describes the action.
-func (a SetRelease) String() string { return "ask the cluster for " + a.Release }
+func (a SetRelease) String() string { return "request release " + a.Release }
 
 // String says what is done.
 func (a SetPaused) String() string {
@@ -144,4 +144,4 @@ func (a Acknowledged) String() string { return "acknowledge " + a.Gate }
 func (a Approve) String() string { return "approve " + a.CSV + " of the operator " + a.Package }
 
 // String says what is done.
-func (a DrainNode) String() string { return "ask for node " + a.Node + " to be drained" }
+func (a DrainNode) String() string { return "request a drain of node " + a.Node }

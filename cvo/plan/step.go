@@ -13,17 +13,16 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// Step carries a plan out, a step at a time, over as many days as it takes. It is a
-// pure function; nil policy means the zero one. World must not be nil.
+// Step carries out a plan, one step at a time, over as many days as it takes. It is a
+// pure function; a nil policy means the defaults. World must not be nil.
 //
 //  1. Steps that are observed to be done leave the plan.
-//  2. The rest is followed as long as it leads from the current situation to
-//     the goal, by the encoding of [Make], even if a better plan exists by now.
-//     Otherwise, and for another goal, a new plan is made.
-//  3. The next step begins when it is in a window that is long enough, and
-//     rests on nothing that was not seen, unless the policy says otherwise.
-//     Steps for people, and those that others carry out by themselves, are
-//     reported.
+//  2. The rest is followed as long as it leads from the current situation to the goal,
+//     by the encoding of [Make], even if there now is a better plan. Otherwise, and
+//     for another goal, a new plan is made.
+//  3. The next step begins when it is in a window that is long enough, and depends on
+//     nothing that was not observed, unless the policy says otherwise. Steps for
+//     people, and those that others carry out by themselves, are reported.
 //
 // Nothing is started while the cluster is being updated.
 func Step(state State, w *World, now time.Time, policy *Policy) Decision {
@@ -54,15 +53,15 @@ func (s *stepper) run() {
 	sit.At = s.now // what takes place takes place from now on
 	question := newInput(&sit, &s.w.Goal, s.policy)
 	if err := question.check(); err != nil {
-		s.Block(fairlead.Block{Subject: subject, Reason: ReasonNotMade, Message: err.Error(), Owner: ownerAdmin, Unblock: "correct the goal, the policy or the situation as the message says"})
+		s.Block(fairlead.Block{Subject: subject, Reason: ReasonNotMade, Message: err.Error(), Owner: ownerAdmin, Unblock: "correct the goal, the policy or the situation"})
 		return
 	}
 	if to, moving := onItsWay(&sit); moving {
-		s.Block(fairlead.Block{Subject: subject, Reason: ReasonUnderWay, Message: "the cluster is being updated to " + to, Owner: "cluster-version operator", Unblock: "history of the ClusterVersion says that " + to + " is Completed"})
+		s.Block(fairlead.Block{Subject: subject, Reason: ReasonUnderWay, Message: "the cluster is being updated to " + to, Owner: "cluster-version operator", Unblock: "wait until the history of the ClusterVersion says that " + to + " is Completed"})
 		return
 	}
 	if text := tooFew(&sit); text != "" && question.Goal.moves() {
-		s.Block(fairlead.Block{Subject: subject, Reason: ReasonUnderWay, Message: text, Owner: "etcd operator", Unblock: "etcd has a member on each node of the control plane; without a machine that is on its way, add one"})
+		s.Block(fairlead.Block{Subject: subject, Reason: ReasonUnderWay, Message: text, Owner: "etcd operator", Unblock: "wait until etcd has a member on each node of the control plane; if no machine is being added, add one"})
 		return
 	}
 	parts, m := s.follow(question)
@@ -75,7 +74,7 @@ func (s *stepper) run() {
 	s.begin(s.fresh(parts, m))
 }
 
-// onItsWay tells the release that the cluster goes to.
+// onItsWay returns the release that the cluster is being updated to.
 func onItsWay(sit *Situation) (string, bool) {
 	if h := sit.Cluster.Status.History; len(h) > 1 && h[0].State != "Completed" {
 		return h[0].Version, true
@@ -83,8 +82,8 @@ func onItsWay(sit *Situation) (string, bool) {
 	return "", false
 }
 
-// follow drops what is done, and plans again where what is left does not lead to the
-// goal. It returns a nil model when there is no plan.
+// follow drops the steps that are done, and makes a new plan if the rest does not lead
+// to the goal. It returns a nil model if there is no plan.
 func (s *stepper) follow(q *input) ([]*part, *model) {
 	if target := goalOf(s.state.Steps); len(s.state.Steps) > 0 && reflect.DeepEqual(s.state.Goal, s.w.Goal) {
 		if target == "" {
@@ -133,7 +132,7 @@ func goalOf(steps []PlanStep) (release string) {
 	return release
 }
 
-// leads reports whether steps are a plan, be it the best one or not.
+// leads reports whether steps are a plan, not necessarily the best one.
 func leads(parts []*part, steps []PlanStep, policy *Policy) bool {
 	p := &Plan{Steps: steps}
 	used := 0
@@ -147,7 +146,7 @@ func leads(parts []*part, steps []PlanStep, policy *Policy) bool {
 	return used == len(steps)
 }
 
-// fresh writes the next step again, as it is seen now.
+// fresh rebuilds the next step from the current observation.
 func (s *stepper) fresh(parts []*part, m *model) PlanStep {
 	next := s.state.Steps[0]
 	w := &writer{m: m, p: &Plan{}, release: m.start, e: s.policy.Estimates.complete()}
@@ -162,9 +161,9 @@ func (s *stepper) fresh(parts []*part, m *model) PlanStep {
 	return next
 }
 
-// left returns the steps that are still to be done. Pools are paused and unpaused in
-// turn, so that of those only the next one can be seen to be done; so are nodes out of
-// service, for a node is empty when it restarts, too.
+// left returns the steps that remain. Pools are paused and unpaused in turn, so only
+// the next such step can be observed to be done; the same is true of nodes out of
+// service, because a node is also empty when it restarts.
 func (m *model) left(steps []PlanStep) (left []PlanStep) {
 	for i := range steps {
 		x := &steps[i]
@@ -175,7 +174,7 @@ func (m *model) left(steps []PlanStep) (left []PlanStep) {
 	return left
 }
 
-// done reports whether a step is seen to be done.
+// done reports whether a step is observed to be done.
 func (m *model) done(x *PlanStep) bool {
 	s := m.Situation
 	switch x.Kind {
@@ -235,20 +234,20 @@ func (s *stepper) begin(x PlanStep) {
 	action := x.act(&s.w.Situation)
 	switch at := s.policy.next(s.now, x.Takes); {
 	case s.w.Paused:
-		block(ReasonPaused, "the next step is to "+x.String()+", and the plan is paused", ownerAdmin, "the plan is resumed")
+		block(ReasonPaused, "the next step is to "+x.String()+", but the plan is paused", ownerAdmin, "resume the plan")
 		return
 	case len(x.Unseen) > 0 && !s.policy.GoUnseen && action != nil:
-		block(ReasonUnseen, "the next step is to "+x.String()+", but this is not known: "+x.Unseen[0].What, ownerAdmin, x.Unseen[0].Command)
+		block(ReasonUnseen, "the next step is to "+x.String()+", but this is unknown: "+x.Unseen[0].What, ownerAdmin, x.Unseen[0].Command)
 		return
 	case action == nil && x.Kind != Roll:
 		block(ReasonPeople, "the next step is to "+x.String()+": "+x.Why, x.Owner, x.Command)
 		return
 	case at.IsZero() && action != nil:
-		block(ReasonWindow, "the next step is to "+x.String()+", but no window that is left is long enough", ownerAdmin, "allow a window of "+short(x.Takes))
+		block(ReasonWindow, "the next step is to "+x.String()+", but no remaining window is long enough", ownerAdmin, "allow a window of "+short(x.Takes))
 		return
 	case at.After(s.now) && action != nil:
 		s.At(at)
-		block(ReasonWindow, "the next step is to "+x.String()+", in the window that begins at "+at.UTC().Format(time.RFC3339), "", "time passes")
+		block(ReasonWindow, "the next step is to "+x.String()+", in the window that begins at "+at.UTC().Format(time.RFC3339), "", "wait for the window")
 		return
 	}
 	if action == nil {
@@ -261,7 +260,7 @@ func (s *stepper) begin(x PlanStep) {
 	block(ReasonUnderWay, x.String()+" is under way", "", x.After, action)
 }
 
-// act returns what the engine does for a step; nil where others do all of it.
+// act returns what the engine does for a step; nil if others do all of it.
 func (s *PlanStep) act(sit *Situation) Action {
 	switch s.Kind {
 	case MoveCluster:

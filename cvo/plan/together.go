@@ -32,10 +32,10 @@ import (
 //	has(a,k)                            ->  in(b,g,(a,k)), of some b and g that provide it
 //	has(a,k), has(b,j) that does not    ->  le(a,k+1,b,j), or not le(a,k,b,j), or in(c,g,(b,j)) of another c
 //
-// What the installed version lacks now it may go on lacking, until it is provided: the
-// first is not asked of it, and in the second a hop to j from a version that provides it
-// takes the place of has(b,j). So a plan that is made again on the way is what is left
-// of the first.
+// What the installed version lacks now it may continue to lack until it is provided: the
+// first rule does not apply to it, and in the second a hop to j from a version that
+// provides it replaces has(b,j). So a plan that is made again on the way is the rest of
+// the first one.
 
 // clocks are the variables le of a part and stage.
 type clocks struct {

@@ -23,7 +23,7 @@ func (m *model) once(text string, fixes ...fix) *fact {
 }
 
 func (m *model) supports(o *operator, k, stage int) *fact {
-	return m.once(fmt.Sprintf("%s supports OpenShift up to %s, and the cluster is to be at %s", o.Versions[k].Name, o.Versions[k].MaxOpenShift, m.stages[stage]), m.removal(o.Operator))
+	return m.once(fmt.Sprintf("%s supports OpenShift up to %s, and the cluster will be at %s", o.Versions[k].Name, o.Versions[k].MaxOpenShift, m.stages[stage]), m.removal(o.Operator))
 }
 
 func (m *model) keptOperator(o *operator) *fact {
@@ -39,11 +39,11 @@ func (m *model) offers(o *operator) *fact {
 	if n := len(m.stages); n > 1 {
 		between = fmt.Sprintf("catalogs of %s to %s", m.stages[0], m.stages[n-1])
 	}
-	return m.once(fmt.Sprintf("in the %s, %s of the operator %s offers no other way from %s", between, channel, o.Package, o.Installed), m.removal(o.Operator))
+	return m.once(fmt.Sprintf("in the %s, %s of the operator %s offers no other path from %s", between, channel, o.Package, o.Installed), m.removal(o.Operator))
 }
 
 func (m *model) wanted(o *operator) *fact {
-	return m.once("the operator "+o.Package+" is to be at "+o.goal, fix{"leave the operator " + o.Package + " where it is", func(in *input) {
+	return m.once("the operator "+o.Package+" must be at "+o.goal, fix{"leave the operator " + o.Package + " where it is", func(in *input) {
 		in.Goal.Operators = slices.DeleteFunc(in.Goal.Operators, func(x OperatorGoal) bool { return x.Package == o.Package })
 	}, costLoss})
 }
@@ -66,8 +66,8 @@ func (m *model) keptMember(name string) *fact {
 		fix{"allow members of etcd to be replaced", func(in *input) { in.Policy.KeepMembers = false }, costLeave})
 }
 
-// lacksRoom is why a pool, or a node, cannot be emptied. Fixes add a node like the
-// greatest one.
+// lacksRoom is why a pool, or a node, cannot be drained. Fixes add a node like the
+// largest one.
 func (m *model) lacksRoom(what string) *fact {
 	f := m.once("the pods of " + what + " do not fit on other nodes while its nodes restart, and no node may be added")
 	if f.fixes != nil {
@@ -99,7 +99,7 @@ func (m *model) example(what string) *fairlead.Node {
 	return nil
 }
 
-// addNode adds empty nodes like one that there is.
+// addNode adds empty nodes like an existing one.
 func addNode(s *Situation, like *fairlead.Node, count int) {
 	for i := range count {
 		n := *like

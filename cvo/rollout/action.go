@@ -11,32 +11,33 @@ import (
 //   - [Begin], which sets a node's desired configuration;
 //   - [Mark], which taints a node that waits for an update;
 //   - [Cordon], which keeps new pods off it;
-//   - [Drain], which asks for its pods to be moved away;
-//   - [drain.Evict] and [drain.DeletePod], which remove a pod, and [Drained], which
-//     notes that none is left: where the engine drains nodes itself, see World.Pods;
-//   - [Update], which asks for its configuration to be changed, and a reboot;
-//   - [Uncordon], which lets pods come back;
+//   - [Drain], which requests that its pods be evicted;
+//   - [drain.Evict] and [drain.DeletePod], which remove a pod, and [Drained],
+//     which notes that none is left: if the engine drains nodes itself, see
+//     World.Pods;
+//   - [Update], which requests a change of its configuration, and a reboot;
+//   - [Uncordon], which allows pods on it again;
 //   - [Report], which writes the status of the pool.
 //
-// Pods are removed as the package lifecycle/drain says. An action changes a
-// node only if it is still at the action's Revision, the
-// metadata.resourceVersion that the decision was made on. Otherwise a backend
-// returns an error and changes nothing, or returns nil if the action is already
-// done. So no action takes place twice, or too late.
+// Pods are removed as package lifecycle/drain says. An action changes a node
+// only if it is still at the action's Revision, the metadata.resourceVersion
+// that the decision was made on. Otherwise a backend returns an error and
+// changes nothing, or returns nil if the action is already done. So no action
+// takes place twice, or too late.
 type Action interface {
 	fairlead.Action
 }
 
 // Begin sets the annotations AnnotationDesired and AnnotationDesiredImage, and
-// the taint TaintUpdate. On a node that is Degraded or Unreconcilable it sets
-// AnnotationState to Done: it gets another try.
+// the taint TaintUpdate. On a node that is Degraded or Unreconcilable it also
+// sets AnnotationState to Done, for another try.
 type Begin struct {
 	Node          string        `json:"node"`          // its name
 	Revision      string        `json:"revision"`      // see Action
-	Configuration Configuration `json:"configuration"` // what it is to run
+	Configuration Configuration `json:"configuration"` // what it should run
 }
 
-// Mark puts the taint TaintUpdate on a node, or takes it away.
+// Mark adds the taint TaintUpdate to a node, or removes it.
 type Mark struct {
 	Node     string `json:"node"`     // its name
 	Revision string `json:"revision"` // see Action
@@ -49,9 +50,9 @@ type Cordon struct {
 	Revision string `json:"revision"` // see Action
 }
 
-// Drain sets the annotation AnnotationDesiredDrain to Wish. Whoever drains sets
-// AnnotationLastDrain to the same when the pods are gone: the engine does, where it
-// drains the node itself.
+// Drain sets the annotation AnnotationDesiredDrain to Wish. Whoever drains the
+// node sets AnnotationLastDrain to the same when the pods are gone: the engine
+// does, if it drains the node itself.
 type Drain struct {
 	Node     string `json:"node"`     // its name
 	Revision string `json:"revision"` // see Action
@@ -66,7 +67,7 @@ type Drained struct {
 }
 
 // Update sets AnnotationState to Working. Whoever changes the node sets it to
-// Done, and AnnotationCurrent and AnnotationCurrentImage to what it runs then;
+// Done, and AnnotationCurrent and AnnotationCurrentImage to what it then runs;
 // or to Degraded or Unreconcilable, with the reason in AnnotationReason.
 type Update struct {
 	Node     string `json:"node"`     // its name
@@ -74,7 +75,7 @@ type Update struct {
 }
 
 // Uncordon makes a node schedulable, sets AnnotationDesiredDrain and
-// AnnotationLastDrain to Wish, and takes the taint TaintUpdate away.
+// AnnotationLastDrain to Wish, and removes the taint TaintUpdate.
 type Uncordon struct {
 	Node     string `json:"node"`     // its name
 	Revision string `json:"revision"` // see Action
@@ -88,7 +89,7 @@ type Report struct {
 	Status   PoolStatus `json:"status"`   // the new one
 }
 
-// Key names the node and the configuration it is to run.
+// Key names the node and its new configuration.
 func (a Begin) Key() fairlead.Key {
 	return fairlead.Key{Kind: "Begin", ID: a.Node + " " + a.Configuration.Name}
 }

@@ -19,10 +19,10 @@ func (e *BudgetError) Error() string {
 	return fmt.Sprintf("pool %s: spec.maxUnavailable %q: %s; write a number or a percentage such as \"30%%\"", e.Pool, e.Value, e.Reason)
 }
 
-// MaxUnavailable returns how many of a pool's nodes, of which there are size,
-// may be down at a time: what its spec says, a percentage rounded down, but at
-// least one, and in a control plane no more than its quorum allows: the smaller
-// half of the nodes. The error is a [*BudgetError].
+// MaxUnavailable returns how many of a pool's size nodes may be down at a time:
+// the value of its spec, a percentage rounded down, but at least one, and in a
+// control plane no more than its quorum allows: the smaller half of the nodes.
+// The error is a [*BudgetError].
 func MaxUnavailable(p *Pool, size int) (int, error) {
 	n, err := asked(p, size)
 	if err == nil && p.Name == PoolMaster {
@@ -31,7 +31,7 @@ func MaxUnavailable(p *Pool, size int) (int, error) {
 	return n, err
 }
 
-// asked is what the spec of a pool says of how many may be down.
+// asked is the maxUnavailable that the spec of a pool requests.
 func asked(p *Pool, size int) (int, error) {
 	v := p.Spec.MaxUnavailable
 	if v == nil || p.Name == PoolArbiter {
@@ -43,36 +43,36 @@ func asked(p *Pool, size int) (int, error) {
 	n, err := v.Scale(size, false)
 	switch {
 	case err != nil && v.Percentage():
-		return 0, &BudgetError{p.Name, v.Text, "no number stands before the percent sign"}
+		return 0, &BudgetError{p.Name, v.Text, "there is no number before the percent sign"}
 	case err != nil:
 		return 0, &BudgetError{p.Name, v.String(), err.Error()}
 	}
 	return max(n, 1), nil
 }
 
-// Choice is which nodes of a pool may be begun.
+// Choice says which nodes of a pool may start.
 type Choice struct {
 	MaxUnavailable int      `json:"maxUnavailable"`       // how many may be down
-	Unavailable    []string `json:"unavailable"`          // those that are down or on their way, by name
-	Failing        []string `json:"failing,omitempty"`    // those that could not be updated to what the pool is to run, by name
-	Capacity       int      `json:"capacity"`             // how many may be begun now
-	Candidates     []string `json:"candidates,omitempty"` // those that may, in order, Capacity at the most
-	Waiting        []string `json:"waiting,omitempty"`    // those that could be begun if there was room, in order
-	Held           []string `json:"held,omitempty"`       // those that need the update and take no pods, by name
-	Peers          []string `json:"peers,omitempty"`      // the peers that are waited for, by name, see World.Peers
+	Unavailable    []string `json:"unavailable"`          // those that are down or being updated, by name
+	Failing        []string `json:"failing,omitempty"`    // those that could not be updated to the pool's configuration, by name
+	Capacity       int      `json:"capacity"`             // how many may start now
+	Candidates     []string `json:"candidates,omitempty"` // those that may start, in order, at most Capacity
+	Waiting        []string `json:"waiting,omitempty"`    // those that could start if there was room, in order
+	Held           []string `json:"held,omitempty"`       // those that need the update and are not ready, by name
+	Peers          []string `json:"peers,omitempty"`      // the peers that the pool waits for, by name, see World.Peers
 }
 
-// Choose says which nodes of a pool may start now. Nodes in begun count as
-// under way, whatever they report.
+// Choose says which nodes of a pool may start now. Nodes in begun count as being
+// updated, whatever they report.
 //
-//  1. There is room for MaxUnavailable nodes, less those that are unavailable
-//     for any reason, also one that has nothing to do with the update.
-//  2. Nodes that failed to update to the pool's configuration count, too: a
+//  1. There is room for MaxUnavailable nodes, minus those that are unavailable
+//     for any reason, even one unrelated to the update.
+//  2. Nodes that failed to update to the pool's configuration also count: a
 //     configuration that breaks nodes breaks no more than that.
-//  3. Nodes that run anything else, and take pods, may start: first the zones
-//     in the order of their names, within a zone the oldest node, nodes without
-//     a zone behind them all, and World.Last at the very end. So may nodes
-//     without a desired configuration.
+//  3. Nodes that run anything else, and are ready, may start: first by zone, in
+//     the order of names, within a zone the oldest node, then nodes without a
+//     zone, and World.Last at the very end. So may nodes without a desired
+//     configuration.
 //
 // A pool that is paused, or waits for its image or for its peers (see World), has
 // no candidates. The error is a [*BudgetError].

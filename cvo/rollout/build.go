@@ -1,33 +1,33 @@
 package rollout
 
-// BuildState is how far the image is that a pool is to run.
+// BuildState is the state of the build of a pool's image.
 type BuildState string
 
 // The states of builds.
 const (
 	BuildWaiting     BuildState = "Waiting"     // it has not begun
-	BuildPrepared    BuildState = "Prepared"    // what it needs is there
+	BuildPrepared    BuildState = "Prepared"    // its prerequisites exist
 	BuildRunning     BuildState = "Building"    // it is being built
-	BuildSucceeded   BuildState = "Succeeded"   // it is there
+	BuildSucceeded   BuildState = "Succeeded"   // the image exists
 	BuildFailed      BuildState = "Failed"      // it could not be built
-	BuildInterrupted BuildState = "Interrupted" // somebody has stopped it
+	BuildInterrupted BuildState = "Interrupted" // it was stopped
 )
 
-// Build is the making of the image that a pool is to run.
+// Build is the build of the image for a pool.
 type Build struct {
-	Name  string     // what people know it by
-	State BuildState // how far it is
-	Image string     // what came of it; empty until then
+	Name  string     // its name for people
+	State BuildState // its state
+	Image string     // its result; empty until then
 }
 
 // awaited reports whether nodes wait for the build: there is no image yet, or
-// the pool was not told to run it.
+// the pool's configuration does not name it yet.
 func (b *Build) awaited(p *Pool) bool {
 	return b != nil && (b.State != BuildSucceeded || b.Image != "" && b.Image != p.Spec.Configuration.Image)
 }
 
-// outdates reports whether nodes that run what the pool is to run by now do not
-// count as updated, since another image is on its way or should be.
+// outdates reports whether nodes that run the pool's current configuration do
+// not count as updated, because another image is being built or should be.
 func (b *Build) outdates(p *Pool) bool {
 	if b == nil {
 		return false
@@ -41,8 +41,8 @@ func (b *Build) outdates(p *Pool) bool {
 	return false
 }
 
-// updating returns what a build makes of the condition Updating of a pool that
-// is not updated, or paused.
+// updating returns the condition Updating, by the build, of a pool that is not
+// updated, or is paused.
 func (b *Build) updating(paused bool) (holds bool, message string) {
 	message = b.String()
 	if paused {
@@ -57,7 +57,7 @@ func (b *Build) updating(paused bool) (holds bool, message string) {
 	return false, message
 }
 
-// String says in a few words how far the build is.
+// String describes the state of the build in a few words.
 func (b *Build) String() string {
 	how := "is " + string(b.State)
 	switch b.State {
@@ -66,7 +66,7 @@ func (b *Build) String() string {
 	case BuildPrepared:
 		how = "is prepared"
 	case BuildRunning:
-		how = "is under way"
+		how = "is in progress"
 	case BuildSucceeded:
 		how = "has succeeded"
 	case BuildFailed:

@@ -33,11 +33,11 @@
 // # What always holds
 //
 // Whatever crashes, arrives late or arrives twice, and with several runners on one
-// Store: there are never more nodes under way than the budget allowed when the last
-// of them was selected. This relies on two rules: a selection is saved before the node
-// is touched, and actions change a node only at the revision that they were decided
-// on. Names of configurations are never reused; those of the Machine Config Operator
-// are hashes.
+// Store: there are never more nodes being updated than the budget allowed when the
+// last of them was selected. This relies on two rules: a selection is saved before the
+// node is touched, and actions change a node only at the revision that they were
+// decided on. Names of configurations are never reused; those of the Machine Config
+// Operator are hashes.
 //
 // # Differences from the reference
 //
@@ -46,8 +46,8 @@
 //   - A node whose update failed gets a new configuration as soon as the pool does.
 //     In the reference it stays cordoned, and broken.
 //   - A node that somebody cordoned before its turn is reported. In the reference it
-//     counts against maxUnavailable without a word.
-//   - A node under way finishes before it gets another configuration.
+//     silently counts against maxUnavailable.
+//   - A node that is being updated finishes before it gets another configuration.
 //   - A node without a desired configuration is started like the others.
 //   - Nodes always start in the same order, whether there is room for all or not.
 //
@@ -63,8 +63,8 @@
 //  1. Observe returns the pool and all of its nodes.
 //  2. Apply changes a node only at the revision that the action names, and
 //     returns an error otherwise.
-//  3. Something must update the node when an Update action asks for it, and report
-//     by annotations. The engine drains nodes itself if World.Pods has their pods;
+//  3. Something must update the node when an Update action requests it, and report by
+//     annotations. The engine drains nodes itself if World.Pods has their pods;
 //     otherwise something else must drain them.
 //  4. Trigger a pool when it or one of its nodes has changed.
 package rollout

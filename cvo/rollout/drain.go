@@ -6,23 +6,23 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// NodePods is what is known of the pods of a node that is to be drained.
+// NodePods is what is known about the pods of a node to be drained.
 type NodePods struct {
 	Name string `json:"name"` // the node's
-	// View is what the drain looks at. Its Node and Outcomes are those of the World
-	// that this is part of.
+	// View is what the drain decides on. Its Node and Outcomes are those of the
+	// World that this is part of.
 	drain.View
 }
 
-// Draining reports whether a node is asked to have its pods moved away, and does
-// not say that they are gone.
+// Draining reports whether a drain of the node was requested and is not reported as
+// done.
 func Draining(n *Node) bool {
 	wish := n.Annotations[AnnotationDesiredDrain]
 	return strings.HasPrefix(wish, wishDrain) && n.Annotations[AnnotationLastDrain] != wish
 }
 
-// drain asks for the pods of a node to be moved away, and moves them where World
-// has them.
+// drain requests that the pods of a node be evicted, and evicts them if World has
+// them.
 func (s *stepper) drain(n *Node) {
 	wish := wishDrain + n.Annotations[AnnotationDesired]
 	a := Drain{Node: n.Name, Revision: n.ResourceVersion, Wish: wish}
@@ -32,7 +32,7 @@ func (s *stepper) drain(n *Node) {
 	d, ours := s.drains[n.Name]
 	if !ours {
 		s.slow("node "+n.Name, ReasonDraining, "its pods are being moved away", s.policy.SlowDrain,
-			"whoever drains nodes", "wait until its annotation "+AnnotationLastDrain+" says "+wish+"; a disruption budget that allows nothing is what mostly delays that", a)
+			"whoever drains nodes", "wait until its annotation "+AnnotationLastDrain+" says "+wish+"; what mostly delays that is a disruption budget that allows no eviction", a)
 		return
 	}
 	s.state.find(n.Name).Drain = d.Progress
@@ -52,8 +52,8 @@ func (s *stepper) drain(n *Node) {
 	}
 }
 
-// empty decides about the pods of all nodes that are asked to be drained: together,
-// for they share what disruption budgets allow.
+// empty decides about the pods of all nodes to be drained: together, because they
+// share the disruption budgets.
 func (s *stepper) empty() {
 	var nodes []drain.Draining
 	var names []string
@@ -76,8 +76,8 @@ func (s *stepper) empty() {
 	}
 }
 
-// pods returns what is known of the pods of a node; nil where somebody else looks
-// after them.
+// pods returns what is known about the pods of a node; nil if somebody else drains
+// it.
 func (s *stepper) pods(n *Node) *NodePods {
 	for i := range s.Pods {
 		if s.Pods[i].Name == n.Name {

@@ -20,13 +20,13 @@ type MembershipError struct {
 
 // Error names the node and its pools.
 func (e *MembershipError) Error() string {
-	return fmt.Sprintf("node %s belongs to pools %s: a node can be in one pool besides master and worker; change its labels or their selectors", e.Node, strings.Join(e.Pools, ", "))
+	return fmt.Sprintf("node %s belongs to pools %s: a node can be in only one pool besides master and worker; change its labels or their selectors", e.Node, strings.Join(e.Pools, ", "))
 }
 
-// PrimaryPool returns the pool whose configuration a node is to run, or nil if
-// it is in none: master before all others, then the arbiters', then a pool of
-// the user's own, then worker. Nodes that run Windows are in none, and a pool without a
-// selector has no nodes. The error is a [*MembershipError].
+// PrimaryPool returns the pool whose configuration a node should run, or nil if it is
+// in none: master before all others, then the arbiters', then a custom pool, then
+// worker. Nodes that run Windows are in none, and a pool without a selector has no
+// nodes. The error is a [*MembershipError].
 func PrimaryPool(pools []Pool, n *Node) (*Pool, error) {
 	if n.Labels["kubernetes.io/os"] == "windows" {
 		return nil, nil

@@ -4,11 +4,11 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Ready reports whether a node takes pods: it is not cordoned, and none of its
-// conditions speaks against it. Conditions that are missing do not.
+// Ready reports whether a node takes pods: it is not cordoned, and no condition
+// is against it. Missing conditions do not count.
 func Ready(n *Node) bool { return unready(n) == "" }
 
-// cordoned is why a node takes no pods that somebody has marked so.
+// cordoned is why a cordoned node takes no pods.
 const cordoned = "it is cordoned"
 
 // Against returns the condition because of which a node takes no pods, nil if
@@ -52,8 +52,7 @@ func Done(n *Node) bool {
 		told == wanted && image == desired && a[AnnotationState] == StateDone
 }
 
-// Failing reports whether a node was told to run something else than it does,
-// and could not.
+// Failing reports whether a node was told to run a new configuration and failed.
 func Failing(n *Node) bool {
 	a := n.Annotations
 	if a[AnnotationCurrent] == a[AnnotationDesired] && a[AnnotationCurrentImage] == a[AnnotationDesiredImage] {
@@ -63,26 +62,26 @@ func Failing(n *Node) bool {
 }
 
 // Unavailable reports whether a node counts against the pool's budget: it takes
-// no pods, for whatever reason, or it is on its way to another configuration.
+// no pods, for any reason, or it is being updated to another configuration.
 func Unavailable(n *Node) bool { return !Ready(n) || !Done(n) && !Failing(n) }
 
-// takesRoom reports whether a node counts against the budget before it is begun:
-// one that takes pods and that nobody has told anything does not, or it would
-// wait for itself.
+// takesRoom reports whether a node counts against the budget before it is
+// started: a node that takes pods and has no desired configuration does not, or
+// it would wait for itself.
 func takesRoom(n *Node) bool {
 	return Unavailable(n) && (n.Annotations[AnnotationDesired] != "" || !Ready(n))
 }
 
-// targets reports whether a node was told to run what the pool is to run.
+// targets reports whether a node was told to run the pool's configuration.
 func targets(p *Pool, n *Node) bool {
 	return n.Annotations[AnnotationDesired] == p.Spec.Configuration.Name &&
 		n.Annotations[AnnotationDesiredImage] == p.Spec.Configuration.Image
 }
 
-// Updated reports whether a node runs what its pool is to run.
+// Updated reports whether a node runs its pool's configuration.
 func Updated(p *Pool, n *Node) bool { return targets(p, n) && Done(n) }
 
-// tainted reports whether a node has the taint of those that wait.
+// tainted reports whether a node has the taint of waiting nodes.
 func tainted(n *Node) bool {
 	for _, t := range n.Spec.Taints {
 		if t.Key == TaintUpdate && t.Effect == fairlead.PreferNoSchedule {

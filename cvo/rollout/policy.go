@@ -22,8 +22,8 @@ type Policy struct {
 	// SlowUpdate is how long a change of configuration and a reboot may take,
 	// likewise. Zero means half an hour.
 	SlowUpdate time.Duration `json:"slowUpdate,omitempty"`
-	// Drain is how pods are judged and evicted on nodes that the engine drains
-	// itself, see World.Pods.
+	// Drain is how pods are classified and evicted on nodes that the engine
+	// drains itself, see World.Pods.
 	Drain drain.Policy `json:"drain,omitzero"`
 }
 
@@ -44,13 +44,13 @@ func (p *Policy) complete() Policy {
 	return q
 }
 
-// backoff is how long an action that had no effect is left alone.
+// backoff is the delay after an action that had no effect.
 func (p *Policy) backoff() fairlead.Backoff {
 	return fairlead.Backoff{Min: p.MinBackoff, Max: p.MaxBackoff}
 }
 
-// Check says what is wrong with the policy: the error is fairlead.FieldErrors. A
-// nil policy is the zero one, with which nothing is.
+// Check reports what is wrong with the policy: the error is
+// fairlead.FieldErrors. A nil policy means the defaults, which are valid.
 func (p *Policy) Check() error {
 	if p == nil {
 		return nil
@@ -78,7 +78,7 @@ func (p *Policy) Check() error {
 // MarshalJSON writes durations as text, such as 5m0s.
 func (p Policy) MarshalJSON() ([]byte, error) { return durations.Marshal(p) }
 
-// UnmarshalJSON reads what MarshalJSON has written.
+// UnmarshalJSON reads what MarshalJSON wrote.
 func (p *Policy) UnmarshalJSON(data []byte) error {
 	return durations.Unmarshal(data, p)
 }
@@ -89,20 +89,20 @@ type Decision = fairlead.Decision[State, Action, fairlead.Block]
 
 // Reasons of Blocks.
 const (
-	ReasonBudgetInvalid  = "MaxUnavailableInvalid" // the pool's maxUnavailable means nothing
+	ReasonBudgetInvalid  = "MaxUnavailableInvalid" // the pool's maxUnavailable is invalid
 	ReasonPaused         = "PoolPaused"            // nodes need an update, and the pool is paused
-	ReasonNoTarget       = "NoConfiguration"       // nobody has said what the pool is to run
+	ReasonNoTarget       = "NoConfiguration"       // the pool has no target configuration
 	ReasonBuild          = "ImageNotBuilt"         // nodes wait for the image
 	ReasonPeers          = "PeersNotReady"         // nodes wait for those of another pool, to keep quorum
-	ReasonQuorum         = "QuorumLimit"           // maxUnavailable would take the quorum of the control plane, and counts for less
+	ReasonQuorum         = "QuorumLimit"           // maxUnavailable would break the quorum of the control plane, so a smaller number is used
 	ReasonBudget         = "BudgetExhausted"       // nodes wait for others of the pool
-	ReasonUnavailable    = "NodeUnavailable"       // a node takes no pods for another reason, and takes room in the budget
-	ReasonHeld           = "NodeNotReady"          // a node needs the update and is not begun, for it takes no pods
+	ReasonUnavailable    = "NodeUnavailable"       // a node takes no pods for another reason, and counts against the budget
+	ReasonHeld           = "NodeNotReady"          // a node needs the update and does not start, because it takes no pods
 	ReasonDegraded       = "NodeDegraded"          // a node could not be updated
-	ReasonBegin          = "NodeNotTold"           // a node does not know yet what it is to run
+	ReasonBegin          = "NodeNotTold"           // a node has not been told its configuration yet
 	ReasonCordon         = "NodeNotCordoned"       // it is not cordoned yet
 	ReasonDraining       = "NodeDraining"          // its pods are being moved away
 	ReasonUpdating       = "NodeUpdating"          // it is being changed and rebooted
-	ReasonUncordon       = "NodeNotUncordoned"     // it is through, and does not take pods yet
+	ReasonUncordon       = "NodeNotUncordoned"     // it is updated, and does not take pods yet
 	ReasonStatusOutdated = "StatusOutdated"        // the status of the pool is being written
 )

@@ -17,11 +17,11 @@ type Backend interface {
 	Apply(ctx context.Context, pool string, action Action) error
 }
 
-// Runner updates the nodes of pools: it drives [Step], as
-// [fairlead.RunnerOptions] says. Objects are named by their pool.
+// Runner updates the nodes of pools: it drives [Step], with the guarantees of
+// [fairlead.RunnerOptions]. Objects have the names of their pools.
 type Runner = fairlead.Runner[State, *World, Action, fairlead.Block]
 
-// NewRunner returns a Runner. Nil policy and options mean the zero ones. The
+// NewRunner returns a Runner. Nil policy and options mean the defaults. The
 // error is that of Policy.Check.
 func NewRunner(backend Backend, policy *Policy, opts *fairlead.RunnerOptions) (*Runner, error) {
 	if err := policy.Check(); err != nil {

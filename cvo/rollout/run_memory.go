@@ -14,10 +14,10 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// MemBackend is a Backend in memory: pools whose nodes drain and change in the
-// time that DrainTime and UpdateTime say. Use it to test an embedding of the
-// engine, or to try out what would happen to a pool. The zero value has no
-// pools. Its methods may be called from several goroutines.
+// MemBackend is a Backend in memory: pools whose nodes drain and change in the time
+// that DrainTime and UpdateTime say. Use it to test an embedding of the engine, or
+// to try out what would happen to a pool. The zero value has no pools. Its methods
+// may be called from several goroutines.
 type MemBackend struct {
 	// Clock tells the time. Nil means [fairlead.SystemClock].
 	Clock fairlead.Clock
@@ -31,9 +31,9 @@ type MemBackend struct {
 	// must not call the backend's methods.
 	Changed func(pool string, action Action)
 
-	// Cluster is the cluster that this is a view of; its Clock counts then, and nodes
-	// that a pool's selector picks are nodes of the pool. Nil means a cluster of its
-	// own. See [fairlead.MemCluster].
+	// Cluster is the cluster that this is a view of. If set, its Clock is used, and
+	// nodes that a pool's selector matches are nodes of the pool. Nil means a
+	// cluster of its own. See [fairlead.MemCluster].
 	Cluster *fairlead.MemCluster
 
 	once    sync.Once
@@ -41,7 +41,7 @@ type MemBackend struct {
 	pending []pending
 }
 
-// memPool is a pool as it is kept: its nodes by name, for they are the cluster's.
+// memPool is a stored pool: its nodes by name, because they belong to the cluster.
 type memPool struct {
 	fairlead.ObjectMeta
 	world World
@@ -56,11 +56,11 @@ func pools() cluster.Kind[memPool] {
 type pending struct {
 	pool, node string
 	at         time.Time
-	drain      string // the wish that is met; "" for an update
+	drain      string // the request that is fulfilled; "" for an update
 	err        error  // the update fails
 }
 
-// lock takes the lock and brings everything up to the present.
+// lock takes the lock and advances everything to the present.
 func (b *MemBackend) lock() {
 	b.once.Do(func() { b.all = cluster.Of(b.Cluster, b.Clock, &cluster.Options{Still: true}) })
 	b.all.Lock()
@@ -104,8 +104,8 @@ func (b *MemBackend) world(pool string) *World {
 
 func (b *MemBackend) node(name string) *Node { return cluster.Ref(b.all, cluster.Nodes(), name) }
 
-// names returns the names of a pool's nodes: those that were put there, and of the
-// cluster's those that its selector picks.
+// names returns the names of a pool's nodes: those that were added to it, and those
+// of the cluster that its selector matches.
 func (b *MemBackend) names(p *memPool) []string {
 	if b.Cluster == nil || p.world.Pool.Spec.NodeSelector == nil {
 		return p.nodes
@@ -125,9 +125,9 @@ func (b *MemBackend) names(p *memPool) []string {
 }
 
 // Edit changes a pool and its nodes as users and other controllers would: f may
-// do what it likes to the world it is given. What it has changed gets a new
-// revision; a node that it takes out is removed. An error of f is returned, and then
-// nothing has changed.
+// change the world that it is given in any way. Changed objects get a new revision;
+// a node that f removes from the world is deleted. If f returns an error, Edit
+// returns it and changes nothing.
 func (b *MemBackend) Edit(pool string, f func(*World) error) error {
 	b.lock()
 	defer b.all.Unlock()
@@ -155,7 +155,7 @@ func (b *MemBackend) Edit(pool string, f func(*World) error) error {
 	return nil
 }
 
-// keep puts a pool back, under a new revision if it has changed.
+// keep stores a pool, with a new revision if it has changed.
 func (b *MemBackend) keep(pool string, w *World, nodes []string, changed bool) {
 	p := cluster.Put(b.all, pools(), &memPool{ObjectMeta: fairlead.ObjectMeta{Name: pool}, world: *clone(w), nodes: nodes})
 	if changed {
@@ -178,8 +178,7 @@ func find(w *World, node string) *Node {
 	return &w.Nodes[i]
 }
 
-// Next returns when the next node is drained or changed, and false if none will
-// be.
+// Next returns when the next node is drained or changed, and false if none will be.
 func (b *MemBackend) Next() (at time.Time, ok bool) {
 	b.lock()
 	defer b.all.Unlock()
@@ -194,7 +193,7 @@ func (b *MemBackend) Next() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// settle lets happen what is due.
+// settle carries out changes that are due.
 func (b *MemBackend) settle() {
 	now := b.all.Now()
 	slices.SortStableFunc(b.pending, func(x, y pending) int { return x.at.Compare(y.at) })
@@ -311,7 +310,7 @@ func (b *MemBackend) tell(pool string, action Action) {
 }
 
 func conflict(a Action, revision string) error {
-	return fmt.Errorf("%s: it was changed since, and is at revision %s now", a, revision)
+	return fmt.Errorf("%s: it has changed since, and is at revision %s now", a, revision)
 }
 
 // target returns the node that an action is for, and its revision.
@@ -335,7 +334,7 @@ func target(a Action) (node, revision string) {
 	return "", ""
 }
 
-// change does to a node what an action wants.
+// change applies an action to a node.
 func change(n *Node, a Action) {
 	switch a := a.(type) {
 	case Begin:
@@ -366,7 +365,7 @@ func change(n *Node, a Action) {
 	}
 }
 
-// mark returns the taints of a node with that of those that wait, or without.
+// mark returns the taints of a node with or without that of waiting nodes.
 func mark(n *Node, waits bool) []fairlead.Taint {
 	var taints []fairlead.Taint
 	for _, t := range n.Spec.Taints {
@@ -380,7 +379,7 @@ func mark(n *Node, waits bool) []fairlead.Taint {
 	return taints
 }
 
-// follow lets a node do what an action has asked it for.
+// follow makes a node do what an action requested.
 func (b *MemBackend) follow(pool string, n *Node, a Action) {
 	p := pending{pool: pool, node: n.Name, at: b.all.Now()}
 	switch a := a.(type) {

@@ -4,10 +4,10 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// drains reports whether nodes are drained by the engine, and not by time.
+// drains reports whether the engine drains nodes, rather than DrainTime.
 func (b *MemBackend) drains() bool { return b.Cluster != nil && b.DrainTime == nil }
 
-// podsOf returns what is on those of the nodes that are to be drained.
+// podsOf returns the pods on those of the nodes that are to be drained.
 func (b *MemBackend) podsOf(nodes []Node) []NodePods {
 	var all []NodePods
 	for i := range nodes {

@@ -6,38 +6,38 @@ import (
 	"time"
 )
 
-// NodeStage is how far a node is on its way to another configuration.
+// NodeStage is the progress of a node's update.
 type NodeStage string
 
 // The stages, in their order.
 const (
-	StageNone     NodeStage = ""         // it is not on its way
-	StageCordon   NodeStage = "Cordon"   // its desired configuration is set, and it is to be cordoned
-	StageDrain    NodeStage = "Drain"    // its pods are to be moved away
-	StageUpdate   NodeStage = "Update"   // it is to be changed and rebooted
-	StageDegraded NodeStage = "Degraded" // that failed
-	StageUncordon NodeStage = "Uncordon" // it runs its desired configuration, and is to take pods again
+	StageNone     NodeStage = ""         // it is not being updated
+	StageCordon   NodeStage = "Cordon"   // its desired configuration is set; it must be cordoned
+	StageDrain    NodeStage = "Drain"    // its pods must be evicted
+	StageUpdate   NodeStage = "Update"   // it must be changed and rebooted
+	StageDegraded NodeStage = "Degraded" // the change failed
+	StageUncordon NodeStage = "Uncordon" // it runs its desired configuration; it must be uncordoned
 )
 
-// What AnnotationDesiredDrain begins with.
+// The prefixes of AnnotationDesiredDrain.
 const (
 	wishDrain    = "drain-"
 	wishUncordon = "uncordon-"
 )
 
-// Stage says how far a node is, by what it reports itself. A node that was
-// cordoned by somebody else is not on its way.
+// Stage returns the stage of a node, by what it reports. A node that was
+// cordoned by somebody else is not being updated.
 func Stage(n *Node) NodeStage {
 	a := n.Annotations
 	moves := a[AnnotationCurrent] != a[AnnotationDesired] || a[AnnotationCurrentImage] != a[AnnotationDesiredImage]
 	wish := wishDrain + a[AnnotationDesired]
 	switch {
 	case a[AnnotationDesired] == "":
-		return StageNone // nobody has looked after it yet
+		return StageNone // it has no desired configuration yet
 	case moves && degraded(n):
 		return StageDegraded
 	case n.Spec.Unschedulable && moves && Draining(n):
-		return StageDrain // also while the reference's agent says Working
+		return StageDrain // even while the reference's agent says Working
 	case moves && a[AnnotationState] == StateWorking:
 		return StageUpdate
 	case moves && !n.Spec.Unschedulable:
@@ -54,7 +54,7 @@ func Stage(n *Node) NodeStage {
 	return StageNone
 }
 
-// advance takes each node that is on its way one stage further.
+// advance takes each node that is being updated one stage further.
 func (s *stepper) advance() {
 	room := s.room()
 	s.empty()
@@ -82,8 +82,8 @@ func (s *stepper) advance() {
 	}
 }
 
-// retarget gives a node that failed what the pool is to run by now. It is down
-// already, and so takes no room.
+// retarget gives a failed node the pool's current configuration. It is already
+// down, and so takes no additional room.
 func (s *stepper) retarget(n *Node) {
 	if to := s.Pool.Spec.Configuration; to.Name != "" && !targets(&s.Pool, n) && !s.Pool.Spec.Paused && !s.Build.awaited(&s.Pool) {
 		s.state.find(n.Name).Configuration = to
@@ -91,8 +91,8 @@ func (s *stepper) retarget(n *Node) {
 	}
 }
 
-// room returns how many of the nodes that were begun and do not know yet may be
-// told so: the budget may have become smaller since, or others may be down.
+// room returns how many of the selected nodes may be told now: the budget may
+// have become smaller since, or others may be down.
 func (s *stepper) room() int {
 	most, err := MaxUnavailable(&s.Pool, len(s.Nodes))
 	if err != nil {
@@ -108,23 +108,23 @@ func (s *stepper) room() int {
 	return most
 }
 
-// untold looks after a node that was begun and is not on its way: it does not
-// know yet, or it is through and takes no pods.
+// untold handles a selected node that is not being updated: it has not been
+// told yet, or it is updated and takes no pods.
 func (s *stepper) untold(b Begun, n *Node, room *int) {
 	subject := "node " + n.Name
 	switch why := unready(n); {
 	case b.Told:
 		s.block(subject, ReasonUncordon, "it runs "+b.Configuration.Name+", and takes no pods: "+why, "", "make it ready and schedulable again")
 	case why != "":
-		s.block(subject, ReasonHeld, "it was chosen for the update, and is not begun while it takes no pods: "+why, "", "make it ready and schedulable again")
+		s.block(subject, ReasonHeld, "it was selected for the update, which does not start while the node takes no pods: "+why, "", "make it ready and schedulable again")
 	case s.Pool.Spec.Paused:
-		s.block(subject, ReasonPaused, "it was chosen for the update, and the pool is paused", "whoever has paused it", "set spec.paused to false")
+		s.block(subject, ReasonPaused, "it was selected for the update, but the pool is paused", "whoever paused it", "set spec.paused to false")
 	case *room <= 0:
 		s.block(subject, ReasonBudget, "it was selected for the update, but as many nodes are already down as spec.maxUnavailable allows", "", "wait until one of them is back, or raise spec.maxUnavailable")
 	case s.Build.awaited(&s.Pool):
-		s.block(subject, ReasonBuild, "it was chosen for the update, and "+s.Build.String(), "", "wait until the image is built and spec.configuration.image names it")
+		s.block(subject, ReasonBuild, "it was selected for the update, but "+s.Build.String(), "", "wait until the image is built and spec.configuration.image names it")
 	case len(s.peersUnready()) > 0:
-		s.block(subject, ReasonPeers, "it was chosen for the update, and "+waitFor(s.peersUnready()), "", "wait until those nodes are updated and take pods")
+		s.block(subject, ReasonPeers, "it was selected for the update, but "+waitFor(s.peersUnready()), "", "wait until those nodes are updated and take pods")
 	case s.Pool.Spec.Configuration.Name != "":
 		*room--
 		s.state.find(n.Name).Configuration = s.Pool.Spec.Configuration
@@ -141,7 +141,7 @@ func (s *stepper) update(n *Node) {
 		"whoever runs the node", "wait until its annotation "+AnnotationState+" says "+StateDone, a)
 }
 
-// slow blocks, and says so when it takes longer than is normal.
+// slow blocks, and says so if it takes longer than normal.
 func (s *stepper) slow(subject, reason, message string, normal time.Duration, owner, unblock string, under Action) {
 	since := s.block(subject, reason, message, owner, unblock, under)
 	if end := since.Add(normal); s.now.Before(end) {

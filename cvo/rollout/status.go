@@ -11,10 +11,10 @@ import (
 
 // The conditions of pools.
 const (
-	ConditionUpdated      = "Updated"      // all nodes run what the pool is to run
-	ConditionUpdating     = "Updating"     // nodes are being brought there
-	ConditionNodeDegraded = "NodeDegraded" // a node could not be
-	ConditionDegraded     = "Degraded"     // something needs help
+	ConditionUpdated      = "Updated"      // all nodes run the pool's configuration
+	ConditionUpdating     = "Updating"     // nodes are being updated
+	ConditionNodeDegraded = "NodeDegraded" // a node could not be updated
+	ConditionDegraded     = "Degraded"     // something needs attention
 )
 
 // Status reports on a pool: its counts and conditions. Conditions of other
@@ -75,8 +75,7 @@ func Status(w *World, now time.Time) PoolStatus {
 	return s
 }
 
-// updating returns what is reported as Updating; all tells that the pool is
-// updated.
+// updating returns the condition Updating; all says that the pool is updated.
 func (w *World) updating(all bool) (bool, string) {
 	p := &w.Pool
 	waits := w.Build != nil && w.Build.State != BuildSucceeded
@@ -84,7 +83,7 @@ func (w *World) updating(all bool) (bool, string) {
 	case w.Build != nil && p.Spec.Paused && (waits || !all):
 		return w.Build.updating(true)
 	case waits && (holds(p.Status.Conditions, ConditionNodeDegraded) || holds(p.Status.Conditions, "RenderDegraded")):
-		return false, "the pool is degraded, and its update waits for that to be repaired"
+		return false, "the pool is degraded, and its update waits for the repair"
 	case w.Build != nil && (waits || !all):
 		return w.Build.updating(false)
 	case all:
@@ -95,7 +94,7 @@ func (w *World) updating(all bool) (bool, string) {
 	return true, "All nodes are updating to " + line(p)
 }
 
-// line names what a pool is to run.
+// line names the configuration of a pool.
 func line(p *Pool) string {
 	text := "MachineConfig " + p.Spec.Configuration.Name
 	if image := p.Spec.Configuration.Image; image != "" {

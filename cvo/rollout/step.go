@@ -12,11 +12,10 @@ import (
 	"github.com/fairlead/fairlead/lifecycle/drain"
 )
 
-// Step decides what comes next in a pool, at the instant now. A nil policy is
-// the zero one. Its arguments stay as they are, and equal ones give equal
-// decisions.
+// Step decides what comes next in a pool at the time now. A nil policy means the
+// defaults. Its arguments are not changed, and equal ones give equal decisions.
 //
-//  1. Nodes under way continue, each on its own, even if the pool's
+//  1. Nodes that are being updated continue, each on its own, even if the pool's
 //     configuration has changed or the pool is paused: see [Stage].
 //  2. Of the nodes that do not run the pool's configuration yet, those that
 //     [Choose] picks are started.
@@ -49,12 +48,12 @@ type stepper struct {
 	policy  Policy
 	nodes   map[string]*Node
 	actions []Action
-	told    []fairlead.Block              // of drains, which remember by themselves since when
-	drains  map[string]drain.NodeDecision // by node, of those that are drained here
+	told    []fairlead.Block              // of drains, which track the start themselves
+	drains  map[string]drain.NodeDecision // by node, for those that the engine drains
 }
 
-// remember carries over the nodes that were begun, less those that are through
-// or gone, and takes note of those that others have begun.
+// remember carries over the selected nodes, without those that are done or
+// deleted, and adds those that others have started.
 func (s *stepper) remember() {
 	for _, b := range s.old.Begun {
 		b.Since = fairlead.Past(b.Since, s.now)
@@ -66,11 +65,11 @@ func (s *stepper) remember() {
 		switch {
 		case told == b.Configuration:
 			b.Told = true
-		case Stage(n) != StageNone: // on its way elsewhere
+		case Stage(n) != StageNone: // being updated to something else
 			b.Configuration, b.Told = told, true
 		}
 		if b.Told && told == b.Configuration && Stage(n) == StageNone && !Unavailable(n) {
-			continue // it is through
+			continue // it is done
 		}
 		s.state.Begun = append(s.state.Begun, b)
 	}
@@ -84,7 +83,7 @@ func (s *stepper) remember() {
 	slices.SortFunc(s.state.Begun, func(a, b Begun) int { return strings.Compare(a.Node, b.Node) })
 }
 
-// begin picks nodes to begin, and says what keeps the others.
+// begin picks nodes to start, and says what the others wait for.
 func (s *stepper) begin() {
 	p := &s.Pool
 	subject := "pool " + p.Name
@@ -111,15 +110,15 @@ func (s *stepper) begin() {
 	s.explain(c)
 }
 
-// tell decides to tell a node what it is to run.
+// tell decides to set the desired configuration of a node.
 func (s *stepper) tell(n *Node, to Configuration) {
 	a := Begin{Node: n.Name, Revision: n.ResourceVersion, Configuration: to}
 	s.do(a)
 	s.block("node "+n.Name, ReasonBegin, "it is being told to run "+to.Name, "", "wait until its annotation "+AnnotationDesired+" says so", a)
 }
 
-// unmark takes the taint off nodes that run what they are to, without having
-// been on their way.
+// unmark removes the taint from nodes that run the pool's configuration without
+// having been updated by the engine.
 func (s *stepper) unmark(c *Choice) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -129,11 +128,11 @@ func (s *stepper) unmark(c *Choice) {
 	}
 }
 
-// explain says what keeps nodes from being begun.
+// explain says what prevents nodes from starting.
 func (s *stepper) explain(c *Choice) {
 	subject, target := "pool "+s.Pool.Name, s.Pool.Spec.Configuration.Name
 	if n := len(c.Waiting) + len(c.Held); n > 0 && s.Pool.Spec.Paused {
-		s.block(subject, ReasonPaused, fmt.Sprintf("it is paused, and %s not run %s", words.Count(n, "node does", "nodes do"), target), "whoever has paused it", "set spec.paused to false")
+		s.block(subject, ReasonPaused, fmt.Sprintf("it is paused, and %s not run %s", words.Count(n, "node does", "nodes do"), target), "whoever paused it", "set spec.paused to false")
 	} else if len(c.Waiting) > 0 && s.Build.awaited(&s.Pool) {
 		s.block(subject, ReasonBuild, fmt.Sprintf("%s, and %s", words.Count(len(c.Waiting), "node waits for an update", "nodes wait for an update"), s.Build), "", "wait until the image is built and spec.configuration.image names it")
 	} else if len(c.Waiting) > 0 && len(c.Peers) > 0 {
@@ -146,7 +145,7 @@ func (s *stepper) explain(c *Choice) {
 			"", "wait until one of them is back, or raise spec.maxUnavailable")
 	}
 	if n, err := asked(&s.Pool, len(s.Nodes)); err == nil && n > c.MaxUnavailable {
-		s.block(subject, ReasonQuorum, fmt.Sprintf("spec.maxUnavailable asks for %d nodes at a time, which would take the quorum of a control plane of %d; %d counts", n, len(s.Nodes), c.MaxUnavailable),
+		s.block(subject, ReasonQuorum, fmt.Sprintf("spec.maxUnavailable allows %d nodes at a time, which would break the quorum of a control plane of %d; at most %d may be down", n, len(s.Nodes), c.MaxUnavailable),
 			"administrator", fmt.Sprintf("set spec.maxUnavailable to %d or less", c.MaxUnavailable))
 	}
 	s.outside(c)
@@ -157,8 +156,8 @@ func (s *stepper) explain(c *Choice) {
 	}
 }
 
-// outside reports nodes that take no pods, and that the update did not bring
-// there: those with one cause in one line.
+// outside reports nodes that take no pods for reasons other than the update, and
+// joins those with one cause.
 func (s *stepper) outside(c *Choice) {
 	type cause struct{ reason, why string }
 	var causes []cause
@@ -180,7 +179,7 @@ func (s *stepper) outside(c *Choice) {
 		list := names[of]
 		owner, unblock := "whoever runs the nodes", "make it ready and schedulable again"
 		if of.why == cordoned {
-			owner, unblock = "whoever has cordoned it", "uncordon it"
+			owner, unblock = "whoever cordoned it", "uncordon it"
 		}
 		if len(list) == 1 {
 			message := "it counts against maxUnavailable of the pool: " + of.why
@@ -192,7 +191,7 @@ func (s *stepper) outside(c *Choice) {
 		}
 		message := fmt.Sprintf("%d of its %d nodes count against maxUnavailable, each because %s: %s", len(list), len(s.Nodes), of.why, strings.Join(list, ", "))
 		if of.reason == ReasonHeld {
-			message = fmt.Sprintf("%d of its %d nodes need the update, and are not begun while they take no pods, each because %s: %s", len(list), len(s.Nodes), of.why, strings.Join(list, ", "))
+			message = fmt.Sprintf("%d of its %d nodes need the update, which does not start while they take no pods, each because %s: %s", len(list), len(s.Nodes), of.why, strings.Join(list, ", "))
 		}
 		s.block("pool "+s.Pool.Name, of.reason, message, strings.ReplaceAll(owner, " it", " them"), strings.ReplaceAll(strings.ReplaceAll(unblock, "it takes", "they take"), " it", " them"))
 	}
@@ -203,7 +202,7 @@ func (s *stepper) degraded(n *Node) {
 	if why == "" {
 		why = "it does not say why"
 	}
-	s.block("node "+n.Name, ReasonDegraded, "it is "+n.Annotations[AnnotationState]+" on the way to "+n.Annotations[AnnotationDesired]+": "+why,
+	s.block("node "+n.Name, ReasonDegraded, "it is "+n.Annotations[AnnotationState]+" during the update to "+n.Annotations[AnnotationDesired]+": "+why,
 		"whoever runs the node", "repair the node, or give the pool a configuration that it can run")
 }
 
@@ -218,8 +217,8 @@ func (s *stepper) report() {
 	}
 }
 
-// do decides on an action, unless it was decided on a short time ago: then its
-// effect is waited for. It returns how often it was decided on.
+// do decides on an action, unless it was decided on a short time ago and its
+// effect is awaited. It returns how often it was decided on.
 func (s *stepper) do(a Action) (attempts int) {
 	if s.Due(a.Key()) {
 		s.actions = append(s.actions, a)
@@ -227,8 +226,8 @@ func (s *stepper) do(a Action) (attempts int) {
 	return s.Attempts(a.Key())
 }
 
-// block says why something waits, and returns since when. Where an action of the
-// reason is under way, what its last attempt failed with is told, too.
+// block says why something waits, and returns since when. If an action for the
+// same reason is pending, the error of its last attempt is added.
 func (s *stepper) block(subject, reason, message, owner, unblock string, under ...Action) time.Time {
 	for _, a := range under {
 		message = s.Because(message, a.Key())
@@ -236,7 +235,7 @@ func (s *stepper) block(subject, reason, message, owner, unblock string, under .
 	return s.Block(fairlead.Block{Subject: subject, Reason: reason, Message: message, Owner: owner, Unblock: unblock})
 }
 
-// waitFor names the peers that are waited for.
+// waitFor names the peers that the pool waits for.
 func waitFor(peers []string) string {
-	return "quorum must not depend on " + strings.Join(peers, ", ") + ", which " + map[bool]string{true: "is", false: "are"}[len(peers) == 1] + " down or to be updated first"
+	return "quorum must not depend on " + strings.Join(peers, ", ") + ", which " + map[bool]string{true: "is", false: "are"}[len(peers) == 1] + " down or must be updated first"
 }

@@ -15,43 +15,43 @@ import (
 	"github.com/fairlead/fairlead/cvo/plan"
 )
 
-// Member is a cluster of a fleet. Situations may share lists: those that do share one
-// list in memory, and it is looked at once.
+// Member is a cluster of a fleet. Situations may share lists: a list that they share in
+// memory is read only once.
 type Member struct {
-	Name      string          // by which it is reported
-	Situation *plan.Situation // as it was seen; it is not changed
+	Name      string          // its name in the report
+	Situation *plan.Situation // as observed; it is not changed
 }
 
 // Report says which clusters of a fleet can be updated.
 type Report struct {
-	// Groups are those that stand alike: those that can go first, by how many steps it
-	// takes, and then the others, the greatest group first.
+	// Groups are clusters with the same result: first those that can be updated, by the
+	// number of steps, and then the others, the largest group first.
 	Groups []Standing `json:"groups"`
-	// Asked is how many plans were looked for: alike situations are planned once.
+	// Asked is how many plans were computed: equal situations are planned once.
 	Asked int `json:"asked"`
 }
 
 // Standing is what clusters have in common.
 type Standing struct {
-	Facts    []string      `json:"facts,omitempty"`  // what excludes every plan; none where there is one
+	Facts    []string      `json:"facts,omitempty"`  // what rules out every plan; none if there is one
 	Fixes    []plan.Fix    `json:"fixes,omitempty"`  // what would help, tried on the first of them
-	Error    string        `json:"error,omitempty"`  // why it is not known whether there is a plan
+	Error    string        `json:"error,omitempty"`  // why it is unknown whether there is a plan
 	To       string        `json:"to,omitempty"`     // the release that the plan leads to
 	Steps    int           `json:"steps,omitempty"`  // of the plan
 	Takes    time.Duration `json:"takes,omitempty"`  // of the plan, about
-	Unseen   int           `json:"unseen,omitempty"` // how much nobody has looked at that the plan rests on
+	Unseen   int           `json:"unseen,omitempty"` // how many things that the plan depends on were not observed
 	Clusters []string      `json:"clusters"`         // by name
 }
 
 // Goes reports whether there is a plan.
 func (s *Standing) Goes() bool { return len(s.Facts) == 0 && s.Error == "" }
 
-// Survey plans all clusters of a fleet for one goal. Clusters whose situations are alike
-// but for when they were observed, and for the names and histories of the clusters
-// themselves, are planned once; with windows the time counts, too. The error is that of
+// Survey plans all clusters of a fleet for one goal. Clusters whose situations are equal,
+// except for the time of observation and the names and histories of the clusters
+// themselves, are planned once; with windows, the time also counts. The error is that of
 // the context, or a bad goal or policy; what is wrong with one cluster is reported for it.
 //
-// Memory grows with what differs: of a situation a digest is kept.
+// Memory grows with the number of different situations, of which it keeps a digest.
 func Survey(ctx context.Context, members []Member, goal *plan.Goal, policy *plan.Policy) (*Report, error) {
 	if err := policy.Check(); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func Survey(ctx context.Context, members []Member, goal *plan.Goal, policy *plan
 	d := &digests{of: map[place][sha256.Size]byte{}}
 	out := &Report{}
 	known := map[[sha256.Size]byte]*Standing{} // by situation
-	same := map[string]*Standing{}             // by what is said
+	same := map[string]*Standing{}             // by result
 	for _, m := range members {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -112,18 +112,18 @@ func ask(ctx context.Context, s *plan.Situation, goal *plan.Goal, policy *plan.P
 	return &Standing{Error: err.Error()}, nil
 }
 
-// key is what is said of the clusters, but for which they are.
+// key identifies the result, regardless of the clusters.
 func (s *Standing) key() string {
 	return fmt.Sprintf("%q %s %s %d %s %d", s.Facts, s.Error, s.To, s.Steps, s.Takes, s.Unseen)
 }
 
-// place is where a list lies in memory.
+// place is the address of a list in memory.
 type place struct {
 	first any // a pointer to its first element
 	len   int
 }
 
-// digests tells situations apart, and looks at each list once.
+// digests computes digests of situations, and reads each list once.
 type digests struct {
 	of map[place][sha256.Size]byte
 }
@@ -164,7 +164,7 @@ func (d *digests) situation(s *plan.Situation, timed bool) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// write takes a value up as JSON, which tells null from an empty list.
+// write hashes a value as JSON, which distinguishes null from an empty list.
 func write(h hash.Hash, v any) {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -174,7 +174,7 @@ func write(h hash.Hash, v any) {
 	h.Write(text)
 }
 
-// list takes a list up, which is looked at where it was not yet.
+// list hashes a list, and reads it only once.
 func list[T any](d *digests, h hash.Hash, values []T) {
 	if len(values) == 0 {
 		write(h, values)
@@ -191,17 +191,17 @@ func list[T any](d *digests, h hash.Hash, values []T) {
 	h.Write(sum[:])
 }
 
-// Change is what becomes of clusters by a change.
+// Change is how a change affects clusters.
 type Change struct {
 	Before   *Standing `json:"before,omitempty"` // nil for clusters that were not there
 	After    *Standing `json:"after,omitempty"`  // nil for those that are not there any more
 	Clusters []string  `json:"clusters"`         // by name
 }
 
-// Compare says which clusters are in another state in a second report: what a change, of a
-// catalog, a graph or a policy, would do to all of them. Those that could go and cannot
-// any more come first, then those that can now, then the others; of each the greatest
-// group first.
+// Compare says which clusters have another result in a second report: what a change, of a
+// catalog, a graph or a policy, would do to all of them. First come those that could be
+// updated and no longer can, then those that now can, then the others; in each case the
+// largest group first.
 func Compare(before, after *Report) []Change {
 	of := func(r *Report) map[string]*Standing {
 		m := map[string]*Standing{}

@@ -6,10 +6,10 @@ import (
 	"github.com/fairlead/fairlead/internal/words"
 )
 
-// some names a few of many.
+// some lists the first few names.
 func some(names []string) string { return words.List(names, "and", 3) }
 
-// String says what is due, in a line.
+// String says what is due, in one line.
 func (c *Choice) String() string {
 	var begin, under []string
 	for _, t := range c.Go {

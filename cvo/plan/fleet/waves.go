@@ -12,7 +12,7 @@ import (
 	"github.com/fairlead/fairlead"
 )
 
-// Status is how far a cluster is.
+// Status is the progress of a cluster.
 type Status string
 
 // The statuses. An unknown one counts as Progressing.
@@ -20,42 +20,42 @@ const (
 	ToApply     Status = "ToApply"     // it has not started
 	Progressing Status = "Progressing" // it is under way
 	Succeeded   Status = "Succeeded"   // it is done
-	Failed      Status = "Failed"      // it has failed, and may be tried again until the deadline
-	TimeOut     Status = "TimeOut"     // it is given up
+	Failed      Status = "Failed"      // it has failed, and may be retried until the deadline
+	TimeOut     Status = "TimeOut"     // its deadline has passed
 	Skip        Status = "Skip"        // it is left out
 )
 
-// Order is in which order clusters go.
+// Order is the order in which clusters are updated.
 type Order string
 
 // The orders.
 const (
 	Progressive Order = ""         // a fixed number at a time, by name
-	PerGroup    Order = "PerGroup" // a group after the other, the clusters of one together
-	All         Order = "All"      // all at once, whatever fails
+	PerGroup    Order = "PerGroup" // one group after the other, the clusters of a group together
+	All         Order = "All"      // all at once, regardless of failures
 )
 
-// Strategy is how clusters are taken to what is wanted. The zero value takes all at
-// once, and stops at the first failure.
+// Strategy is how clusters are updated. The zero value updates all at once, and stops at
+// the first failure.
 type Strategy struct {
 	Order Order `json:"order,omitempty"` // one of the above
 	// First are the groups that go before all others, each as a whole, in this
 	// order, and of which none may fail: the canaries. All ignores them.
 	First []string `json:"first,omitempty"`
-	// Concurrency is how many may be under way at a time, or soak, in Progressive; a
+	// Concurrency is how many may be updated or soak at a time, in Progressive; a
 	// percentage is of those that are not in First, rounded up. Zero means all.
 	Concurrency fairlead.IntOrString `json:"concurrency,omitzero"`
-	// Failures is how many may fail before nothing more is begun; a percentage is
-	// rounded up, in PerGroup of each group. Zero means none.
+	// Failures is how many may fail before nothing more is started; a percentage is
+	// rounded up, in PerGroup for each group. Zero means none.
 	Failures fairlead.IntOrString `json:"failures,omitzero"`
 	// Soak is how long a cluster that is done holds its place. Deadline is how long one
-	// may be under way or failing until it is given up; zero means forever, and less
-	// than zero not at all.
+	// may be updated or failing until it times out; zero means forever, and a negative
+	// value means not at all.
 	Soak     time.Duration `json:"soak,omitempty"`
 	Deadline time.Duration `json:"deadline,omitempty"` // see Soak
 }
 
-// Check says what cannot be used of the strategy: the error is fairlead.FieldErrors.
+// Check reports what is wrong with the strategy: the error is fairlead.FieldErrors.
 func (s *Strategy) Check() error {
 	var found fairlead.FieldErrors
 	if s.Order != Progressive && s.Order != PerGroup && s.Order != All {
@@ -75,18 +75,18 @@ func (s *Strategy) Check() error {
 
 // Group is a wave: clusters that go together in PerGroup, and in Strategy.First.
 type Group struct {
-	Name     string   `json:"name"`     // by which First names it
+	Name     string   `json:"name"`     // its name, as in First
 	Clusters []string `json:"clusters"` // by name; each is in one group
 }
 
-// Cluster is how far a cluster is. One that is not listed has not started.
+// Cluster is the progress of a cluster. One that is not listed has not started.
 type Cluster struct {
 	Name   string    `json:"name"`           // its own
-	Status Status    `json:"status"`         // how far it is
+	Status Status    `json:"status"`         // its progress
 	Since  time.Time `json:"since,omitzero"` // since when; zero counts as now
 }
 
-// World is a fleet as it is seen.
+// World is a fleet as observed.
 type World struct {
 	Groups   []Group   `json:"groups"`   // in their order
 	Clusters []Cluster `json:"clusters"` // in any order; those of no group are reported as Removed
@@ -95,26 +95,26 @@ type World struct {
 // Turn is a cluster whose turn it is.
 type Turn struct {
 	Cluster string    `json:"cluster"`        // its name
-	Status  Status    `json:"status"`         // how far it is; one that is Succeeded soaks
-	Again   time.Time `json:"again,omitzero"` // when it is to be looked at again: its deadline, or the end of its soak
+	Status  Status    `json:"status"`         // its progress; one that has Succeeded soaks
+	Again   time.Time `json:"again,omitzero"` // when to look at it again: its deadline, or the end of its soak
 }
 
 // Choice is what is due.
 type Choice struct {
-	Go       []Turn    `json:"go,omitempty"`       // to be begun, gone on with, or left to soak; by name, in PerGroup by group
+	Go       []Turn    `json:"go,omitempty"`       // to start, continue, or soak; by name, in PerGroup by group
 	TimedOut []Turn    `json:"timedOut,omitempty"` // under way for longer than the deadline
 	Removed  []string  `json:"removed,omitempty"`  // listed in World.Clusters, and in no group
-	Stopped  bool      `json:"stopped,omitempty"`  // too many have failed: nothing more is begun
+	Stopped  bool      `json:"stopped,omitempty"`  // too many have failed: nothing more is started
 	Again    time.Time `json:"again,omitzero"`     // when to look again; zero if only an event changes anything
 
-	group    string   // that is not over
-	failed   []string // in the order in which they were met
+	group    string   // the group that is not over
+	failed   []string // in order of discovery
 	tolerate int
 	size     int // how many at a time
 }
 
-// Choose returns which clusters are due. It is a pure function, and its cost is linear in
-// the clusters but for sorting them. The error is that of Strategy.Check.
+// Choose returns which clusters are due. It is a pure function; its cost is linear in the
+// clusters, plus sorting them. The error is that of Strategy.Check.
 func Choose(w *World, s *Strategy, now time.Time) (*Choice, error) {
 	if s == nil {
 		s = &Strategy{}
@@ -173,7 +173,7 @@ func (c *chooser) choose(groups []Group) *Choice {
 	if len(first) > 0 {
 		out := c.perGroup(first, fairlead.IntOrString{})
 		if slices.ContainsFunc(slices.Concat(out.Go, out.TimedOut), func(t Turn) bool { return slices.Contains(c.s.First, groups[c.of[t.Cluster]].Name) }) {
-			return out // others that are under way hold nothing up once these are over
+			return out // other clusters in progress hold up nothing once these are over
 		}
 	}
 	if c.s.Order == PerGroup {
@@ -188,7 +188,7 @@ func (c *chooser) choose(groups []Group) *Choice {
 	return c.perCluster(rest, size, failures, c.s.Soak)
 }
 
-// perCluster chooses so many at a time, by name.
+// perCluster chooses up to size clusters at a time, by name.
 func (c *chooser) perCluster(groups []Group, size, failures int, soak time.Duration) *Choice {
 	out := &Choice{size: size, tolerate: failures}
 	slices.SortFunc(c.known, func(a, b Cluster) int { return strings.Compare(a.Name, b.Name) })
@@ -301,8 +301,8 @@ func sizeOf(x fairlead.IntOrString, total, otherwise int) (int, bool) {
 	return n, true
 }
 
-// Why says how far a cluster is, and what it waits for if it is not due yet.
-// The error is that of Choose.
+// Why says how far a cluster is, and what it waits for if it is not due yet. The error is
+// that of Choose.
 func Why(w *World, s *Strategy, now time.Time, name string) (string, error) {
 	c, err := Choose(w, s, now)
 	if err != nil {
